@@ -1,0 +1,130 @@
+#include "glasso_problem.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "../core/convergence.h"
+#include "../core/union_find.h"
+
+namespace granary::graph {
+
+double linear_and_penalty(const ConstMatrixRef& s, const Penalty& lambda, const SparseMatrix& upper) {
+  double sum = 0;
+  for (Index j = 0; j < upper.cols(); ++j) {
+    for (SparseMatrix::InnerIterator it(upper, j); it; ++it) {
+      const Index i = it.row();
+      const double term = s(i, j) * it.value() + lambda(i, j) * std::abs(it.value());
+      sum += i == j ? term : 2 * term;
+    }
+  }
+  return sum;
+}
+
+Optimality optimality(const ConstMatrixRef& s, const Penalty& lambda, const SparseMatrix& upper, const MatrixXd& w) {
+  Optimality out;
+  for (Index j = 0; j < upper.cols(); ++j) {
+    SparseMatrix::InnerIterator it(upper, j);
+    for (Index i = 0; i <= j; ++i) {
+      const double g = s(i, j) - w(i, j), l = lambda(i, j);
+      const double x = it && it.row() == i ? it.value() : 0;
+      if (it && it.row() == i) ++it;
+      const double v = std::abs(x > 0 ? g + l : x < 0 ? g - l : soft(g, l));
+      out.subgradient += i == j ? v : 2 * v;
+      out.size += i == j ? std::abs(x) : 2 * std::abs(x);
+      out.largest = std::max(out.largest, v);
+    }
+  }
+  return out;
+}
+
+double duality_gap(const ConstMatrixRef& s, const Penalty& lambda, double objective, const MatrixXd& w) {
+  const Index p = s.rows();
+  MatrixXd v(p, p);
+  // A tiny excess of W over the box is clipped; a larger one may leave the positive definite cone, hence the ladder towards S.
+  for (const double towards_s : {0.0, 1e-3, 1e-2, 0.1, 0.3, 0.6, 1.0}) {
+    for (Index j = 0; j < p; ++j) {
+      v(j, j) = s(j, j) + lambda(j, j);
+      for (Index i = j + 1; i < p; ++i) {
+        const double l = lambda(i, j);
+        v(i, j) = s(i, j) + (1 - towards_s) * std::clamp(w(i, j) - s(i, j), -l, l);
+      }
+    }
+    const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(v);
+    if (llt.info() == Eigen::Success) {
+      const double log_det = 2 * v.diagonal().array().log().sum();
+      if (std::isfinite(log_det)) return objective - (log_det + static_cast<double>(p));
+    }
+  }
+  return Convergence::unknown;
+}
+
+void check_problem(const ConstMatrixRef& s, const Penalty& lambda) {
+  for (Index j = 0; j < s.cols(); ++j) {
+    if (!(s(j, j) + lambda(j, j) > 0)) {
+      throw InputError(message("variable ", j + 1, " has variance ", s(j, j), " and an unpenalised diagonal, so the likelihood has no ",
+                               "maximum; drop the variable or set penalize_diagonal = TRUE"));
+    }
+    for (Index i = 0; i < j; ++i) {
+      if (!(lambda(i, j) >= 0)) throw InputError(message("lambda must not be negative, but entry (", i + 1, ", ", j + 1, ") is ", lambda(i, j)));
+    }
+  }
+}
+
+std::vector<std::vector<int>> screen_components(const ConstMatrixRef& s, const Penalty& lambda) {
+  const int p = static_cast<int>(s.rows());
+  UnionFind sets(p);
+  for (int j = 0; j < p && sets.sets() > 1; ++j) {
+    for (int i = 0; i < j; ++i) {
+      if (std::abs(s(i, j)) > lambda(i, j)) sets.unite(i, j);
+    }
+  }
+  const std::vector<int> label = sets.labels();
+  std::vector<std::vector<int>> members(sets.sets());
+  for (int i = 0; i < p; ++i) members[label[i]].push_back(i);
+  return members;
+}
+
+SparseMatrix symmetric_from_upper(const SparseMatrix& upper) {
+  std::vector<Eigen::Triplet<double>> entries;
+  entries.reserve(2 * upper.nonZeros());
+  for (Index j = 0; j < upper.cols(); ++j) {
+    for (SparseMatrix::InnerIterator it(upper, j); it; ++it) {
+      if (it.value() == 0) continue;
+      const int i = static_cast<int>(it.row()), jj = static_cast<int>(j);
+      entries.emplace_back(i, jj, it.value());
+      if (i != jj) entries.emplace_back(jj, i, it.value());
+    }
+  }
+  SparseMatrix out(upper.rows(), upper.cols());
+  out.setFromTriplets(entries.begin(), entries.end());
+  return out;
+}
+
+EigenvalueBounds level_set_bounds(const ConstMatrixRef& s, const Penalty& lambda, double objective_at_start) {
+  const Index p = s.rows();
+  const double gamma = s.diagonal().minCoeff();
+  double beta = 0, smallest = std::numeric_limits<double>::infinity();
+  for (Index j = 0; j < p; ++j) {
+    for (Index i = 0; i < j; ++i) {
+      beta = std::max(beta, std::abs(s(i, j)));
+      smallest = std::min(smallest, lambda(i, j));
+    }
+  }
+  const double factor = p > 1 ? 1 + beta / smallest : 1;
+  const double dim = static_cast<double>(p), f0 = objective_at_start;
+  // The largest root of gamma M = factor (f0 + p log M), (27): the difference is convex, so bisect to the right of its minimum.
+  const auto excess = [&](double m) { return gamma * m - factor * (f0 + dim * std::log(m)); };
+  double low = factor * dim / gamma, high = low;
+  if (!(gamma > 0) || !std::isfinite(factor) || excess(low) > 0) {
+    return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  }
+  while (excess(high) <= 0) high *= 2;
+  for (int k = 0; k < 200 && high - low > 1e-14 * high; ++k) {
+    const double middle = 0.5 * (low + high);
+    (excess(middle) <= 0 ? low : high) = middle;
+  }
+  return {-f0 - (dim - 1) * std::log(high), high};
+}
+
+}  // namespace granary::graph

@@ -1,0 +1,50 @@
+// The graphical lasso problem: objective, optimality, certificate and screening, shared by every solver of it.
+//
+//   minimise  f(X) = -log det X + tr(S X) + sum_ij Lambda_ij |X_ij|   over X > 0          (primal)
+//   maximise  log det V + p   subject to  |V_ij - S_ij| <= Lambda_ij                      (dual)
+//
+// Hsieh, Sustik, Dhillon, Ravikumar (JMLR 2014), equations (3) and (4); the sum runs over all ordered pairs, so that an edge is
+// charged twice. At the optimum V = X^-1.
+#pragma once
+
+#include <vector>
+
+#include "../core/monitor.h"
+#include "../core/types.h"
+#include "penalty.h"
+
+namespace granary::graph {
+
+// tr(S X) + ||X||_{1,Lambda}, X given by its upper triangle.
+double linear_and_penalty(const ConstMatrixRef& s, const Penalty& lambda, const SparseMatrix& upper);
+
+// Sum over all ordered pairs of |minimum-norm subgradient| (Definition 6) and of |X|: the stopping rule compares them.
+struct Optimality {
+  double subgradient = 0;
+  double size = 0;
+  double largest = 0;  // the largest single violation, in units of S
+  double relative() const { return subgradient / size; }
+};
+Optimality optimality(const ConstMatrixRef& s, const Penalty& lambda, const SparseMatrix& upper, const MatrixXd& w);
+
+// f(X) minus the dual value of a feasible V built from W = X^-1: W clipped into the dual box, and where that is not positive
+// definite moved towards S + diag(Lambda). Never negative but for rounding; NaN when no positive definite V was found.
+double duality_gap(const ConstMatrixRef& s, const Penalty& lambda, double objective, const MatrixXd& w);
+
+// Throws InputError naming the variable when the problem has no solution for a reason that shows on the diagonal or in Lambda.
+void check_problem(const ConstMatrixRef& s, const Penalty& lambda);
+
+// Connected components of {|S_ij| > Lambda_ij}: the solution is block diagonal over them (Mazumder and Hastie 2012; Witten et al.
+// 2011), so they can be solved one by one. Members ascend; components are ordered by their first member.
+std::vector<std::vector<int>> screen_components(const ConstMatrixRef& s, const Penalty& lambda);
+
+// The symmetric matrix of which `upper` is the upper triangle; exact zeros are dropped.
+SparseMatrix symmetric_from_upper(const SparseMatrix& upper);
+
+// Lemma 2: every iterate of a descent method started at X0 has its eigenvalues in [m, M]. m underflows quickly, hence its log.
+struct EigenvalueBounds {
+  double log_lower, upper;
+};
+EigenvalueBounds level_set_bounds(const ConstMatrixRef& s, const Penalty& lambda, double objective_at_start);
+
+}  // namespace granary::graph

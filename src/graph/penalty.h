@@ -1,0 +1,82 @@
+// The entrywise penalty Lambda of a Gaussian graph estimator, in the four forms a user gives it; only the last one is stored.
+//
+//   scalar   Lambda_ij = lambda
+//   vector   Lambda_ij = sqrt(l_i l_j)
+//   matrix   Lambda_ij as given
+// and the diagonal is either the formula's or zero. A multiplier scales the whole, for paths over one Lambda.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "../core/errors.h"
+#include "../core/types.h"
+
+namespace granary::graph {
+
+class Penalty {
+ public:
+  static Penalty scalar(double lambda, bool penalize_diagonal = true) {
+    Penalty out;
+    out.scale_ = lambda;
+    out.diagonal_ = penalize_diagonal;
+    return out;
+  }
+
+  static Penalty vector(ConstVectorRef weights, bool penalize_diagonal = true) {
+    Penalty out;
+    out.kind_ = Kind::vector;
+    out.root_ = weights.array().sqrt();
+    out.diagonal_ = penalize_diagonal;
+    return out;
+  }
+
+  // Keeps a view: the matrix must outlive the penalty.
+  static Penalty matrix(const ConstMatrixRef& lambda, bool penalize_diagonal = true) {
+    Penalty out;
+    out.kind_ = Kind::matrix;
+    out.data_ = lambda.data();
+    out.stride_ = lambda.outerStride();
+    out.diagonal_ = penalize_diagonal;
+    return out;
+  }
+
+  Penalty scaled(double factor) const {
+    Penalty out = *this;
+    out.scale_ *= factor;
+    return out;
+  }
+
+  // The penalty of the variables `members` alone.
+  Penalty restricted(const std::vector<int>& members) const {
+    Penalty out = *this;
+    if (kind_ == Kind::scalar) return out;
+    out.index_.resize(members.size());
+    for (std::size_t i = 0; i < members.size(); ++i) out.index_[i] = index_.empty() ? members[i] : index_[members[i]];
+    return out;
+  }
+
+  double operator()(Index i, Index j) const {
+    if (i == j && !diagonal_) return 0;
+    if (kind_ == Kind::scalar) return scale_;
+    if (!index_.empty()) {
+      i = index_[i];
+      j = index_[j];
+    }
+    return scale_ * (kind_ == Kind::vector ? root_[i] * root_[j] : data_[i + j * stride_]);
+  }
+
+ private:
+  enum class Kind { scalar, vector, matrix };
+  Kind kind_ = Kind::scalar;
+  double scale_ = 1;
+  bool diagonal_ = true;
+  VectorXd root_;
+  const double* data_ = nullptr;
+  Index stride_ = 0;
+  std::vector<int> index_;
+};
+
+inline double soft(double z, double r) { return z > r ? z - r : z < -r ? z + r : 0; }
+
+}  // namespace granary::graph
