@@ -50,15 +50,10 @@ core_call <- function(expr) {
   })
 }
 
-# What Ctrl-C does in R: handlers for `interrupt` see it, and if there is none the computation is abandoned. A script is ended,
-# since the lines after the interrupted one were never meant to run.
+# What Ctrl-C does in R: handlers for `interrupt` see it, and where there is none the computation is abandoned; a script ends.
 signal_interrupt <- function() {
-  interrupt <- structure(class = c("interrupt", "condition"), list(message = "interrupted by the user", call = NULL))
-  if (interactive()) {
-    signalCondition(interrupt)
-    invokeRestart("abort")
-  }
-  stop(interrupt)
+  signalCondition(structure(class = c("interrupt", "condition"), list(message = "interrupted by the user", call = NULL)))
+  invokeRestart("abort")
 }
 
 # The call of the outermost granary function on the way from here to the user's code. It follows callers rather than the
