@@ -1,0 +1,258 @@
+#include "l1_quadratic.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace granary {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double soft_threshold(double z, double mu) {
+  if (z > mu) return z - mu;
+  if (z < -mu) return z + mu;
+  return 0;
+}
+
+double violation(double v, double gradient, double mu) {
+  if (mu == infinity) return 0;
+  if (v > 0) return std::abs(gradient + mu);
+  if (v < 0) return std::abs(gradient - mu);
+  return std::max(std::abs(gradient) - mu, 0.0);
+}
+
+// The problem on the support, in a compact copy of S.
+struct Support {
+  std::vector<Index> index;
+  MatrixXd s;
+  VectorXd v, g, mu, root;  // root_j = sqrt(S_jj)
+  int sweeps = 0;
+
+  Support(const ConstMatrixRef& full, const VectorRef& v_full, const VectorRef& g_full, const ConstVectorRef& mu_full) {
+    for (Index j = 0; j < v_full.size(); ++j)
+      if (v_full[j] != 0) index.push_back(j);
+    const Index k = size();
+    s.resize(k, k);
+    v.resize(k);
+    g.resize(k);
+    mu.resize(k);
+    root.resize(k);
+    for (Index b = 0; b < k; ++b) {
+      const double* column = full.data() + full.outerStride() * index[b];
+      for (Index a = 0; a < k; ++a) s(a, b) = column[index[a]];
+      v[b] = v_full[index[b]];
+      g[b] = g_full[index[b]];
+      mu[b] = mu_full[index[b]];
+      root[b] = std::sqrt(s(b, b));
+    }
+  }
+
+  Index size() const { return static_cast<Index>(index.size()); }
+
+  double residual() const {
+    double largest = 0;
+    for (Index j = 0; j < size(); ++j) largest = std::max(largest, violation(v[j], g[j], mu[j]) / root[j]);
+    return largest;
+  }
+
+  bool sweep() {  // false when nothing moved
+    bool moved = false;
+    for (Index j = 0; j < size(); ++j) {
+      const double next = soft_threshold(s(j, j) * v[j] - g[j], mu[j]) / s(j, j);
+      const double step = next - v[j];
+      if (step == 0) continue;
+      v[j] = next;
+      g.noalias() += step * s.col(j);
+      moved = true;
+    }
+    ++sweeps;
+    return moved;
+  }
+
+  // Towards the minimiser of the quadratic that f is on the current orthant, up to the first coordinate that reaches zero.
+  // Descends, because f is convex along the way.
+  enum class Newton { reached, cut, singular };
+  Newton newton_step() {
+    std::vector<Index> live;
+    for (Index j = 0; j < size(); ++j)
+      if (v[j] != 0) live.push_back(j);
+    const Index k = static_cast<Index>(live.size());
+    if (k == 0) return Newton::reached;
+    MatrixXd block(k, k);
+    VectorXd slope(k);
+    for (Index b = 0; b < k; ++b) {
+      for (Index a = 0; a < k; ++a) block(a, b) = s(live[a], live[b]);
+      slope[b] = g[live[b]] + (v[live[b]] > 0 ? mu[live[b]] : -mu[live[b]]);
+    }
+    const Eigen::LLT<MatrixXd> factor(block);
+    if (factor.info() != Eigen::Success) return Newton::singular;
+    const VectorXd step = factor.solve(-slope);
+    if (!step.allFinite() || !(slope.dot(step) < 0)) return Newton::singular;
+    double length = 1;
+    Index stops = -1;
+    for (Index b = 0; b < k; ++b) {
+      const double now = v[live[b]];
+      if (mu[live[b]] == 0 || now * (now + length * step[b]) > 0) continue;
+      length = -now / step[b];
+      stops = b;
+    }
+    for (Index b = 0; b < k; ++b) {
+      const double next = b == stops ? 0.0 : v[live[b]] + length * step[b];
+      g.noalias() += (next - v[live[b]]) * s.col(live[b]);
+      v[live[b]] = next;
+    }
+    return stops < 0 ? Newton::reached : Newton::cut;
+  }
+
+  void solve(double threshold, int max_sweeps, Monitor& monitor) {
+    // A factorisation costs about k/3 sweeps; it is worth it when as many have not sufficed. Steps repeat until one is not cut
+    // short, that is, until the minimum over a face of the orthant: short steps alone would stall beside the faces.
+    const int patience = 10 + static_cast<int>(size() / 3);
+    bool newton_works = true;
+    while (sweeps < max_sweeps && residual() > threshold) {
+      monitor.check();
+      if (!sweep()) return;
+      if (!newton_works || sweeps < patience) continue;
+      Newton step;
+      do {
+        step = newton_step();
+      } while (step == Newton::cut);
+      newton_works = step != Newton::singular;
+    }
+  }
+};
+
+void check_input(const ConstMatrixRef& s, const ConstVectorRef& r, const ConstVectorRef& mu, const VectorRef& v,
+                 const VectorRef& gradient) {
+  const Index p = s.cols();
+  if (s.rows() != p) throw InputError(message("the quadratic's matrix must be square, not ", s.rows(), " x ", p, "."));
+  if (r.size() != p || mu.size() != p || v.size() != p || gradient.size() != p)
+    throw InputError(message("the linear term, penalties, start and gradient must all have length ", p, "."));
+  for (Index j = 0; j < p; ++j) {
+    if (!(mu[j] >= 0)) throw InputError(message("penalty ", j + 1, " must be zero or positive, not ", mu[j], "."));
+    if (mu[j] == infinity) {
+      if (v[j] != 0) throw InputError(message("coordinate ", j + 1, " has an infinite penalty but starts at ", v[j], "."));
+      continue;
+    }
+    if (!std::isfinite(r[j]) || !std::isfinite(v[j]) || !std::isfinite(gradient[j]))
+      throw InputError(message("the linear term, start or gradient is not finite at coordinate ", j + 1, "."));
+    if (!(s(j, j) >= 0) || s(j, j) == infinity)
+      throw InputError(
+          message("the quadratic's matrix must be positive semidefinite, but its diagonal entry ", j + 1, " is ", s(j, j), "."));
+    if (s(j, j) == 0 && std::abs(r[j]) > mu[j])
+      throw InputError(message("the objective has no minimum: coordinate ", j + 1, " has no curvature and a linear term of ",
+                               r[j], " above its penalty ", mu[j], "."));
+  }
+}
+
+// Smallest gap over the dual points t v, t >= 0.
+double duality_gap(const ConstVectorRef& r, const ConstVectorRef& mu, const VectorRef& v, const VectorRef& gradient) {
+  double low = 0, high = infinity;
+  for (Index j = 0; j < r.size(); ++j) {
+    if (mu[j] == infinity) continue;
+    const double u = gradient[j] + r[j];  // (Sv)_j; need |t u - r_j| <= mu_j
+    if (u == 0) {
+      if (std::abs(r[j]) > mu[j]) return Convergence::unknown;
+      continue;
+    }
+    const double a = (r[j] - mu[j]) / u, b = (r[j] + mu[j]) / u;
+    low = std::max(low, std::min(a, b));
+    high = std::min(high, std::max(a, b));
+  }
+  if (low > high) return Convergence::unknown;
+  const double curvature = v.dot(gradient + r);  // v'Sv
+  return std::max(0.0, l1_quadratic_objective(r, mu, v, gradient) + 0.5 * low * low * curvature);
+}
+
+}  // namespace
+
+double l1_quadratic_objective(ConstVectorRef r, ConstVectorRef mu, ConstVectorRef v, ConstVectorRef gradient) {
+  double value = 0;
+  for (Index j = 0; j < v.size(); ++j)
+    if (v[j] != 0) value += v[j] * (0.5 * (gradient[j] - r[j]) + (v[j] > 0 ? mu[j] : -mu[j]));
+  return value;
+}
+
+Convergence l1_quadratic(ConstMatrixRef s, ConstVectorRef r, ConstVectorRef mu, VectorRef v, VectorRef gradient,
+                         const L1QuadraticOptions& options, Monitor& monitor) {
+  const Stopwatch watch;
+  check_input(s, r, mu, v, gradient);
+  const Index p = s.cols();
+
+  std::vector<Index> open;  // coordinates that may move, and their scales
+  VectorXd inverse_root = VectorXd::Zero(p);
+  double scale = 0;
+  for (Index j = 0; j < p; ++j) {
+    if (mu[j] == infinity) continue;
+    if (s(j, j) == 0) {  // r_j is within the penalty: zero is optimal
+      v[j] = 0;
+      continue;
+    }
+    open.push_back(j);
+    inverse_root[j] = 1 / std::sqrt(s(j, j));
+    scale = std::max(scale, std::abs(r[j]) * inverse_root[j]);
+  }
+
+  const auto residual = [&] {
+    double largest = 0;
+    for (const Index j : open) largest = std::max(largest, violation(v[j], gradient[j], mu[j]) * inverse_root[j]);
+    return largest;
+  };
+  const auto full_sweep = [&] {
+    bool moved = false;
+    for (const Index j : open) {
+      const double next = soft_threshold(s(j, j) * v[j] - gradient[j], mu[j]) / s(j, j);
+      const double step = next - v[j];
+      if (step == 0) continue;
+      v[j] = next;
+      gradient.noalias() += step * s.col(j);
+      moved = true;
+    }
+    return moved;
+  };
+
+  Convergence convergence;
+  const double threshold = options.tol * scale;
+  double reached = residual();
+  while (reached > threshold && convergence.iterations < options.max_iter) {
+    monitor.check();
+    ++convergence.iterations;
+    const bool moved = full_sweep();
+    Support support(s, v, gradient, mu);
+    // Tighter inside, so that the fresh gradient still passes the test outside.
+    support.solve(0.1 * threshold, options.max_iter - convergence.iterations, monitor);
+    convergence.iterations += support.sweeps;
+    gradient = -r;
+    for (Index b = 0; b < support.size(); ++b) {
+      v[support.index[b]] = support.v[b];
+      if (support.v[b] != 0) gradient.noalias() += support.v[b] * s.col(support.index[b]);
+    }
+    const double before = reached;
+    reached = residual();
+    if (!std::isfinite(reached))
+      throw NumericalError("coordinate descent diverged: the quadratic's matrix is not positive semidefinite.");
+    if (!moved && reached >= before) break;  // at the limit of the arithmetic
+  }
+  convergence.residual = scale > 0 ? reached / scale : 0;
+  convergence.converged = reached <= threshold;
+  convergence.gap = duality_gap(r, mu, v, gradient);
+  if (!convergence.converged)
+    convergence.message = message("stopped after ", convergence.iterations, " sweeps with residual ", convergence.residual);
+  convergence.seconds = watch.seconds();
+  return convergence;
+}
+
+L1QuadraticResult l1_quadratic(ConstMatrixRef s, ConstVectorRef r, ConstVectorRef mu, const L1QuadraticOptions& options,
+                               Monitor& monitor) {
+  L1QuadraticResult result;
+  result.v = VectorXd::Zero(r.size());
+  result.gradient = -r;
+  result.convergence = l1_quadratic(s, r, mu, result.v, result.gradient, options, monitor);
+  result.objective = l1_quadratic_objective(r, mu, result.v, result.gradient);
+  return result;
+}
+
+}  // namespace granary
