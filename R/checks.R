@@ -21,7 +21,7 @@ describe <- function(x) {
   if (length(x) != 1L) return(plural(length(x), paste("a", element_type(x), "vector")))
   if (is.character(x) && !is.na(x)) return(paste0("the text \"", substr(x, 1L, 40L), "\""))
   if (is.na(x)) return(if (is.nan(x)) "NaN" else "NA")
-  paste("the value", format(x, digits = 6L))
+  paste0("the ", if (!is.numeric(x) && !is.logical(x)) paste0(element_type(x), " "), "value ", format(x, digits = 6L))
 }
 
 element_type <- function(x) {
@@ -133,19 +133,22 @@ check_finite <- function(values, arg, allow_na, place) {
   if (sum_is_finite) return(invisible())  # no NA, NaN or Inf can hide in a finite sum
   infinite <- which(is.infinite(values))
   if (length(infinite) > 0L) {
-    abort_input(cli::pluralize(
-      "`{arg}` must be finite, but {length(infinite)} value{?s} {?is/are} infinite, the first at {place(infinite[1L])}.\n",
-      "Remove {qty(length(infinite))}{?it/them} or put a finite number in {?its/their} place."
+    abort_input(paste0(
+      "`", arg, "` must be finite, but ", counted(length(infinite), "value is", "values are"), " infinite, the first at ",
+      place(infinite[1L]), ".\nRemove it or put a finite number in its place."
     ), arg = arg)
   }
   missing <- which(is.na(values))
   if (length(missing) > 0L && !allow_na) {
-    abort_input(cli::pluralize(
-      "`{arg}` must have no missing values, but {length(missing)} value{?s} {?is/are} NA or NaN, ",
-      "the first at {place(missing[1L])}.\n",
-      "Remove the rows with na.omit() or impute before calling."
+    abort_input(paste0(
+      "`", arg, "` must have no missing values, but ", counted(length(missing), "value is", "values are"), " NA or NaN, the first at ",
+      place(missing[1L]), ".\nRemove the rows with na.omit() or impute before calling."
     ), arg = arg)
   }
+}
+
+counted <- function(n, one, many) {
+  paste(n, if (n == 1L) one else many)
 }
 
 # A double matrix (or a dgCMatrix, where `allow_sparse`) from a matrix, a data frame, a tibble or an object of package Matrix.
@@ -224,9 +227,8 @@ matrix_from_array <- function(x, arg) {
 check_shape <- function(x, arg, min_rows, min_cols) {
   short <- function(have, need, what) {
     if (have >= need) return(invisible())
-    abort_input(cli::pluralize(
-      "`{arg}` must have at least {need} {what}{qty(need)}{?s}, but it has {if (have == 0) 'none' else have}."
-    ), arg = arg)
+    abort_input(paste0("`", arg, "` must have at least ", counted(need, what, paste0(what, "s")), ", but it has ",
+                       if (have == 0L) "none" else have, "."), arg = arg)
   }
   short(nrow(x), min_rows, "row")
   short(ncol(x), min_cols, "column")
@@ -262,8 +264,9 @@ check_symmetric <- function(x, arg = deparse1(substitute(x)), tol = 1e-8, min_si
   gap <- abs(x - turned)
   if (max(gap) > tol * max(abs(x))) {
     at <- if (isS4(gap)) Matrix::which(gap == max(gap))[1L] else which.max(gap)
-    i <- (at - 1L) %% nrow(x) + 1L
-    j <- (at - 1L) %/% nrow(x) + 1L
+    pair <- sort(c((at - 1L) %% nrow(x), (at - 1L) %/% nrow(x)) + 1L)
+    i <- pair[1L]
+    j <- pair[2L]
     abort_input(paste0(
       "`", arg, "` must be symmetric, but its entry (", i, ", ", j, ") is ", format(x[i, j], digits = 6L), " and (", j, ", ", i, ") is ",
       format(x[j, i], digits = 6L), if (!is.null(labels)) paste0(" (variables \"", labels[i], "\" and \"", labels[j], "\")"), ".\n",
@@ -303,9 +306,10 @@ check_names_unique <- function(x, arg = deparse1(substitute(x))) {
 check_installed <- function(pkg, why) {
   missing <- pkg[!vapply(pkg, requireNamespace, NA, quietly = TRUE)]
   if (length(missing) > 0L) {
-    abort_input(cli::pluralize(
-      "{qty(length(missing))}Package{?s} {paste(missing, collapse = ', ')} {?is/are} needed {why}.\n",
-      "Install {qty(length(missing))}{?it/them} with install.packages({paste(deparse(missing), collapse = '')})."
+    abort_input(paste0(
+      if (length(missing) == 1L) "Package " else "Packages ", paste(missing, collapse = ", "),
+      if (length(missing) == 1L) " is" else " are", " needed ", why, ".\n",
+      "Install with install.packages(", paste(deparse(unname(missing)), collapse = ""), ")."
     ))
   }
   invisible(TRUE)

@@ -5,6 +5,7 @@
 progress_bar <- function(label, delay = 2, frame = parent.frame()) {
   wanted <- getOption("granary.progress", interactive())
   if (!isTRUE(wanted)) return(NULL)
+  force(frame)
   started <- proc.time()[["elapsed"]]
   bar <- NULL
   function(share) {

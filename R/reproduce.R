@@ -46,12 +46,14 @@ run_reproduction <- function(file, key, extended = FALSE) {
   })
   RNGkind("default", "default", "default")
 
-  seconds <- system.time(tryCatch(
+  started <- proc.time()[["elapsed"]]
+  tryCatch(
     sys.source(file, envir = script, keep.source = FALSE),
     error = function(e) {
       abort_numeric(paste0("The script for \"", key, "\" stopped after ", nrow(claims$table()), " claims: ", conditionMessage(e)))
     }
-  ))[["elapsed"]]
+  )
+  seconds <- proc.time()[["elapsed"]] - started
   structure(claims$table(), class = c("granary_reproduction", "data.frame"), key = key, seconds = seconds, extended = extended)
 }
 

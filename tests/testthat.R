@@ -1,0 +1,4 @@
+library(testthat)
+library(granary)
+
+test_check("granary")

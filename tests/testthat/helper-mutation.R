@@ -1,0 +1,195 @@
+# Input mutation: take the example on a function's help page, find the call of the function in it, and spoil each argument in turn.
+# Whatever comes in, there are three ways to answer: an error of class granary_error, a result with a warning of class granary_warning, or
+# a result. A bare error of R or C++, a warning without class, a fit full of NaN, a result that does not print, and silence for more than
+# ten seconds are failures.
+
+# Arguments that are not spoiled, with the reason. A name is "function", or "function argument".
+mutation_exceptions <- c(
+  "tidy" = "a generic of another package", "glance" = "a generic of another package", "augment" = "a generic of another package",
+  "granary_report" = "each call renders a document; test-report.R has its arguments"
+)
+
+# Values that stand in for any argument, and values made from the argument itself.
+mutations <- function(original) {
+  common <- list(
+    "NULL" = NULL, "NA" = NA, "NaN" = NaN, "Inf" = Inf, "-Inf" = -Inf, "NA text" = NA_character_, "text" = "granary", "empty text" = "",
+    "a list" = list(1, "a"), "an empty list" = list(), "a negative number" = -1, "zero" = 0, "a fraction" = 0.5, "a huge number" = 1e308,
+    "TRUE" = TRUE, "a factor" = factor(c("a", "b")), "a function" = function(x) x, "an environment" = new.env(), "a formula" = y ~ x,
+    "a complex number" = 1i, "a date" = as.Date("2020-01-01"), "no numbers" = numeric(), "numbers" = c(3, 1, 2), "a data frame" = data.frame(a = 1:3, b = c(2, 0, 1)),
+    "a frame with text" = data.frame(a = 1:3, b = letters[1:3]), "an empty frame" = data.frame(), "a 0 x 0 matrix" = matrix(0, 0, 0)
+  )
+  c(common, mutations_of_table(original), mutations_of_vector(original))
+}
+
+mutations_of_table <- function(x) {
+  if (!(is.matrix(x) || is.data.frame(x)) || nrow(x) == 0L || ncol(x) == 0L) return(list())
+  with_value <- function(value) {
+    x[1L, 1L] <- value
+    x
+  }
+  matrix <- as.matrix(x)
+  spoiled <- list(
+    "no rows" = x[0L, , drop = FALSE], "no columns" = x[, 0L, drop = FALSE], "one row" = x[1L, , drop = FALSE], "one column" = x[, 1L, drop = FALSE],
+    "a row too few" = x[-1L, , drop = FALSE], "a column too few" = x[, -1L, drop = FALSE], "as a data frame" = as.data.frame(x), "transposed" = t(x),
+    "as text" = array(as.character(matrix), dim(matrix))
+  )
+  if (requireNamespace("tibble", quietly = TRUE)) {
+    spoiled[["as a tibble"]] <- tibble::as_tibble(as.data.frame(x), .name_repair = "unique_quiet")
+  }
+  if (!is.numeric(matrix)) return(spoiled)
+  c(spoiled, list(
+    "one NA" = with_value(NA), "one Inf" = with_value(Inf), "one huge value" = with_value(1e308), "all zero" = 0 * x, "all NA" = NA * x,
+    "tiny values" = 1e-200 * x, "negated" = -x, "two equal columns" = x[, c(1L, seq_len(ncol(x))), drop = FALSE],
+    "as a sparse matrix" = Matrix::Matrix(matrix, sparse = TRUE)
+  ))
+}
+
+mutations_of_vector <- function(x) {
+  if (!is.atomic(x) || is.null(x) || !is.null(dim(x)) || length(x) == 0L) return(list())
+  with_na <- x
+  with_na[1L] <- NA
+  list("one element too many" = c(x, x[1L]), "one element too few" = x[-1L], "backwards" = rev(x), "one element NA" = with_na, "twice" = rep(x, 2L))
+}
+
+# The example of every help page: a list of list(aliases, code).
+help_examples <- function(package) {
+  pages <- tools::Rd_db(package)
+  lapply(pages, function(page) {
+    tags <- vapply(page, function(part) as.character(attr(part, "Rd_tag")), "")
+    aliases <- vapply(page[tags == "\\alias"], function(part) trimws(paste(unlist(part), collapse = "")), "")
+    file <- tempfile(fileext = ".R")
+    on.exit(unlink(file))
+    tools::Rd2ex(page, out = file, commentDontrun = TRUE, commentDonttest = TRUE)
+    list(aliases = aliases, code = if (file.exists(file)) parse(file, keep.source = FALSE) else expression())
+  })
+}
+
+# What to spoil: exported functions, and the methods registered for granary's classes. `called` is the name used in the example.
+mutation_targets <- function(package) {
+  space <- asNamespace(package)
+  exported <- sort(getNamespaceExports(space))
+  exported <- exported[vapply(exported, function(name) is.function(getExportedValue(package, name)), NA)]
+  functions <- lapply(exported, function(name) list(name = name, called = name, fun = getExportedValue(package, name), class = NULL))
+  registered <- getNamespaceInfo(space, "S3methods")
+  methods <- list()
+  for (i in seq_len(nrow(registered))) {
+    name <- paste(registered[i, 1L], registered[i, 2L], sep = ".")
+    if (!grepl("granary_", registered[i, 2L]) || !exists(name, space, inherits = FALSE)) next
+    methods[[length(methods) + 1L]] <- list(name = name, called = sub("^.*::", "", registered[i, 1L]), fun = get(name, space), class = registered[i, 2L])
+  }
+  c(functions, methods)
+}
+
+# Every call of `name` within an expression, outermost first.
+calls_of <- function(expression, name) {
+  if (!is.call(expression)) return(list())
+  head <- expression[[1L]]
+  own <- identical(head, as.name(name)) ||
+    (is.call(head) && length(head) == 3L && as.character(head[[1L]]) %in% c("::", ":::") && identical(head[[3L]], as.name(name)))
+  inner <- lapply(as.list(expression), function(part) if (missing(part)) list() else calls_of(part, name))
+  c(if (own) list(expression), unlist(inner, recursive = FALSE))
+}
+
+quietly <- function(code) {
+  utils::capture.output(value <- suppressMessages(code))
+  value
+}
+
+# Runs the example up to the first call of the target that works: list(call, envir, seconds), or NULL.
+find_call <- function(target, code, parent = globalenv()) {
+  envir <- new.env(parent = parent)
+  for (expression in as.list(code)) {
+    for (call in calls_of(expression, target$called)) {
+      call <- tryCatch(match.call(target$fun, call, envir = envir), error = function(e) NULL)
+      if (is.null(call)) next
+      if (!is.null(target$class)) {
+        object <- tryCatch(quietly(eval(call[[2L]], envir)), error = function(e) NULL)
+        if (!inherits(object, target$class)) next
+      }
+      started <- proc.time()[["elapsed"]]
+      works <- tryCatch({ quietly(suppressWarnings(eval(call, envir))); TRUE }, error = function(e) FALSE)
+      if (works) return(list(call = call, envir = envir, seconds = proc.time()[["elapsed"]] - started))
+    }
+    quietly(suppressWarnings(try(eval(expression, envir), silent = TRUE)))
+  }
+  NULL
+}
+
+has_nan <- function(x, depth = 0L) {
+  if (is.double(x)) return(any(is.nan(x)))
+  if (isS4(x) && methods::.hasSlot(x, "x")) return(any(is.nan(x@x)))
+  if (is.list(x) && depth < 5L) return(any(vapply(unclass(x)[setdiff(names(x), "convergence")], has_nan, NA, depth = depth + 1L)))
+  FALSE
+}
+
+# NULL if the answer is a proper one, else what is wrong with it.
+judge <- function(call, envir, limit = 10) {
+  warned <- NULL
+  started <- proc.time()[["elapsed"]]
+  too_long <- function() proc.time()[["elapsed"]] - started >= 0.9 * limit
+  set.seed(1)
+  setTimeLimit(elapsed = limit, transient = TRUE)
+  on.exit(setTimeLimit(elapsed = Inf))
+  answer <- tryCatch(
+    withCallingHandlers(
+      quietly({
+        value <- eval(call, envir)
+        if (any(grepl("^granary", class(value)))) print(value)
+        value
+      }),
+      warning = function(w) {
+        if (!inherits(w, "granary_warning")) warned <<- c(warned, conditionMessage(w))
+        tryInvokeRestart("muffleWarning")
+      }
+    ),
+    error = identity, interrupt = identity
+  )
+  setTimeLimit(elapsed = Inf)
+  if (inherits(answer, "interrupt") || (inherits(answer, "error") && too_long())) return(paste("no answer within", limit, "seconds"))
+  if (inherits(answer, "granary_error")) return(NULL)
+  if (inherits(answer, "error")) {
+    return(paste0("an error without class: ", conditionMessage(answer), " [in ", paste(deparse(conditionCall(answer))[1L], collapse = ""), "]"))
+  }
+  if (length(warned) > 0L) return(paste0("a warning without class: ", warned[1L]))
+  if (inherits(answer, "granary_fit") && has_nan(answer)) return("a fit that contains NaN")
+  NULL
+}
+
+# The failures of one target, as lines "function(argument = mutation): what happened".
+mutate_target <- function(target, found, limit = 10, deadline = Inf, log = mutation_log()) {
+  arguments <- setdiff(names(formals(target$fun)), "...")
+  if (!is.null(target$class)) arguments <- arguments[-1L]
+  failures <- character()
+  for (argument in arguments) {
+    if (paste(target$name, argument) %in% names(mutation_exceptions)) next
+    original <- if (argument %in% names(found$call)) tryCatch(quietly(eval(found$call[[argument]], found$envir)), error = function(e) NULL)
+    if (is.null(original)) {
+      default <- formals(target$fun)[[argument]]
+      original <- if (is.name(default) && !nzchar(default)) NULL else tryCatch(eval(default, baseenv()), error = function(e) NULL)
+    }
+    values <- mutations(original)
+    for (i in seq_along(values)) {
+      if (proc.time()[["elapsed"]] > deadline) return(structure(failures, unfinished = argument))
+      label <- paste0(target$name, "(", argument, " = <", names(values)[i], ">)")
+      log(label)
+      call <- found$call
+      call[argument] <- list(as_literal(values[[i]]))
+      # Spoiling an argument may not spoil the next call: each gets variables of its own.
+      verdict <- judge(call, list2env(as.list(found$envir, all.names = TRUE), parent = parent.env(found$envir)), limit)
+      if (!is.null(verdict)) failures <- c(failures, paste0(label, ": ", verdict))
+    }
+  }
+  failures
+}
+
+# Formulas are calls and would be evaluated; a quoted one stands for itself.
+as_literal <- function(value) {
+  if (is.language(value)) call("quote", value) else value
+}
+
+# Notes what is about to run in the file GRANARY_MUTATION_LOG, so that after a crash one knows what caused it.
+mutation_log <- function() {
+  file <- Sys.getenv("GRANARY_MUTATION_LOG")
+  if (!nzchar(file)) return(function(label) NULL)
+  function(label) cat(label, "\n", file = file)
+}
