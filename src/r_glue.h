@@ -5,6 +5,7 @@
 
 #include "core/convergence.h"
 #include "core/monitor.h"
+#include "core/rng.h"
 
 namespace granary {
 
@@ -24,6 +25,11 @@ class RMonitor : public Monitor {
  private:
   SEXP progress_;  // an argument of the exported function, so R keeps it alive
 };
+
+// From core_seed(): two 31-bit integers drawn from R's stream.
+inline Rng make_rng(const Rcpp::NumericVector& seed) {
+  return Rng((static_cast<std::uint64_t>(seed[0]) << 32) ^ static_cast<std::uint64_t>(seed[1]));
+}
 
 inline Rcpp::List as_list(const Convergence& c) {
   return Rcpp::List::create(Rcpp::Named("converged") = c.converged, Rcpp::Named("iterations") = c.iterations,

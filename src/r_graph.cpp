@@ -1,7 +1,12 @@
 // Exports of the graph family. Conversion only: the methods are in graph/, the checks in R/.
 #include "r_glue.h"
 
+#include <map>
+
+#include "core/moments.h"
+#include "core/spd.h"
 #include "graph/glasso.h"
+#include "graph/sim_ggm.h"
 
 using namespace granary;
 using namespace granary::graph;
@@ -74,4 +79,32 @@ Rcpp::NumericVector core_glasso_bounds(const Eigen::Map<Eigen::MatrixXd> s, Rcpp
                                        double objective_at_start) {
   const EigenvalueBounds bounds = level_set_bounds(s, as_penalty(lambda, s.rows(), penalize_diagonal), objective_at_start);
   return Rcpp::NumericVector::create(Rcpp::Named("log_lower") = bounds.log_lower, Rcpp::Named("upper") = bounds.upper);
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd core_covariance(const Eigen::Map<Eigen::MatrixXd> x) { return sample_covariance(x); }
+
+// What must be added to the diagonal, in units of the mean variance, before S has a Cholesky factor.
+// [[Rcpp::export(rng = false)]]
+double core_semidefinite_excess(const Eigen::Map<Eigen::MatrixXd> s) {
+  const double scale = s.diagonal().mean();
+  JitterOptions ladder;
+  ladder.last = 1e4;
+  return scale > 0 ? cholesky_with_jitter(s, ladder).jitter() / scale : 0;
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, int block, int width, int rows, double density,
+                                         double shift, bool unit_variance, Rcpp::NumericVector seed) {
+  static const std::map<std::string, GgmType> types = {
+      {"chain", GgmType::chain}, {"band", GgmType::band},       {"random", GgmType::random},         {"block", GgmType::block},
+      {"hub", GgmType::hub},     {"cluster", GgmType::cluster}, {"scale_free", GgmType::scale_free}, {"grid", GgmType::grid}};
+  Rng rng = make_rng(seed);
+  return sim_ggm_precision({types.at(type), p, groups, block, width, rows, density, shift, unit_variance}, rng);
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd core_ggm_sample(Eigen::SparseMatrix<double> precision, int n, Rcpp::NumericVector seed) {
+  Rng rng = make_rng(seed);
+  return sample_from_precision(precision, n, rng);
 }

@@ -6,6 +6,8 @@
 
 #include "../core/parallel.h"
 #include "../core/spd_inverse.h"
+#include "glasso_admm.h"
+#include "glasso_bcd.h"
 #include "quic.h"
 
 namespace granary::graph {
@@ -14,6 +16,14 @@ namespace {
 
 SolverReport solve_component(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
                              GlassoState& state) {
+  switch (options.method) {
+    case GlassoMethod::bcd:
+      return glasso_bcd(s, lambda, options, monitor, state);
+    case GlassoMethod::admm:
+      return glasso_admm(s, lambda, options, monitor, state);
+    case GlassoMethod::quic:
+      break;
+  }
   return quic(s, lambda, options, monitor, state);
 }
 

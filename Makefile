@@ -1,0 +1,77 @@
+# granary's chores. On a fresh machine `make demo` and `make test` install what is missing first: Debian packages when root on
+# Debian, otherwise packages from CRAN into the user's library.
+#
+#   make demo     build, estimate a graph from the data shipped with the package, write an HTML report
+#   make test     build, run the R and the C++ tests; ends with `N passed, N failed`
+#   make check    R CMD build, R CMD check --as-cran
+#   make bench    time granary against its peers and the core by itself
+#   make asan     the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   make docs     regenerate RcppExports, NAMESPACE and man/
+#   make site     the pkgdown site
+#   make method NAME=ggm_new FAMILY=graph KEY=jmlr15-new     files for a new method
+
+SHELL := /bin/sh
+BUILD := build
+LIBRARY := $(abspath $(BUILD)/library)
+JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+RSCRIPT = R_LIBS="$(LIBRARY):$$R_LIBS" Rscript
+SOURCES := $(shell find src R inst data man tests/testthat DESCRIPTION NAMESPACE configure -type f -not -name '*.o' -not -name '*.so' -not -name Makevars 2>/dev/null)
+
+.PHONY: all setup install demo test test-r test-cpp check bench asan docs site method format clean
+
+all: install
+
+setup: $(BUILD)/setup.stamp
+$(BUILD)/setup.stamp: DESCRIPTION tools/dev/setup.sh
+	@mkdir -p $(LIBRARY)
+	sh tools/dev/setup.sh
+	@touch $@
+
+install: $(BUILD)/install.stamp
+$(BUILD)/install.stamp: $(BUILD)/setup.stamp $(SOURCES)
+	@rm -rf $(BUILD)/source && mkdir -p $(BUILD)/source $(LIBRARY)
+	@tar cf - --exclude='*.o' --exclude='*.so' --exclude=src/Makevars DESCRIPTION NAMESPACE R src inst man data tests vignettes configure configure.win cleanup NEWS.md | tar xf - -C $(BUILD)/source
+	MAKEFLAGS=-j$(JOBS) R CMD INSTALL --no-test-load --library=$(LIBRARY) $(BUILD)/source
+	@touch $@
+
+demo: install
+	@$(RSCRIPT) tools/dev/demo.R $(BUILD)/granary-report.html
+
+test: install
+	@rm -f $(BUILD)/counts-*
+	@$(MAKE) --no-print-directory test-r test-cpp; status=$$?; \
+	  cat $(BUILD)/counts-* 2>/dev/null | awk '{p += $$1; f += $$2; s += $$3} END {printf "%d passed, %d failed", p, f; if (s) printf ", %d skipped", s; print ""}'; \
+	  exit $$status
+
+test-r: install
+	@$(RSCRIPT) tools/dev/run-tests.R $(BUILD)/counts-r
+
+test-cpp: $(BUILD)/setup.stamp
+	@sh tools/dev/cpp-tests.sh $(BUILD)/cpp $(BUILD)/counts-cpp
+
+check: $(BUILD)/setup.stamp
+	@mkdir -p $(BUILD)/check
+	cd $(BUILD)/check && MAKEFLAGS=-j$(JOBS) R CMD build ../.. && MAKEFLAGS=-j$(JOBS) _R_CHECK_FORCE_SUGGESTS_=false R CMD check --as-cran --no-manual granary_*.tar.gz
+
+bench: install
+	$(RSCRIPT) tools/dev/bench.R $(BUILD)
+
+asan: $(BUILD)/setup.stamp
+	@sh tools/dev/cpp-tests.sh $(BUILD)/asan $(BUILD)/counts-asan -DGRANARY_SANITIZE=ON
+
+docs: $(BUILD)/setup.stamp
+	Rscript -e 'Rcpp::compileAttributes(".")'
+	$(MAKE) install
+	$(RSCRIPT) -e 'roxygen2::roxygenise(".", load_code = roxygen2::load_installed)'
+
+site: install
+	$(RSCRIPT) -e 'pkgdown::build_site(new_process = FALSE, install = FALSE)'
+
+method:
+	Rscript tools/dev/new-method.R $(NAME) $(FAMILY) $(KEY)
+
+format:
+	clang-format -i $$(git ls-files 'src/*.h' 'src/*.cpp' 'tests/cpp/*' | grep -v RcppExports)
+
+clean:
+	rm -rf $(BUILD) src/*.o src/*/*.o src/*.so src/Makevars

@@ -1,0 +1,211 @@
+#' Plot a Gaussian graph fit
+#'
+#' @param x,object A Gaussian graph fit.
+#' @param type `"network"`: the graph, edges coloured by the sign of the partial correlation (blue positive, red negative) and drawn wider the
+#'   stronger; `"path"`: number of edges along the penalties; `"heatmap"`: the partial correlations; `"selection"`: the criterion of [ggm_select()].
+#'   The default is the path for a path and the network for a single fit.
+#' @param which Position on the path.
+#' @param labels Whether to write the variables' names; by default when there are at most 60.
+#' @param isolated Whether to draw variables without edges; by default when there are at most 60 variables.
+#' @param layout A two-column matrix of positions, one row per variable; by default a force-directed layout when `igraph` is installed, else a circle.
+#' @param ... For `plot()`, passed on to [graphics::plot()].
+#' @return `plot()` returns the layout (network) or `NULL`, invisibly; `autoplot()` a ggplot.
+#' @family Gaussian graphs
+#' @export
+#' @examples
+#' path <- ggm_lasso(scale(mtcars))
+#' plot(path)
+#' best <- ggm_select(path)
+#' plot(best)
+#' plot(best, type = "heatmap")
+#' plot(best, type = "selection")
+plot.granary_ggm <- function(x, type = NULL, which = NULL, labels = NULL, isolated = NULL, layout = NULL, ...) {
+  type <- plot_type(x, type)
+  switch(type,
+    network = plot_network(ggm_at(x, path_position(x, which)), labels, isolated, layout, ...),
+    path = plot_path(x, ...),
+    heatmap = plot_heatmap(ggm_at(x, path_position(x, which)), labels, ...),
+    selection = plot_selection(x, ...)
+  )
+}
+
+plot_type <- function(x, type) {
+  types <- c("network", "path", "heatmap", "selection")
+  if (is.null(type)) return(if (is_path(x)) "path" else "network")
+  type <- check_choice(type, types)
+  if (type == "path" && !is_path(x)) {
+    abort_input("This fit has a single penalty, so there is no path to plot. Use type = \"network\" or \"heatmap\".", "type")
+  }
+  if (type == "selection" && is.null(x$selection)) {
+    abort_input("There is no selection to plot: choose a penalty with ggm_select() first.", "type")
+  }
+  type
+}
+
+sign_colours <- c(negative = "#b2182b", positive = "#2166ac")
+
+network_layout <- function(fit, layout) {
+  p <- ncol(fit$S)
+  if (!is.null(layout)) {
+    layout <- check_matrix(layout, "layout", min_rows = p, min_cols = 2L)
+    if (nrow(layout) != p) abort_input(sprintf("`layout` must have one row per variable (%d), but it has %d.", p, nrow(layout)), "layout")
+    return(layout[, 1:2, drop = FALSE])
+  }
+  if (requireNamespace("igraph", quietly = TRUE) && fit$df > 0) {
+    graph <- ggm_igraph(fit)
+    return(keep_seed({
+      set.seed(1)
+      igraph::layout_with_fr(graph, weights = 0.1 + abs(igraph::E(graph)$partial_cor))
+    }))
+  }
+  angle <- 2 * pi * (seq_len(p) - 1) / p
+  cbind(cos(angle), sin(angle))
+}
+
+plot_network <- function(fit, labels, isolated, layout, ...) {
+  p <- ncol(fit$S)
+  labels <- check_flag(if (is.null(labels)) p <= 60 else labels, "labels")
+  isolated <- check_flag(if (is.null(isolated)) p <= 60 else isolated, "isolated")
+  position <- network_layout(fit, layout)
+  edges <- tidy(fit)
+  degree <- ggm_degrees(fit$precision)
+  shown <- isolated | degree > 0
+  old <- graphics::par(mar = c(1, 1, 2, 1))
+  on.exit(graphics::par(old))
+  box <- position[if (any(shown)) shown else rep(TRUE, p), , drop = FALSE]
+  graphics::plot(box, type = "n", axes = FALSE, xlab = "", ylab = "", xlim = stretch(box[, 1L]), ylim = stretch(box[, 2L]),
+                 main = sprintf("%d edges at lambda = %s", fit$df, format(fit$lambda, digits = 3L)), ...)
+  if (nrow(edges) > 0L) {
+    edges <- edges[rev(seq_len(nrow(edges))), ]  # the strongest on top
+    from <- match(edges$from, colnames(fit$S))
+    to <- match(edges$to, colnames(fit$S))
+    strength <- abs(edges$partial_cor) / max(abs(edges$partial_cor))
+    colour <- sign_colours[ifelse(edges$partial_cor > 0, "positive", "negative")]
+    graphics::segments(position[from, 1L], position[from, 2L], position[to, 1L], position[to, 2L], lwd = 0.5 + 4 * strength,
+                       col = grDevices::adjustcolor(colour, 0.75))
+  }
+  size <- if (p <= 60) 1.6 else 0.8
+  graphics::points(position[shown, , drop = FALSE], pch = 21, cex = size * (1 + degree[shown] / max(1, degree)), bg = "white", col = "grey30")
+  if (labels) {
+    graphics::text(position[shown, 1L], position[shown, 2L], colnames(fit$S)[shown], pos = 3, offset = 0.7, cex = 0.8, xpd = NA)
+  }
+  invisible(position)
+}
+
+stretch <- function(x) {
+  range <- range(x)
+  range + c(-0.08, 0.08) * max(diff(range), 1e-9)
+}
+
+plot_path <- function(x, ...) {
+  graphics::plot(x$lambda, x$df, log = if (all(x$lambda > 0)) "x" else "", type = "b", pch = 19, col = sign_colours[["positive"]], las = 1,
+                 xlab = "lambda", ylab = "edges", ...)
+  invisible()
+}
+
+plot_selection <- function(x, ...) {
+  chosen <- x$selection
+  table <- chosen$table
+  label <- c(ebic = "EBIC", bic = "BIC", cv = "held-out log-likelihood (x 2 per row)", stars = "instability")[[chosen$criterion]]
+  se <- if (is.null(table$se)) 0 else table$se
+  graphics::plot(table$lambda, table$value, log = if (all(table$lambda > 0)) "x" else "", type = "b", pch = 19, las = 1, xlab = "lambda",
+                 ylab = label, ylim = range(table$value - se, table$value + se), col = sign_colours[["positive"]], ...)
+  if (any(se > 0)) graphics::segments(table$lambda, table$value - se, table$lambda, table$value + se, col = "grey60")
+  graphics::abline(v = table$lambda[chosen$which], lty = 2)
+  if (!is.null(chosen$beta)) graphics::abline(h = chosen$beta, lty = 3)
+  invisible()
+}
+
+partial_correlations <- function(fit) {
+  m <- -stats::cov2cor(as.matrix(fit$precision))
+  diag(m) <- NA
+  m
+}
+
+plot_heatmap <- function(fit, labels, ...) {
+  p <- ncol(fit$S)
+  labels <- check_flag(if (is.null(labels)) p <= 40 else labels, "labels")
+  m <- partial_correlations(fit)
+  limit <- max(abs(m), 1e-9, na.rm = TRUE)
+  colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
+  margin <- if (labels) min(8, 1 + 0.55 * max(nchar(colnames(m)))) else 1
+  old <- graphics::par(mar = c(margin, margin, 2, 1))
+  on.exit(graphics::par(old))
+  graphics::image(seq_len(p), seq_len(p), m[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "", ylab = "",
+                  main = sprintf("partial correlations, |r| up to %.2f", limit), ...)
+  graphics::box(col = "grey60")
+  if (labels) {
+    graphics::axis(1, seq_len(p), colnames(m), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)
+    graphics::axis(2, seq_len(p), rev(colnames(m)), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)
+  }
+  invisible()
+}
+
+#' @rdname plot.granary_ggm
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_ggm <- function(object, type = NULL, which = NULL, layout = NULL, ...) {
+  check_installed("ggplot2", "autoplot()")
+  type <- plot_type(object, type)
+  switch(type,
+    network = autoplot_network(ggm_at(object, path_position(object, which)), layout),
+    path = autoplot_line(data.frame(lambda = object$lambda, value = object$df), "edges"),
+    heatmap = autoplot_heatmap(ggm_at(object, path_position(object, which))),
+    selection = autoplot_line(object$selection$table, object$selection$criterion)
+  )
+}
+
+autoplot_line <- function(table, label) {
+  ggplot2::ggplot(table, ggplot2::aes(.data$lambda, .data$value)) +
+    ggplot2::geom_line(colour = "grey60") + ggplot2::geom_point(colour = sign_colours[["positive"]]) +
+    ggplot2::scale_x_log10() + ggplot2::labs(x = "lambda", y = label)
+}
+
+autoplot_network <- function(fit, layout) {
+  position <- network_layout(fit, layout)
+  nodes <- data.frame(x = position[, 1L], y = position[, 2L], name = colnames(fit$S))
+  edges <- tidy(fit)
+  from <- match(edges$from, nodes$name)
+  to <- match(edges$to, nodes$name)
+  edges <- cbind(edges, x = nodes$x[from], y = nodes$y[from], xend = nodes$x[to], yend = nodes$y[to])
+  ggplot2::ggplot(nodes, ggplot2::aes(.data$x, .data$y)) +
+    ggplot2::geom_segment(
+      ggplot2::aes(xend = .data$xend, yend = .data$yend, colour = .data$partial_cor, alpha = abs(.data$partial_cor)), edges
+    ) +
+    ggplot2::geom_point(shape = 21, fill = "white", size = 3) +
+    ggplot2::geom_text(ggplot2::aes(label = .data$name), nodes, vjust = -0.9, size = 3) +
+    ggplot2::scale_colour_gradient2(low = sign_colours[["negative"]], mid = "grey90", high = sign_colours[["positive"]]) +
+    ggplot2::guides(alpha = "none") + ggplot2::theme_void() + ggplot2::labs(colour = "partial\ncorrelation")
+}
+
+autoplot_heatmap <- function(fit) {
+  m <- partial_correlations(fit)
+  names <- colnames(m)
+  table <- data.frame(
+    row = factor(rep(names, ncol(m)), levels = rev(names)), column = factor(rep(names, each = nrow(m)), levels = names), value = as.vector(m)
+  )
+  ggplot2::ggplot(table, ggplot2::aes(.data$column, .data$row, fill = .data$value)) + ggplot2::geom_tile() +
+    ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], mid = "white", high = sign_colours[["positive"]], na.value = "grey95") +
+    ggplot2::labs(x = NULL, y = NULL, fill = "partial\ncorrelation") +
+    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1))
+}
+
+#' A Gaussian graph as an igraph object
+#'
+#' @param fit A Gaussian graph fit.
+#' @param which Position on the path.
+#' @return An undirected igraph graph with edge attributes `partial_cor` and `precision`.
+#' @family Gaussian graphs
+#' @export
+#' @examplesIf requireNamespace("igraph", quietly = TRUE)
+#' graph <- ggm_igraph(ggm_lasso(scale(mtcars), lambda = 0.3))
+#' igraph::degree(graph)
+ggm_igraph <- function(fit, which = NULL) {
+  check_ggm(fit)
+  check_installed("igraph", "ggm_igraph()")
+  edges <- tidy(fit, which = which)
+  igraph::graph_from_data_frame(edges[c("from", "to", "partial_cor", "precision")], directed = FALSE,
+                                vertices = data.frame(name = colnames(fit$S)))
+}
+
+#' @exportS3Method igraph::as.igraph
+as.igraph.granary_ggm <- function(x, ...) ggm_igraph(x, ...)

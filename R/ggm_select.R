@@ -1,0 +1,138 @@
+#' Choose the penalty of a Gaussian graph
+#'
+#' Picks one fit from a path by an information criterion, by cross-validated likelihood or by the stability of the edges.
+#'
+#' @details
+#' With \eqn{\ell(X) = \frac n2(\log\det X - \mathrm{tr}(SX))}{l(X) = n/2 (log det X - tr(S X))} and \eqn{|E|} edges,
+#' \deqn{\mathrm{EBIC}_\gamma = -2\ell(X) + |E| \log n + 4 \gamma |E| \log p;}{EBIC = -2 l(X) + |E| log n + 4 gamma |E| log p;}
+#' `"bic"` is \eqn{\gamma = 0}. `"cv"` refits the path on all but one fold and scores the held-out rows by
+#' \eqn{\log\det X - \mathrm{tr}(S_{\mathrm{out}} X)}{log det X - tr(S_out X)}, centred at the training mean; `rule = "1se"` takes the largest penalty
+#' within one standard error of the best. `"stars"` refits on `subsamples` subsets of size \eqn{b = \lfloor 10\sqrt n \rfloor}{b = floor(10 sqrt n)} (\eqn{0.8 n} when
+#' \eqn{n \le 144}{n <= 144}) drawn without replacement, measures the instability \eqn{2\hat\theta(1-\hat\theta)}{2 theta (1 - theta)} of every edge, averages over pairs,
+#' makes it monotone along the path, and takes the smallest penalty whose instability is at most `beta`.
+#'
+#' `"cv"` and `"stars"` need the data and run on the workers of [future::plan()] when one is set and `future.apply` is installed. Folds and subsets
+#' come from R's random numbers: use [set.seed()].
+#'
+#' **Which criterion when:** EBIC for a sparse graph to interpret; cross-validation when the model is used for prediction (it keeps too many edges); StARS
+#' when missing an edge is worse than adding one.
+#'
+#' @param fit A Gaussian graph fit with a path of penalties.
+#' @param criterion The criterion.
+#' @param gamma EBIC's \eqn{\gamma}{gamma}, between 0 and 1.
+#' @param folds Number of folds, or an integer vector giving the fold of each row.
+#' @param rule For cross-validation: `"min"` or `"1se"`.
+#' @param subsamples,beta StARS: number of subsets and the instability allowed.
+#' @return The chosen fit, with an element `selection`: the criterion, a table with one row per penalty, and the position chosen. `plot(type = "selection")`
+#'   draws the criterion along the path.
+#' @references
+#' Foygel and Drton (2010). Extended Bayesian information criteria for Gaussian graphical models. *NIPS* 23, 604--612.
+#'
+#' Liu, Roeder and Wasserman (2010). Stability approach to regularization selection (StARS) for high dimensional graphical models. *NIPS* 23, 1432--1440.
+#' @family Gaussian graphs
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_ggm("chain", p = 20, n = 100)
+#' path <- ggm_lasso(sim$data)
+#' ggm_select(path, "ebic")
+#' ggm_select(path, "cv", folds = 3)
+ggm_select <- function(fit, criterion = c("ebic", "bic", "cv", "stars"), gamma = 0.5, folds = 5, rule = c("min", "1se"),
+                       subsamples = 20, beta = 0.05) {
+  check_ggm(fit)
+  criterion <- check_choice(criterion, c("ebic", "bic", "cv", "stars"))
+  rule <- check_choice(rule, c("min", "1se"))
+  gamma <- check_number(gamma, lower = 0, upper = 1)
+  subsamples <- check_count(subsamples, lower = 2)
+  beta <- check_number(beta, lower = 0, upper = 0.5, strict_lower = TRUE)
+  selection <- switch(criterion,
+    ebic = select_ebic(fit, gamma),
+    bic = select_ebic(fit, 0),
+    cv = select_cv(fit, check_folds(folds, nrow(needs_data(fit))), rule),
+    stars = select_stars(fit, subsamples, beta)
+  )
+  chosen <- ggm_at(fit, selection$which)
+  chosen$selection <- c(list(criterion = criterion), selection)
+  chosen$call <- user_call()
+  chosen
+}
+
+# Refits the whole path of `fit`, with its settings, to other rows. Each estimator has a method: this is all ggm_select() asks of it.
+refit_path <- function(fit, x) UseMethod("refit_path")
+
+#' @exportS3Method
+refit_path.granary_ggm_lasso <- function(fit, x) {
+  penalty <- list(lambda = fit$lambda, weights = if (is.null(fit$weights)) 1 else fit$weights, plain = is.null(fit$weights))
+  data <- suppressWarnings(ggm_input(x, NULL, NULL), classes = "granary_warning_input")
+  fit_glasso_path(data, penalty, fit$settings, FALSE, NULL, 1L, NULL)
+}
+
+needs_data <- function(fit) {
+  if (is.null(fit$x)) abort_input("This criterion refits the model to parts of the data: fit from `x`, not from a covariance matrix.", "fit")
+  fit$x
+}
+
+check_folds <- function(folds, n) {
+  if (length(folds) == 1L) return(make_folds(n, check_count(folds, "folds", lower = 2, upper = n)))
+  folds <- check_vector(folds, "folds", length = n)
+  if (length(unique(folds)) < 2L) abort_input("`folds` must name at least two folds.", "folds")
+  folds
+}
+
+select_ebic <- function(fit, gamma) {
+  n <- needs_n(fit)
+  value <- -n * (fit$log_det - fit$trace_sx) + fit$df * log(n) + 4 * gamma * fit$df * log(ncol(fit$S))
+  list(table = data.frame(lambda = fit$lambda, edges = fit$df, value = value), which = which.min(value))
+}
+
+select_cv <- function(fit, folds, rule) {
+  x <- fit$x
+  labels <- sort(unique(folds))
+  scores <- resample_lapply(labels, function(k) {
+    out <- folds == k
+    if (sum(!out) < 2L) abort_input("`folds` must leave at least two rows to fit to.", "folds")
+    train <- refit_path(fit, x[!out, , drop = FALSE])
+    held_out <- x[out, , drop = FALSE]
+    vapply(seq_along(fit$lambda), function(j) {
+      2 * mean(predict(train, held_out, type = "loglik", which = j)) + ncol(x) * log(2 * pi)
+    }, 0)
+  }, "cross-validation")
+  scores <- do.call(rbind, scores)
+  value <- colMeans(scores)
+  se <- apply(scores, 2L, stats::sd) / sqrt(nrow(scores))
+  best <- which.max(value)
+  which <- if (rule == "1se") which(value >= value[best] - se[best])[1L] else best
+  list(table = data.frame(lambda = fit$lambda, edges = fit$df, value = value, se = se), which = which, folds = folds)
+}
+
+select_stars <- function(fit, subsamples, beta) {
+  x <- needs_data(fit)
+  n <- nrow(x)
+  size <- if (n > 144) floor(10 * sqrt(n)) else floor(0.8 * n)
+  if (size < 2L) abort_input(sprintf("StARS needs subsets of at least two rows, but `x` has only %d rows.", n), "fit")
+  p <- ncol(x)
+  counts <- resample_lapply(seq_len(subsamples), function(k) {
+    refit <- refit_path(fit, x[sort(sample.int(n, size)), , drop = FALSE])
+    precision <- if (is_path(refit)) refit$precision else list(refit$precision)
+    lapply(precision, edge_codes)
+  }, "StARS")
+  instability <- vapply(seq_along(fit$lambda), function(j) {
+    share <- tabulate(match(codes <- unlist(lapply(counts, `[[`, j)), unique(codes))) / subsamples
+    sum(2 * share * (1 - share)) / max(1, p * (p - 1) / 2)
+  }, 0)
+  monotone <- cummax(instability)
+  allowed <- which(monotone <= beta)
+  table <- data.frame(lambda = fit$lambda, edges = fit$df, value = monotone, instability = instability)
+  if (length(allowed) == 0L) {
+    warn_input("Even the largest penalty gives edges less stable than `beta`: fit with larger penalties. It is returned.", "fit")
+    allowed <- 1L
+  }
+  list(table = table, which = max(allowed), beta = beta, subsample_size = size)
+}
+
+# Each edge as one number, the position of its upper-triangle entry.
+edge_codes <- function(precision) {
+  columns <- rep(seq_len(ncol(precision)), diff(precision@p))
+  upper <- precision@i + 1L < columns
+  precision@i[upper] + 1 + (columns[upper] - 1) * ncol(precision)
+}

@@ -1,0 +1,44 @@
+# Resampling shared by every method that chooses something by refitting.
+
+# lapply() over independent tasks; on the workers of future::plan() where the user has set one. Random numbers: each task gets a seed drawn
+# here, from the session's stream, so the answer does not depend on where or in which order tasks run.
+resample_lapply <- function(tasks, fun, label) {
+  seeds <- sample.int(.Machine$integer.max, length(tasks))
+  run <- function(k) {
+    keep_seed({
+      set.seed(seeds[k])
+      fun(tasks[[k]])
+    })
+  }
+  if (has_workers()) {
+    return(future.apply::future_lapply(seq_along(tasks), run, future.seed = NULL, future.packages = "granary"))
+  }
+  progress <- progress_bar(label)
+  lapply(seq_along(tasks), function(k) {
+    if (!is.null(progress)) progress((k - 1) / length(tasks))
+    run(k)
+  })
+}
+
+has_workers <- function() {
+  requireNamespace("future.apply", quietly = TRUE) && requireNamespace("future", quietly = TRUE) &&
+    !inherits(future::plan(), "sequential") && future::nbrOfWorkers() > 1
+}
+
+# Evaluates and leaves the session's random numbers as they were.
+keep_seed <- function(expr) {
+  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  on.exit({
+    if (!is.null(old)) {
+      assign(".Random.seed", old, globalenv())
+    } else if (exists(".Random.seed", globalenv(), inherits = FALSE)) {
+      rm(".Random.seed", envir = globalenv())
+    }
+  })
+  force(expr)
+}
+
+# Fold of each row, sizes as equal as they can be, at random.
+make_folds <- function(n, folds) {
+  sample(rep_len(seq_len(folds), n))
+}

@@ -1,0 +1,1 @@
+utils::globalVariables(".data")  # ggplot2's pronoun

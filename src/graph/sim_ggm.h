@@ -1,0 +1,40 @@
+// Gaussian graphs to test estimators on: precision matrices of known pattern, and draws from them.
+//
+//   chain    X_ii = 1.25, X_{i,i+1} = -0.5; band k generalises it (X_{i,i+d} = -0.5 / d, diagonal shifted to positive definite)
+//   random   X = U'U + c I, U with three entries +-1 per column at random rows (Li and Toh 2010; about 10 p nonzeros)
+//   block    one random graph of `block` nodes repeated along the diagonal
+//   hub      groups, each a hub joined to all its members
+//   cluster  groups, each an Erdos-Renyi graph
+//   scale_free  preferential attachment, one edge per new node (Barabasi and Albert 1999)
+//   grid     a rectangular lattice of `rows` x p / rows
+//
+// Where the pattern is drawn rather than the matrix, edges get values uniform in +-[0.25, 0.6], and the diagonal is set so that the smallest
+// eigenvalue is `shift`; then all variances are scaled to one where asked.
+#pragma once
+
+#include "../core/monitor.h"
+#include "../core/rng.h"
+#include "../core/types.h"
+
+namespace granary::graph {
+
+enum class GgmType { chain, band, random, block, hub, cluster, scale_free, grid };
+
+struct SimGgmOptions {
+  GgmType type = GgmType::chain;
+  int p = 100;
+  int groups = 5;           // hub, cluster
+  int block = 150;          // block
+  int width = 2;            // band
+  int rows = 10;            // grid
+  double density = 0.3;     // cluster: chance of an edge within a group
+  double shift = 0.4;       // random, block: c; drawn patterns: smallest eigenvalue
+  bool unit_variance = false;
+};
+
+SparseMatrix sim_ggm_precision(const SimGgmOptions& options, Rng& rng);  // symmetric
+
+// n rows from N(0, X^-1).
+MatrixXd sample_from_precision(const SparseMatrix& precision, Index n, Rng& rng);
+
+}  // namespace granary::graph

@@ -1,0 +1,22 @@
+#!/bin/sh
+# cpp-tests.sh <build folder> <file for the counts> [cmake options]: builds and runs the C++ tests.
+set -eu
+build=$1
+counts=$2
+shift 2
+if ! command -v cmake >/dev/null 2>&1; then
+  echo "C++ tests skipped: there is no cmake."
+  echo "0 0 1" > "$counts"
+  exit 0
+fi
+jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+launcher=""
+command -v ccache >/dev/null 2>&1 && launcher="-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+cmake -S inst/bench -B "$build" $launcher "$@" > "$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+cmake --build "$build" --target granary_tests --parallel "$jobs" > "$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+status=0
+"$build/granary_tests" > "$build.out" 2>&1 || status=$?
+cat "$build.out"
+sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2 0/p' "$build.out" > "$counts"
+[ -s "$counts" ] || echo "0 1 0" > "$counts"
+exit $status
