@@ -74,10 +74,22 @@ class Bitset {
   Bitset& and_not(const Bitset& other) {  // removes the members of other
     return combine(other, [](Word a, Word b) { return a & ~b; });
   }
-  friend Bitset operator&(Bitset a, const Bitset& b) { return a &= b; }
-  friend Bitset operator|(Bitset a, const Bitset& b) { return a |= b; }
-  friend Bitset operator^(Bitset a, const Bitset& b) { return a ^= b; }
-  friend Bitset operator-(Bitset a, const Bitset& b) { return a.and_not(b); }
+  friend Bitset operator&(Bitset a, const Bitset& b) {
+    a &= b;
+    return a;
+  }
+  friend Bitset operator|(Bitset a, const Bitset& b) {
+    a |= b;
+    return a;
+  }
+  friend Bitset operator^(Bitset a, const Bitset& b) {
+    a ^= b;
+    return a;
+  }
+  friend Bitset operator-(Bitset a, const Bitset& b) {
+    a.and_not(b);
+    return a;
+  }
   Bitset operator~() const {
     Bitset result(*this);
     for (Word& w : result.words_) w = ~w;

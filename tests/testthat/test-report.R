@@ -9,15 +9,22 @@ render <- function(pandoc) {
   on.exit(unlink(source))
   writeLines(document, source)
   page <- suppressMessages(render_report(source, list(title = "Two < three", data = matrix(2, 2, 2), fit = NULL), pandoc = pandoc))
-  paste(readLines(page, encoding = "UTF-8", warn = FALSE), collapse = "\n")
+  read_page(page)
+}
+
+# The page with what is embedded cut out: matching patterns in a megabyte of base64 takes minutes.
+read_page <- function(file) {
+  html <- paste(readLines(file, encoding = "UTF-8", warn = FALSE), collapse = "\n")
+  html <- gsub("(data:[a-z]+/)[^\"')]{50,}", "\\1...", html, perl = TRUE)
+  gsub("(?s)<(script|style)[^>]*>.*?</\\1>", "", html, perl = TRUE)
 }
 
 expect_report <- function(html) {
-  expect_match(html, "Mean 2")
-  expect_match(html, "src=\"data:image/", fixed = TRUE)
-  expect_false(grepl("src=\"(?!data:)[^\"]*[.](png|svg|js)\"", html, perl = TRUE))
-  expect_match(html, "<table", fixed = TRUE)
-  expect_match(html, "Two &lt; three", fixed = TRUE)
+  expect_true(grepl("Mean 2", html, fixed = TRUE))
+  expect_true(grepl("src=\"data:image/", html, fixed = TRUE))
+  expect_false(grepl("src=\"(?!data:)", html, perl = TRUE))
+  expect_true(grepl("<table", html, fixed = TRUE))
+  expect_true(grepl("Two &lt; three", html, fixed = TRUE))
 }
 
 test_that("a page is made without pandoc, with its pictures inside", {
@@ -53,9 +60,9 @@ test_that("granary_report() reports on data and on a fit", {
   output <- tempfile(fileext = ".html")
   on.exit(unlink(output))
   expect_identical(granary_report(attitude, output), output)
-  html <- paste(readLines(output, encoding = "UTF-8", warn = FALSE), collapse = "\n")
-  expect_match(html, "30 rows and 7 columns")
-  expect_match(html, "complaints", fixed = TRUE)
+  html <- read_page(output)
+  expect_true(grepl("30 rows and 7 columns", html, fixed = TRUE))
+  expect_true(grepl("complaints", html, fixed = TRUE))
   expect_gt(length(gregexpr("src=\"data:image/", html, fixed = TRUE)[[1]]), 2)
   fit <- getExportedValue("granary", "ggm_lasso")(scale(attitude), lambda = 0.3)
   expect_true(file.exists(granary_report(fit)))

@@ -1,0 +1,23 @@
+// d-separation in DAGs, m-separation in mixed graphs and plain separation in undirected ones: they are one reachability.
+//
+// A walk connects given Z when every collider on it (an arrow at the node on both sides) is an ancestor of Z or in Z, and every
+// other inner node is outside Z. Nodes are visited at most twice, once per kind of mark they were entered by (Bayes-ball;
+// Shachter 1998, Richardson 2003), 64 edges at a time.
+#pragma once
+
+#include "graph.h"
+
+namespace granary {
+
+// The nodes outside `given` that some node of `from` is connected to; includes `from`. InputError on circle marks, whose
+// meaning is open, and when `from` meets `given`.
+Bitset m_connected(const MixedGraph& graph, const Bitset& from, const Bitset& given);
+
+bool m_separated(const MixedGraph& graph, const Bitset& x, const Bitset& y, const Bitset& given);
+bool m_separated(const MixedGraph& graph, int x, int y, const Bitset& given);
+
+// As m_separated, for graphs whose edges are all directed (InputError otherwise).
+bool d_separated(const MixedGraph& dag, const Bitset& x, const Bitset& y, const Bitset& given);
+bool d_separated(const MixedGraph& dag, int x, int y, const Bitset& given);
+
+}  // namespace granary
