@@ -13,4 +13,6 @@
 #' @keywords internal
 #' @useDynLib granary, .registration = TRUE
 #' @importFrom Rcpp evalCpp
+#' @importFrom methods as is
+#' @importClassesFrom Matrix dgCMatrix
 "_PACKAGE"

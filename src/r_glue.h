@@ -19,7 +19,9 @@ class RMonitor : public Monitor {
     return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE;
   }
   void show(double share) override {
-    if (!Rf_isNull(progress_)) Rcpp::Function(progress_)(share);
+    if (Rf_isNull(progress_)) return;
+    const Rcpp::Function report(progress_);
+    report(share);
   }
 
  private:

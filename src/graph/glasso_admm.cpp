@@ -16,7 +16,7 @@ SolverReport glasso_admm(const ConstMatrixRef& s, const Penalty& lambda, const G
   const double a = options.over_relaxation;
   SpdInverse factor;
 
-  MatrixXd z = MatrixXd(state.upper.selfadjointView<Eigen::Upper>());
+  MatrixXd z = MatrixXd(symmetric_from_upper(state.upper));
   MatrixXd u = MatrixXd::Zero(p, p);
   for (int t = 1; t <= options.max_iter; ++t) {
     monitor.check();
