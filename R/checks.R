@@ -105,6 +105,7 @@ check_choice <- function(x, choices, arg = deparse1(substitute(x))) {
 
 check_vector <- function(x, arg = deparse1(substitute(x)), length = NULL, min_length = 1L, lower = -Inf, upper = Inf,
                          strict_lower = FALSE, strict_upper = FALSE, allow_na = FALSE, allow_null = FALSE) {
+  force(arg)  # before x changes, and with it what substitute() sees
   if (is.null(x) && allow_null) return(NULL)
   size <- if (!is.null(length)) paste0(" of length ", length) else ""
   expected <- paste0("a numeric vector", size, if (allow_null) " (or NULL)")
@@ -155,6 +156,7 @@ counted <- function(n, one, many) {
 # `max_abs`: beyond it squares overflow, and with them every covariance.
 check_matrix <- function(x, arg = deparse1(substitute(x)), min_rows = 1L, min_cols = 1L, allow_na = FALSE,
                          allow_sparse = FALSE, max_abs = 1e150, allow_null = FALSE) {
+  force(arg)  # before x changes, and with it what substitute() sees
   if (is.null(x) && allow_null) return(NULL)
   x <- if (is.data.frame(x)) {
     matrix_from_frame(x, arg)
@@ -251,6 +253,7 @@ describe_position <- function(x, at) {
 
 # The symmetrised matrix. `tol` is relative to the largest entry.
 check_symmetric <- function(x, arg = deparse1(substitute(x)), tol = 1e-8, min_size = 1L, allow_sparse = FALSE, allow_null = FALSE) {
+  force(arg)  # before x changes, and with it what substitute() sees
   if (is.null(x) && allow_null) return(NULL)
   x <- check_matrix(x, arg, allow_sparse = allow_sparse)
   if (nrow(x) != ncol(x)) {

@@ -147,3 +147,12 @@ test_that("names must tell variables apart, and packages must be there", {
   expect_true(check_installed("stats", "to test"))
   expect_error(check_installed("no.such.package", "to draw networks"), "no.such.package is needed to draw networks.*install.packages", class = "granary_error_input")
 })
+
+test_that("an argument is called what the caller calls it, also after conversion", {
+  data <- data.frame(a = c(1, NA))
+  expect_error(check_matrix(data), "^`data` must have no missing values", class = "granary_error_input")
+  weights <- matrix(c(1, NA), 1)
+  expect_error(check_vector(weights), "^`weights` must have no missing values", class = "granary_error_input")
+  sigma <- data.frame(a = 1:2, b = 3:4)
+  expect_error(check_symmetric(sigma), "^`sigma` must be symmetric", class = "granary_error_input")
+})
