@@ -168,7 +168,8 @@ check_matrix <- function(x, arg = deparse1(substitute(x)), min_rows = 1L, min_co
   check_shape(x, arg, min_rows, min_cols)
   values <- if (isS4(x)) x@x else x
   check_finite(values, arg, allow_na, function(at) describe_position(x, at))
-  if (length(values) > 0L && max(abs(range(values, na.rm = TRUE, finite = TRUE))) > max_abs) {
+  extremes <- suppressWarnings(range(values, na.rm = TRUE))  # not finite where there is no value at all
+  if (all(is.finite(extremes)) && max(abs(extremes)) > max_abs) {
     at <- which.max(abs(values))
     abort_input(paste0("`", arg, "` has a value too large to compute with: ", format(values[at], digits = 3L), " at ",
                        describe_position(x, at), ".\nRescale the data, or correct the value."), arg = arg)

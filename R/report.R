@@ -95,7 +95,8 @@ markdown_converter <- function() {
       return(function(text) html_body(paste(mark(text = text), collapse = "\n")))
     }
   }
-  abort_input("A report needs pandoc with the package rmarkdown, or the package markdown (1.3 or later).\nInstall one with install.packages(\"markdown\").")
+  abort_input(paste0("A report needs pandoc with the package rmarkdown, or the package markdown (1.3 or later).\n",
+                     "Install the latter with install.packages(\"markdown\")."))
 }
 
 html_body <- function(html) {
