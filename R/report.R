@@ -20,6 +20,7 @@
 #' if (interactive()) browseURL(page)
 #' }
 granary_report <- function(x, output = tempfile(fileext = ".html"), title = "A sparse graph", quiet = TRUE) {
+  if (missing(x)) fail_missing("x")
   if (!inherits(x, "granary_fit")) x <- check_matrix(x, "x", min_rows = 2L, min_cols = 2L)
   output <- check_string(output, "output")
   title <- check_string(title, "title")

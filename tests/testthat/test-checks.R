@@ -160,3 +160,12 @@ test_that("an argument is called what the caller calls it, also after conversion
   sigma <- data.frame(a = 1:2, b = 3:4)
   expect_error(check_symmetric(sigma), "^`sigma` must be symmetric", class = "granary_error_input")
 })
+
+test_that("an argument left out is an input error too", {
+  fit <- function(x, k) {
+    check_count(k)
+    check_matrix(x)
+  }
+  expect_error(fit(matrix(1)), "`k` must be given", class = "granary_error_input")
+  expect_error(fit(k = 1), "`x` must be given", class = "granary_error_input")
+})
