@@ -170,19 +170,14 @@ mutate_target <- function(target, found, limit = 10, deadline = Inf, log = mutat
       original <- if (is.name(default) && !nzchar(default)) NULL else tryCatch(eval(default, baseenv()), error = function(e) NULL)
     }
     values <- mutations(original)
-    required <- is.name(formals(target$fun)[[argument]]) && !nzchar(formals(target$fun)[[argument]])
-    calls <- lapply(values, function(value) {
-      call <- found$call
-      call[argument] <- list(as_literal(value))
-      call
-    })
-    if (required) calls[["left out"]] <- found$call[names(found$call) != argument]
-    for (i in seq_along(calls)) {
+    for (i in seq_along(values)) {
       if (proc.time()[["elapsed"]] > deadline) return(structure(failures, unfinished = argument))
-      label <- paste0(target$name, "(", argument, " = <", names(calls)[i], ">)")
+      label <- paste0(target$name, "(", argument, " = <", names(values)[i], ">)")
       log(label)
+      call <- found$call
+      call[argument] <- list(as_literal(values[[i]]))
       # Spoiling an argument may not spoil the next call: each gets variables of its own.
-      verdict <- judge(calls[[i]], list2env(as.list(found$envir, all.names = TRUE), parent = parent.env(found$envir)), limit)
+      verdict <- judge(call, list2env(as.list(found$envir, all.names = TRUE), parent = parent.env(found$envir)), limit)
       if (!is.null(verdict)) failures <- c(failures, paste0(label, ": ", verdict))
     }
   }
