@@ -288,6 +288,7 @@ LbfgsResult projected_quasi_newton(const Objective& f, VectorXd start, const Geo
     ++result.convergence.iterations;
     const double first = first_gamma(at, slope.norm());
     bool moved = false;
+    double promised = infinity;  // g'Hg, what the model says a step gains
     for (int attempt = 0; attempt < 2 && !moved; ++attempt) {
       if (attempt == 1) {
         if (memory.empty()) break;
@@ -298,11 +299,12 @@ LbfgsResult projected_quasi_newton(const Objective& f, VectorXd start, const Geo
       VectorXd direction = -memory.apply(slope, free, first) - gamma * (slope.array() * (1 - free.array())).matrix();
       geometry.align(slope, direction);
       if (!(slope.dot(direction) < 0)) continue;
+      promised = std::min(promised, -slope.dot(direction));
       moved =
           projected_search(evaluate, geometry, at, value, slope, direction, options.max_evaluations_per_line, next, next_value);
     }
     if (!moved) {
-      watch.stuck(value, memory.gamma(first) * slope.squaredNorm());
+      watch.stuck(value, promised);
       break;
     }
     memory.push(next.x - at.x, next.gradient - at.gradient);
@@ -332,6 +334,7 @@ LbfgsResult lbfgs(const Objective& f, ConstVectorRef start, const LbfgsOptions& 
     ++result.convergence.iterations;
     const double first = first_gamma(at, at.gradient.norm());
     bool moved = false;
+    double promised = infinity;  // g'Hg, what the model says a step gains
     for (int attempt = 0; attempt < 2 && !moved; ++attempt) {
       if (attempt == 1) {
         if (memory.empty()) break;
@@ -340,10 +343,11 @@ LbfgsResult lbfgs(const Objective& f, ConstVectorRef start, const LbfgsOptions& 
       const VectorXd direction = -memory.apply(at.gradient, everywhere, first);
       const double slope = at.gradient.dot(direction);
       if (!(slope < 0)) continue;
+      promised = std::min(promised, -slope);
       moved = strong_wolfe(evaluate, at, direction, slope, 1, options.max_evaluations_per_line, next);
     }
     if (!moved) {
-      watch.stuck(at.value, first * at.gradient.squaredNorm());
+      watch.stuck(at.value, promised);
       break;
     }
     memory.push(next.x - at.x, next.gradient - at.gradient);
