@@ -32,6 +32,11 @@ fail_input <- function(arg, expected, came, advice = NULL) {
   abort_input(paste0("`", arg, "` must be ", expected, ", not ", came, ".", if (!is.null(advice)) paste0("\n", advice)), arg = arg)
 }
 
+# missing() sees through the caller: an argument that the user left out is missing here too.
+fail_missing <- function(arg) {
+  abort_input(paste0("`", arg, "` must be given: it has no default."), arg = arg)
+}
+
 range_text <- function(lower, upper, strict_lower, strict_upper) {
   low <- if (lower > -Inf) paste(if (strict_lower) "greater than" else "at least", format(lower))
   high <- if (upper < Inf) paste(if (strict_upper) "less than" else "at most", format(upper))
@@ -50,6 +55,7 @@ is_plain_numeric <- function(x) {
 
 check_number <- function(x, arg = deparse1(substitute(x)), lower = -Inf, upper = Inf, strict_lower = FALSE,
                          strict_upper = FALSE, allow_null = FALSE, allow_infinite = FALSE) {
+  if (missing(x)) fail_missing(arg)
   if (is.null(x) && allow_null) return(NULL)
   range <- range_text(lower, upper, strict_lower, strict_upper)
   expected <- paste0("one number", range, if (allow_null) " (or NULL)")
@@ -61,6 +67,7 @@ check_number <- function(x, arg = deparse1(substitute(x)), lower = -Inf, upper =
 }
 
 check_count <- function(x, arg = deparse1(substitute(x)), lower = 1, upper = .Machine$integer.max, allow_null = FALSE) {
+  if (missing(x)) fail_missing(arg)
   if (is.null(x) && allow_null) return(NULL)
   expected <- paste0("a whole number", range_text(lower, if (upper < .Machine$integer.max) upper else Inf, FALSE, FALSE),
                      if (allow_null) " (or NULL)")
@@ -73,6 +80,7 @@ check_count <- function(x, arg = deparse1(substitute(x)), lower = 1, upper = .Ma
 }
 
 check_flag <- function(x, arg = deparse1(substitute(x)), allow_null = FALSE) {
+  if (missing(x)) fail_missing(arg)
   if (is.null(x) && allow_null) return(NULL)
   if (isS4(x) || is.object(x) || !checkmate::test_flag(x)) {
     fail_input(arg, paste0("TRUE or FALSE", if (allow_null) " (or NULL)"), describe(x))
@@ -81,6 +89,7 @@ check_flag <- function(x, arg = deparse1(substitute(x)), allow_null = FALSE) {
 }
 
 check_string <- function(x, arg = deparse1(substitute(x)), allow_null = FALSE) {
+  if (missing(x)) fail_missing(arg)
   if (is.null(x) && allow_null) return(NULL)
   if (isS4(x) || is.object(x) || !checkmate::test_string(x, min.chars = 1L)) {
     fail_input(arg, paste0("one text", if (allow_null) " (or NULL)"), describe(x))
@@ -90,6 +99,7 @@ check_string <- function(x, arg = deparse1(substitute(x)), allow_null = FALSE) {
 
 # As match.arg(): the whole vector of choices stands for the first of them, and a beginning that fits only one is enough.
 check_choice <- function(x, choices, arg = deparse1(substitute(x))) {
+  if (missing(x)) fail_missing(arg)
   if (identical(x, choices)) return(choices[1L])
   expected <- paste0("one of ", paste0("\"", choices, "\"", collapse = ", "))
   if (isS4(x) || is.object(x) || !checkmate::test_string(x)) fail_input(arg, expected, describe(x))
@@ -105,6 +115,8 @@ check_choice <- function(x, choices, arg = deparse1(substitute(x))) {
 
 check_vector <- function(x, arg = deparse1(substitute(x)), length = NULL, min_length = 1L, lower = -Inf, upper = Inf,
                          strict_lower = FALSE, strict_upper = FALSE, allow_na = FALSE, allow_null = FALSE) {
+  if (missing(x)) fail_missing(arg)
+  force(arg)  # before x changes, and with it what substitute() sees
   if (is.null(x) && allow_null) return(NULL)
   size <- if (!is.null(length)) paste0(" of length ", length) else ""
   expected <- paste0("a numeric vector", size, if (allow_null) " (or NULL)")
@@ -129,8 +141,7 @@ check_vector <- function(x, arg = deparse1(substitute(x)), length = NULL, min_le
 
 # `place` turns the position of a value into words.
 check_finite <- function(values, arg, allow_na, place) {
-  sum_is_finite <- is.finite(sum(values))
-  if (sum_is_finite) return(invisible())  # no NA, NaN or Inf can hide in a finite sum
+  if (is.finite(sum(values))) return(invisible())  # no NA, NaN or Inf can hide in a finite sum
   infinite <- which(is.infinite(values))
   if (length(infinite) > 0L) {
     abort_input(paste0(
@@ -155,6 +166,8 @@ counted <- function(n, one, many) {
 # `max_abs`: beyond it squares overflow, and with them every covariance.
 check_matrix <- function(x, arg = deparse1(substitute(x)), min_rows = 1L, min_cols = 1L, allow_na = FALSE,
                          allow_sparse = FALSE, max_abs = 1e150, allow_null = FALSE) {
+  if (missing(x)) fail_missing(arg)
+  force(arg)  # before x changes, and with it what substitute() sees
   if (is.null(x) && allow_null) return(NULL)
   x <- if (is.data.frame(x)) {
     matrix_from_frame(x, arg)
@@ -166,7 +179,8 @@ check_matrix <- function(x, arg = deparse1(substitute(x)), min_rows = 1L, min_co
   check_shape(x, arg, min_rows, min_cols)
   values <- if (isS4(x)) x@x else x
   check_finite(values, arg, allow_na, function(at) describe_position(x, at))
-  if (length(values) > 0L && max(abs(range(values, na.rm = TRUE, finite = TRUE))) > max_abs) {
+  extremes <- suppressWarnings(range(values, na.rm = TRUE))  # not finite where there is no value at all
+  if (all(is.finite(extremes)) && max(abs(extremes)) > max_abs) {
     at <- which.max(abs(values))
     abort_input(paste0("`", arg, "` has a value too large to compute with: ", format(values[at], digits = 3L), " at ",
                        describe_position(x, at), ".\nRescale the data, or correct the value."), arg = arg)
@@ -251,6 +265,8 @@ describe_position <- function(x, at) {
 
 # The symmetrised matrix. `tol` is relative to the largest entry.
 check_symmetric <- function(x, arg = deparse1(substitute(x)), tol = 1e-8, min_size = 1L, allow_sparse = FALSE, allow_null = FALSE) {
+  if (missing(x)) fail_missing(arg)
+  force(arg)  # before x changes, and with it what substitute() sees
   if (is.null(x) && allow_null) return(NULL)
   x <- check_matrix(x, arg, allow_sparse = allow_sparse)
   if (nrow(x) != ncol(x)) {

@@ -167,7 +167,7 @@ print.summary_granary_fit <- function(x, ...) {
 }
 
 #' @rdname granary_fit
-#' @exportS3Method generics::glance
+#' @export
 glance.granary_fit <- function(x, ...) {
   table <- convergence_table(x$convergence)[c("converged", "iterations", "gap", "residual", "seconds")]
   likelihood <- tryCatch(stats::logLik(x), error = function(e) NULL)  # not every fit has one

@@ -20,6 +20,7 @@
 #' if (interactive()) browseURL(page)
 #' }
 granary_report <- function(x, output = tempfile(fileext = ".html"), title = "A sparse graph", quiet = TRUE) {
+  if (missing(x)) fail_missing("x")
   if (!inherits(x, "granary_fit")) x <- check_matrix(x, "x", min_rows = 2L, min_cols = 2L)
   output <- check_string(output, "output")
   title <- check_string(title, "title")
@@ -95,7 +96,8 @@ markdown_converter <- function() {
       return(function(text) html_body(paste(mark(text = text), collapse = "\n")))
     }
   }
-  abort_input("A report needs pandoc with the package rmarkdown, or the package markdown (1.3 or later).\nInstall one with install.packages(\"markdown\").")
+  abort_input(paste0("A report needs pandoc with the package rmarkdown, or the package markdown (1.3 or later).\n",
+                     "Install the latter with install.packages(\"markdown\")."))
 }
 
 html_body <- function(html) {

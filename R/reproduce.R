@@ -1,10 +1,11 @@
 #' Re-make the numbers of a paper
 #'
-#' Each paper behind granary comes with a script that computes its headline numbers again and sets them beside the printed ones. `reproduce()` runs it and
-#' says plainly which agree, which do not, and which cannot be had, because the paper used data that is not public or left a detail open.
+#' Each paper behind granary comes with a script that computes its headline numbers again and sets them beside the printed ones.
+#' `reproduce()` runs it and says plainly which agree, which do not, and which cannot be had, because the paper used data that is not public or left a detail open.
 #'
 #' The scripts are ordinary R files in `system.file("reproduce", package = "granary")`. They run in an environment of their own that sees
-#' granary and R's standard packages but nothing of the session, with R's default random number generators; the session's random state is put back afterwards.
+#' granary and R's standard packages but nothing of the session, with R's default random number generators; the session's random state is
+#' put back afterwards.
 #' A script reports by calling `claim(text, paper, ours, tolerance, note = "")` once per number: `ours` agrees
 #' when it is within `tolerance` of `paper`. Where one of the three is `NA` nothing is compared, and `note` has to say why.
 #' The variable `extended` tells the script whether the long runs are wanted.
@@ -61,7 +62,9 @@ run_reproduction <- function(file, key, extended = FALSE) {
 standard_environment <- function() {
   everything <- new.env(parent = baseenv())
   for (package in c("methods", "datasets", "utils", "grDevices", "graphics", "stats")) {
-    list2env(as.list(as.environment(paste0("package:", package)), all.names = FALSE), everything)
+    space <- asNamespace(package)
+    list2env(mget(getNamespaceExports(space), envir = space, inherits = TRUE), everything)
+    list2env(as.list(getNamespaceInfo(space, "lazydata")), everything)
   }
   own <- topenv()
   exported <- if (isNamespace(own)) getNamespaceExports(own) else ls(own)

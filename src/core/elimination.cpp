@@ -44,19 +44,20 @@ class Remainder {
     return missing / 2;
   }
 
-  template <class Added>
-  void eliminate(int v, Added&& added) {
+  // Calls adding(u, w) just before each new edge is put in; v itself is gone by then.
+  template <class Adding>
+  void eliminate(int v, Adding&& adding) {
     const Bitset around = rows_[v];
+    for (int u : around) rows_[u].reset(v);
+    rows_[v].clear();
     for (int u : around) {
-      rows_[u].reset(v);
       const Bitset missing = around - rows_[u];
       for (int w = missing.next(u); w >= 0; w = missing.next(w)) {
+        adding(u, w);
         rows_[u].set(w);
         rows_[w].set(u);
-        added(u, w);
       }
     }
-    rows_[v].clear();
   }
 
  private:
@@ -108,10 +109,10 @@ bool is_chordal(const MixedGraph& graph) {
 
 std::vector<int> elimination_order(const MixedGraph& graph, EliminationRule rule, Monitor& monitor) {
   const int n = graph.nodes();
+  const bool by_fill = rule == EliminationRule::min_fill;
   Remainder rest(graph);
-  const auto cost_of = [&](int v) { return rule == EliminationRule::min_fill ? rest.fill_in(v) : rest.degree(v); };
   std::vector<int> cost(n), order;
-  for (int v = 0; v < n; ++v) cost[v] = cost_of(v);
+  for (int v = 0; v < n; ++v) cost[v] = by_fill ? rest.fill_in(v) : rest.degree(v);
   Bitset left(n);
   left.fill();
   for (int step = 0; step < n; ++step) {
@@ -120,14 +121,24 @@ std::vector<int> elimination_order(const MixedGraph& graph, EliminationRule rule
     for (int v : left) {
       if (cost[v] < cost[best]) best = v;
     }
-    Bitset stale = rest.neighbours(best);
     left.reset(best);
     order.push_back(best);
+    // Costs follow the changes: a node losing a neighbour loses its missing pairs with it; a new edge closes one pair of each
+    // common neighbour of its ends, and opens to each end the other's pairs with the neighbours not shared.
+    const Bitset around = rest.neighbours(best);
+    for (int u : around) cost[u] -= by_fill ? rest.degree(u) - 1 - rest.neighbours(u).count_common(around) : 1;
     rest.eliminate(best, [&](int u, int w) {
-      // A new edge also changes the fill-in of those adjacent to both its ends.
-      if (rule == EliminationRule::min_fill) stale |= rest.neighbours(u) & rest.neighbours(w);
+      if (!by_fill) {
+        ++cost[u];
+        ++cost[w];
+        return;
+      }
+      const Bitset common = rest.neighbours(u) & rest.neighbours(w);
+      const int shared = common.count();
+      for (int x : common) --cost[x];
+      cost[u] += rest.degree(u) - shared;
+      cost[w] += rest.degree(w) - shared;
     });
-    for (int v : stale& left) cost[v] = cost_of(v);
   }
   return order;
 }

@@ -27,13 +27,10 @@ MixedGraph MixedGraph::complete(int nodes, Mark mark) {
     if (mark == Mark::arrow) graph.near_arrow_[i] = graph.far_arrow_[i] = row;
     if (mark == Mark::tail) graph.near_tail_[i] = graph.far_tail_[i] = row;
   }
+  graph.edges_ = nodes * (nodes - 1) / 2;
+  if (mark == Mark::tail) graph.undirected_ = graph.edges_;
+  if (mark == Mark::circle) graph.with_circle_ = graph.edges_;
   return graph;
-}
-
-int MixedGraph::edges() const {
-  int twice = 0;
-  for (const Bitset& row : adjacent_) twice += row.count();
-  return twice / 2;
 }
 
 std::vector<MarkedEdge> MixedGraph::edge_list() const {
@@ -58,14 +55,29 @@ void MixedGraph::put(int i, int j, Mark at_i, Mark at_j) {
   far_tail_[i].set(j, at_j == Mark::tail);
 }
 
+void MixedGraph::count(int i, int j, int change) {
+  const Mark at_i = mark(j, i), at_j = mark(i, j);
+  if (at_i == Mark::none) return;
+  edges_ += change;
+  if (at_i == Mark::circle || at_j == Mark::circle) {
+    with_circle_ += change;
+  } else if (at_i != at_j) {
+    directed_ += change;
+  } else if (at_i == Mark::tail) {
+    undirected_ += change;
+  }
+}
+
 void MixedGraph::set_edge(int i, int j, Mark at_i, Mark at_j) {
   if (std::min(i, j) < 0 || std::max(i, j) >= nodes() || i == j) {
     throw InputError(message("an edge joins two different nodes of 1 .. ", nodes(), ", not ", i + 1, " and ", j + 1, "."));
   }
   if (at_i == Mark::none || at_j == Mark::none)
     throw InputError("an edge needs a mark at both ends; use remove_edge to delete one.");
+  count(i, j, -1);
   put(i, j, at_i, at_j);
   put(j, i, at_j, at_i);
+  count(i, j, +1);
 }
 
 void MixedGraph::require_edge(int i, int j) const {
@@ -85,28 +97,13 @@ void MixedGraph::set_mark(int i, int j, Mark at_j) {
 }
 
 void MixedGraph::remove_edge(int i, int j) {
+  count(i, j, -1);
   put(i, j, Mark::none, Mark::none);
   put(j, i, Mark::none, Mark::none);
 }
 
 void MixedGraph::remove_edges_of(int i) {
   for (int j : adjacent_[i]) remove_edge(i, j);
-}
-
-bool MixedGraph::all_undirected() const { return far_tail_ == adjacent_; }
-
-bool MixedGraph::all_directed() const {
-  for (int i = 0; i < nodes(); ++i) {
-    if (adjacent_[i] != (near_arrow_[i] ^ far_arrow_[i]) || adjacent_[i] != (near_tail_[i] ^ far_tail_[i])) return false;
-  }
-  return true;
-}
-
-bool MixedGraph::has_circles() const {
-  for (int i = 0; i < nodes(); ++i) {
-    if (adjacent_[i] != (far_arrow_[i] | far_tail_[i])) return true;
-  }
-  return false;
 }
 
 MixedGraph skeleton(const MixedGraph& graph) {

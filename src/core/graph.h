@@ -31,7 +31,7 @@ class MixedGraph {
   static MixedGraph complete(int nodes, Mark mark = Mark::tail);  // every edge with this mark at both ends
 
   int nodes() const { return static_cast<int>(adjacent_.size()); }
-  int edges() const;
+  int edges() const { return edges_; }
   std::vector<MarkedEdge> edge_list() const;  // in lexicographic order
 
   bool adjacent(int i, int j) const { return adjacent_[i].test(j); }
@@ -61,9 +61,9 @@ class MixedGraph {
   Bitset spouses(int i) const { return near_arrow_[i] & far_arrow_[i]; }
   Bitset undirected_neighbours(int i) const { return near_tail_[i] & far_tail_[i]; }
 
-  bool all_undirected() const;
-  bool all_directed() const;
-  bool has_circles() const;
+  bool all_undirected() const { return undirected_ == edges_; }
+  bool all_directed() const { return directed_ == edges_; }
+  bool has_circles() const { return with_circle_ > 0; }
 
   friend bool operator==(const MixedGraph& a, const MixedGraph& b) {
     return a.adjacent_ == b.adjacent_ && a.far_arrow_ == b.far_arrow_ && a.far_tail_ == b.far_tail_;
@@ -73,7 +73,9 @@ class MixedGraph {
  private:
   void require_edge(int i, int j) const;
   void put(int i, int j, Mark at_i, Mark at_j);  // row i only
+  void count(int i, int j, int change);          // adds the edge to the tallies or takes it off
 
+  int edges_ = 0, directed_ = 0, undirected_ = 0, with_circle_ = 0;
   std::vector<Bitset> adjacent_, near_arrow_, near_tail_, far_arrow_, far_tail_;
 };
 

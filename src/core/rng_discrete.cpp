@@ -42,13 +42,14 @@ std::int64_t binomial_rejection(Rng& rng, double n, double p) {
   const double q = 1 - p, sd = std::sqrt(n * p * q);
   const double b = 1.15 + 2.53 * sd, a = -0.0873 + 0.0248 * b + 0.01 * p, centre = n * p + 0.5;
   const double v_squeeze = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * sd;
-  const double log_mode = log_binomial_pmf(std::floor((n + 1) * p), n, p, q);
+  double log_mode = 1;  // a log probability once it is needed: six draws in seven end before
   for (;;) {
     const double u = rng.uniform_open() - 0.5, v = rng.uniform_open();
     const double us = 0.5 - std::abs(u);
     const double k = std::floor((2 * a / us + b) * u + centre);
     if (us >= 0.07 && v <= v_squeeze) return static_cast<std::int64_t>(k);
     if (k < 0 || k > n) continue;
+    if (log_mode > 0) log_mode = log_binomial_pmf(std::floor((n + 1) * p), n, p, q);
     if (std::log(v * alpha / (a / (us * us) + b)) <= log_binomial_pmf(k, n, p, q) - log_mode) return static_cast<std::int64_t>(k);
   }
 }
@@ -73,14 +74,17 @@ double hypergeometric_rejection(Rng& rng, double marked, double others, double d
   const double centre = draws * share + 0.5;
   const double sd = std::sqrt((total - draws) * draws * share * (1 - share) / (total - 1) + 0.5);
   const double spread = 1.7155277699214135 * sd + 0.8989161620588988;  // 2 sqrt(2 / e), 3 - 2 sqrt(3 / e)
-  const double mode = std::floor((draws + 1) * (marked + 1) / (total + 2));
-  const double log_mode = log_hypergeometric_pmf(mode, marked, others, draws);
+  const double p = draws / total, q = (total - draws) / total;
+  const auto log_weight = [&](double k) {  // the log probability, less what does not depend on k
+    return log_binomial_pmf(k, marked, p, q) + log_binomial_pmf(draws - k, others, p, q);
+  };
+  const double log_mode = log_weight(std::floor((draws + 1) * (marked + 1) / (total + 2)));
   const double lowest = std::max(0.0, draws - others), highest = std::min(draws, marked);
   for (;;) {
     const double x = rng.uniform_open(), y = rng.uniform_open();
     const double k = std::floor(centre + spread * (y - 0.5) / x);
     if (k < lowest || k > highest) continue;
-    if (2 * std::log(x) <= log_hypergeometric_pmf(k, marked, others, draws) - log_mode) return k;
+    if (2 * std::log(x) <= log_weight(k) - log_mode) return k;
   }
 }
 

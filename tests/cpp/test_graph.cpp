@@ -10,7 +10,7 @@ using namespace granary;
 namespace {
 // All marks by hand, to hold the bit rows to account.
 struct Table {
-  explicit Table(int n) : n(n), marks(n * n, Mark::none) {}
+  explicit Table(int size) : n(size), marks(size * size, Mark::none) {}
   Mark& at(int i, int j) { return marks[i * n + j]; }  // at j
   int n;
   std::vector<Mark> marks;
@@ -67,6 +67,19 @@ TEST("marks, neighbour sets and edge list stay consistent through random edits")
   CHECK(same);
   CHECK(graph.edges() == edges && static_cast<int>(graph.edge_list().size()) == edges);
   CHECK(graph.has_circles() && !graph.all_directed() && !graph.all_undirected());
+  MixedGraph turned = graph;  // the tallies behind these follow every edit
+  for (const MarkedEdge& e : graph.edge_list()) turned.add_directed(e.from, e.to);
+  CHECK(turned.all_directed() && !turned.has_circles() && !turned.all_undirected());
+  for (const MarkedEdge& e : graph.edge_list()) {
+    turned.set_mark(e.from, e.to, Mark::tail);
+    CHECK(!turned.all_directed());
+  }
+  CHECK(turned.all_undirected() && turned == skeleton(graph));
+  turned.add_bidirected(0, 1);
+  CHECK(!turned.all_undirected() && !turned.all_directed() && !turned.has_circles());
+  for (const MarkedEdge& e : turned.edge_list()) turned.remove_edge(e.to, e.from);
+  turned.remove_edge(0, 1);
+  CHECK(turned.edges() == 0 && turned.all_undirected() && turned.all_directed() && turned == MixedGraph(n));
   MixedGraph rebuilt(n);
   for (const MarkedEdge& e : graph.edge_list()) {
     CHECK(e.from < e.to);

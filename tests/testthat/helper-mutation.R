@@ -15,7 +15,8 @@ mutations <- function(original) {
     "NULL" = NULL, "NA" = NA, "NaN" = NaN, "Inf" = Inf, "-Inf" = -Inf, "NA text" = NA_character_, "text" = "granary", "empty text" = "",
     "a list" = list(1, "a"), "an empty list" = list(), "a negative number" = -1, "zero" = 0, "a fraction" = 0.5, "a huge number" = 1e308,
     "TRUE" = TRUE, "a factor" = factor(c("a", "b")), "a function" = function(x) x, "an environment" = new.env(), "a formula" = y ~ x,
-    "a complex number" = 1i, "a date" = as.Date("2020-01-01"), "no numbers" = numeric(), "numbers" = c(3, 1, 2), "a data frame" = data.frame(a = 1:3, b = c(2, 0, 1)),
+    "a complex number" = 1i, "a date" = as.Date("2020-01-01"), "no numbers" = numeric(), "numbers" = c(3, 1, 2),
+    "a data frame" = data.frame(a = 1:3, b = c(2, 0, 1)),
     "a frame with text" = data.frame(a = 1:3, b = letters[1:3]), "an empty frame" = data.frame(), "a 0 x 0 matrix" = matrix(0, 0, 0)
   )
   c(common, mutations_of_table(original), mutations_of_vector(original))
@@ -75,7 +76,8 @@ mutation_targets <- function(package) {
   for (i in seq_len(nrow(registered))) {
     name <- paste(registered[i, 1L], registered[i, 2L], sep = ".")
     if (!grepl("granary_", registered[i, 2L]) || !exists(name, space, inherits = FALSE)) next
-    methods[[length(methods) + 1L]] <- list(name = name, called = sub("^.*::", "", registered[i, 1L]), fun = get(name, space), class = registered[i, 2L])
+    called <- sub("^.*::", "", registered[i, 1L])
+    methods[[length(methods) + 1L]] <- list(name = name, called = called, fun = get(name, space), class = registered[i, 2L])
   }
   c(functions, methods)
 }

@@ -32,7 +32,8 @@ test_that("no exotic value passes or breaks a check: all end in a granary_error_
 
 test_that("check_number() keeps to its range", {
   expect_identical(check_number(1L, "x"), 1)
-  expect_error(check_number(0, "x", lower = 0, strict_lower = TRUE), "`x` must be one number greater than 0, not the value 0", class = "granary_error_input")
+  expect_error(check_number(0, "x", lower = 0, strict_lower = TRUE), "`x` must be one number greater than 0, not the value 0",
+               class = "granary_error_input")
   expect_identical(check_number(0, "x", lower = 0), 0)
   expect_error(check_number(2, "x", upper = 1), "at most 1")
   expect_identical(check_number(1e308, "x"), 1e308)
@@ -54,7 +55,8 @@ test_that("check_choice() works like match.arg() and suggests", {
   choices <- c("quic", "bcd", "admm")
   expect_identical(check_choice(choices, choices), "quic")
   expect_identical(check_choice("b", choices), "bcd")
-  expect_error(check_choice("quick", choices, "method"), "`method`.*one of \"quic\", \"bcd\", \"admm\".*Did you mean \"quic\"", class = "granary_error_input")
+  expect_error(check_choice("quick", choices, "method"),
+               "`method`.*one of \"quic\", \"bcd\", \"admm\".*Did you mean \"quic\"", class = "granary_error_input")
   expect_error(check_choice("", choices, "method"), class = "granary_error_input")
   expect_error(check_choice("x", c("xa", "xb"), "method"), class = "granary_error_input")
 })
@@ -109,6 +111,7 @@ test_that("check_matrix() counts and places what is missing or infinite", {
   x[3, 2] <- NaN
   expect_error(check_matrix(x, "x"), "2 values are NA or NaN, the first at row 2, column 2 \\(\"b\"\\).*na.omit")
   expect_identical(check_matrix(x, "x", allow_na = TRUE), x)
+  expect_silent(check_matrix(NA * x, "x", allow_na = TRUE))
   x[1, 1] <- -Inf
   expect_error(check_matrix(x, "x", allow_na = TRUE), "1 value is infinite, the first at row 1, column 1")
 })
@@ -145,5 +148,24 @@ test_that("names must tell variables apart, and packages must be there", {
   expect_error(check_names_unique(c("a", "b", "a"), "x"), "\"a\" appears more than once", class = "granary_error_input")
   expect_error(check_names_unique(c("a", ""), "x"), "name 2", class = "granary_error_input")
   expect_true(check_installed("stats", "to test"))
-  expect_error(check_installed("no.such.package", "to draw networks"), "no.such.package is needed to draw networks.*install.packages", class = "granary_error_input")
+  expect_error(check_installed("no.such.package", "to draw networks"),
+               "no.such.package is needed to draw networks.*install.packages", class = "granary_error_input")
+})
+
+test_that("an argument is called what the caller calls it, also after conversion", {
+  data <- data.frame(a = c(1, NA))
+  expect_error(check_matrix(data), "^`data` must have no missing values", class = "granary_error_input")
+  weights <- matrix(c(1, NA), 1)
+  expect_error(check_vector(weights), "^`weights` must have no missing values", class = "granary_error_input")
+  sigma <- data.frame(a = 1:2, b = 3:4)
+  expect_error(check_symmetric(sigma), "^`sigma` must be symmetric", class = "granary_error_input")
+})
+
+test_that("an argument left out is an input error too", {
+  fit <- function(x, k) {
+    check_count(k)
+    check_matrix(x)
+  }
+  expect_error(fit(matrix(1)), "`k` must be given", class = "granary_error_input")
+  expect_error(fit(k = 1), "`x` must be given", class = "granary_error_input")
 })

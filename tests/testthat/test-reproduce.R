@@ -35,7 +35,8 @@ test_that("scripts see granary, R and `extended`, but nothing of the session", {
   assign("granary_test_variable", 1, envir = globalenv())
   on.exit(rm("granary_test_variable", envir = globalenv()))
   result <- run(c('claim("hidden", FALSE, exists("granary_test_variable"), 0)', 'claim("long", TRUE, extended, 0)',
-                  'claim("stats", 2, median(c(1, 2, 3)), 0)', 'claim("own", TRUE, is.function(granary_catalog), 0)'), extended = TRUE)
+                  'claim("stats", 2, median(c(1, 2, 3)), 0)', 'claim("own", TRUE, is.function(granary_catalog), 0)',
+                  'claim("data", 30, nrow(attitude), 0)'), extended = TRUE)
   expect_true(all(result$agrees))
 })
 
