@@ -41,7 +41,7 @@ TEST("binomial counts are exact on both sides of the switch and at the edges") {
       return log_choose(c.first, k) + k * std::log(c.second) + (c.first - k) * std::log1p(-c.second);
     };
     const double score = chi_square_score(
-        40000, [&] { return rng.binomial(c.first, c.second); }, log_pmf, 0, c.first);
+        100000, [&] { return rng.binomial(c.first, c.second); }, log_pmf, 0, c.first);
     if (!(score < 4)) std::printf("binomial %d %g: %g\n", c.first, c.second, score);
     CHECK(score < 4);
   }
