@@ -34,7 +34,7 @@ class LeastSquares {
       stored_.setZero();
     }
     // All inner products at once is one blocked matrix product, worth some tens of products with the residual.
-    const bool small = p <= 5 * path_length + 20;
+    const bool small = p <= std::min<Index>(2000, 15 * path_length + 20);
     whole_ = options.update == LassoUpdate::covariance ? p <= 2000 && p <= columns.rows() : false;
     if (options.update == LassoUpdate::automatic) whole_ = small && p <= columns.rows();
     covariance_ = options.update != LassoUpdate::naive;

@@ -43,7 +43,7 @@ struct LassoOptions {
   bool intercept = true;
   bool standardize = true;
   LassoUpdate update = LassoUpdate::automatic;
-  double tol = 1e-6;
+  double tol = 1e-5;
   int max_iter = 100000;         // sweeps for each lambda
   double max_dev_ratio = 0.999;  // the path stops beyond (least squares: only a path on the default grid)
   double min_dev_gain = 1e-5;    // a default grid stops when a step adds less than this share to the deviance explained

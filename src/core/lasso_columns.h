@@ -86,6 +86,16 @@ class DenseColumns {
   void gram_row(Index j, const std::vector<int>& with, VectorXd&, double* out) const {
     for (std::size_t k = 0; k < with.size(); ++k) out[k] = x_.col(j).dot(x_.col(with[k]));
   }
+  // sum_i v_i (x_ij - mean_j)(x_ik - mean_k) for j, k in `set`; the means are those under v.
+  MatrixXd weighted_gram(const std::vector<int>& set, const VectorXd& v, const VectorXd& mean) const {
+    const Index k = static_cast<Index>(set.size());
+    MatrixXd z(rows(), k), g = MatrixXd::Zero(k, k);
+    const VectorXd root = v.cwiseSqrt();
+    for (Index m = 0; m < k; ++m) z.col(m) = (x_.col(set[m]).array() - mean[set[m]]) * root.array();
+    g.selfadjointView<Eigen::Lower>().rankUpdate(z.transpose());
+    g.triangularView<Eigen::StrictlyUpper>() = g.transpose();
+    return g;
+  }
   MatrixXd gram() const {
     MatrixXd g = MatrixXd::Zero(cols(), cols());
     g.selfadjointView<Eigen::Lower>().rankUpdate(x_.transpose());
@@ -173,6 +183,20 @@ class SparseColumns {
     for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = value_[k];
     for (std::size_t k = 0; k < with.size(); ++k) out[k] = dot(with[k], work) - shift(j) * shift(with[k]);
     for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = 0;
+  }
+  MatrixXd weighted_gram(const std::vector<int>& set, const VectorXd& v, const VectorXd& mean) const {
+    const Index size = static_cast<Index>(set.size());
+    const double v_sum = v.sum();
+    MatrixXd g(size, size);
+    VectorXd work = VectorXd::Zero(rows_);
+    for (Index m = 0; m < size; ++m) {
+      const Index j = set[m];
+      for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = v[index_[k]] * value_[k];
+      for (Index l = m; l < size; ++l) g(l, m) = dot(set[l], work) - v_sum * mean[j] * mean[set[l]];
+      for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = 0;
+    }
+    g.triangularView<Eigen::StrictlyUpper>() = g.transpose();
+    return g;
   }
   MatrixXd gram() const {
     MatrixXd g(cols(), cols());

@@ -168,7 +168,15 @@ class Logistic {
       active.clear();
       for (const int j : set)
         if (b[j] != 0) active.push_back(j);
+      // The inner products of k columns cost some k/4 sweeps; after as many they are worth having.
+      const int patience = sweep + (active.size() <= 2000 ? 4 + static_cast<int>(active.size() / 8) : max_sweeps);
       while (sweep < max_sweeps && largest > enough) {
+        if (sweep >= patience) {
+          const int before = sweeps;
+          descend_compact(active, penalty, v_sum, enough, max_sweeps - sweep, monitor);
+          sweep += sweeps - before;
+          break;
+        }
         monitor.check();
         ++sweeps;
         ++sweep;
@@ -177,6 +185,30 @@ class Logistic {
       }
     }
     return false;
+  }
+
+  void descend_compact(const std::vector<int>& active, const Penalty& penalty, double v_sum, double threshold, int max_sweeps,
+                       Monitor& monitor) {
+    const Index k = static_cast<Index>(active.size());
+    Compact compact;
+    compact.members = active;
+    compact.products = columns_.weighted_gram(active, v_, mean_);
+    compact.coefficient.resize(k);
+    compact.slope.resize(k);
+    for (Index m = 0; m < k; ++m) {
+      const int j = active[m];
+      compact.coefficient[m] = b[j];
+      compact.slope[m] = columns_.dot(j, stored_) + shift_ * v_sum * mean_[j];
+    }
+    compact.solve(penalty, threshold, max_sweeps, sweeps, monitor);
+    for (Index m = 0; m < k; ++m) {
+      const int j = active[m];
+      const double step = compact.coefficient[m] - b[j];
+      if (step == 0) continue;
+      b[j] = compact.coefficient[m];
+      columns_.axpy_weighted(j, -step, v_, stored_);
+      shift_ += step * mean_[j];
+    }
   }
 
   const Columns& columns_;

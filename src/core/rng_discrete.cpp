@@ -54,10 +54,11 @@ std::int64_t binomial_rejection(Rng& rng, double n, double p) {
   }
 }
 
-// PTRS: the same idea for the Poisson (Hormann 1993); mean >= 10.
+// PTRS: the same idea for the Poisson (Hormann 1993); mean >= 10. His hat falls short of the probabilities by up to 0.6 % and his
+// squeeze exceeds them by up to 0.3 % at some means; the factors 1.01 and 0.985 make both bounds hold.
 std::int64_t poisson_rejection(Rng& rng, double mean) {
   const double b = 0.931 + 2.53 * std::sqrt(mean), a = -0.059 + 0.02483 * b;
-  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), v_squeeze = 0.9277 - 3.6224 / (b - 2);
+  const double inverse_alpha = 1.01 * (1.1239 + 1.1328 / (b - 3.4)), v_squeeze = 0.985 * (0.9277 - 3.6224 / (b - 2));
   for (;;) {
     const double u = rng.uniform_open() - 0.5, v = rng.uniform_open();
     const double us = 0.5 - std::abs(u);

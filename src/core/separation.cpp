@@ -19,7 +19,6 @@ Bitset m_connected(const MixedGraph& graph, const Bitset& from, const Bitset& gi
   if (from.intersects(given)) throw InputError("the nodes asked about must not be among those conditioned on.");
   if (graph.has_circles()) throw InputError("m-separation needs a graph without circle marks; orient them first.");
 
-  const Bitset above_given = ancestors(graph, given);
   Bitset by_arrow(n), by_tail(n);  // nodes entered at an arrow, at a tail
   struct Visit {
     int node;
@@ -42,12 +41,10 @@ Bitset m_connected(const MixedGraph& graph, const Bitset& from, const Bitset& gi
   while (!open.empty()) {
     const Visit at = open.back();
     open.pop_back();
-    const bool passes = !given.test(at.node);
-    if (!at.arrow) {
-      if (passes) leave(at.node, graph.neighbours(at.node));
-    } else {
-      if (passes) leave(at.node, graph.tails_at(at.node));
-      if (above_given.test(at.node)) leave(at.node, graph.arrows_at(at.node));
+    if (!given.test(at.node)) {
+      leave(at.node, at.arrow ? graph.tails_at(at.node) : graph.neighbours(at.node));
+    } else if (at.arrow) {
+      leave(at.node, graph.arrows_at(at.node));
     }
   }
   return (by_arrow | by_tail | from) - given;

@@ -1,8 +1,9 @@
 // d-separation in DAGs, m-separation in mixed graphs and plain separation in undirected ones: they are one reachability.
 //
-// A walk connects given Z when every collider on it (an arrow at the node on both sides) is an ancestor of Z or in Z, and every
-// other inner node is outside Z. Nodes are visited at most twice, once per kind of mark they were entered by (Bayes-ball;
-// Shachter 1998, Richardson 2003), 64 edges at a time.
+// A walk connects given Z when every collider on it (an arrow at the node on both sides) is in Z and every other inner node is
+// not. This is the same as asking for a path whose colliders are ancestors of Z, since a walk may go down to Z and come back.
+// Nodes are visited at most twice, once per kind of mark they were entered by (Bayes-ball; Shachter 1998, Richardson 2003), 64
+// edges at a time.
 #pragma once
 
 #include "graph.h"

@@ -41,7 +41,7 @@ TEST("binomial counts are exact on both sides of the switch and at the edges") {
       return log_choose(c.first, k) + k * std::log(c.second) + (c.first - k) * std::log1p(-c.second);
     };
     const double score = chi_square_score(
-        40000, [&] { return rng.binomial(c.first, c.second); }, log_pmf, 0, c.first);
+        100000, [&] { return rng.binomial(c.first, c.second); }, log_pmf, 0, c.first);
     if (!(score < 4)) std::printf("binomial %d %g: %g\n", c.first, c.second, score);
     CHECK(score < 4);
   }
@@ -69,7 +69,7 @@ TEST("Poisson counts from mean 0 to 1e15") {
     const auto log_pmf = [&](double k) { return k * std::log(mean) - mean - std::lgamma(k + 1); };
     const auto highest = static_cast<std::int64_t>(mean + 20 * std::sqrt(mean) + 20);
     const double score = chi_square_score(
-        40000, [&] { return rng.poisson(mean); }, log_pmf, 0, highest);
+        mean > 12 && mean < 100 ? 800000 : 50000, [&] { return rng.poisson(mean); }, log_pmf, 0, highest);
     if (!(score < 4)) std::printf("Poisson %g: %g\n", mean, score);
     CHECK(score < 4);
   }
