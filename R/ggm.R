@@ -43,6 +43,7 @@ ggm_input <- function(x, S, n) {
   if (!is.null(x)) {
     if (!is.null(n)) abort_input("`n` goes with a covariance matrix; with data it is the number of rows. Leave it out.", "n")
     x <- check_matrix(x, "x", min_rows = 2L)
+    check_names_unique(x, "x")
     S <- core_call(core_covariance(x))
     dimnames(S) <- rep(list(variable_names(colnames(x), ncol(x))), 2L)
     colnames(x) <- colnames(S)
@@ -57,6 +58,7 @@ ggm_input <- function(x, S, n) {
     n <- check_count(n, "n", allow_null = TRUE)
     names <- if (is.null(colnames(S))) rownames(S) else colnames(S)
     dimnames(S) <- rep(list(variable_names(names, ncol(S))), 2L)
+    check_names_unique(S, "S")
     if (any(diag(S) < 0)) {
       bad <- which.min(diag(S))
       abort_input(sprintf("`S` must have a nonnegative diagonal, but the variance of %s is %g.", colnames(S)[bad], S[bad, bad]), "S")
@@ -293,7 +295,7 @@ residuals.granary_ggm <- function(object, which = NULL, ...) {
 #' @export
 simulate.granary_ggm <- function(object, nsim = 1, seed = NULL, which = NULL, ...) {
   nsim <- check_count(nsim)
-  if (!is.null(seed)) set.seed(check_number(seed))
+  if (!is.null(seed)) set.seed(check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max))
   one <- ggm_at(object, path_position(object, which))
   draws <- core_call(core_ggm_sample(one$precision, nsim, core_seed()))
   draws <- sweep(draws, 2L, ggm_mean(one), "+")

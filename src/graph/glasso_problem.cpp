@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "../core/convergence.h"
+#include "../core/proximal.h"
 #include "../core/union_find.h"
 
 namespace granary::graph {
@@ -29,7 +30,7 @@ Optimality optimality(const ConstMatrixRef& s, const Penalty& lambda, const Spar
       const double g = s(i, j) - w(i, j), l = lambda(i, j);
       const double x = it && it.row() == i ? it.value() : 0;
       if (it && it.row() == i) ++it;
-      const double v = std::abs(x > 0 ? g + l : x < 0 ? g - l : soft(g, l));
+      const double v = std::abs(x > 0 ? g + l : x < 0 ? g - l : soft_threshold(g, l));
       out.subgradient += i == j ? v : 2 * v;
       out.size += i == j ? std::abs(x) : 2 * std::abs(x);
       out.largest = std::max(out.largest, v);

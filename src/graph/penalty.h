@@ -77,6 +77,4 @@ class Penalty {
   std::vector<int> index_;
 };
 
-inline double soft(double z, double r) { return z > r ? z - r : z < -r ? z + r : 0; }
-
 }  // namespace granary::graph

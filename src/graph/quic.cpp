@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../core/proximal.h"
 #include "../core/spd_inverse.h"
+#include "newton_direction.h"
 
 namespace granary::graph {
 
@@ -36,7 +38,7 @@ FreeSet free_set(const ConstMatrixRef& s, const Penalty& lambda, const GlassoSta
       }
       const double g = sj[i] - wj[i], l = lambda(i, j);
       if (x == 0 && std::abs(g) <= l) continue;
-      const double v = std::abs(x > 0 ? g + l : x < 0 ? g - l : soft(g, l));
+      const double v = std::abs(x > 0 ? g + l : x < 0 ? g - l : soft_threshold(g, l));
       free.optimality.subgradient += i == j ? v : 2 * v;
       free.optimality.size += i == j ? std::abs(x) : 2 * std::abs(x);
       free.optimality.largest = std::max(free.optimality.largest, v);
@@ -48,120 +50,6 @@ FreeSet free_set(const ConstMatrixRef& s, const Penalty& lambda, const GlassoSta
   free.x = Eigen::Map<const SparseMatrix>(p, p, static_cast<Index>(rows.size()), starts.data(), rows.data(), values.data());
   return free;
 }
-
-// The Newton direction D = argmin tr(G D) + 1/2 tr(W D W D) + h(X + D) over the free set, by coordinate descent from D = 0.
-class NewtonDirection {
- public:
-  NewtonDirection(const ConstMatrixRef& s, const Penalty& lambda, const MatrixXd& w, const SparseMatrix& x, Monitor& monitor)
-      : s_(s), lambda_(lambda), w_(w), x_(x), monitor_(monitor), d_(VectorXd::Zero(x.nonZeros())), u_(s.rows()) {}
-
-  // With X (hence W) diagonal the coordinates decouple: one exact update each. (Step 4 of the card; Section 3.4 of the paper.)
-  void solve_diagonal() {
-    for_each([&](Index i, Index j, Index k) {
-      const double a = w_(i, i) * w_(j, j);
-      const double b = i == j ? s_(i, i) - w_(i, i) : s_(i, j);
-      const double c = value(k);
-      d_[k] = soft(c - b / a, lambda_(i, j) / a) - c;
-    });
-  }
-
-  // Sweeps until the last full sweep moved less than `eta` of the direction. In between only coordinates that are nonzero are
-  // visited: most of the rest of the free set stays at zero.
-  int solve_to(double eta) {
-    constexpr int most = 1000;
-    bool full = true;
-    for (int sweeps = 1; sweeps <= most; ++sweeps) {
-      const double moved = sweep(full);
-      const bool small = moved <= eta * d_.cwiseAbs().sum();
-      if (small && full) return sweeps;
-      full = small;
-    }
-    return most;
-  }
-
-  // One sweep; returns sum |mu|.
-  double sweep(bool full = true) { return s_.rows() >= 8 ? sweep_blocks<8>(full) : sweep_blocks<1>(full); }
-
-  const VectorXd& values() const { return d_; }
-
-  double trace_gradient() const {  // tr(G D)
-    double sum = 0;
-    for_each([&](Index i, Index j, Index k) { sum += (i == j ? 1 : 2) * (s_(i, j) - w_(i, j)) * d_[k]; });
-    return sum;
-  }
-
-  double penalty_change() const {  // h(X + D) - h(X)
-    double sum = 0;
-    for_each([&](Index i, Index j, Index k) {
-      sum += (i == j ? 1 : 2) * lambda_(i, j) * (std::abs(value(k) + d_[k]) - std::abs(value(k)));
-    });
-    return sum;
-  }
-
- private:
-  double value(Index k) const { return x_.valuePtr()[k]; }
-
-  template <class Body>
-  void for_each(Body&& body) const {
-    for (Index j = 0; j < x_.cols(); ++j) {
-      for (Index k = x_.outerIndexPtr()[j]; k < x_.outerIndexPtr()[j + 1]; ++k) body(x_.innerIndexPtr()[k], j, k);
-    }
-  }
-
-  // Columns j0 .. j0 + Width - 1 of U = D W at a time, held transposed so that one entry of D adds Width contiguous numbers. A step
-  // mu in D_ij changes U by mu (e_i w_j' + e_j w_i'), in the panel two columns.
-  template <int Width>
-  double sweep_blocks(bool full) {
-    using Panel = Eigen::Matrix<double, Width, Eigen::Dynamic>;
-    const Index p = s_.rows();
-    const int* start = x_.outerIndexPtr();
-    const int* row = x_.innerIndexPtr();
-    Panel u(Width, p);
-    double moved = 0;
-    for (Index done = 0; done < p; done += Width) {
-      const Index j0 = std::min<Index>(done, p - Width);  // the last panel overlaps the one before
-      monitor_.check();
-      u.setZero();
-      for_each([&](Index i, Index j, Index k) {
-        const double d = d_[k];
-        if (d == 0) return;
-        u.col(i) += d * w_.col(j).template segment<Width>(j0);
-        if (i != j) u.col(j) += d * w_.col(i).template segment<Width>(j0);
-      });
-      for (Index j = done; j < j0 + Width; ++j) {
-        u_ = u.row(j - j0).transpose();
-        for (Index k = start[j]; k < start[j + 1]; ++k) {
-          const Index i = row[k];
-          const double c = value(k) + d_[k];
-          if (!full && c == 0) continue;
-          const double wij = w_(i, j), wii = w_(i, i), wjj = w_(j, j);
-          const double a = i == j ? wii * wii : wij * wij + wii * wjj;
-          const double b = s_(i, j) - wij + w_.col(i).dot(u_);
-          const double z = soft(c - b / a, lambda_(i, j) / a);  // the new X_ij + D_ij, (16): exactly zero inside the threshold
-          const double mu = z - c;
-          if (mu == 0) continue;
-          d_[k] = z - value(k);
-          moved += std::abs(mu);
-          u.col(i) += mu * w_.col(j).template segment<Width>(j0);
-          u_[i] += mu * wjj;
-          if (i != j) {
-            u.col(j) += mu * w_.col(i).template segment<Width>(j0);
-            u_[j] += mu * wij;
-          }
-        }
-      }
-    }
-    return moved;
-  }
-
-  const ConstMatrixRef& s_;
-  const Penalty& lambda_;
-  const MatrixXd& w_;
-  const SparseMatrix& x_;
-  Monitor& monitor_;
-  VectorXd d_;  // aligned with the entries of x_
-  VectorXd u_;  // the column of U in use, contiguous
-};
 
 bool is_diagonal(const SparseMatrix& upper) {
   for (Index j = 0; j < upper.cols(); ++j) {
@@ -200,9 +88,10 @@ SolverReport quic(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOp
       direction.solve_diagonal();
     } else if (options.inner == InnerRule::paper) {
       sweeps = (t + 2) / 3;
-      for (int k = 0; k < sweeps; ++k) direction.sweep();
+      direction.solve_sweeps(sweeps);
     } else {
-      sweeps = direction.solve_to(std::min(0.1, residual));
+      // More accuracy than the step can keep, or than the stopping rule asks for, is wasted.
+      sweeps = direction.solve_to(std::max(std::min(0.1, residual), 0.1 * options.tol / residual));
     }
 
     const double delta = direction.trace_gradient() + direction.penalty_change();

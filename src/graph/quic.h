@@ -7,9 +7,7 @@
 //
 // What differs from the printed algorithm, and why:
 // - The start is diag(1 / (S_ii + Lambda_ii)), not the identity: the identity is a poor point when variances are far from one.
-// - U = D W is never stored. Coordinates are visited column by column, and for a few columns at a time the needed columns of U are
-//   formed from the sparse D. The arithmetic is the same, W is read along its columns, and memory is two dense matrices
-//   (S, W) plus one for the factor.
+// - newton_direction.h says how the direction is found; memory is S, W and one dense matrix for the factor.
 // - The default inner rule sweeps until the direction is accurate to min(0.1, relative subgradient), which keeps the quadratic tail; the
 //   paper's rule of ceil(t / 3) sweeps in step t is InnerRule::paper.
 // - Armijo's test carries a slack of a few rounding errors of f, without which it halves for ever near the optimum.
