@@ -43,7 +43,7 @@ ggm_input <- function(x, S, n) {
   if (!is.null(x)) {
     if (!is.null(n)) abort_input("`n` goes with a covariance matrix; with data it is the number of rows. Leave it out.", "n")
     x <- check_matrix(x, "x", min_rows = 2L)
-    check_names_unique(x, "x")
+    check_names_unique(colnames(x), "x")
     S <- core_call(core_covariance(x))
     dimnames(S) <- rep(list(variable_names(colnames(x), ncol(x))), 2L)
     colnames(x) <- colnames(S)
@@ -58,7 +58,7 @@ ggm_input <- function(x, S, n) {
     n <- check_count(n, "n", allow_null = TRUE)
     names <- if (is.null(colnames(S))) rownames(S) else colnames(S)
     dimnames(S) <- rep(list(variable_names(names, ncol(S))), 2L)
-    check_names_unique(S, "S")
+    check_names_unique(colnames(S), "S")
     if (any(diag(S) < 0)) {
       bad <- which.min(diag(S))
       abort_input(sprintf("`S` must have a nonnegative diagonal, but the variance of %s is %g.", colnames(S)[bad], S[bad, bad]), "S")
