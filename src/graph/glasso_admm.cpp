@@ -1,7 +1,6 @@
 #include "glasso_admm.h"
 
-#include <cmath>
-
+#include "../core/admm.h"
 #include "../core/proximal.h"
 #include "../core/spd_inverse.h"
 
@@ -9,46 +8,40 @@ namespace granary::graph {
 
 SolverReport glasso_admm(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
                          GlassoState& state) {
-  const Index p = s.rows();
   SolverReport report;
   const double variance = s.diagonal().mean();
-  const double rho = options.admm_penalty * (variance > 0 ? variance * variance : 1);
-  const double a = options.over_relaxation;
-  SpdInverse factor;
+  AdmmOptions driver;
+  driver.rho = options.admm_penalty * (variance > 0 ? variance * variance : 1);
+  driver.relaxation = options.over_relaxation;
+  driver.max_iter = options.max_iter;
+  driver.balance = false;  // the paper's penalty is fixed
+  driver.tol = 0;          // the optimality of Z decides, not the residuals
+  driver.gap_tol = options.tol;
+  driver.gap_every = 20;  // it costs a factorisation and an inverse
 
-  MatrixXd z = MatrixXd(symmetric_from_upper(state.upper));
-  MatrixXd u = MatrixXd::Zero(p, p);
-  for (int t = 1; t <= options.max_iter; ++t) {
-    monitor.check();
-    const MatrixXd relaxed = a * prox_log_det(s, z - u, rho).x + (1 - a) * z;
-    double moved = 0, size = 0;
-    for (Index j = 0; j < p; ++j) {
-      for (Index i = 0; i < p; ++i) {
-        const double next = soft_threshold(relaxed(i, j) + u(i, j), lambda(i, j) / rho);
-        u(i, j) += relaxed(i, j) - next;
-        moved += std::abs(next - z(i, j)) + std::abs(relaxed(i, j) - next);
-        size += std::abs(next);
-        z(i, j) = next;
-      }
-    }
-    report.iterations = t;
-    // The inverse of Z costs as much as an iteration: look at the optimality conditions only when the iterates have settled.
-    if (moved > options.tol * size && t % 50 != 0 && t != options.max_iter) continue;
-    MatrixXd upper_part = z.triangularView<Eigen::Upper>();
-    SparseMatrix upper = upper_part.sparseView();
-    if (!factor.factorise(upper)) continue;
+  AdmmProblem problem;
+  problem.f = [&](const MatrixXd& v, double rho) { return prox_log_det(s, v, rho).x; };
+  problem.g.push_back([&](const MatrixXd& v, double rho) -> MatrixXd {
+    return MatrixXd::NullaryExpr(v.rows(), v.cols(),
+                                 [&](Index i, Index j) { return soft_threshold(v(i, j), lambda(i, j) / rho); });
+  });
+  SpdInverse factor;
+  problem.gap = [&](const AdmmState& now) {  // the relative subgradient at Z, once Z is positive definite
+    const MatrixXd triangle = now.z[0].triangularView<Eigen::Upper>();
+    SparseMatrix upper = triangle.sparseView();
+    if (!factor.factorise(upper)) return Convergence::unknown;
     state.upper = std::move(upper);
     state.log_det = factor.log_det();
     factor.inverse(state.w);
     const double residual = optimality(s, lambda, state.upper, state.w).relative();
     const double f = -state.log_det + linear_and_penalty(s, lambda, state.upper);
-    report.trace.push_back({f, residual, static_cast<double>(state.upper.nonZeros()), 1, t});
-    if (residual <= options.tol) {
-      report.converged = true;
-      return report;
-    }
-  }
-  report.message = message("stopped after ", report.iterations, " iterations");
+    report.trace.push_back({f, residual, static_cast<double>(state.upper.nonZeros()), 1, 0});
+    return residual;
+  };
+  const AdmmResult end = admm(problem, MatrixXd(symmetric_from_upper(state.upper)), driver, monitor);
+  report.converged = end.convergence.converged && end.convergence.gap <= options.tol;
+  report.iterations = end.convergence.iterations;
+  if (!report.converged) report.message = message("stopped after ", report.iterations, " iterations");
   return report;
 }
 
