@@ -168,8 +168,9 @@ class Logistic {
       active.clear();
       for (const int j : set)
         if (b[j] != 0) active.push_back(j);
-      // The inner products of k columns cost some k/4 sweeps; after as many they are worth having.
-      const int patience = sweep + (active.size() <= 2000 ? 4 + static_cast<int>(active.size() / 8) : max_sweeps);
+      // The inner products of k columns, a blocked product, cost some k/20 sweeps; they are worth having when fewer do not
+      // suffice.
+      const int patience = sweep + (active.size() <= 2000 ? 4 + static_cast<int>(active.size() / 40) : max_sweeps);
       while (sweep < max_sweeps && largest > enough) {
         if (sweep >= patience) {
           const int before = sweeps;
