@@ -21,6 +21,7 @@ struct FreeSet {
 FreeSet free_set(const ConstMatrixRef& s, const Penalty& lambda, const GlassoState& state) {
   const Index p = s.rows();
   FreeSet free{SparseMatrix(p, p), {}};
+  free.optimality.unit = variance_unit(s, lambda);
   std::vector<int> rows;
   std::vector<double> values;
   rows.reserve(2 * state.upper.nonZeros());
@@ -106,7 +107,12 @@ SolverReport quic(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOp
       Eigen::Map<VectorXd>(trial.valuePtr(), trial.nonZeros()) =
           Eigen::Map<const VectorXd>(free.x.valuePtr(), free.x.nonZeros()) + alpha * direction.values();
       if (!factor.factorise(trial)) continue;
-      const double f_trial = -factor.log_det() + linear_and_penalty(s, lambda, trial);
+      const double linear = linear_and_penalty(s, lambda, trial);
+      if (linear <= 0) {  // then f(t X) = -p log t - log det X + t linear falls without end
+        throw NumericalError(message("the likelihood is unbounded at this lambda: the covariance is not positive semi-definite. Use a ",
+                                     "larger lambda or repair the covariance"));
+      }
+      const double f_trial = -factor.log_det() + linear;
       if (f_trial <= f + alpha * options.armijo * delta + 1e-14 * scale) {
         f = f_trial;
         accepted = true;
