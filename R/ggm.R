@@ -18,7 +18,7 @@
 #' @param newdata New rows, with the variables of the fit.
 #' @param type For `predict()`: `"conditional"` means or row-wise `"loglik"`.
 #' @param nsim Number of rows to draw.
-#' @param seed A seed for [set.seed()], as in [stats::simulate()]; usually left `NULL`.
+#' @param seed A seed for [set.seed()]; the session's random numbers are left as they were, as in [stats::simulate()]. Usually left `NULL`.
 #' @param ... Not used.
 #' @return `coef()` and `as.matrix()` give the precision matrix (sparse and dense), `logLik()` the log-likelihood (one value per penalty on a path),
 #'   `predict()` a matrix or vector, `simulate()` a matrix of draws, `tidy()` a data frame of edges with their partial correlations.
@@ -276,7 +276,7 @@ ggm_newdata <- function(fit, newdata) {
     newdata <- newdata[, variables, drop = FALSE]
   } else if (ncol(newdata) != length(variables)) {
     abort_input(sprintf("`newdata` must have the %d variables of the fit, but it has %d columns.", length(variables), ncol(newdata)), "newdata")
-  } else if (!is.null(colnames(newdata)) && !is.null(fit$x)) {
+  } else if (!is.null(colnames(newdata)) && !identical(variables, variable_names(NULL, length(variables)))) {
     missing <- setdiff(variables, colnames(newdata))
     abort_input(sprintf("`newdata` lacks variables of the fit: %s.", paste(utils::head(missing, 5L), collapse = ", ")), "newdata")
   }
@@ -295,7 +295,13 @@ residuals.granary_ggm <- function(object, which = NULL, ...) {
 #' @export
 simulate.granary_ggm <- function(object, nsim = 1, seed = NULL, which = NULL, ...) {
   nsim <- check_count(nsim)
-  if (!is.null(seed)) set.seed(check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max))
+  if (!is.null(seed)) {
+    seed <- check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max)
+    return(keep_seed({
+      set.seed(seed)
+      simulate(object, nsim = nsim, which = which)
+    }))
+  }
   one <- ggm_at(object, path_position(object, which))
   draws <- core_call(core_ggm_sample(one$precision, nsim, core_seed()))
   draws <- sweep(draws, 2L, ggm_mean(one), "+")

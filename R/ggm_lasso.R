@@ -18,7 +18,8 @@
 #' \eqn{|S_{ij}| > \Lambda_{ij}}{|S_ij| > Lambda_ij}, which are solved one by one (in parallel with `threads > 1`): this is exact. Each Newton
 #' step restricts itself to the free set (nonzero entries and those whose optimality condition is violated), minimises the
 #' quadratic model by coordinate descent, and backtracks with a Cholesky factorisation, sparse where the pattern allows. The stopping rule is
-#' \eqn{\sum|\partial f| \le \mathrm{tol} \sum |X|}{sum |subgradient| <= tol sum |X|}.
+#' \eqn{\sum|\partial f| \le \mathrm{tol}\, v^2 \sum |X|}{sum |subgradient| <= tol v^2 sum |X|} with \eqn{v} the mean variance of the component, which
+#' makes it independent of the units of the data; on a correlation matrix it is the rule of the paper.
 #'
 #' `method = "bcd"` is the block coordinate descent known from the `glasso` package and `method = "admm"` the alternating direction method with the
 #' tuning of the QUIC paper; both solve the same problem and are here for comparison.
@@ -84,7 +85,7 @@ ggm_lasso <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, weights = NUL
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   max_iter <- check_count(max_iter, allow_null = TRUE)
   if (is.null(max_iter)) max_iter <- c(quic = 100L, bcd = 1000L, admm = 10000L)[[method]]
-  penalty <- ggm_penalty(lambda, weights, data$S, check_count(nlambda), lambda_min_ratio)
+  penalty <- ggm_penalty(lambda, weights, data$S, check_count(nlambda), lambda_min_ratio, penalize_diagonal)
   threads <- thread_count(threads)
   start <- ggm_start(start, ncol(data$S))
 
@@ -105,7 +106,7 @@ fit_glasso_path <- function(data, penalty, settings, covariance, start, threads,
 }
 
 # lambda and weights as a decreasing sequence of multipliers and one matrix, vector or number.
-ggm_penalty <- function(lambda, weights, S, nlambda, lambda_min_ratio) {
+ggm_penalty <- function(lambda, weights, S, nlambda, lambda_min_ratio, penalize_diagonal) {
   p <- ncol(S)
   if (is.matrix(lambda) || isS4(lambda) || is.data.frame(lambda)) {
     if (!is.null(weights)) abort_input("`weights` must be NULL when `lambda` is a matrix: put everything into one of them.", "weights")
@@ -122,6 +123,9 @@ ggm_penalty <- function(lambda, weights, S, nlambda, lambda_min_ratio) {
     weights <- check_vector(weights, name, length = p, lower = 0)
   } else {
     weights <- check_weights(weights, name, p)
+    if (penalize_diagonal && any(diag(weights) >= forbidden)) {
+      abort_input(sprintf("`%s` must be finite on the diagonal, unless penalize_diagonal = FALSE: no precision matrix has a zero there.", name), name)
+    }
   }
   if (is.null(lambda)) {
     ratio <- check_number(lambda_min_ratio, "lambda_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
@@ -133,9 +137,11 @@ ggm_penalty <- function(lambda, weights, S, nlambda, lambda_min_ratio) {
   list(lambda = as.double(lambda), weights = weights, plain = plain)
 }
 
+forbidden <- 1e70  # stands for Inf in weights; Penalty::forbidden in the core
+
 check_weights <- function(weights, name, p) {
   weights <- as.matrix(weights)
-  if (is.numeric(weights)) weights[is.infinite(weights) & weights > 0] <- 1e70  # far beyond any covariance, and safe to multiply
+  if (is.numeric(weights)) weights[is.infinite(weights) & weights > 0] <- forbidden
   weights <- check_symmetric(weights, name)
   if (ncol(weights) != p) {
     abort_input(sprintf("`%s` must be a %d x %d matrix, one row and column per variable, but it is %d x %d.", name, p, p, nrow(weights),
@@ -145,12 +151,13 @@ check_weights <- function(weights, name, p) {
   weights
 }
 
-# The smallest multiplier of the weights that leaves no edge. Pairs without penalty do not count: no multiplier removes them.
+# The smallest multiplier of the weights that leaves no edge. Pairs without penalty do not count, as no multiplier removes them, nor do
+# those that can be no edge.
 largest_penalty <- function(S, weights) {
   size <- abs(S)
   diag(size) <- 0
   if (is.matrix(weights)) {
-    size <- ifelse(weights > 0, size / weights, 0)
+    size <- ifelse(weights > 0 & weights < forbidden, size / weights, 0)
   } else if (length(weights) > 1L) {
     root <- sqrt(weights)
     size <- ifelse(outer(root, root) > 0, size / outer(root, root), 0)

@@ -8,7 +8,7 @@
 #' @param labels Whether to write the variables' names; by default when there are at most 60.
 #' @param isolated Whether to draw variables without edges; by default when there are at most 60 variables.
 #' @param layout A two-column matrix of positions, one row per variable; by default a force-directed layout when `igraph` is installed, else a circle.
-#' @param ... For `plot()`, passed on to [graphics::plot()].
+#' @param ... For `plot()`, passed on to [graphics::plot()] (to [graphics::image()] for the heat map).
 #' @return `plot()` returns the layout (network) or `NULL`, invisibly; `autoplot()` a ggplot.
 #' @family Gaussian graphs
 #' @export
@@ -42,6 +42,11 @@ plot_type <- function(x, type) {
   type
 }
 
+# Draws with what the caller passed in `...` in place of our defaults of the same name.
+draw <- function(fun, ..., user) {
+  do.call(fun, utils::modifyList(list(...), user))
+}
+
 sign_colours <- c(negative = "#b2182b", positive = "#2166ac")
 
 network_layout <- function(fit, layout) {
@@ -73,8 +78,8 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
   old <- graphics::par(mar = c(1, 1, 2, 1))
   on.exit(graphics::par(old))
   box <- position[if (any(shown)) shown else rep(TRUE, p), , drop = FALSE]
-  graphics::plot(box, type = "n", axes = FALSE, xlab = "", ylab = "", xlim = stretch(box[, 1L]), ylim = stretch(box[, 2L]),
-                 main = sprintf("%d edges at lambda = %s", fit$df, format(fit$lambda, digits = 3L)), ...)
+  draw(graphics::plot, box, type = "n", axes = FALSE, xlab = "", ylab = "", xlim = stretch(box[, 1L]), ylim = stretch(box[, 2L]),
+       main = sprintf("%d edges at lambda = %s", fit$df, format(fit$lambda, digits = 3L)), user = list(...))
   if (nrow(edges) > 0L) {
     edges <- edges[rev(seq_len(nrow(edges))), ]  # the strongest on top
     from <- match(edges$from, colnames(fit$S))
@@ -98,8 +103,8 @@ stretch <- function(x) {
 }
 
 plot_path <- function(x, ...) {
-  graphics::plot(x$lambda, x$df, log = if (all(x$lambda > 0)) "x" else "", type = "b", pch = 19, col = sign_colours[["positive"]], las = 1,
-                 xlab = "lambda", ylab = "edges", ...)
+  draw(graphics::plot, x$lambda, x$df, log = if (all(x$lambda > 0)) "x" else "", type = "b", pch = 19, col = sign_colours[["positive"]], las = 1,
+       xlab = "lambda", ylab = "edges", user = list(...))
   invisible()
 }
 
@@ -108,8 +113,8 @@ plot_selection <- function(x, ...) {
   table <- chosen$table
   label <- c(ebic = "EBIC", bic = "BIC", cv = "held-out log-likelihood (x 2 per row)", stars = "instability")[[chosen$criterion]]
   se <- if (is.null(table$se)) 0 else table$se
-  graphics::plot(table$lambda, table$value, log = if (all(table$lambda > 0)) "x" else "", type = "b", pch = 19, las = 1, xlab = "lambda",
-                 ylab = label, ylim = range(table$value - se, table$value + se), col = sign_colours[["positive"]], ...)
+  draw(graphics::plot, table$lambda, table$value, log = if (all(table$lambda > 0)) "x" else "", type = "b", pch = 19, las = 1, xlab = "lambda",
+       ylab = label, ylim = range(table$value - se, table$value + se), col = sign_colours[["positive"]], user = list(...))
   if (any(se > 0)) graphics::segments(table$lambda, table$value - se, table$lambda, table$value + se, col = "grey60")
   graphics::abline(v = table$lambda[chosen$which], lty = 2)
   if (!is.null(chosen$beta)) graphics::abline(h = chosen$beta, lty = 3)
@@ -131,8 +136,8 @@ plot_heatmap <- function(fit, labels, ...) {
   margin <- if (labels) min(8, 1 + 0.55 * max(nchar(colnames(m)))) else 1
   old <- graphics::par(mar = c(margin, margin, 2, 1))
   on.exit(graphics::par(old))
-  graphics::image(seq_len(p), seq_len(p), m[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "", ylab = "",
-                  main = sprintf("partial correlations, |r| up to %.2f", limit), ...)
+  draw(graphics::image, seq_len(p), seq_len(p), m[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "",
+       ylab = "", main = sprintf("partial correlations, |r| up to %.2f", limit), user = list(...))
   graphics::box(col = "grey60")
   if (labels) {
     graphics::axis(1, seq_len(p), colnames(m), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)
@@ -157,7 +162,7 @@ autoplot.granary_ggm <- function(object, type = NULL, which = NULL, layout = NUL
 autoplot_line <- function(table, label) {
   ggplot2::ggplot(table, ggplot2::aes(.data$lambda, .data$value)) +
     ggplot2::geom_line(colour = "grey60") + ggplot2::geom_point(colour = sign_colours[["positive"]]) +
-    ggplot2::scale_x_log10() + ggplot2::labs(x = "lambda", y = label)
+    (if (all(table$lambda > 0)) ggplot2::scale_x_log10()) + ggplot2::labs(x = "lambda", y = label)
 }
 
 autoplot_network <- function(fit, layout) {

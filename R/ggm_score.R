@@ -94,8 +94,8 @@ print.granary_ggm_score <- function(x, ...) {
 #' @export
 plot.granary_ggm_score <- function(x, ...) {
   order <- order(x$fpr, x$tpr)
-  graphics::plot(c(0, x$fpr[order], 1), c(0, x$tpr[order], 1), type = "l", xlab = "false positive rate", ylab = "true positive rate",
-                 xlim = c(0, 1), ylim = c(0, 1), las = 1, col = "grey60", ...)
+  draw(graphics::plot, c(0, x$fpr[order], 1), c(0, x$tpr[order], 1), type = "l", xlab = "false positive rate", ylab = "true positive rate",
+       xlim = c(0, 1), ylim = c(0, 1), las = 1, col = "grey60", user = list(...))
   graphics::points(x$fpr, x$tpr, pch = 19, col = "#2166ac")
   graphics::abline(0, 1, lty = 3, col = "grey70")
   invisible(x)

@@ -36,10 +36,20 @@ struct ComponentResult {
 
 // `state` holds the start on entry.
 void finish(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor, ComponentResult& out) {
-  out.report = solve_component(s, lambda, options, monitor, out.state);
+  if (s.rows() == 1) {
+    out.state = diagonal_state(s, lambda);  // the closed form
+    out.report.converged = true;
+  } else {
+    out.report = solve_component(s, lambda, options, monitor, out.state);
+  }
   out.objective = -out.state.log_det + linear_and_penalty(s, lambda, out.state.upper);
   out.optimality = optimality(s, lambda, out.state.upper, out.state.w);
-  if (options.certificate) out.gap = duality_gap(s, lambda, out.objective, out.state.w);
+  if (options.certificate) {
+    out.gap = duality_gap(s, lambda, out.objective, out.state.w);
+    if (!out.report.converged && std::isnan(out.gap)) {
+      out.report.message += "; no dual point was found, so the likelihood may be unbounded: try a larger lambda";
+    }
+  }
 }
 
 MatrixXd principal_submatrix(const ConstMatrixRef& m, const std::vector<int>& members) {
@@ -145,7 +155,6 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
       const auto& members = components[c];
       const Penalty part_lambda = lambda.restricted(members);
       const MatrixXd part_s = principal_submatrix(s, members);
-      // A singleton has the closed form X_ii = 1 / (S_ii + Lambda_ii), which is the diagonal start.
       parts[c].state = start && members.size() > 1 ? restricted_state(*start, members, position, label, closed[c])
                                                    : diagonal_state(part_s, part_lambda);
       finish(part_s, part_lambda, options, monitor, parts[c]);
@@ -168,14 +177,14 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
 
   Convergence& convergence = result.convergence;
   convergence.converged = true;
-  double gap = 0, subgradient = 0, size = 0;
+  convergence.residual = 0;
+  double gap = 0;
   Index largest = 0;
   for (Index c = 0; c < count; ++c) {
     const ComponentResult& part = parts[c];
     result.objective += part.objective;
     gap += part.gap;
-    subgradient += part.optimality.subgradient;
-    size += part.optimality.size;
+    convergence.residual = std::max(convergence.residual, part.optimality.relative());
     result.largest_violation = std::max(result.largest_violation, part.optimality.largest);
     convergence.converged = convergence.converged && part.report.converged;
     convergence.iterations = std::max(convergence.iterations, part.report.iterations);
@@ -184,7 +193,6 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
   }
   result.trace = std::move(parts[largest].report.trace);
   convergence.gap = options.certificate ? gap : Convergence::unknown;
-  convergence.residual = subgradient / size;
   convergence.seconds = clock.seconds();
   return result;
 }

@@ -18,7 +18,7 @@ enum class InnerRule { forcing, paper };  // how accurately QUIC solves for the 
 
 struct GlassoOptions {
   GlassoMethod method = GlassoMethod::quic;
-  double tol = 1e-6;    // stop when sum |subgradient| <= tol sum |X|
+  double tol = 1e-6;    // stop when sum |subgradient| <= tol sum |X|, S in units of its mean variance, in every component
   int max_iter = 100;   // Newton steps (quic), sweeps over the columns (bcd), iterations (admm)
   InnerRule inner = InnerRule::forcing;
   double armijo = 1e-3;           // sigma in (21)

@@ -36,11 +36,6 @@ SolverReport glasso_bcd(const ConstMatrixRef& s, const Penalty& lambda, const Gl
                         GlassoState& state) {
   const Index p = s.rows();
   SolverReport report;
-  if (p == 1) {
-    state = diagonal_state(s, lambda);
-    report.converged = true;
-    return report;
-  }
 
   // S + diag(Lambda) is dual feasible, and every update keeps W so. A warm start enters through the regressions.
   MatrixXd w = s;

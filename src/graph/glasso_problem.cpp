@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../core/convergence.h"
 #include "../core/proximal.h"
@@ -22,8 +23,14 @@ double linear_and_penalty(const ConstMatrixRef& s, const Penalty& lambda, const 
   return sum;
 }
 
+double variance_unit(const ConstMatrixRef& s, const Penalty& lambda) {
+  const double variance = s.diagonal().mean();
+  return variance > 0 ? variance : lambda(0, 0) > 0 ? lambda(0, 0) : 1;
+}
+
 Optimality optimality(const ConstMatrixRef& s, const Penalty& lambda, const SparseMatrix& upper, const MatrixXd& w) {
   Optimality out;
+  out.unit = variance_unit(s, lambda);
   for (Index j = 0; j < upper.cols(); ++j) {
     SparseMatrix::InnerIterator it(upper, j);
     for (Index i = 0; i <= j; ++i) {
@@ -60,6 +67,31 @@ double duality_gap(const ConstMatrixRef& s, const Penalty& lambda, double object
   return Convergence::unknown;
 }
 
+namespace {
+
+bool unpenalised(const Penalty& lambda, Index p) {
+  for (Index j = 0; j < p; ++j) {
+    for (Index i = 0; i < j; ++i) {
+      if (lambda(i, j) > 0) return false;
+    }
+  }
+  return true;
+}
+
+// By Cholesky: a pivot that is rounding of the variance it came from counts as zero.
+bool is_singular(const ConstMatrixRef& s, const Penalty& lambda) {
+  const Index p = s.rows();
+  MatrixXd v = s;
+  for (Index j = 0; j < p; ++j) v(j, j) += lambda(j, j);
+  const VectorXd variance = v.diagonal();
+  const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(v);
+  if (llt.info() != Eigen::Success) return true;
+  const double rounding = 10 * static_cast<double>(p) * std::numeric_limits<double>::epsilon();
+  return (v.diagonal().array().square() <= rounding * variance.array()).any();
+}
+
+}  // namespace
+
 void check_problem(const ConstMatrixRef& s, const Penalty& lambda) {
   for (Index j = 0; j < s.cols(); ++j) {
     if (!(s(j, j) + lambda(j, j) > 0)) {
@@ -69,6 +101,10 @@ void check_problem(const ConstMatrixRef& s, const Penalty& lambda) {
     for (Index i = 0; i < j; ++i) {
       if (!(lambda(i, j) >= 0)) throw InputError(message("lambda must not be negative, but entry (", i + 1, ", ", j + 1, ") is ", lambda(i, j)));
     }
+  }
+  // With the off-diagonal unpenalised the only dual point is S + diag(Lambda): the problem is bounded if and only if that is one.
+  if (s.rows() > 1 && unpenalised(lambda, s.rows()) && is_singular(s, lambda)) {
+    throw NumericalError("the likelihood is unbounded: the covariance is singular and no off-diagonal entry is penalised; use a lambda above 0");
   }
 }
 
@@ -117,7 +153,8 @@ EigenvalueBounds level_set_bounds(const ConstMatrixRef& s, const Penalty& lambda
   // The largest root of gamma M = factor (f0 + p log M), (27): the difference is convex, so bisect to the right of its minimum.
   const auto excess = [&](double m) { return gamma * m - factor * (f0 + dim * std::log(m)); };
   double low = factor * dim / gamma, high = low;
-  if (!(gamma > 0) || !std::isfinite(factor) || excess(low) > 0) {
+  const double rounding = 1e-12 * factor * (dim + std::abs(f0));  // low itself is the root when the start is the only point of the set
+  if (!(gamma > 0) || !std::isfinite(factor) || !(excess(low) <= rounding)) {
     return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   }
   while (excess(high) <= 0) high *= 2;

@@ -18,20 +18,24 @@ namespace granary::graph {
 // tr(S X) + ||X||_{1,Lambda}, X given by its upper triangle.
 double linear_and_penalty(const ConstMatrixRef& s, const Penalty& lambda, const SparseMatrix& upper);
 
-// Sum over all ordered pairs of |minimum-norm subgradient| (Definition 6) and of |X|: the stopping rule compares them.
+// Sum over all ordered pairs of |minimum-norm subgradient| (Definition 6) and of |X|: the stopping rule compares them. The first is in
+// units of S, the second in their inverse, so the paper's rule subgradient <= tol size is read with S in units of its mean variance.
 struct Optimality {
   double subgradient = 0;
   double size = 0;
   double largest = 0;  // the largest single violation, in units of S
-  double relative() const { return subgradient / size; }
+  double unit = 1;     // the mean variance
+  double relative() const { return subgradient / unit / (size * unit); }
 };
+double variance_unit(const ConstMatrixRef& s, const Penalty& lambda);  // mean of S_ii, of Lambda_ii where that is zero
 Optimality optimality(const ConstMatrixRef& s, const Penalty& lambda, const SparseMatrix& upper, const MatrixXd& w);
 
 // f(X) minus the dual value of a feasible V built from W = X^-1: W clipped into the dual box, and where that is not positive
 // definite moved towards S + diag(Lambda). Never negative but for rounding; NaN when no positive definite V was found.
 double duality_gap(const ConstMatrixRef& s, const Penalty& lambda, double objective, const MatrixXd& w);
 
-// Throws InputError naming the variable when the problem has no solution for a reason that shows on the diagonal or in Lambda.
+// Throws InputError naming the variable when the problem has no solution for a reason that shows on the diagonal or in Lambda, and
+// NumericalError when nothing off the diagonal is penalised and S + diag(Lambda) is singular.
 void check_problem(const ConstMatrixRef& s, const Penalty& lambda);
 
 // Connected components of {|S_ij| > Lambda_ij}: the solution is block diagonal over them (Mazumder and Hastie 2012; Witten et al.

@@ -3,7 +3,8 @@
 //   scalar   Lambda_ij = lambda
 //   vector   Lambda_ij = sqrt(l_i l_j)
 //   matrix   Lambda_ij as given
-// and the diagonal is either the formula's or zero. A multiplier scales the whole, for paths over one Lambda.
+// and the diagonal is either the formula's or zero. A multiplier scales the whole, for paths over one Lambda. An entry of at least
+// Penalty::forbidden means "X_ij = 0" and stays so at any multiplier, zero included.
 #pragma once
 
 #include <cmath>
@@ -16,6 +17,8 @@ namespace granary::graph {
 
 class Penalty {
  public:
+  static constexpr double forbidden = 1e70;  // far beyond any covariance, and safe to multiply
+
   static Penalty scalar(double lambda, bool penalize_diagonal = true) {
     Penalty out;
     out.scale_ = lambda;
@@ -63,7 +66,8 @@ class Penalty {
       i = index_[i];
       j = index_[j];
     }
-    return scale_ * (kind_ == Kind::vector ? root_[i] * root_[j] : data_[i + j * stride_]);
+    const double weight = kind_ == Kind::vector ? root_[i] * root_[j] : data_[i + j * stride_];
+    return weight >= forbidden ? weight : scale_ * weight;
   }
 
  private:

@@ -21,6 +21,7 @@ struct FreeSet {
 FreeSet free_set(const ConstMatrixRef& s, const Penalty& lambda, const GlassoState& state) {
   const Index p = s.rows();
   FreeSet free{SparseMatrix(p, p), {}};
+  free.optimality.unit = variance_unit(s, lambda);
   std::vector<int> rows;
   std::vector<double> values;
   rows.reserve(2 * state.upper.nonZeros());
@@ -60,6 +61,21 @@ bool is_diagonal(const SparseMatrix& upper) {
   return true;
 }
 
+// The full step, kept if the relative subgradient falls below `bound`.
+bool polish(const ConstMatrixRef& s, const Penalty& lambda, const SparseMatrix& x, const VectorXd& d, double bound, SpdInverse& factor,
+            GlassoState& state) {
+  GlassoState next;
+  next.upper = x;
+  Eigen::Map<VectorXd>(next.upper.valuePtr(), x.nonZeros()) += d;
+  if (!factor.factorise(next.upper)) return false;
+  next.upper.prune([](Index, Index, double value) { return value != 0; });
+  next.log_det = factor.log_det();
+  factor.inverse(next.w);
+  if (!(optimality(s, lambda, next.upper, next.w).relative() < bound)) return false;
+  state = std::move(next);
+  return true;
+}
+
 }  // namespace
 
 SolverReport quic(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor, GlassoState& state) {
@@ -96,8 +112,14 @@ SolverReport quic(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOp
 
     const double delta = direction.trace_gradient() + direction.penalty_change();
     const double scale = std::max(std::abs(f), p);
-    // Below this the rounding of f hides any decrease; the residual tells how good the point is.
+    // Below this the rounding of f hides any decrease, while the subgradient is still worth something: it judges the full step.
     const bool at_rounding = -delta <= 1e-13 * scale;
+    if (at_rounding && polish(s, lambda, free.x, direction.values(), 0.9 * residual, factor, state)) {
+      f = -state.log_det + linear_and_penalty(s, lambda, state.upper);
+      report.trace.push_back({f, residual, static_cast<double>(free.x.nonZeros()), 1, sweeps});
+      report.iterations = t;
+      continue;
+    }
 
     double alpha = 1;
     bool accepted = false;
@@ -106,7 +128,12 @@ SolverReport quic(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOp
       Eigen::Map<VectorXd>(trial.valuePtr(), trial.nonZeros()) =
           Eigen::Map<const VectorXd>(free.x.valuePtr(), free.x.nonZeros()) + alpha * direction.values();
       if (!factor.factorise(trial)) continue;
-      const double f_trial = -factor.log_det() + linear_and_penalty(s, lambda, trial);
+      const double linear = linear_and_penalty(s, lambda, trial);
+      if (linear <= 0) {  // then f(t X) = -p log t - log det X + t linear falls without end
+        throw NumericalError(message("the likelihood is unbounded at this lambda: the covariance is not positive semi-definite. Use a ",
+                                     "larger lambda or repair the covariance"));
+      }
+      const double f_trial = -factor.log_det() + linear;
       if (f_trial <= f + alpha * options.armijo * delta + 1e-14 * scale) {
         f = f_trial;
         accepted = true;
