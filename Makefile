@@ -30,7 +30,7 @@ $(BUILD)/setup.stamp: DESCRIPTION tools/dev/setup.sh
 install: $(BUILD)/install.stamp
 $(BUILD)/install.stamp: $(BUILD)/setup.stamp $(SOURCES)
 	@rm -rf $(BUILD)/source && mkdir -p $(BUILD)/source $(LIBRARY)
-	@tar cf - --exclude='*.o' --exclude='*.so' --exclude=src/Makevars DESCRIPTION NAMESPACE R src inst man data tests vignettes configure configure.win cleanup NEWS.md | tar xf - -C $(BUILD)/source
+	@tar cf - --exclude='*.o' --exclude='*.so' --exclude=src/Makevars DESCRIPTION NAMESPACE R src inst man data configure configure.win cleanup NEWS.md | tar xf - -C $(BUILD)/source
 	MAKEFLAGS=-j$(JOBS) R CMD INSTALL --no-test-load --library=$(LIBRARY) $(BUILD)/source
 	@touch $@
 
