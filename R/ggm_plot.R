@@ -1,11 +1,13 @@
 #' Plot a Gaussian graph fit
 #'
+#' Four pictures: the graph, the number of edges along the path, the partial correlations, and the criterion that chose the penalty.
+#'
 #' @param x,object A Gaussian graph fit.
 #' @param type `"network"`: the graph, edges coloured by the sign of the partial correlation (blue positive, red negative) and drawn wider the
 #'   stronger; `"path"`: number of edges along the penalties; `"heatmap"`: the partial correlations; `"selection"`: the criterion of [ggm_select()].
 #'   The default is the path for a path and the network for a single fit.
 #' @param which Position on the path.
-#' @param labels Whether to write the variables' names; by default when there are at most 60.
+#' @param labels Whether to write the variables' names; by default when there are at most 60 (40 on the heat map).
 #' @param isolated Whether to draw variables without edges; by default when there are at most 60 variables.
 #' @param layout A two-column matrix of positions, one row per variable; by default a force-directed layout when `igraph` is installed, else a circle.
 #' @param ... For `plot()`, passed on to [graphics::plot()].
@@ -169,8 +171,9 @@ plot_heatmap <- function(fit, labels, ...) {
 }
 
 #' @rdname plot.granary_ggm
+#' @method autoplot granary_ggm
 #' @exportS3Method ggplot2::autoplot
-autoplot.granary_ggm <- function(object, type = NULL, which = NULL, layout = NULL, ...) {
+autoplot.granary_ggm <- function(object, type = NULL, which = NULL, layout = NULL, ...) {  # nolint: object_name_linter.
   check_installed("ggplot2", "autoplot()")
   type <- plot_type(object, type)
   switch(type,
@@ -236,4 +239,4 @@ ggm_igraph <- function(fit, which = NULL) {
 }
 
 #' @exportS3Method igraph::as.igraph
-as.igraph.granary_ggm <- function(x, ...) ggm_igraph(x, ...)
+as.igraph.granary_ggm <- function(x, ...) ggm_igraph(x, ...)  # nolint: object_name_linter.
