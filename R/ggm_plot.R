@@ -171,7 +171,7 @@ plot_heatmap <- function(fit, labels, ...) {
 }
 
 #' @rdname plot.granary_ggm
-#' @method autoplot granary_ggm
+#' @usage \method{autoplot}{granary_ggm}(object, type = NULL, which = NULL, layout = NULL, ...)
 #' @exportS3Method ggplot2::autoplot
 autoplot.granary_ggm <- function(object, type = NULL, which = NULL, layout = NULL, ...) {  # nolint: object_name_linter.
   check_installed("ggplot2", "autoplot()")
