@@ -83,7 +83,7 @@ user_call <- function() {
 shorten_call <- function(call) {
   if (is.null(call)) return(NULL)
   short <- function(part) {
-    is.language(part) || is.null(part) || identical(part, quote(expr = )) || (is.atomic(part) && length(part) == 1L)
+    is.language(part) || is.null(part) || identical(part, quote(expr = )) || (is.atomic(part) && length(part) == 1L)  # nolint: spaces_inside_linter.
   }
   parts <- as.list(call)
   if (is.function(parts[[1L]])) parts[[1L]] <- quote(granary)

@@ -6,8 +6,10 @@
 #' holds either one precision matrix or a path of them; methods that need one take the `which` argument (a position on the path).
 #'
 #' @details
-#' The log-likelihood is that of \eqn{n} independent rows of \eqn{N(\hat\mu, X^{-1})}{N(mean, X^-1)}. With data it is exact; from a covariance `S` alone it is
-#' \eqn{\frac n2 (\log\det X - \mathrm{tr}(SX) - p\log 2\pi)}{n/2 (log det X - tr(S X) - p log 2 pi)}. Its degrees of freedom count the edges and the p diagonal entries.
+#' The log-likelihood is that of \eqn{n} independent rows of \eqn{N(\hat\mu, X^{-1})}{N(mean, X^-1)}. With data it is exact; from a covariance
+#' `S` alone it is
+#' \eqn{\frac n2 (\log\det X - \mathrm{tr}(SX) - p\log 2\pi)}{n/2 (log det X - tr(S X) - p log 2 pi)}. Its degrees of freedom count the edges and
+#' the p diagonal entries.
 #'
 #' `predict(type = "conditional")` gives the conditional mean of every variable given all others,
 #' \eqn{\hat x_j = \mu_j - X_{jj}^{-1} \sum_{k \ne j} X_{jk} (x_k - \mu_k)}{x_j = mean_j - sum_k X_jk (x_k - mean_k) / X_jj}, and
@@ -132,6 +134,8 @@ precision_at <- function(fit, which = NULL) {
 }
 
 #' One fit from a path
+#'
+#' Takes the fit at one penalty out of a path, with all that belongs to it.
 #'
 #' @param fit A Gaussian graph fit along a path of penalties.
 #' @param which Position on the path (1 is the largest penalty).

@@ -8,7 +8,7 @@
 #' The estimate minimises over positive definite \eqn{X}
 #' \deqn{f(X) = -\log\det X + \mathrm{tr}(S X) + \sum_{i,j} \Lambda_{ij} |X_{ij}|,}{f(X) = -log det X + tr(S X) + sum_ij Lambda_ij |X_ij|,}
 #' the sum running over all ordered pairs, so that an edge is charged twice (the convention of `glasso`). The penalty is
-#' \eqn{\Lambda = \lambda}{Lambda = lambda} times `weights`. At the optimum \eqn{W = X^{-1}} satisfies
+#' \eqn{\Lambda = \lambda}{Lambda = lambda} times `weights`. At the optimum \eqn{W = X^{-1}}{W = X^-1} satisfies
 #' \eqn{W_{ij} - S_{ij} = \Lambda_{ij}\,\mathrm{sign}(X_{ij})}{W_ij - S_ij = Lambda_ij sign(X_ij)} on the support and
 #' \eqn{|W_{ij} - S_{ij}| \le \Lambda_{ij}}{|W_ij - S_ij| <= Lambda_ij} off it. The dual problem is
 #' \eqn{\max \log\det V + p}{max log det V + p} subject to \eqn{|V_{ij} - S_{ij}| \le \Lambda_{ij}}{|V_ij - S_ij| <= Lambda_ij}; `gap` is the
@@ -33,7 +33,8 @@
 #' @param lambda The penalty: one number, a sequence (a path; sorted to be decreasing), or a symmetric matrix \eqn{\Lambda}{Lambda}. By default
 #'   `nlambda` values, evenly spaced on the log scale from the smallest penalty that empties the graph down to
 #'   `lambda_min_ratio` times that.
-#' @param weights Relative penalties: `NULL` for all equal, a vector of length p for \eqn{\sqrt{w_i w_j}}{sqrt(w_i w_j)}, or a symmetric matrix (0 for entries known
+#' @param weights Relative penalties: `NULL` for all equal, a vector of length p for \eqn{\sqrt{w_i w_j}}{sqrt(w_i w_j)}, or a symmetric matrix
+#'   (0 for entries known
 #'   to be in the graph, `Inf` for pairs known to be no edge).
 #' @param nlambda,lambda_min_ratio Length of the default path and the ratio of its ends.
 #' @param penalize_diagonal Whether the diagonal is penalised too (the paper and `glasso` do).
@@ -60,6 +61,13 @@
 #' *Journal of Machine Learning Research* 15, 2911--2947.
 #'
 #' Friedman, Hastie and Tibshirani (2008). Sparse inverse covariance estimation with the graphical lasso. *Biostatistics* 9, 432--441.
+#'
+#' Mazumder and Hastie (2012). Exact covariance thresholding into connected components for large-scale graphical lasso.
+#' *Journal of Machine Learning Research* 13, 781--794; and Witten, Friedman and Simon (2011), *Journal of Computational and
+#' Graphical Statistics* 20, 892--900 (the split into components).
+#'
+#' Boyd, Parikh, Chu, Peleato and Eckstein (2011). Distributed optimization and statistical learning via the alternating direction method of
+#' multipliers. *Foundations and Trends in Machine Learning* 3, 1--122.
 #' @family Gaussian graphs
 #' @seealso [ggm_select()], [ggm_score()], [sim_ggm()]; `errata("jmlr15-quic")`; `reproduce("jmlr15-quic")`
 #' @export

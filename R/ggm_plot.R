@@ -1,11 +1,13 @@
 #' Plot a Gaussian graph fit
 #'
+#' Four pictures: the graph, the number of edges along the path, the partial correlations, and the criterion that chose the penalty.
+#'
 #' @param x,object A Gaussian graph fit.
 #' @param type `"network"`: the graph, edges coloured by the sign of the partial correlation (blue positive, red negative) and drawn wider the
 #'   stronger; `"path"`: number of edges along the penalties; `"heatmap"`: the partial correlations; `"selection"`: the criterion of [ggm_select()].
 #'   The default is the path for a path and the network for a single fit.
 #' @param which Position on the path.
-#' @param labels Whether to write the variables' names; by default when there are at most 60.
+#' @param labels Whether to write the variables' names; by default when there are at most 60 (40 on the heat map).
 #' @param isolated Whether to draw variables without edges; by default when there are at most 60 variables.
 #' @param layout A two-column matrix of positions, one row per variable; by default a force-directed layout when `igraph` is installed, else a circle.
 #' @param ... For `plot()`, passed on to [graphics::plot()] (to [graphics::image()] for the heat map).
@@ -92,9 +94,19 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
   size <- if (p <= 60) 1.6 else 0.8
   graphics::points(position[shown, , drop = FALSE], pch = 21, cex = size * (1 + degree[shown] / max(1, degree)), bg = "white", col = "grey30")
   if (labels) {
-    graphics::text(position[shown, 1L], position[shown, 2L], colnames(fit$S)[shown], pos = 3, offset = 0.7, cex = 0.8, xpd = NA)
+    halo_text(position[shown, , drop = FALSE], colnames(fit$S)[shown], 0.8)
   }
   invisible(position)
+}
+
+# Labels above the points, on a white outline so that the edges below do not cross the letters.
+halo_text <- function(position, labels, size) {
+  write <- function(dx, dy, col) {
+    graphics::text(position[, 1L] + dx, position[, 2L] + dy, labels, pos = 3, offset = 0.7, cex = size, col = col, xpd = NA)
+  }
+  width <- 0.09 * c(graphics::strwidth("m", cex = size), graphics::strheight("m", cex = size))
+  for (angle in 2 * pi * (1:12) / 12) write(width[1L] * cos(angle), 2 * width[2L] * sin(angle), "white")
+  write(0, 0, "black")
 }
 
 stretch <- function(x) {
@@ -103,9 +115,7 @@ stretch <- function(x) {
 }
 
 plot_path <- function(x, ...) {
-  draw(graphics::plot, x$lambda, x$df, log = if (all(x$lambda > 0)) "x" else "", type = "b", pch = 19, col = sign_colours[["positive"]], las = 1,
-       xlab = "lambda", ylab = "edges", user = list(...))
-  invisible()
+  plot_along(x$lambda, x$df, "edges", ...)
 }
 
 plot_selection <- function(x, ...) {
@@ -113,11 +123,24 @@ plot_selection <- function(x, ...) {
   table <- chosen$table
   label <- c(ebic = "EBIC", bic = "BIC", cv = "held-out log-likelihood (x 2 per row)", stars = "instability")[[chosen$criterion]]
   se <- if (is.null(table$se)) 0 else table$se
-  draw(graphics::plot, table$lambda, table$value, log = if (all(table$lambda > 0)) "x" else "", type = "b", pch = 19, las = 1, xlab = "lambda",
-       ylab = label, ylim = range(table$value - se, table$value + se), col = sign_colours[["positive"]], user = list(...))
-  if (any(se > 0)) graphics::segments(table$lambda, table$value - se, table$lambda, table$value + se, col = "grey60")
-  graphics::abline(v = table$lambda[chosen$which], lty = 2)
-  if (!is.null(chosen$beta)) graphics::abline(h = chosen$beta, lty = 3)
+  plot_along(table$lambda, table$value, label, se, extra = function() {
+    graphics::abline(v = table$lambda[chosen$which], lty = 2)
+    if (!is.null(chosen$beta)) graphics::abline(h = chosen$beta, lty = 3)
+  }, ...)
+}
+
+# A curve along the penalties, with standard errors where there are any. The left margin grows with the numbers on the axis, so that its
+# label stands clear of them.
+plot_along <- function(lambda, value, label, se = 0, extra = NULL, ...) {
+  ylim <- range(value - se, value + se, finite = TRUE)
+  digits <- max(nchar(format(pretty(ylim))))
+  old <- graphics::par(mar = c(4.1, 3.1 + 0.55 * digits, 2.1, 1.1))
+  on.exit(graphics::par(old))
+  draw(graphics::plot, lambda, value, log = if (all(lambda > 0)) "x" else "", type = "b", pch = 19, col = sign_colours[["positive"]], las = 1,
+       xlab = "lambda", ylab = "", ylim = ylim, user = list(...))
+  graphics::title(ylab = label, line = 1.7 + 0.55 * digits)
+  if (any(se > 0)) graphics::segments(lambda, value - se, lambda, value + se, col = "grey60")
+  if (!is.null(extra)) extra()
   invisible()
 }
 
@@ -138,6 +161,12 @@ plot_heatmap <- function(fit, labels, ...) {
   on.exit(graphics::par(old))
   draw(graphics::image, seq_len(p), seq_len(p), m[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "",
        ylab = "", main = sprintf("partial correlations, |r| up to %.2f", limit), user = list(...))
+  graphics::rect(seq_len(p) - 0.5, p:1 - 0.5, seq_len(p) + 0.5, p:1 + 0.5, col = "grey90", border = NA)  # the diagonal
+  if (labels && p <= 15L) {
+    found <- which(m != 0, arr.ind = TRUE)
+    colour <- ifelse(abs(m[found]) > 0.6 * limit, "white", "grey20")
+    graphics::text(found[, 1L], p + 1L - found[, 2L], sprintf("%.2f", m[found]), cex = 0.7, col = colour)
+  }
   graphics::box(col = "grey60")
   if (labels) {
     graphics::axis(1, seq_len(p), colnames(m), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)
@@ -147,8 +176,9 @@ plot_heatmap <- function(fit, labels, ...) {
 }
 
 #' @rdname plot.granary_ggm
+#' @usage \method{autoplot}{granary_ggm}(object, type = NULL, which = NULL, layout = NULL, ...)
 #' @exportS3Method ggplot2::autoplot
-autoplot.granary_ggm <- function(object, type = NULL, which = NULL, layout = NULL, ...) {
+autoplot.granary_ggm <- function(object, type = NULL, which = NULL, layout = NULL, ...) {  # nolint: object_name_linter.
   check_installed("ggplot2", "autoplot()")
   type <- plot_type(object, type)
   switch(type,
@@ -174,12 +204,13 @@ autoplot_network <- function(fit, layout) {
   edges <- cbind(edges, x = nodes$x[from], y = nodes$y[from], xend = nodes$x[to], yend = nodes$y[to])
   ggplot2::ggplot(nodes, ggplot2::aes(.data$x, .data$y)) +
     ggplot2::geom_segment(
-      ggplot2::aes(xend = .data$xend, yend = .data$yend, colour = .data$partial_cor, alpha = abs(.data$partial_cor)), edges
+      ggplot2::aes(xend = .data$xend, yend = .data$yend, colour = .data$partial_cor, linewidth = abs(.data$partial_cor)), edges
     ) +
     ggplot2::geom_point(shape = 21, fill = "white", size = 3) +
     ggplot2::geom_text(ggplot2::aes(label = .data$name), nodes, vjust = -0.9, size = 3) +
-    ggplot2::scale_colour_gradient2(low = sign_colours[["negative"]], mid = "grey90", high = sign_colours[["positive"]]) +
-    ggplot2::guides(alpha = "none") + ggplot2::theme_void() + ggplot2::labs(colour = "partial\ncorrelation")
+    ggplot2::scale_colour_gradient2(low = sign_colours[["negative"]], mid = "grey85", high = sign_colours[["positive"]]) +
+    ggplot2::scale_linewidth(range = c(0.3, 2), guide = "none") +
+    ggplot2::scale_y_continuous(expand = ggplot2::expansion(mult = 0.1)) + ggplot2::theme_void() + ggplot2::labs(colour = "partial\ncorrelation")
 }
 
 autoplot_heatmap <- function(fit) {
@@ -213,4 +244,4 @@ ggm_igraph <- function(fit, which = NULL) {
 }
 
 #' @exportS3Method igraph::as.igraph
-as.igraph.granary_ggm <- function(x, ...) ggm_igraph(x, ...)
+as.igraph.granary_ggm <- function(x, ...) ggm_igraph(x, ...)  # nolint: object_name_linter.

@@ -7,7 +7,8 @@
 #'
 #' @param truth The true precision matrix, a [sim_ggm()] result, or a 0/1 adjacency matrix (then only the edge scores are given).
 #' @param fit A Gaussian graph fit (all penalties of a path are scored), or a precision matrix.
-#' @return A data frame of class `granary_ggm_score` with one row per penalty: `lambda`, `edges`, true and false positives, `tpr`, `fpr`, `precision` (share of
+#' @return A data frame of class `granary_ggm_score` with one row per penalty: `lambda`, `edges`, true and false positives, `tpr`, `fpr`,
+#'   `precision` (share of
 #'   found edges that are true), `f1`, `mcc` (Matthews correlation), `kl` and `frobenius` (relative error). For a path, attribute `auc` is the area
 #'   under its ROC curve, completed by straight lines to (0, 0) and (1, 1); `plot()` draws the curve.
 #' @family Gaussian graphs

@@ -7,14 +7,17 @@
 #' \deqn{\mathrm{EBIC}_\gamma = -2\ell(X) + |E| \log n + 4 \gamma |E| \log p;}{EBIC = -2 l(X) + |E| log n + 4 gamma |E| log p;}
 #' `"bic"` is \eqn{\gamma = 0}. `"cv"` refits the path on all but one fold and scores the held-out rows by
 #' \eqn{\log\det X - \mathrm{tr}(S_{\mathrm{out}} X)}{log det X - tr(S_out X)}, centred at the training mean; `rule = "1se"` takes the largest penalty
-#' within one standard error of the best. `"stars"` refits on `subsamples` subsets of size \eqn{b = \lfloor 10\sqrt n \rfloor}{b = floor(10 sqrt n)} (\eqn{0.8 n} when
-#' \eqn{n \le 144}{n <= 144}) drawn without replacement, measures the instability \eqn{2\hat\theta(1-\hat\theta)}{2 theta (1 - theta)} of every edge, averages over pairs,
+#' within one standard error of the best. `"stars"` refits on `subsamples` subsets of size
+#' \eqn{b = \lfloor 10\sqrt n \rfloor}{b = floor(10 sqrt n)} (\eqn{0.8 n} when
+#' \eqn{n \le 144}{n <= 144}) drawn without replacement, measures the instability \eqn{2\hat\theta(1-\hat\theta)}{2 theta (1 - theta)} of every
+#' edge, averages over pairs,
 #' makes it monotone along the path, and takes the smallest penalty whose instability is at most `beta`.
 #'
 #' `"cv"` and `"stars"` need the data and run on the workers of [future::plan()] when one is set and `future.apply` is installed. Folds and subsets
 #' come from R's random numbers: use [set.seed()].
 #'
-#' **Which criterion when:** EBIC for a sparse graph to interpret; cross-validation when the model is used for prediction (it keeps too many edges); StARS
+#' **Which criterion when:** EBIC for a sparse graph to interpret; cross-validation when the model is used for prediction (it keeps too many
+#' edges); StARS
 #' when missing an edge is worse than adding one.
 #'
 #' @param fit A Gaussian graph fit with a path of penalties.
@@ -23,12 +26,14 @@
 #' @param folds Number of folds, or an integer vector giving the fold of each row.
 #' @param rule For cross-validation: `"min"` or `"1se"`.
 #' @param subsamples,beta StARS: number of subsets and the instability allowed.
-#' @return The chosen fit, with an element `selection`: the criterion, a table with one row per penalty, and the position chosen. `plot(type = "selection")`
+#' @return The chosen fit, with an element `selection`: the criterion, a table with one row per penalty, and the position chosen.
+#'   `plot(type = "selection")`
 #'   draws the criterion along the path.
 #' @references
 #' Foygel and Drton (2010). Extended Bayesian information criteria for Gaussian graphical models. *NIPS* 23, 604--612.
 #'
-#' Liu, Roeder and Wasserman (2010). Stability approach to regularization selection (StARS) for high dimensional graphical models. *NIPS* 23, 1432--1440.
+#' Liu, Roeder and Wasserman (2010). Stability approach to regularization selection (StARS) for high dimensional graphical models. *NIPS* 23,
+#' 1432--1440.
 #' @family Gaussian graphs
 #' @export
 #' @examples

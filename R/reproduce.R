@@ -1,7 +1,8 @@
 #' Re-make the numbers of a paper
 #'
 #' Each paper behind granary comes with a script that computes its headline numbers again and sets them beside the printed ones.
-#' `reproduce()` runs it and says plainly which agree, which do not, and which cannot be had, because the paper used data that is not public or left a detail open.
+#' `reproduce()` runs it and says plainly which agree, which do not, and which cannot be had, because the paper used data that is not public or
+#' left a detail open.
 #'
 #' The scripts are ordinary R files in `system.file("reproduce", package = "granary")`. They run in an environment of their own that sees
 #' granary and R's standard packages but nothing of the session, with R's default random number generators; the session's random state is

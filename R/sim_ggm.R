@@ -5,9 +5,9 @@
 #' @details
 #' | type | pattern |
 #' | --- | --- |
-#' | `chain` | \eqn{X_{ii} = 1.25}, \eqn{X_{i,i+1} = -0.5} |
-#' | `band` | \eqn{X_{i,i+d} = -0.5/d} for \eqn{d \le} `width` |
-#' | `random` | \eqn{U'U + c I}, \eqn{U} with three entries \eqn{\pm 1} per column at random rows: about 10 p nonzeros |
+#' | `chain` | \eqn{X_{ii} = 1.25}{X[i, i] = 1.25}, \eqn{X_{i,i+1} = -0.5}{X[i, i + 1] = -0.5} |
+#' | `band` | \eqn{X_{i,i+d} = -0.5/d}{X[i, i + d] = -0.5 / d} for \eqn{d = 1, \dots,}{d = 1, ...,} `width` |
+#' | `random` | \eqn{U'U + c I}, \eqn{U} with three entries \eqn{\pm 1}{1 or -1} per column at random rows: about 10 p nonzeros |
 #' | `block` | one `random` graph of `block` nodes repeated along the diagonal |
 #' | `hub` | `groups` stars |
 #' | `cluster` | `groups` Erdos-Renyi graphs of the given `density` |
@@ -15,7 +15,7 @@
 #' | `grid` | a lattice with `rows` nodes in each column |
 #'
 #' `chain`, `random` and `block` are the set-ups of the QUIC paper (with `n = p / 2`). The other types draw edge values uniformly from
-#' \eqn{\pm[0.25, 0.6]} (`band` excepted) and set the diagonal so that the smallest eigenvalue is `shift`.
+#' \eqn{\pm[0.25, 0.6]}{[-0.6, -0.25] and [0.25, 0.6]} (`band` excepted) and set the diagonal so that the smallest eigenvalue is `shift`.
 #'
 #' @param type The pattern.
 #' @param p Number of variables.
@@ -26,6 +26,8 @@
 #' @return A list of class `granary_sim_ggm`: `precision` (sparse), `data` (an `n` by `p` matrix, or `NULL`), `type`.
 #' @references Li and Toh (2010). An inexact interior point method for L1-regularized sparse covariance selection.
 #'   *Mathematical Programming Computation* 2, 291--315 (the `chain` and `random` examples).
+#'
+#'   Barabasi and Albert (1999). Emergence of scaling in random networks. *Science* 286, 509--512 (`scale_free`).
 #' @family Gaussian graphs
 #' @export
 #' @examples
