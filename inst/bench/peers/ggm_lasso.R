@@ -12,7 +12,7 @@ output <- arguments[1L]
 sizes <- if (length(arguments) > 1L) as.integer(strsplit(arguments[2L], ",")[[1L]]) else c(500L, 1000L, 2000L)
 cap <- as.double(Sys.getenv("GRANARY_BENCH_CAP", "600"))
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(.libPaths(), peers_library))
+if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))  # first: the system may have older ones
 library(granary)
 has <- function(package) requireNamespace(package, quietly = TRUE)
 say <- function(...) cat(format(Sys.time(), "%H:%M:%S"), ..., "\n")
@@ -47,7 +47,7 @@ solvers <- list(
   `huge, scr` = if (has("huge")) huge_with(TRUE)
 )
 solvers <- Filter(Negate(is.null), solvers)
-ladder <- 10^-(2:8)
+ladder <- 10^-(0:8)
 fixed_tolerance <- c("huge", "huge, scr")
 
 # Walks the ladder from rung `from` to the loosest rung that reaches the target.
