@@ -91,7 +91,7 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
   }
   size <- if (p <= 60) 1.6 else 0.8
   graphics::points(position[shown, , drop = FALSE], pch = 21, cex = size * (1 + degree[shown] / max(1, degree)), bg = "white", col = "grey30")
-  if (labels) {
+  if (labels && any(shown)) {
     graphics::text(position[shown, 1L], position[shown, 2L], colnames(fit$S)[shown], pos = 3, offset = 0.7, cex = 0.8, xpd = NA)
   }
   invisible(position)
