@@ -93,7 +93,7 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
   }
   size <- if (p <= 60) 1.6 else 0.8
   graphics::points(position[shown, , drop = FALSE], pch = 21, cex = size * (1 + degree[shown] / max(1, degree)), bg = "white", col = "grey30")
-  if (labels) {
+  if (labels && any(shown)) {
     halo_text(position[shown, , drop = FALSE], colnames(fit$S)[shown], 0.8)
   }
   invisible(position)

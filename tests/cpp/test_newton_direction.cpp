@@ -1,10 +1,9 @@
-#include "../../src/graph/newton_direction.h"
-
 #include <Eigen/Dense>
 #include <algorithm>
 #include <vector>
 
 #include "../../src/core/rng.h"
+#include "../../src/graph/newton_direction.h"
 #include "harness.h"
 
 using namespace granary;
