@@ -31,7 +31,7 @@ install: $(BUILD)/install.stamp
 $(BUILD)/install.stamp: $(BUILD)/setup.stamp $(SOURCES)
 	@rm -rf $(BUILD)/source && mkdir -p $(BUILD)/source $(LIBRARY)
 	@tar cf - --exclude='*.o' --exclude='*.so' --exclude=src/Makevars DESCRIPTION NAMESPACE R src inst man data configure configure.win cleanup NEWS.md | tar xf - -C $(BUILD)/source
-	MAKEFLAGS=-j$(JOBS) R CMD INSTALL --no-test-load --library=$(LIBRARY) $(BUILD)/source
+	MAKEFLAGS=-j$(JOBS) R CMD INSTALL --strip --no-test-load --library=$(LIBRARY) $(BUILD)/source
 	@touch $@
 
 demo: install
@@ -49,9 +49,12 @@ test-r: install
 test-cpp: $(BUILD)/setup.stamp
 	@sh tools/dev/cpp-tests.sh $(BUILD)/cpp $(BUILD)/counts-cpp
 
+# The system clock and the size with debugging symbols are no business of the package's.
 check: $(BUILD)/setup.stamp
-	@mkdir -p $(BUILD)/check
-	cd $(BUILD)/check && MAKEFLAGS=-j$(JOBS) R CMD build ../.. && MAKEFLAGS=-j$(JOBS) _R_CHECK_FORCE_SUGGESTS_=false R CMD check --as-cran --no-manual granary_*.tar.gz
+	@sh tools/dev/setup.sh check
+	@rm -rf $(BUILD)/check && mkdir -p $(BUILD)/check
+	cd $(BUILD)/check && MAKEFLAGS=-j$(JOBS) R CMD build ../.. && MAKEFLAGS=-j$(JOBS) _R_CHECK_FORCE_SUGGESTS_=false \
+	  _R_CHECK_SYSTEM_CLOCK_=0 _R_SHLIB_STRIP_=true R CMD check --as-cran --no-manual granary_*.tar.gz
 
 bench: install
 	$(RSCRIPT) tools/dev/bench.R $(BUILD)

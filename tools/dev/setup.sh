@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what granary needs and the machine lacks: R itself, a compiler, the R packages of DESCRIPTION.
-# Debian packages when root on Debian; otherwise (and for what Debian does not have) CRAN, into the first library that can be written.
+# `setup.sh check` adds the tools of R CMD check. Debian packages when root on Debian; otherwise (and for what Debian does not have) CRAN, into the first library that can be written.
 set -eu
 
 debian_root() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
@@ -15,6 +15,11 @@ command -v g++ >/dev/null 2>&1 || missing_tools="$missing_tools g++"
 command -v gfortran >/dev/null 2>&1 || missing_tools="$missing_tools gfortran"
 command -v cmake >/dev/null 2>&1 || missing_tools="$missing_tools cmake"
 command -v pandoc >/dev/null 2>&1 || missing_tools="$missing_tools pandoc"
+
+if [ "${1:-}" = check ]; then  # what R CMD check asks for beyond that
+  command -v checkbashisms >/dev/null 2>&1 || missing_tools="$missing_tools devscripts"
+  command -v qpdf >/dev/null 2>&1 || missing_tools="$missing_tools qpdf"
+fi
 
 lacking() {  # those of the packages named that R cannot find
   if command -v Rscript >/dev/null 2>&1; then
