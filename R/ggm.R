@@ -295,7 +295,7 @@ residuals.granary_ggm <- function(object, which = NULL, ...) {
 }
 
 #' @rdname granary_ggm
-#' @importFrom stats simulate
+#' @importFrom stats simulate predict
 #' @export
 simulate.granary_ggm <- function(object, nsim = 1, seed = NULL, which = NULL, ...) {
   nsim <- check_count(nsim)
