@@ -446,15 +446,17 @@ test_that("the chain graph is recovered as in the paper", {
 
 test_that("the chain of a thousand variables is recovered, in numbers near the paper's", {
   extended()
-  for (seed in 1:3) {
+  # Table 1 has 3028 nonzeros: the 2998 true ones and 15 false edges. On 24 data sets drawn in plain R the number of false edges
+  # had mean 20.9 and standard deviation 5.1, so one run says little, and the mean of four lies within 4 standard errors of that.
+  false_edges <- vapply(1:4, function(seed) {
     set.seed(seed)
     sim <- sim_ggm("chain", p = 1000, n = 500)
-    fit <- ggm_lasso(sim$data, lambda = 0.4)
-    expect_equal(length(fit$precision@x), 3028, tolerance = 0.01)  # the truth has 2998
-    score <- ggm_score(sim, fit)
+    score <- ggm_score(sim, ggm_lasso(sim$data, lambda = 0.4))
     expect_gte(score$tpr, 0.998)
     expect_lt(score$fpr, 1e-4)
-  }
+    as.double(score$fp)
+  }, 0)
+  expect_lt(abs(mean(false_edges) - 20.9), 4 * 5.1 * sqrt(1 / 4 + 1 / 24))
 })
 
 test_that("Ctrl-C stops a long fit within a second, and the session goes on", {
