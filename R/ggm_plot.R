@@ -10,7 +10,7 @@
 #' @param labels Whether to write the variables' names; by default when there are at most 60 (40 on the heat map).
 #' @param isolated Whether to draw variables without edges; by default when there are at most 60 variables.
 #' @param layout A two-column matrix of positions, one row per variable; by default a force-directed layout when `igraph` is installed, else a circle.
-#' @param ... For `plot()`, passed on to [graphics::plot()].
+#' @param ... For `plot()`, passed on to [graphics::plot()] (to [graphics::image()] for the heat map).
 #' @return `plot()` returns the layout (network) or `NULL`, invisibly; `autoplot()` a ggplot.
 #' @family Gaussian graphs
 #' @export
@@ -44,6 +44,11 @@ plot_type <- function(x, type) {
   type
 }
 
+# Draws with what the caller passed in `...` in place of our defaults of the same name.
+draw <- function(fun, ..., user) {
+  do.call(fun, utils::modifyList(list(...), user))
+}
+
 sign_colours <- c(negative = "#b2182b", positive = "#2166ac")
 
 network_layout <- function(fit, layout) {
@@ -75,8 +80,8 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
   old <- graphics::par(mar = c(1, 1, 2, 1))
   on.exit(graphics::par(old))
   box <- position[if (any(shown)) shown else rep(TRUE, p), , drop = FALSE]
-  graphics::plot(box, type = "n", axes = FALSE, xlab = "", ylab = "", xlim = stretch(box[, 1L]), ylim = stretch(box[, 2L]),
-                 main = sprintf("%d edges at lambda = %s", fit$df, format(fit$lambda, digits = 3L)), ...)
+  draw(graphics::plot, box, type = "n", axes = FALSE, xlab = "", ylab = "", xlim = stretch(box[, 1L]), ylim = stretch(box[, 2L]),
+       main = sprintf("%d edges at lambda = %s", fit$df, format(fit$lambda, digits = 3L)), user = list(...))
   if (nrow(edges) > 0L) {
     edges <- edges[rev(seq_len(nrow(edges))), ]  # the strongest on top
     from <- match(edges$from, colnames(fit$S))
@@ -88,7 +93,7 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
   }
   size <- if (p <= 60) 1.6 else 0.8
   graphics::points(position[shown, , drop = FALSE], pch = 21, cex = size * (1 + degree[shown] / max(1, degree)), bg = "white", col = "grey30")
-  if (labels) {
+  if (labels && any(shown)) {
     halo_text(position[shown, , drop = FALSE], colnames(fit$S)[shown], 0.8)
   }
   invisible(position)
@@ -131,8 +136,10 @@ plot_along <- function(lambda, value, label, se = 0, extra = NULL, ...) {
   digits <- max(nchar(format(pretty(ylim))))
   old <- graphics::par(mar = c(4.1, 3.1 + 0.55 * digits, 2.1, 1.1))
   on.exit(graphics::par(old))
-  graphics::plot(lambda, value, log = if (all(lambda > 0)) "x" else "", type = "b", pch = 19, col = sign_colours[["positive"]], las = 1,
-                 xlab = "lambda", ylab = "", ylim = ylim, ...)
+  user <- list(...)
+  if (!is.null(user$ylab)) label <- user$ylab
+  draw(graphics::plot, lambda, value, log = if (all(lambda > 0)) "x" else "", type = "b", pch = 19, col = sign_colours[["positive"]], las = 1,
+       xlab = "lambda", ylim = ylim, user = utils::modifyList(user, list(ylab = "")))
   graphics::title(ylab = label, line = 1.7 + 0.55 * digits)
   if (any(se > 0)) graphics::segments(lambda, value - se, lambda, value + se, col = "grey60")
   if (!is.null(extra)) extra()
@@ -154,11 +161,11 @@ plot_heatmap <- function(fit, labels, ...) {
   margin <- if (labels) min(8, 1 + 0.55 * max(nchar(colnames(m)))) else 1
   old <- graphics::par(mar = c(margin, margin, 2, 1))
   on.exit(graphics::par(old))
-  graphics::image(seq_len(p), seq_len(p), m[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "", ylab = "",
-                  main = sprintf("partial correlations, |r| up to %.2f", limit), ...)
+  draw(graphics::image, seq_len(p), seq_len(p), m[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "",
+       ylab = "", main = sprintf("partial correlations, |r| up to %.2f", limit), user = list(...))
   graphics::rect(seq_len(p) - 0.5, p:1 - 0.5, seq_len(p) + 0.5, p:1 + 0.5, col = "grey90", border = NA)  # the diagonal
-  if (labels && p <= 15L) {
-    found <- which(m != 0, arr.ind = TRUE)
+  found <- which(m != 0, arr.ind = TRUE)
+  if (labels && p <= 15L && nrow(found) > 0L) {
     colour <- ifelse(abs(m[found]) > 0.6 * limit, "white", "grey20")
     graphics::text(found[, 1L], p + 1L - found[, 2L], sprintf("%.2f", m[found]), cex = 0.7, col = colour)
   }
@@ -187,7 +194,7 @@ autoplot.granary_ggm <- function(object, type = NULL, which = NULL, layout = NUL
 autoplot_line <- function(table, label) {
   ggplot2::ggplot(table, ggplot2::aes(.data$lambda, .data$value)) +
     ggplot2::geom_line(colour = "grey60") + ggplot2::geom_point(colour = sign_colours[["positive"]]) +
-    ggplot2::scale_x_log10() + ggplot2::labs(x = "lambda", y = label)
+    (if (all(table$lambda > 0)) ggplot2::scale_x_log10()) + ggplot2::labs(x = "lambda", y = label)
 }
 
 autoplot_network <- function(fit, layout) {
