@@ -136,8 +136,10 @@ plot_along <- function(lambda, value, label, se = 0, extra = NULL, ...) {
   digits <- max(nchar(format(pretty(ylim))))
   old <- graphics::par(mar = c(4.1, 3.1 + 0.55 * digits, 2.1, 1.1))
   on.exit(graphics::par(old))
+  user <- list(...)
+  if (!is.null(user$ylab)) label <- user$ylab
   draw(graphics::plot, lambda, value, log = if (all(lambda > 0)) "x" else "", type = "b", pch = 19, col = sign_colours[["positive"]], las = 1,
-       xlab = "lambda", ylab = "", ylim = ylim, user = list(...))
+       xlab = "lambda", ylim = ylim, user = utils::modifyList(user, list(ylab = "")))
   graphics::title(ylab = label, line = 1.7 + 0.55 * digits)
   if (any(se > 0)) graphics::segments(lambda, value - se, lambda, value + se, col = "grey60")
   if (!is.null(extra)) extra()
@@ -162,8 +164,8 @@ plot_heatmap <- function(fit, labels, ...) {
   draw(graphics::image, seq_len(p), seq_len(p), m[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "",
        ylab = "", main = sprintf("partial correlations, |r| up to %.2f", limit), user = list(...))
   graphics::rect(seq_len(p) - 0.5, p:1 - 0.5, seq_len(p) + 0.5, p:1 + 0.5, col = "grey90", border = NA)  # the diagonal
-  if (labels && p <= 15L) {
-    found <- which(m != 0, arr.ind = TRUE)
+  found <- which(m != 0, arr.ind = TRUE)
+  if (labels && p <= 15L && nrow(found) > 0L) {
     colour <- ifelse(abs(m[found]) > 0.6 * limit, "white", "grey20")
     graphics::text(found[, 1L], p + 1L - found[, 2L], sprintf("%.2f", m[found]), cex = 0.7, col = colour)
   }
