@@ -19,7 +19,7 @@
 #' fit <- structure(
 #'   list(
 #'     mean = c(a = 1, b = 2), call = quote(average(x)),
-#'     convergence = list(converged = TRUE, iterations = 1L, gap = 0, residual = NaN, seconds = 0.01, message = "")
+#'     convergence = list(converged = TRUE, iterations = 1L, gap = 0, seconds = 0.01)
 #'   ),
 #'   class = c("granary_average", "granary_fit")
 #' )
@@ -85,7 +85,7 @@ format_reached <- function(table) {
   seconds <- sum(table$seconds, na.rm = TRUE)
   paste(c(
     steps,
-    if (!is.na(gap)) paste0(most, "duality gap ", short(gap)),
+    if (!is.na(gap)) paste0(most, "duality gap ", short(max(gap, 0))),
     if (is.na(gap) && !is.na(residual)) paste0(most, "residual ", short(residual)),
     if (!all(is.na(table$seconds))) paste0(short(signif(seconds, 2L)), " s")
   ), collapse = ", ")

@@ -190,6 +190,9 @@ print.granary_ggm <- function(x, ...) {
       print(format(edges, digits = 3L), row.names = FALSE)
     }
   }
+  if (!is.null(x$selection) && x$selection$which == nrow(x$selection$table) && x$selection$which > 1L) {
+    cli::cat_line("The smallest penalty of the path was chosen: a path that goes further down may do better.")
+  }
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   if (is_path(x)) cli::cat_line("Next: ggm_select() chooses a penalty; plot() shows the path.")
   invisible(x)

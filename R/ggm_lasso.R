@@ -94,6 +94,10 @@ ggm_lasso <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, weights = NUL
   max_iter <- check_count(max_iter, allow_null = TRUE)
   if (is.null(max_iter)) max_iter <- c(quic = 100L, bcd = 1000L, admm = 10000L)[[method]]
   penalty <- ggm_penalty(lambda, weights, data$S, check_count(nlambda), lambda_min_ratio, penalize_diagonal)
+  if (!penalize_diagonal && any(diag(data$S) <= 0)) {
+    abort_input(sprintf("Variable %s has variance 0 and an unpenalised diagonal, so the likelihood has no maximum: drop it or set penalize_diagonal = TRUE.",
+                        colnames(data$S)[which.min(diag(data$S))]), "penalize_diagonal")
+  }
   threads <- thread_count(threads)
   start <- ggm_start(start, ncol(data$S))
 

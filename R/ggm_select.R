@@ -3,7 +3,7 @@
 #' Picks one fit from a path by an information criterion, by cross-validated likelihood or by the stability of the edges.
 #'
 #' @details
-#' With \eqn{\ell(X) = \frac n2(\log\det X - \mathrm{tr}(SX))}{l(X) = n/2 (log det X - tr(S X))} and \eqn{|E|} edges,
+#' With \eqn{\ell(X)}{l(X)} the log-likelihood (see [granary_ggm]) and \eqn{|E|} edges,
 #' \deqn{\mathrm{EBIC}_\gamma = -2\ell(X) + |E| \log n + 4 \gamma |E| \log p;}{EBIC = -2 l(X) + |E| log n + 4 gamma |E| log p;}
 #' `"bic"` is \eqn{\gamma = 0}. `"cv"` refits the path on all but one fold and scores the held-out rows by
 #' \eqn{\log\det X - \mathrm{tr}(S_{\mathrm{out}} X)}{log det X - tr(S_out X)}, centred at the training mean; `rule = "1se"` takes the largest penalty
@@ -86,22 +86,35 @@ check_folds <- function(folds, n) {
 
 select_ebic <- function(fit, gamma) {
   n <- needs_n(fit)
-  value <- -n * (fit$log_det - fit$trace_sx) + fit$df * log(n) + 4 * gamma * fit$df * log(ncol(fit$S))
+  value <- -2 * as.double(logLik(fit)) + fit$df * log(n) + 4 * gamma * fit$df * log(ncol(fit$S))
   list(table = data.frame(lambda = fit$lambda, edges = fit$df, value = value), which = which.min(value))
+}
+
+# Refits the path once per task, to the rows `rows(task)`, and keeps score(refit, rows) of each. Refits that stopped early are counted.
+refit_each <- function(fit, tasks, rows, score, label) {
+  results <- resample_lapply(tasks, function(task) {
+    chosen <- rows(task)
+    refit <- refit_path(fit, fit$x[chosen, , drop = FALSE])
+    list(score = score(refit, chosen), converged = all(convergence_table(refit$convergence)$converged))
+  }, label)
+  stopped <- sum(!vapply(results, `[[`, NA, "converged"))
+  if (stopped > 0L) {
+    warn_convergence(sprintf("The solver stopped early in %d of %d refits, so the choice may be off. Fit with a larger `max_iter`.", stopped,
+                             length(tasks)))
+  }
+  lapply(results, `[[`, "score")
 }
 
 select_cv <- function(fit, folds, rule) {
   x <- fit$x
-  labels <- sort(unique(folds))
-  scores <- resample_lapply(labels, function(k) {
-    out <- folds == k
-    if (sum(!out) < 2L) abort_input("`folds` must leave at least two rows to fit to.", "folds")
-    train <- refit_path(fit, x[!out, , drop = FALSE])
-    held_out <- x[out, , drop = FALSE]
+  if (any(length(folds) - table(folds) < 2L)) abort_input("`folds` must leave at least two rows to fit to.", "folds")
+  held_out_score <- function(train, rows) {
+    held_out <- x[-rows, , drop = FALSE]
     vapply(seq_along(fit$lambda), function(j) {
       2 * mean(predict(train, held_out, type = "loglik", which = j)) + ncol(x) * log(2 * pi)
     }, 0)
-  }, "cross-validation")
+  }
+  scores <- refit_each(fit, sort(unique(folds)), function(k) which(folds != k), held_out_score, "cross-validation")
   scores <- do.call(rbind, scores)
   value <- colMeans(scores)
   se <- apply(scores, 2L, stats::sd) / sqrt(nrow(scores))
@@ -116,11 +129,8 @@ select_stars <- function(fit, subsamples, beta) {
   size <- if (n > 144) floor(10 * sqrt(n)) else floor(0.8 * n)
   if (size < 2L) abort_input(sprintf("StARS needs subsets of at least two rows, but `x` has only %d rows.", n), "fit")
   p <- ncol(x)
-  counts <- resample_lapply(seq_len(subsamples), function(k) {
-    refit <- refit_path(fit, x[sort(sample.int(n, size)), , drop = FALSE])
-    precision <- if (is_path(refit)) refit$precision else list(refit$precision)
-    lapply(precision, edge_codes)
-  }, "StARS")
+  edges <- function(refit, rows) lapply(if (is_path(refit)) refit$precision else list(refit$precision), edge_codes)
+  counts <- refit_each(fit, seq_len(subsamples), function(k) sort(sample.int(n, size)), edges, "StARS")
   instability <- vapply(seq_along(fit$lambda), function(j) {
     share <- tabulate(match(codes <- unlist(lapply(counts, `[[`, j)), unique(codes))) / subsamples
     sum(2 * share * (1 - share)) / max(1, p * (p - 1) / 2)

@@ -94,7 +94,7 @@ SolverReport quic(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOp
       break;
     }
     if (t > options.max_iter) {
-      report.message = message("stopped after ", options.max_iter, " Newton steps with relative subgradient ", residual);
+      report.message = message("stopped at max_iter = ", options.max_iter, " Newton steps with relative subgradient ", residual);
       break;
     }
 

@@ -317,7 +317,7 @@ test_that("two rows, twice the same row or column, and constant columns are fitt
   expect_warning(fit <- ggm_lasso(constant, lambda = 0.2), "Constant column in `x`: V3", class = "granary_warning_input")
   expect_equal(fit$precision[3, 3], 5)
   expect_true(all(fit$precision[3, -3] == 0))
-  expect_error(suppressWarnings(ggm_lasso(constant, lambda = 0.2, penalize_diagonal = FALSE)), "variable 3 has variance 0.*drop the variable",
+  expect_error(suppressWarnings(ggm_lasso(constant, lambda = 0.2, penalize_diagonal = FALSE)), "Variable V3 has variance 0.*drop it",
                class = "granary_error_input")
   expect_warning(ggm_lasso(x * 0 + 1, lambda = 0.2), "Constant columns", class = "granary_warning_input")
 })
@@ -374,7 +374,7 @@ test_that("unusable arguments are named in a granary_error_input", {
   bad(ggm_lasso(S = S, lambda = 0.1, threads = 0), "`threads`")
   bad(ggm_lasso(S = S, lambda = 0.1, start = diag(2)), "`start` must be 3 x 3")
   bad(ggm_lasso(S = S, lambda = 0.1, start = -diag(3)), "start must be a positive definite")
-  bad(ggm_lasso(S = diag(c(1, 0)), lambda = 0.1, penalize_diagonal = FALSE), "variable 2 has variance 0")
+  bad(ggm_lasso(S = diag(c(1, 0)), lambda = 0.1, penalize_diagonal = FALSE), "Variable V2 has variance 0")
 })
 
 test_that("an asymmetry of rounding is accepted", {

@@ -13,7 +13,7 @@ test_that("EBIC and BIC are their formulas", {
     vapply(path$precision, function(X) {
       X <- as.matrix(X)
       edges <- sum(X[upper.tri(X)] != 0)
-      loglik <- n / 2 * (log(det(X)) - sum(diag(S %*% X)))
+      loglik <- (n * log(det(X)) - (n - 1) * sum(diag(S %*% X)) - n * p * log(2 * pi)) / 2
       -2 * loglik + edges * log(n) + 4 * gamma * edges * log(p)
     }, 0)
   }
@@ -25,6 +25,7 @@ test_that("EBIC and BIC are their formulas", {
     expect_identical(best$lambda, path$lambda[best$selection$which])
   }
   expect_equal(ggm_select(path, "bic")$selection$table$value, by_hand(0), tolerance = 1e-9)
+  expect_equal(ggm_select(path, "bic")$selection$table$value, BIC(path) - p * log(n))
   expect_named(best$selection$table, c("lambda", "edges", "value"))
   expect_identical(best$selection$criterion, "ebic")
   expect_identical(as.list(best$call)[[1]], quote(ggm_select))
@@ -137,6 +138,12 @@ test_that("the seed decides folds and subsets, nothing else does, and the stream
     expect_identical(runif(1), after)
     expect_false(identical(ggm_select(path, criterion, subsamples = 5)$selection$table, one$table))
   }
+})
+
+test_that("refits that stop early are counted", {
+  set.seed(12)
+  path <- suppressWarnings(chain_path(nlambda = 3, max_iter = 1, tol = 1e-12))
+  expect_warning(ggm_select(path, "cv", folds = 4), "stopped early in 4 of 4 refits", class = "granary_warning_convergence")
 })
 
 test_that("a single penalty can be scored, though there is nothing to choose", {

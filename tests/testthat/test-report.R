@@ -29,7 +29,7 @@ expect_report <- function(html) {
 
 test_that("a page is made without pandoc, with its pictures inside", {
   skip_if_not_installed("knitr")
-  skip_if_not(requireNamespace("markdown", quietly = TRUE) || requireNamespace("litedown", quietly = TRUE), "neither markdown nor litedown is installed")
+  skip_if_not_installed("markdown")
   before <- knitr::opts_chunk$get()
   expect_report(render(pandoc = FALSE))
   expect_identical(knitr::opts_chunk$get(), before)
