@@ -298,7 +298,7 @@ residuals.granary_ggm <- function(object, which = NULL, ...) {
 }
 
 #' @rdname granary_ggm
-#' @importFrom stats simulate predict
+#' @importFrom stats logLik predict simulate
 #' @export
 simulate.granary_ggm <- function(object, nsim = 1, seed = NULL, which = NULL, ...) {
   nsim <- check_count(nsim)
