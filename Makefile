@@ -40,7 +40,7 @@ demo: install
 
 test: install
 	@rm -f $(BUILD)/counts-*
-	@$(MAKE) --no-print-directory test-r test-cpp; status=$$?; \
+	@$(MAKE) --no-print-directory -k test-r test-cpp; status=$$?; \
 	  cat $(BUILD)/counts-* 2>/dev/null | awk '{p += $$1; f += $$2; s += $$3} END {printf "%d passed, %d failed", p, f; if (s) printf ", %d skipped", s; print ""}'; \
 	  exit $$status
 
