@@ -157,7 +157,9 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
       const MatrixXd part_s = principal_submatrix(s, members);
       parts[c].state = start && members.size() > 1 ? restricted_state(*start, members, position, label, closed[c])
                                                    : diagonal_state(part_s, part_lambda);
-      finish(part_s, part_lambda, options, monitor, parts[c]);
+      GlassoOptions part_options = options;
+      if (k > 0) part_options.progress_to = part_options.progress_from;  // the largest component speaks for all
+      finish(part_s, part_lambda, part_options, monitor, parts[c]);
     });
 
     std::vector<Eigen::Triplet<double>> entries;
@@ -203,9 +205,11 @@ std::vector<GlassoResult> glasso_path(const ConstMatrixRef& s, const Penalty& la
   std::vector<GlassoResult> path;
   path.reserve(multipliers.size());
   for (std::size_t k = 0; k < multipliers.size(); ++k) {
-    monitor.progress(static_cast<double>(k) / static_cast<double>(multipliers.size()));
     const GlassoState* from = path.empty() ? start : &path.back().state;
-    GlassoResult next = glasso(s, lambda.scaled(multipliers[k]), options, monitor, from);
+    GlassoOptions step = options;
+    step.progress_from = static_cast<double>(k) / static_cast<double>(multipliers.size());
+    step.progress_to = static_cast<double>(k + 1) / static_cast<double>(multipliers.size());
+    GlassoResult next = glasso(s, lambda.scaled(multipliers[k]), step, monitor, from);
     if (!path.empty() && !keep_covariance) path.back().state.w.resize(0, 0);
     path.push_back(std::move(next));
   }

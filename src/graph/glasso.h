@@ -27,6 +27,7 @@ struct GlassoOptions {
   double over_relaxation = 1.5;
   int threads = 1;                // components run in parallel
   bool certificate = true;        // compute the duality gap
+  double progress_from = 0, progress_to = 0;  // the part of the whole work that this fit is, for the Monitor; equal: silent
 };
 
 struct GlassoStep {  // one line of the trace
