@@ -19,7 +19,8 @@ for (package in c("glasso", "glassoFast", "huge")) {
 }
 
 child <- function(script, ...) {
-  file <- tempfile(fileext = ".rds")
+  file <- file.path(build, sub("[.]R$", ".rds", script))
+  unlink(file)
   status <- system2(file.path(R.home("bin"), "Rscript"), c(shQuote(file.path("inst/bench/peers", script)), shQuote(file), ...))
   if (status != 0L || !file.exists(file)) stop(script, " failed.")
   readRDS(file)
