@@ -74,10 +74,10 @@
 #' coef(fit, task = "virginica")
 #'
 #' # data sets of different sizes as a list; a path
-#' tasks <- split(as.data.frame(scale(mtcars[1:5])), mtcars$cyl)
+#' tasks <- split(as.data.frame(scale(mtcars[c(1, 3:6)])), mtcars$cyl)
 #' ggm_multi(tasks, norm = "linf", nlambda = 5)
 #' # the fused joint graphical lasso
-#' ggm_multi(tasks, lambda1 = 2, lambda = 0.5, norm = "fused", weights = "equal")
+#' ggm_multi(tasks, lambda1 = 0.1, lambda = 0.05, norm = "fused", weights = "equal")
 ggm_multi <- function(x = NULL, groups = NULL, S = NULL, n = NULL, lambda = NULL, lambda1 = NULL, norm = c("l2", "linf", "fused"),
                       weights = c("size", "proportion", "equal"), nlambda = 20, lambda_min_ratio = 0.05, penalize_diagonal = FALSE,
                       method = c("newton", "bcd", "admm"), screen = TRUE, tol = 1e-6, max_iter = NULL, covariance = FALSE, threads = NULL) {

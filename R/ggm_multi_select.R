@@ -4,7 +4,7 @@
 #'
 #' @details
 #' Cross-validation splits every task into `folds` parts, refits the whole path to all tasks without one part each, and scores the held-out rows of each task by
-#' their log density under that task. With `folds = "rows"` given as a list of vectors, one per task, the parts are the user's: sessions to leave out one at a
+#' their log density under that task. With `folds` given as a list of vectors, one per task, the parts are the user's: sessions to leave out one at a
 #' time, say. `"ebic"` is \eqn{-2\ell + E \log n + 4\gamma E\log p}{-2 l + E log n + 4 gamma E log p}, summed over tasks.
 #'
 #' **Which criterion when:** cross-validation for prediction, EBIC for a sparse graph to read.
