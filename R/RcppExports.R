@@ -29,3 +29,23 @@ core_ggm_sample <- function(precision, n, seed) {
     .Call(`_granary_core_ggm_sample`, precision, n, seed)
 }
 
+core_multi_path <- function(s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress) {
+    .Call(`_granary_core_multi_path`, s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress)
+}
+
+core_multi_top <- function(s, weight, norm, l1, l2) {
+    .Call(`_granary_core_multi_top`, s, weight, norm, l1, l2)
+}
+
+core_multi_certificate <- function(s, weight, norm, penalty, precision) {
+    .Call(`_granary_core_multi_certificate`, s, weight, norm, penalty, precision)
+}
+
+core_multi_block <- function(q, c, norm, l1, l2) {
+    .Call(`_granary_core_multi_block`, q, c, norm, l1, l2)
+}
+
+core_multi_diagonal <- function(q, c, b, norm, rho) {
+    .Call(`_granary_core_multi_diagonal`, q, c, b, norm, rho)
+}
+

@@ -109,6 +109,82 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_multi_path
+Rcpp::List core_multi_path(Rcpp::List s, std::vector<double> weight, std::string norm, Eigen::Map<Eigen::MatrixXd> penalties, std::string method, double tol, int max_iter, bool screen, bool keep_covariance, int threads, SEXP progress);
+RcppExport SEXP _granary_core_multi_path(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP penaltiesSEXP, SEXP methodSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP screenSEXP, SEXP keep_covarianceSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
+    Rcpp::traits::input_parameter< Eigen::Map<Eigen::MatrixXd> >::type penalties(penaltiesSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< bool >::type screen(screenSEXP);
+    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_path(s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_multi_top
+double core_multi_top(Rcpp::List s, std::vector<double> weight, std::string norm, double l1, double l2);
+RcppExport SEXP _granary_core_multi_top(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP l1SEXP, SEXP l2SEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
+    Rcpp::traits::input_parameter< double >::type l1(l1SEXP);
+    Rcpp::traits::input_parameter< double >::type l2(l2SEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_top(s, weight, norm, l1, l2));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_multi_certificate
+Rcpp::List core_multi_certificate(Rcpp::List s, std::vector<double> weight, std::string norm, std::vector<double> penalty, Rcpp::List precision);
+RcppExport SEXP _granary_core_multi_certificate(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP penaltySEXP, SEXP precisionSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type precision(precisionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_certificate(s, weight, norm, penalty, precision));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_multi_block
+Rcpp::NumericVector core_multi_block(std::vector<double> q, std::vector<double> c, std::string norm, double l1, double l2);
+RcppExport SEXP _granary_core_multi_block(SEXP qSEXP, SEXP cSEXP, SEXP normSEXP, SEXP l1SEXP, SEXP l2SEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::vector<double> >::type q(qSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type c(cSEXP);
+    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
+    Rcpp::traits::input_parameter< double >::type l1(l1SEXP);
+    Rcpp::traits::input_parameter< double >::type l2(l2SEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_block(q, c, norm, l1, l2));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_multi_diagonal
+Eigen::MatrixXd core_multi_diagonal(Eigen::Map<Eigen::VectorXd> q, Eigen::Map<Eigen::VectorXd> c, Eigen::Map<Eigen::VectorXd> b, std::string norm, double rho);
+RcppExport SEXP _granary_core_multi_diagonal(SEXP qSEXP, SEXP cSEXP, SEXP bSEXP, SEXP normSEXP, SEXP rhoSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Eigen::Map<Eigen::VectorXd> >::type q(qSEXP);
+    Rcpp::traits::input_parameter< Eigen::Map<Eigen::VectorXd> >::type c(cSEXP);
+    Rcpp::traits::input_parameter< Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
+    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_diagonal(q, c, b, norm, rho));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 12},
@@ -118,6 +194,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_semidefinite_excess", (DL_FUNC) &_granary_core_semidefinite_excess, 1},
     {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 10},
     {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
+    {"_granary_core_multi_path", (DL_FUNC) &_granary_core_multi_path, 11},
+    {"_granary_core_multi_top", (DL_FUNC) &_granary_core_multi_top, 5},
+    {"_granary_core_multi_certificate", (DL_FUNC) &_granary_core_multi_certificate, 5},
+    {"_granary_core_multi_block", (DL_FUNC) &_granary_core_multi_block, 5},
+    {"_granary_core_multi_diagonal", (DL_FUNC) &_granary_core_multi_diagonal, 5},
     {NULL, NULL, 0}
 };
 

@@ -1,0 +1,304 @@
+# What a multi-task fit can do. Its `precision` is a list over tasks, so it does not inherit from `granary_ggm`, whose methods take a list for a
+# path; the same verbs work here with `task =`, and ggm_task() makes one task a `granary_ggm`.
+
+#' Methods for multi-task Gaussian graph fits
+#'
+#' The verbs of [granary_ggm] for fits of [ggm_multi()], with `task =` to choose one task (a name or a number).
+#'
+#' @param x,object A fit.
+#' @param which Position on the path; by default the only fit, or the last (smallest penalty).
+#' @param task One task; `NULL` for all.
+#' @param newdata New rows, with the variables of the fit.
+#' @param type For `predict()`: `"loglik"`, the log density of each row under each task (one column per task); `"class"`, the task with the largest log
+#'   density plus log share of observations; `"conditional"`, the mean of every variable given the others (needs `task`). For `plot()`: `"network"`, one panel per task
+#'   in one layout; `"heatmap"`, edges by tasks; `"path"`, numbers of edges; `"selection"`.
+#' @param nsim Number of rows to draw per task.
+#' @param seed A seed for [set.seed()]; usually left `NULL`.
+#' @param labels,layout As for [plot.granary_ggm()].
+#' @param ... Not used; for `plot()` passed on to the plotting function.
+#' @return `coef()` a list of precision matrices or one of them, `logLik()` the sum over tasks, `predict()` a matrix or factor, `simulate()` a list of
+#'   matrices or one of them, `tidy()` a data frame with one row per edge and task, where `tasks` counts the tasks that have the edge.
+#' @family Gaussian graphs
+#' @name granary_ggm_multi
+#' @examples
+#' fit <- ggm_multi(scale(iris[1:4]), groups = iris$Species, lambda = 10)
+#' tidy(fit)
+#' coef(fit, task = 1)
+#' logLik(fit)
+#' table(predict(fit, scale(iris[1:4]), type = "class"), iris$Species)
+#' set.seed(1)
+#' simulate(fit, nsim = 2, task = "setosa")
+#' plot(fit)
+#' summary(fit)
+NULL
+
+is_multi_path <- function(fit) length(fit$lambda) > 1L
+
+check_ggm_multi <- function(fit, arg = "fit") {
+  if (!inherits(fit, "granary_ggm_multi")) {
+    abort_input(sprintf("`%s` must be a multi-task Gaussian graph fit, as ggm_multi() returns, but it is %s.", arg, describe(fit)), arg)
+  }
+  invisible(fit)
+}
+
+multi_task <- function(fit, task) {
+  tasks <- names(fit$S)
+  if (checkmate::test_string(task)) {
+    at <- match(task, tasks)
+    if (is.na(at)) abort_input(sprintf("`task` must be one of %s, but it is \"%s\".", paste0("\"", tasks, "\"", collapse = ", "), task), "task")
+    return(at)
+  }
+  check_count(task, "task", upper = length(tasks))
+}
+
+#' @rdname ggm_task
+#' @export
+ggm_multi_at <- function(fit, which = NULL, lambda = NULL) {
+  check_ggm_multi(fit)
+  if (!is.null(lambda)) {
+    if (!is.null(which)) abort_input("Give `which` or `lambda`, not both.", "lambda")
+    which <- which.min(abs(log(pmax(fit$lambda, 1e-300)) - log(max(check_number(lambda, lower = 0), 1e-300))))
+  }
+  which <- path_position(fit, which)
+  if (!is_multi_path(fit)) return(fit)
+  one <- fit
+  for (part in c("precision", "component", "covariance")) if (!is.null(fit[[part]])) one[[part]] <- fit[[part]][[which]]
+  for (part in c("lambda", "lambda1", "df", "shared", "objective", "gap")) one[[part]] <- fit[[part]][which]
+  for (part in c("edges", "log_det", "trace_sx")) one[[part]] <- fit[[part]][which, , drop = FALSE]
+  one$convergence <- fit$convergence[[which]]
+  one$common_edges <- multi_common_edges(one)
+  one
+}
+
+#' One task or one penalty of a multi-task fit
+#'
+#' `ggm_task()` turns one task into an ordinary Gaussian graph fit, so that everything in [granary_ggm] works on it: printing, plotting, prediction,
+#' [ggm_score()], [ggm_igraph()]. `ggm_multi_at()` takes the fit at one penalty out of a path.
+#'
+#' @param fit A [ggm_multi()] fit.
+#' @param task A task, by name or number.
+#' @param which Position on the path (1 is the largest penalty); `NULL` for the last, in `ggm_task()` for the whole path.
+#' @param lambda Alternatively a penalty: the nearest one on the path is taken.
+#' @return An object of class `granary_ggm`, or a multi-task fit. In the former `objective` is minus the task's share of the weighted likelihood, and
+#'   `gap` that of all tasks together.
+#' @family Gaussian graphs
+#' @export
+#' @examples
+#' path <- ggm_multi(scale(iris[1:4]), groups = iris$Species, nlambda = 5)
+#' ggm_multi_at(path, 3)
+#' ggm_task(path, "virginica", which = 3)
+ggm_task <- function(fit, task, which = NULL) {
+  check_ggm_multi(fit)
+  k <- multi_task(fit, task)
+  if (!is.null(which)) fit <- ggm_multi_at(fit, which)
+  path <- is_multi_path(fit)
+  pick <- function(part) if (is.null(part)) NULL else if (path) lapply(part, `[[`, k) else part[[k]]
+  precision <- pick(fit$precision)
+  list_of <- if (path) precision else list(precision)
+  new_fit(
+    c("ggm_task", "ggm"),
+    precision = precision, covariance = pick(fit$covariance), lambda = fit$lambda, df = vapply(list_of, count_edges, 0),
+    objective = fit$weights[[k]] * (fit$trace_sx[, k] - fit$log_det[, k]), log_det = fit$log_det[, k], trace_sx = fit$trace_sx[, k],
+    kkt = rep(NA_real_, length(fit$lambda)), gap = fit$gap, component = fit$component, S = fit$S[[k]],
+    n = if (!is.null(fit$n)) fit$n[[k]], mean = fit$mean[[k]], x = fit$x[[k]], task = names(fit$S)[k],
+    call = fit$call, convergence = fit$convergence
+  )
+}
+
+#' @exportS3Method
+refit_path.granary_ggm_task <- function(fit, x) {
+  abort_input("One task cannot be refitted alone: choose the penalty of all tasks with ggm_multi_select().", "fit")
+}
+
+norm_words <- c(l2 = "l1,2 norm", linf = "l1,inf norm", fused = "fused penalty")
+
+#' @export
+print.granary_ggm_multi <- function(x, ...) {
+  tasks <- names(x$S)
+  p <- ncol(x$S[[1L]])
+  sizes <- if (is.null(x$n)) tasks else paste0(tasks, " (n = ", x$n, ")")
+  shown <- if (length(sizes) > 6L) c(sizes[1:5], paste("and", length(sizes) - 5L, "more")) else sizes
+  cli::cat_line("Multi-task Gaussian graphs (", norm_words[[x$norm]], "): ", length(tasks), if (length(tasks) == 1L) " task, " else " tasks, ", p,
+                if (p == 1L) " variable" else " variables")
+  cli::cat_line("Tasks: ", paste(shown, collapse = ", "))
+  print_call(x$call)
+  if (is_multi_path(x)) {
+    table <- data.frame(lambda = x$lambda, lambda1 = x$lambda1, edges = x$df, shared = x$shared, objective = x$objective, gap = x$gap)
+    if (all(x$lambda1 == 0)) table$lambda1 <- NULL
+    rows <- if (nrow(table) > 12L) unique(round(seq(1, nrow(table), length.out = 10L))) else seq_len(nrow(table))
+    print(format(table[rows, ], digits = 4L), quote = FALSE)
+    if (length(rows) < nrow(table)) cli::cat_line("(", length(rows), " of ", nrow(table), " penalties shown)")
+  } else {
+    cli::cat_line("lambda ", format(x$lambda, digits = 4L), if (x$lambda1 > 0) paste0(", lambda1 ", format(x$lambda1, digits = 4L)), ": ", x$df,
+                  " of ", p * (p - 1) / 2, " possible edges in any task, ", x$shared, " in all, in ", max(x$component),
+                  if (max(x$component) == 1L) " component" else " components")
+    own <- x$edges[1L, ] - x$shared
+    if (any(own > 0)) {
+      first <- seq_len(min(8L, length(own)))
+      cli::cat_line("Edges per task: ", paste0(tasks[first], " ", x$edges[1L, first], collapse = ", "), if (length(own) > 8L) ", ...")
+    }
+    if (x$shared > 0L) {
+      cli::cat_line("Strongest shared edges, partial correlations:")
+      columns <- seq_len(min(ncol(x$common_edges), 10L))
+      print(format(utils::head(x$common_edges[columns], 6L), digits = 3L), row.names = FALSE)
+    }
+  }
+  cli::cat_line("Solver: ", format_convergence(x$convergence))
+  if (is_multi_path(x)) cli::cat_line("Next: ggm_multi_select() chooses a penalty; plot() shows the path.")
+  invisible(x)
+}
+
+#' @export
+summary.granary_ggm_multi <- function(object, which = NULL, ...) {
+  one <- ggm_multi_at(object, which)
+  range_of <- function(m) range(eigen(as.matrix(m), symmetric = TRUE, only.values = TRUE)$values)
+  eigenvalues <- vapply(one$precision, range_of, numeric(2))
+  table <- data.frame(task = names(one$S), weight = unname(one$weights), edges = one$edges[1L, ], smallest_eigenvalue = eigenvalues[1L, ],
+                      largest_eigenvalue = eigenvalues[2L, ], row.names = NULL)
+  if (!is.null(one$n)) table <- cbind(table[1L], n = unname(one$n), table[-1L])
+  structure(list(fit = one, tasks = table), class = "summary_granary_ggm_multi")
+}
+
+#' @export
+print.summary_granary_ggm_multi <- function(x, ...) {
+  print(x$fit)
+  cli::cat_line()
+  print(format(x$tasks, digits = 4L), row.names = FALSE)
+  cli::cat_line("Objective ", format(x$fit$objective, digits = 8L), ", certified within ", format(x$fit$gap, digits = 2L), " of its minimum")
+  if (max(x$fit$weights) > 10 * min(x$fit$weights)) {
+    cli::cat_line("The weights differ more than tenfold: the small tasks follow the large ones. weights = \"equal\" treats all alike.")
+  }
+  invisible(x)
+}
+
+#' @rdname granary_ggm_multi
+#' @export
+coef.granary_ggm_multi <- function(object, which = NULL, task = NULL, ...) {
+  one <- ggm_multi_at(object, which)
+  if (is.null(task)) one$precision else one$precision[[multi_task(one, task)]]
+}
+
+#' @rdname granary_ggm_multi
+#' @export
+logLik.granary_ggm_multi <- function(object, task = NULL, ...) {
+  n <- needs_n(object)
+  tasks <- if (is.null(task)) seq_along(n) else multi_task(object, task)
+  p <- ncol(object$S[[1L]])
+  value <- 0
+  for (k in tasks) {
+    scatter <- if (is.null(object$x)) n[[k]] else n[[k]] - 1  # S of data has divisor n - 1
+    value <- value + (n[[k]] * object$log_det[, k] - scatter * object$trace_sx[, k] - n[[k]] * p * log(2 * pi)) / 2
+  }
+  structure(unname(value), df = unname(rowSums(object$edges[, tasks, drop = FALSE])) + p * length(tasks), nobs = sum(n[tasks]), class = "logLik")
+}
+
+#' @rdname granary_ggm_multi
+#' @export
+predict.granary_ggm_multi <- function(object, newdata = NULL, type = c("loglik", "class", "conditional"), which = NULL, task = NULL, ...) {
+  type <- check_choice(type, c("loglik", "class", "conditional"))
+  one <- ggm_multi_at(object, which)
+  if (!is.null(task)) {
+    if (type == "class") abort_input("`task` must be NULL for type = \"class\", which compares all tasks.", "task")
+    return(predict(ggm_task(one, task), newdata, type = type))
+  }
+  if (type == "conditional") abort_input("`task` is needed for type = \"conditional\".", "task")
+  if (is.null(newdata)) {
+    if (is.null(one$x)) abort_input("`newdata` is needed: the model was fitted to covariance matrices, not to data.", "newdata")
+    newdata <- do.call(rbind, one$x)
+  }
+  values <- lapply(seq_along(one$S), function(k) predict(ggm_task(one, k), newdata, type = "loglik"))
+  values <- matrix(unlist(values), ncol = length(values), dimnames = list(NULL, names(one$S)))
+  if (type == "loglik") return(values)
+  prior <- if (is.null(one$n)) 0 else log(as.double(one$n) / sum(one$n))
+  factor(names(one$S)[max.col(sweep(values, 2L, prior, "+"), ties.method = "first")], levels = names(one$S))
+}
+
+#' @rdname granary_ggm_multi
+#' @export
+simulate.granary_ggm_multi <- function(object, nsim = 1, seed = NULL, which = NULL, task = NULL, ...) {
+  nsim <- check_count(nsim)
+  if (!is.null(seed)) {
+    seed <- check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max)
+    return(keep_seed({
+      set.seed(seed)
+      simulate(object, nsim = nsim, which = which, task = task)
+    }))
+  }
+  one <- ggm_multi_at(object, which)
+  if (!is.null(task)) return(simulate(ggm_task(one, task), nsim = nsim))
+  tasks <- stats::setNames(names(one$S), names(one$S))
+  lapply(tasks, function(k) simulate(ggm_task(one, k), nsim = nsim))
+}
+
+#' @rdname granary_ggm_multi
+#' @export
+tidy.granary_ggm_multi <- function(x, which = NULL, task = NULL, ...) {
+  one <- ggm_multi_at(x, which)
+  tables <- lapply(names(one$S), function(k) {
+    edges <- tidy(ggm_task(one, k))
+    cbind(edges[c("from", "to")], task = rep(k, nrow(edges)), edges[c("precision", "partial_cor")])
+  })
+  table <- do.call(rbind, tables)
+  pair <- paste(table$from, table$to, sep = "\r")
+  table$tasks <- as.vector(table(pair)[pair])
+  if (!is.null(task)) table <- table[table$task == names(one$S)[multi_task(one, task)], ]
+  rownames(table) <- NULL
+  table
+}
+
+#' @export
+glance.granary_ggm_multi <- function(x, ...) {
+  cbind(data.frame(lambda = x$lambda, lambda1 = x$lambda1, edges = x$df, shared = x$shared, objective = x$objective), NextMethod())
+}
+
+#' @rdname granary_ggm_multi
+#' @export
+plot.granary_ggm_multi <- function(x, type = NULL, which = NULL, task = NULL, labels = NULL, layout = NULL, ...) {
+  if (is.null(type)) type <- if (is_multi_path(x)) "path" else "network"
+  type <- check_choice(type, c("network", "heatmap", "path", "selection"))
+  if (type == "path") {
+    if (!is_multi_path(x)) abort_input("This fit has a single penalty, so there is no path to plot. Use type = \"network\" or \"heatmap\".", "type")
+    return(plot_along(x$lambda, x$df, "edges in any task", ...))
+  }
+  if (type == "selection") {
+    if (is.null(x$selection)) abort_input("There is no selection to plot: choose a penalty with ggm_multi_select() first.", "type")
+    return(plot_selection(x, ...))
+  }
+  one <- ggm_multi_at(x, which)
+  if (type == "heatmap") return(plot_multi_heatmap(one, ...))
+  if (!is.null(task)) return(plot(ggm_task(one, task), type = "network", labels = labels, layout = layout, ...))
+  if (is.null(layout)) {  # from the union, so that every panel has its variables in the same places
+    union <- ggm_task(one, 1L)
+    union$precision <- as_sparse(Reduce(`+`, lapply(one$precision, abs)))
+    union$df <- count_edges(union$precision)
+    layout <- network_layout(union, NULL)
+  }
+  panels <- length(one$S)
+  columns <- ceiling(sqrt(panels))
+  old <- graphics::par(mfrow = c(ceiling(panels / columns), columns))
+  on.exit(graphics::par(old))
+  for (name in names(one$S)) {
+    part <- ggm_task(one, name)
+    do.call(plot_network, utils::modifyList(list(part, labels, NULL, layout, main = sprintf("%s: %d edges", name, part$df)), list(...)))
+  }
+  invisible(layout)
+}
+
+plot_multi_heatmap <- function(one, ...) {
+  table <- tidy(one)
+  pairs <- unique(paste(table$from, table$to, sep = " - "))
+  if (length(pairs) == 0L) abort_input("There are no edges at this penalty, so there is nothing to draw.", "type")
+  values <- matrix(0, length(pairs), length(one$S), dimnames = list(pairs, names(one$S)))
+  values[cbind(paste(table$from, table$to, sep = " - "), table$task)] <- table$partial_cor
+  values <- values[order(rowMeans(abs(values))), , drop = FALSE]
+  limit <- max(abs(values))
+  colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
+  old <- graphics::par(mar = c(5.1, min(16, 1 + 0.45 * max(nchar(pairs))), 2.1, 1.1))
+  on.exit(graphics::par(old))
+  draw(graphics::image, seq_len(ncol(values)), seq_len(nrow(values)), t(values), col = colours, zlim = c(-limit, limit), axes = FALSE, xlab = "",
+       ylab = "", main = "partial correlations", user = list(...))
+  graphics::axis(1, seq_len(ncol(values)), colnames(values), las = 2, tick = FALSE)
+  if (length(pairs) <= 60L) graphics::axis(2, seq_len(nrow(values)), rownames(values), las = 2, tick = FALSE, cex.axis = 0.7)
+  graphics::box(col = "grey60")
+  invisible(values)
+}

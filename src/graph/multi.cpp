@@ -1,0 +1,277 @@
+#include "multi.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "../core/parallel.h"
+#include "glasso.h"
+#include "multi_admm.h"
+#include "multi_bcd.h"
+#include "multi_newton.h"
+
+namespace granary::graph {
+
+namespace {
+
+struct Part {
+  std::vector<MatrixXd> s;  // what problem.s looks at
+  MultiProblem problem;
+  MultiState state;
+  MultiReport report;
+  double objective = 0, gap = 0, residual = 0;
+};
+
+MultiReport solve(const MultiProblem& problem, const MultiOptions& options, Monitor& monitor, MultiState& state) {
+  switch (options.method) {
+    case MultiMethod::bcd:
+      return multi_bcd(problem, options, monitor, state);
+    case MultiMethod::admm:
+      return multi_admm(problem, options, monitor, state);
+    case MultiMethod::newton:
+      break;
+  }
+  return multi_newton(problem, options, monitor, state);
+}
+
+void finish(const MultiProblem& problem, const MultiOptions& options, Monitor& monitor, Part& part) {
+  if (problem.variables() == 1) {
+    part.report.converged = true;  // diagonal_state() is the solution
+  } else {
+    part.report = solve(problem, options, monitor, part.state);
+  }
+  part.objective = objective(problem, part.state);
+  part.residual = free_set(problem, part.state).residual;
+  part.gap = duality_gap(problem, part.objective, part.state.w);
+  if (!part.report.converged && std::isnan(part.gap)) {
+    part.report.message += "; no dual point was found, so the likelihood may be unbounded: try a larger penalty";
+  }
+}
+
+Part make_part(const MultiProblem& problem, const std::vector<int>& members) {
+  const Index n = static_cast<Index>(members.size());
+  Part part;
+  part.s.resize(problem.tasks());
+  for (int k = 0; k < problem.tasks(); ++k) {
+    part.s[k].resize(n, n);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) part.s[k](i, j) = problem.s[k](members[i], members[j]);
+    }
+    part.problem.s.emplace_back(part.s[k].data(), n, n);
+  }
+  part.problem.weight = problem.weight;
+  part.problem.off = problem.off;
+  part.problem.diagonal = problem.diagonal;
+  return part;
+}
+
+// What of `start` belongs to the component; a submatrix of a positive definite matrix is one.
+MultiState restricted_state(const MultiState& start, const std::vector<int>& members, const std::vector<int>& position,
+                            const std::vector<int>& label, Monitor& monitor) {
+  const int own = label[members[0]];
+  std::vector<Eigen::Triplet<double>> entries;
+  std::vector<Index> from;
+  for_each_entry(start.pattern, [&](Index i, Index j, Index e) {
+    if (label[i] != own || label[j] != own) return;
+    entries.emplace_back(position[i], position[j], 1.0);
+    from.push_back(e);
+  });
+  MultiState out;
+  const Index n = static_cast<Index>(members.size());
+  out.pattern.resize(n, n);
+  out.pattern.setFromTriplets(entries.begin(), entries.end());  // positions ascend with members: the order of entries is kept
+  out.values.resize(start.values.rows(), static_cast<Index>(from.size()));
+  for (std::size_t e = 0; e < from.size(); ++e) out.values.col(static_cast<Index>(e)) = start.values.col(from[e]);
+  std::vector<SpdInverse> factors;
+  if (!factorise(out, factors, 1, monitor)) throw NumericalError("the starting precision matrices are not positive definite");
+  invert(out, factors, 1, monitor);
+  return out;
+}
+
+// The parts of a block diagonal solution put together.
+MultiState assemble(const std::vector<Part>& parts, const std::vector<std::vector<int>>& components, Index p, int tasks) {
+  struct Item {
+    int i, j;
+    const double* x;
+  };
+  std::vector<Item> items;
+  MultiState out;
+  out.w.assign(tasks, MatrixXd::Zero(p, p));
+  out.log_det = VectorXd::Zero(tasks);
+  for (std::size_t c = 0; c < parts.size(); ++c) {
+    const MultiState& state = parts[c].state;
+    const auto& members = components[c];
+    for_each_entry(state.pattern, [&](Index i, Index j, Index e) {
+      items.push_back({members[i], members[j], state.values.col(e).data()});
+    });
+    for (int k = 0; k < tasks; ++k) {
+      for (Index j = 0; j < state.w[k].cols(); ++j) {
+        for (Index i = 0; i < state.w[k].rows(); ++i) out.w[k](members[i], members[j]) = state.w[k](i, j);
+      }
+    }
+    out.log_det += state.log_det;
+  }
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.j < b.j || (a.j == b.j && a.i < b.i); });
+  std::vector<Eigen::Triplet<double>> entries;
+  out.values.resize(tasks, static_cast<Index>(items.size()));
+  for (std::size_t e = 0; e < items.size(); ++e) {
+    entries.emplace_back(items[e].i, items[e].j, 1.0);
+    out.values.col(static_cast<Index>(e)) = Eigen::Map<const VectorXd>(items[e].x, tasks);
+  }
+  out.pattern.resize(p, p);
+  out.pattern.setFromTriplets(entries.begin(), entries.end());
+  return out;
+}
+
+// From one upper triangle per task to a common pattern. log_det and w are left to the caller.
+MultiState merge_tasks(const std::vector<SparseMatrix>& upper) {
+  const int tasks = static_cast<int>(upper.size());
+  SparseMatrix sum(upper[0].rows(), upper[0].cols());
+  for (const SparseMatrix& x : upper) sum += SparseMatrix(x.cwiseAbs());
+  sum.makeCompressed();
+  MultiState out;
+  out.pattern = sum;
+  out.values.resize(tasks, sum.nonZeros());
+  for_each_entry(out.pattern, [&](Index i, Index j, Index e) {
+    for (int k = 0; k < tasks; ++k) out.values(k, e) = upper[k].coeff(static_cast<int>(i), static_cast<int>(j));
+  });
+  std::fill(out.pattern.valuePtr(), out.pattern.valuePtr() + out.pattern.nonZeros(), 1.0);
+  drop_zero_blocks(out);
+  return out;
+}
+
+// Nothing ties the tasks together: K graphical lassos with penalty l1 / T_k.
+MultiResult separate(const MultiProblem& problem, const MultiOptions& options, Monitor& monitor, const MultiState* start) {
+  const Stopwatch clock;
+  const int tasks = problem.tasks();
+  std::vector<GlassoResult> fits(tasks);
+  std::vector<SparseMatrix> upper(tasks);
+  MultiResult result;
+  result.convergence.converged = true;
+  result.convergence.gap = result.convergence.residual = 0;
+  parallel_for(tasks, options.threads, monitor, [&](Index k) {
+    GlassoOptions own;
+    own.tol = options.tol;
+    own.threads = 1;
+    own.method = options.method == MultiMethod::admm ? GlassoMethod::admm : GlassoMethod::quic;
+    own.max_iter = options.method == MultiMethod::bcd ? std::max(options.max_iter, 100) : options.max_iter;
+    const double t = problem.weight[k];
+    GlassoState from;
+    if (start) {
+      from.upper = task_upper(start->pattern, start->values, static_cast<int>(k));
+      from.w = start->w[k];
+      from.log_det = start->log_det[k];
+    }
+    fits[k] =
+        glasso(problem.s[k], Penalty::scalar(problem.off.l1 / t, problem.diagonal.l1 > 0), own, monitor, start ? &from : nullptr);
+    upper[k] = fits[k].state.upper;
+  });
+  result.state = merge_tasks(upper);
+  result.state.log_det.resize(tasks);
+  for (int k = 0; k < tasks; ++k) {
+    result.state.w.push_back(std::move(fits[k].state.w));
+    result.state.log_det[k] = fits[k].state.log_det;
+    result.objective += problem.weight[k] * fits[k].objective;
+    Convergence& end = result.convergence;
+    const Convergence& own = fits[k].convergence;
+    end.converged = end.converged && own.converged;
+    end.gap += problem.weight[k] * own.gap;
+    end.residual = std::max(end.residual, own.residual);
+    end.iterations = std::max(end.iterations, own.iterations);
+    if (!own.message.empty()) end.message = own.message;
+  }
+  result.components = screen_components(problem);
+  result.convergence.seconds = clock.seconds();
+  return result;
+}
+
+}  // namespace
+
+MultiResult multi(const MultiProblem& problem, const MultiOptions& options, Monitor& monitor, const MultiState* start) {
+  const Stopwatch clock;
+  check_problem(problem);
+  if (problem.off.l2 == 0 && problem.diagonal.l2 == 0) return separate(problem, options, monitor, start);
+  const Index p = problem.variables();
+  MultiResult result;
+  if (options.screen) {
+    result.components = screen_components(problem);
+  } else {
+    result.components.emplace_back(p);
+    std::iota(result.components[0].begin(), result.components[0].end(), 0);
+  }
+  const auto& components = result.components;
+  const Index count = static_cast<Index>(components.size());
+  std::vector<Part> parts(count);
+  if (count == 1) {
+    parts[0].state = start ? *start : diagonal_state(problem, monitor);
+    finish(problem, options, monitor, parts[0]);
+    result.state = std::move(parts[0].state);
+  } else {
+    std::vector<int> position(p), label(p);
+    for (Index c = 0; c < count; ++c) {
+      for (std::size_t k = 0; k < components[c].size(); ++k) {
+        position[components[c][k]] = static_cast<int>(k);
+        label[components[c][k]] = static_cast<int>(c);
+      }
+    }
+    std::vector<Index> order(count);  // largest first, so that threads end together
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return components[a].size() > components[b].size(); });
+    parallel_for(count, options.threads, monitor, [&](Index k) {
+      const Index c = order[k];
+      const auto& members = components[c];
+      parts[c] = make_part(problem, members);
+      parts[c].state = start && members.size() > 1 ? restricted_state(*start, members, position, label, monitor)
+                                                   : diagonal_state(parts[c].problem, monitor);
+      finish(parts[c].problem, options, monitor, parts[c]);
+    });
+    result.state = assemble(parts, components, p, problem.tasks());
+  }
+
+  Convergence& end = result.convergence;
+  end.converged = true;
+  end.residual = end.gap = 0;
+  for (const Part& part : parts) {
+    result.objective += part.objective;
+    end.gap += part.gap;
+    end.residual = std::max(end.residual, part.residual);
+    end.converged = end.converged && part.report.converged;
+    end.iterations = std::max(end.iterations, part.report.iterations);
+    if (!part.report.message.empty()) end.message = part.report.message;
+  }
+  end.seconds = clock.seconds();
+  return result;
+}
+
+std::vector<MultiResult> multi_path(const MultiProblem& problem, const std::vector<MultiPenaltyPair>& penalties,
+                                    const MultiOptions& options, bool keep_covariance, Monitor& monitor) {
+  std::vector<MultiResult> path;
+  path.reserve(penalties.size());
+  MultiProblem now = problem;
+  for (std::size_t k = 0; k < penalties.size(); ++k) {
+    monitor.progress(static_cast<double>(k) / static_cast<double>(penalties.size()));
+    now.off = penalties[k].off;
+    now.diagonal = penalties[k].diagonal;
+    MultiResult next = multi(now, options, monitor, path.empty() ? nullptr : &path.back().state);
+    if (!path.empty() && !keep_covariance) path.back().state.w.clear();
+    path.push_back(std::move(next));
+  }
+  return path;
+}
+
+MultiResult multi_certificate(const MultiProblem& problem, const std::vector<SparseMatrix>& precision, Monitor& monitor) {
+  check_problem(problem);
+  std::vector<SparseMatrix> upper;
+  for (const SparseMatrix& x : precision) upper.push_back(x.triangularView<Eigen::Upper>());
+  MultiResult result;
+  result.state = merge_tasks(upper);
+  std::vector<SpdInverse> factors;
+  if (!factorise(result.state, factors, 1, monitor)) throw InputError("a precision matrix is not positive definite.");
+  invert(result.state, factors, 1, monitor);
+  result.objective = objective(problem, result.state);
+  result.convergence.gap = duality_gap(problem, result.objective, result.state.w);
+  result.convergence.residual = free_set(problem, result.state).residual;
+  return result;
+}
+
+}  // namespace granary::graph
