@@ -158,6 +158,7 @@ ggm_at <- function(fit, which = NULL, lambda = NULL) {
   one <- fit
   for (part in c("precision", "component", "trace", "covariance")) if (!is.null(fit[[part]])) one[[part]] <- fit[[part]][[which]]
   for (part in c("lambda", "df", "objective", "log_det", "trace_sx", "kkt", "gap")) one[[part]] <- fit[[part]][which]
+  for (part in fit$along) one[[part]] <- fit[[part]][[which]]  # what else an estimator has per penalty
   one$convergence <- fit$convergence[[which]]
   one
 }

@@ -13,21 +13,26 @@
 #' | `cluster` | `groups` Erdos-Renyi graphs of the given `density` |
 #' | `scale_free` | preferential attachment, one edge per new node |
 #' | `grid` | a lattice with `rows` nodes in each column |
+#' | `confounders` | a share `connected` of the nodes, with edges of value \eqn{\pm 1}{1 or -1} at the given `density`; the others isolated |
 #'
 #' `chain`, `random` and `block` are the set-ups of the QUIC paper (with `n = p / 2`). The other types draw edge values uniformly from
-#' \eqn{\pm[0.25, 0.6]}{[-0.6, -0.25] and [0.25, 0.6]} (`band` excepted) and set the diagonal so that the smallest eigenvalue is `shift`.
+#' \eqn{\pm[0.25, 0.6]}{[-0.6, -0.25] and [0.25, 0.6]} (`band` and `confounders` excepted) and set the diagonal so that the smallest eigenvalue is `shift`. In
+#' `confounders`, the set-up of [ggm_nodes()], `ratio` is the mean standard deviation of the connected nodes over that of the isolated ones:
+#' 1 for confounders of high variance, 10 for low.
 #'
 #' @param type The pattern.
 #' @param p Number of variables.
 #' @param n Number of observations to draw; `NULL` for none.
-#' @param groups,density,block,width,rows Shape of the pattern; see Details.
-#' @param shift The constant added to the diagonal (`random`, `block`), or the smallest eigenvalue.
+#' @param groups,density,block,width,rows,connected,ratio Shape of the pattern; see Details.
+#' @param shift The constant added to the diagonal (`random`, `block`), or the smallest eigenvalue. By default 0.4, and 0.1 for `confounders`.
 #' @param unit_variance Whether to rescale to unit variances; the pattern does not change.
 #' @return A list of class `granary_sim_ggm`: `precision` (sparse), `data` (an `n` by `p` matrix, or `NULL`), `type`.
 #' @references Li and Toh (2010). An inexact interior point method for L1-regularized sparse covariance selection.
 #'   *Mathematical Programming Computation* 2, 291--315 (the `chain` and `random` examples).
 #'
 #'   Barabasi and Albert (1999). Emergence of scaling in random networks. *Science* 286, 509--512 (`scale_free`).
+#'
+#'   Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 3.5 (`confounders`).
 #' @family Gaussian graphs
 #' @export
 #' @examples
@@ -36,9 +41,10 @@
 #' sim
 #' fit <- ggm_lasso(sim$data)
 #' ggm_score(sim, ggm_select(fit))
-sim_ggm <- function(type = c("chain", "band", "random", "block", "hub", "cluster", "scale_free", "grid"), p = 100, n = NULL,
-                    groups = 5, density = 0.3, block = 150, width = 2, rows = 10, shift = 0.4, unit_variance = FALSE) {
-  type <- check_choice(type, c("chain", "band", "random", "block", "hub", "cluster", "scale_free", "grid"))
+sim_ggm <- function(type = c("chain", "band", "random", "block", "hub", "cluster", "scale_free", "grid", "confounders"), p = 100, n = NULL,
+                    groups = 5, density = 0.3, block = 150, width = 2, rows = 10, shift = if (type == "confounders") 0.1 else 0.4,
+                    unit_variance = FALSE, connected = 0.2, ratio = 1) {
+  type <- check_choice(type, c("chain", "band", "random", "block", "hub", "cluster", "scale_free", "grid", "confounders"))
   p <- check_count(p, upper = 46340)
   n <- check_count(n, allow_null = TRUE)
   groups <- check_count(groups, upper = if (type %in% c("hub", "cluster")) p else .Machine$integer.max)
@@ -48,10 +54,13 @@ sim_ggm <- function(type = c("chain", "band", "random", "block", "hub", "cluster
   rows <- check_count(rows)
   shift <- check_number(shift, lower = 0, strict_lower = TRUE)
   unit_variance <- check_flag(unit_variance)
+  connected <- check_number(connected, lower = 0, upper = 1)
+  ratio <- check_number(ratio, lower = 0, strict_lower = TRUE)
   if (type == "block" && p %% block != 0) {
     abort_input(sprintf("`p` must be a multiple of `block`, but %d is not one of %d.", p, block), "p")
   }
-  precision <- core_call(core_sim_ggm(type, p, groups, block, width, rows, density, shift, unit_variance, core_seed()))
+  precision <- core_call(core_sim_ggm(type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio,
+                                      core_seed()))
   dimnames(precision) <- rep(list(variable_names(NULL, p)), 2L)
   data <- NULL
   if (!is.null(n)) {

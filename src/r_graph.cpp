@@ -95,12 +95,14 @@ double core_semidefinite_excess(const Eigen::Map<Eigen::MatrixXd> s) {
 
 // [[Rcpp::export(rng = false)]]
 Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, int block, int width, int rows, double density,
-                                         double shift, bool unit_variance, Rcpp::NumericVector seed) {
+                                         double shift, bool unit_variance, double connected, double ratio,
+                                         Rcpp::NumericVector seed) {
   static const std::map<std::string, GgmType> types = {
       {"chain", GgmType::chain}, {"band", GgmType::band},       {"random", GgmType::random},         {"block", GgmType::block},
-      {"hub", GgmType::hub},     {"cluster", GgmType::cluster}, {"scale_free", GgmType::scale_free}, {"grid", GgmType::grid}};
+      {"hub", GgmType::hub},     {"cluster", GgmType::cluster}, {"scale_free", GgmType::scale_free}, {"grid", GgmType::grid},
+      {"confounders", GgmType::confounders}};
   Rng rng = make_rng(seed);
-  return sim_ggm_precision({types.at(type), p, groups, block, width, rows, density, shift, unit_variance}, rng);
+  return sim_ggm_precision({types.at(type), p, groups, block, width, rows, density, shift, unit_variance, connected, ratio}, rng);
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -75,6 +75,38 @@ void scale_to_unit_variance(SparseMatrix& x) {
   }
 }
 
+// The thesis only "verifies" that the smallest eigenvalue is at least 0.1; here the diagonal of the connected block sets it to `shift`.
+SparseMatrix confounders(const SimGgmOptions& o, Rng& rng) {
+  const int linked = static_cast<int>(std::lround(o.connected * o.p));
+  std::vector<int> members = rng.sample_without_replacement(o.p, linked);
+  std::sort(members.begin(), members.end());
+  Entries block, entries;
+  for (int j = 0; j < linked; ++j) {
+    for (int i = 0; i < j; ++i) {
+      if (rng.bernoulli(o.density)) add_edge(block, i, j, rng.bernoulli(0.5) ? 1 : -1);
+    }
+  }
+  double deviation = 1;
+  if (linked > 0) {
+    const SparseMatrix x = lift(linked, block, o.shift);
+    SpdInverse factor;
+    const SparseMatrix upper = x.triangularView<Eigen::Upper>();
+    if (!factor.factorise(upper)) throw NumericalError("the simulated precision matrix is not positive definite; use a larger shift");
+    MatrixXd w;
+    factor.inverse(w);
+    deviation = w.diagonal().array().sqrt().mean();
+    for (int j = 0; j < linked; ++j) {
+      for (SparseMatrix::InnerIterator it(x, j); it; ++it) entries.emplace_back(members[it.row()], members[j], it.value());
+    }
+  }
+  std::vector<char> alone(o.p, 1);
+  for (const int i : members) alone[i] = 0;
+  for (int i = 0; i < o.p; ++i) {
+    if (alone[i]) entries.emplace_back(i, i, o.ratio * o.ratio / (deviation * deviation));
+  }
+  return assemble(o.p, entries);
+}
+
 }  // namespace
 
 SparseMatrix sim_ggm_precision(const SimGgmOptions& o, Rng& rng) {
@@ -131,6 +163,9 @@ SparseMatrix sim_ggm_precision(const SimGgmOptions& o, Rng& rng) {
       x = lift(p, entries, o.shift);
       break;
     }
+    case GgmType::confounders:
+      x = confounders(o, rng);
+      break;
     case GgmType::grid:
       for (int i = 0; i < p; ++i) {
         if ((i + 1) % o.rows != 0 && i + 1 < p) add_edge(entries, i, i + 1, edge_value(rng));

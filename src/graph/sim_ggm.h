@@ -7,6 +7,8 @@
 //   cluster  groups, each an Erdos-Renyi graph
 //   scale_free  preferential attachment, one edge per new node (Barabasi and Albert 1999)
 //   grid     a rectangular lattice of `rows` x p / rows
+//   confounders  a share `connected` of the nodes, an Erdos-Renyi graph with values +-1 among them; the others isolated, with a standard
+//            deviation 1 / `ratio` of the mean one of the connected (Honorio 2012, 3.5)
 //
 // Where the pattern is drawn rather than the matrix, edges get values uniform in +-[0.25, 0.6], and the diagonal is set so that the smallest
 // eigenvalue is `shift`; then all variances are scaled to one where asked.
@@ -18,7 +20,7 @@
 
 namespace granary::graph {
 
-enum class GgmType { chain, band, random, block, hub, cluster, scale_free, grid };
+enum class GgmType { chain, band, random, block, hub, cluster, scale_free, grid, confounders };
 
 struct SimGgmOptions {
   GgmType type = GgmType::chain;
@@ -27,9 +29,11 @@ struct SimGgmOptions {
   int block = 150;          // block
   int width = 2;            // band
   int rows = 10;            // grid
-  double density = 0.3;     // cluster: chance of an edge within a group
+  double density = 0.3;     // cluster, confounders: chance of an edge within a group
   double shift = 0.4;       // random, block: c; drawn patterns: smallest eigenvalue
   bool unit_variance = false;
+  double connected = 0.2;  // confounders: share of the nodes that interact
+  double ratio = 1;        // confounders: standard deviation of the connected nodes over that of the others
 };
 
 SparseMatrix sim_ggm_precision(const SimGgmOptions& options, Rng& rng);  // symmetric
