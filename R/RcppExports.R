@@ -21,8 +21,8 @@ core_semidefinite_excess <- function(s) {
     .Call(`_granary_core_semidefinite_excess`, s)
 }
 
-core_sim_ggm <- function(type, p, groups, block, width, rows, density, shift, unit_variance, seed) {
-    .Call(`_granary_core_sim_ggm`, type, p, groups, block, width, rows, density, shift, unit_variance, seed)
+core_sim_ggm <- function(type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed) {
+    .Call(`_granary_core_sim_ggm`, type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed)
 }
 
 core_ggm_sample <- function(precision, n, seed) {
@@ -47,5 +47,21 @@ core_multi_block <- function(q, c, norm, l1, l2) {
 
 core_multi_diagonal <- function(q, c, b, norm, rho) {
     .Call(`_granary_core_multi_diagonal`, q, c, b, norm, rho)
+}
+
+core_nodes_path <- function(s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress) {
+    .Call(`_granary_core_nodes_path`, s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress)
+}
+
+core_nodes_certificate <- function(s, rho, tau, norm, x) {
+    .Call(`_granary_core_nodes_certificate`, s, rho, tau, norm, x)
+}
+
+core_nodes_largest_tau <- function(s, rho, norm) {
+    .Call(`_granary_core_nodes_largest_tau`, s, rho, norm)
+}
+
+core_nodes_spectral_norm <- function(s) {
+    .Call(`_granary_core_nodes_spectral_norm`, s)
 }
 

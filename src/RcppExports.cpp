@@ -79,8 +79,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_sim_ggm
-Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, int block, int width, int rows, double density, double shift, bool unit_variance, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_ggm(SEXP typeSEXP, SEXP pSEXP, SEXP groupsSEXP, SEXP blockSEXP, SEXP widthSEXP, SEXP rowsSEXP, SEXP densitySEXP, SEXP shiftSEXP, SEXP unit_varianceSEXP, SEXP seedSEXP) {
+Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, int block, int width, int rows, double density, double shift, bool unit_variance, double connected, double ratio, Rcpp::NumericVector seed);
+RcppExport SEXP _granary_core_sim_ggm(SEXP typeSEXP, SEXP pSEXP, SEXP groupsSEXP, SEXP blockSEXP, SEXP widthSEXP, SEXP rowsSEXP, SEXP densitySEXP, SEXP shiftSEXP, SEXP unit_varianceSEXP, SEXP connectedSEXP, SEXP ratioSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
@@ -92,8 +92,10 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type density(densitySEXP);
     Rcpp::traits::input_parameter< double >::type shift(shiftSEXP);
     Rcpp::traits::input_parameter< bool >::type unit_variance(unit_varianceSEXP);
+    Rcpp::traits::input_parameter< double >::type connected(connectedSEXP);
+    Rcpp::traits::input_parameter< double >::type ratio(ratioSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_ggm(type, p, groups, block, width, rows, density, shift, unit_variance, seed));
+    rcpp_result_gen = Rcpp::wrap(core_sim_ggm(type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -185,6 +187,63 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_nodes_path
+Rcpp::List core_nodes_path(const Eigen::Map<Eigen::MatrixXd> s, std::vector<double> rho, std::vector<double> tau, std::string norm, std::string method, bool screen, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::NumericMatrix> start, int threads, SEXP progress);
+RcppExport SEXP _granary_core_nodes_path(SEXP sSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP normSEXP, SEXP methodSEXP, SEXP screenSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type rho(rhoSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type tau(tauSEXP);
+    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< bool >::type screen(screenSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::NumericMatrix> >::type start(startSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodes_path(s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nodes_certificate
+Rcpp::NumericVector core_nodes_certificate(const Eigen::Map<Eigen::MatrixXd> s, double rho, double tau, std::string norm, const Eigen::Map<Eigen::MatrixXd> x);
+RcppExport SEXP _granary_core_nodes_certificate(SEXP sSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP normSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
+    Rcpp::traits::input_parameter< double >::type tau(tauSEXP);
+    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodes_certificate(s, rho, tau, norm, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nodes_largest_tau
+double core_nodes_largest_tau(const Eigen::Map<Eigen::MatrixXd> s, double rho, std::string norm);
+RcppExport SEXP _granary_core_nodes_largest_tau(SEXP sSEXP, SEXP rhoSEXP, SEXP normSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
+    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodes_largest_tau(s, rho, norm));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nodes_spectral_norm
+double core_nodes_spectral_norm(const Eigen::Map<Eigen::MatrixXd> s);
+RcppExport SEXP _granary_core_nodes_spectral_norm(SEXP sSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodes_spectral_norm(s));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 12},
@@ -192,13 +251,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_glasso_bounds", (DL_FUNC) &_granary_core_glasso_bounds, 4},
     {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
     {"_granary_core_semidefinite_excess", (DL_FUNC) &_granary_core_semidefinite_excess, 1},
-    {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 10},
+    {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
     {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
     {"_granary_core_multi_path", (DL_FUNC) &_granary_core_multi_path, 11},
     {"_granary_core_multi_top", (DL_FUNC) &_granary_core_multi_top, 5},
     {"_granary_core_multi_certificate", (DL_FUNC) &_granary_core_multi_certificate, 5},
     {"_granary_core_multi_block", (DL_FUNC) &_granary_core_multi_block, 5},
     {"_granary_core_multi_diagonal", (DL_FUNC) &_granary_core_multi_diagonal, 5},
+    {"_granary_core_nodes_path", (DL_FUNC) &_granary_core_nodes_path, 12},
+    {"_granary_core_nodes_certificate", (DL_FUNC) &_granary_core_nodes_certificate, 5},
+    {"_granary_core_nodes_largest_tau", (DL_FUNC) &_granary_core_nodes_largest_tau, 3},
+    {"_granary_core_nodes_spectral_norm", (DL_FUNC) &_granary_core_nodes_spectral_norm, 1},
     {NULL, NULL, 0}
 };
 
