@@ -1,37 +1,39 @@
 #' Gaussian graph among few interacting nodes
 #'
-#' Estimates a sparse precision matrix in which whole nodes are disconnected: for many variables of which only a few interact. The answer is a short list
-#' of nodes and the graph among them, with a duality gap that certifies it.
+#' Estimates a sparse precision matrix in which whole nodes are disconnected: for many variables of which only a few interact. The answer is a
+#' short list of nodes and the graph among them, with a duality gap that certifies it.
 #'
 #' @details
 #' The estimate minimises over positive definite \eqn{X}
-#' \deqn{-\log\det X + \mathrm{tr}(S X) + \rho \sum_{i,j} |X_{ij}| + \tau \sum_n \|X_{n,-n}\|_q,}{-log det X + tr(S X) + rho sum_ij |X_ij| + tau sum_n ||X[n, -n]||_q,}
-#' \eqn{q = 2} or \eqn{q = \infty}{q = Inf}. The first penalty removes edges, and charges the diagonal too; the second removes nodes, as a row without its diagonal
-#' is zero as a whole or not at all. Every edge sits in two rows. With \eqn{\tau = 0}{tau = 0} it is the graphical lasso, with two variables
-#' the graphical lasso with an off-diagonal penalty \eqn{\rho + \tau}{rho + tau}. The dual problem is
-#' \deqn{\max \log\det(S + (Y + Y')/2) + p, \quad Y = A + B,\ |A_{ij}| \le \rho,\ \|B_{n,-n}\|_{q'} \le \tau,}{max log det(S + (Y + Y') / 2) + p, Y = A + B, |A_ij| <= rho, ||B[n, -n]||_q' <= tau,}
-#' with \eqn{q'} the dual norm (2 or 1). `gap` is the difference to the value at a feasible \eqn{Y}, hence a bound on the distance to the minimum; `kkt` is
-#' the largest entry of \eqn{X^{-1} - S - (Y + Y')/2}{X^-1 - S - (Y + Y') / 2}.
+#' \deqn{-\log\det X + \mathrm{tr}(S X) + \rho \sum_{i,j} |X_{ij}| + \tau \sum_n \|X_{n,-n}\|_q,}{-log det X
+#'   + tr(S X) + rho sum_ij |X_ij| + tau sum_n ||X[n, -n]||_q,}
+#' \eqn{q = 2} or \eqn{q = \infty}{q = Inf}. The first penalty removes edges, and charges the diagonal too; the second removes nodes, as a row
+#' without its diagonal is zero as a whole or not at all. Every edge sits in two rows. With \eqn{\tau = 0}{tau = 0} it is the graphical lasso,
+#' with two variables the graphical lasso with an off-diagonal penalty \eqn{\rho + \tau}{rho + tau}. The dual problem is
+#' \deqn{\max \log\det(S + (Y + Y')/2) + p, \quad Y = A + B,\ |A_{ij}| \le \rho,\ \|B_{n,-n}\|_{q'} \le \tau,}{max
+#'   log det(S + (Y + Y') / 2) + p, Y = A + B, |A_ij| <= rho, ||B[n, -n]||_q' <= tau,}
+#' with \eqn{q'} the dual norm (2 or 1). `gap` is the difference to the value at a feasible \eqn{Y}, hence a bound on the distance to the
+#' minimum; `kkt` is the largest entry of \eqn{X^{-1} - S - (Y + Y')/2}{X^-1 - S - (Y + Y') / 2}.
 #'
-#' **Screening** is exact and looks at `S` alone. With \eqn{T_{ij} = \max(|S_{ij}| - \rho, 0)}{T_ij = max(|S_ij| - rho, 0)} a node is isolated if
-#' \eqn{\|T_{n,-n}\|_{q'} \le \tau/2}{||T[n, -n]||_q' <= tau / 2} (rule `"row"`; `"lemma"` where already Lemma 3.5 of the thesis says so), and a set of nodes
-#' if the same holds for each of them with the covariances inside the set halved (rule `"set"`). Isolated nodes leave the same problem
-#' among the others, so the rules are applied again until nothing changes; the components of \eqn{|S_{ij}| > \rho}{|S_ij| > rho} among the rest are
-#' solved one by one. At \eqn{\tau \ge \max_n \|T_{n,-n}\|_{q'}}{tau >= max_n ||T[n, -n]||_q'} the graph is empty.
+#' **Screening** is exact and looks at `S` alone. With \eqn{T_{ij} = \max(|S_{ij}| - \rho, 0)}{T_ij = max(|S_ij| - rho, 0)} a node is isolated
+#' if \eqn{\|T_{n,-n}\|_{q'} \le \tau/2}{||T[n, -n]||_q' <= tau / 2} (rule `"row"`; `"lemma"` where already Lemma 3.5 of the thesis says so),
+#' and a set of nodes if the same holds for each of them with the covariances inside the set halved (rule `"set"`). Isolated nodes leave the
+#' same problem among the others, so the rules are applied again until nothing changes; the components of \eqn{|S_{ij}| > \rho}{|S_ij| > rho}
+#' among the rest are solved one by one. At \eqn{\tau \ge \max_n \|T_{n,-n}\|_{q'}}{tau >= max_n ||T[n, -n]||_q'} the graph is empty.
 #'
 #' **Solvers.** `"admm"` gives \eqn{X} a copy that need not be symmetric, in which every row is one closed step (a soft threshold, then the
-#' shrinkage of the row), and reaches the optimum. It stops when both relative residuals are at most `tol`, and has converged if the gap is then
-#' at most `tol` per variable. `"bcd"` is the block coordinate descent of the thesis, Algorithm 3.1, with 10 sweeps by default. **It usually stops above the
-#' optimum**: it moves one coordinate at a time, and the row norms have kinks that no single coordinate can leave. It is here to reproduce
-#' the thesis, carries the same certificate, and warns. `"auto"` runs it first and `"admm"` from where it stopped.
+#' shrinkage of the row), and reaches the optimum. It stops when both relative residuals are at most `tol`, and has converged if the gap is
+#' then at most `tol` per variable. `"bcd"` is the block coordinate descent of the thesis, Algorithm 3.1, with 10 sweeps by default. **It
+#' usually stops above the optimum**: it moves one coordinate at a time, and the row norms have kinks that no single coordinate can leave. It
+#' is here to reproduce the thesis, carries the same certificate, and warns. `"auto"` runs it first and `"admm"` from where it stopped.
 #'
-#' **Bounds.** The eigenvalues of the solution lie between \eqn{1/(\|S\|_2 + p\rho + p^{1/q'}\tau)}{1 / (|S|_2 + p rho + p^(1/q') tau)} and \eqn{p/\rho}{p / rho}
-#' (Theorem 3.2, corrected: see `errata("thesis-3-variable-selection")`).
+#' **Bounds.** The eigenvalues of the solution lie between \eqn{1/(\|S\|_2 + p\rho + p^{1/q'}\tau)}{1 / (|S|_2 + p rho + p^(1/q') tau)} and
+#' \eqn{p/\rho}{p / rho} (Theorem 3.2, corrected: see `errata("thesis-3-variable-selection")`).
 #'
-#' **Which method when:** `ggm_nodes()` when most variables are expected to take no part (voxels, genes, stocks) and the nuisance variables have smaller
-#' variances than the rest; it does not rescale them, as that is what tells them apart. [ggm_lasso()] when every variable may have
-#' an edge, or when the variables are on scales that mean nothing. `norm = "l2"` is the better default: it needs fewer iterations and, solved exactly,
-#' estimates better in the set-up of the thesis.
+#' **Which method when:** `ggm_nodes()` when most variables are expected to take no part (voxels, genes, stocks) and the nuisance variables
+#' have smaller variances than the rest; it does not rescale them, as that is what tells them apart. [ggm_lasso()] when every variable may have
+#' an edge, or when the variables are on scales that mean nothing. `norm = "l2"` is the better default: it needs fewer iterations and, solved
+#' exactly, estimates better in the set-up of the thesis.
 #'
 #' @inheritParams ggm_lasso
 #' @param rho The penalty on every entry: one number or several (a path, sorted to be decreasing). By default `nrho` values evenly spaced on the log
@@ -86,6 +88,7 @@ ggm_nodes <- function(x = NULL, S = NULL, n = NULL, rho = NULL, tau = function(r
     abort_input(sprintf("Variable %s has variance 0, so `rho` must be greater than 0: else the likelihood has no maximum.",
                         colnames(data$S)[which.min(diag(data$S))]), "rho")
   }
+  warn_scales(diag(data$S))
   start <- ggm_start(start, ncol(data$S))
   threads <- thread_count(threads)
   settings <- list(norm = norm, method = method, screen = screen, tol = tol, max_iter = max_iter)
@@ -93,6 +96,17 @@ ggm_nodes <- function(x = NULL, S = NULL, n = NULL, rho = NULL, tau = function(r
   advice <- if (method == "bcd") "The thesis' block descent need not reach the optimum: method = \"admm\" does."
   if (is.null(advice)) check_convergence(fit) else check_convergence(fit, advice)
   fit
+}
+
+# Small variances are what the method goes by, so only units that cannot have been meant are worth a word.
+warn_scales <- function(variance) {
+  variance <- variance[variance > 0]
+  if (length(variance) > 1L && max(variance) > 1e8 * min(variance)) {
+    warn_input(sprintf(paste(
+      "The variances differ by a factor of %.1g (%s and %s): nodes of small variance will be isolated.",
+      "If the units mean nothing, fit to scale(x)."
+    ), max(variance) / min(variance), names(which.min(variance)), names(which.max(variance))), "x")
+  }
 }
 
 # rho decreasing, and tau beside it.
@@ -304,7 +318,9 @@ ggm_classify <- function(fits, newdata, group = NULL, prior = NULL) {
   if (!is.list(fits) || inherits(fits, "granary_fit") || length(fits) < 2L || !all(vapply(fits, inherits, NA, "granary_ggm"))) {
     abort_input(sprintf("`fits` must be a list of at least two Gaussian graph fits, one per class, not %s.", describe(fits)), "fits")
   }
-  if (any(vapply(fits, is_path, NA))) abort_input("Every fit in `fits` must have a single penalty: choose one with ggm_select() or ggm_at().", "fits")
+  if (any(vapply(fits, is_path, NA))) {
+    abort_input("Every fit in `fits` must have a single penalty: choose one with ggm_select() or ggm_at().", "fits")
+  }
   if (is.null(names(fits))) names(fits) <- paste0("class", seq_along(fits))
   check_names_unique(names(fits), "fits")
   variables <- colnames(fits[[1L]]$S)
@@ -315,7 +331,7 @@ ggm_classify <- function(fits, newdata, group = NULL, prior = NULL) {
   prior <- check_vector(prior, "prior", length = length(fits), lower = 0, strict_lower = TRUE)
   newdata <- ggm_newdata(fits[[1L]], if (missing(newdata)) fail_missing("newdata") else check_matrix(newdata, "newdata"))
   if (!is.null(group)) {
-    if (!checkmate::test_atomic_vector(as.vector(group), any.missing = FALSE, len = nrow(newdata))) {
+    if (!is.atomic(group) || !checkmate::test_atomic_vector(as.vector(group), any.missing = FALSE, len = nrow(newdata))) {
       abort_input(sprintf("`group` must have one element per row of `newdata` (%d) and no missing values, but it is %s.", nrow(newdata),
                           describe(group)), "group")
     }
@@ -334,7 +350,8 @@ ggm_classify <- function(fits, newdata, group = NULL, prior = NULL) {
 
 #' @export
 print.granary_ggm_classify <- function(x, ...) {
-  cli::cat_line(length(x$class), if (length(x$class) == 1L) " case" else " cases", " assigned by likelihood among ", nlevels(x$class), " Gaussian graphs")
+  cli::cat_line(length(x$class), if (length(x$class) == 1L) " case" else " cases", " assigned by likelihood among ", nlevels(x$class),
+                " Gaussian graphs")
   print(table(class = x$class))
   invisible(x)
 }

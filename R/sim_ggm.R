@@ -16,7 +16,8 @@
 #' | `confounders` | a share `connected` of the nodes, with edges of value \eqn{\pm 1}{1 or -1} at the given `density`; the others isolated |
 #'
 #' `chain`, `random` and `block` are the set-ups of the QUIC paper (with `n = p / 2`). The other types draw edge values uniformly from
-#' \eqn{\pm[0.25, 0.6]}{[-0.6, -0.25] and [0.25, 0.6]} (`band` and `confounders` excepted) and set the diagonal so that the smallest eigenvalue is `shift`. In
+#' \eqn{\pm[0.25, 0.6]}{[-0.6, -0.25] and [0.25, 0.6]} (`band` and `confounders` excepted) and set the diagonal so that the smallest eigenvalue
+#' is `shift`. In
 #' `confounders`, the set-up of [ggm_nodes()], `ratio` is the mean standard deviation of the connected nodes over that of the isolated ones:
 #' 1 for confounders of high variance, 10 for low.
 #'

@@ -18,7 +18,8 @@ one_sample <- function(connected, ratio, grid_length, with_linf) {
   ridge <- lapply(grid, function(r) solve(S + diag(r, 50)))
   c(
     l2 = best_kl(sim, rows("l2")), linf = if (with_linf) best_kl(sim, rows("linf")) else NA,
-    glasso = best_kl(sim, ggm_lasso(S = S, lambda = grid, tol = 1e-4, threads = 1)$precision), ridge = best_kl(sim, lapply(ridge, function(m) (m + t(m)) / 2))
+    glasso = best_kl(sim, ggm_lasso(S = S, lambda = grid, tol = 1e-4, threads = 1)$precision),
+    ridge = best_kl(sim, lapply(ridge, function(m) (m + t(m)) / 2))
   )
 }
 

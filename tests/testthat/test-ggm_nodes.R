@@ -265,6 +265,7 @@ test_that("edge cases: one variable, p > n, constant columns, rho = 0", {
   expect_equal(singular$covariance[1, 2], 0.7, tolerance = 1e-6)
   expect_error(ggm_nodes(S = matrix(1, 2, 2), rho = 0, tau = 0), class = "granary_error_numeric")
   expect_identical(ggm_nodes(S = diag(3), nrho = 2)$df, c(0, 0))
+  expect_warning(ggm_nodes(S = diag(c(1, 1e-9)), rho = 0.1), "factor of 1e\\+09", class = "granary_warning_input")
   wide[2, 2] <- NA
   expect_error(ggm_nodes(wide, rho = 0.1), "missing", class = "granary_error_input")
 })

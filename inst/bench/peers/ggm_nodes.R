@@ -44,7 +44,7 @@ for (p in c(200L, 500L, 1000L)) {
   }
   # The graphical lasso at a penalty that leaves about as many edges.
   target <- ggm_nodes(sim$data, rho = 0.1 * ggm_nodes(sim$data, nrho = 1)$rho)$df
-  path <- ggm_lasso(sim$data, nlambda = 40, threads = 1)
+  path <- ggm_lasso(sim$data, nlambda = 40, lambda_min_ratio = 0.1, threads = 1)
   lambda <- path$lambda[which.min(abs(path$df - target))]
   for (part in list(all = seq_len(p), linked = linked)) {
     x <- sim$data[, part]
