@@ -33,7 +33,10 @@ norm_sum <- function(X, penalty) {  # over ordered pairs; the fused norm covers 
   total
 }
 objective <- function(X, S, lambda1, lambda2, penalty) {
-  X <- lapply(X, function(x) as.matrix((x + t(x)) / 2))
+  X <- lapply(X, function(x) {
+    x <- as.matrix(x)
+    (x + t(x)) / 2
+  })
   value <- lambda2 * norm_sum(X, penalty)
   for (k in seq_along(S)) {
     factor <- tryCatch(chol(X[[k]]), error = function(e) NULL)
