@@ -3,8 +3,9 @@
 # The thesis shows its synthetic results as curves. The numbers they are compared with come from a separate implementation run on the same generator
 # (N = 50, K = 5, T = 50, five seeds, best penalty of a grid); the thesis itself only fixes who wins.
 
-curves <- paste("the thesis prints curves only: the value compared with is that of a separate implementation on five other samples of the same generator;",
-                "tolerance 0.3, about three standard errors of a mean over five samples")
+curves <- paste("the thesis prints curves only: the value compared with is that of a separate implementation on five other samples of the same",
+                "generator;",
+                "tolerance 0.3: the standard deviation over samples is about 0.16, so three standard errors of the difference of two means over five")
 seeds <- 101:105
 
 # Mean Kullback-Leibler divergence per task at the best penalty of a grid, for every method on one sample.
@@ -49,7 +50,8 @@ for (r in if (extended) 1:3 else 1L) {
 if (extended) {
   for (similarity in c(0, 1)) {
     kl <- rowMeans(vapply(seeds, best_kl, numeric(5), density = 0.3, similarity = similarity))
-    claim(paste0("similarity ", similarity, ": l1,2 beats separate graphical lassos (1: yes)"), similarity, as.numeric(kl[["l2"]] < kl[["separate"]]), 0,
+    claim(paste0("similarity ", similarity, ": l1,2 beats separate graphical lassos (1: yes)"), similarity,
+          as.numeric(kl[["l2"]] < kl[["separate"]]), 0,
           "Figure 4.2: break-even at 0.5, multi-task methods win above and lose below")
   }
 }

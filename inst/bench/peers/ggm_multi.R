@@ -4,7 +4,8 @@
 # against ggm_lasso() per task. One process, one thread, CPU seconds. JGL gets the loosest tolerance of a ladder with which it reaches the objective
 # within 1e-6, relatively, of the best known (ours at tol = 1e-9); so do we. Both objectives are evaluated by the same code.
 #
-# The peer is looked for in the library GRANARY_PEERS; without it only our times are recorded. GRANARY_BENCH_CAP (seconds) bounds a run of the peer: it
+# The peer is looked for in the library GRANARY_PEERS; without it only our times are recorded. GRANARY_BENCH_CAP (seconds) bounds a run of the
+# peer: it
 # is skipped when the one at the smaller size, scaled by the cube of the sizes, projects to more.
 Sys.setenv(OMP_NUM_THREADS = "1")
 arguments <- commandArgs(TRUE)
@@ -66,7 +67,8 @@ for (p in sizes) {
     norm <- if (penalty == "group") "l2" else "fused"
     ours <- function(tol) ggm_multi(S = S, lambda = lambda2, lambda1 = lambda1, norm = norm, weights = "equal", tol = tol, threads = 1)
     theirs <- function(tol) {
-      JGL::JGL(x, penalty = penalty, lambda1 = lambda1, lambda2 = lambda2, weights = "equal", return.whole.theta = TRUE, tol = tol, maxiter = 2000)$theta
+      JGL::JGL(x, penalty = penalty, lambda1 = lambda1, lambda2 = lambda2, weights = "equal", return.whole.theta = TRUE,
+               tol = tol, maxiter = 2000)$theta
     }
     best <- objective(ours(1e-9)$precision, S, lambda1, lambda2, penalty)
     record <- function(solver, run, ladder) {
