@@ -1,7 +1,8 @@
 #' Gaussian graphs of several related data sets
 #'
 #' Estimates one sparse precision matrix per task (subject, site, tumour subtype, regime) from few observations each, with a penalty that lets the
-#' tasks share their edges: the multi-task graphical lasso with the \eqn{\ell_{1,2}}{l1,2} or \eqn{\ell_{1,\infty}}{l1,inf} norm, and the group and fused
+#' tasks share their edges: the multi-task graphical lasso with the \eqn{\ell_{1,2}}{l1,2} or \eqn{\ell_{1,\infty}}{l1,inf} norm, and the group
+#' and fused
 #' joint graphical lasso. Every fit carries its duality gap.
 #'
 #' @details
@@ -9,34 +10,47 @@
 #' \deqn{\sum_k T_k \{-\log\det X_k + \mathrm{tr}(S_k X_k)\} + \sum_{i \ne j} \{\lambda_1 \|x_{ij}\|_1 + \lambda N(x_{ij})\},}{
 #'   sum_k T_k (-log det X_k + tr(S_k X_k)) + sum_{i != j} (lambda1 |x_ij|_1 + lambda N(x_ij)),}
 #' the sum running over ordered pairs, with \eqn{N} the Euclidean norm (`"l2"`), the largest absolute value (`"linf"`) or
-#' \eqn{\sum_{k<l} |x_k - x_l|}{sum_{k<l} |x_k - x_l|} (`"fused"`). With `lambda1 = 0` the first two are problem (4.1) of Honorio (2012), whose \eqn{\rho}{rho} is
-#' `lambda`: an edge is in all tasks or in none. With `lambda1 > 0`, `"l2"` and `"fused"` are the group and fused graphical lasso of Danaher, Wang and
-#' Witten (2014), whose \eqn{\lambda_2}{lambda2} is `lambda`. As there, the fused norm also ties the diagonals together; otherwise the diagonal is free
+#' \eqn{\sum_{k<l} |x_k - x_l|}{sum_{k<l} |x_k - x_l|} (`"fused"`). With `lambda1 = 0` the first two are problem (4.1) of Honorio (2012), whose
+#' \eqn{\rho}{rho} is
+#' `lambda`: an edge is in all tasks or in none. With `lambda1 > 0`, `"l2"` and `"fused"` are the group and fused graphical lasso of Danaher,
+#' Wang and
+#' Witten (2014), whose \eqn{\lambda_2}{lambda2} is `lambda`. As there, the fused norm also ties the diagonals together; otherwise the diagonal
+#' is free
 #' unless `penalize_diagonal = TRUE`. With `lambda = 0` the problem falls into one [ggm_lasso()] per task, with penalty
 #' \eqn{\lambda_1 / T_k}{lambda1 / T_k}.
 #'
-#' The weights \eqn{T_k} matter: with `"size"` they are the numbers of observations, so that `lambda` is in units of observations times covariance; with
+#' The weights \eqn{T_k} matter: with `"size"` they are the numbers of observations, so that `lambda` is in units of observations times
+#' covariance; with
 #' `"proportion"` they sum to one (the penalties quoted in the experiments of the thesis only make sense so); with `"equal"` they are one.
 #'
 #' Variables \eqn{i} and \eqn{j} are connected when the covariances of the pair, over all tasks, are too large for \eqn{x_{ij} = 0}{x_ij = 0}:
-#' \eqn{\|(T_k S_{k,ij})_k\|_{p'} > \lambda}{|(T_k S_k,ij)_k|_p' > lambda} for the two norms (with \eqn{p' = 2} and 1, after soft-thresholding at `lambda1`), a condition on the
-#' sums of the largest entries for the fused one. The components of this graph are those of the union of the solutions, so they are solved one by one; this is exact.
+#' \eqn{\|(T_k S_{k,ij})_k\|_{p'} > \lambda}{|(T_k S_k,ij)_k|_p' > lambda} for the two norms (with \eqn{p' = 2} and 1, after soft-thresholding at
+#' `lambda1`), a condition on the
+#' sums of the largest entries for the fused one. The components of this graph are those of the union of the solutions, so they are solved one by
+#' one; this is exact.
 #'
-#' `method = "newton"` (default) is a proximal Newton method over all tasks, whose steps solve the small problem of each pair over its \eqn{K} entries exactly. `"bcd"` is the
-#' block coordinate descent of the thesis (Algorithm 4.1; it makes 10 sweeps, `max_iter` here), for the two norms. `"admm"` is the alternating direction method, the
+#' `method = "newton"` (default) is a proximal Newton method over all tasks, whose steps solve the small problem of each pair over its \eqn{K}
+#' entries exactly. `"bcd"` is the
+#' block coordinate descent of the thesis (Algorithm 4.1; it makes 10 sweeps, `max_iter` here), for the two norms. `"admm"` is the alternating
+#' direction method, the
 #' one in the `JGL` package. The stopping rule looks at how far each pair alone would still move, relative to the size of the matrices.
 #'
-#' **Which method when:** `"l2"` when tasks share their graph but not its strengths; `"linf"` when the strengths are alike too (it makes many of them
-#' equal in size); `"fused"` with `lambda1 > 0` when whole matrices are nearly equal and their differences are of interest. When graphs have little in common (the
+#' **Which method when:** `"l2"` when tasks share their graph but not its strengths; `"linf"` when the strengths are alike too (it makes many of
+#' them
+#' equal in size); `"fused"` with `lambda1 > 0` when whole matrices are nearly equal and their differences are of interest. When graphs have
+#' little in common (the
 #' thesis finds break-even at half of the edges shared) fit [ggm_lasso()] to each task. Choose the penalty with [ggm_multi_select()].
 #'
-#' @param x Data: a list of matrices or data frames, one per task, with the same variables (matched by name); or one matrix or data frame, with `groups`.
+#' @param x Data: a list of matrices or data frames, one per task, with the same variables (matched by name); or one matrix or data frame, with
+#'   `groups`.
 #' @param groups The task of each row of `x`, when `x` is one matrix.
 #' @param S Instead of `x`: a list of covariance matrices.
 #' @param n Numbers of observations behind `S`, one per task or one for all.
-#' @param lambda Weight of the norm across tasks: a number or a sequence (sorted to be decreasing). By default `nlambda` values, evenly spaced on the log scale, from
+#' @param lambda Weight of the norm across tasks: a number or a sequence (sorted to be decreasing). By default `nlambda` values, evenly spaced on
+#'   the log scale, from
 #'   the smallest that empties the graphs.
-#' @param lambda1 Weight of the entrywise penalty: a number, or one per `lambda`. `NULL` for 0, or, with the fused norm and no `lambda`, for the same
+#' @param lambda1 Weight of the entrywise penalty: a number, or one per `lambda`. `NULL` for 0, or, with the fused norm and no `lambda`, for the
+#'   same
 #'   sequence as `lambda`.
 #' @param norm The norm \eqn{N}; see Details.
 #' @param weights The weights \eqn{T_k}; one of the words in Details, or a positive number per task.
@@ -63,7 +77,8 @@
 #'
 #' Honorio and Samaras (2010). Multi-task learning of Gaussian graphical models. *ICML* 27, 447--454.
 #'
-#' Danaher, Wang and Witten (2014). The joint graphical lasso for inverse covariance estimation across multiple classes. *Journal of the Royal Statistical
+#' Danaher, Wang and Witten (2014). The joint graphical lasso for inverse covariance estimation across multiple classes. *Journal of the Royal
+#' Statistical
 #' Society B* 76, 373--397.
 #' @family Gaussian graphs
 #' @seealso [ggm_multi_select()], [ggm_multi_score()], [sim_ggm_multi()], [ggm_task()]; `errata("thesis-4-multi-task")`
@@ -92,7 +107,8 @@ ggm_multi <- function(x = NULL, groups = NULL, S = NULL, n = NULL, lambda = NULL
   max_iter <- check_count(max_iter, allow_null = TRUE)
   if (is.null(max_iter)) max_iter <- c(newton = 100L, bcd = 1000L, admm = 10000L)[[method]]
   if (method == "bcd" && norm == "fused") {
-    abort_input("Block coordinate descent (method = \"bcd\") is for the norms \"l2\" and \"linf\": use \"newton\" or \"admm\" for \"fused\".", "method")
+    abort_input(paste("Block coordinate descent (method = \"bcd\") is for the norms \"l2\" and \"linf\":",
+                      "use \"newton\" or \"admm\" for \"fused\"."), "method")
   }
   weights <- multi_weights(weights, data)
   penalty <- multi_penalty(lambda, lambda1, norm, data$S, weights, check_count(nlambda), lambda_min_ratio)
@@ -231,8 +247,10 @@ multi_input_covariances <- function(S, n) {
     if (any(diag(S[[name]]) < 0)) abort_input(sprintf("`S$%s` must have a nonnegative diagonal.", name), "S")
     excess <- core_call(core_semidefinite_excess(S[[name]]))
     if (excess > 1e-8) {
-      warn_input(sprintf(paste("The covariance of task %s is not positive semi-definite (it would take about %.2g of its mean variance on the diagonal).",
-                               "At small penalties the problem can be unbounded."), name, excess), "S")
+      warn_input(sprintf(paste(
+        "The covariance of task %s is not positive semi-definite (it would take about %.2g of its mean variance on the diagonal).",
+        "At small penalties the problem can be unbounded."
+      ), name, excess), "S")
     }
   }
   list(S = S, n = n, mean = NULL, x = NULL)

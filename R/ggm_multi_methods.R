@@ -9,14 +9,17 @@
 #' @param which Position on the path; by default the only fit, or the last (smallest penalty).
 #' @param task One task; `NULL` for all.
 #' @param newdata New rows, with the variables of the fit.
-#' @param type For `predict()`: `"loglik"`, the log density of each row under each task (one column per task); `"class"`, the task with the largest log
-#'   density plus log share of observations; `"conditional"`, the mean of every variable given the others (needs `task`). For `plot()`: `"network"`, one panel per task
+#' @param type For `predict()`: `"loglik"`, the log density of each row under each task (one column per task); `"class"`, the task with the
+#'   largest log
+#'   density plus log share of observations; `"conditional"`, the mean of every variable given the others (needs `task`). For `plot()`:
+#'   `"network"`, one panel per task
 #'   in one layout; `"heatmap"`, edges by tasks; `"path"`, numbers of edges; `"selection"`.
 #' @param nsim Number of rows to draw per task.
 #' @param seed A seed for [set.seed()]; usually left `NULL`.
 #' @param labels,layout As for [plot.granary_ggm()].
 #' @param ... Not used; for `plot()` passed on to the plotting function.
-#' @return `coef()` a list of precision matrices or one of them, `logLik()` the sum over tasks, `predict()` a matrix or factor, `simulate()` a list of
+#' @return `coef()` a list of precision matrices or one of them, `logLik()` the sum over tasks, `predict()` a matrix or factor, `simulate()` a
+#' list of
 #'   matrices or one of them, `tidy()` a data frame with one row per edge and task, where `tasks` counts the tasks that have the edge.
 #' @family Gaussian graphs
 #' @name granary_ggm_multi
@@ -79,7 +82,8 @@ ggm_multi_at <- function(fit, which = NULL, lambda = NULL) {
 #' @param task A task, by name or number.
 #' @param which Position on the path (1 is the largest penalty); `NULL` for the last, in `ggm_task()` for the whole path.
 #' @param lambda Alternatively a penalty: the nearest one on the path is taken.
-#' @return An object of class `granary_ggm`, or a multi-task fit. In the former `objective` is minus the task's share of the weighted likelihood, and
+#' @return An object of class `granary_ggm`, or a multi-task fit. In the former `objective` is minus the task's share of the weighted likelihood,
+#' and
 #'   `gap` that of all tasks together.
 #' @family Gaussian graphs
 #' @export

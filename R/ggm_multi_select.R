@@ -3,8 +3,10 @@
 #' Picks one fit from a path of [ggm_multi()] by the held-out likelihood, summed over tasks, or by an information criterion.
 #'
 #' @details
-#' Cross-validation splits every task into `folds` parts, refits the whole path to all tasks without one part each, and scores the held-out rows of each task by
-#' their log density under that task. With `folds` given as a list of vectors, one per task, the parts are the user's: sessions to leave out one at a
+#' Cross-validation splits every task into `folds` parts, refits the whole path to all tasks without one part each, and scores the held-out rows
+#' of each task by
+#' their log density under that task. With `folds` given as a list of vectors, one per task, the parts are the user's: sessions to leave out one
+#' at a
 #' time, say. `"ebic"` is \eqn{-2\ell + E \log n + 4\gamma E\log p}{-2 l + E log n + 4 gamma E log p}, summed over tasks.
 #'
 #' **Which criterion when:** cross-validation for prediction, EBIC for a sparse graph to read.
@@ -14,7 +16,8 @@
 #' @param folds Number of parts, or a list over tasks of vectors naming the part of each row.
 #' @param rule For cross-validation: `"min"`, or `"1se"` for the largest penalty within one standard error of the best.
 #' @param gamma EBIC's \eqn{\gamma}{gamma}.
-#' @return The chosen fit, with an element `selection`: criterion, a table with one row per penalty, the position chosen; after cross-validation also `scores`, the
+#' @return The chosen fit, with an element `selection`: criterion, a table with one row per penalty, the position chosen; after cross-validation
+#' also `scores`, the
 #'   held-out log density of every row at the chosen penalty (a list over tasks), which [ggm_multi_compare()] compares between methods.
 #' @family Gaussian graphs
 #' @export
@@ -48,7 +51,9 @@ multi_folds <- function(folds, x) {
     folds <- check_count(folds, "folds", lower = 2, upper = min(sizes))
     return(lapply(sizes, make_folds, folds = folds))
   }
-  if (length(folds) != length(x)) abort_input(sprintf("`folds` must have one vector per task (%d), but it has %d.", length(x), length(folds)), "folds")
+  if (length(folds) != length(x)) {
+    abort_input(sprintf("`folds` must have one vector per task (%d), but it has %d.", length(x), length(folds)), "folds")
+  }
   if (!is.null(names(folds)) && setequal(names(folds), names(x))) folds <- folds[names(x)]
   for (k in seq_along(x)) {
     usable <- is.atomic(folds[[k]]) && length(folds[[k]]) == sizes[[k]] && !anyNA(folds[[k]])
@@ -102,7 +107,8 @@ select_multi_cv <- function(fit, folds, rule) {
 #' The two-sample Z statistic of the thesis (Tables 4.1 and 4.2): the difference of mean log densities over
 #' \eqn{\sqrt{v_1/n_1 + v_2/n_2}}{sqrt(v1/n1 + v2/n2)}, task by task. Above 1.28 the first method is better at the 90% level (one-sided).
 #'
-#' @param first,second Fits chosen by cross-validation ([ggm_multi_select()]), or lists over tasks (or single vectors) of log densities of held-out rows.
+#' @param first,second Fits chosen by cross-validation ([ggm_multi_select()]), or lists over tasks (or single vectors) of log densities of
+#'   held-out rows.
 #' @return A data frame with one row per task: means, `z`, and the one-sided p-value.
 #' @family Gaussian graphs
 #' @export
@@ -174,7 +180,8 @@ ggm_multi_score <- function(truth, fit, average = TRUE) {
 #' @details
 #' With \eqn{\lambda_1 = 0}{lambda1 = 0} and the norm `"l2"` or `"linf"`,
 #' \eqn{\mathrm{eig}(X_k) \ge 1 / (\|S_k\|_2 + p\lambda/T_k)}{eig(X_k) >= 1 / (|S_k|_2 + p lambda / T_k)}. With a penalised diagonal also
-#' \eqn{\mathrm{eig}(X_k) \le p \sum_k T_k / \lambda}{eig(X_k) <= p sum_k T_k / lambda}; the thesis prints \eqn{pK/\lambda}{p K / lambda}, which holds for
+#' \eqn{\mathrm{eig}(X_k) \le p \sum_k T_k / \lambda}{eig(X_k) <= p sum_k T_k / lambda}; the thesis prints \eqn{pK/\lambda}{p K / lambda}, which
+#' holds for
 #' \eqn{T_k = 1} only (`errata("thesis-4-multi-task")`).
 #'
 #' @param fit A [ggm_multi()] fit.
@@ -198,11 +205,13 @@ ggm_multi_bounds <- function(fit, which = NULL) {
 
 #' Simulate related Gaussian graphs and data from them
 #'
-#' The generator of the multi-task experiments: one random topology, edge weights uniform on \eqn{[-1, 1]} drawn anew for every task, and the diagonal set so
+#' The generator of the multi-task experiments: one random topology, edge weights uniform on \eqn{[-1, 1]} drawn anew for every task, and the
+#' diagonal set so
 #' that the smallest eigenvalue is 0.1. Seed with [set.seed()].
 #'
 #' @details
-#' With `similarity` below one, every task keeps each pair of the common topology (edge or not) with that probability and draws it anew otherwise; the thesis does not
+#' With `similarity` below one, every task keeps each pair of the common topology (edge or not) with that probability and draws it anew
+#' otherwise; the thesis does not
 #' spell this out. At 0 the topologies are independent.
 #'
 #' @param tasks Number of tasks.
@@ -224,7 +233,9 @@ sim_ggm_multi <- function(tasks = 5, p = 50, n = 50, density = 0.1, similarity =
   similarity <- check_number(similarity, lower = 0, upper = 1)
   if (!is.null(n)) {
     n <- check_vector(n, "n", lower = 1)
-    if (!length(n) %in% c(1L, tasks)) abort_input(sprintf("`n` must have one entry per task (%d) or one for all, but it has %d.", tasks, length(n)), "n")
+    if (!length(n) %in% c(1L, tasks)) {
+      abort_input(sprintf("`n` must have one entry per task (%d) or one for all, but it has %d.", tasks, length(n)), "n")
+    }
     if (any(n != round(n)) || any(n > 1e8)) abort_input("`n` must be whole numbers of observations.", "n")
     n <- rep_len(n, tasks)
   }

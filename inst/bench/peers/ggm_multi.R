@@ -4,7 +4,8 @@
 # against ggm_lasso() per task. One process, one thread, CPU seconds. JGL gets the loosest tolerance of a ladder with which it reaches the objective
 # within 1e-6, relatively, of the best known (ours at tol = 1e-9); so do we. Both objectives are evaluated by the same code.
 #
-# The peer is looked for in the library GRANARY_PEERS; without it only our times are recorded. GRANARY_BENCH_CAP (seconds) bounds a run of the peer: it
+# The peer is looked for in the library GRANARY_PEERS; without it only our times are recorded. GRANARY_BENCH_CAP (seconds) bounds a run of the
+# peer: it
 # is skipped when the one at the smaller size, scaled by the cube of the sizes, projects to more.
 Sys.setenv(OMP_NUM_THREADS = "1")
 arguments <- commandArgs(TRUE)
@@ -33,7 +34,10 @@ norm_sum <- function(X, penalty) {  # over ordered pairs; the fused norm covers 
   total
 }
 objective <- function(X, S, lambda1, lambda2, penalty) {
-  X <- lapply(X, function(x) as.matrix((x + t(x)) / 2))
+  X <- lapply(X, function(x) {
+    x <- as.matrix(x)
+    (x + t(x)) / 2
+  })
   value <- lambda2 * norm_sum(X, penalty)
   for (k in seq_along(S)) {
     factor <- tryCatch(chol(X[[k]]), error = function(e) NULL)
@@ -63,7 +67,8 @@ for (p in sizes) {
     norm <- if (penalty == "group") "l2" else "fused"
     ours <- function(tol) ggm_multi(S = S, lambda = lambda2, lambda1 = lambda1, norm = norm, weights = "equal", tol = tol, threads = 1)
     theirs <- function(tol) {
-      JGL::JGL(x, penalty = penalty, lambda1 = lambda1, lambda2 = lambda2, weights = "equal", return.whole.theta = TRUE, tol = tol, maxiter = 2000)$theta
+      JGL::JGL(x, penalty = penalty, lambda1 = lambda1, lambda2 = lambda2, weights = "equal", return.whole.theta = TRUE,
+               tol = tol, maxiter = 2000)$theta
     }
     best <- objective(ours(1e-9)$precision, S, lambda1, lambda2, penalty)
     record <- function(solver, run, ladder) {
