@@ -6,7 +6,8 @@
 #' The hub covariance graph minimises \eqn{\frac12\|\Sigma - S\|_F^2 + P(\Sigma)}{|Sigma - S|^2 / 2 + P(Sigma)} over
 #' \eqn{\Sigma \succeq \epsilon I}{Sigma >= eps I} with the hub penalty of [ggm_hub()]; the diagonal is not penalised. With `lambda3 = 0` it is the
 #' positive definite l1 estimate of Xue, Ma and Zou (2012) with penalty
-#' \eqn{\min(\lambda_1, \lambda_2/2)}{min(lambda1, lambda2 / 2)}. The alternating direction method, the split into components, the regimes and the stopping
+#' \eqn{\min(\lambda_1, \lambda_2/2)}{min(lambda1, lambda2 / 2)}. The alternating direction method, the split into components, the regimes and
+#' the stopping
 #' rule are those of [ggm_hub()]; the duality gap is that of a dual point built from its multipliers, and is in units of `S` squared.
 #'
 #' **Which method when:** for marginal relations (who varies with whom) rather than conditional ones; for the latter use [ggm_hub()].
@@ -50,8 +51,9 @@ new_hub <- function(class, result, data, penalty, settings, min_degree, deviance
   part <- hub_part(result, names, penalty, penalty$lambda2, min_degree, data$n, deviance)
   theta <- label_matrix(result$precision, names)
   do.call(new_fit, c(list(c(class, "hub"), theta = theta), part, list(
-    penalty = penalty, settings = settings, df = count_edges(theta), objective = result$objective, loss = result$loss, log_det = result$log_det,
-    gap = result$convergence$gap, kkt = result$kkt, component = result$component, trace = as.data.frame(result$trace), S = data$S, n = data$n,
+    penalty = penalty, settings = settings, df = count_edges(theta), objective = result$objective, loss = result$loss,
+    log_det = if (!is.nan(result$log_det)) result$log_det,
+    gap = result$convergence$gap, kkt = result$kkt, component = result$component, trace = hub_trace(result$trace), S = data$S, n = data$n,
     mean = data$mean, x = data$x, call = call, convergence = result$convergence
   )), quote = TRUE)
 }

@@ -9,7 +9,8 @@
 #' \deqn{P(\Theta) = \min_{\Theta = V + V' + Z} \lambda_1 \|Z\|_1 + \lambda_2 \|V\|_1 + \lambda_3 \sum_j \|V_{\cdot j}\|_q}{P(T) =
 #' min over T = V + V' + Z of lambda1 |Z|_1 + lambda2 |V|_1 + lambda3 sum_j |V_.j|_q}
 #' looks at off-diagonal entries only; sums run over ordered pairs, as in [ggm_lasso()]. \eqn{Z} holds ordinary edges; a column of \eqn{V} that is not
-#' zero makes its node a hub. \eqn{\Theta}{T} is unique, its split into \eqn{V} and \eqn{Z} need not be. Only the sum of the diagonals is identified: `V` has a
+#' zero makes its node a hub. \eqn{\Theta}{T} is unique, its split into \eqn{V} and \eqn{Z} need not be. Only the sum of the diagonals is
+#' identified: `V` has a
 #' zero diagonal.
 #'
 #' **What the three penalties allow.** With \eqn{1/s + 1/q = 1} and p variables (of a component):
@@ -27,11 +28,13 @@
 #' \eqn{\|\mathrm{soft}(2 L_{\cdot j}, \lambda_2)\|_s \le \lambda_3}{|soft(2 L_.j, lambda2)|_s <= lambda3}. `V` and `Z` have exact zeros.
 #'
 #' **BIC** is the paper's
+#'
 #' \eqn{-n\log\det\Theta + n\,\mathrm{tr}(S\Theta) + \log n\,\{|Z| + \nu + c(|V| - \nu)\}}{-n log det T + n tr(S T) + log n (|Z| + nu + c (|V| - nu))} with
 #' \eqn{\nu}{nu} the number of hubs, \eqn{|Z|} the number of pairs and \eqn{|V|} of entries that are not zero off the diagonal, and \eqn{c = 0.2}.
 #'
 #' **Which method when:** `ggm_hub()` when a few nodes may have edges to a large share of all others and the question is which; [ggm_lasso()] when
-#' degrees are alike; [ggm_scale_free()] when degrees follow a power law without true hubs. A nonzero column of `V` alone is weak evidence: with a small
+#' degrees are alike; [ggm_scale_free()] when degrees follow a power law without true hubs. A nonzero column of `V` alone is weak evidence: with
+#' a small
 #' `lambda3` most columns are nonzero. Look at strength and degree in `hubs`.
 #'
 #' @param x,S,n Data, or a covariance matrix and its number of observations, as in [ggm_lasso()].
@@ -88,7 +91,11 @@ fit_ggm_hub <- function(data, penalty, settings, start, threads, call) {
   parts <- Map(function(r, lambda2) {
     hub_part(r, colnames(data$S), penalty, lambda2, settings$min_degree, data$n, if (!is.null(data$n)) data$n * r$loss)
   }, results, penalty$lambda2)
-  if (length(results) > 1L) results <- lapply(results, function(r) utils::modifyList(r, list(covariance = matrix(0, 0L, 0L))))
+  results <- lapply(results, function(r) {
+    r$trace <- hub_trace(r$trace)
+    if (length(results) > 1L) r$covariance <- matrix(0, 0L, 0L)
+    r
+  })
   own <- if (length(parts) == 1L) parts[[1L]] else list(parts = parts)
   shared <- list("ggm_hub", results, data, lambda = penalty$lambda2, penalty = penalty, settings = settings)
   do.call(new_ggm, c(shared, own, list(call = call)), quote = TRUE)  # quoted, or the call would be made again
@@ -101,6 +108,12 @@ hub_part <- function(result, names, penalty, lambda2, min_degree, n, deviance) {
   list(V = V, Z = Z, hubs = hub_table(V, label_matrix(result$precision, names), penalty$q, min_degree),
        bic = if (is.null(deviance)) NA_real_ else deviance + log(n) * hub_complexity(V, Z),
        regime = core_hub_regime(penalty$lambda1, lambda2, penalty$lambda3, penalty$q, length(names)), dual = result$dual, step = result$step)
+}
+
+# No gap is known before the first feasible iterate.
+hub_trace <- function(trace) {
+  trace[is.nan(trace)] <- NA
+  as.data.frame(trace)
 }
 
 label_matrix <- function(m, names) {
@@ -259,7 +272,8 @@ plot.granary_ggm_hub <- function(x, type = NULL, which = NULL, min_degree = NULL
 mark_hubs <- function(position, part, names) {
   if (nrow(part$hubs) == 0L) return(invisible())
   at <- match(part$hubs$node, names)
-  graphics::points(position[at, , drop = FALSE], pch = 21, cex = 2 + 2 * part$hubs$strength / max(part$hubs$strength), bg = "#f4a582", col = "grey20")
+  size <- 2 + 2 * part$hubs$strength / max(part$hubs$strength)
+  graphics::points(position[at, , drop = FALSE], pch = 21, cex = size, bg = "#f4a582", col = "grey20")
   halo_text(position[at, , drop = FALSE], part$hubs$node, 0.9)
 }
 
@@ -284,7 +298,8 @@ plot_parts <- function(part) {
 #' Closed-form tests on the penalties of [ggm_hub()], [cov_hub()] and [ising_hub()].
 #'
 #' @details `hub_regime()` applies Lemmas 3 and 4 of the paper, which hold for every loss: see [ggm_hub()]. `hub_lambda_max()` gives, for one
-#' `lambda2`, the smallest `lambda1` and the smallest `lambda3` with which the graph is empty. Both must be reached: the estimate is diagonal if and only if
+#' `lambda2`, the smallest `lambda1` and the smallest `lambda3` with which the graph is empty. Both must be reached: the estimate is diagonal if
+#' and only if
 #' \eqn{\max|S_{jk}| \le \lambda_1}{max |S_jk| <= lambda1} and
 #' \eqn{\|\mathrm{soft}(2 S_{\cdot j}, \lambda_2)\|_s \le \lambda_3}{|soft(2 S_.j, lambda2)|_s <= lambda3} for every j. For [ising_hub()] take
 #' \eqn{S = X'X - n \bar x \bar x'}{S = X'X - n mean mean'}.
@@ -426,9 +441,11 @@ hub_score <- function(truth, fit, hubs = NULL, r = 1, threshold = 1e-5) {
 #'
 #' The three set-ups of the hub paper (Section 3.5.2). Seed with [set.seed()].
 #'
-#' @details `"hub"`: any two nodes are joined with chance `sparsity`, and a hub with any other node with chance `hub_density`. `"two_blocks"`: two such
+#' @details `"hub"`: any two nodes are joined with chance `sparsity`, and a hub with any other node with chance `hub_density`. `"two_blocks"`:
+#' two such
 #' graphs side by side. `"scale_free"`: degrees follow \eqn{P(k) \propto k^{-2.5}}{P(k) ~ k^-2.5}; nodes joined to more than 5 percent of
-#' the others count as hubs. An edge gets the mean of two draws from \eqn{\pm[0.25, 0.75]}{[-0.75, -0.25] and [0.25, 0.75]}; a precision or covariance matrix
+#' the others count as hubs. An edge gets the mean of two draws from \eqn{\pm[0.25, 0.75]}{[-0.75, -0.25] and [0.25, 0.75]}; a precision or
+#' covariance matrix
 #' gets the diagonal that makes its smallest eigenvalue 0.1, an Ising model intercepts of zero.
 #'
 #' @param p,hubs,n Number of variables, of hubs, of observations (`NULL` for none).

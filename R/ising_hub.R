@@ -12,7 +12,8 @@
 #' solved for, and the fitted probabilities, drawn towards the data, are a dual point. BIC is that of [ggm_hub()] with twice the negative
 #' log-pseudo-likelihood.
 #'
-#' With `lambda3 = 0`, or penalties that exclude hubs, this is the l1-penalised symmetric pseudo-likelihood estimate of Hoefling and Tibshirani (2009),
+#' With `lambda3 = 0`, or penalties that exclude hubs, this is the l1-penalised symmetric pseudo-likelihood estimate of Hoefling and Tibshirani
+#' (2009),
 #' diagonal free.
 #'
 #' **Which method when:** for 0/1 data with suspected hubs. For an Ising model without hubs set `lambda3` so large that none is possible.
@@ -22,7 +23,8 @@
 #' @param lambda2 The penalty of a hub's edges: one number.
 #' @param tol Duality gap per variable and row at which to stop.
 #' @param inner The solver of the smooth step: L-BFGS, or the Barzilai-Borwein method of the paper with a non-monotone line search.
-#' @return An object of class `granary_ising_hub`: `theta` (sparse, intercepts on the diagonal), `V`, `Z`, `hubs`, `objective`, `gap`, `bic`, `regime`,
+#' @return An object of class `granary_ising_hub`: `theta` (sparse, intercepts on the diagonal), `V`, `Z`, `hubs`, `objective`, `gap`, `bic`,
+#' `regime`,
 #'   `df`, and the data.
 #' @references
 #' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15, 3297--3331.
@@ -70,7 +72,9 @@ ising_hub <- function(x, lambda1, lambda2, lambda3, q = 2, method = c("auto", "a
 predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
   x <- ggm_newdata(object, newdata)
   other <- which(x != 0 & x != 1)
-  if (length(other) > 0L) abort_input(sprintf("`newdata` must hold zeros and ones only, but %s is %g.", describe_position(x, other[1L]), x[other[1L]]), "newdata")
+  if (length(other) > 0L) {
+    abort_input(sprintf("`newdata` must hold zeros and ones only, but %s is %g.", describe_position(x, other[1L]), x[other[1L]]), "newdata")
+  }
   theta <- as.matrix(object$theta)
   intercept <- diag(theta)
   diag(theta) <- 0
@@ -79,12 +83,15 @@ predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
 
 #' Simpler ways to find hubs
 #'
-#' `hub_screen()` thresholds partial correlations and counts (Hero and Rajaratnam 2012); `ggm_scale_free()` reweights the graphical lasso so that nodes with
+#' `hub_screen()` thresholds partial correlations and counts (Hero and Rajaratnam 2012); `ggm_scale_free()` reweights the graphical lasso so that
+#' nodes with
 #' many edges get more of them cheaply (Liu and Ihler 2011). Both are the paper's competitors of [ggm_hub()].
 #'
 #' @details `hub_screen()` uses the pseudo-inverse of the correlation matrix where that is singular. `ggm_scale_free()` repeats
-#' [ggm_lasso()] with weights \eqn{\alpha\{1/(\|\theta_{-j}\|_1 + e_j) + 1/(\|\theta_{-k}\|_1 + e_k)\}}{alpha (1 / (|t_-j|_1 + e_j) + 1 / (|t_-k|_1 + e_k))}
-#' and \eqn{2\alpha/e_j}{2 alpha / e_j} on the diagonal, \eqn{e_j = \theta_{jj}}{e_j = t_jj} of the round before (from `NULL`), starting at the identity.
+#' [ggm_lasso()] with weights
+#' \eqn{\alpha\{1/(\|\theta_{-j}\|_1 + e_j) + 1/(\|\theta_{-k}\|_1 + e_k)\}}{alpha (1 / (|t_-j|_1 + e_j) + 1 / (|t_-k|_1 + e_k))}
+#' and \eqn{2\alpha/e_j}{2 alpha / e_j} on the diagonal, \eqn{e_j = \theta_{jj}}{e_j = t_jj} of the round before (from `NULL`), starting at the
+#' identity.
 #'
 #' @param x,S,n As in [ggm_lasso()].
 #' @param rho Threshold on absolute partial correlations, between 0 and 1.
@@ -102,8 +109,8 @@ predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_hub_graph(p = 40, hubs = 2, n = 200)
-#' hub_screen(sim$data, rho = 0.2, d = 8)
+#' sim <- sim_hub_graph(p = 20, hubs = 2, n = 60)
+#' hub_screen(sim$data, rho = 0.3, d = 5)
 #' sim$hubs
 #' ggm_scale_free(sim$data, alpha = 0.1)$df
 hub_screen <- function(x = NULL, S = NULL, rho, d = 1) {
@@ -129,12 +136,13 @@ ggm_scale_free <- function(x = NULL, S = NULL, n = NULL, alpha, e = NULL, rounds
   e <- check_number(e, lower = 0, strict_lower = TRUE, allow_null = TRUE)
   rounds <- check_count(rounds)
   theta <- diag(ncol(data$S))
+  fit <- NULL
   for (round in seq_len(rounds)) {
     own <- if (is.null(e)) diag(theta) else rep(e, ncol(theta))
     weight <- alpha / (colSums(abs(theta)) - abs(diag(theta)) + own)
     lambda <- outer(weight, weight, "+")
     diag(lambda) <- 2 * alpha / own
-    fit <- ggm_lasso(x = x, S = S, n = n, lambda = lambda, ...)
+    fit <- ggm_lasso(x = x, S = S, n = n, lambda = lambda, start = fit, ...)
     theta <- as.matrix(fit$precision)
   }
   fit
