@@ -179,8 +179,7 @@ check_matrix <- function(x, arg = deparse1(substitute(x)), min_rows = 1L, min_co
   check_shape(x, arg, min_rows, min_cols)
   values <- if (isS4(x)) x@x else x
   check_finite(values, arg, allow_na, function(at) describe_position(x, at))
-  extremes <- suppressWarnings(range(values, na.rm = TRUE))  # not finite where there is no value at all
-  if (all(is.finite(extremes)) && max(abs(extremes)) > max_abs) {
+  if (core_largest(values) > max_abs) {
     at <- which.max(abs(values))
     abort_input(paste0("`", arg, "` has a value too large to compute with: ", format(values[at], digits = 3L), " at ",
                        describe_position(x, at), ".\nRescale the data, or correct the value."), arg = arg)
@@ -275,22 +274,30 @@ check_symmetric <- function(x, arg = deparse1(substitute(x)), tol = 1e-8, min_si
   }
   if (nrow(x) < min_size) check_shape(x, arg, min_size, min_size)
   labels <- symmetric_labels(x, arg)
-  turned <- if (isS4(x)) Matrix::t(x) else t(x)
-  dimnames(x) <- dimnames(turned) <- list(NULL, NULL)
-  gap <- abs(x - turned)
-  if (max(gap) > tol * max(abs(x))) {
-    at <- if (isS4(gap)) Matrix::which(gap == max(gap))[1L] else which.max(gap)
-    pair <- sort(c((at - 1L) %% nrow(x), (at - 1L) %/% nrow(x)) + 1L)
-    i <- pair[1L]
-    j <- pair[2L]
+  if (isS4(x)) {
+    dimnames(x) <- list(NULL, NULL)
+    gap <- abs(x - Matrix::t(x))
+    at <- if (length(gap@x) > 0L) Matrix::which(gap == max(gap), arr.ind = TRUE)[1L, ] else c(1L, 1L)
+    found <- c(max(gap), sort(at), max(abs(x)))
+  } else {
+    found <- core_asymmetry(x)
+  }
+  if (found[1L] > tol * found[4L]) {
+    i <- found[2L]
+    j <- found[3L]
     abort_input(paste0(
       "`", arg, "` must be symmetric, but its entry (", i, ", ", j, ") is ", format(x[i, j], digits = 6L), " and (", j, ", ", i, ") is ",
       format(x[j, i], digits = 6L), if (!is.null(labels)) paste0(" (variables \"", labels[i], "\" and \"", labels[j], "\")"), ".\n",
       "If the difference is rounding, pass (", arg, " + t(", arg, ")) / 2."
     ), arg = arg)
   }
-  x <- (x + turned) / 2
-  if (!is.null(labels)) dimnames(x) <- list(labels, labels)
+  if (found[1L] > 0) {
+    dimnames(x) <- NULL
+    x <- (x + if (isS4(x)) Matrix::t(x) else t(x)) / 2
+  }
+  wanted <- if (!is.null(labels)) list(labels, labels)
+  if (!isS4(x) && !identical(dimnames(x), wanted)) dimnames(x) <- wanted  # a copy only where something changes
+  if (isS4(x)) dimnames(x) <- list(labels, labels)
   x
 }
 

@@ -58,8 +58,7 @@ ggm_input <- function(x, S, n) {
   } else {
     S <- check_symmetric(S, "S")
     n <- check_count(n, "n", allow_null = TRUE)
-    names <- if (is.null(colnames(S))) rownames(S) else colnames(S)
-    dimnames(S) <- rep(list(variable_names(names, ncol(S))), 2L)
+    if (is.null(colnames(S))) dimnames(S) <- rep(list(variable_names(NULL, ncol(S))), 2L)
     check_names_unique(colnames(S), "S")
     if (any(diag(S) < 0)) {
       bad <- which.min(diag(S))

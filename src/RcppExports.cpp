@@ -11,6 +11,36 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// core_asymmetry
+Rcpp::NumericVector core_asymmetry(const Eigen::Map<Eigen::MatrixXd> x);
+RcppExport SEXP _granary_core_asymmetry(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_asymmetry(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_semidefinite_excess
+double core_semidefinite_excess(const Eigen::Map<Eigen::MatrixXd> s);
+RcppExport SEXP _granary_core_semidefinite_excess(SEXP sSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_semidefinite_excess(s));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_largest
+double core_largest(const Rcpp::NumericVector& x);
+RcppExport SEXP _granary_core_largest(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_largest(x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_glasso_path
 Rcpp::List core_glasso_path(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, std::vector<double> multipliers, bool penalize_diagonal, std::string method, std::string inner, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::S4> start, int threads, SEXP progress);
 RcppExport SEXP _granary_core_glasso_path(SEXP sSEXP, SEXP lambdaSEXP, SEXP multipliersSEXP, SEXP penalize_diagonalSEXP, SEXP methodSEXP, SEXP innerSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -65,16 +95,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_covariance(x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_semidefinite_excess
-double core_semidefinite_excess(const Eigen::Map<Eigen::MatrixXd> s);
-RcppExport SEXP _granary_core_semidefinite_excess(SEXP sSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_semidefinite_excess(s));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -246,11 +266,13 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
+    {"_granary_core_semidefinite_excess", (DL_FUNC) &_granary_core_semidefinite_excess, 1},
+    {"_granary_core_largest", (DL_FUNC) &_granary_core_largest, 1},
     {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 12},
     {"_granary_core_glasso_certificate", (DL_FUNC) &_granary_core_glasso_certificate, 4},
     {"_granary_core_glasso_bounds", (DL_FUNC) &_granary_core_glasso_bounds, 4},
     {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
-    {"_granary_core_semidefinite_excess", (DL_FUNC) &_granary_core_semidefinite_excess, 1},
     {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
     {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
     {"_granary_core_multi_path", (DL_FUNC) &_granary_core_multi_path, 11},

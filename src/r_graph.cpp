@@ -4,7 +4,6 @@
 #include <map>
 
 #include "core/moments.h"
-#include "core/spd.h"
 #include "graph/glasso.h"
 #include "graph/sim_ggm.h"
 
@@ -21,7 +20,7 @@ Penalty as_penalty(const Rcpp::NumericVector& lambda, Index p, bool penalize_dia
   return Penalty::matrix(MatrixMap(lambda.begin(), p, p), penalize_diagonal);
 }
 
-Rcpp::List as_list(const GlassoResult& fit) {
+Rcpp::List as_list(const GlassoResult& fit, bool covariance) {
   Rcpp::NumericMatrix trace(static_cast<int>(fit.trace.size()), 5);
   Rcpp::colnames(trace) = Rcpp::CharacterVector{"objective", "residual", "free", "step", "sweeps"};
   for (std::size_t k = 0; k < fit.trace.size(); ++k) {
@@ -33,9 +32,9 @@ Rcpp::List as_list(const GlassoResult& fit) {
   for (std::size_t c = 0; c < fit.components.size(); ++c) {
     for (const int i : fit.components[c]) component[i] = static_cast<int>(c) + 1;
   }
-  return Rcpp::List::create(Rcpp::Named("precision") = symmetric_from_upper(fit.state.upper), Rcpp::Named("covariance") = fit.state.w,
+  return Rcpp::List::create(Rcpp::Named("precision") = symmetric_from_upper(fit.state.upper), Rcpp::Named("covariance") = covariance ? fit.state.w : MatrixXd(),
                             Rcpp::Named("log_det") = fit.state.log_det, Rcpp::Named("objective") = fit.objective,
-                            Rcpp::Named("kkt") = fit.largest_violation, Rcpp::Named("component") = component,
+                            Rcpp::Named("kkt") = fit.kkt, Rcpp::Named("component") = component,
                             Rcpp::Named("trace") = trace, Rcpp::Named("convergence") = granary::as_list(fit.convergence));
 }
 
@@ -52,26 +51,29 @@ Rcpp::List core_glasso_path(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVe
   options.tol = tol;
   options.max_iter = max_iter;
   options.threads = threads;
+  options.covariance = keep_covariance;
+  options.warm = false;
   GlassoState from;
   if (start.isNotNull()) from = make_state(Rcpp::as<SparseMatrix>(start.get()));
-  const auto path = glasso_path(s, as_penalty(lambda, s.rows(), penalize_diagonal), multipliers, options, keep_covariance, monitor,
+  const auto path = glasso_path(s, as_penalty(lambda, s.rows(), penalize_diagonal), multipliers, options, monitor,
                                 start.isNotNull() ? &from : nullptr);
   Rcpp::List out(path.size());
-  for (std::size_t k = 0; k < path.size(); ++k) out[k] = as_list(path[k]);
+  for (std::size_t k = 0; k < path.size(); ++k) out[k] = as_list(path[k], keep_covariance);
   return out;
 }
 
-// The duality gap and the optimality residual of any X for the graphical lasso, whoever computed it.
+// The duality gap and the residuals of any X for the graphical lasso, whoever computed it.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_glasso_certificate(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, bool penalize_diagonal,
                                    Eigen::SparseMatrix<double> precision) {
   const Penalty penalty = as_penalty(lambda, s.rows(), penalize_diagonal);
   const GlassoState state = make_state(precision);
   const double objective = -state.log_det + linear_and_penalty(s, penalty, state.upper);
-  const Optimality kkt = optimality(s, penalty, state.upper, state.w);
+  MatrixXd v = state.w, product;
+  const Certificate proof = certify(s, penalty, state.upper, v, product);
   return Rcpp::List::create(Rcpp::Named("objective") = objective,
-                            Rcpp::Named("gap") = duality_gap(s, penalty, objective, state.w),
-                            Rcpp::Named("residual") = kkt.relative(), Rcpp::Named("kkt") = kkt.largest);
+                            Rcpp::Named("gap") = std::isnan(proof.gap) ? duality_gap(s, penalty, objective, state.w) : proof.gap,
+                            Rcpp::Named("residual") = proof.residual, Rcpp::Named("kkt") = proof.largest);
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -83,15 +85,6 @@ Rcpp::NumericVector core_glasso_bounds(const Eigen::Map<Eigen::MatrixXd> s, Rcpp
 
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd core_covariance(const Eigen::Map<Eigen::MatrixXd> x) { return sample_covariance(x); }
-
-// What must be added to the diagonal, in units of the mean variance, before S has a Cholesky factor.
-// [[Rcpp::export(rng = false)]]
-double core_semidefinite_excess(const Eigen::Map<Eigen::MatrixXd> s) {
-  const double scale = s.diagonal().mean();
-  JitterOptions ladder;
-  ladder.last = 1e4;
-  return scale > 0 ? cholesky_with_jitter(s, ladder).jitter() / scale : 0;
-}
 
 // [[Rcpp::export(rng = false)]]
 Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, int block, int width, int rows, double density,

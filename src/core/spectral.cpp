@@ -338,4 +338,28 @@ PivotedCholesky pivoted_cholesky(ConstMatrixRef a, Index max_rank, double tol, M
       diagonal, [&](Index j, VectorRef y) { y = a.col(j); }, max_rank, tol, monitor);
 }
 
+double smallest_ritz_value(const ConstMatrixRef& a, Index steps) {
+  const Index n = a.rows();
+  steps = std::min(steps, n);
+  MatrixXd basis(n, steps);
+  VectorXd diagonal(steps), off(steps);
+  VectorXd q = start_vector(n).normalized(), y(n);
+  double norm = 0;
+  Index m = 0;
+  while (m < steps) {
+    basis.col(m) = q;
+    y.noalias() = a.selfadjointView<Eigen::Lower>() * q;
+    norm = std::max(norm, y.norm());
+    diagonal[m] = q.dot(y);
+    for (int twice = 0; twice < 2; ++twice) y -= (basis.leftCols(m + 1) * (basis.leftCols(m + 1).transpose() * y)).eval();
+    const double left = y.norm();
+    off[m++] = left;
+    if (!(left > 1e-14 * norm)) break;  // the Krylov space is used up
+    q = y / left;
+  }
+  Eigen::SelfAdjointEigenSolver<MatrixXd> solver;
+  solver.computeFromTridiagonal(diagonal.head(m), off.head(m - 1), Eigen::EigenvaluesOnly);
+  return solver.eigenvalues()[0];
+}
+
 }  // namespace granary

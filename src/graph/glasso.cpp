@@ -16,39 +16,48 @@ namespace {
 
 SolverReport solve_component(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
                              GlassoState& state) {
-  switch (options.method) {
-    case GlassoMethod::bcd:
-      return glasso_bcd(s, lambda, options, monitor, state);
-    case GlassoMethod::admm:
-      return glasso_admm(s, lambda, options, monitor, state);
-    case GlassoMethod::quic:
-      break;
+  if (options.method == GlassoMethod::admm) return glasso_admm(s, lambda, options, monitor, state);
+  if (options.method == GlassoMethod::quic) return quic(s, lambda, options, monitor, state);
+  SolverReport report = glasso_bcd(s, lambda, options, monitor, state);
+  if (report.lost) {  // Newton's method cannot lose the cone, and says so when there is no solution
+    state = diagonal_state(s, lambda);
+    report = quic(s, lambda, options, monitor, state);
   }
-  return quic(s, lambda, options, monitor, state);
+  return report;
 }
 
 struct ComponentResult {
   GlassoState state;
-  double objective = 0, gap = 0;
-  Optimality optimality;
+  double objective = 0, gap = 0, kkt = 0;
   SolverReport report;
 };
 
 // `state` holds the start on entry.
-void finish(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor, ComponentResult& out) {
+void finish(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
+            ComponentResult& out) {
   if (s.rows() == 1) {
     out.state = diagonal_state(s, lambda);  // the closed form
+    out.objective = -out.state.log_det + linear_and_penalty(s, lambda, out.state.upper);
     out.report.converged = true;
-  } else {
-    out.report = solve_component(s, lambda, options, monitor, out.state);
+    return;
   }
+  SolverReport& report = out.report;
+  report = solve_component(s, lambda, options, monitor, out.state);
   out.objective = -out.state.log_det + linear_and_penalty(s, lambda, out.state.upper);
-  out.optimality = optimality(s, lambda, out.state.upper, out.state.w);
-  if (options.certificate) {
-    out.gap = duality_gap(s, lambda, out.objective, out.state.w);
-    if (!out.report.converged && std::isnan(out.gap)) {
-      out.report.message += "; no dual point was found, so the likelihood may be unbounded: try a larger lambda";
-    }
+  if (!report.certified) {
+    MatrixXd v = out.state.w, product;
+    report.certificate = certify(s, lambda, out.state.upper, v, product);
+  }
+  out.kkt = report.certificate.largest;
+  out.gap = report.certificate.gap;
+  if (std::isnan(out.gap)) out.gap = duality_gap(s, lambda, out.objective, out.state.w);
+  if (!report.converged && std::isnan(out.gap)) {
+    report.message += "; no dual point was found, so the likelihood may be unbounded: try a larger lambda";
+  }
+  if (options.covariance && options.method == GlassoMethod::bcd) {
+    SpdInverse factor;
+    factor.factorise(out.state.upper);
+    factor.inverse(out.state.w);
   }
 }
 
@@ -63,7 +72,7 @@ MatrixXd principal_submatrix(const ConstMatrixRef& m, const std::vector<int>& me
 
 // The part of `start` that belongs to a component. When no entry of X leaves the component, its W is the submatrix of W.
 GlassoState restricted_state(const GlassoState& start, const std::vector<int>& members, const std::vector<int>& position,
-                             const std::vector<int>& label, bool closed) {
+                             const std::vector<int>& label, bool closed, bool log_det) {
   const int n = static_cast<int>(members.size());
   std::vector<Eigen::Triplet<double>> entries;
   for (int j = 0; j < n; ++j) {
@@ -74,14 +83,12 @@ GlassoState restricted_state(const GlassoState& start, const std::vector<int>& m
   GlassoState out;
   out.upper.resize(n, n);
   out.upper.setFromTriplets(entries.begin(), entries.end());
+  if (closed) out.w = principal_submatrix(start.w, members);
+  if (closed && !log_det) return out;
   SpdInverse factor;
   if (!factor.factorise(out.upper)) throw NumericalError("the starting precision matrix is not positive definite");
   out.log_det = factor.log_det();
-  if (closed) {
-    out.w = principal_submatrix(start.w, members);
-  } else {
-    factor.inverse(out.w);
-  }
+  if (!closed) factor.inverse(out.w);
   return out;
 }
 
@@ -97,6 +104,12 @@ std::vector<char> closed_components(const SparseMatrix& upper, const std::vector
 }
 
 }  // namespace
+
+void report_progress(const GlassoOptions& options, double first, double residual, Monitor& monitor) {
+  if (!(options.progress_to > options.progress_from) || !(first > options.tol)) return monitor.check();
+  const double share = std::clamp(std::log(first / residual) / std::log(first / options.tol), 0.0, 1.0);
+  monitor.progress(options.progress_from + share * (options.progress_to - options.progress_from));
+}
 
 GlassoState diagonal_state(const ConstMatrixRef& s, const Penalty& lambda) {
   const Index p = s.rows();
@@ -134,10 +147,12 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
   const Index count = static_cast<Index>(components.size());
   std::vector<ComponentResult> parts(count);
 
+  const bool keep_w = options.covariance || options.warm;
   if (count == 1) {
     parts[0].state = start ? *start : diagonal_state(s, lambda);
     finish(s, lambda, options, monitor, parts[0]);
     result.state = std::move(parts[0].state);
+    if (!keep_w) result.state.w.resize(0, 0);
   } else {
     std::vector<int> position(p), label(p);
     for (Index c = 0; c < count; ++c) {
@@ -155,21 +170,23 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
       const auto& members = components[c];
       const Penalty part_lambda = lambda.restricted(members);
       const MatrixXd part_s = principal_submatrix(s, members);
-      parts[c].state = start && members.size() > 1 ? restricted_state(*start, members, position, label, closed[c])
-                                                   : diagonal_state(part_s, part_lambda);
+      parts[c].state = start && members.size() > 1
+                           ? restricted_state(*start, members, position, label, closed[c], options.method != GlassoMethod::bcd)
+                           : diagonal_state(part_s, part_lambda);
       GlassoOptions part_options = options;
       if (k > 0) part_options.progress_to = part_options.progress_from;  // the largest component speaks for all
       finish(part_s, part_lambda, part_options, monitor, parts[c]);
     });
 
     std::vector<Eigen::Triplet<double>> entries;
-    result.state.w.setZero(p, p);
+    if (keep_w) result.state.w.setZero(p, p);
     for (Index c = 0; c < count; ++c) {
       const auto& members = components[c];
       const GlassoState& part = parts[c].state;
       for (Index j = 0; j < part.upper.cols(); ++j) {
-        for (SparseMatrix::InnerIterator it(part.upper, j); it; ++it) entries.emplace_back(members[it.row()], members[j], it.value());
-        for (Index i = 0; i < part.w.rows(); ++i) result.state.w(members[i], members[j]) = part.w(i, j);
+        for (SparseMatrix::InnerIterator it(part.upper, j); it; ++it)
+          entries.emplace_back(members[it.row()], members[j], it.value());
+        for (Index i = 0; keep_w && i < part.w.rows(); ++i) result.state.w(members[i], members[j]) = part.w(i, j);
       }
       result.state.log_det += part.log_det;
     }
@@ -186,31 +203,31 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
     const ComponentResult& part = parts[c];
     result.objective += part.objective;
     gap += part.gap;
-    convergence.residual = std::max(convergence.residual, part.optimality.relative());
-    result.largest_violation = std::max(result.largest_violation, part.optimality.largest);
+    convergence.residual = std::max(convergence.residual, part.report.residual);
+    result.kkt = std::max(result.kkt, part.kkt);
     convergence.converged = convergence.converged && part.report.converged;
     convergence.iterations = std::max(convergence.iterations, part.report.iterations);
     if (!part.report.message.empty()) convergence.message = part.report.message;
     if (components[c].size() > components[largest].size()) largest = c;
   }
   result.trace = std::move(parts[largest].report.trace);
-  convergence.gap = options.certificate ? gap : Convergence::unknown;
+  convergence.gap = gap;
   convergence.seconds = clock.seconds();
   return result;
 }
 
 std::vector<GlassoResult> glasso_path(const ConstMatrixRef& s, const Penalty& lambda, const std::vector<double>& multipliers,
-                                      const GlassoOptions& options, bool keep_covariance, Monitor& monitor,
-                                      const GlassoState* start) {
+                                      const GlassoOptions& options, Monitor& monitor, const GlassoState* start) {
   std::vector<GlassoResult> path;
   path.reserve(multipliers.size());
   for (std::size_t k = 0; k < multipliers.size(); ++k) {
     const GlassoState* from = path.empty() ? start : &path.back().state;
     GlassoOptions step = options;
+    step.warm = options.warm || k + 1 < multipliers.size();
     step.progress_from = static_cast<double>(k) / static_cast<double>(multipliers.size());
     step.progress_to = static_cast<double>(k + 1) / static_cast<double>(multipliers.size());
     GlassoResult next = glasso(s, lambda.scaled(multipliers[k]), step, monitor, from);
-    if (!path.empty() && !keep_covariance) path.back().state.w.resize(0, 0);
+    if (!path.empty() && !options.covariance) path.back().state.w.resize(0, 0);
     path.push_back(std::move(next));
   }
   return path;

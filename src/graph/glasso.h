@@ -1,7 +1,7 @@
 // The graphical lasso with its certificate: screening, one of three solvers on every component, duality gap, warm-started paths.
 //
-// Problem and notation in glasso_problem.h. Solvers: quic.h (proximal Newton, the default), glasso_bcd.h (block coordinate descent of
-// Friedman, Hastie and Tibshirani 2008) and glasso_admm.h (alternating directions; Boyd et al. 2011).
+// Problem and notation in glasso_problem.h. Solvers: glasso_bcd.h (block coordinate descent, the default because it is the fastest),
+// quic.h (the proximal Newton method of the paper) and glasso_admm.h (alternating directions; Boyd et al. 2011).
 #pragma once
 
 #include <vector>
@@ -13,29 +13,32 @@
 
 namespace granary::graph {
 
-enum class GlassoMethod { quic, bcd, admm };
+enum class GlassoMethod { bcd, quic, admm };
 enum class InnerRule { forcing, paper };  // how accurately QUIC solves for the Newton direction
 
 struct GlassoOptions {
-  GlassoMethod method = GlassoMethod::quic;
-  double tol = 1e-6;    // stop when sum |subgradient| <= tol sum |X|, S in units of its mean variance, in every component
-  int max_iter = 100;   // Newton steps (quic), sweeps over the columns (bcd), iterations (admm)
+  GlassoMethod method = GlassoMethod::bcd;
+  // In every component bcd stops when Certificate::residual <= tol, quic and admm when sum |subgradient| <= tol sum |X| with S in units
+  // of its mean variance.
+  double tol = 1e-6;
+  int max_iter = 1000;  // sweeps over the columns (bcd), Newton steps (quic), iterations (admm)
   InnerRule inner = InnerRule::forcing;
   double armijo = 1e-3;           // sigma in (21)
   double backtrack = 0.5;         // beta in (21)
   double admm_penalty = 50;       // the paper's tuned values (Section 5.2); in units of the mean variance squared
   double over_relaxation = 1.5;
   int threads = 1;                // components run in parallel
-  bool certificate = true;        // compute the duality gap
+  bool covariance = true;         // return W = X^-1
+  bool warm = true;               // or at least whatever W near it the solver ended with, for a warm start from the result
   double progress_from = 0, progress_to = 0;  // the part of the whole work that this fit is, for the Monitor; equal: silent
 };
 
 struct GlassoStep {  // one line of the trace
   double objective;
-  double residual;   // sum |subgradient| / sum |X| before the step
+  double residual;   // what the stopping rule looks at: before the step (quic), after it (bcd, admm)
   double free;       // coordinates in the free set, upper triangle with diagonal
-  double step;       // accepted step length
-  int sweeps;        // of coordinate descent for the direction
+  double step;       // accepted step length (quic)
+  int sweeps;        // of coordinate descent for the direction (quic), over the columns so far (bcd)
 };
 
 // Where a solver starts, and where it ends: X by its upper triangle, W = X^-1.
@@ -48,27 +51,35 @@ struct GlassoState {
 struct GlassoResult {
   GlassoState state;
   double objective = 0;
-  double largest_violation = 0;  // of the optimality conditions, entrywise, in units of S
+  double kkt = 0;  // Certificate::largest
   Convergence convergence;
   std::vector<GlassoStep> trace;               // of the largest component
   std::vector<std::vector<int>> components;    // found by screening
 };
 
-// One component, no screening: each solver has this shape. `state` holds the start (a positive definite X with its inverse).
+// One component, no screening: each solver has this shape. `state` holds the start: a positive definite X with its inverse (quic, admm) or
+// some W near that (bcd), and at the end the like.
 struct SolverReport {
   bool converged = false;
   int iterations = 0;
   std::string message;
+  double residual = 0;  // what the stopping rule looked at
   std::vector<GlassoStep> trace;
+  Certificate certificate;  // of the final state, where the solver needed it itself
+  bool certified = false;
+  bool lost = false;        // bcd: W left the positive definite cone
 };
+
+// How far the residual has come from its first value to the tolerance, on the log scale.
+void report_progress(const GlassoOptions& options, double first, double residual, Monitor& monitor);
 
 GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
                     const GlassoState* start = nullptr);
 
 // One fit per multiplier of Lambda, in the order given (decreasing is fastest), each started at the one before. W is dropped from
-// every result but the last unless `keep_covariance`.
+// every result but the last unless `options.covariance`, and from the last unless that or `options.warm`.
 std::vector<GlassoResult> glasso_path(const ConstMatrixRef& s, const Penalty& lambda, const std::vector<double>& multipliers,
-                                      const GlassoOptions& options, bool keep_covariance, Monitor& monitor,
+                                      const GlassoOptions& options, Monitor& monitor,
                                       const GlassoState* start = nullptr);
 
 // The positive definite X with its inverse, from a user's matrix; throws InputError when it is not positive definite.

@@ -36,6 +36,7 @@ SolverReport glasso_admm(const ConstMatrixRef& s, const Penalty& lambda, const G
     const double residual = optimality(s, lambda, state.upper, state.w).relative();
     const double f = -state.log_det + linear_and_penalty(s, lambda, state.upper);
     report.trace.push_back({f, residual, static_cast<double>(state.upper.nonZeros()), 1, 0});
+    report.residual = residual;
     return residual;
   };
   const AdmmResult end = admm(problem, MatrixXd(symmetric_from_upper(state.upper)), driver, monitor);

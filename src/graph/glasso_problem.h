@@ -34,6 +34,24 @@ Optimality optimality(const ConstMatrixRef& s, const Penalty& lambda, const Spar
 // definite moved towards S + diag(Lambda). Never negative but for rounding; NaN when no positive definite V was found.
 double duality_gap(const ConstMatrixRef& s, const Penalty& lambda, double objective, const MatrixXd& w);
 
+// What X proves about itself, given some W near its inverse. V is W brought to satisfy every optimality condition but V = X^-1:
+//
+//   V_ij = S_ij + Lambda_ij sign(X_ij)  where X_ij != 0,    V_ij = S_ij + clip(W_ij - S_ij, +-Lambda_ij)  elsewhere.
+//
+// Then tr(S X) + ||X||_{1,Lambda} = tr(V X), and with r the eigenvalues of V X - I (real, as X > 0) the duality gap of X and V is
+//
+//   sum_i r_i - log(1 + r_i) <= t / (2 (1 - sqrt t)),    t = sum_i r_i^2 = tr((V X - I)^2) < 1,
+//
+// so that a sparse product replaces the Cholesky factor of V, and no digits are lost to the difference of two objectives. t < 1 also
+// shows that V is positive definite. Costs p times the number of nonzeros of X.
+struct Certificate {
+  double gap = 0;       // an upper bound; NaN when t >= 1
+  double residual = 0;  // sqrt(t / p), the root mean square of the eigenvalues of V X - I
+  double largest = 0;   // the largest entry of |V X - I|, variables in units of their standard deviations
+};
+// On return `w` is V; `product` is room to work in.
+Certificate certify(const ConstMatrixRef& s, const Penalty& lambda, const SparseMatrix& upper, MatrixXd& w, MatrixXd& product);
+
 // Throws InputError naming the variable when the problem has no solution for a reason that shows on the diagonal or in Lambda, and
 // NumericalError when nothing off the diagonal is penalised and S + diag(Lambda) is singular.
 void check_problem(const ConstMatrixRef& s, const Penalty& lambda);

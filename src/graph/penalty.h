@@ -59,6 +59,8 @@ class Penalty {
     return out;
   }
 
+  bool is_scalar() const { return kind_ == Kind::scalar; }
+
   double operator()(Index i, Index j) const {
     if (i == j && !diagonal_) return 0;
     if (kind_ == Kind::scalar) return scale_;

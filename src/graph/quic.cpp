@@ -52,13 +52,6 @@ FreeSet free_set(const ConstMatrixRef& s, const Penalty& lambda, const GlassoSta
   return free;
 }
 
-// How far the residual has come from its first value to the tolerance, on the log scale.
-void report_progress(const GlassoOptions& options, double first, double residual, Monitor& monitor) {
-  if (!(options.progress_to > options.progress_from) || !(first > options.tol)) return monitor.check();
-  const double share = std::clamp(std::log(first / residual) / std::log(first / options.tol), 0.0, 1.0);
-  monitor.progress(options.progress_from + share * (options.progress_to - options.progress_from));
-}
-
 bool is_diagonal(const SparseMatrix& upper) {
   for (Index j = 0; j < upper.cols(); ++j) {
     for (SparseMatrix::InnerIterator it(upper, j); it; ++it) {
@@ -95,6 +88,7 @@ SolverReport quic(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOp
   for (int t = 1;; ++t) {
     FreeSet free = free_set(s, lambda, state);
     const double residual = free.optimality.relative();
+    report.residual = residual;
     if (t == 1) first_residual = residual;
     report_progress(options, first_residual, residual, monitor);
     if (residual <= options.tol) {

@@ -59,7 +59,7 @@ Violation violation(const MatrixXd& x, const MatrixXd& s, const MatrixXd& lambda
   return out;
 }
 
-GlassoOptions tight(GlassoMethod method = GlassoMethod::quic) {
+GlassoOptions tight(GlassoMethod method = GlassoMethod::bcd) {
   GlassoOptions options;
   options.method = method;
   options.tol = 1e-10;
@@ -147,6 +147,50 @@ TEST("duality_gap moves towards S where the clipped inverse leaves the cone, and
   CHECK(std::isnan(duality_gap(bad, Penalty::scalar(0.1, false), 0, MatrixXd::Identity(2, 2))));
 }
 
+TEST("certify: V is feasible and complementary, and the gap is that of V, bounded from above") {
+  Rng rng(20);
+  Monitor monitor;
+  for (Index p : {2, 6, 12}) {
+    for (bool diagonal : {true, false}) {
+      const MatrixXd s = random_covariance(p, 2 * p, rng), l = random_lambda(p, 0.05, 0.3, rng);
+      const Penalty lambda = Penalty::matrix(l, diagonal);
+      MatrixXd used = l;
+      if (!diagonal) used.diagonal().setZero();
+      const GlassoResult best = glasso(s, lambda, tight(), monitor);
+      for (double noise : {0.0, 1e-6, 1e-3}) {
+        SparseMatrix upper = best.state.upper;  // the optimum, disturbed on its support
+        for (Index k = 0; k < upper.nonZeros(); ++k) upper.valuePtr()[k] *= 1 + noise * rng.uniform(-1, 1);
+        const MatrixXd x = symmetric_from_upper(upper);
+        MatrixXd v = x.inverse() + MatrixXd::Constant(p, p, noise), product;
+        const Certificate proof = certify(s, lambda, upper, v, product);
+        CHECK(((v - s).cwiseAbs() - used).maxCoeff() < 1e-14);
+        CHECK_NEAR((v - s).cwiseProduct(x).sum(), used.cwiseProduct(x.cwiseAbs()).sum(), 1e-12 * x.cwiseAbs().sum());
+        const double exact = objective(x, s, used) -
+                             Eigen::SelfAdjointEigenSolver<MatrixXd>(v).eigenvalues().array().log().sum() -
+                             static_cast<double>(p);
+        CHECK(proof.gap >= exact - 1e-12 && proof.gap <= 1.5 * exact + 1e-12);
+        CHECK(proof.gap >= objective(x, s, used) - best.objective - 1e-12);
+        const MatrixXd off = v * x - MatrixXd::Identity(p, p);
+        CHECK_NEAR(proof.residual, std::sqrt(std::max((off * off).trace(), 0.0) / static_cast<double>(p)), 1e-12);
+        const VectorXd sd = v.diagonal().cwiseSqrt();
+        CHECK_NEAR(proof.largest, (sd.cwiseInverse().asDiagonal() * off * sd.asDiagonal()).cwiseAbs().maxCoeff(), 1e-12);
+      }
+      MatrixXd far = s + MatrixXd::Identity(p, p), product;
+      CHECK(std::isnan(certify(s, lambda, upper_of(100 * MatrixXd::Identity(p, p)), far, product).gap));
+    }
+  }
+}
+
+TEST("bcd hands over to Newton's method where it loses the cone, and that says when there is no solution") {
+  Monitor monitor;
+  MatrixXd s(3, 3);
+  s << 1, 0.9, -0.9, 0.9, 1, 0.9, -0.9, 0.9, 1;  // indefinite
+  const GlassoResult fit = glasso(s, Penalty::scalar(0.8), tight(), monitor);
+  CHECK(fit.convergence.converged && fit.convergence.gap < 1e-8);
+  CHECK_THROWS(glasso(s, Penalty::scalar(0.01), tight(), monitor), NumericalError);
+  CHECK_THROWS(glasso(s, Penalty::scalar(0.01), tight(GlassoMethod::quic), monitor), NumericalError);
+}
+
 TEST("screening finds the connected components of the thresholded covariance") {
   Rng rng(3);
   for (int k = 0; k < 30; ++k) {
@@ -198,7 +242,7 @@ TEST("the two inner rules end at the same point") {
   Rng rng(5);
   Monitor monitor;
   const MatrixXd s = random_covariance(15, 10, rng);
-  GlassoOptions options = tight();
+  GlassoOptions options = tight(GlassoMethod::quic);
   const MatrixXd forcing = dense(glasso(s, Penalty::scalar(0.1), options, monitor).state);
   options.inner = InnerRule::paper;
   CHECK_NEAR((dense(glasso(s, Penalty::scalar(0.1), options, monitor).state) - forcing).cwiseAbs().maxCoeff(), 0, 1e-7);
@@ -235,14 +279,22 @@ TEST("a path is the single fits, warm starts change nothing but the work") {
   Monitor monitor;
   const MatrixXd s = random_covariance(14, 30, rng);
   const std::vector<double> multipliers = {0.5, 0.2, 0.2, 0.05, 0.3};
-  for (bool keep : {true, false}) {
-    const auto path = glasso_path(s, Penalty::scalar(1), multipliers, tight(), keep, monitor);
-    for (std::size_t k = 0; k < multipliers.size(); ++k) {
-      const GlassoResult alone = glasso(s, Penalty::scalar(multipliers[k]), tight(), monitor);
-      CHECK_NEAR((dense(path[k].state) - dense(alone.state)).cwiseAbs().maxCoeff(), 0, 1e-7);
-      CHECK((path[k].state.w.size() > 0) == (keep || k + 1 == multipliers.size()));
+  for (GlassoMethod method : {GlassoMethod::quic, GlassoMethod::bcd}) {
+    for (bool keep : {true, false}) {
+      GlassoOptions options = tight(method);
+      options.covariance = keep;
+      const auto path = glasso_path(s, Penalty::scalar(1), multipliers, options, monitor);
+      for (std::size_t k = 0; k < multipliers.size(); ++k) {
+        const GlassoResult alone = glasso(s, Penalty::scalar(multipliers[k]), tight(), monitor);
+        CHECK_NEAR((dense(path[k].state) - dense(alone.state)).cwiseAbs().maxCoeff(), 0, 1e-7);
+        CHECK((path[k].state.w.size() > 0) == (keep || k + 1 == multipliers.size()));
+        if (keep) CHECK((path[k].state.w * dense(path[k].state) - MatrixXd::Identity(14, 14)).cwiseAbs().maxCoeff() < 1e-11);
+      }
+      CHECK(path[2].convergence.iterations == (method == GlassoMethod::bcd ? 1 : 0));
     }
-    CHECK(path[2].convergence.iterations == 0);
+    GlassoOptions cold = tight(method);
+    cold.covariance = cold.warm = false;
+    CHECK(glasso_path(s, Penalty::scalar(1), {0.5, 0.4}, cold, monitor)[1].state.w.size() == 0);
   }
 }
 

@@ -209,3 +209,22 @@ TEST("pivoted Cholesky finds the rank, its error is the trace it reports, and it
   CHECK(pivoted_cholesky(MatrixXd(MatrixXd::Zero(4, 4)), 4, 0, monitor).factor.cols() == 0);
   CHECK_THROWS(pivoted_cholesky(-MatrixXd::Identity(3, 3), 3, 0, monitor), InputError);
 }
+
+TEST("the smallest Ritz value is the smallest eigenvalue after n steps and an upper bound before") {
+  Source source(8);
+  for (double scale : {1e-8, 1.0, 1e8}) {
+    for (Index n : {1, 2, 5, 40}) {
+      const MatrixXd g = source.matrix(n, n), a = scale * (g + g.transpose());
+      const double smallest = Eigen::SelfAdjointEigenSolver<MatrixXd>(a).eigenvalues()[0];
+      CHECK_NEAR(smallest_ritz_value(a, n) / scale, smallest / scale, 1e-11);
+      CHECK(smallest_ritz_value(a, 3) >= smallest - 1e-11 * scale);
+      const MatrixXd gram = scale * g * g.transpose();
+      for (Index steps : {1, 5, 100}) CHECK(smallest_ritz_value(gram, steps) >= -1e-12 * gram.norm());
+    }
+    CHECK_NEAR(smallest_ritz_value(scale * MatrixXd::Identity(6, 6), 6), scale, 1e-14 * scale);
+    CHECK(smallest_ritz_value(MatrixXd::Zero(4, 4), 4) == 0);
+  }
+  // a Wigner matrix shows its negative half after a few steps
+  const MatrixXd g = source.matrix(200, 200);
+  CHECK(smallest_ritz_value(g + g.transpose(), 5) < -1);
+}

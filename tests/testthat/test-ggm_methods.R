@@ -72,7 +72,7 @@ test_that("new data are matched by name, and the wrong ones refused", {
 test_that("simulate() draws from the fitted normal", {
   set.seed(1)
   n <- 20000
-  shifted <- ggm_lasso(sweep(cars, 2, 1:6, "+"), lambda = 0.2)
+  shifted <- ggm_lasso(sweep(cars, 2, 1:6, "+"), lambda = 0.2, covariance = TRUE)
   x <- simulate(shifted, nsim = n)
   W <- shifted$covariance
   expect_identical(colnames(x), colnames(cars))
@@ -144,7 +144,7 @@ test_that("coef() and as.matrix() give the precision, ggm_at() one fit of a path
   expect_identical(ggm_at(path, lambda = 0)$lambda, path$lambda[5])
   expect_identical(ggm_at(path, lambda = 1e9)$lambda, path$lambda[1])
   expect_identical(ggm_at(single), single)
-  expect_identical(ggm_at(ggm_lasso(cars, nlambda = 2, covariance = TRUE), 1)$covariance, ggm_lasso(cars, nlambda = 1)$covariance)
+  expect_identical(ggm_at(ggm_lasso(cars, nlambda = 2, covariance = TRUE), 1)$covariance, ggm_lasso(cars, nlambda = 1, covariance = TRUE)$covariance)
   bad <- function(call, message) expect_error(call, message, class = "granary_error_input")
   bad(ggm_at(path, 6), "`which`")
   bad(ggm_at(path, 1, lambda = 0.1), "not both")
