@@ -63,8 +63,8 @@
 #' \item{df}{number of edges}
 #' \item{objective, gap, kkt}{objective, duality gap, largest violation of an optimality condition; see Details}
 #' \item{component}{the component each variable was solved in}
-#' \item{trace}{per Newton step: objective, relative subgradient, size of the free set, step length, sweeps. For `"bcd"` one line per certificate
-#'   that was tried, with the sweeps so far}
+#' \item{trace}{per Newton step: objective, relative subgradient, size of the free set, step length, sweeps. For `"bcd"` the last line
+#'   only, with the number of sweeps over the columns}
 #' \item{S, n, mean, x}{what was fitted}
 #' \item{convergence}{how the solver ended, per penalty}
 #' @references

@@ -34,13 +34,13 @@ Rcpp::NumericVector core_asymmetry(const Eigen::Map<Eigen::MatrixXd> x) {
 }
 
 // How far the smallest eigenvalue is below zero, in units of the mean of the diagonal. Above some hundred variables a lower bound of
-// that, from as many matrix-vector products as ten million multiplications buy (never fewer than ten): no false alarm, and what a pairwise
+// that, from as many matrix-vector products as 2.5 million multiplications buy (never fewer than ten): no false alarm, and what a pairwise
 // or rounded covariance does wrong shows early.
 // [[Rcpp::export(rng = false)]]
 double core_semidefinite_excess(const Eigen::Map<Eigen::MatrixXd> s) {
   const double scale = s.diagonal().mean();
   if (!(scale > 0)) return 0;
-  const Index steps = std::max<Index>(10, 10000000 / (s.rows() * s.rows()));
+  const Index steps = std::max<Index>(10, 2500000 / (s.rows() * s.rows()));
   return std::max(0.0, -smallest_ritz_value(s, steps) / scale);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "../core/proximal.h"
 #include "../core/spd_inverse.h"
@@ -247,7 +248,7 @@ SolverReport glasso_bcd(const ConstMatrixRef& s, const Penalty& lambda, const Gl
   const double target = options.tol * options.tol * static_cast<double>(s.rows());  // of t in Certificate
   const double rounding = 1e-24 * static_cast<double>(s.rows());
   double before = Convergence::unknown, first_residual = 0;
-  while (!report.converged && report.iterations < options.max_iter) {
+  while (report.iterations < options.max_iter) {
     const double change = descent.sweep(monitor);
     ++report.iterations;
     if (std::isnan(change)) {
@@ -261,29 +262,29 @@ SolverReport glasso_bcd(const ConstMatrixRef& s, const Penalty& lambda, const Gl
     if (!(expected <= target) && change > 0 && report.iterations < options.max_iter) continue;
 
     SparseMatrix upper = descent.precision();
-    const double last = report.certified ? report.residual : 1;
     report.certificate = certify(s, lambda, upper, descent.w(), product);
-    report.residual = report.certificate.residual;
+    const double last = std::exchange(report.residual, report.certificate.residual);
+    const bool reached = report.residual <= options.tol;
+    const bool stalled = !reached && change <= rounding && last > 0 && report.residual > 0.5 * last;
+    if (!reached && !stalled && report.iterations < options.max_iter) continue;
     if (!factor.factorise(upper)) continue;
     state.upper = std::move(upper);
     state.log_det = factor.log_det();
     report.certified = true;
-    report.converged = report.residual <= options.tol;
-    report.trace.push_back({-state.log_det + linear_and_penalty(s, lambda, state.upper), report.residual,
-                            static_cast<double>(state.upper.nonZeros()), 1, report.iterations});
-    if (!report.converged && change <= rounding && report.residual > 0.5 * last) {
-      report.converged = report.residual <= 100 * options.tol;
-      report.message = message("W does not change any more in double precision; residual ", report.residual);
-      break;
-    }
+    report.converged = reached || (stalled && report.residual <= 100 * options.tol);
+    if (stalled) report.message = message("W does not change any more in double precision; residual ", report.residual);
+    break;
   }
   if (!report.certified) {
     report.lost = true;
     return report;
   }
   state.w = std::move(descent.w());
-  if (!report.converged && report.message.empty())
+  report.trace.push_back({-state.log_det + linear_and_penalty(s, lambda, state.upper), report.residual,
+                          static_cast<double>(state.upper.nonZeros()), 1, report.iterations});
+  if (!report.converged && report.message.empty()) {
     report.message = message("stopped after ", report.iterations, " sweeps over the columns with residual ", report.residual);
+  }
   return report;
 }
 

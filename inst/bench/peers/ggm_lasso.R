@@ -40,6 +40,7 @@ huge_with <- function(screening) {
 }
 solvers <- list(
   granary = function(S, lambda, tol) ggm_lasso(S = S, lambda = lambda, tol = tol, threads = 1)$precision,
+  `granary, quic` = function(S, lambda, tol) ggm_lasso(S = S, lambda = lambda, tol = tol, method = "quic", threads = 1)$precision,
   glasso = if (has("glasso")) function(S, lambda, tol) glasso::glasso(S, lambda, thr = tol)$wi,
   glassoFast = if (has("glassoFast")) function(S, lambda, tol) glassoFast::glassoFast(S, lambda, thr = tol)$wi,
   QUIC = if (has("QUIC")) function(S, lambda, tol) QUIC::QUIC(S, lambda, tol = tol, msg = 0)$X,
