@@ -23,7 +23,7 @@
 #'
 #' **Solvers.** `"admm"` gives \eqn{X} a copy that need not be symmetric, in which every row is one closed step (a soft threshold, then the
 #' shrinkage of the row), and reaches the optimum. It stops when both relative residuals are at most `tol`, and has converged if the gap is
-#' then at most `tol` per variable; or when the gap is at most `tol / 100` per variable. `"bcd"` is the block coordinate descent of the thesis, Algorithm 3.1, with 10 sweeps by default. **It
+#' then at most `tol` per variable. `"bcd"` is the block coordinate descent of the thesis, Algorithm 3.1, with 10 sweeps by default. **It
 #' usually stops above the optimum**: it moves one coordinate at a time, and the row norms have kinks that no single coordinate can leave. It
 #' is here to reproduce the thesis, carries the same certificate, and warns. `"auto"` runs it first and `"admm"` from where it stopped.
 #'

@@ -132,13 +132,6 @@ void run_admm(const ConstMatrixRef& s, const NodesPenalty& penalty, const NodesO
   AdmmProblem problem;
   problem.f = [&](const MatrixXd& v, double g) -> MatrixXd { return prox_log_det(s, symmetrised(v), g).x; };
   problem.g.push_back([&](const MatrixXd& c, double g) -> MatrixXd { return prox_rows(c, g, penalty); });
-  // The certificate often closes long before both residuals do.
-  driver.gap_tol = 0.01 * options.tol * static_cast<double>(s.rows());
-  problem.gap = [&](const AdmmState& state) {
-    const MatrixXd x = precision_from_copy(state.z[0], penalty.norm);
-    const double value = minus_log_det(x) + s.cwiseProduct(x).sum() + nodes_penalty(x, penalty);
-    return nodes_gap(s, value, symmetrised(state.rho * state.u[0]));
-  };
   AdmmState start;
   start.rho = variance * variance;
   start.z.push_back(part.x);

@@ -24,8 +24,7 @@ enum class NodesMethod { admm, bcd, both };
 struct NodesOptions {
   NodesMethod method = NodesMethod::admm;
   bool screen = true;
-  double tol = 1e-6;  // admm: on both relative residuals and the gap per variable, or a hundredth of it on the gap alone; bcd: on
-                      // the change of X in a sweep
+  double tol = 1e-6;    // admm: on both relative residuals, and on the gap per variable; bcd: on the change of X in a sweep
   int max_iter = 5000;  // iterations (admm) or sweeps (bcd)
   int sweeps = 10;      // of bcd before admm, for `both`
   int threads = 1;      // components run in parallel
