@@ -77,10 +77,10 @@ TEST("the hierarchical penalty: stationary, empty from its top on, and one task 
   options.max_iter = 200;
   const double top = hierarchical_top(tasks.problem, options);
   CHECK(hierarchical(tasks.problem, 1.01 * top, options, monitor).state.pattern.nonZeros() == 6);
-  CHECK(hierarchical(tasks.problem, 0.3 * top, options, monitor).state.pattern.nonZeros() > 6);
-  const double lambda = 0.1 * top;
+  const double lambda = 0.02 * top;
   const MultiResult fit = hierarchical(tasks.problem, lambda, options, monitor);
   CHECK(fit.convergence.converged);
+  CHECK(fit.state.pattern.nonZeros() > 6);
   CHECK(std::isnan(fit.convergence.gap));
   for_each_entry(fit.state.pattern, [&](Index i, Index j, Index e) {
     if (i == j) return;
