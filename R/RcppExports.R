@@ -57,6 +57,22 @@ core_multi_diagonal <- function(q, c, b, norm, rho) {
     .Call(`_granary_core_multi_diagonal`, q, c, b, norm, rho)
 }
 
+core_multi_reweighted <- function(s, weight, method, lambda, tol, max_iter, threads, progress) {
+    .Call(`_granary_core_multi_reweighted`, s, weight, method, lambda, tol, max_iter, threads, progress)
+}
+
+core_multi_hierarchical_top <- function(s, weight) {
+    .Call(`_granary_core_multi_hierarchical_top`, s, weight)
+}
+
+core_neighbours <- function(s, lambda, rule, standardize, refit, tol, max_iter, keep_covariance, threads, progress) {
+    .Call(`_granary_core_neighbours`, s, lambda, rule, standardize, refit, tol, max_iter, keep_covariance, threads, progress)
+}
+
+core_scale_free <- function(s, alpha, tol, max_iter, threads, keep_covariance, progress) {
+    .Call(`_granary_core_scale_free`, s, alpha, tol, max_iter, threads, keep_covariance, progress)
+}
+
 core_nodes_path <- function(s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress) {
     .Call(`_granary_core_nodes_path`, s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress)
 }

@@ -117,7 +117,8 @@ trace_product <- function(S, precision) {
   sum(S[cbind(precision@i + 1L, columns)] * precision@x)
 }
 
-is_path <- function(fit) is.list(fit$precision)
+# The estimate of a fit to several tasks is a list already at one penalty.
+is_path <- function(fit) is.list(fit$precision) && !(inherits(fit, "granary_ggm_multi") && path_length(fit) == 1L)
 
 path_length <- function(fit) length(fit$lambda)
 
@@ -136,7 +137,7 @@ precision_at <- function(fit, which = NULL) {
 #'
 #' Takes the fit at one penalty out of a path, with all that belongs to it.
 #'
-#' @param fit A Gaussian graph fit along a path of penalties.
+#' @param fit A Gaussian graph fit along a path of penalties, of one data set or of several ([ggm_multi()]).
 #' @param which Position on the path (1 is the largest penalty).
 #' @param lambda Alternatively a penalty: the nearest one on the path is taken.
 #' @return A fit of the same class with one precision matrix.
@@ -153,7 +154,13 @@ ggm_at <- function(fit, which = NULL, lambda = NULL) {
     which <- which.min(abs(log(pmax(fit$lambda, 1e-300)) - log(max(check_number(lambda, lower = 0), 1e-300))))
   }
   which <- path_position(fit, which)
-  if (!is_path(fit)) return(fit)
+  if (is_path(fit)) take_from_path(fit, which) else fit
+}
+
+take_from_path <- function(fit, which) UseMethod("take_from_path")
+
+#' @exportS3Method
+take_from_path.granary_ggm <- function(fit, which) {
   one <- fit
   for (part in c("precision", "component", "trace", "covariance")) if (!is.null(fit[[part]])) one[[part]] <- fit[[part]][[which]]
   for (part in c("lambda", "df", "objective", "log_det", "trace_sx", "kkt", "gap")) one[[part]] <- fit[[part]][which]

@@ -39,7 +39,7 @@
 #' them
 #' equal in size); `"fused"` with `lambda1 > 0` when whole matrices are nearly equal and their differences are of interest. When graphs have
 #' little in common (the
-#' thesis finds break-even at half of the edges shared) fit [ggm_lasso()] to each task. Choose the penalty with [ggm_multi_select()].
+#' thesis finds break-even at half of the edges shared) fit [ggm_lasso()] to each task. Choose the penalty with [ggm_select()].
 #'
 #' @param x Data: a list of matrices or data frames, one per task, with the same variables (matched by name); or one matrix or data frame, with
 #'   `groups`.
@@ -62,7 +62,7 @@
 #' @param max_iter Largest number of Newton steps, sweeps or iterations; `NULL` for the method's own: 100, 1000, 10000.
 #' @param covariance Whether to keep the dense covariance estimates along a path. A single fit always has them.
 #' @param threads Threads; default `getOption("granary.threads")`.
-#' @return An object of class `granary_ggm_multi`, inheriting from `granary_fit` (methods: [granary_ggm_multi]): a list with
+#' @return An object of class `granary_ggm_multi`, inheriting from `granary_ggm` and `granary_fit` (methods: [granary_ggm_multi]): a list with
 #' \item{precision}{a list of sparse matrices, one per task; on a path a list of such lists}
 #' \item{covariance}{their inverses, if kept}
 #' \item{lambda, lambda1, norm, weights}{the penalty and the weights \eqn{T_k}}
@@ -81,7 +81,8 @@
 #' Statistical
 #' Society B* 76, 373--397.
 #' @family Gaussian graphs
-#' @seealso [ggm_multi_select()], [ggm_multi_score()], [sim_ggm_multi()], [ggm_task()]; `errata("thesis-4-multi-task")`
+#' @seealso [ggm_select()], [ggm_score()], [ggm_difference()], [sim_ggm_multi()], [ggm_task()],
+#'   [ggm_multi_baseline()]; `errata("thesis-4-multi-task")`
 #' @export
 #' @examples
 #' fit <- ggm_multi(scale(iris[1:4]), groups = iris$Species, lambda = 10)
@@ -120,7 +121,7 @@ ggm_multi <- function(x = NULL, groups = NULL, S = NULL, n = NULL, lambda = NULL
   fit
 }
 
-# Where ggm_multi() and the refits of ggm_multi_select() meet: everything is checked by now.
+# Where ggm_multi() and the refits of ggm_select() meet: everything is checked by now.
 fit_multi_path <- function(data, penalty, weights, settings, covariance, threads, call) {
   results <- core_call(core_multi_path(
     data$S, unname(weights), settings$norm, multi_penalty_rows(penalty, settings), settings$method, settings$tol, settings$max_iter,
@@ -339,7 +340,7 @@ new_ggm_multi <- function(results, data, penalty, weights, settings, call) {
   covariance <- lapply(results, function(r) label(r$covariance))
   codes <- lapply(precision, function(list) lapply(list, edge_codes))
   fit <- new_fit(
-    "ggm_multi",
+    c("ggm_multi", "ggm"),
     precision = drop_one(precision), covariance = if (!any(vapply(covariance, is.null, NA))) drop_one(covariance),
     lambda = penalty$lambda, lambda1 = penalty$lambda1, norm = settings$norm, weights = weights,
     df = vapply(codes, function(list) length(unique(unlist(list))), 0L),

@@ -1,5 +1,5 @@
-# What a multi-task fit can do. Its `precision` is a list over tasks, so it does not inherit from `granary_ggm`, whose methods take a list for a
-# path; the same verbs work here with `task =`, and ggm_task() makes one task a `granary_ggm`.
+# What a multi-task fit can do: the verbs of `granary_ggm`, with `task =`, as its `precision` is a list over tasks. ggm_task() makes one task an
+# ordinary `granary_ggm`.
 
 #' Methods for multi-task Gaussian graph fits
 #'
@@ -18,9 +18,9 @@
 #' @param seed A seed for [set.seed()]; usually left `NULL`.
 #' @param labels,layout As for [plot.granary_ggm()].
 #' @param ... Not used; for `plot()` passed on to the plotting function.
-#' @return `coef()` a list of precision matrices or one of them, `logLik()` the sum over tasks, `predict()` a matrix or factor, `simulate()` a
+#' @return `coef()` and `as.matrix()` a list of precision matrices (sparse and dense) or one of them, `logLik()` the sum over tasks, `predict()` a matrix or factor, `simulate()` a
 #' list of
-#'   matrices or one of them, `tidy()` a data frame with one row per edge and task, where `tasks` counts the tasks that have the edge.
+#'   matrices or one of them, as does `residuals()`, `augment()` the rows of all tasks with their task and log density, `tidy()` a data frame with one row per edge and task, where `tasks` counts the tasks that have the edge.
 #' @family Gaussian graphs
 #' @name granary_ggm_multi
 #' @examples
@@ -35,8 +35,6 @@
 #' summary(fit)
 NULL
 
-is_multi_path <- function(fit) length(fit$lambda) > 1L
-
 check_ggm_multi <- function(fit, arg = "fit") {
   if (!inherits(fit, "granary_ggm_multi")) {
     abort_input(sprintf("`%s` must be a multi-task Gaussian graph fit, as ggm_multi() returns, but it is %s.", arg, describe(fit)), arg)
@@ -44,26 +42,18 @@ check_ggm_multi <- function(fit, arg = "fit") {
   invisible(fit)
 }
 
-multi_task <- function(fit, task) {
+multi_task <- function(fit, task, arg = "task") {
   tasks <- names(fit$S)
   if (checkmate::test_string(task)) {
     at <- match(task, tasks)
-    if (is.na(at)) abort_input(sprintf("`task` must be one of %s, but it is \"%s\".", paste0("\"", tasks, "\"", collapse = ", "), task), "task")
+    if (is.na(at)) abort_input(sprintf("`%s` must be one of %s, but it is \"%s\".", arg, paste0("\"", tasks, "\"", collapse = ", "), task), arg)
     return(at)
   }
-  check_count(task, "task", upper = length(tasks))
+  check_count(task, arg, upper = length(tasks))
 }
 
-#' @rdname ggm_task
-#' @export
-ggm_multi_at <- function(fit, which = NULL, lambda = NULL) {
-  check_ggm_multi(fit)
-  if (!is.null(lambda)) {
-    if (!is.null(which)) abort_input("Give `which` or `lambda`, not both.", "lambda")
-    which <- which.min(abs(log(pmax(fit$lambda, 1e-300)) - log(max(check_number(lambda, lower = 0), 1e-300))))
-  }
-  which <- path_position(fit, which)
-  if (!is_multi_path(fit)) return(fit)
+#' @exportS3Method
+take_from_path.granary_ggm_multi <- function(fit, which) {
   one <- fit
   for (part in c("precision", "component", "covariance")) if (!is.null(fit[[part]])) one[[part]] <- fit[[part]][[which]]
   for (part in c("lambda", "lambda1", "df", "shared", "objective", "gap")) one[[part]] <- fit[[part]][which]
@@ -73,29 +63,26 @@ ggm_multi_at <- function(fit, which = NULL, lambda = NULL) {
   one
 }
 
-#' One task or one penalty of a multi-task fit
+#' One task of a multi-task fit
 #'
-#' `ggm_task()` turns one task into an ordinary Gaussian graph fit, so that everything in [granary_ggm] works on it: printing, plotting, prediction,
-#' [ggm_score()], [ggm_igraph()]. `ggm_multi_at()` takes the fit at one penalty out of a path.
+#' Turns one task into an ordinary Gaussian graph fit, so that everything in [granary_ggm] works on it: printing, plotting, prediction,
+#' [ggm_score()], [ggm_igraph()]. ([ggm_at()] takes all tasks at one penalty out of a path.)
 #'
 #' @param fit A [ggm_multi()] fit.
 #' @param task A task, by name or number.
-#' @param which Position on the path (1 is the largest penalty); `NULL` for the last, in `ggm_task()` for the whole path.
-#' @param lambda Alternatively a penalty: the nearest one on the path is taken.
-#' @return An object of class `granary_ggm`, or a multi-task fit. In the former `objective` is minus the task's share of the weighted likelihood,
-#' and
-#'   `gap` that of all tasks together.
+#' @param which Position on the path (1 is the largest penalty); `NULL` for the whole path.
+#' @return An object of class `granary_ggm`. Its `objective` is minus the task's share of the weighted likelihood, its `gap` that of all tasks
+#'   together.
 #' @family Gaussian graphs
 #' @export
 #' @examples
 #' path <- ggm_multi(scale(iris[1:4]), groups = iris$Species, nlambda = 5)
-#' ggm_multi_at(path, 3)
 #' ggm_task(path, "virginica", which = 3)
 ggm_task <- function(fit, task, which = NULL) {
   check_ggm_multi(fit)
   k <- multi_task(fit, task)
-  if (!is.null(which)) fit <- ggm_multi_at(fit, which)
-  path <- is_multi_path(fit)
+  if (!is.null(which)) fit <- ggm_at(fit, which)
+  path <- is_path(fit)
   pick <- function(part) if (is.null(part)) NULL else if (path) lapply(part, `[[`, k) else part[[k]]
   precision <- pick(fit$precision)
   list_of <- if (path) precision else list(precision)
@@ -111,10 +98,11 @@ ggm_task <- function(fit, task, which = NULL) {
 
 #' @exportS3Method
 refit_path.granary_ggm_task <- function(fit, x) {
-  abort_input("One task cannot be refitted alone: choose the penalty of all tasks with ggm_multi_select().", "fit")
+  abort_input("One task cannot be refitted alone: choose the penalty of all tasks with ggm_select().", "fit")
 }
 
-norm_words <- c(l2 = "l1,2 norm", linf = "l1,inf norm", fused = "fused penalty")
+norm_words <- c(l2 = "l1,2 norm", linf = "l1,inf norm", fused = "fused penalty", separate = "each task alone", pooled = "all tasks as one", ridge = "ridge",
+                irls = "l1,2 norm by reweighted ridge", hierarchical = "hierarchical penalty")
 
 #' @export
 print.granary_ggm_multi <- function(x, ...) {
@@ -126,7 +114,7 @@ print.granary_ggm_multi <- function(x, ...) {
                 if (p == 1L) " variable" else " variables")
   cli::cat_line("Tasks: ", paste(shown, collapse = ", "))
   print_call(x$call)
-  if (is_multi_path(x)) {
+  if (is_path(x)) {
     table <- data.frame(lambda = x$lambda, lambda1 = x$lambda1, edges = x$df, shared = x$shared, objective = x$objective, gap = x$gap)
     if (all(x$lambda1 == 0)) table$lambda1 <- NULL
     rows <- if (nrow(table) > 12L) unique(round(seq(1, nrow(table), length.out = 10L))) else seq_len(nrow(table))
@@ -148,13 +136,13 @@ print.granary_ggm_multi <- function(x, ...) {
     }
   }
   cli::cat_line("Solver: ", format_convergence(x$convergence))
-  if (is_multi_path(x)) cli::cat_line("Next: ggm_multi_select() chooses a penalty; plot() shows the path.")
+  if (is_path(x)) cli::cat_line("Next: ggm_select() chooses a penalty; plot() shows the path.")
   invisible(x)
 }
 
 #' @export
 summary.granary_ggm_multi <- function(object, which = NULL, ...) {
-  one <- ggm_multi_at(object, which)
+  one <- ggm_at(object, which)
   range_of <- function(m) range(eigen(as.matrix(m), symmetric = TRUE, only.values = TRUE)$values)
   eigenvalues <- vapply(one$precision, range_of, numeric(2))
   table <- data.frame(task = names(one$S), weight = unname(one$weights), edges = one$edges[1L, ], smallest_eigenvalue = eigenvalues[1L, ],
@@ -168,7 +156,8 @@ print.summary_granary_ggm_multi <- function(x, ...) {
   print(x$fit)
   cli::cat_line()
   print(format(x$tasks, digits = 4L), row.names = FALSE)
-  cli::cat_line("Objective ", format(x$fit$objective, digits = 8L), ", certified within ", format(x$fit$gap, digits = 2L), " of its minimum")
+  cli::cat_line("Objective ", format(x$fit$objective, digits = 8L),
+                if (!is.na(x$fit$gap)) paste0(", certified within ", format(x$fit$gap, digits = 2L), " of its minimum"))
   if (max(x$fit$weights) > 10 * min(x$fit$weights)) {
     cli::cat_line("The weights differ more than tenfold: the small tasks follow the large ones. weights = \"equal\" treats all alike.")
   }
@@ -178,8 +167,30 @@ print.summary_granary_ggm_multi <- function(x, ...) {
 #' @rdname granary_ggm_multi
 #' @export
 coef.granary_ggm_multi <- function(object, which = NULL, task = NULL, ...) {
-  one <- ggm_multi_at(object, which)
+  one <- ggm_at(object, which)
   if (is.null(task)) one$precision else one$precision[[multi_task(one, task)]]
+}
+
+#' @rdname granary_ggm_multi
+#' @export
+as.matrix.granary_ggm_multi <- function(x, which = NULL, task = NULL, ...) {
+  found <- coef(x, which = which, task = task)
+  if (is.list(found)) lapply(found, as.matrix) else as.matrix(found)
+}
+
+#' @rdname granary_ggm_multi
+#' @export
+residuals.granary_ggm_multi <- function(object, which = NULL, task = NULL, ...) {
+  one <- ggm_at(object, which)
+  if (!is.null(task)) return(residuals(ggm_task(one, task)))
+  tasks <- stats::setNames(names(one$S), names(one$S))
+  lapply(tasks, function(k) residuals(ggm_task(one, k)))
+}
+
+#' @export
+augment.granary_ggm_multi <- function(x, which = NULL, ...) {
+  one <- ggm_at(x, which)
+  do.call(rbind, lapply(names(one$S), function(k) cbind(.task = k, augment(ggm_task(one, k)))))
 }
 
 #' @rdname granary_ggm_multi
@@ -200,7 +211,7 @@ logLik.granary_ggm_multi <- function(object, task = NULL, ...) {
 #' @export
 predict.granary_ggm_multi <- function(object, newdata = NULL, type = c("loglik", "class", "conditional"), which = NULL, task = NULL, ...) {
   type <- check_choice(type, c("loglik", "class", "conditional"))
-  one <- ggm_multi_at(object, which)
+  one <- ggm_at(object, which)
   if (!is.null(task)) {
     if (type == "class") abort_input("`task` must be NULL for type = \"class\", which compares all tasks.", "task")
     return(predict(ggm_task(one, task), newdata, type = type))
@@ -228,7 +239,7 @@ simulate.granary_ggm_multi <- function(object, nsim = 1, seed = NULL, which = NU
       simulate(object, nsim = nsim, which = which, task = task)
     }))
   }
-  one <- ggm_multi_at(object, which)
+  one <- ggm_at(object, which)
   if (!is.null(task)) return(simulate(ggm_task(one, task), nsim = nsim))
   tasks <- stats::setNames(names(one$S), names(one$S))
   lapply(tasks, function(k) simulate(ggm_task(one, k), nsim = nsim))
@@ -237,7 +248,7 @@ simulate.granary_ggm_multi <- function(object, nsim = 1, seed = NULL, which = NU
 #' @rdname granary_ggm_multi
 #' @export
 tidy.granary_ggm_multi <- function(x, which = NULL, task = NULL, ...) {
-  one <- ggm_multi_at(x, which)
+  one <- ggm_at(x, which)
   tables <- lapply(names(one$S), function(k) {
     edges <- tidy(ggm_task(one, k))
     cbind(edges[c("from", "to")], task = rep(k, nrow(edges)), edges[c("precision", "partial_cor")])
@@ -252,31 +263,27 @@ tidy.granary_ggm_multi <- function(x, which = NULL, task = NULL, ...) {
 
 #' @export
 glance.granary_ggm_multi <- function(x, ...) {
-  cbind(data.frame(lambda = x$lambda, lambda1 = x$lambda1, edges = x$df, shared = x$shared, objective = x$objective), NextMethod())
+  table <- NextMethod()
+  cbind(table["lambda"], lambda1 = x$lambda1, table["edges"], shared = x$shared, table[setdiff(names(table), c("lambda", "edges"))])
 }
 
 #' @rdname granary_ggm_multi
 #' @export
 plot.granary_ggm_multi <- function(x, type = NULL, which = NULL, task = NULL, labels = NULL, layout = NULL, ...) {
-  if (is.null(type)) type <- if (is_multi_path(x)) "path" else "network"
+  if (is.null(type)) type <- if (is_path(x)) "path" else "network"
   type <- check_choice(type, c("network", "heatmap", "path", "selection"))
   if (type == "path") {
-    if (!is_multi_path(x)) abort_input("This fit has a single penalty, so there is no path to plot. Use type = \"network\" or \"heatmap\".", "type")
+    if (!is_path(x)) abort_input("This fit has a single penalty, so there is no path to plot. Use type = \"network\" or \"heatmap\".", "type")
     return(plot_along(x$lambda, x$df, "edges in any task", ...))
   }
   if (type == "selection") {
-    if (is.null(x$selection)) abort_input("There is no selection to plot: choose a penalty with ggm_multi_select() first.", "type")
+    if (is.null(x$selection)) abort_input("There is no selection to plot: choose a penalty with ggm_select() first.", "type")
     return(plot_selection(x, ...))
   }
-  one <- ggm_multi_at(x, which)
+  one <- ggm_at(x, which)
   if (type == "heatmap") return(plot_multi_heatmap(one, ...))
   if (!is.null(task)) return(plot(ggm_task(one, task), type = "network", labels = labels, layout = layout, ...))
-  if (is.null(layout)) {  # from the union, so that every panel has its variables in the same places
-    union <- ggm_task(one, 1L)
-    union$precision <- as_sparse(Reduce(`+`, lapply(one$precision, abs)))
-    union$df <- count_edges(union$precision)
-    layout <- network_layout(union, NULL)
-  }
+  layout <- multi_layout(one, layout)
   panels <- length(one$S)
   columns <- ceiling(sqrt(panels))
   old <- graphics::par(mfrow = c(ceiling(panels / columns), columns))
@@ -288,13 +295,30 @@ plot.granary_ggm_multi <- function(x, type = NULL, which = NULL, task = NULL, la
   invisible(layout)
 }
 
-plot_multi_heatmap <- function(one, ...) {
+# The graph with every edge of any task.
+multi_union <- function(one) {
+  union <- ggm_task(one, 1L)
+  union$precision <- as_sparse(Reduce(`+`, lapply(one$precision, abs)))
+  union$df <- count_edges(union$precision)
+  union
+}
+
+# From the union, so that every panel has its variables in the same places.
+multi_layout <- function(one, layout) network_layout(multi_union(one), layout)
+
+# Partial correlations, edges by tasks, the strongest last.
+multi_edge_table <- function(one) {
   table <- tidy(one)
   pairs <- unique(paste(table$from, table$to, sep = " - "))
   if (length(pairs) == 0L) abort_input("There are no edges at this penalty, so there is nothing to draw.", "type")
   values <- matrix(0, length(pairs), length(one$S), dimnames = list(pairs, names(one$S)))
   values[cbind(paste(table$from, table$to, sep = " - "), table$task)] <- table$partial_cor
-  values <- values[order(rowMeans(abs(values))), , drop = FALSE]
+  values[order(rowMeans(abs(values))), , drop = FALSE]
+}
+
+plot_multi_heatmap <- function(one, ...) {
+  values <- multi_edge_table(one)
+  pairs <- rownames(values)
   limit <- max(abs(values))
   colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
   old <- graphics::par(mar = c(5.1, min(16, 1 + 0.45 * max(nchar(pairs))), 2.1, 1.1))
@@ -305,4 +329,36 @@ plot_multi_heatmap <- function(one, ...) {
   if (length(pairs) <= 60L) graphics::axis(2, seq_len(nrow(values)), rownames(values), las = 2, tick = FALSE, cex.axis = 0.7)
   graphics::box(col = "grey60")
   invisible(values)
+}
+
+#' @rdname granary_ggm_multi
+#' @usage \method{autoplot}{granary_ggm_multi}(object, type = NULL, which = NULL, layout = NULL, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_ggm_multi <- function(object, type = NULL, which = NULL, layout = NULL, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  type <- plot_type(object, type)
+  if (type == "path") return(autoplot_line(data.frame(lambda = object$lambda, value = object$df), "edges in any task"))
+  if (type == "selection") return(autoplot_line(object$selection$table, object$selection$criterion))
+  one <- ggm_at(object, which)
+  if (type == "heatmap") return(autoplot_multi_heatmap(one))
+  layout <- multi_layout(one, layout)
+  union <- multi_union(one)
+  drawing <- autoplot_network(union, layout)
+  edges <- tidy(one)
+  position <- data.frame(x = layout[, 1L], y = layout[, 2L], row.names = colnames(union$S))
+  edges <- cbind(edges, x = position[edges$from, "x"], y = position[edges$from, "y"], xend = position[edges$to, "x"], yend = position[edges$to, "y"])
+  edges$task <- factor(edges$task, levels = names(one$S))
+  drawing$layers[[1L]]$data <- edges  # the edges by task in place of those of the union
+  drawing + ggplot2::facet_wrap(ggplot2::vars(.data$task), drop = FALSE)
+}
+
+autoplot_multi_heatmap <- function(one) {
+  values <- multi_edge_table(one)
+  table <- data.frame(
+    edge = factor(rep(rownames(values), ncol(values)), levels = rownames(values)),
+    task = factor(rep(colnames(values), each = nrow(values)), levels = colnames(values)), value = as.vector(values)
+  )
+  ggplot2::ggplot(table, ggplot2::aes(.data$task, .data$edge, fill = .data$value)) + ggplot2::geom_tile() +
+    ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], mid = "white", high = sign_colours[["positive"]]) +
+    ggplot2::labs(x = NULL, y = NULL, fill = "partial\ncorrelation")
 }

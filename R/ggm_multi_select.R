@@ -1,48 +1,24 @@
-#' Choose the penalty of a multi-task Gaussian graph
-#'
-#' Picks one fit from a path of [ggm_multi()] by the held-out likelihood, summed over tasks, or by an information criterion.
-#'
-#' @details
-#' Cross-validation splits every task into `folds` parts, refits the whole path to all tasks without one part each, and scores the held-out rows
-#' of each task by
-#' their log density under that task. With `folds` given as a list of vectors, one per task, the parts are the user's: sessions to leave out one
-#' at a
-#' time, say. `"ebic"` is \eqn{-2\ell + E \log n + 4\gamma E\log p}{-2 l + E log n + 4 gamma E log p}, summed over tasks.
-#'
-#' **Which criterion when:** cross-validation for prediction, EBIC for a sparse graph to read.
-#'
-#' @param fit A [ggm_multi()] path.
-#' @param criterion The criterion.
-#' @param folds Number of parts, or a list over tasks of vectors naming the part of each row.
-#' @param rule For cross-validation: `"min"`, or `"1se"` for the largest penalty within one standard error of the best.
-#' @param gamma EBIC's \eqn{\gamma}{gamma}.
-#' @return The chosen fit, with an element `selection`: criterion, a table with one row per penalty, the position chosen; after cross-validation
-#' also `scores`, the
-#'   held-out log density of every row at the chosen penalty (a list over tasks), which [ggm_multi_compare()] compares between methods.
-#' @family Gaussian graphs
-#' @export
-#' @examples
-#' path <- ggm_multi(scale(iris[1:4]), groups = iris$Species, nlambda = 6)
-#' set.seed(1)
-#' ggm_multi_select(path, folds = 3)
-#' ggm_multi_select(path, "ebic")
-ggm_multi_select <- function(fit, criterion = c("cv", "ebic", "bic"), folds = 5, rule = c("min", "1se"), gamma = 0.5) {
-  check_ggm_multi(fit)
-  criterion <- check_choice(criterion, c("cv", "ebic", "bic"))
-  rule <- check_choice(rule, c("min", "1se"))
-  gamma <- check_number(gamma, lower = 0, upper = 1)
-  selection <- if (criterion == "cv") select_multi_cv(fit, folds, rule) else select_multi_ebic(fit, if (criterion == "bic") 0 else gamma)
-  chosen <- ggm_multi_at(fit, selection$which)
-  chosen$selection <- c(list(criterion = criterion), selection)
-  chosen$call <- user_call()
-  chosen
-}
+# What ggm_select() asks of a fit to several tasks, and what else its selection needs.
 
-select_multi_ebic <- function(fit, gamma) {
+#' @exportS3Method
+select_ebic.granary_ggm_multi <- function(fit, gamma) {
   n <- needs_n(fit)
   p <- ncol(fit$S[[1L]])
   value <- -2 * as.double(logLik(fit)) + drop(fit$edges %*% (log(as.double(n)) + 4 * gamma * log(p)))
   list(table = data.frame(lambda = fit$lambda, lambda1 = fit$lambda1, edges = fit$df, value = value), which = which.min(value))
+}
+
+#' @exportS3Method
+refit_path.granary_ggm_multi <- function(fit, x) {
+  data <- multi_input(x, NULL, NULL, NULL)
+  penalty <- list(lambda = fit$lambda, lambda1 = fit$lambda1)
+  multi_check_variances(data, fit$settings$penalize_diagonal, fit$norm, penalty)
+  fit_multi_path(data, penalty, refit_weights(fit, data), fit$settings, FALSE, 1L, NULL)
+}
+
+# The weights follow the sizes where the fit's own did.
+refit_weights <- function(fit, data) {
+  fit$weights * if (isTRUE(all.equal(unname(fit$weights), as.double(fit$n)))) data$n / fit$n else 1
 }
 
 multi_folds <- function(folds, x) {
@@ -62,44 +38,43 @@ multi_folds <- function(folds, x) {
   lapply(folds, as.character)
 }
 
-select_multi_cv <- function(fit, folds, rule) {
+#' @exportS3Method
+select_cv.granary_ggm_multi <- function(fit, folds, rule) {
   x <- needs_data(fit)
   folds <- multi_folds(folds, x)
   parts <- sort(unique(unlist(folds)))
   if (length(parts) < 2L) abort_input("`folds` must name at least two parts.", "folds")
-  penalty <- list(lambda = fit$lambda, lambda1 = fit$lambda1)
   for (part in parts) {
     left <- vapply(folds, function(f) sum(f != part), 0L)
     if (any(left < 2L)) abort_input(sprintf("`folds` must leave at least two rows of every task to fit to, but task %s keeps %d.",
                                             names(x)[left < 2L][1L], left[left < 2L][1L]), "folds")
   }
-  results <- resample_lapply(parts, function(part) {
-    data <- multi_input(Map(function(m, f) m[f != part, , drop = FALSE], x, folds), NULL, NULL, NULL)
-    multi_check_variances(data, fit$settings$penalize_diagonal, fit$norm, penalty)
-    # the weights follow the sizes where the fit's own did
-    weights <- fit$weights * if (isTRUE(all.equal(unname(fit$weights), as.double(fit$n)))) data$n / fit$n else 1
-    refit <- fit_multi_path(data, penalty, weights, fit$settings, FALSE, 1L, NULL)
-    scores <- lapply(seq_along(x), function(k) {
-      held_out <- x[[k]][folds[[k]] == part, , drop = FALSE]
+  held_out_scores <- function(refit, rows) {
+    lapply(seq_along(x), function(k) {
+      held_out <- x[[k]][-rows[[k]], , drop = FALSE]
       if (nrow(held_out) == 0L) return(matrix(0, 0L, length(fit$lambda)))
       values <- lapply(seq_along(fit$lambda), function(j) predict(ggm_task(refit, k, which = j), held_out, type = "loglik"))
       matrix(unlist(values), ncol = length(fit$lambda))
     })
-    list(scores = scores, converged = all(convergence_table(refit$convergence)$converged))
-  }, "cross-validation")
-  stopped <- sum(!vapply(results, `[[`, NA, "converged"))
-  if (stopped > 0L) {
-    warn_convergence(sprintf("The solver stopped early in %d of %d refits, so the choice may be off. Fit with a larger `max_iter`.", stopped,
-                             length(parts)))
   }
-  per_part <- do.call(rbind, lapply(results, function(r) colMeans(do.call(rbind, r$scores))))
-  value <- colMeans(per_part)
-  se <- apply(per_part, 2L, stats::sd) / sqrt(nrow(per_part))
-  best <- which.max(value)
-  chosen <- if (rule == "1se") which(value >= value[best] - se[best])[1L] else best
-  rows <- lapply(seq_along(x), function(k) unlist(lapply(results, function(r) r$scores[[k]][, chosen])))
-  list(table = data.frame(lambda = fit$lambda, lambda1 = fit$lambda1, edges = fit$df, value = value, se = se), which = chosen, folds = folds,
+  scores <- refit_each(fit, parts, function(part) lapply(folds, function(f) which(f != part)), held_out_scores, "cross-validation")
+  choice <- best_held_out(do.call(rbind, lapply(scores, function(s) colMeans(do.call(rbind, s)))), rule)
+  rows <- lapply(seq_along(x), function(k) unlist(lapply(scores, function(s) s[[k]][, choice$which])))
+  list(table = data.frame(lambda = fit$lambda, lambda1 = fit$lambda1, edges = fit$df, choice$table), which = choice$which, folds = folds,
        scores = stats::setNames(rows, names(x)))
+}
+
+#' @exportS3Method
+select_stars.granary_ggm_multi <- function(fit, subsamples, beta) {
+  n <- vapply(needs_data(fit), nrow, 0L)
+  size <- vapply(n, stars_size, 0)
+  p <- ncol(fit$S[[1L]])
+  edges <- function(refit, rows) {
+    path <- if (is_path(refit)) refit$precision else list(refit$precision)
+    lapply(path, function(list) unlist(Map(function(m, k) edge_codes(m) + k * p^2, list, seq_along(list))))
+  }
+  counts <- refit_each(fit, seq_len(subsamples), function(k) Map(function(n, size) sort(sample.int(n, size)), n, size), edges, "StARS")
+  c(stars_choice(fit, counts, length(n) * p * (p - 1) / 2, beta), list(subsample_size = size))
 }
 
 #' Compare two methods by their held-out likelihoods
@@ -107,7 +82,7 @@ select_multi_cv <- function(fit, folds, rule) {
 #' The two-sample Z statistic of the thesis (Tables 4.1 and 4.2): the difference of mean log densities over
 #' \eqn{\sqrt{v_1/n_1 + v_2/n_2}}{sqrt(v1/n1 + v2/n2)}, task by task. Above 1.28 the first method is better at the 90% level (one-sided).
 #'
-#' @param first,second Fits chosen by cross-validation ([ggm_multi_select()]), or lists over tasks (or single vectors) of log densities of
+#' @param first,second [ggm_multi()] fits chosen by cross-validation ([ggm_select()]), or lists over tasks (or single vectors) of log densities of
 #'   held-out rows.
 #' @return A data frame with one row per task: means, `z`, and the one-sided p-value.
 #' @family Gaussian graphs
@@ -120,7 +95,7 @@ select_multi_cv <- function(fit, folds, rule) {
 ggm_multi_compare <- function(first, second) {
   scores <- function(from, arg) {
     if (inherits(from, "granary_ggm_multi")) {
-      if (is.null(from$selection$scores)) abort_input(sprintf("`%s` must be chosen by cross-validation: see ggm_multi_select().", arg), arg)
+      if (is.null(from$selection$scores)) abort_input(sprintf("`%s` must be chosen by cross-validation: see ggm_select().", arg), arg)
       return(from$selection$scores)
     }
     if (is_plain_numeric(from)) from <- list(all = from)
@@ -145,34 +120,6 @@ ggm_multi_compare <- function(first, second) {
              p_value = unname(stats::pnorm(z, lower.tail = FALSE)), row.names = NULL)
 }
 
-#' How close multi-task estimates are to the truth
-#'
-#' [ggm_score()] for every task, and averaged over tasks.
-#'
-#' @param truth A [sim_ggm_multi()] result or a list of true precision matrices, one per task.
-#' @param fit A [ggm_multi()] fit; all penalties of a path are scored.
-#' @param average Whether to average over tasks (one row per penalty) or to give every task (with a column `task`).
-#' @return A data frame as from [ggm_score()].
-#' @family Gaussian graphs
-#' @export
-#' @examples
-#' set.seed(1)
-#' sim <- sim_ggm_multi(tasks = 3, p = 15, n = 60)
-#' ggm_multi_score(sim, ggm_multi(sim$data, nlambda = 5))
-ggm_multi_score <- function(truth, fit, average = TRUE) {
-  check_ggm_multi(fit)
-  average <- check_flag(average)
-  if (inherits(truth, "granary_sim_ggm_multi")) truth <- truth$precision
-  if (!is.list(truth) || length(truth) != length(fit$S)) {
-    abort_input(sprintf("`truth` must be a list of %d precision matrices, one per task, but it is %s.", length(fit$S), describe(truth)), "truth")
-  }
-  tables <- lapply(seq_along(truth), function(k) as.data.frame(unclass(ggm_score(truth[[k]], ggm_task(fit, k)))))
-  if (!average) return(do.call(rbind, Map(function(table, name) cbind(task = name, table), tables, names(fit$S))))
-  mean_table <- Reduce(`+`, tables) / length(tables)
-  auc <- if (nrow(mean_table) > 1L) roc_area(mean_table$fpr, mean_table$tpr)
-  structure(mean_table, auc = auc, class = c("granary_ggm_score", "data.frame"))
-}
-
 #' Bounds on the eigenvalues of multi-task estimates
 #'
 #' What Theorem 4.2 of the thesis says, corrected, from the covariances and the penalty alone.
@@ -193,9 +140,9 @@ ggm_multi_score <- function(truth, fit, average = TRUE) {
 #' fit <- ggm_multi(scale(iris[1:4]), groups = iris$Species, lambda = 10, penalize_diagonal = TRUE)
 #' ggm_multi_bounds(fit)
 ggm_multi_bounds <- function(fit, which = NULL) {
-  one <- ggm_multi_at(fit, which)
+  one <- ggm_at(fit, which)
   p <- ncol(one$S[[1L]])
-  applies <- one$norm != "fused" && one$lambda1 == 0 && one$lambda > 0
+  applies <- one$norm %in% c("l2", "linf") && one$lambda1 == 0 && one$lambda > 0
   norms <- vapply(one$S, function(s) max(abs(eigen(s, symmetric = TRUE, only.values = TRUE)$values)), 0)
   data.frame(
     task = names(one$S), lower = if (applies) unname(1 / (norms + p * one$lambda / one$weights)) else 0,

@@ -315,7 +315,8 @@ plot_node_path <- function(x, ...) {
 #' table(guess$class, iris$Species)
 #' ggm_classify(fits, iris[1:4], group = rep(1:30, each = 5))
 ggm_classify <- function(fits, newdata, group = NULL, prior = NULL) {
-  if (!is.list(fits) || inherits(fits, "granary_fit") || length(fits) < 2L || !all(vapply(fits, inherits, NA, "granary_ggm"))) {
+  if (!is.list(fits) || inherits(fits, "granary_fit") || length(fits) < 2L || !all(vapply(fits, inherits, NA, "granary_ggm")) ||
+        any(vapply(fits, inherits, NA, "granary_ggm_multi"))) {
     abort_input(sprintf("`fits` must be a list of at least two Gaussian graph fits, one per class, not %s.", describe(fits)), "fits")
   }
   if (any(vapply(fits, is_path, NA))) {

@@ -231,7 +231,8 @@ autoplot_heatmap <- function(fit) {
 #'
 #' @param fit A Gaussian graph fit.
 #' @param which Position on the path.
-#' @return An undirected igraph graph with edge attributes `partial_cor` and `precision`.
+#' @return An undirected igraph graph with edge attributes `partial_cor` and `precision`; for a fit to several tasks, with one edge for every
+#'   task that has it and an attribute `task`.
 #' @family Gaussian graphs
 #' @export
 #' @examplesIf requireNamespace("igraph", quietly = TRUE)
@@ -241,8 +242,9 @@ ggm_igraph <- function(fit, which = NULL) {
   check_ggm(fit)
   check_installed("igraph", "ggm_igraph()")
   edges <- tidy(fit, which = which)
-  igraph::graph_from_data_frame(edges[c("from", "to", "partial_cor", "precision")], directed = FALSE,
-                                vertices = data.frame(name = colnames(fit$S)))
+  several <- inherits(fit, "granary_ggm_multi")
+  igraph::graph_from_data_frame(edges[c("from", "to", "partial_cor", "precision", if (several) "task")], directed = FALSE,
+                                vertices = data.frame(name = colnames(if (several) fit$S[[1L]] else fit$S)))
 }
 
 #' @exportS3Method igraph::as.igraph

@@ -5,8 +5,10 @@
 #' \eqn{X} the estimate and \eqn{\Theta}{Theta} the true precision matrix, the Kullback-Leibler divergence from truth to estimate is
 #' \eqn{\frac12\{\mathrm{tr}(X\Theta^{-1}) - \log\det(X\Theta^{-1}) - p\}}{(tr(X Theta^-1) - log det(X Theta^-1) - p) / 2}.
 #'
-#' @param truth The true precision matrix, a [sim_ggm()] result, or a 0/1 adjacency matrix (then only the edge scores are given).
+#' @param truth The true precision matrix, a [sim_ggm()] result, or a 0/1 adjacency matrix (then only the edge scores are given). For a fit to
+#'   several tasks a [sim_ggm_multi()] result or a list of these, one per task.
 #' @param fit A Gaussian graph fit (all penalties of a path are scored), or a precision matrix.
+#' @param average For a fit to several tasks: whether to average over them (one row per penalty) or to give each (with a column `task`).
 #' @return A data frame of class `granary_ggm_score` with one row per penalty: `lambda`, `edges`, true and false positives, `tpr`, `fpr`,
 #'   `precision` (share of
 #'   found edges that are true), `f1`, `mcc` (Matthews correlation), `kl` and `frobenius` (relative error). For a path, attribute `auc` is the area
@@ -19,7 +21,12 @@
 #' scores <- ggm_score(sim, ggm_lasso(sim$data))
 #' scores
 #' plot(scores)
-ggm_score <- function(truth, fit) {
+#'
+#' tasks <- sim_ggm_multi(tasks = 3, p = 15, n = 60)
+#' ggm_score(tasks, ggm_multi(tasks$data, nlambda = 5))
+ggm_score <- function(truth, fit, average = TRUE) {
+  average <- check_flag(average)
+  if (inherits(fit, "granary_ggm_multi")) return(score_tasks(truth, fit, average))
   truth <- score_truth(truth)
   if (inherits(fit, "granary_ggm")) {
     estimates <- if (is_path(fit)) fit$precision else list(fit$precision)
@@ -34,6 +41,18 @@ ggm_score <- function(truth, fit) {
   }
   table <- do.call(rbind, lapply(estimates, score_one, truth = truth))
   table <- cbind(lambda = lambda, table)
+  structure(table, auc = if (nrow(table) > 1L) roc_area(table$fpr, table$tpr), class = c("granary_ggm_score", "data.frame"))
+}
+
+score_tasks <- function(truth, fit, average) {
+  if (inherits(truth, "granary_sim_ggm_multi")) truth <- truth$precision
+  if (!is.list(truth) || is.data.frame(truth) || length(truth) != length(fit$S)) {
+    abort_input(sprintf("`truth` must be a list of %d precision matrices, one per task, but it is %s.", length(fit$S), describe(truth)), "truth")
+  }
+  if (!is.null(names(truth)) && setequal(names(truth), names(fit$S))) truth <- truth[names(fit$S)]
+  tables <- lapply(seq_along(truth), function(k) as.data.frame(unclass(ggm_score(truth[[k]], ggm_task(fit, k)))))
+  if (!average) return(do.call(rbind, Map(function(table, name) cbind(task = name, table), tables, names(fit$S))))
+  table <- Reduce(`+`, tables) / length(tables)
   structure(table, auc = if (nrow(table) > 1L) roc_area(table$fpr, table$tpr), class = c("granary_ggm_score", "data.frame"))
 }
 

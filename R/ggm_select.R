@@ -13,6 +13,10 @@
 #' edge, averages over pairs,
 #' makes it monotone along the path, and takes the smallest penalty whose instability is at most `beta`.
 #'
+#' For a fit to several tasks ([ggm_multi()]) the information criteria are sums over tasks, each with its own \eqn{n}; cross-validation
+#' leaves a part of every task out and scores the held-out rows of all; StARS draws a subset of every task and counts an edge of each task by
+#' itself.
+#'
 #' `"cv"` and `"stars"` need the data and run on the workers of [future::plan()] when one is set and `future.apply` is installed. Folds and subsets
 #' come from R's random numbers: use [set.seed()].
 #'
@@ -23,12 +27,14 @@
 #' @param fit A Gaussian graph fit with a path of penalties.
 #' @param criterion The criterion.
 #' @param gamma EBIC's \eqn{\gamma}{gamma}, between 0 and 1.
-#' @param folds Number of folds, or an integer vector giving the fold of each row.
+#' @param folds Number of folds, or a vector giving the fold of each row; for several tasks a list of such vectors (sessions to leave out one
+#'   at a time, say).
 #' @param rule For cross-validation: `"min"` or `"1se"`.
 #' @param subsamples,beta StARS: number of subsets and the instability allowed.
 #' @return The chosen fit, with an element `selection`: the criterion, a table with one row per penalty, and the position chosen.
 #'   `plot(type = "selection")`
-#'   draws the criterion along the path.
+#'   draws the criterion along the path. After cross-validation of several tasks also `scores`, the held-out log density of every row at the
+#'   chosen penalty (a list over tasks), which [ggm_multi_compare()] compares between methods.
 #' @references
 #' Foygel and Drton (2010). Extended Bayesian information criteria for Gaussian graphical models. *NIPS* 23, 604--612.
 #'
@@ -42,6 +48,9 @@
 #' path <- ggm_lasso(sim$data)
 #' ggm_select(path, "ebic")
 #' ggm_select(path, "cv", folds = 3)
+#'
+#' tasks <- ggm_multi(scale(iris[1:4]), groups = iris$Species, nlambda = 6)
+#' ggm_select(tasks, "cv", folds = 3)
 ggm_select <- function(fit, criterion = c("ebic", "bic", "cv", "stars"), gamma = 0.5, folds = 5, rule = c("min", "1se"),
                        subsamples = 20, beta = 0.05) {
   check_ggm(fit)
@@ -53,7 +62,7 @@ ggm_select <- function(fit, criterion = c("ebic", "bic", "cv", "stars"), gamma =
   selection <- switch(criterion,
     ebic = select_ebic(fit, gamma),
     bic = select_ebic(fit, 0),
-    cv = select_cv(fit, check_folds(folds, nrow(needs_data(fit))), rule),
+    cv = select_cv(fit, folds, rule),
     stars = select_stars(fit, subsamples, beta)
   )
   chosen <- ggm_at(fit, selection$which)
@@ -61,6 +70,11 @@ ggm_select <- function(fit, criterion = c("ebic", "bic", "cv", "stars"), gamma =
   chosen$call <- user_call()
   chosen
 }
+
+# What the criteria ask of a kind of fit: one data set here, several in ggm_multi_select.R.
+select_ebic <- function(fit, gamma) UseMethod("select_ebic")
+select_cv <- function(fit, folds, rule) UseMethod("select_cv")
+select_stars <- function(fit, subsamples, beta) UseMethod("select_stars")
 
 # Refits the whole path of `fit`, with its settings, to other rows. Each estimator has a method: this is all ggm_select() asks of it.
 refit_path <- function(fit, x) UseMethod("refit_path")
@@ -84,29 +98,33 @@ check_folds <- function(folds, n) {
   folds
 }
 
-select_ebic <- function(fit, gamma) {
+#' @exportS3Method
+select_ebic.granary_ggm <- function(fit, gamma) {
   n <- needs_n(fit)
   value <- -2 * as.double(logLik(fit)) + fit$df * log(n) + 4 * gamma * fit$df * log(ncol(fit$S))
   list(table = data.frame(lambda = fit$lambda, edges = fit$df, value = value), which = which.min(value))
 }
 
-# Refits the path once per task, to the rows `rows(task)`, and keeps score(refit, rows) of each. Refits that stopped early are counted.
-refit_each <- function(fit, tasks, rows, score, label) {
-  results <- resample_lapply(tasks, function(task) {
-    chosen <- rows(task)
-    refit <- refit_path(fit, fit$x[chosen, , drop = FALSE])
+# Refits the path once per part, to the rows `rows(part)`, and keeps score(refit, rows) of each. Refits that stopped early are counted.
+refit_each <- function(fit, parts, rows, score, label) {
+  take <- function(x, chosen) if (is.list(chosen)) Map(take, x, chosen) else x[chosen, , drop = FALSE]
+  results <- resample_lapply(parts, function(part) {
+    chosen <- rows(part)
+    refit <- refit_path(fit, take(fit$x, chosen))
     list(score = score(refit, chosen), converged = all(convergence_table(refit$convergence)$converged))
   }, label)
   stopped <- sum(!vapply(results, `[[`, NA, "converged"))
   if (stopped > 0L) {
     warn_convergence(sprintf("The solver stopped early in %d of %d refits, so the choice may be off. Fit with a larger `max_iter`.", stopped,
-                             length(tasks)))
+                             length(parts)))
   }
   lapply(results, `[[`, "score")
 }
 
-select_cv <- function(fit, folds, rule) {
-  x <- fit$x
+#' @exportS3Method
+select_cv.granary_ggm <- function(fit, folds, rule) {
+  x <- needs_data(fit)
+  folds <- check_folds(folds, nrow(x))
   if (any(length(folds) - table(folds) < 2L)) abort_input("`folds` must leave at least two rows to fit to.", "folds")
   held_out_score <- function(train, rows) {
     held_out <- x[-rows, , drop = FALSE]
@@ -115,25 +133,39 @@ select_cv <- function(fit, folds, rule) {
     }, 0)
   }
   scores <- refit_each(fit, sort(unique(folds)), function(k) which(folds != k), held_out_score, "cross-validation")
-  scores <- do.call(rbind, scores)
+  choice <- best_held_out(do.call(rbind, scores), rule)
+  list(table = data.frame(lambda = fit$lambda, edges = fit$df, choice$table), which = choice$which, folds = folds)
+}
+
+# From held-out scores, one row per part and one column per penalty.
+best_held_out <- function(scores, rule) {
   value <- colMeans(scores)
   se <- apply(scores, 2L, stats::sd) / sqrt(nrow(scores))
   best <- which.max(value)
-  which <- if (rule == "1se") which(value >= value[best] - se[best])[1L] else best
-  list(table = data.frame(lambda = fit$lambda, edges = fit$df, value = value, se = se), which = which, folds = folds)
+  list(table = data.frame(value = value, se = se), which = if (rule == "1se") which(value >= value[best] - se[best])[1L] else best)
 }
 
-select_stars <- function(fit, subsamples, beta) {
-  x <- needs_data(fit)
-  n <- nrow(x)
-  size <- if (n > 144) floor(10 * sqrt(n)) else floor(0.8 * n)
-  if (size < 2L) abort_input(sprintf("StARS needs subsets of at least two rows, but `x` has only %d rows.", n), "fit")
-  p <- ncol(x)
+#' @exportS3Method
+select_stars.granary_ggm <- function(fit, subsamples, beta) {
+  n <- nrow(needs_data(fit))
+  size <- stars_size(n)
   edges <- function(refit, rows) lapply(if (is_path(refit)) refit$precision else list(refit$precision), edge_codes)
   counts <- refit_each(fit, seq_len(subsamples), function(k) sort(sample.int(n, size)), edges, "StARS")
+  p <- ncol(fit$S)
+  c(stars_choice(fit, counts, p * (p - 1) / 2, beta), list(subsample_size = size))
+}
+
+stars_size <- function(n) {
+  size <- if (n > 144) floor(10 * sqrt(n)) else floor(0.8 * n)
+  if (size < 2L) abort_input(sprintf("StARS needs subsets of at least two rows, but there are only %d rows.", n), "fit")
+  size
+}
+
+# `counts[[subset]][[penalty]]` lists the edges found; `pairs` is how many there could be.
+stars_choice <- function(fit, counts, pairs, beta) {
   instability <- vapply(seq_along(fit$lambda), function(j) {
-    share <- tabulate(match(codes <- unlist(lapply(counts, `[[`, j)), unique(codes))) / subsamples
-    sum(2 * share * (1 - share)) / max(1, p * (p - 1) / 2)
+    share <- tabulate(match(codes <- unlist(lapply(counts, `[[`, j)), unique(codes))) / length(counts)
+    sum(2 * share * (1 - share)) / max(1, pairs)
   }, 0)
   monotone <- cummax(instability)
   allowed <- which(monotone <= beta)
@@ -142,7 +174,7 @@ select_stars <- function(fit, subsamples, beta) {
     warn_input("Even the largest penalty gives edges less stable than `beta`: fit with larger penalties. It is returned.", "fit")
     allowed <- 1L
   }
-  list(table = table, which = max(allowed), beta = beta, subsample_size = size)
+  list(table = table, which = max(allowed), beta = beta)
 }
 
 # Each edge as one number, the position of its upper-triangle entry.

@@ -207,6 +207,69 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_multi_reweighted
+Rcpp::List core_multi_reweighted(Rcpp::List s, std::vector<double> weight, std::string method, std::vector<double> lambda, double tol, int max_iter, int threads, SEXP progress);
+RcppExport SEXP _granary_core_multi_reweighted(SEXP sSEXP, SEXP weightSEXP, SEXP methodSEXP, SEXP lambdaSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_reweighted(s, weight, method, lambda, tol, max_iter, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_multi_hierarchical_top
+double core_multi_hierarchical_top(Rcpp::List s, std::vector<double> weight);
+RcppExport SEXP _granary_core_multi_hierarchical_top(SEXP sSEXP, SEXP weightSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_hierarchical_top(s, weight));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_neighbours
+Rcpp::List core_neighbours(const Eigen::Map<Eigen::MatrixXd> s, std::vector<double> lambda, std::string rule, bool standardize, double refit, double tol, int max_iter, bool keep_covariance, int threads, SEXP progress);
+RcppExport SEXP _granary_core_neighbours(SEXP sSEXP, SEXP lambdaSEXP, SEXP ruleSEXP, SEXP standardizeSEXP, SEXP refitSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
+    Rcpp::traits::input_parameter< bool >::type standardize(standardizeSEXP);
+    Rcpp::traits::input_parameter< double >::type refit(refitSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_neighbours(s, lambda, rule, standardize, refit, tol, max_iter, keep_covariance, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_scale_free
+Rcpp::List core_scale_free(const Eigen::Map<Eigen::MatrixXd> s, std::vector<double> alpha, double tol, int max_iter, int threads, bool keep_covariance, SEXP progress);
+RcppExport SEXP _granary_core_scale_free(SEXP sSEXP, SEXP alphaSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP keep_covarianceSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_scale_free(s, alpha, tol, max_iter, threads, keep_covariance, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_nodes_path
 Rcpp::List core_nodes_path(const Eigen::Map<Eigen::MatrixXd> s, std::vector<double> rho, std::vector<double> tau, std::string norm, std::string method, bool screen, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::NumericMatrix> start, int threads, SEXP progress);
 RcppExport SEXP _granary_core_nodes_path(SEXP sSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP normSEXP, SEXP methodSEXP, SEXP screenSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -280,6 +343,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_multi_certificate", (DL_FUNC) &_granary_core_multi_certificate, 5},
     {"_granary_core_multi_block", (DL_FUNC) &_granary_core_multi_block, 5},
     {"_granary_core_multi_diagonal", (DL_FUNC) &_granary_core_multi_diagonal, 5},
+    {"_granary_core_multi_reweighted", (DL_FUNC) &_granary_core_multi_reweighted, 8},
+    {"_granary_core_multi_hierarchical_top", (DL_FUNC) &_granary_core_multi_hierarchical_top, 2},
+    {"_granary_core_neighbours", (DL_FUNC) &_granary_core_neighbours, 10},
+    {"_granary_core_scale_free", (DL_FUNC) &_granary_core_scale_free, 7},
     {"_granary_core_nodes_path", (DL_FUNC) &_granary_core_nodes_path, 12},
     {"_granary_core_nodes_certificate", (DL_FUNC) &_granary_core_nodes_certificate, 5},
     {"_granary_core_nodes_largest_tau", (DL_FUNC) &_granary_core_nodes_largest_tau, 3},

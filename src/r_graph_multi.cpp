@@ -1,6 +1,8 @@
 // Exports of the multi-task Gaussian graphs. Conversion only: the method is in graph/multi*, the checks in R/ggm_multi.R.
 #include "graph/glasso_problem.h"
 #include "graph/multi.h"
+#include "graph/multi_irls.h"
+#include "graph/reweighted.h"
 #include "r_glue.h"
 
 using namespace granary;
@@ -100,4 +102,29 @@ Eigen::MatrixXd core_multi_diagonal(Eigen::Map<Eigen::VectorXd> q, Eigen::Map<Ei
   Eigen::MatrixXd out(q.size(), 2);
   out << step.z, step.r;
   return out;
+}
+
+// The baselines: `irls` and `hierarchical`. One fit per lambda.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_multi_reweighted(Rcpp::List s, std::vector<double> weight, std::string method, std::vector<double> lambda,
+                                 double tol, int max_iter, int threads, SEXP progress) {
+  RMonitor monitor(progress);
+  MultiProblem problem = as_problem(s, weight);
+  MultiIrlsOptions ridge;
+  ReweightedOptions options;
+  ridge.tol = options.tol = tol;
+  ridge.max_iter = options.max_iter = max_iter;
+  ridge.threads = options.threads = threads;
+  Rcpp::List out(lambda.size());
+  for (std::size_t k = 0; k < lambda.size(); ++k) {
+    problem.off = {MultiNorm::l2, 0, lambda[k]};
+    out[k] = as_list(method == "irls" ? multi_irls(problem, ridge, monitor) : hierarchical(problem, lambda[k], options, monitor));
+    monitor.progress(static_cast<double>(k + 1) / static_cast<double>(lambda.size()));
+  }
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
+double core_multi_hierarchical_top(Rcpp::List s, std::vector<double> weight) {
+  return hierarchical_top(as_problem(s, weight), ReweightedOptions());
 }

@@ -39,7 +39,9 @@ compare <- function(connected, ratio, reference, samples = 5, grid_length = 20, 
     if (with_linf) claim(paste0(name, "linf is below that of the graphical lasso"), TRUE, mean[["linf"]] < mean[["glasso"]], 0)
   } else if (with_linf) {
     claim(paste0(name, "linf is below that of the graphical lasso"), TRUE, mean[["linf"]] < mean[["glasso"]], 0,
-          "Figure 3.1, with the thesis' algorithm; with tau = 50 rho and the problem solved exactly it is not")
+          paste("Figure 3.1. Solved exactly (gap certified) with tau = 50 rho it is not. In a run apart (seed 201, 3 samples, 20% connected, 10 penalties) the mean best",
+                "divergences were 4.32 exact, 2.71 with the thesis' Algorithm 3.1, which stops above the optimum, 2.74 exact with tau = 2 rho,",
+                "and 2.62 for the graphical lasso. Three samples: this suggests the tied tau as the reason, but does not show it"))
   }
 }
 
@@ -64,7 +66,7 @@ excess <- vapply(1:12, function(k) {
 }, c(0, 0))
 for (norm in rownames(excess)) {
   claim(paste0("8 variables, ", norm, ": share of 12 samples in which Algorithm 3.1 reaches the optimum"), 1, mean(excess[norm, ] < 1e-4), 0,
-        sprintf("it stops up to %.2g above (see errata)", max(excess[norm, ])))
+        sprintf("it stops up to %.2g above a minimum whose gap is certified, so the claim is the paper's error (see errata)", max(excess[norm, ])))
 }
 
 # Times (10 sweeps on the author's machine) ------------------------------------------------------------------------------------------

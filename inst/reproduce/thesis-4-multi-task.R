@@ -15,7 +15,7 @@ best_kl <- function(seed, density, similarity = 1) {
   S <- lapply(sim$data, function(x) cov(x) * (nrow(x) - 1) / nrow(x))
   joint <- function(norm, diagonal = FALSE) {
     fit <- ggm_multi(S = S, n = 50, norm = norm, nlambda = 20, lambda_min_ratio = 0.05, penalize_diagonal = diagonal, threads = 1)
-    min(ggm_multi_score(sim, fit)$kl)
+    min(ggm_score(sim, fit)$kl)
   }
   grid <- exp(seq(log(1), log(0.02), length.out = 20))
   single <- rowMeans(vapply(1:5, function(k) {

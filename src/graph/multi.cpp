@@ -153,8 +153,8 @@ MultiResult separate(const MultiProblem& problem, const MultiOptions& options, M
     GlassoOptions own;
     own.tol = options.tol;
     own.threads = 1;
-    own.method = options.method == MultiMethod::admm ? GlassoMethod::admm : GlassoMethod::quic;
-    own.max_iter = options.method == MultiMethod::bcd ? std::max(options.max_iter, 100) : options.max_iter;
+    own.method = options.method == MultiMethod::admm ? GlassoMethod::admm : GlassoMethod::bcd;
+    own.max_iter = options.max_iter;
     const double t = problem.weight[k];
     GlassoState from;
     if (start) {

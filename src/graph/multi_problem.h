@@ -82,6 +82,9 @@ double duality_gap(const MultiProblem& problem, double objective, const std::vec
 // components of this graph are those of the union of the K solutions (Lemma 4.7 gives the sufficient half for one row).
 std::vector<std::vector<int>> screen_components(const MultiProblem& problem);
 
+// Components of a pattern given by its upper triangle.
+std::vector<std::vector<int>> pattern_components(const SparseMatrix& pattern);
+
 // The smallest multiple of the penalty that leaves no edge.
 double largest_entry_weight(const MultiProblem& problem);
 

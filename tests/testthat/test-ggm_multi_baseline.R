@@ -1,0 +1,67 @@
+test_that("separate and pooled baselines are graphical lassos", {
+  set.seed(1)
+  data <- sim_ggm_multi(tasks = 3, p = 8, n = c(30, 40, 50), density = 0.2)$data
+  alone <- ggm_multi_baseline(data, method = "separate", lambda = c(6, 3), tol = 1e-9)
+  pooled <- ggm_multi_baseline(data, method = "pooled", lambda = 6, tol = 1e-9)
+  n <- c(30, 40, 50)
+  for (k in 1:3) {
+    own <- ggm_lasso(S = cov(data[[k]]), lambda = 3 / n[k], penalize_diagonal = FALSE, tol = 1e-9)
+    expect_equal(as.matrix(alone, which = 2, task = k), as.matrix(own), tolerance = 1e-6, ignore_attr = TRUE)
+  }
+  S <- Reduce(`+`, Map(function(x, t) t * cov(x), data, n / 120))
+  expect_equal(as.matrix(pooled, task = 2), as.matrix(ggm_lasso(S = S, lambda = 6 / 120, penalize_diagonal = FALSE, tol = 1e-9)), tolerance = 1e-6)
+  expect_identical(as.matrix(pooled, task = 1), as.matrix(pooled, task = 3))
+  ridge <- ggm_multi_baseline(data, method = "ridge", lambda = 5)
+  expect_equal(as.matrix(ridge, task = 2), solve(cov(data[[2]]) + diag(5 / 40, 8)), ignore_attr = TRUE)
+  expect_error(ggm_multi_baseline(data, method = "ridge", lambda = 0), "greater than 0", class = "granary_error_input")
+})
+
+test_that("reweighted ridge approaches ggm_multi(), and says how far it is", {
+  set.seed(2)
+  data <- sim_ggm_multi(tasks = 3, p = 8, n = 40, density = 0.2)$data
+  exact <- ggm_multi(data, lambda = 8, tol = 1e-10)
+  irls <- ggm_multi_baseline(data, method = "irls", lambda = 8, tol = 1e-8, max_iter = 1000)
+  expect_gte(irls$objective, exact$objective - 1e-7)
+  expect_lt(irls$objective - exact$objective, 1e-2)
+  expect_gte(irls$gap, irls$objective - exact$objective - 1e-6)
+  expect_warning(ggm_multi_baseline(data, method = "irls", lambda = 8, max_iter = 2), "NOT converged", class = "granary_warning_convergence")
+})
+
+test_that("the hierarchical penalty is stationary and its path starts empty", {
+  set.seed(3)
+  data <- sim_ggm_multi(tasks = 2, p = 6, n = 50, density = 0.3)$data
+  path <- ggm_multi_baseline(data, method = "hierarchical", nlambda = 5, lambda_min_ratio = 0.01, tol = 1e-9, max_iter = 200)
+  expect_equal(path$df[1], 0)
+  expect_true(all(is.na(path$gap)) && !any(is.nan(path$gap)))
+  one <- ggm_at(path, 5)
+  expect_gt(one$df, 0)
+  for (i in 1:5) for (j in (i + 1):6) {
+    x <- vapply(one$precision, function(m) m[i, j], 0)
+    if (all(x == 0)) next
+    force <- mapply(function(m, s, t) t * (solve(as.matrix(m)) - s)[i, j], one$precision, one$S, one$weights)
+    bound <- one$lambda / (2 * sqrt(sum(abs(x))))
+    expect_lt(max(abs(force - sign(x) * bound)[x != 0]), 1e-2 * bound)
+    expect_lte(max(abs(force)), bound * 1.01)
+  }
+})
+
+test_that("baselines have the methods of ggm_multi() and can be selected and compared", {
+  set.seed(4)
+  sim <- sim_ggm_multi(tasks = 3, p = 8, n = 60, density = 0.2)
+  for (method in c("separate", "pooled", "ridge", "irls", "hierarchical")) {
+    path <- suppressWarnings(ggm_multi_baseline(sim$data, method = method, nlambda = 3), classes = "granary_warning_convergence")
+    expect_s3_class(path, c("granary_ggm_multi_baseline", "granary_ggm_multi", "granary_ggm", "granary_fit"), exact = TRUE)
+    expect_output(print(path), "3 tasks, 8 variables")
+    expect_output(print(summary(path)), "Objective")
+    expect_equal(nrow(ggm_score(sim, path)), 3L)
+    set.seed(5)
+    best <- suppressWarnings(ggm_select(path, "cv", folds = 2), classes = "granary_warning_convergence")
+    expect_length(best$selection$scores, 3L)
+    expect_s3_class(ggm_select(path, "ebic"), "granary_ggm_multi")
+  }
+  expect_equal(nrow(ggm_multi_compare(best, best)), 3L)
+  expect_identical(ggm_multi_baseline(sim$data, method = "hierarchical", lambda = 5, threads = 2)$precision,
+                   ggm_multi_baseline(sim$data, method = "hierarchical", lambda = 5, threads = 1)$precision)
+  expect_error(ggm_multi_baseline(sim$data, method = "other"), "`method`", class = "granary_error_input")
+  expect_error(ggm_multi_baseline(sim$data, lambda = -1), "`lambda`", class = "granary_error_input")
+})
