@@ -1,50 +1,18 @@
 #include "hub.h"
 
-#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "../core/parallel.h"
 #include "../core/proximal.h"
-#include "../core/spd_inverse.h"
 #include "glasso.h"
+#include "hub_log_det.h"
+#include "hub_newton.h"
 
 namespace granary::graph {
 
 namespace {
-
-// log det of a symmetric positive definite matrix by its Cholesky factor, left in `a`; NaN when it is none.
-double factor_in_place(MatrixXd& a) {
-  const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(a);
-  if (llt.info() != Eigen::Success) return Convergence::unknown;
-  const double log_det = 2 * a.diagonal().array().log().sum();
-  return std::isfinite(log_det) ? log_det : Convergence::unknown;
-}
-
-double certify_log_det(const MatrixXd& s, const HubPenalty& penalty, HubResult& candidate) {
-  const Index p = s.rows();
-  HubState& state = candidate.state;
-  MatrixXd w = state.theta;
-  candidate.log_det = factor_in_place(w);
-  if (std::isnan(candidate.log_det)) return Convergence::unknown;
-  inverse_from_cholesky(w);
-  w.triangularView<Eigen::StrictlyUpper>() = w.transpose();
-  state.l = w - s;
-  candidate.loss = -candidate.log_det + s.cwiseProduct(state.theta).sum();
-  candidate.objective = candidate.loss + hub_cost(penalty, state.v, state.z);
-  candidate.violation = std::max(dual_violation(penalty, state.l), state.l.diagonal().cwiseAbs().maxCoeff());
-  candidate.inverse = std::move(w);
-  const MatrixXd dual = into_dual_set(penalty, state.l);
-  // A point outside the set is moved by little near the solution; far from it S + L may lose definiteness, hence the ladder
-  // towards S.
-  for (const double towards_s : {0.0, 1e-3, 1e-2, 0.1, 0.3, 0.6}) {
-    MatrixXd v = s + (1 - towards_s) * dual;
-    const double log_det = factor_in_place(v);
-    if (!std::isnan(log_det)) return candidate.objective - (log_det + static_cast<double>(p));
-  }
-  return Convergence::unknown;
-}
 
 double certify_frobenius(const MatrixXd& s, const HubPenalty& penalty, double eps, HubResult& candidate,
                          const MatrixXd& multiplier) {
@@ -228,10 +196,14 @@ HubResult hub_precision(ConstMatrixRef s, const HubPenalty& penalty, const HubOp
       return diagonal;
     }
     if (lambda >= 0) return by_quic(part, own, std::max(lambda, 0.0), options, from, watch);
+    const MatrixXd diagonal = part.diagonal().cwiseInverse().asDiagonal();
+    if (options.reduce && own.q == HubNorm::l2) {
+      LogDetModel model(part, own);
+      return hub_newton(model, own, diagonal, options.tol * static_cast<double>(p), options, from, watch);
+    }
     HubLoss loss;
     loss.prox = [&part](const MatrixXd& v, double rho) { return prox_log_det(part, v, rho).x; };
     loss.certify = [&](HubResult& candidate, const MatrixXd&) { return certify_log_det(part, own, candidate); };
-    const MatrixXd diagonal = part.diagonal().cwiseInverse().asDiagonal();
     return hub_admm(loss, own, diagonal, options.tol * static_cast<double>(p), options, from, watch);
   };
   HubState from;

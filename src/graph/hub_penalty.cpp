@@ -22,15 +22,35 @@ double column_norm(const HubPenalty& penalty, const MatrixXd& l, Index j, double
   return penalty.q == HubNorm::l1 ? largest : penalty.q == HubNorm::l2 ? std::sqrt(sum2) : sum;
 }
 
-// The largest t <= 1 that column j allows; the norm grows with t, so bisect.
+// The largest t <= 1 that column j allows. The norm is convex and increasing in t, so Newton's steps from t = 1 come down to the
+// root without passing it; rounding may leave it just outside, hence the last loop.
 double column_scale(const HubPenalty& penalty, const MatrixXd& l, Index j) {
-  if (column_norm(penalty, l, j, 1) <= penalty.l3) return 1;
-  double low = 0, high = 1;
-  for (int k = 0; k < 60 && high - low > 1e-15 * high; ++k) {
-    const double middle = 0.5 * (low + high);
-    (column_norm(penalty, l, j, middle) <= penalty.l3 ? low : high) = middle;
+  double t = 1, norm = column_norm(penalty, l, j, t);
+  if (norm <= penalty.l3) return 1;
+  for (int k = 0; k < 60 && norm > penalty.l3; ++k) {
+    double slope = 0, largest = 0;
+    for (Index i = 0; i < l.rows(); ++i) {
+      const double size = 2 * std::abs(l(i, j)), excess = t * size - penalty.l2;
+      if (i == j || excess <= 0) continue;
+      if (penalty.q == HubNorm::l2) {
+        slope += size * excess / norm;
+      } else if (penalty.q == HubNorm::linf) {
+        slope += size;
+      } else if (excess > largest) {
+        largest = excess;
+        slope = size;
+      }
+    }
+    const double next = t - (norm - penalty.l3) / slope;
+    if (!(next < t)) break;
+    t = std::max(next, 0.0);
+    norm = column_norm(penalty, l, j, t);
   }
-  return low;
+  for (double shrink = 1e-16; norm > penalty.l3; shrink *= 2) {
+    t *= 1 - shrink;
+    norm = column_norm(penalty, l, j, t);
+  }
+  return t;
 }
 
 }  // namespace
