@@ -4,6 +4,7 @@
 #include "graph/hub.h"
 #include "graph/hub_ising.h"
 #include "graph/hub_sim.h"
+#include "graph/ising_sample.h"
 #include "r_glue.h"
 
 using namespace granary;

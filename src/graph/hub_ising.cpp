@@ -7,6 +7,7 @@
 #include "../core/errors.h"
 #include "../core/lbfgs.h"
 #include "../core/logspace.h"
+#include "hub_newton.h"
 
 namespace granary::graph {
 
@@ -21,6 +22,7 @@ class PseudoLikelihood {
   Index p() const { return x_.cols(); }
   double n() const { return n_; }
   const VectorXd& mean() const { return mean_; }
+  const ConstMatrixRef& x() const { return x_; }
 
   MatrixXd linear_predictor(const MatrixXd& theta) const {
     MatrixXd coefficients = theta;
@@ -91,6 +93,69 @@ class PseudoLikelihood {
   double n_;
   MatrixXd gram_;
   VectorXd mean_;
+};
+
+// The quadratic model of the pseudo-likelihood. With weights w = p (1 - p) and E the change of the linear predictor, the derivative
+// along (i, j) is G_ij + (x_i'(w_j E_j) + x_j'(w_i E_i)) / 2n; w E is what is kept.
+class IsingModel : public HubModel {
+ public:
+  IsingModel(const PseudoLikelihood& f, const HubPenalty& penalty) : f_(f), penalty_(penalty) {}
+
+  double evaluate(const MatrixXd& theta) override {
+    candidate_ = theta;
+    const double value = f_(theta, nullptr);
+    return std::isfinite(value) ? value : Convergence::unknown;
+  }
+
+  void accept() override {
+    f_(candidate_, &g_);
+    weight_ = f_.linear_predictor(candidate_).unaryExpr([](double e) { return expit(e) * expit(-e); });
+  }
+
+  const MatrixXd& gradient() const override { return g_; }
+  double certify(HubResult& candidate) override { return f_.certify(penalty_, candidate); }
+
+  void begin_direction(const HubPattern& pattern) override {
+    pattern_ = &pattern;
+    change_ = MatrixXd::Zero(weight_.rows(), weight_.cols());
+    cross_ = f_.x().transpose() * weight_ / f_.n();  // x_i'w_j
+  }
+
+  void begin_column(Index j, const VectorXd&) override {
+    j_ = j;
+    first_ = pattern_->start[j];
+  }
+
+  double slope(Index k) const override {
+    const Index i = row(k);
+    if (i == j_) return g_(j_, j_) + change_.col(j_).mean();
+    return g_(i, j_) + 0.5 * (f_.x().col(i).dot(change_.col(j_)) + f_.x().col(j_).dot(change_.col(i))) / f_.n();
+  }
+
+  double curvature(Index k) const override {
+    const Index i = row(k);
+    return i == j_ ? weight_.col(j_).mean() : 0.5 * (cross_(i, j_) + cross_(j_, i));
+  }
+
+  void move(Index k, double by) override {
+    const Index i = row(k);
+    if (i == j_) {
+      change_.col(j_) += by * weight_.col(j_);
+    } else {
+      change_.col(j_).array() += by * weight_.col(j_).array() * f_.x().col(i).array();
+      change_.col(i).array() += by * weight_.col(i).array() * f_.x().col(j_).array();
+    }
+  }
+
+ private:
+  Index row(Index k) const { return pattern_->row[first_ + k]; }
+
+  const PseudoLikelihood& f_;
+  const HubPenalty& penalty_;
+  MatrixXd candidate_, g_, weight_, change_, cross_;
+  const HubPattern* pattern_ = nullptr;
+  Index j_ = 0;
+  int first_ = 0;
 };
 
 // argmin h by Barzilai-Borwein steps with the non-monotone line search of Raydan (1997): accept below the largest of the last ten
@@ -203,7 +268,12 @@ HubResult hub_ising(ConstMatrixRef x, const HubPenalty& penalty, const HubOption
     out.state.step = scaled.step;
     out.trace.push_back({0, out.objective, out.convergence.gap});
   }
-  if (!out.convergence.converged) {
+  if (!out.convergence.converged && options.reduce && own.q != HubNorm::linf) {
+    // With q = 1 the norm of a column is one more l1 penalty.
+    const HubPenalty flat = own.q == HubNorm::l1 ? HubPenalty{own.l1, own.l2 + own.l3, 0, HubNorm::l2} : own;
+    IsingModel model(f, flat);
+    out = hub_newton(model, flat, diagonal, options.tol * static_cast<double>(p), options, start ? &from : nullptr, monitor);
+  } else if (!out.convergence.converged) {
     out = hub_admm(loss, own, diagonal, options.tol * static_cast<double>(p), scaled, start ? &from : nullptr, monitor);
   }
   out.state.l *= n;
@@ -218,58 +288,6 @@ HubResult hub_ising(ConstMatrixRef x, const HubPenalty& penalty, const HubOption
   out.components.emplace_back();
   for (int i = 0; i < p; ++i) out.components[0].push_back(i);
   out.convergence.seconds = clock.seconds();
-  return out;
-}
-
-MatrixXd ising_gibbs(ConstMatrixRef theta, Index n, int burn_in, int thin, Rng& rng, Monitor& monitor) {
-  const Index p = theta.rows();
-  MatrixXd coefficients = theta, out(n, p);
-  coefficients.diagonal().setZero();
-  VectorXd x = VectorXd::Zero(p), eta = theta.diagonal();
-  for (Index row = 0; row < n; ++row) {
-    const int scans = row == 0 ? burn_in + thin : thin;
-    for (int scan = 0; scan < scans; ++scan) {
-      monitor.check();
-      for (Index j = 0; j < p; ++j) {
-        const double next = rng.bernoulli(expit(eta[j])) ? 1 : 0;
-        if (next != x[j]) {
-          eta += (next - x[j]) * coefficients.col(j);
-          x[j] = next;
-        }
-      }
-    }
-    eta = theta.diagonal() + coefficients * x;  // rounding of the running sums does not pile up
-    out.row(row) = x.transpose();
-    monitor.progress(static_cast<double>(row + 1) / static_cast<double>(n));
-  }
-  return out;
-}
-
-VectorXd ising_probabilities(ConstMatrixRef theta) {
-  const Index p = theta.rows();
-  if (p > 20) throw InputError(message("enumerating all states is for at most 20 variables, not ", p, "."));
-  const Index states = Index{1} << p;
-  VectorXd log_weight(states);
-  log_weight[0] = 0;
-  for (Index s = 1; s < states; ++s) {  // the state without its highest bit is known already
-    Index top = 0;
-    while ((s >> (top + 1)) != 0) ++top;
-    double add = theta(top, top);
-    for (Index k = 0; k < top; ++k) {
-      if ((s >> k) & 1) add += theta(top, k);
-    }
-    log_weight[s] = log_weight[s ^ (Index{1} << top)] + add;
-  }
-  return softmax(log_weight);
-}
-
-MatrixXd ising_exact(ConstMatrixRef theta, Index n, Rng& rng) {
-  const AliasTable table(ising_probabilities(theta));
-  MatrixXd out(n, theta.rows());
-  for (Index i = 0; i < n; ++i) {
-    const int state = table.draw(rng);
-    for (Index j = 0; j < theta.rows(); ++j) out(i, j) = (state >> j) & 1;
-  }
   return out;
 }
 

@@ -4,9 +4,9 @@
 //   {0, 1}
 //
 // Tan et al. (JMLR 2014), equation (12). The loss is a sum over the n rows, so the penalties grow with n. P in hub_penalty.h, the
-// outer algorithm in hub_admm.h; the T step is smooth and unconstrained and is solved by L-BFGS from the last T, or by the
-// paper's Barzilai-Borwein method (Appendix F) with the non-monotone line search of Raydan (1997), which the paper cites but
-// leaves out.
+// algorithm in hub_newton.h. For q = Inf, and where ADMM is asked for, that of hub_admm.h: its T step is smooth and unconstrained and
+// is solved by L-BFGS from the last T, or by the paper's Barzilai-Borwein method (Appendix F) with the non-monotone line search of
+// Raydan (1997), which the paper cites but leaves out.
 //
 // With p_ij = expit(eta_ij) the gradient over symmetric T is (R + R') / 2, R_jk = -(X'X)_jk + sum_i x_ik p_ij and R_jj = sum_i
 // (p_ij - x_ij). Appendix F prints (X'X)_jj in the off-diagonal entries and a sum over i up to p in the objective; both are slips
@@ -17,7 +17,6 @@
 // log(1 - pi)}.
 #pragma once
 
-#include "../core/rng.h"
 #include "hub_admm.h"
 
 namespace granary::graph {
@@ -27,13 +26,5 @@ HubResult hub_ising(ConstMatrixRef x, const HubPenalty& penalty, const HubOption
 
 // The pseudo-likelihood loss at T and, where asked for, its gradient over symmetric matrices.
 double ising_loss(ConstMatrixRef x, ConstMatrixRef theta, MatrixXd* gradient = nullptr);
-
-// n rows of the model with parameters T (intercepts on the diagonal), by a Gibbs sampler with systematic scans: `burn_in` scans,
-// then one row every `thin` scans.
-MatrixXd ising_gibbs(ConstMatrixRef theta, Index n, int burn_in, int thin, Rng& rng, Monitor& monitor);
-
-// Probabilities of all 2^p states, state s having x_j = bit j of s; p at most 20.
-VectorXd ising_probabilities(ConstMatrixRef theta);
-MatrixXd ising_exact(ConstMatrixRef theta, Index n, Rng& rng);
 
 }  // namespace granary::graph

@@ -187,7 +187,8 @@ class HubDirection {
           }
         }
       }
-      if (!dead && norm2_[j] < 0.81 * norm2) now += try_zero(j);
+      if (!dead && norm2_[j] < 0.99 * norm2) now += try_zero(j);
+      if (pass == 0 && norm2_[j] > 0) now += stretch(j);
       moved += now;
       if (now <= 1e-2 * before || now == 0) break;
       before = std::max(before, now);
@@ -202,34 +203,42 @@ class HubDirection {
 
   // A zero column of V with ||soft(2 slope, l2)|| > l3 goes along that vector to the minimum on the ray.
   double leave_zero(Index j) {
-    const int last = pattern_.start[j + 1];
-    VectorXd u = VectorXd::Zero(last - first_), g(last - first_);
-    for (int at = first_; at < last; ++at) {
-      const Index k = at - first_;
-      if (!(free_[at] & kFreeV)) continue;
-      g[k] = model_.slope(k);
-      u[k] = -soft_threshold(2 * g[k], penalty_.l2);
+    VectorXd u = VectorXd::Zero(pattern_.start[j + 1] - first_);
+    for (Index k = 0; k < u.size(); ++k) {
+      if (free_[first_ + k] & kFreeV) u[k] = -soft_threshold(2 * model_.slope(k), penalty_.l2);
     }
-    const double norm = u.norm();
-    if (!(norm > penalty_.l3) || norm == 0) return 0;
-    double bend = 0;
+    return u.norm() > penalty_.l3 ? along(j, u) : 0;
+  }
+
+  // A short column is stiff but for its length: single entries would take long to change that.
+  double stretch(Index j) { return along(j, v_.segment(first_, pattern_.start[j + 1] - first_)); }
+
+  // Minimises over V_.j = v + t u, t >= -1, u = v unless v is zero; both penalties then grow by t times their value at u.
+  double along(Index j, const VectorXd& u) {
+    double slope = 0.5 * (penalty_.l2 * u.lpNorm<1>() + penalty_.l3 * u.norm()), bend = 0;
+    for (Index k = 0; k < u.size(); ++k) {
+      if (u[k] != 0) {
+        slope += u[k] * model_.slope(k);
+        bend -= u[k] * model_.slope(k);
+      }
+    }
     for (Index k = 0; k < u.size(); ++k) {
       if (u[k] != 0) model_.move(k, u[k]);
     }
     for (Index k = 0; k < u.size(); ++k) {
-      if (u[k] != 0) bend += u[k] * (model_.slope(k) - g[k]);
+      if (u[k] != 0) bend += u[k] * model_.slope(k);
     }
-    const double step = bend > 0 ? 0.5 * norm * (norm - penalty_.l3) / bend : 0;
+    const double least = norm2_[j] > 0 ? -1 : 0, t = bend > 0 ? std::max(-slope / bend, least) : 0;
     double moved = 0;
     for (Index k = 0; k < u.size(); ++k) {
       if (u[k] == 0) continue;
       const int at = first_ + static_cast<int>(k);
-      model_.move(k, (step - 1) * u[k]);
-      d_[at] += step * u[k];
-      v_[at] = step * u[k];
-      moved += model_.curvature(k) * v_[at] * v_[at];
+      model_.move(k, (t - 1) * u[k]);
+      d_[at] += t * u[k];
+      v_[at] += t * u[k];
+      moved += model_.curvature(k) * t * t * u[k] * u[k];
     }
-    norm2_[j] = step * step * norm * norm;
+    norm2_[j] = v_.segment(first_, u.size()).squaredNorm();
     return moved;
   }
 

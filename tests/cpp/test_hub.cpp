@@ -8,6 +8,7 @@
 #include "graph/hub.h"
 #include "graph/hub_ising.h"
 #include "graph/hub_sim.h"
+#include "graph/ising_sample.h"
 #include "harness.h"
 
 using namespace granary;
