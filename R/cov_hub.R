@@ -6,8 +6,7 @@
 #' The hub covariance graph minimises \eqn{\frac12\|\Sigma - S\|_F^2 + P(\Sigma)}{|Sigma - S|^2 / 2 + P(Sigma)} over
 #' \eqn{\Sigma \succeq \epsilon I}{Sigma >= eps I} with the hub penalty of [ggm_hub()]; the diagonal is not penalised. With `lambda3 = 0` it is the
 #' positive definite l1 estimate of Xue, Ma and Zou (2012) with penalty
-#' \eqn{\min(\lambda_1, \lambda_2/2)}{min(lambda1, lambda2 / 2)}. The alternating direction method, the split into components, the regimes and
-#' the stopping
+#' \eqn{\min(\lambda_1, \lambda_2/2)}{min(lambda1, lambda2 / 2)}. The split into components, the regimes and the stopping
 #' rule are those of [ggm_hub()]; the duality gap is that of a dual point built from its multipliers, and is in units of `S` squared.
 #'
 #' **Which method when:** for marginal relations (who varies with whom) rather than conditional ones; for the latter use [ggm_hub()].
@@ -42,6 +41,7 @@ cov_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q =
   deviance <- if (!is.null(data$n)) data$n * (result$log_det + sum(data$S * solve(as.matrix(sigma))))
   fit <- new_hub("cov_hub", result, data, penalty, settings, min_degree, deviance, call)
   fit$covariance <- sigma
+  warn_empty(fit$df, data$S, penalty)
   check_convergence(fit)
   fit
 }
@@ -142,6 +142,30 @@ plot.granary_hub <- function(x, type = c("network", "parts"), ...) {
   graphics::points(position, pch = 21, bg = "white", col = "grey30")
   mark_hubs(position, part, colnames(x$theta))
   invisible(position)
+}
+
+#' @rdname granary_hub
+#' @usage \method{autoplot}{granary_hub}(object, type = c("network", "parts"), ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_hub <- function(object, type = c("network", "parts"), ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  type <- check_choice(type, c("network", "parts"))
+  part <- hub_parts(object)
+  if (type == "parts") return(autoplot_parts(part))
+  names <- colnames(object$theta)
+  angle <- 2 * pi * (seq_along(names) - 1) / length(names)
+  position <- cbind(cos(angle), sin(angle))
+  nodes <- data.frame(x = position[, 1L], y = position[, 2L], name = names)
+  edges <- tidy(object)
+  from <- match(edges$from, names)
+  to <- match(edges$to, names)
+  edges <- cbind(edges, x = nodes$x[from], y = nodes$y[from], xend = nodes$x[to], yend = nodes$y[to])
+  ggplot2::ggplot(nodes, ggplot2::aes(.data$x, .data$y)) +
+    ggplot2::geom_segment(ggplot2::aes(xend = .data$xend, yend = .data$yend, colour = .data$value, linewidth = abs(.data$value)), edges) +
+    ggplot2::geom_point(shape = 21, fill = "white", size = 2) + autoplot_hubs(position, part, names) +
+    ggplot2::geom_text(ggplot2::aes(label = .data$name), vjust = -0.9, size = 3) +
+    ggplot2::scale_colour_gradient2(low = sign_colours[["negative"]], mid = "grey85", high = sign_colours[["positive"]]) +
+    ggplot2::scale_linewidth(range = c(0.3, 2), guide = "none") + ggplot2::coord_equal() + ggplot2::theme_void()
 }
 
 #' @rdname granary_hub

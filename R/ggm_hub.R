@@ -22,7 +22,8 @@
 #'
 #' **Solver.** Variables are split into the connected components of
 #' \eqn{|S_{ij}| > \min(\lambda_1, \lambda_2/2)}{|S_ij| > min(lambda1, lambda2 / 2)}, which is exact. A component in which hubs are impossible is
-#' solved by QUIC, others by the alternating direction method of the paper, with over-relaxation and a balanced step. It stops when the duality
+#' solved by QUIC, others by a proximal Newton method that works on whole columns of V and Z; with `q = Inf` or `method = "admm"` by the
+#' alternating direction method of the paper, with over-relaxation and a balanced step. It stops when the duality
 #' gap is at most `tol` times the number of variables. The gap comes from
 #' \eqn{L = \Theta^{-1} - S}{L = T^-1 - S} moved into the set \eqn{|L_{ij}| \le \lambda_1}{|L_ij| <= lambda1},
 #' \eqn{\|\mathrm{soft}(2 L_{\cdot j}, \lambda_2)\|_s \le \lambda_3}{|soft(2 L_.j, lambda2)|_s <= lambda3}. `V` and `Z` have exact zeros.
@@ -44,14 +45,14 @@
 #' @param method `"auto"`, or `"admm"` for the alternating direction method without any shortcut.
 #' @param screen Whether to split into components first.
 #' @param tol Duality gap per variable at which to stop (S in units of its mean variance).
-#' @param max_iter Largest number of iterations.
+#' @param max_iter Largest number of iterations (a Newton method needs some ten, the alternating direction method some hundred).
 #' @param step Step of the alternating direction method at its start.
 #' @param start A fit to start from.
 #' @param min_degree Nodes of `V` with fewer edges are not listed in `hubs`.
 #' @param threads Threads for independent components; default `getOption("granary.threads")`.
 #' @return An object of class `granary_ggm_hub`, inheriting from [`granary_ggm`][granary_ggm]: `precision`, `lambda` (which is `lambda2`),
 #'   `objective`, `gap`, `kkt` (largest violation of the dual constraints), `component` and so on as for [ggm_lasso()], and
-#' \item{V, Z}{the parts, sparse; on a path in `parts`, see [hub_parts()]}
+#' \item{V, Z}{the parts, sparse; on a path lists of them, as are `hubs`, `bic` and `regime`: see [hub_parts()] and [ggm_at()]}
 #' \item{hubs}{data frame: node, strength (norm of its column of V), degree, and edges in V}
 #' \item{bic}{see Details; `NA` when `n` is not known}
 #' \item{regime}{`"mixed"`, `"no hubs possible"` or `"hubs only"`}
@@ -81,8 +82,17 @@ ggm_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q =
   settings$min_degree <- check_count(min_degree, lower = 0)
   start <- hub_start(start, ncol(data$S), function(theta) solve(theta) - data$S)
   fit <- fit_ggm_hub(data, penalty, settings, start, thread_count(threads), call)
+  warn_empty(fit$df, data$S, penalty)
   check_convergence(fit)
   fit
+}
+
+# Penalties beyond which nothing is left are worth a word; on a path only if that is so along all of it.
+warn_empty <- function(edges, S, penalty) {
+  if (ncol(S) < 2L || any(edges > 0)) return(invisible())
+  top <- core_hub_smallest_empty(S, min(penalty$lambda2), penalty$q)
+  warn_input(sprintf("The graph is empty: with lambda2 = %.3g an edge takes lambda1 < %.3g or lambda3 < %.3g.", min(penalty$lambda2), top[[1L]],
+                     top[[2L]]), "lambda1")
 }
 
 fit_ggm_hub <- function(data, penalty, settings, start, threads, call) {
@@ -96,9 +106,17 @@ fit_ggm_hub <- function(data, penalty, settings, start, threads, call) {
     if (length(results) > 1L) r$covariance <- matrix(0, 0L, 0L)
     r
   })
-  own <- if (length(parts) == 1L) parts[[1L]] else list(parts = parts)
+  own <- if (length(parts) == 1L) parts[[1L]] else hub_along(parts)
   shared <- list("ggm_hub", results, data, lambda = penalty$lambda2, penalty = penalty, settings = settings)
   do.call(new_ggm, c(shared, own, list(call = call)), quote = TRUE)  # quoted, or the call would be made again
+}
+
+# The parts of all fits of a path, kept where ggm_at() finds them.
+hub_along <- function(parts) {
+  names <- names(parts[[1L]])
+  own <- lapply(stats::setNames(names, names), function(name) lapply(parts, `[[`, name))
+  for (name in c("bic", "regime", "step")) own[[name]] <- unlist(own[[name]])
+  c(own, list(along = names))
 }
 
 # V, Z, the table of hubs, BIC and regime of one result. `deviance` is minus twice the log-likelihood, up to a constant.
@@ -107,7 +125,7 @@ hub_part <- function(result, names, penalty, lambda2, min_degree, n, deviance) {
   Z <- label_matrix(result$Z, names)
   list(V = V, Z = Z, hubs = hub_table(V, label_matrix(result$precision, names), penalty$q, min_degree),
        bic = if (is.null(deviance)) NA_real_ else deviance + log(n) * hub_complexity(V, Z),
-       regime = core_hub_regime(penalty$lambda1, lambda2, penalty$lambda3, penalty$q, length(names)), dual = result$dual, step = result$step)
+       regime = core_hub_regime(penalty$lambda1, lambda2, penalty$lambda3, penalty$q, length(names)), step = result$step)
 }
 
 # No gap is known before the first feasible iterate.
@@ -198,15 +216,10 @@ hub_parts <- function(fit, which = NULL, min_degree = NULL) {
   }
   min_degree <- check_count(min_degree, lower = 0, allow_null = TRUE)
   which <- if (inherits(fit, "granary_ggm")) path_position(fit, which) else check_count(which, upper = 1, allow_null = TRUE)
-  part <- if (is.null(fit$parts)) {
-    fit[c("V", "Z", "hubs", "bic", "regime", "dual", "step")]
-  } else if (is_path(fit)) {
-    fit$parts[[which]]
-  } else {
-    fit$parts[[match(fit$lambda, fit$penalty$lambda2)]]  # one fit taken out of a path
-  }
+  if (inherits(fit, "granary_ggm")) fit <- ggm_at(fit, which)
+  part <- unclass(fit)[c("V", "Z", "hubs", "bic", "regime", "step")]
   if (!is.null(min_degree)) {
-    theta <- if (inherits(fit, "granary_ggm")) precision_at(fit, which) else fit$theta
+    theta <- if (inherits(fit, "granary_ggm")) fit$precision else fit$theta
     part$hubs <- hub_table(part$V, theta, fit$penalty$q, min_degree)
   }
   part
@@ -220,8 +233,7 @@ print.granary_ggm_hub <- function(x, ...) {
   cli::cat_line(ggm_hub_title, ": ", p, " variables", if (!is.null(x$n)) paste0(", n = ", x$n))
   print_call(x$call)
   if (is_path(x)) {
-    table <- data.frame(lambda2 = x$lambda, edges = x$df, hubs = vapply(x$parts, function(part) nrow(part$hubs), 0L),
-                        bic = vapply(x$parts, `[[`, 0, "bic"), gap = x$gap)
+    table <- data.frame(lambda2 = x$lambda, edges = x$df, hubs = vapply(x$hubs, nrow, 0L), bic = x$bic, gap = x$gap)
     print(format(table, digits = 4L), quote = FALSE)
     cli::cat_line("Solver: ", format_convergence(x$convergence))
     cli::cat_line("Next: ggm_select() chooses a penalty; hub_parts() shows the hubs.")
@@ -237,7 +249,9 @@ print.granary_ggm_hub <- function(x, ...) {
 print_hubs <- function(part, penalty, lambda2, edges) {
   cli::cat_line("lambda1 ", format(penalty$lambda1, digits = 4L), ", lambda2 ", format(lambda2, digits = 4L), ", lambda3 ",
                 format(penalty$lambda3, digits = 4L), ", q = ", penalty$q, " (", part$regime, ")")
-  if (nrow(part$hubs) == 0L) {
+  if (edges == 0) {
+    cli::cat_line("The graph is empty: see hub_lambda_max() for penalties that leave edges")
+  } else if (nrow(part$hubs) == 0L) {
     cli::cat_line("No hubs")
   } else {
     cli::cat_line("Nodes with a column in V", if (nrow(part$hubs) > 10L) paste0(" (10 of ", nrow(part$hubs), ")"), ":")
@@ -261,19 +275,61 @@ print_hubs <- function(part, penalty, lambda2, edges) {
 #' fit <- ggm_hub(scale(mtcars), lambda1 = 0.5, lambda2 = 0.3, lambda3 = 0.5)
 #' plot(fit)
 #' plot(fit, type = "parts")
+#' if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot(fit)
 plot.granary_ggm_hub <- function(x, type = NULL, which = NULL, min_degree = NULL, ...) {
   part <- hub_parts(x, which, min_degree)
   if (identical(type, "parts")) return(plot_parts(part))
-  position <- NextMethod()
+  position <- plot.granary_ggm(x, type = type, which = which, ...)
   if (is.matrix(position)) mark_hubs(position, part, colnames(x$S))
   invisible(position)
 }
+
+#' @rdname plot.granary_ggm_hub
+#' @param object As `x`.
+#' @usage \method{autoplot}{granary_ggm_hub}(object, type = NULL, which = NULL, layout = NULL, min_degree = NULL, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_ggm_hub <- function(object, type = NULL, which = NULL, layout = NULL, min_degree = NULL, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  part <- hub_parts(object, which, min_degree)
+  if (identical(type, "parts")) return(autoplot_parts(part))
+  type <- plot_type(object, type)
+  if (type != "network") return(autoplot.granary_ggm(object, type, which))
+  one <- ggm_at(object, path_position(object, which))
+  position <- network_layout(one, layout)
+  autoplot_network(one, position) + autoplot_hubs(position, part, colnames(object$S))
+}
+
+# The hubs as a layer, large and coloured.
+autoplot_hubs <- function(position, part, names) {
+  at <- match(part$hubs$node, names)
+  hubs <- data.frame(x = position[at, 1L], y = position[at, 2L], strength = part$hubs$strength)
+  list(
+    ggplot2::geom_point(ggplot2::aes(.data$x, .data$y, size = .data$strength), hubs, shape = 21, fill = hub_colour, inherit.aes = FALSE),
+    ggplot2::scale_size(range = c(3, 8), name = "hub\nstrength")
+  )
+}
+
+autoplot_parts <- function(part) {
+  names <- colnames(part$V)
+  table <- do.call(rbind, lapply(c("V", "Z"), function(name) {
+    m <- as.matrix(part[[name]])
+    diag(m) <- 0
+    data.frame(part = if (name == "V") "V: hubs are columns" else "Z: ordinary edges", row = factor(rep(names, ncol(m)), levels = rev(names)),
+               column = factor(rep(names, each = nrow(m)), levels = names), value = as.vector(m))
+  }))
+  ggplot2::ggplot(table, ggplot2::aes(.data$column, .data$row, fill = .data$value)) + ggplot2::geom_tile() + ggplot2::facet_wrap(~part) +
+    ggplot2::scale_fill_gradient2(low = sign_colours[["positive"]], mid = "white", high = sign_colours[["negative"]]) +
+    ggplot2::labs(x = NULL, y = NULL, fill = NULL) +
+    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1))
+}
+
+hub_colour <- "#f4a582"
 
 mark_hubs <- function(position, part, names) {
   if (nrow(part$hubs) == 0L) return(invisible())
   at <- match(part$hubs$node, names)
   size <- 2 + 2 * part$hubs$strength / max(part$hubs$strength)
-  graphics::points(position[at, , drop = FALSE], pch = 21, cex = size, bg = "#f4a582", col = "grey20")
+  graphics::points(position[at, , drop = FALSE], pch = 21, cex = size, bg = hub_colour, col = "grey20")
   halo_text(position[at, , drop = FALSE], part$hubs$node, 0.9)
 }
 
@@ -326,15 +382,17 @@ hub_lambda_max <- function(S, lambda2 = 0, q = 2) {
 
 #' A grid of hub penalties
 #'
-#' Fits [ggm_hub()] along `lambda2` for each `lambda3`, each started at its neighbour, and chooses by the BIC of the paper or by extended BIC.
+#' Fits [ggm_hub()], [cov_hub()] or [ising_hub()] along `lambda2` for each `lambda3`, each started at its neighbour, and chooses by the BIC of the
+#' paper or by extended BIC.
 #'
-#' @param x,S,n,lambda1,q,threads As for [ggm_hub()].
+#' @param x,S,n,lambda1,q,threads As for [ggm_hub()]; a binary model takes `x` only.
 #' @param lambda2 A sequence; by default ten values between `lambda1 / 4` and `2 lambda1`.
 #' @param lambda3 A few values; by default those that leave 80, 50 and 30 percent of the penalty that allows no hub at the median `lambda2`.
-#' @param criterion `"bic"` (see [ggm_hub()]) or `"ebic"` ([ggm_select()]).
+#' @param criterion `"bic"` (see [ggm_hub()]) or `"ebic"` ([ggm_select()]); with the pseudo-likelihood for a binary model.
 #' @param c The weight of a hub's further edges in the BIC.
-#' @param ... Passed on to [ggm_hub()].
-#' @return The best fit, a `granary_ggm_hub`, with an element `grid`: a data frame of all penalties with edges, hubs, criterion and gap.
+#' @param model A precision matrix ([ggm_hub()]), a covariance matrix ([cov_hub()]) or an Ising model ([ising_hub()]).
+#' @param ... Passed on to the function that fits.
+#' @return The best fit, with an element `grid`: a data frame of all penalties with edges, hubs, criterion, gap and regime.
 #' @family hubs
 #' @export
 #' @examples
@@ -343,45 +401,75 @@ hub_lambda_max <- function(S, lambda2 = 0, q = 2) {
 #' best <- hub_path(sim$data, lambda1 = 0.3, lambda2 = c(0.4, 0.2), lambda3 = c(1, 0.6))
 #' best$grid
 hub_path <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2 = NULL, lambda3 = NULL, criterion = c("bic", "ebic"), c = 0.2, q = 2,
-                     threads = NULL, ...) {
+                     threads = NULL, model = c("gaussian", "covariance", "binary"), ...) {
   call <- match.call()
+  weight <- check_number(c, "c", lower = 0, upper = 1)  # before any default that calls c()
   criterion <- check_choice(criterion, base::c("bic", "ebic"))
-  weight <- check_number(c, "c", lower = 0, upper = 1)
-  data <- ggm_input(x, S, n)
+  model <- check_choice(model, base::c("gaussian", "covariance", "binary"))
+  if (model == "binary") {
+    if (!is.null(S) || !is.null(n)) abort_input("An Ising model is fitted to the rows: give `x`, not `S` and `n`.", "S")
+    x <- check_binary(x)
+    data <- list(S = stats::cov(x) * (nrow(x) - 1), n = nrow(x))
+  } else {
+    data <- ggm_input(x, S, n)
+  }
   if (is.null(data$n)) abort_input("`n`, the number of observations behind `S`, is needed to compute the criterion.", "n")
   lambda1 <- check_number(lambda1, lower = 0)
   q <- check_hub_norm(q)
   if (is.null(lambda2)) lambda2 <- seq(2 * lambda1, lambda1 / 4, length.out = 10L)
-  lambda2 <- check_vector(lambda2, "lambda2", lower = 0)
+  lambda2 <- sort(check_vector(lambda2, "lambda2", lower = 0), decreasing = TRUE)
   if (is.null(lambda3)) lambda3 <- base::c(0.8, 0.5, 0.3) * hub_lambda_max(data$S, stats::median(lambda2), q)[["lambda3"]]
   lambda3 <- sort(check_vector(lambda3, "lambda3", lower = 0), decreasing = TRUE)
   fits <- list()
-  for (k in seq_along(lambda3)) {
-    start <- if (k > 1L && length(lambda2) == 1L) fits[[k - 1L]]
-    fits[[k]] <- suppressWarnings(ggm_hub(x = x, S = if (is.null(x)) S, n = if (is.null(x)) n, lambda1 = lambda1, lambda2 = lambda2,
-                                          lambda3 = lambda3[k], q = q, start = start, threads = threads, ...), classes = "granary_warning_input")
-  }
-  grid <- do.call(rbind, lapply(seq_along(lambda3), function(k) hub_grid_rows(fits[[k]], lambda3[k], criterion, weight, data$n)))
-  best <- which.min(grid$value)
-  at <- arrayInd(best, base::c(length(lambda2), length(lambda3)))
-  fit <- ggm_at(fits[[at[2L]]], at[1L])
-  fit <- utils::modifyList(fit, hub_parts(fit))
-  fit$parts <- NULL
-  fit$penalty$lambda2 <- fit$lambda
+  for (l3 in lambda3) fits <- base::c(fits, hub_row(model, x, S, n, lambda1, lambda2, l3, q, threads, first = fits, ...))
+  grid <- do.call(rbind, lapply(fits, hub_grid_row, criterion, weight))
+  fit <- fits[[which.min(grid$value)]]
   fit$grid <- grid
   fit$call <- shorten_call(call)
+  warn_empty(fit$df, data$S, fit$penalty)
   fit
 }
 
-hub_grid_rows <- function(fit, lambda3, criterion, weight, n) {
-  parts <- lapply(seq_along(fit$lambda), function(k) hub_parts(fit, k))
-  value <- if (criterion == "ebic") {
+# The fits along lambda2 for one lambda3, as single fits. `first` are those of the lambda3 before, the first of which is a start.
+hub_row <- function(model, x, S, n, lambda1, lambda2, lambda3, q, threads, first, ...) {
+  quiet <- function(code) suppressWarnings(code, classes = "granary_warning_input")
+  data <- if (is.null(x)) list(S = S, n = n) else list(x = x)
+  fit_one <- function(method, lambda2, start, ...) {
+    quiet(do.call(method, c(data, list(lambda1 = lambda1, lambda2 = lambda2, lambda3 = lambda3, q = q, start = start), list(...)), quote = TRUE))
+  }
+  if (model == "gaussian") {
+    start <- if (length(first) > 0L) first[[length(first) + 1L - length(lambda2)]]
+    path <- fit_one(ggm_hub, lambda2, start, threads = threads, ...)
+    return(lapply(seq_along(lambda2), function(k) {
+      one <- ggm_at(path, k)
+      one$penalty$lambda2 <- one$lambda
+      one
+    }))
+  }
+  fits <- list()
+  for (k in seq_along(lambda2)) {
+    start <- if (k > 1L) fits[[k - 1L]] else if (length(first) > 0L) first[[length(first) + 1L - length(lambda2)]]
+    fits[[k]] <- if (model == "covariance") {
+      fit_one(cov_hub, lambda2[k], start, threads = threads, ...)
+    } else {
+      fit_one(ising_hub, lambda2[k], start, ...)
+    }
+  }
+  fits
+}
+
+hub_grid_row <- function(fit, criterion, weight) {
+  part <- hub_parts(fit)
+  deviance <- part$bic - log(fit$n) * hub_complexity(part$V, part$Z)
+  value <- if (criterion == "bic") {
+    deviance + log(fit$n) * hub_complexity(part$V, part$Z, weight)
+  } else if (inherits(fit, "granary_ggm")) {
     select_ebic(fit, 0.5)$table$value
   } else {
-    vapply(parts, function(part) part$bic + log(n) * (hub_complexity(part$V, part$Z, weight) - hub_complexity(part$V, part$Z)), 0)
+    deviance + fit$df * (log(fit$n) + 2 * log(ncol(fit$S)))
   }
-  data.frame(lambda2 = fit$lambda, lambda3 = lambda3, edges = fit$df, hubs = vapply(parts, function(part) nrow(part$hubs), 0L), value = value,
-             gap = fit$gap, regime = vapply(parts, `[[`, "", "regime"))
+  data.frame(lambda2 = fit$penalty$lambda2, lambda3 = fit$penalty$lambda3, edges = fit$df, hubs = nrow(part$hubs), value = value, gap = fit$gap,
+             regime = part$regime)
 }
 
 #' How well hubs and their edges were found

@@ -22,7 +22,7 @@
 #' @param x Data of zeros and ones (or logical), one row per observation. A constant column has no finite estimate and is an error.
 #' @param lambda2 The penalty of a hub's edges: one number.
 #' @param tol Duality gap per variable and row at which to stop.
-#' @param inner The solver of the smooth step: L-BFGS, or the Barzilai-Borwein method of the paper with a non-monotone line search.
+#' @param inner The solver of the smooth step of the alternating direction method (`method = "admm"` or `q = Inf`): L-BFGS, or the Barzilai-Borwein method of the paper with a non-monotone line search.
 #' @return An object of class `granary_ising_hub`: `theta` (sparse, intercepts on the diagonal), `V`, `Z`, `hubs`, `objective`, `gap`, `bic`,
 #' `regime`,
 #'   `df`, and the data.
@@ -42,6 +42,24 @@
 ising_hub <- function(x, lambda1, lambda2, lambda3, q = 2, method = c("auto", "admm"), inner = c("lbfgs", "barzilai_borwein"), tol = 1e-5,
                       max_iter = 2000, step = 2.5, start = NULL, min_degree = 1) {
   call <- match.call()
+  x <- check_binary(x)
+  lambda2 <- check_number(lambda2, lower = 0)
+  penalty <- hub_penalty(lambda1, lambda2, lambda3, q, ncol(x))
+  settings <- hub_settings(method, TRUE, tol, max_iter, step, inner = check_choice(inner, c("lbfgs", "barzilai_borwein")))
+  min_degree <- check_count(min_degree, lower = 0)
+  start <- hub_start(start, ncol(x), function(theta) matrix(0, ncol(x), ncol(x)))
+  result <- core_call(core_hub_path(x, "ising", penalty$lambda1, penalty$lambda2, penalty$lambda3, penalty$q, settings, start, 1L,
+                                    progress_bar("hub binary network")))[[1L]]
+  S <- crossprod(sweep(x, 2L, colMeans(x)))
+  dimnames(S) <- rep(list(colnames(x)), 2L)
+  fit <- new_hub("ising_hub", result, list(S = S, n = nrow(x), mean = colMeans(x), x = x), penalty, settings, min_degree, 2 * result$loss, call)
+  warn_empty(fit$df, S, penalty)
+  check_convergence(fit, "Raise `max_iter`, loosen `tol`, or use larger penalties: without enough penalty the estimate may be infinite.")
+  fit
+}
+
+# Rows of zeros and ones without constant columns.
+check_binary <- function(x) {
   x <- check_matrix(x, "x")
   check_names_unique(colnames(x), "x")
   other <- which(x != 0 & x != 1)
@@ -53,18 +71,7 @@ ising_hub <- function(x, lambda1, lambda2, lambda3, q = 2, method = c("auto", "a
   if (any(constant)) {
     abort_input(sprintf("Column %s of `x` is constant, so its intercept has no finite estimate: drop it.", colnames(x)[constant][1L]), "x")
   }
-  lambda2 <- check_number(lambda2, lower = 0)
-  penalty <- hub_penalty(lambda1, lambda2, lambda3, q, ncol(x))
-  settings <- hub_settings(method, TRUE, tol, max_iter, step, inner = check_choice(inner, c("lbfgs", "barzilai_borwein")))
-  min_degree <- check_count(min_degree, lower = 0)
-  start <- hub_start(start, ncol(x), function(theta) matrix(0, ncol(x), ncol(x)))
-  result <- core_call(core_hub_path(x, "ising", penalty$lambda1, penalty$lambda2, penalty$lambda3, penalty$q, settings, start, 1L,
-                                    progress_bar("hub binary network")))[[1L]]
-  S <- crossprod(sweep(x, 2L, colMeans(x)))
-  dimnames(S) <- rep(list(colnames(x)), 2L)
-  fit <- new_hub("ising_hub", result, list(S = S, n = nrow(x), mean = colMeans(x), x = x), penalty, settings, min_degree, 2 * result$loss, call)
-  check_convergence(fit, "Raise `max_iter`, loosen `tol`, or use larger penalties: without enough penalty the estimate may be infinite.")
-  fit
+  x
 }
 
 #' @rdname granary_hub

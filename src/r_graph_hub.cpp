@@ -33,7 +33,7 @@ Rcpp::List as_list(const HubResult& fit) {
                             Rcpp::Named("Z") = sparse(fit.state.z), Rcpp::Named("covariance") = fit.inverse,
                             Rcpp::Named("log_det") = fit.log_det, Rcpp::Named("loss") = fit.loss,
                             Rcpp::Named("objective") = fit.objective, Rcpp::Named("kkt") = fit.violation,
-                            Rcpp::Named("component") = component, Rcpp::Named("trace") = trace, Rcpp::Named("dual") = fit.state.l,
+                            Rcpp::Named("component") = component, Rcpp::Named("trace") = trace,
                             Rcpp::Named("step") = fit.state.step, Rcpp::Named("convergence") = granary::as_list(fit.convergence));
 }
 

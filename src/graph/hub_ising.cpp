@@ -95,8 +95,8 @@ class PseudoLikelihood {
   VectorXd mean_;
 };
 
-// The quadratic model of the pseudo-likelihood. With weights w = p (1 - p) and E the change of the linear predictor, the derivative
-// along (i, j) is G_ij + (x_i'(w_j E_j) + x_j'(w_i E_i)) / 2n; w E is what is kept.
+// The quadratic model of the pseudo-likelihood. With weights w = p (1 - p) and E the change of the linear predictor, the
+// derivative along (i, j) is G_ij + (x_i'(w_j E_j) + x_j'(w_i E_i)) / 2n; w E is what is kept.
 class IsingModel : public HubModel {
  public:
   IsingModel(const PseudoLikelihood& f, const HubPenalty& penalty) : f_(f), penalty_(penalty) {}

@@ -4,9 +4,9 @@
 //   {0, 1}
 //
 // Tan et al. (JMLR 2014), equation (12). The loss is a sum over the n rows, so the penalties grow with n. P in hub_penalty.h, the
-// algorithm in hub_newton.h. For q = Inf, and where ADMM is asked for, that of hub_admm.h: its T step is smooth and unconstrained and
-// is solved by L-BFGS from the last T, or by the paper's Barzilai-Borwein method (Appendix F) with the non-monotone line search of
-// Raydan (1997), which the paper cites but leaves out.
+// algorithm in hub_newton.h. For q = Inf, and where ADMM is asked for, that of hub_admm.h: its T step is smooth and unconstrained
+// and is solved by L-BFGS from the last T, or by the paper's Barzilai-Borwein method (Appendix F) with the non-monotone line
+// search of Raydan (1997), which the paper cites but leaves out.
 //
 // With p_ij = expit(eta_ij) the gradient over symmetric T is (R + R') / 2, R_jk = -(X'X)_jk + sum_i x_ik p_ij and R_jj = sum_i
 // (p_ij - x_ij). Appendix F prints (X'X)_jj in the off-diagonal entries and a sum over i up to p in the objective; both are slips

@@ -9,8 +9,8 @@
 
 namespace granary::graph {
 
-// Fills all of `candidate` but its state's parts from those, and returns the gap: L = W - S moved into the dual set gives the dual
-// value log det(S + L) + p. NaN when T is not positive definite.
+// Fills all of `candidate` but its state's parts from those, and returns the gap: L = W - S moved into the dual set gives the
+// dual value log det(S + L) + p. NaN when T is not positive definite.
 double certify_log_det(const MatrixXd& s, const HubPenalty& penalty, HubResult& candidate);
 
 class LogDetModel : public HubModel {
@@ -36,9 +36,9 @@ class LogDetModel : public HubModel {
   MatrixXd w_, g_;
 
   const HubPattern* pattern_ = nullptr;
-  Index own_ = 0;           // position of the diagonal in the column
+  Index own_ = 0;             // position of the diagonal in the column
   VectorXd u_, a_, b_, w_j_;  // D w_j; curvatures, derivatives and W_ij of the column's entries
-  MatrixXd w_local_;        // W on the rows of the column
+  MatrixXd w_local_;          // W on the rows of the column
 };
 
 }  // namespace granary::graph

@@ -307,11 +307,11 @@ class HubDirection {
   const HubState& state_;
   Monitor& monitor_;
   Index p_;
-  int first_ = 0;          // where the column being worked on begins
+  int first_ = 0;  // where the column being worked on begins
   HubPattern pattern_;
   std::vector<char> free_;
-  VectorXd v_, z_, d_;     // V and Z at the end of the direction, and D, entry by entry of the pattern
-  VectorXd norm2_;         // squared norms of the columns of V
+  VectorXd v_, z_, d_;  // V and Z at the end of the direction, and D, entry by entry of the pattern
+  VectorXd norm2_;      // squared norms of the columns of V
 };
 
 }  // namespace
