@@ -358,9 +358,9 @@ HubResult hub_newton(HubModel& model, const HubPenalty& penalty, const MatrixXd&
       end.message = "the iteration limit was reached";
       break;
     }
-    const double accuracy = std::isnan(gap) ? 0.1 : std::sqrt(std::max(gap, 0.0) / static_cast<double>(p));
+    const double accuracy = std::isnan(gap) ? 1 : std::sqrt(std::max(gap, 0.0) / static_cast<double>(p));
     HubDirection direction(model, penalty, regime, state, monitor);
-    direction.solve(std::clamp(accuracy, 1e-6, 0.1), 100);
+    direction.solve(std::clamp(accuracy, 1e-6, 0.3), 100);
 
     const HubState whole = direction.at(1);
     const double whole_cost = hub_cost(penalty, whole.v, whole.z);
