@@ -1,44 +1,18 @@
 #include "hub.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "../core/parallel.h"
 #include "../core/proximal.h"
 #include "glasso.h"
+#include "hub_frobenius.h"
 #include "hub_log_det.h"
 #include "hub_newton.h"
 
 namespace granary::graph {
 
 namespace {
-
-double certify_frobenius(const MatrixXd& s, const HubPenalty& penalty, double eps, HubResult& candidate,
-                         const MatrixXd& multiplier) {
-  HubState& state = candidate.state;
-  // The diagonal is free, so a smallest eigenvalue just below eps is lifted at the price of the loss alone.
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> own(state.theta, Eigen::EigenvaluesOnly);
-  const double lift = eps - own.eigenvalues()[0];
-  if (lift > 0) {
-    state.theta.diagonal().array() += lift;
-    state.z.diagonal().array() += lift;
-  }
-  candidate.log_det = (own.eigenvalues().array() + std::max(lift, 0.0)).max(eps).log().sum();
-  candidate.loss = 0.5 * (state.theta - s).squaredNorm();
-  candidate.objective = candidate.loss + hub_cost(penalty, state.v, state.z);
-  state.l = multiplier;
-  state.l.diagonal().setZero();
-  candidate.violation = dual_violation(penalty, state.l);
-  const MatrixXd m = s - into_dual_set(penalty, state.l);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(m, Eigen::EigenvaluesOnly);
-  double dual = 0.5 * s.squaredNorm();
-  for (const double e : std::vector<double>(eigen.eigenvalues().data(), eigen.eigenvalues().data() + m.rows())) {
-    const double kept = std::max(e, eps);
-    dual += -0.5 * kept * kept + eps * std::max(eps - e, 0.0);
-  }
-  return candidate.objective - dual;
-}
 
 MatrixXd restricted(const MatrixXd& a, const std::vector<int>& members) {
   const Index m = static_cast<Index>(members.size());
@@ -240,7 +214,18 @@ HubResult hub_covariance(ConstMatrixRef s, const HubPenalty& penalty, const HubO
       single.convergence.converged = true;
       return single;
     }
-    return hub_admm(loss, own, diagonal, options.tol * static_cast<double>(part.rows()), options, from, watch);
+    const double gap_tol = options.tol * static_cast<double>(part.rows());
+    HubState free;
+    if (options.reduce && own.q == HubNorm::l2) {
+      // Without the constraint first: where that answer satisfies it, as it mostly does, no eigenvalue is needed.
+      FrobeniusModel model(part, own);
+      HubResult unconstrained = hub_newton(model, own, part.diagonal().asDiagonal(), gap_tol, options, from, watch);
+      unconstrained.log_det = log_det_above(unconstrained.state.theta, eps);
+      if (!std::isnan(unconstrained.log_det)) return unconstrained;
+      free = std::move(unconstrained.state);
+      if (!from) from = &free;
+    }
+    return hub_admm(loss, own, diagonal, gap_tol, options, from, watch);
   };
   HubState from;
   if (start) from = in_units(*start, 1 / unit, 1 / unit);
