@@ -41,7 +41,7 @@ cov_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q =
   deviance <- if (!is.null(data$n)) data$n * (result$log_det + sum(data$S * solve(as.matrix(sigma))))
   fit <- new_hub("cov_hub", result, data, penalty, settings, min_degree, deviance, call)
   fit$covariance <- sigma
-  warn_empty(fit$df, data$S, penalty)
+  warn_empty(fit, data$S, penalty)
   check_convergence(fit)
   fit
 }
@@ -75,7 +75,12 @@ new_hub <- function(class, result, data, penalty, settings, min_degree, deviance
 #' fit <- cov_hub(scale(mtcars), lambda1 = 0.4, lambda2 = 0.3, lambda3 = 0.6)
 #' coef(fit)[1:3, 1:3]
 #' tidy(fit)
+#' logLik(fit)
+#' simulate(fit, 2, seed = 1)
 #' plot(fit)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot(fit)
+#' binary <- ising_hub(scale(mtcars[, 3:7]) > 0, lambda1 = 3, lambda2 = 2, lambda3 = 4)
+#' head(predict(binary))
 NULL
 
 #' @export

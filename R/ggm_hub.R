@@ -82,14 +82,14 @@ ggm_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q =
   settings$min_degree <- check_count(min_degree, lower = 0)
   start <- hub_start(start, ncol(data$S), function(theta) solve(theta) - data$S)
   fit <- fit_ggm_hub(data, penalty, settings, start, thread_count(threads), call)
-  warn_empty(fit$df, data$S, penalty)
+  warn_empty(fit, data$S, penalty)
   check_convergence(fit)
   fit
 }
 
 # Penalties beyond which nothing is left are worth a word; on a path only if that is so along all of it.
-warn_empty <- function(edges, S, penalty) {
-  if (ncol(S) < 2L || any(edges > 0)) return(invisible())
+warn_empty <- function(fit, S, penalty) {
+  if (ncol(S) < 2L || any(fit$df > 0) || !all(convergence_table(fit$convergence)$converged)) return(invisible())
   top <- core_hub_smallest_empty(S, min(penalty$lambda2), penalty$q)
   warn_input(sprintf("The graph is empty: with lambda2 = %.3g an edge takes lambda1 < %.3g or lambda3 < %.3g.", min(penalty$lambda2), top[[1L]],
                      top[[2L]]), "lambda1")
@@ -426,7 +426,7 @@ hub_path <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2 = NULL, lamb
   fit <- fits[[which.min(grid$value)]]
   fit$grid <- grid
   fit$call <- shorten_call(call)
-  warn_empty(fit$df, data$S, fit$penalty)
+  warn_empty(fit, data$S, fit$penalty)
   fit
 }
 

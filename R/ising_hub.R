@@ -53,7 +53,7 @@ ising_hub <- function(x, lambda1, lambda2, lambda3, q = 2, method = c("auto", "a
   S <- crossprod(sweep(x, 2L, colMeans(x)))
   dimnames(S) <- rep(list(colnames(x)), 2L)
   fit <- new_hub("ising_hub", result, list(S = S, n = nrow(x), mean = colMeans(x), x = x), penalty, settings, min_degree, 2 * result$loss, call)
-  warn_empty(fit$df, S, penalty)
+  warn_empty(fit, S, penalty)
   check_convergence(fit, "Raise `max_iter`, loosen `tol`, or use larger penalties: without enough penalty the estimate may be infinite.")
   fit
 }

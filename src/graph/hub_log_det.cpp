@@ -28,10 +28,19 @@ double certify_with(const MatrixXd& s, const HubPenalty& penalty, const MatrixXd
   candidate.violation = std::max(dual_violation(penalty, state.l), state.l.diagonal().cwiseAbs().maxCoeff());
   candidate.inverse = w;
   const MatrixXd dual = into_dual_set(penalty, state.l);
-  // A point outside the set is moved by little near the solution; far from it S + L may lose definiteness, hence the ladder
-  // towards S.
-  for (const double towards_s : {0.0, 1e-3, 1e-2, 0.1, 0.3, 0.6}) {
-    MatrixXd v = s + (1 - towards_s) * dual;
+  // A point outside the set is moved by little near the solution; far from it S + L may lose definiteness. Then it is drawn
+  // towards L = -t S_off, which is in the set, and S + L = (1 - t) S + t diag(S) is definite whenever S is semi-definite with
+  // variances.
+  MatrixXd anchor;
+  for (const double share : {0.0, 1e-3, 1e-2, 0.1, 0.3, 0.6, 1.0}) {
+    MatrixXd v = s + (1 - share) * dual;
+    if (share > 0) {
+      if (anchor.size() == 0) {
+        anchor = -dual_scale(penalty, s) * s;
+        anchor.diagonal().setZero();
+      }
+      v += share * anchor;
+    }
     const double log_det = factor_in_place(v);
     if (!std::isnan(log_det)) return candidate.objective - (log_det + static_cast<double>(p));
   }

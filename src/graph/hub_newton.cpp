@@ -354,6 +354,14 @@ HubResult hub_newton(HubModel& model, const HubPenalty& penalty, const MatrixXd&
       end.converged = true;
       break;
     }
+    // No dual point and an estimate without bound: with an S that is not semi-definite the penalties may be too small for a
+    // minimum.
+    if (std::isnan(gap) &&
+        (t == options.max_iter || state.theta.cwiseAbs().maxCoeff() > 1e8 * diagonal_start.cwiseAbs().maxCoeff())) {
+      throw NumericalError(
+          "the objective has no minimum that could be certified; use larger penalties, or a covariance matrix that is positive "
+          "semi-definite.");
+    }
     if (t == options.max_iter) {
       end.message = "the iteration limit was reached";
       break;
@@ -377,6 +385,9 @@ HubResult hub_newton(HubModel& model, const HubPenalty& penalty, const MatrixXd&
       state = std::move(next);
       loss = next_loss;
       cost = next_cost;
+    }
+    if (!taken && std::isnan(gap)) {
+      throw NumericalError("the objective could not be lowered further before a minimum was in sight; use larger penalties.");
     }
     if (!taken) {
       end.message = "no step lowered the objective further";

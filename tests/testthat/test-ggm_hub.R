@@ -207,9 +207,11 @@ test_that("binary networks: logits when empty, optimality computed here, both in
   expect_equal(sum(L * theta), hub_cost(fit$V, fit$Z, l), tolerance = 1e-4)
   eta <- sweep(x %*% off(theta), 2, diag(theta), "+")
   expect_equal(fit$objective, -sum(theta * crossprod(x)) + sum(log1p(exp(eta))) + hub_cost(fit$V, fit$Z, l))
-  bb <- ising_hub(x, l[1], l[2], l[3], tol = 1e-8, inner = "barzilai_borwein")
-  expect_equal(bb$objective, fit$objective, tolerance = 1e-7)
-  expect_lt(max(abs(as.matrix(coef(bb)) - theta)), 0.01)
+  for (inner in c("lbfgs", "barzilai_borwein")) {
+    other <- ising_hub(x, l[1], l[2], l[3], tol = 1e-7, method = "admm", inner = inner)
+    expect_equal(other$objective, fit$objective, tolerance = 1e-6)
+    expect_lt(max(abs(as.matrix(coef(other)) - theta)), 0.01)
+  }
   expect_equal(as.double(logLik(fit)), -fit$loss)
 })
 
@@ -304,7 +306,7 @@ test_that("edge cases: one and two variables, ties, constant columns, one row, N
   x <- matrix(rnorm(40), 10)
   x[, 2] <- 3
   expect_error(suppressWarnings(ggm_hub(x, lambda1 = 1, lambda2 = 1, lambda3 = 1)), "V2 has variance 0", class = "granary_error_input")
-  expect_warning(cov_hub(x, lambda1 = 2, lambda2 = 1, lambda3 = 2), "Constant", class = "granary_warning_input")
+  expect_warning(expect_warning(cov_hub(x, lambda1 = 2, lambda2 = 1, lambda3 = 2), "Constant", class = "granary_warning_input"), "empty")
   x[1, 2] <- NA
   expect_error(ggm_hub(x, lambda1 = 1, lambda2 = 1, lambda3 = 1), "missing", class = "granary_error_input")
   expect_error(ggm_hub(x[1, , drop = FALSE], lambda1 = 1, lambda2 = 1, lambda3 = 1), class = "granary_error_input")
@@ -327,8 +329,12 @@ test_that("edge cases: one and two variables, ties, constant columns, one row, N
   expect_error(hub_parts(1), "`fit`", class = "granary_error_input")
   expect_error(sim_hub_graph(p = 5, hubs = 6), "`hubs`", class = "granary_error_input")
   expect_error(sim_hub_graph(p = 16, n = 2, type = "binary", exact = TRUE), "`exact`", class = "granary_error_input")
-  expect_warning(ggm_hub(S = random_covariance(10, 30), lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.4, tol = 1e-12, max_iter = 20),
+  S <- random_covariance(10, 30)
+  expect_warning(ggm_hub(S = S, lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.4, tol = 1e-12, max_iter = 20, method = "admm"),
                  class = "granary_warning_convergence")
+  expect_warning(cut <- ggm_hub(S = S, lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.4, max_iter = 1), class = "granary_warning_convergence")
+  expect_false(cut$convergence$converged)
+  expect_output(print(cut), "NOT converged")
 })
 
 test_that("simulated graphs have the shape asked for, and a seed fixes them", {

@@ -1,8 +1,9 @@
-# Rscript ggm_hub.R <file for the results, .rds> [sizes, such as 100,200,300]
+# Rscript ggm_hub.R <file for the results, .rds> [sizes, such as 100,200,300] [lambda1,lambda2,lambda3] [largest number of hglasso iterations]
 #
-# Times ggm_hub() against hglasso, the authors' package (archived on CRAN; looked for in the library GRANARY_PEERS, left out when it is not there), on
-# Set-up I with n = p / 2, one thread, and against itself without screening. Beside each time stands the excess of the objective over the
-# dual value of a sharp fit, without which a time says nothing.
+# Times ggm_hub() against hglasso, the authors' package (archived on CRAN, so install it from the archive; looked for in the library GRANARY_PEERS,
+# left out when it is not there), on Set-up I with n = p / 2, one thread, and against its own alternating direction method and itself without
+# screening. Beside each time stands the excess of the objective over the dual value of a sharp fit, without which a time says nothing: hglasso
+# stops on the change of its iterate. With p = 1000 it takes above 3 seconds per iteration and some 300 of them; fewer can be asked for.
 Sys.setenv(OMP_NUM_THREADS = "1")
 arguments <- commandArgs(TRUE)
 output <- arguments[1L]
@@ -10,7 +11,8 @@ sizes <- if (length(arguments) > 1L) as.integer(strsplit(arguments[2L], ",")[[1L
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
 if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
 library(granary)
-l <- c(0.4, 0.2, 1)
+l <- if (length(arguments) > 2L) as.numeric(strsplit(arguments[3L], ",")[[1L]]) else c(0.4, 0.2, 1)
+most <- if (length(arguments) > 3L) as.integer(arguments[4L]) else 1000L
 
 cost <- function(V, Z) {
   diag(V) <- diag(Z) <- 0
@@ -22,15 +24,17 @@ objective <- function(V, Z, S) {
   if (is.null(factor)) return(Inf)
   -2 * sum(log(diag(factor))) + sum(S * T) + cost(V, Z)
 }
-own <- function(tol, screen) {
+own <- function(tol, screen = TRUE, method = "auto") {
   function(S) {
-    fit <- ggm_hub(S = S, lambda1 = l[1L], lambda2 = l[2L], lambda3 = l[3L], tol = tol, screen = screen, threads = 1)
+    fit <- ggm_hub(S = S, lambda1 = l[1L], lambda2 = l[2L], lambda3 = l[3L], tol = tol, screen = screen, method = method, threads = 1)
     list(V = as.matrix(fit$V), Z = as.matrix(fit$Z))
   }
 }
-solvers <- list(granary = own(1e-6, TRUE), `granary, no screening` = own(1e-6, FALSE))
+solvers <- list(granary = own(1e-6), `granary, no screening` = own(1e-6, FALSE))
+if (max(sizes) <= 300L) solvers$`granary, ADMM` <- own(1e-6, method = "admm")
 if (requireNamespace("hglasso", quietly = TRUE)) {
-  solvers$hglasso <- function(S) hglasso::hglasso(S, l[1L], l[2L], l[3L])[c("V", "Z")]
+  fit_hglasso <- getExportedValue("hglasso", "hglasso")
+  solvers$hglasso <- function(S) suppressWarnings(fit_hglasso(S, l[1L], l[2L], l[3L], maxiter = most))[c("V", "Z")]
 } else {
   cat("hglasso is not installed and is left out.\n")
 }
@@ -38,6 +42,7 @@ rows <- list()
 for (p in sizes) {
   set.seed(1)
   S <- unname(stats::cov(sim_hub_graph(p = p, hubs = max(2, p / 50), n = p / 2)$data))
+  S <- (S + t(S)) / 2
   sharp <- ggm_hub(S = S, lambda1 = l[1L], lambda2 = l[2L], lambda3 = l[3L], tol = 1e-10, threads = 1)
   lower <- sharp$objective - sharp$gap
   for (name in names(solvers)) {
