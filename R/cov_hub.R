@@ -7,7 +7,8 @@
 #' \eqn{\Sigma \succeq \epsilon I}{Sigma >= eps I} with the hub penalty of [ggm_hub()]; the diagonal is not penalised. With `lambda3 = 0` it is the
 #' positive definite l1 estimate of Xue, Ma and Zou (2012) with penalty
 #' \eqn{\min(\lambda_1, \lambda_2/2)}{min(lambda1, lambda2 / 2)}. The split into components, the regimes and the stopping
-#' rule are those of [ggm_hub()]; the duality gap is that of a dual point built from its multipliers, and is in units of `S` squared.
+#' rule are those of [ggm_hub()]. The problem without the constraint comes first, by the Newton method of [ggm_hub()]; where its answer is not
+#' positive definite enough, or with `q = Inf`, the alternating direction method goes on. The duality gap is that of a dual point built from its multipliers, and is in units of `S` squared.
 #'
 #' **Which method when:** for marginal relations (who varies with whom) rather than conditional ones; for the latter use [ggm_hub()].
 #'

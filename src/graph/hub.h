@@ -3,8 +3,9 @@
 //   HGL  minimise  -log det T + tr(S T) + P(T)              over T > 0
 //   HCG  minimise  1/2 ||Sigma - S||_F^2 + P(Sigma)         over Sigma >= eps I
 //
-// Tan, London, Mohan, Lee, Fazel, Witten (JMLR 2014), equation (6) and Section 4.1; P in hub_penalty.h, the algorithm in
-// hub_admm.h. With L in the dual set of P the dual values are  log det(S + L) + p  and, with m the eigenvalues of S - L, 1/2
+// Tan, London, Mohan, Lee, Fazel, Witten (JMLR 2014), equation (6) and Section 4.1; P in hub_penalty.h, the algorithms in
+// hub_newton.h and, for q = Inf and where the constraint of HCG binds, hub_admm.h. With L in the dual set of P the dual values
+// are  log det(S + L) + p  and, with m the eigenvalues of S - L, 1/2
 // ||S||^2 - 1/2 sum max(m, eps)^2 + eps sum max(eps - m, 0).
 //
 // Theorem 1: the solution is block diagonal over the connected components of {|S_ij| > min(l1, l2 / 2)}, for both losses: across

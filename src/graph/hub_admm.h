@@ -21,10 +21,10 @@ namespace granary::graph {
 struct HubOptions {
   double tol = 1e-6;  // stop when the duality gap is at most tol p, in the units of the scaled problem
   int max_iter = 5000;
-  double step = 2.5;   // rho at the start
+  double step = 2.5;   // rho of ADMM at the start
   bool screen = true;  // solve connected components one by one
-  bool reduce =
-      true;  // use what hub_regime() says: plain graphical lasso where no hub is possible, no ordinary edges where they lose
+  // Take what is faster than Algorithm 1: a diagonal answer, the graphical lasso where the penalty is one, else a Newton method.
+  bool reduce = true;
   double eps = 1e-4;              // covariance: smallest eigenvalue
   bool barzilai_borwein = false;  // Ising: the paper's inner solver instead of L-BFGS
   int threads = 1;                // components run in parallel
