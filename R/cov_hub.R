@@ -8,7 +8,8 @@
 #' positive definite l1 estimate of Xue, Ma and Zou (2012) with penalty
 #' \eqn{\min(\lambda_1, \lambda_2/2)}{min(lambda1, lambda2 / 2)}. The split into components, the regimes and the stopping
 #' rule are those of [ggm_hub()]. The problem without the constraint comes first, by the Newton method of [ggm_hub()]; where its answer is not
-#' positive definite enough, or with `q = Inf`, the alternating direction method goes on. The duality gap is that of a dual point built from its multipliers, and is in units of `S` squared.
+#' positive definite enough, or with `q = Inf`, the alternating direction method goes on. The duality gap is that of a dual point built from
+#' the gradient or the multipliers, and is in units of `S` squared.
 #'
 #' **Which method when:** for marginal relations (who varies with whom) rather than conditional ones; for the latter use [ggm_hub()].
 #'
@@ -28,7 +29,7 @@
 #' fit <- cov_hub(scale(mtcars), lambda1 = 0.4, lambda2 = 0.3, lambda3 = 0.6)
 #' fit
 cov_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q = 2, eps = 1e-4, method = c("auto", "admm"), screen = TRUE,
-                    tol = 1e-6, max_iter = 5000, step = 2.5, start = NULL, min_degree = 1, threads = NULL) {
+                    tol = 1e-7, max_iter = 5000, step = 2.5, start = NULL, min_degree = 1, threads = NULL) {
   call <- match.call()
   data <- ggm_input(x, S, n)
   lambda2 <- check_number(lambda2, lower = 0)

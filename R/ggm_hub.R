@@ -30,7 +30,8 @@
 #'
 #' **BIC** is the paper's
 #'
-#' \eqn{-n\log\det\Theta + n\,\mathrm{tr}(S\Theta) + \log n\,\{|Z| + \nu + c(|V| - \nu)\}}{-n log det T + n tr(S T) + log n (|Z| + nu + c (|V| - nu))} with
+#' \eqn{-n\log\det\Theta + n\,\mathrm{tr}(S\Theta) + \log n\,\{|Z| + \nu + c(|V| - \nu)\}}{-n log det T + n tr(S T) +
+#' log n (|Z| + nu + c (|V| - nu))} with
 #' \eqn{\nu}{nu} the number of hubs, \eqn{|Z|} the number of pairs and \eqn{|V|} of entries that are not zero off the diagonal, and \eqn{c = 0.2}.
 #'
 #' **Which method when:** `ggm_hub()` when a few nodes may have edges to a large share of all others and the question is which; [ggm_lasso()] when
@@ -68,7 +69,7 @@
 #' fit
 #' sim$hubs
 #' plot(fit)
-ggm_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q = 2, method = c("auto", "admm"), screen = TRUE, tol = 1e-6,
+ggm_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q = 2, method = c("auto", "admm"), screen = TRUE, tol = 1e-7,
                     max_iter = 5000, step = 2.5, start = NULL, min_degree = 1, threads = NULL) {
   call <- match.call()
   data <- ggm_input(x, S, n)

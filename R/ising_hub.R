@@ -22,7 +22,8 @@
 #' @param x Data of zeros and ones (or logical), one row per observation. A constant column has no finite estimate and is an error.
 #' @param lambda2 The penalty of a hub's edges: one number.
 #' @param tol Duality gap per variable and row at which to stop.
-#' @param inner The solver of the smooth step of the alternating direction method (`method = "admm"` or `q = Inf`): L-BFGS, or the Barzilai-Borwein method of the paper with a non-monotone line search.
+#' @param inner The solver of the smooth step of the alternating direction method (`method = "admm"` or `q = Inf`): L-BFGS, or the
+#'   Barzilai-Borwein method of the paper with a non-monotone line search.
 #' @return An object of class `granary_ising_hub`: `theta` (sparse, intercepts on the diagonal), `V`, `Z`, `hubs`, `objective`, `gap`, `bic`,
 #' `regime`,
 #'   `df`, and the data.
@@ -39,7 +40,7 @@
 #' fit <- ising_hub(sim$data, lambda1 = 12, lambda2 = 6, lambda3 = 20)
 #' fit
 #' head(predict(fit))
-ising_hub <- function(x, lambda1, lambda2, lambda3, q = 2, method = c("auto", "admm"), inner = c("lbfgs", "barzilai_borwein"), tol = 1e-5,
+ising_hub <- function(x, lambda1, lambda2, lambda3, q = 2, method = c("auto", "admm"), inner = c("lbfgs", "barzilai_borwein"), tol = 1e-7,
                       max_iter = 2000, step = 2.5, start = NULL, min_degree = 1) {
   call <- match.call()
   x <- check_binary(x)

@@ -216,10 +216,12 @@ HubResult hub_covariance(ConstMatrixRef s, const HubPenalty& penalty, const HubO
     }
     const double gap_tol = options.tol * static_cast<double>(part.rows());
     HubState free;
-    if (options.reduce && own.q == HubNorm::l2) {
-      // Without the constraint first: where that answer satisfies it, as it mostly does, no eigenvalue is needed.
-      FrobeniusModel model(part, own);
-      HubResult unconstrained = hub_newton(model, own, part.diagonal().asDiagonal(), gap_tol, options, from, watch);
+    if (options.reduce && own.q != HubNorm::linf) {
+      // Without the constraint first: where that answer satisfies it, as it mostly does, no eigenvalue is needed. With q = 1 the
+      // norm of a column is one more l1 penalty.
+      const HubPenalty flat = own.q == HubNorm::l1 ? HubPenalty{own.l1, own.l2 + own.l3, 0, HubNorm::l2} : own;
+      FrobeniusModel model(part, flat);
+      HubResult unconstrained = hub_newton(model, flat, part.diagonal().asDiagonal(), gap_tol, options, from, watch);
       unconstrained.log_det = log_det_above(unconstrained.state.theta, eps);
       if (!std::isnan(unconstrained.log_det)) return unconstrained;
       free = std::move(unconstrained.state);

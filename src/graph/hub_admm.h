@@ -19,7 +19,7 @@
 namespace granary::graph {
 
 struct HubOptions {
-  double tol = 1e-6;  // stop when the duality gap is at most tol p, in the units of the scaled problem
+  double tol = 1e-7;  // stop when the duality gap is at most tol p, in the units of the scaled problem
   int max_iter = 5000;
   double step = 2.5;   // rho of ADMM at the start
   bool screen = true;  // solve connected components one by one

@@ -218,7 +218,8 @@ test_that("binary networks: logits when empty, optimality computed here, both in
 test_that("an Ising model without edges is a set of logits; draws have the probabilities of the states", {
   theta <- matrix(c(0.5, -1, 0.3, -1, 0.2, 0, 0.3, 0, -0.4), 3)
   states <- as.matrix(expand.grid(0:1, 0:1, 0:1))
-  weight <- apply(states, 1, function(s) exp(sum(diag(theta) * s) + theta[1, 2] * s[1] * s[2] + theta[1, 3] * s[1] * s[3] + theta[2, 3] * s[2] * s[3]))
+  pairs <- function(s) theta[1, 2] * s[1] * s[2] + theta[1, 3] * s[1] * s[3] + theta[2, 3] * s[2] * s[3]
+  weight <- apply(states, 1, function(s) exp(sum(diag(theta) * s) + pairs(s)))
   prob <- weight / sum(weight)
   count <- function(draws) tabulate(1 + draws %*% c(1, 2, 4), 8)
   exact <- count(core_ising_sample(theta, 20000L, 0L, 1L, TRUE, c(1, 2), NULL))
