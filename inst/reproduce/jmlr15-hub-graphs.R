@@ -1,8 +1,9 @@
 # Tan, London, Mohan, Lee, Fazel, Witten (JMLR 15, 2014): Sections 3 to 5. The paper prints curves over a grid of penalties, averaged over data
 # sets; what is compared is who lies above whom where the estimate has as many edges as the truth (the grey line of the figures).
 #
-# All settings are the paper's (lambda1, lambda3, r, set-ups) or follow from them by one rule: lambda2 in ten equal steps up to 2 lambda1, beyond
-# which no hub is possible. Smaller problems keep n / p, the share of hubs and r / p.
+# lambda1, r / p and the set-ups are the paper's; lambda3 is among its values. Chosen here: lambda2 in ten equal steps up to 2 lambda1, beyond which
+# no hub is possible, the grids of the rivals, three or five data sets instead of 100, smaller Gaussian problems (n / p of Figure 4 for Set-up I
+# and of Figure 3 for Set-up II, where four hubs stand for two percent because they come in pairs), and shorter Gibbs runs unless extended.
 
 set.seed(1)
 reading <- "the paper shows curves; compared is their height at the true number of edges"
