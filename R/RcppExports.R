@@ -37,6 +37,34 @@ core_ggm_sample <- function(precision, n, seed) {
     .Call(`_granary_core_ggm_sample`, precision, n, seed)
 }
 
+core_hub_path <- function(data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress) {
+    .Call(`_granary_core_hub_path`, data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress)
+}
+
+core_hub_certificate <- function(s, lambda1, lambda2, lambda3, q, v, z) {
+    .Call(`_granary_core_hub_certificate`, s, lambda1, lambda2, lambda3, q, v, z)
+}
+
+core_hub_regime <- function(lambda1, lambda2, lambda3, q, p) {
+    .Call(`_granary_core_hub_regime`, lambda1, lambda2, lambda3, q, p)
+}
+
+core_hub_smallest_empty <- function(s, lambda2, q) {
+    .Call(`_granary_core_hub_smallest_empty`, s, lambda2, q)
+}
+
+core_sim_hub <- function(setup, p, hubs, sparsity, hub_density, seed) {
+    .Call(`_granary_core_sim_hub`, setup, p, hubs, sparsity, hub_density, seed)
+}
+
+core_ising_sample <- function(theta, n, burn_in, thin, exact, seed, progress) {
+    .Call(`_granary_core_ising_sample`, theta, n, burn_in, thin, exact, seed, progress)
+}
+
+core_ising_loss <- function(x, theta) {
+    .Call(`_granary_core_ising_loss`, x, theta)
+}
+
 core_multi_path <- function(s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress) {
     .Call(`_granary_core_multi_path`, s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress)
 }

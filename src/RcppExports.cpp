@@ -131,6 +131,109 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_hub_path
+Rcpp::List core_hub_path(const Eigen::Map<Eigen::MatrixXd> data, std::string model, double lambda1, std::vector<double> lambda2, double lambda3, double q, Rcpp::List settings, Rcpp::Nullable<Rcpp::List> start, int threads, SEXP progress);
+RcppExport SEXP _granary_core_hub_path(SEXP dataSEXP, SEXP modelSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< std::string >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< double >::type lambda1(lambda1SEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type lambda2(lambda2SEXP);
+    Rcpp::traits::input_parameter< double >::type lambda3(lambda3SEXP);
+    Rcpp::traits::input_parameter< double >::type q(qSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::List> >::type start(startSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hub_path(data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hub_certificate
+Rcpp::List core_hub_certificate(const Eigen::Map<Eigen::MatrixXd> s, double lambda1, double lambda2, double lambda3, double q, const Eigen::Map<Eigen::MatrixXd> v, const Eigen::Map<Eigen::MatrixXd> z);
+RcppExport SEXP _granary_core_hub_certificate(SEXP sSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP vSEXP, SEXP zSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type lambda1(lambda1SEXP);
+    Rcpp::traits::input_parameter< double >::type lambda2(lambda2SEXP);
+    Rcpp::traits::input_parameter< double >::type lambda3(lambda3SEXP);
+    Rcpp::traits::input_parameter< double >::type q(qSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type v(vSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type z(zSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hub_certificate(s, lambda1, lambda2, lambda3, q, v, z));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hub_regime
+std::string core_hub_regime(double lambda1, double lambda2, double lambda3, double q, int p);
+RcppExport SEXP _granary_core_hub_regime(SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP pSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< double >::type lambda1(lambda1SEXP);
+    Rcpp::traits::input_parameter< double >::type lambda2(lambda2SEXP);
+    Rcpp::traits::input_parameter< double >::type lambda3(lambda3SEXP);
+    Rcpp::traits::input_parameter< double >::type q(qSEXP);
+    Rcpp::traits::input_parameter< int >::type p(pSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hub_regime(lambda1, lambda2, lambda3, q, p));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hub_smallest_empty
+Rcpp::NumericVector core_hub_smallest_empty(const Eigen::Map<Eigen::MatrixXd> s, double lambda2, double q);
+RcppExport SEXP _granary_core_hub_smallest_empty(SEXP sSEXP, SEXP lambda2SEXP, SEXP qSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type lambda2(lambda2SEXP);
+    Rcpp::traits::input_parameter< double >::type q(qSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hub_smallest_empty(s, lambda2, q));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sim_hub
+Rcpp::List core_sim_hub(std::string setup, int p, int hubs, double sparsity, double hub_density, Rcpp::NumericVector seed);
+RcppExport SEXP _granary_core_sim_hub(SEXP setupSEXP, SEXP pSEXP, SEXP hubsSEXP, SEXP sparsitySEXP, SEXP hub_densitySEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type setup(setupSEXP);
+    Rcpp::traits::input_parameter< int >::type p(pSEXP);
+    Rcpp::traits::input_parameter< int >::type hubs(hubsSEXP);
+    Rcpp::traits::input_parameter< double >::type sparsity(sparsitySEXP);
+    Rcpp::traits::input_parameter< double >::type hub_density(hub_densitySEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_hub(setup, p, hubs, sparsity, hub_density, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_sample
+Eigen::MatrixXd core_ising_sample(const Eigen::Map<Eigen::MatrixXd> theta, int n, int burn_in, int thin, bool exact, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_ising_sample(SEXP thetaSEXP, SEXP nSEXP, SEXP burn_inSEXP, SEXP thinSEXP, SEXP exactSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< int >::type burn_in(burn_inSEXP);
+    Rcpp::traits::input_parameter< int >::type thin(thinSEXP);
+    Rcpp::traits::input_parameter< bool >::type exact(exactSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_sample(theta, n, burn_in, thin, exact, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_loss
+double core_ising_loss(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> theta);
+RcppExport SEXP _granary_core_ising_loss(SEXP xSEXP, SEXP thetaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_loss(x, theta));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_multi_path
 Rcpp::List core_multi_path(Rcpp::List s, std::vector<double> weight, std::string norm, Eigen::Map<Eigen::MatrixXd> penalties, std::string method, double tol, int max_iter, bool screen, bool keep_covariance, int threads, SEXP progress);
 RcppExport SEXP _granary_core_multi_path(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP penaltiesSEXP, SEXP methodSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP screenSEXP, SEXP keep_covarianceSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -338,6 +441,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
     {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
     {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
+    {"_granary_core_hub_path", (DL_FUNC) &_granary_core_hub_path, 10},
+    {"_granary_core_hub_certificate", (DL_FUNC) &_granary_core_hub_certificate, 7},
+    {"_granary_core_hub_regime", (DL_FUNC) &_granary_core_hub_regime, 5},
+    {"_granary_core_hub_smallest_empty", (DL_FUNC) &_granary_core_hub_smallest_empty, 3},
+    {"_granary_core_sim_hub", (DL_FUNC) &_granary_core_sim_hub, 6},
+    {"_granary_core_ising_sample", (DL_FUNC) &_granary_core_ising_sample, 7},
+    {"_granary_core_ising_loss", (DL_FUNC) &_granary_core_ising_loss, 2},
     {"_granary_core_multi_path", (DL_FUNC) &_granary_core_multi_path, 11},
     {"_granary_core_multi_top", (DL_FUNC) &_granary_core_multi_top, 5},
     {"_granary_core_multi_certificate", (DL_FUNC) &_granary_core_multi_certificate, 5},

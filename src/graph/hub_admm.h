@@ -1,0 +1,68 @@
+// Algorithm 1 of the hub papers for any loss: minimise  loss(T) + P(T).
+//
+//   minimise  f(B) + g(B~)  subject to  B = B~,   B = (T, V, Z),
+//   f(B) = loss(T) + l1 ||Z_off||_1 + l2 ||V_off||_1 + l3 sum_j ||(V_off)_.j||_q,   g = indicator of T~ = V~ + V~' + Z~
+//
+// Tan et al. (JMLR 2014), Algorithm 1, on the consensus driver of core/admm.h, which adds over-relaxation and a balanced step.
+// Two things differ from the print. V has a zero diagonal throughout: it is not identified, and fixing it leaves fewer directions
+// in which nothing changes. And the run ends when a duality gap, not the change of T, is small.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "../core/convergence.h"
+#include "../core/monitor.h"
+#include "../core/types.h"
+#include "hub_penalty.h"
+
+namespace granary::graph {
+
+struct HubOptions {
+  double tol = 1e-7;  // stop when the duality gap is at most tol p, in the units of the scaled problem
+  int max_iter = 5000;
+  double step = 2.5;   // rho of ADMM at the start
+  bool screen = true;  // solve connected components one by one
+  // Take what is faster than Algorithm 1: a diagonal answer, the graphical lasso where the penalty is one, else a Newton method.
+  bool reduce = true;
+  double eps = 1e-4;              // covariance: smallest eigenvalue
+  bool barzilai_borwein = false;  // Ising: the paper's inner solver instead of L-BFGS
+  int threads = 1;                // components run in parallel
+};
+
+struct HubStep {  // one line of the trace
+  int iteration;
+  double objective, gap;
+};
+
+// The estimate with its parts, and L, minus a gradient of the loss at T, which is what a neighbouring problem starts from.
+struct HubState {
+  MatrixXd theta, v, z, l;
+  double step = 0;  // rho at the end; zero: the default
+};
+
+struct HubResult {
+  HubState state;
+  MatrixXd inverse;                       // Gaussian: theta^-1
+  double log_det = Convergence::unknown;  // of theta, where it is a precision or a covariance matrix
+  double loss = 0;
+  double objective = 0;  // loss + P, at V and Z
+  double violation = 0;  // of the dual constraints by minus the gradient of the loss at T
+  Convergence convergence;
+  std::vector<HubStep> trace;                // of the largest component
+  std::vector<std::vector<int>> components;  // found by screening
+};
+
+// What the ADMM needs to know of a loss. `certify` takes a candidate whose off-diagonal part is V + V' + Z and whose diagonal is
+// that of the iterate T; it may improve the diagonal, sets loss, objective, log_det, inverse and state.l, and returns the duality
+// gap, NaN when T is not feasible yet. `multiplier` is the L of the iteration.
+struct HubLoss {
+  std::function<MatrixXd(const MatrixXd& v, double rho)> prox;
+  std::function<double(HubResult& candidate, const MatrixXd& multiplier)> certify;
+};
+
+// One component, no screening. `gap_tol` is absolute; `start` may be null.
+HubResult hub_admm(const HubLoss& loss, const HubPenalty& penalty, const MatrixXd& diagonal_start, double gap_tol,
+                   const HubOptions& options, const HubState* start, Monitor& monitor);
+
+}  // namespace granary::graph
