@@ -1,0 +1,88 @@
+#include "baselines.h"
+
+#include <Eigen/Cholesky>
+#include <cmath>
+#include <limits>
+
+#include "../core/errors.h"
+#include "../core/l1_quadratic.h"
+#include "../core/parallel.h"
+#include "glasso.h"
+
+namespace granary::graph {
+
+MatrixXd neighbourhood_regressions(const ConstMatrixRef& s, double lambda, const NeighbourhoodOptions& options,
+                                   Monitor& monitor) {
+  if (!(lambda >= 0) || !std::isfinite(lambda)) throw InputError(message("lambda must not be negative, got ", lambda, "."));
+  const Index p = s.rows();
+  MatrixXd out = MatrixXd::Zero(p, p);
+  L1QuadraticOptions lasso;
+  lasso.tol = options.tol;
+  parallel_for(p, options.threads, monitor, [&](Index n) {
+    VectorXd mu = VectorXd::Constant(p, lambda);
+    for (Index k = 0; k < p; ++k) {
+      if (!(s(k, k) > 0)) mu[k] = std::numeric_limits<double>::infinity();  // a constant explains nothing
+    }
+    mu[n] = std::numeric_limits<double>::infinity();
+    VectorXd r = s.col(n);
+    r[n] = 0;
+    if (r.cwiseAbs().maxCoeff() <= lambda) return;
+    out.col(n) = l1_quadratic(s, r, mu, lasso, monitor).v;
+  });
+  return out;
+}
+
+Adjacency neighbourhood_graph(const MatrixXd& coefficients, bool both) {
+  const Index p = coefficients.cols();
+  Adjacency out = Adjacency::Constant(p, p, false);
+  for (Index j = 0; j < p; ++j) {
+    for (Index i = 0; i < j; ++i) {
+      const bool there = coefficients(i, j) != 0, back = coefficients(j, i) != 0;
+      out(i, j) = out(j, i) = both ? there && back : there || back;
+    }
+  }
+  return out;
+}
+
+BaselineFit ridge_precision(const ConstMatrixRef& s, double rho) {
+  if (!(rho >= 0) || !std::isfinite(rho)) throw InputError(message("rho must not be negative, got ", rho, "."));
+  BaselineFit out;
+  out.w = s;
+  out.w.diagonal().array() += rho;
+  const Eigen::LLT<MatrixXd> llt(out.w);
+  const VectorXd root = llt.matrixLLT().diagonal();
+  if (llt.info() != Eigen::Success || !(root.minCoeff() > 1e-7 * std::sqrt(out.w.diagonal().maxCoeff()))) {
+    throw NumericalError(
+        rho > 0 ? "the covariance plus the ridge is singular; use a larger penalty."
+                : "the covariance is singular, so it has no inverse: there are too few observations, or columns depend "
+                  "on each other. Use a ridge, or another type.");
+  }
+  out.x = llt.solve(MatrixXd::Identity(s.rows(), s.cols()));
+  out.x = 0.5 * (out.x + out.x.transpose()).eval();
+  out.log_det = -2 * root.array().log().sum();
+  out.convergence.converged = true;
+  out.convergence.gap = out.convergence.residual = 0;
+  return out;
+}
+
+BaselineFit constrained_precision(const ConstMatrixRef& s, const Adjacency& graph, double tol, Monitor& monitor) {
+  const Index p = s.rows();
+  MatrixXd lambda = MatrixXd::Constant(p, p, Penalty::forbidden);
+  for (Index j = 0; j < p; ++j) {
+    for (Index i = 0; i < p; ++i) {
+      if (i == j || graph(i, j)) lambda(i, j) = 0;
+    }
+  }
+  GlassoOptions options;
+  options.tol = tol;
+  options.max_iter = 200;
+  const GlassoResult fit = glasso(s, Penalty::matrix(lambda), options, monitor);
+  BaselineFit out;
+  out.x = MatrixXd(symmetric_from_upper(fit.state.upper));
+  out.w = fit.state.w;
+  out.log_det = fit.state.log_det;
+  out.convergence = fit.convergence;
+  return out;
+}
+
+}  // namespace granary::graph
