@@ -1,12 +1,11 @@
 // Exports of the graph family. Conversion only: the methods are in graph/, the checks in R/.
-#include "r_glue.h"
-
 #include <map>
 
 #include "core/moments.h"
 #include "core/spd.h"
 #include "graph/glasso.h"
 #include "graph/sim_ggm.h"
+#include "r_glue.h"
 
 using namespace granary;
 using namespace granary::graph;
@@ -33,10 +32,11 @@ Rcpp::List as_list(const GlassoResult& fit) {
   for (std::size_t c = 0; c < fit.components.size(); ++c) {
     for (const int i : fit.components[c]) component[i] = static_cast<int>(c) + 1;
   }
-  return Rcpp::List::create(Rcpp::Named("precision") = symmetric_from_upper(fit.state.upper), Rcpp::Named("covariance") = fit.state.w,
-                            Rcpp::Named("log_det") = fit.state.log_det, Rcpp::Named("objective") = fit.objective,
-                            Rcpp::Named("kkt") = fit.largest_violation, Rcpp::Named("component") = component,
-                            Rcpp::Named("trace") = trace, Rcpp::Named("convergence") = granary::as_list(fit.convergence));
+  return Rcpp::List::create(Rcpp::Named("precision") = symmetric_from_upper(fit.state.upper),
+                            Rcpp::Named("covariance") = fit.state.w, Rcpp::Named("log_det") = fit.state.log_det,
+                            Rcpp::Named("objective") = fit.objective, Rcpp::Named("kkt") = fit.largest_violation,
+                            Rcpp::Named("component") = component, Rcpp::Named("trace") = trace,
+                            Rcpp::Named("convergence") = granary::as_list(fit.convergence));
 }
 
 }  // namespace
@@ -54,8 +54,8 @@ Rcpp::List core_glasso_path(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVe
   options.threads = threads;
   GlassoState from;
   if (start.isNotNull()) from = make_state(Rcpp::as<SparseMatrix>(start.get()));
-  const auto path = glasso_path(s, as_penalty(lambda, s.rows(), penalize_diagonal), multipliers, options, keep_covariance, monitor,
-                                start.isNotNull() ? &from : nullptr);
+  const auto path = glasso_path(s, as_penalty(lambda, s.rows(), penalize_diagonal), multipliers, options, keep_covariance,
+                                monitor, start.isNotNull() ? &from : nullptr);
   Rcpp::List out(path.size());
   for (std::size_t k = 0; k < path.size(); ++k) out[k] = as_list(path[k]);
   return out;
@@ -98,9 +98,10 @@ Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, in
                                          double shift, bool unit_variance, double connected, double ratio,
                                          Rcpp::NumericVector seed) {
   static const std::map<std::string, GgmType> types = {
-      {"chain", GgmType::chain}, {"band", GgmType::band},       {"random", GgmType::random},         {"block", GgmType::block},
-      {"hub", GgmType::hub},     {"cluster", GgmType::cluster}, {"scale_free", GgmType::scale_free}, {"grid", GgmType::grid},
-      {"confounders", GgmType::confounders}};
+      {"chain", GgmType::chain},           {"band", GgmType::band}, {"random", GgmType::random},
+      {"block", GgmType::block},           {"hub", GgmType::hub},   {"cluster", GgmType::cluster},
+      {"scale_free", GgmType::scale_free}, {"grid", GgmType::grid}, {"confounders", GgmType::confounders},
+      {"regions", GgmType::regions}};
   Rng rng = make_rng(seed);
   return sim_ggm_precision({types.at(type), p, groups, block, width, rows, density, shift, unit_variance, connected, ratio}, rng);
 }
