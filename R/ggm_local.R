@@ -76,7 +76,7 @@
 #' ggm_select(path, "ebic")
 ggm_local <- function(x = NULL, S = NULL, n = NULL, neighbors = NULL, rho = NULL, tau = function(rho) 0.1 * rho,
                       operator = c("difference", "laplacian"), nrho = 10, rho_min_ratio = 0.05,
-                      method = c("auto", "admm", "fista", "bcd", "bcd+admm"), tol = 1e-6, max_iter = NULL, start = NULL, covariance = FALSE,
+                      method = c("auto", "admm", "fista", "bcd", "bcd+admm"), tol = 1e-8, max_iter = NULL, start = NULL, covariance = FALSE,
                       threads = NULL) {
   call <- match.call()
   data <- ggm_input(x, S, n)
