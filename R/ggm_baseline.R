@@ -68,6 +68,7 @@ fit_baseline <- function(data, type, lambda, tol, covariance, threads, call) {
     }
     trace <- trace_product(S, r$precision)
     r$objective <- -r$log_det + trace + if (type == "ridge") l * sum(Matrix::diag(r$precision)) else 0
+    if (is.nan(r$convergence$gap)) r$convergence$gap <- NA_real_  # no dual point was found: there is no bound
     r$kkt <- r$convergence$residual
     r$component <- precision_components(r$precision)
     if (!covariance && length(lambda) > 1L) r$covariance <- NULL

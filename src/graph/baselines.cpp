@@ -75,8 +75,26 @@ BaselineFit constrained_precision(const ConstMatrixRef& s, const Adjacency& grap
   }
   GlassoOptions options;
   options.tol = tol;
-  options.max_iter = 200;
-  const GlassoResult fit = glasso(s, Penalty::matrix(lambda), options, monitor);
+  options.max_iter = 15;
+  const Penalty penalty = Penalty::matrix(lambda);
+  GlassoResult fit = glasso(s, penalty, options, monitor);
+  int iterations = fit.convergence.iterations;
+  for (int round = 0; round < 10; ++round) {
+    // Without a maximum the precisions run away: X_nn S_nn = 1 / (1 - R^2) of variable n given its neighbours.
+    VectorXd diagonal(p);
+    for (Index n = 0; n < p; ++n) diagonal[n] = fit.state.upper.coeff(n, n) * s(n, n);
+    if (!diagonal.allFinite() || diagonal.maxCoeff() > 1e6) {
+      throw NumericalError(
+          "the likelihood has no maximum on the graph that was selected: it has too many edges for so few observations. Use a "
+          "larger "
+          "lambda.");
+    }
+    if (fit.convergence.converged) break;
+    const GlassoState from = fit.state;
+    fit = glasso(s, penalty, options, monitor, &from);
+    iterations += fit.convergence.iterations;
+  }
+  fit.convergence.iterations = iterations;
   BaselineFit out;
   out.x = MatrixXd(symmetric_from_upper(fit.state.upper));
   out.w = fit.state.w;
