@@ -5,6 +5,7 @@
 # (sim_ggm("regions")), numbers of an independent run of the same specification, and the effect of its algorithm. Covariances have divisor n.
 
 samples <- if (extended) 50 else 12
+mb_penalties <- c(0.05, 0.1, 0.15, 0.2, 0.3)
 
 kl_of <- function(truth, fit) ggm_score(truth, fit)$kl
 
@@ -19,9 +20,7 @@ one_sample <- function(seed, n, rho, tau_ratio) {
   }, numeric(length(rho)))
   list(lasso = lasso, local = local, independent = kl_of(sim, ggm_baseline(S = S, type = "independent")),
        full = if (n > 9) kl_of(sim, ggm_baseline(S = S, type = "full")) else NA,
-       mb = min(vapply(c(0.05, 0.1, 0.15, 0.2, 0.3), function(l) {
-         tryCatch(kl_of(sim, ggm_baseline(S = S, type = "mb_or", lambda = l)), granary_error_numeric = function(e) Inf)
-       }, 0)))
+       mb = if (n > 9) vapply(mb_penalties, function(l) kl_of(sim, ggm_baseline(S = S, type = "mb_or", lambda = l)), 0))
 }
 
 average <- function(results, part) Reduce(`+`, lapply(results, `[[`, part)) / length(results)
@@ -36,8 +35,10 @@ claim("n = 400: best mean KL of the graphical lasso", 0.0384, min(lasso), 0.006,
 claim("n = 400: mean KL of local constancy at rho = tau = 0.02", 0.0333, local[rho == 0.02, 2], 0.006, note)
 claim("n = 400: mean KL of local constancy at rho = tau = 0.01", 0.0369, local[rho == 0.01, 2], 0.006, note)
 claim("n = 400: best KL of local constancy is below that of the graphical lasso", TRUE, min(local) < min(lasso), 0, "figure 2.2")
-claim("n = 400: ... of neighbourhood selection with a refit", TRUE, min(local) < mean(vapply(large, `[[`, 0, "mb")), 0,
-      "figure 2.2; neighbourhood selection is given the best penalty of every sample, which favours it")
+claim("n = 400: ... of neighbourhood selection with a refit", TRUE, min(local) < mean(vapply(large, function(r) min(r$mb), 0)), 0,
+      "figure 2.2; neighbourhood selection is given the best penalty of every sample, which favours it, and a refit without shrinkage")
+claim("n = 400: ... of neighbourhood selection with a refit, at one penalty for all samples", TRUE, min(local) < min(average(large, "mb")), 0,
+      "the same rule as for the other methods")
 claim("n = 400: ... of the full model", TRUE, min(local) < average(large, "full"), 0, "figure 2.2")
 claim("n = 400: KL of the independent model over the best", 113.84, average(large, "independent") / min(local), NA,
       "figure 2.2; the thesis does not give the weights of its model, on which this depends")
