@@ -182,19 +182,19 @@ void GraphTv::prepare(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef we
   tiny_ = 1e-14 * size;
 }
 
-// Layers by distance from the nodes with something to give away; false when no taker can be reached. Depth -1: not reached.
+// Layers by distance to the nearest node that can take something; false when none of them is within reach of a giver. Depth -1:
+// no taker can be reached. Measured from the takers, a path down the layers meets a dead end only where an arc has been filled
+// since.
 bool GraphTv::layers(const Group& group) {
-  for (int k = group.begin; k < group.end; ++k) {
-    const int i = order_[k];
-    depth_[i] = -1;
-    arc_[i] = first_[i];
-  }
   queue_.clear();
   for (int k = group.begin; k < group.end; ++k) {
     const int i = order_[k];
-    if (excess_[i] > tiny_) {
+    arc_[i] = first_[i];
+    if (excess_[i] < -tiny_) {
       depth_[i] = 0;
       queue_.push_back(i);
+    } else {
+      depth_[i] = -1;
     }
   }
   bool reached = false;
@@ -202,56 +202,64 @@ bool GraphTv::layers(const Group& group) {
     const int i = queue_[k];
     for (int a = first_[i]; a < first_[i + 1]; ++a) {
       const int j = head_[a];
-      if (residual_[a] <= tiny_ || label_[j] != label_[i] || depth_[j] >= 0) continue;
+      if (depth_[j] >= 0 || label_[j] != label_[i] || residual_[twin_[a]] <= tiny_) continue;
       depth_[j] = depth_[i] + 1;
       queue_.push_back(j);
-      reached = reached || excess_[j] < -tiny_;
+      reached = reached || excess_[j] > tiny_;
     }
   }
   return reached;
 }
 
-// One path down the layers from a giver to a taker; what it carried, zero if there is none.
-double GraphTv::push_path(int from) {
+// Sends what `from` has to give down the layers until it has nothing left or no taker can be reached.
+void GraphTv::drain(int from) {
   path_.clear();
   int at = from;
-  while (true) {
-    if (excess_[at] < -tiny_) break;
+  while (excess_[from] > tiny_) {
+    if (at != from && excess_[at] < -tiny_) {
+      double amount = std::min(excess_[from], -excess_[at]);
+      for (const int a : path_) amount = std::min(amount, residual_[a]);
+      std::size_t kept = path_.size();
+      for (std::size_t k = path_.size(); k-- > 0;) {
+        const int a = path_[k];
+        residual_[a] -= amount;
+        residual_[twin_[a]] += amount;
+        if (residual_[a] <= tiny_) kept = k;
+      }
+      excess_[from] -= amount;
+      mass_[from] -= amount;
+      excess_[at] += amount;
+      mass_[at] += amount;
+      if (kept < path_.size()) {  // go on from before the first arc that is full
+        at = head_[twin_[path_[kept]]];
+        path_.resize(kept);
+      }
+      continue;
+    }
     int& a = arc_[at];
     for (; a < first_[at + 1]; ++a) {
       const int j = head_[a];
-      if (residual_[a] > tiny_ && label_[j] == label_[at] && depth_[j] == depth_[at] + 1) break;
+      if (residual_[a] > tiny_ && label_[j] == label_[at] && depth_[j] == depth_[at] - 1 && depth_[j] >= 0) break;
     }
     if (a < first_[at + 1]) {
       path_.push_back(a);
       at = head_[a];
-      continue;
+    } else if (path_.empty()) {
+      return;
+    } else {
+      at = head_[twin_[path_.back()]];
+      path_.pop_back();
+      ++arc_[at];
     }
-    if (path_.empty()) return 0;
-    at = head_[twin_[path_.back()]];
-    path_.pop_back();
-    ++arc_[at];
   }
-  double amount = std::min(excess_[from], -excess_[at]);
-  for (const int a : path_) amount = std::min(amount, residual_[a]);
-  for (const int a : path_) {
-    residual_[a] -= amount;
-    residual_[twin_[a]] += amount;
-  }
-  excess_[from] -= amount;
-  mass_[from] -= amount;
-  excess_[at] += amount;
-  mass_[at] += amount;
-  return amount;
 }
 
 void GraphTv::maximum_flow(const Group& group, Monitor& monitor) {
   while (layers(group)) {
     monitor.check();
-    for (const int i : queue_) {
-      if (depth_[i] != 0) break;  // givers come first
-      while (excess_[i] > tiny_ && push_path(i) > 0) {
-      }
+    for (int k = group.begin; k < group.end; ++k) {
+      const int i = order_[k];
+      if (excess_[i] > tiny_ && depth_[i] > 0) drain(i);
     }
   }
 }
@@ -286,12 +294,12 @@ void GraphTv::bisect(double l1, Monitor& monitor) {
     } else {
       layers(group);
     }
-    // Reached from a giver: above the level. The rest is at it or below.
+    // What still reaches a taker is below the level, the rest at it or above.
     spare_.clear();
     int fill = group.begin;
     for (int k = group.begin; k < group.end; ++k) {
       const int i = order_[k];
-      if (depth_[i] >= 0) {
+      if (depth_[i] < 0) {
         order_[fill++] = i;
       } else {
         spare_.push_back(i);
@@ -300,7 +308,7 @@ void GraphTv::bisect(double l1, Monitor& monitor) {
     std::copy(spare_.begin(), spare_.end(), order_.begin() + fill);
     const int split = fill;
     if (group.stage == 2 && (split == group.begin || split == group.end)) {
-      // Nothing above the mean: all of it is at the mean. (Everything above it is rounding.)
+      // Nothing below the mean, but for rounding: all of it is at the mean.
       for (int k = group.begin; k < group.end; ++k) x_[order_[k]] = level;
       continue;
     }

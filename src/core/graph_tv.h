@@ -66,7 +66,7 @@ class GraphTv {
   void bisect(double l1, Monitor& monitor);
   void maximum_flow(const Group& group, Monitor& monitor);
   bool layers(const Group& group);
-  double push_path(int from);
+  void drain(int from);
 
   int nodes_;
   EdgeList edges_;
