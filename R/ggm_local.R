@@ -320,8 +320,12 @@ plot_local_selection <- function(x, ...) {
   if (length(taus) == 1L || length(taus) == nrow(table)) return(plot_selection(x, ...))
   colours <- grDevices::hcl.colors(length(taus), "Viridis")
   label <- c(ebic = "EBIC", bic = "BIC", cv = "held-out log-likelihood (x 2 per row)", stars = "instability")[[x$selection$criterion]]
-  draw(graphics::plot, table$lambda, table$value, log = if (all(table$lambda > 0)) "x" else "", type = "n", las = 1, xlab = "rho", ylab = label,
+  digits <- max(nchar(format(pretty(table$value))))
+  old <- graphics::par(mar = c(4.1, 3.1 + 0.55 * digits, 2.1, 1.1))
+  on.exit(graphics::par(old))
+  draw(graphics::plot, table$lambda, table$value, log = if (all(table$lambda > 0)) "x" else "", type = "n", las = 1, xlab = "rho", ylab = "",
        user = list(...))
+  graphics::title(ylab = label, line = 1.7 + 0.55 * digits)
   for (k in seq_along(taus)) {
     part <- table[table$tau == taus[k], ]
     graphics::lines(part$lambda, part$value, type = "b", pch = 19, col = colours[k])
