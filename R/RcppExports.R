@@ -65,6 +65,26 @@ core_ising_loss <- function(x, theta) {
     .Call(`_granary_core_ising_loss`, x, theta)
 }
 
+core_local_path <- function(s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress) {
+    .Call(`_granary_core_local_path`, s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress)
+}
+
+core_mix_fit <- function(s, priors, tol, max_iter, threads, progress) {
+    .Call(`_granary_core_mix_fit`, s, priors, tol, max_iter, threads, progress)
+}
+
+core_ridge_precision <- function(s, rho) {
+    .Call(`_granary_core_ridge_precision`, s, rho)
+}
+
+core_fused_signal <- function(y, edges, rho, tau, squared, progress) {
+    .Call(`_granary_core_fused_signal`, y, edges, rho, tau, squared, progress)
+}
+
+core_grid_edges <- function(dims, mask) {
+    .Call(`_granary_core_grid_edges`, dims, mask)
+}
+
 core_multi_path <- function(s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress) {
     .Call(`_granary_core_multi_path`, s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress)
 }

@@ -65,6 +65,9 @@ ggm_select <- function(fit, criterion = c("ebic", "bic", "cv", "stars"), gamma =
     cv = select_cv(fit, folds, rule),
     stars = select_stars(fit, subsamples, beta)
   )
+  if (length(fit$tau) == nrow(selection$table)) {  # a second penalty: on a grid the first does not tell the fits apart
+    selection$table <- cbind(selection$table["lambda"], tau = fit$tau, selection$table[-1L])
+  }
   chosen <- ggm_at(fit, selection$which)
   chosen$selection <- c(list(criterion = criterion), selection)
   chosen$call <- user_call()

@@ -234,6 +234,78 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_local_path
+Rcpp::List core_local_path(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::List op, std::vector<double> rho, std::vector<double> tau, std::string method, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::NumericMatrix> start, int threads, SEXP progress);
+RcppExport SEXP _granary_core_local_path(SEXP sSEXP, SEXP opSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP methodSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type op(opSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type rho(rhoSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type tau(tauSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::NumericMatrix> >::type start(startSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_local_path(s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mix_fit
+Rcpp::List core_mix_fit(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::List priors, double tol, int max_iter, int threads, SEXP progress);
+RcppExport SEXP _granary_core_mix_fit(SEXP sSEXP, SEXP priorsSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type priors(priorsSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mix_fit(s, priors, tol, max_iter, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ridge_precision
+Rcpp::List core_ridge_precision(const Eigen::Map<Eigen::MatrixXd> s, double rho);
+RcppExport SEXP _granary_core_ridge_precision(SEXP sSEXP, SEXP rhoSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ridge_precision(s, rho));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_fused_signal
+Rcpp::List core_fused_signal(const Eigen::Map<Eigen::VectorXd> y, Rcpp::IntegerMatrix edges, double rho, double tau, bool squared, SEXP progress);
+RcppExport SEXP _granary_core_fused_signal(SEXP ySEXP, SEXP edgesSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP squaredSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
+    Rcpp::traits::input_parameter< double >::type tau(tauSEXP);
+    Rcpp::traits::input_parameter< bool >::type squared(squaredSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_fused_signal(y, edges, rho, tau, squared, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_grid_edges
+Rcpp::IntegerMatrix core_grid_edges(std::vector<int> dims, Rcpp::LogicalVector mask);
+RcppExport SEXP _granary_core_grid_edges(SEXP dimsSEXP, SEXP maskSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::vector<int> >::type dims(dimsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::LogicalVector >::type mask(maskSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_grid_edges(dims, mask));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_multi_path
 Rcpp::List core_multi_path(Rcpp::List s, std::vector<double> weight, std::string norm, Eigen::Map<Eigen::MatrixXd> penalties, std::string method, double tol, int max_iter, bool screen, bool keep_covariance, int threads, SEXP progress);
 RcppExport SEXP _granary_core_multi_path(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP penaltiesSEXP, SEXP methodSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP screenSEXP, SEXP keep_covarianceSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -448,6 +520,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_sim_hub", (DL_FUNC) &_granary_core_sim_hub, 6},
     {"_granary_core_ising_sample", (DL_FUNC) &_granary_core_ising_sample, 7},
     {"_granary_core_ising_loss", (DL_FUNC) &_granary_core_ising_loss, 2},
+    {"_granary_core_local_path", (DL_FUNC) &_granary_core_local_path, 11},
+    {"_granary_core_mix_fit", (DL_FUNC) &_granary_core_mix_fit, 6},
+    {"_granary_core_ridge_precision", (DL_FUNC) &_granary_core_ridge_precision, 2},
+    {"_granary_core_fused_signal", (DL_FUNC) &_granary_core_fused_signal, 6},
+    {"_granary_core_grid_edges", (DL_FUNC) &_granary_core_grid_edges, 2},
     {"_granary_core_multi_path", (DL_FUNC) &_granary_core_multi_path, 11},
     {"_granary_core_multi_top", (DL_FUNC) &_granary_core_multi_top, 5},
     {"_granary_core_multi_certificate", (DL_FUNC) &_granary_core_multi_certificate, 5},

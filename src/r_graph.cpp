@@ -1,11 +1,10 @@
 // Exports of the graph family. Conversion only: the methods are in graph/, the checks in R/.
-#include "r_glue.h"
-
 #include <map>
 
 #include "core/moments.h"
 #include "graph/glasso.h"
 #include "graph/sim_ggm.h"
+#include "r_glue.h"
 
 using namespace granary;
 using namespace granary::graph;
@@ -91,9 +90,10 @@ Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, in
                                          double shift, bool unit_variance, double connected, double ratio,
                                          Rcpp::NumericVector seed) {
   static const std::map<std::string, GgmType> types = {
-      {"chain", GgmType::chain}, {"band", GgmType::band},       {"random", GgmType::random},         {"block", GgmType::block},
-      {"hub", GgmType::hub},     {"cluster", GgmType::cluster}, {"scale_free", GgmType::scale_free}, {"grid", GgmType::grid},
-      {"confounders", GgmType::confounders}};
+      {"chain", GgmType::chain},           {"band", GgmType::band}, {"random", GgmType::random},
+      {"block", GgmType::block},           {"hub", GgmType::hub},   {"cluster", GgmType::cluster},
+      {"scale_free", GgmType::scale_free}, {"grid", GgmType::grid}, {"confounders", GgmType::confounders},
+      {"regions", GgmType::regions}};
   Rng rng = make_rng(seed);
   return sim_ggm_precision({types.at(type), p, groups, block, width, rows, density, shift, unit_variance, connected, ratio}, rng);
 }

@@ -66,7 +66,8 @@ SparseMatrix lift(int p, const Entries& entries, double shift) {
 void scale_to_unit_variance(SparseMatrix& x) {
   SpdInverse factor;
   const SparseMatrix upper = x.triangularView<Eigen::Upper>();
-  if (!factor.factorise(upper)) throw NumericalError("the simulated precision matrix is not positive definite; use a larger shift");
+  if (!factor.factorise(upper))
+    throw NumericalError("the simulated precision matrix is not positive definite; use a larger shift");
   MatrixXd w;
   factor.inverse(w);
   const VectorXd sd = w.diagonal().array().sqrt();
@@ -75,7 +76,8 @@ void scale_to_unit_variance(SparseMatrix& x) {
   }
 }
 
-// The thesis only "verifies" that the smallest eigenvalue is at least 0.1; here the diagonal of the connected block sets it to `shift`.
+// The thesis only "verifies" that the smallest eigenvalue is at least 0.1; here the diagonal of the connected block sets it to
+// `shift`.
 SparseMatrix confounders(const SimGgmOptions& o, Rng& rng) {
   const int linked = static_cast<int>(std::lround(o.connected * o.p));
   std::vector<int> members = rng.sample_without_replacement(o.p, linked);
@@ -91,7 +93,8 @@ SparseMatrix confounders(const SimGgmOptions& o, Rng& rng) {
     const SparseMatrix x = lift(linked, block, o.shift);
     SpdInverse factor;
     const SparseMatrix upper = x.triangularView<Eigen::Upper>();
-    if (!factor.factorise(upper)) throw NumericalError("the simulated precision matrix is not positive definite; use a larger shift");
+    if (!factor.factorise(upper))
+      throw NumericalError("the simulated precision matrix is not positive definite; use a larger shift");
     MatrixXd w;
     factor.inverse(w);
     deviation = w.diagonal().array().sqrt().mean();
@@ -105,6 +108,25 @@ SparseMatrix confounders(const SimGgmOptions& o, Rng& rng) {
     if (alone[i]) entries.emplace_back(i, i, o.ratio * o.ratio / (deviation * deviation));
   }
   return assemble(o.p, entries);
+}
+
+SparseMatrix regions(int p) {
+  if (p % 9 != 0) throw InputError(message("p must be a multiple of 9 for regions, got ", p, "."));
+  struct Link {
+    int from, to;
+    double weight;
+  };
+  static const Link links[] = {{0, 5, .35},  {0, 6, .35},  {1, 5, .35},  {1, 6, .35}, {3, 7, -.35},
+                               {3, 8, -.35}, {4, 7, -.35}, {4, 8, -.35}, {0, 3, .25}};
+  const int m = p / 9;
+  Entries entries;
+  for (int i = 0; i < p; ++i) entries.emplace_back(i, i, 1.0);
+  for (const Link& link : links) {
+    for (int a = 0; a < m; ++a) {
+      for (int b = 0; b < m; ++b) add_edge(entries, link.from * m + a, link.to * m + b, link.weight / m);
+    }
+  }
+  return assemble(p, entries);
 }
 
 }  // namespace
@@ -163,6 +185,9 @@ SparseMatrix sim_ggm_precision(const SimGgmOptions& o, Rng& rng) {
       x = lift(p, entries, o.shift);
       break;
     }
+    case GgmType::regions:
+      x = regions(p);
+      break;
     case GgmType::confounders:
       x = confounders(o, rng);
       break;
@@ -180,7 +205,8 @@ SparseMatrix sim_ggm_precision(const SimGgmOptions& o, Rng& rng) {
 
 MatrixXd sample_from_precision(const SparseMatrix& precision, Index n, Rng& rng) {
   const Eigen::SimplicialLLT<SparseMatrix, Eigen::Lower> llt(precision);
-  if (llt.info() != Eigen::Success) throw NumericalError("the precision matrix is not positive definite, so there is nothing to draw from");
+  if (llt.info() != Eigen::Success)
+    throw NumericalError("the precision matrix is not positive definite, so there is nothing to draw from");
   MatrixXd z(precision.cols(), n);  // column by column, so that the first rows do not depend on n
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < z.rows(); ++i) z(i, j) = rng.normal();

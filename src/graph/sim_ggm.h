@@ -9,6 +9,9 @@
 //   grid     a rectangular lattice of `rows` x p / rows
 //   confounders  a share `connected` of the nodes, an Erdos-Renyi graph with values +-1 among them; the others isolated, with a standard
 //            deviation 1 / `ratio` of the mean one of the connected (Honorio 2012, 3.5)
+//   regions  the locally constant model of Honorio (2012), figure 2.1: on a chain of nine places, places 1, 2 are linked to 6, 7 (weight 0.35),
+//            4, 5 to 8, 9 (-0.35), 1 to 4 (0.25), and 3 to none. Each place is p / 9 neighbouring variables that share the weight,
+//            so that the smallest eigenvalue is 0.2216 at any p. The thesis gives no weights; these are ours
 //
 // Where the pattern is drawn rather than the matrix, edges get values uniform in +-[0.25, 0.6], and the diagonal is set so that the smallest
 // eigenvalue is `shift`; then all variances are scaled to one where asked.
@@ -20,7 +23,7 @@
 
 namespace granary::graph {
 
-enum class GgmType { chain, band, random, block, hub, cluster, scale_free, grid, confounders };
+enum class GgmType { chain, band, random, block, hub, cluster, scale_free, grid, confounders, regions };
 
 struct SimGgmOptions {
   GgmType type = GgmType::chain;

@@ -1,0 +1,145 @@
+#' A Gaussian graph under several priors at once
+#'
+#' Adds up any of the structured priors of the package: sparsity, local constancy, few interacting nodes. Solved by alternating directions with one copy
+#' of the precision matrix per prior, with a duality gap.
+#'
+#' @details
+#' The estimate minimises over positive definite \eqn{X}
+#' \deqn{-\log\det X + \mathrm{tr}(S X) + \sum_k g_k(X),}{-log det X + tr(S X) + sum_k g_k(X),}
+#' with \eqn{g_k} from
+#'
+#' | prior | \eqn{g(X)} | alone it is |
+#' | --- | --- | --- |
+#' | `prior_l1(rho)` | \eqn{\rho \sum_{ij} |X_{ij}|}{rho sum_ij |X_ij|} | [ggm_lasso()] |
+#' | `prior_local(neighbors, tau)` | \eqn{\tau \sum_{(a,b)} \sum_{k \ne a,b} |X_{ak} - X_{bk}|}{tau sum_(a,b) sum_(k != a,b) |X[a, k] - X[b, k]|} | with `prior_l1()`, [ggm_local()] |
+#' | `prior_nodes(tau, norm)` | \eqn{\tau \sum_n \|X_{n,-n}\|_q}{tau sum_n ||X[n, -n]||_q} | with `prior_l1()`, [ggm_nodes()] |
+#'
+#' The thesis leaves open how to combine its priors. Each has an exact proximal operator, so consensus ADMM combines them all, and the answer does not depend on
+#' their order. With \eqn{Y_k} the multipliers, which are subgradients, \eqn{\log\det(S + \sum_k (Y_k + Y_k')/2) + p}{log det(S + sum_k (Y_k + Y_k') / 2) + p} bounds the
+#' minimum from below: `gap` is the difference. Iteration stops when it is at most `tol` per variable. Entries are zero where the copy of
+#' a prior that makes zeros says so; equal interactions are equal only up to the accuracy of the solution.
+#'
+#' **Which method when:** the special functions named in the table when one or two priors are enough, as they are faster and find exact ties; `ggm_mix()` for
+#' combinations that they do not have.
+#'
+#' @inheritParams ggm_lasso
+#' @param priors A list of priors.
+#' @param rho,tau Weight of a prior.
+#' @param diagonal Whether `prior_l1()` charges the diagonal.
+#' @param neighbors,operator As in [ggm_local()].
+#' @param norm As in [ggm_nodes()].
+#' @return An object of class `granary_ggm_mix`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: the elements of a [ggm_lasso()] fit, `priors`, and
+#'   `penalties`, the value of each. `lambda` is the sum of the weights of the `prior_l1()`s. The `prior_` functions return an object of class `granary_prior`.
+#' @references
+#' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapters 2, 3 and 8.
+#'
+#' Boyd, Parikh, Chu, Peleato and Eckstein (2011). Distributed optimization and statistical learning via the alternating direction method of multipliers.
+#' *Foundations and Trends in Machine Learning* 3, 1--122.
+#' @family Gaussian graphs
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_ggm("regions", n = 200)
+#' fit <- ggm_mix(sim$data, priors = list(prior_l1(0.05), prior_local(nb_chain(9), 0.03), prior_nodes(0.1)))
+#' fit
+ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter = 5000, threads = NULL) {
+  call <- match.call()
+  data <- ggm_input(x, S, n)
+  tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
+  max_iter <- check_count(max_iter)
+  if (missing(priors)) fail_missing("priors")
+  if (inherits(priors, "granary_prior")) priors <- list(priors)
+  if (!is.list(priors) || length(priors) == 0L || !all(vapply(priors, inherits, NA, "granary_prior"))) {
+    abort_input(sprintf("`priors` must be a list of priors made by prior_l1(), prior_local() or prior_nodes(), not %s.", describe(priors)), "priors")
+  }
+  for (prior in priors) {
+    if (prior$kind == "local" && prior$operator$p != ncol(data$S)) {
+      abort_input(sprintf("A prior_local() in `priors` has %d variables, but there are %d.", prior$operator$p, ncol(data$S)), "priors")
+    }
+  }
+  threads <- thread_count(threads)
+  fit <- fit_mix(data, priors, list(tol = tol, max_iter = max_iter), threads, call)
+  check_convergence(fit)
+  fit
+}
+
+fit_mix <- function(data, priors, settings, threads, call) {
+  result <- core_call(core_mix_fit(data$S, unname(lapply(priors, unclass)), settings$tol, settings$max_iter, threads, progress_bar("mixed priors")))
+  result$component <- precision_components(result$precision)
+  labels <- vapply(priors, format, "")
+  weights <- vapply(priors, function(prior) if (prior$kind == "l1") prior$weight else 0, 0)
+  new_ggm("ggm_mix", list(result), data, lambda = sum(weights), priors = priors, penalties = stats::setNames(result$penalties, labels),
+          settings = settings, call = call)
+}
+
+#' @exportS3Method
+refit_path.granary_ggm_mix <- function(fit, x) {
+  data <- suppressWarnings(ggm_input(x, NULL, NULL), classes = "granary_warning_input")
+  fit_mix(data, fit$priors, fit$settings, 1L, NULL)
+}
+
+new_prior <- function(kind, weight, ...) structure(list(kind = kind, weight = weight, ...), class = "granary_prior")
+
+#' @rdname ggm_mix
+#' @export
+prior_l1 <- function(rho, diagonal = TRUE) {
+  new_prior("l1", check_number(rho, lower = 0, upper = 1e150), diagonal = check_flag(diagonal))
+}
+
+#' @rdname ggm_mix
+#' @export
+prior_local <- function(neighbors, tau, operator = c("difference", "laplacian")) {
+  tau <- check_number(tau, lower = 0, upper = 1e150)
+  if (missing(neighbors)) fail_missing("neighbors")
+  if (is.matrix(operator) || inherits(operator, "Matrix")) {
+    op <- local_operator(operator, neighbors, ncol(operator))
+  } else {
+    if (!inherits(neighbors, "granary_neighbors")) {
+      size <- if (inherits(neighbors, "igraph")) igraph::vcount(neighbors) else if (length(dim(neighbors)) == 2L) nrow(neighbors) else 0L
+      neighbors <- as_neighbors(neighbors, size)
+    }
+    op <- local_operator(operator, neighbors, neighbors$n)
+  }
+  new_prior("local", tau, operator = op)
+}
+
+#' @rdname ggm_mix
+#' @export
+prior_nodes <- function(tau, norm = c("l2", "linf")) {
+  new_prior("nodes", check_number(tau, lower = 0, upper = 1e150), norm = check_choice(norm, c("l2", "linf")))
+}
+
+#' @export
+format.granary_prior <- function(x, ...) {
+  weight <- format(x$weight, digits = 4L)
+  switch(x$kind,
+    l1 = paste0("l1 (rho ", weight, if (!x$diagonal) ", without the diagonal", ")"),
+    local = paste0("local constancy (", x$operator$neighbors$type, ", tau ", weight, ")"),
+    nodes = paste0("few nodes (", x$norm, ", tau ", weight, ")")
+  )
+}
+
+#' @export
+print.granary_prior <- function(x, ...) {
+  cli::cat_line("Prior: ", format(x))
+  invisible(x)
+}
+
+ggm_mix_title <- function(x) paste0("Gaussian graph under ", length(x$priors), if (length(x$priors) == 1L) " prior" else " priors")
+
+#' @export
+print.granary_ggm_mix <- function(x, ...) {
+  p <- ncol(x$S)
+  cli::cat_line(ggm_mix_title(x), ": ", p, if (p == 1L) " variable" else " variables", if (!is.null(x$n)) paste0(", n = ", x$n))
+  print_call(x$call)
+  for (k in seq_along(x$penalties)) cli::cat_line("  ", names(x$penalties)[k], ": ", format(x$penalties[[k]], digits = 4L))
+  cli::cat_line(x$df, if (x$df == 1) " edge" else " edges", " among ", sum(ggm_degrees(x$precision) > 0), " variables")
+  edges <- utils::head(tidy(x), 6L)
+  if (nrow(edges) > 0L) {
+    cli::cat_line("Strongest partial correlations:")
+    print(format(edges, digits = 3L), row.names = FALSE)
+  }
+  cli::cat_line("Certificate: the objective ", format(x$objective, digits = 8L), " is within ", format(max(x$gap, 0), digits = 2L), " of its minimum")
+  cli::cat_line("Solver: ", format_convergence(x$convergence))
+  invisible(x)
+}

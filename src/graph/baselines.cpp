@@ -1,0 +1,31 @@
+#include "baselines.h"
+
+#include <Eigen/Cholesky>
+#include <cmath>
+
+#include "../core/errors.h"
+
+namespace granary::graph {
+
+BaselineFit ridge_precision(const ConstMatrixRef& s, double rho) {
+  if (!(rho >= 0) || !std::isfinite(rho)) throw InputError(message("rho must not be negative, got ", rho, "."));
+  BaselineFit out;
+  out.w = s;
+  out.w.diagonal().array() += rho;
+  const Eigen::LLT<MatrixXd> llt(out.w);
+  const VectorXd root = llt.matrixLLT().diagonal();
+  if (llt.info() != Eigen::Success || !(root.minCoeff() > 1e-7 * std::sqrt(out.w.diagonal().maxCoeff()))) {
+    throw NumericalError(
+        rho > 0 ? "the covariance plus the ridge is singular; use a larger penalty."
+                : "the covariance is singular, so it has no inverse: there are too few observations, or columns depend "
+                  "on each other. Use a ridge, or another type.");
+  }
+  out.x = llt.solve(MatrixXd::Identity(s.rows(), s.cols()));
+  out.x = 0.5 * (out.x + out.x.transpose()).eval();
+  out.log_det = -2 * root.array().log().sum();
+  out.convergence.converged = true;
+  out.convergence.gap = out.convergence.residual = 0;
+  return out;
+}
+
+}  // namespace granary::graph

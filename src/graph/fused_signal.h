@@ -1,0 +1,26 @@
+// A signal on a chain or a graph, made sparse and either piecewise constant or smooth:
+//
+//   minimise  1/2 ||x - y||^2 + rho ||x||_1 + tau sum_(a,b) |x_a - x_b|        exact, by GraphTv
+//   minimise  1/2 ||x - y||^2 + rho ||x||_1 + tau sum_(a,b) (x_a - x_b)^2      a primal-dual active set on (I + 2 tau L), L the
+//   Laplacian
+//
+// Honorio (PhD thesis, Stony Brook 2012), appendix A: why absolute differences give constant pieces with sharp ends that keep
+// their zeros, and squared ones do not.
+#pragma once
+
+#include "../core/convergence.h"
+#include "../core/graph_tv.h"
+#include "../core/monitor.h"
+
+namespace granary::graph {
+
+struct FusedSignalResult {
+  VectorXd x;
+  std::vector<int> block;  // joined nodes of equal value
+  double objective = 0;
+  Convergence convergence;  // gap for absolute differences, residual (largest violation of optimality) for squared ones
+};
+
+FusedSignalResult fused_signal(ConstVectorRef y, const EdgeList& edges, double rho, double tau, bool squared, Monitor& monitor);
+
+}  // namespace granary::graph

@@ -1,0 +1,89 @@
+# Mixed priors, baselines and fused signals.
+
+test_that("mixed priors equal the special functions, in any order", {
+  set.seed(1)
+  S <- random_covariance(9, 30)
+  nb <- nb_chain(9)
+  mix <- function(...) ggm_mix(S = S, priors = list(...), tol = 1e-9, threads = 1)
+  expect_equal(mix(prior_l1(0.1))$objective, ggm_lasso(S = S, lambda = 0.1, tol = 1e-12)$objective, tolerance = 1e-8)
+  expect_equal(mix(prior_l1(0.05), prior_local(nb, 0.05))$objective,
+               ggm_local(S = S, neighbors = nb, rho = 0.05, tau = 0.05, tol = 1e-10)$objective, tolerance = 1e-8)
+  for (norm in c("l2", "linf")) {
+    expect_equal(mix(prior_l1(0.05), prior_nodes(0.2, norm))$objective,
+                 ggm_nodes(S = S, rho = 0.05, tau = 0.2, norm = norm, tol = 1e-9)$objective, tolerance = 1e-7)
+  }
+  a <- mix(prior_l1(0.05), prior_local(nb, 0.05), prior_nodes(0.2))
+  b <- mix(prior_nodes(0.2), prior_local(nb, 0.05), prior_l1(0.05))
+  expect_true(a$convergence$converged && b$convergence$converged)
+  expect_equal(a$objective, b$objective, tolerance = 1e-8)
+  expect_equal(as.matrix(a), as.matrix(b), tolerance = 1e-3)
+  expect_gt(a$gap, -1e-9)
+  expect_equal(a$objective, -a$log_det + a$trace_sx + sum(a$penalties), tolerance = 1e-10)
+  # Two halves of one prior are one prior.
+  expect_equal(mix(prior_l1(0.03), prior_l1(0.07))$objective, mix(prior_l1(0.1))$objective, tolerance = 1e-7)
+  expect_identical(ggm_mix(S = S, priors = list(prior_l1(0.1), prior_local(nb, 0.1)), threads = 2)$precision,
+                   ggm_mix(S = S, priors = list(prior_l1(0.1), prior_local(nb, 0.1)), threads = 1)$precision)
+})
+
+test_that("mixed priors are checked, printed and refitted", {
+  S <- diag(3)
+  expect_error(ggm_mix(S = S), "`priors`", class = "granary_error_input")
+  expect_error(ggm_mix(S = S, priors = list(1)), "`priors`", class = "granary_error_input")
+  expect_error(ggm_mix(S = S, priors = prior_local(nb_chain(4), 1)), "4 variables", class = "granary_error_input")
+  expect_error(ggm_mix(S = diag(c(0, 1)), priors = prior_nodes(1)), "variance 0", class = "granary_error_input")
+  expect_error(ggm_mix(S = matrix(1, 3, 3), priors = prior_local(nb_chain(3), 1)), "unbounded", class = "granary_error_numeric")
+  expect_error(prior_l1(-1), "`rho`", class = "granary_error_input")
+  expect_output(print(prior_local(nb_chain(4), 0.5)), "local constancy")
+  set.seed(2)
+  sim <- sim_ggm("regions", n = 60)
+  fit <- ggm_mix(sim$data, priors = list(prior_l1(0.05), prior_local(nb_chain(9), 0.05)))
+  expect_output(print(fit), "2 priors")
+  expect_length(ggm_select(fit, "cv", folds = 3)$selection$table$value, 1)
+  expect_identical(dim(simulate(fit, 2)), c(2L, 9L))
+})
+
+test_that("baselines: independence, inverse, ridge", {
+  set.seed(3)
+  x <- matrix(rnorm(200), 40)
+  S <- cov(x)
+  expect_equal(as.matrix(ggm_baseline(x, type = "independent")), diag(1 / diag(S)), ignore_attr = TRUE)
+  expect_equal(as.matrix(ggm_baseline(x, type = "full")), solve(S), tolerance = 1e-10, ignore_attr = TRUE)
+  ridge <- ggm_baseline(S = S, type = "ridge", lambda = c(0.1, 1))
+  expect_equal(as.matrix(ridge, which = 1), solve(S + diag(5)), tolerance = 1e-10, ignore_attr = TRUE)
+  expect_lte(max(eigen(as.matrix(ridge, which = 2))$values), 1 / 0.1)
+  expect_error(ggm_baseline(x[1:4, ], type = "full"), "singular", class = "granary_error_numeric")
+  expect_error(ggm_baseline(x, type = "ridge"), "`lambda`", class = "granary_error_input")
+  expect_error(ggm_baseline(x, type = "full", lambda = 1), "no penalty", class = "granary_error_input")
+  expect_error(ggm_baseline(S = diag(c(1, 0)), type = "independent"), "variance 0", class = "granary_error_input")
+})
+
+test_that("fused signals: thresholds, means, brute force, images", {
+  set.seed(5)
+  y <- rnorm(20)
+  expect_equal(fused_signal(y, rho = 0.3, tau = 0)$fitted, sign(y) * pmax(abs(y) - 0.3, 0))
+  expect_equal(fused_signal(y, tau = 1e3)$fitted, rep(mean(y), 20))
+  f <- function(x, rho, tau, squared) {
+    d <- diff(x)
+    sum((x - y)^2) / 2 + rho * sum(abs(x)) + tau * sum(if (squared) d^2 else abs(d))
+  }
+  for (penalty in c("l1", "l2")) {
+    fit <- fused_signal(y, 0.1, 0.6, penalty)
+    expect_equal(fit$objective, f(fit$fitted, 0.1, 0.6, penalty == "l2"), tolerance = 1e-12)
+    worse <- replicate(300, f(fit$fitted + rnorm(20) * 10^runif(1, -5, -1) * rbinom(20, 1, 0.4), 0.1, 0.6, penalty == "l2"))
+    expect_true(all(worse >= fit$objective - 1e-12))
+  }
+  expect_equal(fused_signal(y, 0, 2, "l2")$fitted, solve(diag(20) + 4 * crossprod(diff(diag(20))), y), tolerance = 1e-10)
+  image <- matrix(rnorm(30), 5)
+  smooth <- fused_signal(image, 0.1, 0.5, neighbors = nb_grid(c(5, 6)))
+  expect_identical(dim(smooth$fitted), c(5L, 6L))
+  expect_lt(abs(smooth$convergence$gap), 1e-12)
+  expect_equal(residuals(smooth), image - fitted(smooth))
+  expect_identical(names(fused_signal(c(a = 1, b = 2))$fitted), c("a", "b"))
+  expect_output(print(smooth), "constant pieces")
+  expect_error(fused_signal(c(1, NA)), "missing", class = "granary_error_input")
+  expect_error(fused_signal(1:3, neighbors = nb_chain(4)), "4 variables", class = "granary_error_input")
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_no_error(plot(smooth))
+  expect_no_error(plot(fused_signal(y)))
+})
