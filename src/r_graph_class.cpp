@@ -10,7 +10,9 @@ using namespace granary;
 using namespace granary::graph;
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::IntegerMatrix core_graph_cpdag(int nodes, Rcpp::IntegerMatrix edges) { return edge_matrix(dag_to_cpdag(as_graph(nodes, edges))); }
+Rcpp::IntegerMatrix core_graph_cpdag(int nodes, Rcpp::IntegerMatrix edges) {
+  return edge_matrix(dag_to_cpdag(as_graph(nodes, edges)));
+}
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_graph_extension(int nodes, Rcpp::IntegerMatrix edges) {
@@ -27,13 +29,19 @@ Rcpp::IntegerMatrix core_graph_meek(int nodes, Rcpp::IntegerMatrix edges) {
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::IntegerMatrix core_graph_moral(int nodes, Rcpp::IntegerMatrix edges) { return edge_matrix(moral_graph(as_graph(nodes, edges))); }
+Rcpp::IntegerMatrix core_graph_moral(int nodes, Rcpp::IntegerMatrix edges) {
+  return edge_matrix(moral_graph(as_graph(nodes, edges)));
+}
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::IntegerVector core_graph_cycle(int nodes, Rcpp::IntegerMatrix edges) { return as_indices(directed_cycle(as_graph(nodes, edges))); }
+Rcpp::IntegerVector core_graph_cycle(int nodes, Rcpp::IntegerMatrix edges) {
+  return as_indices(directed_cycle(as_graph(nodes, edges)));
+}
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::IntegerVector core_graph_order(int nodes, Rcpp::IntegerMatrix edges) { return as_indices(topological_order(as_graph(nodes, edges))); }
+Rcpp::IntegerVector core_graph_order(int nodes, Rcpp::IntegerMatrix edges) {
+  return as_indices(topological_order(as_graph(nodes, edges)));
+}
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::IntegerVector core_graph_components(int nodes, Rcpp::IntegerMatrix edges) {
@@ -48,7 +56,8 @@ Rcpp::IntegerVector core_graph_ancestors(int nodes, Rcpp::IntegerMatrix edges, R
 }
 
 // [[Rcpp::export(rng = false)]]
-bool core_graph_separated(int nodes, Rcpp::IntegerMatrix edges, Rcpp::IntegerVector x, Rcpp::IntegerVector y, Rcpp::IntegerVector given) {
+bool core_graph_separated(int nodes, Rcpp::IntegerMatrix edges, Rcpp::IntegerVector x, Rcpp::IntegerVector y,
+                          Rcpp::IntegerVector given) {
   return m_separated(as_graph(nodes, edges), as_node_set(nodes, x), as_node_set(nodes, y), as_node_set(nodes, given));
 }
 
@@ -58,7 +67,8 @@ int core_graph_shd(int nodes, Rcpp::IntegerMatrix a, Rcpp::IntegerMatrix b) {
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_sim_dag(int nodes, double neighbours, double low, double high, bool signs, bool shuffle, bool latent, Rcpp::NumericVector seed) {
+Rcpp::List core_sim_dag(int nodes, double neighbours, double low, double high, bool signs, bool shuffle, bool latent,
+                        Rcpp::NumericVector seed) {
   Rng rng = make_rng(seed);
   SimDagOptions options;
   options.nodes = nodes;

@@ -1,5 +1,5 @@
-// Graphs between R and C++. In R a graph is its number of nodes and an integer matrix of edges with the columns from, to (from 1),
-// mark at from, mark at to (1 tail, 2 arrow, 3 circle: the values of Mark).
+// Graphs between R and C++. In R a graph is its number of nodes and an integer matrix of edges with the columns from, to (from
+// 1), mark at from, mark at to (1 tail, 2 arrow, 3 circle: the values of Mark).
 #pragma once
 
 #include <RcppEigen.h>

@@ -54,7 +54,7 @@ ColliderJudge::Votes ColliderJudge::count(int i, int k) const {
     }
     return list;
   };
-  const auto visit_both = [&](const Bitset& near_i, const Bitset& near_k, bool smallest_only) {
+  const auto visit_both = [&](const Bitset& near_i, const Bitset& near_k, bool smallest_only, int largest) {
     const std::vector<int> first = candidates_among(near_i), second = candidates_among(near_k);
     const int most = static_cast<int>(std::max(first.size(), second.size()));
     for (int size = 0; size <= std::min(most, largest); ++size) {
@@ -64,8 +64,17 @@ ColliderJudge::Votes ColliderJudge::count(int i, int k) const {
     }
     if (most > largest && !(smallest_only && votes.total > 0)) votes.capped = true;
   };
-  visit_both(adjacent_[i], adjacent_[k], false);
-  if (votes.total == 0 && wider_) visit_both((*wider_)[i], (*wider_)[k], true);
+  visit_both(adjacent_[i], adjacent_[k], false, largest);
+  if (votes.total == 0 && options_.hidden) {
+    const std::vector<int>& known = separators_(i, k);
+    const bool capped = votes.capped;
+    if (wider_) visit_both((*wider_)[i], (*wider_)[k], true, std::min(largest, static_cast<int>(known.size())));
+    votes.capped = capped;  // stopping at the size of the known set leaves nothing out that is wanted
+    if (votes.total == 0) {
+      votes.total = 1;
+      for (int v : known) votes.containing[v] = 1;
+    }
+  }
   return votes;
 }
 

@@ -1,14 +1,18 @@
 // Which unshielded triples i - j - k are colliders i -> j <- k?
 //
 //   standard      iff j is not in the set that separated i and k
-//   conservative  F = all distinct subsets of adj(i) and of adj(k) that separate i and k. j in none: collider; in all: not; otherwise,
+//   conservative  F = all distinct subsets of adj(i) and of adj(k) that separate i and k. j in none: collider; in all: not;
+//   otherwise,
 //                 or if F is empty, ambiguous (Ramsey, Zhang, Spirtes 2006)
-//   majority      the share of F that contains j: below 1/2 collider, above not, exactly 1/2 or F empty ambiguous (Colombo, Maathuis
+//   majority      the share of F that contains j: below 1/2 collider, above not, exactly 1/2 or F empty ambiguous (Colombo,
+//   Maathuis
 //                 2014, section 4.2; the band that counts as "exactly" can be widened)
 //
 // The last two do not look at the separating sets of the search, so they do not depend on the order of the variables. A set in
-// both adjacencies counts once, as in Example 5 of the paper. Where hidden variables are allowed a pair may be separated only by sets
-// outside the adjacencies: given `wider` sets (Possible-D-SEP), F is then made of their smallest subsets that separate.
+// both adjacencies counts once, as in Example 5 of the paper. Where hidden variables are allowed a pair may be separated only by
+// sets outside the adjacencies. If F is empty there, it is made of the smallest separating subsets of `wider` sets
+// (Possible-D-SEP), as long as they are no larger than the set of the search (whose size does not depend on the order either),
+// and failing that of the latter.
 #pragma once
 
 #include <array>
@@ -25,7 +29,8 @@ enum class Verdict { collider, not_collider, ambiguous };
 
 struct ColliderOptions {
   ColliderRule rule = ColliderRule::standard;
-  double band = 0;  // majority: shares within 1/2 +- band are ambiguous
+  double band = 0;      // majority: shares within 1/2 +- band are ambiguous
+  bool hidden = false;  // may there be hidden variables?
   int max_set = std::numeric_limits<int>::max();
 };
 
@@ -61,6 +66,7 @@ class ColliderJudge {
   void prepare(const std::vector<Triple>& triples);
   // Is j outside (collider) or inside the sets that separate i and k? j need not be adjacent to them.
   Verdict operator()(int i, int j, int k);
+  void forget() { votes_.clear(); }        // the adjacencies have changed
   bool capped() const { return capped_; }  // sets larger than max_set were left out
   std::int64_t tests() const { return tests_; }
 

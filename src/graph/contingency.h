@@ -2,7 +2,8 @@
 //
 //   G^2 = 2 sum n_xys log(n_xys n_s / (n_xs n_ys)),     X^2 = sum (n_xys - e_xys)^2 / e_xys,   e_xys = n_xs n_ys / n_s
 //   df: nominal   (|x| - 1)(|y| - 1) prod |s|
-//       adjusted  sum over the strata s that occur of (|x| seen in s - 1)(|y| seen in s - 1): empty rows, columns and strata carry no
+//       adjusted  sum over the strata s that occur of (|x| seen in s - 1)(|y| seen in s - 1): empty rows, columns and strata
+//       carry no
 //                 information
 //
 // The strata are numbered one variable of S at a time and only as they occur, so a set of many variables costs time and memory

@@ -1,9 +1,8 @@
 #include "ida.h"
 
-#include <algorithm>
-
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
+#include <algorithm>
 
 #include "../core/errors.h"
 #include "../core/subsets.h"

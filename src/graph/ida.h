@@ -1,8 +1,10 @@
-// Effects of an intervention when only the CPDAG is known: Maathuis, Kalisch, Buehlmann (Annals of Statistics 2009), local version.
+// Effects of an intervention when only the CPDAG is known: Maathuis, Kalisch, Buehlmann (Annals of Statistics 2009), local
+// version.
 //
-// The graph leaves open which undirected neighbours of x are its parents. Every set S of them that, directed into x with the others
-// directed away, makes no new v-structure at x (its members are adjacent to each other and to the parents of x) is possible; each
-// gives the effect of x on y as the coefficient of x in the regression of y on x, pa(x) and S, or 0 if y is among those.
+// The graph leaves open which undirected neighbours of x are its parents. Every set S of them that, directed into x with the
+// others directed away, makes no new v-structure at x (its members are adjacent to each other and to the parents of x) is
+// possible; each gives the effect of x on y as the coefficient of x in the regression of y on x, pa(x) and S, or 0 if y is among
+// those.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // Tests of conditional independence, as the constraint-based searches see them.
 //
-// A test answers "how much speaks against i _||_ j given S?" with a number, its evidence: the larger, the more. Evidence becomes a
-// p-value only where one is reported, so that the Gaussian test can compare |z| with a quantile and never calls the normal
+// A test answers "how much speaks against i _||_ j given S?" with a number, its evidence: the larger, the more. Evidence becomes
+// a p-value only where one is reported, so that the Gaussian test can compare |z| with a quantile and never calls the normal
 // distribution function in the loop. The pair counts as independent when p >= alpha, that is when evidence <= cut(alpha).
 #pragma once
 
@@ -28,7 +28,7 @@ class IndependenceTest {
   virtual int variables() const = 0;
   virtual std::unique_ptr<TestSession> session() const = 0;
   virtual double cut(double alpha) const { return -alpha; }
-  virtual double p_value(double evidence) const { return -evidence; }  // evidence is -p unless a test says otherwise
+  virtual double p_value(double evidence) const { return -evidence; }          // evidence is -p unless a test says otherwise
   virtual int largest_set() const { return std::numeric_limits<int>::max(); }  // more variables cannot be conditioned on
   virtual bool concurrent() const { return true; }                             // may sessions run on several threads?
   // Variables that some test found to be a linear function of others, so that the test was degenerate.

@@ -16,6 +16,17 @@ struct Knowledge {
   std::vector<Bitset> excluded;  // row i: i is no cause of j, so that an edge has an arrow at i
   std::vector<int> tier;         // nothing causes anything in an earlier tier (`excluded` says the same of pairs)
 
+  // Writes what the tiers say of pairs into `excluded`.
+  void exclude_by_tier() {
+    const int p = static_cast<int>(tier.size());
+    if (excluded.empty()) excluded.assign(p, Bitset(p));
+    for (int i = 0; i < p; ++i) {
+      for (int j = 0; j < p; ++j) {
+        if (tier[i] > tier[j]) excluded[i].set(j);
+      }
+    }
+  }
+
   bool gap(int i, int j) const { return !gaps.empty() && gaps[i].test(j); }
   bool edge(int i, int j) const { return !edges.empty() && edges[i].test(j); }
   bool requires_arrow(int i, int j) const { return !required.empty() && required[i].test(j); }

@@ -85,7 +85,8 @@ MixedTest::MixedTest(ConstMatrixRef x, std::vector<int> levels) : x_(x), levels_
   for (Index v = 0; v < x.cols(); ++v) {
     if (levels_[v] > 0) {
       for (Index r = 0; r < x.rows(); ++r) {
-        if (!(x(r, v) >= 0 && x(r, v) < levels_[v])) throw InputError(message("variable ", v + 1, " has a code outside its levels."));
+        if (!(x(r, v) >= 0 && x(r, v) < levels_[v]))
+          throw InputError(message("variable ", v + 1, " has a code outside its levels."));
         codes_[v].push_back(static_cast<int>(x(r, v)));
       }
     } else {

@@ -23,9 +23,9 @@ struct ConstraintResult {
   Skeleton skeleton;  // as the search left it; for fci and rfci without the edges removed since
   std::vector<Triple> ambiguous;
   std::vector<std::pair<int, int>> conflicts;
-  bool capped = false;            // the collider rules left out sets larger than allowed
+  bool capped = false;  // the collider rules left out sets larger than allowed
   std::int64_t collider_tests = 0;
-  LevelCount later;               // tests and removals after the search: Possible-D-SEP, RFCI
+  LevelCount later;  // tests and removals after the search: Possible-D-SEP, RFCI
 };
 
 ConstraintResult pc(const IndependenceTest& test, const Knowledge& knowledge, const PcOptions& options, Monitor& monitor);

@@ -13,7 +13,12 @@ class Orienter {
  public:
   Orienter(const std::vector<Bitset>& adjacent, const TripleSet& ambiguous, const Knowledge& knowledge, ConflictRule rule,
            Monitor& monitor)
-      : p_(static_cast<int>(adjacent.size())), g_(p_), ambiguous_(ambiguous), knowledge_(knowledge), rule_(rule), monitor_(monitor) {
+      : p_(static_cast<int>(adjacent.size())),
+        g_(p_),
+        ambiguous_(ambiguous),
+        knowledge_(knowledge),
+        rule_(rule),
+        monitor_(monitor) {
     for (int i = 0; i < p_; ++i) {
       for (int j = adjacent[i].next(i); j >= 0; j = adjacent[i].next(j)) g_.add_undirected(i, j);
     }

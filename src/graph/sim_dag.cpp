@@ -36,7 +36,8 @@ WeightedDag simulate_dag(const SimDagOptions& options, Rng& rng) {
 
 MatrixXd simulate_rows(const WeightedDag& dag, int n, const VectorXd& sd, Rng& rng) {
   const int p = dag.graph.nodes();
-  if (sd.size() != p) throw InputError(message("there must be one error standard deviation per node (", p, "), not ", sd.size(), "."));
+  if (sd.size() != p)
+    throw InputError(message("there must be one error standard deviation per node (", p, "), not ", sd.size(), "."));
   std::vector<std::vector<WeightedDag::Arrow>> into(p);
   for (const auto& arrow : dag.arrows) into[arrow.to].push_back(arrow);
   MatrixXd x(n, p);

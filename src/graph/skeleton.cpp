@@ -189,8 +189,8 @@ class Search {
       // adj(to) has only lost members since (to, from) was scanned: sets within it have been tried.
       const Bitset* tried = pair.from > pair.to ? &result_.adjacent[pair.to] : nullptr;
       const int i = edges[pair.edge].i, j = edges[pair.edge].j;
-      scan_sets(*session, i, j, candidates_of(pair.from, pair.to, result_.adjacent[pair.from], knowledge_), size, tried, cut_, monitor_,
-                scan);
+      scan_sets(*session, i, j, candidates_of(pair.from, pair.to, result_.adjacent[pair.from], knowledge_), size, tried, cut_,
+                monitor_, scan);
       gone[pair.edge] = apply(edges[pair.edge], scan, level);
     }
     std::vector<EdgeStrength> left;

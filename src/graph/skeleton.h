@@ -1,7 +1,8 @@
 // The adjacency search of the PC algorithm: Spirtes, Glymour, Scheines (2000); Colombo, Maathuis (JMLR 2014), Algorithms 3.2
 // (original) and 4.1 (stable).
 //
-//   start from the complete graph; for l = 0, 1, ...: delete i - j as soon as i _||_ j given some S of adj(i)\j or adj(j)\i, |S| = l
+//   start from the complete graph; for l = 0, 1, ...: delete i - j as soon as i _||_ j given some S of adj(i)\j or adj(j)\i, |S|
+//   = l
 //
 // The stable version freezes the adjacency sets while l does not change. Then edges do not affect one another within a level: the
 // result does not depend on the order of the variables, and edges are handled in parallel. Each edge goes through its sets in
