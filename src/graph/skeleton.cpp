@@ -55,7 +55,7 @@ namespace {
 std::vector<int> candidates_of(int i, int j, const Bitset& adjacent, const Knowledge& knowledge) {
   std::vector<int> result;
   for (int k : adjacent) {
-    if (k != j && knowledge.may_separate(k, i, j)) result.push_back(k);
+    if (k != i && k != j && knowledge.may_separate(k, i, j)) result.push_back(k);
   }
   return result;
 }
