@@ -37,10 +37,10 @@ void PartialCorrelation::reserve(std::size_t size) {
 
 double PartialCorrelation::operator()(int i, int j, const std::vector<int>& given) {
   dependent_.clear();
-  const double c = c_(i, j);
+  const double c = c_(j, i);  // searches ask with j running: along a column
   if (given.empty()) return c;
   if (given.size() == 1) {
-    const double a = c_(i, given[0]), b = c_(j, given[0]);
+    const double a = c_(given[0], i), b = c_(given[0], j);
     const double left_i = 1 - a * a, left_j = 1 - b * b;
     if (left_i > negligible && left_j > negligible) return (c - a * b) / std::sqrt(left_i * left_j);
     if (left_i <= negligible) dependent_.push_back(i);
