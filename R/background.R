@@ -6,13 +6,16 @@
 #' Pairs are given as text (`"a -> b"`, several in one string or vector), as a two-column matrix or a data frame with `from` and `to`, or as a square
 #' logical matrix. In `gaps` and `edges` the direction does not matter.
 #'
-#' In [pc()] a pair forbidden in both directions has no edge. In [fci()] and [rfci()] `forbidden` means that the first variable is no cause of the second: if they are
-#' adjacent the edge has an arrow at the first. A tier holds the variables of one time; a variable is never a cause of one in an earlier tier, and it is not used to
+#' In [pc()] a pair forbidden in both directions has no edge. In [fci()] and [rfci()] `forbidden` means that the first variable is no cause of the
+#' second: if they are
+#' adjacent the edge has an arrow at the first. A tier holds the variables of one time; a variable is never a cause of one in an earlier tier, and
+#' it is not used to
 #' separate two variables that are both earlier.
 #'
 #' @param required Pairs whose edge is there and directed.
 #' @param forbidden Pairs of which the first is no cause of the second.
-#' @param tiers A list of character vectors, earliest first, or one number per variable (named, or in the order of the columns). Variables that are in no tier are not restricted.
+#' @param tiers A list of character vectors, earliest first, or one number per variable (named, or in the order of the columns). Variables that are
+#'   in no tier are not restricted.
 #' @param gaps Pairs that are not adjacent.
 #' @param edges Pairs that are adjacent, in whichever direction.
 #' @return An object of class `granary_background`.
@@ -27,8 +30,10 @@ background <- function(required = NULL, forbidden = NULL, tiers = NULL, gaps = N
   for (name in names(parts)) {
     part <- parts[[name]]
     fits <- is.null(part) || (is.character(part) && is.null(dim(part)) && !anyNA(part) && length(part) > 0L) ||
-      (is.data.frame(part) && length(part) >= 2L) || (is.matrix(part) && (ncol(part) == 2L || nrow(part) == ncol(part)) && length(part) > 0L && !anyNA(part))
-    if (!fits || isS4(part)) fail_input(name, "pairs of variables: text like \"a -> b\", two columns, or a square logical matrix (or NULL)", describe(part))
+      (is.data.frame(part) && length(part) >= 2L) ||
+      (is.matrix(part) && (ncol(part) == 2L || nrow(part) == ncol(part)) && length(part) > 0L && !anyNA(part))
+    if (!fits || isS4(part)) fail_input(name, "pairs of variables: text like \"a -> b\", two columns, or a square logical matrix (or NULL)",
+                                        describe(part))
   }
   fits <- is.null(tiers) || (is.list(tiers) && !is.object(tiers) && length(tiers) > 0L && all(vapply(tiers, is.character, NA))) ||
     (is_plain_numeric(tiers) && !is.object(tiers) && is.null(dim(tiers)) && length(tiers) > 0L && !any(is.infinite(tiers)))
@@ -38,7 +43,10 @@ background <- function(required = NULL, forbidden = NULL, tiers = NULL, gaps = N
 
 #' @export
 print.granary_background <- function(x, ...) {
-  size <- function(part) if (is.character(part)) length(unlist(strsplit(part, "[;,\n]"))) else if (is.matrix(part) && ncol(part) != 2L) sum(part != 0) else nrow(part)
+  size <- function(part) {
+    if (is.character(part)) return(length(unlist(strsplit(part, "[;,\n]"))))
+    if (is.matrix(part) && ncol(part) != 2L) sum(part != 0) else nrow(part)
+  }
   cli::cat_line("Background knowledge")
   for (name in c("required", "forbidden", "gaps", "edges")) if (!is.null(x[[name]])) cli::cat_line("  ", name, ": ", size(x[[name]]))
   if (!is.null(x$tiers)) cli::cat_line("  tiers: ", if (is.list(x$tiers)) length(x$tiers) else length(unique(x$tiers)))
@@ -53,7 +61,8 @@ resolve_pairs <- function(part, nodes, arg) {
   number <- function(x) {
     if (is.factor(x)) x <- as.character(x)
     at <- if (is.character(x)) match(x, nodes) else ifelse(x %in% seq_along(nodes), x, NA)
-    if (anyNA(at)) abort_input(sprintf("`%s` must hold variables of the data, but there is no variable %s.", arg, describe_node(x[is.na(at)][1L])), arg)
+    if (anyNA(at)) abort_input(sprintf("`%s` must hold variables of the data, but there is no variable %s.", arg, describe_node(x[is.na(at)][1L])),
+                               arg)
     as.integer(at)
   }
   pairs <- if (is.character(part) && is.null(dim(part))) {
@@ -66,7 +75,8 @@ resolve_pairs <- function(part, nodes, arg) {
     rbind(cbind(first, second), cbind(second, first)[both, , drop = FALSE])
   } else if (is.matrix(part) && nrow(part) == ncol(part) && (is.logical(part) || ncol(part) != 2L)) {
     if (ncol(part) != length(nodes)) {
-      abort_input(sprintf("`%s` must be a %d x %d matrix, one row and column per variable, but it is %d x %d.", arg, length(nodes), length(nodes), nrow(part),
+      abort_input(sprintf("`%s` must be a %d x %d matrix, one row and column per variable, but it is %d x %d.", arg, length(nodes), length(nodes),
+                          nrow(part),
                           ncol(part)), arg)
     }
     unname(which(part != 0, arr.ind = TRUE))
@@ -85,7 +95,8 @@ resolve_tiers <- function(tiers, nodes) {
     named <- unlist(tiers)
     unknown <- setdiff(named, nodes)
     if (length(unknown) > 0L) abort_input(sprintf("`tiers` must hold variables of the data, but there is no variable \"%s\".", unknown[1L]), "tiers")
-    if (anyDuplicated(named)) abort_input(sprintf("`tiers` must hold each variable once, but \"%s\" comes twice.", named[duplicated(named)][1L]), "tiers")
+    if (anyDuplicated(named)) abort_input(sprintf("`tiers` must hold each variable once, but \"%s\" comes twice.", named[duplicated(named)][1L]),
+                                          "tiers")
     return(rep(seq_along(tiers), lengths(tiers))[match(nodes, named)])
   }
   if (!is.null(names(tiers))) {
@@ -114,7 +125,8 @@ resolve_background <- function(known, nodes, hidden) {
 
   cycle <- required_cycle(required, length(nodes))
   if (length(cycle) > 0L) {
-    abort_input(paste0("The required edges form a cycle: ", paste(nodes[c(cycle, cycle[1L])], collapse = " -> "), ".\nNo DAG has them all; drop one."), "required")
+    abort_input(paste0("The required edges form a cycle: ", paste(nodes[c(cycle, cycle[1L])], collapse = " -> "),
+                       ".\nNo DAG has them all; drop one."), "required")
   }
   at <- which(key(required) %in% key(forbidden))
   if (length(at) > 0L) abort_input(sprintf("%s is both required and forbidden.", say(required[at[1L], ])), "forbidden")

@@ -4,26 +4,33 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 
 #' Test a conditional independence
 #'
-#' Tests whether two variables are independent given others, with the tests that [pc()], [fci()] and [rfci()] use. `ci_oracle()` makes the test that is never wrong: it
+#' Tests whether two variables are independent given others, with the tests that [pc()], [fci()] and [rfci()] use. `ci_oracle()` makes the test
+#' that is never wrong: it
 #' reads the answer off a known graph.
 #'
 #' @details
-#' * `"gauss"`: the partial correlation \eqn{r} is zero; \eqn{z = \sqrt{n - |S| - 3}\,\mathrm{atanh}(r)}{z = sqrt(n - |S| - 3) atanh(r)} is compared with the normal
-#'   distribution. Singular correlation matrices are handled as their pseudo-inverse would: a variable that is a linear function of others adds nothing.
+#' * `"gauss"`: the partial correlation \eqn{r} is zero; \eqn{z = \sqrt{n - |S| - 3}\,\mathrm{atanh}(r)}{z = sqrt(n - |S| - 3) atanh(r)} is
+#'   compared with the normal
+#'   distribution. Singular correlation matrices are handled as their pseudo-inverse would: a variable that is a linear function of others adds
+#'   nothing.
 #' * `"rank"` and `"kendall"`: the same on \eqn{2\sin(\pi\rho_S/6)}{2 sin(pi rho / 6)} of Spearman's \eqn{\rho_S}{rho} or
 #'   \eqn{\sin(\pi\tau/2)}{sin(pi tau / 2)} of Kendall's \eqn{\tau}{tau}: for variables that are normal after monotone transformations.
-#' * `"g2"` and `"x2"`: likelihood ratio and Pearson's test in the contingency table, for factors, logical and 0/1 columns. With `df = "adjusted"` the degrees of freedom
-#'   leave out rows, columns and strata that do not occur; `"nominal"` counts them all. With fewer than 10 rows per degree of freedom the chi-squared law is
+#' * `"g2"` and `"x2"`: likelihood ratio and Pearson's test in the contingency table, for factors, logical and 0/1 columns. With `df = "adjusted"`
+#'   the degrees of freedom
+#'   leave out rows, columns and strata that do not occur; `"nominal"` counts them all. With fewer than 10 rows per degree of freedom the
+#'   chi-squared law is
 #'   doubtful: `sparse` says whether to test all the same, or to call the pair independent (as `pcalg` does) or dependent.
 #' * `"mixed"`: likelihood ratio test of the homogeneous conditional Gaussian law, for numeric and discrete columns together.
 #' * `"oracle"`: `x` is a graph and separation in it the answer (p-value 1 or 0).
 #' * a function of `i`, `j` and `S` (numbers of columns) that returns a p-value. If it fails or returns no p-value the error names the variables.
 #'
-#' @param x Data (matrix or data frame, one column per variable), a graph for the oracle, or the result of `ci_oracle()`. For a function as test the names of the
+#' @param x Data (matrix or data frame, one column per variable), a graph for the oracle, or the result of `ci_oracle()`. For a function as test
+#'   the names of the
 #'   variables are enough.
 #' @param i,j Two variables, by name or number.
 #' @param given The variables that are held fixed; none by default.
-#' @param test The test; see Details. By default `"gauss"` for numbers, `"g2"` if all columns are discrete (factors, text, logical or 0/1), `"mixed"` if some are, and
+#' @param test The test; see Details. By default `"gauss"` for numbers, `"g2"` if all columns are discrete (factors, text, logical or 0/1),
+#'   `"mixed"` if some are, and
 #'   `"oracle"` for a graph.
 #' @param S,n A covariance or correlation matrix and the number of observations behind it, in place of `x`.
 #' @param df,sparse For contingency tables; see Details.
@@ -32,7 +39,8 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 #' @param latent,selection Nodes that are not observed, and nodes that are always conditioned on.
 #' @return `ci_test()` an object of class `htest`; `ci_oracle()` a test to be given to [pc()], [fci()] or [rfci()] as `x`.
 #' @references
-#' Kalisch and Buehlmann (2007). Estimating high-dimensional directed acyclic graphs with the PC-algorithm. *Journal of Machine Learning Research* 8, 613--636.
+#' Kalisch and Buehlmann (2007). Estimating high-dimensional directed acyclic graphs with the PC-algorithm. *Journal of Machine Learning Research*
+#' 8, 613--636.
 #'
 #' Harris and Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning Research* 14, 3365--3383.
 #'
@@ -89,7 +97,8 @@ oracle_spec <- function(graph, latent, selection) {
   if (any(graph$edges[, 3:4] == 3L)) abort_input("An oracle needs a graph without circles: a DAG or an ancestral graph.", "graph")
   cycle <- core_graph_cycle(length(graph$nodes), graph$edges)
   if (length(cycle) > 0L) {
-    abort_input(paste0("An oracle needs an acyclic graph, but it has the cycle ", paste(graph$nodes[c(cycle, cycle[1L])], collapse = " -> "), "."), "graph")
+    abort_input(paste0("An oracle needs an acyclic graph, but it has the cycle ", paste(graph$nodes[c(cycle, cycle[1L])], collapse = " -> "), "."),
+                "graph")
   }
   if (any(latent %in% selection)) abort_input("A node cannot be in both `latent` and `selection`.", "selection")
   observed <- setdiff(seq_along(graph$nodes), c(latent, selection))
@@ -211,7 +220,7 @@ codes_of <- function(column, name) {
   } else if (!is_plain_numeric(column) && !(is.logical(column) && !is.object(column))) {
     abort_input(sprintf("Column %s of `x` must be a factor, text, logical or numbers, not %s.", name, describe(column)), "x")
   } else if (any(is.infinite(column)) || any(column != round(column), na.rm = TRUE)) {
-    abort_input(sprintf("Column %s of `x` must hold categories, but it has values like %s.\nCut it into classes, or use test = \"mixed\" or \"gauss\".", name,
+    abort_input(sprintf("Column %s of `x` must hold categories, but it has values like %s.\nCut it, or use test = \"mixed\" or \"gauss\".", name,
                         format(column[is.infinite(column) | (!is.na(column) & column != round(column))][1L])), "x")
   }
   values <- sort(unique(column))
@@ -228,7 +237,8 @@ columns_of <- function(x, min_rows = 2L) {
   check_shape(x, "x", min_rows, 1L)
   names <- variable_names(names(x), length(x))
   check_names_unique(names, "x")
-  for (v in seq_along(x)) if (!is.null(dim(x[[v]])) || !is.atomic(x[[v]])) abort_input(sprintf("Column %s of `x` must be a plain vector.", names[v]), "x")
+  for (v in seq_along(x)) if (!is.null(dim(x[[v]])) || !is.atomic(x[[v]])) abort_input(sprintf("Column %s of `x` must be a plain vector.",
+                                                                                               names[v]), "x")
   x
 }
 
@@ -240,11 +250,12 @@ discrete_codes <- function(x, na) {
   levels <- vapply(coded, function(column) column$levels, 0L)
   if (na == "error" && anyNA(codes)) {
     at <- which(is.na(codes))[1L]
-    abort_input(sprintf("`x` must have no missing values, but there is one at row %d, column %s.\nSet na = \"pairwise\" to use the rows that are complete for each test.",
+    abort_input(sprintf("`x` must have no missing values, but there is one at row %d, column %s.\nSet na = \"pairwise\" to leave rows out test by test.",
                         (at - 1L) %% nrow(x) + 1L, names(x)[(at - 1L) %/% nrow(x) + 1L]), "x")
   }
   if (any(levels < 2L)) {
-    abort_input(sprintf("`x` must have no constant columns, but %s has one value only: nothing can be tested about it.", names(x)[levels < 2L][1L]), "x")
+    abort_input(sprintf("`x` must have no constant columns, but %s has one value only: nothing can be tested about it.",
+                        names(x)[levels < 2L][1L]), "x")
   }
   list(codes = codes, levels = unname(levels), names = names(x), n = nrow(x))
 }

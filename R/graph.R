@@ -27,19 +27,23 @@ infer_type <- function(graph) {
 
 #' Graphs with marked edges
 #'
-#' One class for undirected graphs, DAGs, CPDAGs, ancestral graphs (MAGs) and partial ancestral graphs (PAGs). Every edge has a mark at each end: a tail,
+#' One class for undirected graphs, DAGs, CPDAGs, ancestral graphs (MAGs) and partial ancestral graphs (PAGs). Every edge has a mark at each end: a
+#' tail,
 #' an arrow or a circle (not known), so that `a --> b`, `a --- b`, `a <-> b` and `a o-> b` are four kinds of edges.
 #'
 #' @details
 #' `as_graph()` reads
-#' * text: `"a -> b <- c; c o-> d"`. The marks are `<`, `>`, `-` and `o`; edges may be chained, and `;`, `,` or a new line starts afresh. A lone name adds a
+#' * text: `"a -> b <- c; c o-> d"`. The marks are `<`, `>`, `-` and `o`; edges may be chained, and `;`, `,` or a new line starts afresh. A lone
+#'   name adds a
 #'   node;
-#' * a square adjacency matrix of zeros and ones (or logical): entry (i, j) means \eqn{i \to j}{i -> j}, and both (i, j) and (j, i) an undirected edge;
+#' * a square adjacency matrix of zeros and ones (or logical): entry (i, j) means \eqn{i \to j}{i -> j}, and both (i, j) and (j, i) an undirected
+#'   edge;
 #' * a matrix of marks, as `as.matrix()` gives it: entry (i, j) is the mark at j of the edge between i and j: 0 none, 1 tail, 2 arrow, 3 circle;
 #' * a data frame with the columns `from`, `to` and, optionally, `edge` (`"-->"`, `"<->"`, `"o->"`, ...); without it the edges are directed;
 #' * an `igraph` graph (mutual edges are undirected), or a fit of [pc()], [fci()], [rfci()].
 #'
-#' Printing lists the edges; `summary()` also the degrees; `as.matrix()` gives the matrix of marks, `as.data.frame()` and `tidy()` a table of edges, and
+#' Printing lists the edges; `summary()` also the degrees; `as.matrix()` gives the matrix of marks, `as.data.frame()` and `tidy()` a table of
+#' edges, and
 #' [graph_igraph()] an igraph graph.
 #'
 #' @param x What to read; see Details. For the methods, a graph.
@@ -187,7 +191,8 @@ graph_from_matrix <- function(x, nodes, arg) {
   check_names_unique(nodes, arg)
   if (length(nodes) != ncol(x)) abort_input(sprintf("`nodes` must have %d names, one per row of `%s`, not %d.", ncol(x), arg, length(nodes)), "nodes")
   if (any(!x %in% 0:3)) {
-    abort_input(sprintf("`%s` must be an adjacency matrix of 0 and 1, or a matrix of marks 0 to 3, but it holds %s.\nFor weights pass `%s != 0`.", arg,
+    abort_input(sprintf("`%s` must be an adjacency matrix of 0 and 1, or a matrix of marks 0 to 3, but it holds %s.\nFor weights pass `%s != 0`.",
+                        arg,
                         format(x[!x %in% 0:3][1L], digits = 4L), arg), arg)
   }
   if (any(diag(x) != 0)) abort_input(sprintf("`%s` must have a zero diagonal: no node has an edge to itself.", arg), arg)
@@ -198,7 +203,7 @@ graph_from_matrix <- function(x, nodes, arg) {
     marks <- cbind(ifelse(back == 1 & forward == 0, 2L, 1L), ifelse(forward == 1 & back == 0, 2L, 1L))
   } else {
     if (any(forward == 0 | back == 0)) {
-      abort_input(sprintf("In a matrix of marks both (i, j) and (j, i) must be non-zero or both zero; `%s` breaks this at nodes \"%s\" and \"%s\".", arg,
+      abort_input(sprintf("In a matrix of marks (i, j) and (j, i) must both be zero or neither; `%s` breaks this at \"%s\" and \"%s\".", arg,
                           nodes[at[which(forward == 0 | back == 0)[1L], 1L]], nodes[at[which(forward == 0 | back == 0)[1L], 2L]]), arg)
     }
     marks <- cbind(back, forward)
@@ -271,7 +276,8 @@ print_edges <- function(graph, limit = 12L) {
 
 #' @export
 print.granary_graph <- function(x, ...) {
-  cli::cat_line(graph_titles[[x$type]], ": ", counted(length(x$nodes), "node", "nodes"), ", ", counted(nrow(x$edges), "edge", "edges"), describe_kinds(x))
+  cli::cat_line(graph_titles[[x$type]], ": ", counted(length(x$nodes), "node", "nodes"), ", ", counted(nrow(x$edges), "edge", "edges"),
+                describe_kinds(x))
   print_edges(x)
   invisible(x)
 }
@@ -300,13 +306,16 @@ print.summary_granary_graph <- function(x, ...) {
 #'
 #' @details
 #' * `graph_cpdag()`: the Markov equivalence class of a DAG. A directed edge is shared by all its members, an undirected one is not.
-#' * `graph_dag()`: a DAG with the skeleton, the directed edges and the v-structures of a partially directed graph (Dor and Tarsi 1992). If there is none a warning
+#' * `graph_dag()`: a DAG with the skeleton, the directed edges and the v-structures of a partially directed graph (Dor and Tarsi 1992). If there
+#'   is none a warning
 #'   says so and the result is `NULL`.
 #' * `graph_pag()`: the partial ancestral graph of a DAG of which only some nodes are observed: what no amount of data on them can improve on.
 #' * `graph_moral()`: parents of a common child are joined and directions dropped; `graph_skeleton()` only drops the marks.
-#' * `graph_separated()`: are `x` and `y` d-separated (in graphs with `<->` or undirected edges m-separated) given `given`? Then they are independent given `given` in
+#' * `graph_separated()`: are `x` and `y` d-separated (in graphs with `<->` or undirected edges m-separated) given `given`? Then they are
+#'   independent given `given` in
 #'   every distribution that the graph describes.
-#' * `graph_order()`: the nodes such that parents come before children; `graph_ancestors()` and `graph_descendants()` follow the directed edges and include the
+#' * `graph_order()`: the nodes such that parents come before children; `graph_ancestors()` and `graph_descendants()` follow the directed edges and
+#'   include the
 #'   nodes asked for.
 #'
 #' @param graph A graph, or what [as_graph()] can read.

@@ -2,7 +2,8 @@
 #'
 #' Counts what an estimated graph has right and wrong: adjacencies, directed edges and marks.
 #'
-#' @param estimate,truth Graphs on the same nodes (fits, or what [as_graph()] can read). Nodes are matched by name if both have the same names, in whatever order.
+#' @param estimate,truth Graphs on the same nodes (fits, or what [as_graph()] can read). Nodes are matched by name if both have the same names, in
+#'   whatever order.
 #' @return `compare_graphs()` a `granary_graph_comparison` with
 #' \item{shd}{structural Hamming distance: the number of pairs whose edge has to be added, deleted or given other marks}
 #' \item{skeleton}{edges of both graphs, true and false positives, true discovery rate (precision) `tdr`, true and false positive rates `tpr`, `fpr`}
@@ -53,11 +54,13 @@ matched_graphs <- function(estimate, truth) {
   estimate <- check_graph(estimate, "estimate")
   truth <- check_graph(truth, "truth")
   if (length(estimate$nodes) != length(truth$nodes)) {
-    abort_input(sprintf("`estimate` and `truth` must have the same nodes, but they have %d and %d.", length(estimate$nodes), length(truth$nodes)), "estimate")
+    abort_input(sprintf("`estimate` and `truth` must have the same nodes, but they have %d and %d.", length(estimate$nodes), length(truth$nodes)),
+                "estimate")
   }
   if (!identical(estimate$nodes, truth$nodes)) {
     at <- match(estimate$nodes, truth$nodes)
-    if (anyNA(at)) abort_input(sprintf("`estimate` and `truth` must have the same nodes, but \"%s\" is in one only.", estimate$nodes[is.na(at)][1L]), "estimate")
+    if (anyNA(at)) abort_input(sprintf("`estimate` and `truth` must have the same nodes, but \"%s\" is in one only.",
+                                       estimate$nodes[is.na(at)][1L]), "estimate")
     edges <- estimate$edges
     edges[, 1:2] <- at[edges[, 1:2]]
     estimate <- new_graph(truth$nodes, edges, estimate$type)
@@ -69,7 +72,8 @@ matched_graphs <- function(estimate, truth) {
 print.granary_graph_comparison <- function(x, ...) {
   rate <- function(value) if (is.na(value)) "-" else format(value, digits = 3L)
   line <- function(name, r) {
-    cli::cat_line(name, ": ", r[["estimated"]], " estimated, ", r[["true"]], " true, ", r[["tp"]], " in common (precision ", rate(r[["tdr"]]), ", recall ",
+    cli::cat_line(name, ": ", r[["estimated"]], " estimated, ", r[["true"]], " true, ", r[["tp"]], " in common (precision ", rate(r[["tdr"]]),
+                  ", recall ",
                   rate(r[["tpr"]]), ")")
   }
   cli::cat_line("Structural Hamming distance ", x$shd, ", ", x$mark_distance, " marks differ")

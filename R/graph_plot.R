@@ -3,7 +3,8 @@
 #' Arrows are drawn as filled heads, circles as open circles and tails as plain line ends.
 #'
 #' @param x,object A graph.
-#' @param layout A two-column matrix of positions, one row per node. By default in layers for DAGs of up to 100 nodes and force-directed otherwise, where `igraph` is installed; else a circle.
+#' @param layout A two-column matrix of positions, one row per node. By default in layers for DAGs of up to 100 nodes and force-directed otherwise,
+#'   where `igraph` is installed; else a circle.
 #' @param labels Whether to write the names; by default with at most 100 nodes.
 #' @param isolated Whether to draw nodes without edges; by default with at most 60 nodes.
 #' @param col Colour of the edges: one, or one per kind, named `"-->"`, `"---"`, `"<->"`, `"o->"`, `"o-o"`, `"--o"`.
@@ -35,7 +36,8 @@ plot.granary_graph <- function(x, layout = NULL, labels = NULL, isolated = NULL,
     draw_marks(lines$x1, lines$y1, lines$ux, lines$uy, x$edges[, 4L], size, colours)
   }
   if (any(shown)) {
-    graphics::symbols(position[shown, 1L], position[shown, 2L], circles = rep(size, sum(shown)), inches = FALSE, add = TRUE, bg = "white", fg = "grey30")
+    graphics::symbols(position[shown, 1L], position[shown, 2L], circles = rep(size, sum(shown)), inches = FALSE, add = TRUE, bg = "white",
+                      fg = "grey30")
     if (labels) halo_text(position[shown, , drop = FALSE], x$nodes[shown], 0.8)
   }
   invisible(position)
@@ -101,7 +103,8 @@ draw_marks <- function(x, y, ux, uy, mark, size, colours) {
   for (k in which(mark == 2L)) {
     base <- c(x[k] - head * ux[k], y[k] - head * uy[k])
     side <- 0.5 * head * c(-uy[k], ux[k])
-    graphics::polygon(c(x[k], base[1L] + side[1L], base[1L] - side[1L]), c(y[k], base[2L] + side[2L], base[2L] - side[2L]), col = colours[k], border = colours[k])
+    graphics::polygon(c(x[k], base[1L] + side[1L], base[1L] - side[1L]), c(y[k], base[2L] + side[2L], base[2L] - side[2L]), col = colours[k],
+                      border = colours[k])
   }
   open <- which(mark == 3L)
   if (length(open) > 0L) {
@@ -127,9 +130,11 @@ autoplot.granary_graph <- function(object, layout = NULL, ...) {  # nolint: obje
     heads <- mark_polygons(lines, object$edges, edges$kind, size)
     picture <- picture + ggplot2::scale_colour_manual(values = kind_colours, name = NULL, aesthetics = c("colour", "fill"))
     if (!is.null(heads$arrow)) {
-      picture <- picture + ggplot2::geom_polygon(ggplot2::aes(.data$x, .data$y, group = .data$group, fill = .data$kind), heads$arrow, show.legend = FALSE)
+      picture <- picture + ggplot2::geom_polygon(ggplot2::aes(.data$x, .data$y, group = .data$group, fill = .data$kind), heads$arrow,
+                                                 show.legend = FALSE)
     }
-    if (!is.null(heads$circle)) picture <- picture + ggplot2::geom_point(ggplot2::aes(.data$x, .data$y, colour = .data$kind), heads$circle, shape = 21, fill = "white")
+    if (!is.null(heads$circle)) picture <- picture + ggplot2::geom_point(ggplot2::aes(.data$x, .data$y, colour = .data$kind), heads$circle,
+                                                                         shape = 21, fill = "white")
   }
   picture + ggplot2::geom_point(shape = 21, fill = "white", size = 3) +
     ggplot2::geom_text(ggplot2::aes(label = .data$name), nodes, vjust = -0.9, size = 3) + ggplot2::coord_equal(clip = "off") + ggplot2::theme_void()
@@ -150,14 +155,16 @@ mark_polygons <- function(lines, edges, kind, size) {
       corners <- rbind(cbind(x[arrow], y[arrow]), base(arrow, 1), base(arrow, -1))
       data.frame(x = corners[, 1L], y = corners[, 2L], group = rep(arrow, 3L), kind = rep(kind[arrow], 3L))
     },
-    circle = if (length(circle) > 0L) data.frame(x = x[circle] - 0.4 * size * ux[circle], y = y[circle] - 0.4 * size * uy[circle], kind = kind[circle])
+    circle = if (length(circle) > 0L) data.frame(x = x[circle] - 0.4 * size * ux[circle], y = y[circle] - 0.4 * size * uy[circle],
+                                                 kind = kind[circle])
   )
 }
 
 #' A graph as an igraph object
 #'
 #' @param graph A graph, or what [as_graph()] can read.
-#' @return An igraph graph whose edges have the attribute `edge` (`"-->"`, `"o->"`, ...), from which [as_graph()] restores the marks. It is undirected if all edges are; otherwise an
+#' @return An igraph graph whose edges have the attribute `edge` (`"-->"`, `"o->"`, ...), from which [as_graph()] restores the marks. It is
+#'   undirected if all edges are; otherwise an
 #'   edge that is not directed is stored once, in the order of its nodes.
 #' @family graphs
 #' @export

@@ -1,21 +1,26 @@
 #' Bounds on causal effects from a CPDAG
 #'
-#' The effect of setting a variable to a value cannot be had from observational data alone, but the Markov equivalence class leaves few possibilities. `ida()` lists the
+#' The effect of setting a variable to a value cannot be had from observational data alone, but the Markov equivalence class leaves few
+#' possibilities. `ida()` lists the
 #' effect under each of them.
 #'
 #' @details
-#' For every set \eqn{S} of undirected neighbours of the cause \eqn{x} that can be its parents without making a new v-structure at \eqn{x}, the effect of \eqn{x} on
-#' \eqn{y} is the coefficient of \eqn{x} in the regression of \eqn{y} on \eqn{x}, its parents and \eqn{S}, or 0 if \eqn{y} is one of them (the local version of IDA). The smallest
+#' For every set \eqn{S} of undirected neighbours of the cause \eqn{x} that can be its parents without making a new v-structure at \eqn{x}, the
+#' effect of \eqn{x} on
+#' \eqn{y} is the coefficient of \eqn{x} in the regression of \eqn{y} on \eqn{x}, its parents and \eqn{S}, or 0 if \eqn{y} is one of them (the
+#' local version of IDA). The smallest
 #' absolute value is a lower bound on the size of the effect. Edges `<->`, which [pc()] makes of contradictory evidence, count as neither direction.
 #'
 #' @param graph A fit of [pc()] or a CPDAG.
 #' @param x The cause, by name or number.
 #' @param y The effects, by name or number; all other variables by default.
 #' @param S Covariance matrix; by default that of the data of the fit.
-#' @return An object of class `granary_ida`: a list with `effects` (one row per possible set of parents, one column per variable of `y`), `parents` (the sets), `minimum` (the
+#' @return An object of class `granary_ida`: a list with `effects` (one row per possible set of parents, one column per variable of `y`), `parents`
+#'   (the sets), `minimum` (the
 #'   smallest absolute effects) and `x`.
 #' @references
-#' Maathuis, Kalisch and Buehlmann (2009). Estimating high-dimensional intervention effects from observational data. *Annals of Statistics* 37, 3133--3164.
+#' Maathuis, Kalisch and Buehlmann (2009). Estimating high-dimensional intervention effects from observational data. *Annals of Statistics* 37,
+#' 3133--3164.
 #' @family causal graphs
 #' @export
 #' @examples

@@ -1,16 +1,20 @@
 #' Causal graphs by the PC algorithm, free of the order of the variables
 #'
-#' Estimates the Markov equivalence class (CPDAG) of the DAG behind observational data by tests of conditional independence, assuming no hidden common causes. All
+#' Estimates the Markov equivalence class (CPDAG) of the DAG behind observational data by tests of conditional independence, assuming no hidden
+#' common causes. All
 #' versions of Colombo and Maathuis (2014) that remove the dependence on the order of the columns are there.
 #'
 #' @details
 #' 1. *Skeleton.* Starting from the complete graph, an edge \eqn{i - j} is deleted when \eqn{i} and \eqn{j} are independent given some set of size
-#'    \eqn{\ell = 0, 1, \ldots}{l = 0, 1, ...} of neighbours of \eqn{i} or of \eqn{j}, at level `alpha`. `method = "stable"` keeps the sets of neighbours fixed while
+#'    \eqn{\ell = 0, 1, \ldots}{l = 0, 1, ...} of neighbours of \eqn{i} or of \eqn{j}, at level `alpha`. `method = "stable"` keeps the sets of
+#'    neighbours fixed while
 #'    \eqn{\ell}{l} does not change; then the skeleton does not depend on the order of the variables.
-#' 2. *v-structures.* An unshielded triple \eqn{i - j - k} becomes \eqn{i \to j \leftarrow k}{i -> j <- k} if \eqn{j} is not in the set that separated \eqn{i} and \eqn{k}
+#' 2. *v-structures.* An unshielded triple \eqn{i - j - k} becomes \eqn{i \to j \leftarrow k}{i -> j <- k} if \eqn{j} is not in the set that
+#'    separated \eqn{i} and \eqn{k}
 #'    (`"standard"`); if it is in none of all the sets of neighbours that separate them (`"conservative"`: in some but not all leaves the triple
 #'    ambiguous); or if it is in fewer than half of them (`"majority"`). A set within the neighbours of both ends counts once.
-#' 3. *Rules.* Meek's rules orient what follows. `conflicts = "lists"` applies each rule to all edges at once; edges about which v-structures or rules disagree become
+#' 3. *Rules.* Meek's rules orient what follows. `conflicts = "lists"` applies each rule to all edges at once; edges about which v-structures or
+#'    rules disagree become
 #'    `<->`, which has no causal meaning. `"overwrite"` lets the last v-structure win (the original), `"first"` the first.
 #'
 #' With `"stable"`, `"conservative"` or `"majority"`, and `"lists"` the result does not depend on the order of the columns at all. `alpha` is a tuning
@@ -18,12 +22,14 @@
 #'
 #' The search stops raising \eqn{\ell}{l} where the data cannot support a test (Gaussian tests need \eqn{n > |S| + 3}), and warns.
 #'
-#' **Which method when:** `pc()` if all common causes are measured; [fci()] or the faster [rfci()] if not; [ggm_lasso()] if only associations matter. For the
+#' **Which method when:** `pc()` if all common causes are measured; [fci()] or the faster [rfci()] if not; [ggm_lasso()] if only associations
+#' matter. For the
 #' consequences of the uncertainty see [pc_stability()] and [order_sensitivity()], for the sizes of effects [ida()].
 #'
 #' @inheritParams ci_test
 #' @param x Data (matrix or data frame), a DAG for an oracle, or the result of [ci_oracle()].
-#' @param test The test of conditional independence: `"gauss"`, `"rank"`, `"kendall"`, `"g2"`, `"x2"`, `"mixed"`, `"oracle"`, or a function of `i`, `j` and `S` that
+#' @param test The test of conditional independence: `"gauss"`, `"rank"`, `"kendall"`, `"g2"`, `"x2"`, `"mixed"`, `"oracle"`, or a function of `i`,
+#'   `j` and `S` that
 #'   returns a p-value; see [ci_test()].
 #' @param alpha A pair counts as independent when its p-value is at least `alpha`.
 #' @param method `"stable"` or `"original"`; see Details.
@@ -96,7 +102,8 @@ pc_skeleton <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable"
 
 #' Causal graphs with hidden common causes: FCI and RFCI
 #'
-#' Estimate a partial ancestral graph (PAG): what observational data say about causes when there may be common causes that were not measured, and, with
+#' Estimate a partial ancestral graph (PAG): what observational data say about causes when there may be common causes that were not measured, and,
+#' with
 #' `selection = TRUE`, when the units may have been selected by variables that were not measured either.
 #'
 #' @details
@@ -104,19 +111,25 @@ pc_skeleton <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable"
 #' `a <-> b` is a hidden common cause.
 #'
 #' `fci()` starts as [pc()] does and then also tries to separate neighbours by subsets of Possible-D-SEP, which may be large: `pds_max` bounds the
-#' subsets. All these sets are computed once. `rfci()` does without them and makes a few extra tests instead: far faster, at times with an edge or a mark less certain. Both
+#' subsets. All these sets are computed once. `rfci()` does without them and makes a few extra tests instead: far faster, at times with an edge or
+#' a mark less certain. Both
 #' finish with the ten rules of Zhang (2008).
 #'
-#' With `method = "stable"` the v-structures behind Possible-D-SEP are decided by the conservative rule, as the paper's FCI-stable does, and the skeleton of `fci()` does not
-#' depend on the order of the variables; with `colliders = "conservative"` or `"majority"` and `conflicts = "lists"` nothing does. RFCI's extra tests depend on the
-#' separating sets of the search, so some dependence on the order remains there. A pair that no set of neighbours separates is judged by the smallest subsets of Possible-D-SEP that do.
+#' With `method = "stable"` the v-structures behind Possible-D-SEP are decided by the conservative rule, as the paper's FCI-stable does, and the
+#' skeleton of `fci()` does not
+#' depend on the order of the variables; with `colliders = "conservative"` or `"majority"` and `conflicts = "lists"` nothing does. RFCI's extra
+#' tests depend on the
+#' separating sets of the search, so some dependence on the order remains there. A pair that no set of neighbours separates is judged by the
+#' smallest subsets of Possible-D-SEP that do.
 #'
 #' @inheritParams pc
-#' @param conflicts `"lists"`: every rule is applied to all edges at once, and where a tail and an arrow are asked for the arrow is set; `"overwrite"` and `"first"`: one edge
+#' @param conflicts `"lists"`: every rule is applied to all edges at once, and where a tail and an arrow are asked for the arrow is set;
+#'   `"overwrite"` and `"first"`: one edge
 #'   after the other.
 #' @param pds_max Largest subset of Possible-D-SEP that is tried.
 #' @param selection Use the rules for selection bias (R5 to R7) as well?
-#' @return An object of class `granary_fci` or `granary_rfci`, as described in [pc()], whose `graph` is a PAG. `later` counts the tests after the skeleton and the edges they removed.
+#' @return An object of class `granary_fci` or `granary_rfci`, as described in [pc()], whose `graph` is a PAG. `later` counts the tests after the
+#'   skeleton and the edges they removed.
 #' @references
 #' Colombo and Maathuis (2014). Order-independent constraint-based causal structure learning. *Journal of Machine Learning Research* 15, 3741--3782.
 #'
@@ -177,12 +190,14 @@ constraint_fit <- function(algorithm, spec, background, settings, threads, call)
   names <- spec$names
   known <- resolve_background(background, names, hidden = algorithm %in% c("fci", "rfci"))
   result <- core_call(core_constraint_search(algorithm, spec, known, settings, threads, progress_bar("causal search")))
-  type <- switch(algorithm, skeleton = "undirected", pc = if (nrow(result$conflicts) > 0L && settings$conflicts == "lists") "mixed" else "cpdag", "pag")
+  type <- switch(algorithm, skeleton = "undirected", pc = if (nrow(result$conflicts) > 0L && settings$conflicts == "lists") "mixed" else "cpdag",
+                 "pag")
   graph <- new_graph(names, result$edges, type)
   if (type == "cpdag" && (settings$colliders != "standard" || settings$conflicts != "lists" || !is.null(background) || is_sample(spec))) {
     graph$type <- pdag_type(graph)
   }
-  levels <- data.frame(size = seq_len(nrow(result$levels)) - 1L, tests = result$levels[, 1L], repeats = result$levels[, 2L], removed = result$levels[, 3L])
+  levels <- data.frame(size = seq_len(nrow(result$levels)) - 1L, tests = result$levels[, 1L], repeats = result$levels[, 2L],
+                       removed = result$levels[, 3L])
   kind <- c(skeleton = "pc_skeleton", pc = "pc", fci = "fci", rfci = "rfci")[[algorithm]]
   fit <- new_fit(
     c(kind, "constraint"), graph = graph, edges = cbind(edge_table(graph), p = result$p_value),
@@ -220,16 +235,18 @@ sepset_table <- function(result, names) {
 tell_limits <- function(fit, result, names) {
   if (result$out_of_data) {
     warn_convergence(sprintf(
-      "The search stopped at conditioning sets of %d variables: %s observations cannot support larger ones, and some edges may be left that should not be.\nSet `m_max` to choose the size.",
+      paste0("The search stopped at conditioning sets of %d variables: %s observations cannot support larger ones, and some edges may be left ",
+             "that should not be.\nSet `m_max` to choose the size."),
       nrow(fit$tests) - 1L, format(fit$n)
     ), convergence = fit$convergence)
   }
   if (length(result$degenerate) > 0L) {
-    warn_input(sprintf("Some variables are linear functions of others (%s), so that some tests were degenerate: given those others they count as independent of everything.",
+    warn_input(sprintf("Some variables are linear functions of others (%s): given those they count as independent of everything.",
                        paste(utils::head(names[result$degenerate], 6L), collapse = ", ")), "x")
   }
   if (result$capped && is.finite(fit$settings$cm_max_size)) {
-    warn_input(sprintf("v-structures were decided with sets of at most %g variables (`cm_max_size`); larger ones were left out.", fit$settings$cm_max_size),
+    warn_input(sprintf("v-structures were decided with sets of at most %g variables (`cm_max_size`); larger ones were left out.",
+                       fit$settings$cm_max_size),
                "cm_max_size")
   }
   invisible()

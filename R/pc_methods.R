@@ -4,7 +4,8 @@
 #'
 #' @param x,object A fit.
 #' @param ... For `plot()`, passed to [plot.granary_graph()]; otherwise not used.
-#' @return `summary()` an object that prints the edges with their p-values, the tests per level, and what is ambiguous or in conflict; `as.matrix()` the matrix of marks;
+#' @return `summary()` an object that prints the edges with their p-values, the tests per level, and what is ambiguous or in conflict;
+#'   `as.matrix()` the matrix of marks;
 #'   `tidy()` the edges; `glance()` one row of counts.
 #' @family causal graphs
 #' @name granary_constraint
@@ -31,7 +32,8 @@ print.granary_constraint <- function(x, ...) {
   cli::cat_line(constraint_title(x), " (", test, ", alpha = ", format(x$alpha, digits = 4L), if (!is.null(x$n)) paste0(", n = ", format(x$n)), ")")
   print_call(x$call)
   print(x$graph)
-  cli::cat_line(format(sum(x$tests$tests) + x$collider_tests + x$later[["tests"]], big.mark = ","), " tests, conditioning on up to ", nrow(x$tests) - 1L,
+  cli::cat_line(format(sum(x$tests$tests) + x$collider_tests + x$later[["tests"]], big.mark = ","), " tests, conditioning on up to ",
+                nrow(x$tests) - 1L,
                 if (nrow(x$tests) == 2L) " variable, " else " variables, ", format(signif(x$convergence$seconds, 2L)), " s")
   if (nrow(x$ambiguous) > 0L) cli::cat_line(counted(nrow(x$ambiguous), "ambiguous triple", "ambiguous triples"))
   if (nrow(x$conflicts) > 0L) {
@@ -58,8 +60,10 @@ print.summary_granary_constraint <- function(x, ...) {
   }
   cli::cat_line("Tests per size of the conditioning set:")
   print(fit$tests, row.names = FALSE)
-  if (nrow(fit$ambiguous) > 0L) cli::cat_line("Ambiguous: ", paste(utils::head(apply(fit$ambiguous, 1L, paste, collapse = " - "), 10L), collapse = "; "))
-  if (nrow(fit$conflicts) > 0L) cli::cat_line("Contradictory: ", paste(utils::head(apply(fit$conflicts, 1L, paste, collapse = " - "), 10L), collapse = "; "))
+  if (nrow(fit$ambiguous) > 0L) cli::cat_line("Ambiguous: ", paste(utils::head(apply(fit$ambiguous, 1L, paste, collapse = " - "), 10L),
+                                                                   collapse = "; "))
+  if (nrow(fit$conflicts) > 0L) cli::cat_line("Contradictory: ", paste(utils::head(apply(fit$conflicts, 1L, paste, collapse = " - "), 10L),
+                                                                       collapse = "; "))
   invisible(x)
 }
 

@@ -27,9 +27,12 @@ search_spec <- function(fit, data) {
 #' Runs the search along a grid of levels and scores each graph by BIC: a DAG of the class is fitted by Gaussian maximum likelihood.
 #'
 #' @details
-#' With `penalty = "edges"` the score is \eqn{-2 \ell + \log(n) (\#\mathrm{edges} + 2p)}{-2 loglik + log(n) (edges + 2 p)}, the usual count of parameters (weights, means,
-#' variances). `"covariance"` counts the non-zero entries \eqn{\hat\Sigma_{ij}, i \le j,}{Sigma_ij, i <= j,} of the fitted covariance matrix and the means, as printed in the paper. Graphs
-#' that belong to no DAG (contradictory tests) get the score of the DAG that takes the nodes' order where no extension exists; they are marked in the column `extendable`.
+#' With `penalty = "edges"` the score is \eqn{-2 \ell + \log(n) (\#\mathrm{edges} + 2p)}{-2 loglik + log(n) (edges + 2 p)}, the usual count of
+#' parameters (weights, means,
+#' variances). `"covariance"` counts the non-zero entries \eqn{\hat\Sigma_{ij}, i \le j,}{Sigma_ij, i <= j,} of the fitted covariance matrix and
+#' the means, as printed in the paper. Graphs
+#' that belong to no DAG (contradictory tests) get the score of the DAG that takes the nodes' order where no extension exists; they are marked in
+#' the column `extendable`.
 #'
 #' @param x Numeric data.
 #' @param alpha The levels to try.
@@ -96,7 +99,8 @@ print.granary_select_alpha <- function(x, ...) {
 
 #' How stable is a causal graph?
 #'
-#' `pc_stability()` repeats a search on random halves of the rows (stability selection), `order_sensitivity()` on the same data with the columns in other orders. Both count how often
+#' `pc_stability()` repeats a search on random halves of the rows (stability selection), `order_sensitivity()` on the same data with the columns in
+#' other orders. Both count how often
 #' each edge and each direction appears.
 #'
 #' @param fit A fit of [pc()], [fci()] or [rfci()] to data.
@@ -105,8 +109,10 @@ print.granary_select_alpha <- function(x, ...) {
 #' @param K Number of random orders, beside the given one.
 #' @param cutoff Edges that appear in at least this share of the runs are kept in `graph`.
 #' @param x The data, if the fit does not hold them (discrete and mixed tests).
-#' @return An object of class `granary_graph_stability`: a list with `edges` (matrix: share of the runs in which the pair is adjacent), `arrows` (share in which there is
-#'   \eqn{i \to j}{i -> j}), `graph` (the stable skeleton), `counts` (number of edges per run) and `runs` (`order_sensitivity()`: logical matrix, one row per edge that ever appeared, one
+#' @return An object of class `granary_graph_stability`: a list with `edges` (matrix: share of the runs in which the pair is adjacent), `arrows`
+#'   (share in which there is
+#'   \eqn{i \to j}{i -> j}), `graph` (the stable skeleton), `counts` (number of edges per run) and `runs` (`order_sensitivity()`: logical matrix,
+#'   one row per edge that ever appeared, one
 #'   column per order, the given one last).
 #' @details Refits run on the workers of `future::plan()` where one is set.
 #' @references
@@ -195,7 +201,8 @@ stability_result <- function(runs, names, cutoff) {
 #' @export
 print.granary_graph_stability <- function(x, ...) {
   ever <- x$edges[upper.tri(x$edges)]
-  cli::cat_line("Edges over ", length(x$counts), " runs: ", min(x$counts), " to ", max(x$counts), " per run, ", sum(ever > 0), " in any, ", sum(ever == 1), " in all")
+  cli::cat_line("Edges over ", length(x$counts), " runs: ", min(x$counts), " to ", max(x$counts), " per run, ", sum(ever > 0), " in any, ",
+                sum(ever == 1), " in all")
   cli::cat_line(nrow(x$graph$edges), " in at least ", format(100 * x$cutoff), "% of the runs")
   print_edges(x$graph)
   invisible(x)

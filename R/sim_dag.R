@@ -1,10 +1,13 @@
 #' Simulate a random DAG and linear Gaussian data
 #'
-#' Draws a random DAG with given expected degree, edge weights, and data from the linear Gaussian model on it, as in simulation studies of causal searches.
+#' Draws a random DAG with given expected degree, edge weights, and data from the linear Gaussian model on it, as in simulation studies of causal
+#' searches.
 #'
 #' @details
-#' Each pair is an edge with probability `degree / (p - 1)`, directed from the earlier to the later node; \eqn{x_j = \sum_k A_{jk} x_k + e_j}{x_j = sum_k A_jk x_k + e_j} with
-#' \eqn{A_{jk}}{A_jk} uniform on `weights` and \eqn{e_j \sim N(0, sd^2)}{e_j ~ N(0, sd^2)}. With `latent = TRUE` a random half of the nodes that have no parents
+#' Each pair is an edge with probability `degree / (p - 1)`, directed from the earlier to the later node;
+#' \eqn{x_j = \sum_k A_{jk} x_k + e_j}{x_j = sum_k A_jk x_k + e_j} with
+#' \eqn{A_{jk}}{A_jk} uniform on `weights` and \eqn{e_j \sim N(0, sd^2)}{e_j ~ N(0, sd^2)}. With `latent = TRUE` a random half of the nodes that
+#' have no parents
 #' and at least two children are hidden: they are not in `data`.
 #'
 #' @param p Number of nodes.
@@ -15,7 +18,8 @@
 #' @param shuffle Relabel the nodes at random? Otherwise parents come before children.
 #' @param latent Hide some common causes? Or the nodes to hide, by number.
 #' @param sd Standard deviations of the errors, one or one per node.
-#' @return A list of class `granary_sim_dag` with `graph` (the DAG), `weights` (sparse matrix, entry (j, k) the weight of \eqn{k \to j}{k -> j}), `latent` (names)and `data` (the
+#' @return A list of class `granary_sim_dag` with `graph` (the DAG), `weights` (sparse matrix, entry (j, k) the weight of \eqn{k \to j}{k -> j}),
+#'   `latent` (names)and `data` (the
 #'   observed variables).
 #' @family causal graphs
 #' @export

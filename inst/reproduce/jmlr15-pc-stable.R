@@ -1,4 +1,5 @@
-# Colombo and Maathuis (JMLR 2014). Section 5.1's high-dimensional setting: p = 1000, expected degree 2, n = 50. The paper averages 250 graphs and 20 orders of the variables each; here
+# Colombo and Maathuis (JMLR 2014). Section 5.1's high-dimensional setting: p = 1000, expected degree 2, n = 50. The paper averages 250 graphs and
+# 20 orders of the variables each; here
 # one random order of a few graphs. Tolerances: three standard errors of such a mean, from the standard deviations of Table 4.
 
 set.seed(301)
@@ -19,7 +20,8 @@ runs <- lapply(seq_len(graphs), function(k) {
   }
   list(
     original = asked(search(alpha = 0.04, method = "original")), stable = asked(search(alpha = 0.04)),
-    pc = quality(search(alpha = 0.01, method = "original", conflicts = "overwrite")), pc_stable = quality(search(alpha = 0.01, conflicts = "overwrite")),
+    pc = quality(search(alpha = 0.01, method = "original", conflicts = "overwrite")), pc_stable = quality(search(alpha = 0.01,
+        conflicts = "overwrite")),
     cpc = quality(search(alpha = 0.01, colliders = "conservative", conflicts = "overwrite")),
     mpc = quality(search(alpha = 0.01, colliders = "majority", conflicts = "overwrite")), lmpc = quality(search(alpha = 0.01, colliders = "majority"))
   )
@@ -28,14 +30,16 @@ mean_of <- function(part) rowMeans(vapply(runs, function(run) run[[part]], runs[
 
 # Table 4: tests by size of the conditioning set, alpha = 0.04 -----------------------------------------------------------------------
 table_4 <- list(
-  original = list(mean = c(5.21e5, 1.29e5, 1.10e4, 1.12e3, 9.38e1), sd = c(1.95e2, 2.19e3, 5.93e2, 1.21e2, 2.86e1), digits = c(5e2, 5e2, 50, 5, 0.05)),
+  original = list(mean = c(5.21e5, 1.29e5, 1.10e4, 1.12e3, 9.38e1), sd = c(1.95e2, 2.19e3, 5.93e2, 1.21e2, 2.86e1), digits = c(5e2, 5e2, 50, 5,
+      0.05)),
   stable = list(mean = c(5.21e5, 2.65e5, 1.44e4, 5.05e2, 3.08e1), sd = c(1.95e2, 4.68e3, 8.90e2, 8.54e1, 1.78e1), digits = c(5e2, 5e2, 50, 0.5, 0.05))
 )
 for (method in names(table_4)) {
   paper <- table_4[[method]]
   ours <- mean_of(method)
   for (size in 0:4) {
-    claim(sprintf("Table 4, %s, tests given %d variables", if (method == "stable") "PC-stable" else "PC", size), paper$mean[size + 1L], ours[size + 1L],
+    claim(sprintf("Table 4, %s, tests given %d variables", if (method == "stable") "PC-stable" else "PC", size), paper$mean[size + 1L],
+          ours[size + 1L],
           3 * paper$sd[size + 1L] / sqrt(graphs) + paper$digits[size + 1L])
   }
 }
@@ -58,15 +62,18 @@ for (part in c("edges", "tdr")) {
 
 # Table 5: seconds, alpha = 0.04 -----------------------------------------------------------------------------------------------------
 x <- sim_dag(1000, n = 50, degree = 2)$data
-claim("Table 5: seconds of PC-stable, alpha = 0.04", 170.49, system.time(pc(x, alpha = 0.04, threads = 1))[["elapsed"]], NA, "another machine and another language")
+claim("Table 5: seconds of PC-stable, alpha = 0.04", 170.49, system.time(pc(x, alpha = 0.04, threads = 1))[["elapsed"]], NA,
+      "another machine and another language")
 
 # Low dimensions (appendix A.1): the skeletons of PC and PC-stable are indistinguishable --------------------------------------------------
 low <- vapply(seq_len(if (extended) 50 else 10), function(k) {
   sim <- sim_dag(50, n = 1000, degree = 2)
-  error <- function(method) sum(compare_graphs(pc(sim$data, alpha = 0.01, method = method, threads = 1), graph_cpdag(sim$graph))$skeleton[c("fp", "fn")])
+  error <- function(method) sum(compare_graphs(pc(sim$data, alpha = 0.01, method = method, threads = 1), graph_cpdag(sim$graph))$skeleton[c("fp",
+      "fn")])
   c(error("original"), error("stable"))
 }, c(0, 0))
-claim("p = 50, n = 1000: difference of skeleton errors per graph between PC and PC-stable", 0, mean(low[1L, ] - low[2L, ]), 0.5, "'basically indistinguishable'")
+claim("p = 50, n = 1000: difference of skeleton errors per graph between PC and PC-stable", 0, mean(low[1L, ] - low[2L, ]), 0.5,
+      "'basically indistinguishable'")
 
 # Yeast ------------------------------------------------------------------------------------------------------------------------------
 external <- "the data are not part of this package"

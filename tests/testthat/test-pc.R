@@ -76,7 +76,8 @@ test_that("with an oracle every version returns the CPDAG", {
     set.seed(seed)
     dag <- sim_dag(12, degree = 3, shuffle = TRUE)$graph
     truth <- graph_cpdag(dag)
-    for (method in c("stable", "original")) for (rule in c("standard", "conservative", "majority")) for (conflicts in c("lists", "overwrite", "first")) {
+    for (method in c("stable", "original")) for (rule in c("standard", "conservative", "majority")) for (conflicts in c("lists", "overwrite",
+        "first")) {
       expect_equal(shd(pc(dag, method = method, colliders = rule, conflicts = conflicts), truth), 0)
     }
   }
