@@ -71,14 +71,14 @@ compare_latent <- function(p, n, degree, alpha) {
   for (name in c("fci", "rfci")) {
     setting <- sprintf("%s, p = %d, n = %d, degree %g, alpha %g", name, p, n, degree, alpha)
     fun <- get(name, asNamespace("granary"))
-    ours <- cpu(function() fun(x, alpha = alpha, conflicts = "overwrite", m_max = 4, threads = 1))
+    ours <- cpu(function() fun(x, alpha = alpha, conflicts = "overwrite", m_max = 3, threads = 1))
     note(setting, "granary", ours, nrow(ours$value$edges))
     if (has("pcalg")) {
       theirs <- cpu(function() {
         if (name == "fci") {
-          pcalg::fci(stat, pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable", conservative = c(TRUE, FALSE), m.max = 4)
+          pcalg::fci(stat, pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable", m.max = 3)
         } else {
-          pcalg::rfci(stat, pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable", m.max = 4)
+          pcalg::rfci(stat, pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable", m.max = 3)
         }
       }, 1L)
       note(setting, "pcalg", theirs, sum(theirs$value@amat != 0) / 2, sum(translate(theirs$value@amat) != as.vector(as.matrix(ours$value))))
@@ -90,7 +90,7 @@ compare_pc(100, 200, 3, 0.01)
 compare_pc(1000, 50, 2, 0.04)
 compare_latent(50, 1000, 2, 0.01)
 compare_latent(100, 1000, 2, 0.01)
-# Larger subsets of Possible-D-SEP than 4 are left out on both sides: pcalg needs minutes for them.
+# Larger subsets of Possible-D-SEP than 3 are left out on both sides: pcalg needs minutes for them.
 if (extended) compare_pc(5000, 100, 2, 0.01, slow = FALSE)
 results <- do.call(rbind, rows)
 if (!is.na(output)) saveRDS(results, output)
