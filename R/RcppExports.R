@@ -37,6 +37,58 @@ core_ggm_sample <- function(precision, n, seed) {
     .Call(`_granary_core_ggm_sample`, precision, n, seed)
 }
 
+core_graph_cpdag <- function(nodes, edges) {
+    .Call(`_granary_core_graph_cpdag`, nodes, edges)
+}
+
+core_graph_extension <- function(nodes, edges) {
+    .Call(`_granary_core_graph_extension`, nodes, edges)
+}
+
+core_graph_meek <- function(nodes, edges) {
+    .Call(`_granary_core_graph_meek`, nodes, edges)
+}
+
+core_graph_moral <- function(nodes, edges) {
+    .Call(`_granary_core_graph_moral`, nodes, edges)
+}
+
+core_graph_cycle <- function(nodes, edges) {
+    .Call(`_granary_core_graph_cycle`, nodes, edges)
+}
+
+core_graph_order <- function(nodes, edges) {
+    .Call(`_granary_core_graph_order`, nodes, edges)
+}
+
+core_graph_components <- function(nodes, edges) {
+    .Call(`_granary_core_graph_components`, nodes, edges)
+}
+
+core_graph_ancestors <- function(nodes, edges, of, up) {
+    .Call(`_granary_core_graph_ancestors`, nodes, edges, of, up)
+}
+
+core_graph_separated <- function(nodes, edges, x, y, given) {
+    .Call(`_granary_core_graph_separated`, nodes, edges, x, y, given)
+}
+
+core_graph_shd <- function(nodes, a, b) {
+    .Call(`_granary_core_graph_shd`, nodes, a, b)
+}
+
+core_sim_dag <- function(nodes, neighbours, low, high, signs, shuffle, latent, seed) {
+    .Call(`_granary_core_sim_dag`, nodes, neighbours, low, high, signs, shuffle, latent, seed)
+}
+
+core_sim_dag_rows <- function(nodes, arrows, n, sd, seed) {
+    .Call(`_granary_core_sim_dag_rows`, nodes, arrows, n, sd, seed)
+}
+
+core_ida <- function(nodes, edges, covariance, cause, targets, progress) {
+    .Call(`_granary_core_ida`, nodes, edges, covariance, cause, targets, progress)
+}
+
 core_hub_path <- function(data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress) {
     .Call(`_granary_core_hub_path`, data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress)
 }
@@ -135,5 +187,17 @@ core_nodes_largest_tau <- function(s, rho, norm) {
 
 core_nodes_spectral_norm <- function(s) {
     .Call(`_granary_core_nodes_spectral_norm`, s)
+}
+
+core_constraint_search <- function(algorithm, spec, background, settings, threads, progress) {
+    .Call(`_granary_core_constraint_search`, algorithm, spec, background, settings, threads, progress)
+}
+
+core_ci_test <- function(spec, pairs, given) {
+    .Call(`_granary_core_ci_test`, spec, pairs, given)
+}
+
+core_ci_statistic <- function(spec, i, j, given) {
+    .Call(`_granary_core_ci_statistic`, spec, i, j, given)
 }
 

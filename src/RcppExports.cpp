@@ -131,6 +131,168 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_graph_cpdag
+Rcpp::IntegerMatrix core_graph_cpdag(int nodes, Rcpp::IntegerMatrix edges);
+RcppExport SEXP _granary_core_graph_cpdag(SEXP nodesSEXP, SEXP edgesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_cpdag(nodes, edges));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_extension
+SEXP core_graph_extension(int nodes, Rcpp::IntegerMatrix edges);
+RcppExport SEXP _granary_core_graph_extension(SEXP nodesSEXP, SEXP edgesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_extension(nodes, edges));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_meek
+Rcpp::IntegerMatrix core_graph_meek(int nodes, Rcpp::IntegerMatrix edges);
+RcppExport SEXP _granary_core_graph_meek(SEXP nodesSEXP, SEXP edgesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_meek(nodes, edges));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_moral
+Rcpp::IntegerMatrix core_graph_moral(int nodes, Rcpp::IntegerMatrix edges);
+RcppExport SEXP _granary_core_graph_moral(SEXP nodesSEXP, SEXP edgesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_moral(nodes, edges));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_cycle
+Rcpp::IntegerVector core_graph_cycle(int nodes, Rcpp::IntegerMatrix edges);
+RcppExport SEXP _granary_core_graph_cycle(SEXP nodesSEXP, SEXP edgesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_cycle(nodes, edges));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_order
+Rcpp::IntegerVector core_graph_order(int nodes, Rcpp::IntegerMatrix edges);
+RcppExport SEXP _granary_core_graph_order(SEXP nodesSEXP, SEXP edgesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_order(nodes, edges));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_components
+Rcpp::IntegerVector core_graph_components(int nodes, Rcpp::IntegerMatrix edges);
+RcppExport SEXP _granary_core_graph_components(SEXP nodesSEXP, SEXP edgesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_components(nodes, edges));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_ancestors
+Rcpp::IntegerVector core_graph_ancestors(int nodes, Rcpp::IntegerMatrix edges, Rcpp::IntegerVector of, bool up);
+RcppExport SEXP _granary_core_graph_ancestors(SEXP nodesSEXP, SEXP edgesSEXP, SEXP ofSEXP, SEXP upSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type of(ofSEXP);
+    Rcpp::traits::input_parameter< bool >::type up(upSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_ancestors(nodes, edges, of, up));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_separated
+bool core_graph_separated(int nodes, Rcpp::IntegerMatrix edges, Rcpp::IntegerVector x, Rcpp::IntegerVector y, Rcpp::IntegerVector given);
+RcppExport SEXP _granary_core_graph_separated(SEXP nodesSEXP, SEXP edgesSEXP, SEXP xSEXP, SEXP ySEXP, SEXP givenSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type y(ySEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type given(givenSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_separated(nodes, edges, x, y, given));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_shd
+int core_graph_shd(int nodes, Rcpp::IntegerMatrix a, Rcpp::IntegerMatrix b);
+RcppExport SEXP _granary_core_graph_shd(SEXP nodesSEXP, SEXP aSEXP, SEXP bSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type a(aSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_shd(nodes, a, b));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sim_dag
+Rcpp::List core_sim_dag(int nodes, double neighbours, double low, double high, bool signs, bool shuffle, bool latent, Rcpp::NumericVector seed);
+RcppExport SEXP _granary_core_sim_dag(SEXP nodesSEXP, SEXP neighboursSEXP, SEXP lowSEXP, SEXP highSEXP, SEXP signsSEXP, SEXP shuffleSEXP, SEXP latentSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< double >::type neighbours(neighboursSEXP);
+    Rcpp::traits::input_parameter< double >::type low(lowSEXP);
+    Rcpp::traits::input_parameter< double >::type high(highSEXP);
+    Rcpp::traits::input_parameter< bool >::type signs(signsSEXP);
+    Rcpp::traits::input_parameter< bool >::type shuffle(shuffleSEXP);
+    Rcpp::traits::input_parameter< bool >::type latent(latentSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_dag(nodes, neighbours, low, high, signs, shuffle, latent, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sim_dag_rows
+Eigen::MatrixXd core_sim_dag_rows(int nodes, Rcpp::NumericMatrix arrows, int n, Eigen::VectorXd sd, Rcpp::NumericVector seed);
+RcppExport SEXP _granary_core_sim_dag_rows(SEXP nodesSEXP, SEXP arrowsSEXP, SEXP nSEXP, SEXP sdSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type arrows(arrowsSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< Eigen::VectorXd >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_dag_rows(nodes, arrows, n, sd, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ida
+Rcpp::List core_ida(int nodes, Rcpp::IntegerMatrix edges, const Eigen::Map<Eigen::MatrixXd> covariance, int cause, Rcpp::IntegerVector targets, SEXP progress);
+RcppExport SEXP _granary_core_ida(SEXP nodesSEXP, SEXP edgesSEXP, SEXP covarianceSEXP, SEXP causeSEXP, SEXP targetsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< int >::type cause(causeSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type targets(targetsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ida(nodes, edges, covariance, cause, targets, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_hub_path
 Rcpp::List core_hub_path(const Eigen::Map<Eigen::MatrixXd> data, std::string model, double lambda1, std::vector<double> lambda2, double lambda3, double q, Rcpp::List settings, Rcpp::Nullable<Rcpp::List> start, int threads, SEXP progress);
 RcppExport SEXP _granary_core_hub_path(SEXP dataSEXP, SEXP modelSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -502,6 +664,46 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_constraint_search
+Rcpp::List core_constraint_search(std::string algorithm, Rcpp::List spec, Rcpp::List background, Rcpp::List settings, int threads, SEXP progress);
+RcppExport SEXP _granary_core_constraint_search(SEXP algorithmSEXP, SEXP specSEXP, SEXP backgroundSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type algorithm(algorithmSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type background(backgroundSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_constraint_search(algorithm, spec, background, settings, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ci_test
+Rcpp::NumericVector core_ci_test(Rcpp::List spec, Rcpp::IntegerMatrix pairs, Rcpp::IntegerVector given);
+RcppExport SEXP _granary_core_ci_test(SEXP specSEXP, SEXP pairsSEXP, SEXP givenSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type pairs(pairsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type given(givenSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ci_test(spec, pairs, given));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ci_statistic
+Rcpp::NumericVector core_ci_statistic(Rcpp::List spec, int i, int j, Rcpp::IntegerVector given);
+RcppExport SEXP _granary_core_ci_statistic(SEXP specSEXP, SEXP iSEXP, SEXP jSEXP, SEXP givenSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< int >::type i(iSEXP);
+    Rcpp::traits::input_parameter< int >::type j(jSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type given(givenSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ci_statistic(spec, i, j, given));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
@@ -513,6 +715,19 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
     {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
     {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
+    {"_granary_core_graph_cpdag", (DL_FUNC) &_granary_core_graph_cpdag, 2},
+    {"_granary_core_graph_extension", (DL_FUNC) &_granary_core_graph_extension, 2},
+    {"_granary_core_graph_meek", (DL_FUNC) &_granary_core_graph_meek, 2},
+    {"_granary_core_graph_moral", (DL_FUNC) &_granary_core_graph_moral, 2},
+    {"_granary_core_graph_cycle", (DL_FUNC) &_granary_core_graph_cycle, 2},
+    {"_granary_core_graph_order", (DL_FUNC) &_granary_core_graph_order, 2},
+    {"_granary_core_graph_components", (DL_FUNC) &_granary_core_graph_components, 2},
+    {"_granary_core_graph_ancestors", (DL_FUNC) &_granary_core_graph_ancestors, 4},
+    {"_granary_core_graph_separated", (DL_FUNC) &_granary_core_graph_separated, 5},
+    {"_granary_core_graph_shd", (DL_FUNC) &_granary_core_graph_shd, 3},
+    {"_granary_core_sim_dag", (DL_FUNC) &_granary_core_sim_dag, 8},
+    {"_granary_core_sim_dag_rows", (DL_FUNC) &_granary_core_sim_dag_rows, 5},
+    {"_granary_core_ida", (DL_FUNC) &_granary_core_ida, 6},
     {"_granary_core_hub_path", (DL_FUNC) &_granary_core_hub_path, 10},
     {"_granary_core_hub_certificate", (DL_FUNC) &_granary_core_hub_certificate, 7},
     {"_granary_core_hub_regime", (DL_FUNC) &_granary_core_hub_regime, 5},
@@ -538,6 +753,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_nodes_certificate", (DL_FUNC) &_granary_core_nodes_certificate, 5},
     {"_granary_core_nodes_largest_tau", (DL_FUNC) &_granary_core_nodes_largest_tau, 3},
     {"_granary_core_nodes_spectral_norm", (DL_FUNC) &_granary_core_nodes_spectral_norm, 1},
+    {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 6},
+    {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 3},
+    {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
     {NULL, NULL, 0}
 };
 

@@ -1,0 +1,96 @@
+# Times pc(), fci() and rfci() against pcalg and bnlearn in one run. Rscript pc.R [output.rds] [extended]
+#
+# Seconds are processor time (user and system) of one thread, the smallest of a few runs, so that they mean something on a busy machine; `edges`
+# and `shd` say whether the
+# answers agree. Peers that are not installed are left out.
+
+peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
+if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
+library(granary)
+arguments <- commandArgs(trailingOnly = TRUE)
+output <- if (length(arguments) > 0L) arguments[1L] else NA
+extended <- "extended" %in% arguments
+has <- function(package) requireNamespace(package, quietly = TRUE)
+
+cpu <- function(run, times = 3L) {
+  best <- Inf
+  for (k in seq_len(times)) {
+    gc(FALSE)
+    started <- proc.time()
+    value <- run()
+    used <- proc.time() - started
+    best <- min(best, used[["user.self"]] + used[["sys.self"]])
+  }
+  list(seconds = best, value = value)
+}
+
+rows <- list()
+note <- function(setting, method, timed, edges, difference = NA) {
+  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = timed$seconds, edges = edges, difference = difference)
+  print(rows[[length(rows)]], row.names = FALSE)
+}
+skeleton_of <- function(m) (m != 0 | t(m) != 0) * 1
+pcalg_matrix <- function(fit) methods::as(fit@graph, "matrix")
+
+compare_pc <- function(p, n, degree, alpha, slow = TRUE) {
+  set.seed(1)
+  x <- sim_dag(p, n = n, degree = degree)$data
+  setting <- sprintf("pc, p = %d, n = %d, degree %g, alpha %g", p, n, degree, alpha)
+  ours <- cpu(function() pc(x, alpha = alpha, threads = 1))
+  mine <- skeleton_of(as.matrix(ours$value))
+  note(setting, "granary", ours, nrow(ours$value$edges))
+  if (has("pcalg")) {
+    stat <- function() list(C = stats::cor(x), n = n)
+    fast <- cpu(function() {
+      pcalg::pc(stat(), pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable.fast", u2pd = "relaxed")
+    })
+    note(setting, "pcalg stable.fast", fast, sum(skeleton_of(pcalg_matrix(fast$value))) / 2, sum(skeleton_of(pcalg_matrix(fast$value)) != mine) / 2)
+    only <- cpu(function() pcalg::skeleton(stat(), pcalg::gaussCItest, alpha, labels = colnames(x), method = "stable.fast"))
+    note(setting, "pcalg skeleton stable.fast", only, sum(skeleton_of(pcalg_matrix(only$value))) / 2,
+         sum(skeleton_of(pcalg_matrix(only$value)) != mine) / 2)
+    if (slow) {
+      plain <- cpu(function() pcalg::pc(stat(), pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable", u2pd = "relaxed"), 1L)
+      note(setting, "pcalg stable (R)", plain, sum(skeleton_of(pcalg_matrix(plain$value))) / 2,
+           sum(skeleton_of(pcalg_matrix(plain$value)) != mine) / 2)
+    }
+  }
+  if (has("bnlearn") && (p <= 100 || extended)) {  # minutes and more beyond
+    frame <- as.data.frame(x)
+    theirs <- cpu(function() suppressWarnings(bnlearn::pc.stable(frame, test = "zf", alpha = alpha)), 1L)
+    m <- bnlearn::amat(theirs$value)
+    note(setting, "bnlearn pc.stable", theirs, sum(skeleton_of(m)) / 2, sum(skeleton_of(m) != mine) / 2)
+  }
+}
+
+compare_latent <- function(p, n, degree, alpha) {
+  set.seed(2)
+  x <- sim_dag(p, n = n, degree = degree, latent = TRUE)$data
+  stat <- list(C = stats::cor(x), n = n)
+  # pcalg writes 1 circle, 2 arrow, 3 tail.
+  translate <- function(m) c(0L, 3L, 2L, 1L)[m + 1L]
+  for (name in c("fci", "rfci")) {
+    setting <- sprintf("%s, p = %d, n = %d, degree %g, alpha %g", name, p, n, degree, alpha)
+    fun <- get(name, asNamespace("granary"))
+    ours <- cpu(function() fun(x, alpha = alpha, conflicts = "overwrite", m_max = 3, threads = 1))
+    note(setting, "granary", ours, nrow(ours$value$edges))
+    if (has("pcalg")) {
+      theirs <- cpu(function() {
+        if (name == "fci") {
+          pcalg::fci(stat, pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable", m.max = 3)
+        } else {
+          pcalg::rfci(stat, pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable", m.max = 3)
+        }
+      }, 1L)
+      note(setting, "pcalg", theirs, sum(theirs$value@amat != 0) / 2, sum(translate(theirs$value@amat) != as.vector(as.matrix(ours$value))))
+    }
+  }
+}
+
+compare_pc(100, 200, 3, 0.01)
+compare_pc(1000, 50, 2, 0.04)
+compare_latent(50, 1000, 2, 0.01)
+compare_latent(100, 1000, 2, 0.01)
+# Larger subsets of Possible-D-SEP than 3 are left out on both sides: pcalg needs minutes for them.
+if (extended) compare_pc(5000, 100, 2, 0.01, slow = FALSE)
+results <- do.call(rbind, rows)
+if (!is.na(output)) saveRDS(results, output)
