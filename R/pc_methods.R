@@ -37,8 +37,9 @@ print.granary_constraint <- function(x, ...) {
                 if (nrow(x$tests) == 2L) " variable, " else " variables, ", format(signif(x$convergence$seconds, 2L)), " s")
   if (nrow(x$ambiguous) > 0L) cli::cat_line(counted(nrow(x$ambiguous), "ambiguous triple", "ambiguous triples"))
   if (nrow(x$conflicts) > 0L) {
+    drawn <- inherits(x, "granary_pc") && x$settings$conflicts == "lists"
     cli::cat_line(counted(nrow(x$conflicts), "edge", "edges"), " with contradictory orientations",
-                  if (inherits(x, "granary_pc") && x$settings$conflicts == "lists") " (<->, without causal meaning)")
+                  if (drawn) " (<->, without causal meaning, where background knowledge does not decide)")
   }
   if (isFALSE(x$convergence$converged)) cli::cat_line("Stopped early: ", x$convergence$message)
   if (x$graph$type == "pdag") cli::cat_line("The orientations belong to no DAG exactly: some tests contradict each other.")
