@@ -47,8 +47,8 @@ test: install
 test-r: install
 	@$(RSCRIPT) tools/dev/run-tests.R $(BUILD)/counts-r
 
-test-cpp: $(BUILD)/setup.stamp
-	@sh tools/dev/cpp-tests.sh $(BUILD)/cpp $(BUILD)/counts-cpp
+test-cpp: install
+	@sh tools/dev/cpp-tests.sh $(BUILD)/cpp-tests $(BUILD)/counts-cpp -DGRANARY_OBJECTS=$(abspath $(BUILD)/source/src)
 
 # The system clock and the size with debugging symbols are no business of the package's.
 check: $(BUILD)/setup.stamp
