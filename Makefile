@@ -5,6 +5,7 @@
 #   make test     build, run the R and the C++ tests; ends with `N passed, N failed`
 #   make check    R CMD build, R CMD check --as-cran
 #   make bench    time granary against its peers and the core by itself
+#   make bench METHOD=pc     one method against its peers: inst/bench/results/pc.md
 #   make asan     the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 #   make docs     regenerate RcppExports, NAMESPACE and man/
 #   make site     the pkgdown site
@@ -58,7 +59,7 @@ check: $(BUILD)/setup.stamp
 	  _R_CHECK_SYSTEM_CLOCK_=0 R_MAKEVARS_USER=../../tools/dev/Makevars.check R CMD check --as-cran --no-manual granary_*.tar.gz
 
 bench: install
-	$(RSCRIPT) tools/dev/bench.R $(BUILD)
+	$(RSCRIPT) tools/dev/$(if $(METHOD),bench-method.R $(BUILD) $(METHOD),bench.R $(BUILD))
 
 asan: $(BUILD)/setup.stamp
 	@sh tools/dev/cpp-tests.sh $(BUILD)/asan $(BUILD)/counts-asan -DGRANARY_SANITIZE=ON
