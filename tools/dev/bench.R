@@ -31,12 +31,13 @@ memory <- child("ggm_lasso_memory.R", min(2000L, largest))
 
 # The C++ programs, where cmake and Google Benchmark are there.
 core <- NULL
-cpp <- file.path(build, "cpp")
+cpp <- file.path(build, "cpp-bench")
+objects <- paste0("-DGRANARY_OBJECTS=", shQuote(file.path(normalizePath(build), "source", "src")))  # of the build that is timed
 if (nzchar(Sys.which("cmake"))) {
   quiet <- function(...) system2("cmake", c(...), stdout = FALSE, stderr = FALSE)
   cores <- max(1L, parallel::detectCores(), na.rm = TRUE)
   launcher <- if (nzchar(Sys.which("ccache"))) "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
-  if (quiet("-S", "inst/bench", "-B", shQuote(cpp), launcher) == 0L && quiet("--build", shQuote(cpp), "--target", "granary_bench", "--parallel", cores) == 0L &&
+  if (quiet("-S", "inst/bench", "-B", shQuote(cpp), launcher, objects) == 0L && quiet("--build", shQuote(cpp), "--target", "granary_bench", "--parallel", cores) == 0L &&
       file.exists(file.path(cpp, "granary_bench"))) {
     # Its CSV writer gives up when a program brings counters that the first one did not have, hence one call per file.
     core <- do.call(rbind, lapply(c("-^(quic|bcd)_", "^(quic|bcd)_"), function(filter) {
