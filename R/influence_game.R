@@ -50,7 +50,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' truth <- sim_game(6, density = 0.4)
+#' truth <- sim_game(6, density = 0.4, p_plus = 0.8)
 #' x <- simulate(truth, nsim = 100)
 #' fit <- influence_game(x, rho = 0.02)
 #' fit
@@ -165,7 +165,7 @@ game_count <- function(game, max_nodes = 1e8) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' x <- simulate(sim_game(5, density = 0.5), nsim = 60)
+#' x <- simulate(sim_game(5, density = 0.5, p_plus = 1), nsim = 60)
 #' influence_game_cv(x, n_rho = 5, folds = 3)$selection
 influence_game_cv <- function(x, rho = NULL, n_rho = 10, folds = 5, loss = c("sl", "il", "ss", "is", "s2", "s1"), na = c("error", "drop", "negative"),
                               tol = 1e-6, max_iter = 5000) {
@@ -214,7 +214,7 @@ influence_game_cv <- function(x, rho = NULL, n_rho = 10, folds = 5, loss = c("sl
 #' @export
 #' @examples
 #' set.seed(1)
-#' game_pick(simulate(sim_game(4, density = 0.5), nsim = 50))
+#' game_pick(simulate(sim_game(4, density = 0.5, p_plus = 1), nsim = 50))
 game_pick <- function(x, na = c("error", "drop", "negative")) {
   data <- spin_data(x, "x", check_choice(na, c("error", "drop", "negative")))
   result <- core_call(core_game_pick(data$x))

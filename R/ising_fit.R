@@ -218,7 +218,7 @@ ising_criterion <- function(result, data, gamma) {
 
 # Down the path with warm starts; the first fit past the best by a clear margin ends it.
 ising_ebic <- function(data, settings) {
-  grid <- ising_grid(data, settings$method, settings$n_rho)
+  grid <- ising_grid(data, settings$method, settings$n_rho, 0.005)
   settings$tol <- max(settings$tol, 1e-4)  # enough to rank penalties; the one chosen is then solved to `tol`
   start <- list()
   table <- NULL

@@ -122,9 +122,9 @@ spin_values <- function(x, data) {
     return(out)
   }
   columns <- lapply(seq_len(ncol(x)), function(j) {
-    labels <- data$levels[, j]
+    labels <- unname(data$levels[, j])
     switch(data$kind[j],
-      logical = x[, j] > 0, number = as.numeric(labels[(x[, j] > 0) + 1L]), text = unname(labels[(x[, j] > 0) + 1L]),
+      logical = x[, j] > 0, number = as.numeric(labels[(x[, j] > 0) + 1L]), text = labels[(x[, j] > 0) + 1L],
       factor = factor(labels[(x[, j] > 0) + 1L], levels = labels)
     )
   })

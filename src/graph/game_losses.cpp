@@ -213,7 +213,12 @@ bool hinge_program(const Problem& problem, const std::vector<int>& players, Vect
       program.a(row, 2 * k + count + l) = 1;
     }
   }
-  const LpResult solved = solve_lp(program, LpOptions(), monitor);
+  LpResult solved;
+  try {
+    solved = solve_lp(program, LpOptions(), monitor);
+  } catch (const NumericalError&) {
+    return false;  // too degenerate for the simplex method: smoothing takes over
+  }
   end.iterations += solved.convergence.iterations;
   if (solved.status != LpStatus::optimal) return false;
   for (Index e = 0; e < k; ++e) v[edges[e]] = solved.x[e] - solved.x[k + e];
