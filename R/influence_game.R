@@ -129,7 +129,7 @@ game_score <- function(fit) {
   fit$share <- mean(core_game_stable(unname(fit$W), unname(fit$b), fit$x, 1e-9, 0))
   fit$q <- min(fit$share, 1 - 1 / (2 * n))
   if (!fit$settings$count) return(fit)
-  found <- tryCatch(game_count(fit, max_nodes = 2e6), granary_error = function(e) e)
+  found <- tryCatch(game_count(fit, max_nodes = 5e5), granary_error = function(e) e)
   if (inherits(found, "granary_error")) {
     warn_input(paste0("The equilibria of this game of ", ncol(fit$W), " players cannot be counted in reasonable time, so its likelihood is not known.\n",
                       "Still available: the share of rows that are equilibria, is_equilibrium(), predict(), influence(). ",
@@ -185,6 +185,7 @@ influence_game_cv <- function(x, rho = NULL, n_rho = 10, folds = 5, loss = c("sl
     vapply(rho, function(value) {
       settings$rho <- value
       fit <- suppressWarnings(game_finish(game_run(train$x, settings), train, settings, NULL))
+      if (is.na(fit$log_equilibria)) settings$count <<- FALSE  # one game that cannot be counted settles the kind of score
       share <- mean(core_game_stable(unname(fit$W), unname(fit$b), test, 1e-9, 0))
       # With no equilibrium among the training rows q = 0; half an observation keeps the score finite.
       q <- min(max(fit$q, 1 / (2 * nrow(train$x))), 1 - 1 / (2 * nrow(train$x)))
