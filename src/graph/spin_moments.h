@@ -1,6 +1,6 @@
 // Approximate moments of an Ising model: the "(B, V, S, D)-samplers" and their deterministic relatives.
 //
-// Honorio (PhD thesis, Stony Brook 2012), sections 5.2.3 and 5.5. Model and notation as in spin_states.h; every moment returned
+// Honorio (PhD thesis, Stony Brook 2012), sections 5.2.3 and 5.4. Model and notation as in spin_states.h; every moment returned
 // lies in [-1, 1].
 #pragma once
 

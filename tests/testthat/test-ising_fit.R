@@ -146,6 +146,25 @@ test_that("stochastic methods approach the optimum, in the order of the thesis, 
   expect_warning(run(method = "apg"), "need not converge", class = "granary_warning")
 })
 
+test_that("forward-backward splitting with exact moments is Algorithm 5.1, step by step", {
+  set.seed(3)
+  x <- sim_ising(5, n = 50)$data
+  S <- crossprod(x) / 50 - diag(5)
+  m <- colMeans(x)
+  G <- sqrt(25 * (1 + max(abs(S)))^2 + 5 * (1 + max(abs(m)))^2)
+  W <- matrix(0, 5, 5)
+  b <- rep(0, 5)
+  for (k in 1:100) {
+    model <- brute_ising(W, b)
+    step <- W - (model$second - diag(5) - S) / (G * sqrt(k))
+    b <- b - (model$mean - m) / (G * sqrt(k))
+    W <- sign(step) * pmax(abs(step) - 1 / (16 * G * sqrt(k + 1)), 0)
+  }
+  fit <- suppressWarnings(ising_fit(x, rho = 1 / 16, method = "fbs", sampler = "exact", max_iter = 100, tol = 1e-12))
+  expect_equal(unname(fit$W), unname(W), tolerance = 1e-12)
+  expect_equal(unname(fit$b), unname(b), tolerance = 1e-12)
+})
+
 test_that("graphs are recovered over several seeds", {
   for (seed in 1:3) {
     set.seed(seed)
