@@ -248,25 +248,33 @@ game_recovery <- function(fit, truth) {
 #' log(4/delta)))}. `log2_games` bounds the number of distinct linear games, \eqn{2^{0.33048 n^3}}{2^(0.33048 n^3)} to \eqn{2^{n^3}}{2^(n^3)}.
 #' `expected_proportion` bounds \eqn{E|NE|/2^n}{E |NE| / 2^n}, \eqn{(1/2)^n}{(1/2)^n} to \eqn{(3/4)^n}{(3/4)^n}, and `proportion` is
 #' \eqn{(3/4)^n / \delta}{(3/4)^n / delta}; these hold for weights with a law that is symmetric about zero, not for all independent rows as printed (see
-#' `errata("thesis-7-influence-games")`). Where the game is known, [count_equilibria()] is exact.
+#' `errata("thesis-7-influence-games")`). `players` is the number of players from which a random game has \eqn{|NE|/2^n \le \gamma}{|NE| / 2^n <= gamma} with
+#' that probability. With a `share` of rows and a `proportion` of joint actions that are equilibria, `kl` bounds
+#' \eqn{KL(share || proportion)}{KL(share || proportion)}, the gain of log-likelihood over the uniform law. Where the game is known, [count_equilibria()] is exact.
 #'
 #' @param n Number of players.
 #' @param m Number of rows.
 #' @param q Largest probability of an equilibrium.
 #' @param delta Probability of failure.
+#' @param gamma Proportion of equilibria for `players`.
+#' @param share,proportion Observed share and proportion of equilibria, or `NULL`.
 #' @return A list of class `granary_game_bounds`.
 #' @family influence games
 #' @export
 #' @examples
 #' game_bounds(n = 5, m = 1e5)
-game_bounds <- function(n, m, q = 0.9, delta = 0.05) {
+game_bounds <- function(n, m, q = 0.9, delta = 0.05, gamma = 0.05, share = NULL, proportion = NULL) {
   n <- check_count(n, upper = 1e6)
   m <- check_count(m)
   q <- check_number(q, lower = 0, upper = 1, strict_upper = TRUE)
   delta <- check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
+  gamma <- check_number(gamma, lower = 0, upper = 1, strict_lower = TRUE)
+  share <- check_number(share, lower = 0, upper = 1, allow_null = TRUE)
+  proportion <- check_number(proportion, lower = 0, upper = 1, strict_lower = TRUE, allow_null = TRUE)
   n <- as.double(n)
+  kl <- if (!is.null(share) && !is.null(proportion)) -share * log(proportion) - c(lower = log(2), upper = 0)
   structure(
-    list(gap = (log(max(2 * m, 1 / (1 - q))) + n * log(2)) * sqrt(2 / m * (n^3 * log(2) + log(4 / delta))), log2_dimension = n^2 * (n + 1) / 2 + 1,
+    list(players = ceiling(max(1, log(delta * gamma) / log(0.75))), kl = kl, gap = (log(max(2 * m, 1 / (1 - q))) + n * log(2)) * sqrt(2 / m * (n^3 * log(2) + log(4 / delta))), log2_dimension = n^2 * (n + 1) / 2 + 1,
          log2_games = c(lower = 0.33048 * n^3, upper = n^3), expected_proportion = c(lower = 0.5^n, upper = 0.75^n),
          proportion = min(1, 0.75^n / delta), n = n, m = m, q = q, delta = delta),
     class = "granary_game_bounds"

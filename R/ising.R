@@ -116,7 +116,8 @@ sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 5
 #' @param method How; `"auto"` is exact where components have at most 20 variables, else belief propagation.
 #' @param samples Number of draws.
 #' @param sweeps Gibbs sweeps on each draw.
-#' @return `ising_moments()`: a list with `mean`, `second` (\eqn{E x_i x_j}{E x_i x_j}), `logz`, `ess`, `method`, `convergence`. `ising_logz()`: a number.
+#' @return `ising_moments()`: a list with `mean`, `second` (\eqn{E x_i x_j}{E x_i x_j}), `logz`, `ess`, `r_hat`
+#'   (of the energy of the Gibbs chains over the second half of their sweeps; a warning above 1.2), `method`, `convergence`. `ising_logz()`: a number.
 #'   `ising_kl()`: the divergence of `model2` from `model1`, \eqn{\sum p_1 \log(p_1 / p_2)}{sum p1 log(p1 / p2)}, exact.
 #' @family Ising models
 #' @export
@@ -138,10 +139,14 @@ ising_moments <- function(model, method = c("auto", "exact", "mean_field", "beli
     warn_convergence(sprintf("The %s iterations did not settle: the last change was %.2g.", sub("_", "-", method), result$convergence$residual),
                      result$convergence)
   }
+  if (isTRUE(result$r_hat > 1.2)) {
+    warn_convergence(sprintf("The Gibbs chains have not mixed: R-hat of the energy is %.2f. Raise `sweeps`, or use an exact or deterministic method.",
+                             result$r_hat), result$convergence)
+  }
   real <- function(v) if (is.nan(v)) NA_real_ else v
   dimnames(result$second) <- list(names, names)
-  list(mean = stats::setNames(as.vector(result$mean), names), second = result$second, logz = real(result$logz), ess = real(result$ess), method = method,
-       convergence = result$convergence)
+  list(mean = stats::setNames(as.vector(result$mean), names), second = result$second, logz = real(result$logz), ess = real(result$ess), r_hat = real(result$r_hat),
+       method = method, convergence = result$convergence)
 }
 
 #' @rdname ising_moments

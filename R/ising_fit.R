@@ -132,7 +132,7 @@ check_mask <- function(mask, names) {
 
 check_samples <- function(samples, steps) {
   if (is.function(samples)) {
-    values <- tryCatch(vapply(seq_len(steps), function(k) as.double(samples(k)), 0), error = function(e) NULL)
+    values <- tryCatch(vapply(seq_len(steps), function(k) samples(k) + 0, 0), error = function(e) NULL, warning = function(w) NULL)
     if (is.null(values)) abort_input("`samples` must be a function that gives one number for each step.", "samples")
   } else {
     values <- rep_len(check_number(samples, "samples", lower = 1), steps)

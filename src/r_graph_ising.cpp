@@ -111,10 +111,12 @@ Rcpp::List core_ising_moments(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::
   options.samples = samples;
   options.sweeps = sweeps;
   options.max_iter = max_iter;
+  options.diagnose = true;
   MatrixXd chains;
   const MomentResult result = spin_moments(w, b, moment_method(method), options, chains, rng, monitor);
   return Rcpp::List::create(Rcpp::Named("mean") = result.mean, Rcpp::Named("second") = result.second,
                             Rcpp::Named("logz") = result.log_partition, Rcpp::Named("ess") = result.effective_samples,
+                            Rcpp::Named("r_hat") = result.r_hat,
                             Rcpp::Named("convergence") = granary::as_list(result.convergence));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "../core/errors.h"
@@ -29,6 +30,18 @@ void average(const MatrixXd& x, MomentResult& result) {
   const double n = static_cast<double>(x.rows());
   result.mean = x.colwise().sum().transpose() / n;
   result.second = x.transpose() * x / n;
+}
+
+// Gelman and Rubin's potential scale reduction of the energy: means and mean squares of each chain over `length` sweeps.
+double scale_reduction(const VectorXd& sum, const VectorXd& squares, int length) {
+  const double chains = static_cast<double>(sum.size()), steps = length;
+  if (length < 2 || sum.size() < 2) return Convergence::unknown;
+  const VectorXd mean = sum / steps;
+  const double within = ((squares / steps - mean.cwiseProduct(mean)).mean()) * steps / (steps - 1);
+  const double between = (mean.array() - mean.mean()).square().sum() / (chains - 1);
+  // Chains that never move have no variance within: alike they agree, otherwise they never will.
+  if (!(within > 1e-12 * (1 + squares.mean() / steps))) return between > 1e-12 ? std::numeric_limits<double>::infinity() : 1.0;
+  return std::sqrt((steps - 1) / steps + between / within);
 }
 
 double binary_entropy(double p) {  // of a coin that shows heads with probability p
@@ -190,9 +203,19 @@ MomentResult spin_moments(ConstMatrixRef w, ConstVectorRef b, MomentMethod metho
   }
   MatrixXd x = product_sample(field.mean, options.samples, rng);
   if (method == MomentMethod::gibbs) {
-    for (int k = 0; k < options.sweeps; ++k) gibbs_sweep(w, b, x, rng, monitor);
+    const int kept = options.sweeps - options.sweeps / 2;
+    VectorXd sum = VectorXd::Zero(x.rows()), squares = sum;
+    for (int k = 0; k < options.sweeps; ++k) {
+      gibbs_sweep(w, b, x, rng, monitor);
+      if (options.diagnose && k >= options.sweeps - kept) {
+        const VectorXd energy = (x * w).cwiseProduct(x).rowwise().sum() + x * b;
+        sum += energy;
+        squares += energy.cwiseProduct(energy);
+      }
+    }
     average(x, result);
     result.effective_samples = options.samples;
+    if (options.diagnose) result.r_hat = scale_reduction(sum, squares, kept);
   } else {
     VectorXd log_weight = (x * w).cwiseProduct(x).rowwise().sum() + x * b;
     for (Index i = 0; i < x.cols(); ++i) {

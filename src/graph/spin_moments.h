@@ -13,10 +13,11 @@ enum class MomentMethod { exact, gibbs, importance, persistent, mean_field, beli
 
 struct MomentOptions {
   int samples = 1000;
-  int sweeps = 5;        // Gibbs sweeps on each sample
-  double damping = 0.5;  // mean field and belief propagation
-  double tol = 1e-8;     // largest change of a mean or message
-  int max_iter = 200;    // belief propagation; mean field takes ten times as many
+  int sweeps = 5;         // Gibbs sweeps on each sample
+  double damping = 0.5;   // mean field and belief propagation
+  bool diagnose = false;  // compute r_hat
+  double tol = 1e-8;      // largest change of a mean or message
+  int max_iter = 200;     // belief propagation; mean field takes ten times as many
 };
 
 struct MomentResult {
@@ -24,6 +25,7 @@ struct MomentResult {
   MatrixXd second;
   double log_partition = Convergence::unknown;  // exact; mean field: lower bound; importance: estimate; belief: Bethe
   double effective_samples = Convergence::unknown;
+  double r_hat = Convergence::unknown;  // Gibbs: of the energy over the second half of the sweeps, between and within chains
   Convergence convergence;
 };
 

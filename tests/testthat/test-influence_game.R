@@ -165,6 +165,15 @@ test_that("codings come back, missing votes can be negative, columns are matched
   expect_equal(influence_game(missing, rho = 0.05, na = "drop")$n, 27)
 })
 
+test_that("bounds are those of the thesis", {
+  bounds <- game_bounds(4, 1000, q = 0.9, delta = 0.1, gamma = 0.2, share = 0.8, proportion = 0.25)
+  expect_equal(bounds$gap, (log(2000) + 4 * log(2)) * sqrt(2 / 1000 * (64 * log(2) + log(40))))
+  expect_equal(bounds$players, ceiling(log(0.02) / log(0.75)))
+  kl <- 0.8 * log(0.8 / 0.25) + 0.2 * log(0.2 / 0.75)
+  expect_true(bounds$kl[["lower"]] < kl && kl < bounds$kl[["upper"]])
+  expect_null(game_bounds(4, 1000)$kl)
+})
+
 test_that("bad input is refused with a reason", {
   set.seed(7)
   x <- simulate(sim_game(3, 0.8, 1), nsim = 20)

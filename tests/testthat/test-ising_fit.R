@@ -127,6 +127,16 @@ test_that("chains have the closed forms of log Z and correlations, and belief pr
   expect_equal(ising_logz(ising_model(matrix(0), 0.7)), log(2 * cosh(0.7)))
 })
 
+test_that("Gibbs moments come with R-hat, which warns of chains that do not mix", {
+  set.seed(14)
+  easy <- ising_moments(ising_model(toeplitz(c(0, 0.1, 0, 0))), "gibbs", samples = 500, sweeps = 50)
+  expect_lt(easy$r_hat, 1.2)
+  field <- ising_model(toeplitz(c(0, -2, 0.5, 1, 0, -1, 1, 0.3)))
+  expect_warning(hard <- ising_moments(field, "gibbs", samples = 200, sweeps = 10), "not mixed", class = "granary_warning_convergence")
+  expect_gt(hard$r_hat, 1.2)
+  expect_true(is.na(ising_moments(field, "exact")$r_hat))
+})
+
 test_that("stochastic methods approach the optimum, in the order of the thesis, and repeat with a seed", {
   set.seed(8)
   sim <- sim_ising(8, n = 50)
