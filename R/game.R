@@ -2,24 +2,29 @@
 #'
 #' @details
 #' `predict()` gives, for rows of `newdata`, `"response"`: each player's best response to the others (an indifferent player keeps its action);
-#' `"payoff"`: \eqn{\sum_j w_{ij} x_j - b_i}{sum_j w_ij x_j - b_i}; `"joint"` and `"log_joint"`: the probability of the row under the model and its logarithm.
+#' `"payoff"`: \eqn{\sum_j w_{ij} x_j - b_i}{sum_j w_ij x_j - b_i}; `"joint"` and `"log_joint"`: the probability of the row under the model and its
+#' logarithm.
 #'
-#' `influence()` scales each row of the weights by \eqn{|w_i|_1 + |b_i|}{|w_i|_1 + |b_i|} and reports per player: `influence` on others (column sums of
-#' absolute weights), `influenced` (row sums) and `threshold` (the scaled \eqn{b_i}{b_i}; large in absolute value: hard to move). With `groups` also the mean
+#' `influence()` scales each row of the weights by \eqn{|w_i|_1 + |b_i|}{|w_i|_1 + |b_i|} and reports per player: `influence` on others (column sums
+#' of
+#' absolute weights), `influenced` (row sums) and `threshold` (the scaled \eqn{b_i}{b_i}; large in absolute value: hard to move). With `groups` also
+#' the mean
 #' influence of each group on each.
 #'
 #' `simulate()` draws rows: an equilibrium, evenly, with probability q, otherwise another joint action.
 #'
 #' @param x,object,model An influence game.
 #' @param newdata Joint actions; by default those fitted.
-#' @param type For `predict()`, see Details. For `plot()`: `"network"` (arrows from influencer to influenced; blue positive, red negative) or `"heatmap"`.
+#' @param type For `predict()`, see Details. For `plot()`: `"network"` (arrows from influencer to influenced; blue positive, red negative) or
+#'   `"heatmap"`.
 #' @param nsim Number of rows.
 #' @param seed A seed for [set.seed()]; the session's random numbers are left as they were, as in [stats::simulate()]. Usually left `NULL`.
 #' @param groups A vector with the group of each player.
 #' @param labels Whether to write names.
 #' @param layout A two-column matrix of positions.
 #' @param ... For `plot()`, graphical parameters.
-#' @return `coef()` and `tidy()`: a data frame of influences, strongest first. `influence()`: a data frame, or with `groups` a list of it and a matrix.
+#' @return `coef()` and `tidy()`: a data frame of influences, strongest first. `influence()`: a data frame, or with `groups` a list of it and a
+#'   matrix.
 #' @family influence games
 #' @name granary_influence_game
 #' @examples
@@ -91,7 +96,8 @@ sim_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9) {
 #'
 #' @details
 #' `"gray"` looks at all joint actions, one flip at a time (up to `max_n` players); `"elimination"` sums players out one by one, at a cost of
-#' \eqn{2^{width}}{2^width}, so that sparse games of any size can be counted and listed; `"search"` assigns players one after the other and prunes, up to
+#' \eqn{2^{width}}{2^width}, so that sparse games of any size can be counted and listed; `"search"` assigns players one after the other and prunes,
+#' up to
 #' `max_nodes` nodes. `"auto"` takes the cheapest. More players than these can enumerate are an error that says what is left:
 #' `is_equilibrium()`, `predict()` and `influence()` need no enumeration.
 #'
@@ -106,8 +112,10 @@ sim_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9) {
 #' @param max_nodes Most nodes of a search.
 #' @param tie_tol,epsilon Tolerances, see Details.
 #' @param x Joint actions, one row each.
-#' @return `equilibria()`: a list of class `granary_equilibria`: `count`, `log_count`, `states` (rows in the coding of the data; `NULL` if not listed), `proportion`
-#'   (\eqn{|NE| / 2^n}{|NE| / 2^n}), `trivial` (none, or all), `ties`, `method`. `count_equilibria()`: the count. `is_equilibrium()`: a logical per row.
+#' @return `equilibria()`: a list of class `granary_equilibria`: `count`, `log_count`, `states` (rows in the coding of the data; `NULL` if not
+#'   listed), `proportion`
+#'   (\eqn{|NE| / 2^n}{|NE| / 2^n}), `trivial` (none, or all), `ties`, `method`. `count_equilibria()`: the count. `is_equilibrium()`: a logical per
+#'   row.
 #' @family influence games
 #' @export
 #' @examples
@@ -171,11 +179,13 @@ is_equilibrium <- function(game, x, tie_tol = 1e-9, epsilon = 0) {
 
 #' Compare influence games
 #'
-#' `game_kl()` is the divergence of the second game's distribution from the first's; `game_recovery()` says how well the equilibria of a fit match those of
+#' `game_kl()` is the divergence of the second game's distribution from the first's; `game_recovery()` says how well the equilibria of a fit match
+#' those of
 #' the truth, and whether the games are equivalent (have the same equilibria).
 #'
 #' @param game1,game2,fit,truth Influence games with the same players, whose equilibria can be listed.
-#' @return A number (infinite where the first game gives mass to joint actions that the second excludes); `game_recovery()`: a data frame with `precision`, `recall`, `equivalent` and the counts.
+#' @return A number (infinite where the first game gives mass to joint actions that the second excludes); `game_recovery()`: a data frame with
+#'   `precision`, `recall`, `equivalent` and the counts.
 #' @family influence games
 #' @export
 #' @examples
@@ -240,17 +250,23 @@ game_recovery <- function(fit, truth) {
 
 #' Bounds for influence games
 #'
-#' How far the likelihood of a learnt game can be from its expectation, and how many equilibria random games have: the calculator of chapter 7 of the thesis.
+#' How far the likelihood of a learnt game can be from its expectation, and how many equilibria random games have: the calculator of chapter 7 of the
+#' thesis.
 #'
 #' @details
-#' `gap` bounds, with probability \eqn{1 - \delta}{1 - delta}, the difference between the expected log-likelihood of the maximum likelihood estimate and the
-#' best one: \eqn{(\log\max(2m, 1/(1-\bar q)) + n \log 2) \sqrt{(2/m)(n^3 \log 2 + \log(4/\delta))}}{(log max(2m, 1/(1-q)) + n log 2) sqrt((2/m) (n^3 log 2 +
+#' `gap` bounds, with probability \eqn{1 - \delta}{1 - delta}, the difference between the expected log-likelihood of the maximum likelihood estimate
+#' and the
+#' best one: \eqn{(\log\max(2m, 1/(1-\bar q)) + n \log 2) \sqrt{(2/m)(n^3 \log 2 + \log(4/\delta))}}{(log max(2m, 1/(1-q)) + n log 2) sqrt((2/m) (n^3
+#' log 2 +
 #' log(4/delta)))}. `log2_games` bounds the number of distinct linear games, \eqn{2^{0.33048 n^3}}{2^(0.33048 n^3)} to \eqn{2^{n^3}}{2^(n^3)}.
 #' `expected_proportion` bounds \eqn{E|NE|/2^n}{E |NE| / 2^n}, \eqn{(1/2)^n}{(1/2)^n} to \eqn{(3/4)^n}{(3/4)^n}, and `proportion` is
-#' \eqn{(3/4)^n / \delta}{(3/4)^n / delta}; these hold for weights with a law that is symmetric about zero, not for all independent rows as printed (see
-#' `errata("thesis-7-influence-games")`). `players` is the number of players from which a random game has \eqn{|NE|/2^n \le \gamma}{|NE| / 2^n <= gamma} with
+#' \eqn{(3/4)^n / \delta}{(3/4)^n / delta}; these hold for weights with a law that is symmetric about zero, not for all independent rows as printed
+#' (see
+#' `errata("thesis-7-influence-games")`). `players` is the number of players from which a random game has \eqn{|NE|/2^n \le \gamma}{|NE| / 2^n <=
+#' gamma} with
 #' that probability. With a `share` of rows and a `proportion` of joint actions that are equilibria, `kl` bounds
-#' \eqn{KL(share || proportion)}{KL(share || proportion)}, the gain of log-likelihood over the uniform law. Where the game is known, [count_equilibria()] is exact.
+#' \eqn{KL(share || proportion)}{KL(share || proportion)}, the gain of log-likelihood over the uniform law. Where the game is known,
+#' [count_equilibria()] is exact.
 #'
 #' @param n Number of players.
 #' @param m Number of rows.
@@ -274,7 +290,8 @@ game_bounds <- function(n, m, q = 0.9, delta = 0.05, gamma = 0.05, share = NULL,
   n <- as.double(n)
   kl <- if (!is.null(share) && !is.null(proportion)) -share * log(proportion) - c(lower = log(2), upper = 0)
   structure(
-    list(players = ceiling(max(1, log(delta * gamma) / log(0.75))), kl = kl, gap = (log(max(2 * m, 1 / (1 - q))) + n * log(2)) * sqrt(2 / m * (n^3 * log(2) + log(4 / delta))), log2_dimension = n^2 * (n + 1) / 2 + 1,
+    list(players = ceiling(max(1, log(delta * gamma) / log(0.75))), kl = kl, gap = (log(max(2 * m,
+        1 / (1 - q))) + n * log(2)) * sqrt(2 / m * (n^3 * log(2) + log(4 / delta))), log2_dimension = n^2 * (n + 1) / 2 + 1,
          log2_games = c(lower = 0.33048 * n^3, upper = n^3), expected_proportion = c(lower = 0.5^n, upper = 0.75^n),
          proportion = min(1, 0.75^n / delta), n = n, m = m, q = q, delta = delta),
     class = "granary_game_bounds"
@@ -314,7 +331,8 @@ print.granary_influence_game <- function(x, ...) {
   invisible(x)
 }
 
-game_titles <- c(sl = "simultaneous logistic loss", il = "independent logistic losses", ss = "simultaneous hinge loss", is = "independent hinge losses",
+game_titles <- c(sl = "simultaneous logistic loss", il = "independent logistic losses", ss = "simultaneous hinge loss",
+                 is = "independent hinge losses",
                  s2 = "sigmoidal share of equilibria", s1 = "sigmoidal likelihood", exhaustive = "exhaustive maximum likelihood")
 
 #' @rdname granary_influence_game
@@ -359,7 +377,8 @@ influence.granary_influence_game <- function(model, groups = NULL, ...) {
   scale <- rowSums(abs(W)) + abs(model$b)
   scale[scale == 0] <- 1
   W <- W / scale
-  table <- data.frame(player = colnames(W), influence = unname(colSums(abs(W))), influenced = unname(rowSums(abs(W))), threshold = unname(model$b / scale))
+  table <- data.frame(player = colnames(W), influence = unname(colSums(abs(W))), influenced = unname(rowSums(abs(W))),
+                      threshold = unname(model$b / scale))
   table <- table[order(-table$influence), ]
   rownames(table) <- NULL
   if (is.null(groups)) return(table)
@@ -445,7 +464,7 @@ simulate.granary_influence_game <- function(object, nsim = 1, seed = NULL, ...) 
 logLik.granary_influence_game <- function(object, ...) {
   if (is.null(object$x)) abort_input("This game was not fitted to data, so it has no log-likelihood.", "object")
   if (is.na(object$loglik)) {
-    abort_numeric("The equilibria of this game were not counted, so its log-likelihood is not known. The share of equilibria among the rows is in `share`.")
+    abort_numeric("The equilibria of this game were not counted, so its log-likelihood is not known. See `share` instead.")
   }
   structure(object$n * object$loglik, df = sum(object$W != 0) + ncol(object$W) + 1, nobs = object$n, class = "logLik")
 }

@@ -1,12 +1,15 @@
 #' Influence games learnt from behaviour
 #'
-#' Who influences whom among players who choose between two actions at the same time? Learns a linear influence game, whose stable outcomes (pure-strategy
+#' Who influences whom among players who choose between two actions at the same time? Learns a linear influence game, whose stable outcomes
+#' (pure-strategy
 #' Nash equilibria) explain the observed joint actions.
 #'
 #' @details
-#' Player i plays \eqn{x_i \in \{-1, +1\}}{x_i in (-1, +1)} and is content where \eqn{x_i (\sum_j w_{ij} x_j - b_i) \ge 0}{x_i (sum_j w_ij x_j - b_i) >= 0}; the
+#' Player i plays \eqn{x_i \in \{-1, +1\}}{x_i in (-1, +1)} and is content where \eqn{x_i (\sum_j w_{ij} x_j - b_i) \ge 0}{x_i (sum_j w_ij x_j - b_i)
+#' >= 0}; the
 #' equilibria are the joint actions in which all are. Rows of `x` are equilibria with probability q, spread evenly over them, and otherwise any
-#' other joint action. Counting equilibria is hard, so the weights come from a convex loss of the margins \eqn{z_i = x_i (w_i'x - b_i)}{z_i = x_i (w_i'x - b_i)}
+#' other joint action. Counting equilibria is hard, so the weights come from a convex loss of the margins \eqn{z_i = x_i (w_i'x - b_i)}{z_i = x_i
+#' (w_i'x - b_i)}
 #' with penalty \eqn{\rho \sum |w_{ij}|}{rho sum |w_ij|}:
 #'
 #' | loss | a row costs |
@@ -15,17 +18,19 @@
 #' | `"il"` independent logistic | \eqn{\sum_i \log(1 + e^{-z_i})}{sum_i log(1 + exp(-z_i))} |
 #' | `"ss"` simultaneous hinge | \eqn{\max(0, \max_i (1 - z_i))}{max(0, max_i (1 - z_i))} |
 #' | `"is"` independent hinge | \eqn{\sum_i \max(0, 1 - z_i)}{sum_i max(0, 1 - z_i)} |
-#' | `"s2"`, `"s1"` | sigmoids in place of \eqn{1[z \ge 0]}{1[z >= 0]}: the share of equilibria, or the likelihood; not convex, several starts; `"s1"` up to 15 players |
+#' | `"s2"`, `"s1"` | sigmoids for \eqn{1[z \ge 0]}{1[z >= 0]}: the share of equilibria, or (to 15 players) the likelihood; several starts |
 #' | `"exhaustive"` | the likelihood itself, over all linear games of up to 4 players |
 #'
-#' The convex losses come with a duality gap; hinges are linear programs, and smoothed (to a gap of 0.1 per cent) where these would be large. A player who
+#' The convex losses come with a duality gap; hinges are linear programs, and smoothed (to a gap of 0.1 per cent) where these would be large. A
+#' player who
 #' never changes has no finite threshold and is left out of the loss (`w_i = 0`, `b_i = -x_i`), with a warning. A player with all parameters
 #' zero would be indifferent always; `fix_indifferent` gives it the threshold of its commoner action.
 #'
 #' The equilibria of the fit are counted where that is possible (see [equilibria()]); otherwise `n_equilibria` and `loglik` are `NA`, and the share of
 #' rows that are equilibria (`share`), predictions and influences are what there is.
 #'
-#' **Which method when:** `"sl"` had the smallest divergence of the convex losses in the thesis; `"il"` is fastest to explain, one regression per player;
+#' **Which method when:** `"sl"` had the smallest divergence of the convex losses in the thesis; `"il"` is fastest to explain, one regression per
+#' player;
 #' `"exhaustive"` for up to four players. For symmetric interactions and a smooth distribution use [ising_fit()] and compare held-out likelihoods.
 #'
 #' @param x Actions, one row per occasion and one column per player: 0/1, -1/1, logical or two-valued factors.
@@ -39,12 +44,14 @@
 #' @param max_iter Iterations.
 #' @param starts Starts of `"s1"` and `"s2"`.
 #' @param count Whether to count equilibria.
-#' @return An object of class `granary_influence_game`: `W` (row i: what moves player i), `b`, `q`, `share`, `n_equilibria`, `log_equilibria`, `loglik` (mean per
+#' @return An object of class `granary_influence_game`: `W` (row i: what moves player i), `b`, `q`, `share`, `n_equilibria`, `log_equilibria`,
+#'   `loglik` (mean per
 #'   row), `objective`, `loss`, `rho`, the data, and a duality gap in `convergence`. See [granary_influence_game] for its methods.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 7.
 #'
-#' Honorio and Ortiz (2015). Learning the structure and parameters of large-population graphical games from behavioral data. *Journal of Machine Learning
+#' Honorio and Ortiz (2015). Learning the structure and parameters of large-population graphical games from behavioral data. *Journal of Machine
+#' Learning
 #' Research* 16, 1157--1210.
 #' @family influence games
 #' @export
@@ -80,7 +87,8 @@ game_settings <- function(data, rho, loss, penalty, mask, fix_indifferent, tol, 
     abort_input(sprintf("loss = \"%s\" takes no ridge and no `mask`. Use a convex loss.", loss), "loss")
   }
   list(loss = loss, rho = rho, ridge = ridge, mask = mask, fix_indifferent = check_flag(fix_indifferent),
-       tol = check_number(tol, lower = 0, strict_lower = TRUE), max_iter = check_count(max_iter, upper = 1e6), starts = check_count(starts, upper = 1000),
+       tol = check_number(tol, lower = 0, strict_lower = TRUE), max_iter = check_count(max_iter, upper = 1e6), starts = check_count(starts,
+                                                                                                                                    upper = 1000),
        count = count)
 }
 
@@ -131,7 +139,8 @@ game_score <- function(fit) {
   if (!fit$settings$count) return(fit)
   found <- tryCatch(game_count(fit, max_nodes = 5e5), granary_error = function(e) e)
   if (inherits(found, "granary_error")) {
-    warn_input(paste0("The equilibria of this game of ", ncol(fit$W), " players cannot be counted in reasonable time, so its likelihood is not known.\n",
+    warn_input(paste0("The equilibria of this game of ", ncol(fit$W),
+                      " players cannot be counted in reasonable time, so its likelihood is not known.\n",
                       "Still available: the share of rows that are equilibria, is_equilibrium(), predict(), influence(). ",
                       "A larger `rho` gives a sparser game; equilibria() with a larger `max_nodes` tries harder."), "x")
     return(fit)
@@ -153,8 +162,10 @@ game_count <- function(game, max_nodes = 1e8) {
 
 #' Choose the penalty of an influence game
 #'
-#' @details The score of a penalty is the mean log-likelihood of held-out rows, with the equilibria counted exactly and q from the training rows. Where the
-#'   game of some fold cannot be counted, its score is the held-out share of equilibria instead, for all penalties; such a score favours games with many
+#' @details The score of a penalty is the mean log-likelihood of held-out rows, with the equilibria counted exactly and q from the training rows.
+#'   Where the
+#'   game of some fold cannot be counted, its score is the held-out share of equilibria instead, for all penalties; such a score favours games with
+#'   many
 #'   equilibria, and a warning says so.
 #' @inheritParams influence_game
 #' @param rho Penalties; by default `n_rho` from 0.3 downwards to 0.003.
@@ -173,7 +184,8 @@ influence_game_cv <- function(x, rho = NULL, n_rho = 10, folds = 5, loss = c("sl
   na <- check_choice(na, c("error", "drop", "negative"))
   data <- spin_data(x, "x", na, min_rows = 4L)
   n_rho <- check_count(n_rho, upper = 1000)
-  rho <- if (is.null(rho)) exp(seq(log(0.3), log(0.003), length.out = n_rho)) else check_vector(rho, "rho", lower = 0, strict_lower = TRUE, upper = 1e6)
+  rho <- if (is.null(rho)) exp(seq(log(0.3), log(0.003), length.out = n_rho)) else check_vector(rho, "rho", lower = 0, strict_lower = TRUE,
+                                                                                                upper = 1e6)
   folds <- check_count(folds, lower = 2, upper = nrow(data$x))
   loss <- check_choice(loss, c("sl", "il", "ss", "is", "s2", "s1"))
   settings <- game_settings(data, rho[1L], loss, "l1", NULL, TRUE, tol, max_iter, 5, TRUE)
@@ -209,7 +221,8 @@ influence_game_cv <- function(x, rho = NULL, n_rho = 10, folds = 5, loss = c("sl
 #' The maximum likelihood estimate among games of any form (Algorithm 7.1 of the thesis): the most frequent joint actions are the equilibria.
 #'
 #' @inheritParams influence_game
-#' @return A list of class `granary_game_pick`: `equilibria` (rows of `x`), `frequency`, `q`, `share`, `loglik` (mean per row), and the log-likelihood with
+#' @return A list of class `granary_game_pick`: `equilibria` (rows of `x`), `frequency`, `q`, `share`, `loglik` (mean per row), and the
+#'   log-likelihood with
 #'   the k most frequent actions in `path`.
 #' @family influence games
 #' @export
@@ -220,9 +233,11 @@ game_pick <- function(x, na = c("error", "drop", "negative")) {
   data <- spin_data(x, "x", check_choice(na, c("error", "drop", "negative")))
   result <- core_call(core_game_pick(data$x))
   top <- seq_len(result$picked)
-  if (result$picked == 0) warn_input("All joint actions occur and no smaller set of equilibria is left to pick: the estimate is the uniform law.", "x")
+  if (result$picked == 0) warn_input("All joint actions occur and no smaller set of equilibria is left to pick: the estimate is the uniform law.",
+                                     "x")
   structure(
-    list(equilibria = spin_values(data$x[result$row[top], , drop = FALSE], data), frequency = result$frequency[top], q = result$q, share = result$share,
+    list(equilibria = spin_values(data$x[result$row[top], , drop = FALSE], data), frequency = result$frequency[top], q = result$q,
+         share = result$share,
          loglik = if (result$picked == 0) -ncol(data$x) * log(2) else result$log_likelihood, path = result$path),
     class = "granary_game_pick"
   )

@@ -3,8 +3,10 @@
 #' Methods of the models of [ising_model()], [sim_ising()] and [ising_fit()]: conditional and joint probabilities, draws, likelihood, edges, pictures.
 #'
 #' @details
-#' `predict()` gives, for rows of `newdata`, `"conditional"`: \eqn{P(x_i = +1 | rest)}{P(x_i = +1 | rest)} for each variable given the others in the row;
-#' `"class"`: the likelier value of each, in the user's own coding; `"joint"` and `"log_joint"`: the probability of the row and its logarithm, for models
+#' `predict()` gives, for rows of `newdata`, `"conditional"`: \eqn{P(x_i = +1 | rest)}{P(x_i = +1 | rest)} for each variable given the others in the
+#' row;
+#' `"class"`: the likelier value of each, in the user's own coding; `"joint"` and `"log_joint"`: the probability of the row and its logarithm, for
+#' models
 #' whose connected components have at most 25 variables. `newdata` is matched by the names of columns and of factor levels.
 #'
 #' `simulate()` draws rows exactly where components have at most 20 variables, else by Gibbs sampling with 200 sweeps of burn-in and one row every
@@ -14,13 +16,15 @@
 #'
 #' @param x,object An Ising model.
 #' @param newdata Rows of two-valued data; by default those fitted.
-#' @param type For `predict()`, see Details. For `plot()`: the `"network"` (blue: positive couplings), a `"heatmap"`, or the `"trace"` of a stochastic fit.
+#' @param type For `predict()`, see Details. For `plot()`: the `"network"` (blue: positive couplings), a `"heatmap"`, or the `"trace"` of a
+#'   stochastic fit.
 #' @param nsim Number of rows.
 #' @param seed A seed for [set.seed()]; the session's random numbers are left as they were, as in [stats::simulate()]. Usually left `NULL`.
 #' @param labels Whether to write names; by default for at most 60 variables.
 #' @param layout A two-column matrix of positions.
 #' @param ... For `plot()`, graphical parameters.
-#' @return `coef()` and `tidy()` give a data frame of edges, strongest first; `predict()` a matrix or vector; `simulate()` rows in the coding of the data.
+#' @return `coef()` and `tidy()` give a data frame of edges, strongest first; `predict()` a matrix or vector; `simulate()` rows in the coding of the
+#'   data.
 #' @family Ising models
 #' @name granary_ising
 #' @examples
@@ -49,8 +53,9 @@ ising_size <- function(model) core_ising_component(unname(model$W))
 #'
 #' `ising_model()` makes a model from couplings and fields; `sim_ising()` draws one at random, with data.
 #'
-#' @details `sim_ising()` is the set-up of the thesis: each pair is an edge with probability `density`, \eqn{w_{ij}}{w_ij} uniform on [-`size`, `size`],
-#'   and the fields zero, or uniform on [-1, 1].
+#' @details `sim_ising()` is the set-up of the thesis: each pair is an edge with probability `density`, \eqn{w_{ij}}{w_ij} uniform between -`size`
+#'   and `size`,
+#'   and the fields zero, or uniform between -1 and 1.
 #'
 #' @param W Symmetric matrix with zero diagonal; \eqn{p(x) \propto \exp(x'Wx + b'x)}{p(x) ~ exp(x'Wx + b'x)} on \eqn{\{-1, +1\}^p}{(-1, +1)^p}, so the
 #'   coupling of physics is 2 `W`.
@@ -109,7 +114,8 @@ sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 5
 #' @details
 #' Exact answers enumerate the states of each connected component: energies and all moments up to pairs cost a few operations per state. The
 #' other methods: `"mean_field"` (a lower bound on \eqn{\log Z}{log Z}), `"belief"` (loopy belief propagation with the Bethe value of \eqn{\log
-#' Z}{log Z}; exact on trees), `"importance"` (draws from mean field, self-normalised; `ess` is the effective number), `"gibbs"` (`sweeps` Gibbs sweeps
+#' Z}{log Z}; exact on trees), `"importance"` (draws from mean field, self-normalised; `ess` is the effective number), `"gibbs"` (`sweeps` Gibbs
+#' sweeps
 #' on each of `samples` draws from mean field).
 #'
 #' @param model,model1,model2 Ising models.
@@ -145,7 +151,8 @@ ising_moments <- function(model, method = c("auto", "exact", "mean_field", "beli
   }
   real <- function(v) if (is.nan(v)) NA_real_ else v
   dimnames(result$second) <- list(names, names)
-  list(mean = stats::setNames(as.vector(result$mean), names), second = result$second, logz = real(result$logz), ess = real(result$ess), r_hat = real(result$r_hat),
+  list(mean = stats::setNames(as.vector(result$mean), names), second = result$second, logz = real(result$logz), ess = real(result$ess),
+       r_hat = real(result$r_hat),
        method = method, convergence = result$convergence)
 }
 
@@ -177,7 +184,8 @@ print.granary_ising <- function(x, ...) {
                 if (fitted) paste0(", n = ", x$n))
   print_call(x$call)
   if (fitted) {
-    cli::cat_line("rho: ", if (length(unique(x$rho)) > 1L) paste(format(range(x$rho), digits = 3L), collapse = " to ") else format(x$rho[1L], digits = 3L),
+    cli::cat_line("rho: ", if (length(unique(x$rho)) > 1L) paste(format(range(x$rho), digits = 3L), collapse = " to ") else format(x$rho[1L],
+                                                                                                                                   digits = 3L),
                   if (!is.null(x$selection) || x$method == "nodewise" && length(unique(x$rho)) > 1L) " (by EBIC)",
                   "; log-likelihood: ", if (is.na(x$loglik)) "not enumerable" else format(x$loglik, digits = 6L),
                   ", pseudo: ", format(x$pseudo_loglik, digits = 6L))
@@ -277,7 +285,8 @@ simulate.granary_ising <- function(object, nsim = 1, seed = NULL, ...) {
       simulate(object, nsim = nsim)
     }))
   }
-  x <- core_call(core_ising_sample(unname(object$W), unname(object$b), nsim, ising_size(object) <= 20L, 200L, 10L, core_seed(), progress_bar("draws")))
+  x <- core_call(core_ising_sample(unname(object$W), unname(object$b), nsim, ising_size(object) <= 20L, 200L, 10L, core_seed(),
+                                   progress_bar("draws")))
   colnames(x) <- colnames(object$W)
   spin_values(x, object)
 }
@@ -312,7 +321,8 @@ plot_ising_trace <- function(x, ...) {
     return(invisible())
   }
   values <- as.matrix(table[known])
-  draw(graphics::matplot, table$step, values, log = "x", type = "l", lty = seq_along(known), col = "black", xlab = "step", ylab = "penalised objective",
+  draw(graphics::matplot, table$step, values, log = "x", type = "l", lty = seq_along(known), col = "black", xlab = "step",
+       ylab = "penalised objective",
        user = list(...))
   graphics::legend("topright", known, lty = seq_along(known), bty = "n")
   invisible()
@@ -327,7 +337,8 @@ plot_weights <- function(m, main, labels = NULL, ...) {
   margin <- if (labels) min(8, 1 + 0.55 * max(nchar(colnames(m)))) else 1
   old <- graphics::par(mar = c(margin, margin, 2, 1))
   on.exit(graphics::par(old))
-  draw(graphics::image, seq_len(p), seq_len(p), t(m)[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "", ylab = "",
+  draw(graphics::image, seq_len(p), seq_len(p), t(m)[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "",
+       ylab = "",
        main = sprintf("%s, up to %.2g", main, limit), user = list(...))
   graphics::box(col = "grey60")
   if (labels) {

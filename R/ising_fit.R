@@ -4,8 +4,10 @@
 #' penalised maximum likelihood (exactly, or with sampled gradients), by pseudo-likelihood, or by one regression per variable.
 #'
 #' @details
-#' With \eqn{x \in \{-1, +1\}^p}{x in (-1, +1)^p} the model is \eqn{p(x) = \exp(x'Wx + b'x) / Z}{p(x) = exp(x'Wx + b'x) / Z}, \eqn{W} symmetric with zero
-#' diagonal. As both \eqn{w_{ij}}{w_ij} and \eqn{w_{ji}}{w_ji} occur, the coupling of physics is \eqn{2 w_{ij}}{2 w_ij}, the log odds ratio of two variables
+#' With \eqn{x \in \{-1, +1\}^p}{x in (-1, +1)^p} the model is \eqn{p(x) = \exp(x'Wx + b'x) / Z}{p(x) = exp(x'Wx + b'x) / Z}, \eqn{W} symmetric with
+#' zero
+#' diagonal. As both \eqn{w_{ij}}{w_ij} and \eqn{w_{ji}}{w_ji} occur, the coupling of physics is \eqn{2 w_{ij}}{2 w_ij}, the log odds ratio of two
+#' variables
 #' given the others is \eqn{8 w_{ij}}{8 w_ij}, and \eqn{P(x_i = +1 | rest) = 1 / (1 + \exp(-2(b_i + 2 \sum_j w_{ij} x_j)))}{P(x_i = +1 | rest) =
 #' 1 / (1 + exp(-2 (b_i + 2 sum_j w_ij x_j)))}. The estimate minimises
 #' \deqn{-\frac{1}{n} \sum_t \log p(x_t) + \rho \sum_{i \ne j} |w_{ij}|,}{-(1/n) sum_t log p(x_t) + rho sum_(i != j) |w_ij|,}
@@ -20,7 +22,8 @@
 #' | `"pg"`, `"apg"` | the proximal gradient method (\eqn{r = 0}) and its accelerated version |
 #' | `"bp2step"` | the structure of `"nodewise"`, then forward-backward splitting on it with moments by loopy belief propagation |
 #'
-#' `"auto"` is `"exact"` up to 16 variables, else `"pseudolik"`. Without `rho` the penalty is chosen by EBIC (`gamma`), along a path, or variable by variable
+#' `"auto"` is `"exact"` up to 16 variables, else `"pseudolik"`. Without `rho` the penalty is chosen by EBIC (`gamma`), along a path, or variable by
+#' variable
 #' for `"nodewise"`.
 #'
 #' **Certificate.** `kkt` is the largest violation of the optimality conditions in units of a moment (which lie between -1 and 1); it is computed
@@ -40,7 +43,8 @@
 #'   mean field), `"pcd"` (persistent chains), `"mean_field"`, `"belief"` (loopy belief propagation) or `"exact"`.
 #' @param samples Number of draws at step k: a function of k, or a number.
 #' @param max_iter Steps of the stochastic methods (default 1000), iterations of the others (2000).
-#' @param output The iterate to report for `"fbs"`, `"pg"`, `"apg"`: the last, the average of all, the average weighted by step sizes (`"robust"`), or a
+#' @param output The iterate to report for `"fbs"`, `"pg"`, `"apg"`: the last, the average of all, the average weighted by step sizes (`"robust"`),
+#'   or a
 #'   random one. Averages are dense; `support` is always that of the last.
 #' @param beta,r Step sizes, see Details.
 #' @param sweeps Gibbs sweeps on each draw.
@@ -54,7 +58,8 @@
 #' @param tol `kkt` at which to stop.
 #' @param threads Number of threads for `"nodewise"`; see `options(granary.threads)`.
 #' @return An object of class `granary_ising_fit`: `W`, `b`, `coupling` (2 W), `support`, `rho`, `loglik` (`NA` when it cannot be enumerated),
-#'   `pseudo_loglik`, `objective`, `kkt`, `df` (edges), `trace` of the stochastic methods (exact objective of the last, average and robust iterate), and
+#'   `pseudo_loglik`, `objective`, `kkt`, `df` (edges), `trace` of the stochastic methods (exact objective of the last, average and robust iterate),
+#'   and
 #'   the data. See [granary_ising] for what can be done with it.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 5.
@@ -92,7 +97,8 @@ ising_fit <- function(x, rho = NULL, method = c("auto", "exact", "pseudolik", "n
     output = check_choice(output, c("last", "average", "robust", "random")), beta = check_number(beta, lower = 0, strict_lower = TRUE, upper = 1e6),
     r = check_number(r, lower = 0, upper = 10), sweeps = check_count(sweeps, upper = 1e5), rule = check_choice(rule, c("and", "or")),
     ridge = check_choice(penalty, c("l1", "ridge")) == "ridge", mask = check_mask(mask, colnames(data$x)), field_penalty = field_penalty,
-    gamma = check_number(gamma, lower = 0, upper = 1e6), n_rho = check_count(n_rho, upper = 1000), tol = check_number(tol, lower = 0, strict_lower = TRUE),
+    gamma = check_number(gamma, lower = 0, upper = 1e6), n_rho = check_count(n_rho, upper = 1000), tol = check_number(tol, lower = 0,
+                                                                                                                      strict_lower = TRUE),
     threads = thread_count(threads)
   )
   settings$samples <- if (stochastic) check_samples(samples, settings$max_iter) else NULL
@@ -150,7 +156,8 @@ ising_allowed <- function(settings, rho, p) {
     abort_input("method = \"nodewise\" takes no `penalty`, `mask` or `field_penalty`. Use \"pseudolik\".", "method")
   }
   if (settings$method == "bp2step" && (!is.null(settings$mask) || settings$field_penalty)) {
-    abort_input("method = \"bp2step\" finds its own structure: leave out `mask` and `field_penalty`, or use \"fbs\" with sampler = \"belief\".", "method")
+    abort_input("method = \"bp2step\" finds its own structure: leave out `mask` and `field_penalty`, or use \"fbs\" with sampler = \"belief\".",
+                "method")
   }
   exact <- settings$method == "exact" || settings$method %in% c("fbs", "pg", "apg") && settings$sampler == "exact"
   if (exact && settings$ridge && is.null(settings$mask) && p > 25L) {
@@ -164,7 +171,8 @@ ising_allowed <- function(settings, rho, p) {
     warn_input(sprintf("Exact enumeration of components of up to %d variables takes minutes; \"pseudolik\" takes seconds.", min(p, 25L)), "method")
   }
   if (settings$method == "apg" && settings$sampler != "exact") {
-    warn_input("The accelerated proximal gradient method need not converge with sampled gradients. Use sampler = \"exact\" or method = \"pg\".", "method")
+    warn_input("The accelerated proximal gradient method need not converge with sampled gradients. Use sampler = \"exact\" or method = \"pg\".",
+               "method")
   }
 }
 
@@ -192,7 +200,8 @@ ising_split <- function(data, problem, settings, bar) {
     sampler <- "belief"
   }
   core_call(core_ising_splitting(data$x, problem, sampler, settings$samples, settings$sweeps, settings$beta,
-                                 if (settings$method %in% c("fbs", "bp2step")) settings$r else 0, settings$method == "apg", settings$output, settings$tol,
+                                 if (settings$method %in% c("fbs", "bp2step")) settings$r else 0, settings$method == "apg", settings$output,
+                                 settings$tol,
                                  TRUE, core_seed(), bar))
 }
 
@@ -252,7 +261,8 @@ ising_finish <- function(result, data, settings, call, path = NULL) {
     c("ising_fit", "ising"), W = W, b = b, coupling = 2 * W, support = last != 0, rho = result$rho, loglik = real(loglik),
     pseudo_loglik = real(-n * core_ising_pseudo_loss(data$x, unname(W), unname(b))), objective = real(result$objective),
     kkt = real(result$convergence$residual), df = count_pairs(last), method = settings$method, penalty = if (settings$ridge) "ridge" else "l1",
-    field_penalty = settings$field_penalty, trace = ising_trace(result$trace), selection = path, levels = data$levels, kind = data$kind, x = data$x, n = n,
+    field_penalty = settings$field_penalty, trace = ising_trace(result$trace), selection = path, levels = data$levels, kind = data$kind, x = data$x,
+    n = n,
     settings = settings, call = call, convergence = result$convergence
   )
   if (settings$method %in% c("fbs", "pg", "apg", "bp2step")) {

@@ -3,7 +3,8 @@
 #' `ising_path()` fits at every penalty, warm-started; `ising_cv()` chooses one by cross-validation or by EBIC.
 #'
 #' @details
-#' The default path starts at the smallest penalty without edges, \eqn{\max_{i<j} |\hat\Sigma_{ij} - \hat\mu_i \hat\mu_j|}{max |Sigma_ij - mu_i mu_j|} for the
+#' The default path starts at the smallest penalty without edges, \eqn{\max_{i<j} |\hat\Sigma_{ij} - \hat\mu_i \hat\mu_j|}{max |Sigma_ij - mu_i
+#' mu_j|} for the
 #' likelihood and twice that for the pseudo-likelihood. Cross-validation scores the held-out log-likelihood where components have at most 20
 #' variables at every penalty, else the pseudo-likelihood; folds run on the workers of `future::plan()`.
 #'
@@ -11,7 +12,8 @@
 #' @param rho Penalties; by default `n_rho` of them, evenly spaced in logarithms.
 #' @param rho_min_ratio The last penalty of the default path over the first.
 #' @param method `"exact"` or `"pseudolik"`; `"auto"` is exact up to 16 variables.
-#' @return `ising_path()`: an object of class `granary_ising_path` with `rho`, `df`, `loglik` (of the kind fitted), `kkt`, `W` and `b` (lists). `ising_cv()`: the
+#' @return `ising_path()`: an object of class `granary_ising_path` with `rho`, `df`, `loglik` (of the kind fitted), `kkt`, `W` and `b` (lists).
+#'   `ising_cv()`: the
 #'   fit chosen, as from [ising_fit()], with the table of scores in `selection`.
 #' @family Ising models
 #' @export
@@ -137,14 +139,19 @@ plot.granary_ising_path <- function(x, ...) {
 
 #' Bounds on Ising estimates and on their computation
 #'
-#' How large the solution of [ising_fit()] can be, and how far forward-backward splitting and proximal gradient methods with sampled gradients can be from
+#' How large the solution of [ising_fit()] can be, and how far forward-backward splitting and proximal gradient methods with sampled gradients can be
+#' from
 #' it after `steps` steps: the calculator of chapter 5 of the thesis.
 #'
 #' @details
-#' `W` and `b` bound \eqn{|W^*|_1}{|W*|_1} and \eqn{|b^*|_1}{|b*|_1} (Theorem 5.2), `D` their joint norm, `G` the gradients (Lemma 5.3). With a sampler of bias
-#' at most \eqn{B/S}{B/S} and variance at most \eqn{V/S}{V/S} for \eqn{S} draws, `error` bounds with probability \eqn{1 - \delta}{1 - delta} the weighted mean
-#' error \eqn{A} of the gradients, and `objective` the distance of the objective to its minimum: `robust` and `average` for forward-backward splitting,
-#' `random` the average one over `epsilon`. `pg` and `apg` are the error terms \eqn{K A^2}{K A^2} and \eqn{K^2 A^2}{K^2 A^2} of the basic and accelerated
+#' `W` and `b` bound \eqn{|W^*|_1}{|W*|_1} and \eqn{|b^*|_1}{|b*|_1} (Theorem 5.2), `D` their joint norm, `G` the gradients (Lemma 5.3). With a
+#' sampler of bias
+#' at most \eqn{B/S}{B/S} and variance at most \eqn{V/S}{V/S} for \eqn{S} draws, `error` bounds with probability \eqn{1 - \delta}{1 - delta} the
+#' weighted mean
+#' error \eqn{A} of the gradients, and `objective` the distance of the objective to its minimum: `robust` and `average` for forward-backward
+#' splitting,
+#' `random` the average one over `epsilon`. `pg` and `apg` are the error terms \eqn{K A^2}{K A^2} and \eqn{K^2 A^2}{K^2 A^2} of the basic and
+#' accelerated
 #' proximal gradient. Theorem 5.10 is printed for equal weights only; `printed = TRUE` gives its numbers (see `errata("thesis-5-discrete-mrf")`).
 #'
 #' How fast errors must fall, or draws grow, with the step k (e > 0 arbitrary):

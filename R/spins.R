@@ -24,7 +24,8 @@ spin_data <- function(x, arg = "x", na = "error", like = NULL, min_rows = 1L, mi
       check_shape(values, arg, min_rows, min_cols)
     } else {
       abort_input(paste0("`", arg, "` must have no missing values, but ", counted(length(missing), "value is", "values are"),
-                         " NA, the first at ", describe_position(values, missing[1L]), ".\nUse na = \"drop\" to leave out such rows, or impute."), arg)
+                         " NA, the first at ", describe_position(values, missing[1L]), ".\nUse na = \"drop\" to leave out such rows, or impute."),
+                         arg)
     }
   }
   list(x = values, levels = labels, kind = vapply(columns, `[[`, "", "kind"))
@@ -53,7 +54,8 @@ spin_column <- function(column, name, arg, known) {
   where <- paste0("Column \"", name, "\" of `", arg, "`")
   if (!is.null(dim(column)) || is.list(column) || !(is.numeric(column) || is.logical(column) || is.character(column) || is.factor(column)) ||
         (is.numeric(column) && is.object(column) && !is.factor(column))) {
-    abort_input(paste0(where, " must hold two values (0/1, -1/1, logical, or a factor or text with two levels), but it is ", describe(column), "."), arg)
+    abort_input(paste0(where, " must hold two values (0/1, -1/1, logical, or a factor or text with two levels), but it is ", describe(column), "."),
+                arg)
   }
   kind <- if (is.factor(column)) "factor" else if (is.character(column)) "text" else if (is.logical(column)) "logical" else "number"
   # Numbers are turned into text once per value, not once per row.
@@ -94,7 +96,8 @@ column_levels <- function(column, kind, seen, where, arg) {
   declared <- levels(column)
   if (length(declared) == 2L) return(declared)
   if (length(seen) < 2L) return(c(setdiff(declared, seen)[1L], seen)[1:2])
-  warn_input(paste0(where, " declares ", length(declared), " levels of which only ", paste0("\"", declared[declared %in% seen], "\"", collapse = " and "),
+  warn_input(paste0(where, " declares ", length(declared), " levels of which only ", paste0("\"", declared[declared %in% seen], "\"",
+                                                                                            collapse = " and "),
                     " occur; the others are ignored. Use droplevels() if that is meant."), arg)
   declared[declared %in% seen]
 }

@@ -29,7 +29,8 @@ claim("n = 20, density 0.8, all weights +1: share of games with two equilibria",
 W <- matrix(0, 4, 4)
 W[cbind(c(1, 2, 3, 4), c(2, 1, 4, 3))] <- 1
 learn <- function(train, validation, loss) {
-  fits <- lapply(exp(seq(log(0.3), log(0.003), length.out = 10)), function(rho) suppressWarnings(influence_game(train, rho = rho, loss = loss, tol = 1e-5)))
+  fits <- lapply(exp(seq(log(0.3), log(0.003), length.out = 10)), function(rho) suppressWarnings(influence_game(train, rho = rho, loss = loss,
+                                                                                                                tol = 1e-5)))
   held_out <- vapply(fits, function(fit) {
     fit$q <- min(max(fit$q, 0.01), 0.99)
     mean(predict(fit, validation, type = "log_joint"))

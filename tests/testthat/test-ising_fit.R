@@ -151,7 +151,8 @@ test_that("stochastic methods approach the optimum, in the order of the thesis, 
   expect_identical(fbs$W, run(method = "fbs")$W)
   gap <- unlist(fbs$trace[nrow(fbs$trace), c("last", "average", "robust")]) - best
   expect_true(all(gap > 0) && !is.unsorted(gap))
-  for (sampler in c("pcd", "importance", "mean_field", "belief")) expect_true(all(is.finite(suppressWarnings(run(method = "pg", sampler = sampler))$W)))
+  for (sampler in c("pcd", "importance", "mean_field", "belief")) expect_true(all(is.finite(suppressWarnings(run(method = "pg",
+                                                                                                                 sampler = sampler))$W)))
   for (output in c("average", "robust", "random")) expect_true(all(is.finite(run(method = "fbs", output = output)$W)))
   expect_warning(run(method = "apg"), "need not converge", class = "granary_warning")
 })

@@ -1,6 +1,7 @@
 # Rscript influence_game.R <file for the results, .rds>
 #
-# Times equilibria() and influence_game() on one thread. No package counts equilibria of influence games or learns them, so the peers are plain R: all joint
+# Times equilibria() and influence_game() on one thread. No package counts equilibria of influence games or learns them, so the peers are plain R:
+# all joint
 # actions of expand.grid() for counting, and glm() per player (no penalty) for the independent logistic losses. CPU seconds of the R process.
 Sys.setenv(OMP_NUM_THREADS = "1")
 output <- commandArgs(TRUE)[1L]

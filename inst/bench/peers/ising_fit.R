@@ -1,7 +1,8 @@
 # Rscript ising_fit.R <file for the results, .rds>
 #
 # Times ising_fit() against IsingFit (one glmnet path per variable with EBIC, in R) on one thread, 5000 rows of 100 variables.
-# CPU seconds of the R process. IsingFit only plots with qgraph; nothing is plotted here. The recovery of the true graph stands beside the times: a fast wrong
+# CPU seconds of the R process. IsingFit only plots with qgraph; nothing is plotted here. The recovery of the true graph stands beside the times: a
+# fast wrong
 # answer is no answer.
 
 Sys.setenv(OMP_NUM_THREADS = "1")
