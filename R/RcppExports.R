@@ -89,6 +89,42 @@ core_ida <- function(nodes, edges, covariance, cause, targets, progress) {
     .Call(`_granary_core_ida`, nodes, edges, covariance, cause, targets, progress)
 }
 
+core_game_fit <- function(x, loss, rho, ridge, mask, tol, max_iter, progress) {
+    .Call(`_granary_core_game_fit`, x, loss, rho, ridge, mask, tol, max_iter, progress)
+}
+
+core_game_sigmoid <- function(x, likelihood, rho, starts, max_iter, seed, progress) {
+    .Call(`_granary_core_game_sigmoid`, x, likelihood, rho, starts, max_iter, seed, progress)
+}
+
+core_game_exhaustive <- function(x, progress) {
+    .Call(`_granary_core_game_exhaustive`, x, progress)
+}
+
+core_game_linear_sets <- function(n) {
+    .Call(`_granary_core_game_linear_sets`, n)
+}
+
+core_game_equilibria <- function(w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress) {
+    .Call(`_granary_core_game_equilibria`, w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress)
+}
+
+core_game_stable <- function(w, b, x, tie_tol, epsilon) {
+    .Call(`_granary_core_game_stable`, w, b, x, tie_tol, epsilon)
+}
+
+core_game_payoffs <- function(w, b, x) {
+    .Call(`_granary_core_game_payoffs`, w, b, x)
+}
+
+core_game_loglik <- function(n, log_count, share, q) {
+    .Call(`_granary_core_game_loglik`, n, log_count, share, q)
+}
+
+core_game_pick <- function(x) {
+    .Call(`_granary_core_game_pick`, x)
+}
+
 core_hub_path <- function(data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress) {
     .Call(`_granary_core_hub_path`, data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress)
 }
@@ -115,6 +151,58 @@ core_ising_sample <- function(theta, n, burn_in, thin, exact, seed, progress) {
 
 core_ising_loss <- function(x, theta) {
     .Call(`_granary_core_ising_loss`, x, theta)
+}
+
+core_ising_likelihood <- function(x, settings, start, tol, max_iter, progress) {
+    .Call(`_granary_core_ising_likelihood`, x, settings, start, tol, max_iter, progress)
+}
+
+core_ising_pseudo <- function(x, settings, start, tol, max_iter, progress) {
+    .Call(`_granary_core_ising_pseudo`, x, settings, start, tol, max_iter, progress)
+}
+
+core_ising_nodewise <- function(x, rho, gamma, n_rho, both, tol, threads, progress) {
+    .Call(`_granary_core_ising_nodewise`, x, rho, gamma, n_rho, both, tol, threads, progress)
+}
+
+core_ising_splitting <- function(x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress) {
+    .Call(`_granary_core_ising_splitting`, x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress)
+}
+
+core_ising_moments <- function(w, b, method, samples, sweeps, max_iter, seed, progress) {
+    .Call(`_granary_core_ising_moments`, w, b, method, samples, sweeps, max_iter, seed, progress)
+}
+
+core_ising_sample <- function(w, b, n, exact, burn_in, thin, seed, progress) {
+    .Call(`_granary_core_ising_sample`, w, b, n, exact, burn_in, thin, seed, progress)
+}
+
+core_ising_probabilities <- function(w, b) {
+    .Call(`_granary_core_ising_probabilities`, w, b)
+}
+
+core_ising_component <- function(w) {
+    .Call(`_granary_core_ising_component`, w)
+}
+
+core_ising_logz <- function(w, b, progress) {
+    .Call(`_granary_core_ising_logz`, w, b, progress)
+}
+
+core_ising_kl <- function(w1, b1, w2, b2, progress) {
+    .Call(`_granary_core_ising_kl`, w1, b1, w2, b2, progress)
+}
+
+core_ising_bounds <- function(x, rho, field_penalty) {
+    .Call(`_granary_core_ising_bounds`, x, rho, field_penalty)
+}
+
+core_ising_pseudo_loss <- function(x, w, b) {
+    .Call(`_granary_core_ising_pseudo_loss`, x, w, b)
+}
+
+core_ising_conditional <- function(x, w, b) {
+    .Call(`_granary_core_ising_conditional`, x, w, b)
 }
 
 core_local_path <- function(s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress) {

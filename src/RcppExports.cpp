@@ -293,6 +293,129 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_game_fit
+Rcpp::List core_game_fit(const Eigen::Map<Eigen::MatrixXd> x, std::string loss, double rho, bool ridge, SEXP mask, double tol, int max_iter, SEXP progress);
+RcppExport SEXP _granary_core_game_fit(SEXP xSEXP, SEXP lossSEXP, SEXP rhoSEXP, SEXP ridgeSEXP, SEXP maskSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
+    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
+    Rcpp::traits::input_parameter< bool >::type ridge(ridgeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mask(maskSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_fit(x, loss, rho, ridge, mask, tol, max_iter, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_game_sigmoid
+Rcpp::List core_game_sigmoid(const Eigen::Map<Eigen::MatrixXd> x, bool likelihood, double rho, int starts, int max_iter, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_game_sigmoid(SEXP xSEXP, SEXP likelihoodSEXP, SEXP rhoSEXP, SEXP startsSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< bool >::type likelihood(likelihoodSEXP);
+    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
+    Rcpp::traits::input_parameter< int >::type starts(startsSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_sigmoid(x, likelihood, rho, starts, max_iter, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_game_exhaustive
+Rcpp::List core_game_exhaustive(const Eigen::Map<Eigen::MatrixXd> x, SEXP progress);
+RcppExport SEXP _granary_core_game_exhaustive(SEXP xSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_exhaustive(x, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_game_linear_sets
+double core_game_linear_sets(int n);
+RcppExport SEXP _granary_core_game_linear_sets(SEXP nSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_linear_sets(n));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_game_equilibria
+Rcpp::List core_game_equilibria(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, std::string method, double tie_tol, double epsilon, bool list, double max_list, double max_nodes, int max_n, int threads, SEXP progress);
+RcppExport SEXP _granary_core_game_equilibria(SEXP wSEXP, SEXP bSEXP, SEXP methodSEXP, SEXP tie_tolSEXP, SEXP epsilonSEXP, SEXP listSEXP, SEXP max_listSEXP, SEXP max_nodesSEXP, SEXP max_nSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< double >::type tie_tol(tie_tolSEXP);
+    Rcpp::traits::input_parameter< double >::type epsilon(epsilonSEXP);
+    Rcpp::traits::input_parameter< bool >::type list(listSEXP);
+    Rcpp::traits::input_parameter< double >::type max_list(max_listSEXP);
+    Rcpp::traits::input_parameter< double >::type max_nodes(max_nodesSEXP);
+    Rcpp::traits::input_parameter< int >::type max_n(max_nSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_equilibria(w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_game_stable
+Rcpp::LogicalVector core_game_stable(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, const Eigen::Map<Eigen::MatrixXd> x, double tie_tol, double epsilon);
+RcppExport SEXP _granary_core_game_stable(SEXP wSEXP, SEXP bSEXP, SEXP xSEXP, SEXP tie_tolSEXP, SEXP epsilonSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type tie_tol(tie_tolSEXP);
+    Rcpp::traits::input_parameter< double >::type epsilon(epsilonSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_stable(w, b, x, tie_tol, epsilon));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_game_payoffs
+Eigen::MatrixXd core_game_payoffs(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, const Eigen::Map<Eigen::MatrixXd> x);
+RcppExport SEXP _granary_core_game_payoffs(SEXP wSEXP, SEXP bSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_payoffs(w, b, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_game_loglik
+double core_game_loglik(int n, double log_count, double share, double q);
+RcppExport SEXP _granary_core_game_loglik(SEXP nSEXP, SEXP log_countSEXP, SEXP shareSEXP, SEXP qSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< double >::type log_count(log_countSEXP);
+    Rcpp::traits::input_parameter< double >::type share(shareSEXP);
+    Rcpp::traits::input_parameter< double >::type q(qSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_loglik(n, log_count, share, q));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_game_pick
+Rcpp::List core_game_pick(const Eigen::Map<Eigen::MatrixXd> x);
+RcppExport SEXP _granary_core_game_pick(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_pick(x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_hub_path
 Rcpp::List core_hub_path(const Eigen::Map<Eigen::MatrixXd> data, std::string model, double lambda1, std::vector<double> lambda2, double lambda3, double q, Rcpp::List settings, Rcpp::Nullable<Rcpp::List> start, int threads, SEXP progress);
 RcppExport SEXP _granary_core_hub_path(SEXP dataSEXP, SEXP modelSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -393,6 +516,192 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ising_loss(x, theta));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_likelihood
+Rcpp::List core_ising_likelihood(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::List settings, Rcpp::List start, double tol, int max_iter, SEXP progress);
+RcppExport SEXP _granary_core_ising_likelihood(SEXP xSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type start(startSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_likelihood(x, settings, start, tol, max_iter, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_pseudo
+Rcpp::List core_ising_pseudo(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::List settings, Rcpp::List start, double tol, int max_iter, SEXP progress);
+RcppExport SEXP _granary_core_ising_pseudo(SEXP xSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type start(startSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_pseudo(x, settings, start, tol, max_iter, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_nodewise
+Rcpp::List core_ising_nodewise(const Eigen::Map<Eigen::MatrixXd> x, double rho, double gamma, int n_rho, bool both, double tol, int threads, SEXP progress);
+RcppExport SEXP _granary_core_ising_nodewise(SEXP xSEXP, SEXP rhoSEXP, SEXP gammaSEXP, SEXP n_rhoSEXP, SEXP bothSEXP, SEXP tolSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
+    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< int >::type n_rho(n_rhoSEXP);
+    Rcpp::traits::input_parameter< bool >::type both(bothSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_nodewise(x, rho, gamma, n_rho, both, tol, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_splitting
+Rcpp::List core_ising_splitting(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::List settings, std::string sampler, std::vector<int> samples, int sweeps, double beta, double r, bool accelerated, std::string output, double tol, bool trace, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_ising_splitting(SEXP xSEXP, SEXP settingsSEXP, SEXP samplerSEXP, SEXP samplesSEXP, SEXP sweepsSEXP, SEXP betaSEXP, SEXP rSEXP, SEXP acceleratedSEXP, SEXP outputSEXP, SEXP tolSEXP, SEXP traceSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type sampler(samplerSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type samples(samplesSEXP);
+    Rcpp::traits::input_parameter< int >::type sweeps(sweepsSEXP);
+    Rcpp::traits::input_parameter< double >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< double >::type r(rSEXP);
+    Rcpp::traits::input_parameter< bool >::type accelerated(acceleratedSEXP);
+    Rcpp::traits::input_parameter< std::string >::type output(outputSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< bool >::type trace(traceSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_splitting(x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_moments
+Rcpp::List core_ising_moments(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, std::string method, int samples, int sweeps, int max_iter, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_ising_moments(SEXP wSEXP, SEXP bSEXP, SEXP methodSEXP, SEXP samplesSEXP, SEXP sweepsSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< int >::type samples(samplesSEXP);
+    Rcpp::traits::input_parameter< int >::type sweeps(sweepsSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_moments(w, b, method, samples, sweeps, max_iter, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_sample
+Eigen::MatrixXd core_ising_sample(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, double n, bool exact, int burn_in, int thin, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_ising_sample(SEXP wSEXP, SEXP bSEXP, SEXP nSEXP, SEXP exactSEXP, SEXP burn_inSEXP, SEXP thinSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< double >::type n(nSEXP);
+    Rcpp::traits::input_parameter< bool >::type exact(exactSEXP);
+    Rcpp::traits::input_parameter< int >::type burn_in(burn_inSEXP);
+    Rcpp::traits::input_parameter< int >::type thin(thinSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_sample(w, b, n, exact, burn_in, thin, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_probabilities
+Eigen::VectorXd core_ising_probabilities(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b);
+RcppExport SEXP _granary_core_ising_probabilities(SEXP wSEXP, SEXP bSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_probabilities(w, b));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_component
+int core_ising_component(const Eigen::Map<Eigen::MatrixXd> w);
+RcppExport SEXP _granary_core_ising_component(SEXP wSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_component(w));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_logz
+double core_ising_logz(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, SEXP progress);
+RcppExport SEXP _granary_core_ising_logz(SEXP wSEXP, SEXP bSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_logz(w, b, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_kl
+double core_ising_kl(const Eigen::Map<Eigen::MatrixXd> w1, const Eigen::Map<Eigen::VectorXd> b1, const Eigen::Map<Eigen::MatrixXd> w2, const Eigen::Map<Eigen::VectorXd> b2, SEXP progress);
+RcppExport SEXP _granary_core_ising_kl(SEXP w1SEXP, SEXP b1SEXP, SEXP w2SEXP, SEXP b2SEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w1(w1SEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b1(b1SEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w2(w2SEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b2(b2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_kl(w1, b1, w2, b2, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_bounds
+Rcpp::NumericVector core_ising_bounds(const Eigen::Map<Eigen::MatrixXd> x, double rho, bool field_penalty);
+RcppExport SEXP _granary_core_ising_bounds(SEXP xSEXP, SEXP rhoSEXP, SEXP field_penaltySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
+    Rcpp::traits::input_parameter< bool >::type field_penalty(field_penaltySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_bounds(x, rho, field_penalty));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_pseudo_loss
+double core_ising_pseudo_loss(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b);
+RcppExport SEXP _granary_core_ising_pseudo_loss(SEXP xSEXP, SEXP wSEXP, SEXP bSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_pseudo_loss(x, w, b));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ising_conditional
+Eigen::MatrixXd core_ising_conditional(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b);
+RcppExport SEXP _granary_core_ising_conditional(SEXP xSEXP, SEXP wSEXP, SEXP bSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_conditional(x, w, b));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -728,6 +1037,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_sim_dag", (DL_FUNC) &_granary_core_sim_dag, 8},
     {"_granary_core_sim_dag_rows", (DL_FUNC) &_granary_core_sim_dag_rows, 5},
     {"_granary_core_ida", (DL_FUNC) &_granary_core_ida, 6},
+    {"_granary_core_game_fit", (DL_FUNC) &_granary_core_game_fit, 8},
+    {"_granary_core_game_sigmoid", (DL_FUNC) &_granary_core_game_sigmoid, 7},
+    {"_granary_core_game_exhaustive", (DL_FUNC) &_granary_core_game_exhaustive, 2},
+    {"_granary_core_game_linear_sets", (DL_FUNC) &_granary_core_game_linear_sets, 1},
+    {"_granary_core_game_equilibria", (DL_FUNC) &_granary_core_game_equilibria, 11},
+    {"_granary_core_game_stable", (DL_FUNC) &_granary_core_game_stable, 5},
+    {"_granary_core_game_payoffs", (DL_FUNC) &_granary_core_game_payoffs, 3},
+    {"_granary_core_game_loglik", (DL_FUNC) &_granary_core_game_loglik, 4},
+    {"_granary_core_game_pick", (DL_FUNC) &_granary_core_game_pick, 1},
     {"_granary_core_hub_path", (DL_FUNC) &_granary_core_hub_path, 10},
     {"_granary_core_hub_certificate", (DL_FUNC) &_granary_core_hub_certificate, 7},
     {"_granary_core_hub_regime", (DL_FUNC) &_granary_core_hub_regime, 5},
@@ -735,6 +1053,19 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_sim_hub", (DL_FUNC) &_granary_core_sim_hub, 6},
     {"_granary_core_ising_sample", (DL_FUNC) &_granary_core_ising_sample, 7},
     {"_granary_core_ising_loss", (DL_FUNC) &_granary_core_ising_loss, 2},
+    {"_granary_core_ising_likelihood", (DL_FUNC) &_granary_core_ising_likelihood, 6},
+    {"_granary_core_ising_pseudo", (DL_FUNC) &_granary_core_ising_pseudo, 6},
+    {"_granary_core_ising_nodewise", (DL_FUNC) &_granary_core_ising_nodewise, 8},
+    {"_granary_core_ising_splitting", (DL_FUNC) &_granary_core_ising_splitting, 13},
+    {"_granary_core_ising_moments", (DL_FUNC) &_granary_core_ising_moments, 8},
+    {"_granary_core_ising_sample", (DL_FUNC) &_granary_core_ising_sample, 8},
+    {"_granary_core_ising_probabilities", (DL_FUNC) &_granary_core_ising_probabilities, 2},
+    {"_granary_core_ising_component", (DL_FUNC) &_granary_core_ising_component, 1},
+    {"_granary_core_ising_logz", (DL_FUNC) &_granary_core_ising_logz, 3},
+    {"_granary_core_ising_kl", (DL_FUNC) &_granary_core_ising_kl, 5},
+    {"_granary_core_ising_bounds", (DL_FUNC) &_granary_core_ising_bounds, 3},
+    {"_granary_core_ising_pseudo_loss", (DL_FUNC) &_granary_core_ising_pseudo_loss, 3},
+    {"_granary_core_ising_conditional", (DL_FUNC) &_granary_core_ising_conditional, 3},
     {"_granary_core_local_path", (DL_FUNC) &_granary_core_local_path, 11},
     {"_granary_core_mix_fit", (DL_FUNC) &_granary_core_mix_fit, 6},
     {"_granary_core_ridge_precision", (DL_FUNC) &_granary_core_ridge_precision, 2},

@@ -1,0 +1,226 @@
+#' Ising models along a path of penalties
+#'
+#' `ising_path()` fits at every penalty, warm-started; `ising_cv()` chooses one by cross-validation or by EBIC.
+#'
+#' @details
+#' The default path starts at the smallest penalty without edges, \eqn{\max_{i<j} |\hat\Sigma_{ij} - \hat\mu_i \hat\mu_j|}{max |Sigma_ij - mu_i
+#' mu_j|} for the
+#' likelihood and twice that for the pseudo-likelihood. Cross-validation scores the held-out log-likelihood where components have at most 20
+#' variables at every penalty, else the pseudo-likelihood; folds run on the workers of `future::plan()`.
+#'
+#' @inheritParams ising_fit
+#' @param rho Penalties; by default `n_rho` of them, evenly spaced in logarithms.
+#' @param rho_min_ratio The last penalty of the default path over the first.
+#' @param method `"exact"` or `"pseudolik"`; `"auto"` is exact up to 16 variables.
+#' @return `ising_path()`: an object of class `granary_ising_path` with `rho`, `df`, `loglik` (of the kind fitted), `kkt`, `W` and `b` (lists).
+#'   `ising_cv()`: the
+#'   fit chosen, as from [ising_fit()], with the table of scores in `selection`.
+#' @family Ising models
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_ising(p = 8, density = 0.3, n = 150)
+#' path <- ising_path(sim$data, n_rho = 8)
+#' path
+#' best <- ising_cv(sim$data, n_rho = 6, folds = 3)
+#' best$rho
+ising_path <- function(x, rho = NULL, n_rho = 30, rho_min_ratio = 0.02, method = c("auto", "exact", "pseudolik"), field_penalty = FALSE,
+                       na = c("error", "drop"), tol = 1e-6, max_iter = 2000) {
+  call <- match.call()
+  field_penalty <- check_flag(field_penalty)
+  data <- ising_input(x, check_choice(na, c("error", "drop")), field_penalty)
+  settings <- path_settings(data, method, field_penalty, tol, max_iter)
+  grid <- path_grid(data, rho, n_rho, rho_min_ratio, settings$method)
+  fits <- ising_along(data, grid, settings)
+  each <- function(what) vapply(fits, what, 0)
+  names <- colnames(data$x)
+  fit <- new_fit(
+    "ising_path", rho = grid, df = each(function(f) count_pairs(f$W)), loglik = -nrow(data$x) * each(function(f) f$loss),
+    kkt = each(function(f) f$convergence$residual), W = lapply(fits, function(f) structure(f$W, dimnames = list(names, names))),
+    b = lapply(fits, function(f) stats::setNames(as.vector(f$b), names)), method = settings$method, n = nrow(data$x), call = call,
+    convergence = lapply(fits, `[[`, "convergence")
+  )
+  check_convergence(fit, "Raise `max_iter`, loosen `tol`, or use larger penalties.")
+  fit
+}
+
+path_settings <- function(data, method, field_penalty, tol, max_iter) {
+  p <- ncol(data$x)
+  method <- check_choice(method, c("auto", "exact", "pseudolik"))
+  if (method == "auto") method <- if (p <= 16L) "exact" else "pseudolik"
+  settings <- list(method = method, sampler = "exact", ridge = FALSE, mask = NULL, field_penalty = field_penalty, gamma = 0.25,
+                   tol = check_number(tol, lower = 0, strict_lower = TRUE), max_iter = check_count(max_iter, upper = 1e6))
+  ising_allowed(settings, if (p > 25L) NULL else 0, p)
+  settings
+}
+
+path_grid <- function(data, rho, n_rho, ratio, method) {
+  n_rho <- check_count(n_rho, upper = 1000)
+  ratio <- check_number(ratio, "rho_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
+  if (is.null(rho)) return(ising_grid(data, method, n_rho, ratio))
+  sort(check_vector(rho, "rho", lower = 0, upper = 1e6), decreasing = TRUE)
+}
+
+ising_along <- function(data, grid, settings) {
+  start <- list()
+  lapply(grid, function(rho) {
+    result <- ising_run(data, rho, settings, start)
+    start <<- result[c("W", "b")]
+    result
+  })
+}
+
+#' @rdname ising_path
+#' @param folds Number of folds.
+#' @param criterion `"cv"`, or `"ebic"` with weight `gamma`.
+#' @export
+ising_cv <- function(x, rho = NULL, n_rho = 30, rho_min_ratio = 0.02, folds = 5, criterion = c("cv", "ebic"), gamma = 0.25,
+                     method = c("auto", "exact", "pseudolik"), field_penalty = FALSE, na = c("error", "drop"), tol = 1e-6, max_iter = 2000) {
+  call <- match.call()
+  field_penalty <- check_flag(field_penalty)
+  data <- ising_input(x, check_choice(na, c("error", "drop")), field_penalty)
+  settings <- path_settings(data, method, field_penalty, tol, max_iter)
+  criterion <- check_choice(criterion, c("cv", "ebic"))
+  settings$gamma <- check_number(gamma, lower = 0, upper = 1e6)
+  grid <- path_grid(data, rho, n_rho, rho_min_ratio, settings$method)
+  folds <- check_count(folds, lower = 2, upper = nrow(data$x))
+  fits <- ising_along(data, grid, settings)
+  table <- if (criterion == "ebic") {
+    data.frame(rho = grid, edges = vapply(fits, function(f) count_pairs(f$W), 0), value = vapply(fits, ising_criterion, 0, data, settings$gamma))
+  } else {
+    ising_folds(data, grid, settings, folds, fits)
+  }
+  best <- if (criterion == "ebic") which.min(table$value) else which.max(table$value)
+  fit <- ising_finish(fits[[best]], data, c(settings, list(criterion = criterion)), call, table)
+  fit$rho <- grid[best]
+  fit
+}
+
+ising_folds <- function(data, grid, settings, folds, fits) {
+  fold <- make_folds(nrow(data$x), folds)
+  scores <- resample_lapply(seq_len(folds), function(k) {
+    train <- list(x = data$x[fold != k, , drop = FALSE])
+    test <- data$x[fold == k, , drop = FALSE]
+    constant <- abs(colMeans(train$x)) == 1
+    if (any(constant) && !settings$field_penalty) {
+      abort_input(paste0("Column \"", colnames(train$x)[constant][1L], "\" of `x` is constant in the training rows of a fold.\n",
+                         "Use fewer folds, field_penalty = TRUE, or criterion = \"ebic\"."), "x")
+    }
+    along <- ising_along(train, grid, settings)
+    list(
+      exact = vapply(along, function(f) {
+        if (core_ising_component(f$W) > 20L) NA_real_ else ising_loglik(test, f$W, as.vector(f$b)) / nrow(test)
+      }, 0),
+      pseudo = vapply(along, function(f) -core_ising_pseudo_loss(test, f$W, as.vector(f$b)), 0)
+    )
+  }, "cross-validation")
+  exact <- do.call(cbind, lapply(scores, `[[`, "exact"))
+  score <- if (anyNA(exact)) do.call(cbind, lapply(scores, `[[`, "pseudo")) else exact
+  data.frame(rho = grid, edges = vapply(fits, function(f) count_pairs(f$W), 0), value = rowMeans(score),
+             se = apply(score, 1L, stats::sd) / sqrt(folds), score = if (anyNA(exact)) "pseudo-likelihood" else "likelihood")
+}
+
+#' @export
+print.granary_ising_path <- function(x, ...) {
+  cli::cat_line("Ising models by ", ising_titles[[x$method]], ": ", ncol(x$W[[1L]]), " variables, ", length(x$rho), " penalties, n = ", x$n)
+  print_call(x$call)
+  print(utils::head(data.frame(rho = x$rho, edges = x$df, loglik = x$loglik, kkt = x$kkt), 10L), digits = 4L, row.names = FALSE)
+  if (length(x$rho) > 10L) cli::cat_line("... ", length(x$rho) - 10L, " more")
+  cli::cat_line("Solver: ", format_convergence(x$convergence))
+  invisible(x)
+}
+
+#' @rdname ising_path
+#' @param ... For `plot()`, graphical parameters.
+#' @export
+plot.granary_ising_path <- function(x, ...) {
+  plot_along(x$rho, x$df, "edges", xlab = "rho", ...)
+}
+
+#' Bounds on Ising estimates and on their computation
+#'
+#' How large the solution of [ising_fit()] can be, and how far forward-backward splitting and proximal gradient methods with sampled gradients can be
+#' from
+#' it after `steps` steps: the calculator of chapter 5 of the thesis.
+#'
+#' @details
+#' `W` and `b` bound \eqn{|W^*|_1}{|W*|_1} and \eqn{|b^*|_1}{|b*|_1} (Theorem 5.2), `D` their joint norm, `G` the gradients (Lemma 5.3). With a
+#' sampler of bias
+#' at most \eqn{B/S}{B/S} and variance at most \eqn{V/S}{V/S} for \eqn{S} draws, `error` bounds with probability \eqn{1 - \delta}{1 - delta} the
+#' weighted mean
+#' error \eqn{A} of the gradients, and `objective` the distance of the objective to its minimum: `robust` and `average` for forward-backward
+#' splitting,
+#' `random` the average one over `epsilon`. `pg` and `apg` are the error terms \eqn{K A^2}{K A^2} and \eqn{K^2 A^2}{K^2 A^2} of the basic and
+#' accelerated
+#' proximal gradient. Theorem 5.10 is printed for equal weights only; `printed = TRUE` gives its numbers (see `errata("thesis-5-discrete-mrf")`).
+#'
+#' How fast errors must fall, or draws grow, with the step k (e > 0 arbitrary):
+#'
+#' | | basic PG | accelerated PG | FBS |
+#' | --- | --- | --- | --- |
+#' | errors, for convergence | \eqn{k^{-(1/2+e)}}{k^-(1/2+e)} | \eqn{k^{-(1+e)}}{k^-(1+e)} | \eqn{1/\log k}{1/log k} |
+#' | draws, for convergence | \eqn{k^{1/2+e}}{k^(1/2+e)} | never guaranteed | \eqn{\log k}{log k} |
+#' | draws, for \eqn{O(1/\sqrt K)}{O(1/sqrt K)} | \eqn{k^{3/4+e}}{k^(3/4+e)} | | \eqn{k^{1/2+e}}{k^(1/2+e)} |
+#' | draws, for \eqn{O(1/K)}{O(1/K)} | \eqn{k^{1+e}}{k^(1+e)} | | \eqn{k^{1+e}}{k^(1+e)} |
+#'
+#' @inheritParams ising_fit
+#' @param steps Number of steps K.
+#' @param samples Draws at step k, as in [ising_fit()].
+#' @param B,V Constants of the sampler; not known in general, 1 by convention.
+#' @param delta,epsilon Probabilities of failure.
+#' @param printed Whether to use Theorem 5.10 as printed.
+#' @return A list of class `granary_ising_bounds`.
+#' @family Ising models
+#' @export
+#' @examples
+#' set.seed(1)
+#' ising_bounds(sim_ising(p = 6)$data, rho = 1 / 16, steps = 1000)
+ising_bounds <- function(x, rho, steps = 1000, beta = 1, r = 0.5, samples = function(k) ceiling(sqrt(k)), B = 1, V = 1, delta = 0.05, epsilon = 0.05,
+                         field_penalty = FALSE, printed = FALSE) {
+  field_penalty <- check_flag(field_penalty)
+  data <- ising_input(x, "error", field_penalty)
+  rho <- check_number(rho, lower = 0, strict_lower = TRUE, upper = 1e6)
+  steps <- check_count(steps, upper = 1e7)
+  beta <- check_number(beta, lower = 0, strict_lower = TRUE)
+  r <- check_number(r, lower = 0, upper = 10)
+  B <- check_number(B, lower = 0)
+  V <- check_number(V, lower = 0)
+  delta <- check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
+  epsilon <- check_number(epsilon, lower = 0, upper = 1, strict_lower = TRUE)
+  printed <- check_flag(printed)
+  S <- check_samples(samples, steps)
+  size <- as.list(core_ising_bounds(data$x, rho, field_penalty))
+  k <- seq_len(steps)
+  M <- ncol(data$x)^2
+  L <- log(1 / delta)
+  error <- function(weight) {
+    range <- if (printed) sqrt(M) else sqrt(M) * steps * max(weight)
+    bias <- min(2 * sqrt(M), B * sum(weight / S))
+    variance <- min(4 * M, V * sum(weight^2 / S))
+    bias + 2 * range * L / (3 * steps) + sqrt(2 * variance * L + 4 * range^2 * L^2 / (9 * steps^2))
+  }
+  harmonic <- function(power) sum(k^-power)
+  A <- c(robust = error(k^-r / harmonic(r)), average = error(rep(1 / steps, steps)), accelerated = error(k / (steps * (steps + 1) / 2)))
+  D <- size$D
+  G <- size$G
+  robust <- D^2 * G / (2 * beta * harmonic(r)) + 2 * D * A[["robust"]] + 4 * beta * G * harmonic(2 * r) / harmonic(r)
+  average <- D^2 * G * (steps + 1)^r / (2 * beta * steps) + 2^(1 + r) * D * A[["average"]] + 2^(2 + r) * beta * G * harmonic(r) / steps
+  structure(
+    list(W = size$couplings, b = size$fields, D = D, G = G, error = A,
+         objective = c(robust = robust, average = average, random = average / epsilon),
+         error_terms = c(pg = steps * A[["average"]]^2, apg = steps^2 * A[["accelerated"]]^2), rho = rho, steps = steps, delta = delta),
+    class = "granary_ising_bounds"
+  )
+}
+
+#' @export
+print.granary_ising_bounds <- function(x, ...) {
+  short <- function(v) format(v, digits = 4L)
+  cli::cat_line("Bounds for the Ising likelihood at rho = ", short(x$rho))
+  cli::cat_line("  solution: |W|_1 <= ", short(x$W), ", |b|_1 <= ", short(x$b), ", norm D <= ", short(x$D), "; gradients: G <= ", short(x$G))
+  cli::cat_line("After ", x$steps, " steps, with probability ", 1 - x$delta, ":")
+  cli::cat_line("  mean error of the gradients: ", paste0(names(x$error), " ", short(x$error), collapse = ", "))
+  cli::cat_line("  objective above its minimum: ", paste0(names(x$objective), " ", short(x$objective), collapse = ", "))
+  cli::cat_line("  error terms of the proximal gradient: ", paste0(names(x$error_terms), " ", short(x$error_terms), collapse = ", "))
+  invisible(x)
+}

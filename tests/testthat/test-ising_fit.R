@@ -1,0 +1,288 @@
+# References in plain R: nothing here calls the core.
+all_states <- function(p) as.matrix(expand.grid(rep(list(c(-1, 1)), p)))
+
+brute_ising <- function(W, b) {
+  x <- all_states(length(b))
+  energy <- rowSums(x * (x %*% W)) + drop(x %*% b)
+  z <- sum(exp(energy))
+  prob <- exp(energy) / z
+  list(logz = log(z), prob = prob, mean = colSums(prob * x), second = crossprod(x, prob * x), x = x)
+}
+
+ising_violation <- function(x, W, b, rho) {
+  model <- brute_ising(W, b)
+  G <- model$second - crossprod(x) / nrow(x)
+  diag(G) <- 0
+  off <- upper.tri(W)
+  on <- W != 0 & off
+  max(0, abs(G + rho * sign(W))[on], (abs(G) - rho)[off & !on], abs(model$mean - colMeans(x)))
+}
+
+test_that("exact fits satisfy the optimality conditions computed by brute force", {
+  for (seed in 1:3) {
+    set.seed(seed)
+    sim <- sim_ising(7, density = 0.5, field = "uniform", n = 100, size = 0.5)
+    for (rho in c(0.02, 0.1)) {
+      fit <- ising_fit(sim$data, rho = rho, method = "exact", tol = 1e-8)
+      expect_true(fit$convergence$converged)
+      expect_lt(ising_violation(sim$data, unname(fit$W), unname(fit$b), rho), 1e-7)
+      expect_equal(as.numeric(logLik(fit)), sum(predict(fit, type = "log_joint")), tolerance = 1e-10)
+      bounds <- ising_bounds(sim$data, rho)
+      expect_lte(sum(abs(fit$W)), bounds$W)
+      expect_lte(sum(abs(fit$b)), bounds$b)
+    }
+  }
+})
+
+test_that("two variables without penalty give the log odds ratio of the table", {
+  x <- cbind(a = rep(c(0, 0, 1, 1), c(10, 4, 3, 9)), b = rep(c(0, 1, 0, 1), c(10, 4, 3, 9)))
+  fit <- ising_fit(x, rho = 0, method = "exact", tol = 1e-9)
+  expect_equal(coef(fit)$log_odds_ratio, log(10 * 9 / (4 * 3)), tolerance = 1e-6)
+  for (method in c("pseudolik", "nodewise")) {
+    other <- ising_fit(x, rho = 1e-7, method = method, tol = 1e-9)
+    expect_equal(coef(other)$log_odds_ratio, log(10 * 9 / (4 * 3)), tolerance = 1e-3)
+  }
+})
+
+test_that("flipping, permuting and repeating the data does what it should", {
+  set.seed(4)
+  x <- sim_ising(6, density = 0.5, field = "uniform", n = 80, size = 0.5)$data
+  for (method in c("exact", "pseudolik")) {
+    fit <- ising_fit(x, rho = 0.05, method = method, tol = 1e-9)
+    flipped <- x
+    flipped[, 2] <- -flipped[, 2]
+    s <- c(1, -1, 1, 1, 1, 1)
+    other <- ising_fit(flipped, rho = 0.05, method = method, tol = 1e-9)
+    expect_equal(other$W, fit$W * tcrossprod(s), tolerance = 1e-5)
+    expect_equal(unname(other$b), unname(fit$b * s), tolerance = 1e-5)
+    expect_equal(ising_fit(x[, 6:1], rho = 0.05, method = method, tol = 1e-9)$W, fit$W[6:1, 6:1], tolerance = 1e-5)
+    expect_equal(ising_fit(rbind(x, x), rho = 0.05, method = method, tol = 1e-9)$W, fit$W, tolerance = 1e-6)
+  }
+})
+
+test_that("the largest penalty gives the empty graph and means of the data; a little less gives one edge", {
+  set.seed(5)
+  x <- sim_ising(6, n = 200, size = 0.3)$data
+  m <- colMeans(x)
+  s <- abs(crossprod(x) / nrow(x) - tcrossprod(m))
+  top <- max(s[upper.tri(s)])
+  null <- ising_fit(x, rho = top, method = "exact")
+  expect_equal(null$df, 0)
+  expect_equal(unname(null$b), unname(atanh(m)), tolerance = 1e-6)
+  expect_equal(ising_fit(x, rho = 0.99 * top, method = "exact")$df, 1)
+  expect_equal(ising_fit(x, rho = 2 * top, method = "pseudolik")$df, 0)
+  expect_equal(ising_path(x, n_rho = 4)$df[1], 0)
+})
+
+test_that("the coding of the data does not matter, and comes back", {
+  set.seed(6)
+  x <- sim_ising(4, n = 60, size = 0.5)$data
+  reference <- ising_fit(x, rho = 0.05)
+  codes <- list(zero_one = (x + 1) / 2, logical = x > 0, integer = matrix(as.integer(x), nrow(x), dimnames = dimnames(x)))
+  for (code in codes) expect_equal(ising_fit(code, rho = 0.05)$W, reference$W)
+  frame <- as.data.frame(lapply(as.data.frame(x), function(v) factor(ifelse(v > 0, "yes", "no"))))
+  fit <- ising_fit(frame, rho = 0.05)
+  expect_equal(fit$W, reference$W)
+  set.seed(1)
+  draw <- simulate(fit, 5)
+  expect_identical(levels(draw$V1), c("no", "yes"))
+  shuffled <- frame[, 4:1]
+  levels_turned <- shuffled
+  levels_turned$V1 <- factor(as.character(frame$V1), levels = c("yes", "no"))
+  expect_equal(predict(fit, levels_turned), predict(fit, frame))
+  expect_identical(typeof(simulate(ising_fit(codes$logical, rho = 0.05), 2)), "logical")
+  expect_true(all(simulate(ising_fit(codes$zero_one, rho = 0.05), 9) %in% 0:1))
+  expect_error(predict(fit, frame[, 1:3]), "\"V4\" is missing", class = "granary_error_input")
+})
+
+test_that("conditional and joint probabilities agree with brute force", {
+  set.seed(7)
+  model <- sim_ising(5, field = "uniform", n = 20, size = 0.6)
+  brute <- brute_ising(unname(model$W), unname(model$b))
+  colnames(brute$x) <- colnames(model$W)
+  expect_equal(predict(model, brute$x, "joint"), brute$prob, tolerance = 1e-12)
+  conditional <- predict(model, brute$x)
+  partner <- brute$x
+  for (i in 1:5) {
+    up <- down <- brute$x
+    up[, i] <- 1
+    down[, i] <- -1
+    pu <- predict(model, up, "joint")
+    pd <- predict(model, down, "joint")
+    expect_equal(unname(conditional[, i]), pu / (pu + pd), tolerance = 1e-12)
+  }
+  expect_equal(ising_logz(model), brute$logz, tolerance = 1e-12)
+  moments <- ising_moments(model)
+  expect_equal(unname(moments$mean), unname(brute$mean), tolerance = 1e-12)
+  expect_equal(unname(moments$second), unname(brute$second), tolerance = 1e-12)
+  other <- sim_ising(5, n = NULL, size = 0.6)
+  expect_equal(ising_kl(model, other), sum(brute$prob * log(brute$prob / predict(other, brute$x, "joint"))), tolerance = 1e-10)
+  expect_lte(ising_logz(model, "mean_field"), brute$logz)
+})
+
+test_that("chains have the closed forms of log Z and correlations, and belief propagation is exact on them", {
+  chain <- ising_model(toeplitz(c(0, 0.4, rep(0, 28))))  # 30 in one component: too many to enumerate, but not for beliefs
+  expect_equal(ising_logz(chain), 30 * log(2) + 29 * log(cosh(0.8)), tolerance = 1e-6)
+  expect_error(ising_logz(chain, "exact"), "pseudo-likelihood", class = "granary_error_input")
+  expect_equal(ising_logz(ising_model(matrix(0), 0.7)), log(2 * cosh(0.7)))
+})
+
+test_that("Gibbs moments come with R-hat, which warns of chains that do not mix", {
+  set.seed(14)
+  easy <- ising_moments(ising_model(toeplitz(c(0, 0.1, 0, 0))), "gibbs", samples = 500, sweeps = 50)
+  expect_lt(easy$r_hat, 1.2)
+  field <- ising_model(toeplitz(c(0, -2, 0.5, 1, 0, -1, 1, 0.3)))
+  expect_warning(hard <- ising_moments(field, "gibbs", samples = 200, sweeps = 10), "not mixed", class = "granary_warning_convergence")
+  expect_gt(hard$r_hat, 1.2)
+  expect_true(is.na(ising_moments(field, "exact")$r_hat))
+})
+
+test_that("stochastic methods approach the optimum, in the order of the thesis, and repeat with a seed", {
+  set.seed(8)
+  sim <- sim_ising(8, n = 50)
+  best <- ising_fit(sim$data, rho = 1 / 16, method = "exact")$objective
+  exact <- ising_fit(sim$data, rho = 1 / 16, method = "apg", sampler = "exact", max_iter = 5000)
+  expect_equal(exact$objective, best, tolerance = 1e-6)
+  run <- function(...) {
+    set.seed(1)
+    ising_fit(sim$data, rho = 1 / 16, max_iter = 300, ...)
+  }
+  fbs <- run(method = "fbs")
+  expect_identical(fbs$W, run(method = "fbs")$W)
+  gap <- unlist(fbs$trace[nrow(fbs$trace), c("last", "average", "robust")]) - best
+  expect_true(all(gap > 0) && !is.unsorted(gap))
+  for (sampler in c("pcd", "importance", "mean_field", "belief")) expect_true(all(is.finite(suppressWarnings(run(method = "pg",
+                                                                                                                 sampler = sampler))$W)))
+  for (output in c("average", "robust", "random")) expect_true(all(is.finite(run(method = "fbs", output = output)$W)))
+  expect_warning(run(method = "apg"), "need not converge", class = "granary_warning")
+})
+
+test_that("forward-backward splitting with exact moments is Algorithm 5.1, step by step", {
+  set.seed(3)
+  x <- sim_ising(5, n = 50)$data
+  S <- crossprod(x) / 50 - diag(5)
+  m <- colMeans(x)
+  G <- sqrt(25 * (1 + max(abs(S)))^2 + 5 * (1 + max(abs(m)))^2)
+  W <- matrix(0, 5, 5)
+  b <- rep(0, 5)
+  for (k in 1:100) {
+    model <- brute_ising(W, b)
+    step <- W - (model$second - diag(5) - S) / (G * sqrt(k))
+    b <- b - (model$mean - m) / (G * sqrt(k))
+    W <- sign(step) * pmax(abs(step) - 1 / (16 * G * sqrt(k + 1)), 0)
+  }
+  fit <- suppressWarnings(ising_fit(x, rho = 1 / 16, method = "fbs", sampler = "exact", max_iter = 100, tol = 1e-12))
+  expect_equal(unname(fit$W), unname(W), tolerance = 1e-12)
+  expect_equal(unname(fit$b), unname(b), tolerance = 1e-12)
+})
+
+test_that("graphs are recovered over several seeds", {
+  for (seed in 1:3) {
+    set.seed(seed)
+    W <- matrix(0, 12, 12)
+    W[cbind(1:11, 2:12)] <- 0.35 * sample(c(-1, 1), 11, TRUE)
+    truth <- ising_model(W + t(W))
+    x <- simulate(truth, nsim = 1500)
+    for (method in c("exact", "pseudolik", "nodewise")) {
+      found <- ising_fit(x, method = method)
+      expect_true(all(found$W[truth$W != 0] * truth$W[truth$W != 0] > 0))
+      expect_lte(found$df, if (method == "nodewise") 13 else 30)
+    }
+  }
+})
+
+test_that("nodewise fits agree with IsingFit", {
+  skip_if_not_installed("IsingFit")
+  set.seed(9)
+  x <- (sim_ising(8, density = 0.3, n = 400, size = 0.5)$data + 1) / 2
+  peer <- IsingFit::IsingFit(x, plot = FALSE, progressbar = FALSE)
+  fit <- ising_fit(x, method = "nodewise", tol = 1e-7)
+  expect_equal(unname(8 * fit$W), unname(as.matrix(peer$weiadj)), tolerance = 1e-2)
+})
+
+test_that("nodewise fits do not depend on the number of threads", {
+  set.seed(10)
+  x <- sim_ising(9, n = 200, size = 0.4)$data
+  expect_identical(ising_fit(x, method = "nodewise", threads = 1)$W, ising_fit(x, method = "nodewise", threads = 2)$W)
+})
+
+test_that("cross-validation and EBIC choose, and repeat with a seed", {
+  set.seed(11)
+  x <- sim_ising(6, density = 0.4, n = 200, size = 0.5)$data
+  choose <- function(...) {
+    set.seed(2)
+    ising_cv(x, n_rho = 6, folds = 3, ...)
+  }
+  cv <- choose()
+  expect_identical(cv$rho, choose()$rho)
+  expect_identical(cv$rho, cv$selection$rho[which.max(cv$selection$value)])
+  expect_identical(unique(cv$selection$score), "likelihood")
+  expect_gt(choose(criterion = "ebic")$df, 0)
+  expect_true(choose(method = "pseudolik")$convergence$converged)
+})
+
+test_that("bounds are those of the thesis, printed and corrected", {
+  set.seed(12)
+  x <- sim_ising(4, n = 40)$data
+  bounds <- ising_bounds(x, 0.1, steps = 100, printed = TRUE)
+  s <- max(abs(crossprod(x) / 40 - diag(4)))
+  m <- max(abs(colMeans(x)))
+  expect_equal(bounds$W, 4 * log(2) / 0.1)
+  expect_equal(bounds$b, 4 * log(2) * (0.1 + 1 + s) / (0.1 * (1 - m)))
+  expect_equal(bounds$G, sqrt(16 * (1 + s)^2 + 4 * (1 + m)^2))
+  expect_equal(bounds$D, sqrt(bounds$W^2 + bounds$b^2))
+  corrected <- ising_bounds(x, 0.1, steps = 100)
+  expect_gt(corrected$error[["robust"]], bounds$error[["robust"]])
+  expect_equal(corrected$error[["average"]], bounds$error[["average"]])
+})
+
+test_that("bad input is refused with a reason", {
+  x <- cbind(a = c(0, 1, 0, 1, 1), b = c(1, 1, 0, 0, 1))
+  refuse <- function(expr, pattern) expect_error(expr, pattern, class = "granary_error_input")
+  refuse(ising_fit(cbind(x, c = 1)), "\"c\" of `x` is constant")
+  expect_true(all(is.finite(ising_fit(cbind(x, c = 1), rho = 0.1, field_penalty = TRUE)$b)))
+  refuse(ising_fit(cbind(x, c = c(0, 1, 2, 0, 1))), "has 3 values")
+  refuse(ising_fit(data.frame(x, c = letters[1:5])), "has 5 values")
+  refuse(ising_fit(cbind(x, c = c(1, 2, 1, 2, 1))), "0 and 1, or -1 and 1")
+  refuse(ising_fit(replace(x, 3, NA)), "na = \"drop\"")
+  expect_equal(ising_fit(replace(x, 3, NA), rho = 0.1, na = "drop")$n, 4)
+  refuse(ising_fit(x[1, , drop = FALSE]), "at least 2 rows")
+  refuse(ising_fit(x, rho = -1), "at least 0")
+  refuse(ising_fit(1:3), "two-valued")
+  refuse(ising_fit(x, samples = function(k) "a", method = "fbs", rho = 0.1), "one number for each step")
+  refuse(ising_fit(x, rho = 0.1, method = "nodewise", penalty = "ridge"), "takes no")
+  refuse(ising_fit(x, rho = 0.1, mask = matrix(1, 3, 3)), "one row per variable")
+  refuse(ising_model(matrix(1, 2, 2)), "zero diagonal")
+  refuse(ising_model(matrix(c(0, 1, 2, 0), 2)), "symmetric")
+  refuse(ising_kl(ising_model(matrix(0, 2, 2)), ising_model(matrix(0, 3, 3))), "same variables")
+  refuse(ising_moments(1), "an Ising model")
+  frame <- data.frame(a = factor(c("u", "v", "u", "v", "v"), levels = c("u", "v", "w")), b = c(TRUE, FALSE, TRUE, TRUE, FALSE))
+  expect_warning(ising_fit(frame, rho = 0.1), "declares 3 levels", class = "granary_warning_input")
+  wide <- matrix(sample(0:1, 30 * 40, TRUE), 40)
+  refuse(ising_fit(wide, method = "exact"), "pseudolik")
+})
+
+test_that("separable data without penalty is not silently infinite", {
+  x <- cbind(a = rep(c(-1, 1), each = 5), b = rep(c(-1, 1), each = 5))
+  fit <- suppressWarnings(ising_fit(x, rho = 0, method = "exact", max_iter = 20))
+  expect_true(all(is.finite(fit$W)))
+  expect_true(ising_fit(x, rho = 0.05, method = "exact")$convergence$converged)
+})
+
+test_that("fits print, summarise and plot", {
+  set.seed(13)
+  x <- sim_ising(5, n = 60, size = 0.5)$data
+  fit <- ising_fit(x, rho = 0.05, method = "fbs", max_iter = 50)
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_output(print(fit), "forward-backward splitting: 5 variables")
+  expect_output(print(summary(fit)), "Most connected")
+  for (type in c("network", "heatmap", "trace")) expect_silent(plot(fit, type = type))
+  expect_error(plot(ising_fit(x, rho = 0.05), type = "trace"), class = "granary_error_input")
+  expect_output(print(ising_path(x, n_rho = 3)), "3 penalties")
+  expect_silent(plot(ising_path(x, n_rho = 3)))
+  expect_output(print(ising_bounds(x, 0.1)), "norm D")
+  expect_s3_class(glance(fit), "data.frame")
+  skip_if_not_installed("igraph")
+  expect_equal(igraph::vcount(igraph::as.igraph(fit)), 5)
+})
