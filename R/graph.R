@@ -1,0 +1,449 @@
+# One class for undirected graphs, DAGs, CPDAGs, ancestral graphs and PAGs: nodes, and edges with a mark at each end.
+# `edges` is an integer matrix with the columns from < to and the marks there (1 tail, 2 arrow, 3 circle), as src/r_graph_convert.h reads it.
+
+mark_names <- c("tail", "arrow", "circle")
+graph_types <- c("undirected", "dag", "cpdag", "pdag", "mag", "pag", "mixed")
+graph_titles <- c(undirected = "Undirected graph", dag = "Directed acyclic graph (DAG)", cpdag = "Markov equivalence class of DAGs (CPDAG)",
+                  pdag = "Partially directed graph", mag = "Ancestral graph (MAG)", pag = "Partial ancestral graph (PAG)", mixed = "Mixed graph")
+
+new_graph <- function(nodes, edges, type = NULL) {
+  edges <- matrix(as.integer(edges), ncol = 4L, dimnames = list(NULL, c("from", "to", "at_from", "at_to")))
+  turned <- edges[, 1L] > edges[, 2L]
+  edges[turned, ] <- edges[turned, c(2L, 1L, 4L, 3L)]
+  edges <- edges[order(edges[, 1L], edges[, 2L]), , drop = FALSE]
+  graph <- structure(list(nodes = nodes, edges = edges, type = "mixed"), class = "granary_graph")
+  graph$type <- if (is.null(type)) infer_type(graph) else type
+  graph
+}
+
+infer_type <- function(graph) {
+  marks <- graph$edges[, 3:4, drop = FALSE]
+  tails <- rowSums(marks == 1L)
+  if (any(marks == 3L)) return("pag")
+  if (all(tails == 2L)) return("undirected")
+  if (all(tails == 1L) && length(core_graph_cycle(length(graph$nodes), graph$edges)) == 0L) return("dag")
+  if (all(tails >= 1L)) "pdag" else "mixed"
+}
+
+#' Graphs with marked edges
+#'
+#' One class for undirected graphs, DAGs, CPDAGs, ancestral graphs (MAGs) and partial ancestral graphs (PAGs). Every edge has a mark at each end: a tail,
+#' an arrow or a circle (not known), so that `a --> b`, `a --- b`, `a <-> b` and `a o-> b` are four kinds of edges.
+#'
+#' @details
+#' `as_graph()` reads
+#' * text: `"a -> b <- c; c o-> d"`. The marks are `<`, `>`, `-` and `o`; edges may be chained, and `;`, `,` or a new line starts afresh. A lone name adds a
+#'   node;
+#' * a square adjacency matrix of zeros and ones (or logical): entry (i, j) means \eqn{i \to j}{i -> j}, and both (i, j) and (j, i) an undirected edge;
+#' * a matrix of marks, as `as.matrix()` gives it: entry (i, j) is the mark at j of the edge between i and j: 0 none, 1 tail, 2 arrow, 3 circle;
+#' * a data frame with the columns `from`, `to` and, optionally, `edge` (`"-->"`, `"<->"`, `"o->"`, ...); without it the edges are directed;
+#' * an `igraph` graph (mutual edges are undirected), or a fit of [pc()], [fci()], [rfci()].
+#'
+#' Printing lists the edges; `summary()` also the degrees; `as.matrix()` gives the matrix of marks, `as.data.frame()` and `tidy()` a table of edges, and
+#' [graph_igraph()] an igraph graph.
+#'
+#' @param x What to read; see Details. For the methods, a graph.
+#' @param nodes Names of the nodes, in order. Needed for nodes without edges, where `x` does not say it.
+#' @param type What the graph is meant to be: `"undirected"`, `"dag"`, `"cpdag"`, `"pdag"`, `"mag"`, `"pag"` or `"mixed"`. By default the
+#'   narrowest of them that fits its marks.
+#' @param object A graph.
+#' @param row.names,optional As in [base::as.data.frame()]; not used.
+#' @param ... Not used.
+#' @return A `granary_graph`: a list with `nodes` (names), `edges` (an integer matrix with the columns `from`, `to`, `at_from`, `at_to`) and `type`.
+#' @family graphs
+#' @export
+#' @examples
+#' g <- as_graph("smoking -> tar -> cancer <- genes; genes -> smoking")
+#' g
+#' as.matrix(g)
+#' summary(g)
+#' as.data.frame(as_graph("a o-> b <-> c"))
+#' as_graph(rbind(c(0, 1), c(0, 0)), nodes = c("rain", "wet"))
+as_graph <- function(x, nodes = NULL, type = NULL) {
+  if (missing(x)) fail_missing("x")
+  if (!is.null(nodes)) {
+    if (!is.character(nodes) || is.object(nodes)) fail_input("nodes", "a character vector of names (or NULL)", describe(nodes))
+    check_names_unique(nodes, "nodes")
+  }
+  if (!is.null(type)) type <- check_choice(type, graph_types)
+  graph <- read_graph(x, nodes)
+  if (!is.null(type)) graph <- set_graph_type(graph, type)
+  graph
+}
+
+read_graph <- function(x, nodes, arg = "x") {
+  if (inherits(x, "granary_graph")) return(rename_nodes(x, nodes, arg))
+  if (inherits(x, "granary_constraint")) return(rename_nodes(x$graph, nodes, arg))
+  if (inherits(x, "granary_sim_dag")) return(rename_nodes(x$graph, nodes, arg))
+  if (inherits(x, "igraph")) return(graph_from_igraph(x, nodes, arg))
+  if (is.character(x) && !is.object(x) && is.null(dim(x)) && length(x) > 0L && !anyNA(x)) return(graph_from_text(x, nodes, arg))
+  if (is.data.frame(x) && all(c("from", "to") %in% names(x))) return(graph_from_frame(x, nodes, arg))
+  if (is.matrix(x) || inherits(x, "Matrix")) return(graph_from_matrix(x, nodes, arg))
+  fail_input(arg, "a graph: text like \"a -> b\", an adjacency matrix, a data frame with columns from and to, an igraph graph or a fit", describe(x))
+}
+
+rename_nodes <- function(graph, nodes, arg) {
+  if (is.null(nodes)) return(graph)
+  if (length(nodes) != length(graph$nodes)) {
+    abort_input(sprintf("`nodes` must name the %d nodes of `%s`, but it has %d names.", length(graph$nodes), arg, length(nodes)), "nodes")
+  }
+  graph$nodes <- nodes
+  graph
+}
+
+check_graph <- function(x, arg = deparse1(substitute(x))) {
+  if (missing(x)) fail_missing(arg)
+  force(arg)
+  read_graph(x, NULL, arg)
+}
+
+set_graph_type <- function(graph, type) {
+  marks <- graph$edges[, 3:4, drop = FALSE]
+  tails <- rowSums(marks == 1L)
+  circles <- any(marks == 3L)
+  cycle <- core_graph_cycle(length(graph$nodes), graph$edges)
+  name <- function(k) graph$nodes[k]
+  reason <- switch(type,
+    undirected = if (any(tails != 2L)) "some of its edges have an arrow or a circle",
+    dag = if (any(tails != 1L) || circles) "some of its edges are not directed",
+    cpdag = , pdag = if (any(tails == 0L) || circles) "it has edges that are neither directed nor undirected",
+    mag = if (circles) "it has circles",
+    NULL
+  )
+  if (is.null(reason) && type %in% c("dag", "cpdag", "pdag", "mag") && length(cycle) > 0L) {
+    reason <- paste("it has the cycle", paste(name(c(cycle, cycle[1L])), collapse = " -> "))
+  }
+  if (!is.null(reason)) abort_input(sprintf("The graph cannot be of type \"%s\": %s.", type, reason), "type")
+  graph$type <- type
+  graph
+}
+
+graph_from_text <- function(x, nodes, arg) {
+  parsed <- parse_edges(x, arg)
+  build_graph(parsed$from, parsed$to, parsed$edge, nodes, parsed$seen, arg)
+}
+
+parse_edges <- function(x, arg) {
+  pieces <- trimws(unlist(strsplit(x, "[;,\n]")))
+  pieces <- pieces[nzchar(pieces)]
+  glyph <- "\\s+([<o-]?-+[>o-]?)\\s+|\\s*(<-+>|o-+>|<-+o|<-+|-+>)\\s*"
+  from <- to <- marks <- character()
+  seen <- character()
+  for (piece in pieces) {
+    at <- gregexpr(glyph, piece, perl = TRUE)
+    names <- trimws(regmatches(piece, at, invert = TRUE)[[1L]])
+    edges <- trimws(regmatches(piece, at)[[1L]])
+    if (any(!nzchar(names)) || any(grepl("[<>]", names))) {
+      abort_input(sprintf("`%s` must be text like \"a -> b <- c\", but \"%s\" cannot be read.", arg, substr(piece, 1L, 40L)), arg)
+    }
+    seen <- c(seen, names)
+    from <- c(from, utils::head(names, -1L))
+    to <- c(to, utils::tail(names, -1L))
+    marks <- c(marks, edges)
+  }
+  list(from = from, to = to, edge = marks, seen = seen)
+}
+
+# The marks that an edge like "o->" has at its ends.
+read_marks <- function(edge, arg) {
+  left <- c("<" = 2L, "o" = 3L, "-" = 1L)[substr(edge, 1L, 1L)]
+  right <- c(">" = 2L, "o" = 3L, "-" = 1L)[substring(edge, nchar(edge))]
+  bad <- which(is.na(left) | is.na(right) | !grepl("^[<o-]-*[>o-]?$", edge))
+  if (length(bad) > 0L) abort_input(sprintf("`%s` has an edge \"%s\"; edges are written like -->, <->, o->, o-o or ---.", arg, edge[bad[1L]]), arg)
+  cbind(unname(left), unname(right))
+}
+
+build_graph <- function(from, to, edge, nodes, seen, arg) {
+  seen <- unique(seen)
+  if (is.null(nodes)) nodes <- seen
+  unknown <- setdiff(seen, nodes)
+  if (length(unknown) > 0L) abort_input(sprintf("`nodes` must hold every node of `%s`, but \"%s\" is missing.", arg, unknown[1L]), "nodes")
+  pairs <- cbind(match(from, nodes), match(to, nodes))
+  loop <- which(from == to)
+  if (length(loop) > 0L) abort_input(sprintf("`%s` has an edge from \"%s\" to itself.", arg, from[loop[1L]]), arg)
+  twice <- which(duplicated(cbind(pmin(pairs[, 1L], pairs[, 2L]), pmax(pairs[, 1L], pairs[, 2L]))))
+  if (length(twice) > 0L) {
+    abort_input(sprintf("`%s` has more than one edge between \"%s\" and \"%s\".", arg, from[twice[1L]], to[twice[1L]]), arg)
+  }
+  new_graph(nodes, cbind(pairs, read_marks(edge, arg)))
+}
+
+graph_from_frame <- function(x, nodes, arg) {
+  from <- as.character(x$from)
+  to <- as.character(x$to)
+  if (anyNA(from) || anyNA(to) || any(!nzchar(c(from, to)))) abort_input(sprintf("`%s` has edges without a node at one end.", arg), arg)
+  edge <- if (is.null(x$edge)) rep("-->", nrow(x)) else as.character(x$edge)
+  if (anyNA(edge)) abort_input(sprintf("The column `edge` of `%s` must not be missing.", arg), arg)
+  build_graph(from, to, edge, nodes, c(rbind(from, to)), arg)
+}
+
+graph_from_matrix <- function(x, nodes, arg) {
+  x <- check_matrix(x, arg)
+  if (nrow(x) != ncol(x)) {
+    abort_input(sprintf("`%s` must be a square matrix, one row and column per node, but it is %d x %d.", arg, nrow(x), ncol(x)), arg)
+  }
+  names <- symmetric_labels(x, arg)
+  if (is.null(nodes)) nodes <- variable_names(names, ncol(x))
+  check_names_unique(nodes, arg)
+  if (length(nodes) != ncol(x)) abort_input(sprintf("`nodes` must have %d names, one per row of `%s`, not %d.", ncol(x), arg, length(nodes)), "nodes")
+  if (any(!x %in% 0:3)) {
+    abort_input(sprintf("`%s` must be an adjacency matrix of 0 and 1, or a matrix of marks 0 to 3, but it holds %s.\nFor weights pass `%s != 0`.", arg,
+                        format(x[!x %in% 0:3][1L], digits = 4L), arg), arg)
+  }
+  if (any(diag(x) != 0)) abort_input(sprintf("`%s` must have a zero diagonal: no node has an edge to itself.", arg), arg)
+  at <- which(upper.tri(x) & (x != 0 | t(x) != 0), arr.ind = TRUE)
+  forward <- x[at]
+  back <- t(x)[at]
+  if (all(x %in% 0:1)) {
+    marks <- cbind(ifelse(back == 1 & forward == 0, 2L, 1L), ifelse(forward == 1 & back == 0, 2L, 1L))
+  } else {
+    if (any(forward == 0 | back == 0)) {
+      abort_input(sprintf("In a matrix of marks both (i, j) and (j, i) must be non-zero or both zero; `%s` breaks this at nodes \"%s\" and \"%s\".", arg,
+                          nodes[at[which(forward == 0 | back == 0)[1L], 1L]], nodes[at[which(forward == 0 | back == 0)[1L], 2L]]), arg)
+    }
+    marks <- cbind(back, forward)
+  }
+  new_graph(nodes, cbind(at, marks))
+}
+
+graph_from_igraph <- function(x, nodes, arg) {
+  check_installed("igraph", "to read an igraph graph")
+  count <- igraph::vcount(x)
+  if (is.null(nodes)) nodes <- if (is.null(igraph::V(x)$name)) variable_names(NULL, count) else as.character(igraph::V(x)$name)
+  if (length(nodes) != count) abort_input(sprintf("`nodes` must have %d names, not %d.", count, length(nodes)), "nodes")
+  check_names_unique(nodes, arg)
+  ends <- igraph::as_edgelist(x, names = FALSE)
+  if (!is.null(igraph::E(x)$edge)) return(build_graph(nodes[ends[, 1L]], nodes[ends[, 2L]], igraph::E(x)$edge, nodes, nodes, arg))
+  m <- matrix(0, count, count)
+  m[ends] <- 1
+  if (!igraph::is_directed(x)) m <- pmax(m, t(m))
+  graph_from_matrix(m, nodes, arg)
+}
+
+#' @rdname as_graph
+#' @export
+as.matrix.granary_graph <- function(x, ...) {
+  p <- length(x$nodes)
+  m <- matrix(0L, p, p, dimnames = list(x$nodes, x$nodes))
+  m[x$edges[, 1:2, drop = FALSE]] <- x$edges[, 4L]
+  m[x$edges[, 2:1, drop = FALSE]] <- x$edges[, 3L]
+  m
+}
+
+# Edges as text, arrows pointing right where there is one arrow only.
+edge_table <- function(graph) {
+  e <- graph$edges
+  turn <- e[, 3L] == 2L & e[, 4L] != 2L
+  e[turn, ] <- e[turn, c(2L, 1L, 4L, 3L)]
+  data.frame(from = graph$nodes[e[, 1L]], edge = paste0(c("-", "<", "o")[e[, 3L]], "-", c("-", ">", "o")[e[, 4L]])[seq_len(nrow(e))],
+             to = graph$nodes[e[, 2L]], stringsAsFactors = FALSE)
+}
+
+#' @rdname as_graph
+#' @export
+as.data.frame.granary_graph <- function(x, row.names = NULL, optional = FALSE, ...) edge_table(x)  # nolint: object_name_linter.
+
+#' @rdname as_graph
+#' @export
+tidy.granary_graph <- function(x, ...) edge_table(x)
+
+count_kinds <- function(graph) {
+  kinds <- table(factor(edge_table(graph)$edge, c("-->", "---", "<->", "o->", "o-o", "--o", "o--")))
+  kinds[["--o"]] <- kinds[["--o"]] + kinds[["o--"]]
+  kinds[setdiff(names(kinds), "o--")]
+}
+
+describe_kinds <- function(graph) {
+  kinds <- count_kinds(graph)
+  words <- c("-->" = "directed", "---" = "undirected", "<->" = "bidirected", "o->" = "o->", "o-o" = "o-o", "--o" = "--o")
+  kinds <- kinds[kinds > 0L]
+  if (length(kinds) == 0L) return("")
+  paste0(" (", paste(kinds, words[names(kinds)], collapse = ", "), ")")
+}
+
+print_edges <- function(graph, limit = 12L) {
+  table <- edge_table(graph)
+  lines <- paste(table$from, table$edge, table$to)
+  shown <- utils::head(lines, limit)
+  if (length(shown) > 0L) cli::cat_line("  ", shown)
+  if (length(lines) > length(shown)) cli::cat_line("  ... and ", length(lines) - length(shown), " more; as.data.frame() lists them")
+}
+
+#' @export
+print.granary_graph <- function(x, ...) {
+  cli::cat_line(graph_titles[[x$type]], ": ", counted(length(x$nodes), "node", "nodes"), ", ", counted(nrow(x$edges), "edge", "edges"), describe_kinds(x))
+  print_edges(x)
+  invisible(x)
+}
+
+#' @rdname as_graph
+#' @export
+summary.granary_graph <- function(object, ...) {
+  p <- length(object$nodes)
+  degree <- tabulate(object$edges[, 1:2], p)
+  structure(list(graph = object, degree = stats::setNames(degree, object$nodes),
+                 components = core_graph_components(p, object$edges), kinds = count_kinds(object)), class = "summary_granary_graph")
+}
+
+#' @export
+print.summary_granary_graph <- function(x, ...) {
+  print(x$graph)
+  cli::cat_line("Components: ", if (length(x$components) > 0L) max(x$components) else 0L)
+  if (length(x$degree) > 0L) {
+    cli::cat_line("Degrees: mean ", format(mean(x$degree), digits = 3L), ", largest ", max(x$degree), " (",
+                  names(x$degree)[which.max(x$degree)], "), ", sum(x$degree == 0L), " nodes without edges")
+  }
+  invisible(x)
+}
+
+#' Change and question a graph
+#'
+#' @details
+#' * `graph_cpdag()`: the Markov equivalence class of a DAG. A directed edge is shared by all its members, an undirected one is not.
+#' * `graph_dag()`: a DAG with the skeleton, the directed edges and the v-structures of a partially directed graph (Dor and Tarsi 1992). If there is none a warning
+#'   says so and the result is `NULL`.
+#' * `graph_pag()`: the partial ancestral graph of a DAG of which only some nodes are observed: what no amount of data on them can improve on.
+#' * `graph_moral()`: parents of a common child are joined and directions dropped; `graph_skeleton()` only drops the marks.
+#' * `graph_separated()`: are `x` and `y` d-separated (in graphs with `<->` or undirected edges m-separated) given `given`? Then they are independent given `given` in
+#'   every distribution that the graph describes.
+#' * `graph_order()`: the nodes such that parents come before children; `graph_ancestors()` and `graph_descendants()` follow the directed edges and include the
+#'   nodes asked for.
+#'
+#' @param graph A graph, or what [as_graph()] can read.
+#' @param x,y,given Nodes, by name or number; `given` may be empty.
+#' @param latent Nodes that are not observed.
+#' @param selection Nodes that are always conditioned on: the data were selected by them.
+#' @param of Nodes, by name or number.
+#' @return A `granary_graph`, except for `graph_separated()` (`TRUE` or `FALSE`) and the last three (names of nodes).
+#' @references
+#' Chickering (1995). A transformational characterization of equivalent Bayesian network structures. *UAI*.
+#'
+#' Dor and Tarsi (1992). A simple algorithm to construct a consistent extension of a partially oriented graph. Technical report R-185, UCLA.
+#'
+#' Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias.
+#' *Artificial Intelligence* 172, 1873--1896.
+#' @family graphs
+#' @name graph_tools
+#' @examples
+#' g <- as_graph("a -> b -> d <- c <- a; d -> e")
+#' graph_cpdag(g)
+#' graph_dag(graph_cpdag(g))
+#' graph_pag(g, latent = "a")
+#' graph_moral(g)
+#' graph_skeleton(g)
+#' graph_separated(g, "b", "c", given = "a")
+#' graph_separated(g, "b", "c", given = c("a", "e"))
+#' graph_order(g)
+#' graph_ancestors(g, "d")
+#' graph_descendants(g, "b")
+NULL
+
+check_nodes <- function(x, graph, arg, allow_empty = FALSE) {
+  if (is.null(x) && allow_empty) return(integer())
+  ok <- is.null(dim(x)) && !is.object(x) && (is.character(x) || is.numeric(x)) && !anyNA(x)
+  if (ok && allow_empty && length(x) == 0L) return(integer())
+  if (!ok || length(x) == 0L) fail_input(arg, "names or numbers of nodes", describe(x))
+  at <- if (is.character(x)) match(x, graph$nodes) else ifelse(x %in% seq_along(graph$nodes), x, NA)
+  if (anyNA(at)) abort_input(sprintf("`%s` must hold nodes of the graph, but there is no node %s.", arg, describe_node(x[is.na(at)][1L])), arg)
+  if (anyDuplicated(at)) abort_input(sprintf("`%s` must name each node once, but %s comes twice.", arg, describe_node(x[duplicated(at)][1L])), arg)
+  as.integer(at)
+}
+
+describe_node <- function(x) if (is.character(x)) paste0("\"", x, "\"") else format(x)
+
+needs_dag <- function(graph, arg = "graph") {
+  if (any(rowSums(graph$edges[, 3:4, drop = FALSE] == 1L) != 1L) || any(graph$edges[, 3:4] == 3L)) {
+    abort_input(sprintf("`%s` must be a directed acyclic graph, but it has edges that are not directed.", arg), arg)
+  }
+  cycle <- core_graph_cycle(length(graph$nodes), graph$edges)
+  if (length(cycle) > 0L) {
+    abort_input(sprintf("`%s` must be acyclic, but it has the cycle %s.", arg, paste(graph$nodes[c(cycle, cycle[1L])], collapse = " -> ")), arg)
+  }
+  graph
+}
+
+#' @rdname graph_tools
+#' @export
+graph_cpdag <- function(graph) {
+  graph <- needs_dag(check_graph(graph))
+  new_graph(graph$nodes, core_call(core_graph_cpdag(length(graph$nodes), graph$edges)), "cpdag")
+}
+
+#' @rdname graph_tools
+#' @export
+graph_dag <- function(graph) {
+  graph <- check_graph(graph)
+  tails <- rowSums(graph$edges[, 3:4, drop = FALSE] == 1L)
+  if (any(tails == 0L) || any(graph$edges[, 3:4] == 3L)) {
+    bad <- edge_table(graph)[which(tails == 0L | rowSums(graph$edges[, 3:4, drop = FALSE] == 3L) > 0L)[1L], ]
+    abort_input(sprintf("`graph` must have directed and undirected edges only, but it has %s %s %s.", bad$from, bad$edge, bad$to), "graph")
+  }
+  edges <- core_call(core_graph_extension(length(graph$nodes), graph$edges))
+  if (is.null(edges)) {
+    warn_input("The graph has no DAG with its skeleton, directed edges and v-structures: it contradicts itself.", "graph")
+    return(NULL)
+  }
+  new_graph(graph$nodes, edges, "dag")
+}
+
+#' @rdname graph_tools
+#' @export
+graph_pag <- function(graph, latent = NULL, selection = NULL) {
+  graph <- needs_dag(check_graph(graph))
+  latent <- check_nodes(latent, graph, "latent", allow_empty = TRUE)
+  selection <- check_nodes(selection, graph, "selection", allow_empty = TRUE)
+  spec <- oracle_spec(graph, latent, selection)
+  result <- core_call(core_constraint_search("fci", spec, no_background(), constraint_settings(selection = length(selection) > 0L), 1L, NULL))
+  new_graph(graph$nodes[spec$observed], result$edges, "pag")
+}
+
+#' @rdname graph_tools
+#' @export
+graph_moral <- function(graph) {
+  graph <- needs_dag(check_graph(graph))
+  new_graph(graph$nodes, core_call(core_graph_moral(length(graph$nodes), graph$edges)), "undirected")
+}
+
+#' @rdname graph_tools
+#' @export
+graph_skeleton <- function(graph) {
+  graph <- check_graph(graph)
+  graph$edges[, 3:4] <- 1L
+  graph$type <- "undirected"
+  graph
+}
+
+#' @rdname graph_tools
+#' @export
+graph_separated <- function(graph, x, y, given = NULL) {
+  graph <- check_graph(graph)
+  x <- check_nodes(x, graph, "x")
+  y <- check_nodes(y, graph, "y")
+  given <- check_nodes(given, graph, "given", allow_empty = TRUE)
+  if (any(x %in% y)) abort_input(sprintf("`x` and `y` must have no node in common, but both have \"%s\".", graph$nodes[x[x %in% y][1L]]), "y")
+  if (any(c(x, y) %in% given)) {
+    abort_input(sprintf("`given` must not hold nodes of `x` or `y`, but \"%s\" is.", graph$nodes[intersect(c(x, y), given)[1L]]), "given")
+  }
+  core_call(core_graph_separated(length(graph$nodes), graph$edges, x, y, given))
+}
+
+#' @rdname graph_tools
+#' @export
+graph_order <- function(graph) {
+  graph <- needs_dag(check_graph(graph))
+  graph$nodes[core_call(core_graph_order(length(graph$nodes), graph$edges))]
+}
+
+#' @rdname graph_tools
+#' @export
+graph_ancestors <- function(graph, of) {
+  graph <- check_graph(graph)
+  graph$nodes[core_call(core_graph_ancestors(length(graph$nodes), graph$edges, check_nodes(of, graph, "of"), TRUE))]
+}
+
+#' @rdname graph_tools
+#' @export
+graph_descendants <- function(graph, of) {
+  graph <- check_graph(graph)
+  graph$nodes[core_call(core_graph_ancestors(length(graph$nodes), graph$edges, check_nodes(of, graph, "of"), FALSE))]
+}

@@ -1,0 +1,214 @@
+# Choosing alpha, and how far to trust the graph.
+
+check_search <- function(fit, x, arg = "fit") {
+  if (!inherits(fit, "granary_constraint")) fail_input(arg, "a fit of pc(), fci() or rfci() to data", describe(fit))
+  data <- if (is.null(x)) fit$data else x
+  if (is.null(data)) abort_input("`x` is needed: the fit does not hold numeric data.", "x")
+  data
+}
+
+# The same search on other data, quietly: warnings of a hundred refits say nothing new.
+refit_search <- function(fit, spec, alpha = fit$alpha) {
+  settings <- fit$settings
+  settings$alpha <- alpha
+  algorithm <- c(granary_pc = "pc", granary_fci = "fci", granary_rfci = "rfci", granary_pc_skeleton = "skeleton")[[class(fit)[1L]]]
+  known <- resolve_background(fit$background, spec$names, hidden = algorithm %in% c("fci", "rfci"))
+  core_call(core_constraint_search(algorithm, spec, known, settings, 1L, NULL))
+}
+
+search_spec <- function(fit, data) {
+  test <- c(gauss = "gauss", gauss_rows = "gauss", spearman = "rank", kendall = "kendall", g2 = "g2", x2 = "x2", mixed = "mixed")
+  if (!fit$test %in% names(test)) abort_input(sprintf("A search with the test \"%s\" cannot be repeated on other data.", fit$test), "fit")
+  ci_spec(data, test[[fit$test]], NULL, NULL, na = if (fit$test == "gauss_rows") "pairwise" else "error", cache = FALSE)
+}
+
+#' Choose the significance level of a causal search
+#'
+#' Runs the search along a grid of levels and scores each graph by BIC: a DAG of the class is fitted by Gaussian maximum likelihood.
+#'
+#' @details
+#' With `penalty = "edges"` the score is \eqn{-2 \ell + \log(n) (\#\mathrm{edges} + 2p)}{-2 loglik + log(n) (edges + 2 p)}, the usual count of parameters (weights, means,
+#' variances). `"covariance"` counts the non-zero entries \eqn{\hat\Sigma_{ij}, i \le j,}{Sigma_ij, i <= j,} of the fitted covariance matrix and the means, as printed in the paper. Graphs
+#' that belong to no DAG (contradictory tests) get the score of the DAG that takes the nodes' order where no extension exists; they are marked in the column `extendable`.
+#'
+#' @param x Numeric data.
+#' @param alpha The levels to try.
+#' @param penalty How parameters are counted; see Details.
+#' @param ... Passed to [pc()].
+#' @return A list of class `granary_select_alpha` with the chosen `fit`, its `alpha` and the `table` of scores.
+#' @references Colombo and Maathuis (2014), section 5; Foygel and Drton (2010) for BIC in graphs.
+#' @family causal graphs
+#' @export
+#' @examples
+#' set.seed(1)
+#' chosen <- select_alpha(sim_dag(10, n = 300)$data, alpha = c(0.001, 0.01, 0.1))
+#' chosen
+select_alpha <- function(x, alpha = c(0.000625, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04), penalty = c("edges", "covariance"), ...) {
+  x <- check_matrix(x, "x", min_rows = 4L)
+  alpha <- sort(unique(unname(check_vector(alpha, lower = 0, upper = 1))))
+  penalty <- check_choice(penalty, c("edges", "covariance"))
+  fits <- lapply(alpha, function(a) pc(x, alpha = a, ...))
+  S <- core_call(core_covariance(x)) * (nrow(x) - 1) / nrow(x)
+  rows <- lapply(fits, function(fit) score_graph(fit$graph, S, nrow(x), penalty))
+  table <- cbind(alpha = alpha, edges = vapply(fits, function(fit) nrow(fit$edges), 0L), do.call(rbind, rows))
+  best <- which.min(table$score)
+  structure(list(fit = fits[[best]], alpha = alpha[best], table = table, penalty = penalty), class = "granary_select_alpha")
+}
+
+score_graph <- function(graph, S, n, penalty) {
+  p <- length(graph$nodes)
+  edges <- graph$edges
+  edges[rowSums(edges[, 3:4, drop = FALSE] == 2L) == 2L, 3:4] <- 1L  # <-> is an edge of unknown direction
+  dag <- core_graph_extension(p, edges)
+  extendable <- !is.null(dag)
+  if (!extendable) dag <- cbind(edges[, 1:2, drop = FALSE], rep(1L, nrow(edges)), rep(2L, nrow(edges)))
+  forward <- dag[, 4L] == 2L
+  from <- ifelse(forward, dag[, 1L], dag[, 2L])
+  to <- ifelse(forward, dag[, 2L], dag[, 1L])
+  weights <- matrix(0, p, p)
+  variance <- numeric(p)
+  for (j in seq_len(p)) {
+    parents <- from[to == j]
+    b <- if (length(parents) > 0L) qr.coef(qr(S[parents, parents, drop = FALSE], tol = 1e-10), S[parents, j]) else numeric()
+    b[is.na(b)] <- 0
+    weights[j, parents] <- b
+    variance[j] <- max(S[j, j] - sum(b * S[parents, j]), 1e-10 * S[j, j])
+  }
+  # The fitted covariance has S as its own regressions, so the quadratic part of the likelihood is n p.
+  loglik <- -n / 2 * (sum(log(variance)) + p * log(2 * pi) + p)
+  count <- if (penalty == "edges") {
+    nrow(dag) + 2 * p
+  } else {
+    inverse <- solve(diag(p) - weights)
+    sigma <- inverse %*% (variance * t(inverse))
+    scale <- sqrt(diag(sigma))
+    sum(abs(sigma[upper.tri(sigma, TRUE)]) > 1e-12 * outer(scale, scale)[upper.tri(sigma, TRUE)]) + p
+  }
+  data.frame(loglik = loglik, parameters = count, score = -2 * loglik + log(n) * count, extendable = extendable)
+}
+
+#' @export
+print.granary_select_alpha <- function(x, ...) {
+  cli::cat_line("alpha = ", format(x$alpha), " has the smallest BIC (parameters: ", x$penalty, ")")
+  print(x$table, row.names = FALSE, digits = 5L)
+  invisible(x)
+}
+
+#' How stable is a causal graph?
+#'
+#' `pc_stability()` repeats a search on random halves of the rows (stability selection), `order_sensitivity()` on the same data with the columns in other orders. Both count how often
+#' each edge and each direction appears.
+#'
+#' @param fit A fit of [pc()], [fci()] or [rfci()] to data.
+#' @param B Number of half-samples.
+#' @param permute Also shuffle the columns in each run?
+#' @param K Number of random orders, beside the given one.
+#' @param cutoff Edges that appear in at least this share of the runs are kept in `graph`.
+#' @param x The data, if the fit does not hold them (discrete and mixed tests).
+#' @return An object of class `granary_graph_stability`: a list with `edges` (matrix: share of the runs in which the pair is adjacent), `arrows` (share in which there is
+#'   \eqn{i \to j}{i -> j}), `graph` (the stable skeleton), `counts` (number of edges per run) and `runs` (`order_sensitivity()`: logical matrix, one row per edge that ever appeared, one
+#'   column per order, the given one last).
+#' @details Refits run on the workers of `future::plan()` where one is set.
+#' @references
+#' Meinshausen and Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society: Series B* 72, 417--473.
+#'
+#' Colombo and Maathuis (2014), figures 1 and 6.
+#' @family causal graphs
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_dag(8, n = 200)
+#' fit <- pc(sim$data, alpha = 0.05)
+#' pc_stability(fit, B = 20)
+#' order_sensitivity(fit, K = 10)
+pc_stability <- function(fit, B = 100, permute = TRUE, cutoff = 0.75, x = NULL) {
+  data <- check_search(fit, x)
+  spec <- search_spec(fit, data)
+  data <- if (is.null(spec$data)) columns_of(data) else spec$data
+  B <- check_count(B, upper = 1e6)
+  permute <- check_flag(permute)
+  cutoff <- check_number(cutoff, lower = 0, upper = 1)
+  n <- nrow(data)
+  p <- length(spec$names)
+  half <- n %/% 2L
+  if (half < 4L) abort_input(sprintf("Half of the %d rows are too few for a search; at least 8 rows are needed.", n), "fit")
+  runs <- resample_lapply(seq_len(B), function(b) {
+    rows <- sample.int(n, half)
+    columns <- if (permute) sample.int(p) else seq_len(p)
+    tryCatch(run_edges(fit, data[rows, columns, drop = FALSE], columns), granary_error_input = function(e) NULL)
+  }, "stability selection")
+  failed <- vapply(runs, is.null, NA)
+  if (all(failed)) abort_input("No half-sample could be searched: a column is constant in each of them.", "fit")
+  if (any(failed)) warn_input(sprintf("%d of %d half-samples had a constant column and were left out.", sum(failed), B), "fit")
+  stability_result(runs[!failed], spec$names, cutoff)
+}
+
+#' @rdname pc_stability
+#' @export
+order_sensitivity <- function(fit, K = 25, cutoff = 1, x = NULL) {
+  data <- check_search(fit, x)
+  spec <- search_spec(fit, data)
+  data <- if (is.null(spec$data)) columns_of(data) else spec$data
+  K <- check_count(K, upper = 1e6)
+  cutoff <- check_number(cutoff, lower = 0, upper = 1)
+  p <- length(spec$names)
+  runs <- resample_lapply(seq_len(K + 1L), function(k) {
+    columns <- if (k <= K) sample.int(p) else seq_len(p)
+    run_edges(fit, data[, columns, drop = FALSE], columns)
+  }, "orders of the variables")
+  result <- stability_result(runs, spec$names, cutoff)
+  key <- lapply(runs, function(edges) (pmin(edges[, 1L], edges[, 2L]) - 1) * p + pmax(edges[, 1L], edges[, 2L]))
+  all <- sort(unique(unlist(key)))
+  appeared <- vapply(key, function(k) all %in% k, logical(length(all)))
+  appeared <- matrix(appeared, length(all), K + 1L)
+  first <- (all - 1) %/% p + 1
+  second <- (all - 1) %% p + 1
+  rownames(appeared) <- paste(spec$names[first], spec$names[second], sep = " - ")[seq_along(all)]
+  result$runs <- appeared[order(-rowSums(appeared)), , drop = FALSE]
+  result
+}
+
+# The edges of a search, in the numbers of the original columns.
+run_edges <- function(fit, data, columns) {
+  edges <- refit_search(fit, search_spec(fit, data))$edges
+  edges[, 1:2] <- columns[edges[, 1:2]]
+  edges
+}
+
+stability_result <- function(runs, names, cutoff) {
+  p <- length(names)
+  edges <- arrows <- matrix(0, p, p, dimnames = list(names, names))
+  for (run in runs) {
+    edges[run[, 1:2, drop = FALSE]] <- edges[run[, 1:2, drop = FALSE]] + 1
+    forward <- run[run[, 3L] == 1L & run[, 4L] == 2L, 1:2, drop = FALSE]
+    back <- run[run[, 3L] == 2L & run[, 4L] == 1L, 2:1, drop = FALSE]
+    arrows[forward] <- arrows[forward] + 1
+    arrows[back] <- arrows[back] + 1
+  }
+  edges <- (edges + t(edges)) / length(runs)
+  arrows <- arrows / length(runs)
+  kept <- which(upper.tri(edges) & edges >= cutoff & edges > 0, arr.ind = TRUE)
+  graph <- new_graph(names, cbind(kept, rep(1L, nrow(kept)), rep(1L, nrow(kept))), "undirected")
+  structure(list(edges = edges, arrows = arrows, graph = graph, counts = vapply(runs, nrow, 0L), cutoff = cutoff), class = "granary_graph_stability")
+}
+
+#' @export
+print.granary_graph_stability <- function(x, ...) {
+  ever <- x$edges[upper.tri(x$edges)]
+  cli::cat_line("Edges over ", length(x$counts), " runs: ", min(x$counts), " to ", max(x$counts), " per run, ", sum(ever > 0), " in any, ", sum(ever == 1), " in all")
+  cli::cat_line(nrow(x$graph$edges), " in at least ", format(100 * x$cutoff), "% of the runs")
+  print_edges(x$graph)
+  invisible(x)
+}
+
+#' @rdname pc_stability
+#' @param ... Passed on to [graphics::image()].
+#' @export
+plot.granary_graph_stability <- function(x, ...) {
+  p <- ncol(x$edges)
+  colours <- grDevices::colorRampPalette(c("white", sign_colours[["positive"]]))(101L)
+  draw(graphics::image, seq_len(p), seq_len(p), x$edges[, p:1L, drop = FALSE], zlim = c(0, 1), col = colours, axes = FALSE, xlab = "", ylab = "",
+       main = "share of runs with an edge", user = list(...))
+  graphics::box(col = "grey60")
+  invisible()
+}
