@@ -30,12 +30,12 @@ void put_back(MatrixXd& whole, const MatrixXd& part, const std::vector<int>& mem
   }
 }
 
-// QUIC's answer as V and Z: all in Z where no hub can be, all in V where l2 + l3 is cheaper.
-HubResult by_quic(const MatrixXd& s, const HubPenalty& penalty, double lambda, const HubOptions& options, const HubState* start,
+// The graphical lasso as V and Z: all in Z where no hub can be, all in V where l2 + l3 is cheaper.
+HubResult by_glasso(const MatrixXd& s, const HubPenalty& penalty, double lambda, const HubOptions& options, const HubState* start,
                   Monitor& monitor) {
   GlassoOptions glasso_options;
   glasso_options.tol = std::min(options.tol, 1e-6);
-  glasso_options.certificate = false;
+  glasso_options.covariance = glasso_options.warm = false;
   glasso_options.max_iter = options.max_iter;
   const Penalty l1 = Penalty::scalar(lambda, false);
   GlassoState from;
@@ -169,7 +169,7 @@ HubResult hub_precision(ConstMatrixRef s, const HubPenalty& penalty, const HubOp
       diagonal.convergence.converged = true;
       return diagonal;
     }
-    if (lambda >= 0) return by_quic(part, own, std::max(lambda, 0.0), options, from, watch);
+    if (lambda >= 0) return by_glasso(part, own, std::max(lambda, 0.0), options, from, watch);
     const MatrixXd diagonal = part.diagonal().cwiseInverse().asDiagonal();
     if (options.reduce && own.q == HubNorm::l2) {
       LogDetModel model(part, own);
