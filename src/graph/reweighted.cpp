@@ -79,7 +79,7 @@ MultiResult hierarchical(const MultiProblem& problem, double lambda, const Rewei
   std::vector<GlassoResult> fits(tasks);
   GlassoOptions inner;
   inner.tol = options.tol;
-  inner.certificate = false;
+  inner.covariance = false;
   Convergence end;
   double value = std::numeric_limits<double>::infinity();
   while (end.iterations < options.max_iter && !end.converged) {
@@ -138,7 +138,6 @@ GlassoResult scale_free(const ConstMatrixRef& s, double alpha, const ReweightedO
   GlassoOptions inner;
   inner.tol = options.tol;
   inner.threads = options.threads;
-  inner.certificate = false;
   GlassoResult fit;
   Convergence end;
   double value = std::numeric_limits<double>::infinity();
