@@ -15,7 +15,7 @@ Rcpp::List as_list(const GlassoResult& fit) {
   }
   return Rcpp::List::create(Rcpp::Named("precision") = symmetric_from_upper(fit.state.upper),
                             Rcpp::Named("covariance") = fit.state.w, Rcpp::Named("log_det") = fit.state.log_det,
-                            Rcpp::Named("objective") = fit.objective, Rcpp::Named("kkt") = fit.largest_violation,
+                            Rcpp::Named("objective") = fit.objective, Rcpp::Named("kkt") = fit.kkt,
                             Rcpp::Named("component") = component, Rcpp::Named("convergence") = granary::as_list(fit.convergence));
 }
 
