@@ -331,10 +331,11 @@ VectorXd CgState::probabilities(const std::vector<int>& variables, const Discret
 // Algorithm 5.4, for several variables at once. Along the way to the boundary a variable becomes a linear form in independent
 // standard normals, one per cluster passed, so that covariances are sums of products: what is kept of each EXCHANGE is its first
 // half.
-CgMixture CgState::mixture(const std::vector<int>& variables, const DiscreteForest::Tables& belief) const {
+CgMixture CgState::mixture(const std::vector<int>& variables, const DiscreteForest::Tables& belief,
+                           const std::vector<int>& beside) const {
   const CgCompiled& c = *compiled_;
   CgMixture result;
-  std::vector<int> deciding;
+  std::vector<int> deciding = beside;
   for (int v : variables) {
     const std::vector<int>& there = c.space[c.top(c.cluster_of[v])].variables();
     deciding.insert(deciding.end(), there.begin(), there.end());

@@ -75,8 +75,9 @@ class CgState {
   DiscreteForest::Tables belief() const;
   VectorXd probabilities(const std::vector<int>& variables, const DiscreteForest::Tables& belief) const;  // joint, first fastest
   VectorXd probabilities(const std::vector<int>& variables) const { return probabilities(variables, belief()); }
-  // Of continuous variables, observed ones included.
-  CgMixture mixture(const std::vector<int>& variables, const DiscreteForest::Tables& belief) const;
+  // Of continuous variables, observed ones included; the components also tell the discrete variables `beside` apart.
+  CgMixture mixture(const std::vector<int>& variables, const DiscreteForest::Tables& belief,
+                    const std::vector<int>& beside = {}) const;
   CgMixture mixture(const std::vector<int>& variables) const { return mixture(variables, belief()); }
 
   // Algorithm 7.1: rows by node, discrete ones as states 0, 1, ...
