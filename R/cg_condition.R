@@ -229,9 +229,8 @@ new_marginal <- function(nodes, kind, ...) structure(list(nodes = nodes, kind = 
 
 component_states <- function(object, law) {
   names <- object$graph$nodes[law$nodes]
-  if (length(names) == 0L) return(data.frame(row.names = seq_along(law$weights)))
-  columns <- lapply(seq_along(names), function(k) factor(object$levels[[names[k]]][law$states[, k]], object$levels[[names[k]]]))
-  as.data.frame(stats::setNames(columns, names), optional = TRUE)
+  columns <- lapply(seq_along(names), function(k) structure(law$states[, k], levels = object$levels[[names[k]]], class = "factor"))
+  quick_frame(stats::setNames(columns, names), length(law$weights))
 }
 
 evaluate_mixture <- function(x, what, at, arg, lower = -Inf, upper = Inf) {
@@ -375,11 +374,9 @@ cluster_regressions <- function(object) {
   parts <- core_call(core_cg_regressions(cg_state(object)))
   parts <- Filter(function(part) part$active, parts)
   tables <- lapply(parts, function(part) {
-    terms <- t(part$terms)
-    colnames(terms) <- c(nodes[part$continuous], "intercept", "variance")
-    tail <- setdiff(nodes[part$continuous], nodes[part$variable])
-    law <- list(nodes = part$discrete, states = part$states, weights = seq_len(nrow(terms)))
-    cbind(component_states(object, law), as.data.frame(terms)[c("intercept", tail, "variance")])
+    law <- list(nodes = part$discrete, states = part$states, weights = seq_len(ncol(part$terms)))
+    self <- match(part$variable, part$continuous)
+    regression_frame(component_states(object, law), part$terms[-self, , drop = FALSE], nodes[part$continuous[-self]])
   })
   stats::setNames(tables, vapply(parts, function(part) nodes[part$variable], ""))
 }

@@ -151,9 +151,9 @@ new_cg_network <- function(graph, levels, tables, regressions, order = NULL, max
     regressions = regressions[intersect(graph$nodes, names(regressions))], evidence = list(), log_evidence = 0, log_likelihood = log_likelihood, df = df, n = n,
     settings = settings, order = order, max_states = max_states, cache = new.env(parent = emptyenv()), call = call, convergence = convergence
   )
-  net$cache$prior <- core_call(core_cg_compile(cg_spec(net), if (is.null(order)) integer() else order, max_states))
-  checked <- from_core(net, core_call(core_cg_check(cg_spec(net))))
-  net$tables <- checked$tables
+  spec <- cg_spec(net)
+  net$cache$prior <- core_call(core_cg_compile(spec, if (is.null(order)) integer() else order, max_states))
+  net$tables <- from_core(net, core_call(core_cg_check(spec)))$tables
   net
 }
 
@@ -171,9 +171,10 @@ cg_state <- function(net) {
 cg_discrete <- function(net, v) !is.null(net$levels[[v]])
 
 parents_of <- function(net, v) {
-  table <- edge_table(net$graph)
-  parents <- table$from[table$to == v]
-  parents[order(match(parents, net$graph$nodes))]
+  nodes <- net$graph$nodes
+  e <- net$graph$edges
+  k <- match(v, nodes)
+  nodes[sort(c(e[e[, 2L] == k & e[, 4L] == 2L, 1L], e[e[, 1L] == k & e[, 3L] == 2L, 2L]))]
 }
 
 split_parents <- function(net, v) {
@@ -193,7 +194,7 @@ cg_spec <- function(net) {
     tables = lapply(nodes, function(v) if (!is.null(net$tables[[v]])) as.double(net$tables[[v]])),
     regressions = lapply(seq_along(nodes), function(k) {
       r <- net$regressions[[nodes[k]]]
-      if (!is.null(r)) unname(t(as.matrix(r[c(parents[[k]]$continuous, "intercept", "variance")])))
+      if (!is.null(r)) do.call(rbind, unname(lapply(c(parents[[k]]$continuous, "intercept", "variance"), function(part) r[[part]])))
     })
   )
 }
@@ -208,19 +209,29 @@ from_core <- function(net, result) {
       names <- net$levels[c(v, parents$discrete)]
       tables[[v]] <- array(result$tables[[k]], lengths(names), names)
     } else {
-      r <- t(result$regressions[[k]])
-      colnames(r) <- c(parents$continuous, "intercept", "variance")
-      regressions[[v]] <- cbind(configurations(net, parents$discrete), as.data.frame(r)[c("intercept", parents$continuous, "variance")])
+      regressions[[v]] <- regression_frame(configurations(net, parents$discrete), result$regressions[[k]], parents$continuous)
     }
   }
   list(tables = tables, regressions = regressions)
 }
 
+# `terms` has a column per configuration: coefficients of the tail, intercept, variance.
+regression_frame <- function(states, terms, tail) {
+  k <- length(tail)
+  columns <- c(list(intercept = terms[k + 1L, ]), lapply(stats::setNames(seq_len(k), tail), function(j) terms[j, ]), list(variance = terms[k + 2L, ]))
+  quick_frame(c(unclass(states), columns), ncol(terms))
+}
+
 # All configurations of discrete nodes, the first changing fastest.
 configurations <- function(net, nodes) {
-  if (length(nodes) == 0L) return(data.frame(row.names = 1L))
-  expand.grid(net$levels[nodes], KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
+  levels <- net$levels[nodes]
+  size <- prod(lengths(levels))
+  each <- cumprod(c(1, lengths(levels)))
+  quick_frame(lapply(stats::setNames(seq_along(nodes), nodes), function(k) rep_len(rep(levels[[k]], each = each[k]), size)), size)
 }
+
+# data.frame() without its checks, which take longer than the inference.
+quick_frame <- function(columns, rows) structure(columns, class = "data.frame", row.names = .set_row_names(rows))
 
 cg_graph <- function(graph) {
   if (is.character(graph) && !is.object(graph) && length(graph) == 1L && !is.na(graph) && grepl("^\\s*\\[", graph)) graph <- graph_from_model(graph)
@@ -353,9 +364,8 @@ read_regression <- function(net, v, x) {
     what <- if (is.na(at)) "some are there twice" else paste("there is none for", paste(parents$discrete, "=", unlist(all[at, ]), collapse = ", "))
     abort_input(sprintf("`%s` must have one row per configuration of the discrete parents, but %s.", arg, what), arg)
   }
-  result <- cbind(all, x[place, setdiff(wanted, parents$discrete), drop = FALSE])
-  rownames(result) <- NULL
-  result
+  numbers <- lapply(stats::setNames(nm = setdiff(wanted, parents$discrete)), function(part) as.double(x[[part]][place]))
+  quick_frame(c(unclass(all), numbers), nrow(all))
 }
 
 column_role <- function(name, parents) {
