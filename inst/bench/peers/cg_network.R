@@ -119,6 +119,7 @@ if (requireNamespace("BayesNetBP", quietly = TRUE) && requireNamespace("graph", 
 # Discrete networks: a grid of binary nodes, its tables given to both.
 if (requireNamespace("gRain", quietly = TRUE)) {
   gr <- asNamespace("gRain")
+  build <- function(tables) getExportedValue("gRbase", "propagate")(getExportedValue("gRbase", "compile")(gr$grain(gr$compileCPT(tables))))
   for (side in c(4L, 6L)) {
     set.seed(side)
     name <- function(i, j) sprintf("n%d_%d", i, j)
@@ -133,14 +134,14 @@ if (requireNamespace("gRain", quietly = TRUE)) {
     text <- paste(edges, collapse = "; ")
     ours <- cg_network(text, tables)
     their_tables <- lapply(tables, function(t) as.table(t))
-    theirs <- gr$propagate(gr$compile(gr$grain(gr$compileCPT(their_tables))))
+    theirs <- build(their_tables)
     finding <- list(n1_1 = "a")
     finding[[name(side, side)]] <- "b"
     nodes <- setdiff(names(tables), names(finding))
     mine <- cg_marginal(condition(ours, finding), nodes)
     peer <- gr$querygrain(gr$setEvidence(theirs, evidence = finding), nodes = nodes)
     gap <- max(vapply(nodes, function(v) max(abs(mine[[v]]$probabilities - peer[[v]][c("a", "b")])), 0))
-    record(sprintf("grid %d x %d", side, side), "compile", clock(cg_network(text, tables)), clock(gr$propagate(gr$compile(gr$grain(gr$compileCPT(their_tables)))), 3L), "gRain")
+    record(sprintf("grid %d x %d", side, side), "compile", clock(cg_network(text, tables)), clock(build(their_tables), 3L), "gRain")
     record(sprintf("grid %d x %d", side, side), "findings and marginals", clock(cg_marginal(condition(ours, finding), nodes)),
            clock(gr$querygrain(gr$setEvidence(theirs, evidence = finding), nodes = nodes), 3L), "gRain", gap)
   }
