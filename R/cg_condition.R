@@ -114,7 +114,13 @@ read_evidence <- function(object, evidence) {
     x <- evidence[[v]]
     if (!is.atomic(x) || length(x) == 0L || is.complex(x)) fail_input(sprintf("evidence$%s", v), "a value", describe(x))
     if (length(x) == 1L && is.na(x)) next
-    found[[v]] <- if (cg_discrete(object, v)) read_state(x, v, object$levels[[v]]) else check_number(x, sprintf("evidence$%s", v), lower = -1e150, upper = 1e150)
+    found[[v]] <- if (cg_discrete(object, v)) {
+      read_state(x, v, object$levels[[v]])
+    } else if (length(x) == 1L && is.double(x) && !is.object(x) && abs(x) <= 1e150) {
+      as.vector(x)  # the words of check_number() take longer than the propagation
+    } else {
+      check_number(x, sprintf("evidence$%s", v), lower = -1e150, upper = 1e150)
+    }
   }
   found
 }

@@ -174,7 +174,7 @@ parents_of <- function(net, v) {
   nodes <- net$graph$nodes
   e <- net$graph$edges
   k <- match(v, nodes)
-  nodes[sort(c(e[e[, 2L] == k & e[, 4L] == 2L, 1L], e[e[, 1L] == k & e[, 3L] == 2L, 2L]))]
+  nodes[sort.int(c(e[e[, 2L] == k & e[, 4L] == 2L, 1L], e[e[, 1L] == k & e[, 3L] == 2L, 2L]), method = "quick")]
 }
 
 split_parents <- function(net, v) {
