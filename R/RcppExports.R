@@ -37,6 +37,70 @@ core_ggm_sample <- function(precision, n, seed) {
     .Call(`_granary_core_ggm_sample`, precision, n, seed)
 }
 
+core_cg_compile <- function(spec, order, max_states) {
+    .Call(`_granary_core_cg_compile`, spec, order, max_states)
+}
+
+core_cg_alive <- function(pointer) {
+    .Call(`_granary_core_cg_alive`, pointer)
+}
+
+core_cg_observe <- function(pointer, discrete, log_likelihood, continuous, values) {
+    .Call(`_granary_core_cg_observe`, pointer, discrete, log_likelihood, continuous, values)
+}
+
+core_cg_tree <- function(spec, kind, order, rule) {
+    .Call(`_granary_core_cg_tree`, spec, kind, order, rule)
+}
+
+core_cg_regressions <- function(pointer) {
+    .Call(`_granary_core_cg_regressions`, pointer)
+}
+
+core_cg_probabilities <- function(pointer, nodes) {
+    .Call(`_granary_core_cg_probabilities`, pointer, nodes)
+}
+
+core_cg_marginals <- function(pointer, nodes) {
+    .Call(`_granary_core_cg_marginals`, pointer, nodes)
+}
+
+core_cg_joint <- function(pointer, continuous, discrete) {
+    .Call(`_granary_core_cg_joint`, pointer, continuous, discrete)
+}
+
+core_cg_simulate <- function(pointer, n, seed, progress) {
+    .Call(`_granary_core_cg_simulate`, pointer, n, seed, progress)
+}
+
+core_cg_map <- function(pointer, type, k, tol, max_iter, progress) {
+    .Call(`_granary_core_cg_map`, pointer, type, k, tol, max_iter, progress)
+}
+
+core_cg_predict <- function(pointer, rows, target, threads, progress) {
+    .Call(`_granary_core_cg_predict`, pointer, rows, target, threads, progress)
+}
+
+core_cg_row_evidence <- function(pointer, rows, threads, progress) {
+    .Call(`_granary_core_cg_row_evidence`, pointer, rows, threads, progress)
+}
+
+core_cg_log_density <- function(spec, rows) {
+    .Call(`_granary_core_cg_log_density`, spec, rows)
+}
+
+core_cg_fit <- function(spec, rows, settings, progress) {
+    .Call(`_granary_core_cg_fit`, spec, rows, settings, progress)
+}
+
+core_cg_check <- function(spec) {
+    .Call(`_granary_core_cg_check`, spec)
+}
+
+core_mixture <- function(what, weight, mean, sd, at) {
+    .Call(`_granary_core_mixture`, what, weight, mean, sd, at)
+}
+
 core_graph_cpdag <- function(nodes, edges) {
     .Call(`_granary_core_graph_cpdag`, nodes, edges)
 }

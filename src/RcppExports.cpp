@@ -131,6 +131,202 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_cg_compile
+SEXP core_cg_compile(Rcpp::List spec, Rcpp::IntegerVector order, double max_states);
+RcppExport SEXP _granary_core_cg_compile(SEXP specSEXP, SEXP orderSEXP, SEXP max_statesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type order(orderSEXP);
+    Rcpp::traits::input_parameter< double >::type max_states(max_statesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_compile(spec, order, max_states));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_alive
+bool core_cg_alive(SEXP pointer);
+RcppExport SEXP _granary_core_cg_alive(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_alive(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_observe
+Rcpp::List core_cg_observe(SEXP pointer, Rcpp::IntegerVector discrete, Rcpp::List log_likelihood, Rcpp::IntegerVector continuous, Rcpp::NumericVector values);
+RcppExport SEXP _granary_core_cg_observe(SEXP pointerSEXP, SEXP discreteSEXP, SEXP log_likelihoodSEXP, SEXP continuousSEXP, SEXP valuesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type discrete(discreteSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type log_likelihood(log_likelihoodSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type continuous(continuousSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type values(valuesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_observe(pointer, discrete, log_likelihood, continuous, values));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_tree
+Rcpp::List core_cg_tree(Rcpp::List spec, std::string kind, Rcpp::IntegerVector order, std::string rule);
+RcppExport SEXP _granary_core_cg_tree(SEXP specSEXP, SEXP kindSEXP, SEXP orderSEXP, SEXP ruleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< std::string >::type kind(kindSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type order(orderSEXP);
+    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_tree(spec, kind, order, rule));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_regressions
+Rcpp::List core_cg_regressions(SEXP pointer);
+RcppExport SEXP _granary_core_cg_regressions(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_regressions(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_probabilities
+Eigen::VectorXd core_cg_probabilities(SEXP pointer, Rcpp::IntegerVector nodes);
+RcppExport SEXP _granary_core_cg_probabilities(SEXP pointerSEXP, SEXP nodesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type nodes(nodesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_probabilities(pointer, nodes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_marginals
+Rcpp::List core_cg_marginals(SEXP pointer, Rcpp::IntegerVector nodes);
+RcppExport SEXP _granary_core_cg_marginals(SEXP pointerSEXP, SEXP nodesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type nodes(nodesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_marginals(pointer, nodes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_joint
+Rcpp::List core_cg_joint(SEXP pointer, Rcpp::IntegerVector continuous, Rcpp::IntegerVector discrete);
+RcppExport SEXP _granary_core_cg_joint(SEXP pointerSEXP, SEXP continuousSEXP, SEXP discreteSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type continuous(continuousSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type discrete(discreteSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_joint(pointer, continuous, discrete));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_simulate
+Eigen::MatrixXd core_cg_simulate(SEXP pointer, int n, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_cg_simulate(SEXP pointerSEXP, SEXP nSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_simulate(pointer, n, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_map
+Rcpp::List core_cg_map(SEXP pointer, std::string type, int k, double tol, int max_iter, SEXP progress);
+RcppExport SEXP _granary_core_cg_map(SEXP pointerSEXP, SEXP typeSEXP, SEXP kSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_map(pointer, type, k, tol, max_iter, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_predict
+Eigen::MatrixXd core_cg_predict(SEXP pointer, const Eigen::Map<Eigen::MatrixXd> rows, int target, int threads, SEXP progress);
+RcppExport SEXP _granary_core_cg_predict(SEXP pointerSEXP, SEXP rowsSEXP, SEXP targetSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< int >::type target(targetSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_predict(pointer, rows, target, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_row_evidence
+Eigen::VectorXd core_cg_row_evidence(SEXP pointer, const Eigen::Map<Eigen::MatrixXd> rows, int threads, SEXP progress);
+RcppExport SEXP _granary_core_cg_row_evidence(SEXP pointerSEXP, SEXP rowsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_row_evidence(pointer, rows, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_log_density
+Eigen::VectorXd core_cg_log_density(Rcpp::List spec, const Eigen::Map<Eigen::MatrixXd> rows);
+RcppExport SEXP _granary_core_cg_log_density(SEXP specSEXP, SEXP rowsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_log_density(spec, rows));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_fit
+Rcpp::List core_cg_fit(Rcpp::List spec, const Eigen::Map<Eigen::MatrixXd> rows, Rcpp::List settings, SEXP progress);
+RcppExport SEXP _granary_core_cg_fit(SEXP specSEXP, SEXP rowsSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_fit(spec, rows, settings, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cg_check
+Rcpp::List core_cg_check(Rcpp::List spec);
+RcppExport SEXP _granary_core_cg_check(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_check(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mixture
+Eigen::VectorXd core_mixture(std::string what, Eigen::VectorXd weight, Eigen::VectorXd mean, Eigen::VectorXd sd, Eigen::VectorXd at);
+RcppExport SEXP _granary_core_mixture(SEXP whatSEXP, SEXP weightSEXP, SEXP meanSEXP, SEXP sdSEXP, SEXP atSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< Eigen::VectorXd >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< Eigen::VectorXd >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< Eigen::VectorXd >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< Eigen::VectorXd >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mixture(what, weight, mean, sd, at));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_graph_cpdag
 Rcpp::IntegerMatrix core_graph_cpdag(int nodes, Rcpp::IntegerMatrix edges);
 RcppExport SEXP _granary_core_graph_cpdag(SEXP nodesSEXP, SEXP edgesSEXP) {
@@ -1024,6 +1220,22 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
     {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
     {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
+    {"_granary_core_cg_compile", (DL_FUNC) &_granary_core_cg_compile, 3},
+    {"_granary_core_cg_alive", (DL_FUNC) &_granary_core_cg_alive, 1},
+    {"_granary_core_cg_observe", (DL_FUNC) &_granary_core_cg_observe, 5},
+    {"_granary_core_cg_tree", (DL_FUNC) &_granary_core_cg_tree, 4},
+    {"_granary_core_cg_regressions", (DL_FUNC) &_granary_core_cg_regressions, 1},
+    {"_granary_core_cg_probabilities", (DL_FUNC) &_granary_core_cg_probabilities, 2},
+    {"_granary_core_cg_marginals", (DL_FUNC) &_granary_core_cg_marginals, 2},
+    {"_granary_core_cg_joint", (DL_FUNC) &_granary_core_cg_joint, 3},
+    {"_granary_core_cg_simulate", (DL_FUNC) &_granary_core_cg_simulate, 4},
+    {"_granary_core_cg_map", (DL_FUNC) &_granary_core_cg_map, 6},
+    {"_granary_core_cg_predict", (DL_FUNC) &_granary_core_cg_predict, 5},
+    {"_granary_core_cg_row_evidence", (DL_FUNC) &_granary_core_cg_row_evidence, 4},
+    {"_granary_core_cg_log_density", (DL_FUNC) &_granary_core_cg_log_density, 2},
+    {"_granary_core_cg_fit", (DL_FUNC) &_granary_core_cg_fit, 4},
+    {"_granary_core_cg_check", (DL_FUNC) &_granary_core_cg_check, 1},
+    {"_granary_core_mixture", (DL_FUNC) &_granary_core_mixture, 5},
     {"_granary_core_graph_cpdag", (DL_FUNC) &_granary_core_graph_cpdag, 2},
     {"_granary_core_graph_extension", (DL_FUNC) &_granary_core_graph_extension, 2},
     {"_granary_core_graph_meek", (DL_FUNC) &_granary_core_graph_meek, 2},
