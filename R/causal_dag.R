@@ -29,7 +29,7 @@
 #' directions open); [fci()] with hidden common causes. [dag_gap()] says how far the variances may be off.
 #'
 #' @param x Data: a numeric matrix or data frame. Give either `x` or `S`.
-#' @param S A covariance matrix.
+#' @param S A covariance matrix (standard errors and tests take it to have divisor n).
 #' @param n Number of observations behind `S`; without it no penalty, test or standard error can be had, and `S` counts as the population covariance.
 #' @param weights Relative error variances: `"equal"`, a vector with one number per variable, `"estimate"` or `"likelihood"`; see Details.
 #' @param graph An undirected graph the DAG has to lie in (what [as_graph()] can read; marks are ignored); by default estimated by [moral_graph()].
@@ -147,7 +147,7 @@ dag_input <- function(x, S, n, noise_cov = NULL, missing = "error") {
     x <- check_matrix(x, "x", min_rows = 2L, allow_na = missing != "error")
     check_names_unique(colnames(x), "x")
     names <- variable_names(colnames(x), ncol(x))
-    S <- if (anyNA(x)) core_call(core_incomplete_moments(x, missing == "pairwise")) else core_call(core_covariance(x))
+    S <- if (anyNA(x)) core_call(core_incomplete_moments(x, missing == "pairwise")) else core_call(core_covariance(x)) * ((nrow(x) - 1) / nrow(x))
     dimnames(S) <- list(names, names)
     colnames(x) <- names
     data <- list(S = S, n = nrow(x), mean = colMeans(x, na.rm = TRUE), x = x)
