@@ -70,11 +70,16 @@ score_by_function <- function(score, space, max_parents) {
       abort_input(sprintf("Node %d has %d possible parents: more than a million sets to score. Lower `max_parents` or use a sparser graph.", v, length(free)), "max_parents")
     }
     list <- unlist(lapply(0:room, function(k) utils::combn(length(free), k, function(at) sort(c(must, free[at])), simplify = FALSE)), recursive = FALSE)
-    values <- vapply(list, function(set) check_local_score(score(v, set), v), 0)
+    values <- vapply(list, function(set) check_local_score(call_score(score, v, set), v), 0)
     sets[[v]] <- lapply(list, as.integer)
     scores[[v]] <- values
   }
   list(sets = sets, scores = scores)
+}
+
+# What goes wrong in the user's function is an error of the argument.
+call_score <- function(score, v, set) {
+  tryCatch(score(v, set), error = function(e) abort_input(sprintf("`score` stopped for node %d: %s", v, conditionMessage(e)), "score"))
 }
 
 check_local_score <- function(value, v) {

@@ -19,7 +19,8 @@
 #' 3. *Prune*: the score never rises when parents are added, so that without a penalty only containment of the true DAG can be expected; superfluous parents are then
 #'    dropped by t-tests, by best subsets (BIC) or along the lasso path.
 #'
-#' `penalty = "bic"` is \eqn{\hat\alpha \log(n)/n}{alpha log(n)/n} per parent, with \eqn{\hat\alpha}{alpha} the mean residual variance of the top-down order.
+#' `penalty = "bic"` is \eqn{\hat\alpha \log(n)/n}{alpha log(n)/n} per parent, with \eqn{\hat\alpha}{alpha} the mean residual variance of the top-down order; `"ebic"` takes
+#' \eqn{\log n + 2\log p}{log n + 2 log p} for \eqn{\log n}{log n}, which allows for the number of candidates: fewer false edges, at the risk of missing weak ones.
 #'
 #' **Scaling.** Equal error variances show in the variances of the variables: standardised columns carry no such information, and a warning says so. `weights = "estimate"`
 #' alternates between the DAG and the residual variances; it may confirm any DAG, so it warns. `weights = "likelihood"` scores by
@@ -34,7 +35,7 @@
 #' @param weights Relative error variances: `"equal"`, a vector with one number per variable, `"estimate"` or `"likelihood"`; see Details.
 #' @param graph An undirected graph the DAG has to lie in (what [as_graph()] can read; marks are ignored); by default estimated by [moral_graph()].
 #' @param moral,lambda,alpha How to estimate it; see [moral_graph()]. `alpha` is also the level of the t-tests of `prune`.
-#' @param penalty Price of a parent: `"bic"`, `"none"` (the paper) or a number on the scale of the score.
+#' @param penalty Price of a parent: `"bic"`, `"ebic"`, `"none"` (the paper) or a number on the scale of the score.
 #' @param max_parents Largest number of parents.
 #' @param prune `"ttest"`, `"bic"`, `"lasso"` or `"none"`. `TRUE` and `FALSE` stand for the first and the last.
 #' @param search,restrict See Details.
@@ -259,10 +260,10 @@ dag_space <- function(skeleton, background, names, restrict, estimated) {
 
 dag_penalty <- function(penalty, data, space, settings) {
   if (is.numeric(penalty)) return(check_number(penalty, "penalty", lower = 0))
-  penalty <- check_choice(penalty, c("bic", "none"))
+  penalty <- check_choice(penalty, c("bic", "ebic", "none"))
   if (penalty == "none" || is.null(data$n)) return(0)
-  if (settings$likelihood) return(log(data$n) / data$n)
-  dag_scale(data, space, settings) * log(data$n) / data$n
+  each <- (log(data$n) + if (penalty == "ebic") 2 * log(ncol(data$S)) else 0) / data$n
+  if (settings$likelihood) each else dag_scale(data, space, settings) * each
 }
 
 # alpha, the common factor of the error variances: mean residual variance along the top-down order, parents by a forward search with the
@@ -298,13 +299,13 @@ dag_search <- function(data, space, settings) {
 estimate_weights <- function(data, space, settings, result) {
   weights <- settings$weights
   settled <- FALSE
-  scale <- settings$penalty
+  each <- settings$penalty / (if (settings$penalty > 0) dag_scale(data, space, settings) else 1)
   for (round in seq_len(20L)) {
     fit <- core_call(core_dag_fit(data$S, result$parents, 0L))
     weights <- pmax(fit$residual, 1e-8 * diag(data$S))
     weights <- weights / exp(mean(log(weights)))
     settings$weights <- weights
-    settings$penalty <- if (scale > 0) dag_scale(data, space, settings) * log(data$n) / data$n else 0
+    settings$penalty <- if (each > 0) dag_scale(data, space, settings) * each else 0
     following <- dag_search(data, space, settings)
     settled <- identical(following$parents, result$parents)
     result <- following

@@ -85,6 +85,11 @@ lasso_partial <- function(data, R, method, lambda, threads) {
   if (needs_data && (is.null(data$x) || anyNA(data$x))) abort_input(sprintf("lambda = \"%s\" needs complete data; use \"bic\", \"ebic\" or a number.", by), "lambda")
   path <- function(...) if (method == "glasso") ggm_lasso(..., penalize_diagonal = FALSE, threads = threads) else ggm_neighbors(..., rule = "or", threads = threads)
   dimnames(R) <- dimnames(data$S)
+  if (is.null(lambda)) {
+    # Below about half of sqrt(log p / n) noise alone makes edges, and the lasso becomes slow; with few rows sooner.
+    top <- max(abs(R[upper.tri(R)]), 1e-8)
+    lambda <- exp(seq(log(top), log(min(0.9 * top, (if (data$n < 30) 0.8 else 0.5) * sqrt(log(max(ncol(R), 2L)) / data$n))), length.out = 15L))
+  }
   fit <- if (needs_data) path(scale(data$x), lambda = lambda) else path(S = R, n = data$n, lambda = lambda)
   if (!is.null(by)) fit <- ggm_select(fit, criterion = by)
   theta <- as.matrix(fit$precision)

@@ -95,7 +95,7 @@ test_that("trees of 15 nodes are recovered, whatever the errors", {
     set.seed(seed)
     B <- tree_sem(15)
     x <- sim_sem(2000, B, errors = c("normal", "uniform", "laplace")[seed %% 3 + 1])
-    fit <- causal_dag(x)
+    fit <- causal_dag(x, penalty = "ebic")
     hits <- hits + (shd(fit$graph, as_graph(B != 0)) == 0)
     expect_true(fit$exact)
   }
@@ -330,6 +330,7 @@ test_that("best_dag: a score as a function or a table gives what causal_dag() fi
   expect_equal(best_dag(table, background = background(required = "a -> b"))$score, 5)
   expect_error(best_dag(local), "graph", class = "granary_error_input")
   expect_error(best_dag(function(v, s) "a", complete(3)), "one number", class = "granary_error_input")
+  expect_error(best_dag(function(v, s) stop("no"), complete(3)), "stopped for node 1: no", class = "granary_error_input")
   expect_error(best_dag(data.frame(node = "a", parents = "z", score = 1)), "\"z\"", class = "granary_error_input")
 })
 
@@ -368,7 +369,7 @@ test_that("many replicates, and failures once the variances are off", {
     variance <- rep(1, 15)
     variance[sample(15, 7)] <- ratio
     x <- sim_sem(2000, B, variance = variance, errors = c("normal", "uniform", "laplace")[seed %% 3 + 1])
-    shd(causal_dag(x)$graph, as_graph(B != 0)) == 0
+    shd(causal_dag(x, penalty = "ebic")$graph, as_graph(B != 0)) == 0
   }
   expect_gte(mean(vapply(1:50, run, NA, ratio = 1)), 0.9)
   expect_lt(mean(vapply(1:50, run, NA, ratio = 4)), 0.5)
