@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "../core/errors.h"
 #include "../core/parallel.h"
@@ -105,37 +106,36 @@ class SchurWalk {
   bool singular_ = false;
 };
 
-std::vector<std::size_t> sorted_by_score(const std::vector<std::uint64_t>& sets, const std::vector<double>& scores) {
-  std::vector<std::size_t> order(sets.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    if (scores[a] != scores[b]) return scores[a] < scores[b];
-    const int size_a = __builtin_popcountll(sets[a]), size_b = __builtin_popcountll(sets[b]);
-    return size_a != size_b ? size_a < size_b : sets[a] < sets[b];
-  });
-  return order;
-}
-
 // Sorts, and leaves out candidates that no set uses.
 void tidy(ParentSets& p) {
   std::uint64_t used = 0;
-  for (std::uint64_t set : p.sets) used |= set;
-  const std::vector<std::size_t> order = sorted_by_score(p.sets, p.scores);
-  ParentSets out;
-  std::vector<int> bits;
+  std::vector<std::pair<double, std::uint64_t>> entries(p.sets.size());
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    entries[k] = {p.scores[k], p.sets[k]};
+    used |= p.sets[k];
+  }
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    const int size_a = __builtin_popcountll(a.second), size_b = __builtin_popcountll(b.second);
+    return size_a != size_b ? size_a < size_b : a.second < b.second;
+  });
+  std::vector<int> bits, candidates;
   for (std::size_t i = 0; i < p.candidates.size(); ++i) {
     if (used >> i & 1) {
       bits.push_back(static_cast<int>(i));
-      out.candidates.push_back(p.candidates[i]);
+      candidates.push_back(p.candidates[i]);
     }
   }
-  for (std::size_t at : order) {
-    std::uint64_t set = 0;
-    for (std::size_t i = 0; i < bits.size(); ++i) set |= (p.sets[at] >> bits[i] & 1) << i;
-    out.sets.push_back(set);
-    out.scores.push_back(p.scores[at]);
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    std::uint64_t set = entries[k].second;
+    if (bits.size() < p.candidates.size()) {
+      set = 0;
+      for (std::size_t i = 0; i < bits.size(); ++i) set |= (entries[k].second >> bits[i] & 1) << i;
+    }
+    p.sets[k] = set;
+    p.scores[k] = entries[k].first;
   }
-  p = std::move(out);
+  p.candidates = std::move(candidates);
 }
 
 // best(S) = min over subsets of S: each set is compared with what its subsets of one member less reach.
