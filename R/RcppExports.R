@@ -37,6 +37,54 @@ core_ggm_sample <- function(precision, n, seed) {
     .Call(`_granary_core_ggm_sample`, precision, n, seed)
 }
 
+core_causal_dag <- function(g, space, settings, seed, progress) {
+    .Call(`_granary_core_causal_dag`, g, space, settings, seed, progress)
+}
+
+core_arc_alternatives <- function(g, space, settings, parents, seed, progress) {
+    .Call(`_granary_core_arc_alternatives`, g, space, settings, parents, seed, progress)
+}
+
+core_best_dag <- function(sets, scores, settings, seed, progress) {
+    .Call(`_granary_core_best_dag`, sets, scores, settings, seed, progress)
+}
+
+core_dag_order <- function(g, space, settings, down, parents) {
+    .Call(`_granary_core_dag_order`, g, space, settings, down, parents)
+}
+
+core_dag_fit <- function(g, parents, n) {
+    .Call(`_granary_core_dag_fit`, g, parents, n)
+}
+
+core_dag_prune <- function(g, n, parents, required, rule, alpha) {
+    .Call(`_granary_core_dag_prune`, g, n, parents, required, rule, alpha)
+}
+
+core_rescaled_gap <- function(g, space, weights, parents) {
+    .Call(`_granary_core_rescaled_gap`, g, space, weights, parents)
+}
+
+core_incomplete_moments <- function(x, pairwise) {
+    .Call(`_granary_core_incomplete_moments`, x, pairwise)
+}
+
+core_nearest_psd <- function(a, floor) {
+    .Call(`_granary_core_nearest_psd`, a, floor)
+}
+
+core_sim_sem <- function(b, sd, n, errors, df, seed) {
+    .Call(`_granary_core_sim_sem`, b, sd, n, errors, df, seed)
+}
+
+core_total_effects <- function(b) {
+    .Call(`_granary_core_total_effects`, b)
+}
+
+core_tree_decomposition <- function(nodes, edges, rule) {
+    .Call(`_granary_core_tree_decomposition`, nodes, edges, rule)
+}
+
 core_cg_compile <- function(spec, order, max_states) {
     .Call(`_granary_core_cg_compile`, spec, order, max_states)
 }
@@ -237,8 +285,8 @@ core_ising_moments <- function(w, b, method, samples, sweeps, max_iter, seed, pr
     .Call(`_granary_core_ising_moments`, w, b, method, samples, sweeps, max_iter, seed, progress)
 }
 
-core_ising_sample <- function(w, b, n, exact, burn_in, thin, seed, progress) {
-    .Call(`_granary_core_ising_sample`, w, b, n, exact, burn_in, thin, seed, progress)
+core_spins_sample <- function(w, b, n, exact, burn_in, thin, seed, progress) {
+    .Call(`_granary_core_spins_sample`, w, b, n, exact, burn_in, thin, seed, progress)
 }
 
 core_ising_probabilities <- function(w, b) {

@@ -285,7 +285,7 @@ simulate.granary_ising <- function(object, nsim = 1, seed = NULL, ...) {
       simulate(object, nsim = nsim)
     }))
   }
-  x <- core_call(core_ising_sample(unname(object$W), unname(object$b), nsim, ising_size(object) <= 20L, 200L, 10L, core_seed(),
+  x <- core_call(core_spins_sample(unname(object$W), unname(object$b), nsim, ising_size(object) <= 20L, 200L, 10L, core_seed(),
                                    progress_bar("draws")))
   colnames(x) <- colnames(object$W)
   spin_values(x, object)

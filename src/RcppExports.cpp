@@ -131,6 +131,162 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_causal_dag
+Rcpp::List core_causal_dag(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_causal_dag(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_causal_dag(g, space, settings, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_arc_alternatives
+Eigen::MatrixXd core_arc_alternatives(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, Rcpp::List parents, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_arc_alternatives(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP parentsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_arc_alternatives(g, space, settings, parents, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_best_dag
+Rcpp::List core_best_dag(Rcpp::List sets, Rcpp::List scores, Rcpp::List settings, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_best_dag(SEXP setsSEXP, SEXP scoresSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type sets(setsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type scores(scoresSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_best_dag(sets, scores, settings, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dag_order
+Rcpp::List core_dag_order(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, bool down, bool parents);
+RcppExport SEXP _granary_core_dag_order(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP downSEXP, SEXP parentsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< bool >::type down(downSEXP);
+    Rcpp::traits::input_parameter< bool >::type parents(parentsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dag_order(g, space, settings, down, parents));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dag_fit
+Rcpp::List core_dag_fit(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List parents, int n);
+RcppExport SEXP _granary_core_dag_fit(SEXP gSEXP, SEXP parentsSEXP, SEXP nSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dag_fit(g, parents, n));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dag_prune
+Rcpp::List core_dag_prune(const Eigen::Map<Eigen::MatrixXd> g, int n, Rcpp::List parents, Rcpp::List required, std::string rule, double alpha);
+RcppExport SEXP _granary_core_dag_prune(SEXP gSEXP, SEXP nSEXP, SEXP parentsSEXP, SEXP requiredSEXP, SEXP ruleSEXP, SEXP alphaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type required(requiredSEXP);
+    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
+    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dag_prune(g, n, parents, required, rule, alpha));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_rescaled_gap
+double core_rescaled_gap(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Eigen::VectorXd weights, Rcpp::List parents);
+RcppExport SEXP _granary_core_rescaled_gap(SEXP gSEXP, SEXP spaceSEXP, SEXP weightsSEXP, SEXP parentsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< Eigen::VectorXd >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rescaled_gap(g, space, weights, parents));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_incomplete_moments
+Eigen::MatrixXd core_incomplete_moments(const Eigen::Map<Eigen::MatrixXd> x, bool pairwise);
+RcppExport SEXP _granary_core_incomplete_moments(SEXP xSEXP, SEXP pairwiseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< bool >::type pairwise(pairwiseSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_incomplete_moments(x, pairwise));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nearest_psd
+Eigen::MatrixXd core_nearest_psd(const Eigen::Map<Eigen::MatrixXd> a, double floor);
+RcppExport SEXP _granary_core_nearest_psd(SEXP aSEXP, SEXP floorSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< double >::type floor(floorSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nearest_psd(a, floor));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sim_sem
+Eigen::MatrixXd core_sim_sem(const Eigen::Map<Eigen::MatrixXd> b, Eigen::VectorXd sd, int n, std::string errors, double df, Rcpp::NumericVector seed);
+RcppExport SEXP _granary_core_sim_sem(SEXP bSEXP, SEXP sdSEXP, SEXP nSEXP, SEXP errorsSEXP, SEXP dfSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< Eigen::VectorXd >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< std::string >::type errors(errorsSEXP);
+    Rcpp::traits::input_parameter< double >::type df(dfSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_sem(b, sd, n, errors, df, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_total_effects
+Eigen::MatrixXd core_total_effects(const Eigen::Map<Eigen::MatrixXd> b);
+RcppExport SEXP _granary_core_total_effects(SEXP bSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_total_effects(b));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tree_decomposition
+Rcpp::List core_tree_decomposition(int nodes, Rcpp::IntegerMatrix edges, std::string rule);
+RcppExport SEXP _granary_core_tree_decomposition(SEXP nodesSEXP, SEXP edgesSEXP, SEXP ruleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tree_decomposition(nodes, edges, rule));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_cg_compile
 SEXP core_cg_compile(Rcpp::List spec, Rcpp::IntegerVector order, double max_states);
 RcppExport SEXP _granary_core_cg_compile(SEXP specSEXP, SEXP orderSEXP, SEXP max_statesSEXP) {
@@ -801,9 +957,9 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ising_sample
-Eigen::MatrixXd core_ising_sample(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, double n, bool exact, int burn_in, int thin, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_ising_sample(SEXP wSEXP, SEXP bSEXP, SEXP nSEXP, SEXP exactSEXP, SEXP burn_inSEXP, SEXP thinSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+// core_spins_sample
+Eigen::MatrixXd core_spins_sample(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, double n, bool exact, int burn_in, int thin, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_spins_sample(SEXP wSEXP, SEXP bSEXP, SEXP nSEXP, SEXP exactSEXP, SEXP burn_inSEXP, SEXP thinSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
@@ -814,7 +970,7 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< int >::type thin(thinSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_sample(w, b, n, exact, burn_in, thin, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_spins_sample(w, b, n, exact, burn_in, thin, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1220,6 +1376,18 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
     {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
     {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
+    {"_granary_core_causal_dag", (DL_FUNC) &_granary_core_causal_dag, 5},
+    {"_granary_core_arc_alternatives", (DL_FUNC) &_granary_core_arc_alternatives, 6},
+    {"_granary_core_best_dag", (DL_FUNC) &_granary_core_best_dag, 5},
+    {"_granary_core_dag_order", (DL_FUNC) &_granary_core_dag_order, 5},
+    {"_granary_core_dag_fit", (DL_FUNC) &_granary_core_dag_fit, 3},
+    {"_granary_core_dag_prune", (DL_FUNC) &_granary_core_dag_prune, 6},
+    {"_granary_core_rescaled_gap", (DL_FUNC) &_granary_core_rescaled_gap, 4},
+    {"_granary_core_incomplete_moments", (DL_FUNC) &_granary_core_incomplete_moments, 2},
+    {"_granary_core_nearest_psd", (DL_FUNC) &_granary_core_nearest_psd, 2},
+    {"_granary_core_sim_sem", (DL_FUNC) &_granary_core_sim_sem, 6},
+    {"_granary_core_total_effects", (DL_FUNC) &_granary_core_total_effects, 1},
+    {"_granary_core_tree_decomposition", (DL_FUNC) &_granary_core_tree_decomposition, 3},
     {"_granary_core_cg_compile", (DL_FUNC) &_granary_core_cg_compile, 3},
     {"_granary_core_cg_alive", (DL_FUNC) &_granary_core_cg_alive, 1},
     {"_granary_core_cg_observe", (DL_FUNC) &_granary_core_cg_observe, 5},
@@ -1270,7 +1438,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_ising_nodewise", (DL_FUNC) &_granary_core_ising_nodewise, 8},
     {"_granary_core_ising_splitting", (DL_FUNC) &_granary_core_ising_splitting, 13},
     {"_granary_core_ising_moments", (DL_FUNC) &_granary_core_ising_moments, 8},
-    {"_granary_core_ising_sample", (DL_FUNC) &_granary_core_ising_sample, 8},
+    {"_granary_core_spins_sample", (DL_FUNC) &_granary_core_spins_sample, 8},
     {"_granary_core_ising_probabilities", (DL_FUNC) &_granary_core_ising_probabilities, 2},
     {"_granary_core_ising_component", (DL_FUNC) &_granary_core_ising_component, 1},
     {"_granary_core_ising_logz", (DL_FUNC) &_granary_core_ising_logz, 3},

@@ -121,7 +121,7 @@ Rcpp::List core_ising_moments(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::
 }
 
 // [[Rcpp::export(rng = false)]]
-Eigen::MatrixXd core_ising_sample(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, double n, bool exact,
+Eigen::MatrixXd core_spins_sample(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, double n, bool exact,
                                   int burn_in, int thin, Rcpp::NumericVector seed, SEXP progress) {
   RMonitor monitor(progress);
   Rng rng = make_rng(seed);

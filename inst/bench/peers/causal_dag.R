@@ -1,0 +1,82 @@
+# Rscript causal_dag.R <file for the results, .rds>
+#
+# Times causal_dag() and best_dag() against hill climbing (bnlearn), greedy equivalence search (pcalg::ges) and the exact dynamic program of
+# pcalg::simy, looked for in the library GRANARY_PEERS and left out when absent; one thread. Two jobs: the usual BIC search (Gaussian likelihood,
+# complete graph), in which all optimise the same score, so that the excess over the exact optimum stands beside each time; and recovery of a
+# DAG with equal error variances, which the others do not use.
+Sys.setenv(OMP_NUM_THREADS = "1")
+arguments <- commandArgs(TRUE)
+output <- arguments[1L]
+peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
+if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
+library(granary)
+has <- function(package) requireNamespace(package, quietly = TRUE)
+
+bic <- function(adjacency, S, n) {  # sum of log residual variances + log(n)/n per edge, as weights = "likelihood" has it
+  sum(vapply(seq_len(ncol(S)), function(j) {
+    s <- which(adjacency[, j] != 0)
+    log(S[j, j] - if (length(s) > 0L) drop(S[j, s] %*% solve(S[s, s], S[s, j])) else 0)
+  }, 0)) + log(n) / n * sum(adjacency != 0)
+}
+pcalg_dag <- function(dag) {
+  m <- methods::as(dag, "matrix")
+  1 * (if (is.logical(m)) m else m != 0)
+}
+rows <- list()
+note <- function(job, p, n, method, seconds, excess, shd, exact) {
+  rows[[length(rows) + 1L]] <<- data.frame(job = job, p = p, n = n, method = method, seconds = seconds, excess = excess, shd = shd, exact = exact)
+  print(rows[[length(rows)]], row.names = FALSE)
+}
+timed <- function(code) {
+  seconds <- system.time(value <- code)[["elapsed"]]
+  list(value = value, seconds = seconds)
+}
+
+for (p in c(10, 15, 20)) {
+  set.seed(p)
+  n <- 500
+  sim <- sim_dag(p, n = n, degree = 3, weights = c(0.4, 1), signs = TRUE, shuffle = TRUE)
+  x <- sim$data
+  S <- cov(x) * (n - 1) / n
+  complete <- as_graph(1 - diag(p), nodes = colnames(x))
+  truth <- graph_cpdag(sim$graph)
+  ours <- timed(causal_dag(x, weights = "likelihood", graph = complete, prune = "none", max_parents = p, threads = 1))
+  best <- bic(ours$value$B, S, n)
+  note("BIC, complete graph", p, n, "causal_dag, subsets", ours$seconds, 0, shd(graph_cpdag(ours$value$graph), truth), TRUE)
+  if (has("bnlearn")) {
+    hc <- timed(bnlearn::hc(as.data.frame(x), score = "bic-g"))
+    m <- bnlearn::amat(hc$value)
+    note("BIC, complete graph", p, n, "bnlearn::hc", hc$seconds, bic(m, S, n) - best, shd(graph_cpdag(as_graph(m)), truth), FALSE)
+  }
+  if (has("pcalg")) {
+    score <- methods::new("GaussL0penObsScore", data = x)
+    ges <- timed(pcalg::ges(score))
+    m <- pcalg_dag(ges$value$repr)
+    dimnames(m) <- list(colnames(x), colnames(x))
+    note("BIC, complete graph", p, n, "pcalg::ges", ges$seconds, bic(m, S, n) - best, shd(graph_cpdag(as_graph(m)), truth), FALSE)
+    if (p <= 15) {
+      simy <- timed(pcalg::simy(score))
+      m <- pcalg_dag(simy$value$repr)
+      dimnames(m) <- list(colnames(x), colnames(x))
+      note("BIC, complete graph", p, n, "pcalg::simy", simy$seconds, bic(m, S, n) - best, shd(graph_cpdag(as_graph(m)), truth), TRUE)
+    }
+  }
+}
+
+for (p in c(15, 50, 100)) {
+  set.seed(100 + p)
+  n <- 2000
+  sim <- sim_dag(p, n = n, degree = 2, weights = c(0.5, 1), signs = TRUE, shuffle = TRUE)
+  x <- sim$data
+  ours <- timed(suppressWarnings(causal_dag(x, threads = 1)))
+  note("equal variances", p, n, "causal_dag", ours$seconds, ours$value$gap, shd(ours$value$graph, sim$graph), ours$value$exact)
+  down <- timed(causal_dag(x, search = "topdown", threads = 1))
+  note("equal variances", p, n, "causal_dag, top-down", down$seconds, down$value$score - ours$value$score, shd(down$value$graph, sim$graph), FALSE)
+  if (has("bnlearn")) {
+    hc <- timed(bnlearn::hc(as.data.frame(x), score = "bic-g"))
+    note("equal variances", p, n, "bnlearn::hc", hc$seconds, NA, shd(as_graph(bnlearn::amat(hc$value)), sim$graph), FALSE)
+  }
+}
+results <- do.call(rbind, rows)
+if (!is.na(output)) saveRDS(results, output)
+print(results, row.names = FALSE)

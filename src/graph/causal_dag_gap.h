@@ -1,0 +1,40 @@
+// How safely a DAG is told from the others.
+//
+//   xi = min over DAGs without some arc of G0 of score(G) - score(G0)                     (Loh, Buehlmann 2014, equations 11 and
+//   22)
+//
+// A DAG that does not contain G0 lacks one of its arcs, so xi is the smallest, over the arcs of G0, of the optimum with that arc
+// forbidden: one exact search per arc instead of a walk over all DAGs. The same search with an arc reversed gives the price of an
+// alternative.
+//
+//   gamma = min_{G without some arc of G0} max_{G1 containing G0} (score(G) - score(G1)) / #{nodes whose parents differ}     (28)
+//
+// has no such shortcut and is enumerated, for at most five nodes.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "causal_dag_search.h"
+
+namespace granary::graph {
+
+struct ArcAlternative {
+  int from, to;
+  double without;   // best score of a DAG without from -> to: reversed or absent
+  double reversed;  // with to -> from; infinity where that is not allowed
+  double absent;    // with neither
+};
+std::vector<ArcAlternative> arc_alternatives(ConstMatrixRef g, const SearchSpace& space, const ScoreTable& table,
+                                             const std::vector<std::vector<int>>& parents, const ScoreOptions& scores,
+                                             const DagSearchOptions& options, Monitor& monitor, Rng& rng);
+double best_without(const ScoreTable& table, int from, int to, const DagSearchOptions& options, Monitor& monitor, Rng& rng);
+
+// All DAGs on p <= 5 nodes as parent sets (bit masks): 1, 3, 25, 543, 29281.
+std::vector<std::vector<unsigned>> all_dags(int p);
+
+// score(G) = sum of local(v, parents as a mask).
+double rescaled_gap(int p, const std::vector<unsigned>& truth, const std::function<double(int, unsigned)>& local,
+                    const std::vector<Bitset>& allowed, Monitor& monitor);
+
+}  // namespace granary::graph
