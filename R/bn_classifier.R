@@ -53,7 +53,7 @@ bn_classifier <- function(x, y, dag = "naive", k = 1, method = c("generative", "
   y <- two_classes(y, nrow(data$codes))
   method <- check_choice(method, c("generative", "logistic", "svm"))
   penalty <- check_choice(penalty, c("l2", "l1"))
-  alpha <- check_number(alpha, lower = 0, strict_lower = TRUE)
+  alpha <- check_number(alpha, lower = 0, strict_lower = TRUE, upper = 1e12)
   lambda <- check_number(lambda, lower = 0, allow_null = TRUE)
   if (is.null(lambda)) lambda <- 1 / nrow(data$codes)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)

@@ -5,8 +5,7 @@ bn_codes <- function(x, arg = "x", levels = NULL) {
   if (missing(x)) fail_missing(arg)
   if (inherits(x, "Matrix")) x <- check_matrix(x, arg)
   if (is.matrix(x) && (is.character(x) || is.logical(x) || is.numeric(x)) && !is.object(x)) {
-    x <- as.data.frame(x, stringsAsFactors = FALSE)
-    if (is.null(attr(x, "names"))) names(x) <- variable_names(NULL, length(x))
+    x <- as.data.frame(x, stringsAsFactors = FALSE)  # columns without names become V1, V2, ...
   }
   if (!is.data.frame(x)) fail_input(arg, "discrete data: a data frame of factors, logicals or zeros and ones, or a matrix of zeros and ones", describe(x))
   if (length(x) == 0L) abort_input(sprintf("`%s` must have at least 1 column, but it has none.", arg), arg)

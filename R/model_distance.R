@@ -74,7 +74,7 @@ discrete_bn <- function(dag, cpts = NULL, data = NULL, alpha = 1) {
   if (is.null(cpts) == is.null(data)) {
     abort_input(paste("Give either `cpts` or `data`,", if (is.null(cpts)) "but neither came." else "not both."), "cpts")
   }
-  alpha <- check_number(alpha, lower = 0)
+  alpha <- check_number(alpha, lower = 0, upper = 1e12)
   if (!is.null(data)) {
     data <- bn_codes(data, "data")
     graph <- bn_dag(dag, names(data$levels))
