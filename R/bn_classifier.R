@@ -8,13 +8,17 @@
 #' `method = "generative"` estimates \eqn{P(x_i | a, \mathrm{class})}{P(x_i | a, class)} as (count + `alpha`) / (total + `alpha` levels); patterns of
 #' parents that do not occur get the uniform distribution. Weights follow by Moebius inversion within each family, and the log prior odds go into
 #' the intercept. The discriminative methods start there and minimise
-#' \deqn{\frac1n \sum_i \ell(y_i f(x_i)) + \lambda\, \mathrm{pen}(w), \quad f(x) = b + w'\phi(x)}{1/n sum_i l(y_i f(x_i)) + lambda pen(w), f(x) = b + w'phi(x)}
+#' \deqn{\frac1n \sum_i \ell(y_i f(x_i)) + \lambda\, \mathrm{pen}(w), \quad f(x) = b + w'\phi(x)}{1/n sum_i l(y_i f(x_i)) + lambda pen(w), f(x) =
+#' b + w'phi(x)}
 #' with \eqn{\ell(m) = \log(1 + e^{-m})}{l(m) = log(1 + exp(-m))} (`"logistic"`) or \eqn{\max(0, 1 - m)^2}{max(0, 1 - m)^2} (`"svm"`), and
-#' \eqn{\mathrm{pen} = \|w\|^2/2}{pen = ||w||^2 / 2} or \eqn{\|w\|_1}{||w||_1}; the intercept is free. Ties (log-odds zero) go to the second class, the
-#' sign convention of the paper. Structures: `"naive"` (no edges), `"markov"` (each variable depends on the `k` before it), `"bipartite"` (the first `k`
+#' \eqn{\mathrm{pen} = \|w\|^2/2}{pen = ||w||^2 / 2} or \eqn{\|w\|_1}{||w||_1}; the intercept is free. Ties (log-odds zero) go to the second
+#' class, the
+#' sign convention of the paper. Structures: `"naive"` (no edges), `"markov"` (each variable depends on the `k` before it), `"bipartite"` (the
+#' first `k`
 #' variables are parents of all others), `"tree"` (the Chow-Liu tree of the mutual information within classes), or a DAG.
 #'
-#' **Which method when:** generative fits need few data and no tuning; the logistic fit is better once there are many rows per parameter, because it does
+#' **Which method when:** generative fits need few data and no tuning; the logistic fit is better once there are many rows per parameter, because
+#' it does
 #' not depend on the network being true. For many variables without a structure in mind start with `"tree"`. [bn_dimension()] says how many rows a
 #' structure needs. [sbn_fit()] is the choice for dense dependence with few parameters.
 #'
@@ -32,7 +36,8 @@
 #' @param n How many weights to show.
 #' @param ... Not used; for `plot()` passed on to [graphics::barplot()].
 #' @return An object of class `granary_bn_classifier`: `coefficients` (intercept and one weight per feature), `cpts` (tables of both classes), `dag`,
-#'   `levels`, `classes`, `dimension` (number of features), `generative` (the generative weights), `loss` (mean log-loss in the training data, or squared hinge)
+#' `levels`, `classes`, `dimension` (number of features), `generative` (the generative weights), `loss` (mean log-loss in the training data, or
+#'   squared hinge)
 #'   and `convergence`.
 #' @references
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.

@@ -14,21 +14,27 @@ dimension_graph <- function(dag, arg = "dag") {
 
 #' The dimension of the linear rules that a network needs
 #'
-#' How many dimensions must a space have in which every two-class decision of a Bayesian network is linear, and how many rows does it take to learn one?
+#' How many dimensions must a space have in which every two-class decision of a Bayesian network is linear, and how many rows does it take to
+#' learn one?
 #' Bounds on the smallest such dimension (Edim) and on the Vapnik-Chervonenkis dimension, from the graph alone.
 #'
 #' @details
 #' With \eqn{m_i} parents of node \eqn{i} and \eqn{U} the sets of variables within one family,
 #' \deqn{\sum_i 2^{m_i} \le \mathrm{VCdim} \le \mathrm{Edim} \le |U| \le 2 \sum_i 2^{m_i}.}{sum_i 2^m_i <= VCdim <= Edim <= |U| <= 2 sum_i 2^m_i.}
 #' Exact values are given for graphs without edges (\eqn{n + 1} for \eqn{n \ge 2}{n >= 2}), for `k` roots that are the parents of all others
-#' (\eqn{2^k (n - k + 1)}{2^k (n - k + 1)}, at least two others) and for fully connected graphs (\eqn{2^n - 1}: both networks sum to one, so no rule can say \eqn{-1}
+#' (\eqn{2^k (n - k + 1)}{2^k (n - k + 1)}, at least two others) and for fully connected graphs (\eqn{2^n - 1}: both networks sum to one, so no
+#' rule can say \eqn{-1}
 #' everywhere; this one is ours). The paper states the bipartite value for any \eqn{n > k}, which is wrong for \eqn{n = k + 1}; see
-#' `errata("jmlr6-bayes-net-inner-product")`. With `groups` the bounds are \eqn{\sum d_i}{sum d_i} and \eqn{2 \sum d_i}{2 sum d_i}, \eqn{d_i} the number of groups.
-#' `"logistic"` is the fully connected network with logistic tables: at least \eqn{n(n-1)/2}, VC dimension \eqn{O(n^6)}. `"logistic2"` has a node that sees the
-#' sigmoids of the other \eqn{n + 1}: at least \eqn{2^{n/4}}, with an average margin of at most \eqn{2^{-n/4}}. Both are contained in the fully connected network, which
+#' `errata("jmlr6-bayes-net-inner-product")`. With `groups` the bounds are \eqn{\sum d_i}{sum d_i} and \eqn{2 \sum d_i}{2 sum d_i}, \eqn{d_i} the
+#' number of groups.
+#' `"logistic"` is the fully connected network with logistic tables: at least \eqn{n(n-1)/2}, VC dimension \eqn{O(n^6)}. `"logistic2"` has a node
+#' that sees the
+#' sigmoids of the other \eqn{n + 1}: at least \eqn{2^{n/4}}, with an average margin of at most \eqn{2^{-n/4}}. Both are contained in the fully
+#' connected network, which
 #' gives the upper bound. With more than two levels the lower bound is that of two of them.
 #'
-#' The number of rows is \eqn{(d \log(1/\epsilon) + \log(1/\delta)) / \epsilon}{(d log(1/epsilon) + log(1/delta)) / epsilon} with either bound for the VC dimension
+#' The number of rows is \eqn{(d \log(1/\epsilon) + \log(1/\delta)) / \epsilon}{(d log(1/epsilon) + log(1/delta)) / epsilon} with either bound for
+#' the VC dimension
 #' \eqn{d}: right up to a constant, for comparing structures.
 #'
 #' `bn_vc()` lists every rule of a binary network with at most four nodes, by linear programs, and finds its VC dimension.
@@ -42,8 +48,10 @@ dimension_graph <- function(dag, arg = "dag") {
 #' @param epsilon,delta Error and risk for the guidance on the number of rows.
 #' @param x An object to print.
 #' @param ... Not used.
-#' @return `bn_dimension()`: a list of class `granary_bn_dimension` with `lower`, `upper`, `exact` (`NA` where not known), `monomials` (|U|), `parameters`, `rows` and
-#'   `note`. `bn_vc()`: a list with `vc`, `witness` (a shattered set, one point per row) and `concepts` (a logical matrix, one row per rule, one column per
+#' @return `bn_dimension()`: a list of class `granary_bn_dimension` with `lower`, `upper`, `exact` (`NA` where not known), `monomials` (|U|),
+#'   `parameters`, `rows` and
+#' `note`. `bn_vc()`: a list with `vc`, `witness` (a shattered set, one point per row) and `concepts` (a logical matrix, one row per rule, one
+#'   column per
 #'   point).
 #' @references
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
@@ -162,13 +170,16 @@ bn_vc <- function(dag) {
 
 #' A set that a network shatters, with the proof
 #'
-#' For every assignment of signs to these points there are two networks \eqn{P, Q} on the DAG with \eqn{\mathrm{sign} \log P/Q}{sign log P/Q} equal to it: the
+#' For every assignment of signs to these points there are two networks \eqn{P, Q} on the DAG with \eqn{\mathrm{sign} \log P/Q}{sign log P/Q}
+#' equal to it: the
 #' points, the parameters, and the check.
 #'
 #' @details
 #' * `"unconstrained"`: for every node \eqn{i} and pattern \eqn{a} of its parents the point with \eqn{a} on the parents, 1 at \eqn{i}, 0 elsewhere:
-#'   \eqn{\sum 2^{m_i}}{sum 2^m_i} points (Theorem 17). \eqn{p_{i,a}}{p_ia} is 1/2 where the sign is + and \eqn{2^{-1-L_i}}{2^(-1-L_i)} where it is -, \eqn{q} the other way
-#'   round. `constants = "paper"` has \eqn{L_i = n 2^{i-1}}{L_i = n 2^(i-1)}, which makes the pair a decision list at all \eqn{x \ne 0}{x != 0}; `"small"` has
+#' \eqn{\sum 2^{m_i}}{sum 2^m_i} points (Theorem 17). \eqn{p_{i,a}}{p_ia} is 1/2 where the sign is + and \eqn{2^{-1-L_i}}{2^(-1-L_i)} where it is
+#'   -, \eqn{q} the other way
+#' round. `constants = "paper"` has \eqn{L_i = n 2^{i-1}}{L_i = n 2^(i-1)}, which makes the pair a decision list at all \eqn{x \ne 0}{x != 0};
+#'   `"small"` has
 #'   \eqn{L_i = n + \sum_{j \in P_i} L_j}{L_i = n + sum of the parents' L_j}, enough for these points.
 #' * `"logistic"`: the \eqn{n(n-1)/2} points with two ones (Theorem 22); parameters are the weights of the logistic network.
 #' * `"naive"`: the unit vectors and the vector of ones (Theorem 12).
@@ -180,7 +191,8 @@ bn_vc <- function(dag) {
 #' @param type The construction; see Details.
 #' @param constants Size of the constants; see Details.
 #' @param all Whether to check all \eqn{2^m} assignments too (for at most 16 points).
-#' @return A list of class `granary_bn_shatter`: `points`, `labels`, `log2_odds` at the points, `verified`, `failures` (assignments that fail, with `all`), and the parameters
+#' @return A list of class `granary_bn_shatter`: `points`, `labels`, `log2_odds` at the points, `verified`, `failures` (assignments that fail,
+#'   with `all`), and the parameters
 #'   `p` and `q` (as log2, or as weights for `"logistic"`).
 #' @references
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
@@ -228,7 +240,8 @@ print.granary_bn_shatter <- function(x, ...) {
 
 #' Naive Bayes as a half-space and back
 #'
-#' One binary variable adds \eqn{x \log(p/q) + (1-x) \log\{(1-p)/(1-q)\} = w (x - b)}{x log(p/q) + (1 - x) log((1 - p)/(1 - q)) = w (x - b)} to the log-odds, with
+#' One binary variable adds \eqn{x \log(p/q) + (1-x) \log\{(1-p)/(1-q)\} = w (x - b)}{x log(p/q) + (1 - x) log((1 - p)/(1 - q)) = w (x - b)} to
+#' the log-odds, with
 #' \eqn{0 < b < 1}: a linear rule is naive Bayes if and only if such \eqn{b} exist (Lemma 13).
 #'
 #' @param p,q Probabilities of a one in the two classes, strictly between 0 and 1.
@@ -265,8 +278,10 @@ nb_from_halfspace <- function(w, b) {
 #'
 #' @details
 #' For signs \eqn{M} the smallest \eqn{d} with \eqn{M_{ij} = \mathrm{sign}(u_i'v_j)}{M_ij = sign(u_i'v_j)} is at least
-#' \eqn{\sqrt{rc}/\|M\|_2}{sqrt(rows cols) / ||M||_2} and at least the number of columns (or rows) that show all patterns of signs. The upper bound comes from
-#' minimising \eqn{\sum \max(0, 1 - M_{ij} u_i'v_j)^2}{sum max(0, 1 - M_ij u_i'v_j)^2} from random starts for increasing \eqn{d}: a heuristic, but what it finds is checked.
+#' \eqn{\sqrt{rc}/\|M\|_2}{sqrt(rows cols) / ||M||_2} and at least the number of columns (or rows) that show all patterns of signs. The upper
+#' bound comes from
+#' minimising \eqn{\sum \max(0, 1 - M_{ij} u_i'v_j)^2}{sum max(0, 1 - M_ij u_i'v_j)^2} from random starts for increasing \eqn{d}: a heuristic, but
+#' what it finds is checked.
 #'
 #' **Which method when:** for a class of rules given as a table (rules by points), where [bn_dimension()] has no formula.
 #'
@@ -275,9 +290,11 @@ nb_from_halfspace <- function(w, b) {
 #' @param max_dimension Largest dimension to try below the rank.
 #' @param x An object to print.
 #' @param ... Not used.
-#' @return A list of class `granary_sign_rank`: `lower`, `upper`, `forster`, `vc`, `vc_complete` (whether the search was exhaustive), `rank`, and the factors `left` and `right`.
+#' @return A list of class `granary_sign_rank`: `lower`, `upper`, `forster`, `vc`, `vc_complete` (whether the search was exhaustive), `rank`, and
+#'   the factors `left` and `right`.
 #' @references
-#' Forster (2002). A linear lower bound on the unbounded error probabilistic communication complexity. *Journal of Computer and System Sciences* 65, 612--625.
+#' Forster (2002). A linear lower bound on the unbounded error probabilistic communication complexity. *Journal of Computer and System Sciences*
+#' 65, 612--625.
 #' @family Bayesian network classifiers
 #' @export
 #' @examples
@@ -303,19 +320,23 @@ print.granary_sign_rank <- function(x, ...) {
 
 #' A logistic network that computes parity
 #'
-#' Parameters of the modified logistic autoregressive network (a node on a second layer) whose log-odds has the sign \eqn{(-1)^{a'x}}: the reason why no space of
+#' Parameters of the modified logistic autoregressive network (a node on a second layer) whose log-odds has the sign \eqn{(-1)^{a'x}}: the reason
+#' why no space of
 #' fewer than \eqn{2^{n/4}} dimensions holds all its rules (Theorem 25).
 #'
 #' @details
-#' Nodes \eqn{0, \dots, n+1}{0, ..., n + 1} with \eqn{n = 2k}, \eqn{k} the length of `a`. Unit \eqn{t} among the nodes \eqn{k + 1, \dots, n}{k + 1, ..., n} answers whether \eqn{a'x \ge t}{a'x >= t}, and the last
-#' node adds them with alternating signs. \eqn{Q} has the opposite weights on top. The paper asks for \eqn{n} to be a multiple of 4; the construction does not need it.
+#' Nodes \eqn{0, \dots, n+1}{0, ..., n + 1} with \eqn{n = 2k}, \eqn{k} the length of `a`. Unit \eqn{t} among the nodes \eqn{k + 1, \dots, n}{k +
+#' 1, ..., n} answers whether \eqn{a'x \ge t}{a'x >= t}, and the last
+#' node adds them with alternating signs. \eqn{Q} has the opposite weights on top. The paper asks for \eqn{n} to be a multiple of 4; the
+#' construction does not need it.
 #'
 #' @param a Zeros and ones: the bits whose parity is taken.
 #' @param object A network.
 #' @param newdata Zeros and ones, one column per bit of `a`; by default all \eqn{2^k} rows.
 #' @param x An object to print.
 #' @param ... Not used.
-#' @return `parity_network()`: a list of class `granary_parity_network` with `weights`, `top` and `a`. `predict()`: the log-odds \eqn{\log P/Q}{log P/Q} at \eqn{(1, x, 1, \dots, 1)}{(1, x, 1, ..., 1)}.
+#' @return `parity_network()`: a list of class `granary_parity_network` with `weights`, `top` and `a`. `predict()`: the log-odds \eqn{\log
+#'   P/Q}{log P/Q} at \eqn{(1, x, 1, \dots, 1)}{(1, x, 1, ..., 1)}.
 #' @references
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
 #' @family Bayesian network classifiers

@@ -144,20 +144,23 @@ bn_limit <- 1e6  # columns of a feature map
 #'
 #' @details
 #' With \eqn{P_i} the parents of node \eqn{i} and \eqn{M_{i,a}(x)}{M_ia(x)} the indicator that they show the pattern \eqn{a},
-#' \deqn{\log \frac{P(x)}{Q(x)} = \sum_i \sum_a M_{i,a}(x) \log\frac{P(x_i | a)}{Q(x_i | a)}.}{log P(x)/Q(x) = sum_i sum_a M_ia(x) log(P(x_i | a) / Q(x_i | a)).}
+#' \deqn{\log \frac{P(x)}{Q(x)} = \sum_i \sum_a M_{i,a}(x) \log\frac{P(x_i | a)}{Q(x_i | a)}.}{log P(x)/Q(x) = sum_i sum_a M_ia(x) log(P(x_i | a)
+#' / Q(x_i | a)).}
 #' * `"monomial"`: \eqn{\prod_{j \in S} x_j}{prod_(j in S) x_j} for all \eqn{S} in the union \eqn{U} of the power sets of the families
 #'   \eqn{P_i \cup \{i\}}{P_i and i}; linearly independent, the constant first. The kernel counts the sets of \eqn{U} within
 #'   \eqn{\{j: x_j = y_j = 1\}}{\{j: x_j = y_j = 1\}}, by inclusion and exclusion over intersections of families (cliques less
 #'   separators where the families form a junction tree).
 #' * `"indicator"`: \eqn{M_{i,a}}{M_ia} and \eqn{x_i M_{i,a}}{x_i M_ia}, \eqn{2 \sum_i 2^{|P_i|}}{2 sum_i 2^|P_i|} columns that span the same space;
 #'   kernel \eqn{\sum_i 1[x_{P_i} = y_{P_i}] (1 + x_i y_i)}{sum_i 1[x_Pi = y_Pi] (1 + x_i y_i)}. With `groups`, patterns in one group share a column.
-#' * `"symmetric"` (kernel only): \eqn{\sum_i 1[x_{P_i} = y_{P_i}] 1[x_i = y_i]}{sum_i 1[x_Pi = y_Pi] 1[x_i = y_i]}, which does not depend on which level
+#' * `"symmetric"` (kernel only): \eqn{\sum_i 1[x_{P_i} = y_{P_i}] 1[x_i = y_i]}{sum_i 1[x_Pi = y_Pi] 1[x_i = y_i]}, which does not depend on
+#'   which level
 #'   is called 1.
 #'
 #' The paper is about binary variables. Factors with more levels work alike: the first level is the reference, and \eqn{x_j} is replaced by the
 #' indicators of the other levels.
 #'
-#' **Which method when:** [bn_classifier()] does all of this for two classes. Use `bn_features()` to bring the interactions of a graph into a regression of
+#' **Which method when:** [bn_classifier()] does all of this for two classes. Use `bn_features()` to bring the interactions of a graph into a
+#' regression of
 #' your own, and `bn_kernel()` where families are too large to expand (more than about 20 parents).
 #'
 #' @param x Discrete data: a data frame of factors, logicals, text or zeros and ones, or a matrix of zeros and ones.

@@ -4,15 +4,20 @@
 #' vectors can compare, cluster or classify stretches of time by how their variables interact.
 #'
 #' @details
-#' Steps: differences at `lag` (if positive), columns scaled to standard deviation one over the whole series, windows of `width` rows every `step` rows, an estimate per window, and its upper
-#' triangle with the diagonal, off-diagonal entries times \eqn{\sqrt2}{sqrt(2)}: Euclidean distances of rows are Frobenius distances of matrices. Estimates: the covariance \eqn{S}; the
-#' Tikhonov precision \eqn{(S + \rho I)^{-1}}{(S + rho I)^-1}; or the graphical lasso with penalty \eqn{\rho}{rho}, each started at the last. Covariances slide at \eqn{O(N^2)} per row, and so do
+#' Steps: differences at `lag` (if positive), columns scaled to standard deviation one over the whole series, windows of `width` rows every `step`
+#' rows, an estimate per window, and its upper
+#' triangle with the diagonal, off-diagonal entries times \eqn{\sqrt2}{sqrt(2)}: Euclidean distances of rows are Frobenius distances of matrices.
+#' Estimates: the covariance \eqn{S}; the
+#' Tikhonov precision \eqn{(S + \rho I)^{-1}}{(S + rho I)^-1}; or the graphical lasso with penalty \eqn{\rho}{rho}, each started at the last.
+#' Covariances slide at \eqn{O(N^2)} per row, and so do
 #' Tikhonov inverses where few rows change.
 #'
-#' `cluster_windows()`: the first `ncomp` principal components and k-means. `window_distances()`: all pairs, by `metric`: `"frobenius"`, `"logeuclid"` (of matrix logarithms) or
+#' `cluster_windows()`: the first `ncomp` principal components and k-means. `window_distances()`: all pairs, by `metric`: `"frobenius"`,
+#' `"logeuclid"` (of matrix logarithms) or
 #' `"riemann"` (affine-invariant: the same after any invertible linear mixing of the variables).
 #'
-#' **Which method when:** for repeated activities or states in one long series. In the thesis precision matrices separate walking from running far better than covariances, and Tikhonov is at least as good as the
+#' **Which method when:** for repeated activities or states in one long series. In the thesis precision matrices separate walking from running far
+#' better than covariances, and Tikhonov is at least as good as the
 #' \eqn{l_1}{l1} penalty. For few states with sharp changes fit one graph per state by [ggm_multi()].
 #'
 #' @param x A series: a numeric matrix or data frame, one row per time; or a list of them with the same columns (subjects).
@@ -30,8 +35,10 @@
 #' @param threads Threads; default `getOption("granary.threads")`.
 #' @param type For `plot()`: `"distance"` (heat map) or `"pca"` (trajectory, coloured by cluster).
 #' @param ... For `plot()`, passed on to [graphics::image()] or [graphics::plot()]; else not used.
-#' @return `ggm_windows()`: an object of class `granary_ggm_windows` with `features`, `matrices`, `info` (subject, first and last row, `centre`), and the settings. `predict()`:
-#'   the features of a new series, scaled as the first. `cluster_windows()`: a list with `cluster`, `scores`, `centers`, `explained`. `window_distances()`: a matrix.
+#' @return `ggm_windows()`: an object of class `granary_ggm_windows` with `features`, `matrices`, `info` (subject, first and last row, `centre`),
+#'   and the settings. `predict()`:
+#' the features of a new series, scaled as the first. `cluster_windows()`: a list with `cluster`, `scores`, `centers`, `explained`.
+#'   `window_distances()`: a matrix.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 6.5.
 #' @family model distances

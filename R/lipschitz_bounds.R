@@ -1,27 +1,36 @@
 #' What close parameters guarantee
 #'
-#' Bounds the divergence, the expected log-likelihood and the Bayes error of two models by a norm of the difference of their parameters, beside the exact
+#' Bounds the divergence, the expected log-likelihood and the Bayes error of two models by a norm of the difference of their parameters, beside
+#' the exact
 #' values where they can be had.
 #'
 #' @details
-#' If the gradient of \eqn{\log p(x|\theta)}{log p(x | theta)} has dual norm at most \eqn{K(x)}, then \eqn{|\log p(x|\theta_1) - \log p(x|\theta_2)| \le K(x) \|\theta_1 - \theta_2\|}{the log densities at two
-#' parameters differ by at most K(x) times their distance}, hence \eqn{KL \le E_1 K(x) \|\theta_1 - \theta_2\|}{KL <= E_1 K(x) ||theta1 - theta2||}. The thesis takes the same norm on both sides; right is the dual
-#' pair (nuclear and spectral, \eqn{l_1}{l1} and \eqn{l_\infty}{linf}), and some printed bounds are false: see `errata("thesis-6-lipschitz")`. They are shown with
+#' If the gradient of \eqn{\log p(x|\theta)}{log p(x | theta)} has dual norm at most \eqn{K(x)}, then \eqn{|\log p(x|\theta_1) - \log
+#' p(x|\theta_2)| \le K(x) \|\theta_1 - \theta_2\|}{the log densities at two
+#' parameters differ by at most K(x) times their distance}, hence \eqn{KL \le E_1 K(x) \|\theta_1 - \theta_2\|}{KL <= E_1 K(x) ||theta1 -
+#' theta2||}. The thesis takes the same norm on both sides; right is the dual
+#' pair (nuclear and spectral, \eqn{l_1}{l1} and \eqn{l_\infty}{linf}), and some printed bounds are false: see `errata("thesis-6-lipschitz")`.
+#' They are shown with
 #' `norm = "printed"`, where `valid` says whether they hold for this pair.
 #'
 #' With \eqn{a, b} the extreme eigenvalues of both precision matrices, Gaussians (of equal means) satisfy
-#' \deqn{KL \le \tfrac12 (1/a - 1/b) \|\Omega_1 - \Omega_2\|_* \le \tfrac12 (1/a - 1/b) \sqrt N \|\Omega_1 - \Omega_2\|_F, \quad KL \le \tfrac12 (b - a) \|\Sigma_1 - \Sigma_2\|_*,}{KL <= (1/a - 1/b)/2 ||O1 - O2||_* <= (1/a - 1/b)/2 sqrt(N) ||O1 - O2||_F, KL <= (b - a)/2 ||S1 - S2||_*,}
-#' and the weaker \eqn{\|\Omega_1-\Omega_2\|_*/a}{||O1 - O2||_* / a} and \eqn{b\|\Sigma_1-\Sigma_2\|_*}{b ||S1 - S2||_*} (`generic`). Ising models: \eqn{2\|w_1 - w_2\|_1}{2 ||w1 - w2||_1}. Bayesian networks on one DAG, with the
+#' \deqn{KL \le \tfrac12 (1/a - 1/b) \|\Omega_1 - \Omega_2\|_* \le \tfrac12 (1/a - 1/b) \sqrt N \|\Omega_1 - \Omega_2\|_F, \quad KL \le \tfrac12
+#' (b - a) \|\Sigma_1 - \Sigma_2\|_*,}{KL <= (1/a - 1/b)/2 ||O1 - O2||_* <= (1/a - 1/b)/2 sqrt(N) ||O1 - O2||_F, KL <= (b - a)/2 ||S1 - S2||_*,}
+#' and the weaker \eqn{\|\Omega_1-\Omega_2\|_*/a}{||O1 - O2||_* / a} and \eqn{b\|\Sigma_1-\Sigma_2\|_*}{b ||S1 - S2||_*} (`generic`). Ising
+#' models: \eqn{2\|w_1 - w_2\|_1}{2 ||w1 - w2||_1}. Bayesian networks on one DAG, with the
 #' softmax parameters of every row: \eqn{\sum_n \max_a \|w_{na}^1 - w_{na}^2\|_1}{sum_n max_a ||w1_na - w2_na||_1}, and twice the sum of the maxima.
 #'
 #' Bayes error: at least \eqn{e^{-Kd}/2}{exp(-K d) / 2} for discrete models and \eqn{BB/4} for Gaussians (of mean zero),
-#' \eqn{BB = e^{-d/(2a)} \sum_c |I + d\Sigma_c|^{-1/2}}{BB = exp(-d/(2a)) sum_c det(I + d S_c)^(-1/2)}, \eqn{d} the nuclear distance of the precisions. The logarithm is given too (`log_bound`), as these underflow.
+#' \eqn{BB = e^{-d/(2a)} \sum_c |I + d\Sigma_c|^{-1/2}}{BB = exp(-d/(2a)) sum_c det(I + d S_c)^(-1/2)}, \eqn{d} the nuclear distance of the
+#' precisions. The logarithm is given too (`log_bound`), as these underflow.
 #'
-#' **Which method when:** to see how much a difference of parameters can matter without inference. Where [model_distance()] is possible it is sharper. The same bounds hold for every marginal.
+#' **Which method when:** to see how much a difference of parameters can matter without inference. Where [model_distance()] is possible it is
+#' sharper. The same bounds hold for every marginal.
 #'
 #' @inheritParams model_distance
 #' @param norm Which bounds; by default all.
-#' @return A data frame of class `granary_lipschitz_bounds` with the columns `quantity` (`kl`, `expected_loglik`, `bayes_error`), `bound_name`, `norm`, `side` (is the bound above or below?),
+#' @return A data frame of class `granary_lipschitz_bounds` with the columns `quantity` (`kl`, `expected_loglik`, `bayes_error`), `bound_name`,
+#'   `norm`, `side` (is the bound above or below?),
 #'   `constant`, `distance`, `bound`, `log_bound`, `exact`, `valid`.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 6.
@@ -149,7 +158,8 @@ print.granary_lipschitz_bounds <- function(x, ...) {
 
 #' Lipschitz constants of log-densities
 #'
-#' The bound \eqn{K(x)} on the gradient of the log-density of one observation in its parameters, for the models of the thesis, with the norm in which the distance of the parameters
+#' The bound \eqn{K(x)} on the gradient of the log-density of one observation in its parameters, for the models of the thesis, with the norm in
+#' which the distance of the parameters
 #' is to be taken.
 #'
 #' @details
@@ -197,9 +207,12 @@ lipschitz_constant <- function(x, model = c("softmax", "logit", "gaussian_cpd", 
 #' Bounds on the eigenvalues of a regularised precision matrix, and on the length of a ridge regression, from the data and the penalty alone.
 #'
 #' @details
-#' `"tikhonov"`: \eqn{(S + \rho I)^{-1}}{(S + rho I)^-1} has eigenvalues in \eqn{[1/(\|S\|_2 + \rho), 1/\rho]}{[1 / (||S||_2 + rho), 1 / rho]}. `"glasso"` (diagonal penalised): in
-#' \eqn{[1/(\|S\|_2 + N\rho), N/\rho]}{[1 / (||S||_2 + N rho), N / rho]}. Ridge regression \eqn{w = (X'X + \rho I)^{-1} X'y}{w = (X'X + rho I)^-1 X'y}: \eqn{\|w\|_2 \le \|y\|_2 / (2\sqrt\rho)}{||w||_2 <= ||y||_2 / (2 sqrt(rho))}, attained
-#' when all singular values of X are \eqn{\sqrt\rho}{sqrt(rho)} and y lies in its range. Appendix G of the thesis prints \eqn{1/(1 + \sqrt\rho)}{1 / (1 + sqrt(rho))}, which is wrong for \eqn{\rho < 1}{rho < 1}.
+#' `"tikhonov"`: \eqn{(S + \rho I)^{-1}}{(S + rho I)^-1} has eigenvalues in \eqn{[1/(\|S\|_2 + \rho), 1/\rho]}{[1 / (||S||_2 + rho), 1 / rho]}.
+#' `"glasso"` (diagonal penalised): in
+#' \eqn{[1/(\|S\|_2 + N\rho), N/\rho]}{[1 / (||S||_2 + N rho), N / rho]}. Ridge regression \eqn{w = (X'X + \rho I)^{-1} X'y}{w = (X'X + rho I)^-1
+#' X'y}: \eqn{\|w\|_2 \le \|y\|_2 / (2\sqrt\rho)}{||w||_2 <= ||y||_2 / (2 sqrt(rho))}, attained
+#' when all singular values of X are \eqn{\sqrt\rho}{sqrt(rho)} and y lies in its range. Appendix G of the thesis prints \eqn{1/(1 + \sqrt\rho)}{1
+#' / (1 + sqrt(rho))}, which is wrong for \eqn{\rho < 1}{rho < 1}.
 #'
 #' @param S A covariance matrix.
 #' @param rho The penalty, positive.
@@ -236,12 +249,15 @@ ridge_bound <- function(y, rho) {
 
 #' Distance of parameters, likelihood and divergence along a path
 #'
-#' The experiment of figure 6.1 of the thesis: a random Gaussian or Ising model, an estimate for each penalty, and how far it is from the truth: Kullback-Leibler divergence, negative
+#' The experiment of figure 6.1 of the thesis: a random Gaussian or Ising model, an estimate for each penalty, and how far it is from the truth:
+#' Kullback-Leibler divergence, negative
 #' test log-likelihood, Frobenius error of the parameters.
 #'
 #' @details
-#' Gaussian: edges with probability `density`, weights uniform in \eqn{[-1, 1]}, the diagonal shifted so that the smallest eigenvalue is 0.1 (the thesis asks to verify that it is at least 0.1, which
-#' does not happen with a unit diagonal), [ggm_lasso()] on `n` rows, `n` more to test. Ising: no fields, \eqn{l_1}{l1} penalised pseudo-likelihood ([ising_hub()] without hubs); a
+#' Gaussian: edges with probability `density`, weights uniform in \eqn{[-1, 1]}, the diagonal shifted so that the smallest eigenvalue is 0.1 (the
+#' thesis asks to verify that it is at least 0.1, which
+#' does not happen with a unit diagonal), [ggm_lasso()] on `n` rows, `n` more to test. Ising: no fields, \eqn{l_1}{l1} penalised pseudo-likelihood
+#' ([ising_hub()] without hubs); a
 #' column that is constant in the sample has one value flipped, so that the estimate exists.
 #'
 #' @param model `"gaussian"` or `"ising"`.

@@ -6,7 +6,8 @@
 #' network. Fits of [ggm_lasso()] and its relatives, [ising_hub()] and [bn_classifier()] tables need no wrapping or little.
 #'
 #' @details
-#' The Ising model is \eqn{p(x) \propto \exp(\sum_j \theta_{jj} x_j + \sum_{j<k} \theta_{jk} x_j x_k)}{p(x) ~ exp(sum_j t_jj x_j + sum_(j<k) t_jk x_j x_k)} with \eqn{x_j} in
+#' The Ising model is \eqn{p(x) \propto \exp(\sum_j \theta_{jj} x_j + \sum_{j<k} \theta_{jk} x_j x_k)}{p(x) ~ exp(sum_j t_jj x_j + sum_(j<k) t_jk
+#' x_j x_k)} with \eqn{x_j} in
 #' \eqn{\{0, 1\}}{\{0, 1\}} (`coding = "01"`) or \eqn{\{-1, 1\}}{\{-1, 1\}} (`"spin"`).
 #'
 #' @param mean Mean; by default zero.
@@ -14,7 +15,8 @@
 #' @param theta A symmetric matrix: fields on the diagonal, interactions off it.
 #' @param coding Values of the variables; see Details.
 #' @param dag A DAG, as for [bn_features()].
-#' @param cpts A list of tables named by node: one row per pattern of the parents (first parent fastest; parents in the order of the nodes), one column per
+#' @param cpts A list of tables named by node: one row per pattern of the parents (first parent fastest; parents in the order of the nodes), one
+#'   column per
 #'   level, rows summing to one. As `fit$cpts[[class]]` of a [bn_classifier()].
 #' @param data Instead of `cpts`: discrete data to count.
 #' @param alpha Dirichlet smoothing of the counts.
@@ -228,7 +230,8 @@ reorder_network <- function(m, like, at) {
 
 #' Distance between two models
 #'
-#' Kullback-Leibler divergence and its relatives between two Gaussian, two Ising or two discrete Bayesian network models, exact where that is possible.
+#' Kullback-Leibler divergence and its relatives between two Gaussian, two Ising or two discrete Bayesian network models, exact where that is
+#' possible.
 #'
 #' @details
 #' | type | definition |
@@ -240,11 +243,15 @@ reorder_network <- function(m, like, at) {
 #' | `bhattacharyya` | \eqn{-\log\rho}{-log rho} |
 #' | `bayes_error` | \eqn{\frac12 \int \min(p_1, p_2)}{1/2 int min(p1, p2)}: error of the best rule for two equally likely classes |
 #'
-#' Gaussians: closed forms but for `js` and `bayes_error`, which are simulated. Ising models are enumerated (at most 22 variables). Bayesian networks: `kl` and `symkl`
-#' by variable elimination in one network at a time, whatever the two DAGs; the rest by enumeration, or simulation with `exact = FALSE`. Zeros in the tables of the
-#' second network give `Inf`. The bracket of the Bayes error is \eqn{(1-\sqrt{1-\rho^2})/2 \le \mathrm{BE} \le \rho/2}{(1 - sqrt(1 - rho^2)) / 2 <= BE <= rho / 2}.
+#' Gaussians: closed forms but for `js` and `bayes_error`, which are simulated. Ising models are enumerated (at most 22 variables). Bayesian
+#' networks: `kl` and `symkl`
+#' by variable elimination in one network at a time, whatever the two DAGs; the rest by enumeration, or simulation with `exact = FALSE`. Zeros in
+#' the tables of the
+#' second network give `Inf`. The bracket of the Bayes error is \eqn{(1-\sqrt{1-\rho^2})/2 \le \mathrm{BE} \le \rho/2}{(1 - sqrt(1 - rho^2)) / 2
+#' <= BE <= rho / 2}.
 #'
-#' **Which method when:** `kl` if one model is the truth, `js` or `hellinger` for a symmetric distance, `bayes_error` for how well data tell the two apart. [lipschitz_bounds()] bounds the same
+#' **Which method when:** `kl` if one model is the truth, `js` or `hellinger` for a symmetric distance, `bayes_error` for how well data tell the
+#' two apart. [lipschitz_bounds()] bounds the same
 #' quantities by norms of the difference of the parameters.
 #'
 #' @param m1,m2 Models over the same variables (matched by name): see [granary_model], or fits of [ggm_lasso()], [ising_hub()] and the like.
@@ -255,7 +262,8 @@ reorder_network <- function(m, like, at) {
 #' @param ... Not used.
 #' @return A list of class `granary_model_distance`: `value`, `se` (zero where exact), `exact`, `type`, for `bayes_error` also `bracket`.
 #' @references
-#' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 6; and Lipschitz parametrization of
+#' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 6; and Lipschitz
+#' parametrization of
 #' probabilistic graphical models, *UAI* 2011.
 #' @family model distances
 #' @export

@@ -1,15 +1,20 @@
 #' Sigmoid belief network
 #'
-#' A density for binary vectors in which every variable is a logistic regression on those before it (the logistic autoregressive network): \eqn{n(n-1)/2} weights
+#' A density for binary vectors in which every variable is a logistic regression on those before it (the logistic autoregressive network):
+#' \eqn{n(n-1)/2} weights
 #' instead of \eqn{2^n} probabilities, exact likelihood, exact simulation. With classes, one network per class and a classifier.
 #'
 #' @details
-#' \deqn{P(x) = \prod_i P(x_i | x_1, \dots, x_{i-1}), \quad P(x_i = 1 | \cdot) = \sigma\big(b_i + \sum_{j<i} w_{ij} x_j\big).}{P(x) = prod_i P(x_i | x_1 .. x_(i-1)), P(x_i = 1 | .) = expit(b_i + sum_(j<i) w_ij x_j).}
-#' The likelihood falls into one logistic regression per variable, each penalised by \eqn{\lambda \|w_i\|^2/2}{lambda ||w_i||^2 / 2} or \eqn{\lambda\|w_i\|_1}{lambda ||w_i||_1} beside the
-#' mean log-loss. The paper has no bias (`bias = FALSE`). The order matters for what the model can express: `order = "score"` puts last the variable that the others explain best, repeats
+#' \deqn{P(x) = \prod_i P(x_i | x_1, \dots, x_{i-1}), \quad P(x_i = 1 | \cdot) = \sigma\big(b_i + \sum_{j<i} w_{ij} x_j\big).}{P(x) = prod_i P(x_i
+#' | x_1 .. x_(i-1)), P(x_i = 1 | .) = expit(b_i + sum_(j<i) w_ij x_j).}
+#' The likelihood falls into one logistic regression per variable, each penalised by \eqn{\lambda \|w_i\|^2/2}{lambda ||w_i||^2 / 2} or
+#' \eqn{\lambda\|w_i\|_1}{lambda ||w_i||_1} beside the
+#' mean log-loss. The paper has no bias (`bias = FALSE`). The order matters for what the model can express: `order = "score"` puts last the
+#' variable that the others explain best, repeats
 #' this among the rest, and then swaps neighbours as long as the penalised likelihood rises.
 #'
-#' **Which method when:** for binary data with dense dependence, where tables of [bn_classifier()] would be too large. For a sparse, undirected graph see [ising_hub()].
+#' **Which method when:** for binary data with dense dependence, where tables of [bn_classifier()] would be too large. For a sparse, undirected
+#' graph see [ising_hub()].
 #'
 #' @param x Zeros and ones, or logical: a matrix or data frame.
 #' @param y `NULL`, or two or more classes, one per row.
@@ -25,7 +30,8 @@
 #' @param nsim,seed Number of rows to simulate; `seed` as in [stats::simulate()].
 #' @param class With classes, the one to simulate.
 #' @param ... Not used.
-#' @return An object of class `granary_sbn`: `weights` (row: to, column: from), `bias`, `order`, `log_likelihood`; with classes, lists of them in `networks`.
+#' @return An object of class `granary_sbn`: `weights` (row: to, column: from), `bias`, `order`, `log_likelihood`; with classes, lists of them in
+#'   `networks`.
 #' @references
 #' Neal (1992). Connectionist learning of belief networks. *Artificial Intelligence* 56, 71--113.
 #'

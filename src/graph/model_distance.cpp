@@ -245,6 +245,8 @@ VectorXd bn_marginal(const BnStructure& s, const BnTables& tables, const std::ve
     }
     return scope;
   };
+  Index largest = 1;
+  for (const Factor& f : factors) largest = std::max(largest, f.table.size());
   while (rest.any()) {
     monitor.check();
     int best = -1;
@@ -256,6 +258,7 @@ VectorXd bn_marginal(const BnStructure& s, const BnTables& tables, const std::ve
         smallest = size;
         best = j;
       }
+      if (smallest <= static_cast<double>(largest)) break;  // no larger than what is there: no need to look further
     }
     Bitset keep = scope_of(best);
     const std::vector<int> scope = keep.members();
