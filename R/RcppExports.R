@@ -37,6 +37,78 @@ core_ggm_sample <- function(precision, n, seed) {
     .Call(`_granary_core_ggm_sample`, precision, n, seed)
 }
 
+core_bn_features <- function(spec, basis, x, limit) {
+    .Call(`_granary_core_bn_features`, spec, basis, x, limit)
+}
+
+core_bn_kernel <- function(spec, basis, x, y, threads, progress) {
+    .Call(`_granary_core_bn_kernel`, spec, basis, x, y, threads, progress)
+}
+
+core_bn_tables <- function(spec, x, alpha) {
+    .Call(`_granary_core_bn_tables`, spec, x, alpha)
+}
+
+core_bn_weights <- function(spec, basis, p, q, limit) {
+    .Call(`_granary_core_bn_weights`, spec, basis, p, q, limit)
+}
+
+core_bn_log_density <- function(spec, tables, x) {
+    .Call(`_granary_core_bn_log_density`, spec, tables, x)
+}
+
+core_linear_fit <- function(features, y, settings, start, progress) {
+    .Call(`_granary_core_linear_fit`, features, y, settings, start, progress)
+}
+
+core_bn_tree <- function(x, levels, classes, n_classes) {
+    .Call(`_granary_core_bn_tree`, x, levels, classes, n_classes)
+}
+
+core_bn_union <- function(spec) {
+    .Call(`_granary_core_bn_union`, spec)
+}
+
+core_bn_shatter <- function(spec, type, labels, paper) {
+    .Call(`_granary_core_bn_shatter`, spec, type, labels, paper)
+}
+
+core_bn_shatter_all <- function(spec, type, points, paper) {
+    .Call(`_granary_core_bn_shatter_all`, spec, type, points, paper)
+}
+
+core_bn_concepts <- function(spec, progress) {
+    .Call(`_granary_core_bn_concepts`, spec, progress)
+}
+
+core_half_space <- function(a, b, forward) {
+    .Call(`_granary_core_half_space`, a, b, forward)
+}
+
+core_sbn_fit <- function(x, order, choose, settings, threads, progress) {
+    .Call(`_granary_core_sbn_fit`, x, order, choose, settings, threads, progress)
+}
+
+core_sbn_log_density <- function(network, x) {
+    .Call(`_granary_core_sbn_log_density`, network, x)
+}
+
+core_sbn_sample <- function(network, n, seed) {
+    .Call(`_granary_core_sbn_sample`, network, n, seed)
+}
+
+core_parity_network <- function(a) {
+    .Call(`_granary_core_parity_network`, a)
+}
+
+core_modified_log_density <- function(weights, top, x) {
+    .Call(`_granary_core_modified_log_density`, weights, top, x)
+}
+
+core_sign_rank <- function(signs, max_dimension, restarts, max_iter, seed, progress) {
+    .Call(`_granary_core_sign_rank`, signs, max_dimension, restarts, max_iter, seed, progress)
+}
+
 core_causal_dag <- function(g, space, settings, seed, progress) {
     .Call(`_granary_core_causal_dag`, g, space, settings, seed, progress)
 }
@@ -199,6 +271,50 @@ core_sim_dag_rows <- function(nodes, arrows, n, sd, seed) {
 
 core_ida <- function(nodes, edges, covariance, cause, targets, progress) {
     .Call(`_granary_core_ida`, nodes, edges, covariance, cause, targets, progress)
+}
+
+core_gaussian_exact <- function(m1, m2) {
+    .Call(`_granary_core_gaussian_exact`, m1, m2)
+}
+
+core_gaussian_sampled <- function(m1, m2, type, nsim, seed) {
+    .Call(`_granary_core_gaussian_sampled`, m1, m2, type, nsim, seed)
+}
+
+core_gaussian_norms <- function(m1, m2) {
+    .Call(`_granary_core_gaussian_norms`, m1, m2)
+}
+
+core_discrete_exact <- function(m1, m2, type, progress) {
+    .Call(`_granary_core_discrete_exact`, m1, m2, type, progress)
+}
+
+core_discrete_log_probabilities <- function(m) {
+    .Call(`_granary_core_discrete_log_probabilities`, m)
+}
+
+core_network_kl <- function(m1, m2, progress) {
+    .Call(`_granary_core_network_kl`, m1, m2, progress)
+}
+
+core_network_marginal <- function(m, nodes) {
+    .Call(`_granary_core_network_marginal`, m, nodes)
+}
+
+core_network_sampled <- function(m1, m2, type, nsim, seed, progress) {
+    .Call(`_granary_core_network_sampled`, m1, m2, type, nsim, seed, progress)
+}
+
+core_network_sample <- function(m, n, seed) {
+    .Call(`_granary_core_network_sample`, m, n, seed)
+}
+
+core_window_models <- function(x, width, starts, estimate, rho, tol, max_iter, progress) {
+    .Call(`_granary_core_window_models`, x, width, starts, estimate, rho, tol, max_iter, progress)
+}
+
+core_matrix_distances <- function(matrices, metric, threads, progress) {
+    .Call(`_granary_core_matrix_distances`, matrices, metric, threads, progress)
 }
 
 core_game_fit <- function(x, loss, rho, ridge, mask, tol, max_iter, progress) {

@@ -131,6 +131,233 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_bn_features
+Rcpp::List core_bn_features(Rcpp::List spec, std::string basis, const Eigen::Map<Eigen::MatrixXi> x, double limit);
+RcppExport SEXP _granary_core_bn_features(SEXP specSEXP, SEXP basisSEXP, SEXP xSEXP, SEXP limitSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< std::string >::type basis(basisSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type limit(limitSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bn_features(spec, basis, x, limit));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bn_kernel
+Eigen::MatrixXd core_bn_kernel(Rcpp::List spec, std::string basis, const Eigen::Map<Eigen::MatrixXi> x, const Eigen::Map<Eigen::MatrixXi> y, int threads, SEXP progress);
+RcppExport SEXP _granary_core_bn_kernel(SEXP specSEXP, SEXP basisSEXP, SEXP xSEXP, SEXP ySEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< std::string >::type basis(basisSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bn_kernel(spec, basis, x, y, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bn_tables
+Rcpp::List core_bn_tables(Rcpp::List spec, const Eigen::Map<Eigen::MatrixXi> x, double alpha);
+RcppExport SEXP _granary_core_bn_tables(SEXP specSEXP, SEXP xSEXP, SEXP alphaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bn_tables(spec, x, alpha));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bn_weights
+Rcpp::List core_bn_weights(Rcpp::List spec, std::string basis, Rcpp::List p, Rcpp::List q, double limit);
+RcppExport SEXP _granary_core_bn_weights(SEXP specSEXP, SEXP basisSEXP, SEXP pSEXP, SEXP qSEXP, SEXP limitSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< std::string >::type basis(basisSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type p(pSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type q(qSEXP);
+    Rcpp::traits::input_parameter< double >::type limit(limitSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bn_weights(spec, basis, p, q, limit));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bn_log_density
+Eigen::VectorXd core_bn_log_density(Rcpp::List spec, Rcpp::List tables, const Eigen::Map<Eigen::MatrixXi> x);
+RcppExport SEXP _granary_core_bn_log_density(SEXP specSEXP, SEXP tablesSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type tables(tablesSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bn_log_density(spec, tables, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_linear_fit
+Rcpp::List core_linear_fit(const Eigen::Map<Eigen::SparseMatrix<double>> features, Eigen::VectorXd y, Rcpp::List settings, Eigen::VectorXd start, SEXP progress);
+RcppExport SEXP _granary_core_linear_fit(SEXP featuresSEXP, SEXP ySEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::SparseMatrix<double>> >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< Eigen::VectorXd >::type y(ySEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< Eigen::VectorXd >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_linear_fit(features, y, settings, start, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bn_tree
+Rcpp::IntegerMatrix core_bn_tree(const Eigen::Map<Eigen::MatrixXi> x, std::vector<int> levels, std::vector<int> classes, int n_classes);
+RcppExport SEXP _granary_core_bn_tree(SEXP xSEXP, SEXP levelsSEXP, SEXP classesSEXP, SEXP n_classesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type classes(classesSEXP);
+    Rcpp::traits::input_parameter< int >::type n_classes(n_classesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bn_tree(x, levels, classes, n_classes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bn_union
+Rcpp::List core_bn_union(Rcpp::List spec);
+RcppExport SEXP _granary_core_bn_union(SEXP specSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bn_union(spec));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bn_shatter
+Rcpp::List core_bn_shatter(Rcpp::List spec, std::string type, std::vector<int> labels, bool paper);
+RcppExport SEXP _granary_core_bn_shatter(SEXP specSEXP, SEXP typeSEXP, SEXP labelsSEXP, SEXP paperSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< bool >::type paper(paperSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bn_shatter(spec, type, labels, paper));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bn_shatter_all
+double core_bn_shatter_all(Rcpp::List spec, std::string type, int points, bool paper);
+RcppExport SEXP _granary_core_bn_shatter_all(SEXP specSEXP, SEXP typeSEXP, SEXP pointsSEXP, SEXP paperSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< int >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< bool >::type paper(paperSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bn_shatter_all(spec, type, points, paper));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bn_concepts
+Rcpp::List core_bn_concepts(Rcpp::List spec, SEXP progress);
+RcppExport SEXP _granary_core_bn_concepts(SEXP specSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bn_concepts(spec, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_half_space
+Eigen::MatrixXd core_half_space(std::vector<double> a, std::vector<double> b, bool forward);
+RcppExport SEXP _granary_core_half_space(SEXP aSEXP, SEXP bSEXP, SEXP forwardSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::vector<double> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< bool >::type forward(forwardSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_half_space(a, b, forward));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sbn_fit
+Rcpp::List core_sbn_fit(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::IntegerVector order, bool choose, Rcpp::List settings, int threads, SEXP progress);
+RcppExport SEXP _granary_core_sbn_fit(SEXP xSEXP, SEXP orderSEXP, SEXP chooseSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type order(orderSEXP);
+    Rcpp::traits::input_parameter< bool >::type choose(chooseSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sbn_fit(x, order, choose, settings, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sbn_log_density
+Eigen::VectorXd core_sbn_log_density(Rcpp::List network, const Eigen::Map<Eigen::MatrixXd> x);
+RcppExport SEXP _granary_core_sbn_log_density(SEXP networkSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type network(networkSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sbn_log_density(network, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sbn_sample
+Eigen::MatrixXd core_sbn_sample(Rcpp::List network, int n, Rcpp::NumericVector seed);
+RcppExport SEXP _granary_core_sbn_sample(SEXP networkSEXP, SEXP nSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type network(networkSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sbn_sample(network, n, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_parity_network
+Rcpp::List core_parity_network(std::vector<int> a);
+RcppExport SEXP _granary_core_parity_network(SEXP aSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::vector<int> >::type a(aSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_parity_network(a));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_modified_log_density
+Eigen::VectorXd core_modified_log_density(Eigen::MatrixXd weights, Eigen::VectorXd top, const Eigen::Map<Eigen::MatrixXd> x);
+RcppExport SEXP _granary_core_modified_log_density(SEXP weightsSEXP, SEXP topSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Eigen::MatrixXd >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< Eigen::VectorXd >::type top(topSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_modified_log_density(weights, top, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sign_rank
+Rcpp::List core_sign_rank(const Eigen::Map<Eigen::MatrixXd> signs, int max_dimension, int restarts, int max_iter, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_sign_rank(SEXP signsSEXP, SEXP max_dimensionSEXP, SEXP restartsSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type signs(signsSEXP);
+    Rcpp::traits::input_parameter< int >::type max_dimension(max_dimensionSEXP);
+    Rcpp::traits::input_parameter< int >::type restarts(restartsSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sign_rank(signs, max_dimension, restarts, max_iter, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_causal_dag
 Rcpp::List core_causal_dag(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, Rcpp::NumericVector seed, SEXP progress);
 RcppExport SEXP _granary_core_causal_dag(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -642,6 +869,145 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type targets(targetsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ida(nodes, edges, covariance, cause, targets, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gaussian_exact
+Rcpp::NumericVector core_gaussian_exact(Rcpp::List m1, Rcpp::List m2);
+RcppExport SEXP _granary_core_gaussian_exact(SEXP m1SEXP, SEXP m2SEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gaussian_exact(m1, m2));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gaussian_sampled
+Rcpp::NumericVector core_gaussian_sampled(Rcpp::List m1, Rcpp::List m2, std::string type, int nsim, Rcpp::NumericVector seed);
+RcppExport SEXP _granary_core_gaussian_sampled(SEXP m1SEXP, SEXP m2SEXP, SEXP typeSEXP, SEXP nsimSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
+    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< int >::type nsim(nsimSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gaussian_sampled(m1, m2, type, nsim, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gaussian_norms
+Rcpp::NumericVector core_gaussian_norms(Rcpp::List m1, Rcpp::List m2);
+RcppExport SEXP _granary_core_gaussian_norms(SEXP m1SEXP, SEXP m2SEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gaussian_norms(m1, m2));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_discrete_exact
+double core_discrete_exact(Rcpp::List m1, Rcpp::List m2, std::string type, SEXP progress);
+RcppExport SEXP _granary_core_discrete_exact(SEXP m1SEXP, SEXP m2SEXP, SEXP typeSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
+    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_discrete_exact(m1, m2, type, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_discrete_log_probabilities
+Eigen::VectorXd core_discrete_log_probabilities(Rcpp::List m);
+RcppExport SEXP _granary_core_discrete_log_probabilities(SEXP mSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type m(mSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_discrete_log_probabilities(m));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_network_kl
+double core_network_kl(Rcpp::List m1, Rcpp::List m2, SEXP progress);
+RcppExport SEXP _granary_core_network_kl(SEXP m1SEXP, SEXP m2SEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_network_kl(m1, m2, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_network_marginal
+Eigen::VectorXd core_network_marginal(Rcpp::List m, Rcpp::IntegerVector nodes);
+RcppExport SEXP _granary_core_network_marginal(SEXP mSEXP, SEXP nodesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type m(mSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type nodes(nodesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_network_marginal(m, nodes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_network_sampled
+Rcpp::NumericVector core_network_sampled(Rcpp::List m1, Rcpp::List m2, std::string type, int nsim, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_network_sampled(SEXP m1SEXP, SEXP m2SEXP, SEXP typeSEXP, SEXP nsimSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
+    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< int >::type nsim(nsimSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_network_sampled(m1, m2, type, nsim, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_network_sample
+Eigen::MatrixXi core_network_sample(Rcpp::List m, int n, Rcpp::NumericVector seed);
+RcppExport SEXP _granary_core_network_sample(SEXP mSEXP, SEXP nSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type m(mSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_network_sample(m, n, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_window_models
+Rcpp::List core_window_models(const Eigen::Map<Eigen::MatrixXd> x, int width, Rcpp::IntegerVector starts, std::string estimate, double rho, double tol, int max_iter, SEXP progress);
+RcppExport SEXP _granary_core_window_models(SEXP xSEXP, SEXP widthSEXP, SEXP startsSEXP, SEXP estimateSEXP, SEXP rhoSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< int >::type width(widthSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type starts(startsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type estimate(estimateSEXP);
+    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_window_models(x, width, starts, estimate, rho, tol, max_iter, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_matrix_distances
+Eigen::MatrixXd core_matrix_distances(Rcpp::List matrices, std::string metric, int threads, SEXP progress);
+RcppExport SEXP _granary_core_matrix_distances(SEXP matricesSEXP, SEXP metricSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type matrices(matricesSEXP);
+    Rcpp::traits::input_parameter< std::string >::type metric(metricSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_matrix_distances(matrices, metric, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1376,6 +1742,24 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
     {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
     {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
+    {"_granary_core_bn_features", (DL_FUNC) &_granary_core_bn_features, 4},
+    {"_granary_core_bn_kernel", (DL_FUNC) &_granary_core_bn_kernel, 6},
+    {"_granary_core_bn_tables", (DL_FUNC) &_granary_core_bn_tables, 3},
+    {"_granary_core_bn_weights", (DL_FUNC) &_granary_core_bn_weights, 5},
+    {"_granary_core_bn_log_density", (DL_FUNC) &_granary_core_bn_log_density, 3},
+    {"_granary_core_linear_fit", (DL_FUNC) &_granary_core_linear_fit, 5},
+    {"_granary_core_bn_tree", (DL_FUNC) &_granary_core_bn_tree, 4},
+    {"_granary_core_bn_union", (DL_FUNC) &_granary_core_bn_union, 1},
+    {"_granary_core_bn_shatter", (DL_FUNC) &_granary_core_bn_shatter, 4},
+    {"_granary_core_bn_shatter_all", (DL_FUNC) &_granary_core_bn_shatter_all, 4},
+    {"_granary_core_bn_concepts", (DL_FUNC) &_granary_core_bn_concepts, 2},
+    {"_granary_core_half_space", (DL_FUNC) &_granary_core_half_space, 3},
+    {"_granary_core_sbn_fit", (DL_FUNC) &_granary_core_sbn_fit, 6},
+    {"_granary_core_sbn_log_density", (DL_FUNC) &_granary_core_sbn_log_density, 2},
+    {"_granary_core_sbn_sample", (DL_FUNC) &_granary_core_sbn_sample, 3},
+    {"_granary_core_parity_network", (DL_FUNC) &_granary_core_parity_network, 1},
+    {"_granary_core_modified_log_density", (DL_FUNC) &_granary_core_modified_log_density, 3},
+    {"_granary_core_sign_rank", (DL_FUNC) &_granary_core_sign_rank, 6},
     {"_granary_core_causal_dag", (DL_FUNC) &_granary_core_causal_dag, 5},
     {"_granary_core_arc_alternatives", (DL_FUNC) &_granary_core_arc_alternatives, 6},
     {"_granary_core_best_dag", (DL_FUNC) &_granary_core_best_dag, 5},
@@ -1417,6 +1801,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_sim_dag", (DL_FUNC) &_granary_core_sim_dag, 8},
     {"_granary_core_sim_dag_rows", (DL_FUNC) &_granary_core_sim_dag_rows, 5},
     {"_granary_core_ida", (DL_FUNC) &_granary_core_ida, 6},
+    {"_granary_core_gaussian_exact", (DL_FUNC) &_granary_core_gaussian_exact, 2},
+    {"_granary_core_gaussian_sampled", (DL_FUNC) &_granary_core_gaussian_sampled, 5},
+    {"_granary_core_gaussian_norms", (DL_FUNC) &_granary_core_gaussian_norms, 2},
+    {"_granary_core_discrete_exact", (DL_FUNC) &_granary_core_discrete_exact, 4},
+    {"_granary_core_discrete_log_probabilities", (DL_FUNC) &_granary_core_discrete_log_probabilities, 1},
+    {"_granary_core_network_kl", (DL_FUNC) &_granary_core_network_kl, 3},
+    {"_granary_core_network_marginal", (DL_FUNC) &_granary_core_network_marginal, 2},
+    {"_granary_core_network_sampled", (DL_FUNC) &_granary_core_network_sampled, 6},
+    {"_granary_core_network_sample", (DL_FUNC) &_granary_core_network_sample, 3},
+    {"_granary_core_window_models", (DL_FUNC) &_granary_core_window_models, 8},
+    {"_granary_core_matrix_distances", (DL_FUNC) &_granary_core_matrix_distances, 4},
     {"_granary_core_game_fit", (DL_FUNC) &_granary_core_game_fit, 8},
     {"_granary_core_game_sigmoid", (DL_FUNC) &_granary_core_game_sigmoid, 7},
     {"_granary_core_game_exhaustive", (DL_FUNC) &_granary_core_game_exhaustive, 2},

@@ -1,0 +1,212 @@
+# Bayesian networks as inner products: discrete data and a DAG in, features or kernels out.
+
+# Discrete data as codes 0, 1, ...: list(codes, levels). Factors keep their levels, logicals are FALSE < TRUE, numbers must be 0 and 1.
+bn_codes <- function(x, arg = "x", levels = NULL) {
+  if (missing(x)) fail_missing(arg)
+  if (inherits(x, "Matrix")) x <- check_matrix(x, arg)
+  if (is.matrix(x) && (is.character(x) || is.logical(x) || is.numeric(x)) && !is.object(x)) {
+    x <- as.data.frame(x, stringsAsFactors = FALSE)  # columns without names become V1, V2, ...
+  }
+  if (!is.data.frame(x)) fail_input(arg, "discrete data: a data frame of factors, logicals or zeros and ones, or a matrix of zeros and ones", describe(x))
+  if (length(x) == 0L) abort_input(sprintf("`%s` must have at least 1 column, but it has none.", arg), arg)
+  if (nrow(x) == 0L) abort_input(sprintf("`%s` must have at least 1 row, but it has none.", arg), arg)
+  check_names_unique(names(x), arg)
+  if (!is.null(levels)) x <- bn_select(x, names(levels), arg)
+  codes <- matrix(0L, nrow(x), length(x), dimnames = list(NULL, names(x)))
+  found <- vector("list", length(x))
+  for (j in seq_along(x)) {
+    column <- bn_column(x[[j]], names(x)[j], arg, levels[[names(x)[j]]])
+    codes[, j] <- column$codes
+    found[[j]] <- column$levels
+  }
+  list(codes = codes, levels = stats::setNames(found, names(x)))
+}
+
+# The columns of new data that a model needs, by name; by position where the data have as many and other names are absent.
+bn_select <- function(x, names, arg) {
+  missing <- setdiff(names, names(x))
+  if (length(missing) == 0L) return(x[names])
+  if (length(x) == length(names) && identical(names(x), variable_names(NULL, length(x)))) return(stats::setNames(x, names))
+  abort_input(sprintf("`%s` lacks the variable%s %s.", arg, if (length(missing) > 1L) "s" else "", paste(utils::head(missing, 5L), collapse = ", ")), arg)
+}
+
+bn_column <- function(column, name, arg, wanted) {
+  label <- paste0("Column \"", name, "\" of `", arg, "`")
+  usable <- is.null(dim(column)) && (is.factor(column) || (is.atomic(column) && !is.object(column) && (is.logical(column) || is.numeric(column) || is.character(column))))
+  if (!usable) abort_input(sprintf("%s must be a factor, logical or zeros and ones, but it is %s.", label, describe(column)), arg)
+  if (anyNA(column)) {
+    abort_input(sprintf("%s must have no missing values, but row %d is NA.\nRemove the rows with na.omit() or impute before calling.", label,
+                        which(is.na(column))[1L]), arg)
+  }
+  if (is.numeric(column) && !all(column %in% 0:1)) {
+    abort_input(sprintf("%s must hold zeros and ones, but row %d is %g.\nTurn a variable of several values into a factor().", label,
+                        which(!column %in% 0:1)[1L], column[!column %in% 0:1][1L]), arg)
+  }
+  own <- if (is.factor(column)) levels(column) else if (is.logical(column)) c("FALSE", "TRUE") else if (is.numeric(column)) c("0", "1")
+  if (is.character(column)) own <- sort(unique(column), method = "radix")
+  text <- as.character(column)
+  if (is.logical(column) && identical(wanted, c("0", "1"))) text <- ifelse(column, "1", "0")
+  if (is.numeric(column) && identical(wanted, c("FALSE", "TRUE"))) text <- ifelse(column == 1, "TRUE", "FALSE")
+  if (is.null(wanted)) {
+    if (length(own) < 2L) abort_input(sprintf("%s must have at least two levels, but it has only \"%s\": drop it.", label, own), arg)
+    unused <- setdiff(own, text)
+    if (is.factor(column) && length(unused) > 0L) {
+      warn_input(sprintf("%s has levels that do not occur (%s). They keep their place; droplevels() removes them.", label,
+                         paste(utils::head(unused, 3L), collapse = ", ")), arg)
+    }
+    wanted <- own
+  }
+  codes <- match(text, wanted) - 1L
+  if (anyNA(codes)) {
+    abort_input(sprintf("%s has the value \"%s\", which the model does not know (it knows %s).", label, text[is.na(codes)][1L],
+                        paste(wanted, collapse = ", ")), arg)
+  }
+  list(codes = codes, levels = wanted)
+}
+
+# A DAG over exactly these variables, in their order.
+bn_dag <- function(dag, variables, arg = "dag") {
+  graph <- needs_dag(check_graph(dag, arg), arg)
+  if (length(graph$nodes) == length(variables) && identical(graph$nodes, variable_names(NULL, length(variables)))) graph$nodes <- variables
+  extra <- setdiff(graph$nodes, variables)
+  absent <- setdiff(variables, graph$nodes)
+  if (length(extra) > 0L || length(absent) > 0L) {
+    abort_input(paste0(
+      "`", arg, "` and the data must have the same variables, but ",
+      paste(c(if (length(extra) > 0L) paste0("\"", extra[1L], "\" is only in the graph"),
+              if (length(absent) > 0L) paste0("\"", absent[1L], "\" is only in the data")), collapse = " and "),
+      ".\nas_graph(..., nodes = ) adds nodes without edges."
+    ), arg)
+  }
+  at <- match(graph$nodes, variables)
+  edges <- graph$edges
+  edges[, 1:2] <- at[edges[, 1:2]]
+  new_graph(variables, edges, "dag")
+}
+
+# What the core wants to know about a network. `groups` is checked in C++.
+bn_spec <- function(graph, levels, groups = NULL) {
+  if (!is.null(groups)) groups <- bn_groups(groups, graph$nodes)
+  list(nodes = length(graph$nodes), edges = graph$edges, levels = as.integer(levels), groups = groups)
+}
+
+bn_groups <- function(groups, nodes) {
+  if (!is.list(groups) || is.object(groups) || length(groups) == 0L) {
+    fail_input("groups", "a list with the group of every pattern of the parents, one element per node (or NULL)", describe(groups))
+  }
+  if (!is.null(names(groups))) {
+    unknown <- setdiff(names(groups), nodes)
+    if (length(unknown) > 0L) abort_input(sprintf("`groups` must be named by nodes, but there is no node \"%s\".", unknown[1L]), "groups")
+    groups <- stats::setNames(lapply(nodes, function(node) groups[[node]]), nodes)
+  } else if (length(groups) != length(nodes)) {
+    abort_input(sprintf("`groups` must have one element per node (%d), or be named by nodes, but it has %d.", length(nodes), length(groups)), "groups")
+  }
+  lapply(groups, function(one) {
+    if (is.null(one)) return(NULL)
+    one <- check_vector(one, "groups", lower = 1, upper = 1e6)
+    if (any(one != round(one))) abort_input("`groups` must hold whole numbers from 1 on.", "groups")
+    as.integer(one)
+  })
+}
+
+bn_parents <- function(graph) {
+  lapply(seq_along(graph$nodes), function(i) {
+    e <- graph$edges
+    sort(c(e[e[, 2L] == i & e[, 4L] == 2L, 1L], e[e[, 1L] == i & e[, 3L] == 2L, 2L]))
+  })
+}
+
+# Names like "(1)", "a", "a=red:b": a binary variable needs no value.
+bn_labels <- function(columns, levels, basis, graph) {
+  item <- function(node, value) {
+    name <- names(levels)[node]
+    ifelse(lengths(levels[node]) == 2L, name, paste0(name, "=", mapply(function(l, v) l[v + 1L], levels[node], value)))
+  }
+  if (basis == "monomial") {
+    return(vapply(seq_along(columns$nodes), function(c) {
+      if (length(columns$nodes[[c]]) == 0L) "(1)" else paste(item(columns$nodes[[c]], columns$values[[c]]), collapse = ":")
+    }, ""))
+  }
+  vapply(seq_along(columns$nodes), function(c) {
+    node <- columns$nodes[[c]]
+    inside <- paste0(names(levels)[node], "|", columns$group[c])
+    if (columns$values[[c]] == 0L) paste0("(", inside, ")") else paste0(item(node, columns$values[[c]]), "|", columns$group[c])
+  }, "")
+}
+
+bn_limit <- 1e6  # columns of a feature map
+
+#' Feature maps and kernels of a Bayesian network
+#'
+#' The log-odds of any two Bayesian networks on one DAG is a linear function of features that depend on the DAG only. `bn_features()` gives them as
+#' a sparse matrix and `bn_kernel()` their inner products without expanding them, so that any linear classifier or kernel method can work
+#' with the interactions that a graph allows.
+#'
+#' @details
+#' With \eqn{P_i} the parents of node \eqn{i} and \eqn{M_{i,a}(x)}{M_ia(x)} the indicator that they show the pattern \eqn{a},
+#' \deqn{\log \frac{P(x)}{Q(x)} = \sum_i \sum_a M_{i,a}(x) \log\frac{P(x_i | a)}{Q(x_i | a)}.}{log P(x)/Q(x) = sum_i sum_a M_ia(x) log(P(x_i | a)
+#' / Q(x_i | a)).}
+#' * `"monomial"`: \eqn{\prod_{j \in S} x_j}{prod_(j in S) x_j} for all \eqn{S} in the union \eqn{U} of the power sets of the families
+#'   \eqn{P_i \cup \{i\}}{P_i and i}; linearly independent, the constant first. The kernel counts the sets of \eqn{U} within
+#'   \eqn{\{j: x_j = y_j = 1\}}{\{j: x_j = y_j = 1\}}, by inclusion and exclusion over intersections of families (cliques less
+#'   separators where the families form a junction tree).
+#' * `"indicator"`: \eqn{M_{i,a}}{M_ia} and \eqn{x_i M_{i,a}}{x_i M_ia}, \eqn{2 \sum_i 2^{|P_i|}}{2 sum_i 2^|P_i|} columns that span the same space;
+#'   kernel \eqn{\sum_i 1[x_{P_i} = y_{P_i}] (1 + x_i y_i)}{sum_i 1[x_Pi = y_Pi] (1 + x_i y_i)}. With `groups`, patterns in one group share a column.
+#' * `"symmetric"` (kernel only): \eqn{\sum_i 1[x_{P_i} = y_{P_i}] 1[x_i = y_i]}{sum_i 1[x_Pi = y_Pi] 1[x_i = y_i]}, which does not depend on
+#'   which level
+#'   is called 1.
+#'
+#' The paper is about binary variables. Factors with more levels work alike: the first level is the reference, and \eqn{x_j} is replaced by the
+#' indicators of the other levels.
+#'
+#' **Which method when:** [bn_classifier()] does all of this for two classes. Use `bn_features()` to bring the interactions of a graph into a
+#' regression of
+#' your own, and `bn_kernel()` where families are too large to expand (more than about 20 parents).
+#'
+#' @param x Discrete data: a data frame of factors, logicals, text or zeros and ones, or a matrix of zeros and ones.
+#' @param y More data of the same kind, or `NULL` for `x` itself.
+#' @param dag The graph: what [as_graph()] can read, with the columns of `x` as nodes.
+#' @param basis The features; see Details.
+#' @param groups Reduced parameter collections: a list, one element per node (or named by nodes), with the group (1, 2, ...) of each pattern of the
+#'   parents, first parent fastest; `NULL` elements for a node without groups.
+#' @param threads Threads; default `getOption("granary.threads")`.
+#' @return `bn_features()`: a sparse `dgCMatrix`, one row per observation, with the attribute `sets`, a list of the variables of every column.
+#'   `bn_kernel()`: a matrix.
+#' @references
+#' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
+#' @family Bayesian network classifiers
+#' @seealso `errata("jmlr6-bayes-net-inner-product")`, `reproduce("jmlr6-bayes-net-inner-product")`
+#' @export
+#' @examples
+#' x <- expand.grid(a = 0:1, b = 0:1, c = 0:1)
+#' features <- bn_features(x, "a -> b -> c")
+#' features
+#' bn_kernel(x, dag = "a -> b -> c", basis = "monomial")
+bn_features <- function(x, dag, basis = c("monomial", "indicator"), groups = NULL) {
+  data <- bn_codes(x)
+  if (missing(dag)) fail_missing("dag")
+  basis <- check_choice(basis, c("monomial", "indicator"))
+  graph <- bn_dag(dag, names(data$levels))
+  spec <- bn_spec(graph, lengths(data$levels), groups)
+  result <- core_call(core_bn_features(spec, basis, data$codes, bn_limit))
+  bn_feature_matrix(result, data, basis, graph)
+}
+
+bn_feature_matrix <- function(result, data, basis, graph) {
+  features <- result$features
+  dimnames(features) <- list(NULL, bn_labels(result, data$levels, basis, graph))
+  attr(features, "sets") <- lapply(result$nodes, function(at) names(data$levels)[at])
+  features
+}
+
+#' @rdname bn_features
+#' @export
+bn_kernel <- function(x, y = NULL, dag, basis = c("indicator", "monomial", "symmetric"), groups = NULL, threads = NULL) {
+  data <- bn_codes(x)
+  if (missing(dag)) fail_missing("dag")
+  basis <- check_choice(basis, c("indicator", "monomial", "symmetric"))
+  graph <- bn_dag(dag, names(data$levels))
+  other <- if (is.null(y)) data else bn_codes(y, "y", data$levels)
+  spec <- bn_spec(graph, lengths(data$levels), groups)
+  core_call(core_bn_kernel(spec, basis, data$codes, other$codes, thread_count(threads), progress_bar("network kernel")))
+}

@@ -1,0 +1,69 @@
+// How far apart two fitted models are: exact where it can be, by simulation where not.
+//
+//   KL(1||2) of Gaussians   1/2 (log det O1 - log det O2 + tr(S1 O2) - N + (m1 - m2)' O2 (m1 - m2)),   O precision, S covariance
+//   of discrete models      enumeration, or for Bayesian networks node by node: sum_n E_1 [log P1(x_n | pa1) - log P2(x_n |
+//   pa2)], which
+//                           needs marginals of the first network over families only (variable elimination)
+//   Bhattacharyya           rho = int sqrt(p1 p2);  Hellinger sqrt(1 - rho);  Jensen-Shannon;  Bayes error 1/2 int min(p1, p2)
+//
+// All simulated quantities are means over draws from both models of a function of r = log p1 - log p2 that is bounded (but for
+// KL):
+//   Bayes error 1 / (1 + e^|r|),   rho 1 / cosh(r / 2),   Jensen-Shannon log 2 - log(1 + e^-r) under 1 and log 2 - log(1 + e^r)
+//   under 2.
+//
+// Honorio (2012), chapter 6. Its Definition 6.4 takes a bound on ||gradient||_p for Lipschitz continuity in the same norm; right
+// is the dual norm.
+#pragma once
+
+#include <vector>
+
+#include "../core/monitor.h"
+#include "../core/rng.h"
+#include "../core/types.h"
+#include "bn_kernel.h"
+
+namespace granary::graph {
+
+// S = a a', O = b b'.
+struct GaussianModel {
+  VectorXd mean;
+  MatrixXd a, b;
+  double log_det_precision = 0;
+};
+// From a covariance or a precision matrix. InputError with the smallest eigenvalue when it is not positive definite.
+GaussianModel make_gaussian(ConstVectorRef mean, ConstMatrixRef matrix, bool is_precision);
+double gaussian_kl(const GaussianModel& p, const GaussianModel& q);
+double gaussian_bhattacharyya(const GaussianModel& p, const GaussianModel& q);  // -log rho
+double gaussian_entropy(const GaussianModel& p);
+MatrixXd gaussian_sample(const GaussianModel& p, Index n, Rng& rng);
+VectorXd gaussian_log_density(const GaussianModel& p, ConstMatrixRef x);
+
+// log p of all 2^p states of exp(sum_j t_jj x_j + sum_{j<k} t_jk x_j x_k), x_j = bit j of the state; at most 22 nodes.
+VectorXd ising_log_probabilities(ConstMatrixRef theta, Monitor& monitor);
+// Of all states, first node fastest; InputError beyond 2^22 states.
+VectorXd bn_log_probabilities(const BnStructure& structure, const BnTables& tables, Monitor& monitor);
+
+enum class Divergence { kl, symkl, js, hellinger, bhattacharyya, bayes_error };
+double discrete_divergence(const VectorXd& log_p, const VectorXd& log_q, Divergence type);  // bhattacharyya: -log rho
+
+struct Estimate {
+  double value = 0, se = 0;
+};
+// From r = log p - log q at draws of p and of q.
+Estimate sampled_divergence(const VectorXd& r_p, const VectorXd& r_q, Divergence type);
+
+double bn_kl(const BnStructure& sp, const BnTables& p, const BnStructure& sq, const BnTables& q, Monitor& monitor);
+// P over `nodes` (increasing), first node fastest.
+VectorXd bn_marginal(const BnStructure& structure, const BnTables& tables, const std::vector<int>& nodes, Monitor& monitor);
+Eigen::MatrixXi bn_sample(const BnStructure& structure, const BnTables& tables, Index n, Rng& rng, Monitor& monitor);
+
+// What the Lipschitz bounds of two Gaussians need.
+struct GaussianNorms {
+  double smallest = 0, largest = 0;  // eigenvalues over both precision matrices
+  double precision_nuclear = 0, precision_frobenius = 0, precision_spectral = 0;
+  double covariance_nuclear = 0, covariance_frobenius = 0, covariance_spectral = 0;
+  double log_bb = 0;  // log sum_c E_c exp(-K(x) d), d the nuclear distance of the precisions, K(x) = (||x||^2 + 1/a) / 2
+};
+GaussianNorms gaussian_norms(const GaussianModel& p, const GaussianModel& q);
+
+}  // namespace granary::graph

@@ -1,0 +1,177 @@
+#include "model_distance_windows.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "../core/errors.h"
+#include "../core/parallel.h"
+#include "glasso.h"
+
+namespace granary::graph {
+
+namespace {
+
+VectorXd half_vector(const MatrixXd& m) {
+  const Index p = m.rows();
+  VectorXd out(p * (p + 1) / 2);
+  Index k = 0;
+  for (Index j = 0; j < p; ++j) {
+    for (Index i = 0; i <= j; ++i) out[k++] = i == j ? m(i, j) : std::sqrt(2.0) * m(i, j);
+  }
+  return out;
+}
+
+MatrixXd regularised_inverse(const MatrixXd& s, double rho) {
+  MatrixXd a = s;
+  a.diagonal().array() += rho;
+  const Eigen::LLT<MatrixXd> llt(a);
+  const MatrixXd lower = llt.matrixL();
+  if (llt.info() != Eigen::Success || !(lower.diagonal().array().square().minCoeff() > 1e-14 * a.diagonal().maxCoeff())) {
+    throw InputError("The covariance of a window is singular: use rho > 0 or longer windows.");
+  }
+  const MatrixXd inverse = llt.solve(MatrixXd::Identity(a.rows(), a.cols()));
+  return (inverse + inverse.transpose()) / 2;
+}
+
+// Mean and centred cross-products of the rows in the window.
+struct Moments {
+  VectorXd mean;
+  MatrixXd cross;
+  double n = 0;
+
+  void fresh(ConstMatrixRef rows) {
+    n = static_cast<double>(rows.rows());
+    mean = rows.colwise().mean().transpose();
+    const MatrixXd centred = rows.rowwise() - mean.transpose();
+    cross.noalias() = centred.transpose() * centred;
+  }
+  // Welford's steps. Each returns u with cross changed by +-u u'.
+  VectorXd add(const VectorXd& x) {
+    const VectorXd d = x - mean;
+    const VectorXd u = d * std::sqrt(n / (n + 1));
+    n += 1;
+    mean += d / n;
+    cross.noalias() += u * u.transpose();
+    return u;
+  }
+  VectorXd remove(const VectorXd& x) {
+    const VectorXd d = x - mean;
+    const VectorXd u = d * std::sqrt(n / (n - 1));
+    n -= 1;
+    mean -= d / n;
+    cross.noalias() -= u * u.transpose();
+    return u;
+  }
+};
+
+void rank_one(MatrixXd& inverse, const VectorXd& u, double sign) {  // inverse of (A + sign u u')
+  const VectorXd v = inverse * u;
+  inverse.noalias() -= (sign / (1 + sign * u.dot(v))) * v * v.transpose();
+}
+
+}  // namespace
+
+WindowResult window_models(ConstMatrixRef x, Index width, const std::vector<Index>& starts, const WindowOptions& options,
+                           Monitor& monitor) {
+  const Stopwatch clock;
+  const Index p = x.cols();
+  const double divisor = static_cast<double>(width - 1);
+  WindowResult out;
+  out.features.resize(static_cast<Index>(starts.size()), p * (p + 1) / 2);
+  out.convergence.converged = true;
+  GlassoOptions glasso_options;
+  glasso_options.tol = options.tol;
+  glasso_options.max_iter = options.max_iter;
+  GlassoState warm;
+  Moments moments;
+  MatrixXd inverse;
+  for (std::size_t w = 0; w < starts.size(); ++w) {
+    monitor.progress(static_cast<double>(w) / static_cast<double>(starts.size()));
+    const Index start = starts[w], moved = w == 0 ? width : start - starts[w - 1];
+    const bool slide = w % 32 != 0 && moved >= 0 && moved < width / 2;
+    const bool update = slide && options.estimate == WindowEstimate::tikhonov && 12 * moved < p && inverse.size() > 0;
+    if (slide) {
+      // First in, then out: the window never holds fewer than `width` rows on the way.
+      for (Index k = 0; k < moved; ++k) {
+        const VectorXd in = moments.add(x.row(starts[w - 1] + width + k).transpose());
+        if (update) rank_one(inverse, in / std::sqrt(divisor), 1);
+      }
+      for (Index k = 0; k < moved; ++k) {
+        const VectorXd gone = moments.remove(x.row(starts[w - 1] + k).transpose());
+        if (update) rank_one(inverse, gone / std::sqrt(divisor), -1);
+      }
+    } else {
+      moments.fresh(x.middleRows(start, width));
+    }
+    MatrixXd s = moments.cross / divisor;
+    s = (s + s.transpose()) / 2;
+    MatrixXd estimate;
+    if (options.estimate == WindowEstimate::covariance) {
+      estimate = s;
+    } else if (options.estimate == WindowEstimate::tikhonov) {
+      if (update) {
+        ++out.updates;
+      } else {
+        inverse = regularised_inverse(s, options.rho);
+      }
+      estimate = (inverse + inverse.transpose()) / 2;
+    } else {
+      const Penalty penalty = Penalty::scalar(options.rho);
+      GlassoResult fit = glasso(s, penalty, glasso_options, monitor, w > 0 ? &warm : nullptr);
+      const MatrixXd upper = fit.state.upper;
+      estimate = upper.triangularView<Eigen::Upper>();
+      estimate += MatrixXd(upper.triangularView<Eigen::StrictlyUpper>()).transpose();
+      out.convergence.converged = out.convergence.converged && fit.convergence.converged;
+      out.convergence.iterations += fit.convergence.iterations;
+      out.convergence.gap = w == 0 ? fit.convergence.gap : std::max(out.convergence.gap, fit.convergence.gap);
+      warm = std::move(fit.state);
+    }
+    out.features.row(static_cast<Index>(w)) = half_vector(estimate).transpose();
+    out.matrices.push_back(std::move(estimate));
+  }
+  out.convergence.seconds = clock.seconds();
+  return out;
+}
+
+MatrixXd matrix_distances(const std::vector<MatrixXd>& matrices, MatrixMetric metric, int threads, Monitor& monitor) {
+  const Index n = static_cast<Index>(matrices.size());
+  const auto require_positive = [](const VectorXd& values) {
+    if (!(values.minCoeff() > 0)) {
+      throw InputError(message("This metric needs positive definite matrices, but an eigenvalue is ", values.minCoeff(),
+                               ". Use metric = \"frobenius\" or rho > 0."));
+    }
+  };
+  // Per matrix: itself, its logarithm, or its inverse square root.
+  std::vector<MatrixXd> prepared(n);
+  parallel_for(n, threads, monitor, [&](Index k) {
+    if (metric == MatrixMetric::frobenius) {
+      prepared[k] = matrices[k];
+      return;
+    }
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(matrices[k]);
+    const VectorXd values = eigen.eigenvalues();
+    require_positive(values);
+    const VectorXd mapped = metric == MatrixMetric::riemann ? VectorXd(values.array().rsqrt()) : VectorXd(values.array().log());
+    prepared[k] = eigen.eigenvectors() * mapped.asDiagonal() * eigen.eigenvectors().transpose();
+  });
+  MatrixXd out = MatrixXd::Zero(n, n);
+  parallel_for(n, threads, monitor, [&](Index i) {
+    for (Index j = 0; j < i; ++j) {
+      if (metric != MatrixMetric::riemann) {
+        out(i, j) = (prepared[i] - prepared[j]).norm();
+        continue;
+      }
+      const MatrixXd inner = prepared[i] * matrices[j] * prepared[i];
+      const VectorXd values = Eigen::SelfAdjointEigenSolver<MatrixXd>(inner, Eigen::EigenvaluesOnly).eigenvalues();
+      require_positive(values);
+      out(i, j) = values.array().log().matrix().norm();
+    }
+    monitor.check();
+  });
+  out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
+  return out;
+}
+
+}  // namespace granary::graph
