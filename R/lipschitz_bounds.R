@@ -43,7 +43,7 @@
 lipschitz_bounds <- function(m1, m2, norm = c("all", "nuclear", "frobenius", "l1", "linf", "printed")) {
   pair <- model_pair(m1, m2)
   norm <- check_choice(norm, c("all", "nuclear", "frobenius", "l1", "linf", "printed"))
-  rows <- switch(pair[[1L]]$kind, gaussian = gaussian_bounds(pair), ising = ising_bounds(pair), bn = network_bounds(pair))
+  rows <- switch(pair[[1L]]$kind, gaussian = gaussian_bounds(pair), ising = ising_pair_bounds(pair), bn = network_bounds(pair))
   if (norm != "all") {
     rows <- rows[rows$norm == norm, , drop = FALSE]
     if (nrow(rows) == 0L) abort_input(sprintf("There is no bound in the norm \"%s\" for this kind of model.", norm), "norm")
@@ -113,7 +113,7 @@ discrete_rows <- function(kl, error, entropy, l1, linf, k_l1, k_linf, printed) {
 
 entropy_of <- function(log_p) -sum(ifelse(log_p == -Inf, 0, exp(log_p) * log_p))
 
-ising_bounds <- function(pair) {
+ising_pair_bounds <- function(pair) {
   if (pair[[1L]]$coding != pair[[2L]]$coding) abort_input("`m1` and `m2` must have the same coding for bounds in their parameters.", "m2")
   gap <- abs(pair[[1L]]$own - pair[[2L]]$own)[upper.tri(pair[[1L]]$own, diag = TRUE)]
   exact <- length(pair[[1L]]$variables) <= 22L
@@ -299,7 +299,7 @@ path_distances <- function(model = c("gaussian", "ising"), p = NULL, density = 0
     }
     return(cbind(rho = rho, as.data.frame(t(vapply(seq_along(rho), one, c(kl = 0, test_loss = 0, frobenius = 0))))))
   }
-  truth <- ising_model(theta, "spin")
+  truth <- binary_model(theta, "spin")
   train <- (simulate(truth, n) + 1) / 2
   test <- (simulate(truth, n) + 1) / 2
   for (j in which(colMeans(train) %in% 0:1)) train[1L, j] <- 1 - train[1L, j]
@@ -307,7 +307,7 @@ path_distances <- function(model = c("gaussian", "ising"), p = NULL, density = 0
   one <- function(lambda) {
     # lambda3 so large that no hub can pay
     est <- suppressWarnings(as.matrix(ising_hub(train, lambda1 = lambda * n, lambda2 = lambda * n, lambda3 = 1e4 * n)$theta))
-    fit <- ising_model(est)
+    fit <- binary_model(est)
     c(kl = model_distance(truth, fit)$value, test_loss = -mean(core_call(core_discrete_log_probabilities(fit))[code]),
       frobenius = sqrt(sum((unname(est) - truth$theta)^2)))
   }

@@ -28,7 +28,7 @@
 #' @name granary_model
 #' @examples
 #' gaussian_model(precision = diag(2))
-#' m <- ising_model(matrix(c(0.1, 0.5, 0.5, -0.2), 2))
+#' m <- binary_model(matrix(c(0.1, 0.5, 0.5, -0.2), 2))
 #' m
 #' discrete_bn("a -> b", list(a = t(c(0.3, 0.7)), b = rbind(c(0.9, 0.1), c(0.2, 0.8))))
 #' simulate(m, 3)
@@ -55,7 +55,7 @@ gaussian_model <- function(mean = NULL, covariance = NULL, precision = NULL) {
 
 #' @rdname granary_model
 #' @export
-ising_model <- function(theta, coding = c("01", "spin")) {
+binary_model <- function(theta, coding = c("01", "spin")) {
   theta <- check_symmetric(theta)
   check_names_unique(colnames(theta), "theta")
   coding <- check_choice(coding, c("01", "spin"))
@@ -154,10 +154,11 @@ model_precision <- function(m) if (m$is_precision) m$matrix else chol2inv(chol(m
 
 as_model <- function(m, arg) {
   if (inherits(m, "granary_model")) return(m)
-  if (inherits(m, "granary_ising_hub")) return(ising_model(as.matrix(m$theta)))
+  if (inherits(m, "granary_ising_hub")) return(binary_model(as.matrix(m$theta)))
+  if (inherits(m, "granary_ising")) return(binary_model(m$coupling + diag(m$b, length(m$b)), "spin"))
   if (inherits(m, "granary_ggm") && !is.list(m$precision)) return(gaussian_model(m$mean, precision = as.matrix(m$precision)))
   if (inherits(m, "granary_ggm")) abort_input(sprintf("`%s` must be one fit, not a path: pick one with ggm_at() or ggm_select().", arg), arg)
-  fail_input(arg, "a model: gaussian_model(), ising_model(), discrete_bn(), or a fit of a Gaussian or Ising graph", describe(m))
+  fail_input(arg, "a model: gaussian_model(), binary_model(), discrete_bn(), or a fit of a Gaussian or Ising graph", describe(m))
 }
 
 # Both of one kind, over the same variables; those of the second in the order of the first.

@@ -96,8 +96,8 @@ test_that("variables and levels are matched by name", {
   g1 <- random_precision(3)
   dimnames(g1) <- rep(list(c("x", "y", "z")), 2)
   expect_equal(model_distance(gaussian_model(precision = g1), gaussian_model(precision = g1[3:1, 3:1]))$value, 0)
-  i1 <- ising_model(g1)
-  expect_equal(model_distance(i1, ising_model(g1[c(2, 3, 1), c(2, 3, 1)]))$value, 0)
+  i1 <- binary_model(g1)
+  expect_equal(model_distance(i1, binary_model(g1[c(2, 3, 1), c(2, 3, 1)]))$value, 0)
   other <- g1
   dimnames(other) <- rep(list(c("x", "y", "w")), 2)
   expect_error(model_distance(gaussian_model(precision = g1), gaussian_model(precision = other)), "z occur only in `m1` and w only in `m2`",
@@ -141,13 +141,13 @@ test_that("Ising models: brute force in both codings, fits as models", {
     values <- if (coding == "01") 0:1 else c(-1, 1)
     lp <- brute(theta, values)
     lq <- brute(other, values)
-    p <- ising_model(theta, coding)
+    p <- binary_model(theta, coding)
     expect_equal(granary:::core_discrete_log_probabilities(p), lp)
-    expect_equal(model_distance(p, ising_model(other, coding))$value, sum(exp(lp) * (lp - lq)))
+    expect_equal(model_distance(p, binary_model(other, coding))$value, sum(exp(lp) * (lp - lq)))
     expect_true(all(simulate(p, 5) %in% values))
   }
   expect_error(model_distance(p, p, exact = FALSE), "enumeration", class = "granary_error_input")
-  expect_error(model_distance(ising_model(diag(23)), ising_model(diag(23))), "22", class = "granary_error_input")
+  expect_error(model_distance(binary_model(diag(23)), binary_model(diag(23))), "22", class = "granary_error_input")
   f1 <- ggm_lasso(scale(mtcars), lambda = 0.2)
   f2 <- ggm_lasso(scale(mtcars), lambda = 0.4)
   expect_gt(model_distance(f1, f2)$value, 0)
@@ -202,7 +202,7 @@ test_that("bounds of discrete models hold, and the Bayes error bound too", {
     expect_true(all(ifelse(b$side == "above", b$bound >= b$exact - 1e-9, b$bound <= b$exact + 1e-9)))
     t1 <- matrix(rnorm(9), 3)
     t2 <- t1 + matrix(rnorm(9), 3)
-    b <- lipschitz_bounds(ising_model(t1 + t(t1), "spin"), ising_model(t2 + t(t2), "spin"))
+    b <- lipschitz_bounds(binary_model(t1 + t(t1), "spin"), binary_model(t2 + t(t2), "spin"))
     b <- b[b$norm != "printed", ]
     expect_true(all(ifelse(b$side == "above", b$bound >= b$exact - 1e-9, b$bound <= b$exact + 1e-9)))
   }
@@ -263,4 +263,11 @@ test_that("norm bounds of estimates hold, and the ridge bound is attained", {
     expect_equal(sqrt(sum(w^2)), ridge_bound(y, rho))
   }
   expect_error(precision_bounds(-diag(2), 1), "semi-definite", class = "granary_error_input")
+})
+
+test_that("an Ising fit is a model, with its own divergence", {
+  set.seed(31)
+  a <- sim_ising(p = 5)
+  b <- ising_model(a$W / 2, a$b + 0.1)
+  expect_equal(model_distance(ising_model(a$W, a$b), b)$value, ising_kl(ising_model(a$W, a$b), b), tolerance = 1e-9)
 })
