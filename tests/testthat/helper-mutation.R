@@ -5,7 +5,7 @@
 
 # Arguments that are not spoiled, with the reason. A name is "function", or "function argument".
 mutation_exceptions <- c(
-  "tidy" = "a generic of another package", "glance" = "a generic of another package", "augment" = "a generic of another package",
+  "influence" = "a generic of another package", "tidy" = "a generic of another package", "glance" = "a generic of another package", "augment" = "a generic of another package",
   "granary_report" = "each call renders a document; test-report.R has its arguments"
 )
 
