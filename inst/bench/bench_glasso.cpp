@@ -32,21 +32,21 @@ void run(benchmark::State& state, const MatrixXd& s, double lambda, const Glasso
   state.counters["steps"] = steps;
 }
 
-void quic_chain(benchmark::State& state) {
+void bcd_chain(benchmark::State& state) {
   const int p = static_cast<int>(state.range(0));
   run(state, covariance_of(GgmType::chain, p), 0.4, {});
 }
-BENCHMARK(quic_chain)->Arg(250)->Arg(500)->Arg(1000)->Unit(benchmark::kMillisecond);
+BENCHMARK(bcd_chain)->Arg(250)->Arg(500)->Arg(1000)->Unit(benchmark::kMillisecond);
 
 // The second argument is 100 lambda: a sparse and a dense solution.
-void quic_random(benchmark::State& state) {
+void bcd_random(benchmark::State& state) {
   const int p = static_cast<int>(state.range(0));
   run(state, covariance_of(GgmType::random, p), 0.01 * static_cast<double>(state.range(1)), {});
 }
-BENCHMARK(quic_random)->Args({250, 24})->Args({500, 17})->Args({1000, 12})->Args({500, 10})->Unit(benchmark::kMillisecond);
+BENCHMARK(bcd_random)->Args({250, 24})->Args({500, 17})->Args({1000, 12})->Args({500, 10})->Unit(benchmark::kMillisecond);
 
 // Many components: eight equal blocks, on one and on two threads.
-void quic_block(benchmark::State& state) {
+void bcd_block(benchmark::State& state) {
   Rng rng(1);
   SimGgmOptions graph;
   graph.type = GgmType::block;
@@ -57,14 +57,6 @@ void quic_block(benchmark::State& state) {
   options.threads = static_cast<int>(state.range(0));
   run(state, s, 0.1, options);
 }
-BENCHMARK(quic_block)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
-
-void bcd_chain(benchmark::State& state) {
-  GlassoOptions options;
-  options.method = GlassoMethod::bcd;
-  options.max_iter = 1000;
-  run(state, covariance_of(GgmType::chain, static_cast<int>(state.range(0))), 0.4, options);
-}
-BENCHMARK(bcd_chain)->Arg(250)->Unit(benchmark::kMillisecond);
+BENCHMARK(bcd_block)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
