@@ -348,7 +348,7 @@ double smallest_ritz_value(const ConstMatrixRef& a, Index steps) {
   Index m = 0;
   while (m < steps) {
     basis.col(m) = q;
-    y.noalias() = a.selfadjointView<Eigen::Lower>() * q;
+    y.noalias() = a * q;
     norm = std::max(norm, y.norm());
     diagonal[m] = q.dot(y);
     for (int twice = 0; twice < 2; ++twice) y -= (basis.leftCols(m + 1) * (basis.leftCols(m + 1).transpose() * y)).eval();

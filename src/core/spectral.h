@@ -53,7 +53,7 @@ EigenPairs top_eigenpairs(const LinearOperator& apply, Index n, Index k, Which w
 EigenPairs top_eigenpairs(const MatrixXd& a, Index k, Which which, const EigenOptions& options, Monitor& monitor);
 EigenPairs top_eigenpairs(const SparseMatrix& a, Index k, Which which, const EigenOptions& options, Monitor& monitor);
 
-// An upper bound of the smallest eigenvalue of a symmetric matrix (lower triangle) by `steps` Lanczos steps with full
+// An upper bound of the smallest eigenvalue of a symmetric matrix (both triangles are read) by `steps` Lanczos steps with full
 // reorthogonalisation: one matrix-vector product each, exact but for rounding when steps >= n. A negative value proves that the matrix is
 // not positive semi-definite.
 double smallest_ritz_value(const ConstMatrixRef& a, Index steps);
