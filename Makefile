@@ -56,7 +56,7 @@ check: $(BUILD)/setup.stamp
 	@sh tools/dev/setup.sh check
 	@rm -rf $(BUILD)/check && mkdir -p $(BUILD)/check
 	cd $(BUILD)/check && MAKEFLAGS=-j$(JOBS) R CMD build ../.. && MAKEFLAGS=-j$(JOBS) _R_CHECK_FORCE_SUGGESTS_=false \
-	  _R_CHECK_SYSTEM_CLOCK_=0 R_MAKEVARS_USER=../../tools/dev/Makevars.check R CMD check --as-cran --no-manual granary_*.tar.gz
+	  _R_CHECK_SYSTEM_CLOCK_=0 R_MAKEVARS_USER=$(abspath tools/dev/Makevars.check) R CMD check --as-cran --no-manual granary_*.tar.gz
 
 bench: install
 	$(RSCRIPT) tools/dev/$(if $(METHOD),bench-method.R $(BUILD) $(METHOD),bench.R $(BUILD))

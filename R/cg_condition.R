@@ -255,6 +255,7 @@ cg_cdf <- function(x, at) evaluate_mixture(x, "cdf", at, "at")
 
 #' @rdname cg_marginal
 #' @export
+#' @importFrom stats quantile
 quantile.granary_cg_marginal <- function(x, probs = c(0, 0.25, 0.5, 0.75, 1), ...) {
   value <- evaluate_mixture(x, "quantile", probs, "probs", 0, 1)
   stats::setNames(value, paste0(format(100 * as.double(probs), trim = TRUE, digits = 7L), "%"))
