@@ -22,7 +22,8 @@
 #' @family causal graphs
 #' @export
 #' @examples
-#' known <- background(required = "wt -> mpg", forbidden = "mpg -> cyl", tiers = list(c("cyl", "wt"), c("hp", "disp"), "mpg"))
+#' tiers <- list(c("cyl", "wt"), c("hp", "disp"), "mpg")
+#' known <- background(required = "wt -> mpg", forbidden = "mpg -> cyl", tiers = tiers)
 #' known
 #' pc(mtcars[c("mpg", "cyl", "wt", "hp", "disp")], background = known)
 background <- function(required = NULL, forbidden = NULL, tiers = NULL, gaps = NULL, edges = NULL) {

@@ -8,6 +8,7 @@
 #' `score`. Sets that are not listed are not possible.
 #'
 #' @inheritParams causal_dag
+#' @param search The search, as for [causal_dag()].
 #' @param score The local scores; see Details.
 #' @param graph An undirected graph the DAG has to lie in. Needed with a function; with a table it may name the nodes.
 #' @return A list of class `granary_best_dag` with `graph`, `score`, `exact`, `gap` (at most so far above the optimum) and `components`.

@@ -14,7 +14,7 @@
 #' **Which method when:** for marginal relations (who varies with whom) rather than conditional ones; for the latter use [ggm_hub()].
 #'
 #' @inheritParams ggm_hub
-#' @param lambda2 The penalty of a hub's edges: one number.
+#' @param lambda1,lambda2,lambda3 The penalties of ordinary edges, of a hub's edges, and of hubs: one number each.
 #' @param eps Smallest eigenvalue allowed.
 #' @return An object of class `granary_cov_hub`: `covariance` (sparse), `V`, `Z`, `hubs`, `objective`, `gap`, `bic` (with the Gaussian likelihood),
 #'   `regime`, `component`, `df`, and the data.

@@ -267,7 +267,7 @@ print_hubs <- function(part, penalty, lambda2, edges) {
 #' @param x A fit of [ggm_hub()].
 #' @param type As for [plot.granary_ggm()], or `"parts"`: V and Z side by side.
 #' @param which Position on a path.
-#' @param min_degree Nodes with fewer edges are not marked as hubs.
+#' @param layout,min_degree Positions of the variables, as for [plot.granary_ggm()]; nodes with fewer edges are not marked as hubs.
 #' @param ... Passed on to [plot.granary_ggm()].
 #' @return As for [plot.granary_ggm()].
 #' @family hubs

@@ -20,7 +20,7 @@
 #'
 #' @inheritParams ggm_hub
 #' @param x Data of zeros and ones (or logical), one row per observation. A constant column has no finite estimate and is an error.
-#' @param lambda2 The penalty of a hub's edges: one number.
+#' @param lambda1,lambda2,lambda3 The penalties of ordinary edges, of a hub's edges, and of hubs: one number each.
 #' @param tol Duality gap per variable and row at which to stop.
 #' @param inner The solver of the smooth step of the alternating direction method (`method = "admm"` or `q = Inf`): L-BFGS, or the
 #'   Barzilai-Borwein method of the paper with a non-monotone line search.

@@ -123,6 +123,7 @@ pc_skeleton <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable"
 #' smallest subsets of Possible-D-SEP that do.
 #'
 #' @inheritParams pc
+#' @param colliders How v-structures are decided, as for [pc()].
 #' @param conflicts `"lists"`: every rule is applied to all edges at once, and where a tail and an arrow are asked for the arrow is set;
 #'   `"overwrite"` and `"first"`: one edge
 #'   after the other.
