@@ -102,7 +102,8 @@ test_that("versions with lists do not depend on the order of the columns; thread
 
 test_that("skeletons, CPDAGs and RFCI agree with pcalg", {
   skip_if_not_installed("pcalg")
-  pcalg <- loadNamespace("pcalg")  # a reference, not a dependency: it needs Bioconductor
+  peer <- "pcalg"  # a reference, not a dependency: it needs Bioconductor
+  pcalg <- loadNamespace(peer)
   for (seed in 1:3) {
     set.seed(seed)
     x <- sim_dag(15, n = 300, degree = 2.5, latent = TRUE)$data
