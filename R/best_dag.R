@@ -26,7 +26,8 @@
 #' nodes <- names(mtcars)[1:5]
 #' best_dag(bic, as_graph(1 - diag(5), nodes = nodes), max_parents = 3)
 #'
-#' best_dag(data.frame(node = c("a", "a", "b", "b"), parents = c("", "b", "", "a"), score = c(3, 1, 3, 2)))
+#' scores <- data.frame(node = c("a", "a", "b", "b"), parents = c("", "b", "", "a"), score = c(3, 1, 3, 2))
+#' best_dag(scores)
 best_dag <- function(score, graph = NULL, search = c("auto", "subset", "tree", "family", "order", "greedy"), max_parents = 8, background = NULL,
                      max_records = 1e6, restarts = 10) {
   if (missing(score)) fail_missing("score")

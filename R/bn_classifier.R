@@ -46,7 +46,8 @@
 #' @family Bayesian network classifiers
 #' @export
 #' @examples
-#' cars <- data.frame(lapply(mtcars[c("mpg", "wt", "hp", "qsec")], function(v) v > median(v)), vs = mtcars$vs)
+#' high <- lapply(mtcars[c("mpg", "wt", "hp", "qsec")], function(v) v > median(v))
+#' cars <- data.frame(high, vs = mtcars$vs)
 #' fit <- bn_classifier(cars, mtcars$am, dag = "tree")
 #' fit
 #' table(predict(fit), mtcars$am)

@@ -40,7 +40,8 @@
 #' @examples
 #' set.seed(1)
 #' sim <- sim_ggm("regions", n = 200)
-#' fit <- ggm_mix(sim$data, priors = list(prior_l1(0.05), prior_local(nb_chain(9), 0.03), prior_nodes(0.1)))
+#' priors <- list(prior_l1(0.05), prior_local(nb_chain(9), 0.03), prior_nodes(0.1))
+#' fit <- ggm_mix(sim$data, priors = priors)
 #' fit
 ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter = 5000, threads = NULL) {
   call <- match.call()
