@@ -42,6 +42,13 @@ class UnionFind {
     return labels;
   }
 
+  std::vector<std::vector<int>> members() {  // of every set, ascending, in the order of the labels
+    const std::vector<int> label = labels();
+    std::vector<std::vector<int>> out(sets_);
+    for (int i = 0; i < static_cast<int>(label.size()); ++i) out[label[i]].push_back(i);
+    return out;
+  }
+
  private:
   std::vector<int> parent_, size_;
   int sets_;

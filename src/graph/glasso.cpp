@@ -6,6 +6,7 @@
 
 #include "../core/parallel.h"
 #include "../core/spd_inverse.h"
+#include "../core/submatrix.h"
 #include "glasso_admm.h"
 #include "glasso_bcd.h"
 #include "quic.h"
@@ -59,15 +60,6 @@ void finish(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions&
     factor.factorise(out.state.upper);
     factor.inverse(out.state.w);
   }
-}
-
-MatrixXd principal_submatrix(const ConstMatrixRef& m, const std::vector<int>& members) {
-  const Index n = static_cast<Index>(members.size());
-  MatrixXd out(n, n);
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < n; ++i) out(i, j) = m(members[i], members[j]);
-  }
-  return out;
 }
 
 // The part of `start` that belongs to a component. When no entry of X leaves the component, its W is the submatrix of W.
@@ -186,8 +178,8 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
       for (Index j = 0; j < part.upper.cols(); ++j) {
         for (SparseMatrix::InnerIterator it(part.upper, j); it; ++it)
           entries.emplace_back(members[it.row()], members[j], it.value());
-        for (Index i = 0; keep_w && i < part.w.rows(); ++i) result.state.w(members[i], members[j]) = part.w(i, j);
       }
+      if (keep_w) put_back(result.state.w, part.w, members);
       result.state.log_det += part.log_det;
     }
     result.state.upper.resize(p, p);

@@ -182,10 +182,7 @@ std::vector<std::vector<int>> screen_components(const ConstMatrixRef& s, const P
       if (std::abs(s(i, j)) > lambda(i, j)) sets.unite(i, j);
     }
   }
-  const std::vector<int> label = sets.labels();
-  std::vector<std::vector<int>> members(sets.sets());
-  for (int i = 0; i < p; ++i) members[label[i]].push_back(i);
-  return members;
+  return sets.members();
 }
 
 SparseMatrix symmetric_from_upper(const SparseMatrix& upper) {

@@ -5,6 +5,7 @@
 
 #include "../core/parallel.h"
 #include "../core/proximal.h"
+#include "../core/submatrix.h"
 #include "glasso.h"
 #include "hub_frobenius.h"
 #include "hub_log_det.h"
@@ -14,25 +15,9 @@ namespace granary::graph {
 
 namespace {
 
-MatrixXd restricted(const MatrixXd& a, const std::vector<int>& members) {
-  const Index m = static_cast<Index>(members.size());
-  MatrixXd out(m, m);
-  for (Index j = 0; j < m; ++j) {
-    for (Index i = 0; i < m; ++i) out(i, j) = a(members[i], members[j]);
-  }
-  return out;
-}
-
-void put_back(MatrixXd& whole, const MatrixXd& part, const std::vector<int>& members) {
-  for (std::size_t j = 0; j < members.size(); ++j) {
-    for (std::size_t i = 0; i < members.size(); ++i)
-      whole(members[i], members[j]) = part(static_cast<Index>(i), static_cast<Index>(j));
-  }
-}
-
 // The graphical lasso as V and Z: all in Z where no hub can be, all in V where l2 + l3 is cheaper.
 HubResult by_glasso(const MatrixXd& s, const HubPenalty& penalty, double lambda, const HubOptions& options, const HubState* start,
-                  Monitor& monitor) {
+                    Monitor& monitor) {
   GlassoOptions glasso_options;
   glasso_options.tol = std::min(options.tol, 1e-6);
   glasso_options.covariance = glasso_options.warm = false;
@@ -78,10 +63,10 @@ HubResult by_components(const MatrixXd& s, const HubPenalty& penalty, const HubO
     const std::vector<int>& members = out.components[c];
     HubState from;
     if (start) {
-      from = {restricted(start->theta, members), restricted(start->v, members), restricted(start->z, members),
-              restricted(start->l, members), start->step};
+      from = {principal_submatrix(start->theta, members), principal_submatrix(start->v, members),
+              principal_submatrix(start->z, members), principal_submatrix(start->l, members), start->step};
     }
-    parts[c] = solve(restricted(s, members), start ? &from : nullptr, monitor);
+    parts[c] = solve(principal_submatrix(s, members), start ? &from : nullptr, monitor);
   });
 
   HubState& state = out.state;
@@ -237,7 +222,7 @@ HubResult hub_covariance(ConstMatrixRef s, const HubPenalty& penalty, const HubO
   out.log_det += static_cast<double>(s.rows()) * std::log(unit);
   // Pairs across blocks are no part of any block's loss.
   double across = 0;
-  for (std::size_t c = 0; c < out.components.size(); ++c) across -= restricted(s, out.components[c]).squaredNorm();
+  for (std::size_t c = 0; c < out.components.size(); ++c) across -= principal_submatrix(s, out.components[c]).squaredNorm();
   across = std::max(0.0, 0.5 * (s.squaredNorm() + across));
   out.loss = out.loss * unit * unit + across;
   out.objective = out.objective * unit * unit + across;

@@ -8,12 +8,11 @@
 #include "../core/admm.h"
 #include "../core/errors.h"
 #include "../core/proximal.h"
+#include "../core/submatrix.h"
 
 namespace granary::graph {
 
 namespace {
-
-MatrixXd symmetrised(const MatrixXd& m) { return 0.5 * (m + m.transpose()); }
 
 MatrixXd prox_l1(const MatrixXd& c, double threshold, bool diagonal) {
   MatrixXd z = soft_threshold(c, threshold);

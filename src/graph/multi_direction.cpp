@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../core/submatrix.h"
+
 namespace granary::graph {
 
 namespace {
 constexpr int panel_width = 8;
 constexpr int passes_per_column = 6;  // about as much work as preparing the column
-
-template <int Width>
-inline void add_strip(double* __restrict y, double a, const double* __restrict x) {
-  for (int c = 0; c < Width; ++c) y[c] += a * x[c];
-}
 }  // namespace
 
 MultiDirection::MultiDirection(const MultiProblem& problem, const std::vector<MatrixXd>& w, const MultiFreeSet& free,

@@ -218,15 +218,6 @@ double duality_gap(const MultiProblem& problem, double objective, const std::vec
   return Convergence::unknown;
 }
 
-namespace {
-std::vector<std::vector<int>> members_of(UnionFind& sets, int p) {
-  const std::vector<int> label = sets.labels();
-  std::vector<std::vector<int>> members(sets.sets());
-  for (int i = 0; i < p; ++i) members[label[i]].push_back(i);
-  return members;
-}
-}  // namespace
-
 std::vector<std::vector<int>> screen_components(const MultiProblem& problem) {
   const int p = static_cast<int>(problem.variables()), tasks = problem.tasks();
   BlockSolver off(problem.off, tasks);
@@ -238,14 +229,14 @@ std::vector<std::vector<int>> screen_components(const MultiProblem& problem) {
       if (!off.is_zero(c.data())) sets.unite(i, j);
     }
   }
-  return members_of(sets, p);
+  return sets.members();
 }
 
 std::vector<std::vector<int>> pattern_components(const SparseMatrix& pattern) {
   const int p = static_cast<int>(pattern.cols());
   UnionFind sets(p);
   for_each_entry(pattern, [&](Index i, Index j, Index) { sets.unite(static_cast<int>(i), static_cast<int>(j)); });
-  return members_of(sets, p);
+  return sets.members();
 }
 
 double largest_entry_weight(const MultiProblem& problem) {

@@ -4,23 +4,25 @@
 #include <cmath>
 
 #include "../core/proximal.h"
+#include "../core/submatrix.h"
 
 namespace granary::graph {
 
 namespace {
 constexpr int panel_width = 8;
 constexpr int passes_per_column = 6;  // about as much work as preparing the column
-
-// y += a x. Fixed size and no aliasing, so that the compiler makes it a few vector instructions, in line.
-template <int Width>
-inline void add_strip(double* __restrict y, double a, const double* __restrict x) {
-  for (int c = 0; c < Width; ++c) y[c] += a * x[c];
-}
 }  // namespace
 
 NewtonDirection::NewtonDirection(const ConstMatrixRef& s, const Penalty& lambda, const MatrixXd& w, const SparseMatrix& x,
                                  Monitor& monitor)
-    : s_(s), lambda_(lambda), w_(w), x_(x), monitor_(monitor), d_(VectorXd::Zero(x.nonZeros())), start_(x.cols() + 1, 0), u_(s.rows()) {
+    : s_(s),
+      lambda_(lambda),
+      w_(w),
+      x_(x),
+      monitor_(monitor),
+      d_(VectorXd::Zero(x.nonZeros())),
+      start_(x.cols() + 1, 0),
+      u_(s.rows()) {
   for_each([&](Index i, Index j, Index) {
     ++start_[j + 1];
     if (i != j) ++start_[i + 1];
@@ -118,7 +120,8 @@ void NewtonDirection::copy_local() {
   }
 }
 
-// Coordinate descent on the entries of column j. With u_ = D w_j the gradient of the quadratic at (i, j) is S_ij - W_ij + w_i' u_.
+// Coordinate descent on the entries of column j. With u_ = D w_j the gradient of the quadratic at (i, j) is S_ij - W_ij + w_i'
+// u_.
 double NewtonDirection::settle_column(Index j, const Visit& visit) {
   local_.clear();
   const double wjj = w_(j, j);
@@ -139,8 +142,8 @@ double NewtonDirection::settle_column(Index j, const Visit& visit) {
     b_[r] = s_(i, j) - w_j_[r] + w_.col(i).dot(u_);
   }
 
-  // A step mu at (i, j) changes the gradient at (k, j) by mu (W_ki W_jj + W_kj W_ij), the second term for i != j only: it is kept as a
-  // multiple of w_j.
+  // A step mu at (i, j) changes the gradient at (k, j) by mu (W_ki W_jj + W_kj W_ij), the second term for i != j only: it is kept
+  // as a multiple of w_j.
   double moved = 0, first = 0, along_w_j = 0;
   bool have_local = false;
   for (int pass = 0; pass < visit.passes; ++pass) {

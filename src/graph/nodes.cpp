@@ -8,23 +8,13 @@
 #include "../core/errors.h"
 #include "../core/parallel.h"
 #include "../core/proximal.h"
+#include "../core/submatrix.h"
 #include "../core/union_find.h"
 #include "nodes_bcd.h"
 
 namespace granary::graph {
 
 namespace {
-
-MatrixXd symmetrised(const MatrixXd& m) { return 0.5 * (m + m.transpose()); }
-
-MatrixXd submatrix(const ConstMatrixRef& m, const std::vector<int>& members) {
-  const Index n = static_cast<Index>(members.size());
-  MatrixXd out(n, n);
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < n; ++i) out(i, j) = m(members[i], members[j]);
-  }
-  return out;
-}
 
 // argmin of rho ||V||_1 + tau sum_n ||V_n,-n||_q + g/2 ||V - C||^2, groups by column: soft thresholds, then the group step.
 MatrixXd prox_rows(const MatrixXd& c, double g, const NodesPenalty& penalty) {
@@ -179,7 +169,7 @@ void isolate(const ConstMatrixRef& s, const NodesPenalty& penalty, Part& part) {
 void start_part(const ConstMatrixRef& s, const NodesPenalty& penalty, const MatrixXd* start, const std::vector<int>& members,
                 Part& part) {
   if (start) {
-    part.x = submatrix(*start, members);
+    part.x = principal_submatrix(*start, members);
     const Eigen::LLT<MatrixXd> llt(part.x);
     if (llt.info() != Eigen::Success) throw InputError("start must be a positive definite precision matrix.");
     part.w = symmetrised(llt.solve(MatrixXd::Identity(s.rows(), s.cols())));
@@ -208,7 +198,7 @@ NodesResult nodes_fit(const ConstMatrixRef& s, const NodesPenalty& penalty, cons
   std::vector<Part> parts(components.size());
   parallel_for(static_cast<Index>(several.size()), options.threads, monitor, [&](Index k) {
     const Index c = several[k];
-    const MatrixXd part_s = submatrix(s, components[c]);
+    const MatrixXd part_s = principal_submatrix(s, components[c]);
     start_part(part_s, penalty, start, components[c], parts[c]);
     solve_part(part_s, penalty, options, monitor, parts[c]);
   });
@@ -221,7 +211,7 @@ NodesResult nodes_fit(const ConstMatrixRef& s, const NodesPenalty& penalty, cons
   for (std::size_t c = 0; c < components.size(); ++c) {
     const auto& members = components[c];
     Part& part = parts[c];
-    if (members.size() == 1) isolate(submatrix(s, members), penalty, part);
+    if (members.size() == 1) isolate(principal_submatrix(s, members), penalty, part);
     for (Index j = 0; j < part.x.cols(); ++j) {
       for (Index i = 0; i <= j; ++i) {
         if (part.x(i, j) != 0) entries.emplace_back(members[i], members[j], part.x(i, j));

@@ -186,9 +186,7 @@ NodesScreening screen_nodes(const ConstMatrixRef& s, const NodesPenalty& penalty
   } else {
     for (int n = 1; n < p; ++n) sets.unite(0, n);
   }
-  const std::vector<int> label = sets.labels();
-  out.components.resize(sets.sets());
-  for (int n = 0; n < p; ++n) out.components[label[n]].push_back(n);
+  out.components = sets.members();
   return out;
 }
 

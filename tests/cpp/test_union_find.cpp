@@ -1,3 +1,4 @@
+#include "../../src/core/submatrix.h"
 #include "../../src/core/union_find.h"
 #include "harness.h"
 
@@ -50,4 +51,25 @@ TEST("union-find of a chain of a million ends in one set, and of nothing in none
   CHECK(sets.sets() == 1 && sets.size_of(0) == n && sets.connected(0, n - 1));
   UnionFind none(0);
   CHECK(none.sets() == 0 && none.labels().empty());
+}
+
+TEST("members of the sets ascend, sets in the order of their labels") {
+  UnionFind sets(6);
+  sets.unite(5, 1);
+  sets.unite(3, 4);
+  const std::vector<std::vector<int>> expected = {{0}, {1, 5}, {2}, {3, 4}};
+  CHECK(sets.members() == expected);
+  CHECK(UnionFind(0).members().empty());
+}
+
+TEST("a principal submatrix and the way back") {
+  MatrixXd m(3, 3);
+  m << 1, 2, 3, 4, 5, 6, 7, 8, 9;
+  const std::vector<int> members = {2, 0};
+  const MatrixXd part = principal_submatrix(m, members);
+  CHECK(part(0, 0) == 9 && part(0, 1) == 7 && part(1, 0) == 3 && part(1, 1) == 1);
+  MatrixXd whole = MatrixXd::Zero(3, 3);
+  put_back(whole, part, members);
+  CHECK(whole(0, 0) == 1 && whole(2, 0) == 7 && whole(0, 2) == 3 && whole(2, 2) == 9 && whole(1, 1) == 0 && whole(0, 1) == 0);
+  CHECK((symmetrised(m) - 0.5 * (m + m.transpose())).cwiseAbs().maxCoeff() == 0);
 }
