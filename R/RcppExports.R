@@ -517,3 +517,15 @@ core_ci_statistic <- function(spec, i, j, given) {
     .Call(`_granary_core_ci_statistic`, spec, i, j, given)
 }
 
+core_kernel_matrix <- function(kernel, x, z) {
+    .Call(`_granary_core_kernel_matrix`, kernel, x, z)
+}
+
+core_kernel_parameters <- function(kernel, dimension) {
+    .Call(`_granary_core_kernel_parameters`, kernel, dimension)
+}
+
+core_kernel_gradient <- function(kernel, x, g, inputs) {
+    .Call(`_granary_core_kernel_gradient`, kernel, x, g, inputs)
+}
+

@@ -1731,6 +1731,42 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_kernel_matrix
+Eigen::MatrixXd core_kernel_matrix(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> z);
+RcppExport SEXP _granary_core_kernel_matrix(SEXP kernelSEXP, SEXP xSEXP, SEXP zSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type z(zSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_matrix(kernel, x, z));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kernel_parameters
+Rcpp::List core_kernel_parameters(const Rcpp::List& kernel, int dimension);
+RcppExport SEXP _granary_core_kernel_parameters(SEXP kernelSEXP, SEXP dimensionSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< int >::type dimension(dimensionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_parameters(kernel, dimension));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kernel_gradient
+Rcpp::List core_kernel_gradient(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> g, bool inputs);
+RcppExport SEXP _granary_core_kernel_gradient(SEXP kernelSEXP, SEXP xSEXP, SEXP gSEXP, SEXP inputsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
+    Rcpp::traits::input_parameter< bool >::type inputs(inputsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_gradient(kernel, x, g, inputs));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
@@ -1862,6 +1898,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 6},
     {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 3},
     {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
+    {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
+    {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
+    {"_granary_core_kernel_gradient", (DL_FUNC) &_granary_core_kernel_gradient, 4},
     {NULL, NULL, 0}
 };
 

@@ -1,0 +1,386 @@
+# The kernel language: covariance functions as objects that add and multiply, the same for Gaussian processes and kernel machines.
+
+#' Kernels
+#'
+#' Covariance functions as R objects. They combine with `+` and `*`, print as a formula with their parameters, and are understood by
+#' every method of the package that takes a `kernel`.
+#'
+#' @details
+#' With \eqn{r^2 = \sum_k (x_k - z_k)^2/\ell_k^2}{r^2 = sum_k (x_k - z_k)^2 / l_k^2} over the columns a kernel looks at:
+#'
+#' | kernel | \eqn{k(x, z)} |
+#' | --- | --- |
+#' | `se()` | \eqn{v\exp(-r^2/2)}{v exp(-r^2 / 2)} |
+#' | `rbf(gamma)` | \eqn{\exp(-\gamma|x - z|^2)}{exp(-gamma |x - z|^2)}: `se()` with \eqn{\ell = (2\gamma)^{-1/2}}{l = (2 gamma)^(-1/2)} |
+#' | `matern()` | \eqn{v\,2^{1-\nu}/\Gamma(\nu)\,q^\nu K_\nu(q)}{v 2^(1-nu) / Gamma(nu) q^nu K_nu(q)}, \eqn{q = \sqrt{2\nu}\,r}{q = sqrt(2 nu) r}; `nu = 0.5` is \eqn{v e^{-r}}{v exp(-r)}, also called Laplace |
+#' | `rq()` | \eqn{v(1 + r^2/2a)^{-a}}{v (1 + r^2 / (2 a))^(-a)} |
+#' | `powexp()` | \eqn{v\exp(-\sum_k|x_k - z_k|^a/\ell_k^a)}{v exp(-sum_k |x_k - z_k|^a / l_k^a)} |
+#' | `hamming()` | \eqn{v\exp(-\sum_k [x_k \neq z_k]/\ell_k)}{v exp(-sum_k [x_k != z_k] / l_k)}, for codes of categories |
+#' | `linear()` | \eqn{\sum_k v_k x_k z_k}{sum_k v_k x_k z_k} |
+#' | `polynomial()` | \eqn{v(g\,x'z + c)^m}{v (g x'z + c)^m} |
+#' | `sigmoid()` | \eqn{v\tanh(g\,x'z + c)}{v tanh(g x'z + c)}, not positive definite in general |
+#' | `mlp()` | \eqn{v\,\mathrm{asin}\{(w x'z + b)/\sqrt{(w x'x + b + 1)(w z'z + b + 1)}\}}{v asin((w x'z + b) / sqrt((w x'x + b + 1) (w z'z + b + 1)))} |
+#' | `bias()` | \eqn{v} |
+#' | `white()` | \eqn{v} where both points are the same observation, else 0 |
+#'
+#' A number times a kernel scales it. Where a method learns parameters, it learns all positive ones but those named in `fixed`; `nu`, `power`,
+#' `degree` and `offset` are never learnt.
+#'
+#' `user_kernel()` wraps a function `f(x, z)` or `f(x, z, parameters)` of two matrices with one point per row, which returns the matrix of kernel
+#' values. It is called from R, so it is slower; gradients in its parameters are differences, gradients in the inputs do not exist, and methods
+#' that need them refuse it.
+#'
+#' **Which kernel when:** `matern()` with the default \eqn{\nu = 5/2}{nu = 5/2} for responses of computer experiments and most data;
+#' `se()` for very smooth functions; `rq()` when several scales of variation are at work; `mlp()` for functions that level off;
+#' `linear()` plus others for a trend.
+#'
+#' @param lengthscale Distance over which the function varies, \eqn{\ell}{l}: one number, or one per column.
+#' @param variance Size of the kernel at distance zero, \eqn{v}; `linear()` takes one per column too.
+#' @param ard Whether each column gets its own lengthscale (variance for `linear()`), starting from the one given.
+#' @param columns Columns of the inputs the kernel looks at; by default all.
+#' @param fixed Names of parameters that methods are not to learn: `"variance"`, `"lengthscale"`, `"shape"`.
+#' @param gamma For `rbf()`, \eqn{\gamma}{gamma}.
+#' @param nu Smoothness, \eqn{\nu}{nu}, positive and at most 50.
+#' @param shape \eqn{a} of `rq()`: the smaller, the more scales are mixed.
+#' @param power \eqn{a} of `powexp()`, above 0 and at most 2.
+#' @param degree \eqn{m}, a whole number.
+#' @param slope \eqn{g}.
+#' @param offset \eqn{c}.
+#' @param weight,bias Variances \eqn{w} and \eqn{b} of the weights and biases of the network behind `mlp()`.
+#' @param f A function of two matrices, and of a vector of parameters if it has any.
+#' @param parameters Positive starting values of the parameters of `f`.
+#' @param x,z Points, one per row: matrices or data frames of numbers, or vectors for one column; `z = NULL` for `x` with itself. For the methods
+#'   (`print()`, `coef()`, `plot()`, `format()`), `x` and `object` are kernels.
+#' @param kernel A kernel, or text such as `"se"`, `"matern52"`, `"se + bias + white"`.
+#' @param object A kernel.
+#' @param e1,e2 Kernels, or a kernel and a positive number.
+#' @param range For `plot()`: the largest distance drawn.
+#' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
+#' @return An object of class `granary_kernel`; `kernel_matrix()` a matrix, `coef()` the parameters by name.
+#' @references
+#' Rasmussen and Williams (2006). *Gaussian Processes for Machine Learning*. MIT Press, chapter 4.
+#' @family kernels
+#' @name kernels
+#' @examples
+#' k <- se(lengthscale = c(0.5, 2)) + 0.1 * linear() + white(0.01)
+#' k
+#' coef(k)
+#' kernel_matrix(k, matrix(1:6, 3))
+#' kernel_matrix("matern52", c(0, 0.5, 1))
+#' plot(matern(nu = 1.5, lengthscale = 2))
+#'
+#' # the others, at one pair of points
+#' own <- user_kernel(function(x, z) tcrossprod(x, z)^2)
+#' others <- list(rbf(0.5), rq(shape = 2), powexp(power = 1.5), hamming(), polynomial(degree = 3), sigmoid(), mlp(), bias(2), own)
+#' sapply(others, function(k) kernel_matrix(k, 0.4, 1))
+NULL
+
+#' @rdname kernels
+#' @export
+se <- function(lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+  new_kernel("se", variance, check_scale(lengthscale, "lengthscale"), ard = ard, columns = columns, fixed = fixed)
+}
+
+#' @rdname kernels
+#' @export
+rbf <- function(gamma = 1, columns = NULL, fixed = "variance") {
+  gamma <- check_number(gamma, lower = 0, strict_lower = TRUE)
+  new_kernel("se", 1, 1 / sqrt(2 * gamma), columns = columns, fixed = fixed)
+}
+
+#' @rdname kernels
+#' @export
+matern <- function(nu = 2.5, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+  nu <- check_number(nu, lower = 0, upper = 50, strict_lower = TRUE)
+  new_kernel("matern", variance, check_scale(lengthscale, "lengthscale"), shape = nu, ard = ard, columns = columns, fixed = fixed)
+}
+
+#' @rdname kernels
+#' @export
+rq <- function(shape = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+  shape <- check_number(shape, lower = 0, strict_lower = TRUE)
+  new_kernel("rq", variance, check_scale(lengthscale, "lengthscale"), shape = shape, ard = ard, columns = columns, fixed = fixed)
+}
+
+#' @rdname kernels
+#' @export
+powexp <- function(power = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+  power <- check_number(power, lower = 0, upper = 2, strict_lower = TRUE)
+  new_kernel("powexp", variance, check_scale(lengthscale, "lengthscale"), shape = power, ard = ard, columns = columns, fixed = fixed)
+}
+
+#' @rdname kernels
+#' @export
+hamming <- function(lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+  new_kernel("hamming", variance, check_scale(lengthscale, "lengthscale"), ard = ard, columns = columns, fixed = fixed)
+}
+
+#' @rdname kernels
+#' @export
+linear <- function(variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+  kernel <- new_kernel("linear", 1, check_scale(variance, "variance"), ard = ard, columns = columns, fixed = fixed)
+  kernel$learn[2L] <- kernel$learn[1L]  # its scales are its variances
+  kernel
+}
+
+#' @rdname kernels
+#' @export
+polynomial <- function(degree = 2, slope = 1, offset = 1, variance = 1, columns = NULL, fixed = NULL) {
+  degree <- check_count(degree, upper = 100)
+  slope <- check_number(slope, lower = 0, strict_lower = TRUE)
+  offset <- check_number(offset)
+  new_kernel("polynomial", variance, slope, shape = degree, offset = offset, columns = columns, fixed = fixed)
+}
+
+#' @rdname kernels
+#' @export
+sigmoid <- function(slope = 1, offset = 0, variance = 1, columns = NULL, fixed = NULL) {
+  slope <- check_number(slope, lower = 0, strict_lower = TRUE)
+  offset <- check_number(offset)
+  new_kernel("sigmoid", variance, slope, offset = offset, columns = columns, fixed = fixed)
+}
+
+#' @rdname kernels
+#' @export
+mlp <- function(weight = 10, bias = 10, variance = 1, columns = NULL, fixed = NULL) {
+  weight <- check_number(weight, lower = 0, strict_lower = TRUE)
+  bias <- check_number(bias, lower = 0, strict_lower = TRUE)
+  new_kernel("mlp", variance, c(weight, bias), columns = columns, fixed = fixed)
+}
+
+#' @rdname kernels
+#' @export
+bias <- function(variance = 1, fixed = NULL) new_kernel("bias", variance, numeric(), fixed = fixed)
+
+#' @rdname kernels
+#' @export
+white <- function(variance = 1, fixed = NULL) new_kernel("white", variance, numeric(), fixed = fixed)
+
+#' @rdname kernels
+#' @export
+user_kernel <- function(f, parameters = NULL) {
+  if (missing(f)) fail_missing("f")
+  if (!is.function(f)) fail_input("f", "a function of two matrices", describe(f))
+  parameters <- if (is.null(parameters)) numeric() else check_vector(parameters, "parameters", lower = .Machine$double.xmin)
+  kernel <- new_kernel("user", 1, numeric())
+  kernel$parameters <- as.double(parameters)
+  kernel$f <- f
+  kernel$call <- function(x, z, parameters) {
+    value <- tryCatch(if (length(parameters) > 0L) f(x, z, parameters) else f(x, z), error = function(e) {
+      abort_input(paste0("The function of the user kernel failed: ", conditionMessage(e), "."), "f")
+    })
+    if (!is.numeric(value) && !is.logical(value)) fail_input("f", "a function that returns a matrix of numbers", describe(value))
+    matrix(as.double(value), NROW(value), NCOL(value))
+  }
+  kernel
+}
+
+check_scale <- function(x, arg) {
+  as.double(check_vector(x, arg, lower = .Machine$double.xmin))
+}
+
+new_kernel <- function(type, variance, scales, shape = 0, offset = 0, ard = FALSE, columns = NULL, fixed = NULL) {
+  variance <- check_number(variance, "variance", lower = 0, strict_lower = TRUE)
+  ard <- check_flag(ard, "ard")
+  if (!is.null(columns)) {
+    columns <- check_vector(columns, "columns", lower = 1, upper = .Machine$integer.max)
+    if (any(columns != round(columns)) || anyDuplicated(columns)) {
+      abort_input("`columns` must be whole numbers, each once: the columns of the inputs the kernel looks at.", "columns")
+    }
+  }
+  if (!is.null(fixed)) {
+    known <- c("variance", "lengthscale", "scales", "shape")
+    if (!is.character(fixed) || !all(fixed %in% known)) {
+      fail_input("fixed", "names of parameters (\"variance\", \"lengthscale\", \"shape\")", describe(fixed))
+    }
+  }
+  learn <- c(!"variance" %in% fixed, !any(c("lengthscale", "scales") %in% fixed), type == "rq" && !"shape" %in% fixed)
+  structure(
+    list(type = type, variance = variance, scales = as.double(scales), shape = as.double(shape), offset = offset, ard = ard,
+         columns = as.integer(columns), learn = learn),
+    class = "granary_kernel"
+  )
+}
+
+combine_kernels <- function(type, a, b) {
+  parts <- function(k) if (identical(k$type, type)) k$children else list(k)
+  structure(list(type = type, children = c(parts(a), parts(b))), class = "granary_kernel")
+}
+
+#' @rdname kernels
+#' @export
+Ops.granary_kernel <- function(e1, e2) {
+  if (missing(e2) || !.Generic %in% c("+", "*")) {
+    abort_input(sprintf("Kernels can be added and multiplied, but `%s` is not defined for them.", .Generic))
+  }
+  as_operand <- function(e) {
+    if (inherits(e, "granary_kernel")) return(e)
+    number <- is.numeric(e) && length(e) == 1L && is.finite(e) && e > 0
+    if (number && .Generic == "*") return(bias(as.double(e), fixed = "variance"))
+    fail_input("e2", if (.Generic == "*") "a kernel or a positive number" else "a kernel", describe(e),
+               if (number) "Use bias() for a constant.")
+  }
+  combine_kernels(if (.Generic == "+") "sum" else "product", as_operand(e1), as_operand(e2))
+}
+
+kernel_names <- c("se", "rbf", "matern12", "matern32", "matern52", "laplace", "rq", "powexp", "hamming", "linear", "polynomial", "sigmoid", "mlp",
+                  "bias", "white")
+
+# A kernel from a kernel, a function, or text such as "se + white".
+as_kernel <- function(x, arg = "kernel") {
+  if (inherits(x, "granary_kernel")) return(x)
+  if (is.function(x)) return(user_kernel(x))
+  expected <- "a kernel such as se(), or text such as \"matern52\" or \"se + bias\""
+  if (!is.character(x) || length(x) != 1L || is.na(x)) fail_input(arg, expected, describe(x))
+  parsed <- tryCatch(parse(text = x)[[1L]], error = function(e) NULL)
+  build <- function(e) {
+    if (is.name(e) && as.character(e) %in% kernel_names) {
+      name <- as.character(e)
+      return(switch(name, matern12 = , laplace = matern(0.5), matern32 = matern(1.5), matern52 = matern(2.5), match.fun(name)()))
+    }
+    if (is.numeric(e)) return(e)
+    if (is.call(e) && identical(e[[1L]], as.name("(")) && length(e) == 2L) return(build(e[[2L]]))
+    if (is.call(e) && as.character(e[[1L]])[1L] %in% c("+", "*") && length(e) == 3L) {
+      return(do.call(as.character(e[[1L]]), list(build(e[[2L]]), build(e[[3L]]))))
+    }
+    abort_input(sprintf("`%s` must be %s, but \"%s\" was not understood.\nThe names are %s.", arg, expected, x, paste(kernel_names, collapse = ", ")),
+                arg)
+  }
+  kernel <- build(parsed)
+  if (!inherits(kernel, "granary_kernel")) fail_input(arg, expected, describe(x))
+  kernel
+}
+
+# One scale per column where `ard` asks for it, and every column there.
+prepare_kernel <- function(kernel, d, arg = "kernel") {
+  kernel <- as_kernel(kernel, arg)
+  if (!is.null(kernel$children)) {
+    kernel$children <- lapply(kernel$children, prepare_kernel, d, arg)
+    return(kernel)
+  }
+  if (any(kernel$columns > d)) {
+    abort_input(sprintf("`%s` looks at column %d, but the inputs have %d.", arg, max(kernel$columns), d), arg)
+  }
+  looks_at <- if (length(kernel$columns) > 0L) length(kernel$columns) else d
+  if (kernel$ard && length(kernel$scales) == 1L) kernel$scales <- rep(kernel$scales, looks_at)
+  if (!kernel$type %in% c("mlp", "user") && !length(kernel$scales) %in% c(0L, 1L, looks_at)) {
+    abort_input(sprintf("`%s` has %d lengthscales for %s of the inputs.", arg, length(kernel$scales), counted(looks_at, "column", "columns")), arg)
+  }
+  kernel
+}
+
+# The kernel with its free parameters replaced, from their logarithms in the order of coef().
+set_kernel_parameters <- function(kernel, log_parameters) {
+  position <- 0L
+  take <- function(count) {
+    position <<- position + count
+    exp(log_parameters[seq_len(count) + position - count])
+  }
+  walk <- function(k) {
+    if (!is.null(k$children)) {
+      k$children <- lapply(k$children, walk)
+      return(k)
+    }
+    if (k$type == "user") {
+      k$parameters <- take(length(k$parameters))
+      return(k)
+    }
+    if (k$learn[1L] && k$type != "linear") k$variance <- take(1L)
+    if (k$learn[2L]) k$scales <- take(length(k$scales))
+    if (k$learn[3L]) k$shape <- take(1L)
+    k
+  }
+  walk(kernel)
+}
+
+# Inputs as a matrix; a vector is one column.
+check_inputs <- function(x, arg = deparse1(substitute(x)), min_rows = 1L) {
+  force(arg)
+  if (missing(x)) fail_missing(arg)
+  if (is_plain_numeric(x) && is.null(dim(x))) x <- matrix(x, ncol = 1L)
+  check_matrix(x, arg, min_rows = min_rows)
+}
+
+#' @rdname kernels
+#' @export
+kernel_matrix <- function(kernel, x, z = NULL) {
+  x <- check_inputs(x)
+  kernel <- prepare_kernel(kernel, ncol(x))
+  z <- if (is.null(z)) matrix(0, 0L, ncol(x)) else check_inputs(z)
+  if (ncol(z) != ncol(x)) abort_input(sprintf("`z` must have the %d columns of `x`, but it has %d.", ncol(x), ncol(z)), "z")
+  value <- core_call(core_kernel_matrix(kernel, x, z))
+  labels <- list(rownames(x), if (nrow(z) > 0L) rownames(z) else rownames(x))
+  if (!all(vapply(labels, is.null, NA))) dimnames(value) <- labels
+  value
+}
+
+#' @rdname kernels
+#' @export
+coef.granary_kernel <- function(object, ...) {
+  described <- core_call(core_kernel_parameters(object, kernel_dimension(object)))
+  stats::setNames(exp(described$log_parameters), described$names)
+}
+
+# The smallest number of columns a kernel can be meant for.
+kernel_dimension <- function(kernel) {
+  if (!is.null(kernel$children)) return(max(vapply(kernel$children, kernel_dimension, 0)))
+  scales <- if (kernel$type == "mlp") 1L else length(kernel$scales)
+  max(1, if (length(kernel$columns) > 0L) max(kernel$columns) else scales)
+}
+
+#' @rdname kernels
+#' @export
+format.granary_kernel <- function(x, ...) {
+  if (is.null(x$children)) {
+    if (x$type == "matern") return(paste0("matern(", format(x$shape, digits = 4L), ")"))
+    if (x$type == "bias" && !x$learn[1L]) return(format(x$variance, digits = 4L))
+    return(x$type)
+  }
+  inner <- vapply(x$children, function(k) {
+    text <- format(k)
+    if (x$type == "product" && identical(k$type, "sum")) paste0("(", text, ")") else text
+  }, "")
+  paste(inner, collapse = if (x$type == "sum") " + " else " * ")
+}
+
+#' @rdname kernels
+#' @export
+print.granary_kernel <- function(x, ...) {
+  cli::cat_line("kernel: ", format(x))
+  leaves <- function(k) if (is.null(k$children)) list(k) else unlist(lapply(k$children, leaves), recursive = FALSE)
+  show <- function(values) paste(format(values, digits = 4L, trim = TRUE), collapse = " ")
+  for (k in leaves(x)) {
+    if (k$type == "bias" && !k$learn[1L]) next
+    held <- function(text, learnt) if (learnt) text else paste(text, "(fixed)")
+    scales <- switch(k$type, linear = "variance", polynomial = , sigmoid = "slope", mlp = "weight, bias", "lengthscale")
+    parts <- c(
+      if (!k$type %in% c("linear", "user")) held(paste("variance", show(k$variance)), k$learn[1L]),
+      if (length(k$scales) > 0L) held(paste(scales, show(k$scales)), k$learn[2L]),
+      if (k$type == "rq") held(paste("shape", show(k$shape)), k$learn[3L]),
+      if (k$type == "powexp") paste("power", show(k$shape)),
+      if (k$type == "polynomial") paste("degree", k$shape),
+      if (k$type %in% c("polynomial", "sigmoid")) paste("offset", show(k$offset)),
+      if (k$type == "user" && length(k$parameters) > 0L) paste("parameters", show(k$parameters)),
+      if (length(k$columns) > 0L) paste("columns", paste(k$columns, collapse = " "))
+    )
+    cli::cat_line("  ", format(k), ": ", paste(parts, collapse = ", "))
+  }
+  invisible(x)
+}
+
+#' @rdname kernels
+#' @export
+plot.granary_kernel <- function(x, range = NULL, ...) {
+  range <- check_number(range, lower = 0, strict_lower = TRUE, allow_null = TRUE)
+  d <- kernel_dimension(x)
+  if (is.null(range)) {
+    scales <- unlist(rapply(unclass(x), function(s) s, how = "unlist"))
+    scales <- as.double(scales[grepl("scales", names(scales))])
+    range <- if (length(scales) > 0L) 4 * max(scales) else 4
+  }
+  at <- seq(0, range, length.out = 201L)
+  value <- kernel_matrix(x, matrix(at, length(at), d) / sqrt(d), matrix(0, 1L, d))
+  draw(graphics::plot, at, value[, 1L], type = "l", lwd = 2, xlab = "distance along the diagonal from 0", ylab = format(x), ylim = base::range(0, value),
+       user = list(...))
+  invisible()
+}
