@@ -29,7 +29,7 @@ MatrixXd HubProx::operator()(const MatrixXd& c, double g, Monitor& monitor) {
   }
   FrobeniusModel model(s, own);
   HubOptions options;
-  options.max_iter = 200;
+  options.max_iter = own.q == HubNorm::l2 ? 200 : 5000;  // Newton steps, or cheap iterations
   const HubState* start = last_.theta.size() > 0 ? &last_ : nullptr;
   const MatrixXd diagonal = s.diagonal().asDiagonal();
   const double gap_tol = 1e-14 * s.squaredNorm();
