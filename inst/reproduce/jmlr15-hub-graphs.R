@@ -6,6 +6,8 @@
 # smaller Gaussian problems (n / p of Figure 4 for Set-up I and of Figure 3 for Set-up II, where four hubs stand for two percent because they come
 # in pairs), and shorter Gibbs runs unless extended. The extended run takes some four minutes of CPU time; one of it, with Figure 4 at the paper's
 # size, had all comparisons of Set-up I and of the binary networks as in the paper but one: at lambda3 = 3 the squared error was 746 against 737.
+# Set-up II at p = 150 had fewer hubs (0.64 against 0.87) and a larger squared error (33.8 against 32.9) than the graphical lasso. Screening at
+# p = 500 made "admm" 9.5 and "auto" 11 times faster.
 
 set.seed(1)
 reading <- "the paper shows curves; compared is their height at the true number of edges"
