@@ -23,7 +23,9 @@
 #' **Solver.** Variables are split into the connected components of
 #' \eqn{|S_{ij}| > \min(\lambda_1, \lambda_2/2)}{|S_ij| > min(lambda1, lambda2 / 2)}, which is exact. A component in which hubs are impossible is
 #' solved by QUIC, others by a proximal Newton method that works on whole columns of V and Z; with `q = Inf` or `method = "admm"` by the
-#' alternating direction method of the paper, with over-relaxation and a balanced step. It stops when the duality
+#' alternating direction method of the paper, with over-relaxation and a balanced step. That takes an eigendecomposition in each of some 300
+#' iterations: on the data of the paper's Set-up I about seven times as long for `q = Inf` as for `q = 2` at 100 and 200 variables (4 s at 200), and
+#' growing with the cube of the size of the largest component. It stops when the duality
 #' gap is at most `tol` times the number of variables. The gap comes from
 #' \eqn{L = \Theta^{-1} - S}{L = T^-1 - S} moved into the set \eqn{|L_{ij}| \le \lambda_1}{|L_ij| <= lambda1},
 #' \eqn{\|\mathrm{soft}(2 L_{\cdot j}, \lambda_2)\|_s \le \lambda_3}{|soft(2 L_.j, lambda2)|_s <= lambda3}. `V` and `Z` have exact zeros.

@@ -30,8 +30,8 @@
 #' zeros. At \eqn{\rho \ge \max |S_{ij}|}{rho >= max |S_ij|} the graph is empty.
 #'
 #' **Which method when:** `ggm_local()` when neighbouring variables can be expected to interact alike (pixels, contour points, wavelengths, sensors);
-#' [ggm_lasso()] when the order of the variables means nothing; [ggm_nodes()] when most variables take no part; [ggm_mix()] for several of these at once. Above
-#' some 1500 variables it is slow.
+#' [ggm_lasso()] when the order of the variables means nothing; [ggm_nodes()] when most variables take no part; [ggm_mix()] for several of these at once.
+#' The time grows about as \eqn{p^{2.5}}{p^2.5} on images: 0.03 s for 100 pixels, 1.3 s for 400, 9 s for 1024 (one thread, gap 1e-6 per variable).
 #'
 #' @inheritParams ggm_lasso
 #' @param neighbors The neighbourhood: from [nb_chain()], [nb_grid()], [nb_edges()], [nb_distance()] or [nb_graph()], or an adjacency matrix or igraph graph.

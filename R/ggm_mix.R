@@ -1,7 +1,7 @@
 #' A Gaussian graph under several priors at once
 #'
-#' Adds up any of the structured priors of the package: sparsity, local constancy, few interacting nodes. Solved by alternating directions with one copy
-#' of the precision matrix per prior, with a duality gap.
+#' Adds up any of the structured priors of the package: sparsity, hubs, local constancy, few interacting nodes. Solved by alternating directions
+#' with one copy of the precision matrix per prior, with a duality gap.
 #'
 #' @details
 #' The estimate minimises over positive definite \eqn{X}
@@ -13,14 +13,18 @@
 #' | `prior_l1(rho)` | \eqn{\rho \sum_{ij} |X_{ij}|}{rho sum_ij |X_ij|} | [ggm_lasso()] |
 #' | `prior_local(neighbors, tau)` | \eqn{\tau \sum_{(a,b)} \sum_{k \ne a,b} |X_{ak} - X_{bk}|}{tau sum_(a,b) sum_(k != a,b) |X[a, k] - X[b, k]|} | with `prior_l1()`, [ggm_local()] |
 #' | `prior_nodes(tau, norm)` | \eqn{\tau \sum_n \|X_{n,-n}\|_q}{tau sum_n ||X[n, -n]||_q} | with `prior_l1()`, [ggm_nodes()] |
+#' | `prior_hub(lambda1, lambda2, lambda3, q)` | \eqn{P(X)}, the least cost of \eqn{X = V + V' + Z} | [ggm_hub()] |
 #'
-#' The thesis leaves open how to combine its priors. Each has an exact proximal operator, so consensus ADMM combines them all, and the answer does not depend on
-#' their order. With \eqn{Y_k} the multipliers, which are subgradients, \eqn{\log\det(S + \sum_k (Y_k + Y_k')/2) + p}{log det(S + sum_k (Y_k + Y_k') / 2) + p} bounds the
-#' minimum from below: `gap` is the difference. Iteration stops when it is at most `tol` per variable. Entries are zero where the copy of
-#' a prior that makes zeros says so; equal interactions are equal only up to the accuracy of the solution.
+#' The thesis leaves open how to combine its priors. Each has an exact proximal operator, so consensus ADMM combines them all, and the answer does
+#' not depend on their order. That of the hub penalty, \eqn{\min_T P(T) + g/2 \|T - C\|_F^2}{min_T P(T) + g/2 ||T - C||_F^2}, has no closed form: it
+#' is a [cov_hub()] without its constraint, solved to rounding from where the last one ended, so an iteration with hubs costs a few times one
+#' without; its multiplier is moved into the dual set of \eqn{P} before it serves as a bound. With \eqn{Y_k} the multipliers, which are subgradients,
+#' \eqn{\log\det(S + \sum_k (Y_k + Y_k')/2) + p}{log det(S + sum_k (Y_k + Y_k') / 2) + p} bounds the minimum from below: `gap` is the difference.
+#' Iteration stops when it is at most `tol` per variable. Entries are zero where the copy of a prior that makes zeros says so; equal interactions are
+#' equal only up to the accuracy of the solution.
 #'
-#' **Which method when:** the special functions named in the table when one or two priors are enough, as they are faster and find exact ties; `ggm_mix()` for
-#' combinations that they do not have.
+#' **Which method when:** the special functions named in the table when one or two priors are enough, as they are faster and find exact ties;
+#' `ggm_mix()` for combinations that they do not have.
 #'
 #' @inheritParams ggm_lasso
 #' @param priors A list of priors.
@@ -28,9 +32,14 @@
 #' @param diagonal Whether `prior_l1()` charges the diagonal.
 #' @param neighbors,operator As in [ggm_local()].
 #' @param norm As in [ggm_nodes()].
-#' @return An object of class `granary_ggm_mix`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: the elements of a [ggm_lasso()] fit, `priors`, and
-#'   `penalties`, the value of each. `lambda` is the sum of the weights of the `prior_l1()`s. The `prior_` functions return an object of class `granary_prior`.
+#' @param lambda1,lambda2,lambda3,q As in [ggm_hub()]. The diagonal is free: add a `prior_l1()` to charge it.
+#' @return An object of class `granary_ggm_mix`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: the elements of a [ggm_lasso()] fit,
+#'   `priors`, and `penalties`, the value of each, and `V`, per prior the hub part \eqn{V} of a `prior_hub()`, `NULL` for the others. `lambda` is the
+#'   sum of the weights of the `prior_l1()`s. The `prior_` functions return an object of class `granary_prior`.
 #' @references
+#' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15,
+#' 3297--3331.
+#'
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapters 2, 3 and 8.
 #'
 #' Boyd, Parikh, Chu, Peleato and Eckstein (2011). Distributed optimization and statistical learning via the alternating direction method of multipliers.
@@ -51,7 +60,8 @@ ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter =
   if (missing(priors)) fail_missing("priors")
   if (inherits(priors, "granary_prior")) priors <- list(priors)
   if (!is.list(priors) || length(priors) == 0L || !all(vapply(priors, inherits, NA, "granary_prior"))) {
-    abort_input(sprintf("`priors` must be a list of priors made by prior_l1(), prior_local() or prior_nodes(), not %s.", describe(priors)), "priors")
+    makers <- "prior_l1(), prior_local(), prior_nodes() or prior_hub()"
+    abort_input(sprintf("`priors` must be a list of priors made by %s, not %s.", makers, describe(priors)), "priors")
   }
   for (prior in priors) {
     if (prior$kind == "local" && prior$operator$p != ncol(data$S)) {
@@ -70,7 +80,7 @@ fit_mix <- function(data, priors, settings, threads, call) {
   labels <- vapply(priors, format, "")
   weights <- vapply(priors, function(prior) if (prior$kind == "l1") prior$weight else 0, 0)
   new_ggm("ggm_mix", list(result), data, lambda = sum(weights), priors = priors, penalties = stats::setNames(result$penalties, labels),
-          settings = settings, call = call)
+          V = lapply(result$v, function(v) if (!is.null(v)) label_matrix(v, colnames(data$S))), settings = settings, call = call)
 }
 
 #' @exportS3Method
@@ -110,12 +120,21 @@ prior_nodes <- function(tau, norm = c("l2", "linf")) {
   new_prior("nodes", check_number(tau, lower = 0, upper = 1e150), norm = check_choice(norm, c("l2", "linf")))
 }
 
+#' @rdname ggm_mix
+#' @export
+prior_hub <- function(lambda1, lambda2, lambda3, q = 2) {
+  lambda <- c(check_number(lambda1, lower = 0, upper = 1e150), check_number(lambda2, lower = 0, upper = 1e150),
+              check_number(lambda3, lower = 0, upper = 1e150))
+  new_prior("hub", lambda[1L], lambda = lambda, q = check_hub_norm(q))
+}
+
 #' @export
 format.granary_prior <- function(x, ...) {
   weight <- format(x$weight, digits = 4L)
   switch(x$kind,
     l1 = paste0("l1 (rho ", weight, if (!x$diagonal) ", without the diagonal", ")"),
     local = paste0("local constancy (", x$operator$neighbors$type, ", tau ", weight, ")"),
+    hub = paste0("hubs (lambda ", paste(format(x$lambda, digits = 4L, trim = TRUE), collapse = ", "), if (x$q != 2) paste0(", q ", x$q), ")"),
     nodes = paste0("few nodes (", x$norm, ", tau ", weight, ")")
   )
 }

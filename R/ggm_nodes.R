@@ -26,6 +26,8 @@
 #' then at most `tol` per variable. `"bcd"` is the block coordinate descent of the thesis, Algorithm 3.1, with 10 sweeps by default. **It
 #' usually stops above the optimum**: it moves one coordinate at a time, and the row norms have kinks that no single coordinate can leave. It
 #' is here to reproduce the thesis, carries the same certificate, and warns. `"auto"` runs it first and `"admm"` from where it stopped.
+#' Each iteration of `"admm"` takes an eigendecomposition of the nodes that screening leaves: cheap for the few that the method is made for, but
+#' where most of p nodes interact the cost is that of p^3 in each of 30 to 400 iterations (0.4 to 0.7 s at 200 nodes, all connected).
 #'
 #' **Bounds.** The eigenvalues of the solution lie between \eqn{1/(\|S\|_2 + p\rho + p^{1/q'}\tau)}{1 / (|S|_2 + p rho + p^(1/q') tau)} and
 #' \eqn{p/\rho}{p / rho} (Theorem 3.2, corrected: see `errata("thesis-3-variable-selection")`).

@@ -78,6 +78,13 @@ Rcpp::List core_mix_fit(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::List priors, 
   for (R_xlen_t k = 0; k < priors.size(); ++k) {
     const Rcpp::List prior = priors[k];
     const std::string kind = Rcpp::as<std::string>(prior["kind"]);
+    if (kind == "hub") {
+      const Rcpp::NumericVector l = prior["lambda"];
+      const double q = Rcpp::as<double>(prior["q"]);
+      list[k].kind = MixPrior::Kind::hub;
+      list[k].hub = {l[0], l[1], l[2], q == 1 ? HubNorm::l1 : q == 2 ? HubNorm::l2 : HubNorm::linf};
+      continue;
+    }
     list[k].weight = Rcpp::as<double>(prior["weight"]);
     if (kind == "local") {
       list[k].kind = MixPrior::Kind::local;
@@ -95,10 +102,14 @@ Rcpp::List core_mix_fit(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::List priors, 
   options.max_iter = max_iter;
   options.threads = threads;
   const MixResult fit = mix_fit(s, list, options, monitor);
+  Rcpp::List v(priors.size());
+  for (R_xlen_t k = 0; k < priors.size(); ++k) {
+    if (fit.v[k].size() > 0) v[k] = sparse(fit.v[k]);
+  }
   return Rcpp::List::create(Rcpp::Named("precision") = sparse(fit.x), Rcpp::Named("covariance") = fit.w,
                             Rcpp::Named("log_det") = fit.log_det, Rcpp::Named("objective") = fit.objective,
                             Rcpp::Named("kkt") = fit.largest_violation, Rcpp::Named("penalties") = fit.penalties,
-                            Rcpp::Named("trace") = Rcpp::List::create(),
+                            Rcpp::Named("v") = v, Rcpp::Named("trace") = Rcpp::List::create(),
                             Rcpp::Named("convergence") = granary::as_list(fit.convergence));
 }
 

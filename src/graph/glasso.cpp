@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "../core/components.h"
 #include "../core/parallel.h"
 #include "../core/spd_inverse.h"
 #include "../core/submatrix.h"
@@ -63,13 +63,13 @@ void finish(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions&
 }
 
 // The part of `start` that belongs to a component. When no entry of X leaves the component, its W is the submatrix of W.
-GlassoState restricted_state(const GlassoState& start, const std::vector<int>& members, const std::vector<int>& position,
-                             const std::vector<int>& label, bool closed, bool log_det) {
+GlassoState restricted_state(const GlassoState& start, const std::vector<int>& members, const ComponentIndex& where, bool closed,
+                             bool log_det) {
   const int n = static_cast<int>(members.size());
   std::vector<Eigen::Triplet<double>> entries;
   for (int j = 0; j < n; ++j) {
     for (SparseMatrix::InnerIterator it(start.upper, members[j]); it; ++it) {
-      if (label[it.row()] == label[members[j]]) entries.emplace_back(position[it.row()], j, it.value());
+      if (where.label[it.row()] == where.label[members[j]]) entries.emplace_back(where.position[it.row()], j, it.value());
     }
   }
   GlassoState out;
@@ -146,24 +146,16 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
     result.state = std::move(parts[0].state);
     if (!keep_w) result.state.w.resize(0, 0);
   } else {
-    std::vector<int> position(p), label(p);
-    for (Index c = 0; c < count; ++c) {
-      for (std::size_t k = 0; k < components[c].size(); ++k) {
-        position[components[c][k]] = static_cast<int>(k);
-        label[components[c][k]] = static_cast<int>(c);
-      }
-    }
-    const std::vector<char> closed = start ? closed_components(start->upper, label, count) : std::vector<char>();
-    std::vector<Index> order(count);  // largest first, so that threads end together
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return components[a].size() > components[b].size(); });
+    const ComponentIndex where(components, p);
+    const std::vector<char> closed = start ? closed_components(start->upper, where.label, count) : std::vector<char>();
+    const std::vector<Index> order = largest_first(components);
     parallel_for(count, options.threads, monitor, [&](Index k) {
       const Index c = order[k];
       const auto& members = components[c];
       const Penalty part_lambda = lambda.restricted(members);
       const MatrixXd part_s = principal_submatrix(s, members);
       parts[c].state = start && members.size() > 1
-                           ? restricted_state(*start, members, position, label, closed[c], options.method != GlassoMethod::bcd)
+                           ? restricted_state(*start, members, where, closed[c], options.method != GlassoMethod::bcd)
                            : diagonal_state(part_s, part_lambda);
       GlassoOptions part_options = options;
       if (k > 0) part_options.progress_to = part_options.progress_from;  // the largest component speaks for all
@@ -186,25 +178,14 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
     result.state.upper.setFromTriplets(entries.begin(), entries.end());
   }
 
-  Convergence& convergence = result.convergence;
-  convergence.converged = true;
-  convergence.residual = 0;
-  double gap = 0;
-  Index largest = 0;
-  for (Index c = 0; c < count; ++c) {
-    const ComponentResult& part = parts[c];
+  WholeConvergence whole(result.convergence);
+  for (const ComponentResult& part : parts) {
+    whole.add(part.report.converged, part.report.iterations, part.gap, part.report.residual, part.report.message);
     result.objective += part.objective;
-    gap += part.gap;
-    convergence.residual = std::max(convergence.residual, part.report.residual);
     result.kkt = std::max(result.kkt, part.kkt);
-    convergence.converged = convergence.converged && part.report.converged;
-    convergence.iterations = std::max(convergence.iterations, part.report.iterations);
-    if (!part.report.message.empty()) convergence.message = part.report.message;
-    if (components[c].size() > components[largest].size()) largest = c;
   }
-  result.trace = std::move(parts[largest].report.trace);
-  convergence.gap = gap;
-  convergence.seconds = clock.seconds();
+  result.trace = std::move(parts[largest_first(components)[0]].report.trace);
+  result.convergence.seconds = clock.seconds();
   return result;
 }
 

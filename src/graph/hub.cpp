@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../core/components.h"
 #include "../core/parallel.h"
 #include "../core/proximal.h"
 #include "../core/submatrix.h"
@@ -52,14 +53,12 @@ HubResult by_components(const MatrixXd& s, const HubPenalty& penalty, const HubO
   const Stopwatch clock;
   const Index p = s.rows();
   HubResult out;
-  if (options.screen) {
-    out.components = screen_components(s, Penalty::scalar(std::min(penalty.l1, penalty.l2 / 2)));
-  } else {
-    out.components.emplace_back();
-    for (int i = 0; i < p; ++i) out.components[0].push_back(i);
-  }
+  out.components =
+      options.screen ? screen_components(s, Penalty::scalar(std::min(penalty.l1, penalty.l2 / 2))) : one_component(p);
   std::vector<HubResult> parts(out.components.size());
-  parallel_for(static_cast<Index>(parts.size()), options.threads, monitor, [&](Index c) {
+  const std::vector<Index> order = largest_first(out.components);
+  parallel_for(static_cast<Index>(parts.size()), options.threads, monitor, [&](Index k) {
+    const Index c = order[k];
     const std::vector<int>& members = out.components[c];
     HubState from;
     if (start) {
@@ -73,11 +72,7 @@ HubResult by_components(const MatrixXd& s, const HubPenalty& penalty, const HubO
   state.theta = state.v = state.z = state.l = MatrixXd::Zero(p, p);
   out.inverse = MatrixXd::Zero(p, p);
   out.log_det = 0;
-  Convergence& end = out.convergence;
-  end.converged = true;
-  end.gap = 0;
-  end.residual = Convergence::unknown;
-  std::size_t largest = 0;
+  WholeConvergence whole(out.convergence);
   for (std::size_t c = 0; c < parts.size(); ++c) {
     HubResult& part = parts[c];
     const std::vector<int>& members = out.components[c];
@@ -90,28 +85,21 @@ HubResult by_components(const MatrixXd& s, const HubPenalty& penalty, const HubO
     out.loss += part.loss;
     out.objective += part.objective;
     out.violation = std::max(out.violation, part.violation);
-    end.gap += part.convergence.gap;
-    end.converged = end.converged && part.convergence.converged;
-    end.iterations = std::max(end.iterations, part.convergence.iterations);
-    if (end.message.empty()) end.message = part.convergence.message;
-    if (members.size() > out.components[largest].size() || c == 0) {
-      largest = c;
-      state.step = part.state.step;
-      out.trace = part.trace;
-    }
+    whole.add(part.convergence);
   }
+  out.convergence.residual = Convergence::unknown;
+  HubResult& largest = parts[order[0]];
+  state.step = largest.state.step;
+  out.trace = std::move(largest.trace);
   // Across blocks minus the gradient of either loss is -S (precision) or S (covariance) itself.
-  std::vector<int> label(p);
-  for (std::size_t c = 0; c < out.components.size(); ++c) {
-    for (const int i : out.components[c]) label[i] = static_cast<int>(c);
-  }
+  const std::vector<int> label = ComponentIndex(out.components, p).label;
   const double sign = parts[0].inverse.size() > 0 ? -1 : 1;
   for (Index j = 0; j < p; ++j) {
     for (Index i = 0; i < p; ++i) {
       if (label[i] != label[j]) state.l(i, j) = sign * s(i, j);
     }
   }
-  end.seconds = clock.seconds();
+  out.convergence.seconds = clock.seconds();
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "mix.h"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "../core/errors.h"
 #include "../core/proximal.h"
 #include "../core/submatrix.h"
+#include "hub_prox.h"
 
 namespace granary::graph {
 
@@ -48,24 +50,36 @@ MatrixXd consensus(const std::vector<MatrixXd>& z, const std::vector<MixPrior>& 
   return x;
 }
 
-}  // namespace
-
-double mix_penalty(const MatrixXd& x, const MixPrior& prior) {
+double penalty_of(const MatrixXd& x, const MixPrior& prior) {  // not of hubs, which HubProx knows
   if (prior.kind == MixPrior::Kind::local) return local_penalty(x, *prior.op, {0, prior.weight});
   if (prior.kind == MixPrior::Kind::nodes) return prior.weight * row_norms(x, prior.norm).sum();
   return prior.weight * (x.cwiseAbs().sum() - (prior.diagonal ? 0 : x.diagonal().cwiseAbs().sum()));
 }
+
+// Whether the prior keeps every entry off the diagonal from running away.
+bool bounds_entries(const MixPrior& prior) {
+  if (prior.kind == MixPrior::Kind::hub) return prior.hub.l1 > 0 && prior.hub.l2 + prior.hub.l3 > 0;
+  return prior.kind != MixPrior::Kind::local && prior.weight > 0;
+}
+
+void check_prior(const MixPrior& prior, Index p) {
+  for (const double weight : {prior.weight, prior.hub.l1, prior.hub.l2, prior.hub.l3}) {
+    if (!(weight >= 0) || !std::isfinite(weight)) throw InputError("the weight of a prior must not be negative.");
+  }
+  if (prior.kind == MixPrior::Kind::local && prior.op->size() != p) {
+    throw InputError(message("there are ", p, " variables, but the neighbourhood is one of ", prior.op->size(), "."));
+  }
+}
+
+}  // namespace
 
 MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPrior>& priors, const MixOptions& options, Monitor& monitor) {
   const Stopwatch clock;
   if (priors.empty()) throw InputError("there must be at least one prior.");
   double charged = 0;
   for (const MixPrior& prior : priors) {
-    if (!(prior.weight >= 0) || !std::isfinite(prior.weight)) throw InputError("the weight of a prior must not be negative.");
+    check_prior(prior, s.rows());
     if (prior.kind == MixPrior::Kind::l1 && prior.diagonal) charged += prior.weight;
-    if (prior.kind == MixPrior::Kind::local && prior.op->size() != s.rows()) {
-      throw InputError(message("there are ", s.rows(), " variables, but the neighbourhood is one of ", prior.op->size(), "."));
-    }
   }
   const VectorXd variance = s.diagonal().array() + charged;
   for (Index n = 0; n < s.cols(); ++n) {
@@ -74,14 +88,14 @@ MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPrior>& priors, 
                                " has variance 0 and no prior charges its diagonal: drop the variable or add an l1 prior."));
     }
   }
-  bool bounded = charged > 0;  // else some prior must keep the entries off the diagonal from running away
-  for (const MixPrior& prior : priors) bounded = bounded || (prior.kind != MixPrior::Kind::local && prior.weight > 0);
+  const bool bounded = charged > 0 || std::any_of(priors.begin(), priors.end(), bounds_entries);
   if (!bounded && !std::isfinite(minus_log_det(s))) {
     throw NumericalError("the covariance is singular, so the likelihood is unbounded under these priors; add an l1 prior.");
   }
 
   const double p = static_cast<double>(s.rows()), infinity = std::numeric_limits<double>::infinity();
   std::vector<std::unique_ptr<LocalColumnsProx>> columns(priors.size());
+  std::vector<std::unique_ptr<HubProx>> hubs(priors.size());
   AdmmProblem problem;
   problem.f = [&](const MatrixXd& v, double g) -> MatrixXd { return prox_log_det(s, symmetrised(v), g).x; };
   for (std::size_t k = 0; k < priors.size(); ++k) {
@@ -91,6 +105,9 @@ MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPrior>& priors, 
       problem.g.push_back([&, k](const MatrixXd& c, double g) -> MatrixXd {
         return (*columns[k])(c, g, 0, priors[k].weight, options.threads, monitor);
       });
+    } else if (prior.kind == MixPrior::Kind::hub) {
+      hubs[k] = std::make_unique<HubProx>(prior.hub);
+      problem.g.push_back([&, k](const MatrixXd& c, double g) -> MatrixXd { return (*hubs[k])(c, g, monitor); });
     } else if (prior.kind == MixPrior::Kind::nodes) {
       problem.g.push_back(
           [&, k](const MatrixXd& c, double g) -> MatrixXd { return prox_nodes(c, priors[k].weight / g, priors[k].norm); });
@@ -103,25 +120,37 @@ MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPrior>& priors, 
   MixResult out;
   MatrixXd dual;
   out.objective = infinity;
+  out.v.resize(priors.size());
   double best_dual = -infinity;
+  const auto value = [&](std::size_t k, const MatrixXd& x) { return hubs[k] ? hubs[k]->value(x) : penalty_of(x, priors[k]); };
+  const auto consider = [&](const MatrixXd& x) {
+    const double barrier = minus_log_det(x);
+    if (!std::isfinite(barrier)) return;
+    VectorXd penalties(static_cast<Index>(priors.size()));
+    for (std::size_t k = 0; k < priors.size(); ++k) penalties[static_cast<Index>(k)] = value(k, x);
+    const double objective = barrier + s.cwiseProduct(x).sum() + penalties.sum();
+    if (!(objective < out.objective)) return;
+    out.objective = objective;
+    out.penalties = penalties;
+    out.x = x;
+    for (std::size_t k = 0; k < priors.size(); ++k) {
+      if (hubs[k]) out.v[k] = hubs[k]->last().v;
+    }
+  };
   const auto judge = [&](const AdmmState& now) {
-    MatrixXd y = now.u[0];
-    for (std::size_t k = 1; k < priors.size(); ++k) y += now.u[k];
-    y = now.rho * symmetrised(y);
+    MatrixXd y = MatrixXd::Zero(s.rows(), s.cols());
+    for (std::size_t k = 0; k < priors.size(); ++k) {
+      const MatrixXd own = now.rho * symmetrised(now.u[k]);
+      y += hubs[k] ? into_dual_set(priors[k].hub, own) : own;
+    }
     const double bound = -nodes_gap(s, 0, y);
     if (bound > best_dual) {
       best_dual = bound;
       dual = y;
     }
-    const MatrixXd x = consensus(now.z, priors);
-    const double barrier = minus_log_det(x);
-    if (std::isfinite(barrier)) {
-      double objective = barrier + s.cwiseProduct(x).sum();
-      for (const MixPrior& prior : priors) objective += mix_penalty(x, prior);
-      if (objective < out.objective) {
-        out.objective = objective;
-        out.x = x;
-      }
+    consider(consensus(now.z, priors));
+    for (std::size_t k = 0; k < priors.size(); ++k) {
+      if (hubs[k]) consider(now.z[k]);  // there the cost of the hubs is known exactly
     }
     return out.objective - best_dual;
   };
@@ -141,8 +170,6 @@ MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPrior>& priors, 
   const Eigen::LLT<MatrixXd> llt(out.x);
   out.w = symmetrised(llt.solve(MatrixXd::Identity(s.rows(), s.cols())));
   out.log_det = 2 * llt.matrixLLT().diagonal().array().log().sum();
-  out.penalties.resize(static_cast<Index>(priors.size()));
-  for (std::size_t k = 0; k < priors.size(); ++k) out.penalties[static_cast<Index>(k)] = mix_penalty(out.x, priors[k]);
   out.largest_violation = (out.w - s - dual).cwiseAbs().maxCoeff();
   out.convergence = end.convergence;
   out.convergence.gap = out.objective - best_dual;

@@ -5,11 +5,13 @@
 //   l1      weight sum_ij |X_ij|, with or without the diagonal
 //   local   weight ||D x X||_1, see local_problem.h
 //   nodes   weight sum_n ||X_{n,-n}||_q, see nodes_problem.h
+//   hub     P(X) of hub_penalty.h, the least cost of X = V + V' + Z
 //
 // Honorio (PhD thesis, Stony Brook 2012), chapter 8, leaves open how to combine the priors of his chapters 2 to 4. Each has an
-// exact proximal operator on matrices that need not be symmetric, so alternating directions (admm.h) combine any of them, and the
-// answer does not depend on their order. Every g_k is a seminorm: with Y_k a subgradient of g_k at its copy, which the
-// multipliers are, log det(S + sym sum_k Y_k) + p bounds the minimum from below.
+// exact proximal operator on matrices that need not be symmetric, and so has the hub penalty of Tan et al. (JMLR 2014), to
+// rounding (hub_prox.h). So alternating directions (admm.h) combine any of them, and the answer does not depend on their order.
+// Every g_k is a seminorm: with Y_k a subgradient of g_k at its copy, which the multipliers are, log det(S + sym sum_k Y_k) + p
+// bounds the minimum from below. For hubs the multiplier is moved into the dual set first.
 #pragma once
 
 #include <vector>
@@ -17,21 +19,21 @@
 #include "../core/convergence.h"
 #include "../core/monitor.h"
 #include "../core/types.h"
+#include "hub_penalty.h"
 #include "local_problem.h"
 #include "nodes_problem.h"
 
 namespace granary::graph {
 
 struct MixPrior {
-  enum class Kind { l1, local, nodes };
+  enum class Kind { l1, local, nodes, hub };
   Kind kind = Kind::l1;
-  double weight = 0;
+  double weight = 0;                  // of hub: none, its weights are in `hub`
   bool diagonal = true;               // l1: whether it charges the diagonal
   RowNorm norm = RowNorm::l2;         // nodes
   const LocalOperator* op = nullptr;  // local; must outlive the fit
+  HubPenalty hub = {};
 };
-
-double mix_penalty(const MatrixXd& x, const MixPrior& prior);
 
 struct MixOptions {
   double tol = 1e-6;  // on the gap per variable
@@ -44,6 +46,7 @@ struct MixResult {
   double log_det = 0, objective = 0;
   double largest_violation = 0;  // max |X^-1 - S - sym Y|
   VectorXd penalties;            // g_k(X)
+  std::vector<MatrixXd> v;       // per prior: the V of a hub prior, else empty
   Convergence convergence;
 };
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
+#include "../core/components.h"
 #include "../core/parallel.h"
+#include "../core/submatrix.h"
 #include "glasso.h"
 #include "multi_admm.h"
 #include "multi_bcd.h"
@@ -35,14 +37,31 @@ MultiReport solve(const MultiProblem& problem, const MultiOptions& options, Moni
 }
 
 void finish(const MultiProblem& problem, const MultiOptions& options, Monitor& monitor, Part& part) {
+  const auto certify = [&] {
+    part.objective = objective(problem, part.state);
+    part.gap = duality_gap(problem, part.objective, part.state.w);
+  };
   if (problem.variables() == 1) {
     part.report.converged = true;  // diagonal_state() is the solution
+    certify();
   } else {
-    part.report = solve(problem, options, monitor, part.state);
+    // A small residual does not bound the distance to the minimum, a small gap does: where that is still to be had, the solver
+    // goes on with a sharper residual, as long as that helps.
+    const double enough = options.tol * static_cast<double>(problem.variables()) * problem.weight.sum();
+    MultiOptions own = options;
+    double before = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < 6; ++round, own.tol *= 0.1) {
+      const int used = part.report.iterations;
+      own.max_iter = options.max_iter - used;
+      part.report = solve(problem, own, monitor, part.state);
+      part.report.iterations += used;
+      certify();
+      if (!part.report.converged || !(part.gap > enough) || !(part.gap < before) || part.report.iterations >= options.max_iter)
+        break;
+      before = part.gap;
+    }
   }
-  part.objective = objective(problem, part.state);
   part.residual = free_set(problem, part.state).residual;
-  part.gap = duality_gap(problem, part.objective, part.state.w);
   if (!part.report.converged && std::isnan(part.gap)) {
     part.report.message += "; no dual point was found, so the likelihood may be unbounded: try a larger penalty";
   }
@@ -53,10 +72,7 @@ Part make_part(const MultiProblem& problem, const std::vector<int>& members) {
   Part part;
   part.s.resize(problem.tasks());
   for (int k = 0; k < problem.tasks(); ++k) {
-    part.s[k].resize(n, n);
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < n; ++i) part.s[k](i, j) = problem.s[k](members[i], members[j]);
-    }
+    part.s[k] = principal_submatrix(problem.s[k], members);
     part.problem.s.emplace_back(part.s[k].data(), n, n);
   }
   part.problem.weight = problem.weight;
@@ -66,14 +82,14 @@ Part make_part(const MultiProblem& problem, const std::vector<int>& members) {
 }
 
 // What of `start` belongs to the component; a submatrix of a positive definite matrix is one.
-MultiState restricted_state(const MultiState& start, const std::vector<int>& members, const std::vector<int>& position,
-                            const std::vector<int>& label, Monitor& monitor) {
-  const int own = label[members[0]];
+MultiState restricted_state(const MultiState& start, const std::vector<int>& members, const ComponentIndex& where,
+                            Monitor& monitor) {
+  const int own = where.label[members[0]];
   std::vector<Eigen::Triplet<double>> entries;
   std::vector<Index> from;
   for_each_entry(start.pattern, [&](Index i, Index j, Index e) {
-    if (label[i] != own || label[j] != own) return;
-    entries.emplace_back(position[i], position[j], 1.0);
+    if (where.label[i] != own || where.label[j] != own) return;
+    entries.emplace_back(where.position[i], where.position[j], 1.0);
     from.push_back(e);
   });
   MultiState out;
@@ -104,11 +120,7 @@ MultiState assemble(const std::vector<Part>& parts, const std::vector<std::vecto
     for_each_entry(state.pattern, [&](Index i, Index j, Index e) {
       items.push_back({members[i], members[j], state.values.col(e).data()});
     });
-    for (int k = 0; k < tasks; ++k) {
-      for (Index j = 0; j < state.w[k].cols(); ++j) {
-        for (Index i = 0; i < state.w[k].rows(); ++i) out.w[k](members[i], members[j]) = state.w[k](i, j);
-      }
-    }
+    for (int k = 0; k < tasks; ++k) put_back(out.w[k], state.w[k], members);
     out.log_det += state.log_det;
   }
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.j < b.j || (a.j == b.j && a.i < b.i); });
@@ -147,8 +159,6 @@ MultiResult separate(const MultiProblem& problem, const MultiOptions& options, M
   std::vector<GlassoResult> fits(tasks);
   std::vector<SparseMatrix> upper(tasks);
   MultiResult result;
-  result.convergence.converged = true;
-  result.convergence.gap = result.convergence.residual = 0;
   parallel_for(tasks, options.threads, monitor, [&](Index k) {
     GlassoOptions own;
     own.tol = options.tol;
@@ -168,17 +178,12 @@ MultiResult separate(const MultiProblem& problem, const MultiOptions& options, M
   });
   result.state = merge_tasks(upper);
   result.state.log_det.resize(tasks);
+  WholeConvergence whole(result.convergence);
   for (int k = 0; k < tasks; ++k) {
     result.state.w.push_back(std::move(fits[k].state.w));
     result.state.log_det[k] = fits[k].state.log_det;
     result.objective += problem.weight[k] * fits[k].objective;
-    Convergence& end = result.convergence;
-    const Convergence& own = fits[k].convergence;
-    end.converged = end.converged && own.converged;
-    end.gap += problem.weight[k] * own.gap;
-    end.residual = std::max(end.residual, own.residual);
-    end.iterations = std::max(end.iterations, own.iterations);
-    if (!own.message.empty()) end.message = own.message;
+    whole.add(fits[k].convergence, problem.weight[k]);
   }
   result.components = screen_components(problem);
   result.convergence.seconds = clock.seconds();
@@ -193,12 +198,7 @@ MultiResult multi(const MultiProblem& problem, const MultiOptions& options, Moni
   if (problem.off.l2 == 0 && problem.diagonal.l2 == 0) return separate(problem, options, monitor, start);
   const Index p = problem.variables();
   MultiResult result;
-  if (options.screen) {
-    result.components = screen_components(problem);
-  } else {
-    result.components.emplace_back(p);
-    std::iota(result.components[0].begin(), result.components[0].end(), 0);
-  }
+  result.components = options.screen ? screen_components(problem) : one_component(p);
   const auto& components = result.components;
   const Index count = static_cast<Index>(components.size());
   std::vector<Part> parts(count);
@@ -207,39 +207,25 @@ MultiResult multi(const MultiProblem& problem, const MultiOptions& options, Moni
     finish(problem, options, monitor, parts[0]);
     result.state = std::move(parts[0].state);
   } else {
-    std::vector<int> position(p), label(p);
-    for (Index c = 0; c < count; ++c) {
-      for (std::size_t k = 0; k < components[c].size(); ++k) {
-        position[components[c][k]] = static_cast<int>(k);
-        label[components[c][k]] = static_cast<int>(c);
-      }
-    }
-    std::vector<Index> order(count);  // largest first, so that threads end together
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return components[a].size() > components[b].size(); });
+    const ComponentIndex where(components, p);
+    const std::vector<Index> order = largest_first(components);
     parallel_for(count, options.threads, monitor, [&](Index k) {
       const Index c = order[k];
       const auto& members = components[c];
       parts[c] = make_part(problem, members);
-      parts[c].state = start && members.size() > 1 ? restricted_state(*start, members, position, label, monitor)
+      parts[c].state = start && members.size() > 1 ? restricted_state(*start, members, where, monitor)
                                                    : diagonal_state(parts[c].problem, monitor);
       finish(parts[c].problem, options, monitor, parts[c]);
     });
     result.state = assemble(parts, components, p, problem.tasks());
   }
 
-  Convergence& end = result.convergence;
-  end.converged = true;
-  end.residual = end.gap = 0;
+  WholeConvergence whole(result.convergence);
   for (const Part& part : parts) {
+    whole.add(part.report.converged, part.report.iterations, part.gap, part.residual, part.report.message);
     result.objective += part.objective;
-    end.gap += part.gap;
-    end.residual = std::max(end.residual, part.residual);
-    end.converged = end.converged && part.report.converged;
-    end.iterations = std::max(end.iterations, part.report.iterations);
-    if (!part.report.message.empty()) end.message = part.report.message;
   }
-  end.seconds = clock.seconds();
+  result.convergence.seconds = clock.seconds();
   return result;
 }
 

@@ -18,7 +18,7 @@ enum class MultiMethod { newton, bcd, admm };
 
 struct MultiOptions {
   MultiMethod method = MultiMethod::newton;
-  double tol = 1e-6;   // on the residual of free_set(), in every component
+  double tol = 1e-6;   // on the residual of free_set(), and on the gap in units of p sum_k T_k, in every component
   int max_iter = 100;  // Newton steps, sweeps over the variables (the thesis makes 10), or iterations
   bool screen = true;
   double armijo = 1e-3, backtrack = 0.5;

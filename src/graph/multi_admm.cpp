@@ -1,5 +1,7 @@
 #include "multi_admm.h"
 
+#include <algorithm>
+
 #include "../core/admm.h"
 #include "../core/proximal.h"
 
@@ -21,7 +23,7 @@ MultiReport multi_admm(const MultiProblem& problem, const MultiOptions& options,
   for (int k = 0; k < tasks; ++k) curvature += problem.weight[k] * state.w[k].diagonal().array().square().mean();
   driver.rho = curvature / tasks;
   driver.max_iter = options.max_iter;
-  driver.tol = 0;  // the optimality of Z decides
+  driver.tol = 0;  // the optimality of Z and the gap decide
   driver.gap_tol = options.tol;
   driver.gap_every = 20;
 
@@ -48,7 +50,9 @@ MultiReport multi_admm(const MultiProblem& problem, const MultiOptions& options,
   });
   std::vector<SpdInverse> factors(tasks);
   bool have_z = false;
-  admm_problem.gap = [&](const AdmmState& now) {  // the residual at Z, once Z is positive definite
+  const double size = static_cast<double>(p) * problem.weight.sum();
+  // At Z, once Z is positive definite: the larger of the residual and the gap, both without units.
+  admm_problem.gap = [&](const AdmmState& now) {
     const MatrixXd& z = now.z[0];
     MultiState next;
     std::vector<Eigen::Triplet<double>> entries;
@@ -69,7 +73,9 @@ MultiReport multi_admm(const MultiProblem& problem, const MultiOptions& options,
     invert(next, factors, options.threads, monitor);
     state = std::move(next);
     have_z = true;
-    return free_set(problem, state).residual;
+    const double residual = free_set(problem, state).residual;
+    return residual > options.tol ? residual
+                                  : std::max(residual, duality_gap(problem, objective(problem, state), state.w) / size);
   };
   const AdmmResult end = admm(admm_problem, side_by_side(state), driver, monitor);
   MultiReport report;

@@ -3,14 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../core/submatrix.h"
-
 namespace granary::graph {
-
-namespace {
-constexpr int panel_width = 8;
-constexpr int passes_per_column = 6;  // about as much work as preparing the column
-}  // namespace
 
 MultiDirection::MultiDirection(const MultiProblem& problem, const std::vector<MatrixXd>& w, const MultiFreeSet& free,
                                Monitor& monitor)
@@ -22,26 +15,13 @@ MultiDirection::MultiDirection(const MultiProblem& problem, const std::vector<Ma
       d_(MatrixXd::Zero(free.values.rows(), free.values.cols())),
       off_(problem.off, tasks_),
       diagonal_(problem.diagonal, tasks_),
-      start_(problem.variables() + 1, 0),
+      columns_(free.pattern),
       u_(problem.variables(), tasks_),
       w_local_(tasks_),
       along_(tasks_),
       q_(tasks_),
       c_(tasks_),
-      z_(tasks_) {
-  const SparseMatrix& pattern = free.pattern;
-  for_each_entry(pattern, [&](Index i, Index j, Index) {
-    ++start_[j + 1];
-    if (i != j) ++start_[i + 1];
-  });
-  for (Index j = 0; j < pattern.cols(); ++j) start_[j + 1] += start_[j];
-  entries_.resize(start_.back());
-  std::vector<int> next(start_.begin(), start_.end() - 1);
-  for_each_entry(pattern, [&](Index i, Index j, Index e) {
-    entries_[next[j]++] = {static_cast<int>(i), static_cast<int>(e)};
-    if (i != j) entries_[next[i]++] = {static_cast<int>(j), static_cast<int>(e)};
-  });
-}
+      z_(tasks_) {}
 
 void MultiDirection::solve_diagonal() {
   for_each_entry(free_.pattern, [&](Index i, Index j, Index e) {
@@ -56,51 +36,35 @@ void MultiDirection::solve_diagonal() {
 }
 
 int MultiDirection::solve_to(double eta) {
-  constexpr int most = 1000;
-  bool full = true;
-  for (int sweeps = 1; sweeps <= most; ++sweeps) {
-    const bool small = sweep(full) <= eta * d_.cwiseAbs().sum();
-    if (small && full) return sweeps;
-    full = small;
-  }
-  return most;
+  return sweep_until(
+      eta, [&](bool full) { return sweep(full); }, [&] { return d_.cwiseAbs().sum(); });
 }
 
 double MultiDirection::sweep(bool full) {
   return problem_.variables() >= panel_width ? sweep_panels<panel_width>(full) : sweep_panels<1>(full);
 }
 
-// For Width columns j at a time, U_k = D_k W_k over those columns, transposed so that an entry of D adds contiguous numbers.
 template <int Width>
 double MultiDirection::sweep_panels(bool full) {
   const Index p = problem_.variables();
-  using Panel = Eigen::Matrix<double, Width, Eigen::Dynamic>;
-  std::vector<Panel> u(tasks_, Panel(Width, p));
+  std::vector<Panel<Width>> u(tasks_, Panel<Width>(p));
   double moved = 0;
   for (Index done = 0; done < p; done += Width) {
     const Index j0 = std::min<Index>(done, p - Width);  // the last panel overlaps the one before
     monitor_.check();
     for (int k = 0; k < tasks_; ++k) {
-      u[k].setZero();
-      const double* w = w_[k].data() + j0;
+      u[k].begin(w_[k], j0);
       for_each_entry(free_.pattern, [&](Index i, Index j, Index e) {
-        const double d = d_(k, e);
-        if (d == 0) return;
-        add_strip<Width>(u[k].data() + Width * i, d, w + p * j);
-        if (i != j) add_strip<Width>(u[k].data() + Width * j, d, w + p * i);
+        if (d_(k, e) != 0) u[k].add(i, j, d_(k, e));
       });
     }
     for (Index j = done; j < j0 + Width; ++j) {
-      for (int k = 0; k < tasks_; ++k) u_.col(k) = u[k].row(j - j0).transpose();
+      for (int k = 0; k < tasks_; ++k) u_.col(k) = u[k].column(j - j0);
       moved += settle_column(j, full);
-      for (std::size_t r = 0; r < local_.size(); ++r) {  // D_ij + mu changes U by mu (e_i w_j' + e_j w_i')
-        const int i = local_[r].row;
+      for (std::size_t r = 0; r < local_.size(); ++r) {
         for (int k = 0; k < tasks_; ++k) {
-          const double mu = change_(k, static_cast<Index>(r));
-          if (mu == 0) continue;
-          const double* w = w_[k].data() + j0;
-          add_strip<Width>(u[k].data() + Width * i, mu, w + p * j);
-          if (i != j) add_strip<Width>(u[k].data() + Width * j, mu, w + p * i);
+          const double change = change_(k, static_cast<Index>(r));
+          if (change != 0) u[k].add(local_[r].row, j, change);
         }
       }
     }
@@ -125,10 +89,10 @@ void MultiDirection::copy_local() {
 // + w_i' u.
 double MultiDirection::settle_column(Index j, bool full) {
   local_.clear();
-  for (int e = start_[j]; e < start_[j + 1]; ++e) {
-    const int at = entries_[e].at;
+  for (int e = columns_.start[j]; e < columns_.start[j + 1]; ++e) {
+    const int at = columns_.entries[e].at;
     if (!full && (free_.values.col(at).array() + d_.col(at).array() == 0).all()) continue;
-    local_.push_back(entries_[e]);
+    local_.push_back(columns_.entries[e]);
   }
   const Index m = static_cast<Index>(local_.size());
   b_.resize(m, tasks_);

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "free_columns.h"
 #include "multi_problem.h"
 
 namespace granary::graph {
@@ -38,14 +39,10 @@ class MultiDirection {
   MatrixXd d_;
   BlockSolver off_, diagonal_;
 
-  struct Entry {
-    int row, at;
-  };
-  std::vector<int> start_;  // the free set by whole columns
-  std::vector<Entry> entries_;
+  FreeColumns columns_;
 
   // The column being worked on: one row per entry, one column (or matrix) per task.
-  std::vector<Entry> local_;
+  std::vector<FreeColumns::Entry> local_;
   MatrixXd u_, b_, w_j_, curvature_, x_, change_;
   std::vector<MatrixXd> w_local_;
   VectorXd along_, q_, c_, z_;

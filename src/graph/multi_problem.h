@@ -13,6 +13,7 @@
 #include "../core/monitor.h"
 #include "../core/spd_inverse.h"
 #include "../core/types.h"
+#include "free_columns.h"
 #include "multi_penalty.h"
 
 namespace granary::graph {
@@ -36,15 +37,6 @@ struct MultiState {
   std::vector<MatrixXd> w;  // X_k^-1
   VectorXd log_det;
 };
-
-template <class Body>
-void for_each_entry(const SparseMatrix& pattern, Body&& body) {  // body(i, j, position)
-  const int* start = pattern.outerIndexPtr();
-  const int* row = pattern.innerIndexPtr();
-  for (Index j = 0; j < pattern.cols(); ++j) {
-    for (Index e = start[j]; e < start[j + 1]; ++e) body(static_cast<Index>(row[e]), j, e);
-  }
-}
 
 // InputError naming task and variable where the likelihood has no maximum for a reason that shows on the diagonal.
 void check_problem(const MultiProblem& problem);

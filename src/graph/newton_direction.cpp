@@ -4,49 +4,15 @@
 #include <cmath>
 
 #include "../core/proximal.h"
-#include "../core/submatrix.h"
 
 namespace granary::graph {
 
-namespace {
-constexpr int panel_width = 8;
-constexpr int passes_per_column = 6;  // about as much work as preparing the column
-}  // namespace
-
 NewtonDirection::NewtonDirection(const ConstMatrixRef& s, const Penalty& lambda, const MatrixXd& w, const SparseMatrix& x,
                                  Monitor& monitor)
-    : s_(s),
-      lambda_(lambda),
-      w_(w),
-      x_(x),
-      monitor_(monitor),
-      d_(VectorXd::Zero(x.nonZeros())),
-      start_(x.cols() + 1, 0),
-      u_(s.rows()) {
-  for_each([&](Index i, Index j, Index) {
-    ++start_[j + 1];
-    if (i != j) ++start_[i + 1];
-  });
-  for (Index j = 0; j < x.cols(); ++j) start_[j + 1] += start_[j];
-  entries_.resize(start_.back());
-  std::vector<int> next(start_.begin(), start_.end() - 1);
-  for_each([&](Index i, Index j, Index k) {  // rows arrive in ascending order in every column
-    entries_[next[j]++] = {static_cast<int>(i), static_cast<int>(k)};
-    if (i != j) entries_[next[i]++] = {static_cast<int>(j), static_cast<int>(k)};
-  });
-}
-
-template <class Body>
-void NewtonDirection::for_each(Body&& body) const {
-  const int* start = x_.outerIndexPtr();
-  const int* row = x_.innerIndexPtr();
-  for (Index j = 0; j < x_.cols(); ++j) {
-    for (Index k = start[j]; k < start[j + 1]; ++k) body(row[k], j, k);
-  }
-}
+    : s_(s), lambda_(lambda), w_(w), x_(x), monitor_(monitor), d_(VectorXd::Zero(x.nonZeros())), columns_(x), u_(s.rows()) {}
 
 void NewtonDirection::solve_diagonal() {
-  for_each([&](Index i, Index j, Index k) {
+  for_each_entry(x_, [&](Index i, Index j, Index k) {
     const double a = w_(i, i) * w_(j, j);
     const double b = i == j ? s_(i, i) - w_(i, i) : s_(i, j);
     const double c = value(k);
@@ -59,51 +25,35 @@ void NewtonDirection::solve_sweeps(int sweeps) {
 }
 
 int NewtonDirection::solve_to(double eta) {
-  constexpr int most = 1000;
-  bool full = true;
-  for (int sweeps = 1; sweeps <= most; ++sweeps) {
-    const double moved = sweep({full, true, passes_per_column});
-    const bool small = moved <= eta * d_.cwiseAbs().sum();
-    if (small && full) return sweeps;
-    full = small;
-  }
-  return most;
+  return sweep_until(
+      eta,
+      [&](bool full) {
+        return sweep({full, true, passes_per_column});
+      },
+      [&] { return d_.lpNorm<1>(); });
 }
 
 double NewtonDirection::sweep(const Visit& visit) {
   return s_.rows() >= panel_width ? sweep_panels<panel_width>(visit) : sweep_panels<1>(visit);
 }
 
-// Columns j0 .. j0 + Width - 1 of U = D W, transposed so that one entry of D adds Width contiguous numbers.
-template <int Width, class Panel>
-void NewtonDirection::form_panel(Index j0, Panel& u) const {
-  u.setZero();
-  const Index p = w_.rows();
-  const double* w = w_.data() + j0;
-  for_each([&](Index i, Index j, Index k) {
-    const double d = d_[k];
-    if (d == 0) return;
-    add_strip<Width>(u.data() + Width * i, d, w + p * j);
-    if (i != j) add_strip<Width>(u.data() + Width * j, d, w + p * i);
-  });
-}
-
 template <int Width>
 double NewtonDirection::sweep_panels(const Visit& visit) {
   const Index p = s_.rows();
-  Eigen::Matrix<double, Width, Eigen::Dynamic> u(Width, p);
+  Panel<Width> u(p);
   double moved = 0;
   for (Index done = 0; done < p; done += Width) {
     const Index j0 = std::min<Index>(done, p - Width);  // the last panel overlaps the one before
     monitor_.check();
-    form_panel<Width>(j0, u);
+    u.begin(w_, j0);
+    for_each_entry(x_, [&](Index i, Index j, Index k) {
+      if (d_[k] != 0) u.add(i, j, d_[k]);
+    });
     for (Index j = done; j < j0 + Width; ++j) {
-      u_ = u.row(j - j0).transpose();
+      u_ = u.column(j - j0);
       moved += settle_column(j, visit);
-      for (const Local& entry : local_) {  // D_ij + mu changes U by mu (e_i w_j' + e_j w_i')
-        if (entry.change == 0) continue;
-        add_strip<Width>(u.data() + Width * entry.row, entry.change, w_.data() + p * j + j0);
-        if (entry.row != j) add_strip<Width>(u.data() + Width * j, entry.change, w_.data() + p * entry.row + j0);
+      for (const Local& entry : local_) {
+        if (entry.change != 0) u.add(entry.row, j, entry.change);
       }
     }
   }
@@ -125,8 +75,8 @@ void NewtonDirection::copy_local() {
 double NewtonDirection::settle_column(Index j, const Visit& visit) {
   local_.clear();
   const double wjj = w_(j, j);
-  for (int e = start_[j]; e < start_[j + 1]; ++e) {
-    const int i = entries_[e].row, k = entries_[e].at;
+  for (int e = columns_.start[j]; e < columns_.start[j + 1]; ++e) {
+    const int i = columns_.entries[e].row, k = columns_.entries[e].at;
     if (!visit.column && i > j) break;
     const double c = value(k) + d_[k];
     if (!visit.full && c == 0) continue;
@@ -176,13 +126,13 @@ double NewtonDirection::settle_column(Index j, const Visit& visit) {
 
 double NewtonDirection::trace_gradient() const {
   double sum = 0;
-  for_each([&](Index i, Index j, Index k) { sum += (i == j ? 1 : 2) * (s_(i, j) - w_(i, j)) * d_[k]; });
+  for_each_entry(x_, [&](Index i, Index j, Index k) { sum += (i == j ? 1 : 2) * (s_(i, j) - w_(i, j)) * d_[k]; });
   return sum;
 }
 
 double NewtonDirection::penalty_change() const {
   double sum = 0;
-  for_each([&](Index i, Index j, Index k) {
+  for_each_entry(x_, [&](Index i, Index j, Index k) {
     sum += (i == j ? 1 : 2) * lambda_(i, j) * (std::abs(value(k) + d_[k]) - std::abs(value(k)));
   });
   return sum;

@@ -2,17 +2,20 @@
 //
 //   q(D) = tr(G D) + 1/2 tr(W D W D) + sum_ij Lambda_ij |X_ij + D_ij|,    G = S - W,   D_ij = 0 off the free set
 //
-// Hsieh et al. (JMLR 2014), Section 3.1, by coordinate descent (16). Two things are arranged differently from the printed algorithm:
+// Hsieh et al. (JMLR 2014), Section 3.1, by coordinate descent (16). Two things are arranged differently from the printed
+// algorithm:
 //
-// - U = D W is never stored. Columns are visited in order, and for a few of them at a time the needed columns of U are formed from the
-//   sparse D: the same arithmetic, but W is read along its columns and memory is saved.
+// - U = D W is never stored. Columns are visited in order, and for a few of them at a time the needed columns of U are formed
+//   from the sparse D: the same arithmetic, but W is read along its columns and memory is saved.
 // - Once the gradient of the entries of one column is known, changing one of them changes the others by
-//   W_ki W_jj + W_kj W_ij, which needs no product of length p. So a column is worked on until it has settled before the next one has its
-//   turn. Where W is ill conditioned the entries of one column are what coordinate descent struggles with, and this saves most sweeps.
+//   W_ki W_jj + W_kj W_ij, which needs no product of length p. So a column is worked on until it has settled before the next one
+//   has its turn. Where W is ill conditioned the entries of one column are what coordinate descent struggles with, and this saves
+//   most sweeps.
 #pragma once
 
 #include <vector>
 
+#include "free_columns.h"
 #include "glasso_problem.h"
 
 namespace granary::graph {
@@ -44,14 +47,10 @@ class NewtonDirection {
   double sweep(const Visit& visit);  // returns sum |change|
   template <int Width>
   double sweep_panels(const Visit& visit);
-  template <int Width, class Panel>
-  void form_panel(Index j0, Panel& u) const;
   void copy_local();
   double settle_column(Index j, const Visit& visit);
 
   double value(Index k) const { return x_.valuePtr()[k]; }
-  template <class Body>
-  void for_each(Body&& body) const;
 
   const ConstMatrixRef& s_;
   const Penalty& lambda_;
@@ -60,12 +59,7 @@ class NewtonDirection {
   Monitor& monitor_;
   VectorXd d_;
 
-  // The free set by whole columns: row and position in x_ of every entry, also of those below the diagonal.
-  struct Entry {
-    int row, at;
-  };
-  std::vector<int> start_;
-  std::vector<Entry> entries_;
+  FreeColumns columns_;
 
   // The column being worked on.
   struct Local {

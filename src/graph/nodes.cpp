@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "../core/admm.h"
+#include "../core/components.h"
 #include "../core/errors.h"
 #include "../core/parallel.h"
 #include "../core/proximal.h"
@@ -190,11 +191,8 @@ NodesResult nodes_fit(const ConstMatrixRef& s, const NodesPenalty& penalty, cons
   NodesResult result;
   result.screening = screen_nodes(s, penalty, options.screen);
   const auto& components = result.screening.components;
-  std::vector<Index> several;  // components with work to do, largest first, so that threads end together
-  for (std::size_t c = 0; c < components.size(); ++c) {
-    if (components[c].size() > 1) several.push_back(static_cast<Index>(c));
-  }
-  std::stable_sort(several.begin(), several.end(), [&](Index a, Index b) { return components[a].size() > components[b].size(); });
+  std::vector<Index> several = largest_first(components);  // those with work to do
+  while (!several.empty() && components[several.back()].size() == 1) several.pop_back();
   std::vector<Part> parts(components.size());
   parallel_for(static_cast<Index>(several.size()), options.threads, monitor, [&](Index k) {
     const Index c = several[k];
@@ -203,9 +201,7 @@ NodesResult nodes_fit(const ConstMatrixRef& s, const NodesPenalty& penalty, cons
     solve_part(part_s, penalty, options, monitor, parts[c]);
   });
 
-  Convergence& end = result.convergence;
-  end.converged = true;
-  end.gap = end.residual = 0;
+  WholeConvergence whole(result.convergence);
   std::vector<Eigen::Triplet<double>> entries;
   result.w.setZero(p, p);
   for (std::size_t c = 0; c < components.size(); ++c) {
@@ -216,21 +212,17 @@ NodesResult nodes_fit(const ConstMatrixRef& s, const NodesPenalty& penalty, cons
       for (Index i = 0; i <= j; ++i) {
         if (part.x(i, j) != 0) entries.emplace_back(members[i], members[j], part.x(i, j));
       }
-      for (Index i = 0; i < part.w.rows(); ++i) result.w(members[i], members[j]) = part.w(i, j);
     }
+    put_back(result.w, part.w, members);
     result.log_det += part.log_det;
     result.objective += part.objective;
     result.largest_violation = std::max(result.largest_violation, part.violation);
-    end.gap += part.gap;
-    end.residual = std::max(end.residual, part.residual);
-    end.iterations = std::max(end.iterations, part.iterations);
-    end.converged = end.converged && part.converged;
-    if (!part.message.empty() && end.message.empty()) end.message = part.message;
+    whole.add(part.converged, part.iterations, part.gap, part.residual, part.message);
   }
   if (!several.empty()) result.trace = std::move(parts[several[0]].trace);
   result.upper.resize(p, p);
   result.upper.setFromTriplets(entries.begin(), entries.end());
-  end.seconds = clock.seconds();
+  result.convergence.seconds = clock.seconds();
   return result;
 }
 

@@ -208,7 +208,8 @@ TEST("mixed priors equal the special solvers, in any order") {
   CHECK(a.convergence.gap >= -1e-10 && a.convergence.gap <= 9e-8);
   CHECK_NEAR(a.objective, b.objective, 2e-7);
   CHECK((a.x - b.x).cwiseAbs().maxCoeff() < 1e-3);
-  CHECK_NEAR(a.penalties.sum(), 0.05 * a.x.cwiseAbs().sum() + mix_penalty(a.x, local) + mix_penalty(a.x, nodes), 1e-12);
+  CHECK_NEAR(a.penalties.sum(),
+             nodes_penalty(a.x, {0.05, nodes.weight, nodes.norm}) + local_penalty(a.x, *local.op, {0, local.weight}), 1e-12);
   CHECK_THROWS(mix_fit(s, {}, options, monitor), InputError);
   CHECK_THROWS(mix_fit(MatrixXd::Zero(2, 2), {nodes}, options, monitor), InputError);
 }
