@@ -300,9 +300,17 @@ BnTables bn_tables(const std::vector<MatrixXd>& counts, double alpha) {
 
 VectorXd bn_log_density(const BnStructure& s, const BnTables& tables, Codes x) {
   VectorXd out = VectorXd::Zero(x.rows());
-  for (Index r = 0; r < x.rows(); ++r) {
-    const std::vector<int> row = row_of(x, r);
-    for (int i = 0; i < s.nodes(); ++i) out[r] += std::log(tables[i](s.group_of(i, row.data()), row[i]));
+  Eigen::VectorXi at(x.rows());          // pattern of the parents, then its group
+  for (int i = 0; i < s.nodes(); ++i) {  // node by node: one logarithm per cell of a table, and columns are read as they lie
+    const MatrixXd logs = tables[i].array().log().matrix();
+    at.setZero();
+    int stride = 1;
+    for (int u : s.parents[i]) {
+      at += stride * x.col(u);
+      stride *= s.levels[u];
+    }
+    const bool grouped = !s.group.empty() && !s.group[i].empty();
+    for (Index r = 0; r < x.rows(); ++r) out[r] += logs(grouped ? s.group[i][at[r]] : at[r], x(r, i));
   }
   return out;
 }
