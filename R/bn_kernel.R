@@ -33,6 +33,10 @@ bn_select <- function(x, names, arg) {
 }
 
 bn_column <- function(column, name, arg, wanted) {
+  binary <- c("0", "1")
+  if (is_plain_numeric(column) && is.null(dim(column)) && (is.null(wanted) || identical(wanted, binary)) && isTRUE(all(column == 0 | column == 1))) {
+    return(list(codes = as.integer(column), levels = binary))  # the common case, before any sentence is put together
+  }
   label <- paste0("Column \"", name, "\" of `", arg, "`")
   usable <- is.null(dim(column)) && (is.factor(column) || (is.atomic(column) && !is.object(column) &&
                                                            (is.logical(column) || is.numeric(column) || is.character(column))))
@@ -45,8 +49,6 @@ bn_column <- function(column, name, arg, wanted) {
     abort_input(sprintf("%s must hold zeros and ones, but row %d is %g.\nTurn a variable of several values into a factor().", label,
                         which(!column %in% 0:1)[1L], column[!column %in% 0:1][1L]), arg)
   }
-  binary <- c("0", "1")
-  if (is.numeric(column) && (is.null(wanted) || identical(wanted, binary))) return(list(codes = as.integer(column), levels = binary))
   if (is.factor(column) && identical(wanted, levels(column))) return(list(codes = as.integer(column) - 1L, levels = wanted))
   own <- if (is.factor(column)) levels(column) else if (is.logical(column)) c("FALSE", "TRUE") else if (is.numeric(column)) c("0", "1")
   if (is.character(column)) own <- sort(unique(column), method = "radix")
@@ -118,6 +120,7 @@ bn_groups <- function(groups, nodes) {
 
 bn_parents <- function(graph) {
   e <- graph$edges
+  if (nrow(e) == 0L) return(rep(list(integer()), length(graph$nodes)))
   down <- e[, 4L] == 2L
   up <- e[, 3L] == 2L
   child <- factor(c(e[down, 2L], e[up, 1L]), seq_along(graph$nodes))

@@ -200,7 +200,7 @@ parents_of <- function(net, v) {
   nodes <- net$graph$nodes
   e <- net$graph$edges
   k <- match(v, nodes)
-  nodes[sort.int(c(e[e[, 2L] == k & e[, 4L] == 2L, 1L], e[e[, 1L] == k & e[, 3L] == 2L, 2L]), method = "quick")]
+  nodes[c(e[e[, 2L] == k & e[, 4L] == 2L, 1L], e[e[, 1L] == k & e[, 3L] == 2L, 2L])]  # increasing, as the edges of a graph are sorted
 }
 
 split_parents <- function(net, v) {
