@@ -74,28 +74,43 @@ bn_classifier <- function(x, y, dag = "naive", k = 1, method = c("generative", "
   map <- core_call(core_bn_weights(spec, basis, tables[[2L]], tables[[1L]], bn_limit))
   labels <- bn_labels(map, data$levels, basis, graph)
   generative <- bn_with_intercept(map$weights, labels, basis, log(size[2L]) - log(size[1L]))
-  features <- core_call(core_bn_features(spec, basis, data$codes, bn_limit))$features
-  if (basis == "monomial") features <- features[, -1L, drop = FALSE]
   signs <- 2 * y$code - 1
-  loss <- function(w) {
-    margin <- signs * as.double(features %*% w[-1L] + w[1L])
+  loss <- function(odds) {
+    margin <- signs * odds
     if (method == "svm") mean(pmax(0, 1 - margin)^2) else mean(pmax(-margin, 0) + log1p(exp(-abs(margin))))
   }
   weights <- generative
+  odds <- bn_table_odds(spec, tables, size, data$codes)
+  generative_loss <- best_loss <- loss(odds)
   convergence <- list(converged = TRUE, iterations = 0L, gap = NaN, residual = NaN, seconds = 0, message = "")
   if (method != "generative") {
+    features <- bn_design(spec, basis, data$codes)
     settings <- list(loss = method, lambda = lambda, l1 = penalty == "l1", intercept = TRUE, tol = tol, max_iter = max_iter)
     result <- core_call(core_linear_fit(features, signs, settings, unname(generative), progress_bar("network classifier")))
     weights[] <- c(result$intercept, result$weights)
     convergence <- result$convergence
+    best_loss <- loss(as.double(features %*% weights[-1L] + weights[1L]))
   }
-  fit <- new_fit("bn_classifier", coefficients = weights, generative = generative, cpts = bn_name_tables(tables, graph, data$levels, y$levels, groups),
+  fit <- new_fit("bn_classifier", coefficients = weights, generative = generative,
+                 cpts = bn_name_tables(tables, graph, data$levels, y$levels, groups),
                  dag = graph, levels = data$levels, classes = y$levels, sizes = stats::setNames(size, y$levels), basis = basis, groups = spec$groups,
                  method = method, alpha = alpha, lambda = if (method != "generative") lambda, penalty = if (method != "generative") penalty,
-                 dimension = length(weights), loss = loss(weights), generative_loss = loss(generative), x = data$codes, y = y$code, call = call,
+                 dimension = length(weights), loss = best_loss, generative_loss = generative_loss, x = data$codes, y = y$code, call = call,
                  convergence = convergence)
   check_convergence(fit, "Raise `max_iter` or `lambda`: classes that a rule separates have no finite weights without a penalty.")
   fit
+}
+
+# The features but for the constant.
+bn_design <- function(spec, basis, codes) {
+  features <- core_call(core_bn_features(spec, basis, codes, bn_limit))$features
+  if (basis == "monomial") features[, -1L, drop = FALSE] else features
+}
+
+# Log-odds of the rows straight from the tables: the same numbers as features times weights, without the features.
+bn_table_odds <- function(spec, tables, size, codes) {
+  density <- function(which) core_call(core_bn_log_density(spec, tables[[which]], codes))
+  density(2L) - density(1L) + (log(size[[2L]]) - log(size[[1L]]))
 }
 
 # Monomials have their own constant; the others get one for the prior.
@@ -114,11 +129,13 @@ two_classes <- function(y, n) {
   if (!usable) fail_input("y", "a factor, logical, text or numeric vector of two classes", describe(y))
   if (length(y) != n) abort_input(sprintf("`y` must have one class per row of `x` (%d), but it has %d.", n, length(y)), "y")
   if (anyNA(y)) abort_input(sprintf("`y` must have no missing values, but element %d is NA.", which(is.na(y))[1L]), "y")
-  levels <- if (is.factor(y)) levels(y)[levels(y) %in% y] else as.character(sort(unique(y)))
+  values <- if (is.factor(y)) levels(y)[tabulate(y, nlevels(y)) > 0L] else sort(unique(y))
+  levels <- as.character(values)
   if (length(levels) != 2L) {
-    abort_input(sprintf("`y` must have two classes, but it has %s.", if (length(levels) == 1L) paste0("only \"", levels, "\"") else length(levels)), "y")
+    abort_input(sprintf("`y` must have two classes, but it has %s.", if (length(levels) == 1L) paste0("only \"", levels, "\"") else length(levels)),
+                "y")
   }
-  list(code = match(as.character(y), levels) - 1L, levels = levels)
+  list(code = match(y, values) - 1L, levels = levels)
 }
 
 bn_structure <- function(dag, k, data, classes) {
@@ -126,7 +143,7 @@ bn_structure <- function(dag, k, data, classes) {
   p <- length(variables)
   kinds <- c("naive", "markov", "bipartite", "tree")
   if (!is.character(dag) || length(dag) != 1L || is.na(dag) || !dag %in% kinds) {
-    if (is.character(dag) && length(dag) == 1L && !is.na(dag) && !grepl("[-<>;,]", dag) && !dag %in% variables) {
+    if (is.character(dag) && length(dag) == 1L && !is.na(dag) && !grepl("[][<>;,-]", dag) && !dag %in% variables) {
       check_choice(dag, kinds, "dag")
     }
     return(bn_dag(dag, variables))
@@ -135,10 +152,10 @@ bn_structure <- function(dag, k, data, classes) {
     return(new_graph(variables, core_call(core_bn_tree(data$codes, lengths(data$levels), classes, 2L)), "dag"))
   }
   k <- if (dag == "naive") 0L else check_count(k, "k", lower = 0, upper = p - 1L)
-  pairs <- expand.grid(from = seq_len(p), to = seq_len(p))
-  keep <- if (dag == "bipartite") pairs$from <= k & pairs$to > k else pairs$from < pairs$to & pairs$to - pairs$from <= k
-  pairs <- pairs[keep, ]
-  new_graph(variables, cbind(pairs$from, pairs$to, rep(1L, nrow(pairs)), rep(2L, nrow(pairs))), "dag")
+  if (k == 0L) return(new_graph(variables, matrix(0L, 0L, 4L), "dag"))
+  reach <- outer(seq_len(p), seq_len(p), if (dag == "bipartite") function(i, j) i <= k & j > k else function(i, j) i < j & j - i <= k)
+  pairs <- which(reach, arr.ind = TRUE)
+  new_graph(variables, cbind(pairs, rep(1L, nrow(pairs)), rep(2L, nrow(pairs))), "dag")
 }
 
 bn_name_tables <- function(tables, graph, levels, classes, groups = NULL) {
@@ -146,6 +163,10 @@ bn_name_tables <- function(tables, graph, levels, classes, groups = NULL) {
   name <- function(set) {
     out <- lapply(seq_along(set), function(i) {
       table <- set[[i]]
+      if (length(parents[[i]]) == 0L && nrow(table) == 1L) {
+        dimnames(table) <- list("", levels[[i]])
+        return(table)
+      }
       patterns <- if (length(parents[[i]]) == 0L) "" else {
         grid <- expand.grid(lapply(levels[parents[[i]]], identity), stringsAsFactors = FALSE)
         do.call(paste, c(Map(function(n, v) paste0(n, "=", v), names(grid), grid), sep = ", "))
@@ -158,16 +179,20 @@ bn_name_tables <- function(tables, graph, levels, classes, groups = NULL) {
   stats::setNames(lapply(tables, name), classes)
 }
 
-bn_model_spec <- function(object) list(nodes = length(object$levels), edges = object$dag$edges, levels = lengths(object$levels), groups = object$groups)
+bn_model_spec <- function(object) list(nodes = length(object$levels), edges = object$dag$edges, levels = lengths(object$levels),
+                                       groups = object$groups)
 
 #' @rdname bn_classifier
 #' @export
 predict.granary_bn_classifier <- function(object, newdata = NULL, type = c("class", "logodds", "prob"), ...) {
   type <- check_choice(type, c("class", "logodds", "prob"))
   codes <- if (is.null(newdata)) object$x else bn_codes(newdata, "newdata", object$levels)$codes
-  features <- core_call(core_bn_features(bn_model_spec(object), object$basis, codes, bn_limit))$features
-  if (object$basis == "monomial") features <- features[, -1L, drop = FALSE]
-  odds <- as.double(features %*% object$coefficients[-1L] + object$coefficients[1L])
+  spec <- bn_model_spec(object)
+  odds <- if (object$method == "generative") {
+    bn_table_odds(spec, object$cpts, object$sizes, codes)
+  } else {
+    as.double(bn_design(spec, object$basis, codes) %*% object$coefficients[-1L] + object$coefficients[1L])
+  }
   switch(type, logodds = odds, prob = stats::plogis(odds), class = factor(object$classes[1L + (odds >= 0)], object$classes))
 }
 
@@ -200,7 +225,8 @@ print.granary_bn_classifier <- function(x, ...) {
 summary.granary_bn_classifier <- function(object, n = 10, ...) {
   n <- check_count(n)
   w <- object$coefficients[-1L]
-  structure(list(fit = object, largest = utils::head(w[order(-abs(w))], n), intercept = object$coefficients[[1L]]), class = "summary_granary_bn_classifier")
+  structure(list(fit = object, largest = utils::head(w[order(-abs(w))], n), intercept = object$coefficients[[1L]]),
+            class = "summary_granary_bn_classifier")
 }
 
 #' @export

@@ -79,15 +79,18 @@ bn_dimension <- function(dag, type = c("unconstrained", "reduced", "logistic", "
 }
 
 logistic_dimension <- function(dag, type) {
-  n <- if (is_plain_numeric(dag) && length(dag) == 1L && is.null(dim(dag))) check_count(dag, "dag", upper = 1000) else length(dimension_graph(dag)$nodes)
+  number <- is_plain_numeric(dag) && length(dag) == 1L && is.null(dim(dag))
+  n <- if (number) check_count(dag, "dag", upper = 1000) else length(dimension_graph(dag)$nodes)
   full <- 2^n - 1
   if (type == "logistic") {
-    return(list(nodes = n, lower = max(1, n * (n - 1) / 2), upper = full, exact = NA_real_, monomials = 2^n, parameters = n * (n - 1) / 2, vc_order = "n^6",
+    return(list(nodes = n, lower = max(1, n * (n - 1) / 2), upper = full, exact = NA_real_, monomials = 2^n, parameters = n * (n - 1) / 2,
+                vc_order = "n^6",
                 note = "logistic autoregressive network without bias; the graph is fully connected"))
   }
   if (n < 4L) abort_input(sprintf("`dag` must have at least 4 nodes for \"logistic2\" (n + 2 of them, n >= 2), not %d.", n), "dag")
   half <- (n - 2) %/% 2
-  list(nodes = n, lower = ceiling(2^(half / 2) - 1e-9), upper = full, exact = NA_real_, monomials = 2^n, parameters = n * (n - 1) / 2, vc_order = "n^6",
+  list(nodes = n, lower = ceiling(2^(half / 2) - 1e-9), upper = full, exact = NA_real_, monomials = 2^n, parameters = n * (n - 1) / 2,
+       vc_order = "n^6",
        margin = 2^(-half / 2), note = sprintf("contains the parity functions of %d bits: average margin at most %.3g", half, 2^(-half / 2)))
 }
 
@@ -109,12 +112,14 @@ table_dimension <- function(graph, type, groups, levels) {
     core_call(core_bn_features(checked, "indicator", matrix(0L, 1L, n), 1e8))
     d <- vapply(seq_len(n), function(i) if (is.null(checked$groups[[i]])) prod(levels[parents[[i]]]) else max(checked$groups[[i]]), 0)
     lower <- if (binary) sum(d) else sum(pmin(d, 1))
-    return(list(nodes = n, lower = lower, upper = min(sum(d * levels), monomials), exact = NA_real_, monomials = monomials, parameters = sum(d * (levels - 1)),
+    return(list(nodes = n, lower = lower, upper = min(sum(d * levels), monomials), exact = NA_real_, monomials = monomials,
+                parameters = sum(d * (levels - 1)),
                 note = "reduced parameter collection"))
   }
   lower <- sum(2^m)
   parameters <- sum(vapply(parents, function(of) prod(levels[of]), 0) * (levels - 1))
-  kind <- if (binary) dimension_kind(graph, parents, m) else list(exact = NA_real_, note = "more than two levels: the lower bound is that of two of them")
+  kind <- if (binary) dimension_kind(graph, parents, m) else list(exact = NA_real_,
+                                                                  note = "more than two levels: the lower bound is that of two of them")
   upper <- monomials
   if (!is.na(kind$exact)) lower <- upper <- kind$exact
   list(nodes = n, lower = lower, upper = upper, exact = kind$exact, monomials = monomials, parameters = parameters, note = kind$note)
@@ -149,7 +154,8 @@ print.granary_bn_dimension <- function(x, ...) {
   }
   cli::cat_line("  ", format(x$monomials, digits = 6L), " monomials, ", format(x$parameters, digits = 6L), " parameters",
                 if (!is.null(x$vc_order)) paste0("; VC dimension of order ", x$vc_order))
-  cli::cat_line("  rows for error ", x$epsilon, " at risk ", x$delta, ", up to a constant: ", paste(unique(format(ceiling(x$rows), digits = 4L)), collapse = " to "))
+  cli::cat_line("  rows for error ", x$epsilon, " at risk ", x$delta, ", up to a constant: ",
+                paste(unique(format(ceiling(x$rows), digits = 4L)), collapse = " to "))
   invisible(x)
 }
 
@@ -232,9 +238,12 @@ bn_shatter <- function(dag, labels = NULL, type = c("unconstrained", "logistic",
 #' @param ... Not used.
 #' @export
 print.granary_bn_shatter <- function(x, ...) {
-  cli::cat_line("Shattered set (", x$type, "): ", counted(nrow(x$points), "point", "points"), " in ", counted(ncol(x$points), "variable", "variables"))
-  cli::cat_line("  these signs: ", if (x$verified) "verified" else "NOT verified", ", smallest |log2 odds| ", format(min(abs(x$log2_odds)), digits = 4L))
-  if (!is.null(x$failures)) cli::cat_line("  all ", 2^nrow(x$points), " assignments: ", if (x$failures == 0) "verified" else paste(x$failures, "failed"))
+  cli::cat_line("Shattered set (", x$type, "): ", counted(nrow(x$points), "point", "points"), " in ",
+                counted(ncol(x$points), "variable", "variables"))
+  cli::cat_line("  these signs: ", if (x$verified) "verified" else "NOT verified", ", smallest |log2 odds| ",
+                format(min(abs(x$log2_odds)), digits = 4L))
+  if (!is.null(x$failures)) cli::cat_line("  all ", 2^nrow(x$points), " assignments: ",
+                                          if (x$failures == 0) "verified" else paste(x$failures, "failed"))
   invisible(x)
 }
 
@@ -364,12 +373,14 @@ predict.granary_parity_network <- function(object, newdata = NULL, ...) {
   if (ncol(x) != k) abort_input(sprintf("`newdata` must have %d columns, one per bit of `a`, not %d.", k, ncol(x)), "newdata")
   if (any(!x %in% 0:1)) abort_input("`newdata` must hold zeros and ones only.", "newdata")
   full <- cbind(1, unname(x), matrix(1, nrow(x), k + 1L))
-  drop(core_call(core_modified_log_density(object$weights, object$top, full)) - core_call(core_modified_log_density(object$weights, -object$top, full)))
+  density <- function(top) core_call(core_modified_log_density(object$weights, top, full))
+  drop(density(object$top) - density(-object$top))
 }
 
 #' @rdname parity_network
 #' @export
 print.granary_parity_network <- function(x, ...) {
-  cli::cat_line("Logistic network with ", length(x$top) + 1L, " nodes for the parity of bits ", paste(which(x$a == 1), collapse = ", "), " of ", length(x$a))
+  cli::cat_line("Logistic network with ", length(x$top) + 1L, " nodes for the parity of bits ", paste(which(x$a == 1), collapse = ", "), " of ",
+                length(x$a))
   invisible(x)
 }

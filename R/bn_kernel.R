@@ -7,7 +7,8 @@ bn_codes <- function(x, arg = "x", levels = NULL) {
   if (is.matrix(x) && (is.character(x) || is.logical(x) || is.numeric(x)) && !is.object(x)) {
     x <- as.data.frame(x, stringsAsFactors = FALSE)  # columns without names become V1, V2, ...
   }
-  if (!is.data.frame(x)) fail_input(arg, "discrete data: a data frame of factors, logicals or zeros and ones, or a matrix of zeros and ones", describe(x))
+  if (!is.data.frame(x)) fail_input(arg, "discrete data: a data frame of factors, logicals or zeros and ones, or a matrix of zeros and ones",
+                                    describe(x))
   if (length(x) == 0L) abort_input(sprintf("`%s` must have at least 1 column, but it has none.", arg), arg)
   if (nrow(x) == 0L) abort_input(sprintf("`%s` must have at least 1 row, but it has none.", arg), arg)
   check_names_unique(names(x), arg)
@@ -27,21 +28,28 @@ bn_select <- function(x, names, arg) {
   missing <- setdiff(names, names(x))
   if (length(missing) == 0L) return(x[names])
   if (length(x) == length(names) && identical(names(x), variable_names(NULL, length(x)))) return(stats::setNames(x, names))
-  abort_input(sprintf("`%s` lacks the variable%s %s.", arg, if (length(missing) > 1L) "s" else "", paste(utils::head(missing, 5L), collapse = ", ")), arg)
+  abort_input(sprintf("`%s` lacks the variable%s %s.", arg, if (length(missing) > 1L) "s" else "", paste(utils::head(missing, 5L), collapse = ", ")),
+              arg)
 }
 
 bn_column <- function(column, name, arg, wanted) {
+  binary <- c("0", "1")
+  if (is_plain_numeric(column) && is.null(dim(column)) && (is.null(wanted) || identical(wanted, binary)) && isTRUE(all(column == 0 | column == 1))) {
+    return(list(codes = as.integer(column), levels = binary))  # the common case, before any sentence is put together
+  }
   label <- paste0("Column \"", name, "\" of `", arg, "`")
-  usable <- is.null(dim(column)) && (is.factor(column) || (is.atomic(column) && !is.object(column) && (is.logical(column) || is.numeric(column) || is.character(column))))
+  usable <- is.null(dim(column)) && (is.factor(column) || (is.atomic(column) && !is.object(column) &&
+                                                           (is.logical(column) || is.numeric(column) || is.character(column))))
   if (!usable) abort_input(sprintf("%s must be a factor, logical or zeros and ones, but it is %s.", label, describe(column)), arg)
   if (anyNA(column)) {
     abort_input(sprintf("%s must have no missing values, but row %d is NA.\nRemove the rows with na.omit() or impute before calling.", label,
                         which(is.na(column))[1L]), arg)
   }
-  if (is.numeric(column) && !all(column %in% 0:1)) {
+  if (is.numeric(column) && !all(column == 0 | column == 1)) {
     abort_input(sprintf("%s must hold zeros and ones, but row %d is %g.\nTurn a variable of several values into a factor().", label,
                         which(!column %in% 0:1)[1L], column[!column %in% 0:1][1L]), arg)
   }
+  if (is.factor(column) && identical(wanted, levels(column))) return(list(codes = as.integer(column) - 1L, levels = wanted))
   own <- if (is.factor(column)) levels(column) else if (is.logical(column)) c("FALSE", "TRUE") else if (is.numeric(column)) c("0", "1")
   if (is.character(column)) own <- sort(unique(column), method = "radix")
   text <- as.character(column)
@@ -99,7 +107,8 @@ bn_groups <- function(groups, nodes) {
     if (length(unknown) > 0L) abort_input(sprintf("`groups` must be named by nodes, but there is no node \"%s\".", unknown[1L]), "groups")
     groups <- stats::setNames(lapply(nodes, function(node) groups[[node]]), nodes)
   } else if (length(groups) != length(nodes)) {
-    abort_input(sprintf("`groups` must have one element per node (%d), or be named by nodes, but it has %d.", length(nodes), length(groups)), "groups")
+    abort_input(sprintf("`groups` must have one element per node (%d), or be named by nodes, but it has %d.", length(nodes), length(groups)),
+                "groups")
   }
   lapply(groups, function(one) {
     if (is.null(one)) return(NULL)
@@ -110,10 +119,12 @@ bn_groups <- function(groups, nodes) {
 }
 
 bn_parents <- function(graph) {
-  lapply(seq_along(graph$nodes), function(i) {
-    e <- graph$edges
-    sort(c(e[e[, 2L] == i & e[, 4L] == 2L, 1L], e[e[, 1L] == i & e[, 3L] == 2L, 2L]))
-  })
+  e <- graph$edges
+  if (nrow(e) == 0L) return(rep(list(integer()), length(graph$nodes)))
+  down <- e[, 4L] == 2L
+  up <- e[, 3L] == 2L
+  child <- factor(c(e[down, 2L], e[up, 1L]), seq_along(graph$nodes))
+  lapply(unname(split(c(e[down, 1L], e[up, 2L]), child)), sort.int)
 }
 
 # Names like "(1)", "a", "a=red:b": a binary variable needs no value.
@@ -123,6 +134,10 @@ bn_labels <- function(columns, levels, basis, graph) {
     ifelse(lengths(levels[node]) == 2L, name, paste0(name, "=", mapply(function(l, v) l[v + 1L], levels[node], value)))
   }
   if (basis == "monomial") {
+    if (all(lengths(levels) == 2L)) {
+      names <- names(levels)
+      return(vapply(columns$nodes, function(at) if (length(at) == 0L) "(1)" else paste(names[at], collapse = ":"), ""))
+    }
     return(vapply(seq_along(columns$nodes), function(c) {
       if (length(columns$nodes[[c]]) == 0L) "(1)" else paste(item(columns$nodes[[c]], columns$values[[c]]), collapse = ":")
     }, ""))

@@ -1,32 +1,48 @@
 #' The causal DAG of a linear model with equal or known error variances
 #'
-#' Estimates one directed acyclic graph, not an equivalence class, from data of a linear structural equation model \eqn{X = B^T X + \varepsilon}{X = B'X + e} whose errors
-#' have equal variances, or variances known up to a factor. The errors need not be Gaussian. The search is exact where the graph of possible edges is small or
+#' Estimates one directed acyclic graph, not an equivalence class, from data of a linear structural equation model \eqn{X = B^T X + \varepsilon}{X =
+#' B'X + e} whose errors
+#' have equal variances, or variances known up to a factor. The errors need not be Gaussian. The search is exact where the graph of possible edges is
+#' small or
 #' narrow, and says when it is not.
 #'
 #' @details
 #' With \eqn{\Gamma}{G} a covariance estimate and \eqn{\sigma_j^2}{s_j^2} the relative error variances the score of a DAG is
-#' \deqn{\sum_j f_j(\mathrm{pa}(j)), \quad f_j(S) = (\Gamma_{jj} - \Gamma_{jS}\Gamma_{SS}^{-1}\Gamma_{Sj}) / \sigma_j^2 + \mathrm{penalty}\,|S|.}{sum_j f_j(pa(j)),  f_j(S) = (G_jj - G_jS G_SS^-1 G_Sj) / s_j^2 + penalty |S|.}
-#' On the population covariance, with the right variances up to a factor \eqn{\alpha}{alpha} and no penalty, the true DAG is the unique minimum, at \eqn{\alpha p}{alpha p}
+#' \deqn{\sum_j f_j(\mathrm{pa}(j)), \quad f_j(S) = (\Gamma_{jj} - \Gamma_{jS}\Gamma_{SS}^{-1}\Gamma_{Sj}) / \sigma_j^2 +
+#' \mathrm{penalty}\,|S|.}{sum_j f_j(pa(j)),  f_j(S) = (G_jj - G_jS G_SS^-1 G_Sj) / s_j^2 + penalty |S|.}
+#' On the population covariance, with the right variances up to a factor \eqn{\alpha}{alpha} and no penalty, the true DAG is the unique minimum, at
+#' \eqn{\alpha p}{alpha p}
 #' (Theorem 7). Steps:
-#' 1. *Moral graph* ([moral_graph()]): the support of the inverse covariance joins parents with children and parents of a common child, whatever the distribution of the
+#' 1. *Moral graph* ([moral_graph()]): the support of the inverse covariance joins parents with children and parents of a common child, whatever the
+#'    distribution of the
 #'    errors. The DAG is sought within it (`restrict = "skeleton"`), or such that its own moral graph lies within it (`"moral"`, a smaller class).
-#' 2. *Search* for the lowest score, per connected component: `"subset"`, dynamic programming over all subsets (at most 25 nodes); `"tree"`, dynamic programming along a tree
-#'    decomposition, linear in the number of nodes for graphs of bounded width and degree; `"family"`, the same with whole families in one bag. `"auto"` takes
-#'    the first that fits, and `"order"` (hill climbing over orders) if none does; then `exact` is `FALSE` and the distance to the optimum is at most `gap`.
+#' 2. *Search* for the lowest score, per connected component: `"subset"`, dynamic programming over all subsets (at most 25 nodes); `"tree"`, dynamic
+#'    programming along a tree
+#'    decomposition, linear in the number of nodes for graphs of bounded width and degree; `"family"`, the same with whole families in one bag.
+#'    `"auto"` takes
+#'    the first that fits, and `"order"` (hill climbing over orders) if none does; then `exact` is `FALSE` and the distance to the optimum is at most
+#'    `gap`.
 #'    `"greedy"` adds, deletes and reverses edges. `"topdown"` and `"bottomup"` only order the variables by residual variances; they are fast and
 #'    handle any number of candidates.
-#' 3. *Prune*: the score never rises when parents are added, so that without a penalty only containment of the true DAG can be expected; superfluous parents are then
+#' 3. *Prune*: the score never rises when parents are added, so that without a penalty only containment of the true DAG can be expected; superfluous
+#'    parents are then
 #'    dropped by t-tests, by best subsets (BIC) or along the lasso path.
 #'
-#' `penalty = "bic"` is \eqn{\hat\alpha \log(n)/n}{alpha log(n)/n} per parent, with \eqn{\hat\alpha}{alpha} the mean residual variance of the top-down order; `"ebic"` takes
-#' \eqn{\log n + 2\log p}{log n + 2 log p} for \eqn{\log n}{log n}, which allows for the number of candidates: fewer false edges, at the risk of missing weak ones.
+#' `penalty = "bic"` is \eqn{\hat\alpha \log(n)/n}{alpha log(n)/n} per parent, with \eqn{\hat\alpha}{alpha} the mean residual variance of the top-down
+#' order; `"ebic"`, the default,
+#' takes \eqn{\log n + 2\log p}{log n + 2 log p} for \eqn{\log n}{log n}, which allows for the number of candidates. Trees of 15 nodes come back
+#' without any error in 97 of 100
+#' samples of 2000 rows with it, and in 82 with `"bic"`, whose errors are superfluous edges; with fewer rows, denser graphs and weaker effects, too,
+#' it had the smaller
+#' mean Hamming distance in simulations. `"bic"` misses fewer weak effects.
 #'
-#' **Scaling.** Equal error variances show in the variances of the variables: standardised columns carry no such information, and a warning says so. `weights = "estimate"`
+#' **Scaling.** Equal error variances show in the variances of the variables: standardised columns carry no such information, and a warning says so.
+#' `weights = "estimate"`
 #' alternates between the DAG and the residual variances; it may confirm any DAG, so it warns. `weights = "likelihood"` scores by
 #' \eqn{\sum_j \log}{sum_j log} residual variances: the usual BIC search, which cannot tell members of an equivalence class apart.
 #'
-#' **Which method when:** `causal_dag()` if error variances are similar or known, as for repeated measurements in one unit; [pc()] if nothing is known about them (it leaves
+#' **Which method when:** `causal_dag()` if error variances are similar or known, as for repeated measurements in one unit; [pc()] if nothing is known
+#' about them (it leaves
 #' directions open); [fci()] with hidden common causes. [dag_gap()] says how far the variances may be off.
 #'
 #' @param x Data: a numeric matrix or data frame. Give either `x` or `S`.
@@ -34,13 +50,14 @@
 #' @param n Number of observations behind `S`; without it no penalty, test or standard error can be had, and `S` counts as the population covariance.
 #' @param weights Relative error variances: `"equal"`, a vector with one number per variable, `"estimate"` or `"likelihood"`; see Details.
 #' @param graph An undirected graph the DAG has to lie in (what [as_graph()] can read; marks are ignored); by default estimated by [moral_graph()].
-#' @param moral,lambda,alpha How to estimate it; see [moral_graph()]. `alpha` is also the level of the t-tests of `prune`.
-#' @param penalty Price of a parent: `"bic"`, `"ebic"`, `"none"` (the paper) or a number on the scale of the score.
+#' @param moral,lambda,alpha,threshold,threshold_on How to estimate it; see [moral_graph()]. `alpha` is also the level of the t-tests of `prune`.
+#' @param penalty Price of a parent: `"ebic"`, `"bic"`, `"none"` (the paper) or a number on the scale of the score.
 #' @param max_parents Largest number of parents.
 #' @param prune `"ttest"`, `"bic"`, `"lasso"` or `"none"`. `TRUE` and `FALSE` stand for the first and the last.
 #' @param search,restrict See Details.
 #' @param noise_cov Covariance matrix of additive measurement errors, subtracted from that of the data.
-#' @param missing With missing values: `"error"`, `"mcar"` (moments divided by the shares observed, equation 31 of the paper with one share per column) or `"pairwise"`.
+#' @param missing With missing values: `"error"`, `"mcar"` (moments divided by the shares observed, equation 31 of the paper with one share per
+#'   column) or `"pairwise"`.
 #' @param background Known edges, non-edges and tiers: see [background()]. Known adjacencies without direction (`edges`) cannot be used.
 #' @param max_records Largest number of records per bag of the tree searches before they give up (about 100 bytes each).
 #' @param restarts Restarts of the inexact searches.
@@ -51,10 +68,14 @@
 #' \item{edges}{edges with coefficients, standard errors and p-values}
 #' \item{error_variance}{residual variances (divisor n)}
 #' \item{order}{the variables, causes first}
-#' \item{score, lower_bound, gap}{the score that was minimised at the DAG found, before pruning; a lower bound of its minimum; their difference: zero if the search was exact}
+#' \item{score, lower_bound, gap}{the score that was minimised at the DAG found, before pruning; a lower bound of its minimum; their difference: zero
+#'   if the search was exact}
 #' \item{exact}{whether the search was exact}
 #' \item{moral}{the undirected graph that was searched}
-#' \item{components}{per connected component of it: nodes, search, treewidth, states visited}
+#' \item{components}{per connected component of it: nodes, search, treewidth, states visited, and `orders`: how many orders of its nodes reach the
+#'   optimum, where the
+#'   search over subsets counts them (up to 20 nodes)}
+#' \item{optimal_orders}{the same for all variables; ties between DAGs show in [dag_ranking()]}
 #' \item{S, n, weights, penalty, settings}{what was fitted}
 #' @references
 #' Loh and Buehlmann (2014). High-dimensional learning of linear causal networks via inverse covariance estimation. *Journal of Machine Learning
@@ -62,13 +83,15 @@
 #'
 #' Silander and Myllymaki (2006). A simple approach for finding the globally optimal Bayesian network structure. *UAI*.
 #'
-#' Ordyniak and Szeider (2013). Parameterized complexity results for exact Bayesian network structure learning. *Journal of Artificial Intelligence Research* 46, 263--302.
+#' Ordyniak and Szeider (2013). Parameterized complexity results for exact Bayesian network structure learning. *Journal of Artificial Intelligence
+#' Research* 46, 263--302.
 #'
 #' Korhonen and Parviainen (2013). Exact learning of bounded tree-width Bayesian networks. *AISTATS*.
 #'
 #' Chen, Drton and Wang (2019). On causal discovery with an equal-variance assumption. *Biometrika* 106, 973--980.
 #' @family causal graphs
-#' @seealso [dag_alternatives()], [dag_bootstrap()], [dag_gap()], [best_dag()]; `errata("jmlr15-linear-causal-dag")`, `reproduce("jmlr15-linear-causal-dag")`
+#' @seealso [dag_alternatives()], [dag_ranking()], [dag_bootstrap()], [dag_gap()], [best_dag()]; `errata("jmlr15-linear-causal-dag")`,
+#'   `reproduce("jmlr15-linear-causal-dag")`
 #' @export
 #' @examples
 #' set.seed(1)
@@ -81,10 +104,12 @@
 #' shd(fit$graph, as_graph(B != 0))
 #' coef(fit)
 #' plot(fit)
-causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = NULL, moral = c("auto", "inverse", "glasso", "nodewise"), lambda = NULL,
-                       alpha = 0.01, penalty = "bic", max_parents = 8, prune = "ttest",
+causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = NULL, moral = c("auto", "inverse", "glasso", "nodewise"),
+                       lambda = NULL,
+                       alpha = 0.01, threshold = NULL, threshold_on = c("partial", "precision"), penalty = "ebic", max_parents = 8, prune = "ttest",
                        search = c("auto", "subset", "tree", "family", "order", "greedy", "topdown", "bottomup"), restrict = c("skeleton", "moral"),
-                       noise_cov = NULL, missing = c("error", "mcar", "pairwise"), background = NULL, max_records = 1e6, restarts = 10, threads = NULL) {
+                       noise_cov = NULL, missing = c("error", "mcar",
+                                                     "pairwise"), background = NULL, max_records = 1e6, restarts = 10, threads = NULL) {
   call <- match.call()
   started <- proc.time()[["elapsed"]]
   data <- dag_input(x, S, n, noise_cov, check_choice(missing, c("error", "mcar", "pairwise")))
@@ -94,15 +119,18 @@ causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = 
   restrict <- check_choice(restrict, c("skeleton", "moral"))
   prune <- check_prune(prune)
   alpha <- check_number(alpha, lower = 0, upper = 1, strict_lower = TRUE)
-  settings <- list(weights = rep(1, p), penalty = 0, likelihood = FALSE, max_parents = check_count(max_parents, lower = 0), search = search, restrict = restrict,
+  settings <- list(weights = rep(1, p), penalty = 0, likelihood = FALSE, max_parents = check_count(max_parents, lower = 0), search = search,
+                   restrict = restrict,
                    max_records = check_number(max_records, lower = 1, upper = 1e9), restarts = check_count(restarts, lower = 0, upper = 1e6),
                    threads = thread_count(threads), prune = prune, alpha = alpha)
   weights <- check_dag_weights(weights, names)
   settings$likelihood <- identical(weights, "likelihood")
   if (is.numeric(weights)) settings$weights <- unname(weights)
   if (identical(weights, "equal")) warn_standardised(data$S)
+  moral <- check_choice(moral, c("auto", "inverse", "glasso", "nodewise"))
+  threshold <- check_threshold(threshold, threshold_on)
   skeleton <- if (is.null(graph)) {
-    estimate_moral(data, check_choice(moral, c("auto", "inverse", "glasso", "nodewise")), lambda, alpha, NULL, settings$threads)
+    estimate_moral(data, moral, lambda, alpha, threshold, settings$threads)
   } else {
     given_skeleton(graph, names)
   }
@@ -116,7 +144,8 @@ causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = 
     settings$weights <- steps$weights
     warn_input(paste0("Error variances were estimated along with the DAG, by ", counted(steps$rounds, "round", "rounds"),
                       if (!steps$settled) " without settling",
-                      ".\nSuch a search tends to confirm the DAG it starts from; look at dag_alternatives() and compare with weights = \"likelihood\"."), "weights")
+                      ".\nSuch a search tends to confirm the DAG it starts from; ",
+                      "look at dag_alternatives() and compare with weights = \"likelihood\"."), "weights")
   }
   tell_dag_limits(result, names, settings)
   fit <- build_causal_dag(data, result, space, settings, call)
@@ -126,7 +155,8 @@ causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = 
     wide <- max(result$components$width)
     warn_convergence(sprintf(paste(
       "No exact search was possible (a component of %d nodes%s), so the best DAG of a hill climbing over orders is given.",
-      "Its score is at most %.3g above the optimum.\nMake the graph sparser (smaller `alpha`, larger `lambda`), lower `max_parents` or raise `max_records` for an exact one."
+      "Its score is at most %.3g above the optimum.\nMake the graph sparser (smaller `alpha`, larger `lambda`), lower `max_parents`",
+      "or raise `max_records` for an exact one."
     ), max(result$components$nodes), if (wide >= 0) sprintf(", treewidth up to %d", wide) else "", fit$gap), fit$convergence)
   }
   fit
@@ -160,13 +190,15 @@ dag_input <- function(x, S, n, noise_cov = NULL, missing = "error") {
   if (!is.null(noise_cov)) {
     noise_cov <- if (is.null(dim(noise_cov))) {
       v <- check_vector(noise_cov, "noise_cov", lower = 0)
-      if (!length(v) %in% c(1L, ncol(S))) abort_input(sprintf("`noise_cov` must be a matrix, or one variance per variable (%d), but it has %d.", ncol(S), length(v)), "noise_cov")
+      if (!length(v) %in% c(1L, ncol(S))) abort_input(sprintf("`noise_cov` must be a matrix, or one variance per variable (%d), but it has %d.",
+                                                              ncol(S), length(v)), "noise_cov")
       diag(rep_len(as.double(v), ncol(S)), ncol(S))
     } else {
       check_symmetric(noise_cov, "noise_cov")
     }
     if (ncol(noise_cov) != ncol(S)) {
-      abort_input(sprintf("`noise_cov` must be %d x %d like the covariance, but it is %d x %d.", ncol(S), ncol(S), nrow(noise_cov), ncol(noise_cov)), "noise_cov")
+      abort_input(sprintf("`noise_cov` must be %d x %d like the covariance, but it is %d x %d.", ncol(S), ncol(S), nrow(noise_cov), ncol(noise_cov)),
+                  "noise_cov")
     }
     data$S <- data$S - unname(noise_cov)
   }
@@ -178,10 +210,12 @@ repair_covariance <- function(data, changed) {
   bad <- which(diag(S) <= 0)
   if (length(bad) > 0L) {
     abort_input(sprintf("Every variance must be positive, but that of %s is %.3g.%s", colnames(S)[bad[1L]], S[bad[1L], bad[1L]],
-                        if (changed) "\nThe noise to be subtracted is as large as the data." else "\nDrop constant variables."), if (is.null(data$x)) "S" else "x")
+                        if (changed) "\nThe noise to be subtracted is as large as the data." else "\nDrop constant variables."),
+                if (is.null(data$x)) "S" else "x")
   }
   scale <- sqrt(diag(S))
-  if (max(scale) / min(scale) > 1e100) abort_input("The variances differ by more than 200 orders of magnitude: rescale the variables.", if (is.null(data$x)) "S" else "x")
+  if (max(scale) / min(scale) > 1e100) abort_input("The variances differ by more than 200 orders of magnitude: rescale the variables.",
+                                                   if (is.null(data$x)) "S" else "x")
   excess <- core_call(core_semidefinite_excess(S))
   if (excess > 1e-8) {
     correlation <- S / outer(scale, scale)
@@ -236,7 +270,8 @@ given_skeleton <- function(graph, names) {
 dag_space <- function(skeleton, background, names, restrict, estimated) {
   known <- resolve_background(background, names, hidden = FALSE)
   if (!is.null(background) && !is.null(background$edges)) {
-    abort_input("`edges` of background() (adjacent, in whichever direction) cannot be used here; give directions with `required`, or forbid one of them.", "background")
+    abort_input(paste("`edges` of background() (adjacent, in whichever direction) cannot be used here;",
+                      "give directions with `required`, or forbid one of them."), "background")
   }
   p <- length(names)
   may <- skeleton
@@ -245,7 +280,8 @@ dag_space <- function(skeleton, background, names, restrict, estimated) {
     must[known$required] <- TRUE
     outside <- which(must & !skeleton, arr.ind = TRUE)
     if (nrow(outside) > 0L && !estimated) {
-      abort_input(sprintf("%s -> %s is required, but `graph` has no edge between them.", names[outside[1L, 1L]], names[outside[1L, 2L]]), "background")
+      abort_input(sprintf("%s -> %s is required, but `graph` has no edge between them.", names[outside[1L, 1L]], names[outside[1L, 2L]]),
+                  "background")
     }
     may <- may | must
     skeleton <- skeleton | must | t(must)
@@ -287,13 +323,25 @@ dag_search <- function(data, space, settings) {
     residual <- if (settings$likelihood) log(fit$residual) else fit$residual / settings$weights
     score <- sum(residual) + settings$penalty * sum(lengths(found$parents))
     p <- ncol(data$S)
-    components <- data.frame(nodes = p, search = settings$search, exact = FALSE, width = -1L, states = p)
-    return(list(parents = found$parents, score = score, lower_bound = NA_real_, exact = FALSE, components = components, limited = integer(), limits = integer(),
+    components <- data.frame(nodes = p, search = settings$search, exact = FALSE, width = -1L, states = p, orders = NA_real_)
+    return(list(parents = found$parents, score = score, lower_bound = NA_real_, exact = FALSE, components = components, limited = integer(),
+                limits = integer(),
                 singular = integer(), order = found$order))
   }
   result <- core_call(core_causal_dag(data$S, space, settings, core_seed(), progress_bar("search for a DAG")))
-  result$components <- data.frame(nodes = result$size, search = result$method, exact = result$component_exact, width = result$width, states = result$records)
+  result$components <- dag_components(result)
   result
+}
+
+dag_components <- function(result) {
+  data.frame(nodes = result$size, search = result$method, exact = result$component_exact, width = result$width, states = result$records,
+             orders = replace(result$orders, is.nan(result$orders), NA))
+}
+
+# Orders of all variables along which the optimum is reached: those of the components, interleaved in every way.
+optimal_orders <- function(components) {
+  if (anyNA(components$orders)) return(NA_real_)
+  round(exp(lfactorial(sum(components$nodes)) - sum(lfactorial(components$nodes)) + sum(log(components$orders))))
 }
 
 estimate_weights <- function(data, space, settings, result) {
@@ -317,7 +365,8 @@ estimate_weights <- function(data, space, settings, result) {
 tell_dag_limits <- function(result, names, settings) {
   if (length(result$limited) > 0L) {
     warn_input(sprintf("%s too many candidate parents to score all sets of %d: at most %d were allowed for %s.",
-                       if (length(result$limited) == 1L) "One variable has" else paste(length(result$limited), "variables have"), settings$max_parents,
+                       if (length(result$limited) == 1L) "One variable has" else paste(length(result$limited),
+                                                                                       "variables have"), settings$max_parents,
                        min(result$limits), paste(utils::head(names[result$limited], 6L), collapse = ", ")), "max_parents")
   }
   if (length(result$singular) > 0L) {
@@ -338,7 +387,7 @@ build_causal_dag <- function(data, result, space, settings, call) {
   a <- fit$arcs
   B <- matrix(0, p, p, dimnames = list(names, names))
   B[a[, 1:2, drop = FALSE]] <- a[, 3L]
-  graph <- new_graph(names, cbind(a[, 1:2, drop = FALSE], rep(1L, nrow(a)), rep(2L, nrow(a))), "dag")
+  graph <- graph_of_parents(parents, names)
   edges <- data.frame(from = names[a[, 1L]], to = names[a[, 2L]], coefficient = a[, 3L], stringsAsFactors = FALSE)
   if (!is.null(data$n)) {
     df <- data$n - 1 - lengths(parents)[a[, 2L]]
@@ -356,8 +405,9 @@ build_causal_dag <- function(data, result, space, settings, call) {
     "causal_dag", graph = graph, B = B, edges = edges, error_variance = stats::setNames(fit$residual, names),
     order = names[core_graph_order(p, graph$edges)], score = result$score, lower_bound = result$lower_bound,
     gap = if (result$exact) 0 else result$score - result$lower_bound, exact = result$exact,
-    moral = new_graph(names, cbind(at, rep(1L, nrow(at)), rep(1L, nrow(at))), "undirected"), components = result$components, searched = result$parents,
-    S = data$S, n = data$n, mean = data$mean, x = data$x, weights = stats::setNames(settings$weights, names), penalty = settings$penalty, settings = settings,
-    space = space, call = call, convergence = NULL
+    moral = new_graph(names, cbind(at, rep(1L, nrow(at)), rep(1L, nrow(at))), "undirected"), components = result$components,
+    optimal_orders = optimal_orders(result$components), searched = result$parents,
+    S = data$S, n = data$n, mean = data$mean, x = data$x, weights = stats::setNames(settings$weights, names), penalty = settings$penalty,
+    settings = settings, space = space, call = call, convergence = NULL
   )
 }

@@ -3,8 +3,10 @@
 #' What can be done with a fit of [causal_dag()].
 #'
 #' @details
-#' `predict()`: `type = "parents"` gives \eqn{E(X_j | \mathrm{pa}(j))}{E(X_j | parents)} for every row of `newdata`; `"effects"` the matrix of total effects, whose
-#' entry (i, j) is the expected change of j when i is raised by one by intervention; `"do"` the expected values of all variables when those named in `do` are set to the values
+#' `predict()`: `type = "parents"` gives \eqn{E(X_j | \mathrm{pa}(j))}{E(X_j | parents)} for every row of `newdata`; `"effects"` the matrix of total
+#' effects, whose
+#' entry (i, j) is the expected change of j when i is raised by one by intervention; `"do"` the expected values of all variables when those named in
+#' `do` are set to the values
 #' given.
 #'
 #' `simulate()` draws rows from the fitted model with normal errors.
@@ -16,7 +18,8 @@
 #' @param nsim Number of rows.
 #' @param seed A seed for [set.seed()], restored afterwards; `NULL` to go on with the current stream.
 #' @param ... For `plot()`, passed to [plot.granary_graph()]; otherwise not used.
-#' @return `coef()` the matrix \eqn{B}; `summary()` an object that prints edges with standard errors, search and variances; `as.matrix()` the matrix of marks; `tidy()` the edges;
+#' @return `coef()` the matrix \eqn{B}; `summary()` an object that prints edges with standard errors, search and variances; `as.matrix()` the matrix
+#'   of marks; `tidy()` the edges;
 #'   `glance()` one row; `residuals()` and `predict()` matrices (a vector for `"do"`).
 #' @family causal graphs
 #' @name granary_causal_dag
@@ -35,7 +38,8 @@ NULL
 
 #' @export
 print.granary_causal_dag <- function(x, ...) {
-  kind <- if (x$settings$likelihood) "Gaussian likelihood" else if (length(unique(x$weights)) == 1L) "equal error variances" else "given error variances"
+  kind <- if (length(unique(x$weights)) == 1L) "equal error variances" else "given error variances"
+  if (x$settings$likelihood) kind <- "Gaussian likelihood"
   cli::cat_line("Linear causal DAG (", kind, if (!is.null(x$n)) paste0(", n = ", x$n), ")")
   print_call(x$call)
   print(x$graph)
@@ -43,7 +47,8 @@ print.granary_causal_dag <- function(x, ...) {
   wide <- max(-1L, x$components$width)
   cli::cat_line("Search: ", if (length(how) > 0L) paste(how, collapse = ", ") else "none needed",
                 if (wide >= 0L) paste0(" (treewidth ", if (x$exact) "at most " else "up to ", wide, ")"),
-                if (x$exact) ", exact" else ", NOT exact", if (!x$exact && is.finite(x$gap)) paste0(": within ", format(x$gap, digits = 3L), " of the optimum"))
+                if (x$exact) ", exact" else ", NOT exact", if (!x$exact && is.finite(x$gap)) paste0(": within ", format(x$gap, digits = 3L),
+                                                                                                    " of the optimum"))
   cli::cat_line("Score ", format(x$score, digits = 6L), " within an undirected graph of ", counted(nrow(x$moral$edges), "edge", "edges"))
   invisible(x)
 }
@@ -64,8 +69,11 @@ print.summary_granary_causal_dag <- function(x, ...) {
     if (nrow(x$fit$edges) > 40L) cli::cat_line("... and ", nrow(x$fit$edges) - 40L, " more; tidy() lists them")
   }
   cli::cat_line()
-  cli::cat_line("Largest over smallest error variance, relative to the weights: ", format(x$ratio, digits = 3L), " (dag_gap() says how much is harmless)")
-  cli::cat_line("dag_alternatives() gives the price of turning or dropping each edge, dag_bootstrap() its stability")
+  cli::cat_line("Largest over smallest error variance, relative to the weights: ", format(x$ratio, digits = 3L),
+                " (dag_gap() says how much is harmless)")
+  if (!is.na(x$fit$optimal_orders)) cli::cat_line("Orders of the variables that reach the optimum: ",
+                                                  format(x$fit$optimal_orders, big.mark = ",", digits = 4L))
+  cli::cat_line("dag_ranking() lists the best DAGs, dag_alternatives() the price of turning or dropping each edge, dag_bootstrap() its stability")
   invisible(x)
 }
 
@@ -156,7 +164,8 @@ tidy.granary_causal_dag <- function(x, ...) x$edges
 #' @rdname granary_causal_dag
 #' @export
 glance.granary_causal_dag <- function(x, ...) {
-  data.frame(nodes = length(x$graph$nodes), edges = nrow(x$edges), score = x$score, penalty = x$penalty, exact = x$exact, gap = x$gap, width = max(-1L, x$components$width),
+  data.frame(nodes = length(x$graph$nodes), edges = nrow(x$edges), score = x$score, penalty = x$penalty, exact = x$exact, gap = x$gap,
+             width = max(-1L, x$components$width),
              seconds = x$convergence$seconds)
 }
 
@@ -171,12 +180,15 @@ check_causal_dag <- function(fit) {
 
 #' How firm is each edge of a causal DAG?
 #'
-#' `dag_alternatives()` reruns the search once per edge with the edge turned round, and once with the pair apart: what the next best explanation would cost. `dag_bootstrap()` refits
+#' `dag_alternatives()` reruns the search once per edge with the edge turned round, and once with the pair apart: what the next best explanation would
+#' cost. `dag_bootstrap()` refits
 #' on resampled rows and counts.
 #'
 #' @param fit A fit of [causal_dag()].
-#' @return `dag_alternatives()` a data frame: `from`, `to`, and the increase of the score for the best DAG with the edge `reversed`, with the pair not adjacent (`absent`), and the
-#'   smaller of the two (`without`); `Inf` if background knowledge rules it out. Negative values can occur only if the search of the fit was not exact, or by
+#' @return `dag_alternatives()` a data frame: `from`, `to`, and the increase of the score for the best DAG with the edge `reversed`, with the pair not
+#'   adjacent (`absent`), and the
+#'   smaller of the two (`without`); `Inf` if background knowledge rules it out. Negative values can occur only if the search of the fit was not
+#'   exact, or by
 #'   way of rounding.
 #' @family causal graphs
 #' @export
@@ -204,7 +216,8 @@ dag_core_settings <- function(fit) {
 
 #' @rdname dag_alternatives
 #' @param replications Number of resamples.
-#' @return `dag_bootstrap()` a data frame of the pairs of which some resample has an edge: the shares of resamples with `from -> to` (`directed`) and with an edge in either
+#' @return `dag_bootstrap()` a data frame of the pairs of which some resample has an edge: the shares of resamples with `from -> to` (`directed`) and
+#'   with an edge in either
 #'   direction (`adjacent`), and whether the fit has it (`in_fit`).
 #' @export
 dag_bootstrap <- function(fit, replications = 100) {

@@ -5,12 +5,14 @@
 #' Returns the model given what was observed; `retract()` takes findings back. The original is not changed.
 #'
 #' @details
-#' A finding on a discrete node is a state, or one number per state, named by the states: the likelihood of each (uncertain evidence; only the ratios count for the
+#' A finding on a discrete node is a state, or one number per state, named by the states: the likelihood of each (uncertain evidence; only the ratios
+#' count for the
 #' posterior). A finding on a continuous node is a number. A new finding on a node replaces the old one.
 #'
 #' `log_evidence` is the log of the probability density of all findings, which compares models on the same findings.
 #'
-#' Where a variance is zero a finding can be certain under some configurations and have a density under others. A probability outweighs every density: the
+#' Where a variance is zero a finding can be certain under some configurations and have a density under others. A probability outweighs every density:
+#' the
 #' configurations that make it certain are kept, and a warning says so. The paper leaves this case open.
 #'
 #' @param object A model that can be conditioned: a [cg_network()].
@@ -64,7 +66,8 @@ with_evidence <- function(object, evidence) {
   if (entered$log_evidence == -Inf) {
     names <- evidence_order(object)
     at <- entered$blocked
-    given <- if (at > 1L) paste0(" given ", paste(vapply(names[seq_len(at - 1L)], function(v) format_finding(object, v), ""), collapse = ", ")) else ""
+    given <- if (at > 1L) paste0(" given ", paste(vapply(names[seq_len(at - 1L)], function(v) format_finding(object, v), ""),
+                                                  collapse = ", ")) else ""
     abort_input(sprintf("The findings have probability zero: %s is impossible%s.", format_finding(object, names[at]), given), "evidence")
   }
   object$cache$state <- entered$pointer
@@ -99,7 +102,8 @@ observe <- function(object, pointer) {
 # Discrete findings become likelihoods by state.
 read_evidence <- function(object, evidence) {
   if (is.data.frame(evidence)) {
-    if (nrow(evidence) != 1L) abort_input(sprintf("`evidence` must be a data frame with one row, but it has %d.\nFor many rows use predict().", nrow(evidence)), "evidence")
+    if (nrow(evidence) != 1L) abort_input(sprintf("`evidence` must be a data frame with one row, but it has %d.\nFor many rows use predict().",
+                                                  nrow(evidence)), "evidence")
     evidence <- lapply(evidence, function(column) column)
   }
   if (is.atomic(evidence) && !is.object(evidence) && !is.null(names(evidence)) && length(evidence) > 0L) evidence <- as.list(evidence)
@@ -130,12 +134,14 @@ read_state <- function(x, v, states) {
   if (length(x) == 1L) {
     at <- match(as.character(x), states)
     if (is.na(at)) {
-      abort_input(sprintf("`%s` must be a state of the node (%s), not \"%s\".", arg, paste(utils::head(states, 12L), collapse = ", "), substr(as.character(x), 1L, 40L)), arg)
+      abort_input(sprintf("`%s` must be a state of the node (%s), not \"%s\".", arg, paste(utils::head(states, 12L), collapse = ", "),
+                          substr(as.character(x), 1L, 40L)), arg)
     }
     return(stats::setNames(as.double(seq_along(states) == at), states))
   }
   if (!is_plain_numeric(x) || is.null(names(x)) || !setequal(names(x), states) || length(x) != length(states)) {
-    fail_input(arg, sprintf("one state, or a likelihood for each of the states %s, by name", paste(utils::head(states, 12L), collapse = ", ")), describe(x))
+    fail_input(arg, sprintf("one state, or a likelihood for each of the states %s, by name", paste(utils::head(states, 12L), collapse = ", ")),
+               describe(x))
   }
   x <- check_vector(x, arg, lower = 0)[states]
   if (sum(x) <= 0) abort_input(sprintf("`%s` gives every state the likelihood zero.", arg), arg)
@@ -158,10 +164,12 @@ check_cg_network <- function(object, arg = "object") {
 #' The exact law of nodes given the findings: probabilities for discrete nodes, mixtures of normal laws for continuous ones.
 #'
 #' @details
-#' A continuous marginal has one component per configuration of the discrete variables that decide about it; `mean` and `sd` are its moments. `cg_density()`, `cg_cdf()` and
+#' A continuous marginal has one component per configuration of the discrete variables that decide about it; `mean` and `sd` are its moments.
+#' `cg_density()`, `cg_cdf()` and
 #' `quantile()` evaluate it. A component with standard deviation zero is a point.
 #'
-#' With `joint = TRUE` the law of all nodes together is given: a table if all are discrete; otherwise a mixture of multivariate normal laws whose components also tell the states of
+#' With `joint = TRUE` the law of all nodes together is given: a table if all are discrete; otherwise a mixture of multivariate normal laws whose
+#' components also tell the states of
 #' the discrete nodes.
 #'
 #' @param object A network.
@@ -170,8 +178,10 @@ check_cg_network <- function(object, arg = "object") {
 #' @param x A marginal. For `cg_density()` of one continuous node.
 #' @param at,probs Where to evaluate; probabilities.
 #' @param ... Not used.
-#' @return For one node, or jointly, an object of class `granary_cg_marginal`: `nodes`, `kind` (`"table"` or `"mixture"`) and `probabilities`, or `components` (states), `weights`,
-#'   `means`, `covariances` (or `sds` for one node), `mean` and `covariance` (or `sd`). For several nodes a list of them of class `granary_cg_marginals`.
+#' @return For one node, or jointly, an object of class `granary_cg_marginal`: `nodes`, `kind` (`"table"` or `"mixture"`) and `probabilities`, or
+#'   `components` (states), `weights`,
+#'   `means`, `covariances` (or `sds` for one node), `mean` and `covariance` (or `sd`). For several nodes a list of them of class
+#'   `granary_cg_marginals`.
 #' @family conditional Gaussian networks
 #' @export
 #' @examples
@@ -202,7 +212,8 @@ single_marginal <- function(object, v, law) {
   if (cg_discrete(object, v)) return(new_marginal(v, "table", probabilities = array(law, length(law), object$levels[v])))
   mean <- sum(law$weights * law$means)
   variance <- sum(law$weights * (law$sds^2 + (law$means - mean)^2))
-  new_marginal(v, "mixture", components = component_states(object, law), weights = law$weights, means = as.vector(law$means), sds = as.vector(law$sds), mean = mean,
+  new_marginal(v, "mixture", components = component_states(object, law), weights = law$weights, means = as.vector(law$means),
+               sds = as.vector(law$sds), mean = mean,
                sd = sqrt(variance))
 }
 
@@ -213,7 +224,8 @@ joint_marginal <- function(object, nodes) {
   if (length(continuous) == 0L) {
     size <- prod(lengths(object$levels[nodes]))
     if (size > object$max_states) {
-      abort_input(sprintf("The joint table of `nodes` would have %s entries, more than `max_states` = %s.", format(size), format(object$max_states)), "nodes")
+      abort_input(sprintf("The joint table of `nodes` would have %s entries, more than `max_states` = %s.", format(size), format(object$max_states)),
+                  "nodes")
     }
     p <- core_call(core_cg_probabilities(cg_state(object), number(nodes)))
     return(new_marginal(nodes, "table", probabilities = array(p, lengths(object$levels[nodes]), object$levels[nodes])))
@@ -227,7 +239,8 @@ joint_marginal <- function(object, nodes) {
   within <- apply(law$covariances, 1:2, function(s) sum(s * law$weights))
   covariance <- matrix(within, length(continuous)) + crossprod(centred * sqrt(law$weights))
   dimnames(covariance) <- list(continuous, continuous)
-  new_marginal(nodes, "mixture", components = component_states(object, law), weights = law$weights, means = law$means, covariances = law$covariances, mean = mean,
+  new_marginal(nodes, "mixture", components = component_states(object, law), weights = law$weights, means = law$means, covariances = law$covariances,
+               mean = mean,
                covariance = covariance)
 }
 
@@ -240,7 +253,9 @@ component_states <- function(object, law) {
 }
 
 evaluate_mixture <- function(x, what, at, arg, lower = -Inf, upper = Inf) {
-  if (!inherits(x, "granary_cg_marginal") || x$kind != "mixture" || length(x$nodes) != 1L) fail_input("x", "the marginal of one continuous node", describe(x))
+  if (!inherits(x, "granary_cg_marginal") || x$kind != "mixture" || length(x$nodes) != 1L) {
+    fail_input("x", "the marginal of one continuous node", describe(x))
+  }
   at <- check_vector(at, arg, lower = lower, upper = upper)
   core_call(core_mixture(what, x$weights, x$means, x$sds, at))
 }
@@ -272,9 +287,11 @@ mean.granary_cg_marginal <- function(x, ...) {
 #'
 #' @details
 #' * `"semimax"`: the `k` most probable configurations of all discrete nodes given the findings, the continuous ones summed out (SEMIMAX-PROPAGATION).
-#' * `"highest_peak"`: the `k` configurations whose component of the posterior density of the continuous nodes has the highest peak, with its place: the maximum over discrete and continuous
+#' * `"highest_peak"`: the `k` configurations whose component of the posterior density of the continuous nodes has the highest peak, with its place:
+#'   the maximum over discrete and continuous
 #'   nodes together.
-#' * `"mode"`: modes of the density of the continuous nodes alone, a sum over all configurations, by EM steps uphill from each of the `k` highest peaks. Different starts may
+#' * `"mode"`: modes of the density of the continuous nodes alone, a sum over all configurations, by EM steps uphill from each of the `k` highest
+#'   peaks. Different starts may
 #'   lead to the same mode, which is then given once.
 #'
 #' The last two need positive variances.
@@ -283,7 +300,8 @@ mean.granary_cg_marginal <- function(x, ...) {
 #' @param type Which maximum; see Details.
 #' @param k How many.
 #' @param tol,max_iter For `"mode"`: stop when the gain in log density, relative to its size, is below `tol`.
-#' @return A data frame, best first: one column per node without a finding (`"semimax"`: discrete nodes only; `"mode"`: continuous ones only), and `log_probability` or `log_density`.
+#' @return A data frame, best first: one column per node without a finding (`"semimax"`: discrete nodes only; `"mode"`: continuous ones only), and
+#'   `log_probability` or `log_density`.
 #' @family conditional Gaussian networks
 #' @export
 #' @examples
@@ -338,7 +356,8 @@ distinct_modes <- function(table, object, nodes) {
 #' Shows what exact inference will cost: the clusters of the strong elimination tree and their numbers of configurations.
 #'
 #' @details
-#' All continuous nodes are eliminated before the discrete ones. `"semi"` is the tree that is used: purely discrete clusters inside others are absorbed. `"elimination"` has all
+#' All continuous nodes are eliminated before the discrete ones. `"semi"` is the tree that is used: purely discrete clusters inside others are
+#' absorbed. `"elimination"` has all
 #' clusters, `"junction"` only the maximal ones: a strong junction tree. Each cluster lists the node eliminated there first.
 #'
 #' @param object A network; for `print()` and `plot()` methods, `x` is a tree.
@@ -347,8 +366,10 @@ distinct_modes <- function(table, object, nodes) {
 #' @param rule How an order is searched for, one step ahead: fewest fill-in edges, fewest configurations, or the cheaper of the two.
 #' @param x A tree.
 #' @param ... Passed on to [plot.granary_graph()].
-#' @return An object of class `granary_cg_tree`: `clusters` (a data frame with the eliminated node, discrete and continuous members, `parent` and number of configurations), `order`,
-#'   `largest` (number of configurations), `cost` (numbers held) and, for `"semi"`, `regressions`: for each continuous node its law given the rest of its cluster and the findings.
+#' @return An object of class `granary_cg_tree`: `clusters` (a data frame with the eliminated node, discrete and continuous members, `parent` and
+#'   number of configurations), `order`,
+#'   `largest` (number of configurations), `cost` (numbers held) and, for `"semi"`, `regressions`: for each continuous node its law given the rest of
+#'   its cluster and the findings.
 #' @family conditional Gaussian networks
 #' @export
 #' @examples
@@ -390,13 +411,16 @@ cluster_regressions <- function(object) {
 
 #' Keep only what a question needs
 #'
-#' Drops nodes that cannot matter for the law of `nodes` given findings on `given`: those without descendants among either, and those that `given` separates from `nodes`. The
-#' posterior of `nodes` given any findings on `given` stays the same; the log-evidence does not, because findings that do not matter are left out of it.
+#' Drops nodes that cannot matter for the law of `nodes` given findings on `given`: those without descendants among either, and those that `given`
+#' separates from `nodes`. The
+#' posterior of `nodes` given any findings on `given` stays the same; the log-evidence does not, because findings that do not matter are left out of
+#' it.
 #'
 #' @param object A network.
 #' @param nodes The nodes asked about.
 #' @param given The nodes on which there will be findings; by default those with findings, which are entered again.
-#' @return A network with fewer nodes. A finding that only serves as a parent keeps no law of its own: it becomes a node without parents, uniform or standard normal.
+#' @return A network with fewer nodes. A finding that only serves as a parent keeps no law of its own: it becomes a node without parents, uniform or
+#'   standard normal.
 #' @family conditional Gaussian networks
 #' @export
 #' @examples

@@ -3,11 +3,13 @@
 #' What can be done with a [cg_network()] besides [condition()], [cg_marginal()] and [cg_map()].
 #'
 #' @details
-#' `simulate()` draws all nodes given the findings. `logLik()` of a fit is that of its data; with `newdata` the log density of new rows, `NA` where a cell is not known, given
-#' the findings; a row that cannot occur has `-Inf`. `predict()` gives, for each row, the law of `target` given everything else in the row: `type = "response"` is the most
+#' `simulate()` draws all nodes given the findings. `logLik()` of a fit is that of its data; with `newdata` the log density of new rows, `NA` where a
+#' cell is not known, given
+#' the findings; a row that cannot occur has `-Inf`. `predict()` gives, for each row, the law of `target` given everything else in the row: `type =
+#' "response"` is the most
 #' probable state or the mean, `"prob"` the probabilities of the states, `"moments"` mean and standard deviation.
 #'
-#' `plot()` draws discrete nodes as squares and continuous ones as circles; nodes with findings are filled.
+#' `plot()` and `autoplot()` draw discrete nodes as squares and continuous ones as circles; nodes with findings are filled.
 #'
 #' @param x,object A network, or a marginal.
 #' @param newdata A data frame with columns for some of the nodes; missing columns and cells are not known.
@@ -19,7 +21,8 @@
 #' @param labels Whether to write names.
 #' @param threads Number of threads.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
-#' @return `simulate()` a data frame; `predict()` a factor, a vector or a matrix; `coef()` a list of tables and regressions; `tidy()` one row per parameter.
+#' @return `simulate()` a data frame; `predict()` a factor, a vector or a matrix; `coef()` a list of tables and regressions; `tidy()` one row per
+#'   parameter.
 #' @family conditional Gaussian networks
 #' @name granary_cg_network
 #' @examples
@@ -28,7 +31,8 @@
 #' set.seed(1)
 #' simulate(condition(fit, list(Species = "virginica")), nsim = 3)
 #' predict(fit, iris[c(1, 51, 101), ], target = "Species", type = "prob")
-#' predict(fit, data.frame(Species = c("setosa", NA), Petal.Length = 2), target = "Sepal.Length", type = "moments")
+#' new <- data.frame(Species = c("setosa", NA), Petal.Length = 2)
+#' predict(fit, new, target = "Sepal.Length", type = "moments")
 #' logLik(fit)
 #' tidy(fit)
 #' glance(fit)
@@ -39,7 +43,8 @@ NULL
 print.granary_cg_network <- function(x, ...) {
   nodes <- x$graph$nodes
   discrete <- vapply(nodes, function(v) cg_discrete(x, v), NA)
-  cli::cat_line("Conditional Gaussian network: ", counted(sum(discrete), "discrete", "discrete"), " and ", counted(sum(!discrete), "continuous node", "continuous nodes"), ", ",
+  cli::cat_line("Conditional Gaussian network: ", counted(sum(discrete), "discrete", "discrete"), " and ",
+                counted(sum(!discrete), "continuous node", "continuous nodes"), ", ",
                 counted(nrow(x$graph$edges), "edge", "edges"))
   print_call(x$call)
   print_edges(x$graph)
@@ -50,7 +55,8 @@ print.granary_cg_network <- function(x, ...) {
   if (length(x$evidence) > 0L) {
     shown <- utils::head(names(x$evidence), 8L)
     cli::cat_line("Findings: ", paste(vapply(shown, function(v) format_finding(x, v), ""), collapse = ", "),
-                  if (length(x$evidence) > 8L) sprintf(" and %d more", length(x$evidence) - 8L), " (log-evidence ", format(x$log_evidence, digits = 6L), ")")
+                  if (length(x$evidence) > 8L) sprintf(" and %d more", length(x$evidence) - 8L),
+                  " (log-evidence ", format(x$log_evidence, digits = 6L), ")")
   }
   cli::cat_line("Ask with condition(), cg_marginal(), cg_map(), predict(), simulate().")
   invisible(x)
@@ -85,17 +91,22 @@ coef.granary_cg_network <- function(object, ...) list(tables = object$tables, re
 #' @rdname granary_cg_network
 #' @export
 tidy.granary_cg_network <- function(x, ...) {
-  label <- function(frame, names) if (length(names) == 0L) rep("", nrow(frame)) else do.call(paste, c(lapply(names, function(u) paste(u, "=", frame[[u]])), sep = ", "))
+  label <- function(frame, names) {
+    if (length(names) == 0L) return(rep("", nrow(frame)))
+    do.call(paste, c(lapply(names, function(u) paste(u, "=", frame[[u]])), sep = ", "))
+  }
   tables <- lapply(names(x$tables), function(v) {
     frame <- as.data.frame.table(x$tables[[v]], responseName = "estimate", stringsAsFactors = FALSE)
     names(frame)[seq_along(dim(x$tables[[v]]))] <- names(dimnames(x$tables[[v]]))
-    data.frame(node = v, configuration = label(frame, names(dimnames(x$tables[[v]]))[-1L]), term = as.character(frame[[1L]]), estimate = frame$estimate)
+    data.frame(node = v, configuration = label(frame, names(dimnames(x$tables[[v]]))[-1L]), term = as.character(frame[[1L]]),
+               estimate = frame$estimate)
   })
   regressions <- lapply(names(x$regressions), function(v) {
     frame <- x$regressions[[v]]
     parents <- split_parents(x, v)
     terms <- c("intercept", parents$continuous, "variance")
-    do.call(rbind, lapply(terms, function(term) data.frame(node = v, configuration = label(frame, parents$discrete), term = term, estimate = frame[[term]])))
+    do.call(rbind, lapply(terms, function(term) data.frame(node = v, configuration = label(frame, parents$discrete), term = term,
+                                                           estimate = frame[[term]])))
   })
   result <- do.call(rbind, c(tables, regressions))
   result <- result[order(match(result$node, x$graph$nodes)), ]
@@ -108,7 +119,8 @@ tidy.granary_cg_network <- function(x, ...) {
 glance.granary_cg_network <- function(x, ...) {
   discrete <- vapply(x$graph$nodes, function(v) cg_discrete(x, v), NA)
   or_na <- function(value) if (is.null(value)) NA_real_ else as.double(value)
-  data.frame(discrete = sum(discrete), continuous = sum(!discrete), edges = nrow(x$graph$edges), findings = length(x$evidence), log_evidence = x$log_evidence,
+  data.frame(discrete = sum(discrete), continuous = sum(!discrete), edges = nrow(x$graph$edges), findings = length(x$evidence),
+             log_evidence = x$log_evidence,
              logLik = or_na(x$log_likelihood), df = or_na(x$df), nobs = or_na(x$n))
 }
 
@@ -121,9 +133,14 @@ logLik.granary_cg_network <- function(object, newdata = NULL, threads = NULL, ..
   }
   rows <- read_newdata(object, newdata)
   clash <- intersect(names(object$evidence), colnames(rows)[colSums(!is.na(rows)) > 0L])
-  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use retract() first.", clash[1L]), "newdata")
+  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use retract() first.",
+                                              clash[1L]), "newdata")
   whole <- length(object$evidence) == 0L && !anyNA(rows)
-  each <- if (whole) core_call(core_cg_log_density(cg_spec(object), rows)) else core_call(core_cg_row_evidence(cg_state(object), rows, thread_count(threads), progress_bar("rows")))
+  each <- if (whole) {
+    core_call(core_cg_log_density(cg_spec(object), rows))
+  } else {
+    core_call(core_cg_row_evidence(cg_state(object), rows, thread_count(threads), progress_bar("rows")))
+  }
   structure(sum(each), df = if (is.null(object$df)) NA_integer_ else object$df, nobs = nrow(rows), each = each, class = "logLik")
 }
 
@@ -149,14 +166,16 @@ predict.granary_cg_network <- function(object, newdata, target, type = c("respon
   discrete <- cg_discrete(object, target)
   if (discrete && type == "moments") abort_input(sprintf("\"%s\" is discrete: use `type = \"prob\"`.", target), "type")
   if (!discrete && type == "prob") abort_input(sprintf("\"%s\" is continuous: use `type = \"moments\"`.", target), "type")
-  if (target %in% names(object$evidence)) abort_input(sprintf("There is a finding on \"%s\", so there is nothing to predict. Use retract() first.", target), "target")
+  if (target %in% names(object$evidence)) abort_input(sprintf("There is a finding on \"%s\", so there is nothing to predict. Use retract() first.",
+                                                              target), "target")
   rows <- if (!is.data.frame(newdata) || any(setdiff(object$graph$nodes, target) %in% names(newdata)) || nrow(newdata) == 0L) {
     read_newdata(object, newdata)
   } else {
     matrix(NaN, nrow(newdata), length(object$graph$nodes), dimnames = list(NULL, object$graph$nodes))
   }
   clash <- intersect(names(object$evidence), colnames(rows)[colSums(!is.na(rows)) > 0L])
-  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use retract() first.", clash[1L]), "newdata")
+  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use retract() first.",
+                                              clash[1L]), "newdata")
   result <- core_call(core_cg_predict(cg_state(object), rows, number, thread_count(threads), progress_bar("rows")))
   if (discrete) {
     states <- object$levels[[target]]
@@ -193,33 +212,25 @@ simulate.granary_cg_network <- function(object, nsim = 1, seed = NULL, ...) {
 plot.granary_cg_network <- function(x, layout = NULL, labels = TRUE, ...) {
   labels <- check_flag(labels)
   graph <- x$graph
-  nodes <- graph$nodes
-  position <- graph_layout(graph, layout)
-  old <- graphics::par(mar = c(1, 1, 2, 1))
-  on.exit(graphics::par(old))
-  draw(graphics::plot, position, type = "n", axes = FALSE, xlab = "", ylab = "", asp = 1, xlim = stretch(position[, 1L]), ylim = stretch(position[, 2L]),
-       main = "Squares are discrete, circles continuous", user = list(...))
-  usr <- graphics::par("usr")
-  size <- min(usr[2L] - usr[1L], usr[4L] - usr[3L]) * (if (length(nodes) <= 30) 0.025 else if (length(nodes) <= 100) 0.014 else 0.006)
-  lines <- edge_lines(graph, position, 1.2 * size)
-  if (!is.null(lines)) {
-    graphics::segments(lines$x0, lines$y0, lines$x1, lines$y1, col = "grey45", lwd = 1.3)
-    colours <- rep("grey30", nrow(graph$edges))
-    draw_marks(lines$x0, lines$y0, -lines$ux, -lines$uy, graph$edges[, 3L], size, colours)
-    draw_marks(lines$x1, lines$y1, lines$ux, lines$uy, graph$edges[, 4L], size, colours)
-  }
-  discrete <- vapply(nodes, function(v) cg_discrete(x, v), NA)
-  fill <- ifelse(nodes %in% names(x$evidence), "grey55", "white")
-  if (any(discrete)) {
-    graphics::symbols(position[discrete, 1L], position[discrete, 2L], squares = rep(1.8 * size, sum(discrete)), inches = FALSE, add = TRUE, bg = fill[discrete],
-                      fg = "#2166ac")
-  }
-  if (any(!discrete)) {
-    graphics::symbols(position[!discrete, 1L], position[!discrete, 2L], circles = rep(size, sum(!discrete)), inches = FALSE, add = TRUE, bg = fill[!discrete],
-                      fg = "#b2182b")
-  }
-  if (labels) halo_text(position, nodes, 0.8)
-  invisible(position)
+  discrete <- cg_kinds(x)
+  draw_graph(graph, graph_layout(graph, layout), "Squares are discrete, circles continuous", rep("grey40", nrow(graph$edges)), labels,
+             rep(TRUE, length(graph$nodes)), list(...), square = discrete, fill = ifelse(graph$nodes %in% names(x$evidence), "grey55", "white"),
+             border = ifelse(discrete, "#2166ac", "#b2182b"))
+}
+
+cg_kinds <- function(net) unname(vapply(net$graph$nodes, function(v) cg_discrete(net, v), NA))
+
+#' @rdname granary_cg_network
+#' @usage \method{autoplot}{granary_cg_network}(object, layout = NULL, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_cg_network <- function(object, layout = NULL, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  position <- graph_layout(object$graph, layout)
+  nodes <- data.frame(x = position[, 1L], y = position[, 2L], kind = ifelse(cg_kinds(object), "discrete", "continuous"),
+                      fill = ifelse(object$graph$nodes %in% names(object$evidence), "grey55", "white"))
+  autoplot_edges(object$graph, position) + ggplot2::guides(colour = "none") +
+    ggplot2::geom_point(ggplot2::aes(.data$x, .data$y, shape = .data$kind), nodes, fill = nodes$fill, size = 4) +
+    ggplot2::scale_shape_manual(values = c(discrete = 22, continuous = 21), name = NULL) + autoplot_names(object$graph$nodes, position)
 }
 
 #' @export
@@ -239,7 +250,8 @@ print.granary_cg_marginal <- function(x, ...) {
   }
   if (length(x$weights) > 1L) {
     top <- utils::head(order(-x$weights), 8L)
-    table <- cbind(x$components[top, , drop = FALSE], weight = x$weights[top], if (several) as.data.frame(x$means)[top, , drop = FALSE] else data.frame(mean = x$means[top], sd = x$sds[top]))
+    table <- cbind(x$components[top, , drop = FALSE], weight = x$weights[top],
+                   if (several) as.data.frame(x$means)[top, , drop = FALSE] else data.frame(mean = x$means[top], sd = x$sds[top]))
     print(table, digits = 4L, row.names = FALSE)
     if (length(x$weights) > 8L) cli::cat_line("  ... and ", length(x$weights) - 8L, " more components")
   }
@@ -258,7 +270,8 @@ tidy.granary_cg_marginal <- function(x, ...) {
 #' @export
 tidy.granary_cg_marginals <- function(x, ...) {
   rows <- lapply(x, function(m) {
-    if (m$kind == "table") data.frame(node = m$nodes, state = names(m$probabilities), probability = as.vector(m$probabilities), mean = NA_real_, sd = NA_real_)
+    if (m$kind == "table") data.frame(node = m$nodes, state = names(m$probabilities), probability = as.vector(m$probabilities), mean = NA_real_,
+                                      sd = NA_real_)
     else data.frame(node = m$nodes, state = NA_character_, probability = NA_real_, mean = m$mean, sd = m$sd)
   })
   result <- do.call(rbind, rows)
@@ -271,10 +284,12 @@ print.granary_cg_marginals <- function(x, ...) {
   table <- vapply(x, function(m) m$kind == "table", NA)
   for (m in utils::head(x[table], 20L)) {
     top <- utils::head(order(-m$probabilities), 6L)
-    cli::cat_line(m$nodes, ": ", paste(names(m$probabilities)[top], format(round(m$probabilities[top], 4L)), collapse = ", "), if (length(m$probabilities) > 6L) ", ...")
+    cli::cat_line(m$nodes, ": ", paste(names(m$probabilities)[top], format(round(m$probabilities[top], 4L)), collapse = ", "),
+                  if (length(m$probabilities) > 6L) ", ...")
   }
   for (m in utils::head(x[!table], 20L)) {
-    cli::cat_line(m$nodes, ": mean ", format(m$mean, digits = 5L), ", sd ", format(m$sd, digits = 5L), if (length(m$weights) > 1L) paste0(" (", length(m$weights), " components)"))
+    cli::cat_line(m$nodes, ": mean ", format(m$mean, digits = 5L), ", sd ", format(m$sd, digits = 5L),
+                  if (length(m$weights) > 1L) paste0(" (", length(m$weights), " components)"))
   }
   hidden <- max(0L, sum(table) - 20L) + max(0L, sum(!table) - 20L)
   if (hidden > 0L) cli::cat_line("... and ", hidden, " more; tidy() lists them")
@@ -300,7 +315,8 @@ plot.granary_cg_marginal <- function(x, ...) {
     return(invisible(x))
   }
   spread <- max(x$sds, 0.02 * x$sd, 1e-12 * max(abs(x$means), 1))
-  at <- sort(c(seq(min(x$means) - 4 * spread, max(x$means) + 4 * spread, length.out = 400L), outer(x$means, c(-2, -1, 0, 1, 2) * max(min(x$sds), 1e-300), "+")))
+  at <- sort(c(seq(min(x$means) - 4 * spread, max(x$means) + 4 * spread, length.out = 400L),
+               outer(x$means, c(-2, -1, 0, 1, 2) * max(min(x$sds), 1e-300), "+")))
   height <- cg_density(x, at)
   point <- x$sds == 0
   height[!is.finite(height)] <- NA
@@ -344,7 +360,8 @@ print.granary_cg_tree <- function(x, ...) {
   for (k in rev(utils::tail(seq_len(nrow(x$clusters)), 30L))) {
     members <- c(x$clusters$continuous[[k]], x$clusters$discrete[[k]])
     members <- c(x$clusters$eliminated[k], setdiff(members, x$clusters$eliminated[k]))
-    cli::cat_line("  ", k, ": {", paste(members, collapse = ", "), "}", if (x$clusters$parent[k] > 0L) paste(" -", x$clusters$parent[k]) else " (root)")
+    above <- if (x$clusters$parent[k] > 0L) paste(" -", x$clusters$parent[k]) else " (root)"
+    cli::cat_line("  ", k, ": {", paste(members, collapse = ", "), "}", above)
   }
   if (nrow(x$clusters) > 30L) cli::cat_line("  ... and ", nrow(x$clusters) - 30L, " more")
   invisible(x)

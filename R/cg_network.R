@@ -6,39 +6,55 @@
 
 #' Bayesian networks of discrete and Gaussian variables
 #'
-#' A directed acyclic graph whose nodes are discrete or continuous: a conditional Gaussian network. `cg_network()` takes the probabilities and regressions as they are
-#' given, `cg_fit()` estimates them from data. Both can then be asked exactly: [condition()] enters findings, [cg_marginal()] gives the law of any nodes given them,
+#' A directed acyclic graph whose nodes are discrete or continuous: a conditional Gaussian network. `cg_network()` takes the probabilities and
+#' regressions as they are
+#' given, `cg_fit()` estimates them from data. Both can then be asked exactly: [condition()] enters findings, [cg_marginal()] gives the law of any
+#' nodes given them,
 #' [cg_map()] the most probable states, and `simulate()`, `predict()` and `logLik()` do what they do elsewhere.
 #'
 #' @details
-#' A discrete node has a table \eqn{P(v \mid \mathrm{parents})}{P(v | parents)} and discrete parents only. A continuous node \eqn{Y} with discrete parents \eqn{I} and continuous
+#' A discrete node has a table \eqn{P(v \mid \mathrm{parents})}{P(v | parents)} and discrete parents only. A continuous node \eqn{Y} with discrete
+#' parents \eqn{I} and continuous
 #' parents \eqn{Z} has one linear regression for each configuration \eqn{i} of the discrete ones,
 #' \deqn{Y \mid I = i, Z = z \sim N(\alpha(i) + \beta(i)'z, \sigma^2(i)).}{Y | I = i, Z = z ~ N(alpha(i) + beta(i)'z, sigma^2(i)).}
-#' The variance may be zero: then \eqn{Y} is a linear function of \eqn{Z}. Given the discrete variables the continuous ones are jointly normal, so that every marginal is a
+#' The variance may be zero: then \eqn{Y} is a linear function of \eqn{Z}. Given the discrete variables the continuous ones are jointly normal, so
+#' that every marginal is a
 #' finite mixture of normal laws.
 #'
-#' Inference is exact and follows Cowell (2005): the continuous variables are eliminated before the discrete ones, and all work on them consists of exchanging two univariate
-#' regressions, without a matrix that could be singular. The tables are kept in logarithms. The cost grows with the number of configurations of discrete variables that meet
+#' Inference is exact and follows Cowell (2005): the continuous variables are eliminated before the discrete ones, and all work on them consists of
+#' exchanging two univariate
+#' regressions, without a matrix that could be singular. The tables are kept in logarithms. The cost grows with the number of configurations of
+#' discrete variables that meet
 #' in one cluster of the tree; [cg_tree()] shows it before anything is computed, and [cg_prune()] takes away what a question does not need.
 #'
 #' @section Estimation:
-#' Probabilities are relative frequencies, with `pseudo_count` added to every cell. In every configuration of the discrete parents a continuous node is regressed
-#' on its continuous parents by least squares. With `shrink` \eqn{= s > 0} each configuration also gets \eqn{s} pseudo-observations with the first and second moments of all
-#' configurations together; an empty configuration then has the pooled regression. Rows with missing cells are used by the EM algorithm when `na = "em"`; the expected
+#' Probabilities are relative frequencies, with `pseudo_count` added to every cell. In every configuration of the discrete parents a continuous node
+#' is regressed
+#' on its continuous parents by least squares. With `shrink` \eqn{= s > 0} each configuration also gets \eqn{s} pseudo-observations with the first and
+#' second moments of all
+#' configurations together; an empty configuration then has the pooled regression. Rows with missing cells are used by the EM algorithm when `na =
+#' "em"`; the expected
 #' moments are exact. The likelihood of such data may have several local maxima; EM starts from the families that are complete in a row.
 #'
 #' @section Which method when:
-#' For purely continuous data where the directions do not matter use [ggm_lasso()]; to find the graph from data use [pc()]. `cg_fit()` needs the graph and gives a model that can
-#' be asked about any variable given any others. A naive Bayes classifier, linear and quadratic discriminant analysis, mixtures of normals and switching regressions are special cases.
+#' For purely continuous data where the directions do not matter use [ggm_lasso()]; to find the graph from data use [pc()]. `cg_fit()` needs the graph
+#' and gives a model that can
+#' be asked about any variable given any others. A naive Bayes classifier, linear and quadratic discriminant analysis, mixtures of normals and
+#' switching regressions are special cases.
 #'
 #' @param graph The directed acyclic graph: text such as `"sex -> height; age -> height"`, the form `"[sex][age][height|sex:age]"`, a list of formulas
-#'   (`list(height ~ sex + age)`), an adjacency matrix, an igraph graph or any other thing that [as_graph()] reads. For `cg_network()` also a fitted network of package
+#'   (`list(height ~ sex + age)`), an adjacency matrix, an igraph graph or any other thing that [as_graph()] reads. For `cg_network()` also a fitted
+#'   network of package
 #'   `bnlearn`, and then nothing else is needed.
-#' @param tables A named list, one entry per discrete node: a named vector of probabilities for a node without parents, otherwise an array (or table) whose named
+#' @param tables A named list, one entry per discrete node: a named vector of probabilities for a node without parents, otherwise an array (or table)
+#'   whose named
 #'   dimnames are the node and its parents, in any order. The names are the states.
-#' @param regressions A named list, one entry per continuous node: a data frame with a column for each discrete parent (its states), a column for each continuous parent (its
-#'   coefficient), `intercept`, and `variance` or `sd`; one row per configuration of the discrete parents. A list or a named vector will do where there are none.
-#' @param data A data frame with a column for every node; others are not looked at. Factors, logical and character columns are discrete, numeric ones are continuous.
+#' @param regressions A named list, one entry per continuous node: a data frame with a column for each discrete parent (its states), a column for each
+#'   continuous parent (its
+#'   coefficient), `intercept`, and `variance` or `sd`; one row per configuration of the discrete parents. A list or a named vector will do where
+#'   there are none.
+#' @param data A data frame with a column for every node; others are not looked at. Factors, logical and character columns are discrete, numeric ones
+#'   are continuous.
 #' @param pseudo_count Added to each count of a table; above zero it makes unseen states possible.
 #' @param shrink Number of pseudo-observations with the pooled moments that each configuration of a regression receives.
 #' @param pooled One variance per continuous node instead of one per configuration?
@@ -66,10 +82,13 @@
 #' # a waste incinerator: the filter may be broken, which changes the dust emission
 #' net <- cg_network(
 #'   "filter -> dust <- waste; dust -> reading",
-#'   tables = list(filter = c(intact = 0.95, broken = 0.05), waste = c(household = 0.7, industrial = 0.3)),
+#'   tables = list(
+#'     filter = c(intact = 0.95, broken = 0.05), waste = c(household = 0.7, industrial = 0.3)
+#'   ),
 #'   regressions = list(
 #'     dust = data.frame(
-#'       filter = c("intact", "broken", "intact", "broken"), waste = c("household", "household", "industrial", "industrial"),
+#'       filter = c("intact", "broken", "intact", "broken"),
+#'       waste = c("household", "household", "industrial", "industrial"),
 #'       intercept = c(-3.2, -0.5, -2.8, 0.1), variance = 0.1
 #'     ),
 #'     reading = list(intercept = 0.2, dust = 1, sd = 0.5)
@@ -96,10 +115,12 @@ cg_network <- function(graph, tables = list(), regressions = list(), order = NUL
   tables <- check_entries(tables, "tables", graph$nodes)
   regressions <- check_entries(regressions, "regressions", graph$nodes)
   both <- intersect(names(tables), names(regressions))
-  if (length(both) > 0L) abort_input(sprintf("\"%s\" is in both `tables` and `regressions`: a node is discrete or continuous.", both[1L]), "regressions")
+  if (length(both) > 0L) abort_input(sprintf("\"%s\" is in both `tables` and `regressions`: a node is discrete or continuous.", both[1L]),
+                                     "regressions")
   absent <- setdiff(graph$nodes, c(names(tables), names(regressions)))
   if (length(absent) > 0L) {
-    abort_input(sprintf("Every node must be in `tables` (discrete) or in `regressions` (continuous), but \"%s\" is in neither.", absent[1L]), "tables")
+    abort_input(sprintf("Every node must be in `tables` (discrete) or in `regressions` (continuous), but \"%s\" is in neither.", absent[1L]),
+                "tables")
   }
   check_cg_edges(graph, names(tables))
   levels <- stats::setNames(vector("list", length(graph$nodes)), graph$nodes)
@@ -126,7 +147,9 @@ cg_fit <- function(graph, data, pseudo_count = 0, shrink = 0, pooled = FALSE, va
   )
   columns <- read_columns(data, graph$nodes, na == "em")
   check_cg_edges(graph, names(Filter(Negate(is.null), columns$levels)))
-  if (settings$unbiased && anyNA(columns$rows)) abort_input("`variance = \"unbiased\"` is not defined with missing cells: EM maximises the likelihood.", "variance")
+  if (settings$unbiased && anyNA(columns$rows)) {
+    abort_input("`variance = \"unbiased\"` is not defined with missing cells: EM maximises the likelihood.", "variance")
+  }
   net <- list(graph = graph, levels = columns$levels)
   result <- core_call(core_cg_fit(cg_spec(net), columns$rows, settings, progress_bar("EM")))
   parameters <- from_core(net, result)
@@ -135,20 +158,23 @@ cg_fit <- function(graph, data, pseudo_count = 0, shrink = 0, pooled = FALSE, va
     df = result$parameters, n = nrow(columns$rows), settings = settings, convergence = result$convergence
   )
   if (length(result$degenerate) > 0L) {
-    warn_input(sprintf("The variance of %s is zero%s: there it is taken for a constant or an exact linear function of its parents.", result$degenerate[1L],
+    warn_input(sprintf("The variance of %s is zero%s: there it is taken for a constant or an exact linear function of its parents.",
+                       result$degenerate[1L],
                        if (length(result$degenerate) > 1L) sprintf(" (and %d more)", length(result$degenerate) - 1L) else ""), "data")
   }
   check_convergence(fit, "Raise `max_iter`, loosen `tol`, or set `shrink` above zero.")
   fit
 }
 
-new_cg_network <- function(graph, levels, tables, regressions, order = NULL, max_states = 1e7, call = NULL, log_likelihood = NULL, df = NULL, n = NULL,
+new_cg_network <- function(graph, levels, tables, regressions, order = NULL, max_states = 1e7, call = NULL, log_likelihood = NULL, df = NULL,
+                           n = NULL,
                            settings = NULL, convergence = list()) {
   max_states <- check_number(max_states, lower = 1, allow_infinite = TRUE)
   if (!is.null(order)) order <- node_numbers(order, graph$nodes, "order")
   net <- new_fit(
     "cg_network", graph = graph, levels = levels, tables = tables[intersect(graph$nodes, names(tables))],
-    regressions = regressions[intersect(graph$nodes, names(regressions))], evidence = list(), log_evidence = 0, log_likelihood = log_likelihood, df = df, n = n,
+    regressions = regressions[intersect(graph$nodes, names(regressions))], evidence = list(), log_evidence = 0,
+    log_likelihood = log_likelihood, df = df, n = n,
     settings = settings, order = order, max_states = max_states, cache = new.env(parent = emptyenv()), call = call, convergence = convergence
   )
   spec <- cg_spec(net)
@@ -174,7 +200,7 @@ parents_of <- function(net, v) {
   nodes <- net$graph$nodes
   e <- net$graph$edges
   k <- match(v, nodes)
-  nodes[sort.int(c(e[e[, 2L] == k & e[, 4L] == 2L, 1L], e[e[, 1L] == k & e[, 3L] == 2L, 2L]), method = "quick")]
+  nodes[c(e[e[, 2L] == k & e[, 4L] == 2L, 1L], e[e[, 1L] == k & e[, 3L] == 2L, 2L])]  # increasing, as the edges of a graph are sorted
 }
 
 split_parents <- function(net, v) {
@@ -234,12 +260,12 @@ configurations <- function(net, nodes) {
 quick_frame <- function(columns, rows) structure(columns, class = "data.frame", row.names = .set_row_names(rows))
 
 cg_graph <- function(graph) {
-  if (is.character(graph) && !is.object(graph) && length(graph) == 1L && !is.na(graph) && grepl("^\\s*\\[", graph)) graph <- graph_from_model(graph)
   if (is.list(graph) && !is.object(graph) && length(graph) > 0L && all(vapply(graph, inherits, NA, "formula"))) graph <- graph_from_formulas(graph)
   graph <- read_graph(graph, NULL, "graph")
   if (length(graph$nodes) == 0L) abort_input("`graph` must have at least one node.", "graph")
   reserved <- intersect(graph$nodes, c("intercept", "variance", "sd", "weight"))
-  if (length(reserved) > 0L) abort_input(sprintf("A node cannot be called \"%s\": the name stands for a part of a regression.", reserved[1L]), "graph")
+  if (length(reserved) > 0L) abort_input(sprintf("A node cannot be called \"%s\": the name stands for a part of a regression.", reserved[1L]),
+                                         "graph")
   cycle <- core_graph_cycle(length(graph$nodes), graph$edges)
   if (length(cycle) > 0L) {
     abort_input(sprintf("`graph` must be acyclic, but it has the cycle %s.", paste(graph$nodes[c(cycle, cycle[1L])], collapse = " -> ")), "graph")
@@ -247,34 +273,18 @@ cg_graph <- function(graph) {
   other <- which(rowSums(graph$edges[, 3:4, drop = FALSE] == 1L) != 1L | rowSums(graph$edges[, 3:4, drop = FALSE] == 3L) > 0L)
   if (length(other) > 0L) {
     edge <- edge_table(graph)[other[1L], ]
-    abort_input(sprintf("Every edge of `graph` must be directed, but %s %s %s is not.\nFor an equivalence class choose a member with graph_dag().", edge$from, edge$edge, edge$to),
+    abort_input(sprintf("Every edge of `graph` must be directed, but %s %s %s is not.\nFor an equivalence class choose a member with graph_dag().",
+                        edge$from, edge$edge, edge$to),
                 "graph")
   }
   graph$type <- "dag"
   graph
 }
 
-# "[A][B|A][Y|A:B]"
-graph_from_model <- function(text) {
-  inner <- gsub("\\s", "", text)
-  if (!grepl("^(\\[[^][|]+(\\|[^][|]+)?\\])+$", inner)) {
-    abort_input("`graph` must be text like \"[A][B|A][Y|A:B]\" where it begins with a bracket.", "graph")
-  }
-  pieces <- strsplit(substr(inner, 2L, nchar(inner) - 1L), "][", fixed = TRUE)[[1L]]
-  halves <- strsplit(pieces, "|", fixed = TRUE)
-  nodes <- vapply(halves, `[`, "", 1L)
-  check_names_unique(nodes, "graph")
-  parents <- lapply(halves, function(h) if (length(h) > 1L) strsplit(h[2L], ":", fixed = TRUE)[[1L]] else character())
-  unknown <- setdiff(unlist(parents), nodes)
-  if (length(unknown) > 0L) abort_input(sprintf("`graph` names the parent \"%s\", which has no bracket of its own.", unknown[1L]), "graph")
-  from <- as.character(unlist(parents))
-  to <- rep(nodes, lengths(parents))
-  build_graph(from, to, rep("-->", length(from)), nodes, nodes, "graph")
-}
-
 graph_from_formulas <- function(formulas) {
   short <- which(lengths(formulas) != 3L | !vapply(formulas, function(f) is.name(f[[2L]]), NA))
-  if (length(short) > 0L) abort_input(sprintf("Every formula of `graph` must look like node ~ parent + parent, but number %d does not.", short[1L]), "graph")
+  if (length(short) > 0L) abort_input(sprintf("Every formula of `graph` must look like node ~ parent + parent, but number %d does not.", short[1L]),
+                                      "graph")
   to <- vapply(formulas, function(f) as.character(f[[2L]]), "")
   parents <- lapply(formulas, function(f) setdiff(all.vars(f[[3L]]), "."))
   from <- as.character(unlist(parents))
@@ -285,7 +295,7 @@ check_cg_edges <- function(graph, discrete) {
   edges <- edge_table(graph)
   bad <- which(edges$to %in% discrete & !edges$from %in% discrete)
   if (length(bad) > 0L) {
-    abort_input(sprintf("A discrete node must not have a continuous parent, but %s -> %s is such an edge.\nTurn the edge round, or cut %s into classes with cut().",
+    abort_input(sprintf("A discrete node must not have a continuous parent, but %s -> %s is such an edge.\nTurn it round, or cut() %s into classes.",
                         edges$from[bad[1L]], edges$to[bad[1L]], edges$from[bad[1L]]), "graph")
   }
 }
@@ -305,7 +315,8 @@ table_states <- function(x, v) {
   expected <- "probabilities named by the states: a named vector, or an array with named dimnames"
   if (!is.numeric(x) || isS4(x) || is.data.frame(x)) fail_input(sprintf("tables$%s", v), expected, describe(x))
   states <- if (is.null(dim(x))) names(x) else if (length(dim(x)) == 1L) dimnames(x)[[1L]] else dimnames(x)[[v]]
-  if (is.null(states)) fail_input(sprintf("tables$%s", v), expected, if (is.null(dim(x))) "a vector without names" else sprintf("an array without a dimension \"%s\"", v))
+  if (is.null(states)) fail_input(sprintf("tables$%s", v), expected,
+                                  if (is.null(dim(x))) "a vector without names" else sprintf("an array without a dimension \"%s\"", v))
   check_names_unique(states, sprintf("tables$%s", v))
   states
 }
@@ -316,7 +327,8 @@ read_table <- function(net, v, x) {
   wanted <- c(v, parents)
   if (is.null(dim(x)) || length(dim(x)) == 1L) x <- array(x, length(x), stats::setNames(list(net$levels[[v]]), v))
   if (!setequal(names(dimnames(x)), wanted) || length(dim(x)) != length(wanted)) {
-    abort_input(sprintf("`%s` must have the dimensions %s, but it has %s.", arg, paste(wanted, collapse = ", "), paste(names(dimnames(x)), collapse = ", ")), arg)
+    abort_input(sprintf("`%s` must have the dimensions %s, but it has %s.", arg, paste(wanted, collapse = ", "),
+                        paste(names(dimnames(x)), collapse = ", ")), arg)
   }
   x <- aperm(unclass(x), match(wanted, names(dimnames(x))))
   for (u in parents) {
@@ -353,10 +365,14 @@ read_regression <- function(net, v, x) {
     if (!is_plain_numeric(x[[part]])) fail_input(sprintf("%s$%s", arg, part), "numeric", describe(x[[part]]))
   }
   all <- configurations(net, parents$discrete)
-  label <- function(frame) if (length(parents$discrete) == 0L) rep("", nrow(frame)) else do.call(paste, c(lapply(parents$discrete, function(u) as.character(frame[[u]])), sep = "\r"))
+  label <- function(frame) {
+    if (length(parents$discrete) == 0L) return(rep("", nrow(frame)))
+    do.call(paste, c(lapply(parents$discrete, function(u) as.character(frame[[u]])), sep = "\r"))
+  }
   for (u in parents$discrete) {
     odd <- setdiff(as.character(x[[u]]), net$levels[[u]])
-    if (length(odd) > 0L) abort_input(sprintf("`%s$%s` must hold states of \"%s\" (%s), but it has \"%s\".", arg, u, u, paste(net$levels[[u]], collapse = ", "), odd[1L]), arg)
+    if (length(odd) > 0L) abort_input(sprintf("`%s$%s` must hold states of \"%s\" (%s), but it has \"%s\".", arg, u, u,
+                                              paste(net$levels[[u]], collapse = ", "), odd[1L]), arg)
   }
   place <- match(label(all), label(x))
   if (anyNA(place) || anyDuplicated(label(x))) {
@@ -369,7 +385,8 @@ read_regression <- function(net, v, x) {
 }
 
 column_role <- function(name, parents) {
-  if (name %in% parents$discrete) "the states of a discrete parent" else if (name %in% parents$continuous) "the coefficient of a parent" else paste("the", name, "of the regression")
+  if (name %in% parents$discrete) return("the states of a discrete parent")
+  if (name %in% parents$continuous) "the coefficient of a parent" else paste("the", name, "of the regression")
 }
 
 # Columns of a data frame as numbers (states from 0), with the states of the discrete ones. `levels`: what a network asks them to be.
@@ -393,7 +410,8 @@ read_columns <- function(data, nodes, allow_na, levels = NULL, arg = "data") {
 
 read_column <- function(x, v, states, fixed, allow_na, arg) {
   name <- sprintf("column \"%s\" of `%s`", v, arg)
-  if (!is.atomic(x) || !is.null(dim(x)) || isS4(x)) abort_input(sprintf("The %s must be a factor, logical, text or numbers, but it is %s.", name, describe(x)), arg)
+  if (!is.atomic(x) || !is.null(dim(x)) || isS4(x)) abort_input(sprintf("The %s must be a factor, logical, text or numbers, but it is %s.", name,
+                                                                        describe(x)), arg)
   discrete <- is.factor(x) || is.logical(x) || is.character(x)
   all_missing <- all(is.na(x))
   if (fixed && is.null(states) && discrete && !all_missing) abort_input(sprintf("The %s must be numeric: the node is continuous.", name), arg)
@@ -405,7 +423,8 @@ read_column <- function(x, v, states, fixed, allow_na, arg) {
     place <- match(as.character(x), states)
     odd <- which(is.na(place) & !is.na(x))
     if (length(odd) > 0L) {
-      abort_input(sprintf("The %s must hold states of the node (%s), but row %d is \"%s\".", name, paste(utils::head(states, 8L), collapse = ", "), odd[1L],
+      abort_input(sprintf("The %s must hold states of the node (%s), but row %d is \"%s\".", name, paste(utils::head(states, 8L), collapse = ", "),
+                          odd[1L],
                           as.character(x[odd[1L]])), arg)
     }
     return(list(values = place - 1, states = states))
@@ -415,7 +434,8 @@ read_column <- function(x, v, states, fixed, allow_na, arg) {
     if (nlevels(x) < 1L) abort_input(sprintf("The %s has no observed value.", name), arg)
     return(list(values = as.integer(x) - 1, states = levels(x)))
   }
-  if (!is_plain_numeric(x) && !all_missing) abort_input(sprintf("The %s must be a factor, logical, text or numbers, but it is %s.", name, describe(x)), arg)
+  if (!is_plain_numeric(x) && !all_missing) abort_input(sprintf("The %s must be a factor, logical, text or numbers, but it is %s.", name,
+                                                                describe(x)), arg)
   values <- as.double(x)
   if (any(is.infinite(values))) abort_input(sprintf("The %s must be finite, but row %d is infinite.", name, which(is.infinite(values))[1L]), arg)
   if (any(abs(values) > 1e150, na.rm = TRUE)) abort_input(sprintf("The %s has values too large to compute with. Rescale it.", name), arg)
@@ -424,9 +444,7 @@ read_column <- function(x, v, states, fixed, allow_na, arg) {
 
 read_bn_fit <- function(x) {
   nodes <- names(x)
-  from <- unlist(lapply(x, function(node) node$parents), use.names = FALSE)
-  to <- rep(nodes, vapply(x, function(node) length(node$parents), 0L))
-  graph <- build_graph(as.character(from), to, rep("-->", length(to)), nodes, nodes, "graph")
+  graph <- graph_from_bn(x, "graph")
   tables <- regressions <- list()
   for (v in nodes) {
     node <- x[[v]]
@@ -454,7 +472,8 @@ node_numbers <- function(x, nodes, arg) {
   if (is.factor(x)) x <- as.character(x)
   if (is.character(x) && !is.object(x) && !anyNA(x)) {
     number <- match(x, nodes)
-    if (anyNA(number)) abort_input(sprintf("`%s` must name nodes of the network, but \"%s\" is none of them.", arg, substr(x[is.na(number)][1L], 1L, 40L)), arg)
+    if (anyNA(number)) abort_input(sprintf("`%s` must name nodes of the network, but \"%s\" is none of them.", arg,
+                                           substr(x[is.na(number)][1L], 1L, 40L)), arg)
     if (anyDuplicated(number)) abort_input(sprintf("`%s` names \"%s\" more than once.", arg, x[duplicated(number)][1L]), arg)
     return(number)
   }

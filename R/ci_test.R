@@ -49,7 +49,8 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 #' @export
 #' @examples
 #' ci_test(mtcars, "mpg", "hp", given = c("wt", "cyl"))
-#' ci_test(data.frame(Titanic)[rep(1:32, data.frame(Titanic)$Freq), 1:4], "Class", "Survived", given = "Sex")
+#' people <- data.frame(Titanic)[rep(1:32, data.frame(Titanic)$Freq), 1:4]
+#' ci_test(people, "Class", "Survived", given = "Sex")
 #' test <- ci_oracle("a -> b <- c; h -> a; h -> d", latent = "h")
 #' fci(test)
 ci_test <- function(x = NULL, i, j, given = NULL, test = NULL, S = NULL, n = NULL, df = c("adjusted", "nominal"),
@@ -126,7 +127,7 @@ ci_spec <- function(x, test, S, n, df = "adjusted", sparse = "test", na = "error
     function_spec(test, x)
   } else if (!is.null(S)) {
     covariance_spec(S, n, test)
-  } else if (identical(test, "oracle") || (is.null(test) && (inherits(x, c("granary_graph", "granary_sim_dag", "igraph")) || is_edge_text(x)))) {
+  } else if (identical(test, "oracle") || (is.null(test) && (inherits(x, ci_truths) || is_edge_text(x)))) {
     oracle_spec(check_graph(x, "x"), integer(), integer())
   } else {
     data_spec(x, test, df, sparse, na)
@@ -136,7 +137,8 @@ ci_spec <- function(x, test, S, n, df = "adjusted", sparse = "test", na = "error
   spec
 }
 
-is_edge_text <- function(x) is.character(x) && is.null(dim(x)) && any(grepl("->|<-", x))
+ci_truths <- c("granary_graph", "granary_sim_dag", "granary_causal_dag", "igraph", "bn")
+is_edge_text <- function(x) is.character(x) && is.null(dim(x)) && (is_model_string(x) || any(grepl("->|<-", x)))
 
 covariance_spec <- function(S, n, test) {
   if (!is.null(test) && test != "gauss") abort_input("With a covariance matrix the test can only be \"gauss\".", "test")
@@ -200,12 +202,12 @@ default_test <- function(x) {
     if (all(discrete | vapply(x, is_binary, NA))) return("g2")
     return(if (any(discrete)) "mixed" else "gauss")
   }
-  if (is.matrix(x) && (is.character(x) || is.logical(x) || (is.numeric(x) && length(x) > 0L && all(x %in% c(0, 1, NA))))) "g2" else "gauss"
+  if (is.matrix(x) && length(x) > 0L && (is.character(x) || is.logical(x) || is_binary(x[1L, ]) && is_binary(as.vector(x)))) "g2" else "gauss"
 }
 
 reject_constant <- function(x, names) {
-  first <- x[cbind(max.col(t(!is.na(x)), ties.method = "first"), seq_len(ncol(x)))]
-  constant <- colSums(x != rep(first, each = nrow(x)), na.rm = TRUE) == 0
+  constant <- is.na(x[1L, ]) | is.na(x[2L, ]) | x[1L, ] == x[2L, ]  # nearly always that is enough to acquit a column
+  constant[constant] <- vapply(which(constant), function(j) all(x[, j] == x[!is.na(x[, j]), j][1L], na.rm = TRUE), NA)
   if (any(constant)) {
     abort_input(sprintf("`x` must have no constant columns, but %s %s: nothing can be tested about %s.\nDrop %s.",
                         paste(utils::head(names[constant], 5L), collapse = ", "), if (sum(constant) == 1L) "is constant" else "are constant",
@@ -250,7 +252,7 @@ discrete_codes <- function(x, na) {
   levels <- vapply(coded, function(column) column$levels, 0L)
   if (na == "error" && anyNA(codes)) {
     at <- which(is.na(codes))[1L]
-    abort_input(sprintf("`x` must have no missing values, but there is one at row %d, column %s.\nSet na = \"pairwise\" to leave rows out test by test.",
+    abort_input(sprintf("`x` must have no missing values, but row %d, column %s has one.\nSet na = \"pairwise\" to leave rows out test by test.",
                         (at - 1L) %% nrow(x) + 1L, names(x)[(at - 1L) %/% nrow(x) + 1L]), "x")
   }
   if (any(levels < 2L)) {

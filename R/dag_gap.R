@@ -2,7 +2,8 @@
 #'
 #' @details
 #' \eqn{X = B^T X + \varepsilon}{X = B'X + e} with independent errors of variances \eqn{\Omega}{Omega}, so that
-#' \eqn{\Sigma = (I-B)^{-T}\Omega(I-B)^{-1}}{Sigma = (I - B)^-T Omega (I - B)^-1} and \eqn{\Sigma^{-1} = (I-B)\Omega^{-1}(I-B)^T}{Sigma^-1 = (I - B) Omega^-1 (I - B)'}.
+#' \eqn{\Sigma = (I-B)^{-T}\Omega(I-B)^{-1}}{Sigma = (I - B)^-T Omega (I - B)^-1} and \eqn{\Sigma^{-1} = (I-B)\Omega^{-1}(I-B)^T}{Sigma^-1 = (I - B)
+#' Omega^-1 (I - B)'}.
 #' Errors of every distribution are scaled to the variances asked for.
 #'
 #' @param B Square matrix of coefficients, entry (i, j) that of \eqn{i \to j}{i -> j}; its graph must be acyclic.
@@ -42,13 +43,15 @@ check_sem <- function(B, arg = "B") {
   }
   a <- which(B != 0, arr.ind = TRUE)
   cycle <- core_graph_cycle(ncol(B), cbind(unname(a), rep(1L, nrow(a)), rep(2L, nrow(a))))
-  if (length(cycle) > 0L) abort_input(sprintf("`%s` must be acyclic, but it has the cycle %s.", arg, paste(names[c(cycle, cycle[1L])], collapse = " -> ")), arg)
+  if (length(cycle) > 0L) abort_input(sprintf("`%s` must be acyclic, but it has the cycle %s.", arg,
+                                              paste(names[c(cycle, cycle[1L])], collapse = " -> ")), arg)
   B
 }
 
 check_error_variance <- function(variance, p, arg = "variance") {
   variance <- check_vector(variance, arg, lower = 0, strict_lower = TRUE)
-  if (!length(variance) %in% c(1L, p)) abort_input(sprintf("`%s` must have one value or one per variable (%d), but it has %d.", arg, p, length(variance)), arg)
+  if (!length(variance) %in% c(1L, p)) abort_input(sprintf("`%s` must have one value or one per variable (%d), but it has %d.", arg, p,
+                                                           length(variance)), arg)
   if (max(variance) > 1e150) abort_input(sprintf("`%s` has a value too large to compute with: %.3g.", arg, max(variance)), arg)
   rep_len(as.double(variance), p)
 }
@@ -71,26 +74,34 @@ sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace
 
 #' How wrong may the error variances be?
 #'
-#' The gap between the score of the true DAG and that of the best DAG that does not contain it, and what it says about misspecified error variances and about sample size.
+#' The gap between the score of the true DAG and that of the best DAG that does not contain it, and what it says about misspecified error variances
+#' and about sample size.
 #'
 #' @details
-#' With weights \eqn{\Omega_0}{Omega0} (the true error variances) the true DAG has score \eqn{p}. The gap \eqn{\xi}{xi} is the smallest excess over it of a DAG that lacks one of
+#' With weights \eqn{\Omega_0}{Omega0} (the true error variances) the true DAG has score \eqn{p}. The gap \eqn{\xi}{xi} is the smallest excess over it
+#' of a DAG that lacks one of
 #' its edges; it is found by one exact search per edge. Scoring with other weights \eqn{\Omega_1}{Omega1} still finds the true DAG if
 #' \deqn{\frac{\max_j \Omega_{0j}/\Omega_{1j}}{\min_j \Omega_{0j}/\Omega_{1j}} < 1 + \xi/p}{max(Omega0 / Omega1) / min(Omega0 / Omega1) < 1 + xi / p}
-#' (Theorem 9; sufficient, not necessary, so `safe = FALSE` need not mean failure: `found` says whether the search with \eqn{\Omega_1}{Omega1} on the population covariance finds the DAG).
-#' For one edge \eqn{\xi = u^2/(1+u)}{xi = u^2 / (1 + u)} with \eqn{u = b^2 d_1^2/d_2^2}{u = b^2 d1^2 / d2^2}, and Lemma 11 gives the bound on \eqn{b^2} for equal weights.
+#' (Theorem 9; sufficient, not necessary, so `safe = FALSE` need not mean failure: `found` says whether the search with \eqn{\Omega_1}{Omega1} on the
+#' population covariance finds the DAG).
+#' For one edge \eqn{\xi = u^2/(1+u)}{xi = u^2 / (1 + u)} with \eqn{u = b^2 d_1^2/d_2^2}{u = b^2 d1^2 / d2^2}, and Lemma 11 gives the bound on
+#' \eqn{b^2} for equal weights.
 #'
-#' `gamma` is the gap per node whose parents differ (equation 28), by enumeration for at most five nodes. With `n`, `ratio_n` is \eqn{\sqrt{\log p/n}\,\sum_j
-#' \Omega_{1j}^{-1} / (\xi/2)}{sqrt(log p / n) sum_j 1/Omega1_j / (xi / 2)}, which Lemma 19 wants small; the constant it has to be compared with is not known.
+#' `gamma` is the gap per node whose parents differ (equation 28), by enumeration for at most five nodes. With `n`, `ratio_n` is \eqn{\sqrt{\log
+#' p/n}\,\sum_j
+#' \Omega_{1j}^{-1} / (\xi/2)}{sqrt(log p / n) sum_j 1/Omega1_j / (xi / 2)}, which Lemma 19 wants small; the constant it has to be compared with is
+#' not known.
 #'
 #' Given a fit, all this is evaluated at its estimates.
 #'
 #' @param B Matrix of coefficients, or a fit of [causal_dag()].
 #' @param variance True error variances (\eqn{\Omega_0}{Omega0}), one or one per variable; taken from a fit.
 #' @param weights The variances used for scoring (\eqn{\Omega_1}{Omega1}), by default equal; of a fit those it used.
-#' @param graph Undirected graph to which the DAGs are confined: `"moral"` (that of `B`), `"complete"` or a graph. By default complete for at most 12 variables.
+#' @param graph Undirected graph to which the DAGs are confined: `"moral"` (that of `B`), `"complete"` or a graph. By default complete for at most 12
+#'   variables.
 #' @param n Number of observations.
-#' @return A list of class `granary_dag_gap` with `xi`, `score` (of the true DAG with its own weights), `allowed` (\eqn{1+\xi/p}{1 + xi/p}), `ratio`, `safe`, `found`, `gamma`
+#' @return A list of class `granary_dag_gap` with `xi`, `score` (of the true DAG with its own weights), `allowed` (\eqn{1+\xi/p}{1 + xi/p}), `ratio`,
+#'   `safe`, `found`, `gamma`
 #'   (`NA` for more than five variables), `ratio_n`, `lemma11` (for two variables: \eqn{b^2} and the bound) and `edges` with the gap of each edge.
 #' @references
 #' Loh and Buehlmann (2014). High-dimensional learning of linear causal networks via inverse covariance estimation. *Journal of Machine Learning
@@ -99,7 +110,7 @@ sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace
 #' @seealso `errata("jmlr15-linear-causal-dag")`
 #' @export
 #' @examples
-#' # Example 1 of the paper: the error of the effect is four times smaller, and equal weights turn the edge round
+#' # Example 1 of the paper: equal weights turn the edge round
 #' B <- rbind(c(0, -0.5), c(0, 0))
 #' dag_gap(B, variance = c(1, 0.25))
 #' dag_gap(rbind(c(0, 0, 0.8), c(0, 0, 0.6), 0), n = 200)
@@ -121,14 +132,16 @@ dag_gap <- function(B, variance = 1, weights = NULL, graph = NULL, n = NULL) {
   parents <- lapply(seq_len(p), function(j) unname(which(B[, j] != 0)))
   allowed <- gap_graph(graph, B, names)
   space <- list(may = allowed, must = matrix(FALSE, p, p), moral = NULL)
-  settings <- list(weights = variance, penalty = 0, likelihood = FALSE, max_parents = p, search = "auto", max_records = 1e6, restarts = 10L, threads = 1L)
+  settings <- list(weights = variance, penalty = 0, likelihood = FALSE, max_parents = p, search = "auto", max_records = 1e6, restarts = 10L,
+                   threads = 1L)
   arcs <- core_call(core_arc_alternatives(S, space, settings, parents, c(1, 1), progress_bar("gap of the score")))
   xi <- if (nrow(arcs) > 0L) max(min(arcs[, 3L]) - p, 0) else Inf
   settings$weights <- weights
   best <- core_call(core_causal_dag(S, space, settings, c(1, 1), NULL))
   relative <- variance / weights
   ratio <- max(relative) / min(relative)
-  edges <- data.frame(from = names[arcs[, 1L]], to = names[arcs[, 2L]], gap = arcs[, 3L] - p, reversed = arcs[, 4L] - p, absent = arcs[, 5L] - p, stringsAsFactors = FALSE)
+  edges <- data.frame(from = names[arcs[, 1L]], to = names[arcs[, 2L]], gap = arcs[, 3L] - p, reversed = arcs[, 4L] - p, absent = arcs[, 5L] - p,
+                      stringsAsFactors = FALSE)
   lemma <- NULL
   if (p == 2L && sum(B != 0) == 1L) {
     at <- which(B != 0, arr.ind = TRUE)
@@ -157,7 +170,8 @@ gap_graph <- function(graph, B, names) {
   }
   allowed <- given_skeleton(graph, names)
   bad <- which(B != 0 & !allowed, arr.ind = TRUE)
-  if (nrow(bad) > 0L) abort_input(sprintf("`graph` must hold every edge of `B`, but %s -> %s is missing.", names[bad[1L, 1L]], names[bad[1L, 2L]]), "graph")
+  if (nrow(bad) > 0L) abort_input(sprintf("`graph` must hold every edge of `B`, but %s -> %s is missing.", names[bad[1L, 1L]], names[bad[1L, 2L]]),
+                                  "graph")
   allowed
 }
 

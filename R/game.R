@@ -473,7 +473,13 @@ logLik.granary_influence_game <- function(object, ...) {
 #' @export
 plot.granary_influence_game <- function(x, type = c("network", "heatmap"), groups = NULL, labels = NULL, layout = NULL, ...) {
   type <- check_choice(type, c("network", "heatmap"))
-  W <- x$W
+  W <- grouped_weights(x$W, groups)
+  if (type == "heatmap") return(plot_weights(W, "influence of column on row", labels, ...))
+  edges <- influence_edges(W)
+  draw_network(edges, colnames(W), paste(nrow(edges), "influences"), labels, layout, TRUE, ...)
+}
+
+grouped_weights <- function(W, groups) {
   if (!is.null(groups)) {
     if (!(is.atomic(groups) || is.factor(groups)) || length(groups) != ncol(W) || anyNA(groups)) {
       fail_input("groups", sprintf("a vector with the group of each of the %d players", ncol(W)), describe(groups))
@@ -481,10 +487,25 @@ plot.granary_influence_game <- function(x, type = c("network", "heatmap"), group
     at <- order(groups)
     W <- W[at, at, drop = FALSE]
   }
-  if (type == "heatmap") return(plot_weights(W, "influence of column on row", labels, ...))
+  W
+}
+
+influence_edges <- function(W) {
   at <- which(W != 0, arr.ind = TRUE)
-  edges <- data.frame(from = at[, 2L], to = at[, 1L], value = W[at])
-  draw_network(edges, colnames(W), paste(nrow(edges), "influences"), labels, layout, TRUE, ...)
+  data.frame(from = at[, 2L], to = at[, 1L], value = W[at])
+}
+
+#' @rdname granary_influence_game
+#' @usage \method{autoplot}{granary_influence_game}(object, type = c("network", "heatmap"), groups = NULL, layout = NULL, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_influence_game <- function(object, type = c("network", "heatmap"), groups = NULL, layout = NULL,
+                                            ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  type <- check_choice(type, c("network", "heatmap"))
+  W <- grouped_weights(object$W, groups)
+  if (type == "heatmap") return(autoplot_weights(W, "influence of column on row"))
+  edges <- influence_edges(W)
+  autoplot_weighted(edges, colnames(W), paste(nrow(edges), "influences"), layout, TRUE)
 }
 
 #' @exportS3Method igraph::as.igraph

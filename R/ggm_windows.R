@@ -71,7 +71,7 @@ ggm_windows <- function(x, width, step = 1, lag = 0, param = c("precision", "cov
   p <- ncol(series[[1L]])
   if (param == "precision" && rho == 0 && reg == "l1") abort_input("`rho` must be positive for the graphical lasso.", "rho")
   if (param == "precision" && rho == 0 && width <= p) {
-    abort_input(sprintf("`width` must be greater than the number of variables (%d) for a precision matrix without regularisation, but it is %d.\nUse rho > 0.",
+    abort_input(sprintf("`width` must be greater than the number of variables (%d) for a precision without penalty, but it is %d.\nUse rho > 0.",
                         p, width), "width")
   }
   sd <- rep(1, p)
@@ -101,7 +101,8 @@ window_series <- function(x, settings, arg, variables = NULL) {
     m <- check_matrix(x[[s]], name)
     colnames(m) <- variable_names(colnames(m), ncol(m))
     if (settings$lag > 0L) {
-      if (nrow(m) <= settings$lag) abort_input(sprintf("`lag` must be less than the %d rows of `%s`, but it is %d.", nrow(m), name, settings$lag), "lag")
+      if (nrow(m) <= settings$lag) abort_input(sprintf("`lag` must be less than the %d rows of `%s`, but it is %d.", nrow(m), name, settings$lag),
+                                               "lag")
       m <- m[-seq_len(settings$lag), , drop = FALSE] - m[seq_len(nrow(m) - settings$lag), , drop = FALSE]
     }
     if (nrow(m) < settings$width) {
@@ -114,7 +115,8 @@ window_series <- function(x, settings, arg, variables = NULL) {
   check_names_unique(wanted, arg)
   for (s in seq_along(out)) {
     missing <- setdiff(wanted, colnames(out[[s]]))
-    if (length(missing) > 0L) abort_input(sprintf("Every series in `%s` must have the column \"%s\", but number %d does not.", arg, missing[1L], s), arg)
+    if (length(missing) > 0L) abort_input(sprintf("Every series in `%s` must have the column \"%s\", but number %d does not.", arg, missing[1L], s),
+                                          arg)
     out[[s]] <- out[[s]][, wanted, drop = FALSE]
   }
   stats::setNames(out, labels)
@@ -125,7 +127,8 @@ window_fit <- function(series, settings, sd, call) {
   parts <- lapply(names(series), function(name) {
     m <- sweep(series[[name]], 2L, sd, "/")
     starts <- seq.int(1L, nrow(m) - settings$width + 1L, by = settings$step)
-    result <- core_call(core_window_models(m, settings$width, starts, estimate, settings$rho, settings$tol, settings$max_iter, progress_bar("windows")))
+    result <- core_call(core_window_models(m, settings$width, starts, estimate, settings$rho, settings$tol, settings$max_iter,
+                                           progress_bar("windows")))
     result$info <- data.frame(subject = name, first = starts, last = starts + settings$width - 1L, centre = starts + (settings$width - 1) / 2)
     result
   })
@@ -150,7 +153,8 @@ predict.granary_ggm_windows <- function(object, newdata = NULL, ...) {
 #' @export
 print.granary_ggm_windows <- function(x, ...) {
   s <- x$settings
-  what <- if (s$param == "covariance") "covariance matrices" else sprintf("%s precision matrices (rho = %g)", if (s$reg == "l1") "sparse" else "Tikhonov", s$rho)
+  what <- if (s$param == "covariance") "covariance matrices" else sprintf("%s precision matrices (rho = %g)",
+                                                                          if (s$reg == "l1") "sparse" else "Tikhonov", s$rho)
   cli::cat_line("Window features: ", what)
   cli::cat_line(nrow(x$features), " windows of ", s$width, " rows, ", length(x$variables), " variables, ", ncol(x$features), " features",
                 if (length(unique(x$info$subject)) > 1L) paste0(", ", length(unique(x$info$subject)), " subjects"))
@@ -199,13 +203,15 @@ plot.granary_ggm_windows <- function(x, type = c("distance", "pca"), metric = "f
   if (type == "distance") {
     d <- window_distances(x, metric)
     at <- seq_len(nrow(d))
-    draw(graphics::image, at, at, d, xlab = "window", ylab = "window", main = paste("Distance:", metric), col = grDevices::hcl.colors(64L, "YlOrRd", rev = TRUE),
+    draw(graphics::image, at, at, d, xlab = "window", ylab = "window", main = paste("Distance:", metric),
+         col = grDevices::hcl.colors(64L, "YlOrRd", rev = TRUE),
          user = list(...))
     return(invisible(d))
   }
   groups <- cluster_windows(x, min(check_count(k), nrow(unique(x$features))), ncomp = 2L)
   scores <- if (ncol(groups$scores) == 1L) cbind(groups$scores, 0) else groups$scores
-  draw(graphics::plot, scores, type = "b", pch = 19, col = grDevices::hcl.colors(max(groups$cluster), "Dark 3")[groups$cluster], xlab = "first component",
+  draw(graphics::plot, scores, type = "b", pch = 19, col = grDevices::hcl.colors(max(groups$cluster), "Dark 3")[groups$cluster],
+       xlab = "first component",
        ylab = "second component", main = "Windows in the plane of their main components", user = list(...))
   invisible(groups)
 }

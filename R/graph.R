@@ -40,7 +40,9 @@ infer_type <- function(graph) {
 #'   edge;
 #' * a matrix of marks, as `as.matrix()` gives it: entry (i, j) is the mark at j of the edge between i and j: 0 none, 1 tail, 2 arrow, 3 circle;
 #' * a data frame with the columns `from`, `to` and, optionally, `edge` (`"-->"`, `"<->"`, `"o->"`, ...); without it the edges are directed;
-#' * an `igraph` graph (mutual edges are undirected), or a fit of [pc()], [fci()], [rfci()].
+#' * a model string of the package bnlearn, `"[a][b|a][c|a:b]"`: every node in brackets, followed by its parents;
+#' * an `igraph` graph (mutual edges are undirected), a network of bnlearn (class `bn` or `bn.fit`), or a fit of [pc()], [fci()], [rfci()],
+#'   [causal_dag()], [best_dag()] or [cg_fit()].
 #'
 #' Printing lists the edges; `summary()` also the degrees; `as.matrix()` gives the matrix of marks, `as.data.frame()` and `tidy()` a table of
 #' edges, and
@@ -63,6 +65,7 @@ infer_type <- function(graph) {
 #' summary(g)
 #' as.data.frame(as_graph("a o-> b <-> c"))
 #' as_graph(rbind(c(0, 1), c(0, 0)), nodes = c("rain", "wet"))
+#' as_graph("[rain][sprinkler|rain][wet|rain:sprinkler]")
 as_graph <- function(x, nodes = NULL, type = NULL) {
   if (missing(x)) fail_missing("x")
   if (!is.null(nodes)) {
@@ -75,15 +78,20 @@ as_graph <- function(x, nodes = NULL, type = NULL) {
   graph
 }
 
+# Fits and simulations that hold their graph.
+graph_carriers <- c("granary_constraint", "granary_sim_dag", "granary_causal_dag", "granary_best_dag", "granary_cg_network")
+
 read_graph <- function(x, nodes, arg = "x") {
   if (inherits(x, "granary_graph")) return(rename_nodes(x, nodes, arg))
-  if (inherits(x, "granary_constraint")) return(rename_nodes(x$graph, nodes, arg))
-  if (inherits(x, "granary_sim_dag")) return(rename_nodes(x$graph, nodes, arg))
+  if (inherits(x, graph_carriers)) return(rename_nodes(x$graph, nodes, arg))
   if (inherits(x, "igraph")) return(graph_from_igraph(x, nodes, arg))
+  if (inherits(x, c("bn", "bn.fit"))) return(rename_nodes(graph_from_bn(x, arg), nodes, arg))
+  if (is_model_string(x)) return(graph_from_model(x, nodes, arg))
   if (is.character(x) && !is.object(x) && is.null(dim(x)) && length(x) > 0L && !anyNA(x)) return(graph_from_text(x, nodes, arg))
   if (is.data.frame(x) && all(c("from", "to") %in% names(x))) return(graph_from_frame(x, nodes, arg))
   if (is.matrix(x) || inherits(x, "Matrix")) return(graph_from_matrix(x, nodes, arg))
-  fail_input(arg, "a graph: text like \"a -> b\", an adjacency matrix, a data frame with columns from and to, an igraph graph or a fit", describe(x))
+  fail_input(arg, "a graph: text like \"a -> b\", an adjacency matrix, a data frame with columns from and to, an igraph or bnlearn graph, or a fit",
+             describe(x))
 }
 
 rename_nodes <- function(graph, nodes, arg) {
@@ -172,6 +180,47 @@ build_graph <- function(from, to, edge, nodes, seen, arg) {
   new_graph(nodes, cbind(pairs, read_marks(edge, arg)))
 }
 
+is_model_string <- function(x) is.character(x) && !is.object(x) && length(x) == 1L && !is.na(x) && grepl("^\\s*\\[", x)
+
+# "[A][B|A][Y|A:B]", as bnlearn writes a DAG.
+graph_from_model <- function(text, order, arg) {
+  inner <- gsub("\\s", "", text)
+  if (!grepl("^(\\[[^][|]+(\\|[^][|]+)?\\])+$", inner)) {
+    abort_input(sprintf("`%s` must be text like \"[A][B|A][Y|A:B]\" where it begins with a bracket.", arg), arg)
+  }
+  pieces <- strsplit(substr(inner, 2L, nchar(inner) - 1L), "][", fixed = TRUE)[[1L]]
+  halves <- strsplit(pieces, "|", fixed = TRUE)
+  nodes <- vapply(halves, `[`, "", 1L)
+  check_names_unique(nodes, arg)
+  parents <- lapply(halves, function(h) if (length(h) > 1L) strsplit(h[2L], ":", fixed = TRUE)[[1L]] else character())
+  unknown <- setdiff(unlist(parents), nodes)
+  if (length(unknown) > 0L) abort_input(sprintf("`%s` names the parent \"%s\", which has no bracket of its own.", arg, unknown[1L]), arg)
+  from <- as.character(unlist(parents))
+  graph <- build_graph(from, rep(nodes, lengths(parents)), rep("-->", length(from)), if (is.null(order)) nodes else order, nodes, arg)
+  if (length(from) == 0L) graph$type <- "dag"
+  graph
+}
+
+# Both classes are lists: `bn` has a two-column matrix of arcs, an undirected edge listed both ways; `bn.fit` the parents of each node.
+graph_from_bn <- function(x, arg) {
+  fitted <- inherits(x, "bn.fit")
+  nodes <- names(if (fitted) unclass(x) else x$nodes)
+  arcs <- if (fitted) {
+    parents <- lapply(unclass(x), function(node) node$parents)
+    cbind(as.character(unlist(parents)), rep(nodes, lengths(parents)))
+  } else {
+    x$arcs
+  }
+  if (is.null(nodes) || !is.character(arcs) || ncol(arcs) != 2L || !all(arcs %in% nodes)) {
+    abort_input(sprintf("`%s` has the class of a bnlearn network, but not its parts.", arg), arg)
+  }
+  m <- matrix(0, length(nodes), length(nodes))
+  m[cbind(match(arcs[, 1L], nodes), match(arcs[, 2L], nodes))] <- 1
+  graph <- graph_from_matrix(m, nodes, arg)
+  if (nrow(arcs) == 0L) graph$type <- "dag"
+  graph
+}
+
 graph_from_frame <- function(x, nodes, arg) {
   from <- as.character(x$from)
   to <- as.character(x$to)
@@ -240,8 +289,8 @@ edge_table <- function(graph) {
   e <- graph$edges
   turn <- e[, 3L] == 2L & e[, 4L] != 2L
   e[turn, ] <- e[turn, c(2L, 1L, 4L, 3L)]
-  data.frame(from = graph$nodes[e[, 1L]], edge = paste0(c("-", "<", "o")[e[, 3L]], "-", c("-", ">", "o")[e[, 4L]])[seq_len(nrow(e))],
-             to = graph$nodes[e[, 2L]], stringsAsFactors = FALSE)
+  edge <- outer(c("-", "<", "o"), c("--", "->", "-o"), paste0)[e[, 3:4, drop = FALSE]]
+  quick_frame(list(from = graph$nodes[e[, 1L]], edge = edge, to = graph$nodes[e[, 2L]]), nrow(e))
 }
 
 #' @rdname as_graph

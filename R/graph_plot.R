@@ -19,27 +19,37 @@ plot.granary_graph <- function(x, layout = NULL, labels = NULL, isolated = NULL,
   labels <- check_flag(if (is.null(labels)) p <= 100 else labels, "labels")
   isolated <- check_flag(if (is.null(isolated)) p <= 60 else isolated, "isolated")
   colours <- edge_colours(x, col)
-  position <- graph_layout(x, layout)
   shown <- isolated | seq_len(p) %in% x$edges[, 1:2]
+  draw_graph(x, graph_layout(x, layout), sprintf("%s: %d edges", graph_titles[[x$type]], nrow(x$edges)), colours, labels, shown, list(...))
+}
+
+# Lines with their marks, then the nodes: circles, or squares where `square`. `fill` and `border` are colours, one or one per node.
+draw_graph <- function(graph, position, main, colours, labels, shown, user, square = FALSE, fill = "white", border = "grey30") {
+  p <- length(graph$nodes)
   old <- graphics::par(mar = c(1, 1, 2, 1))
   on.exit(graphics::par(old))
   box <- position[if (any(shown)) shown else rep(TRUE, p), , drop = FALSE]
   if (nrow(box) == 0L) box <- cbind(0, 0)
   draw(graphics::plot, box, type = "n", axes = FALSE, xlab = "", ylab = "", asp = 1, xlim = stretch(box[, 1L]), ylim = stretch(box[, 2L]),
-       main = sprintf("%s: %d edges", graph_titles[[x$type]], nrow(x$edges)), user = list(...))
+       main = main,
+       user = user)
   usr <- graphics::par("usr")
   size <- min(usr[2L] - usr[1L], usr[4L] - usr[3L]) * (if (p <= 30) 0.022 else if (p <= 100) 0.013 else 0.006)
-  lines <- edge_lines(x, position, size)
+  lines <- edge_lines(graph, position, if (any(square)) 1.2 * size else size)
   if (!is.null(lines)) {
     graphics::segments(lines$x0, lines$y0, lines$x1, lines$y1, col = colours, lwd = if (p <= 100) 1.5 else 0.7)
-    draw_marks(lines$x0, lines$y0, -lines$ux, -lines$uy, x$edges[, 3L], size, colours)
-    draw_marks(lines$x1, lines$y1, lines$ux, lines$uy, x$edges[, 4L], size, colours)
+    draw_marks(lines$x0, lines$y0, -lines$ux, -lines$uy, graph$edges[, 3L], size, colours)
+    draw_marks(lines$x1, lines$y1, lines$ux, lines$uy, graph$edges[, 4L], size, colours)
   }
-  if (any(shown)) {
-    graphics::symbols(position[shown, 1L], position[shown, 2L], circles = rep(size, sum(shown)), inches = FALSE, add = TRUE, bg = "white",
-                      fg = "grey30")
-    if (labels) halo_text(position[shown, , drop = FALSE], x$nodes[shown], 0.8)
+  square <- rep_len(square, p)
+  fill <- rep_len(fill, p)
+  border <- rep_len(border, p)
+  symbols <- function(at, ...) {
+    if (any(at)) graphics::symbols(position[at, 1L], position[at, 2L], ..., inches = FALSE, add = TRUE, bg = fill[at], fg = border[at])
   }
+  symbols(shown & square, squares = rep(1.8 * size, sum(shown & square)))
+  symbols(shown & !square, circles = rep(size, sum(shown & !square)))
+  if (labels && any(shown)) halo_text(position[shown, , drop = FALSE], graph$nodes[shown], 0.8)
   invisible(position)
 }
 
@@ -120,24 +130,32 @@ draw_marks <- function(x, y, ux, uy, mark, size, colours) {
 autoplot.granary_graph <- function(object, layout = NULL, ...) {  # nolint: object_name_linter.
   check_installed("ggplot2", "autoplot()")
   position <- graph_layout(object, layout)
-  nodes <- data.frame(x = position[, 1L], y = position[, 2L], name = object$nodes)
+  autoplot_edges(object, position) + ggplot2::geom_point(shape = 21, fill = "white", size = 3) + autoplot_names(object$nodes, position)
+}
+
+# The edges with their marks, ready for nodes to be laid upon them.
+autoplot_edges <- function(graph, position) {
+  nodes <- data.frame(x = position[, 1L], y = position[, 2L])
   size <- 0.025 * max(apply(position, 2L, function(v) diff(range(v))), 1e-9)
   picture <- ggplot2::ggplot(nodes, ggplot2::aes(.data$x, .data$y))
-  lines <- edge_lines(object, position, size)
-  if (!is.null(lines)) {
-    edges <- data.frame(lines, kind = edge_table(object)$edge)
-    picture <- picture + ggplot2::geom_segment(ggplot2::aes(.data$x0, .data$y0, xend = .data$x1, yend = .data$y1, colour = .data$kind), edges)
-    heads <- mark_polygons(lines, object$edges, edges$kind, size)
-    picture <- picture + ggplot2::scale_colour_manual(values = kind_colours, name = NULL, aesthetics = c("colour", "fill"))
-    if (!is.null(heads$arrow)) {
-      picture <- picture + ggplot2::geom_polygon(ggplot2::aes(.data$x, .data$y, group = .data$group, fill = .data$kind), heads$arrow,
-                                                 show.legend = FALSE)
-    }
-    if (!is.null(heads$circle)) picture <- picture + ggplot2::geom_point(ggplot2::aes(.data$x, .data$y, colour = .data$kind), heads$circle,
-                                                                         shape = 21, fill = "white")
+  lines <- edge_lines(graph, position, size)
+  if (is.null(lines)) return(picture)
+  edges <- data.frame(lines, kind = edge_table(graph)$edge)
+  heads <- mark_polygons(lines, graph$edges, edges$kind, size)
+  picture <- picture + ggplot2::geom_segment(ggplot2::aes(.data$x0, .data$y0, xend = .data$x1, yend = .data$y1, colour = .data$kind), edges) +
+    ggplot2::scale_colour_manual(values = kind_colours, name = NULL, aesthetics = c("colour", "fill"))
+  if (!is.null(heads$arrow)) {
+    picture <- picture + ggplot2::geom_polygon(ggplot2::aes(.data$x, .data$y, group = .data$group, fill = .data$kind), heads$arrow,
+                                               show.legend = FALSE)
   }
-  picture + ggplot2::geom_point(shape = 21, fill = "white", size = 3) +
-    ggplot2::geom_text(ggplot2::aes(label = .data$name), nodes, vjust = -0.9, size = 3) + ggplot2::coord_equal(clip = "off") + ggplot2::theme_void()
+  if (is.null(heads$circle)) return(picture)
+  picture + ggplot2::geom_point(ggplot2::aes(.data$x, .data$y, colour = .data$kind), heads$circle, shape = 21, fill = "white")
+}
+
+autoplot_names <- function(names, position) {
+  nodes <- data.frame(x = position[, 1L], y = position[, 2L], name = names)
+  list(ggplot2::geom_text(ggplot2::aes(.data$x, .data$y, label = .data$name), nodes, vjust = -0.9, size = 3), ggplot2::coord_equal(clip = "off"),
+       ggplot2::theme_void())
 }
 
 mark_polygons <- function(lines, edges, kind, size) {

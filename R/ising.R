@@ -218,6 +218,9 @@ summary.granary_ising <- function(object, ...) {
 print.summary_granary_ising <- function(x, ...) {
   print(x$model)
   cli::cat_line("Largest connected component: ", x$largest_component, " variables")
+  bound <- x$model$theorem_bound
+  if (!is.null(bound) && !is.na(bound)) cli::cat_line("Above the optimum by at most ", format(bound, digits = 2L),
+                                                      " by Theorem 5.2 (the duality gap is the sharper bound)")
   cli::cat_line("Most connected: ", paste0(names(utils::head(x$degree, 5L)), " (", utils::head(x$degree, 5L), ")", collapse = ", "))
   cli::cat_line("Fields:")
   print(x$model$b, digits = 3L)
@@ -306,10 +309,25 @@ plot.granary_ising <- function(x, type = c("network", "heatmap", "trace"), label
   if (type == "trace") return(plot_ising_trace(x, ...))
   W <- x$W
   if (type == "heatmap") return(plot_weights(W, "couplings w", labels, ...))
-  at <- which(upper.tri(W) & W != 0, arr.ind = TRUE)
-  edges <- data.frame(from = at[, 1L], to = at[, 2L], value = W[at])
-  main <- paste0(nrow(edges), " edges", if (!is.null(x$rho) && length(unique(x$rho)) == 1L) paste(" at rho =", format(x$rho[1L], digits = 3L)))
-  draw_network(edges, colnames(W), main, labels, layout, FALSE, ...)
+  net <- ising_network(x)
+  draw_network(net$edges, colnames(W), net$main, labels, layout, FALSE, ...)
+}
+
+ising_network <- function(x) {
+  at <- which(upper.tri(x$W) & x$W != 0, arr.ind = TRUE)
+  list(edges = data.frame(from = at[, 1L], to = at[, 2L], value = x$W[at]),
+       main = paste0(nrow(at), " edges", if (!is.null(x$rho) && length(unique(x$rho)) == 1L) paste(" at rho =", format(x$rho[1L], digits = 3L))))
+}
+
+#' @rdname granary_ising
+#' @usage \method{autoplot}{granary_ising}(object, type = c("network", "heatmap"), layout = NULL, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_ising <- function(object, type = c("network", "heatmap"), layout = NULL, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  type <- check_choice(type, c("network", "heatmap"))
+  if (type == "heatmap") return(autoplot_weights(object$W, "couplings w"))
+  net <- ising_network(object)
+  autoplot_weighted(net$edges, colnames(object$W), net$main, layout, FALSE)
 }
 
 plot_ising_trace <- function(x, ...) {

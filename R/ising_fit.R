@@ -27,9 +27,12 @@
 #' for `"nodewise"`.
 #'
 #' **Certificate.** `kkt` is the largest violation of the optimality conditions in units of a moment (which lie between -1 and 1); it is computed
-#' from the answer. For `"pseudolik"` the convergence record has the duality gap. For `"exact"` it has a bound on the distance to the optimum from
-#' `kkt` and the thesis' Theorem 5.2, which bounds the size of the solution. Stochastic fits are certified too, as long as the states
-#' can be enumerated.
+#' from the answer. The convergence record has the duality gap: for the likelihood the dual problem is to find the law of largest entropy whose means
+#' are those of the data and whose second moments differ from theirs by at most `rho`, and the law of the estimate, mixed with
+#' a little of the empirical one so that it obeys the bounds, gives a lower limit of the objective. `theorem_bound` is the looser statement that
+#' follows
+#' from `kkt` and the thesis' Theorem 5.2, which bounds the size of the solution. Stochastic fits are certified too, as long as the states can be
+#' enumerated.
 #'
 #' **Which method when:** `"exact"` is the estimator to prefer where it can be had; `"pseudolik"` for more variables; `"nodewise"` is what
 #' the package IsingFit computes. `"fbs"` and `"pg"` are for likelihoods that cannot be enumerated, when the pseudo-likelihood is not good enough;
@@ -58,7 +61,8 @@
 #' @param tol `kkt` at which to stop.
 #' @param threads Number of threads for `"nodewise"`; see `options(granary.threads)`.
 #' @return An object of class `granary_ising_fit`: `W`, `b`, `coupling` (2 W), `support`, `rho`, `loglik` (`NA` when it cannot be enumerated),
-#'   `pseudo_loglik`, `objective`, `kkt`, `df` (edges), `trace` of the stochastic methods (exact objective of the last, average and robust iterate),
+#'   `pseudo_loglik`, `objective`, `kkt`, `theorem_bound` (`NA` where the theorem does not apply), `df` (edges), `trace` of the stochastic methods
+#'   (exact objective of the last, average and robust iterate),
 #'   and
 #'   the data. See [granary_ising] for what can be done with it.
 #' @references
@@ -260,7 +264,8 @@ ising_finish <- function(result, data, settings, call, path = NULL) {
   fit <- new_fit(
     c("ising_fit", "ising"), W = W, b = b, coupling = 2 * W, support = last != 0, rho = result$rho, loglik = real(loglik),
     pseudo_loglik = real(-n * core_ising_pseudo_loss(data$x, unname(W), unname(b))), objective = real(result$objective),
-    kkt = real(result$convergence$residual), df = count_pairs(last), method = settings$method, penalty = if (settings$ridge) "ridge" else "l1",
+    kkt = real(result$convergence$residual), theorem_bound = real(result$theorem_bound), df = count_pairs(last),
+    method = settings$method, penalty = if (settings$ridge) "ridge" else "l1",
     field_penalty = settings$field_penalty, trace = ising_trace(result$trace), selection = path, levels = data$levels, kind = data$kind, x = data$x,
     n = n,
     settings = settings, call = call, convergence = result$convergence

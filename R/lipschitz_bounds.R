@@ -82,7 +82,8 @@ gaussian_bounds <- function(pair) {
     row("covariance, tight", "nuclear", (b - a) / 2, n$covariance_nuclear),
     row("covariance, generic", "nuclear", b, n$covariance_nuclear),
     row("covariance, tight", "frobenius", (b - a) / 2 * sqrt(size), n$covariance_frobenius),
-    bound_row("kl", "factor graph, loose", "frobenius", "above", exp(log_loose), n$precision_frobenius, times(exp(log_loose), n$precision_frobenius), kl,
+    bound_row("kl", "factor graph, loose", "frobenius", "above", exp(log_loose), n$precision_frobenius, times(exp(log_loose), n$precision_frobenius),
+              kl,
               log_loose + log(n$precision_frobenius)),
     row("precision, spectral norm", "printed", 1 / a, n$precision_spectral),
     row("precision, Frobenius norm", "printed", 1 / a, n$precision_frobenius),
@@ -187,7 +188,8 @@ print.granary_lipschitz_bounds <- function(x, ...) {
 #' @export
 #' @examples
 #' lipschitz_constant(rbind(c(1, 2), c(0, 1)), "precision", alpha = 0.5)
-lipschitz_constant <- function(x, model = c("softmax", "logit", "gaussian_cpd", "laplace_cpd", "factor", "continuous_factor", "precision", "covariance"),
+lipschitz_constant <- function(x, model = c("softmax", "logit", "gaussian_cpd", "laplace_cpd", "factor", "continuous_factor", "precision",
+                                            "covariance"),
                                y = NULL, alpha = NULL, beta = NULL) {
   x <- check_matrix(x)
   model <- check_choice(model, c("softmax", "logit", "gaussian_cpd", "laplace_cpd", "factor", "continuous_factor", "precision", "covariance"))
@@ -196,7 +198,8 @@ lipschitz_constant <- function(x, model = c("softmax", "logit", "gaussian_cpd", 
   if (model == "logit" && max(abs(x)) > 1) abort_input("`x` must lie within -1 and 1 for the multinomial logit: rescale the features.", "x")
   size <- sqrt(rowSums(x^2))
   if (model == "gaussian_cpd") y <- check_vector(y, length = nrow(x))
-  k <- switch(model, softmax = 1, logit = 1, factor = 2, gaussian_cpd = size * abs(y) + beta * size^2, laplace_cpd = size, continuous_factor = size + alpha,
+  k <- switch(model, softmax = 1, logit = 1, factor = 2, gaussian_cpd = size * abs(y) + beta * size^2, laplace_cpd = size,
+              continuous_factor = size + alpha,
               precision = pmax(size^2, 1 / alpha) / 2, covariance = (beta^2 * size^2 + beta) / 2)
   norm <- switch(model, softmax = , logit = , factor = "l1", gaussian_cpd = , laplace_cpd = , continuous_factor = "l2", "nuclear")
   data.frame(K = rep_len(unname(k), nrow(x)), distance = norm)

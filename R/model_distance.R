@@ -34,7 +34,8 @@
 #' simulate(m, 3)
 NULL
 
-new_model <- function(kind, variables, ...) structure(c(list(kind = kind, variables = variables), list(...)), class = c(paste0("granary_model_", kind), "granary_model"))
+new_model <- function(kind, variables, ...) structure(c(list(kind = kind, variables = variables), list(...)),
+                                                      class = c(paste0("granary_model_", kind), "granary_model"))
 
 #' @rdname granary_model
 #' @export
@@ -113,7 +114,8 @@ check_cpts <- function(cpts, graph) {
   for (i in seq_along(tables)) {
     need <- prod(sizes[parents[[i]]])
     if (nrow(tables[[i]]) != need) {
-      abort_input(sprintf("`cpts$%s` must have %g rows, one per pattern of its parents, but it has %d.", graph$nodes[i], need, nrow(tables[[i]])), "cpts")
+      abort_input(sprintf("`cpts$%s` must have %g rows, one per pattern of its parents, but it has %d.", graph$nodes[i], need, nrow(tables[[i]])),
+                  "cpts")
     }
   }
   tables
@@ -142,7 +144,8 @@ simulate.granary_model <- function(object, nsim = 1, seed = NULL, ...) {
     out <- core_call(core_ising_sample(object$theta, nsim, 1000L, 10L, ncol(object$theta) <= 20L, core_seed(), progress_bar("Ising model")))
     if (object$coding == "spin") out <- 2 * out - 1
   } else {
-    z <- core_call(core_ggm_sample(methods::as(methods::as(Matrix::Matrix(model_precision(object), sparse = TRUE), "CsparseMatrix"), "generalMatrix"), nsim,
+    z <- core_call(core_ggm_sample(methods::as(methods::as(Matrix::Matrix(model_precision(object), sparse = TRUE), "CsparseMatrix"),
+                                               "generalMatrix"), nsim,
                                    core_seed()))
     out <- sweep(z, 2L, object$mean, "+")
   }
@@ -313,7 +316,9 @@ bayes_bracket <- function(bhattacharyya) {
 print.granary_model_distance <- function(x, ...) {
   names <- c(kl = "Kullback-Leibler divergence", symkl = "Symmetric Kullback-Leibler divergence", js = "Jensen-Shannon divergence",
              hellinger = "Hellinger distance", bhattacharyya = "Bhattacharyya distance", bayes_error = "Bayes error")
-  cli::cat_line(names[[x$type]], ": ", format(x$value, digits = 6L), if (x$exact) " (exact)" else paste0(" (standard error ", format(x$se, digits = 2L), ")"))
-  if (!is.null(x$bracket)) cli::cat_line("  between ", format(x$bracket[[1L]], digits = 4L), " and ", format(x$bracket[[2L]], digits = 4L), " by the Bhattacharyya coefficient")
+  certainty <- if (x$exact) "exact" else paste("standard error", format(x$se, digits = 2L))
+  cli::cat_line(names[[x$type]], ": ", format(x$value, digits = 6L), " (", certainty, ")")
+  if (!is.null(x$bracket)) cli::cat_line("  between ", format(x$bracket[[1L]], digits = 4L), " and ", format(x$bracket[[2L]], digits = 4L),
+                                         " by the Bhattacharyya coefficient")
   invisible(x)
 }

@@ -197,11 +197,11 @@ constraint_fit <- function(algorithm, spec, background, settings, threads, call)
   if (type == "cpdag" && (settings$colliders != "standard" || settings$conflicts != "lists" || !is.null(background) || is_sample(spec))) {
     graph$type <- pdag_type(graph)
   }
-  levels <- data.frame(size = seq_len(nrow(result$levels)) - 1L, tests = result$levels[, 1L], repeats = result$levels[, 2L],
-                       removed = result$levels[, 3L])
+  levels <- quick_frame(list(size = seq_len(nrow(result$levels)) - 1L, tests = result$levels[, 1L], repeats = result$levels[, 2L],
+                             removed = result$levels[, 3L]), nrow(result$levels))
   kind <- c(skeleton = "pc_skeleton", pc = "pc", fci = "fci", rfci = "rfci")[[algorithm]]
   fit <- new_fit(
-    c(kind, "constraint"), graph = graph, edges = cbind(edge_table(graph), p = result$p_value),
+    c(kind, "constraint"), graph = graph, edges = quick_frame(c(edge_table(graph), list(p = result$p_value)), nrow(graph$edges)),
     sepsets = sepset_table(result, names), tests = levels, collider_tests = result$collider_tests,
     later = stats::setNames(result$later, c("tests", "removed")),
     ambiguous = matrix(names[result$ambiguous], ncol = 3L), conflicts = matrix(names[result$conflicts], ncol = 2L),
@@ -227,10 +227,8 @@ pdag_type <- function(graph) {
 }
 
 sepset_table <- function(result, names) {
-  table <- data.frame(from = names[result$pairs[, 1L]], to = names[result$pairs[, 2L]], stringsAsFactors = FALSE)
-  table$set <- lapply(result$given, function(set) names[set])
-  table$p <- result$set_p
-  table
+  quick_frame(list(from = names[result$pairs[, 1L]], to = names[result$pairs[, 2L]], set = lapply(result$given, function(set) names[set]),
+                   p = result$set_p), nrow(result$pairs))
 }
 
 tell_limits <- function(fit, result, names) {

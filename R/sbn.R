@@ -68,13 +68,15 @@ sbn_fit <- function(x, y = NULL, order = "given", bias = TRUE, penalty = c("l2",
   shared <- list(bias_fitted = bias, penalty = penalty, lambda = lambda, variables = colnames(x), x = x)
   if (is.null(y)) {
     net <- one(x)
-    fit <- do.call(new_fit, c(list("sbn"), net[c("weights", "bias", "order", "log_likelihood")], shared, list(call = call, convergence = net$convergence)), quote = TRUE)
+    fit <- do.call(new_fit, c(list("sbn"), net[c("weights", "bias", "order", "log_likelihood")], shared,
+                              list(call = call, convergence = net$convergence)), quote = TRUE)
   } else {
     groups <- sbn_classes(y, nrow(x))
     nets <- lapply(levels(groups), function(level) one(x[groups == level, , drop = FALSE]))
     names(nets) <- levels(groups)
     fit <- do.call(new_fit, c(list("sbn"), list(networks = lapply(nets, `[`, c("weights", "bias", "order", "log_likelihood")), y = groups,
-                                                prior = table(groups) / length(groups), log_likelihood = sum(vapply(nets, `[[`, 0, "log_likelihood"))),
+                                                prior = table(groups) / length(groups), log_likelihood = sum(vapply(nets, `[[`, 0,
+                                                                                                                    "log_likelihood"))),
                               shared, list(call = call, convergence = lapply(nets, `[[`, "convergence"))), quote = TRUE)
   }
   check_convergence(fit, "Raise `max_iter` or `lambda`: weights of variables that determine each other are infinite without a penalty.")
@@ -168,7 +170,8 @@ print.granary_sbn <- function(x, ...) {
   cli::cat_line("Sigmoid belief network: ", length(x$variables), " variables, n = ", nrow(x$x),
                 if (!is.null(x$networks)) paste0(", classes ", paste(names(x$networks), collapse = ", ")))
   print_call(x$call)
-  if (is.null(x$networks)) cli::cat_line("Order: ", paste(utils::head(x$variables[x$order], 12L), collapse = ", "), if (length(x$order) > 12L) ", ...")
+  if (is.null(x$networks)) cli::cat_line("Order: ", paste(utils::head(x$variables[x$order], 12L), collapse = ", "),
+                                         if (length(x$order) > 12L) ", ...")
   cli::cat_line("Log-likelihood ", format(x$log_likelihood, digits = 6L), " (", format(x$log_likelihood / nrow(x$x), digits = 4L), " per row)")
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
@@ -186,7 +189,8 @@ plot.granary_sbn <- function(x, ...) {
   for (k in seq_along(nets)) {
     w <- nets[[k]]$weights[nets[[k]]$order, nets[[k]]$order, drop = FALSE]
     top <- max(abs(w), 1e-12)
-    draw(graphics::image, seq_len(p), seq_len(p), t(w[rev(seq_len(p)), , drop = FALSE]), zlim = c(-top, top), col = grDevices::hcl.colors(51L, "Blue-Red"),
+    draw(graphics::image, seq_len(p), seq_len(p), t(w[rev(seq_len(p)), , drop = FALSE]), zlim = c(-top, top),
+         col = grDevices::hcl.colors(51L, "Blue-Red"),
          axes = FALSE, xlab = "from", ylab = "to", main = if (is.null(names(nets))) "Weights" else names(nets)[k], user = list(...))
     graphics::axis(1L, seq_len(p), colnames(w), las = 2, tick = FALSE)
     graphics::axis(2L, seq_len(p), rev(rownames(w)), las = 1, tick = FALSE)

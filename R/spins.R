@@ -96,8 +96,8 @@ column_levels <- function(column, kind, seen, where, arg) {
   declared <- levels(column)
   if (length(declared) == 2L) return(declared)
   if (length(seen) < 2L) return(c(setdiff(declared, seen)[1L], seen)[1:2])
-  warn_input(paste0(where, " declares ", length(declared), " levels of which only ", paste0("\"", declared[declared %in% seen], "\"",
-                                                                                            collapse = " and "),
+  met <- paste0("\"", declared[declared %in% seen], "\"", collapse = " and ")
+  warn_input(paste0(where, " declares ", length(declared), " levels of which only ", met,
                     " occur; the others are ignored. Use droplevels() if that is meant."), arg)
   declared[declared %in% seen]
 }
@@ -168,6 +168,39 @@ draw_network <- function(edges, names, main, labels = NULL, layout = NULL, direc
   graphics::points(position, pch = 21, cex = if (p <= 60) 1.6 else 0.8, bg = "white", col = "grey30")
   if (labels) halo_text(position, names, 0.8)
   invisible(position)
+}
+
+# The same with ggplot2.
+autoplot_weighted <- function(edges, names, main, layout, directed) {
+  position <- spin_layout(edges, length(names), layout, directed)
+  nodes <- data.frame(x = position[, 1L], y = position[, 2L])
+  picture <- ggplot2::ggplot(nodes, ggplot2::aes(.data$x, .data$y))
+  if (nrow(edges) > 0L) {
+    edges <- edges[order(abs(edges$value)), ]
+    from <- position[edges$from, , drop = FALSE]
+    to <- position[edges$to, , drop = FALSE]
+    apart <- pmax(sqrt(rowSums((to - from)^2)), 1e-9)
+    gap <- if (directed) 0.03 * max(apply(position, 2L, function(v) diff(range(v)))) else 0
+    end <- to - (to - from) * pmin(0.4, gap / apart)
+    lines <- data.frame(x0 = from[, 1L], y0 = from[, 2L], x1 = end[, 1L], y1 = end[, 2L], strength = abs(edges$value),
+                        sign = ifelse(edges$value > 0, "positive", "negative"))
+    head <- if (directed) ggplot2::arrow(length = ggplot2::unit(0.18, "cm"), type = "closed")
+    picture <- picture +
+      ggplot2::geom_segment(ggplot2::aes(.data$x0, .data$y0, xend = .data$x1, yend = .data$y1, colour = .data$sign, linewidth = .data$strength),
+                            lines,
+                            arrow = head, alpha = 0.75) +
+      ggplot2::scale_linewidth(range = c(0.2, 2), guide = "none") + ggplot2::scale_colour_manual(values = sign_colours, name = NULL)
+  }
+  picture + ggplot2::geom_point(shape = 21, fill = "white", size = 3) + autoplot_names(names, position) + ggplot2::labs(title = main)
+}
+
+autoplot_weights <- function(m, main) {
+  cells <- data.frame(row = factor(rep(rownames(m), ncol(m)), rev(rownames(m))), column = factor(rep(colnames(m), each = nrow(m)), colnames(m)),
+                      value = as.vector(m))
+  ggplot2::ggplot(cells, ggplot2::aes(.data$column, .data$row, fill = .data$value)) + ggplot2::geom_tile() +
+    ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], high = sign_colours[["positive"]], name = NULL) +
+    ggplot2::labs(x = NULL, y = NULL, title = main) + ggplot2::theme_minimal() +
+    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
 }
 
 spin_layout <- function(edges, p, layout, directed) {

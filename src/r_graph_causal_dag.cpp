@@ -1,9 +1,12 @@
 // Exports behind causal_dag(), best_dag() and dag_gap(). Conversion only: graph/causal_dag_*.h; the checks are in R/causal_dag.R.
+#include <limits>
+
 #include "core/elimination.h"
 #include "core/spd.h"
 #include "graph/causal_dag_fit.h"
 #include "graph/causal_dag_gap.h"
 #include "graph/causal_dag_greedy.h"
+#include "graph/causal_dag_ranking.h"
 #include "graph/causal_dag_search.h"
 #include "r_glue.h"
 #include "r_graph_convert.h"
@@ -71,19 +74,55 @@ Rcpp::List as_list(const DagSearchResult& found) {
   Rcpp::IntegerVector size(count), width(count);
   Rcpp::CharacterVector method(count);
   Rcpp::LogicalVector exact(count);
-  Rcpp::NumericVector records(count);
+  Rcpp::NumericVector records(count), orders(count);
   for (int c = 0; c < count; ++c) {
     size[c] = static_cast<int>(found.components[c].nodes.size());
     width[c] = found.components[c].width;
     method[c] = names[static_cast<int>(found.components[c].method)];
     exact[c] = found.components[c].exact;
     records[c] = found.components[c].records;
+    orders[c] = found.components[c].orders;
   }
   return Rcpp::List::create(Rcpp::Named("parents") = as_list(found.parents), Rcpp::Named("score") = found.score,
                             Rcpp::Named("lower_bound") = found.lower_bound, Rcpp::Named("exact") = found.exact,
                             Rcpp::Named("size") = size, Rcpp::Named("width") = width, Rcpp::Named("method") = method,
                             Rcpp::Named("component_exact") = exact, Rcpp::Named("records") = records,
-                            Rcpp::Named("seconds") = found.seconds);
+                            Rcpp::Named("orders") = orders, Rcpp::Named("seconds") = found.seconds);
+}
+
+Rcpp::List as_list(const DagRanking& ranking) {
+  Rcpp::List dags(ranking.dags.size());
+  Rcpp::NumericVector scores(ranking.dags.size());
+  for (std::size_t d = 0; d < ranking.dags.size(); ++d) {
+    dags[d] = as_list(ranking.dags[d].parents);
+    scores[d] = ranking.dags[d].score;
+  }
+  return Rcpp::List::create(Rcpp::Named("parents") = dags, Rcpp::Named("scores") = scores, Rcpp::Named("exact") = ranking.exact);
+}
+
+// `sets[[v]]` a list of parent sets of node v, `scores[[v]]` their scores.
+ScoreTable as_table(const Rcpp::List& sets, const Rcpp::List& scores, bool dominated) {
+  ScoreTable table(sets.size());
+  for (R_xlen_t v = 0; v < sets.size(); ++v) {
+    const std::vector<std::vector<int>> list = as_sets(sets[v]);
+    Bitset all(static_cast<int>(sets.size()));
+    for (const auto& set : list) {
+      for (int u : set) all.set(u);
+    }
+    ParentSets& entry = table[v];
+    entry.candidates = all.members();
+    entry.scores = Rcpp::as<std::vector<double>>(scores[v]);
+    if (entry.candidates.size() > 62) {
+      throw InputError(message("node ", v + 1, " has ", entry.candidates.size(), " candidate parents; at most 62 are possible."));
+    }
+    for (const auto& set : list) {
+      std::uint64_t mask = 0;
+      for (int u : set) mask |= std::uint64_t{1} << entry.position(u);
+      entry.sets.push_back(mask);
+    }
+    drop_dominated(entry, dominated ? -std::numeric_limits<double>::infinity() : 0);
+  }
+  return table;
 }
 
 }  // namespace
@@ -118,32 +157,30 @@ Eigen::MatrixXd core_arc_alternatives(const Eigen::Map<Eigen::MatrixXd> g, Rcpp:
   return out;
 }
 
-// `sets[[v]]` a list of parent sets of node v, `scores[[v]]` their scores.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_best_dag(Rcpp::List sets, Rcpp::List scores, Rcpp::List settings, Rcpp::NumericVector seed, SEXP progress) {
   RMonitor monitor(progress);
   Rng rng = make_rng(seed);
-  ScoreTable table(sets.size());
-  for (R_xlen_t v = 0; v < sets.size(); ++v) {
-    const std::vector<std::vector<int>> list = as_sets(sets[v]);
-    Bitset all(static_cast<int>(sets.size()));
-    for (const auto& set : list) {
-      for (int u : set) all.set(u);
-    }
-    ParentSets& entry = table[v];
-    entry.candidates = all.members();
-    entry.scores = Rcpp::as<std::vector<double>>(scores[v]);
-    if (entry.candidates.size() > 62) {
-      throw InputError(message("node ", v + 1, " has ", entry.candidates.size(), " candidate parents; at most 62 are possible."));
-    }
-    for (const auto& set : list) {
-      std::uint64_t mask = 0;
-      for (int u : set) mask |= std::uint64_t{1} << entry.position(u);
-      entry.sets.push_back(mask);
-    }
-    drop_dominated(entry, 0);
-  }
-  return as_list(search_dag(table, as_search(settings), monitor, rng));
+  return as_list(search_dag(as_table(sets, scores, false), as_search(settings), monitor, rng));
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_rank_dags(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, int k,
+                          Rcpp::NumericVector seed, SEXP progress) {
+  RMonitor monitor(progress);
+  Rng rng = make_rng(seed);
+  ScoreOptions options = as_scores(settings);
+  options.dominated = true;
+  const ScoreTable table = score_parent_sets(g, as_space(space), options, monitor).table;
+  return as_list(rank_dags(table, k, as_search(settings), monitor, rng));
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_rank_scores(Rcpp::List sets, Rcpp::List scores, Rcpp::List settings, int k, Rcpp::NumericVector seed,
+                            SEXP progress) {
+  RMonitor monitor(progress);
+  Rng rng = make_rng(seed);
+  return as_list(rank_dags(as_table(sets, scores, true), k, as_search(settings), monitor, rng));
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -33,7 +33,7 @@ SpinModel model_of(const Rcpp::List& start) {
 
 Rcpp::List as_list(const IsingFit& fit) {
   return Rcpp::List::create(Rcpp::Named("W") = fit.model.w, Rcpp::Named("b") = fit.model.b, Rcpp::Named("loss") = fit.loss,
-                            Rcpp::Named("objective") = fit.objective,
+                            Rcpp::Named("objective") = fit.objective, Rcpp::Named("theorem_bound") = fit.theorem_bound,
                             Rcpp::Named("convergence") = granary::as_list(fit.convergence));
 }
 

@@ -143,6 +143,63 @@ std::vector<int> elimination_order(const MixedGraph& graph, EliminationRule rule
   return order;
 }
 
+std::vector<int> staged_elimination_order(const MixedGraph& graph, const std::vector<int>& stage,
+                                          const std::vector<double>& weight, WeightedRule rule, Monitor& monitor) {
+  const int n = graph.nodes();
+  if (static_cast<int>(stage.size()) != n || static_cast<int>(weight.size()) != n) {
+    throw InputError(message("an elimination in stages needs a stage and a weight for each of the ", n, " nodes."));
+  }
+  Remainder rest(graph);
+  using Cost = std::pair<double, double>;
+  const auto price = [&](int v) {
+    double total = weight[v] + 1e-3 * rest.degree(v);
+    for (int u : rest.neighbours(v)) total += weight[u];
+    const double fill = rest.fill_in(v);
+    return rule == WeightedRule::min_fill ? Cost(fill, total) : Cost(total, fill);
+  };
+  std::vector<int> order, stages = stage;
+  std::sort(stages.begin(), stages.end());
+  stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
+  std::vector<Cost> cost(n);
+  for (int now : stages) {
+    Bitset left(n);
+    for (int v = 0; v < n; ++v) left.set(v, stage[v] == now);
+    for (int v : left) cost[v] = price(v);
+    while (left.any()) {
+      monitor.progress(static_cast<double>(order.size()) / n);
+      int best = left.first();
+      for (int v : left) {
+        if (cost[v] < cost[best]) best = v;
+      }
+      left.reset(best);
+      order.push_back(best);
+      Bitset changed = rest.neighbours(best);  // and the neighbours of these: a new edge closes their triangles
+      for (int u : rest.neighbours(best)) changed |= rest.neighbours(u);
+      rest.eliminate(best, [](int, int) {});
+      for (int u : changed& left) cost[u] = price(u);
+    }
+  }
+  return order;
+}
+
+EliminationTree elimination_tree(const MixedGraph& graph, const std::vector<int>& order) {
+  const std::vector<int> rank = ranks(graph, order);
+  Remainder rest(graph);
+  EliminationTree tree;
+  for (int v : order) {
+    Bitset members = rest.neighbours(v);
+    int parent = -1;
+    for (int u : members) {
+      if (parent < 0 || rank[u] < parent) parent = rank[u];
+    }
+    members.set(v);
+    tree.clusters.push_back(members.members());
+    tree.parent.push_back(parent);
+    rest.eliminate(v, [](int, int) {});
+  }
+  return tree;
+}
+
 Triangulation triangulate(const MixedGraph& graph, const std::vector<int>& order) {
   const int n = graph.nodes();
   const std::vector<int> rank = ranks(graph, order);

@@ -22,6 +22,21 @@ bool is_chordal(const MixedGraph& graph);
 enum class EliminationRule { min_fill, min_degree };
 std::vector<int> elimination_order(const MixedGraph& graph, EliminationRule rule, Monitor& monitor);
 
+// Elimination in stages: every node of an earlier stage goes before any of a later one. With the continuous nodes of a mixed
+// network in stage 0 and the discrete ones in stage 1 the cliques have a strong root (Leimer 1989; Lauritzen 1992). A clique
+// weighs the sum of the weights of its members, the logarithms of their numbers of states.
+enum class WeightedRule { min_fill, min_weight };  // the other of the two decides ties, then the number of neighbours
+std::vector<int> staged_elimination_order(const MixedGraph& graph, const std::vector<int>& stage,
+                                          const std::vector<double>& weight, WeightedRule rule, Monitor& monitor);
+
+// Eliminating v leaves the cluster of v and its neighbours not yet eliminated, which hangs on the cluster of the first of these
+// to go. Not reduced to the maximal ones; one tree per connected component.
+struct EliminationTree {
+  std::vector<std::vector<int>> clusters;  // in the order of elimination, members increasing
+  std::vector<int> parent;                 // always a later cluster; -1 for a root
+};
+EliminationTree elimination_tree(const MixedGraph& graph, const std::vector<int>& order);
+
 struct Triangulation {
   std::vector<int> order;
   std::vector<std::pair<int, int>> fill;  // edges added, each (smaller, larger), in the order they arose

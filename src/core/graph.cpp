@@ -126,7 +126,9 @@ MixedGraph induced_subgraph(const MixedGraph& graph, const std::vector<int>& nod
   return result;
 }
 
-std::vector<int> connected_components(const MixedGraph& graph) {
+namespace {
+
+UnionFind joined_nodes(const MixedGraph& graph) {
   UnionFind sets(graph.nodes());
   for (int i = 0; i < graph.nodes(); ++i) {
     for (int j : graph.neighbours(i)) {
@@ -134,8 +136,14 @@ std::vector<int> connected_components(const MixedGraph& graph) {
       sets.unite(i, j);
     }
   }
-  return sets.labels();
+  return sets;
 }
+
+}  // namespace
+
+std::vector<int> connected_components(const MixedGraph& graph) { return joined_nodes(graph).labels(); }
+
+std::vector<std::vector<int>> component_members(const MixedGraph& graph) { return joined_nodes(graph).members(); }
 
 int structural_hamming_distance(const MixedGraph& a, const MixedGraph& b) {
   if (a.nodes() != b.nodes()) {

@@ -82,6 +82,7 @@ class MixedGraph {
 MixedGraph skeleton(const MixedGraph& graph);                                         // same adjacencies, all undirected
 MixedGraph induced_subgraph(const MixedGraph& graph, const std::vector<int>& nodes);  // node i of the result is nodes[i]
 std::vector<int> connected_components(const MixedGraph& graph);  // labels 0, 1, ... by smallest member, whatever the marks
+std::vector<std::vector<int>> component_members(const MixedGraph& graph);   // in that order, members increasing
 int structural_hamming_distance(const MixedGraph& a, const MixedGraph& b);  // pairs of nodes whose edge or marks differ
 
 // Along directed edges; both include the nodes asked for.

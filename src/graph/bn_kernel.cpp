@@ -272,13 +272,32 @@ MatrixXd bn_kernel_matrix(const BnStructure& s, BnBasis basis, Codes x, Codes y,
   return k;
 }
 
+namespace {
+
+// Group of the parents' pattern at node i, for all rows: columns are read as they lie in memory.
+Eigen::VectorXi groups_of(const BnStructure& s, int i, Codes x) {
+  Eigen::VectorXi at = Eigen::VectorXi::Zero(x.rows());
+  int stride = 1;
+  for (int u : s.parents[i]) {
+    at += stride * x.col(u);
+    stride *= s.levels[u];
+  }
+  if (!s.group.empty() && !s.group[i].empty()) {
+    for (Index r = 0; r < x.rows(); ++r) at[r] = s.group[i][at[r]];
+  }
+  return at;
+}
+
+}  // namespace
+
 std::vector<MatrixXd> bn_counts(const BnStructure& s, Codes x, const std::vector<char>& use) {
   std::vector<MatrixXd> counts;
-  for (int i = 0; i < s.nodes(); ++i) counts.push_back(MatrixXd::Zero(s.groups(i), s.levels[i]));
-  for (Index r = 0; r < x.rows(); ++r) {
-    if (!use.empty() && !use[r]) continue;
-    const std::vector<int> row = row_of(x, r);
-    for (int i = 0; i < s.nodes(); ++i) counts[i](s.group_of(i, row.data()), row[i]) += 1;
+  for (int i = 0; i < s.nodes(); ++i) {
+    counts.push_back(MatrixXd::Zero(s.groups(i), s.levels[i]));
+    const Eigen::VectorXi at = groups_of(s, i, x);
+    for (Index r = 0; r < x.rows(); ++r) {
+      if (use.empty() || use[r]) counts[i](at[r], x(r, i)) += 1;
+    }
   }
   return counts;
 }
@@ -300,9 +319,10 @@ BnTables bn_tables(const std::vector<MatrixXd>& counts, double alpha) {
 
 VectorXd bn_log_density(const BnStructure& s, const BnTables& tables, Codes x) {
   VectorXd out = VectorXd::Zero(x.rows());
-  for (Index r = 0; r < x.rows(); ++r) {
-    const std::vector<int> row = row_of(x, r);
-    for (int i = 0; i < s.nodes(); ++i) out[r] += std::log(tables[i](s.group_of(i, row.data()), row[i]));
+  for (int i = 0; i < s.nodes(); ++i) {  // one logarithm per cell of a table
+    const MatrixXd logs = tables[i].array().log().matrix();
+    const Eigen::VectorXi at = groups_of(s, i, x);
+    for (Index r = 0; r < x.rows(); ++r) out[r] += logs(at[r], x(r, i));
   }
   return out;
 }

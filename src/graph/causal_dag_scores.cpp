@@ -190,7 +190,7 @@ void drop_dominated(ParentSets& p, double tol) {
     if (!(p.scores[at] < infinity)) continue;
     bool dominated = false;
     for (std::size_t k = 0; k < out.sets.size() && !dominated; ++k) {
-      dominated = !(out.sets[k] & ~p.sets[at]) && out.scores[k] <= p.scores[at] + tol;
+      dominated = out.sets[k] == p.sets[at] || (!(out.sets[k] & ~p.sets[at]) && out.scores[k] <= p.scores[at] + tol);
     }
     if (dominated) continue;
     out.sets.push_back(p.sets[at]);
@@ -253,7 +253,7 @@ ParentSets score_node(ConstMatrixRef g, const SearchSpace& space, int node, cons
   const auto score = [&](std::uint64_t set, double residual) {
     return (options.likelihood ? std::log(residual) : residual / weight) + options.penalty * __builtin_popcountll(set);
   };
-  const double tol = tie_share * (options.likelihood ? 1 : g(node, node) / weight);
+  const double tol = options.dominated ? -infinity : tie_share * (options.likelihood ? 1 : g(node, node) / weight);
 
   SchurWalk walk(g, node, all.candidates, required, size);
   ParentSets out;
@@ -336,19 +336,22 @@ ScoreResult score_parent_sets(ConstMatrixRef g, const SearchSpace& space, const 
   return result;
 }
 
-ParentSets filter_sets(const ParentSets& sets, int parent, bool keep) {
-  const int bit = sets.position(parent);
-  if (bit < 0 && !keep) return sets;
+ParentSets keep_sets(const ParentSets& sets, const std::function<bool(std::uint64_t)>& wanted) {
   ParentSets out;
   out.candidates = sets.candidates;
   for (std::size_t k = 0; k < sets.sets.size(); ++k) {
-    const bool has = bit >= 0 && (sets.sets[k] >> bit & 1);
-    if (has != keep) continue;
+    if (!wanted(sets.sets[k])) continue;
     out.sets.push_back(sets.sets[k]);
     out.scores.push_back(sets.scores[k]);
   }
   tidy(out);
   return out;
+}
+
+ParentSets filter_sets(const ParentSets& sets, int parent, bool keep) {
+  const int bit = sets.position(parent);
+  if (bit < 0 && !keep) return sets;
+  return keep_sets(sets, [&](std::uint64_t set) { return (bit >= 0 && (set >> bit & 1)) == keep; });
 }
 
 VectorXd regression(ConstMatrixRef g, int node, const std::vector<int>& parents) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,8 @@ struct ScoreOptions {
   double penalty = 0;
   bool likelihood = false;
   int max_parents = 8;
-  double max_sets = 2e6;  // per node: `max_parents` is lowered for nodes with more
+  double max_sets = 2e6;   // per node: `max_parents` is lowered for nodes with more
+  bool dominated = false;  // keep sets that one of their subsets beats; no optimum needs them, but the second best DAG may
   int threads = 1;
 };
 
@@ -62,7 +64,11 @@ ParentSets score_node(ConstMatrixRef g, const SearchSpace& space, int node, cons
                       bool* singular);
 
 // Removes sets with a subset that scores no worse than `tol` above, candidates no set uses, and sorts. For scores made elsewhere.
+// With tol = -infinity only sets listed twice are removed.
 void drop_dominated(ParentSets& sets, double tol);
+
+// Keeps the sets for which `wanted` holds, and the candidates that some of these use.
+ParentSets keep_sets(const ParentSets& sets, const std::function<bool(std::uint64_t)>& wanted);
 
 // Keeps the sets of `node` that hold (or, with keep = false, do not hold) `parent`.
 ParentSets filter_sets(const ParentSets& sets, int parent, bool keep);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../core/errors.h"
 #include "causal_dag_greedy.h"
@@ -86,10 +87,10 @@ void start_choice(const ScoreTable& table, const std::vector<int>& nodes, Choice
 
 ComponentSearch search_component(const ScoreTable& table, const MixedGraph& graph, const std::vector<int>& nodes,
                                  const DagSearchOptions& options, Choice& chosen, Monitor& monitor, Rng& rng) {
-  ComponentSearch out{nodes, options.method, true, -1, 0};
+  ComponentSearch out{nodes, options.method, true, -1, 0, std::numeric_limits<double>::quiet_NaN()};
   const int k = static_cast<int>(nodes.size());
   const auto by_subsets = [&] {
-    subset_search(table, nodes, chosen, monitor);
+    out.orders = subset_search(table, nodes, chosen, monitor);
     out.method = DagSearch::subset;
     out.records = std::pow(2.0, k);
   };
@@ -161,9 +162,7 @@ DagSearchResult search_dag(const ScoreTable& table, const DagSearchOptions& opti
           message("node ", v + 1, " has no parent set with a finite score: required and forbidden arcs contradict each other."));
   }
   const MixedGraph graph = possible_arcs(table);
-  const std::vector<int> label = connected_components(graph);
-  std::vector<std::vector<int>> parts(p == 0 ? 0 : *std::max_element(label.begin(), label.end()) + 1);
-  for (int v = 0; v < p; ++v) parts[label[v]].push_back(v);
+  const std::vector<std::vector<int>> parts = component_members(graph);
   DagSearchResult result;
   Choice chosen(p, 0);
   double exact_part = 0;

@@ -6,11 +6,9 @@
 //   subset   best(U) = min_{v in U} best(U - v) + min_{S in U - v} f_v(S) over all subsets U of the component: p 2^p steps,
 //            up to 25 nodes (Silander, Myllymaki 2006);
 //   tree     dynamic programming along a tree decomposition of the graph of possible arcs, linear in p when its width and the
-//   degrees are
-//            bounded (Ordyniak, Szeider, JAIR 2013; Loh, Buehlmann, JMLR 15, 2014, section 6.2);
+//            degrees are bounded (Ordyniak, Szeider, JAIR 2013; Loh, Buehlmann, JMLR 15, 2014, section 6.2);
 //   family   the same along a decomposition in which every family {v} + parents lies in one bag: far fewer states per bag, wider
-//   bags
-//            (Korhonen, Parviainen 2013).
+//            bags (Korhonen, Parviainen 2013).
 // Others: order and greedy (see causal_dag_greedy.h). Acyclicity dropped, sum_v min f_v is a lower bound: for the inexact
 // searches it certifies how far the answer can be from the optimum.
 #pragma once
@@ -45,6 +43,7 @@ struct ComponentSearch {
   bool exact;
   int width;       // of the decomposition used or tried; -1 when none was needed
   double records;  // states visited: subsets or records
+  double orders;   // orders of the nodes that reach the optimum, where the search over subsets counts them; else NaN
 };
 
 struct DagSearchResult {
@@ -61,7 +60,9 @@ DagSearchResult search_dag(const ScoreTable& table, const DagSearchOptions& opti
 // The pieces, each on one connected component of the possible arcs. `chosen[v]` receives the parent set (bits of table[v]).
 using Choice = std::vector<std::uint64_t>;
 double subset_bytes(const ScoreTable& table, const std::vector<int>& nodes);
-void subset_search(const ScoreTable& table, const std::vector<int>& nodes, Choice& chosen, Monitor& monitor);
+// Returns the number of orders of the nodes along which the optimum is reached, up to rounding; NaN beyond 20 nodes, where
+// counting would take as much memory again.
+double subset_search(const ScoreTable& table, const std::vector<int>& nodes, Choice& chosen, Monitor& monitor);
 
 struct TreeStats {
   int width = -1;

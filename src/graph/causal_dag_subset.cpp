@@ -53,7 +53,33 @@ double subset_bytes(const ScoreTable& table, const std::vector<int>& nodes) {
   return bytes;
 }
 
-void subset_search(const ScoreTable& table, const std::vector<int>& nodes, Choice& chosen, Monitor& monitor) {
+namespace {
+
+constexpr int count_limit = 20;
+
+// An order reaches the optimum exactly when each of its beginnings does for the nodes it has.
+double count_orders(const std::vector<double>& best, const std::vector<BestWithin>& within) {
+  const int k = static_cast<int>(within.size());
+  if (k > count_limit) return std::numeric_limits<double>::quiet_NaN();
+  double scale = 0;
+  for (int v = 0; v < k; ++v) scale += std::abs(best[std::size_t{1} << v]);
+  const double tol = 1e-11 * scale;
+  std::vector<double> count(best.size(), 0);
+  count[0] = 1;
+  for (std::uint32_t set = 1; set < best.size(); ++set) {
+    if (!(best[set] < infinity)) continue;
+    for (std::uint32_t rest = set; rest; rest &= rest - 1) {
+      const int v = __builtin_ctz(rest);
+      const std::uint32_t without = set ^ (1u << v);
+      if (best[without] + within[v](set) <= best[set] + tol) count[set] += count[without];
+    }
+  }
+  return count.back();
+}
+
+}  // namespace
+
+double subset_search(const ScoreTable& table, const std::vector<int>& nodes, Choice& chosen, Monitor& monitor) {
   const int k = static_cast<int>(nodes.size());
   if (k > 25) throw InputError(message("the search over subsets handles components of at most 25 nodes, not ", k, "."));
   std::vector<BestWithin> within;
@@ -86,6 +112,7 @@ void subset_search(const ScoreTable& table, const std::vector<int>& nodes, Choic
       break;
     }
   }
+  return count_orders(best, within);
 }
 
 }  // namespace granary::graph

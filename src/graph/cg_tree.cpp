@@ -4,72 +4,24 @@
 #include <cmath>
 #include <utility>
 
+#include "../core/elimination.h"
 #include "../core/errors.h"
+#include "../core/monitor.h"
 
 namespace granary::graph {
 
 namespace {
 
-std::vector<Bitset> moral_rows(const CgNetwork& network) {
-  const MixedGraph moral = moral_graph(network.graph());
-  std::vector<Bitset> rows;
-  for (int v = 0; v < moral.nodes(); ++v) rows.push_back(moral.neighbours(v));
-  return rows;
-}
-
-void eliminate(std::vector<Bitset>& rows, int v) {
-  const Bitset around = rows[v];
-  for (int u : around) {
-    rows[u] |= around;
-    rows[u].reset(u);
-    rows[u].reset(v);
-  }
-  rows[v].clear();
-}
-
-// Small is good. Fill first or table size first; what is left decides ties.
-std::pair<double, double> price(const std::vector<Bitset>& rows, const std::vector<double>& log_levels, int v, bool by_fill) {
-  const int degree = rows[v].count();
-  double states = log_levels[v], missing = 0;
-  for (int u : rows[v]) {
-    states += log_levels[u];
-    missing += degree - 1 - rows[u].count_common(rows[v]);
-  }
-  return by_fill ? std::make_pair(missing, states + 1e-3 * degree) : std::make_pair(states + 1e-3 * degree, missing);
-}
-
-std::vector<int> greedy_order(const CgNetwork& network, bool by_fill) {
+std::vector<int> staged_order(const CgNetwork& network, WeightedRule rule) {
   const int n = network.nodes();
-  std::vector<Bitset> rows = moral_rows(network);
+  std::vector<int> stage(n);
   std::vector<double> log_levels(n, 0);
-  Bitset left(n);
   for (int v = 0; v < n; ++v) {
-    if (network.discrete(v))
-      log_levels[v] = std::log(network.levels(v));
-    else
-      left.set(v);
+    stage[v] = network.discrete(v);
+    if (network.discrete(v)) log_levels[v] = std::log(network.levels(v));
   }
-  std::vector<int> order;
-  std::vector<std::pair<double, double>> cost(n);
-  const auto run = [&]() {
-    for (int v : left) cost[v] = price(rows, log_levels, v, by_fill);
-    while (left.any()) {
-      int best = left.first();
-      for (int v : left) {
-        if (cost[v] < cost[best]) best = v;
-      }
-      left.reset(best);
-      order.push_back(best);
-      Bitset changed = rows[best];  // and the neighbours of these: new edges among them close their triangles
-      for (int u : rows[best]) changed |= rows[u];
-      eliminate(rows, best);
-      for (int u : changed& left) cost[u] = price(rows, log_levels, u, by_fill);
-    }
-  };
-  run();
-  for (int v = 0; v < n; ++v) left.set(v, network.discrete(v));
-  run();
-  return order;
+  Monitor monitor;
+  return staged_elimination_order(moral_graph(network.graph()), stage, log_levels, rule, monitor);
 }
 
 void measure(CgTree& tree, const std::vector<int>& levels) {
@@ -142,8 +94,11 @@ void absorb(CgTree& tree, bool discrete_only) {
 }  // namespace
 
 std::vector<int> strong_elimination_order(const CgNetwork& network, StrongRule rule) {
-  if (rule != StrongRule::best) return greedy_order(network, rule == StrongRule::min_fill);
-  const std::vector<int> fill = greedy_order(network, true), states = greedy_order(network, false);
+  if (rule != StrongRule::best) {
+    return staged_order(network, rule == StrongRule::min_fill ? WeightedRule::min_fill : WeightedRule::min_weight);
+  }
+  const std::vector<int> fill = staged_order(network, WeightedRule::min_fill);
+  const std::vector<int> states = staged_order(network, WeightedRule::min_weight);
   return build_tree(network, TreeKind::semi_elimination, fill).cost <=
                  build_tree(network, TreeKind::semi_elimination, states).cost
              ? fill
@@ -153,21 +108,12 @@ std::vector<int> strong_elimination_order(const CgNetwork& network, StrongRule r
 CgTree build_tree(const CgNetwork& network, TreeKind kind, std::vector<int> order, StrongRule rule) {
   if (order.empty()) order = strong_elimination_order(network, rule);
   check_order(network, order);
-  const int n = network.nodes();
-  std::vector<Bitset> rows = moral_rows(network);
-  std::vector<int> rank(n);
-  for (int k = 0; k < n; ++k) rank[order[k]] = k;
+  const EliminationTree eliminated = elimination_tree(moral_graph(network.graph()), order);
   CgTree tree;
   tree.order = order;
-  for (int v : order) {
-    CgCluster cluster{v, {}, {}, -1};
-    Bitset members = rows[v];
-    for (int u : members) {
-      if (cluster.parent < 0 || rank[u] < cluster.parent) cluster.parent = rank[u];
-    }
-    members.set(v);
-    for (int u : members) (network.discrete(u) ? cluster.discrete : cluster.continuous).push_back(u);
-    eliminate(rows, v);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    CgCluster cluster{order[k], {}, {}, eliminated.parent[k]};
+    for (int u : eliminated.clusters[k]) (network.discrete(u) ? cluster.discrete : cluster.continuous).push_back(u);
     tree.clusters.push_back(std::move(cluster));
   }
   if (kind != TreeKind::elimination) absorb(tree, kind == TreeKind::semi_elimination);

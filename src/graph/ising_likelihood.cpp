@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "../core/errors.h"
@@ -16,6 +17,18 @@ IsingData ising_data(ConstMatrixRef x) {
   data.mean = x.colwise().mean().transpose();
   data.second = x.transpose() * x / static_cast<double>(x.rows());
   data.second.diagonal().setZero();
+  std::vector<std::string> rows(x.rows(), std::string(x.cols(), '-'));
+  for (Index j = 0; j < x.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      if (x(i, j) > 0) rows[i][j] = '+';
+    }
+  }
+  std::sort(rows.begin(), rows.end());
+  for (std::size_t first = 0, last = 0; first < rows.size(); first = last) {
+    while (last < rows.size() && rows[last] == rows[first]) ++last;
+    const double share = static_cast<double>(last - first) / rows.size();
+    data.entropy -= share * std::log(share);
+  }
   return data;
 }
 
@@ -68,6 +81,47 @@ IsingBounds ising_bounds(const IsingData& data, double rho, bool field_penalty) 
   return bounds;
 }
 
+double ising_dual_value(const IsingData& data, const IsingObjective& objective, const SpinModel& model,
+                        const SpinMoments& moments) {
+  if (!(objective.rho > 0)) return -std::numeric_limits<double>::infinity();
+  const Index n = data.mean.size();
+  double entropy = moments.log_partition - moments.second.cwiseProduct(model.w).sum() - moments.mean.dot(model.b);
+  MatrixXd second = moments.second;
+  double outside = 0;  // largest distance of a bounded moment from that of the data
+  if (objective.field_penalty) {
+    outside = (moments.mean - data.mean).cwiseAbs().maxCoeff();
+  } else {
+    // The means have to be met exactly: mix in as much of a product law as takes them there.
+    const VectorXd off = moments.mean - data.mean;
+    double share = 0;
+    for (Index i = 0; i < n; ++i) {
+      if (off[i] != 0) share = std::max(share, std::abs(off[i]) / (std::abs(off[i]) + 1 - std::abs(data.mean[i])));
+    }
+    if (share > 0) {
+      share = std::min(1.0, 2 * share);  // twice as much as needed leaves the product law some entropy
+      const VectorXd mean = data.mean - (1 - share) / share * off;
+      double product = 0;
+      for (Index i = 0; i < n; ++i) {
+        for (const double q : {(1 + mean[i]) / 2, (1 - mean[i]) / 2}) product -= q > 0 ? q * std::log(q) : 0;
+      }
+      entropy = (1 - share) * entropy + share * product;
+      second = (1 - share) * second + share * mean * mean.transpose();
+    }
+  }
+  double squares = 0;
+  for (const auto& [i, j] : ising_pairs(n, objective.mask)) {
+    const double distance = std::abs(second(i, j) - data.second(i, j));
+    outside = std::max(outside, distance);
+    squares += 2 * distance * distance;
+  }
+  if (objective.penalty == IsingPenalty::ridge) {
+    if (objective.field_penalty) squares += (moments.mean - data.mean).squaredNorm();
+    return entropy - squares / (4 * objective.rho);
+  }
+  const double share = outside > objective.rho ? 1 - objective.rho / outside : 0;
+  return (1 - share) * entropy + share * data.entropy;
+}
+
 void certify_likelihood(const IsingData& data, const IsingObjective& objective, IsingFit& fit, Monitor& monitor) {
   const SpinMoments moments = exact_moments(fit.model.w, fit.model.b, monitor);
   fit.loss = moments.log_partition - data.second.cwiseProduct(fit.model.w).sum() - data.mean.dot(fit.model.b);
@@ -76,14 +130,16 @@ void certify_likelihood(const IsingData& data, const IsingObjective& objective, 
   gradient.diagonal().setZero();
   const IsingResidual residual = ising_residual(objective, fit.model, gradient, moments.mean - data.mean);
   fit.convergence.residual = residual.largest();
-  fit.convergence.gap = Convergence::unknown;
+  const double gap = fit.objective - ising_dual_value(data, objective, fit.model, moments);
+  fit.convergence.gap = std::isfinite(gap) ? std::max(gap, 0.0) : Convergence::unknown;
+  fit.theorem_bound = Convergence::unknown;
   if (objective.penalty == IsingPenalty::l1 && objective.rho > 0 && objective.mask.size() == 0) {
     // Theorem 5.2 with F at hand in place of F(0) = N log 2, which only bounds it.
     const IsingBounds bounds = ising_bounds(data, objective.rho, objective.field_penalty);
     const double share = fit.objective / (static_cast<double>(data.mean.size()) * std::log(2.0));
-    const double gap = residual.couplings * (fit.model.w.cwiseAbs().sum() + share * bounds.couplings) +
-                       residual.fields * (fit.model.b.cwiseAbs().sum() + share * bounds.fields);
-    if (std::isfinite(gap)) fit.convergence.gap = gap;
+    const double bound = residual.couplings * (fit.model.w.cwiseAbs().sum() + share * bounds.couplings) +
+                         residual.fields * (fit.model.b.cwiseAbs().sum() + share * bounds.fields);
+    if (std::isfinite(bound)) fit.theorem_bound = bound;
   }
 }
 

@@ -6,9 +6,18 @@
 // With D = E xx' - I - S and d = E x - m the solution satisfies D_ij = -rho sign(w_ij) on edges, |D_ij| <= rho elsewhere, d = 0;
 // the residual is the largest violation, in units of a moment, so that it does not depend on any scale.
 //
+// The dual problem is one of maximum entropy,
+//
+//   maximise  H(p)  over laws p of x with  |E_p x_i x_j - S_ij| <= rho,  E_p x_i = m_i   (|E_p x_i - m_i| <= rho)
+//
+// with the same value, so that every feasible law bounds F from below. The law of an estimate is feasible up to the residual; the
+// `gap` comes from mixing it with a product law that restores the means and with the empirical law, which lies inside all bounds
+// (the entropy of a mixture is at least the mixture of the entropies). The ridge has H(p) - ||E_p xx' - I - S||^2 / (4 rho) and
+// no bounds.
+//
 // Honorio (PhD thesis, Stony Brook 2012), chapter 5; equation numbers are those of the thesis. Its Theorem 5.2 bounds the
 // solution; with a subgradient g at (W, b) convexity gives F(W, b) - F* <= <g, (W, b) - (W*, b*)>, so residual and bounds
-// together prove how far F can be above its minimum: that is the `gap` of an exact fit with an l1 penalty.
+// together also prove how far F can be above its minimum, if more loosely: `theorem_bound`.
 #pragma once
 
 #include <vector>
@@ -23,6 +32,7 @@ struct IsingData {
   MatrixXd second;  // S, zero diagonal
   VectorXd mean;    // m
   Index rows = 0;
+  double entropy = 0;  // of the empirical law: log T if all rows differ
 };
 
 enum class IsingPenalty { l1, ridge };  // rho |W|_1 or rho ||W||_F^2
@@ -36,8 +46,9 @@ struct IsingObjective {
 
 struct IsingFit {
   SpinModel model;
-  double loss = Convergence::unknown;       // negative mean log-likelihood (or pseudo-likelihood)
-  double objective = Convergence::unknown;  // loss + penalty
+  double loss = Convergence::unknown;           // negative mean log-likelihood (or pseudo-likelihood)
+  double objective = Convergence::unknown;      // loss + penalty
+  double theorem_bound = Convergence::unknown;  // on objective - minimum, from Theorem 5.2 (l1 penalty, no mask)
   Convergence convergence;
 };
 
@@ -72,7 +83,11 @@ struct IsingLikelihoodOptions {
 IsingFit ising_likelihood(const IsingData& data, const IsingObjective& objective, const SpinModel& start,
                           const IsingLikelihoodOptions& options, Monitor& monitor);
 
-// Loss, residual and gap of any parameters, all exact.
+// A lower bound of the minimum of F by the dual, given the moments of some parameters; -infinity if there is none (rho = 0).
+double ising_dual_value(const IsingData& data, const IsingObjective& objective, const SpinModel& model,
+                        const SpinMoments& moments);
+
+// Loss, residual, gap and bound of any parameters, all exact.
 void certify_likelihood(const IsingData& data, const IsingObjective& objective, IsingFit& fit, Monitor& monitor);
 
 }  // namespace granary::graph

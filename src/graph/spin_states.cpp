@@ -125,10 +125,7 @@ std::vector<std::vector<int>> spin_components(ConstMatrixRef w) {
       if (w(i, j) != 0) sets.unite(i, j);
     }
   }
-  const std::vector<int> label = sets.labels();
-  std::vector<std::vector<int>> parts(sets.sets());
-  for (int i = 0; i < n; ++i) parts[label[i]].push_back(i);
-  return parts;
+  return sets.members();
 }
 
 int largest_component(ConstMatrixRef w) {

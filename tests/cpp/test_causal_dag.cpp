@@ -7,6 +7,7 @@
 #include "../../src/core/spd.h"
 #include "../../src/graph/causal_dag_gap.h"
 #include "../../src/graph/causal_dag_greedy.h"
+#include "../../src/graph/causal_dag_ranking.h"
 #include "../../src/graph/causal_dag_reach.h"
 #include "../../src/graph/causal_dag_search.h"
 #include "harness.h"
@@ -483,4 +484,99 @@ TEST("the same table at one and two threads") {
   options.threads = 2;
   const ScoreTable two = score_parent_sets(g, space_of(MixedGraph::complete(8)), options, monitor).table;
   for (int v = 0; v < 8; ++v) CHECK(one[v].sets == two[v].sets && one[v].scores == two[v].scores);
+}
+
+TEST("the ranking lists all 25, 543 DAGs once, by score; the first k are the same; components are merged") {
+  Monitor monitor;
+  Rng rng(31);
+  for (int p : {3, 4}) {
+    for (double penalty : {0.0, 0.1}) {
+      const MatrixXd g = random_covariance(p, rng);
+      ScoreOptions options = plain(p, penalty);
+      options.dominated = true;
+      const ScoreTable table = score_parent_sets(g, space_of(MixedGraph::complete(p)), options, monitor).table;
+      for (const ParentSets& sets : table) CHECK(sets.sets.size() == std::size_t{1} << (p - 1));
+      std::vector<double> scores;
+      for (const auto& dag : all_dags(p)) {
+        double sum = 0;
+        for (int v = 0; v < p; ++v) {
+          std::vector<int> parents;
+          for (int u = 0; u < p; ++u) {
+            if (dag[v] >> u & 1) parents.push_back(u);
+          }
+          sum += residual_variance(g, v, parents) + penalty * static_cast<double>(parents.size());
+        }
+        scores.push_back(sum);
+      }
+      std::sort(scores.begin(), scores.end());
+      for (DagSearch method : {DagSearch::subset, DagSearch::tree}) {
+        DagSearchOptions search;
+        search.method = method;
+        const DagRanking all = rank_dags(table, 1000, search, monitor, rng);
+        CHECK(all.exact && all.dags.size() == scores.size());
+        double worst = 0;
+        std::vector<std::vector<std::vector<int>>> seen;
+        for (std::size_t d = 0; d < all.dags.size(); ++d) {
+          worst = std::max(worst, std::abs(all.dags[d].score - scores[d]));
+          seen.push_back(all.dags[d].parents);
+        }
+        CHECK_NEAR(worst, 0, 1e-10);
+        std::sort(seen.begin(), seen.end());
+        CHECK(std::unique(seen.begin(), seen.end()) == seen.end());
+        const DagRanking few = rank_dags(table, 7, search, monitor, rng);
+        CHECK(few.dags.size() == 7);
+        for (int d = 0; d < 7; ++d) CHECK_NEAR(few.dags[d].score, scores[d], 1e-10);
+      }
+    }
+  }
+  // Two components of two nodes: nine DAGs, whose scores are the sums of those of the parts.
+  const MatrixXd g = random_covariance(4, rng);
+  MixedGraph two(4);
+  two.add_undirected(0, 2);
+  two.add_undirected(1, 3);
+  ScoreOptions options = plain(4, 0.05);
+  options.dominated = true;
+  const ScoreTable table = score_parent_sets(g, space_of(two), options, monitor).table;
+  const DagRanking ranked = rank_dags(table, 20, {}, monitor, rng);
+  CHECK(ranked.dags.size() == 9);
+  for (const RankedDag& dag : ranked.dags) CHECK_NEAR(dag.score, total(table, dag.parents), 1e-12);
+  for (std::size_t d = 1; d < ranked.dags.size(); ++d) CHECK(ranked.dags[d - 1].score <= ranked.dags[d].score);
+  CHECK_THROWS(rank_dags(table, 0, {}, monitor, rng), InputError);
+}
+
+TEST("orders that reach the optimum are counted") {
+  Monitor monitor;
+  Rng rng(32);
+  for (int round = 0; round < 12; ++round) {
+    const int p = 3 + round % 3;
+    const bool flat = round % 4 == 0;  // independent variables of equal variance: every order is optimal
+    const MatrixXd g = flat ? MatrixXd(MatrixXd::Identity(p, p)) : random_covariance(p, rng);
+    const ScoreTable table = score_parent_sets(g, space_of(MixedGraph::complete(p)), plain(p, 0.1), monitor).table;
+    std::vector<int> order(p);
+    std::iota(order.begin(), order.end(), 0);
+    double best = infinity;
+    int count = 0, all = 0;
+    do {
+      double sum = 0;
+      std::vector<bool> placed(p, false);
+      for (int v : order) {
+        std::uint64_t allowed = 0;
+        for (std::size_t c = 0; c < table[v].candidates.size(); ++c) {
+          if (placed[table[v].candidates[c]]) allowed |= std::uint64_t{1} << c;
+        }
+        sum += table[v].scores[table[v].best_within(allowed)];
+        placed[v] = true;
+      }
+      if (sum < best - 1e-9) count = 0;
+      best = std::min(best, sum);
+      count += sum <= best + 1e-9;
+      ++all;
+    } while (std::next_permutation(order.begin(), order.end()));
+    std::vector<int> nodes(p);
+    std::iota(nodes.begin(), nodes.end(), 0);
+    Choice chosen(p, 0);
+    const double orders = subset_search(table, nodes, chosen, monitor);
+    CHECK_NEAR(orders, count, 1e-9);
+    if (flat) CHECK_NEAR(orders, all, 1e-9);
+  }
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -296,4 +297,74 @@ TEST("nice tree decompositions are well formed and count independent sets") {
   // Paths: Fibonacci numbers.
   CHECK(independent_sets(grid_graph(1, 40), nice_tree_decomposition(junction_tree(triangulated(grid_graph(1, 40))))) ==
         267914296);
+}
+
+TEST("elimination in stages: stages in turn, a cheapest node at every step, and a strong root") {
+  Rng rng(11);
+  for (int round = 0; round < 60; ++round) {
+    const int n = 4 + static_cast<int>(rng.below(8));
+    const MixedGraph start = random_undirected_graph(n, 0.35, rng);
+    std::vector<int> stage(n);
+    std::vector<double> weight(n, 0);
+    for (int v = 0; v < n; ++v) {
+      stage[v] = static_cast<int>(rng.below(2)) * 5;  // any numbers will do
+      if (stage[v]) weight[v] = std::log(2.0 + static_cast<double>(rng.below(3)));
+    }
+    Monitor monitor;
+    for (WeightedRule rule : {WeightedRule::min_fill, WeightedRule::min_weight}) {
+      const std::vector<int> order = staged_elimination_order(start, stage, weight, rule, monitor);
+      bool staged = static_cast<int>(order.size()) == n, greedy = true;
+      MixedGraph graph = start;
+      Bitset left(n);
+      left.fill();
+      const auto cost = [&](int v) {
+        double missing = 0, total = weight[v] + 1e-3 * graph.degree(v);
+        for (int a : graph.neighbours(v)) {
+          total += weight[a];
+          for (int b : graph.neighbours(v)) missing += a < b && !graph.adjacent(a, b);
+        }
+        return rule == WeightedRule::min_fill ? std::make_pair(missing, total) : std::make_pair(total, missing);
+      };
+      for (int v : order) {
+        for (int u : left) {
+          staged = staged && stage[v] <= stage[u];
+          if (stage[u] != stage[v]) continue;
+          const auto a = cost(v), b = cost(u);
+          greedy = greedy && (a.first < b.first - 1e-12 || (a.first <= b.first + 1e-12 && a.second <= b.second + 1e-12));
+        }
+        const std::vector<int> around = graph.neighbours(v).members();
+        for (int a : around) {
+          for (int b : around) {
+            if (a < b) graph.add_undirected(a, b);
+          }
+        }
+        graph.remove_edges_of(v);
+        left.reset(v);
+      }
+      CHECK(staged && greedy);
+
+      // Every cluster is its node with the later ones it meets, and hangs on one that holds all of them. Strong: the part of a
+      // cluster of the first stage that lies in the last goes on towards the root.
+      const EliminationTree tree = elimination_tree(start, order);
+      const MixedGraph full = filled(start, triangulate(start, order));
+      bool right = static_cast<int>(tree.clusters.size()) == n;
+      for (int k = 0; k < n && right; ++k) {
+        std::vector<int> members = {order[k]};
+        for (int later = k + 1; later < n; ++later) {
+          if (full.adjacent(order[k], order[later])) members.push_back(order[later]);
+        }
+        std::sort(members.begin(), members.end());
+        right = tree.clusters[k] == members && (tree.parent[k] < 0) == (members.size() == 1) && tree.parent[k] < n;
+        if (tree.parent[k] < 0) continue;
+        right = right && tree.parent[k] > k;
+        const std::vector<int>& above = tree.clusters[tree.parent[k]];
+        for (int u : members) right = right && (u == order[k] || std::binary_search(above.begin(), above.end(), u));
+      }
+      CHECK(right);
+    }
+  }
+  Monitor monitor;
+  CHECK(staged_elimination_order(MixedGraph(0), {}, {}, WeightedRule::min_fill, monitor).empty());
+  CHECK_THROWS(staged_elimination_order(cycle_graph(4), {0, 1}, {0, 0, 0, 0}, WeightedRule::min_fill, monitor), InputError);
+  CHECK_THROWS(elimination_tree(cycle_graph(4), {0, 1, 2, 2}), InputError);
 }

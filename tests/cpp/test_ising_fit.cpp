@@ -195,7 +195,8 @@ TEST("likelihood: optimality, bounds, the gap, and the null model above the larg
     const IsingFit fit = ising_likelihood(data, objective, SpinModel(), options, monitor);
     CHECK(fit.convergence.converged);
     CHECK(fit.convergence.residual <= 1e-9);
-    CHECK(fit.convergence.gap >= 0 && fit.convergence.gap < 1e-4);
+    CHECK(fit.convergence.gap >= 0 && fit.convergence.gap < 1e-6);
+    CHECK(fit.theorem_bound >= 0 && fit.theorem_bound < 1e-4);
     CHECK_NEAR(fit.objective, objective_at(data, rho, fit.model), 1e-10);
     // no random neighbour is better
     for (int k = 0; k < 20; ++k) {
@@ -238,6 +239,46 @@ TEST("likelihood: two variables reproduce the log odds ratio; ridge and mask; pe
   const IsingFit bounded = ising_likelihood(ising_data(constant), both, SpinModel(), {}, monitor);
   CHECK(bounded.convergence.converged);
   CHECK(bounded.model.b.allFinite() && bounded.model.b[1] > 0);
+}
+
+TEST("likelihood: the duality gap bounds the distance to the optimum from anywhere, and vanishes at it") {
+  Monitor monitor;
+  Rng rng(16);
+  for (int round = 0; round < 30; ++round) {
+    const Index n = 4 + round % 3;
+    const SpinModel truth = random_model(n, 0.6, 0.6, rng);
+    const IsingData data = ising_data(exact_spin_sample(truth.w, truth.b, 60, rng, monitor));
+    CHECK(data.entropy > 0 && data.entropy <= std::log(60.0) + 1e-12);
+    IsingObjective objective;
+    objective.rho = 0.02 + 0.2 * rng.uniform();
+    objective.penalty = round % 3 == 0 ? IsingPenalty::ridge : IsingPenalty::l1;
+    objective.field_penalty = round % 2 == 0;
+    if (round % 5 == 0) {
+      objective.mask = MatrixXd::Ones(n, n);
+      objective.mask(0, 1) = objective.mask(1, 0) = 0;
+    }
+    IsingLikelihoodOptions options;
+    options.tol = 1e-10;
+    const IsingFit best = ising_likelihood(data, objective, SpinModel(), options, monitor);
+    CHECK(best.convergence.gap >= 0 && best.convergence.gap < 1e-7);
+    for (const double size : {1e-6, 1e-3, 0.1, 1.0}) {
+      const SpinModel step = random_model(n, 1, size, rng);
+      IsingFit other;
+      other.model = {best.model.w + step.w, best.model.b + size * step.b};
+      if (objective.mask.size() > 0) other.model.w = other.model.w.cwiseProduct(objective.mask);
+      certify_likelihood(data, objective, other, monitor);
+      CHECK(other.convergence.gap >= other.objective - best.objective - 1e-12);
+      // A lower bound that bounds: below the minimum, and of its size once the point is near.
+      CHECK(other.objective - other.convergence.gap <= best.objective + 1e-12);
+      if (size <= 1e-6) CHECK(other.convergence.gap < 1e-3);
+    }
+  }
+  IsingObjective free;
+  const IsingData data = ising_data(exact_spin_sample(MatrixXd::Zero(3, 3), VectorXd::Zero(3), 40, rng, monitor));
+  IsingFit fit;
+  fit.model = {MatrixXd::Zero(3, 3), VectorXd::Zero(3)};
+  certify_likelihood(data, free, fit, monitor);
+  CHECK(std::isnan(fit.convergence.gap));
 }
 
 TEST("pseudo-likelihood: gradient by differences, optimality, gap, and the symmetric null model") {

@@ -294,7 +294,7 @@ TEST("pc: the mixed test is G-squared, a partial correlation, or analysis of var
 TEST("pc: every version returns the CPDAG under an oracle") {
   Monitor monitor;
   Rng rng(6);
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 300; ++round) {
     const MixedGraph dag = random_dag(7, 0.2 + 0.3 * rng.uniform(), rng);
     const SeparationTest test(dag, range(7), {});
     const MixedGraph truth = dag_to_cpdag(dag);
@@ -318,7 +318,7 @@ TEST("pc: fci is the PAG of all equivalent ancestral graphs, by enumeration") {
   Monitor monitor;
   Rng rng(7);
   int superset = 0, equal = 0;
-  for (int round = 0; round < 80; ++round) {
+  for (int round = 0; round < 200; ++round) {
     const int hidden = 1 + static_cast<int>(rng.below(3)), seen = 4 + (round % 8 == 0);
     const int nodes = seen + hidden;
     const MixedGraph dag = random_dag(nodes, 0.25 + 0.25 * rng.uniform(), rng);
@@ -344,7 +344,7 @@ TEST("pc: fci is the PAG of all equivalent ancestral graphs, by enumeration") {
     }
   }
   CHECK(superset == 0);
-  CHECK(equal == 80 * 12);  // with so few nodes RFCI loses nothing
+  CHECK(equal == 200 * 12);  // with so few nodes RFCI loses nothing
 }
 
 TEST("pc: the rules for selection bias, by enumeration") {

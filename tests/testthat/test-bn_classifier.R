@@ -32,7 +32,8 @@ test_that("log-odds of the generative rule is that of its tables", {
   fit <- bn_classifier(d$x, d$y, dag = "tree", alpha = 0.5)
   spec <- granary:::bn_model_spec(fit)
   expect_equal(predict(fit, type = "logodds"),
-               granary:::core_bn_log_density(spec, unname(fit$cpts[["1"]]), fit$x) - granary:::core_bn_log_density(spec, unname(fit$cpts[["0"]]), fit$x) +
+               granary:::core_bn_log_density(spec, unname(fit$cpts[["1"]]), fit$x) - granary:::core_bn_log_density(spec, unname(fit$cpts[["0"]]),
+                                                                                                                   fit$x) +
                  log(sum(d$y == 1) / sum(d$y == 0)))
   expect_equal(unname(rowSums(fit$cpts[["1"]]$b)), rep(1, nrow(fit$cpts[["1"]]$b)))
 })

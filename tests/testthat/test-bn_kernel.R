@@ -106,7 +106,8 @@ test_that("bad data and graphs are named", {
   expect_error(bn_features(x, "a -> c"), "\"c\" is only in the graph", class = "granary_error_input")
   expect_error(bn_features(x, "a -- b"), "not directed", class = "granary_error_input")
   expect_error(bn_features(data.frame(a = factor(c("x", "x")), b = 0:1), "a -> b"), "two levels", class = "granary_error_input")
-  expect_warning(bn_features(data.frame(a = factor(c("x", "y"), c("x", "y", "z")), b = 0:1), "a -> b"), "do not occur", class = "granary_warning_input")
+  expect_warning(bn_features(data.frame(a = factor(c("x", "y"), c("x", "y", "z")), b = 0:1), "a -> b"), "do not occur",
+                 class = "granary_warning_input")
   expect_error(bn_kernel(x, data.frame(a = 1), "a -> b"), "`y` lacks the variable b", class = "granary_error_input")
   big <- as.data.frame(matrix(0:1, 2, 24, dimnames = list(NULL, paste0("v", 1:24))))
   star <- as_graph(data.frame(from = paste0("v", 1:23), to = "v24"), nodes = paste0("v", 1:24))

@@ -95,7 +95,7 @@ test_that("trees of 15 nodes are recovered, whatever the errors", {
     set.seed(seed)
     B <- tree_sem(15)
     x <- sim_sem(2000, B, errors = c("normal", "uniform", "laplace")[seed %% 3 + 1])
-    fit <- causal_dag(x, penalty = "ebic")
+    fit <- causal_dag(x)
     hits <- hits + (shd(fit$graph, as_graph(B != 0)) == 0)
     expect_true(fit$exact)
   }
@@ -170,8 +170,10 @@ test_that("background knowledge is honoured, and contradictions are named", {
   all <- causal_dag(x, background = background(required = cbind(truth[, 1], truth[, 2])), penalty = 1e6)
   expect_equal(all$score, sum(all$error_variance) + 1e6 * nrow(truth))
   expect_error(causal_dag(x, background = background(required = "V1 -> V2 -> V3 -> V1")), "cycle", class = "granary_error_input")
-  expect_error(causal_dag(x, background = background(required = "V1 -> V2", forbidden = "V1 -> V2")), "both required and forbidden", class = "granary_error_input")
-  expect_error(causal_dag(x, graph = as_graph("V1 -- V2; V3; V4; V5; V6"), background = background(required = "V1 -> V3")), "no edge", class = "granary_error_input")
+  expect_error(causal_dag(x, background = background(required = "V1 -> V2", forbidden = "V1 -> V2")), "both required and forbidden",
+               class = "granary_error_input")
+  expect_error(causal_dag(x, graph = as_graph("V1 -- V2; V3; V4; V5; V6"), background = background(required = "V1 -> V3")), "no edge",
+               class = "granary_error_input")
   expect_error(causal_dag(x, background = background(edges = "V1 -- V2")), "cannot be used", class = "granary_error_input")
 })
 
@@ -201,7 +203,8 @@ test_that("a graph that is too wide is refused with its width, and auto falls ba
   set.seed(8)
   x <- matrix(rnorm(300 * 30), 300)
   x <- x + x[, sample(30)]
-  expect_error(causal_dag(x, graph = complete(30), search = "tree", penalty = "none", max_parents = 2), "treewidth up to 2[89]", class = "granary_error_input")
+  expect_error(causal_dag(x, graph = complete(30), search = "tree", penalty = "none", max_parents = 2), "treewidth up to 2[89]",
+               class = "granary_error_input")
   expect_error(causal_dag(x, graph = complete(30), search = "subset", penalty = "none", max_parents = 2), "at most 25", class = "granary_error_input")
   suppressWarnings(expect_warning(fit <- causal_dag(x, graph = complete(30), penalty = "none", max_parents = 1, restarts = 0), "exact",
                                   class = "granary_warning_convergence"))
@@ -281,7 +284,8 @@ test_that("alternatives are what a search with that arc forced gives", {
   for (k in seq_len(nrow(prices))) {
     i <- prices$from[k]
     j <- prices$to[k]
-    turned <- tryCatch(causal_dag(x, prune = "none", graph = fit$moral, penalty = fit$penalty, background = background(required = paste(j, "->", i)))$score,
+    turned <- tryCatch(causal_dag(x, prune = "none", graph = fit$moral, penalty = fit$penalty,
+                                  background = background(required = paste(j, "->", i)))$score,
                        granary_error = function(e) Inf)
     apart <- causal_dag(x, prune = "none", graph = fit$moral, penalty = fit$penalty, background = background(gaps = paste(j, "->", i)))$score
     expect_equal(prices$reversed[k], turned - fit$score, tolerance = 1e-8)
@@ -290,6 +294,61 @@ test_that("alternatives are what a search with that arc forced gives", {
   expect_true(all(prices$without >= -1e-9))
   boot <- dag_bootstrap(fit, 5)
   expect_true(all(boot$directed >= 0 & boot$adjacent <= 1 + 1e-12))
+})
+
+test_that("the ranking is that of all DAGs, and a tie is seen", {
+  set.seed(20)
+  x <- sim_sem(100, random_sem(3, 2))
+  S <- cov(x) * 0.99
+  fit <- causal_dag(x, graph = complete(3), penalty = 0.1, prune = "none")
+  ranked <- dag_ranking(fit, 100)
+  expect_identical(nrow(ranked), 25L)
+  expect_true(attr(ranked, "exact"))
+  expect_false(is.unsorted(ranked$score))
+  expect_equal(ranked$score[1L], fit$score)
+  graphs <- attr(ranked, "graphs")
+  expect_identical(anyDuplicated(lapply(graphs, function(g) g$edges)), 0L)
+  local <- function(j, set) S[j, j] - if (length(set) > 0L) drop(S[j, set] %*% solve(S[set, set], S[set, j])) else 0
+  direct <- vapply(graphs, function(g) {
+    m <- as.matrix(g) == 2L
+    sum(vapply(1:3, function(j) local(j, which(m[, j])), 0)) + 0.1 * sum(m)
+  }, 0)
+  expect_equal(ranked$score, direct)
+  expect_equal(dag_ranking(fit, 4)$score, ranked$score[1:4])
+  expect_identical(ranked$lost[1L], "")
+  second <- setdiff(paste(edge_table(graphs[[2L]])$from, "->", edge_table(graphs[[2L]])$to), with(edge_table(graphs[[1L]]), paste(from, "->", to)))
+  expect_identical(ranked$gained[2L], paste(second, collapse = "; "))
+  # the likelihood cannot tell x -> y from y -> x
+  both <- dag_ranking(causal_dag(sim_sem(200, rbind(c(0, 1), 0)), weights = "likelihood", prune = "none"), 2)
+  expect_lt(both$excess[2L], 1e-12)
+  expect_output(print(both), "2 of them are tied")
+  expect_equal(causal_dag(S = diag(3), n = 50, weights = "likelihood")$optimal_orders, 6)
+  chain <- causal_dag(S = sem_cov(rbind(c(0, 1, 0), c(0, 0, 1), 0)))
+  expect_equal(chain$optimal_orders, 1)
+  expect_output(print(summary(chain)), "reach the optimum: 1")
+  best <- best_dag(data.frame(node = c("a", "a", "b", "b"), parents = c("", "b", "", "a"), score = c(3, 1, 3, 2)))
+  expect_equal(dag_ranking(best)$score, c(4, 5, 6))
+  expect_error(dag_ranking(fit, 0), "`k`", class = "granary_error_input")
+  expect_error(dag_ranking(1), "causal_dag", class = "granary_error_input")
+  expect_error(dag_ranking(causal_dag(x, search = "topdown")), "minimises nothing", class = "granary_error_input")
+})
+
+test_that("the moral graph by a threshold, on partial correlations or on the inverse itself", {
+  set.seed(21)
+  B <- tree_sem(5)
+  x <- sim_sem(2000, B) * 10
+  theta <- solve(cov(x) * 1999 / 2000)
+  moral <- moral_graph(x, threshold = 0.002, threshold_on = "precision")
+  expect_identical(unname(as.matrix(moral) > 0), unname(abs(theta) > 0.002 & !diag(5)))
+  partial <- moral_graph(x, threshold = 0.2)
+  expect_identical(unname(as.matrix(partial) > 0), unname(abs(cov2cor(theta)) > 0.2 & !diag(5)))
+  fit <- causal_dag(x, threshold = 0.002, threshold_on = "precision")
+  expect_identical(fit$moral$edges, moral$edges)
+  # tau = c sqrt(p / n), in the units of the data
+  expect_equal(shd(causal_dag(x / 10, threshold = 2 * sqrt(5 / 2000), threshold_on = "precision"), as_graph(B != 0)), 0)
+  expect_error(moral_graph(x, threshold = 2), "threshold", class = "granary_error_input")
+  expect_error(causal_dag(x, threshold = -1, threshold_on = "precision"), "threshold", class = "granary_error_input")
+  expect_error(moral_graph(x, threshold = 0.1, threshold_on = "both"), "threshold_on", class = "granary_error_input")
 })
 
 test_that("methods", {
@@ -369,7 +428,7 @@ test_that("many replicates, and failures once the variances are off", {
     variance <- rep(1, 15)
     variance[sample(15, 7)] <- ratio
     x <- sim_sem(2000, B, variance = variance, errors = c("normal", "uniform", "laplace")[seed %% 3 + 1])
-    shd(causal_dag(x, penalty = "ebic")$graph, as_graph(B != 0)) == 0
+    shd(causal_dag(x)$graph, as_graph(B != 0)) == 0
   }
   expect_gte(mean(vapply(1:50, run, NA, ratio = 1)), 0.9)
   expect_lt(mean(vapply(1:50, run, NA, ratio = 4)), 0.5)

@@ -41,6 +41,40 @@ test_that("a small network agrees with enumeration and numerical integration", {
   expect_equal(joint$covariance["reading", "reading"], 0)
 })
 
+test_that("random mixed networks agree with numerical integration over the continuous nodes", {
+  # D -> X -> Z, D -> Z, X -> Y <- Z, with D discrete; all but one of the continuous nodes are integrated out on a grid.
+  for (seed in 1:5) {
+    set.seed(seed)
+    state <- c("u", "v")
+    net <- cg_network("D -> X -> Z <- D; X -> Y <- Z", list(D = c(u = 0.3, v = 0.7)), list(
+      X = data.frame(D = state, intercept = rnorm(2), variance = runif(2, 0.3, 1)),
+      Z = data.frame(D = state, intercept = rnorm(2), X = rnorm(2), variance = runif(2, 0.3, 1)),
+      Y = list(intercept = rnorm(1), X = rnorm(1), Z = rnorm(1), variance = 0.5)
+    ))
+    r <- net$regressions
+    at <- seq(-9, 9, length.out = 361)
+    step <- at[2] - at[1]
+    y <- rnorm(1)
+    grid <- expand.grid(x = at, z = at)
+    density <- lapply(1:2, function(d) {
+      net$tables$D[[d]] * dnorm(grid$x, r$X$intercept[d], sqrt(r$X$variance[d])) *
+        dnorm(grid$z, r$Z$intercept[d] + r$Z$X[d] * grid$x, sqrt(r$Z$variance[d])) *
+        dnorm(y, r$Y$intercept + r$Y$X * grid$x + r$Y$Z * grid$z, sqrt(r$Y$variance))
+    })
+    mass <- vapply(density, sum, 0) * step^2
+    seen <- condition(net, list(Y = y))
+    expect_equal(seen$log_evidence, log(sum(mass)), tolerance = 1e-7)
+    expect_equal(unname(c(cg_marginal(seen, "D")$probabilities)), mass / sum(mass), tolerance = 1e-7)
+    weight <- (density[[1L]] + density[[2L]]) / sum(density[[1L]] + density[[2L]])
+    x <- cg_marginal(seen, "X")
+    z <- cg_marginal(seen, "Z")
+    expect_equal(c(x$mean, z$mean), c(sum(weight * grid$x), sum(weight * grid$z)), tolerance = 1e-6)
+    expect_equal(x$sd^2, sum(weight * (grid$x - x$mean)^2), tolerance = 1e-6)
+    joint <- cg_marginal(seen, c("X", "Z"), joint = TRUE)
+    expect_equal(joint$covariance[1L, 2L], sum(weight * (grid$x - x$mean) * (grid$z - z$mean)), tolerance = 1e-6)
+  }
+})
+
 test_that("findings are replaced, taken back, and may be uncertain", {
   net <- incinerator()
   a <- condition(condition(net, list(filter = "intact")), list(filter = "broken", reading = 1))
@@ -51,7 +85,8 @@ test_that("findings are replaced, taken back, and may be uncertain", {
   soft <- condition(net, list(filter = c(intact = 0.2, broken = 0.8)))
   expect_equal(soft$log_evidence, log(0.2 * 0.95 + 0.8 * 0.05), tolerance = 1e-12)
   expect_equal(cg_marginal(soft, "filter")$probabilities[["broken"]], 0.04 / 0.23, tolerance = 1e-12)
-  expect_equal(condition(net, data.frame(filter = "broken", reading = NA, waste = factor("household")))$log_evidence, log(0.05 * 0.7), tolerance = 1e-12)
+  expect_equal(condition(net, data.frame(filter = "broken", reading = NA, waste = factor("household")))$log_evidence, log(0.05 * 0.7),
+               tolerance = 1e-12)
   expect_identical(names(condition(net, list(filter = NA))$evidence), NULL)
 })
 
@@ -170,10 +205,12 @@ test_that("the trees of the paper", {
   two <- function(...) data.frame(expand.grid(..., stringsAsFactors = FALSE))
   g <- cg_network("A -> X <- B; X -> Y <- C; Y -> Z <- C", net(), list(
     X = cbind(two(A = c("a", "b"), B = c("a", "b")), intercept = 1:4, variance = 1:4),
-    Y = data.frame(C = c("a", "b"), X = c(1, 2), intercept = 0, variance = 1), Z = data.frame(C = c("a", "b"), Y = c(-1, 1), intercept = 0, variance = 1)
+    Y = data.frame(C = c("a", "b"), X = c(1, 2), intercept = 0, variance = 1), Z = data.frame(C = c("a", "b"), Y = c(-1, 1), intercept = 0,
+                                                                                              variance = 1)
   ))
   order <- c("Y", "X", "Z", "C", "A", "B")
-  sets <- function(tree) sort(vapply(seq_len(nrow(tree$clusters)), function(k) paste(sort(c(tree$clusters$discrete[[k]], tree$clusters$continuous[[k]])), collapse = ""), ""))
+  sets <- function(tree) sort(vapply(seq_len(nrow(tree$clusters)), function(k) paste(sort(c(tree$clusters$discrete[[k]],
+                                                                                            tree$clusters$continuous[[k]])), collapse = ""), ""))
   expect_identical(sets(cg_tree(g, order = order)), sort(c("CXYZ", "ABCXZ", "ABCZ", "ABC")))
   expect_identical(sets(cg_tree(g, "junction", order = order)), sort(c("CXYZ", "ABCXZ")))
   expect_identical(nrow(cg_tree(g, "elimination", order = order)$clusters), 6L)
@@ -187,7 +224,8 @@ test_that("pruning changes no posterior", {
   graph <- "A -> B -> C; A -> X -> Y -> Z; B -> Y; C -> W; W -> V; Y -> U"
   truth <- cg_network(graph, list(A = c(a = 0.3, b = 0.7), B = matrix(c(0.2, 0.8, 0.6, 0.4), 2, dimnames = list(B = c("a", "b"), A = c("a", "b"))),
                                   C = matrix(c(0.1, 0.9, 0.5, 0.5), 2, dimnames = list(C = c("a", "b"), B = c("a", "b")))),
-                      list(X = data.frame(A = c("a", "b"), intercept = c(0, 1), variance = 1), Y = data.frame(B = c("a", "b"), X = 1, intercept = c(0, -1), variance = 0.5),
+                      list(X = data.frame(A = c("a", "b"), intercept = c(0, 1), variance = 1),
+                           Y = data.frame(B = c("a", "b"), X = 1, intercept = c(0, -1), variance = 0.5),
                            Z = list(Y = 2, intercept = 0, variance = 1), W = data.frame(C = c("a", "b"), intercept = 0:1, variance = 1),
                            V = list(W = 1, intercept = 0, variance = 1), U = list(Y = 1, intercept = 3, variance = 1)))
   seen <- condition(truth, list(Y = 0.4, V = 1.2))
@@ -242,7 +280,8 @@ test_that("too little data is an error that names the configuration", {
   h <- data.frame(g = d$g, h = factor(c("u", "v", "u", "v")))
   expect_error(cg_fit("g -> h", h), "\"h\" in the configuration g = never cannot be estimated.*pseudo_count", class = "granary_error_input")
   expect_silent(cg_fit("g -> h", h, pseudo_count = 0.5))
-  expect_warning(cg_fit("g -> y", transform(d[1:3, ], g = factor(g), y = 7)), "variance of \"y\" in the configuration g = a is zero", class = "granary_warning_input")
+  expect_warning(cg_fit("g -> y", transform(d[1:3, ], g = factor(g), y = 7)), "variance of \"y\" in the configuration g = a is zero",
+                 class = "granary_warning_input")
   expect_error(cg_fit("x -> y", data.frame(x = 1, y = 1:5)), "\"x\" is constant there", class = "granary_error_input")
   expect_error(cg_fit("x -> y", data.frame(x = 1:3, y = 1)[0, ]), "at least one row", class = "granary_error_input")
   for (scale in c(1e-8, 1e8)) {
@@ -262,7 +301,8 @@ test_that("bad networks and findings are errors that say what is wrong", {
   expect_error(cg_network("A -> B", list(A = c(a = 0.5, b = 0.4), B = c(a = 1))), "dimensions", class = "granary_error_input")
   expect_error(cg_network("A", list(A = c(a = 0.5, b = 0.4))), "sum to one.*0.9", class = "granary_error_input")
   expect_error(cg_network("A", list(A = c(a = 1.5, b = -0.5))), "negative", class = "granary_error_input")
-  expect_error(cg_network("A -> Y", list(A = c(a = 0.5, b = 0.5)), list(Y = data.frame(A = "a", intercept = 0, variance = 1))), "none for A = b", class = "granary_error_input")
+  expect_error(cg_network("A -> Y", list(A = c(a = 0.5, b = 0.5)), list(Y = data.frame(A = "a", intercept = 0, variance = 1))), "none for A = b",
+               class = "granary_error_input")
   expect_error(cg_network("Y", list(), list(Y = list(intercept = 0, variance = -1))), "negative", class = "granary_error_input")
   expect_error(cg_network("Y -> Z", list(), list(Y = list(intercept = 0, variance = 1))), "\"Z\" is in neither", class = "granary_error_input")
   net <- incinerator()
@@ -276,7 +316,8 @@ test_that("bad networks and findings are errors that say what is wrong", {
   expect_identical(as.double(logLik(never, newdata = data.frame(A = "a", B = "v"))), -Inf)
   expect_error(predict(never, data.frame(B = "v", A = c("b", "b")), target = "filter"), class = "granary_error_input")
   expect_error(cg_marginal(net, "nothing"), "none of them", class = "granary_error_input")
-  expect_error(cg_map(cg_network("X -> Y", list(), list(X = list(intercept = 0, variance = 1), Y = list(intercept = 0, X = 2, variance = 0))), "mode"),
+  expect_error(cg_map(cg_network("X -> Y", list(), list(X = list(intercept = 0, variance = 1), Y = list(intercept = 0, X = 2, variance = 0))),
+                      "mode"),
                "positive variances", class = "granary_error_input")
 })
 

@@ -12,6 +12,46 @@ test_that("all ways to write a graph agree", {
   expect_identical(unname(types), c("dag", "undirected", "pdag", "mixed", "pag"))
 })
 
+test_that("model strings of bnlearn are read", {
+  expect_identical(as_graph("[a][b|a][c|a:b]"), as_graph("a -> b; a -> c; b -> c"))
+  expect_identical(as_graph("[a] [b]\n[c|b]")$nodes, c("a", "b", "c"))
+  expect_identical(as_graph("[a][b]")$type, "dag")
+  expect_identical(as_graph("[b][a|b]", nodes = c("a", "b", "c"))$nodes, c("a", "b", "c"))
+  expect_equal(shd("[a][b|a]", "b -> a"), 1)
+  expect_equal(compare_graphs("[a][b|a][c|b]", "a -> b -> c")$shd, 0)
+  expect_equal(shd(pc("[a][b][c|a:b]"), as_graph("a -> c <- b")), 0)
+  expect_error(as_graph("[a][b|z]"), "parent \"z\"", class = "granary_error_input")
+  expect_error(as_graph("[a][b|a"), "begins with a bracket", class = "granary_error_input")
+  expect_error(as_graph("[a][a]"), class = "granary_error_input")
+})
+
+test_that("networks of bnlearn are read", {
+  # Built by hand: the classes are lists, and this package does not need bnlearn to look into them.
+  arcs <- matrix(c("a", "b", "c", "b", "b", "c"), ncol = 2L, byrow = TRUE, dimnames = list(NULL, c("from", "to")))
+  bn <- structure(list(learning = list(), nodes = list(a = list(), b = list(), c = list()), arcs = arcs), class = "bn")
+  expect_equal(shd(as_graph(bn), as_graph("a -> b -- c")), 0)
+  expect_identical(as_graph(bn, nodes = c("x", "y", "z"))$nodes, c("x", "y", "z"))
+  fitted <- structure(list(a = list(parents = character()), b = list(parents = "a")), class = c("bn.fit", "bn.fit.gnet"))
+  expect_identical(as_graph(fitted), as_graph("a -> b"))
+  expect_error(as_graph(structure(list(1), class = "bn")), "not its parts", class = "granary_error_input")
+  skip_if_not_installed("bnlearn")
+  real <- getExportedValue("bnlearn", "model2network")("[a][b|a][c|a:b]")
+  expect_identical(as_graph(real), as_graph("[a][b|a][c|a:b]"))
+  expect_equal(shd(getExportedValue("bnlearn", "cpdag")(real), graph_cpdag("[a][b|a][c|a:b]")), 0)
+})
+
+test_that("fits are read where a graph is wanted", {
+  set.seed(1)
+  x <- sim_sem(300, rbind(c(0, 1, 0), c(0, 0, -1), 0))
+  fit <- causal_dag(x)
+  expect_identical(as_graph(fit), fit$graph)
+  expect_equal(compare_graphs(fit, "V1 -> V2 -> V3")$shd, 0)
+  table <- data.frame(node = c("a", "a", "b", "b"), parents = c("", "b", "", "a"), score = c(3, 1, 3, 2))
+  expect_equal(shd(best_dag(table), "b -> a"), 0)
+  net <- cg_fit(fit$graph, as.data.frame(x))
+  expect_identical(as_graph(net)$edges, fit$graph$edges)
+})
+
 test_that("igraph there and back", {
   skip_if_not_installed("igraph")
   for (text in c("a -> b <-> c; d o-o a", "a -- b -- c", "a -> b -> c")) {
@@ -126,4 +166,34 @@ test_that("simulated DAGs obey the seed, the degree and the covariance", {
   expect_identical(ncol(hidden$data), 20L - length(hidden$latent))
   expect_identical(sim_dag(4, latent = 2)$latent, "V2")
   expect_error(sim_dag(4, degree = 9), "at most", class = "granary_error_input")
+})
+
+test_that("autoplot() draws graphs, networks, Ising models and games", {
+  skip_if_not_installed("ggplot2")
+  autoplot <- ggplot2::autoplot
+  layers <- function(picture) {
+    expect_s3_class(picture, "ggplot")
+    pdf(NULL)
+    on.exit(dev.off())
+    ggplot2::ggplot_build(picture)$data
+  }
+  parts <- layers(autoplot(as_graph("a -> b <- c; c <-> d; d o-> e")))
+  expect_equal(nrow(parts[[1L]]), 4L)  # a line per edge
+  expect_equal(length(unique(parts[[2L]]$group)), 5L)  # an arrow head per arrow
+  expect_equal(nrow(parts[[3L]]), 1L)  # one circle
+  net <- condition(cg_fit("Species -> Sepal.Length -> Petal.Length", iris), list(Species = "setosa"))
+  nodes <- layers(autoplot(net))[[3L]]
+  expect_equal(sort(nodes$shape), c(21, 21, 22))
+  expect_equal(sum(nodes$fill == "grey55"), 1L)
+  set.seed(1)
+  sim <- sim_ising(6, density = 0.5, n = NULL)
+  edges <- layers(autoplot(sim))[[1L]]
+  expect_equal(nrow(edges), sum(sim$W[upper.tri(sim$W)] != 0))
+  expect_equal(nrow(layers(autoplot(sim, type = "heatmap"))[[1L]]), 36L)
+  game <- sim_game(5, 0.5, 1)
+  expect_equal(nrow(layers(autoplot(game))[[1L]]), sum(game$W != 0))
+  expect_equal(nrow(layers(autoplot(game, type = "heatmap", groups = c(2, 1, 2, 1, 1)))[[1L]]), 25L)
+  expect_error(autoplot(game, groups = 1:2), "groups", class = "granary_error_input")
+  expect_equal(length(layers(autoplot(ising_model(matrix(0, 2, 2))))), 2L)  # nodes and names alone
+  expect_error(autoplot(sim, layout = diag(2)), "layout", class = "granary_error_input")
 })

@@ -127,6 +127,25 @@ test_that("chains have the closed forms of log Z and correlations, and belief pr
   expect_equal(ising_logz(ising_model(matrix(0), 0.7)), log(2 * cosh(0.7)))
 })
 
+test_that("the gap of an exact fit is a duality gap, the bound of the theorem stands beside it", {
+  set.seed(13)
+  sim <- sim_ising(7, n = 80)
+  best <- ising_fit(sim$data, rho = 0.05, method = "exact", tol = 1e-9)
+  expect_lt(best$convergence$gap, 1e-6)
+  expect_true(best$theorem_bound >= 0 && best$theorem_bound < 1e-4)
+  expect_output(print(best), "duality gap")
+  expect_output(print(summary(best)), "Theorem 5.2")
+  early <- suppressWarnings(ising_fit(sim$data, rho = 0.05, method = "exact", max_iter = 3))
+  expect_gte(early$convergence$gap, early$objective - best$objective)
+  expect_gte(early$theorem_bound, early$objective - best$objective)
+  for (penalised in c(TRUE, FALSE)) {
+    ridge <- ising_fit(sim$data, rho = 0.1, method = "exact", penalty = "ridge", field_penalty = penalised, tol = 1e-9)
+    expect_true(is.na(ridge$theorem_bound) && ridge$convergence$gap < 1e-6)
+  }
+  rough <- suppressWarnings(ising_fit(sim$data, rho = 0.05, method = "fbs", max_iter = 50))
+  expect_gte(rough$convergence$gap, rough$objective - best$objective)
+})
+
 test_that("Gibbs moments come with R-hat, which warns of chains that do not mix", {
   set.seed(14)
   easy <- ising_moments(ising_model(toeplitz(c(0, 0.1, 0, 0))), "gibbs", samples = 500, sweeps = 50)

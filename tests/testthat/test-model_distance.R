@@ -174,7 +174,8 @@ test_that("valid bounds hold over random pairs; the counterexamples of the thesi
   for (rep in seq_len(if (Sys.getenv("GRANARY_EXTENDED") == "1") 10000 else 300)) {
     p <- sample(1:5, 1)
     scale <- exp(rnorm(1, 0, 2))
-    b <- lipschitz_bounds(gaussian_model(precision = scale * random_precision(p, 0.05)), gaussian_model(precision = scale * random_precision(p, 0.05)))
+    b <- lipschitz_bounds(gaussian_model(precision = scale * random_precision(p, 0.05)),
+                          gaussian_model(precision = scale * random_precision(p, 0.05)))
     b <- b[b$norm != "printed" & !is.na(b$exact), ]
     bad <- bad + sum(ifelse(b$side == "above", b$bound < b$exact - 1e-9, b$bound > b$exact + 1e-9))
   }

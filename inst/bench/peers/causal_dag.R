@@ -40,22 +40,22 @@ for (p in c(10, 15, 20)) {
   S <- cov(x) * (n - 1) / n
   complete <- as_graph(1 - diag(p), nodes = colnames(x))
   truth <- graph_cpdag(sim$graph)
-  ours <- timed(causal_dag(x, weights = "likelihood", graph = complete, prune = "none", max_parents = p, threads = 1))
+  ours <- timed(causal_dag(x, weights = "likelihood", penalty = "bic", graph = complete, prune = "none", max_parents = p, threads = 1))
   best <- bic(ours$value$B, S, n)
   note("BIC, complete graph", p, n, "causal_dag, subsets", ours$seconds, 0, shd(graph_cpdag(ours$value$graph), truth), TRUE)
   if (has("bnlearn")) {
-    hc <- timed(bnlearn::hc(as.data.frame(x), score = "bic-g"))
-    m <- bnlearn::amat(hc$value)
+    hc <- timed(getExportedValue("bnlearn", "hc")(as.data.frame(x), score = "bic-g"))
+    m <- getExportedValue("bnlearn", "amat")(hc$value)
     note("BIC, complete graph", p, n, "bnlearn::hc", hc$seconds, bic(m, S, n) - best, shd(graph_cpdag(as_graph(m)), truth), FALSE)
   }
   if (has("pcalg")) {
     score <- methods::new("GaussL0penObsScore", data = x)
-    ges <- timed(pcalg::ges(score))
+    ges <- timed(getExportedValue("pcalg", "ges")(score))
     m <- pcalg_dag(ges$value$repr)
     dimnames(m) <- list(colnames(x), colnames(x))
     note("BIC, complete graph", p, n, "pcalg::ges", ges$seconds, bic(m, S, n) - best, shd(graph_cpdag(as_graph(m)), truth), FALSE)
     if (p <= 15) {
-      simy <- timed(pcalg::simy(score))
+      simy <- timed(getExportedValue("pcalg", "simy")(score))
       m <- pcalg_dag(simy$value$repr)
       dimnames(m) <- list(colnames(x), colnames(x))
       note("BIC, complete graph", p, n, "pcalg::simy", simy$seconds, bic(m, S, n) - best, shd(graph_cpdag(as_graph(m)), truth), TRUE)
@@ -73,8 +73,8 @@ for (p in c(15, 50, 100)) {
   down <- timed(causal_dag(x, search = "topdown", threads = 1))
   note("equal variances", p, n, "causal_dag, top-down", down$seconds, down$value$score - ours$value$score, shd(down$value$graph, sim$graph), FALSE)
   if (has("bnlearn")) {
-    hc <- timed(bnlearn::hc(as.data.frame(x), score = "bic-g"))
-    note("equal variances", p, n, "bnlearn::hc", hc$seconds, NA, shd(as_graph(bnlearn::amat(hc$value)), sim$graph), FALSE)
+    hc <- timed(getExportedValue("bnlearn", "hc")(as.data.frame(x), score = "bic-g"))
+    note("equal variances", p, n, "bnlearn::hc", hc$seconds, NA, shd(as_graph(getExportedValue("bnlearn", "amat")(hc$value)), sim$graph), FALSE)
   }
 }
 results <- do.call(rbind, rows)

@@ -1,6 +1,7 @@
 # Rscript cg_network.R <file for the results, .rds>
 #
-# Times cg_fit(), condition() and cg_marginal() against BayesNetBP, which implements the same paper in R, on the examples of that package and on random
+# Times cg_fit(), condition() and cg_marginal() against BayesNetBP, which implements the same paper in R, on the examples of that package and on
+# random
 # networks, and against gRain on a discrete one. Both fit the same complete rows (the peer divides residual sums by the degrees of freedom). Peers are
 # looked for in the library GRANARY_PEERS and left out when they are not there. Beside each time stands the largest difference of the marginal
 # probabilities, means and standard deviations. Each time is processor time, the median of several
@@ -30,7 +31,8 @@ clock <- function(expr, times = 5L) {
 
 rows <- list()
 record <- function(case, step, granary, peer, peer_name, difference = NA) {
-  rows[[length(rows) + 1L]] <<- data.frame(case = case, step = step, granary = granary, peer = peer, ratio = peer / granary, against = peer_name, difference = difference)
+  rows[[length(rows) + 1L]] <<- data.frame(case = case, step = step, granary = granary, peer = peer, ratio = peer / granary, against = peer_name,
+                                           difference = difference)
 }
 
 compare_bayesnetbp <- function(case, adjacency, data, evidence) {
@@ -43,7 +45,9 @@ compare_bayesnetbp <- function(case, adjacency, data, evidence) {
   record(case, "fit and compile", clock(cg_fit(adjacency, data, variance = "unbiased")), peer_time, "BayesNetBP")
   seen <- condition(ours, evidence)
   absorbed <- peer$AbsorbEvidence(first, names(evidence), unname(evidence))
-  record(case, "findings", clock(condition(ours, evidence)), clock(peer$AbsorbEvidence(first, names(evidence), unname(evidence)), 3L), "BayesNetBP")
+  enter <- clock(condition(ours, evidence))
+  peer_enter <- clock(peer$AbsorbEvidence(first, names(evidence), unname(evidence)), 3L)
+  record(case, "inference: findings", enter, peer_enter, "BayesNetBP")
   nodes <- setdiff(names(data), names(evidence))
   ask <- clock(cg_marginal(seen, nodes))
   peer_ask <- clock(peer$Marginals(absorbed, nodes), 3L)
@@ -57,7 +61,8 @@ compare_bayesnetbp <- function(case, adjacency, data, evidence) {
     sd <- sqrt(sum(b$prob * (b$sd^2 + (b$mu - mean)^2)))
     max(abs(a$mean - mean), abs(a$sd - sd))
   }, 0)
-  record(case, "all marginals", ask, peer_ask, "BayesNetBP", max(gaps))
+  record(case, "inference: all marginals", ask, peer_ask, "BayesNetBP", max(gaps))
+  record(case, "inference, together", enter + ask, peer_enter + peer_ask, "BayesNetBP", max(gaps))
 }
 
 as_adjacency <- function(dag, nodes) methods::as(dag, "matrix")[nodes, nodes]
@@ -102,7 +107,8 @@ if (requireNamespace("BayesNetBP", quietly = TRUE) && requireNamespace("graph", 
       regressions = lapply(stats::setNames(seq_len(p)[-seq_len(k)], nodes[-seq_len(k)]), function(j) {
         parents <- nodes[adjacency[, j] == 1]
         discrete <- parents[startsWith(parents, "D")]
-        frame <- if (length(discrete) > 0) expand.grid(stats::setNames(rep(list(c("a", "b")), length(discrete)), discrete), stringsAsFactors = FALSE) else data.frame(row.names = 1L)
+        frame <- if (length(discrete) > 0) expand.grid(stats::setNames(rep(list(c("a", "b")), length(discrete)), discrete),
+                                                       stringsAsFactors = FALSE) else data.frame(row.names = 1L)
         size <- max(nrow(frame), 1L)
         for (z in setdiff(parents, discrete)) frame[[z]] <- stats::rnorm(size) / 2
         frame$intercept <- stats::rnorm(size)
@@ -129,7 +135,8 @@ if (requireNamespace("gRain", quietly = TRUE)) {
     for (i in seq_len(side)) for (j in seq_len(side)) {
       parents <- c(if (i > 1) name(i - 1, j), if (j > 1) name(i, j - 1))
       x <- matrix(stats::runif(2^(length(parents) + 1)) + 0.2, 2)
-      tables[[name(i, j)]] <- array(sweep(x, 2, colSums(x), "/"), rep(2, length(parents) + 1), stats::setNames(rep(list(c("a", "b")), length(parents) + 1), c(name(i, j), parents)))
+      tables[[name(i, j)]] <- array(sweep(x, 2, colSums(x), "/"), rep(2, length(parents) + 1),
+                                    stats::setNames(rep(list(c("a", "b")), length(parents) + 1), c(name(i, j), parents)))
       edges <- c(edges, if (length(parents) > 0) paste(parents, "->", name(i, j)))
     }
     text <- paste(edges, collapse = "; ")

@@ -39,7 +39,7 @@ seconds <- cpu(node <- ising_fit(x, method = "nodewise", tol = 1e-4))
 add("ising_fit nodewise", seconds, node$W, "EBIC along a path of 100 per variable, as IsingFit")
 
 if (requireNamespace("IsingFit", quietly = TRUE)) {
-  seconds <- cpu(peer <- IsingFit::IsingFit(binary, plot = FALSE, progressbar = FALSE))
+  seconds <- cpu(peer <- getExportedValue("IsingFit", "IsingFit")(binary, plot = FALSE, progressbar = FALSE))
   W <- as.matrix(peer$weiadj) / 8  # the logit changes by 8 w when a neighbour goes from 0 to 1
   add(paste("IsingFit", utils::packageVersion("IsingFit")), seconds, W, "glmnet")
   cat("largest difference of nodewise couplings, in units of w:", format(max(abs(node$W - W)), digits = 3), "\n")

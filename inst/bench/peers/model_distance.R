@@ -45,7 +45,8 @@ for (n in c(20, 100, 400)) {
   set.seed(1)
   nodes <- paste0("n", seq_len(n))
   dag <- as_graph(data.frame(from = nodes[-n], to = nodes[-1L]))
-  net <- function() discrete_bn(dag, setNames(c(list(c(0.5, 0.5)), lapply(seq_len(n - 1), function(i) { p <- runif(2, 0.2, 0.8); cbind(1 - p, p) })), nodes))
+  net <- function() discrete_bn(dag, setNames(c(list(c(0.5, 0.5)), lapply(seq_len(n - 1), function(i) { p <- runif(2, 0.2, 0.8); cbind(1 - p, p) })),
+                                              nodes))
   a <- net()
   b <- net()
   note(sprintf("KL of two chains of %d nodes, exact", n), "granary", cpu(function() model_distance(a, b)$value))

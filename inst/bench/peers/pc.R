@@ -1,8 +1,8 @@
 # Times pc(), fci() and rfci() against pcalg and bnlearn in one run. Rscript pc.R [output.rds] [extended]
 #
 # Seconds are processor time (user and system) of one thread, the smallest of a few runs, so that they mean something on a busy machine; `edges`
-# and `shd` say whether the
-# answers agree. Peers that are not installed are left out.
+# and `difference` (of adjacencies for pc, of marks for fci and rfci) say whether the answers agree. Peers that are not installed are left out. The
+# rows on threads are wall-clock seconds: processor time cannot fall.
 
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
 if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
@@ -11,6 +11,8 @@ arguments <- commandArgs(trailingOnly = TRUE)
 output <- if (length(arguments) > 0L) arguments[1L] else NA
 extended <- "extended" %in% arguments
 has <- function(package) requireNamespace(package, quietly = TRUE)
+pcalg <- function(name) getExportedValue("pcalg", name)
+bnlearn <- function(name) getExportedValue("bnlearn", name)
 
 cpu <- function(run, times = 3L) {
   best <- Inf
@@ -25,8 +27,11 @@ cpu <- function(run, times = 3L) {
 }
 
 rows <- list()
+# `times_ours`: seconds over those of the first method of the setting, granary.
 note <- function(setting, method, timed, edges, difference = NA) {
-  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = timed$seconds, edges = edges, difference = difference)
+  first <- Find(function(row) row$setting == setting, rows)
+  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = timed$seconds, edges = edges, difference = difference,
+                                           times_ours = if (is.null(first)) 1 else timed$seconds / first$seconds)
   print(rows[[length(rows)]], row.names = FALSE)
 }
 skeleton_of <- function(m) (m != 0 | t(m) != 0) * 1
@@ -42,23 +47,37 @@ compare_pc <- function(p, n, degree, alpha, slow = TRUE) {
   if (has("pcalg")) {
     stat <- function() list(C = stats::cor(x), n = n)
     fast <- cpu(function() {
-      pcalg::pc(stat(), pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable.fast", u2pd = "relaxed")
+      pcalg("pc")(stat(), pcalg("gaussCItest"), alpha, labels = colnames(x), skel.method = "stable.fast", u2pd = "relaxed")
     })
     note(setting, "pcalg stable.fast", fast, sum(skeleton_of(pcalg_matrix(fast$value))) / 2, sum(skeleton_of(pcalg_matrix(fast$value)) != mine) / 2)
-    only <- cpu(function() pcalg::skeleton(stat(), pcalg::gaussCItest, alpha, labels = colnames(x), method = "stable.fast"))
+    only <- cpu(function() pcalg("skeleton")(stat(), pcalg("gaussCItest"), alpha, labels = colnames(x), method = "stable.fast"))
     note(setting, "pcalg skeleton stable.fast", only, sum(skeleton_of(pcalg_matrix(only$value))) / 2,
          sum(skeleton_of(pcalg_matrix(only$value)) != mine) / 2)
     if (slow) {
-      plain <- cpu(function() pcalg::pc(stat(), pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable", u2pd = "relaxed"), 1L)
+      plain <- cpu(function() pcalg("pc")(stat(), pcalg("gaussCItest"), alpha, labels = colnames(x), skel.method = "stable", u2pd = "relaxed"), 1L)
       note(setting, "pcalg stable (R)", plain, sum(skeleton_of(pcalg_matrix(plain$value))) / 2,
            sum(skeleton_of(pcalg_matrix(plain$value)) != mine) / 2)
     }
   }
-  if (has("bnlearn") && (p <= 100 || extended)) {  # minutes and more beyond
+  if (has("bnlearn") && (p <= 300 || extended)) {  # at p = 1000 it needs a quarter of an hour and more
     frame <- as.data.frame(x)
-    theirs <- cpu(function() suppressWarnings(bnlearn::pc.stable(frame, test = "zf", alpha = alpha)), 1L)
-    m <- bnlearn::amat(theirs$value)
+    theirs <- cpu(function() suppressWarnings(bnlearn("pc.stable")(frame, test = "zf", alpha = alpha)), 1L)
+    m <- bnlearn("amat")(theirs$value)
     note(setting, "bnlearn pc.stable", theirs, sum(skeleton_of(m)) / 2, sum(skeleton_of(m) != mine) / 2)
+  }
+}
+
+# A problem large enough for threads to matter; the smallest of several runs, as other work on the machine only ever adds to it.
+compare_threads <- function(p, n, degree, alpha) {
+  set.seed(3)
+  x <- sim_dag(p, n = n, degree = degree)$data
+  setting <- sprintf("threads, pc, p = %d, n = %d, degree %g, alpha %g", p, n, degree, alpha)
+  base <- NULL
+  for (threads in 1:2) {
+    best <- Inf
+    for (k in 1:7) best <- min(best, system.time(fit <- pc(x, alpha = alpha, threads = threads))[["elapsed"]])
+    if (is.null(base)) base <- as.matrix(fit)
+    note(setting, paste(threads, if (threads == 1L) "thread" else "threads"), list(seconds = best), nrow(fit$edges), sum(base != as.matrix(fit)))
   }
 }
 
@@ -68,17 +87,19 @@ compare_latent <- function(p, n, degree, alpha) {
   stat <- list(C = stats::cor(x), n = n)
   # pcalg writes 1 circle, 2 arrow, 3 tail.
   translate <- function(m) c(0L, 3L, 2L, 1L)[m + 1L]
+  fit <- NULL
   for (name in c("fci", "rfci")) {
     setting <- sprintf("%s, p = %d, n = %d, degree %g, alpha %g", name, p, n, degree, alpha)
     fun <- get(name, asNamespace("granary"))
-    ours <- cpu(function() fun(x, alpha = alpha, conflicts = "overwrite", m_max = 3, threads = 1))
+    each <- cpu(function() for (k in 1:50) fit <<- fun(x, alpha = alpha, conflicts = "overwrite", m_max = 3, threads = 1))  # the clock ticks in ms
+    ours <- list(seconds = each$seconds / 50, value = fit)
     note(setting, "granary", ours, nrow(ours$value$edges))
     if (has("pcalg")) {
       theirs <- cpu(function() {
         if (name == "fci") {
-          pcalg::fci(stat, pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable", m.max = 3)
+          pcalg("fci")(stat, pcalg("gaussCItest"), alpha, labels = colnames(x), skel.method = "stable", m.max = 3)
         } else {
-          pcalg::rfci(stat, pcalg::gaussCItest, alpha, labels = colnames(x), skel.method = "stable", m.max = 3)
+          pcalg("rfci")(stat, pcalg("gaussCItest"), alpha, labels = colnames(x), skel.method = "stable", m.max = 3)
         }
       }, 1L)
       note(setting, "pcalg", theirs, sum(theirs$value@amat != 0) / 2, sum(translate(theirs$value@amat) != as.vector(as.matrix(ours$value))))
@@ -86,7 +107,10 @@ compare_latent <- function(p, n, degree, alpha) {
   }
 }
 
+compare_threads(1000, 50, 2, 0.04)
+compare_threads(300, 1000, 10, 0.05)
 compare_pc(100, 200, 3, 0.01)
+compare_pc(300, 50, 2, 0.04)
 compare_pc(1000, 50, 2, 0.04)
 compare_latent(50, 1000, 2, 0.01)
 compare_latent(100, 1000, 2, 0.01)
