@@ -37,6 +37,7 @@ compare_means <- function(y, ...) UseMethod("compare_means")
 #' @rdname compare_means
 #' @export
 compare_means.formula <- function(formula, data = NULL, ...) {
+  if (missing(formula)) fail_missing("formula")
   from <- tasks_from_formula(formula, data)
   compare_means.default(from$y, from$group, ...)
 }

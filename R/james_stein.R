@@ -43,6 +43,7 @@ james_stein <- function(y, ...) UseMethod("james_stein")
 #' @rdname james_stein
 #' @export
 james_stein.formula <- function(formula, data = NULL, ...) {
+  if (missing(formula)) fail_missing("formula")
   from <- tasks_from_formula(formula, data)
   fit <- james_stein.default(from$y, from$group, ...)
   fit$call <- shorten_call(renamed_call(match.call(), "james_stein"))

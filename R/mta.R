@@ -82,6 +82,7 @@ mta <- function(y, ...) UseMethod("mta")
 #' @rdname mta
 #' @export
 mta.formula <- function(formula, data = NULL, ...) {
+  if (missing(formula)) fail_missing("formula")
   from <- tasks_from_formula(formula, data)
   fit <- mta.default(from$y, from$group, ...)
   fit$call <- shorten_call(renamed_call(match.call(), "mta"))
