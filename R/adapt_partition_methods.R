@@ -1,0 +1,328 @@
+#' Fits on adaptive partitions
+#'
+#' What fits of [adapt_partition()] can do.
+#'
+#' @details
+#' `predict()` with `tau` gives the fit at another threshold of the path, at the same depth; the partitions are nested. `type = "cell"` gives the row of `cells` that holds each new row. `path()` lists
+#' all partitions of the threshold path: the threshold at which each appears, the constant `kappa` it corresponds to, the number of cells and the sum of squared residuals.
+#'
+#' `plot()` draws the step function over the rows for one column, the cells coloured by their means for two, and with `type = "path"` the sum of squares, or the cross-validated error, against the number of cells.
+#'
+#' @param object,x A fit.
+#' @param newdata New rows, as `x` of [adapt_partition()], or a data frame with the variables of the formula. `NULL` for the rows of the fit.
+#' @param tau Another threshold, for fits with `method = "threshold"`.
+#' @param type What to return, or to draw.
+#' @param x_new,y_new Further rows and their responses; with a formula `x_new` is a data frame, and `y_new` may be left out.
+#' @param refresh Make the table `cells` anew? `FALSE` saves time in a stream of single rows; the table is then absent.
+#' @param points For `plot()`: the largest number of rows to draw.
+#' @param ... Passed on to plotting functions; not used by other methods.
+#' @return `predict()` a vector; `update()` a fit; `path()`, `tidy()` and `summary()` data frames; `plot()` `NULL`, invisibly; `autoplot()` a ggplot.
+#' @family regression
+#' @name granary_partition
+#' @examples
+#' set.seed(1)
+#' x <- runif(500)
+#' y <- (x > 0.4) + rnorm(500, sd = 0.2)
+#' fit <- adapt_partition(x, y)
+#' summary(fit)
+#' head(path(fit))
+#' predict(fit, c(0.1, 0.7), tau = 0.01)
+#' fit <- update(fit, x_new = 0.5, y_new = 1.2)
+#' plot(fit, type = "path")
+NULL
+
+partition_titles <- c(threshold = "Adaptive partition by thresholding", cart = "Adaptive partition by dyadic CART", uniform = "Uniform partition")
+
+#' @rdname granary_partition
+#' @export
+print.granary_adapt_partition <- function(x, ...) {
+  short <- function(value) format(value, digits = 4L)
+  cli::cat_line(partition_titles[[x$method]], ": ", x$n, " rows, ", counted(length(x$names), "column", "columns"))
+  print_call(x$call)
+  now <- partition_now(x)
+  cli::cat_line(counted(now[["cells"]], "cell", "cells"), " of level at most ", x$j0, " (", x$split, ", ", x$a, " children", if (x$cuts == "quantile") ", at quantiles", ")")
+  if (x$method != "uniform") {
+    cli::cat_line("tau ", short(x$tau), ", kappa ", short(x$kappa), if (!is.null(x$folds)) " (cross-validated)", ", sigma ", short(x$sigma))
+  } else if (!is.null(x$folds)) {
+    cli::cat_line("level chosen by cross-validation")
+  }
+  cli::cat_line("Residual standard deviation ", short(sqrt(now[["sse"]] / x$n)))
+  invisible(x)
+}
+
+partition_now <- function(fit) {
+  if (!is.null(fit$cells)) return(c(cells = fit$n_cells, tree_size = fit$tree_size, sse = fit$sse))
+  core_partition_summary(partition_tree(fit), partition_rule(fit))
+}
+
+#' @rdname granary_partition
+#' @export
+summary.granary_adapt_partition <- function(object, ...) {
+  now <- partition_now(object)
+  if (is.null(object$cells)) object <- refresh_cells(object)
+  levels <- split(object$cells, object$cells$level)
+  table <- data.frame(level = as.integer(names(levels)), cells = vapply(levels, nrow, 0L), empty = vapply(levels, function(cells) sum(cells$n == 0), 0L),
+                      rows = vapply(levels, function(cells) sum(cells$n), 0L), row.names = NULL)
+  total <- core_partition_path(partition_tree(object))$sse[1L]
+  structure(list(fit = object, levels = table, r_squared = if (total > 0) 1 - now[["sse"]] / total else NA_real_), class = "summary_granary_adapt_partition")
+}
+
+#' @export
+print.summary_granary_adapt_partition <- function(x, ...) {
+  print(x$fit)
+  cli::cat_line("Share of the variance explained: ", format(x$r_squared, digits = 3L))
+  print(x$levels, row.names = FALSE)
+  invisible(x)
+}
+
+# New rows in the form the compiled code takes.
+partition_values <- function(fit, newdata, arg = "newdata") {
+  if (fit$split == "nested") {
+    newdata <- check_categories(newdata)
+    if (!all(fit$names %in% names(newdata))) {
+      if (length(newdata) != length(fit$names)) abort_input(sprintf("`%s` must have the columns %s.", arg, paste(fit$names, collapse = ", ")), arg)
+      names(newdata) <- fit$names
+    }
+    if (nrow(newdata) == 0L) abort_input(sprintf("`%s` must have at least one row, but it has none.", arg), arg)
+    return(nested_digits(fit$hierarchy, newdata[fit$names]))
+  }
+  if (is_plain_numeric(newdata) && is.null(dim(newdata)) && length(fit$names) == 1L) newdata <- matrix(newdata)
+  if (length(fit$names) > 1L && is_plain_numeric(newdata) && is.null(dim(newdata)) && length(newdata) == length(fit$names)) newdata <- matrix(newdata, 1L)
+  out <- new_design(newdata, fit$names, fit$design, arg, allow_sparse = FALSE)
+  attr(out, "contrasts") <- attr(out, "assign") <- NULL
+  out
+}
+
+#' @rdname granary_partition
+#' @export
+predict.granary_adapt_partition <- function(object, newdata = NULL, tau = NULL, type = c("response", "cell"), ...) {
+  type <- check_choice(type, c("response", "cell"))
+  tau <- check_number(tau, lower = 0, allow_null = TRUE)
+  if (!is.null(tau) && object$method != "threshold") abort_input("`tau` is for fits with method = \"threshold\" only.", "tau")
+  values <- if (is.null(newdata)) stream_rows(object$stream, object$n)$x else partition_values(object, newdata)
+  rule <- partition_rule(object, tau)
+  tree <- partition_tree(object)
+  out <- core_call(core_partition_predict(tree, values, rule, progress_bar("prediction")))
+  if (out$outside > 0L && !is.null(newdata)) {
+    warn_input(sprintf("%s outside the box of the fit, and got the value of the nearest cell.", counted(out$outside, "new row lies", "new rows lie")), "newdata")
+  }
+  if (type == "response") return(out$value)
+  cells <- core_call(core_partition_cells(tree, rule, progress_bar("cells")))
+  if (object$split == "nested") return(ifelse(out$empty > 0, NA_integer_, match(out$node, cells$node)))
+  cell_of(values, cells, out, object)
+}
+
+# Cells with rows are told by their node; those without by looking for the box.
+cell_of <- function(values, cells, found, fit) {
+  filled <- which(cells$n > 0)
+  at <- filled[match(found$node, cells$node[filled])]
+  at[found$empty > 0] <- NA
+  for (i in which(is.na(at))) {
+    x <- pmin(pmax(values[i, ], fit$box[1L, ]), fit$box[2L, ])
+    lower <- t(cells$lower)
+    upper <- t(cells$upper)
+    inside <- colSums(x >= lower & (x < upper | (x == upper & upper == fit$box[2L, ]))) == length(x)
+    at[i] <- which(inside)[1L]
+  }
+  at
+}
+
+#' @rdname granary_partition
+#' @export
+fitted.granary_adapt_partition <- function(object, ...) predict(object)
+
+#' @rdname granary_partition
+#' @export
+residuals.granary_adapt_partition <- function(object, ...) stream_rows(object$stream, object$n)$y - predict(object)
+
+#' @importFrom stats update
+#' @rdname granary_partition
+#' @export
+update.granary_adapt_partition <- function(object, x_new, y_new, refresh = TRUE, ...) {
+  if (missing(x_new)) fail_missing("x_new")
+  refresh <- check_flag(refresh)
+  if (missing(y_new)) {
+    if (is.null(object$response) || !is.data.frame(x_new)) fail_missing("y_new")
+    y_new <- tryCatch(eval(object$response, x_new, environment(object$design$terms)),
+                      error = function(e) abort_input(paste0("The response could not be found in `x_new`: ", conditionMessage(e), "."), "x_new"))
+  }
+  x <- partition_values(object, x_new, "x_new")
+  y <- unname(check_vector(y_new, "y_new", length = nrow(x), lower = -1e150, upper = 1e150))
+  if (object$split == "nested" && any(x < 0L)) {
+    at <- which(x < 0L, arr.ind = TRUE)[1L, ]
+    abort_input(sprintf("Row %d of `x_new` has a category of column %s that the first fit has not seen.", at[[1L]], label_of(object$names, at[[2L]])), "x_new")
+  }
+  if (object$winsorise) y <- pmin(pmax(y, object$range[1L]), object$range[2L])
+  if (object$stream$count != object$n) {  # this fit was updated before: go on from its own rows
+    rows <- stream_rows(object$stream, object$n)
+    object$stream <- new_stream(rows$x, rows$y, build_tree(object, rows))
+  }
+  tree <- partition_tree(object)
+  store_rows(object$stream, x, y)
+  outside <- core_call(core_partition_insert(tree, x, y))
+  if (outside > 0L) {
+    warn_input(sprintf("%s outside the box of the fit, and %s counted in the nearest cell. Give `box` to adapt_partition().",
+                       counted(outside, "new row lies", "new rows lie"), if (outside == 1L) "is" else "are"), "x_new")
+  }
+  object$n <- object$stream$count
+  object <- set_depth(object)
+  core_call(core_partition_deepen(tree, object$j0, NULL))
+  if (!object$truncate) object$range <- range(object$range, y)
+  object["cells"] <- object["n_cells"] <- object["tree_size"] <- object["sse"] <- object["path"] <- list(NULL)
+  if (refresh) {
+    object <- refresh_cells(object)
+    object$path <- thin_path(object)
+  }
+  object
+}
+
+#' @rdname granary_partition
+#' @export
+path <- function(object, ...) UseMethod("path")
+
+#' @rdname granary_partition
+#' @export
+path.default <- function(object, ...) {
+  if (missing(object)) fail_missing("object")
+  fail_input("object", "a fit of adapt_partition()", describe(object))
+}
+
+#' @rdname granary_partition
+#' @export
+path.granary_adapt_partition <- function(object, ...) {
+  if (object$method == "threshold") return(full_path(object))
+  if (is.null(object$path)) thin_path(object) else object$path
+}
+
+#' @rdname granary_partition
+#' @export
+tidy.granary_adapt_partition <- function(x, ...) {
+  if (is.null(x$cells)) x <- refresh_cells(x)
+  if (is.null(x$cells$lower)) return(x$cells)
+  lower <- as.data.frame(x$cells$lower)
+  upper <- as.data.frame(x$cells$upper)
+  names(lower) <- paste0(x$names, ".lower")
+  names(upper) <- paste0(x$names, ".upper")
+  cbind(lower, upper, x$cells[c("level", "n", "mean")])
+}
+
+partition_plot_type <- function(fit, type) {
+  d <- if (fit$split == "nested") 0L else length(fit$names)
+  if (is.null(type)) return(if (d %in% 1:2) "fit" else "path")
+  type <- check_choice(type, c("fit", "path"))
+  if (type == "fit" && !d %in% 1:2) abort_input("`type` must be \"path\" unless the fit has one or two numeric columns.", "type")
+  type
+}
+
+path_table <- function(fit) {
+  table <- if (is.null(fit$path)) thin_path(fit) else fit$path
+  table$value <- if (is.null(table$cv)) table$sse / fit$n else table$cv
+  table
+}
+
+rows_shown <- function(fit, points) {
+  points <- check_count(points, "points", lower = 0)
+  rows <- stream_rows(fit$stream, fit$n)
+  at <- if (fit$n > points) round(seq(1, fit$n, length.out = points)) else seq_len(fit$n)
+  list(x = rows$x[at, , drop = FALSE], y = rows$y[at])
+}
+
+#' @rdname granary_partition
+#' @export
+plot.granary_adapt_partition <- function(x, type = NULL, points = 2000, ...) {
+  type <- partition_plot_type(x, type)
+  if (type == "path") {
+    table <- path_table(x)
+    label <- if (is.null(table$cv)) "mean squared residual" else "cross-validated error"
+    draw(graphics::plot, table$n_cells, table$value, log = "x", type = "s", las = 1, xlab = "cells", ylab = label, col = sign_colours[["positive"]], user = list(...))
+    graphics::abline(v = partition_now(x)[["cells"]], lty = 3)
+    return(invisible())
+  }
+  if (is.null(x$cells)) x <- refresh_cells(x)
+  shown <- rows_shown(x, points)
+  if (length(x$names) == 1L) {
+    cells <- x$cells[order(x$cells$lower[, 1L]), ]
+    limits <- range(cells$mean, shown$y)
+    draw(graphics::plot, shown$x[, 1L], shown$y, pch = 19, cex = 0.4, col = "grey70", las = 1, xlim = x$box[, 1L], ylim = limits, xlab = x$names, ylab = "response", user = list(...))
+    graphics::segments(cells$lower[, 1L], cells$mean, cells$upper[, 1L], cells$mean, lwd = 2, col = sign_colours[["positive"]])
+    inner <- seq_len(nrow(cells) - 1L)
+    graphics::segments(cells$upper[inner, 1L], cells$mean[inner], cells$upper[inner, 1L], cells$mean[inner + 1L], lwd = 1, col = sign_colours[["positive"]])
+    return(invisible())
+  }
+  shades <- grDevices::hcl.colors(64L, "Blue-Red 2")
+  span <- range(x$cells$mean)
+  shade <- if (diff(span) > 0) 1 + floor(63.999 * (x$cells$mean - span[1L]) / diff(span)) else rep(32, nrow(x$cells))
+  draw(graphics::plot, NA, xlim = x$box[, 1L], ylim = x$box[, 2L], xlab = x$names[1L], ylab = x$names[2L], las = 1, xaxs = "i", yaxs = "i", user = list(...))
+  graphics::rect(x$cells$lower[, 1L], x$cells$lower[, 2L], x$cells$upper[, 1L], x$cells$upper[, 2L], col = shades[shade], border = "white", lwd = 0.3)
+  invisible()
+}
+
+#' @rdname granary_partition
+#' @usage \method{autoplot}{granary_adapt_partition}(object, type = NULL, points = 2000, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  type <- partition_plot_type(object, type)
+  if (type == "path") {
+    table <- path_table(object)
+    return(ggplot2::ggplot(table, ggplot2::aes(x = .data$n_cells, y = .data$value)) + ggplot2::geom_step(colour = sign_colours[["positive"]]) +
+             ggplot2::scale_x_continuous(trans = "log10") + ggplot2::geom_vline(xintercept = partition_now(object)[["cells"]], linetype = 3) +
+             ggplot2::labs(x = "cells", y = if (is.null(table$cv)) "mean squared residual" else "cross-validated error"))
+  }
+  cells <- tidy(object)
+  names(cells)[seq_len(2L * length(object$names))] <- if (length(object$names) == 1L) c("xmin", "xmax") else c("xmin", "ymin", "xmax", "ymax")
+  if (length(object$names) == 1L) {
+    shown <- rows_shown(object, points)
+    rows <- data.frame(x = shown$x[, 1L], y = shown$y)
+    return(ggplot2::ggplot(cells) + ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data$y), rows, colour = "grey70", size = 0.5) +
+             ggplot2::geom_segment(ggplot2::aes(x = .data$xmin, xend = .data$xmax, y = .data$mean, yend = .data$mean), colour = sign_colours[["positive"]]) +
+             ggplot2::labs(x = object$names, y = "response"))
+  }
+  ggplot2::ggplot(cells) +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$xmin, xmax = .data$xmax, ymin = .data$ymin, ymax = .data$ymax, fill = .data$mean), colour = "white") +
+    ggplot2::labs(x = object$names[1L], y = object$names[2L])
+}
+
+#' Bounds for regression on partitions
+#'
+#' What the theory promises for the cell means of a fixed partition, and the constants of the adaptive estimator.
+#'
+#' @details
+#' For a response with \eqn{|y| \le M}{|y| <= M}, \eqn{m} rows and a partition of \eqn{N} cells that does not depend on the response, with \eqn{c = 3 / (256 M^2)},
+#' \deqn{P(\|P f - \hat f\| > \eta) \le 4 N e^{-c m \eta^2 / N}, \qquad E \|P f - \hat f\|^2 \le \frac{N \log(4N) + N}{c m},}{P(|P f - fhat| > eta) <= 4 N exp(-c m eta^2 / N),  E |P f - fhat|^2 <= (N log(4 N) + N) / (c m),}
+#' where \eqn{P f} is the best approximation on the partition (the paper's integral for the second omits a factor two). `eta` is the distance not exceeded with probability `1 - delta`. The adaptive estimator has the rate
+#' \eqn{(\log m / m)^{2s / (2s + 1)}}{(log(m) / m)^(2 s / (2 s + 1))} with probability \eqn{1 - C m^{-\beta}}{1 - C m^(-beta)} if \eqn{\kappa \ge \kappa_0 = b M \sqrt{312 (\beta + 1/\gamma)}}{kappa >= kappa_0 = b M sqrt(312 (beta + 1/gamma))}, \eqn{b = 2 \sqrt{a - 1}}{b = 2 sqrt(a - 1)}, some sixty
+#' times `M`: a constant for proofs, not for data.
+#'
+#' @param m Number of rows.
+#' @param N Number of cells.
+#' @param M Bound of the absolute response.
+#' @param delta Probability of failure.
+#' @param a Children of a cell.
+#' @param beta,gamma Constants of the theorem on the adaptive estimator.
+#' @param s Smoothness, for the rate.
+#' @return A data frame with `m`, `N`, `eta`, `expected` (the bound of the expected squared distance), `kappa_0` and `rate`. Arguments may be vectors.
+#' @references
+#' Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant functions. *Journal of Machine Learning Research* 6, 1297--1321.
+#' @seealso [adapt_partition()]
+#' @family regression
+#' @export
+#' @examples
+#' partition_bound(m = 10^(4:6), N = 20)
+partition_bound <- function(m, N, M = 1, delta = 0.05, a = 2, beta = 1, gamma = 0.5, s = 1) {  # nolint: object_name_linter.
+  m <- unname(check_vector(m, lower = 1))
+  N <- unname(check_vector(N, "N", lower = 1))  # nolint: object_name_linter.
+  M <- unname(check_vector(M, "M", lower = 0, strict_lower = TRUE, upper = 1e100))  # nolint: object_name_linter.
+  delta <- unname(check_vector(delta, lower = 0, upper = 1, strict_lower = TRUE))
+  a <- unname(check_vector(a, lower = 2))
+  beta <- unname(check_vector(beta, lower = 0, strict_lower = TRUE))
+  gamma <- unname(check_vector(gamma, lower = 0, strict_lower = TRUE))
+  s <- unname(check_vector(s, lower = 0, strict_lower = TRUE))
+  size <- max(lengths(list(m, N, M, delta, a, beta, gamma, s)))
+  if (any(size %% lengths(list(m, N, M, delta, a, beta, gamma, s)) != 0L)) abort_input("The arguments must have equal lengths, or length one.", "N")
+  rate <- 3 / (256 * M^2)
+  data.frame(
+    m = rep_len(m, size), N = rep_len(N, size), eta = rep_len(sqrt(N * pmax(log(4 * N / delta), 0) / (rate * m)), size), expected = rep_len((N * log(4 * N) + N) / (rate * m), size),
+    kappa_0 = rep_len(2 * sqrt(a - 1) * M * sqrt(312 * (beta + 1 / gamma)), size), rate = rep_len((log(pmax(m, 3)) / m)^(2 * s / (2 * s + 1)), size)
+  )
+}
