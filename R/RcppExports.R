@@ -121,6 +121,14 @@ core_best_dag <- function(sets, scores, settings, seed, progress) {
     .Call(`_granary_core_best_dag`, sets, scores, settings, seed, progress)
 }
 
+core_rank_dags <- function(g, space, settings, k, seed, progress) {
+    .Call(`_granary_core_rank_dags`, g, space, settings, k, seed, progress)
+}
+
+core_rank_scores <- function(sets, scores, settings, k, seed, progress) {
+    .Call(`_granary_core_rank_scores`, sets, scores, settings, k, seed, progress)
+}
+
 core_dag_order <- function(g, space, settings, down, parents) {
     .Call(`_granary_core_dag_order`, g, space, settings, down, parents)
 }
@@ -527,5 +535,117 @@ core_kernel_parameters <- function(kernel, dimension) {
 
 core_kernel_gradient <- function(kernel, x, g, inputs) {
     .Call(`_granary_core_kernel_gradient`, kernel, x, g, inputs)
+}
+
+core_lasso <- function(x, y, logistic, settings, progress) {
+    .Call(`_granary_core_lasso`, x, y, logistic, settings, progress)
+}
+
+core_task_moments <- function(y, task, tasks) {
+    .Call(`_granary_core_task_moments`, y, task, tasks)
+}
+
+core_mta_common <- function(mean, s, tau2) {
+    .Call(`_granary_core_mta_common`, mean, s, tau2)
+}
+
+core_mta_common_weights <- function(s, tau2) {
+    .Call(`_granary_core_mta_common_weights`, s, tau2)
+}
+
+core_mta_dense <- function(a, mean, s, gamma, with_variance, progress) {
+    .Call(`_granary_core_mta_dense`, a, mean, s, gamma, with_variance, progress)
+}
+
+core_mta_sparse <- function(a, mean, s, gamma, with_variance, progress) {
+    .Call(`_granary_core_mta_sparse`, a, mean, s, gamma, with_variance, progress)
+}
+
+core_mta_weights <- function(a, s, gamma, progress) {
+    .Call(`_granary_core_mta_weights`, a, s, gamma, progress)
+}
+
+core_mta_pairwise_weights <- function(centres, s, gamma, progress) {
+    .Call(`_granary_core_mta_pairwise_weights`, centres, s, gamma, progress)
+}
+
+core_linear_risk <- function(mu, s, w) {
+    .Call(`_granary_core_linear_risk`, mu, s, w)
+}
+
+core_common_risk <- function(mu, s, tau2) {
+    .Call(`_granary_core_common_risk`, mu, s, tau2)
+}
+
+core_mta_vectors_common <- function(mean, common, scale, a, tau2, gamma, progress) {
+    .Call(`_granary_core_mta_vectors_common`, mean, common, scale, a, tau2, gamma, progress)
+}
+
+core_mta_vectors_blocks <- function(mean, blocks, a, tau2, gamma, progress) {
+    .Call(`_granary_core_mta_vectors_blocks`, mean, blocks, a, tau2, gamma, progress)
+}
+
+core_loo_risk <- function(y, task, tasks, sigma2, noise, estimator, a, gamma, progress) {
+    .Call(`_granary_core_loo_risk`, y, task, tasks, sigma2, noise, estimator, a, gamma, progress)
+}
+
+core_double_loo_risk <- function(y, task, tasks, sigma2, noise, estimator, gamma, tune_tasks, seed, threads, progress) {
+    .Call(`_granary_core_double_loo_risk`, y, task, tasks, sigma2, noise, estimator, gamma, tune_tasks, seed, threads, progress)
+}
+
+core_split_risk <- function(y, task, tasks, sigma2, noise, estimator, gamma, splits, seed, progress) {
+    .Call(`_granary_core_split_risk`, y, task, tasks, sigma2, noise, estimator, gamma, splits, seed, progress)
+}
+
+core_partition_points <- function(x, y, split, cuts, active, nested_bits) {
+    .Call(`_granary_core_partition_points`, x, y, split, cuts, active, nested_bits)
+}
+
+core_partition_grow <- function(tree, depth, progress) {
+    invisible(.Call(`_granary_core_partition_grow`, tree, depth, progress))
+}
+
+core_partition_insert <- function(tree, x, y) {
+    .Call(`_granary_core_partition_insert`, tree, x, y)
+}
+
+core_partition_deepen <- function(tree, depth, progress) {
+    invisible(.Call(`_granary_core_partition_deepen`, tree, depth, progress))
+}
+
+core_partition_size <- function(tree) {
+    .Call(`_granary_core_partition_size`, tree)
+}
+
+core_partition_sigma <- function(tree) {
+    .Call(`_granary_core_partition_sigma`, tree)
+}
+
+core_partition_predict <- function(tree, x, options, progress) {
+    .Call(`_granary_core_partition_predict`, tree, x, options, progress)
+}
+
+core_partition_cells <- function(tree, options, progress) {
+    .Call(`_granary_core_partition_cells`, tree, options, progress)
+}
+
+core_partition_summary <- function(tree, options) {
+    .Call(`_granary_core_partition_summary`, tree, options)
+}
+
+core_partition_path <- function(tree) {
+    .Call(`_granary_core_partition_path`, tree)
+}
+
+core_partition_nodes <- function(tree) {
+    .Call(`_granary_core_partition_nodes`, tree)
+}
+
+core_partition_cv <- function(tree, fold, folds, grid, depth, options, log_power, threads, progress) {
+    .Call(`_granary_core_partition_cv`, tree, fold, folds, grid, depth, options, log_power, threads, progress)
+}
+
+core_store_rows <- function(x_buffer, y_buffer, at, x, y) {
+    invisible(.Call(`_granary_core_store_rows`, x_buffer, y_buffer, at, x, y))
 }
 

@@ -14,7 +14,8 @@
 #'
 #' @param x,object A cross-validated fit.
 #' @param rule The rule that picks the penalty; by default the one the fit was made with.
-#' @param ... For `coef()` and `predict()`, passed on to the method of the underlying fit (new data, type of prediction); for `plot()`, to
+#' @param newdata Rows to predict for, in the form the underlying fit takes them; `NULL` for the data of the fit.
+#' @param ... For `coef()` and `predict()`, passed on to the method of the underlying fit (such as the type of prediction); for `plot()`, to
 #'   [graphics::plot()].
 #' @return `print()` its argument invisibly, `plot()` `NULL` invisibly, `autoplot()` a ggplot, `coef()` and `predict()` what the underlying fit
 #'   gives at the chosen penalty.
@@ -26,12 +27,14 @@
 #' y <- x[, 1] - x[, 2] + rnorm(100)
 #' cv <- cv_lasso(x, y, folds = 5)
 #' cv
-#' plot(cv)
+#' coef(cv, rule = "1se")
 #' predict(cv, x[1:3, ])
+#' plot(cv)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot(cv)
 NULL
 
 # refit(rows): the path, at the penalties of `fit`, fitted to these rows; held_out(refit, rows): losses, one row per left-out row and one
-# column per penalty. A column may be missing where a refit stopped its path early.
+# column per penalty, NA where there is none. A penalty that some fold could not score has no mean and is not chosen.
 cross_validate <- function(fit, n, folds, refit, held_out, rule, measure, label = "cross-validation") {
   rule <- check_choice(rule, c("min", "1se"))
   folds <- check_folds(folds, n)
@@ -40,6 +43,7 @@ cross_validate <- function(fit, n, folds, refit, held_out, rule, measure, label 
   results <- resample_lapply(parts, function(part) {
     train <- refit(which(folds != part))
     loss <- held_out(train, which(folds == part))
+    stopifnot(ncol(loss) == count)
     list(total = colSums(loss), rows = nrow(loss), converged = all(convergence_table(train$convergence)$converged %in% TRUE))
   }, label)
   stopped <- sum(!vapply(results, `[[`, NA, "converged"))
@@ -51,6 +55,7 @@ cross_validate <- function(fit, n, folds, refit, held_out, rule, measure, label 
   mean <- rowSums(totals) / sum(rows)
   averages <- sweep(totals, 2L, rows, `/`)
   se <- apply(averages, 1L, stats::sd) / sqrt(length(parts))
+  if (all(is.na(mean))) abort_numeric("No penalty could be scored on all folds. Use fewer folds, or penalties that every fold can be fitted at.")
   new_fit(
     c(paste0("cv_", sub("^granary_", "", class(fit)[1L])), "cv"),
     fit = fit, lambda = fit$lambda, table = data.frame(lambda = fit$lambda, mean = mean, se = se), folds = folds, rule = rule, measure = measure,
@@ -88,8 +93,8 @@ coef.granary_cv <- function(object, rule = NULL, ...) {
 
 #' @rdname granary_cv
 #' @export
-predict.granary_cv <- function(object, ..., rule = NULL) {
-  predict(object$fit, ..., lambda = object$lambda[cv_choice(object, if (is.null(rule)) object$rule else rule)])
+predict.granary_cv <- function(object, newdata = NULL, ..., rule = NULL) {
+  predict(object$fit, newdata, ..., lambda = object$lambda[cv_choice(object, if (is.null(rule)) object$rule else rule)])
 }
 
 #' @rdname granary_cv

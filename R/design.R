@@ -1,5 +1,19 @@
 # What supervised methods share: designs, responses, formulas, new data.
 
+# The call of a method as the user wrote it: by the name of the generic.
+generic_call <- function(call, name) {
+  call[[1L]] <- as.name(name)
+  shorten_call(call)
+}
+
+# For methods with `...` that they do not pass on: a misspelt argument is an error, not silence.
+refuse_dots <- function(...) {
+  if (...length() == 0L) return(invisible())
+  name <- names(list(...))[1L]
+  abort_input(paste0("There is no argument ", if (length(name) == 1L && nzchar(name)) paste0("`", name, "`") else "for one of the values given",
+                     ". See the help page for those there are."))
+}
+
 # A design as the solvers take it: a double matrix, or a dgCMatrix where `allow_sparse`, with names for all its columns.
 check_design <- function(x, arg = deparse1(substitute(x)), allow_sparse = TRUE, min_rows = 2L) {
   force(arg)

@@ -401,6 +401,36 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_rank_dags
+Rcpp::List core_rank_dags(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, int k, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_rank_dags(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP kSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rank_dags(g, space, settings, k, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_rank_scores
+Rcpp::List core_rank_scores(Rcpp::List sets, Rcpp::List scores, Rcpp::List settings, int k, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_rank_scores(SEXP setsSEXP, SEXP scoresSEXP, SEXP settingsSEXP, SEXP kSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type sets(setsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type scores(scoresSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rank_scores(sets, scores, settings, k, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_dag_order
 Rcpp::List core_dag_order(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, bool down, bool parents);
 RcppExport SEXP _granary_core_dag_order(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP downSEXP, SEXP parentsSEXP) {
@@ -1767,6 +1797,379 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_lasso
+Rcpp::List core_lasso(SEXP x, const Eigen::Map<Eigen::VectorXd> y, bool logistic, Rcpp::List settings, SEXP progress);
+RcppExport SEXP _granary_core_lasso(SEXP xSEXP, SEXP ySEXP, SEXP logisticSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< bool >::type logistic(logisticSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_lasso(x, y, logistic, settings, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_task_moments
+Rcpp::List core_task_moments(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks);
+RcppExport SEXP _granary_core_task_moments(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
+    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_task_moments(y, task, tasks));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mta_common
+Rcpp::List core_mta_common(const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> s, double tau2);
+RcppExport SEXP _granary_core_mta_common(SEXP meanSEXP, SEXP sSEXP, SEXP tau2SEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mta_common(mean, s, tau2));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mta_common_weights
+Eigen::MatrixXd core_mta_common_weights(const Eigen::Map<Eigen::VectorXd> s, double tau2);
+RcppExport SEXP _granary_core_mta_common_weights(SEXP sSEXP, SEXP tau2SEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mta_common_weights(s, tau2));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mta_dense
+Rcpp::List core_mta_dense(const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> s, double gamma, bool with_variance, SEXP progress);
+RcppExport SEXP _granary_core_mta_dense(SEXP aSEXP, SEXP meanSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP with_varianceSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< bool >::type with_variance(with_varianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mta_dense(a, mean, s, gamma, with_variance, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mta_sparse
+Rcpp::List core_mta_sparse(const Eigen::Map<Eigen::SparseMatrix<double>> a, const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> s, double gamma, bool with_variance, SEXP progress);
+RcppExport SEXP _granary_core_mta_sparse(SEXP aSEXP, SEXP meanSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP with_varianceSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::SparseMatrix<double>> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< bool >::type with_variance(with_varianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mta_sparse(a, mean, s, gamma, with_variance, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mta_weights
+Eigen::MatrixXd core_mta_weights(const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> s, double gamma, SEXP progress);
+RcppExport SEXP _granary_core_mta_weights(SEXP aSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mta_weights(a, s, gamma, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mta_pairwise_weights
+Eigen::MatrixXd core_mta_pairwise_weights(const Eigen::Map<Eigen::VectorXd> centres, const Eigen::Map<Eigen::VectorXd> s, double gamma, SEXP progress);
+RcppExport SEXP _granary_core_mta_pairwise_weights(SEXP centresSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type centres(centresSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mta_pairwise_weights(centres, s, gamma, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_linear_risk
+Eigen::VectorXd core_linear_risk(const Eigen::Map<Eigen::VectorXd> mu, const Eigen::Map<Eigen::VectorXd> s, const Eigen::Map<Eigen::MatrixXd> w);
+RcppExport SEXP _granary_core_linear_risk(SEXP muSEXP, SEXP sSEXP, SEXP wSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mu(muSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_linear_risk(mu, s, w));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_common_risk
+Eigen::VectorXd core_common_risk(const Eigen::Map<Eigen::VectorXd> mu, const Eigen::Map<Eigen::VectorXd> s, double tau2);
+RcppExport SEXP _granary_core_common_risk(SEXP muSEXP, SEXP sSEXP, SEXP tau2SEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mu(muSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    rcpp_result_gen = Rcpp::wrap(core_common_risk(mu, s, tau2));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mta_vectors_common
+Rcpp::List core_mta_vectors_common(const Eigen::Map<Eigen::MatrixXd> mean, const Eigen::Map<Eigen::MatrixXd> common, const Eigen::Map<Eigen::VectorXd> scale, const Eigen::Map<Eigen::MatrixXd> a, double tau2, double gamma, SEXP progress);
+RcppExport SEXP _granary_core_mta_vectors_common(SEXP meanSEXP, SEXP commonSEXP, SEXP scaleSEXP, SEXP aSEXP, SEXP tau2SEXP, SEXP gammaSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type common(commonSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type scale(scaleSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mta_vectors_common(mean, common, scale, a, tau2, gamma, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mta_vectors_blocks
+Rcpp::List core_mta_vectors_blocks(const Eigen::Map<Eigen::MatrixXd> mean, Rcpp::List blocks, const Eigen::Map<Eigen::MatrixXd> a, double tau2, double gamma, SEXP progress);
+RcppExport SEXP _granary_core_mta_vectors_blocks(SEXP meanSEXP, SEXP blocksSEXP, SEXP aSEXP, SEXP tau2SEXP, SEXP gammaSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type blocks(blocksSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mta_vectors_blocks(mean, blocks, a, tau2, gamma, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_loo_risk
+Rcpp::List core_loo_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> gamma, SEXP progress);
+RcppExport SEXP _granary_core_loo_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP aSEXP, SEXP gammaSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
+    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
+    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< std::string >::type estimator(estimatorSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_loo_risk(y, task, tasks, sigma2, noise, estimator, a, gamma, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_double_loo_risk
+Rcpp::List core_double_loo_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::VectorXd> gamma, int tune_tasks, Rcpp::NumericVector seed, int threads, SEXP progress);
+RcppExport SEXP _granary_core_double_loo_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP gammaSEXP, SEXP tune_tasksSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
+    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
+    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< std::string >::type estimator(estimatorSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< int >::type tune_tasks(tune_tasksSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_double_loo_risk(y, task, tasks, sigma2, noise, estimator, gamma, tune_tasks, seed, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_split_risk
+Eigen::VectorXd core_split_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::VectorXd> gamma, int splits, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_split_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP gammaSEXP, SEXP splitsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
+    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
+    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< std::string >::type estimator(estimatorSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< int >::type splits(splitsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_split_risk(y, task, tasks, sigma2, noise, estimator, gamma, splits, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_points
+SEXP core_partition_points(SEXP x, const Eigen::Map<Eigen::VectorXd> y, std::string split, Rcpp::List cuts, Rcpp::IntegerVector active, std::vector<int> nested_bits);
+RcppExport SEXP _granary_core_partition_points(SEXP xSEXP, SEXP ySEXP, SEXP splitSEXP, SEXP cutsSEXP, SEXP activeSEXP, SEXP nested_bitsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< std::string >::type split(splitSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type cuts(cutsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type active(activeSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type nested_bits(nested_bitsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_points(x, y, split, cuts, active, nested_bits));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_grow
+void core_partition_grow(SEXP tree, int depth, SEXP progress);
+RcppExport SEXP _granary_core_partition_grow(SEXP treeSEXP, SEXP depthSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    Rcpp::traits::input_parameter< int >::type depth(depthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    core_partition_grow(tree, depth, progress);
+    return R_NilValue;
+END_RCPP
+}
+// core_partition_insert
+int core_partition_insert(SEXP tree, SEXP x, const Eigen::Map<Eigen::VectorXd> y);
+RcppExport SEXP _granary_core_partition_insert(SEXP treeSEXP, SEXP xSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_insert(tree, x, y));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_deepen
+void core_partition_deepen(SEXP tree, int depth, SEXP progress);
+RcppExport SEXP _granary_core_partition_deepen(SEXP treeSEXP, SEXP depthSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    Rcpp::traits::input_parameter< int >::type depth(depthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    core_partition_deepen(tree, depth, progress);
+    return R_NilValue;
+END_RCPP
+}
+// core_partition_size
+Rcpp::IntegerVector core_partition_size(SEXP tree);
+RcppExport SEXP _granary_core_partition_size(SEXP treeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_size(tree));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_sigma
+double core_partition_sigma(SEXP tree);
+RcppExport SEXP _granary_core_partition_sigma(SEXP treeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_sigma(tree));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_predict
+Rcpp::List core_partition_predict(SEXP tree, SEXP x, Rcpp::List options, SEXP progress);
+RcppExport SEXP _granary_core_partition_predict(SEXP treeSEXP, SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_predict(tree, x, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_cells
+Rcpp::List core_partition_cells(SEXP tree, Rcpp::List options, SEXP progress);
+RcppExport SEXP _granary_core_partition_cells(SEXP treeSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_cells(tree, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_summary
+Rcpp::NumericVector core_partition_summary(SEXP tree, Rcpp::List options);
+RcppExport SEXP _granary_core_partition_summary(SEXP treeSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_summary(tree, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_path
+Rcpp::List core_partition_path(SEXP tree);
+RcppExport SEXP _granary_core_partition_path(SEXP treeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_path(tree));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_nodes
+Rcpp::List core_partition_nodes(SEXP tree);
+RcppExport SEXP _granary_core_partition_nodes(SEXP treeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_nodes(tree));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_cv
+Eigen::MatrixXd core_partition_cv(SEXP tree, Rcpp::IntegerVector fold, int folds, const Eigen::Map<Eigen::VectorXd> grid, int depth, Rcpp::List options, int log_power, int threads, SEXP progress);
+RcppExport SEXP _granary_core_partition_cv(SEXP treeSEXP, SEXP foldSEXP, SEXP foldsSEXP, SEXP gridSEXP, SEXP depthSEXP, SEXP optionsSEXP, SEXP log_powerSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type fold(foldSEXP);
+    Rcpp::traits::input_parameter< int >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type grid(gridSEXP);
+    Rcpp::traits::input_parameter< int >::type depth(depthSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< int >::type log_power(log_powerSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_cv(tree, fold, folds, grid, depth, options, log_power, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_store_rows
+void core_store_rows(SEXP x_buffer, SEXP y_buffer, int at, SEXP x, const Eigen::Map<Eigen::VectorXd> y);
+RcppExport SEXP _granary_core_store_rows(SEXP x_bufferSEXP, SEXP y_bufferSEXP, SEXP atSEXP, SEXP xSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type x_buffer(x_bufferSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y_buffer(y_bufferSEXP);
+    Rcpp::traits::input_parameter< int >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    core_store_rows(x_buffer, y_buffer, at, x, y);
+    return R_NilValue;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
@@ -1799,6 +2202,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_causal_dag", (DL_FUNC) &_granary_core_causal_dag, 5},
     {"_granary_core_arc_alternatives", (DL_FUNC) &_granary_core_arc_alternatives, 6},
     {"_granary_core_best_dag", (DL_FUNC) &_granary_core_best_dag, 5},
+    {"_granary_core_rank_dags", (DL_FUNC) &_granary_core_rank_dags, 6},
+    {"_granary_core_rank_scores", (DL_FUNC) &_granary_core_rank_scores, 6},
     {"_granary_core_dag_order", (DL_FUNC) &_granary_core_dag_order, 5},
     {"_granary_core_dag_fit", (DL_FUNC) &_granary_core_dag_fit, 3},
     {"_granary_core_dag_prune", (DL_FUNC) &_granary_core_dag_prune, 6},
@@ -1901,6 +2306,34 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
     {"_granary_core_kernel_gradient", (DL_FUNC) &_granary_core_kernel_gradient, 4},
+    {"_granary_core_lasso", (DL_FUNC) &_granary_core_lasso, 5},
+    {"_granary_core_task_moments", (DL_FUNC) &_granary_core_task_moments, 3},
+    {"_granary_core_mta_common", (DL_FUNC) &_granary_core_mta_common, 3},
+    {"_granary_core_mta_common_weights", (DL_FUNC) &_granary_core_mta_common_weights, 2},
+    {"_granary_core_mta_dense", (DL_FUNC) &_granary_core_mta_dense, 6},
+    {"_granary_core_mta_sparse", (DL_FUNC) &_granary_core_mta_sparse, 6},
+    {"_granary_core_mta_weights", (DL_FUNC) &_granary_core_mta_weights, 4},
+    {"_granary_core_mta_pairwise_weights", (DL_FUNC) &_granary_core_mta_pairwise_weights, 4},
+    {"_granary_core_linear_risk", (DL_FUNC) &_granary_core_linear_risk, 3},
+    {"_granary_core_common_risk", (DL_FUNC) &_granary_core_common_risk, 3},
+    {"_granary_core_mta_vectors_common", (DL_FUNC) &_granary_core_mta_vectors_common, 7},
+    {"_granary_core_mta_vectors_blocks", (DL_FUNC) &_granary_core_mta_vectors_blocks, 6},
+    {"_granary_core_loo_risk", (DL_FUNC) &_granary_core_loo_risk, 9},
+    {"_granary_core_double_loo_risk", (DL_FUNC) &_granary_core_double_loo_risk, 11},
+    {"_granary_core_split_risk", (DL_FUNC) &_granary_core_split_risk, 10},
+    {"_granary_core_partition_points", (DL_FUNC) &_granary_core_partition_points, 6},
+    {"_granary_core_partition_grow", (DL_FUNC) &_granary_core_partition_grow, 3},
+    {"_granary_core_partition_insert", (DL_FUNC) &_granary_core_partition_insert, 3},
+    {"_granary_core_partition_deepen", (DL_FUNC) &_granary_core_partition_deepen, 3},
+    {"_granary_core_partition_size", (DL_FUNC) &_granary_core_partition_size, 1},
+    {"_granary_core_partition_sigma", (DL_FUNC) &_granary_core_partition_sigma, 1},
+    {"_granary_core_partition_predict", (DL_FUNC) &_granary_core_partition_predict, 4},
+    {"_granary_core_partition_cells", (DL_FUNC) &_granary_core_partition_cells, 3},
+    {"_granary_core_partition_summary", (DL_FUNC) &_granary_core_partition_summary, 2},
+    {"_granary_core_partition_path", (DL_FUNC) &_granary_core_partition_path, 1},
+    {"_granary_core_partition_nodes", (DL_FUNC) &_granary_core_partition_nodes, 1},
+    {"_granary_core_partition_cv", (DL_FUNC) &_granary_core_partition_cv, 9},
+    {"_granary_core_store_rows", (DL_FUNC) &_granary_core_store_rows, 5},
     {NULL, NULL, 0}
 };
 

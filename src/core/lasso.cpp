@@ -68,6 +68,29 @@ class LeastSquares {
     columns_.all_dots(stored_, g);
   }
 
+  // The solution is piecewise linear in lambda, so the line through the last two leads towards the next; the objective is a
+  // parabola along it, and its minimum is the start.
+  void extrapolate(const std::vector<int>& set, const VectorXd& earlier, double, double ratio, const Penalty& penalty) {
+    if (covariance_) return;  // the compact problem has better means
+    VectorXd fitted = VectorXd::Zero(stored_.size());
+    double fitted_shift = 0, descent = 0, curvature = 0;
+    for (const int j : set) {
+      const double step = penalty.along(j, b[j], earlier[j], ratio) - b[j];
+      if (step == 0) continue;
+      descent += step * (g[j] - penalty.l2[j] * b[j] - (b[j] > 0 ? penalty.l1[j] : -penalty.l1[j]));
+      curvature += penalty.l2[j] * step * step;
+      columns_.axpy(j, step, fitted);
+      fitted_shift += step * mean_[j];
+    }
+    curvature += fitted.squaredNorm() - fitted_shift * fitted_shift;
+    if (!(descent > 0 && curvature > 0)) return;
+    const double length = std::min(1.0, descent / curvature);
+    for (const int j : set) b[j] += length * (penalty.along(j, b[j], earlier[j], ratio) - b[j]);
+    stored_ -= length * fitted;
+    shift_ += length * fitted_shift;
+  }
+
+  double raw_intercept() const { return 0; }
   double loss() const { return 0.5 * residual_square(); }
   double dev_ratio() const { return y_variance > 0 ? 1 - residual_square() / y_variance : 0; }
   double intercept() const { return y_mean_; }

@@ -86,7 +86,13 @@ class DenseColumns {
   void gram_row(Index j, const std::vector<int>& with, VectorXd&, double* out) const {
     for (std::size_t k = 0; k < with.size(); ++k) out[k] = x_.col(j).dot(x_.col(with[k]));
   }
-  // sum_i v_i (x_ij - mean_j)(x_ik - mean_k) for j, k in `set`; the means are those under v.
+  // sum_i v_i (x_ij - mean_j)(x_ik - mean_k) for k in `with`; the means are those under v, which sums to v_sum.
+  void weighted_row(Index j, const std::vector<int>& with, const VectorXd& v, const VectorXd& mean, double v_sum, VectorXd& work,
+                    double* out) const {
+    work = v.cwiseProduct(x_.col(j));
+    for (std::size_t k = 0; k < with.size(); ++k) out[k] = x_.col(with[k]).dot(work) - v_sum * mean[j] * mean[with[k]];
+  }
+  // The same for j, k in `set`.
   MatrixXd weighted_gram(const std::vector<int>& set, const VectorXd& v, const VectorXd& mean) const {
     const Index k = static_cast<Index>(set.size());
     MatrixXd z(rows(), k), g = MatrixXd::Zero(k, k);
@@ -184,18 +190,23 @@ class SparseColumns {
     for (std::size_t k = 0; k < with.size(); ++k) out[k] = dot(with[k], work) - shift(j) * shift(with[k]);
     for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = 0;
   }
+  void weighted_row(Index j, const std::vector<int>& with, const VectorXd& v, const VectorXd& mean, double v_sum, VectorXd& work,
+                    double* out) const {
+    if (work.size() != rows_) work = VectorXd::Zero(rows_);
+    for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = v[index_[k]] * value_[k];
+    for (std::size_t k = 0; k < with.size(); ++k) out[k] = dot(with[k], work) - v_sum * mean[j] * mean[with[k]];
+    for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = 0;
+  }
   MatrixXd weighted_gram(const std::vector<int>& set, const VectorXd& v, const VectorXd& mean) const {
-    const Index size = static_cast<Index>(set.size());
+    MatrixXd g(set.size(), set.size());
+    VectorXd work;
+    std::vector<int> before;
     const double v_sum = v.sum();
-    MatrixXd g(size, size);
-    VectorXd work = VectorXd::Zero(rows_);
-    for (Index m = 0; m < size; ++m) {
-      const Index j = set[m];
-      for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = v[index_[k]] * value_[k];
-      for (Index l = m; l < size; ++l) g(l, m) = dot(set[l], work) - v_sum * mean[j] * mean[set[l]];
-      for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = 0;
+    for (const int j : set) {
+      before.push_back(j);
+      weighted_row(j, before, v, mean, v_sum, work, g.col(static_cast<Index>(before.size()) - 1).data());
     }
-    g.triangularView<Eigen::StrictlyUpper>() = g.transpose();
+    g.triangularView<Eigen::StrictlyLower>() = g.transpose();
     return g;
   }
   MatrixXd gram() const {

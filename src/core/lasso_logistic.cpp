@@ -6,6 +6,8 @@ namespace {
 
 using namespace lasso_detail;
 
+constexpr double inexactness = 2e-2;  // of a Newton step, relative to the violation it sets out to mend, both squared
+
 // Newton's method on the loss (iteratively reweighted least squares), each quadratic solved by coordinate descent.
 //
 // With probabilities pi and v_i = w_i pi_i (1 - pi_i) the quadratic at eta is 1/2 sum_i v_i (eta'_i - eta_i)^2 - u'(eta' - eta),
@@ -23,6 +25,7 @@ class Logistic {
     const Index p = columns.cols(), n = columns.rows();
     b = g = VectorXd::Zero(p);
     mean_ = curvature_ = VectorXd::Zero(p);
+    limit_ = std::min(4000.0, 2 * columns.work_per_column());
     v_.resize(n);
     stored_.resize(n);
     probability_.resize(n);
@@ -45,60 +48,84 @@ class Logistic {
     y_variance = (weights_.array() * (y_ - probability_).array().square()).sum();
   }
 
+  // Proximal Newton steps. The second derivatives are those at the current eta, or, where the inner products of the active
+  // columns are kept, those at an earlier one, rescaled to the curvature last seen along a step.
   bool solve(const std::vector<int>& set, const Penalty& penalty, double threshold, int max_sweeps, Monitor& monitor) {
-    double objective = loss_ + penalty.value(b);
+    const VectorXd& variance = columns_.standardization.variance;
     const int first_sweep = sweeps;
-    while (sweeps - first_sweep < max_sweeps) {
-      set_quadratic();
-      const double v_sum = v_.sum();
+    double objective = loss_ + penalty.value(b);
+    for (int step = 0; sweeps - first_sweep < max_sweeps; ++step) {
+      monitor.check();
+      stored_ = weights_.cwiseProduct(y_ - probability_);
+      const double u_sum = with_intercept_ ? stored_.sum() : 0;
+      double worst = u_sum * u_sum;
+      candidates_.clear();
       for (const int j : set) {
-        double first, second;
-        columns_.moments(j, v_, first, second);
-        mean_[j] = with_intercept_ ? first / v_sum : 0;
-        curvature_[j] = std::max(second - mean_[j] * first, 1e-12 * second);
+        g[j] = columns_.dot(j, stored_) - (Columns::centred ? 0 : u_sum * shift(j));
+        const double violation = penalty.violation(j, b[j], g[j]);
+        if (violation > 0) worst = std::max(worst, violation * violation / variance[j]);
+        if (b[j] != 0 || violation > 0) candidates_.push_back(j);
       }
-      const VectorXd b_before = b;
+      if (worst <= threshold) return true;
+      before_ = b;
       double d0 = 0;
-      if (with_intercept_) {
-        d0 = stored_.sum() / v_sum;
-        shift_ = -d0;
+      const int allowed = max_sweeps - (sweeps - first_sweep);
+      if (keep_products(step)) {
+        d0 = descend_kept(penalty, u_sum, worst, allowed, monitor);
+      } else {
+        set_quadratic();
+        d0 = descend(penalty, u_sum, worst, threshold, allowed, monitor);
       }
-      if (!descend(set, penalty, v_sum, threshold, max_sweeps - (sweeps - first_sweep), monitor)) return false;
 
       // The step in eta, then the objective; half the step while it does not decrease.
-      change_ = VectorXd::Zero(eta_.size());
-      double largest = 0;
-      for (const int j : set) {
-        const double step = b[j] - b_before[j];
-        if (step == 0) continue;
-        columns_.axpy(j, step, change_);
-        d0 -= step * mean_[j];
-        largest = std::max(largest, curvature_[j] * step * step);
-      }
-      if (with_intercept_) {
-        change_.array() += d0;
-        largest = std::max(largest, v_sum * d0 * d0);
-      }
+      change_.setConstant(eta_.size(), d0);
+      for (const int j : touched_)
+        if (b[j] != before_[j]) columns_.axpy(j, b[j] - before_[j], change_);
       double length = 1;
-      VectorXd b_next = b;
       for (;; length *= 0.5) {
         next_ = eta_ + length * change_;
         const double loss = evaluate(next_);
-        for (const int j : set) b_next[j] = b_before[j] + length * (b[j] - b_before[j]);
-        const double value = loss + penalty.value(b_next);
+        if (length < 1)
+          for (const int j : touched_) b[j] = before_[j] + 0.5 * (b[j] - before_[j]);
+        const double value = loss + penalty.value(b);
         if (value <= objective + 1e-14 * std::abs(objective) || length < 1e-10) {
           objective = value;
           loss_ = loss;
           break;
         }
       }
-      if (length < 1) b = b_next;
       eta_.swap(next_);
       intercept_ += length * d0;
-      if (largest <= threshold || length < 1e-10) return true;
+      if (length < 1e-10) return true;
+      measure_curvature(length);
     }
     return false;
   }
+
+  // Starts the next lambda where the line through the last two solutions meets it; undone if that is no better.
+  void extrapolate(const std::vector<int>& set, const VectorXd& earlier, double earlier_intercept, double ratio,
+                   const Penalty& penalty) {
+    const double objective = loss_ + penalty.value(b);
+    before_ = b;
+    const double d0 = with_intercept_ ? ratio * (intercept_ - earlier_intercept) : 0;
+    change_.setConstant(eta_.size(), d0);
+    for (const int j : set) {
+      b[j] = penalty.along(j, b[j], earlier[j], ratio);
+      if (b[j] != before_[j]) columns_.axpy(j, b[j] - before_[j], change_);
+    }
+    next_ = eta_ + change_;
+    const double loss = evaluate(next_);
+    if (loss + penalty.value(b) < objective) {
+      eta_.swap(next_);
+      intercept_ += d0;
+      loss_ = loss;
+    } else {
+      b = before_;
+      evaluate(eta_);
+    }
+  }
+
+  double raw_intercept() const { return intercept_; }
 
   void refresh() {
     stored_ = weights_.cwiseProduct(y_ - probability_);
@@ -133,17 +160,20 @@ class Logistic {
     return loss;
   }
 
+  double shift(Index j) const { return columns_.standardization.center[j] / columns_.standardization.scale[j]; }
+
   void set_quadratic() {
     // The floor keeps a separated observation from making the quadratic flat; step halving covers the difference.
     v_ = weights_.array() * (probability_.array() * (1 - probability_.array())).max(1e-9);
+    v_sum_ = v_.sum();
     stored_ = weights_.cwiseProduct(y_ - probability_);
     shift_ = 0;
   }
 
-  double coordinate_step(Index j, const Penalty& penalty, double v_sum) {
+  double coordinate_step(Index j, const Penalty& penalty) {
     const double now = b[j], a = curvature_[j];
     if (a == 0) return 0;
-    const double slope = columns_.dot(j, stored_) + shift_ * v_sum * mean_[j];
+    const double slope = columns_.dot(j, stored_) + shift_ * v_sum_ * mean_[j];
     const double next = penalty.minimiser(j, slope + a * now, a);
     if (next == now) return 0;
     const double step = next - now;
@@ -153,71 +183,131 @@ class Logistic {
     return a * step * step;
   }
 
-  bool descend(const std::vector<int>& set, const Penalty& penalty, double v_sum, double threshold, int max_sweeps,
-               Monitor& monitor) {
+  // On the quadratic at eta, over the candidates, with the residual kept. Returns the step of the intercept.
+  double descend(const Penalty& penalty, double u_sum, double worst, double threshold, int max_sweeps, Monitor& monitor) {
+    for (const int j : candidates_) {
+      double first, second;
+      columns_.moments(j, v_, first, second);
+      mean_[j] = with_intercept_ ? first / v_sum_ : 0;
+      curvature_[j] = std::max(second - mean_[j] * first, 1e-12 * second);
+    }
+    touched_ = candidates_;
+    const double d0 = u_sum / v_sum_;
+    shift_ = -d0;
+    const double enough = std::max(0.1 * threshold, inexactness * worst);  // far from the solution the quadratic is wrong itself
     std::vector<int> active;
-    double enough = -1;
-    for (int sweep = 0; sweep < max_sweeps;) {
+    bool small = false;
+    for (int sweep = 0; sweep < max_sweeps && !small;) {
       monitor.check();
       ++sweeps;
       ++sweep;
       double largest = 0;
-      for (const int j : set) largest = std::max(largest, coordinate_step(j, penalty, v_sum));
-      if (enough < 0) enough = std::max(threshold, 1e-4 * largest);  // far from the solution the quadratic itself is wrong
-      if (largest <= enough) return true;
+      for (const int j : candidates_) largest = std::max(largest, coordinate_step(j, penalty));
+      small = largest <= enough;
       active.clear();
-      for (const int j : set)
+      for (const int j : candidates_)
         if (b[j] != 0) active.push_back(j);
-      // The inner products of k columns, a blocked product, cost some k/20 sweeps; they are worth having when fewer do not
-      // suffice.
-      const int patience = sweep + (active.size() <= 2000 ? 4 + static_cast<int>(active.size() / 40) : max_sweeps);
       while (sweep < max_sweeps && largest > enough) {
-        if (sweep >= patience) {
-          const int before = sweeps;
-          descend_compact(active, penalty, v_sum, enough, max_sweeps - sweep, monitor);
-          sweep += sweeps - before;
-          break;
-        }
         monitor.check();
         ++sweeps;
         ++sweep;
         largest = 0;
-        for (const int j : active) largest = std::max(largest, coordinate_step(j, penalty, v_sum));
+        for (const int j : active) largest = std::max(largest, coordinate_step(j, penalty));
       }
     }
-    return false;
+    return intercept_step(d0);
   }
 
-  void descend_compact(const std::vector<int>& active, const Penalty& penalty, double v_sum, double threshold, int max_sweeps,
-                       Monitor& monitor) {
-    const Index k = static_cast<Index>(active.size());
-    Compact compact;
-    compact.members = active;
-    compact.products = columns_.weighted_gram(active, v_, mean_);
-    compact.coefficient.resize(k);
-    compact.slope.resize(k);
-    for (Index m = 0; m < k; ++m) {
-      const int j = active[m];
-      compact.coefficient[m] = b[j];
-      compact.slope[m] = columns_.dot(j, stored_) + shift_ * v_sum * mean_[j];
+  double intercept_step(double d0) const {
+    if (!with_intercept_) return 0;
+    for (const int j : touched_) d0 -= (b[j] - before_[j]) * mean_[j];
+    return d0;
+  }
+
+  // Whether to work with kept inner products, and these brought up to date. They are computed afresh when the steps beyond the
+  // second at each lambda, which good second derivatives would have saved, have cost as much.
+  bool keep_products(int step) {
+    const double k = static_cast<double>(candidates_.size());
+    if (k > limit_) {
+      products_ = Compact();
+      limit_ = 0;
     }
-    compact.solve(penalty, threshold, max_sweeps, sweeps, monitor);
-    for (Index m = 0; m < k; ++m) {
-      const int j = active[m];
-      const double step = compact.coefficient[m] - b[j];
-      if (step == 0) continue;
-      b[j] = compact.coefficient[m];
-      columns_.axpy_weighted(j, -step, v_, stored_);
-      shift_ += step * mean_[j];
+    if (limit_ == 0) return false;
+    if (slot_.empty()) slot_.assign(b.size(), -1);
+    if (step >= 2) wasted_ += 2 * columns_.work_per_column() * k + 20 * k * k;
+    const bool crowded = static_cast<double>(products_.members.size()) > limit_;
+    if (products_.members.empty() || crowded || wasted_ > 0.5 * columns_.work_per_column() * k * k) {
+      wasted_ = 0;
+      for (const int j : products_.members) slot_[j] = -1;
+      set_quadratic();
+      for (const int j : candidates_) {
+        double second;
+        columns_.moments(j, v_, mean_[j], second);
+        mean_[j] = with_intercept_ ? mean_[j] / v_sum_ : 0;
+        slot_[j] = 0;
+      }
+      products_.members = candidates_;
+      products_.products = columns_.weighted_gram(candidates_, v_, mean_);
+      return true;
     }
+    for (const int j : candidates_) {
+      if (slot_[j] >= 0) continue;
+      slot_[j] = 0;
+      double second;
+      columns_.moments(j, v_, mean_[j], second);
+      mean_[j] = with_intercept_ ? mean_[j] / v_sum_ : 0;
+      const Index size = static_cast<Index>(products_.members.size());
+      products_.reserve(size + 1);
+      products_.members.push_back(j);
+      double* column = products_.products.col(size).data();
+      columns_.weighted_row(j, products_.members, v_, mean_, v_sum_, work_, column);
+      for (Index m = 0; m < size; ++m) products_.products(size, m) = column[m];
+    }
+    return true;
+  }
+
+  double descend_kept(const Penalty& penalty, double u_sum, double worst, int max_sweeps, Monitor& monitor) {
+    const Index k = static_cast<Index>(products_.members.size());
+    products_.coefficient.resize(std::max(k, products_.products.rows()));
+    products_.slope.resize(std::max(k, products_.products.rows()));
+    stored_ = weights_.cwiseProduct(y_ - probability_);
+    touched_ = products_.members;
+    for (Index m = 0; m < k; ++m) {
+      const int j = products_.members[m];
+      products_.coefficient[m] = b[j];
+      products_.slope[m] = columns_.dot(j, stored_) - u_sum * mean_[j];
+    }
+    products_.solve(penalty, inexactness * worst, max_sweeps, sweeps, monitor);
+    for (Index m = 0; m < k; ++m) b[products_.members[m]] = products_.coefficient[m];
+    return intercept_step(u_sum / v_sum_);
+  }
+
+  // Rescales the kept second derivatives to what the last step saw: sum_i v_i change_i^2 under the new and the kept v.
+  void measure_curvature(double length) {
+    if (limit_ == 0 || products_.members.empty()) return;
+    double kept = 0, now = 0;
+    for (Index i = 0; i < change_.size(); ++i) {
+      const double square = change_[i] * change_[i];
+      kept += v_[i] * square;
+      now += weights_[i] * probability_[i] * (1 - probability_[i]) * square;
+    }
+    if (!(kept > 0) || length < 1e-10) return;
+    const double factor = std::max(0.5, std::min(2.0, now / kept));
+    if (std::abs(factor - 1) < 0.01) return;
+    const Index k = static_cast<Index>(products_.members.size());
+    products_.products.topLeftCorner(k, k) *= factor;
+    v_ *= factor;
+    v_sum_ *= factor;
   }
 
   const Columns& columns_;
   const VectorXd y_;
   const VectorXd& weights_;
   bool with_intercept_;
-  VectorXd eta_, next_, change_, probability_, v_, stored_, mean_, curvature_;
-  double shift_ = 0, intercept_ = 0, loss_ = 0, null_loss_ = 0, saturated_ = 0;
+  VectorXd eta_, next_, change_, probability_, v_, stored_, mean_, curvature_, before_, work_;
+  double shift_ = 0, v_sum_ = 0, intercept_ = 0, loss_ = 0, null_loss_ = 0, saturated_ = 0, wasted_ = 0, limit_ = 0;
+  std::vector<int> candidates_, touched_, slot_;
+  Compact products_;  // under the weights v_
 };
 
 template <class Columns, class Design>
