@@ -9,87 +9,13 @@
 
 namespace granary {
 
-EdgeList grid_edges(int rows, int cols, int slices) {
-  if (rows < 1 || cols < 1 || slices < 1) throw InputError("a grid needs at least one cell in every direction.");
-  if (static_cast<double>(rows) * cols * slices > 2e9) throw InputError("the grid has too many cells to be numbered.");
-  EdgeList edges;
-  for (int k = 0; k < slices; ++k) {
-    for (int j = 0; j < cols; ++j) {
-      for (int i = 0; i < rows; ++i) {
-        const int at = i + rows * (j + cols * k);
-        if (i + 1 < rows) edges.emplace_back(at, at + 1);
-        if (j + 1 < cols) edges.emplace_back(at, at + rows);
-        if (k + 1 < slices) edges.emplace_back(at, at + rows * cols);
-      }
-    }
-  }
-  return edges;
-}
+namespace {
 
-GraphTv::GraphTv(int nodes, EdgeList edges) : nodes_(nodes), edges_(std::move(edges)) {
-  if (nodes < 0) throw InputError("a graph cannot have fewer than no nodes.");
-  if (edges_.size() > 1000000000u) throw InputError("the graph has too many edges.");
-  first_.assign(nodes + 1, 0);
-  for (std::size_t e = 0; e < edges_.size(); ++e) {
-    const int a = edges_[e].first, b = edges_[e].second;
-    if (a < 0 || b < 0 || a >= nodes || b >= nodes) {
-      throw InputError(
-          message("edge ", e + 1, " joins ", a + 1, " and ", b + 1, ", but the nodes are numbered 1 to ", nodes, "."));
-    }
-    if (a == b) throw InputError(message("edge ", e + 1, " joins node ", a + 1, " to itself."));
-    ++first_[a + 1];
-    ++first_[b + 1];
-  }
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  head_.resize(2 * edges_.size());
-  twin_.resize(2 * edges_.size());
-  arc_of_edge_.resize(edges_.size());
-  std::vector<int> fill(first_.begin(), first_.end() - 1);
-  for (std::size_t e = 0; e < edges_.size(); ++e) {
-    const int a = edges_[e].first, b = edges_[e].second, there = fill[a]++, back = fill[b]++;
-    head_[there] = b;
-    head_[back] = a;
-    twin_[there] = back;
-    twin_[back] = there;
-    arc_of_edge_[e] = there;
-  }
-  std::vector<int> seen(nodes, -1);
-  int degree = 0;
-  for (int i = 0; i < nodes; ++i) {
-    degree = std::max(degree, first_[i + 1] - first_[i]);
-    for (int k = first_[i]; k < first_[i + 1]; ++k) {
-      if (seen[head_[k]] == i) throw InputError(message("the edge between ", i + 1, " and ", head_[k] + 1, " is given twice."));
-      seen[head_[k]] = i;
-    }
-  }
+constexpr int sweeps = 15;
 
-  // Paths: walk from every end; a node not met lies on a cycle.
-  if (degree > 2) return;
-  std::vector<int> edge_of_arc(head_.size());
-  for (std::size_t e = 0; e < edges_.size(); ++e) {
-    edge_of_arc[arc_of_edge_[e]] = edge_of_arc[twin_[arc_of_edge_[e]]] = static_cast<int>(e);
-  }
-  std::vector<char> met(nodes, 0);
-  for (int i = 0; i < nodes; ++i) {
-    if (met[i] || first_[i + 1] - first_[i] == 2) continue;
-    path_start_.push_back(static_cast<int>(path_order_.size()));
-    for (int at = i, next = i; next >= 0; at = next) {
-      met[at] = 1;
-      path_order_.push_back(at);
-      next = -1;
-      for (int k = first_[at]; k < first_[at + 1]; ++k) {
-        if (met[head_[k]]) continue;
-        next = head_[k];
-        path_edge_.push_back(edge_of_arc[k]);
-      }
-      if (next < 0) path_edge_.push_back(-1);
-    }
-  }
-  paths_only_ = static_cast<int>(path_order_.size()) == nodes;
-  path_start_.push_back(static_cast<int>(path_order_.size()));
-}
+}  // namespace
 
-void GraphTv::check_input(ConstVectorRef y, ConstVectorRef lambda, double l1, ConstVectorRef weights) const {
+void GraphTv::check_input(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef threshold, ConstVectorRef weights) const {
   const Index edges = static_cast<Index>(edges_.size());
   if (y.size() != nodes_) throw InputError(message("y has ", y.size(), " entries, but the graph has ", nodes_, " nodes."));
   if (lambda.size() != 1 && lambda.size() != edges) {
@@ -97,7 +23,11 @@ void GraphTv::check_input(ConstVectorRef y, ConstVectorRef lambda, double l1, Co
   }
   if (!y.allFinite()) throw InputError("y holds a value that is missing or not finite.");
   if (!lambda.allFinite() || (lambda.array() < 0).any()) throw InputError("lambda must be finite and not negative.");
-  if (!(l1 >= 0) || !std::isfinite(l1)) throw InputError(message("l1 must be a number not below zero, got ", l1, "."));
+  if (threshold.size() != 0) {
+    if (threshold.size() != nodes_)
+      throw InputError(message("there are ", threshold.size(), " thresholds for ", nodes_, " nodes."));
+    if (!threshold.allFinite() || (threshold.array() < 0).any()) throw InputError("thresholds must be finite and not negative.");
+  }
   if (weights.size() != 0) {
     if (weights.size() != nodes_) throw InputError(message("there are ", weights.size(), " weights for ", nodes_, " nodes."));
     if (!weights.allFinite() || !(weights.array() > 0).all()) throw InputError("weights must be positive and finite.");
@@ -146,14 +76,15 @@ void GraphTv::solve_paths(ConstVectorRef y, ConstVectorRef lambda, double l1, Co
   }
 }
 
-void GraphTv::prepare(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef weights) {
+void GraphTv::prepare(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef weights, Monitor& monitor) {
   if (weights.size() == 0) {
     weight_.setOnes(nodes_);
   } else {
     weight_ = weights;
   }
   const std::size_t edges = edges_.size();
-  const bool reuse = warm_ && (start_.size() == static_cast<Index>(edges) || residual_.size() == head_.size());
+  if (!warm_ && !forests_.empty()) sweep(y, lambda, monitor);
+  const bool reuse = start_.size() == static_cast<Index>(edges) || (warm_ && residual_.size() == head_.size());
   if (reuse && start_.size() != static_cast<Index>(edges)) {
     // The flow of a scaled problem is the scaled flow, and lambda is what is at hand to tell the scale.
     start_.resize(edges);
@@ -182,104 +113,144 @@ void GraphTv::prepare(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef we
   tiny_ = 1e-14 * size;
 }
 
-// Layers by distance to the nearest node that can take something; false when none of them is within reach of a giver. Depth -1:
-// no taker can be reached. Measured from the takers, a path down the layers meets a dead end only where an arc has been filled
-// since.
-bool GraphTv::layers(const Group& group) {
-  queue_.clear();
-  for (int k = group.begin; k < group.end; ++k) {
-    const int i = order_[k];
-    arc_[i] = first_[i];
-    if (excess_[i] < -tiny_) {
-      depth_[i] = 0;
-      queue_.push_back(i);
-    } else {
-      depth_[i] = -1;
-    }
-  }
-  bool reached = false;
-  for (std::size_t k = 0; k < queue_.size(); ++k) {
-    const int i = queue_[k];
+// The part of the network within a group, on numbers of its own: close in memory, and without arcs that lead out. Afterwards
+// depth_ says of every node whether it can still reach a taker.
+void GraphTv::maximum_flow(const Group& group, Monitor& monitor) {
+  if (!root_order_.empty() && group.stage != 3) return forest_flow(group);
+  const int size = group.end - group.begin;
+  net_.clear();
+  net_.excess.resize(size);
+  for (int k = 0; k < size; ++k) place_[order_[group.begin + k]] = k;
+  for (int k = 0; k < size; ++k) {
+    const int i = order_[group.begin + k];
+    net_.excess[k] = excess_[i];
     for (int a = first_[i]; a < first_[i + 1]; ++a) {
       const int j = head_[a];
-      if (depth_[j] >= 0 || label_[j] != label_[i] || residual_[twin_[a]] <= tiny_) continue;
-      depth_[j] = depth_[i] + 1;
-      queue_.push_back(j);
-      reached = reached || excess_[j] > tiny_;
-    }
-  }
-  return reached;
-}
-
-// Sends what `from` has to give down the layers until it has nothing left or no taker can be reached.
-void GraphTv::drain(int from) {
-  path_.clear();
-  int at = from;
-  while (excess_[from] > tiny_) {
-    if (at != from && excess_[at] < -tiny_) {
-      double amount = std::min(excess_[from], -excess_[at]);
-      for (const int a : path_) amount = std::min(amount, residual_[a]);
-      std::size_t kept = path_.size();
-      for (std::size_t k = path_.size(); k-- > 0;) {
-        const int a = path_[k];
-        residual_[a] -= amount;
-        residual_[twin_[a]] += amount;
-        if (residual_[a] <= tiny_) kept = k;
+      if (label_[j] != label_[i]) continue;
+      local_arc_[a] = static_cast<int>(net_.head.size());
+      net_.head.push_back(place_[j]);
+      net_.residual.push_back(residual_[a]);
+      net_.twin.push_back(-1);
+      if (place_[j] < k) {
+        net_.twin.back() = local_arc_[twin_[a]];
+        net_.twin[net_.twin.back()] = local_arc_[a];
       }
-      excess_[from] -= amount;
-      mass_[from] -= amount;
-      excess_[at] += amount;
-      mass_[at] += amount;
-      if (kept < path_.size()) {  // go on from before the first arc that is full
-        at = head_[twin_[path_[kept]]];
-        path_.resize(kept);
+    }
+    net_.first.push_back(static_cast<int>(net_.head.size()));
+  }
+  net_.solve(tiny_, monitor);
+  int local = 0;
+  for (int k = 0; k < size; ++k) {
+    const int i = order_[group.begin + k];
+    mass_[i] += net_.excess[k] - excess_[i];
+    excess_[i] = net_.excess[k];
+    depth_[i] = net_.depth[k];
+    for (int a = first_[i]; a < first_[i + 1]; ++a) {
+      if (label_[head_[a]] == label_[i]) residual_[a] = net_.residual[local++];
+    }
+  }
+}
+
+// Without cycles one pass from the leaves to the roots does: every node settles with its parent as far as their edge allows.
+void GraphTv::forest_flow(const Group& group) {
+  const auto parent = [&](int i) {
+    const int a = parent_arc_[i];
+    return a >= 0 && label_[head_[a]] == label_[i] ? a : -1;
+  };
+  for (int k = group.end - 1; k >= group.begin; --k) {
+    const int i = order_[k], a = parent(i);
+    if (a < 0 || excess_[i] == 0) continue;
+    const double amount = std::min(std::max(excess_[i], -residual_[twin_[a]]), residual_[a]);
+    residual_[a] -= amount;
+    residual_[twin_[a]] += amount;
+    excess_[i] -= amount;
+    mass_[i] -= amount;
+    excess_[head_[a]] += amount;
+    mass_[head_[a]] += amount;
+  }
+  for (int k = group.begin; k < group.end; ++k) depth_[order_[k]] = excess_[order_[k]] < -tiny_ ? 0 : -1;
+  for (int k = group.end - 1; k >= group.begin; --k) {
+    const int i = order_[k], a = parent(i);
+    if (a >= 0 && depth_[i] == 0 && residual_[twin_[a]] > tiny_) depth_[head_[a]] = 0;
+  }
+  for (int k = group.begin; k < group.end; ++k) {
+    const int i = order_[k], a = parent(i);
+    if (a >= 0 && depth_[head_[a]] == 0 && residual_[a] > tiny_) depth_[i] = 0;
+  }
+}
+
+// A flow to start from: the dual solved for one set of paths at a time, each exactly, with Nesterov's momentum where there are
+// two (Chambolle, Tan and Vaiter, 2017).
+void GraphTv::sweep(ConstVectorRef y, ConstVectorRef lambda, Monitor& monitor) {
+  const std::size_t count = forests_.size();
+  std::vector<VectorXd> out(count, VectorXd::Zero(nodes_)), bound(count, VectorXd::Zero(nodes_)), weight(count);
+  for (std::size_t k = 0; k < count; ++k) {  // all in the order of the paths
+    const GraphTv& forest = forests_[k];
+    weight[k].resize(nodes_);
+    for (int i = 0; i < nodes_; ++i) {
+      const int edge = forest.path_edge_[i];
+      if (edge >= 0) bound[k][i] = lambda.size() == 1 ? lambda[0] : lambda[forest_edges_[k][edge]];
+      weight[k][i] = weight_[forest.path_order_[i]];
+    }
+  }
+  VectorXd sum = VectorXd::Zero(nodes_), rest(nodes_), now(nodes_), before;  // out: what a set of paths takes from y
+  double momentum = 1;
+  for (int round = 0; round < sweeps; ++round) {
+    for (std::size_t k = 0; k < count; ++k) {
+      monitor.check();
+      const std::vector<int>&order = forests_[k].path_order_, &start = forests_[k].path_start_;
+      for (int i = 0; i < nodes_; ++i) rest[i] = y[order[i]] - sum[order[i]] + out[k][i];
+      for (std::size_t path = 0; path + 1 < start.size(); ++path) {
+        const int from = start[path], size = start[path + 1] - from;
+        now.segment(from, size) =
+            rest.segment(from, size) -
+            prox_total_variation(rest.segment(from, size), bound[k].segment(from, size - 1), weight[k].segment(from, size));
       }
-      continue;
+      if (count == 2 && k == 1 && round + 1 < sweeps) {
+        const double grown = 0.5 * (1 + std::sqrt(1 + 4 * momentum * momentum));
+        rest = now;
+        if (round > 0) rest += (momentum - 1) / grown * (now - before);
+        before.swap(now);
+        now = rest;
+        momentum = grown;
+      }
+      for (int i = 0; i < nodes_; ++i) sum[order[i]] += now[i] - out[k][i];
+      out[k] = now;
     }
-    int& a = arc_[at];
-    for (; a < first_[at + 1]; ++a) {
-      const int j = head_[a];
-      if (residual_[a] > tiny_ && label_[j] == label_[at] && depth_[j] == depth_[at] - 1 && depth_[j] >= 0) break;
-    }
-    if (a < first_[at + 1]) {
-      path_.push_back(a);
-      at = head_[a];
-    } else if (path_.empty()) {
-      return;
-    } else {
-      at = head_[twin_[path_.back()]];
-      path_.pop_back();
-      ++arc_[at];
+  }
+  start_.resize(static_cast<Index>(edges_.size()));
+  for (std::size_t k = 0; k < count; ++k) {
+    const GraphTv& forest = forests_[k];
+    double carried = 0;
+    for (int i = 0; i < nodes_; ++i) {
+      const int edge = forest.path_edge_[i];
+      carried += weight[k][i] * out[k][i];
+      if (edge >= 0) start_[forest_edges_[k][edge]] = forest.edges_[edge].first == forest.path_order_[i] ? carried : -carried;
+      if (edge < 0) carried = 0;
     }
   }
 }
 
-void GraphTv::maximum_flow(const Group& group, Monitor& monitor) {
-  while (layers(group)) {
-    monitor.check();
-    for (int k = group.begin; k < group.end; ++k) {
-      const int i = order_[k];
-      if (excess_[i] > tiny_ && depth_[i] > 0) drain(i);
-    }
-  }
-}
-
-void GraphTv::bisect(double l1, Monitor& monitor) {
+void GraphTv::bisect(ConstVectorRef threshold, Monitor& monitor) {
   label_.assign(nodes_, 0);
-  order_.resize(nodes_);
-  std::iota(order_.begin(), order_.end(), 0);
+  order_ = root_order_;
+  if (order_.empty()) {
+    order_.resize(nodes_);
+    std::iota(order_.begin(), order_.end(), 0);
+  }
   depth_.assign(nodes_, -1);
-  arc_.resize(nodes_);
+  place_.resize(nodes_);
+  local_arc_.resize(head_.size());
   x_.setZero(nodes_);
   excess_.resize(nodes_);
   spare_.clear();
-  int labels = 1;
-  std::vector<Group> stack;
-  if (nodes_ > 0) stack.push_back({0, nodes_, l1 > 0 ? 0 : 2});
-  while (!stack.empty()) {
-    const Group group = stack.back();
-    stack.pop_back();
-    double level = group.stage == 0 ? l1 : -l1;
+  labels_ = 1;
+  stack_.clear();
+  part(0, nodes_, threshold.size() > 0 ? 0 : 2);
+  while (!stack_.empty()) {
+    const Group group = stack_.back();
+    stack_.pop_back();
+    double level = 0;
     if (group.stage == 2) {
       double mass = 0, weight = 0;
       for (int k = group.begin; k < group.end; ++k) {
@@ -287,67 +258,117 @@ void GraphTv::bisect(double l1, Monitor& monitor) {
         weight += weight_[order_[k]];
       }
       level = mass / weight;
-    }
-    for (int k = group.begin; k < group.end; ++k) excess_[order_[k]] = mass_[order_[k]] - weight_[order_[k]] * level;
-    if (group.end - group.begin > 1) {
-      maximum_flow(group, monitor);
+      for (int k = group.begin; k < group.end; ++k) excess_[order_[k]] = mass_[order_[k]] - weight_[order_[k]] * level;
     } else {
-      layers(group);
+      const double side = group.stage == 1 ? 1 : -1;
+      for (int k = group.begin; k < group.end; ++k) excess_[order_[k]] = mass_[order_[k]] + side * threshold[order_[k]];
     }
+    maximum_flow(group, monitor);
+    if (group.stage == 3) continue;
     // What still reaches a taker is below the level, the rest at it or above.
     spare_.clear();
-    int fill = group.begin;
+    int split = group.begin;
     for (int k = group.begin; k < group.end; ++k) {
       const int i = order_[k];
       if (depth_[i] < 0) {
-        order_[fill++] = i;
+        order_[split++] = i;
       } else {
         spare_.push_back(i);
       }
     }
-    std::copy(spare_.begin(), spare_.end(), order_.begin() + fill);
-    const int split = fill;
+    std::copy(spare_.begin(), spare_.end(), order_.begin() + split);
     if (group.stage == 2 && (split == group.begin || split == group.end)) {
       // Nothing below the mean, but for rounding: all of it is at the mean.
       for (int k = group.begin; k < group.end; ++k) x_[order_[k]] = level;
       continue;
     }
-    if (split > group.begin && split < group.end) {
-      for (int k = group.begin; k < split; ++k) label_[order_[k]] = labels;
-      ++labels;
+    if (group.stage == 0) {  // positive ones first; in them the threshold is a constant pull
+      for (int k = group.begin; k < split; ++k) mass_[order_[k]] -= threshold[order_[k]];
+    } else if (group.stage == 1) {
+      for (int k = split; k < group.end; ++k) mass_[order_[k]] += threshold[order_[k]];
     }
-    if (split > group.begin) {
-      if (group.stage == 1) {  // between -l1 and l1
-        for (int k = group.begin; k < split; ++k) x_[order_[k]] = 0;
-      } else {
-        stack.push_back({group.begin, split, 2});
-      }
-    }
-    if (split < group.end) stack.push_back({split, group.end, group.stage == 0 ? 1 : 2});
-  }
-  if (l1 > 0) {
-    for (int i = 0; i < nodes_; ++i) x_[i] = soft_threshold(x_[i], l1);
+    // Between the thresholds x_ is zero, as it stands, but what got stuck beyond them is still to be shared.
+    part(group.begin, split, group.stage == 1 ? 3 : 2);
+    part(split, group.end, group.stage == 0 ? 1 : 2);
   }
 }
 
-void GraphTv::run(ConstVectorRef y, ConstVectorRef lambda, double l1, ConstVectorRef weights, Monitor& monitor) {
-  check_input(y, lambda, l1, weights);
-  if (paths_only_) {
-    solve_paths(y, lambda, l1, weights);
-  } else {
-    prepare(y, lambda, weights);
-    bisect(l1, monitor);
-    warm_ = true;
+// Puts the connected pieces of a set on the stack, each under a label of its own.
+void GraphTv::part(int begin, int end, int stage) {
+  if (begin == end) return;
+  const int whole = labels_++;
+  for (int k = begin; k < end; ++k) label_[order_[k]] = whole;
+  if (!root_order_.empty()) {  // parents have to stay before children
+    stack_.push_back({begin, end, stage});
+    return;
   }
+  spare_.clear();
+  for (int k = begin; k < end; ++k) {
+    if (label_[order_[k]] != whole) continue;
+    const int piece = labels_++, from = static_cast<int>(spare_.size());
+    label_[order_[k]] = piece;
+    spare_.push_back(order_[k]);
+    for (std::size_t q = from; q < spare_.size(); ++q) {
+      for (int a = first_[spare_[q]]; a < first_[spare_[q] + 1]; ++a) {
+        if (label_[head_[a]] != whole) continue;
+        label_[head_[a]] = piece;
+        spare_.push_back(head_[a]);
+      }
+    }
+    const int to = static_cast<int>(spare_.size());
+    if (to - from == 1 && stage == 2) {
+      x_[spare_[from]] = mass_[spare_[from]] / weight_[spare_[from]];
+    } else {
+      stack_.push_back({begin + from, begin + to, stage});
+    }
+  }
+  std::copy(spare_.begin(), spare_.end(), order_.begin() + begin);
+}
+
+void GraphTv::run(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef threshold, ConstVectorRef weights, Monitor& monitor) {
+  check_input(y, lambda, threshold, weights);
+  if (paths_only_ && threshold.size() == 0) return solve_paths(y, lambda, 0, weights);
+  prepare(y, lambda, weights, monitor);
+  bisect(threshold, monitor);
+  warm_ = true;
+}
+
+VectorXd GraphTv::uniform(double l1, ConstVectorRef weights) const {
+  if (!(l1 >= 0) || !std::isfinite(l1)) throw InputError(message("l1 must be a number not below zero, got ", l1, "."));
+  if (l1 == 0) return VectorXd();
+  return weights.size() == nodes_ ? VectorXd(l1 * weights) : VectorXd::Constant(nodes_, l1);
 }
 
 void GraphTv::solve(ConstVectorRef y, double lambda, double l1, Monitor& monitor, VectorRef x) {
-  run(y, VectorXd::Constant(1, lambda), l1, VectorXd(), monitor);
+  const VectorXd edge = VectorXd::Constant(1, lambda), none;
+  const VectorXd threshold = uniform(l1, none);
+  if (paths_only_) {
+    check_input(y, edge, none, none);
+    solve_paths(y, edge, l1, none);
+  } else {
+    run(y, edge, threshold, none, monitor);
+  }
   x = x_;
 }
 
 GraphTvResult GraphTv::solve(ConstVectorRef y, ConstVectorRef lambda, double l1, Monitor& monitor, ConstVectorRef weights) {
-  run(y, lambda, l1, weights, monitor);
+  const VectorXd threshold = uniform(l1, weights);
+  if (paths_only_) {
+    check_input(y, lambda, VectorXd(), weights);
+    solve_paths(y, lambda, l1, weights);
+  } else {
+    run(y, lambda, threshold, weights, monitor);
+  }
+  return certify(y, lambda, threshold, weights);
+}
+
+GraphTvResult GraphTv::solve_thresholded(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef threshold, Monitor& monitor,
+                                         ConstVectorRef weights) {
+  run(y, lambda, threshold, weights, monitor);
+  return certify(y, lambda, threshold, weights);
+}
+
+GraphTvResult GraphTv::certify(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef threshold, ConstVectorRef weights) const {
   GraphTvResult out;
   out.x = x_;
   const VectorXd f = flow();
@@ -361,13 +382,13 @@ GraphTvResult GraphTv::solve(ConstVectorRef y, ConstVectorRef lambda, double l1,
     mass[b] += f[e];
     variation += (lambda.size() == 1 ? lambda[0] : lambda[e]) * std::abs(out.x[a] - out.x[b]);
   }
-  // Primal minus dual, node by node so that large common offsets cancel first: with s = soft(r / w, l1),
-  // w/2 (x - y)^2 + l1 w |x| - w/2 (y^2 - s^2) = w/2 (x^2 + s^2) - w x y + l1 w |x|.
+  // Primal minus dual, node by node so that large common offsets cancel first: with s = soft(r, t) / w,
+  // w/2 (x - y)^2 + t |x| - w/2 (y^2 - s^2) = w/2 (x^2 + s^2) - w x y + t |x|.
   double value = variation, gap = variation;
   for (int i = 0; i < nodes_; ++i) {
-    const double s = soft_threshold(mass[i] / w[i], l1), x = out.x[i];
-    value += w[i] * (0.5 * (x - y[i]) * (x - y[i]) + l1 * std::abs(x));
-    gap += w[i] * (0.5 * (x - s) * (x - s) + x * (s - y[i]) + l1 * std::abs(x));
+    const double t = threshold.size() == 0 ? 0.0 : threshold[i], s = soft_threshold(mass[i], t) / w[i], x = out.x[i];
+    value += w[i] * 0.5 * (x - y[i]) * (x - y[i]) + t * std::abs(x);
+    gap += w[i] * (0.5 * (x - s) * (x - s) + x * (s - y[i])) + t * std::abs(x);
   }
   out.objective = value;
   out.gap = gap;

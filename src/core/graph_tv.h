@@ -5,9 +5,12 @@
 // By duality there is a flow f with |f_e| <= lambda_e such that, with r_i = w_i y_i - (net flow out of i), x_i = soft(r_i / w_i,
 // l1). The nodes with x_i > c are those a maximum flow at level c cannot empty, so the solution comes from repeated bisection of
 // the nodes at the mean level of each set (Chambolle and Darbon, Int. J. Comput. Vis. 2009; Hochbaum, J. ACM 2001): nodes of a
-// set that does not split any more share one value, exactly. With l1 > 0 the first two levels are l1 and -l1, and what lies
-// between them is zero and needs no further work. The maximum flows are Dinic's, and start at the flow of the last call.
-// Components that are paths are solved by the dynamic program of proximal.h instead, in linear time.
+// set that does not split any more share one value, exactly. With thresholds the first two levels are just above and below zero,
+// and what lies between needs no further work.
+//
+// The maximum flows (flow_network.h) start at the flow of the last call. The first call on a large graph that falls into few sets
+// of disjoint paths, as a grid does into its rows and columns, starts at the flow of some sweeps over these. Without cycles a
+// maximum flow takes one pass, and paths are solved by the dynamic program of proximal.h in linear time.
 //
 // The graph is analysed once, at construction: one object serves many calls, and is not to be shared between threads.
 #pragma once
@@ -16,6 +19,7 @@
 #include <vector>
 
 #include "convergence.h"
+#include "flow_network.h"
 #include "monitor.h"
 #include "types.h"
 
@@ -45,6 +49,9 @@ class GraphTv {
   // where the next one starts.
   GraphTvResult solve(ConstVectorRef y, ConstVectorRef lambda, double l1, Monitor& monitor, ConstVectorRef weights = VectorXd());
   void solve(ConstVectorRef y, double lambda, double l1, Monitor& monitor, VectorRef x);  // unit weights, x only
+  // The same with sum_i threshold_i |x_i| in place of l1 sum_i w_i |x_i|. Empty: none.
+  GraphTvResult solve_thresholded(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef threshold, Monitor& monitor,
+                                  ConstVectorRef weights = VectorXd());
 
   VectorXd flow() const;  // from the first node of every edge to the second
   void set_flow(ConstVectorRef flow) {
@@ -56,17 +63,22 @@ class GraphTv {
  private:
   struct Group {
     int begin, end;
-    int stage;  // 0: split at l1; 1: at -l1; 2: at the mean
+    int stage;  // 0: split above zero; 1: below zero; 2: at the mean; 3: between the thresholds
   };
 
-  void check_input(ConstVectorRef y, ConstVectorRef lambda, double l1, ConstVectorRef weights) const;
-  void run(ConstVectorRef y, ConstVectorRef lambda, double l1, ConstVectorRef weights, Monitor& monitor);
+  void find_paths(int degree);
+  void find_forests();
+  void check_input(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef threshold, ConstVectorRef weights) const;
+  VectorXd uniform(double l1, ConstVectorRef weights) const;
+  void run(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef threshold, ConstVectorRef weights, Monitor& monitor);
+  GraphTvResult certify(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef threshold, ConstVectorRef weights) const;
   void solve_paths(ConstVectorRef y, ConstVectorRef lambda, double l1, ConstVectorRef weights);
-  void prepare(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef weights);
-  void bisect(double l1, Monitor& monitor);
+  void prepare(ConstVectorRef y, ConstVectorRef lambda, ConstVectorRef weights, Monitor& monitor);
+  void sweep(ConstVectorRef y, ConstVectorRef lambda, Monitor& monitor);
+  void bisect(ConstVectorRef threshold, Monitor& monitor);
+  void part(int begin, int end, int stage);
   void maximum_flow(const Group& group, Monitor& monitor);
-  bool layers(const Group& group);
-  void drain(int from);
+  void forest_flow(const Group& group);
 
   int nodes_;
   EdgeList edges_;
@@ -74,14 +86,20 @@ class GraphTv {
   std::vector<int> arc_of_edge_;          // the arc from the first node of the edge
   bool paths_only_ = false;
   std::vector<int> path_order_, path_edge_, path_start_;  // nodes path by path, and the edge that leads on from each
+  std::vector<int> root_order_, parent_arc_;              // without cycles: parents first, and the arc to the parent
+  std::vector<GraphTv> forests_;                          // with cycles: sets of disjoint paths that make up the graph
+  std::vector<std::vector<int>> forest_edges_;            // their edges' numbers
 
   // state of one call
   VectorXd start_;  // flow to start at
   bool warm_ = false;
   VectorXd x_, weight_, mass_, excess_;  // mass = w y - net flow out
   std::vector<double> residual_;         // per arc
-  std::vector<int> label_, order_, depth_, arc_, queue_, path_, spare_;
-  double centre_ = 0, tiny_ = 0;
+  std::vector<int> label_, order_, depth_, place_, local_arc_, spare_;
+  std::vector<Group> stack_;
+  int labels_ = 0;
+  FlowNetwork net_;
+  double tiny_ = 0;
   std::vector<double> lambda_;  // per edge, of the last call
 };
 

@@ -194,3 +194,51 @@ TEST("graph total variation counts grid edges and refuses bad graphs and numbers
   bad[1] = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS(tv.solve(bad, one, 0, monitor), InputError);
 }
+
+TEST("graph total variation with a threshold of its own at every node, on grids, trees and chains") {
+  Rng rng(4);
+  Monitor monitor;
+  EdgeList tree, chain;
+  for (int i = 1; i < 60; ++i) {
+    tree.emplace_back(i, (i - 1) / 2);
+    chain.emplace_back(i - 1, i);
+  }
+  for (const EdgeList& edges : {grid_edges(6, 10), tree, chain}) {
+    for (int round = 0; round < 10; ++round) {
+      const VectorXd y = 2 * draws(60, rng);
+      VectorXd w(60), t(60), lambda(static_cast<Index>(edges.size()));
+      for (Index i = 0; i < 60; ++i) {
+        w[i] = rng.uniform(0.3, 3);
+        t[i] = rng.uniform(0, 1.5);
+      }
+      for (Index e = 0; e < lambda.size(); ++e) lambda[e] = rng.uniform(0, 0.8);
+      GraphTv tv(60, edges), up(60, edges), down(60, edges);
+      const GraphTvResult fit = tv.solve_thresholded(y, lambda, t, monitor, w);
+      CHECK(std::abs(fit.gap) < 1e-11);
+      // The positive part is that of y moved down by t / w, the negative part that of y moved up.
+      const VectorXd above = up.solve(y - t.cwiseQuotient(w), lambda, 0, monitor, w).x;
+      const VectorXd below = down.solve(y + t.cwiseQuotient(w), lambda, 0, monitor, w).x;
+      CHECK((fit.x - above.cwiseMax(0) - below.cwiseMin(0)).cwiseAbs().maxCoeff() < 1e-11);
+      CHECK((fit.x.array() == 0).any());
+    }
+  }
+  GraphTv tv(3, {{0, 1}, {1, 2}, {0, 2}});
+  CHECK_THROWS(tv.solve_thresholded(VectorXd::Ones(3), VectorXd::Ones(1), VectorXd::Ones(2), monitor), InputError);
+  CHECK_THROWS(tv.solve_thresholded(VectorXd::Ones(3), VectorXd::Ones(1), -VectorXd::Ones(3), monitor), InputError);
+}
+
+TEST("graph total variation on large grids and volumes, which start from sweeps, is certified") {
+  Rng rng(5);
+  Monitor monitor;
+  const VectorXd y = draws(3600, rng);
+  VectorXd w(3600);
+  for (Index i = 0; i < 3600; ++i) w[i] = rng.uniform(0.5, 2);
+  for (const EdgeList& edges : {grid_edges(60, 60), grid_edges(12, 20, 15)}) {
+    GraphTv tv(3600, edges);
+    VectorXd lambda(static_cast<Index>(edges.size()));
+    for (Index e = 0; e < lambda.size(); ++e) lambda[e] = rng.uniform(0, 1);
+    const GraphTvResult fit = tv.solve(y, lambda, 0, monitor, w);
+    CHECK(std::abs(fit.gap) < 1e-9);
+    CHECK(violation(edges, y, lambda, 0, w, fit.x, tv.flow()) < 1e-10);
+  }
+}
