@@ -106,8 +106,8 @@ if (extended) {
   }
   for (method in c("admm", "auto")) {
     ratio <- time(FALSE, method) / time(TRUE, method)
-    claim(sprintf("p = 500, method \"%s\": screening saves at least half of what it saves in the paper", method), TRUE, ratio >= 159 / 44, 0,
-          sprintf("%.1f times faster; the paper: 159 s / 22 s = 7.2, for the alternating direction method, at penalties it does not give", ratio))
+    claim(sprintf("p = 500, method \"%s\": how many times faster screening makes it", method), 159 / 22, ratio, 3.6,
+          "the paper's times are for the alternating direction method, at penalties it does not give; saving more than the paper is no fault")
   }
 }
 
