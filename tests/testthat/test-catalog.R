@@ -1,5 +1,8 @@
 # Functions that belong to no paper.
-infrastructure <- c("granary_catalog", "errata", "reproduce", "granary_report", "tidy", "glance", "augment")
+infrastructure <- c("granary_catalog", "errata", "reproduce", "granary_report", "tidy", "glance", "augment",
+                    # the kernel language
+                    "se", "rbf", "matern", "rq", "powexp", "hamming", "linear", "polynomial", "sigmoid", "mlp", "bias", "white", "user_kernel",
+                    "kernel_matrix")
 
 test_that("every entry of the catalog is complete and has a key of its own", {
   catalog <- granary_catalog()
