@@ -19,6 +19,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+std::vector<int> members_of(unsigned set) {
+  std::vector<int> out;
+  for (; set; set &= set - 1) out.push_back(__builtin_ctz(set));
+  return out;
+}
+
 SearchSpace space_of(const MixedGraph& graph) {
   SearchSpace space;
   for (int v = 0; v < graph.nodes(); ++v) space.may.push_back(graph.neighbours(v));
@@ -247,10 +253,7 @@ TEST("all exact searches find the best of the 25, 543 DAGs, whatever the superst
       for (const auto& dag : all_dags(p)) {
         double sum = 0;
         for (int v = 0; v < p; ++v) {
-          std::vector<int> parents;
-          for (int u = 0; u < p; ++u) {
-            if (dag[v] >> u & 1) parents.push_back(u);
-          }
+          const std::vector<int> parents = members_of(dag[v]);
           bool fits = true;
           for (int u : parents) fits = fits && graph.adjacent(u, v);
           for (int a : parents) {
@@ -500,10 +503,7 @@ TEST("the ranking lists all 25, 543 DAGs once, by score; the first k are the sam
       for (const auto& dag : all_dags(p)) {
         double sum = 0;
         for (int v = 0; v < p; ++v) {
-          std::vector<int> parents;
-          for (int u = 0; u < p; ++u) {
-            if (dag[v] >> u & 1) parents.push_back(u);
-          }
+          const std::vector<int> parents = members_of(dag[v]);
           sum += residual_variance(g, v, parents) + penalty * static_cast<double>(parents.size());
         }
         scores.push_back(sum);

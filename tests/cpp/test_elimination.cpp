@@ -31,6 +31,16 @@ MixedGraph grid_graph(int rows, int columns) {
   return graph;
 }
 
+void eliminate_by_hand(MixedGraph& graph, int v) {
+  const std::vector<int> around = graph.neighbours(v).members();
+  for (int a : around) {
+    for (int b : around) {
+      if (a < b) graph.add_undirected(a, b);
+    }
+  }
+  graph.remove_edges_of(v);
+}
+
 // A graph is chordal exactly when taking out nodes whose neighbours are all adjacent empties it.
 bool chordal_by_hand(MixedGraph graph) {
   Bitset left(graph.nodes());
@@ -154,13 +164,7 @@ TEST("the greedy orders take a cheapest node at every step") {
       bool greedy = order.size() == 14;
       for (int v : order) {  // costs from scratch, where the routine keeps them up to date
         for (int u : left) greedy = greedy && (cost(v) < cost(u) || (cost(v) == cost(u) && v <= u));
-        const std::vector<int> around = graph.neighbours(v).members();
-        for (int a : around) {
-          for (int b : around) {
-            if (a < b) graph.add_undirected(a, b);
-          }
-        }
-        graph.remove_edges_of(v);
+        eliminate_by_hand(graph, v);
         left.reset(v);
       }
       CHECK(greedy);
@@ -332,13 +336,7 @@ TEST("elimination in stages: stages in turn, a cheapest node at every step, and 
           const auto a = cost(v), b = cost(u);
           greedy = greedy && (a.first < b.first - 1e-12 || (a.first <= b.first + 1e-12 && a.second <= b.second + 1e-12));
         }
-        const std::vector<int> around = graph.neighbours(v).members();
-        for (int a : around) {
-          for (int b : around) {
-            if (a < b) graph.add_undirected(a, b);
-          }
-        }
-        graph.remove_edges_of(v);
+        eliminate_by_hand(graph, v);
         left.reset(v);
       }
       CHECK(staged && greedy);
