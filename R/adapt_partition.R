@@ -1,38 +1,48 @@
 #' Regression by an adaptive partition
 #'
-#' Estimates a regression function by a step function on a partition that adapts to it: fine where the function changes, coarse where it does not. Cells come from a fixed hierarchy of
-#' boxes that does not look at the response; the data decide which of them are split. One pass fits all thresholds, and new rows can be added one by one.
+#' Estimates a regression function by a step function on a partition that adapts to it: fine where the function changes, coarse where it does
+#' not. Cells come from a fixed hierarchy of boxes that does not look at the response; the data decide which of them are split. One pass fits
+#' all thresholds, and new rows can be added one by one.
 #'
-#' @details
-#' The hierarchy splits every cell \eqn{I} into \eqn{a} children. With \eqn{n_I} of the \eqn{m} rows in the cell, \eqn{\rho_I = n_I / m} and mean response \eqn{c_I}, its energy
+#' @details The hierarchy splits every cell \eqn{I} into \eqn{a} children. With \eqn{n_I} of the \eqn{m} rows in the cell, \eqn{\rho_I = n_I /
+#' m} and mean response \eqn{c_I}, its energy
 #' \deqn{\epsilon_I^2 = \sum_{J\ \mathrm{child}} \rho_J (c_J - c_I)^2}{eps_I^2 = sum over children J of rho_J (c_J - c_I)^2}
-#' is what splitting it takes off the mean squared error. With `method = "threshold"` the cells of level below \eqn{j_0} with \eqn{\epsilon_I \ge \tau}{eps_I >= tau}, and all their ancestors, are split. So
+#' is what splitting it takes off the mean squared error. With `method = "threshold"` the cells of level below \eqn{j_0} with
+#' \eqn{\epsilon_I \ge \tau}{eps_I >= tau}, and all their ancestors, are split. So
 #' a cell without gain of its own is split where a descendant matters, which greedy splitting misses.
 #' \deqn{\tau = \kappa \sqrt{\log m / m},}{tau = kappa sqrt(log(m) / m),}
-#' and \eqn{j_0} is the largest \eqn{j} with \eqn{a^j \le (\tau / w)^{-1/\gamma}}{a^j <= (tau / w)^(-1/gamma)}, where \eqn{w} is the width of the range of the response (the paper has a response of fixed scale and no
-#' \eqn{w}; without it the depth would depend on units). `rule = "consistent"` takes \eqn{\tau = \kappa \log m / \sqrt m}{tau = kappa log(m) / sqrt(m)}, which is consistent for every bounded regression
+#' and \eqn{j_0} is the largest \eqn{j} with \eqn{a^j \le (\tau / w)^{-1/\gamma}}{a^j <= (tau / w)^(-1/gamma)}, where \eqn{w} is the width
+#' of the range of the response (the paper has a response of fixed scale and no
+#' \eqn{w}; without it the depth would depend on units). `rule = "consistent"` takes \eqn{\tau = \kappa \log m / \sqrt m}{tau = kappa log(m)
+#' / sqrt(m)}, which is consistent for every bounded regression
 #' function. For \eqn{m < 3}, \eqn{\log 3}{log(3)} is used.
 #'
-#' The default \eqn{\kappa = \sqrt 2 \hat\sigma}{kappa = sqrt(2) sigma} is that of the universal threshold of wavelets, with \eqn{\hat\sigma}{sigma} from differences between rows that are neighbours in the order
-#' of the hierarchy. The constant for which the theory holds (see [partition_bound()]) is far too large to be of use. With `cv`, \eqn{\kappa} has the smallest cross-validated error on the path of all thresholds, at
-#' the depth \eqn{j_0} of the default.
+#' The default \eqn{\kappa = \sqrt 2 \hat\sigma}{kappa = sqrt(2) sigma} is that of the universal threshold of wavelets, with
+#' \eqn{\hat\sigma}{sigma} from differences between rows that are neighbours in the order of the hierarchy. The constant for which the theory
+#' holds (see [partition_bound()]) is far too large to be of use. With `cv`, \eqn{\kappa} has the smallest cross-validated error on the path
+#' of all thresholds, at the depth \eqn{j_0} of the default.
 #'
-#' * `method = "cart"`: of all prunings of the same hierarchy, the one of smallest \eqn{\mathrm{SSE}/m + \lambda\, \#\mathrm{cells}}{SSE/m + lambda #cells}, \eqn{\lambda = \tau^2}{lambda = tau^2}, exactly, by dynamic programming (dyadic CART).
-#' * `method = "uniform"`: all cells of one level, the smallest \eqn{j} with \eqn{a^{j (1 + 2s)} \ge m / \log m}{a^(j (1 + 2 s)) >= m / log(m)} for smoothness \eqn{s} (`smoothness`), or, with `cv`, the level of smallest
-#'   cross-validated error. A regressogram.
+#' * `method = "cart"`: of all prunings of the same hierarchy, the one of smallest \eqn{\mathrm{SSE}/m + \lambda\, \#\mathrm{cells}}{SSE/m +
+#'   lambda #cells}, \eqn{\lambda = \tau^2}{lambda = tau^2}, exactly, by dynamic programming (dyadic CART).
+#' * `method = "uniform"`: all cells of one level, the smallest \eqn{j} with \eqn{a^{j (1 + 2s)} \ge m / \log m}{a^(j (1 + 2 s)) >= m /
+#'   log(m)} for smoothness \eqn{s} (`smoothness`), or, with `cv`, the level of smallest cross-validated error. A regressogram.
 #'
-#' **Hierarchies.** `"cube"` halves all coordinates at once (\eqn{a = 2^d}, at most six columns), `"cyclic"` one after the other (\eqn{a = 2}); `"auto"` takes cubes up to two columns. `cuts = "quantile"` halves at the
-#' quantiles of each column instead of the middle of the box, which looks at `x` only. `"nested"` takes a data frame of categorical columns from coarse to fine, each splitting the categories of the columns
-#' before it (region, district, town). Cells are half-open, the last closed. Constant columns are never split. New rows outside the box belong to the nearest cell, with a warning.
+#' **Hierarchies.** `"cube"` halves all coordinates at once (\eqn{a = 2^d}, at most six columns), `"cyclic"` one after the other (\eqn{a =
+#' 2}); `"auto"` takes cubes up to two columns. `cuts = "quantile"` halves at the quantiles of each column instead of the middle of the box,
+#' which looks at `x` only. `"nested"` takes a data frame of categorical columns from coarse to fine, each splitting the categories of the
+#' columns before it (region, district, town). Cells are half-open, the last closed. Constant columns are never split. New rows outside the
+#' box belong to the nearest cell, with a warning.
 #'
-#' **Online.** `update(fit, x_new, y_new)` adds rows in \eqn{O(a j_0)} operations each, and gives what a fit to all rows would give with the same `kappa`, `range` and `box`, in whatever order they came. With `refresh = FALSE` the table
-#' of cells is not made anew, which takes time in the number of cells; prediction works either way. Give `box` and `range` if later rows may lie outside those of the first. (The tree is shared between a fit and its updates; an
-#' older fit is still good to predict from, but has to rebuild the tree.)
+#' **Online.** `update(fit, x_new, y_new)` adds rows in \eqn{O(a j_0)} operations each, and gives what a fit to all rows would give with the
+#' same `kappa`, `range` and `box`, in whatever order they came. With `refresh = FALSE` the table of cells is not made anew, which takes time
+#' in the number of cells; prediction works either way. Give `box` and `range` if later rows may lie outside those of the first. (The tree is
+#' shared between a fit and its updates; an older fit is still good to predict from, but has to rebuild the tree.)
 #'
-#' @section Which method when:
-#' For few columns, jumps or smoothness that varies, many rows, and rows that keep coming. `"threshold"` for speed, updates and nested paths; `"cart"` when the smallest partition of a given error matters; `"uniform"` as a baseline.
-#' Greedy trees that search all split points (`rpart`) place jumps exactly and cope with many columns, but have no updates and miss checkerboards. For smooth functions of one variable a spline or local regression is better: a step
-#' function cannot gain from more than one derivative. [fused_signal()] puts jumps anywhere on a chain or graph.
+#' @section Which method when: For few columns, jumps or smoothness that varies, many rows, and rows that keep coming. `"threshold"` for
+#' speed, updates and nested paths; `"cart"` when the smallest partition of a given error matters; `"uniform"` as a baseline. Greedy trees
+#' that search all split points (`rpart`) place jumps exactly and cope with many columns, but have no updates and miss checkerboards. For
+#' smooth functions of one variable a spline or local regression is better: a step function cannot gain from more than one derivative.
+#' [fused_signal()] puts jumps anywhere on a chain or graph.
 #'
 #' @param x A numeric matrix or data frame; for one column also a vector; for `split = "nested"` a data frame of categorical columns; or a formula.
 #' @param y The response, numeric. Rows with missing values are dropped, with a message.
@@ -53,10 +63,12 @@
 #' @param formula A formula `y ~ x1 + x2`.
 #' @param data A data frame with the variables of the formula.
 #' @param ... For the formula method, the arguments of the default method.
-#' @return An object of class `granary_adapt_partition` (see [granary_partition] for its methods): `cells` (a data frame with `level`, `n`, `mean` and the bounds `lower` and `upper`, which are matrices), `n_cells`, `tree_size` (cells that
-#'   are split), `tau`, `kappa`, `sigma`, `j0`, `a`, `n`, `sse`, `path` (a data frame of at most 200 partitions, with the cross-validated error `cv` and its standard error `se`; [path()] has all), `range`, `box`, `method`, `split`, `call`, `convergence`.
-#' @references
-#' Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant functions. *Journal of Machine Learning Research* 6, 1297--1321.
+#' @return An object of class `granary_adapt_partition` (see [granary_partition] for its methods): `cells` (a data frame with `level`, `n`,
+#'   `mean` and the bounds `lower` and `upper`, which are matrices), `n_cells`, `tree_size` (cells that are split), `tau`, `kappa`, `sigma`,
+#'   `j0`, `a`, `n`, `sse`, `path` (a data frame of at most 200 partitions, with the cross-validated error `cv` and its standard error `se`;
+#'   [path()] has all), `range`, `box`, `method`, `split`, `call`, `convergence`.
+#' @references Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant
+#' functions. *Journal of Machine Learning Research* 6, 1297--1321.
 #'
 #' Donoho (1997). CART and best-ortho-basis: a connection. *Annals of Statistics* 25, 1870--1911.
 #' @seealso [partition_bound()], [path()]; `errata("jmlr6-universal-piecewise-constant")`
@@ -108,7 +120,8 @@ tell_dropped <- function(count) message(counted(count, "row was", "rows were"), 
 
 #' @rdname adapt_partition
 #' @export
-adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c("threshold", "cart", "uniform"), split = c("auto", "cube", "cyclic", "nested"),
+adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c("threshold", "cart", "uniform"),
+                                    split = c("auto", "cube", "cyclic", "nested"),
                                     cuts = c("middle", "quantile"), box = NULL, cv = 0, range = NULL, winsorise = FALSE, empty = c("parent", "zero"),
                                     max_depth = NULL, rule = c("rate", "consistent"), smoothness = NULL, threads = NULL, ...) {
   call <- renamed_call(match.call(), "adapt_partition")
@@ -123,8 +136,8 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
   max_depth <- check_count(max_depth, lower = 0, allow_null = TRUE)
   smoothness <- check_number(smoothness, lower = 0, strict_lower = TRUE, allow_null = TRUE)
   winsorise <- check_flag(winsorise)
-  threads <- thread_count(threads)
   rows <- partition_rows(x, y, split, cv)
+  threads <- if (is.null(threads) && is.null(rows$folds)) 1L else thread_count(threads)
   bounds <- partition_range(range, rows$y, winsorise)
   if (winsorise) rows$y <- pmin(pmax(rows$y, bounds$range[1L]), bounds$range[2L])
   hierarchy <- if (split == "nested") nested_hierarchy(rows$x) else box_hierarchy(rows$x, split, cuts, box)
@@ -132,9 +145,12 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
   tree <- core_call(core_partition_points(values, rows$y, hierarchy$split, hierarchy$knots, hierarchy$active, hierarchy$bits))
   sigma <- core_partition_sigma(tree)
   fit <- new_fit(
-    "adapt_partition", cells = NULL, n_cells = NULL, tree_size = NULL, tau = NULL, kappa = if (is.null(kappa)) sqrt(2) * sigma else kappa, sigma = sigma, gamma = gamma, j0 = NULL,
-    a = hierarchy$a, n = length(rows$y), sse = NULL, path = NULL, range = bounds$range, truncate = bounds$given, width = bounds$width, box = hierarchy$box, method = method,
-    split = hierarchy$split, cuts = cuts, empty = empty, rule = rule, winsorise = winsorise, max_depth = max_depth, smoothness = if (is.null(smoothness)) 1 / hierarchy$d else smoothness,
+    "adapt_partition", cells = NULL, n_cells = NULL, tree_size = NULL, tau = NULL, kappa = if (is.null(kappa)) sqrt(2) * sigma else kappa,
+    sigma = sigma, gamma = gamma, j0 = NULL,
+    a = hierarchy$a, n = length(rows$y), sse = NULL, path = NULL, range = bounds$range, truncate = bounds$given, width = bounds$width,
+    box = hierarchy$box, method = method,
+    split = hierarchy$split, cuts = cuts, empty = empty, rule = rule, winsorise = winsorise, max_depth = max_depth,
+    smoothness = if (is.null(smoothness)) 1 / hierarchy$d else smoothness,
     names = hierarchy$names, hierarchy = hierarchy, stream = new_stream(values, rows$y, tree), call = call, convergence = list()
   )
   fit <- set_depth(fit)
@@ -200,12 +216,14 @@ box_hierarchy <- function(x, split, cuts, box) {
   active <- which(limits[2L, ] > limits[1L, ])
   if (split == "auto") split <- if (length(active) <= 2L) "cube" else "cyclic"
   if (split == "cube" && length(active) > 6L) {
-    abort_input(sprintf("`split` must not be \"cube\" for %d columns: a cell would have %.0f children. Use \"cyclic\".", length(active), 2^length(active)), "split")
+    abort_input(sprintf("`split` must not be \"cube\" for %d columns: a cell would have %.0f children. Use \"cyclic\".", length(active),
+                        2^length(active)), "split")
   }
   if (length(active) > 62L) abort_input(sprintf("`x` has %d columns that vary, but at most 62 can be split.", length(active)), "x")
   knots <- lapply(seq_len(d), function(j) if (cuts == "quantile" && j %in% active) quantile_knots(x[, j], limits[, j]) else limits[, j])
   colnames(limits) <- colnames(x)
-  list(split = split, knots = knots, active = as.integer(active), bits = integer(), box = limits, a = if (split == "cube") 2^max(1L, length(active)) else 2,
+  list(split = split, knots = knots, active = as.integer(active), bits = integer(), box = limits,
+       a = if (split == "cube") 2^max(1L, length(active)) else 2,
        d = max(1L, length(active)), names = colnames(x))
 }
 
@@ -251,7 +269,8 @@ nested_hierarchy <- function(x) {
     list(entry = seen, digit = sequence(rle(of)$lengths) - 1L)
   })
   most <- vapply(levels, function(level) max(level$digit) + 1L, 0L)
-  list(split = "nested", knots = list(), active = integer(), bits = as.integer(ceiling(log2(most))), box = NULL, a = max(2, most), d = 1L, names = names(x), levels = levels)
+  list(split = "nested", knots = list(), active = integer(), bits = as.integer(ceiling(log2(most))), box = NULL, a = max(2, most), d = 1L,
+       names = names(x), levels = levels)
 }
 
 nested_digits <- function(hierarchy, x) {
@@ -294,7 +313,8 @@ set_depth <- function(fit) {
 partition_rule <- function(fit, tau = NULL) {
   if (is.null(tau)) tau <- fit$tau
   level <- switch(fit$method, threshold = fit$n * tau^2 * (1 - 1e-12), cart = fit$n * tau^2, uniform = fit$j0)
-  list(rule = fit$method, level = level, empty_zero = fit$empty == "zero", lower = if (fit$truncate) fit$range[1L] else -Inf, upper = if (fit$truncate) fit$range[2L] else Inf)
+  list(rule = fit$method, level = level, empty_zero = fit$empty == "zero", lower = if (fit$truncate) fit$range[1L] else -Inf,
+       upper = if (fit$truncate) fit$range[2L] else Inf)
 }
 
 refresh_cells <- function(fit) {
@@ -327,7 +347,8 @@ choose_by_folds <- function(fit, folds, threads) {
     grid <- levels / unit
     depth <- fit$j0
   }
-  errors <- core_call(core_partition_cv(tree, folds, max(folds), as.double(grid), depth, partition_rule(fit), power, threads, progress_bar("cross-validation")))
+  errors <- core_call(core_partition_cv(tree, folds, max(folds), as.double(grid), depth, partition_rule(fit), power, threads,
+                                        progress_bar("cross-validation")))
   size <- tabulate(folds)
   table <- data.frame(grid = grid, cv = colSums(errors) / sum(size), se = apply(errors / size, 2L, stats::sd) / sqrt(length(size)))
   best <- which.min(table$cv)
@@ -363,7 +384,8 @@ thin_path <- function(fit, most = 200L) {
   full <- full[unique(round(exp(seq(0, log(nrow(full)), length.out = most)))), ]
   row.names(full) <- NULL
   if (fit$method == "threshold") return(full)
-  describe_partitions(fit, full$kappa[is.finite(full$kappa)][unique(round(seq(1, sum(is.finite(full$kappa)), length.out = min(40L, sum(is.finite(full$kappa))))))])
+  describe_partitions(fit, full$kappa[is.finite(full$kappa)][unique(round(seq(1, sum(is.finite(full$kappa)),
+                                                                              length.out = min(40L, sum(is.finite(full$kappa))))))])
 }
 
 full_path <- function(fit) {

@@ -2,11 +2,12 @@
 #'
 #' What fits of [adapt_partition()] can do.
 #'
-#' @details
-#' `predict()` with `tau` gives the fit at another threshold of the path, at the same depth; the partitions are nested. `type = "cell"` gives the row of `cells` that holds each new row. `path()` lists
-#' all partitions of the threshold path: the threshold at which each appears, the constant `kappa` it corresponds to, the number of cells and the sum of squared residuals.
+#' @details `predict()` with `tau` gives the fit at another threshold of the path, at the same depth; the partitions are nested. `type =
+#' "cell"` gives the row of `cells` that holds each new row. `path()` lists all partitions of the threshold path: the threshold at which each
+#' appears, the constant `kappa` it corresponds to, the number of cells and the sum of squared residuals.
 #'
-#' `plot()` draws the step function over the rows for one column, the cells coloured by their means for two, and with `type = "path"` the sum of squares, or the cross-validated error, against the number of cells.
+#' `plot()` draws the step function over the rows for one column, the cells coloured by their means for two, and with `type = "path"` the sum
+#' of squares, or the cross-validated error, against the number of cells.
 #'
 #' @param object,x A fit.
 #' @param newdata New rows, as `x` of [adapt_partition()], or a data frame with the variables of the formula. `NULL` for the rows of the fit.
@@ -16,7 +17,8 @@
 #' @param refresh Make the table `cells` anew? `FALSE` saves time in a stream of single rows; the table is then absent.
 #' @param points For `plot()`: the largest number of rows to draw.
 #' @param ... Passed on to plotting functions; not used by other methods.
-#' @return `predict()` a vector; `update()` a fit; `path()`, `tidy()` and `summary()` data frames; `plot()` `NULL`, invisibly; `autoplot()` a ggplot.
+#' @return `predict()` a vector; `update()` a fit; `path()`, `tidy()` and `summary()` data frames; `plot()` `NULL`, invisibly; `autoplot()` a
+#'   ggplot.
 #' @family regression
 #' @name granary_partition
 #' @examples
@@ -40,7 +42,8 @@ print.granary_adapt_partition <- function(x, ...) {
   cli::cat_line(partition_titles[[x$method]], ": ", x$n, " rows, ", counted(length(x$names), "column", "columns"))
   print_call(x$call)
   now <- partition_now(x)
-  cli::cat_line(counted(now[["cells"]], "cell", "cells"), " of level at most ", x$j0, " (", x$split, ", ", x$a, " children", if (x$cuts == "quantile") ", at quantiles", ")")
+  cli::cat_line(counted(now[["cells"]], "cell", "cells"), " of level at most ", x$j0, " (", x$split, ", ", x$a, " children",
+                if (x$cuts == "quantile") ", at quantiles", ")")
   if (x$method != "uniform") {
     cli::cat_line("tau ", short(x$tau), ", kappa ", short(x$kappa), if (!is.null(x$folds)) " (cross-validated)", ", sigma ", short(x$sigma))
   } else if (!is.null(x$folds)) {
@@ -61,14 +64,16 @@ summary.granary_adapt_partition <- function(object, ...) {
   now <- partition_now(object)
   if (is.null(object$cells)) object <- refresh_cells(object)
   levels <- split(object$cells, object$cells$level)
-  table <- data.frame(level = as.integer(names(levels)), cells = vapply(levels, nrow, 0L), empty = vapply(levels, function(cells) sum(cells$n == 0), 0L),
+  table <- data.frame(level = as.integer(names(levels)), cells = vapply(levels, nrow, 0L),
+                      empty = vapply(levels, function(cells) sum(cells$n == 0), 0L),
                       rows = vapply(levels, function(cells) sum(cells$n), 0L), row.names = NULL)
   total <- core_partition_path(partition_tree(object))$sse[1L]
-  structure(list(fit = object, levels = table, r_squared = if (total > 0) 1 - now[["sse"]] / total else NA_real_), class = "summary_granary_adapt_partition")
+  structure(list(fit = object, levels = table, r_squared = if (total > 0) 1 - now[["sse"]] / total else NA_real_),
+            class = "summary_granary_partition")
 }
 
 #' @export
-print.summary_granary_adapt_partition <- function(x, ...) {
+print.summary_granary_partition <- function(x, ...) {
   print(x$fit)
   cli::cat_line("Share of the variance explained: ", format(x$r_squared, digits = 3L))
   print(x$levels, row.names = FALSE)
@@ -86,8 +91,9 @@ partition_values <- function(fit, newdata, arg = "newdata") {
     if (nrow(newdata) == 0L) abort_input(sprintf("`%s` must have at least one row, but it has none.", arg), arg)
     return(nested_digits(fit$hierarchy, newdata[fit$names]))
   }
-  if (is_plain_numeric(newdata) && is.null(dim(newdata)) && length(fit$names) == 1L) newdata <- matrix(newdata)
-  if (length(fit$names) > 1L && is_plain_numeric(newdata) && is.null(dim(newdata)) && length(newdata) == length(fit$names)) newdata <- matrix(newdata, 1L)
+  if (is_plain_numeric(newdata) && is.null(dim(newdata)) && length(newdata) %% length(fit$names) == 0L) {
+    if (length(fit$names) == 1L || length(newdata) == length(fit$names)) newdata <- matrix(newdata, ncol = length(fit$names))
+  }
   out <- new_design(newdata, fit$names, fit$design, arg, allow_sparse = FALSE)
   attr(out, "contrasts") <- attr(out, "assign") <- NULL
   out
@@ -104,7 +110,8 @@ predict.granary_adapt_partition <- function(object, newdata = NULL, tau = NULL, 
   tree <- partition_tree(object)
   out <- core_call(core_partition_predict(tree, values, rule, progress_bar("prediction")))
   if (out$outside > 0L && !is.null(newdata)) {
-    warn_input(sprintf("%s outside the box of the fit, and got the value of the nearest cell.", counted(out$outside, "new row lies", "new rows lie")), "newdata")
+    warn_input(sprintf("%s outside the box of the fit, and got the value of the nearest cell.",
+                       counted(out$outside, "new row lies", "new rows lie")), "newdata")
   }
   if (type == "response") return(out$value)
   cells <- core_call(core_partition_cells(tree, rule, progress_bar("cells")))
@@ -150,7 +157,8 @@ update.granary_adapt_partition <- function(object, x_new, y_new, refresh = TRUE,
   y <- unname(check_vector(y_new, "y_new", length = nrow(x), lower = -1e150, upper = 1e150))
   if (object$split == "nested" && any(x < 0L)) {
     at <- which(x < 0L, arr.ind = TRUE)[1L, ]
-    abort_input(sprintf("Row %d of `x_new` has a category of column %s that the first fit has not seen.", at[[1L]], label_of(object$names, at[[2L]])), "x_new")
+    abort_input(sprintf("Row %d of `x_new` has a category of column %s that the first fit has not seen.", at[[1L]],
+                        label_of(object$names, at[[2L]])), "x_new")
   }
   if (object$winsorise) y <- pmin(pmax(y, object$range[1L]), object$range[2L])
   if (object$stream$count != object$n) {  # this fit was updated before: go on from its own rows
@@ -234,7 +242,8 @@ plot.granary_adapt_partition <- function(x, type = NULL, points = 2000, ...) {
   if (type == "path") {
     table <- path_table(x)
     label <- if (is.null(table$cv)) "mean squared residual" else "cross-validated error"
-    draw(graphics::plot, table$n_cells, table$value, log = "x", type = "s", las = 1, xlab = "cells", ylab = label, col = sign_colours[["positive"]], user = list(...))
+    draw(graphics::plot, table$n_cells, table$value, log = "x", type = "s", las = 1, xlab = "cells", ylab = label,
+         col = sign_colours[["positive"]], user = list(...))
     graphics::abline(v = partition_now(x)[["cells"]], lty = 3)
     return(invisible())
   }
@@ -243,16 +252,19 @@ plot.granary_adapt_partition <- function(x, type = NULL, points = 2000, ...) {
   if (length(x$names) == 1L) {
     cells <- x$cells[order(x$cells$lower[, 1L]), ]
     limits <- range(cells$mean, shown$y)
-    draw(graphics::plot, shown$x[, 1L], shown$y, pch = 19, cex = 0.4, col = "grey70", las = 1, xlim = x$box[, 1L], ylim = limits, xlab = x$names, ylab = "response", user = list(...))
+    draw(graphics::plot, shown$x[, 1L], shown$y, pch = 19, cex = 0.4, col = "grey70", las = 1, xlim = x$box[, 1L], ylim = limits, xlab = x$names,
+         ylab = "response", user = list(...))
     graphics::segments(cells$lower[, 1L], cells$mean, cells$upper[, 1L], cells$mean, lwd = 2, col = sign_colours[["positive"]])
     inner <- seq_len(nrow(cells) - 1L)
-    graphics::segments(cells$upper[inner, 1L], cells$mean[inner], cells$upper[inner, 1L], cells$mean[inner + 1L], lwd = 1, col = sign_colours[["positive"]])
+    graphics::segments(cells$upper[inner, 1L], cells$mean[inner], cells$upper[inner, 1L], cells$mean[inner + 1L], lwd = 1,
+                       col = sign_colours[["positive"]])
     return(invisible())
   }
   shades <- grDevices::hcl.colors(64L, "Blue-Red 2")
   span <- range(x$cells$mean)
   shade <- if (diff(span) > 0) 1 + floor(63.999 * (x$cells$mean - span[1L]) / diff(span)) else rep(32, nrow(x$cells))
-  draw(graphics::plot, NA, xlim = x$box[, 1L], ylim = x$box[, 2L], xlab = x$names[1L], ylab = x$names[2L], las = 1, xaxs = "i", yaxs = "i", user = list(...))
+  draw(graphics::plot, NA, xlim = x$box[, 1L], ylim = x$box[, 2L], xlab = x$names[1L], ylab = x$names[2L], las = 1, xaxs = "i", yaxs = "i",
+       user = list(...))
   graphics::rect(x$cells$lower[, 1L], x$cells$lower[, 2L], x$cells$upper[, 1L], x$cells$upper[, 2L], col = shades[shade], border = "white", lwd = 0.3)
   invisible()
 }
@@ -260,7 +272,7 @@ plot.granary_adapt_partition <- function(x, type = NULL, points = 2000, ...) {
 #' @rdname granary_partition
 #' @usage \method{autoplot}{granary_adapt_partition}(object, type = NULL, points = 2000, ...)
 #' @exportS3Method ggplot2::autoplot
-autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000, ...) {  # nolint: object_name_linter.
+autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000, ...) {  # nolint: object_name_linter, object_length_linter.
   check_installed("ggplot2", "autoplot()")
   type <- partition_plot_type(object, type)
   if (type == "path") {
@@ -275,11 +287,13 @@ autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000,
     shown <- rows_shown(object, points)
     rows <- data.frame(x = shown$x[, 1L], y = shown$y)
     return(ggplot2::ggplot(cells) + ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data$y), rows, colour = "grey70", size = 0.5) +
-             ggplot2::geom_segment(ggplot2::aes(x = .data$xmin, xend = .data$xmax, y = .data$mean, yend = .data$mean), colour = sign_colours[["positive"]]) +
+             ggplot2::geom_segment(ggplot2::aes(x = .data$xmin, xend = .data$xmax, y = .data$mean, yend = .data$mean),
+                                   colour = sign_colours[["positive"]]) +
              ggplot2::labs(x = object$names, y = "response"))
   }
   ggplot2::ggplot(cells) +
-    ggplot2::geom_rect(ggplot2::aes(xmin = .data$xmin, xmax = .data$xmax, ymin = .data$ymin, ymax = .data$ymax, fill = .data$mean), colour = "white") +
+    ggplot2::geom_rect(ggplot2::aes(xmin = .data$xmin, xmax = .data$xmax, ymin = .data$ymin, ymax = .data$ymax, fill = .data$mean),
+                       colour = "white") +
     ggplot2::labs(x = object$names[1L], y = object$names[2L])
 }
 
@@ -287,11 +301,15 @@ autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000,
 #'
 #' What the theory promises for the cell means of a fixed partition, and the constants of the adaptive estimator.
 #'
-#' @details
-#' For a response with \eqn{|y| \le M}{|y| <= M}, \eqn{m} rows and a partition of \eqn{N} cells that does not depend on the response, with \eqn{c = 3 / (256 M^2)},
-#' \deqn{P(\|P f - \hat f\| > \eta) \le 4 N e^{-c m \eta^2 / N}, \qquad E \|P f - \hat f\|^2 \le \frac{N \log(4N) + N}{c m},}{P(|P f - fhat| > eta) <= 4 N exp(-c m eta^2 / N),  E |P f - fhat|^2 <= (N log(4 N) + N) / (c m),}
-#' where \eqn{P f} is the best approximation on the partition (the paper's integral for the second omits a factor two). `eta` is the distance not exceeded with probability `1 - delta`. The adaptive estimator has the rate
-#' \eqn{(\log m / m)^{2s / (2s + 1)}}{(log(m) / m)^(2 s / (2 s + 1))} with probability \eqn{1 - C m^{-\beta}}{1 - C m^(-beta)} if \eqn{\kappa \ge \kappa_0 = b M \sqrt{312 (\beta + 1/\gamma)}}{kappa >= kappa_0 = b M sqrt(312 (beta + 1/gamma))}, \eqn{b = 2 \sqrt{a - 1}}{b = 2 sqrt(a - 1)}, some sixty
+#' @details For a response with \eqn{|y| \le M}{|y| <= M}, \eqn{m} rows and a partition of \eqn{N} cells that does not depend on the response,
+#' with \eqn{c = 3 / (256 M^2)},
+#' \deqn{P(\|P f - \hat f\| > \eta) \le 4 N e^{-c m \eta^2 / N}, \qquad E \|P f - \hat f\|^2 \le \frac{N \log(4N) + N}{c m},}{
+#' P(|P f - fhat| > eta) <= 4 N exp(-c m eta^2 / N),  E |P f - fhat|^2 <= (N log(4 N) + N) / (c m),}
+#' where \eqn{P f} is the best approximation on the partition (the paper's integral for the second omits a factor two). `eta` is the
+#' distance not exceeded with probability `1 - delta`. The adaptive estimator has the rate
+#' \eqn{(\log m / m)^{2s / (2s + 1)}}{(log(m) / m)^(2 s / (2 s + 1))} with probability \eqn{1 - C m^{-\beta}}{1 - C m^(-beta)} if
+#' \eqn{\kappa \ge \kappa_0 = b M \sqrt{312 (\beta + 1/\gamma)}}{kappa >= kappa_0 = b M sqrt(312 (beta + 1/gamma))}, \eqn{b = 2 \sqrt{a -
+#' 1}}{b = 2 sqrt(a - 1)}, some sixty
 #' times `M`: a constant for proofs, not for data.
 #'
 #' @param m Number of rows.
@@ -301,9 +319,10 @@ autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000,
 #' @param a Children of a cell.
 #' @param beta,gamma Constants of the theorem on the adaptive estimator.
 #' @param s Smoothness, for the rate.
-#' @return A data frame with `m`, `N`, `eta`, `expected` (the bound of the expected squared distance), `kappa_0` and `rate`. Arguments may be vectors.
-#' @references
-#' Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant functions. *Journal of Machine Learning Research* 6, 1297--1321.
+#' @return A data frame with `m`, `N`, `eta`, `expected` (the bound of the expected squared distance), `kappa_0` and `rate`. Arguments may be
+#'   vectors.
+#' @references Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant
+#' functions. *Journal of Machine Learning Research* 6, 1297--1321.
 #' @seealso [adapt_partition()]
 #' @family regression
 #' @export
@@ -322,7 +341,8 @@ partition_bound <- function(m, N, M = 1, delta = 0.05, a = 2, beta = 1, gamma = 
   if (any(size %% lengths(list(m, N, M, delta, a, beta, gamma, s)) != 0L)) abort_input("The arguments must have equal lengths, or length one.", "N")
   rate <- 3 / (256 * M^2)
   data.frame(
-    m = rep_len(m, size), N = rep_len(N, size), eta = rep_len(sqrt(N * pmax(log(4 * N / delta), 0) / (rate * m)), size), expected = rep_len((N * log(4 * N) + N) / (rate * m), size),
+    m = rep_len(m, size), N = rep_len(N, size), eta = rep_len(sqrt(N * pmax(log(4 * N / delta), 0) / (rate * m)), size),
+    expected = rep_len((N * log(4 * N) + N) / (rate * m), size),
     kappa_0 = rep_len(2 * sqrt(a - 1) * M * sqrt(312 * (beta + 1 / gamma)), size), rate = rep_len((log(pmax(m, 3)) / m)^(2 * s / (2 * s + 1)), size)
   )
 }

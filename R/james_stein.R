@@ -1,28 +1,32 @@
 #' James-Stein estimates of many means
 #'
-#' Shrinks all sample means by one factor, towards their average or towards zero. The positive-part version with unequal variances is the one of Bock (1975), the baseline of
-#' [mta()].
+#' Shrinks all sample means by one factor, towards their average or towards zero. The positive-part version with unequal variances is the one
+#' of Bock (1975), the baseline of [mta()].
 #'
 #' @details
 #' With \eqn{s_t} the variance of the sample mean \eqn{\bar y_t}{ybar_t}, \eqn{\Sigma = \mathrm{diag}(s)}{Sigma = diag(s)} and target \eqn{\xi}{xi},
 #' \deqn{\hat y_t = \xi + \left(1 - \frac{k - c}{(\bar y - \xi 1)' \Sigma^{-1} (\bar y - \xi 1)}\right)_+ (\bar y_t - \xi)}{
 #' yhat_t = xi + (1 - (k - c) / ((ybar - xi)' Sigma^-1 (ybar - xi)))_+ (ybar_t - xi)}
-#' with \eqn{c = 3} and \eqn{\xi}{xi} the average of the means, or \eqn{c = 2} and \eqn{\xi = 0}{xi = 0}. `dim = "T"` takes \eqn{k = T}, which the paper finds better than the effective
-#' dimension \eqn{k = \mathrm{tr}(\Sigma) / \max(s)}{k = tr(Sigma) / max(s)}. Where \eqn{k \le c}{k <= c} the estimates are the sample means. `positive = FALSE` leaves out the
+#' with \eqn{c = 3} and \eqn{\xi}{xi} the average of the means, or \eqn{c = 2} and \eqn{\xi = 0}{xi = 0}. `dim = "T"` takes \eqn{k = T},
+#' which the paper finds better than the effective
+#' dimension \eqn{k = \mathrm{tr}(\Sigma) / \max(s)}{k = tr(Sigma) / max(s)}. Where \eqn{k \le c}{k <= c} the estimates are the sample
+#' means. `positive = FALSE` leaves out the
 #' positive part. Shrinkage towards the average preserves the average of the means.
 #'
-#' With `cv` the factor is \eqn{\lambda = g / (1 + g)}{lambda = g / (1 + g)} with \eqn{g} from a grid of powers of two, by leave-one-out or half splits as in [mta()].
+#' With `cv` the factor is \eqn{\lambda = g / (1 + g)}{lambda = g / (1 + g)} with \eqn{g} from a grid of powers of two, by leave-one-out or
+#' half splits as in [mta()].
 #'
-#' @section Which method when:
-#' [mta()] weighs each mean by its own precision, needs no more than two tasks, and does better in most of the paper's experiments. James-Stein dominates the sample means
-#' (in total squared error, for equal variances) whatever the true means are, from four tasks on.
+#' @section Which method when: [mta()] weighs each mean by its own precision, needs no more than two tasks, and does better in most of the
+#' paper's experiments. James-Stein dominates the sample means (in total squared error, for equal variances) whatever the true means are, from
+#' four tasks on.
 #'
 #' @inheritParams mta
 #' @param target What the means are shrunk towards.
 #' @param positive Never shrink beyond the target?
 #' @param dim The dimension \eqn{k}; see Details.
-#' @return An object of class `granary_james_stein` with methods as in [granary_means]: `estimate`, `mean`, `n`, `var_mean`, `sigma2`, `target`, `shrinkage` (the factor that multiplies the
-#'   distance to the target), `dim`, `se` (as if the factor were known), `method`, `variance`, `cv`, `y`, `group`, `call`, `convergence`.
+#' @return An object of class `granary_james_stein` with methods as in [granary_means]: `estimate`, `mean`, `n`, `var_mean`, `sigma2`,
+#'   `target`, `shrinkage` (the factor that multiplies the distance to the target), `dim`, `se` (as if the factor were known), `method`,
+#'   `variance`, `cv`, `y`, `group`, `call`, `convergence`.
 #' @references
 #' James and Stein (1961). Estimation with quadratic loss. *Proceedings of the Fourth Berkeley Symposium* 1, 361--379.
 #'
@@ -52,7 +56,8 @@ james_stein.formula <- function(formula, data = NULL, ...) {
 
 #' @rdname james_stein
 #' @export
-james_stein.default <- function(y, group = NULL, target = c("mean", "zero"), positive = TRUE, dim = c("T", "effective"), variance = c("pooled", "own"),
+james_stein.default <- function(y, group = NULL, target = c("mean", "zero"), positive = TRUE, dim = c("T", "effective"),
+                                variance = c("pooled", "own"),
                                 sigma2 = NULL, cv = c("none", "loo", "split"), gamma = NULL, splits = 10, ...) {
   call <- renamed_call(match.call(), "james_stein")
   check_no_dots(...)
@@ -84,8 +89,10 @@ james_stein.default <- function(y, group = NULL, target = c("mean", "zero"), pos
   borrowed <- if (target == "mean") (1 - keep) / count else 0
   variances <- noise$s * ((keep + borrowed)^2 - borrowed^2) + borrowed^2 * sum(noise$s)
   new_fit(
-    c("james_stein", "means"), estimate = named(xi + keep * (tasks$mean - xi)), mean = named(tasks$mean), n = named(tasks$n), var_mean = named(noise$s),
-    sigma2 = noise$sigma2, target = xi, shrinkage = keep, dim = k, se = named(sqrt(variances)), method = paste0("james_stein", if (!is.null(table)) "_cv"),
+    c("james_stein", "means"), estimate = named(xi + keep * (tasks$mean - xi)), mean = named(tasks$mean), n = named(tasks$n),
+    var_mean = named(noise$s),
+    sigma2 = noise$sigma2, target = xi, shrinkage = keep, dim = k, se = named(sqrt(variances)),
+    method = paste0("james_stein", if (!is.null(table)) "_cv"),
     variance = if (noise$noise == "given") "given" else variance, cv = table, y = tasks$y, group = tasks$code, call = call, convergence = list()
   )
 }

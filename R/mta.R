@@ -1,53 +1,57 @@
 #' Many means at once: multi-task averaging
 #'
-#' Estimates the means of many groups from few samples each. Every mean is pulled towards the others, by an amount that needs no tuning: close means are pulled
-#' more, and those with many samples less. The estimates are convex combinations of the sample means.
+#' Estimates the means of many groups from few samples each. Every mean is pulled towards the others, by an amount that needs no tuning: close
+#' means are pulled more, and those with many samples less. The estimates are convex combinations of the sample means.
 #'
-#' @details
-#' With \eqn{N_t} samples in task \eqn{t}, sample means \eqn{\bar y}{ybar}, \eqn{s_t = \sigma_t^2 / N_t} and a similarity \eqn{A \ge 0}{A >= 0} of the
-#' \eqn{T} tasks with Laplacian \eqn{L = \mathrm{diag}(A 1) - A}{L = diag(A 1) - A}, the estimates minimise
+#' @details With \eqn{N_t} samples in task \eqn{t}, sample means \eqn{\bar y}{ybar}, \eqn{s_t = \sigma_t^2 / N_t} and a similarity \eqn{A \ge
+#' 0}{A >= 0} of the \eqn{T} tasks with Laplacian \eqn{L = \mathrm{diag}(A 1) - A}{L = diag(A 1) - A}, the estimates minimise
 #' \deqn{\frac1T \sum_t \sum_i \frac{(y_{ti} - m_t)^2}{\sigma_t^2} + \frac{\gamma}{2 T^2} \sum_{r,s} A_{rs} (m_r - m_s)^2}{
 #' (1/T) sum_t sum_i (y_ti - m_t)^2 / sigma_t^2 + gamma / (2 T^2) sum_rs A_rs (m_r - m_s)^2}
-#' and are \eqn{m = W \bar y}{m = W ybar} with \eqn{W = (I + (\gamma / T) \Sigma L)^{-1}}{W = (I + (gamma / T) Sigma L)^-1}, whose rows are non-negative and sum to
+#' and are \eqn{m = W \bar y}{m = W ybar} with \eqn{W = (I + (\gamma / T) \Sigma L)^{-1}}{W = (I + (gamma / T) Sigma L)^-1}, whose rows are
+#' non-negative and sum to
 #' one. (The paper prints the objective without the 1/2; its solution is this one.)
 #'
-#' * `"constant"`: \eqn{A_{rs} = a = 1 / \mathrm{var}(\bar y)}{A_rs = a = 1 / var(ybar)}, the similarity of smallest risk when all \eqn{s_t} are equal, with
-#'   the sample means in place of the true ones.
-#' * `"minimax"`: \eqn{a = 2 / (b_u - b_l)^2}, where the means are known to lie in \eqn{[b_l, b_u]} (`bounds`; by default the range of the sample means). More
-#'   careful; the same as `"constant"` for two tasks.
-#' * `"pairwise"`: \eqn{A_{rs} = 2 / (\bar y_r - \bar y_s)^2}{A_rs = 2 / (ybar_r - ybar_s)^2}. The paper finds it usually worse than `"constant"`. Tasks with equal
-#'   means are merged.
+#' * `"constant"`: \eqn{A_{rs} = a = 1 / \mathrm{var}(\bar y)}{A_rs = a = 1 / var(ybar)}, the similarity of smallest risk when all \eqn{s_t}
+#'   are equal, with the sample means in place of the true ones.
+#' * `"minimax"`: \eqn{a = 2 / (b_u - b_l)^2}, where the means are known to lie in \eqn{[b_l, b_u]} (`bounds`; by default the range of the
+#'   sample means). More careful; the same as `"constant"` for two tasks.
+#' * `"pairwise"`: \eqn{A_{rs} = 2 / (\bar y_r - \bar y_s)^2}{A_rs = 2 / (ybar_r - ybar_s)^2}. The paper finds it usually worse than
+#'   `"constant"`. Tasks with equal means are merged.
 #' * `"custom"`: `A` as given, full or sparse (`dgCMatrix`). Its diagonal is ignored and an asymmetric one is replaced by \eqn{(A + A') / 2}.
 #'
-#' The first two need \eqn{O(T)} operations: with \eqn{\tau^2 = 1 / (\gamma a)}{tau^2 = 1 / (gamma a)}, \eqn{w_t = \tau^2 / (\tau^2 + s_t)}{w_t = tau^2 / (tau^2 + s_t)} and
-#' \eqn{\xi = \sum w_t \bar y_t / \sum w_t}{xi = sum(w ybar) / sum(w)}, \eqn{m_t = w_t \bar y_t + (1 - w_t) \xi}{m_t = w_t ybar_t + (1 - w_t) xi}. They are the
-#' best linear unbiased predictions of a random-intercept model whose between-task variance is \eqn{\tau^2}{tau^2}, here \eqn{\mathrm{var}(\bar y)}{var(ybar)} or half the
-#' squared range. Note that \eqn{\mathrm{var}(\bar y)}{var(ybar)} also contains the noise of the means, so the method shrinks less than a model that subtracts it.
+#' The first two need \eqn{O(T)} operations: with \eqn{\tau^2 = 1 / (\gamma a)}{tau^2 = 1 / (gamma a)}, \eqn{w_t = \tau^2 / (\tau^2 +
+#' s_t)}{w_t = tau^2 / (tau^2 + s_t)} and \eqn{\xi = \sum w_t \bar y_t / \sum w_t}{xi = sum(w ybar) / sum(w)}, \eqn{m_t = w_t \bar y_t + (1 -
+#' w_t) \xi}{m_t = w_t ybar_t + (1 - w_t) xi}. They are the best linear unbiased predictions of a random-intercept model whose between-task
+#' variance is \eqn{\tau^2}{tau^2}, here \eqn{\mathrm{var}(\bar y)}{var(ybar)} or half the squared range. Note that \eqn{\mathrm{var}(\bar
+#' y)}{var(ybar)} also contains the noise of the means, so the method shrinks less than a model that subtracts it.
 #'
-#' **Vectors.** When `y` is a matrix the tasks have mean vectors, and the noise of the means covariance matrices. With pooled variances its principal axes decouple the problem.
-#' \eqn{\tau^2}{tau^2} is then the average over the coordinates, so give coordinates a common scale first.
+#' **Vectors.** When `y` is a matrix the tasks have mean vectors, and the noise of the means covariance matrices. With pooled variances its
+#' principal axes decouple the problem. \eqn{\tau^2}{tau^2} is then the average over the coordinates, so give coordinates a common scale
+#' first.
 #'
-#' **Standard errors.** `se` is the root of the diagonal of \eqn{W \Sigma W'}{W Sigma W'}: it takes \eqn{A} as known and says nothing about the bias of shrinkage.
-#' `posterior_sd` is the posterior standard deviation under the Gaussian prior that has \eqn{m} as its posterior mean, with a flat prior for the common level; for the first two
-#' methods its square is \eqn{s_t w_t} plus the part due to \eqn{\xi}{xi}. Neither accounts for the estimation of \eqn{a}. With a sparse `A` and more than 20000 tasks they are
-#' left out.
+#' **Standard errors.** `se` is the root of the diagonal of \eqn{W \Sigma W'}{W Sigma W'}: it takes \eqn{A} as known and says nothing about
+#' the bias of shrinkage. `posterior_sd` is the posterior standard deviation under the Gaussian prior that has \eqn{m} as its posterior mean,
+#' with a flat prior for the common level; for the first two methods its square is \eqn{s_t w_t} plus the part due to \eqn{\xi}{xi}. Neither
+#' accounts for the estimation of \eqn{a}. With a sparse `A` and more than 20000 tasks they are left out.
 #'
-#' **Cross-validation.** With `cv = "loo"` `gamma` is the one of smallest leave-one-out risk (see [compare_means()]), by default among \eqn{2^{-15}, \ldots, 2^{15}}{2^-15, ..., 2^15}; with
-#' `cv = "split"` half of each task's samples at random (`splits` times) predict the mean of all, by default with \eqn{2^{-5}, \ldots, 2^5}{2^-5, ..., 2^5}. The paper finds
-#' `gamma = 1` as good for `"constant"`, and tuning useful for `"minimax"`.
+#' **Cross-validation.** With `cv = "loo"` `gamma` is the one of smallest leave-one-out risk (see [compare_means()]), by default among
+#' \eqn{2^{-15}, \ldots, 2^{15}}{2^-15, ..., 2^15}; with `cv = "split"` half of each task's samples at random (`splits` times) predict the
+#' mean of all, by default with \eqn{2^{-5}, \ldots, 2^5}{2^-5, ..., 2^5}. The paper finds `gamma = 1` as good for `"constant"`, and tuning
+#' useful for `"minimax"`.
 #'
-#' @section Which method when:
-#' `mta()` with its defaults for many groups with few samples each; `"minimax"` if the means may be far apart, and no group may be hurt much; `"custom"` when you know which groups are alike
-#' (neighbouring regions, a taxonomy). [james_stein()] shrinks all means by one factor whatever their number of samples, and needs four groups or more. A random-effects model with
-#' covariates is the business of a mixed-model package. [compare_means()] says which estimator predicts held-out samples best.
+#' @section Which method when: `mta()` with its defaults for many groups with few samples each; `"minimax"` if the means may be far apart, and
+#' no group may be hurt much; `"custom"` when you know which groups are alike (neighbouring regions, a taxonomy). [james_stein()] shrinks all
+#' means by one factor whatever their number of samples, and needs four groups or more. A random-effects model with covariates is the business
+#' of a mixed-model package. [compare_means()] says which estimator predicts held-out samples best.
 #'
-#' @param y Samples: a numeric vector with `group`; a list with one vector per task; a data frame with one row per task and columns `mean`, `n` (number of samples)
-#'   and `var` (variance of the samples; not needed with `sigma2`), and optionally `group` (names); a matrix with `group`, for mean vectors; or a formula `y ~ group`. Missing values and
-#'   tasks without samples are dropped with a message.
+#' @param y Samples: a numeric vector with `group`; a list with one vector per task; a data frame with one row per task and columns `mean`,
+#'   `n` (number of samples) and `var` (variance of the samples; not needed with `sigma2`), and optionally `group` (names); a matrix with
+#'   `group`, for mean vectors; or a formula `y ~ group`. Missing values and tasks without samples are dropped with a message.
 #' @param group The task of each sample: a factor or a vector. `NULL` where `y` says it.
 #' @param method How similar tasks are taken to be; see Details.
 #' @param A For `method = "custom"`: the similarities, a T x T matrix with non-negative entries.
-#' @param gamma Strength of regularisation; `0` gives the sample means. With `cv`, the values to choose from (a single number stands for the default grid).
+#' @param gamma Strength of regularisation; `0` gives the sample means. With `cv`, the values to choose from (a single number stands for the
+#'   default grid).
 #' @param variance `"pooled"`: one variance within tasks, the default of the paper; `"own"`: each task its own.
 #' @param sigma2 Known variances within tasks: one number, or one per task; for mean vectors also a covariance matrix, or a list of them.
 #' @param bounds For `"minimax"`: lower and upper bound of the true means.
@@ -57,8 +61,9 @@
 #' @param formula A formula `y ~ group`. Several variables on the right stand for their combinations.
 #' @param data A data frame with the variables of the formula.
 #' @param ... For the formula method, the arguments of the default method.
-#' @return An object of class `granary_mta`: `estimate`, `mean` (sample means), `n`, `var_mean` (\eqn{s}), `sigma2`, `a`, `gamma`, `tau2`, `weights` (\eqn{w}), `target` (\eqn{\xi}{xi}), `se`, `posterior_sd`,
-#'   `W` on request, `method`, `variance`, `A`, `cv` (a data frame of `gamma` and `risk`, with `cv`), `y` and `group` (samples and their task), `call`, `convergence`. Its methods are described in
+#' @return An object of class `granary_mta`: `estimate`, `mean` (sample means), `n`, `var_mean` (\eqn{s}), `sigma2`, `a`, `gamma`, `tau2`,
+#'   `weights` (\eqn{w}), `target` (\eqn{\xi}{xi}), `se`, `posterior_sd`, `W` on request, `method`, `variance`, `A`, `cv` (a data frame of
+#'   `gamma` and `risk`, with `cv`), `y` and `group` (samples and their task), `call`, `convergence`. Its methods are described in
 #'   [granary_means].
 #' @references
 #' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
@@ -92,7 +97,8 @@ mta.formula <- function(formula, data = NULL, ...) {
 #' @rdname mta
 #' @export
 mta.default <- function(y, group = NULL, method = c("constant", "minimax", "pairwise", "custom"), A = NULL, gamma = 1,  # nolint: object_name_linter.
-                        variance = c("pooled", "own"), sigma2 = NULL, bounds = NULL, cv = c("none", "loo", "split"), splits = 10, weights = FALSE, ...) {
+                        variance = c("pooled", "own"), sigma2 = NULL, bounds = NULL, cv = c("none", "loo", "split"), splits = 10, weights = FALSE,
+                        ...) {
   call <- renamed_call(match.call(), "mta")
   check_no_dots(...)
   method <- check_choice(method, c("constant", "minimax", "pairwise", "custom"))
@@ -179,7 +185,8 @@ shape_mta <- function(tasks, noise, method, similarity, tuned, bounds, weights, 
     if (weights) W <- mta_matrix(method, NULL, tasks$mean, noise$s, gamma, tau2)  # nolint: object_name_linter.
   } else if (method == "pairwise" || weights) {
     W <- mta_matrix(method, similarity, tasks$mean, noise$s, gamma)  # nolint: object_name_linter.
-    out <- list(estimate = tasks$mean[1L] + drop(W %*% (tasks$mean - tasks$mean[1L])), variance = drop(W^2 %*% noise$s), posterior = diag(W) * noise$s)
+    out <- list(estimate = tasks$mean[1L] + drop(W %*% (tasks$mean - tasks$mean[1L])), variance = drop(W^2 %*% noise$s),
+                posterior = diag(W) * noise$s)
     if (!weights) W <- NULL  # nolint: object_name_linter.
   } else {
     solve <- if (isS4(similarity)) core_mta_sparse else core_mta_dense
@@ -188,8 +195,10 @@ shape_mta <- function(tasks, noise, method, similarity, tuned, bounds, weights, 
   named <- function(x) if (length(x) == count) stats::setNames(x, tasks$names)
   if (!is.null(W)) dimnames(W) <- list(tasks$names, tasks$names)
   new_fit(
-    c("mta", "means"), estimate = named(out$estimate), mean = named(tasks$mean), n = named(tasks$n), var_mean = named(noise$s), sigma2 = noise$sigma2, a = a,
-    gamma = gamma, tau2 = tau2, weights = named(shrink), target = target, se = named(sqrt(out$variance)), posterior_sd = named(sqrt(out$posterior)), W = W,
+    c("mta", "means"), estimate = named(out$estimate), mean = named(tasks$mean), n = named(tasks$n), var_mean = named(noise$s),
+    sigma2 = noise$sigma2, a = a,
+    gamma = gamma, tau2 = tau2, weights = named(shrink), target = target, se = named(sqrt(out$variance)),
+    posterior_sd = named(sqrt(out$posterior)), W = W,
     method = method, variance = if (noise$noise == "given") "given" else variance, A = similarity, cv = tuned$table, y = tasks$y, group = tasks$code,
     call = call, convergence = list()
   )
@@ -232,9 +241,10 @@ loo_risk <- function(tasks, noise, estimator, gamma, similarity = NULL) {
 
 #' The weights of a multi-task average
 #'
-#' The matrix \eqn{W = (I + \Gamma L(A))^{-1}} that turns sample means into estimates: its rows are non-negative and sum to one. Many linear estimators have this form. For instance
-#' \eqn{(1/g) I + 1 \alpha'}{(1/g) I + 1 alpha'} with \eqn{\sum \alpha = 1 - 1/g}{sum(alpha) = 1 - 1/g} is the one with \eqn{\Gamma = g I} and the asymmetric \eqn{A = 1 \alpha'}{A = 1 alpha'}
-#' (Proposition 4), which covers shrinkage towards the pooled mean and towards the average of the means.
+#' The matrix \eqn{W = (I + \Gamma L(A))^{-1}} that turns sample means into estimates: its rows are non-negative and sum to one. Many linear
+#' estimators have this form. For instance \eqn{(1/g) I + 1 \alpha'}{(1/g) I + 1 alpha'} with \eqn{\sum \alpha = 1 - 1/g}{sum(alpha) = 1 -
+#' 1/g} is the one with \eqn{\Gamma = g I} and the asymmetric \eqn{A = 1 \alpha'}{A = 1 alpha'} (Proposition 4), which covers shrinkage
+#' towards the pooled mean and towards the average of the means.
 #'
 #' @param x A fit of [mta()], or a matrix `A` of non-negative similarities, which here need not be symmetric.
 #' @param Gamma The diagonal of \eqn{\Gamma}: one number, or one per task. For a multi-task average \eqn{\gamma s_t / T}. Not used for a fit.

@@ -111,9 +111,8 @@ tasks_from_summary <- function(y) {
   if (!any(keep)) abort_input("`y` must have at least one task with samples.", "y")
   mean <- unname(check_vector(y$mean[keep], "y$mean", lower = -1e150, upper = 1e150))
   n <- unname(n[keep])
-  ss <- if (is.null(y$var)) rep(NA_real_, length(n)) else {
-    unname(check_vector(y$var[keep], "y$var", lower = 0, upper = 1e300, allow_na = TRUE)) * (n - 1)
-  }
+  var <- if (is.null(y$var)) rep(NA_real_, length(n)) else y$var[keep]
+  ss <- unname(check_vector(var, "y$var", lower = 0, upper = 1e300, allow_na = TRUE)) * (n - 1)
   ss[n == 1] <- 0
   list(names = names[keep], n = n, mean = mean, ss = ss, y = NULL, code = NULL)
 }

@@ -2,13 +2,13 @@
 #'
 #' What fits of [mta()] and [james_stein()] can do.
 #'
-#' @details
-#' `confint(type = "naive")` is the estimate plus or minus a normal quantile times `se`: the spread of the estimator if the amount of shrinkage were known, around its biased
-#' expectation, so it is too short. `type = "posterior"` (fits of [mta()]) uses the posterior standard deviation under the prior that corresponds to the shrinkage, which has the right coverage *on average over
-#' the tasks* when the means scatter like that prior. Neither knows that the amount of shrinkage was estimated.
+#' @details `confint(type = "naive")` is the estimate plus or minus a normal quantile times `se`: the spread of the estimator if the amount of
+#' shrinkage were known, around its biased expectation, so it is too short. `type = "posterior"` (fits of [mta()]) uses the posterior standard
+#' deviation under the prior that corresponds to the shrinkage, which has the right coverage *on average over the tasks* when the means
+#' scatter like that prior. Neither knows that the amount of shrinkage was estimated.
 #'
-#' `fitted()` and `residuals()` are per sample, where the fit has samples; `fitted()` of a fit to a table is the estimate of each task. `plot()` draws an arrow from each sample mean to its
-#' estimate against the number of samples.
+#' `fitted()` and `residuals()` are per sample, where the fit has samples; `fitted()` of a fit to a table is the estimate of each task.
+#' `plot()` draws an arrow from each sample mean to its estimate against the number of samples.
 #'
 #' @param x,object A fit.
 #' @param parm Tasks, by name or number; all by default.
@@ -17,8 +17,8 @@
 #' @param max_tasks Draw at most so many tasks, spread evenly over the numbers of samples.
 #' @param newdata Names of tasks; new tasks get the common target.
 #' @param ... Passed to [graphics::plot()]; not used by other methods.
-#' @return `coef()` the estimates; `confint()` a matrix with lower and upper limits; `predict()` a vector; `summary()` and `tidy()` a data frame with a row for each task; `plot()` `NULL`,
-#'   invisibly; `autoplot()` a ggplot.
+#' @return `coef()` the estimates; `confint()` a matrix with lower and upper limits; `predict()` a vector; `summary()` and `tidy()` a data
+#'   frame with a row for each task; `plot()` `NULL`, invisibly; `autoplot()` a ggplot.
 #' @family regression
 #' @name granary_means
 #' @examples
@@ -41,7 +41,8 @@ method_titles <- c(
 #' @export
 print.granary_means <- function(x, ...) {
   count <- length(x$n)
-  cli::cat_line(method_titles[[x$method]], ": ", counted(count, "mean", "means"), if (is.matrix(x$mean)) paste0(" of ", counted(ncol(x$mean), "coordinate", "coordinates")),
+  cli::cat_line(method_titles[[x$method]], ": ", counted(count, "mean", "means"),
+                if (is.matrix(x$mean)) paste0(" of ", counted(ncol(x$mean), "coordinate", "coordinates")),
                 " from ", format(sum(x$n)), " samples")
   print_call(x$call)
   short <- function(value) paste(format(value, digits = 4L), collapse = " ")
@@ -51,7 +52,11 @@ print.granary_means <- function(x, ...) {
   } else {
     cli::cat_line("keeps ", short(100 * x$shrinkage), "% of the distance to ", short(x$target), if (!is.null(x$cv)) " (cross-validated)")
   }
-  if (length(x$sigma2) == 1L) cli::cat_line("Variance within tasks: ", short(x$sigma2), " (", x$variance, ")") else cli::cat_line("Variances within tasks: ", x$variance)
+  if (length(x$sigma2) == 1L) {
+    cli::cat_line("Variance within tasks: ", short(x$sigma2), " (", x$variance, ")")
+  } else {
+    cli::cat_line("Variances within tasks: ", x$variance)
+  }
   if (!is.matrix(x$mean)) {
     shown <- utils::head(seq_len(count), 6L)
     print(data.frame(n = x$n[shown], mean = x$mean[shown], estimate = x$estimate[shown], row.names = names(x$estimate)[shown]), digits = 4L)
@@ -91,7 +96,8 @@ predict.granary_means <- function(object, newdata = NULL, ...) {
   names <- if (is.matrix(object$estimate)) rownames(object$estimate) else names(object$estimate)
   at <- match(newdata, names)
   if (anyNA(at) && is.null(object$target)) {
-    abort_input(sprintf("`newdata` must name tasks of the fit, but \"%s\" is none, and this method has no common target.", newdata[is.na(at)][1L]), "newdata")
+    abort_input(sprintf("`newdata` must name tasks of the fit, but \"%s\" is none, and this method has no common target.",
+                        newdata[is.na(at)][1L]), "newdata")
   }
   if (is.matrix(object$estimate)) {
     out <- object$estimate[at, , drop = FALSE]
@@ -139,7 +145,8 @@ task_positions <- function(parm, names) {
 means_table <- function(fit) {
   if (is.matrix(fit$estimate)) {
     columns <- if (is.null(colnames(fit$estimate))) seq_len(ncol(fit$estimate)) else colnames(fit$estimate)
-    return(data.frame(task = rep(rownames(fit$estimate), length(columns)), coordinate = rep(columns, each = nrow(fit$estimate)), n = rep(unname(fit$n), length(columns)),
+    return(data.frame(task = rep(rownames(fit$estimate), length(columns)), coordinate = rep(columns, each = nrow(fit$estimate)),
+                      n = rep(unname(fit$n), length(columns)),
                       mean = as.vector(fit$mean), estimate = as.vector(fit$estimate), se = as.vector(fit$se)))
   }
   out <- data.frame(task = names(fit$estimate), n = unname(fit$n), mean = unname(fit$mean), estimate = unname(fit$estimate))
@@ -160,7 +167,8 @@ tidy.granary_means <- function(x, ...) {
 #' @export
 summary.granary_means <- function(object, ...) {
   moved <- abs(object$estimate - object$mean)
-  structure(list(title = method_titles[[object$method]], call = object$call, table = means_table(object), moved = stats::quantile(moved, names = FALSE),
+  structure(list(title = method_titles[[object$method]], call = object$call, table = means_table(object),
+                 moved = stats::quantile(moved, names = FALSE),
                  spread = c(mean = stats::sd(object$mean), estimate = stats::sd(object$estimate))), class = "summary_granary_means")
 }
 
@@ -169,7 +177,8 @@ print.summary_granary_means <- function(x, ...) {
   cli::cat_line(x$title)
   print_call(x$call)
   cli::cat_line("Moved by (quartiles): ", paste(format(x$moved, digits = 3L), collapse = " "))
-  if (!anyNA(x$spread)) cli::cat_line("Standard deviation of the means ", format(x$spread[[1L]], digits = 4L), ", of the estimates ", format(x$spread[[2L]], digits = 4L))
+  if (!anyNA(x$spread)) cli::cat_line("Standard deviation of the means ", format(x$spread[[1L]], digits = 4L), ", of the estimates ",
+                                      format(x$spread[[2L]], digits = 4L))
   print(utils::head(x$table, 30L), digits = 4L, row.names = FALSE)
   if (nrow(x$table) > 30L) cli::cat_line("... and ", nrow(x$table) - 30L, " more rows")
   invisible(x)

@@ -9,7 +9,8 @@ mta_vectors <- function(tasks, method, similarity, gamma, variance, sigma2, boun
   noise <- vector_noise(tasks, variance, sigma2)
   a <- tau2 <- NULL
   if (method %in% c("constant", "minimax")) {
-    spread <- if (count == 1L) Inf else if (method == "constant") sum(apply(mean, 2L, stats::var)) / d else sum(apply(mean, 2L, function(x) diff(range(x)))^2) / (2 * d)
+    by_column <- if (method == "constant") apply(mean, 2L, stats::var) else apply(mean, 2L, function(x) diff(range(x)))^2 / 2
+    spread <- if (count == 1L) Inf else sum(by_column) / d
     a <- 1 / spread
     tau2 <- if (gamma == 0) Inf else spread / gamma
     similarity <- matrix(0, 0L, 0L)
@@ -39,8 +40,10 @@ mta_vectors <- function(tasks, method, similarity, gamma, variance, sigma2, boun
     x
   }
   new_fit(
-    c("mta", "means"), estimate = labelled(out$estimate), mean = mean, n = stats::setNames(tasks$n, tasks$names), covariance = noise$reported, a = a, gamma = gamma, tau2 = tau2,
-    target = if (!is.null(tau2)) stats::setNames(out$target, colnames(mean)), se = labelled(sqrt(pmax(out$variance, 0))), method = method, variance = noise$kind,
+    c("mta", "means"), estimate = labelled(out$estimate), mean = mean, n = stats::setNames(tasks$n, tasks$names), covariance = noise$reported,
+    a = a, gamma = gamma, tau2 = tau2,
+    target = if (!is.null(tau2)) stats::setNames(out$target, colnames(mean)), se = labelled(sqrt(pmax(out$variance, 0))), method = method,
+    variance = noise$kind,
     A = if (method == "custom") similarity, y = tasks$y, group = tasks$code, call = call, convergence = list()
   )
 }
@@ -50,7 +53,8 @@ vector_noise <- function(tasks, variance, sigma2) {
   d <- ncol(tasks$mean)
   n <- tasks$n
   if (is.list(sigma2) && !is.data.frame(sigma2)) {
-    if (length(sigma2) != length(n)) fail_input("sigma2", sprintf("a list of %d covariance matrices, one per task", length(n)), paste("a list of length", length(sigma2)))
+    if (length(sigma2) != length(n)) fail_input("sigma2", sprintf("a list of %d covariance matrices, one per task", length(n)),
+                                                paste("a list of length", length(sigma2)))
     blocks <- lapply(sigma2, function(block) check_covariance(block, d))
     return(list(blocks = Map(`/`, blocks, n), reported = blocks, kind = "given"))
   }
@@ -71,7 +75,8 @@ vector_noise <- function(tasks, variance, sigma2) {
   }
   single <- which(n < 2)
   if (length(single) > 0L) {
-    abort_input(sprintf("Task %s has one sample and so no covariance of its own.\nUse variance = \"pooled\", or give `sigma2`.", label_of(tasks$names, single[1L])), "variance")
+    abort_input(sprintf("Task %s has one sample and so no covariance of its own.\nUse variance = \"pooled\", or give `sigma2`.",
+                        label_of(tasks$names, single[1L])), "variance")
   }
   rows <- split(seq_along(tasks$code), tasks$code)
   blocks <- Map(function(at, size) unname(crossprod(residuals[at, , drop = FALSE])) / (size - 1), rows, n)
@@ -80,7 +85,8 @@ vector_noise <- function(tasks, variance, sigma2) {
 
 check_covariance <- function(x, d) {
   x <- unname(check_symmetric(x, "sigma2"))
-  if (nrow(x) != d) abort_input(sprintf("`sigma2` must have one row and column per coordinate (%d), but it is %d x %d.", d, nrow(x), nrow(x)), "sigma2")
+  if (nrow(x) != d) abort_input(sprintf("`sigma2` must have one row and column per coordinate (%d), but it is %d x %d.", d, nrow(x), nrow(x)),
+                                "sigma2")
   values <- eigen(x, TRUE, TRUE)$values
   if (min(values) < -1e-8 * max(abs(values))) abort_input("`sigma2` must be positive semi-definite, but it has a negative eigenvalue.", "sigma2")
   x

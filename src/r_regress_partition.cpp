@@ -30,7 +30,7 @@ struct Keys {
   std::vector<int> known;
   int outside = 0;
 };
-Keys as_keys(const MasterTree& master, SEXP x) {
+Keys as_keys(const MasterTree& master, SEXP x, Monitor& monitor) {
   Keys out;
   if (master.split() == Split::nested) {
     const Eigen::Map<Eigen::MatrixXi> digits = Rcpp::as<Eigen::Map<Eigen::MatrixXi>>(x);
@@ -42,6 +42,7 @@ Keys as_keys(const MasterTree& master, SEXP x) {
   out.key.reserve(values.rows());
   out.known.assign(values.rows(), master.levels());
   for (Index i = 0; i < values.rows(); ++i) {
+    if ((i & 16383) == 0) monitor.check();
     out.key.push_back(master.key(values.row(i)));
     out.outside += !master.inside(values.row(i));
   }
@@ -54,6 +55,7 @@ Keys as_keys(const MasterTree& master, SEXP x) {
 // [[Rcpp::export(rng = false)]]
 SEXP core_partition_points(SEXP x, const Eigen::Map<Eigen::VectorXd> y, std::string split, Rcpp::List cuts,
                            Rcpp::IntegerVector active, std::vector<int> nested_bits) {
+  RMonitor monitor(R_NilValue);
   std::vector<Cuts> knots;
   for (SEXP k : cuts) knots.push_back({Rcpp::as<std::vector<double>>(k)});
   std::vector<int> split_by;
@@ -61,7 +63,7 @@ SEXP core_partition_points(SEXP x, const Eigen::Map<Eigen::VectorXd> y, std::str
   MasterTree master = split == "nested" ? MasterTree(nested_bits)
                                         : MasterTree(split == "cube" ? Split::cube : Split::cyclic, std::move(knots), split_by);
   Tree tree(std::make_unique<PartitionTree>(std::move(master)).release(), true);
-  tree->add_points(as_keys(tree->master(), x).key, y);
+  tree->add_points(as_keys(tree->master(), x, monitor).key, y);
   return tree;
 }
 
@@ -74,8 +76,9 @@ void core_partition_grow(SEXP tree, int depth, SEXP progress) {
 // Returns the number of rows outside the box.
 // [[Rcpp::export(rng = false)]]
 int core_partition_insert(SEXP tree, SEXP x, const Eigen::Map<Eigen::VectorXd> y) {
+  RMonitor monitor(R_NilValue);
   Tree to(tree);
-  const Keys keys = as_keys(to->master(), x);
+  const Keys keys = as_keys(to->master(), x, monitor);
   for (Index i = 0; i < y.size(); ++i) to->insert(keys.key[i], y[i]);
   return keys.outside;
 }
@@ -104,7 +107,7 @@ Rcpp::List core_partition_predict(SEXP tree, SEXP x, Rcpp::List options, SEXP pr
   RMonitor monitor(progress);
   const Tree from(tree);
   const Partition partition(*from, as_options(options));
-  const Keys keys = as_keys(from->master(), x);
+  const Keys keys = as_keys(from->master(), x, monitor);
   const Index n = static_cast<Index>(keys.key.size());
   VectorXd value(n);
   VectorXi node(n), empty(n);
@@ -142,28 +145,6 @@ Rcpp::NumericVector core_partition_summary(SEXP tree, Rcpp::List options) {
 Rcpp::List core_partition_path(SEXP tree) {
   const PartitionPath path = threshold_path(*Tree(tree));
   return Rcpp::List::create(Rcpp::Named("level") = path.level, Rcpp::Named("cells") = path.cells, Rcpp::Named("sse") = path.sse);
-}
-
-// Energies of all divided cells, for whoever wants to look inside.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_partition_nodes(SEXP tree) {
-  const auto& nodes = Tree(tree)->nodes();
-  const Index n = static_cast<Index>(nodes.size());
-  VectorXi parent(n), level(n), digit(n), count(n);
-  VectorXd mean(n), ss(n), energy(n), peak(n);
-  for (Index i = 0; i < n; ++i) {
-    parent[i] = nodes[i].parent + 1;
-    level[i] = nodes[i].level;
-    digit[i] = nodes[i].digit;
-    count[i] = nodes[i].n;
-    mean[i] = nodes[i].mean;
-    ss[i] = nodes[i].ss;
-    energy[i] = nodes[i].energy;
-    peak[i] = nodes[i].peak;
-  }
-  return Rcpp::List::create(Rcpp::Named("parent") = parent, Rcpp::Named("level") = level, Rcpp::Named("child") = digit,
-                            Rcpp::Named("n") = count, Rcpp::Named("mean") = mean, Rcpp::Named("ss") = ss,
-                            Rcpp::Named("energy") = energy, Rcpp::Named("peak") = peak);
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -23,7 +23,8 @@ rate <- function(f, sizes, seeds, ...) {
 }
 sizes <- if (extended) 2^(10:20) else 2^(10:16)
 seeds <- if (extended) 20L else 5L
-note <- "slope of the log error against log(m / log m); the theorem bounds the error from above up to constants, so a rough agreement is all that can be expected"
+note <- paste("slope of the log error against log(m / log m); the theorem bounds the error from above up to constants,",
+              "so a rough agreement is all that can be expected")
 
 # Theorem 3 for s = 1: squared error of the order (log m / m)^(2/3).
 claim("f(x) = x: rate 2s/(2s+1) with s = 1", -2 / 3, rate(function(x) x, sizes, seeds)$slope, 0.1, note)
@@ -41,7 +42,8 @@ claim("f(x) = 1(x < 1/3): further cells per doubling of m (a chain towards 1/3)"
       "the tree is a chain whose length grows by about one level when m doubles")
 # The uniform partition of Theorem 2 cannot do better than m^(-1/2) on a jump (s = 1/2).
 uniform <- rate(jump, sizes, seeds, method = "uniform", smoothness = 0.5)
-claim("f(x) = 1(x < 1/3): the adaptive partition has less than a tenth of the uniform one's error", TRUE, tail(step$errors, 1) < tail(uniform$errors, 1) / 10, 0)
+claim("f(x) = 1(x < 1/3): the adaptive partition has less than a tenth of the uniform one's error", TRUE,
+      tail(step$errors, 1) < tail(uniform$errors, 1) / 10, 0)
 set.seed(1)
 m <- 20000L
 square <- matrix(runif(2 * m), m)
@@ -55,4 +57,5 @@ claim("1(x1^2 + x2^2 < 0.5): share of the finest cells that touch, or lie beside
 
 bound <- partition_bound(m = 1000, N = 10)
 claim("Theorem 1: c = 3 / (256 M^2)", 3 / 256, 10 * log(40 / 0.05) / (1000 * bound$eta^2), 1e-12)
-claim("Theorem 3: kappa_0 for M = 1, beta = 1, gamma = 1/2, a = 2", 2 * sqrt(312 * 3), bound$kappa_0, 1e-9, "b M sqrt(312 (beta + 1/gamma)) from the proofs: far beyond practical use")
+claim("Theorem 3: kappa_0 for M = 1, beta = 1, gamma = 1/2, a = 2", 2 * sqrt(312 * 3), bound$kappa_0, 1e-9,
+      "b M sqrt(312 (beta + 1/gamma)) from the proofs: far beyond practical use")

@@ -205,7 +205,8 @@ test_that("nested categories", {
   expect_error(update(fit, data.frame(region = "e", town = "a"), 1), "not seen", class = "granary_error_input")
   expect_error(adapt_partition(list(1), 1, split = "nested"), "categorical", class = "granary_error_input")
   # the same town name in two regions is two towns
-  twice <- adapt_partition(data.frame(r = rep(c("n", "s"), each = 4), t = rep(c("x", "y"), 4)), c(0, 1, 0, 1, 5, 9, 5, 9), split = "nested", kappa = 0.1)
+  twice <- adapt_partition(data.frame(r = rep(c("n", "s"), each = 4), t = rep(c("x", "y"), 4)), c(0, 1, 0, 1, 5, 9, 5, 9), split = "nested",
+                           kappa = 0.1)
   expect_identical(twice$n_cells, 4L)
 })
 
@@ -363,7 +364,8 @@ test_that("jumps are found and the error falls with the number of rows (several 
   d <- step_data(1, 20000)
   fit <- adapt_partition(d$x, d$y, box = c(0, 1))
   expect_lt(fit$n_cells, 30)
-  expect_lt(errors[3], 0.1 * mean((predict(adapt_partition(d$x, d$y, box = c(0, 1), method = "uniform", max_depth = 4), 1:999 / 1000) - (1:999 / 1000 > 1 / 3))^2))
+  expect_lt(errors[3], 0.1 * mean((predict(adapt_partition(d$x, d$y, box = c(0, 1), method = "uniform", max_depth = 4),
+                                           1:999 / 1000) - (1:999 / 1000 > 1 / 3))^2))
 })
 
 test_that("an update costs the same for many rows as for few", {

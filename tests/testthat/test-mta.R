@@ -1,8 +1,11 @@
 # Feldman, Gupta and Frigyik (2014), Table 7: reigns of kings. The table prints 9 Achaemenid kings; its averages need 7.
 kings <- data.frame(
-  group = c("Larsa", "Amorite", "Assyrian", "Israel", "Judah", "Achaemenid", "Khmer", "Song", "Mongol", "Ming", "Qing", "Mamluk", "Ottoman", "Normandy", "Plantagenet",
-            "Lancaster", "York", "Tudor", "Stuart", "Hanover", "Windsor", "Capet", "Valois", "Habsburg", "Bourbon", "Oldenburg", "Mughal", "Edo", "Kamehameha", "Zulu"),
-  mean = c(17.7, 26.9, 17.3, 13.4, 21.5, 24.3, 20, 17.7, 10.8, 16.3, 24.6, 10.1, 17, 23, 30.8, 20.3, 8, 23.4, 16.8, 31, 14, 22.7, 24.3, 34.4, 21.8, 25.8, 15.7, 18.6,
+  group = c("Larsa", "Amorite", "Assyrian", "Israel", "Judah", "Achaemenid", "Khmer", "Song", "Mongol", "Ming", "Qing", "Mamluk", "Ottoman",
+            "Normandy", "Plantagenet",
+            "Lancaster", "York", "Tudor", "Stuart", "Hanover", "Windsor", "Capet", "Valois", "Habsburg", "Bourbon", "Oldenburg", "Mughal", "Edo",
+            "Kamehameha", "Zulu"),
+  mean = c(17.7, 26.9, 17.3, 13.4, 21.5, 24.3, 20, 17.7, 10.8, 16.3, 24.6, 10.1, 17, 23, 30.8, 20.3, 8, 23.4, 16.8, 31, 14, 22.7, 24.3, 34.4,
+           21.8, 25.8, 15.7, 18.6,
            15.4, 15.8),
   n = c(15, 11, 27, 21, 22, 7, 33, 18, 4, 17, 12, 10, 36, 3, 8, 3, 3, 5, 6, 6, 3, 15, 7, 5, 10, 16, 20, 15, 5, 4)
 )
@@ -41,7 +44,8 @@ test_that("constant and minimax solve equation (9), whatever the variances", {
       expect_equal(unname(fit$se), sqrt(diag(W %*% diag(as.vector(s)) %*% t(W))), tolerance = 1e-10)
       expect_equal(unname(fit$posterior_sd), sqrt(diag(W) * as.vector(s)), tolerance = 1e-10)
       A <- matrix(2 / diff(range(mean))^2, 8, 8)
-      expect_equal(unname(coef(mta(d$y, d$group, "minimax", variance = variance, gamma = gamma))), as.vector(equation_9(A, as.vector(s), gamma) %*% mean), tolerance = 1e-12)
+      expect_equal(unname(coef(mta(d$y, d$group, "minimax", variance = variance, gamma = gamma))),
+                   as.vector(equation_9(A, as.vector(s), gamma) %*% mean), tolerance = 1e-12)
     }
   }
 })
@@ -307,8 +311,10 @@ test_that("leave-one-out risk equals refitting, and cross-validated estimators a
     sum(vapply(which(n[d$group] > 1), function(i) (d$y[i] - estimate(d$y[-i], d$group[-i])[d$group[i]])^2 / n[d$group[i]], 0))
   }
   expected <- c(
-    refit(function(y, g) as.vector(tapply(y, g, mean))), refit(function(y, g) rep(mean(y), 8)), refit(function(y, g) rep(mean(tapply(y, g, mean)), 8)),
-    refit(function(y, g) coef(james_stein(y, g))), refit(function(y, g) coef(james_stein(y, g, dim = "effective"))), refit(function(y, g) coef(mta(y, g))),
+    refit(function(y, g) as.vector(tapply(y, g, mean))), refit(function(y, g) rep(mean(y), 8)),
+    refit(function(y, g) rep(mean(tapply(y, g, mean)), 8)),
+    refit(function(y, g) coef(james_stein(y, g))), refit(function(y, g) coef(james_stein(y, g, dim = "effective"))),
+    refit(function(y, g) coef(mta(y, g))),
     refit(function(y, g) coef(mta(y, g, "minimax"))), refit(function(y, g) coef(mta(y, g, "pairwise")))
   )
   expect_equal(table$risk, expected, tolerance = 1e-10)
@@ -351,7 +357,8 @@ test_that("James-Stein: formulas (5), (6) and (7), clamped for few tasks", {
   expect_equal(unname(coef(james_stein(d$y, d$group, positive = FALSE))), mean(m) + keep * (m - mean(m)))
   expect_equal(mean(coef(james_stein(d$y, d$group))), mean(m))
   k <- sum(s) / max(s)
-  expect_equal(unname(coef(james_stein(d$y, d$group, dim = "effective"))), mean(m) + max(0, 1 - max(0, k - 3) / sum((m - mean(m))^2 / s)) * (m - mean(m)))
+  expect_equal(unname(coef(james_stein(d$y, d$group, dim = "effective"))),
+               mean(m) + max(0, 1 - max(0, k - 3) / sum((m - mean(m))^2 / s)) * (m - mean(m)))
   one <- james_stein(1:6 + 0.5, 1:6, target = "zero", sigma2 = 2)
   expect_equal(unname(coef(one)), (1 - 4 * 2 / sum((1:6 + 0.5)^2)) * (1:6 + 0.5))
   for (tasks in 2:3) {

@@ -1,8 +1,10 @@
 # Times adapt_partition() against rpart and tree. Rscript adapt_partition.R [output.rds]
 #
-# Seconds are processor time of one thread, the smallest of three runs (of one where a run takes more than ten seconds). `error` is the mean squared distance to the true function at 10000 new points, `cells` the size of
-# the partition. The methods are not the same: rpart and tree search all split points greedily (with rpart's default stopping rule, cp = 0.01, and with cp = 0.0005, which is nearer in the number of cells),
-# adapt_partition() splits boxes in the middle and thresholds. rpart places a jump exactly where we need a chain of cells, and stops at a checkerboard, where no first split helps.
+# Seconds are processor time of one thread, the smallest of three runs (of one where a run takes more than ten seconds). `error` is the mean
+# squared distance to the true function at 10000 new points, `cells` the size of the partition. The methods are not the same: rpart and tree
+# search all split points greedily (with rpart's default stopping rule, cp = 0.01, and with cp = 0.0005, which is nearer in the number of
+# cells), adapt_partition() splits boxes in the middle and thresholds. rpart places a jump exactly where we need a chain of cells, and stops
+# at a checkerboard, where no first split helps.
 
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
 if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
@@ -22,7 +24,8 @@ cpu <- function(run) {
 }
 rows <- list()
 note <- function(setting, method, timed, error = NA, cells = NA, ours = NA) {
-  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = timed$seconds, ratio = timed$seconds / ours, error = error, cells = cells)
+  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = timed$seconds, ratio = timed$seconds / ours,
+                                           error = error, cells = cells)
   print(rows[[length(rows)]], row.names = FALSE)
 }
 functions <- list(
@@ -52,7 +55,8 @@ for (name in names(functions)) {
       for (cp in if (m < 1e6) c(0.01, 0.0005) else 0.01) {
         control <- peer("rpart", "rpart.control")(cp = cp, xval = 0)
         timed <- cpu(function() peer("rpart", "rpart")(y ~ ., data, control = control))
-        note(setting, sprintf("rpart, cp = %g", cp), timed, error(predict(timed$value, as.data.frame(new))), sum(timed$value$frame$var == "<leaf>"), ours$seconds)
+        note(setting, sprintf("rpart, cp = %g", cp), timed, error(predict(timed$value, as.data.frame(new))),
+             sum(timed$value$frame$var == "<leaf>"), ours$seconds)
       }
     }
     if (has("tree") && m < 1e6) {

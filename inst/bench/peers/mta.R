@@ -1,8 +1,9 @@
 # Times mta() against other ways to shrink many means. Rscript mta.R [output.rds]
 #
-# Seconds are processor time of one thread, the smallest of three runs (of one where a run takes more than ten seconds). `error` is the squared error of the estimates over that of
-# the sample means: mixed models and ashr subtract the noise from the spread of the means, or model the spread, and may shrink better; mta() is tuning-free and linear. `difference` is the largest difference to mta()
-# where the peer computes the same thing (metafor with the variance of mta(); plain R). No other package has multi-task averaging.
+# Seconds are processor time of one thread, the smallest of three runs (of one where a run takes more than ten seconds). `error` is the
+# squared error of the estimates over that of the sample means: mixed models and ashr subtract the noise from the spread of the means, or
+# model the spread, and may shrink better; mta() is tuning-free and linear. `difference` is the largest difference to mta() where the peer
+# computes the same thing (metafor with the variance of mta(); plain R). No other package has multi-task averaging.
 
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
 if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
@@ -21,7 +22,8 @@ cpu <- function(run) {
 }
 rows <- list()
 note <- function(setting, method, timed, error = NA, difference = NA, ours = NA) {
-  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = timed$seconds, ratio = timed$seconds / ours, error = error, difference = difference)
+  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = timed$seconds, ratio = timed$seconds / ours,
+                                           error = error, difference = difference)
   print(rows[[length(rows)]], row.names = FALSE)
 }
 plain_r <- function(y, g) {
@@ -50,7 +52,7 @@ for (tasks in c(1e3, 1e4, 1e5, 1e6)) {
   note(setting, "james_stein()", js, error(coef(js$value)), NA, ours$seconds)
   r <- cpu(function() plain_r(y, g))
   note(setting, "plain R, no checks, no standard errors", r, error(r$value), max(abs(r$value - estimate)), ours$seconds)
-  if (has("lme4") && tasks <= 1e5) {
+  if (has("lme4") && tasks <= 1e4) {
     lmer <- peer("lme4", "lmer")
     ranef <- peer("lme4", "ranef")
     fixef <- peer("lme4", "fixef")
