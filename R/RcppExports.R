@@ -637,10 +637,6 @@ core_partition_path <- function(tree) {
     .Call(`_granary_core_partition_path`, tree)
 }
 
-core_partition_nodes <- function(tree) {
-    .Call(`_granary_core_partition_nodes`, tree)
-}
-
 core_partition_cv <- function(tree, fold, folds, grid, depth, options, log_power, threads, progress) {
     .Call(`_granary_core_partition_cv`, tree, fold, folds, grid, depth, options, log_power, threads, progress)
 }

@@ -2129,16 +2129,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_partition_nodes
-Rcpp::List core_partition_nodes(SEXP tree);
-RcppExport SEXP _granary_core_partition_nodes(SEXP treeSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_partition_nodes(tree));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_partition_cv
 Eigen::MatrixXd core_partition_cv(SEXP tree, Rcpp::IntegerVector fold, int folds, const Eigen::Map<Eigen::VectorXd> grid, int depth, Rcpp::List options, int log_power, int threads, SEXP progress);
 RcppExport SEXP _granary_core_partition_cv(SEXP treeSEXP, SEXP foldSEXP, SEXP foldsSEXP, SEXP gridSEXP, SEXP depthSEXP, SEXP optionsSEXP, SEXP log_powerSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -2331,7 +2321,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_partition_cells", (DL_FUNC) &_granary_core_partition_cells, 3},
     {"_granary_core_partition_summary", (DL_FUNC) &_granary_core_partition_summary, 2},
     {"_granary_core_partition_path", (DL_FUNC) &_granary_core_partition_path, 1},
-    {"_granary_core_partition_nodes", (DL_FUNC) &_granary_core_partition_nodes, 1},
     {"_granary_core_partition_cv", (DL_FUNC) &_granary_core_partition_cv, 9},
     {"_granary_core_store_rows", (DL_FUNC) &_granary_core_store_rows, 5},
     {NULL, NULL, 0}
