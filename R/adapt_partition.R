@@ -40,7 +40,7 @@
 #'
 #' @section Which method when: For few columns, jumps or smoothness that varies, many rows, and rows that keep coming. `"threshold"` for
 #' speed, updates and nested paths; `"cart"` when the smallest partition of a given error matters; `"uniform"` as a baseline. Greedy trees
-#' that search all split points (`rpart`) place jumps exactly and cope with many columns, but have no updates and miss checkerboards. For
+#' that search all split points (`rpart`) place jumps exactly and cope with many columns, but have no updates and may miss checkerboards. For
 #' smooth functions of one variable a spline or local regression is better: a step function cannot gain from more than one derivative.
 #' [fused_signal()] puts jumps anywhere on a chain or graph.
 #'
