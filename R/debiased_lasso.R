@@ -1,0 +1,410 @@
+#' Debiased lasso: confidence intervals and p-values when p is large
+#'
+#' The table that `summary(lm())` gives, for regressions with as many columns as rows or more: an estimate, standard error, interval and p-value for each
+#' coefficient.
+#'
+#' @details
+#' The lasso \eqn{\hat\theta}{theta} is biased towards zero. With \eqn{S = X'X/n} and \eqn{M} from [decorrelate()], the estimate
+#' \deqn{\hat\theta^u = \hat\theta + \frac{1}{n} M X'(y - X\hat\theta)}{theta_u = theta + (1/n) M X'(y - X theta)}
+#' is, up to a bias of smaller order when few coefficients matter (\eqn{s_0 \ll \sqrt{n}/\log p}{s0 << sqrt(n) / log p}), normal about the truth with
+#' covariance \eqn{\sigma^2 M S M'/n}{sigma^2 M S M' / n}. Nothing is assumed of the inverse covariance of the columns.
+#' Steps: the noise level by [scaled_lasso()] with penalty `lambda0` (unless `sigma` is given); the lasso at `lambda`, in the units of [lasso()] on scaled columns;
+#' the rows of \eqn{M}, of which only \eqn{Xm} is kept.
+#'
+#' Defaults are `lambda0` \eqn{= \sqrt{2 \log p/n}}{= sqrt(2 log p / n)}, `lambda` \eqn{= \hat\sigma \sqrt{2 \log p/n}}{= sigma sqrt(2 log p / n)} and
+#' `mu` \eqn{= \sqrt{\log p/n}}{= sqrt(log p / n)}. `preset = "paper"` takes the constants that the paper prints (10, 4 and 2 times as large, and the identity for
+#' infeasible rows); they do not give the paper's own tables, see `errata("jmlr15-debiased-lasso")`.
+#'
+#' A design matrix that has columns which are copies of each other cannot tell them apart: their rows are infeasible, a warning names them, and says which
+#' `mu` would do. Constant columns are left out.
+#'
+#' **Which method when:** for statements about single coefficients with p comparable to n or larger. With n several times p, `lm()` needs no sparsity.
+#' [debiased_baseline()] has the rivals. For prediction use the lasso itself ([cv_lasso()]): debiasing adds variance to every coefficient.
+#'
+#' @inheritParams decorrelate
+#' @param x A numeric matrix or data frame, one row per observation; or a formula.
+#' @param y Response, one number per row.
+#' @param data A data frame with the variables of the formula.
+#' @param which Columns to debias, by number or name; `NULL` for all. The work grows with their number.
+#' @param lambda Penalty of the lasso on scaled columns; `NULL` for the default.
+#' @param sigma Standard deviation of the errors; `NULL` to estimate it.
+#' @param lambda0 Penalty of the scaled lasso that estimates it.
+#' @param m The matrix \eqn{M} on the scale of standardised columns, if it is known: one row per entry of `which`; or a result of [decorrelate()] on the same
+#'   `x`.
+#' @param preset `"default"`, or `"paper"` for the constants that the paper prints.
+#' @param alpha One minus the confidence level of the intervals in the result.
+#' @param ... Passed from the formula method to the default method.
+#' @return An object of class `granary_debiased_lasso`: `coefficients` (debiased), `lasso`, `intercept`, `se`, `pvalue`, `p_adj` (Bonferroni with the number
+#'   of columns, so that rejecting where it is below `alpha` controls the familywise error), `ci`, `sigma`, `lambda`, `mu`, `feasible`, `coherence`, `rows` (\eqn{X m}),
+#'   and `table` of the rows, see [decorrelate()]. See [granary_debiased_lasso] for what can be done with it.
+#' @references
+#' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning
+#' Research* 15, 2869--2909.
+#' @family regression
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_circulant(n = 100, p = 150, s0 = 3, b = 1)
+#' fit <- debiased_lasso(sim$x, sim$y)
+#' fit
+#' confint(fit, sim$support)
+#' debiased_lasso(mpg ~ ., mtcars)
+debiased_lasso <- function(x, ...) {
+  UseMethod("debiased_lasso")
+}
+
+#' @rdname debiased_lasso
+#' @export
+debiased_lasso.formula <- function(x, data = NULL, ...) {
+  call <- match.call()
+  design <- design_from_formula(x, data)
+  fit <- debiased_lasso.default(design$x, design$y, ...)
+  fit$design <- design[c("terms", "xlevels", "contrasts")]
+  fit$call <- generic_call(call, "debiased_lasso")
+  fit
+}
+
+#' @rdname debiased_lasso
+#' @export
+debiased_lasso.default <- function(x, y, which = NULL, lambda = NULL, sigma = NULL, lambda0 = NULL, mu = NULL,
+                                   mu_rule = c("scaled", "search", "min"), noise = c("gaussian", "robust"), beta = 0.3, m = NULL,
+                                   preset = c("default", "paper"), infeasible = c("raise_mu", "identity", "error"), standardize = TRUE,
+                                   intercept = TRUE, alpha = 0.05, threads = NULL, ...) {
+  call <- match.call()
+  refuse_dots(...)
+  mu_rule <- check_choice(mu_rule, c("scaled", "search", "min"))
+  noise <- check_choice(noise, c("gaussian", "robust"))
+  paper <- check_choice(preset, c("default", "paper")) == "paper"
+  infeasible <- check_choice(infeasible, c("raise_mu", "identity", "error"))
+  alpha <- check_number(alpha, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
+  mu <- check_number(mu, lower = 0, allow_null = TRUE)
+  start <- debias_start(x, y, lambda, sigma, lambda0, intercept, standardize, if (paper) c(10, 4) else c(1, 1))
+  z <- start$x
+  n <- nrow(z)
+  which <- check_which(which, colnames(z))
+  if (paper) {
+    if (is.null(mu) && mu_rule == "scaled") mu <- 2 * sqrt(log(ncol(z)) / n)
+    infeasible <- "identity"
+  }
+  rows <- if (is.null(m)) {
+    decorrelated_rows(z, which, mu, mu_rule, noise, beta, infeasible, FALSE, threads)
+  } else {
+    given_rows(z, which, m)
+  }
+  finish_debiased(start, which, rows, alpha, generic_call(call, "debiased_lasso"), "debiased lasso")
+}
+
+# What all estimators share: the scaled design, the noise level and the lasso.
+debias_start <- function(x, y, lambda, sigma, lambda0, intercept, standardize, factors = c(1, 1)) {
+  x <- check_design(x, "x", allow_sparse = FALSE, min_rows = 3L)
+  y <- check_response(y, nrow(x), arg = "y")$y
+  intercept <- check_flag(intercept)
+  standardize <- check_flag(standardize)
+  lambda <- check_number(lambda, lower = 0, allow_null = TRUE)
+  sigma <- check_number(sigma, lower = 0, strict_lower = TRUE, allow_null = TRUE)
+  lambda0 <- check_number(lambda0, lower = 0, strict_lower = TRUE, allow_null = TRUE)
+  scaled <- scale_design(x, intercept, standardize)
+  z <- scaled$x
+  n <- nrow(z)
+  p <- ncol(z)
+  centre <- if (intercept) mean(y) else 0
+  response <- y - centre
+  spread <- sqrt(mean(response^2))
+  if (!(spread > 1e-14 * abs(centre)) || spread == 0) abort_input("`y` is constant: there is nothing to explain.", "y")
+  unit <- sqrt(2 * log(p) / n)
+  estimated <- is.null(sigma)
+  if (estimated) {
+    if (is.null(lambda0) && p == 1L) abort_input("`sigma` or `lambda0` must be given when there is only one column: log p is zero.", "sigma")
+    noise <- core_call(core_scaled_lasso(z, response, if (is.null(lambda0)) factors[1L] * unit else lambda0, FALSE, FALSE, 1e-8, 200L,
+                                         progress_bar("scaled lasso")))
+    sigma <- noise$sigma
+    if (sigma < 1e-6 * spread) {
+      abort_numeric("The scaled lasso fits `y` perfectly, so the noise level it finds is zero. Give `sigma`, or a larger `lambda0`.")
+    }
+  }
+  if (is.null(lambda)) {
+    if (p == 1L) abort_input("`lambda` must be given when there is only one column: log p is zero.", "lambda")
+    lambda <- factors[2L] * sigma * unit
+  }
+  fit <- lasso_fit(z, response, "gaussian", list(
+    alpha = 1, lambda = lambda, n_lambda = 1L, lambda_min_ratio = NULL, weights = NULL, offset = NULL, penalty_factor = NULL, lower = -Inf, upper = Inf,
+    intercept = FALSE, standardize = FALSE, tol = 1e-9, max_iter = 100000L
+  ))
+  theta <- fit$coefficients[, 1L]
+  c(scaled, list(original = x, y = y, theta = theta, residual = response - drop(z %*% theta), sigma = sigma, estimated = estimated, lambda = lambda,
+                 intercept = intercept, mean_y = centre, lasso_convergence = fit$convergence))
+}
+
+given_rows <- function(z, which, m) {
+  n <- nrow(z)
+  if (inherits(m, "granary_decorrelate")) {
+    at <- match(colnames(z)[which], rownames(m$table))
+    if (nrow(m$rows) != n || anyNA(at)) abort_input("`m` was not made from the rows and columns of `x` that are asked for.", "m")
+    return(list(rows = m$rows[, at, drop = FALSE], table = m$table[at, ], convergence = m$convergence))
+  }
+  m <- check_matrix(m, "m")
+  if (nrow(m) != length(which) || ncol(m) != ncol(z)) {
+    abort_input(sprintf("`m` must be a %d x %d matrix, but it is %d x %d.", length(which), ncol(z), nrow(m), ncol(m)), "m")
+  }
+  rows_table(z, which, tcrossprod(z, m))
+}
+
+# Rows Xm that came from elsewhere, with their diagnostics.
+rows_table <- function(z, which, rows) {
+  deviation <- crossprod(rows, z) / nrow(z)
+  at <- cbind(seq_along(which), which)
+  deviation[at] <- deviation[at] - 1
+  coherence <- apply(abs(deviation), 1L, max)
+  names <- colnames(z)[which]
+  colnames(rows) <- names
+  list(rows = rows, convergence = list(converged = TRUE, iterations = 0L), table = data.frame(
+    mu = coherence, feasible = TRUE, mu_min = NA_real_, variance = colMeans(rows^2), floor = pmax(1 - coherence, 0)^2 / colMeans(z[, which, drop = FALSE]^2),
+    coherence = coherence, largest = apply(abs(rows), 2L, max), shortcut = FALSE, converged = TRUE, row.names = names
+  ))
+}
+
+finish_debiased <- function(start, which, rows, alpha, call, label) {
+  n <- nrow(start$x)
+  p <- ncol(start$x)
+  names <- colnames(start$x)
+  scale <- start$scale[which]
+  estimate <- (start$theta[which] + drop(crossprod(rows$rows, start$residual)) / n) / scale
+  se <- start$sigma * sqrt(rows$table$variance / n) / scale
+  pvalue <- 2 * stats::pnorm(abs(estimate) / se, lower.tail = FALSE)
+  debiased_object(start, which, estimate, se, pvalue, rows$rows, rows$table, alpha, call, label, rows$convergence)
+}
+
+debiased_object <- function(start, which, estimate, se, pvalue, rows, table, alpha, call, label, convergence) {
+  names <- colnames(start$x)[which]
+  lasso <- start$theta / start$scale
+  z <- stats::qnorm(1 - alpha / 2)
+  ci <- cbind(estimate - z * se, estimate + z * se)
+  dimnames(ci) <- list(names, percent(c(alpha / 2, 1 - alpha / 2)))
+  named <- function(value) stats::setNames(as.vector(value), names)
+  new_fit("debiased_lasso", coefficients = named(estimate), lasso = stats::setNames(lasso, colnames(start$x)),
+          intercept = if (start$intercept) start$mean_y - sum(start$center * lasso) else 0, se = named(se), pvalue = named(pvalue),
+          p_adj = named(pmin(1, pvalue * ncol(start$x))), ci = ci, sigma = start$sigma, lambda = start$lambda,
+          mu = if (!is.null(table)) named(table$mu), feasible = if (!is.null(table)) named(table$feasible),
+          coherence = if (!is.null(table)) max(table$coherence), rows = rows, table = table, scale = start$scale, alpha = alpha, label = label,
+          sigma_estimated = start$estimated, x = start$original[, start$keep, drop = FALSE], y = start$y, call = call, convergence = convergence)
+}
+
+percent <- function(share) paste(format(100 * share, trim = TRUE, digits = 3L), "%")
+
+#' Methods for debiased lasso fits
+#'
+#' What can be done with the results of [debiased_lasso()] and [debiased_baseline()].
+#'
+#' @details
+#' `confint()` with `joint = "ellipsoid"` gives the smallest box around the ellipsoid \eqn{(\theta - b)'[\sigma^2 V_{RR}/n]^{-1}(\theta - b) \le
+#' \chi^2_{|R|}}{(theta - b)'[sigma^2 V_RR / n]^-1 (theta - b) <= chisq} of the coefficients asked for, and `"bonferroni"` splits the error between them; both hold
+#' for all of them at once. `joint_test()` tests a hypothesis about several coefficients, or about linear contrasts of them, by that ellipsoid.
+#'
+#' @param object,x A fit.
+#' @param type For `coef()`: `"debiased"` or `"lasso"`; for `predict()`: the same, where the lasso (the default) predicts better; for `plot()`: intervals (`"ci"`, active
+#'   columns in colour), a normal quantile plot of the estimates over their standard errors (`"qq"`), or the distribution of p-values (`"pvalue"`).
+#' @param parm Coefficients, by number or name; `NULL` for all.
+#' @param level Confidence level.
+#' @param joint See Details.
+#' @param newdata Rows to predict for; `NULL` for the data of the fit.
+#' @param adjust Adjustment of the p-values for their number, see [stats::p.adjust()].
+#' @param n For `plot()`, the number of intervals shown; for `print()` of a summary, of rows.
+#' @param value Hypothetical value of the coefficients or contrasts.
+#' @param contrast A matrix with one row per contrast and one column per coefficient of `parm`; `NULL` for the coefficients themselves.
+#' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
+#' @return `confint()` a matrix, `vcov()` the covariance of the debiased coefficients, `summary()` a table that prints, `joint_test()` an object of class
+#'   `htest`, `tidy()` and `glance()` data frames.
+#' @family regression
+#' @name granary_debiased_lasso
+#' @importFrom stats confint vcov
+#' @examples
+#' set.seed(1)
+#' sim <- sim_circulant(n = 100, p = 50, s0 = 3, b = 1)
+#' fit <- debiased_lasso(sim$x, sim$y)
+#' summary(fit)
+#' confint(fit, 1:3, joint = "bonferroni")
+#' vcov(fit)[1:2, 1:2]
+#' predict(fit, sim$x[1:2, ])
+#' joint_test(fit, sim$support)
+#' tidy(fit)[1:3, ]
+#' plot(fit)
+NULL
+
+#' @rdname granary_debiased_lasso
+#' @export
+coef.granary_debiased_lasso <- function(object, type = c("debiased", "lasso"), ...) {
+  if (check_choice(type, c("debiased", "lasso")) == "lasso") c("(Intercept)" = object$intercept, object$lasso) else object$coefficients
+}
+
+#' @rdname granary_debiased_lasso
+#' @export
+vcov.granary_debiased_lasso <- function(object, ...) {
+  if (is.null(object$rows)) abort_input(paste0("The ", object$label, " has no covariance matrix of its coefficients."), "object")
+  scale <- object$scale[names(object$coefficients)]
+  v <- object$sigma^2 * crossprod(object$rows) / nrow(object$rows)^2 / outer(scale, scale)
+  dimnames(v) <- list(names(object$coefficients), names(object$coefficients))
+  v
+}
+
+#' @rdname granary_debiased_lasso
+#' @export
+confint.granary_debiased_lasso <- function(object, parm = NULL, level = 1 - object$alpha, joint = c("none", "ellipsoid", "bonferroni"), ...) {
+  joint <- check_choice(joint, c("none", "ellipsoid", "bonferroni"))
+  at <- check_which(parm, names(object$coefficients))
+  level <- check_number(level, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
+  if (anyNA(object$se)) abort_input(paste0("The ", object$label, " gives p-values, not intervals."), "object")
+  width <- switch(joint, none = stats::qnorm((1 + level) / 2), ellipsoid = sqrt(stats::qchisq(level, length(at))),
+                  bonferroni = stats::qnorm(1 - (1 - level) / (2 * length(at))))
+  if (!is.null(object$delta)) width <- width + (object$delta / object$se)[at]
+  out <- cbind(object$coefficients[at] - width * object$se[at], object$coefficients[at] + width * object$se[at])
+  dimnames(out) <- list(names(object$coefficients)[at], percent(c((1 - level) / 2, (1 + level) / 2)))
+  out
+}
+
+#' @rdname granary_debiased_lasso
+#' @export
+joint_test <- function(object, parm = NULL, value = 0, contrast = NULL) {
+  if (!inherits(object, "granary_debiased_lasso")) fail_input("object", "a fit by debiased_lasso() or debiased_baseline()", describe(object))
+  at <- check_which(parm, names(object$coefficients))
+  contrast <- check_matrix(contrast, allow_null = TRUE)
+  if (is.null(contrast)) contrast <- diag(length(at))
+  if (ncol(contrast) != length(at)) abort_input(sprintf("`contrast` must have %d columns, one for each coefficient, but it has %d.", length(at), ncol(contrast)), "contrast")
+  value <- check_vector(value)
+  if (!length(value) %in% c(1L, nrow(contrast))) abort_input(sprintf("`value` must have length 1 or %d.", nrow(contrast)), "value")
+  estimate <- drop(contrast %*% object$coefficients[at])
+  v <- contrast %*% vcov(object)[at, at, drop = FALSE] %*% t(contrast)
+  root <- tryCatch(chol(v), error = function(e) {
+    abort_input(sprintf("The covariance of these %d estimates is singular: there are more of them than rows of data can tell apart, or contrasts repeat each other.",
+                        length(estimate)), "parm")
+  })
+  statistic <- sum(backsolve(root, estimate - value, transpose = TRUE)^2)
+  structure(list(statistic = c("chi-squared" = statistic), parameter = c(df = length(estimate)),
+                 p.value = stats::pchisq(statistic, length(estimate), lower.tail = FALSE), estimate = estimate, stderr = sqrt(diag(v)),
+                 method = "Joint test by the debiased lasso", data.name = paste(length(at), "coefficients")), class = "htest")
+}
+
+#' @rdname granary_debiased_lasso
+#' @export
+predict.granary_debiased_lasso <- function(object, newdata = NULL, type = c("lasso", "debiased"), ...) {
+  type <- check_choice(type, c("lasso", "debiased"))
+  x <- if (is.null(newdata)) object$x else new_design(newdata, names(object$lasso), object$design, allow_sparse = FALSE)
+  b <- object$lasso
+  if (type == "debiased") b[names(object$coefficients)] <- object$coefficients
+  intercept <- object$intercept
+  if (type == "debiased" && intercept != 0) intercept <- mean(object$y - drop(object$x %*% b))
+  linear_prediction(x, b, intercept)
+}
+
+#' @rdname granary_debiased_lasso
+#' @export
+residuals.granary_debiased_lasso <- function(object, ...) object$y - predict(object)
+
+#' @rdname granary_debiased_lasso
+#' @export
+sigma.granary_debiased_lasso <- function(object, ...) object$sigma
+
+#' @rdname granary_debiased_lasso
+#' @export
+tidy.granary_debiased_lasso <- function(x, level = 1 - x$alpha, ...) {
+  ci <- if (anyNA(x$se)) matrix(NA_real_, length(x$coefficients), 2L) else confint(x, level = level)
+  data.frame(term = names(x$coefficients), estimate = unname(x$coefficients), std.error = unname(x$se), statistic = unname(x$coefficients / x$se),
+             p.value = unname(x$pvalue), conf.low = ci[, 1L], conf.high = ci[, 2L], lasso = unname(x$lasso[names(x$coefficients)]), row.names = NULL)
+}
+
+#' @rdname granary_debiased_lasso
+#' @export
+glance.granary_debiased_lasso <- function(x, ...) {
+  data.frame(sigma = x$sigma, lambda = x$lambda, df = sum(x$lasso != 0), rejected = sum(x$p_adj <= x$alpha),
+             coherence = if (is.null(x$coherence)) NA_real_ else x$coherence, nobs = nrow(x$x), p = ncol(x$x))
+}
+
+#' @rdname granary_debiased_lasso
+#' @export
+print.granary_debiased_lasso <- function(x, ...) {
+  cli::cat_line("granary: ", x$label, ", n = ", nrow(x$x), ", p = ", ncol(x$x), ", ", length(x$coefficients), " coefficients")
+  print_call(x$call)
+  cli::cat_line("sigma = ", format(x$sigma, digits = 4L), if (x$sigma_estimated) " (estimated)", ", lambda = ", format(x$lambda, digits = 4L), ", lasso selects ",
+                sum(x$lasso != 0), " columns")
+  found <- sum(x$p_adj <= x$alpha)
+  cli::cat_line(found, if (found == 1L) " coefficient differs" else " coefficients differ", " from zero at familywise level ", format(x$alpha))
+  if (any(x$feasible %in% FALSE)) cli::cat_line("infeasible rows: ", list_some(names(x$feasible)[!x$feasible]))
+  best <- utils::head(order(x$pvalue), max(5L, min(found, 20L)))
+  table <- tidy(x)[best, c("term", "estimate", "std.error", "p.value", "conf.low", "conf.high", "lasso")]
+  print(table, digits = 3L, row.names = FALSE)
+  cli::cat_line("Next: summary(), confint(), plot(), joint_test()")
+  invisible(x)
+}
+
+#' @rdname granary_debiased_lasso
+#' @export
+summary.granary_debiased_lasso <- function(object, adjust = "bonferroni", n = 20, ...) {
+  adjust <- check_choice(adjust, stats::p.adjust.methods)
+  table <- cbind(Estimate = object$coefficients, `Std. Error` = object$se, `z value` = object$coefficients / object$se, `Pr(>|z|)` = object$pvalue)
+  size <- max(length(object$coefficients), if (adjust %in% c("bonferroni", "holm")) ncol(object$x))
+  structure(list(call = object$call, label = object$label, coefficients = table, adjusted = stats::p.adjust(object$pvalue, adjust, size), adjust = adjust,
+                 sigma = object$sigma, n = check_count(n), alpha = object$alpha, rows = nrow(object$x)), class = "summary_granary_debiased_lasso")
+}
+
+#' @export
+print.summary_granary_debiased_lasso <- function(x, ...) {
+  cli::cat_line("granary: ", x$label)
+  print_call(x$call)
+  order <- utils::head(order(x$coefficients[, 4L]), x$n)
+  stats::printCoefmat(x$coefficients[order, , drop = FALSE], P.values = TRUE, has.Pvalue = TRUE, na.print = "")
+  if (length(order) < nrow(x$coefficients)) cli::cat_line("... and ", nrow(x$coefficients) - length(order), " more, with larger p-values")
+  cli::cat_line("Noise level ", format(x$sigma, digits = 4L), " from ", x$rows, " rows; ", sum(x$adjusted <= x$alpha), " p-values below ", format(x$alpha),
+                " after adjustment (", x$adjust, ")")
+  invisible(x)
+}
+
+#' @rdname granary_debiased_lasso
+#' @export
+plot.granary_debiased_lasso <- function(x, type = c("ci", "qq", "pvalue"), n = 50, ...) {
+  type <- check_choice(type, c("ci", "qq", "pvalue"))
+  n <- check_count(n)
+  if (type == "pvalue") {
+    draw(graphics::plot, sort(x$pvalue), seq_along(x$pvalue) / length(x$pvalue), type = "s", xlim = c(0, 1), ylim = c(0, 1), xlab = "p-value",
+         ylab = "share of coefficients below", user = list(...))
+    graphics::abline(0, 1, lty = 3)
+    return(invisible())
+  }
+  if (anyNA(x$se)) abort_input(paste0("The ", x$label, " gives p-values only: use type = \"pvalue\"."), "type")
+  if (type == "qq") {
+    z <- x$coefficients / x$se
+    draw(graphics::plot, stats::qnorm(stats::ppoints(length(z))), sort(z), xlab = "normal quantile", ylab = "estimate / standard error", pch = 19,
+         user = list(...))
+    graphics::abline(0, 1, lty = 3)
+    return(invisible())
+  }
+  shown <- debiased_shown(x, n)
+  colour <- ifelse(shown$active, "#b2182b", "grey50")
+  at <- seq_len(nrow(shown))
+  draw(graphics::plot, shown$estimate, at, xlim = range(shown$low, shown$high, 0), pch = 19, col = colour, yaxt = "n", ylab = "", xlab = "coefficient",
+       user = list(...))
+  graphics::segments(shown$low, at, shown$high, at, col = colour)
+  graphics::abline(v = 0, lty = 3)
+  graphics::axis(2L, at, shown$term, las = 1L, cex.axis = 0.6, tick = FALSE)
+  invisible()
+}
+
+# The n most significant intervals, in the order of the estimates.
+debiased_shown <- function(x, n) {
+  ci <- confint(x)
+  keep <- utils::head(order(x$pvalue), n)
+  keep <- keep[order(x$coefficients[keep])]
+  data.frame(term = names(x$coefficients)[keep], estimate = unname(x$coefficients[keep]), low = ci[keep, 1L], high = ci[keep, 2L],
+             active = unname(x$p_adj[keep] <= x$alpha))
+}
+
+#' @rdname granary_debiased_lasso
+#' @usage \method{autoplot}{granary_debiased_lasso}(object, n = 50, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_debiased_lasso <- function(object, n = 50, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  shown <- debiased_shown(object, check_count(n))
+  shown$term <- factor(shown$term, shown$term)
+  ggplot2::ggplot(shown, ggplot2::aes(x = .data$estimate, y = .data$term, colour = .data$active)) + ggplot2::geom_vline(xintercept = 0, linetype = 3) +
+    ggplot2::geom_segment(ggplot2::aes(x = .data$low, xend = .data$high, yend = .data$term), show.legend = FALSE) +
+    ggplot2::geom_point(show.legend = FALSE) + ggplot2::scale_colour_manual(values = c(`FALSE` = "grey50", `TRUE` = "#b2182b")) +
+    ggplot2::labs(x = "coefficient", y = NULL)
+}

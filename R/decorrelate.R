@@ -1,0 +1,264 @@
+#' Rows that undo the correlation of a design
+#'
+#' The matrix \eqn{M} that the debiased lasso puts in place of the inverse covariance of the columns: one convex problem per column.
+#'
+#' @details
+#' With \eqn{S = X'X/n}{S = X'X/n}, row \eqn{m} for column \eqn{i} minimises \eqn{m'Sm} subject to \eqn{\|S m - e_i\|_\infty \le \mu}{|S m - e_i|_inf <= mu}
+#' (Javanmard and Montanari, equation 4). It is found through its dual, \eqn{\min_v v'Sv/2 - v_i + \mu\|v\|_1}{min_v v'Sv/2 - v_i + mu |v|_1} with
+#' \eqn{m = v}, by the coordinate descent that also serves [lasso()].
+#' For \eqn{\mu \ge \rho/(1+\rho)}{mu >= rho/(1 + rho)}, \eqn{\rho = \max_{j \ne i} |S_{ij}|/S_{ii}}{rho = max_j |S_ij| / S_ii}, the answer is a multiple of
+#' \eqn{e_i} (column `shortcut`). `noise = "robust"` adds \eqn{\|Xm\|_\infty \le n^\beta}{|X m|_inf <= n^beta}, for errors that are not Gaussian.
+#'
+#' A row exists when \eqn{\mu}{mu} is at least \eqn{\mu_{min,i} = \max\{\nu_i : X\nu = 0, \|\nu\|_1 \le 1\}}{mu_min,i = max(nu_i : X nu = 0, |nu|_1 <= 1)},
+#' which is 0 when \eqn{S} is nonsingular and 1/2 for a column that occurs twice. Where a row has no solution, `infeasible` says what happens:
+#' `"raise_mu"` takes the smallest `mu` that works, plus a tenth, with a warning that names the columns; `"identity"` takes \eqn{e_i}, as the paper does;
+#' `"error"` stops.
+#'
+#' Rules for `mu`: `"scaled"` is \eqn{\sqrt{\log p / n}}{sqrt(log p / n)} (the paper prints twice that); `"search"` is the rule of the authors' code, from a normal
+#' quantile down by factors of 1.5 while 50 sweeps suffice; `"min"` is 1.05 times \eqn{\mu_{min}}{mu_min}.
+#'
+#' **Which method when:** [debiased_lasso()] calls this; call it yourself to use one \eqn{M} for many responses (argument `m` there), or to see how well
+#' a design can be decorrelated at all.
+#'
+#' @param x A numeric matrix or data frame.
+#' @param mu Bound on \eqn{|S m - e_i|}{|S m - e_i|}, with columns scaled so that \eqn{S_{jj} = 1}{S_jj = 1} if `standardize`; `NULL` to use `mu_rule`.
+#' @param which Columns to make rows for, by number or name; `NULL` for all.
+#' @param mu_rule See Details.
+#' @param noise `"gaussian"` or `"robust"`.
+#' @param beta Exponent of the bound of the robust version, between 1/4 and 1/2.
+#' @param infeasible See Details.
+#' @param intercept,standardize Whether to centre the columns, and to scale them to \eqn{S_{jj} = 1}{S_jj = 1}.
+#' @param threads Number of threads; see `options(granary.threads)`.
+#' @return An object of class `granary_decorrelate`: `m` (a sparse matrix, one row per column asked for; `NULL` for the robust version, where only \eqn{Xm} is
+#'   found), `rows` (\eqn{X m}, one column each), `table` with `mu`, `feasible` (at the `mu` asked for), `mu_min` where it was computed, `variance`
+#'   \eqn{m'Sm}, its lower bound `floor` \eqn{(1 - \mu)^2/S_{ii}}{(1 - mu)^2 / S_ii}, `coherence` \eqn{|Sm - e_i|_\infty}{|S m - e_i|_inf} and `largest`
+#'   \eqn{|Xm|_\infty}{|X m|_inf}; `scale`, by which columns were divided.
+#' @references
+#' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning
+#' Research* 15, 2869--2909.
+#' @family regression
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_circulant(n = 60, p = 100, s0 = 3, b = 1)
+#' rows <- decorrelate(sim$x, which = 1:5, mu = 0.2)
+#' rows
+#' coherence(sim$x, rows)
+decorrelate <- function(x, mu = NULL, which = NULL, mu_rule = c("scaled", "search", "min"), noise = c("gaussian", "robust"), beta = 0.3,
+                        infeasible = c("raise_mu", "identity", "error"), intercept = TRUE, standardize = TRUE, threads = NULL) {
+  call <- match.call()
+  x <- check_design(x, allow_sparse = FALSE, min_rows = 3L)
+  scaled <- scale_design(x, check_flag(intercept), check_flag(standardize))
+  which <- check_which(which, colnames(scaled$x))
+  rows <- decorrelated_rows(scaled$x, which, mu, check_choice(mu_rule, c("scaled", "search", "min")), check_choice(noise, c("gaussian", "robust")), beta,
+                            check_choice(infeasible, c("raise_mu", "identity", "error")), TRUE, threads)
+  new_fit("decorrelate", m = rows$m, rows = rows$rows, table = rows$table, scale = scaled$scale, center = scaled$center, n = nrow(x), intercept = intercept,
+          standardize = standardize, call = shorten_call(call), convergence = rows$convergence)
+}
+
+# Columns centred and scaled to unit second moment; constant ones are dropped with a warning.
+scale_design <- function(x, intercept, standardize, warn = TRUE) {
+  center <- if (intercept) colMeans(x) else rep(0, ncol(x))
+  x <- sweep(x, 2L, center)
+  second <- sqrt(colMeans(x^2))
+  constant <- !(second > 1e-14 * pmax(abs(center), 1e-300))
+  if (all(constant)) abort_input("Every column of `x` is constant: there is nothing to estimate.", "x")
+  if (any(constant) && warn) {
+    warn_input(paste0(counted(sum(constant), "column is", "columns are"), " constant and left out: ", list_some(colnames(x)[constant]), "."), "x")
+  }
+  scale <- if (standardize) second else rep(1, ncol(x))
+  keep <- base::which(!constant)
+  list(x = sweep(x[, keep, drop = FALSE], 2L, scale[keep], `/`), center = center[keep], scale = stats::setNames(scale[keep], colnames(x)[keep]), keep = keep)
+}
+
+list_some <- function(names, most = 5L) {
+  paste0(paste0("\"", utils::head(names, most), "\"", collapse = ", "), if (length(names) > most) paste0(" and ", length(names) - most, " more"))
+}
+
+# Columns by number or name, as positions.
+check_which <- function(which, names) {
+  if (is.null(which)) return(seq_along(names))
+  if (is.character(which)) {
+    at <- match(which, names)
+    if (anyNA(at) || length(at) == 0L) {
+      abort_input(paste0("`which` must name columns of the design that vary, but ", list_some(which[is.na(at)]), " is not among them."), "which")
+    }
+    return(at)
+  }
+  which <- check_vector(which, "which")
+  if (any(which != round(which)) || any(which < 1) || any(which > length(names)) || anyDuplicated(which) > 0L) {
+    abort_input(sprintf("`which` must hold different column numbers between 1 and %d, or names.", length(names)), "which")
+  }
+  as.integer(which)
+}
+
+# `x` is scaled. list(m, rows, table, convergence).
+decorrelated_rows <- function(x, which, mu, rule, noise, beta, infeasible, keep_m, threads) {
+  n <- nrow(x)
+  p <- ncol(x)
+  beta <- check_number(beta, lower = 0.25, upper = 0.5, strict_lower = TRUE, strict_upper = TRUE)
+  mu <- check_number(mu, lower = 0, allow_null = TRUE)
+  if (is.null(mu) && rule == "scaled") {
+    if (p == 1L) abort_input("`mu` must be given when there is only one column: log p is zero.", "mu")
+    mu <- sqrt(log(p) / n)
+  }
+  if (!is.null(mu)) rule <- "scaled"
+  out <- core_call(core_decorrelate(x, which, if (is.null(mu)) 0 else mu, rule, noise == "robust", beta, infeasible, keep_m, 1e-9, 4000L,
+                                    thread_count(threads), progress_bar("decorrelating rows")))
+  names <- colnames(x)[which]
+  diagonal <- colMeans(x[, which, drop = FALSE]^2)
+  table <- data.frame(mu = out$mu, feasible = out$feasible, mu_min = out$mu_min, variance = out$variance,
+                      floor = pmax(1 - out$mu, 0)^2 / diagonal, coherence = out$coherence, largest = out$largest, shortcut = out$shortcut,
+                      converged = out$converged, row.names = names)
+  table$mu_min[is.nan(table$mu_min)] <- NA
+  warn_rows(table, infeasible)
+  m <- if (keep_m && noise != "robust") Matrix::t(out$m)
+  if (!is.null(m)) dimnames(m) <- list(names, colnames(x))
+  colnames(out$rows) <- names
+  list(m = m, rows = out$rows, table = table, convergence = out$convergence)
+}
+
+warn_rows <- function(table, infeasible) {
+  bad <- base::which(!table$feasible)
+  if (length(bad) > 0L) {
+    most <- bad[which.max(table$mu_min[bad])]
+    what <- if (infeasible == "identity") "The identity is used for them" else "A larger mu is used for them"
+    warn_input(sprintf("No row satisfies the constraint for %s: %s.\nmu would have to be at least %s for \"%s\". %s; their intervals are wide or biased.",
+                       counted(length(bad), "column", "columns"), list_some(rownames(table)[bad]), format(table$mu_min[most], digits = 3L),
+                       rownames(table)[most], what), "mu")
+  }
+  slow <- base::which(table$feasible & !table$converged)
+  if (length(slow) > 0L) {
+    warn_convergence(paste0("The row of ", list_some(rownames(table)[slow]), " was not solved to tolerance. Use a larger `mu`."))
+  }
+}
+
+#' @rdname decorrelate
+#' @param ... Not used.
+#' @export
+print.granary_decorrelate <- function(x, ...) {
+  cli::cat_line("granary: decorrelated rows for ", nrow(x$table), " columns, n = ", x$n)
+  print_call(x$call)
+  cli::cat_line("coherence |MS - I|: ", format(max(x$table$coherence), digits = 3L), "; mu: ",
+                paste(unique(format(range(x$table$mu), digits = 3L)), collapse = " to "), "; ", sum(x$table$shortcut), " rows are multiples of unit vectors")
+  if (any(!x$table$feasible)) cli::cat_line("infeasible at the mu asked for: ", list_some(rownames(x$table)[!x$table$feasible]))
+  print(utils::head(x$table[c("mu", "variance", "floor", "coherence", "largest")]), digits = 3L)
+  cli::cat_line("Solver: ", format_convergence(x$convergence))
+  invisible(x)
+}
+
+#' @rdname decorrelate
+#' @export
+as.matrix.granary_decorrelate <- function(x, ...) {
+  if (is.null(x$m)) abort_input("The robust version finds Xm, not m: there is no matrix.", "x")
+  as.matrix(x$m)
+}
+
+#' @rdname decorrelate
+#' @export
+plot.granary_decorrelate <- function(x, ...) {
+  draw(graphics::plot, x$table$floor, x$table$variance, xlab = "lower bound of the variance", ylab = "variance factor m'Sm", pch = 19, user = list(...))
+  graphics::abline(0, 1, lty = 3)
+  invisible()
+}
+
+#' How well a design is decorrelated, and what that costs
+#'
+#' `coherence()` is the largest entry of \eqn{|MS - I|}{|MS - I|}; `compatibility()` the compatibility constant of a set of columns; `bias_bound()` the bounds on the bias
+#' of the debiased lasso that follow from them.
+#'
+#' @details
+#' `compatibility()` is \eqn{\phi^2(S, A) = \min |A|\, t'St / \|t_A\|_1^2}{phi^2(S, A) = min |A| t'St / |t_A|_1^2} over
+#' \eqn{\|t_{A^c}\|_1 \le L \|t_A\|_1}{|t_Ac|_1 <= L |t_A|_1}, exactly, by one quadratic program for each pattern of signs of \eqn{t_A}; hence at most 12 columns
+#' in the set.
+#'
+#' `bias_bound()`: with \eqn{\lambda = c \sigma \sqrt{\log p / n}}{lambda = c sigma sqrt(log p / n)} the bias of every debiased coefficient is at most
+#' \eqn{4 c \mu_* \sigma s_0 \sqrt{\log p} / (\phi_0^2 \sqrt{n})}{4 c mu* sigma s0 sqrt(log p) / (phi0^2 sqrt(n))} with probability at least
+#' \eqn{1 - 2 p^{1 - c^2/(32K)}}{1 - 2 p^(1 - c^2 / (32 K))}, \eqn{K = \max S_{ii}}{K = max S_ii} (Theorem 6); for Gaussian designs and
+#' \eqn{\mu = a \sqrt{\log p / n}}{mu = a sqrt(log p / n)} it is at most
+#' \eqn{160 a \sigma s_0 \log p / (C_{min} n)}{160 a sigma s0 log p / (C_min n)} (Corollary 10). These are worst cases: compare their order, not their size, with
+#' a standard error.
+#'
+#' **Which method when:** a coherence near `mu` says that the correction works as the theory asks; a compatibility near zero that the lasso itself cannot be
+#' trusted on that set.
+#'
+#' @param x A design matrix, for `coherence()`; it is centred and scaled as in [decorrelate()].
+#' @param m A matrix with one row per column of `x`, a result of [decorrelate()], or `NULL` for the identity (the classical coherence).
+#' @param intercept,standardize Whether to centre and scale the columns of `x`.
+#' @param S A covariance matrix of the columns.
+#' @param set The set \eqn{A} of columns, by number or name; at most 12.
+#' @param L Opening of the cone.
+#' @param threads Number of threads; see `options(granary.threads)`.
+#' @param n,p,s0 Rows, columns, and columns that matter.
+#' @param sigma Standard deviation of the errors.
+#' @param mu Generalised coherence, as from `coherence()`.
+#' @param phi2 Compatibility constant \eqn{\phi_0^2}{phi0^2}.
+#' @param c The constant of the penalty.
+#' @param K Largest second moment of a column; 1 for scaled columns.
+#' @param a,c_min Constant of `mu` and smallest eigenvalue of the covariance, for Corollary 10.
+#' @return `coherence()` a number; `compatibility()` a list of `value` \eqn{\phi^2}{phi^2} and `direction`, the vector that attains it; `bias_bound()` a list of
+#'   `bias`, `probability` (of exceeding it) and `bias_gaussian`.
+#' @references
+#' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning
+#' Research* 15, 2869--2909.
+#' @family regression
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_circulant(n = 100, p = 20, s0 = 3, b = 1)
+#' coherence(sim$x)
+#' compatibility(cor(sim$x), set = 1:3)$value
+#' bias_bound(n = 1000, p = 600, s0 = 10, mu = 0.08)
+coherence <- function(x, m = NULL, intercept = TRUE, standardize = TRUE) {
+  x <- check_design(x, allow_sparse = FALSE)
+  x <- scale_design(x, check_flag(intercept), check_flag(standardize))$x
+  which <- seq_len(ncol(x))
+  if (inherits(m, "granary_decorrelate")) {
+    if (nrow(m$rows) != nrow(x) || !all(rownames(m$table) %in% colnames(x))) abort_input("`m` was not made from the columns and rows of `x`.", "m")
+    which <- match(rownames(m$table), colnames(x))
+    deviation <- crossprod(m$rows, x) / nrow(x)
+  } else {
+    m <- check_matrix(m, allow_null = TRUE)
+    if (is.null(m)) m <- diag(ncol(x))
+    if (ncol(m) != ncol(x) || nrow(m) != ncol(x)) {
+      abort_input(sprintf("`m` must be a %d x %d matrix, but it is %d x %d.", ncol(x), ncol(x), nrow(m), ncol(m)), "m")
+    }
+    deviation <- tcrossprod(m, x) %*% x / nrow(x)
+  }
+  at <- cbind(seq_along(which), which)
+  deviation[at] <- deviation[at] - 1
+  max(abs(deviation))
+}
+
+#' @rdname coherence
+#' @export
+compatibility <- function(S, set, L = 3, threads = NULL) {
+  S <- check_symmetric(S)
+  names <- if (is.null(colnames(S))) as.character(seq_len(ncol(S))) else colnames(S)
+  if (missing(set)) fail_missing("set")
+  set <- if (is.null(set)) fail_input("set", "column numbers or names", "NULL") else check_which(set, names)
+  if (length(set) > 12L) abort_input(sprintf("`set` must have at most 12 columns, but it has %d: the work doubles with each.", length(set)), "set")
+  L <- check_number(L, lower = 0, upper = 1e6)
+  if (ncol(S) > 500L) abort_input("`S` must have at most 500 columns for an exact compatibility constant.", "S")
+  largest <- max(abs(S))
+  if (largest == 0) return(list(value = 0, direction = stats::setNames(numeric(ncol(S)), names)))
+  out <- core_call(core_compatibility(S / largest, set, L, thread_count(threads), progress_bar("compatibility")))
+  list(value = out$value * largest, direction = stats::setNames(out$t, names))
+}
+
+#' @rdname coherence
+#' @export
+bias_bound <- function(n, p, s0, sigma = 1, mu, phi2 = 1, c = sqrt(64), K = 1, a = 1, c_min = 1) {
+  n <- check_count(n, lower = 2)
+  p <- check_count(p, lower = 2)
+  s0 <- check_count(s0, lower = 0, upper = p)
+  sigma <- check_number(sigma, lower = 0)
+  mu <- check_number(mu, lower = 0)
+  phi2 <- check_number(phi2, lower = 0, strict_lower = TRUE)
+  c <- check_number(c, lower = 0, strict_lower = TRUE)
+  K <- check_number(K, lower = 0, strict_lower = TRUE)
+  a <- check_number(a, lower = 0)
+  c_min <- check_number(c_min, lower = 0, strict_lower = TRUE)
+  list(bias = 4 * c * mu * sigma * s0 * sqrt(log(p)) / (phi2 * sqrt(n)), probability = min(1, 2 * p^(1 - c^2 / (32 * K))),
+       bias_gaussian = 160 * a * sigma * s0 * log(p) / (c_min * n))
+}

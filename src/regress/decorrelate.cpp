@@ -1,0 +1,294 @@
+#include "decorrelate.h"
+
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "../core/errors.h"
+#include "../core/l1_quadratic.h"
+#include "../core/lp.h"
+#include "../core/parallel.h"
+#include "../core/special.h"
+
+namespace granary::regress {
+namespace {
+
+MatrixXd gram(const ConstMatrixRef& x) {
+  MatrixXd s = MatrixXd::Zero(x.cols(), x.cols());
+  s.selfadjointView<Eigen::Lower>().rankUpdate(x.transpose(), 1 / static_cast<double>(x.rows()));
+  s.triangularView<Eigen::StrictlyUpper>() = s.transpose();
+  return s;
+}
+
+// An orthonormal basis of the column space; empty when that is everything.
+MatrixXd column_space(const ConstMatrixRef& x) {
+  const Eigen::ColPivHouseholderQR<MatrixXd> qr(x);
+  const Index rank = qr.rank();
+  if (rank == x.rows()) return MatrixXd();
+  return qr.householderQ() * MatrixXd::Identity(x.rows(), rank);
+}
+
+// Solves rows; one for all threads, only read from.
+class RowSolver {
+ public:
+  RowSolver(const ConstMatrixRef& x, const DecorrelateOptions& options) : x_(x), options_(options), n_(x.rows()), p_(x.cols()) {
+    if (!options.robust) {
+      s_ = gram(x);
+      return;
+    }
+    basis_ = column_space(x);
+    const double scale = 1 / static_cast<double>(n_);
+    s_ = MatrixXd::Zero(p_ + n_, p_ + n_);
+    s_.topLeftCorner(p_, p_) = gram(x);
+    s_.bottomLeftCorner(n_, p_) = scale * x;
+    s_.topRightCorner(p_, n_) = scale * x.transpose();
+    s_.bottomRightCorner(n_, n_) =
+        basis_.size() ? MatrixXd(scale * basis_ * basis_.transpose()) : MatrixXd(scale * MatrixXd::Identity(n_, n_));
+  }
+
+  const MatrixXd& s() const { return s_; }
+
+  struct State {
+    VectorXd v, gradient;
+    bool warm = false;
+  };
+
+  // The dual at mu; from `state` if that is warm.
+  bool solve(Index i, double mu, int max_iter, State& state, Monitor& monitor) const {
+    const Index size = s_.cols();
+    VectorXd r = VectorXd::Zero(size), penalty = VectorXd::Constant(size, mu);
+    r[i] = 1;
+    if (options_.robust) penalty.tail(n_).setConstant(std::pow(static_cast<double>(n_), options_.beta - 1));
+    if (!state.warm) {
+      state.v = VectorXd::Zero(size);
+      state.gradient = -r;
+    }
+    L1QuadraticOptions solver;
+    solver.tol = options_.tol;
+    // Short bursts, so that a dual without a minimum is noticed before the sweeps run out.
+    for (int done = 0; done < max_iter;) {
+      solver.max_iter = std::min(max_iter - done, std::max(50, done));
+      const Convergence c = l1_quadratic(s_, r, penalty, state.v, state.gradient, solver, monitor);
+      done += std::max(1, c.iterations);
+      state.warm = c.converged;
+      if (c.converged) return true;
+      if (c.iterations < solver.max_iter) return false;  // the arithmetic has no more to give
+      if (state.v.cwiseAbs().sum() * s_(i, i) > 1e6) return false;
+    }
+    return false;
+  }
+
+  bool shortcut(Index i, double mu) const {
+    double rho = 0;
+    for (Index j = 0; j < p_; ++j)
+      if (j != i) rho = std::max(rho, std::abs(s_(j, i)));
+    rho /= s_(i, i);
+    return mu >= rho / (1 + rho);
+  }
+
+  VectorXd fitted(const State& state) const {  // X m
+    VectorXd out = VectorXd::Zero(n_);
+    for (Index j = 0; j < p_; ++j)
+      if (state.v[j] != 0) out += state.v[j] * x_.col(j);
+    if (!options_.robust) return out;
+    const VectorXd u = state.v.tail(n_);
+    return basis_.size() ? VectorXd(out + basis_ * (basis_.transpose() * u)) : VectorXd(out + u);
+  }
+
+  State along_axis(Index i, double value) const {
+    State state;
+    state.v = VectorXd::Zero(s_.cols());
+    state.v[i] = value;
+    return state;
+  }
+
+ private:
+  ConstMatrixRef x_;
+  const DecorrelateOptions& options_;
+  Index n_, p_;
+  MatrixXd s_, basis_;
+};
+
+void certify(const ConstMatrixRef& x, Index i, const VectorXd& fitted, DecorrelatedRow& row) {
+  VectorXd slack = x.transpose() * fitted / static_cast<double>(x.rows());
+  slack[i] -= 1;
+  row.coherence = slack.cwiseAbs().maxCoeff();
+  row.variance = fitted.squaredNorm() / static_cast<double>(x.rows());
+  row.largest = fitted.cwiseAbs().maxCoeff();
+}
+
+// As in the authors' code: from a normal quantile down by 1.5 while 50 sweeps suffice, or up until they do.
+bool search(const RowSolver& solver, Index i, Index n, Index p, RowSolver::State& best, double& mu, Monitor& monitor) {
+  const double root = std::sqrt(static_cast<double>(n)), size = static_cast<double>(p);
+  mu = normal_quantile(1 - 0.1 / (size * size)) / root;
+  RowSolver::State state;
+  bool found = solver.solve(i, mu, 50, state, monitor);
+  for (int k = 1; k < 10; ++k) {
+    RowSolver::State next = found ? state : RowSolver::State();
+    const double trial = found ? mu / 1.5 : mu * 1.5;
+    const bool solved = solver.solve(i, trial, 50, next, monitor);
+    if (found && !solved) break;
+    mu = trial;
+    if (solved) state = next;
+    if (!found && solved) {
+      found = true;
+      break;
+    }
+  }
+  best = state;
+  return found;
+}
+
+void check_columns(const ConstMatrixRef& x, const std::vector<int>& which) {
+  if (x.rows() < 2) throw InputError("the design must have at least two rows.");
+  if (!x.allFinite()) throw InputError("the design must be finite.");
+  for (Index j = 0; j < x.cols(); ++j)
+    if (x.col(j).squaredNorm() == 0) throw InputError(message("column ", j + 1, " of the design is zero; drop it."));
+  for (const int i : which)
+    if (i < 0 || i >= x.cols()) throw InputError(message("`which` must name columns 1 to ", x.cols(), ", not ", i + 1, "."));
+}
+
+}  // namespace
+
+MatrixXd row_space(ConstMatrixRef x) {
+  const Eigen::ColPivHouseholderQR<MatrixXd> qr(x.transpose());
+  return (qr.householderQ() * MatrixXd::Identity(x.cols(), qr.rank())).transpose();
+}
+
+double smallest_mu(const MatrixXd& a, Index i, Monitor& monitor) {
+  const Index p = a.cols();
+  if (a.rows() == p) return 0;  // nothing but zero is orthogonal to all rows
+  const Index rows = a.rows();
+  LinearProgram program;
+  program.a.resize(rows + 1, 2 * p);
+  program.a.topLeftCorner(rows, p) = a;
+  program.a.topRightCorner(rows, p) = -a;
+  program.a.row(rows).setOnes();
+  // Zeros on the right make every vertex degenerate, and the simplex method creep: tiny numbers in their place, without a
+  // pattern.
+  program.b.resize(rows + 1);
+  for (Index k = 0; k < rows; ++k) program.b[k] = 1e-7 * (std::fmod(0.618033988749895 * static_cast<double>(k + 1), 1.0) - 0.5);
+  program.b[rows] = 1;
+  program.sense.assign(rows + 1, RowSense::equal);
+  program.sense[rows] = RowSense::less_equal;
+  program.c = VectorXd::Zero(2 * p);
+  program.c[i] = -1;
+  program.c[p + i] = 1;
+  const LpResult result = solve_lp(program, LpOptions(), monitor);
+  if (result.status != LpStatus::optimal)
+    throw NumericalError(message("the linear program for the smallest mu of column ", i + 1, " did not finish."));
+  return std::max(0.0, -result.objective);
+}
+
+Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const DecorrelateOptions& options, Monitor& monitor) {
+  const Stopwatch watch;
+  check_columns(x, which);
+  if (!(options.mu >= 0)) throw InputError(message("`mu` must be zero or positive, not ", options.mu, "."));
+  const Index n = x.rows(), p = x.cols(), count = static_cast<Index>(which.size());
+  const RowSolver solver(x, options);
+  Decorrelation out;
+  out.rows.resize(n, count);
+  out.row.resize(count);
+  std::atomic<Index> done{0};
+  std::once_flag once;
+  MatrixXd space;
+  const auto smallest = [&](Index i) {
+    std::call_once(once, [&] { space = row_space(x); });
+    return smallest_mu(space, i, monitor);
+  };
+  parallel_for(count, options.threads, monitor, [&](Index k) {
+    const Index i = which[k];
+    DecorrelatedRow& row = out.row[k];
+    RowSolver::State state;
+    row.mu = options.mu;
+    bool solved = false;
+    if (options.rule == MuRule::search) {
+      solved = search(solver, i, n, p, state, row.mu, monitor);
+    } else {
+      if (options.rule == MuRule::smallest) {
+        row.mu_min = smallest(i);
+        row.mu = row.mu_min < 1e-9 ? 0 : 1.05 * row.mu_min;
+      }
+      row.shortcut = !options.robust && solver.shortcut(i, row.mu);
+      if (row.shortcut) {
+        state = solver.along_axis(i, std::max(0.0, 1 - row.mu) / solver.s()(i, i));
+        solved = true;
+      } else {
+        solved = solver.solve(i, row.mu, options.max_iter, state, monitor);
+      }
+    }
+    if (!solved) {
+      if (std::isnan(row.mu_min)) row.mu_min = smallest(i);
+      row.feasible = options.rule == MuRule::smallest || row.mu >= row.mu_min;
+      if (options.infeasible == Infeasible::error)
+        throw NumericalError(message("no row satisfies the constraints for column ", i + 1, " at mu = ", row.mu,
+                                     "; the smallest feasible mu is ", row.mu_min, "."));
+      if (options.infeasible == Infeasible::identity) {
+        state = solver.along_axis(i, 1);
+      } else {
+        for (double mu = std::max(1.1 * row.mu_min, row.feasible ? 1.2 * row.mu : 0.0); !solved && mu < 2; mu *= 1.2) {
+          row.mu = mu;
+          state = RowSolver::State();
+          solved = solver.solve(i, mu, options.max_iter, state, monitor);
+        }
+        row.converged = solved;
+        if (!solved) state = solver.along_axis(i, 1 / solver.s()(i, i));
+      }
+    }
+    const VectorXd fitted = solver.fitted(state);
+    out.rows.col(k) = fitted;
+    certify(x, i, fitted, row);
+    if (options.keep_m && !options.robust) row.m = state.v;
+    monitor.progress(static_cast<double>(++done) / static_cast<double>(count));
+  });
+  out.convergence.converged = true;
+  out.convergence.iterations = static_cast<int>(count);
+  for (const DecorrelatedRow& row : out.row) out.convergence.converged = out.convergence.converged && row.converged;
+  out.convergence.seconds = watch.seconds();
+  return out;
+}
+
+Decorrelation nodewise(ConstMatrixRef x, const std::vector<int>& which, double lambda, const DecorrelateOptions& options,
+                       Monitor& monitor) {
+  const Stopwatch watch;
+  check_columns(x, which);
+  const Index n = x.rows(), p = x.cols(), count = static_cast<Index>(which.size());
+  const MatrixXd s = gram(x);
+  const VectorXd root = s.diagonal().cwiseSqrt();
+  Decorrelation out;
+  out.rows.resize(n, count);
+  out.row.resize(count);
+  out.convergence.converged = true;
+  parallel_for(count, options.threads, monitor, [&](Index k) {
+    const Index i = which[k];
+    DecorrelatedRow& row = out.row[k];
+    VectorXd mu = lambda * root[i] * root;
+    mu[i] = std::numeric_limits<double>::infinity();
+    L1QuadraticOptions solver;
+    solver.tol = options.tol;
+    solver.max_iter = options.max_iter;
+    const L1QuadraticResult fit = l1_quadratic(s, s.col(i), mu, solver, monitor);
+    row.converged = fit.convergence.converged;
+    const double tau2 = s(i, i) - s.col(i).dot(fit.v);
+    if (!(tau2 > 1e-12 * s(i, i)))
+      throw NumericalError(
+          message("column ", i + 1, " is a combination of the others, so it has no nodewise row at lambda = ", lambda, "."));
+    VectorXd m = -fit.v / tau2;
+    m[i] = 1 / tau2;
+    VectorXd fitted = VectorXd::Zero(n);
+    for (Index j = 0; j < p; ++j)
+      if (m[j] != 0) fitted += m[j] * x.col(j);
+    out.rows.col(k) = fitted;
+    certify(x, i, fitted, row);
+    row.mu = lambda;
+    if (options.keep_m) row.m = m;
+  });
+  for (const DecorrelatedRow& row : out.row) out.convergence.converged = out.convergence.converged && row.converged;
+  out.convergence.iterations = static_cast<int>(count);
+  out.convergence.seconds = watch.seconds();
+  return out;
+}
+
+}  // namespace granary::regress

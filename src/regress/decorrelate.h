@@ -1,0 +1,78 @@
+// Rows that undo the correlation of the columns of a design, S = X'X / n.
+//
+//   minimise m'Sm   subject to   |S m - e_i|_inf <= mu                                       (4)
+//   minimise m'Sm   subject to   |S m - e_i|_inf <= mu,  |X m|_inf <= n^beta                 (robust)
+//   nodewise        m = (e_i - gamma) / tau^2, gamma the lasso of column i on the others, tau^2 = S_ii - S_i gamma
+//
+// Javanmard, Montanari (JMLR 15, 2014), equation (4) and Section 4; nodewise: van de Geer et al. (Ann. Stat. 42, 2014).
+//
+// The dual of (4) is  min_v 1/2 v'Sv - v_i + mu |v|_1  and m = v: the l1 quadratic of core. Where mu >= rho / (1 + rho), rho =
+// max_j |S_ij| / S_ii, its solution is v = (1 - mu)/S_ii e_i. The robust dual has one more variable for each row of X, for
+// u = n w:  1/2 (v, u)' [S, X'/n; X/n, P/n] (v, u) - v_i + mu |v|_1 + n^(beta - 1) |u|_1,  X m = X v + P u, P the projector on
+// the column space of X.
+//
+// mu is feasible when it is at least mu_min,i = max {nu_i : X nu = 0, |nu|_1 <= 1}, a linear program.
+//
+// What the estimator needs is X m alone, so that is what a row returns; m too, where it is sparse and asked for.
+#pragma once
+
+#include <vector>
+
+#include "../core/convergence.h"
+#include "../core/monitor.h"
+#include "../core/types.h"
+
+namespace granary::regress {
+
+enum class MuRule {
+  fixed,    // mu as given
+  search,   // the authors' code: as small as 50 sweeps can solve
+  smallest  // a little above mu_min
+};
+
+enum class Infeasible { identity, raise_mu, error };
+
+struct DecorrelateOptions {
+  double mu = 0;
+  MuRule rule = MuRule::fixed;
+  bool robust = false;
+  double beta = 0.3;
+  Infeasible infeasible = Infeasible::raise_mu;
+  bool keep_m = false;
+  double tol = 1e-9;
+  int max_iter = 4000;  // sweeps; for MuRule::search, 50
+  int threads = 1;
+};
+
+struct DecorrelatedRow {
+  VectorXd m;  // empty unless keep_m
+  double mu = 0;
+  double mu_min = Convergence::unknown;  // computed where the rule or a failure called for it
+  bool feasible = true;                  // at the mu asked for
+  bool converged = true;
+  bool shortcut = false;
+  double coherence = 0;  // |S m - e_i|_inf, from X m
+  double variance = 0;   // m'Sm
+  double largest = 0;    // |X m|_inf
+};
+
+struct Decorrelation {
+  MatrixXd rows;  // X m_i, n x |which|
+  std::vector<DecorrelatedRow> row;
+  Convergence convergence;
+};
+
+// `x` is centred as the caller wants it.
+Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const DecorrelateOptions& options, Monitor& monitor);
+
+// One lasso per column, with penalty `lambda` on columns of unit second moment.
+Decorrelation nodewise(ConstMatrixRef x, const std::vector<int>& which, double lambda, const DecorrelateOptions& options,
+                       Monitor& monitor);
+
+// An orthonormal basis of the rows of x, as rows.
+MatrixXd row_space(ConstMatrixRef x);
+
+// The smallest feasible mu of column i, from that basis.
+double smallest_mu(const MatrixXd& row_space, Index i, Monitor& monitor);
+
+}  // namespace granary::regress
