@@ -1,0 +1,228 @@
+# What a fit of gen_lasso() can do, and its cross-validation.
+
+#' Methods of generalized lasso fits
+#'
+#' Coefficients and predictions at any penalty of the path, deviance, and plots: the path of coefficients, a signal with its fit, or an image.
+#'
+#' Between two penalties of the path coefficients are interpolated linearly, which is exact for least squares and sums of absolute values as long as no group
+#' splits or merges in between; beyond its ends the nearest fit is taken.
+#'
+#' @param object,x A fit of [gen_lasso()].
+#' @param lambda Penalties; `NULL` for all those of the path.
+#' @param newdata New rows: a matrix with the columns of the fit, or a data frame for a fit by formula. `NULL`: the fitted values of an identity or blur design.
+#' @param type For `predict()`, the linear predictor or the mean; for `plot()`, what to draw: by default the signal or image where the design is the
+#'   identity, else the path.
+#' @param ... Passed on to [graphics::plot()] or [graphics::image()] by `plot()`; not used elsewhere.
+#' @return `coef()` a vector for one penalty, else a matrix with one column per penalty; `predict()` likewise; `deviance()` twice the loss, per penalty; `plot()` `NULL`
+#'   invisibly, `autoplot()` a ggplot.
+#' @family regression
+#' @name granary_gen_lasso
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 10), 40)
+#' y <- drop(x %*% rep(c(0, 2), each = 5)) + rnorm(40)
+#' fit <- gen_lasso(x, y, nlambda = 8)
+#' coef(fit, lambda = 3)
+#' predict(fit, x[1:3, ], lambda = 3)
+#' deviance(fit)
+#' summary(fit)
+#' plot(fit)
+NULL
+
+#' @rdname granary_gen_lasso
+#' @importFrom stats coef predict deviance
+#' @export
+coef.granary_gen_lasso <- function(object, lambda = NULL, ...) {
+  all <- object$beta
+  if (object$settings$intercept) all <- rbind("(Intercept)" = object$intercept, all)
+  if (is.null(lambda)) {
+    colnames(all) <- format(object$lambda, digits = 4L)
+    return(all)
+  }
+  lambda <- check_vector(lambda, "lambda", lower = 0)
+  path <- object$lambda
+  out <- vapply(lambda, function(l) {
+    if (length(path) == 1L || l >= path[1L]) return(all[, 1L])
+    if (l <= path[length(path)]) return(all[, length(path)])
+    right <- which(path <= l)[1L]
+    share <- if (path[right] == l) 1 else (path[right - 1L] - l) / (path[right - 1L] - path[right])
+    if (share == 1) all[, right] else (1 - share) * all[, right - 1L] + share * all[, right]
+  }, numeric(nrow(all)))
+  out <- matrix(out, nrow(all), dimnames = list(rownames(all), format(lambda, digits = 4L)))
+  if (length(lambda) == 1L) out[, 1L] else out
+}
+
+#' @rdname granary_gen_lasso
+#' @export
+predict.granary_gen_lasso <- function(object, newdata = NULL, lambda = NULL, type = c("link", "response"), ...) {
+  type <- check_choice(type, c("link", "response"))
+  b <- coef(object, lambda = if (is.null(lambda)) object$lambda else lambda)
+  b <- if (is.matrix(b)) b else cbind(b)
+  shift <- rep(0, ncol(b))
+  if (object$settings$intercept) {
+    shift <- b[1L, ]
+    b <- b[-1L, , drop = FALSE]
+  }
+  if (is.null(newdata)) {
+    if (!object$identity) fail_missing("newdata")
+    eta <- b
+  } else {
+    if (object$identity) abort_input("`newdata` must be NULL for a fit with the identity design: it has a value only where it was fitted.", "newdata")
+    newdata <- new_design(newdata, if (is.null(rownames(object$beta))) as.character(seq_len(nrow(object$beta))) else rownames(object$beta), object$design)
+    eta <- as.matrix(newdata %*% b)
+  }
+  eta <- sweep(eta, 2L, shift, `+`)
+  if (type == "response") eta <- switch(object$family, binomial = stats::plogis(eta), poisson = exp(eta), eta)
+  if (ncol(eta) == 1L) drop(eta[, 1L]) else eta
+}
+
+# Twice the loss per row, at columns of linear predictors.
+gen_loss <- function(y, eta, family, delta) {
+  eta <- as.matrix(eta)
+  switch(family,
+    gaussian = (y - eta)^2,
+    binomial = 2 * (pmax(eta, 0) + log1p(exp(-abs(eta))) - y * eta),
+    poisson = 2 * (exp(eta) - y * eta - ifelse(y > 0, y - y * log(pmax(y, 1e-300)), 0)),
+    huber = {
+      r <- abs(y - eta)
+      ifelse(r <= delta, r^2, delta * (2 * r - delta))
+    }
+  )
+}
+
+#' @rdname granary_gen_lasso
+#' @export
+deviance.granary_gen_lasso <- function(object, ...) {
+  penalty <- vapply(seq_along(object$lambda), function(k) gen_penalty_value(object$penalty, object$beta[, k]), 0)
+  if (object$settings$method == "tikhonov") penalty <- colSums(as.matrix(object$penalty$matrix %*% object$beta)^2)
+  value <- 2 * (object$objective - object$lambda * penalty)
+  if (object$family == "poisson") value <- value - 2 * sum(ifelse(object$y > 0, object$y - object$y * log(pmax(object$y, 1e-300)), 0))
+  pmax(value, 0)
+}
+
+gen_penalty_value <- function(penalty, b) {
+  rows <- as.vector(penalty$matrix %*% b)
+  if (length(penalty$blocks) == 0L) return(sum(abs(rows)))
+  sum(sqrt(rowsum(rows^2, rep(seq_along(penalty$blocks), penalty$blocks))))
+}
+
+#' @export
+print.granary_gen_lasso <- function(x, ...) {
+  cli::cat_line("Generalized lasso (", x$penalty$type, "), ", if (x$identity) "identity design" else paste(x$n, "rows"), ", ", nrow(x$beta), " coefficients, ",
+                x$family)
+  print_call(x$call)
+  show <- unique(round(seq(1, length(x$lambda), length.out = min(8L, length(x$lambda)))))
+  print(data.frame(lambda = x$lambda, df = x$df, objective = x$objective)[show, ], digits = 5L, row.names = FALSE)
+  if (length(show) < length(x$lambda)) cli::cat_line("... ", length(x$lambda), " penalties in all")
+  if (!x$unique) cli::cat_line("The coefficients are not unique.")
+  cli::cat_line("Solver: ", format_convergence(x$convergence))
+  invisible(x)
+}
+
+gen_shape <- function(fit) {
+  dim <- fit$penalty$dim
+  if (is.null(dim) || !is.null(fit$penalty$mask) || prod(dim) != nrow(fit$beta)) return(NULL)
+  dim
+}
+
+#' @rdname granary_gen_lasso
+#' @export
+plot.granary_gen_lasso <- function(x, type = c("auto", "path", "signal", "image"), lambda = NULL, ...) {
+  type <- check_choice(type, c("auto", "path", "signal", "image"))
+  shape <- gen_shape(x)
+  image <- length(shape) == 2L && min(shape) > 1L
+  if (type == "auto") type <- if (!x$identity && is.null(x$x)) "path" else if (image) "image" else "signal"
+  if (type == "image" && !image) abort_input("`type` must not be \"image\" unless the penalty is tv_grid() with two dimensions and no mask.", "type")
+  at <- if (is.null(lambda)) x$lambda[length(x$lambda)] else check_number(lambda, "lambda", lower = 0)
+  if (type == "path") {
+    if (length(x$lambda) == 1L) {
+      draw(graphics::plot, x$beta[, 1L], type = "s", xlab = "coefficient", ylab = "estimate", las = 1, user = list(...))
+      return(invisible())
+    }
+    draw(graphics::matplot, pmax(x$lambda, min(x$lambda[x$lambda > 0]) / 2), t(x$beta), type = "l", lty = 1, log = "x", xlab = "penalty", ylab = "coefficient", las = 1,
+         xlim = rev(range(pmax(x$lambda, min(x$lambda[x$lambda > 0]) / 2))), col = grDevices::hcl.colors(nrow(x$beta), "viridis"), user = list(...))
+    return(invisible())
+  }
+  b <- coef(x, lambda = at)
+  if (x$settings$intercept) b <- b[-1L]
+  if (type == "image") return(draw_image(matrix(b, shape[1L], shape[2L]), ...))
+  if (x$identity) {
+    draw(graphics::plot, x$y, pch = 19, cex = 0.6, col = "grey60", las = 1, xlab = "position", ylab = "value", user = list(...))
+  } else {
+    draw(graphics::plot, b, type = "n", las = 1, xlab = "position", ylab = "coefficient", user = list(...))
+  }
+  step <- startsWith(x$penalty$type, "fused") || startsWith(x$penalty$type, "sparse") || grepl("variation", x$penalty$type)
+  graphics::lines(seq_along(b), b, type = if (step) "s" else "l", col = sign_colours[["positive"]], lwd = 2)
+  invisible()
+}
+
+draw_image <- function(image, ...) {
+  draw(graphics::image, t(image[rev(seq_len(nrow(image))), , drop = FALSE]), axes = FALSE, asp = nrow(image) / ncol(image),
+       col = grDevices::gray.colors(64L, 0, 1), user = list(...))
+  invisible()
+}
+
+#' @rdname granary_gen_lasso
+#' @usage \method{autoplot}{granary_gen_lasso}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_gen_lasso <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  shape <- gen_shape(object)
+  if (object$identity && length(shape) == 2L && min(shape) > 1L) {
+    cells <- data.frame(expand.grid(row = seq_len(shape[1L]), column = seq_len(shape[2L])), value = object$beta[, ncol(object$beta)])
+    return(ggplot2::ggplot(cells, ggplot2::aes(x = .data$column, y = -.data$row, fill = .data$value)) + ggplot2::geom_raster() + ggplot2::coord_equal() +
+             ggplot2::labs(x = NULL, y = NULL))
+  }
+  if (object$identity) {
+    values <- data.frame(position = seq_along(object$y), y = object$y, fit = object$beta[, ncol(object$beta)])
+    return(ggplot2::ggplot(values, ggplot2::aes(x = .data$position)) + ggplot2::geom_point(ggplot2::aes(y = .data$y), colour = "grey60") +
+             ggplot2::geom_step(ggplot2::aes(y = .data$fit), colour = sign_colours[["positive"]]) + ggplot2::labs(y = "value"))
+  }
+  long <- data.frame(lambda = rep(object$lambda, each = nrow(object$beta)), estimate = as.vector(object$beta),
+                     coefficient = factor(rep(seq_len(nrow(object$beta)), ncol(object$beta))))
+  ggplot2::ggplot(long[long$lambda > 0, ], ggplot2::aes(x = .data$lambda, y = .data$estimate, group = .data$coefficient)) +
+    ggplot2::geom_line(ggplot2::aes(colour = as.integer(.data$coefficient))) + ggplot2::scale_x_continuous(trans = "log10") +
+    ggplot2::labs(x = "penalty", y = "coefficient", colour = "coefficient")
+}
+
+#' Cross-validated generalized lasso
+#'
+#' Chooses the penalty of [gen_lasso()] by K-fold cross-validation along its path.
+#'
+#' @param x,y,penalty,lambda As in [gen_lasso()]; `x` a matrix or a formula is not taken here, nor the identity: a left-out value of a signal would have to be
+#'   interpolated.
+#' @param folds Number of folds, or the fold of every row.
+#' @param rule The rule that picks the penalty: smallest mean loss, or the largest penalty within one standard error of it.
+#' @param ... Further arguments of [gen_lasso()].
+#' @return An object of class `granary_cv`; see [granary_cv] for what it can do.
+#' @family regression
+#' @export
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 20), 60)
+#' y <- drop(x %*% rep(c(0, 2, 0, 1), each = 5)) + rnorm(60)
+#' cv <- cv_gen_lasso(x, y, folds = 4, nlambda = 10)
+#' cv
+#' coef(cv)[4:7]
+cv_gen_lasso <- function(x, y, penalty = NULL, lambda = NULL, folds = 10, rule = c("min", "1se"), ...) {
+  if (missing(x)) fail_missing("x")
+  if (is.null(x) || inherits(x, "granary_blur") || inherits(x, "formula")) {
+    fail_input("x", "a matrix with one row per observation", if (inherits(x, "formula")) "a formula" else "the identity or an operator")
+  }
+  x <- check_design(x, "x")
+  fit <- gen_lasso(x, y, penalty, lambda, ...)
+  y <- fit$y
+  settings <- fit$settings
+  refit <- function(rows) {
+    part <- x[rows, , drop = FALSE]
+    design <- gen_design(part)
+    problem <- gen_problem(design, y[rows], fit$penalty, settings)
+    fit_gen_lasso(problem, design, list(y = y[rows]), fit$penalty, fit$lambda, settings, list(lambda_max = NA, exact = NA), NULL)
+  }
+  held_out <- function(train, rows) gen_loss(y[rows], predict(train, x[rows, , drop = FALSE]), fit$family, settings$delta)
+  measure <- c(gaussian = "mean squared error", binomial = "deviance", poisson = "deviance", huber = "Huber loss")[[fit$family]]
+  cross_validate(fit, nrow(x), folds, refit, function(train, rows) {
+    loss <- held_out(train, rows)
+    matrix(loss, length(rows))
+  }, rule, measure, "generalized lasso")
+}

@@ -1,0 +1,66 @@
+// The generalized lasso by alternating linearization.
+//
+//   minimise over lower <= b <= upper:   L(b) = f(b) + h(b),   f(b) = sum_i phi(y_i, (X b)_i),   h(b) = lambda sum_k ||(R
+//   b)_k||_2
+//
+// Lin, Pham and Ruszczynski (JMLR 2014), Algorithm 1, with D = diag(X'X). Every round solves two problems about the centre c:
+//
+//   h-step   b_h = argmin h(b) + 1/2 ||b - z_f||_D^2,   z_f = c - D^-1 s_f,   s_h = D (z_f - b_h)
+//   f-step   b_f = argmin f(b) + 1/2 ||b - z_h||_D^2,   z_h = c - D^-1 s_h,   s_f = D (z_h - b_f)
+//
+// and moves the centre where the objective falls by a share gamma of what the linear model promised (8). h is linearised as
+// s_h'b, which is below h for every feasible mu, so an h-step that is not solved to the end does no harm.
+//
+// Beyond the paper: (i) where rows of R are differences, the least-squares problem on the groups and signs of the current point
+// is solved exactly from time to time, and its solution taken as the centre if it is better; (ii) a round ends with a duality
+// gap, not only with the paper's test (7): theta = -grad phi, made orthogonal to X null(R), X'theta = R'mu, both scaled until mu
+// is feasible.
+#pragma once
+
+#include <vector>
+
+#include "../core/convergence.h"
+#include "../core/monitor.h"
+#include "gen_lasso_model.h"
+#include "gen_lasso_penalty.h"
+
+namespace granary::regress {
+
+enum class GenMethod { alin, fista, admm, sparsa, tikhonov };
+enum class GenUpdate { test, peaceman_rachford, douglas_rachford_h, douglas_rachford_f };
+
+struct GenLassoOptions {
+  GenMethod method = GenMethod::alin;
+  GenUpdate update = GenUpdate::test;
+  double gamma = 0.2;
+  double tol = 1e-8;  // on the duality gap, or on the promised decrease (7) where there is none, relative to L(0)
+  int max_iter = 5000;
+  bool polish = true;
+  VectorXd lower, upper;  // empty: none
+  VectorXd start;
+};
+
+struct GenLassoFit {
+  VectorXd b, mu;
+  double lambda = 0, objective = 0, df = 0;
+  double stationarity = 0;  // ||X'theta - R'mu||_inf relative to the largest |X'y| seen
+  double feasibility = 0;   // max(0, ||mu||_* / lambda - 1)
+  double slackness = 0;     // (lambda ||R b|| - mu'R b) relative to L(0)
+  int serious = 0, null_steps = 0;
+  std::vector<double> trace;
+  Convergence convergence;
+};
+
+struct GenLassoPath {
+  std::vector<GenLassoFit> fits;
+  double lambda_max = 0;
+  bool lambda_max_exact = true;
+  bool unique = true;  // false: null(X) and null(R) meet, so b is one of several minimisers
+};
+
+// The smallest lambda with R b = 0 (or an upper bound of it), and whether the minimiser of a small lambda is unique.
+GenLassoPath gen_lasso_limits(const Design& x, const Loss& loss, GenPenalty& penalty, Monitor& monitor);
+GenLassoPath gen_lasso_path(const Design& x, const Loss& loss, GenPenalty& penalty, const std::vector<double>& lambda,
+                            const GenLassoOptions& options, Monitor& monitor);
+
+}  // namespace granary::regress

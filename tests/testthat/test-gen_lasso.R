@@ -1,0 +1,329 @@
+# Generalized lasso: enumeration, closed forms, optimality worked out here, all update modes and baselines, losses, bounds, bad input.
+
+simulated <- function(n = 40, p = 15, seed = 1) {
+  set.seed(seed)
+  x <- matrix(rnorm(n * p), n)
+  b <- rep(c(0, 2, -1), each = p / 3)
+  list(x = x, y = drop(x %*% b) + rnorm(n, sd = 0.5), b = b)
+}
+null_basis <- function(m) {
+  parts <- qr(t(m))
+  qr.Q(parts, complete = TRUE)[, seq_len(ncol(m))[-seq_len(parts$rank)], drop = FALSE]
+}
+objective <- function(x, y, R, b, lambda) sum((y - x %*% b)^2) / 2 + lambda * sum(abs(R %*% b))
+
+test_that("the optimum over all sign patterns is found", {
+  for (seed in 1:4) {
+    set.seed(seed)
+    p <- 4
+    x <- matrix(rnorm(10 * p), 10)
+    y <- rnorm(10)
+    for (R in list(diff(diag(p)), rbind(diff(diag(p)), c(1, 0, 0, -1)), diff(diag(p), differences = 2), rbind(diff(diag(p)), 0.5 * diag(p))[1:5, ])) {
+      lambda <- 0.7
+      best <- Inf
+      patterns <- as.matrix(expand.grid(rep(list(-1:1), nrow(R))))
+      for (k in seq_len(nrow(patterns))) {
+        s <- patterns[k, ]
+        zero <- R[s == 0, , drop = FALSE]
+        basis <- if (nrow(zero) == 0) diag(p) else null_basis(zero)
+        if (ncol(basis) == 0) {
+          b <- rep(0, p)
+        } else {
+          xb <- x %*% basis
+          b <- drop(basis %*% solve(crossprod(xb), crossprod(xb, y) - lambda * crossprod(basis, crossprod(R, s))))
+        }
+        best <- min(best, objective(x, y, R, b, lambda))
+      }
+      fit <- gen_lasso(x, y, R, lambda = lambda, tol = 1e-10)
+      expect_equal(fit$objective, best, tolerance = 1e-8)
+      expect_equal(objective(x, y, R, fit$beta[, 1], lambda), fit$objective, tolerance = 1e-10)
+    }
+  }
+})
+
+test_that("optimality conditions hold and the gap bounds the distance", {
+  sim <- simulated()
+  fit <- gen_lasso(sim$x, sim$y, fused_chain(15), lambda = c(20, 5, 1, 0.1))
+  R <- diff(diag(15))
+  for (k in 1:4) {
+    b <- fit$beta[, k]
+    mu <- fit$mu[, k]
+    expect_lt(max(abs(crossprod(sim$x, sim$y - sim$x %*% b) - t(R) %*% mu)), 1e-4 * max(abs(crossprod(sim$x, sim$y))))
+    expect_lte(max(abs(mu)), fit$lambda[k] * (1 + 1e-8))
+    expect_equal(sum(mu * (R %*% b)), fit$lambda[k] * sum(abs(R %*% b)), tolerance = 1e-6)
+    expect_lt(fit$convergence[[k]]$gap, 1e-8 * sum(sim$y^2) / 2)
+    # the lower bound of full column rank
+    left <- crossprod(sim$x, sim$y) - t(R) %*% mu
+    bound <- sum(sim$y^2) / 2 - sum(left * solve(crossprod(sim$x), left)) / 2
+    expect_gte(fit$objective[k], bound - 1e-8)
+    expect_equal(fit$objective[k], bound, tolerance = 1e-6)
+    expect_identical(fit$df[k], as.double(1 + sum(diff(b) != 0)))
+  }
+  expect_true(all(diff(fit$trace[[2]]) <= 1e-9))
+})
+
+test_that("limits: the identity penalty is the lasso, no penalty is least squares, a large one a polynomial", {
+  sim <- simulated()
+  fit <- gen_lasso(sim$x, sim$y, penalty_matrix(diag(15)), lambda = 4)
+  b <- rep(0, 15)
+  for (sweep in 1:2000) for (j in 1:15) {
+    r <- sim$y - sim$x[, -j] %*% b[-j]
+    v <- sum(sim$x[, j] * r)
+    b[j] <- sign(v) * max(abs(v) - 4, 0) / sum(sim$x[, j]^2)
+  }
+  expect_equal(unname(fit$beta[, 1]), b, tolerance = 1e-7)
+  expect_equal(unname(gen_lasso(sim$x, sim$y, lambda = 0)$beta[, 1]), unname(lm.fit(sim$x, sim$y)$coefficients), tolerance = 1e-7)
+  for (order in 1:3) {
+    fit <- gen_lasso(sim$x, sim$y, fused_chain(15, order), lambda = 1e7)
+    poly <- outer(1:15, seq_len(order) - 1, `^`)
+    expect_equal(unname(fit$beta[, 1]), drop(poly %*% lm.fit(sim$x %*% poly, sim$y)$coefficients), tolerance = 1e-5)
+    expect_identical(fit$df, as.double(order))
+  }
+})
+
+test_that("the largest penalty is where the first difference leaves zero", {
+  sim <- simulated()
+  set.seed(2)
+  for (penalty in list(fused_chain(15), fused_chain(15, 2), tv_grid(c(5, 3)), fused_chain(15, sparse = 0.5), penalty_matrix(diag(15)))) {
+    top <- gen_lasso(sim$x, sim$y, penalty, nlambda = 1)
+    expect_true(top$lambda_max_exact)
+    size <- function(l) sum(abs(penalty$matrix %*% gen_lasso(sim$x, sim$y, penalty, lambda = l, tol = 1e-11)$beta[, 1]))
+    expect_lt(size(1.001 * top$lambda_max), 1e-4)
+    expect_gt(size(0.98 * top$lambda_max), 1e-4)
+  }
+  expect_false(gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), nlambda = 1)$lambda_max_exact)
+})
+
+test_that("the identity design is solved in one round, chains like the dynamic program", {
+  set.seed(3)
+  y <- rnorm(200) + rep(c(0, 3), each = 100)
+  fit <- gen_lasso(NULL, y, lambda = 2)
+  expect_equal(fit$beta[, 1], fused_signal(y, tau = 2)$fitted, tolerance = 1e-12)
+  expect_identical(fit$convergence[[1]]$iterations, 1L)
+  expect_equal(gen_lasso(NULL, y + 7, lambda = 2)$beta, fit$beta + 7, tolerance = 1e-10)
+  expect_equal(sum(fit$beta), sum(y))
+  expect_equal(tv_denoise(matrix(y, 1), 2)$image, matrix(fit$beta, 1), tolerance = 1e-12)
+  sparse <- gen_lasso(NULL, y, fused_chain(200, sparse = 0.3), lambda = 2)
+  expect_equal(sparse$beta[, 1], fused_signal(y, rho = 0.6, tau = 2)$fitted, tolerance = 1e-10)
+  expect_lt(sparse$convergence[[1]]$gap, 1e-9)
+  # trend filtering: equation by equation
+  trend <- gen_lasso(NULL, y, fused_chain(200, 2), lambda = 5)
+  R <- diff(diag(200), differences = 2)
+  expect_equal(drop(t(R) %*% trend$mu[, 1]), y - trend$beta[, 1], tolerance = 1e-8)
+  expect_lte(max(abs(trend$mu)), 5 * (1 + 1e-10))
+  expect_lt(trend$convergence[[1]]$gap, 1e-8 * sum(y^2))
+})
+
+test_that("all update modes and baselines reach one objective", {
+  sim <- simulated(40, 12)
+  reference <- gen_lasso(sim$x, sim$y, lambda = 3, tol = 1e-11)
+  for (update in c("test", "pr", "dr_h", "dr_f")) {
+    fit <- gen_lasso(sim$x, sim$y, lambda = 3, update = update, polish = FALSE, tol = 1e-9)
+    expect_equal(fit$objective, reference$objective, tolerance = 1e-7, label = update)
+  }
+  for (method in c("fista", "admm", "sparsa")) {
+    fit <- gen_lasso(sim$x, sim$y, lambda = 3, method = method, tol = 1e-9)
+    expect_equal(fit$objective, reference$objective, tolerance = 1e-7, label = method)
+  }
+  R <- diff(diag(12))
+  ridge <- gen_lasso(sim$x, sim$y, lambda = 3, method = "tikhonov")
+  expect_equal(unname(ridge$beta[, 1]), drop(solve(crossprod(sim$x) + 6 * crossprod(R), crossprod(sim$x, sim$y))), tolerance = 1e-7)
+})
+
+test_that("blocks of one row are the l1 norm, and isotropic variation satisfies its conditions", {
+  sim <- simulated()
+  expect_equal(gen_lasso(sim$x, sim$y, penalty_matrix(diff(diag(15)), groups = 1:14), lambda = 2)$objective,
+               gen_lasso(sim$x, sim$y, fused_chain(15), lambda = 2)$objective, tolerance = 1e-8)
+  set.seed(4)
+  image <- matrix(rnorm(30 * 20), 30) + 2 * outer(1:30 > 15, 1:20 > 8)
+  fit <- tv_denoise(image, 0.8, "l2", tol = 1e-9)
+  R <- fit$fit$penalty$matrix
+  mu <- fit$fit$mu[, 1]
+  block <- rep(seq_along(fit$fit$penalty$blocks), fit$fit$penalty$blocks)
+  expect_equal(as.vector(Matrix::crossprod(R, mu)), as.vector(image - fit$image), tolerance = 1e-9)
+  expect_lte(max(sqrt(rowsum(mu^2, block))), 0.8 * (1 + 1e-9))
+  expect_lt(fit$convergence[[1]]$gap, 1e-9 * sum(image^2))
+  expect_equal(tv_denoise(image[, 1, drop = FALSE], 0.8, "l2", tol = 1e-10)$image, tv_denoise(image[, 1, drop = FALSE], 0.8)$image, tolerance = 1e-4)
+  general <- gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), lambda = 2)
+  expect_lt(general$convergence[[1]]$gap, 1e-7 * sum(sim$y^2))
+})
+
+test_that("other losses satisfy their conditions; the intercept is that of glm at no penalty", {
+  set.seed(5)
+  x <- matrix(rnorm(150 * 9), 150)
+  eta <- drop(x %*% rep(c(0, 1, -0.5), each = 3))
+  R <- diff(diag(9))
+  check <- function(fit, mean, y) {
+    r <- y - mean
+    expect_lt(max(abs(crossprod(x, r) - t(R) %*% fit$mu[, 1])), 1e-3 * max(abs(crossprod(x, y))))
+    expect_lte(max(abs(fit$mu)), fit$lambda * (1 + 1e-8))
+    expect_true(fit$convergence[[1]]$converged)
+  }
+  binary <- rbinom(150, 1, plogis(eta))
+  fit <- gen_lasso(x, binary, lambda = 1, family = "binomial", intercept = TRUE)
+  check(fit, predict(fit, x, type = "response"), binary)
+  expect_equal(sum(binary), sum(predict(fit, x, type = "response")), tolerance = 1e-5)
+  expect_lt(fit$convergence[[1]]$gap, 1e-6 * 150)
+  counts <- rpois(150, exp(0.5 * eta))
+  fit <- gen_lasso(x, counts, lambda = 2, family = "poisson", intercept = TRUE)
+  check(fit, predict(fit, x, type = "response"), counts)
+  y <- eta + rt(150, 2)
+  fit <- gen_lasso(x, y, lambda = 2, family = "huber", delta = 1)
+  check(fit, y - pmax(pmin(y - predict(fit, x), 1), -1), y)
+  free <- gen_lasso(x, y, lambda = 0, intercept = TRUE)
+  expect_equal(unname(coef(free, lambda = 0)), unname(lm(y ~ x)$coefficients), tolerance = 1e-6)
+})
+
+test_that("bounds hold and are optimal", {
+  sim <- simulated()
+  fit <- gen_lasso(sim$x, sim$y, lambda = 1, lower = -0.5, upper = 1.5, tol = 1e-7)
+  expect_true(all(fit$beta >= -0.5 & fit$beta <= 1.5))
+  R <- diff(diag(15))
+  direct <- optim(fit$beta[, 1], function(b) objective(sim$x, sim$y, R, b, 1), method = "L-BFGS-B", lower = -0.5, upper = 1.5)$value
+  expect_lte(fit$objective, direct + 1e-6 * abs(direct))
+  expect_lt(fit$convergence[[1]]$gap, 1e-6 * sum(sim$y^2))
+  positive <- suppressWarnings(gen_lasso(sim$x, sim$y, lambda = 1, lower = 0, tol = 1e-7))
+  expect_true(all(positive$beta >= 0))
+})
+
+test_that("graphs: duplicated edges add up, loops go, pieces and isolated nodes are allowed", {
+  edges <- rbind(c(1, 2), c(2, 1), c(2, 2), c(4, 5))
+  penalty <- fused_graph(edges, p = 6, weights = c(1, 2, 9, 1))
+  expect_equal(sort(abs(as.matrix(penalty$matrix))[as.matrix(penalty$matrix) != 0]), c(1, 1, 3, 3))
+  y <- c(0, 2, 5, -1, 1, 3)
+  expect_equal(gen_lasso(NULL, y, penalty, lambda = 0.1)$beta[, 1], c(0.3, 1.7, 5, -0.9, 0.9, 3))
+  expect_equal(gen_lasso(NULL, y, fused_graph(matrix(0, 0, 2), p = 6), lambda = 1)$beta[, 1], y)
+  skip_if_not_installed("igraph")
+  expect_equal(as.matrix(fused_graph(igraph::make_ring(5))$matrix != 0), as.matrix(fused_graph(nb_chain(5, closed = TRUE))$matrix != 0))
+})
+
+test_that("an empty penalty, a column of zeros, p > n, a single row and non-uniqueness", {
+  sim <- simulated()
+  fit <- gen_lasso(sim$x, sim$y, penalty_matrix(matrix(0, 0, 15)), lambda = 1)
+  expect_equal(unname(fit$beta[, 1]), unname(lm.fit(sim$x, sim$y)$coefficients), tolerance = 1e-5)
+  zero <- sim$x
+  zero[, 3] <- 0
+  fit <- gen_lasso(zero, sim$y, lambda = 2)
+  expect_true(fit$convergence[[1]]$converged)
+  expect_equal(fit$objective, gen_lasso(Matrix::Matrix(zero, sparse = TRUE), sim$y, lambda = 2)$objective, tolerance = 1e-8)
+  wide <- simulated(20, 60)
+  fit <- gen_lasso(wide$x, wide$y, nlambda = 5)
+  expect_true(all(vapply(fit$convergence, `[[`, NA, "converged")))
+  expect_s3_class(gen_lasso(sim$x[1, , drop = FALSE], sim$y[1], lambda = 1), "granary_gen_lasso")
+  centred <- sweep(zero, 1, rowMeans(zero))
+  warned <- expect_warning(gen_lasso(centred, sim$y, lambda = 2), "not unique", class = "granary_warning_input")
+  expect_false(warned$unique)
+})
+
+test_that("answers scale with the data", {
+  sim <- simulated()
+  fit <- gen_lasso(sim$x, sim$y, lambda = 2)
+  for (scale in c(1e-8, 1e8)) {
+    expect_equal(gen_lasso(sim$x, scale * sim$y, lambda = 2 * scale)$beta / scale, fit$beta, tolerance = 1e-5)
+    expect_equal(gen_lasso(scale * sim$x, sim$y, lambda = 2 * scale)$beta * scale, fit$beta, tolerance = 1e-5)
+  }
+})
+
+test_that("the truth is recovered, by cross-validation too, with the same folds from the same seed", {
+  errors <- vapply(1:5, function(seed) {
+    sim <- simulated(60, 30, seed)
+    set.seed(seed)
+    cv <- cv_gen_lasso(sim$x, sim$y, folds = 5, nlambda = 15, lambda_min_ratio = 0.001)
+    sqrt(mean((coef(cv) - sim$b)^2))
+  }, 0)
+  expect_lt(max(errors), 0.15)
+  sim <- simulated(60, 30)
+  set.seed(9)
+  a <- cv_gen_lasso(sim$x, sim$y, folds = 3, nlambda = 5)
+  set.seed(9)
+  b <- cv_gen_lasso(sim$x, sim$y, folds = 3, nlambda = 5)
+  expect_identical(a$table, b$table)
+  expect_length(predict(a, sim$x[1:4, ]), 4)
+})
+
+test_that("formulas, coefficients between penalties, predictions and deviance agree", {
+  sim <- simulated()
+  data <- data.frame(y = sim$y, sim$x)
+  fit <- gen_lasso(y ~ ., data, nlambda = 6)
+  direct <- gen_lasso(sim$x, sim$y, nlambda = 6, intercept = TRUE)
+  expect_equal(unname(fit$beta), unname(direct$beta), tolerance = 1e-8)
+  expect_equal(predict(fit, data[1:3, ], lambda = fit$lambda[2]), predict(fit, sim$x[1:3, ], lambda = fit$lambda[2]), ignore_attr = TRUE)
+  expect_equal(deviance(direct), colSums((sim$y - predict(direct, sim$x))^2), ignore_attr = TRUE)
+  middle <- mean(fit$lambda[2:3])
+  expect_equal(coef(fit, lambda = middle), (coef(fit, lambda = fit$lambda[2]) + coef(fit, lambda = fit$lambda[3])) / 2)
+  expect_output(print(fit), "Generalized lasso")
+  expect_silent({
+    pdf(NULL)
+    plot(fit)
+    plot(gen_lasso(NULL, rnorm(9), lambda = 1))
+    plot(tv_denoise(matrix(rnorm(9), 3), 1))
+    dev.off()
+  })
+  skip_if_not_installed("ggplot2")
+  expect_s3_class(ggplot2::autoplot(fit), "ggplot")
+})
+
+test_that("deblurring inverts the operator, for squares and kernels", {
+  set.seed(6)
+  sim <- sim_image(c(20, 24), sd = 0.01, blur = 3)
+  fit <- tv_deblur(sim$image, 3, lambda = 0.003)
+  smooth <- tv_deblur(sim$image, 3, lambda = 0.003, type = "tikhonov")
+  worse <- image_metrics(sim$truth, sim$image)
+  expect_gt(image_metrics(sim$truth, fit$image)[["snr"]], worse[["snr"]] + 3)
+  expect_gt(image_metrics(sim$truth, fit$image)[["snr"]], image_metrics(sim$truth, smooth$image)[["snr"]])
+  kernel <- tv_deblur(sim$image, matrix(1, 3, 3), lambda = 0.003)
+  expect_equal(kernel$objective, fit$objective, tolerance = 1e-4)
+  expect_identical(nrow(tv_grid(c(256, 256))$matrix), 130560L)
+  expect_identical(nrow(tv_grid(c(3, 4, 5))$matrix), as.integer(2 * 4 * 5 + 3 * 3 * 5 + 3 * 4 * 4))
+  volume <- tv_denoise(array(rnorm(60), 3:5), 0.5)
+  expect_lt(volume$convergence[[1]]$gap, 1e-9)
+})
+
+test_that("genlasso agrees", {
+  skip_if_not_installed("genlasso")
+  sim <- simulated()
+  path <- getExportedValue("genlasso", "genlasso")(sim$y, sim$x, diff(diag(15)))
+  ours <- gen_lasso(sim$x, sim$y, lambda = c(10, 3, 1))
+  theirs <- getExportedValue("genlasso", "coef.genlasso")(path, lambda = c(10, 3, 1))$beta
+  expect_equal(unname(ours$beta), unname(theirs), tolerance = 1e-4)
+})
+
+test_that("bad input is refused by name", {
+  x <- matrix(rnorm(20), 5)
+  y <- rnorm(5)
+  refused <- function(code, text) expect_error(code, text, class = "granary_error_input")
+  refused(gen_lasso(), "x")
+  refused(gen_lasso(x), "y")
+  refused(gen_lasso(x, y[-1]), "y")
+  refused(gen_lasso(x, replace(y, 2, NA)), "missing")
+  refused(gen_lasso(replace(x, 2, Inf), y), "finite")
+  refused(gen_lasso(x, y, fused_chain(5)), "penalty")
+  refused(gen_lasso(x, y, "chain"), "penalty")
+  refused(gen_lasso(x, y, lambda = -1), "lambda")
+  refused(gen_lasso(x, y, lambda = NA_real_), "lambda")
+  refused(gen_lasso(x, y, lower = 2, upper = 1), "lower")
+  refused(gen_lasso(x, y, lower = c(0, 0)), "lower")
+  refused(gen_lasso(x, y, gamma = 1), "gamma")
+  refused(gen_lasso(x, y, lower = 0, method = "admm"), "method")
+  refused(gen_lasso(x, y, family = "poisson"), "y")
+  refused(gen_lasso(NULL, y, intercept = TRUE), "intercept")
+  refused(predict(gen_lasso(NULL, y, lambda = 1), x), "newdata")
+  refused(predict(gen_lasso(x, y, lambda = 1)), "newdata")
+  refused(fused_chain(3, order = 3), "order")
+  refused(fused_graph(rbind(c(1, 9)), p = 3), "edges")
+  refused(fused_graph(matrix(0, 0, 2)), "p")
+  refused(tv_grid(c(2, 2, 2, 2)), "dim")
+  refused(tv_grid(c(2, 2), mask = c(TRUE, NA, TRUE, TRUE)), "mask")
+  refused(penalty_matrix(diag(2), groups = 1), "groups")
+  refused(blur_operator(c(4, 4), 2), "odd")
+  refused(tv_deblur(matrix(1, 4, 4), matrix(1, 2, 2), 1), "odd")
+  refused(tv_deblur(1:4, 3, 1), "image")
+  refused(image_metrics(1:3, 1:2), "estimate")
+  refused(cv_gen_lasso(NULL, y), "x")
+  refused(plot(gen_lasso(x, y, lambda = 1), type = "image"), "image")
+})
+
+test_that("a solver that is stopped says so", {
+  sim <- simulated(20, 60)
+  expect_warning(gen_lasso(sim$x, sim$y, lambda = 0.01, max_iter = 1, polish = FALSE, tol = 1e-12), class = "granary_warning_convergence")
+})
