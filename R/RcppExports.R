@@ -537,6 +537,30 @@ core_kernel_gradient <- function(kernel, x, g, inputs) {
     .Call(`_granary_core_kernel_gradient`, kernel, x, g, inputs)
 }
 
+core_scaled_lasso <- function(x, y, lambda0, intercept, standardize, tol, max_iter, progress) {
+    .Call(`_granary_core_scaled_lasso`, x, y, lambda0, intercept, standardize, tol, max_iter, progress)
+}
+
+core_decorrelate <- function(x, which, mu, rule, robust, beta, infeasible, keep_m, tol, max_iter, threads, progress) {
+    .Call(`_granary_core_decorrelate`, x, which, mu, rule, robust, beta, infeasible, keep_m, tol, max_iter, threads, progress)
+}
+
+core_nodewise <- function(x, which, lambda, keep_m, threads, progress) {
+    .Call(`_granary_core_nodewise`, x, which, lambda, keep_m, threads, progress)
+}
+
+core_compatibility <- function(s, set, cone, threads, progress) {
+    .Call(`_granary_core_compatibility`, s, set, cone, threads, progress)
+}
+
+core_gen_lasso_limits <- function(design, y, loss, penalty, progress) {
+    .Call(`_granary_core_gen_lasso_limits`, design, y, loss, penalty, progress)
+}
+
+core_gen_lasso_path <- function(design, y, loss, penalty, lambda, settings, progress) {
+    .Call(`_granary_core_gen_lasso_path`, design, y, loss, penalty, lambda, settings, progress)
+}
+
 core_lasso <- function(x, y, logistic, settings, progress) {
     .Call(`_granary_core_lasso`, x, y, logistic, settings, progress)
 }

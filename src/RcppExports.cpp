@@ -1797,6 +1797,103 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_scaled_lasso
+Rcpp::List core_scaled_lasso(SEXP x, const Eigen::Map<Eigen::VectorXd> y, double lambda0, bool intercept, bool standardize, double tol, int max_iter, SEXP progress);
+RcppExport SEXP _granary_core_scaled_lasso(SEXP xSEXP, SEXP ySEXP, SEXP lambda0SEXP, SEXP interceptSEXP, SEXP standardizeSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< double >::type lambda0(lambda0SEXP);
+    Rcpp::traits::input_parameter< bool >::type intercept(interceptSEXP);
+    Rcpp::traits::input_parameter< bool >::type standardize(standardizeSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_scaled_lasso(x, y, lambda0, intercept, standardize, tol, max_iter, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_decorrelate
+Rcpp::List core_decorrelate(const Eigen::Map<Eigen::MatrixXd> x, std::vector<int> which, double mu, std::string rule, bool robust, double beta, std::string infeasible, bool keep_m, double tol, int max_iter, int threads, SEXP progress);
+RcppExport SEXP _granary_core_decorrelate(SEXP xSEXP, SEXP whichSEXP, SEXP muSEXP, SEXP ruleSEXP, SEXP robustSEXP, SEXP betaSEXP, SEXP infeasibleSEXP, SEXP keep_mSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type which(whichSEXP);
+    Rcpp::traits::input_parameter< double >::type mu(muSEXP);
+    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
+    Rcpp::traits::input_parameter< bool >::type robust(robustSEXP);
+    Rcpp::traits::input_parameter< double >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< std::string >::type infeasible(infeasibleSEXP);
+    Rcpp::traits::input_parameter< bool >::type keep_m(keep_mSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_decorrelate(x, which, mu, rule, robust, beta, infeasible, keep_m, tol, max_iter, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nodewise
+Rcpp::List core_nodewise(const Eigen::Map<Eigen::MatrixXd> x, std::vector<int> which, double lambda, bool keep_m, int threads, SEXP progress);
+RcppExport SEXP _granary_core_nodewise(SEXP xSEXP, SEXP whichSEXP, SEXP lambdaSEXP, SEXP keep_mSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type which(whichSEXP);
+    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< bool >::type keep_m(keep_mSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodewise(x, which, lambda, keep_m, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_compatibility
+Rcpp::List core_compatibility(const Eigen::Map<Eigen::MatrixXd> s, std::vector<int> set, double cone, int threads, SEXP progress);
+RcppExport SEXP _granary_core_compatibility(SEXP sSEXP, SEXP setSEXP, SEXP coneSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type set(setSEXP);
+    Rcpp::traits::input_parameter< double >::type cone(coneSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_compatibility(s, set, cone, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gen_lasso_limits
+Rcpp::List core_gen_lasso_limits(Rcpp::List design, const Eigen::Map<Eigen::VectorXd> y, Rcpp::List loss, Rcpp::List penalty, SEXP progress);
+RcppExport SEXP _granary_core_gen_lasso_limits(SEXP designSEXP, SEXP ySEXP, SEXP lossSEXP, SEXP penaltySEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type design(designSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type loss(lossSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gen_lasso_limits(design, y, loss, penalty, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gen_lasso_path
+Rcpp::List core_gen_lasso_path(Rcpp::List design, const Eigen::Map<Eigen::VectorXd> y, Rcpp::List loss, Rcpp::List penalty, std::vector<double> lambda, Rcpp::List settings, SEXP progress);
+RcppExport SEXP _granary_core_gen_lasso_path(SEXP designSEXP, SEXP ySEXP, SEXP lossSEXP, SEXP penaltySEXP, SEXP lambdaSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type design(designSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type loss(lossSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gen_lasso_path(design, y, loss, penalty, lambda, settings, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_lasso
 Rcpp::List core_lasso(SEXP x, const Eigen::Map<Eigen::VectorXd> y, bool logistic, Rcpp::List settings, SEXP progress);
 RcppExport SEXP _granary_core_lasso(SEXP xSEXP, SEXP ySEXP, SEXP logisticSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
@@ -2296,6 +2393,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
     {"_granary_core_kernel_gradient", (DL_FUNC) &_granary_core_kernel_gradient, 4},
+    {"_granary_core_scaled_lasso", (DL_FUNC) &_granary_core_scaled_lasso, 8},
+    {"_granary_core_decorrelate", (DL_FUNC) &_granary_core_decorrelate, 12},
+    {"_granary_core_nodewise", (DL_FUNC) &_granary_core_nodewise, 6},
+    {"_granary_core_compatibility", (DL_FUNC) &_granary_core_compatibility, 5},
+    {"_granary_core_gen_lasso_limits", (DL_FUNC) &_granary_core_gen_lasso_limits, 5},
+    {"_granary_core_gen_lasso_path", (DL_FUNC) &_granary_core_gen_lasso_path, 7},
     {"_granary_core_lasso", (DL_FUNC) &_granary_core_lasso, 5},
     {"_granary_core_task_moments", (DL_FUNC) &_granary_core_task_moments, 3},
     {"_granary_core_mta_common", (DL_FUNC) &_granary_core_mta_common, 3},
