@@ -1,28 +1,33 @@
 #' Piecewise constant or smooth signals
 #'
-#' Denoises values on a chain, a grid or any graph, keeping zeros: with absolute differences the result has constant pieces with sharp ends, with squared
+#' Denoises values on a chain, a grid or any graph, keeping zeros: with absolute differences the result has constant pieces with sharp ends, with
+#' squared
 #' ones it is smooth. The one-dimensional companion of [ggm_local()].
 #'
 #' @details
 #' With pairs of neighbours \eqn{(a, b)}, the result minimises
 #' \deqn{\frac12 \|x - y\|^2 + \rho \|x\|_1 + \tau \sum_{(a,b)} |x_a - x_b|}{1/2 ||x - y||^2 + rho ||x||_1 + tau sum |x_a - x_b|}
 #' (`penalty = "l1"`), or the same with \eqn{(x_a - x_b)^2}{(x_a - x_b)^2} (`"l2"`). The first is solved exactly: on chains by dynamic programming in
-#' linear time, on other graphs by bisection with maximum flows, whose flow gives the duality gap in `convergence`. The second is a sparse linear system
+#' linear time, on other graphs by bisection with maximum flows, whose flow gives the duality gap in `convergence`. The second is a sparse linear
+#' system
 #' with an active set for the zeros; `convergence$residual` is the largest violation of optimality, relative to the largest value.
 #'
-#' **Which method when:** `"l1"` for signals with jumps (regions, changes of state), and whenever equal values are to be told from unequal ones; `"l2"` for
+#' **Which method when:** `"l1"` for signals with jumps (regions, changes of state), and whenever equal values are to be told from unequal ones;
+#' `"l2"` for
 #' signals that vary slowly.
 #'
 #' @param y The values.
 #' @param rho,tau Penalties on the values and on their differences.
 #' @param penalty The kind of difference.
 #' @param neighbors A neighbourhood ([nb_chain()], [nb_grid()], ...); by default the open chain in the order of `y`.
-#' @return An object of class `granary_fused_signal`: `fitted`, `blocks` (labels of neighbouring equal values), `y`, `rho`, `tau`, `penalty`, `objective`,
+#' @return An object of class `granary_fused_signal`: `fitted`, `blocks` (labels of neighbouring equal values), `y`, `rho`, `tau`, `penalty`,
+#'   `objective`,
 #'   `neighbors`, `call`, `convergence`.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, appendix A.
 #'
-#' Chambolle and Darbon (2009). On total variation minimization and surface evolution using parametric maximum flows. *International Journal of Computer
+#' Chambolle and Darbon (2009). On total variation minimization and surface evolution using parametric maximum flows. *International Journal of
+#' Computer
 #' Vision* 84, 288--307.
 #' @seealso [ggm_local()]
 #' @export

@@ -4,10 +4,12 @@
 #'
 #' @details
 #' Every descent method started at \eqn{X_0 = \mathrm{diag}(1 / (S_{ii} + \Lambda_{ii}))}{X0 = diag(1 / (S_ii + Lambda_ii))} stays in the level set
-#' \eqn{f(X) \le f(X_0)}{f(X) <= f(X0)}, where \eqn{f(X_0) = p + \sum_i \log(S_{ii} + \Lambda_{ii})}{f(X0) = p + sum_i log(S_ii + Lambda_ii)}. On it all eigenvalues lie in
+#' \eqn{f(X) \le f(X_0)}{f(X) <= f(X0)}, where \eqn{f(X_0) = p + \sum_i \log(S_{ii} + \Lambda_{ii})}{f(X0) = p + sum_i log(S_ii + Lambda_ii)}. On it
+#' all eigenvalues lie in
 #' \eqn{[m, M]} (Lemma 2 of the QUIC paper): \eqn{M} is the largest root of
 #' \deqn{\gamma M = (1 + b/\underline\lambda)\,(f(X_0) + p \log M),}{gamma M = (1 + b / lmin) (f(X0) + p log M),}
-#' with \eqn{\gamma = \min_i S_{ii}}{gamma = min S_ii}, \eqn{b = \max_{i \ne j} |S_{ij}|}{b = max |S_ij|} and \eqn{\underline\lambda}{lmin} the smallest off-diagonal penalty, and
+#' with \eqn{\gamma = \min_i S_{ii}}{gamma = min S_ii}, \eqn{b = \max_{i \ne j} |S_{ij}|}{b = max |S_ij|} and \eqn{\underline\lambda}{lmin} the
+#' smallest off-diagonal penalty, and
 #' \eqn{m = \exp(-f(X_0)) M^{-(p-1)}}{m = exp(-f(X0)) M^(1-p)}. As \eqn{m} soon underflows, its logarithm is given. The bounds say that the
 #' problem is well posed rather than where the eigenvalues are. With a variance or an off-diagonal penalty of zero there are none: 0 and infinity.
 #'
@@ -17,7 +19,8 @@
 #'
 #' @param fit A [ggm_lasso()] fit.
 #' @param which Position on the path; `NULL` for all.
-#' @return A data frame with one row per penalty: `lambda`, `log_lower` and `upper` (\eqn{\log m} and \eqn{M}), `solution_lower` and `solution_upper` (the
+#' @return A data frame with one row per penalty: `lambda`, `log_lower` and `upper` (\eqn{\log m} and \eqn{M}), `solution_lower` and
+#'   `solution_upper` (the
 #'   bounds for one uniform penalty; `NA` where they do not apply).
 #' @references
 #' Hsieh, Sustik, Dhillon and Ravikumar (2014). QUIC: quadratic approximation for sparse inverse covariance estimation.

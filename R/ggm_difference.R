@@ -10,7 +10,8 @@
 #' **Which penalty when:** `norm = "fused"` sets differences to zero exactly, so that its difference network is an estimate of what differs.
 #' `"l2"` gives all tasks the same edges when `lambda1 = 0`, and no two equal strengths: there `tol` chooses what is worth a line. With
 #' `permutations` the rows are dealt anew to the two tasks, whose sizes stay, and the model is refitted; the p-value of a pair is
-#' \eqn{(1 + \#\{|d^*| \ge |d|\}) / (1 + B)}{(1 + number of |d*| >= |d|) / (1 + B)} with \eqn{d} the difference of partial correlations. It tests that the
+#' \eqn{(1 + \#\{|d^*| \ge |d|\}) / (1 + B)}{(1 + number of |d*| >= |d|) / (1 + B)} with \eqn{d} the difference of partial correlations. It tests
+#' that the
 #' two tasks have one distribution, up to their means, and is not corrected for the number of pairs.
 #'
 #' @param fit A [ggm_multi()] fit.

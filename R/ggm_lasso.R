@@ -22,12 +22,14 @@
 #' \eqn{|S_{ij}| > \Lambda_{ij}}{|S_ij| > Lambda_ij}, which are solved one by one (in parallel with `threads > 1`): this is exact. The solvers:
 #' \describe{
 #' \item{`"bcd"`}{Block coordinate descent on \eqn{W}, the algorithm known from the `glasso` package, with each column solved over its own active
-#'   set. The default, because it needs the least time at every accuracy we measured. A sweep costs \eqn{p} times the number of nonzeros. It stops when
+#'   set. The default, because it needs the least time at every accuracy we measured. A sweep costs \eqn{p} times the number of nonzeros. It stops
+#'   when
 #'   \eqn{\sqrt{t / p} \le}{sqrt(t / p) <=} `tol`, that is at a duality gap of about \eqn{p\,\mathrm{tol}^2 / 2}{p tol^2 / 2}.}
 #' \item{`"quic"`}{The proximal Newton method of Hsieh et al. Each step restricts itself to the free set (nonzero entries and those whose
 #'   optimality condition is violated), minimises the quadratic model by coordinate descent, and backtracks with a Cholesky factorisation,
 #'   sparse where the pattern allows. It stops when
-#'   \eqn{\sum|\partial f| \le \mathrm{tol}\, v^2 \sum |X|}{sum |subgradient| <= tol v^2 sum |X|} with \eqn{v} the mean variance of the component, which
+#'   \eqn{\sum|\partial f| \le \mathrm{tol}\, v^2 \sum |X|}{sum |subgradient| <= tol v^2 sum |X|} with \eqn{v} the mean variance of the component,
+#'   which
 #'   makes it independent of the units of the data; on a correlation matrix it is the rule of the paper. It also steps in when `"bcd"`
 #'   breaks down.}
 #' \item{`"admm"`}{The alternating direction method with the tuning of the QUIC paper and QUIC's stopping rule, for comparison.}

@@ -8,37 +8,49 @@
 #' \deqn{-\log\det X + \mathrm{tr}(S X) + \rho \sum_{i,j} |X_{ij}| + \tau \sum_{(a,b)} \sum_{k \ne a,b} |X_{ak} - X_{bk}|,}{-log det X
 #'   + tr(S X) + rho sum_ij |X_ij| + tau sum_(a,b) sum_(k != a,b) |X[a, k] - X[b, k]|,}
 #' the second sum over all pairs of neighbours. \eqn{\rho}{rho} charges the diagonal too; the differences never touch it. With
-#' \eqn{\tau = 0}{tau = 0}, without neighbours, or with two variables it is the graphical lasso. In general the differences are \eqn{D X} for an operator
-#' \eqn{D}, without the entries where \eqn{D_{mk} \ne 0}{D[m, k] != 0}; `operator = "laplacian"` compares every variable with the sum of its neighbours,
+#' \eqn{\tau = 0}{tau = 0}, without neighbours, or with two variables it is the graphical lasso. In general the differences are \eqn{D X} for an
+#' operator
+#' \eqn{D}, without the entries where \eqn{D_{mk} \ne 0}{D[m, k] != 0}; `operator = "laplacian"` compares every variable with the sum of its
+#' neighbours,
 #' and a matrix with one column per variable may be given instead.
 #'
 #' The dual problem is
 #' \deqn{\max \log\det(S + (Y + Y')/2) + p, \quad Y = A + D'B,\ |A_{ij}| \le \rho,\ |B_{mk}| \le \tau,}{max
 #'   log det(S + (Y + Y') / 2) + p, Y = A + D'B, |A_ij| <= rho, |B_mk| <= tau,}
-#' \eqn{B_{mk} = 0}{B_mk = 0} where \eqn{D_{mk} \ne 0}{D[m, k] != 0}. `gap` is the difference of the two at a feasible \eqn{Y}, hence a bound on the distance to
+#' \eqn{B_{mk} = 0}{B_mk = 0} where \eqn{D_{mk} \ne 0}{D[m, k] != 0}. `gap` is the difference of the two at a feasible \eqn{Y}, hence a bound on the
+#' distance to
 #' the minimum; `kkt` is the largest entry of \eqn{X^{-1} - S - (Y + Y')/2}{X^-1 - S - (Y + Y') / 2}.
 #'
-#' **Solvers**, all but `"bcd"` exact; they stop when the gap is at most `tol` per variable. On symmetric matrices the penalty is total variation on a graph
+#' **Solvers**, all but `"bcd"` exact; they stop when the gap is at most `tol` per variable. On symmetric matrices the penalty is total variation on
+#' a graph
 #' whose nodes are the pairs of variables, solved exactly by maximum flows: `"fista"` takes accelerated proximal gradient steps with it, each for an
-#' inverse. `"admm"` gives \eqn{X} a copy that need not be symmetric, so that every column is a problem of its own (run on `threads`), each step for an
-#' eigendecomposition; it needs few steps where \eqn{X} is badly conditioned. `"auto"` is `"fista"`, followed by `"admm"` if 120 steps were not enough.
-#' `"bcd"` is the thesis' Algorithm 2.1, 10 sweeps by default: exact up to about \eqn{\tau/\rho = 0.1}{tau / rho = 0.1}, but **above the optimum** for larger
+#' inverse. `"admm"` gives \eqn{X} a copy that need not be symmetric, so that every column is a problem of its own (run on `threads`), each step for
+#' an
+#' eigendecomposition; it needs few steps where \eqn{X} is badly conditioned. `"auto"` is `"fista"`, followed by `"admm"` if 120 steps were not
+#' enough.
+#' `"bcd"` is the thesis' Algorithm 2.1, 10 sweeps by default: exact up to about \eqn{\tau/\rho = 0.1}{tau / rho = 0.1}, but **above the optimum**
+#' for larger
 #' ratios, contrary to what the thesis says; it carries the same certificate and warns. `"bcd+admm"` runs five sweeps of it, then `"admm"`.
 #'
-#' **Isolated variables.** Variable \eqn{n} has no edge if \eqn{|S_{nk}| \le \rho - \tau d_n / 2}{|S_nk| <= rho - tau d_n / 2} for all \eqn{k}, with \eqn{d_n} its number
-#' of neighbours (`isolated`). The thesis goes on to delete such variables; that would change the answer, as their neighbours are still compared with their
+#' **Isolated variables.** Variable \eqn{n} has no edge if \eqn{|S_{nk}| \le \rho - \tau d_n / 2}{|S_nk| <= rho - tau d_n / 2} for all \eqn{k}, with
+#' \eqn{d_n} its number
+#' of neighbours (`isolated`). The thesis goes on to delete such variables; that would change the answer, as their neighbours are still compared
+#' with their
 #' zeros. At \eqn{\rho \ge \max |S_{ij}|}{rho >= max |S_ij|} the graph is empty.
 #'
 #' **Which method when:** `ggm_local()` when neighbouring variables can be expected to interact alike (pixels, contour points, wavelengths, sensors);
-#' [ggm_lasso()] when the order of the variables means nothing; [ggm_nodes()] when most variables take no part; [ggm_mix()] for several of these at once.
+#' [ggm_lasso()] when the order of the variables means nothing; [ggm_nodes()] when most variables take no part; [ggm_mix()] for several of these at
+#' once.
 #' The time grows about as \eqn{p^{2.5}}{p^2.5} on images: 0.03 s for 100 pixels, 1.3 s for 400, 9 s for 1024 (one thread, gap 1e-6 per variable).
 #'
 #' @inheritParams ggm_lasso
-#' @param neighbors The neighbourhood: from [nb_chain()], [nb_grid()], [nb_edges()], [nb_distance()] or [nb_graph()], or an adjacency matrix or igraph graph.
+#' @param neighbors The neighbourhood: from [nb_chain()], [nb_grid()], [nb_edges()], [nb_distance()] or [nb_graph()], or an adjacency matrix or
+#'   igraph graph.
 #'   May be left out if `operator` is a matrix.
 #' @param rho Penalty on every entry: one or several numbers. By default `nrho` values evenly spaced on the log scale, from the largest covariance
 #'   (empty graph) down to `rho_min_ratio` times that.
-#' @param tau Penalty on the differences: one or several numbers, each combined with every `rho`, or a function of `rho`. The default is 0.1 `rho`, about the ratio
+#' @param tau Penalty on the differences: one or several numbers, each combined with every `rho`, or a function of `rho`. The default is 0.1 `rho`,
+#'   about the ratio
 #'   used in the thesis.
 #' @param operator `"difference"`, `"laplacian"` or a (sparse) matrix with one column per variable.
 #' @param nrho,rho_min_ratio Length of the default path and the ratio of its ends.
@@ -340,15 +352,19 @@ plot_local_selection <- function(x, ...) {
 #' The likelihood-ratio comparison of the thesis: is the larger model worth its parameters?
 #'
 #' @details
-#' With \eqn{L_1}, \eqn{L_0} the log-likelihoods of the rows `newdata` under the model with more and with fewer nonzero entries \eqn{k_1 > k_0} in its precision
-#' matrix, the smaller is rejected when \eqn{2 (L_1 - L_0)} is at least the `level` quantile of the chi-squared distribution with \eqn{k_1 - k_0} degrees
-#' of freedom. **This is a heuristic**, not an exact test: the models are penalised, need not be nested, and are compared on data they were not fitted to;
+#' With \eqn{L_1}, \eqn{L_0} the log-likelihoods of the rows `newdata` under the model with more and with fewer nonzero entries \eqn{k_1 > k_0} in
+#' its precision
+#' matrix, the smaller is rejected when \eqn{2 (L_1 - L_0)} is at least the `level` quantile of the chi-squared distribution with \eqn{k_1 - k_0}
+#' degrees
+#' of freedom. **This is a heuristic**, not an exact test: the models are penalised, need not be nested, and are compared on data they were not
+#' fitted to;
 #' and \eqn{k} counts both triangles, as the thesis does.
 #'
 #' @param fit,other Two single Gaussian graph fits of the same variables.
 #' @param newdata Rows to compare them on, preferably ones that neither was fitted to.
 #' @param level The level.
-#' @return A list of class `granary_ggm_compare`: `table` (parameters and log-likelihood of both), `statistic`, `df`, `p_value`, `rejected` (whether the
+#' @return A list of class `granary_ggm_compare`: `table` (parameters and log-likelihood of both), `statistic`, `df`, `p_value`, `rejected` (whether
+#'   the
 #'   smaller model is), `better` (the one with the larger likelihood).
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 2.5.

@@ -42,7 +42,8 @@
 #'
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapters 2, 3 and 8.
 #'
-#' Boyd, Parikh, Chu, Peleato and Eckstein (2011). Distributed optimization and statistical learning via the alternating direction method of multipliers.
+#' Boyd, Parikh, Chu, Peleato and Eckstein (2011). Distributed optimization and statistical learning via the alternating direction method of
+#' multipliers.
 #' *Foundations and Trends in Machine Learning* 3, 1--122.
 #' @family Gaussian graphs
 #' @export

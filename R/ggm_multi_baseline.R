@@ -11,7 +11,8 @@
 #' * `"irls"`: the \eqn{\ell_{1,2}}{l1,2} problem of [ggm_multi()] by reweighted ridge penalties (Varoquaux et al.), which approaches its zeros
 #'   without reaching them; pairs below a millionth of the diagonal are set to zero at the end. `gap` says how far it got;
 #' * `"hierarchical"`: the penalty \eqn{\lambda \sum_{i \ne j} (\sum_k |X_{k,ij}|)^{1/2}}{lambda sum_{i != j} sqrt(sum_k |X_k,ij|)} of Guo et al., by
-#'   graphical lassos with weights \eqn{\lambda / (2 T_k (\sum_k |X_{k,ij}|)^{1/2})}{lambda / (2 T_k sqrt(sum_k |X_k,ij|))}. It lets edges differ between
+#'   graphical lassos with weights \eqn{\lambda / (2 T_k (\sum_k |X_{k,ij}|)^{1/2})}{lambda / (2 T_k sqrt(sum_k |X_k,ij|))}. It lets edges differ
+#'   between
 #'   tasks, is not convex and has no gap; it starts at the inverses of the covariances with 0.01 of the mean variance added.
 #'
 #' **Which method when:** `"separate"` when the graphs have little in common, `"pooled"` when they are one and the same; `ggm_multi()` between the

@@ -18,9 +18,11 @@
 #' @param seed A seed for [set.seed()]; usually left `NULL`.
 #' @param labels,layout As for [plot.granary_ggm()].
 #' @param ... Not used; for `plot()` passed on to the plotting function.
-#' @return `coef()` and `as.matrix()` a list of precision matrices (sparse and dense) or one of them, `logLik()` the sum over tasks, `predict()` a matrix or factor, `simulate()` a
+#' @return `coef()` and `as.matrix()` a list of precision matrices (sparse and dense) or one of them, `logLik()` the sum over tasks, `predict()` a
+#'   matrix or factor, `simulate()` a
 #' list of
-#'   matrices or one of them, as does `residuals()`, `augment()` the rows of all tasks with their task and log density, `tidy()` a data frame with one row per edge and task, where `tasks` counts the tasks that have the edge.
+#'   matrices or one of them, as does `residuals()`, `augment()` the rows of all tasks with their task and log density, `tidy()` a data frame with
+#'   one row per edge and task, where `tasks` counts the tasks that have the edge.
 #' @family Gaussian graphs
 #' @name granary_ggm_multi
 #' @examples

@@ -24,7 +24,8 @@
 #'   else 0.01.
 #' @param max_iter Largest number of sweeps of a regression.
 #' @return An object of class `granary_ggm_neighbors`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: a list with the elements of a
-#'   [ggm_lasso()] fit, and `coefficients`, the sparse matrix whose column \eqn{j} holds the regression of variable \eqn{j} (a list of them on a path),
+#'   [ggm_lasso()] fit, and `coefficients`, the sparse matrix whose column \eqn{j} holds the regression of variable \eqn{j} (a list of them on a
+#'   path),
 #'   `rule` and `refit`.
 #' @references
 #' Meinshausen and Buehlmann (2006). High-dimensional graphs and variable selection with the lasso. *Annals of Statistics* 34, 1436--1462.

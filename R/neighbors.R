@@ -1,10 +1,12 @@
 #' Which variables are neighbours
 #'
-#' Builds the neighbourhood that [ggm_local()] and [fused_signal()] work on: a chain or closed contour (trajectories, outlines, months), a grid (images,
+#' Builds the neighbourhood that [ggm_local()] and [fused_signal()] work on: a chain or closed contour (trajectories, outlines, months), a grid
+#' (images,
 #' volumes), points that are close (sensors), or any graph.
 #'
 #' @details
-#' `nb_grid()` numbers its cells as R numbers the entries of an array: down the columns first. With a mask the cells that are kept are numbered in that
+#' `nb_grid()` numbers its cells as R numbers the entries of an array: down the columns first. With a mask the cells that are kept are numbered in
+#' that
 #' order, so that `image_array[mask]` is one row of the data. `nb_distance()` joins points at most `radius` apart, or every point to its `k` nearest
 #' (joined if either is among the other's nearest).
 #'
