@@ -48,7 +48,8 @@ cross_validate <- function(fit, n, folds, refit, held_out, rule, measure, label 
   }, label)
   stopped <- sum(!vapply(results, `[[`, NA, "converged"))
   if (stopped > 0L) {
-    warn_convergence(sprintf("The solver stopped early in %d of %d folds, so the choice may be off. Use a larger `max_iter`.", stopped, length(parts)))
+    warn_convergence(sprintf("The solver stopped early in %d of %d folds, so the choice may be off. Use a larger `max_iter`.", stopped,
+                             length(parts)))
   }
   rows <- vapply(results, `[[`, 0, "rows")
   totals <- matrix(vapply(results, `[[`, numeric(count), "total"), count)

@@ -3,20 +3,24 @@
 #' Fits [lasso()] to all rows and chooses the penalty by the prediction error on rows that were left out.
 #'
 #' @details
-#' Every fold is fitted at the penalties of the fit to all rows, and scored on the rows left out of it by `measure`. See [granary_cv] for the rules and
+#' Every fold is fitted at the penalties of the fit to all rows, and scored on the rows left out of it by `measure`. See [granary_cv] for the
+#' rules and
 #' for what can be done with the result. With a binomial response folds are stratified, so that each has its share of both classes. Where the path of
 #' a fold stops early because it explains all the deviance, its last coefficients stand for the smaller penalties.
 #'
-#' **Which method when:** rule `"min"` for prediction, `"1se"` for a smaller model that predicts about as well. The columns it selects come without any
+#' **Which method when:** rule `"min"` for prediction, `"1se"` for a smaller model that predicts about as well. The columns it selects come
+#' without any
 #' guarantee; for that see [debiased_lasso()].
 #'
 #' @inheritParams lasso
 #' @param folds Number of folds, or a vector that gives the fold of each row.
-#' @param measure The loss: `"deviance"` (squared error for the gaussian family), `"mae"` (absolute error, of the probability for `"binomial"`), `"class"`
+#' @param measure The loss: `"deviance"` (squared error for the gaussian family), `"mae"` (absolute error, of the probability for `"binomial"`),
+#'   `"class"`
 #'   (share of rows misclassified).
 #' @param rule The penalty that `coef()` and `predict()` use: `"min"`, or `"1se"`.
 #' @param ... Passed on to [lasso()].
-#' @return An object of class `granary_cv_lasso`, see [granary_cv]: `fit`, `lambda`, `table` (mean loss and standard error for each penalty), `folds`, `rule`.
+#' @return An object of class `granary_cv_lasso`, see [granary_cv]: `fit`, `lambda`, `table` (mean loss and standard error for each penalty),
+#'   `folds`, `rule`.
 #' @family regression
 #' @export
 #' @examples
@@ -42,7 +46,8 @@ cv_lasso.formula <- function(x, data = NULL, ...) {
 
 #' @rdname cv_lasso
 #' @export
-cv_lasso.default <- function(x, y, family = c("gaussian", "binomial"), folds = 10, measure = c("deviance", "mae", "class"), rule = c("min", "1se"), ...) {
+cv_lasso.default <- function(x, y, family = c("gaussian", "binomial"), folds = 10, measure = c("deviance", "mae", "class"), rule = c("min", "1se"),
+                             ...) {
   call <- match.call()
   measure <- check_choice(measure, c("deviance", "mae", "class"))
   rule <- check_choice(rule, c("min", "1se"))

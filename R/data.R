@@ -13,11 +13,14 @@
 
 #' Artificial data in the shape of the riboflavin data
 #'
-#' Seventy-one cultures, the log expression of 300 genes in operons of ten, and a log production rate that depends on four of the genes: a small stand-in,
+#' Seventy-one cultures, the log expression of 300 genes in operons of ten, and a log production rate that depends on four of the genes: a small
+#' stand-in,
 #' with a known truth, for the data on riboflavin production by *Bacillus subtilis* in package hdi (71 x 4088). Nothing in it was measured.
 #'
-#' @format A list: `x`, a 71 x 300 matrix with a name for each gene and its operon; `y`, 71 numbers; `effects`, the four coefficients that are not zero.
-#' @source Simulated by `tools/dev/make-riboflavin-twin.R` in the sources: genes of an operon share a factor (loadings 0.45 to 0.9), all follow a weak common
+#' @format A list: `x`, a 71 x 300 matrix with a name for each gene and its operon; `y`, 71 numbers; `effects`, the four coefficients that are
+#'   not zero.
+#' @source Simulated by `tools/dev/make-riboflavin-twin.R` in the sources: genes of an operon share a factor (loadings 0.45 to 0.9), all follow a
+#'   weak common
 #'   factor; the noise has standard deviation 0.4.
 #' @examples
 #' fit <- debiased_lasso(riboflavin_twin$x, riboflavin_twin$y)

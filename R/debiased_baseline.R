@@ -4,13 +4,16 @@
 #'
 #' @details
 #' * `"nodewise"`: the debiased lasso with \eqn{M} from one lasso of each column on all others (van de Geer and others), penalty `lambda_nodes`.
-#' * `"ridge"`: ridge regression with penalty \eqn{1/n}, corrected for the part of the bias that its projection causes, with a bound `delta` for the rest (Buehlmann).
+#' * `"ridge"`: ridge regression with penalty \eqn{1/n}, corrected for the part of the bias that its projection causes, with a bound `delta` for
+#'   the rest (Buehlmann).
 #'   Intervals and p-values allow for the bound.
-#' * `"split"`: multiple sample splitting (Meinshausen, Meier and Buehlmann): a lasso on one half selects, least squares on the other half tests, over `splits` random
+#' * `"split"`: multiple sample splitting (Meinshausen, Meier and Buehlmann): a lasso on one half selects, least squares on the other half tests,
+#'   over `splits` random
 #'   halves; p-values only, already adjusted for the familywise error.
 #' * `"ols"`: least squares, when there are fewer columns than rows, with normal quantiles.
 #'
-#' **Which method when:** `"ols"` whenever n is well above p; `"nodewise"` if the inverse covariance of the columns is sparse; `"ridge"` and `"split"` are
+#' **Which method when:** `"ols"` whenever n is well above p; `"nodewise"` if the inverse covariance of the columns is sparse; `"ridge"` and
+#' `"split"` are
 #' conservative: they seldom reject wrongly, and often fail to reject.
 #'
 #' @inheritParams debiased_lasso
@@ -25,7 +28,8 @@
 #'
 #' Buehlmann (2013). Statistical significance in high-dimensional linear models. *Bernoulli* 19, 1212--1242.
 #'
-#' Meinshausen, Meier and Buehlmann (2009). p-values for high-dimensional regression. *Journal of the American Statistical Association* 104, 1671--1681.
+#' Meinshausen, Meier and Buehlmann (2009). p-values for high-dimensional regression. *Journal of the American Statistical Association* 104,
+#' 1671--1681.
 #' @family regression
 #' @export
 #' @examples
@@ -66,7 +70,8 @@ baseline_ols <- function(start, which, alpha, call) {
   df <- n - ncol(z) - start$intercept
   qr <- qr(z)
   if (df < 1L || qr$rank < ncol(z)) {
-    abort_input(sprintf("Least squares needs more rows than columns, and no column that depends on the others; there are %d rows, and the %d columns have rank %d.",
+    abort_input(sprintf(paste("Least squares needs more rows than columns, and no column that depends on the others;",
+                              "there are %d rows, and the %d columns have rank %d."),
                         n, ncol(z), qr$rank), "x")
   }
   rows <- n * t(qr.coef(qr, diag(n)))[, which, drop = FALSE]  # X S^-1
@@ -114,7 +119,8 @@ baseline_split <- function(start, which, splits, alpha, call) {
     first <- sample.int(n, half)
     out <- rep(1, p)
     path <- lasso_fit(z[first, , drop = FALSE], response[first], "gaussian", list(
-      alpha = 1, lambda = NULL, n_lambda = 50L, lambda_min_ratio = NULL, weights = NULL, offset = NULL, penalty_factor = NULL, lower = -Inf, upper = Inf,
+      alpha = 1, lambda = NULL, n_lambda = 50L, lambda_min_ratio = NULL, weights = NULL, offset = NULL, penalty_factor = NULL, lower = -Inf,
+      upper = Inf,
       intercept = TRUE, standardize = TRUE, tol = 1e-5, max_iter = 10000L
     ))
     # the last model on the path that least squares on the other half can test

@@ -1,6 +1,7 @@
 #' Debiased lasso: confidence intervals and p-values when p is large
 #'
-#' The table that `summary(lm())` gives, for regressions with as many columns as rows or more: an estimate, standard error, interval and p-value for each
+#' The table that `summary(lm())` gives, for regressions with as many columns as rows or more: an estimate, standard error, interval and p-value
+#' for each
 #' coefficient.
 #'
 #' @details
@@ -8,14 +9,17 @@
 #' \deqn{\hat\theta^u = \hat\theta + \frac{1}{n} M X'(y - X\hat\theta)}{theta_u = theta + (1/n) M X'(y - X theta)}
 #' is, up to a bias of smaller order when few coefficients matter (\eqn{s_0 \ll \sqrt{n}/\log p}{s0 << sqrt(n) / log p}), normal about the truth with
 #' covariance \eqn{\sigma^2 M S M'/n}{sigma^2 M S M' / n}. Nothing is assumed of the inverse covariance of the columns.
-#' Steps: the noise level by [scaled_lasso()] with penalty `lambda0` (unless `sigma` is given); the lasso at `lambda`, in the units of [lasso()] on scaled columns;
+#' Steps: the noise level by [scaled_lasso()] with penalty `lambda0` (unless `sigma` is given); the lasso at `lambda`, in the units of [lasso()]
+#' on scaled columns;
 #' the rows of \eqn{M}, of which only \eqn{Xm} is kept.
 #'
 #' Defaults are `lambda0` \eqn{= \sqrt{2 \log p/n}}{= sqrt(2 log p / n)}, `lambda` \eqn{= \hat\sigma \sqrt{2 \log p/n}}{= sigma sqrt(2 log p / n)} and
-#' `mu` \eqn{= \sqrt{\log p/n}}{= sqrt(log p / n)}. `preset = "paper"` takes the constants that the paper prints (10, 4 and 2 times as large, and the identity for
+#' `mu` \eqn{= \sqrt{\log p/n}}{= sqrt(log p / n)}. `preset = "paper"` takes the constants that the paper prints (10, 4 and 2 times as large, and
+#' the identity for
 #' infeasible rows); they do not give the paper's own tables, see `errata("jmlr15-debiased-lasso")`.
 #'
-#' A design matrix that has columns which are copies of each other cannot tell them apart: their rows are infeasible, a warning names them, and says which
+#' A design matrix that has columns which are copies of each other cannot tell them apart: their rows are infeasible, a warning names them, and
+#' says which
 #' `mu` would do. Constant columns are left out.
 #'
 #' **Which method when:** for statements about single coefficients with p comparable to n or larger. With n several times p, `lm()` needs no sparsity.
@@ -29,13 +33,16 @@
 #' @param lambda Penalty of the lasso on scaled columns; `NULL` for the default.
 #' @param sigma Standard deviation of the errors; `NULL` to estimate it.
 #' @param lambda0 Penalty of the scaled lasso that estimates it.
-#' @param m The matrix \eqn{M} on the scale of standardised columns, if it is known: one row per entry of `which`; or a result of [decorrelate()] on the same
+#' @param m The matrix \eqn{M} on the scale of standardised columns, if it is known: one row per entry of `which`; or a result of [decorrelate()]
+#'   on the same
 #'   `x`.
 #' @param preset `"default"`, or `"paper"` for the constants that the paper prints.
 #' @param alpha One minus the confidence level of the intervals in the result.
 #' @param ... Passed from the formula method to the default method.
-#' @return An object of class `granary_debiased_lasso`: `coefficients` (debiased), `lasso`, `intercept`, `se`, `pvalue`, `p_adj` (Bonferroni with the number
-#'   of columns, so that rejecting where it is below `alpha` controls the familywise error), `ci`, `sigma`, `lambda`, `mu`, `feasible`, `coherence`, `rows` (\eqn{X m}),
+#' @return An object of class `granary_debiased_lasso`: `coefficients` (debiased), `lasso`, `intercept`, `se`, `pvalue`, `p_adj` (Bonferroni with
+#'   the number
+#'   of columns, so that rejecting where it is below `alpha` controls the familywise error), `ci`, `sigma`, `lambda`, `mu`, `feasible`,
+#'   `coherence`, `rows` (\eqn{X m}),
 #'   and `table` of the rows, see [decorrelate()]. See [granary_debiased_lasso] for what can be done with it.
 #' @references
 #' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning
@@ -127,7 +134,8 @@ debias_start <- function(x, y, lambda, sigma, lambda0, intercept, standardize, f
     lambda <- factors[2L] * sigma * unit
   }
   fit <- lasso_fit(z, response, "gaussian", list(
-    alpha = 1, lambda = lambda, n_lambda = 1L, lambda_min_ratio = NULL, weights = NULL, offset = NULL, penalty_factor = NULL, lower = -Inf, upper = Inf,
+    alpha = 1, lambda = lambda, n_lambda = 1L, lambda_min_ratio = NULL, weights = NULL, offset = NULL, penalty_factor = NULL, lower = -Inf,
+    upper = Inf,
     intercept = FALSE, standardize = FALSE, tol = 1e-9, max_iter = 100000L
   ))
   theta <- fit$coefficients[, 1L]
@@ -158,7 +166,8 @@ rows_table <- function(z, which, rows) {
   names <- colnames(z)[which]
   colnames(rows) <- names
   list(rows = rows, convergence = list(converged = TRUE, iterations = 0L), table = data.frame(
-    mu = coherence, feasible = TRUE, mu_min = NA_real_, variance = colMeans(rows^2), floor = pmax(1 - coherence, 0)^2 / colMeans(z[, which, drop = FALSE]^2),
+    mu = coherence, feasible = TRUE, mu_min = NA_real_, variance = colMeans(rows^2),
+    floor = pmax(1 - coherence, 0)^2 / colMeans(z[, which, drop = FALSE]^2),
     coherence = coherence, largest = apply(abs(rows), 2L, max), shortcut = FALSE, converged = TRUE, row.names = names
   ))
 }
@@ -197,11 +206,13 @@ percent <- function(share) paste(format(100 * share, trim = TRUE, digits = 3L), 
 #'
 #' @details
 #' `confint()` with `joint = "ellipsoid"` gives the smallest box around the ellipsoid \eqn{(\theta - b)'[\sigma^2 V_{RR}/n]^{-1}(\theta - b) \le
-#' \chi^2_{|R|}}{(theta - b)'[sigma^2 V_RR / n]^-1 (theta - b) <= chisq} of the coefficients asked for, and `"bonferroni"` splits the error between them; both hold
+#' \chi^2_{|R|}}{(theta - b)'[sigma^2 V_RR / n]^-1 (theta - b) <= chisq} of the coefficients asked for, and `"bonferroni"` splits the error
+#' between them; both hold
 #' for all of them at once. `joint_test()` tests a hypothesis about several coefficients, or about linear contrasts of them, by that ellipsoid.
 #'
 #' @param object,x A fit.
-#' @param type For `coef()`: `"debiased"` or `"lasso"`; for `predict()`: the same, where the lasso (the default) predicts better; for `plot()`: intervals (`"ci"`, active
+#' @param type For `coef()`: `"debiased"` or `"lasso"`; for `predict()`: the same, where the lasso (the default) predicts better; for `plot()`:
+#'   intervals (`"ci"`, active
 #'   columns in colour), a normal quantile plot of the estimates over their standard errors (`"qq"`), or the distribution of p-values (`"pvalue"`).
 #' @param parm Coefficients, by number or name; `NULL` for all.
 #' @param level Confidence level.
@@ -212,7 +223,8 @@ percent <- function(share) paste(format(100 * share, trim = TRUE, digits = 3L), 
 #' @param value Hypothetical value of the coefficients or contrasts.
 #' @param contrast A matrix with one row per contrast and one column per coefficient of `parm`; `NULL` for the coefficients themselves.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
-#' @return `confint()` a matrix, `vcov()` the covariance of the debiased coefficients, `summary()` a table that prints, `joint_test()` an object of class
+#' @return `confint()` a matrix, `vcov()` the covariance of the debiased coefficients, `summary()` a table that prints, `joint_test()` an object
+#'   of class
 #'   `htest`, `tidy()` and `glance()` data frames.
 #' @family regression
 #' @name granary_debiased_lasso
@@ -268,13 +280,15 @@ joint_test <- function(object, parm = NULL, value = 0, contrast = NULL) {
   at <- check_which(parm, names(object$coefficients))
   contrast <- check_matrix(contrast, allow_null = TRUE)
   if (is.null(contrast)) contrast <- diag(length(at))
-  if (ncol(contrast) != length(at)) abort_input(sprintf("`contrast` must have %d columns, one for each coefficient, but it has %d.", length(at), ncol(contrast)), "contrast")
+  if (ncol(contrast) != length(at)) abort_input(sprintf("`contrast` must have %d columns, one for each coefficient, but it has %d.", length(at),
+                                                        ncol(contrast)), "contrast")
   value <- check_vector(value)
   if (!length(value) %in% c(1L, nrow(contrast))) abort_input(sprintf("`value` must have length 1 or %d.", nrow(contrast)), "value")
   estimate <- drop(contrast %*% object$coefficients[at])
   v <- contrast %*% vcov(object)[at, at, drop = FALSE] %*% t(contrast)
   root <- tryCatch(chol(v), error = function(e) {
-    abort_input(sprintf("The covariance of these %d estimates is singular: there are more of them than rows of data can tell apart, or contrasts repeat each other.",
+    abort_input(sprintf(paste("The covariance of these %d estimates is singular: there are more of them than rows of data can tell apart,",
+                              "or contrasts repeat each other."),
                         length(estimate)), "parm")
   })
   statistic <- sum(backsolve(root, estimate - value, transpose = TRUE)^2)
@@ -323,7 +337,8 @@ glance.granary_debiased_lasso <- function(x, ...) {
 print.granary_debiased_lasso <- function(x, ...) {
   cli::cat_line("granary: ", x$label, ", n = ", nrow(x$x), ", p = ", ncol(x$x), ", ", length(x$coefficients), " coefficients")
   print_call(x$call)
-  cli::cat_line("sigma = ", format(x$sigma, digits = 4L), if (x$sigma_estimated) " (estimated)", ", lambda = ", format(x$lambda, digits = 4L), ", lasso selects ",
+  cli::cat_line("sigma = ", format(x$sigma, digits = 4L), if (x$sigma_estimated) " (estimated)", ", lambda = ", format(x$lambda, digits = 4L),
+                ", lasso selects ",
                 sum(x$lasso != 0), " columns")
   found <- sum(x$p_adj <= x$alpha)
   cli::cat_line(found, if (found == 1L) " coefficient differs" else " coefficients differ", " from zero at familywise level ", format(x$alpha))
@@ -341,7 +356,8 @@ summary.granary_debiased_lasso <- function(object, adjust = "bonferroni", n = 20
   adjust <- check_choice(adjust, stats::p.adjust.methods)
   table <- cbind(Estimate = object$coefficients, `Std. Error` = object$se, `z value` = object$coefficients / object$se, `Pr(>|z|)` = object$pvalue)
   size <- max(length(object$coefficients), if (adjust %in% c("bonferroni", "holm")) ncol(object$x))
-  structure(list(call = object$call, label = object$label, coefficients = table, adjusted = stats::p.adjust(object$pvalue, adjust, size), adjust = adjust,
+  structure(list(call = object$call, label = object$label, coefficients = table, adjusted = stats::p.adjust(object$pvalue, adjust, size),
+                 adjust = adjust,
                  sigma = object$sigma, n = check_count(n), alpha = object$alpha, rows = nrow(object$x)), class = "summary_granary_debiased_lasso")
 }
 
@@ -352,7 +368,8 @@ print.summary_granary_debiased_lasso <- function(x, ...) {
   order <- utils::head(order(x$coefficients[, 4L]), x$n)
   stats::printCoefmat(x$coefficients[order, , drop = FALSE], P.values = TRUE, has.Pvalue = TRUE, na.print = "")
   if (length(order) < nrow(x$coefficients)) cli::cat_line("... and ", nrow(x$coefficients) - length(order), " more, with larger p-values")
-  cli::cat_line("Noise level ", format(x$sigma, digits = 4L), " from ", x$rows, " rows; ", sum(x$adjusted <= x$alpha), " p-values below ", format(x$alpha),
+  cli::cat_line("Noise level ", format(x$sigma, digits = 4L), " from ", x$rows, " rows; ", sum(x$adjusted <= x$alpha), " p-values below ",
+                format(x$alpha),
                 " after adjustment (", x$adjust, ")")
   invisible(x)
 }
@@ -379,7 +396,8 @@ plot.granary_debiased_lasso <- function(x, type = c("ci", "qq", "pvalue"), n = 5
   shown <- debiased_shown(x, n)
   colour <- ifelse(shown$active, "#b2182b", "grey50")
   at <- seq_len(nrow(shown))
-  draw(graphics::plot, shown$estimate, at, xlim = range(shown$low, shown$high, 0), pch = 19, col = colour, yaxt = "n", ylab = "", xlab = "coefficient",
+  draw(graphics::plot, shown$estimate, at, xlim = range(shown$low, shown$high, 0), pch = 19, col = colour, yaxt = "n", ylab = "",
+       xlab = "coefficient",
        user = list(...))
   graphics::segments(shown$low, at, shown$high, at, col = colour)
   graphics::abline(v = 0, lty = 3)
@@ -403,7 +421,8 @@ autoplot.granary_debiased_lasso <- function(object, n = 50, ...) {  # nolint: ob
   check_installed("ggplot2", "autoplot()")
   shown <- debiased_shown(object, check_count(n))
   shown$term <- factor(shown$term, shown$term)
-  ggplot2::ggplot(shown, ggplot2::aes(x = .data$estimate, y = .data$term, colour = .data$active)) + ggplot2::geom_vline(xintercept = 0, linetype = 3) +
+  ggplot2::ggplot(shown, ggplot2::aes(x = .data$estimate, y = .data$term, colour = .data$active)) + ggplot2::geom_vline(xintercept = 0,
+                                                                                                                        linetype = 3) +
     ggplot2::geom_segment(ggplot2::aes(x = .data$low, xend = .data$high, yend = .data$term), show.legend = FALSE) +
     ggplot2::geom_point(show.legend = FALSE) + ggplot2::scale_colour_manual(values = c(`FALSE` = "grey50", `TRUE` = "#b2182b")) +
     ggplot2::labs(x = "coefficient", y = NULL)

@@ -3,25 +3,32 @@
 #' The matrix \eqn{M} that the debiased lasso puts in place of the inverse covariance of the columns: one convex problem per column.
 #'
 #' @details
-#' With \eqn{S = X'X/n}{S = X'X/n}, row \eqn{m} for column \eqn{i} minimises \eqn{m'Sm} subject to \eqn{\|S m - e_i\|_\infty \le \mu}{|S m - e_i|_inf <= mu}
+#' With \eqn{S = X'X/n}{S = X'X/n}, row \eqn{m} for column \eqn{i} minimises \eqn{m'Sm} subject to \eqn{\|S m - e_i\|_\infty \le \mu}{|S m -
+#' e_i|_inf <= mu}
 #' (Javanmard and Montanari, equation 4). It is found through its dual, \eqn{\min_v v'Sv/2 - v_i + \mu\|v\|_1}{min_v v'Sv/2 - v_i + mu |v|_1} with
 #' \eqn{m = v}, by the coordinate descent that also serves [lasso()].
-#' For \eqn{\mu \ge \rho/(1+\rho)}{mu >= rho/(1 + rho)}, \eqn{\rho = \max_{j \ne i} |S_{ij}|/S_{ii}}{rho = max_j |S_ij| / S_ii}, the answer is a multiple of
+#' For \eqn{\mu \ge \rho/(1+\rho)}{mu >= rho/(1 + rho)}, \eqn{\rho = \max_{j \ne i} |S_{ij}|/S_{ii}}{rho = max_j |S_ij| / S_ii}, the answer is a
+#' multiple of
 #' \eqn{e_i} (column `shortcut`). `noise = "robust"` adds \eqn{\|Xm\|_\infty \le n^\beta}{|X m|_inf <= n^beta}, for errors that are not Gaussian.
 #'
-#' A row exists when \eqn{\mu}{mu} is at least \eqn{\mu_{min,i} = \max\{\nu_i : X\nu = 0, \|\nu\|_1 \le 1\}}{mu_min,i = max(nu_i : X nu = 0, |nu|_1 <= 1)},
+#' A row exists when \eqn{\mu}{mu} is at least \eqn{\mu_{min,i} = \max\{\nu_i : X\nu = 0, \|\nu\|_1 \le 1\}}{mu_min,i = max(nu_i : X nu = 0,
+#' |nu|_1 <= 1)},
 #' which is 0 when \eqn{S} is nonsingular and 1/2 for a column that occurs twice. Where a row has no solution, `infeasible` says what happens:
-#' `"raise_mu"` takes the smallest `mu` that works, plus a tenth, with a warning that names the columns; `"identity"` takes \eqn{e_i}, as the paper does;
+#' `"raise_mu"` takes the smallest `mu` that works, plus a tenth, with a warning that names the columns; `"identity"` takes \eqn{e_i}, as the
+#' paper does;
 #' `"error"` stops.
 #'
-#' Rules for `mu`: `"scaled"` is \eqn{\sqrt{\log p / n}}{sqrt(log p / n)} (the paper prints twice that); `"search"` is the rule of the authors' code, from a normal
+#' Rules for `mu`: `"scaled"` is \eqn{\sqrt{\log p / n}}{sqrt(log p / n)} (the paper prints twice that); `"search"` is the rule of the authors'
+#' code, from a normal
 #' quantile down by factors of 1.5 while 50 sweeps suffice; `"min"` is 1.05 times \eqn{\mu_{min}}{mu_min}.
 #'
-#' **Which method when:** [debiased_lasso()] calls this; call it yourself to use one \eqn{M} for many responses (argument `m` there), or to see how well
+#' **Which method when:** [debiased_lasso()] calls this; call it yourself to use one \eqn{M} for many responses (argument `m` there), or to see
+#' how well
 #' a design can be decorrelated at all.
 #'
 #' @param x A numeric matrix or data frame.
-#' @param mu Bound on \eqn{|S m - e_i|}{|S m - e_i|}, with columns scaled so that \eqn{S_{jj} = 1}{S_jj = 1} if `standardize`; `NULL` to use `mu_rule`.
+#' @param mu Bound on \eqn{|S m - e_i|}{|S m - e_i|}, with columns scaled so that \eqn{S_{jj} = 1}{S_jj = 1} if `standardize`; `NULL` to use
+#'   `mu_rule`.
 #' @param which Columns to make rows for, by number or name; `NULL` for all.
 #' @param mu_rule See Details.
 #' @param noise `"gaussian"` or `"robust"`.
@@ -29,9 +36,11 @@
 #' @param infeasible See Details.
 #' @param intercept,standardize Whether to centre the columns, and to scale them to \eqn{S_{jj} = 1}{S_jj = 1}.
 #' @param threads Number of threads; see `options(granary.threads)`.
-#' @return An object of class `granary_decorrelate`: `m` (a sparse matrix, one row per column asked for; `NULL` for the robust version, where only \eqn{Xm} is
+#' @return An object of class `granary_decorrelate`: `m` (a sparse matrix, one row per column asked for; `NULL` for the robust version, where
+#'   only \eqn{Xm} is
 #'   found), `rows` (\eqn{X m}, one column each), `table` with `mu`, `feasible` (at the `mu` asked for), `mu_min` where it was computed, `variance`
-#'   \eqn{m'Sm}, its lower bound `floor` \eqn{(1 - \mu)^2/S_{ii}}{(1 - mu)^2 / S_ii}, `coherence` \eqn{|Sm - e_i|_\infty}{|S m - e_i|_inf} and `largest`
+#'   \eqn{m'Sm}, its lower bound `floor` \eqn{(1 - \mu)^2/S_{ii}}{(1 - mu)^2 / S_ii}, `coherence` \eqn{|Sm - e_i|_\infty}{|S m - e_i|_inf} and
+#'   `largest`
 #'   \eqn{|Xm|_\infty}{|X m|_inf}; `scale`, by which columns were divided.
 #' @references
 #' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning
@@ -50,9 +59,11 @@ decorrelate <- function(x, mu = NULL, which = NULL, mu_rule = c("scaled", "searc
   x <- check_design(x, allow_sparse = FALSE, min_rows = 3L)
   scaled <- scale_design(x, check_flag(intercept), check_flag(standardize))
   which <- check_which(which, colnames(scaled$x))
-  rows <- decorrelated_rows(scaled$x, which, mu, check_choice(mu_rule, c("scaled", "search", "min")), check_choice(noise, c("gaussian", "robust")), beta,
+  rows <- decorrelated_rows(scaled$x, which, mu, check_choice(mu_rule, c("scaled", "search", "min")), check_choice(noise, c("gaussian", "robust")),
+                            beta,
                             check_choice(infeasible, c("raise_mu", "identity", "error")), TRUE, threads)
-  new_fit("decorrelate", m = rows$m, rows = rows$rows, table = rows$table, scale = scaled$scale, center = scaled$center, n = nrow(x), intercept = intercept,
+  new_fit("decorrelate", m = rows$m, rows = rows$rows, table = rows$table, scale = scaled$scale, center = scaled$center, n = nrow(x),
+          intercept = intercept,
           standardize = standardize, call = shorten_call(call), convergence = rows$convergence)
 }
 
@@ -68,7 +79,8 @@ scale_design <- function(x, intercept, standardize, warn = TRUE) {
   }
   scale <- if (standardize) second else rep(1, ncol(x))
   keep <- base::which(!constant)
-  list(x = sweep(x[, keep, drop = FALSE], 2L, scale[keep], `/`), center = center[keep], scale = stats::setNames(scale[keep], colnames(x)[keep]), keep = keep)
+  list(x = sweep(x[, keep, drop = FALSE], 2L, scale[keep], `/`), center = center[keep], scale = stats::setNames(scale[keep], colnames(x)[keep]),
+       keep = keep)
 }
 
 list_some <- function(names, most = 5L) {
@@ -103,6 +115,10 @@ decorrelated_rows <- function(x, which, mu, rule, noise, beta, infeasible, keep_
     mu <- sqrt(log(p) / n)
   }
   if (!is.null(mu)) rule <- "scaled"
+  if (!is.null(mu) && mu >= 1) {
+    abort_input(sprintf("`mu` must be less than 1, not %s: from there on the row is zero.\nWith so few rows give a `mu`, or use mu_rule = \"min\".",
+                        format(mu, digits = 3L)), "mu")
+  }
   out <- core_call(core_decorrelate(x, which, if (is.null(mu)) 0 else mu, rule, noise == "robust", beta, infeasible, keep_m, 1e-9, 4000L,
                                     thread_count(threads), progress_bar("decorrelating rows")))
   names <- colnames(x)[which]
@@ -123,7 +139,8 @@ warn_rows <- function(table, infeasible) {
   if (length(bad) > 0L) {
     most <- bad[which.max(table$mu_min[bad])]
     what <- if (infeasible == "identity") "The identity is used for them" else "A larger mu is used for them"
-    warn_input(sprintf("No row satisfies the constraint for %s: %s.\nmu would have to be at least %s for \"%s\". %s; their intervals are wide or biased.",
+    warn_input(sprintf(paste0("No row satisfies the constraint for %s: %s.\n",
+                              "mu would have to be at least %s for \"%s\". %s; their intervals are wide or biased."),
                        counted(length(bad), "column", "columns"), list_some(rownames(table)[bad]), format(table$mu_min[most], digits = 3L),
                        rownames(table)[most], what), "mu")
   }
@@ -140,7 +157,8 @@ print.granary_decorrelate <- function(x, ...) {
   cli::cat_line("granary: decorrelated rows for ", nrow(x$table), " columns, n = ", x$n)
   print_call(x$call)
   cli::cat_line("coherence |MS - I|: ", format(max(x$table$coherence), digits = 3L), "; mu: ",
-                paste(unique(format(range(x$table$mu), digits = 3L)), collapse = " to "), "; ", sum(x$table$shortcut), " rows are multiples of unit vectors")
+                paste(unique(format(range(x$table$mu), digits = 3L)), collapse = " to "), "; ", sum(x$table$shortcut),
+                " rows are multiples of unit vectors")
   if (any(!x$table$feasible)) cli::cat_line("infeasible at the mu asked for: ", list_some(rownames(x$table)[!x$table$feasible]))
   print(utils::head(x$table[c("mu", "variance", "floor", "coherence", "largest")]), digits = 3L)
   cli::cat_line("Solver: ", format_convergence(x$convergence))
@@ -157,29 +175,34 @@ as.matrix.granary_decorrelate <- function(x, ...) {
 #' @rdname decorrelate
 #' @export
 plot.granary_decorrelate <- function(x, ...) {
-  draw(graphics::plot, x$table$floor, x$table$variance, xlab = "lower bound of the variance", ylab = "variance factor m'Sm", pch = 19, user = list(...))
+  draw(graphics::plot, x$table$floor, x$table$variance, xlab = "lower bound of the variance", ylab = "variance factor m'Sm", pch = 19,
+       user = list(...))
   graphics::abline(0, 1, lty = 3)
   invisible()
 }
 
 #' How well a design is decorrelated, and what that costs
 #'
-#' `coherence()` is the largest entry of \eqn{|MS - I|}{|MS - I|}; `compatibility()` the compatibility constant of a set of columns; `bias_bound()` the bounds on the bias
+#' `coherence()` is the largest entry of \eqn{|MS - I|}{|MS - I|}; `compatibility()` the compatibility constant of a set of columns;
+#' `bias_bound()` the bounds on the bias
 #' of the debiased lasso that follow from them.
 #'
 #' @details
 #' `compatibility()` is \eqn{\phi^2(S, A) = \min |A|\, t'St / \|t_A\|_1^2}{phi^2(S, A) = min |A| t'St / |t_A|_1^2} over
-#' \eqn{\|t_{A^c}\|_1 \le L \|t_A\|_1}{|t_Ac|_1 <= L |t_A|_1}, exactly, by one quadratic program for each pattern of signs of \eqn{t_A}; hence at most 12 columns
+#' \eqn{\|t_{A^c}\|_1 \le L \|t_A\|_1}{|t_Ac|_1 <= L |t_A|_1}, exactly, by one quadratic program for each pattern of signs of \eqn{t_A}; hence at
+#' most 12 columns
 #' in the set.
 #'
 #' `bias_bound()`: with \eqn{\lambda = c \sigma \sqrt{\log p / n}}{lambda = c sigma sqrt(log p / n)} the bias of every debiased coefficient is at most
 #' \eqn{4 c \mu_* \sigma s_0 \sqrt{\log p} / (\phi_0^2 \sqrt{n})}{4 c mu* sigma s0 sqrt(log p) / (phi0^2 sqrt(n))} with probability at least
 #' \eqn{1 - 2 p^{1 - c^2/(32K)}}{1 - 2 p^(1 - c^2 / (32 K))}, \eqn{K = \max S_{ii}}{K = max S_ii} (Theorem 6); for Gaussian designs and
 #' \eqn{\mu = a \sqrt{\log p / n}}{mu = a sqrt(log p / n)} it is at most
-#' \eqn{160 a \sigma s_0 \log p / (C_{min} n)}{160 a sigma s0 log p / (C_min n)} (Corollary 10). These are worst cases: compare their order, not their size, with
+#' \eqn{160 a \sigma s_0 \log p / (C_{min} n)}{160 a sigma s0 log p / (C_min n)} (Corollary 10). These are worst cases: compare their order, not
+#' their size, with
 #' a standard error.
 #'
-#' **Which method when:** a coherence near `mu` says that the correction works as the theory asks; a compatibility near zero that the lasso itself cannot be
+#' **Which method when:** a coherence near `mu` says that the correction works as the theory asks; a compatibility near zero that the lasso
+#' itself cannot be
 #' trusted on that set.
 #'
 #' @param x A design matrix, for `coherence()`; it is centred and scaled as in [decorrelate()].
@@ -196,7 +219,8 @@ plot.granary_decorrelate <- function(x, ...) {
 #' @param c The constant of the penalty.
 #' @param K Largest second moment of a column; 1 for scaled columns.
 #' @param a,c_min Constant of `mu` and smallest eigenvalue of the covariance, for Corollary 10.
-#' @return `coherence()` a number; `compatibility()` a list of `value` \eqn{\phi^2}{phi^2} and `direction`, the vector that attains it; `bias_bound()` a list of
+#' @return `coherence()` a number; `compatibility()` a list of `value` \eqn{\phi^2}{phi^2} and `direction`, the vector that attains it;
+#'   `bias_bound()` a list of
 #'   `bias`, `probability` (of exceeding it) and `bias_gaussian`.
 #' @references
 #' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning

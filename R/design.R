@@ -20,6 +20,8 @@ check_design <- function(x, arg = deparse1(substitute(x)), allow_sparse = TRUE, 
   x <- check_matrix(x, arg, min_rows = min_rows, allow_sparse = allow_sparse)
   if (is.null(colnames(x))) {
     dimnames(x) <- list(rownames(x), paste0("V", seq_len(ncol(x))))
+  } else if (anyDuplicated(colnames(x)) > 0L || anyNA(colnames(x))) {
+    dimnames(x) <- list(rownames(x), make.unique(ifelse(is.na(colnames(x)), "V", colnames(x))))  # coefficients are asked for by name
   }
   x
 }
@@ -39,7 +41,8 @@ check_response <- function(y, n, family = "gaussian", arg = deparse1(substitute(
   labels <- c("0", "1")
   if (is.factor(y)) {
     if (nlevels(y) != 2L) {
-      abort_input(sprintf("`%s` must have two classes for a binomial model, but it is a factor with %d levels.\nDrop unused levels with droplevels().",
+      abort_input(sprintf(paste0("`%s` must have two classes for a binomial model, but it is a factor with %d levels.\n",
+                                 "Drop unused levels with droplevels()."),
                           arg, nlevels(y)), arg)
     }
     labels <- levels(y)
@@ -85,7 +88,8 @@ refuse_missing <- function(frame, arg) {
     column <- frame[[name]]
     at <- which(is.na(if (is.matrix(column)) rowSums(column) else column))
     if (length(at) > 0L) {
-      abort_input(sprintf("`%s` must not have missing values, but \"%s\" has %d, the first in row %d.\nDrop those rows with na.omit(), or impute them.",
+      abort_input(sprintf(paste0("`%s` must not have missing values, but \"%s\" has %d, the first in row %d.\n",
+                                 "Drop those rows with na.omit(), or impute them."),
                           arg, name, length(at), at[1L]), arg)
     }
   }

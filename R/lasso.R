@@ -12,25 +12,32 @@
 #' With `standardize`, the penalty acts on the coefficients of columns divided by their standard deviation (divisor \eqn{n});
 #' coefficients are reported for the columns as they came.
 #'
-#' **The penalty against glmnet's.** The objective is the one of package glmnet, so for `alpha = 1` the same `lambda` gives the same fit, for both families.
+#' **The penalty against glmnet's.** The objective is the one of package glmnet, so for `alpha = 1` the same `lambda` gives the same fit, for
+#' both families.
 #' There are two differences: `penalty_factor` is used as it is (glmnet rescales factors to sum to the number of columns: multiply ours by
-#' `ncol(x) / sum(penalty_factor)` to compare), and for the gaussian family with `alpha < 1` glmnet first divides `y` by its standard deviation \eqn{s},
+#' `ncol(x) / sum(penalty_factor)` to compare), and for the gaussian family with `alpha < 1` glmnet first divides `y` by its standard deviation
+#' \eqn{s},
 #' so that the factor of its ridge term is \eqn{\lambda / s}{lambda / s} where ours is \eqn{\lambda}{lambda}.
 #'
 #' **Solver.** Coordinate descent over the columns that strong rules cannot exclude, with kept inner products where they pay, Anderson
 #' extrapolation and Newton steps where sweeps are slow; the logistic loss by proximal Newton steps. Every penalty ends with a check of the optimality
-#' conditions of *all* columns: the largest violation, as a correlation (in units of \eqn{sd(x_j) sd(y)}{sd(x_j) sd(y)}), is at most `tol`. It is reported
+#' conditions of *all* columns: the largest violation, as a correlation (in units of \eqn{sd(x_j) sd(y)}{sd(x_j) sd(y)}), is at most `tol`. It is
+#' reported
 #' as `residual`, beside the duality `gap` of the objective for the gaussian family.
 #' A sparse `dgCMatrix` is never made dense.
 #'
-#' **Coefficients between the penalties of the path** are interpolated linearly in \eqn{\lambda}{lambda}. For the gaussian lasso that is exact where no column
+#' **Coefficients between the penalties of the path** are interpolated linearly in \eqn{\lambda}{lambda}. For the gaussian lasso that is exact
+#' where no column
 #' enters or leaves between the two neighbours; with `exact = TRUE` the model is refitted at the penalties asked for.
 #'
-#' **Separable classes.** When a hyperplane separates the classes, the logistic likelihood has no maximum, and coefficients grow without bound as the penalty
+#' **Separable classes.** When a hyperplane separates the classes, the logistic likelihood has no maximum, and coefficients grow without bound as
+#' the penalty
 #' falls. The path then stops where it explains 99.9 percent of the deviance, and a warning says so.
 #'
-#' **Which method when:** `lasso()` for prediction and a first selection; [cv_lasso()] to choose the penalty by prediction error; [scaled_lasso()] when the penalty
-#' should adapt to an unknown noise level without cross-validation; [debiased_lasso()] for confidence intervals and p-values, which a lasso coefficient,
+#' **Which method when:** `lasso()` for prediction and a first selection; [cv_lasso()] to choose the penalty by prediction error;
+#' [scaled_lasso()] when the penalty
+#' should adapt to an unknown noise level without cross-validation; [debiased_lasso()] for confidence intervals and p-values, which a lasso
+#' coefficient,
 #' being shrunk, does not have.
 #'
 #' @param x A numeric matrix, data frame or `dgCMatrix`, one row per observation; or a formula.
@@ -103,7 +110,8 @@ lasso.default <- function(x, y, family = c("gaussian", "binomial"), lambda = NUL
     n_lambda = check_count(nlambda, upper = 1e5), lambda_min_ratio = check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE,
                                                                                  strict_upper = TRUE, allow_null = TRUE),
     weights = check_row_weights(weights, n), offset = check_vector(offset, length = n, allow_null = TRUE),
-    penalty_factor = check_penalty_factor(penalty_factor, p), lower = check_coef_bounds(lower, p, "lower"), upper = check_coef_bounds(upper, p, "upper"),
+    penalty_factor = check_penalty_factor(penalty_factor, p), lower = check_coef_bounds(lower, p, "lower"),
+    upper = check_coef_bounds(upper, p, "upper"),
     intercept = check_flag(intercept), standardize = check_flag(standardize), tol = check_number(tol, lower = 1e-14, upper = 0.1),
     max_iter = check_count(max_iter)
   )
@@ -125,7 +133,7 @@ lasso_fit <- function(x, y, family, settings) {
   path <- core_call(core_lasso(x, y, family == "binomial", call_settings, progress_bar("lasso path")))
   dimnames(path$coefficients) <- list(colnames(x), NULL)
   convergence <- path$convergence
-  path$convergence <- NULL
+  path$gap[is.nan(path$gap)] <- NA  # bounds, or a column without penalty
   asked <- settings$lambda
   new_fit("lasso", coefficients = path$coefficients, intercept = path$intercept, lambda = path$lambda, df = path$df, dev_ratio = path$dev_ratio,
           objective = path$objective, residual = path$residual, gap = if (family == "gaussian") path$gap else NULL,
@@ -139,7 +147,8 @@ warn_lasso <- function(fit, own_grid) {
     eta <- lasso_link(fit, fit$x, fit$lambda[count], fit$settings$offset)[, 1L]
     if (all((eta > 0) == (fit$y > 0.5)) && all(fit$y %in% c(0, 1))) {
       warn_input(sprintf(paste0("The classes are separable: at lambda = %s every observation is classified correctly with %.1f%% of the deviance ",
-                                "explained, so without a penalty there is no finite estimate.\nUse a penalty chosen by cv_lasso(), not the end of the path."),
+                                "explained, so without a penalty there is no finite estimate.\n",
+                                "Use a penalty chosen by cv_lasso(), not the end of the path."),
                          format(fit$lambda[count], digits = 3L), 100 * fit$dev_ratio[count]), "y")
     }
   }
@@ -187,13 +196,15 @@ check_coef_bounds <- function(bound, p, arg) {
 #' @param offset Offset for the rows of `newdata`, if the fit had one.
 #' @param type For `predict()`: `"link"` (the linear predictor), `"response"` (probabilities for `"binomial"`), `"class"`. For `residuals()`:
 #'   `"response"` or `"deviance"`.
-#' @param against For `plot()`: the penalty (`"lambda"`, on a log scale), the \eqn{\ell_1}{l1} norm of the coefficients (`"norm"`), or the deviance explained
+#' @param against For `plot()`: the penalty (`"lambda"`, on a log scale), the \eqn{\ell_1}{l1} norm of the coefficients (`"norm"`), or the
+#'   deviance explained
 #'   (`"deviance"`).
 #' @param labels How many of the largest coefficients are labelled with the names of their columns.
 #' @param data The data to add columns to; `NULL` for the response alone.
 #' @param n Number of coefficients to show.
 #' @param ... For `plot()`, passed on to [graphics::matplot()]; otherwise not used.
-#' @return `coef()` a sparse matrix with the intercept in its first row and one column per penalty; `predict()` and `residuals()` a matrix with one column per
+#' @return `coef()` a sparse matrix with the intercept in its first row and one column per penalty; `predict()` and `residuals()` a matrix with
+#'   one column per
 #'   penalty; `deviance()` one number per penalty; `tidy()` a data frame of the coefficients that are not zero; `glance()` one row per
 #'   penalty; `augment()` the data with columns `.fitted` and `.resid` at one penalty; `summary()` an object that prints.
 #' @family regression
@@ -420,7 +431,8 @@ path_axis <- function(fit, against, labels) {
   axis <- switch(against, lambda = fit$lambda, norm = Matrix::colSums(abs(fit$coefficients)), deviance = fit$dev_ratio)
   active <- which(Matrix::rowSums(fit$coefficients != 0) > 0)
   largest <- apply(abs(as.matrix(fit$coefficients[active, , drop = FALSE])), 1L, max)
-  list(axis = unname(axis), active = active, label = active[utils::head(order(-largest), check_count(labels, "labels", lower = 0))], against = against,
+  list(axis = unname(axis), active = active, label = active[utils::head(order(-largest), check_count(labels, "labels", lower = 0))],
+       against = against,
        title = switch(against, lambda = "penalty", norm = "l1 norm of the coefficients", deviance = "deviance explained"))
 }
 

@@ -1,15 +1,19 @@
 #' Power of tests by the debiased lasso
 #'
-#' The power of the test of one coefficient, the sample size for a power, or the smallest effect that can be detected: give all but one of `n`, `gamma` and
+#' The power of the test of one coefficient, the sample size for a power, or the smallest effect that can be detected: give all but one of `n`,
+#' `gamma` and
 #' `power`. Beside it the power that no test can exceed.
 #'
 #' @details
-#' With \eqn{G(\alpha, u) = 2 - \Phi(z + u) - \Phi(z - u)}{G(alpha, u) = 2 - Phi(z + u) - Phi(z - u)}, \eqn{z = \Phi^{-1}(1 - \alpha/2)}{z = qnorm(1 - alpha/2)}, the
+#' With \eqn{G(\alpha, u) = 2 - \Phi(z + u) - \Phi(z - u)}{G(alpha, u) = 2 - Phi(z + u) - Phi(z - u)}, \eqn{z = \Phi^{-1}(1 - \alpha/2)}{z =
+#' qnorm(1 - alpha/2)}, the
 #' test has asymptotic power \eqn{G(\alpha, \sqrt{n}\gamma / (\sigma\sqrt{\Omega_{ii}}))}{G(alpha, sqrt(n) gamma / (sigma sqrt(Omega_ii)))} against a
-#' coefficient of size \eqn{\gamma}{gamma}, \eqn{\Omega = \Sigma^{-1}}{Omega = Sigma^-1}. For Gaussian designs no test at level \eqn{\alpha}{alpha} can exceed
+#' coefficient of size \eqn{\gamma}{gamma}, \eqn{\Omega = \Sigma^{-1}}{Omega = Sigma^-1}. For Gaussian designs no test at level
+#' \eqn{\alpha}{alpha} can exceed
 #' \eqn{\min_\xi G(\alpha, \gamma/\sigma_{eff}(\xi)) + e^{-\xi^2/8}}{min_xi G(alpha, gamma / sigma_eff(xi)) + exp(-xi^2 / 8)}, \eqn{\sigma_{eff} =
 #' \sigma / (\sqrt{\Sigma_{i|A}} (\sqrt{n - s_0 + 1} + \xi))}{sigma_eff = sigma / (sqrt(Sigma_i|A) (sqrt(n - s0 + 1) + xi))} (Theorem 17).
-#' The loss of efficiency is \eqn{\eta = \Sigma_{i|A} \Omega_{ii} \ge 1}{eta = Sigma_i|A Omega_ii >= 1}: the factor by which a test that knew the other active
+#' The loss of efficiency is \eqn{\eta = \Sigma_{i|A} \Omega_{ii} \ge 1}{eta = Sigma_i|A Omega_ii >= 1}: the factor by which a test that knew the
+#' other active
 #' columns \eqn{A} could do with fewer rows.
 #'
 #' **Which method when:** before collecting data. `omega` is 1 for uncorrelated columns of unit variance and grows with their correlation.
@@ -22,7 +26,8 @@
 #' @param alpha Level of the test.
 #' @param s0 Number of active columns, for the upper bound.
 #' @param conditional Variance of the column given the other active ones, between `1 / omega` and its variance; for the upper bound.
-#' @return A data frame with `n`, `gamma`, `power`, `upper` (the bound on the power of any test) and `efficiency_loss`. All arguments but `n`, `gamma` and
+#' @return A data frame with `n`, `gamma`, `power`, `upper` (the bound on the power of any test) and `efficiency_loss`. All arguments but `n`,
+#'   `gamma` and
 #'   `power` are single numbers; of these three, the given ones may be vectors.
 #' @references
 #' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning
@@ -93,8 +98,10 @@ best_power <- function(n, gamma, sigma, conditional, s0, alpha) {
 #' The simulation of Javanmard and Montanari (Section 5.1): Gaussian rows with correlation 0.1 between neighbours on a circle.
 #'
 #' @details
-#' Rows of `x` are \eqn{N(0, \Sigma)}{N(0, Sigma)} with \eqn{\Sigma_{jj} = 1}{Sigma_jj = 1}, \eqn{\Sigma_{jk} = }{Sigma_jk = }`rho` at circular distance 1 to
-#' `width`, else 0. A random set of `s0` columns has coefficient `b`, and \eqn{y = X\theta + \sigma w}{y = X theta + sigma w}, \eqn{w} standard normal.
+#' Rows of `x` are \eqn{N(0, \Sigma)}{N(0, Sigma)} with \eqn{\Sigma_{jj} = 1}{Sigma_jj = 1}, \eqn{\Sigma_{jk} = }{Sigma_jk = }`rho` at circular
+#' distance 1 to
+#' `width`, else 0. A random set of `s0` columns has coefficient `b`, and \eqn{y = X\theta + \sigma w}{y = X theta + sigma w}, \eqn{w} standard
+#' normal.
 #' The root of \eqn{\Sigma}{Sigma} is applied by a fast Fourier transform.
 #'
 #' **Which method when:** to try [debiased_lasso()] and its relatives where the truth is known.

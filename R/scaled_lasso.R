@@ -1,14 +1,17 @@
 #' Scaled lasso: coefficients and noise level together
 #'
-#' The lasso with a penalty that adapts to the noise: estimates the coefficients and the standard deviation of the errors from one convex problem, with
+#' The lasso with a penalty that adapts to the noise: estimates the coefficients and the standard deviation of the errors from one convex
+#' problem, with
 #' no cross-validation.
 #'
 #' @details
 #' Minimises over coefficients and \eqn{\sigma > 0}{sigma > 0}
-#' \deqn{\frac{\|y - X\theta\|^2}{2 n \sigma} + \frac{\sigma}{2} + \lambda_0 \|\theta\|_1,}{|y - X theta|^2 / (2 n sigma) + sigma / 2 + lambda0 |theta|_1,}
+#' \deqn{\frac{\|y - X\theta\|^2}{2 n \sigma} + \frac{\sigma}{2} + \lambda_0 \|\theta\|_1,}{|y - X theta|^2 / (2 n sigma) + sigma / 2 + lambda0
+#' |theta|_1,}
 #' which is jointly convex. Alternating a lasso at \eqn{\lambda = \sigma \lambda_0}{lambda = sigma lambda0} with \eqn{\sigma = \|y - X\theta\| /
 #' \sqrt{n}}{sigma = |y - X theta| / sqrt(n)} reaches the minimum; `lambda` of the result is that of [lasso()] with the same coefficients.
-#' Multiplying `y` by a number multiplies coefficients and `sigma` by it. The estimate of `sigma` divides by \eqn{n}, not by degrees of freedom, and is
+#' Multiplying `y` by a number multiplies coefficients and `sigma` by it. The estimate of `sigma` divides by \eqn{n}, not by degrees of freedom,
+#' and is
 #' a little too small when many columns are selected.
 #'
 #' **Which method when:** for an honest noise level before [debiased_lasso()], and when the penalty should follow from theory; [cv_lasso()] when
@@ -103,7 +106,8 @@ tidy.granary_scaled_lasso <- function(x, ...) {
 print.granary_scaled_lasso <- function(x, ...) {
   cli::cat_line("granary: scaled lasso, n = ", nrow(x$x), ", p = ", ncol(x$x))
   print_call(x$call)
-  cli::cat_line("sigma = ", format(x$sigma, digits = 4L), ", lambda = ", format(x$lambda, digits = 4L), " (", format(x$lambda0, digits = 4L), " sigma), ",
+  cli::cat_line("sigma = ", format(x$sigma, digits = 4L), ", lambda = ", format(x$lambda, digits = 4L), " (", format(x$lambda0, digits = 4L),
+                " sigma), ",
                 x$df, " columns selected")
   if (x$df > 0L) print(utils::head(tidy(x), 10L), digits = 4L, row.names = FALSE)
   if (x$df > 10L) cli::cat_line("... and ", x$df - 10L, " more")

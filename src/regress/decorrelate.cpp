@@ -75,6 +75,11 @@ class RowSolver {
       state.warm = c.converged;
       if (c.converged) return true;
       if (c.iterations < solver.max_iter) return false;  // the arithmetic has no more to give
+      // Every feasible row has a variance of at least (v_i - mu |v|_1)^2 / v'Sv, whatever v is: beyond 1e4 / S_ii, and without
+      // end where none is feasible, the row is of no use.
+      const double lead = state.v[i] - mu * state.v.head(p_).cwiseAbs().sum();
+      const double curvature = state.v.dot(state.gradient + r);
+      if (p_ > n_ - 1 && !options_.robust && lead > 0 && lead * lead * s_(i, i) > 1e4 * curvature) return false;
       if (state.v.cwiseAbs().sum() * s_(i, i) > 1e6) return false;
     }
     return false;
@@ -228,7 +233,7 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
       if (options.infeasible == Infeasible::identity) {
         state = solver.along_axis(i, 1);
       } else {
-        for (double mu = std::max(1.1 * row.mu_min, row.feasible ? 1.2 * row.mu : 0.0); !solved && mu < 2; mu *= 1.2) {
+        for (double mu = std::max({1.1 * row.mu_min, row.feasible ? 1.2 * row.mu : 0.0, 1e-3}); !solved && mu < 1; mu *= 1.2) {
           row.mu = mu;
           state = RowSolver::State();
           solved = solver.solve(i, mu, options.max_iter, state, monitor);

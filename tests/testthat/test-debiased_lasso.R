@@ -77,7 +77,8 @@ test_that("the robust row bounds Xm, costs variance, and changes nothing when th
   expect_true(any(same))
   expect_equal(slack$table$variance[same], plain$table$variance[same], tolerance = 1e-5)
   tall <- small(60, 12)
-  expect_equal(decorrelate(tall$x, mu = 0.05, noise = "robust", beta = 0.49)$table$variance, decorrelate(tall$x, mu = 0.05)$table$variance, tolerance = 1e-5)
+  expect_equal(decorrelate(tall$x, mu = 0.05, noise = "robust", beta = 0.49)$table$variance, decorrelate(tall$x, mu = 0.05)$table$variance,
+               tolerance = 1e-5)
 })
 
 test_that("with n > p and mu = 0 the estimate is least squares for every lambda", {
@@ -125,7 +126,8 @@ test_that("intervals, p-values and tests belong together", {
   expect_true(all(confint(fit, 1:4, joint = "ellipsoid")[, 2] > confint(fit, 1:4, joint = "bonferroni")[, 2]))
   difference <- joint_test(fit, 1:2, contrast = rbind(c(1, -1)))
   v <- vcov(fit)[1:2, 1:2]
-  expect_equal(unname(difference$statistic), unname((fit$coefficients[1] - fit$coefficients[2])^2 / (v[1, 1] + v[2, 2] - 2 * v[1, 2])), tolerance = 1e-8)
+  expect_equal(unname(difference$statistic), unname((fit$coefficients[1] - fit$coefficients[2])^2 / (v[1, 1] + v[2, 2] - 2 * v[1, 2])),
+               tolerance = 1e-8)
   expect_lt(joint_test(fit, sim$support)$p.value, 1e-6)
   expect_gt(joint_test(fit, sim$support, value = fit$coefficients[sim$support])$p.value, 0.99)
   expect_equal(unname(fit$y - predict(fit)), unname(residuals(fit)))

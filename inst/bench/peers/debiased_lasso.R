@@ -1,0 +1,62 @@
+# Rscript debiased_lasso.R <file for the results, .rds>
+#
+# Times debiased_lasso() for all coefficients at n = 300, p = 1000 (circulant design) against hdi::lasso.proj (nodewise lasso, cross-validated),
+# and the rows of M alone
+# against selectiveInference::debiasingMatrix, row for row at the same mu. CPU seconds on one thread; `two threads` are seconds of the clock on
+# one and two
+# threads, with smaller mu so that there is work. `violation` is the largest excess of |S m - e_i| over mu, `variance` the mean of m'Sm (smaller
+# is better
+# where the constraint holds). Peers that are not installed are left out.
+
+Sys.setenv(OMP_NUM_THREADS = "2")
+output <- commandArgs(TRUE)[1L]
+peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
+if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
+library(granary)
+options(granary.threads = 1)
+
+cpu <- function(code) {
+  t <- system.time(code)
+  t[["user.self"]] + t[["sys.self"]]
+}
+set.seed(1)
+sim <- sim_circulant(300, 1000, 5, 0.5)
+rows <- list()
+add <- function(task, method, seconds, violation = NA, variance = NA) {
+  rows[[length(rows) + 1L]] <<- data.frame(task = task, method = method, seconds = seconds, violation = violation, variance = variance)
+}
+seconds <- median(replicate(3, cpu(fit <<- debiased_lasso(sim$x, sim$y))))
+add("all coefficients", "debiased_lasso", seconds, max(fit$table$coherence - fit$mu), mean(fit$table$variance))
+seconds <- cpu(node <- debiased_baseline(sim$x, sim$y, "nodewise"))
+add("all coefficients", "debiased_baseline nodewise", seconds)
+peer <- "hdi"
+if (requireNamespace(peer, quietly = TRUE)) {
+  add("all coefficients", "hdi::lasso.proj", cpu(getExportedValue(peer, "lasso.proj")(sim$x, sim$y)))
+} else {
+  cat("hdi is not installed.\n")
+}
+
+z <- scale(sim$x) * sqrt(300 / 299)
+s <- crossprod(z) / 300
+for (mu in c(0.15, 0.1)) {
+  which <- 1:50
+  seconds <- median(replicate(3, cpu(d <<- decorrelate(z, mu = mu, which = which, intercept = FALSE, standardize = FALSE))))
+  deviation <- abs(as.matrix(d$m) %*% s - diag(1000)[which, ])
+  add(sprintf("50 rows, mu = %.2f", mu), "decorrelate", seconds, max(deviation) - mu, mean(d$table$variance))
+  peer <- "selectiveInference"
+  if (requireNamespace(peer, quietly = TRUE)) {
+    seconds <- cpu(m <- getExportedValue(peer, "debiasingMatrix")(z, TRUE, 300, which, bound = mu, linesearch = FALSE, verbose = FALSE))
+    m <- as.matrix(m)
+    add(sprintf("50 rows, mu = %.2f", mu), "selectiveInference::debiasingMatrix", seconds, max(abs(m %*% s - diag(1000)[which, ])) - mu,
+        mean(rowSums((m %*% s) * m)))
+  } else {
+    cat("selectiveInference is not installed.\n")
+  }
+}
+for (threads in 1:2) {
+  seconds <- median(replicate(3, system.time(decorrelate(sim$x, mu = 0.09, which = 1:400, threads = threads))[["elapsed"]]))
+  add("400 rows, mu = 0.09, seconds of the clock", paste(threads, if (threads == 1) "thread" else "threads"), seconds)
+}
+table <- do.call(rbind, rows)
+print(table, digits = 3, row.names = FALSE)
+if (!is.na(output)) saveRDS(table, output)
