@@ -49,7 +49,7 @@
 #' @param ... For the formula method, arguments of the default method; elsewhere not used.
 #' @return An object of class `granary_gen_lasso`: `beta` (coefficients, one column per penalty), `intercept`, `lambda`, `objective`, `df` (dimension of the space the
 #'   coefficients are free to move in: the number of groups), `mu` (dual), `kkt`, `trace` (objective after every round), `n_serious`, `n_null`, `lambda_max` with
-#'   `lambda_max_exact` (else it is an upper bound), `unique` (`FALSE`: null(X) and null(R) meet, and there are other minimisers), `penalty`, `convergence`.
+#'   `lambda_max_exact` (else it is an upper bound; both `NA` where `lambda` was given for more than 5000 coefficients), `unique` (`FALSE`: null(X) and null(R) meet, and there are other minimisers), `penalty`, `convergence`.
 #' @references
 #' Lin, Pham and Ruszczynski (2014). Alternating linearization for structured regularization problems. *Journal of Machine Learning Research* 15, 3447--3481.
 #'
@@ -119,7 +119,11 @@ gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, nlambda = 20,
     settings$upper <- c(settings$upper, Inf)
   }
   problem <- gen_problem(design, response$y, penalty, settings)
-  limits <- core_call(core_gen_lasso_limits(problem$design, problem$y, problem$loss, problem$penalty, progress_bar("largest penalty")))
+  # With penalties given and many coefficients the largest one is not worth its time.
+  limits <- list(lambda_max = NA_real_, exact = NA)
+  if (is.null(lambda) || p <= 5000L) {
+    limits <- core_call(core_gen_lasso_limits(problem$design, problem$y, problem$loss, problem$penalty, progress_bar("largest penalty")))
+  }
   lambda <- gen_lambda(lambda, limits$lambda_max, check_count(nlambda), check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE))
   fit <- fit_gen_lasso(problem, design, response, penalty, lambda, settings, limits, call)
   if (!fit$unique) {

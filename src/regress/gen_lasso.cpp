@@ -114,7 +114,7 @@ GenLassoFit GenSolver::alin(double lambda, const VectorXd& start, const VectorXd
     monitor_.check();
     ++end.iterations;
     const VectorXd z_f = c - s_f.cwiseQuotient(d_);
-    penalty_.prox(z_f, d_, lambda, std::max(0.1 * std::min(promise, scale_), 1e-3 * eps), false, monitor_, b_h, mu);
+    penalty_.prox(z_f, d_, lambda, std::max(0.1 * std::min(promise, scale_), 1e-6 * eps), boxed(), monitor_, b_h, mu);
     s_h = d_.cwiseProduct(z_f - b_h);
     const double h_bh = lambda * penalty_.value(b_h);
     promise = objective - (f_bf + s_f.dot(b_h - b_f) + h_bh);

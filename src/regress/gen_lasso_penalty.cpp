@@ -491,8 +491,10 @@ VectorXd GenPenalty::complete(ConstVectorRef v, ConstVectorRef mu, Monitor& moni
       identity.setIdentity();
       normal += 1e-10 * top * identity;
       normal_factor_ = std::make_unique<Eigen::SimplicialLDLT<SparseMatrix>>(normal);
-      const Eigen::HouseholderQR<MatrixXd> qr(null_);
-      null_basis_ = qr.householderQ() * MatrixXd::Identity(cols(), null_.cols());
+      if (null_.cols() > 0) {
+        const Eigen::HouseholderQR<MatrixXd> qr(null_);
+        null_basis_ = qr.householderQ() * MatrixXd::Identity(cols(), null_.cols());
+      }
     }
     if (normal_factor_->info() != Eigen::Success) return mu;
     VectorXd out = mu;

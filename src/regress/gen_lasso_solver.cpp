@@ -29,12 +29,14 @@ GenSolver::GenSolver(const Design& x, const Loss& loss, GenPenalty& penalty, con
     VectorXd column;
     for (Index j = 0; j < null.cols(); ++j) {
       x.apply(null.col(j), column);
+      // Against the size of X, not against its own: rounding is no direction.
+      if (column.norm() <= 1e-11 * std::sqrt(x.squares().sum()) * null.col(j).norm()) column.setZero();
       image.col(j) = column;
     }
     const Eigen::ColPivHouseholderQR<MatrixXd> qr(image);
     unique_ = qr.rank() == null.cols();
     null_image_ = qr.householderQ() * MatrixXd::Identity(x.rows(), qr.rank());
-  } else if (penalty.null_known() && x.identity()) {
+  } else if (penalty.null_known() && penalty.null_space().cols() > 0) {
     const Eigen::ColPivHouseholderQR<MatrixXd> qr(penalty.null_space());
     null_image_ = qr.householderQ() * MatrixXd::Identity(x.rows(), qr.rank());
   }
@@ -187,11 +189,11 @@ void GenSolver::certify(GenLassoFit& fit, double lambda) {
     // Coefficients as the penalty leaves them, with exact zeros, where that costs nothing; for blocks of several rows mu is near
     // enough.
     VectorXd b, mu = fit.mu;
-    const double small = 0.01 * options_.tol * scale_;
+    const double small = 1e-5 * options_.tol * scale_;
     penalty_.prox(fit.b + v.cwiseQuotient(d_), d_, lambda, small, true, monitor_, b, mu);
     fit.mu = mu;
     const double there = smooth(b) + lambda * penalty_.value(b);
-    if (there <= objective + 0.1 * small) {
+    if (there <= objective + 1e-4 * options_.tol * scale_) {
       fit.b = b;
       objective = there;
       x_.apply(fit.b, eta);

@@ -1,5 +1,7 @@
 # Generalized lasso: enumeration, closed forms, optimality worked out here, all update modes and baselines, losses, bounds, bad input.
 
+penalty_matrix <- granary::penalty_matrix  # a helper of other tests has this name too
+
 simulated <- function(n = 40, p = 15, seed = 1) {
   set.seed(seed)
   x <- matrix(rnorm(n * p), n)
@@ -136,14 +138,14 @@ test_that("blocks of one row are the l1 norm, and isotropic variation satisfies 
                gen_lasso(sim$x, sim$y, fused_chain(15), lambda = 2)$objective, tolerance = 1e-8)
   set.seed(4)
   image <- matrix(rnorm(30 * 20), 30) + 2 * outer(1:30 > 15, 1:20 > 8)
-  fit <- tv_denoise(image, 0.8, "l2", tol = 1e-9)
+  fit <- tv_denoise(image, 0.8, "l2", tol = 1e-8)
   R <- fit$fit$penalty$matrix
   mu <- fit$fit$mu[, 1]
   block <- rep(seq_along(fit$fit$penalty$blocks), fit$fit$penalty$blocks)
   expect_equal(as.vector(Matrix::crossprod(R, mu)), as.vector(image - fit$image), tolerance = 1e-9)
   expect_lte(max(sqrt(rowsum(mu^2, block))), 0.8 * (1 + 1e-9))
-  expect_lt(fit$convergence[[1]]$gap, 1e-9 * sum(image^2))
-  expect_equal(tv_denoise(image[, 1, drop = FALSE], 0.8, "l2", tol = 1e-10)$image, tv_denoise(image[, 1, drop = FALSE], 0.8)$image, tolerance = 1e-4)
+  expect_lt(fit$convergence[[1]]$gap, 1e-8 * sum(image^2))
+  expect_equal(tv_denoise(image[, 1, drop = FALSE], 0.8, "l2", tol = 1e-9)$image, tv_denoise(image[, 1, drop = FALSE], 0.8)$image, tolerance = 1e-4)
   general <- gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), lambda = 2)
   expect_lt(general$convergence[[1]]$gap, 1e-7 * sum(sim$y^2))
 })
