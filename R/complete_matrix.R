@@ -4,40 +4,57 @@
 #' predictions inside a known range, and certifies each fit with a duality gap.
 #'
 #' @details
-#' With \eqn{S}{S} the observed values of the matrix \eqn{X}{X} and \eqn{\|W\|_{tr}}{|W|_tr} the sum of the singular values of \eqn{W}{W}, the models are
+#' With \eqn{S}{S} the observed values of the matrix \eqn{X}{X} and \eqn{\|W\|_{tr}}{|W|_tr} the sum of the singular values of \eqn{W}{W}, the
+#' models are
 #'
-#' * `"trace"`: minimise \deqn{\sum_{(i,j) \in S} (X_{ij} - W_{ij})^2 + \lambda \|W\|_{tr}.}{sum_S (X_ij - W_ij)^2 + lambda |W|_tr.} With `trace_norm = t` the
+#' * `"trace"`: minimise \deqn{\sum_{(i,j) \in S} (X_{ij} - W_{ij})^2 + \lambda \|W\|_{tr}.}{sum_S (X_ij - W_ij)^2 + lambda |W|_tr.} With
+#'   `trace_norm = t` the
 #'   constraint \eqn{\|W\|_{tr} \le t}{|W|_tr <= t} takes the place of the penalty.
 #' * `"clipped"`: the same fit, predictions cut to `bound`.
-#' * `"bounded"`: predictions \eqn{\phi(W_{ij})}{phi(W_ij)} with the sigmoid \eqn{\phi(z) = lo + (hi - lo) / (1 + e^{-z})}{phi(z) = lo + (hi - lo) / (1 + exp(-z))}, strictly
+#' * `"bounded"`: predictions \eqn{\phi(W_{ij})}{phi(W_ij)} with the sigmoid \eqn{\phi(z) = lo + (hi - lo) / (1 + e^{-z})}{phi(z) = lo + (hi - lo)
+#'   / (1 + exp(-z))}, strictly
 #'   inside the bounds. Not convex: the answer is a stationary point.
-#' * `"maxabs"`: the trace-norm problem with every entry of \eqn{W}{W} kept inside `bound` (`bound = b` means `c(-b, b)`). Convex and dense: for matrices whose
+#' * `"maxabs"`: the trace-norm problem with every entry of \eqn{W}{W} kept inside `bound` (`bound = b` means `c(-b, b)`). Convex and dense: for
+#'   matrices whose
 #'   smaller side is at most 2000.
 #'
-#' There is no factor 1/2 and no division by the number of cells: `lambda` is twice that of the package softImpute. `scale = "mean"` divides the sum of squares by the
-#' number of values (`lambda` is then smaller by the same factor). The fit is zero from \eqn{\lambda_{\max} = 2 \|P_S(X)\|_{sp}}{lambda_max = 2 |P_S(X)|_sp} on; the default
+#' There is no factor 1/2 and no division by the number of cells: `lambda` is twice that of the package softImpute. `scale = "mean"` divides the
+#' sum of squares by the
+#' number of values (`lambda` is then smaller by the same factor). The fit is zero from \eqn{\lambda_{\max} = 2 \|P_S(X)\|_{sp}}{lambda_max = 2
+#' |P_S(X)|_sp} on; the default
 #' path goes down from there.
 #'
-#' **Solvers.** `"als"` (the default, `"auto"`) keeps \eqn{W = U'V}{W = U'V} as factors: ridge regressions of rows on columns and columns on rows, accelerated by Anderson's
-#' method; when they stall, singular vectors of the residual with values above `lambda` are added, so that the rank finds itself. `"softimpute"` is proximal gradient with
-#' momentum and restarts, one truncated singular value decomposition per step. `"fw"` is Frank and Wolfe's method for `trace_norm`. `"sgd"` is the paper's stochastic
+#' **Solvers.** `"als"` (the default, `"auto"`) keeps \eqn{W = U'V}{W = U'V} as factors: ridge regressions of rows on columns and columns on rows,
+#' accelerated by Anderson's
+#' method; when they stall, singular vectors of the residual with values above `lambda` are added, so that the rank finds itself. `"softimpute"`
+#' is proximal gradient with
+#' momentum and restarts, one truncated singular value decomposition per step. `"fw"` is Frank and Wolfe's method for `trace_norm`. `"sgd"` is the
+#' paper's stochastic
 #' gradient, for comparison. Memory is of the order of the number of observed cells and the factors.
 #'
-#' **Certificate.** With \eqn{G = 2 P_S(X - W)}{G = 2 P_S(X - W)} a multiple of \eqn{G}{G} of spectral norm at most `lambda` is dual feasible, and the difference of the two objectives
-#' bounds the distance to the minimum whatever the solver did. `gap` is that bound, and the solvers stop once it is `tol` relative to the objective (to a millionth of the sum of squares
-#' where the fit interpolates). With a limit on the rank below what the problem needs the fit may be stationary without being certified; `certified` tells.
+#' **Certificate.** With \eqn{G = 2 P_S(X - W)}{G = 2 P_S(X - W)} a multiple of \eqn{G}{G} of spectral norm at most `lambda` is dual feasible, and
+#' the difference of the two objectives
+#' bounds the distance to the minimum whatever the solver did. `gap` is that bound, and the solvers stop once it is `tol` relative to the
+#' objective (to a millionth of the sum of squares
+#' where the fit interpolates). With a limit on the rank below what the problem needs the fit may be stationary without being certified;
+#' `certified` tells.
 #' For `"bounded"` the distance of the gradient from `lambda` times a subgradient is reported instead.
 #'
-#' **Input.** Missing cells are `NA` in a matrix; in a sparse matrix the stored entries, zeros too, are observed and all others missing. Repeated cells of a triplet matrix or a data frame
-#' add up in the loss, as in a sample of cells with replacement (`repeats = "weight"`), or count once with their mean (`repeats = "mean"`). Rows and columns without any
+#' **Input.** Missing cells are `NA` in a matrix; in a sparse matrix the stored entries, zeros too, are observed and all others missing. Repeated
+#' cells of a triplet matrix or a data frame
+#' add up in the loss, as in a sample of cells with replacement (`repeats = "weight"`), or count once with their mean (`repeats = "mean"`). Rows
+#' and columns without any
 #' observed cell get the centre (zero without centring), with a warning.
 #'
 #' @section Which method when:
-#' `"trace"` when nothing is known of the range. Ratings and other bounded scales: `"bounded"`, or `"clipped"`, which costs nothing more than `"trace"`; the paper finds modest gains of either. Use
-#' `"maxabs"` for its guarantee (Theorem 4), on small matrices. [complete_baseline()] has means and unpenalised low-rank fits to compare with, [cv_complete_matrix()] chooses
+#' `"trace"` when nothing is known of the range. Ratings and other bounded scales: `"bounded"`, or `"clipped"`, which costs nothing more than
+#' `"trace"`; the paper finds modest gains of either. Use
+#' `"maxabs"` for its guarantee (Theorem 4), on small matrices. [complete_baseline()] has means and unpenalised low-rank fits to compare with,
+#' [cv_complete_matrix()] chooses
 #' `lambda`, [completion_bound()] says what can be guaranteed for cells not seen.
 #'
-#' @param x A matrix with `NA` in its holes, a sparse matrix of observed cells, or a data frame with columns `i`, `j` and `value` (positions or labels).
+#' @param x A matrix with `NA` in its holes, a sparse matrix of observed cells, or a data frame with columns `i`, `j` and `value` (positions or
+#'   labels).
 #' @param lambda Penalties; `NULL` for a path from the largest useful one down.
 #' @param nlambda,lambda_min_ratio Length of that path, and its smallest penalty relative to the largest.
 #' @param bound Range of the values: `c(lo, hi)`, or one number `b` for `c(-b, b)`.
@@ -45,22 +62,27 @@
 #' @param rank Largest rank allowed; `NULL` for no limit.
 #' @param solver Algorithm: see the details.
 #' @param trace_norm Bounds on the trace norm, instead of `lambda`.
-#' @param center Means removed before and added after: none, of rows, of columns, or both (least squares on the observed cells). Only for `"trace"` and `"clipped"`.
+#' @param center Means removed before and added after: none, of rows, of columns, or both (least squares on the observed cells). Only for
+#'   `"trace"` and `"clipped"`.
 #' @param scale Whether squares are summed or averaged over the observed values.
 #' @param repeats What repeated cells do: weigh as often as they were seen, or count once.
 #' @param dims Numbers of rows and columns when `x` is a data frame; by default the largest positions.
 #' @param tol Duality gap at which to stop, relative to the objective.
 #' @param max_iter Largest number of iterations per penalty.
-#' @param control A list with any of `anderson` (depth of the acceleration of `"als"`, 5), `corrective` (for `"fw"`: re-optimise in the span of all atoms, `TRUE`), `step` and `epochs` (of `"sgd"`:
+#' @param control A list with any of `anderson` (depth of the acceleration of `"als"`, 5), `corrective` (for `"fw"`: re-optimise in the span of
+#'   all atoms, `TRUE`), `step` and `epochs` (of `"sgd"`:
 #'   the first step, by default 0.1 over the root mean square, and 100).
 #' @param start A fit to start from.
 #' @param threads Number of threads; `NULL` for the session's default.
-#' @return An object of class `granary_trace_completion`: lists `u`, `d` and `v` with the singular vectors and values per penalty, `lambda`, `rank`, `trace_norm`, `objective`, `loss`, `gap`,
+#' @return An object of class `granary_trace_completion`: lists `u`, `d` and `v` with the singular vectors and values per penalty, `lambda`,
+#'   `rank`, `trace_norm`, `objective`, `loss`, `gap`,
 #'   `certified`, `bound`, the centres `row` and `col`, and `convergence`.
 #' @references
-#' Shamir and Shalev-Shwartz (2014). Matrix completion with the trace norm: learning, bounding, and transducing. *Journal of Machine Learning Research* 15, 3401--3423.
+#' Shamir and Shalev-Shwartz (2014). Matrix completion with the trace norm: learning, bounding, and transducing. *Journal of Machine Learning
+#' Research* 15, 3401--3423.
 #'
-#' Mazumder, Hastie and Tibshirani (2010). Spectral regularization algorithms for learning large incomplete matrices. *Journal of Machine Learning Research* 11, 2287--2322.
+#' Mazumder, Hastie and Tibshirani (2010). Spectral regularization algorithms for learning large incomplete matrices. *Journal of Machine Learning
+#' Research* 11, 2287--2322.
 #' @family completion
 #' @export
 #' @examples
@@ -72,7 +94,8 @@
 #' plot(fit)
 complete_matrix <- function(x, lambda = NULL, nlambda = 20, bound = NULL, model = c("trace", "clipped", "bounded", "maxabs"), rank = NULL,
                             solver = c("auto", "als", "softimpute", "fw", "sgd"), center = c("none", "row", "col", "both"), trace_norm = NULL,
-                            lambda_min_ratio = 0.02, scale = c("sum", "mean"), repeats = c("weight", "mean"), dims = NULL, tol = 1e-6, max_iter = 2000,
+                            lambda_min_ratio = 0.02, scale = c("sum", "mean"), repeats = c("weight",
+                                                            "mean"), dims = NULL, tol = 1e-6, max_iter = 2000,
                             control = list(), start = NULL, threads = NULL) {
   call <- match.call()
   model <- check_choice(model, c("trace", "clipped", "bounded", "maxabs"))
@@ -105,9 +128,14 @@ complete_matrix <- function(x, lambda = NULL, nlambda = 20, bound = NULL, model 
   penalty <- completion_penalty(lambda, trace_norm, nlambda, lambda_min_ratio, about$lambda_max, per_lambda, unit)
   from <- completion_start(start, cells, if (model == "bounded") 1 else unit)
   threads <- thread_count(threads)
-  results <- core_call(core_completion_path(scaled, model, solver, penalty$value, penalty$constrained, limits, settings, from, core_seed(), threads,
-                                            progress_bar("matrix completion")))
-  fit <- new_completion(results, cells, penalty, list(unit = unit, factor = if (model == "bounded") 1 else unit, per_lambda = per_lambda, about = about, scale = scale), call)
+  results <- if (about$total == 0 && model %in% c("trace", "clipped")) {
+    rep(list(zero_completion(cells, about)), length(penalty$value))  # nothing but zeros: so is the fit
+  } else {
+    core_call(core_completion_path(scaled, model, solver, penalty$value, penalty$constrained, limits, settings, from, core_seed(), threads,
+                                   progress_bar("matrix completion")))
+  }
+  fit <- new_completion(results, cells, penalty, list(unit = unit, factor = if (model == "bounded") 1 else unit, per_lambda = per_lambda,
+                                                      about = about, scale = scale), call)
   fit <- utils::modifyList(fit, list(model = model, solver = solver, center = center, row = centre$row, col = centre$col, settings = settings))
   fit$bound <- bound
   class(fit) <- c("granary_trace_completion", "granary_fit")
@@ -135,6 +163,13 @@ new_completion <- function(results, cells, penalty, units, call) {
     observed = units$about$cells, observations = units$about$observations, scale = units$scale, trace = lapply(results, function(r) r$trace * square),
     call = call, convergence = convergence
   )
+}
+
+# A result of the core with W = 0 and nothing left to do.
+zero_completion <- function(cells, about) {
+  list(u = matrix(0, cells$rows, 0L), d = numeric(), v = matrix(0, cells$cols, 0L), objective = about$total, loss = about$total,
+       gradient_norm = about$lambda_max, certified = TRUE, trace = numeric(),
+       convergence = list(converged = TRUE, iterations = 0L, gap = 0, residual = 0, seconds = 0, message = ""))
 }
 
 label_rows <- function(m, names) {
@@ -196,13 +231,15 @@ cells_from_frame <- function(x, dims, arg) {
     at <- check_vector(at, paste0(arg, "$", name), min_length = 0L, lower = 1, upper = .Machine$integer.max)
     if (any(at != round(at))) abort_input(sprintf("`%s$%s` must hold whole numbers or labels.", arg, name), arg)
     most <- if (!is.null(labels)) length(labels) else if (length(at) > 0L) max(at) else 1
-    if (!is.null(size) && most > size) abort_input(sprintf("`dims` allows %d positions for `%s`, but %d is used.", as.integer(size), name, as.integer(most)), "dims")
+    if (!is.null(size) && most > size) abort_input(sprintf("`dims` allows %d positions for `%s`, but %d is used.", as.integer(size), name,
+                                                           as.integer(most)), "dims")
     list(at = as.integer(at) - 1L, size = as.integer(if (is.null(size) || !is.null(labels)) most else size), labels = labels)
   }
   row <- side("i", dims[1L])
   col <- side("j", dims[2L])
   keep <- !is.na(value)
-  list(i = row$at[keep], j = col$at[keep], value = unname(value[keep]), rows = row$size, cols = col$size, row_names = row$labels, col_names = col$labels)
+  list(i = row$at[keep], j = col$at[keep], value = unname(value[keep]), rows = row$size, cols = col$size, row_names = row$labels,
+       col_names = col$labels)
 }
 
 completion_bounds <- function(bound, model, cells) {
@@ -214,7 +251,8 @@ completion_bounds <- function(bound, model, cells) {
   if (length(bound) == 1L) bound <- c(-bound, bound)
   if (length(bound) != 2L || bound[1L] >= bound[2L]) abort_input("`bound` must be c(lo, hi) with lo below hi, or one positive number.", "bound")
   if (model == "bounded" && (min(cells$value) < bound[1L] || max(cells$value) > bound[2L])) {
-    abort_input(sprintf("`x` must lie inside `bound` for model \"bounded\", but its values go from %g to %g.", min(cells$value), max(cells$value)), "bound")
+    abort_input(sprintf("`x` must lie inside `bound` for model \"bounded\", but its values go from %g to %g.", min(cells$value), max(cells$value)),
+                "bound")
   }
   bound
 }
@@ -225,7 +263,8 @@ completion_settings <- function(rank, tol, max_iter, control) {
     fail_input("control", "a named list", describe(control))
   }
   unknown <- setdiff(names(control), names(defaults))
-  if (length(unknown) > 0L) abort_input(sprintf("`control` has no entry \"%s\"; there are anderson, corrective, step and epochs.", unknown[1L]), "control")
+  if (length(unknown) > 0L) abort_input(sprintf("`control` has no entry \"%s\"; there are anderson, corrective, step and epochs.", unknown[1L]),
+                                        "control")
   control <- utils::modifyList(defaults, control)
   rank <- check_count(rank, "rank", allow_null = TRUE)
   step <- check_number(control$step, "control$step", lower = 0, strict_lower = TRUE, allow_null = TRUE)
@@ -244,7 +283,8 @@ completion_solver <- function(solver, model, trace_norm, lambda, settings) {
     if (solver != "auto") abort_input(sprintf("`solver` must be \"auto\" for model \"%s\", which has its own.", model), "solver")
     return(if (model == "bounded") "lbfgs" else "admm")
   }
-  if (solver == "fw" && is.null(trace_norm)) abort_input("`trace_norm` must be given for solver \"fw\", which solves the constrained form.", "trace_norm")
+  if (solver == "fw" && is.null(trace_norm)) abort_input("`trace_norm` must be given for solver \"fw\", which solves the constrained form.",
+                                                         "trace_norm")
   if (!is.null(trace_norm) && solver %in% c("softimpute", "sgd")) {
     abort_input(sprintf("`solver` must be \"fw\" or \"als\" with `trace_norm`, not \"%s\".", solver), "solver")
   }

@@ -3,7 +3,8 @@
 #' Holds out observed cells, completes the matrix from the others along the path of penalties, and scores the predictions of the cells held out.
 #'
 #' @details
-#' Cells are split at random into `folds` parts, each held out once; or, with `split`, a share of the cells is held out `times` times, as the paper does (80/20,
+#' Cells are split at random into `folds` parts, each held out once; or, with `split`, a share of the cells is held out `times` times, as the
+#' paper does (80/20,
 #' five times). Repeated values of a cell stay together. The penalties are those of the fit to all cells; each refit keeps the centring and
 #' the bounds of the fit. Errors are pooled over all cells held out; standard errors are those of the parts' means (by the delta method for the root).
 #' Parts are fitted on the workers of [future::plan()] when one is set.
@@ -52,7 +53,8 @@ cv_complete_matrix <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = 
   results <- resample_lapply(parts, function(out) {
     held <- place %in% out
     start <- NULL
-    refit <- suppressWarnings(update(fit, x = refit_frame(fit, which(!held)), dims = fit$dim, start = start, lambda = if (!fit$constrained) fit$lambda,
+    refit <- suppressWarnings(update(fit, x = refit_frame(fit, which(!held)), dims = fit$dim, start = start,
+                                     lambda = if (!fit$constrained) fit$lambda,
                                      trace_norm = if (fit$constrained) fit$trace_norm))
     total <- vapply(seq_len(count), function(at) {
       error <- predict_cells(refit, at, cells$i[held], cells$j[held], "response") - cells$original[held]
@@ -62,7 +64,8 @@ cv_complete_matrix <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = 
   }, "cross-validation of cells")
   stopped <- sum(!vapply(results, `[[`, NA, "converged"))
   if (stopped > 0L) {
-    warn_convergence(sprintf("The solver stopped early in %d of %d parts, so the choice may be off. Use a larger `max_iter`.", stopped, length(parts)))
+    warn_convergence(sprintf("The solver stopped early in %d of %d parts, so the choice may be off. Use a larger `max_iter`.", stopped,
+                             length(parts)))
   }
   held <- vapply(results, `[[`, 0, "cells")
   totals <- matrix(vapply(results, `[[`, numeric(count), "total"), count)
@@ -75,7 +78,8 @@ cv_complete_matrix <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = 
   new_fit(
     c("cv_trace_completion", "cv"),
     fit = fit, lambda = fit$lambda, table = data.frame(lambda = fit$lambda, mean = mean, se = se), folds = folds, rule = rule,
-    measure = if (metric == "rmse") "root mean squared error" else "normalised mean absolute error", call = match.call(), convergence = fit$convergence
+    measure = if (metric == "rmse") "root mean squared error" else "normalised mean absolute error",
+    call = match.call(), convergence = fit$convergence
   )
 }
 
@@ -84,8 +88,10 @@ cv_complete_matrix <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = 
 #' What any completion has to beat: means of rows and columns, and low-rank fits without penalty.
 #'
 #' @details
-#' `"mean"` predicts the overall mean, `"row"` and `"column"` that of the row or column, `"additive"` the least-squares fit of a constant per row plus one per column. `"hard"` is
-#' hard-impute: fill the holes with the present fit, take the best matrix of rank `rank`, repeat until the squared error stops falling; a stationary point, without penalty. With
+#' `"mean"` predicts the overall mean, `"row"` and `"column"` that of the row or column, `"additive"` the least-squares fit of a constant per row
+#' plus one per column. `"hard"` is
+#' hard-impute: fill the holes with the present fit, take the best matrix of rank `rank`, repeat until the squared error stops falling; a
+#' stationary point, without penalty. With
 #' `bound`, predictions are clipped.
 #'
 #' @inheritParams complete_matrix
@@ -93,7 +99,8 @@ cv_complete_matrix <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = 
 #' @param rank Rank for `"hard"`.
 #' @return A fit of class `granary_trace_completion`, like those of [complete_matrix()].
 #' @section Which method when:
-#' As yardsticks: a completion that does not beat `"additive"` on held-out cells has found no interaction of rows and columns. `"hard"` overfits when few cells are
+#' As yardsticks: a completion that does not beat `"additive"` on held-out cells has found no interaction of rows and columns. `"hard"` overfits
+#' when few cells are
 #' observed; [complete_matrix()] shrinks instead.
 #' @inherit complete_matrix references
 #' @family completion
@@ -103,7 +110,8 @@ cv_complete_matrix <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = 
 #' sim <- sim_completion(40, 30, rank = 2, n_obs = 500, noise = 0.3)
 #' completion_score(complete_baseline(sim$x, "additive"), sim$test)
 #' completion_score(complete_baseline(sim$x, "hard", rank = 2), sim$test)
-complete_baseline <- function(x, method = c("additive", "mean", "row", "column", "hard"), rank = 2, bound = NULL, repeats = c("weight", "mean"), dims = NULL,
+complete_baseline <- function(x, method = c("additive", "mean", "row", "column", "hard"), rank = 2, bound = NULL, repeats = c("weight", "mean"),
+                              dims = NULL,
                               tol = 1e-6, max_iter = 2000, threads = NULL) {
   call <- match.call()
   method <- check_choice(method, c("additive", "mean", "row", "column", "hard"))
@@ -124,12 +132,12 @@ complete_baseline <- function(x, method = c("additive", "mean", "row", "column",
   result <- if (method == "hard") {
     core_call(core_hard_impute(scaled, rank, settings, thread_count(threads), progress_bar("hard-impute")))
   } else {
-    list(u = matrix(0, cells$rows, 0L), d = numeric(), v = matrix(0, cells$cols, 0L), objective = about$total, loss = about$total, gradient_norm = about$lambda_max,
-         certified = TRUE, trace = numeric(), convergence = list(converged = TRUE, iterations = 1L, gap = 0, residual = 0, seconds = 0, message = ""))
+    zero_completion(cells, about)
   }
   units <- list(unit = unit, factor = unit, per_lambda = unit, about = about, scale = "sum")
   fit <- new_completion(list(result), cells, list(value = 0, constrained = FALSE), units, call)
-  fit <- utils::modifyList(fit, list(model = model, solver = if (method == "hard") "hard" else "mean", center = center, row = centre$row, col = centre$col,
+  fit <- utils::modifyList(fit, list(model = model, solver = if (method == "hard") "hard" else "mean", center = center, row = centre$row,
+                                     col = centre$col,
                                      settings = settings))
   fit$bound <- bound
   class(fit) <- c("granary_trace_completion", "granary_fit")

@@ -3,14 +3,17 @@
 #' @param x,object A fit of [complete_matrix()] or [complete_baseline()].
 #' @param lambda One of the penalties of the fit; by default the last, which is the smallest.
 #' @param i,j Rows and columns of the cells to predict, as positions or names, of equal lengths; `NULL` for all cells, as a matrix.
-#' @param type For `predict()`: the model's values, those with the observed cells put back (`"completed"`), or \eqn{W}{W} before the link and the centre
+#' @param type For `predict()`: the model's values, those with the observed cells put back (`"completed"`), or \eqn{W}{W} before the link and the
+#'   centre
 #'   (`"link"`). For `plot()`: rank and objective along the path, or the singular values at `lambda`.
 #' @param test For `completion_score()`: cells and their true values, in any form [complete_matrix()] takes.
 #' @param bound Range that normalises the mean absolute error; by default the fit's, else that of the observed values.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; for `update()`, new arguments of [complete_matrix()]; not used otherwise.
-#' @return `coef()` a list with `u`, `d` and `v`; `predict()` a vector or a matrix; `fitted()` and `residuals()` vectors in the order of the observed values;
+#' @return `coef()` a list with `u`, `d` and `v`; `predict()` a vector or a matrix; `fitted()` and `residuals()` vectors in the order of the
+#'   observed values;
 #'   `as.matrix()` the matrix of predictions; `update()` a fit started from this one; `tidy()` one row per penalty; `completion_score()` a
-#'   data frame with the root mean squared error, the normalised mean absolute error, the share of predictions (before clipping) outside the bounds and the
+#'   data frame with the root mean squared error, the normalised mean absolute error, the share of predictions (before clipping) outside the
+#'   bounds and the
 #'   prediction of largest magnitude, per penalty.
 #' @family completion
 #' @name granary_trace_completion
@@ -198,7 +201,8 @@ update.granary_trace_completion <- function(object, ...) {
   cells <- object$cells
   settings <- object$settings
   old <- list(
-    x = refit_frame(object, seq_along(cells$i)), dims = object$dim, bound = object$bound, model = object$model, center = object$center, scale = object$scale,
+    x = refit_frame(object,
+                    seq_along(cells$i)), dims = object$dim, bound = object$bound, model = object$model, center = object$center, scale = object$scale,
     repeats = if (cells$weighted) "weight" else "mean", tol = settings$tol, max_iter = settings$max_iter,
     solver = if (object$model %in% c("bounded", "maxabs")) "auto" else object$solver, rank = if (settings$rank > 0L) settings$rank,
     start = if (object$model != "maxabs") object
@@ -248,13 +252,15 @@ completion_score <- function(object, test, bound = NULL, lambda = NULL) {
 # Cells to compare with, which must lie within the matrix of the fit.
 test_cells <- function(object, test, arg = "test") {
   if (missing(test)) fail_missing(arg)
-  if (is.data.frame(test) && all(c("i", "j") %in% names(test)) && (is.character(test$i) || is.factor(test$i) || is.character(test$j) || is.factor(test$j))) {
+  labelled <- function(at) is.character(at) || is.factor(at)
+  if (is.data.frame(test) && all(c("i", "j") %in% names(test)) && (labelled(test$i) || labelled(test$j))) {
     test$i <- cell_positions(test$i, object$dim[1L], object$cells$row_names, paste0(arg, "$i")) + 1L
     test$j <- cell_positions(test$j, object$dim[2L], object$cells$col_names, paste0(arg, "$j")) + 1L
   }
   cells <- completion_cells(test, "weight", if (is.data.frame(test) && all(c("i", "j", "value") %in% names(test))) object$dim, arg)
   if (cells$rows != object$dim[1L] || cells$cols != object$dim[2L]) {
-    abort_input(sprintf("`%s` must be cells of the %d x %d matrix of the fit, but it is %d x %d.", arg, object$dim[1L], object$dim[2L], cells$rows, cells$cols), arg)
+    abort_input(sprintf("`%s` must be cells of the %d x %d matrix of the fit, but it is %d x %d.", arg, object$dim[1L], object$dim[2L], cells$rows,
+                        cells$cols), arg)
   }
   cells
 }
@@ -265,12 +271,14 @@ plot.granary_trace_completion <- function(x, type = c("path", "values"), lambda 
   type <- check_choice(type, c("path", "values"))
   if (type == "values") {
     d <- x$d[[completion_at(x, lambda)]]
-    draw(graphics::plot, seq_along(d), d, type = "h", lwd = 3, col = "#2166ac", xlab = "component", ylab = "singular value", ylim = c(0, max(d, 1e-300)),
+    draw(graphics::plot, seq_along(d), d, type = "h", lwd = 3, col = "#2166ac", xlab = "component", ylab = "singular value", ylim = c(0, max(d,
+                                                            1e-300)),
          user = list(...))
     return(invisible(d))
   }
   table <- tidy(x)
-  draw(graphics::plot, table$trace_norm, table$rmse, type = "b", pch = 19, col = "#b2182b", xlab = "trace norm", ylab = "root mean squared error on observed cells",
+  draw(graphics::plot, table$trace_norm, table$rmse, type = "b", pch = 19, col = "#b2182b", xlab = "trace norm",
+       ylab = "root mean squared error on observed cells",
        user = list(...))
   graphics::text(table$trace_norm, table$rmse, table$rank, pos = 4, cex = 0.8, col = "grey30")
   invisible(table)

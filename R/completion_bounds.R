@@ -1,21 +1,29 @@
 #' Rademacher complexity of matrices of bounded trace norm
 #'
-#' How well matrices of trace norm at most `t` can fit random signs on the cells that were actually observed, by Monte Carlo and in closed form. It is what
+#' How well matrices of trace norm at most `t` can fit random signs on the cells that were actually observed, by Monte Carlo and in closed form.
+#' It is what
 #' decides how far the error on unseen cells can be from that on the observed ones.
 #'
 #' @details
-#' With \eqn{N}{N} observed values, \eqn{h_{ij}}{h_ij} of them in cell \eqn{(i,j)}{(i, j)}, and \eqn{\Gamma_{ij}}{Gamma_ij} a sum of \eqn{h_{ij}}{h_ij} random signs, the complexity of
-#' \eqn{\{\|W\|_{tr} \le t\}}{|W|_tr <= t} is exactly \eqn{(t/N) E\|\Gamma\|_{sp}}{(t / N) E|Gamma|_sp}; a loss with Lipschitz constant \eqn{l}{l} multiplies it by at most \eqn{l}{l}.
+#' With \eqn{N}{N} observed values, \eqn{h_{ij}}{h_ij} of them in cell \eqn{(i,j)}{(i, j)}, and \eqn{\Gamma_{ij}}{Gamma_ij} a sum of
+#' \eqn{h_{ij}}{h_ij} random signs, the complexity of
+#' \eqn{\{\|W\|_{tr} \le t\}}{|W|_tr <= t} is exactly \eqn{(t/N) E\|\Gamma\|_{sp}}{(t / N) E|Gamma|_sp}; a loss with Lipschitz constant \eqn{l}{l}
+#' multiplies it by at most \eqn{l}{l}.
 #'
 #' * `type = "transductive"`: distinct cells, each counted once.
-#' * `type = "inductive"`: cells drawn with replacement. For a loss bounded by \eqn{b_l}{b_l} heavily hit cells are split off (proof of Theorem 2): the minimum over
-#'   \eqn{p}{p} of \deqn{\frac{b_l}{N} \sum_{h > p} E|\mbox{sum of } h \mbox{ signs}| + \frac{l t}{N} E\|Z_p\|_{sp}}{(b_l / N) sum_(h > p) E|sum of h signs| + (l t / N) E|Z_p|_sp} with
+#' * `type = "inductive"`: cells drawn with replacement. For a loss bounded by \eqn{b_l}{b_l} heavily hit cells are split off (proof of Theorem
+#'   2): the minimum over
+#'   \eqn{p}{p} of \deqn{\frac{b_l}{N} \sum_{h > p} E|\mbox{sum of } h \mbox{ signs}| + \frac{l t}{N} E\|Z_p\|_{sp}}{(b_l / N) sum_(h > p) E|sum
+#'   of h signs| + (l t / N) E|Z_p|_sp} with
 #'   \eqn{Z_p}{Z_p} the part of \eqn{\Gamma}{Gamma} on cells with \eqn{h \le p}{h <= p}.
-#' * with `max_abs = b`, the class also has \eqn{|W_{ij}| \le b}{|W_ij| <= b} (Theorem 4), and the spectral norm gives way to the dual norm of Lemma 12, [trace_max_dual()]. Dense.
+#' * with `max_abs = b`, the class also has \eqn{|W_{ij}| \le b}{|W_ij| <= b} (Theorem 4), and the spectral norm gives way to the dual norm of
+#'   Lemma 12, [trace_max_dual()]. Dense.
 #'
-#' The closed forms hold up to a universal constant \eqn{C}{C} that is not known; they are printed with `C = 1`, for comparing patterns of cells, not as bounds.
+#' The closed forms hold up to a universal constant \eqn{C}{C} that is not known; they are printed with `C = 1`, for comparing patterns of cells,
+#' not as bounds.
 #'
-#' @param S The observed cells: a matrix with `NA`, a sparse matrix, a data frame with `i` and `j` (and `value`, if it has one), or a fit of [complete_matrix()].
+#' @param S The observed cells: a matrix with `NA`, a sparse matrix, a data frame with `i` and `j` (and `value`, if it has one), or a fit of
+#'   [complete_matrix()].
 #' @param t Bound on the trace norm.
 #' @param draws Number of draws of signs.
 #' @param type Cells without or with repetition.
@@ -23,9 +31,11 @@
 #' @param max_abs Bound on the entries, or `NULL`.
 #' @param dims Numbers of rows and columns, for a data frame.
 #' @param threads Number of threads; `NULL` for the session's default.
-#' @return An object of class `granary_rademacher`: `value` with its standard error `se`, `norm` (mean spectral or dual norm), the chosen `threshold` p, and `analytic`, the closed forms.
+#' @return An object of class `granary_rademacher`: `value` with its standard error `se`, `norm` (mean spectral or dual norm), the chosen
+#'   `threshold` p, and `analytic`, the closed forms.
 #' @section Which method when:
-#' Before trusting a completion: the value says how informative the *pattern* of cells is, whatever their values. Evenly spread cells need about n of them, concentrated ones
+#' Before trusting a completion: the value says how informative the *pattern* of cells is, whatever their values. Evenly spread cells need about n
+#' of them, concentrated ones
 #' \eqn{n^{3/2}}{n^1.5}.
 #' @inherit complete_matrix references
 #' @family completion
@@ -74,10 +84,12 @@ rademacher_trace <- function(S, t, draws = 200, type = c("transductive", "induct
 
 #' @export
 print.granary_rademacher <- function(x, ...) {
-  cli::cat_line("Rademacher complexity (", x$type, ") of ", x$dim[1L], " x ", x$dim[2L], " matrices with trace norm at most ", format(x$t, digits = 4L),
+  cli::cat_line("Rademacher complexity (", x$type, ") of ", x$dim[1L], " x ", x$dim[2L], " matrices with trace norm at most ", format(x$t,
+                                                            digits = 4L),
                 if (!is.null(x$max_abs)) paste0(" and entries at most ", format(x$max_abs, digits = 4L)))
   print_call(x$call)
-  cli::cat_line(format(x$observations, big.mark = ","), " observed values: ", format(x$value, digits = 4L), " (standard error ", format(x$se, digits = 2L), ", ",
+  cli::cat_line(format(x$observations, big.mark = ","), " observed values: ", format(x$value, digits = 4L), " (standard error ", format(x$se,
+                                                            digits = 2L), ", ",
                 x$draws, " draws)")
   cli::cat_line("mean ", if (is.null(x$max_abs)) "spectral" else "dual", " norm of the signs ", format(x$norm, digits = 4L),
                 if (is.finite(x$threshold)) paste0("; cells seen more than ", x$threshold, " times are charged with the loss bound"))
@@ -122,7 +134,8 @@ analytic_bounds <- function(counts, cells, t, l, b_l, b, type) {
 
 #' The dual norm of trace norm and largest entry
 #'
-#' The largest \eqn{\langle G, W\rangle}{<G, W>} over matrices with \eqn{\|W\|_{tr} \le t}{|W|_tr <= t} and \eqn{|W_{ij}| \le b}{|W_ij| <= b}, which by Lemma 12 of the paper is
+#' The largest \eqn{\langle G, W\rangle}{<G, W>} over matrices with \eqn{\|W\|_{tr} \le t}{|W|_tr <= t} and \eqn{|W_{ij}| \le b}{|W_ij| <= b},
+#' which by Lemma 12 of the paper is
 #' \deqn{\min_{Y + Z = G} b \|Y\|_1 + t \|Z\|_{sp}.}{min over Y + Z = G of b |Y|_1 + t |Z|_sp.}
 #'
 #' @details Solved by the alternating direction method with a duality gap: `value` is attained by the decomposition, and `W` is feasible with
@@ -133,7 +146,8 @@ analytic_bounds <- function(counts, cells, t, l, b_l, b, type) {
 #' @param tol Relative duality gap at which to stop.
 #' @param max_iter Largest number of iterations.
 #' @return A list of class `granary_trace_max_dual` with `value`, `Y`, `Z`, `W`, `gap` and `convergence`.
-#' @section Which method when: As a sharper complexity than either norm alone, through the argument `max_abs` of [rademacher_trace()]; on its own for checks.
+#' @section Which method when: As a sharper complexity than either norm alone, through the argument `max_abs` of [rademacher_trace()]; on its own
+#' for checks.
 #' @inherit complete_matrix references
 #' @family completion
 #' @export
@@ -150,7 +164,8 @@ trace_max_dual <- function(G, t, b, tol = 1e-6, max_iter = 20000) {
   size <- max(abs(G), .Machine$double.xmin)
   found <- core_call(core_mixed_dual_norm(G / size, t / max(t, b), b / max(t, b), tol, max_iter))
   scale <- size * max(t, b)
-  fit <- new_fit("trace_max_dual", value = found$value * scale, Y = G - found$Z * size, Z = found$Z * size, W = found$W * max(t, b), gap = found$convergence$gap * scale,
+  fit <- new_fit("trace_max_dual", value = found$value * scale, Y = G - found$Z * size, Z = found$Z * size, W = found$W * max(t, b),
+                 gap = found$convergence$gap * scale,
                  call = call, convergence = found$convergence)
   fit$convergence$gap <- fit$gap
   check_convergence(fit)
@@ -162,18 +177,25 @@ trace_max_dual <- function(G, t, b, tol = 1e-6, max_iter = 20000) {
 #' Bounds the error of a completion on cells it has not seen by that on the cells it has, for the actual pattern of cells.
 #'
 #' @details
-#' Transductive (Theorem 5): when the cells of training and test together were split at random into equal halves, with probability at least \eqn{1 - \delta}{1 - delta}
-#' \deqn{\mbox{test} \le \mbox{train} + 4 R + b_l \frac{11 + 4 \sqrt{\log(1/\delta)}}{\sqrt{N_{train}}}}{test <= train + 4 R + b_l (11 + 4 sqrt(log(1 / delta))) / sqrt(N_train)}
-#' with \eqn{R}{R} the complexity of [rademacher_trace()] on all the cells, times the Lipschitz constant of the loss. Inductive (Theorem 1), for cells drawn
+#' Transductive (Theorem 5): when the cells of training and test together were split at random into equal halves, with probability at least \eqn{1
+#' - \delta}{1 - delta}
+#' \deqn{\mbox{test} \le \mbox{train} + 4 R + b_l \frac{11 + 4 \sqrt{\log(1/\delta)}}{\sqrt{N_{train}}}}{test <= train + 4 R + b_l (11 + 4
+#' sqrt(log(1 / delta))) / sqrt(N_train)}
+#' with \eqn{R}{R} the complexity of [rademacher_trace()] on all the cells, times the Lipschitz constant of the loss. Inductive (Theorem 1), for
+#' cells drawn
 #' independently: \eqn{\mbox{train} + 2 R + b_l \sqrt{2 \log(2/\delta) / N}}{train + 2 R + b_l sqrt(2 log(2 / delta) / N)}.
 #'
-#' Losses are those of predictions clipped to `bound`, so that they are bounded: absolute (\eqn{l = 1}{l = 1}, \eqn{b_l = hi - lo}{b_l = hi - lo}) or squared (\eqn{l = 2 (hi - lo)}{l = 2 (hi - lo)},
-#' \eqn{b_l = (hi - lo)^2}{b_l = (hi - lo)^2}). The class is that of the trace norm of the fit; strictly it should be fixed before seeing the data. For a sigmoid fit the Lipschitz
-#' constant of the link, \eqn{(hi - lo)/4}{(hi - lo) / 4}, multiplies. A bound above \eqn{b_l}{b_l} is vacuous, and often is one: cells in the order of
+#' Losses are those of predictions clipped to `bound`, so that they are bounded: absolute (\eqn{l = 1}{l = 1}, \eqn{b_l = hi - lo}{b_l = hi - lo})
+#' or squared (\eqn{l = 2 (hi - lo)}{l = 2 (hi - lo)},
+#' \eqn{b_l = (hi - lo)^2}{b_l = (hi - lo)^2}). The class is that of the trace norm of the fit; strictly it should be fixed before seeing the
+#' data. For a sigmoid fit the Lipschitz
+#' constant of the link, \eqn{(hi - lo)/4}{(hi - lo) / 4}, multiplies. A bound above \eqn{b_l}{b_l} is vacuous, and often is one: cells in the
+#' order of
 #' \eqn{t \sqrt{n}}{t sqrt(n)} are needed.
 #'
 #' @param fit A fit of [complete_matrix()].
-#' @param S_test The cells to be predicted, in any form [complete_matrix()] takes (values are not used), for the transductive bound; `NULL` for the inductive one.
+#' @param S_test The cells to be predicted, in any form [complete_matrix()] takes (values are not used), for the transductive bound; `NULL` for
+#'   the inductive one.
 #' @param delta Probability that the bound fails.
 #' @param loss Absolute or squared error.
 #' @param lambda One of the penalties of the fit; by default the last.
@@ -190,7 +212,8 @@ trace_max_dual <- function(G, t, b, tol = 1e-6, max_iter = 20000) {
 #' half <- sample(nrow(sim$cells), 300)
 #' fit <- complete_matrix(sim$cells[half, ], dims = c(40, 30), lambda = 5, bound = 4, model = "clipped")
 #' completion_bound(fit, sim$cells[-half, ], draws = 20)
-completion_bound <- function(fit, S_test = NULL, delta = 0.05, loss = c("absolute", "squared"), lambda = NULL, bound = NULL, draws = 200, threads = NULL) {
+completion_bound <- function(fit, S_test = NULL, delta = 0.05, loss = c("absolute", "squared"), lambda = NULL, bound = NULL, draws = 200,
+                             threads = NULL) {
   call <- match.call()
   if (!inherits(fit, "granary_trace_completion")) fail_input("fit", "a fit of complete_matrix()", describe(fit))
   delta <- check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
@@ -226,7 +249,8 @@ completion_bound <- function(fit, S_test = NULL, delta = 0.05, loss = c("absolut
   }
   total <- train + sum(parts)
   structure(
-    list(train = train, complexity = parts[1L], deviation = parts[2L], bound = total, vacuous = total >= b_l, loss = loss, loss_bound = b_l, delta = delta,
+    list(train = train, complexity = parts[1L], deviation = parts[2L], bound = total, vacuous = total >= b_l, loss = loss, loss_bound = b_l,
+         delta = delta,
          type = complexity$type, rademacher = complexity, call = shorten_call(call)),
     class = "granary_completion_bound"
   )
@@ -236,7 +260,8 @@ completion_bound <- function(fit, S_test = NULL, delta = 0.05, loss = c("absolut
 print.granary_completion_bound <- function(x, ...) {
   cli::cat_line("Bound on the mean ", x$loss, " error of unseen cells (", x$type, "), with probability ", format(1 - x$delta))
   print_call(x$call)
-  cli::cat_line(format(x$train, digits = 4L), " on the observed cells + ", format(x$complexity, digits = 4L), " complexity + ", format(x$deviation, digits = 4L),
+  cli::cat_line(format(x$train, digits = 4L), " on the observed cells + ", format(x$complexity, digits = 4L), " complexity + ", format(x$deviation,
+                                                            digits = 4L),
                 " deviation = ", format(x$bound, digits = 4L))
   if (x$vacuous) cli::cat_line("Vacuous: no prediction inside the range can be off by more than ", format(x$loss_bound, digits = 4L), ".")
   invisible(x)
@@ -245,9 +270,11 @@ print.granary_completion_bound <- function(x, ...) {
 #' Matrices with holes to try completions on
 #'
 #' @details
-#' `type = "gaussian"`: \eqn{W = A B'}{W = A B'} with standard normal factors over \eqn{rank^{1/4}}{rank^(1/4)} each, so that entries have variance one, plus normal noise. `"ratings"`: whole numbers from 1 to 5, the
+#' `type = "gaussian"`: \eqn{W = A B'}{W = A B'} with standard normal factors over \eqn{rank^{1/4}}{rank^(1/4)} each, so that entries have
+#' variance one, plus normal noise. `"ratings"`: whole numbers from 1 to 5, the
 #' rounded and clipped \eqn{3 + 1.2 W}{3 + 1.2 W} plus noise. `"lower_bound"`: Theorem 7's instance, random signs on the first
-#' \eqn{\lfloor t/\sqrt{n} \rfloor}{floor(t / sqrt(n))} rows of an n x n matrix and zero elsewhere: its trace norm is at most `t`, and no method can predict its unseen cells, so with fewer than
+#' \eqn{\lfloor t/\sqrt{n} \rfloor}{floor(t / sqrt(n))} rows of an n x n matrix and zero elsewhere: its trace norm is at most `t`, and no method
+#' can predict its unseen cells, so with fewer than
 #' \eqn{t\sqrt{n}/2}{t sqrt(n) / 2} cells completion must fail; cells are drawn from those rows.
 #'
 #' Cells are drawn without replacement, uniformly or with row activity and column popularity falling as a power of the rank of the row or column.
@@ -260,7 +287,8 @@ print.granary_completion_bound <- function(x, ...) {
 #' @param type What the matrix looks like.
 #' @param exponent Power of the decay of row activity under `"power"` sampling.
 #' @param t Trace norm for `"lower_bound"`.
-#' @return A list: `x` (a matrix with `NA`), `cells` (data frame of the observed cells), `test` (data frame of the others, with their values), `signal` (the matrix without noise).
+#' @return A list: `x` (a matrix with `NA`), `cells` (data frame of the observed cells), `test` (data frame of the others, with their values),
+#'   `signal` (the matrix without noise).
 #' @section Which method when: To see when completion works (evenly spread cells, low rank) and when it must fail (`"lower_bound"`).
 #' @inherit complete_matrix references
 #' @family completion
@@ -271,7 +299,8 @@ print.granary_completion_bound <- function(x, ...) {
 #' str(sim$cells)
 #' hard <- sim_completion(25, 25, n_obs = 50, type = "lower_bound", t = 25)
 #' sum(svd(hard$signal)$d)
-sim_completion <- function(m, n, rank = 2, n_obs, sampling = c("uniform", "power"), noise = 0, type = c("gaussian", "ratings", "lower_bound"), exponent = 1.2,
+sim_completion <- function(m, n, rank = 2, n_obs, sampling = c("uniform", "power"), noise = 0, type = c("gaussian", "ratings", "lower_bound"),
+                           exponent = 1.2,
                            t = n) {
   m <- check_count(m, upper = 1e6)
   n <- check_count(n, upper = 1e6)

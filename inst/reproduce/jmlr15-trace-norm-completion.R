@@ -1,12 +1,15 @@
-# Shamir and Shalev-Shwartz (JMLR 15, 2014): Section 7 and the sample-size story of Sections 5 and 6. The paper's numbers are from MovieLens, which is not
+# Shamir and Shalev-Shwartz (JMLR 15, 2014): Section 7 and the sample-size story of Sections 5 and 6. The paper's numbers are from MovieLens, which
+# is not
 # shipped; what is compared is who is better than whom on ratings drawn here (400 x 300, rank 5, 15% of the cells, power-law activity), by
 # the paper's protocol: 80/20 splits, lambda by validation.
 
 set.seed(1)
 needs_data <- "needs the MovieLens data, which are not shipped"
 for (size in c("100K", "1M")) {
-  numbers <- if (size == "100K") c(0.9543, 0.9486, 0.9434, 0.1882, 0.1874, 0.1871, 5.95, 0.69) else c(0.8670, 0.8666, 0.8618, 0.1709, 0.1706, 0.1698, 6.13, 0.79)
-  what <- c("RMSE unclipped", "RMSE clipped", "RMSE bounded", "NMAE unclipped", "NMAE clipped", "NMAE bounded", "largest prediction", "percent outside [1, 5]")
+  numbers <- if (size == "100K") c(0.9543, 0.9486, 0.9434, 0.1882, 0.1874, 0.1871, 5.95, 0.69) else c(0.8670, 0.8666, 0.8618, 0.1709, 0.1706,
+                                                            0.1698, 6.13, 0.79)
+  what <- c("RMSE unclipped", "RMSE clipped", "RMSE bounded", "NMAE unclipped", "NMAE clipped", "NMAE bounded", "largest prediction",
+            "percent outside [1, 5]")
   for (k in seq_along(what)) claim(sprintf("Tables 1 and 2, movielens%s: %s", size, what[k]), numbers[k], NA, 0, needs_data)
 }
 
@@ -42,10 +45,12 @@ claim("Table 2, ratings drawn here: few predictions are outside the range (less 
 n <- if (extended) 400 else 144
 N <- n^1.5
 even <- rademacher_trace(sim_completion(n, n, n_obs = N)$x, t = n, draws = 50, threads = 1)
-rows <- rademacher_trace(data.frame(i = rep(seq_len(sqrt(n)), each = n), j = rep(seq_len(n), sqrt(n))), t = n, draws = 50, dims = c(n, n), threads = 1)
+rows <- rademacher_trace(data.frame(i = rep(seq_len(sqrt(n)), each = n), j = rep(seq_len(n), sqrt(n))), t = n, draws = 50, dims = c(n, n),
+                         threads = 1)
 story <- sprintf("E|Gamma| %.1f spread evenly, %.1f in full rows, n = %d", even$norm, rows$norm, n)
 claim("Section 5: cells in full rows are worth less than evenly spread ones", TRUE, even$norm < rows$norm, 0, story)
-claim("Section 5: full rows at N = n^1.5 have complexity of order one (E|Gamma| about sqrt(n) + n^(1/4))", sqrt(n) + n^0.25, rows$norm, 0.1 * sqrt(n), story)
+claim("Section 5: full rows at N = n^1.5 have complexity of order one (E|Gamma| about sqrt(n) + n^(1/4))", sqrt(n) + n^0.25, rows$norm,
+      0.1 * sqrt(n), story)
 claim("Section 5: evenly spread cells have E|Gamma| about 2 sqrt(N / n)", 2 * sqrt(N / n), even$norm, 0.15 * 2 * sqrt(N / n), story)
 
 # Theorem 7: the instance obeys the trace norm, and its unseen half cannot be predicted.

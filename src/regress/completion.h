@@ -13,9 +13,6 @@
 //   complete_frank_wolfe the constrained form
 #pragma once
 
-#include <algorithm>
-#include <limits>
-
 #include "core/convergence.h"
 #include "core/monitor.h"
 #include "core/rng.h"
@@ -70,9 +67,7 @@ Certificate certify(const ObservedCells& cells, const ThinSvd& w, double lambda,
                     Monitor& monitor);
 
 // The floor keeps an interpolating fit, whose objective goes to zero with lambda, from asking for the impossible.
-inline double gap_scale(const ObservedCells& cells, double objective) {
-  return std::max(std::max(objective, 1e-6 * cells.total), std::numeric_limits<double>::min());
-}
+inline double gap_scale(const ObservedCells& cells, double objective) { return std::max(objective, 1e-6 * cells.total); }
 
 // `start` may be empty (rank 0). All throw InputError for lambda <= 0.
 CompletionResult complete_als(const ObservedCells& cells, double lambda, const Factors& start, const CompletionOptions& options,

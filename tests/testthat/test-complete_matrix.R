@@ -79,7 +79,8 @@ test_that("explicit zeros are observed, missing cells are not, repeats weigh or 
   once <- complete_matrix(sim$cells, dims = c(15, 12), lambda = 2)
   twice <- complete_matrix(rbind(sim$cells, sim$cells), dims = c(15, 12), lambda = 4)
   expect_equal(twice$objective, 2 * once$objective, tolerance = 2e-6)
-  expect_equal(complete_matrix(rbind(sim$cells, sim$cells), dims = c(15, 12), lambda = 2, repeats = "mean")$objective, once$objective, tolerance = 2e-6)
+  expect_equal(complete_matrix(rbind(sim$cells, sim$cells), dims = c(15, 12), lambda = 2, repeats = "mean")$objective, once$objective,
+               tolerance = 2e-6)
   spread <- sim$cells
   spread$value[1] <- spread$value[1] + 1
   spread <- rbind(sim$cells, spread)  # one cell with two values half apart from their mean: 2 * 0.25 in the loss, whatever the fit
@@ -225,7 +226,8 @@ test_that("scales do not matter", {
 })
 
 test_that("edge cases: one row, one cell, constant, empty rows and columns, all zero", {
-  expect_equal(as.vector(as.matrix(suppressWarnings(complete_matrix(matrix(c(3, NA, 4), 1), lambda = 2)))), c(3, 0, 4) * (5 - 1) / 5, tolerance = 1e-5)
+  expect_equal(as.vector(as.matrix(suppressWarnings(complete_matrix(matrix(c(3, NA, 4), 1), lambda = 2)))), c(3, 0, 4) * (5 - 1) / 5,
+               tolerance = 1e-5)
   expect_equal(complete_matrix(data.frame(i = 1, j = 1, value = 2), lambda = 1)$d[[1]], 1.5, tolerance = 1e-5)
   x <- matrix(1, 5, 4)
   x[2, 3] <- NA
