@@ -73,7 +73,7 @@
 #'   all atoms, `TRUE`), `step` and `epochs` (of `"sgd"`:
 #'   the first step, by default 0.1 over the root mean square, and 100).
 #' @param start A fit to start from.
-#' @param threads Number of threads; `NULL` for the session's default.
+#' @param threads Number of threads; `NULL` for the session's default, or one where there are few cells.
 #' @return An object of class `granary_trace_completion`: lists `u`, `d` and `v` with the singular vectors and values per penalty, `lambda`,
 #'   `rank`, `trace_norm`, `objective`, `loss`, `gap`,
 #'   `certified`, `bound`, the centres `row` and `col`, and `convergence`.
@@ -127,7 +127,7 @@ complete_matrix <- function(x, lambda = NULL, nlambda = 20, bound = NULL, model 
   per_lambda <- (if (model == "bounded") unit^2 else unit) / (if (scale == "mean") about$observations else 1)
   penalty <- completion_penalty(lambda, trace_norm, nlambda, lambda_min_ratio, about$lambda_max, per_lambda, unit)
   from <- completion_start(start, cells, if (model == "bounded") 1 else unit)
-  threads <- thread_count(threads)
+  threads <- completion_threads(threads, cells)
   results <- if (about$total == 0 && model %in% c("trace", "clipped")) {
     rep(list(zero_completion(cells, about)), length(penalty$value))  # nothing but zeros: so is the fit
   } else {
@@ -163,6 +163,11 @@ new_completion <- function(results, cells, penalty, units, call) {
     observed = units$about$cells, observations = units$about$observations, scale = units$scale, trace = lapply(results, function(r) r$trace * square),
     call = call, convergence = convergence
   )
+}
+
+# Sweeps over few cells are over before a second thread has started; an explicit number is taken at its word.
+completion_threads <- function(threads, cells) {
+  if (is.null(threads) && length(cells$i) < 50000L) 1L else thread_count(threads)
 }
 
 # A result of the core with W = 0 and nothing left to do.

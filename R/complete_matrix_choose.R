@@ -130,7 +130,7 @@ complete_baseline <- function(x, method = c("additive", "mean", "row", "column",
   scaled$value <- cells$value / unit
   about <- core_call(core_completion_cells(scaled, "trace", c(-1, 1)))
   result <- if (method == "hard") {
-    core_call(core_hard_impute(scaled, rank, settings, thread_count(threads), progress_bar("hard-impute")))
+    core_call(core_hard_impute(scaled, rank, settings, completion_threads(threads, cells), progress_bar("hard-impute")))
   } else {
     zero_completion(cells, about)
   }
