@@ -1,0 +1,341 @@
+#' Rademacher complexity of matrices of bounded trace norm
+#'
+#' How well matrices of trace norm at most `t` can fit random signs on the cells that were actually observed, by Monte Carlo and in closed form.
+#' It is what
+#' decides how far the error on unseen cells can be from that on the observed ones.
+#'
+#' @details
+#' With \eqn{N}{N} observed values, \eqn{h_{ij}}{h_ij} of them in cell \eqn{(i,j)}{(i, j)}, and \eqn{\Gamma_{ij}}{Gamma_ij} a sum of
+#' \eqn{h_{ij}}{h_ij} random signs, the complexity of
+#' \eqn{\{\|W\|_{tr} \le t\}}{|W|_tr <= t} is exactly \eqn{(t/N) E\|\Gamma\|_{sp}}{(t / N) E|Gamma|_sp}; a loss with Lipschitz constant \eqn{l}{l}
+#' multiplies it by at most \eqn{l}{l}.
+#'
+#' * `type = "transductive"`: distinct cells, each counted once.
+#' * `type = "inductive"`: cells drawn with replacement. For a loss bounded by \eqn{b_l}{b_l} heavily hit cells are split off (proof of Theorem
+#'   2): the minimum over
+#'   \eqn{p}{p} of \deqn{\frac{b_l}{N} \sum_{h > p} E|\mbox{sum of } h \mbox{ signs}| + \frac{l t}{N} E\|Z_p\|_{sp}}{(b_l / N) sum_(h > p) E|sum
+#'   of h signs| + (l t / N) E|Z_p|_sp} with
+#'   \eqn{Z_p}{Z_p} the part of \eqn{\Gamma}{Gamma} on cells with \eqn{h \le p}{h <= p}.
+#' * with `max_abs = b`, the class also has \eqn{|W_{ij}| \le b}{|W_ij| <= b} (Theorem 4), and the spectral norm gives way to the dual norm of
+#'   Lemma 12, [trace_max_dual()]. Dense.
+#'
+#' The closed forms hold up to a universal constant \eqn{C}{C} that is not known; they are printed with `C = 1`, for comparing patterns of cells,
+#' not as bounds.
+#'
+#' @param S The observed cells: a matrix with `NA`, a sparse matrix, a data frame with `i` and `j` (and `value`, if it has one), or a fit of
+#'   [complete_matrix()].
+#' @param t Bound on the trace norm.
+#' @param draws Number of draws of signs.
+#' @param type Cells without or with repetition.
+#' @param lipschitz,loss_bound Lipschitz constant and bound of the loss. Without `loss_bound` nothing is split off.
+#' @param max_abs Bound on the entries, or `NULL`.
+#' @param dims Numbers of rows and columns, for a data frame.
+#' @param threads Number of threads; `NULL` for the session's default.
+#' @return An object of class `granary_rademacher`: `value` with its standard error `se`, `norm` (mean spectral or dual norm), the chosen
+#'   `threshold` p, and `analytic`, the closed forms.
+#' @section Which method when:
+#' Before trusting a completion: the value says how informative the *pattern* of cells is, whatever their values. Evenly spread cells need about n
+#' of them, concentrated ones
+#' \eqn{n^{3/2}}{n^1.5}.
+#' @inherit complete_matrix references
+#' @family completion
+#' @export
+#' @examples
+#' set.seed(1)
+#' even <- sim_completion(50, 50, rank = 2, n_obs = 500)
+#' rows <- data.frame(i = rep(1:10, each = 50), j = rep(1:50, 10))
+#' rademacher_trace(even$x, t = 50, draws = 20)
+#' rademacher_trace(rows, t = 50, draws = 20, dims = c(50, 50))
+rademacher_trace <- function(S, t, draws = 200, type = c("transductive", "inductive"), lipschitz = 1, loss_bound = NULL, max_abs = NULL, dims = NULL,
+                             threads = NULL) {
+  call <- match.call()
+  type <- check_choice(type, c("transductive", "inductive"))
+  t <- check_number(t, lower = 0, strict_lower = TRUE)
+  draws <- check_count(draws, lower = 2, upper = 1e6)
+  lipschitz <- check_number(lipschitz, lower = 0, strict_lower = TRUE)
+  loss_bound <- check_number(loss_bound, lower = 0, strict_lower = TRUE, allow_null = TRUE)
+  max_abs <- check_number(max_abs, lower = 0, strict_lower = TRUE, allow_null = TRUE)
+  cells <- pattern_cells(S, dims, type)
+  counts <- cell_counts(cells)
+  if (type == "transductive") counts$h <- rep(1, length(counts$h))
+  N <- sum(counts$h)
+  if (!is.null(max_abs) && as.double(cells$rows) * cells$cols > 1e6) {
+    abort_input("`max_abs` works on the dense matrix, which must have at most a million cells here.", "max_abs")
+  }
+  thresholds <- Inf
+  if (!is.null(loss_bound) && is.null(max_abs) && type == "inductive") thresholds <- c(0, sort(unique(counts$h)))
+  norms <- core_call(core_sign_norms(cells, thresholds, t, if (is.null(max_abs)) 0 else max_abs, draws, core_seed(), thread_count(threads),
+                                     progress_bar("random signs")))
+  radius <- if (is.null(max_abs)) t else 1  # the dual norm holds both radii
+  first <- vapply(thresholds, function(p) {
+    heavy <- counts$h[counts$h > p]
+    if (length(heavy) == 0L) 0 else loss_bound * sum(core_mean_absolute_sum(heavy)) / N
+  }, 0)
+  values <- first + lipschitz * radius * colMeans(norms) / N
+  best <- which.min(values)
+  structure(
+    list(value = values[best], se = lipschitz * radius * stats::sd(norms[, best]) / sqrt(draws) / N, norm = mean(norms[, best]),
+         norm_se = stats::sd(norms[, best]) / sqrt(draws), threshold = thresholds[best], type = type, t = t, observations = N, draws = draws,
+         dim = c(cells$rows, cells$cols), max_abs = max_abs, analytic = analytic_bounds(counts, cells, t, lipschitz, loss_bound, max_abs, type),
+         call = shorten_call(call)),
+    class = "granary_rademacher"
+  )
+}
+
+#' @export
+print.granary_rademacher <- function(x, ...) {
+  cli::cat_line("Rademacher complexity (", x$type, ") of ", x$dim[1L], " x ", x$dim[2L], " matrices with trace norm at most ", format(x$t,
+                                                            digits = 4L),
+                if (!is.null(x$max_abs)) paste0(" and entries at most ", format(x$max_abs, digits = 4L)))
+  print_call(x$call)
+  cli::cat_line(format(x$observations, big.mark = ","), " observed values: ", format(x$value, digits = 4L), " (standard error ", format(x$se,
+                                                            digits = 2L), ", ",
+                x$draws, " draws)")
+  cli::cat_line("mean ", if (is.null(x$max_abs)) "spectral" else "dual", " norm of the signs ", format(x$norm, digits = 4L),
+                if (is.finite(x$threshold)) paste0("; cells seen more than ", x$threshold, " times are charged with the loss bound"))
+  cli::cat_line("closed forms with C = 1: ", paste(names(x$analytic), format(x$analytic, digits = 3L), collapse = ", "))
+  invisible(x)
+}
+
+# The pattern alone: values, where there are any, do not matter.
+pattern_cells <- function(S, dims, type, arg = "S") {
+  if (missing(S)) fail_missing(arg)
+  if (inherits(S, "granary_trace_completion")) {
+    cells <- S$cells
+  } else {
+    if (is.data.frame(S) && all(c("i", "j") %in% names(S)) && !("value" %in% names(S))) S$value <- rep(1, nrow(S))
+    cells <- completion_cells(S, "weight", dims, arg)
+  }
+  cells$value <- rep(1, length(cells$i))
+  cells$weighted <- type == "inductive"
+  cells
+}
+
+cell_counts <- function(cells) {
+  h <- rle(sort(cells$i + as.double(cells$rows) * cells$j))
+  list(h = h$lengths, i = h$values %% cells$rows, j = h$values %/% cells$rows)
+}
+
+# Theorems 2, 4 and 6 with C = 1. The first form of Theorem 6 as in its proof: Latala's third term is a fourth root.
+analytic_bounds <- function(counts, cells, t, l, b_l, b, type) {
+  m <- cells$rows
+  n <- cells$cols
+  N <- sum(counts$h)
+  sides <- sqrt(m) + sqrt(n)
+  if (type == "inductive") {
+    return(c(theorem2 = if (!is.null(b_l)) sqrt(9 * l * b_l * t * sides / N), theorem4 = if (!is.null(b)) l * sqrt(9 * b * t * sides / N),
+             lemma11 = l * t * (sqrt(max(rowsum(counts$h, counts$i))) + sqrt(max(rowsum(counts$h, counts$j))) + (3 * sum(counts$h^2))^0.25) / N))
+  }
+  M <- max(tabulate(counts$j + 1))
+  R <- max(tabulate(counts$i + 1))
+  c(theorem6 = l * t * 3 * sides / (2 * N), counts = l * t * (sqrt(M) + sqrt(R) + N^0.25) / N,
+    log_form = l * t * max(sqrt(M), sqrt(R)) * log(min(m, n))^0.25 / N)
+}
+
+#' The dual norm of trace norm and largest entry
+#'
+#' The largest \eqn{\langle G, W\rangle}{<G, W>} over matrices with \eqn{\|W\|_{tr} \le t}{|W|_tr <= t} and \eqn{|W_{ij}| \le b}{|W_ij| <= b},
+#' which by Lemma 12 of the paper is
+#' \deqn{\min_{Y + Z = G} b \|Y\|_1 + t \|Z\|_{sp}.}{min over Y + Z = G of b |Y|_1 + t |Z|_sp.}
+#'
+#' @details Solved by the alternating direction method with a duality gap: `value` is attained by the decomposition, and `W` is feasible with
+#' \eqn{\langle G, W\rangle}{<G, W>} at least `value` minus `gap`.
+#'
+#' @param G A numeric matrix.
+#' @param t,b The radii.
+#' @param tol Relative duality gap at which to stop.
+#' @param max_iter Largest number of iterations.
+#' @return A list of class `granary_trace_max_dual` with `value`, `Y`, `Z`, `W`, `gap` and `convergence`.
+#' @section Which method when: As a sharper complexity than either norm alone, through the argument `max_abs` of [rademacher_trace()]; on its own
+#' for checks.
+#' @inherit complete_matrix references
+#' @family completion
+#' @export
+#' @examples
+#' G <- rbind(c(3, 1), c(-1, 2))
+#' trace_max_dual(G, t = 2, b = 0.8)
+trace_max_dual <- function(G, t, b, tol = 1e-6, max_iter = 20000) {
+  call <- match.call()
+  G <- check_matrix(G)
+  t <- check_number(t, lower = 0, strict_lower = TRUE)
+  b <- check_number(b, lower = 0, strict_lower = TRUE)
+  tol <- check_number(tol, lower = 0, strict_lower = TRUE)
+  max_iter <- check_count(max_iter)
+  size <- max(abs(G), .Machine$double.xmin)
+  found <- core_call(core_mixed_dual_norm(G / size, t / max(t, b), b / max(t, b), tol, max_iter))
+  scale <- size * max(t, b)
+  fit <- new_fit("trace_max_dual", value = found$value * scale, Y = G - found$Z * size, Z = found$Z * size, W = found$W * max(t, b),
+                 gap = found$convergence$gap * scale,
+                 call = call, convergence = found$convergence)
+  fit$convergence$gap <- fit$gap
+  check_convergence(fit)
+  fit
+}
+
+#' What a completion guarantees for unseen cells
+#'
+#' Bounds the error of a completion on cells it has not seen by that on the cells it has, for the actual pattern of cells.
+#'
+#' @details
+#' Transductive (Theorem 5): when the cells of training and test together were split at random into equal halves, with probability at least \eqn{1
+#' - \delta}{1 - delta}
+#' \deqn{\mbox{test} \le \mbox{train} + 4 R + b_l \frac{11 + 4 \sqrt{\log(1/\delta)}}{\sqrt{N_{train}}}}{test <= train + 4 R + b_l (11 + 4
+#' sqrt(log(1 / delta))) / sqrt(N_train)}
+#' with \eqn{R}{R} the complexity of [rademacher_trace()] on all the cells, times the Lipschitz constant of the loss. Inductive (Theorem 1), for
+#' cells drawn
+#' independently: \eqn{\mbox{train} + 2 R + b_l \sqrt{2 \log(2/\delta) / N}}{train + 2 R + b_l sqrt(2 log(2 / delta) / N)}.
+#'
+#' Losses are those of predictions clipped to `bound`, so that they are bounded: absolute (\eqn{l = 1}{l = 1}, \eqn{b_l = hi - lo}{b_l = hi - lo})
+#' or squared (\eqn{l = 2 (hi - lo)}{l = 2 (hi - lo)},
+#' \eqn{b_l = (hi - lo)^2}{b_l = (hi - lo)^2}). The class is that of the trace norm of the fit; strictly it should be fixed before seeing the
+#' data. For a sigmoid fit the Lipschitz
+#' constant of the link, \eqn{(hi - lo)/4}{(hi - lo) / 4}, multiplies. A bound above \eqn{b_l}{b_l} is vacuous, and often is one: cells in the
+#' order of
+#' \eqn{t \sqrt{n}}{t sqrt(n)} are needed.
+#'
+#' @param fit A fit of [complete_matrix()].
+#' @param S_test The cells to be predicted, in any form [complete_matrix()] takes (values are not used), for the transductive bound; `NULL` for
+#'   the inductive one.
+#' @param delta Probability that the bound fails.
+#' @param loss Absolute or squared error.
+#' @param lambda One of the penalties of the fit; by default the last.
+#' @param bound Range of the values; by default that of the fit.
+#' @param draws,threads As in [rademacher_trace()].
+#' @return An object of class `granary_completion_bound`: `train`, `complexity`, `deviation`, `bound`, `vacuous`, `loss_bound`, and `rademacher`.
+#' @section Which method when: To judge patterns and sizes of samples. For an estimate rather than a guarantee use [cv_complete_matrix()].
+#' @inherit complete_matrix references
+#' @family completion
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_completion(40, 30, rank = 1, n_obs = 600)
+#' half <- sample(nrow(sim$cells), 300)
+#' fit <- complete_matrix(sim$cells[half, ], dims = c(40, 30), lambda = 5, bound = 4, model = "clipped")
+#' completion_bound(fit, sim$cells[-half, ], draws = 20)
+completion_bound <- function(fit, S_test = NULL, delta = 0.05, loss = c("absolute", "squared"), lambda = NULL, bound = NULL, draws = 200,
+                             threads = NULL) {
+  call <- match.call()
+  if (!inherits(fit, "granary_trace_completion")) fail_input("fit", "a fit of complete_matrix()", describe(fit))
+  delta <- check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
+  loss <- check_choice(loss, c("absolute", "squared"))
+  at <- completion_at(fit, lambda)
+  if (is.null(bound)) bound <- fit$bound
+  if (is.null(bound)) abort_input("`bound` must be given, as c(lo, hi), for a fit without one: unbounded losses have no guarantee.", "bound")
+  bound <- completion_bounds(bound, "clipped", fit$cells)
+  width <- diff(bound)
+  b_l <- if (loss == "absolute") width else width^2
+  lipschitz <- (if (loss == "absolute") 1 else 2 * width) * (if (fit$model == "bounded") width / 4 else 1)
+  prediction <- pmin(pmax(predict_cells(fit, at, fit$cells$i, fit$cells$j, "response"), bound[1L]), bound[2L])
+  error <- abs(prediction - fit$cells$original)
+  train <- mean(if (loss == "absolute") error else error^2)
+  t <- fit$trace_norm[at]
+  if (t == 0) t <- .Machine$double.xmin
+  N <- length(fit$cells$i)
+  if (is.null(S_test)) {
+    complexity <- rademacher_trace(fit, t, draws, "inductive", lipschitz, b_l, threads = threads)
+    parts <- c(2 * complexity$value, b_l * sqrt(2 * log(2 / delta) / N))
+  } else {
+    if (is.data.frame(S_test) && !("value" %in% names(S_test))) S_test$value <- rep(1, nrow(S_test))
+    test <- test_cells(fit, S_test, "S_test")
+    both <- data.frame(i = c(fit$cells$i, test$i) + 1L, j = c(fit$cells$j, test$j) + 1L)
+    if (anyDuplicated(both) > 0L) {
+      abort_input("`S_test` must be cells that the fit has not seen, each once: the transductive bound is for distinct cells.", "S_test")
+    }
+    if (length(test$i) != N) {
+      warn_input(sprintf("Theorem 5 is stated for as many test cells as training cells; here there are %d and %d.", length(test$i), N), "S_test")
+    }
+    complexity <- rademacher_trace(both, t, draws, "transductive", lipschitz, dims = fit$dim, threads = threads)
+    parts <- c(4 * complexity$value, b_l * (11 + 4 * sqrt(log(1 / delta))) / sqrt(N))
+  }
+  total <- train + sum(parts)
+  structure(
+    list(train = train, complexity = parts[1L], deviation = parts[2L], bound = total, vacuous = total >= b_l, loss = loss, loss_bound = b_l,
+         delta = delta,
+         type = complexity$type, rademacher = complexity, call = shorten_call(call)),
+    class = "granary_completion_bound"
+  )
+}
+
+#' @export
+print.granary_completion_bound <- function(x, ...) {
+  cli::cat_line("Bound on the mean ", x$loss, " error of unseen cells (", x$type, "), with probability ", format(1 - x$delta))
+  print_call(x$call)
+  cli::cat_line(format(x$train, digits = 4L), " on the observed cells + ", format(x$complexity, digits = 4L), " complexity + ", format(x$deviation,
+                                                            digits = 4L),
+                " deviation = ", format(x$bound, digits = 4L))
+  if (x$vacuous) cli::cat_line("Vacuous: no prediction inside the range can be off by more than ", format(x$loss_bound, digits = 4L), ".")
+  invisible(x)
+}
+
+#' Matrices with holes to try completions on
+#'
+#' @details
+#' `type = "gaussian"`: \eqn{W = A B'}{W = A B'} with standard normal factors over \eqn{rank^{1/4}}{rank^(1/4)} each, so that entries have
+#' variance one, plus normal noise. `"ratings"`: whole numbers from 1 to 5, the
+#' rounded and clipped \eqn{3 + 1.2 W}{3 + 1.2 W} plus noise. `"lower_bound"`: Theorem 7's instance, random signs on the first
+#' \eqn{\lfloor t/\sqrt{n} \rfloor}{floor(t / sqrt(n))} rows of an n x n matrix and zero elsewhere: its trace norm is at most `t`, and no method
+#' can predict its unseen cells, so with fewer than
+#' \eqn{t\sqrt{n}/2}{t sqrt(n) / 2} cells completion must fail; cells are drawn from those rows.
+#'
+#' Cells are drawn without replacement, uniformly or with row activity and column popularity falling as a power of the rank of the row or column.
+#'
+#' @param m,n Numbers of rows and columns (equal for `"lower_bound"`).
+#' @param rank Rank of the signal.
+#' @param n_obs Number of observed cells.
+#' @param sampling How cells are drawn.
+#' @param noise Standard deviation of the noise.
+#' @param type What the matrix looks like.
+#' @param exponent Power of the decay of row activity under `"power"` sampling.
+#' @param t Trace norm for `"lower_bound"`.
+#' @return A list: `x` (a matrix with `NA`), `cells` (data frame of the observed cells), `test` (data frame of the others, with their values),
+#'   `signal` (the matrix without noise).
+#' @section Which method when: To see when completion works (evenly spread cells, low rank) and when it must fail (`"lower_bound"`).
+#' @inherit complete_matrix references
+#' @family completion
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_completion(20, 15, rank = 2, n_obs = 100)
+#' str(sim$cells)
+#' hard <- sim_completion(25, 25, n_obs = 50, type = "lower_bound", t = 25)
+#' sum(svd(hard$signal)$d)
+sim_completion <- function(m, n, rank = 2, n_obs, sampling = c("uniform", "power"), noise = 0, type = c("gaussian", "ratings", "lower_bound"),
+                           exponent = 1.2,
+                           t = n) {
+  m <- check_count(m, upper = 1e6)
+  n <- check_count(n, upper = 1e6)
+  if (as.double(m) * n > 2^28) abort_input("`m` times `n` must be at most 2^28: the simulation holds the whole matrix.", "m")
+  rank <- check_count(rank, upper = min(m, n))
+  sampling <- check_choice(sampling, c("uniform", "power"))
+  noise <- check_number(noise, lower = 0)
+  type <- check_choice(type, c("gaussian", "ratings", "lower_bound"))
+  exponent <- check_number(exponent, lower = 0, upper = 100)
+  rows <- m
+  if (type == "lower_bound") {
+    if (m != n) abort_input("`m` and `n` must be equal for type \"lower_bound\".", "m")
+    t <- check_number(t, lower = sqrt(n), upper = n^1.5)
+    rows <- floor(t / sqrt(n))
+    signal <- matrix(0, m, n)
+    signal[seq_len(rows), ] <- sample(c(-1, 1), rows * n, replace = TRUE)
+  } else {
+    signal <- matrix(stats::rnorm(m * rank), m) %*% matrix(stats::rnorm(rank * n), rank) / sqrt(rank)
+  }
+  n_obs <- check_count(n_obs, upper = as.double(rows) * n)
+  values <- signal + noise * stats::rnorm(m * n)
+  if (type == "ratings") values[] <- round(pmin(pmax(3 + 1.2 * signal + noise * stats::rnorm(m * n), 1), 5))
+  allowed <- if (rows < m) which(row(values) <= rows) else seq_along(values)
+  if (sampling == "uniform") {
+    seen <- allowed[sample.int(length(allowed), n_obs)]
+  } else {
+    activity <- sample(seq_len(m))^-exponent
+    popularity <- sample(seq_len(n))^(-exponent / 2)
+    # the n_obs smallest of independent exponentials with these rates are a sample without replacement with these odds
+    race <- stats::rexp(length(allowed)) / (activity[(allowed - 1L) %% m + 1L] * popularity[(allowed - 1L) %/% m + 1L])
+    seen <- allowed[order(race)[seq_len(n_obs)]]
+  }
+  seen <- sort(seen)
+  frame <- function(at) data.frame(i = (at - 1L) %% m + 1L, j = (at - 1L) %/% m + 1L, value = values[at])
+  x <- matrix(NA_real_, m, n)
+  x[seen] <- values[seen]
+  list(x = x, cells = frame(seen), test = frame(setdiff(allowed, seen)), signal = signal)
+}

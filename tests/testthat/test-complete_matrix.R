@@ -1,0 +1,276 @@
+low_rank <- function(m, n, rank = 2, share = 0.4, noise = 0.3, seed = 1) {
+  set.seed(seed)
+  sim_completion(m, n, rank = rank, n_obs = round(share * m * n), noise = noise)
+}
+objective <- function(x, w, lambda) sum((x - w)^2, na.rm = TRUE) + lambda * sum(svd(w)$d)
+
+test_that("with every cell observed the answer is the shrunk singular value decomposition", {
+  set.seed(1)
+  x <- matrix(rnorm(12 * 8), 12)
+  s <- svd(x)
+  expected <- s$u %*% (pmax(s$d - 1.5, 0) * t(s$v))
+  for (solver in c("als", "softimpute")) {
+    fit <- complete_matrix(x, lambda = 3, solver = solver, tol = 1e-9)
+    expect_equal(as.matrix(fit), expected, tolerance = 1e-4)
+    expect_equal(fit$objective, objective(x, expected, 3), tolerance = 1e-8)
+    expect_true(fit$certified)
+  }
+  expect_equal(complete_matrix(x, lambda = 2.001 * s$d[1])$rank, 0L)
+  expect_equal(complete_matrix(x, nlambda = 2)$lambda[1], 2 * s$d[1], tolerance = 1e-6)
+})
+
+test_that("solvers agree, gaps are true, the path warms up and sparse, triplet and matrix input are one", {
+  sim <- low_rank(40, 30)
+  fit <- complete_matrix(sim$x, nlambda = 6, lambda_min_ratio = 0.1)
+  soft <- complete_matrix(sim$x, lambda = fit$lambda, solver = "softimpute")
+  expect_equal(fit$objective, soft$objective, tolerance = 3e-6)
+  expect_true(all(fit$certified))
+  expect_true(all(fit$gap <= 1e-6 * fit$objective + 1e-12))
+  expect_true(all(diff(fit$trace_norm) > 0))
+  k <- 5
+  w <- as.matrix(fit, lambda = fit$lambda[k])
+  expect_equal(fit$objective[k], objective(sim$x, w, fit$lambda[k]), tolerance = 1e-8)
+  g <- ifelse(is.na(sim$x), 0, 2 * (sim$x - w))
+  expect_lte(svd(g)$d[1], fit$lambda[k] * (1 + 1e-4))
+  expect_equal(sum(g * w), fit$lambda[k] * fit$trace_norm[k], tolerance = 1e-4)
+  frame <- complete_matrix(sim$cells, lambda = fit$lambda[k], dims = c(40, 30))
+  sparse <- Matrix::sparseMatrix(i = sim$cells$i, j = sim$cells$j, x = sim$cells$value, dims = c(40, 30))
+  expect_equal(frame$objective, fit$objective[k], tolerance = 2e-6)
+  expect_equal(complete_matrix(sparse, lambda = fit$lambda[k])$objective, frame$objective)
+  expect_equal(complete_matrix(methods::as(sparse, "TsparseMatrix"), lambda = fit$lambda[k])$objective, frame$objective)
+  rows <- sample(40)
+  columns <- sample(30)
+  shuffled <- complete_matrix(sim$x[rows, columns], lambda = fit$lambda[k], tol = 1e-9)
+  flipped <- complete_matrix(t(sim$x), lambda = fit$lambda[k], tol = 1e-9)
+  exact <- complete_matrix(sim$x, lambda = fit$lambda[k], tol = 1e-9)
+  expect_equal(as.matrix(shuffled), as.matrix(exact)[rows, columns], tolerance = 1e-4)
+  expect_equal(as.matrix(flipped), t(as.matrix(exact)), tolerance = 1e-4)
+})
+
+test_that("softImpute finds no better objective at half our lambda", {
+  skip_if_not_installed("softImpute")
+  sim <- low_rank(50, 30)
+  fit <- complete_matrix(sim$x, lambda = 6)
+  peer <- getExportedValue("softImpute", "softImpute")(sim$x, rank.max = 20, lambda = 3, type = "svd", thresh = 1e-12, maxit = 5000)
+  w <- peer$u %*% (peer$d * t(peer$v))
+  theirs <- objective(sim$x, w, 6)
+  expect_equal(fit$objective, theirs, tolerance = 2e-6)
+  expect_gte(theirs, fit$objective - fit$gap)
+})
+
+test_that("the truth is recovered from half of the cells, better than by the baselines", {
+  for (seed in 1:3) {
+    sim <- low_rank(60, 50, rank = 2, share = 0.4, noise = 0.1, seed = seed)
+    fit <- complete_matrix(sim$x, nlambda = 10)
+    best <- min(completion_score(fit, sim$test)$rmse)
+    expect_lt(best, 0.2)
+    expect_lt(best, completion_score(complete_baseline(sim$x, "additive"), sim$test)$rmse / 3)
+    hard <- complete_baseline(sim$x, "hard", rank = 2)
+    expect_lt(completion_score(hard, sim$test)$rmse, 0.2)
+  }
+})
+
+test_that("explicit zeros are observed, missing cells are not, repeats weigh or count once", {
+  sparse <- methods::new("dgTMatrix", i = c(0L, 1L, 1L), j = c(0L, 0L, 1L), x = c(0, 2, 3), Dim = c(2L, 2L))
+  fit <- complete_matrix(sparse, lambda = 0.1)
+  expect_equal(fit$observed, 3)
+  expect_length(fitted(fit), 3L)
+  sim <- low_rank(15, 12)
+  once <- complete_matrix(sim$cells, dims = c(15, 12), lambda = 2)
+  twice <- complete_matrix(rbind(sim$cells, sim$cells), dims = c(15, 12), lambda = 4)
+  expect_equal(twice$objective, 2 * once$objective, tolerance = 2e-6)
+  expect_equal(complete_matrix(rbind(sim$cells, sim$cells), dims = c(15, 12), lambda = 2, repeats = "mean")$objective, once$objective,
+               tolerance = 2e-6)
+  spread <- sim$cells
+  spread$value[1] <- spread$value[1] + 1
+  spread <- rbind(sim$cells, spread)  # one cell with two values half apart from their mean: 2 * 0.25 in the loss, whatever the fit
+  fit <- complete_matrix(spread, dims = c(15, 12), lambda = 4)
+  expect_equal(fit$loss, sum(residuals(fit)^2), tolerance = 1e-8)
+  expect_equal(complete_matrix(sim$cells, dims = c(15, 12), lambda = 2 / nrow(sim$cells), scale = "mean")$objective * nrow(sim$cells), once$objective,
+               tolerance = 2e-6)
+})
+
+test_that("the constrained form agrees with the penalised one, by search and by Frank and Wolfe", {
+  sim <- low_rank(25, 20)
+  fit <- complete_matrix(sim$x, lambda = 5, tol = 1e-8)
+  search <- complete_matrix(sim$x, trace_norm = fit$trace_norm)
+  fw <- complete_matrix(sim$x, trace_norm = fit$trace_norm, solver = "fw")
+  plain <- suppressWarnings(complete_matrix(sim$x, trace_norm = fit$trace_norm, solver = "fw", control = list(corrective = FALSE), tol = 1e-2))
+  expect_equal(search$loss, fit$loss, tolerance = 1e-4)
+  expect_equal(fw$loss, fit$loss, tolerance = 1e-4)
+  expect_equal(search$lambda, 5, tolerance = 0.02)
+  expect_lte(fw$trace_norm, fit$trace_norm * (1 + 1e-6))
+  expect_lte(plain$loss - fit$loss, plain$gap + 1e-4 * fit$loss)
+})
+
+test_that("stochastic gradient comes near and follows the seed", {
+  sim <- low_rank(30, 20, share = 0.6)
+  best <- complete_matrix(sim$x, lambda = 4)
+  run <- function() {
+    set.seed(3)
+    suppressWarnings(complete_matrix(sim$x, lambda = 4, solver = "sgd", rank = 6, control = list(epochs = 150)))
+  }
+  fit <- run()
+  expect_lt(fit$objective, 1.15 * best$objective)
+  expect_gte(fit$objective, best$objective - best$gap)
+  expect_identical(fit$d, run()$d)
+})
+
+test_that("bounded predictions stay inside, shift with the data and are stationary", {
+  set.seed(2)
+  sim <- sim_completion(40, 30, rank = 3, n_obs = 500, type = "ratings", noise = 0.5)
+  fit <- complete_matrix(sim$x, model = "bounded", bound = c(1, 5), lambda = 10)
+  w <- as.matrix(fit)
+  expect_true(all(w > 1 & w < 5))
+  moved <- complete_matrix(sim$x + 7, model = "bounded", bound = c(8, 12), lambda = 10)
+  expect_equal(moved$objective, fit$objective, tolerance = 1e-4)
+  link <- predict(fit, type = "link")
+  expect_equal(w, 1 + 4 * plogis(link))
+  expect_equal(fit$objective, sum((sim$x - w)^2, na.rm = TRUE) + 10 * sum(svd(link)$d), tolerance = 1e-6)
+  g <- ifelse(is.na(sim$x), 0, 2 * (sim$x - w) * 4 * plogis(link) * (1 - plogis(link)))
+  expect_lte(svd(g)$d[1], 10 * 1.01)
+  clipped <- complete_matrix(sim$x, model = "clipped", bound = c(1, 5), lambda = 5)
+  expect_true(all(as.matrix(clipped) >= 1 & as.matrix(clipped) <= 5))
+  expect_error(complete_matrix(sim$x, model = "bounded", bound = c(2, 5), lambda = 5), "inside `bound`", class = "granary_error_input")
+})
+
+test_that("the entry constraint is obeyed and certified", {
+  sim <- low_rank(15, 12)
+  plain <- complete_matrix(sim$x, lambda = 3)
+  b <- max(abs(as.matrix(plain))) / 2
+  fit <- complete_matrix(sim$x, lambda = 3, model = "maxabs", bound = b)
+  expect_lte(max(abs(as.matrix(fit))), b + 1e-9)
+  expect_true(fit$certified)
+  expect_gt(fit$objective, plain$objective)
+  expect_equal(complete_matrix(sim$x, lambda = 3, model = "maxabs", bound = 100)$objective, plain$objective, tolerance = 1e-4)
+  box <- complete_matrix(sim$x, lambda = 3, model = "maxabs", bound = c(0, 1))
+  expect_true(all(as.matrix(box) >= 0 & as.matrix(box) <= 1))
+})
+
+test_that("centring: an additive matrix needs no singular values", {
+  x <- outer(1:10, 1:8, `+`) + 0
+  x[cbind(c(1, 4, 7), c(2, 5, 8))] <- NA
+  fit <- complete_matrix(x, lambda = 1, center = "both")
+  expect_equal(fit$rank, 0L)
+  expect_equal(as.matrix(fit), outer(1:10, 1:8, `+`) + 0, tolerance = 1e-6)
+  expect_equal(predict(complete_baseline(x, "row"), i = 1, j = 2), mean(x[1, ], na.rm = TRUE))
+  expect_equal(predict(complete_baseline(x, "column"), i = 1, j = 2), mean(x[, 2], na.rm = TRUE))
+  expect_equal(predict(complete_baseline(x, "mean"), i = 1, j = 2), mean(x, na.rm = TRUE))
+})
+
+test_that("methods: names, prediction, completion, update, scores", {
+  sim <- low_rank(20, 15)
+  dimnames(sim$x) <- list(paste0("r", 1:20), paste0("c", 1:15))
+  fit <- complete_matrix(sim$x, nlambda = 5)
+  expect_equal(dimnames(as.matrix(fit)), dimnames(sim$x))
+  expect_equal(predict(fit, c("r2", "r3"), c("c1", "c5")), as.matrix(fit)[cbind(2:3, c(1, 5))])
+  done <- predict(fit, type = "completed")
+  expect_equal(done[!is.na(sim$x)], sim$x[!is.na(sim$x)])
+  expect_equal(done[is.na(sim$x)], as.matrix(fit)[is.na(sim$x)])
+  expect_equal(predict(fit, 1:20, rep(1, 20), type = "completed"), unname(done[, 1]))
+  expect_equal(fitted(fit) + residuals(fit), sim$x[!is.na(sim$x)])
+  new <- update(fit, lambda = fit$lambda[5] / 1.5)
+  expect_equal(new$objective, complete_matrix(sim$x, lambda = fit$lambda[5] / 1.5)$objective, tolerance = 2e-6)
+  expect_equal(rownames(new$u[[1]]), rownames(sim$x))
+  expect_equal(update(fit)$lambda, fit$lambda)
+  score <- completion_score(fit, sim$test)
+  expect_equal(score$rmse[5], sqrt(mean((as.matrix(fit)[as.matrix(sim$test[, 1:2])] - sim$test$value)^2)))
+  expect_equal(coef(fit, lambda = fit$lambda[4])$d, fit$d[[4]])
+  expect_output(print(fit), "Matrix completion: 20 x 15")
+  expect_output(print(summary(fit)), "singular values")
+  expect_equal(nrow(tidy(fit)), 5L)
+  expect_equal(nrow(glance(fit)), 5L)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(fit))
+  expect_silent(plot(fit, type = "values"))
+  if (requireNamespace("ggplot2", quietly = TRUE)) expect_s3_class(ggplot2::autoplot(fit), "ggplot")
+})
+
+test_that("cross-validation finds the penalty that predicts, by folds and by splits", {
+  sim <- low_rank(40, 30, share = 0.5, noise = 0.5)
+  set.seed(1)
+  cv <- cv_complete_matrix(sim$x, folds = 4, nlambda = 10)
+  truth <- completion_score(cv$fit, sim$test)$rmse
+  expect_lt(truth[which.min(cv$table$mean)], min(truth) * 1.1)
+  expect_equal(predict(cv, i = 1:2, j = 1:2), predict(cv$fit, 1:2, 1:2, lambda = cv$lambda[which.min(cv$table$mean)]))
+  set.seed(1)
+  expect_identical(cv_complete_matrix(sim$x, folds = 4, nlambda = 10)$table, cv$table)
+  set.seed(1)
+  split <- cv_complete_matrix(sim$x, split = 0.2, times = 3, nlambda = 5, metric = "nmae", rule = "1se")
+  expect_true(all(split$table$mean > 0 & split$table$mean < 1))
+  expect_output(print(split), "normalised")
+  expect_error(cv_complete_matrix(sim$x, folds = 1), class = "granary_error_input")
+})
+
+test_that("the answer does not depend on threads", {
+  sim <- low_rank(120, 90)
+  expect_identical(complete_matrix(sim$x, lambda = 8, threads = 1)$d, complete_matrix(sim$x, lambda = 8, threads = 2)$d)
+  set.seed(1)
+  one <- rademacher_trace(sim$x, 10, draws = 10, threads = 1)$norm
+  set.seed(1)
+  expect_identical(rademacher_trace(sim$x, 10, draws = 10, threads = 2)$norm, one)
+})
+
+test_that("scales do not matter", {
+  sim <- low_rank(20, 15)
+  fit <- complete_matrix(sim$x, lambda = 3)
+  for (scale in c(1e-8, 1e8, 1e-160)) {
+    other <- complete_matrix(scale * sim$x, lambda = scale * 3)
+    expect_equal(other$d[[1]] / scale, fit$d[[1]], tolerance = 1e-6)
+  }
+  ratings <- round(pmin(pmax(sim$x, -2), 2))
+  near <- complete_matrix(ratings, lambda = 4, model = "bounded", bound = c(-3, 3))
+  far <- complete_matrix(1e6 * ratings, lambda = 4e12, model = "bounded", bound = c(-3e6, 3e6))
+  expect_equal(as.matrix(far) / 1e6, as.matrix(near), tolerance = 1e-4)
+})
+
+test_that("edge cases: one row, one cell, constant, empty rows and columns, all zero", {
+  expect_equal(as.vector(as.matrix(suppressWarnings(complete_matrix(matrix(c(3, NA, 4), 1), lambda = 2)))), c(3, 0, 4) * (5 - 1) / 5,
+               tolerance = 1e-5)
+  expect_equal(complete_matrix(data.frame(i = 1, j = 1, value = 2), lambda = 1)$d[[1]], 1.5, tolerance = 1e-5)
+  x <- matrix(1, 5, 4)
+  x[2, 3] <- NA
+  expect_equal(complete_matrix(x, lambda = 1)$rank, 1L)
+  x[2, ] <- NA
+  x[, 3] <- NA
+  expect_warning(fit <- complete_matrix(x, lambda = 1), "observed in 1 row and 1 column", class = "granary_warning_input")
+  expect_equal(as.matrix(fit)[2, ], numeric(4))
+  expect_equal(complete_matrix(matrix(0, 3, 3))$rank, 0L)
+  expect_equal(as.matrix(complete_matrix(rbind(1:4, 1:4) + 0, lambda = 1e-6)), rbind(1:4, 1:4) + 0, tolerance = 1e-4)
+})
+
+test_that("input errors name the argument", {
+  x <- matrix(c(1, NA, 2, 3), 2)
+  bad <- function(...) expect_error(complete_matrix(...), class = "granary_error_input")
+  bad(matrix(NA_real_, 2, 2))
+  bad(matrix(c(1, Inf), 1))
+  bad(x, lambda = 0)
+  bad(x, lambda = -1)
+  bad(x, lambda = 1, trace_norm = 1)
+  bad(x, solver = "fw")
+  bad(x, trace_norm = 1, solver = "sgd")
+  bad(x, trace_norm = 1, solver = "fw", rank = 2)
+  bad(x, model = "clipped")
+  bad(x, model = "bounded", bound = c(5, 1))
+  bad(x, model = "bounded", bound = c(0, 5), center = "row")
+  bad(x, model = "bounded", bound = c(0, 5), solver = "als")
+  bad(x, model = "bounded", bound = c(0, 5), trace_norm = 2)
+  bad(x, control = list(speed = 1))
+  bad(x, control = 3)
+  bad(x, dims = c(2, 2))
+  bad(x, start = 3)
+  bad(x, lambda = 1, start = complete_matrix(matrix(1:6 + 0, 3), lambda = 1))
+  bad(data.frame(i = 3, j = 1, value = 1), dims = c(2, 2))
+  bad(data.frame(i = 1.5, j = 1, value = 1))
+  bad(matrix("a"))
+  bad(matrix(1, 2001, 2001), model = "maxabs", bound = 2)
+  fit <- complete_matrix(x, lambda = 1)
+  expect_error(predict(fit, i = 1), class = "granary_error_input")
+  expect_error(predict(fit, i = 3, j = 1), class = "granary_error_input")
+  expect_error(predict(fit, i = "a", j = "b"), class = "granary_error_input")
+  expect_error(predict(fit, lambda = 2), class = "granary_error_input")
+  expect_error(completion_score(fit, matrix(1, 3, 3)), class = "granary_error_input")
+  expect_error(update(fit, speed = 1), class = "granary_error_input")
+  expect_warning(complete_matrix(low_rank(20, 20)$x, lambda = 1, max_iter = 1), class = "granary_warning_convergence")
+})

@@ -1,0 +1,115 @@
+test_that("complexities that are known exactly", {
+  one_row <- data.frame(i = 1, j = 1:9)
+  r <- rademacher_trace(one_row, t = 2, draws = 10, dims = c(5, 9))
+  expect_equal(r$norm, 3, tolerance = 1e-6)
+  expect_lt(r$norm_se, 1e-6)
+  expect_equal(r$value, 2 * 3 / 9, tolerance = 1e-6)
+  diagonal <- data.frame(i = 1:6, j = c(3, 1, 2, 6, 5, 4))
+  expect_equal(rademacher_trace(diagonal, t = 1, draws = 10)$norm, 1, tolerance = 1e-6)
+  expect_equal(rademacher_trace(diagonal, t = 1, draws = 10, lipschitz = 3)$value, 3 / 6, tolerance = 1e-6)
+})
+
+test_that("repeated cells: the split by hits is exact for one cell and never worse", {
+  cell <- data.frame(i = rep(1, 16), j = 1)
+  set.seed(1)
+  r <- rademacher_trace(cell, t = 100, draws = 50, type = "inductive", loss_bound = 1)
+  expect_equal(r$value, 2 ^ (1 - 16) * 8 * choose(16, 8) / 16, tolerance = 1e-9)  # charged with the bound of the loss
+  expect_equal(r$threshold, 0)
+  expect_equal(rademacher_trace(cell, t = 100, draws = 5)$observations, 1)  # transductive: distinct cells
+  set.seed(2)
+  sample_cells <- data.frame(i = sample(10, 200, TRUE), j = sample(10, 200, TRUE))
+  set.seed(3)
+  whole <- rademacher_trace(sample_cells, t = 10, draws = 40, type = "inductive")
+  set.seed(3)
+  split <- rademacher_trace(sample_cells, t = 10, draws = 40, type = "inductive", loss_bound = 1)
+  expect_lte(split$value, whole$value + 1e-12)
+})
+
+test_that("evenly spread cells are worth more than dense rows", {
+  set.seed(1)
+  n <- 60
+  even <- rademacher_trace(sim_completion(n, n, n_obs = 600)$x, t = n, draws = 20)
+  rows <- rademacher_trace(data.frame(i = rep(1:10, each = n), j = rep(1:n, 10)), t = n, draws = 20, dims = c(n, n))
+  expect_lt(even$norm, rows$norm)
+  expect_lt(even$analytic[["log_form"]], rows$analytic[["log_form"]])
+  expect_equal(even$analytic[["theorem6"]], rows$analytic[["theorem6"]])
+  expect_output(print(even), "closed forms")
+})
+
+test_that("the bound on entries only helps", {
+  set.seed(1)
+  cells <- sim_completion(8, 6, n_obs = 24)$cells
+  set.seed(2)
+  trace <- rademacher_trace(cells, t = 10, draws = 10, dims = c(8, 6))
+  set.seed(2)
+  both <- rademacher_trace(cells, t = 10, draws = 10, max_abs = 0.5, dims = c(8, 6))
+  expect_lt(both$value, trace$value)
+  expect_lte(both$value, 0.5 * 1.001)  # never above b
+  set.seed(2)
+  expect_equal(rademacher_trace(cells, t = 10, draws = 10, max_abs = 1e3, dims = c(8, 6))$value, trace$value, tolerance = 1e-2)
+})
+
+test_that("Lemma 12: the value lies between the bounds of weak duality", {
+  set.seed(1)
+  G <- matrix(rnorm(30), 6)
+  norm <- trace_max_dual(G, t = 8, b = 0.8)
+  expect_equal(norm$Y + norm$Z, G)
+  expect_equal(norm$value, 0.8 * sum(abs(norm$Y)) + 8 * svd(norm$Z)$d[1], tolerance = 1e-8)
+  expect_lte(max(abs(norm$W)), 0.8 + 1e-9)
+  expect_lte(sum(svd(norm$W)$d), 8 + 1e-7)
+  expect_gte(sum(G * norm$W), norm$value - norm$gap - 1e-9)
+  expect_lt(norm$gap, 1e-5 * norm$value)
+  expect_lt(norm$value, min(0.8 * sum(abs(G)), 8 * svd(G)$d[1]) * 0.999)  # where the printed proof would have equality
+  expect_equal(trace_max_dual(1e8 * G, t = 8, b = 0.8)$value, 1e8 * norm$value, tolerance = 1e-5)
+  expect_equal(trace_max_dual(0 * G, t = 1, b = 1)$value, 0)
+})
+
+test_that("guarantees for unseen cells hold and say when they are empty", {
+  set.seed(1)
+  sim <- sim_completion(30, 30, rank = 1, n_obs = 800)
+  half <- sample(800, 400)
+  fit <- complete_matrix(sim$cells[half, ], dims = c(30, 30), lambda = 10, bound = 5, model = "clipped")
+  bound <- completion_bound(fit, sim$cells[-half, ], draws = 20)
+  test <- mean(abs(predict(fit, sim$cells$i[-half], sim$cells$j[-half]) - sim$cells$value[-half]))
+  expect_gt(bound$bound, test)
+  expect_equal(bound$bound, bound$train + bound$complexity + bound$deviation)
+  expect_equal(bound$deviation, 10 * (11 + 4 * sqrt(log(20))) / sqrt(400))
+  expect_false(bound$vacuous)
+  expect_output(print(completion_bound(fit, sim$cells[-half, ], draws = 20, delta = 1e-6)), "Vacuous")
+  squared <- completion_bound(fit, sim$cells[-half, ], draws = 20, loss = "squared")
+  expect_equal(squared$loss_bound, 100)
+  inductive <- completion_bound(fit, draws = 20)
+  expect_equal(inductive$deviation, 10 * sqrt(2 * log(40) / 400))
+  expect_warning(completion_bound(fit, sim$cells[-half, ][1:50, ], draws = 5), class = "granary_warning_input")
+  expect_error(completion_bound(fit, sim$cells[half, ], draws = 5), "not seen", class = "granary_error_input")
+  plain <- complete_matrix(sim$cells[half, ], dims = c(30, 30), lambda = 10)
+  expect_error(completion_bound(plain, draws = 5), "`bound` must be given", class = "granary_error_input")
+})
+
+test_that("simulated matrices are what they say, and the lower-bound instance cannot be learnt", {
+  set.seed(1)
+  sim <- sim_completion(30, 20, rank = 3, n_obs = 100)
+  expect_equal(sum(!is.na(sim$x)), 100)
+  expect_equal(sum(svd(sim$signal)$d > 1e-8), 3)
+  expect_equal(nrow(sim$test), 500L)
+  power <- sim_completion(50, 40, n_obs = 400, sampling = "power")
+  uniform <- sim_completion(50, 40, n_obs = 400)
+  expect_gt(max(rowSums(!is.na(power$x))), max(rowSums(!is.na(uniform$x))))
+  ratings <- sim_completion(30, 20, n_obs = 100, type = "ratings", noise = 0.5)
+  expect_true(all(ratings$cells$value %in% 1:5))
+  hard <- sim_completion(36, 36, n_obs = 108, type = "lower_bound", t = 36)
+  expect_lte(sum(svd(hard$signal)$d), 36)
+  expect_true(all(hard$cells$i <= 6))
+  fit <- suppressWarnings(complete_matrix(hard$x, nlambda = 8))
+  expect_gt(min(completion_score(fit, hard$test)$rmse), 0.95)  # predicting zero scores one
+  expect_error(sim_completion(5, 4, n_obs = 5, type = "lower_bound"), class = "granary_error_input")
+  expect_error(sim_completion(5, 4, n_obs = 21), class = "granary_error_input")
+})
+
+test_that("bad input to the bounds is refused", {
+  expect_error(rademacher_trace(matrix(NA_real_, 2, 2), 1), class = "granary_error_input")
+  expect_error(rademacher_trace(diag(2), 0), class = "granary_error_input")
+  expect_error(rademacher_trace(diag(2), 1, draws = 1), class = "granary_error_input")
+  expect_error(trace_max_dual(diag(2), -1, 1), class = "granary_error_input")
+  expect_error(completion_bound(3), class = "granary_error_input")
+})
