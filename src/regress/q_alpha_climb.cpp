@@ -1,0 +1,164 @@
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+
+#include "../core/leading_eigenpair.h"
+#include "../core/parallel.h"
+#include "../core/spectral.h"
+#include "q_alpha_problem.h"
+
+namespace granary::regress {
+
+namespace {
+
+struct Climb {
+  VectorXd alpha;
+  MatrixXd basis;  // where `alpha` is the leading eigenvector of G
+  std::vector<double> path;
+  bool converged = false;
+};
+
+LinearOperator product_of(const QAlphaProblem& problem) {
+  return [&problem](ConstVectorRef a, VectorRef y) { problem.product(a, y); };
+}
+
+// The sign of an eigenvector is free; weights add up to something positive.
+void turn_positive(VectorXd& alpha) {
+  if (alpha.sum() < 0) alpha = -alpha;
+}
+
+// Rounds of "alpha <- leading eigenvector of G(Q); Q <- next basis". The eigenvector is found only as well as the progress of the
+// rounds deserves: the objective rises with every round whatever the accuracy, as Lanczos starts from the last alpha.
+Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_basis, double tol, int max_iter,
+             Monitor& monitor) {
+  Climb state;
+  LeadingEigenOptions inner;
+  inner.max_products = 40;
+  double change = 1;
+  for (int round = 1; round <= max_iter; ++round) {
+    problem.set_basis(basis);
+    inner.tol = std::max(std::min(1e-3, 0.03 * change), 1e-2 * tol);
+    LeadingEigenpair pair = leading_eigenpair(product_of(problem), alpha, inner, monitor);
+    change = (pair.vector - alpha).norm();
+    alpha.swap(pair.vector);
+    const double before = state.path.empty() ? 0 : state.path.back();
+    state.path.push_back(pair.value);
+    const double gain = std::abs(pair.value - before);
+    // At rest, and not only because Lanczos was content with its start: the next round then asks for more digits.
+    const bool at_rest = round > 1 && (change < tol || gain < 1e-2 * tol * std::abs(pair.value));
+    state.converged = at_rest && (pair.residual <= 0.1 * tol || pair.products >= inner.max_products);
+    if (at_rest) change = 0;
+    if (state.converged || round == max_iter) break;
+    turn_positive(alpha);
+    basis = exact_basis ? problem.leading_basis(alpha) : problem.next_basis(alpha);
+  }
+  turn_positive(alpha);
+  state.alpha = std::move(alpha);
+  state.basis = std::move(basis);
+  return state;
+}
+
+MatrixXd start_basis(QAlphaProblem& problem, int start, const Rng& rng) {
+  const Index n = problem.features();
+  if (start == 0) return problem.leading_basis(VectorXd::Constant(n, 1 / std::sqrt(static_cast<double>(n))));
+  Rng mine = rng.stream(static_cast<std::uint64_t>(start));
+  if (start % 2 == 1) return problem.leading_basis(problem.seeded_weights(static_cast<Index>(mine.below(n))));
+  return problem.random_basis(mine);
+}
+
+}  // namespace
+
+MatrixXd orthonormal_columns(const MatrixXd& z) {
+  return Eigen::HouseholderQR<MatrixXd>(z).householderQ() * MatrixXd::Identity(z.rows(), z.cols());
+}
+
+QAlphaResult climb(const ProblemMaker& make, const QAlphaOptions& options, const Rng& rng, Monitor& monitor) {
+  const Stopwatch clock;
+  const bool exact = options.method == QAlphaMethod::basic;
+  const Index n = make()->features();
+  const VectorXd equal = VectorXd::Constant(n, 1 / std::sqrt(static_cast<double>(n)));
+
+  // Halving: all starts go a few rounds, the best third some more, the best one to the end. Most of what a start can reach is
+  // decided early.
+  const int starts = std::max(1, options.n_start);
+  std::vector<Climb> climbs(starts);
+  std::vector<Index> order(starts);
+  for (int s = 0; s < starts; ++s) order[s] = s;
+  const auto follow = [&](Index count, int max_rounds, double tol) {
+    parallel_for(count, options.threads, monitor, [&](Index place) {
+      const std::unique_ptr<QAlphaProblem> problem = make();
+      Climb& mine = climbs[order[place]];
+      if (mine.path.empty()) {
+        const MatrixXd basis = start_basis(*problem, static_cast<int>(order[place]), rng);
+        mine = rounds(*problem, basis, equal, exact, tol, max_rounds, monitor);
+        return;
+      }
+      problem->resume(mine.alpha);
+      Climb rest = rounds(*problem, mine.basis, mine.alpha, exact, tol, max_rounds, monitor);
+      rest.path.insert(rest.path.begin(), mine.path.begin(), mine.path.end());
+      mine = std::move(rest);
+    });
+    const auto value = [&](Index s) { return climbs[s].path.back(); };
+    std::stable_sort(order.begin(), order.begin() + count, [&](Index a, Index b) { return value(a) > value(b); });
+    // Starts that meet at one summit differ by rounding: the first of them leads, on every machine.
+    auto lead = order.begin();
+    for (auto s = order.begin(); s != order.begin() + count; ++s) {
+      if (*s < *lead && value(*s) >= value(order[0]) * (1 - 1e-6)) lead = s;
+    }
+    std::rotate(order.begin(), lead, lead + 1);
+    monitor.progress(static_cast<double>(starts - count + 1) / (starts + 1));
+  };
+  int done = 0;
+  if (starts > 1) {
+    follow(starts, done = std::min(8, options.max_iter), options.tol);
+    const int more = std::min(24, options.max_iter - done);
+    if (starts > 3 && more > 0) {
+      follow((starts + 2) / 3, more, options.tol);
+      done += more;
+    }
+  }
+  if (done < options.max_iter) follow(1, options.max_iter - done, options.tol);
+
+  const Index best = order[0];
+  QAlphaResult result;
+  result.start_objectives.resize(starts);
+  for (int s = 0; s < starts; ++s) result.start_objectives[s] = climbs[s].path.back();
+
+  // The last alpha may be an eigenvector that is no longer the leading one; a start that knows nothing of it finds out, and how
+  // close the second is.
+  const std::unique_ptr<QAlphaProblem> problem = make();
+  Climb& top = climbs[best];
+  result.eigen_gap = 1;
+  for (int again = 0; again < 3; ++again) {
+    problem->resume(top.alpha);
+    problem->set_basis(top.basis);
+    if (n == 1) break;
+    EigenOptions eigen;
+    eigen.tol = 1e-8;
+    const EigenPairs two = top_eigenpairs(product_of(*problem), n, 2, Which::largest, eigen, monitor);
+    result.eigen_gap = two.values[0] > 0 ? 1 - std::max(0.0, two.values[1]) / two.values[0] : 0;
+    if (two.values[0] <= top.path.back() * (1 + 1e-6)) break;
+    VectorXd from = two.vectors.col(0);
+    turn_positive(from);
+    Climb rest = rounds(*problem, top.basis, from, exact, options.tol, options.max_iter, monitor);
+    rest.path.insert(rest.path.begin(), top.path.begin(), top.path.end());
+    top = std::move(rest);
+  }
+  VectorXd image(n);
+  problem->resume(top.alpha);
+  problem->set_basis(top.basis);
+  problem->product(top.alpha, image);
+  const double value = top.alpha.dot(image);
+  result.convergence.residual = value > 0 ? (image - value * top.alpha).norm() / value : 0;
+  result.alpha = std::move(top.alpha);
+  result.basis = std::move(top.basis);
+  result.path = std::move(top.path);
+  result.objective = value;
+  result.start_objectives[best] = value;
+  result.convergence.converged = top.converged;
+  result.convergence.iterations = static_cast<int>(result.path.size());
+  result.convergence.seconds = clock.seconds();
+  return result;
+}
+
+}  // namespace granary::regress
