@@ -537,6 +537,54 @@ core_kernel_gradient <- function(kernel, x, g, inputs) {
     .Call(`_granary_core_kernel_gradient`, kernel, x, g, inputs)
 }
 
+core_aso <- function(x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress) {
+    .Call(`_granary_core_aso`, x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress)
+}
+
+core_aso_target <- function(x, y, design, lambda, masked, groups, theta, loss, intercept, task_tol, max_iter, threads, progress) {
+    .Call(`_granary_core_aso_target`, x, y, design, lambda, masked, groups, theta, loss, intercept, task_tol, max_iter, threads, progress)
+}
+
+core_loss <- function(loss, prediction, y) {
+    .Call(`_granary_core_loss`, loss, prediction, y)
+}
+
+core_right_singular <- function(x, k) {
+    .Call(`_granary_core_right_singular`, x, k)
+}
+
+core_completion_cells <- function(x, model, bound) {
+    .Call(`_granary_core_completion_cells`, x, model, bound)
+}
+
+core_completion_path <- function(x, model, solver, penalty, constrained, bound, settings, start, seed, threads, progress) {
+    .Call(`_granary_core_completion_path`, x, model, solver, penalty, constrained, bound, settings, start, seed, threads, progress)
+}
+
+core_hard_impute <- function(x, rank, settings, threads, progress) {
+    .Call(`_granary_core_hard_impute`, x, rank, settings, threads, progress)
+}
+
+core_completion_certificate <- function(x, u, d, v, lambda) {
+    .Call(`_granary_core_completion_certificate`, x, u, d, v, lambda)
+}
+
+core_completion_centre <- function(x, rows, cols) {
+    .Call(`_granary_core_completion_centre`, x, rows, cols)
+}
+
+core_mixed_dual_norm <- function(g, t, b, tol, max_iter) {
+    .Call(`_granary_core_mixed_dual_norm`, g, t, b, tol, max_iter)
+}
+
+core_sign_norms <- function(x, thresholds, t, b, draws, seed, threads, progress) {
+    .Call(`_granary_core_sign_norms`, x, thresholds, t, b, draws, seed, threads, progress)
+}
+
+core_mean_absolute_sum <- function(h) {
+    .Call(`_granary_core_mean_absolute_sum`, h)
+}
+
 core_scaled_lasso <- function(x, y, lambda0, intercept, standardize, tol, max_iter, progress) {
     .Call(`_granary_core_scaled_lasso`, x, y, lambda0, intercept, standardize, tol, max_iter, progress)
 }
@@ -667,5 +715,29 @@ core_partition_cv <- function(tree, fold, folds, grid, depth, options, log_power
 
 core_store_rows <- function(x_buffer, y_buffer, at, x, y) {
     invisible(.Call(`_granary_core_store_rows`, x_buffer, y_buffer, at, x, y))
+}
+
+core_standardise_features <- function(x, centre) {
+    .Call(`_granary_core_standardise_features`, x, centre)
+}
+
+core_q_alpha <- function(x, k, method, criterion, spectrum, n_start, tol, max_iter, threads, seed, progress) {
+    .Call(`_granary_core_q_alpha`, x, k, method, criterion, spectrum, n_start, tol, max_iter, threads, seed, progress)
+}
+
+core_q_alpha_kernel <- function(v, k, criterion, n_start, tol, max_iter, threads, seed, progress) {
+    .Call(`_granary_core_q_alpha_kernel`, v, k, criterion, n_start, tol, max_iter, threads, seed, progress)
+}
+
+core_q_alpha_classes <- function(x, labels, gamma, k_within, k_between, tol, max_iter, progress) {
+    .Call(`_granary_core_q_alpha_classes`, x, labels, gamma, k_within, k_between, tol, max_iter, progress)
+}
+
+core_weighted_embedding <- function(x, alpha, k) {
+    .Call(`_granary_core_weighted_embedding`, x, alpha, k)
+}
+
+core_positivity_share <- function(n, mean, sd, replicates, threads, seed, progress) {
+    .Call(`_granary_core_positivity_share`, n, mean, sd, replicates, threads, seed, progress)
 }
 

@@ -1797,6 +1797,190 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_aso
+Rcpp::List core_aso(const Rcpp::List& x, const Rcpp::List& y, const Rcpp::IntegerVector& design, const Eigen::Map<Eigen::MatrixXd> lambda, const Rcpp::List& masked, const Rcpp::List& groups, std::vector<int> h, std::string loss, bool intercept, std::string variant, bool positive, int n_iter, double tol, double task_tol, int max_iter, int threads, SEXP progress);
+RcppExport SEXP _granary_core_aso(SEXP xSEXP, SEXP ySEXP, SEXP designSEXP, SEXP lambdaSEXP, SEXP maskedSEXP, SEXP groupsSEXP, SEXP hSEXP, SEXP lossSEXP, SEXP interceptSEXP, SEXP variantSEXP, SEXP positiveSEXP, SEXP n_iterSEXP, SEXP tolSEXP, SEXP task_tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type design(designSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type masked(maskedSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type groups(groupsSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type h(hSEXP);
+    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
+    Rcpp::traits::input_parameter< bool >::type intercept(interceptSEXP);
+    Rcpp::traits::input_parameter< std::string >::type variant(variantSEXP);
+    Rcpp::traits::input_parameter< bool >::type positive(positiveSEXP);
+    Rcpp::traits::input_parameter< int >::type n_iter(n_iterSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< double >::type task_tol(task_tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_aso(x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_aso_target
+Rcpp::List core_aso_target(const Rcpp::List& x, const Rcpp::List& y, const Rcpp::IntegerVector& design, const Eigen::Map<Eigen::MatrixXd> lambda, const Rcpp::List& masked, const Rcpp::List& groups, const Rcpp::List& theta, std::string loss, bool intercept, double task_tol, int max_iter, int threads, SEXP progress);
+RcppExport SEXP _granary_core_aso_target(SEXP xSEXP, SEXP ySEXP, SEXP designSEXP, SEXP lambdaSEXP, SEXP maskedSEXP, SEXP groupsSEXP, SEXP thetaSEXP, SEXP lossSEXP, SEXP interceptSEXP, SEXP task_tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type design(designSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type masked(maskedSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type groups(groupsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
+    Rcpp::traits::input_parameter< bool >::type intercept(interceptSEXP);
+    Rcpp::traits::input_parameter< double >::type task_tol(task_tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_aso_target(x, y, design, lambda, masked, groups, theta, loss, intercept, task_tol, max_iter, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_loss
+Rcpp::List core_loss(std::string loss, const Rcpp::NumericVector& prediction, const Rcpp::NumericVector& y);
+RcppExport SEXP _granary_core_loss(SEXP lossSEXP, SEXP predictionSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type prediction(predictionSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_loss(loss, prediction, y));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_right_singular
+Eigen::MatrixXd core_right_singular(const Rcpp::List& x, int k);
+RcppExport SEXP _granary_core_right_singular(SEXP xSEXP, SEXP kSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_right_singular(x, k));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_completion_cells
+Rcpp::List core_completion_cells(Rcpp::List x, std::string model, std::vector<double> bound);
+RcppExport SEXP _granary_core_completion_cells(SEXP xSEXP, SEXP modelSEXP, SEXP boundSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< std::string >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type bound(boundSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_completion_cells(x, model, bound));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_completion_path
+Rcpp::List core_completion_path(Rcpp::List x, std::string model, std::string solver, std::vector<double> penalty, bool constrained, std::vector<double> bound, Rcpp::List settings, Rcpp::Nullable<Rcpp::List> start, Rcpp::NumericVector seed, int threads, SEXP progress);
+RcppExport SEXP _granary_core_completion_path(SEXP xSEXP, SEXP modelSEXP, SEXP solverSEXP, SEXP penaltySEXP, SEXP constrainedSEXP, SEXP boundSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< std::string >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< std::string >::type solver(solverSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< bool >::type constrained(constrainedSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type bound(boundSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::List> >::type start(startSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_completion_path(x, model, solver, penalty, constrained, bound, settings, start, seed, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hard_impute
+Rcpp::List core_hard_impute(Rcpp::List x, int rank, Rcpp::List settings, int threads, SEXP progress);
+RcppExport SEXP _granary_core_hard_impute(SEXP xSEXP, SEXP rankSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< int >::type rank(rankSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hard_impute(x, rank, settings, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_completion_certificate
+Rcpp::List core_completion_certificate(Rcpp::List x, const Eigen::Map<Eigen::MatrixXd> u, const Eigen::Map<Eigen::VectorXd> d, const Eigen::Map<Eigen::MatrixXd> v, double lambda);
+RcppExport SEXP _granary_core_completion_certificate(SEXP xSEXP, SEXP uSEXP, SEXP dSEXP, SEXP vSEXP, SEXP lambdaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type u(uSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type d(dSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type v(vSEXP);
+    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_completion_certificate(x, u, d, v, lambda));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_completion_centre
+Rcpp::List core_completion_centre(Rcpp::List x, bool rows, bool cols);
+RcppExport SEXP _granary_core_completion_centre(SEXP xSEXP, SEXP rowsSEXP, SEXP colsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< bool >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< bool >::type cols(colsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_completion_centre(x, rows, cols));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mixed_dual_norm
+Rcpp::List core_mixed_dual_norm(const Eigen::Map<Eigen::MatrixXd> g, double t, double b, double tol, int max_iter);
+RcppExport SEXP _granary_core_mixed_dual_norm(SEXP gSEXP, SEXP tSEXP, SEXP bSEXP, SEXP tolSEXP, SEXP max_iterSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
+    Rcpp::traits::input_parameter< double >::type t(tSEXP);
+    Rcpp::traits::input_parameter< double >::type b(bSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mixed_dual_norm(g, t, b, tol, max_iter));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sign_norms
+Eigen::MatrixXd core_sign_norms(Rcpp::List x, std::vector<double> thresholds, double t, double b, int draws, Rcpp::NumericVector seed, int threads, SEXP progress);
+RcppExport SEXP _granary_core_sign_norms(SEXP xSEXP, SEXP thresholdsSEXP, SEXP tSEXP, SEXP bSEXP, SEXP drawsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type thresholds(thresholdsSEXP);
+    Rcpp::traits::input_parameter< double >::type t(tSEXP);
+    Rcpp::traits::input_parameter< double >::type b(bSEXP);
+    Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sign_norms(x, thresholds, t, b, draws, seed, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mean_absolute_sum
+std::vector<double> core_mean_absolute_sum(std::vector<double> h);
+RcppExport SEXP _granary_core_mean_absolute_sum(SEXP hSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::vector<double> >::type h(hSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mean_absolute_sum(h));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_scaled_lasso
 Rcpp::List core_scaled_lasso(SEXP x, const Eigen::Map<Eigen::VectorXd> y, double lambda0, bool intercept, bool standardize, double tol, int max_iter, SEXP progress);
 RcppExport SEXP _granary_core_scaled_lasso(SEXP xSEXP, SEXP ySEXP, SEXP lambda0SEXP, SEXP interceptSEXP, SEXP standardizeSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
@@ -2257,6 +2441,100 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// core_standardise_features
+Rcpp::List core_standardise_features(const Eigen::Map<Eigen::MatrixXd> x, bool centre);
+RcppExport SEXP _granary_core_standardise_features(SEXP xSEXP, SEXP centreSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< bool >::type centre(centreSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_standardise_features(x, centre));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_q_alpha
+Rcpp::List core_q_alpha(const Eigen::Map<Eigen::MatrixXd> x, int k, std::string method, std::string criterion, std::string spectrum, int n_start, double tol, int max_iter, int threads, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_q_alpha(SEXP xSEXP, SEXP kSEXP, SEXP methodSEXP, SEXP criterionSEXP, SEXP spectrumSEXP, SEXP n_startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< std::string >::type criterion(criterionSEXP);
+    Rcpp::traits::input_parameter< std::string >::type spectrum(spectrumSEXP);
+    Rcpp::traits::input_parameter< int >::type n_start(n_startSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_q_alpha(x, k, method, criterion, spectrum, n_start, tol, max_iter, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_q_alpha_kernel
+Rcpp::List core_q_alpha_kernel(const Eigen::Map<Eigen::MatrixXd> v, int k, std::string criterion, int n_start, double tol, int max_iter, int threads, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_q_alpha_kernel(SEXP vSEXP, SEXP kSEXP, SEXP criterionSEXP, SEXP n_startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type v(vSEXP);
+    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    Rcpp::traits::input_parameter< std::string >::type criterion(criterionSEXP);
+    Rcpp::traits::input_parameter< int >::type n_start(n_startSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_q_alpha_kernel(v, k, criterion, n_start, tol, max_iter, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_q_alpha_classes
+Rcpp::List core_q_alpha_classes(const Eigen::Map<Eigen::MatrixXd> x, std::vector<int> labels, double gamma, int k_within, int k_between, double tol, int max_iter, SEXP progress);
+RcppExport SEXP _granary_core_q_alpha_classes(SEXP xSEXP, SEXP labelsSEXP, SEXP gammaSEXP, SEXP k_withinSEXP, SEXP k_betweenSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< int >::type k_within(k_withinSEXP);
+    Rcpp::traits::input_parameter< int >::type k_between(k_betweenSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_q_alpha_classes(x, labels, gamma, k_within, k_between, tol, max_iter, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_weighted_embedding
+Rcpp::List core_weighted_embedding(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> alpha, int k);
+RcppExport SEXP _granary_core_weighted_embedding(SEXP xSEXP, SEXP alphaSEXP, SEXP kSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_weighted_embedding(x, alpha, k));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_positivity_share
+double core_positivity_share(int n, double mean, double sd, int replicates, int threads, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_positivity_share(SEXP nSEXP, SEXP meanSEXP, SEXP sdSEXP, SEXP replicatesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< double >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< double >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< int >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_positivity_share(n, mean, sd, replicates, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
@@ -2393,6 +2671,18 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
     {"_granary_core_kernel_gradient", (DL_FUNC) &_granary_core_kernel_gradient, 4},
+    {"_granary_core_aso", (DL_FUNC) &_granary_core_aso, 17},
+    {"_granary_core_aso_target", (DL_FUNC) &_granary_core_aso_target, 13},
+    {"_granary_core_loss", (DL_FUNC) &_granary_core_loss, 3},
+    {"_granary_core_right_singular", (DL_FUNC) &_granary_core_right_singular, 2},
+    {"_granary_core_completion_cells", (DL_FUNC) &_granary_core_completion_cells, 3},
+    {"_granary_core_completion_path", (DL_FUNC) &_granary_core_completion_path, 11},
+    {"_granary_core_hard_impute", (DL_FUNC) &_granary_core_hard_impute, 5},
+    {"_granary_core_completion_certificate", (DL_FUNC) &_granary_core_completion_certificate, 5},
+    {"_granary_core_completion_centre", (DL_FUNC) &_granary_core_completion_centre, 3},
+    {"_granary_core_mixed_dual_norm", (DL_FUNC) &_granary_core_mixed_dual_norm, 5},
+    {"_granary_core_sign_norms", (DL_FUNC) &_granary_core_sign_norms, 8},
+    {"_granary_core_mean_absolute_sum", (DL_FUNC) &_granary_core_mean_absolute_sum, 1},
     {"_granary_core_scaled_lasso", (DL_FUNC) &_granary_core_scaled_lasso, 8},
     {"_granary_core_decorrelate", (DL_FUNC) &_granary_core_decorrelate, 12},
     {"_granary_core_nodewise", (DL_FUNC) &_granary_core_nodewise, 6},
@@ -2426,6 +2716,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_partition_path", (DL_FUNC) &_granary_core_partition_path, 1},
     {"_granary_core_partition_cv", (DL_FUNC) &_granary_core_partition_cv, 9},
     {"_granary_core_store_rows", (DL_FUNC) &_granary_core_store_rows, 5},
+    {"_granary_core_standardise_features", (DL_FUNC) &_granary_core_standardise_features, 2},
+    {"_granary_core_q_alpha", (DL_FUNC) &_granary_core_q_alpha, 11},
+    {"_granary_core_q_alpha_kernel", (DL_FUNC) &_granary_core_q_alpha_kernel, 9},
+    {"_granary_core_q_alpha_classes", (DL_FUNC) &_granary_core_q_alpha_classes, 8},
+    {"_granary_core_weighted_embedding", (DL_FUNC) &_granary_core_weighted_embedding, 3},
+    {"_granary_core_positivity_share", (DL_FUNC) &_granary_core_positivity_share, 7},
     {NULL, NULL, 0}
 };
 
