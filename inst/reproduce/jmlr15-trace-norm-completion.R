@@ -21,9 +21,9 @@ scores <- lapply(seq_len(repeats), function(k) {
   test <- sample(nrow(cells), round(0.2 * nrow(cells)))
   train <- cells[-test, ]
   inner <- sample(nrow(train), round(0.2 * nrow(train)))
-  quiet <- function(...) suppressWarnings(complete_matrix(..., dims = c(400, 300), bound = c(1, 5), threads = 1, tol = 1e-4))
+  quiet <- function(...) suppressWarnings(complete_matrix(..., dims = c(400, 300), bound = c(1, 5), threads = 1, tol = if (extended) 1e-4 else 1e-3))
   chosen <- lapply(c(plain = "clipped", bounded = "bounded"), function(model) {
-    path <- quiet(train[-inner, ], model = model, nlambda = 12, lambda_min_ratio = if (model == "bounded") 0.05 else 0.01)
+    path <- quiet(train[-inner, ], model = model, nlambda = if (extended) 12 else 7, lambda_min_ratio = if (model == "bounded") 0.05 else 0.01)
     best <- path$lambda[which.min(completion_score(path, train[inner, ])$rmse)]
     quiet(train, model = model, lambda = best)
   })
@@ -38,8 +38,8 @@ means <- colMeans(do.call(rbind, scores))
 shown <- sprintf("RMSE unclipped %.4f, clipped %.4f, bounded %.4f over %d repeats", means["unclipped"], means["clipped"], means["bounded"], repeats)
 claim("Section 7, ratings drawn here: clipping does not hurt", TRUE, unname(means["clipped"] <= means["unclipped"]), 0, shown)
 claim("Section 7, ratings drawn here: the bounded model is no worse than clipping", TRUE, unname(means["bounded"] <= means["clipped"]), 0, shown)
-claim("Table 2, ratings drawn here: few predictions are outside the range (less than 15 percent)", TRUE, unname(means["outside"] < 0.15), 0,
-      sprintf("%.2f percent, the largest %.2f; the paper has 0.69 and 0.79 percent on MovieLens", 100 * means["outside"], means["largest"]))
+claim("Table 2, ratings drawn here: percent of predictions outside [1, 5]", 0.69, unname(100 * means["outside"]), NA,
+      sprintf("the paper's number is for movielens100K, so nothing is compared; the largest prediction here is %.2f", means["largest"]))
 
 # Sections 5 and 6: with t = n the complexity on N = n^1.5 cells, spread evenly and in full rows.
 n <- if (extended) 400 else 144
