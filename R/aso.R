@@ -474,7 +474,8 @@ sim_tasks <- function(p = 100, tasks = 60, n = 40, h = 5, noise = 0.5, own = 0.1
   noise <- check_number(noise, lower = 0)
   own <- check_number(own, lower = 0)
   theta <- if (h > 0L) t(qr.Q(qr(matrix(stats::rnorm(p * h), p)))) else matrix(0, 0L, p)
-  u <- crossprod(theta, matrix(stats::rnorm(h * tasks), h)) + own / sqrt(p) * matrix(stats::rnorm(p * tasks), p)
+  shared <- if (h > 0L) crossprod(theta, matrix(stats::rnorm(h * tasks), h)) else 0
+  u <- shared + own / sqrt(p) * matrix(stats::rnorm(p * tasks), p)
   x <- lapply(seq_len(tasks), function(l) matrix(stats::rnorm(n * p), n))
   y <- lapply(seq_len(tasks), function(l) drop(x[[l]] %*% u[, l]) + noise * stats::rnorm(n))
   list(x = x, y = y, u = u, theta = theta)

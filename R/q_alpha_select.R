@@ -212,5 +212,5 @@ q_alpha_stability <- function(x, k, n, replicates = 50, ...) {
     rows <- sort(sample.int(nrow(x), nrow(x) %/% 2L))
     select_features(suppressWarnings(q_alpha(x[rows, , drop = FALSE], k, ...)), "top", n = n)
   }, "subsamples")
-  sort(table(factor(unlist(chosen), levels = colnames(x)))[] / replicates, decreasing = TRUE)
+  sort(table(factor(unlist(chosen), levels = unique(colnames(x))))[] / replicates, decreasing = TRUE)
 }
