@@ -1,15 +1,18 @@
 #' Many related tasks that share a subspace
 #'
-#' Linear regression or classification for several tasks at once (alternating structure optimisation). The weight vectors of all tasks are pulled towards
+#' Linear regression or classification for several tasks at once (alternating structure optimisation). The weight vectors of all tasks are pulled
+#' towards
 #' a low-dimensional subspace that is learnt with them, so tasks with few rows borrow from the others.
 #'
 #' @details
-#' Task \eqn{l} predicts with \eqn{u_l'x + b_l}, \eqn{u_l = w_l + \Theta'v_l}{u_l = w_l + Theta'v_l}, where \eqn{\Theta}{Theta} (`h` x p, orthonormal rows) is common:
+#' Task \eqn{l} predicts with \eqn{u_l'x + b_l}, \eqn{u_l = w_l + \Theta'v_l}{u_l = w_l + Theta'v_l}, where \eqn{\Theta}{Theta} (`h` x p,
+#' orthonormal rows) is common:
 #' \deqn{\min \sum_l \left[ \frac{1}{n_l} \sum_i L(u_l'x_i + b_l, y_i) + \lambda_l \|u_l - \Theta'v_l\|^2 \right], \quad \Theta\Theta' = I.}{min
 #'   sum_l [ 1/n_l sum_i L(u_l'x_i + b_l, y_i) + lambda_l ||u_l - Theta'v_l||^2 ],  Theta Theta' = I.}
 #' Given the \eqn{u_l}, \eqn{v_l = \Theta u_l}{v_l = Theta u_l} and \eqn{\Theta}{Theta} holds the `h` leading left singular vectors of
 #' \eqn{U = [\sqrt{\lambda_l} u_l]}{U = [sqrt(lambda_l) u_l]}. Seen without \eqn{v} the penalty is
-#' \eqn{\lambda_l(\|u_l\|^2 - \|\Theta u_l\|^2)}{lambda_l (||u_l||^2 - ||Theta u_l||^2)}, and without \eqn{\Theta}{Theta} the sum of the squared singular values of \eqn{U} beyond the
+#' \eqn{\lambda_l(\|u_l\|^2 - \|\Theta u_l\|^2)}{lambda_l (||u_l||^2 - ||Theta u_l||^2)}, and without \eqn{\Theta}{Theta} the sum of the squared
+#' singular values of \eqn{U} beyond the
 #' `h`-th: `h = 0` is ridge regression task by task, a large `h` no penalty at all.
 #'
 #' The rounds alternate between the tasks (in parallel) and the decomposition. All \eqn{u_l} are zero at the start, so the first round is ridge
@@ -17,9 +20,11 @@
 #' and needs far fewer rounds. The paper stops after one round; that is enough for thousands of auxiliary problems
 #' ([aso_semi()] does so), but **not for few tasks with few rows**, where iterating is what helps.
 #'
-#' **Losses** (\eqn{p} the prediction, \eqn{y = \pm 1}{y = -1 or 1}): `"huber"`, the paper's modified Huber loss \eqn{\max(0, 1 - py)^2}{max(0, 1 - py)^2} for
+#' **Losses** (\eqn{p} the prediction, \eqn{y = \pm 1}{y = -1 or 1}): `"huber"`, the paper's modified Huber loss \eqn{\max(0, 1 - py)^2}{max(0, 1 -
+#' py)^2} for
 #' \eqn{py \ge -1}{py >= -1} and \eqn{-4py} below; `"squared"` \eqn{(p - y)^2}; `"logistic"` \eqn{\log(1 + e^{-py})}{log(1 + exp(-py))}; `"hinge2"`
-#' \eqn{\max(0, 1 - py)^2}{max(0, 1 - py)^2}. There is no factor 1/2 in loss or penalty: for squared loss `lambda` here is glmnet's ridge `lambda` over 2 on
+#' \eqn{\max(0, 1 - py)^2}{max(0, 1 - py)^2}. There is no factor 1/2 in loss or penalty: for squared loss `lambda` here is glmnet's ridge `lambda`
+#' over 2 on
 #' data that is not standardised. `lambda = 1e-4` presumes rows of unit length (`normalize = TRUE`).
 #'
 #' **Groups.** With `groups` each group of columns has its own \eqn{\Theta_t}{Theta_t} with `h[t]` rows; `h[t] = 0` for plain ridge in that group.
@@ -27,12 +32,14 @@
 #'
 #' Sparse matrices are used as they are: never centred, never made dense. The intercept has no penalty.
 #'
-#' **Which method when:** many tasks that should need similar features: `aso()`. One task with few labels and many unlabelled rows: [aso_semi()]. A new task
+#' **Which method when:** many tasks that should need similar features: `aso()`. One task with few labels and many unlabelled rows: [aso_semi()]. A
+#' new task
 #' that resembles old ones: [aso_transfer()]. Fewer than about `2 * h` tasks: plain ridge or lasso for each is as good.
 #'
 #' @param x Features: a matrix, data frame or sparse `dgCMatrix` shared by all tasks, a list of these with one per task, or the result of
 #'   [auxiliary_tasks()].
-#' @param y Responses: a matrix with one column per task (`NA` where a row was not observed for the task), a list with one vector per task, or a factor
+#' @param y Responses: a matrix with one column per task (`NA` where a row was not observed for the task), a list with one vector per task, or a
+#'   factor
 #'   (one task per class, one against the rest). For classification -1/1, 0/1 or logical. Not given with [auxiliary_tasks()].
 #' @param h Dimension of the shared subspace: one number, or one per group. Cut to the number of tasks.
 #' @param lambda Penalty: one number, one per task, or a tasks x groups matrix.
@@ -50,7 +57,8 @@
 #' @param object,fit A fit.
 #' @param newx New rows, in the columns of the fit.
 #' @param task Names or positions of tasks; all by default.
-#' @param type For `predict()`: `"link"` for \eqn{u'x + b}, `"response"` for the same or, for logistic loss, probabilities, `"class"` for the class (of a factor the most
+#' @param type For `predict()`: `"link"` for \eqn{u'x + b}, `"response"` for the same or, for logistic loss, probabilities, `"class"` for the class
+#'   (of a factor the most
 #'   probable one, otherwise the sign, per task). For `plot()`: singular values of \eqn{U}, or the rows of \eqn{\Theta}{Theta}.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
 #' @return An object of class `granary_aso`: a list with
@@ -98,7 +106,8 @@ aso <- function(x, y = NULL, h = 5, lambda = 1e-4, loss = c("huber", "squared", 
   groups <- check_groups(groups, data$names)
   lambda <- check_task_lambda(lambda, length(data$y), length(groups), names(data$y), names(groups))
   h <- check_task_h(h, lengths(groups), length(data$y))
-  raw <- core_call(core_aso(data$x, data$y, data$design, lambda, data$masked, zero_based(groups), h, settings$loss, settings$intercept, variant, positive,
+  raw <- core_call(core_aso(data$x, data$y, data$design, lambda, data$masked, zero_based(groups), h, settings$loss, settings$intercept, variant,
+                            positive,
                             n_iter, tol, 1e-6, settings$max_iter, settings$threads, progress_bar("tasks")))
   if (n_iter == 1L) raw$convergence$converged <- TRUE  # one round is what was asked for
   fit <- aso_fit("aso", raw, data, groups, lambda, settings, call)
@@ -217,7 +226,8 @@ check_task_response <- function(values, name, loss) {
 check_masked <- function(masked, data) {
   tasks <- length(data$y)
   if (is.null(masked)) return(rep(list(integer()), tasks))
-  if (!is.list(masked) || is.data.frame(masked) || length(masked) != tasks) fail_input("masked", sprintf("a list with one element per task (%d)", tasks), describe(masked))
+  if (!is.list(masked) || is.data.frame(masked) || length(masked) != tasks) fail_input("masked", sprintf("a list with one element per task (%d)",
+                                                                                                         tasks), describe(masked))
   positions <- stats::setNames(seq_along(data$names), data$names)
   lapply(unname(masked), function(columns) if (length(columns) == 0L) integer() else which(check_features(columns, positions, "masked")) - 1L)
 }
@@ -236,7 +246,8 @@ check_task_lambda <- function(lambda, tasks, groups, task_names, group_names) {
   if (is.matrix(lambda) && !(nrow(lambda) == 1L && ncol(lambda) == 1L)) {
     lambda <- check_matrix(lambda, "lambda")
     if (nrow(lambda) != tasks || ncol(lambda) != groups) {
-      abort_input(sprintf("`lambda` must be one number, one per task, or a %d x %d matrix, but it is %d x %d.", tasks, groups, nrow(lambda), ncol(lambda)), "lambda")
+      abort_input(sprintf("`lambda` must be one number, one per task, or a %d x %d matrix, but it is %d x %d.", tasks, groups, nrow(lambda),
+                          ncol(lambda)), "lambda")
     }
     if (any(lambda < 0)) abort_input("`lambda` must not be negative.", "lambda")
   } else {
@@ -343,7 +354,8 @@ print.granary_aso <- function(x, ...) {
   cli::cat_line(counted(ncol(x$u), "task", "tasks"), ", ", counted(nrow(x$u), "feature", "features"), ", loss ", x$loss, ", shared dimensions ",
                 paste(x$h, collapse = " "), if (length(x$h) > 1L) " (by group)")
   shares <- aso_shared_share(x)
-  cli::cat_line("Share of the squared weights inside the subspace: ", format(shares, digits = 3L), "; mean loss ", format(mean(x$losses), digits = 4L))
+  cli::cat_line("Share of the squared weights inside the subspace: ", format(shares, digits = 3L), "; mean loss ", format(mean(x$losses),
+                                                                                                                          digits = 4L))
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
 }
@@ -365,7 +377,8 @@ summary.granary_aso <- function(object, ...) {
     parts = c(tasks = ncol(object$u), features = nrow(object$u), loss = object$loss, shared = paste(object$h, collapse = " "),
               objective = format(object$objective, digits = 6L), share_inside = format(aso_shared_share(object), digits = 3L),
               singular_values = paste(values, collapse = " | ")),
-    quantiles = rbind(losses = stats::setNames(stats::quantile(object$losses, c(0, 0.25, 0.5, 0.75, 1), names = FALSE), c("min", "25%", "median", "75%", "max")))
+    quantiles = rbind(losses = stats::setNames(stats::quantile(object$losses, c(0, 0.25, 0.5, 0.75, 1), names = FALSE), c("min", "25%", "median",
+                                                                                                                          "75%", "max")))
   ), class = "summary_granary_fit")
 }
 
@@ -422,7 +435,8 @@ aso_features <- function(fit, n = 10, largest = 100) {
         top <- utils::head(order(-values), largest)
         top <- utils::head(top[values[top] > 0 & owner[top] == k], n)
         if (length(top) == 0L) next
-        rows[[length(rows) + 1L]] <- data.frame(group = names(fit$groups)[t], row = k, sign = sign, feature = colnames(theta)[top], entry = theta[k, top])
+        rows[[length(rows) + 1L]] <- data.frame(group = names(fit$groups)[t], row = k, sign = sign, feature = colnames(theta)[top],
+                                                entry = theta[k, top])
       }
     }
   }
@@ -439,7 +453,8 @@ check_aso <- function(fit, arg = "fit") {
 
 #' Tasks with a common subspace
 #'
-#' Linear tasks whose weights lie near a random subspace: \eqn{u_l = \Theta'v_l + w_l}{u_l = Theta'v_l + w_l} with \eqn{v_l \sim N(0, I)}{v_l ~ N(0, I)} and \eqn{w_l
+#' Linear tasks whose weights lie near a random subspace: \eqn{u_l = \Theta'v_l + w_l}{u_l = Theta'v_l + w_l} with \eqn{v_l \sim N(0, I)}{v_l ~ N(0,
+#' I)} and \eqn{w_l
 #' \sim N(0, s^2 I/p)}{w_l ~ N(0, s^2 I / p)}.
 #'
 #' @param p,tasks,n,h Number of features, of tasks, of rows per task, dimension of the subspace.
@@ -459,7 +474,8 @@ sim_tasks <- function(p = 100, tasks = 60, n = 40, h = 5, noise = 0.5, own = 0.1
   noise <- check_number(noise, lower = 0)
   own <- check_number(own, lower = 0)
   theta <- if (h > 0L) t(qr.Q(qr(matrix(stats::rnorm(p * h), p)))) else matrix(0, 0L, p)
-  u <- crossprod(theta, matrix(stats::rnorm(h * tasks), h)) + own / sqrt(p) * matrix(stats::rnorm(p * tasks), p)
+  shared <- if (h > 0L) crossprod(theta, matrix(stats::rnorm(h * tasks), h)) else 0
+  u <- shared + own / sqrt(p) * matrix(stats::rnorm(p * tasks), p)
   x <- lapply(seq_len(tasks), function(l) matrix(stats::rnorm(n * p), n))
   y <- lapply(seq_len(tasks), function(l) drop(x[[l]] %*% u[, l]) + noise * stats::rnorm(n))
   list(x = x, y = y, u = u, theta = theta)

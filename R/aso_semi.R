@@ -2,11 +2,14 @@
 
 #' A new task on a known structure
 #'
-#' Fits tasks with the subspace of an [aso()] fit held fixed: \eqn{\min \frac1n \sum_i L(u'x_i + b, y_i) + \lambda \|(I - \Theta'\Theta)u\|^2}{min 1/n sum_i
-#' L(u'x_i + b, y_i) + lambda ||(I - Theta'Theta) u||^2}, which is to append the features \eqn{\Theta x}{Theta x} without a penalty. A ridge of 1e-8 times the
+#' Fits tasks with the subspace of an [aso()] fit held fixed: \eqn{\min \frac1n \sum_i L(u'x_i + b, y_i) + \lambda \|(I - \Theta'\Theta)u\|^2}{min
+#' 1/n sum_i
+#' L(u'x_i + b, y_i) + lambda ||(I - Theta'Theta) u||^2}, which is to append the features \eqn{\Theta x}{Theta x} without a penalty. A ridge of 1e-8
+#' times the
 #' mean square of `x` on the subspace makes the answer unique.
 #'
-#' **Which method when:** `aso_transfer()` for a new task after [aso()] on old ones, [aso_semi()] for one task with unlabelled rows, `pca_structure()` as the yardstick:
+#' **Which method when:** `aso_transfer()` for a new task after [aso()] on old ones, [aso_semi()] for one task with unlabelled rows,
+#' `pca_structure()` as the yardstick:
 #' the same target fit on principal directions of the rows (uncentred) in the place of a learnt structure.
 #'
 #' @param fit An [aso()] fit, the result of `pca_structure()`, or a matrix with orthonormal rows in the columns of `x`.
@@ -46,7 +49,8 @@ aso_transfer <- function(fit, x, y, lambda = 1e-4, loss = NULL, intercept = TRUE
 }
 
 fit_target <- function(class, data, structure, lambda, settings, call, ...) {
-  raw <- core_call(core_aso_target(data$x, data$y, data$design, lambda, data$masked, zero_based(structure$groups), unname(structure$theta), settings$loss,
+  raw <- core_call(core_aso_target(data$x, data$y, data$design, lambda, data$masked, zero_based(structure$groups), unname(structure$theta),
+                                   settings$loss,
                                    settings$intercept, 1e-6, settings$max_iter, settings$threads, progress_bar("target")))
   raw$d <- rep(list(numeric()), length(structure$groups))
   fit <- aso_fit(unique(c(class, "aso")), raw, data, structure$groups, lambda, settings, call, ...)
@@ -57,7 +61,8 @@ fit_target <- function(class, data, structure, lambda, settings, call, ...) {
 check_theta <- function(theta, names) {
   theta <- check_matrix(theta, "fit")
   if (ncol(theta) != length(names)) {
-    abort_input(sprintf("`fit` must be an aso() fit or a matrix with the %d columns of `x`, but it has %d columns.", length(names), ncol(theta)), "fit")
+    abort_input(sprintf("`fit` must be an aso() fit or a matrix with the %d columns of `x`, but it has %d columns.", length(names), ncol(theta)),
+                "fit")
   }
   if (max(abs(tcrossprod(theta) - diag(nrow(theta)))) > 1e-6) abort_input("`fit` must have orthonormal rows.", "fit")
   list(theta = list(unname(theta)), groups = list(all = seq_along(names)))
@@ -78,11 +83,14 @@ pca_structure <- function(x, h = 5) {
 #' Builds the auxiliary problems from which [aso()] learns a structure without labels: parts of a row are hidden and predicted from the rest.
 #'
 #' @details
-#' * `"mask"`: predict a column from all others. `label = "sign"`: whether it is positive; `"median"`: whether it is above its median; `"value"`: its value, by
+#' * `"mask"`: predict a column from all others. `label = "sign"`: whether it is positive; `"median"`: whether it is above its median; `"value"`:
+#'   its value, by
 #'   squared loss. `columns` says which; by default the `max_tasks` with most positive entries. The column, and all of its `mask_groups`, are hidden.
-#' * `"freq"`: the columns are split into two halves at random; predict which column of one half is the largest of the row, from the other half, and the
+#' * `"freq"`: the columns are split into two halves at random; predict which column of one half is the largest of the row, from the other half, and
+#'   the
 #'   reverse. A structure per half.
-#' * `"predict"`, `"topk"`: a classifier is trained on labelled rows with one half of the columns; predict its class (`"topk"`: the ordered `k` best classes)
+#' * `"predict"`, `"topk"`: a classifier is trained on labelled rows with one half of the columns; predict its class (`"topk"`: the ordered `k` best
+#'   classes)
 #'   from the other half, and the reverse.
 #' * `"multik"`: for several labels per row, the `k` best labels, each a problem; by default `k` is the average number per labelled row.
 #' * `"confidence"`: the class of the classifier together with whether its score is above the median of that class.
@@ -103,7 +111,8 @@ pca_structure <- function(x, h = 5) {
 #' @param lambda,loss Of the classifier for the last four types.
 #' @param min_positive,max_tasks See Details.
 #' @param normalize Scale rows to unit length for the classifier?
-#' @return An object of class `granary_auxiliary`: a list with `x` (one or two designs), `y` (a list of -1/1 vectors), `design`, `masked` and `groups`. Give it to
+#' @return An object of class `granary_auxiliary`: a list with `x` (one or two designs), `y` (a list of -1/1 vectors), `design`, `masked` and
+#'   `groups`. Give it to
 #'   [aso()].
 #' @references Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Section 4.2.
 #' @family shared structure
@@ -114,7 +123,8 @@ pca_structure <- function(x, h = 5) {
 #' aux <- auxiliary_tasks(x, "freq", min_positive = 10)
 #' aux
 #' aso(aux, h = 2, lambda = 0.01)
-auxiliary_tasks <- function(x, type = c("mask", "freq", "predict", "topk", "multik", "confidence"), columns = NULL, label = c("sign", "median", "value"),
+auxiliary_tasks <- function(x, type = c("mask", "freq", "predict", "topk", "multik", "confidence"), columns = NULL, label = c("sign", "median",
+                                                                                                                              "value"),
                             mask_groups = NULL, x_lab = NULL, y_lab = NULL, k = NULL, halves = NULL, lambda = 1e-4, loss = "huber", min_positive = 5,
                             max_tasks = 1000, normalize = FALSE) {
   x <- check_design(x)
@@ -142,9 +152,11 @@ auxiliary_tasks <- function(x, type = c("mask", "freq", "predict", "topk", "mult
   })
   y <- c(parts[[1L]]$y, parts[[2L]]$y)
   if (length(y) == 0L) {
-    abort_input(sprintf("No auxiliary problem has %d positive and %d negative rows. Lower `min_positive`, or give more rows.", min_positive, min_positive), "x")
+    abort_input(sprintf("No auxiliary problem has %d positive and %d negative rows. Lower `min_positive`, or give more rows.", min_positive,
+                        min_positive), "x")
   }
-  new_auxiliary(type, list(parts[[1L]]$x, parts[[2L]]$x), y, rep(0:1, c(length(parts[[1L]]$y), length(parts[[2L]]$y))), rep(list(integer()), length(y)),
+  new_auxiliary(type, list(parts[[1L]]$x, parts[[2L]]$x), y, rep(0:1, c(length(parts[[1L]]$y), length(parts[[2L]]$y))), rep(list(integer()),
+                                                                                                                            length(y)),
                 halves, colnames(x), "huber")
 }
 
@@ -160,7 +172,8 @@ print.granary_auxiliary <- function(x, ...) {
   positives <- vapply(x$y, function(y) sum(y > 0, na.rm = TRUE), 0)
   cli::cat_line("granary: auxiliary tasks (", paste(unique(x$type), collapse = ", "), ")")
   cli::cat_line(counted(length(x$y), "problem", "problems"), " on ", nrow(x$x[[1L]]), " rows and ", length(x$names), " columns",
-                if (!is.null(x$groups)) paste0(" in ", length(unique(x$groups)), " groups"), "; ", min(positives), " to ", max(positives), " positive rows")
+                if (!is.null(x$groups)) paste0(" in ", length(unique(x$groups)),
+                                               " groups"), "; ", min(positives), " to ", max(positives), " positive rows")
   cli::cat_line("Learn their structure with aso(), or use aso_semi()")
   invisible(x)
 }
@@ -187,7 +200,8 @@ keep_columns <- function(x, keep) {
   x
 }
 
-column_positives <- function(x) if (isS4(x)) vapply(split(x@x > 0, factor(rep(seq_len(ncol(x)), diff(x@p)), seq_len(ncol(x)))), sum, 0) else colSums(x > 0)
+column_positives <- function(x) if (isS4(x)) vapply(split(x@x > 0, factor(rep(seq_len(ncol(x)), diff(x@p)), seq_len(ncol(x)))), sum,
+                                                    0) else colSums(x > 0)
 
 mask_tasks <- function(x, columns, label, mask_groups, min_positive, max_tasks) {
   positions <- stats::setNames(seq_len(ncol(x)), colnames(x))
@@ -294,7 +308,8 @@ binary_problems <- function(labels, n, min_positive, max_tasks, prefix) {
 #' @param folds Number of folds, or the fold of each labelled row; 0 for no cross-validation.
 #' @param min_positive,max_tasks As in [auxiliary_tasks()].
 #' @param ... Further arguments of [auxiliary_tasks()].
-#' @return An object of class `granary_aso_semi`, inheriting from [`granary_aso`][aso], with `baseline` (the fit without structure), `structure` (the [aso()] fit on
+#' @return An object of class `granary_aso_semi`, inheriting from [`granary_aso`][aso], with `baseline` (the fit without structure), `structure`
+#'   (the [aso()] fit on
 #'   the auxiliary problems), `d` (its singular values) and `cv` (scores of both, one row per fold).
 #' @references Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Sections 4 and 5.
 #' @family shared structure
@@ -316,8 +331,12 @@ aso_semi <- function(x_lab, y_lab, x_unlab, aux = c("freq", "topk"), h = 50, lam
   if (missing(x_unlab)) fail_missing("x_unlab")
   x_unlab <- new_design(x_unlab, colnames(x_lab), arg = "x_unlab")
   known <- c("mask", "freq", "predict", "topk", "multik", "confidence")
-  if (!is.character(aux) || length(aux) == 0L || !all(aux %in% known)) fail_input("aux", paste("types of auxiliary tasks:", paste(known, collapse = ", ")), describe(aux))
-  if ("mask" %in% aux && length(aux) > 1L) abort_input("`aux` must be \"mask\" alone: its structure is for all columns, those of the others are for halves.", "aux")
+  if (!is.character(aux) || length(aux) == 0L || !all(aux %in% known)) {
+    fail_input("aux", paste("types of auxiliary tasks:", paste(known, collapse = ", ")), describe(aux))
+  }
+  if ("mask" %in% aux && length(aux) > 1L) {
+    abort_input("`aux` must be \"mask\" alone: its structure is for all columns, those of the others are for halves.", "aux")
+  }
   h <- check_count(h)
   lambda <- check_number(lambda, lower = 0, strict_lower = TRUE)
   loss <- check_choice(loss, c("huber", "squared", "logistic", "hinge2"))
@@ -326,7 +345,7 @@ aso_semi <- function(x_lab, y_lab, x_unlab, aux = c("freq", "topk"), h = 50, lam
   n_iter <- check_count(n_iter)
   normalize <- check_flag(normalize)
   threads <- thread_count(threads)
-  cross_validate_it <- !identical(as.double(folds), 0)
+  cross_validate_it <- !(is_plain_numeric(folds) && length(folds) == 1L && folds %in% 0)
   if (cross_validate_it) folds <- check_folds(folds, nrow(x_lab))
   if (is.character(y_lab)) y_lab <- factor(y_lab)
   classes_of(y_lab, nrow(x_lab))
@@ -378,7 +397,8 @@ has_lost_class <- function(y, rows) is.factor(y) && length(unique(y[rows])) < nl
 
 classes_of <- function(y, n) {
   size <- if (is.null(dim(y))) length(y) else nrow(y)
-  if (!is.factor(y) && is.null(dim(y))) fail_input("y_lab", "a factor with the class of each row, or a 0/1 matrix for several labels per row", describe(y))
+  if (!is.factor(y) && is.null(dim(y))) fail_input("y_lab", "a factor with the class of each row, or a 0/1 matrix for several labels per row",
+                                                   describe(y))
   if (size != n) abort_input(sprintf("`y_lab` must have one class per row of `x_lab` (%d), but it has %d.", n, size), "y_lab")
 }
 
@@ -419,13 +439,16 @@ print.granary_aso_semi <- function(x, ...) {
 
 #' Documents of two words
 #'
-#' The example of Section 4.3 of Ando and Zhang (2005): five sets of words \eqn{T_{-2}, \dots, T_2}{T_-2, ..., T_2}; a document of class \eqn{y = \pm 1}{y = -1 or 1} has one
-#' word uniform on \eqn{T_0 \cup T_y}{T_0 and T_y} and one uniform on \eqn{T_{2y}}{T_2y}. A few labelled documents say nothing about most words, but the
+#' The example of Section 4.3 of Ando and Zhang (2005): five sets of words \eqn{T_{-2}, \dots, T_2}{T_-2, ..., T_2}; a document of class \eqn{y =
+#' \pm 1}{y = -1 or 1} has one
+#' word uniform on \eqn{T_0 \cup T_y}{T_0 and T_y} and one uniform on \eqn{T_{2y}}{T_2y}. A few labelled documents say nothing about most words, but
+#' the
 #' second word predicts the first.
 #'
 #' @param words Size of each set.
 #' @param unlabelled,labelled,test Numbers of documents.
-#' @return A list with `x_lab`, `x_unlab`, `x_test` (sparse, one column per word and position), `y_lab`, `y_test`, and `first`, the columns of the first word.
+#' @return A list with `x_lab`, `x_unlab`, `x_test` (sparse, one column per word and position), `y_lab`, `y_test`, and `first`, the columns of the
+#'   first word.
 #' @references Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Section 4.3.
 #' @family shared structure
 #' @export

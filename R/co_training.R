@@ -1,6 +1,7 @@
 #' Co-training and self-training
 #'
-#' The rivals of [aso_semi()]: classifiers on two views of the columns label rows for each other (co-training, Blum and Mitchell 1998), or one classifier
+#' The rivals of [aso_semi()]: classifiers on two views of the columns label rows for each other (co-training, Blum and Mitchell 1998), or one
+#' classifier
 #' labels rows for itself (self-training).
 #'
 #' @details
@@ -20,7 +21,8 @@
 #' @param object,newx A fit, and rows to predict for.
 #' @param type For `predict()`: `"class"`, or `"link"` for the summed scores.
 #' @param ... Not used.
-#' @return An object of class `granary_co_training`: `fits` (one [`granary_aso`][aso] per view), `rounds` (a data frame: rows labelled after each round),
+#' @return An object of class `granary_co_training`: `fits` (one [`granary_aso`][aso] per view), `rounds` (a data frame: rows labelled after each
+#'   round),
 #'   `views`, `classes`.
 #' @references
 #' Blum and Mitchell (1998). Combining labeled and unlabeled data with co-training. *COLT* 11, 92--100.
@@ -36,20 +38,24 @@
 #' mean(predict(fit, sim$x_test) == sim$y_test)
 #' own <- self_training(sim$x_lab, sim$y_lab, sim$x_unlab, pool = 300, add = 50, max_rounds = 5)
 #' mean(predict(own, sim$x_test) == sim$y_test)
-co_training <- function(x_lab, y_lab, x_unlab, views = NULL, pool = 10000, add = 1000, max_rounds = 50, lambda = 1e-4, loss = "huber", normalize = TRUE,
+co_training <- function(x_lab, y_lab, x_unlab, views = NULL, pool = 10000, add = 1000, max_rounds = 50, lambda = 1e-4, loss = "huber",
+                        normalize = TRUE,
                         threads = NULL) {
   call <- match.call()
   x_lab <- check_design(x_lab)
   views <- check_halves(views, ncol(x_lab))
-  bootstrap_labels("co_training", x_lab, y_lab, x_unlab, list(views == 1L, views == 2L), pool, add, max_rounds, lambda, loss, normalize, threads, call)
+  bootstrap_labels("co_training", x_lab, y_lab, x_unlab, list(views == 1L, views == 2L), pool, add, max_rounds, lambda, loss, normalize, threads,
+                   call)
 }
 
 #' @rdname co_training
 #' @export
-self_training <- function(x_lab, y_lab, x_unlab, pool = 10000, add = 1000, max_rounds = 50, lambda = 1e-4, loss = "huber", normalize = TRUE, threads = NULL) {
+self_training <- function(x_lab, y_lab, x_unlab, pool = 10000, add = 1000, max_rounds = 50, lambda = 1e-4, loss = "huber", normalize = TRUE,
+                          threads = NULL) {
   call <- match.call()
   x_lab <- check_design(x_lab)
-  bootstrap_labels("self_training", x_lab, y_lab, x_unlab, list(rep(TRUE, ncol(x_lab))), pool, add, max_rounds, lambda, loss, normalize, threads, call)
+  bootstrap_labels("self_training", x_lab, y_lab, x_unlab, list(rep(TRUE, ncol(x_lab))), pool, add, max_rounds, lambda, loss, normalize, threads,
+                   call)
 }
 
 bootstrap_labels <- function(class, x_lab, y_lab, x_unlab, views, pool, add, max_rounds, lambda, loss, normalize, threads, call) {
@@ -158,7 +164,8 @@ plot.granary_co_training <- function(x, ...) {
 #' @param h,lambda Values to try.
 #' @param folds Number of folds; rows of every task are dealt out at random.
 #' @param ... Further arguments of [aso()].
-#' @return A data frame of class `granary_cv_aso` with `h`, `lambda`, `mean` and `se` of the loss of left-out rows, the best first; attribute `fit` is the fit
+#' @return A data frame of class `granary_cv_aso` with `h`, `lambda`, `mean` and `se` of the loss of left-out rows, the best first; attribute `fit`
+#'   is the fit
 #'   of the best to all rows.
 #' @family shared structure
 #' @export

@@ -3,12 +3,16 @@
 #' Classical filters, one feature at a time: the yardsticks for [q_alpha()], and usually the better choice when labels are known.
 #'
 #' @details
-#' With classes `y`: `"pearson"` is the square root of the share of variance between classes (for two classes the absolute correlation with the label);
-#' `"fisher"` the variance between over that within classes, \eqn{(\mu_1 - \mu_2)^2 / (\sigma_1^2 + \sigma_2^2)}{(mu1 - mu2)^2 / (s1^2 + s2^2)} for two,
+#' With classes `y`: `"pearson"` is the square root of the share of variance between classes (for two classes the absolute correlation with the
+#' label);
+#' `"fisher"` the variance between over that within classes, \eqn{(\mu_1 - \mu_2)^2 / (\sigma_1^2 + \sigma_2^2)}{(mu1 - mu2)^2 / (s1^2 + s2^2)} for
+#' two,
 #' and \eqn{\sum_g n_g(\mu_g - \mu)^2 / \sum_g n_g\sigma_g^2}{sum n_g (mu_g - mu)^2 / sum n_g s_g^2} for more; `"ks"` the largest distance between two
-#' empirical distribution functions, over pairs of classes; `"snr"` (signal to noise) the largest \eqn{|\mu_g - \mu_h| / (\sigma_g + \sigma_h)}{|mu_g -
+#' empirical distribution functions, over pairs of classes; `"snr"` (signal to noise) the largest \eqn{|\mu_g - \mu_h| / (\sigma_g +
+#' \sigma_h)}{|mu_g -
 #' mu_h| / (s_g + s_h)}. Without: `"variance"`; `"laplacian"` one minus the Laplacian score of He, Cai and Niyogi
-#' (2005) on the graph of `neighbors` nearest samples, so that large is smooth along the graph; `"pca"` the length of the loadings on the first `k` principal
+#' (2005) on the graph of `neighbors` nearest samples, so that large is smooth along the graph; `"pca"` the length of the loadings on the first `k`
+#' principal
 #' components of the standardised features, weighted by their singular values.
 #'
 #' **Which score when:** `"pearson"` or `"fisher"` for shifts of the mean, `"ks"` for any change of distribution with enough samples per class,

@@ -11,8 +11,10 @@
 #' \deqn{\max_{\|\alpha\| = 1,\, Q'Q = I} \mathrm{tr}(Q' A_\alpha^2 Q) = \max_\alpha \sum_{j \le k} \lambda_j(A_\alpha)^2,}{max tr(Q' A_alpha^2 Q)
 #'   over |alpha| = 1, Q'Q = I  =  max sum_(j <= k) lambda_j(A_alpha)^2,}
 #' with \eqn{k} columns in \eqn{Q}. For given \eqn{Q} the objective is \eqn{\alpha' G \alpha}{alpha' G alpha},
-#' \eqn{G_{ij} = (m_i'm_j)(m_i'QQ'm_j)}{G_ij = (m_i'm_j)(m_i'QQ'm_j)}, so the best weights are the leading eigenvector of \eqn{G}; for given weights the
-#' best \eqn{Q} are the leading eigenvectors of \eqn{A_\alpha}{A_alpha}. Alternating between the two never lowers the objective. \eqn{G} is not formed:
+#' \eqn{G_{ij} = (m_i'm_j)(m_i'QQ'm_j)}{G_ij = (m_i'm_j)(m_i'QQ'm_j)}, so the best weights are the leading eigenvector of \eqn{G}; for given weights
+#' the
+#' best \eqn{Q} are the leading eigenvectors of \eqn{A_\alpha}{A_alpha}. Alternating between the two never lowers the objective. \eqn{G} is not
+#' formed:
 #' a product with it costs \eqn{O(nqk)} for \eqn{n} features.
 #'
 #' **Methods.** `"power"` takes one step of orthogonal iteration for \eqn{Q} per round (Definition 2 of the paper), `"basic"` the exact eigenvectors,
@@ -30,19 +32,22 @@
 #'   sum_(j <= k_within) sigma_j(A^gg)^2 - gamma sum_(g != h) sum_(j <= k_between) sigma_j(A^gh)^2,}
 #' where \eqn{A^{gh}}{A^gh} is the block of \eqn{A_\alpha}{A_alpha} for the samples of classes \eqn{g} and \eqn{h}. It rewards features that are
 #' active in one class and silent in the others. Because squares ignore signs, it punishes centred features whose class means have
-#' opposite signs, which is why `center` is then `FALSE` by default. **A plain filter is usually better when labels are known:** see [feature_score()].
+#' opposite signs, which is why `center` is then `FALSE` by default. **A plain filter is usually better when labels are known:** see
+#' [feature_score()].
 #' The criterion is a saddle; the best weights met in `max_iter` rounds are returned, and negative ones are set to zero for the ranking.
 #'
 #' **Kernels.** With `kernel` the features enter through the matrix \eqn{V} of their similarities alone, \eqn{G = V \circ (VEE'V)}{G = V o (V E E'V)},
 #' so that interactions beyond correlation count. The points of the kernel are the standardised features, its columns the samples;
 #' [block_kernel()] is the one of the paper. This needs the \eqn{n \times n}{n x n} matrix.
 #'
-#' **Which method when:** `q_alpha()` for a quick look at thousands of features before clustering; the features it keeps are redundant on purpose (whole groups
+#' **Which method when:** `q_alpha()` for a quick look at thousands of features before clustering; the features it keeps are redundant on purpose
+#' (whole groups
 #' of correlated ones). For a sparse clustering itself use sparse k-means (package `sparcl`), which is slower. With labels use
 #' [feature_score()], or a lasso.
 #'
 #' @param x Samples in rows, features in columns: a matrix or data frame of numbers.
-#' @param k Number of clusters expected, or a little more; at most the number of samples. With `labels`, only the dimension of the embedding, by default
+#' @param k Number of clusters expected, or a little more; at most the number of samples. With `labels`, only the dimension of the embedding, by
+#'   default
 #'   the number of classes.
 #' @param labels Classes of the samples for the supervised criterion, or `NULL`.
 #' @param method,criterion,spectrum See Details.
@@ -51,13 +56,15 @@
 #' @param n_start Number of starts. Not used with `labels`, which start from the share of the variance between classes.
 #' @param gamma Weight of the energy between classes; it may be negative.
 #' @param k_within,k_between Number of singular values counted within a class (fewer in a class that has fewer samples) and between two.
-#' @param kernel_normalize,kernel_center Divide the kernel matrix by the square roots of its diagonal elements? Centre it in feature space before that?
+#' @param kernel_normalize,kernel_center Divide the kernel matrix by the square roots of its diagonal elements? Centre it in feature space before
+#'   that?
 #' @param max_iter Largest number of rounds; `NULL` for 500, or 50 with `labels`.
 #' @param tol Rounds end when the weights change by less than this, or the objective relatively by a hundredth of it.
 #' @param threads Number of threads for the starts; see `options(granary.threads)`.
 #' @param object,fit A fit.
 #' @param newdata Samples with the same features.
-#' @param type For `predict()`: `"weighted"` for standardised features times the square roots of their weights, whose inner products are \eqn{A_\alpha}{A_alpha},
+#' @param type For `predict()`: `"weighted"` for standardised features times the square roots of their weights, whose inner products are
+#'   \eqn{A_\alpha}{A_alpha},
 #'   `"selected"` for the columns that [select_features()] picks. For `plot()`: sorted weights with the suggested cut, or samples in the leading two
 #'   dimensions.
 #' @param n How many weights to print or draw.
@@ -128,9 +135,11 @@ q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ri
     core_call(core_q_alpha_classes(m, as.integer(labels) - 1L, gamma, k_within, k_between, tol, if (is.null(max_iter)) 50L else max_iter, progress))
   } else if (!is.null(kernel)) {
     v <- feature_kernel(kernel, m, keep, kernel_normalize, kernel_center)
-    core_call(core_q_alpha_kernel(v, min(k, ncol(m)), criterion, n_start, tol, if (is.null(max_iter)) 500L else max_iter, threads, core_seed(), progress))
+    core_call(core_q_alpha_kernel(v, min(k, ncol(m)), criterion, n_start, tol, if (is.null(max_iter)) 500L else max_iter, threads, core_seed(),
+                                  progress))
   } else {
-    core_call(core_q_alpha(m, k, method, criterion, spectrum, n_start, tol, if (is.null(max_iter)) 500L else max_iter, threads, core_seed(), progress))
+    core_call(core_q_alpha(m, k, method, criterion, spectrum, n_start, tol, if (is.null(max_iter)) 500L else max_iter, threads, core_seed(),
+                           progress))
   }
   fit <- q_alpha_fit(raw, x, m, keep, k, standard, settings, center, labels, kernel, call)
   check_convergence(fit)
@@ -175,7 +184,8 @@ refuse_combinations <- function(settings, kernel, labels) {
   if (settings$method == "ritz" && settings$criterion == "gap") abort_input("method = \"ritz\" goes with criterion = \"energy\" only.", "method")
   special <- if (!is.null(kernel)) "kernel" else if (!is.null(labels)) "labels"
   if (is.null(special)) return(invisible())
-  if (!is.null(kernel) && !is.null(labels)) abort_input("`kernel` and `labels` cannot be combined: the supervised criterion has no kernel version.", "kernel")
+  if (!is.null(kernel) && !is.null(labels)) abort_input("`kernel` and `labels` cannot be combined: the supervised criterion has no kernel version.",
+                                                        "kernel")
   plain <- settings$method == "power" && settings$spectrum == "standard" && (special == "kernel" || settings$criterion == "energy")
   if (!plain) {
     abort_input(sprintf("With `%s` only method = \"power\" and spectrum = \"standard\"%s are defined.", special,
@@ -243,7 +253,8 @@ print.granary_q_alpha <- function(x, n = 6, ...) {
   chosen <- select_features(x)
   cli::cat_line("Suggested cut: ", counted(length(chosen), "feature", "features"), " (largest drop), sparsity gap ",
                 format(sparsity_gap(x$weights, chosen), digits = 3L), "; see select_features()")
-  if (x$eigen_gap < 1e-3) cli::cat_line("The second eigenvalue is within ", format(x$eigen_gap, digits = 1L), " of the first: the weights are not well determined.")
+  if (x$eigen_gap < 1e-3) cli::cat_line("The second eigenvalue is within ", format(x$eigen_gap, digits = 1L),
+                                        " of the first: the weights are not well determined.")
   zero <- mean(x$weights < 1e-8 * max(x$weights))
   if (zero > 0.5) cli::cat_line("More than half of the weights vanish: the features fall into unrelated blocks, and one block has it all.")
   cli::cat_line("Solver: ", format_convergence(x$convergence))
@@ -261,7 +272,8 @@ summary.granary_q_alpha <- function(object, ...) {
       objective = format(object$objective, digits = 6L), trace = format(object$trace, digits = 4L),
       eigenvalues = paste(format(object$eigenvalues, digits = 4L), collapse = " "), eigen_gap = format(object$eigen_gap, digits = 3L),
       min_weight = format(object$min_weight, digits = 3L),
-      starts = sprintf("%d, objectives from %.4g to %.4g", length(object$start_objectives), min(object$start_objectives), max(object$start_objectives))
+      starts = sprintf("%d, objectives from %.4g to %.4g", length(object$start_objectives), min(object$start_objectives),
+                       max(object$start_objectives))
     ),
     quantiles = rbind(weights = stats::setNames(stats::quantile(object$weights, c(0, 0.25, 0.5, 0.75, 1), names = FALSE),
                                                 c("min", "25%", "median", "75%", "max")))

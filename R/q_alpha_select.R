@@ -5,7 +5,8 @@
 #' Turns the weights of [q_alpha()], or any scores, into a selection.
 #'
 #' @details
-#' With \eqn{w_{(1)} \ge w_{(2)} \ge \dots}{w(1) >= w(2) >= ...} the sorted weights, rule `"drop"` cuts where \eqn{w_{(j)} / w_{(j+1)}}{w(j) / w(j+1)} is
+#' With \eqn{w_{(1)} \ge w_{(2)} \ge \dots}{w(1) >= w(2) >= ...} the sorted weights, rule `"drop"` cuts where \eqn{w_{(j)} / w_{(j+1)}}{w(j) /
+#' w(j+1)} is
 #' largest among cuts that keep at most `n` features (by default half of them) and have a weight of at least a hundredth of the largest above
 #' them; `"top"` keeps the `n` largest; `"mass"` keeps the fewest whose squares add up to the share `mass` of all. `sparsity_gap()` is the mean weight
 #' of the selected features over that of the rest.
@@ -93,9 +94,12 @@ check_features <- function(features, weights, arg) {
 #' features.
 #'
 #' `q_alpha_bounds()`: if the features in `irrelevant` are the rows of \eqn{M_2}, then
-#' \eqn{\sum_{irrelevant} \alpha_i \le \sqrt{\|M_2M_2'\|_F^2 / \lambda}}{sum of their weights <= sqrt(||M2 M2'||_F^2 / lambda)} with \eqn{\lambda}{lambda} the
-#' objective (Lemma 13 of the paper). For \eqn{n_2} unrelated features over \eqn{q} samples the squared norm is about \eqn{n_2(1 + n_2/q)}{n2 (1 + n2 / q)}:
-#' `random_norm`. In general \eqn{m_k = \sum_{j<k} \frac{(n/q)^j}{j + 1} {k \choose j}{k - 1 \choose j}}{m_k = sum_(j < k) (n/q)^j / (j + 1) choose(k, j)
+#' \eqn{\sum_{irrelevant} \alpha_i \le \sqrt{\|M_2M_2'\|_F^2 / \lambda}}{sum of their weights <= sqrt(||M2 M2'||_F^2 / lambda)} with
+#' \eqn{\lambda}{lambda} the
+#' objective (Lemma 13 of the paper). For \eqn{n_2} unrelated features over \eqn{q} samples the squared norm is about \eqn{n_2(1 + n_2/q)}{n2 (1 +
+#' n2 / q)}:
+#' `random_norm`. In general \eqn{m_k = \sum_{j<k} \frac{(n/q)^j}{j + 1} {k \choose j}{k - 1 \choose j}}{m_k = sum_(j < k) (n/q)^j / (j + 1)
+#' choose(k, j)
 #' choose(k - 1, j)} is the mean of the \eqn{k}-th powers of the eigenvalues of \eqn{XX'/q} for an \eqn{n \times q}{n x q} matrix \eqn{X} of noise:
 #' `narayana_moment()`.
 #'
@@ -118,8 +122,10 @@ check_features <- function(features, weights, arg) {
 #' @param k Number of clusters.
 #' @param ... For `q_alpha_stability()`, further arguments of [q_alpha()].
 #' @param threads Number of threads; see `options(granary.threads)`.
-#' @return `q_alpha_cluster()` the cluster of each sample; `q_alpha_bounds()` a data frame with one row: number of irrelevant features, the sum of their weights, the
-#'   bound on it, the squared norm and its value for noise; `narayana_moment()` and `positivity_probability()` a number; `q_alpha_stability()` a named vector,
+#' @return `q_alpha_cluster()` the cluster of each sample; `q_alpha_bounds()` a data frame with one row: number of irrelevant features, the sum of
+#'   their weights, the
+#'   bound on it, the squared norm and its value for noise; `narayana_moment()` and `positivity_probability()` a number; `q_alpha_stability()` a
+#'   named vector,
 #'   decreasing.
 #' @references
 #' Wolf and Shashua (2005). *Journal of Machine Learning Research* 6, 1855--1887, Sections 4 and 6.
@@ -206,5 +212,5 @@ q_alpha_stability <- function(x, k, n, replicates = 50, ...) {
     rows <- sort(sample.int(nrow(x), nrow(x) %/% 2L))
     select_features(suppressWarnings(q_alpha(x[rows, , drop = FALSE], k, ...)), "top", n = n)
   }, "subsamples")
-  sort(table(factor(unlist(chosen), levels = colnames(x)))[] / replicates, decreasing = TRUE)
+  sort(table(factor(unlist(chosen), levels = unique(colnames(x))))[] / replicates, decreasing = TRUE)
 }

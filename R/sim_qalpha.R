@@ -9,10 +9,12 @@
 #'   \eqn{x_4, x_5, x_6} are \eqn{N(0, 1)}, otherwise the other way round. The rest is \eqn{N(0, 20)}, a variance.
 #' * `"weston_nonlinear"`: 2 relevant of 52, each class a mixture of two normals: \eqn{(-3/4, -3)} and \eqn{(3/4, 3)} for one,
 #'   \eqn{(3, -3)} and \eqn{(-3, 3)} for the other.
-#' * `"bendor"`: expression profiles of Ben-Dor et al. (2001): 25 samples of class A for each 47 of class B, 600 features of which the share `irrelevant` is \eqn{N(0, s)}
+#' * `"bendor"`: expression profiles of Ben-Dor et al. (2001): 25 samples of class A for each 47 of class B, 600 features of which the share
+#'   `irrelevant` is \eqn{N(0, s)}
 #'   and the others have means \eqn{\mu_A, \mu_B}{mu_A, mu_B} uniform on \eqn{[-1.5d, 1.5d]} with \eqn{d = 555} and standard deviations
 #'   \eqn{|\mu|s}{|mu| s}.
-#' * `"sessions"`: 3 clusters, 12 relevant of 60 features, means uniform on \eqn{[0, 1]}, variances uniform on \eqn{[\lambda, 2\lambda]}{[lambda, 2 lambda]};
+#' * `"sessions"`: 3 clusters, 12 relevant of 60 features, means uniform on \eqn{[0, 1]}, variances uniform on \eqn{[\lambda, 2\lambda]}{[lambda, 2
+#'   lambda]};
 #'   the sign of every feature changes at random every 8 samples, so that correlations vanish; see [block_kernel()].
 #'
 #' @param type The experiment.

@@ -19,7 +19,8 @@ claim("Section 4: all weights positive in these fits", TRUE, !anyNA(gaps), 0)
 # Figure 2a: the leading eigenvector of a symmetric Gaussian matrix.
 replicates <- if (extended) 5000 else 1000
 at <- vapply(c(21, 40), function(n) positivity_probability(n, replicates = replicates, threads = 1), 0)
-claim("Figure 2a: P(positive leading eigenvector), mean 1/6, sd sqrt(2)/6, just above n = 20", 0.99, at[1], 0.005, "the text says above 0.99 for n > 20")
+claim("Figure 2a: P(positive leading eigenvector), mean 1/6, sd sqrt(2)/6, just above n = 20", 0.99, at[1], 0.005,
+      "the text says above 0.99 for n > 20")
 claim("Figure 2a: the same at n = 40 is above 0.99", TRUE, at[2] > 0.99, 0, sprintf("%.4f", at[2]))
 claim("Section 4.1: mean 0.1, sd 1: above 0.99 from n = 500", TRUE,
       if (extended) positivity_probability(500, 0.1, 1, replicates = 200) > 0.99 else NA, 0, if (extended) "" else "in the extended run")
@@ -37,7 +38,8 @@ hard <- rowMeans(replicate(runs, bendor(irrelevant = 0.995)))
 claim("Ben-Dor with 99.5% irrelevant features: the best features are relevant", 1, hard[["top"]], 0)
 wide <- rowMeans(replicate(runs, bendor(spread = 1000)))
 claim("Ben-Dor with s = 1000: relevant features weigh at least 30 times more", TRUE, wide[["ratio"]] >= 30, 0,
-      sprintf("ratio %.3g; at s = 1000 the class means are drowned and nothing tells the features apart but the shape of their tails", wide[["ratio"]]))
+      sprintf("ratio %.3g; at s = 1000 the class means are drowned and nothing tells the features apart but the shape of their tails",
+              wide[["ratio"]]))
 
 # Section 6, Weston's linear problem: 6 relevant of 202, no labels used.
 set.seed(3)
@@ -64,7 +66,8 @@ session <- rowMeans(replicate(if (extended) 80 else 10, {
   c(kernel = hits(kernel), squared = hits(q_alpha(sim$x^2, 3, threads = 1)), plain = hits(suppressWarnings(q_alpha(sim$x, 3, threads = 1))))
 }))
 claim("Sessions, lambda = 0.001: the block kernel succeeds (10 of the 12 best are relevant)", TRUE, session[["kernel"]] >= 0.8, 0,
-      sprintf("%.0f%% of runs, with samples ordered by class and a centred, normalised kernel, which the paper does not say", 100 * session[["kernel"]]))
+      sprintf("%.0f%% of runs, with samples ordered by class and a centred, normalised kernel, which the paper does not say",
+              100 * session[["kernel"]]))
 claim("Sessions: squaring the data first works too", TRUE, session[["squared"]] >= 0.8, 0, sprintf("%.0f%% of runs", 100 * session[["squared"]]))
 claim("Sessions: plain Q-alpha never succeeds", 0, session[["plain"]], 0)
 

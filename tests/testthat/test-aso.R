@@ -132,7 +132,7 @@ test_that("positive parts only: negative weights do not enter the decomposition"
 test_that("classes: factors become one task each; predictions have the levels", {
   set.seed(9)
   y <- factor(sample(c("x", "y", "z"), 90, TRUE))
-  x <- matrix(rnorm(90 * 6), 90) + 2 * model.matrix(~ y - 1)[, c(1, 2, 3, 1, 2, 3)]
+  x <- matrix(rnorm(90 * 6), 90) + 3 * model.matrix(~ y - 1)[, c(1, 2, 3, 1, 2, 3)]
   fit <- quiet(aso(x, y, h = 2, lambda = 1e-3, n_iter = 3))
   expect_identical(colnames(fit$u), levels(y))
   expect_gt(mean(predict(fit, x, type = "class") == y), 0.9)
@@ -146,7 +146,8 @@ test_that("classes: factors become one task each; predictions have the levels", 
 test_that("scales 1e-8 and 1e8 of x, one and two threads, sparse input", {
   set.seed(10)
   sim <- sim_tasks(p = 8, tasks = 6, n = 30, h = 2)
-  run <- function(scale, threads = 1) quiet(aso(lapply(sim$x, `*`, scale), sim$y, h = 2, lambda = scale^2, loss = "squared", n_iter = 4, threads = threads))
+  run <- function(scale, threads = 1) quiet(aso(lapply(sim$x, `*`, scale), sim$y, h = 2, lambda = scale^2, loss = "squared", n_iter = 4,
+                                                threads = threads))
   for (scale in c(1e-8, 1e8)) expect_equal(run(scale)$u * scale, run(1)$u, tolerance = 1e-4)
   expect_identical(run(1, 1)$u, run(1, 2)$u)
   x <- Matrix::rsparsematrix(60, 15, 0.2)
@@ -201,7 +202,7 @@ test_that("aso_semi cross-validates both fits, also for several labels per row; 
   expect_identical(names(fit$cv), c("fold", "structure", "baseline"))
   expect_true(all(fit$cv$structure >= 0 & fit$cv$structure <= 1))
   several <- cbind(a = sim$y_lab == "1", b = runif(40) < 0.5)
-  expect_identical(quiet(aso_semi(sim$x_lab, several, sim$x_unlab, aux = "multik", h = 2, folds = 2))$measure, "micro F")
+  expect_identical(quiet(aso_semi(sim$x_lab, several, sim$x_unlab, aux = "multik", k = 1, h = 2, folds = 2))$measure, "micro F")
   co <- co_training(sim$x_lab, sim$y_lab, sim$x_unlab, pool = 100, add = 30)
   expect_identical(co$rounds$labelled[nrow(co$rounds)], 340L)
   expect_gt(mean(predict(co, sim$x_test) == sim$y_test), 0.6)
@@ -214,7 +215,7 @@ test_that("aso_semi cross-validates both fits, also for several labels per row; 
 test_that("cross-validation prefers the true dimension; features of a row are its own", {
   set.seed(14)
   sim <- sim_tasks(p = 20, tasks = 20, n = 25, h = 2)
-  cv <- cv_aso(sim$x, sim$y, h = c(0, 2), lambda = 1, loss = "squared", folds = 3, n_iter = 10)
+  cv <- quiet(cv_aso(sim$x, sim$y, h = c(0, 2), lambda = 1, loss = "squared", folds = 3, n_iter = 10))
   expect_identical(cv$h[1], 2)
   expect_s3_class(attr(cv, "fit"), "granary_aso")
   listed <- aso_features(attr(cv, "fit"), n = 4)

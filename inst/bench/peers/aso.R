@@ -1,7 +1,9 @@
 # Rscript aso.R <file for the results, .rds>
 #
-# Times aso() beside package RMTL (trace norm and joint sparsity, convex relatives of the same idea) on tasks with designs of their own, and beside glmnet with
-# family "mgaussian" (group lasso over tasks) on a shared design; both from the library GRANARY_PEERS. The models differ, so the accuracy column is the
+# Times aso() beside package RMTL (trace norm and joint sparsity, convex relatives of the same idea) on tasks with designs of their own, and beside
+# glmnet with
+# family "mgaussian" (group lasso over tasks) on a shared design; both from the library GRANARY_PEERS. The models differ, so the accuracy column is
+# the
 # mean squared error of the weights against the truth, each method at the best of five penalties by that error: what the model can do. One
 # thread; CPU seconds of all five fits.
 Sys.setenv(OMP_NUM_THREADS = "1")
@@ -28,8 +30,10 @@ for (tasks in c(20L, 60L)) {
   truth <- function(u) mean(colSums((u - sim$u)^2))
   problem <- sprintf("own designs, %d tasks, 40 x 100", tasks)
   grid <- c(0.1, 0.3, 1, 3, 10)
-  note(problem, "ridge (aso, h = 0)", cpu(function() best(grid, function(l) truth(quiet_aso(sim$x, sim$y, h = 0, lambda = l, loss = "squared", intercept = FALSE)$u))))
-  note(problem, "aso, h = 5", cpu(function() best(grid, function(l) truth(quiet_aso(sim$x, sim$y, h = 5, lambda = l, loss = "squared", intercept = FALSE)$u))))
+  note(problem, "ridge (aso, h = 0)", cpu(function() best(grid, function(l) truth(quiet_aso(sim$x, sim$y, h = 0, lambda = l, loss = "squared",
+                                                                                            intercept = FALSE)$u))))
+  note(problem, "aso, h = 5", cpu(function() best(grid, function(l) truth(quiet_aso(sim$x, sim$y, h = 5, lambda = l, loss = "squared",
+                                                                                    intercept = FALSE)$u))))
   if (requireNamespace(peers[["mtl"]], quietly = TRUE)) {
     mtl <- getExportedValue(peers[["mtl"]], "MTL")
     for (kind in c("Trace", "L21")) {
@@ -49,7 +53,8 @@ u <- matrix(rnorm(p * 3), p) %*% matrix(rnorm(3 * tasks), 3) / sqrt(p)
 y <- x %*% u + 0.5 * matrix(rnorm(150 * tasks), 150)
 truth <- function(estimate) mean(colSums((estimate - u)^2))
 problem <- "shared design, 40 tasks, 150 x 200"
-note(problem, "aso, h = 3", cpu(function() best(c(0.1, 0.3, 1, 3, 10), function(l) truth(quiet_aso(x, y, h = 3, lambda = l, loss = "squared", intercept = FALSE)$u))))
+note(problem, "aso, h = 3", cpu(function() best(c(0.1, 0.3, 1, 3, 10), function(l) truth(quiet_aso(x, y, h = 3, lambda = l, loss = "squared",
+                                                                                                   intercept = FALSE)$u))))
 if (requireNamespace(peers[["net"]], quietly = TRUE)) {
   net <- getExportedValue(peers[["net"]], "glmnet")
   for (alpha in 0:1) {

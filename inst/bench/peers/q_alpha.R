@@ -1,7 +1,9 @@
 # Rscript q_alpha.R <file for the results, .rds>
 #
-# Times q_alpha() beside sparse k-means (package sparcl, from the library GRANARY_PEERS), the usual choice for clustering with few relevant features, on
-# clusters that 5% of the features (at most 200) know about. The methods differ: the accuracy columns say how many of the relevant features are among as many best, and
+# Times q_alpha() beside sparse k-means (package sparcl, from the library GRANARY_PEERS), the usual choice for clustering with few relevant
+# features, on
+# clusters that 5% of the features (at most 200) know about. The methods differ: the accuracy columns say how many of the relevant features are
+# among as many best, and
 # whether k-means on the selection finds the clusters (adjusted for chance: 1 is perfect). One thread; CPU seconds, one run (the peer at its default
 # tuning of one given bound). Laplacian score and variance are ours, for comparison.
 Sys.setenv(OMP_NUM_THREADS = "1")
