@@ -95,7 +95,9 @@ coef.granary_cv <- function(object, rule = NULL, ...) {
 #' @rdname granary_cv
 #' @export
 predict.granary_cv <- function(object, newdata = NULL, ..., rule = NULL) {
-  predict(object$fit, newdata, ..., lambda = object$lambda[cv_choice(object, if (is.null(rule)) object$rule else rule)])
+  lambda <- object$lambda[cv_choice(object, if (is.null(rule)) object$rule else rule)]
+  if (is.null(newdata)) return(predict(object$fit, ..., lambda = lambda))  # not every fit has new rows to predict
+  predict(object$fit, newdata, ..., lambda = lambda)
 }
 
 #' @rdname granary_cv
