@@ -17,9 +17,10 @@
 #' formed:
 #' a product with it costs \eqn{O(nqk)} for \eqn{n} features.
 #'
-#' **Methods.** `"power"` takes one step of orthogonal iteration for \eqn{Q} per round (Definition 2 of the paper), `"basic"` the exact eigenvectors,
-#' which halves the number of rounds and costs \eqn{O(nq^2)} each. `"ritz"` is Definition 4; its rounds span the same spaces as those of
-#' `"power"`, so it ends at the same weights, with more work. `criterion = "gap"` subtracts the squares of the other eigenvalues.
+#' **Methods.** `"basic"` takes the exact eigenvectors in every round. `"power"` takes one step of orthogonal iteration instead (Definition 2, the
+#' choice of the paper, and the only one with a kernel); its rounds cost less, but several times as many are needed. `"ritz"` is Definition 4; its
+#' rounds span the same spaces as those of `"power"`, so it ends at the same weights, with more work.
+#' `criterion = "gap"` subtracts the squares of the other eigenvalues.
 #' `spectrum = "laplacian"` puts \eqn{L_i = m_i m_i' - \mathrm{diag}(m_i m_i'1) + dI}{L_i = m_i m_i' - diag(m_i m_i'1) + d I} in the place of
 #' \eqn{m_i m_i'}; with centred features its degrees vanish, so use it with `center = FALSE` on data that is not negative.
 #'
@@ -96,12 +97,13 @@
 #' plot(fit)
 #' table(q_alpha_cluster(fit), sim$labels)
 #' head(predict(fit, sim$x, type = "selected"), 3)
-q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ritz"), criterion = c("energy", "gap"),
+q_alpha <- function(x, k = NULL, labels = NULL, method = c("basic", "power", "ritz"), criterion = c("energy", "gap"),
                     spectrum = c("standard", "laplacian"), kernel = NULL, center = NULL, n_start = 10, gamma = 0.5, k_within = 2, k_between = 1,
                     kernel_normalize = TRUE, kernel_center = FALSE, max_iter = NULL, tol = 1e-6, threads = NULL) {
   call <- match.call()
   x <- check_design(x, allow_sparse = FALSE, min_rows = 3L)
-  method <- check_choice(method, c("power", "basic", "ritz"))
+  if (missing(method) && !(is.null(kernel) && is.null(labels))) method <- "power"
+  method <- check_choice(method, c("basic", "power", "ritz"))
   criterion <- check_choice(criterion, c("energy", "gap"))
   spectrum <- check_choice(spectrum, c("standard", "laplacian"))
   settings <- list(method = method, criterion = criterion, spectrum = spectrum)
