@@ -213,8 +213,8 @@ test_that("an empty penalty, a column of zeros, p > n, a single row and non-uniq
   expect_true(all(vapply(fit$convergence, `[[`, NA, "converged")))
   expect_s3_class(gen_lasso(sim$x[1, , drop = FALSE], sim$y[1], lambda = 1), "granary_gen_lasso")
   centred <- sweep(zero, 1, rowMeans(zero))
-  warned <- expect_warning(gen_lasso(centred, sim$y, lambda = 2), "not unique", class = "granary_warning_input")
-  expect_false(warned$unique)
+  expect_warning(fit <- gen_lasso(centred, sim$y, lambda = 2), "not unique", class = "granary_warning_input")
+  expect_false(fit$unique)
 })
 
 test_that("answers scale with the data", {
