@@ -1,37 +1,52 @@
 #' Generalized lasso
 #'
-#' Regression with coefficients that are sparse in their differences, or in any linear combinations: fused lasso, trend filtering, total variation on
+#' Regression with coefficients that are sparse in their differences, or in any linear combinations: fused lasso, trend filtering, total variation
+#' on
 #' graphs, images and volumes. Alternating linearization with exact fast steps; every fit carries a duality gap.
 #'
 #' @details
 #' The estimate minimises
 #' \deqn{L(b) = f(b) + \lambda \|R b\|, \quad f(b) = \frac12 \|y - X b\|^2,}{L(b) = f(b) + lambda ||R b||, f(b) = 1/2 ||y - X b||^2,}
-#' where \eqn{\|\cdot\|}{|| ||} adds up absolute values, or Euclidean norms of blocks of rows. The loss is a sum, not a mean: a penalty of `glmnet` is
-#' \eqn{\lambda / n}{lambda / n} of this one, that of `genlasso` the same. Other losses: `"binomial"` (\eqn{\sum \log(1 + e^\eta) - y \eta}{sum log(1 +
-#' exp eta) - y eta}), `"poisson"` (\eqn{\sum e^\eta - y \eta}{sum exp eta - y eta}) and `"huber"` with threshold `delta`. Without `x` the design is the
+#' where \eqn{\|\cdot\|}{|| ||} adds up absolute values, or Euclidean norms of blocks of rows. The loss is a sum, not a mean: a penalty of `glmnet`
+#' is
+#' \eqn{\lambda / n}{lambda / n} of this one, that of `genlasso` the same. Other losses: `"binomial"` (\eqn{\sum \log(1 + e^\eta) - y \eta}{sum
+#' log(1 +
+#' exp eta) - y eta}), `"poisson"` (\eqn{\sum e^\eta - y \eta}{sum exp eta - y eta}) and `"huber"` with threshold `delta`. Without `x` the design
+#' is the
 #' identity: a signal or an image is denoised.
 #'
-#' **Alternating linearization** (Lin, Pham and Ruszczynski 2014) keeps a centre and solves in turn a problem with the penalty and one with the loss, each
-#' with the other linearised and with the proximal term \eqn{\frac12\|b - c\|_D^2}{1/2 ||b - c||_D^2}, \eqn{D = diag(X'X)}. The centre moves where the
-#' objective falls by the share `gamma` of what the model promised (`update = "test"`); always moving is the splitting of Peaceman and Rachford (`"pr"`), moving
+#' **Alternating linearization** (Lin, Pham and Ruszczynski 2014) keeps a centre and solves in turn a problem with the penalty and one with the
+#' loss, each
+#' with the other linearised and with the proximal term \eqn{\frac12\|b - c\|_D^2}{1/2 ||b - c||_D^2}, \eqn{D = diag(X'X)}. The centre moves where
+#' the
+#' objective falls by the share `gamma` of what the model promised (`update = "test"`); always moving is the splitting of Peaceman and Rachford
+#' (`"pr"`), moving
 #' after one of the two problems only that of Douglas and Rachford (`"dr_h"`, `"dr_f"`). The problem with the penalty is solved exactly: by a
-#' threshold for rows with one entry, by dynamic programming on chains, by maximum flows on other graphs and grids; otherwise by block coordinate ascent on its dual,
+#' threshold for rows with one entry, by dynamic programming on chains, by maximum flows on other graphs and grids; otherwise by block coordinate
+#' ascent on its dual,
 #' an interior point method, or accelerated projected gradients. With the identity as design it is the whole problem, so one round is enough.
-#' From time to time the least-squares problem on the groups found is solved exactly (`polish`); this is not in the paper, and saves most of the rounds.
+#' From time to time the least-squares problem on the groups found is solved exactly (`polish`); this is not in the paper, and saves most of the
+#' rounds.
 #'
-#' **Certificate.** With \eqn{\theta = y - X b}{theta = y - X b} made orthogonal to \eqn{X\,null(R)}{X null(R)} and \eqn{X'\theta = R'\mu}{X'theta = R'mu}, both
+#' **Certificate.** With \eqn{\theta = y - X b}{theta = y - X b} made orthogonal to \eqn{X\,null(R)}{X null(R)} and \eqn{X'\theta = R'\mu}{X'theta
+#' = R'mu}, both
 #' scaled until \eqn{\mu}{mu} is feasible, the dual value bounds \eqn{L} from below: `convergence$gap`. The fit stops when it is at most `tol` times
-#' the objective of zero coefficients. `kkt` has three residuals: of \eqn{X'\theta = R'\mu}{X'theta = R'mu}, of \eqn{\|\mu\|_* \le \lambda}{||mu|| <= lambda}, and of
-#' \eqn{\mu'Rb = \lambda\|Rb\|}{mu'Rb = lambda ||Rb||}, each relative. The gap is not available with one-sided bounds, nor for a large `penalty_matrix()` whose null space is
+#' the objective of zero coefficients. `kkt` has three residuals: of \eqn{X'\theta = R'\mu}{X'theta = R'mu}, of \eqn{\|\mu\|_* \le \lambda}{||mu||
+#' <= lambda}, and of
+#' \eqn{\mu'Rb = \lambda\|Rb\|}{mu'Rb = lambda ||Rb||}, each relative. The gap is not available with one-sided bounds, nor for a large
+#' `penalty_matrix()` whose null space is
 #' not known; then the promised decrease decides (the paper's test (7)).
 #'
-#' **Which method when:** `gen_lasso()` when neighbouring coefficients, or cells of an image, should be equal; [tv_denoise()] and [tv_deblur()] for images;
+#' **Which method when:** `gen_lasso()` when neighbouring coefficients, or cells of an image, should be equal; [tv_denoise()] and [tv_deblur()] for
+#' images;
 #' [fused_signal()] when only a signal is to be denoised and nothing else is wanted. For sparse coefficients without structure use a plain lasso.
 #'
-#' @param x The design: a numeric matrix, data frame, sparse matrix, [blur_operator()], or `NULL` for the identity. For the formula method, a formula.
+#' @param x The design: a numeric matrix, data frame, sparse matrix, [blur_operator()], or `NULL` for the identity. For the formula method, a
+#'   formula.
 #' @param y The response. For `family = "binomial"` 0/1, logical or a factor with two levels; for `"poisson"` counts.
 #' @param penalty A penalty such as [fused_chain()] (default), [fused_graph()], [tv_grid()] or [penalty_matrix()].
-#' @param lambda Penalties; sorted to be decreasing. By default `nlambda` values, evenly spaced on the log scale below the smallest one that makes \eqn{R b = 0}{R b = 0}.
+#' @param lambda Penalties; sorted to be decreasing. By default `nlambda` values, evenly spaced on the log scale below the smallest one that makes
+#'   \eqn{R b = 0}{R b = 0}.
 #' @param nlambda,lambda_min_ratio Length of the default path and the ratio of its ends.
 #' @param family The loss.
 #' @param intercept Whether there is an unpenalised intercept. By default only for a formula.
@@ -47,20 +62,27 @@
 #' @param polish Whether to solve on the groups from time to time; see Details.
 #' @param data A data frame with the variables of the formula.
 #' @param ... For the formula method, arguments of the default method; elsewhere not used.
-#' @return An object of class `granary_gen_lasso`: `beta` (coefficients, one column per penalty), `intercept`, `lambda`, `objective`, `df` (dimension of the space the
-#'   coefficients are free to move in: the number of groups), `mu` (dual), `kkt`, `trace` (objective after every round), `n_serious`, `n_null`, `lambda_max` with
-#'   `lambda_max_exact` (else it is an upper bound; both `NA` where `lambda` was given for more than 5000 coefficients), `unique` (`FALSE`: null(X) and null(R) meet, and there are other minimisers), `penalty`, `convergence`.
+#' @return An object of class `granary_gen_lasso`: `beta` (coefficients, one column per penalty), `intercept`, `lambda`, `objective`, `df`
+#'   (dimension of the space the
+#'   coefficients are free to move in: the number of groups), `mu` (dual), `kkt`, `trace` (objective after every round), `n_serious`, `n_null`,
+#'   `lambda_max` with
+#'   `lambda_max_exact` (else it is an upper bound; both `NA` where `lambda` was given for more than 5000 coefficients), `unique` (`FALSE`: null(X)
+#'   and null(R) meet, and there are other minimisers), `penalty`, `convergence`.
 #' @references
-#' Lin, Pham and Ruszczynski (2014). Alternating linearization for structured regularization problems. *Journal of Machine Learning Research* 15, 3447--3481.
+#' Lin, Pham and Ruszczynski (2014). Alternating linearization for structured regularization problems. *Journal of Machine Learning Research* 15,
+#' 3447--3481.
 #'
 #' Tibshirani and Taylor (2011). The solution path of the generalized lasso. *Annals of Statistics* 39, 1335--1371 (degrees of freedom).
 #'
-#' Johnson (2013). A dynamic programming algorithm for the fused lasso and L0-segmentation. *Journal of Computational and Graphical Statistics* 22, 246--260.
+#' Johnson (2013). A dynamic programming algorithm for the fused lasso and L0-segmentation. *Journal of Computational and Graphical Statistics* 22,
+#' 246--260.
 #'
-#' Chambolle and Darbon (2009). On total variation minimization and surface evolution using parametric maximum flows. *International Journal of Computer
+#' Chambolle and Darbon (2009). On total variation minimization and surface evolution using parametric maximum flows. *International Journal of
+#' Computer
 #' Vision* 84, 288--307.
 #' @family regression
-#' @seealso [gen_penalty], [cv_gen_lasso()], [tv_denoise()]; `errata("jmlr15-alternating-linearization")`; `reproduce("jmlr15-alternating-linearization")`
+#' @seealso [gen_penalty], [cv_gen_lasso()], [tv_denoise()]; `errata("jmlr15-alternating-linearization")`;
+#' `reproduce("jmlr15-alternating-linearization")`
 #' @export
 #' @examples
 #' set.seed(1)
@@ -125,9 +147,10 @@ gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, nlambda = 20,
     limits <- core_call(core_gen_lasso_limits(problem$design, problem$y, problem$loss, problem$penalty, progress_bar("largest penalty")))
   }
   lambda <- gen_lambda(lambda, limits$lambda_max, check_count(nlambda), check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE))
-  fit <- fit_gen_lasso(problem, design, response, penalty, lambda, settings, limits, call)
+  bridge <- gen_bridge(lambda[1L], limits$lambda_max, design, settings)
+  fit <- fit_gen_lasso(problem, design, response, penalty, lambda, settings, limits, call, bridge)
   if (!fit$unique) {
-    warn_input(paste0("The coefficients are not unique: some direction changes neither the fit nor the penalty (a column of zeros, or equal columns in one group).\n",
+    warn_input(paste0("The coefficients are not unique: some direction changes neither the fit nor the penalty.\n",
                       "Fitted values are unique; the coefficients returned are one solution."), "x")
   }
   check_convergence(fit)
@@ -210,15 +233,23 @@ gen_problem <- function(design, y, penalty, settings) {
   )
 }
 
-fit_gen_lasso <- function(problem, design, response, penalty, lambda, settings, limits, call) {
+# Penalties on the way down to the first one asked for: from zero straight to a small penalty takes many more rounds than by way of these.
+gen_bridge <- function(first, top, design, settings) {
+  wanted <- settings$method == "alin" && design$type != "identity" && is.null(settings$start) && is.finite(top) && first > 0 && first < 0.5 * top
+  if (!wanted) return(numeric())
+  steps <- 1L + min(15L, ceiling(log(top / first) / log(2)))
+  exp(seq(log(top), log(first), length.out = steps + 1L))[seq_len(steps)[-1L]]
+}
+
+fit_gen_lasso <- function(problem, design, response, penalty, lambda, settings, limits, call, bridge = numeric()) {
   start <- if (is.null(settings$start)) numeric() else c(settings$start, if (problem$design$ones) 0)
   result <- core_call(core_gen_lasso_path(
-    problem$design, problem$y, problem$loss, problem$penalty, lambda,
-    list(method = match(settings$method, gen_methods) - 1L, update = match(settings$update, gen_updates) - 1L, gamma = settings$gamma, tol = settings$tol,
-         max_iter = settings$max_iter, polish = settings$polish, lower = settings$lower, upper = settings$upper, start = start),
+    problem$design, problem$y, problem$loss, problem$penalty, c(bridge, lambda),
+    list(method = match(settings$method, gen_methods) - 1L, update = match(settings$update, gen_updates) - 1L, gamma = settings$gamma,
+         tol = settings$tol, max_iter = settings$max_iter, polish = settings$polish, lower = settings$lower, upper = settings$upper, start = start),
     progress_bar("generalized lasso")
   ))
-  fits <- result$fits
+  fits <- result$fits[length(bridge) + seq_along(lambda)]
   pick <- function(name, empty) vapply(fits, `[[`, empty, name)
   beta <- matrix(vapply(fits, `[[`, numeric(length(fits[[1L]]$b)), "b"), length(fits[[1L]]$b))
   shift <- rep(0, length(lambda))
@@ -235,7 +266,7 @@ fit_gen_lasso <- function(problem, design, response, penalty, lambda, settings, 
     "gen_lasso", beta = beta, intercept = shift, lambda = lambda, objective = pick("objective", 0), df = pick("df", 0), mu = mu, kkt = kkt,
     trace = lapply(fits, `[[`, "trace"), n_serious = pick("n_serious", 0L), n_null = pick("n_null", 0L), lambda_max = limits$lambda_max,
     lambda_max_exact = limits$exact, unique = result$unique, penalty = penalty, family = settings$family, levels = response$levels,
-    y = response$y, n = length(response$y), identity = design$type == "identity", x = if (design$type == "blur") design, settings = settings, call = call,
-    convergence = lapply(fits, `[[`, "convergence")
+    y = response$y, n = length(response$y), identity = design$type == "identity", x = if (design$type == "blur") design,
+    settings = settings, call = call, convergence = lapply(fits, `[[`, "convergence")
   )
 }

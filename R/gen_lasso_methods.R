@@ -4,16 +4,19 @@
 #'
 #' Coefficients and predictions at any penalty of the path, deviance, and plots: the path of coefficients, a signal with its fit, or an image.
 #'
-#' Between two penalties of the path coefficients are interpolated linearly, which is exact for least squares and sums of absolute values as long as no group
+#' Between two penalties of the path coefficients are interpolated linearly, which is exact for least squares and sums of absolute values as long
+#' as no group
 #' splits or merges in between; beyond its ends the nearest fit is taken.
 #'
 #' @param object,x A fit of [gen_lasso()].
 #' @param lambda Penalties; `NULL` for all those of the path.
-#' @param newdata New rows: a matrix with the columns of the fit, or a data frame for a fit by formula. `NULL`: the fitted values of an identity or blur design.
+#' @param newdata New rows: a matrix with the columns of the fit, or a data frame for a fit by formula. `NULL`: the fitted values of an identity or
+#'   blur design.
 #' @param type For `predict()`, the linear predictor or the mean; for `plot()`, what to draw: by default the signal or image where the design is the
 #'   identity, else the path.
 #' @param ... Passed on to [graphics::plot()] or [graphics::image()] by `plot()`; not used elsewhere.
-#' @return `coef()` a vector for one penalty, else a matrix with one column per penalty; `predict()` likewise; `deviance()` twice the loss, per penalty; `plot()` `NULL`
+#' @return `coef()` a vector for one penalty, else a matrix with one column per penalty; `predict()` likewise; `deviance()` twice the loss, per
+#'   penalty; `plot()` `NULL`
 #'   invisibly, `autoplot()` a ggplot.
 #' @family regression
 #' @name granary_gen_lasso
@@ -68,7 +71,8 @@ predict.granary_gen_lasso <- function(object, newdata = NULL, lambda = NULL, typ
     eta <- b
   } else {
     if (object$identity) abort_input("`newdata` must be NULL for a fit with the identity design: it has a value only where it was fitted.", "newdata")
-    newdata <- new_design(newdata, if (is.null(rownames(object$beta))) as.character(seq_len(nrow(object$beta))) else rownames(object$beta), object$design)
+    labels <- rownames(object$beta)
+    newdata <- new_design(newdata, if (is.null(labels)) as.character(seq_len(nrow(object$beta))) else labels, object$design)
     eta <- as.matrix(newdata %*% b)
   }
   eta <- sweep(eta, 2L, shift, `+`)
@@ -108,8 +112,8 @@ gen_penalty_value <- function(penalty, b) {
 
 #' @export
 print.granary_gen_lasso <- function(x, ...) {
-  cli::cat_line("Generalized lasso (", x$penalty$type, "), ", if (x$identity) "identity design" else paste(x$n, "rows"), ", ", nrow(x$beta), " coefficients, ",
-                x$family)
+  cli::cat_line("Generalized lasso (", x$penalty$type, "), ", if (x$identity) "identity design" else paste(x$n, "rows"), ", ",
+                nrow(x$beta), " coefficients, ", x$family)
   print_call(x$call)
   show <- unique(round(seq(1, length(x$lambda), length.out = min(8L, length(x$lambda)))))
   print(data.frame(lambda = x$lambda, df = x$df, objective = x$objective)[show, ], digits = 5L, row.names = FALSE)
@@ -139,8 +143,9 @@ plot.granary_gen_lasso <- function(x, type = c("auto", "path", "signal", "image"
       draw(graphics::plot, x$beta[, 1L], type = "s", xlab = "coefficient", ylab = "estimate", las = 1, user = list(...))
       return(invisible())
     }
-    draw(graphics::matplot, pmax(x$lambda, min(x$lambda[x$lambda > 0]) / 2), t(x$beta), type = "l", lty = 1, log = "x", xlab = "penalty", ylab = "coefficient", las = 1,
-         xlim = rev(range(pmax(x$lambda, min(x$lambda[x$lambda > 0]) / 2))), col = grDevices::hcl.colors(nrow(x$beta), "viridis"), user = list(...))
+    shown <- pmax(x$lambda, min(x$lambda[x$lambda > 0]) / 2)  # a penalty of zero has no logarithm
+    draw(graphics::matplot, shown, t(x$beta), type = "l", lty = 1, log = "x", xlab = "penalty", ylab = "coefficient", las = 1, xlim = rev(range(shown)),
+         col = grDevices::hcl.colors(nrow(x$beta), "viridis"), user = list(...))
     return(invisible())
   }
   b <- coef(x, lambda = at)
@@ -170,8 +175,8 @@ autoplot.granary_gen_lasso <- function(object, ...) {  # nolint: object_name_lin
   shape <- gen_shape(object)
   if (object$identity && length(shape) == 2L && min(shape) > 1L) {
     cells <- data.frame(expand.grid(row = seq_len(shape[1L]), column = seq_len(shape[2L])), value = object$beta[, ncol(object$beta)])
-    return(ggplot2::ggplot(cells, ggplot2::aes(x = .data$column, y = -.data$row, fill = .data$value)) + ggplot2::geom_raster() + ggplot2::coord_equal() +
-             ggplot2::labs(x = NULL, y = NULL))
+    return(ggplot2::ggplot(cells, ggplot2::aes(x = .data$column, y = -.data$row, fill = .data$value)) + ggplot2::geom_raster() +
+             ggplot2::coord_equal() + ggplot2::labs(x = NULL, y = NULL))
   }
   if (object$identity) {
     values <- data.frame(position = seq_along(object$y), y = object$y, fit = object$beta[, ncol(object$beta)])
@@ -189,7 +194,8 @@ autoplot.granary_gen_lasso <- function(object, ...) {  # nolint: object_name_lin
 #'
 #' Chooses the penalty of [gen_lasso()] by K-fold cross-validation along its path.
 #'
-#' @param x,y,penalty,lambda As in [gen_lasso()]; `x` a matrix or a formula is not taken here, nor the identity: a left-out value of a signal would have to be
+#' @param x,y,penalty,lambda As in [gen_lasso()]; `x` a matrix or a formula is not taken here, nor the identity: a left-out value of a signal would
+#'   have to be
 #'   interpolated.
 #' @param folds Number of folds, or the fold of every row.
 #' @param rule The rule that picks the penalty: smallest mean loss, or the largest penalty within one standard error of it.

@@ -1,31 +1,38 @@
 #' Penalties of the generalized lasso
 #'
-#' Builds the matrix \eqn{R} whose rows [gen_lasso()] shrinks to zero: differences along a chain (fused lasso, trend filtering), along the edges of a
+#' Builds the matrix \eqn{R} whose rows [gen_lasso()] shrinks to zero: differences along a chain (fused lasso, trend filtering), along the edges of
+#' a
 #' graph, between neighbouring cells of an image or volume (total variation), or any matrix of the user's.
 #'
 #' @details
-#' `fused_chain(p, order = k)` takes differences of order \eqn{k}: 1 gives piecewise constant coefficients, 2 piecewise linear, 3 piecewise quadratic
+#' `fused_chain(p, order = k)` takes differences of order \eqn{k}: 1 gives piecewise constant coefficients, 2 piecewise linear, 3 piecewise
+#' quadratic
 #' ones. `sparse` adds \eqn{sparse \cdot |b_j|}{sparse |b_j|} for every coefficient, so that the penalty is
 #' \eqn{\lambda (\sum |b_{j+1} - b_j| + sparse \sum |b_j|)}{lambda (sum |b_(j+1) - b_j| + sparse sum |b_j|)}.
 #'
-#' `tv_grid(dim, "l1")` adds up the absolute differences of neighbouring cells, each pair once (anisotropic total variation); `"l2"` takes per cell the
-#' Euclidean norm of its differences to the next cells along the axes (isotropic). Cells are numbered as R numbers the entries of an array; with a `mask`, those that
+#' `tv_grid(dim, "l1")` adds up the absolute differences of neighbouring cells, each pair once (anisotropic total variation); `"l2"` takes per cell
+#' the
+#' Euclidean norm of its differences to the next cells along the axes (isotropic). Cells are numbered as R numbers the entries of an array; with a
+#' `mask`, those that
 #' are kept.
 #'
-#' `fused_graph()` drops self loops and adds up edges that are given more than once; the graph need not be connected, and nodes without an edge are not
+#' `fused_graph()` drops self loops and adds up edges that are given more than once; the graph need not be connected, and nodes without an edge are
+#' not
 #' penalised.
 #'
 #' @param p Number of coefficients.
 #' @param order Order of the differences.
 #' @param sparse Weight of the absolute values of the coefficients themselves.
-#' @param edges A two-column matrix of pairs of numbers, an igraph graph (its edge attribute `weight` is used), or a neighbourhood such as [nb_grid()].
+#' @param edges A two-column matrix of pairs of numbers, an igraph graph (its edge attribute `weight` is used), or a neighbourhood such as
+#'   [nb_grid()].
 #' @param weights Positive weights of the edges; 1 by default.
 #' @param dim One to three numbers of cells.
 #' @param type Sum of absolute differences, or of their norms per cell.
 #' @param mask A logical array of dimensions `dim`: cells that are not `TRUE` are left out.
 #' @param R A matrix with one column per coefficient; plain or sparse.
 #' @param groups For `penalty_matrix()`, the group of each row: rows of a group are shrunk together by their Euclidean norm. `NULL`: each by itself.
-#' @return An object of class `granary_penalty`: a list with `matrix` (a `dgCMatrix`), `blocks` (rows per block), `p`, `type` and what the builder knows.
+#' @return An object of class `granary_penalty`: a list with `matrix` (a `dgCMatrix`), `blocks` (rows per block), `p`, `type` and what the builder
+#'   knows.
 #' @family regression
 #' @name gen_penalty
 #' @aliases fused_chain fused_graph tv_grid penalty_matrix
@@ -62,7 +69,8 @@ fused_chain <- function(p, order = 1, sparse = 0) {
   if (order >= p && p > 1L) abort_input(sprintf("`order` must be below the number of coefficients (%d), but it is %d.", p, order), "order")
   if (order == 1L || p == 1L) {
     first <- seq_len(p - 1L)
-    return(new_penalty(difference_rows(first + 1L, first, p, 1, sparse), if (sparse > 0) "sparse fused chain" else "fused chain", sparse = sparse, dim = p))
+    type <- if (sparse > 0) "sparse fused chain" else "fused chain"
+    return(new_penalty(difference_rows(first + 1L, first, p, 1, sparse), type, sparse = sparse, dim = p))
   }
   m <- p - order
   coefficients <- (-1)^(order - 0:order) * choose(order, 0:order)
@@ -117,15 +125,16 @@ tv_grid <- function(dim, type = c("l1", "l2"), mask = NULL, sparse = 0) {
   dim <- check_vector(dim, lower = 1)
   if (length(dim) > 3L) abort_input(sprintf("`dim` must have one, two or three elements, but it has %d.", length(dim)), "dim")
   given <- c(dim, 1, 1)[seq_len(max(2L, length(dim)))]
-  nb <- nb_grid(given, if (is.null(mask)) NULL else if (is.logical(mask)) array(mask, if (length(mask) == prod(given)) given else length(mask)) else mask)
+  if (is.logical(mask) && length(mask) == prod(given)) mask <- array(mask, given)
+  nb <- nb_grid(given, mask)
   edges <- nb$edges
   blocks <- integer()
   if (type == "l2") {
     edges <- edges[order(edges[, 1L], edges[, 2L]), , drop = FALSE]
     blocks <- c(rle(edges[, 1L])$lengths, rep(1L, if (sparse > 0) nb$n else 0L))
   }
-  new_penalty(difference_rows(edges[, 2L], edges[, 1L], nb$n, 1, sparse), sprintf("%s total variation, %s", type, nb$type), blocks, dim = as.integer(dim),
-              mask = mask, sparse = sparse, norm = type)
+  new_penalty(difference_rows(edges[, 2L], edges[, 1L], nb$n, 1, sparse), sprintf("%s total variation, %s", type, nb$type), blocks,
+              dim = as.integer(dim), mask = mask, sparse = sparse, norm = type)
 }
 
 #' @rdname gen_penalty

@@ -6,15 +6,19 @@
 #' Both minimise
 #' \deqn{\frac12 \|y - A u\|^2 + \lambda\, TV(u)}{1/2 ||y - A u||^2 + lambda TV(u)}
 #' over images \eqn{u}, with \eqn{A} the identity for denoising. `type = "l1"` adds up the absolute differences of neighbouring cells and
-#' is solved exactly by maximum flows (chains by dynamic programming); `"l2"` takes the norm of the differences per cell, which favours no direction, and is
+#' is solved exactly by maximum flows (chains by dynamic programming); `"l2"` takes the norm of the differences per cell, which favours no
+#' direction, and is
 #' solved to the duality gap `tol`; `"tikhonov"` takes squares: one linear system, but edges are smoothed away.
-#' `blur_operator()` is the mean over a square of odd side `size`, at the border over the pixels that exist. A `kernel` that is a matrix is divided by the sum of its entries
+#' `blur_operator()` is the mean over a square of odd side `size`, at the border over the pixels that exist. A `kernel` that is a matrix is divided
+#' by the sum of its entries
 #' that meet the image.
 #'
-#' `image_metrics()` compares an image with the true one: mean squared error and \eqn{SNR = 10 \log_{10} \|u_0 - \bar u_0\|^2 / \|u_0 - u\|^2}{SNR = 10 log10(||u0 -
+#' `image_metrics()` compares an image with the true one: mean squared error and \eqn{SNR = 10 \log_{10} \|u_0 - \bar u_0\|^2 / \|u_0 - u\|^2}{SNR
+#' = 10 log10(||u0 -
 #' mean(u0)||^2 / ||u0 - u||^2)} in decibels.
 #'
-#' **Which method when:** `"l1"` for images of blocks and wherever exactly constant regions are wanted; `"l2"` for round shapes; `"tikhonov"` as a baseline.
+#' **Which method when:** `"l1"` for images of blocks and wherever exactly constant regions are wanted; `"l2"` for round shapes; `"tikhonov"` as a
+#' baseline.
 #'
 #' @param image A numeric vector, matrix or three-dimensional array.
 #' @param lambda The penalty: one number.
@@ -25,11 +29,14 @@
 #' @param dim Numbers of rows and columns of the image.
 #' @param size Side of the square; odd.
 #' @param truth,estimate Two images of one size.
-#' @return An object of class `granary_tv_image`: `image` (the estimate, shaped as the input), `observed`, `lambda`, `type`, `objective`, `regions` (number of
-#'   constant regions), `fit` (the underlying [gen_lasso()] fit), `convergence`. `image_metrics()` a named vector `mse`, `snr`; `blur_operator()` an operator that
+#' @return An object of class `granary_tv_image`: `image` (the estimate, shaped as the input), `observed`, `lambda`, `type`, `objective`, `regions`
+#'   (number of
+#'   constant regions), `fit` (the underlying [gen_lasso()] fit), `convergence`. `image_metrics()` a named vector `mse`, `snr`; `blur_operator()`
+#'   an operator that
 #'   [gen_lasso()] takes as `x`.
 #' @references
-#' Lin, Pham and Ruszczynski (2014). Alternating linearization for structured regularization problems. *Journal of Machine Learning Research* 15, 3447--3481.
+#' Lin, Pham and Ruszczynski (2014). Alternating linearization for structured regularization problems. *Journal of Machine Learning Research* 15,
+#' 3447--3481.
 #'
 #' Rudin, Osher and Fatemi (1992). Nonlinear total variation based noise removal algorithms. *Physica D* 60, 259--268.
 #' @family regression
@@ -104,7 +111,9 @@ print.granary_blur <- function(x, ...) {
 # The convolution with a kernel as a sparse matrix; at the border the weights that meet the image are divided by their sum.
 kernel_matrix_of <- function(kernel, dim) {
   kernel <- check_matrix(kernel, "kernel")
-  if (any(dim(kernel) %% 2L == 0L)) abort_input(sprintf("`kernel` must have odd numbers of rows and columns, but it is %d x %d.", nrow(kernel), ncol(kernel)), "kernel")
+  if (any(dim(kernel) %% 2L == 0L)) {
+    abort_input(sprintf("`kernel` must have odd numbers of rows and columns, but it is %d x %d.", nrow(kernel), ncol(kernel)), "kernel")
+  }
   if (!(sum(kernel) > 0) || any(kernel < 0)) abort_input("`kernel` must not be negative, and must have a positive sum.", "kernel")
   cells <- arrayInd(seq_len(prod(dim)), dim)
   at <- which(kernel != 0, arr.ind = TRUE)
@@ -127,7 +136,9 @@ kernel_matrix_of <- function(kernel, dim) {
 image_metrics <- function(truth, estimate) {
   truth <- check_image(truth, "truth")
   estimate <- check_image(estimate, "estimate")
-  if (length(truth) != length(estimate)) abort_input(sprintf("`estimate` must have the %d cells of `truth`, but it has %d.", length(truth), length(estimate)), "estimate")
+  if (length(truth) != length(estimate)) {
+    abort_input(sprintf("`estimate` must have the %d cells of `truth`, but it has %d.", length(truth), length(estimate)), "estimate")
+  }
   error <- sum((truth - as.vector(estimate))^2)
   signal <- sum((truth - mean(truth))^2)
   c(mse = error / length(truth), snr = if (error == 0) Inf else if (signal == 0) -Inf else 10 * log10(signal / error))
@@ -165,8 +176,10 @@ plot.granary_tv_image <- function(x, ...) {
 #' The set-ups of the experiments in Lin, Pham and Ruszczynski (2014), and images to denoise.
 #'
 #' @details
-#' `"spikes"`: entries of the design N(0, 0.01), 160 (or at most a quarter of `p`) coefficients of \eqn{\pm 1}{+-1} at random places (their section 5.1).
-#' `"blocks"`: rows with correlation 0.3 between all columns, ten percent of the coefficients 1, the next twenty percent 2, in one stretch that starts after the first
+#' `"spikes"`: entries of the design N(0, 0.01), 160 (or at most a quarter of `p`) coefficients of \eqn{\pm 1}{+-1} at random places (their section
+#' 5.1).
+#' `"blocks"`: rows with correlation 0.3 between all columns, ten percent of the coefficients 1, the next twenty percent 2, in one stretch that
+#' starts after the first
 #' ten percent (section 5.2). `"volume"`: coefficients of a volume that are 1 in two balls, a design of smooth random fields (in place of the
 #' images of section 5.5, which are not public).
 #'
@@ -175,7 +188,8 @@ plot.granary_tv_image <- function(x, ...) {
 #' @param sd Standard deviation of the noise.
 #' @param dim Dimensions of the volume or image.
 #' @param blur Side of the mean blur; 1 for none.
-#' @return `sim_gen_lasso()` a list with `x`, `y`, `beta` and `penalty`; `sim_image()` one with `image`, `truth` and the noise-free, possibly blurred `clean`.
+#' @return `sim_gen_lasso()` a list with `x`, `y`, `beta` and `penalty`; `sim_image()` one with `image`, `truth` and the noise-free, possibly
+#'   blurred `clean`.
 #' @family regression
 #' @export
 #' @examples

@@ -1,4 +1,5 @@
-// Exports of the generalized lasso. Conversion only: the method is in regress/gen_lasso*.{h,cpp}, the checks are in R/gen_lasso.R.
+// Exports of the generalized lasso. Conversion only: the method is in regress/gen_lasso*.{h,cpp}, the checks are in
+// R/gen_lasso.R.
 #include "r_glue.h"
 #include "regress/gen_lasso.h"
 
@@ -26,7 +27,8 @@ std::unique_ptr<Design> as_design(const Rcpp::List& design) {
 GenProblem as_problem(const Rcpp::List& design, const VectorXd& y, const Rcpp::List& loss, const Rcpp::List& penalty) {
   GenProblem problem;
   problem.x = as_design(design);
-  if (Rcpp::as<bool>(design["centre"])) problem.x = centred_design(std::move(problem.x), Rcpp::as<bool>(design["ones"]), problem.means);
+  if (Rcpp::as<bool>(design["centre"]))
+    problem.x = centred_design(std::move(problem.x), Rcpp::as<bool>(design["ones"]), problem.means);
   problem.loss.y = y;
   const std::string family = Rcpp::as<std::string>(loss["family"]);
   problem.loss.family = family == "binomial"  ? LossFamily::binomial
@@ -34,15 +36,17 @@ GenProblem as_problem(const Rcpp::List& design, const VectorXd& y, const Rcpp::L
                         : family == "huber"   ? LossFamily::huber
                                               : LossFamily::gaussian;
   problem.loss.delta = Rcpp::as<double>(loss["delta"]);
-  problem.penalty = std::make_unique<GenPenalty>(GenPenalty::Rows(Rcpp::as<SparseMatrix>(penalty["matrix"])),
-                                                 Rcpp::as<std::vector<int>>(penalty["blocks"]), Rcpp::as<MatrixXd>(penalty["null"]));
+  problem.penalty =
+      std::make_unique<GenPenalty>(GenPenalty::Rows(Rcpp::as<SparseMatrix>(penalty["matrix"])),
+                                   Rcpp::as<std::vector<int>>(penalty["blocks"]), Rcpp::as<MatrixXd>(penalty["null"]));
   return problem;
 }
 
 }  // namespace
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_gen_lasso_limits(Rcpp::List design, const Eigen::Map<Eigen::VectorXd> y, Rcpp::List loss, Rcpp::List penalty, SEXP progress) {
+Rcpp::List core_gen_lasso_limits(Rcpp::List design, const Eigen::Map<Eigen::VectorXd> y, Rcpp::List loss, Rcpp::List penalty,
+                                 SEXP progress) {
   RMonitor monitor(progress);
   GenProblem problem = as_problem(design, y, loss, penalty);
   const GenLassoPath path = gen_lasso_limits(*problem.x, problem.loss, *problem.penalty, monitor);
@@ -69,11 +73,13 @@ Rcpp::List core_gen_lasso_path(Rcpp::List design, const Eigen::Map<Eigen::Vector
   Rcpp::List fits(path.fits.size());
   for (std::size_t k = 0; k < path.fits.size(); ++k) {
     const GenLassoFit& fit = path.fits[k];
-    fits[k] = Rcpp::List::create(
-        Rcpp::Named("b") = fit.b, Rcpp::Named("mu") = fit.mu, Rcpp::Named("objective") = fit.objective, Rcpp::Named("df") = fit.df,
-        Rcpp::Named("kkt") = Rcpp::NumericVector::create(fit.stationarity, fit.feasibility, fit.slackness),
-        Rcpp::Named("n_serious") = fit.serious, Rcpp::Named("n_null") = fit.null_steps, Rcpp::Named("trace") = fit.trace,
-        Rcpp::Named("convergence") = granary::as_list(fit.convergence));
+    fits[k] =
+        Rcpp::List::create(Rcpp::Named("b") = fit.b, Rcpp::Named("mu") = fit.mu, Rcpp::Named("objective") = fit.objective,
+                           Rcpp::Named("df") = fit.df,
+                           Rcpp::Named("kkt") = Rcpp::NumericVector::create(fit.stationarity, fit.feasibility, fit.slackness),
+                           Rcpp::Named("n_serious") = fit.serious, Rcpp::Named("n_null") = fit.null_steps,
+                           Rcpp::Named("trace") = fit.trace, Rcpp::Named("convergence") = granary::as_list(fit.convergence));
   }
-  return Rcpp::List::create(Rcpp::Named("fits") = fits, Rcpp::Named("unique") = path.unique, Rcpp::Named("means") = problem.means);
+  return Rcpp::List::create(Rcpp::Named("fits") = fits, Rcpp::Named("unique") = path.unique,
+                            Rcpp::Named("means") = problem.means);
 }

@@ -250,10 +250,13 @@ bool GenSolver::polish(VectorXd& b, double lambda, double& objective) {
   }
   int count = 0;
   std::vector<int> label = penalty_.groups(b, 0, count);
-  if (count == 0 || count > std::min<Index>(n, 1000)) return false;
+  if (count == 0 || count > std::min<Index>(n + n / 4, 1000)) return false;
   VectorXd now = b;
   const GenPenalty::Rows& r = penalty_.matrix();
-  for (int round = 0; round < 20; ++round) {
+  // With more groups than rows the system is singular: the little on its diagonal turns the step into one that changes the
+  // penalty only, and groups meet until as many are left as rows.
+  const int rounds = 20 + static_cast<int>(std::max<Index>(0, count - n));
+  for (int round = 0; round < rounds; ++round) {
     monitor_.check();
     MatrixXd grouped = MatrixXd::Zero(n, count);
     VectorXd value(count), pull = VectorXd::Zero(count), mass = VectorXd::Zero(count);
