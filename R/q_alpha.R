@@ -17,9 +17,9 @@
 #' formed:
 #' a product with it costs \eqn{O(nqk)} for \eqn{n} features.
 #'
-#' **Methods.** `"basic"` takes the exact eigenvectors in every round. `"power"` takes one step of orthogonal iteration instead (Definition 2, the
-#' choice of the paper, and the only one with a kernel); its rounds cost less, but several times as many are needed. `"ritz"` is Definition 4; its
-#' rounds span the same spaces as those of `"power"`, so it ends at the same weights, with more work.
+#' **Methods.** `"power"` takes one step of orthogonal iteration for \eqn{Q} per round (Definition 2, the choice of the paper, and the only one with a
+#' kernel), `"basic"` the exact eigenvectors: fewer rounds of \eqn{O(nq^2)} each, the better choice for up to some thousand features. `"ritz"` is
+#' Definition 4; its rounds span the same spaces as those of `"power"`, so it ends at the same weights, with more work.
 #' `criterion = "gap"` subtracts the squares of the other eigenvalues.
 #' `spectrum = "laplacian"` puts \eqn{L_i = m_i m_i' - \mathrm{diag}(m_i m_i'1) + dI}{L_i = m_i m_i' - diag(m_i m_i'1) + d I} in the place of
 #' \eqn{m_i m_i'}; with centred features its degrees vanish, so use it with `center = FALSE` on data that is not negative.
@@ -60,7 +60,8 @@
 #' @param kernel_normalize,kernel_center Divide the kernel matrix by the square roots of its diagonal elements? Centre it in feature space before
 #'   that?
 #' @param max_iter Largest number of rounds; `NULL` for 500, or 50 with `labels`.
-#' @param tol Rounds end when the weights change by less than this, or the objective relatively by a hundredth of it.
+#' @param tol Rounds end when the weights change by less than this, or the objective relatively by a hundredth of it. The default is enough for a
+#'   ranking; directions that are all noise settle slowly.
 #' @param threads Number of threads for the starts; see `options(granary.threads)`.
 #' @param object,fit A fit.
 #' @param newdata Samples with the same features.
@@ -97,13 +98,12 @@
 #' plot(fit)
 #' table(q_alpha_cluster(fit), sim$labels)
 #' head(predict(fit, sim$x, type = "selected"), 3)
-q_alpha <- function(x, k = NULL, labels = NULL, method = c("basic", "power", "ritz"), criterion = c("energy", "gap"),
+q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ritz"), criterion = c("energy", "gap"),
                     spectrum = c("standard", "laplacian"), kernel = NULL, center = NULL, n_start = 10, gamma = 0.5, k_within = 2, k_between = 1,
-                    kernel_normalize = TRUE, kernel_center = FALSE, max_iter = NULL, tol = 1e-6, threads = NULL) {
+                    kernel_normalize = TRUE, kernel_center = FALSE, max_iter = NULL, tol = 1e-4, threads = NULL) {
   call <- match.call()
   x <- check_design(x, allow_sparse = FALSE, min_rows = 3L)
-  if (missing(method) && !(is.null(kernel) && is.null(labels))) method <- "power"
-  method <- check_choice(method, c("basic", "power", "ritz"))
+  method <- check_choice(method, c("power", "basic", "ritz"))
   criterion <- check_choice(criterion, c("energy", "gap"))
   spectrum <- check_choice(spectrum, c("standard", "laplacian"))
   settings <- list(method = method, criterion = criterion, spectrum = spectrum)

@@ -2,7 +2,7 @@
 # statements in its text. Fewer runs than the paper's unless extended.
 
 set.seed(1)
-runs <- if (extended) 20 else 6
+runs <- if (extended) 20 else 4
 
 # Figure 3b: mean weight of the 5 relevant features over that of the 120 others, k = number of clusters.
 gaps <- vapply(2:8, function(clusters) {
@@ -59,7 +59,7 @@ claim("Weston linear, 100 samples: supervised Q-alpha is close to the best metho
 
 # Section 6, sessions with random signs.
 set.seed(4)
-session <- rowMeans(replicate(if (extended) 80 else 10, {
+session <- rowMeans(replicate(if (extended) 80 else 5, {
   sim <- sim_qalpha("sessions", lambda = 0.001)
   hits <- function(fit) sum(select_features(fit, "top", n = 12) %in% sim$relevant) >= 10
   kernel <- q_alpha(sim$x, 3, kernel = block_kernel(120, 8), center = FALSE, kernel_center = TRUE, n_start = 3, threads = 1)
