@@ -86,11 +86,23 @@ class DenseColumns {
   void gram_row(Index j, const std::vector<int>& with, VectorXd&, double* out) const {
     for (std::size_t k = 0; k < with.size(); ++k) out[k] = x_.col(j).dot(x_.col(with[k]));
   }
-  // sum_i v_i (x_ij - mean_j)(x_ik - mean_k) for k in `with`; the means are those under v, which sums to v_sum.
-  void weighted_row(Index j, const std::vector<int>& with, const VectorXd& v, const VectorXd& mean, double v_sum, VectorXd& work,
-                    double* out) const {
-    work = v.cwiseProduct(x_.col(j));
-    for (std::size_t k = 0; k < with.size(); ++k) out[k] = x_.col(with[k]).dot(work) - v_sum * mean[j] * mean[with[k]];
+  // out(k, l) = sum_i v_i (x_ij - mean_j)(x_ik - mean_k) for k in `with` and the l-th j in `fresh`; the means are those under v,
+  // which sums to v_sum. A few columns at a time, so that they stay in the cache while the others go by.
+  void weighted_rows(const std::vector<int>& fresh, const std::vector<int>& with, const VectorXd& v, const VectorXd& mean,
+                     double v_sum, MatrixXd& out) const {
+    constexpr Index most = 8;
+    const Index size = static_cast<Index>(with.size()), count = static_cast<Index>(fresh.size());
+    out.resize(size, count);
+    MatrixXd work(rows(), std::min(most, count));
+    VectorXd dots(work.cols());
+    for (Index from = 0; from < count; from += most) {
+      const Index width = std::min(most, count - from);
+      for (Index l = 0; l < width; ++l) work.col(l) = v.cwiseProduct(x_.col(fresh[from + l]));
+      for (Index k = 0; k < size; ++k) {
+        dots.head(width).noalias() = work.leftCols(width).transpose() * x_.col(with[k]);
+        for (Index l = 0; l < width; ++l) out(k, from + l) = dots[l] - v_sum * mean[fresh[from + l]] * mean[with[k]];
+      }
+    }
   }
   // The same for j, k in `set`.
   MatrixXd weighted_gram(const std::vector<int>& set, const VectorXd& v, const VectorXd& mean) const {
@@ -190,23 +202,20 @@ class SparseColumns {
     for (std::size_t k = 0; k < with.size(); ++k) out[k] = dot(with[k], work) - shift(j) * shift(with[k]);
     for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = 0;
   }
-  void weighted_row(Index j, const std::vector<int>& with, const VectorXd& v, const VectorXd& mean, double v_sum, VectorXd& work,
-                    double* out) const {
-    if (work.size() != rows_) work = VectorXd::Zero(rows_);
-    for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = v[index_[k]] * value_[k];
-    for (std::size_t k = 0; k < with.size(); ++k) out[k] = dot(with[k], work) - v_sum * mean[j] * mean[with[k]];
-    for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = 0;
+  void weighted_rows(const std::vector<int>& fresh, const std::vector<int>& with, const VectorXd& v, const VectorXd& mean,
+                     double v_sum, MatrixXd& out) const {
+    out.resize(with.size(), fresh.size());
+    VectorXd work = VectorXd::Zero(rows_);
+    for (std::size_t l = 0; l < fresh.size(); ++l) {
+      const Index j = fresh[l];
+      for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = v[index_[k]] * value_[k];
+      for (std::size_t k = 0; k < with.size(); ++k) out(k, l) = dot(with[k], work) - v_sum * mean[j] * mean[with[k]];
+      for (Index k = start_[j]; k < start_[j + 1]; ++k) work[index_[k]] = 0;
+    }
   }
   MatrixXd weighted_gram(const std::vector<int>& set, const VectorXd& v, const VectorXd& mean) const {
-    MatrixXd g(set.size(), set.size());
-    VectorXd work;
-    std::vector<int> before;
-    const double v_sum = v.sum();
-    for (const int j : set) {
-      before.push_back(j);
-      weighted_row(j, before, v, mean, v_sum, work, g.col(static_cast<Index>(before.size()) - 1).data());
-    }
-    g.triangularView<Eigen::StrictlyLower>() = g.transpose();
+    MatrixXd g;
+    weighted_rows(set, set, v, mean, v.sum(), g);
     return g;
   }
   MatrixXd gram() const {

@@ -54,6 +54,8 @@ class Logistic {
     const VectorXd& variance = columns_.standardization.variance;
     const int first_sweep = sweeps;
     double objective = loss_ + penalty.value(b);
+    in_sight_.assign(b.size(), 0);
+    for (const int j : set) in_sight_[j] = 1;
     for (int step = 0; sweeps - first_sweep < max_sweeps; ++step) {
       monitor.check();
       stored_ = weights_.cwiseProduct(y_ - probability_);
@@ -250,19 +252,23 @@ class Logistic {
       products_.products = columns_.weighted_gram(candidates_, v_, mean_);
       return true;
     }
+    std::vector<int> fresh;
     for (const int j : candidates_) {
       if (slot_[j] >= 0) continue;
       slot_[j] = 0;
+      fresh.push_back(j);
       double second;
       columns_.moments(j, v_, mean_[j], second);
       mean_[j] = with_intercept_ ? mean_[j] / v_sum_ : 0;
-      const Index size = static_cast<Index>(products_.members.size());
-      products_.reserve(size + 1);
-      products_.members.push_back(j);
-      double* column = products_.products.col(size).data();
-      columns_.weighted_row(j, products_.members, v_, mean_, v_sum_, work_, column);
-      for (Index m = 0; m < size; ++m) products_.products(size, m) = column[m];
     }
+    const Index before = static_cast<Index>(products_.members.size()), added = static_cast<Index>(fresh.size());
+    if (added == 0) return true;
+    products_.reserve(before + added);
+    products_.members.insert(products_.members.end(), fresh.begin(), fresh.end());
+    MatrixXd block;
+    columns_.weighted_rows(fresh, products_.members, v_, mean_, v_sum_, block);
+    products_.products.block(0, before, before + added, added) = block;
+    products_.products.block(before, 0, added, before) = block.topRows(before).transpose();
     return true;
   }
 
@@ -275,7 +281,8 @@ class Logistic {
     for (Index m = 0; m < k; ++m) {
       const int j = products_.members[m];
       products_.coefficient[m] = b[j];
-      products_.slope[m] = columns_.dot(j, stored_) - u_sum * mean_[j];
+      const double raw = in_sight_[j] ? g[j] + (Columns::centred ? 0 : u_sum * shift(j)) : columns_.dot(j, stored_);
+      products_.slope[m] = raw - u_sum * mean_[j];
     }
     products_.solve(penalty, inexactness * worst, max_sweeps, sweeps, monitor);
     for (Index m = 0; m < k; ++m) b[products_.members[m]] = products_.coefficient[m];
@@ -304,10 +311,11 @@ class Logistic {
   const VectorXd y_;
   const VectorXd& weights_;
   bool with_intercept_;
-  VectorXd eta_, next_, change_, probability_, v_, stored_, mean_, curvature_, before_, work_;
+  VectorXd eta_, next_, change_, probability_, v_, stored_, mean_, curvature_, before_;
   double shift_ = 0, v_sum_ = 0, intercept_ = 0, loss_ = 0, null_loss_ = 0, saturated_ = 0, wasted_ = 0, limit_ = 0;
   std::vector<int> candidates_, touched_, slot_;
-  Compact products_;  // under the weights v_
+  std::vector<char> in_sight_;  // in the set being solved for, so that g is up to date
+  Compact products_;            // under the weights v_
 };
 
 template <class Columns, class Design>
