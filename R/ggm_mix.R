@@ -53,6 +53,8 @@
 #' priors <- list(prior_l1(0.05), prior_local(nb_chain(9), 0.03), prior_nodes(0.1))
 #' fit <- ggm_mix(sim$data, priors = priors)
 #' fit
+#' hubs <- prior_hub(lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.3)
+#' ggm_mix(sim$data, priors = list(hubs, prior_local(nb_chain(9), 0.03)))
 ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter = 5000, threads = NULL) {
   call <- match.call()
   data <- ggm_input(x, S, n)
