@@ -5,19 +5,26 @@
 # within 1e-6, relatively, of the best known (ours at tol = 1e-9); so do we. Both objectives are evaluated by the same code.
 #
 # The peer is looked for in the library GRANARY_PEERS; without it only our times are recorded. Where the run at the smaller size, scaled by the cube
-# of the sizes, projects to more than GRANARY_BENCH_CAP seconds, it gets the tolerance of that run at once, instead of the ladder.
+# of the sizes, projects to more than GRANARY_BENCH_CAP seconds, it gets the tolerance of that run at once, instead of the ladder. A run is
+# stopped after GRANARY_BENCH_LIMIT seconds; its time, without an excess, is then a lower bound.
 Sys.setenv(OMP_NUM_THREADS = "1")
 arguments <- commandArgs(TRUE)
 output <- arguments[1L]
 sizes <- if (length(arguments) > 1L) as.integer(strsplit(arguments[2L], ",")[[1L]]) else c(200L, 500L)
 cap <- as.double(Sys.getenv("GRANARY_BENCH_CAP", "60"))
+limit <- as.double(Sys.getenv("GRANARY_BENCH_LIMIT", "300"))
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
 if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
 library(granary)
 has_jgl <- requireNamespace("JGL", quietly = TRUE)
 cpu_of <- function(expression) sum(system.time(expression)[c("user.self", "sys.self")])
 timed <- function(run) {
-  seconds <- cpu_of(value <- run())
+  value <- NULL
+  seconds <- cpu_of(tryCatch({
+    setTimeLimit(elapsed = limit, transient = TRUE)
+    value <- run()
+  }, error = function(e) if (!grepl("time limit", conditionMessage(e))) stop(e)))
+  setTimeLimit()
   for (k in seq_len(if (seconds < 1) 4L else 0L)) seconds <- min(seconds, cpu_of(value <- run()))
   list(seconds = seconds, value = value)
 }
@@ -73,11 +80,13 @@ for (p in sizes) {
     record <- function(solver, run, ladder) {
       for (tol in ladder) {
         found <- timed(function() run(tol))
+        excess <- NA_real_
+        if (is.null(found$value)) break  # stopped
         X <- if (solver == "granary") found$value$precision else found$value
         excess <- (objective(X, S, lambda1, lambda2, penalty) - best) / abs(best)
         if (excess <= 1e-6) break
       }
-      row <- data.frame(p = p, penalty = penalty, solver = solver, tol = tol, seconds = found$seconds, excess = excess, reached = excess <= 1e-6)
+      row <- data.frame(p = p, penalty = penalty, solver = solver, tol = tol, seconds = found$seconds, excess = excess, reached = isTRUE(excess <= 1e-6))
       cat(format(Sys.time(), "%H:%M:%S"), p, penalty, solver, "tol", tol, "seconds", signif(row$seconds, 3), "excess", signif(excess, 2), "\n")
       row
     }
