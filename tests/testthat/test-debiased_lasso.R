@@ -203,6 +203,9 @@ test_that("the rules for mu: search goes as low as it can, min is close to the b
   }
   expect_warning(paper <- debiased_lasso(sim$x, sim$y, preset = "paper", which = 1), NA)
   expect_equal(unname(paper$mu), 2 * sqrt(log(60) / 40))
+  expect_equal(paper$lambda, 4 * paper$sigma * sqrt(2 * log(60) / 40))
+  plain <- debiased_lasso(sim$x, sim$y, which = 1)
+  expect_equal(plain$lambda, plain$sigma * sqrt(2 * log(60) / 40) / 2)
 })
 
 test_that("baselines find strong effects and keep their promises", {

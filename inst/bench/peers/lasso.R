@@ -1,12 +1,11 @@
 # Rscript lasso.R <file for the results, .rds>
 #
 # Times lasso() against glmnet on one thread, paths of 100 penalties (glmnet's grid, fitted by both), gaussian and binomial. CPU seconds of the R
-# process,
-# median of three runs. glmnet runs at its default thresh and at 1e-12; each time lasso() gets as `tol` the violation of the optimality
-# conditions that glmnet left,
-# measured by the same code for both (largest violation over the path, as a correlation), so that both are equally accurate. `objective_gap` is
-# the largest
-# relative excess of our objective over glmnet's at thresh 1e-12.
+# process, median of three runs (one for the large cases). glmnet runs at its default thresh and at 1e-12; lasso() gets as `tol` the largest violation of the
+# optimality conditions over the path that glmnet left, as a correlation, measured by the same code for both. `worst` and `best` are the largest and
+# smallest relative excess of our objective over glmnet's at a penalty. Where `worst` exceeds 0.002 although the violations are equal (the
+# end of a path of separable classes, where the loss is nearly zero), a second row has the smaller `tol` that mends it. At thresh 1e-12 glmnet takes many
+# minutes on the large binomial and the sparse problems; they are left out.
 
 Sys.setenv(OMP_NUM_THREADS = "1")
 output <- commandArgs(TRUE)[1L]
@@ -60,15 +59,19 @@ for (case in cases) {
       theirs <- median(replicate(runs, cpu(peer_fit <<- glmnet(data$x, y, family = family, thresh = thresh))))
       before <- judge(data$x, y, family, peer_fit$lambda, peer_fit$a0, peer_fit$beta)
       tol <- min(0.1, max(before$violation, 1e-10))
-      ours <- median(replicate(runs, cpu(fit <<- suppressWarnings(lasso(data$x, y, family, lambda = peer_fit$lambda, tol = tol)))))
-      after <- judge(data$x, y, family, fit$lambda, fit$intercept, fit$coefficients)
-      shared <- seq_along(fit$lambda)
-      gap <- max((after$objective - before$objective[shared]) / before$objective[shared])
-      rows[[length(rows) + 1L]] <- data.frame(
-        n = case[1L], p = case[2L], density = case[3L], family = family, thresh = thresh, glmnet_s = theirs, granary_s = ours, ratio = ours / theirs,
-        glmnet_violation = before$violation, granary_violation = after$violation, objective_gap = gap, penalties = length(shared)
-      )
-      print(rows[[length(rows)]], digits = 3, row.names = FALSE)
+      repeat {
+        ours <- median(replicate(runs, cpu(fit <<- suppressWarnings(lasso(data$x, y, family, lambda = peer_fit$lambda, tol = tol)))))
+        after <- judge(data$x, y, family, fit$lambda, fit$intercept, fit$coefficients)
+        shared <- seq_along(fit$lambda)
+        gap <- (after$objective - before$objective[shared]) / before$objective[shared]
+        rows[[length(rows) + 1L]] <- data.frame(
+          n = case[1L], p = case[2L], density = case[3L], family = family, thresh = thresh, tol = tol, glmnet_s = theirs, granary_s = ours,
+          ratio = ours / theirs, glmnet_violation = before$violation, granary_violation = after$violation, worst = max(gap), best = min(gap)
+        )
+        print(rows[[length(rows)]], digits = 3, row.names = FALSE)
+        if (max(gap) <= 2e-3) break
+        tol <- tol / 3
+      }
     }
   }
 }
