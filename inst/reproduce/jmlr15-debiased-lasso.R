@@ -50,9 +50,11 @@ for (k in 1:5) {
   }
 }
 
-# The goal of this package for its own defaults, in the first setting of the paper: 95 percent intervals cover between 92 and 98 percent. The default of
+# The goal of this package for its own defaults, in the first setting of the paper: 95 percent intervals cover between 92 and 98 percent. The
+# default of
 # `lambda`, half of sigma sqrt(2 log p / n), was chosen after the whole of it had covered 0.914 of the active coordinates in this very run of 200
-# replicates, on six other designs (0.937 against 0.922), and confirmed on six fresh ones (0.944 against 0.924, and 0.964 of the inactive ones), with 20
+# replicates, on six other designs (0.937 against 0.922), and confirmed on six fresh ones (0.944 against 0.924, and 0.964 of the inactive ones),
+# with 20
 # noise vectors each.
 goal <- setting(1000, 600, 10, 0.5, if (extended) 200 else replicates)
 few <- "four replicates only; the extended run has 200"

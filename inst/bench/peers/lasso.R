@@ -1,10 +1,12 @@
 # Rscript lasso.R <file for the results, .rds>
 #
 # Times lasso() against glmnet on one thread, paths of 100 penalties (glmnet's grid, fitted by both), gaussian and binomial. CPU seconds of the R
-# process, median of three runs (one for the large cases). glmnet runs at its default thresh and at 1e-12; lasso() gets as `tol` the largest violation of the
+# process, median of three runs (one for the large cases). glmnet runs at its default thresh and at 1e-12; lasso() gets as `tol` the largest
+# violation of the
 # optimality conditions over the path that glmnet left, as a correlation, measured by the same code for both. `worst` and `best` are the largest and
 # smallest relative excess of our objective over glmnet's at a penalty. Where `worst` exceeds 0.002 although the violations are equal (the
-# end of a path of separable classes, where the loss is nearly zero), a second row has the smaller `tol` that mends it. At thresh 1e-12 glmnet takes many
+# end of a path of separable classes, where the loss is nearly zero), a second row has the smaller `tol` that mends it. At thresh 1e-12 glmnet
+# takes many
 # minutes on the large binomial and the sparse problems; they are left out.
 
 Sys.setenv(OMP_NUM_THREADS = "1")
