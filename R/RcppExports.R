@@ -533,10 +533,6 @@ core_kernel_parameters <- function(kernel, dimension) {
     .Call(`_granary_core_kernel_parameters`, kernel, dimension)
 }
 
-core_kernel_gradient <- function(kernel, x, g, inputs) {
-    .Call(`_granary_core_kernel_gradient`, kernel, x, g, inputs)
-}
-
 core_aso <- function(x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress) {
     .Call(`_granary_core_aso`, x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress)
 }

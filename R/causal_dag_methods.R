@@ -132,13 +132,7 @@ residuals.granary_causal_dag <- function(object, newdata = NULL, ...) {
 #' @export
 simulate.granary_causal_dag <- function(object, nsim = 1, seed = NULL, ...) {
   nsim <- check_count(nsim)
-  if (!is.null(seed)) {
-    seed <- check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max)
-    return(keep_seed({
-      set.seed(seed)
-      simulate(object, nsim = nsim)
-    }))
-  }
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   draws <- sim_sem(nsim, object$B, variance = object$error_variance)
   if (is.null(object$mean)) draws else sweep(draws, 2L, object$mean, "+")
 }

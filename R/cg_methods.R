@@ -190,13 +190,7 @@ predict.granary_cg_network <- function(object, newdata, target, type = c("respon
 #' @export
 simulate.granary_cg_network <- function(object, nsim = 1, seed = NULL, ...) {
   nsim <- check_count(nsim)
-  if (!is.null(seed)) {
-    seed <- check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max)
-    return(keep_seed({
-      set.seed(seed)
-      simulate(object, nsim = nsim)
-    }))
-  }
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   nodes <- object$graph$nodes
   if (as.double(nsim) * length(nodes) > 2^30) abort_input("`nsim` asks for more numbers than fit into memory. Draw in parts.", "nsim")
   rows <- core_call(core_cg_simulate(cg_state(object), nsim, core_seed(), progress_bar("draws")))

@@ -185,13 +185,7 @@ simulate.granary_hub <- function(object, nsim = 1, seed = NULL, burn_in = 1000, 
   if (exact && inherits(object, "granary_ising_hub") && ncol(object$theta) > 15L) {
     abort_input("`exact` enumerates all states and is for at most 15 variables.", "exact")
   }
-  if (!is.null(seed)) {
-    seed <- check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max)
-    return(keep_seed({
-      set.seed(seed)
-      simulate(object, nsim = nsim, burn_in = burn_in, thin = thin, exact = exact)
-    }))
-  }
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, burn_in = burn_in, thin = thin, exact = exact)))
   theta <- as.matrix(object$theta)
   draws <- if (inherits(object, "granary_ising_hub")) {
     core_call(core_ising_sample(theta, nsim, burn_in, thin, exact, core_seed(), NULL))

@@ -426,13 +426,7 @@ predict.granary_influence_game <- function(object, newdata = NULL, type = c("res
 #' @export
 simulate.granary_influence_game <- function(object, nsim = 1, seed = NULL, ...) {
   nsim <- check_count(nsim, upper = 1e7)
-  if (!is.null(seed)) {
-    seed <- check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max)
-    return(keep_seed({
-      set.seed(seed)
-      simulate(object, nsim = nsim)
-    }))
-  }
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   p <- ncol(object$W)
   if (nsim * as.double(p) > 5e8) abort_input("`nsim` times the number of players must be at most 5e8.", "nsim")
   found <- core_call(core_game_equilibria(unname(object$W), unname(object$b), "auto", 1e-9, 0, TRUE, 2e6, 1e8, 26L, thread_count(), NULL))

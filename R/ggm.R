@@ -309,13 +309,7 @@ residuals.granary_ggm <- function(object, which = NULL, ...) {
 #' @export
 simulate.granary_ggm <- function(object, nsim = 1, seed = NULL, which = NULL, ...) {
   nsim <- check_count(nsim)
-  if (!is.null(seed)) {
-    seed <- check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max)
-    return(keep_seed({
-      set.seed(seed)
-      simulate(object, nsim = nsim, which = which)
-    }))
-  }
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, which = which)))
   one <- ggm_at(object, path_position(object, which))
   draws <- core_call(core_ggm_sample(one$precision, nsim, core_seed()))
   draws <- sweep(draws, 2L, ggm_mean(one), "+")

@@ -234,13 +234,7 @@ predict.granary_ggm_multi <- function(object, newdata = NULL, type = c("loglik",
 #' @export
 simulate.granary_ggm_multi <- function(object, nsim = 1, seed = NULL, which = NULL, task = NULL, ...) {
   nsim <- check_count(nsim)
-  if (!is.null(seed)) {
-    seed <- check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max)
-    return(keep_seed({
-      set.seed(seed)
-      simulate(object, nsim = nsim, which = which, task = task)
-    }))
-  }
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, which = which, task = task)))
   one <- ggm_at(object, which)
   if (!is.null(task)) return(simulate(ggm_task(one, task), nsim = nsim))
   tasks <- stats::setNames(names(one$S), names(one$S))

@@ -281,13 +281,7 @@ ising_newdata <- function(object, newdata) {
 simulate.granary_ising <- function(object, nsim = 1, seed = NULL, ...) {
   nsim <- check_count(nsim, upper = 1e7)
   if (nsim * as.double(ncol(object$W)) > 5e8) abort_input("`nsim` times the number of variables must be at most 5e8.", "nsim")
-  if (!is.null(seed)) {
-    seed <- check_number(seed, lower = -.Machine$integer.max, upper = .Machine$integer.max)
-    return(keep_seed({
-      set.seed(seed)
-      simulate(object, nsim = nsim)
-    }))
-  }
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   x <- core_call(core_spins_sample(unname(object$W), unname(object$b), nsim, ising_size(object) <= 20L, 200L, 10L, core_seed(),
                                    progress_bar("draws")))
   colnames(x) <- colnames(object$W)

@@ -38,6 +38,15 @@ keep_seed <- function(expr) {
   force(expr)
 }
 
+# Evaluates as after set.seed(seed): what the `seed` of simulate() means.
+with_seed <- function(seed, expr) {
+  seed <- check_number(seed, "seed", lower = -.Machine$integer.max, upper = .Machine$integer.max)
+  keep_seed({
+    set.seed(seed)
+    expr
+  })
+}
+
 # Fold of each row, sizes as equal as they can be, at random.
 make_folds <- function(n, folds) {
   sample(rep_len(seq_len(folds), n))

@@ -1784,19 +1784,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_kernel_gradient
-Rcpp::List core_kernel_gradient(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> g, bool inputs);
-RcppExport SEXP _granary_core_kernel_gradient(SEXP kernelSEXP, SEXP xSEXP, SEXP gSEXP, SEXP inputsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< bool >::type inputs(inputsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kernel_gradient(kernel, x, g, inputs));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_aso
 Rcpp::List core_aso(const Rcpp::List& x, const Rcpp::List& y, const Rcpp::IntegerVector& design, const Eigen::Map<Eigen::MatrixXd> lambda, const Rcpp::List& masked, const Rcpp::List& groups, std::vector<int> h, std::string loss, bool intercept, std::string variant, bool positive, int n_iter, double tol, double task_tol, int max_iter, int threads, SEXP progress);
 RcppExport SEXP _granary_core_aso(SEXP xSEXP, SEXP ySEXP, SEXP designSEXP, SEXP lambdaSEXP, SEXP maskedSEXP, SEXP groupsSEXP, SEXP hSEXP, SEXP lossSEXP, SEXP interceptSEXP, SEXP variantSEXP, SEXP positiveSEXP, SEXP n_iterSEXP, SEXP tolSEXP, SEXP task_tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -2670,7 +2657,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
-    {"_granary_core_kernel_gradient", (DL_FUNC) &_granary_core_kernel_gradient, 4},
     {"_granary_core_aso", (DL_FUNC) &_granary_core_aso, 17},
     {"_granary_core_aso_target", (DL_FUNC) &_granary_core_aso_target, 13},
     {"_granary_core_loss", (DL_FUNC) &_granary_core_loss, 3},

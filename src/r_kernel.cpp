@@ -18,14 +18,3 @@ Rcpp::List core_kernel_parameters(const Rcpp::List& kernel, int dimension) {
                             Rcpp::Named("stationary") = k.stationary(),
                             Rcpp::Named("differentiable") = k.differentiable_in_inputs());
 }
-
-// sum_ij g_ij k(x_i, x_j): its gradient in the logarithms of the parameters and in x.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_kernel_gradient(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x,
-                                const Eigen::Map<Eigen::MatrixXd> g, bool inputs) {
-  const Kernel k(as_kernel_spec(kernel), x.cols());
-  VectorXd parameters = VectorXd::Zero(k.n_parameters());
-  MatrixXd dx = MatrixXd::Zero(x.rows(), x.cols());
-  k.add_gradient(x, g, parameters, inputs ? &dx : nullptr);
-  return Rcpp::List::create(Rcpp::Named("parameters") = parameters, Rcpp::Named("x") = dx);
-}

@@ -185,6 +185,14 @@ VectorXd project_simplex(ConstVectorRef v, double total) {
   return (v.array() - simplex_threshold(v, total)).cwiseMax(0);
 }
 
+MatrixXd project_nuclear_ball(ConstMatrixRef v, double radius) {
+  require_not_negative(radius, "the radius");
+  if (!v.allFinite()) throw InputError("the matrix holds a value that is missing or not finite.");
+  if (v.size() == 0) return v;
+  const Eigen::BDCSVD<MatrixXd> svd(v, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  return svd.matrixU() * project_l1_ball(svd.singularValues(), radius).asDiagonal() * svd.matrixV().transpose();
+}
+
 VectorXd project_l1_ball(ConstVectorRef v, double radius) {
   require_not_negative(radius, "radius");
   require_finite(v, "the vector");

@@ -75,6 +75,7 @@ VectorXd project_l1_ball(ConstVectorRef v, double radius);
 VectorXd project_l2_ball(ConstVectorRef v, double radius);
 VectorXd project_linf_ball(ConstVectorRef v, double radius);
 VectorXd project_box(ConstVectorRef v, ConstVectorRef lower, ConstVectorRef upper);
+MatrixXd project_nuclear_ball(ConstMatrixRef v, double radius);  // ||X||_* <= radius
 inline MatrixXd project_psd(ConstMatrixRef a) { return nearest_psd(a); }
 
 // ---- separable quadratics with one coupling constraint ----------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "../core/parallel.h"
 #include "../core/proximal.h"
 #include "nodes_problem.h"
+#include "penalty.h"
 
 namespace granary::graph {
 
@@ -128,16 +129,7 @@ void check_local_problem(const ConstMatrixRef& s, const LocalOperator& op, const
     throw InputError(message("there are ", s.rows(), " variables, but the neighbourhood is one of ", op.size(), "."));
   }
   if (s.rows() > 40000) throw InputError("more than 40000 variables are too many for this method.");
-  if (!(penalty.rho >= 0) || !std::isfinite(penalty.rho))
-    throw InputError(message("rho must not be negative, got ", penalty.rho, "."));
-  if (!(penalty.tau >= 0) || !std::isfinite(penalty.tau))
-    throw InputError(message("tau must not be negative, got ", penalty.tau, "."));
-  for (Index n = 0; n < s.cols(); ++n) {
-    if (!(s(n, n) + penalty.rho > 0)) {
-      throw InputError(message("variable ", n + 1, " has variance ", s(n, n),
-                               " and rho is 0, so the likelihood has no maximum: drop the variable or use a rho above 0."));
-    }
-  }
+  check_penalties(s, penalty.rho, penalty.tau);
   // The differences vanish on constant matrices, so without rho a singular S leaves the likelihood unbounded.
   if (penalty.rho == 0 && !std::isfinite(minus_log_det(s))) {
     throw NumericalError("the covariance is singular, so the likelihood is unbounded at rho = 0; use a rho above 0.");

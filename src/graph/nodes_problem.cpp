@@ -9,6 +9,7 @@
 #include "../core/errors.h"
 #include "../core/proximal.h"
 #include "../core/union_find.h"
+#include "penalty.h"
 
 namespace granary::graph {
 
@@ -44,16 +45,7 @@ double minus_log_det(const MatrixXd& x) {
 
 void check_nodes_problem(const ConstMatrixRef& s, const NodesPenalty& penalty) {
   if (s.rows() != s.cols()) throw InputError(message("S must be square, but it is ", s.rows(), " x ", s.cols(), "."));
-  if (!(penalty.rho >= 0) || !std::isfinite(penalty.rho))
-    throw InputError(message("rho must not be negative, got ", penalty.rho, "."));
-  if (!(penalty.tau >= 0) || !std::isfinite(penalty.tau))
-    throw InputError(message("tau must not be negative, got ", penalty.tau, "."));
-  for (Index n = 0; n < s.cols(); ++n) {
-    if (!(s(n, n) + penalty.rho > 0)) {
-      throw InputError(message("variable ", n + 1, " has variance ", s(n, n),
-                               " and rho is 0, so the likelihood has no maximum: drop the variable ", "or use a rho above 0."));
-    }
-  }
+  check_penalties(s, penalty.rho, penalty.tau);
   if (penalty.rho == 0 && penalty.tau == 0 && !std::isfinite(minus_log_det(s))) {
     throw NumericalError(
         "the likelihood is unbounded: the covariance is singular and nothing is penalised; use a rho or a tau above 0.");

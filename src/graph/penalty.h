@@ -3,8 +3,8 @@
 //   scalar   Lambda_ij = lambda
 //   vector   Lambda_ij = sqrt(l_i l_j)
 //   matrix   Lambda_ij as given
-// and the diagonal is either the formula's or zero. A multiplier scales the whole, for paths over one Lambda. An entry of at least
-// Penalty::forbidden means "X_ij = 0" and stays so at any multiplier, zero included.
+// and the diagonal is either the formula's or zero. A multiplier scales the whole, for paths over one Lambda. An entry of at
+// least Penalty::forbidden means "X_ij = 0" and stays so at any multiplier, zero included.
 #pragma once
 
 #include <cmath>
@@ -82,5 +82,16 @@ class Penalty {
   Index stride_ = 0;
   std::vector<int> index_;
 };
+
+// For rho ||X||_1, the diagonal included, plus tau times another norm: both are penalties, and each variance has a bound.
+inline void check_penalties(const ConstMatrixRef& s, double rho, double tau) {
+  if (!(rho >= 0) || !std::isfinite(rho)) throw InputError(message("rho must not be negative, got ", rho, "."));
+  if (!(tau >= 0) || !std::isfinite(tau)) throw InputError(message("tau must not be negative, got ", tau, "."));
+  for (Index n = 0; n < s.cols(); ++n) {
+    if (s(n, n) + rho > 0) continue;
+    throw InputError(message("variable ", n + 1, " has variance ", s(n, n),
+                             " and rho is 0, so the likelihood has no maximum: drop the variable or use a rho above 0."));
+  }
+}
 
 }  // namespace granary::graph

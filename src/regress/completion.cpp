@@ -23,6 +23,15 @@ double norm_2x2(double a, double b, double c, double d) {
 
 }  // namespace
 
+void take_certificate(const Certificate& seen, const ObservedCells& cells, double tol, CompletionResult& result) {
+  result.objective = seen.objective;
+  result.loss = seen.loss;
+  result.gradient_norm = seen.norm;
+  result.convergence.gap = std::max(0.0, seen.gap);
+  result.convergence.residual = result.convergence.gap / gap_scale(cells, seen.objective);
+  result.certified = result.convergence.residual <= tol;
+}
+
 Certificate certify(const ObservedCells& cells, const ThinSvd& w, double lambda, const CertificateOptions& options,
                     Monitor& monitor) {
   Certificate result;

@@ -69,6 +69,9 @@ Certificate certify(const ObservedCells& cells, const ThinSvd& w, double lambda,
 // The floor keeps an interpolating fit, whose objective goes to zero with lambda, from asking for the impossible.
 inline double gap_scale(const ObservedCells& cells, double objective) { return std::max(objective, 1e-6 * cells.total); }
 
+// What a certificate says of an answer, as its result; certified when the gap is at most `tol` of that scale.
+void take_certificate(const Certificate& seen, const ObservedCells& cells, double tol, CompletionResult& result);
+
 // `start` may be empty (rank 0). All throw InputError for lambda <= 0.
 CompletionResult complete_als(const ObservedCells& cells, double lambda, const Factors& start, const CompletionOptions& options,
                               Monitor& monitor);

@@ -196,12 +196,7 @@ CompletionResult complete_als(const ObservedCells& cells, double lambda, const F
     w = thin_svd(now);
   }
   result.w = std::move(w);
-  result.objective = seen.objective;
-  result.loss = seen.loss;
-  result.gradient_norm = seen.norm;
-  end.gap = std::max(0.0, seen.gap);
-  end.residual = end.gap / gap_scale(cells, seen.objective);
-  result.certified = end.residual <= options.tol;
+  take_certificate(seen, cells, options.tol, result);
   const bool full = result.w.d.size() >= limit && limit < most;
   end.converged = result.certified || (full && seen.inner_gap <= options.tol * gap_scale(cells, seen.objective));
   if (!end.converged) end.message = "the iteration limit was reached";

@@ -25,11 +25,6 @@ MatrixXd orthonormal(const MatrixXd& a, const MatrixXd& b) {
   return Eigen::HouseholderQR<MatrixXd>(both).householderQ() * MatrixXd::Identity(both.rows(), k);
 }
 
-MatrixXd project_trace_ball(const MatrixXd& m, double t) {
-  const Eigen::JacobiSVD<MatrixXd> svd(m, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  return svd.matrixU() * project_l1_ball(svd.singularValues(), t).asDiagonal() * svd.matrixV().transpose();
-}
-
 ThinSvd restricted(const MatrixXd& p, const MatrixXd& m, const MatrixXd& q) {
   const Eigen::JacobiSVD<MatrixXd> svd(m, Eigen::ComputeThinU | Eigen::ComputeThinV);
   const VectorXd& d = svd.singularValues();
@@ -50,7 +45,7 @@ MatrixXd correct(const ObservedCells& cells, const MatrixXd& p, const MatrixXd& 
     gradient = -(pt * half);
     return squared_loss(cells, fitted);
   };
-  problem.prox = [t](const MatrixXd& v, double) -> MatrixXd { return project_trace_ball(v, t); };
+  problem.prox = [t](const MatrixXd& v, double) -> MatrixXd { return project_nuclear_ball(v, t); };
   problem.penalty = [](const MatrixXd&) { return 0.0; };
   problem.gap = [&](const MatrixXd& m) {
     MatrixXd gradient(m.rows(), m.cols());

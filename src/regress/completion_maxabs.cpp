@@ -16,11 +16,6 @@ Eigen::BDCSVD<MatrixXd> full_svd(const MatrixXd& a) {
 }
 VectorXd singular_values(const MatrixXd& a) { return Eigen::BDCSVD<MatrixXd>(a).singularValues(); }
 
-MatrixXd project_trace_ball(const MatrixXd& v, double t) {
-  const auto svd = full_svd(v);
-  return svd.matrixU() * project_l1_ball(svd.singularValues(), t).asDiagonal() * svd.matrixV().transpose();
-}
-
 }  // namespace
 
 CompletionResult complete_maxabs(const ObservedCells& cells, double lo, double hi, double lambda, double t,
@@ -45,7 +40,7 @@ CompletionResult complete_maxabs(const ObservedCells& cells, double lo, double h
   };
   problem.g = {[&](const MatrixXd& v, double rho) -> MatrixXd {
     monitor.check();
-    return constrained ? project_trace_ball(v, t) : prox_nuclear(v, lambda / rho).x;
+    return constrained ? project_nuclear_ball(v, t) : prox_nuclear(v, lambda / rho).x;
   }};
   const auto loss_of = [&](const MatrixXd& w) { return (weight.array() * (data - w).array().square()).sum(); };
   // x obeys the bounds; where zero does too, scaling it into the ball keeps them.
@@ -119,7 +114,7 @@ MixedDualNorm mixed_dual_norm(ConstMatrixRef g, double t, double b, double tol, 
   };
   AdmmProblem problem;
   // The spectral norm's prox by Moreau: what projection onto the ball of its dual leaves.
-  problem.f = [&](const MatrixXd& v, double rho) -> MatrixXd { return v - project_trace_ball(v, t / rho); };
+  problem.f = [&](const MatrixXd& v, double rho) -> MatrixXd { return v - project_nuclear_ball(v, t / rho); };
   problem.g = {[&](const MatrixXd& v, double rho) -> MatrixXd {
     monitor.check();
     return unit + soft_threshold(v - unit, b / rho);

@@ -90,12 +90,7 @@ CompletionResult complete_sgd(const ObservedCells& cells, double lambda, const F
   CertificateOptions ask;
   ask.threads = options.threads;
   const Certificate seen = certify(cells, result.w, lambda, ask, monitor);
-  result.objective = seen.objective;
-  result.loss = seen.loss;
-  result.gradient_norm = seen.norm;
-  end.gap = std::max(0.0, seen.gap);
-  end.residual = end.gap / gap_scale(cells, seen.objective);
-  result.certified = end.residual <= options.tol;
+  take_certificate(seen, cells, options.tol, result);
   end.converged = end.converged || result.certified;
   if (!end.converged) end.message = "the epochs were used up while the objective still moved";
   end.seconds = clock.seconds();

@@ -99,12 +99,8 @@ CompletionResult complete_softimpute(const ObservedCells& cells, double lambda, 
     result.trace.push_back(value);
   }
   result.w = std::move(w);
-  result.objective = seen.objective;
-  result.loss = seen.loss;
-  result.gradient_norm = seen.norm;
-  end.gap = std::max(0.0, seen.gap);
-  end.residual = end.gap / gap_scale(cells, seen.objective);
-  end.converged = result.certified = end.residual <= options.tol;
+  take_certificate(seen, cells, options.tol, result);
+  end.converged = result.certified;
   if (!end.converged) end.message = "the iteration limit was reached";
   end.seconds = clock.seconds();
   return result;

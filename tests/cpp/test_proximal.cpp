@@ -226,6 +226,20 @@ TEST("simplex and l1-ball projections agree with bisection and repeat without ch
   CHECK(largest(project_l1_ball(VectorXd::Ones(2), 0)) == 0);
 }
 
+TEST("the projection onto the nuclear-norm ball is that of the singular values") {
+  MatrixXd a(3, 2);
+  a << 2, 0, 0, 1, 0, 0;
+  const MatrixXd inside = project_nuclear_ball(a, 4), cut = project_nuclear_ball(a, 2);  // (2, 1) onto |x|_1 <= 2: (1.5, 0.5)
+  CHECK_NEAR((inside - a).norm(), 0, 1e-14);
+  CHECK_NEAR(cut(0, 0), 1.5, 1e-14);
+  CHECK_NEAR(cut(1, 1), 0.5, 1e-14);
+  CHECK_NEAR(cut.norm(), std::sqrt(2.5), 1e-14);
+  CHECK_NEAR(project_nuclear_ball(a, 0).norm(), 0, 0);
+  CHECK(project_nuclear_ball(MatrixXd(0, 3), 1).cols() == 3);
+  CHECK_THROWS(project_nuclear_ball(a, -1), InputError);
+  CHECK_THROWS(project_nuclear_ball(MatrixXd::Constant(2, 2, std::nan("")), 1), InputError);
+}
+
 TEST("ball, box and cone projections are idempotent and feasible") {
   Source source(8);
   for (double scale : scales) {

@@ -32,20 +32,6 @@ test_that("parameters have names, can be held and come back", {
   expect_equal(coef(moved), p * (1:7))
 })
 
-test_that("gradients meet differences through R", {
-  set.seed(1)
-  x <- matrix(rnorm(10), 5)
-  g <- crossprod(matrix(rnorm(25), 5))
-  k <- prepare_kernel(se(ard = TRUE) + mlp() * matern(1.5), 2)
-  theta <- log(coef(k))
-  loss <- function(theta) sum(g * kernel_matrix(set_kernel_parameters(k, theta), x))
-  slope <- vapply(seq_along(theta), function(i) {
-    h <- replace(numeric(length(theta)), i, 1e-5)
-    (loss(theta + h) - loss(theta - h)) / 2e-5
-  }, 0)
-  expect_equal(core_kernel_gradient(k, x, g, FALSE)$parameters, slope, tolerance = 1e-7)
-})
-
 test_that("a user's function is a kernel", {
   x <- matrix(c(0.3, -1, 2, 0.5), 2)
   expect_equal(kernel_matrix(function(x, z) x %*% t(z) + 1, x), tcrossprod(x) + 1)

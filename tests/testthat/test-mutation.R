@@ -56,7 +56,7 @@ test_that("no exported function breaks on spoiled input", {
   skip_on_cran()
   examples <- tryCatch(help_examples("granary"), error = function(e) list())
   skip_if(length(examples) == 0, "the help pages are not installed")
-  budget <- as.numeric(Sys.getenv("GRANARY_MUTATION_SECONDS", "240"))
+  budget <- as.numeric(Sys.getenv("GRANARY_MUTATION_SECONDS", "420"))
   deadline <- proc.time()[["elapsed"]] + budget
 
   folder <- tempfile("mutation_")
