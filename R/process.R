@@ -1,0 +1,28 @@
+# What the Gaussian-process methods share in R: bands, surfaces, and words about parameters that ran into a bound.
+
+# A mean with a band of `width` standard errors, the data on top. `ticks`: positions marked on the axis (inducing points, pending runs).
+draw_band <- function(at, fit, se, x = NULL, y = NULL, width = 2, ticks = NULL, xlab = "x", ylab = "y", user = list()) {
+  lower <- fit - width * se
+  upper <- fit + width * se
+  draw(graphics::plot, range(at), range(lower, upper, y, finite = TRUE), type = "n", xlab = xlab, ylab = ylab, user = user)
+  graphics::polygon(c(at, rev(at)), c(lower, rev(upper)), col = "#2166ac33", border = NA)
+  graphics::lines(at, fit, col = "#2166ac", lwd = 2)
+  if (!is.null(x)) graphics::points(x, y, pch = 19, cex = 0.7)
+  if (!is.null(ticks)) graphics::rug(ticks, col = "#b2182b", lwd = 2)
+  invisible()
+}
+
+# A surface over a grid as shades and contours; `z` has one row per entry of `at1`.
+draw_surface <- function(at1, at2, z, points = NULL, xlab = "x1", ylab = "x2", main = NULL, palette = "YlGnBu", user = list()) {
+  draw(graphics::image, at1, at2, z, col = grDevices::hcl.colors(64L, palette, rev = TRUE), xlab = xlab, ylab = ylab, main = main, user = user)
+  if (diff(range(z, finite = TRUE)) > 0) graphics::contour(at1, at2, z, add = TRUE, col = "#00000066")
+  if (!is.null(points)) graphics::points(points, pch = 21, bg = "white", cex = 0.8)
+  invisible()
+}
+
+# One warning that names the parameters that ended on a bound of their search.
+warn_on_bound <- function(names, advice = "Widen the bounds, rescale the inputs, or take it as a sign that the data say little about them.") {
+  if (length(names) == 0L) return(invisible())
+  warn_input(sprintf("%s at a bound of the search: %s.\n%s", counted(length(names), "parameter ended", "parameters ended"),
+                     paste(names, collapse = ", "), advice))
+}
