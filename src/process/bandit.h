@@ -1,0 +1,75 @@
+// Which candidates to try next when several trials run at once or results come late, rewards maximised.
+//
+//   ucb          argmax mu + sqrt(beta) sd, one at a time (Srinivas et al. 2010)
+//   bucb         argmax mu_seen + sqrt(beta) sd_all, B at a time: GP-BUCB
+//   aucb         the same; a batch closes once the information hallucinated in it, G = sum 1/2 log(1 + sd_all^2 / noise), exceeds
+//   C aucb_local   ... once some candidate's sd_seen / sd_all exceeds exp(C) uncertainty  argmax sd_all sm_ucb, sm_ei  simulation
+//   matching (Azimi, Fern and Fern 2010): sequential policies on simulated outcomes, then the B points
+//                that represent where they went
+//   hbbo         expected improvement with the mean in place of pending results, until what those could still change exceeds a
+//                limit (Azimi, Jalali and Fern 2012)
+//   ei           expected improvement, B at a time in the same way, without the limit
+//   repeat, top  the first choice of ucb B times; the B largest bounds without an update: baselines
+//
+// Desautels, Krause and Burdick, JMLR 15 (2014). G has the factor 1/2 that the paper's Equation 3 lost.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../core/monitor.h"
+#include "../core/rng.h"
+#include "bandit_posterior.h"
+
+namespace granary::process {
+
+enum class BanditStrategy { ucb, bucb, aucb, aucb_local, uncertainty, sm_ucb, sm_ei, hbbo, ei, repeat, top };
+BanditStrategy bandit_strategy(const std::string& name);
+
+struct BanditOptions {
+  BanditStrategy strategy = BanditStrategy::bucb;
+  Index batch = 5;              // B; the largest batch of the adaptive strategies
+  double limit = 0;             // C of aucb and aucb_local
+  Index least = 1;              // smallest batch of aucb: it does not close before
+  VectorXd beta;                // beta as a function of the number of results plus one; the last entry holds beyond
+  bool beta_by_choice = false;  // ... of the number of choices plus one instead
+  double effect = 0.02;         // limit of hbbo
+  int paths = 10;               // of simulation matching
+};
+
+struct BanditPick {
+  Index candidate;
+  double mean, sd, bound, information;  // as they were when it was picked; information of its batch so far, this pick included
+};
+
+// Picks until the batch is full or closes, and has the posterior count them as pending. Pending choices made before belong to the
+// batch. Empty where a full or closed batch waits for its results.
+std::vector<BanditPick> next_batch(BanditPosterior& posterior, const BanditOptions& options, Rng& rng, Monitor& monitor);
+
+// At most one pick, for results that come with a delay: none where the strategy balks.
+std::vector<BanditPick> next_pick(BanditPosterior& posterior, const BanditOptions& options, Rng& rng, Monitor& monitor);
+
+struct BanditRun {
+  std::vector<Index> choices;
+  std::vector<Index> rounds;  // in which each was made, from 0
+  VectorXd rewards;           // results
+  long solves = 0;
+};
+
+// `rounds` opportunities to act; with batches results of a round come before the next one, with a delay of B a result comes
+// before the B-th round after its choice. At most `most` choices.
+BanditRun simulate_bandit(const Kernel& kernel, ConstMatrixRef candidates, ConstVectorRef f, double noise, double prior_mean,
+                          bool lazy, const BanditOptions& options, Index delay, Index rounds, Index most, Rng rng,
+                          Monitor& monitor);
+
+// I(f; y_A | y_S) = 1/2 log|I + K_A|S / noise|; candidates may be repeated.
+double information_gain(ConstMatrixRef k, double noise, const std::vector<Index>& a, const std::vector<Index>& given);
+
+// max over sets of `size` candidates, repetitions allowed, by trying all; InputError when there are more than 1e7.
+struct BestInformation {
+  double value = 0;
+  std::vector<Index> set;
+};
+BestInformation best_information(ConstMatrixRef k, double noise, Index size, Monitor& monitor);
+
+}  // namespace granary::process
