@@ -59,7 +59,7 @@ simulate.granary_bandit <- function(object, nsim = 1, seed = NULL, f = NULL, n_r
     if (n > 10000L) abort_input("`f` cannot be drawn from the prior for more than 10000 candidates. Give the true rewards.", "f")
     matrix(0, n, 0L)
   } else {
-    check_matrix(if (is.null(dim(f))) matrix(f, ncol = 1L) else f, "f", min_rows = n)
+    check_inputs(f, "f", min_rows = n)
   }
   if (ncol(f) > 0L && nrow(f) != n) abort_input(sprintf("`f` must have one value per candidate (%d), but it has %d.", n, nrow(f)), "f")
   if (ncol(f) > 1L && ncol(f) != nsim) abort_input(sprintf("`f` must have one column, or one per run (%d), but it has %d.", nsim, ncol(f)), "f")

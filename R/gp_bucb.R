@@ -14,7 +14,7 @@
 #'
 #' * `"bucb"`: that rule, `batch_size` at a time; `"ucb"`: one at a time.
 #' * `"aucb"`: a batch closes once the information about \eqn{f} hallucinated in it, \eqn{G = \sum \frac12\log(1 + \sigma^2_{t-1}(x_t)/\sigma_n^2)}{
-#'   G = sum 1/2 log(1 + sigma_{t-1}(x_t)^2 / s_n^2)}, exceeds `limit`; `"aucb_local"`: once \eqn{\sigma_{fb[t]}(x)/\sigma_{t-1}(x)}{
+#'   G = sum 1/2 log(1 + sigma_{t-1}(x_t)^2 / s_n^2)}, reaches `limit`; `"aucb_local"`: once \eqn{\sigma_{fb[t]}(x)/\sigma_{t-1}(x)}{
 #'   sigma_fb(x) / sigma_{t-1}(x)} exceeds `exp(limit)` somewhere. `batch_size` is then the largest, `b_min` the smallest batch.
 #' * `"uncertainty"`: where least is known, for exploration and starting designs.
 #' * Baselines: `"sm_ucb"`, `"sm_ei"` (simulation matching of Azimi et al. 2010: sequential policies run on `paths` simulated futures, and the
@@ -178,6 +178,7 @@ refit_bandit <- function(object) {
   object$kernel <- set_kernel_parameters(object$kernel, fit$log_parameters[-count])
   object$noise_var <- exp(fit$log_parameters[count])
   object$convergence <- fit$convergence
+  warn_on_bound(c(names(coef(object$kernel)), "noise_var")[fit$on_bound], "They may move by a factor of 20 at each refit and can go on at the next one.")
   object
 }
 

@@ -27,6 +27,7 @@
 #' branin(c(pi, 2.275))
 #' camelback(rbind(c(0.0898, -0.7126), c(0, 0)))
 #' hartmann6(rep(0.5, 6))
+#' forrester(c(0.2, 0.75))
 #' curve(forrester(x), 0, 1)
 #' curve(forrester(x, "cheap"), add = TRUE, lty = 2)
 NULL

@@ -1,6 +1,7 @@
 // Exports of batch bandits. Conversion only: process/bandit.h, process/bandit_posterior.h, process/gp.h.
 #include "core/greedy_variance.h"
 #include "core/parallel.h"
+#include "core/space_filling.h"
 #include "process/bandit.h"
 #include "process/gp.h"
 #include "r_glue.h"
@@ -24,7 +25,7 @@ BanditOptions options_of(const Rcpp::List& settings) {
   return options;
 }
 
-// `y` is NA where a result is pending; `order` has the positions of the results in the order in which they came.
+// `y` is NA where a result is pending.
 BanditPosterior posterior_of(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd>& x, double noise, double prior_mean,
                              bool lazy, const Rcpp::IntegerVector& choices, const Rcpp::NumericVector& y) {
   BanditPosterior posterior(Kernel(as_kernel_spec(kernel), x.cols()), x, noise, prior_mean, lazy);
@@ -179,8 +180,8 @@ Rcpp::List core_bandit_refit(const Rcpp::List& kernel, const Eigen::Map<Eigen::M
   GpLearnOptions options;
   options.lower = at.array() - reach;
   options.upper = at.array() + reach;
-  MatrixXd starts(3, at.size());
-  starts << at.transpose(), (at.array() - 0.3 * reach).matrix().transpose(), (at.array() + 0.3 * reach).matrix().transpose();
+  MatrixXd starts(9, at.size());
+  starts << at.transpose(), to_box(sobol(8, at.size()), options.lower, options.upper);
   const MultistartResult fit = learn_gp(model, x, y, MatrixXd(x.rows(), 0), starts, options, monitor);
   const std::vector<Index> bound = on_bound(fit.x, options.lower, options.upper);
   return Rcpp::List::create(Rcpp::Named("log_parameters") = fit.x, Rcpp::Named("loglik") = -fit.value,

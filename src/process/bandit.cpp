@@ -81,7 +81,8 @@ bool closed(BanditPosterior& posterior, const BanditOptions& options) {
   if (!local && options.strategy != BanditStrategy::aucb) return false;
   if (pending < options.least) return false;
   // What is known of one value is at most what is known of all, so the dear local test waits for the cheap global one.
-  if (!(posterior.pending_information() > options.limit)) return false;
+  // At equality the batch closes, as in the paper's experiments: with C = gamma_1 the first batches then have one member.
+  if (posterior.pending_information() < options.limit * (1 - 1e-9)) return false;
   if (!local) return true;
   const VectorXd seen = posterior.seen_variance();
   const VectorXd& all = posterior.variances();

@@ -107,21 +107,28 @@ void BanditPosterior::observe(Index choice, double y) {
   seen_.push_back(choice);
   results_.push_back(y);
   best_ = std::max(best_, y);
-  const VectorXd alpha = seen_chol_.solve((Eigen::Map<const VectorXd>(results_.data(), n + 1).array() - prior_mean_).matrix());
-  if (lazy_) {
-    MatrixXd places(n + 1, x_.cols());
-    for (Index j = 0; j <= n; ++j) places.row(j) = x_.row(choices_[seen_[j]]);
-    constexpr Index block = 1024;
-    for (Index from = 0; from < candidates(); from += block) {
-      const Index count = std::min(block, candidates() - from);
-      mean_.segment(from, count) = kernel_.cross(x_.middleRows(from, count), places) * alpha;
-    }
-    mean_.array() += prior_mean_;
-  } else {
-    mean_.setConstant(prior_mean_);
-    for (Index j = 0; j <= n; ++j) mean_ += alpha[j] * columns_.col(seen_[j]);
-  }
+  mean_stale_ = true;
   heap_valid_ = false;
+}
+
+const VectorXd& BanditPosterior::mean() const {
+  if (!mean_stale_) return mean_;
+  mean_stale_ = false;
+  const Index n = static_cast<Index>(seen_.size());
+  const VectorXd alpha = seen_chol_.solve((Eigen::Map<const VectorXd>(results_.data(), n).array() - prior_mean_).matrix());
+  mean_.setConstant(prior_mean_);
+  if (!lazy_) {
+    for (Index j = 0; j < n; ++j) mean_ += alpha[j] * columns_.col(seen_[j]);
+    return mean_;
+  }
+  MatrixXd places(n, x_.cols());
+  for (Index j = 0; j < n; ++j) places.row(j) = x_.row(choices_[seen_[j]]);
+  constexpr Index block = 1024;
+  for (Index from = 0; from < candidates(); from += block) {
+    const Index count = std::min(block, candidates() - from);
+    mean_.segment(from, count) += kernel_.cross(x_.middleRows(from, count), places) * alpha;
+  }
+  return mean_;
 }
 
 VectorXd BanditPosterior::seen_variance() const {
@@ -141,7 +148,7 @@ VectorXd BanditPosterior::seen_variance() const {
 
 void BanditPosterior::rebuild_heap(double root) {
   heap_.resize(candidates());
-  for (Index i = 0; i < candidates(); ++i) heap_[i] = {mean_[i] + root * std::sqrt(variance_[i]), i};
+  for (Index i = 0; i < candidates(); ++i) heap_[i] = {mean()[i] + root * std::sqrt(variance_[i]), i};
   std::make_heap(heap_.begin(), heap_.end(), later);
   heap_root_ = root;
   heap_valid_ = true;
@@ -149,10 +156,11 @@ void BanditPosterior::rebuild_heap(double root) {
 
 Index BanditPosterior::best_bound(double root, double* value) {
   if (!lazy_) {
+    const VectorXd& centre = mean();
     Index best = 0;
     double most = -std::numeric_limits<double>::infinity();
     for (Index i = 0; i < candidates(); ++i) {
-      const double at = mean_[i] + root * std::sqrt(variance_[i]);
+      const double at = centre[i] + root * std::sqrt(variance_[i]);
       if (at > most) {
         most = at;
         best = i;
@@ -170,7 +178,7 @@ Index BanditPosterior::best_bound(double root, double* value) {
     }
     std::pop_heap(heap_.begin(), heap_.end(), later);
     extend(i);
-    heap_.back() = {mean_[i] + root * std::sqrt(variance_[i]), i};
+    heap_.back() = {mean()[i] + root * std::sqrt(variance_[i]), i};
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 }
@@ -199,7 +207,7 @@ std::pair<double, double> BanditPosterior::predicted_result(Index choice) const 
     for (Index j = 0; j < n; ++j) k[j] = covariance(seen_[j], at);
     v = std::max(0.0, v - seen_chol_.inverse_quadratic_form(k));
   }
-  return {mean_[at], v + noise_};
+  return {mean()[at], v + noise_};
 }
 
 double BanditPosterior::pending_effect(Index candidate) {

@@ -38,7 +38,7 @@ class BanditPosterior {
   void observe(Index choice, double y);  // of the choice at this position, counted from 0; in any order
 
   // Given the results.
-  const VectorXd& mean() const { return mean_; }
+  const VectorXd& mean() const;               // brought up to date when asked for
   double best_seen() const { return best_; }  // -infinity before the first result
   VectorXd seen_variance() const;             // given the places of the results only
 
@@ -79,7 +79,8 @@ class BanditPosterior {
   std::vector<std::vector<double>> rows_;  // of L, diagonal included
   VectorXd variance_, prior_;
   Cholesky seen_chol_;
-  VectorXd mean_;
+  mutable VectorXd mean_;
+  mutable bool mean_stale_ = false;
   double best_;
   long solves_ = 0;
   std::vector<std::pair<double, Index>> heap_;

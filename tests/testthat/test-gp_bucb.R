@@ -1,0 +1,220 @@
+grid11 <- seq(0, 1, by = 0.1)
+
+plot_in_file <- function(x, ...) {
+  pdf(NULL)
+  on.exit(dev.off())
+  plot(x, ...)
+}
+
+start_search <- function(...) {
+  search <- gp_bucb(grid11, se(lengthscale = 0.2), 0.01, ...)
+  search$history <- data.frame(id = 1:2, candidate = c(3L, 8L), y = c(0.5, -0.2), mean = 0, sd = 1, bound = 0, information = 0)
+  search
+}
+
+test_that("a batch has the worked picks", {
+  search <- start_search()
+  # beta = 4 through the multiplier of alpha_3
+  search$premult <- 4 / ucb_weight(3, 11)
+  search <- bandit_suggest(search)
+  expect_identical(search$batch$candidate, c(1L, 11L, 5L, 2L, 4L))
+  expect_equal(search$batch$bound, c(1.899552, 1.821231, 1.596679, 0.753216, 0.682860), tolerance = 1e-6)
+  expect_equal(search$batch$information, c(2.083474, 4.336351, 6.265429, 6.878447, 7.390804), tolerance = 1e-6)
+  expect_warning(again <- bandit_suggest(search), "5 pending choices wait")
+  expect_identical(nrow(again$history), 7L)
+})
+
+test_that("the posterior is that of Gaussian conditioning, whatever is pending", {
+  search <- bandit_suggest(start_search(batch_size = 2))
+  K <- kernel_matrix(se(lengthscale = 0.2), grid11)
+  at <- c(3, 8)
+  C <- K[at, at] + diag(0.01, 2)
+  expect_equal(predict(search), drop(K[, at] %*% solve(C, c(0.5, -0.2))), tolerance = 1e-10)
+  p <- predict(search, se = TRUE)
+  expect_equal(p$se.fit^2, diag(K - K[, at] %*% solve(C, K[at, ])), tolerance = 1e-8)
+  all <- search$history$candidate
+  expect_equal(predict(search, se = TRUE, pending = TRUE)$se.fit^2, diag(K - K[, all] %*% solve(K[all, all] + diag(0.01, 4), K[all, ])), tolerance = 1e-8)
+  shifted <- start_search(prior_mean = 10)
+  shifted$history$y <- shifted$history$y + 10
+  expect_equal(predict(shifted), predict(start_search()) + 10, tolerance = 1e-10)
+})
+
+test_that("results may come late and out of order", {
+  set.seed(1)
+  search <- bandit_suggest(gp_bucb(grid11, se(lengthscale = 0.2), 0.01, batch_size = 3))
+  late <- bandit_observe(search, c(3, 1), c(0.3, 0.1))
+  expect_identical(is.na(late$history$y), c(FALSE, TRUE, FALSE))
+  one <- bandit_observe(bandit_observe(search, 1, 0.1), 3, 0.3)
+  expect_equal(predict(one), predict(late))
+  more <- bandit_suggest(late)
+  expect_identical(nrow(more$batch), 2L)
+  expect_error(bandit_observe(late, 9, 1), "never suggested", class = "granary_error_input")
+  expect_error(bandit_observe(late, 1, 1), "already has a result", class = "granary_error_input")
+  expect_error(bandit_observe(late, c(2, 2), c(1, 1)), "twice", class = "granary_error_input")
+  expect_error(bandit_observe(late, 2, c(1, 2)), "`y`", class = "granary_error_input")
+  expect_error(bandit_observe(late, 2, NA_real_), "`y`", class = "granary_error_input")
+  single <- bandit_suggest(late, n = 1)
+  expect_identical(nrow(single$batch), 1L)
+  expect_error(bandit_suggest(late, n = 3), "`n`", class = "granary_error_input")
+})
+
+test_that("lazy and dense searches agree through R", {
+  x <- as.matrix(expand.grid(seq(0, 1, length.out = 31), seq(0, 1, length.out = 31)))
+  f <- -rowSums((x - 0.3)^2)
+  run <- function(lazy, ...) simulate(gp_bucb(x, se(0.3), 0.01, lazy = lazy, ...), nsim = 2, seed = 3, f = f, n_rounds = 5)
+  dense <- run(FALSE)
+  expect_identical(run(TRUE)$choice, dense$choice)
+  expect_true(all(run(TRUE)$solves < dense$solves))
+  expect_identical(run(TRUE, strategy = "aucb", b_min = 2)$choice, run(FALSE, strategy = "aucb", b_min = 2)$choice)
+})
+
+test_that("simulations repeat with their seed, on one and two threads", {
+  search <- gp_bucb(grid11, "matern32", 0.05, batch_size = 3)
+  a <- simulate(search, nsim = 4, seed = 7, n_rounds = 6, threads = 1)
+  b <- simulate(search, nsim = 4, seed = 7, n_rounds = 6, threads = 2)
+  expect_identical(a[c("choice", "regret")], b[c("choice", "regret")])
+  expect_identical(dim(a$regret), c(18L, 4L))
+  expect_true(all(diff(a$simple[, 1]) <= 0))
+  expect_equal(a$average[18, ], colMeans(a$regret))
+  set.seed(7)
+  expect_identical(simulate(search, nsim = 4, n_rounds = 6)$choice, a$choice)
+})
+
+test_that("searches find the maximum, and all strategies run", {
+  f <- sin(7 * grid11) + grid11
+  for (strategy in c("bucb", "aucb", "aucb_local", "ucb", "hbbo", "ei", "sm_ucb", "sm_ei")) {
+    sim <- simulate(gp_bucb(grid11, se(0.2), 0.01, strategy = strategy, batch_size = 3), nsim = 3, seed = 1, f = f, n_rounds = 15)
+    expect_lt(max(sim$simple[nrow(sim$simple), ], na.rm = TRUE), 1e-8)
+  }
+  for (strategy in c("uncertainty", "repeat", "top")) {
+    sim <- simulate(gp_bucb(grid11, se(0.2), 0.01, strategy = strategy, batch_size = 3), seed = 1, f = f, n_rounds = 4)
+    expect_identical(dim(sim$regret), c(12L, 1L))
+  }
+  delayed <- simulate(gp_bucb(grid11, se(0.2), 0.01, batch_size = 4), nsim = 2, seed = 1, f = f, n_rounds = 30, delay = 4)
+  expect_identical(dim(delayed$regret), c(30L, 2L))
+  expect_error(simulate(gp_bucb(grid11, se(0.2), 0.01, strategy = "top"), delay = 2), "whole batches")
+  wait <- simulate(gp_bucb(grid11, se(0.2), 0.01, strategy = "aucb", batch_size = 4), seed = 1, f = f, n_rounds = 30, delay = 4)
+  expect_lt(nrow(wait$regret), 30)  # it balked
+})
+
+test_that("batches of one are GP-UCB, and hallucination costs little", {
+  k <- matern(1.5, lengthscale = 0.1, variance = 0.5)
+  x <- seq(0, 1, length.out = 80)
+  one <- simulate(gp_bucb(x, k, 0.025, batch_size = 1), nsim = 10, seed = 1, n_rounds = 40)
+  ucb <- simulate(gp_bucb(x, k, 0.025, strategy = "ucb"), nsim = 10, seed = 1, n_rounds = 40)
+  expect_identical(one$choice, ucb$choice)
+  five <- simulate(gp_bucb(x, k, 0.025, batch_size = 5), nsim = 10, seed = 1, n_rounds = 24)
+  random <- simulate(gp_bucb(x, k, 0.025, strategy = "uncertainty", batch_size = 5), nsim = 10, seed = 1, n_rounds = 24)
+  expect_lt(mean(five$average[120, ]), 0.6 * mean(random$average[120, ]))
+})
+
+test_that("information adds up, saturates, and is bounded", {
+  K <- kernel_matrix(se(lengthscale = 0.2), grid11)
+  expect_equal(info_gain(K, 0.01, c(1, 4)), 0.5 * log(det(diag(2) + K[c(1, 4), c(1, 4)] / 0.01)))
+  expect_equal(info_gain(K, 0.01, c(1, 4, 4), given = 2), info_gain(K, 0.01, c(1, 4, 4, 2)) - info_gain(K, 0.01, 2))
+  best <- max_info_gain(K, 0.01, 3, exact = TRUE)
+  expect_equal(best$path, c(2.307560, 4.615121, 6.920785), tolerance = 1e-6)
+  expect_equal(best$exact, 6.920785, tolerance = 1e-6)
+  expect_identical(best$set, c(1L, 11L, 6L))
+  expect_true(best$lower <= best$exact + 1e-9 && best$exact <= best$upper)
+  expect_error(info_gain(K, 0.01, 12), "`A`", class = "granary_error_input")
+  expect_error(info_gain(K, 0.01, 1.5), "`A`", class = "granary_error_input")
+  expect_error(info_gain(-K, 0.01, 1), "`K`", class = "granary_error_input")
+  expect_error(max_info_gain(diag(1000), 1, 6, exact = TRUE), "1e7")
+})
+
+test_that("weights, bounds and starting sizes have their values", {
+  expect_equal(ucb_weight(c(1, 10, 200), 1000), c(19.41608, 28.62642, 40.60935), tolerance = 1e-6)
+  expect_equal(ucb_weight(2, delta = 0.1, case = 2, d = 2, a = 1, b = 2, l = 3),
+               2 * log(2 * 4 * pi^2 / 0.3) + 4 * log(4 * 2 * 2 * 3 * sqrt(log(80))))
+  expect_equal(ucb_weight(5, delta = 0.1, case = 3, M = 2, gamma = 3), 4 + 900 * log(50)^3)
+  expect_equal(ucb_regret_bound(100, 10, 20, 0.1, 0.5), sqrt(8 / log(11) * 100 * exp(1) * 200) + 2)
+  expect_warning(expect_identical(ucb_regret_bound(10, 1, 1, 1, 400), Inf), "overflow")
+  expect_identical(bucb_init_size("linear", 5, 2)$size, 62)
+  expect_identical(bucb_init_size("se", 5, 1)$size, 91)
+  expect_identical(bucb_init_size("matern", 5)$size, 16)
+  # what they promise: (B - 1) / T0 times the bound on gamma is at most C
+  linear <- bucb_init_size("linear", 8, 3)
+  expect_lte(7 / linear$size * 3 * log(linear$size + 1), linear$limit)
+  expect_error(bucb_init_size("linear", 1), "`batch_size`", class = "granary_error_input")
+  set <- bucb_init_set(gp_bucb(grid11, se(0.2), 0.1, batch_size = 3), limit = 0.4)
+  K <- kernel_matrix(se(0.2), grid11)
+  last <- info_gain(K, 0.1, set[length(set)], set[-length(set)])
+  expect_true(2 * last <= 0.4 || 2 * info_gain(K, 0.1, set) / length(set) <= 0.4)
+})
+
+test_that("confidence bounds of case 1 hold as often as they promise", {
+  x <- seq(0, 1, length.out = 30)
+  K <- kernel_matrix(se(0.2), x)
+  set.seed(2)
+  inside <- replicate(200, {
+    f <- drop(crossprod(chol(K + diag(1e-8, 30)), rnorm(30)))
+    picks <- sample(30, 5)
+    C <- K[picks, picks] + diag(0.05, 5)
+    mean <- drop(K[, picks] %*% solve(C, f[picks] + sqrt(0.05) * rnorm(5)))
+    sd <- sqrt(pmax(0, diag(K - K[, picks] %*% solve(C, K[picks, ]))))
+    all(abs(f - mean) <= sqrt(ucb_weight(6, 30)) * sd + 1e-6)
+  })
+  expect_gte(mean(inside), 0.9)
+})
+
+test_that("hyperparameters can follow the results", {
+  x <- seq(0, 1, length.out = 40)
+  set.seed(4)
+  search <- gp_bucb(x, se(lengthscale = 0.25), 0.1, strategy = "uncertainty", batch_size = 10, refit_every = 20)
+  for (round in 1:2) {
+    search <- bandit_suggest(search)
+    search <- bandit_observe(search, search$batch$id, sin(12 * search$batch$x1) + rnorm(10, sd = 0.1))
+  }
+  expect_lt(search$kernel$scales, 0.2)
+  expect_lt(search$noise_var, 0.05)
+})
+
+test_that("costs name the cheapest strategy", {
+  k <- se(0.2)
+  set.seed(1)
+  f <- sin(7 * grid11)
+  one <- simulate(gp_bucb(grid11, k, 0.01, strategy = "ucb"), nsim = 5, f = f, n_rounds = 30)
+  five <- simulate(gp_bucb(grid11, k, 0.01), nsim = 5, f = f, n_rounds = 6)
+  cost <- bandit_cost(one = one, five = five, levels = c(0.5, 1e-9), weights = c(0, 1))
+  expect_identical(cost$cheapest[1, 1], "five")  # only rounds count
+  expect_identical(cost$cheapest[1, 2], "one")   # only choices count
+  expect_true(all(is.na(cost$cheapest[2, ])))
+  expect_output(print(cost), "cheapest")
+  expect_silent(plot_in_file(cost))
+  expect_error(bandit_cost(), "simulations", class = "granary_error_input")
+  expect_error(bandit_cost(one), "name", class = "granary_error_input")
+  expect_error(bandit_cost(a = 1), "simulated", class = "granary_error_input")
+})
+
+test_that("searches print and plot in one and two dimensions", {
+  search <- bandit_suggest(start_search(strategy = "aucb"))
+  expect_output(print(search), "pending")
+  plot_in_file(search)
+  flat <- bandit_suggest(gp_bucb(as.matrix(expand.grid(1:4, 1:4)), se(2), 0.1))
+  plot_in_file(flat)
+  sim <- simulate(flat, nsim = 3, seed = 1, n_rounds = 3)
+  expect_output(print(sim), "simulated searches")
+  plot_in_file(sim, type = "simple")
+})
+
+test_that("scales do not matter and edges are refused", {
+  for (scale in c(1e-8, 1e8)) {
+    search <- gp_bucb(grid11, se(lengthscale = 0.2, variance = scale^2), 0.01 * scale^2)
+    search$history <- data.frame(id = 1:2, candidate = c(3L, 8L), y = scale * c(0.5, -0.2), mean = 0, sd = 1, bound = 0, information = 0)
+    expect_identical(bandit_suggest(search)$batch$candidate, bandit_suggest(start_search())$batch$candidate)
+  }
+  alone <- bandit_suggest(gp_bucb(1, "se", 0.1, batch_size = 3))
+  expect_identical(alone$batch$candidate, rep(1L, 3))
+  same <- bandit_suggest(gp_bucb(c(0, 0, 1), "se", 0.1, batch_size = 4))
+  expect_identical(nrow(same$batch), 4L)
+  expect_error(gp_bucb(grid11, "se", 0), "`noise_var`", class = "granary_error_input")
+  expect_error(gp_bucb(c(1, NA), "se", 1), "`x`", class = "granary_error_input")
+  expect_error(gp_bucb(grid11, "se", 1, strategy = "best"), "`strategy`", class = "granary_error_input")
+  expect_error(gp_bucb(grid11, "se", 1, batch_size = 2, b_min = 3), "`b_min`", class = "granary_error_input")
+  expect_error(gp_bucb(grid11, "se", 1, lazy = "no"), "`lazy`", class = "granary_error_input")
+  expect_error(bandit_suggest(1), "`object`", class = "granary_error_input")
+  expect_error(simulate(gp_bucb(grid11, "se", 1), f = 1:3), "`f`", class = "granary_error_input")
+  expect_error(simulate(gp_bucb(grid11, "se", 1), nsim = 3, f = matrix(0, 11, 2)), "one column", class = "granary_error_input")
+  expect_warning(gp_bucb(grid11, se(variance = 4), 0.1, weights = "theory", batch_size = 2), "variance is above 1")
+})
