@@ -259,11 +259,7 @@ plot.granary_rvm <- function(x, level = 0.95, ...) {
   span <- range(x$x)
   at <- if (diff(span) > 0) seq(span[1L], span[2L], length.out = 201L) else span[1L] + seq(-1, 1, length.out = 201L)
   band <- predict(x, matrix(at), se = TRUE, type = "response")
-  width <- stats::qnorm(0.5 + level / 2) * band$se.fit
-  draw(graphics::plot, x$x[, 1L], x$y, pch = 20, cex = 0.6, col = "grey50", ylim = range(x$y, band$fit - width, band$fit + width), xlab = colnames(x$x),
-       ylab = "response", las = 1, user = list(...))
-  graphics::polygon(c(at, rev(at)), c(band$fit - width, rev(band$fit + width)), col = grDevices::adjustcolor(colour, 0.18), border = NA)
-  graphics::lines(at, band$fit, col = colour, lwd = 2)
+  draw_band(at, band$fit, band$se.fit, x$x[, 1L], x$y, width = stats::qnorm(0.5 + level / 2), xlab = colnames(x$x), ylab = "response", user = list(...))
   nearest <- vapply(x$vectors[, 1L], function(v) which.min(abs(x$x[, 1L] - v)), 0L)
   graphics::points(x$vectors[, 1L], x$y[nearest], col = sign_colours[["negative"]], cex = 1.3)
   invisible()

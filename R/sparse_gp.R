@@ -40,7 +40,7 @@
 #'
 #' **Memory** is \eqn{O(nm)} or less; no \eqn{n \times n}{n x n} matrix is formed (blocks of `"pitc"` have their own).
 #'
-#' **Numerics.** A share of 1e-10 of its mean is added to the diagonal of \eqn{K_{uu}}{K_uu}, up to 1e-4 where that is not enough; `jitter` in the
+#' **Numerics.** A share of 1e-12 of its mean (1e-10 while learning) is added to the diagonal of \eqn{K_{uu}}{K_uu}, up to 1e-4 where that is not enough; `jitter` in the
 #' fit says how much. The noise variance is kept above 1e-8 of the variance of the response.
 #'
 #' @section Which method when:
@@ -278,11 +278,8 @@ sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
 }
 
 warn_sparse <- function(fit) {
-  if (length(fit$at_bound) > 0L) {
-    warn_input(sprintf(paste0("%s on a bound: %s.\nA lengthscale there means that the response hardly depends on its column, or is rougher than the data ",
-                              "can show; noise at its lower bound, that the data look free of it."),
-                       if (length(fit$at_bound) == 1L) "A parameter ended" else "Parameters ended", first_few(fit$at_bound)), "kernel")
-  }
+  warn_on_bound(fit$at_bound, paste0("A lengthscale there means that the response hardly depends on its column, or is rougher than the data can show; ",
+                                     "noise at its lower bound, that the data look free of it."))
   if (!is.null(fit$jitter) && fit$jitter > 1e-7) {
     warn_input(sprintf("The inducing inputs are nearly redundant: %s of its mean was added to the diagonal of their covariance.\nUse fewer of them.",
                        format(fit$jitter, digits = 2L)), "inducing")

@@ -159,10 +159,10 @@ predict.granary_sparse_gp <- function(object, newdata = NULL, se = FALSE, cov = 
   }
   fit <- stats::setNames(raw$mean + object$data$offset, rownames(rows))
   if (!se && !cov && !gradient) return(fit)
-  finish_prediction(object, rows, fit, raw, se, cov, gradient, if (type == "response") object$noise_var else 0)
+  sparse_prediction(object, rows, fit, raw, se, cov, gradient, if (type == "response") object$noise_var else 0)
 }
 
-finish_prediction <- function(object, rows, fit, raw, se, cov, gradient, extra) {
+sparse_prediction <- function(object, rows, fit, raw, se, cov, gradient, extra) {
   out <- list(fit = fit)
   if (se) {
     variance <- raw$variance + extra
@@ -318,8 +318,9 @@ sparse_grid <- function(fit, level) {
   at <- seq(span[1L] - 0.08 * diff(span), span[2L] + 0.08 * diff(span), length.out = 201L)
   if (diff(span) == 0) at <- span[1L] + seq(-1, 1, length.out = 201L)
   predicted <- suppressWarnings(predict(fit, matrix(at, ncol = 1L), se = TRUE, type = "response"))
-  width <- stats::qnorm(0.5 + level / 2) * ifelse(is.na(predicted$se.fit), 0, predicted$se.fit)
-  data.frame(x = at, mean = unname(predicted$fit), lower = unname(predicted$fit - width), upper = unname(predicted$fit + width))
+  se <- unname(ifelse(is.na(predicted$se.fit), 0, predicted$se.fit))
+  width <- stats::qnorm(0.5 + level / 2) * se
+  data.frame(x = at, mean = unname(predicted$fit), se = se, lower = unname(predicted$fit) - width, upper = unname(predicted$fit) + width)
 }
 
 #' @rdname granary_sparse_gp
@@ -342,11 +343,8 @@ plot.granary_sparse_gp <- function(x, type = NULL, level = 0.95, ...) {
   }
   if (ncol(x$x) == 2L) return(plot_sparse_map(x, list(...)))
   band <- sparse_grid(x, level)
-  draw(graphics::plot, x$x[shown, 1L], x$y[shown], pch = 20, cex = 0.6, col = "grey50", xlim = range(band$x), ylim = range(band$lower, band$upper, x$y),
-       xlab = colnames(x$x), ylab = "response", las = 1, user = list(...))
-  graphics::polygon(c(band$x, rev(band$x)), c(band$lower, rev(band$upper)), col = grDevices::adjustcolor(colour, 0.18), border = NA)
-  graphics::lines(band$x, band$mean, col = colour, lwd = 2)
-  if (x$method != "exact") graphics::rug(x$inducing[, 1L], col = sign_colours[["negative"]], lwd = 1.5)
+  draw_band(band$x, band$mean, band$se, x$x[shown, 1L], x$y[shown], width = stats::qnorm(0.5 + level / 2),
+            ticks = if (x$method != "exact") x$inducing[, 1L], xlab = colnames(x$x), ylab = "response", user = list(...))
   invisible()
 }
 
@@ -355,10 +353,7 @@ plot_sparse_map <- function(x, user) {
   grid <- as.matrix(expand.grid(axis(1L), axis(2L)))
   if (anyDuplicated(axis(1L)) > 0L || anyDuplicated(axis(2L)) > 0L) abort_input("A map needs two inputs that vary.", "type")
   z <- matrix(predict(x, unname(grid)), 61L)
-  draw(graphics::image, axis(1L), axis(2L), z, col = grDevices::hcl.colors(64L, "Blues 3", rev = TRUE), xlab = colnames(x$x)[1L],
-       ylab = colnames(x$x)[2L], las = 1, user = user)
-  graphics::contour(axis(1L), axis(2L), z, add = TRUE, col = "grey30")
-  if (x$method != "exact") graphics::points(x$inducing, pch = 4, col = sign_colours[["negative"]])
+  draw_surface(axis(1L), axis(2L), z, points = if (x$method != "exact") x$inducing, xlab = colnames(x$x)[1L], ylab = colnames(x$x)[2L], user = user)
   invisible()
 }
 

@@ -70,6 +70,7 @@ SparseFitResult sparse_fit(const SparseProblem& problem, const Kernel& kernel_in
     throw InputError("the starting values do not fit the kernel.");
   Kernel kernel = kernel_in;
   SparseJitter jitter;
+  const double while_learning = 1e-10;  // gradients lose twice the digits that values lose
   const bool inputs = options.learn_inducing && problem.method != SparseMethod::exact;
   if (inputs && !kernel.differentiable_in_inputs())
     throw InputError("inducing inputs can only be optimised with a kernel that has derivatives in its inputs.");
@@ -94,6 +95,7 @@ SparseFitResult sparse_fit(const SparseProblem& problem, const Kernel& kernel_in
     return best;
   }
 
+  jitter.first = while_learning;
   // The most promising starts. One that cannot be evaluated comes last.
   std::vector<Index> order(options.starts.cols());
   std::iota(order.begin(), order.end(), Index{0});
@@ -115,6 +117,7 @@ SparseFitResult sparse_fit(const SparseProblem& problem, const Kernel& kernel_in
     MatrixXd inducing = inducing_in;
     std::vector<double> trace;
     jitter = SparseJitter();
+    jitter.first = while_learning;
     const Objective objective = [&](const VectorXd& z, VectorXd& gradient) {
       layout.unpack(z, parameters, inducing);
       monitor.progress(std::min(1.0, static_cast<double>(trace.size()) / (1.5 * options.max_iter)));

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/greedy_variance.h"
 #include "core/kmeans.h"
 #include "core/spd.h"
-#include "core/spectral.h"
 #include "process/sparse_panels.h"
 
 namespace granary::process {
@@ -69,13 +69,11 @@ Selection by_clusters(ConstMatrixRef x, const SelectOptions& options, Rng& rng, 
 }
 
 std::vector<Index> by_variance(ConstMatrixRef x, const Kernel& kernel, double noise, const SelectOptions& options, Monitor& monitor) {
-  const MatrixXd points = x;
-  const VectorXd diagonal = kernel.diagonal(points).array() + noise;
-  const auto column = [&](Index j, VectorRef out) {
-    out = kernel.cross(points, points.row(j));
-    out[j] = diagonal[j];
-  };
-  return pivoted_cholesky(diagonal, column, options.m, options.tol, monitor).pivots;
+  GreedyVarianceOptions settings;
+  settings.max_picks = options.m;
+  settings.noise = noise;
+  settings.tol = options.tol;
+  return greedy_variance(kernel, x, settings, monitor).picks;
 }
 
 // Greedy growth of the subset of regressors. The rows chosen give V = L_u^-1 K_uf one row at a time.

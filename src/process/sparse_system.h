@@ -44,7 +44,7 @@ struct SparseProblem {
 
 // Added to the diagonal of K_uu: first, 10 first, ... last, times its mean, until it factors.
 struct SparseJitter {
-  double first = 1e-10;
+  double first = 1e-12;
   double last = 1e-4;
 };
 
