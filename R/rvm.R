@@ -8,14 +8,17 @@
 #' \eqn{w_k \sim N(0, 1/\alpha_k)}{w_k ~ N(0, 1 / alpha_k)} and \eqn{\epsilon \sim N(0, \sigma^2)}{e ~ N(0, s2)}. Maximising the evidence over
 #' \eqn{\alpha}{alpha} and \eqn{\sigma^2}{s2} sends most \eqn{\alpha_k}{alpha_k} to infinity. At the maximum
 #' \deqn{\alpha_k \mu_k^2 = \gamma_k = 1 - \alpha_k S_{kk}}{alpha_k mu_k^2 = gamma_k = 1 - alpha_k S_kk}
-#' with \eqn{\mu} and \eqn{S} the posterior mean and covariance of the weights; the largest violation is the `residual` in `convergence`. It is a Gaussian
+#' with \eqn{\mu} and \eqn{S} the posterior mean and covariance of the weights; the largest violation is the `residual` in `convergence`. It is
+#' a Gaussian
 #' process with the degenerate kernel \eqn{\sum_k \phi_k(x)\phi_k(z)/\alpha_k}{sum_k phi_k(x) phi_k(z) / alpha_k}.
 #'
 #' `algorithm = "fast"` adds, removes or re-estimates one column at a time, the one that raises the evidence most; the evidence never falls.
-#' `"fixed_point"` starts with all columns and iterates \eqn{\alpha_k = \gamma_k/\mu_k^2}{alpha_k = gamma_k / mu_k^2}, at \eqn{O(M^3)} per round for \eqn{M}
+#' `"fixed_point"` starts with all columns and iterates \eqn{\alpha_k = \gamma_k/\mu_k^2}{alpha_k = gamma_k / mu_k^2}, at \eqn{O(M^3)} per round
+#' for \eqn{M}
 #' columns; there are local maxima, and the two may end in different ones.
 #'
-#' **Error bars** shrink to the noise far from the relevance vectors, where they should grow. `predict(augment = TRUE)` heals this by adding, for each new
+#' **Error bars** shrink to the noise far from the relevance vectors, where they should grow. `predict(augment = TRUE)` heals this by adding,
+#' for each new
 #' row \eqn{x_*}{x*}, a basis function centred on it, whose weight has the mean prior variance of the others (the paper leaves this number open).
 #'
 #' @section Which method when:
@@ -26,7 +29,8 @@
 #' @param data A data frame with the variables of the formula.
 #' @param kernel A kernel (see [kernels]) or its name. The parameters are used as they are; for a kernel given by name, lengthscales are
 #'   the standard deviations of the columns times half the square root of their number.
-#' @param centers Where basis functions are centred: `NULL` for all rows, the number of rows to draw, or a matrix. The memory needed is the number of rows times that of the
+#' @param centers Where basis functions are centred: `NULL` for all rows, the number of rows to draw, or a matrix. The memory needed is the
+#'   number of rows times that of the
 #'   centres.
 #' @param bias Add a constant column?
 #' @param algorithm See Details.
@@ -89,8 +93,8 @@ rvm.formula <- function(x, data = NULL, ...) {
 
 #' @rdname rvm
 #' @export
-rvm.default <- function(x, y, kernel = "se", centers = NULL, bias = TRUE, algorithm = c("fast", "fixed_point"), noise_var = NULL, prune = 1e9, tol = 1e-6,
-                        max_iter = 10000, ...) {
+rvm.default <- function(x, y, kernel = "se", centers = NULL, bias = TRUE, algorithm = c("fast", "fixed_point"), noise_var = NULL, prune = 1e9,
+                        tol = 1e-6, max_iter = 10000, ...) {
   call <- match.call()
   refuse_dots(...)
   x <- check_process_inputs(x)
@@ -118,8 +122,8 @@ rvm.default <- function(x, y, kernel = "se", centers = NULL, bias = TRUE, algori
     "rvm", relevant = as.integer(used), vectors = centers[used[used > 0L], , drop = FALSE], coefficients = stats::setNames(raw$mean, labels),
     precision = stats::setNames(raw$precision, labels), gamma = stats::setNames(raw$gamma, labels),
     covariance = matrix(raw$covariance, length(labels), dimnames = list(labels, labels)), noise_var = raw$noise, log_evidence = raw$log_evidence,
-    trace = as.double(raw$trace), kernel = kernel, candidates = nrow(centers) + bias, algorithm = algorithm, learnt = length(labels) + is.null(noise_var),
-    x = x, y = y, call = generic_call(call, "rvm"), convergence = raw$convergence
+    trace = as.double(raw$trace), kernel = kernel, candidates = nrow(centers) + bias, algorithm = algorithm,
+    learnt = length(labels) + is.null(noise_var), x = x, y = y, call = generic_call(call, "rvm"), convergence = raw$convergence
   )
   check_convergence(fit)
 }
@@ -212,8 +216,8 @@ rvm_augmentation <- function(object, rows, phi) {
 #' @rdname rvm
 #' @export
 print.granary_rvm <- function(x, ...) {
-  cli::cat_line("Relevance vector machine: ", nrow(x$x), " rows, ", counted(length(x$relevant), "basis function", "basis functions"), " of ", x$candidates,
-                " in use")
+  cli::cat_line("Relevance vector machine: ", nrow(x$x), " rows, ", counted(length(x$relevant), "basis function", "basis functions"), " of ",
+                x$candidates, " in use")
   print_call(x$call)
   print(x$kernel)
   cli::cat_line("noise variance ", format(x$noise_var, digits = 4L), ", log evidence ", format(x$log_evidence, digits = 6L))
@@ -259,7 +263,8 @@ plot.granary_rvm <- function(x, level = 0.95, ...) {
   span <- range(x$x)
   at <- if (diff(span) > 0) seq(span[1L], span[2L], length.out = 201L) else span[1L] + seq(-1, 1, length.out = 201L)
   band <- predict(x, matrix(at), se = TRUE, type = "response")
-  draw_band(at, band$fit, band$se.fit, x$x[, 1L], x$y, width = stats::qnorm(0.5 + level / 2), xlab = colnames(x$x), ylab = "response", user = list(...))
+  draw_band(at, band$fit, band$se.fit, x$x[, 1L], x$y, width = stats::qnorm(0.5 + level / 2), xlab = colnames(x$x), ylab = "response",
+            user = list(...))
   nearest <- vapply(x$vectors[, 1L], function(v) which.min(abs(x$x[, 1L] - v)), 0L)
   graphics::points(x$vectors[, 1L], x$y[nearest], col = sign_colours[["negative"]], cex = 1.3)
   invisible()

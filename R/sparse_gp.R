@@ -31,7 +31,8 @@
 #' The evidence of `"sor"` and `"dtc"` over-fits inducing inputs that are optimised; prefer `"fitc"` or `"vfe"` for that.
 #' A `white()` term of the kernel is taken as noise.
 #'
-#' **Inducing inputs** (`select`): `"kmeans"` centres of clusters; `"random"` rows; `"pivchol"` the row of largest conditional variance, again and again
+#' **Inducing inputs** (`select`): `"kmeans"` centres of clusters; `"random"` rows; `"pivchol"` the row of largest conditional variance, again
+#' and again
 #' (fewer than asked for when the rest is explained); `"info"` the same given noisy values (largest information gain); `"posterior"` the best of
 #' 59 random rows by the log posterior of the subset of regressors (Smola and Bartlett), `"evidence"` by its evidence, which the paper prefers;
 #' `"optimize"` moves them, from clusters, to maximise the evidence, inside the range of the data and a tenth beyond. Rules that look at the kernel
@@ -40,12 +41,14 @@
 #'
 #' **Memory** is \eqn{O(nm)} or less; no \eqn{n \times n}{n x n} matrix is formed (blocks of `"pitc"` have their own).
 #'
-#' **Numerics.** A share of 1e-12 of its mean (1e-10 while learning) is added to the diagonal of \eqn{K_{uu}}{K_uu}, up to 1e-4 where that is not enough; `jitter` in the
+#' **Numerics.** A share of 1e-12 of its mean (1e-10 while learning) is added to the diagonal of \eqn{K_{uu}}{K_uu}, up to 1e-4 where that is
+#' not enough; `jitter` in the
 #' fit says how much. The noise variance is kept above 1e-8 of the variance of the response.
 #'
 #' @section Which method when:
 #' `"fitc"` is the default: it costs no more than the cruder ones, its error bars are sensible, and it fits data whose noise varies. `"vfe"` behaves
-#' more like the exact process, as far as the inducing inputs carry it, and is safest when inducing inputs are optimised. `"pitc"` helps when the data fall
+#' more like the exact process, as far as the inducing inputs carry it, and is safest when inducing inputs are optimised. `"pitc"` helps when
+#' the data fall
 #' into dense groups. `"sor"` is overconfident away from the inducing inputs; `"dtc"` has the same mean and better error bars; both are here because
 #' others are compared with them. `"sod"` is for a quick look. Up to some 3000 rows use `"exact"`, or kriging for computer experiments.
 #' [rvm()] is sparse in its weights, not a process with error bars that grow away from the data. [compare_sparse()] tries several.
@@ -221,7 +224,8 @@ check_inducing <- function(inducing, x, method, select, newdata) {
     distinct <- nrow(unique(x))
     if (inducing > distinct) {
       if (inducing != 100L) {
-        warn_input(sprintf("`inducing` is more than the %s of `x`, which are all used.", counted(distinct, "distinct row", "distinct rows")), "inducing")
+        warn_input(sprintf("`inducing` is more than the %s of `x`, which are all used.", counted(distinct, "distinct row", "distinct rows")),
+                   "inducing")
       }
       inducing <- distinct
     }
@@ -272,14 +276,14 @@ sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
     coefficients = coefficients, mean = settings$mean, select = if (own && is.null(place$given)) settings$select, rows = raw$rows,
     gap = if (own) c(trace = gap[1L] / gap[3L], max = gap[2L] * state$n / gap[3L]), jitter = if (own) state$jitter, blocks = blocks,
     trace = as.double(raw$trace), learnt = raw$learnt, at_bound = raw$at_bound, test = if (place$test) place$newdata, n = nrow(x),
-    x = x, y = y, data = data[c("offset", "mean", "centre", "spread")], state = state, threads = settings$threads, call = generic_call(call, "sparse_gp"),
-    convergence = raw$convergence
+    x = x, y = y, data = data[c("offset", "mean", "centre", "spread")], state = state, threads = settings$threads,
+    call = generic_call(call, "sparse_gp"), convergence = raw$convergence
   )
 }
 
 warn_sparse <- function(fit) {
-  warn_on_bound(fit$at_bound, paste0("A lengthscale there means that the response hardly depends on its column, or is rougher than the data can show; ",
-                                     "noise at its lower bound, that the data look free of it."))
+  warn_on_bound(fit$at_bound, paste0("A lengthscale there means that the response hardly depends on its column, or is rougher than the data ",
+                                     "can show; noise at its lower bound, that the data look free of it."))
   if (!is.null(fit$jitter) && fit$jitter > 1e-7) {
     warn_input(sprintf("The inducing inputs are nearly redundant: %s of its mean was added to the diagonal of their covariance.\nUse fewer of them.",
                        format(fit$jitter, digits = 2L)), "inducing")

@@ -5,19 +5,25 @@
 #'
 #' @details
 #' With test responses \eqn{y_*}, means \eqn{\mu} and variances \eqn{s^2} of new observations: `smse` is
-#' \eqn{\sum (y_* - \mu)^2 / \sum (y_* - \bar y)^2}{sum (y* - mu)^2 / sum (y* - mean of y)^2}, `nlpd` the mean of \eqn{-\log N(y_*; \mu, s^2)}{-log N(y*; mu, s2)},
+#' \eqn{\sum (y_* - \mu)^2 / \sum (y_* - \bar y)^2}{sum (y* - mu)^2 / sum (y* - mean of y)^2}, `nlpd` the mean of
+#' \eqn{-\log N(y_*; \mu, s^2)}{-log N(y*; mu, s2)},
 #' `coverage` the share of responses inside the central 95 percent interval.
-#' With `reference = TRUE` and at most 3000 rows, the exact process with the parameters of each fit is the standard for it: `kl` is the mean over the new rows of the divergence
-#' \eqn{KL(p \| q)}{KL(p || q)} of the two normal distributions of \eqn{f_*}{f*} (infinite or huge where error bars collapse), and `kl_evidence` the difference
+#' With `reference = TRUE` and at most 3000 rows, the exact process with the parameters of each fit is the standard for it: `kl` is the mean
+#' over the new rows of the divergence
+#' \eqn{KL(p \| q)}{KL(p || q)} of the two normal distributions of \eqn{f_*}{f*} (infinite or huge where error bars collapse), and `kl_evidence`
+#' the difference
 #' of the exact and the approximate log evidence. `kl` is `NA` where variances are negative (`"nystrom"`).
 #'
 #' @param x,y Data, as for [sparse_gp()].
 #' @param newdata,newy Test inputs and responses; `NULL` for a random fifth of the rows, left out of the fits.
-#' @param methods Methods of [sparse_gp()]. Names that start with an `"a"` before a method, as `"asor"`, `"afitc"`, `"apitc"`, stand for augmented predictions.
-#' @param inducing,select,kernel,... As for [sparse_gp()]. The inducing inputs are chosen once, by the first method that has any, unless `select = "optimize"`.
+#' @param methods Methods of [sparse_gp()]. Names that start with an `"a"` before a method, as `"asor"`, `"afitc"`, `"apitc"`, stand for
+#'   augmented predictions.
+#' @param inducing,select,kernel,... As for [sparse_gp()]. The inducing inputs are chosen once, by the first method that has any, unless `select
+#'   = "optimize"`.
 #' @param hyper `"ml2"` to learn parameters for each method, `"fixed"` to take them as given, `"shared"` to learn them once, by the first method.
 #' @param reference Compare with the exact process, if there are at most 3000 rows?
-#' @return A data frame of class `granary_sparse_comparison`, one row per method, with columns `method`, `log_evidence`, `smse`, `nlpd`, `coverage`, `kl`, `kl_evidence`,
+#' @return A data frame of class `granary_sparse_comparison`, one row per method, with columns `method`, `log_evidence`, `smse`, `nlpd`,
+#'   `coverage`, `kl`, `kl_evidence`,
 #'   `fit_seconds` and `predict_seconds`; the fits are in the attribute `fits`.
 #' @references
 #' Quinonero-Candela and Rasmussen (2005). A unifying view of sparse approximate Gaussian process regression. *Journal of Machine Learning Research*

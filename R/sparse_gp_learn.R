@@ -115,7 +115,9 @@ learn_sparse <- function(data, kernel, place, blocks, settings) {
   } else {
     list(inducing = place$given, rows = NULL)
   }
-  subset_problem <- function(rows) list(x = data$x[rows, , drop = FALSE], targets = problem$targets[rows, , drop = FALSE], blocks = NULL, box = problem$box)
+  subset_problem <- function(rows) {
+    list(x = data$x[rows, , drop = FALSE], targets = problem$targets[rows, , drop = FALSE], blocks = NULL, box = problem$box)
+  }
   if (exact) {
     on_rows <- function(rows, start) run(if (is.null(rows)) problem else subset_problem(rows), matrix(0, 0L, ncol(data$x)), start, FALSE)
     raw <- on_rows(chosen$rows, start)

@@ -6,17 +6,20 @@
 #' `predict()` returns means; with `se`, `cov` or `gradient` a list of what was asked for. `type = "latent"` gives the spread of the function,
 #' `"response"` that of a new observation, noise included. The mean costs \eqn{O(m)} and the variance \eqn{O(m^2)} per row.
 #'
-#' **Augmented predictions** (`augment = TRUE`) add every new row, in turn, to the inducing inputs. This heals the vanishing error bars of `"sor"`, for
+#' **Augmented predictions** (`augment = TRUE`) add every new row, in turn, to the inducing inputs. This heals the vanishing error bars of
+#' `"sor"`, for
 #' which it gives the same answer as for `"dtc"`, and tightens those of all methods near the data. It costs \eqn{O(nm)} per row, with
 #' `"fitc"` \eqn{O(nm^2)}, because every diagonal element of its \eqn{\Lambda}{Lambda} changes.
 #'
-#' `update()` adds rows at \eqn{O(m^2)} each and leaves parameters and inducing inputs as they are; for `"exact"` and `"sod"` it refits with the rows added to
+#' `update()` adds rows at \eqn{O(m^2)} each and leaves parameters and inducing inputs as they are; for `"exact"` and `"sod"` it refits with the
+#' rows added to
 #' those used. New rows of `"pitc"` form a block.
 #'
 #' `simulate()` draws functions (or responses) at `newdata` from the joint posterior.
 #'
 #' @param object,x A fit by [sparse_gp()].
-#' @param newdata New rows: a matrix with the columns of the fit (a vector if there is one), or a data frame with the variables of its formula. `NULL` for the
+#' @param newdata New rows: a matrix with the columns of the fit (a vector if there is one), or a data frame with the variables of its formula.
+#'   `NULL` for the
 #'   data of the fit, or for its test rows with `inducing = "test"`.
 #' @param se,cov,gradient Also the standard errors; the covariance matrix of the new rows (at most 5000); the gradient of the mean in the inputs?
 #' @param type For `predict()` and `simulate()`: see Details. For `plot()`: `"fit"`, a band with the data and ticks at the inducing inputs (one input)
@@ -30,7 +33,8 @@
 #' @param level Probability of the band.
 #' @param data The data to add columns to; `NULL` for the response alone.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
-#' @return `predict()` a vector, or a list with those of `fit`, `se.fit`, `cov` and `gradient` that were asked for, and `variance` for `"nystrom"`, which
+#' @return `predict()` a vector, or a list with those of `fit`, `se.fit`, `cov` and `gradient` that were asked for, and `variance` for
+#'   `"nystrom"`, which
 #'   may be negative: `se.fit` is then `NA`. `update()` a fit; `simulate()` a matrix with one column per draw; `coef()` the trend; `logLik()`
 #'   the log evidence; `tidy()` a data frame of the parameters; `augment()` the data with columns `.fitted`, `.se.fit` and `.resid`; `plot()` `NULL`,
 #'   invisibly; `autoplot()` a ggplot.
@@ -59,9 +63,11 @@
 #' if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot(fit)
 NULL
 
-sparse_titles <- c(fitc = "fully independent training conditional", fic = "fully independent conditional", pitc = "partially independent training conditional",
-                   dtc = "deterministic training conditional", sor = "subset of regressors", vfe = "variational free energy", sod = "subset of data",
-                   nystrom = "Nystrom approximation", exact = "exact")
+sparse_titles <- c(
+  fitc = "fully independent training conditional", fic = "fully independent conditional", pitc = "partially independent training conditional",
+  dtc = "deterministic training conditional", sor = "subset of regressors", vfe = "variational free energy", sod = "subset of data",
+  nystrom = "Nystrom approximation", exact = "all rows"
+)
 
 #' @rdname granary_sparse_gp
 #' @export
@@ -77,7 +83,8 @@ print.granary_sparse_gp <- function(x, ...) {
     cli::cat_line(nrow(x$inducing), " inducing inputs, ", how, "; they leave ", short(100 * x$gap[["trace"]]), "% of the prior variance open")
   }
   print(x$kernel)
-  cli::cat_line("noise variance ", short(x$noise_var), if (length(x$coefficients) > 0L) paste0("; trend ", paste(short(x$coefficients), collapse = " ")))
+  cli::cat_line("noise variance ", short(x$noise_var),
+                if (length(x$coefficients) > 0L) paste0("; trend ", paste(short(x$coefficients), collapse = " ")))
   cli::cat_line(if (x$method == "vfe") "bound of the log evidence " else "log evidence ", format(x$log_evidence, digits = 6L))
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
@@ -87,7 +94,8 @@ print.granary_sparse_gp <- function(x, ...) {
 #' @export
 summary.granary_sparse_gp <- function(object, ...) {
   rest <- residuals(object)
-  structure(list(fit = object, parameters = tidy(object), residual_sd = sqrt(mean(rest^2)), r_squared = 1 - mean(rest^2) / mean((object$y - mean(object$y))^2)),
+  structure(list(fit = object, parameters = tidy(object), residual_sd = sqrt(mean(rest^2)),
+                 r_squared = 1 - mean(rest^2) / mean((object$y - mean(object$y))^2)),
             class = "summary_granary_sparse_gp")
 }
 
@@ -134,8 +142,8 @@ core_rows <- function(object) {
 
 #' @rdname granary_sparse_gp
 #' @export
-predict.granary_sparse_gp <- function(object, newdata = NULL, se = FALSE, cov = FALSE, gradient = FALSE, type = c("latent", "response"), augment = FALSE,
-                                      threads = NULL, ...) {
+predict.granary_sparse_gp <- function(object, newdata = NULL, se = FALSE, cov = FALSE, gradient = FALSE, type = c("latent", "response"),
+                                      augment = FALSE, threads = NULL, ...) {
   rows <- process_rows(object, newdata)
   se <- check_flag(se)
   cov <- check_flag(cov)
@@ -168,8 +176,8 @@ sparse_prediction <- function(object, rows, fit, raw, se, cov, gradient, extra) 
     variance <- raw$variance + extra
     negative <- variance < 0
     if (any(negative)) {
-      warn_input(sprintf(paste0("%s of %d predictive variances are negative: the prior of the Nystrom approximation is not positive definite (Section 10.1 of the ",
-                                "paper). Their standard errors are NA; see `variance`."), sum(negative), length(variance)))
+      warn_input(sprintf(paste0("%s of %d predictive variances are negative: the prior of the Nystrom approximation is not positive definite ",
+                                "(Section 10.1 of the paper). Their standard errors are NA; see `variance`."), sum(negative), length(variance)))
     }
     out$se.fit <- stats::setNames(sqrt(ifelse(negative, NA, variance)), rownames(rows))
     if (object$method == "nystrom") out$variance <- variance
@@ -237,7 +245,9 @@ update.granary_sparse_gp <- function(object, newdata, y, ...) {
 simulate.granary_sparse_gp <- function(object, nsim = 1, seed = NULL, newdata = NULL, type = c("latent", "response"), ...) {
   nsim <- check_count(nsim, upper = 1e6)
   type <- check_choice(type, c("latent", "response"))
-  if (object$method == "nystrom") abort_input("The Nystrom approximation is no probabilistic model to draw from: its covariance need not be positive.", "object")
+  if (object$method == "nystrom") {
+    abort_input("The Nystrom approximation is no probabilistic model to draw from: its covariance need not be positive.", "object")
+  }
   at <- predict(object, newdata, cov = TRUE)
   draws <- function() {
     spectrum <- eigen(at$cov, symmetric = TRUE)
@@ -274,7 +284,8 @@ logLik.granary_sparse_gp <- function(object, ...) {
 #' @rdname granary_sparse_gp
 #' @export
 tidy.granary_sparse_gp <- function(x, ...) {
-  values <- c(coef(x$kernel), noise_var = x$noise_var, if (length(x$coefficients) > 0L) stats::setNames(x$coefficients, paste0("trend.", names(x$coefficients))))
+  values <- c(coef(x$kernel), noise_var = x$noise_var,
+              if (length(x$coefficients) > 0L) stats::setNames(x$coefficients, paste0("trend.", names(x$coefficients))))
   data.frame(term = names(values), estimate = unname(values), at_bound = names(values) %in% x$at_bound)
 }
 
@@ -282,8 +293,8 @@ tidy.granary_sparse_gp <- function(x, ...) {
 #' @export
 glance.granary_sparse_gp <- function(x, ...) {
   data.frame(method = x$method, inducing = nrow(x$inducing), logLik = x$log_evidence, df = attr(logLik(x), "df"), nobs = x$n, noise_var = x$noise_var,
-             trace_gap = if (is.null(x$gap)) NA_real_ else x$gap[["trace"]], converged = x$convergence$converged, iterations = x$convergence$iterations,
-             seconds = x$convergence$seconds)
+             trace_gap = if (is.null(x$gap)) NA_real_ else x$gap[["trace"]], converged = x$convergence$converged,
+             iterations = x$convergence$iterations, seconds = x$convergence$seconds)
 }
 
 #' @rdname granary_sparse_gp

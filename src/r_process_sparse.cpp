@@ -1,5 +1,5 @@
-// Exports of sparse Gaussian process regression and the relevance vector machine. Conversion only: the methods are in process/sparse_*.h
-// and process/rvm.h, the checks in R/sparse_gp.R and R/rvm.R.
+// Exports of sparse Gaussian process regression and the relevance vector machine. Conversion only: the methods are in
+// process/sparse_*.h and process/rvm.h, the checks in R/sparse_gp.R and R/rvm.R.
 #include "core/kmeans.h"
 #include "process/rvm.h"
 #include "process/sparse_fit.h"
@@ -48,13 +48,13 @@ struct Rows {
 };
 
 Rcpp::List as_list(const SparseState& s) {
-  return Rcpp::List::create(
-      Rcpp::Named("noise") = s.noise, Rcpp::Named("inducing") = s.inducing, Rcpp::Named("jitter") = s.jitter,
-      Rcpp::Named("lower_u") = s.lower_u, Rcpp::Named("b") = s.b, Rcpp::Named("h") = s.h, Rcpp::Named("gram") = s.gram,
-      Rcpp::Named("log_lambda") = s.log_lambda, Rcpp::Named("n") = static_cast<double>(s.n),
-      Rcpp::Named("gap") = Rcpp::NumericVector::create(s.gap, s.max_gap, s.prior), Rcpp::Named("lower_b") = s.lower_b,
-      Rcpp::Named("c") = s.c, Rcpp::Named("trend") = s.trend, Rcpp::Named("trend_lower") = s.trend_lower,
-      Rcpp::Named("log_evidence") = s.log_evidence);
+  return Rcpp::List::create(Rcpp::Named("noise") = s.noise, Rcpp::Named("inducing") = s.inducing,
+                            Rcpp::Named("jitter") = s.jitter, Rcpp::Named("lower_u") = s.lower_u, Rcpp::Named("b") = s.b,
+                            Rcpp::Named("h") = s.h, Rcpp::Named("gram") = s.gram, Rcpp::Named("log_lambda") = s.log_lambda,
+                            Rcpp::Named("n") = static_cast<double>(s.n),
+                            Rcpp::Named("gap") = Rcpp::NumericVector::create(s.gap, s.max_gap, s.prior),
+                            Rcpp::Named("lower_b") = s.lower_b, Rcpp::Named("c") = s.c, Rcpp::Named("trend") = s.trend,
+                            Rcpp::Named("trend_lower") = s.trend_lower, Rcpp::Named("log_evidence") = s.log_evidence);
 }
 
 SparseState as_state(const Rcpp::List& s, const std::string& method) {
@@ -113,8 +113,8 @@ Rcpp::List core_sparse_fit(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map
 
 // Evidence and its gradient in log parameters, log noise and inducing inputs.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_sparse_gradient(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method,
-                                std::vector<int> blocks, const Rcpp::List& kernel, double noise,
+Rcpp::List core_sparse_gradient(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets,
+                                std::string method, std::vector<int> blocks, const Rcpp::List& kernel, double noise,
                                 const Eigen::Map<Eigen::MatrixXd> inducing, bool inputs, int threads, double cache_bytes) {
   RMonitor monitor(R_NilValue);
   Rows rows(x, targets, method, blocks, threads);
@@ -127,8 +127,9 @@ Rcpp::List core_sparse_gradient(const Eigen::Map<Eigen::MatrixXd> x, const Eigen
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_sparse_add(const Rcpp::List& state, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets,
-                           std::string method, std::vector<int> blocks, const Rcpp::List& kernel) {
+Rcpp::List core_sparse_add(const Rcpp::List& state, const Eigen::Map<Eigen::MatrixXd> x,
+                           const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks,
+                           const Rcpp::List& kernel) {
   RMonitor monitor(R_NilValue);
   const Rows rows(x, targets, method, blocks, 1);
   SparseState grown = as_state(state, method);

@@ -142,7 +142,7 @@ std::vector<Index> kmeans_seeds(ConstMatrixRef x, Index k, Rng& rng, Monitor& mo
       double left = rng.uniform() * total;
       for (pick = 0; pick < n - 1 && left >= distance[pick]; ++pick) left -= distance[pick];
       while (pick > 0 && distance[pick] == 0) --pick;  // rounding at the end of the sum
-    } else {  // all rows coincide with a seed: any will do
+    } else {                                           // all rows coincide with a seed: any will do
       pick = static_cast<Index>(rng.below(static_cast<std::uint64_t>(n)));
     }
     seeds.push_back(pick);
@@ -154,7 +154,8 @@ std::vector<Index> kmeans_seeds(ConstMatrixRef x, Index k, Rng& rng, Monitor& mo
 KMeansResult kmeans(ConstMatrixRef x, const KMeansOptions& options, Rng& rng, Monitor& monitor) {
   const Index n = x.rows(), k = options.k;
   if (n < 1) throw InputError("k-means needs at least one row.");
-  if (k < 1 || k > n) throw InputError(message("the number of clusters must be between 1 and the number of rows, ", n, ", not ", k, "."));
+  if (k < 1 || k > n)
+    throw InputError(message("the number of clusters must be between 1 and the number of rows, ", n, ", not ", k, "."));
   const Stopwatch clock;
   const Eigen::RowVectorXd middle = x.colwise().mean();  // far from zero, x'c - |c|^2 / 2 would cancel
   const MatrixXd points = (x.rowwise() - middle).transpose();

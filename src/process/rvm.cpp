@@ -38,9 +38,7 @@ struct Model {
   Index size() const { return static_cast<Index>(active.size()); }
 };
 
-VectorXd gammas(const Model& model) {
-  return (1 - model.alpha.array() * model.covariance.diagonal().array()).max(0.0);
-}
+VectorXd gammas(const Model& model) { return (1 - model.alpha.array() * model.covariance.diagonal().array()).max(0.0); }
 
 // S, mu and the evidence from scratch. `gram` is Phi_A' Phi_A, `projection` Phi_A' y.
 void refresh(Model& model, const MatrixXd& gram, const VectorXd& projection, const Scaled& data) {
@@ -314,7 +312,8 @@ Model fixed_point(const Scaled& data, const RvmOptions& options, double noise, M
       next.active.push_back(model.active[keep[k]]);
       next.alpha[static_cast<Index>(k)] = alpha[keep[k]];
       projected[static_cast<Index>(k)] = projection[keep[k]];
-      for (std::size_t j = 0; j < keep.size(); ++j) smaller(static_cast<Index>(j), static_cast<Index>(k)) = gram(keep[j], keep[k]);
+      for (std::size_t j = 0; j < keep.size(); ++j)
+        smaller(static_cast<Index>(j), static_cast<Index>(k)) = gram(keep[j], keep[k]);
     }
     model = std::move(next);
     gram = std::move(smaller);

@@ -1,4 +1,5 @@
-// The relevance vector machine: y = Phi w + e, e ~ N(0, s2), w_k ~ N(0, 1 / a_k), with the precisions a_k and s2 by maximum evidence
+// The relevance vector machine: y = Phi w + e, e ~ N(0, s2), w_k ~ N(0, 1 / a_k), with the precisions a_k and s2 by maximum
+// evidence
 //
 //   log p(y) = -1/2 (n log 2 pi + log|C| + y'C^-1 y),  C = s2 I + Phi A^-1 Phi'.
 //
@@ -25,7 +26,7 @@ enum class RvmAlgorithm { fast, fixed_point };
 
 struct RvmOptions {
   RvmAlgorithm algorithm = RvmAlgorithm::fast;
-  double noise = 0;  // s2; 0: learn it
+  double noise = 0;    // s2; 0: learn it
   double prune = 1e9;  // a_k beyond it, for columns of unit mean square and y likewise, are infinite
   double tol = 1e-6;   // on the change of every log a_k and log s2
   int max_iter = 10000;

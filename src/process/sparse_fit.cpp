@@ -66,7 +66,8 @@ SparseFitResult sparse_fit(const SparseProblem& problem, const Kernel& kernel_in
                            const SparseFitOptions& options, Monitor& monitor) {
   const Stopwatch clock;
   const Index p = kernel_in.n_parameters();
-  if (options.starts.rows() != p + 1 || options.starts.cols() < 1 || options.lower.size() != p + 1 || options.upper.size() != p + 1)
+  if (options.starts.rows() != p + 1 || options.starts.cols() < 1 || options.lower.size() != p + 1 ||
+      options.upper.size() != p + 1)
     throw InputError("the starting values do not fit the kernel.");
   Kernel kernel = kernel_in;
   SparseJitter jitter;
@@ -103,7 +104,8 @@ SparseFitResult sparse_fit(const SparseProblem& problem, const Kernel& kernel_in
     VectorXd value(options.starts.cols());
     for (Index s = 0; s < options.starts.cols(); ++s) {
       try {
-        value[s] = evaluate(options.starts.col(s).cwiseMax(options.lower).cwiseMin(options.upper), inducing_in, nullptr).log_evidence;
+        value[s] =
+            evaluate(options.starts.col(s).cwiseMax(options.lower).cwiseMin(options.upper), inducing_in, nullptr).log_evidence;
       } catch (const NumericalError&) {
         value[s] = -std::numeric_limits<double>::infinity();
       }

@@ -9,7 +9,7 @@
 
 namespace granary::process {
 
-constexpr Index panel_rows = 512;
+constexpr Index panel_rows = 192;  // a few matrices of m x 192 stay in cache
 constexpr Index lanes = 8;  // rows are dealt to so many independent sums, whatever the number of threads
 
 struct RowRange {
@@ -62,8 +62,8 @@ struct PanelNoise {
 
 // K_uf and V of a panel, its gaps k_ii - q_ii and its Lambda.
 struct Panel {
-  MatrixXd v;     // L_u^-1 K_uf
-  VectorXd gap;   // not below zero
+  MatrixXd v;    // L_u^-1 K_uf
+  VectorXd gap;  // not below zero
   double prior = 0;
   PanelNoise noise;
 };

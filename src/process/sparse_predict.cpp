@@ -63,12 +63,10 @@ SparsePrediction sparse_predict(const SparseState& state, const Kernel& kernel, 
     const MatrixXd w = inverse_u.triangularView<Eigen::Lower>() * k;
     const MatrixXd t = exact ? MatrixXd(0, count) : MatrixXd(inverse_b.triangularView<Eigen::Lower>() * w);
     VectorXd v = t.colwise().squaredNorm().transpose();
-    if (state.method != SparseMethod::sor)
-      v += (kernel.diagonal(x) - w.colwise().squaredNorm().transpose()).cwiseMax(0);
+    if (state.method != SparseMethod::sor) v += (kernel.diagonal(x) - w.colwise().squaredNorm().transpose()).cwiseMax(0);
     if (q > 0) {
       const MatrixXd& basis = exact ? w : t;
-      const MatrixXd u =
-          trend_part(state, trend.middleRows(from, count).transpose() - state.c.rightCols(q).transpose() * basis);
+      const MatrixXd u = trend_part(state, trend.middleRows(from, count).transpose() - state.c.rightCols(q).transpose() * basis);
       v += u.colwise().squaredNorm().transpose();
       if (options.covariance) all_u.middleCols(from, count) = u;
     }
@@ -135,7 +133,7 @@ SparsePrediction nystrom_predict(const SparseState& state, const SparseProblem& 
         out.gradient.middleRows(from, count) += dz;
       }
     }
-    state.lower_b.triangularView<Eigen::Lower>().solveInPlace(with_v);  // L_B^-1 V K_f*
+    state.lower_b.triangularView<Eigen::Lower>().solveInPlace(with_v);                   // L_B^-1 V K_f*
     const MatrixXd cross = (with_targets - state.c.transpose() * with_v) / state.noise;  // [y F]' C^-1 K_f*
     out.mean.segment(from, count) += cross.transpose() * weights;
     if (!options.variance && !options.covariance) continue;
@@ -157,12 +155,12 @@ namespace {
 
 // The bordered system of one augmented prediction.
 struct Border {
-  VectorXd w;           // L_u^-1 k_u*
-  double s = 0;         // sqrt(k** - w'w); zero where x* is explained by u already
-  MatrixXd b;           // B, where Lambda changes
-  VectorXd column;      // V Lambda^-1 v*
-  double corner = 1;    // 1 + v*' Lambda^-1 v*
-  MatrixXd h;           // V Lambda^-1 [y F]
+  VectorXd w;                // L_u^-1 k_u*
+  double s = 0;              // sqrt(k** - w'w); zero where x* is explained by u already
+  MatrixXd b;                // B, where Lambda changes
+  VectorXd column;           // V Lambda^-1 v*
+  double corner = 1;         // 1 + v*' Lambda^-1 v*
+  MatrixXd h;                // V Lambda^-1 [y F]
   Eigen::RowVectorXd h_new;  // v*' Lambda^-1 [y F]
   MatrixXd gram;
 };
@@ -173,7 +171,8 @@ SparsePrediction augmented_predict(const SparseState& state, const SparseProblem
                                    ConstMatrixRef newx, ConstMatrixRef trend, int threads, Monitor& monitor) {
   check_rows(state, newx, trend);
   if (state.method == SparseMethod::exact || state.method == SparseMethod::nystrom)
-    throw InputError("only methods with inducing variables can be augmented: an exact process already has all of them (Remark 11).");
+    throw InputError(
+        "only methods with inducing variables can be augmented: an exact process already has all of them (Remark 11).");
   const Index total = newx.rows(), m = state.inducing.rows(), q = state.trend.size(), targets = 1 + q;
   const bool changes = state.method == SparseMethod::fitc || state.method == SparseMethod::pitc;
   const MatrixXd inverse_u = lower_inverse(state.lower_u);

@@ -68,7 +68,8 @@ Selection by_clusters(ConstMatrixRef x, const SelectOptions& options, Rng& rng, 
   return out;
 }
 
-std::vector<Index> by_variance(ConstMatrixRef x, const Kernel& kernel, double noise, const SelectOptions& options, Monitor& monitor) {
+std::vector<Index> by_variance(ConstMatrixRef x, const Kernel& kernel, double noise, const SelectOptions& options,
+                               Monitor& monitor) {
   GreedyVarianceOptions settings;
   settings.max_picks = options.m;
   settings.noise = noise;

@@ -115,7 +115,8 @@ struct Sums {
 void finish(SparseState& state) {
   const Index m = state.b.rows(), q = state.gram.rows() - 1;
   state.lower_b = m > 0 ? MatrixXd(Eigen::LLT<MatrixXd>(state.b).matrixL()) : MatrixXd(0, 0);
-  if (!state.lower_b.allFinite()) throw NumericalError("the system of the inducing inputs is not finite: the noise is too small for it.");
+  if (!state.lower_b.allFinite())
+    throw NumericalError("the system of the inducing inputs is not finite: the noise is too small for it.");
   state.c = state.h;
   if (m > 0) state.lower_b.triangularView<Eigen::Lower>().solveInPlace(state.c);
   MatrixXd rest = state.gram;  // [y F]' C^-1 [y F]
@@ -130,8 +131,7 @@ void finish(SparseState& state) {
   }
   const double log_two_pi = std::log(2 * std::acos(-1.0));
   const double log_b = m > 0 ? 2 * state.lower_b.diagonal().array().log().sum() : 0;
-  state.log_evidence =
-      -0.5 * (state.log_lambda + log_b + std::max(quadratic, 0.0) + static_cast<double>(state.n) * log_two_pi);
+  state.log_evidence = -0.5 * (state.log_lambda + log_b + std::max(quadratic, 0.0) + static_cast<double>(state.n) * log_two_pi);
   if (state.method == SparseMethod::vfe) state.log_evidence -= state.gap / (2 * state.noise);
   if (!std::isfinite(state.log_evidence)) throw NumericalError("the evidence is not finite at these parameters.");
 }
@@ -213,7 +213,8 @@ struct Backward {
 
 void check_problem(const SparseProblem& problem, double noise) {
   if (problem.x->rows() < 1) throw InputError("there are no rows to learn from.");
-  if (problem.targets->rows() != problem.x->rows()) throw InputError("the response must have as many values as the inputs have rows.");
+  if (problem.targets->rows() != problem.x->rows())
+    throw InputError("the response must have as many values as the inputs have rows.");
   if (!(noise > 0) || !std::isfinite(noise)) throw InputError(message("the noise variance must be positive, not ", noise, "."));
   if (problem.method != SparseMethod::pitc) return;
   const std::vector<Index>& blocks = problem.blocks;
@@ -261,7 +262,8 @@ SparseState sparse_state(const SparseProblem& problem, const Kernel& kernel, dou
   finish(state);
 
   if (gradient) {
-    Backward back{problem, kernel, state, with_inputs, residual_weights(state), VectorXd(), VectorXd(), MatrixXd(), MatrixXd(), MatrixXd()};
+    Backward back{problem,    kernel,     state,      with_inputs, residual_weights(state),
+                  VectorXd(), VectorXd(), MatrixXd(), MatrixXd(),  MatrixXd()};
     if (m > 0) {
       back.beta = state.c * back.weights;
       state.lower_b.transpose().triangularView<Eigen::Upper>().solveInPlace(back.beta);

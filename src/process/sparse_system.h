@@ -2,7 +2,8 @@
 //
 //   y = F b + f(x) + e,  e ~ N(0, s2),  Q_ab = K_au K_uu^-1 K_ub,
 //   y ~ N(F b, C),  C = Q_ff + Lambda,
-//   Lambda = s2 I (SoR, DTC, Nystrom and the variational bound), diag(K_ff - Q_ff) + s2 I (FITC), blockdiag(K_ff - Q_ff) + s2 I (PITC)
+//   Lambda = s2 I (SoR, DTC, Nystrom and the variational bound), diag(K_ff - Q_ff) + s2 I (FITC), blockdiag(K_ff - Q_ff) + s2 I
+//   (PITC)
 //
 // Quinonero-Candela and Rasmussen (JMLR 6, 2005), equations (16), (20), (24), (30); vfe: log q(DTC) - tr(K_ff - Q_ff) / (2 s2)
 // (Titsias, AISTATS 2009). An exact Gaussian process is PITC with one block and no inducing input.
@@ -50,13 +51,13 @@ struct SparseJitter {
 
 struct SparseState {
   SparseMethod method = SparseMethod::fitc;
-  double noise = 0;     // s2
-  MatrixXd inducing;    // X_u; the rows themselves when exact
-  double jitter = 0;    // relative to the mean of diag(K_uu)
-  MatrixXd lower_u;     // L_u; when exact, L with L L' = K + s2 I
-  MatrixXd b;           // B, lower triangle
-  MatrixXd h;           // H
-  MatrixXd gram;        // R
+  double noise = 0;   // s2
+  MatrixXd inducing;  // X_u; the rows themselves when exact
+  double jitter = 0;  // relative to the mean of diag(K_uu)
+  MatrixXd lower_u;   // L_u; when exact, L with L L' = K + s2 I
+  MatrixXd b;         // B, lower triangle
+  MatrixXd h;         // H
+  MatrixXd gram;      // R
   double log_lambda = 0;
   Index n = 0;
   double gap = 0, max_gap = 0, prior = 0;  // sum and largest of k_ii - q_ii, sum of k_ii

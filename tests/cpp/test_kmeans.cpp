@@ -1,8 +1,7 @@
-#include "core/kmeans.h"
-
 #include <algorithm>
 
 #include "core/errors.h"
+#include "core/kmeans.h"
 #include "harness.h"
 
 using namespace granary;

@@ -62,7 +62,8 @@ struct Dense {
     const Index n = data.x.rows();
     MatrixXd k_uu = kernel.matrix(data.inducing);
     k_uu.diagonal().array() += jitter * k_uu.diagonal().mean();
-    const MatrixXd inverse = k_uu.inverse(), k_uf = kernel.cross(data.inducing, data.x), k_us = kernel.cross(data.inducing, data.newx);
+    const MatrixXd inverse = k_uu.inverse(), k_uf = kernel.cross(data.inducing, data.x),
+                   k_us = kernel.cross(data.inducing, data.newx);
     const MatrixXd q_ff = k_uf.transpose() * inverse * k_uf, open = kernel.matrix(data.x) - q_ff;
     gap = open.trace();
     c = q_ff + noise * MatrixXd::Identity(n, n);
@@ -137,7 +138,8 @@ TEST("sparse GP: panels give what dense matrices give, with and without trend") 
       options.covariance = true;
       const SparsePrediction at = sparse_predict(state, kernel, data.newx, data.new_trend, options, monitor);
       const VectorXd mean = dense.q_fs.transpose() * factor.solve(rest);
-      MatrixXd covariance = (method == SparseMethod::sor ? dense.q_ss : dense.k_ss) - dense.q_fs.transpose() * factor.solve(dense.q_fs);
+      MatrixXd covariance =
+          (method == SparseMethod::sor ? dense.q_ss : dense.k_ss) - dense.q_fs.transpose() * factor.solve(dense.q_fs);
       if (trend) {
         const VectorXd open = VectorXd::Ones(5) - dense.q_fs.transpose() * factor.solve(VectorXd(data.targets.col(1)));
         covariance += open * open.transpose() / information;
@@ -170,10 +172,12 @@ TEST("sparse GP: gradients are those of central differences, with and without ca
         const VectorXd at = kernel.parameters(), shift = step * VectorXd::Unit(at.size(), j);
         up.set_parameters(at + shift);
         down.set_parameters(at - shift);
-        CHECK_NEAR(gradient.parameters[j], (value(up, noise, data.inducing) - value(down, noise, data.inducing)) / (2 * step), 1e-6);
+        CHECK_NEAR(gradient.parameters[j], (value(up, noise, data.inducing) - value(down, noise, data.inducing)) / (2 * step),
+                   1e-6);
       }
       CHECK_NEAR(gradient.log_noise,
-                 (value(kernel, noise * std::exp(step), data.inducing) - value(kernel, noise * std::exp(-step), data.inducing)) / (2 * step),
+                 (value(kernel, noise * std::exp(step), data.inducing) - value(kernel, noise * std::exp(-step), data.inducing)) /
+                     (2 * step),
                  1e-6);
       for (Index j = 0; inputs && j < data.inducing.size(); ++j) {
         MatrixXd up = data.inducing, down = data.inducing;
@@ -248,11 +252,13 @@ TEST("sparse GP: augmented predictions are those of a fit with the test input am
         CHECK_NEAR(at.variance[i], one.variance[0], 1e-6);
       }
       if (method == SparseMethod::sor) sor = at;
-      if (method == SparseMethod::dtc) CHECK_NEAR((sor.variance - at.variance).norm() + (sor.mean - at.mean).norm(), 0, 1e-9);  // Remark 12
+      if (method == SparseMethod::dtc)
+        CHECK_NEAR((sor.variance - at.variance).norm() + (sor.mean - at.mean).norm(), 0, 1e-9);  // Remark 12
       // A test input that is an inducing one already changes nothing.
       const SparsePrediction same =
           augmented_predict(state, problem, kernel, data.inducing.topRows(1), data.new_trend.topRows(1), 1, monitor);
-      const SparsePrediction plain = sparse_predict(state, kernel, data.inducing.topRows(1), data.new_trend.topRows(1), options, monitor);
+      const SparsePrediction plain =
+          sparse_predict(state, kernel, data.inducing.topRows(1), data.new_trend.topRows(1), options, monitor);
       CHECK_NEAR(same.mean[0], plain.mean[0], 1e-6);
       CHECK_NEAR(same.variance[0], plain.variance[0], 1e-6);
     }
@@ -281,7 +287,8 @@ TEST("sparse GP: Nystrom is K_*f (Q + s2 I)^-1, and can have negative variances"
     up(0, 0) += 1e-5;
     down(0, 0) -= 1e-5;
     const double slope = (nystrom_predict(state, problem, kernel, up, MatrixXd(1, 0), options, monitor).mean[0] -
-                          nystrom_predict(state, problem, kernel, down, MatrixXd(1, 0), options, monitor).mean[0]) / 2e-5;
+                          nystrom_predict(state, problem, kernel, down, MatrixXd(1, 0), options, monitor).mean[0]) /
+                         2e-5;
     CHECK_NEAR(at.gradient(i, 0), slope, 1e-5 * (1 + std::abs(slope)));
   }
 }
@@ -344,7 +351,8 @@ TEST("sparse GP: learning climbs to a stationary point") {
     Kernel learnt = kernel;
     learnt.set_parameters(fit.parameters.head(2));
     SparseGradient gradient;
-    const SparseState state = sparse_state(problem, learnt, std::exp(fit.parameters[2]), fit.inducing, SparseJitter(), monitor, &gradient, true);
+    const SparseState state =
+        sparse_state(problem, learnt, std::exp(fit.parameters[2]), fit.inducing, SparseJitter(), monitor, &gradient, true);
     CHECK_NEAR(state.log_evidence, fit.state.log_evidence, 1e-6 * 120);
     CHECK(gradient.parameters.cwiseAbs().maxCoeff() < 0.05);
     CHECK(std::abs(gradient.log_noise) < 0.05);
