@@ -1,0 +1,84 @@
+# Rscript sparse_gp.R <file for the results, .rds>
+#
+# Times sparse_gp() beside gplite (FITC; from the library GRANARY_PEERS), one thread, CPU seconds.
+#
+# "evaluation": one evidence, and one evidence with its gradient in all parameters (with the inducing inputs too in the last), FITC, m = 200,
+# d = 8. The aim is below 3 s at 1e5 rows, and linear growth. "likelihood": one evaluation of the evidence at the same parameters and the same
+# inducing inputs in both packages, without gradient; the difference of the two values is per row, and only as small as the jitter of the peer
+# allows. "fit": from start to end, with the test error (root mean square) and the mean log density of new
+# observations, so that speed is not bought with accuracy.
+Sys.setenv(OMP_NUM_THREADS = "1")
+output <- commandArgs(TRUE)[1L]
+peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
+if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
+library(granary)
+options(granary.threads = 1)
+peer <- "gplite"
+has_peer <- requireNamespace(peer, quietly = TRUE)
+cpu <- function(run) {
+  time <- system.time(value <- run())
+  list(seconds = sum(time[c("user.self", "sys.self")]), value = value)
+}
+make <- function(n, d) {
+  x <- matrix(rnorm(n * d), n)
+  list(x = x, y = sin(x[, 1]) + 0.5 * x[, 2] * x[, min(3, d)] + rnorm(n, sd = 0.2))
+}
+core <- asNamespace("granary")
+
+evaluation <- do.call(rbind, lapply(c(1e4, 1e5, 1e6), function(n) {
+  set.seed(1)
+  data <- make(n, 8)
+  u <- data$x[1:200, ]
+  kernel <- se(rep(2, 8))
+  gradient <- function(inputs) core$core_sparse_gradient(data$x, cbind(data$y), "fitc", integer(), kernel, 0.1, u, inputs, 1L, 6e8)
+  plain <- cpu(function() sparse_gp(data$x, data$y, inducing = u, kernel = kernel, hyper = "fixed", noise_var = 0.1, mean = "zero", threads = 1))
+  with <- cpu(function() gradient(FALSE))
+  all <- cpu(function() gradient(TRUE))
+  row <- data.frame(rows = n, evidence = plain$seconds, with_gradient = with$seconds, with_inducing = all$seconds)
+  print(row)
+  row
+}))
+
+likelihood <- NULL
+fit <- NULL
+note <- function(n, method, seconds, at, truth) {
+  sd <- at$sd
+  row <- data.frame(rows = n, method = method, cpu_seconds = seconds,
+                    rmse = sqrt(mean((at$mean - truth)^2)), mean_log_density = mean(dnorm(truth, at$mean, sd, log = TRUE)))
+  print(row, row.names = FALSE)
+  fit <<- rbind(fit, row)
+}
+export <- function(name) getExportedValue(peer, name)
+peer_model <- function(u) {
+  export("gp_init")(export("cf_sexp")(lscale = 1, magn = 1), export("lik_gaussian")(sigma = 0.3),
+                    method = export("method_fitc")(inducing = u, num_inducing = nrow(u)))
+}
+for (n in c(1000L, 4000L, 20000L)) {
+  set.seed(2)
+  data <- make(n, 3)
+  new <- make(1000L, 3)
+  u <- data$x[seq_len(50), ]
+  ours <- cpu(function() sparse_gp(data$x, data$y, inducing = u, kernel = se(1), hyper = "fixed", noise_var = 0.09, mean = "zero", threads = 1))
+  if (has_peer) {
+    model <- peer_model(u)
+    theirs <- cpu(function() export("gp_fit")(model, data$x, data$y))
+    value <- theirs$value$fit$log_evidence
+    likelihood <- rbind(likelihood, data.frame(rows = n, inducing = 50, granary = ours$seconds, gplite = theirs$seconds,
+                                               ratio = theirs$seconds / max(ours$seconds, 1e-3),
+                                               difference_per_row = if (is.null(value)) NA else abs(value - ours$value$log_evidence) / n))
+    print(likelihood)
+  }
+  ours <- cpu(function() sparse_gp(data$x, data$y, inducing = u, kernel = se(1), mean = "zero", threads = 1))
+  at <- predict(ours$value, new$x, se = TRUE, type = "response")
+  note(n, "sparse_gp", ours$seconds, list(mean = at$fit, sd = at$se.fit), new$y)
+  moved <- cpu(function() suppressWarnings(sparse_gp(data$x, data$y, inducing = 50, select = "optimize", max_iter = 50, mean = "zero", threads = 1)))
+  at <- predict(moved$value, new$x, se = TRUE, type = "response")
+  note(n, "sparse_gp, ARD, inducing inputs moved, 50 iterations", moved$seconds, list(mean = at$fit, sd = at$se.fit), new$y)
+  if (has_peer && n <= 4000L) {
+    theirs <- cpu(function() export("gp_optim")(peer_model(u), data$x, data$y, verbose = FALSE))
+    at <- export("gp_pred")(theirs$value, new$x, var = TRUE)
+    sigma <- theirs$value$lik$sigma
+    note(n, "gplite", theirs$seconds, list(mean = drop(at$mean), sd = sqrt(drop(at$var) + sigma^2)), new$y)
+  }
+}
+if (!is.na(output)) saveRDS(Filter(Negate(is.null), list(evaluation = evaluation, likelihood = likelihood, fit = fit)), output)
