@@ -26,6 +26,8 @@ void require_model(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& opti
   }
 }
 
+bool run_is_double(const std::string& name) { return name == "double"; }
+
 }  // namespace
 
 EcResult ec_ising(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& options, Monitor& monitor) {
@@ -48,36 +50,49 @@ EcResult ec_ising(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& optio
   const double damping = options.damping;
   bool done = false;
   EcParameters best = state.r;
-  double best_residual = view(state).residual;
-  // Where a loop fails the next one starts afresh: a stuck state is rarely a good start.
+  // A loop that fails leaves the next one a fresh start: a stuck state is rarely a good one. Without any that converged, the
+  // answer is that of the last, the double loop, whose free energy has fallen all the way.
   const EcParameters fresh = state.r;
-  const auto attempt = [&](const char* name, double share, const auto& run) {
+  const auto attempt = [&](const char* name, double share, const EcParameters& from, const auto& run) {
     if (done) return;
-    state.r = fresh;
+    state.r = from;
     state.refresh();
     loop.damping = share;
+    std::vector<double> before = std::move(trace.free_energy);
     trace.free_energy.clear();
     done = run(state, loop, trace, monitor);
-    const double reached = view(state).residual;
-    if (done || reached < best_residual) {
+    const bool keep = done || !automatic || run_is_double(name);
+    if (keep) {
       best = state.r;
-      best_residual = reached;
       result.algorithm = name;
+    } else {
+      trace.free_energy = std::move(before);
     }
   };
-  result.algorithm = "single";
-  if (automatic || options.algorithm == EcAlgorithm::single) {
+  const auto single = [&](const EcParameters& from) {
     if (tree) {
-      attempt("single", damping > 0 ? damping : 0.5, ec_parallel);
-      if (damping <= 0) attempt("single", 0.1, ec_parallel);
+      attempt("single", damping > 0 ? damping : 0.5, from, ec_parallel);
+      if (damping <= 0) attempt("single", 0.1, from, ec_parallel);
     } else {
-      if (automatic && theta.size() > 200) attempt("single", damping > 0 ? damping : 0.5, ec_parallel);
-      attempt("single", damping > 0 ? damping : 1, ec_sequential);
-      if (damping <= 0) attempt("single", 0.3, ec_sequential);
+      if (automatic && theta.size() > 200) attempt("single", damping > 0 ? damping : 0.5, from, ec_parallel);
+      attempt("single", damping > 0 ? damping : 1, from, ec_sequential);
+      if (damping <= 0) attempt("single", 0.3, from, ec_sequential);
+    }
+  };
+  if (automatic || options.algorithm == EcAlgorithm::single) single(fresh);
+  if (automatic || options.algorithm == EcAlgorithm::greedy) attempt("greedy", 1, fresh, ec_greedy);
+  if (options.algorithm == EcAlgorithm::double_loop) attempt("double", 1, fresh, ec_double);
+  if (automatic && !done) {
+    // The double loop finds the valley and creeps along it; from there single loops usually settle.
+    loop.max_iter = std::min(options.max_iter, 100);
+    attempt("double", 1, fresh, ec_double);
+    loop.max_iter = options.max_iter;
+    single(EcParameters(best));
+    if (!done && options.max_iter > 100) {
+      loop.max_iter = options.max_iter - 100;
+      attempt("double", 1, EcParameters(best), ec_double);
     }
   }
-  if (automatic || options.algorithm == EcAlgorithm::greedy) attempt("greedy", 1, ec_greedy);
-  if (automatic || options.algorithm == EcAlgorithm::double_loop) attempt("double", 1, ec_double);
 
   state.r = best;
   state.refresh();
