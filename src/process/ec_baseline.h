@@ -29,6 +29,7 @@ TapResult tap(ConstMatrixRef j, ConstVectorRef theta, const TapOptions& options,
 // Linear response of the mean-field equations: (diag(1 / (1 - m^2)) - J)^-1.
 MatrixXd mean_field_response(ConstMatrixRef j, ConstVectorRef mean);
 
+// Lambda_ii, of no effect on spins, is counted with s; J_ii = 0 takes its place.
 EcParameters ec_inverse(const EcMoments& moments, const EcForest& forest);
 
 }  // namespace granary::process

@@ -1,9 +1,14 @@
 // Expectation consistent inference: worked numbers, exact cases, enumeration, finite differences, the three loops.
+#include <Eigen/LU>
 #include <cmath>
+#include <limits>
 
+#include "../../src/core/ep_sites.h"
 #include "../../src/core/errors.h"
 #include "../../src/core/rng.h"
 #include "../../src/graph/spin_states.h"
+#include "../../src/process/ec_baseline.h"
+#include "../../src/process/ec_box.h"
 #include "../../src/process/ec_ising.h"
 #include "harness.h"
 
@@ -219,4 +224,61 @@ TEST("EC's maps between moments and parameters on a forest are inverse to each o
         gauss.edge[e];
   }
   CHECK((precision * binary.moments.mean - gauss.gamma).cwiseAbs().maxCoeff() < 1e-8);
+}
+
+TEST("EC's generic factors have the same moments with 20 and with 150 nodes") {
+  // The outer weights of Gauss-Hermite rules are far below rounding relative to the largest, and are multiplied by large numbers.
+  const auto log_t = [](double f) { return 2 * f - std::exp(f); };
+  for (const int nodes : {24, 64, 150}) {
+    const SiteMoments t = quadrature_moments(log_t, gauss_hermite(nodes), 0.4, 1.5);
+    CHECK_NEAR(t.log_z, -1.2929515841, 1e-6);
+    CHECK_NEAR(t.mean, 0.4752166457, 1e-6);
+    CHECK_NEAR(t.variance, 0.4204390803, 1e-5);
+  }
+  const Quadrature rule = gauss_hermite(64);
+  double fourth = 0;
+  for (Index k = 0; k < 64; ++k) fourth += rule.weights[k] * std::pow(rule.nodes[k], 4);
+  CHECK_NEAR(fourth, 3, 1e-12);
+  // w exp(x^2 / 2) falls smoothly to the ends.
+  CHECK(rule.weights[0] * std::exp(0.5 * rule.nodes[0] * rule.nodes[0]) < 1);
+}
+
+TEST("EC's boxes: quasi-Monte Carlo meets closed forms, at any number of threads") {
+  Monitor monitor;
+  const Index n = 6;
+  MatrixXd sigma = MatrixXd::Constant(n, n, 0.5);
+  sigma.diagonal().setOnes();
+  const VectorXd zero = VectorXd::Zero(n), above = VectorXd::Constant(n, std::numeric_limits<double>::infinity());
+  Rng one(7), two(7);
+  const BoxEstimate a = box_monte_carlo(zero, above, zero, sigma, 24000, 12, 1, one, monitor);
+  const BoxEstimate b = box_monte_carlo(zero, above, zero, sigma, 24000, 12, 2, two, monitor);
+  CHECK(a.log_probability == b.log_probability);
+  CHECK(a.standard_error > 0);
+  CHECK(std::abs(a.log_probability + std::log(7.0)) < 5 * a.standard_error);
+  // Independent variables need no sampling.
+  Rng three(1);
+  const BoxEstimate c = box_monte_carlo(zero, above, zero, MatrixXd::Identity(n, n), 24, 12, 1, three, monitor);
+  CHECK_NEAR(c.log_probability, -6 * std::log(2.0), 1e-12);
+  CHECK_THROWS(box_monte_carlo(zero, above, zero, sigma, 0, 12, 1, three, monitor), InputError);
+  CHECK_THROWS(box_monte_carlo(zero, above, VectorXd::Zero(2), sigma, 10, 12, 1, three, monitor), InputError);
+}
+
+TEST("EC's inverse and the TAP equations") {
+  Rng rng(2);
+  Monitor monitor;
+  const MatrixXd j = random_couplings(6, 0.05, rng);
+  const VectorXd theta = 0.2 * rng.normals(6);
+  const graph::SpinMoments truth = exact(j, theta);
+  const TapResult fit = tap(j, theta, TapOptions(), monitor);
+  CHECK(fit.convergence.converged);
+  CHECK(fit.stable);
+  CHECK_NEAR(fit.log_z, truth.log_partition, 1e-3);
+  CHECK((fit.mean - truth.mean).cwiseAbs().maxCoeff() < 1e-3);
+  // J = Lambda_r - C^-1 with the moments of EC itself gives J back.
+  const EcResult ec = run(j, theta, EcMethod::factorized);
+  const EcParameters r = ec_inverse({ec.mean, (1 - ec.mean.array().square()).matrix(), VectorXd()}, EcForest(6, {}));
+  const MatrixXd back = -MatrixXd(ec.covariance.inverse());
+  CHECK((back - j - MatrixXd((back - j).diagonal().asDiagonal())).cwiseAbs().maxCoeff() < 1e-8);
+  CHECK((ec.covariance.inverse() * ec.mean - r.gamma - theta).cwiseAbs().maxCoeff() < 1e-7);
+  CHECK((r.gamma - ec.r.gamma).cwiseAbs().maxCoeff() < 1e-7);
 }
