@@ -14,13 +14,25 @@ Quadrature gauss_hermite(int n) {
   VectorXd below(n - 1);
   for (int k = 1; k < n; ++k) below[k - 1] = std::sqrt(static_cast<double>(k));
   Eigen::SelfAdjointEigenSolver<MatrixXd> eigen;
-  eigen.computeFromTridiagonal(diagonal, below);
+  eigen.computeFromTridiagonal(diagonal, below, Eigen::EigenvaluesOnly);
   Quadrature rule;
   // Nodes are symmetric about zero; averaging both sides removes what rounding left.
   const VectorXd found = eigen.eigenvalues();
   rule.nodes = 0.5 * (found - found.reverse());
-  rule.weights = eigen.eigenvectors().row(0).transpose().cwiseAbs2();
-  rule.weights = (0.5 * (rule.weights + rule.weights.reverse())).eval();
+  // Christoffel's formula: one over the sum of the squared orthonormal polynomials. The squared first entries of the eigenvectors
+  // are the same numbers, but at the outer nodes, where weights fall to 1e-50, rounding leaves nothing of them.
+  rule.weights.resize(n);
+  for (int i = 0; i < n; ++i) {
+    const double x = rule.nodes[i];
+    double before = 0, now = 1, sum = 1;
+    for (int k = 0; k + 1 < n; ++k) {
+      const double next = (x * now - std::sqrt(static_cast<double>(k)) * before) / std::sqrt(k + 1.0);
+      before = now;
+      now = next;
+      sum += now * now;
+    }
+    rule.weights[i] = 1 / sum;
+  }
   rule.weights /= rule.weights.sum();
   return rule;
 }

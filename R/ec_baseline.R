@@ -1,0 +1,228 @@
+#' What expectation consistent inference is compared with
+#'
+#' `ec_baseline()` answers the question of [ec_ising()] in other ways; `ec_compare()` sets several beside the exact answer; `sim_ec_ising()` draws the models of the paper's experiments.
+#'
+#' @details
+#' Methods: `"exact"` enumeration (at most 25 variables in a connected component), `"mean_field"` (naive; its \eqn{\log Z}{log Z} is a lower bound; covariances by linear response), `"tap"`
+#' (\eqn{m_i = \tanh(\theta_i + \sum_j J_{ij} m_j - m_i \sum_j J_{ij}^2 (1 - m_j^2))}{m_i = tanh(theta_i + sum_j J_ij m_j - m_i sum_j J_ij^2 (1 - m_j^2))}, Plefka's expansion
+#' to second order), `"bethe"` (loopy belief propagation with the Bethe value of \eqn{\log Z}{log Z}; pairs without an edge count as uncorrelated), `"gibbs"` (sampling; no \eqn{\log Z}{log Z}).
+#'
+#' `ec_compare()` gives the paper's measures against enumeration: `mad1`, the largest error of a \eqn{P(x_i = 1)}{P(x_i = 1)}; `mad2`, the largest error of a pair's probability; `aad`, the mean error of
+#' \eqn{P(x_i = 1)}{P(x_i = 1)}; `log_z_error`.
+#'
+#' Models: `"gaussian"`, fields `field` and \eqn{J_{ij} = \beta w_{ij} / \sqrt{N}}{J_ij = beta w_ij / sqrt(N)} with standard normal \eqn{w}{w} and \eqn{\beta}{beta} = `size` (Figures 1
+#' and 2 of the paper, with `n = 10`, `field = 0.1`); `"full"` and `"grid"`, all pairs or the neighbours on a square, fields uniform between -`field` and `field`, couplings uniform between -2 `size` and 0
+#' (`"repulsive"`), -`size` and `size` (`"mixed"`), 0 and 2 `size` (`"attractive"`) (Table 1, with `n = 16`, `field = 0.25`).
+#'
+#' @param J,theta,spins As for [ec_ising()].
+#' @param method How, see Details; for `ec_compare()` several, also those of [ec_ising()].
+#' @param samples,sweeps For `"gibbs"`: number of draws, and sweeps on each.
+#' @return `ec_baseline()`: an object of class `granary_ec` as from [ec_ising()]. `ec_compare()`: a data frame with one row per method. `sim_ec_ising()`: a list with `J` and `theta`.
+#' @family expectation consistent inference
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_ec_ising("gaussian", n = 10, size = 0.5)
+#' ec_baseline(sim$J, sim$theta, "tap")
+#' ec_compare(sim$J, sim$theta, c("tree", "factorized", "bethe", "mean_field"))
+ec_baseline <- function(J, theta = 0, method = c("exact", "mean_field", "tap", "bethe", "gibbs"), spins = c("-1/1", "0/1"), samples = 2000,
+                        sweeps = 50) {
+  call <- match.call()
+  method <- check_choice(method, c("exact", "mean_field", "tap", "bethe", "gibbs"))
+  spins <- check_choice(spins, c("-1/1", "0/1"))
+  model <- ec_model(J, theta, spins)
+  samples <- check_count(samples, upper = 1e7)
+  sweeps <- check_count(sweeps, upper = 1e5)
+  ec_baseline_run(model, method, samples, sweeps, call)
+}
+
+ec_baseline_run <- function(model, method, samples = 2000L, sweeps = 50L, call = NULL) {
+  if (method == "exact") return(ec_enumerate_model(model, call))
+  if (samples * as.double(length(model$theta)) > 2e8) abort_input("`samples` times the number of variables must be at most 2e8.", "samples")
+  if (method == "tap") {
+    result <- core_call(core_ec_tap(model$J, model$theta, progress_bar("TAP")))
+    if (!result$stable) result$convergence$message <- paste(c(result$convergence$message, "the linear response is not positive definite"), collapse = "; ")
+  } else {
+    name <- c(mean_field = "mean_field", bethe = "belief", gibbs = "gibbs")[[method]]
+    moments <- core_call(core_ising_moments(model$J / 2, model$theta, name, samples, sweeps, 1000L, core_seed(), progress_bar("moments")))
+    result <- list(mean = moments$mean, cov = moments$second - tcrossprod(moments$mean), log_z = if (is.nan(moments$logz)) NA_real_ else moments$logz,
+                   convergence = moments$convergence)
+    if (method == "mean_field") result$cov <- core_ec_response(model$J, moments$mean)
+  }
+  ec_finish(result, model, method, NULL, call, "ec_baseline", "Use ec_ising(), or weaker couplings.")
+}
+
+ec_enumerate_model <- function(model, call = NULL) {
+  moments <- core_call(core_ising_moments(model$J / 2, model$theta, "exact", 1L, 1L, 1L, c(1, 1), progress_bar("enumeration")))
+  result <- list(mean = moments$mean, cov = moments$second - tcrossprod(moments$mean), log_z = moments$logz, convergence = moments$convergence)
+  ec_finish(result, model, "exact", NULL, call, "ec_baseline")
+}
+
+#' @rdname ec_baseline
+#' @export
+ec_compare <- function(J, theta = 0, method = c("tree", "factorized", "restricted", "bethe", "tap", "mean_field"), spins = c("-1/1", "0/1")) {
+  all <- c("tree", "factorized", "restricted", "bethe", "tap", "mean_field", "gibbs")
+  if (!is.character(method) || length(method) == 0L || !all(method %in% all)) {
+    fail_input("method", paste0("some of ", paste0("\"", all, "\"", collapse = ", ")), describe(method))
+  }
+  model <- ec_model(J, theta, check_choice(spins, c("-1/1", "0/1")))
+  truth <- ec_enumerate_model(model)
+  truth_pairs <- as.matrix(ec_pair_table(truth)[c("p00", "p01", "p10", "p11")])
+  row <- function(name) {
+    fit <- suppressWarnings(if (name %in% c("tree", "factorized", "restricted")) {
+      ec_finish(core_call(core_ec_ising(model$J, model$theta, name, "auto", 0, 1e-12, 1000L, double(), NULL, NULL)), model, name, NULL, NULL)
+    } else {
+      ec_baseline_run(model, name)
+    }, classes = "granary_warning_convergence")
+    pairs <- as.matrix(ec_pair_table(fit)[c("p00", "p01", "p10", "p11")])
+    error <- abs(fit$prob - truth$prob)
+    data.frame(method = name, mad1 = max(error), mad2 = if (length(pairs) > 0L) max(abs(pairs - truth_pairs)) else 0, aad = mean(error),
+               log_z_error = fit$log_z - truth$log_z, converged = fit$convergence$converged, iterations = fit$convergence$iterations)
+  }
+  do.call(rbind, lapply(method, row))
+}
+
+#' @rdname ec_baseline
+#' @param type Kind of model, see Details.
+#' @param n Number of variables; for a grid a square number.
+#' @param size Size of the couplings.
+#' @param coupling Sign of the couplings.
+#' @param field Size of the fields.
+#' @export
+sim_ec_ising <- function(type = c("gaussian", "full", "grid"), n = 16, size = 0.5, coupling = c("mixed", "repulsive", "attractive"),
+                         field = if (identical(type, "gaussian")) 0.1 else 0.25) {
+  type <- check_choice(type, c("gaussian", "full", "grid"))
+  n <- check_count(n, upper = 1e4)
+  size <- check_number(size, lower = 0, upper = 1e100)
+  coupling <- check_choice(coupling, c("mixed", "repulsive", "attractive"))
+  field <- check_number(field, lower = 0, upper = 1e100)
+  J <- matrix(0, n, n)
+  if (type == "grid") {
+    side <- round(sqrt(n))
+    if (side^2 != n) abort_input(sprintf("`n` must be a square number for a grid, not %d.", n), "n")
+    row <- (seq_len(n) - 1L) %% side
+    column <- (seq_len(n) - 1L) %/% side
+    pairs <- which(upper.tri(J) & abs(outer(row, row, "-")) + abs(outer(column, column, "-")) == 1)
+  } else {
+    pairs <- which(upper.tri(J))
+  }
+  J[pairs] <- if (type == "gaussian") {
+    size * stats::rnorm(length(pairs)) / sqrt(n)
+  } else {
+    stats::runif(length(pairs), switch(coupling, repulsive = -2, mixed = -1, attractive = 0), switch(coupling, repulsive = 0, mixed = 1, attractive = 2)) * size
+  }
+  theta <- if (type == "gaussian") rep(field, n) else stats::runif(n, -field, field)
+  list(J = J + t(J), theta = theta)
+}
+
+#' Fit an Ising model by approximate maximum likelihood
+#'
+#' Couplings and fields at which the moments of the expectation consistent approximation are those of the data: no enumeration, no sampling, and no iteration either.
+#'
+#' @details
+#' The derivatives of \eqn{\log Z_{EC}}{log Z_EC} are the moments of the approximation, so its maximum likelihood estimate matches means and second moments of the data. With \eqn{m}{m} and \eqn{C}{C} the mean and
+#' covariance of the spins, all of \eqn{q}{q} and \eqn{s}{s} is then known, hence \eqn{\lambda_r = \lambda_s - \lambda_q}{lambda_r = lambda_s - lambda_q} on the forest, and
+#' \deqn{J = \Lambda_r - C^{-1}, \qquad \theta = C^{-1}m - \gamma_r.}{J = Lambda_r - C^-1, theta = C^-1 m - gamma_r.}
+#'
+#' With a penalty \eqn{\rho \sum_{i<j} |J_{ij}|}{rho sum_(i<j) |J_ij|} the covariance of \eqn{r}{r} may differ from \eqn{C}{C} by \eqn{\rho}{rho} where there is a coupling, which is the condition of
+#' the graphical lasso with a free diagonal: \eqn{C^{-1}}{C^-1} is replaced by that estimate ([ggm_lasso()], with its duality gap), and the optimum is global. For `method = "tree"`
+#' the pairs of the tree are not penalised; it is the heaviest spanning tree of the factorized estimate.
+#'
+#' @section Which method when:
+#' [ising_fit()] maximises the true likelihood up to 20 or so variables, and the pseudo-likelihood beyond, which is consistent; `ec_ising_fit()` is a closed form, for hundreds of variables in a moment,
+#' good while couplings are weak enough for the approximation. It needs more rows than columns unless there is a penalty.
+#'
+#' @param x Two-valued data, one row per observation, as in [ising_fit()].
+#' @param penalty \eqn{\rho}{rho}, at least 0.
+#' @param method `"factorized"` or `"tree"`.
+#' @param na What to do with missing values: an error, or leave out the rows.
+#' @param tol Duality gap at which the graphical lasso stops.
+#' @return An object of class `granary_ec_ising_fit` and `granary_ising`, so that all methods of [granary_ising] work: `W` (\eqn{J/2}{J/2}), `b` (\eqn{\theta}{theta}), `J`, `theta`, `tree`, `log_z` and `loglik` (of the
+#'   approximation), `n`, `convergence`.
+#' @references
+#' Opper and Winther (2005). Expectation Consistent Approximate Inference. *Journal of Machine Learning Research* 6, 2177--2204.
+#' @family expectation consistent inference
+#' @export
+#' @examples
+#' set.seed(1)
+#' sim <- sim_ising(p = 8, density = 0.4, n = 2000, size = 0.15)
+#' fit <- ec_ising_fit(sim$data)
+#' fit
+#' cor(fit$W[upper.tri(fit$W)], sim$W[upper.tri(sim$W)])
+ec_ising_fit <- function(x, penalty = 0, method = c("factorized", "tree"), na = c("error", "drop"), tol = 1e-8) {
+  call <- match.call()
+  method <- check_choice(method, c("factorized", "tree"))
+  penalty <- check_number(penalty, lower = 0, upper = 1e6)
+  tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
+  data <- ising_input(x, check_choice(na, c("error", "drop")), FALSE)
+  n <- nrow(data$x)
+  p <- ncol(data$x)
+  m <- unname(colMeans(data$x))
+  C <- unname(crossprod(data$x)) / n - tcrossprod(m)
+  none <- matrix(0L, 0L, 2L)
+  solve_one <- function(edges) {
+    fit <- ec_precision(C, penalty, edges, tol)
+    r <- core_call(core_ec_inverse(m, diag(C), C[edges], edges))
+    Lambda <- diag(as.vector(r$lambda), p)
+    Lambda[edges] <- Lambda[edges[, 2:1, drop = FALSE]] <- r$edge
+    J <- Lambda - fit$precision
+    J[abs(J) < 1e-14 * max(abs(J))] <- 0
+    diag(J) <- 0
+    list(J = (J + t(J)) / 2, theta = as.vector(fit$precision %*% m - r$gamma), convergence = fit$convergence)
+  }
+  estimate <- solve_one(none)
+  edges <- none
+  if (method == "tree" && p > 1L) {
+    edges <- core_ec_tree(estimate$J)
+    estimate <- solve_one(edges)
+  }
+  names <- colnames(data$x)
+  J <- estimate$J
+  dimnames(J) <- list(names, names)
+  theta <- stats::setNames(estimate$theta, names)
+  model <- core_call(core_ec_ising(unname(J), unname(theta), method, "auto", 0, 1e-12, 1000L, double(), if (method == "tree") edges, progress_bar("log Z")))
+  loglik <- n * (sum(theta * m) + sum(unname(J) * (C + tcrossprod(m))) / 2 - model$log_z)
+  fit <- new_fit(c("ec_ising_fit", "ising"), W = J / 2, b = theta, coupling = J, J = J, theta = theta, tree = edges, method = method, rho = penalty, penalty = penalty,
+                 log_z = model$log_z, loglik = loglik, df = count_pairs(J), levels = data$levels, kind = data$kind, x = data$x, n = n, call = call,
+                 convergence = estimate$convergence)
+  if (!model$convergence$converged) {
+    warn_convergence("The approximation has no stable fixed point at the estimate, so that `log_z` and `loglik` are rough. Use a larger `penalty`.", model$convergence)
+  }
+  check_convergence(fit)
+  fit
+}
+
+ec_precision <- function(C, penalty, edges, tol) {
+  if (penalty > 0 && nrow(C) > 1L) {
+    weights <- matrix(1, nrow(C), nrow(C))
+    diag(weights) <- 0
+    weights[edges] <- weights[edges[, 2:1, drop = FALSE]] <- 0
+    fit <- ggm_lasso(S = C, lambda = penalty, weights = weights, tol = tol)
+    return(list(precision = unname(as.matrix(fit$precision)), convergence = fit$convergence))
+  }
+  scale <- sqrt(diag(C))
+  R <- C / tcrossprod(scale)
+  if (rcond(R) < 1e-10) {
+    abort_input("The covariance of `x` cannot be inverted: some columns determine others, or there are too few rows.\nUse `penalty` > 0.", "x")
+  }
+  list(precision = solve(R) / tcrossprod(scale), convergence = NULL)
+}
+
+#' @export
+logLik.granary_ec_ising_fit <- function(object, ...) {
+  structure(object$loglik, df = object$df + ncol(object$W), nobs = object$n, type = "expectation consistent", class = "logLik")
+}
+
+#' @export
+print.granary_ec_ising_fit <- function(x, ...) {
+  cli::cat_line("Ising model by approximate maximum likelihood (expectation consistent, ", x$method, "): ", ncol(x$W), " variables, ", x$df, " edges, n = ", x$n)
+  print_call(x$call)
+  cli::cat_line("penalty: ", format(x$penalty, digits = 3L), "; log-likelihood of the approximation: ", format(x$loglik, digits = 6L))
+  table <- utils::head(coef(x), 6L)
+  if (nrow(table) > 0L) {
+    cli::cat_line("Strongest edges:")
+    print(table, digits = 3L, row.names = FALSE)
+  }
+  cli::cat_line("Solver: ", format_convergence(x$convergence))
+  invisible(x)
+}

@@ -1,0 +1,59 @@
+// Expectation consistent inference for Ising models.
+//
+//   p(x) ~ exp(x'Jx / 2 + theta'x),  x in {-1, +1}^N,  J symmetric with zero diagonal
+//
+//   q(x) ~ exp(gamma_q'x - x'Lambda_q x / 2)  on spins,   r = N with precision Lambda_r - J and shift gamma_r + theta,
+//   s the Gaussian with Lambda_s = Lambda_q + Lambda_r, gamma_s = gamma_q + gamma_r;     <g>_q = <g>_r = <g>_s   (14), (15)
+//   log Z = log Z_q + log Z_r - log Z_s                                                                            (19)
+//
+//   restricted   g = (x_i, -sum_i x_i^2 / 2)          O(N^2) per step after one eigendecomposition
+//   factorized   g = (x_i, -x_i^2 / 2)                O(N^3) per sweep
+//   tree         also -x_i x_j on a spanning forest   O(N^3) per sweep; exact when J is a forest
+//
+// single loop   messages from r to q and back (5.1, Appendix D): in turn for each spin, or for all at once with damping
+// double loop   inner: maximise -log Z_q - log Z_r over lambda_q at fixed lambda_s, one spin or one edge of the tree at a time;
+//               outer: lambda_s from the moments. F = max -log Z never rises (the text of 5.3 says nondecreasing; its own chain
+//               of inequalities shows the opposite).
+// greedy        the outer update after every inner one.
+//
+// Opper and Winther (JMLR 6, 2005), 2177-2204; equation numbers are theirs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../core/convergence.h"
+#include "../core/monitor.h"
+#include "ec_tree.h"
+
+namespace granary::process {
+
+enum class EcMethod { restricted, factorized, tree };
+enum class EcAlgorithm { automatic, single, greedy, double_loop };
+
+struct EcOptions {
+  EcMethod method = EcMethod::tree;
+  EcAlgorithm algorithm = EcAlgorithm::automatic;
+  double damping = 0;  // share of the step taken; 0: 1 for sweeps over the spins, 0.5 for parallel steps, 0.1 where that fails
+  double tol = 1e-12;  // on ||<g>_q - <g>_r||^2
+  int max_iter = 1000;
+  VectorXd start;                           // gamma_r; empty: zero
+  std::vector<std::pair<int, int>> forest;  // for tree; used if `own_forest`
+  bool own_forest = false;
+};
+
+struct EcResult {
+  VectorXd mean;        // of q
+  MatrixXd covariance;  // of r, (25)
+  double log_z = 0;
+  EcParameters q, r;  // restricted: Lambda repeated
+  std::vector<std::pair<int, int>> edges;
+  std::vector<double> residual, free_energy;  // per sweep: ||<g>_q - <g>_r||^2 and -log Z_EC (double loop: F per outer step)
+  std::string algorithm;                      // the one that gave the answer
+  Convergence convergence;                    // residual = ||<g>_q - <g>_r||^2
+};
+
+// InputError unless J is square, finite, symmetric with a zero diagonal, and fits theta.
+EcResult ec_ising(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& options, Monitor& monitor);
+
+}  // namespace granary::process
