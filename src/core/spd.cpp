@@ -72,13 +72,12 @@ Cholesky::Cholesky(ConstMatrixRef a) : storage_(a), size_(a.rows()) {
   }
 }
 
-Cholesky Cholesky::from_lower(ConstMatrixRef lower, double jitter) {
+Cholesky Cholesky::from_lower(ConstMatrixRef lower) {
   require_square(lower);
   if (!(lower.diagonal().array() > 0).all()) throw InputError("a Cholesky factor must have a positive diagonal.");
   Cholesky result;
   result.storage_ = lower.triangularView<Eigen::Lower>();
   result.size_ = lower.rows();
-  result.jitter_ = jitter;
   return result;
 }
 

@@ -26,8 +26,8 @@ class Cholesky {
   Cholesky() = default;                 // of the empty matrix, ready for `append`
   explicit Cholesky(ConstMatrixRef a);  // throws NumericalError naming the first leading minor that is not positive
 
-  // Takes L itself; its diagonal must be positive. The strict upper triangle is ignored. `jitter`: what is in it, see below.
-  static Cholesky from_lower(ConstMatrixRef lower, double jitter = 0);
+  // Takes L itself; its diagonal must be positive. The strict upper triangle is ignored.
+  static Cholesky from_lower(ConstMatrixRef lower);
 
   Index size() const { return size_; }
   double jitter() const { return jitter_; }  // what cholesky_with_jitter added to the diagonal

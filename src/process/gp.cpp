@@ -44,6 +44,7 @@ GaussianProcess::GaussianProcess(GpModel model, ConstMatrixRef x, ConstVectorRef
     : model_(std::move(model)), x_(x), f_(f), y_(y), criterion_(criterion) {
   check_sizes();
   chol_ = cholesky_with_jitter(covariance_matrix(model_, x_), jitter);
+  jitter_ = chol_.jitter();
   ft_ = chol_.solve_lower(f_);
   solve_trend();
   evaluate();
@@ -55,7 +56,8 @@ GaussianProcess GaussianProcess::restore(GpModel model, ConstMatrixRef x, ConstV
   if (lower.rows() != y.size() || lower.cols() != y.size()) {
     throw InputError(message("there are ", y.size(), " responses, but the factor is ", lower.rows(), " x ", lower.cols(), "."));
   }
-  gp.chol_ = Cholesky::from_lower(lower, jitter);
+  gp.chol_ = Cholesky::from_lower(lower);
+  gp.jitter_ = jitter;
   gp.ft_ = gp.chol_.solve_lower(gp.f_);
   gp.solve_trend();
   gp.scale_ = scale;
@@ -132,7 +134,7 @@ void GaussianProcess::evaluate() {
 }
 
 VectorXd GaussianProcess::fitted() const {
-  VectorXd noise = VectorXd::Constant(y_.size(), model_.nugget + chol_.jitter());
+  VectorXd noise = VectorXd::Constant(y_.size(), model_.nugget + jitter_);
   if (model_.noise.size() > 0) noise += model_.noise;
   return y_ - noise.cwiseProduct(alpha_);  // y = F beta + C alpha
 }
@@ -276,7 +278,7 @@ void GaussianProcess::append(ConstVectorRef x, double y, ConstVectorRef f, doubl
   const MatrixXd row = x.transpose();
   const VectorXd k = model_.kernel.cross(x_, row);
   const bool known = model_.noise.size() > 0;
-  const double extra = model_.nugget + chol_.jitter() + (known ? noise : 0);
+  const double extra = model_.nugget + jitter_ + (known ? noise : 0);
   chol_.append(k, model_.kernel.diagonal(row)[0] + extra);
   const auto last = chol_.lower().row(n);
   const VectorXd old = last.head(n);

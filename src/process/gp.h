@@ -67,7 +67,7 @@ class GaussianProcess {
   const MatrixXd& trend() const { return f_; }  // F
   Index size() const { return y_.size(); }
   double scale() const { return scale_; }  // s2
-  double jitter() const { return chol_.jitter(); }
+  double jitter() const { return jitter_; }
   const VectorXd& beta() const { return beta_; }
   const VectorXd& alpha() const { return alpha_; }
   const Cholesky& cholesky() const { return chol_; }          // of C
@@ -110,7 +110,7 @@ class GaussianProcess {
   MatrixXd ft_;
   VectorXd beta_, alpha_;
   double residual_ = 0;  // alpha'(y - F beta)
-  double scale_ = 1, value_ = 0;
+  double scale_ = 1, value_ = 0, jitter_ = 0;
 };
 
 struct GpLearnOptions {
