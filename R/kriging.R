@@ -287,8 +287,13 @@ learn_kriging <- function(core, parameters, settings) {
   } else {
     found <- own_optimiser(core, starts, parameters, settings$optimiser)
   }
+  # Near-singular covariances leave noise in the criterion, and a search that has come as close as that allows is done.
+  end <- found$convergence
+  if (!isTRUE(end$converged) && isTRUE(end$residual < 1e-3) && grepl("no step along the gradient", end$message)) {
+    found$convergence[c("converged", "message")] <- list(TRUE, "as far as rounding errors of the criterion allow")
+  }
   table <- data.frame(criterion = found$values, converged = found$converged, evaluations = found$evaluations)
-  ends <- exp(sweep(matrix(found$to, nrow(starts)), 2L, parameters$shift, `+`))
+  ends <- exp(sweep(matrix(found$to, nrow(table)), 2L, parameters$shift, `+`))
   colnames(ends) <- parameters$names
   found$table <- cbind(table, ends)
   found

@@ -181,7 +181,7 @@ update.granary_kriging <- function(object, newdata, y, noise_var = NULL, refit =
     kernel <- object$kernel
     if (is.null(kernel$children)) kernel$variance <- 1
     out <- krige(runs, refresh_trend(object$trend), kernel, object$settings)
-    out[c("call", "design")] <- object[c("call", "design")]
+    out[c("call", "design", "path", "relearnt")] <- object[c("call", "design", "path", "relearnt")]
     class(out) <- class(object)
     warn_on_bound(out$at_bound)
     return(check_convergence(out))
@@ -193,7 +193,7 @@ update.granary_kriging <- function(object, newdata, y, noise_var = NULL, refit =
     granary_error_numeric = function(e) NULL  # too close to a run: factor again, with jitter
   )
   out <- rebuild_kriging(object, runs, solved = solved)
-  out$path <- object$path
+  out[c("path", "relearnt")] <- object[c("path", "relearnt")]
   class(out) <- class(object)
   out
 }

@@ -38,7 +38,7 @@ test_that("every step of the path is universal kriging with that trend", {
 test_that("derivatives go through the trend that was found, and update keeps it", {
   set.seed(4)
   x <- cbind(a = runif(20, 0, 3), b = runif(20, -4, 4))
-  y <- x[, 1]^2 + x[, 1] * x[, 2]
+  y <- x[, 1]^2 + x[, 1] * x[, 2] + sin(3 * x[, 2])
   fit <- suppressWarnings(blind_kriging(x, y, n_starts = 2, degree = 3, nugget = 1e-6))
   new <- cbind(a = 1.2, b = 0.7)
   slope <- predict(fit, new, gradient = TRUE)$gradient
@@ -46,7 +46,7 @@ test_that("derivatives go through the trend that was found, and update keeps it"
     step <- replace(numeric(2), k, 1e-4)
     expect_equal(slope[[k]], (predict(fit, new + step) - predict(fit, new - step)) / 2e-4, tolerance = 1e-5)
   }
-  more <- update(fit, new, 1.2^2 + 1.2 * 0.7)
+  more <- update(fit, new, 1.2^2 + 1.2 * 0.7 + sin(2.1))
   expect_s3_class(more, "granary_blind_kriging")
   expect_identical(more$path, fit$path)
 })

@@ -58,9 +58,9 @@ test_that("three levels, and designs that are not nested", {
 
 test_that("derivatives, draws, likelihood and pictures", {
   fit <- pair()
-  at <- predict(fit, 0.33, se = TRUE, gradient = TRUE)
-  up <- predict(fit, 0.33 + 1e-4, se = TRUE)
-  down <- predict(fit, 0.33 - 1e-4, se = TRUE)
+  at <- predict(fit, 0.85, se = TRUE, gradient = TRUE)
+  up <- predict(fit, 0.85 + 1e-4, se = TRUE)
+  down <- predict(fit, 0.85 - 1e-4, se = TRUE)
   expect_equal(as.vector(at$gradient), (up$fit - down$fit) / 2e-4, tolerance = 1e-5)
   expect_equal(as.vector(at$variance_gradient), (up$se.fit^2 - down$se.fit^2) / 2e-4, tolerance = 1e-2)
   draws <- simulate(fit, 2000, newdata = c(0.33, 0.85), seed = 1)
