@@ -206,7 +206,7 @@ krige <- function(runs, trend, kernel, settings, extra = NULL, units = NULL) {
   f <- trend_matrix(trend, x)
   offset <- numeric(n)
   if (!is.null(settings$known_trend)) {
-    known <- check_vector(settings$known_trend, "known_trend")
+    known <- check_vector(settings$known_trend, "known_trend", lower = -1e100, upper = 1e100)
     if (length(known) != ncol(f)) {
       abort_input(sprintf("`known_trend` must have one coefficient per term of the trend (%d), but it has %d.", ncol(f), length(known)), "known_trend")
     }

@@ -73,6 +73,9 @@ Rcpp::List core_kriging_learn(const Rcpp::List& core, const Eigen::Map<Eigen::Ma
   options.upper = upper;
   options.optimiser.tol = tol;
   options.optimiser.max_iter = max_iter;
+  // A near-singular covariance leaves noise of about 1e-10 in the likelihood: finer steps only follow it.
+  options.optimiser.value_tol = 1e-10;
+  options.optimiser.max_evaluations_per_line = 12;
   options.threads = threads;
   const MultistartResult best = learn_gp(c.model, c.x, c.y, c.f, starts, options, monitor);
   const Index count = static_cast<Index>(best.starts.size());

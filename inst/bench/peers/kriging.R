@@ -36,10 +36,9 @@ blas <- basename(extSoftVersion()[["BLAS"]])
 for (n in sizes) {
   data <- make(n)
   ours <- NULL
-  seconds <- cpu(ours <- suppressWarnings(kriging(data$x, data$y, kernel = tensor, n_starts = 1, lower = lower, upper = upper, nugget = 1e-8)))
+  seconds <- cpu(ours <- suppressWarnings(kriging(data$x, data$y, kernel = tensor, n_starts = 1, lower = lower, upper = upper)))
   radial <- NULL
-  radial_seconds <- cpu(radial <- suppressWarnings(kriging(data$x, data$y, kernel = matern(2.5, rep(start, d)), n_starts = 1, lower = lower, upper = upper,
-                                                            nugget = 1e-8)))
+  radial_seconds <- cpu(radial <- suppressWarnings(kriging(data$x, data$y, kernel = matern(2.5, rep(start, d)), n_starts = 1, lower = lower, upper = upper)))
   add <- function(peer, theirs_seconds, loglik, evaluations) {
     rows[[length(rows) + 1L]] <<- data.frame(n = n, peer = peer, `granary tensor s` = seconds, `peer s` = theirs_seconds, `peer / granary` = theirs_seconds / seconds,
                                              `excess per run` = (ours$loglik - loglik) / n, evaluations = ours$starts$evaluations, `peer evaluations` = evaluations,
@@ -48,8 +47,7 @@ for (n in sizes) {
   if (installed("DiceKriging")) {
     km <- getExportedValue("DiceKriging", "km")
     theirs <- NULL
-    # its nugget is a variance, ours relative to s2: the same model needs it in units of the process
-    peer_seconds <- cpu(theirs <- km(~1, data.frame(data$x), data$y, "matern5_2", nugget = 1e-8 * ours$s2, parinit = c(rep(start, d), ours$s2), lower = rep(lower, d),
+    peer_seconds <- cpu(theirs <- km(~1, data.frame(data$x), data$y, "matern5_2", parinit = rep(start, d), lower = rep(lower, d),
                                      upper = rep(upper, d), control = list(trace = FALSE, pop.size = 1, maxit = 500, factr = 1e4)))
     add(paste0("DiceKriging (", blas, ")"), peer_seconds, theirs@logLik, NA)
   } else {
