@@ -261,15 +261,21 @@ class Product : public Composite {
   }
   void backward(ConstMatrixRef x, ConstMatrixRef z, Same same, ConstMatrixRef g, double* p, MatrixRef* dx,
                 MatrixRef* dz) const override {
-    MatrixXd factor(g.rows(), g.cols());
-    for (std::size_t c = 0; c < children_.size(); ++c) {
-      MatrixXd rest = g;
-      for (std::size_t other = 0; other < children_.size(); ++other) {
-        if (other == c) continue;
-        children_[other]->value(x, z, same, factor);
-        rest.array() *= factor.array();
-      }
-      children_[c]->backward(x, z, same, rest, p, dx, dz);
+    // after[c] = g times the factors behind c; with the running product of those before it, every factor is computed once.
+    const std::size_t count = children_.size();
+    std::vector<MatrixXd> values(count), after(count);
+    for (std::size_t c = 0; c < count; ++c) {
+      values[c].resize(g.rows(), g.cols());
+      children_[c]->value(x, z, same, values[c]);
+    }
+    after[count - 1] = g;
+    for (std::size_t c = count - 1; c > 0; --c) after[c - 1] = after[c].cwiseProduct(values[c]);
+    MatrixXd before;
+    for (std::size_t c = 0; c < count; ++c) {
+      if (c == 1) before = values[0];
+      if (c > 1) before.array() *= values[c - 1].array();
+      if (c > 0) after[c].array() *= before.array();
+      children_[c]->backward(x, z, same, after[c], p, dx, dz);
       p += children_[c]->count();
     }
   }

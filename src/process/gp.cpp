@@ -42,6 +42,30 @@ void GpModel::set_parameters(ConstVectorRef log_parameters) {
 GaussianProcess::GaussianProcess(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, GpCriterion criterion,
                                  const JitterOptions& jitter)
     : model_(std::move(model)), x_(x), f_(f), y_(y), criterion_(criterion) {
+  check_sizes();
+  chol_ = cholesky_with_jitter(covariance_matrix(model_, x_), jitter);
+  jitter_ = chol_.jitter();
+  ft_ = chol_.solve_lower(f_);
+  solve_trend();
+  evaluate();
+}
+
+GaussianProcess GaussianProcess::restore(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f,
+                                         ConstMatrixRef lower, double jitter, double scale, GpCriterion criterion) {
+  GaussianProcess gp(std::move(model), x, y, f, criterion, Saved{});
+  if (lower.rows() != y.size() || lower.cols() != y.size()) {
+    throw InputError(message("there are ", y.size(), " responses, but the factor is ", lower.rows(), " x ", lower.cols(), "."));
+  }
+  gp.chol_ = Cholesky::from_lower(lower);
+  gp.jitter_ = jitter;
+  gp.ft_ = gp.chol_.solve_lower(gp.f_);
+  gp.solve_trend();
+  gp.scale_ = scale;
+  gp.value_ = std::numeric_limits<double>::quiet_NaN();
+  return gp;
+}
+
+void GaussianProcess::check_sizes() const {
   const Index n = y_.size();
   if (n == 0) throw InputError("a Gaussian process needs at least one observation.");
   if (x_.rows() != n || f_.rows() != n) {
@@ -52,16 +76,11 @@ GaussianProcess::GaussianProcess(GpModel model, ConstMatrixRef x, ConstVectorRef
     throw InputError(message("there are ", n, " responses, but ", model_.noise.size(), " noise variances."));
   }
   if (f_.cols() >= n) throw InputError(message("a trend of ", f_.cols(), " terms needs more than ", n, " observations."));
-  chol_ = cholesky_with_jitter(covariance_matrix(model_, x_), jitter);
-  ft_ = chol_.solve_lower(f_);
-  solve_trend();
 }
 
 void GaussianProcess::solve_trend() {
-  const Index n = y_.size(), p = f_.cols();
-  const VectorXd yt = chol_.solve_lower(y_);
-  VectorXd e = yt;
-  double log_trend = 0;
+  const Index p = f_.cols();
+  VectorXd e = chol_.solve_lower(y_);
   beta_.resize(p);
   if (p > 0) {
     // By QR: beta is as accurate as F allows, where F'C^-1 F would square its condition number.
@@ -72,15 +91,17 @@ void GaussianProcess::solve_trend() {
       if (!(size[j] > 1e-12 * column[j])) throw InputError(message("term ", j + 1, " of the trend depends on the others."));
       if (g(j, j) < 0) g.row(j) = -g.row(j);
     }
-    beta_ = qr.solve(yt);
+    beta_ = qr.solve(e);
     e.noalias() -= ft_ * beta_;
     trend_ = Cholesky::from_lower(g.transpose());
-    const Eigen::HouseholderQR<MatrixXd> plain(f_);
-    log_trend = trend_.log_determinant() - 2 * plain.matrixQR().diagonal().head(p).cwiseAbs().array().log().sum();
   }
+  residual_ = e.squaredNorm();
   alpha_ = chol_.solve_upper(e);
-  const double sum = e.squaredNorm();
-  const double used = criterion_ == GpCriterion::ml ? n : n - p;
+}
+
+void GaussianProcess::evaluate() {
+  const Index n = y_.size(), p = f_.cols();
+  const double sum = residual_, used = criterion_ == GpCriterion::ml ? n : n - p;
   VectorXd h;
   if (criterion_ == GpCriterion::loo || criterion_ == GpCriterion::loo_density) h = projected_diagonal();
   if (!model_.profile_scale) {
@@ -92,10 +113,17 @@ void GaussianProcess::solve_trend() {
   }
   switch (criterion_) {
     case GpCriterion::ml:
-    case GpCriterion::reml:
-      value_ = -0.5 * (used * (log_two_pi + std::log(scale_)) + chol_.log_determinant() + sum / scale_ +
-                       (criterion_ == GpCriterion::reml ? log_trend : 0));
+      value_ = -0.5 * (used * (log_two_pi + std::log(scale_)) + chol_.log_determinant() + sum / scale_);
       break;
+    case GpCriterion::reml: {
+      double log_trend = 0;
+      if (p > 0) {
+        const Eigen::HouseholderQR<MatrixXd> plain(f_);
+        log_trend = trend_.log_determinant() - 2 * plain.matrixQR().diagonal().head(p).cwiseAbs().array().log().sum();
+      }
+      value_ = -0.5 * (used * (log_two_pi + std::log(scale_)) + chol_.log_determinant() + log_trend + sum / scale_);
+      break;
+    }
     case GpCriterion::loo:
       value_ = -(alpha_.array() / h.array()).square().sum();
       break;
@@ -103,6 +131,12 @@ void GaussianProcess::solve_trend() {
       value_ = 0.5 * ((h.array() / scale_).log() - log_two_pi - alpha_.array().square() / (h.array() * scale_)).sum();
       break;
   }
+}
+
+VectorXd GaussianProcess::fitted() const {
+  VectorXd noise = VectorXd::Constant(y_.size(), model_.nugget + jitter_);
+  if (model_.noise.size() > 0) noise += model_.noise;
+  return y_ - noise.cwiseProduct(alpha_);  // y = F beta + C alpha
 }
 
 MatrixXd GaussianProcess::inverse() const {
@@ -244,7 +278,7 @@ void GaussianProcess::append(ConstVectorRef x, double y, ConstVectorRef f, doubl
   const MatrixXd row = x.transpose();
   const VectorXd k = model_.kernel.cross(x_, row);
   const bool known = model_.noise.size() > 0;
-  const double extra = model_.nugget + chol_.jitter() + (known ? noise : 0);
+  const double extra = model_.nugget + jitter_ + (known ? noise : 0);
   chol_.append(k, model_.kernel.diagonal(row)[0] + extra);
   const auto last = chol_.lower().row(n);
   const VectorXd old = last.head(n);
@@ -262,6 +296,7 @@ void GaussianProcess::append(ConstVectorRef x, double y, ConstVectorRef f, doubl
   ft_.conservativeResize(n + 1, Eigen::NoChange);
   ft_.row(n) = (f.transpose() - carried) / last[n];
   solve_trend();
+  evaluate();
 }
 
 double gp_objective(const GpModel& model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, ConstVectorRef log_parameters,

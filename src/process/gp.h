@@ -57,16 +57,23 @@ class GaussianProcess {
   GaussianProcess(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, GpCriterion criterion = GpCriterion::ml,
                   const JitterOptions& jitter = default_jitter());
   static JitterOptions default_jitter() { return {1e-12, 1e-6}; }
+  // A process whose factor and scale are at hand, as one that was saved: O(n^2), and value() is not known.
+  static GaussianProcess restore(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, ConstMatrixRef lower,
+                                 double jitter, double scale, GpCriterion criterion = GpCriterion::ml);
 
   const GpModel& model() const { return model_; }
+  const MatrixXd& inputs() const { return x_; }
+  const VectorXd& responses() const { return y_; }
+  const MatrixXd& trend() const { return f_; }  // F
   Index size() const { return y_.size(); }
   double scale() const { return scale_; }  // s2
-  double jitter() const { return chol_.jitter(); }
+  double jitter() const { return jitter_; }
   const VectorXd& beta() const { return beta_; }
   const VectorXd& alpha() const { return alpha_; }
   const Cholesky& cholesky() const { return chol_; }          // of C
   const MatrixXd& trend_root() const { return ft_; }          // L^-1 F
   const Cholesky& trend_precision() const { return trend_; }  // of F'C^-1 F
+  VectorXd fitted() const;  // the mean at the observed inputs, without a new matrix of kernel values
 
   double value() const { return value_; }  // of the criterion
   VectorXd gradient() const;               // in the logarithms of the parameters
@@ -83,7 +90,14 @@ class GaussianProcess {
   void append(ConstVectorRef x, double y, ConstVectorRef f, double noise = 0);
 
  private:
-  void solve_trend();
+  struct Saved {};
+  GaussianProcess(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, GpCriterion criterion, Saved)
+      : model_(std::move(model)), x_(x), f_(f), y_(y), criterion_(criterion) {
+    check_sizes();
+  }
+  void check_sizes() const;
+  void solve_trend();                            // beta and alpha
+  void evaluate();                               // the scale and the criterion
   MatrixXd inverse() const;                      // C^-1, all of it
   MatrixXd projected(const MatrixXd& ci) const;  // H from C^-1
   VectorXd projected_diagonal() const;           // of H
@@ -91,11 +105,12 @@ class GaussianProcess {
   GpModel model_;
   MatrixXd x_, f_;
   VectorXd y_;
-  GpCriterion criterion_;
+  GpCriterion criterion_ = GpCriterion::ml;
   Cholesky chol_, trend_;
   MatrixXd ft_;
   VectorXd beta_, alpha_;
-  double scale_ = 1, value_ = 0;
+  double residual_ = 0;  // alpha'(y - F beta)
+  double scale_ = 1, value_ = 0, jitter_ = 0;
 };
 
 struct GpLearnOptions {

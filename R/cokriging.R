@@ -1,0 +1,236 @@
+#' Co-kriging: runs of several fidelities
+#'
+#' An emulator of an expensive simulator that also learns from many runs of a cheaper version of it.
+#'
+#' @details
+#' The autoregressive model of Kennedy and O'Hagan: \eqn{y_e(x) = \rho\,y_c(x) + \delta(x)}{y_e(x) = rho y_c(x) + delta(x)}, the cheap response and the
+#' difference \eqn{\delta}{delta} independent kriging models, each with trend, variance and lengthscales of its own; more levels by recursion. The cheap model is
+#' fitted first; the expensive one is universal kriging with the cheap response as a further trend column, whose coefficient is \eqn{\rho}{rho}.
+#'
+#' Where the expensive design is nested in the cheap one (rows are matched up to \eqn{10^{-8}}{1e-8} of the ranges) prediction is the exact recursion
+#' \eqn{m = \rho m_c + m_\delta}{m = rho m_c + m_delta}, \eqn{v = \rho^2 v_c + v_\delta}{v = rho^2 v_c + v_delta}. Otherwise the cheap model's prediction stands in
+#' for the missing cheap runs when \eqn{\rho}{rho} and \eqn{\delta}{delta} are fitted (a message says so), and predictions come from the joint law of all
+#' runs, with covariance blocks \eqn{\sigma_c^2R_c}{s2c Rc}, \eqn{\rho\sigma_c^2R_c}{rho s2c Rc} and \eqn{\rho^2\sigma_c^2R_c + \sigma_\delta^2R_\delta}{rho^2 s2c Rc + s2d Rd}.
+#' Variances take \eqn{\rho}{rho} and the lengthscales as known.
+#'
+#' **Which method when:** a cheap version costs at most a tenth and its response correlates with the expensive one. If
+#' \eqn{\rho}{rho} is near zero or the leave-one-out error is no better than that of [kriging()] on the expensive runs alone, use that.
+#'
+#' @param x_cheap,y_cheap Runs of the cheap simulator; for more than two levels lists of inputs and of responses, from the cheapest up.
+#' @param x_expensive,y_expensive Runs of the most expensive one.
+#' @param trend Trend of the cheapest level, as in [kriging()].
+#' @param trend_difference Trend of the differences.
+#' @param kernel,nugget,method,n_starts,lower,upper,optimiser,max_iter,tol,threads As in [kriging()], for every level.
+#' @param object,x A fit by `cokriging()`.
+#' @param newdata Points; `NULL` for the expensive runs.
+#' @param se Whether to give standard errors.
+#' @param gradient Whether to give derivatives, for nested designs.
+#' @param how `"auto"`, `"recursive"` or `"joint"`, see details.
+#' @param nsim Number of draws; nested designs only.
+#' @param seed A seed, or `NULL` for the random numbers of the session.
+#' @param inputs,at,size For `plot()`, as in [granary_kriging].
+#' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
+#' @return An object of class `granary_cokriging`: `levels` (a list of [kriging()] fits: the cheapest response, then the differences), `rho`, `nested`. `predict()`
+#'   gives a vector, or a list with `fit` and what was asked of `se.fit`, `gradient`, `variance_gradient`; `simulate()` a matrix with one column per draw;
+#'   `logLik()` the sum over the levels; `residuals()` the leave-one-out errors at the expensive runs, the cheap ones being kept.
+#' @references
+#' Kennedy and O'Hagan (2000). Predicting the output from a complex computer code when fast approximations are available. *Biometrika* 87, 1--13.
+#'
+#' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning Research* 15,
+#' 3183--3186.
+#' @family Gaussian processes
+#' @export
+#' @examples
+#' cheap <- seq(0, 1, 0.1)
+#' dear <- c(0, 0.4, 0.6, 1)
+#' fit <- cokriging(cheap, forrester(cheap, "cheap"), dear, forrester(dear), kernel = "se",
+#'                  n_starts = 3)
+#' fit
+#' predict(fit, c(0.25, 0.75), se = TRUE)
+#' simulate(fit, nsim = 2, newdata = c(0.25, 0.75), seed = 1)
+#' coef(fit)
+#' logLik(fit)
+#' residuals(fit)
+#' plot(fit)
+#' curve(forrester(x), add = TRUE, lty = 2)
+cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, trend_difference = ~1, kernel = "matern52", nugget = 0,
+                      method = c("ML", "REML", "LOO"), n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL, max_iter = 500, tol = 1e-6, threads = NULL) {
+  call <- match.call()
+  method <- check_choice(method, c("ML", "REML", "LOO"))
+  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimiser, max_iter, tol, threads)
+  if (missing(x_cheap)) fail_missing("x_cheap")
+  if (missing(y_cheap)) fail_missing("y_cheap")
+  if (missing(x_expensive)) fail_missing("x_expensive")
+  if (missing(y_expensive)) fail_missing("y_expensive")
+  runs <- check_levels(x_cheap, y_cheap, x_expensive, y_expensive, settings$nugget)
+  pooled <- do.call(rbind, lapply(runs, `[[`, "x"))
+  kernel <- kriging_kernel(kernel, pooled, NULL, NULL)
+  units <- input_units(kernel, pooled)
+  levels <- list(krige(runs[[1L]], make_trend(trend, runs[[1L]]$x), kernel, settings, units = units))
+  rho <- numeric()
+  exact <- settings$nugget == 0
+  nested <- TRUE
+  for (t in seq_along(runs)[-1L]) {
+    here <- runs[[t]]
+    at <- if (exact) match_rows(here$x, runs[[t - 1L]]$x, input_ranges(pooled)) else NA
+    if (anyNA(at)) {
+      if (exact) {
+        message(sprintf("%s of level %d have no run at level %d: its prediction is used there.", counted(sum(is.na(at)), "row", "rows"), t, t - 1L))
+      }
+      nested <- FALSE
+      below <- recursive_prediction(levels, rho, here$x, FALSE, FALSE)$fit
+      if (exact) below[!is.na(at)] <- runs[[t - 1L]]$y[at[!is.na(at)]]
+    } else {
+      below <- runs[[t - 1L]]$y[at]
+    }
+    whole <- krige(here, make_trend(trend_difference, here$x, "trend_difference"), kernel, settings, extra = matrix(below), units = units)
+    rho <- c(rho, whole$extra)
+    here$y <- here$y - whole$extra * below
+    difference <- rebuild_kriging(whole, here)
+    difference$core$scale <- whole$core$scale
+    difference[c("s2", "loglik")] <- whole[c("s2", "loglik")]
+    levels <- c(levels, list(difference))
+  }
+  fit <- new_fit("cokriging", levels = levels, rho = rho, nested = nested, x = runs[[length(runs)]]$x, y = runs[[length(runs)]]$y,
+                 runs = lapply(runs, `[`, c("x", "y")), call = call, convergence = lapply(levels, function(level) convergence_table(level$convergence)))
+  fit$call <- generic_call(call, "cokriging")
+  for (t in seq_along(levels)) if (length(levels[[t]]$at_bound) > 0L) warn_on_bound(paste0(levels[[t]]$at_bound, " at level ", t))
+  check_convergence(fit)
+}
+
+# One list(x, y) per level, the columns of all levels alike.
+check_levels <- function(x_cheap, y_cheap, x_expensive, y_expensive, nugget) {
+  several <- is.list(x_cheap) && !is.data.frame(x_cheap)
+  if (several && (!is.list(y_cheap) || is.data.frame(y_cheap) || length(y_cheap) != length(x_cheap) || length(x_cheap) == 0L)) {
+    abort_input("For several cheap levels `x_cheap` and `y_cheap` must be lists of the same length.", "y_cheap")
+  }
+  xs <- c(if (several) unname(x_cheap) else list(x_cheap), list(x_expensive))
+  ys <- c(if (several) unname(y_cheap) else list(y_cheap), list(y_expensive))
+  place <- function(stem, t) if (t == length(xs)) paste0(stem, "_expensive") else if (several) paste0(stem, "_cheap[[", t, "]]") else paste0(stem, "_cheap")
+  runs <- lapply(seq_along(xs), function(t) check_runs(xs[[t]], ys[[t]], NULL, nugget, place("x", t), place("y", t)))
+  labels <- colnames(runs[[1L]]$x)
+  for (t in seq_along(runs)[-1L]) {
+    x <- runs[[t]]$x
+    if (ncol(x) != length(labels)) {
+      abort_input(sprintf("`%s` must have the %d columns of the cheapest level, but it has %d.", place("x", t), length(labels), ncol(x)), place("x", t))
+    }
+    if (setequal(colnames(x), labels)) x <- x[, labels, drop = FALSE]
+    colnames(x) <- labels
+    runs[[t]]$x <- x
+  }
+  runs
+}
+
+# The row of `table` that is each row of `x`, up to rounding; NA where there is none.
+match_rows <- function(x, table, range) {
+  a <- sweep(x, 2L, range, `/`)
+  b <- t(sweep(table, 2L, range, `/`))
+  apply(a, 1L, function(row) {
+    distance <- apply(abs(b - row), 2L, max)
+    if (min(distance) < 1e-8) which.min(distance) else NA_integer_
+  })
+}
+
+recursive_prediction <- function(levels, rho, x, se, gradient) {
+  at <- predict(levels[[1L]], x, se = TRUE, gradient = gradient)
+  fit <- at$fit
+  variance <- at$se.fit^2
+  slope <- at$gradient
+  variance_slope <- at$variance_gradient
+  for (t in seq_along(rho)) {
+    at <- predict(levels[[t + 1L]], x, se = TRUE, gradient = gradient)
+    fit <- rho[t] * fit + at$fit
+    variance <- rho[t]^2 * variance + at$se.fit^2
+    if (gradient) {
+      slope <- rho[t] * slope + at$gradient
+      variance_slope <- rho[t]^2 * variance_slope + at$variance_gradient
+    }
+  }
+  list(fit = fit, se.fit = if (se) sqrt(variance), gradient = slope, variance_gradient = if (se) variance_slope)
+}
+
+joint_prediction <- function(object, x, se) {
+  levels <- object$levels
+  trends <- lapply(levels, `[[`, "trend")
+  inputs <- lapply(object$runs, `[[`, "x")
+  described <- lapply(seq_along(levels), function(t) {
+    core <- levels[[t]]$core
+    list(x = core$x, f = core$f, y = object$runs[[t]]$y, kernel = core$kernel, scale = core$scale, nugget = core$nugget,
+         rho = if (t > 1L) object$rho[t - 1L] else 1, below = lapply(trends[seq_len(t - 1L)], function(trend) unname(trend_matrix(trend, inputs[[t]]))))
+  })
+  f <- lapply(trends, function(trend) unname(trend_matrix(trend, x)))
+  at <- core_call(core_kriging_joint(described, to_units(x, levels[[1L]]$units), f, se, progress_bar("prediction")))
+  list(fit = at$mean, se.fit = if (se) sqrt(at$variance))
+}
+
+#' @rdname cokriging
+#' @export
+predict.granary_cokriging <- function(object, newdata = NULL, se = FALSE, gradient = FALSE, how = c("auto", "recursive", "joint"), ...) {
+  refuse_dots(...)
+  how <- check_choice(how, c("auto", "recursive", "joint"))
+  se <- check_flag(se)
+  gradient <- check_flag(gradient)
+  x <- kriging_points(object$levels[[length(object$levels)]], newdata)
+  if (how == "auto") how <- if (object$nested) "recursive" else "joint"
+  if (gradient && how == "joint") {
+    abort_input("Derivatives exist for nested designs, by recursion. With how = \"recursive\" they are those of the approximate recursion.", "gradient")
+  }
+  out <- if (how == "recursive") recursive_prediction(object$levels, object$rho, x, se, gradient) else joint_prediction(object, x, se)
+  if (!se && !gradient) return(out$fit)
+  out[!vapply(out, is.null, NA)]
+}
+
+#' @rdname cokriging
+#' @export
+simulate.granary_cokriging <- function(object, nsim = 1, seed = NULL, newdata = NULL, ...) {
+  refuse_dots(...)
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, newdata = newdata)))
+  if (!object$nested) abort_input("Draws need nested designs: every expensive run must also be there as a cheap one.", "object")
+  x <- kriging_points(object$levels[[1L]], if (is.null(newdata)) object$x else newdata)
+  draws <- simulate(object$levels[[1L]], nsim = nsim, newdata = x)
+  for (t in seq_along(object$rho)) draws <- object$rho[t] * draws + simulate(object$levels[[t + 1L]], nsim = nsim, newdata = x)
+  draws
+}
+
+#' @rdname cokriging
+#' @export
+coef.granary_cokriging <- function(object, ...) {
+  trends <- lapply(seq_along(object$levels), function(t) stats::setNames(object$levels[[t]]$beta, sprintf("level%d.%s", t, names(object$levels[[t]]$beta))))
+  c(stats::setNames(object$rho, paste0("rho", seq_along(object$rho))), unlist(trends))
+}
+
+#' @rdname cokriging
+#' @export
+logLik.granary_cokriging <- function(object, ...) {
+  parts <- lapply(object$levels, logLik)
+  structure(sum(vapply(parts, as.double, 0)), df = sum(vapply(parts, attr, 0, "df")) + length(object$rho), nobs = sum(vapply(parts, attr, 0, "nobs")),
+            class = "logLik")
+}
+
+#' @rdname cokriging
+#' @export
+residuals.granary_cokriging <- function(object, ...) residuals(object$levels[[length(object$levels)]])
+
+#' @rdname cokriging
+#' @export
+print.granary_cokriging <- function(x, ...) {
+  short <- function(v) paste(format(v, digits = 4L, trim = TRUE), collapse = " ")
+  cli::cat_line("granary: co-kriging of ", length(x$levels), " levels, designs ", if (x$nested) "nested" else "not nested")
+  print_call(x$call)
+  cli::cat_line("rho: ", short(x$rho))
+  for (t in seq_along(x$levels)) {
+    level <- x$levels[[t]]
+    cli::cat_line(sprintf("Level %d (%s): %d runs, s2 %s, lengthscale %s, leave-one-out error %s", t, if (t == 1L) "cheapest" else "difference", nrow(level$x),
+                          short(level$s2), short(unlist(level$lengthscale)), short(level$cvpe)))
+  }
+  cli::cat_line("Solver: ", format_convergence(x$convergence))
+  invisible(x)
+}
+
+#' @rdname cokriging
+#' @export
+plot.granary_cokriging <- function(x, inputs = NULL, at = NULL, size = 60, ...) {
+  size <- check_count(size, lower = 2, upper = 2000)
+  draw_kriging_surface(x, inputs, at, size, list(...))
+  invisible()
+}

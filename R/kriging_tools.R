@@ -1,0 +1,333 @@
+#' Diagnostics of kriging models
+#'
+#' How far to trust an emulator: cross-validation, errors on test runs, the integrated mean squared error, the empirical variogram beside the fitted one,
+#' the likelihood as a surface, and how much each run moves the prediction.
+#'
+#' @details
+#' `cv_kriging()` leaves out folds, with the parameters of the fit or learning them again.
+#'
+#' `kriging_error()` compares with test runs: mean absolute error (AEE), root mean squared error, predictive \eqn{R^2}, and the share of responses within two
+#' standard errors.
+#'
+#' `imse()` is the mean of the predictive variance over a box: in closed form (products of differences of erf) for the kernel `"se"` with a constant
+#' trend or none, otherwise over \eqn{2^{12}} points of Sobol's sequence.
+#'
+#' `variogram()` averages \eqn{(e_i - e_j)^2/2}{(e_i - e_j)^2 / 2} over pairs of runs in bins of their distance, \eqn{e} the responses less the trend; for a
+#' fit with one kernel of distances these are measured in lengthscales, and the fitted curve \eqn{\sigma^2(1 - \rho(h) + \lambda)}{s2 (1 - rho(h) +
+#' lambda)} is drawn beside.
+#'
+#' `loglik_surface()` evaluates the criterion of the fit on a grid of one or two lengthscales, the other parameters as they are.
+#'
+#' `kriging_robustness()`: the prediction is linear in the responses, \eqn{m(x) = c(x)'y}. For each run, the largest
+#' \eqn{|c_i(x)|} over many points \eqn{x} of the box (`absolute`) and the largest \eqn{|c_i(x)y_i|/sd(y)} (`relative`). Large values mark runs whose errors
+#' the emulator amplifies. The paper names such a criterion without a formula; this definition is ours.
+#'
+#' @param object A fit by [kriging()] or [blind_kriging()].
+#' @param folds Number of folds, or the fold of each run.
+#' @param refit Whether to learn the parameters anew without each fold.
+#' @param newdata,y Test runs: inputs and responses. For `variogram()`, `y` is the response that belongs to inputs `x`.
+#' @param lower,upper Corners of the box, one number per input; `NULL` for that of the runs. For `loglik_surface()`, the range of the lengthscales drawn, in
+#'   the units of the inputs; `NULL` for 0.01 to 10 times the range of the input.
+#' @param method `"auto"`, `"exact"` (the closed form) or `"sobol"`.
+#' @param points Number of points of Sobol's sequence.
+#' @param x A fit, inputs for `variogram()`, or the result of one of these functions.
+#' @param bins Number of bins.
+#' @param max_distance Largest distance; `NULL` for half the largest between runs.
+#' @param parameters Which one or two lengthscales, by number or by name of the input.
+#' @param size Number of grid points along an axis.
+#' @param threads Number of threads; `NULL` for `options(granary.threads)`.
+#' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
+#' @return `cv_kriging()` a list of class `granary_kriging_cv` with `predicted`, `se`, `fold` and `summary`; `kriging_error()` a named vector; `imse()` a number, its
+#'   attribute `method` saying how; `variogram()` and `loglik_surface()` data frames of classes of their own with `plot()`
+#'   methods; `kriging_robustness()` a data frame with one row per run.
+#' @references
+#' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning Research* 15,
+#' 3183--3186.
+#'
+#' Siem and den Hertog (2007). Kriging models that are robust with respect to simulation errors. CentER Discussion Paper 2007-68, Tilburg.
+#' @family Gaussian processes
+#' @name kriging_tools
+#' @examples
+#' set.seed(2)
+#' x <- cbind(a = runif(25), b = runif(25))
+#' y <- sin(5 * x[, 1]) + x[, 2]^2
+#' fit <- kriging(x, y, kernel = "se", lengthscale = c(0.4, 1))
+#' cv_kriging(fit, folds = 5)
+#' kriging_error(fit, cbind(0.3, c(0.2, 0.8)), sin(1.5) + c(0.2, 0.8)^2)
+#' imse(fit)
+#' head(kriging_robustness(fit, points = 64))
+#' v <- variogram(fit)
+#' v
+#' plot(v)
+#' s <- loglik_surface(fit, size = 12)
+#' s
+#' plot(s)
+NULL
+
+check_kriging <- function(object, arg = "object") {
+  if (missing(object)) fail_missing(arg)
+  if (!inherits(object, "granary_kriging")) fail_input(arg, "a fit by kriging()", describe(object))
+  object
+}
+
+error_summary <- function(y, fit, se) {
+  error <- y - fit
+  spread <- sum((y - mean(y))^2)
+  c(aee = mean(abs(error)), rmse = sqrt(mean(error^2)), q2 = if (spread > 0) 1 - sum(error^2) / spread else NA_real_,
+    coverage = mean(abs(error) <= 2 * se + 1e-12 * max(abs(y))))
+}
+
+#' @rdname kriging_tools
+#' @export
+cv_kriging <- function(object, folds = 10, refit = FALSE) {
+  check_kriging(object)
+  refit <- check_flag(refit)
+  n <- nrow(object$x)
+  if (length(folds) == 1L) folds <- min(check_count(folds, lower = 2), n)
+  folds <- check_folds(folds, n)
+  parts <- sort(unique(folds))
+  f <- trend_matrix(object$trend, object$x)
+  results <- resample_lapply(parts, function(part) {
+    train <- which(folds != part)
+    runs <- list(x = object$x[train, , drop = FALSE], y = object$y[train], noise_var = object$noise_var[train])
+    if (any(input_ranges(runs$x) == 0)) abort_input("An input does not vary without one of the folds. Use more folds.", "folds")
+    if (nrow(runs$x) <= ncol(f)) abort_input("Too few runs are left without one of the folds. Use more folds.", "folds")
+    fit <- if (refit && object$s2 > 0) {
+      suppressWarnings(krige(runs, refresh_trend(object$trend), object$kernel, object$settings), classes = "granary_warning")
+    } else {
+      fixed_fit(object, runs)
+    }
+    at <- predict_points(fit, object$x[-train, , drop = FALSE])
+    list(rows = setdiff(seq_len(n), train), fit = at$fit, se = at$se.fit, noise = fit$noise_sd^2)
+  }, "cross-validation")
+  predicted <- se <- numeric(n)
+  for (result in results) {
+    predicted[result$rows] <- result$fit
+    noise <- result$noise + if (is.null(object$noise_var)) 0 else object$noise_var[result$rows]
+    se[result$rows] <- sqrt(result$se^2 + noise)
+  }
+  structure(list(predicted = predicted, se = se, fold = folds, refit = refit, summary = error_summary(object$y, predicted, se)), class = "granary_kriging_cv")
+}
+
+# Parameters and scale as they are, fewer runs.
+fixed_fit <- function(object, runs) {
+  out <- tryCatch(rebuild_kriging(object, runs), granary_error_input = function(e) {
+    abort_input(paste0("The trend cannot be estimated without one of the folds: ", conditionMessage(e), "\nUse more folds."), "folds")
+  })
+  out$core$scale <- object$core$scale
+  out$noise_sd <- object$noise_sd
+  out
+}
+
+#' @export
+print.granary_kriging_cv <- function(x, ...) {
+  cli::cat_line(sprintf("granary: cross-validation of kriging, %d folds, parameters %s", length(unique(x$fold)), if (x$refit) "learnt anew" else "as fitted"))
+  print(x$summary, digits = 4L)
+  invisible(x)
+}
+
+#' @rdname kriging_tools
+#' @export
+kriging_error <- function(object, newdata, y) {
+  check_kriging(object)
+  if (missing(newdata)) fail_missing("newdata")
+  x <- kriging_points(object, newdata)
+  if (missing(y)) fail_missing("y")
+  y <- check_response(y, nrow(x))$y
+  at <- predict_points(object, x)
+  error_summary(y, at$fit, sqrt(at$se.fit^2 + object$noise_sd^2))
+}
+
+# Corners of the box that is looked at.
+check_box <- function(object, lower, upper) {
+  d <- ncol(object$x)
+  lower <- check_vector(lower, "lower", length = d, allow_null = TRUE)
+  upper <- check_vector(upper, "upper", length = d, allow_null = TRUE)
+  if (is.null(lower)) lower <- apply(object$x, 2L, min)
+  if (is.null(upper)) upper <- apply(object$x, 2L, max)
+  if (any(lower >= upper)) abort_input("`lower` must be below `upper` in every input.", "lower")
+  list(lower = unname(lower), upper = unname(upper))
+}
+
+box_points <- function(object, box, points) {
+  unit <- core_call(core_unit_design(points, ncol(object$x), numeric()))
+  x <- sweep(sweep(unit, 2L, box$upper - box$lower, `*`), 2L, box$lower, `+`)
+  dimnames(x) <- list(NULL, colnames(object$x))
+  x
+}
+
+#' @rdname kriging_tools
+#' @export
+imse <- function(object, lower = NULL, upper = NULL, method = c("auto", "exact", "sobol"), points = 4096) {
+  check_kriging(object)
+  box <- check_box(object, lower, upper)
+  method <- check_choice(method, c("auto", "exact", "sobol"))
+  points <- check_count(points, upper = 1e7)
+  kernel <- object$core$kernel
+  d <- ncol(object$x)
+  constant <- object$trend$kind %in% c("none", "constant") || !is.null(object$settings$known_trend)
+  closed <- identical(kernel$type, "se") && constant && length(leaf_columns(kernel, d)) == d
+  if (method == "exact" && !closed) {
+    abort_input("The closed form is for the kernel \"se\" of all inputs and a constant trend, or none: use method = \"sobol\".", "method")
+  }
+  if (closed && method != "sobol") {
+    low <- (box$lower - object$units$low) / object$units$width
+    high <- (box$upper - object$units$low) / object$units$width
+    value <- core_call(core_kriging_imse(object$core, kernel$variance, rep_len(kernel$scales, d), low, high))
+    return(structure(value, method = "exact"))
+  }
+  structure(mean(predict_points(object, box_points(object, box, points))$se.fit^2), method = "sobol")
+}
+
+#' @rdname kriging_tools
+#' @export
+kriging_robustness <- function(object, lower = NULL, upper = NULL, points = 1024, threads = NULL) {
+  check_kriging(object)
+  box <- check_box(object, lower, upper)
+  points <- check_count(points, upper = 1e7)
+  threads <- thread_count(threads)
+  if (has_r_code(object$kernel)) threads <- 1L
+  x <- box_points(object, box, points)
+  part <- known_part(object, trend_matrix(object$trend, x))
+  weight <- core_call(core_kriging_weights(object$core, to_units(x, object$units), part$f, threads, progress_bar("robustness")))
+  spread <- stats::sd(object$y)
+  data.frame(run = seq_along(weight), absolute = weight, relative = if (spread > 0) weight * abs(object$y) / spread else NA_real_ * weight)
+}
+
+#' @rdname kriging_tools
+#' @export
+variogram <- function(x, ...) {
+  UseMethod("variogram")
+}
+
+#' @rdname kriging_tools
+#' @export
+variogram.default <- function(x, y, bins = 15, max_distance = NULL, ...) {
+  refuse_dots(...)
+  x <- check_inputs(x, min_rows = 2L)
+  y <- check_response(y, nrow(x))$y
+  empirical_variogram(x, y, bins, max_distance)
+}
+
+#' @rdname kriging_tools
+#' @export
+variogram.granary_kriging <- function(x, bins = 15, max_distance = NULL, ...) {
+  refuse_dots(...)
+  kernel <- x$kernel
+  d <- ncol(x$x)
+  radial <- is.null(kernel$children) && kernel$type %in% c("se", "matern", "rq")
+  points <- x$x
+  if (radial) points <- sweep(points[, leaf_columns(kernel, d), drop = FALSE], 2L, kernel$scales, `/`)
+  f <- trend_matrix(x$trend, x$x)
+  beta <- x$beta[!is.na(x$beta)]
+  out <- empirical_variogram(points, x$y - if (length(beta) > 0L) as.vector(f %*% beta) else 0, bins, max_distance)
+  if (radial) {
+    unit <- kernel
+    unit$columns <- 1L
+    unit$scales <- 1
+    unit$variance <- 1
+    at <- seq(0, max(out$distance), length.out = 101L)
+    attr(out, "curve") <- data.frame(distance = at, gamma = x$s2 * (1 - as.vector(kernel_matrix(unit, at, 0)) + x$nugget * (at > 0)))
+  }
+  attr(out, "unit") <- if (radial) "lengthscales" else "units of the inputs"
+  out
+}
+
+empirical_variogram <- function(x, e, bins, max_distance) {
+  bins <- check_count(bins, upper = 1e5)
+  max_distance <- check_number(max_distance, lower = 0, strict_lower = TRUE, allow_null = TRUE)
+  if (nrow(x) > 10000L) abort_input("`x` must have at most 10000 rows: all pairs are looked at. Take a sample.", "x")
+  distance <- as.vector(stats::dist(x))
+  half <- as.vector(stats::dist(e))^2 / 2
+  if (is.null(max_distance)) max_distance <- max(distance) / 2
+  breaks <- seq(0, max_distance, length.out = bins + 1L)
+  inside <- distance <= max_distance
+  if (!any(inside) || !(max_distance > 0)) abort_input("No two rows of `x` are apart and within `max_distance`.", "max_distance")
+  bin <- findInterval(distance[inside], breaks, rightmost.closed = TRUE, left.open = TRUE)
+  bin <- factor(pmax(bin, 1L), seq_len(bins))
+  count <- tabulate(bin, bins)
+  average <- function(v) as.vector(tapply(v[inside], bin, mean))
+  out <- data.frame(distance = average(distance), gamma = average(half), pairs = count)[count > 0L, ]
+  rownames(out) <- NULL
+  structure(out, unit = "units of the inputs", class = c("granary_variogram", "data.frame"))
+}
+
+#' @rdname kriging_tools
+#' @export
+plot.granary_variogram <- function(x, ...) {
+  curve <- attr(x, "curve")
+  draw(graphics::plot, x$distance, x$gamma, xlim = c(0, max(x$distance)), ylim = range(0, x$gamma, curve$gamma), pch = 19, cex = 0.4 + sqrt(x$pairs / max(x$pairs)),
+       xlab = paste0("distance (", attr(x, "unit"), ")"), ylab = "half mean squared difference", user = list(...))
+  if (!is.null(curve)) graphics::lines(curve$distance, curve$gamma, col = "#2166ac", lwd = 2)
+  invisible()
+}
+
+#' @rdname kriging_tools
+#' @export
+loglik_surface <- function(object, parameters = NULL, lower = NULL, upper = NULL, size = 30, threads = NULL) {
+  check_kriging(object)
+  if (object$s2 == 0) abort_input("The likelihood of constant responses is infinite everywhere.", "object")
+  size <- check_count(size, lower = 2, upper = 1000)
+  threads <- thread_count(threads)
+  if (has_r_code(object$kernel)) threads <- 1L
+  core <- object$core
+  core$kernel <- map_leaves(core$kernel, function(leaf) {  # those that were given can be drawn too
+    if (leaf$type %in% c(radial_types, "hamming")) leaf$learn[2L] <- TRUE
+    leaf
+  })
+  d <- ncol(object$x)
+  described <- kernel_parameters(core$kernel, d)
+  which <- grep("lengthscale", described$names)
+  if (length(which) == 0L) abort_input("The kernel has no lengthscales.", "object")
+  labels <- unlist(lapply(if (is.list(object$lengthscale)) object$lengthscale else list(object$lengthscale), function(l) {
+    if (is.null(names(l))) rep("lengthscale", length(l)) else names(l)
+  }))
+  labels <- make.unique(labels)
+  if (is.null(parameters)) parameters <- seq_len(min(2L, length(which)))
+  if (is.character(parameters)) parameters <- match(parameters, labels)
+  if (!is_plain_numeric(parameters) || !length(parameters) %in% 1:2 || !all(parameters %in% seq_along(which)) || anyDuplicated(parameters)) {
+    fail_input("parameters", sprintf("one or two of the %d lengthscales (%s), by number or name", length(which), paste(labels, collapse = ", ")), describe(parameters))
+  }
+  shift <- log(unlist(object$lengthscale)) - described$log_parameters[which]
+  unit <- stats::setNames(shift[parameters], NULL)
+  count <- length(parameters)
+  bounds <- function(bound, share, arg) {
+    bound <- check_vector(bound, arg, lower = 0, strict_lower = TRUE, allow_null = TRUE)
+    if (is.null(bound)) return(rep(log(share), count))
+    if (!length(bound) %in% c(1L, count)) abort_input(sprintf("`%s` must be one number or one per lengthscale drawn.", arg), arg)
+    rep_len(log(bound), count) - unit
+  }
+  low <- bounds(lower, 0.01, "lower")
+  high <- bounds(upper, 10, "upper")
+  if (any(low >= high)) abort_input("`lower` must be below `upper`.", "lower")
+  axes <- lapply(seq_len(count), function(k) seq(low[k], high[k], length.out = size))
+  grid <- as.matrix(expand.grid(axes))
+  at <- matrix(described$log_parameters, nrow(grid), length(described$log_parameters), byrow = TRUE)
+  at[, which[parameters]] <- grid
+  value <- core_call(core_kriging_surface(core, at, threads, progress_bar("surface")))
+  out <- as.data.frame(exp(sweep(grid, 2L, unit, `+`)))
+  names(out) <- labels[parameters]
+  out$criterion <- value
+  structure(out, best = unlist(object$lengthscale)[parameters], method = object$method, class = c("granary_loglik_surface", "data.frame"))
+}
+
+#' @rdname kriging_tools
+#' @export
+plot.granary_loglik_surface <- function(x, ...) {
+  label <- switch(attr(x, "method"), ML = "log-likelihood", REML = "restricted log-likelihood", LOO = "minus squared leave-one-out errors")
+  best <- attr(x, "best")
+  value <- x$criterion
+  value[!is.finite(value)] <- NA
+  if (ncol(x) == 2L) {
+    draw(graphics::plot, x[[1L]], value, type = "l", lwd = 2, log = "x", xlab = paste("lengthscale of", names(x)[1L]), ylab = label, user = list(...))
+    graphics::abline(v = best, lty = 2, col = "#b2182b")
+    return(invisible())
+  }
+  first <- unique(x[[1L]])
+  second <- unique(x[[2L]])
+  shown <- pmax(value, stats::quantile(value, 0.1, na.rm = TRUE))  # a deep hole at one corner would hide the rest
+  draw_surface(log10(first), log10(second), matrix(shown, length(first)), xlab = paste("log10 lengthscale of", names(x)[1L]),
+               ylab = paste("log10 lengthscale of", names(x)[2L]), main = label, user = list(...))
+  graphics::points(log10(best[1L]), log10(best[2L]), pch = 4, lwd = 2, col = "#b2182b")
+  invisible()
+}
