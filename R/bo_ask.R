@@ -61,8 +61,22 @@ bo_propose <- function(object, n) {
     stuck <- object$in_place >= object$settings$stuck && !noisy
     options <- list(n = n, epsilon = object$settings$epsilon, force_random = stuck, noisy = noisy, cover = 1000L, gains = object$gains,
                     search = object$settings$search)
-    core_call(core_bo_suggest(object$model, data$x, data$y, object$theta, object$factors, bo_core_space(object$space), object$criterion, options,
-                              bo_seed(object, 2)))
+    space <- bo_core_space(object$space)
+    # Points that failed and that the model does not see would be proposed again and again.
+    unseen <- if (object$settings$failed == "skip") object$unit[object$status != "ok", , drop = FALSE] else object$unit[0L, , drop = FALSE]
+    if (nrow(unseen) > 0L && nrow(space$candidates) > 0L) {
+      rest <- is.na(match_unit(space$candidates, unseen))
+      if (any(rest)) space$candidates <- space$candidates[rest, , drop = FALSE]
+    }
+    ask <- function(options) {
+      core_call(core_bo_suggest(object$model, data$x, data$y, object$theta, object$factors, space, object$criterion, options, bo_seed(object, 2)))
+    }
+    found <- ask(options)
+    if (nrow(unseen) > 0L && nrow(found$x) > 0L && !is.na(match_unit(found$x[1L, , drop = FALSE], unseen, 1e-6))) {
+      options$force_random <- TRUE
+      found <- ask(options)
+    }
+    found
   }
   proposal$unit <- proposal$x
   proposal$x <- NULL
@@ -155,10 +169,10 @@ bo_tell <- function(object, unit, y, status, seconds, message) {
 }
 
 # Both sides went through the user's units, which costs the last digits.
-match_unit <- function(unit, proposed) {
+match_unit <- function(unit, proposed, tol = 1e-9) {
   vapply(seq_len(nrow(unit)), function(i) {
     gap <- apply(abs(sweep(proposed, 2L, unit[i, ])), 1L, max)
-    if (length(gap) > 0L && min(gap) < 1e-9) which.min(gap) else NA_integer_
+    if (length(gap) > 0L && min(gap) < tol) which.min(gap) else NA_integer_
   }, 1L)
 }
 

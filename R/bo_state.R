@@ -307,14 +307,14 @@ bo_data <- function(object) {
   ok <- object$status == "ok"
   use <- if (object$settings$failed == "skip") which(ok) else seq_along(object$y)
   sign <- if (object$settings$maximize) -1 else 1
+  if (!any(ok)) return(list(x = object$unit[0L, , drop = FALSE], y = numeric(), centre = 0, scale = 1, sign = sign, usable = FALSE))
   v <- sign * object$y[use]
-  worst <- if (any(ok)) max(sign * object$y[ok]) else NA_real_
-  v[!ok[use]] <- worst
+  v[!ok[use]] <- max(sign * object$y[ok])
   size <- max(abs(v), 0)
   centre <- mean(v)
   scale <- if (length(v) > 1L && is.finite(size) && size > 0) size * stats::sd(v / size) else 0
   if (!is.finite(scale) || scale <= 1e-14 * size) scale <- if (is.finite(size) && size > 0) size else 1
-  list(x = object$unit[use, , drop = FALSE], y = (v - centre) / scale, centre = centre, scale = scale, sign = sign, usable = any(ok))
+  list(x = object$unit[use, , drop = FALSE], y = (v - centre) / scale, centre = centre, scale = scale, sign = sign, usable = TRUE)
 }
 
 bo_seed <- function(object, purpose) {

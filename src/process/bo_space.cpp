@@ -13,7 +13,6 @@ namespace granary::process {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double most_enumerated = 1e5;
 constexpr Index points_at_once = 2000;
 
 MatrixXd rows_of(const MatrixXd& x, const std::vector<Index>& rows) {
@@ -289,7 +288,7 @@ BoMaximum bo_maximise(const BatchObjective& criterion, const BoGradient& gradien
   Search search{criterion, gradient, space, monitor};
   const Index d = space.dimension();
   const int budget = std::max(50, static_cast<int>(options.evaluations_per_input * d));
-  if (space.candidates.rows() > 0 || space.count() <= most_enumerated) {
+  if (space.candidates.rows() > 0 || space.enumerable()) {
     search.look(space.candidates.rows() > 0 ? space.candidates : space.all());
   } else {
     MatrixXd points;

@@ -31,6 +31,7 @@ struct BoSpace {
 
   Index dimension() const { return values.size(); }
   bool continuous() const { return (values.array() == 0).all(); }
+  bool enumerable() const { return count() <= 1e5; }
   bool has_categories() const { return (categorical.array() != 0).any(); }
   double count() const;  // of points; infinite where an input is continuous
   MatrixXd place(ConstMatrixRef unit) const;

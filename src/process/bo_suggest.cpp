@@ -102,6 +102,23 @@ class Chooser {
 
 bool constant(const VectorXd& y) { return y.size() > 1 && y.maxCoeff() - y.minCoeff() <= 1e-12 * y.cwiseAbs().maxCoeff(); }
 
+// Without noise a second evaluation of a point teaches nothing: a discrete space becomes the list of its points that were not
+// tried, while there are any.
+BoSpace untried(const BoSpace& space, const MatrixXd& known) {
+  const MatrixXd all = space.candidates.rows() > 0 ? space.candidates : space.all();
+  std::vector<Index> fresh;
+  for (Index i = 0; i < all.rows(); ++i) {
+    bool tried = false;
+    for (Index j = 0; j < known.rows() && !tried; ++j) tried = (all.row(i) - known.row(j)).cwiseAbs().maxCoeff() < 1e-9;
+    if (!tried) fresh.push_back(i);
+  }
+  BoSpace rest = space;
+  if (fresh.empty()) return rest;
+  rest.candidates.resize(static_cast<Index>(fresh.size()), all.cols());
+  for (std::size_t i = 0; i < fresh.size(); ++i) rest.candidates.row(i) = all.row(fresh[i]);
+  return rest;
+}
+
 }  // namespace
 
 VectorXd bo_hedge_probabilities(ConstVectorRef gains, double eta) {
@@ -125,7 +142,9 @@ BoSuggestion bo_suggest(const BoCriterion& criterion, std::vector<BoSurrogate> s
   Index count = 0;
   for (; count < options.n; ++count) {
     monitor.check();
-    Chooser chooser(surrogates, space, options, rng, monitor);
+    const bool listed = !options.noisy && (space.candidates.rows() > 0 || space.enumerable());
+    const BoSpace here = listed ? untried(space, surrogates.front().x()) : space;
+    Chooser chooser(surrogates, here, options, rng, monitor);
     const bool random = (options.force_random && count == 0) || (options.epsilon > 0 && rng.uniform() < options.epsilon);
     Choice choice;
     MatrixXd nominees(0, d);

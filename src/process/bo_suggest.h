@@ -12,7 +12,8 @@
 // its sd.
 //
 // Where the criterion is the same everywhere the uncertainty takes its place, and where the responses are constant or that is
-// flat too, the point farthest from all others.
+// flat too, the point farthest from all others. Points of a list or of a small discrete space are not tried twice unless
+// responses are noisy or none is left.
 #pragma once
 
 #include <string>
