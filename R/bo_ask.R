@@ -1,0 +1,225 @@
+# Ask and tell: bo_init() makes the state, bo_suggest() asks for points, bo_update() tells what came of them. bayes_opt() is a loop around these.
+
+#' @rdname bayes_opt
+#' @export
+bo_init <- function(lower = NULL, upper = NULL, n_init = 10, init = c("lhs", "sobol", "uniform"),
+                    surrogate = c("tp_jeffreys", "tp_nig", "gp_normal", "gp"), kernel = NULL, mean = ~1, criterion = "ei",
+                    learn = c("map", "ml", "loo", "mcmc", "fixed"), relearn = "auto", noise = 1e-6, learn_noise = FALSE, prior = list(),
+                    epsilon = 0, feasible = NULL, candidates = NULL, integer = NULL, levels = NULL, embed_dim = NULL, maximize = FALSE,
+                    failed = c("penalise", "skip"), burn_in = 100, particles = 10, search = 500, stuck = 20) {
+  call <- match.call()
+  if (!is.null(feasible) && !is.function(feasible)) fail_input("feasible", "a function of a point (or NULL)", describe(feasible))
+  n_init <- check_count(n_init, upper = 1e5)
+  init <- check_choice(init, c("lhs", "sobol", "uniform"))
+  settings <- list(
+    learn = check_choice(learn, c("map", "ml", "loo", "mcmc", "fixed")),
+    relearn = if (identical(relearn, "auto")) relearn else check_count(relearn),
+    epsilon = check_number(epsilon, lower = 0, upper = 1), maximize = check_flag(maximize), failed = check_choice(failed, c("penalise", "skip")),
+    burn_in = check_count(burn_in, lower = 0, upper = 1e6), particles = check_count(particles, upper = 1e4),
+    search = check_count(search, upper = 1e6), stuck = check_count(stuck), n_init = n_init
+  )
+  surrogate <- check_choice(surrogate, c("tp_jeffreys", "tp_nig", "gp_normal", "gp"))
+  learn_noise <- check_flag(learn_noise)
+  noise <- check_number(noise, lower = 0, upper = 1e6)
+  criterion <- as_acquisition(criterion)
+  space <- bo_space(lower, upper, integer, levels, candidates, embed_dim, feasible)
+  trend <- bo_trend(mean, space)
+  model <- list(kernel = bo_kernel(kernel, space, surrogate %in% c("tp_nig", "tp_jeffreys")), noise = noise, learn_noise = learn_noise, trend = trend,
+                prior = bo_prior(prior, surrogate, trend))
+  seed <- core_seed()
+  design <- core_call(core_bo_design(bo_core_space(space), match(init, c("lhs", "sobol", "uniform")) - 1L, n_init, seed))
+  if (nrow(design) == 0L) abort_input("No feasible point was found in 10000 tries at random. Is `feasible` ever TRUE?", "feasible")
+  object <- new_fit(
+    "bayes_opt", best_x = NULL, best_y = NA_real_, x = bo_to_user(space, design[0L, , drop = FALSE]), y = numeric(), trace = NULL, surrogate = NULL,
+    criterion = criterion, type = surrogate, settings = settings, space = space, model = model, box = bo_search_box(model, bo_dimension(space)),
+    design = design, unit = design[0L, , drop = FALSE], status = character(), log = list(), theta = NULL, factors = list(), learnt_at = 0L,
+    global_at = 0L, fitted = 0L, gains = rep(0, if (criterion$type == "hedge") length(criterion$children) else 0L), in_place = 0L, repeats = 0L, seed = seed, pending = NULL,
+    cache = new.env(parent = emptyenv()), f = NULL, call = call,
+    convergence = list(converged = NA, iterations = 0L, seconds = 0, message = "")
+  )
+  bo_finish(object)
+}
+
+check_bo <- function(object) {
+  if (missing(object)) fail_missing("object")
+  if (!inherits(object, "granary_bayes_opt")) fail_input("object", "the result of bo_init() or bayes_opt()", describe(object))
+  object
+}
+
+# The next points: list(unit, value, used, nominees). Depends on the object alone, so a second call gives the same answer; the last one is kept.
+bo_propose <- function(object, n) {
+  key <- list(n = n, x = object$unit, y = object$y, criterion = object$criterion, seed = object$seed)
+  if (identical(object$cache$key, key)) return(object$cache$proposal)
+  told <- length(object$y)
+  left <- nrow(object$design) - told
+  data <- bo_data(object)
+  proposal <- if (left > 0L || !data$usable) {
+    bo_propose_design(object, n, max(left, 0L))
+  } else {
+    object <- bo_refresh(object)
+    noisy <- object$model$learn_noise || object$model$noise >= 1e-3
+    stuck <- object$in_place >= object$settings$stuck && !noisy
+    options <- list(n = n, epsilon = object$settings$epsilon, force_random = stuck, noisy = noisy, cover = 1000L, gains = object$gains,
+                    search = object$settings$search)
+    space <- bo_core_space(object$space)
+    # Points that failed and that the model does not see would be proposed again and again.
+    unseen <- if (object$settings$failed == "skip") object$unit[object$status != "ok", , drop = FALSE] else object$unit[0L, , drop = FALSE]
+    if (nrow(unseen) > 0L && nrow(space$candidates) > 0L) {
+      rest <- is.na(match_unit(space$candidates, unseen))
+      if (any(rest)) space$candidates <- space$candidates[rest, , drop = FALSE]
+    }
+    ask <- function(options) {
+      core_call(core_bo_suggest(object$model, data$x, data$y, object$theta, object$factors, space, object$criterion, options, bo_seed(object, 2)))
+    }
+    found <- ask(options)
+    if (nrow(unseen) > 0L && nrow(found$x) > 0L && !is.na(match_unit(found$x[1L, , drop = FALSE], unseen, 1e-6))) {
+      options$force_random <- TRUE
+      found <- ask(options)
+    }
+    found
+  }
+  proposal$unit <- proposal$x
+  proposal$x <- NULL
+  object$cache$key <- key
+  object$cache$proposal <- proposal
+  proposal
+}
+
+# What is left of the initial design, then points at random.
+bo_propose_design <- function(object, n, left) {
+  take <- min(n, left)
+  x <- object$design[length(object$y) + seq_len(take), , drop = FALSE]
+  if (take < n) x <- rbind(x, core_call(core_bo_design(bo_core_space(object$space), 2L, n - take, bo_seed(object, 3))))
+  list(x = x, value = rep(NA_real_, nrow(x)), used = rep(c("design", "random"), c(take, nrow(x) - take)), nominees = vector("list", nrow(x)))
+}
+
+#' @rdname bayes_opt
+#' @export
+bo_suggest <- function(object, n = 1) {
+  object <- check_bo(object)
+  n <- check_count(n, upper = 1000)
+  proposal <- bo_propose(object, n)
+  if (nrow(proposal$unit) < n) abort_input("No feasible point was found. Is `feasible` ever TRUE where the model can go?", "object")
+  bo_to_user(object$space, proposal$unit)
+}
+
+#' @rdname bayes_opt
+#' @export
+bo_update <- function(object, x, y) {
+  object <- check_bo(object)
+  if (missing(x)) fail_missing("x")
+  y <- check_vector(y, "y", allow_na = TRUE)
+  unit <- if (is.null(object$space$embedding)) bo_to_unit(object$space, x) else bo_embedded(object, x)
+  if (nrow(unit) != length(y)) abort_input(sprintf("`y` must have one value per point, %d, but it has %d.", nrow(unit), length(y)), "y")
+  status <- ifelse(is.na(y), "failed", "ok")
+  bo_tell(object, unit, unname(y), status, rep(NA_real_, length(y)), ifelse(is.na(y), "missing response", ""))
+}
+
+# A point of the box says nothing about its place in an embedding: only suggestions can be told.
+bo_embedded <- function(object, x) {
+  x <- bo_columns(object$space, x, "x")$numbers
+  match_rows <- function(proposal) {
+    user <- unname(bo_to_user(object$space, proposal$unit))
+    apply(x, 1L, function(row) which(apply(user, 1L, function(u) isTRUE(all.equal(u, row, tolerance = 1e-10))))[1L])
+  }
+  proposal <- object$cache$proposal %||% bo_propose(object, nrow(x))
+  at <- match_rows(proposal)
+  if (anyNA(at)) {
+    proposal <- bo_propose(object, nrow(x))
+    at <- match_rows(proposal)
+  }
+  if (anyNA(at)) abort_input("With `embed_dim` only points that bo_suggest() proposed can be told.", "x")
+  proposal$unit[at, , drop = FALSE]
+}
+
+# Appends results and brings the model up to date.
+bo_tell <- function(object, unit, y, status, seconds, message) {
+  told <- length(object$y)
+  modelled <- told >= nrow(object$design)
+  hedge <- object$criterion$type == "hedge" && modelled
+  proposal <- object$cache$proposal
+  matches <- function(p) if (is.null(p)) rep(NA_integer_, nrow(unit)) else match_unit(unit, p$unit)
+  at <- matches(proposal)
+  if (hedge && anyNA(at)) {  # told after a reload, or without asking: what would have been nominated?
+    proposal <- bo_propose(object, nrow(unit))
+    at <- matches(proposal)
+  }
+  known <- object$unit
+  for (i in seq_len(nrow(unit))) {
+    near <- if (nrow(known) > 0L) min(apply(abs(sweep(known, 2L, unit[i, ])), 1L, max)) < 1e-4 else FALSE
+    object$in_place <- if (near) object$in_place + 1L else 0L
+    known <- rbind(known, unit[i, ])
+  }
+  object$unit <- known
+  object$y <- c(object$y, y)
+  object$status <- c(object$status, status)
+  pick <- function(values, missing) ifelse(is.na(at), missing, values[at])
+  object$log <- list(used = c(object$log$used, pick(proposal$used %||% character(), "told")),
+                     value = c(object$log$value, pick(proposal$value %||% numeric(), NA_real_)),
+                     seconds = c(object$log$seconds, seconds), message = c(object$log$message, message))
+  if (length(object$y) >= nrow(object$design)) object <- bo_refresh(object)
+  if (hedge && !is.null(object$theta)) {
+    for (nominees in proposal$nominees[at[!is.na(at)]]) {
+      if (length(nominees) == 0L) next
+      predicted <- bo_predict_unit(object, nominees)$location
+      object$gains <- core_call(core_bo_hedge(object$gains, rowMeans(predicted), object$criterion$bounded))
+    }
+  }
+  bo_finish(object)
+}
+
+# Both sides went through the user's units, which costs the last digits.
+match_unit <- function(unit, proposed, tol = 1e-9) {
+  vapply(seq_len(nrow(unit)), function(i) {
+    gap <- apply(abs(sweep(proposed, 2L, unit[i, ])), 1L, max)
+    if (length(gap) > 0L && min(gap) < tol) which.min(gap) else NA_integer_
+  }, 1L)
+}
+
+# Best point and trace from the data.
+bo_finish <- function(object) {
+  n <- length(object$y)
+  object$x <- bo_to_user(object$space, object$unit)
+  sign <- if (object$settings$maximize) -1 else 1
+  v <- sign * ifelse(object$status == "ok", object$y, NA)
+  best <- sign * cummin(ifelse(is.na(v), Inf, v))
+  best[!is.finite(best)] <- NA
+  object$trace <- data.frame(iter = seq_len(n), y = object$y, best = best, criterion = as.double(object$log$value %||% numeric()),
+                             used = as.character(object$log$used %||% character()), status = object$status,
+                             seconds = as.double(object$log$seconds %||% numeric()), message = as.character(object$log$message %||% character()))
+  if (any(!is.na(v))) {
+    at <- which.min(v)
+    object$best_y <- object$y[at]
+    object$best_x <- bo_point(object$space, object$x, at)
+  }
+  object$convergence$iterations <- n
+  object
+}
+
+bo_predict_unit <- function(object, unit) {
+  data <- bo_data(object)
+  core_call(core_bo_predict(object$model, data$x, data$y, object$theta, object$factors, unit))
+}
+
+bo_ready <- function(object) {
+  object <- check_bo(object)
+  if (!any(object$status == "ok")) abort_input("There is no model yet: tell it results first, with bo_update().", "object")
+  bo_refresh(object)
+}
+
+#' @rdname bayes_opt
+#' @export
+bo_criterion <- function(object, x, criterion = NULL) {
+  object <- bo_ready(object)
+  if (missing(x)) fail_missing("x")
+  criterion <- if (is.null(criterion)) object$criterion else as_acquisition(criterion)
+  if (criterion$type == "hedge") abort_input("A hedge has no value of its own: ask for one of its criteria with `criterion`.", "criterion")
+  if (!is.null(object$space$embedding)) abort_input("With `embed_dim` a point of the box has no unique place in the model.", "x")
+  unit <- bo_to_unit(object$space, x)
+  data <- bo_data(object)
+  noisy <- object$model$learn_noise || object$model$noise >= 1e-3
+  value <- core_call(core_bo_value(object$model, data$x, data$y, object$theta, object$factors, criterion, noisy, unit, core_seed()))
+  # Back to the units of the response, where the criterion has any.
+  switch(criterion$type, ei = value * data$scale^criterion$power, uncertainty = value * data$scale, lcb = , lcb_annealed = , return = , thompson = ,
+         optimistic = value * data$scale - data$centre, value)
+}
