@@ -61,7 +61,7 @@
 #' @param n_rounds Rounds of `method = "sparse"` and of binary columns, \eqn{T}.
 #' @param move_active Whether `method = "sparse"` moves the active rows.
 #' @param neighbours Neighbours for `init = "isomap"`.
-#' @param max_iter Largest number of L-BFGS steps; where there are rounds, of each. `NULL` for 1000, or 100 in rounds.
+#' @param max_iter Largest number of L-BFGS steps; where there are rounds, of each. `NULL` for 1000; in rounds 100, or 20 for `method = "sparse"`.
 #' @param tol Relative change of the objective at which to stop.
 #' @param threads Number of threads; see `options(granary.threads)`.
 #' @return An object of class `granary_gplvm`: a list with
@@ -100,7 +100,7 @@ gplvm <- function(x, q = 2, kernel = "se + bias + white", method = c("full", "sp
       tol, lower = 0, strict_lower = TRUE), rounds = check_count(n_rounds), active = min(active, n), move_active = check_flag(move_active)
   )
   max_iter <- check_count(max_iter, allow_null = TRUE)
-  settings$max_iter <- if (!is.null(max_iter)) max_iter else if (settings$sparse || binary) 100L else 1000L
+  settings$max_iter <- if (!is.null(max_iter)) max_iter else if (settings$sparse) 20L else if (binary) 100L else 1000L
   neighbours <- check_count(neighbours)
   n_starts <- check_count(n_starts, upper = 10000)
   threads <- thread_count(threads)

@@ -147,9 +147,12 @@ class Best {
     const double change = std::abs(now.objective - last_);
     settled_ = change <= tol * std::max(std::abs(now.objective), 1.0) ? settled_ + 1 : 0;
     last_ = now.objective;
-    if (trace_.size() == 1 || now.objective > best_.objective) best_ = std::move(now);
+    improved_ = trace_.size() == 1 || now.objective > best_.objective;
+    if (improved_) best_ = std::move(now);
     return settled_ >= 2;
   }
+  bool improved() const { return improved_; }
+  const GplvmResult& so_far() const { return best_; }
   GplvmResult take(const Stopwatch& clock, bool settled, int rounds) {
     best_.trace = Eigen::Map<const VectorXd>(trace_.data(), static_cast<Index>(trace_.size()));
     best_.convergence.converged = true;
@@ -165,6 +168,7 @@ class Best {
   std::vector<double> trace_;
   double last_ = std::numeric_limits<double>::infinity();
   int settled_ = 0;
+  bool improved_ = false;
 };
 
 GplvmResult filtered(const NoisyTargets& targets, const MatrixXd& x, const Kernel& kernel, const GplvmOptions& options,
@@ -244,12 +248,13 @@ GplvmResult gplvm_sparse(const NoisyTargets& targets, ConstMatrixRef start, cons
   Best best;
   bool settled = false;
   int round = 0;
+  GplvmOptions steps = options;
   for (; round < options.rounds && !settled; ++round) {
     const double share = static_cast<double>(round) / options.rounds, half = 0.5 / options.rounds;
     IvmResult chosen = ivm_select(learnt, x, targets, selection, monitor);
     MatrixXd active = take_rows(x, chosen.active);
     const GplvmLikelihood likelihood(chosen.sites, options.nugget, options.threads);
-    climb(likelihood, active, learnt, options.move_active, options, monitor, share, share + half);
+    climb(likelihood, active, learnt, options.move_active, steps, monitor, share, share + half);
     // Once the active rows have moved, the others are stale: a new selection would pick just those that are far off.
     if (options.move_active)
       for (std::size_t k = 0; k < chosen.active.size(); ++k) x.row(chosen.active[k]) = active.row(static_cast<Index>(k));
@@ -290,6 +295,13 @@ GplvmResult gplvm_sparse(const NoisyTargets& targets, ConstMatrixRef start, cons
     now.active = std::move(chosen.active);
     now.targets = std::move(chosen.sites);
     settled = best.offer(std::move(now), options.tol);
+    // Active rows that climb too far fit themselves at the cost of the others: back, and in smaller steps.
+    if (!best.improved() && options.move_active) {
+      x = best.so_far().latent;
+      learnt.set_parameters(best.so_far().parameters);
+      settled = steps.max_iter == 1;
+      steps.max_iter = std::max(1, steps.max_iter / 2);
+    }
   }
   return best.take(clock, settled, round);
 }

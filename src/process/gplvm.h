@@ -7,7 +7,9 @@
 //   gplvm_full     over all X and theta at once, by L-BFGS in the place of the paper's scaled conjugate gradients; theta as logarithms
 //                  in the place of log(1 + exp). O(N^3) per step
 //   gplvm_sparse   Algorithm 1: an active set I of d rows by the informative vector machine; L of (Y_I, X_I) in theta and X_I; a new active
-//                  set; the other rows one by one where log p(y_j | x_j, I) is largest. O(N d^2) per round
+//                  set; the other rows one by one where log p(y_j | x_j, I) is largest. O(N d^2) per round. Two departures: once active
+//                  rows have moved, the others are placed before a set is chosen anew; and a round that lowers the objective is taken back
+//                  and the next one makes half as many steps, as few rows with positions of their own overfit and lose the others
 //
 // Binary columns (bernoulli): sites by assumed density filtering, gradients with the sites fixed, in rounds. The likelihood then is the
 // product of the normalisers met while filtering. Whatever the method, the best round is returned.
