@@ -17,9 +17,10 @@
 #' `"sparse"` is Algorithm 1 of the paper: in each of `n_rounds` rounds an active set of `active` rows is chosen so that each lowers the entropy of
 #' the posterior most (informative vector machine, \eqn{O(Nd^2)}), the likelihood of these rows is maximised, and every other row \eqn{j} is
 #' placed where \eqn{\log N(y_j | \mu(x), s^2(x) I) - |x|^2/2}{log N(y_j | mu(x), s^2(x) I) - |x|^2 / 2} is largest, from where it was and from the
-#' place of the active row most like it. With `move_active = FALSE` only \eqn{\theta}{theta} is learnt from the active rows. The round with the
-#' best objective is returned. The paper selects a second time before it places the others; with moving active rows that picks just those
-#' which were left behind, so here it is done only with `move_active = FALSE`.
+#' place of the active row most like it. With `move_active = FALSE` only \eqn{\theta}{theta} is learnt from the active rows. The paper selects a
+#' second time before it places the others; with moving active rows that picks just those which were left behind, so here it is done only with
+#' `move_active = FALSE`. A round that lowers the objective is taken back, and the next one takes half as many steps. The smaller the active set,
+#' the worse the map: the paper notes the same.
 #'
 #' **Noise.** Normal noise is the `white()` part of the kernel, with a floor of \eqn{10^{-6}}{1e-6} times the mean variance of the columns that
 #' keeps the model from interpolating. `noise_variance` adds known variances for each cell. `noise = "bernoulli"` is for columns of zeros and ones:
@@ -38,8 +39,9 @@
 #' values, in the units of `x`.
 #' Where the kernel is the same in all directions the map is turned to its principal axes, the largest entry of each axis being positive.
 #' The prior does not fix the scale of \eqn{X}, whatever the paper says: a smaller map with smaller lengthscales has the same \eqn{L} and a
-#' smaller penalty. So the map may shrink slowly while it is optimised; distances in it mean something relative to the lengthscale only. Use
-#' `se(fixed = "lengthscale")` for a scale that is fixed.
+#' smaller penalty, without end. Where the kernel learns its lengthscale (or `weight` of `mlp()`, variance of `linear()`) \eqn{L} alone is therefore
+#' maximised, and the map is given the size that the prior expects: mean square one, about the origin. Elsewhere, as with
+#' `se(fixed = "lengthscale")`, the penalised likelihood is maximised as it stands.
 #'
 #' **Which method when:** `gplvm()` for maps of up to some thousand rows with a mapping back to the data, uncertainty, missing cells or binary
 #' columns; [dppca()] for the linear one in closed form; [isomap()] where only the unfolding is wanted; [gtm()] for many rows and a map of one or

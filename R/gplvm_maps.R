@@ -125,8 +125,8 @@ check_map_dimension <- function(q, most) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' roll <- sim_swiss_roll(200)
-#' fit <- isomap(roll$x, k = 8)
+#' roll <- sim_swiss_roll(400)
+#' fit <- isomap(roll$x, k = 5)
 #' fit
 #' cor(fit$latent[, 1], roll$t, method = "spearman")
 isomap <- function(x, q = 2, k = 7, threads = NULL) {

@@ -83,7 +83,7 @@ TEST("ivm: under normal noise the largest posterior variance is next") {
   CHECK(std::find(other.active.begin(), other.active.end(), result.active[0]) == other.active.end());
 }
 
-TEST("ivm: a probit site has the moments of the card, and inclusion updates mean and variance") {
+TEST("ivm: a probit site has known moments, and inclusion updates mean and variance") {
   // f ~ N(-0.5, 1.5) and y = 1: a prior mean of -0.5 is an offset here.
   Monitor monitor;
   KernelSpec bias;
@@ -96,7 +96,7 @@ TEST("ivm: a probit site has the moments of the card, and inclusion updates mean
   options.offset = VectorXd::Constant(1, -0.5);
   const AdfResult pass = adf_pass(Kernel(bias, 1), MatrixXd::Zero(1, 1), targets, options, 1, monitor);
   const double m = pass.sites.y(0, 0), r = pass.sites.noise(0, 0);
-  CHECK_NEAR(m - 0.5, 1.7806929, 1e-6);  // in the card's units, where fb = -0.5 is part of f
+  CHECK_NEAR(m - 0.5, 1.7806929, 1e-6);  // where fb = -0.5 is part of f
   CHECK_NEAR(1 / r, 0.4825882, 1e-6);
   const double variance = 1 / (1 / 1.5 + 1 / r);
   CHECK_NEAR(variance, 0.8701290, 1e-6);

@@ -1,6 +1,6 @@
 iris_data <- as.matrix(iris[, 1:4])
 
-test_that("dual PCA of iris has the values of the card, and its scores are those of prcomp", {
+test_that("dual PCA of iris has the known values, and its scores are those of prcomp", {
   fit <- dppca(iris_data)
   expect_equal(fit$beta, 38.93547, tolerance = 1e-6)
   expect_equal(fit$log_likelihood, 218.0389, tolerance = 1e-6)

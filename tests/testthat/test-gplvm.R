@@ -25,13 +25,13 @@ test_that("the value and the gradient are those of the formulas", {
   expect_equal(value$parameters[c(1, 3, 4)], c(sum(r), 0.3 * sum(g), 0.2 * sum(diag(g))), tolerance = 1e-8)
 })
 
-test_that("the kernel of a multi-layer perceptron has the values of the card", {
+test_that("the kernel of a multi-layer perceptron has known values", {
   k <- kernel_matrix(mlp(), rbind(c(1, 0), c(0, 1), c(-1, 2)))
   expect_equal(diag(k), c(1.2609517, 1.2609517, 1.3894766), tolerance = 1e-7)
   expect_equal(k[cbind(c(1, 1, 2), c(2, 3, 3))], c(0.4963174, 0, 0.9939708), tolerance = 1e-6)
 })
 
-test_that("iris starts at the penalised likelihood of the card and ends far above it", {
+test_that("iris starts at the penalised likelihood of a reference run and ends far above it", {
   x <- scale(iris[, 1:4])
   pc <- prcomp(x)$x[, 1:2]
   start <- core_gplvm_value(unname(x), matrix(0, 0, 0), unname(pc), se() + bias(exp(-1)) + white(exp(-1)), 0, 1)$value - sum(pc^2) / 2
