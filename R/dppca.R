@@ -1,0 +1,127 @@
+#' Dual probabilistic principal component analysis
+#'
+#' Principal components as the maximum likelihood latent positions of a Gaussian process with a linear kernel, in closed form: the linear special case
+#' of [gplvm()], with the same methods.
+#'
+#' @details
+#' Probabilistic principal component analysis integrates out the scores and optimises the loadings; its dual integrates out the loadings and
+#' optimises the scores. With eigenpairs \eqn{(\lambda_j, u_j)}{(lambda_j, u_j)} of \eqn{S = YY'/D}, largest first,
+#' \deqn{\frac1\beta = \frac{1}{N - q}\sum_{j > q}\lambda_j, \qquad X = U_q\,\mathrm{diag}(\lambda_j - 1/\beta)^{1/2},}{1/beta = sum_(j > q) lambda_j /
+#'   (N - q),   X = U_q diag(lambda_j - 1/beta)^(1/2),}
+#' maximises the likelihood of [gplvm()] for the kernel \eqn{x'z + \beta^{-1}\delta}{x'z + white of variance 1/beta}, where it is
+#' \eqn{-\frac{DN}{2}(\log 2\pi + 1) - \frac D2(\sum_{j\le q}\log\lambda_j + (N - q)\log\beta^{-1})}{-(D N / 2) (log 2 pi + 1) - (D / 2)
+#' (sum_(j <= q) log lambda_j + (N - q) log(1/beta))}. The eigenproblem is solved in the smaller of the two dimensions. The noise \eqn{1/\beta}{1/beta}
+#' divides by \eqn{N - q}; that of probabilistic principal component analysis, which divides by \eqn{D - q} and is reported as `ppca_noise`, is
+#' another number. The rotation is chosen so that the columns of \eqn{X} are orthogonal.
+#'
+#' **Which method when:** for a linear map with predictions and a likelihood; as a yardstick for [gplvm()].
+#'
+#' @param x Data, one row per case, without missing cells.
+#' @param q Number of latent dimensions, less than the rank of the centred data.
+#' @param center,scale Whether to subtract column means, and to divide by standard deviations.
+#' @return An object of class `granary_dppca`, also a `granary_gplvm`: a list with `latent` (\eqn{X}), `eigenvalues`, `beta`, `noise_variance`
+#'   (\eqn{1/\beta}{1/beta}), `ppca_noise`, `log_likelihood`, `kernel` and what [gplvm()] returns.
+#' @references
+#' Lawrence (2005). Probabilistic non-linear principal component analysis with Gaussian process latent variable models. *Journal of Machine
+#' Learning Research* 6, 1783--1816.
+#' @family latent variable models
+#' @seealso [gplvm_dim_kl()] to choose `q`
+#' @export
+#' @examples
+#' fit <- dppca(iris[, 1:4])
+#' fit
+#' head(predict(fit))
+#' plot(fit, labels = iris$Species)
+dppca <- function(x, q = 2, center = TRUE, scale = FALSE) {
+  call <- match.call()
+  data <- latent_data(x, center = check_flag(center), scale = check_flag(scale), allow_na = FALSE, min_rows = 2L)
+  q <- check_count(q)
+  if (q > min(dim(data$y))) {
+    abort_input(sprintf("`q` must be at most %d for these data, but it is %d.", min(dim(data$y)), q), "q")
+  }
+  raw <- core_call(core_dual_pca(data$filled, q))
+  latent <- raw$latent
+  # A linear kernel sees the rows through X'X and X'Y only: q made-up rows that have both stand for all of them in predictions.
+  root <- chol(crossprod(latent))
+  stand_in <- backsolve(root, crossprod(latent, data$filled), transpose = TRUE)
+  kernel <- prepare_kernel(linear(1, fixed = "variance") + white(raw$noise), q)
+  unit <- data$unit
+  positions <- latent * unit
+  dimnames(positions) <- list(rownames(data$x), paste0("dim", seq_len(q)))
+  likelihood <- raw$log_likelihood - data$jacobian
+  # X carries the units of x, so the linear part of the kernel has none.
+  new_fit(
+    c("dppca", "gplvm", "embedding"), latent = positions, kernel = linear(1, fixed = "variance") + white(raw$noise * unit^2),
+    eigenvalues = as.double(raw$eigenvalues) * unit^2, beta = 1 / (raw$noise * unit^2), noise_variance = raw$noise * unit^2,
+    ppca_noise = raw$ppca_noise * unit^2, log_likelihood = likelihood, objective = likelihood, starts = NULL, trace = likelihood,
+    active = seq_len(nrow(data$x)), method = "closed form", noise = "gaussian", q = q, prior = FALSE, x = data$x, centre = data$centre,
+    scale = data$scale, unit = unit, keep = data$keep, constant = data$constant, latent_unit = unit,
+    model = list(latent = root, kernel = kernel, y = stand_in, noise = matrix(0, 0L, 0L), bernoulli = FALSE, offset = numeric(), prior = FALSE),
+    call = call, convergence = list(converged = TRUE, iterations = 0L)
+  )
+}
+
+#' Number of latent dimensions from a similarity matrix
+#'
+#' How much is lost when a similarity matrix is replaced by one of `q` dimensions and noise, as a Kullback-Leibler divergence.
+#'
+#' @details
+#' Principal components, kernel principal components and classical scaling all minimise
+#' \eqn{\mathrm{KL}\{N(0, S) \| N(0, XX' + \sigma^2 I)\}}{KL(N(0, S) || N(0, XX' + sigma^2 I))} over \eqn{X} and \eqn{\sigma^2}{sigma^2}, each with its
+#' own \eqn{S}. At the minimum the \eqn{q} largest eigenvalues are kept, \eqn{\sigma^2}{sigma^2} is the mean of the others, and
+#' \deqn{\mathrm{KL}(q) = \frac{N - q}{2}\Big(\log\overline{\lambda_{>q}} - \overline{\log\lambda_{>q}}\Big).}{KL(q) = (N - q) / 2 (log mean(lambda_>q) -
+#'   mean(log lambda_>q)).}
+#' With `reverse = TRUE` the laws change places and the precision matrix has the low-dimensional form,
+#' \eqn{K^{-1} = XX' + \sigma^{-2}I}{K^-1 = XX' + I / sigma^2}: then the `q` smallest eigenvalues are kept (minor components) and the formula holds for
+#' their inverses.
+#' \eqn{S} has to be positive definite. \eqn{YY'/D} is not when \eqn{D < N}: eigenvalues of zero are then left out, with a warning, or lifted by
+#' `ridge`.
+#'
+#' @param s A symmetric matrix of similarities: \eqn{YY'/D}, a centred kernel matrix, or \eqn{-\frac12 J D^2 J}{-J D2 J / 2} of distances.
+#' @param q Numbers of dimensions to look at.
+#' @param reverse Whether to take the reversed divergence.
+#' @param ridge Added to all eigenvalues, as a share of their mean.
+#' @return A data frame with the columns `q`, `kl`, `noise` (\eqn{\sigma^2}{sigma^2}) and `share`, the part of the trace in the eigenvalues kept.
+#' @references
+#' Lawrence (2005). Probabilistic non-linear principal component analysis with Gaussian process latent variable models. *Journal of Machine
+#' Learning Research* 6, 1783--1816, Section 2.6.
+#' @family latent variable models
+#' @export
+#' @examples
+#' y <- scale(iris[1:20, 1:4], scale = FALSE)
+#' gplvm_dim_kl(tcrossprod(y) / 4, q = 1:3, ridge = 0.01)
+#' gplvm_dim_kl(kernel_matrix(se(lengthscale = 2), y), q = 1:5)
+gplvm_dim_kl <- function(s, q = 1:10, reverse = FALSE, ridge = 0) {
+  s <- check_symmetric(s, min_size = 2L)
+  q <- check_vector(q, lower = 0)
+  if (any(q != round(q))) abort_input("`q` must be whole numbers.", "q")
+  reverse <- check_flag(reverse)
+  ridge <- check_number(ridge, lower = 0)
+  top <- max(abs(s))
+  if (top == 0) abort_input("`s` must not be zero everywhere.", "s")
+  lambda <- eigen(s / top, symmetric = TRUE, only.values = TRUE)$values
+  tol <- 1e-10 * max(abs(lambda))
+  if (min(lambda) < -1e-6 * max(lambda)) {
+    abort_input(sprintf("`s` must be positive definite, but it has the eigenvalue %s. Use another similarity.", format(min(lambda) * top, digits = 4L)), "s")
+  }
+  lambda <- lambda + ridge * mean(lambda)
+  if (any(lambda <= tol)) {
+    warn_input(sprintf("`s` is singular: %d of its %d eigenvalues are zero and left out. Use `ridge` to keep them.", sum(lambda <= tol), length(lambda)), "s")
+    lambda <- lambda[lambda > tol]
+  }
+  n <- length(lambda)
+  if (any(q >= n)) {
+    usable <- q[q < n]
+    if (length(usable) == 0L) abort_input(sprintf("`q` must be less than %d, the number of positive eigenvalues.", n), "q")
+    q <- usable
+  }
+  if (reverse) lambda <- rev(lambda)
+  parts <- lapply(q, function(k) {
+    left <- lambda[(k + 1):n]
+    inverted <- if (reverse) 1 / left else left
+    average <- mean(inverted)
+    c(kl = max(0, (n - k) / 2 * (log(average) - mean(log(inverted)))), noise = top * if (reverse) 1 / average else average,
+      share = sum(lambda[seq_len(k)]) / sum(lambda))
+  })
+  data.frame(q = as.integer(q), do.call(rbind, parts))
+}

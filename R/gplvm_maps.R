@@ -1,0 +1,344 @@
+# What all maps have in common, and the maps that latent variable models are compared with.
+
+check_dims <- function(dims, q) {
+  dims <- check_vector(dims, "dims", lower = 1)
+  if (any(dims != round(dims)) || anyDuplicated(dims) || length(dims) > 2L) abort_input("`dims` must be one or two different whole numbers.", "dims")
+  if (q == 1L) return(1L)
+  if (any(dims > q)) abort_input(sprintf("`dims` must be at most %d, the number of dimensions of the map.", q), "dims")
+  as.integer(dims)
+}
+
+label_colours <- c("#2166ac", "#b2182b", "#1b7837", "#762a83", "#e08214", "#35978f", "#c51b7d", "#4d4d4d", "#bf812d", "#4393c3")
+
+draw_embedding <- function(latent, labels, dims, user, background = NULL) {
+  n <- nrow(latent)
+  groups <- if (!is.null(labels)) check_row_labels(labels, n)
+  colour <- if (is.null(groups)) "#2166ac" else label_colours[(as.integer(groups) - 1L) %% length(label_colours) + 1L]
+  a <- if (length(dims) == 2L) latent[, dims[1L]] else seq_len(n)
+  b <- latent[, dims[length(dims)]]
+  names <- colnames(latent)[dims]
+  if (is.null(background)) {
+    draw(graphics::plot, a, b, xlab = if (length(dims) == 2L) names[1L] else "row", ylab = names[length(names)], col = colour, pch = 19,
+         cex = 0.8, user = user)
+  } else {
+    draw(graphics::image, background[[1L]], background[[2L]], background[[3L]], col = grDevices::grey.colors(64L, 0.35, 1), xlab = names[1L],
+         ylab = names[2L], user = user)
+    graphics::points(a, b, col = colour, pch = 19, cex = 0.8)
+  }
+  if (!is.null(groups) && nlevels(groups) <= 20L) {
+    graphics::legend("topright", levels(groups), col = label_colours[(seq_len(nlevels(groups)) - 1L) %% length(label_colours) + 1L], pch = 19,
+                     bty = "n", cex = 0.8)
+  }
+}
+
+check_row_labels <- function(labels, n, arg = "labels") {
+  usable <- (is.factor(labels) || is.character(labels) || is.logical(labels) || is_plain_numeric(labels)) && is.null(dim(labels))
+  if (!usable || length(labels) != n) {
+    fail_input(arg, paste("a vector with one class per row, of length", n), if (usable) paste("one of length", length(labels)) else describe(labels))
+  }
+  if (anyNA(labels)) abort_input(sprintf("`%s` must have no missing values, but element %d is NA.", arg, which(is.na(labels))[1L]), arg)
+  droplevels(as.factor(labels))
+}
+
+#' Maps of data: common methods
+#'
+#' Printing, drawing and tabulating the maps of [gplvm()], [dppca()], [isomap()], [gtm()] and [kernel_pca()].
+#'
+#' @param x,object A fit that holds a map.
+#' @param labels Classes of the rows, for colours.
+#' @param dims The two dimensions to draw.
+#' @param newdata Rows of data, with the columns of the training data.
+#' @param ... Passed on to [graphics::plot()].
+#' @return `plot()` returns `NULL`, invisibly; `tidy()` a data frame with the columns `row` and one per dimension; `project()` the positions of new
+#'   rows: for [kernel_pca()] the projection onto the components, for [gtm()] the mean of the grid under the posterior.
+#' @family latent variable models
+#' @name granary_embedding
+#' @examples
+#' fit <- isomap(scale(iris[1:100, 1:4]), k = 10)
+#' plot(fit, labels = iris$Species[1:100])
+#' head(tidy(fit))
+#' project(kernel_pca(iris[1:100, 1:4]), iris[101:103, 1:4])
+#' project(gtm(iris[1:100, 1:4]), iris[101:103, 1:4])
+NULL
+
+#' @rdname granary_embedding
+#' @export
+plot.granary_embedding <- function(x, labels = NULL, dims = 1:2, ...) {
+  draw_embedding(x$latent, labels, check_dims(dims, ncol(x$latent)), list(...))
+  invisible()
+}
+
+#' @rdname granary_embedding
+#' @export
+tidy.granary_embedding <- function(x, ...) {
+  rows <- rownames(x$latent)
+  data.frame(row = if (is.null(rows)) seq_len(nrow(x$latent)) else rows, x$latent, row.names = NULL, stringsAsFactors = FALSE)
+}
+
+#' @rdname granary_embedding
+#' @usage \method{autoplot}{granary_embedding}(object, labels = NULL, dims = 1:2, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_embedding <- function(object, labels = NULL, dims = 1:2, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  dims <- check_dims(dims, ncol(object$latent))
+  groups <- if (!is.null(labels)) check_row_labels(labels, nrow(object$latent))
+  table <- data.frame(a = if (length(dims) == 2L) object$latent[, dims[1L]] else seq_len(nrow(object$latent)), b = object$latent[, dims[length(dims)]])
+  names <- colnames(object$latent)[dims]
+  if (!is.null(groups)) table$label <- groups
+  mapping <- if (is.null(groups)) ggplot2::aes(x = .data$a, y = .data$b) else ggplot2::aes(x = .data$a, y = .data$b, colour = .data$label)
+  ggplot2::ggplot(table, mapping) + ggplot2::geom_point() +
+    ggplot2::labs(x = if (length(dims) == 2L) names[1L] else "row", y = names[length(names)], colour = NULL)
+}
+
+new_embedding <- function(class, latent, x, ..., call, convergence = list(converged = TRUE, iterations = 0L)) {
+  dimnames(latent) <- list(rownames(x), paste0("dim", seq_len(ncol(latent))))
+  new_fit(c(class, "embedding"), latent = latent, x = x, ..., q = ncol(latent), call = call, convergence = convergence)
+}
+
+check_map_dimension <- function(q, most) {
+  q <- check_count(q, "q")
+  if (q > most) abort_input(sprintf("`q` must be at most %d for these data, but it is %d.", most, q), "q")
+  q
+}
+
+#' Isomap
+#'
+#' A map whose distances are those along a graph of nearest neighbours: unfolds manifolds that are bent but not torn.
+#'
+#' @details
+#' Each row is joined with its `k` nearest rows, both ways; the shortest paths in this graph stand for distances along the manifold, and classical
+#' scaling of them gives the map. Where the graph falls apart `k` is raised until it does not, with a warning. Missing cells are allowed: distances
+#' then use the cells two rows share.
+#'
+#' **Which method when:** `isomap()` for noise-free curved sheets, as a start of [gplvm()] or by itself; it has no mapping back to the data and one
+#' short cut through noise spoils it, so compare several `k`.
+#'
+#' @param x Data, one row per case, with `NA` for missing cells.
+#' @param q Number of dimensions of the map.
+#' @param k Number of neighbours.
+#' @param threads Number of threads; see `options(granary.threads)`.
+#' @return An object of class `granary_isomap` with the map `latent`, the geodesic `distance` matrix, the `eigenvalues`, the number of
+#'   `neighbours` used and `residual_variance`, one minus the squared correlation of distances in the map with geodesics.
+#' @references
+#' Tenenbaum, de Silva and Langford (2000). A global geometric framework for nonlinear dimensionality reduction. *Science* 290, 2319--2323.
+#' @family latent variable models
+#' @export
+#' @examples
+#' set.seed(1)
+#' roll <- sim_swiss_roll(400)
+#' fit <- isomap(roll$x, k = 5)
+#' fit
+#' cor(fit$latent[, 1], roll$t, method = "spearman")
+isomap <- function(x, q = 2, k = 7, threads = NULL) {
+  call <- match.call()
+  x <- check_matrix(x, min_rows = 2L, allow_na = TRUE)
+  if (any(rowSums(!is.na(x)) == 0)) {
+    abort_input(sprintf("Every row of `x` must have a value, but in row %d all are missing.", which(rowSums(!is.na(x)) == 0)[1L]), "x")
+  }
+  k <- check_count(k)
+  q <- check_map_dimension(q, nrow(x) - 1L)
+  size <- max(abs(x), na.rm = TRUE)
+  if (size == 0) size <- 1
+  raw <- core_call(core_isomap(unname(x) / size, q, min(k, nrow(x) - 1L), thread_count(threads), progress_bar("isomap")))
+  if (raw$neighbours > k) {
+    warn_input(sprintf("The graph of %s falls apart; %d were used.", counted(k, "neighbour", "neighbours"), raw$neighbours), "k")
+  }
+  new_embedding("isomap", raw$latent * size, x, eigenvalues = as.double(raw$values) * size^2, distance = raw$distance * size,
+                neighbours = raw$neighbours, residual_variance = raw$residual, call = call)
+}
+
+#' Kernel principal component analysis
+#'
+#' Principal components of the rows in the feature space of a kernel: a map from similarities alone.
+#'
+#' @details
+#' With \eqn{K} the kernel matrix of the rows and \eqn{J} the centring matrix, the map is \eqn{U\Lambda^{1/2}}{U Lambda^(1/2)} of the leading
+#' eigenpairs of \eqn{JKJ}. It is the closed form of [dppca()] with \eqn{JKJ} in the place of \eqn{YY'/D}, but no likelihood. A new row \eqn{y} is
+#' projected by its centred kernel values.
+#'
+#' **Which method when:** for data that are known by a kernel (strings, graphs, counts) or as a quick non-linear map; it has no mapping back to
+#' the data and its result hangs on the width of the kernel.
+#'
+#' @param x Data, one row per case.
+#' @param q Number of dimensions of the map.
+#' @param kernel A kernel between rows of data (see [kernels]) or its name; `NULL` for `se()` with the median distance as lengthscale.
+#' @return An object of class `granary_kernel_pca` with the map `latent`, the `eigenvalues` and the `kernel`.
+#' @references
+#' Schoelkopf, Smola and Mueller (1998). Nonlinear component analysis as a kernel eigenvalue problem. *Neural Computation* 10, 1299--1319.
+#' @family latent variable models
+#' @export
+#' @examples
+#' fit <- kernel_pca(scale(iris[, 1:4]), kernel = se(lengthscale = 2))
+#' fit
+#' plot(fit, labels = iris$Species)
+kernel_pca <- function(x, q = 2, kernel = NULL) {
+  call <- match.call()
+  x <- check_matrix(x, min_rows = 2L)
+  q <- check_map_dimension(q, nrow(x) - 1L)
+  if (is.null(kernel)) {
+    some <- x[unique(round(seq(1, nrow(x), length.out = min(nrow(x), 500L)))), , drop = FALSE]
+    apart <- stats::dist(some)
+    width <- stats::median(apart[apart > 0])
+    if (is.na(width)) abort_input("`x` must have rows that differ, but all are equal.", "x")
+    kernel <- se(lengthscale = width)
+  }
+  kernel <- prepare_kernel(kernel, ncol(x))
+  k <- unname(kernel_matrix(kernel, unname(x)))
+  raw <- core_call(core_similarity_map(k, q, TRUE))
+  if (raw$values[1L] <= 1e-12 * max(abs(k))) abort_input("The kernel sees no difference between the rows of `x`.", "kernel")
+  if (any(raw$values <= 0)) warn_input("Some eigenvalues are not positive: their dimensions are zero.", "q")
+  new_embedding("kernel_pca", raw$latent, x, eigenvalues = as.double(raw$values), kernel = kernel, row_means = rowMeans(k), call = call)
+}
+
+#' @rdname granary_embedding
+#' @export
+project.granary_kernel_pca <- function(object, newdata, ...) {
+  if (missing(newdata)) fail_missing("newdata")
+  newdata <- map_newdata(object, newdata)
+  cross <- kernel_matrix(object$kernel, unname(newdata), unname(object$x))
+  centred <- sweep(cross, 2L, object$row_means) - rowMeans(cross) + mean(object$row_means)
+  positive <- pmax(object$eigenvalues, 0)
+  out <- sweep(centred %*% object$latent, 2L, ifelse(positive > 0, 1 / positive, 0), "*")
+  dimnames(out) <- list(rownames(newdata), colnames(object$latent))
+  out
+}
+
+map_newdata <- function(object, newdata) {
+  newdata <- check_matrix(newdata, "newdata")
+  labels <- colnames(object$x)
+  if (!is.null(labels) && all(labels %in% colnames(newdata))) newdata <- newdata[, labels, drop = FALSE]
+  if (ncol(newdata) != ncol(object$x)) {
+    abort_input(sprintf("`newdata` must have the %d columns of the training data, but it has %d.", ncol(object$x), ncol(newdata)), "newdata")
+  }
+  newdata
+}
+
+#' Generative topographic mapping
+#'
+#' A grid of normal laws, bent smoothly into the data by EM: a probabilistic self-organising map.
+#'
+#' @details
+#' \deqn{p(y) = \frac1K\sum_k N(y | W'\phi(z_k), \beta^{-1}I)}{p(y) = 1/K sum_k N(y | W' phi(z_k), I / beta)} with \eqn{z_k} on a grid of
+#' `grid` points along each of `q` sides and \eqn{\phi}{phi} normal bumps on a coarser grid of `basis` points along each side, and a constant.
+#' EM starts from the plane of the leading principal components and never lowers the penalised likelihood. A row's place is the mean of the grid
+#' under its posterior. \eqn{O(KND)} per step.
+#'
+#' **Which method when:** for many rows and one or two dimensions; the map shows the grid, and its flexibility is set by `basis` and `width` rather
+#' than learnt. [gplvm()] learns it, at a higher cost.
+#'
+#' @param x Data, one row per case.
+#' @param q Number of dimensions of the map.
+#' @param grid Points along each side of the latent grid.
+#' @param basis Bumps along each side.
+#' @param width Width of a bump in units of their spacing.
+#' @param penalty Precision of the normal prior on \eqn{W}, for data divided by the root of their mean variance.
+#' @param scale Whether to divide columns by their standard deviations.
+#' @param max_iter Largest number of EM steps.
+#' @param tol Relative change of the log-likelihood at which to stop.
+#' @return An object of class `granary_gtm` with the map `latent`, the `grid`, the `centres` in data space, the `noise` variance and
+#'   `log_likelihood`.
+#' @references
+#' Bishop, Svensen and Williams (1998). GTM: the generative topographic mapping. *Neural Computation* 10, 215--234.
+#' @family latent variable models
+#' @export
+#' @examples
+#' fit <- gtm(iris[, 1:4], grid = 10)
+#' fit
+#' plot(fit, labels = iris$Species)
+#' logLik(fit)
+gtm <- function(x, q = 2, grid = 15, basis = 4, width = 1, penalty = 1e-3, scale = FALSE, max_iter = 500, tol = 1e-6) {
+  call <- match.call()
+  data <- latent_data(x, center = TRUE, scale = check_flag(scale), allow_na = FALSE)
+  q <- check_map_dimension(q, min(dim(data$y), 6L))
+  grid <- check_count(grid, lower = 2)
+  basis <- check_count(basis, lower = 2, upper = grid)
+  width <- check_number(width, lower = 0, strict_lower = TRUE)
+  penalty <- check_number(penalty, lower = 0)
+  max_iter <- check_count(max_iter)
+  tol <- check_number(tol, lower = 0, strict_lower = TRUE)
+  if (grid^q > 1e5) abort_input(sprintf("The grid of %d^%d points is too large. Use a smaller `grid` or `q`.", grid, q), "grid")
+  raw <- core_call(core_gtm(data$filled, q, grid, basis, width, penalty, max_iter, tol, progress_bar("generative topographic mapping")))
+  fit <- new_embedding("gtm", raw$latent, data$x, grid = raw$grid, centres = gtm_centres(raw$centres, data), noise = raw$noise * data$unit^2,
+                       log_likelihood = raw$log_likelihood - data$jacobian, trace = as.double(raw$trace), keep = data$keep, centre = data$centre,
+                       scale = data$scale, unit = data$unit, jacobian = data$jacobian / nrow(data$x), parameters = basis^q * sum(data$keep) + 1L,
+                       raw_centres = raw$centres, raw_noise = raw$noise, call = call, convergence = raw$convergence)
+  check_convergence(fit)
+  fit
+}
+
+gtm_centres <- function(centres, data) {
+  out <- matrix(rep(data$centre, each = nrow(centres)), nrow(centres), dimnames = list(NULL, colnames(data$x)))
+  out[, data$keep] <- out[, data$keep] + sweep(centres, 2L, data$scale[data$keep] * data$unit, "*")
+  out
+}
+
+#' @rdname granary_embedding
+#' @export
+project.granary_gtm <- function(object, newdata, ...) {
+  if (missing(newdata)) fail_missing("newdata")
+  newdata <- map_newdata(object, newdata)
+  y <- sweep(sweep(newdata[, object$keep, drop = FALSE], 2L, object$centre[object$keep]), 2L, object$scale[object$keep] * object$unit, "/")
+  out <- core_call(core_gtm_place(unname(y), object$grid, object$raw_centres, object$raw_noise))$latent
+  dimnames(out) <- list(rownames(newdata), colnames(object$latent))
+  out
+}
+
+#' @rdname granary_embedding
+#' @importFrom stats logLik
+#' @export
+logLik.granary_gtm <- function(object, ...) {
+  structure(object$log_likelihood, df = object$parameters, nobs = nrow(object$latent), class = "logLik")
+}
+
+#' Nearest-neighbour errors of a map
+#'
+#' How many rows have a nearest neighbour of another class on the map: the quality of a visualisation in the paper on latent variable models.
+#'
+#' @param x A map: a fit of [gplvm()] and its relatives, or a matrix of positions.
+#' @param labels Classes of the rows.
+#' @return The number of rows whose nearest other row has a different label. Of equally near rows the first counts.
+#' @family latent variable models
+#' @export
+#' @examples
+#' nn_error(prcomp(iris[, 1:4], scale. = TRUE)$x[, 1:2], iris$Species)
+nn_error <- function(x, labels) {
+  if (missing(x)) fail_missing("x")
+  if (missing(labels)) fail_missing("labels")
+  x <- if (inherits(x, "granary_embedding")) x$latent else check_inputs(x)
+  if (nrow(x) < 2L) abort_input("`x` must have at least two rows to have neighbours.", "x")
+  labels <- check_row_labels(labels, nrow(x))
+  x <- x / max(abs(x), .Machine$double.xmin)
+  nearest <- vapply(seq_len(nrow(x)), function(i) {
+    away <- colSums((t(x) - x[i, ])^2)
+    away[i] <- Inf
+    which.min(away)
+  }, 0L)
+  sum(labels[nearest] != labels)
+}
+
+#' Points on a Swiss roll
+#'
+#' A rectangle rolled up in three dimensions, which principal components cannot unroll.
+#'
+#' @details \eqn{t = 1.5\pi(1 + 2u)}{t = 1.5 pi (1 + 2 u)} and \eqn{h = 21v} for uniform \eqn{u, v}, at
+#'   \eqn{(t\cos t, h, t\sin t)}{(t cos t, h, t sin t)}.
+#' @param n Number of points.
+#' @param noise Standard deviation of normal noise.
+#' @return A list with the points `x`, the position `t` along the roll and the `height`.
+#' @references
+#' Tenenbaum, de Silva and Langford (2000). A global geometric framework for nonlinear dimensionality reduction. *Science* 290, 2319--2323.
+#' @family latent variable models
+#' @export
+#' @examples
+#' set.seed(1)
+#' roll <- sim_swiss_roll(300)
+#' plot(roll$x[, 1], roll$x[, 3], col = hcl.colors(300)[rank(roll$t)], pch = 19)
+sim_swiss_roll <- function(n = 1000, noise = 0) {
+  n <- check_count(n, upper = 1e8)
+  noise <- check_number(noise, lower = 0)
+  t <- 1.5 * pi * (1 + 2 * stats::runif(n))
+  height <- 21 * stats::runif(n)
+  x <- cbind(x = t * cos(t), y = height, z = t * sin(t))
+  if (noise > 0) x <- x + stats::rnorm(length(x), sd = noise)
+  list(x = x, t = t, height = height)
+}

@@ -1,0 +1,91 @@
+# Lawrence (JMLR 6, 2005). The oil flow, digit and image data are not part of the package; the Swiss roll is generated, with N and the scaling of the
+# data our own, as the paper does not state them. The rows on iris are ours: known values of the closed form, and maps compared as in Table 2.
+
+iris_data <- as.matrix(iris[, 1:4])
+species <- iris$Species
+
+# Section 2.3: dual probabilistic PCA.
+closed <- dppca(iris_data)
+claim("Iris, q = 2: beta of dual PCA (computed independently)", 38.93547, closed$beta, 1e-4)
+claim("Iris, q = 2: log-likelihood of dual PCA (computed independently)", 218.0389, closed$log_likelihood, 1e-3)
+set.seed(1)
+climbed <- suppressWarnings(gplvm(iris_data, kernel = linear(1, fixed = "variance") + white(0.1), prior = FALSE, init = "random", tol = 1e-10, threads = 1))
+claim("Section 2.3: gradient ascent with a linear kernel ends at the closed form", closed$log_likelihood, climbed$log_likelihood, 0.01)
+
+# Section 7.2.3: the Swiss roll.
+set.seed(1)
+roll <- sim_swiss_roll(if (extended) 1000 else 400)
+rolled <- suppressWarnings(gplvm(roll$x, init = c("pca", "isomap"), neighbours = 5, scale = TRUE, max_iter = if (extended) 500 else 60, threads = 1))
+found <- rolled$starts$log_likelihood
+claim("Swiss roll: the Isomap start has the higher likelihood", TRUE, found[2] > found[1], 0,
+      sprintf("PCA %.0f, Isomap %.0f after the same number of steps", found[1], found[2]))
+claim("Swiss roll: log-likelihood from Isomap", -45.19, NA, 0, "the paper states neither N nor the scaling of the data")
+claim("Swiss roll: log-likelihood from PCA", -534.0, NA, 0, "the paper states neither N nor the scaling of the data")
+claim("Swiss roll: the map from Isomap recovers the position along the sheet", TRUE,
+      max(abs(cor(rolled$latent, roll$t, method = "spearman"))) > 0.95, 0,
+      sprintf("rank correlation %.3f", max(abs(cor(rolled$latent, roll$t, method = "spearman")))))
+from_pca <- suppressWarnings(gplvm(roll$x, init = "pca", scale = TRUE, max_iter = 60, threads = 1))
+claim("Swiss roll: the map from PCA does not", TRUE, max(abs(cor(from_pca$latent, roll$t, method = "spearman"))) < 0.9, 0,
+      sprintf("rank correlation %.3f", max(abs(cor(from_pca$latent, roll$t, method = "spearman")))))
+
+# Table 2's comparison on iris, standardised.
+x <- scale(iris_data)
+pc <- prcomp(x)$x[, 1:2]
+full <- suppressWarnings(gplvm(x, init = pc, threads = 1))
+errors <- c(PCA = nn_error(pc, species), "GP-LVM" = nn_error(full, species), GTM = nn_error(suppressWarnings(gtm(x)), species),
+            "kernel PCA" = nn_error(kernel_pca(x), species), Isomap = nn_error(suppressWarnings(isomap(x)), species))
+listed <- paste(names(errors), errors, sep = " ", collapse = ", ")
+claim("Iris: nearest-neighbour errors of PCA (reference run)", 18, errors[["PCA"]], 0)
+claim("Iris: nearest-neighbour errors of the GP-LVM from principal components (reference run, other optimiser)", 5, errors[["GP-LVM"]], 0,
+      paste("a local maximum among many; all:", listed))
+claim("Iris: the GP-LVM makes fewer errors than PCA", TRUE, errors[["GP-LVM"]] < errors[["PCA"]], 0)
+claim("Iris: log-likelihood from principal components, about 355 with its prior after 400 steps (reference run)", 355, full$log_likelihood, 30,
+      "ours is without the prior, whose supremum over the free scale of the map is the same")
+sparse <- gplvm(x, method = "sparse", active = 100, threads = 1)
+claim("Section 7.2.1: the sparse algorithm reaches a lower likelihood than the full one", TRUE, sparse$log_likelihood < full$log_likelihood, 0,
+      sprintf("sparse %.0f (d = 100, T = 15), full %.0f; errors %d and %d", sparse$log_likelihood, full$log_likelihood, nn_error(sparse, species),
+              errors[["GP-LVM"]]))
+
+# Section 7.3: missing pixels. Binary rows from a one-dimensional family stand in for the digits.
+set.seed(2)
+shapes <- function(n) {
+  t <- runif(n, -1, 1)
+  centre <- outer(t, rep(1, 64))
+  cell <- expand.grid(seq(-1, 1, length.out = 8), seq(-1, 1, length.out = 8))
+  band <- abs(outer(rep(1, n), cell[, 1]) - centre * outer(rep(1, n), cell[, 2])) < 0.3
+  1 * xor(band, matrix(runif(64 * n) < 0.03, n))
+}
+train <- shapes(if (extended) 300 else 80)
+test <- shapes(if (extended) 100 else 40)
+hidden <- matrix(runif(length(test)) < 0.2, nrow(test))
+holes <- replace(test, hidden, NA)
+rate <- function(noise) {
+  fit <- suppressWarnings(gplvm(train, noise = noise, method = "sparse", active = 60, n_rounds = 5, threads = 1))
+  mean((impute(fit, holes, threads = 1)[hidden] > 0.5) != test[hidden])
+}
+bernoulli <- rate("bernoulli")
+gaussian <- rate("gaussian")
+blank <- mean(test[hidden] != 0)
+claim("Table 5, on simulated images: both fill in better than blank pixels", TRUE, bernoulli < blank && gaussian < blank, 0,
+      sprintf("errors: Bernoulli %.3f, Gaussian %.3f, blank %.3f", bernoulli, gaussian, blank))
+claim("Table 5, on simulated images: Bernoulli noise is better than Gaussian", TRUE, bernoulli < gaussian, 0)
+
+outside <- "needs the data, which are not part of the package"
+claim("Table 2, oil flow, 100 points: errors of PCA", 20, NA, 0, outside)
+claim("Table 2, oil flow, 100 points: errors of the GP-LVM", 4, NA, 0, outside)
+claim("Table 2, oil flow, 100 points: errors of non-metric scaling", 13, NA, 0, outside)
+claim("Table 2, oil flow, 100 points: errors of the Sammon map", 6, NA, 0, outside)
+claim("Table 2, oil flow, 100 points: errors of the GTM", 7, NA, 0, outside)
+claim("Table 2, oil flow, 100 points: errors of kernel PCA", 13, NA, 0, outside)
+claim("Table 3, oil flow, 1000 points: errors of PCA", 162, NA, 0, outside)
+claim("Table 3, oil flow, 1000 points: errors of the sparse GP-LVM, RBF", 24, NA, 0, outside)
+claim("Table 3, oil flow, 1000 points: errors of the full GP-LVM, RBF", 1, NA, 0, outside)
+claim("Table 3, oil flow, 1000 points: errors of the sparse GP-LVM, MLP", 14, NA, 0, outside)
+claim("Table 3, oil flow, 1000 points: errors of the GTM", 11, NA, 0, outside)
+claim("Table 4, USPS digits 0 to 4: errors of PCA", 780, NA, 0, outside)
+claim("Table 4, USPS digits 0 to 4: errors of the sparse GP-LVM, RBF", 208, NA, 0, outside)
+claim("Table 4, USPS digits 0 to 4: errors of the sparse GP-LVM, MLP", 202, NA, 0, outside)
+claim("Table 4, USPS digits 0 to 4: errors of the GTM", 158, NA, 0, outside)
+claim("Table 5, binary twos: pixel errors in percent, Bernoulli noise", 23.5, NA, 0, outside)
+claim("Table 5, binary twos: pixel errors in percent, Gaussian noise", 35.9, NA, 0, outside)
+claim("Table 5, binary twos: pixel errors in percent, blank", 51.5, NA, 0, outside)

@@ -1,0 +1,57 @@
+// Gaussian process latent variable model: a map of N rows in q dimensions.
+//
+//   maximise  L(X, theta) - 1/2 sum_nk x_nk^2      (gplvm_likelihood.h; the last term is the prior x_n ~ N(0, I))
+//
+// Lawrence, Probabilistic non-linear principal component analysis with Gaussian process latent variable models, JMLR 6 (2005).
+//
+//   gplvm_full     over all X and theta at once, by L-BFGS in the place of the paper's scaled conjugate gradients; theta as logarithms
+//                  in the place of log(1 + exp). O(N^3) per step
+//   gplvm_sparse   Algorithm 1: an active set I of d rows by the informative vector machine; L of (Y_I, X_I) in theta and X_I; a new active
+//                  set; the other rows one by one where log p(y_j | x_j, I) is largest. O(N d^2) per round. Two departures: once active
+//                  rows have moved, the others are placed before a set is chosen anew; and a round that lowers the objective is taken back
+//                  and the next one makes half as many steps, as few rows with positions of their own overfit and lose the others
+//
+// Binary columns (bernoulli): sites by assumed density filtering, gradients with the sites fixed, in rounds. The likelihood then is the
+// product of the normalisers met while filtering. Whatever the method, the best round is returned.
+#pragma once
+
+#include <vector>
+
+#include "core/convergence.h"
+#include "gplvm_likelihood.h"
+#include "gplvm_posterior.h"
+
+namespace granary::process {
+
+struct GplvmOptions {
+  OutputNoise noise = OutputNoise::gaussian;
+  VectorXd offset;         // of binary columns
+  double nugget = 1e-6;    // floor under the noise, in units of the targets' variance
+  bool prior = true;
+  int max_iter = 1000;     // L-BFGS steps; of each round where there are rounds
+  double tol = 1e-7;       // relative change of the objective, five times in a row
+  int threads = 1;
+  // Rounds: gplvm_sparse and binary columns.
+  int rounds = 15;           // T
+  Index active = 100;        // d
+  bool move_active = true;   // optimise X_I too, not theta alone
+  int max_iter_point = 100;  // L-BFGS steps for a row outside the active set
+};
+
+struct GplvmResult {
+  MatrixXd latent;            // X
+  VectorXd parameters;        // log theta
+  double log_likelihood = 0;  // L, without the prior
+  double objective = 0;       // with it
+  VectorXd trace;             // objective after each round, or at each evaluation that improved on the last
+  std::vector<Index> active;  // all rows for gplvm_full
+  NoisyTargets targets;       // of the active rows: sites for binary columns
+  Convergence convergence;
+};
+
+GplvmResult gplvm_full(const NoisyTargets& targets, ConstMatrixRef start, const Kernel& kernel, const GplvmOptions& options,
+                       Monitor& monitor);
+GplvmResult gplvm_sparse(const NoisyTargets& targets, ConstMatrixRef start, const Kernel& kernel, const GplvmOptions& options,
+                         Monitor& monitor);
+
+}  // namespace granary::process
