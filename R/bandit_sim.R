@@ -53,6 +53,7 @@ simulate.granary_bandit <- function(object, nsim = 1, seed = NULL, f = NULL, n_r
   n_rounds <- check_count(n_rounds, upper = 1e6)
   max_choices <- check_count(max_choices, upper = 1e6)
   delay <- check_count(delay, lower = 0)
+  threads <- if (has_user_code(object$kernel)) 1L else thread_count(threads)
   n <- nrow(object$candidates)
   if (is.function(f)) f <- f(object$candidates)
   f <- if (is.null(f)) {
@@ -65,7 +66,7 @@ simulate.granary_bandit <- function(object, nsim = 1, seed = NULL, f = NULL, n_r
   if (ncol(f) > 1L && ncol(f) != nsim) abort_input(sprintf("`f` must have one column, or one per run (%d), but it has %d.", nsim, ncol(f)), "f")
   most <- min(max_choices, as.double(n_rounds) * object$batch_size)
   found <- core_call(core_bandit_simulate(object$kernel, object$candidates, unname(f), object$noise_var, object$prior_mean, object$lazy,
-                                          bandit_settings(object, most), delay, n_rounds, most, nsim, core_seed(), thread_count(threads),
+                                          bandit_settings(object, most), delay, n_rounds, most, nsim, core_seed(), threads,
                                           progress_bar("runs")))
   steps <- seq_len(nrow(found$regret))
   average <- apply(found$regret, 2L, cumsum) / steps

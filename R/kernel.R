@@ -269,6 +269,20 @@ prepare_kernel <- function(kernel, d, arg = "kernel") {
   kernel
 }
 
+# The parts of a kernel that are no sums or products, in order; and the kernel with each of them replaced.
+kernel_leaves <- function(kernel) {
+  if (is.null(kernel$children)) list(kernel) else unlist(lapply(kernel$children, kernel_leaves), recursive = FALSE)
+}
+
+map_leaves <- function(kernel, fun) {
+  if (is.null(kernel$children)) return(fun(kernel))
+  kernel$children <- lapply(kernel$children, map_leaves, fun)
+  kernel
+}
+
+# Whether R has to be called for its values, which only one thread may do.
+has_user_code <- function(kernel) any(vapply(kernel_leaves(kernel), function(leaf) identical(leaf$type, "user"), NA))
+
 # The kernel with its free parameters replaced, from their logarithms in the order of coef().
 set_kernel_parameters <- function(kernel, log_parameters) {
   position <- 0L
@@ -347,9 +361,8 @@ format.granary_kernel <- function(x, ...) {
 #' @export
 print.granary_kernel <- function(x, ...) {
   cli::cat_line("kernel: ", format(x))
-  leaves <- function(k) if (is.null(k$children)) list(k) else unlist(lapply(k$children, leaves), recursive = FALSE)
   show <- function(values) paste(format(values, digits = 4L, trim = TRUE), collapse = " ")
-  for (k in leaves(x)) {
+  for (k in kernel_leaves(x)) {
     if (k$type == "bias" && !k$learn[1L]) next
     held <- function(text, learnt) if (learnt) text else paste(text, "(fixed)")
     scales <- switch(k$type, linear = "variance", polynomial = , sigmoid = "slope", mlp = "weight, bias", "lengthscale")

@@ -281,7 +281,7 @@ on_bounds <- function(parameters, at) {
 learn_kriging <- function(core, parameters, settings) {
   starts <- kriging_starts(parameters, settings$n_starts)
   if (is.null(settings$optimiser)) {
-    threads <- if (has_r_code(core$kernel)) 1L else thread_count(settings$threads)
+    threads <- if (has_user_code(core$kernel)) 1L else thread_count(settings$threads)
     found <- core_call(core_kriging_learn(core, starts, parameters$lower, parameters$upper, settings$tol, settings$max_iter, threads,
                                           progress_bar("kriging")))
   } else {
@@ -298,8 +298,6 @@ learn_kriging <- function(core, parameters, settings) {
   found$table <- cbind(table, ends)
   found
 }
-
-has_r_code <- function(kernel) any(vapply(kernel_leaves(kernel), function(leaf) identical(leaf$type, "user"), NA))
 
 # What the user's optimiser sees is minus the criterion; where the covariance cannot be factored, a large number.
 own_optimiser <- function(core, starts, parameters, optimiser) {

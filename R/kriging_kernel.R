@@ -2,18 +2,6 @@
 
 radial_types <- c("se", "matern", "rq", "powexp")
 
-map_leaves <- function(kernel, fun) {
-  if (!is.null(kernel$children)) {
-    kernel$children <- lapply(kernel$children, map_leaves, fun)
-    return(kernel)
-  }
-  fun(kernel)
-}
-
-kernel_leaves <- function(kernel) {
-  if (is.null(kernel$children)) list(kernel) else unlist(lapply(kernel$children, kernel_leaves), recursive = FALSE)
-}
-
 leaf_columns <- function(leaf, d) if (length(leaf$columns) > 0L) leaf$columns else seq_len(d)
 
 # The kernel as the model will hold it, in the user's units. Text means a lengthscale for every input.

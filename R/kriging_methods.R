@@ -98,7 +98,7 @@ predict.granary_kriging <- function(object, newdata = NULL, se = FALSE, cov = FA
   cov <- check_flag(cov)
   gradient <- check_flag(gradient)
   threads <- thread_count(threads)
-  if (has_r_code(object$kernel)) threads <- 1L
+  if (has_user_code(object$kernel)) threads <- 1L
   x <- kriging_points(object, newdata)
   if (cov && nrow(x) > 20000L) abort_input("`cov` is for at most 20000 points: its matrix would not fit in memory.", "cov")
   noise <- if (type == "response" && (se || cov)) new_noise(object, nrow(x), noise_var) else check_unused_noise(noise_var, nrow(x))

@@ -139,7 +139,7 @@ kriging_error <- function(object, newdata, y) {
 }
 
 # Corners of the box that is looked at.
-check_box <- function(object, lower, upper) {
+check_domain <- function(object, lower, upper) {
   d <- ncol(object$x)
   lower <- check_vector(lower, "lower", length = d, allow_null = TRUE)
   upper <- check_vector(upper, "upper", length = d, allow_null = TRUE)
@@ -160,7 +160,7 @@ box_points <- function(object, box, points) {
 #' @export
 imse <- function(object, lower = NULL, upper = NULL, method = c("auto", "exact", "sobol"), points = 4096) {
   check_kriging(object)
-  box <- check_box(object, lower, upper)
+  box <- check_domain(object, lower, upper)
   method <- check_choice(method, c("auto", "exact", "sobol"))
   points <- check_count(points, upper = 1e7)
   kernel <- object$core$kernel
@@ -183,10 +183,10 @@ imse <- function(object, lower = NULL, upper = NULL, method = c("auto", "exact",
 #' @export
 kriging_robustness <- function(object, lower = NULL, upper = NULL, points = 1024, threads = NULL) {
   check_kriging(object)
-  box <- check_box(object, lower, upper)
+  box <- check_domain(object, lower, upper)
   points <- check_count(points, upper = 1e7)
   threads <- thread_count(threads)
-  if (has_r_code(object$kernel)) threads <- 1L
+  if (has_user_code(object$kernel)) threads <- 1L
   x <- box_points(object, box, points)
   part <- known_part(object, trend_matrix(object$trend, x))
   weight <- core_call(core_kriging_weights(object$core, to_units(x, object$units), part$f, threads, progress_bar("robustness")))
@@ -269,7 +269,7 @@ loglik_surface <- function(object, parameters = NULL, lower = NULL, upper = NULL
   if (object$s2 == 0) abort_input("The likelihood of constant responses is infinite everywhere.", "object")
   size <- check_count(size, lower = 2, upper = 1000)
   threads <- thread_count(threads)
-  if (has_r_code(object$kernel)) threads <- 1L
+  if (has_user_code(object$kernel)) threads <- 1L
   core <- object$core
   core$kernel <- map_leaves(core$kernel, function(leaf) {  # those that were given can be drawn too
     if (leaf$type %in% c(radial_types, "hamming")) leaf$learn[2L] <- TRUE

@@ -28,16 +28,6 @@ sparse_kernel <- function(kernel, d, ard, noise_var) {
        user = any(vapply(leaves, function(k) identical(k$type, "user"), NA)))
 }
 
-kernel_leaves <- function(kernel) {
-  if (is.null(kernel$children)) list(kernel) else unlist(lapply(kernel$children, kernel_leaves), recursive = FALSE)
-}
-
-map_leaves <- function(kernel, f) {
-  if (is.null(kernel$children)) return(f(kernel))
-  kernel$children <- lapply(kernel$children, map_leaves, f)
-  kernel
-}
-
 # For every free parameter, in the order of coef(): a starting value and bounds from the spread of the data, as logarithms. `stretch` scales
 # the lengthscales.
 kernel_anchors <- function(kernel, x, scale, stretch = 1) {
