@@ -533,6 +533,226 @@ core_kernel_parameters <- function(kernel, dimension) {
     .Call(`_granary_core_kernel_parameters`, kernel, dimension)
 }
 
+core_bandit_suggest <- function(kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress) {
+    .Call(`_granary_core_bandit_suggest`, kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress)
+}
+
+core_bandit_posterior <- function(kernel, x, noise, prior_mean, choices, y) {
+    .Call(`_granary_core_bandit_posterior`, kernel, x, noise, prior_mean, choices, y)
+}
+
+core_bandit_simulate <- function(kernel, x, f, noise, prior_mean, lazy, settings, delay, rounds, most, runs, seed, threads, progress) {
+    .Call(`_granary_core_bandit_simulate`, kernel, x, f, noise, prior_mean, lazy, settings, delay, rounds, most, runs, seed, threads, progress)
+}
+
+core_bandit_greedy <- function(k, noise, size, progress) {
+    .Call(`_granary_core_bandit_greedy`, k, noise, size, progress)
+}
+
+core_bandit_greedy_kernel <- function(kernel, x, noise, size, progress) {
+    .Call(`_granary_core_bandit_greedy_kernel`, kernel, x, noise, size, progress)
+}
+
+core_information_gain <- function(k, noise, a, given) {
+    .Call(`_granary_core_information_gain`, k, noise, a, given)
+}
+
+core_best_information <- function(k, noise, size, progress) {
+    .Call(`_granary_core_best_information`, k, noise, size, progress)
+}
+
+core_bandit_refit <- function(kernel, x, y, noise, reach, progress) {
+    .Call(`_granary_core_bandit_refit`, kernel, x, y, noise, reach, progress)
+}
+
+core_bo_design <- function(space, design, n, seed) {
+    .Call(`_granary_core_bo_design`, space, design, n, seed)
+}
+
+core_bo_learn <- function(model, x, y, start, options, method, seed) {
+    .Call(`_granary_core_bo_learn`, model, x, y, start, options, method, seed)
+}
+
+core_bo_factors <- function(model, x, y, theta, factors) {
+    .Call(`_granary_core_bo_factors`, model, x, y, theta, factors)
+}
+
+core_bo_predict <- function(model, x, y, theta, factors, at) {
+    .Call(`_granary_core_bo_predict`, model, x, y, theta, factors, at)
+}
+
+core_bo_covariance <- function(model, x, y, theta, factors, at) {
+    .Call(`_granary_core_bo_covariance`, model, x, y, theta, factors, at)
+}
+
+core_bo_value <- function(model, x, y, theta, factors, criterion, noisy, at, seed) {
+    .Call(`_granary_core_bo_value`, model, x, y, theta, factors, criterion, noisy, at, seed)
+}
+
+core_bo_suggest <- function(model, x, y, theta, factors, space, criterion, options, seed) {
+    .Call(`_granary_core_bo_suggest`, model, x, y, theta, factors, space, criterion, options, seed)
+}
+
+core_bo_hedge <- function(gains, predictions, bounded) {
+    .Call(`_granary_core_bo_hedge`, gains, predictions, bounded)
+}
+
+core_ec_ising <- function(j, theta, method, algorithm, damping, tol, max_iter, start, edges, progress) {
+    .Call(`_granary_core_ec_ising`, j, theta, method, algorithm, damping, tol, max_iter, start, edges, progress)
+}
+
+core_ec_tree <- function(j) {
+    .Call(`_granary_core_ec_tree`, j)
+}
+
+core_ec_inverse <- function(mean, variance, covariance, edges) {
+    .Call(`_granary_core_ec_inverse`, mean, variance, covariance, edges)
+}
+
+core_ec_tap <- function(j, theta, progress) {
+    .Call(`_granary_core_ec_tap`, j, theta, progress)
+}
+
+core_ec_response <- function(j, mean) {
+    .Call(`_granary_core_ec_response`, j, mean)
+}
+
+core_ec_gauss <- function(sigma, mu, kind, a, b, extra, log_concave, parallel, damping, tol, max_iter, nodes, seed, progress) {
+    .Call(`_granary_core_ec_gauss`, sigma, mu, kind, a, b, extra, log_concave, parallel, damping, tol, max_iter, nodes, seed, progress)
+}
+
+core_ec_site <- function(kind, a, b, extra, m, v, nodes) {
+    .Call(`_granary_core_ec_site`, kind, a, b, extra, m, v, nodes)
+}
+
+core_ec_box <- function(lower, upper, mean, sigma, samples, threads, seed, progress) {
+    .Call(`_granary_core_ec_box`, lower, upper, mean, sigma, samples, threads, seed, progress)
+}
+
+core_gplvm <- function(y, noise, start, kernel, settings, threads, progress) {
+    .Call(`_granary_core_gplvm`, y, noise, start, kernel, settings, threads, progress)
+}
+
+core_gplvm_value <- function(y, noise, latent, kernel, nugget, threads) {
+    .Call(`_granary_core_gplvm_value`, y, noise, latent, kernel, nugget, threads)
+}
+
+core_gplvm_predict <- function(model, x, with_noise) {
+    .Call(`_granary_core_gplvm_predict`, model, x, with_noise)
+}
+
+core_gplvm_project <- function(model, y, train_latent, train_y, n_starts, max_iter, samples, threads, seed, progress) {
+    .Call(`_granary_core_gplvm_project`, model, y, train_latent, train_y, n_starts, max_iter, samples, threads, seed, progress)
+}
+
+core_pca_scores <- function(y, q) {
+    .Call(`_granary_core_pca_scores`, y, q)
+}
+
+core_dual_pca <- function(y, q) {
+    .Call(`_granary_core_dual_pca`, y, q)
+}
+
+core_similarity_map <- function(s, q, centre) {
+    .Call(`_granary_core_similarity_map`, s, q, centre)
+}
+
+core_isomap <- function(y, q, neighbours, threads, progress) {
+    .Call(`_granary_core_isomap`, y, q, neighbours, threads, progress)
+}
+
+core_gtm <- function(y, q, grid, basis, width, penalty, max_iter, tol, progress) {
+    .Call(`_granary_core_gtm`, y, q, grid, basis, width, penalty, max_iter, tol, progress)
+}
+
+core_gtm_place <- function(y, grid, centres, noise) {
+    .Call(`_granary_core_gtm_place`, y, grid, centres, noise)
+}
+
+core_kriging_learn <- function(core, starts, lower, upper, tol, max_iter, threads, progress) {
+    .Call(`_granary_core_kriging_learn`, core, starts, lower, upper, tol, max_iter, threads, progress)
+}
+
+core_kriging_objective <- function(core, log_parameters) {
+    .Call(`_granary_core_kriging_objective`, core, log_parameters)
+}
+
+core_kriging_surface <- function(core, log_parameters, threads, progress) {
+    .Call(`_granary_core_kriging_surface`, core, log_parameters, threads, progress)
+}
+
+core_kriging_fit <- function(core) {
+    .Call(`_granary_core_kriging_fit`, core)
+}
+
+core_kriging_append <- function(core, x, y, f, noise) {
+    .Call(`_granary_core_kriging_append`, core, x, y, f, noise)
+}
+
+core_kriging_predict <- function(core, x, f, df, reinterpolated, variance, covariance, gradient, threads, progress) {
+    .Call(`_granary_core_kriging_predict`, core, x, f, df, reinterpolated, variance, covariance, gradient, threads, progress)
+}
+
+core_kriging_draws <- function(core, x, f, noise, conditional, count, seed, progress) {
+    .Call(`_granary_core_kriging_draws`, core, x, f, noise, conditional, count, seed, progress)
+}
+
+core_kriging_imse <- function(core, variance, lengthscales, lower, upper) {
+    .Call(`_granary_core_kriging_imse`, core, variance, lengthscales, lower, upper)
+}
+
+core_kriging_weights <- function(core, x, f, threads, progress) {
+    .Call(`_granary_core_kriging_weights`, core, x, f, threads, progress)
+}
+
+core_blind_effects <- function(z, degree) {
+    .Call(`_granary_core_blind_effects`, z, degree)
+}
+
+core_blind_forward <- function(core, z, degree, half, max_terms, progress) {
+    .Call(`_granary_core_blind_forward`, core, z, degree, half, max_terms, progress)
+}
+
+core_kriging_joint <- function(levels, x, f, variance, progress) {
+    .Call(`_granary_core_kriging_joint`, levels, x, f, variance, progress)
+}
+
+core_unit_design <- function(n, d, seed) {
+    .Call(`_granary_core_unit_design`, n, d, seed)
+}
+
+core_sparse_fit <- function(x, targets, method, blocks, kernel, inducing, settings, threads, progress) {
+    .Call(`_granary_core_sparse_fit`, x, targets, method, blocks, kernel, inducing, settings, threads, progress)
+}
+
+core_sparse_gradient <- function(x, targets, method, blocks, kernel, noise, inducing, inputs, threads, cache_bytes) {
+    .Call(`_granary_core_sparse_gradient`, x, targets, method, blocks, kernel, noise, inducing, inputs, threads, cache_bytes)
+}
+
+core_sparse_add <- function(state, x, targets, method, blocks, kernel) {
+    .Call(`_granary_core_sparse_add`, state, x, targets, method, blocks, kernel)
+}
+
+core_sparse_predict <- function(state, method, kernel, newx, trend, variance, covariance, gradient, threads, progress) {
+    .Call(`_granary_core_sparse_predict`, state, method, kernel, newx, trend, variance, covariance, gradient, threads, progress)
+}
+
+core_sparse_predict_rows <- function(state, method, x, targets, blocks, kernel, newx, trend, variance, covariance, gradient, augment, threads, progress) {
+    .Call(`_granary_core_sparse_predict_rows`, state, method, x, targets, blocks, kernel, newx, trend, variance, covariance, gradient, augment, threads, progress)
+}
+
+core_sparse_select <- function(x, y, kernel, noise, rule, m, tol, threads, seed, progress) {
+    .Call(`_granary_core_sparse_select`, x, y, kernel, noise, rule, m, tol, threads, seed, progress)
+}
+
+core_sparse_blocks <- function(x, size, threads, seed, progress) {
+    .Call(`_granary_core_sparse_blocks`, x, size, threads, seed, progress)
+}
+
+core_rvm <- function(phi, y, fast, noise, prune, tol, max_iter, progress) {
+    .Call(`_granary_core_rvm`, phi, y, fast, noise, prune, tol, max_iter, progress)
+}
+
 core_aso <- function(x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress) {
     .Call(`_granary_core_aso`, x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress)
 }

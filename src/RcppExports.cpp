@@ -1784,6 +1784,840 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_bandit_suggest
+Rcpp::List core_bandit_suggest(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, double noise, double prior_mean, bool lazy, const Rcpp::IntegerVector& choices, const Rcpp::NumericVector& y, bool single, const Rcpp::List& settings, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_bandit_suggest(SEXP kernelSEXP, SEXP xSEXP, SEXP noiseSEXP, SEXP prior_meanSEXP, SEXP lazySEXP, SEXP choicesSEXP, SEXP ySEXP, SEXP singleSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< double >::type prior_mean(prior_meanSEXP);
+    Rcpp::traits::input_parameter< bool >::type lazy(lazySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type choices(choicesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< bool >::type single(singleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bandit_suggest(kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bandit_posterior
+Rcpp::List core_bandit_posterior(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, double noise, double prior_mean, const Rcpp::IntegerVector& choices, const Rcpp::NumericVector& y);
+RcppExport SEXP _granary_core_bandit_posterior(SEXP kernelSEXP, SEXP xSEXP, SEXP noiseSEXP, SEXP prior_meanSEXP, SEXP choicesSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< double >::type prior_mean(prior_meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type choices(choicesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bandit_posterior(kernel, x, noise, prior_mean, choices, y));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bandit_simulate
+Rcpp::List core_bandit_simulate(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, double noise, double prior_mean, bool lazy, const Rcpp::List& settings, int delay, int rounds, int most, int runs, const Rcpp::NumericVector& seed, int threads, SEXP progress);
+RcppExport SEXP _granary_core_bandit_simulate(SEXP kernelSEXP, SEXP xSEXP, SEXP fSEXP, SEXP noiseSEXP, SEXP prior_meanSEXP, SEXP lazySEXP, SEXP settingsSEXP, SEXP delaySEXP, SEXP roundsSEXP, SEXP mostSEXP, SEXP runsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< double >::type prior_mean(prior_meanSEXP);
+    Rcpp::traits::input_parameter< bool >::type lazy(lazySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< int >::type delay(delaySEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< int >::type most(mostSEXP);
+    Rcpp::traits::input_parameter< int >::type runs(runsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bandit_simulate(kernel, x, f, noise, prior_mean, lazy, settings, delay, rounds, most, runs, seed, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bandit_greedy
+Rcpp::List core_bandit_greedy(const Eigen::Map<Eigen::MatrixXd> k, double noise, int size, SEXP progress);
+RcppExport SEXP _granary_core_bandit_greedy(SEXP kSEXP, SEXP noiseSEXP, SEXP sizeSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type k(kSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< int >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bandit_greedy(k, noise, size, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bandit_greedy_kernel
+Rcpp::List core_bandit_greedy_kernel(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, double noise, int size, SEXP progress);
+RcppExport SEXP _granary_core_bandit_greedy_kernel(SEXP kernelSEXP, SEXP xSEXP, SEXP noiseSEXP, SEXP sizeSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< int >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bandit_greedy_kernel(kernel, x, noise, size, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_information_gain
+double core_information_gain(const Eigen::Map<Eigen::MatrixXd> k, double noise, const Rcpp::IntegerVector& a, const Rcpp::IntegerVector& given);
+RcppExport SEXP _granary_core_information_gain(SEXP kSEXP, SEXP noiseSEXP, SEXP aSEXP, SEXP givenSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type k(kSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type a(aSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type given(givenSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_information_gain(k, noise, a, given));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_best_information
+Rcpp::List core_best_information(const Eigen::Map<Eigen::MatrixXd> k, double noise, int size, SEXP progress);
+RcppExport SEXP _granary_core_best_information(SEXP kSEXP, SEXP noiseSEXP, SEXP sizeSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type k(kSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< int >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_best_information(k, noise, size, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bandit_refit
+Rcpp::List core_bandit_refit(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, double noise, double reach, SEXP progress);
+RcppExport SEXP _granary_core_bandit_refit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP noiseSEXP, SEXP reachSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< double >::type reach(reachSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bandit_refit(kernel, x, y, noise, reach, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bo_design
+Eigen::MatrixXd core_bo_design(const Rcpp::List& space, int design, int n, const Rcpp::NumericVector& seed);
+RcppExport SEXP _granary_core_bo_design(SEXP spaceSEXP, SEXP designSEXP, SEXP nSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< int >::type design(designSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_design(space, design, n, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bo_learn
+Eigen::MatrixXd core_bo_learn(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXd> start, const Rcpp::List& options, int method, const Rcpp::NumericVector& seed);
+RcppExport SEXP _granary_core_bo_learn(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP methodSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type start(startSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< int >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_learn(model, x, y, start, options, method, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bo_factors
+Rcpp::List core_bo_factors(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> theta, const Rcpp::List& factors);
+RcppExport SEXP _granary_core_bo_factors(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thetaSEXP, SEXP factorsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type factors(factorsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_factors(model, x, y, theta, factors));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bo_predict
+Rcpp::List core_bo_predict(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> theta, const Rcpp::List& factors, const Eigen::Map<Eigen::MatrixXd> at);
+RcppExport SEXP _granary_core_bo_predict(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thetaSEXP, SEXP factorsSEXP, SEXP atSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type factors(factorsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_predict(model, x, y, theta, factors, at));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bo_covariance
+Eigen::MatrixXd core_bo_covariance(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> theta, const Rcpp::List& factors, const Eigen::Map<Eigen::MatrixXd> at);
+RcppExport SEXP _granary_core_bo_covariance(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thetaSEXP, SEXP factorsSEXP, SEXP atSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type factors(factorsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_covariance(model, x, y, theta, factors, at));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bo_value
+Eigen::VectorXd core_bo_value(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> theta, const Rcpp::List& factors, const Rcpp::List& criterion, bool noisy, const Eigen::Map<Eigen::MatrixXd> at, const Rcpp::NumericVector& seed);
+RcppExport SEXP _granary_core_bo_value(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thetaSEXP, SEXP factorsSEXP, SEXP criterionSEXP, SEXP noisySEXP, SEXP atSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type factors(factorsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type criterion(criterionSEXP);
+    Rcpp::traits::input_parameter< bool >::type noisy(noisySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type at(atSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_value(model, x, y, theta, factors, criterion, noisy, at, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bo_suggest
+Rcpp::List core_bo_suggest(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> theta, const Rcpp::List& factors, const Rcpp::List& space, const Rcpp::List& criterion, const Rcpp::List& options, const Rcpp::NumericVector& seed);
+RcppExport SEXP _granary_core_bo_suggest(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thetaSEXP, SEXP factorsSEXP, SEXP spaceSEXP, SEXP criterionSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type factors(factorsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type criterion(criterionSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_suggest(model, x, y, theta, factors, space, criterion, options, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bo_hedge
+Eigen::VectorXd core_bo_hedge(const Eigen::Map<Eigen::VectorXd> gains, const Eigen::Map<Eigen::VectorXd> predictions, bool bounded);
+RcppExport SEXP _granary_core_bo_hedge(SEXP gainsSEXP, SEXP predictionsSEXP, SEXP boundedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gains(gainsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type predictions(predictionsSEXP);
+    Rcpp::traits::input_parameter< bool >::type bounded(boundedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_hedge(gains, predictions, bounded));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ec_ising
+Rcpp::List core_ec_ising(const Eigen::Map<Eigen::MatrixXd> j, const Eigen::Map<Eigen::VectorXd> theta, std::string method, std::string algorithm, double damping, double tol, int max_iter, Rcpp::NumericVector start, Rcpp::Nullable<Rcpp::IntegerMatrix> edges, SEXP progress);
+RcppExport SEXP _granary_core_ec_ising(SEXP jSEXP, SEXP thetaSEXP, SEXP methodSEXP, SEXP algorithmSEXP, SEXP dampingSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP startSEXP, SEXP edgesSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type j(jSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< std::string >::type algorithm(algorithmSEXP);
+    Rcpp::traits::input_parameter< double >::type damping(dampingSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type start(startSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::IntegerMatrix> >::type edges(edgesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ec_ising(j, theta, method, algorithm, damping, tol, max_iter, start, edges, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ec_tree
+Rcpp::IntegerMatrix core_ec_tree(const Eigen::Map<Eigen::MatrixXd> j);
+RcppExport SEXP _granary_core_ec_tree(SEXP jSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type j(jSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ec_tree(j));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ec_inverse
+Rcpp::List core_ec_inverse(const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> variance, const Eigen::Map<Eigen::VectorXd> covariance, Rcpp::IntegerMatrix edges);
+RcppExport SEXP _granary_core_ec_inverse(SEXP meanSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP edgesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ec_inverse(mean, variance, covariance, edges));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ec_tap
+Rcpp::List core_ec_tap(const Eigen::Map<Eigen::MatrixXd> j, const Eigen::Map<Eigen::VectorXd> theta, SEXP progress);
+RcppExport SEXP _granary_core_ec_tap(SEXP jSEXP, SEXP thetaSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type j(jSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ec_tap(j, theta, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ec_response
+Eigen::MatrixXd core_ec_response(const Eigen::Map<Eigen::MatrixXd> j, const Eigen::Map<Eigen::VectorXd> mean);
+RcppExport SEXP _granary_core_ec_response(SEXP jSEXP, SEXP meanSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type j(jSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ec_response(j, mean));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ec_gauss
+Rcpp::List core_ec_gauss(const Eigen::Map<Eigen::MatrixXd> sigma, const Eigen::Map<Eigen::VectorXd> mu, Rcpp::CharacterVector kind, Rcpp::NumericVector a, Rcpp::NumericVector b, Rcpp::List extra, bool log_concave, bool parallel, double damping, double tol, int max_iter, int nodes, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_ec_gauss(SEXP sigmaSEXP, SEXP muSEXP, SEXP kindSEXP, SEXP aSEXP, SEXP bSEXP, SEXP extraSEXP, SEXP log_concaveSEXP, SEXP parallelSEXP, SEXP dampingSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP nodesSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type sigma(sigmaSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mu(muSEXP);
+    Rcpp::traits::input_parameter< Rcpp::CharacterVector >::type kind(kindSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type a(aSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type b(bSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type extra(extraSEXP);
+    Rcpp::traits::input_parameter< bool >::type log_concave(log_concaveSEXP);
+    Rcpp::traits::input_parameter< bool >::type parallel(parallelSEXP);
+    Rcpp::traits::input_parameter< double >::type damping(dampingSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ec_gauss(sigma, mu, kind, a, b, extra, log_concave, parallel, damping, tol, max_iter, nodes, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ec_site
+Rcpp::NumericVector core_ec_site(std::string kind, double a, double b, Rcpp::List extra, double m, double v, int nodes);
+RcppExport SEXP _granary_core_ec_site(SEXP kindSEXP, SEXP aSEXP, SEXP bSEXP, SEXP extraSEXP, SEXP mSEXP, SEXP vSEXP, SEXP nodesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type kind(kindSEXP);
+    Rcpp::traits::input_parameter< double >::type a(aSEXP);
+    Rcpp::traits::input_parameter< double >::type b(bSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type extra(extraSEXP);
+    Rcpp::traits::input_parameter< double >::type m(mSEXP);
+    Rcpp::traits::input_parameter< double >::type v(vSEXP);
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ec_site(kind, a, b, extra, m, v, nodes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ec_box
+Rcpp::NumericVector core_ec_box(const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::MatrixXd> sigma, int samples, int threads, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_ec_box(SEXP lowerSEXP, SEXP upperSEXP, SEXP meanSEXP, SEXP sigmaSEXP, SEXP samplesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type sigma(sigmaSEXP);
+    Rcpp::traits::input_parameter< int >::type samples(samplesSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ec_box(lower, upper, mean, sigma, samples, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gplvm
+Rcpp::List core_gplvm(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& noise, const Eigen::Map<Eigen::MatrixXd>& start, const Rcpp::List& kernel, const Rcpp::List& settings, int threads, SEXP progress);
+RcppExport SEXP _granary_core_gplvm(SEXP ySEXP, SEXP noiseSEXP, SEXP startSEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type start(startSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gplvm(y, noise, start, kernel, settings, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gplvm_value
+Rcpp::List core_gplvm_value(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& noise, const Eigen::Map<Eigen::MatrixXd>& latent, const Rcpp::List& kernel, double nugget, int threads);
+RcppExport SEXP _granary_core_gplvm_value(SEXP ySEXP, SEXP noiseSEXP, SEXP latentSEXP, SEXP kernelSEXP, SEXP nuggetSEXP, SEXP threadsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type latent(latentSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< double >::type nugget(nuggetSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_value(y, noise, latent, kernel, nugget, threads));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gplvm_predict
+Rcpp::List core_gplvm_predict(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd>& x, bool with_noise);
+RcppExport SEXP _granary_core_gplvm_predict(SEXP modelSEXP, SEXP xSEXP, SEXP with_noiseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< bool >::type with_noise(with_noiseSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_predict(model, x, with_noise));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gplvm_project
+Rcpp::List core_gplvm_project(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& train_latent, const Eigen::Map<Eigen::MatrixXd>& train_y, int n_starts, int max_iter, int samples, int threads, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_gplvm_project(SEXP modelSEXP, SEXP ySEXP, SEXP train_latentSEXP, SEXP train_ySEXP, SEXP n_startsSEXP, SEXP max_iterSEXP, SEXP samplesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type train_latent(train_latentSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type train_y(train_ySEXP);
+    Rcpp::traits::input_parameter< int >::type n_starts(n_startsSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type samples(samplesSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_project(model, y, train_latent, train_y, n_starts, max_iter, samples, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pca_scores
+Eigen::MatrixXd core_pca_scores(const Eigen::Map<Eigen::MatrixXd>& y, int q);
+RcppExport SEXP _granary_core_pca_scores(SEXP ySEXP, SEXP qSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< int >::type q(qSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pca_scores(y, q));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dual_pca
+Rcpp::List core_dual_pca(const Eigen::Map<Eigen::MatrixXd>& y, int q);
+RcppExport SEXP _granary_core_dual_pca(SEXP ySEXP, SEXP qSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< int >::type q(qSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dual_pca(y, q));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_similarity_map
+Rcpp::List core_similarity_map(const Eigen::Map<Eigen::MatrixXd>& s, int q, bool centre);
+RcppExport SEXP _granary_core_similarity_map(SEXP sSEXP, SEXP qSEXP, SEXP centreSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type s(sSEXP);
+    Rcpp::traits::input_parameter< int >::type q(qSEXP);
+    Rcpp::traits::input_parameter< bool >::type centre(centreSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_similarity_map(s, q, centre));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_isomap
+Rcpp::List core_isomap(const Eigen::Map<Eigen::MatrixXd>& y, int q, int neighbours, int threads, SEXP progress);
+RcppExport SEXP _granary_core_isomap(SEXP ySEXP, SEXP qSEXP, SEXP neighboursSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< int >::type q(qSEXP);
+    Rcpp::traits::input_parameter< int >::type neighbours(neighboursSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_isomap(y, q, neighbours, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gtm
+Rcpp::List core_gtm(const Eigen::Map<Eigen::MatrixXd>& y, int q, int grid, int basis, double width, double penalty, int max_iter, double tol, SEXP progress);
+RcppExport SEXP _granary_core_gtm(SEXP ySEXP, SEXP qSEXP, SEXP gridSEXP, SEXP basisSEXP, SEXP widthSEXP, SEXP penaltySEXP, SEXP max_iterSEXP, SEXP tolSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< int >::type q(qSEXP);
+    Rcpp::traits::input_parameter< int >::type grid(gridSEXP);
+    Rcpp::traits::input_parameter< int >::type basis(basisSEXP);
+    Rcpp::traits::input_parameter< double >::type width(widthSEXP);
+    Rcpp::traits::input_parameter< double >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gtm(y, q, grid, basis, width, penalty, max_iter, tol, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gtm_place
+Rcpp::List core_gtm_place(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& grid, const Eigen::Map<Eigen::MatrixXd>& centres, double noise);
+RcppExport SEXP _granary_core_gtm_place(SEXP ySEXP, SEXP gridSEXP, SEXP centresSEXP, SEXP noiseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type grid(gridSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type centres(centresSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gtm_place(y, grid, centres, noise));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_learn
+Rcpp::List core_kriging_learn(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> starts, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, double tol, int max_iter, int threads, SEXP progress);
+RcppExport SEXP _granary_core_kriging_learn(SEXP coreSEXP, SEXP startsSEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type starts(startsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_learn(core, starts, lower, upper, tol, max_iter, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_objective
+Rcpp::List core_kriging_objective(const Rcpp::List& core, const Eigen::Map<Eigen::VectorXd> log_parameters);
+RcppExport SEXP _granary_core_kriging_objective(SEXP coreSEXP, SEXP log_parametersSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type log_parameters(log_parametersSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_objective(core, log_parameters));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_surface
+Eigen::VectorXd core_kriging_surface(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> log_parameters, int threads, SEXP progress);
+RcppExport SEXP _granary_core_kriging_surface(SEXP coreSEXP, SEXP log_parametersSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type log_parameters(log_parametersSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_surface(core, log_parameters, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_fit
+Rcpp::List core_kriging_fit(const Rcpp::List& core);
+RcppExport SEXP _granary_core_kriging_fit(SEXP coreSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_fit(core));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_append
+Rcpp::List core_kriging_append(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> f, const Eigen::Map<Eigen::VectorXd> noise);
+RcppExport SEXP _granary_core_kriging_append(SEXP coreSEXP, SEXP xSEXP, SEXP ySEXP, SEXP fSEXP, SEXP noiseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type noise(noiseSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_append(core, x, y, f, noise));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_predict
+Rcpp::List core_kriging_predict(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, const Rcpp::List& df, bool reinterpolated, bool variance, bool covariance, bool gradient, int threads, SEXP progress);
+RcppExport SEXP _granary_core_kriging_predict(SEXP coreSEXP, SEXP xSEXP, SEXP fSEXP, SEXP dfSEXP, SEXP reinterpolatedSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP gradientSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type df(dfSEXP);
+    Rcpp::traits::input_parameter< bool >::type reinterpolated(reinterpolatedSEXP);
+    Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_predict(core, x, f, df, reinterpolated, variance, covariance, gradient, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_draws
+Eigen::MatrixXd core_kriging_draws(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, const Eigen::Map<Eigen::VectorXd> noise, bool conditional, int count, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_kriging_draws(SEXP coreSEXP, SEXP xSEXP, SEXP fSEXP, SEXP noiseSEXP, SEXP conditionalSEXP, SEXP countSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< bool >::type conditional(conditionalSEXP);
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_draws(core, x, f, noise, conditional, count, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_imse
+double core_kriging_imse(const Rcpp::List& core, double variance, const Eigen::Map<Eigen::VectorXd> lengthscales, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper);
+RcppExport SEXP _granary_core_kriging_imse(SEXP coreSEXP, SEXP varianceSEXP, SEXP lengthscalesSEXP, SEXP lowerSEXP, SEXP upperSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    Rcpp::traits::input_parameter< double >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lengthscales(lengthscalesSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_imse(core, variance, lengthscales, lower, upper));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_weights
+Eigen::VectorXd core_kriging_weights(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, int threads, SEXP progress);
+RcppExport SEXP _granary_core_kriging_weights(SEXP coreSEXP, SEXP xSEXP, SEXP fSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_weights(core, x, f, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_blind_effects
+Rcpp::List core_blind_effects(const Eigen::Map<Eigen::MatrixXd> z, int degree);
+RcppExport SEXP _granary_core_blind_effects(SEXP zSEXP, SEXP degreeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type z(zSEXP);
+    Rcpp::traits::input_parameter< int >::type degree(degreeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_blind_effects(z, degree));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_blind_forward
+Rcpp::List core_blind_forward(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> z, int degree, const Eigen::Map<Eigen::VectorXd> half, int max_terms, SEXP progress);
+RcppExport SEXP _granary_core_blind_forward(SEXP coreSEXP, SEXP zSEXP, SEXP degreeSEXP, SEXP halfSEXP, SEXP max_termsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type z(zSEXP);
+    Rcpp::traits::input_parameter< int >::type degree(degreeSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type half(halfSEXP);
+    Rcpp::traits::input_parameter< int >::type max_terms(max_termsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_blind_forward(core, z, degree, half, max_terms, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_joint
+Rcpp::List core_kriging_joint(const Rcpp::List& levels, const Eigen::Map<Eigen::MatrixXd> x, const Rcpp::List& f, bool variance, SEXP progress);
+RcppExport SEXP _granary_core_kriging_joint(SEXP levelsSEXP, SEXP xSEXP, SEXP fSEXP, SEXP varianceSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type f(fSEXP);
+    Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_joint(levels, x, f, variance, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_unit_design
+Eigen::MatrixXd core_unit_design(int n, int d, const Rcpp::NumericVector& seed);
+RcppExport SEXP _granary_core_unit_design(SEXP nSEXP, SEXP dSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< int >::type d(dSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_unit_design(n, d, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sparse_fit
+Rcpp::List core_sparse_fit(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> inducing, const Rcpp::List& settings, int threads, SEXP progress);
+RcppExport SEXP _granary_core_sparse_fit(SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP inducingSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type inducing(inducingSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_fit(x, targets, method, blocks, kernel, inducing, settings, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sparse_gradient
+Rcpp::List core_sparse_gradient(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel, double noise, const Eigen::Map<Eigen::MatrixXd> inducing, bool inputs, int threads, double cache_bytes);
+RcppExport SEXP _granary_core_sparse_gradient(SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP noiseSEXP, SEXP inducingSEXP, SEXP inputsSEXP, SEXP threadsSEXP, SEXP cache_bytesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type inducing(inducingSEXP);
+    Rcpp::traits::input_parameter< bool >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< double >::type cache_bytes(cache_bytesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_gradient(x, targets, method, blocks, kernel, noise, inducing, inputs, threads, cache_bytes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sparse_add
+Rcpp::List core_sparse_add(const Rcpp::List& state, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel);
+RcppExport SEXP _granary_core_sparse_add(SEXP stateSEXP, SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_add(state, x, targets, method, blocks, kernel));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sparse_predict
+Rcpp::List core_sparse_predict(const Rcpp::List& state, std::string method, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> newx, const Eigen::Map<Eigen::MatrixXd> trend, bool variance, bool covariance, bool gradient, int threads, SEXP progress);
+RcppExport SEXP _granary_core_sparse_predict(SEXP stateSEXP, SEXP methodSEXP, SEXP kernelSEXP, SEXP newxSEXP, SEXP trendSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP gradientSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type newx(newxSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type trend(trendSEXP);
+    Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_predict(state, method, kernel, newx, trend, variance, covariance, gradient, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sparse_predict_rows
+Rcpp::List core_sparse_predict_rows(const Rcpp::List& state, std::string method, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::vector<int> blocks, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> newx, const Eigen::Map<Eigen::MatrixXd> trend, bool variance, bool covariance, bool gradient, bool augment, int threads, SEXP progress);
+RcppExport SEXP _granary_core_sparse_predict_rows(SEXP stateSEXP, SEXP methodSEXP, SEXP xSEXP, SEXP targetsSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP newxSEXP, SEXP trendSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP gradientSEXP, SEXP augmentSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type newx(newxSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type trend(trendSEXP);
+    Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
+    Rcpp::traits::input_parameter< bool >::type augment(augmentSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_predict_rows(state, method, x, targets, blocks, kernel, newx, trend, variance, covariance, gradient, augment, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sparse_select
+Rcpp::List core_sparse_select(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, double noise, std::string rule, int m, double tol, int threads, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_sparse_select(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP noiseSEXP, SEXP ruleSEXP, SEXP mSEXP, SEXP tolSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
+    Rcpp::traits::input_parameter< int >::type m(mSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_select(x, y, kernel, noise, rule, m, tol, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sparse_blocks
+Rcpp::IntegerVector core_sparse_blocks(const Eigen::Map<Eigen::MatrixXd> x, int size, int threads, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_sparse_blocks(SEXP xSEXP, SEXP sizeSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< int >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_blocks(x, size, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_rvm
+Rcpp::List core_rvm(const Eigen::Map<Eigen::MatrixXd> phi, const Eigen::Map<Eigen::VectorXd> y, bool fast, double noise, double prune, double tol, int max_iter, SEXP progress);
+RcppExport SEXP _granary_core_rvm(SEXP phiSEXP, SEXP ySEXP, SEXP fastSEXP, SEXP noiseSEXP, SEXP pruneSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type phi(phiSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< bool >::type fast(fastSEXP);
+    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< double >::type prune(pruneSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rvm(phi, y, fast, noise, prune, tol, max_iter, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_aso
 Rcpp::List core_aso(const Rcpp::List& x, const Rcpp::List& y, const Rcpp::IntegerVector& design, const Eigen::Map<Eigen::MatrixXd> lambda, const Rcpp::List& masked, const Rcpp::List& groups, std::vector<int> h, std::string loss, bool intercept, std::string variant, bool positive, int n_iter, double tol, double task_tol, int max_iter, int threads, SEXP progress);
 RcppExport SEXP _granary_core_aso(SEXP xSEXP, SEXP ySEXP, SEXP designSEXP, SEXP lambdaSEXP, SEXP maskedSEXP, SEXP groupsSEXP, SEXP hSEXP, SEXP lossSEXP, SEXP interceptSEXP, SEXP variantSEXP, SEXP positiveSEXP, SEXP n_iterSEXP, SEXP tolSEXP, SEXP task_tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -2657,6 +3491,61 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
+    {"_granary_core_bandit_suggest", (DL_FUNC) &_granary_core_bandit_suggest, 11},
+    {"_granary_core_bandit_posterior", (DL_FUNC) &_granary_core_bandit_posterior, 6},
+    {"_granary_core_bandit_simulate", (DL_FUNC) &_granary_core_bandit_simulate, 14},
+    {"_granary_core_bandit_greedy", (DL_FUNC) &_granary_core_bandit_greedy, 4},
+    {"_granary_core_bandit_greedy_kernel", (DL_FUNC) &_granary_core_bandit_greedy_kernel, 5},
+    {"_granary_core_information_gain", (DL_FUNC) &_granary_core_information_gain, 4},
+    {"_granary_core_best_information", (DL_FUNC) &_granary_core_best_information, 4},
+    {"_granary_core_bandit_refit", (DL_FUNC) &_granary_core_bandit_refit, 6},
+    {"_granary_core_bo_design", (DL_FUNC) &_granary_core_bo_design, 4},
+    {"_granary_core_bo_learn", (DL_FUNC) &_granary_core_bo_learn, 7},
+    {"_granary_core_bo_factors", (DL_FUNC) &_granary_core_bo_factors, 5},
+    {"_granary_core_bo_predict", (DL_FUNC) &_granary_core_bo_predict, 6},
+    {"_granary_core_bo_covariance", (DL_FUNC) &_granary_core_bo_covariance, 6},
+    {"_granary_core_bo_value", (DL_FUNC) &_granary_core_bo_value, 9},
+    {"_granary_core_bo_suggest", (DL_FUNC) &_granary_core_bo_suggest, 9},
+    {"_granary_core_bo_hedge", (DL_FUNC) &_granary_core_bo_hedge, 3},
+    {"_granary_core_ec_ising", (DL_FUNC) &_granary_core_ec_ising, 10},
+    {"_granary_core_ec_tree", (DL_FUNC) &_granary_core_ec_tree, 1},
+    {"_granary_core_ec_inverse", (DL_FUNC) &_granary_core_ec_inverse, 4},
+    {"_granary_core_ec_tap", (DL_FUNC) &_granary_core_ec_tap, 3},
+    {"_granary_core_ec_response", (DL_FUNC) &_granary_core_ec_response, 2},
+    {"_granary_core_ec_gauss", (DL_FUNC) &_granary_core_ec_gauss, 14},
+    {"_granary_core_ec_site", (DL_FUNC) &_granary_core_ec_site, 7},
+    {"_granary_core_ec_box", (DL_FUNC) &_granary_core_ec_box, 8},
+    {"_granary_core_gplvm", (DL_FUNC) &_granary_core_gplvm, 7},
+    {"_granary_core_gplvm_value", (DL_FUNC) &_granary_core_gplvm_value, 6},
+    {"_granary_core_gplvm_predict", (DL_FUNC) &_granary_core_gplvm_predict, 3},
+    {"_granary_core_gplvm_project", (DL_FUNC) &_granary_core_gplvm_project, 10},
+    {"_granary_core_pca_scores", (DL_FUNC) &_granary_core_pca_scores, 2},
+    {"_granary_core_dual_pca", (DL_FUNC) &_granary_core_dual_pca, 2},
+    {"_granary_core_similarity_map", (DL_FUNC) &_granary_core_similarity_map, 3},
+    {"_granary_core_isomap", (DL_FUNC) &_granary_core_isomap, 5},
+    {"_granary_core_gtm", (DL_FUNC) &_granary_core_gtm, 9},
+    {"_granary_core_gtm_place", (DL_FUNC) &_granary_core_gtm_place, 4},
+    {"_granary_core_kriging_learn", (DL_FUNC) &_granary_core_kriging_learn, 8},
+    {"_granary_core_kriging_objective", (DL_FUNC) &_granary_core_kriging_objective, 2},
+    {"_granary_core_kriging_surface", (DL_FUNC) &_granary_core_kriging_surface, 4},
+    {"_granary_core_kriging_fit", (DL_FUNC) &_granary_core_kriging_fit, 1},
+    {"_granary_core_kriging_append", (DL_FUNC) &_granary_core_kriging_append, 5},
+    {"_granary_core_kriging_predict", (DL_FUNC) &_granary_core_kriging_predict, 10},
+    {"_granary_core_kriging_draws", (DL_FUNC) &_granary_core_kriging_draws, 8},
+    {"_granary_core_kriging_imse", (DL_FUNC) &_granary_core_kriging_imse, 5},
+    {"_granary_core_kriging_weights", (DL_FUNC) &_granary_core_kriging_weights, 5},
+    {"_granary_core_blind_effects", (DL_FUNC) &_granary_core_blind_effects, 2},
+    {"_granary_core_blind_forward", (DL_FUNC) &_granary_core_blind_forward, 6},
+    {"_granary_core_kriging_joint", (DL_FUNC) &_granary_core_kriging_joint, 5},
+    {"_granary_core_unit_design", (DL_FUNC) &_granary_core_unit_design, 3},
+    {"_granary_core_sparse_fit", (DL_FUNC) &_granary_core_sparse_fit, 9},
+    {"_granary_core_sparse_gradient", (DL_FUNC) &_granary_core_sparse_gradient, 10},
+    {"_granary_core_sparse_add", (DL_FUNC) &_granary_core_sparse_add, 6},
+    {"_granary_core_sparse_predict", (DL_FUNC) &_granary_core_sparse_predict, 10},
+    {"_granary_core_sparse_predict_rows", (DL_FUNC) &_granary_core_sparse_predict_rows, 14},
+    {"_granary_core_sparse_select", (DL_FUNC) &_granary_core_sparse_select, 10},
+    {"_granary_core_sparse_blocks", (DL_FUNC) &_granary_core_sparse_blocks, 5},
+    {"_granary_core_rvm", (DL_FUNC) &_granary_core_rvm, 8},
     {"_granary_core_aso", (DL_FUNC) &_granary_core_aso, 17},
     {"_granary_core_aso_target", (DL_FUNC) &_granary_core_aso_target, 13},
     {"_granary_core_loss", (DL_FUNC) &_granary_core_loss, 3},
