@@ -167,6 +167,10 @@ sparse_gp.default <- function(x, y, method = c("fitc", "pitc", "dtc", "sor", "vf
   if (settings$learn_inducing && !kernel$differentiable) {
     abort_input("select = \"optimize\" needs a kernel with derivatives in its inputs, which this one has not.", "select")
   }
+  if (settings$learn_inducing && settings$learn && method %in% c("sor", "dtc", "nystrom")) {
+    warn_input(paste0("The evidence of method = \"", method, "\" over-fits inducing inputs that are optimised.\nPrefer \"fitc\" or \"vfe\" with ",
+                      "select = \"optimize\"."), "select")
+  }
   blocks <- if (method == "pitc") check_blocks(blocks, x, place$m, settings$threads)
   raw <- learn_sparse(data, kernel, place, blocks, settings)
   fit <- sparse_fit_object(raw, x, y, data, place, blocks, settings, call)

@@ -4,6 +4,7 @@
 
 grid <- seq(-1, 7, length.out = 200)
 divergence <- function(p, q) mean(log(q$se.fit / p$se.fit) + (p$se.fit^2 + (p$fit - q$fit)^2) / (2 * q$se.fit^2) - 0.5)
+distance <- function(p, q, where) sqrt(mean((p$fit - q$fit)[where]^2))
 one_run <- function(seed) {
   set.seed(seed)
   x <- sort(runif(100, 0, 6))
@@ -21,10 +22,13 @@ one_run <- function(seed) {
   at$adtc <- predict(fits$dtc, grid, se = TRUE, augment = TRUE)
   at$afitc <- predict(fits$fitc, grid, se = TRUE, augment = TRUE)
   inside <- grid > 0.2 & grid < 5.8
+  part <- function(p) lapply(p, `[`, inside)
   c(vapply(at[-1], function(q) divergence(at$exact, q), 0), same = max(abs(at$asor$fit - at$adtc$fit), abs(at$asor$se.fit - at$adtc$se.fit)),
     far_sor = at$sor$se.fit[1], far_dtc = at$dtc$se.fit[1], wide = mean(at$sod$se.fit[inside]) / mean(at$exact$se.fit[inside]),
     tighter = mean(at$adtc$se.fit[inside] <= at$dtc$se.fit[inside] + 1e-9), mean_same = max(abs(at$sor$fit - at$dtc$fit)),
-    larger = min(at$dtc$se.fit - at$sor$se.fit), mean_error = sqrt(mean((at$adtc$fit - at$exact$fit)^2) / mean((at$dtc$fit - at$exact$fit)^2)))
+    larger = min(at$dtc$se.fit - at$sor$se.fit), mean_error = distance(at$adtc, at$exact, inside) / distance(at$dtc, at$exact, inside),
+    mean_error_all = distance(at$adtc, at$exact, TRUE) / distance(at$dtc, at$exact, TRUE),
+    kl_inside = divergence(part(at$exact), part(at$adtc)) / divergence(part(at$exact), part(at$dtc)))
 }
 runs <- vapply(seq_len(if (extended) 200 else 20), one_run, one_run(1))
 middle <- apply(runs, 1, median)
@@ -34,10 +38,10 @@ claim("Remark 5: DTC and SoR have the same mean; largest difference", 0, max(run
 claim("Remark 5: the variance of DTC is never below that of SoR", TRUE, min(runs["larger", ]) >= -1e-9, 0)
 claim("Remark 12: augmented SoR is augmented DTC; largest difference", 0, max(runs["same", ]), 1e-6)
 claim("Remark 13: augmented SoR is more accurate than DTC (median KL to the exact process)", TRUE, middle[["asor"]] < middle[["dtc"]], 0,
-      paste0(shown, ". With a lengthscale this short, deterministic training values given (u, f*) are taken for more data than they are: ",
-             "the mean is better, the error bars too narrow"))
-claim("Section 8.1, Figure 5: augmented DTC has a better mean than DTC (distance to the exact mean)", TRUE, middle[["mean_error"]] < 1, 0,
-      sprintf("median ratio of root mean squared distances %.2f", middle[["mean_error"]]))
+      sprintf("%s; inside (0.2, 5.8) the KL of augmented SoR is %.2f times DTC's", shown, middle[["kl_inside"]]))
+claim("Section 8.1, Figure 5: augmented DTC has a better mean than DTC (distance to the exact mean inside the data)", TRUE,
+      middle[["mean_error"]] < 1, 0,
+      sprintf("median ratio of root mean squared distances %.2f; on the whole grid %.2f", middle[["mean_error"]], middle[["mean_error_all"]]))
 claim("Figure 5: SoD has wide predictive distributions (over three times those of the exact process)", TRUE, middle[["wide"]] > 3, 0,
       sprintf("ratio of mean standard errors inside the data: %.1f", middle[["wide"]]))
 claim("Figure 5: SoR's error bars collapse away from the inducing inputs (median KL above 100 times DTC's)", TRUE,
@@ -51,7 +55,7 @@ claim("Section 8.1: augmented DTC is less under-confident near the data than DTC
       middle[["tighter"]] > 0.9, 0, sprintf("%.3f", middle[["tighter"]]))
 
 # Cost linear in n at fixed m (Table 1: n m^2). Evidence for fixed parameters.
-sizes <- if (extended) c(5e3, 1e4, 2e4, 4e4, 8e4) else c(1e4, 2e4, 4e4)
+sizes <- if (extended) c(2e4, 4e4, 8e4, 16e4) else c(2e4, 4e4, 8e4)
 seconds <- vapply(sizes, function(n) {
   set.seed(1)
   x <- matrix(rnorm(n * 4), n)

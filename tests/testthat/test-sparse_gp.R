@@ -176,6 +176,7 @@ test_that("optimised inducing inputs raise the evidence and stay near the data",
   expect_true(all(moved$inducing >= min(toy_x) - 0.61 & moved$inducing <= max(toy_x) + 0.61))
   expect_gte(max(diff(cummax(moved$trace))), 0)
   expect_identical(moved$learnt, 3L + 5L)
+  expect_warning(sparse_gp(toy_x, toy_y, method = "dtc", inducing = 3, select = "optimize"), "over-fits", class = "granary_warning_input")
 })
 
 test_that("every rule selects, irrelevant columns get long lengthscales", {
