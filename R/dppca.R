@@ -6,11 +6,13 @@
 #' @details
 #' Probabilistic principal component analysis integrates out the scores and optimises the loadings; its dual integrates out the loadings and
 #' optimises the scores. With eigenpairs \eqn{(\lambda_j, u_j)}{(lambda_j, u_j)} of \eqn{S = YY'/D}, largest first,
-#' \deqn{\frac1\beta = \frac{1}{N - q}\sum_{j > q}\lambda_j, \qquad X = U_q\,\mathrm{diag}(\lambda_j - 1/\beta)^{1/2},}{1/beta = sum_(j > q) lambda_j /
+#' \deqn{\frac1\beta = \frac{1}{N - q}\sum_{j > q}\lambda_j, \qquad X = U_q\,\mathrm{diag}(\lambda_j - 1/\beta)^{1/2},}{1/beta = sum_(j > q)
+#' lambda_j /
 #'   (N - q),   X = U_q diag(lambda_j - 1/beta)^(1/2),}
 #' maximises the likelihood of [gplvm()] for the kernel \eqn{x'z + \beta^{-1}\delta}{x'z + white of variance 1/beta}, where it is
 #' \eqn{-\frac{DN}{2}(\log 2\pi + 1) - \frac D2(\sum_{j\le q}\log\lambda_j + (N - q)\log\beta^{-1})}{-(D N / 2) (log 2 pi + 1) - (D / 2)
-#' (sum_(j <= q) log lambda_j + (N - q) log(1/beta))}. The eigenproblem is solved in the smaller of the two dimensions. The noise \eqn{1/\beta}{1/beta}
+#' (sum_(j <= q) log lambda_j + (N - q) log(1/beta))}. The eigenproblem is solved in the smaller of the two dimensions. The noise
+#' \eqn{1/\beta}{1/beta}
 #' divides by \eqn{N - q}; that of probabilistic principal component analysis, which divides by \eqn{D - q} and is reported as `ppca_noise`, is
 #' another number. The rotation is chosen so that the columns of \eqn{X} are orthogonal.
 #'
@@ -67,12 +69,15 @@ dppca <- function(x, q = 2, center = TRUE, scale = FALSE) {
 #'
 #' @details
 #' Principal components, kernel principal components and classical scaling all minimise
-#' \eqn{\mathrm{KL}\{N(0, S) \| N(0, XX' + \sigma^2 I)\}}{KL(N(0, S) || N(0, XX' + sigma^2 I))} over \eqn{X} and \eqn{\sigma^2}{sigma^2}, each with its
+#' \eqn{\mathrm{KL}\{N(0, S) \| N(0, XX' + \sigma^2 I)\}}{KL(N(0, S) || N(0, XX' + sigma^2 I))} over \eqn{X} and \eqn{\sigma^2}{sigma^2}, each
+#' with its
 #' own \eqn{S}. At the minimum the \eqn{q} largest eigenvalues are kept, \eqn{\sigma^2}{sigma^2} is the mean of the others, and
-#' \deqn{\mathrm{KL}(q) = \frac{N - q}{2}\Big(\log\overline{\lambda_{>q}} - \overline{\log\lambda_{>q}}\Big).}{KL(q) = (N - q) / 2 (log mean(lambda_>q) -
+#' \deqn{\mathrm{KL}(q) = \frac{N - q}{2}\Big(\log\overline{\lambda_{>q}} - \overline{\log\lambda_{>q}}\Big).}{KL(q) = (N - q) / 2 (log
+#' mean(lambda_>q) -
 #'   mean(log lambda_>q)).}
 #' With `reverse = TRUE` the laws change places and the precision matrix has the low-dimensional form,
-#' \eqn{K^{-1} = XX' + \sigma^{-2}I}{K^-1 = XX' + I / sigma^2}: then the `q` smallest eigenvalues are kept (minor components) and the formula holds for
+#' \eqn{K^{-1} = XX' + \sigma^{-2}I}{K^-1 = XX' + I / sigma^2}: then the `q` smallest eigenvalues are kept (minor components) and the formula
+#' holds for
 #' their inverses.
 #' \eqn{S} has to be positive definite. \eqn{YY'/D} is not when \eqn{D < N}: eigenvalues of zero are then left out, with a warning, or lifted by
 #' `ridge`.
@@ -102,11 +107,13 @@ gplvm_dim_kl <- function(s, q = 1:10, reverse = FALSE, ridge = 0) {
   lambda <- eigen(s / top, symmetric = TRUE, only.values = TRUE)$values
   tol <- 1e-10 * max(abs(lambda))
   if (min(lambda) < -1e-6 * max(lambda)) {
-    abort_input(sprintf("`s` must be positive definite, but it has the eigenvalue %s. Use another similarity.", format(min(lambda) * top, digits = 4L)), "s")
+    abort_input(sprintf("`s` must be positive definite, but it has the eigenvalue %s. Use another similarity.",
+                        format(min(lambda) * top, digits = 4L)), "s")
   }
   lambda <- lambda + ridge * mean(lambda)
   if (any(lambda <= tol)) {
-    warn_input(sprintf("`s` is singular: %d of its %d eigenvalues are zero and left out. Use `ridge` to keep them.", sum(lambda <= tol), length(lambda)), "s")
+    warn_input(sprintf("`s` is singular: %d of its %d eigenvalues are zero and left out. Use `ridge` to keep them.", sum(lambda <= tol),
+                       length(lambda)), "s")
     lambda <- lambda[lambda > tol]
   }
   n <- length(lambda)

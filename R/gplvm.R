@@ -7,7 +7,8 @@
 #' @details
 #' Let \eqn{Y} be the centred \eqn{N \times D}{N x D} data and \eqn{X} the \eqn{N \times q}{N x q} latent positions. Each column of \eqn{Y} is a
 #' draw from a Gaussian process over the latent space with the same kernel, so that with \eqn{K_{nm} = k(x_n, x_m)}{K_nm = k(x_n, x_m)}
-#' \deqn{L(X, \theta) = -\frac{DN}{2}\log 2\pi - \frac D2 \log|K| - \frac12 \mathrm{tr}(K^{-1}YY').}{L(X, theta) = -(D N / 2) log 2 pi - (D / 2) log |K|
+#' \deqn{L(X, \theta) = -\frac{DN}{2}\log 2\pi - \frac D2 \log|K| - \frac12 \mathrm{tr}(K^{-1}YY').}{L(X, theta) = -(D N / 2) log 2 pi - (D / 2)
+#' log |K|
 #'   - tr(K^-1 YY') / 2.}
 #' \eqn{L - \frac12\sum_n |x_n|^2}{L - sum_n |x_n|^2 / 2} is maximised over \eqn{X} and the parameters \eqn{\theta}{theta} of the kernel at once;
 #' the last term is the prior \eqn{x_n \sim N(0, I)}{x_n ~ N(0, I)}, left out with `prior = FALSE`.

@@ -82,7 +82,8 @@ autoplot.granary_embedding <- function(object, labels = NULL, dims = 1:2, ...) {
   check_installed("ggplot2", "autoplot()")
   dims <- check_dims(dims, ncol(object$latent))
   groups <- if (!is.null(labels)) check_row_labels(labels, nrow(object$latent))
-  table <- data.frame(a = if (length(dims) == 2L) object$latent[, dims[1L]] else seq_len(nrow(object$latent)), b = object$latent[, dims[length(dims)]])
+  first <- if (length(dims) == 2L) object$latent[, dims[1L]] else seq_len(nrow(object$latent))
+  table <- data.frame(a = first, b = object$latent[, dims[length(dims)]])
   names <- colnames(object$latent)[dims]
   if (!is.null(groups)) table$label <- groups
   mapping <- if (is.null(groups)) ggplot2::aes(x = .data$a, y = .data$b) else ggplot2::aes(x = .data$a, y = .data$b, colour = .data$label)

@@ -281,8 +281,8 @@ print.granary_gplvm <- function(x, ...) {
   cli::cat_line(fit_title(x))
   print_call(x$call)
   cells <- sum(is.na(x$x))
-  cli::cat_line(sprintf("%s x %s data%s in %s", format(nrow(x$x)), ncol(x$x), if (cells > 0) paste0(" with ", counted(cells, "missing cell", "missing cells")) else "",
-                        counted(x$q, "latent dimension", "latent dimensions")),
+  holes <- if (cells > 0) paste0(" with ", counted(cells, "missing cell", "missing cells")) else ""
+  cli::cat_line(sprintf("%d x %d data%s in %s", nrow(x$x), ncol(x$x), holes, counted(x$q, "latent dimension", "latent dimensions")),
                 if (x$noise == "bernoulli") ", binary columns", if (x$method == "sparse") sprintf(", %d active rows", length(x$active)))
   print(x$kernel)
   cli::cat_line(sprintf("log-likelihood %s%s", format(x$log_likelihood, digits = 6L),

@@ -63,9 +63,9 @@ Rcpp::List core_gplvm(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eig
   const GplvmResult fit = Rcpp::as<bool>(settings["sparse"]) ? gplvm_sparse(targets, start, k, options, monitor)
                                                              : gplvm_full(targets, start, k, options, monitor);
   return Rcpp::List::create(Named("latent") = fit.latent, Named("log_parameters") = fit.parameters,
-                            Named("log_likelihood") = fit.log_likelihood, Named("objective") = fit.objective, Named("trace") = fit.trace,
-                            Named("active") = one_based(fit.active), Named("sites") = fit.targets.y, Named("site_noise") = fit.targets.noise,
-                            Named("convergence") = as_list(fit.convergence));
+                            Named("log_likelihood") = fit.log_likelihood, Named("objective") = fit.objective,
+                            Named("trace") = fit.trace, Named("active") = one_based(fit.active), Named("sites") = fit.targets.y,
+                            Named("site_noise") = fit.targets.noise, Named("convergence") = as_list(fit.convergence));
 }
 
 // The likelihood of given latent positions, with its gradients.
@@ -75,8 +75,8 @@ Rcpp::List core_gplvm_value(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::M
   RMonitor monitor(R_NilValue);
   VectorXd parameters;
   MatrixXd dx;
-  const double value =
-      GplvmLikelihood(as_targets(y, noise), nugget, threads)(Kernel(as_kernel_spec(kernel), latent.cols()), latent, &parameters, &dx, monitor);
+  const double value = GplvmLikelihood(as_targets(y, noise), nugget, threads)(Kernel(as_kernel_spec(kernel), latent.cols()),
+                                                                              latent, &parameters, &dx, monitor);
   return Rcpp::List::create(Named("value") = value, Named("parameters") = parameters, Named("latent") = dx);
 }
 
@@ -89,9 +89,9 @@ Rcpp::List core_gplvm_predict(const Rcpp::List& model, const Eigen::Map<Eigen::M
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_gplvm_project(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& train_latent,
-                              const Eigen::Map<Eigen::MatrixXd>& train_y, int n_starts, int max_iter, int samples, int threads,
-                              Rcpp::NumericVector seed, SEXP progress) {
+Rcpp::List core_gplvm_project(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd>& y,
+                              const Eigen::Map<Eigen::MatrixXd>& train_latent, const Eigen::Map<Eigen::MatrixXd>& train_y,
+                              int n_starts, int max_iter, int samples, int threads, Rcpp::NumericVector seed, SEXP progress) {
   RMonitor monitor(progress);
   Rng rng = make_rng(seed);
   ProjectOptions options;
@@ -100,9 +100,10 @@ Rcpp::List core_gplvm_project(const Rcpp::List& model, const Eigen::Map<Eigen::M
   options.samples = samples;
   options.threads = threads;
   const Projection found = project_rows(GplvmPosterior(as_model(model)), y, train_latent, train_y, options, rng, monitor);
-  return Rcpp::List::create(Named("x") = found.x, Named("log_likelihood") = found.log_likelihood, Named("objective") = found.objective,
-                            Named("log_marginal") = found.log_marginal, Named("log_marginal_se") = found.log_marginal_se,
-                            Named("modes") = Rcpp::wrap(found.modes), Named("mode_objectives") = Rcpp::wrap(found.mode_objectives));
+  return Rcpp::List::create(Named("x") = found.x, Named("log_likelihood") = found.log_likelihood,
+                            Named("objective") = found.objective, Named("log_marginal") = found.log_marginal,
+                            Named("log_marginal_se") = found.log_marginal_se, Named("modes") = Rcpp::wrap(found.modes),
+                            Named("mode_objectives") = Rcpp::wrap(found.mode_objectives));
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -138,8 +139,8 @@ Rcpp::List core_isomap(const Eigen::Map<Eigen::MatrixXd>& y, int q, int neighbou
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_gtm(const Eigen::Map<Eigen::MatrixXd>& y, int q, int grid, int basis, double width, double penalty, int max_iter, double tol,
-                    SEXP progress) {
+Rcpp::List core_gtm(const Eigen::Map<Eigen::MatrixXd>& y, int q, int grid, int basis, double width, double penalty, int max_iter,
+                    double tol, SEXP progress) {
   RMonitor monitor(progress);
   GtmOptions options;
   options.grid = grid;
@@ -149,8 +150,8 @@ Rcpp::List core_gtm(const Eigen::Map<Eigen::MatrixXd>& y, int q, int grid, int b
   options.max_iter = max_iter;
   options.tol = tol;
   const GtmResult fit = gtm(y, q, options, monitor);
-  return Rcpp::List::create(Named("latent") = fit.x, Named("grid") = fit.grid, Named("centres") = fit.centres, Named("noise") = fit.noise,
-                            Named("log_likelihood") = fit.log_likelihood, Named("trace") = fit.trace,
+  return Rcpp::List::create(Named("latent") = fit.x, Named("grid") = fit.grid, Named("centres") = fit.centres,
+                            Named("noise") = fit.noise, Named("log_likelihood") = fit.log_likelihood, Named("trace") = fit.trace,
                             Named("convergence") = as_list(fit.convergence));
 }
 

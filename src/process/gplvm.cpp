@@ -21,8 +21,8 @@ void require_fit(const NoisyTargets& targets, ConstMatrixRef start, const Kernel
 
 double prior_term(const MatrixXd& x, bool prior) { return prior ? -0.5 * x.squaredNorm() : 0; }
 
-// X times `by`, with the parameters that set the scale of the latent space. Where these are learnt L does not change, and true is returned;
-// otherwise nothing is done.
+// X times `by`, with the parameters that set the scale of the latent space. Where these are learnt L does not change, and true is
+// returned; otherwise nothing is done.
 bool stretch(const GplvmLikelihood& likelihood, double by, MatrixXd& x, Kernel& kernel, Monitor& monitor) {
   if (!(by > 0) || !std::isfinite(by)) return false;
   Kernel stretched = kernel;
@@ -34,7 +34,8 @@ bool stretch(const GplvmLikelihood& likelihood, double by, MatrixXd& x, Kernel& 
     if (has(names[k], "linear.") || has(names[k], "mlp.weight")) parameters[static_cast<Index>(k)] -= 2 * std::log(by);
   }
   stretched.set_parameters(parameters);
-  const double before = likelihood(kernel, x, nullptr, nullptr, monitor), after = likelihood(stretched, by * x, nullptr, nullptr, monitor);
+  const double before = likelihood(kernel, x, nullptr, nullptr, monitor),
+               after = likelihood(stretched, by * x, nullptr, nullptr, monitor);
   if (!std::isfinite(before) || !(std::abs(after - before) <= 1e-8 * (1 + std::abs(before)))) return false;
   x *= by;
   kernel = stretched;
@@ -49,7 +50,8 @@ struct Climb {
   std::vector<double> trace;
 };
 
-// L-BFGS on (X, log theta), or on log theta alone; both are replaced by where it ends. X then has the mean square it had before, if that is free.
+// L-BFGS on (X, log theta), or on log theta alone; both are replaced by where it ends. X then has the mean square it had before,
+// if that is free.
 Climb climb(const GplvmLikelihood& likelihood, MatrixXd& x, Kernel& kernel, bool move_x, const GplvmOptions& options,
             Monitor& monitor, double share_from, double share_to) {
   const Index places = move_x ? x.size() : 0, count = kernel.n_parameters();
@@ -61,7 +63,8 @@ Climb climb(const GplvmLikelihood& likelihood, MatrixXd& x, Kernel& kernel, bool
   Climb result;
   Kernel trial = kernel;
   MatrixXd at = x, dx;
-  // Where the scale of X is free the prior would shrink X, and the lengthscales with it, for ever: its supremum over the scale is L.
+  // Where the scale of X is free the prior would shrink X, and the lengthscales with it, for ever: its supremum over the scale is
+  // L.
   result.free_scale = options.prior && move_x && stretch(likelihood, 1.25, at, trial, monitor);
   const bool prior = options.prior && !result.free_scale;
   VectorXd dp;
@@ -185,7 +188,8 @@ GplvmResult filtered(const NoisyTargets& targets, const MatrixXd& x, const Kerne
 }
 
 // Filter, climb with the sites fixed, filter again.
-GplvmResult full_bernoulli(const NoisyTargets& targets, MatrixXd x, Kernel kernel, const GplvmOptions& options, Monitor& monitor) {
+GplvmResult full_bernoulli(const NoisyTargets& targets, MatrixXd x, Kernel kernel, const GplvmOptions& options,
+                           Monitor& monitor) {
   const Stopwatch clock;
   Best best;
   begin(GplvmLikelihood(targets, options.nugget), options, x, kernel, monitor);
@@ -266,7 +270,8 @@ GplvmResult gplvm_sparse(const NoisyTargets& targets, ConstMatrixRef start, cons
     for (Index j = 0; j < x.rows(); ++j)
       if (!inside[static_cast<std::size_t>(j)]) others.push_back(j);
 
-    GplvmModel model{learnt, take_rows(x, chosen.active), chosen.sites, options.nugget, options.noise, options.offset, options.prior};
+    GplvmModel model{learnt,       take_rows(x, chosen.active), chosen.sites, options.nugget, options.noise, options.offset,
+                     options.prior};
     const GplvmPosterior posterior(model);
     VectorXd values(static_cast<Index>(others.size()));
     MatrixXd moved = x;

@@ -4,15 +4,18 @@
 //
 // Lawrence, Probabilistic non-linear principal component analysis with Gaussian process latent variable models, JMLR 6 (2005).
 //
-//   gplvm_full     over all X and theta at once, by L-BFGS in the place of the paper's scaled conjugate gradients; theta as logarithms
+//   gplvm_full     over all X and theta at once, by L-BFGS in the place of the paper's scaled conjugate gradients; theta as
+//   logarithms
 //                  in the place of log(1 + exp). O(N^3) per step
-//   gplvm_sparse   Algorithm 1: an active set I of d rows by the informative vector machine; L of (Y_I, X_I) in theta and X_I; a new active
-//                  set; the other rows one by one where log p(y_j | x_j, I) is largest. O(N d^2) per round. Two departures: once active
-//                  rows have moved, the others are placed before a set is chosen anew; and a round that lowers the objective is taken back
-//                  and the next one makes half as many steps, as few rows with positions of their own overfit and lose the others
+//   gplvm_sparse   Algorithm 1: an active set I of d rows by the informative vector machine; L of (Y_I, X_I) in theta and X_I; a
+//   new active
+//                  set; the other rows one by one where log p(y_j | x_j, I) is largest. O(N d^2) per round. Two departures: once
+//                  active rows have moved, the others are placed before a set is chosen anew; and a round that lowers the
+//                  objective is taken back and the next one makes half as many steps, as few rows with positions of their own
+//                  overfit and lose the others
 //
-// Binary columns (bernoulli): sites by assumed density filtering, gradients with the sites fixed, in rounds. The likelihood then is the
-// product of the normalisers met while filtering. Whatever the method, the best round is returned.
+// Binary columns (bernoulli): sites by assumed density filtering, gradients with the sites fixed, in rounds. The likelihood then
+// is the product of the normalisers met while filtering. Whatever the method, the best round is returned.
 #pragma once
 
 #include <vector>
@@ -25,11 +28,11 @@ namespace granary::process {
 
 struct GplvmOptions {
   OutputNoise noise = OutputNoise::gaussian;
-  VectorXd offset;         // of binary columns
-  double nugget = 1e-6;    // floor under the noise, in units of the targets' variance
+  VectorXd offset;       // of binary columns
+  double nugget = 1e-6;  // floor under the noise, in units of the targets' variance
   bool prior = true;
-  int max_iter = 1000;     // L-BFGS steps; of each round where there are rounds
-  double tol = 1e-7;       // relative change of the objective, five times in a row
+  int max_iter = 1000;  // L-BFGS steps; of each round where there are rounds
+  double tol = 1e-7;    // relative change of the objective, five times in a row
   int threads = 1;
   // Rounds: gplvm_sparse and binary columns.
   int rounds = 15;           // T

@@ -30,8 +30,8 @@ DualPca dual_pca(ConstMatrixRef y, Index q, Monitor& monitor) {
   const VectorXd kept = result.eigenvalues.head(q);
   const double left = total - kept.sum();
   if (!(left > 1e-12 * total) || !(kept[q - 1] > 0) || q >= n)
-    throw InputError(message("the data have rank ", (result.eigenvalues.array() > 1e-12 * total).count(),
-                             ", so that q = ", q, " leaves no noise and the likelihood has no maximum; use a smaller q."));
+    throw InputError(message("the data have rank ", (result.eigenvalues.array() > 1e-12 * total).count(), ", so that q = ", q,
+                             " leaves no noise and the likelihood has no maximum; use a smaller q."));
   result.noise = left / static_cast<double>(n - q);
   if (q < d) result.ppca_noise = left * scale / (static_cast<double>(n) * static_cast<double>(d - q));
   MatrixXd u = top.vectors.leftCols(q);

@@ -2,8 +2,9 @@
 //
 //   L(X, theta) = sum_i log N(y_:i | 0, K_OO + diag(r_O) + c I),   O = O(i) the rows that column i observes
 //
-// With one group of columns this is -(D N / 2) log 2 pi - (D / 2) log |K| - 1/2 tr(K^-1 Y Y'), equation (6) of Lawrence, Probabilistic
-// non-linear principal component analysis with Gaussian process latent variable models, JMLR 6 (2005). The gradient goes through
+// With one group of columns this is -(D N / 2) log 2 pi - (D / 2) log |K| - 1/2 tr(K^-1 Y Y'), equation (6) of Lawrence,
+// Probabilistic non-linear principal component analysis with Gaussian process latent variable models, JMLR 6 (2005). The gradient
+// goes through
 //
 //   dL/dK = 1/2 (K^-1 Y Y' K^-1 - D K^-1)            (equation 10 lacks the factor 1/2)
 //

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/special.h"
 #include "core/spd_inverse.h"
+#include "core/special.h"
 
 namespace granary::process {
 
@@ -23,7 +23,8 @@ GplvmPosterior::GplvmPosterior(const GplvmModel& model) : model_(model) {
     const Index size = static_cast<Index>(from.rows.size());
     MatrixXd a(size, size);
     for (Index j = 0; j < size; ++j)
-      for (Index i = 0; i < size; ++i) a(i, j) = k(from.rows[static_cast<std::size_t>(i)], from.rows[static_cast<std::size_t>(j)]);
+      for (Index i = 0; i < size; ++i)
+        a(i, j) = k(from.rows[static_cast<std::size_t>(i)], from.rows[static_cast<std::size_t>(j)]);
     a.diagonal() += from.noise;
     a.diagonal().array() += model_.nugget;
     group.factor = cholesky_with_jitter(a);

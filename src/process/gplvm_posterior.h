@@ -1,11 +1,12 @@
 // What a fitted latent variable model says about points of the latent space, and where in it new rows belong.
 //
-// Given the active rows I with latent positions X_I, a point x has (Lawrence 2005, equations 12, 20, 21), for each group of columns,
+// Given the active rows I with latent positions X_I, a point x has (Lawrence 2005, equations 12, 20, 21), for each group of
+// columns,
 //
 //   mu(x) = Y_I' A^-1 k_I(x),   s2(x) = k(x, x) - k_I(x)' A^-1 k_I(x),   A = K_II + diag(r_I) + c I
 //
-// and a row y belongs where log p(y_obs | x) - |x|^2 / 2 is largest. p is N(mu, s2), or Phi(+-(mu + offset) / sqrt(1 + s2)) for binary
-// columns. Cells of y that are NaN do not count.
+// and a row y belongs where log p(y_obs | x) - |x|^2 / 2 is largest. p is N(mu, s2), or Phi(+-(mu + offset) / sqrt(1 + s2)) for
+// binary columns. Cells of y that are NaN do not count.
 #pragma once
 
 #include <vector>
@@ -73,10 +74,10 @@ class GplvmPosterior {
 
 // The latent positions of new rows.
 struct ProjectOptions {
-  int n_starts = 10;       // half of them at the latent positions of the nearest training rows, half at random
+  int n_starts = 10;  // half of them at the latent positions of the nearest training rows, half at random
   int max_iter = 200;
   double tol = 1e-7;
-  int samples = 0;         // draws for an importance sampling estimate of log p(y), x integrated out; 0: none
+  int samples = 0;  // draws for an importance sampling estimate of log p(y), x integrated out; 0: none
   int threads = 1;
 };
 struct Projection {

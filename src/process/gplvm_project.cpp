@@ -56,7 +56,8 @@ MatrixXd proposal_factor(const GplvmPosterior& posterior, const GplvmPosterior::
   hessian = 0.5 * (hessian + hessian.transpose()).eval();
   hessian.diagonal().array() += 1;  // the prior: what is integrated is p(y | x) N(x | 0, I) whatever the fit used
   Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(hessian);
-  const VectorXd values = eigen.eigenvalues().cwiseAbs().cwiseMax(0.1) / 2.25;  // wider than the mode, so that weights stay bounded
+  const VectorXd values =
+      eigen.eigenvalues().cwiseAbs().cwiseMax(0.1) / 2.25;  // wider than the mode, so that weights stay bounded
   const MatrixXd precision = eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
   return precision.llt().matrixL();
 }
@@ -65,7 +66,8 @@ struct Marginal {
   double log_value, relative_se;
 };
 
-// log of the mean of p(y | x) p(x) / g(x), x drawn from g: the prior with probability 0.1, else a normal law around one of the modes.
+// log of the mean of p(y | x) p(x) / g(x), x drawn from g: the prior with probability 0.1, else a normal law around one of the
+// modes.
 Marginal importance_sampling(const GplvmPosterior& posterior, const GplvmPosterior::Row& row, const MatrixXd& modes, int samples,
                              Rng rng, Monitor& monitor) {
   constexpr double defensive = 0.1;

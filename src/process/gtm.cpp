@@ -47,7 +47,8 @@ MatrixXd squared_distances(ConstMatrixRef a, ConstMatrixRef b) {
 
 // Posterior probabilities of the grid points (rows) for the data (columns), in place of squared distances; log p of each row.
 VectorXd responsibilities(MatrixXd& d, double noise, Index dimension) {
-  const double constant = std::log(static_cast<double>(d.rows())) + 0.5 * static_cast<double>(dimension) * (log_two_pi + std::log(noise));
+  const double constant =
+      std::log(static_cast<double>(d.rows())) + 0.5 * static_cast<double>(dimension) * (log_two_pi + std::log(noise));
   VectorXd log_p(d.cols());
   for (Index n = 0; n < d.cols(); ++n) {
     const double least = d.col(n).minCoeff();
@@ -65,14 +66,16 @@ GtmResult gtm(ConstMatrixRef y, Index q, const GtmOptions& options, Monitor& mon
   const Stopwatch clock;
   const Index n = y.rows(), d = y.cols();
   if (q < 1 || q > std::min(n, d)) throw InputError(message("q must be between 1 and ", std::min(n, d), ", not ", q, "."));
-  if (std::pow(options.grid, static_cast<double>(q)) > 1e6) throw InputError("the grid has more than a million points; use fewer or a smaller q.");
+  if (std::pow(options.grid, static_cast<double>(q)) > 1e6)
+    throw InputError("the grid has more than a million points; use fewer or a smaller q.");
   GtmResult result;
   result.grid = regular_grid(options.grid, q);
   const double spacing = options.basis > 1 ? 2.0 / (options.basis - 1) : 2.0;
   const MatrixXd phi = basis_at(result.grid, regular_grid(options.basis, q), options.width * spacing);
   const Index m = phi.cols();
 
-  // The plane of the leading components, its grid as wide as two standard deviations; the noise that of the next component, or of the spacing.
+  // The plane of the leading components, its grid as wide as two standard deviations; the noise that of the next component, or of
+  // the spacing.
   const Index components = std::min(q + 1, std::min(n, d));
   const TruncatedSvd svd = truncated_svd(MatrixXd(y), components, EigenOptions(), monitor);
   const VectorXd sd = svd.values / std::sqrt(static_cast<double>(n));
@@ -122,7 +125,8 @@ GtmResult gtm(ConstMatrixRef y, Index q, const GtmOptions& options, Monitor& mon
   return result;
 }
 
-void gtm_place(ConstMatrixRef y, ConstMatrixRef grid, ConstMatrixRef centres, double noise, MatrixXd& x, VectorXd& log_likelihood) {
+void gtm_place(ConstMatrixRef y, ConstMatrixRef grid, ConstMatrixRef centres, double noise, MatrixXd& x,
+               VectorXd& log_likelihood) {
   MatrixXd r = squared_distances(centres, y);
   log_likelihood = responsibilities(r, noise, y.cols());
   x = r.transpose() * grid;

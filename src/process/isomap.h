@@ -1,7 +1,8 @@
 // Isomap: distances along a graph of nearest neighbours, then classical scaling.
 //
-// Tenenbaum, de Silva, Langford (Science 2000). The graph joins each row with its k nearest ones, both ways; its shortest paths stand for distances
-// along the manifold. Where the graph falls apart k is raised until it does not. O(N^2 D) for the neighbours, O(N^2 k log N) for the paths.
+// Tenenbaum, de Silva, Langford (Science 2000). The graph joins each row with its k nearest ones, both ways; its shortest paths
+// stand for distances along the manifold. Where the graph falls apart k is raised until it does not. O(N^2 D) for the neighbours,
+// O(N^2 k log N) for the paths.
 #pragma once
 
 #include <vector>
@@ -12,11 +13,11 @@
 namespace granary::process {
 
 struct IsomapResult {
-  MatrixXd x;             // N x q
-  VectorXd values;        // the q largest eigenvalues of -J D2 J / 2
-  MatrixXd distance;      // geodesics, N x N
-  int neighbours = 0;     // k that was used
-  double residual = 0;    // 1 - R^2 between the geodesics and the distances in the map
+  MatrixXd x;           // N x q
+  VectorXd values;      // the q largest eigenvalues of -J D2 J / 2
+  MatrixXd distance;    // geodesics, N x N
+  int neighbours = 0;   // k that was used
+  double residual = 0;  // 1 - R^2 between the geodesics and the distances in the map
 };
 // Missing cells are NaN: distances then are over the cells that two rows share, scaled up.
 IsomapResult isomap(ConstMatrixRef y, Index q, int neighbours, int threads, Monitor& monitor);

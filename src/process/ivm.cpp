@@ -43,7 +43,8 @@ struct State {
 };
 
 // One group and normal noise of one variance: nothing but the variances matters.
-IvmResult select_plain(const Kernel& kernel, ConstMatrixRef x, const NoisyTargets& targets, Index size, double noise, Monitor& monitor) {
+IvmResult select_plain(const Kernel& kernel, ConstMatrixRef x, const NoisyTargets& targets, Index size, double noise,
+                       Monitor& monitor) {
   GreedyVarianceOptions options;
   options.max_picks = size;
   options.noise = noise;
@@ -84,7 +85,8 @@ IvmResult ivm_select(const Kernel& kernel, ConstMatrixRef x, const NoisyTargets&
   if (probit) {
     for (Index i = 0; i < targets.y.cols(); ++i) add_state(i, 1);
   } else {
-    for (const ColumnGroup& group : group_columns(targets)) add_state(group.columns.front(), static_cast<double>(group.columns.size()));
+    for (const ColumnGroup& group : group_columns(targets))
+      add_state(group.columns.front(), static_cast<double>(group.columns.size()));
   }
 
   const auto site_of = [&](const State& state, Index row) -> Site {

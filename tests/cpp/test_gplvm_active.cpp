@@ -42,7 +42,8 @@ NoisyTargets curve(Index n, Index d, std::uint64_t seed, double noise = 0.05) {
   targets.y.resize(n, d);
   for (Index k = 0; k < n; ++k) {
     const double t = -1.5 + 3.0 * static_cast<double>(k) / static_cast<double>(n - 1);
-    for (Index i = 0; i < d; ++i) targets.y(k, i) = std::sin(t * (1 + 0.3 * static_cast<double>(i)) + 0.7 * static_cast<double>(i)) + noise * rng.normal();
+    for (Index i = 0; i < d; ++i)
+      targets.y(k, i) = std::sin(t * (1 + 0.3 * static_cast<double>(i)) + 0.7 * static_cast<double>(i)) + noise * rng.normal();
   }
   return targets;
 }
@@ -283,7 +284,8 @@ TEST("gplvm: importance sampling finds the integral over a one-dimensional laten
     double sum = 0;
     const double step = 0.005;
     for (double x = -7; x <= 7; x += step)
-      sum += step * std::exp(posterior.log_likelihood(row, VectorXd::Constant(1, x), nullptr) - 0.5 * (1.8378770664093454836 + x * x));
+      sum += step *
+             std::exp(posterior.log_likelihood(row, VectorXd::Constant(1, x), nullptr) - 0.5 * (1.8378770664093454836 + x * x));
     CHECK_NEAR(found.log_marginal[r], std::log(sum), 5 * found.log_marginal_se[r] + 1e-3);
     CHECK(found.log_marginal_se[r] < 0.05);
   }
@@ -305,8 +307,8 @@ TEST("gplvm: binary columns with a latent order give it back, full and sparse") 
   options.rounds = 4;
   options.active = 25;
   for (bool sparse : {false, true}) {
-    const GplvmResult fit =
-        sparse ? gplvm_sparse(targets, start, smooth(1), options, monitor) : gplvm_full(targets, start, smooth(1), options, monitor);
+    const GplvmResult fit = sparse ? gplvm_sparse(targets, start, smooth(1), options, monitor)
+                                   : gplvm_full(targets, start, smooth(1), options, monitor);
     CHECK(fit.objective > fit.trace[0] || fit.trace.size() == 1 || fit.objective == fit.trace.maxCoeff());
     Kernel kernel = smooth(1);
     kernel.set_parameters(fit.parameters);
