@@ -38,11 +38,13 @@ kriging_kernel <- function(kernel, x, lengthscale, theta) {
   if (!is.null(lengthscale)) {
     lengthscale <- check_vector(lengthscale, lower = .Machine$double.xmin)
     if (!isTRUE(kernel$type %in% c(radial_types, "hamming"))) {
-      abort_input("`lengthscale` is for kernels of one part with lengthscales: for others set it and fixed = \"lengthscale\" in the parts.", "lengthscale")
+      abort_input("`lengthscale` is for kernels of one part with lengthscales: for others set it and fixed = \"lengthscale\" in the parts.",
+                  "lengthscale")
     }
     looks_at <- length(leaf_columns(kernel, d))
     if (!length(lengthscale) %in% c(1L, looks_at)) {
-      abort_input(sprintf("`lengthscale` must be one number or %d, one per input, but it has length %d.", looks_at, length(lengthscale)), "lengthscale")
+      abort_input(sprintf("`lengthscale` must be one number or %d, one per input, but it has length %d.", looks_at, length(lengthscale)),
+                  "lengthscale")
     }
     kernel$scales <- rep_len(as.double(lengthscale), looks_at)
     kernel$learn[2L] <- FALSE
