@@ -93,21 +93,25 @@ anchor_variance <- function(kernel, free = FALSE) {
 
 kernel_parameters <- function(kernel, d) core_call(core_kernel_parameters(kernel, d))
 
+# Logarithms of the parameters if every lengthscale were the range of its input.
+log_ranges <- function(kernel, x) {
+  range <- unname(input_ranges(x))
+  kernel_parameters(map_leaves(kernel, function(leaf) {
+    columns <- leaf_columns(leaf, ncol(x))
+    if (leaf$type %in% radial_types) leaf$scales <- if (length(leaf$scales) == 1L) max(range[columns]) else range[columns]
+    if (leaf$type == "hamming") leaf$scales[] <- 1
+    leaf
+  }), ncol(x))$log_parameters
+}
+
 # Starts and bounds of the logarithms of all parameters, in the units of the core: list(names, start, lower, upper, spread). `size`: a variance the
 # data suggest, where the variance of the kernel is learnt.
 kriging_parameters <- function(kernel, unit_kernel, x, lower, upper, size, learn_nugget) {
   d <- ncol(x)
   user <- kernel_parameters(kernel, d)
   names <- user$names
-  range <- input_ranges(x)
-  ranges <- map_leaves(kernel, function(leaf) {
-    columns <- leaf_columns(leaf, d)
-    if (leaf$type %in% radial_types) leaf$scales <- if (length(leaf$scales) == 1L) max(range[columns]) else unname(range[columns])
-    if (leaf$type == "hamming") leaf$scales[] <- 1
-    leaf
-  })
   is_length <- grepl("lengthscale", names)
-  unit <- kernel_parameters(ranges, d)$log_parameters
+  unit <- log_ranges(kernel, x)
   start <- user$log_parameters
   low <- ifelse(is_length, unit + log(0.01), start - log(1e4))
   high <- ifelse(is_length, unit + log(10), start + log(1e4))
@@ -122,7 +126,7 @@ kriging_parameters <- function(kernel, unit_kernel, x, lower, upper, size, learn
   if (any(low >= high)) abort_input("`lower` must be below `upper` for every lengthscale.", "lower")
   spread_low <- ifelse(is_length, low, start - log(10))
   spread_high <- ifelse(is_length, high, start + log(10))
-  shift <- start * 0 + user$log_parameters - kernel_parameters(unit_kernel, d)$log_parameters
+  shift <- user$log_parameters - kernel_parameters(unit_kernel, d)$log_parameters
   out <- list(names = names, start = pmin(pmax(start, low), high) - shift, lower = low - shift, upper = high - shift,
               spread_low = spread_low - shift, spread_high = spread_high - shift, shift = shift, is_length = is_length)
   if (!learn_nugget) return(out)

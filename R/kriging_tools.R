@@ -273,10 +273,11 @@ loglik_surface <- function(object, parameters = NULL, lower = NULL, upper = NULL
   threads <- thread_count(threads)
   if (has_r_code(object$kernel)) threads <- 1L
   core <- object$core
-  core$kernel <- map_leaves(core$kernel, function(leaf) {  # those that were given can be drawn too
+  drawn <- function(leaf) {  # lengthscales that were given can be drawn too
     if (leaf$type %in% c(radial_types, "hamming")) leaf$learn[2L] <- TRUE
     leaf
-  })
+  }
+  core$kernel <- map_leaves(core$kernel, drawn)
   d <- ncol(object$x)
   described <- kernel_parameters(core$kernel, d)
   which <- grep("lengthscale", described$names)
@@ -294,9 +295,10 @@ loglik_surface <- function(object, parameters = NULL, lower = NULL, upper = NULL
   shift <- log(unlist(object$lengthscale)) - described$log_parameters[which]
   unit <- stats::setNames(shift[parameters], NULL)
   count <- length(parameters)
+  range <- log_ranges(map_leaves(object$kernel, drawn), object$x)[which[parameters]]
   bounds <- function(bound, share, arg) {
     bound <- check_vector(bound, arg, lower = 0, strict_lower = TRUE, allow_null = TRUE)
-    if (is.null(bound)) return(rep(log(share), count))
+    if (is.null(bound)) return(range + log(share) - unit)
     if (!length(bound) %in% c(1L, count)) abort_input(sprintf("`%s` must be one number or one per lengthscale drawn.", arg), arg)
     rep_len(log(bound), count) - unit
   }
