@@ -4,16 +4,17 @@
 #'
 #' @details
 #' Inputs are coded to \eqn{z \in [-1, 1]}{z in [-1, 1]}. The effects of an input are the polynomials that are orthogonal on `degree + 1` equally
-#' spaced levels; for degree 2 \eqn{\sqrt{3/2}\,z}{sqrt(3/2) z} and \eqn{\sqrt{1/2}(3z^2 - 2)}{sqrt(1/2) (3 z^2 - 2)}. Candidates \eqn{U} are all of them
-#' and all products of two effects of different inputs. An effect has prior variance
-#' \deqn{r_l = \frac{3 - 3\psi(2)}{3 + 4\psi(1) + 2\psi(2)}, \quad r_q = \frac{3 - 4\psi(1) + \psi(2)}{3 + 4\psi(1) + 2\psi(2)}}{r_l = (3 - 3 psi(2)) / (3 +
-#' 4 psi(1) + 2 psi(2)), r_q = (3 - 4 psi(1) + psi(2)) / (3 + 4 psi(1) + 2 psi(2))}
-#' (degree 2), \eqn{\psi(h)}{psi(h)} the correlation of its input at lag \eqn{h}, products the product of their factors' variances; for higher degrees
-#' \eqn{r_k = u_k'\Psi u_k/1'\Psi 1}{r_k = u_k'Psi u_k / 1'Psi 1} over the levels, of which these are the case of three.
+#' spaced levels; for degree 2 \eqn{\sqrt{3/2}\,z}{sqrt(3/2) z} and \eqn{\sqrt{1/2}(3z^2 - 2)}{sqrt(1/2) (3 z^2 - 2)}. Candidates \eqn{U} are all
+#' of them and all products of two effects of different inputs. An effect has prior variance \deqn{r_l = \frac{3 - 3\psi(2)}{3 + 4\psi(1) +
+#' 2\psi(2)}, \quad r_q = \frac{3 - 4\psi(1) + \psi(2)}{3 + 4\psi(1) + 2\psi(2)}}{r_l = (3 - 3 psi(2)) / (3 + 4 psi(1) + 2 psi(2)), r_q = (3 - 4
+#' psi(1) + psi(2)) / (3 + 4 psi(1) + 2 psi(2))} (degree 2), \eqn{\psi(h)}{psi(h)} the correlation of its input at lag \eqn{h}, products the
+#' product of their factors' variances; for higher degrees \eqn{r_k = u_k'\Psi u_k/1'\Psi 1}{r_k = u_k'Psi u_k / 1'Psi 1} over the levels, of
+#' which these are the case of three.
 #'
-#' 1. Ordinary kriging is fitted. 2. The effects' posterior means are \eqn{b = \mathrm{diag}(r)U'C^{-1}(y - V\hat\beta)}{b = diag(r) U'C^-1 (y - Vb)},
-#' \eqn{V} the trend so far; the one with the largest \eqn{|b|} joins. 3. The leave-one-out error (CVPE) is recorded, the lengthscales being held; up to `max_terms`
-#' steps. 4. The size with the smallest CVPE is kept. 5. Lengthscales are learnt again with that trend, and kept if the CVPE drops.
+#' 1. Ordinary kriging is fitted. 2. The effects' posterior means are \eqn{b = \mathrm{diag}(r)U'C^{-1}(y - V\hat\beta)}{b = diag(r) U'C^-1 (y -
+#' Vb)}, \eqn{V} the trend so far; the one with the largest \eqn{|b|} joins. 3. The leave-one-out error (CVPE) is recorded, the lengthscales being
+#' held; up to `max_terms` steps. 4. The size with the smallest CVPE is kept. 5. Lengthscales are learnt again with that trend, and kept if the
+#' CVPE drops.
 #'
 #' The matrix is factored once for the whole path: a step costs \eqn{O(n^2)}.
 #'
@@ -27,13 +28,13 @@
 #' @param max_terms Largest number of steps; `NULL` for as many as there are candidates, at most the number of runs less two.
 #' @param kernel,nugget,noise_var,method,n_starts,lower,upper,optimiser,max_iter,tol,threads As in [kriging()].
 #' @param ... Passed from the formula method to the default method.
-#' @return An object of class `granary_blind_kriging` and `granary_kriging`, with all [methods][granary_kriging] of that, and with `path`: a data frame with the term
-#'   that joined in each step and the CVPE after it; `relearnt`, whether the lengthscales learnt again were kept.
-#' @references
-#' Joseph, Hung and Sudjianto (2008). Blind kriging: a new method for developing metamodels. *Journal of Mechanical Design* 130, 031102.
+#' @return An object of class `granary_blind_kriging` and `granary_kriging`, with all [methods][granary_kriging] of that, and with `path`: a data
+#'   frame with the term that joined in each step and the CVPE after it; `relearnt`, whether the lengthscales learnt again were kept.
+#' @references Joseph, Hung and Sudjianto (2008). Blind kriging: a new method for developing metamodels. *Journal of Mechanical Design* 130,
+#' 031102.
 #'
-#' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning Research* 15,
-#' 3183--3186.
+#' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning
+#' Research* 15, 3183--3186.
 #' @family Gaussian processes
 #' @export
 #' @examples
@@ -61,8 +62,9 @@ blind_kriging.formula <- function(x, data = NULL, ...) {
 
 #' @rdname blind_kriging
 #' @export
-blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "matern52", nugget = 0, noise_var = NULL, method = c("ML", "REML", "LOO"),
-                                  n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL, max_iter = 500, tol = 1e-6, threads = NULL, ...) {
+blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "matern52", nugget = 0, noise_var = NULL,
+                                  method = c("ML", "REML", "LOO"), n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL, max_iter = 500,
+                                  tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
   method <- check_choice(method, c("ML", "REML", "LOO"))
@@ -111,7 +113,8 @@ find_trend <- function(ordinary, runs, degree, max_terms, kernel, settings) {
   polynomial <- function(k) effects$polynomials[, k]
   terms <- lapply(seq_len(best), function(s) {
     second <- factors[s, 3L] > 0L
-    list(inputs = c(factors[s, 1L], if (second) factors[s, 3L]), polynomials = c(list(polynomial(factors[s, 2L])), if (second) list(polynomial(factors[s, 4L]))))
+    list(inputs = c(factors[s, 1L], if (second) factors[s, 3L]),
+         polynomials = c(list(polynomial(factors[s, 2L])), if (second) list(polynomial(factors[s, 4L]))))
   })
   trend <- effects_trend(x, c(list(list(inputs = integer(), polynomials = list())), terms), c("(Intercept)", names[seq_len(best)]))
   held <- rebuild_kriging(ordinary, runs, trend)

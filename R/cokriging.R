@@ -3,15 +3,16 @@
 #' An emulator of an expensive simulator that also learns from many runs of a cheaper version of it.
 #'
 #' @details
-#' The autoregressive model of Kennedy and O'Hagan: \eqn{y_e(x) = \rho\,y_c(x) + \delta(x)}{y_e(x) = rho y_c(x) + delta(x)}, the cheap response and the
-#' difference \eqn{\delta}{delta} independent kriging models, each with trend, variance and lengthscales of its own; more levels by recursion. The cheap model is
-#' fitted first; the expensive one is universal kriging with the cheap response as a further trend column, whose coefficient is \eqn{\rho}{rho}.
+#' The autoregressive model of Kennedy and O'Hagan: \eqn{y_e(x) = \rho\,y_c(x) + \delta(x)}{y_e(x) = rho y_c(x) + delta(x)}, the cheap response
+#' and the difference \eqn{\delta}{delta} independent kriging models, each with trend, variance and lengthscales of its own; more levels by
+#' recursion. The cheap model is fitted first; the expensive one is universal kriging with the cheap response as a further trend column, whose
+#' coefficient is \eqn{\rho}{rho}.
 #'
-#' Where the expensive design is nested in the cheap one (rows are matched up to \eqn{10^{-8}}{1e-8} of the ranges) prediction is the exact recursion
-#' \eqn{m = \rho m_c + m_\delta}{m = rho m_c + m_delta}, \eqn{v = \rho^2 v_c + v_\delta}{v = rho^2 v_c + v_delta}. Otherwise the cheap model's prediction stands in
-#' for the missing cheap runs when \eqn{\rho}{rho} and \eqn{\delta}{delta} are fitted (a message says so), and predictions come from the joint law of all
-#' runs, with covariance blocks \eqn{\sigma_c^2R_c}{s2c Rc}, \eqn{\rho\sigma_c^2R_c}{rho s2c Rc} and \eqn{\rho^2\sigma_c^2R_c + \sigma_\delta^2R_\delta}{rho^2 s2c Rc + s2d Rd}.
-#' Variances take \eqn{\rho}{rho} and the lengthscales as known.
+#' Where the expensive design is nested in the cheap one (rows are matched up to \eqn{10^{-8}}{1e-8} of the ranges) prediction is the exact
+#' recursion \eqn{m = \rho m_c + m_\delta}{m = rho m_c + m_delta}, \eqn{v = \rho^2 v_c + v_\delta}{v = rho^2 v_c + v_delta}. Otherwise the cheap
+#' model's prediction stands in for the missing cheap runs when \eqn{\rho}{rho} and \eqn{\delta}{delta} are fitted (a message says so), and
+#' predictions come from the joint law of all runs, with covariance blocks \eqn{\sigma_c^2R_c}{s2c Rc}, \eqn{\rho\sigma_c^2R_c}{rho s2c Rc} and
+#' \eqn{\rho^2\sigma_c^2R_c + \sigma_\delta^2R_\delta}{rho^2 s2c Rc + s2d Rd}. Variances take \eqn{\rho}{rho} and the lengthscales as known.
 #'
 #' **Which method when:** a cheap version costs at most a tenth and its response correlates with the expensive one. If
 #' \eqn{\rho}{rho} is near zero or the leave-one-out error is no better than that of [kriging()] on the expensive runs alone, use that.
@@ -30,21 +31,22 @@
 #' @param seed A seed, or `NULL` for the random numbers of the session.
 #' @param inputs,at,size For `plot()`, as in [granary_kriging].
 #' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
-#' @return An object of class `granary_cokriging`: `levels` (a list of [kriging()] fits: the cheapest response, then the differences), `rho`, `nested`. `predict()`
-#'   gives a vector, or a list with `fit` and what was asked of `se.fit`, `gradient`, `variance_gradient`; `simulate()` a matrix with one column per draw;
-#'   `logLik()` the sum over the levels; `residuals()` the leave-one-out errors at the expensive runs, the cheap ones being kept.
-#' @references
-#' Kennedy and O'Hagan (2000). Predicting the output from a complex computer code when fast approximations are available. *Biometrika* 87, 1--13.
+#' @return An object of class `granary_cokriging`: `levels` (a list of [kriging()] fits: the cheapest response, then the differences), `rho`,
+#'   `nested`. `predict()` gives a vector, or a list with `fit` and what was asked of `se.fit`, `gradient`, `variance_gradient`; `simulate()` a
+#'   matrix with one column per draw; `logLik()` the sum over the levels; `residuals()` the leave-one-out errors at the expensive runs, the cheap
+#'   ones being kept.
+#' @references Kennedy and O'Hagan (2000). Predicting the output from a complex computer code when fast approximations are available. *Biometrika*
+#' 87, 1--13.
 #'
-#' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning Research* 15,
-#' 3183--3186.
+#' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning
+#' Research* 15, 3183--3186.
 #' @family Gaussian processes
 #' @export
 #' @examples
 #' cheap <- seq(0, 1, 0.1)
 #' dear <- c(0, 0.4, 0.6, 1)
 #' fit <- cokriging(cheap, forrester(cheap, "cheap"), dear, forrester(dear), kernel = "se",
-#'                  n_starts = 3)
+#'                  n_starts = 3)  # the difference is linear: its lengthscale runs to the bound
 #' fit
 #' predict(fit, c(0.25, 0.75), se = TRUE)
 #' simulate(fit, nsim = 2, newdata = c(0.25, 0.75), seed = 1)
@@ -54,7 +56,8 @@
 #' plot(fit)
 #' curve(forrester(x), add = TRUE, lty = 2)
 cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, trend_difference = ~1, kernel = "matern52", nugget = 0,
-                      method = c("ML", "REML", "LOO"), n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL, max_iter = 500, tol = 1e-6, threads = NULL) {
+                      method = c("ML", "REML", "LOO"), n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL, max_iter = 500, tol = 1e-6,
+                      threads = NULL) {
   call <- match.call()
   method <- check_choice(method, c("ML", "REML", "LOO"))
   settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimiser, max_iter, tol, threads)
@@ -92,7 +95,8 @@ cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, tr
     levels <- c(levels, list(difference))
   }
   fit <- new_fit("cokriging", levels = levels, rho = rho, nested = nested, x = runs[[length(runs)]]$x, y = runs[[length(runs)]]$y,
-                 runs = lapply(runs, `[`, c("x", "y")), call = call, convergence = lapply(levels, function(level) convergence_table(level$convergence)))
+                 runs = lapply(runs, `[`, c("x", "y")), call = call,
+                 convergence = lapply(levels, function(level) convergence_table(level$convergence)))
   fit$call <- generic_call(call, "cokriging")
   for (t in seq_along(levels)) if (length(levels[[t]]$at_bound) > 0L) warn_on_bound(paste0(levels[[t]]$at_bound, " at level ", t))
   check_convergence(fit)
@@ -106,13 +110,17 @@ check_levels <- function(x_cheap, y_cheap, x_expensive, y_expensive, nugget) {
   }
   xs <- c(if (several) unname(x_cheap) else list(x_cheap), list(x_expensive))
   ys <- c(if (several) unname(y_cheap) else list(y_cheap), list(y_expensive))
-  place <- function(stem, t) if (t == length(xs)) paste0(stem, "_expensive") else if (several) paste0(stem, "_cheap[[", t, "]]") else paste0(stem, "_cheap")
+  place <- function(stem, t) {
+    if (t == length(xs)) return(paste0(stem, "_expensive"))
+    paste0(stem, "_cheap", if (several) paste0("[[", t, "]]"))
+  }
   runs <- lapply(seq_along(xs), function(t) check_runs(xs[[t]], ys[[t]], NULL, nugget, place("x", t), place("y", t)))
   labels <- colnames(runs[[1L]]$x)
   for (t in seq_along(runs)[-1L]) {
     x <- runs[[t]]$x
     if (ncol(x) != length(labels)) {
-      abort_input(sprintf("`%s` must have the %d columns of the cheapest level, but it has %d.", place("x", t), length(labels), ncol(x)), place("x", t))
+      abort_input(sprintf("`%s` must have the %d columns of the cheapest level, but it has %d.", place("x", t), length(labels), ncol(x)),
+                  place("x", t))
     }
     if (setequal(colnames(x), labels)) x <- x[, labels, drop = FALSE]
     colnames(x) <- labels
@@ -155,8 +163,9 @@ joint_prediction <- function(object, x, se) {
   inputs <- lapply(object$runs, `[[`, "x")
   described <- lapply(seq_along(levels), function(t) {
     core <- levels[[t]]$core
+    below <- lapply(trends[seq_len(t - 1L)], function(trend) unname(trend_matrix(trend, inputs[[t]])))
     list(x = core$x, f = core$f, y = object$runs[[t]]$y, kernel = core$kernel, scale = core$scale, nugget = core$nugget,
-         rho = if (t > 1L) object$rho[t - 1L] else 1, below = lapply(trends[seq_len(t - 1L)], function(trend) unname(trend_matrix(trend, inputs[[t]]))))
+         rho = if (t > 1L) object$rho[t - 1L] else 1, below = below)
   })
   f <- lapply(trends, function(trend) unname(trend_matrix(trend, x)))
   at <- core_call(core_kriging_joint(described, to_units(x, levels[[1L]]$units), f, se, progress_bar("prediction")))
@@ -173,7 +182,8 @@ predict.granary_cokriging <- function(object, newdata = NULL, se = FALSE, gradie
   x <- kriging_points(object$levels[[length(object$levels)]], newdata)
   if (how == "auto") how <- if (object$nested) "recursive" else "joint"
   if (gradient && how == "joint") {
-    abort_input("Derivatives exist for nested designs, by recursion. With how = \"recursive\" they are those of the approximate recursion.", "gradient")
+    abort_input("Derivatives exist for nested designs, by recursion. With how = \"recursive\" they are those of the approximate recursion.",
+                "gradient")
   }
   out <- if (how == "recursive") recursive_prediction(object$levels, object$rho, x, se, gradient) else joint_prediction(object, x, se)
   if (!se && !gradient) return(out$fit)
@@ -195,7 +205,10 @@ simulate.granary_cokriging <- function(object, nsim = 1, seed = NULL, newdata = 
 #' @rdname cokriging
 #' @export
 coef.granary_cokriging <- function(object, ...) {
-  trends <- lapply(seq_along(object$levels), function(t) stats::setNames(object$levels[[t]]$beta, sprintf("level%d.%s", t, names(object$levels[[t]]$beta))))
+  trends <- lapply(seq_along(object$levels), function(t) {
+    beta <- object$levels[[t]]$beta
+    stats::setNames(beta, sprintf("level%d.%s", t, names(beta)))
+  })
   c(stats::setNames(object$rho, paste0("rho", seq_along(object$rho))), unlist(trends))
 }
 
@@ -220,7 +233,8 @@ print.granary_cokriging <- function(x, ...) {
   cli::cat_line("rho: ", short(x$rho))
   for (t in seq_along(x$levels)) {
     level <- x$levels[[t]]
-    cli::cat_line(sprintf("Level %d (%s): %d runs, s2 %s, lengthscale %s, leave-one-out error %s", t, if (t == 1L) "cheapest" else "difference", nrow(level$x),
+    cli::cat_line(sprintf("Level %d (%s): %d runs, s2 %s, lengthscale %s, leave-one-out error %s", t, if (t == 1L) "cheapest" else "difference",
+                          nrow(level$x),
                           short(level$s2), short(unlist(level$lengthscale)), short(level$cvpe)))
   }
   cli::cat_line("Solver: ", format_convergence(x$convergence))

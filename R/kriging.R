@@ -6,19 +6,18 @@
 #' @details
 #' The model is \eqn{y(x) = f(x)'\beta + z(x)}{y(x) = f(x)'b + z(x)}, \eqn{z} a Gaussian process with variance \eqn{\sigma^2}{s2} and correlation
 #' \eqn{R}, a [kernel][kernels] with one lengthscale per input. With \eqn{C = R + \lambda I = LL'}{C = R + lambda I = LL'} among the runs,
-#' \deqn{\hat\beta = (F'C^{-1}F)^{-1}F'C^{-1}y, \quad \hat\sigma^2 = (y - F\hat\beta)'C^{-1}(y - F\hat\beta)/n,}{b = (F'C^-1 F)^-1 F'C^-1 y,
-#' s2 = (y - Fb)'C^-1 (y - Fb) / n,}
-#' \deqn{m(x) = f'\hat\beta + r'C^{-1}(y - F\hat\beta), \quad v(x) = \sigma^2\{1 - r'C^{-1}r + u'(F'C^{-1}F)^{-1}u\},}{m(x) = f'b + r'C^-1 (y - Fb),
-#' v(x) = s2 (1 - r'C^-1 r + u'(F'C^-1 F)^-1 u),}
-#' \eqn{r = R(X, x)}, \eqn{u = F'C^{-1}r - f}{u = F'C^-1 r - f}.
+#' \deqn{\hat\beta = (F'C^{-1}F)^{-1}F'C^{-1}y, \quad \hat\sigma^2 = (y - F\hat\beta)'C^{-1}(y - F\hat\beta)/n,}{b = (F'C^-1 F)^-1 F'C^-1 y, s2 =
+#' (y - Fb)'C^-1 (y - Fb) / n,} \deqn{m(x) = f'\hat\beta + r'C^{-1}(y - F\hat\beta), \quad v(x) = \sigma^2\{1 - r'C^{-1}r +
+#' u'(F'C^{-1}F)^{-1}u\},}{m(x) = f'b + r'C^-1 (y - Fb), v(x) = s2 (1 - r'C^-1 r + u'(F'C^-1 F)^-1 u),} \eqn{r = R(X, x)}, \eqn{u = F'C^{-1}r -
+#' f}{u = F'C^-1 r - f}.
 #'
 #' | kriging | how |
 #' | --- | --- |
 #' | simple | `trend = "none"`, or `known_trend` = the coefficients of `trend` |
 #' | ordinary | `trend = ~1`, the default |
-#' | universal | `trend` a formula in the inputs, or `"linear"`, `"quadratic"`, `"cubic"`, `"quartic"` (products of at most two inputs, of inputs coded to \eqn{[-1, 1]}) |
+#' | universal | `trend` a formula in the inputs, or `"linear"` up to `"quartic"`: products of at most two inputs coded to \eqn{[-1, 1]} |
 #' | stochastic, noise unknown | `nugget = "estimate"`: \eqn{\lambda}{lambda} is learnt |
-#' | stochastic, noise known | `noise_var`: \eqn{C = \sigma^2 R + \mathrm{diag}(v)}{C = s2 R + diag(v)}; `"replicates"` takes means and \eqn{S_i^2/n_i} from repeated rows |
+#' | stochastic, noise known | `noise_var`: \eqn{C = \sigma^2 R + \mathrm{diag}(v)}{C = s2 R + diag(v)}; `"replicates"`: \eqn{v_i = S_i^2/n_i} |
 #' | blind | [blind_kriging()] finds the trend |
 #' | co-kriging | [cokriging()] joins runs of several fidelities |
 #'
@@ -30,10 +29,9 @@
 #' parallel; a different optimiser can be given as a function. Inputs are scaled to unit ranges inside; a kernel with one lengthscale for several
 #' inputs keeps their proportions, and kernels that are not functions of distances (`linear()`, `mlp()`, own functions) see the inputs as they are.
 #'
-#' **Numerics.** Where \eqn{C} cannot be factored, \eqn{10^{-12}}{1e-12} up to \eqn{10^{-6}}{1e-6} of its diagonal is added; `jitter` says how much. Repeated
-#' rows with equal responses are dropped, with different responses they need a nugget or `noise_var`. Trend columns that depend on others get `NA`,
-#' as in [stats::lm()].
-#' Memory is \eqn{n^2} numbers, prediction of a mean \eqn{O(n)}, of a variance \eqn{O(n^2)}.
+#' **Numerics.** Where \eqn{C} cannot be factored, \eqn{10^{-12}}{1e-12} up to \eqn{10^{-6}}{1e-6} of its diagonal is added; `jitter` says how
+#' much. Repeated rows with equal responses are dropped, with different responses they need a nugget or `noise_var`. Trend columns that depend on
+#' others get `NA`, as in [stats::lm()]. Memory is \eqn{n^2} numbers, prediction of a mean \eqn{O(n)}, of a variance \eqn{O(n^2)}.
 #'
 #' **Which method when:** `kriging()` for deterministic simulators of up to some thousand runs and up to some dozen inputs; with
 #' `nugget = "estimate"` for noisy responses. [blind_kriging()] where a strong polynomial trend is likely but unknown; [cokriging()] where a cheap
@@ -42,10 +40,10 @@
 #' @param x Inputs, one run per row: a matrix, a data frame, or a vector for one input; or a formula such as `y ~ a + b`.
 #' @param y Responses.
 #' @param data A data frame with the variables of the formula.
-#' @param trend The trend: a one-sided formula in the columns of `x`, `"none"`, `"constant"`, `"linear"`, `"quadratic"`, `"cubic"`, `"quartic"`, or the
-#'   degree as a number.
-#' @param kernel A [kernel][kernels], or its name. A name gives each input a lengthscale of its own; a kernel object is taken as it is. The variance of the
-#'   kernel is estimated as `s2`.
+#' @param trend The trend: a one-sided formula in the columns of `x`, `"none"`, `"constant"`, `"linear"`, `"quadratic"`, `"cubic"`, `"quartic"`,
+#'   or the degree as a number.
+#' @param kernel A [kernel][kernels], or its name. A name gives each input a lengthscale of its own; a kernel object is taken as it is. The
+#'   variance of the kernel is estimated as `s2`.
 #' @param lengthscale Known lengthscales, one or one per input, in the units of the inputs; `NULL` to estimate them.
 #' @param theta The same for the kernel `"se"` in the parameters of DACE and ooDACE, \eqn{\theta = 1/(2\ell^2)}{theta = 1 / (2 l^2)}.
 #' @param nugget Noise variance over process variance, \eqn{\lambda}{lambda}: a number, or `"estimate"`.
@@ -61,12 +59,12 @@
 #' @param tol The search ends when the largest entry of the gradient has fallen to this share of the first one.
 #' @param threads Number of threads for the starts; `NULL` for `options(granary.threads)`.
 #' @param ... Passed from the formula method to the default method.
-#' @return An object of class `granary_kriging`: `beta`, `s2`, `lengthscale`, `nugget`, `noise_sd`, `loglik`, `kernel` (with the parameters found), `trend`,
-#'   `fitted`, `loo` (leave-one-out means and variances), `cvpe` (root mean squared leave-one-out error), `s2_ri` (variance of the re-interpolation, for noisy
-#'   runs), `starts` (what became of every start), `at_bound`, `jitter`. See [granary_kriging] for what can be done with it.
-#' @references
-#' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning Research* 15,
-#' 3183--3186.
+#' @return An object of class `granary_kriging`: `beta`, `s2`, `lengthscale`, `nugget`, `noise_sd`, `loglik`, `kernel` (with the parameters
+#'   found), `trend`, `fitted`, `loo` (leave-one-out means and variances), `cvpe` (root mean squared leave-one-out error), `s2_ri` (variance of
+#'   the re-interpolation, for noisy runs), `starts` (what became of every start), `at_bound`, `jitter`. See [granary_kriging] for what can be
+#'   done with it.
+#' @references Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine
+#' Learning Research* 15, 3183--3186.
 #'
 #' Sacks, Welch, Mitchell and Wynn (1989). Design and analysis of computer experiments. *Statistical Science* 4, 409--423.
 #'
@@ -77,7 +75,7 @@
 #' set.seed(1)
 #' x <- cbind(a = runif(30, -5, 10), b = runif(30, 0, 15))
 #' y <- branin(x)
-#' fit <- kriging(x, y, n_starts = 3)
+#' fit <- kriging(x, y, kernel = "se", n_starts = 3)
 #' fit
 #' predict(fit, cbind(a = c(0, pi), b = c(5, 2.275)), se = TRUE)
 #' plot(fit, type = "surface")
@@ -208,7 +206,8 @@ krige <- function(runs, trend, kernel, settings, extra = NULL, units = NULL) {
   if (!is.null(settings$known_trend)) {
     known <- check_vector(settings$known_trend, "known_trend", lower = -1e100, upper = 1e100)
     if (length(known) != ncol(f)) {
-      abort_input(sprintf("`known_trend` must have one coefficient per term of the trend (%d), but it has %d.", ncol(f), length(known)), "known_trend")
+      abort_input(sprintf("`known_trend` must have one coefficient per term of the trend (%d), but it has %d.", ncol(f), length(known)),
+                  "known_trend")
     }
     offset <- as.vector(f %*% known)
     f <- matrix(0, n, 0L)
@@ -357,12 +356,15 @@ new_kriging <- function(runs, trend, units, core, solved, settings, offset, foun
   noisy <- core$nugget > 0 || length(core$noise) > 0L
   convergence <- if (is.null(found)) list(converged = NA, message = "parameters were given") else found$convergence
   fit <- new_fit(
-    "kriging", beta = coefficients, s2 = s2, lengthscale = if (length(lengths) == 1L) lengths[[1L]] else lengths, nugget = if (s2 > 0) noise / s2 else 0,
-    noise_sd = sqrt(noise), loglik = solved$value, criterion = if (is.null(found)) solved$value else found$value, method = settings$method,
+    "kriging", beta = coefficients, s2 = s2, lengthscale = if (length(lengths) == 1L) lengths[[1L]] else lengths,
+    nugget = if (s2 > 0) noise / s2 else 0, noise_sd = sqrt(noise), loglik = solved$value,
+    criterion = if (is.null(found)) solved$value else found$value, method = settings$method,
     kernel = kernel, trend = trend, x = runs$x, y = runs$y, noise_var = runs$noise_var,
     fitted = solved$fitted + offset, loo = data.frame(mean = solved$loo_mean + offset, variance = solved$loo_variance),
-    cvpe = sqrt(mean((core$y - solved$loo_mean)^2)), alpha = solved$alpha, starts = found$table, at_bound = as.character(bound), jitter = solved$jitter,
-    units = units, settings = settings, core = core, n_parameters = n_learnt, extra = beta[seq_len(n_extra) + n_trend], call = NULL, convergence = convergence
+    cvpe = sqrt(mean((core$y - solved$loo_mean)^2)), alpha = solved$alpha, starts = found$table,
+    at_bound = as.character(bound), jitter = solved$jitter,
+    units = units, settings = settings, core = core, n_parameters = n_learnt,
+    extra = beta[seq_len(n_extra) + n_trend], call = NULL, convergence = convergence
   )
   fit$precision <- solved$precision
   if (noisy && s2 > 0) {

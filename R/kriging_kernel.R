@@ -26,11 +26,13 @@ kriging_kernel <- function(kernel, x, lengthscale, theta) {
   if (!is.null(lengthscale)) {
     lengthscale <- check_vector(lengthscale, lower = .Machine$double.xmin)
     if (!isTRUE(kernel$type %in% c(radial_types, "hamming"))) {
-      abort_input("`lengthscale` is for kernels of one part with lengthscales: for others set it and fixed = \"lengthscale\" in the parts.", "lengthscale")
+      abort_input("`lengthscale` is for kernels of one part with lengthscales: for others set it and fixed = \"lengthscale\" in the parts.",
+                  "lengthscale")
     }
     looks_at <- length(leaf_columns(kernel, d))
     if (!length(lengthscale) %in% c(1L, looks_at)) {
-      abort_input(sprintf("`lengthscale` must be one number or %d, one per input, but it has length %d.", looks_at, length(lengthscale)), "lengthscale")
+      abort_input(sprintf("`lengthscale` must be one number or %d, one per input, but it has length %d.", looks_at, length(lengthscale)),
+                  "lengthscale")
     }
     kernel$scales <- rep_len(as.double(lengthscale), looks_at)
     kernel$learn[2L] <- FALSE
@@ -79,21 +81,25 @@ anchor_variance <- function(kernel, free = FALSE) {
 
 kernel_parameters <- function(kernel, d) core_call(core_kernel_parameters(kernel, d))
 
+# Logarithms of the parameters if every lengthscale were the range of its input.
+log_ranges <- function(kernel, x) {
+  range <- unname(input_ranges(x))
+  kernel_parameters(map_leaves(kernel, function(leaf) {
+    columns <- leaf_columns(leaf, ncol(x))
+    if (leaf$type %in% radial_types) leaf$scales <- if (length(leaf$scales) == 1L) max(range[columns]) else range[columns]
+    if (leaf$type == "hamming") leaf$scales[] <- 1
+    leaf
+  }), ncol(x))$log_parameters
+}
+
 # Starts and bounds of the logarithms of all parameters, in the units of the core: list(names, start, lower, upper, spread). `size`: a variance the
 # data suggest, where the variance of the kernel is learnt.
 kriging_parameters <- function(kernel, unit_kernel, x, lower, upper, size, learn_nugget) {
   d <- ncol(x)
   user <- kernel_parameters(kernel, d)
   names <- user$names
-  range <- input_ranges(x)
-  ranges <- map_leaves(kernel, function(leaf) {
-    columns <- leaf_columns(leaf, d)
-    if (leaf$type %in% radial_types) leaf$scales <- if (length(leaf$scales) == 1L) max(range[columns]) else unname(range[columns])
-    if (leaf$type == "hamming") leaf$scales[] <- 1
-    leaf
-  })
   is_length <- grepl("lengthscale", names)
-  unit <- kernel_parameters(ranges, d)$log_parameters
+  unit <- log_ranges(kernel, x)
   start <- user$log_parameters
   low <- ifelse(is_length, unit + log(0.01), start - log(1e4))
   high <- ifelse(is_length, unit + log(10), start + log(1e4))
@@ -108,7 +114,7 @@ kriging_parameters <- function(kernel, unit_kernel, x, lower, upper, size, learn
   if (any(low >= high)) abort_input("`lower` must be below `upper` for every lengthscale.", "lower")
   spread_low <- ifelse(is_length, low, start - log(10))
   spread_high <- ifelse(is_length, high, start + log(10))
-  shift <- start * 0 + user$log_parameters - kernel_parameters(unit_kernel, d)$log_parameters
+  shift <- user$log_parameters - kernel_parameters(unit_kernel, d)$log_parameters
   out <- list(names = names, start = pmin(pmax(start, low), high) - shift, lower = low - shift, upper = high - shift,
               spread_low = spread_low - shift, spread_high = spread_high - shift, shift = shift, is_length = is_length)
   if (!learn_nugget) return(out)

@@ -3,10 +3,10 @@
 #' What can be done with the result of [kriging()] and [blind_kriging()].
 #'
 #' @details
-#' **Prediction.** `type = "process"` is the error of the function itself; `"response"` adds the noise of a new run; `"reinterpolate"` is the error of
-#' the interpolator through the fitted values of a noisy model: the same mean, but variance 0 at the runs, as an optimiser that uses the model needs it.
-#' `gradient = TRUE` gives the derivatives of the mean in every input, and with `se = TRUE` those of the variance as `variance_gradient`.
-#' Where a list is returned, `extrapolates` marks points outside the box of the runs.
+#' **Prediction.** `type = "process"` is the error of the function itself; `"response"` adds the noise of a new run; `"reinterpolate"` is the
+#' error of the interpolator through the fitted values of a noisy model: the same mean, but variance 0 at the runs, as an optimiser that uses the
+#' model needs it. `gradient = TRUE` gives the derivatives of the mean in every input, and with `se = TRUE` those of the variance as
+#' `variance_gradient`. Where a list is returned, `extrapolates` marks points outside the box of the runs.
 #'
 #' **Simulation.** `simulate()` draws the function jointly at the points of `newdata`, given the runs; with `conditional = FALSE` from the fitted
 #' model without them (its trend, variance and lengthscales).
@@ -18,13 +18,14 @@
 #' F)^-1 F'C^-1} the error of run \eqn{i} is \eqn{[Hy]_i/H_{ii}}{[Hy]_i / H_ii} and its variance \eqn{\sigma^2/H_{ii}}{s2 / H_ii}.
 #'
 #' @param object,x A fit by [kriging()].
-#' @param newdata Points: a matrix or data frame with the inputs of the fit (a vector for one input); `NULL` for the runs. For `update()`, the inputs of
-#'   the new runs.
+#' @param newdata Points: a matrix or data frame with the inputs of the fit (a vector for one input); `NULL` for the runs. For `update()`, the
+#'   inputs of the new runs.
 #' @param se Whether to give standard errors.
 #' @param cov Whether to give the joint covariance matrix of all points.
 #' @param gradient Whether to give derivatives.
-#' @param type For `predict()` and `simulate()` see details; for `residuals()` `"loo"`, `"standardized"` (leave-one-out errors over their standard deviations)
-#'   or `"response"`; for `plot()` `"auto"`, `"loo"` (three panels of diagnostics) or `"surface"` (one or two inputs with an error band).
+#' @param type For `predict()` and `simulate()` see details; for `residuals()` `"loo"`, `"standardized"` (leave-one-out errors over their standard
+#'   deviations) or `"response"`; for `plot()` `"auto"`, `"loo"` (three panels of diagnostics) or `"surface"` (one or two inputs with an error
+#'   band).
 #' @param noise_var Noise variance of new runs where the fit has known noise, one or one per row.
 #' @param threads Number of threads; `NULL` for `options(granary.threads)`.
 #' @param nsim Number of draws.
@@ -36,10 +37,10 @@
 #' @param at Values of the other inputs, in their order; `NULL` for the middle of their ranges.
 #' @param size Number of grid points along an axis.
 #' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
-#' @return `predict()` a vector, or a list with `fit` and what was asked of `se.fit`, `cov`, `gradient`, `variance_gradient`, with `extrapolates`; `simulate()` a matrix with
-#'   one column per draw; `update()` a fit; `residuals()` and `fitted()` vectors; `logLik()` an object of class `logLik`; `coef()` the trend coefficients;
-#'   `vcov()` their covariance matrix; `tidy()` a data frame of all parameters; `summary()` an object that prints; `plot()` `NULL`, invisibly; `autoplot()`
-#'   a ggplot.
+#' @return `predict()` a vector, or a list with `fit` and what was asked of `se.fit`, `cov`, `gradient`, `variance_gradient`, with `extrapolates`;
+#'   `simulate()` a matrix with one column per draw; `update()` a fit; `residuals()` and `fitted()` vectors; `logLik()` an object of class
+#'   `logLik`; `coef()` the trend coefficients; `vcov()` their covariance matrix; `tidy()` a data frame of all parameters; `summary()` an object
+#'   that prints; `plot()` `NULL`, invisibly; `autoplot()` a ggplot.
 #' @family Gaussian processes
 #' @name granary_kriging
 #' @importFrom stats coef fitted logLik predict residuals simulate update vcov
@@ -118,7 +119,10 @@ predict.granary_kriging <- function(object, newdata = NULL, se = FALSE, cov = FA
   if (gradient) {
     named <- function(g) structure(sweep(g, 2L, width, `/`), dimnames = list(NULL, colnames(x)))
     out$gradient <- named(at$mean_gradient)
-    if (!is.null(known) && !trivial) out$gradient <- out$gradient + vapply(slopes, function(f) as.vector(f %*% known), numeric(nrow(x))) / rep(width, each = nrow(x))
+    if (!is.null(known) && !trivial) {
+      moves <- vapply(slopes, function(f) as.vector(f %*% known), numeric(nrow(x)))
+      out$gradient <- out$gradient + moves / rep(width, each = nrow(x))
+    }
     if (se) out$variance_gradient <- named(at$variance_gradient)
   }
   low <- apply(object$x, 2L, min)
@@ -150,7 +154,8 @@ simulate.granary_kriging <- function(object, nsim = 1, seed = NULL, newdata = NU
   noise <- if (type == "response") new_noise(object, nrow(x), noise_var) else check_unused_noise(noise_var, nrow(x))
   f <- trend_matrix(object$trend, x)
   part <- known_part(object, f)
-  draws <- core_call(core_kriging_draws(object$core, to_units(x, object$units), part$f, noise, conditional, nsim, core_seed(), progress_bar("simulation")))
+  draws <- core_call(core_kriging_draws(object$core, to_units(x, object$units), part$f, noise, conditional, nsim, core_seed(),
+                                        progress_bar("simulation")))
   if (conditional) return(draws + part$offset)
   coefficients <- object$beta[!is.na(object$beta)]
   draws + if (length(coefficients) > 0L) as.vector(f %*% coefficients) else 0
@@ -246,7 +251,8 @@ tidy.granary_kriging <- function(x, ...) {
   if (nrow(covariance) > 0L) error[!is.na(x$beta)] <- sqrt(diag(covariance))
   lengths <- unlist(x$lengthscale)
   frame <- function(term, estimate, part, error = NA_real_) {
-    data.frame(term = term, part = rep(part, length(term)), estimate = unname(estimate), std.error = rep_len(error, length(term)), stringsAsFactors = FALSE)
+    data.frame(term = term, part = rep(part, length(term)), estimate = unname(estimate), std.error = rep_len(error, length(term)),
+               stringsAsFactors = FALSE)
   }
   labels <- if (is.null(names(lengths))) rep("lengthscale", length(lengths)) else names(lengths)
   rbind(frame(names(x$beta), x$beta, "trend", error), frame(labels, lengths, "lengthscale"), frame(c("s2", "nugget"), c(x$s2, x$nugget), "variance"))
@@ -268,14 +274,15 @@ print.granary_kriging <- function(x, ...) {
   cli::cat_line("Kernel:       ", format(x$kernel), ", s2 ", short(x$s2))
   for (lengths in if (is.list(x$lengthscale)) x$lengthscale else list(x$lengthscale)) {
     shown <- lengths[seq_len(min(8L, length(lengths)))]
-    cli::cat_line("Lengthscale:  ", paste(c(if (!is.null(names(shown))) paste(names(shown), format(shown, digits = 3L, trim = TRUE)) else short(shown),
-                                            if (length(lengths) > 8L) "..."), collapse = ", "))
+    labelled <- if (is.null(names(shown))) short(shown) else paste(names(shown), format(shown, digits = 3L, trim = TRUE))
+    cli::cat_line("Lengthscale:  ", paste(c(labelled, if (length(lengths) > 8L) "..."), collapse = ", "))
   }
   if (x$nugget > 0) cli::cat_line("Noise:        standard deviation ", short(x$noise_sd), " (nugget ", short(x$nugget), ")")
   if (!is.null(x$noise_var)) cli::cat_line("Noise:        known, standard deviations ", short(range(sqrt(x$noise_var))))
   if (length(x$beta) > 0L) {
     shown <- x$beta[seq_len(min(8L, length(x$beta)))]
-    cli::cat_line("Trend:        ", paste(c(paste(names(shown), format(shown, digits = 3L, trim = TRUE)), if (length(x$beta) > 8L) "..."), collapse = ", "))
+    cli::cat_line("Trend:        ", paste(c(paste(names(shown), format(shown, digits = 3L, trim = TRUE)), if (length(x$beta) > 8L) "..."),
+                                          collapse = ", "))
   }
   cli::cat_line(if (x$method == "ML") "Likelihood:   " else "Restricted:   ", "log ", short(x$loglik), "; leave-one-out error ", short(x$cvpe))
   if (length(x$at_bound) > 0L) cli::cat_line("At bound:     ", paste(x$at_bound, collapse = ", "))

@@ -42,7 +42,8 @@ draw_loo <- function(object, user) {
   old <- graphics::par(mfrow = c(1L, 3L))
   on.exit(graphics::par(old))
   z <- residuals(object, "standardized")
-  draw(graphics::plot, object$loo$mean, object$y, xlab = "leave-one-out mean", ylab = "response", pch = 19, cex = 0.7, main = "Leave one out", user = user)
+  draw(graphics::plot, object$loo$mean, object$y, xlab = "leave-one-out mean", ylab = "response", pch = 19, cex = 0.7, main = "Leave one out",
+       user = user)
   graphics::abline(0, 1, col = "#2166ac")
   draw(graphics::plot, object$loo$mean, z, xlab = "leave-one-out mean", ylab = "standardised error", pch = 19, cex = 0.7,
        ylim = range(z, -2.5, 2.5), main = "Standardised errors", user = user)
@@ -56,7 +57,8 @@ draw_kriging_surface <- function(object, inputs, at, size, user) {
   labels <- colnames(object$x)[value$inputs]
   if (length(value$inputs) == 1L) {
     alone <- ncol(object$x) == 1L
-    draw_band(value$axes[[1L]], value$fit, value$se, x = if (alone) object$x[, 1L], y = if (alone) object$y, xlab = labels, ylab = "response", user = user)
+    draw_band(value$axes[[1L]], value$fit, value$se, x = if (alone) object$x[, 1L], y = if (alone) object$y, xlab = labels, ylab = "response",
+              user = user)
     return(invisible())
   }
   old <- graphics::par(mfrow = c(1L, 2L))
@@ -64,7 +66,8 @@ draw_kriging_surface <- function(object, inputs, at, size, user) {
   points <- object$x[, value$inputs]
   as_grid <- function(v) matrix(v, size, size)
   draw_surface(value$axes[[1L]], value$axes[[2L]], as_grid(value$fit), points, labels[1L], labels[2L], main = "mean", user = user)
-  draw_surface(value$axes[[1L]], value$axes[[2L]], as_grid(value$se), points, labels[1L], labels[2L], main = "standard error", palette = "Reds", user = user)
+  draw_surface(value$axes[[1L]], value$axes[[2L]], as_grid(value$se), points, labels[1L], labels[2L], main = "standard error", palette = "Reds",
+               user = user)
 }
 
 #' @rdname granary_kriging
@@ -80,7 +83,8 @@ plot.granary_kriging <- function(x, type = c("auto", "loo", "surface"), inputs =
 #' @rdname granary_kriging
 #' @usage \method{autoplot}{granary_kriging}(object, type = c("auto", "loo", "surface"), inputs = NULL, at = NULL, size = 60, ...)
 #' @exportS3Method ggplot2::autoplot
-autoplot.granary_kriging <- function(object, type = c("auto", "loo", "surface"), inputs = NULL, at = NULL, size = 60, ...) {  # nolint: object_name_linter.
+autoplot.granary_kriging <- function(object, type = c("auto", "loo", "surface"), inputs = NULL, at = NULL, size = 60,  # nolint: object_name_linter.
+                                     ...) {
   check_installed("ggplot2", "for autoplot()")
   type <- check_choice(type, c("auto", "loo", "surface"))
   size <- check_count(size, lower = 2, upper = 2000)

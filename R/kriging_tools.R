@@ -1,33 +1,33 @@
 #' Diagnostics of kriging models
 #'
-#' How far to trust an emulator: cross-validation, errors on test runs, the integrated mean squared error, the empirical variogram beside the fitted one,
-#' the likelihood as a surface, and how much each run moves the prediction.
+#' How far to trust an emulator: cross-validation, errors on test runs, the integrated mean squared error, the empirical variogram beside the
+#' fitted one, the likelihood as a surface, and how much each run moves the prediction.
 #'
 #' @details
 #' `cv_kriging()` leaves out folds, with the parameters of the fit or learning them again.
 #'
-#' `kriging_error()` compares with test runs: mean absolute error (AEE), root mean squared error, predictive \eqn{R^2}, and the share of responses within two
-#' standard errors.
+#' `kriging_error()` compares with test runs: mean absolute error (AEE), root mean squared error, predictive \eqn{R^2}, and the share of responses
+#' within two standard errors.
 #'
 #' `imse()` is the mean of the predictive variance over a box: in closed form (products of differences of erf) for the kernel `"se"` with a constant
 #' trend or none, otherwise over \eqn{2^{12}} points of Sobol's sequence.
 #'
-#' `variogram()` averages \eqn{(e_i - e_j)^2/2}{(e_i - e_j)^2 / 2} over pairs of runs in bins of their distance, \eqn{e} the responses less the trend; for a
-#' fit with one kernel of distances these are measured in lengthscales, and the fitted curve \eqn{\sigma^2(1 - \rho(h) + \lambda)}{s2 (1 - rho(h) +
-#' lambda)} is drawn beside.
+#' `variogram()` averages \eqn{(e_i - e_j)^2/2}{(e_i - e_j)^2 / 2} over pairs of runs in bins of their distance, \eqn{e} the responses less the
+#' trend; for a fit with one kernel of distances these are measured in lengthscales, and the fitted curve \eqn{\sigma^2(1 - \rho(h) + \lambda)}{s2
+#' (1 - rho(h) + lambda)} is drawn beside.
 #'
 #' `loglik_surface()` evaluates the criterion of the fit on a grid of one or two lengthscales, the other parameters as they are.
 #'
-#' `kriging_robustness()`: the prediction is linear in the responses, \eqn{m(x) = c(x)'y}. For each run, the largest
-#' \eqn{|c_i(x)|} over many points \eqn{x} of the box (`absolute`) and the largest \eqn{|c_i(x)y_i|/sd(y)} (`relative`). Large values mark runs whose errors
-#' the emulator amplifies. The paper names such a criterion without a formula; this definition is ours.
+#' `kriging_robustness()`: the prediction is linear in the responses, \eqn{m(x) = c(x)'y}. For each run, the largest \eqn{|c_i(x)|} over many
+#' points \eqn{x} of the box (`absolute`) and the largest \eqn{|c_i(x)y_i|/sd(y)} (`relative`). Large values mark runs whose errors the emulator
+#' amplifies. The paper names such a criterion without a formula; this definition is ours.
 #'
 #' @param object A fit by [kriging()] or [blind_kriging()].
 #' @param folds Number of folds, or the fold of each run.
 #' @param refit Whether to learn the parameters anew without each fold.
 #' @param newdata,y Test runs: inputs and responses. For `variogram()`, `y` is the response that belongs to inputs `x`.
-#' @param lower,upper Corners of the box, one number per input; `NULL` for that of the runs. For `loglik_surface()`, the range of the lengthscales drawn, in
-#'   the units of the inputs; `NULL` for 0.01 to 10 times the range of the input.
+#' @param lower,upper Corners of the box, one number per input; `NULL` for that of the runs. For `loglik_surface()`, the range of the lengthscales
+#'   drawn, in the units of the inputs; `NULL` for 0.01 to 10 times the range of the input.
 #' @param method `"auto"`, `"exact"` (the closed form) or `"sobol"`.
 #' @param points Number of points of Sobol's sequence.
 #' @param x A fit, inputs for `variogram()`, or the result of one of these functions.
@@ -37,12 +37,11 @@
 #' @param size Number of grid points along an axis.
 #' @param threads Number of threads; `NULL` for `options(granary.threads)`.
 #' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
-#' @return `cv_kriging()` a list of class `granary_kriging_cv` with `predicted`, `se`, `fold` and `summary`; `kriging_error()` a named vector; `imse()` a number, its
-#'   attribute `method` saying how; `variogram()` and `loglik_surface()` data frames of classes of their own with `plot()`
+#' @return `cv_kriging()` a list of class `granary_kriging_cv` with `predicted`, `se`, `fold` and `summary`; `kriging_error()` a named vector;
+#'   `imse()` a number, its attribute `method` saying how; `variogram()` and `loglik_surface()` data frames of classes of their own with `plot()`
 #'   methods; `kriging_robustness()` a data frame with one row per run.
-#' @references
-#' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning Research* 15,
-#' 3183--3186.
+#' @references Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine
+#' Learning Research* 15, 3183--3186.
 #'
 #' Siem and den Hertog (2007). Kriging models that are robust with respect to simulation errors. CentER Discussion Paper 2007-68, Tilburg.
 #' @family Gaussian processes
@@ -106,7 +105,8 @@ cv_kriging <- function(object, folds = 10, refit = FALSE) {
     noise <- result$noise + if (is.null(object$noise_var)) 0 else object$noise_var[result$rows]
     se[result$rows] <- sqrt(result$se^2 + noise)
   }
-  structure(list(predicted = predicted, se = se, fold = folds, refit = refit, summary = error_summary(object$y, predicted, se)), class = "granary_kriging_cv")
+  structure(list(predicted = predicted, se = se, fold = folds, refit = refit, summary = error_summary(object$y, predicted, se)),
+            class = "granary_kriging_cv")
 }
 
 # Parameters and scale as they are, fewer runs.
@@ -121,7 +121,8 @@ fixed_fit <- function(object, runs) {
 
 #' @export
 print.granary_kriging_cv <- function(x, ...) {
-  cli::cat_line(sprintf("granary: cross-validation of kriging, %d folds, parameters %s", length(unique(x$fold)), if (x$refit) "learnt anew" else "as fitted"))
+  cli::cat_line(sprintf("granary: cross-validation of kriging, %d folds, parameters %s", length(unique(x$fold)),
+                        if (x$refit) "learnt anew" else "as fitted"))
   print(x$summary, digits = 4L)
   invisible(x)
 }
@@ -256,7 +257,8 @@ empirical_variogram <- function(x, e, bins, max_distance) {
 #' @export
 plot.granary_variogram <- function(x, ...) {
   curve <- attr(x, "curve")
-  draw(graphics::plot, x$distance, x$gamma, xlim = c(0, max(x$distance)), ylim = range(0, x$gamma, curve$gamma), pch = 19, cex = 0.4 + sqrt(x$pairs / max(x$pairs)),
+  draw(graphics::plot, x$distance, x$gamma, xlim = c(0, max(x$distance)), ylim = range(0, x$gamma, curve$gamma), pch = 19,
+       cex = 0.4 + sqrt(x$pairs / max(x$pairs)),
        xlab = paste0("distance (", attr(x, "unit"), ")"), ylab = "half mean squared difference", user = list(...))
   if (!is.null(curve)) graphics::lines(curve$distance, curve$gamma, col = "#2166ac", lwd = 2)
   invisible()
@@ -271,10 +273,11 @@ loglik_surface <- function(object, parameters = NULL, lower = NULL, upper = NULL
   threads <- thread_count(threads)
   if (has_user_code(object$kernel)) threads <- 1L
   core <- object$core
-  core$kernel <- map_leaves(core$kernel, function(leaf) {  # those that were given can be drawn too
+  drawn <- function(leaf) {  # lengthscales that were given can be drawn too
     if (leaf$type %in% c(radial_types, "hamming")) leaf$learn[2L] <- TRUE
     leaf
-  })
+  }
+  core$kernel <- map_leaves(core$kernel, drawn)
   d <- ncol(object$x)
   described <- kernel_parameters(core$kernel, d)
   which <- grep("lengthscale", described$names)
@@ -286,14 +289,16 @@ loglik_surface <- function(object, parameters = NULL, lower = NULL, upper = NULL
   if (is.null(parameters)) parameters <- seq_len(min(2L, length(which)))
   if (is.character(parameters)) parameters <- match(parameters, labels)
   if (!is_plain_numeric(parameters) || !length(parameters) %in% 1:2 || !all(parameters %in% seq_along(which)) || anyDuplicated(parameters)) {
-    fail_input("parameters", sprintf("one or two of the %d lengthscales (%s), by number or name", length(which), paste(labels, collapse = ", ")), describe(parameters))
+    fail_input("parameters", sprintf("one or two of the %d lengthscales (%s), by number or name", length(which), paste(labels, collapse = ", ")),
+               describe(parameters))
   }
   shift <- log(unlist(object$lengthscale)) - described$log_parameters[which]
   unit <- stats::setNames(shift[parameters], NULL)
   count <- length(parameters)
+  range <- log_ranges(map_leaves(object$kernel, drawn), object$x)[which[parameters]]
   bounds <- function(bound, share, arg) {
     bound <- check_vector(bound, arg, lower = 0, strict_lower = TRUE, allow_null = TRUE)
-    if (is.null(bound)) return(rep(log(share), count))
+    if (is.null(bound)) return(range + log(share) - unit)
     if (!length(bound) %in% c(1L, count)) abort_input(sprintf("`%s` must be one number or one per lengthscale drawn.", arg), arg)
     rep_len(log(bound), count) - unit
   }

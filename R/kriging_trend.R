@@ -25,7 +25,8 @@ formula_trend <- function(trend, x, arg, expected) {
   terms <- tryCatch({
     stats::terms(stats::model.frame(stats::terms(trend, data = frame), frame, na.action = stats::na.pass))
   }, error = function(e) {
-    abort_input(sprintf("`%s` could not be evaluated in the columns of `x` (%s): %s.", arg, paste(colnames(x), collapse = ", "), conditionMessage(e)), arg)
+    abort_input(sprintf("`%s` could not be evaluated in the columns of `x` (%s): %s.", arg, paste(colnames(x), collapse = ", "),
+                        conditionMessage(e)), arg)
   })
   if (length(attr(terms, "term.labels")) == 0L && is.null(attr(terms, "offset"))) {
     return(if (attr(terms, "intercept") == 1L) list(kind = "constant", names = "(Intercept)") else list(kind = "none", names = character()))
@@ -47,7 +48,10 @@ polynomial_trend <- function(x, degree) {
     terms <- c(terms, list(list(inputs = j, polynomials = list(power(a)))))
     names <- c(names, label(j, a))
   }
-  if (degree > 1L) for (i in seq_len(d - 1L)) for (j in seq.int(i + 1L, length.out = d - i)) for (a in seq_len(degree - 1L)) for (b in seq_len(degree - a)) {
+  pairs <- if (degree > 1L && d > 1L) utils::combn(d, 2L) else matrix(0L, 2L, 0L)
+  for (pair in seq_len(ncol(pairs))) for (a in seq_len(degree - 1L)) for (b in seq_len(degree - a)) {
+    i <- pairs[1L, pair]
+    j <- pairs[2L, pair]
     terms <- c(terms, list(list(inputs = c(i, j), polynomials = list(power(a), power(b)))))
     names <- c(names, paste(label(i, a), label(j, b), sep = ":"))
   }

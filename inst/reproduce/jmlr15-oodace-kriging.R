@@ -1,5 +1,7 @@
-# Couckuyt, Dhaene and Demeester (JMLR 2014). The paper has one benchmark, a figure: the average Euclidean error on the Branin function of ordinary and blind
-# kriging and of DACE, designs of 10, 20, ..., 200 uniform points, 1000 repetitions. What can be compared is the order of the curves and their fall. By
+# Couckuyt, Dhaene and Demeester (JMLR 2014). The paper has one benchmark, a figure: the average Euclidean error on the Branin function of ordinary
+# and blind
+# kriging and of DACE, designs of 10, 20, ..., 200 uniform points, 1000 repetitions. What can be compared is the order of the curves and their
+# fall. By
 # default 6 repetitions at n = 20 and 50; with extended = TRUE 30 repetitions at n = 10, 20, 50, 100, 200. DACE stands for ordinary kriging with one
 # start, as the paper credits its gain to the search of the likelihood.
 
@@ -25,9 +27,10 @@ for (i in seq_along(sizes)) {
 mean_aee <- apply(aee, 2:3, mean)
 for (i in seq_along(sizes)) {
   shown <- paste(sprintf("%s %.3g", colnames(mean_aee), mean_aee[i, ]), collapse = ", ")
-  claim(sprintf("Figure, n = %d: blind kriging has a smaller mean error than ordinary kriging", sizes[i]), TRUE, mean_aee[i, 2] < mean_aee[i, 1], 0, shown)
-  claim(sprintf("Figure, n = %d: ordinary kriging has a smaller mean error than with a poor search (DACE)", sizes[i]), TRUE, mean_aee[i, 1] < mean_aee[i, 3], 0,
-        paste0(shown, "; DACE is MATLAB code, in its place one start and five iterations"))
+  claim(sprintf("Figure, n = %d: blind kriging has a smaller mean error than ordinary kriging", sizes[i]), TRUE, mean_aee[i, 2] < mean_aee[i, 1],
+        0, shown)
+  claim(sprintf("Figure, n = %d: ordinary kriging has a smaller mean error than with a poor search (DACE)", sizes[i]), TRUE,
+        mean_aee[i, 1] < mean_aee[i, 3], 0, paste0(shown, "; DACE is MATLAB code, in its place one start and five iterations"))
   claim(sprintf("Figure, n = %d: mean error of ordinary kriging", sizes[i]), NA, mean_aee[i, 1], NA, "the paper shows a plot without numbers")
 }
 claim("Figure: the mean error of ordinary kriging falls with n", TRUE, all(diff(mean_aee[, 1]) < 0), 0)

@@ -5,35 +5,13 @@
 #include "../../src/core/rng.h"
 #include "../../src/core/space_filling.h"
 #include "../../src/process/gp.h"
+#include "gp_example.h"
 #include "harness.h"
 
 using namespace granary;
 using namespace granary::process;
 
 namespace {
-
-KernelSpec radial(const std::string& type, VectorXd scales, double shape = 0, bool learn_variance = false) {
-  KernelSpec spec;
-  spec.type = type;
-  spec.scales = std::move(scales);
-  spec.shape = shape;
-  spec.learn_variance = learn_variance;
-  return spec;
-}
-
-struct Example {  // X = (0, .2, .45, .7, 1), y = sin(6 X) + X
-  MatrixXd x{5, 1}, f = MatrixXd::Ones(5, 1);
-  VectorXd y{5};
-  Example() {
-    x << 0, 0.2, 0.45, 0.7, 1;
-    y = (6 * x.array()).sin() + x.array();
-  }
-  GaussianProcess fit(double nugget = 0) const {
-    GpModel model{Kernel(radial("se", VectorXd::Constant(1, 0.3)), 1)};
-    model.nugget = nugget;
-    return GaussianProcess(model, x, y, f);
-  }
-};
 
 struct Random {
   MatrixXd x, f;

@@ -7,6 +7,7 @@
 #include "../../src/process/kriging.h"
 #include "../../src/process/kriging_blind.h"
 #include "../../src/process/kriging_joint.h"
+#include "gp_example.h"
 #include "harness.h"
 
 using namespace granary;
@@ -14,27 +15,7 @@ using namespace granary::process;
 
 namespace {
 
-Kernel squared_exponential(VectorXd scales, Index d) {
-  KernelSpec spec;
-  spec.type = "se";
-  spec.scales = std::move(scales);
-  spec.learn_variance = false;
-  return Kernel(spec, d);
-}
-
-struct Example {  // X = (0, .2, .45, .7, 1), y = sin(6 X) + X
-  MatrixXd x{5, 1}, f = MatrixXd::Ones(5, 1);
-  VectorXd y{5};
-  Example() {
-    x << 0, 0.2, 0.45, 0.7, 1;
-    y = (6 * x.array()).sin() + x.array();
-  }
-  GaussianProcess fit(double nugget = 0) const {
-    GpModel model{squared_exponential(VectorXd::Constant(1, 0.3), 1)};
-    model.nugget = nugget;
-    return GaussianProcess(model, x, y, f);
-  }
-};
+Kernel squared_exponential(VectorXd scales, Index d) { return Kernel(radial("se", std::move(scales)), d); }
 
 }  // namespace
 

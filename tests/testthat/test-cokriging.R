@@ -44,7 +44,8 @@ test_that("a cheap level helps, rho is found, and the fit is better than kriging
 test_that("three levels, and designs that are not nested", {
   middle <- c(0, 0.2, 0.4, 0.6, 0.8, 1)
   mid <- function(x) 0.8 * forrester(x) + 3 * x
-  three <- suppressWarnings(cokriging(list(cheap, middle), list(forrester(cheap, "cheap"), mid(middle)), dear, forrester(dear), kernel = "se", n_starts = 3))
+  three <- suppressWarnings(cokriging(list(cheap, middle), list(forrester(cheap, "cheap"), mid(middle)), dear, forrester(dear), kernel = "se",
+                                      n_starts = 3))
   expect_length(three$rho, 2)
   expect_true(three$nested)
   expect_equal(predict(three, grid, how = "joint"), predict(three, grid), tolerance = 1e-5)

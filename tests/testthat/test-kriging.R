@@ -19,7 +19,8 @@ test_that("the worked example comes out, in lengthscales and in theta", {
   same <- kriging(x5, y5, kernel = "se", theta = 1 / (2 * 0.3^2))
   expect_equal(same$s2, fit$s2, tolerance = 1e-12)
   noisy <- example(nugget = 0.01)
-  expect_equal(c(noisy$beta, noisy$s2, noisy$loglik, noisy$s2_ri), c(0.3972834, 1.2154459, -5.709876, 1.1553254), tolerance = 1e-6, ignore_attr = TRUE)
+  expect_equal(c(noisy$beta, noisy$s2, noisy$loglik, noisy$s2_ri), c(0.3972834, 1.2154459, -5.709876, 1.1553254), tolerance = 1e-6,
+               ignore_attr = TRUE)
 })
 
 test_that("without noise the fit interpolates and is certain at the runs; re-interpolation does so with noise", {
@@ -224,7 +225,8 @@ test_that("known noise: the likelihood is that of s2 R + diag(v), and replicates
   expect_lt(near$loglik, fit$loglik)
   expect_equal(near$s2, fit$s2)
   expect_error(predict(fit, 0.5, se = TRUE, type = "response"), "noise_var", class = "granary_error_input")
-  expect_equal(predict(fit, 0.5, se = TRUE, type = "response", noise_var = 0.3)$se.fit^2, predict(fit, 0.5, se = TRUE)$se.fit^2 + 0.3, tolerance = 1e-10)
+  expect_equal(predict(fit, 0.5, se = TRUE, type = "response", noise_var = 0.3)$se.fit^2, predict(fit, 0.5, se = TRUE)$se.fit^2 + 0.3,
+               tolerance = 1e-10)
   expect_lt(max(predict(fit, se = TRUE, type = "reinterpolate")$se.fit), 1e-4)
   xs <- rep(x, each = 4)
   ys <- sin(6 * xs) + rnorm(60, sd = 0.1)
@@ -411,7 +413,9 @@ test_that("DiceKriging has the same likelihood, mean and error", {
   theirs <- getExportedValue(peer, "km")(~1, data.frame(x), y, "gauss", coef.trend = NULL, parinit = c(0.3, 0.5), control = list(trace = FALSE))
   ours <- kriging(x, y, kernel = "se", lengthscale = theirs@covariance@range.val)
   expect_equal(ours$loglik, theirs@logLik, tolerance = 1e-6)
-  tensor <- suppressWarnings(kriging(x, y, kernel = matern(2.5, 0.3, columns = 1) * matern(2.5, 0.5, columns = 2), lower = 1e-3, upper = 2, n_starts = 3))
-  theirs <- getExportedValue(peer, "km")(~1, data.frame(x), y, "matern5_2", parinit = c(0.3, 0.5), lower = c(1e-3, 1e-3), upper = c(2, 2), control = list(trace = FALSE))
+  tensor <- suppressWarnings(kriging(x, y, kernel = matern(2.5, 0.3, columns = 1) * matern(2.5, 0.5, columns = 2), lower = 1e-3, upper = 2,
+                                     n_starts = 3))
+  theirs <- getExportedValue(peer, "km")(~1, data.frame(x), y, "matern5_2", parinit = c(0.3, 0.5), lower = c(1e-3, 1e-3), upper = c(2, 2),
+                                         control = list(trace = FALSE))
   expect_gte(tensor$loglik, theirs@logLik - 1e-4)
 })
