@@ -39,6 +39,10 @@
 #' head(loo(fit))
 #' logLik(fit)
 #' tidy(fit)
+#' coef(fit)
+#' summary(fit)
+#' head(residuals(fit))
+#' simulate(fit, 2, seed = 1, newdata = data.frame(x = c(-6, 0)))
 #' plot(fit)
 #' plot(fit, type = "latent")
 NULL

@@ -201,7 +201,7 @@ plot.granary_orthant <- function(x, ...) {
 #'
 #' @param x A numeric matrix or data frame.
 #' @param y Labels of two classes.
-#' @param cost,gamma Grids of the cost and of the kernel's \eqn{\gamma}{gamma}, on standardised columns; `gamma = NULL` for powers of two around
+#' @param cost,gamma Grids of the cost, at most 1e5, and of the kernel's \eqn{\gamma}{gamma}, on standardised columns; `gamma = NULL` for powers of two around
 #'   one over the number of columns.
 #' @param folds Folds of the cross-validation.
 #' @param object A fit.
@@ -228,8 +228,8 @@ classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, f
   labels <- check_classes(y, nrow(x))
   if (length(unique(labels$y)) < 2L) abort_input("`y` must contain both classes.", "y")
   if (is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
-  cost <- check_vector(cost, lower = 0, strict_lower = TRUE)
-  gamma <- if (is.null(gamma)) 2^seq(-4, 2) / ncol(x) else check_vector(gamma, lower = 0, strict_lower = TRUE)
+  cost <- check_vector(cost, lower = 0, upper = 1e5, strict_lower = TRUE)
+  gamma <- if (is.null(gamma)) 2^seq(-4, 2) / ncol(x) else check_vector(gamma, lower = 0, upper = 1e6, strict_lower = TRUE)
   folds <- check_count(folds, lower = 2, upper = nrow(x))
   package <- "e1071"
   check_installed(package, "for support vector machines")
