@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "anderson.h"
 #include "errors.h"
 #include "spd_inverse.h"
 
@@ -16,6 +17,7 @@ struct EpSolver::Parts {
   VectorXd tau, root;
   bool positive = true;
   MatrixXd lower;                    // of I + S K S, S = T^1/2
+  MatrixXd inverse;                  // of lower, once needed
   Eigen::PartialPivLU<MatrixXd> lu;  // of I + T K, where some tau is negative
   double log_det = 0;
 };
@@ -85,20 +87,44 @@ MatrixXd EpSolver::covariance() const {
   return a;
 }
 
+// A_ii = (1 - (B^-1)_ii) / tau_i with B = I + S K S, from L^-1: half the work of K - V'V. Where tau_i A_ii is small that
+// difference has too few digits, and the site gets its column of V.
 VectorXd EpSolver::variance() const {
-  const Parts& p = *parts_;
+  Parts& p = *parts_;
   if (!p.positive) return covariance().diagonal();
-  return p.k.diagonal() - solve_root(p.k).colwise().squaredNorm().transpose();
+  const Index n = p.k.rows();
+  if (p.inverse.size() == 0) {
+    p.inverse = p.lower;
+    invert_lower(p.inverse);
+  }
+  VectorXd result(n);
+  for (Index i = 0; i < n; ++i) {
+    const double explained = 1 - p.inverse.col(i).tail(n - i).squaredNorm();
+    if (explained > 1e-5) {
+      result[i] = explained / p.tau[i];
+      continue;
+    }
+    VectorXd v = p.root.cwiseProduct(p.k.col(i));
+    v = p.inverse.triangularView<Eigen::Lower>() * v;
+    result[i] = p.k(i, i) - v.squaredNorm();
+  }
+  return result;
 }
 
 MatrixXd EpSolver::r() const {
-  const Parts& p = *parts_;
+  Parts& p = *parts_;
   if (!p.positive) {
     MatrixXd r = p.lu.solve(MatrixXd(p.tau.asDiagonal()));
     return 0.5 * (r + r.transpose());
   }
-  MatrixXd r = p.lower;
-  inverse_from_cholesky(r);
+  MatrixXd r;
+  if (p.inverse.size() > 0) {
+    r = p.inverse;
+    cross_product_lower(r);
+  } else {
+    r = p.lower;
+    inverse_from_cholesky(r);
+  }
   r.triangularView<Eigen::StrictlyUpper>() = r.transpose();
   return p.root.asDiagonal() * r * p.root.asDiagonal();
 }
@@ -133,7 +159,8 @@ class Propagation {
   // From tau and nu everything else. False when they give no proper Gaussian.
   bool rebuild(bool with_covariance) {
     try {
-      const EpSolver solver(k_, tau);
+      solver_ = std::make_unique<EpSolver>(k_, tau);
+      const EpSolver& solver = *solver_;
       if (with_covariance) {
         a = solver.covariance();
         variance = a.diagonal();
@@ -150,6 +177,9 @@ class Propagation {
     evaluate();
     return true;
   }
+
+  MatrixXd r() const { return solver_->r(); }  // of the last rebuild
+  double log_determinant() const { return log_det_; }
 
   // New parameters of site i given its cavity, damped; false where there is no proper cavity.
   bool propose(Index i, double damping, double& new_tau, double& new_nu) const {
@@ -191,14 +221,34 @@ class Propagation {
     }
   }
 
-  void parallel_sweep(double damping) {
+  // All sites at once, the sites of the last sweeps extrapolated; in units of the marginals when the history began.
+  void parallel_sweep(double damping, bool accelerate) {
     skipped = 0;
     VectorXd to_tau = tau, to_nu = nu;
     for (Index i = 0; i < n_; ++i) {
       if (!propose(i, damping, to_tau[i], to_nu[i])) ++skipped;
     }
-    tau = to_tau;
-    nu = to_nu;
+    if (!accelerate || skipped > 0) {
+      forget();
+      tau = to_tau;
+      nu = to_nu;
+      return;
+    }
+    if (unit_.size() == 0) unit_ = variance;
+    MatrixXd at(n_, 2), image(n_, 2);
+    at << tau.cwiseProduct(unit_), nu.cwiseProduct(unit_.cwiseSqrt());
+    image << to_tau.cwiseProduct(unit_), to_nu.cwiseProduct(unit_.cwiseSqrt());
+    const MatrixXd next = history_.next(at, image);
+    for (Index i = 0; i < n_; ++i) {
+      const bool usable = std::isfinite(next(i, 0)) && std::isfinite(next(i, 1)) && (next(i, 0) > 0 || !sites_.log_concave());
+      tau[i] = usable ? next(i, 0) / unit_[i] : to_tau[i];
+      nu[i] = usable ? next(i, 1) / std::sqrt(unit_[i]) : to_nu[i];
+    }
+  }
+
+  void forget() {
+    history_.clear();
+    unit_.resize(0);
   }
 
  private:
@@ -235,6 +285,9 @@ class Propagation {
   const EpSites& sites_;
   Index n_;
   double log_det_ = 0;
+  std::unique_ptr<EpSolver> solver_;
+  Anderson history_{5};
+  VectorXd unit_;
 };
 
 }  // namespace
@@ -249,7 +302,7 @@ EpResult expectation_propagation(ConstMatrixRef k, ConstVectorRef mu, const EpSi
   if (!k.allFinite() || !mu.allFinite()) throw InputError("the prior holds a value that is missing or not finite.");
   const Stopwatch clock;
   bool parallel = options.parallel;
-  double damping = options.damping > 0 ? options.damping : parallel ? 0.8 : 1.0;
+  double damping = options.damping > 0 ? options.damping : parallel ? 0.9 : 1.0;
   Propagation now(k, mu, sites, start);
   if (!now.rebuild(!parallel)) {
     if (start.tau.size() > 0) {  // a start from another problem may not suit this one
@@ -267,13 +320,14 @@ EpResult expectation_propagation(ConstMatrixRef k, ConstVectorRef mu, const EpSi
   for (end.iterations = 1; end.iterations <= options.max_sweeps; ++end.iterations) {
     monitor.check();
     if (parallel) {
-      now.parallel_sweep(damping);
+      now.parallel_sweep(damping, end.iterations > 1 && options.accelerate);
     } else {
       now.sequential_sweep(damping, rng, monitor);
     }
     if (!now.rebuild(!parallel) || !std::isfinite(now.log_z)) {
       now.tau = good_tau;
       now.nu = good_nu;
+      now.forget();
       damping *= 0.5;
       if (!now.rebuild(!parallel) || damping < 1e-3) {
         end.message = "the approximation left the proper Gaussians at every step size";
@@ -292,6 +346,7 @@ EpResult expectation_propagation(ConstMatrixRef k, ConstVectorRef mu, const EpSi
     }
     since_best = now.residual < 0.9 * best ? 0 : since_best + 1;
     best = std::min(best, now.residual);
+    if (parallel && now.residual > 2 * best) now.forget();  // the extrapolation led astray
     if (since_best >= 10) {
       since_best = 0;
       if (parallel && damping <= 0.25) {
@@ -313,11 +368,13 @@ EpResult expectation_propagation(ConstMatrixRef k, ConstVectorRef mu, const EpSi
   result.mean = mu + now.mean;
   result.variance = now.variance;
   if (options.full_covariance) result.covariance = now.a;
+  if (options.with_r) result.r = now.r();
   result.cavity_mean = now.cavity_mean;
   result.cavity_variance = now.cavity_variance;
   result.site_log_z = now.site_log_z;
   result.weight = now.weight;
   result.log_z = now.log_z;
+  result.log_determinant = now.log_determinant();
   result.skipped = now.skipped;
   return result;
 }

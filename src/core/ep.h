@@ -27,11 +27,13 @@ namespace granary {
 
 struct EpOptions {
   bool parallel = false;
-  double damping = 0;  // share of the step taken; 0: 1 for sequential, 0.8 for parallel sweeps
+  double damping = 0;  // share of the step taken; 0: 1 for sequential, 0.9 for parallel sweeps
   double tol =
       1e-6;  // on the difference of tilted and Gaussian moments, in standard deviations; log Z is then good to its square
   int max_sweeps = 100;
+  bool accelerate = true;       // parallel sweeps: Anderson's extrapolation over the last five
   bool full_covariance = true;  // whether the result carries A
+  bool with_r = false;          // whether it carries R, see EpSolver
 };
 
 struct EpState {
@@ -42,12 +44,14 @@ struct EpResult {
   VectorXd tau, nu;
   VectorXd mean, variance;                // of f
   MatrixXd covariance;                    // A, where asked for
+  MatrixXd r;                             // R, where asked for
   VectorXd cavity_mean, cavity_variance;  // of f
   VectorXd site_log_z;                    // log Z_i under the cavity; for probit sites the leave-one-out log probability
   VectorXd weight;                        // A nu = K weight: predictions are k*'weight
   double log_z = 0;
-  int skipped = 0;          // site updates left out in the last sweep for an improper cavity
-  Convergence convergence;  // residual = largest difference of means and sds, tilted against Gaussian
+  double log_determinant = 0;  // log|I + K T|
+  int skipped = 0;             // site updates left out in the last sweep for an improper cavity
+  Convergence convergence;     // residual = largest difference of means and sds, tilted against Gaussian
 };
 
 // `start` may be empty. K symmetric, both triangles filled.

@@ -14,7 +14,13 @@ namespace {
 constexpr Index base_size = 32;    // below this, plain loops beat the set-up of blocked products
 constexpr int columns_at_once = 8;  // right-hand sides the sparse inverse carries together, for SIMD
 
-// L <- L^-1
+// Gives access to the size of the factor, which Eigen knows after the symbolic analysis but does not tell.
+struct SparseCholesky : Eigen::SimplicialLLT<SparseMatrix, Eigen::Upper, Eigen::AMDOrdering<int>> {
+  Index factor_size() const { return m_matrix.nonZeros(); }
+};
+
+}  // namespace
+
 void invert_lower(MatrixRef lower) {
   const Index n = lower.rows();
   if (n <= base_size) {
@@ -37,7 +43,6 @@ void invert_lower(MatrixRef lower) {
   invert_lower(l22);
 }
 
-// lower triangle of M <- lower triangle of M'M, M lower triangular
 void cross_product_lower(MatrixRef m) {
   const Index n = m.rows();
   if (n <= base_size) {
@@ -54,13 +59,6 @@ void cross_product_lower(MatrixRef m) {
   m21 = (m22.triangularView<Eigen::Lower>().transpose() * m21).eval();
   cross_product_lower(m22);
 }
-
-// Gives access to the size of the factor, which Eigen knows after the symbolic analysis but does not tell.
-struct SparseCholesky : Eigen::SimplicialLLT<SparseMatrix, Eigen::Upper, Eigen::AMDOrdering<int>> {
-  Index factor_size() const { return m_matrix.nonZeros(); }
-};
-
-}  // namespace
 
 void inverse_from_cholesky(MatrixRef lower) {
   invert_lower(lower);

@@ -39,5 +39,9 @@ class SpdInverse {
 
 // The lower triangle of (L L')^-1 in place of the lower triangular L. Recursive, so that nearly all work is in matrix products.
 void inverse_from_cholesky(MatrixRef lower);
+// The two halves of it, a third of n^3 flops each: L^-1 in place of L, and the lower triangle of M'M in place of M, both lower
+// triangular.
+void invert_lower(MatrixRef lower);
+void cross_product_lower(MatrixRef lower);
 
 }  // namespace granary

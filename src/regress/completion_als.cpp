@@ -6,11 +6,10 @@
 // the gradient, orthogonal to W, with values above lambda. They are appended with an exact line search; columns that an exact
 // line search sends to zero are dropped. Every move lowers the objective, and a stationary point without missing directions is
 // the global minimum of the convex problem.
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
-#include <deque>
 
+#include "core/anderson.h"
 #include "regress/completion.h"
 #include "regress/completion_sweep.h"
 
@@ -43,40 +42,6 @@ class SweepMap {
   int threads_;
   Monitor& monitor_;
   bool tall_;
-};
-
-// The extrapolated image: minimises ||sum_k c_k residual_k|| over sum c = 1, in differences.
-class Anderson {
- public:
-  explicit Anderson(int depth) : depth_(static_cast<std::size_t>(std::max(0, depth))) {}
-  void clear() {
-    images_.clear();
-    residuals_.clear();
-  }
-  MatrixXd next(const MatrixXd& point, const MatrixXd& image) {
-    images_.push_back(image);
-    residuals_.push_back(image - point);
-    if (images_.size() > depth_ + 1) {
-      images_.pop_front();
-      residuals_.pop_front();
-    }
-    const Index k = static_cast<Index>(images_.size()) - 1;
-    if (k == 0) return image;
-    const Index n = image.size();
-    MatrixXd change(n, k);
-    for (Index c = 0; c < k; ++c) {
-      change.col(c) = flat(residuals_[c + 1]) - flat(residuals_[c]);
-    }
-    const VectorXd weight = change.colPivHouseholderQr().solve(flat(residuals_.back()));
-    MatrixXd result = image;
-    for (Index c = 0; c < k; ++c) result -= weight[c] * (images_[c + 1] - images_[c]);
-    return result;
-  }
-
- private:
-  static Eigen::Map<const VectorXd> flat(const MatrixXd& m) { return {m.data(), m.size()}; }
-  std::size_t depth_;
-  std::deque<MatrixXd> images_, residuals_;
 };
 
 // W + c sum_k (sigma_k - lambda) p_k q_k' with the best c; the new directions are orthogonal to W, so trace norms add up.

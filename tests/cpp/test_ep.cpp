@@ -1,10 +1,9 @@
 // Expectation propagation: exact cases, worked numbers, brute force, differences.
+#include <Eigen/LU>
 #include <cmath>
 #include <limits>
 
 #include "../../src/core/ep.h"
-
-#include <Eigen/LU>
 #include "../../src/core/errors.h"
 #include "../../src/core/special.h"
 #include "harness.h"
@@ -215,4 +214,34 @@ TEST("EP refuses what does not fit") {
   k << 100, 99, 99, 100;
   const EpResult r = expectation_propagation(k, VectorXd::Zero(2), ProbitSites(VectorXd::Ones(2)), options, rng, monitor);
   CHECK(!r.convergence.converged && !r.convergence.message.empty());
+}
+
+TEST("parallel sweeps with extrapolation end where plain ones do, and variances hold where sites are nearly flat") {
+  Rng rng(4);
+  Monitor monitor;
+  const Index n = 60;
+  MatrixXd k(n, n);
+  VectorXd x = rng.normals(n), y(n);
+  for (const double variance : {1e-6, 1.0, 1e4}) {
+    for (Index i = 0; i < n; ++i) {
+      y[i] = x[i] > 0.2 ? 1 : -1;
+      for (Index j = 0; j < n; ++j) k(i, j) = variance * std::exp(-0.5 * (x[i] - x[j]) * (x[i] - x[j]));
+    }
+    EpOptions options;
+    options.parallel = true;
+    options.tol = 1e-8;
+    options.max_sweeps = 500;
+    options.with_r = true;
+    const EpResult fast = expectation_propagation(k, VectorXd::Zero(n), ProbitSites(y), options, rng, monitor);
+    options.accelerate = false;
+    const EpResult plain = expectation_propagation(k, VectorXd::Zero(n), ProbitSites(y), options, rng, monitor);
+    CHECK(fast.convergence.converged && plain.convergence.converged);
+    CHECK(fast.convergence.iterations <= plain.convergence.iterations + 5);
+    CHECK_NEAR(fast.log_z, plain.log_z, 1e-9 * n);
+    const EpSolver solver(k, fast.tau);
+    CHECK_NEAR((solver.variance() - solver.covariance().diagonal()).cwiseQuotient(solver.variance()).cwiseAbs().maxCoeff(), 0,
+               1e-6);
+    CHECK_NEAR((fast.r - solver.r()).norm(), 0, 1e-12 * (1 + fast.r.norm()));
+    CHECK_NEAR(fast.log_determinant, solver.log_determinant(), 1e-10);
+  }
 }

@@ -1,0 +1,289 @@
+#' Evidence of a Gaussian process classifier
+#'
+#' The log marginal likelihood \eqn{\log p(y | \theta)}{log p(y | theta)} at the parameters of a fit or over a grid of parameters, by four methods.
+#'
+#' @details
+#' * `"ep"` and `"laplace"`: the approximations of [gp_classify()], whichever the fit itself was made with.
+#' * `"ais"`: annealed importance sampling, exact up to Monte Carlo error. A run starts at a draw from the prior and is moved through
+#'   \eqn{p(y|f)^{t} N(f)}{p(y|f)^t N(f)} for \eqn{t = (s/T)^4, s = 1, \dots, T}{t = (s/T)^4, s = 1..T}; its weight is unbiased for the evidence.
+#'   The defaults \eqn{T = 8000} and three runs are the paper's; they take seconds for 100 cases and minutes for 1000.
+#' * `"lower_bound"`: Jensen's bound, equation 35 of the paper, with Gauss-Hermite quadrature. A diagnostic: the paper advises against
+#'   maximising it. With `newdata` and `newy` the expected log likelihood of these further cases is added, which bounds the evidence of all.
+#'
+#' @param object A fit of [gp_classify()].
+#' @param method One or several of `"ep"`, `"laplace"`, `"ais"`, `"lower_bound"`; by default the method of the fit.
+#' @param grid `NULL`, or a list or data frame with a vector for each of some of the parameters, named as in `coef(object)`: all combinations of a
+#'   list, the rows of a data frame.
+#' @param newdata,newy Further cases: for `"lower_bound"` they enter the bound; with a `grid`, the error and information of the predictions for
+#'   them are
+#'   reported for each point (methods `"ep"` and `"laplace"`).
+#' @param temperatures,runs,steps,sampler For `"ais"`: number of temperatures \eqn{T}, runs, leapfrog steps per move, and `"hmc"` or `"ess"`.
+#' @param nodes For `"lower_bound"`: number of nodes of the quadrature.
+#' @param threads Threads for the runs of `"ais"`.
+#' @param x A table of evidences.
+#' @param value For `plot()`: the column drawn.
+#' @param ... Passed on to graphics functions.
+#' @return A data frame of class `granary_gp_evidence`: the parameters, `method`, `log_evidence`, for `"ais"` also `se` (the standard deviation
+#'   of the log
+#'   weights over the square root of the runs) and `effective_size`, and `error` and `information` where asked for.
+#' @references
+#' Kuss and Rasmussen (2005). Assessing approximate inference for binary Gaussian process classification. *Journal of Machine Learning
+#' Research* 6, 1679--1704.
+#'
+#' Neal (2001). Annealed importance sampling. *Statistics and Computing* 11, 125--139.
+#' @family Gaussian processes
+#' @export
+#' @examples
+#' set.seed(1)
+#' data <- sim_gp_classes(10)
+#' fit <- gp_classify(y ~ x, data)
+#' gp_evidence(fit, c("ep", "laplace", "lower_bound"))
+#' gp_evidence(fit, "ais", temperatures = 500)
+#' grid <- gp_evidence(fit, "ep", grid = list(se.lengthscale = exp(-2:1), se.variance = exp(0:4)))
+#' plot(grid)
+gp_evidence <- function(object, method = c("ep", "laplace", "ais", "lower_bound"), grid = NULL, newdata = NULL, newy = NULL, temperatures = 8000,
+                        runs = 3, steps = 10, sampler = c("hmc", "ess"), nodes = 32, threads = NULL) {
+  object <- check_classifier(object)
+  choices <- c("ep", "laplace", "ais", "lower_bound")
+  methods <- if (missing(method)) {
+    object$method
+  } else {
+    if (!is.character(method) || length(method) == 0L) fail_input("method", "names of methods", describe(method))
+    unique(vapply(method, function(m) check_choice(m, choices, "method"), ""))
+  }
+  temperatures <- check_count(temperatures, lower = 2, upper = 1e7)
+  runs <- check_count(runs, upper = 1e5)
+  steps <- check_count(steps, upper = 1e4)
+  sampler <- check_choice(sampler, c("hmc", "ess"))
+  nodes <- check_count(nodes, upper = 200)
+  settings <- object$settings
+  settings$threads <- if (kernel_calls_r(object$kernel)) 1L else thread_count(threads)
+  if (is.null(newdata) != is.null(newy)) abort_input("`newdata` and `newy` must be given together.", "newy")
+  at <- if (is.null(newdata)) NULL else classifier_inputs(object, newdata)
+  labels <- if (is.null(at)) numeric() else check_classes(newy, nrow(at), "newy", levels = object$levels)$y
+  points <- parameter_grid(object, grid)
+  tasks <- expand.grid(row = seq_len(nrow(points)), method = methods, stringsAsFactors = FALSE)
+  results <- resample_lapply(seq_len(nrow(tasks)), function(k) {
+    values <- points[tasks$row[k], ]
+    here <- settings
+    kernel <- object$kernel
+    if (settings$learn_mean) here$mean <- values[["mean"]]
+    kernel <- set_kernel_parameters(kernel, log(values[seq_along(stats::coef(kernel))]))
+    evidence_at(object, kernel, here, tasks$method[k], at, labels, !is.null(grid), list(
+      temperatures = temperatures, runs = runs, steps = steps, sampler = sampler, nodes = nodes
+    ))
+  }, "evidence")
+  table <- data.frame(points[tasks$row, , drop = FALSE], method = tasks$method, do.call(rbind, results), row.names = NULL, check.names = FALSE)
+  for (column in c("se", "effective_size", "error", "information")) if (all(is.na(table[[column]]))) table[[column]] <- NULL
+  if (any(!table$converged)) warn_convergence(sprintf("Inference stopped early at %d of %d points.", sum(!table$converged), nrow(table)))
+  table$converged <- NULL
+  structure(table, class = c("granary_gp_evidence", "data.frame"), parameters = colnames(points))
+}
+
+evidence_at <- function(object, kernel, settings, method, at, labels, score, options) {
+  row <- data.frame(log_evidence = NA_real_, se = NA_real_, effective_size = NA_real_, error = NA_real_, information = NA_real_, converged = TRUE)
+  if (method == "ais") {
+    found <- core_call(core_gp_ais(object$x, object$y, kernel, settings, options$sampler, options$temperatures, options$runs, options$steps,
+                                   core_seed(), progress_bar("annealed importance sampling")))
+    row$log_evidence <- found$log_evidence
+    row$se <- if (options$runs > 1L) stats::sd(found$log_weights) / sqrt(options$runs) else NA
+    row$effective_size <- found$effective_size
+    return(row)
+  }
+  if (method != "lower_bound") settings$method <- method
+  posterior <- core_call(core_gp_classify_posterior(object$x, object$y, kernel, settings, FALSE, core_seed(), NULL))
+  row$log_evidence <- posterior$log_evidence
+  row$converged <- posterior$convergence$converged
+  predicted <- if (!is.null(at)) {
+    core_call(core_gp_classify_predict(object$x, posterior$tau, posterior$weight, kernel, settings, at, FALSE, FALSE, FALSE, NULL))
+  } else {
+    list(mean = numeric(), variance = numeric())
+  }
+  if (method == "lower_bound") {
+    row$log_evidence <- core_call(core_gp_lower_bound(object$y, posterior, kernel, ncol(object$x), settings, options$nodes, labels, predicted$mean,
+                                                      predicted$variance))
+  } else if (score && !is.null(at)) {
+    row$error <- mean((predicted$log_positive > predicted$log_negative) != (labels > 0))
+    row$information <- mean(ifelse(labels > 0, predicted$log_positive, predicted$log_negative)) / log(2) + label_entropy(object$y)
+  }
+  row
+}
+
+check_classifier <- function(object) {
+  if (missing(object)) fail_missing("object")
+  if (!inherits(object, "granary_gp_classify")) fail_input("object", "a fit of gp_classify()", describe(object))
+  object
+}
+
+# A matrix with a row per point, in the order of the parameters; those not named stay as in the fit.
+parameter_grid <- function(object, grid) {
+  base <- object$parameters
+  if (is.null(grid)) return(matrix(base, 1L, dimnames = list(NULL, names(base))))
+  named <- is.list(grid) && length(grid) > 0L && !is.null(names(grid)) && all(names(grid) %in% names(base)) && !anyDuplicated(names(grid))
+  if (!named) {
+    abort_input(sprintf("`grid` must be a list or data frame named by parameters of the fit: %s.",
+                        paste0("\"", names(base), "\"", collapse = ", ")), "grid")
+  }
+  for (name in names(grid)) {
+    values <- grid[[name]]
+    positive <- name != "mean"
+    grid[[name]] <- unname(check_vector(values, "grid", lower = if (positive) 0 else -1e6, upper = 1e150, strict_lower = positive))
+  }
+  table <- if (is.data.frame(grid)) grid else do.call(expand.grid, grid)
+  points <- matrix(base, nrow(table), length(base), byrow = TRUE, dimnames = list(NULL, names(base)))
+  points[, names(table)] <- as.matrix(table)
+  points
+}
+
+#' @rdname gp_evidence
+#' @export
+plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
+  value <- check_choice(value, intersect(c("log_evidence", "information", "error"), names(x)))
+  parameters <- attr(x, "parameters")
+  varied <- parameters[vapply(parameters, function(p) length(unique(x[[p]])) > 1L, NA)]
+  if (!length(varied) %in% 1:2) abort_input("Only a table over one or two parameters can be drawn.", "x")
+  methods <- unique(x$method)
+  if (length(varied) == 1L) {
+    draw(graphics::plot, range(x[[varied]]), range(x[[value]], finite = TRUE), type = "n", log = "x", xlab = varied, ylab = value, user = list(...))
+    for (k in seq_along(methods)) {
+      rows <- x[x$method == methods[k], ]
+      rows <- rows[order(rows[[varied]]), ]
+      graphics::lines(rows[[varied]], rows[[value]], col = k, lwd = 2)
+    }
+    graphics::legend("bottomright", methods, col = seq_along(methods), lwd = 2, bty = "n")
+    return(invisible())
+  }
+  old <- graphics::par(mfrow = c(1L, length(methods)))
+  on.exit(graphics::par(old))
+  for (method in methods) {
+    rows <- x[x$method == method, ]
+    at1 <- sort(unique(rows[[varied[1L]]]))
+    at2 <- sort(unique(rows[[varied[2L]]]))
+    z <- matrix(NA_real_, length(at1), length(at2))
+    z[cbind(match(rows[[varied[1L]]], at1), match(rows[[varied[2L]]], at2))] <- rows[[value]]
+    draw_surface(log(at1), log(at2), z, xlab = paste("log", varied[1L]), ylab = paste("log", varied[2L]), main = paste(value, "by", method),
+                 user = list(...))
+  }
+  invisible()
+}
+
+#' Draws from the exact posterior of a Gaussian process classifier
+#'
+#' Markov chains for the latent values at the parameters of a fit: the gold standard to check the approximations against.
+#'
+#' @details
+#' Chains move the whitened values \eqn{g = L^{-1}(f - c)}{g = L^-1 (f - c)}, \eqn{K = LL'}{K = L L'}: `"hmc"` by Hamiltonian leapfrogs whose
+#' step size is
+#' learnt during the burn-in, `"ess"` by elliptical slices, which have nothing to tune. Predictions average
+#' \eqn{\Phi(\mu_s/\sqrt{1 + v})}{Phi(mu_s / sqrt(1 + v))} over draws, \eqn{f_*}{f*} given a draw having been integrated out.
+#'
+#' `plot()` shows the histogram of one latent value beside the normal approximations of EP and Laplace's method.
+#'
+#' @param object A fit of [gp_classify()], or for `predict()` and `summary()` a sample.
+#' @param n Draws kept from each chain.
+#' @param burnin Moves before the first draw.
+#' @param sampler `"hmc"` or `"ess"`.
+#' @param thin Moves per draw.
+#' @param steps Leapfrog steps per move.
+#' @param chains Number of chains.
+#' @param threads Threads for the chains.
+#' @param newdata Rows to predict for; `NULL` for the rows of the fit.
+#' @param type `"prob"`, `"class"` or `"latent"`.
+#' @param se Whether to give standard errors: Monte Carlo errors of the probability, or posterior standard deviations of the latent values.
+#' @param x A sample.
+#' @param which The case shown.
+#' @param ... Passed on to [graphics::hist()], otherwise not used.
+#' @return An object of class `granary_gp_sample`: `f` (a row per draw), `log_joint`, `acceptance`, `step_size`, `effective_size` (of
+#'   `log_joint`), `rhat` (of
+#'   `log_joint`, where there are several chains), `fit`.
+#' @references
+#' Kuss and Rasmussen (2005). Assessing approximate inference for binary Gaussian process classification. *Journal of Machine Learning
+#' Research* 6, 1679--1704.
+#'
+#' Murray, Adams and MacKay (2010). Elliptical slice sampling. *Proceedings of Machine Learning Research* 9, 541--548.
+#' @family Gaussian processes
+#' @export
+#' @examples
+#' set.seed(1)
+#' data <- sim_gp_classes(10)
+#' fit <- gp_classify(y ~ x, data)
+#' draws <- gp_posterior_sample(fit, n = 300, burnin = 200)
+#' draws
+#' predict(draws, data.frame(x = c(-6, 0)))
+#' plot(draws, which = 1)
+gp_posterior_sample <- function(object, n = 1000, burnin = 500, sampler = c("hmc", "ess"), thin = 1, steps = 15, chains = 1, threads = NULL) {
+  call <- match.call()
+  object <- check_classifier(object)
+  n <- check_count(n, upper = 1e7)
+  burnin <- check_count(burnin, lower = 0, upper = 1e8)
+  sampler <- check_choice(sampler, c("hmc", "ess"))
+  thin <- check_count(thin, upper = 1e6)
+  steps <- check_count(steps, upper = 1e5)
+  chains <- check_count(chains, upper = 1e4)
+  if (as.double(n) * chains * length(object$y) > 2e8 || (as.double(n) * thin + burnin) * steps > 1e9) {
+    abort_input("`n` asks for more draws than can be held or made in reasonable time. Use fewer, or a larger `thin`.", "n")
+  }
+  settings <- object$settings
+  settings$threads <- if (kernel_calls_r(object$kernel)) 1L else thread_count(threads)
+  found <- core_call(core_gp_sample(object$x, object$y, object$kernel, settings, sampler, n, burnin, thin, steps, chains, core_seed(),
+                                    progress_bar("posterior sample")))
+  rhat <- NA_real_
+  if (chains > 1L && n > 1L) {
+    by_chain <- matrix(found$log_joint, n)
+    within <- mean(apply(by_chain, 2L, stats::var))
+    rhat <- sqrt((n - 1) / n + stats::var(colMeans(by_chain)) / within)
+  }
+  colnames(found$f) <- rownames(object$x)
+  new_fit("gp_sample", f = found$f, weight = found$weight, log_joint = found$log_joint, acceptance = found$acceptance, step_size = found$step_size,
+          effective_size = found$effective_size, rhat = rhat, jitter = found$jitter, sampler = sampler, chains = chains, levels = object$levels,
+          latent_mean = colMeans(found$f), latent_variance = apply(found$f, 2L, stats::var), fit = object, y = object$y, call = call,
+          convergence = list(converged = TRUE, iterations = as.integer(min(.Machine$integer.max, as.double(n) * thin + burnin))))
+}
+
+#' @rdname gp_posterior_sample
+#' @export
+predict.granary_gp_sample <- function(object, newdata = NULL, type = c("prob", "class", "latent"), se = FALSE, ...) {
+  refuse_dots(...)
+  type <- check_choice(type, c("prob", "class", "latent"))
+  se <- check_flag(se)
+  at <- classifier_inputs(object$fit, newdata)
+  found <- core_call(core_gp_sample_predict(object$fit$x, object$weight, object$jitter, object$fit$kernel, object$fit$settings, at,
+                                            progress_bar("prediction")))
+  fit <- switch(type, prob = found$probability, latent = found$mean,
+                class = factor(object$levels[1L + (found$probability > 0.5)], object$levels))
+  if (type != "class") names(fit) <- rownames(at)
+  if (!se) return(fit)
+  list(fit = fit, se.fit = if (type == "latent") sqrt(found$variance) else found$monte_carlo_se)
+}
+
+#' @rdname gp_posterior_sample
+#' @export
+print.granary_gp_sample <- function(x, ...) {
+  cli::cat_line("posterior sample of a Gaussian process classifier by ",
+                if (x$sampler == "hmc") "Hamiltonian moves" else "elliptical slices")
+  print_call(x$call)
+  cli::cat_line(nrow(x$f), " draws of ", ncol(x$f), " latent values, ", counted(x$chains, "chain", "chains"))
+  cli::cat_line("effective size (log posterior): ", format(x$effective_size, digits = 3L),
+                if (x$sampler == "hmc") paste0(", acceptance ", paste(format(x$acceptance, digits = 2L), collapse = " ")),
+                if (!is.na(x$rhat)) paste0(", rhat ", format(x$rhat, digits = 4L)))
+  invisible(x)
+}
+
+#' @rdname gp_posterior_sample
+#' @export
+plot.granary_gp_sample <- function(x, which = 1, ...) {
+  which <- check_count(which, upper = ncol(x$f))
+  f <- x$f[, which]
+  draw(graphics::hist, f, breaks = 40, freq = FALSE, col = "grey85", border = "white", xlab = paste("latent value of case", which), main = "",
+       user = list(...))
+  at <- seq(min(f), max(f), length.out = 200L)
+  colours <- c(ep = "#2166ac", laplace = "#b2182b")
+  for (method in names(colours)) {
+    settings <- x$fit$settings
+    settings$method <- method
+    posterior <- core_call(core_gp_classify_posterior(x$fit$x, x$y, x$fit$kernel, settings, FALSE, c(1, 1), NULL))
+    graphics::lines(at, stats::dnorm(at, posterior$mean[which], sqrt(posterior$variance[which])), col = colours[[method]], lwd = 2)
+  }
+  graphics::legend("topleft", c("EP", "Laplace"), col = colours, lwd = 2, bty = "n")
+  invisible()
+}

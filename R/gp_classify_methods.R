@@ -1,0 +1,244 @@
+#' What a Gaussian process classifier can do
+#'
+#' Methods for the fits of [gp_classify()].
+#'
+#' @details
+#' `predict()` gives the probability of the second class, the class itself, or the latent value. Standard errors are those of the latent value,
+#' or of the
+#' probability \eqn{p(y = 1 | f_*)} under the posterior of \eqn{f_*}{f*}: how much more data could still move it.
+#'
+#' `loo()` is the probability of each label given all others, at fixed parameters, from the cavities: \eqn{\Phi(z_i)}{Phi(z_i)} for EP, no
+#' refit needed.
+#'
+#' `plot()` draws, for `type = "probability"`, the class probability (a curve over one column, a map over two); `"latent"` the latent mean with a
+#' band of two standard deviations; `"calibration"` the observed share against the leave-one-out probability.
+#'
+#' @param x,object A fit.
+#' @param newdata Rows to predict for; `NULL` for the rows of the fit.
+#' @param type `predict()`: `"prob"`, `"class"` or `"latent"`; `plot()`: `"probability"`, `"latent"` or `"calibration"`; `residuals()`: `"loo"` or
+#'   `"response"`, the label as 0 or 1 minus its leave-one-out or fitted probability.
+#' @param se Whether to give standard errors.
+#' @param cov Whether to give the joint covariance of the latent values.
+#' @param gradient Whether to give the gradient in the inputs, of the probability or of the latent mean.
+#' @param nsim Number of simulations.
+#' @param seed A seed, or `NULL` to draw from the session's random numbers.
+#' @param what `"class"` or `"latent"`.
+#' @param columns For `plot()`: the one or two columns shown, others at their mean. By default the first two.
+#' @param bins For `plot()`: number of bins of the calibration plot.
+#' @param ... For `plot()`, passed on to graphics functions; otherwise not used.
+#' @return `predict()` a vector (a factor for classes) when only the mean is asked, else a list with `fit`, `se.fit`, `cov`, `gradient`;
+#'   `simulate()` a data frame with a column per simulation; `loo()` a data frame with `label`, `prob` and `log_prob`; `logLik()` the log
+#'   evidence; `tidy()` a row per parameter.
+#' @family Gaussian processes
+#' @name granary_gp_classify
+#' @examples
+#' set.seed(1)
+#' data <- sim_gp_classes(20)
+#' fit <- gp_classify(y ~ x, data)
+#' predict(fit, data.frame(x = c(-6, 0)), se = TRUE)
+#' head(loo(fit))
+#' logLik(fit)
+#' tidy(fit)
+#' coef(fit)
+#' summary(fit)
+#' head(residuals(fit))
+#' simulate(fit, 2, seed = 1, newdata = data.frame(x = c(-6, 0)))
+#' plot(fit)
+#' plot(fit, type = "latent")
+NULL
+
+classifier_inputs <- function(object, newdata, arg = "newdata") {
+  if (is.null(newdata)) return(object$x)
+  if (is.null(object$design) && is_plain_numeric(newdata) && is.null(dim(newdata))) {
+    newdata <- matrix(newdata, ncol = ncol(object$x), byrow = ncol(object$x) > 1L,
+                      nrow = if (length(newdata) %% ncol(object$x) == 0L) length(newdata) / ncol(object$x) else 1L)
+  }
+  if (is.null(object$design) && is.data.frame(newdata) && all(colnames(object$x) %in% names(newdata))) newdata <- newdata[colnames(object$x)]
+  scale_inputs(new_design(newdata, colnames(object$x), object$design, arg, allow_sparse = FALSE), object$scaling)
+}
+
+classifier_predict <- function(object, at, sd = FALSE, gradient = FALSE, covariance = FALSE) {
+  core_call(core_gp_classify_predict(object$x, object$tau, object$weight, object$kernel, object$settings, at, sd, gradient, covariance,
+                                     progress_bar("prediction")))
+}
+
+#' @rdname granary_gp_classify
+#' @export
+predict.granary_gp_classify <- function(object, newdata = NULL, type = c("prob", "class", "latent"), se = FALSE, cov = FALSE, gradient = FALSE, ...) {
+  refuse_dots(...)
+  type <- check_choice(type, c("prob", "class", "latent"))
+  se <- check_flag(se)
+  cov <- check_flag(cov)
+  gradient <- check_flag(gradient)
+  at <- classifier_inputs(object, newdata)
+  found <- classifier_predict(object, at, se && type == "prob", gradient, cov)
+  names <- rownames(at)
+  fit <- switch(type, prob = exp(found$log_positive), latent = found$mean,
+                class = factor(object$levels[1L + (found$log_positive > found$log_negative)], object$levels))
+  if (type != "class") names(fit) <- names
+  if (!se && !cov && !gradient) return(fit)
+  slopes <- if (gradient) {
+    g <- if (type == "latent") found$mean_gradient else found$probability_gradient
+    matrix(t(t(g) / object$scaling$scale), nrow(at), dimnames = list(names, colnames(object$x)))
+  }
+  out <- list(fit = fit, se.fit = if (se) if (type == "prob") found$probability_sd else sqrt(found$variance), cov = if (cov) found$covariance,
+              gradient = slopes)
+  out[!vapply(out, is.null, NA)]
+}
+
+#' @rdname granary_gp_classify
+#' @export
+loo <- function(object, ...) {
+  UseMethod("loo")
+}
+
+#' @rdname granary_gp_classify
+#' @export
+loo.granary_gp_classify <- function(object, ...) {
+  refuse_dots(...)
+  own <- exp(object$loo)
+  data.frame(label = factor(object$levels[(object$y + 3) / 2], object$levels), prob = ifelse(object$y > 0, own, 1 - own), log_prob = object$loo,
+             row.names = rownames(object$x))
+}
+
+#' @export
+loo.default <- function(object, ...) {
+  fail_input("object", "a fit of gp_classify()", describe(object))
+}
+
+#' @rdname granary_gp_classify
+#' @export
+logLik.granary_gp_classify <- function(object, ...) {
+  structure(object$log_evidence, df = if (object$hyper == "ml2") length(object$parameters) else 0, nobs = length(object$y), class = "logLik")
+}
+
+#' @rdname granary_gp_classify
+#' @export
+coef.granary_gp_classify <- function(object, ...) object$parameters
+
+#' @rdname granary_gp_classify
+#' @export
+residuals.granary_gp_classify <- function(object, type = c("loo", "response"), ...) {
+  type <- check_choice(type, c("loo", "response"))
+  probability <- if (type == "loo") loo(object)$prob else predict(object)
+  stats::setNames((object$y + 1) / 2 - probability, rownames(object$x))
+}
+
+#' @rdname granary_gp_classify
+#' @importFrom stats simulate
+#' @export
+simulate.granary_gp_classify <- function(object, nsim = 1, seed = NULL, newdata = NULL, what = c("class", "latent"), ...) {
+  refuse_dots(...)
+  nsim <- check_count(nsim)
+  what <- check_choice(what, c("class", "latent"))
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim, newdata = newdata, what = what)))
+  at <- classifier_inputs(object, newdata)
+  found <- classifier_predict(object, at, covariance = TRUE)
+  eigen <- eigen(found$covariance, symmetric = TRUE)
+  root <- eigen$vectors %*% (sqrt(pmax(eigen$values, 0)) * matrix(stats::rnorm(nrow(at) * nsim), nrow(at)))
+  f <- found$mean + root
+  out <- if (what == "latent") {
+    as.data.frame(f)
+  } else {
+    chance <- if (object$link == "probit") stats::pnorm(f) else stats::plogis(f)
+    drawn <- array(stats::runif(length(f)) < chance, dim(f))
+    as.data.frame(lapply(seq_len(nsim), function(s) factor(object$levels[1L + drawn[, s]], object$levels)))
+  }
+  stats::setNames(out, paste0("sim_", seq_len(nsim)))
+}
+
+#' @rdname granary_gp_classify
+#' @export
+print.granary_gp_classify <- function(x, ...) {
+  cli::cat_line("granary: Gaussian process classifier, ",
+                if (x$method == "ep") "expectation propagation" else "Laplace's method", ", ", x$link, " link")
+  print_call(x$call)
+  cli::cat_line(length(x$y), " cases, ", sum(x$y > 0), " of class \"", x$levels[2L], "\"; ", counted(ncol(x$x), "input", "inputs"),
+                if (any(x$scaling$scale != 1)) ", standardised")
+  print(x$kernel)
+  if (x$settings$mean != 0) cli::cat_line("mean: ", format(x$settings$mean, digits = 4L))
+  cli::cat_line("log evidence: ", format(x$log_evidence, digits = 7L), " (guessing: ", format(-length(x$y) * log(2), digits = 7L), ")")
+  if (length(x$on_bound) > 0L) cli::cat_line("on a bound: ", paste(x$on_bound, collapse = ", "))
+  cli::cat_line("Solver: ", format_convergence(x$convergence))
+  invisible(x)
+}
+
+#' @rdname granary_gp_classify
+#' @export
+summary.granary_gp_classify <- function(object, ...) {
+  out <- loo(object)
+  p <- out$prob
+  structure(list(fit = object, error = mean((p > 0.5) != (object$y > 0)), information = mean(object$loo) / log(2) + label_entropy(object$y),
+                 norm = sqrt(sum(object$latent_mean^2))), class = "summary_granary_gp_classify")
+}
+
+#' @export
+print.summary_granary_gp_classify <- function(x, ...) {
+  print(x$fit)
+  cli::cat_line("leave-one-out: error ", format(100 * x$error, digits = 3L), "%, information ", format(x$information, digits = 3L), " bits per case")
+  cli::cat_line("length of the latent mean: ", format(x$norm, digits = 4L))
+  if (length(x$fit$starts) > 1L) cli::cat_line("evidence from the starts: ", paste(format(x$fit$starts, digits = 6L), collapse = " "))
+  invisible(x)
+}
+
+#' @rdname granary_gp_classify
+#' @export
+tidy.granary_gp_classify <- function(x, ...) {
+  bounds <- x$bounds
+  natural <- function(v) ifelse(bounds$names == "mean", v, exp(v))
+  data.frame(term = names(x$parameters), estimate = unname(x$parameters), lower = natural(bounds$lower), upper = natural(bounds$upper),
+             on_bound = names(x$parameters) %in% x$on_bound)
+}
+
+#' @rdname granary_gp_classify
+#' @export
+plot.granary_gp_classify <- function(x, type = c("probability", "latent", "calibration"), columns = NULL, bins = 10, ...) {
+  type <- check_choice(type, c("probability", "latent", "calibration"))
+  if (type == "calibration") {
+    out <- loo(x)
+    plot(new_calibration(out$prob, x$y > 0, check_count(bins), "leave-one-out"), ...)
+    return(invisible())
+  }
+  d <- ncol(x$x)
+  columns <- if (is.null(columns)) seq_len(min(2L, d)) else check_vector(columns, lower = 1, upper = d)
+  if (length(columns) > 2L || any(columns != round(columns)) || anyDuplicated(columns)) {
+    abort_input("`columns` must be one or two different columns of the inputs.", "columns")
+  }
+  grid_of <- function(j, count) {
+    seen <- range(x$x[, j])
+    pad <- 0.1 * max(diff(seen), 1e-8)
+    seq(seen[1L] - pad, seen[2L] + pad, length.out = count)
+  }
+  original <- function(v, j) v * x$scaling$scale[j] + x$scaling$centre[j]
+  name <- colnames(x$x)[columns]
+  chance <- paste0("probability of ", x$levels[2L])
+  if (length(columns) == 1L) {
+    at <- matrix(colMeans(x$x), 201L, d, byrow = TRUE)
+    at[, columns] <- grid_of(columns, 201L)
+    found <- classifier_predict(x, at)
+    u <- original(at[, columns], columns)
+    shown <- original(x$x[, columns], columns)
+    if (type == "latent") {
+      draw_band(u, found$mean, sqrt(found$variance), xlab = name, ylab = "latent value", user = list(...))
+      graphics::abline(h = 0, lty = 3)
+    } else {
+      draw(graphics::plot, u, exp(found$log_positive), type = "l", lwd = 2, col = "#2166ac", ylim = c(0, 1), xlab = name, ylab = chance,
+           user = list(...))
+      graphics::points(shown, (x$y + 1) / 2, pch = 19, cex = 0.6, col = ifelse(x$y > 0, "#2166ac", "#b2182b"))
+      graphics::abline(h = 0.5, lty = 3)
+    }
+    return(invisible())
+  }
+  at1 <- grid_of(columns[1L], 51L)
+  at2 <- grid_of(columns[2L], 51L)
+  at <- matrix(colMeans(x$x), 51L^2, d, byrow = TRUE)
+  at[, columns[1L]] <- rep(at1, 51L)
+  at[, columns[2L]] <- rep(at2, each = 51L)
+  found <- classifier_predict(x, at)
+  z <- matrix(if (type == "latent") found$mean else exp(found$log_positive), 51L)
+  draw_surface(original(at1, columns[1L]), original(at2, columns[2L]), z, xlab = name[1L], ylab = name[2L],
+               main = if (type == "latent") "latent mean" else chance, user = list(...))
+  graphics::points(original(x$x[, columns[1L]], columns[1L]), original(x$x[, columns[2L]], columns[2L]), pch = 21, cex = 0.8,
+                   bg = ifelse(x$y > 0, "#2166ac", "#b2182b"))
+  invisible()
+}

@@ -1,0 +1,279 @@
+# Scores and calibration of class probabilities, data to try them on, and the support vector machine to compare with.
+
+label_entropy <- function(y) {
+  p <- mean(y > 0)
+  terms <- c(p, 1 - p)
+  -sum(ifelse(terms > 0, terms * log2(terms), 0))
+}
+
+#' Error, information and calibration of a classifier
+#'
+#' `gp_score()` gives the error rate and the information that predicted probabilities carry about labels; `gp_calibration()` compares predicted
+#' probabilities with observed shares.
+#'
+#' @details
+#' The information is \eqn{\frac{1}{n}\sum_i \log_2 p(y_i) + H}{mean of log2 p(y_i) + H} in bits, \eqn{H} the entropy of the labels the model
+#' was trained
+#' on: zero for a model that knows only the shares of the classes, \eqn{H} for perfect predictions, negative for one that is confidently wrong.
+#'
+#' @param object A fit of [gp_classify()], [classify_baseline()] or [gp_posterior_sample()].
+#' @param newdata,newy New rows and their labels; both `NULL` for leave-one-out of a fit of [gp_classify()].
+#' @param bins Number of bins of equal width.
+#' @param x A calibration table.
+#' @param ... Passed on to [graphics::plot()].
+#' @return `gp_score()` a data frame with `error`, `information`, `entropy` and `norm`, the length of the latent mean (`NA` where there is none);
+#'   `gp_calibration()` a data frame of class `granary_calibration` with `predicted`, `observed`, `se` and `n` per bin.
+#' @references
+#' Kuss and Rasmussen (2005). Assessing approximate inference for binary Gaussian process classification. *Journal of Machine Learning
+#' Research* 6, 1679--1704, equation 34.
+#' @family Gaussian processes
+#' @export
+#' @examples
+#' set.seed(1)
+#' train <- sim_gp_classes(20)
+#' test <- sim_gp_classes(100)
+#' fit <- gp_classify(y ~ x, train)
+#' gp_score(fit, test, test$y)
+#' calibration <- gp_calibration(fit, test, test$y, bins = 5)
+#' calibration
+#' plot(calibration)
+gp_score <- function(object, newdata = NULL, newy = NULL) {
+  scored <- scored_labels(object, newdata, newy)
+  entropy <- label_entropy(scored$training)
+  data.frame(error = mean((scored$prob > 0.5) != (scored$y > 0)), information = mean(scored$log_prob) / log(2) + entropy, entropy = entropy,
+             norm = if (is.null(object$latent_mean)) NA_real_ else sqrt(sum(object$latent_mean^2)))
+}
+
+#' @rdname gp_score
+#' @export
+gp_calibration <- function(object, newdata = NULL, newy = NULL, bins = 10) {
+  bins <- check_count(bins, upper = 1000)
+  scored <- scored_labels(object, newdata, newy)
+  new_calibration(scored$prob, scored$y > 0, bins, if (is.null(newdata)) "leave-one-out" else "new data")
+}
+
+scored_labels <- function(object, newdata, newy) {
+  if (missing(object)) fail_missing("object")
+  known <- c("granary_gp_classify", "granary_classify_baseline", "granary_gp_sample")
+  if (!inherits(object, known)) fail_input("object", "a fit of gp_classify(), classify_baseline() or gp_posterior_sample()", describe(object))
+  if (is.null(newdata) != is.null(newy)) abort_input("`newdata` and `newy` must be given together.", "newy")
+  if (is.null(newdata)) {
+    if (!inherits(object, "granary_gp_classify")) abort_input("`newdata` must be given: only fits of gp_classify() have leave-one-out.", "newdata")
+    return(list(prob = loo(object)$prob, log_prob = object$loo, y = object$y, training = object$y))
+  }
+  prob <- predict(object, newdata, type = "prob")
+  y <- check_classes(newy, length(prob), "newy", levels = object$levels)$y
+  log_prob <- if (inherits(object, "granary_gp_classify")) {
+    found <- classifier_predict(object, classifier_inputs(object, newdata))
+    ifelse(y > 0, found$log_positive, found$log_negative)
+  } else {
+    log(pmax(ifelse(y > 0, prob, 1 - prob), .Machine$double.xmin))
+  }
+  list(prob = prob, log_prob = log_prob, y = y, training = if (is.null(object$y)) object$fit$y else object$y)
+}
+
+new_calibration <- function(prob, hit, bins, source) {
+  bin <- pmin(bins, 1L + floor(prob * bins))
+  table <- do.call(rbind, lapply(sort(unique(bin)), function(b) {
+    rows <- bin == b
+    p <- mean(prob[rows])
+    data.frame(predicted = p, observed = mean(hit[rows]), se = sqrt(p * (1 - p) / sum(rows)), n = sum(rows))
+  }))
+  structure(table, class = c("granary_calibration", "data.frame"), source = source)
+}
+
+#' @rdname gp_score
+#' @export
+plot.granary_calibration <- function(x, ...) {
+  draw(graphics::plot, x$predicted, x$observed, xlim = c(0, 1), ylim = c(0, 1), pch = 19, col = "#2166ac",
+       cex = 0.6 + 1.4 * sqrt(x$n / max(x$n)), xlab = "predicted probability", ylab = "observed share", main = attr(x, "source"), user = list(...))
+  graphics::abline(0, 1, lty = 3)
+  graphics::segments(x$predicted, pmax(0, x$observed - 2 * x$se), x$predicted, pmin(1, x$observed + 2 * x$se), col = "#2166ac")
+  invisible()
+}
+
+#' Data for binary Gaussian process classification
+#'
+#' `sim_gp_classes()` draws labelled points: the one-dimensional problem of the paper, or labels from a Gaussian process. `sim_orthant()` draws
+#' from a normal
+#' law cut to the positive orthant, the caricature of a classifier's posterior, with its exact moments and those of expectation propagation.
+#'
+#' @details
+#' Kind `"mixture"`: class 1 from \eqn{N(-6, 0.8^2)}{N(-6, 0.8^2)} and \eqn{N(2, 0.8^2)}{N(2, 0.8^2)}, class -1 from \eqn{N(0, 0.8^2)}{N(0,
+#' 0.8^2)}; the
+#' paper does not say how many, here `n` from each. Kind `"process"`: `n` standard normal points in `d` dimensions, \eqn{f \sim N(0, K)}{f ~
+#' N(0, K)},
+#' \eqn{p(y = 1) = \Phi(f)}{p(y = 1) = Phi(f)}.
+#'
+#' `sim_orthant()`: covariance \eqn{C} with eigenvalue `eigenvalue` for the vector of ones, others 1. Given a common normal variable the
+#' coordinates are
+#' independent, so draws are exact and moments are one-dimensional integrals. The mode stays at zero, while the
+#' marginals look normal and EP meets their mean: why Laplace's method fails and EP does not.
+#'
+#' @param n Points of each component, of the whole sample for `"process"`, or number of draws.
+#' @param kind `"mixture"` or `"process"`.
+#' @param kernel For `"process"`, a kernel.
+#' @param d Dimension.
+#' @param eigenvalue Eigenvalue of the vector of ones, at least 1.
+#' @param x An object of class `granary_orthant`.
+#' @param ... Passed on to [graphics::plot()].
+#' @return `sim_gp_classes()` a data frame with the inputs, `y` (a factor) and `prob`, the true probability of class 1. `sim_orthant()` a list
+#'   of class
+#'   `granary_orthant` with `x` (the draws), `exact` and `ep` (mean, variance and log probability of the orthant).
+#' @family Gaussian processes
+#' @export
+#' @examples
+#' set.seed(1)
+#' head(sim_gp_classes(20))
+#' orthant <- sim_orthant(500, d = 20)
+#' orthant
+#' plot(orthant)
+sim_gp_classes <- function(n = 20, kind = c("mixture", "process"), kernel = "se", d = 2) {
+  n <- check_count(n, upper = 1e6)
+  kind <- check_choice(kind, c("mixture", "process"))
+  if (kind == "mixture") {
+    x <- stats::rnorm(3L * n, rep(c(-6, 2, 0), each = n), 0.8)
+    positive <- stats::dnorm(x, -6, 0.8) + stats::dnorm(x, 2, 0.8)
+    return(data.frame(x = x, y = factor(rep(c(1, 1, -1), each = n), c(-1, 1)), prob = positive / (positive + stats::dnorm(x, 0, 0.8))))
+  }
+  d <- check_count(d, upper = 1e4)
+  if (n > 5000L) abort_input("`n` must be at most 5000 for a draw from a process.", "n")
+  x <- matrix(stats::rnorm(n * d), n, dimnames = list(NULL, paste0("x", seq_len(d))))
+  k <- kernel_matrix(kernel, x)
+  jitter <- 1e-8 * mean(diag(k))
+  root <- tryCatch(chol(k + diag(jitter, n)),
+                   error = function(e) abort_numeric("The kernel does not give a positive definite matrix at these points."))
+  prob <- stats::pnorm(drop(crossprod(root, stats::rnorm(n))))
+  data.frame(x, y = factor(ifelse(stats::runif(n) < prob, 1, -1), c(-1, 1)), prob = prob)
+}
+
+#' @rdname sim_gp_classes
+#' @export
+sim_orthant <- function(n = 1000, d = 767, eigenvalue = 100) {
+  n <- check_count(n, upper = 1e6)
+  d <- check_count(d, upper = 3000)
+  eigenvalue <- check_number(eigenvalue, lower = 1, upper = 1e8)
+  # C = I + b^2 11' with b^2 = (eigenvalue - 1) / d: x_i = b u + z_i, and the law of u given the cut is phi(u) Phi(b u)^d.
+  b <- sqrt((eigenvalue - 1) / d)
+  log_density <- function(u) stats::dnorm(u, log = TRUE) + d * stats::pnorm(b * u, log.p = TRUE)
+  mode <- stats::optimize(log_density, c(-1, 10 + 4 * sqrt(d)), maximum = TRUE, tol = 1e-10)
+  grid <- mode$maximum + seq(-12, 12, length.out = 40001L)
+  weight <- exp(log_density(grid) - mode$objective)
+  total <- sum(weight)
+  mills <- exp(stats::dnorm(b * grid, log = TRUE) - stats::pnorm(b * grid, log.p = TRUE))
+  first <- b * grid + mills
+  second <- 1 + b * grid * first
+  mean <- sum(weight * first) / total
+  exact <- list(mean = mean, variance = sum(weight * second) / total - mean^2, log_z = mode$objective + log(total * diff(grid[1:2])))
+  u <- stats::approx(cumsum(weight) / total, grid, stats::runif(n), rule = 2, ties = "ordered")$y
+  # x = b u + z with z > -b u: by the inverse of the upper tail, in logarithms.
+  tail <- stats::pnorm(b * rep(u, d), log.p = TRUE)
+  x <- matrix(b * rep(u, d) - stats::qnorm(tail + log(stats::runif(n * d)), log.p = TRUE), n)
+  found <- core_call(core_orthant_ep(diag(1, d) + b^2, core_seed(), progress_bar("expectation propagation")))
+  structure(list(x = x, exact = exact, ep = list(mean = found$mean[1L], variance = found$variance[1L], log_z = found$log_z), d = d,
+                 eigenvalue = eigenvalue, convergence = found$convergence), class = "granary_orthant")
+}
+
+#' @rdname sim_gp_classes
+#' @export
+print.granary_orthant <- function(x, ...) {
+  cli::cat_line("normal law in ", x$d, " dimensions cut to the positive orthant, ", nrow(x$x), " exact draws")
+  print(data.frame(mean = c(x$exact$mean, x$ep$mean, 0), variance = c(x$exact$variance, x$ep$variance, NA), log_z = c(x$exact$log_z, x$ep$log_z, NA),
+                   row.names = c("exact", "EP", "mode")), digits = 5L)
+  invisible(x)
+}
+
+#' @rdname sim_gp_classes
+#' @export
+plot.granary_orthant <- function(x, ...) {
+  draw(graphics::hist, x$x[, 1L], breaks = 40, freq = FALSE, col = "grey85", border = "white", xlab = "first coordinate", main = "", user = list(...))
+  at <- seq(min(x$x[, 1L]), max(x$x[, 1L]), length.out = 200L)
+  graphics::lines(at, stats::dnorm(at, x$ep$mean, sqrt(x$ep$variance)), lwd = 2, col = "#2166ac")
+  graphics::abline(v = 0, col = "#b2182b", lty = 2)
+  invisible()
+}
+
+#' Support vector machine with probabilities, to compare with
+#'
+#' The baseline of the paper: a support vector machine with a radial kernel, cost and width by cross-validation, probabilities by Platt's
+#' sigmoid. It runs
+#' package `e1071`, which has to be installed.
+#'
+#' @param x A numeric matrix or data frame.
+#' @param y Labels of two classes.
+#' @param cost,gamma Grids of the cost, at most 1e5, and of the kernel's \eqn{\gamma}{gamma}, on standardised columns; `gamma = NULL` for powers of two around
+#'   one over the number of columns.
+#' @param folds Folds of the cross-validation.
+#' @param object A fit.
+#' @param newdata Rows to predict for.
+#' @param type `"prob"` or `"class"`.
+#' @param ... Not used.
+#' @return An object of class `granary_classify_baseline` with `cost`, `gamma`, `error` (cross-validated) and the machine; `predict()`
+#'   probabilities of
+#'   the second class or classes.
+#' @references
+#' Platt (2000). Probabilities for SV machines. In *Advances in Large Margin Classifiers*, MIT Press, 61--73.
+#' @family Gaussian processes
+#' @export
+#' @examples
+#' set.seed(1)
+#' data <- sim_gp_classes(20)
+#' if (requireNamespace("e1071", quietly = TRUE)) {
+#'   fit <- classify_baseline(data["x"], data$y, cost = c(1, 10), gamma = 1)
+#'   predict(fit, data.frame(x = c(-6, 0)))
+#' }
+classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, folds = 5) {
+  call <- match.call()
+  x <- check_inputs(x, min_rows = 4L)
+  labels <- check_classes(y, nrow(x))
+  if (length(unique(labels$y)) < 2L) abort_input("`y` must contain both classes.", "y")
+  if (is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
+  cost <- check_vector(cost, lower = 0, upper = 1e5, strict_lower = TRUE)
+  gamma <- if (is.null(gamma)) 2^seq(-4, 2) / ncol(x) else check_vector(gamma, lower = 0, upper = 1e6, strict_lower = TRUE)
+  folds <- check_count(folds, lower = 2, upper = nrow(x))
+  package <- "e1071"
+  check_installed(package, "for support vector machines")
+  svm <- getExportedValue(package, "svm")
+  scaling <- column_scaling(x)
+  scaled <- scale_inputs(x, scaling)
+  classes <- factor(labels$levels[(labels$y + 3) / 2], labels$levels)
+  fold <- make_folds(nrow(x), folds)
+  grid <- expand.grid(cost = unname(cost), gamma = unname(gamma))
+  errors <- resample_lapply(seq_len(nrow(grid)), function(k) {
+    wrong <- vapply(seq_len(folds), function(part) {
+      out <- fold == part
+      if (length(unique(classes[!out])) < 2L) return(sum(out) / 2)
+      machine <- svm(scaled[!out, , drop = FALSE], classes[!out], cost = grid$cost[k], gamma = grid$gamma[k], scale = FALSE)
+      sum(stats::predict(machine, scaled[out, , drop = FALSE]) != classes[out])
+    }, 0)
+    sum(wrong) / nrow(x)
+  }, "cross-validation")
+  grid$error <- unlist(errors)
+  best <- which.min(grid$error)
+  machine <- svm(scaled, classes, cost = grid$cost[best], gamma = grid$gamma[best], scale = FALSE, probability = TRUE)
+  new_fit("classify_baseline", levels = labels$levels, cost = grid$cost[best], gamma = grid$gamma[best], error = grid$error[best], grid = grid,
+          machine = machine, scaling = scaling, names = colnames(x), y = labels$y, call = call,
+          convergence = list(converged = TRUE, iterations = nrow(grid)))
+}
+
+#' @rdname classify_baseline
+#' @export
+predict.granary_classify_baseline <- function(object, newdata, type = c("prob", "class"), ...) {
+  type <- check_choice(type, c("prob", "class"))
+  if (missing(newdata)) fail_missing("newdata")
+  if (is_plain_numeric(newdata) && is.null(dim(newdata))) newdata <- matrix(newdata, ncol = 1L)
+  if (is.data.frame(newdata) && all(object$names %in% names(newdata))) newdata <- newdata[object$names]
+  at <- scale_inputs(new_design(newdata, object$names, allow_sparse = FALSE), object$scaling)
+  found <- attr(stats::predict(object$machine, at, probability = TRUE), "probabilities")[, object$levels[2L]]
+  if (type == "prob") unname(found) else factor(object$levels[1L + (found > 0.5)], object$levels)
+}
+
+#' @rdname classify_baseline
+#' @export
+print.granary_classify_baseline <- function(x, ...) {
+  cli::cat_line("support vector machine with radial kernel and Platt's probabilities")
+  print_call(x$call)
+  cli::cat_line("cost ", format(x$cost), ", gamma ", format(x$gamma, digits = 4L), ", cross-validated error ",
+                format(100 * x$error, digits = 3L), "%")
+  invisible(x)
+}
