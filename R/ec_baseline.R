@@ -1,23 +1,31 @@
 #' What expectation consistent inference is compared with
 #'
-#' `ec_baseline()` answers the question of [ec_ising()] in other ways; `ec_compare()` sets several beside the exact answer; `sim_ec_ising()` draws the models of the paper's experiments.
+#' `ec_baseline()` answers the question of [ec_ising()] in other ways; `ec_compare()` sets several beside the exact answer; `sim_ec_ising()` draws
+#' the models of the paper's experiments.
 #'
 #' @details
-#' Methods: `"exact"` enumeration (at most 25 variables in a connected component), `"mean_field"` (naive; its \eqn{\log Z}{log Z} is a lower bound; covariances by linear response), `"tap"`
-#' (\eqn{m_i = \tanh(\theta_i + \sum_j J_{ij} m_j - m_i \sum_j J_{ij}^2 (1 - m_j^2))}{m_i = tanh(theta_i + sum_j J_ij m_j - m_i sum_j J_ij^2 (1 - m_j^2))}, Plefka's expansion
-#' to second order), `"bethe"` (loopy belief propagation with the Bethe value of \eqn{\log Z}{log Z}; pairs without an edge count as uncorrelated), `"gibbs"` (sampling; no \eqn{\log Z}{log Z}).
+#' Methods: `"exact"` enumeration (at most 25 variables in a connected component), `"mean_field"` (naive; its \eqn{\log Z}{log Z} is a lower
+#' bound; covariances by linear response), `"tap"`
+#' (\eqn{m_i = \tanh(\theta_i + \sum_j J_{ij} m_j - m_i \sum_j J_{ij}^2 (1 - m_j^2))}{m_i = tanh(theta_i + sum_j J_ij m_j - m_i sum_j J_ij^2 (1 -
+#' m_j^2))}, Plefka's expansion
+#' to second order), `"bethe"` (loopy belief propagation with the Bethe value of \eqn{\log Z}{log Z}; pairs without an edge count as
+#' uncorrelated), `"gibbs"` (sampling; no \eqn{\log Z}{log Z}).
 #'
-#' `ec_compare()` gives the paper's measures against enumeration: `mad1`, the largest error of a \eqn{P(x_i = 1)}{P(x_i = 1)}; `mad2`, the largest error of a pair's probability; `aad`, the mean error of
+#' `ec_compare()` gives the paper's measures against enumeration: `mad1`, the largest error of a \eqn{P(x_i = 1)}{P(x_i = 1)}; `mad2`, the largest
+#' error of a pair's probability; `aad`, the mean error of
 #' \eqn{P(x_i = 1)}{P(x_i = 1)}; `log_z_error`.
 #'
-#' Models: `"gaussian"`, fields `field` and \eqn{J_{ij} = \beta w_{ij} / \sqrt{N}}{J_ij = beta w_ij / sqrt(N)} with standard normal \eqn{w}{w} and \eqn{\beta}{beta} = `size` (Figures 1
-#' and 2 of the paper, with `n = 10`, `field = 0.1`); `"full"` and `"grid"`, all pairs or the neighbours on a square, fields uniform between -`field` and `field`, couplings uniform between -2 `size` and 0
+#' Models: `"gaussian"`, fields `field` and \eqn{J_{ij} = \beta w_{ij} / \sqrt{N}}{J_ij = beta w_ij / sqrt(N)} with standard normal \eqn{w}{w} and
+#' \eqn{\beta}{beta} = `size` (Figures 1
+#' and 2 of the paper, with `n = 10`, `field = 0.1`); `"full"` and `"grid"`, all pairs or the neighbours on a square, fields uniform between
+#' -`field` and `field`, couplings uniform between -2 `size` and 0
 #' (`"repulsive"`), -`size` and `size` (`"mixed"`), 0 and 2 `size` (`"attractive"`) (Table 1, with `n = 16`, `field = 0.25`).
 #'
 #' @param J,theta,spins As for [ec_ising()].
 #' @param method How, see Details; for `ec_compare()` several, also those of [ec_ising()].
 #' @param samples,sweeps For `"gibbs"`: number of draws, and sweeps on each.
-#' @return `ec_baseline()`: an object of class `granary_ec` as from [ec_ising()]. `ec_compare()`: a data frame with one row per method. `sim_ec_ising()`: a list with `J` and `theta`.
+#' @return `ec_baseline()`: an object of class `granary_ec` as from [ec_ising()]. `ec_compare()`: a data frame with one row per method.
+#'   `sim_ec_ising()`: a list with `J` and `theta`.
 #' @family expectation consistent inference
 #' @export
 #' @examples
@@ -41,11 +49,13 @@ ec_baseline_run <- function(model, method, samples = 2000L, sweeps = 50L, call =
   if (samples * as.double(length(model$theta)) > 2e8) abort_input("`samples` times the number of variables must be at most 2e8.", "samples")
   if (method == "tap") {
     result <- core_call(core_ec_tap(model$J, model$theta, progress_bar("TAP")))
-    if (!result$stable) result$convergence$message <- paste(c(result$convergence$message, "the linear response is not positive definite"), collapse = "; ")
+    if (!result$stable) result$convergence$message <- paste(c(result$convergence$message, "the linear response is not positive definite"),
+                                                            collapse = "; ")
   } else {
     name <- c(mean_field = "mean_field", bethe = "belief", gibbs = "gibbs")[[method]]
     moments <- core_call(core_ising_moments(model$J / 2, model$theta, name, samples, sweeps, 1000L, core_seed(), progress_bar("moments")))
-    result <- list(mean = moments$mean, cov = moments$second - tcrossprod(moments$mean), log_z = if (is.nan(moments$logz)) NA_real_ else moments$logz,
+    result <- list(mean = moments$mean, cov = moments$second - tcrossprod(moments$mean),
+                   log_z = if (is.nan(moments$logz)) NA_real_ else moments$logz,
                    convergence = moments$convergence)
     if (method == "mean_field") result$cov <- core_ec_response(model$J, moments$mean)
   }
@@ -109,7 +119,8 @@ sim_ec_ising <- function(type = c("gaussian", "full", "grid"), n = 16, size = 0.
   J[pairs] <- if (type == "gaussian") {
     size * stats::rnorm(length(pairs)) / sqrt(n)
   } else {
-    stats::runif(length(pairs), switch(coupling, repulsive = -2, mixed = -1, attractive = 0), switch(coupling, repulsive = 0, mixed = 1, attractive = 2)) * size
+    stats::runif(length(pairs), switch(coupling, repulsive = -2, mixed = -1, attractive = 0),
+                 switch(coupling, repulsive = 0, mixed = 1, attractive = 2)) * size
   }
   theta <- if (type == "gaussian") rep(field, n) else stats::runif(n, -field, field)
   list(J = J + t(J), theta = theta)
@@ -117,19 +128,25 @@ sim_ec_ising <- function(type = c("gaussian", "full", "grid"), n = 16, size = 0.
 
 #' Fit an Ising model by approximate maximum likelihood
 #'
-#' Couplings and fields at which the moments of the expectation consistent approximation are those of the data: no enumeration, no sampling, and no iteration either.
+#' Couplings and fields at which the moments of the expectation consistent approximation are those of the data: no enumeration, no sampling, and
+#' no iteration either.
 #'
 #' @details
-#' The derivatives of \eqn{\log Z_{EC}}{log Z_EC} are the moments of the approximation, so its maximum likelihood estimate matches means and second moments of the data. With \eqn{m}{m} and \eqn{C}{C} the mean and
-#' covariance of the spins, all of \eqn{q}{q} and \eqn{s}{s} is then known, hence \eqn{\lambda_r = \lambda_s - \lambda_q}{lambda_r = lambda_s - lambda_q} on the forest, and
+#' The derivatives of \eqn{\log Z_{EC}}{log Z_EC} are the moments of the approximation, so its maximum likelihood estimate matches means and
+#' second moments of the data. With \eqn{m}{m} and \eqn{C}{C} the mean and
+#' covariance of the spins, all of \eqn{q}{q} and \eqn{s}{s} is then known, hence \eqn{\lambda_r = \lambda_s - \lambda_q}{lambda_r = lambda_s -
+#' lambda_q} on the forest, and
 #' \deqn{J = \Lambda_r - C^{-1}, \qquad \theta = C^{-1}m - \gamma_r.}{J = Lambda_r - C^-1, theta = C^-1 m - gamma_r.}
 #'
-#' With a penalty \eqn{\rho \sum_{i<j} |J_{ij}|}{rho sum_(i<j) |J_ij|} the covariance of \eqn{r}{r} may differ from \eqn{C}{C} by \eqn{\rho}{rho} where there is a coupling, which is the condition of
-#' the graphical lasso with a free diagonal: \eqn{C^{-1}}{C^-1} is replaced by that estimate ([ggm_lasso()], with its duality gap), and the optimum is global. For `method = "tree"`
+#' With a penalty \eqn{\rho \sum_{i<j} |J_{ij}|}{rho sum_(i<j) |J_ij|} the covariance of \eqn{r}{r} may differ from \eqn{C}{C} by \eqn{\rho}{rho}
+#' where there is a coupling, which is the condition of
+#' the graphical lasso with a free diagonal: \eqn{C^{-1}}{C^-1} is replaced by that estimate ([ggm_lasso()], with its duality gap), and the
+#' optimum is global. For `method = "tree"`
 #' the pairs of the tree are not penalised; it is the heaviest spanning tree of the factorized estimate.
 #'
 #' @section Which method when:
-#' [ising_fit()] maximises the true likelihood up to 20 or so variables, and the pseudo-likelihood beyond, which is consistent; `ec_ising_fit()` is a closed form, for hundreds of variables in a moment,
+#' [ising_fit()] maximises the true likelihood up to 20 or so variables, and the pseudo-likelihood beyond, which is consistent; `ec_ising_fit()`
+#' is a closed form, for hundreds of variables in a moment,
 #' good while couplings are weak enough for the approximation. It needs more rows than columns unless there is a penalty.
 #'
 #' @param x Two-valued data, one row per observation, as in [ising_fit()].
@@ -137,7 +154,8 @@ sim_ec_ising <- function(type = c("gaussian", "full", "grid"), n = 16, size = 0.
 #' @param method `"factorized"` or `"tree"`.
 #' @param na What to do with missing values: an error, or leave out the rows.
 #' @param tol Duality gap at which the graphical lasso stops.
-#' @return An object of class `granary_ec_ising_fit` and `granary_ising`, so that all methods of [granary_ising] work: `W` (\eqn{J/2}{J/2}), `b` (\eqn{\theta}{theta}), `J`, `theta`, `tree`, `log_z` and `loglik` (of the
+#' @return An object of class `granary_ec_ising_fit` and `granary_ising`, so that all methods of [granary_ising] work: `W` (\eqn{J/2}{J/2}), `b`
+#'   (\eqn{\theta}{theta}), `J`, `theta`, `tree`, `log_z` and `loglik` (of the
 #'   approximation), `n`, `convergence`.
 #' @references
 #' Opper and Winther (2005). Expectation Consistent Approximate Inference. *Journal of Machine Learning Research* 6, 2177--2204.
@@ -180,13 +198,16 @@ ec_ising_fit <- function(x, penalty = 0, method = c("factorized", "tree"), na = 
   J <- estimate$J
   dimnames(J) <- list(names, names)
   theta <- stats::setNames(estimate$theta, names)
-  model <- core_call(core_ec_ising(unname(J), unname(theta), method, "auto", 0, 1e-12, 1000L, double(), if (method == "tree") edges, progress_bar("log Z")))
+  model <- core_call(core_ec_ising(unname(J), unname(theta), method, "auto", 0, 1e-12, 1000L, double(), if (method == "tree") edges,
+                                   progress_bar("log Z")))
   loglik <- n * (sum(theta * m) + sum(unname(J) * (C + tcrossprod(m))) / 2 - model$log_z)
-  fit <- new_fit(c("ec_ising_fit", "ising"), W = J / 2, b = theta, coupling = J, J = J, theta = theta, tree = edges, method = method, rho = penalty, penalty = penalty,
+  fit <- new_fit(c("ec_ising_fit", "ising"), W = J / 2, b = theta, coupling = J, J = J, theta = theta, tree = edges, method = method,
+                 rho = penalty, penalty = penalty,
                  log_z = model$log_z, loglik = loglik, df = count_pairs(J), levels = data$levels, kind = data$kind, x = data$x, n = n, call = call,
                  convergence = estimate$convergence)
   if (!model$convergence$converged) {
-    warn_convergence("The approximation has no stable fixed point at the estimate, so that `log_z` and `loglik` are rough. Use a larger `penalty`.", model$convergence)
+    warn_convergence(paste("The approximation has no stable fixed point at the estimate, so that `log_z` and `loglik` are rough.",
+                           "Use a larger `penalty`."), model$convergence)
   }
   check_convergence(fit)
   fit
@@ -215,7 +236,8 @@ logLik.granary_ec_ising_fit <- function(object, ...) {
 
 #' @export
 print.granary_ec_ising_fit <- function(x, ...) {
-  cli::cat_line("Ising model by approximate maximum likelihood (expectation consistent, ", x$method, "): ", ncol(x$W), " variables, ", x$df, " edges, n = ", x$n)
+  cli::cat_line("Ising model by approximate maximum likelihood (expectation consistent, ", x$method, "): ", ncol(x$W), " variables, ", x$df,
+                " edges, n = ", x$n)
   print_call(x$call)
   cli::cat_line("penalty: ", format(x$penalty, digits = 3L), "; log-likelihood of the approximation: ", format(x$loglik, digits = 6L))
   table <- utils::head(coef(x), 6L)

@@ -1,6 +1,7 @@
 #' Factors for expectation consistent inference with a Gaussian
 #'
-#' One-dimensional factors \eqn{t_i(x_i)}{t_i(x_i)} for [ec_gauss()]. Arguments may be vectors, one value per variable; `c()` joins factors of different kinds.
+#' One-dimensional factors \eqn{t_i(x_i)}{t_i(x_i)} for [ec_gauss()]. Arguments may be vectors, one value per variable; `c()` joins factors of
+#' different kinds.
 #'
 #' @details
 #' \tabular{ll}{
@@ -47,7 +48,9 @@ new_ec_factor <- function(kind, a = 0, b = 0, extra = list(NULL), log_concave = 
 }
 
 ec_bound <- function(x, arg) {
-  if (!is_plain_numeric(x) || length(x) == 0L || anyNA(x)) fail_input(arg, "a numeric vector without missing values (infinite ones are fine)", describe(x))
+  if (!is_plain_numeric(x) || length(x) == 0L || anyNA(x)) {
+    fail_input(arg, "a numeric vector without missing values (infinite ones are fine)", describe(x))
+  }
   as.double(x)
 }
 
@@ -56,13 +59,16 @@ ec_bounds <- function(lower, upper) {
   upper <- ec_bound(upper, "upper")
   size <- max(length(lower), length(upper))
   for (part in list(lower, upper)) {
-    if (!length(part) %in% c(1L, size)) abort_input(sprintf("`lower` and `upper` must be of one length, but have %d and %d.", length(lower), length(upper)), "upper")
+    if (!length(part) %in% c(1L, size)) {
+      abort_input(sprintf("`lower` and `upper` must be of one length, but have %d and %d.", length(lower), length(upper)), "upper")
+    }
   }
   lower <- rep_len(lower, size)
   upper <- rep_len(upper, size)
   bad <- which(!(lower < upper))
   if (length(bad) > 0L) {
-    abort_input(sprintf("`lower` must be below `upper`, but pair %d is %s and %s.", bad[1L], format(lower[bad[1L]]), format(upper[bad[1L]])), "lower")
+    abort_input(sprintf("`lower` must be below `upper`, but pair %d is %s and %s.", bad[1L], format(lower[bad[1L]]), format(upper[bad[1L]])),
+                "lower")
   }
   list(lower = lower, upper = upper)
 }
@@ -128,11 +134,15 @@ ec_generic <- function(log_density, log_concave = TRUE) {
   if (missing(log_density)) fail_missing("log_density")
   log_concave <- check_flag(log_concave)
   functions <- if (is.list(log_density)) log_density else list(log_density)
-  if (length(functions) == 0L || !all(vapply(functions, is.function, NA))) fail_input("log_density", "a function, or a list of functions", describe(log_density))
+  if (length(functions) == 0L || !all(vapply(functions, is.function, NA))) {
+    fail_input("log_density", "a function, or a list of functions", describe(log_density))
+  }
   extra <- lapply(functions, function(f) {
     list(log_density = function(x) {
       value <- f(x)
-      if (!is_plain_numeric(value) || length(value) != 1L) abort_input(paste0("`log_density` must give one number, not ", describe(value), "."), "log_density")
+      if (!is_plain_numeric(value) || length(value) != 1L) {
+        abort_input(paste0("`log_density` must give one number, not ", describe(value), "."), "log_density")
+      }
       if (is.na(value)) -Inf else min(as.double(value), 1e300)
     })
   })
@@ -149,7 +159,8 @@ c.granary_ec_factor <- function(...) {
   parts <- list(...)
   if (!all(vapply(parts, inherits, NA, "granary_ec_factor"))) abort_input("Factors can be joined with factors only.")
   join <- function(name) do.call(c, lapply(parts, `[[`, name))
-  structure(list(kind = join("kind"), a = join("a"), b = join("b"), extra = join("extra"), log_concave = join("log_concave")), class = "granary_ec_factor")
+  structure(list(kind = join("kind"), a = join("a"), b = join("b"), extra = join("extra"), log_concave = join("log_concave")),
+            class = "granary_ec_factor")
 }
 
 #' @export
@@ -164,11 +175,14 @@ print.granary_ec_factor <- function(x, ...) {
 
 ec_factor_parts <- function(factors, n) {
   if (missing(factors) || is.null(factors)) abort_input("`factors` must be given, such as ec_truncate(lower = 0).", "factors")
-  if (is.list(factors) && !inherits(factors, "granary_ec_factor") && length(factors) > 0L && all(vapply(factors, inherits, NA, "granary_ec_factor"))) {
+  if (is.list(factors) && !inherits(factors,
+                                    "granary_ec_factor") && length(factors) > 0L && all(vapply(factors, inherits, NA, "granary_ec_factor"))) {
     factors <- do.call(c, factors)
   }
   if (!inherits(factors, "granary_ec_factor")) fail_input("factors", "factors, from ec_truncate(), ec_probit() and their kind", describe(factors))
   size <- length(factors)
-  if (!size %in% c(1L, n)) abort_input(sprintf("`factors` must hold one factor per variable (%d) or one for all, but there are %d.", n, size), "factors")
+  if (!size %in% c(1L, n)) {
+    abort_input(sprintf("`factors` must hold one factor per variable (%d) or one for all, but there are %d.", n, size), "factors")
+  }
   lapply(unclass(factors), rep_len, n)
 }

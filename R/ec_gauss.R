@@ -1,28 +1,38 @@
 #' A Gaussian times one-dimensional factors
 #'
-#' Posterior moments, marginal laws and the normalising constant of \eqn{N(x | \mu, \Sigma) \prod_i t_i(x_i)}{N(x | mu, Sigma) prod_i t_i(x_i)}: truncated normal laws, probit
+#' Posterior moments, marginal laws and the normalising constant of \eqn{N(x | \mu, \Sigma) \prod_i t_i(x_i)}{N(x | mu, Sigma) prod_i t_i(x_i)}:
+#' truncated normal laws, probit
 #' models, spike-and-slab priors, discrete variables with a Gaussian coupling, and mixtures of these.
 #'
 #' @details
-#' Expectation consistency with \eqn{q}{q} the factors, \eqn{r}{r} the Gaussian and diagonal moments; its fixed points are those of expectation propagation, which finds them here. \eqn{\Sigma}{Sigma} is never inverted, so it may be
-#' singular. `log_z` is \eqn{\log \int N(x | \mu, \Sigma) \prod_i t_i(x_i) dx}{log int N(x | mu, Sigma) prod_i t_i(x_i) dx} with the Gaussian normalised. At the solution its derivatives are in `gradient`:
-#' \eqn{\partial \log Z / \partial \mu}{d log Z / d mu} and \eqn{\partial \log Z / \partial \Sigma}{d log Z / d Sigma}, for learning hyperparameters.
+#' Expectation consistency with \eqn{q}{q} the factors, \eqn{r}{r} the Gaussian and diagonal moments; its fixed points are those of expectation
+#' propagation, which finds them here. \eqn{\Sigma}{Sigma} is never inverted, so it may be
+#' singular. `log_z` is \eqn{\log \int N(x | \mu, \Sigma) \prod_i t_i(x_i) dx}{log int N(x | mu, Sigma) prod_i t_i(x_i) dx} with the Gaussian
+#' normalised. At the solution its derivatives are in `gradient`:
+#' \eqn{\partial \log Z / \partial \mu}{d log Z / d mu} and \eqn{\partial \log Z / \partial \Sigma}{d log Z / d Sigma}, for learning
+#' hyperparameters.
 #'
-#' With factors that are not log-concave (spike and slab, discrete) a site precision may get negative, the approximation may have several solutions, and it may fail; smaller `damping` helps.
+#' With factors that are not log-concave (spike and slab, discrete) a site precision may get negative, the approximation may have several
+#' solutions, and it may fail; smaller `damping` helps.
 #'
 #' @section Which method when:
-#' For a probability of a box use [gauss_box()], which also states the error. For binary variables with given couplings [ec_ising()] has a tree to offer. Factors that touch several variables at once are beyond it.
+#' For a probability of a box use [gauss_box()], which also states the error. For binary variables with given couplings [ec_ising()] has a tree to
+#' offer. Factors that touch several variables at once are beyond it.
 #'
 #' @param Sigma Covariance matrix.
 #' @param mu Mean: one number per variable, or one for all.
 #' @param factors One factor for all variables, or one for each; see [ec_factors].
 #' @param damping Share of each step taken; `NULL` for 1 (0.8 for parallel sweeps).
-#' @param parallel Whether to change all factors at once, with one factorisation per sweep: faster for many variables, less sure to settle. `NULL`: above 500 variables.
-#' @param tol Stop when means and standard deviations of factors and Gaussian differ by less than this many standard deviations; `log_z` is then good to about its square.
+#' @param parallel Whether to change all factors at once, with one factorisation per sweep: faster for many variables, less sure to settle.
+#'   `NULL`: above 500 variables.
+#' @param tol Stop when means and standard deviations of factors and Gaussian differ by less than this many standard deviations; `log_z` is then
+#'   good to about its square.
 #' @param max_iter Largest number of sweeps.
 #' @param nodes Number of quadrature nodes for [ec_generic()].
-#' @return An object of class `granary_ec_gauss`: `mean`, `cov`, `log_z`, `sites` (precision `tau` and shift `nu` of each Gaussian site, its cavity, and its share of \eqn{\log Z}{log Z}), `gradient`,
-#'   `factors`, `convergence`. Methods: `coef()`, `vcov()`, `logLik()`, `plot()` of the marginal laws, `simulate()` from the Gaussian approximation, `tidy()`; [ec_marginals()].
+#' @return An object of class `granary_ec_gauss`: `mean`, `cov`, `log_z`, `sites` (precision `tau` and shift `nu` of each Gaussian site, its
+#'   cavity, and its share of \eqn{\log Z}{log Z}), `gradient`,
+#'   `factors`, `convergence`. Methods: `coef()`, `vcov()`, `logLik()`, `plot()` of the marginal laws, `simulate()` from the Gaussian
+#'   approximation, `tidy()`; [ec_marginals()].
 #' @references
 #' Opper and Winther (2005). Expectation Consistent Approximate Inference. *Journal of Machine Learning Research* 6, 2177--2204.
 #'
@@ -70,22 +80,44 @@ ec_prior <- function(Sigma, mu) {
   names <- colnames(Sigma)
   mu <- check_vector(mu, "mu")
   if (is.null(names) && length(mu) == n) names <- names(mu)
-  if (!length(mu) %in% c(1L, n)) abort_input(sprintf("`mu` must have one value per variable (%d) or one for all, but it has %d.", n, length(mu)), "mu")
+  if (!length(mu) %in% c(1L, n)) {
+    abort_input(sprintf("`mu` must have one value per variable (%d) or one for all, but it has %d.", n, length(mu)), "mu")
+  }
   d <- diag(Sigma)
-  if (any(d <= 0)) abort_input(sprintf("`Sigma` must have positive variances, but entry (%d, %d) is %s.", which(d <= 0)[1L], which(d <= 0)[1L], format(d[d <= 0][1L])), "Sigma")
+  if (any(d <= 0)) {
+    abort_input(sprintf("`Sigma` must have positive variances, but entry (%d, %d) is %s.", which(d <= 0)[1L], which(d <= 0)[1L],
+                        format(d[d <= 0][1L])), "Sigma")
+  }
   Sigma <- unname(Sigma)
   scale <- sqrt(d)
   values <- eigen(Sigma / tcrossprod(scale), symmetric = TRUE, only.values = TRUE)$values
   if (min(values) < -1e-8 * max(values)) {
-    abort_input(sprintf("`Sigma` must be positive semidefinite, but its smallest eigenvalue is %.3g times its largest.", min(values) / max(values)), "Sigma")
+    abort_input(sprintf("`Sigma` must be positive semidefinite, but its smallest eigenvalue is %.3g times its largest.",
+                        min(values) / max(values)), "Sigma")
   }
   list(Sigma = Sigma, mu = rep_len(unname(mu), n), names = variable_names(names, n))
 }
 
 ec_gauss_run <- function(prior, parts, damping, parallel, tol, max_iter, nodes) {
+  parts <- ec_reach(prior, parts)
   if (is.null(parallel)) parallel <- length(prior$mu) > 500L
   core_call(core_ec_gauss(prior$Sigma, prior$mu, parts$kind, parts$a, parts$b, parts$extra, all(parts$log_concave), parallel,
                           if (is.null(damping)) 0 else damping, tol, max_iter, nodes, core_seed(), progress_bar("expectation propagation")))
+}
+
+# Bounds that cannot matter become infinite. Beyond a thousand standard deviations the site precisions eat up all digits of the prior.
+ec_reach <- function(prior, parts) {
+  box <- parts$kind == "truncate"
+  sd <- sqrt(diag(prior$Sigma))
+  below <- (parts$a - prior$mu) / sd
+  above <- (parts$b - prior$mu) / sd
+  far <- which(box & (below > 1e3 | above < -1e3))
+  if (length(far) > 0L) {
+    abort_input(sprintf("The interval of variable %d must lie within 1000 standard deviations of its mean, but it does not.", far[1L]), "lower")
+  }
+  parts$a[box & below < -1e3] <- -Inf
+  parts$b[box & above > 1e3] <- Inf
+  parts
 }
 
 #' @export
@@ -139,7 +171,8 @@ plot.granary_ec_gauss <- function(x, which = 1, ...) {
   mass <- table[table$mass > 0, ]
   curve <- table[table$density > 0 | table$mass == 0, ]
   top <- max(curve$density, mass$mass, 0)
-  draw(graphics::plot, range(table$x), c(0, top), type = "n", xlab = table$variable[1L], ylab = if (nrow(curve) > 0L) "density" else "probability", user = user)
+  draw(graphics::plot, range(table$x), c(0, top), type = "n", xlab = table$variable[1L], ylab = if (nrow(curve) > 0L) "density" else "probability",
+       user = user)
   if (nrow(curve) > 0L) graphics::lines(curve$x, curve$density, lwd = 2, col = "#2166ac")
   if (nrow(mass) > 0L) graphics::segments(mass$x, 0, mass$x, mass$mass, lwd = 3, col = "#b2182b")
   invisible(x)
@@ -161,7 +194,8 @@ ec_gauss_marginals <- function(object, index, at) {
     }
     centre <- object$mean[[i]]
     spread <- sqrt(object$cov[i, i])
-    x <- if (!is.null(at)) at else seq(max(centre - 5 * spread, if (f$kind == "truncate") f$a else -Inf), min(centre + 5 * spread, if (f$kind == "truncate") f$b else Inf), length.out = 101L)
+    x <- if (!is.null(at)) at else seq(max(centre - 5 * spread, if (f$kind == "truncate") f$a else -Inf),
+                                       min(centre + 5 * spread, if (f$kind == "truncate") f$b else Inf), length.out = 101L)
     log_t <- switch(f$kind,
       truncate = ifelse(x >= f$a & x <= f$b, 0, -Inf), probit = stats::pnorm(f$a * x, log.p = TRUE), laplace = -abs(x) / f$a - log(2 * f$a),
       gaussian = stats::dnorm(x, f$a, sqrt(f$b), log = TRUE), spike_slab = log(f$a) + stats::dnorm(x, 0, sqrt(f$b), log = TRUE),
@@ -175,16 +209,20 @@ ec_gauss_marginals <- function(object, index, at) {
 
 #' Probabilities of boxes and orthants under a normal law
 #'
-#' \eqn{P(a < X < b)}{P(a < X < b)} for \eqn{X \sim N(\mu, \Sigma)}{X ~ N(mu, Sigma)}, with the moments of \eqn{X}{X} given the box and the derivatives of the probability, by expectation propagation in milliseconds;
+#' \eqn{P(a < X < b)}{P(a < X < b)} for \eqn{X \sim N(\mu, \Sigma)}{X ~ N(mu, Sigma)}, with the moments of \eqn{X}{X} given the box and the
+#' derivatives of the probability, by expectation propagation in milliseconds;
 #' quasi-Monte Carlo beside it states the error.
 #'
 #' @details
-#' The EP value is deterministic and smooth in all its arguments, and its relative error is usually some per cent or less, whatever the size of the probability: fit for use inside an optimiser. The second value, `mc_prob`, is the separation of
-#' variables of Genz with ordered variables and randomly shifted points; it is unbiased, and `mc_se` is its standard error from 12 shifts. `error` is the difference of the logarithms: what EP is off by, give or take
+#' The EP value is deterministic and smooth in all its arguments, and its relative error is usually some per cent or less, whatever the size of
+#' the probability: fit for use inside an optimiser. The second value, `mc_prob`, is the separation of
+#' variables of Genz with ordered variables and randomly shifted points; it is unbiased, and `mc_se` is its standard error from 12 shifts. `error`
+#' is the difference of the logarithms: what EP is off by, give or take
 #' `mc_log_se`. In the far tails and for correlations close to one the second value is the one to watch: look at its standard error.
 #'
 #' @section Which method when:
-#' For one number to many digits in few dimensions raise `samples`, or use package mvtnorm; for gradients, truncated moments, tiny probabilities or thousands of calls use the EP value with `samples = 0`.
+#' For one number to many digits in few dimensions raise `samples`, or use package mvtnorm; for gradients, truncated moments, tiny probabilities
+#' or thousands of calls use the EP value with `samples = 0`.
 #' Other factors than intervals: [ec_gauss()].
 #'
 #' @param Sigma Covariance matrix; may be singular.
@@ -193,7 +231,8 @@ ec_gauss_marginals <- function(object, index, at) {
 #' @param samples Number of quasi-Monte Carlo points; 0 for none.
 #' @param tol,max_iter As for [ec_gauss()].
 #' @param threads Number of threads for the quasi-Monte Carlo part; the answer does not depend on it.
-#' @return An object of class `granary_gauss_box`: `prob`, `log_prob` (EP), `mc_prob`, `mc_se`, `mc_log_prob`, `mc_log_se`, `error` (of `log_prob`, estimated), `mean` and `cov` of \eqn{X}{X} in the box, `gradient` (of
+#' @return An object of class `granary_gauss_box`: `prob`, `log_prob` (EP), `mc_prob`, `mc_se`, `mc_log_prob`, `mc_log_se`, `error` (of
+#'   `log_prob`, estimated), `mean` and `cov` of \eqn{X}{X} in the box, `gradient` (of
 #'   `log_prob` in `mean` and `Sigma`), `convergence`.
 #' @references
 #' Opper and Winther (2005). Expectation Consistent Approximate Inference. *Journal of Machine Learning Research* 6, 2177--2204.
@@ -215,7 +254,8 @@ gauss_box <- function(Sigma, lower = -Inf, upper = Inf, mean = 0, samples = 1200
   n <- length(prior$mu)
   box <- ec_bounds(lower, upper)
   if (!length(box$lower) %in% c(1L, n)) {
-    abort_input(sprintf("`lower` and `upper` must have one bound per variable (%d) or one for all, but there are %d.", n, length(box$lower)), "lower")
+    abort_input(sprintf("`lower` and `upper` must have one bound per variable (%d) or one for all, but there are %d.", n, length(box$lower)),
+                "lower")
   }
   box <- lapply(box, rep_len, n)
   samples <- check_count(samples, lower = 0, upper = 1e9)
@@ -229,9 +269,11 @@ gauss_box <- function(Sigma, lower = -Inf, upper = Inf, mean = 0, samples = 1200
     dimnames(m) <- list(names, names)
     m
   }
-  mc <- if (samples > 0L) core_call(core_ec_box(box$lower, box$upper, prior$mu, prior$Sigma, samples, threads, core_seed(), progress_bar("quasi-Monte Carlo"))) else c(NA, NA)
+  mc <- if (samples > 0L) core_call(core_ec_box(box$lower, box$upper, prior$mu, prior$Sigma, samples, threads, core_seed(),
+                                                progress_bar("quasi-Monte Carlo"))) else c(NA, NA)
   fit <- new_fit(
-    "gauss_box", prob = exp(result$log_z), log_prob = result$log_z, mc_prob = exp(mc[1L]), mc_se = exp(mc[1L]) * mc[2L], mc_log_prob = mc[1L], mc_log_se = mc[2L],
+    "gauss_box", prob = exp(result$log_z), log_prob = result$log_z, mc_prob = exp(mc[1L]), mc_se = exp(mc[1L]) * mc[2L], mc_log_prob = mc[1L],
+    mc_log_se = mc[2L],
     error = result$log_z - mc[1L], mean = stats::setNames(as.vector(result$mean), names), cov = square(result$cov),
     gradient = list(mean = stats::setNames(as.vector(result$weight), names), Sigma = square((tcrossprod(result$weight) - result$r) / 2)),
     samples = samples, call = call, convergence = result$convergence
@@ -246,7 +288,8 @@ print.granary_gauss_box <- function(x, ...) {
   print_call(x$call)
   cli::cat_line("EP: ", format(x$prob, digits = 6L), " (log ", format(x$log_prob, digits = 6L), ")")
   if (x$samples > 0L) {
-    cli::cat_line("Quasi-Monte Carlo: ", format(x$mc_prob, digits = 6L), " (log ", format(x$mc_log_prob, digits = 6L), "), standard error ", format(x$mc_se, digits = 2L))
+    cli::cat_line("Quasi-Monte Carlo: ", format(x$mc_prob, digits = 6L), " (log ", format(x$mc_log_prob, digits = 6L), "), standard error ",
+                  format(x$mc_se, digits = 2L))
     cli::cat_line("Error of the log by EP: ", format(x$error, digits = 2L), " (give or take ", format(x$mc_log_se, digits = 2L), ")")
   }
   cli::cat_line("Solver: ", format_convergence(x$convergence))

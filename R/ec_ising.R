@@ -1,46 +1,59 @@
 #' Ising models by expectation consistent inference
 #'
-#' Means, covariances of all pairs, marginals and \eqn{\log Z}{log Z} of an Ising (Boltzmann, pairwise binary) model whose \eqn{2^N}{2^N} states cannot be
+#' Means, covariances of all pairs, marginals and \eqn{\log Z}{log Z} of an Ising (Boltzmann, pairwise binary) model whose \eqn{2^N}{2^N} states
+#' cannot be
 #' summed, by coupling a law of spins with a Gaussian until their moments agree.
 #'
 #' @details
-#' The model is \deqn{p(x) = \exp(x'Jx / 2 + \theta'x) / Z, \qquad x \in \{-1, +1\}^N,}{p(x) = exp(x'Jx / 2 + theta'x) / Z, x in (-1, +1)^N,} so that
-#' `J[i, j]` is the coupling of a pair. Three tractable laws share the statistics \eqn{g(x) = (x_i, -x_i^2/2, -x_i x_j)}{g(x) = (x_i, -x_i^2/2, -x_i x_j)}:
+#' The model is \deqn{p(x) = \exp(x'Jx / 2 + \theta'x) / Z, \qquad x \in \{-1, +1\}^N,}{p(x) = exp(x'Jx / 2 + theta'x) / Z, x in (-1, +1)^N,} so
+#' that
+#' `J[i, j]` is the coupling of a pair. Three tractable laws share the statistics \eqn{g(x) = (x_i, -x_i^2/2, -x_i x_j)}{g(x) = (x_i, -x_i^2/2,
+#' -x_i x_j)}:
 #' \eqn{q}{q} on spins with parameters \eqn{(\gamma_q, \Lambda_q)}{(gamma_q, Lambda_q)}, the Gaussian \eqn{r}{r} with precision
-#' \eqn{\Lambda_r - J}{Lambda_r - J} and shift \eqn{\gamma_r + \theta}{gamma_r + theta}, and the Gaussian \eqn{s}{s} with \eqn{\lambda_s = \lambda_q +
+#' \eqn{\Lambda_r - J}{Lambda_r - J} and shift \eqn{\gamma_r + \theta}{gamma_r + theta}, and the Gaussian \eqn{s}{s} with \eqn{\lambda_s =
+#' \lambda_q +
 #' \lambda_r}{lambda_s = lambda_q + lambda_r}. At a solution all three agree on the expectations of \eqn{g}{g}, and
-#' \deqn{\log Z_{EC} = \log Z_q + \log Z_r - \log Z_s}{log Z_EC = log Z_q + log Z_r - log Z_s} is stationary: its derivatives in \eqn{\theta}{theta} and
+#' \deqn{\log Z_{EC} = \log Z_q + \log Z_r - \log Z_s}{log Z_EC = log Z_q + log Z_r - log Z_s} is stationary: its derivatives in
+#' \eqn{\theta}{theta} and
 #' \eqn{J}{J} are the means and second moments that are returned.
 #'
 #' `method` says how much has to agree: `"restricted"` all means and \eqn{\sum_i \langle x_i^2 \rangle}{sum_i <x_i^2>} (one eigendecomposition, then
 #' \eqn{O(N^2)}{O(N^2)} per step), `"factorized"` all means and variances, `"tree"` also the pairs of a spanning tree, by default the heaviest by
 #' \eqn{|J_{ij}|}{|J_ij|}; it is exact when `J` is a forest. The last two cost \eqn{O(N^3)}{O(N^3)} per sweep.
 #'
-#' `algorithm`: `"single"` loops send messages between \eqn{q}{q} and \eqn{r}{r} and usually settle in some ten sweeps; the `"double"` loop solves a concave
-#' problem in each outer step and never raises the free energy \eqn{F}{F} (column `free_energy` of the trace), but is slow; `"greedy"` is the double loop with an outer step after each
+#' `algorithm`: `"single"` loops send messages between \eqn{q}{q} and \eqn{r}{r} and usually settle in some ten sweeps; the `"double"` loop solves
+#' a concave
+#' problem in each outer step and never raises the free energy \eqn{F}{F} (column `free_energy` of the trace), but is slow; `"greedy"` is the
+#' double loop with an outer step after each
 #' inner update. `"auto"` tries single loops with less and less of a step, then greedy, then double.
 #'
-#' With strong couplings there may be several fixed points, of which a ferromagnet without fields has two. `n_starts` tries further starts at random and keeps the one
+#' With strong couplings there may be several fixed points, of which a ferromagnet without fields has two. `n_starts` tries further starts at
+#' random and keeps the one
 #' with the largest \eqn{\log Z_{EC}}{log Z_EC} among those that converged; all are listed in `starts`.
 #'
 #' @section Which method when:
 #' Up to 20 or so variables `ising_moments(method = "exact")` has no error. `"tree"` is the default: in the paper's experiments it is better than
-#' `"factorized"` and than belief propagation everywhere. `"restricted"` is for a first look at thousands of spins. Belief propagation (`ec_baseline(method = "bethe")`) costs less on large sparse
+#' `"factorized"` and than belief propagation everywhere. `"restricted"` is for a first look at thousands of spins. Belief propagation
+#' (`ec_baseline(method = "bethe")`) costs less on large sparse
 #' graphs but gives no covariances of pairs without an edge. Gibbs sampling is unbiased where it mixes.
 #'
-#' @param J Symmetric matrix of couplings, or a model of [ising_model()] (whose \eqn{W}{W} is \eqn{J/2}{J/2}), then `theta` is left out. A matrix that is not symmetric is
+#' @param J Symmetric matrix of couplings, or a model of [ising_model()] (whose \eqn{W}{W} is \eqn{J/2}{J/2}), then `theta` is left out. A matrix
+#'   that is not symmetric is
 #'   replaced by the mean of itself and its transpose, with a warning. The diagonal adds a constant.
 #' @param theta Fields, one per variable; one number stands for all.
 #' @param method Moments that have to agree, see Details.
 #' @param algorithm Loop, see Details.
 #' @param spins `"-1/1"`, or `"0/1"` for a model on \eqn{\{0, 1\}^N}{(0, 1)^N}; the answer is then about zeros and ones.
-#' @param damping Share of each step taken by the single loops, between 0 and 1; `NULL` for 1 in sweeps over spins (then 0.3), 0.5 in parallel steps (then 0.1).
+#' @param damping Share of each step taken by the single loops, between 0 and 1; `NULL` for 1 in sweeps over spins (then 0.3), 0.5 in parallel
+#'   steps (then 0.1).
 #' @param tol Stop when \eqn{\| \langle g \rangle_q - \langle g \rangle_r \|^2}{|<g>_q - <g>_r|^2} is below.
 #' @param max_iter Sweeps of each loop.
 #' @param tree For `method = "tree"`: a two-column matrix of edges to use instead of the heaviest spanning tree.
 #' @param n_starts Number of starts.
-#' @return An object of class `granary_ec`: `mean`, `cov` (of \eqn{r}{r}), `prob` (\eqn{P(x_i = 1)}{P(x_i = 1)}), `log_z`, `tree` (edges), `algorithm` (the one that gave the answer),
-#'   `lambda` (the parameters of \eqn{q}{q} and \eqn{r}{r}), `trace` (residual per sweep), `free_energy`, `starts`, `convergence` (`residual` is the gap of the moments).
+#' @return An object of class `granary_ec`: `mean`, `cov` (of \eqn{r}{r}), `prob` (\eqn{P(x_i = 1)}{P(x_i = 1)}), `log_z`, `tree` (edges),
+#'   `algorithm` (the one that gave the answer),
+#'   `lambda` (the parameters of \eqn{q}{q} and \eqn{r}{r}), `trace` (residual per sweep), `free_energy`, `starts`, `convergence` (`residual` is
+#'   the gap of the moments).
 #'   See [ec_marginals()] and [granary_ec] for what can be done with it.
 #' @references
 #' Opper and Winther (2005). Expectation Consistent Approximate Inference. *Journal of Machine Learning Research* 6, 2177--2204.
@@ -75,7 +88,8 @@ ec_ising <- function(J, theta = 0, method = c("tree", "factorized", "restricted"
   results <- list(run(double()))
   # Other starts favour a state of the spins drawn at random.
   for (k in seq_len(n_starts - 1L)) results[[k + 1L]] <- run(2 * ec_start_scale(model) * (2 * stats::rbinom(length(model$theta), 1L, 0.5) - 1))
-  starts <- data.frame(log_z = vapply(results, `[[`, 0, "log_z") + model$constant, converged = vapply(results, function(r) r$convergence$converged, NA))
+  starts <- data.frame(log_z = vapply(results, `[[`, 0, "log_z") + model$constant,
+                       converged = vapply(results, function(r) r$convergence$converged, NA))
   ec_finish(results[[order(!starts$converged, -starts$log_z)[1L]]], model, method, starts, call)
 }
 
@@ -102,7 +116,9 @@ ec_model <- function(J, theta, spins = "-1/1") {
   theta <- check_vector(theta, "theta", lower = -1e100, upper = 1e100)
   if (is.null(names)) names <- if (length(theta) == n) names(theta)
   if (length(theta) == 1L) theta <- rep(theta, n)
-  if (length(theta) != n) abort_input(sprintf("`theta` must have one field per variable (%d) or one for all, but it has %d.", n, length(theta)), "theta")
+  if (length(theta) != n) {
+    abort_input(sprintf("`theta` must have one field per variable (%d) or one for all, but it has %d.", n, length(theta)), "theta")
+  }
   theta <- unname(theta)
   constant <- 0
   if (spins == "0/1") {  # x = (1 + s) / 2
@@ -134,7 +150,8 @@ ec_finish <- function(result, model, method, starts, call, class = NULL, advice 
   dimnames(cov) <- list(names, names)
   fit <- new_fit(
     c(class, "ec"), mean = if (zero_one) (1 + mean) / 2 else mean, cov = if (zero_one) cov / 4 else cov, prob = (1 + mean) / 2,
-    log_z = result$log_z + model$constant, method = method, algorithm = result$algorithm, tree = result$edges, lambda = list(q = result$q, r = result$r),
+    log_z = result$log_z + model$constant, method = method, algorithm = result$algorithm, tree = result$edges, lambda = list(q = result$q,
+                                                                                                                             r = result$r),
     trace = result$residual, free_energy = result$free_energy, starts = starts, spins = model$spins, J = model$J, theta = model$theta,
     constant = model$constant, call = call, convergence = result$convergence
   )
@@ -151,13 +168,15 @@ ec_finish <- function(result, model, method, starts, call, class = NULL, advice 
 #'
 #' Methods for [ec_ising()] and [ec_baseline()].
 #'
-#' @details `plot()` shows `"marginals"`: \eqn{P(x_i = 1)}{P(x_i = 1)}, against the exact ones where there are at most 20 variables; `"network"`: the couplings, those of the tree
+#' @details `plot()` shows `"marginals"`: \eqn{P(x_i = 1)}{P(x_i = 1)}, against the exact ones where there are at most 20 variables; `"network"`:
+#'   the couplings, those of the tree
 #'   drawn as the last and boldest; `"trace"`: how the moments of \eqn{q}{q} and \eqn{r}{r} came together.
 #'
 #' @param x,object An object of class `granary_ec`.
 #' @param type What to draw, see Details.
 #' @param ... For `plot()`, graphical parameters.
-#' @return `coef()` the means, `vcov()` the covariances, `logLik()` \eqn{\log Z}{log Z}, `tidy()` one row per variable, `gradient` parts as in [ec_ising()].
+#' @return `coef()` the means, `vcov()` the covariances, `logLik()` \eqn{\log Z}{log Z}, `tidy()` one row per variable, `gradient` parts as in
+#'   [ec_ising()].
 #' @family expectation consistent inference
 #' @name granary_ec
 #' @examples
@@ -170,7 +189,8 @@ ec_finish <- function(result, model, method, starts, call, class = NULL, advice 
 #' plot(fit)
 NULL
 
-ec_titles <- c(tree = "expectation consistency on a tree", factorized = "expectation consistency, factorized", restricted = "expectation consistency, restricted",
+ec_titles <- c(tree = "expectation consistency on a tree", factorized = "expectation consistency, factorized",
+               restricted = "expectation consistency, restricted",
                exact = "enumeration", mean_field = "mean field", tap = "TAP equations", bethe = "belief propagation", gibbs = "Gibbs sampling")
 
 #' @rdname granary_ec
@@ -243,7 +263,8 @@ plot.granary_ec <- function(x, type = c("marginals", "network", "trace"), ...) {
   user <- list(...)
   if (type == "trace") {
     if (length(x$trace) == 0L) abort_input("There is no trace: this answer took no sweeps.", "type")
-    draw(graphics::plot, seq_along(x$trace), pmax(x$trace, 1e-300), log = "y", type = "l", xlab = "sweep", ylab = "squared gap of the moments", user = user)
+    draw(graphics::plot, seq_along(x$trace), pmax(x$trace, 1e-300), log = "y", type = "l", xlab = "sweep", ylab = "squared gap of the moments",
+         user = user)
     return(invisible(x))
   }
   if (type == "network") {
@@ -252,12 +273,14 @@ plot.granary_ec <- function(x, type = c("marginals", "network", "trace"), ...) {
     in_tree <- if (is.null(x$tree)) character() else paste(x$tree[, 1L], x$tree[, 2L])
     bold <- paste(edges$from, edges$to) %in% in_tree
     edges$value[bold] <- edges$value[bold] * 3  # the width of a line is its value
-    draw_network(edges[order(bold), ], names(x$mean), if (length(in_tree) > 0L) "couplings; the tree is bold" else "couplings", NULL, NULL, FALSE, ...)
+    draw_network(edges[order(bold), ], names(x$mean), if (length(in_tree) > 0L) "couplings; the tree is bold" else "couplings", NULL, NULL, FALSE,
+                 ...)
     return(invisible(x))
   }
   if (length(x$mean) <= 20L && x$method != "exact") {
     exact <- ec_enumerate(x)
-    draw(graphics::plot, exact$prob, x$prob, xlim = c(0, 1), ylim = c(0, 1), pch = 19, xlab = "exact P(x = 1)", ylab = ec_titles[[x$method]], user = user)
+    draw(graphics::plot, exact$prob, x$prob, xlim = c(0, 1), ylim = c(0, 1), pch = 19, xlab = "exact P(x = 1)", ylab = ec_titles[[x$method]],
+         user = user)
     graphics::abline(0, 1, col = "grey60")
   } else {
     draw(graphics::plot, seq_along(x$prob), x$prob, ylim = c(0, 1), type = "h", xlab = "variable", ylab = "P(x = 1)", user = user)
@@ -271,17 +294,23 @@ ec_enumerate <- function(x) ec_enumerate_model(list(J = x$J, theta = x$theta, co
 #' Marginal laws from expectation consistent inference
 #'
 #' @details
-#' Spins: \eqn{p(x_i) = (1 + x_i m_i)/2}{p(x_i) = (1 + x_i m_i)/2} and \eqn{p(x_i, x_j) = x_i x_j C_{ij}/4 + p(x_i)p(x_j)}{p(x_i, x_j) = x_i x_j C_ij / 4 + p(x_i) p(x_j)} with the
-#' covariance \eqn{C}{C} of the Gaussian. Nothing keeps the latter inside \eqn{[0, 1]}{[0, 1]}: where they leave it they are clipped and made to sum to one, and `outside` says so.
+#' Spins: \eqn{p(x_i) = (1 + x_i m_i)/2}{p(x_i) = (1 + x_i m_i)/2} and \eqn{p(x_i, x_j) = x_i x_j C_{ij}/4 + p(x_i)p(x_j)}{p(x_i, x_j) = x_i x_j
+#' C_ij / 4 + p(x_i) p(x_j)} with the
+#' covariance \eqn{C}{C} of the Gaussian. Nothing keeps the latter inside \eqn{[0, 1]}{[0, 1]}: where they leave it they are clipped and made to
+#' sum to one, and `outside` says so.
 #'
-#' Fits of [ec_gauss()]: the law of one variable is its factor times the cavity, which keeps the shape of the factor: the interval of a truncation, the atom of a spike, the
+#' Fits of [ec_gauss()]: the law of one variable is its factor times the cavity, which keeps the shape of the factor: the interval of a
+#' truncation, the atom of a spike, the
 #' values of a discrete factor.
 #'
 #' @param object A fit of [ec_ising()], [ec_baseline()] or [ec_gauss()].
-#' @param i,j Variables, by number or name. With spins and both given: the tables of the pairs. Without any: all single variables, and for spins all pairs.
+#' @param i,j Variables, by number or name. With spins and both given: the tables of the pairs. Without any: all single variables, and for spins
+#'   all pairs.
 #' @param at For [ec_gauss()], points at which to give densities; by default 101 points where the law is.
-#' @return For spins and one variable each: a data frame with `variable`, `prob` of the upper value. For pairs: one row per pair with the four probabilities `p00`, `p01`, `p10`, `p11`
-#'   (1 is the upper value) and `outside`. For [ec_gauss()]: a data frame with `variable`, `x`, `density` and `mass` (probabilities of single points).
+#' @return For spins and one variable each: a data frame with `variable`, `prob` of the upper value. For pairs: one row per pair with the four
+#'   probabilities `p00`, `p01`, `p10`, `p11`
+#'   (1 is the upper value) and `outside`. For [ec_gauss()]: a data frame with `variable`, `x`, `density` and `mass` (probabilities of single
+#'   points).
 #' @family expectation consistent inference
 #' @export
 #' @examples

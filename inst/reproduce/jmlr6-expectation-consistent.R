@@ -39,6 +39,7 @@ for (row in rows) {
         "the paper quotes Wainwright and Jordan (2003), who left out trials that did not converge and used another schedule")
   better <- c(better, mean(aad["tree", ]) < min(mean(aad["factorized", ]), mean(aad["bethe", ])))
 }
+claim("Table 1: largest errors", NA, NA, NA, "a maximum over 100 random trials has no tolerance to compare with")
 claim("Table 1: rows in which EC on a tree is the best of the three", 12, sum(better), 0)
 claim("Table 1: log-determinant relaxation", NA, NA, NA, "a method of other authors, not part of this package")
 
@@ -65,7 +66,8 @@ hard <- replicate(trials, {
   fit <- suppressWarnings(ec_ising(sim$J, sim$theta, "factorized", "single", damping = 1, max_iter = 300))
   c(fit$convergence$converged, fit$convergence$iterations)
 })
-claim("Section 6: share of hard factorized problems in which the undamped single loop converges", 0.85, mean(hard[1L, ]), 0.15)
+claim("Section 6: share of hard factorized problems in which the undamped single loop converges", 0.85, mean(hard[1L, ]), 0.1,
+      "ours keeps r proper whatever q says, and converges more often than the paper's 80 to 90 %")
 easy <- replicate(20L, {
   sim <- sim_ec_ising("full", n = 16, size = 0.25, coupling = "mixed", field = 0.25)
   ec_ising(sim$J, sim$theta, "factorized", "single")$convergence$iterations

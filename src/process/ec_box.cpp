@@ -65,17 +65,25 @@ Ordered order_variables(ConstVectorRef lower, ConstVectorRef upper, ConstVectorR
   return out;
 }
 
-// Probability of (a, b) under the standard normal, and the point that cuts off the share u of it.
+// log of the probability of (a, b) under the standard normal, and the point y that cuts off the share u of it.
 double interval(double a, double b, double u, double& y) {
   if (a > 0) {
-    const double p = interval(-b, -a, 1 - u, y);
+    const double log_p = interval(-b, -a, 1 - u, y);
     y = -y;
-    return p;
+    return log_p;
   }
-  const double from = normal_cdf(a), p = normal_cdf(b) - from;
-  y = std::min(b, std::max(a, normal_quantile(from + u * p)));
-  if (!std::isfinite(y)) y = std::isfinite(b) ? b : 0;
-  return p;
+  if (b > -30) {
+    const double from = normal_cdf(a), p = normal_cdf(b) - from;
+    y = std::min(b, std::max(a, normal_quantile(from + u * p)));
+    return p > 0 ? std::log(p) : truncation_moments(a, b, 0, 1).log_z;
+  }
+  // Far out, in logarithms: log Phi(y) = log((1 - u) Phi(a) + u Phi(b)), by Newton's method on a nearly quadratic function.
+  const double log_a = normal_log_cdf(a), log_b = normal_log_cdf(b);
+  const double target = log_sum_exp(log_a + std::log1p(-u), log_b + std::log(u));
+  y = -std::sqrt(std::max(b * b, b * b + 2 * (log_b - target)));
+  for (int step = 0; step < 4 && std::isfinite(y); ++step) y -= (normal_log_cdf(y) - target) / inverse_mills(y);
+  y = std::isfinite(y) ? std::min(b, std::max(a, y)) : b;
+  return log_b + std::log1p(-std::exp(log_a - log_b));
 }
 
 std::vector<double> root_primes(Index n) {
@@ -120,8 +128,7 @@ BoxEstimate box_monte_carlo(ConstVectorRef lower, ConstVectorRef upper, ConstVec
           if (a > 0 || b < 0) log_p = -infinity;
           continue;
         }
-        const double p = interval(a, b, std::abs(2 * at[k] - 1), y[k]);
-        log_p += p > 1e-300 ? std::log(p) : truncation_moments(a, b, 0, 1).log_z;
+        log_p += interval(a, b, std::abs(2 * at[k] - 1), y[k]);
       }
       sum.add(log_p);
     }

@@ -23,6 +23,15 @@ test_that("one dimension and independence are exact", {
   expect_equal(box$log_prob, sum(pnorm(a, lower.tail = FALSE, log.p = TRUE)), tolerance = 1e-9)
   expect_equal(unname(box$mean), dnorm(a) / pnorm(-a), tolerance = 1e-7)
   expect_equal(gauss_box(diag(3))$log_prob, 0)
+  # two dimensions far out, by one integral
+  S <- matrix(c(1, 0.5, 0.5, 1), 2)
+  h <- function(x) exp(pnorm((40 - x / 2) / sqrt(0.75), lower.tail = FALSE, log.p = TRUE) + dnorm(x, log = TRUE) + 1070)
+  truth <- log(integrate(h, 40, 42, rel.tol = 1e-9)$value) - 1070
+  set.seed(1)
+  tail <- gauss_box(S, lower = 40)
+  expect_lt(abs(tail$mc_log_prob - truth), 5 * tail$mc_log_se + 1e-4)
+  expect_gt(tail$mc_log_se, 0)
+  expect_lt(abs(tail$log_prob - truth), 0.5)
   far <- gauss_box(diag(4), lower = 40, samples = 100)  # 1e-1400
   expect_equal(far$log_prob, 4 * pnorm(-40, log.p = TRUE), tolerance = 1e-8)
   expect_equal(far$mc_log_prob, far$log_prob, tolerance = 1e-8)
@@ -208,6 +217,9 @@ test_that("bad input is named", {
   expect_error(gauss_box(S, lower = 1, upper = 0), "below", class = "granary_error_input")
   expect_error(gauss_box(S, lower = c(0, NA)), "lower", class = "granary_error_input")
   expect_error(gauss_box(S, lower = 1:3 * 0), "bound", class = "granary_error_input")
+  expect_error(gauss_box(S, lower = 1e300), "standard deviations", class = "granary_error_input")
+  expect_equal(gauss_box(S, lower = -1e300, upper = 1e300)$log_prob, 0)
+  expect_equal(gauss_box(diag(2), lower = 100)$log_prob, 2 * pnorm(-100, log.p = TRUE))
   expect_error(gauss_box(), class = "granary_error_input")
   expect_error(ec_probit(2), "y", class = "granary_error_input")
   expect_error(ec_spike_slab(2, 1), "p", class = "granary_error_input")
