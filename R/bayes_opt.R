@@ -4,7 +4,8 @@
 #' everywhere from the evaluations so far, and the next point is where a criterion such as expected improvement is largest.
 #'
 #' @details
-#' **Model.** \deqn{f(x) = \phi(x)'w + \epsilon(x), \quad \mathrm{cov}\,\epsilon = s^2 K(\theta), \quad y = f(x) + N(0, s^2\,\mathrm{noise})}{f(x) = phi(x)'w
+#' **Model.**
+#' \deqn{f(x) = \phi(x)'w + \epsilon(x), \quad \mathrm{cov}\,\epsilon = s^2 K(\theta), \quad y = f(x) + N(0, s^2\,\mathrm{noise})}{f(x) = phi(x)'w
 #' + eps(x), cov eps = s^2 K(theta), y = f(x) + N(0, s^2 noise)} with inputs scaled to \eqn{[0, 1]} and responses standardised.
 #'
 #' | surrogate | priors |
@@ -22,30 +23,38 @@
 #' have grown by half. `relearn = "auto"` learns after every evaluation up to 60 evaluations and after every tenth beyond; between, rows are appended
 #' to the Cholesky factor at a cost of \eqn{O(n^2)}.
 #'
-#' **Search.** The criterion (see [acquisition()]) is maximised by DIRECT with `search` evaluations per input, followed by L-BFGS with exact gradients, or
+#' **Search.** The criterion (see [acquisition()]) is maximised by DIRECT with `search` evaluations per input, followed by L-BFGS with exact
+#' gradients, or
 #' by a compass search where there are constraints, integers, categories or kernels without derivatives; over lists of candidates and small discrete
 #' spaces by enumeration. With probability `epsilon`, and after `stuck` evaluations in a row next to old points, a point is drawn at random. Where the
 #' criterion is flat, the most uncertain or the most distant point is taken.
 #'
-#' **Errors of `f`.** An error, `NA`, a value that is not finite or not one number is recorded in the trace with its message. The model counts the point as
+#' **Errors of `f`.** An error, `NA`, a value that is not finite or not one number is recorded in the trace with its message. The model counts the
+#' point as
 #' bad as the worst one seen (`failed = "penalise"`), or does not see it (`"skip"`). With `file`, the state is saved before and after each evaluation:
 #' when R itself dies within `f`, `update(readRDS(file))` goes on, and records the point that did it as failed.
 #'
 #' **Several at a time.** `batch` points are chosen as if earlier ones of the batch had come out as predicted, and evaluated on the workers of
 #' `future::plan()` where one is set (package `future.apply`). A worker that dies costs one point, not the run.
 #'
-#' **Many inputs, few that matter.** `embed_dim` = e optimises over \eqn{z \in [-\sqrt e, \sqrt e]^e}{z in [-sqrt(e), sqrt(e)]^e} with \eqn{x} = clip(Az), A a
+#' **Many inputs, few that matter.** `embed_dim` = e optimises over \eqn{z \in [-\sqrt e, \sqrt e]^e}{z in [-sqrt(e), sqrt(e)]^e} with \eqn{x} =
+#' clip(Az), A a
 #' matrix of standard normal numbers (REMBO); `n_embed` runs with matrices of their own share the budget.
 #'
-#' **Ask and tell.** For experiments outside R: `bo_init()`, then `bo_suggest()` and `bo_update()` in turns. Suggestions depend on the object alone, so a
+#' **Ask and tell.** For experiments outside R: `bo_init()`, then `bo_suggest()` and `bo_update()` in turns. Suggestions depend on the object
+#' alone, so a
 #' state saved with `saveRDS()` goes on as if it had never stopped, and both ways give the same trace after the same `set.seed()`.
 #'
 #' @section Which method when:
-#' Up to some 20 inputs and 1000 evaluations that take longer than the tenth of a second each suggestion costs. For cheap functions use [stats::optim()]
+#' Up to some 20 inputs and 1000 evaluations that take longer than the tenth of a second each suggestion costs. For cheap functions use
+#' [stats::optim()]
 #' from many starts. `"tp_jeffreys"` with `"ei"` needs no choices. Noisy responses: `learn_noise = TRUE`. Small budgets (below 30 evaluations), where
-#' kernel parameters are uncertain: `learn = "mcmc"`. No idea which criterion: `"hedge(ei, lcb, thompson)"`.
+#' kernel parameters are uncertain: `learn = "mcmc"`. A hedge such as `"hedge(ei, lcb, thompson)"` guards against a bad choice of criterion, at the
+#' price of
+#' evaluations spent on finding out. For many evaluations at a time with guarantees on the regret, batch bandits are the better tool.
 #'
-#' @param f The function to be minimised: of a vector with the numeric inputs (with names where `lower` has them), or, where there are categories, of a
+#' @param f The function to be minimised: of a vector with the numeric inputs (with names where `lower` has them), or, where there are categories,
+#'   of a
 #'   named list. Returns one number.
 #' @param lower,upper Bounds of the numeric inputs.
 #' @param n_init Size of the initial design.
@@ -58,7 +67,8 @@
 #' @param file File for the state, or `NULL`.
 #' @param verbose Whether to print a line per evaluation.
 #' @param init Initial design: Latin hypercube (the best of ten by smallest distance), shifted Sobol points, or uniform.
-#' @param surrogate,kernel,mean The model. The default kernel is Matern 5/2 with one lengthscale per input, times an overlap kernel for categories; a kernel given
+#' @param surrogate,kernel,mean The model. The default kernel is Matern 5/2 with one lengthscale per input, times an overlap kernel for categories;
+#'   a kernel given
 #'   without `columns` is for the numeric inputs. `mean` is a formula in the inputs scaled to \eqn{[0, 1]}: `~0`, `~1`, `~.` or any other.
 #' @param criterion What is maximised: text or an [acquisition()].
 #' @param learn,relearn How kernel parameters are learnt, and after how many evaluations again.
@@ -82,7 +92,8 @@
 #' @param x Points in the units of the user: rows of a matrix or data frame.
 #' @param y Their responses; `NA` for one that failed.
 #' @return `bayes_opt()`, `bo_init()` and `bo_update()`: an object of class `granary_bayes_opt` with `best_x`, `best_y`, `x`, `y`, `trace` (iteration,
-#'   response, best so far, value of the criterion on the standardised scale, criterion used, status, seconds of `f`, message), `surrogate` (kernel with
+#'   response, best so far, value of the criterion on the standardised scale, criterion used, status, seconds of `f`, message), `surrogate` (kernel
+#'   with
 #'   its parameters, evidence, degrees of freedom), and the state. See [granary_bayes_opt] for its methods. `bo_suggest()`: points, one per row.
 #'   `bo_criterion()`: values of a criterion at points; those of the improvement, bounds and draws in units of the response.
 #' @references
@@ -107,6 +118,7 @@
 #'   point <- bo_suggest(state)
 #'   state <- bo_update(state, point, branin(point))
 #' }
+#' state <- bo_update(state, x = c(3, 2), y = branin(c(3, 2)))
 #' bo_criterion(state, rbind(c(3, 2), c(9, 3)), criterion = "ei")
 bayes_opt <- function(f, lower = NULL, upper = NULL, n_init = 10, n_iter = 50, ..., batch = 1, target = NULL, time_limit = Inf, n_embed = 1,
                       file = NULL, verbose = FALSE) {
@@ -120,7 +132,9 @@ bayes_opt <- function(f, lower = NULL, upper = NULL, n_init = 10, n_iter = 50, .
   known <- setdiff(names(formals(bo_init)), c("lower", "upper", "n_init"))
   labels <- names(extra) %||% rep("", length(extra))
   full <- known[pmatch(labels, known)]
-  if (anyNA(full)) abort_input(paste0("Unknown argument: ", labels[is.na(full)][1L], ".\nThe settings are ", paste(known, collapse = ", "), "."), "...")
+  if (anyNA(full)) {
+    abort_input(paste0("Unknown argument: ", labels[is.na(full)][1L], ".\nThe settings are ", paste(known, collapse = ", "), "."), "...")
+  }
   start <- function() do.call(bo_init, c(list(lower = lower, upper = upper, n_init = n_init), stats::setNames(extra, full)))
   n_embed <- check_count(n_embed, upper = 1000)
   if (n_embed > 1L) {
@@ -242,10 +256,11 @@ bo_progress <- function(total, verbose, frame = parent.frame()) {
   live <- isTRUE(getOption("granary.progress", interactive()))
   line <- function(object) {
     row <- object$trace[nrow(object$trace), ]
-    sprintf("%d/%d  best %s  last %s (%s)", row$iter, total, format(row$best, digits = 6L), if (row$status == "ok") format(row$y, digits = 6L) else row$message,
-            row$used)
+    last <- if (row$status == "ok") format(row$y, digits = 6L) else row$message
+    sprintf("%d/%d  best %s  last %s (%s)", row$iter, total, format(row$best, digits = 6L), last, row$used)
   }
-  bar <- if (live) cli::cli_progress_bar(format = "Bayesian optimisation {cli::pb_bar} {cli::pb_extra$line}", total = total, extra = list(line = ""), .envir = frame)
+  look <- "Bayesian optimisation {cli::pb_bar} {cli::pb_extra$line}"
+  bar <- if (live) cli::cli_progress_bar(format = look, total = total, extra = list(line = ""), clear = TRUE, .envir = frame)
   function(object, count) {
     if (live) cli::cli_progress_update(set = length(object$y), extra = list(line = line(object)), id = bar, .envir = frame)
     if (verbose) cli::cat_line(line(object))

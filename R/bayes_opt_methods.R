@@ -8,13 +8,16 @@
 #' @param cov Whether to give the covariance of the predictions (of the first particle, for `learn = "mcmc"`).
 #' @param f The function; by default the one of before.
 #' @param n_iter,batch,target,time_limit,file,verbose As in [bayes_opt()].
-#' @param which `"trace"` (responses and best so far), `"surrogate"` (one input: the prediction with a band of two standard deviations and the criterion
-#'   below; more: prediction and criterion over two of them, others at the best point), or `NULL` for the surrogate where there are at most two numeric
+#' @param which `"trace"` (responses and best so far), `"surrogate"` (one input: the prediction with a band of two standard deviations and the
+#'   criterion
+#'   below; more: prediction and criterion over two of them, others at the best point), or `NULL` for the surrogate where there are at most two
+#'   numeric
 #'   inputs and nothing else, and the trace otherwise.
 #' @param inputs Names or positions of the inputs for `"surrogate"`, one or two.
 #' @param points Grid points per input.
 #' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
-#' @return `predict()` a vector of predictions, or a list with `fit`, `se.fit` and `cov` as asked for. `update()` a new fit. `coef()` the kernel's parameters,
+#' @return `predict()` a vector of predictions, or a list with `fit`, `se.fit` and `cov` as asked for. `update()` a new fit. `coef()` the kernel's
+#'   parameters,
 #'   with the noise where it is learnt. `tidy()` the evaluations as a data frame, `glance()` one row.
 #' @family Bayesian optimisation
 #' @name granary_bayes_opt
@@ -44,7 +47,8 @@ print.granary_bayes_opt <- function(x, ...) {
     return(invisible(x))
   }
   failed <- sum(x$status != "ok")
-  cli::cat_line("Evaluations: ", n, if (failed > 0L) paste0(", ", failed, " of them failed"), if (nzchar(x$convergence$message)) paste0("; ", x$convergence$message))
+  cli::cat_line("Evaluations: ", n, if (failed > 0L) paste0(", ", failed, " of them failed"),
+                if (nzchar(x$convergence$message)) paste0("; ", x$convergence$message))
   if (!is.na(x$best_y)) {
     cli::cat_line("Best value ", format(x$best_y, digits = 6L), " at evaluation ", match(x$best_y, x$y), ":")
     point <- x$best_x
@@ -173,15 +177,18 @@ plot.granary_bayes_opt <- function(x, which = NULL, inputs = NULL, points = 60, 
   if (!is.null(x$space$embedding)) abort_input("The surrogate of an embedding cannot be drawn over the inputs. Use which = \"trace\".", "which")
   numeric <- x$space$names[seq_along(x$space$lower)]
   if (length(numeric) == 0L) abort_input("A surrogate of categories only cannot be drawn. Use which = \"trace\".", "which")
-  at <- if (is.null(inputs)) seq_len(min(2L, length(numeric))) else if (is.character(inputs)) match(inputs, numeric) else match(inputs, seq_along(numeric))
-  if (!length(at) %in% 1:2 || anyNA(at) || anyDuplicated(at)) fail_input("inputs", "one or two names or positions of numeric inputs", describe(inputs))
+  if (is.null(inputs)) inputs <- seq_len(min(2L, length(numeric)))
+  at <- match(inputs, if (is.character(inputs)) numeric else seq_along(numeric))
+  if (!length(at) %in% 1:2 || anyNA(at) || anyDuplicated(at)) {
+    fail_input("inputs", "one or two names or positions of numeric inputs", describe(inputs))
+  }
   bo_plot_surrogate(bo_ready(x), at, points, list(...))
 }
 
 bo_plot_trace <- function(x, user) {
   ok <- x$status == "ok"
-  draw(graphics::plot, x$trace$iter[ok], x$y[ok], pch = ifelse(x$trace$used[ok] == "design", 1L, 19L), cex = 0.7, col = "#00000088", xlab = "evaluation",
-       ylab = "response", xlim = c(1, length(x$y)), user = user)
+  draw(graphics::plot, x$trace$iter[ok], x$y[ok], pch = ifelse(x$trace$used[ok] == "design", 1L, 19L), cex = 0.7, col = "#00000088",
+       xlab = "evaluation", ylab = "response", xlim = c(1, length(x$y)), user = user)
   graphics::lines(x$trace$iter, x$trace$best, type = "s", col = "#2166ac", lwd = 2)
   if (any(!ok)) graphics::rug(x$trace$iter[!ok], col = "#b2182b", lwd = 2)
   invisible()

@@ -3,7 +3,8 @@
 #' What [bayes_opt()] maximises to find the next point, with its settings; alone, added, multiplied, or as the arms of a bandit.
 #'
 #' @details
-#' The prediction at a point has location \eqn{m}, scale \eqn{s} and \eqn{\nu}{nu} degrees of freedom; \eqn{y^*}{y*} is the lowest observation (the lowest
+#' The prediction at a point has location \eqn{m}, scale \eqn{s} and \eqn{\nu}{nu} degrees of freedom; \eqn{y^*}{y*} is the lowest observation (the
+#' lowest
 #' prediction at the data where responses are noisy), \eqn{d = (y^* - \xi - m)/s}{d = (y* - xi - m) / s}, and \eqn{T} a standard t or normal variable.
 #'
 #' | type | criterion |
@@ -21,7 +22,8 @@
 #' | `"product"` | product of others, with exponents `weights` |
 #' | `"hedge"` | GP-Hedge: each criterion nominates a point; which is evaluated is drawn with probability proportional to \eqn{e^{\eta g_j}}{exp(eta g_j)} |
 #'
-#' The gain \eqn{g_j} of a criterion grows by \eqn{-m(x_j)} after each evaluation, \eqn{m} the new prediction; `bounded` rewards are shifted and scaled to
+#' The gain \eqn{g_j} of a criterion grows by \eqn{-m(x_j)} after each evaluation, \eqn{m} the new prediction; `bounded` rewards are shifted and
+#' scaled to
 #' \eqn{[0, 1]} in each round. Responses are standardised and inputs scaled to the unit cube before criteria are added or multiplied, so that weights
 #' have no units. Under a t process with \eqn{\nu \le g}{nu <= g} expected improvement is infinite, and probability of improvement takes its place.
 #'

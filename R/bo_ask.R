@@ -33,8 +33,8 @@ bo_init <- function(lower = NULL, upper = NULL, n_init = 10, init = c("lhs", "so
     "bayes_opt", best_x = NULL, best_y = NA_real_, x = bo_to_user(space, design[0L, , drop = FALSE]), y = numeric(), trace = NULL, surrogate = NULL,
     criterion = criterion, type = surrogate, settings = settings, space = space, model = model, box = bo_search_box(model, bo_dimension(space)),
     design = design, unit = design[0L, , drop = FALSE], status = character(), log = list(), theta = NULL, factors = list(), learnt_at = 0L,
-    global_at = 0L, fitted = 0L, gains = rep(0, if (criterion$type == "hedge") length(criterion$children) else 0L), in_place = 0L, repeats = 0L, seed = seed, pending = NULL,
-    cache = new.env(parent = emptyenv()), f = NULL, call = call,
+    global_at = 0L, fitted = 0L, gains = rep(0, if (criterion$type == "hedge") length(criterion$children) else 0L), in_place = 0L, repeats = 0L,
+    seed = seed, pending = NULL, cache = new.env(parent = emptyenv()), f = NULL, call = call,
     convergence = list(converged = NA, iterations = 0L, seconds = 0, message = "")
   )
   bo_finish(object)

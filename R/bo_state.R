@@ -164,7 +164,9 @@ bo_columns <- function(space, x, arg) {
   numbers <- if (length(numeric) > 0L) check_matrix(x[numeric], arg) else matrix(0, nrow(x), 0L)
   codes <- vapply(names(space$levels), function(name) {
     at <- match(as.character(x[[name]]), space$levels[[name]])
-    if (anyNA(at)) abort_input(sprintf("Column %s of `%s` must hold the categories %s.", name, arg, paste(space$levels[[name]], collapse = ", ")), arg)
+    if (anyNA(at)) {
+      abort_input(sprintf("Column %s of `%s` must hold the categories %s.", name, arg, paste(space$levels[[name]], collapse = ", ")), arg)
+    }
     at - 1
   }, numeric(nrow(x)))
   list(numbers = unname(numbers), codes = matrix(codes, nrow(x)))
@@ -246,15 +248,19 @@ bo_trend <- function(mean, space) {
   labels <- if (is.null(space$embedding)) space$names else paste0("z", seq_len(bo_dimension(space)))
   numeric <- labels[space$categorical == 0L]
   example <- stats::setNames(as.data.frame(matrix(0.5, 1L, length(numeric))), numeric)
-  terms <- tryCatch(stats::terms(mean, data = example), error = function(e) abort_input(paste0("`mean` was not understood: ", conditionMessage(e), "."), "mean"))
+  terms <- tryCatch(stats::terms(mean, data = example), error = function(e) {
+    abort_input(paste0("`mean` was not understood: ", conditionMessage(e), "."), "mean")
+  })
   unknown <- setdiff(all.vars(terms), numeric)
   if (length(unknown) > 0L) {
-    abort_input(sprintf("`mean` must use numeric inputs only (%s), but it has %s.", paste(numeric, collapse = ", "), paste(unknown, collapse = ", ")), "mean")
+    abort_input(sprintf("`mean` must use numeric inputs only (%s), but it has %s.", paste(numeric, collapse = ", "), paste(unknown, collapse = ", ")),
+                "mean")
   }
   constant <- attr(terms, "intercept") == 1L
   linear <- match(attr(terms, "term.labels"), labels)
   if (!anyNA(linear) && is.null(attr(terms, "offset"))) {
-    return(list(constant = constant, columns = as.integer(linear), features = NULL, names = c(if (constant) "(Intercept)", attr(terms, "term.labels"))))
+    return(list(constant = constant, columns = as.integer(linear), features = NULL,
+                names = c(if (constant) "(Intercept)", attr(terms, "term.labels"))))
   }
   features <- function(unit) {
     at <- stats::setNames(as.data.frame(unit[, space$categorical == 0L, drop = FALSE]), numeric)
@@ -269,12 +275,14 @@ bo_prior <- function(prior, surrogate, trend) {
   if (!is.list(prior) || is.data.frame(prior)) fail_input("prior", "a list", describe(prior))
   known <- c("b", "B", "a", "c", "s2", "hp_mean", "hp_sd")
   if (length(prior) > 0L && (is.null(names(prior)) || !all(names(prior) %in% known))) {
-    fail_input("prior", paste0("a list with elements among ", paste(known, collapse = ", ")), paste0("one with ", paste(names(prior), collapse = ", ")))
+    fail_input("prior", paste("a list with elements among", paste(known, collapse = ", ")), paste("one with", paste(names(prior), collapse = ", ")))
   }
   p <- length(trend$names)
   term <- function(name, default, lower = -Inf) {
     value <- check_vector(prior[[name]] %||% default, paste0("prior$", name), lower = lower, strict_lower = lower == 0, min_length = 1L)
-    if (!length(value) %in% c(1L, p)) abort_input(sprintf("`prior$%s` must have one value, or one for each of the %d terms of the mean.", name, p), "prior")
+    if (!length(value) %in% c(1L, p)) {
+      abort_input(sprintf("`prior$%s` must have one value, or one for each of the %d terms of the mean.", name, p), "prior")
+    }
     unname(rep_len(value, p))
   }
   positive <- function(name, default) check_number(prior[[name]] %||% default, paste0("prior$", name), lower = 0, strict_lower = TRUE)
@@ -339,7 +347,8 @@ bo_refresh <- function(object) {
                     prior_sd = if (with_prior) box$sd else numeric(), global = global,
                     burn_in = if (first) settings$burn_in else as.integer(ceiling(settings$burn_in / 10)), particles = settings$particles)
     start <- if (first) box$start else object$theta[nrow(object$theta), ]
-    object$theta <- core_call(core_bo_learn(object$model, data$x, data$y, start, options, if (settings$learn == "mcmc") 2L else 1L, bo_seed(object, 1)))
+    method <- if (settings$learn == "mcmc") 2L else 1L
+    object$theta <- core_call(core_bo_learn(object$model, data$x, data$y, start, options, method, bo_seed(object, 1)))
     object$learnt_at <- n
     if (global) object$global_at <- n
     object$factors <- list()

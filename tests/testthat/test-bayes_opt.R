@@ -151,6 +151,19 @@ test_that("target, time and an empty feasible set end a run with a reason", {
   expect_false(fit$convergence$converged)
 })
 
+test_that("an interruption keeps what was evaluated", {
+  set.seed(1)
+  count <- 0
+  stopped <- function(x) {
+    count <<- count + 1
+    if (count == 6) signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+    forrester(x)
+  }
+  expect_warning(fit <- quick(stopped, 0, 1), "interrupted", class = "granary_warning_convergence")
+  expect_identical(length(fit$y), 5L)
+  expect_identical(length(update(fit, n_iter = 1)$y), 6L)
+})
+
 test_that("constraints hold everywhere, and errors in them are told", {
   set.seed(1)
   inside <- function(x) sum(x) <= 8
@@ -219,8 +232,8 @@ test_that("every surrogate, learner and criterion runs", {
     expect_lt(fit$best_y, -5)
     expect_identical(nrow(fit$theta), if (learn == "mcmc") 4L else 1L)
   }
-  for (criterion in c("ei(power = 2)", "pi(xi = 0.01)", "lcb(kappa = 2)", "lcb_annealed", "thompson", "optimistic", "sum(ei, distance, weights = c(1, 0.01))",
-                      "product(ei, uncertainty)", "hedge(ei, lcb, thompson)")) {
+  for (criterion in c("ei(power = 2)", "pi(xi = 0.01)", "lcb(kappa = 2)", "lcb_annealed", "thompson", "optimistic",
+                      "sum(ei, distance, weights = c(1, 0.01))", "product(ei, uncertainty)", "hedge(ei, lcb, thompson)")) {
     set.seed(1)
     expect_lt(quick(forrester, 0, 1, n_iter = 8, criterion = criterion)$best_y, 0)
   }

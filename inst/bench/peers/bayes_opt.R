@@ -2,6 +2,8 @@
 #
 # Seconds are processor time of one thread for the whole run, the function itself costing nothing, the smallest of `runs` seeds; `gap` is the mean of
 # best - optimum over the seeds, all methods with the same number of evaluations, and `times_ours` the seconds over those of granary.
+# The loop around laGP is no optimiser but a bare minimum: one likelihood search per step, and expected improvement at random candidates without any
+# refinement. It is faster than granary, whose time goes into DIRECT, gradients and several starts, and ends further from the optimum on Branin.
 # The table `suggestion` gives seconds per suggestion of granary in five dimensions.
 
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
