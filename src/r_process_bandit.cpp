@@ -48,6 +48,19 @@ Rcpp::IntegerVector one_based(const std::vector<Index>& set) {
   return result;
 }
 
+GreedyVarianceOptions greedy_options(double noise, int size) {
+  GreedyVarianceOptions options;
+  options.max_picks = size;
+  options.noise = noise;
+  options.tol = 0;
+  options.repeated = true;
+  return options;
+}
+
+Rcpp::List as_list(const GreedyVariance& greedy) {
+  return Rcpp::List::create(Rcpp::Named("picks") = one_based(greedy.picks), Rcpp::Named("variances") = greedy.variances);
+}
+
 }  // namespace
 
 // [[Rcpp::export(rng = false)]]
@@ -85,9 +98,10 @@ Rcpp::List core_bandit_posterior(const Rcpp::List& kernel, const Eigen::Map<Eige
 
 // One column of `f` per run, or none: then each run draws its own from the prior.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_bandit_simulate(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f,
-                                double noise, double prior_mean, bool lazy, const Rcpp::List& settings, int delay, int rounds,
-                                int most, int runs, const Rcpp::NumericVector& seed, int threads, SEXP progress) {
+Rcpp::List core_bandit_simulate(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x,
+                                const Eigen::Map<Eigen::MatrixXd> f, double noise, double prior_mean, bool lazy,
+                                const Rcpp::List& settings, int delay, int rounds, int most, int runs,
+                                const Rcpp::NumericVector& seed, int threads, SEXP progress) {
   RMonitor monitor(progress);
   const Rng rng = make_rng(seed);
   const Kernel k(as_kernel_spec(kernel), x.cols());
@@ -131,27 +145,15 @@ Rcpp::List core_bandit_simulate(const Rcpp::List& kernel, const Eigen::Map<Eigen
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_bandit_greedy(const Eigen::Map<Eigen::MatrixXd> k, double noise, int size, SEXP progress) {
   RMonitor monitor(progress);
-  GreedyVarianceOptions options;
-  options.max_picks = size;
-  options.noise = noise;
-  options.tol = 0;
-  options.repeated = true;
   const KernelColumn column = [&](Index j, VectorRef out) { out = k.col(j); };
-  const GreedyVariance greedy = greedy_variance(column, k.diagonal(), options, monitor);
-  return Rcpp::List::create(Rcpp::Named("picks") = one_based(greedy.picks), Rcpp::Named("variances") = greedy.variances);
+  return as_list(greedy_variance(column, k.diagonal(), greedy_options(noise, size), monitor));
 }
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_bandit_greedy_kernel(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, double noise, int size,
                                      SEXP progress) {
   RMonitor monitor(progress);
-  GreedyVarianceOptions options;
-  options.max_picks = size;
-  options.noise = noise;
-  options.tol = 0;
-  options.repeated = true;
-  const GreedyVariance greedy = greedy_variance(Kernel(as_kernel_spec(kernel), x.cols()), x, options, monitor);
-  return Rcpp::List::create(Rcpp::Named("picks") = one_based(greedy.picks), Rcpp::Named("variances") = greedy.variances);
+  return as_list(greedy_variance(Kernel(as_kernel_spec(kernel), x.cols()), x, greedy_options(noise, size), monitor));
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -185,5 +187,6 @@ Rcpp::List core_bandit_refit(const Rcpp::List& kernel, const Eigen::Map<Eigen::M
   const MultistartResult fit = learn_gp(model, x, y, MatrixXd(x.rows(), 0), starts, options, monitor);
   const std::vector<Index> bound = on_bound(fit.x, options.lower, options.upper);
   return Rcpp::List::create(Rcpp::Named("log_parameters") = fit.x, Rcpp::Named("loglik") = -fit.value,
-                            Rcpp::Named("on_bound") = one_based(bound), Rcpp::Named("convergence") = as_list(fit.convergence));
+                            Rcpp::Named("on_bound") = one_based(bound),
+                            Rcpp::Named("convergence") = granary::as_list(fit.convergence));
 }

@@ -5,6 +5,7 @@
 
 #include "core/errors.h"
 #include "core/spd.h"
+#include "core/spd_inverse.h"
 #include "process/sparse_panels.h"
 
 namespace granary::process {
@@ -28,9 +29,9 @@ MatrixXd PanelNoise::solve(const MatrixXd& x) const {
 }
 
 MatrixXd lower_inverse(const MatrixXd& lower) {
-  MatrixXd transposed = MatrixXd::Identity(lower.rows(), lower.rows());
-  lower.transpose().triangularView<Eigen::Upper>().solveInPlace(transposed);
-  return transposed.transpose();
+  MatrixXd inverse = lower.triangularView<Eigen::Lower>();
+  invert_lower(inverse);
+  return inverse;
 }
 
 MatrixXd factor_with_jitter(const MatrixXd& k, const SparseJitter& jitter, double& used) {

@@ -86,7 +86,7 @@ void sparse_add_rows(SparseState& state, const SparseProblem& problem, const Ker
 // Factor of K_uu with the least jitter of the ladder that works; `used` says which.
 MatrixXd factor_with_jitter(const MatrixXd& k, const SparseJitter& jitter, double& used);
 
-// L^-1 for products: for a computed X of L' X' = I the residual X L - I is small, so X b is as good as substitution.
+// L^-1, for products with many columns.
 MatrixXd lower_inverse(const MatrixXd& lower);
 
 }  // namespace granary::process
