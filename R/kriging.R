@@ -200,7 +200,6 @@ collapse_replicates <- function(x, y) {
 krige <- function(runs, trend, kernel, settings, extra = NULL, units = NULL) {
   x <- runs$x
   n <- nrow(x)
-  d <- ncol(x)
   f <- trend_matrix(trend, x)
   offset <- numeric(n)
   if (!is.null(settings$known_trend)) {

@@ -419,3 +419,18 @@ test_that("DiceKriging has the same likelihood, mean and error", {
                                          control = list(trace = FALSE))
   expect_gte(tensor$loglik, theirs@logLik - 1e-4)
 })
+
+test_that("what is learnt does not depend on the units of inputs and responses", {
+  set.seed(17)
+  x <- cbind(a = runif(25), b = runif(25))
+  y <- sin(5 * x[, 1]) + x[, 2]^2 + 0.1 * rnorm(25)
+  learnt <- function(size, noise) {
+    set.seed(2)
+    fit <- suppressWarnings(if (noise) kriging(x * size, y * size, noise_var = 0.01 * size^2, n_starts = 2) else
+      kriging(x * size, y * size, nugget = "estimate", n_starts = 2))
+    c(fit$lengthscale / size, fit$s2 / size^2, fit$nugget)
+  }
+  for (noise in c(FALSE, TRUE)) {
+    for (size in c(1e-8, 1e8)) expect_equal(learnt(size, noise), learnt(1, noise), tolerance = 1e-4)
+  }
+})
