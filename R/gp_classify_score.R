@@ -201,8 +201,8 @@ plot.granary_orthant <- function(x, ...) {
 #'
 #' @param x A numeric matrix or data frame.
 #' @param y Labels of two classes.
-#' @param cost,gamma Grids of the cost, at most 1e5, and of the kernel's \eqn{\gamma}{gamma}, on standardised columns; `gamma = NULL` for powers of two around
-#'   one over the number of columns.
+#' @param cost,gamma Grids of the cost, at most 1e5, and of the kernel's \eqn{\gamma}{gamma}, on standardised columns; `gamma = NULL` for powers
+#'   of two around one over the number of columns.
 #' @param folds Folds of the cross-validation.
 #' @param object A fit.
 #' @param newdata Rows to predict for.
