@@ -26,8 +26,6 @@ void require_model(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& opti
   }
 }
 
-bool run_is_double(const std::string& name) { return name == "double"; }
-
 }  // namespace
 
 EcResult ec_ising(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& options, Monitor& monitor) {
@@ -61,7 +59,7 @@ EcResult ec_ising(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& optio
     std::vector<double> before = std::move(trace.free_energy);
     trace.free_energy.clear();
     done = run(state, loop, trace, monitor);
-    const bool keep = done || !automatic || run_is_double(name);
+    const bool keep = done || !automatic || std::string(name) == "double";
     if (keep) {
       best = state.r;
       result.algorithm = name;
