@@ -373,7 +373,7 @@ MatrixXd Kernel::matrix(ConstMatrixRef x) const {
     const Index width = std::min(panel, n - j);
     root_->value(x.bottomRows(n - j), x.middleRows(j, width), Same{0}, k.block(j, j, n - j, width));
     k.block(j, j, width, width).triangularView<Eigen::StrictlyUpper>() = k.block(j, j, width, width).transpose();
-    k.block(j, j + width, width, n - j - width) = k.block(j + width, j, n - j - width, width).transpose();
+    if (j + width < n) k.block(j, j + width, width, n - j - width) = k.block(j + width, j, n - j - width, width).transpose();
   }
   return k;
 }

@@ -101,6 +101,16 @@ TEST("kernel: values follow their formulas") {
   CHECK_NEAR(at(part("white", VectorXd())), 0, 0);
 }
 
+TEST("kernel: the matrix of one point, and of as many as fill a panel, is the cross matrix") {
+  for (const Index n : {1, 2, 64, 129}) {
+    const MatrixXd x = points(n, 3, 5);
+    for (const KernelSpec& spec : all_parts()) {
+      const Kernel k(spec, 3);
+      CHECK_NEAR((k.matrix(x) - k.cross(x, x)).cwiseAbs().maxCoeff(), 0, 1e-12);
+    }
+  }
+}
+
 TEST("kernel: mlp has the values of the gplvm card") {
   MatrixXd x(3, 2);
   x << 1, 0, 0, 1, -1, 2;
