@@ -242,6 +242,7 @@ krige <- function(runs, trend, kernel, settings, extra = NULL, units = NULL) {
   if (flat) core$nugget <- if (estimate) 0 else core$nugget
   core$learn_nugget <- FALSE
   solved <- core_call(core_kriging_fit(core))
+  if (learn) found$convergence <- at_rounding(found$convergence, solved)
   if (flat) {
     solved$scale <- 0
     solved$value <- Inf
@@ -269,6 +270,17 @@ rebuild_kriging <- function(fit, runs = fit[c("x", "y", "noise_var")], trend = f
   out
 }
 
+# Near-singular covariances leave noise in the criterion; a search that has come as close as that allows is done.
+at_rounding <- function(convergence, solved) {
+  blocked <- !isTRUE(convergence$converged) && grepl("no step along the gradient", convergence$message)
+  root <- diag(solved$factor)
+  singular <- solved$jitter > 0 || min(root) < 1e-5 * max(root)
+  if (blocked && (singular || isTRUE(convergence$residual < 1e-3))) {
+    convergence[c("converged", "message")] <- list(TRUE, "as far as rounding errors of the criterion allow")
+  }
+  convergence
+}
+
 on_bounds <- function(parameters, at) {
   near <- 1e-6 * (parameters$upper - parameters$lower)
   hit <- at <= parameters$lower + near | at >= parameters$upper - near
@@ -284,11 +296,6 @@ learn_kriging <- function(core, parameters, settings) {
                                           progress_bar("kriging")))
   } else {
     found <- own_optimiser(core, starts, parameters, settings$optimiser)
-  }
-  # Near-singular covariances leave noise in the criterion, and a search that has come as close as that allows is done.
-  end <- found$convergence
-  if (!isTRUE(end$converged) && isTRUE(end$residual < 1e-3) && grepl("no step along the gradient", end$message)) {
-    found$convergence[c("converged", "message")] <- list(TRUE, "as far as rounding errors of the criterion allow")
   }
   table <- data.frame(criterion = found$values, converged = found$converged, evaluations = found$evaluations)
   ends <- exp(sweep(matrix(found$to, nrow(table)), 2L, parameters$shift, `+`))
