@@ -238,17 +238,28 @@ bo_evaluate <- function(f, point) {
   list(y = as.double(answer), status = "ok", seconds = seconds, message = "")
 }
 
-# A batch on the workers of the plan. Should one die, the points are evaluated again one by one, so that only the one that kills is lost.
+# A batch on the workers of the plan. Should one die, workers are started anew, as a plan with a dead one fails for good, and the points are
+# evaluated again one by one, so that only the one that kills is lost.
 bo_evaluate_all <- function(f, points) {
   if (length(points) == 1L && !has_workers()) return(list(bo_evaluate(f, points[[1L]])))
   together <- function(points) resample_lapply(points, function(point) bo_evaluate(f, point), "evaluations")
   tryCatch(together(points), error = function(e) {
+    restart_workers()
     lapply(points, function(point) {
       tryCatch(together(list(point))[[1L]], error = function(e) {
+        restart_workers()
         list(y = NA_real_, status = "failed", seconds = NA_real_, message = paste("the worker died:", conditionMessage(e)))
       })
     })
   })
+}
+
+restart_workers <- function() {
+  if (!requireNamespace("future", quietly = TRUE)) return(invisible())
+  stack <- future::plan("list")
+  future::plan("sequential")
+  future::plan(stack)
+  invisible()
 }
 
 # A live line (interactive sessions), and one line per evaluation with `verbose`.
