@@ -597,6 +597,38 @@ core_bo_hedge <- function(gains, predictions, bounded) {
     .Call(`_granary_core_bo_hedge`, gains, predictions, bounded)
 }
 
+core_gp_classify_learn <- function(x, y, kernel, settings, starts, lower, upper, seed, progress) {
+    .Call(`_granary_core_gp_classify_learn`, x, y, kernel, settings, starts, lower, upper, seed, progress)
+}
+
+core_gp_classify_posterior <- function(x, y, kernel, settings, gradient, seed, progress) {
+    .Call(`_granary_core_gp_classify_posterior`, x, y, kernel, settings, gradient, seed, progress)
+}
+
+core_gp_classify_predict <- function(x, tau, weight, kernel, settings, at, sd, gradient, covariance, progress) {
+    .Call(`_granary_core_gp_classify_predict`, x, tau, weight, kernel, settings, at, sd, gradient, covariance, progress)
+}
+
+core_gp_lower_bound <- function(y, posterior, kernel, dimension, settings, nodes, more_y, more_mean, more_variance) {
+    .Call(`_granary_core_gp_lower_bound`, y, posterior, kernel, dimension, settings, nodes, more_y, more_mean, more_variance)
+}
+
+core_gp_sample <- function(x, y, kernel, settings, sampler, draws, burn_in, thin, steps, chains, seed, progress) {
+    .Call(`_granary_core_gp_sample`, x, y, kernel, settings, sampler, draws, burn_in, thin, steps, chains, seed, progress)
+}
+
+core_gp_sample_predict <- function(x, weight, jitter, kernel, settings, at, progress) {
+    .Call(`_granary_core_gp_sample_predict`, x, weight, jitter, kernel, settings, at, progress)
+}
+
+core_gp_ais <- function(x, y, kernel, settings, sampler, temperatures, runs, steps, seed, progress) {
+    .Call(`_granary_core_gp_ais`, x, y, kernel, settings, sampler, temperatures, runs, steps, seed, progress)
+}
+
+core_orthant_ep <- function(covariance, seed, progress) {
+    .Call(`_granary_core_orthant_ep`, covariance, seed, progress)
+}
+
 core_ec_ising <- function(j, theta, method, algorithm, damping, tol, max_iter, start, edges, progress) {
     .Call(`_granary_core_ec_ising`, j, theta, method, algorithm, damping, tol, max_iter, start, edges, progress)
 }

@@ -83,7 +83,7 @@
 #' @export
 #' @examples
 #' x <- scale(iris[seq(1, 150, 3), 1:4])
-#' fit <- gplvm(x, max_iter = 100, tol = 1e-5)
+#' fit <- gplvm(x, max_iter = 300, tol = 1e-4)
 #' fit
 #' plot(fit, labels = iris$Species[seq(1, 150, 3)])
 #' nn_error(fit, iris$Species[seq(1, 150, 3)])

@@ -2031,6 +2031,145 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_gp_classify_learn
+Rcpp::List core_gp_classify_learn(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::MatrixXd> starts, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_classify_learn(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP startsSEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type starts(startsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gp_classify_learn(x, y, kernel, settings, starts, lower, upper, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gp_classify_posterior
+Rcpp::List core_gp_classify_posterior(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, bool gradient, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_classify_posterior(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP gradientSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gp_classify_posterior(x, y, kernel, settings, gradient, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gp_classify_predict
+Rcpp::List core_gp_classify_predict(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> tau, const Eigen::Map<Eigen::VectorXd> weight, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::MatrixXd> at, bool sd, bool gradient, bool covariance, SEXP progress);
+RcppExport SEXP _granary_core_gp_classify_predict(SEXP xSEXP, SEXP tauSEXP, SEXP weightSEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP atSEXP, SEXP sdSEXP, SEXP gradientSEXP, SEXP covarianceSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type tau(tauSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type at(atSEXP);
+    Rcpp::traits::input_parameter< bool >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
+    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gp_classify_predict(x, tau, weight, kernel, settings, at, sd, gradient, covariance, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gp_lower_bound
+double core_gp_lower_bound(const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& posterior, const Rcpp::List& kernel, int dimension, const Rcpp::List& settings, int nodes, const Eigen::Map<Eigen::VectorXd> more_y, const Eigen::Map<Eigen::VectorXd> more_mean, const Eigen::Map<Eigen::VectorXd> more_variance);
+RcppExport SEXP _granary_core_gp_lower_bound(SEXP ySEXP, SEXP posteriorSEXP, SEXP kernelSEXP, SEXP dimensionSEXP, SEXP settingsSEXP, SEXP nodesSEXP, SEXP more_ySEXP, SEXP more_meanSEXP, SEXP more_varianceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type posterior(posteriorSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< int >::type dimension(dimensionSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type more_y(more_ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type more_mean(more_meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type more_variance(more_varianceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gp_lower_bound(y, posterior, kernel, dimension, settings, nodes, more_y, more_mean, more_variance));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gp_sample
+Rcpp::List core_gp_sample(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const std::string& sampler, int draws, int burn_in, int thin, int steps, int chains, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_sample(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP samplerSEXP, SEXP drawsSEXP, SEXP burn_inSEXP, SEXP thinSEXP, SEXP stepsSEXP, SEXP chainsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type sampler(samplerSEXP);
+    Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< int >::type burn_in(burn_inSEXP);
+    Rcpp::traits::input_parameter< int >::type thin(thinSEXP);
+    Rcpp::traits::input_parameter< int >::type steps(stepsSEXP);
+    Rcpp::traits::input_parameter< int >::type chains(chainsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gp_sample(x, y, kernel, settings, sampler, draws, burn_in, thin, steps, chains, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gp_sample_predict
+Rcpp::List core_gp_sample_predict(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> weight, double jitter, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::MatrixXd> at, SEXP progress);
+RcppExport SEXP _granary_core_gp_sample_predict(SEXP xSEXP, SEXP weightSEXP, SEXP jitterSEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP atSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< double >::type jitter(jitterSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gp_sample_predict(x, weight, jitter, kernel, settings, at, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gp_ais
+Rcpp::List core_gp_ais(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const std::string& sampler, int temperatures, int runs, int steps, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_ais(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP samplerSEXP, SEXP temperaturesSEXP, SEXP runsSEXP, SEXP stepsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type sampler(samplerSEXP);
+    Rcpp::traits::input_parameter< int >::type temperatures(temperaturesSEXP);
+    Rcpp::traits::input_parameter< int >::type runs(runsSEXP);
+    Rcpp::traits::input_parameter< int >::type steps(stepsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gp_ais(x, y, kernel, settings, sampler, temperatures, runs, steps, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_orthant_ep
+Rcpp::List core_orthant_ep(const Eigen::Map<Eigen::MatrixXd> covariance, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_orthant_ep(SEXP covarianceSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_orthant_ep(covariance, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_ec_ising
 Rcpp::List core_ec_ising(const Eigen::Map<Eigen::MatrixXd> j, const Eigen::Map<Eigen::VectorXd> theta, std::string method, std::string algorithm, double damping, double tol, int max_iter, Rcpp::NumericVector start, Rcpp::Nullable<Rcpp::IntegerMatrix> edges, SEXP progress);
 RcppExport SEXP _granary_core_ec_ising(SEXP jSEXP, SEXP thetaSEXP, SEXP methodSEXP, SEXP algorithmSEXP, SEXP dampingSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP startSEXP, SEXP edgesSEXP, SEXP progressSEXP) {
@@ -3507,6 +3646,14 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_bo_value", (DL_FUNC) &_granary_core_bo_value, 9},
     {"_granary_core_bo_suggest", (DL_FUNC) &_granary_core_bo_suggest, 9},
     {"_granary_core_bo_hedge", (DL_FUNC) &_granary_core_bo_hedge, 3},
+    {"_granary_core_gp_classify_learn", (DL_FUNC) &_granary_core_gp_classify_learn, 9},
+    {"_granary_core_gp_classify_posterior", (DL_FUNC) &_granary_core_gp_classify_posterior, 7},
+    {"_granary_core_gp_classify_predict", (DL_FUNC) &_granary_core_gp_classify_predict, 10},
+    {"_granary_core_gp_lower_bound", (DL_FUNC) &_granary_core_gp_lower_bound, 9},
+    {"_granary_core_gp_sample", (DL_FUNC) &_granary_core_gp_sample, 12},
+    {"_granary_core_gp_sample_predict", (DL_FUNC) &_granary_core_gp_sample_predict, 7},
+    {"_granary_core_gp_ais", (DL_FUNC) &_granary_core_gp_ais, 10},
+    {"_granary_core_orthant_ep", (DL_FUNC) &_granary_core_orthant_ep, 3},
     {"_granary_core_ec_ising", (DL_FUNC) &_granary_core_ec_ising, 10},
     {"_granary_core_ec_tree", (DL_FUNC) &_granary_core_ec_tree, 1},
     {"_granary_core_ec_inverse", (DL_FUNC) &_granary_core_ec_inverse, 4},

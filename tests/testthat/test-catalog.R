@@ -41,3 +41,14 @@ test_that("the catalog prints by family, and says so when nothing was found", {
   expect_output(print(granary_catalog("no such method")), "No method matches \"no such method\"")
   expect_output(print(granary_catalog()["key"]), "jmlr15-quic")
 })
+
+test_that("every paper of the catalog is in the bibliography, and every entry there is closed", {
+  lines <- readLines(system.file("REFERENCES.bib", package = "granary"))
+  entry <- cumsum(startsWith(lines, "@"))
+  braces <- function(text, brace) lengths(regmatches(text, gregexpr(brace, text, fixed = TRUE)))
+  open <- tapply(braces(lines, "{") - braces(lines, "}"), entry, sum)
+  expect_identical(lines[startsWith(lines, "@")][open[names(open) != "0"] != 0], character())
+  keys <- sub("^@[a-z]+[{](.*),$", "\\1", grep("^@", lines, value = TRUE))
+  expect_identical(setdiff(granary_catalog()$key, keys), character())
+  expect_identical(anyDuplicated(keys), 0L)
+})
