@@ -274,16 +274,18 @@ print.granary_gp_sample <- function(x, ...) {
 plot.granary_gp_sample <- function(x, which = 1, ...) {
   which <- check_count(which, upper = ncol(x$f))
   f <- x$f[, which]
-  draw(graphics::hist, f, breaks = 40, freq = FALSE, col = "grey85", border = "white", xlab = paste("latent value of case", which), main = "",
-       user = list(...))
   at <- seq(min(f), max(f), length.out = 200L)
   colours <- c(ep = "#2166ac", laplace = "#b2182b")
-  for (method in names(colours)) {
+  density <- vapply(names(colours), function(method) {
     settings <- x$fit$settings
     settings$method <- method
     posterior <- core_call(core_gp_classify_posterior(x$fit$x, x$y, x$fit$kernel, settings, FALSE, c(1, 1), NULL))
-    graphics::lines(at, stats::dnorm(at, posterior$mean[which], sqrt(posterior$variance[which])), col = colours[[method]], lwd = 2)
-  }
-  graphics::legend("topleft", c("EP", "Laplace"), col = colours, lwd = 2, bty = "n")
+    stats::dnorm(at, posterior$mean[which], sqrt(posterior$variance[which]))
+  }, at)
+  top <- max(density, graphics::hist(f, breaks = 40, plot = FALSE)$density)
+  draw(graphics::hist, f, breaks = 40, freq = FALSE, col = "grey85", border = "white", xlab = paste("latent value of case", which), main = "",
+       ylim = c(0, 1.05 * top), user = list(...))
+  graphics::matlines(at, density, col = colours, lwd = 2, lty = 1)
+  graphics::legend("topright", c("EP", "Laplace"), col = colours, lwd = 2, bty = "n")
   invisible()
 }
