@@ -111,6 +111,7 @@ bo_update <- function(object, x, y) {
   y <- check_vector(y, "y", allow_na = TRUE)
   unit <- if (is.null(object$space$embedding)) bo_to_unit(object$space, x) else bo_embedded(object, x)
   if (nrow(unit) != length(y)) abort_input(sprintf("`y` must have one value per point, %d, but it has %d.", nrow(unit), length(y)), "y")
+  y[is.na(y)] <- NA_real_  # NaN says no more than NA
   status <- ifelse(is.na(y), "failed", "ok")
   bo_tell(object, unit, unname(y), status, rep(NA_real_, length(y)), ifelse(is.na(y), "missing response", ""))
 }

@@ -371,3 +371,11 @@ test_that("wrong arguments are named", {
   state <- bo_update(state, c(0.1, 0.2), c(1, 2))
   bad(bo_criterion(state, 0.1, "hedge(ei, pi)"), "no value of its own")
 })
+
+test_that("a response that is not a number is one that failed", {
+  state <- bo_init(lower = 0, upper = 1, n_init = 2)
+  told <- bo_update(state, matrix(c(0.2, 0.7), 2), c(NaN, 1))
+  expect_identical(told$y, c(NA, 1))
+  expect_false(any(is.nan(told$y)))
+  expect_identical(told$status, c("failed", "ok"))
+})
