@@ -54,7 +54,7 @@
 #' @param tol Rounds end when the objective changes relatively by less than this.
 #' @param max_iter Most iterations of the solver of one task in one round.
 #' @param threads Number of threads over tasks; see `options(granary.threads)`.
-#' @param object,fit A fit.
+#' @param object A fit.
 #' @param newx New rows, in the columns of the fit.
 #' @param task Names or positions of tasks; all by default.
 #' @param type For `predict()`: `"link"` for \eqn{u'x + b}, `"response"` for the same or, for logistic loss, probabilities, `"class"` for the class

@@ -210,7 +210,8 @@ trace_max_dual <- function(G, t, b, tol = 1e-6, max_iter = 20000) {
 #' set.seed(1)
 #' sim <- sim_completion(40, 30, rank = 1, n_obs = 600)
 #' half <- sample(nrow(sim$cells), 300)
-#' fit <- complete_matrix(sim$cells[half, ], dims = c(40, 30), lambda = 5, bound = 4, model = "clipped")
+#' fit <- complete_matrix(sim$cells[half, ], dims = c(40, 30), lambda = 5, bound = 4,
+#'                        model = "clipped")
 #' completion_bound(fit, sim$cells[-half, ], draws = 20)
 completion_bound <- function(fit, S_test = NULL, delta = 0.05, loss = c("absolute", "squared"), lambda = NULL, bound = NULL, draws = 200,
                              threads = NULL) {

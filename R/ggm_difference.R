@@ -25,8 +25,8 @@
 #' @family Gaussian graphs
 #' @export
 #' @examples
-#' fit <- ggm_multi(scale(iris[1:4]), groups = iris$Species, lambda = 0.01, lambda1 = 0.02, norm = "fused",
-#'                  weights = "equal")
+#' fit <- ggm_multi(scale(iris[1:4]), groups = iris$Species, lambda = 0.01, lambda1 = 0.02,
+#'                  norm = "fused", weights = "equal")
 #' ggm_difference(fit)
 #' versicolor <- ggm_difference(fit, "versicolor", "virginica")
 #' versicolor

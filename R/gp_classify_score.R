@@ -218,7 +218,7 @@ plot.granary_orthant <- function(x, ...) {
 #' @examples
 #' set.seed(1)
 #' data <- sim_gp_classes(20)
-#' if (requireNamespace("e1071", quietly = TRUE)) {
+#' if (nzchar(system.file(package = "e1071"))) {
 #'   fit <- classify_baseline(data["x"], data$y, cost = c(1, 10), gamma = 1)
 #'   predict(fit, data.frame(x = c(-6, 0)))
 #' }

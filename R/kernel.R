@@ -71,7 +71,8 @@
 #'
 #' # the others, at one pair of points
 #' own <- user_kernel(function(x, z) tcrossprod(x, z)^2)
-#' others <- list(rbf(0.5), rq(shape = 2), powexp(power = 1.5), hamming(), polynomial(degree = 3), sigmoid(), mlp(), bias(2), own)
+#' others <- list(rbf(0.5), rq(shape = 2), powexp(power = 1.5), hamming(), polynomial(degree = 3),
+#'                sigmoid(), mlp(), bias(2), own)
 #' sapply(others, function(k) kernel_matrix(k, 0.4, 1))
 NULL
 

@@ -81,7 +81,8 @@ plot.granary_kriging <- function(x, type = c("auto", "loo", "surface"), inputs =
 }
 
 #' @rdname granary_kriging
-#' @usage \method{autoplot}{granary_kriging}(object, type = c("auto", "loo", "surface"), inputs = NULL, at = NULL, size = 60, ...)
+#' @usage \method{autoplot}{granary_kriging}(object, type = c("auto", "loo", "surface"), inputs = NULL,
+#'   at = NULL, size = 60, ...)
 #' @exportS3Method ggplot2::autoplot
 autoplot.granary_kriging <- function(object, type = c("auto", "loo", "surface"), inputs = NULL, at = NULL, size = 60,  # nolint: object_name_linter.
                                      ...) {

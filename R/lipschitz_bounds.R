@@ -294,13 +294,13 @@ path_distances <- function(model = c("gaussian", "ising"), p = NULL, density = 0
     test <- simulate(truth, n)
     S <- crossprod(test) / n
     path <- ggm_lasso(S = crossprod(train) / n, n = n, lambda = rho)
-    one <- function(k) {
+    at_position <- function(k) {
       omega <- as.matrix(if (is.list(path$precision)) path$precision[[k]] else path$precision)
       fit <- gaussian_model(precision = omega)
       c(kl = model_distance(truth, fit)$value, test_loss = (p * log(2 * pi) - c(determinant(omega)$modulus) + sum(S * omega)) / 2,
         frobenius = sqrt(sum((unname(omega) - theta)^2)))
     }
-    return(cbind(rho = rho, as.data.frame(t(vapply(seq_along(rho), one, c(kl = 0, test_loss = 0, frobenius = 0))))))
+    return(cbind(rho = rho, as.data.frame(t(vapply(seq_along(rho), at_position, c(kl = 0, test_loss = 0, frobenius = 0))))))
   }
   truth <- binary_model(theta, "spin")
   train <- (simulate(truth, n) + 1) / 2

@@ -63,7 +63,7 @@
 #' @param tol Rounds end when the weights change by less than this, or the objective relatively by a hundredth of it. The default is enough for a
 #'   ranking; directions that are all noise settle slowly.
 #' @param threads Number of threads for the starts; see `options(granary.threads)`.
-#' @param object,fit A fit.
+#' @param object A fit.
 #' @param newdata Samples with the same features.
 #' @param type For `predict()`: `"weighted"` for standardised features times the square roots of their weights, whose inner products are
 #'   \eqn{A_\alpha}{A_alpha},

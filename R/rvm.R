@@ -38,7 +38,7 @@
 #' @param prune Precisions beyond this, for columns and a response of unit mean square, count as infinite.
 #' @param tol Stop when no logarithm of a precision or of the noise changes by more.
 #' @param max_iter Largest number of steps.
-#' @param object,fit A fit by `rvm()`; for `print()` and `plot()`, `x`.
+#' @param object A fit by `rvm()`; for `print()` and `plot()`, `x`.
 #' @param newdata New rows, as `x`; `NULL` for the data of the fit.
 #' @param se Also standard errors?
 #' @param type `"latent"` for the spread of the function, `"response"` with noise.

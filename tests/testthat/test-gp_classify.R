@@ -279,9 +279,10 @@ test_that("EP agrees with gplite at the same parameters", {
 
 test_that("EP information is at least Laplace's on the ionosphere data, and evidence agrees with annealing", {
   skip_if(Sys.getenv("GRANARY_EXTENDED") != "1", "minutes")
-  skip_if_not_installed("mlbench")
+  source <- "mlbench"
+  skip_if_not_installed(source)
   shelf <- new.env()
-  utils::data("Ionosphere", package = "mlbench", envir = shelf)
+  utils::data("Ionosphere", package = source, envir = shelf)
   x <- data.matrix(shelf$Ionosphere[, -c(2, 35)])
   set.seed(1)
   rows <- sample(351, 200)
