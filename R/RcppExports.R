@@ -525,6 +525,10 @@ core_ci_statistic <- function(spec, i, j, given) {
     .Call(`_granary_core_ci_statistic`, spec, i, j, given)
 }
 
+core_name_sets <- function(sets, names) {
+    .Call(`_granary_core_name_sets`, sets, names)
+}
+
 core_kernel_matrix <- function(kernel, x, z) {
     .Call(`_granary_core_kernel_matrix`, kernel, x, z)
 }

@@ -22,8 +22,9 @@
 #'   `effect`), `"ei"`, `"repeat"` (the first choice `batch_size` times), `"top"` (the largest bounds without an update).
 #'
 #' Exploration weights: `weights = "practical"` is \eqn{\beta_t = c\,\alpha_{fb[t]+1}}{beta_t = c alpha_{fb[t]+1}} with \eqn{c} = `premult`, as in all the
-#' paper's experiments; `"theory"` is \eqn{e^{2C}\alpha}{exp(2 C) alpha}, for which the regret bound of [ucb_regret_bound()] holds. \eqn{\alpha_t}{alpha_t} comes from
-#' [ucb_weight()], case 1.
+#' paper's experiments (0.05 there for a linear kernel); `"theory"` is \eqn{e^{2C}\alpha}{exp(2 C) alpha}, for which the regret bound of
+#' [ucb_regret_bound()] holds. \eqn{\alpha_t}{alpha_t} is that of case 1 of [ucb_weight()] unless `alpha` says otherwise; with
+#' `alpha_at = "choices"` it is \eqn{\alpha_t}{alpha_t} of the number of choices, as the theory of case 2 has it, and not of the results that have come.
 #'
 #' Default `limit` \eqn{C}: for `"aucb"` the smaller of \eqn{e/(e-1)} times the greedy information of `b_min` choices and `b_min` times that of one; for
 #' `"aucb_local"` \eqn{\max_x \frac12\log(1 + b_{min} k(x,x)/\sigma_n^2)}{max 1/2 log(1 + b_min k(x, x) / s_n^2)}; otherwise the bound on the information of
@@ -43,6 +44,8 @@
 #' @param limit Information \eqn{C} at which adaptive batches close.
 #' @param b_min Smallest batch of the adaptive strategies.
 #' @param weights,premult,delta Exploration weights, see Details; `delta` is the probability with which the bounds may fail.
+#' @param alpha A function of a vector of steps that gives \eqn{\alpha_t}{alpha_t}, such as `function(t) ucb_weight(t, case = 2, d = 3)`; `NULL` for case 1.
+#' @param alpha_at Whether steps count `"results"` or `"choices"`.
 #' @param effect Limit of `"hbbo"`, in units of the reward.
 #' @param paths Simulated futures of `"sm_ucb"` and `"sm_ei"`.
 #' @param prior_mean Prior mean of the rewards, a number.
@@ -70,7 +73,7 @@
 #' screen
 #' plot(screen)
 gp_bucb <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size = 5, limit = NULL, b_min = 1, weights = c("practical", "theory"),
-                    premult = 0.1, delta = 0.1, effect = 0.02, paths = 10, prior_mean = 0, lazy = NA, refit_every = NULL) {
+                    premult = 0.1, delta = 0.1, alpha = NULL, alpha_at = c("results", "choices"), effect = 0.02, paths = 10, prior_mean = 0, lazy = NA, refit_every = NULL) {
   x <- check_inputs(x)
   kernel <- prepare_kernel(kernel, ncol(x))
   noise_var <- check_number(noise_var, lower = 0, strict_lower = TRUE)
@@ -82,6 +85,8 @@ gp_bucb <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size =
   weights <- check_choice(weights, c("practical", "theory"))
   premult <- check_number(premult, lower = 0)
   delta <- check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
+  if (!is.null(alpha) && !is.function(alpha)) fail_input("alpha", "NULL or a function of steps, such as function(t) ucb_weight(t, case = 2)", describe(alpha))
+  alpha_at <- check_choice(alpha_at, c("results", "choices"))
   effect <- check_number(effect, lower = 0)
   paths <- check_count(paths)
   prior_mean <- check_number(prior_mean)
@@ -99,7 +104,7 @@ gp_bucb <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size =
   }
   if (weights == "theory" && limit > 350) warn_input("`limit` is so large that the theoretical weights overflow: they are infinite.", "limit")
   bandit <- new_fit("gp_bucb", candidates = x, kernel = kernel, noise_var = noise_var, strategy = strategy, batch_size = batch_size, limit = limit,
-                    b_min = b_min, weights = weights, premult = premult, delta = delta, effect = effect, paths = paths, prior_mean = prior_mean,
+                    b_min = b_min, weights = weights, premult = premult, delta = delta, alpha = alpha, alpha_at = alpha_at, effect = effect, paths = paths, prior_mean = prior_mean,
                     lazy = lazy, refit_every = refit_every,
                     history = data.frame(id = integer(), candidate = integer(), y = double(), mean = double(), sd = double(), bound = double(),
                                          information = double()),
@@ -114,10 +119,14 @@ gain_bound <- function(greedy, size) {
 }
 
 bandit_settings <- function(object, most) {
-  alpha <- ucb_weight(seq_len(most + 1L), nrow(object$candidates), object$delta)
+  steps <- seq_len(most + object$batch_size + 1L)
+  alpha <- if (is.null(object$alpha)) ucb_weight(steps, nrow(object$candidates), object$delta) else object$alpha(steps)
+  if (!is_plain_numeric(alpha) || length(alpha) != length(steps) || anyNA(alpha) || any(alpha < 0)) {
+    abort_input(sprintf("`alpha` must return one number for each of the %d steps, not negative, but it returned %s.", length(steps), describe(alpha)), "alpha")
+  }
   beta <- if (object$weights == "theory") exp(2 * object$limit) * alpha else object$premult * alpha
   list(strategy = object$strategy, batch = object$batch_size, limit = object$limit, least = object$b_min, beta = pmin(beta, .Machine$double.xmax),
-       by_choice = FALSE, effect = object$effect, paths = object$paths)
+       by_choice = identical(object$alpha_at, "choices"), effect = object$effect, paths = object$paths)
 }
 
 check_bandit <- function(object) {

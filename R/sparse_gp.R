@@ -43,7 +43,8 @@
 #'
 #' **Numerics.** A share of 1e-12 of its mean (1e-10 while learning) is added to the diagonal of \eqn{K_{uu}}{K_uu}, up to 1e-4 where that is
 #' not enough; `jitter` in the
-#' fit says how much. The noise variance is kept above 1e-8 of the variance of the response.
+#' fit says how much. Where more than 1e-7 is needed, and after inducing inputs were
+#' optimised, those that say nothing beyond the others are left out (`dropped`). The noise variance is kept above 1e-8 of the variance of the response.
 #'
 #' @section Which method when:
 #' `"fitc"` is the default: it costs no more than the cruder ones, its error bars are sensible, and it fits data whose noise varies. `"vfe"` behaves
@@ -83,7 +84,8 @@
 #' \item{gap}{`trace`: \eqn{\mathrm{tr}(K_{ff} - Q_{ff})}{tr(K_ff - Q_ff)} over \eqn{\mathrm{tr} K_{ff}}{tr K_ff}, `max`: the largest
 #'   \eqn{k_{ii} - q_{ii}}{k_ii - q_ii} over the mean \eqn{k_{ii}}{k_ii}: how much the inducing inputs leave open}
 #' \item{trace}{the evidence along the optimisation}
-#' \item{jitter, blocks, at_bound}{what was added to \eqn{K_{uu}}{K_uu}; blocks of the rows; parameters that ended on a bound}
+#' \item{jitter, dropped, blocks, at_bound}{what was added to \eqn{K_{uu}}{K_uu}; inducing inputs left out because they said nothing beyond the
+#'   others; blocks of the rows; parameters that ended on a bound}
 #' \item{state}{the factors and sums that predictions use, `x` and `y`}
 #' See [granary_sparse_gp] for what can be done with it.
 #' @references
@@ -278,7 +280,7 @@ sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
   new_fit(
     "sparse_gp", method = settings$method, inducing = inducing, kernel = raw$kernel, noise_var = state$noise, log_evidence = state$log_evidence,
     coefficients = coefficients, mean = settings$mean, select = if (own && is.null(place$given)) settings$select, rows = raw$rows,
-    gap = if (own) c(trace = gap[1L] / gap[3L], max = gap[2L] * state$n / gap[3L]), jitter = if (own) state$jitter, blocks = blocks,
+    gap = if (own) c(trace = gap[1L] / gap[3L], max = gap[2L] * state$n / gap[3L]), jitter = if (own) state$jitter, dropped = raw$dropped, blocks = blocks,
     trace = as.double(raw$trace), learnt = raw$learnt, at_bound = raw$at_bound, test = if (place$test) place$newdata, n = nrow(x),
     x = x, y = y, data = data[c("offset", "mean", "centre", "spread")], state = state, threads = settings$threads,
     call = generic_call(call, "sparse_gp"), convergence = raw$convergence
@@ -288,7 +290,10 @@ sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
 warn_sparse <- function(fit) {
   warn_on_bound(fit$at_bound, paste0("A lengthscale there means that the response hardly depends on its column, or is rougher than the data ",
                                      "can show; noise at its lower bound, that the data look free of it."))
-  if (!is.null(fit$jitter) && fit$jitter > 1e-7) {
+  if (fit$dropped > 0L) {
+    warn_input(sprintf("Redundant inducing inputs were left out: %d of %d.\nUse fewer of them.", fit$dropped, fit$dropped + nrow(fit$inducing)),
+               "inducing")
+  } else if (!is.null(fit$jitter) && fit$jitter > 1e-7) {
     warn_input(sprintf("The inducing inputs are nearly redundant: %s of its mean was added to the diagonal of their covariance.\nUse fewer of them.",
                        format(fit$jitter, digits = 2L)), "inducing")
   }

@@ -86,8 +86,8 @@ learn_sparse <- function(data, kernel, place, blocks, settings) {
     core_call(core_sparse_select(data$x, data$residual, at, exp(parameters[length(parameters)]), rule, place$m, 1e-10, settings$threads, core_seed(),
                                  progress_bar(label)))
   }
-  run <- function(problem, inducing, start, learn_inducing, max_iter = settings$max_iter, tol = settings$tol) {
-    spec <- c(start, list(learn_kernel = settings$learn, learn_noise = settings$learn_noise, learn_inducing = learn_inducing, box = problem$box,
+  run <- function(problem, inducing, start, learn_inducing, learn = settings$learn, max_iter = settings$max_iter, tol = settings$tol) {
+    spec <- c(start, list(learn_kernel = learn, learn_noise = learn && settings$learn_noise, learn_inducing = learn_inducing, box = problem$box,
                           n_starts = settings$n_starts, max_iter = max_iter, tol = tol))
     order <- if (is.null(problem$blocks)) NULL else order(problem$blocks)
     rows <- function(m) if (is.null(order)) m else m[order, , drop = FALSE]
@@ -132,13 +132,31 @@ learn_sparse <- function(data, kernel, place, blocks, settings) {
       start <- follow(raw, start)
     }
     raw <- run(problem, inducing, start, settings$learn_inducing)
+    if ((settings$learn_inducing || raw$state$jitter > 1e-7) && !place$test) {
+      kept <- independent_inputs(set_kernel_parameters(kernel$kernel, raw$parameters[-length(raw$parameters)]), raw$inducing)
+      if (length(kept) < nrow(raw$inducing)) {
+        learnt <- raw
+        raw <- run(problem, learnt$inducing[kept, , drop = FALSE], follow(learnt, start), FALSE, learn = FALSE)
+        raw[c("trace", "convergence")] <- learnt[c("trace", "convergence")]
+        raw$dropped <- nrow(learnt$inducing) - length(kept)
+        if (!is.null(chosen$rows)) chosen$rows <- chosen$rows[kept]
+      }
+    }
   }
   last <- length(raw$parameters)
   free <- c(rep(settings$learn, last - 1L), settings$learn_noise)
   touch <- free & (raw$parameters < start$lower + 1e-6 | raw$parameters > start$upper - 1e-6)
   list(state = raw$state, kernel = set_kernel_parameters(kernel$kernel, raw$parameters[-last]), trace = raw$trace,
        rows = if (rule != "kmeans" || exact) chosen$rows, at_bound = c(kernel$names, "noise_var")[touch],
-       learnt = sum(free) + if (settings$learn_inducing) length(raw$inducing) else 0L, convergence = raw$convergence)
+       learnt = sum(free) + if (settings$learn_inducing) length(raw$inducing) else 0L, dropped = if (is.null(raw$dropped)) 0L else raw$dropped,
+       convergence = raw$convergence)
+}
+
+# Inducing inputs that say something beyond the others, by pivoted Cholesky: the rest would only make their covariance singular.
+independent_inputs <- function(kernel, inducing) {
+  prior <- mean(diag(kernel_matrix(kernel, inducing)))
+  greedy <- core_call(core_bandit_greedy_kernel(kernel, inducing, 1e-14 * prior, nrow(inducing), NULL))
+  sort(greedy$picks[greedy$variances > 1e-9 * prior])
 }
 
 # Where inducing inputs may move: the range of the data and a tenth beyond.

@@ -1761,6 +1761,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_name_sets
+Rcpp::List core_name_sets(const Rcpp::List& sets, const Rcpp::CharacterVector& names);
+RcppExport SEXP _granary_core_name_sets(SEXP setsSEXP, SEXP namesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type sets(setsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type names(namesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_name_sets(sets, names));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_kernel_matrix
 Eigen::MatrixXd core_kernel_matrix(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> z);
 RcppExport SEXP _granary_core_kernel_matrix(SEXP kernelSEXP, SEXP xSEXP, SEXP zSEXP) {
@@ -3628,6 +3639,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 6},
     {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 3},
     {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
+    {"_granary_core_name_sets", (DL_FUNC) &_granary_core_name_sets, 2},
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
     {"_granary_core_bandit_suggest", (DL_FUNC) &_granary_core_bandit_suggest, 11},

@@ -229,3 +229,16 @@ Rcpp::NumericVector core_ci_statistic(Rcpp::List spec, int i, int j, Rcpp::Integ
   }
   return Rcpp::NumericVector(0);
 }
+
+// Sets of numbers as sets of names.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_name_sets(const Rcpp::List& sets, const Rcpp::CharacterVector& names) {
+  Rcpp::List out(sets.size());
+  for (R_xlen_t s = 0; s < sets.size(); ++s) {
+    const Rcpp::IntegerVector set = sets[s];
+    Rcpp::CharacterVector named(set.size());
+    for (R_xlen_t k = 0; k < set.size(); ++k) named[k] = names[set[k] - 1];
+    out[s] = named;
+  }
+  return out;
+}

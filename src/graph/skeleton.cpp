@@ -20,14 +20,12 @@ bool SeparatingSets::contains(int i, int j, int member) const {
 }
 
 std::vector<std::pair<std::pair<int, int>, const SeparatingSets::Entry*>> SeparatingSets::sorted() const {
-  std::vector<std::uint64_t> keys;
-  for (const auto& entry : sets_) keys.push_back(entry.first);
-  std::sort(keys.begin(), keys.end());
   std::vector<std::pair<std::pair<int, int>, const Entry*>> list;
+  list.reserve(sets_.size());
   const std::uint64_t p = static_cast<std::uint64_t>(variables_);
-  for (std::uint64_t k : keys) {
-    list.push_back({{static_cast<int>(k / p), static_cast<int>(k % p)}, &sets_.at(k)});
-  }
+  for (const auto& entry : sets_)
+    list.push_back({{static_cast<int>(entry.first / p), static_cast<int>(entry.first % p)}, &entry.second});
+  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return list;
 }
 
@@ -131,13 +129,13 @@ class Search {
   }
 
   // Takes the outcome of one edge into the graph; true when the edge is gone.
-  bool apply(EdgeStrength& edge, const SetScan& scan, LevelCount& level) {
+  bool apply(EdgeStrength& edge, SetScan& scan, LevelCount& level) {
     edge.evidence = std::min(edge.evidence, scan.evidence);
     level.tests += scan.tests;
     level.repeats += scan.repeats;
     if (!scan.found) return false;
     ++level.removed;
-    result_.separators.store(edge.i, edge.j, scan.separator, test_.p_value(scan.evidence));
+    result_.separators.store(edge.i, edge.j, std::move(scan.separator), test_.p_value(scan.evidence));
     result_.adjacent[edge.i].reset(edge.j);
     result_.adjacent[edge.j].reset(edge.i);
     return true;
@@ -160,6 +158,8 @@ class Search {
     });
     LevelCount level;
     std::vector<EdgeStrength> left;
+    result_.separators.expect(
+        static_cast<std::size_t>(std::count_if(scans.begin(), scans.end(), [](const SetScan& s) { return s.found; })));
     for (std::size_t e = 0; e < edges.size(); ++e) {
       if (!apply(edges[e], scans[e], level)) left.push_back(edges[e]);
     }

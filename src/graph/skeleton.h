@@ -29,6 +29,7 @@ class SeparatingSets {
   };
   explicit SeparatingSets(int variables = 0) : variables_(variables) {}
   void store(int i, int j, std::vector<int> given, double p_value) { sets_[key(i, j)] = {std::move(given), p_value}; }
+  void expect(std::size_t more) { sets_.reserve(sets_.size() + more); }
   const std::vector<int>& operator()(int i, int j) const;  // of a pair that is not adjacent
   bool contains(int i, int j, int member) const;
   std::vector<std::pair<std::pair<int, int>, const Entry*>> sorted() const;

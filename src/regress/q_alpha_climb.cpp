@@ -1,7 +1,9 @@
 #include <Eigen/QR>
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
+#include "../core/anderson.h"
 #include "../core/leading_eigenpair.h"
 #include "../core/parallel.h"
 #include "../core/spectral.h"
@@ -27,21 +29,38 @@ void turn_positive(VectorXd& alpha) {
   if (alpha.sum() < 0) alpha = -alpha;
 }
 
+// Only the span of a basis counts: the columns of `basis` turned to be as close as can be to those of `to`.
+MatrixXd aligned(const MatrixXd& basis, const MatrixXd& to) {
+  const Eigen::JacobiSVD<MatrixXd> svd(basis.transpose() * to, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  return basis * (svd.matrixU() * svd.matrixV().transpose());
+}
+
 // Rounds of "alpha <- leading eigenvector of G(Q); Q <- next basis". The eigenvector is found only as well as the progress of the
-// rounds deserves: the objective rises with every round whatever the accuracy, as Lanczos starts from the last alpha.
+// rounds deserves: the objective rises with every round whatever the accuracy, as Lanczos starts from the last alpha. Where the
+// rounds converge slowly the last few bases are extrapolated; a basis so found that is worse is taken back.
 Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_basis, double tol, int max_iter,
              Monitor& monitor) {
   Climb state;
   LeadingEigenOptions inner;
   inner.max_products = 40;
+  Anderson anderson(problem.orthonormal() ? 5 : 0);
+  MatrixXd plain;        // the basis to go back to
+  VectorXd plain_alpha;  // and the weights it was made from
   double change = 1;
   for (int round = 1; round <= max_iter; ++round) {
     problem.set_basis(basis);
     inner.tol = std::max(std::min(1e-3, 0.03 * change), 1e-2 * tol);
     LeadingEigenpair pair = leading_eigenpair(product_of(problem), alpha, inner, monitor);
+    const double before = state.path.empty() ? 0 : state.path.back();
+    if (plain.size() > 0 && pair.value < before) {
+      anderson.clear();
+      basis.swap(plain);
+      plain.resize(0, 0);
+      alpha = plain_alpha;
+      continue;
+    }
     change = (pair.vector - alpha).norm();
     alpha.swap(pair.vector);
-    const double before = state.path.empty() ? 0 : state.path.back();
     state.path.push_back(pair.value);
     const double gain = std::abs(pair.value - before);
     // At rest, and not only because Lanczos was content with its start: the next round then asks for more digits.
@@ -50,7 +69,14 @@ Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_
     if (at_rest) change = 0;
     if (state.converged || round == max_iter) break;
     turn_positive(alpha);
-    basis = exact_basis ? problem.leading_basis(alpha) : problem.next_basis(alpha);
+    MatrixXd next = exact_basis ? problem.leading_basis(alpha) : problem.next_basis(alpha);
+    plain.resize(0, 0);
+    if (problem.orthonormal() && round > 3) {
+      plain = aligned(next, basis);
+      plain_alpha = alpha;
+      next = orthonormal_columns(anderson.next(basis, plain));
+    }
+    basis.swap(next);
   }
   turn_positive(alpha);
   state.alpha = std::move(alpha);

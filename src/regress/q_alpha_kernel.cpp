@@ -15,6 +15,7 @@ class KernelProblem : public QAlphaProblem {
  public:
   KernelProblem(ConstMatrixRef v, const QAlphaOptions& options, Monitor& monitor) : v_(v), options_(options), monitor_(monitor) {}
 
+  bool orthonormal() const override { return false; }
   Index features() const override { return v_.rows(); }
 
   void set_basis(const MatrixXd& basis) override { p_.noalias() = v_ * basis; }

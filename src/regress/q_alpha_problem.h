@@ -17,6 +17,7 @@ class QAlphaProblem {
   virtual void product(ConstVectorRef a, VectorRef y) const = 0;  // G a, at the basis that was set
   virtual MatrixXd leading_basis(const VectorXd& alpha) = 0;      // the best basis for alpha
   virtual MatrixXd next_basis(const VectorXd& alpha) = 0;         // one orthogonal iteration from the current one
+  virtual bool orthonormal() const { return true; }               // are the columns of a basis?
   virtual void resume(const VectorXd& /* alpha */) {}             // what a problem remembers of its last weights
   virtual MatrixXd random_basis(Rng& rng) const = 0;
   virtual VectorXd seeded_weights(Index feature) const = 0;  // squared similarity to one feature

@@ -244,3 +244,20 @@ test_that("simulated functions have the mean and covariance of the prediction", 
   noisy <- simulate(fit, 4000, seed = 1, newdata = 1, type = "response")
   expect_equal(var(drop(noisy)), at$cov[1, 1] + 0.05, tolerance = 0.1)
 })
+
+test_that("inducing inputs that repeat one another are left out, and predictions stay", {
+  set.seed(4)
+  x <- runif(60)
+  y <- sin(4 * x) + rnorm(60, sd = 0.1)
+  fit_with <- function(m) {
+    suppressWarnings(sparse_gp(x, y, inducing = m, select = "optimize", kernel = se(0.8), noise_var = 0.01, hyper = "fixed", max_iter = 20),
+                     classes = "granary_warning_convergence")
+  }
+  expect_warning(fit <- fit_with(20), "Redundant inducing inputs were left out: [0-9]+ of 20")
+  expect_identical(nrow(fit$inducing) + fit$dropped, 20L)
+  few <- fit_with(3)
+  expect_identical(few$dropped, 0L)
+  exact <- sparse_gp(x, y, method = "exact", kernel = se(0.8), noise_var = 0.01, hyper = "fixed")
+  expect_equal(predict(fit, c(0.1, 0.77)), predict(exact, c(0.1, 0.77)), tolerance = 1e-4)
+  expect_equal(fit$log_evidence, exact$log_evidence, tolerance = 1e-4)
+})

@@ -11,7 +11,10 @@ if ! command -v cmake >/dev/null 2>&1; then
 fi
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 launcher=""
-command -v ccache >/dev/null 2>&1 && launcher="-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+if command -v ccache >/dev/null 2>&1; then
+  launcher="-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+  export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$(pwd)}" CCACHE_NOHASHDIR=1  # what another copy of the sources compiled is found again
+fi
 cmake -S inst/bench -B "$build" $launcher "$@" > "$build.log" 2>&1 || { cat "$build.log"; exit 1; }
 cmake --build "$build" --target granary_tests --parallel "$jobs" > "$build.log" 2>&1 || { cat "$build.log"; exit 1; }
 status=0
