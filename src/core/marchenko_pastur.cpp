@@ -14,7 +14,8 @@ namespace {
 
 constexpr double pi = boost::math::constants::pi<double>();
 
-// Beyond this ratio the law is a semicircle to all digits that matter, and the closed form of its distribution function cancels.
+// Beyond this ratio the closed form of the distribution function cancels; two terms of its expansion in 1 / sqrt(alpha), of which
+// the first is the semicircle law, are as good.
 constexpr double semicircle_from = 1e8;
 
 }  // namespace
@@ -76,7 +77,10 @@ Quadrature MarchenkoPastur::quadrature(int n) const {
 // For alpha < 1 by duality: the non-zero eigenvalues of X'X and XX' agree, so the mass is alpha times that of the law at 1/alpha.
 double MarchenkoPastur::upper_mass(double phi) const {
   const double ratio = std::max(alpha_, 1 / alpha_), share = std::min(1.0, alpha_);
-  if (ratio > semicircle_from) return share * (phi - std::sin(phi) * std::cos(phi)) / pi;
+  if (ratio > semicircle_from) {
+    const double sine = std::sin(phi);
+    return share / pi * (phi - sine * std::cos(phi) - 4 * sine * sine * sine / (3 * std::sqrt(ratio)));
+  }
   const double s = std::sqrt(ratio);
   const double angle = phi >= pi ? pi / 2 : std::atan((s - 1) / (s + 1) * std::tan(phi / 2));
   return share * (2 * ratio / pi) *

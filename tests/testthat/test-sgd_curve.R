@@ -46,7 +46,6 @@ test_that("inverse Laplace transform agrees", {
   eta <- 1
   lambda <- 0.1
   sigma2 <- 0.1
-  q <- granary:::core_sgd_curve  # the law itself is integrated here by a plain rule
   theta <- (seq_len(2000) - 0.5) * pi / 2000
   s_minus <- abs(1 - sqrt(alpha))
   s_plus <- 1 + sqrt(alpha)
@@ -161,6 +160,7 @@ test_that("best rates: prototype values, schedule, offline", {
   both <- sgd_optimize(2, c(10, 20, 30, 50), 0.1)
   expect_true(all(both$table$test < sgd_optimize(2, c(10, 20, 30, 50), 0.1, lambda = 0.1)$table$test))
   expect_true(all(diff(both$table$lambda) > 0) && all(both$table$lambda < 0.1))
+  expect_identical(both$table$lambda[1], 0)  # early on any decay hurts
   expect_equal(predict(both, 30), both$table$eta[3], tolerance = 0.05)
   expect_equal(coef(sgd_schedule(both)), coef(both$schedule))
   expect_warning(predict(both, 0.01), "not positive", class = "granary_warning_input")
