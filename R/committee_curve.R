@@ -58,9 +58,8 @@ committee_curve <- function(alpha, eta, L = 1, M = L, noise = c(output = 0, acti
   t <- check_times(t)
   if (t[1L] > 0) t <- c(0, t)
   q <- check_start_overlaps(q0, settings$L)
-  r <- check_teacher_overlaps(r0, settings)
-  joint <- rbind(cbind(q, r), cbind(t(r), settings$teacher))
-  if (!is_semidefinite(joint)) abort_input("`r0` must fit to `q0` and `teacher`: no vectors have these overlaps (the joint matrix has a negative eigenvalue).", "r0")
+  r <- check_teacher_overlaps(r0, q, settings)
+  if (!overlaps_fit(q, r, settings$teacher)) abort_input("`r0` must fit to `q0` and `teacher`: no vectors have these overlaps (the joint matrix has a negative eigenvalue).", "r0")
   work <- blocks * (settings$L * (settings$L + 2 * settings$M + 1))
   if (work > 1e6) abort_input(sprintf("`blocks` asks for %s equations. Use fewer blocks or hidden units.", format(work)), "blocks")
   settings <- c(settings, list(blocks = if (is.finite(settings$alpha)) blocks else 1L, q0 = q, r0 = r))
@@ -117,10 +116,21 @@ check_start_overlaps <- function(q0, L) {
   q
 }
 
-check_teacher_overlaps <- function(r0, settings) {
+overlaps_fit <- function(q, r, teacher) is_semidefinite(rbind(cbind(q, r), cbind(t(r), teacher)))
+
+# Random ones lie in the span of the teacher's vectors and are shortened where the student's are too short for them.
+check_teacher_overlaps <- function(r0, q, settings) {
   if (is_plain_numeric(r0) && length(r0) == 1L && is.null(dim(r0))) {
     r0 <- check_number(r0, "r0", lower = 0, upper = 1e6)
-    return(matrix(stats::rnorm(settings$L * settings$M, sd = r0), settings$L, settings$M))
+    root <- eigen(settings$teacher, symmetric = TRUE)
+    root <- root$vectors %*% (sqrt(pmax(root$values, 0)) * t(root$vectors))
+    r <- matrix(stats::rnorm(settings$L * settings$M, sd = r0), settings$L, settings$M) %*% root
+    if (all(diag(q) == 0)) return(0 * r)
+    for (k in 1:60) {
+      if (overlaps_fit(q, r, settings$teacher)) return(r)
+      r <- r / 2
+    }
+    return(0 * r)
   }
   r <- unname(check_matrix(r0, "r0", max_abs = 1e6))
   if (!identical(dim(r), c(settings$L, settings$M))) {
