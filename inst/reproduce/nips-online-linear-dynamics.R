@@ -2,18 +2,22 @@
 # paper says; claims that begin "Prototype" compare with an independent implementation of the same equations, which the paper does not print.
 
 prototype <- "not printed in the paper: an independent implementation of the equations"
-lambda <- c(0, 10^seq(-6, 3, length.out = 400))
-increase <- function(alpha) {
+increase <- function(alpha, lambda) {
   end <- sgd_asymptote(alpha, 1, lambda, 0.1)
   end$test / end$ridge - 1
 }
+largest_increase <- function(alpha) {
+  lambda <- 10^seq(-6, 3, length.out = 400)
+  at <- lambda[which.max(increase(alpha, lambda))]
+  stats::optimize(increase, c(at / 2, 2 * at), alpha = alpha, maximum = TRUE, tol = 1e-6)$objective
+}
 
 # Section 3, the error at the end of time.
-claim("Text: alpha = 0.5, eta = 1, the final error rises by less than 6% for every lambda (as a share)", TRUE, max(increase(0.5)) < 0.06, 0)
-claim("Text: alpha = 1, eta = 1, at most 13%", 0.13, max(increase(1)[-1]), 0.005)
-claim("Text: alpha = 2, eta = 1, around 50%", 0.50, increase(2)[1], 0.05, "for lambda -> 0; the largest over lambda is 0.563, near lambda = 0.07")
-claim("Prototype: alpha = 0.5, largest increase", 0.0556, max(increase(0.5)), 5e-5, prototype)
-claim("Prototype: alpha = 2, largest increase", 0.56, max(increase(2)), 0.005, prototype)
+claim("Text: alpha = 0.5, eta = 1, the final error rises by less than 6% for every lambda (as a share)", TRUE, largest_increase(0.5) < 0.06, 0)
+claim("Text: alpha = 1, eta = 1, at most 13%", 0.13, largest_increase(1), 0.005)
+claim("Text: alpha = 2, eta = 1, around 50%", 0.50, increase(2, 0), 0.05, "for lambda -> 0; the largest over lambda is 0.563")
+claim("Prototype: alpha = 0.5, largest increase", 0.0556, largest_increase(0.5), 5e-5, prototype)
+claim("Prototype: alpha = 2, largest increase", 0.56, largest_increase(2), 0.005, prototype)
 fine <- exp(seq(log(0.02), log(0.5), length.out = 2001))
 claim("Text: the final error is smallest at lambda = sigma^2 (eta -> 0, alpha = 1)", 0.1, fine[which.min(sgd_asymptote(1, 1e-8, fine, 0.1)$test)], 0.001)
 claim("Text: alpha < 1 and lambda = 0, no dependence on eta (largest difference over eta < 2)", 0,
@@ -79,8 +83,8 @@ for (alpha in 1:2) {
   claim(sprintf("Figure 4a, alpha = %d: the best rate decreases with t", alpha), TRUE, all(diff(online$table$eta) < 0), 0)
   claim(sprintf("Figure 4b, alpha = %d: the best decay increases with t and stays below sigma^2", alpha), TRUE,
         !is.unsorted(online$table$lambda) && max(online$table$lambda) < 0.1, 0)
-  claim(sprintf("Figure 4c, alpha = %d: online loses little against offline (largest relative loss, t = 10 to 50)", alpha), 0,
-        max(online$table$test[-1L] / offline$table$test - 1), 0.05)
+  claim(sprintf("Figure 4c, alpha = %d: online loses little against offline (largest loss, t = 10 to 50; the axis of the figure ends at 0.25)", alpha), 0,
+        max(online$table$test[-1L] - offline$table$test), 0.01, sprintf("at most %.1f%% of the offline error", 100 * max(online$table$test[-1L] / offline$table$test - 1)))
   claim(sprintf("Text, alpha = %d: fixed lambda = sigma^2 is almost as good as the best (largest relative loss)", alpha), 0,
         max(fixed$table$test / online$table$test - 1), 0.05)
 }

@@ -4,7 +4,7 @@
 prototype <- "not printed in the paper: an independent implementation, with our start"
 curve <- function(alpha, noise, t, ...) committee_curve(alpha, 1, noise = c(noise, noise), r0 = matrix(1e-3), t = c(0, t), ...)$test[-1L]
 set.seed(1)
-reps <- if (extended) 100 else 16
+reps <- if (extended) 400 else 80
 trained <- function(alpha, noise, t, N = 100) committee_simulate(N, alpha, 1, noise = c(noise, noise), t = t, reps = reps, threads = 1)
 
 # Figure 1: one hidden unit, eta = 1.
@@ -31,7 +31,7 @@ claim("Text, Figure 1b: Gamma = 20 blocks instead of 10 make no visible differen
 claim("Figure 1b: the infinite training set shows no overfitting (t = 100 over smallest)", 1, {
   flat <- committee_curve(Inf, 1, noise = c(0.1, 0.1), r0 = matrix(1e-3), t = seq(0, 100, 0.5))$test
   flat[201] / min(flat)
-}, 0.001)
+}, 0.005, "at alpha = 2 the same ratio is 1.08")
 claim("Prototype, Figure 1b: theory, alpha = 2, t = 10", 0.121, curve(2, 0.1, 10), 6e-4, prototype)
 claim("Prototype, Figure 1b: theory, alpha = 2, t = 100", 0.130, curve(2, 0.1, 100), 6e-4, prototype)
 claim("Prototype, Figure 1b: theory, alpha = 4, t = 100", 0.101, curve(4, 0.1, 100), 6e-4, prototype)

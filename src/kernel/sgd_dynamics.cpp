@@ -36,6 +36,32 @@ std::array<double, 3> parabola_weights(double z, double fraction, double decay) 
   return {j0 - 3 * j1 + 2 * j2, 4 * (j1 - j2), 2 * j2 - j1};
 }
 
+// E_0, the training error of the mean weights, as a sum of squares, so that it keeps its digits when everything is learned: a
+// mode adds 1/2 (z^2 / a) [(1 - g a/(a + lambda))^2 - 1], and the ones are taken out of the mean of y^2.
+class MeanTraining {
+ public:
+  MeanTraining(const SgdModes& modes, const SgdStep& step)
+      : size_(VectorXd::Zero(modes.value.size())), shrunk_(VectorXd::Zero(modes.value.size())) {
+    for (Index k = 0; k < modes.value.size(); ++k) {
+      const double a = modes.value[k];
+      if (!(a > 0)) continue;
+      size_[k] = 0.5 * modes.weight[k] * modes.power[k] / a / modes.alpha;
+      shrunk_[k] = step.lambda / (a + step.lambda);
+    }
+    const double rest = 0.5 * modes.response - size_.sum();
+    unlearnable_ = rest > 1e-13 * modes.response ? rest : 0;
+  }
+  double unlearnable() const { return unlearnable_; }  // the part of y outside the span of the inputs
+  double term(Index k, double left) const {            // left = 1 - g
+    const double error = shrunk_[k] + (1 - shrunk_[k]) * left;
+    return size_[k] * error * error;
+  }
+
+ private:
+  VectorXd size_, shrunk_;
+  double unlearnable_ = 0;
+};
+
 // One step of the Volterra equation by collocation at the middle and the end, with an exponential integrator for every c(a, .):
 // modes that decay much faster than the step cost nothing in accuracy. O(modes).
 class OnlineSolver {
@@ -45,17 +71,9 @@ class OnlineSolver {
         rate_(2 * step.eta / modes.alpha * (modes.value.array() + step.lambda)),
         source_(step.eta * step.eta / modes.alpha * modes.value.array()),
         load_(modes.weight.array() * modes.value.array() / modes.alpha),
-        pull_(VectorXd::Zero(modes.value.size())),
-        push_(VectorXd::Zero(modes.value.size())),
+        mean_(modes, step),
         remaining_(VectorXd::Ones(modes.value.size())),
         spread_(VectorXd::Zero(modes.value.size())) {
-    for (Index k = 0; k < modes.value.size(); ++k) {
-      const double a = modes.value[k];
-      if (!(a > 0)) continue;
-      const double reach = modes.weight[k] * modes.power[k] / (a + step.lambda) / modes.alpha;
-      pull_[k] = -reach;
-      push_[k] = 0.5 * reach * a / (a + step.lambda);
-    }
     error_ = error_mean_ = 0.5 * modes.response;
   }
 
@@ -79,9 +97,9 @@ class OnlineSolver {
       const double eighth = std::exp(-z / 8), q = eighth * eighth, q2 = q * q, q4 = q2 * q2;
       quarter_[k] = q;
       const double d = remaining_[k];
-      mean_quarter += mean_term(k, d * eighth);
-      mean_middle += mean_term(k, d * q);
-      mean_end += mean_term(k, d * q2);
+      mean_quarter += mean_.term(k, d * eighth);
+      mean_middle += mean_.term(k, d * q);
+      mean_end += mean_.term(k, d * q2);
       carried_quarter += load_[k] * q * spread_[k];
       carried_middle += load_[k] * q2 * spread_[k];
       carried_end += load_[k] * q4 * spread_[k];
@@ -92,8 +110,7 @@ class OnlineSolver {
       add(at_end, strength, whole);
       for (int j = 0; j < 3; ++j) whole_(j, k) = source_[k] * h * whole[j];
     }
-    const double base = 0.5 * modes_.response;
-    const double mean_at_end = std::max(0.0, base + mean_end);
+    const double base = mean_.unlearnable(), mean_at_end = base + mean_end;
     const double r1 = base + mean_middle + carried_middle + at_middle[0] * error_;
     const double r2 = mean_at_end + carried_end + at_end[0] * error_;
     const double a11 = 1 - at_middle[1], a12 = -at_middle[2], a21 = -at_end[1], a22 = 1 - at_end[2];
@@ -103,7 +120,7 @@ class OnlineSolver {
     const double guess = 0.375 * error_ + 0.75 * middle - 0.125 * end;
     const double held =
         base + mean_quarter + carried_quarter + at_quarter[0] * error_ + at_quarter[1] * middle + at_quarter[2] * end;
-    const double size = std::max({std::abs(error_), std::abs(end), 1e-12 * base, 1e-300});
+    const double size = std::max({std::abs(error_), std::abs(end), 1e-200 * modes_.response, 1e-300});
     const double residual = std::abs(guess - held) / size;
     if (!(residual <= tol) || a11 <= 0.5 || a22 <= 0.5) return std::max(residual, 2 * tol);
     for (Index k = 0; k < n; ++k) {
@@ -120,14 +137,10 @@ class OnlineSolver {
   static void add(std::array<double, 3>& sum, double factor, const std::array<double, 3>& part) {
     for (int j = 0; j < 3; ++j) sum[j] += factor * part[j];
   }
-  // What mode k adds to E_0 when exp(-(eta/alpha)(a + lambda) t) = d, so g = 1 - d.
-  double mean_term(Index k, double d) const {
-    const double g = 1 - d;
-    return g * (pull_[k] + push_[k] * g);
-  }
-
   const SgdModes& modes_;
-  VectorXd rate_, source_, load_, pull_, push_, remaining_, spread_, quarter_;
+  VectorXd rate_, source_, load_;
+  MeanTraining mean_;
+  VectorXd remaining_, spread_, quarter_;
   Eigen::Matrix<double, 3, Eigen::Dynamic> whole_;  // what E at start, middle and end adds to each c
   double error_ = 0, error_mean_ = 0;
 };
@@ -141,13 +154,10 @@ void check_problem(const SgdModes& modes, const SgdStep& step, const ConstVector
 }
 
 double train_of_mean(const SgdModes& modes, const SgdStep& step, const VectorXd& progress) {
-  double sum = 0.5 * modes.response;
-  for (Index k = 0; k < progress.size(); ++k) {
-    if (!(modes.value[k] > 0)) continue;
-    const double reach = modes.weight[k] * modes.power[k] / (modes.value[k] + step.lambda) / modes.alpha, g = progress[k];
-    sum += g * reach * (-1 + 0.5 * g * modes.value[k] / (modes.value[k] + step.lambda));
-  }
-  return std::max(0.0, sum);
+  const MeanTraining mean(modes, step);
+  double sum = mean.unlearnable();
+  for (Index k = 0; k < progress.size(); ++k) sum += mean.term(k, 1 - progress[k]);
+  return sum;
 }
 
 }  // namespace
