@@ -1,0 +1,150 @@
+#' Predict the course of stochastic gradient descent on your data
+#'
+#' Before a long run: how will the training error, and the error on held-out rows, fall with the number of passes over these data, for this rate and weight decay, and does the rate
+#' converge at all? The theory of [sgd_curve()] is applied to the eigenvalues of the data and the projections of the response on the eigenvectors, one decomposition for the whole curve.
+#'
+#' Columns are centred and scaled to mean square one and the response is centred; the descent is that of [sgd_curve()] on these columns, with \eqn{\alpha}{alpha} = rows per column. The mean of the
+#' weights is exact up to the step from updates to continuous time, of relative order \eqn{1/N}{1/N}. Their spread, the part that grows with the rate, takes it
+#' that residuals and eigenvectors are unrelated and rows have about the same length; `simulate()` on the result runs the descent itself, to compare, and [sgd_exact()] averages it exactly when the columns are few.
+#' A warning says so when the lengths of the rows differ by more than a factor of two between the 5% and the 95% quantile.
+#'
+#' @section Which method when:
+#' [sgd_curve()] for what happens typically, without data; `sgd_predict_data()` for one data set of any size a singular value decomposition can take.
+#'
+#' @inheritParams sgd_curve
+#' @param x Inputs: a numeric matrix or data frame, one example per row.
+#' @param y Response.
+#' @param eta,lambda Rate and weight decay in the units of [sgd_curve()] for standardised columns; [sgd_units()] translates.
+#' @param passes Number of passes over the data.
+#' @param newx,newy Held-out rows and their response, for the test error; or `NULL`.
+#' @param points Number of times at which the curve is computed.
+#' @return A fit of class `granary_sgd_data` with `t`, `passes`, `train`, `test` (half the mean squared error, with `newx`), `noise` (the part of `train` caused by the spread of the weights),
+#'   `coefficients` (mean weights at the end, on the scale of the data, with intercept), `spectrum`, `rates` (as [sgd_rates()]), `row_ratio` and `settings`. `predict(object, newdata)` applies the coefficients, `simulate()` runs the descent.
+#' @inherit sgd_curve references
+#' @family learning curves
+#' @export
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(200 * 50), 200, 50)
+#' y <- drop(x %*% rnorm(50)) / 7 + rnorm(200, sd = 0.5)
+#' train <- 1:100
+#' plan <- sgd_predict_data(x[train, ], y[train], eta = 1, lambda = 0.1, passes = 5,
+#'                          newx = x[-train, ], newy = y[-train])
+#' plan
+#' run <- simulate(plan, nsim = 5)
+#' plot(plan, run)
+#' head(coef(plan))
+#' predict(plan, x[1:3, ])
+sgd_predict_data <- function(x, y, eta, lambda = 0, passes = 10, newx = NULL, newy = NULL, method = c("online", "offline"), points = 101) {
+  x <- check_matrix(x, min_rows = 2L, max_abs = 1e50)
+  y <- check_vector(y, length = nrow(x), lower = -1e50, upper = 1e50)
+  method <- check_choice(method, c("online", "offline"))
+  passes <- check_number(passes, lower = 0, upper = 1e6, strict_lower = TRUE)
+  points <- check_count(points, lower = 2, upper = 1e5)
+  if (is.null(newx) != is.null(newy)) abort_input("Give both `newx` and `newy`, or neither.", if (is.null(newx)) "newx" else "newy")
+  if (is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
+  frame <- standard_frame(x, y)
+  N <- ncol(frame$x)
+  settings <- c(list(N = N, p = nrow(x)), check_sgd(nrow(x) / N, eta, lambda, 0), list(method = method))
+  parts <- svd(frame$x / sqrt(N))
+  keep <- parts$d > max(dim(frame$x)) * .Machine$double.eps * parts$d[1L]
+  value <- parts$d[keep]^2
+  z <- parts$d[keep] * drop(crossprod(parts$u[, keep, drop = FALSE], frame$y))
+  passed <- seq(0, passes, length.out = points)
+  t <- passed * settings$alpha
+  found <- core_call(core_sgd_data(value, z^2, mean(frame$y^2), N, settings$alpha, settings$eta, settings$lambda, t, method == "online", progress_bar("learning curve")))
+  weights <- parts$v[, keep, drop = FALSE] %*% (found$progress * (z / (value + settings$lambda)))
+  test <- if (!is.null(newx)) data_test_error(frame, check_newdata(newx, x), newy, weights, parts$v[, keep, drop = FALSE], found$spread)
+  spectrum <- c(value, numeric(N - sum(keep)))
+  rates <- core_call(core_sgd_rates(settings$alpha, settings$lambda, spectrum))
+  limit <- rates[1L, if (method == "online") 1L else 4L]
+  if (settings$eta >= limit) warn_input(sprintf("`eta` is not below %s, the largest stable rate for these data: the error grows without bound.", format(limit, digits = 4L)), "eta")
+  slope <- weights[, points] / sqrt(N) / frame$scale
+  if (!all(is.finite(slope))) slope[] <- NA
+  coefficients <- c("(Intercept)" = frame$y_mean - sum(slope * frame$centre), slope)
+  fit <- new_fit(c("sgd_data", "learning_curve"), t = t, passes = passed, train = found$train, test = test$error, noise = found$train - found$train_mean, coefficients = coefficients,
+                 spectrum = spectrum, rates = stats::setNames(rates[1L, ], c("eta_c", "eta_min", "eta_x", "offline")), row_ratio = frame$row_ratio, settings = settings,
+                 data = list(x = frame$x, y = frame$y, newx = test$x, newy = test$y), kept = frame$kept, call = match.call(), convergence = found$convergence)
+  fit$noise[!is.finite(fit$noise)] <- Inf
+  fit
+}
+
+# Columns of mean square one, centred response; says what of the model's assumptions does not hold.
+standard_frame <- function(x, y) {
+  centre <- colMeans(x)
+  x <- sweep(x, 2L, centre)
+  scale <- sqrt(colMeans(x^2))
+  constant <- scale <= 1e-12 * (abs(centre) + scale)
+  if (all(constant)) abort_input("`x` must have a column that is not constant.", "x")
+  if (any(constant)) warn_input(sprintf("`x` has %s, left out.", counted(sum(constant), "constant column", "constant columns")), "x")
+  x <- sweep(x[, !constant, drop = FALSE], 2L, scale[!constant], "/")
+  norms <- stats::quantile(sqrt(rowSums(x^2)), c(0.05, 0.95), names = FALSE)
+  ratio <- norms[2L] / max(norms[1L], .Machine$double.xmin)
+  if (ratio > 2) {
+    warn_input(sprintf("The lengths of the rows of `x` differ by a factor of %s (5%% to 95%% quantile). The theory takes them as equal: compare with simulate().", format(ratio, digits = 3L)), "x")
+  }
+  list(x = x, y = unname(y) - mean(y), y_mean = mean(y), centre = centre[!constant], scale = scale[!constant], kept = !constant, row_ratio = ratio)
+}
+
+check_newdata <- function(newx, x) {
+  newx <- check_matrix(newx, "newx", max_abs = 1e50)
+  if (ncol(newx) != ncol(x)) abort_input(sprintf("`newx` must have the columns of `x` (%d), but it has %d.", ncol(x), ncol(newx)), "newx")
+  newx
+}
+
+# Half the mean square of y - x'w/sqrt(N): that of the mean weights, and the spread c of each mode times the mean square of the inputs along it.
+data_test_error <- function(frame, newx, newy, weights, vectors, spread) {
+  newy <- unname(check_vector(newy, "newy", length = nrow(newx), lower = -1e50, upper = 1e50)) - frame$y_mean
+  newx <- sweep(sweep(newx[, frame$kept, drop = FALSE], 2L, frame$centre), 2L, frame$scale, "/")
+  N <- ncol(newx)
+  along <- colMeans((newx %*% vectors)^2)
+  error <- colMeans((newy - newx %*% weights / sqrt(N))^2) / 2 + colSums(spread * along) / N
+  error[!is.finite(error)] <- Inf
+  list(error = error, x = newx, y = newy)
+}
+
+#' @rdname sgd_predict_data
+#' @param object A result of `sgd_predict_data()`.
+#' @param ... Not used; see [plot.granary_learning_curve()] for what `plot()` takes.
+#' @export
+print.granary_sgd_data <- function(x, ...) {
+  s <- x$settings
+  cli::cat_line("granary: predicted course of ", s$method, " gradient descent on ", s$p, " rows and ", s$N, " columns")
+  cli::cat_line("eta = ", format(s$eta, digits = 4L), " (largest stable rate ", format(x$rates[[if (s$method == "online") "eta_c" else "offline"]], digits = 4L), "), lambda = ",
+                format(s$lambda, digits = 4L), ", ", format(max(x$passes), digits = 4L), " passes")
+  print_curve_points(x)
+  if (x$row_ratio > 2) cli::cat_line("rows differ in length by a factor of ", format(x$row_ratio, digits = 3L), ": check against simulate()")
+  invisible(x)
+}
+
+#' @rdname sgd_predict_data
+#' @export
+coef.granary_sgd_data <- function(object, ...) object$coefficients
+
+#' @rdname sgd_predict_data
+#' @param newdata Rows to predict the response for.
+#' @export
+predict.granary_sgd_data <- function(object, newdata, ...) {
+  newdata <- check_matrix(newdata, max_abs = 1e50)
+  if (ncol(newdata) != length(object$kept)) {
+    abort_input(sprintf("`newdata` must have %d columns, as the data, but it has %d.", length(object$kept), ncol(newdata)), "newdata")
+  }
+  slope <- object$coefficients[-1L]
+  drop(object$coefficients[[1L]] + newdata[, object$kept, drop = FALSE] %*% slope)
+}
+
+#' @rdname sgd_predict_data
+#' @param nsim,seed,threads For `simulate()`: number of runs, a seed to use instead of the session's, number of threads.
+#' @export
+simulate.granary_sgd_data <- function(object, nsim = 10, seed = NULL, threads = NULL, ...) {
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, threads = threads)))
+  nsim <- check_count(nsim, upper = 1e7)
+  s <- object$settings
+  check_work(s$N, s$p, max(object$t) * s$N, "object")
+  data <- object$data
+  s$order <- if (s$method == "online") "replacement" else "full"
+  newx <- if (is.null(data$newx)) matrix(0, s$N, 0L) else t(data$newx)
+  found <- core_call(core_sgd_simulate_data(t(data$x), data$y, newx, as.double(data$newy), s$eta, s$lambda, s$order, object$t, nsim, core_seed(), thread_count(threads),
+                                            progress_bar("runs")))
+  new_simulation("sgd_simulation", object$t, found, nsim, s, match.call())
+}

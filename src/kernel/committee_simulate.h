@@ -1,0 +1,28 @@
+// Soft committee machines trained by gradient descent, run: the model of committee.h at finite N.
+#pragma once
+
+#include "../core/monitor.h"
+#include "../core/rng.h"
+#include "../core/types.h"
+#include "committee.h"
+
+namespace granary::kernels {
+
+struct CommitteeSimulation {
+  Index inputs = 100;     // N
+  Index examples = 0;     // p; 0: a new example at every update
+  double start = 0.25;    // q0: each weight starts as a normal of this variance
+  bool same_set = false;  // all replicates share teacher, examples and start, and differ in the order of the examples only
+};
+
+// Times in rows, replicates in columns; Q and R are stacked by columns in the rows.
+struct CommitteeRuns {
+  MatrixXd test, train;        // train is empty without a training set
+  std::vector<MatrixXd> q, r;  // per replicate, entries x times
+  MatrixXd kurtosis;           // L x replicates: excess kurtosis of each unit's activation over the training set at the end
+  VectorXd activations;        // of the first unit of the first replicate at the end, over the training set
+};
+CommitteeRuns simulate_committee(const CommitteeModel& model, const CommitteeSimulation& setting, ConstVectorRef times,
+                                 Index replicates, const Rng& rng, int threads, Monitor& monitor);
+
+}  // namespace granary::kernels
