@@ -39,11 +39,11 @@ GreedyVariance greedy_variance(const KernelColumn& column, ConstVectorRef diagon
     if (k > 0) s.noalias() -= m.leftCols(k) * m.row(best).head(k).transpose();
     if (k == m.cols()) m.conservativeResize(Eigen::NoChange, std::min(most, 2 * m.cols()));
     m.col(k) = s / std::sqrt(v + options.noise);
-    result.left = (result.left - m.col(k).cwiseAbs2()).cwiseMax(0);
-    if (!options.repeated) {
-      taken[best] = true;
-      if (options.noise == 0) result.left[best] = 0;
-    }
+    result.left -= m.col(k).cwiseAbs2();
+    if (options.noise == 0) result.left[best] = 0;  // exactly, whatever rounding says
+    result.lowest = std::min(result.lowest, result.left.minCoeff());
+    result.left = result.left.cwiseMax(0);
+    if (!options.repeated) taken[best] = true;
     result.picks.push_back(best);
     variances.push_back(v);
   }

@@ -24,6 +24,7 @@ struct GreedyVariance {
   VectorXd variances;  // v of each pick when it was picked
   MatrixXd rows;       // M, one row per pick
   VectorXd left;       // v of all points at the end
+  double lowest = 0;   // the smallest v met, before it was raised to 0: beyond rounding, the kernel is not positive semi-definite
 
   double information(double noise) const;  // 1/2 sum log(1 + v / noise) over the picks
 };

@@ -1,0 +1,149 @@
+#' Independent component analysis by moments
+#'
+#' The two classical ways to separate linear mixtures of independent sources: JADE, from all fourth cumulants at once, and FastICA, from one contrast per
+#' component. Fast, and where kernel ICA starts.
+#'
+#' @details
+#' Both whiten the data and look for a rotation. `ica_jade()` diagonalises jointly, by Jacobi rotations, the \eqn{n(n + 1)/2} matrices of fourth cumulants.
+#' `ica_fastica()` iterates \eqn{w \leftarrow E\,z\,g(w'z) - E\,g'(w'z)\,w}{w <- E z g(w'z) - E g'(w'z) w} for all components at once, followed by
+#' \eqn{R \leftarrow (RR')^{-1/2}R}{R <- (RR')^(-1/2) R}, with \eqn{g} the hyperbolic tangent or the cube (kurtosis), from a random start.
+#'
+#' @section Which method when:
+#' `ica_jade()` for up to some 20 components; `ica_fastica()` for more, with `"tanh"` where there are outliers. Sources whose kurtosis is near zero, and
+#' outliers, ask for [kernel_ica()].
+#'
+#' @inheritParams kernel_ica
+#' @param contrast \eqn{g}: `"tanh"` or `"cubic"`.
+#' @param tol For FastICA: stop when no component's direction changes by more, in \eqn{1 - |\cos|}.
+#' @param max_iter Largest number of iterations (sweeps for JADE).
+#' @param x,object For the methods, a fit.
+#' @return An object of class `granary_ica`: as for [kernel_ica()], with `W`, `A`, `S`, `mean`, `rotation` and `whitener`.
+#' @references
+#' Cardoso and Souloumiac (1993). Blind beamforming for non-Gaussian signals. *IEE Proceedings F* 140, 362--370.
+#'
+#' Hyvarinen (1999). Fast and robust fixed-point algorithms for independent component analysis. *IEEE Transactions on Neural Networks* 10, 626--634.
+#' @family independent components
+#' @export
+#' @examples
+#' set.seed(1)
+#' s <- ica_sources(500, c("c", "b", "g"))
+#' B <- random_mixing(3)
+#' x <- s %*% t(B)
+#' fit <- ica_jade(x)
+#' fit
+#' amari_error(fit$W, B)
+#' amari_error(ica_fastica(x, contrast = "cubic")$W, B)
+#' plot(fit)
+#' coef(fit)
+#' range(fitted(fit) - x)
+#' predict(fit, x[1:2, ])
+#' tidy(fit)
+ica_jade <- function(x, components = NULL, max_iter = 200) {
+  call <- match.call()
+  data <- check_ica_data(x, components)
+  max_iter <- check_count(max_iter)
+  raw <- core_call(core_ica_moments(data$x, data$components, "jade", FALSE, 0, max_iter, c(1, 1), progress_bar("JADE")))
+  check_convergence(new_ica("ica_jade", raw, data, call = call), "Raise `max_iter`.")
+}
+
+#' @rdname ica_jade
+#' @export
+ica_fastica <- function(x, components = NULL, contrast = c("tanh", "cubic"), tol = 1e-6, max_iter = 500) {
+  call <- match.call()
+  data <- check_ica_data(x, components)
+  contrast <- check_choice(contrast, c("tanh", "cubic"))
+  tol <- check_number(tol, lower = 1e-14, upper = 0.1)
+  max_iter <- check_count(max_iter)
+  raw <- core_call(core_ica_moments(data$x, data$components, "fastica", contrast == "cubic", tol, max_iter, core_seed(), progress_bar("FastICA")))
+  check_convergence(new_ica("ica_fastica", raw, data, contrast = contrast, call = call), "Raise `max_iter`, or start again: the start is random.")
+}
+
+ica_title <- function(fit) {
+  switch(class(fit)[1L], granary_ica_jade = "Independent components by JADE", granary_ica_fastica = "Independent components by FastICA",
+         paste("Kernel independent components by the", sub("^(Hilbert)|^(.)", "\\1\\L\\2", measure_titles[[fit$measure]], perl = TRUE)))
+}
+
+#' @rdname ica_jade
+#' @export
+print.granary_ica <- function(x, ...) {
+  cli::cat_line(ica_title(x), ": ", nrow(x$S), " rows, ", counted(nrow(x$W), "component", "components"), " of ", counted(ncol(x$W), "column", "columns"))
+  print_call(x$call)
+  if (!is.null(x$value)) {
+    cli::cat_line("value:  ", format(x$value, digits = 5L), if (!is.null(x$nu)) paste0(", nu ", format(x$nu, digits = 4L)),
+                  if (isTRUE(x$nu_raised)) " (safe: the rule's was too small)", if (!is.null(x$kappa)) paste0(", kappa ", format(x$kappa)))
+    cli::cat_line("kernel: ", x$kernel, if (!is.null(x$width)) paste(" of width", format(x$width, digits = 3L)))
+    if (length(x$starts) > 1L) {
+      cli::cat_line("starts: ", length(x$starts), ", values from ", format(min(x$starts), digits = 5L), " to ", format(max(x$starts), digits = 5L))
+    }
+  }
+  cli::cat_line("Mixing matrix A:")
+  shown <- x$A[seq_len(min(nrow(x$A), 10L)), seq_len(min(ncol(x$A), 8L)), drop = FALSE]
+  print(signif(shown, 3L))
+  if (length(shown) < length(x$A)) cli::cat_line("... ", nrow(x$A), " x ", ncol(x$A), " in all")
+  cli::cat_line("Solver: ", format_convergence(x$convergence))
+  invisible(x)
+}
+
+#' @rdname ica_jade
+#' @export
+coef.granary_ica <- function(object, ...) object$A
+
+#' @rdname ica_jade
+#' @export
+predict.granary_ica <- function(object, newdata = NULL, ...) {
+  if (is.null(newdata)) return(object$S)
+  if (is_plain_numeric(newdata) && is.null(dim(newdata))) newdata <- if (ncol(object$W) == 1L) cbind(newdata) else rbind(newdata)
+  newdata <- check_matrix(newdata)
+  if (ncol(newdata) != ncol(object$W)) {
+    abort_input(sprintf("`newdata` must have the %d columns of the data, but it has %d.", ncol(object$W), ncol(newdata)), "newdata")
+  }
+  sources <- sweep(newdata, 2L, object$mean) %*% t(object$W)
+  dimnames(sources) <- list(rownames(newdata), rownames(object$W))
+  sources
+}
+
+#' @rdname ica_jade
+#' @importFrom stats fitted
+#' @export
+fitted.granary_ica <- function(object, ...) {
+  rebuilt <- object$S %*% t(object$A)
+  rebuilt + rep(object$mean, each = nrow(rebuilt))
+}
+
+#' @rdname ica_jade
+#' @importFrom generics tidy
+#' @export
+tidy.granary_ica <- function(x, ...) {
+  share <- colSums(x$A^2)
+  data.frame(component = colnames(x$A), variance = share, share = share / sum(share), skewness = colMeans(x$S^3), kurtosis = excess_kurtosis(x$S),
+             row.names = NULL)
+}
+
+#' @rdname ica_jade
+#' @export
+plot.granary_ica <- function(x, which = c("sources", "trace"), ...) {
+  which <- check_choice(which, c("sources", "trace"))
+  if (which == "trace") {
+    if (is.null(x$trace)) abort_input("Only fits of kernel_ica() have a trace.", "which")
+    value <- x$trace$value
+    draw(graphics::plot, seq_along(value), value, type = "o", pch = 16, log = if (all(value > 0)) "y" else "", xlab = "step",
+         ylab = measure_titles[[x$measure]], col = c("black", sign_colours[["negative"]])[1L + (x$trace$kernel > 1L)], user = list(...))
+    return(invisible())
+  }
+  shown <- min(ncol(x$S), 6L)
+  rows <- if (nrow(x$S) > 2000L) round(seq(1, nrow(x$S), length.out = 2000L)) else seq_len(nrow(x$S))
+  diagonal <- function(values, ...) {
+    limits <- graphics::par("usr")
+    on.exit(graphics::par(usr = limits))
+    density <- stats::density(values)
+    graphics::par(usr = c(limits[1:2], 0, 1.3 * max(density$y)))
+    graphics::lines(density, lwd = 2)
+  }
+  s <- x$S[rows, seq_len(shown), drop = FALSE]
+  if (shown == 1L) {
+    draw(graphics::plot, stats::density(s[, 1L]), main = "IC1", user = list(...))
+  } else {
+    draw(graphics::pairs, s, pch = 16, cex = 0.4, col = grDevices::adjustcolor("black", 0.4), diag.panel = diagonal, user = list(...))
+  }
+  invisible()
+}

@@ -1,0 +1,109 @@
+#' Test independence with kernels
+#'
+#' Are two or more variables independent? A test against dependence of any shape, for numbers, vectors, categories and everything else with a kernel.
+#'
+#' @details
+#' The statistic is a measure of dependence, by default the [hsic()].
+#'
+#' `"permutation"` compares it with its values after the observations of `y` (of all variables but the first, each by itself) were put in
+#' random order; \eqn{p = (1 + b)/(1 + B)}{p = (1 + b) / (1 + B)} with \eqn{b} the number of the \eqn{B} `permutations` that are at least as large. Its level holds
+#' exactly, for any sample size, kernel and measure. Kernel matrices are factorised and centred once, and permutations only reorder rows of the factors,
+#' at \eqn{O(n d^2)} each for rank \eqn{d}.
+#'
+#' `"gamma"`, for HSIC of two variables, takes the gamma law that has the mean and the variance of HSIC over all permutations. Both are computed exactly
+#' (Kazi-Aoual and others), so it takes no random numbers and no more time than HSIC itself; in the far tail it is an approximation.
+#'
+#' Random numbers come from R's stream, so `set.seed()` fixes the result, whatever the number of threads.
+#'
+#' @section Which method when:
+#' `"permutation"` in general; `"gamma"` for very many tests, or for p-values far below \eqn{1/B}. `"hsic"` in general; `"coco"` reacts to one strong
+#' relation rather than to many weak ones. For conditional independence see [ci_test()]; for tables of categories alone the chi-squared test.
+#'
+#' @inheritParams kernel_dependence
+#' @param measure The statistic: see [kernel_dependence].
+#' @param method How to find its law; see Details.
+#' @param permutations Number of permutations.
+#' @param kappa,theta,nu,form For `"kcc"`, `"kgv"` and `"kmi"`: see [kernel_dependence].
+#' @return An object of class `granary_independence_test` and `htest`: a list with `statistic`, `p.value`, `parameter`, `method`, `data.name`, and `null`, the
+#'   values after permutation or the `mean`, `variance`, `shape` and `scale` of the gamma law. `plot()` draws them.
+#' @references
+#' Gretton, Fukumizu, Teo, Song, Schoelkopf and Smola (2007). A kernel statistical test of independence. *Advances in Neural Information Processing
+#' Systems* 20.
+#'
+#' Kazi-Aoual, Hitier, Sabatier and Lebreton (1995). Refined approximations to permutation tests for multivariate inference. *Computational Statistics and
+#' Data Analysis* 20, 643--656.
+#'
+#' Gretton, Herbrich, Smola, Bousquet and Schoelkopf (2005). Kernel methods for measuring independence. *Journal of Machine Learning Research* 6,
+#' 2075--2129.
+#' @family kernel dependence
+#' @export
+#' @examples
+#' set.seed(1)
+#' x <- rnorm(100)
+#' y <- x^2 + rnorm(100)
+#' test <- independence_test(x, y)
+#' test
+#' plot(test)
+#' independence_test(x, y, method = "gamma")
+#' independence_test(iris$Species, iris[, 1:4], measure = "coco", permutations = 199)
+#' independence_test(airquality[c("Wind", "Temp", "Day")])
+independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "kgv", "kmi"), method = c("permutation", "gamma"), permutations = 499,
+                              kernel = "gaussian", width = "median", kappa = 2e-2, theta = NULL, nu = NULL, form = c("squared", "ridge"),
+                              density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL) {
+  labels <- argument_labels(substitute(x), substitute(y))
+  measure <- check_choice(measure, dependence_measures)
+  method <- check_choice(method, c("permutation", "gamma"))
+  permutations <- check_count(permutations, upper = 1e7)
+  form <- check_choice(form, c("squared", "ridge"))
+  settings <- dependence_settings(measure, kernel, kappa, theta, form, nu, density, rank_tol, max_rank)
+  variables <- dependence_variables(x, y, kernel, width, settings$density, settings$parzen, labels, min_rows = 5L)
+  settings <- without_windows(settings, variables)
+  constant <- vapply(variables, function(v) isTRUE(v$constant), NA)
+  names <- vapply(variables, `[[`, "", "name")
+  if (any(constant)) abort_input(sprintf("`%s` is constant: there is nothing to test.", names[constant][1L]), names[constant][1L])
+  if (method == "gamma" && (measure != "hsic" || length(variables) > 2L)) {
+    abort_input("method = \"gamma\" is for the HSIC of two variables. Use method = \"permutation\".", "method")
+  }
+  threads <- dependence_threads(variables, threads)
+  progress <- progress_bar("test of independence")
+  if (method == "gamma") {
+    raw <- core_call(core_gamma_test(variables, settings, threads, progress))
+    null <- unlist(raw[c("mean", "variance", "shape", "scale")])
+    parameter <- c(shape = raw$shape, scale = raw$scale)
+  } else {
+    raw <- core_call(core_permutation_test(variables, settings, permutations, core_seed(), threads, progress))
+    null <- raw$permuted
+    parameter <- c(permutations = permutations)
+    if (!is.finite(raw$statistic)) warn_undefined(measure)
+  }
+  structure(
+    list(
+      statistic = stats::setNames(raw$statistic, toupper(measure)), parameter = parameter, p.value = raw$p_value,
+      method = paste0("Test of independence by the ", sub("^(Hilbert)|^(.)", "\\1\\L\\2", measure_titles[[measure]], perl = TRUE), " (",
+                      if (method == "gamma") "gamma approximation" else "permutations", ")"),
+      alternative = "dependent", data.name = paste(names, collapse = " and "), null = null
+    ),
+    class = c("granary_independence_test", "htest")
+  )
+}
+
+#' @rdname independence_test
+#' @export
+plot.granary_independence_test <- function(x, ...) {
+  value <- unname(x$statistic)
+  label <- names(x$statistic)
+  title <- sprintf("p = %s", format.pval(x$p.value, digits = 3L))
+  if (!is.null(names(x$null))) {
+    shape <- x$null[["shape"]]
+    scale <- x$null[["scale"]]
+    at <- seq(0, max(value, stats::qgamma(0.9999, shape, scale = scale)) * 1.05, length.out = 401L)
+    draw(graphics::plot, at, stats::dgamma(at, shape, scale = scale), type = "l", lwd = 2, xlab = label, ylab = "density", main = title, user = list(...))
+  } else {
+    shown <- x$null[is.finite(x$null)]
+    if (length(shown) == 0L) abort_input("There is nothing to draw: the statistic was undefined after every permutation.", "x")
+    draw(graphics::hist, shown, breaks = "FD", col = "grey85", border = "white", xlab = label, main = title,
+         xlim = range(shown, value[is.finite(value)]), user = list(...))
+  }
+  if (is.finite(value)) graphics::abline(v = value, col = sign_colours[["negative"]], lwd = 2)
+  invisible()
+}

@@ -1,0 +1,183 @@
+#' Kernel independent component analysis
+#'
+#' Separates linear mixtures of independent sources by the rotation of the whitened data whose components depend least on each other, measured with
+#' kernels: robust to outliers, and indifferent to the shape of the source densities.
+#'
+#' @details
+#' The model is \eqn{x = As + \mu}{x = A s + mu} with independent sources \eqn{s}, at most one of them Gaussian. The data are centred and whitened, \eqn{z = Q(x - \mu)}{z =
+#' Q (x - mu)}, and an orthogonal \eqn{R} is sought that minimises the dependence of the components of \eqn{Rz}; \eqn{W = RQ} unmixes. Order, sign and
+#' scale of sources cannot be known: here they have unit variance, are in the order of their part in the variance of `x`, and the largest entry of each column of
+#' \eqn{A} is positive.
+#'
+#' With two components every angle on a grid of one degree is tried, then refined: the minimum is the global one. With more, descent along geodesics of the orthogonal
+#' group starts from JADE (from FastICA for 16 components or more) and from random rotations where `n_starts` asks for them. Kernel matrices are incomplete Cholesky
+#' factors of rank \eqn{d} and gradients are exact, so a step is \eqn{O(mn^2d^2)} for \eqn{m} observations of \eqn{n} components. `polish` starts
+#' again from the solution with half the `width`: a wide kernel finds the basin, a narrow one its bottom.
+#'
+#' \eqn{\nu}{nu} of `"kmi"` is fixed when a kernel comes into use; where the rule would leave the measure undefined, the rule `"safe"` takes its place.
+#'
+#' @section Which method when:
+#' `"kmi"` or `"hsic"` for many sources and samples, `"kgv"` for few samples. With outliers `"kmi"`, `"hsic"` or `"coco"`, which have nothing to tune, or
+#' `"kgv"` with `kappa` about 0.1. [ica_jade()] and [ica_fastica()] are faster, and less exact where kurtosis says little about the sources.
+#'
+#' @param x Observed mixtures: a matrix or data frame of numbers, one row per observation.
+#' @param components Number of components; `NULL` for all that the data have. Principal components beyond it are dropped.
+#' @param measure What is minimised: see [kernel_dependence].
+#' @param kernel `"gaussian"` or `"laplace"`, or a kernel of one input (see [kernels]).
+#' @param width Scale of the kernel for components of unit variance. `NULL`: 1 for the Gaussian, 1/3 for the Laplace kernel; for `"kcc"` and `"kgv"` with more than 1000
+#'   rows 0.5 (Gaussian).
+#' @param kappa Regularisation of `"kcc"` and `"kgv"`. `NULL`: 0.02 up to 1000 rows, else 0.002.
+#' @param nu For `"kmi"`: `"gram"`, `"safe"` or a number; see [kernel_dependence].
+#' @param init Start: `"jade"`, `"fastica"`, `"random"`, or an unmixing matrix, one row per component. `NULL`: JADE, but FastICA for 16 components or more.
+#' @param n_starts Number of starts; all but the first are random rotations. With two components one is enough.
+#' @param polish Go on with half the width?
+#' @param rank_tol Share of the trace of kernel matrices that may be left out. `NULL`: 1e-5 for Gaussian and smooth kernels, 0.01 for the Laplace kernel.
+#' @param max_rank Largest rank of a factor; `NULL` for no bound.
+#' @param tol Stop when no component turns by a larger angle.
+#' @param max_iter Largest number of steps for each width.
+#' @param threads Number of threads; `NULL` for `options(granary.threads)`.
+#' @param object A fit; `x` for `print()` and `plot()`.
+#' @param newdata New mixtures, as `x`; `NULL` for the data of the fit.
+#' @param which For `plot()`: `"sources"` for their densities and pairwise scatter plots, `"trace"` for the course of the minimisation.
+#' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
+#' @return An object of class `granary_kernel_ica` and `granary_ica`: a list with
+#' \item{W}{the unmixing matrix, one row per component: sources are `(x - mean) W'`}
+#' \item{A}{the mixing matrix, one column per component}
+#' \item{S}{the estimated sources, one column per component}
+#' \item{mean, rotation, whitener}{\eqn{\mu}{mu}, \eqn{R} and \eqn{Q}}
+#' \item{value, trace, nu}{the measure at the end, its course, and \eqn{\nu}{nu}}
+#' \item{starts}{the value that was reached from each start: their spread shows local minima}
+#' `predict()` gives sources of new mixtures, `coef()` the matrix \eqn{A}, `fitted()` the data rebuilt from the sources.
+#' @references
+#' Gretton, Herbrich, Smola, Bousquet and Schoelkopf (2005). Kernel methods for measuring independence. *Journal of Machine Learning Research* 6,
+#' 2075--2129.
+#'
+#' Bach and Jordan (2002). Kernel independent component analysis. *Journal of Machine Learning Research* 3, 1--48.
+#' @family independent components
+#' @export
+#' @examples
+#' set.seed(1)
+#' s <- ica_sources(300, c("c", "b", "g"))
+#' B <- random_mixing(3)
+#' x <- s %*% t(B)
+#' fit <- kernel_ica(x)
+#' fit
+#' amari_error(fit$W, B)
+#' plot(fit)
+#' plot(fit, which = "trace")
+#' head(predict(fit, x[1:3, ]))
+#' coef(fit)
+#' tidy(fit)
+kernel_ica <- function(x, components = NULL, measure = c("kmi", "hsic", "coco", "kcc", "kgv"), kernel = "gaussian", width = NULL, kappa = NULL,
+                       nu = "gram", init = NULL, n_starts = 1, polish = TRUE, rank_tol = NULL, max_rank = NULL, tol = 1e-4, max_iter = 100,
+                       threads = NULL) {
+  call <- match.call()
+  data <- check_ica_data(x, components)
+  measure <- check_choice(measure, c("kmi", "hsic", "coco", "kcc", "kgv"))
+  width <- check_number(width, lower = 0, strict_lower = TRUE, allow_null = TRUE)
+  kappa <- check_number(kappa, lower = 0, strict_lower = TRUE, allow_null = TRUE)
+  nu <- if (is.character(nu)) check_choice(nu, c("gram", "safe")) else check_number(nu, lower = 0, strict_lower = TRUE)
+  n_starts <- check_count(n_starts, upper = 1000)
+  polish <- check_flag(polish)
+  rank_tol <- check_number(rank_tol, lower = 0, upper = 1, strict_upper = TRUE, allow_null = TRUE)
+  max_rank <- check_count(max_rank, allow_null = TRUE)
+  tol <- check_number(tol, lower = 1e-10, upper = 0.1)
+  max_iter <- check_count(max_iter)
+  m <- nrow(data$x)
+  correlations <- measure %in% c("kcc", "kgv")
+  if (is.null(kappa)) kappa <- if (m <= 1000L) 2e-2 else 2e-3
+  if (is.character(kernel) && length(kernel) == 1L && kernel %in% c("gaussian", "laplace")) {
+    if (is.null(width)) width <- if (kernel == "laplace") 1 / 3 else if (correlations && m > 1000L) 0.5 else 1
+    make <- if (kernel == "gaussian") gaussian_kernel else laplace_kernel
+    kernels <- lapply(if (polish) c(width, width / 2) else width, make, d = 1L, density = !correlations)
+    rough <- kernel == "laplace"
+    label <- kernel
+  } else {
+    if (!is.null(width)) abort_input("`width` goes with kernel = \"gaussian\" or \"laplace\"; other kernels have their own scales.", "width")
+    base <- prepare_kernel(kernel, 1L)
+    halved <- map_leaves(base, function(k) {
+      if (k$type %in% c("se", "matern", "rq", "powexp")) k$scales <- k$scales / 2
+      k
+    })
+    kernels <- if (polish) list(base, halved) else list(base)
+    rough <- any(vapply(kernel_leaves(base), function(k) (k$type == "matern" && k$shape < 1) || (k$type == "powexp" && k$shape < 1.5), NA))
+    label <- format(base)
+  }
+  settings <- list(measure = match(measure, dependence_measures) - 1L, variances = if (correlations) 1L else 0L, kappa = kappa,
+                   nu = if (is.numeric(nu)) nu else 1, nu_rule = if (is.numeric(nu)) -1L else match(nu, nu_rules) - 1L,
+                   rank_tol = if (!is.null(rank_tol)) rank_tol else if (rough) 0.01 else 1e-5, max_rank = if (is.null(max_rank)) 0L else max_rank)
+  starts <- c(list(ica_start(init, data)), rep(list("random"), n_starts - 1L))
+  threads <- if (any(vapply(kernels, has_user_code, NA))) 1L else thread_count(threads)
+  raw <- core_call(core_kernel_ica(data$x, data$components, starts, kernels, settings, tol, max_iter, core_seed(), threads,
+                                   progress_bar("kernel independent component analysis")))
+  if (!is.finite(raw$value)) {
+    abort_numeric("The measure is not defined at the start: use nu = \"safe\", another `measure`, or another `init`.")
+  }
+  fit <- new_ica("kernel_ica", raw, data, measure = measure, value = raw$value, nu = if (measure == "kmi") raw$nu, nu_raised = raw$nu_raised,
+                 kappa = if (correlations) kappa, kernel = label, width = width,
+                 trace = data.frame(kernel = raw$stage + 1L, value = raw$trace), starts = raw$starts, call = call)
+  warn_gaussian(fit)
+  check_convergence(fit, "Raise `max_iter`, or loosen `tol`.")
+}
+
+# The start as a name or as a rotation of whitened data.
+ica_start <- function(init, data) {
+  if (is.null(init)) return(if (data$components >= 16L) "fastica" else "jade")
+  if (is.character(init)) return(check_choice(init, c("jade", "fastica", "random")))
+  init <- check_matrix(init, "init")
+  if (nrow(init) != data$components || ncol(init) != ncol(data$x)) {
+    abort_input(sprintf("`init` must be an unmixing matrix with %d rows and %d columns, not %s.", data$components, ncol(data$x), describe(init)), "init")
+  }
+  colourer <- core_call(core_ica_moments(data$x, data$components, "random", FALSE, 1, 1L, c(1, 1), NULL))
+  rotation <- unname(init %*% colourer$A %*% colourer$rotation)
+  if (qr(rotation)$rank < nrow(rotation)) abort_input("`init` must have full rank.", "init")
+  rotation
+}
+
+check_ica_data <- function(x, components) {
+  x <- check_matrix(x, "x", min_rows = 2L, max_abs = 1e100)
+  components <- check_count(components, "components", allow_null = TRUE)
+  if (!is.null(components) && components > ncol(x)) {
+    abort_input(sprintf("`components` must be at most the number of columns, %d, but it is %d.", ncol(x), components), "components")
+  }
+  if (nrow(x) <= ncol(x)) {
+    abort_input(sprintf("Independent components need more rows than columns, but `x` has %d rows and %d columns.", nrow(x), ncol(x)), "x")
+  }
+  wanted <- if (is.null(components)) ncol(x) else components
+  scaled <- scale(x)
+  scaled[!is.finite(scaled)] <- 0
+  spectrum <- eigen(crossprod(scaled) / nrow(x), symmetric = TRUE, only.values = TRUE)$values
+  if (!(spectrum[1L] > 0)) abort_input("No column of `x` varies: there is nothing to separate.", "x")
+  kept <- min(wanted, sum(spectrum > 1e-9 * spectrum[1L]))
+  if (kept < wanted) {
+    message(sprintf("The columns of `x` are linearly dependent: %d instead of %d components.", kept, wanted))
+  }
+  list(x = unname(x), components = as.integer(kept), names = variable_names(colnames(x), ncol(x)), rows = rownames(x))
+}
+
+new_ica <- function(class, raw, data, ..., call) {
+  parts <- paste0("IC", seq_len(nrow(raw$W)))
+  new_fit(
+    unique(c(class, "ica")), W = matrix(raw$W, length(parts), dimnames = list(parts, data$names)),
+    A = matrix(raw$A, ncol = length(parts), dimnames = list(data$names, parts)),
+    S = matrix(raw$S, ncol = length(parts), dimnames = list(data$rows, parts)), mean = stats::setNames(raw$mean, data$names),
+    rotation = raw$rotation, whitener = raw$whitener, ..., call = call, convergence = raw$convergence
+  )
+}
+
+excess_kurtosis <- function(s) colMeans(s^4) / colMeans(s^2)^2 - 3
+
+# Two Gaussian sources cannot be told apart. Suspicious: two components whose third and fourth moments are those of a Gaussian, and which are no more
+# dependent after a turn by 45 degrees.
+warn_gaussian <- function(fit) {
+  s <- fit$S
+  m <- nrow(s)
+  near <- which(abs(excess_kurtosis(s)) < 2.5 * sqrt(24 / m) & abs(colMeans(s^3)) < 2.5 * sqrt(6 / m))
+  if (length(near) < 2L || m < 20L) return(invisible())
+  pair <- s[, near[1:2]]
+  values <- c(hsic(pair, width = 1)$value, hsic(pair %*% matrix(c(1, 1, -1, 1), 2L) / sqrt(2), width = 1)$value)
+  if (max(values) < 2 * min(values)) {
+    warn_input(sprintf(paste0("Components %d and %d look Gaussian, and any rotation of two Gaussian components is as independent: ",
+                              "they are not identified."), near[1L], near[2L]), "x")
+  }
+}

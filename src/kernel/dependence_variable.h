@@ -1,0 +1,34 @@
+// A variable as the measures of dependence see it: observations and a kernel, or a kernel matrix; and the scale nu of the kernel
+// mutual information.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/kernel.h"
+#include "core/kernel_features.h"
+#include "core/monitor.h"
+#include "core/types.h"
+#include "dependence.h"
+
+namespace granary::kernels {
+
+struct DependenceVariable {
+  MatrixXd x;  // observations in rows; the kernel matrix itself where there is no kernel
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<Kernel> window;  // Parzen window whose convolution with itself is the kernel, where the kernel is one
+};
+
+std::vector<KernelFeatures> variable_features(const std::vector<DependenceVariable>& variables,
+                                              const KernelFeaturesOptions& options, int threads, Monitor& monitor);
+Features centred_values(std::vector<KernelFeatures>& features);  // moved out of them
+
+// nu of equation (31), the smallest over variables and observations of
+//   parzen   sum_i kappa(x_i - x_j), the unnormalised density estimate
+//   gram     sum_i k(x_i, x_j), where the window of the kernel is not known
+// or safe: 1.01 times the largest eigenvalue of a centred kernel matrix, so that condition (28) holds.
+enum class NuRule { parzen, gram, safe };
+double choose_nu(const std::vector<DependenceVariable>& variables, const std::vector<KernelFeatures>& features, NuRule rule,
+                 const KernelFeaturesOptions& options, Monitor& monitor);
+
+}  // namespace granary::kernels

@@ -1,0 +1,49 @@
+// Independent components by moments: whitening, and the two classical rotations that kernel ICA starts from.
+//
+// Rows of x are observations of x = A s with independent s. With z = whiten(x) of unit covariance, s = W z for an orthogonal W,
+// which is found by
+//
+//   JADE      joint diagonalisation of the fourth cumulants of z (Cardoso and Souloumiac, IEE Proc. F 1993; Cardoso, Neural Comp.
+//   1999) FastICA   fixed-point iterations w <- E z g(w'z) - E g'(w'z) w for all rows at once, W <- (W W')^-1/2 W, g = tanh or
+//   cubic
+//             (Hyvarinen, IEEE Trans. Neural Networks 1999)
+#pragma once
+
+#include "core/convergence.h"
+#include "core/monitor.h"
+#include "core/rng.h"
+#include "core/types.h"
+
+namespace granary::kernels {
+
+struct Whitening {
+  MatrixXd z;         // m x k, mean 0, covariance I with divisor m
+  VectorXd mean;      // of the columns of x
+  MatrixXd whitener;  // k x p: z = (x - mean) whitener'
+  MatrixXd colourer;  // p x k, its pseudo-inverse
+};
+// Directions whose standard deviation is below tol times the largest are left out. InputError where nothing varies. Columns are
+// scaled first.
+Whitening whiten(ConstMatrixRef x, Index components, double tol = 1e-9);
+
+struct IcaRotation {
+  MatrixXd w;  // orthogonal, rows are components: s = z w'
+  Convergence convergence;
+};
+
+IcaRotation jade(const MatrixXd& z, int max_sweeps, Monitor& monitor);
+
+enum class Contrast { tanh, cubic };
+struct FastIcaOptions {
+  Contrast contrast = Contrast::tanh;
+  double tol = 1e-6;  // on 1 - min |w_new'w_old|
+  int max_iter = 500;
+};
+IcaRotation fast_ica(const MatrixXd& z, const MatrixXd& start, const FastIcaOptions& options, Monitor& monitor);
+
+MatrixXd random_rotation(Index n, Rng& rng);     // uniform on the orthogonal group
+MatrixXd nearest_orthogonal(const MatrixXd& w);  // (W W')^-1/2 W
+// Components in the order of their part in the variance of x, each with its largest mixing coefficient positive.
+MatrixXd order_components(const MatrixXd& w, const Whitening& white);
+
+}  // namespace granary::kernels
