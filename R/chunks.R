@@ -123,6 +123,7 @@ chunks_from_dbi <- function(result, label, columns, size) {
 
 # scan() reads records from an open connection where it left off; the types of the columns are those of the first piece.
 chunks_from_file <- function(path, label, columns, size, sep, header, na) {
+  force(label)
   if (!is.character(na) || anyNA(na)) fail_input("na", "the texts that stand for a missing value", describe(na))
   if (nchar(sep) != 1L) fail_input("sep", "one character", describe(sep))
   if (!file.exists(path) || dir.exists(path)) abort_input(sprintf("There is no file \"%s\".", path), "x")
