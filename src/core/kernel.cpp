@@ -49,8 +49,6 @@ void Columns::add_back(const MatrixXd& gradient, MatrixRef& dx) const {
 
 namespace {
 
-std::unique_ptr<Part> make_part(const KernelSpec& spec, Index dimension);
-
 // A constant, everywhere (bias) or where the two points are one (white).
 class Constant : public Part {
  public:
@@ -294,6 +292,8 @@ class Product : public Composite {
   }
 };
 
+}  // namespace
+
 std::unique_ptr<Part> make_part(const KernelSpec& spec, Index dimension) {
   const std::string& type = spec.type;
   if (type == "sum") return std::make_unique<Sum>(spec, dimension);
@@ -306,8 +306,6 @@ std::unique_ptr<Part> make_part(const KernelSpec& spec, Index dimension) {
   if (type == "user") return std::make_unique<User>(spec);
   throw InputError(message("there is no kernel called \"", type, "\"."));
 }
-
-}  // namespace
 
 }  // namespace kernel_detail
 

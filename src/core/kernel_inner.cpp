@@ -27,6 +27,11 @@ class Linear : public Part {
       out.push_back(variances_.size() == 1 ? "linear.variance" : message("linear.variance", k + 1));
   }
   bool stationary() const override { return false; }
+  bool inner_view(InnerView* view) const override {
+    view->columns = columns_.chosen();
+    view->weights = variances_.cwiseSqrt();
+    return true;
+  }
   void value(ConstMatrixRef x, ConstMatrixRef z, Same, MatrixRef k) const override {
     k.noalias() = columns_.take(x) * weighted(columns_.take(z)).transpose();
   }
@@ -93,6 +98,14 @@ class Inner : public Part {
     if (learn_slope_) out.push_back(type_ + ".slope");
   }
   bool stationary() const override { return false; }
+  bool inner_view(InnerView* view) const override {
+    view->columns = columns_.chosen();
+    view->weights = VectorXd::Ones(1);
+    return true;
+  }
+  void from_inner(ConstVectorRef, double, VectorRef k) const override {
+    k = variance_ * phi(slope_ * k.array() + offset_);
+  }
   void value(ConstMatrixRef x, ConstMatrixRef z, Same, MatrixRef k) const override {
     k.noalias() = columns_.take(x) * columns_.take(z).transpose();
     k = variance_ * phi(slope_ * k.array() + offset_);
@@ -179,6 +192,15 @@ class Mlp : public Part {
     out.push_back("mlp.bias");
   }
   bool stationary() const override { return false; }
+  bool inner_view(InnerView* view) const override {
+    view->columns = columns_.chosen();
+    view->weights = VectorXd::Ones(1);
+    return true;
+  }
+  void from_inner(ConstVectorRef xx, double zz, VectorRef k) const override {
+    const double q = weight_ * zz + bias_ + 1;
+    k = variance_ * ((weight_ * k.array() + bias_) / ((weight_ * xx.array() + bias_ + 1) * q).sqrt()).asin();
+  }
   void value(ConstMatrixRef x, ConstMatrixRef z, Same, MatrixRef k) const override {
     const Angles t(*this, columns_.take(x), columns_.take(z));
     k = variance_ * t.t.asin();

@@ -15,6 +15,14 @@ struct Same {
   bool any() const { return offset >= 0; }
 };
 
+// How some parts see their points: through x'z, x'x and z'z of these columns times these weights. Where only differences of
+// points matter the columns may be centred first, which keeps digits.
+struct InnerView {
+  std::vector<Index> columns;  // empty: all
+  VectorXd weights;            // one, or one per column
+  bool differences = false;
+};
+
 class Part {
  public:
   virtual ~Part() = default;
@@ -34,6 +42,10 @@ class Part {
                         MatrixRef* dz) const = 0;
   virtual void backward_diagonal(ConstMatrixRef x, bool with_white, ConstVectorRef g, double* parameters,
                                  MatrixRef* dx) const = 0;
+
+  virtual bool inner_view(InnerView*) const { return false; }
+  // For parts with such a view: k holds x'z for several x and one z, and becomes the kernel; xx and zz are squared lengths.
+  virtual void from_inner(ConstVectorRef /* xx */, double /* zz */, VectorRef /* k */) const {}
 };
 
 // The columns a part looks at, copied only when they are not all.
@@ -41,6 +53,7 @@ class Columns {
  public:
   Columns(const std::vector<Index>& chosen, Index dimension, const std::string& type);
   Index size() const { return size_; }
+  const std::vector<Index>& chosen() const { return chosen_; }
   MatrixXd take(ConstMatrixRef x) const;
   void add_back(const MatrixXd& gradient, MatrixRef& dx) const;
 
@@ -49,6 +62,7 @@ class Columns {
   Index size_;
 };
 
+std::unique_ptr<Part> make_part(const KernelSpec& spec, Index dimension);
 std::unique_ptr<Part> make_radial(const KernelSpec& spec, Index dimension);     // se, matern, rq
 std::unique_ptr<Part> make_separable(const KernelSpec& spec, Index dimension);  // powexp, hamming
 std::unique_ptr<Part> make_inner(const KernelSpec& spec, Index dimension);      // linear, polynomial, sigmoid, mlp

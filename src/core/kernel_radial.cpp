@@ -89,6 +89,16 @@ class Radial : public Scaled {
     if (learn_shape_) out.push_back(type_ + ".shape");
   }
 
+  bool inner_view(InnerView* view) const override {
+    view->columns = columns_.chosen();
+    view->weights = scales_.cwiseInverse();
+    view->differences = true;
+    return true;
+  }
+  void from_inner(ConstVectorRef xx, double zz, VectorRef k) const override {
+    k = (xx.array() + zz - 2 * k.array()).max(0.0);
+    profile(k);
+  }
   void value(ConstMatrixRef x, ConstMatrixRef z, Same same, MatrixRef k) const override {
     const Points points = scaled(x, z);
     squared_distances(points, same, k);

@@ -1,0 +1,449 @@
+#include "smo.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "errors.h"
+#include "row_cache.h"
+
+namespace granary {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr Index panel = 256;  // places looked at together: what is read for one extremum is still there for the next
+
+struct Pair {
+  Index i = -1, j = -1;
+  std::size_t sheet = 0;
+  double violation = 0;  // v_i - v_j
+  double score = -infinity;
+};
+
+// The variables of one sheet. can_grow_[t] is c_t - e_t sign where b_t can grow and -inf where it cannot, can_shrink_[t] the
+// same with +inf: so v is can_grow_ - f, and the index sets of the paper are in the numbers themselves.
+struct Sheet {
+  VectorXd linear, lower, upper, beta, can_grow, can_shrink;
+
+  void refresh(Index t, double kink) {
+    can_grow[t] = beta[t] < upper[t] ? linear[t] - (beta[t] < 0 ? -kink : kink) : -infinity;
+    can_shrink[t] = beta[t] > lower[t] ? linear[t] - (beta[t] > 0 ? kink : -kink) : infinity;
+  }
+  double room_up(Index t, double kink) const { return (kink > 0 && beta[t] < 0 ? 0 : upper[t]) - beta[t]; }
+  double room_down(Index t, double kink) const { return beta[t] - (kink > 0 && beta[t] > 0 ? 0 : lower[t]); }
+};
+
+struct Extremes {
+  Index i = -1, j = -1;  // of largest v that can grow, of least v that can shrink
+  double largest = -infinity, least = infinity;
+  double violation() const { return largest - least; }
+};
+
+template <class Real>
+class Solver {
+ public:
+  Solver(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor)
+      : rows_(rows),
+        options_(options),
+        monitor_(monitor),
+        n_(rows.size()),
+        active_(n_),
+        cache_(n_, options.cache_bytes),
+        at_(static_cast<std::size_t>(n_)),
+        kink_(problem.kink.size() > 0 ? problem.kink : VectorXd::Zero(n_)),
+        f_(VectorXd::Zero(n_)) {
+    std::iota(at_.begin(), at_.end(), Index(0));
+    for (const SmoSheet& given : problem.sheets) {
+      Sheet sheet{given.linear, given.lower, given.upper, given.start.size() > 0 ? given.start : VectorXd::Zero(n_),
+                  VectorXd(n_), VectorXd(n_)};
+      for (Index t = 0; t < n_; ++t) sheet.refresh(t, kink_[t]);
+      sheets_.push_back(std::move(sheet));
+    }
+    start_values_ = rows_.values_computed();
+    work_.resize(n_);
+    bring_up_to_date(0);
+  }
+
+  SmoResult solve() {
+    const Stopwatch watch;
+    SmoResult out;
+    const double every = std::min<double>(static_cast<double>(n_), 1000);
+    double countdown = every, first_violation = -1;
+    bool grown_once = false;
+    scan(0, nullptr, nullptr);
+    while (true) {
+      double violation = worst();
+      if (violation < options_.tol && active_ < n_) {  // optimal among the active rows: look at all of them
+        grow();
+        violation = worst();
+        countdown = 1;
+      }
+      if (violation < options_.tol) {
+        if (!drifted()) break;
+        bring_up_to_date(0);
+        scan(0, nullptr, nullptr);
+        drift_ = 0;
+        continue;
+      }
+      if (out.iterations >= options_.max_iter) {
+        if (active_ < n_) grow();
+        break;
+      }
+      if (options_.shrink && --countdown <= 0) {
+        countdown = every;
+        if (!grown_once && violation <= 10 * options_.tol) {
+          grown_once = true;
+          if (active_ < n_) grow();
+        }
+        shrink();
+      }
+      if (first_violation < 0) first_violation = violation;
+      if (options_.trace) out.trace.push_back(violation);
+      const Pair pair = choose();
+      out.ratio = std::min(out.ratio, pair.violation / violation);
+      step(pair);
+      out.iterations += 1;
+      drift_ += 1;
+      tick(violation, first_violation);
+    }
+    finish(out);
+    out.convergence.seconds = watch.seconds();
+    return out;
+  }
+
+ private:
+  const Real* row(Index place) {
+    return cache_.fetch(at_[place], active_, [&](Index from, Index to, Real* out) { evaluate(place, from, to, out); });
+  }
+  void evaluate(Index place, Index from, Index to, double* out) {
+    rows_.row(place, from, to, out);
+    require_finite(out, to - from);
+  }
+  void evaluate(Index place, Index from, Index to, float* out) {
+    rows_.row(place, from, to, work_.data());
+    require_finite(work_.data(), to - from);
+    for (Index t = 0; t < to - from; ++t) out[t] = static_cast<float>(work_[t]);
+  }
+  static void require_finite(const double* k, Index size) {
+    if (!std::isfinite(Eigen::Map<const VectorXd>(k, size).sum()))
+      throw InputError(
+          "the kernel of two rows is not finite: the data are too large for it. Scale the columns, or lower the degree.");
+  }
+
+  // f <- f + lambda (k_i - k_j) on the active rows, and the extremes of v on each sheet, panel by panel.
+  void scan(double lambda, const Real* ki, const Real* kj) {
+    extremes_.assign(sheets_.size(), Extremes());
+    std::vector<Index> grow_panel(sheets_.size(), 0), shrink_panel(sheets_.size(), 0);
+    double* f = f_.data();
+    for (Index from = 0; from < active_; from += panel) {
+      const Index size = std::min(panel, active_ - from);
+      if (lambda != 0) {
+        const Index to = from + size;
+#pragma omp simd
+        for (Index t = from; t < to; ++t) f[t] += lambda * (static_cast<double>(ki[t]) - static_cast<double>(kj[t]));
+      }
+      for (std::size_t s = 0; s < sheets_.size(); ++s) {
+        const double largest = (sheets_[s].can_grow.segment(from, size) - f_.segment(from, size)).maxCoeff();
+        const double least = (sheets_[s].can_shrink.segment(from, size) - f_.segment(from, size)).minCoeff();
+        if (largest >= extremes_[s].largest) {
+          extremes_[s].largest = largest;
+          grow_panel[s] = from;
+        }
+        if (least <= extremes_[s].least) {
+          extremes_[s].least = least;
+          shrink_panel[s] = from;
+        }
+      }
+    }
+    for (std::size_t s = 0; s < sheets_.size(); ++s) {
+      Extremes& e = extremes_[s];
+      for (Index t = grow_panel[s]; t < std::min(active_, grow_panel[s] + panel); ++t)
+        if (sheets_[s].can_grow[t] - f[t] == e.largest) e.i = t;
+      for (Index t = shrink_panel[s]; t < std::min(active_, shrink_panel[s] + panel); ++t)
+        if (sheets_[s].can_shrink[t] - f[t] == e.least) e.j = t;
+    }
+  }
+
+  double worst() const {
+    double violation = -infinity;
+    for (const Extremes& e : extremes_) violation = std::max(violation, e.violation());
+    return violation;
+  }
+
+  Pair choose() {
+    Pair best;
+    for (std::size_t s = 0; s < sheets_.size(); ++s) {
+      const Extremes& e = extremes_[s];
+      if (!(e.violation() > 0) || !std::isfinite(e.violation())) continue;
+      Pair pair;
+      if (options_.working_set == WorkingSet::all_pairs) {
+        for (Index i = 0; i < active_; ++i) {
+          const Pair candidate = partner(s, i, sheets_[s].can_grow[i] - f_[i]);
+          if (candidate.j >= 0 && candidate.score >= pair.score) pair = candidate;
+        }
+      } else {
+        pair = partner(s, e.i, e.largest);
+      }
+      if (pair.score >= best.score) best = pair;
+    }
+    return best;
+  }
+
+  // The best j for this i: by decrease of the objective without the box (second order), within it (feasible), or by slope.
+  Pair partner(std::size_t s, Index i, double vi) {
+    const Sheet& sheet = sheets_[s];
+    Pair out;
+    out.sheet = s;
+    out.i = i;
+    if (!std::isfinite(vi)) return out;
+    const Real* ki = row(i);
+    const double kii = rows_.diagonal()[i];
+    const double* diagonal = rows_.diagonal().data();
+    const double* down = sheet.can_shrink.data();
+    const double* f = f_.data();
+    if (options_.working_set == WorkingSet::first_order) {
+      out.j = extremes_[s].j;
+      out.violation = extremes_[s].violation();
+      out.score = out.violation * out.violation / curvature(kii, diagonal[out.j], ki[out.j]);
+      return out;
+    }
+    const bool feasible = options_.working_set == WorkingSet::feasible;
+    double scores[panel], best = 0;
+    Index best_panel = -1;
+    for (Index from = 0; from < active_; from += panel) {
+      const Index size = std::min(panel, active_ - from);
+      if (feasible) {
+        const double room = sheet.room_up(i, kink_[i]);
+        for (Index k = 0; k < size; ++k) {
+          const Index t = from + k;
+          const double b = vi - (down[t] - f[t]), a = curvature(kii, diagonal[t], ki[t]);
+          const double lambda = std::min({b / a, room, sheet.room_down(t, kink_[t])});
+          scores[k] = b > 0 ? 2 * lambda * b - lambda * lambda * a : 0;
+        }
+      } else {
+#pragma omp simd
+        for (Index k = 0; k < size; ++k) {
+          const double b = vi - (down[from + k] - f[from + k]);
+          const double a = kii + diagonal[from + k] - 2 * static_cast<double>(ki[from + k]);
+          const double violation = b > 0 ? b : 0, bend = a > smo_curvature_floor ? a : smo_curvature_floor;
+          scores[k] = violation * violation / bend;
+        }
+      }
+      const double largest = Eigen::Map<const VectorXd>(scores, size).maxCoeff();
+      if (largest > 0 && largest >= best) {
+        best = largest;
+        best_panel = from;
+        for (Index k = 0; k < size; ++k)
+          if (scores[k] == largest) out.j = from + k;
+      }
+    }
+    if (best_panel < 0) return out;
+    out.score = best;
+    out.violation = vi - (down[out.j] - f[out.j]);
+    return out;
+  }
+
+  static double curvature(double kii, double kjj, double kij) { return std::max(kii + kjj - 2 * kij, smo_curvature_floor); }
+
+  void step(const Pair& pair) {
+    if (pair.j < 0) throw NumericalError("no pair of variables can move although the optimality conditions are violated.");
+    Sheet& sheet = sheets_[pair.sheet];
+    const Real* ki = row(pair.i);
+    const Real* kj = row(pair.j);
+    const double bend = curvature(rows_.diagonal()[pair.i], rows_.diagonal()[pair.j], ki[pair.j]);
+    const double up = sheet.room_up(pair.i, kink_[pair.i]), down = sheet.room_down(pair.j, kink_[pair.j]);
+    const double lambda = std::min({pair.violation / bend, up, down});
+    // At a bound or the kink a variable is put there exactly: what can move is decided without tolerances.
+    sheet.beta[pair.i] = lambda == up ? stop_up(sheet, pair.i) : sheet.beta[pair.i] + lambda;
+    sheet.beta[pair.j] = lambda == down ? stop_down(sheet, pair.j) : sheet.beta[pair.j] - lambda;
+    sheet.refresh(pair.i, kink_[pair.i]);
+    sheet.refresh(pair.j, kink_[pair.j]);
+    scan(lambda, ki, kj);
+  }
+  double stop_up(const Sheet& sheet, Index t) const { return kink_[t] > 0 && sheet.beta[t] < 0 ? 0 : sheet.upper[t]; }
+  double stop_down(const Sheet& sheet, Index t) const { return kink_[t] > 0 && sheet.beta[t] > 0 ? 0 : sheet.lower[t]; }
+
+  // (25): rows whose variables are at a bound and point outwards beyond every violating pair. Those that stay come first.
+  void shrink() {
+    std::vector<Index> order, gone;
+    for (Index t = 0; t < active_; ++t) {
+      bool idle = true;
+      for (std::size_t s = 0; s < sheets_.size() && idle; ++s)
+        idle = sheets_[s].can_grow[t] - f_[t] < extremes_[s].least && sheets_[s].can_shrink[t] - f_[t] > extremes_[s].largest;
+      (idle ? gone : order).push_back(t);
+    }
+    if (gone.empty() || order.size() < 2) return;
+    const Index left = static_cast<Index>(order.size());
+    order.insert(order.end(), gone.begin(), gone.end());
+    rearrange(order);
+    cache_.reorder(order);
+    active_ = left;
+    scan(0, nullptr, nullptr);
+  }
+
+  void grow() {
+    bring_up_to_date(active_);
+    active_ = n_;
+    scan(0, nullptr, nullptr);
+  }
+
+  void rearrange(const std::vector<Index>& order) {
+    rows_.reorder(order);
+    const auto permute = [&](auto& values) {
+      const auto old = values;
+      for (std::size_t k = 0; k < order.size(); ++k) values[k] = old[order[k]];
+    };
+    permute(at_);
+    permute(kink_);
+    permute(f_);
+    for (Sheet& sheet : sheets_)
+      for (VectorXd* v : {&sheet.linear, &sheet.lower, &sheet.upper, &sheet.beta, &sheet.can_grow, &sheet.can_shrink})
+        permute(*v);
+  }
+
+  VectorXd total() const {
+    VectorXd beta = sheets_[0].beta;
+    for (std::size_t s = 1; s < sheets_.size(); ++s) beta += sheets_[s].beta;
+    return beta;
+  }
+
+  // f = K b afresh on the rows from `first` on: from the cache where whole rows are there, else in blocks.
+  void bring_up_to_date(Index first) {
+    const VectorXd beta = total();
+    f_.tail(n_ - first).setZero();
+    std::vector<Index> which;
+    MatrixXd block;
+    VectorXd weight;
+    for (Index j = 0; j < n_; ++j) {
+      const Real* known = beta[j] != 0 ? cache_.peek(at_[j], n_) : nullptr;
+      if (known) {
+        f_.tail(n_ - first) +=
+            beta[j] * Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>(known + first, n_ - first).template cast<double>();
+      } else if (beta[j] != 0) {
+        which.push_back(j);
+      }
+      if (which.empty() || (which.size() < 32 && j + 1 < n_)) continue;
+      weight.resize(static_cast<Index>(which.size()));
+      for (std::size_t k = 0; k < which.size(); ++k) weight[static_cast<Index>(k)] = beta[which[k]];
+      constexpr Index height = 2048;
+      for (Index from = first; from < n_; from += height) {
+        const Index to = std::min(n_, from + height);
+        rows_.block(which, from, to, block);
+        f_.segment(from, to - from).noalias() += block * weight;
+        monitor_.check();
+      }
+      which.clear();
+    }
+    if (!f_.allFinite()) require_finite(f_.data(), n_);
+  }
+
+  // Whether rounding in f, which grows with the steps taken, can be seen next to the tolerance.
+  bool drifted() const {
+    return drift_ * std::numeric_limits<double>::epsilon() * std::max(1.0, f_.cwiseAbs().maxCoeff()) > 0.01 * options_.tol;
+  }
+
+  void tick(double violation, double first) {
+    work_done_ += 2 * active_ + 100;
+    if (work_done_ < 100000) return;
+    work_done_ = 0;
+    const double goal = std::log(first / options_.tol);
+    monitor_.progress(goal > 0 ? std::min(0.99, std::max(0.0, std::log(first / violation) / goal)) : 0);
+  }
+
+  void finish(SmoResult& out) {
+    std::vector<Index> back(at_.size());
+    for (std::size_t k = 0; k < at_.size(); ++k) back[static_cast<std::size_t>(at_[k])] = static_cast<Index>(k);
+    rearrange(back);
+    active_ = n_;
+    scan(0, nullptr, nullptr);
+    out.violation = worst();
+    out.f = f_;
+    out.objective = 0.5 * total().dot(f_);
+    double gap = 0, nonzero = 0;
+    for (std::size_t s = 0; s < sheets_.size(); ++s) {
+      const Sheet& sheet = sheets_[s];
+      const double m = multiplier(s);
+      out.multiplier.push_back(m);
+      out.beta.push_back(sheet.beta);
+      for (Index t = 0; t < n_; ++t) {
+        const double slope = sheet.linear[t] - f_[t] - m;
+        const auto value = [&](double x) { return x * slope - kink_[t] * std::abs(x); };
+        double best = std::max(value(sheet.lower[t]), value(sheet.upper[t]));
+        if (sheet.lower[t] <= 0 && sheet.upper[t] >= 0) best = std::max(best, 0.0);
+        gap += best - value(sheet.beta[t]);
+        out.objective -= sheet.linear[t] * sheet.beta[t] - kink_[t] * std::abs(sheet.beta[t]);
+        nonzero += sheet.beta[t] != 0;
+      }
+    }
+    out.kernel_values = rows_.values_computed() - start_values_;
+    out.cache_hits = static_cast<double>(cache_.hits());
+    out.cache_misses = static_cast<double>(cache_.misses());
+    out.cache_small = options_.cache_bytes < 0.1 * nonzero * static_cast<double>(n_) * sizeof(Real);
+    out.convergence.converged = out.violation < options_.tol;
+    out.convergence.iterations = static_cast<int>(std::min<double>(out.iterations, std::numeric_limits<int>::max()));
+    out.convergence.gap = std::isfinite(gap) ? gap : Convergence::unknown;  // a bound at infinity leaves none
+    out.convergence.residual = out.violation;
+    if (!out.convergence.converged)
+      out.convergence.message = message("stopped after ", out.iterations, " steps with a violation of ", out.violation, ".");
+  }
+
+  // The mean of v over variables inside their box, else the middle of what the optimality conditions allow.
+  double multiplier(std::size_t s) const {
+    const Sheet& sheet = sheets_[s];
+    double sum = 0, count = 0;
+    for (Index t = 0; t < n_; ++t) {
+      const bool at_kink = kink_[t] > 0 && sheet.beta[t] == 0;
+      if (at_kink || !(sheet.beta[t] > sheet.lower[t] && sheet.beta[t] < sheet.upper[t])) continue;
+      sum += sheet.can_grow[t] - f_[t];
+      ++count;
+    }
+    if (count > 0) return sum / count;
+    const Extremes& e = extremes_[s];
+    if (std::isfinite(e.largest) && std::isfinite(e.least)) return 0.5 * (e.largest + e.least);
+    return std::isfinite(e.largest) ? e.largest : std::isfinite(e.least) ? e.least : 0;
+  }
+
+  KernelRows& rows_;
+  const SmoOptions& options_;
+  Monitor& monitor_;
+  Index n_, active_;
+  RowCache<Real> cache_;
+  std::vector<Index> at_;  // which row stands at a place
+  VectorXd kink_, f_, work_;
+  std::vector<Sheet> sheets_;
+  std::vector<Extremes> extremes_;
+  double drift_ = 0, start_values_ = 0;
+  Index work_done_ = 0;
+};
+
+void check(const SmoProblem& problem, Index n) {
+  if (problem.sheets.empty() || problem.sheets.size() > 2) throw InputError("the quadratic program must have one or two sheets.");
+  if (problem.kink.size() > 0 && (problem.sheets.size() > 1 || problem.kink.size() != n || !(problem.kink.minCoeff() >= 0)))
+    throw InputError("kinks must be one number for each row, not negative, and need a single sheet.");
+  for (const SmoSheet& sheet : problem.sheets) {
+    if (sheet.linear.size() != n || sheet.lower.size() != n || sheet.upper.size() != n ||
+        (sheet.start.size() > 0 && sheet.start.size() != n))
+      throw InputError(message("the linear term, the bounds and the start must have one number for each of the ", n, " rows."));
+    if (!sheet.linear.allFinite()) throw InputError("the linear term must be finite.");
+    for (Index t = 0; t < n; ++t) {
+      const double start = sheet.start.size() > 0 ? sheet.start[t] : 0;
+      if (!(sheet.lower[t] <= sheet.upper[t]) || !(start >= sheet.lower[t] && start <= sheet.upper[t]))
+        throw InputError(message("the start of row ", t + 1, " is not between its bounds."));
+    }
+  }
+}
+
+}  // namespace
+
+SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor) {
+  check(problem, rows.size());
+  if (rows.size() == 0) throw InputError("the quadratic program has no variables.");
+  if (options.working_set == WorkingSet::all_pairs && rows.size() > 5000)
+    throw InputError("the search over all pairs is for at most 5000 rows.");
+  return options.single_precision ? Solver<float>(problem, rows, options, monitor).solve()
+                                  : Solver<double>(problem, rows, options, monitor).solve();
+}
+
+}  // namespace granary
