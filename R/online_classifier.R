@@ -17,7 +17,8 @@
 #   online_scores(fit, x)               Decision values for the rows of x: for two classes a vector, positive for the second class; for
 #       more a matrix with a column per class. predict() takes the largest; ties go to the first class.
 #
-# and, where it has more to say, online_facts(fit): a named character vector, shown by print() and summary().
+# and, where it has more to say, online_facts(fit): a named character vector, shown by print() and summary(); and online_finish(fit), called when
+# a run has ended: it may add elements for users to the fit, made from the state.
 #
 # Everything else is here: update(), predict(), plot(), summary(), tidy(), glance(), compare_online(), classes declared beforehand, columns by name,
 # formulas (online_formula()), missing values, the record of mistakes. What a fit holds: levels, columns, settings, state, trials, mistakes, changes, support,
@@ -36,6 +37,11 @@ online_facts <- function(fit) UseMethod("online_facts")
 
 #' @export
 online_facts.default <- function(fit) character()
+
+online_finish <- function(fit) UseMethod("online_finish")
+
+#' @export
+online_finish.default <- function(fit) fit
 
 # Labels -------------------------------------------------------------------------------------------------------------------------------------------
 
@@ -135,7 +141,7 @@ learn_online <- function(fit, x, y = NULL, epochs = 1L, shuffle = FALSE) {
       if (!is.null(progress) && !is.na(source$rows)) progress((epoch - 1 + (fit$rows_seen - start) / source$rows) / epochs)
     }
   }
-  fit
+  online_finish(fit)
 }
 
 learn_piece <- function(fit, x, y, shuffle) {
