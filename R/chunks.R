@@ -55,10 +55,11 @@ chunks <- function(x, y = NULL, size = 1000, columns = NULL, sep = ",", header =
   if (missing(x)) fail_missing("x")
   if (inherits(x, "granary_chunks")) return(x)
   size <- check_count(size)
-  if (is.function(x)) return(chunks_from_function(x, check_label_column(y, TRUE), check_columns(columns)))
-  if (inherits(x, "DBIResult")) return(chunks_from_dbi(x, check_label_column(y), check_columns(columns), size))
+  columns <- check_columns(columns)
+  if (is.function(x)) return(chunks_from_function(x, check_label_column(y, TRUE), columns))
+  if (inherits(x, "DBIResult")) return(chunks_from_dbi(x, check_label_column(y), columns, size))
   if (is.character(x) && is.null(dim(x))) {
-    return(chunks_from_file(check_string(x), check_label_column(y), check_columns(columns), size, check_string(sep), check_flag(header), na))
+    return(chunks_from_file(check_string(x), check_label_column(y), columns, size, check_string(sep), check_flag(header), na))
   }
   chunks_from_memory(x, y, size)
 }
@@ -89,6 +90,7 @@ chunks_from_memory <- function(x, y, size) {
 }
 
 chunks_from_function <- function(f, label, columns) {
+  force(label)
   read <- function() {
     piece <- tryCatch(f(), error = function(e) {
       if (inherits(e, "granary_error")) stop(e)
@@ -110,6 +112,7 @@ chunks_from_function <- function(f, label, columns) {
 }
 
 chunks_from_dbi <- function(result, label, columns, size) {
+  force(label)
   check_installed("DBI", "to fetch the rows of a query")
   fetch <- getExportedValue("DBI", "dbFetch")
   read <- function() {

@@ -77,7 +77,7 @@ online_facts.granary_kernel_perceptron <- function(fit) {
 #' @export
 predict.granary_kernel_perceptron <- function(object, newdata, type = c("class", "decision"), prediction = NULL, ...) {
   if (!is.null(prediction)) object$settings$mode <- check_choice(prediction, prediction_modes)
-  NextMethod(object = object)
+  predict.granary_online_classifier(object, newdata, type, ...)
 }
 
 #' @rdname kernel_perceptron

@@ -18,6 +18,7 @@ BudgetPerceptron::BudgetPerceptron(const KernelSpec& kernel, Index dimension, bo
   if (options.classes < 2) throw InputError("There must be two classes at least.");
   if (options.budget < 1) throw InputError("`budget` must be at least 1.");
   if (!(options.beta >= 0)) throw InputError("`beta` must be at least 0.");
+  coefficients_.resize(outputs_, 0);
   retired_.coefficients.resize(outputs_, 0);
 }
 
