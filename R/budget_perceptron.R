@@ -33,9 +33,9 @@
 #' With `average`, predictions use the average of the classifier over time, which is steadier. Where nothing was removed it is the average over all trials; else
 #' over those since the \eqn{|C|}-th last change, for which examples removed lately are kept besides the budget.
 #'
-#' **Noise.** Removing the example with the largest margin keeps the ones that are hard to fit, and among these every one with a wrong label. On data with much
-#' overlap or label noise and a small budget, `"oldest"` or `"smallest"` with `average = TRUE`, or `"projection"`, are clearly more accurate than the paper's
-#' two rules; on clean data it is the other way round.
+#' **Which rule?** Removing the example with the largest margin keeps the ones that are hard to fit, and among these every one with a wrong label. Where classes overlap
+#' and the budget is much smaller than the number of mistakes, `"projection"`, or `"oldest"` with `average = TRUE`, are often clearly more accurate than the paper's two
+#' rules at the same budget; compare them with [compare_online()] or [budget_path()].
 #'
 #' **Which method when:** `budget_perceptron()` for streams and for tiny models (embedded scoring, drifting data); `update = "mira"` is usually more accurate
 #' and less sensitive to noise; [kernel_perceptron()] when all mistakes may be stored; [sasb()] and [winnow()] for 0/1 attributes of which few matter.

@@ -35,7 +35,10 @@ mistake_driven <- function(learner, x, y = NULL, levels = NULL, shuffle = FALSE,
     inner <- learner
   } else if (is.function(learner)) {
     levels <- online_levels(levels, labels_given(x, y))
-    inner <- learner(function() NULL, levels = levels, ...)  # a source without pieces: nothing is learnt
+    inner <- tryCatch(learner(function() NULL, levels = levels, ...), error = function(e) {  # a source without pieces: nothing is learnt
+      if (inherits(e, "granary_error")) stop(e)
+      abort_input(paste0("`learner` must be a function that makes an online classifier, but it failed: ", conditionMessage(e), "."), "learner")
+    })
     if (!inherits(inner, "granary_online_classifier")) fail_input("learner", "a function that makes an online classifier", paste("one that makes", describe(inner)))
   } else {
     fail_input("learner", "an online classifier, or a function that makes one", describe(learner))
