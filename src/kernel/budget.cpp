@@ -46,7 +46,7 @@ VectorXd BudgetPerceptron::step(const VectorXd& score, int label, double self) c
   const double sign = label == 1 ? 1 : -1;
   if (options_.step == Step::mira) {
     if (!(self > 0)) return tau;  // a zero vector: nothing moves its score
-    if (outputs_ > 1) return mira_step(score, label, options_.beta, self);
+    if (outputs_ > 1) return margin(score, label) > options_.beta ? tau : mira_step(score, label, options_.beta, self);
     tau[0] = sign * std::min(1.0, std::max(0.0, (options_.beta - sign * score[0]) / self));
   } else if (outputs_ == 1) {
     tau[0] = sign;
@@ -251,7 +251,8 @@ Index BudgetPerceptron::tightest() const {
     Index errors = 0;
     for (Index j = 0; j < size_ && errors <= fewest; ++j) {
       without = scores_.col(j) - coefficients_.col(i) * gram_(j, i);
-      if (margin(without, static_cast<int>(label_[j])) <= options_.beta) ++errors;
+      const double least = options_.step == Step::mira ? options_.beta - 1e-9 * self_[j] : options_.beta;
+      if (margin(without, static_cast<int>(label_[j])) <= least) ++errors;
     }
     const double value = margin_without(i);
     const bool same = errors == fewest;

@@ -28,7 +28,7 @@ reference <- function(k, y, budget, beta, removal, mira = FALSE) {
       forget(switch(
         removal, oldest = 1L, smallest = which.min(tau^2 * k[cbind(cache, cache)]),
         tightest = {
-          errors <- vapply(seq_along(cache), function(i) sum(y[cache] * drop(k[cache, cache[-i], drop = FALSE] %*% tau[-i]) <= beta), 0)
+          errors <- vapply(seq_along(cache), function(i) sum(y[cache] * drop(k[cache, cache[-i], drop = FALSE] %*% tau[-i]) <= beta - mira * 1e-9), 0)
           value <- without()
           order(errors, -value, cache)[1L]
         },
