@@ -1,0 +1,31 @@
+// The largest margin by which a vector of unit length separates labelled points in the feature space of a kernel, without bias:
+//
+//   gamma = max_{|u| = 1} min_i y_i <u, phi(x_i)>  =  min_{a in the simplex} | sum_i a_i y_i phi(x_i) |
+//
+// (the right-hand side where gamma >= 0). Pairwise steps on the right-hand side, exact along the line between the farthest point
+// that carries weight and the nearest one (Gilbert 1966; Wolfe's away steps). Each a brackets gamma, and the bracket is the
+// certificate:
+//   min_i y_i <w, phi(x_i)> / |w|  <=  gamma  <=  |w|,   w = sum_i a_i y_i phi(x_i)
+#pragma once
+
+#include "core/convergence.h"
+#include "core/kernel_rows.h"
+#include "core/monitor.h"
+
+namespace granary::kernels {
+
+struct HardMarginOptions {
+  double tol = 1e-4;  // on upper - lower, relative to the radius
+  double max_iter = 1e6;
+};
+
+struct HardMarginResult {
+  double radius = 0;  // max_i |phi(x_i)|
+  double lower = 0, upper = 0;
+  VectorXd weights;         // a
+  Convergence convergence;  // gap: (upper - lower) / radius
+};
+
+HardMarginResult hard_margin(KernelRows& rows, ConstVectorRef y, const HardMarginOptions& options, Monitor& monitor);
+
+}  // namespace granary::kernels

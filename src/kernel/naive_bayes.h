@@ -1,0 +1,40 @@
+// Naive Bayes over 0/1 attributes, one example at a time: attributes are independent within a class, with probabilities that are
+// uniform a priori.
+//
+//   score_y = log (N_y + 1)/(N + k) + sum_i [x_i log (c_yi + 1)/(n_yi + 2) + (1 - x_i) log (n_yi - c_yi + 1)/(n_yi + 2)]
+//
+// N_y examples of class y counted, attribute i seen in n_yi of them and one in c_yi; missing attributes are left out of the sum.
+// The mistake-driven version counts an example only when it was predicted wrongly.
+#pragma once
+
+#include "kernel/online.h"
+#include "kernel/sparse_rows.h"
+
+namespace granary::kernels {
+
+struct NaiveBayesState {
+  MatrixXd ones;     // c: classes x attributes
+  MatrixXd unseen;   // N_y - n_yi; empty while nothing was missing
+  VectorXd counted;  // N_y
+};
+
+class NaiveBayes {
+ public:
+  NaiveBayes(const SparseRows& rows, Index classes, bool mistake_driven, NaiveBayesState state);
+
+  VectorXd score(Index row) const;
+  Trial learn(Index row, int label, double id);
+  Index support() const { return static_cast<Index>(state_.counted.sum()); }
+  const NaiveBayesState& state() const { return state_; }
+
+ private:
+  void prepare(Index y);
+
+  const SparseRows& rows_;
+  bool mistake_driven_;
+  NaiveBayesState state_;
+  MatrixXd log_one_, log_zero_;
+  VectorXd all_zero_;  // sum of log_zero_ over attributes
+};
+
+}  // namespace granary::kernels
