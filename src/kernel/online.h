@@ -1,0 +1,46 @@
+// The loop every online classifier runs in: predict an example, be told its class, learn, note what happened.
+#pragma once
+
+#include <vector>
+
+#include "core/errors.h"
+#include "core/monitor.h"
+#include "core/types.h"
+
+namespace granary::kernels {
+
+// What one example did.
+struct Trial {
+  bool wrong = false;    // the prediction before learning
+  bool changed = false;  // the state
+};
+
+// What a run did, one entry per example in the order visited.
+struct OnlineRun {
+  std::vector<int> wrong, changed, support;
+};
+
+// Learner: Trial learn(Index row, int label, double id), Index support(). `labels` has one entry per row of the piece, `order`
+// the rows to visit, `id` the number of each of these in the stream.
+template <class Learner>
+OnlineRun run_online(Learner& learner, Index rows, const std::vector<int>& labels, const std::vector<int>& order,
+                     ConstVectorRef id, Monitor& monitor) {
+  if (static_cast<Index>(labels.size()) != rows) throw InputError("There must be one label per row.");
+  if (static_cast<Index>(order.size()) != id.size()) throw InputError("There must be one number per row to visit.");
+  OnlineRun run;
+  run.wrong.reserve(order.size());
+  run.changed.reserve(order.size());
+  run.support.reserve(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const Index row = order[k];
+    if (row < 0 || row >= rows) throw InputError("The order visits a row that is not there.");
+    const Trial trial = learner.learn(row, labels[row], id[k]);
+    run.wrong.push_back(trial.wrong);
+    run.changed.push_back(trial.changed);
+    run.support.push_back(static_cast<int>(learner.support()));
+    if (k % 64 == 0) monitor.progress(static_cast<double>(k) / order.size());
+  }
+  return run;
+}
+
+}  // namespace granary::kernels
