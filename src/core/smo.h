@@ -36,7 +36,7 @@ struct SmoSheet {
 struct SmoProblem {
   std::vector<SmoSheet> sheets;  // one or two
   VectorXd kink;                 // e >= 0; empty: none. For one sheet only
-  VectorXd f;                    // K start, where it is known; empty: not
+  VectorXd f = {};               // K start, where it is known; empty: not
 };
 
 enum class WorkingSet { second_order, first_order, feasible, all_pairs };

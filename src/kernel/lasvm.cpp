@@ -177,17 +177,14 @@ void Lasvm<Real>::drop(Index c, Index s) {
 }
 
 template <class Real>
-bool Lasvm<Real>::seed(Index row) {
-  int& count = seeded_[static_cast<std::size_t>(label(row))];
-  if (count >= options_.seeds) return false;
-  ++count;
+void Lasvm<Real>::seed(Index row) {
+  ++seeded_[static_cast<std::size_t>(label(row))];
   evaluate(row);
   const Index s = place_[row] < size_ ? place_[row] : insert(row);
   for (Index c = 0; c < machines(); ++c) {
     if (!machines_[c].member(s)) admit(c, s);
     set_bias(c);
   }
-  return true;
 }
 
 // Steps ----------------------------------------------------------------------------------------------------------------
@@ -306,7 +303,14 @@ void Lasvm<Real>::prune(Index c) {
 template <class Real>
 void Lasvm<Real>::set_bias(Index c) {
   const WitnessSearch& machine = machines_[c];
-  b_[c] = options_.bias && std::isfinite(machine.violation()) ? 0.5 * (machine.largest() + machine.least()) : 0;
+  const bool above = std::isfinite(machine.largest()), below = std::isfinite(machine.least());
+  b_[c] = 0;
+  if (!options_.bias) return;
+  if (above && below) {
+    b_[c] = 0.5 * (machine.largest() + machine.least());
+  } else if (above || below) {  // one class only so far: its own label everywhere
+    b_[c] = above ? machine.largest() : machine.least();
+  }
 }
 
 template <class Real>

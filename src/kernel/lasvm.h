@@ -66,6 +66,8 @@ class Lasvm {
   Index size() const { return size_; }
   Index support() const { return support_; }
   bool learnt() const { return support_ > 0; }
+  bool wants_seed(int label) const { return seeded_[static_cast<std::size_t>(label)] < options_.seeds; }
+  Index classes_seeded() const { return seeded_.size() - std::count(seeded_.begin(), seeded_.end(), 0); }
   bool seeded_enough() const { return *std::min_element(seeded_.begin(), seeded_.end()) >= options_.seeds; }
   double delta() const;
   double objective() const { return objective_.sum(); }
@@ -75,7 +77,7 @@ class Lasvm {
   const VectorXd& evaluate(Index row);
   MatrixXd evaluate(const std::vector<Index>& candidates);
 
-  bool seed(Index row);     // into S as it is, while its class has fewer than options.seeds
+  void seed(Index row);     // into S as it is
   bool process(Index row);  // of the row evaluated last. Whether S changed
   bool reprocess();         // once for each machine, then until delta < delta_max
   // The optimum of W over S. False if it took more than max_iter steps.

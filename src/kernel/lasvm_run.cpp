@@ -58,25 +58,30 @@ class Run {
   // these rows come next.
   void take_seeds() {
     std::vector<Index> later, asked;
+    bool enough = learner_.seeded_enough();
+    const std::size_t few = static_cast<std::size_t>(options_.seeds * data_.classes());
     for (const Index row : pool_) {
       const bool unknown = data_.label[row] < 0;
-      if (enough_ || full()) {
+      if (enough || full()) {
         later.push_back(row);
         continue;
       }
-      if (unknown) data_.label[row] = data_.ask(row);
-      VectorXd scores = learner_.evaluate(row);
-      const bool learnt = learner_.learnt();
-      if (learner_.seed(row)) {
+      if (unknown) {
+        data_.label[row] = data_.ask(row);
         use_label(row);
-        record(row, learnt ? wrong(scores, row) : -1, true);
-        enough_ = learner_.seeded_enough();
-      } else if (unknown) {
-        use_label(row);
-        asked.push_back(row);
-      } else {
-        later.push_back(row);
+        if (out_.labels_used.size() >= few && learner_.classes_seeded() >= 2) enough = true;  // a rare class is not waited for
       }
+      if (learner_.wants_seed(data_.label[row])) {
+        const VectorXd scores = learner_.evaluate(row);
+        const int mistake = learner_.learnt() ? wrong(scores, row) : -1;
+        learner_.seed(row);
+        use_label(row);
+        record(row, mistake, true);
+        enough = enough || learner_.seeded_enough();
+      } else {
+        (unknown ? asked : later).push_back(row);
+      }
+      monitor_.check();
     }
     asked.insert(asked.end(), later.begin(), later.end());
     pool_ = std::move(asked);
@@ -117,7 +122,7 @@ class Run {
 
   void take_snapshot() {
     const auto before = learner_.snapshot();
-    if (plan_.finish) learner_.finish();
+    if (plan_.finish_snapshots) learner_.finish();
     LasvmSnapshot now;
     now.visits = static_cast<double>(out_.visited.size());
     now.labels = static_cast<double>(out_.labels_used.size());
@@ -223,7 +228,6 @@ class Run {
   std::vector<Index> pool_;
   std::vector<char> used_;
   std::size_t next_snapshot_ = 0;
-  bool enough_ = false;
   LasvmResult out_;
 };
 

@@ -23,6 +23,7 @@ struct LasvmPlan {
   double max_labels = std::numeric_limits<double>::infinity();
   bool early_stop = false;  // ACTIVE: once no candidate is within 1 + delta / 2 of the boundary
   bool finish = true;
+  bool finish_snapshots = true;
   std::vector<double> snapshots;  // after these numbers of visits the machine is finished, kept, and put back
 };
 
