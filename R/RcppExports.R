@@ -533,22 +533,6 @@ core_kernel_parameters <- function(kernel, dimension) {
     .Call(`_granary_core_kernel_parameters`, kernel, dimension)
 }
 
-core_lasvm_run <- function(x, kernel, label, cost, ask, start, plan, settings, seed, progress) {
-    .Call(`_granary_core_lasvm_run`, x, kernel, label, cost, ask, start, plan, settings, seed, progress)
-}
-
-core_lasvm_scores <- function(sv, kernel, alpha, z, threads, progress) {
-    .Call(`_granary_core_lasvm_scores`, sv, kernel, alpha, z, threads, progress)
-}
-
-core_winnow_learn <- function(state, settings, x, y, order, id, progress) {
-    .Call(`_granary_core_winnow_learn`, state, settings, x, y, order, id, progress)
-}
-
-core_winnow_score <- function(state, settings, x) {
-    .Call(`_granary_core_winnow_score`, state, settings, x)
-}
-
 core_bandit_suggest <- function(kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress) {
     .Call(`_granary_core_bandit_suggest`, kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress)
 }

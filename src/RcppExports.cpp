@@ -1784,68 +1784,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_lasvm_run
-Rcpp::List core_lasvm_run(SEXP x, SEXP kernel, const Rcpp::IntegerVector& label, const Rcpp::NumericVector& cost, SEXP ask, const Rcpp::List& start, const Rcpp::List& plan, const Rcpp::List& settings, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_lasvm_run(SEXP xSEXP, SEXP kernelSEXP, SEXP labelSEXP, SEXP costSEXP, SEXP askSEXP, SEXP startSEXP, SEXP planSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type label(labelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type cost(costSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type ask(askSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type start(startSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_lasvm_run(x, kernel, label, cost, ask, start, plan, settings, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_lasvm_scores
-Eigen::MatrixXd core_lasvm_scores(SEXP sv, SEXP kernel, const Eigen::Map<Eigen::MatrixXd>& alpha, SEXP z, int threads, SEXP progress);
-RcppExport SEXP _granary_core_lasvm_scores(SEXP svSEXP, SEXP kernelSEXP, SEXP alphaSEXP, SEXP zSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type sv(svSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_lasvm_scores(sv, kernel, alpha, z, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_winnow_learn
-Rcpp::List core_winnow_learn(const Rcpp::List& state, const Rcpp::List& settings, SEXP x, const Rcpp::IntegerVector& y, const Rcpp::IntegerVector& order, const Eigen::Map<Eigen::VectorXd> id, SEXP progress);
-RcppExport SEXP _granary_core_winnow_learn(SEXP stateSEXP, SEXP settingsSEXP, SEXP xSEXP, SEXP ySEXP, SEXP orderSEXP, SEXP idSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type id(idSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_winnow_learn(state, settings, x, y, order, id, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_winnow_score
-Eigen::VectorXd core_winnow_score(const Rcpp::List& state, const Rcpp::List& settings, SEXP x);
-RcppExport SEXP _granary_core_winnow_score(SEXP stateSEXP, SEXP settingsSEXP, SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_winnow_score(state, settings, x));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_bandit_suggest
 Rcpp::List core_bandit_suggest(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, double noise, double prior_mean, bool lazy, const Rcpp::IntegerVector& choices, const Rcpp::NumericVector& y, bool single, const Rcpp::List& settings, const Rcpp::NumericVector& seed, SEXP progress);
 RcppExport SEXP _granary_core_bandit_suggest(SEXP kernelSEXP, SEXP xSEXP, SEXP noiseSEXP, SEXP prior_meanSEXP, SEXP lazySEXP, SEXP choicesSEXP, SEXP ySEXP, SEXP singleSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -3692,10 +3630,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
-    {"_granary_core_lasvm_run", (DL_FUNC) &_granary_core_lasvm_run, 10},
-    {"_granary_core_lasvm_scores", (DL_FUNC) &_granary_core_lasvm_scores, 6},
-    {"_granary_core_winnow_learn", (DL_FUNC) &_granary_core_winnow_learn, 7},
-    {"_granary_core_winnow_score", (DL_FUNC) &_granary_core_winnow_score, 3},
     {"_granary_core_bandit_suggest", (DL_FUNC) &_granary_core_bandit_suggest, 11},
     {"_granary_core_bandit_posterior", (DL_FUNC) &_granary_core_bandit_posterior, 6},
     {"_granary_core_bandit_simulate", (DL_FUNC) &_granary_core_bandit_simulate, 14},
