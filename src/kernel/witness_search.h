@@ -78,12 +78,14 @@ class WitnessSearch {
     const double bend = std::max(kii + kjj - 2 * static_cast<double>(ki[j]), smo_curvature_floor);
     const double up = upper(i) - alpha_[i], down = alpha_[j] - lower(j);
     const double lambda = std::min({slope / bend, up, down});
-    // On the box a coefficient is put there exactly: what can move is decided without tolerances.
-    alpha_[i] = lambda == up ? upper(i) : alpha_[i] + lambda;
-    alpha_[j] = lambda == down ? lower(j) : alpha_[j] - lambda;
+    alpha_[i] = snapped(i, lambda >= up ? upper(i) : alpha_[i] + lambda);
+    alpha_[j] = snapped(j, lambda >= down ? lower(j) : alpha_[j] - lambda);
     refresh(i);
     refresh(j);
+    tie_ = lambda < up && lambda < down;
+    if (tie_) settle_tie(i, j, gradient(i) - lambda * (static_cast<double>(ki[i]) - static_cast<double>(kj[i])));
     scan(lambda, ki, kj, size);
+    tie_ = false;
     ++steps_;
     return lambda * slope - 0.5 * lambda * lambda * bend;
   }
@@ -92,7 +94,7 @@ class WitnessSearch {
   template <class Real>
   double step_single(Index i, const Real* ki, double kii, Index size) {
     const double slope = gradient(i), bend = std::max(kii, smo_curvature_floor);
-    const double target = std::min(std::max(alpha_[i] + slope / bend, lower(i)), upper(i));
+    const double target = snapped(i, std::min(std::max(alpha_[i] + slope / bend, lower(i)), upper(i)));
     const double lambda = target - alpha_[i];
     alpha_[i] = target;
     refresh(i);
@@ -117,6 +119,10 @@ class WitnessSearch {
       } else if (lambda != 0) {
 #pragma omp simd
         for (Index t = from; t < to; ++t) f[t] += lambda * static_cast<double>(ki[t]);
+      }
+      if (tie_) {
+        if (tie_i_ >= from && tie_i_ < to) f[tie_i_] = tie_fi_;
+        if (tie_j_ >= from && tie_j_ < to) f[tie_j_] = tie_fj_;
       }
       const double largest = (grow_.segment(from, length) - f_.segment(from, length)).maxCoeff();
       const double least = (shrink_.segment(from, length) - f_.segment(from, length)).minCoeff();
@@ -159,19 +165,37 @@ class WitnessSearch {
     permute(member_);
   }
 
-  static constexpr double kappa = 0;  // exact, as coefficients on the box are exactly there
+  static constexpr double kappa = 1e-13;  // of the width of the box
 
  private:
   void refresh(Index s) {
     const bool in = member(s);
-    grow_[s] = in && upper(s) - alpha_[s] > kappa ? y_[s] : -infinity;
-    shrink_[s] = in && alpha_[s] - lower(s) > kappa ? y_[s] : infinity;
+    grow_[s] = in && alpha_[s] < upper(s) ? y_[s] : -infinity;
+    shrink_[s] = in && alpha_[s] > lower(s) ? y_[s] : infinity;
+  }
+  // A step that ends inside the box makes g_i and g_j equal. They are made so exactly, or rounding would decide which of them
+  // comes first next time, and a run cut in two would not be the run in one.
+  void settle_tie(Index i, Index j, double g) {
+    tie_i_ = i;
+    tie_j_ = j;
+    tie_fj_ = y_[j] - g;
+    tie_fi_ = y_[i] - (y_[j] - tie_fj_);
+  }
+  // On the box a coefficient is put there exactly, so that what can move is decided without tolerances. Where two coefficients
+  // reach their ends together, rounding leaves one of them a hair away, and a direction open that leads nowhere.
+  double snapped(Index s, double alpha) const {
+    const double hair = kappa * (std::isfinite(bound_[s]) ? bound_[s] : std::abs(alpha_[s]));
+    if (alpha - lower(s) <= hair) return lower(s);
+    return upper(s) - alpha <= hair ? upper(s) : alpha;
   }
 
   bool bias_;
   VectorXd y_, bound_, alpha_, f_;
   VectorXd grow_, shrink_;  // y where the coefficient can grow (shrink), else -inf (inf): the index sets are in the numbers
   std::vector<char> member_;
+  bool tie_ = false;
+  Index tie_i_ = -1, tie_j_ = -1;
+  double tie_fi_ = 0, tie_fj_ = 0;
   Index i_ = -1, j_ = -1;
   double largest_ = -infinity, least_ = infinity, steps_ = 0;
 };
