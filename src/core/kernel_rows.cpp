@@ -23,6 +23,7 @@ class Term {
   }
   virtual void diagonal(VectorRef out) const = 0;
   virtual void reorder(const std::vector<Index>& order) = 0;
+  virtual void swap(Index a, Index b) = 0;
   virtual void cross(ConstMatrixRef z, MatrixRef out) const = 0;
   virtual void cross(const SparseMatrix& z, MatrixRef out) const = 0;
 };
@@ -94,6 +95,10 @@ class DenseInner : public Term {
     const MatrixXd first = permuted_rows(x_, order);
     x_.topRows(first.rows()) = first;
     permute(norms_, order);
+  }
+  void swap(Index a, Index b) override {
+    x_.row(a).swap(x_.row(b));
+    std::swap(norms_[a], norms_[b]);
   }
   void cross(ConstMatrixRef z, MatrixRef out) const override {
     const MatrixXd points = prepared(z);
@@ -178,6 +183,10 @@ class SparseInner : public Term {
     permute(at_, order);
     permute(norms_, order);
   }
+  void swap(Index a, Index b) override {
+    std::swap(at_[a], at_[b]);
+    std::swap(norms_[a], norms_[b]);
+  }
   void cross(ConstMatrixRef z, MatrixRef out) const override {
     const SparseMatrix points = z.sparseView(0.0, 0.0);
     cross(points, out);
@@ -224,6 +233,7 @@ class General : public Term {
     const MatrixXd first = permuted_rows(x_, order);
     x_.topRows(first.rows()) = first;
   }
+  void swap(Index a, Index b) override { x_.row(a).swap(x_.row(b)); }
   void cross(ConstMatrixRef z, MatrixRef out) const override { part_->value(x_, z, {}, out); }
   void cross(const SparseMatrix& z, MatrixRef out) const override { cross(MatrixXd(z), out); }
 
@@ -239,6 +249,7 @@ class Flat : public Term {
   void row(Index, Index from, Index to, double* out) override { std::fill(out, out + (to - from), white_ ? 0 : value_); }
   void diagonal(VectorRef out) const override { out.setConstant(value_); }
   void reorder(const std::vector<Index>&) override {}
+  void swap(Index, Index) override {}
   void cross(ConstMatrixRef, MatrixRef out) const override { out.setConstant(white_ ? 0 : value_); }
   void cross(const SparseMatrix&, MatrixRef out) const override { out.setConstant(white_ ? 0 : value_); }
 
@@ -260,6 +271,7 @@ class Gram : public Term {
     for (Index i = 0; i < out.size(); ++i) out[i] = k_(at_[i], at_[i]);
   }
   void reorder(const std::vector<Index>& order) override { permute(at_, order); }
+  void swap(Index a, Index b) override { std::swap(at_[a], at_[b]); }
   void cross(ConstMatrixRef, MatrixRef) const override { refuse(); }
   void cross(const SparseMatrix&, MatrixRef) const override { refuse(); }
 
@@ -297,6 +309,9 @@ class Combined : public Term {
   }
   void reorder(const std::vector<Index>& order) override {
     for (const auto& term : terms_) term->reorder(order);
+  }
+  void swap(Index a, Index b) override {
+    for (const auto& term : terms_) term->swap(a, b);
   }
   void cross(ConstMatrixRef z, MatrixRef out) const override {
     each(out, [&](const Term& term, MatrixRef k) { term.cross(z, k); });
@@ -394,6 +409,12 @@ void KernelRows::block(const std::vector<Index>& which, Index from, Index to, Ma
 void KernelRows::reorder(const std::vector<Index>& order) {
   root_->reorder(order);
   rows_detail::permute(diagonal_, order);
+}
+
+void KernelRows::swap(Index a, Index b) {
+  if (a == b) return;
+  root_->swap(a, b);
+  std::swap(diagonal_[a], diagonal_[b]);
 }
 
 MatrixXd KernelRows::cross(ConstMatrixRef z) const {

@@ -41,6 +41,8 @@ class KernelRows {
   void block(const std::vector<Index>& which, Index from, Index to, MatrixXd& out);
   // What is now at order[k] goes to place k; order is a permutation of 0, ..., order.size() - 1 of the first places.
   void reorder(const std::vector<Index>& order);
+  // Two rows change places.
+  void swap(Index a, Index b);
 
   // k(row, z): one column for each row of z. White noise is zero.
   MatrixXd cross(ConstMatrixRef z) const;

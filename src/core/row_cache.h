@@ -61,6 +61,22 @@ class RowCache {
     }
   }
 
+  // Of the places known, only these stay, and close ranks; `kept` ascends.
+  void select(const std::vector<Index>& kept) {
+    for (Index id = entries_.back().after; id != ring();) {
+      Entry& entry = entries_[id];
+      const Index next = entry.after, known = static_cast<Index>(entry.values.size());
+      Index keep = 0;
+      for (; keep < static_cast<Index>(kept.size()) && kept[keep] < known; ++keep) entry.values[keep] = entry.values[kept[keep]];
+      if (keep < known) shorten(id, keep);
+      id = next;
+    }
+  }
+
+  void clear() {
+    while (oldest() != ring()) drop(oldest());
+  }
+
   std::size_t hits() const { return hits_; }
   std::size_t misses() const { return misses_; }
 

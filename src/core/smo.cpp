@@ -48,12 +48,12 @@ class Solver {
       : rows_(rows),
         options_(options),
         monitor_(monitor),
-        n_(rows.size()),
+        n_(problem.sheets[0].linear.size()),
         active_(n_),
         cache_(n_, options.cache_bytes),
         at_(static_cast<std::size_t>(n_)),
         kink_(problem.kink.size() > 0 ? problem.kink : VectorXd::Zero(n_)),
-        f_(VectorXd::Zero(n_)) {
+        f_(problem.f.size() > 0 ? problem.f : VectorXd::Zero(n_)) {
     std::iota(at_.begin(), at_.end(), Index(0));
     for (const SmoSheet& given : problem.sheets) {
       Sheet sheet{given.linear, given.lower, given.upper, given.start.size() > 0 ? given.start : VectorXd::Zero(n_),
@@ -63,7 +63,7 @@ class Solver {
     }
     start_values_ = rows_.values_computed();
     work_.resize(n_);
-    bring_up_to_date(0);
+    if (problem.f.size() == 0) bring_up_to_date(0);
   }
 
   SmoResult solve() {
@@ -422,6 +422,7 @@ void check(const SmoProblem& problem, Index n) {
   if (problem.sheets.empty() || problem.sheets.size() > 2) throw InputError("the quadratic program must have one or two sheets.");
   if (problem.kink.size() > 0 && (problem.sheets.size() > 1 || problem.kink.size() != n || !(problem.kink.minCoeff() >= 0)))
     throw InputError("kinks must be one number for each row, not negative, and need a single sheet.");
+  if (problem.f.size() > 0 && problem.f.size() != n) throw InputError("f must have one number for each row.");
   for (const SmoSheet& sheet : problem.sheets) {
     if (sheet.linear.size() != n || sheet.lower.size() != n || sheet.upper.size() != n ||
         (sheet.start.size() > 0 && sheet.start.size() != n))
@@ -438,9 +439,12 @@ void check(const SmoProblem& problem, Index n) {
 }  // namespace
 
 SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor) {
-  check(problem, rows.size());
-  if (rows.size() == 0) throw InputError("the quadratic program has no variables.");
-  if (options.working_set == WorkingSet::all_pairs && rows.size() > 5000)
+  const Index n = problem.sheets.empty() ? 0 : problem.sheets[0].linear.size();
+  check(problem, n);
+  if (n == 0) throw InputError("the quadratic program has no variables.");
+  if (n > rows.size())
+    throw InputError(message("the quadratic program has ", n, " variables, but there are ", rows.size(), " rows."));
+  if (options.working_set == WorkingSet::all_pairs && n > 5000)
     throw InputError("the search over all pairs is for at most 5000 rows.");
   return options.single_precision ? Solver<float>(problem, rows, options, monitor).solve()
                                   : Solver<double>(problem, rows, options, monitor).solve();

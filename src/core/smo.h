@@ -36,6 +36,7 @@ struct SmoSheet {
 struct SmoProblem {
   std::vector<SmoSheet> sheets;  // one or two
   VectorXd kink;                 // e >= 0; empty: none. For one sheet only
+  VectorXd f = {};               // K start, where it is known; empty: not
 };
 
 enum class WorkingSet { second_order, first_order, feasible, all_pairs };
@@ -65,7 +66,8 @@ struct SmoResult {
 
 constexpr double smo_curvature_floor = 1e-12;  // tau of the paper
 
-// `rows` is reordered while the solver works and back in its first order at the end.
+// The problem is over the first rows of `rows`, as many as it has variables. They are reordered while the solver works and
+// back in their first order at the end.
 SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor);
 
 }  // namespace granary

@@ -330,6 +330,68 @@ TEST("an indefinite kernel and rows with both labels end at a stationary point")
   CHECK(twins.convergence.converged && twins.beta[0].allFinite());
 }
 
+TEST("a programme over the first rows only, from a start whose f is known, is the programme of these rows") {
+  const Data data = noisy(60, 3, 4);
+  SmoOptions options;
+  options.tol = 1e-8;
+  options.single_precision = false;
+  Monitor monitor;
+  const Data head{data.x.topRows(40), data.y.head(40)};
+  const SmoResult alone = fit(head, rbf(0.5), 2, options);
+  KernelRows rows(rbf(0.5), data.x);
+  SmoProblem problem = classifier(data.y.head(40), 2);
+  problem.sheets[0].start = alone.beta[0];
+  problem.f = alone.f;
+  const SmoResult again = solve_smo(problem, rows, options, monitor);
+  CHECK(again.iterations <= 2 && again.kernel_values <= 4 * 40);
+  CHECK_NEAR(again.objective, alone.objective, 1e-9);
+  problem.f.resize(0);
+  problem.sheets[0].start.resize(0);
+  CHECK_NEAR(solve_smo(problem, rows, options, monitor).objective, alone.objective, 1e-7);
+}
+
+TEST("rows of a kernel that change places are still their own") {
+  const Data data = noisy(12, 3, 8);
+  const SparseMatrix sparse = data.x.sparseView();
+  const MatrixXd k = Kernel(rbf(0.5), 3).matrix(data.x);
+  KernelSpec sum;
+  sum.type = "sum";
+  sum.children = {rbf(0.25), rbf(1)};
+  const MatrixXd k2 = Kernel(sum, 3).matrix(data.x);
+  std::vector<KernelRows> all;
+  all.emplace_back(rbf(0.5), data.x);
+  all.emplace_back(rbf(0.5), sparse);
+  all.emplace_back(Eigen::Map<const MatrixXd>(k.data(), 12, 12));
+  all.emplace_back(sum, data.x);
+  for (std::size_t which = 0; which < all.size(); ++which) {
+    KernelRows& rows = all[which];
+    rows.swap(2, 9);
+    rows.swap(9, 4);
+    rows.swap(5, 5);
+    const MatrixXd& truth = which == 3 ? k2 : k;
+    std::vector<double> row(12);
+    rows.row(9, 0, 12, row.data());
+    CHECK_NEAR(row[9], truth(4, 4), 1e-12);
+    CHECK_NEAR(row[4], truth(4, 2), 1e-12);
+    CHECK_NEAR(row[2], truth(4, 9), 1e-12);
+    CHECK_NEAR(row[5], truth(4, 5), 1e-12);
+  }
+}
+
+TEST("a cache of rows that keeps some places only") {
+  RowCache<double> cache(4, 1e6);
+  const auto fill = [](Index from, Index to, double* out) {
+    for (Index t = from; t < to; ++t) out[t - from] = static_cast<double>(t);
+  };
+  cache.fetch(0, 6, fill);
+  cache.fetch(1, 3, fill);
+  cache.select({0, 2, 5});
+  CHECK(cache.peek(0, 3)[1] == 2 && cache.peek(0, 3)[2] == 5 && cache.peek(0, 4) == nullptr);
+  CHECK(cache.peek(1, 2)[1] == 2 && cache.peek(1, 3) == nullptr);
+  cache.clear();
+  CHECK(cache.peek(0, 1) == nullptr && cache.peek(1, 1) == nullptr);
+}
+
 TEST("a programme that makes no sense is refused") {
   const Data data = noisy(10, 2, 3);
   KernelRows rows(rbf(1), data.x);
@@ -337,7 +399,12 @@ TEST("a programme that makes no sense is refused") {
   SmoProblem problem = classifier(data.y, 1);
   problem.kink = VectorXd::Constant(9, 1.0);
   CHECK_THROWS(solve_smo(problem, rows, SmoOptions(), monitor), InputError);
-  problem = classifier(data.y.head(9), 1);
+  VectorXd longer(11);
+  longer << data.y, 1;
+  problem = classifier(longer, 1);
+  CHECK_THROWS(solve_smo(problem, rows, SmoOptions(), monitor), InputError);
+  problem = classifier(data.y, 1);
+  problem.f = VectorXd::Zero(9);
   CHECK_THROWS(solve_smo(problem, rows, SmoOptions(), monitor), InputError);
   problem = classifier(data.y, 1);
   problem.sheets[0].start = VectorXd::Constant(10, 2.0);

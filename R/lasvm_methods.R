@@ -1,0 +1,196 @@
+#' What an online support vector machine can do
+#'
+#' Methods of fits of [lasvm()]: go on learning, finish, certify, look at it. `predict()`, `tidy()`, `glance()` and `compare_online()` are
+#' those of every [granary_online_classifier].
+#'
+#' @details
+#' `update()` visits more rows from where the fit stands, in the order given; where the fit was made without finishing and without shuffling, the
+#' result is that of one call with all rows. `finish()` maximises the dual over the rows held. A fit is a value: what `finish()` returns can be looked
+#' at and thrown away, and the fit before it goes on learning.
+#'
+#' `lasvm_gap()` compares the primal value over all rows given, \eqn{P = \frac12 a'Ka + \sum_i C_i \max(0, 1 - y_i f(x_i))}{
+#' P = 1/2 a'Ka + sum_i C_i max(0, 1 - y_i f(x_i))}, with the dual \eqn{W}: the optimum is between them, whichever rows were visited. `violation` is the largest
+#' \eqn{g_i - g_j} of all rows that could move, zero at the optimum.
+#'
+#' @param object,fit A fit of [lasvm()].
+#' @param x For `update()` and `lasvm_gap()` a matrix, data frame or sparse matrix; for `update()` also data in pieces, see [chunks()]. For
+#'   `plot()` a fit.
+#' @param y Labels of `x`.
+#' @param shuffle Whether to visit the new rows in random order.
+#' @param finish Whether to finish afterwards.
+#' @param what `"trace"`: support vectors and \eqn{\delta}{delta} against visits; `"boundary"`: two columns of the inputs, decision values and
+#'   support vectors; `"curve"`: error on the validation rows and support vectors against labels; `"error"`: share of mistakes made before
+#'   learning.
+#' @param columns For `"boundary"`: two columns, by name or number; others are held at their mean over the support vectors.
+#' @param compare For `"curve"`: a named list of other fits, such as one that chose rows at random.
+#' @param points For `"boundary"`: a list with `x` and `y`, rows to show.
+#' @param ... For `plot()` passed on to [graphics::plot()]; otherwise not used.
+#' @return `update()` and `finish()` a fit; `lasvm_gap()` a data frame with one row per machine: `primal`, `dual`, `gap`, `violation`.
+#' @family online classifiers
+#' @name granary_lasvm
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(600), 300)
+#' y <- factor(x[, 1] * x[, 2] > 0, labels = c("no", "yes"))
+#' fit <- lasvm(x[1:150, ], y[1:150], finish = FALSE, shuffle = FALSE)
+#' now <- finish(fit)
+#' lasvm_gap(now, x, y)
+#' fit <- update(fit, x[151:300, ], y[151:300])
+#' lasvm_gap(finish(fit), x, y)
+#' plot(fit)
+#'
+#' # labels chosen by the machine against random ones
+#' test <- list(x = x, y = y)
+#' active <- lasvm(x, y, select = "active", max_labels = 100, validation = test)
+#' random <- lasvm(x, y, max_labels = 100, validation = test)
+#' plot(active, "curve", compare = list(random = random))
+NULL
+
+#' @rdname granary_lasvm
+#' @export
+update.granary_lasvm <- function(object, x, y = NULL, shuffle = FALSE, finish = FALSE, ...) {
+  refuse_dots(...)
+  finish <- check_flag(finish)
+  fit <- update.granary_online_classifier(object, x, y, shuffle)
+  if (finish) lasvm_finish(fit) else lasvm_refresh(fit)
+}
+
+#' @rdname granary_lasvm
+#' @export
+finish <- function(object, ...) {
+  UseMethod("finish")
+}
+
+#' @rdname granary_lasvm
+#' @export
+finish.granary_lasvm <- function(object, ...) {
+  refuse_dots(...)
+  lasvm_finish(object)
+}
+
+#' @export
+finish.default <- function(object, ...) {
+  fail_input("object", "a fit of lasvm()", describe(object))
+}
+
+#' @rdname granary_lasvm
+#' @importFrom stats coef
+#' @export
+coef.granary_lasvm <- function(object, ...) {
+  out <- object$coefficients
+  if (is.matrix(out)) rownames(out) <- object$sv_index else names(out) <- object$sv_index
+  out
+}
+
+#' @rdname granary_lasvm
+#' @export
+lasvm_gap <- function(fit, x, y) {
+  if (!inherits(fit, "granary_lasvm")) fail_input("fit", "a fit of lasvm()", describe(fit))
+  if (missing(x)) fail_missing("x")
+  if (missing(y)) fail_missing("y")
+  scores <- as.matrix(predict(fit, x, "decision"))
+  codes <- label_codes(y, fit$levels)
+  if (length(codes) != nrow(scores)) abort_input(sprintf("`y` must have one label per row, %d, but it has %d.", nrow(scores), length(codes)), "y")
+  if (anyNA(codes)) abort_input("`y` must have no missing labels here.", "y")
+  state <- fit$state
+  cost <- lasvm_cost(fit)[codes]
+  positive <- if (ncol(scores) == 1L) matrix(codes == 2L) else outer(codes, seq_along(fit$levels), "==")
+  sign <- ifelse(positive, 1, -1)
+  quadratic <- colSums(state$alpha * state$f)
+  primal <- 0.5 * quadratic + colSums(cost * pmax(0, 1 - sign * scores))
+  alpha <- matrix(0, nrow(scores), ncol(scores))
+  at <- match(state$id, seq_len(nrow(scores)))
+  alpha[at[!is.na(at)], ] <- state$alpha[!is.na(at), ]
+  violation <- vapply(seq_len(ncol(scores)), function(c) {
+    g <- sign[, c] - scores[, c] + fit$b[c]
+    grow <- g[alpha[, c] < pmax(0, cost * sign[, c])]
+    shrink <- g[alpha[, c] > pmin(0, cost * sign[, c])]
+    if (!fit$settings$bias) return(max(0, grow, -shrink))
+    if (length(grow) == 0L || length(shrink) == 0L) 0 else max(grow) - min(shrink)
+  }, 0)
+  data.frame(machine = if (ncol(scores) == 1L) fit$levels[2L] else fit$levels, primal = primal, dual = state$objective, gap = primal - state$objective,
+             violation = violation)
+}
+
+#' @export
+online_facts.granary_lasvm <- function(fit) {
+  settings <- fit$settings
+  number <- function(x) format(x, big.mark = ",", digits = 6L, scientific = FALSE)
+  c(kernel = if (settings$precomputed) "given as a matrix" else if (is.null(fit$state$kernel)) "" else format(fit$state$kernel),
+    cost = format(settings$cost), "support vectors" = sprintf("%s, %s of them at the bound", number(fit$n_sv), number(fit$n_bounded)),
+    selection = settings$select, "labels used" = number(length(fit$labels_used)), "objective W" = format(fit$objective, digits = 7L),
+    delta = paste0(format(fit$delta, digits = 3L), if (isTRUE(fit$finished)) " (finished)" else " (not finished: see finish())"),
+    "kernel values" = number(fit$n_kernel), "cache hits" = sprintf("%.1f%%", 100 * fit$cache_hit_rate))
+}
+
+#' @rdname granary_lasvm
+#' @export
+plot.granary_lasvm <- function(x, what = c("trace", "boundary", "curve", "error"), columns = 1:2, compare = NULL, points = NULL, ...) {
+  what <- check_choice(what, c("trace", "boundary", "curve", "error"))
+  switch(what, trace = plot_lasvm_trace(x, ...), boundary = plot_lasvm_boundary(x, columns, points, ...),
+         curve = plot_lasvm_curve(x, compare, ...), error = plot_online(list(x), "error", ...))
+  invisible(x)
+}
+
+plot_lasvm_trace <- function(fit, ...) {
+  if (is.null(fit$trace) || nrow(fit$trace) == 0L) abort_input("There is nothing to plot: no row has been visited yet.", "x")
+  old <- graphics::par(mfrow = c(2L, 1L), mar = c(4, 4, 1, 1))
+  on.exit(graphics::par(old))
+  draw(graphics::plot, fit$trace$iter, fit$trace$n_sv, type = "s", lwd = 2, xlab = "visits", ylab = "support vectors", las = 1, user = list(...))
+  positive <- fit$trace$delta > 0
+  draw(graphics::plot, fit$trace$iter[positive], fit$trace$delta[positive], type = "l", log = "y", xlab = "visits", ylab = "delta", las = 1,
+       user = list(...))
+}
+
+lasvm_two_columns <- function(fit, columns) {
+  if (fit$settings$precomputed) abort_input("The boundary cannot be drawn for a kernel matrix: there are no inputs.", "what")
+  if (ncol(fit$sv) < 2L) abort_input("The boundary needs inputs with two columns or more.", "what")
+  at <- if (is.character(columns)) match(columns, fit$columns) else if (is_plain_numeric(columns)) match(columns, seq_along(fit$columns)) else NA
+  if (length(at) != 2L || anyNA(at) || at[1L] == at[2L]) fail_input("columns", "two different columns of the fit, by name or number", describe(columns))
+  at
+}
+
+plot_lasvm_boundary <- function(fit, columns, points, ...) {
+  at <- lasvm_two_columns(fit, columns)
+  if (fit$n_sv == 0L) abort_input("There is nothing to plot: the machine has no support vectors yet.", "x")
+  sv <- as.matrix(fit$sv)
+  shown <- if (is.null(points)) sv else as.matrix(online_design(fit, points$x, "points$x"))
+  span <- function(v) range(v) + c(-0.1, 0.1) * max(diff(range(v)), 1e-8)
+  a <- seq(span(shown[, at[1L]])[1L], span(shown[, at[1L]])[2L], length.out = 80L)
+  b <- seq(span(shown[, at[2L]])[1L], span(shown[, at[2L]])[2L], length.out = 80L)
+  grid <- matrix(colMeans(sv), length(a) * length(b), ncol(sv), byrow = TRUE)
+  grid[, at] <- as.matrix(expand.grid(a, b))
+  scores <- online_scores(fit, grid)
+  colours <- grDevices::hcl.colors(length(fit$levels), "Dark 3")
+  class <- matrix(as.integer(classes_of(scores, fit$levels)), length(a))
+  draw(graphics::image, a, b, class, col = grDevices::adjustcolor(colours, 0.25), zlim = c(0.5, length(fit$levels) + 0.5),
+       xlab = fit$columns[at[1L]], ylab = fit$columns[at[2L]], las = 1, user = list(...))
+  if (!is.matrix(scores)) {
+    graphics::contour(a, b, matrix(scores, length(a)), levels = c(-1, 0, 1), lty = c(2, 1, 2), lwd = c(1, 2, 1), drawlabels = FALSE, add = TRUE)
+  }
+  if (!is.null(points)) {
+    graphics::points(shown[, at[1L]], shown[, at[2L]], col = colours[label_codes(points$y, fit$levels, "points$y")], pch = 16, cex = 0.5)
+  }
+  own <- fit$state$label[match(fit$sv_index, fit$state$id)]
+  graphics::points(sv[, at[1L]], sv[, at[2L]], col = colours[own], pch = 1)
+  graphics::legend("topright", fit$levels, col = colours, pch = 1, bty = "n")
+}
+
+plot_lasvm_curve <- function(fit, compare, ...) {
+  fits <- c(list(fit), compare)
+  for (other in fits) {
+    if (!inherits(other, "granary_lasvm")) fail_input("compare", "a list of fits of lasvm()", describe(compare))
+    if (is.null(other$curve)) abort_input("A fit has no learning curve: give `validation` to lasvm().", "x")
+  }
+  labels <- c(fit$settings$select, if (length(compare) > 0L) if (is.null(names(compare))) paste("fit", 1L + seq_along(compare)) else names(compare))
+  colours <- grDevices::hcl.colors(max(2L, length(fits)), "Dark 3")
+  old <- graphics::par(mfrow = c(2L, 1L), mar = c(4, 4, 1, 1))
+  on.exit(graphics::par(old))
+  for (what in c("error", "n_sv")) {
+    most <- max(vapply(fits, function(f) max(f$curve[[what]]), 0))
+    draw(graphics::plot, NA, xlim = c(0, max(vapply(fits, function(f) max(f$curve$labels), 0))), ylim = c(0, max(most, 1e-3)), xlab = "labels used",
+         ylab = if (what == "error") "error on validation rows" else "support vectors", las = 1, user = list(...))
+    for (k in seq_along(fits)) graphics::lines(fits[[k]]$curve$labels, fits[[k]]$curve[[what]], col = colours[k], lwd = 2)
+    if (what == "error" && length(fits) > 1L) graphics::legend("topright", labels, col = colours, lwd = 2, bty = "n")
+  }
+}

@@ -1,0 +1,266 @@
+#include "lasvm_run.h"
+
+#include <algorithm>
+
+#include "../core/errors.h"
+
+namespace granary::kernels {
+
+namespace {
+
+constexpr Index autoactive_most = 100, autoactive_near = 5;
+
+template <class Real>
+class Run {
+ public:
+  Run(KernelRows& rows, LasvmData& data, const LasvmState& start, const LasvmPlan& plan, const LasvmOptions& options, Rng& rng,
+      Monitor& monitor)
+      : data_(data),
+        plan_(plan),
+        options_(options),
+        rng_(rng),
+        monitor_(monitor),
+        learner_(rows, data, start, options, monitor),
+        used_(data.label.size(), 0) {}
+
+  LasvmResult run() {
+    const Stopwatch watch;
+    const double total = static_cast<double>(plan_.order.size()) * plan_.epochs;
+    for (int epoch = 0; epoch < plan_.epochs && !full(); ++epoch) {
+      pool_ = plan_.order;
+      if (epoch > 0 && plan_.shuffle) rng_.shuffle(pool_);
+      if (epoch == 0) take_seeds();
+      std::reverse(pool_.begin(), pool_.end());  // the next one is the last
+      while (!pool_.empty() && !full()) {
+        const Index row = next();
+        if (row < 0) break;
+        visit(row);
+        monitor_.progress(std::min(0.99, static_cast<double>(out_.visited.size()) / total));
+      }
+    }
+    out_.convergence.converged = true;
+    if (plan_.finish) {
+      out_.convergence.converged = learner_.finish();
+      if (!out_.convergence.converged)
+        out_.convergence.message = message("finishing took more than ", options_.max_iter, " steps, delta is ", learner_.delta());
+    }
+    out_.state = learner_.state();
+    out_.convergence.iterations = static_cast<int>(std::min<double>(out_.state.steps, std::numeric_limits<int>::max()));
+    out_.convergence.residual = learner_.delta();
+    out_.convergence.seconds = watch.seconds();
+    return std::move(out_);
+  }
+
+ private:
+  bool full() const { return static_cast<double>(out_.labels_used.size()) >= plan_.max_labels; }
+
+  // The first rows of each class, as many as are wanted. Where labels have to be asked for, those of other rows are not lost:
+  // these rows come next.
+  void take_seeds() {
+    std::vector<Index> later, asked;
+    bool enough = learner_.seeded_enough();
+    const std::size_t few = static_cast<std::size_t>(options_.seeds * data_.classes());
+    for (const Index row : pool_) {
+      const bool unknown = data_.label[row] < 0;
+      if (enough || full()) {
+        later.push_back(row);
+        continue;
+      }
+      if (unknown) {
+        data_.label[row] = data_.ask(row);
+        use_label(row);
+        if (out_.labels_used.size() >= few && learner_.classes_seeded() >= 2) enough = true;  // a rare class is not waited for
+      }
+      if (learner_.wants_seed(data_.label[row])) {
+        const VectorXd scores = learner_.evaluate(row);
+        const int mistake = learner_.learnt() ? wrong(scores, row) : -1;
+        learner_.seed(row);
+        use_label(row);
+        record(row, mistake, true);
+        enough = enough || learner_.seeded_enough();
+      } else {
+        (unknown ? asked : later).push_back(row);
+      }
+      monitor_.check();
+    }
+    asked.insert(asked.end(), later.begin(), later.end());
+    pool_ = std::move(asked);
+  }
+
+  int wrong(const VectorXd& scores, Index row) const { return lasvm_class(scores + learner_.bias()) != data_.label[row]; }
+
+  void use_label(Index row) {
+    if (used_[static_cast<std::size_t>(row)]) return;
+    used_[static_cast<std::size_t>(row)] = 1;
+    out_.labels_used.push_back(row);
+  }
+
+  void record(Index row, int wrong, bool changed) {
+    out_.visited.push_back(row);
+    out_.wrong.push_back(wrong);
+    out_.changed.push_back(changed);
+    out_.support.push_back(static_cast<int>(learner_.support()));
+    out_.delta.push_back(learner_.delta());
+    out_.objective.push_back(learner_.objective());
+    out_.labels.push_back(static_cast<double>(out_.labels_used.size()));
+    if (next_snapshot_ < plan_.snapshots.size() && static_cast<double>(out_.visited.size()) >= plan_.snapshots[next_snapshot_]) {
+      take_snapshot();
+      ++next_snapshot_;
+    }
+  }
+
+  void visit(Index row) {
+    const bool learnt = learner_.learnt();
+    const VectorXd scores = learner_.evaluate(row);
+    if (data_.label[row] < 0) data_.label[row] = data_.ask(row);
+    use_label(row);
+    const int mistake = learnt ? wrong(scores, row) : -1;
+    const bool changed = learner_.process(row);
+    learner_.reprocess();
+    record(row, mistake, changed);
+  }
+
+  void take_snapshot() {
+    const auto before = learner_.snapshot();
+    if (plan_.finish_snapshots) learner_.finish();
+    LasvmSnapshot now;
+    now.visits = static_cast<double>(out_.visited.size());
+    now.labels = static_cast<double>(out_.labels_used.size());
+    now.rows = learner_.support_rows();
+    now.alpha = learner_.support_alpha();
+    now.b = learner_.bias();
+    out_.snapshots.push_back(std::move(now));
+    learner_.restore(before);
+  }
+
+  Index take(std::size_t at) {
+    const Index row = pool_[at];
+    pool_[at] = pool_.back();
+    pool_.pop_back();
+    return row;
+  }
+
+  // The row to visit next, out of the pool; -1 to stop.
+  Index next() {
+    switch (plan_.select) {
+      case LasvmSelection::random:
+        return take(pool_.size() - 1);
+      case LasvmSelection::autoactive:
+        return next_autoactive();
+      default:
+        return next_of_candidates();
+    }
+  }
+
+  // Random rows of the pool are brought to its end, `count` of them behind the `done` ones that are there.
+  std::vector<Index> draw(std::size_t done, std::size_t count) {
+    std::vector<Index> out;
+    for (std::size_t k = done; k < done + count; ++k) {
+      const std::size_t last = pool_.size() - 1 - k;
+      std::swap(pool_[rng_.below(last + 1)], pool_[last]);
+      out.push_back(pool_[last]);
+    }
+    return out;
+  }
+
+  Index next_of_candidates() {
+    const bool all = plan_.candidates >= static_cast<double>(pool_.size());
+    const std::vector<Index> drawn = draw(0, all ? pool_.size() : static_cast<std::size_t>(plan_.candidates));
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    constexpr std::size_t width = 64;
+    for (std::size_t from = 0; from < drawn.size(); from += width) {
+      const std::size_t to = std::min(drawn.size(), from + width);
+      const MatrixXd scores =
+          learner_.evaluate(std::vector<Index>(drawn.begin() + static_cast<Index>(from), drawn.begin() + static_cast<Index>(to)));
+      for (std::size_t k = from; k < to; ++k) {
+        const double value = criterion(scores.col(static_cast<Index>(k - from)) + learner_.bias(), drawn[k]);
+        if (value < least) {
+          least = value;
+          best = k;
+        }
+      }
+      monitor_.check();
+    }
+    if (stops(least)) return -1;
+    return take(pool_.size() - 1 - best);
+  }
+
+  double criterion(const VectorXd& scores, Index row) const {
+    return plan_.select == LasvmSelection::gradient ? lasvm_margin(scores, data_.label[row]) : lasvm_lead(scores);
+  }
+
+  bool stops(double least) {
+    if (plan_.early_stop && plan_.select != LasvmSelection::gradient && learner_.learnt() && least >= 1 + learner_.delta() / 2)
+      out_.stopped_early = true;
+    return out_.stopped_early;
+  }
+
+  Index next_autoactive() {
+    constexpr std::size_t width = 10;
+    const std::size_t most = std::min<std::size_t>(pool_.size(), autoactive_most);
+    const double near = 1 + learner_.delta() / 2;
+    Index close = 0;
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t done = 0; done < most && close < autoactive_near; done += width) {
+      const std::vector<Index> drawn = draw(done, std::min(width, most - done));
+      const MatrixXd scores = learner_.evaluate(drawn);
+      for (std::size_t k = 0; k < drawn.size() && close < autoactive_near; ++k) {
+        const double lead = lasvm_lead(scores.col(static_cast<Index>(k)) + learner_.bias());
+        close += lead < near;
+        if (lead < least) {
+          least = lead;
+          best = done + k;
+        }
+      }
+    }
+    if (stops(least)) return -1;
+    return take(pool_.size() - 1 - best);
+  }
+
+  LasvmData& data_;
+  const LasvmPlan& plan_;
+  const LasvmOptions& options_;
+  Rng& rng_;
+  Monitor& monitor_;
+  Lasvm<Real> learner_;
+  std::vector<Index> pool_;
+  std::vector<char> used_;
+  std::size_t next_snapshot_ = 0;
+  LasvmResult out_;
+};
+
+}  // namespace
+
+LasvmResult run_lasvm(KernelRows& rows, LasvmData& data, const LasvmState& start, const LasvmPlan& plan,
+                      const LasvmOptions& options, Rng& rng, Monitor& monitor) {
+  if (data.classes() < 2) throw InputError("there must be two classes or more.");
+  // Rows are kept in single precision where the whole matrix in double precision would not fit.
+  const double n = static_cast<double>(rows.size());
+  if (8 * n * n <= options.cache_bytes) return Run<double>(rows, data, start, plan, options, rng, monitor).run();
+  return Run<float>(rows, data, start, plan, options, rng, monitor).run();
+}
+
+int lasvm_class(const VectorXd& scores) {
+  if (scores.size() == 1) return scores[0] > 0;
+  Index best = 0;
+  scores.maxCoeff(&best);
+  return static_cast<int>(best);
+}
+
+double lasvm_lead(const VectorXd& scores) {
+  if (scores.size() == 1) return std::abs(scores[0]);
+  const int best = lasvm_class(scores);
+  return lasvm_margin(scores, best);
+}
+
+double lasvm_margin(const VectorXd& scores, int label) {
+  if (scores.size() == 1) return label == 1 ? scores[0] : -scores[0];
+  double other = -std::numeric_limits<double>::infinity();
+  for (Index c = 0; c < scores.size(); ++c)
+    if (c != label) other = std::max(other, scores[c]);
+  return 0.5 * (scores[label] - other);
+}
+
+}  // namespace granary::kernels
