@@ -10,7 +10,8 @@
 #' * `"classification"`, with \eqn{y_t = \pm 1}{y_t = +-1}:
 #'   \deqn{\min \tfrac12 b'Kb - y'b, \quad 0 \le y_t b_t \le C w_t, \quad 1'b = 0.}{min 1/2 b'Kb - y'b, 0 <= y_t b_t <= C w_t, 1'b = 0.}
 #' * `"regression"` of targets \eqn{z} with a tube of half-width \eqn{\epsilon}{epsilon}:
-#'   \deqn{\min \tfrac12 b'Kb - z'b + \epsilon |b|_1, \quad |b_t| \le C w_t, \quad 1'b = 0.}{min 1/2 b'Kb - z'b + epsilon |b|_1, |b_t| <= C w_t, 1'b = 0.}
+#'   \deqn{\min \tfrac12 b'Kb - z'b + \epsilon |b|_1, \quad |b_t| \le C w_t, \quad 1'b = 0.}{
+#'   min 1/2 b'Kb - z'b + epsilon |b|_1, |b_t| <= C w_t, 1'b = 0.}
 #' * `"one_class"`: \deqn{\min \tfrac12 b'Kb, \quad 0 \le b_t \le w_t, \quad 1'b = \nu 1'w.}{min 1/2 b'Kb, 0 <= b_t <= w_t, 1'b = nu 1'w.}
 #'   At most a share \eqn{\nu}{nu} of the rows has a negative decision value, and at least that share are support vectors.
 #' * `"nu_classification"`: \eqn{0 \le y_t b_t \le w_t}{0 <= y_t b_t <= w_t}, and the coefficients of each class sum to
@@ -28,11 +29,14 @@
 #' Which coefficients the data determine is in `identified`: those at a bound (or at zero) beyond every violating pair are the same in every optimum,
 #' even where the kernel matrix is singular.
 #'
-#' **More than two classes** are fitted as one machine for each pair, and predicted by votes, or one for each class against the rest, and predicted by the
+#' **More than two classes** are fitted as one machine for each pair, and predicted by votes, or one for each class against the rest, and predicted
+#' by the
 #' largest decision value. Machines run in parallel, with the same result on any number of threads.
 #'
-#' **Probabilities** come from decision values on `probability_folds` left-out folds: by Platt's sigmoid, with the regularised targets and the Newton method of Lin, Lin
-#' and Weng, or by isotonic regression (interpolated between its steps). For pairs of classes they are combined by the pairwise coupling of Wu, Lin and Weng; for
+#' **Probabilities** come from decision values on `probability_folds` left-out folds: by Platt's sigmoid, with the regularised targets and the
+#' Newton method of Lin, Lin
+#' and Weng, or by isotonic regression (interpolated between its steps). For pairs of classes they are combined by the pairwise coupling of Wu, Lin
+#' and Weng; for
 #' classes against the rest they are divided by their sum.
 #'
 #' **Scaling.** With `scale = TRUE` columns of a dense `x` are centred and divided by their standard deviation, and so is the response of a regression
@@ -75,7 +79,8 @@
 #' @param ... Passed from the formula method to the default method.
 #' @return An object of class `granary_svm`: `index` (rows that are support vectors), `sv` (these rows, scaled), `coefficients` (signed, a column
 #'   per machine), `offset`, `objective`, `gap`, `violation`, `n_iter`, `n_kernel` (kernel values computed), `ratio` (the least violation of a pair
-#'   taken over the largest there was, which WSS 4 bounds away from zero), `bounded` and `identified` (a list with a vector per machine: rows at their upper
+#'   taken over the largest there was, which WSS 4 bounds away from zero), `bounded` and `identified` (a list with a vector per machine: rows at
+#'   their upper
 #'   bound, rows whose coefficient is unique), `epsilon`, `margin`, `levels`, `kernel`, `decision` (of the rows of the fit, where there is one
 #'   machine), `trace`,
 #'   `scaling`, `convergence` (one record per machine). See [granary_svm] for what can be done with it.
@@ -143,7 +148,9 @@ svm.default <- function(x, y = NULL, type = c("classification", "regression", "o
 
 svm_type_of <- function(y) {
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
-  if (is.null(y)) "one_class" else if (is.numeric(y) && !is.object(y) && !(all(y %in% c(0, 1)) || all(y %in% c(-1, 1)))) "regression" else "classification"
+  if (is.null(y)) return("one_class")
+  signs <- all(y %in% c(0, 1)) || all(y %in% c(-1, 1))
+  if (is.numeric(y) && !is.object(y) && !signs) "regression" else "classification"
 }
 
 svm_point <- function(type, cost, nu, epsilon) {
@@ -189,8 +196,9 @@ svm_problem <- function(x, y, type, kernel, gamma, degree, coef0, class_weights,
     if (is.finite(spread) && spread > 1e-12 * max(abs(target[rows]))) response$scale <- spread
   }
   if (!is.null(target)) target <- (target - response$centre) / response$scale
-  d <- if (is.null(scaling)) ncol(x) else sum(scaling$factor != 0)
-  kernel <- if (precomputed) NULL else machine_kernel(kernel, ncol(x), if (is.null(gamma) && svm_named_kernel(kernel)) 1 / d else gamma, degree, coef0)
+  d <- if (is.null(scaling)) ncol(x) else max(1, sum(scaling$factor != 0))
+  if (is.null(gamma) && svm_named_kernel(kernel)) gamma <- 1 / d
+  kernel <- if (precomputed) NULL else machine_kernel(kernel, ncol(x), gamma, degree, coef0)
   if (isS4(x) && kernel_needs_points(kernel)) {
     abort_input("`x` is sparse, but this kernel needs whole points: make `x` a dense matrix with as.matrix().", "x")
   }
@@ -322,7 +330,8 @@ svm_starts <- function(tasks, problem, start, type) {
 }
 
 svm_solve <- function(problem, tasks, points, settings, threads, label = "support vectors") {
-  core_call(core_svm_fit(problem$x, problem$kernel, problem$type, tasks, points$cost, points$nu, points$epsilon, settings, threads, progress_bar(label)))
+  core_call(core_svm_fit(problem$x, problem$kernel, problem$type, tasks, points$cost, points$nu, points$epsilon, settings, threads,
+                         progress_bar(label)))
 }
 
 svm_fit <- function(problem, tasks, found, point, settings, calibration, call) {
@@ -355,7 +364,8 @@ svm_fit <- function(problem, tasks, found, point, settings, calibration, call) {
 # What the user should know, once each.
 svm_notes <- function(problem, fit) {
   if (fit$cache_small) {
-    message("The cache of ", format(fit$settings$cache_mb), " MB holds less than a tenth of the support vectors' kernel rows: slow, but no less exact. Raise `cache_mb`.")
+    message("The cache of ", format(fit$settings$cache_mb),
+            " MB holds less than a tenth of the support vectors' kernel rows: slow, but no less exact. Raise `cache_mb`.")
   }
   if (svm_indefinite(problem)) {
     message("The kernel is not positive semidefinite on these rows: the answer is a stationary point, which need not be the best one.")

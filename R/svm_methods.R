@@ -3,17 +3,21 @@
 #' Methods for the fits of [svm()].
 #'
 #' @details
-#' `predict()` gives the class (for `"one_class"` whether a row is like the others), the response of a regression, the decision values, or with a fit made
+#' `predict()` gives the class (for `"one_class"` whether a row is like the others), the response of a regression, the decision values, or with a
+#' fit made
 #' with `probability` the probabilities of the classes. Decision values have one column per machine: the column `"b/a"` is positive for class b,
 #' negative for class a; against the rest it is positive for the class it is named after. Pairs of classes vote, and the earlier class wins a tie. For
 #' `kernel = "precomputed"` give the kernel between the new rows and all rows of the fit, one column for each of those.
 #'
-#' `coef()` of a linear kernel gives weights of the columns in their original units, with the intercept first and a column per machine; for other kernels
+#' `coef()` of a linear kernel gives weights of the columns in their original units, with the intercept first and a column per machine; for other
+#' kernels
 #' the signed coefficients of the support vectors.
 #'
 #' `plot()` with `which = "boundary"` shows the decision value over two columns, others at their mean (with margins where there are two classes, the
-#' tube's fit for a regression); support vectors are circled, filled where their coefficient is at its bound. `which = "violation"` shows the violation of
-#' the optimality conditions at every step, as Figure 10 of the paper, for fits made with `trace = TRUE`; `"calibration"` the observed share of a class
+#' tube's fit for a regression); support vectors are circled, filled where their coefficient is at its bound. `which = "violation"` shows the
+#' violation of
+#' the optimality conditions at every step, as Figure 10 of the paper, for fits made with `trace = TRUE`; `"calibration"` the observed share of a
+#' class
 #' against its probability on left-out folds, for two classes.
 #'
 #' @param x,object A fit.
@@ -80,7 +84,8 @@ svm_new_rows <- function(object, newdata, arg = "newdata") {
     if (is.null(newdata)) abort_input("A fit to a kernel matrix has no rows of its own to predict: give their kernel values.", arg)
     at <- check_matrix(newdata, arg)
     if (ncol(at) != object$n) {
-      abort_input(sprintf("`%s` must have the kernel of each new row with all %d rows of the fit, but it has %d columns.", arg, object$n, ncol(at)), arg)
+      abort_input(sprintf("`%s` must have the kernel of each new row with all %d rows of the fit, but it has %d columns.", arg, object$n,
+                          ncol(at)), arg)
     }
     return(at)
   }
@@ -133,8 +138,9 @@ predict.granary_svm <- function(object, newdata = NULL, type = c("class", "respo
   decision <- if (own) matrix(object$decision, dimnames = list(names(object$decision), names(object$offset))) else {
     svm_decision(object, newdata, threads)
   }
-  if (type == "decision") return(if (grepl("regression", object$type)) svm_answer(object, decision) else if (ncol(decision) == 1L) decision[, 1L] else decision)
-  if (type == "prob") svm_probabilities(object, decision) else svm_answer(object, decision)
+  if (type == "prob") return(svm_probabilities(object, decision))
+  if (type != "decision" || grepl("regression", object$type)) return(svm_answer(object, decision))
+  if (ncol(decision) == 1L) decision[, 1L] else decision
 }
 
 #' @rdname granary_svm
@@ -199,7 +205,7 @@ print.granary_svm <- function(x, ...) {
   }
   if (!is.null(x$levels)) {
     cli::cat_line(length(x$levels), " classes: ", paste(utils::head(x$levels, 6L), collapse = ", "), if (length(x$levels) > 6L) ", ...",
-                  if (length(x$levels) > 2L) paste0(" (", counted(ncol(x$coefficients), "machine", "machines"), ", ", gsub("_", " ", x$multiclass), ")"))
+                  if (length(x$levels) > 2L) paste0(" (", ncol(x$coefficients), " machines, ", gsub("_", " ", x$multiclass), ")"))
   }
   bounded <- length(unique(unlist(x$bounded)))
   cli::cat_line(counted(length(x$index), "support vector", "support vectors"), ", ", bounded, " at the bound")
@@ -263,7 +269,8 @@ plot.granary_svm <- function(x, which = c("boundary", "violation", "calibration"
   which <- check_choice(which, c("boundary", "violation", "calibration"))
   size <- check_count(size, lower = 2, upper = 2000)
   bins <- check_count(bins)
-  switch(which, violation = plot_violation(x, list(...)), calibration = plot_svm_calibration(x, bins, ...), plot_boundary(x, columns, size, list(...)))
+  switch(which, violation = plot_violation(x, list(...)), calibration = plot_svm_calibration(x, bins, ...),
+         plot_boundary(x, columns, size, list(...)))
   invisible()
 }
 
@@ -327,8 +334,8 @@ draw_boundary <- function(x, at1, at2, decision, columns, user) {
   size <- length(at1)
   if (length(x$levels) > 2L) {
     z <- matrix(as.integer(svm_answer(x, decision)), size)
-    draw(graphics::image, at1, at2, z, col = grDevices::adjustcolor(class_shades(length(x$levels)), 0.25), zlim = c(1, length(x$levels)), xlab = name[1L],
-         ylab = name[2L], user = user)
+    draw(graphics::image, at1, at2, z, col = grDevices::adjustcolor(class_shades(length(x$levels)), 0.25), zlim = c(1, length(x$levels)),
+         xlab = name[1L], ylab = name[2L], user = user)
     return(invisible())
   }
   if (grepl("regression", x$type)) {
@@ -337,8 +344,8 @@ draw_boundary <- function(x, at1, at2, decision, columns, user) {
   }
   z <- matrix(decision[, 1L], size)
   reach <- max(abs(z), 1e-300)
-  draw(graphics::image, at1, at2, z, col = grDevices::hcl.colors(65L, "Blue-Red 3", rev = TRUE, alpha = 0.5), zlim = c(-reach, reach), xlab = name[1L],
-       ylab = name[2L], user = user)
+  draw(graphics::image, at1, at2, z, col = grDevices::hcl.colors(65L, "Blue-Red 3", rev = TRUE, alpha = 0.5), zlim = c(-reach, reach),
+       xlab = name[1L], ylab = name[2L], user = user)
   levels <- if (x$type == "one_class") 0 else c(-1, 0, 1)
   seen <- levels[levels > min(z) & levels < max(z)]
   if (length(seen) > 0L) {

@@ -5,7 +5,7 @@ svm_calibrate <- function(problem, point, settings, threads, method, folds) {
   machines <- svm_tasks(problem)
   size <- table(factor(problem$class[problem$rows], seq_along(problem$levels)))
   if (any(size < 2L)) {
-    abort_input(sprintf("Probabilities need at least two rows of each class, but \"%s\" has one.\nUse probability = \"none\", or leave the class out.",
+    abort_input(sprintf("Probabilities need at least two rows of each class, but \"%s\" has one.\nLeave the class out, or the probabilities.",
                         problem$levels[which(size < 2L)[1L]]), "y")
   }
   parts <- lapply(machines, function(machine) {

@@ -3,7 +3,8 @@
 #' Solves the program behind [svm()] for any symmetric matrix, linear term, box and sum, for machines of one's own.
 #'
 #' @details
-#' \deqn{\min_a \tfrac12 a'Qa + p'a, \quad y'a = d, \quad 0 \le a_t \le C_t, \quad Q_{ts} = y_t y_s K_{ts}}{min 1/2 a'Qa + p'a, y'a = d, 0 <= a_t <= C_t, Q_ts = y_t y_s K_ts}
+#' \deqn{\min_a \tfrac12 a'Qa + p'a, \quad y'a = d, \quad 0 \le a_t \le C_t, \quad Q_{ts} = y_t y_s K_{ts}}{
+#' min 1/2 a'Qa + p'a, y'a = d, 0 <= a_t <= C_t, Q_ts = y_t y_s K_ts}
 #' by steps in two variables, see [svm()]. `gap` bounds what is missing to the optimum where `K` is positive semidefinite; `violation` is
 #' \eqn{m(a) - M(a)} of the paper.
 #'
@@ -16,7 +17,8 @@
 #' @param d The value of \eqn{y'a}.
 #' @param start Coefficients to start from; those outside their box are moved in, and the sum is put right.
 #' @inheritParams svm
-#' @return A list of class `granary_svm_qp`: `alpha`, `gradient`, `b` (the multiplier, so that the decision is \eqn{\sum_t y_t a_t K_t + b}{sum y_t a_t K_t + b}
+#' @return A list of class `granary_svm_qp`: `alpha`, `gradient`, `b` (the multiplier, so that the decision is
+#'   \eqn{\sum_t y_t a_t K_t + b}{sum y_t a_t K_t + b}
 #'   for `p = -1`), `objective`, `violation`, `n_iter`, `n_kernel`, `ratio`, `identified`, `trace`, `convergence`.
 #' @references
 #' Fan, Chen and Lin (2005). Working set selection using second order information for training support vector machines. *Journal of Machine
@@ -43,7 +45,8 @@ svm_qp <- function(K, y, p = -1, C = 1, d = 0, tol = 1e-3, wss = c("wss3", "wss1
   d <- check_number(d)
   start <- if (is.null(start)) numeric(n) else unname(check_vector(start, length = n))
   settings <- svm_settings(tol, wss, shrink, cache_mb, max_iter, trace, n)
-  found <- core_call(core_svm_qp(K, -y * p, ifelse(y > 0, 0, -upper), ifelse(y > 0, upper, 0), y * start, d, settings, progress_bar("quadratic program")))
+  found <- core_call(core_svm_qp(K, -y * p, ifelse(y > 0, 0, -upper), ifelse(y > 0, upper, 0), y * start, d, settings,
+                                 progress_bar("quadratic program")))
   fit <- new_fit(
     "svm_qp", alpha = stats::setNames(y * found$beta, rownames(K)), gradient = y * found$f + p, b = found$multiplier,
     objective = found$solver$objective, violation = found$solver$violation, n_iter = found$solver$iterations, n_kernel = found$solver$kernel_values,
