@@ -59,8 +59,8 @@ check_response <- function(y, n, family = "gaussian", arg = deparse1(substitute(
 }
 
 # A formula and its data as list(x, y, terms, xlevels, contrasts). The intercept is the method's own business, so its column is taken out.
-design_from_formula <- function(formula, data) {
-  if (!inherits(formula, "formula") || length(formula) != 3L) {
+design_from_formula <- function(formula, data, response = TRUE) {
+  if (!inherits(formula, "formula") || (response && length(formula) != 3L)) {
     fail_input("formula", "a formula with a left-hand side, such as y ~ .", describe(formula))
   }
   if (missing(data) || is.null(data)) {

@@ -367,6 +367,11 @@ class Solver {
       const double m = multiplier(s);
       out.multiplier.push_back(m);
       out.beta.push_back(sheet.beta);
+      const double low = std::min(extremes_[s].largest, extremes_[s].least);
+      const double high = std::max(extremes_[s].largest, extremes_[s].least);
+      out.pinned.emplace_back(static_cast<std::size_t>(n_));
+      for (Index t = 0; t < n_; ++t)
+        out.pinned[s][static_cast<std::size_t>(t)] = sheet.can_grow[t] - f_[t] < low && sheet.can_shrink[t] - f_[t] > high;
       for (Index t = 0; t < n_; ++t) {
         const double slope = sheet.linear[t] - f_[t] - m;
         const auto value = [&](double x) { return x * slope - kink_[t] * std::abs(x); };

@@ -58,10 +58,11 @@ struct SmoResult {
   double objective = 0;
   double violation = 0;  // of all rows
   double iterations = 0, kernel_values = 0, cache_hits = 0, cache_misses = 0;
-  bool cache_small = false;   // the cache holds less than a tenth of the rows with nonzero coefficients
-  double ratio = 1;           // least (v_i - v_j) / violation of a pair taken: WSS 4 says it is bounded away from zero
-  std::vector<double> trace;  // violation before each iteration, where asked for
-  Convergence convergence;    // gap as above, residual = violation
+  bool cache_small = false;  // the cache holds less than a tenth of the rows with nonzero coefficients
+  double ratio = 1;          // least (v_i - v_j) / violation of a pair taken: WSS 4 says it is bounded away from zero
+  std::vector<std::vector<char>> pinned;  // per sheet: no pair near a violation could move it (Theorem 5: its value is unique)
+  std::vector<double> trace;              // violation before each iteration, where asked for
+  Convergence convergence;                // gap as above, residual = violation
 };
 
 constexpr double smo_curvature_floor = 1e-12;  // tau of the paper
