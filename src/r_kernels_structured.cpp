@@ -1,6 +1,8 @@
-// Exports of learning with structured outputs. Conversion only: the methods are in kernel/structured_*.h and core/chain.h.
+// Exports of learning with structured outputs. Conversion only: the methods are in kernel/structured_*.h, core/chain.h,
+// core/alignment.h and core/cky.h.
 #include "r_kernels_structured.h"
 
+#include "core/alignment.h"
 #include "core/chain.h"
 #include "kernel/structured_crf.h"
 #include "kernel/structured_multiclass.h"
@@ -195,4 +197,24 @@ Rcpp::List core_viterbi(const Eigen::Map<Eigen::MatrixXd> unary, std::vector<dou
     values[static_cast<Index>(r)] = paths[r].score;
   }
   return Rcpp::List::create(Rcpp::Named("labels") = labels, Rcpp::Named("score") = values);
+}
+
+// Symbols from 0 on.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_smith_waterman(std::vector<int> x, std::vector<int> y, const Eigen::Map<Eigen::MatrixXd> pairs, double gap_open,
+                               double gap_extend) {
+  const Alignment a = smith_waterman(x, y, {pairs, gap_open, gap_extend});
+  return Rcpp::List::create(Rcpp::Named("score") = a.score, Rcpp::Named("start") = std::vector<int>{a.start_x, a.start_y},
+                            Rcpp::Named("steps") = a.steps);
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_cky(Rcpp::List grammar, std::vector<int> words, const Eigen::Map<Eigen::VectorXd> weights, int k) {
+  Rcpp::List trees;
+  std::vector<double> scores;
+  for (const ParseTree& tree : cky(as_grammar(grammar), words, weights, k)) {
+    trees.push_back(Rcpp::wrap(tree.rules));
+    scores.push_back(tree.score);
+  }
+  return Rcpp::List::create(Rcpp::Named("trees") = trees, Rcpp::Named("score") = scores);
 }

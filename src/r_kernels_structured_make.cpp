@@ -1,4 +1,6 @@
 // From R's description of a structured problem to the C++ objects, with the output that calls back into R.
+#include "kernel/structured_align.h"
+#include "kernel/structured_cfg.h"
 #include "kernel/structured_chain.h"
 #include "kernel/structured_multiclass.h"
 #include "r_kernels_structured.h"
@@ -121,10 +123,47 @@ std::unique_ptr<Output> chain(const Rcpp::List& problem) {
   return std::make_unique<ChainOutput>(input_features(problem), start, codes(problem, "codes"), model, kernel_norms(problem));
 }
 
+std::unique_ptr<Output> align(const Rcpp::List& problem) {
+  const Rcpp::List native = problem["native"], candidates = problem["candidates"];
+  std::vector<AlignExample> examples(static_cast<std::size_t>(native.size()));
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const R_xlen_t at = static_cast<R_xlen_t>(i);
+    examples[i].native = Rcpp::as<std::vector<int>>(native[at]);
+    const Rcpp::List others = candidates[at];
+    for (R_xlen_t c = 0; c < others.size(); ++c) examples[i].candidates.push_back(Rcpp::as<std::vector<int>>(others[c]));
+    if (has(problem, "truth")) examples[i].truth = Rcpp::as<Label>(Rcpp::as<Rcpp::List>(problem["truth"])[at]);
+  }
+  return std::make_unique<AlignOutput>(std::move(examples), Rcpp::as<int>(problem["alphabet"]),
+                                       Rcpp::as<bool>(problem["affine"]));
+}
+
+std::vector<std::vector<int>> integer_lists(const Rcpp::List& list) {
+  std::vector<std::vector<int>> out;
+  for (R_xlen_t i = 0; i < list.size(); ++i) out.push_back(Rcpp::as<std::vector<int>>(list[i]));
+  return out;
+}
+
+std::unique_ptr<Output> cfg(const Rcpp::List& problem) {
+  std::vector<Label> trees;
+  if (has(problem, "trees")) trees = integer_lists(problem["trees"]);
+  return std::make_unique<CfgOutput>(as_grammar(problem["grammar"]), integer_lists(problem["sentences"]), trees,
+                                     Rcpp::as<std::string>(problem["loss"]) == "f1");
+}
+
 }  // namespace
+
+Grammar as_grammar(const Rcpp::List& grammar) {
+  const std::vector<int> lhs = Rcpp::as<std::vector<int>>(grammar["lhs"]), first = Rcpp::as<std::vector<int>>(grammar["first"]),
+                         second = Rcpp::as<std::vector<int>>(grammar["second"]);
+  std::vector<Rule> rules;
+  for (std::size_t r = 0; r < lhs.size(); ++r) rules.push_back({lhs[r], first[r], second[r]});
+  return Grammar(rules, Rcpp::as<int>(grammar["symbols"]), Rcpp::as<int>(grammar["words"]), Rcpp::as<int>(grammar["start"]));
+}
 
 std::unique_ptr<Output> make_output(const Rcpp::List& problem) {
   const std::string type = Rcpp::as<std::string>(problem["type"]);
+  if (type == "align") return align(problem);
+  if (type == "cfg") return cfg(problem);
   if (type == "multiclass") return multiclass(problem);
   if (type == "chain") return chain(problem);
   return std::make_unique<CustomOutput>(problem);

@@ -15,7 +15,7 @@ constexpr double smallest_margin = 1e-5;
 
 }  // namespace
 
-WorkingSet::WorkingSet(Space& space, Index blocks, SlackPenalty penalty, double cost)
+CutSet::CutSet(Space& space, Index blocks, SlackPenalty penalty, double cost)
     : space_(space),
       penalty_(penalty),
       budget_(cost / static_cast<double>(blocks)),
@@ -23,13 +23,13 @@ WorkingSet::WorkingSet(Space& space, Index blocks, SlackPenalty penalty, double 
       blocks_(static_cast<std::size_t>(blocks)),
       order_(1) {}
 
-double WorkingSet::highest(Index i) const {
+double CutSet::highest(Index i) const {
   double most = -std::numeric_limits<double>::infinity();
   for (const Cut& cut : cuts(i)) most = std::max(most, value(cut));
   return most;
 }
 
-void WorkingSet::add(Index i, Cut cut) {
+void CutSet::add(Index i, Cut cut) {
   Block& block = blocks_[static_cast<std::size_t>(i)];
   const Index m = static_cast<Index>(block.cuts.size());
   if (block.gram.rows() <= m) block.gram.conservativeResize(2 * m + 2, 2 * m + 2);
@@ -43,7 +43,7 @@ void WorkingSet::add(Index i, Cut cut) {
 }
 
 // The pair (up, down) with the largest difference of slopes, `down` having something to give; index m is the unused budget.
-double WorkingSet::solve_with_budget(Block& block, VectorXd& slope, VectorXd& b, double tol) const {
+double CutSet::solve_with_budget(Block& block, VectorXd& slope, VectorXd& b, double tol) const {
   const Index m = slope.size();
   double arrival = -1;
   for (int step = 0; step < 100 * static_cast<int>(m) + 100; ++step) {
@@ -80,7 +80,7 @@ double WorkingSet::solve_with_budget(Block& block, VectorXd& slope, VectorXd& b,
   return arrival;
 }
 
-double WorkingSet::solve_free(Block& block, VectorXd& slope, VectorXd& b, double tol) const {
+double CutSet::solve_free(Block& block, VectorXd& slope, VectorXd& b, double tol) const {
   const Index m = slope.size();
   double arrival = -1;
   for (int step = 0; step < 100 * static_cast<int>(m) + 100; ++step) {
@@ -107,7 +107,7 @@ double WorkingSet::solve_free(Block& block, VectorXd& slope, VectorXd& b, double
   return arrival;
 }
 
-double WorkingSet::optimise(Index i, double tol) {
+double CutSet::optimise(Index i, double tol) {
   Block& block = blocks_[static_cast<std::size_t>(i)];
   const Index m = static_cast<Index>(block.cuts.size());
   if (m == 0) return 0;
@@ -131,7 +131,7 @@ double WorkingSet::optimise(Index i, double tol) {
   return arrival;
 }
 
-bool WorkingSet::optimise_all(double tol, int max_passes, Monitor& monitor) {
+bool CutSet::optimise_all(double tol, int max_passes, Monitor& monitor) {
   std::vector<Index> all;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     if (!blocks_[i].cuts.empty()) all.push_back(static_cast<Index>(i));
@@ -162,7 +162,7 @@ bool WorkingSet::optimise_all(double tol, int max_passes, Monitor& monitor) {
   return false;
 }
 
-VectorXd WorkingSet::all_weights() const {
+VectorXd CutSet::all_weights() const {
   VectorXd b(size_);
   Index k = 0;
   for (const Block& block : blocks_) {
@@ -173,7 +173,7 @@ VectorXd WorkingSet::all_weights() const {
 
 // Without a soft margin single steps crawl when the margin is small, and crawl for ever when there is none: one exact step along
 // the movement of the last pass, as far as b stays non-negative.
-void WorkingSet::stretch(const VectorXd& before) {
+void CutSet::stretch(const VectorXd& before) {
   const VectorXd move = all_weights() - before;
   SparseBuilder builder;
   double slope = 0, limit = std::numeric_limits<double>::infinity();
@@ -206,7 +206,7 @@ void WorkingSet::stretch(const VectorXd& before) {
 }
 
 // The largest margin any w of norm 1 can have is the distance of the convex hull of the d_r from 0, so at most ||w|| / sum_r b_r.
-void WorkingSet::require_separable() const {
+void CutSet::require_separable() const {
   double sum = 0;
   for (const Block& block : blocks_) sum += block.total;
   const double margin = std::sqrt(std::max(space_.norm2(), 0.0)) / sum;
@@ -217,7 +217,7 @@ void WorkingSet::require_separable() const {
   }
 }
 
-double WorkingSet::dual() const {
+double CutSet::dual() const {
   double theta = -0.5 * space_.norm2();
   for (const Block& block : blocks_) {
     for (const Cut& cut : block.cuts) theta += cut.height * cut.b;
@@ -226,7 +226,7 @@ double WorkingSet::dual() const {
   return theta;
 }
 
-void WorkingSet::prune(int age) {
+void CutSet::prune(int age) {
   for (Block& block : blocks_) {
     std::vector<Index> keep;
     for (std::size_t r = 0; r < block.cuts.size(); ++r) {

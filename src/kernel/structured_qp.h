@@ -36,9 +36,9 @@ struct Cut {
   int idle = 0;  // sweeps since b was positive
 };
 
-class WorkingSet {
+class CutSet {
  public:
-  WorkingSet(Space& space, Index blocks, SlackPenalty penalty, double cost);
+  CutSet(Space& space, Index blocks, SlackPenalty penalty, double cost);
 
   const std::vector<Cut>& cuts(Index i) const { return blocks_[static_cast<std::size_t>(i)].cuts; }
   Index size() const { return size_; }

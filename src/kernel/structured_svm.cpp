@@ -202,7 +202,7 @@ class CuttingPlanes {
   Monitor& monitor_;
   const Search search_;
   const Index n_;
-  WorkingSet set_;
+  CutSet set_;
   double inner_tol_;
   std::vector<bool> quiet_;
   StructuredSvmResult result_;
