@@ -1,0 +1,197 @@
+#' Structured perceptron
+#'
+#' Learns the weights of a structured output one example at a time: whenever the prediction is wrong, the features of the right output are added
+#' and those of the prediction taken away. Simple, fast, and a good first answer; the large margin version is [structured_svm()].
+#'
+#' @details
+#' \deqn{w \leftarrow w + \Psi(x_i, y_i) - \Psi(x_i, f(x_i)) \quad\mathrm{if}\ f(x_i) \ne y_i}{w <- w + Psi(x_i, y_i) - Psi(x_i, f(x_i)) if f(x_i) != y_i}
+#' If the examples can be separated with margin \eqn{\gamma}{gamma}, at most \eqn{(R/\gamma)^2}{(R/gamma)^2} mistakes are made in all. With
+#' `averaged = TRUE` the result is the mean of \eqn{w} over all steps, which predicts better. The loss of the problem plays no part.
+#'
+#' **Which method when:** see [structured_svm()].
+#'
+#' @param problem From [output_multiclass()], [output_chain()], [output_align()], [output_cfg()] or [output_custom()].
+#' @param epochs Largest number of passes over the examples; ends earlier after a pass without mistakes.
+#' @param averaged Average the weights over all steps?
+#' @param shuffle Visit the examples in random order (see [set.seed()])?
+#' @return An object of class `granary_structured_perceptron` with `weights`, `mistakes` (per pass), `problem`. `coef()`, `predict()`, `tidy()` and
+#'   `plot()` work as for [structured_svm()].
+#' @references
+#' Collins (2002). Discriminative training methods for hidden Markov models: theory and experiments with perceptron algorithms. *Conference on Empirical
+#' Methods in Natural Language Processing*, 1--8.
+#' @family structured outputs
+#' @export
+#' @examples
+#' words <- strsplit(c("the dog saw a cat", "a cat ran", "the old dog ran", "a man saw the dog"), " ")
+#' tags <- strsplit(c("D N V D N", "D N V", "D A N V", "D N V D N"), " ")
+#' fit <- structured_perceptron(output_chain(words, tags))
+#' fit
+#' predict(fit, strsplit("the man saw a old cat", " "))
+structured_perceptron <- function(problem, epochs = 20, averaged = TRUE, shuffle = TRUE) {
+  call <- match.call()
+  problem <- check_output(problem)
+  epochs <- check_count(epochs)
+  averaged <- check_flag(averaged)
+  shuffle <- check_flag(shuffle)
+  raw <- core_call(core_structured_perceptron(problem$core, epochs, averaged, shuffle, core_seed(), progress_bar("perceptron")))
+  # a pass with mistakes left is how most runs end: nothing to warn about
+  raw$convergence$message <- if (raw$convergence$converged) "" else "mistakes are left on the training examples"
+  new_fit(c("structured_perceptron", "structured"), weights = as.double(raw$weights), mistakes = raw$mistakes, averaged = averaged,
+          problem = problem, call = call, convergence = raw$convergence)
+}
+
+#' Conditional random field
+#'
+#' A linear-chain conditional random field: probabilities of label sequences, fitted by penalised maximum likelihood over the features of [output_chain()].
+#' For [output_multiclass()], multinomial logistic regression with a ridge penalty.
+#'
+#' @details
+#' \deqn{\min_w \frac12 \|w\|^2 - \frac{C}{n} \sum_i \log P(y_i | x_i), \quad P(y | x) = \frac{e^{F(x, y)}}{\sum_z e^{F(x, z)}}}{min 1/2 |w|^2 - C/n
+#'   sum_i log P(y_i | x_i),  P(y | x) = exp F(x, y) / sum_z exp F(x, z)}
+#' by L-BFGS with the forward-backward recursion, in the logarithm. The problem is strictly convex.
+#' `predict(fit, type = "marginal")` gives the probabilities of the labels at every position.
+#'
+#' **Which method when:** when probabilities are wanted. For a loss other than that of the likelihood see [structured_svm()].
+#'
+#' @param problem From [output_chain()] or [output_multiclass()] with unit class features, without a kernel.
+#' @param cost The constant \eqn{C}.
+#' @param tol Relative size of the gradient at which to stop.
+#' @param max_iter Largest number of iterations.
+#' @param threads Number of threads; see `options(granary.threads)`. The result does not depend on it.
+#' @return An object of class `granary_structured_crf` with `weights`, `objective`, `log_likelihood` (per example), `problem`. `coef()`, `predict()`,
+#'   `logLik()`, `tidy()` and `plot()` work.
+#' @references
+#' Lafferty, McCallum and Pereira (2001). Conditional random fields: probabilistic models for segmenting and labeling sequence data. *International
+#' Conference on Machine Learning*, 282--289.
+#' @family structured outputs
+#' @export
+#' @examples
+#' words <- strsplit(c("the dog saw a cat", "a cat ran", "the old dog ran", "a man saw the dog"), " ")
+#' tags <- strsplit(c("D N V D N", "D N V", "D A N V", "D N V D N"), " ")
+#' fit <- structured_crf(output_chain(words, tags), cost = 10)
+#' fit
+#' lapply(predict(fit, strsplit("the man saw a cat", " "), type = "marginal"), round, 2)
+structured_crf <- function(problem, cost = 1, tol = 1e-6, max_iter = 1000, threads = NULL) {
+  call <- match.call()
+  problem <- check_output(problem)
+  cost <- check_number(cost, lower = 0, strict_lower = TRUE)
+  tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 0.1)
+  max_iter <- check_count(max_iter)
+  threads <- thread_count(threads)
+  raw <- core_call(core_structured_crf(likelihood_core(problem), cost, tol, max_iter, threads, progress_bar("conditional random field")))
+  weights <- as.double(raw$weights)
+  if (inherits(problem, "granary_output_multiclass")) weights <- weights[seq_len(ncol(problem$core$x) * length(problem$classes))]
+  fit <- new_fit(c("structured_crf", "structured"), weights = weights, objective = raw$objective,
+                 log_likelihood = as.double(raw$log_likelihood), cost = cost, problem = problem, call = call, convergence = raw$convergence)
+  check_convergence(fit)
+  fit
+}
+
+# Classes are sequences of length one without transitions.
+likelihood_core <- function(problem) {
+  if (!is.null(problem$kernel)) abort_input("A conditional random field needs features, not a `kernel`.", "problem")
+  if (inherits(problem, "granary_output_chain")) return(problem$core)
+  plain <- inherits(problem, "granary_output_multiclass") && identical(unname(problem$core$class_features), diag(length(problem$classes)))
+  if (!plain) abort_input("`problem` must be made by output_chain(), or by output_multiclass() without class features.", "problem")
+  core <- problem$core
+  list(type = "chain", x = core$x, gram = NULL, codes = core$codes, start = 0L:problem$n, labels = length(problem$classes), transition_scale = 0,
+       order = 1L, input_transitions = FALSE, first = FALSE, loss = "hamming")
+}
+
+#' @export
+logLik.granary_structured_crf <- function(object, ...) {
+  structure(sum(object$log_likelihood), df = length(object$weights), nobs = object$problem$n, class = "logLik")
+}
+
+#' Generative models for structured outputs
+#'
+#' The classical model by counting for the same problem: a hidden Markov model for label sequences, a probabilistic grammar for parse trees, log-odds
+#' scores for alignments. What [structured_svm()] has to beat, and hard to beat when data are very few.
+#'
+#' @details
+#' **Label sequences:** the probability of the first label, of a label after another and of the features given the label, by counts plus `laplace`. Symbols give a
+#' hidden Markov model. Features must not be negative: several at a position are taken as independent draws.
+#'
+#' **Parse trees:** the weight of a rule is the logarithm of its share among the rules of its left-hand side: the probabilistic grammar of maximum likelihood
+#' (`laplace = 0`).
+#'
+#' **Alignments:** \eqn{\Pi_{ij} = \log \frac{P(i, j)}{P(i) P(j)}}{Pi_ij = log P(i, j) / (P(i) P(j))} with \eqn{P(i, j)} from the pairs of the given alignments and
+#' \eqn{P(i)} from all their sequences, by counts plus `laplace`; gaps get the score `gap`, which counting does not tell.
+#'
+#' **Which method when:** see [structured_svm()].
+#'
+#' @param problem From [output_chain()], [output_cfg()] or [output_align()].
+#' @param laplace Number added to every count; `NULL` for 1, or 0 for parse trees.
+#' @param gap Score of a symbol beside a gap, for alignments.
+#' @return An object of class `granary_structured_generative` with `weights`, `model` (its name) and `problem`. `coef()`, `predict()`, `tidy()` and
+#'   `plot()` work as for [structured_svm()].
+#' @references
+#' Durbin, Eddy, Krogh and Mitchison (1998). *Biological sequence analysis*. Cambridge University Press.
+#' @family structured outputs
+#' @export
+#' @examples
+#' words <- strsplit(c("the dog saw a cat", "a cat ran", "the old dog ran", "a man saw the dog"), " ")
+#' tags <- strsplit(c("D N V D N", "D N V", "D A N V", "D N V D N"), " ")
+#' fit <- structured_generative(output_chain(words, tags))
+#' fit
+#' predict(fit, strsplit("the man saw a old cat", " "))
+structured_generative <- function(problem, laplace = NULL, gap = -0.2) {
+  call <- match.call()
+  problem <- check_output(problem)
+  laplace <- check_number(laplace, lower = 0, allow_null = TRUE)
+  gap <- check_number(gap)
+  type <- problem$core$type
+  if (!type %in% c("chain", "cfg", "align")) {
+    abort_input("There is a generative model for output_chain(), output_cfg() and output_align() only.", "problem")
+  }
+  if (is.null(laplace)) laplace <- if (type == "cfg") 0 else 1
+  model <- switch(type, chain = hidden_markov(problem, laplace), cfg = rule_shares(problem, laplace), align = log_odds(problem, laplace, gap))
+  new_fit(c("structured_generative", "structured"), weights = model$weights, model = model$name, laplace = laplace, problem = model$problem, call = call,
+          convergence = list())
+}
+
+hidden_markov <- function(problem, laplace) {
+  if (!is.null(problem$kernel)) abort_input("A hidden Markov model needs features, not a `kernel`.", "problem")
+  core <- problem$core
+  x <- core$x
+  if (min(x) < 0) abort_input("A hidden Markov model by counts needs features that are not negative.", "problem")
+  k <- core$labels
+  label <- factor(core$codes, seq_len(k) - 1L)
+  counted <- as.matrix(Matrix::crossprod(methods::as(x, "CsparseMatrix"), stats::model.matrix(~ 0 + label))) + laplace
+  constant <- if (problem$intercept) 1L
+  emission <- log(sweep(counted, 2L, colSums(counted[setdiff(seq_len(nrow(counted)), constant), , drop = FALSE]), "/"))
+  emission[constant, ] <- 0
+  last <- core$start[-1L]
+  first <- core$start[-length(core$start)] + 1L
+  from <- setdiff(seq_along(label), last)
+  pairs <- unclass(table(label[from], label[from + 1L])) + laplace
+  transition <- log(sweep(pairs, 1L, pmax(rowSums(pairs), .Machine$double.xmin), "/"))
+  start <- log((as.double(table(label[first])) + laplace) / (length(first) + k * laplace))
+  problem$core <- utils::modifyList(core, list(transition_scale = 1, order = 1L, input_transitions = FALSE, first = TRUE))
+  # a log of 0 must stay a number: <w, Psi> multiplies it by counts that may be 0
+  list(weights = pmax(c(emission, transition, start), -1e6), name = "hidden Markov model", problem = problem)
+}
+
+rule_shares <- function(problem, laplace) {
+  count <- tabulate(unlist(problem$core$trees) + 1L, nrow(problem$rules)) + laplace
+  list(weights = log(count / stats::ave(count, problem$rules$lhs, FUN = sum)), name = "probabilistic context-free grammar", problem = problem)
+}
+
+log_odds <- function(problem, laplace, gap) {
+  core <- problem$core
+  a <- core$alphabet
+  pairs <- matrix(laplace, a, a)
+  single <- rep(laplace, a)
+  for (i in seq_len(problem$n)) {
+    x <- core$native[[i]] + 1L
+    y <- core$candidates[[i]][[1L]] + 1L
+    code <- core$truth[[i]]
+    steps <- code[-(1:3)]
+    at <- cbind(code[2L] + cumsum(steps != 2L), code[3L] + cumsum(steps != 1L))[steps == 0L, , drop = FALSE]
+    for (r in seq_len(nrow(at))) pairs[x[at[r, 1L]], y[at[r, 2L]]] <- pairs[x[at[r, 1L]], y[at[r, 2L]]] + 1
+    single <- single + tabulate(c(x, y), a)
+  }
+  share <- single / sum(single)
+  score <- log(pairs / sum(pairs)) - log(outer(share, share))
+  list(weights = c(pmax(score, -1e6), if (core$affine) c(gap, gap) else gap), name = "log-odds alignment scores", problem = problem)
+}

@@ -1,0 +1,30 @@
+// Linear-chain conditional random field with a ridge penalty, over the features of a ChainOutput.
+//
+//   minimise  1/2 ||w||^2 + (C/n) sum_i ( log sum_y exp <w, Psi(x_i, y)> - <w, Psi(x_i, y_i)> )
+//
+// Lafferty, McCallum, Pereira (ICML 2001), by L-BFGS with forward-backward. The scaling of C is that of the structured support
+// vector machine. Sequences of length one make it multinomial logistic regression.
+#pragma once
+
+#include "../core/lbfgs.h"
+#include "structured_chain.h"
+
+namespace granary::kernels {
+
+struct CrfOptions {
+  double cost = 1;  // C
+  double tol = 1e-6;
+  int max_iter = 1000;
+  int threads = 1;
+};
+
+struct CrfResult {
+  VectorXd weights;
+  double objective = 0;
+  VectorXd log_likelihood;  // log P(y_i | x_i)
+  Convergence convergence;
+};
+
+CrfResult structured_crf(const ChainOutput& output, const CrfOptions& options, Monitor& monitor);
+
+}  // namespace granary::kernels

@@ -1,0 +1,66 @@
+// Feature vectors phi(x) of the inputs, one per row of a dense or sparse matrix in R, held so that one vector lies together.
+#pragma once
+
+#include "../core/types.h"
+
+namespace granary::kernels {
+
+class InputFeatures {
+ public:
+  InputFeatures() = default;
+  static InputFeatures dense(ConstMatrixRef rows) {
+    InputFeatures f;
+    f.dense_ = rows.transpose();
+    f.is_dense_ = true;
+    return f;
+  }
+  template <class Sparse>
+  static InputFeatures sparse(const Sparse& rows) {
+    InputFeatures f;
+    f.sparse_ = rows.transpose();
+    return f;
+  }
+  static InputFeatures identity(Index n) {  // of the kernel version, where a token is its own feature
+    InputFeatures f;
+    f.sparse_.resize(n, n);
+    f.sparse_.setIdentity();
+    return f;
+  }
+
+  Index size() const { return is_dense_ ? dense_.cols() : sparse_.cols(); }
+  Index dimension() const { return is_dense_ ? dense_.rows() : sparse_.rows(); }
+
+  template <class Visit>
+  void for_each(Index t, Visit&& visit) const {
+    if (is_dense_) {
+      for (Index d = 0; d < dense_.rows(); ++d) visit(d, dense_(d, t));
+    } else {
+      for (SparseMatrix::InnerIterator it(sparse_, t); it; ++it) visit(it.index(), it.value());
+    }
+  }
+
+  // W'phi for W of as many rows as there are features, stored by columns from w on.
+  VectorXd scores(Index t, const double* w, Index columns) const {
+    const Eigen::Map<const MatrixXd> weights(w, dimension(), columns);
+    if (is_dense_) return weights.transpose() * dense_.col(t);
+    VectorXd out = VectorXd::Zero(columns);
+    for (SparseMatrix::InnerIterator it(sparse_, t); it; ++it) {
+      const double* row = w + it.index();
+      for (Index c = 0; c < columns; ++c, row += weights.rows()) out[c] += it.value() * *row;
+    }
+    return out;
+  }
+
+  double squared_norm(Index t) const {
+    double sum = 0;
+    for_each(t, [&](Index, double value) { sum += value * value; });
+    return sum;
+  }
+
+ private:
+  MatrixXd dense_;
+  SparseMatrix sparse_;
+  bool is_dense_ = false;
+};
+
+}  // namespace granary::kernels

@@ -1,0 +1,59 @@
+#include "structured_multiclass.h"
+
+#include <utility>
+
+namespace granary::kernels {
+
+MulticlassOutput::MulticlassOutput(InputFeatures inputs, std::vector<int> classes, MatrixXd class_features, MatrixXd loss,
+                                   VectorXd norms)
+    : inputs_(std::move(inputs)), lambda_(std::move(class_features)), loss_(std::move(loss)), norms_(std::move(norms)) {
+  for (int y : classes) truth_.push_back({y});
+  plain_ = lambda_.rows() == lambda_.cols() && lambda_.isIdentity(0);
+}
+
+void MulticlassOutput::add_psi(Index i, const Label& y, double factor, SparseBuilder& psi) const {
+  const Index dimension = inputs_.dimension();
+  for (Index r = 0; r < lambda_.cols(); ++r) {
+    const double weight = factor * lambda_(y[0], r);
+    if (weight != 0) inputs_.for_each(i, [&](Index d, double value) { psi.add(d + r * dimension, weight * value); });
+  }
+}
+
+VectorXd MulticlassOutput::scores(Index i, const VectorXd& v) const {
+  VectorXd by_feature = inputs_.scores(i, v.data(), lambda_.cols());
+  if (plain_) return by_feature;
+  return lambda_ * by_feature;
+}
+
+Label MulticlassOutput::predict(Index i, const VectorXd& v) const {
+  const VectorXd s = scores(i, v);
+  int best = 0;
+  for (int c = 1; c < s.size(); ++c) {
+    if (s[c] > s[best]) best = c;
+  }
+  return {best};
+}
+
+Label MulticlassOutput::most_violated(Index i, const VectorXd& v, const Search& search) const {
+  const VectorXd s = scores(i, v);
+  const int right = truth(i)[0];
+  BestViolation best(search, s[right]);
+  for (int c = 0; c < s.size(); ++c) {
+    if (c != right) best.offer(s[c], loss_(right, c), c);
+  }
+  if (best.id() < 0) return {};
+  return {best.id()};
+}
+
+// Proposition 24, 2 ||phi||^2 max_y ||Lambda(y)||^2, needs <Lambda(y), Lambda(y')> >= 0; all pairs of classes can be looked at,
+// which holds always and is never larger.
+double MulticlassOutput::radius_bound(Index i) const {
+  double most = 0;
+  for (Index a = 0; a < lambda_.rows(); ++a) {
+    for (Index b = 0; b < a; ++b) most = std::max(most, (lambda_.row(a) - lambda_.row(b)).squaredNorm());
+  }
+  const double norm2 = norms_.size() > 0 ? norms_[i] : inputs_.squared_norm(i);
+  return std::sqrt(norm2 * most);
+}
+
+}  // namespace granary::kernels

@@ -1,0 +1,41 @@
+// Classes, with costs of confusing them and with features of their own (sections 4.1 and 4.2).
+//
+//   Psi(x, y) = phi(x) (x) Lambda(y), coordinate d + r D for feature d of D and class feature r
+//
+// Lambda(y) is row y of `class_features`: unit vectors for the plain case, membership of subtrees for a taxonomy. The classes are
+// few enough to look at all of them.
+#pragma once
+
+#include "structured_features.h"
+#include "structured_output.h"
+
+namespace granary::kernels {
+
+class MulticlassOutput : public Output {
+ public:
+  // `classes` may be empty for prediction only. `norms` (of phi) only where the features stand for a kernel.
+  MulticlassOutput(InputFeatures inputs, std::vector<int> classes, MatrixXd class_features, MatrixXd loss,
+                   VectorXd norms = VectorXd());
+
+  Index size() const override { return inputs_.size(); }
+  Index features() const override { return inputs_.dimension() * lambda_.cols(); }
+  const Label& truth(Index i) const override { return truth_[static_cast<std::size_t>(i)]; }
+  void add_psi(Index i, const Label& y, double factor, SparseBuilder& psi) const override;
+  double loss(Index i, const Label& y) const override { return loss_(truth(i)[0], y[0]); }
+  Label predict(Index i, const VectorXd& v) const override;
+  Label most_violated(Index i, const VectorXd& v, const Search& search) const override;
+  double largest_loss(Index i) const override { return loss_.row(truth(i)[0]).maxCoeff(); }
+  double radius_bound(Index i) const override;
+
+  VectorXd scores(Index i, const VectorXd& v) const;  // F(x_i, y) for all y
+
+ private:
+  InputFeatures inputs_;
+  std::vector<Label> truth_;
+  MatrixXd lambda_;  // K x R
+  MatrixXd loss_;    // K x K, row = true class
+  VectorXd norms_;
+  bool plain_;  // Lambda = I
+};
+
+}  // namespace granary::kernels

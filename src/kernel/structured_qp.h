@@ -1,0 +1,78 @@
+// The quadratic program over the working set of a structured support vector machine.
+//
+// Every formulation of the paper is one program. Divide the dual variables of slack rescaling by the (root of the) loss, b = a /
+// D, and the constraint by it too: cut r of example i then has a height h_r and a direction d_r with H_r(w) = h_r - <w, d_r>,
+//
+//   none          h = 1           d = dPsi           SVM0, SVM1, SVM2
+//   margin        h = D or D^1/2  d = dPsi           SVM1m, SVM2m
+//   slack         h = D or D^1/2  d = D dPsi ...     SVM1s, SVM2s
+//
+//   maximise  Theta(b) = sum_r h_r b_r - 1/2 ||sum_r b_r d_r||^2 - [squared] (n / 2C) sum_i (sum_(r in i) b_r)^2
+//   over b >= 0,  [linear] sum_(r in i) b_r <= C / n for every example i.
+//
+// Propositions 4 to 9 in these variables. It is solved by ascent over blocks (examples): a visit takes the slopes H_r of the
+// block (one sparse product each), solves the small program on the block's own Gram matrix, and moves w once. A block of the
+// linear penalty is solved by steps on the pair that violates optimality most, where the unused part of C / n is one more
+// variable with slope 0; without such a budget by greedy single steps.
+#pragma once
+
+#include <vector>
+
+#include "../core/monitor.h"
+#include "../core/rng.h"
+#include "structured_space.h"
+
+namespace granary::kernels {
+
+enum class SlackPenalty { linear, squared, none };  // SVM1*, SVM2*, SVM0
+
+struct Cut {
+  Label label;
+  double loss = 0;
+  double factor = 1;  // d = factor dPsi: the dual variable of the paper is a = factor b
+  double height = 0;  // h
+  SparseVector direction;
+  double b = 0;
+  int idle = 0;  // sweeps since b was positive
+};
+
+class CutSet {
+ public:
+  CutSet(Space& space, Index blocks, SlackPenalty penalty, double cost);
+
+  const std::vector<Cut>& cuts(Index i) const { return blocks_[static_cast<std::size_t>(i)].cuts; }
+  Index size() const { return size_; }
+  double value(const Cut& cut) const { return cut.height - cut.direction.dot(space_.view()); }  // H_r
+  double highest(Index i) const;  // max_r H_r over the cuts of example i; its slack is the positive part
+  void add(Index i, Cut cut);
+
+  // Solves block i to `tol` in the units of H; returns the violation of optimality found on arrival.
+  double optimise(Index i, double tol);
+  // Visits blocks until none violates optimality by more than tol; false if `max_passes` were not enough.
+  bool optimise_all(double tol, int max_passes, Monitor& monitor);
+  double dual() const;
+  // Ages cuts that carry no weight, and drops those that have not for more than `age` sweeps.
+  void prune(int age);
+
+ private:
+  struct Block {
+    std::vector<Cut> cuts;
+    MatrixXd gram;  // <d_r, d_s>, of at least as many rows as there are cuts
+    double total = 0;
+  };
+  double solve_with_budget(Block& block, VectorXd& slope, VectorXd& b, double tol) const;
+  double solve_free(Block& block, VectorXd& slope, VectorXd& b, double tol) const;
+  void require_separable() const;
+  void stretch(const VectorXd& before);
+  VectorXd all_weights() const;
+
+  Space& space_;
+  SlackPenalty penalty_;
+  double budget_, ridge_;  // C / n and n / C, where the penalty has them
+  std::vector<Block> blocks_;
+  Index size_ = 0;
+  double largest_norm2_ = 0;
+  Rng order_;
+};
+
+}  // namespace granary::kernels
