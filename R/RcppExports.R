@@ -537,6 +537,34 @@ core_kernel_parameters <- function(kernel, dimension) {
     .Call(`_granary_core_kernel_parameters`, kernel, dimension)
 }
 
+core_budget_learn <- function(state, settings, kernel, x, y, order, id, progress) {
+    .Call(`_granary_core_budget_learn`, state, settings, kernel, x, y, order, id, progress)
+}
+
+core_budget_score <- function(state, settings, kernel, x, mode, progress) {
+    .Call(`_granary_core_budget_score`, state, settings, kernel, x, mode, progress)
+}
+
+core_hard_margin <- function(x, kernel, y, tol, max_iter, progress) {
+    .Call(`_granary_core_hard_margin`, x, kernel, y, tol, max_iter, progress)
+}
+
+core_dependence <- function(variables, settings, threads, progress) {
+    .Call(`_granary_core_dependence`, variables, settings, threads, progress)
+}
+
+core_permutation_test <- function(variables, settings, permutations, seed, threads, progress) {
+    .Call(`_granary_core_permutation_test`, variables, settings, permutations, seed, threads, progress)
+}
+
+core_gamma_test <- function(variables, settings, threads, progress) {
+    .Call(`_granary_core_gamma_test`, variables, settings, threads, progress)
+}
+
+core_incomplete_cholesky <- function(variable, tol, max_rank, centred, progress) {
+    .Call(`_granary_core_incomplete_cholesky`, variable, tol, max_rank, centred, progress)
+}
+
 core_sgd_curve <- function(alpha, eigenvalues, nodes, eta, lambda, sigma2, times, online, progress) {
     .Call(`_granary_core_sgd_curve`, alpha, eigenvalues, nodes, eta, lambda, sigma2, times, online, progress)
 }
@@ -583,6 +611,134 @@ core_committee_curve <- function(alpha, eta, teacher, noise, blocks, q, r, linea
 
 core_committee_simulate <- function(inputs, examples, eta, students, teacher, noise, q0, linear, noisy_test, same_set, times, reps, seed, threads, progress) {
     .Call(`_granary_core_committee_simulate`, inputs, examples, eta, students, teacher, noise, q0, linear, noisy_test, same_set, times, reps, seed, threads, progress)
+}
+
+core_ica_moments <- function(x, components, method, cubic, tol, max_iter, seed, progress) {
+    .Call(`_granary_core_ica_moments`, x, components, method, cubic, tol, max_iter, seed, progress)
+}
+
+core_kernel_ica <- function(x, components, starts, kernels, settings, tol, max_iter, seed, threads, progress) {
+    .Call(`_granary_core_kernel_ica`, x, components, starts, kernels, settings, tol, max_iter, seed, threads, progress)
+}
+
+core_lasvm_run <- function(x, kernel, label, cost, ask, start, plan, settings, seed, progress) {
+    .Call(`_granary_core_lasvm_run`, x, kernel, label, cost, ask, start, plan, settings, seed, progress)
+}
+
+core_lasvm_scores <- function(sv, kernel, alpha, z, threads, progress) {
+    .Call(`_granary_core_lasvm_scores`, sv, kernel, alpha, z, threads, progress)
+}
+
+core_winnow_learn <- function(state, settings, x, y, order, id, progress) {
+    .Call(`_granary_core_winnow_learn`, state, settings, x, y, order, id, progress)
+}
+
+core_winnow_score <- function(state, settings, x) {
+    .Call(`_granary_core_winnow_score`, state, settings, x)
+}
+
+core_count_learn <- function(state, settings, x, y, order, id, progress) {
+    .Call(`_granary_core_count_learn`, state, settings, x, y, order, id, progress)
+}
+
+core_count_score <- function(state, settings, x, type) {
+    .Call(`_granary_core_count_score`, state, settings, x, type)
+}
+
+core_count_describe <- function(state, settings, attributes) {
+    .Call(`_granary_core_count_describe`, state, settings, attributes)
+}
+
+core_naive_bayes_learn <- function(state, classes, mistake_driven, x, y, order, id, progress) {
+    .Call(`_granary_core_naive_bayes_learn`, state, classes, mistake_driven, x, y, order, id, progress)
+}
+
+core_naive_bayes_score <- function(state, classes, x) {
+    .Call(`_granary_core_naive_bayes_score`, state, classes, x)
+}
+
+core_perceptron_learn <- function(state, bias, x, y, order, id, progress) {
+    .Call(`_granary_core_perceptron_learn`, state, bias, x, y, order, id, progress)
+}
+
+core_perceptron_score <- function(weight, x) {
+    .Call(`_granary_core_perceptron_score`, weight, x)
+}
+
+core_sasb_bound <- function(n, b0, b1, progress) {
+    .Call(`_granary_core_sasb_bound`, n, b0, b1, progress)
+}
+
+core_separation_gap <- function(x, y, progress) {
+    .Call(`_granary_core_separation_gap`, x, y, progress)
+}
+
+core_structured_svm <- function(problem, settings, progress) {
+    .Call(`_granary_core_structured_svm`, problem, settings, progress)
+}
+
+core_structured_predict <- function(problem, weights, progress) {
+    .Call(`_granary_core_structured_predict`, problem, weights, progress)
+}
+
+core_structured_sizes <- function(problem) {
+    .Call(`_granary_core_structured_sizes`, problem)
+}
+
+core_structured_bounds <- function(settings, n, radius, loss) {
+    .Call(`_granary_core_structured_bounds`, settings, n, radius, loss)
+}
+
+core_structured_perceptron <- function(problem, max_epochs, averaged, shuffle, seed, progress) {
+    .Call(`_granary_core_structured_perceptron`, problem, max_epochs, averaged, shuffle, seed, progress)
+}
+
+core_structured_crf <- function(problem, cost, tol, max_iter, threads, progress) {
+    .Call(`_granary_core_structured_crf`, problem, cost, tol, max_iter, threads, progress)
+}
+
+core_multiclass_scores <- function(problem, weights) {
+    .Call(`_granary_core_multiclass_scores`, problem, weights)
+}
+
+core_chain_marginals <- function(problem, weights, progress) {
+    .Call(`_granary_core_chain_marginals`, problem, weights, progress)
+}
+
+core_viterbi <- function(unary, pair, triple, k) {
+    .Call(`_granary_core_viterbi`, unary, pair, triple, k)
+}
+
+core_smith_waterman <- function(x, y, pairs, gap_open, gap_extend) {
+    .Call(`_granary_core_smith_waterman`, x, y, pairs, gap_open, gap_extend)
+}
+
+core_cky <- function(grammar, words, weights, k) {
+    .Call(`_granary_core_cky`, grammar, words, weights, k)
+}
+
+core_svm_fit <- function(x, kernel, type, tasks, cost, nu, epsilon, settings, threads, progress) {
+    .Call(`_granary_core_svm_fit`, x, kernel, type, tasks, cost, nu, epsilon, settings, threads, progress)
+}
+
+core_svm_qp <- function(k, linear, lower, upper, start, sum, settings, progress) {
+    .Call(`_granary_core_svm_qp`, k, linear, lower, upper, start, sum, settings, progress)
+}
+
+core_svm_decision <- function(support, kernel, coefficients, z, threads, progress) {
+    .Call(`_granary_core_svm_decision`, support, kernel, coefficients, z, threads, progress)
+}
+
+core_svm_platt <- function(decision, label, weight) {
+    .Call(`_granary_core_svm_platt`, decision, label, weight)
+}
+
+core_svm_isotonic <- function(decision, label, weight) {
+    .Call(`_granary_core_svm_isotonic`, decision, label, weight)
+}
+
+core_svm_couple <- function(pairs, classes) {
+    .Call(`_granary_core_svm_couple`, pairs, classes)
 }
 
 core_bandit_suggest <- function(kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress) {

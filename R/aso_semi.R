@@ -348,7 +348,7 @@ aso_semi <- function(x_lab, y_lab, x_unlab, aux = c("freq", "topk"), h = 50, lam
   cross_validate_it <- !(is_plain_numeric(folds) && length(folds) == 1L && folds %in% 0)
   if (cross_validate_it) folds <- check_folds(folds, nrow(x_lab))
   if (is.character(y_lab)) y_lab <- factor(y_lab)
-  classes_of(y_lab, nrow(x_lab))
+  semi_classes(y_lab, nrow(x_lab))
   everything <- rbind_rows(x_unlab, x_lab)
   halves <- if (!"mask" %in% aux) check_halves(NULL, ncol(x_lab))
   learn <- function(rows) {
@@ -395,7 +395,7 @@ rbind_rows <- function(a, b) {
 
 has_lost_class <- function(y, rows) is.factor(y) && length(unique(y[rows])) < nlevels(droplevels(y))
 
-classes_of <- function(y, n) {
+semi_classes <- function(y, n) {
   size <- if (is.null(dim(y))) length(y) else nrow(y)
   if (!is.factor(y) && is.null(dim(y))) fail_input("y_lab", "a factor with the class of each row, or a 0/1 matrix for several labels per row",
                                                    describe(y))
