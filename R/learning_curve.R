@@ -2,7 +2,8 @@
 
 #' Draw learning curves, theory against simulation
 #'
-#' Curves of theory ([sgd_curve()], [committee_curve()], [sgd_exact()], [sgd_predict_data()]) are drawn as lines, those of simulations ([sgd_simulate()], [committee_simulate()]) as points with bars of two
+#' Curves of theory ([sgd_curve()], [committee_curve()], [sgd_exact()], [sgd_predict_data()]) are drawn as lines, those of simulations
+#' ([sgd_simulate()], [committee_simulate()]) as points with bars of two
 #' standard errors: the test error solid and filled, the training error dashed and open. Any number of them go into one picture.
 #'
 #' @param x A learning curve.
@@ -38,7 +39,8 @@ draw_learning_curves <- function(curves, what, user) {
   values <- unlist(lapply(curves, function(curve) curve[shown]))
   top <- min(max(values[is.finite(values)], 0), 3 * start)
   if (!is.finite(top) || top <= 0) top <- 1
-  draw(graphics::plot, NULL, xlim = range(unlist(lapply(curves, `[[`, "t"))), ylim = c(0, 1.05 * top), xlab = "time (updates per weight)", ylab = "error", user = user)
+  draw(graphics::plot, NULL, xlim = range(unlist(lapply(curves, `[[`, "t"))), ylim = c(0, 1.05 * top), xlab = "time (updates per weight)",
+       ylab = "error", user = user)
   colours <- grDevices::hcl.colors(max(3L, length(curves)), "Dark 3")
   simulated <- vapply(curves, function(curve) !is.null(curve$train_se), NA)
   for (i in seq_along(curves)) {
@@ -67,8 +69,8 @@ draw_learning_curve <- function(curve, name, colour) {
 
 curve_label <- function(curve) {
   s <- curve$settings
-  paste0(if (!is.null(curve$reps)) paste0(curve$reps, " runs, N = ", s$N, ", "), "alpha = ", format(s$alpha, digits = 3L), ", eta = ", format(s$eta, digits = 3L),
-         if (identical(s$method, "offline") || identical(s$order, "full")) ", offline")
+  paste0(if (!is.null(curve$reps)) paste0(curve$reps, " runs, N = ", s$N, ", "), "alpha = ", format(s$alpha, digits = 3L), ", eta = ",
+         format(s$eta, digits = 3L), if (identical(s$method, "offline") || identical(s$order, "full")) ", offline")
 }
 
 #' @rdname granary_learning_curve
@@ -93,7 +95,8 @@ print_curve_points <- function(x) {
     if (length(y) == 0L || all(is.na(y))) return(invisible())
     best <- which.min(y)
     cli::cat_line(label, " error ", format(y[1L], digits = 4L), " -> ", format(y[last], digits = 4L),
-                  if (length(best) > 0L && best < last) paste0(", smallest ", format(y[best], digits = 4L), " at t = ", format(x$t[best], digits = 4L)))
+                  if (length(best) > 0L && best < last) paste0(", smallest ", format(y[best], digits = 4L), " at t = ",
+                                                               format(x$t[best], digits = 4L)))
   }
   line("test", x$test)
   line("training", x$train)
