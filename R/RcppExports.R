@@ -533,54 +533,6 @@ core_kernel_parameters <- function(kernel, dimension) {
     .Call(`_granary_core_kernel_parameters`, kernel, dimension)
 }
 
-core_sgd_curve <- function(alpha, eigenvalues, nodes, eta, lambda, sigma2, times, online, progress) {
-    .Call(`_granary_core_sgd_curve`, alpha, eigenvalues, nodes, eta, lambda, sigma2, times, online, progress)
-}
-
-core_sgd_rates <- function(alpha, lambda, eigenvalues) {
-    .Call(`_granary_core_sgd_rates`, alpha, lambda, eigenvalues)
-}
-
-core_sgd_asymptote <- function(alpha, eta, lambda, sigma2, eigenvalues) {
-    .Call(`_granary_core_sgd_asymptote`, alpha, eta, lambda, sigma2, eigenvalues)
-}
-
-core_sgd_optimize <- function(alpha, eigenvalues, nodes, sigma2, times, lambda, online, threads, progress) {
-    .Call(`_granary_core_sgd_optimize`, alpha, eigenvalues, nodes, sigma2, times, lambda, online, threads, progress)
-}
-
-core_sgd_schedule <- function(time, eta) {
-    .Call(`_granary_core_sgd_schedule`, time, eta)
-}
-
-core_sgd_simulate <- function(weights, examples, eta, lambda, sigma2, sphere, order, times, reps, seed, threads, progress) {
-    .Call(`_granary_core_sgd_simulate`, weights, examples, eta, lambda, sigma2, sphere, order, times, reps, seed, threads, progress)
-}
-
-core_sgd_simulate_data <- function(x, y, test_x, test_y, eta, lambda, order, times, reps, seed, threads, progress) {
-    .Call(`_granary_core_sgd_simulate_data`, x, y, test_x, test_y, eta, lambda, order, times, reps, seed, threads, progress)
-}
-
-core_sgd_exact <- function(x, y, teacher, average_noise, sigma2, eta, lambda, updates, progress) {
-    .Call(`_granary_core_sgd_exact`, x, y, teacher, average_noise, sigma2, eta, lambda, updates, progress)
-}
-
-core_sgd_data <- function(values, power, response, weights, alpha, eta, lambda, times, online, progress) {
-    .Call(`_granary_core_sgd_data`, values, power, response, weights, alpha, eta, lambda, times, online, progress)
-}
-
-core_mp_blocks <- function(alpha, eigenvalues, blocks) {
-    .Call(`_granary_core_mp_blocks`, alpha, eigenvalues, blocks)
-}
-
-core_committee_curve <- function(alpha, eta, teacher, noise, blocks, q, r, linear, noisy_test, times, progress) {
-    .Call(`_granary_core_committee_curve`, alpha, eta, teacher, noise, blocks, q, r, linear, noisy_test, times, progress)
-}
-
-core_committee_simulate <- function(inputs, examples, eta, students, teacher, noise, q0, linear, noisy_test, same_set, times, reps, seed, threads, progress) {
-    .Call(`_granary_core_committee_simulate`, inputs, examples, eta, students, teacher, noise, q0, linear, noisy_test, same_set, times, reps, seed, threads, progress)
-}
-
 core_bandit_suggest <- function(kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress) {
     .Call(`_granary_core_bandit_suggest`, kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress)
 }

@@ -32,7 +32,8 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' run <- committee_simulate(N = 50, alpha = 3, eta = 1, noise = c(0.01, 0.01), t = c(0, 5, 20), reps = 10)
+#' run <- committee_simulate(N = 50, alpha = 3, eta = 1, noise = c(0.01, 0.01), t = c(0, 5, 20),
+#'                           reps = 10)
 #' run
 #' theory <- committee_curve(alpha = 3, eta = 1, noise = c(0.01, 0.01), t = seq(0, 20, 0.5))
 #' committee_gap(theory, run)
