@@ -2,7 +2,8 @@
 
 #' Draw learning curves, theory against simulation
 #'
-#' Curves of theory ([sgd_curve()], [committee_curve()], [sgd_exact()], [sgd_predict_data()]) are drawn as lines, those of simulations ([sgd_simulate()], [committee_simulate()]) as points with bars of two
+#' Curves of theory ([sgd_curve()], [committee_curve()], [sgd_exact()], [sgd_predict_data()]) are drawn as lines, those of simulations
+#' ([sgd_simulate()], [committee_simulate()]) as points with bars of two
 #' standard errors: the test error solid and filled, the training error dashed and open. Any number of them go into one picture.
 #'
 #' @param x A learning curve.
@@ -38,15 +39,20 @@ draw_learning_curves <- function(curves, what, user) {
   values <- unlist(lapply(curves, function(curve) curve[shown]))
   top <- min(max(values[is.finite(values)], 0), 3 * start)
   if (!is.finite(top) || top <= 0) top <- 1
-  draw(graphics::plot, NULL, xlim = range(unlist(lapply(curves, `[[`, "t"))), ylim = c(0, 1.05 * top), xlab = "time (updates per weight)", ylab = "error", user = user)
-  colours <- grDevices::hcl.colors(max(3L, length(curves)), "Dark 3")
-  simulated <- vapply(curves, function(curve) !is.null(curve$train_se), NA)
+  times <- range(unlist(lapply(curves, `[[`, "t")))
+  draw(graphics::plot, NULL, xlim = times, ylim = c(0, 1.05 * top), xlab = "time (updates per weight)", ylab = "error", user = user)
+  # Theory and simulation of one setting share a colour.
+  defining <- c("alpha", "eta", "lambda", "sigma2", "L", "M", "noise", "activation")
+  setting <- vapply(curves, function(curve) paste(format(unlist(curve$settings[defining])), is_offline(curve$settings), collapse = " "), "")
+  setting <- match(setting, unique(setting))
+  colours <- grDevices::hcl.colors(max(3L, setting), "Dark 3")[setting]
+  simulated <- vapply(curves, function(curve) !is.null(curve$reps), NA)
   for (i in seq_along(curves)) {
     for (name in shown) draw_learning_curve(curves[[i]], name, colours[i])
   }
   both <- length(shown) == 2L
   graphics::legend("topright", legend = c(vapply(curves, curve_label, ""), if (both) c("test", "train")), bty = "n", cex = 0.8,
-                   col = c(colours[seq_along(curves)], if (both) c("black", "black")), lty = c(ifelse(simulated, NA, 1), if (both) 1:2),
+                   col = c(colours, if (both) c("black", "black")), lty = c(ifelse(simulated, NA, 1), if (both) 1:2),
                    pch = c(ifelse(simulated, 19, NA), if (both) c(19, 1)))
   invisible()
 }
@@ -67,9 +73,12 @@ draw_learning_curve <- function(curve, name, colour) {
 
 curve_label <- function(curve) {
   s <- curve$settings
-  paste0(if (!is.null(curve$reps)) paste0(curve$reps, " runs, N = ", s$N, ", "), "alpha = ", format(s$alpha, digits = 3L), ", eta = ", format(s$eta, digits = 3L),
-         if (identical(s$method, "offline") || identical(s$order, "full")) ", offline")
+  paste0(if (!is.null(curve$reps)) paste0(curve$reps, " runs, N = ", s$N, ", "), "alpha = ", format(s$alpha, digits = 3L), ", eta = ",
+         format(s$eta, digits = 3L), if (length(s$lambda) > 0L && s$lambda > 0) paste0(", lambda = ", format(s$lambda, digits = 3L)),
+         if (is_offline(s)) ", offline")
 }
+
+is_offline <- function(settings) identical(settings$method, "offline") || identical(settings$order, "full")
 
 #' @rdname granary_learning_curve
 #' @export
@@ -93,7 +102,8 @@ print_curve_points <- function(x) {
     if (length(y) == 0L || all(is.na(y))) return(invisible())
     best <- which.min(y)
     cli::cat_line(label, " error ", format(y[1L], digits = 4L), " -> ", format(y[last], digits = 4L),
-                  if (length(best) > 0L && best < last) paste0(", smallest ", format(y[best], digits = 4L), " at t = ", format(x$t[best], digits = 4L)))
+                  if (length(best) > 0L && best < last) paste0(", smallest ", format(y[best], digits = 4L), " at t = ",
+                                                               format(x$t[best], digits = 4L)))
   }
   line("test", x$test)
   line("training", x$train)

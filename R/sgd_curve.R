@@ -1,29 +1,42 @@
 #' Learning curves of stochastic gradient descent, without running it
 #'
-#' How will the test error and the training error of gradient descent evolve in linear regression, for a given learning rate, weight decay and number of examples per
+#' How will the test error and the training error of gradient descent evolve in linear regression, for a given learning rate, weight decay and
+#' number of examples per
 #' weight? `sgd_curve()` computes the curve for a large network from the exact theory of Sollich and Barber (1997): overfitting in time, the
-#' noise that the random order of the examples adds, divergence. It is meant for planning (which rate, how much decay, how many passes), for teaching,
+#' noise that the random order of the examples adds, divergence. It is meant for planning (which rate, how much decay, how many passes), for
+#' teaching,
 #' and as a reference for code that runs the descent.
 #'
 #' `N` weights are learned from `p` = `alpha` `N` examples \eqn{y = w^{*T} x / \sqrt N + \xi}{y = w*'x / sqrt(N) + xi} with
-#' \eqn{|w^*|^2 = |x|^2 = N}{|w*|^2 = |x|^2 = N} and noise of variance `sigma2`. From \eqn{w = 0}{w = 0} each update picks one of the examples at random and sets
-#' \deqn{w \leftarrow w - \eta \left[ \frac{x_\mu}{\sqrt N} \left( \frac{w^T x_\mu}{\sqrt N} - y_\mu \right) + \frac{\gamma}{N} w \right], \quad \lambda = \gamma \alpha.}{w <- w - eta [ x_mu (w'x_mu / sqrt(N) - y_mu) / sqrt(N) + (gamma / N) w ],  lambda = gamma alpha.}
-#' Time is counted in updates per weight, so `t / alpha` is the number of passes over the examples; [sgd_units()] translates steps and penalties of other
+#' \eqn{|w^*|^2 = |x|^2 = N}{|w*|^2 = |x|^2 = N} and noise of variance `sigma2`. From \eqn{w = 0}{w = 0} each update picks one of the examples at
+#' random and sets
+#' \deqn{w \leftarrow w - \eta \left[ \frac{x_\mu}{\sqrt N} \left( \frac{w^T x_\mu}{\sqrt N} - y_\mu \right) + \frac{\gamma}{N} w \right], \quad
+#' \lambda = \gamma \alpha.}{w <- w - eta [ x_mu (w'x_mu / sqrt(N) - y_mu) / sqrt(N) + (gamma / N) w ],  lambda = gamma alpha.}
+#' Time is counted in updates per weight, so `t / alpha` is the number of passes over the examples; [sgd_units()] translates steps and penalties of
+#' other
 #' conventions. The test error is \eqn{|w - w^*|^2 / (2N)}{|w - w*|^2 / (2N)}, the training error half the mean squared residual.
 #'
-#' For large `N` both are the same for almost every draw of the data. With \eqn{\rho}{rho} the spectrum of \eqn{A = \sum x x^T / N}{A = sum x x' / N}, the training error solves the Volterra
+#' For large `N` both are the same for almost every draw of the data. With \eqn{\rho}{rho} the spectrum of \eqn{A = \sum x x^T / N}{A = sum x x' /
+#' N}, the training error solves the Volterra
 #' equation
-#' \deqn{E(t) = E_0(t) + \int_0^t K(t - u) E(u) du, \quad K(v) = (\eta/\alpha)^2 \int \rho(a) a^2 e^{-2 (\eta/\alpha)(a + \lambda) v} da,}{E(t) = E_0(t) + int_0^t K(t - u) E(u) du,  K(v) = (eta/alpha)^2 int rho(a) a^2 exp(-2 (eta/alpha)(a + lambda) v) da,}
-#' \eqn{E_0}{E_0} being the error of the mean weights. The test error is the sum of three parts, returned as `bias` (what is not yet learned, or shrunk away), `variance`
-#' (noise of the responses that has been learned) and `noise` (spread of the weights through the random order of the examples). The paper gives the Laplace transform of this solution;
-#' here the equation is solved in time by collocation with an exponential integrator for each eigenvalue and steps controlled by its residual (relative error about 1e-7).
+#' \deqn{E(t) = E_0(t) + \int_0^t K(t - u) E(u) du, \quad K(v) = (\eta/\alpha)^2 \int \rho(a) a^2 e^{-2 (\eta/\alpha)(a + \lambda) v} da,}{E(t) =
+#' E_0(t) + int_0^t K(t - u) E(u) du,  K(v) = (eta/alpha)^2 int rho(a) a^2 exp(-2 (eta/alpha)(a + lambda) v) da,}
+#' \eqn{E_0}{E_0} being the error of the mean weights. The test error is the sum of three parts, returned as `bias` (what is not yet learned, or
+#' shrunk away), `variance`
+#' (noise of the responses that has been learned) and `noise` (spread of the weights through the random order of the examples). The paper gives the
+#' Laplace transform of this solution;
+#' here the equation is solved in time by collocation with an exponential integrator for each eigenvalue and steps controlled by its residual
+#' (relative error about 1e-7).
 #'
-#' `method = "offline"` is descent along the full gradient, \eqn{w \leftarrow w - \eta [(A + \lambda) w - A w^* - b]}{w <- w - eta [(A + lambda) w - A w* - b]}, one step per pass; its
+#' `method = "offline"` is descent along the full gradient, \eqn{w \leftarrow w - \eta [(A + \lambda) w - A w^* - b]}{w <- w - eta [(A + lambda) w -
+#' A w* - b]}, one step per pass; its
 #' rate has other units and is stable below `sgd_rates()$offline`.
 #'
 #' @section Which method when:
-#' `sgd_curve()` for the curve of one setting; [sgd_rates()] for the rates at which things change, [sgd_asymptote()] for the end of the curve, [sgd_optimize()] for the best rate and decay for
-#' a given time. [sgd_simulate()] runs the descent for finite `N`; [sgd_exact()] averages it exactly for one small set of examples; [sgd_predict_data()] predicts it for your own data.
+#' `sgd_curve()` for the curve of one setting; [sgd_rates()] for the rates at which things change, [sgd_asymptote()] for the end of the curve,
+#' [sgd_optimize()] for the best rate and decay for
+#' a given time. [sgd_simulate()] runs the descent for finite `N`; [sgd_exact()] averages it exactly for one small set of examples;
+#' [sgd_predict_data()] predicts it for your own data.
 #' [committee_curve()] is the theory for two-layer networks.
 #'
 #' @param alpha Examples per weight, `p / N`.
@@ -32,13 +45,17 @@
 #' @param sigma2 Variance of the noise; the clean responses have variance one.
 #' @param t Times, in updates per weight, ascending.
 #' @param method `"online"`: one example per update; `"offline"`: the full gradient, once per pass.
-#' @param spectrum `NULL` for inputs without structure (the Marchenko-Pastur law), or the `N` eigenvalues of \eqn{X^T X / N}{X'X / N}, zeros included. For inputs with other spectra the noise part
+#' @param spectrum `NULL` for inputs without structure (the Marchenko-Pastur law), or the `N` eigenvalues of \eqn{X^T X / N}{X'X / N}, zeros
+#'   included. For inputs with other spectra the noise part
 #'   is an approximation, which needs eigenvectors that are spread over many examples.
 #' @param nodes Number of nodes that stand for the Marchenko-Pastur law.
-#' @return A fit of class `granary_sgd_curve` with `t`, `test`, `train`, the parts `bias`, `variance` and `noise` of the test error, `train_mean` (\eqn{E_0}{E_0}),
-#'   `eps_inf` and `train_inf`, the errors for infinite time, and `settings`. `predict()` and `tidy()` give data frames, `simulate()` runs the descent ([sgd_simulate()]),
+#' @return A fit of class `granary_sgd_curve` with `t`, `test`, `train`, the parts `bias`, `variance` and `noise` of the test error, `train_mean`
+#'   (\eqn{E_0}{E_0}),
+#'   `eps_inf` and `train_inf`, the errors for infinite time, and `settings`. `predict()` and `tidy()` give data frames, `simulate()` runs the
+#'   descent ([sgd_simulate()]),
 #'   `summary()` adds rates, decay constants and the best time to stop.
-#' @references Sollich, P. and Barber, D. (1997). Online learning from finite training sets: an analytical case study. *Advances in Neural Information Processing
+#' @references Sollich, P. and Barber, D. (1997). Online learning from finite training sets: an analytical case study. *Advances in Neural
+#'   Information Processing
 #'   Systems* 9, 274-280.
 #' @family learning curves
 #' @export
@@ -63,8 +80,9 @@ sgd_curve <- function(alpha, eta, lambda = 0, sigma2 = 0.1, t = seq(0, 20, by = 
   if (is.infinite(end$test) && settings$eta >= end$limit) {
     warn_input(sprintf("`eta` is not below %s, the largest stable rate: the error grows without bound.", format(end$limit, digits = 6L)), "eta")
   }
-  new_fit(c("sgd_curve", "learning_curve"), t = t, test = found$test, train = found$train, bias = found$bias, variance = found$variance, noise = found$noise,
-          train_mean = found$train_mean, eps_inf = end$test, train_inf = end$train, settings = settings, call = match.call(), convergence = found$convergence)
+  new_fit(c("sgd_curve", "learning_curve"), t = t, test = found$test, train = found$train, bias = found$bias, variance = found$variance,
+          noise = found$noise, train_mean = found$train_mean, eps_inf = end$test, train_inf = end$train, settings = settings, call = match.call(),
+          convergence = found$convergence)
 }
 
 sgd_curve_at <- function(settings, t) {
@@ -74,7 +92,8 @@ sgd_curve_at <- function(settings, t) {
 
 # Errors for infinite time, and the largest stable rate. Full-gradient descent ends at the ridge estimate.
 curve_end <- function(settings) {
-  numbers <- core_call(core_sgd_asymptote(settings$alpha, if (settings$method == "online") settings$eta else 0, settings$lambda, settings$sigma2, as.double(settings$spectrum)))
+  eta <- if (settings$method == "online") settings$eta else 0
+  numbers <- core_call(core_sgd_asymptote(settings$alpha, eta, settings$lambda, settings$sigma2, as.double(settings$spectrum)))
   rates <- core_call(core_sgd_rates(settings$alpha, settings$lambda, as.double(settings$spectrum)))
   limit <- rates[1L, if (settings$method == "online") 1L else 4L]
   stable <- settings$eta < limit
@@ -99,7 +118,8 @@ check_spectrum <- function(spectrum, alpha) {
   spectrum <- sort(pmax(unname(spectrum), 0))
   if (!any(spectrum > 0)) abort_input("`spectrum` must have an eigenvalue above zero.", "spectrum")
   if (abs(mean(spectrum) / alpha - 1) > 0.1) {
-    warn_input(sprintf("The mean of `spectrum` is %s, but `alpha` is %s: they agree where the inputs have mean square one, as the model has it. Rescale the inputs, or give all N eigenvalues, zeros too.",
+    warn_input(sprintf(paste("The mean of `spectrum` is %s, but `alpha` is %s: they agree where the inputs have mean square one.",
+                             "Rescale the inputs, or give all N eigenvalues, zeros too."),
                        format(mean(spectrum), digits = 4L), format(alpha, digits = 4L)), "spectrum")
   }
   spectrum
@@ -119,7 +139,8 @@ print.granary_sgd_curve <- function(x, ...) {
   settings <- x$settings
   cli::cat_line("granary: learning curve of ", settings$method, " gradient descent")
   cli::cat_line(describe_sgd(settings))
-  cli::cat_line("time ", format(x$t[1L]), " to ", format(x$t[length(x$t)]), " updates per weight (", format(max(x$t) / settings$alpha, digits = 3L), " passes)")
+  cli::cat_line("time ", format(x$t[1L]), " to ", format(x$t[length(x$t)]), " updates per weight (", format(max(x$t) / settings$alpha, digits = 3L),
+                " passes)")
   print_curve_points(x)
   if (is.finite(x$eps_inf)) {
     cli::cat_line("at the end of time: test error ", format(x$eps_inf, digits = 5L), ", training error ", format(x$train_inf, digits = 5L))
@@ -150,7 +171,8 @@ print.summary_granary_sgd_curve <- function(x, ...) {
   if (x$curve$settings$method == "online") {
     cli::cat_line("critical rate eta_c ", number(x$rates[["eta_c"]]), ", fastest final convergence at eta_x ", number(x$rates[["eta_x"]]),
                   ", slow mode from eta_min ", number(x$rates[["eta_min"]]))
-    cli::cat_line("decay constants: normal mode ", number(x$decay[["normal"]]), ", slow mode ", if (is.na(x$decay[["slow"]])) "none" else number(x$decay[["slow"]]))
+    cli::cat_line("decay constants: normal mode ", number(x$decay[["normal"]]), ", slow mode ",
+                  if (is.na(x$decay[["slow"]])) "none" else number(x$decay[["slow"]]))
   } else {
     cli::cat_line("largest stable rate of full-gradient descent ", number(x$rates[["offline"]]))
   }
@@ -172,6 +194,8 @@ predict.granary_sgd_curve <- function(object, t = object$t, ...) {
 simulate.granary_sgd_curve <- function(object, nsim = 20, seed = NULL, N = 100, ...) {
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, N = N)))
   s <- object$settings
-  if (!is.null(s$spectrum)) abort_input("A curve with its own spectrum cannot be simulated: give the data to sgd_predict_data() and simulate that.", "object")
+  if (!is.null(s$spectrum)) {
+    abort_input("A curve with its own spectrum cannot be simulated: give the data to sgd_predict_data() and simulate that.", "object")
+  }
   sgd_simulate(N, s$alpha, s$eta, s$lambda, s$sigma2, object$t, reps = nsim, order = if (s$method == "online") "replacement" else "full")
 }

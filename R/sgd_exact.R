@@ -1,12 +1,16 @@
 #' Exact means of stochastic gradient descent on given examples
 #'
-#' The mean of the weights, their variances, and the mean training and test error over all orders in which examples can be drawn with replacement, for one
+#' The mean of the weights, their variances, and the mean training and test error over all orders in which examples can be drawn with replacement,
+#' for one
 #' given set of examples: without simulation and without the limit of many weights that [sgd_curve()] takes.
 #'
-#' With \eqn{B_\mu = (1 - \eta\gamma/N) I - \eta x_\mu x_\mu^T / N}{B_mu = (1 - eta gamma/N) I - eta x_mu x_mu' / N}, \eqn{c_\mu = \eta x_\mu y_\mu / \sqrt N}{c_mu = eta x_mu y_mu / sqrt(N)} and \eqn{\gamma = \lambda N / p}{gamma = lambda N / p}, an update is
+#' With \eqn{B_\mu = (1 - \eta\gamma/N) I - \eta x_\mu x_\mu^T / N}{B_mu = (1 - eta gamma/N) I - eta x_mu x_mu' / N}, \eqn{c_\mu = \eta x_\mu y_\mu
+#' / \sqrt N}{c_mu = eta x_mu y_mu / sqrt(N)} and \eqn{\gamma = \lambda N / p}{gamma = lambda N / p}, an update is
 #' \eqn{w \leftarrow B_\mu w + c_\mu}{w <- B_mu w + c_mu}, so that mean and second moment obey linear recursions,
-#' \deqn{E[w] \leftarrow \overline{B_\mu E[w] + c_\mu}, \quad E[w w^T] \leftarrow \overline{B_\mu E[w w^T] B_\mu + B_\mu E[w] c_\mu^T + c_\mu E[w]^T B_\mu + c_\mu c_\mu^T},}{E[w] <- mean(B_mu E[w] + c_mu),  E[ww'] <- mean(B_mu E[ww'] B_mu + B_mu E[w] c_mu' + c_mu E[w]' B_mu + c_mu c_mu'),}
-#' the bar being the mean over examples. One update costs \eqn{p N^2}{p N^2} operations: meant for some dozens of weights. Without responses `y` they are taken as those of `truth` with noise of variance `sigma2`,
+#' \deqn{E[w] \leftarrow \overline{B_\mu E[w] + c_\mu}, \quad E[w w^T] \leftarrow \overline{B_\mu E[w w^T] B_\mu + B_\mu E[w] c_\mu^T + c_\mu E[w]^T
+#' B_\mu + c_\mu c_\mu^T},}{E[w] <- mean(B_mu E[w] + c_mu),  E[ww'] <- mean(B_mu E[ww'] B_mu + B_mu E[w] c_mu' + c_mu E[w]' B_mu + c_mu c_mu'),}
+#' the bar being the mean over examples. One update costs \eqn{p N^2}{p N^2} operations: meant for some dozens of weights. Without responses `y`
+#' they are taken as those of `truth` with noise of variance `sigma2`,
 #' and the mean is over the noise too.
 #'
 #' @section Which method when:
@@ -15,11 +19,13 @@
 #' @inheritParams sgd_curve
 #' @param x Inputs, one example per row. They are used as they are: in the units of the theory their columns have mean square one.
 #' @param y Responses, or `NULL`: then `truth` is needed.
-#' @param truth Weights \eqn{w^*}{w*} of the teacher, \eqn{y = x^T w^* / \sqrt N}{y = x'w* / sqrt(N)} plus noise, or `NULL`: then there is no test error. The
+#' @param truth Weights \eqn{w^*}{w*} of the teacher, \eqn{y = x^T w^* / \sqrt N}{y = x'w* / sqrt(N)} plus noise, or `NULL`: then there is no test
+#'   error. The
 #'   test error \eqn{|w - w^*|^2 / (2N)}{|w - w*|^2 / (2N)} is that for inputs without correlations.
 #' @param sigma2 Variance of the noise, where `y` is not given.
 #' @param t Times, in updates per weight, ascending; rounded to whole updates.
-#' @return A fit of class `granary_sgd_exact` with `t`, `updates`, `train`, `test` (with `truth`), `weights` and `weights_var`, mean and variance of each weight (weights in rows, times in columns), and `settings`. `coef()` gives the
+#' @return A fit of class `granary_sgd_exact` with `t`, `updates`, `train`, `test` (with `truth`), `weights` and `weights_var`, mean and variance of
+#'   each weight (weights in rows, times in columns), and `settings`. `coef()` gives the
 #'   mean weights at the last time.
 #' @inherit sgd_curve references
 #' @family learning curves
@@ -44,16 +50,17 @@ sgd_exact <- function(x, y = NULL, eta, lambda = 0, truth = NULL, sigma2 = 0, t 
   if (!is.null(y) && settings$sigma2 > 0) abort_input("`sigma2` must be 0 where `y` is given: the noise is in `y` already.", "sigma2")
   updates <- round(t * N)
   if (max(updates) * p * as.double(N)^2 > 1e13 || max(updates) > 2e9 || as.double(N) * N > 2^26) {
-    abort_input(sprintf("`t` asks for %s updates at %s operations each. Use a shorter time, or sgd_predict_data().", format(max(updates), digits = 3L),
-                        format(p * as.double(N)^2, digits = 3L)), "t")
+    abort_input(sprintf("`t` asks for %s updates at %s operations each. Use a shorter time, or sgd_predict_data().",
+                        format(max(updates), digits = 3L), format(p * as.double(N)^2, digits = 3L)), "t")
   }
   average <- is.null(y)
   response <- if (average) drop(x %*% truth) / sqrt(N) else y
-  found <- core_call(core_sgd_exact(t(x), response, as.double(truth), average, settings$sigma2, settings$eta, settings$lambda, as.integer(updates), progress_bar("updates")))
+  found <- core_call(core_sgd_exact(t(x), response, as.double(truth), average, settings$sigma2, settings$eta, settings$lambda, as.integer(updates),
+                                    progress_bar("updates")))
   rownames(found$mean) <- rownames(found$variance) <- colnames(x)
   settings <- c(list(N = N, p = p), settings)
-  new_fit(c("sgd_exact", "learning_curve"), t = updates / N, updates = updates, train = found$train, test = if (!is.null(truth)) found$test, weights = found$mean,
-          weights_var = found$variance, settings = settings, call = match.call(), convergence = list())
+  new_fit(c("sgd_exact", "learning_curve"), t = updates / N, updates = updates, train = found$train, test = if (!is.null(truth)) found$test,
+          weights = found$mean, weights_var = found$variance, settings = settings, call = match.call(), convergence = list())
 }
 
 #' @rdname sgd_exact

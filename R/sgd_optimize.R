@@ -1,11 +1,15 @@
 #' The best learning rate for a given time
 #'
-#' Which learning rate, and which weight decay, gives the smallest test error after `t` updates per weight? `sgd_optimize()` minimises the error that [sgd_curve()] predicts, for
-#' each of several times. `sgd_schedule()` fits \eqn{\eta(t) = (a + b \log t) / t}{eta(t) = (a + b log t) / t}, the form that the best rate takes when
+#' Which learning rate, and which weight decay, gives the smallest test error after `t` updates per weight? `sgd_optimize()` minimises the error
+#' that [sgd_curve()] predicts, for
+#' each of several times. `sgd_schedule()` fits \eqn{\eta(t) = (a + b \log t) / t}{eta(t) = (a + b log t) / t}, the form that the best rate takes
+#' when
 #' the final error grows and the transient shrinks with the rate: the best rate of a long run can be read off a few short ones.
 #'
-#' The rate is sought below the critical one (for `method = "offline"`, below the stability limit) by a grid on the logarithmic scale and Brent's method, the weight decay likewise
-#' around it, from a thousandth to thirty times `sigma2`, with zero as one more candidate. For long times the best decay is `sigma2`; it matters much less than the rate.
+#' The rate is sought below the critical one (for `method = "offline"`, below the stability limit) by a grid on the logarithmic scale and Brent's
+#' method, the weight decay likewise
+#' around it, from a thousandth to thirty times `sigma2`, with zero as one more candidate. For long times the best decay is `sigma2`; it matters
+#' much less than the rate.
 #'
 #' @section Which method when:
 #' [sgd_optimize()] needs `alpha` and `sigma2`, but no run; `sgd_schedule()` also takes rates that were found best in short runs of your own.
@@ -15,7 +19,8 @@
 #' @param t For `sgd_optimize()`, the times at which the error counts; for `sgd_schedule()`, the result of `sgd_optimize()`, or times.
 #' @param lambda Weight decay, or `NULL` to optimise it too.
 #' @param threads Number of threads; times are shared among them. `NULL` stands for `getOption("granary.threads")`.
-#' @return A fit of class `granary_sgd_optimum`: `table` with columns `t`, `eta`, `lambda`, `test`, and, for three times or more, `schedule`, a fit of class `granary_sgd_schedule` with `coefficients`
+#' @return A fit of class `granary_sgd_optimum`: `table` with columns `t`, `eta`, `lambda`, `test`, and, for three times or more, `schedule`, a fit
+#'   of class `granary_sgd_schedule` with `coefficients`
 #'   `a` and `b`, whose `predict(object, t)` gives rates for other times.
 #' @inherit sgd_curve references
 #' @family learning curves
@@ -36,10 +41,12 @@ sgd_optimize <- function(alpha, t, sigma2 = 0.1, lambda = NULL, method = c("onli
   nodes <- check_count(nodes, lower = 10, upper = 100000)
   t <- check_times(t, strict = TRUE)
   if (settings$method == "offline" && t[1L] < settings$alpha) {
-    abort_input(sprintf("`t` must be at least `alpha` (%s) for offline learning: before that there is no complete pass.", format(settings$alpha)), "t")
+    abort_input(sprintf("`t` must be at least `alpha` (%s) for offline learning: before that there is no complete pass.", format(settings$alpha)),
+                "t")
   }
-  found <- core_call(core_sgd_optimize(settings$alpha, as.double(settings$spectrum), nodes, settings$sigma2, t, if (is.null(lambda)) -1 else settings$lambda,
-                                       settings$method == "online", thread_count(threads), progress_bar("learning rates")))
+  found <- core_call(core_sgd_optimize(settings$alpha, as.double(settings$spectrum), nodes, settings$sigma2, t,
+                                       if (is.null(lambda)) -1 else settings$lambda, settings$method == "online", thread_count(threads),
+                                       progress_bar("learning rates")))
   table <- data.frame(t = t, eta = found$eta, lambda = found$lambda, test = found$test)
   settings$eta <- NULL
   settings$lambda <- if (!is.null(lambda)) settings$lambda
@@ -70,7 +77,8 @@ sgd_schedule <- function(t, eta = NULL) {
 #' @export
 print.granary_sgd_optimum <- function(x, ...) {
   cli::cat_line("granary: best learning rates, ", x$settings$method)
-  cli::cat_line("alpha = ", format(x$settings$alpha), ", sigma2 = ", format(x$settings$sigma2), if (is.null(x$settings$lambda)) ", lambda optimised too")
+  cli::cat_line("alpha = ", format(x$settings$alpha), ", sigma2 = ", format(x$settings$sigma2),
+                if (is.null(x$settings$lambda)) ", lambda optimised too")
   print(x$table, digits = 4L, row.names = FALSE)
   if (!is.null(x$schedule)) print_schedule(x$schedule)
   invisible(x)
@@ -113,7 +121,8 @@ coef.granary_sgd_schedule <- function(object, ...) object$coefficients
 #' @param ... For `plot()`, graphical parameters. Otherwise not used.
 #' @export
 plot.granary_sgd_optimum <- function(x, ...) {
-  draw(graphics::plot, x$table$t, x$table$eta, pch = 19, xlab = "final time (updates per weight)", ylab = "best learning rate", ylim = c(0, max(x$table$eta)), user = list(...))
+  draw(graphics::plot, x$table$t, x$table$eta, pch = 19, xlab = "final time (updates per weight)", ylab = "best learning rate",
+       ylim = c(0, max(x$table$eta)), user = list(...))
   if (!is.null(x$schedule)) {
     at <- seq(min(x$table$t), max(x$table$t), length.out = 200L)
     graphics::lines(at, (x$schedule$coefficients[["a"]] + x$schedule$coefficients[["b"]] * log(at)) / at, lty = 3)
@@ -125,7 +134,8 @@ plot.granary_sgd_optimum <- function(x, ...) {
 #' @rdname sgd_optimize
 #' @export
 plot.granary_sgd_schedule <- function(x, ...) {
-  draw(graphics::plot, x$t, x$eta, pch = 19, xlab = "final time (updates per weight)", ylab = "learning rate", ylim = c(0, max(x$eta)), user = list(...))
+  draw(graphics::plot, x$t, x$eta, pch = 19, xlab = "final time (updates per weight)", ylab = "learning rate", ylim = c(0, max(x$eta)),
+       user = list(...))
   at <- seq(min(x$t), max(x$t), length.out = 200L)
   graphics::lines(at, (x$coefficients[["a"]] + x$coefficients[["b"]] * log(at)) / at, lty = 3)
   invisible()

@@ -1,15 +1,21 @@
 #' Predict the course of stochastic gradient descent on your data
 #'
-#' Before a long run: how will the training error, and the error on held-out rows, fall with the number of passes over these data, for this rate and weight decay, and does the rate
-#' converge at all? The theory of [sgd_curve()] is applied to the eigenvalues of the data and the projections of the response on the eigenvectors, one decomposition for the whole curve.
+#' Before a long run: how will the training error, and the error on held-out rows, fall with the number of passes over these data, for this rate and
+#' weight decay, and does the rate
+#' converge at all? The theory of [sgd_curve()] is applied to the eigenvalues of the data and the projections of the response on the eigenvectors,
+#' one decomposition for the whole curve.
 #'
-#' Columns are centred and scaled to mean square one and the response is centred; the descent is that of [sgd_curve()] on these columns, with \eqn{\alpha}{alpha} = rows per column. The mean of the
-#' weights is exact up to the step from updates to continuous time, of relative order \eqn{1/N}{1/N}. Their spread, the part that grows with the rate, takes it
-#' that residuals and eigenvectors are unrelated and rows have about the same length; `simulate()` on the result runs the descent itself, to compare, and [sgd_exact()] averages it exactly when the columns are few.
+#' Columns are centred and scaled to mean square one and the response is centred; the descent is that of [sgd_curve()] on these columns, with
+#' \eqn{\alpha}{alpha} = rows per column. The mean of the
+#' weights is exact up to the step from updates to continuous time, of relative order \eqn{1/N}{1/N}. Their spread, the part that grows with the
+#' rate, takes it
+#' that residuals and eigenvectors are unrelated and rows have about the same length; `simulate()` on the result runs the descent itself, to
+#' compare, and [sgd_exact()] averages it exactly when the columns are few.
 #' A warning says so when the lengths of the rows differ by more than a factor of two between the 5% and the 95% quantile.
 #'
 #' @section Which method when:
-#' [sgd_curve()] for what happens typically, without data; `sgd_predict_data()` for one data set of any size a singular value decomposition can take.
+#' [sgd_curve()] for what happens typically, without data; `sgd_predict_data()` for one data set of any size a singular value decomposition can
+#' take.
 #'
 #' @inheritParams sgd_curve
 #' @param x Inputs: a numeric matrix or data frame, one example per row.
@@ -18,8 +24,10 @@
 #' @param passes Number of passes over the data.
 #' @param newx,newy Held-out rows and their response, for the test error; or `NULL`.
 #' @param points Number of times at which the curve is computed.
-#' @return A fit of class `granary_sgd_data` with `t`, `passes`, `train`, `test` (half the mean squared error, with `newx`), `noise` (the part of `train` caused by the spread of the weights),
-#'   `coefficients` (mean weights at the end, on the scale of the data, with intercept), `spectrum`, `rates` (as [sgd_rates()]), `row_ratio` and `settings`. `predict(object, newdata)` applies the coefficients, `simulate()` runs the descent.
+#' @return A fit of class `granary_sgd_data` with `t`, `passes`, `train`, `test` (half the mean squared error, with `newx`), `noise` (the part of
+#'   `train` caused by the spread of the weights),
+#'   `coefficients` (mean weights at the end, on the scale of the data, with intercept), `spectrum`, `rates` (as [sgd_rates()]), `row_ratio` and
+#'   `settings`. `predict(object, newdata)` applies the coefficients, `simulate()` runs the descent.
 #' @inherit sgd_curve references
 #' @family learning curves
 #' @export
@@ -52,19 +60,25 @@ sgd_predict_data <- function(x, y, eta, lambda = 0, passes = 10, newx = NULL, ne
   z <- parts$d[keep] * drop(crossprod(parts$u[, keep, drop = FALSE], frame$y))
   passed <- seq(0, passes, length.out = points)
   t <- passed * settings$alpha
-  found <- core_call(core_sgd_data(value, z^2, mean(frame$y^2), N, settings$alpha, settings$eta, settings$lambda, t, method == "online", progress_bar("learning curve")))
+  found <- core_call(core_sgd_data(value, z^2, mean(frame$y^2), N, settings$alpha, settings$eta, settings$lambda, t, method == "online",
+                                   progress_bar("learning curve")))
   weights <- parts$v[, keep, drop = FALSE] %*% (found$progress * (z / (value + settings$lambda)))
   test <- if (!is.null(newx)) data_test_error(frame, check_newdata(newx, x), newy, weights, parts$v[, keep, drop = FALSE], found$spread)
   spectrum <- c(value, numeric(N - sum(keep)))
   rates <- core_call(core_sgd_rates(settings$alpha, settings$lambda, spectrum))
-  limit <- rates[1L, if (method == "online") 1L else 4L]
-  if (settings$eta >= limit) warn_input(sprintf("`eta` is not below %s, the largest stable rate for these data: the error grows without bound.", format(limit, digits = 4L)), "eta")
+  rates <- stats::setNames(rates[1L, ], c("eta_c", "eta_min", "eta_x", "offline"))
+  limit <- rates[[if (method == "online") "eta_c" else "offline"]]
+  if (settings$eta >= limit) {
+    warn_input(sprintf("`eta` is not below %s, the largest stable rate for these data: the error grows without bound.", format(limit, digits = 4L)),
+               "eta")
+  }
   slope <- weights[, points] / sqrt(N) / frame$scale
   if (!all(is.finite(slope))) slope[] <- NA
   coefficients <- c("(Intercept)" = frame$y_mean - sum(slope * frame$centre), slope)
-  fit <- new_fit(c("sgd_data", "learning_curve"), t = t, passes = passed, train = found$train, test = test$error, noise = found$train - found$train_mean, coefficients = coefficients,
-                 spectrum = spectrum, rates = stats::setNames(rates[1L, ], c("eta_c", "eta_min", "eta_x", "offline")), row_ratio = frame$row_ratio, settings = settings,
-                 data = list(x = frame$x, y = frame$y, newx = test$x, newy = test$y), kept = frame$kept, call = match.call(), convergence = found$convergence)
+  fit <- new_fit(c("sgd_data", "learning_curve"), t = t, passes = passed, train = found$train, test = test$error,
+                 noise = found$train - found$train_mean, coefficients = coefficients, spectrum = spectrum, rates = rates,
+                 row_ratio = frame$row_ratio, settings = settings, data = list(x = frame$x, y = frame$y, newx = test$x, newy = test$y),
+                 kept = frame$kept, call = match.call(), convergence = found$convergence)
   fit$noise[!is.finite(fit$noise)] <- Inf
   fit
 }
@@ -81,7 +95,8 @@ standard_frame <- function(x, y) {
   norms <- stats::quantile(sqrt(rowSums(x^2)), c(0.05, 0.95), names = FALSE)
   ratio <- norms[2L] / max(norms[1L], .Machine$double.xmin)
   if (ratio > 2) {
-    warn_input(sprintf("The lengths of the rows of `x` differ by a factor of %s (5%% to 95%% quantile). The theory takes them as equal: compare with simulate().", format(ratio, digits = 3L)), "x")
+    warn_input(sprintf(paste("The lengths of the rows of `x` differ by a factor of %s (5%% to 95%% quantile).",
+                             "The theory takes them as equal: compare with simulate()."), format(ratio, digits = 3L)), "x")
   }
   list(x = x, y = unname(y) - mean(y), y_mean = mean(y), centre = centre[!constant], scale = scale[!constant], kept = !constant, row_ratio = ratio)
 }
@@ -110,7 +125,8 @@ data_test_error <- function(frame, newx, newy, weights, vectors, spread) {
 print.granary_sgd_data <- function(x, ...) {
   s <- x$settings
   cli::cat_line("granary: predicted course of ", s$method, " gradient descent on ", s$p, " rows and ", s$N, " columns")
-  cli::cat_line("eta = ", format(s$eta, digits = 4L), " (largest stable rate ", format(x$rates[[if (s$method == "online") "eta_c" else "offline"]], digits = 4L), "), lambda = ",
+  cli::cat_line("eta = ", format(s$eta, digits = 4L), " (largest stable rate ",
+                format(x$rates[[if (s$method == "online") "eta_c" else "offline"]], digits = 4L), "), lambda = ",
                 format(s$lambda, digits = 4L), ", ", format(max(x$passes), digits = 4L), " passes")
   print_curve_points(x)
   if (x$row_ratio > 2) cli::cat_line("rows differ in length by a factor of ", format(x$row_ratio, digits = 3L), ": check against simulate()")
@@ -144,7 +160,7 @@ simulate.granary_sgd_data <- function(object, nsim = 10, seed = NULL, threads = 
   data <- object$data
   s$order <- if (s$method == "online") "replacement" else "full"
   newx <- if (is.null(data$newx)) matrix(0, s$N, 0L) else t(data$newx)
-  found <- core_call(core_sgd_simulate_data(t(data$x), data$y, newx, as.double(data$newy), s$eta, s$lambda, s$order, object$t, nsim, core_seed(), thread_count(threads),
-                                            progress_bar("runs")))
+  found <- core_call(core_sgd_simulate_data(t(data$x), data$y, newx, as.double(data$newy), s$eta, s$lambda, s$order, object$t, nsim, core_seed(),
+                                            thread_count(threads), progress_bar("runs")))
   new_simulation("sgd_simulation", object$t, found, nsim, s, match.call())
 }

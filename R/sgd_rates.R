@@ -1,18 +1,24 @@
 #' Critical rates and final errors of stochastic gradient descent
 #'
-#' Closed forms of the theory behind [sgd_curve()]. `sgd_rates()` gives the learning rates at which the behaviour of the descent changes, `sgd_asymptote()` the errors after infinite time
+#' Closed forms of the theory behind [sgd_curve()]. `sgd_rates()` gives the learning rates at which the behaviour of the descent changes,
+#' `sgd_asymptote()` the errors after infinite time
 #' and how fast they are approached, `sgd_units()` translates steps and penalties of other conventions into those of the theory.
 #'
-#' With \eqn{\rho}{rho} the Marchenko-Pastur law for `alpha` examples per weight on \eqn{[a_-, a_+]}{[a_-, a_+]}, \eqn{a_\pm = (1 \pm \sqrt\alpha)^2}{a_+- = (1 +- sqrt(alpha))^2}:
-#' * `eta_c` \eqn{= 2\alpha / \int \rho\, a^2 / (a + \lambda)}{= 2 alpha / int rho a^2 / (a + lambda)}: beyond it the weights diverge. It is 2 without weight decay, and tends to \eqn{2(1 + \lambda)}{2(1 + lambda)}
+#' With \eqn{\rho}{rho} the Marchenko-Pastur law for `alpha` examples per weight on \eqn{[a_-, a_+]}{[a_-, a_+]}, \eqn{a_\pm = (1 \pm
+#' \sqrt\alpha)^2}{a_+- = (1 +- sqrt(alpha))^2}:
+#' * `eta_c` \eqn{= 2\alpha / \int \rho\, a^2 / (a + \lambda)}{= 2 alpha / int rho a^2 / (a + lambda)}: beyond it the weights diverge. It is 2
+#'   without weight decay, and tends to \eqn{2(1 + \lambda)}{2(1 + lambda)}
 #'   for few and to \eqn{2(1 + \lambda/\alpha)}{2(1 + lambda/alpha)} for many examples.
-#' * `eta_min` \eqn{= 2 / (\sqrt\alpha + 1/\sqrt\alpha - 1)}{= 2 / (sqrt(alpha) + 1/sqrt(alpha) - 1)}: above it the error has a slow mode beside the normal one, which decays as \eqn{\exp(-ct)}{exp(-ct)} with
+#' * `eta_min` \eqn{= 2 / (\sqrt\alpha + 1/\sqrt\alpha - 1)}{= 2 / (sqrt(alpha) + 1/sqrt(alpha) - 1)}: above it the error has a slow mode beside the
+#'   normal one, which decays as \eqn{\exp(-ct)}{exp(-ct)} with
 #'   \eqn{c = \eta (\lambda + a_-) / \alpha}{c = eta (lambda + a_-) / alpha}.
 #' * `eta_x`: where the two modes decay equally fast. Final convergence is fastest there, and any larger rate is worse in every respect.
 #' * `offline`: full-gradient descent is stable below \eqn{2 / (a_+ + \lambda)}{2 / (a_+ + lambda)}.
 #'
-#' The final test error is \eqn{\epsilon_0 + (\eta/2) \int \rho\, a/(a + \lambda)\, E_\infty}{eps_0 + (eta/2) int rho a/(a + lambda) E_inf}, \eqn{\epsilon_0}{eps_0} that of ridge regression with penalty `lambda`, and \eqn{E_\infty}{E_inf} the
-#' final training error, \eqn{1 / (1 - \eta/\eta_c)}{1 / (1 - eta/eta_c)} times that of ridge regression. It is smallest for `lambda = sigma2` and `eta` towards zero.
+#' The final test error is \eqn{\epsilon_0 + (\eta/2) \int \rho\, a/(a + \lambda)\, E_\infty}{eps_0 + (eta/2) int rho a/(a + lambda) E_inf},
+#' \eqn{\epsilon_0}{eps_0} that of ridge regression with penalty `lambda`, and \eqn{E_\infty}{E_inf} the
+#' final training error, \eqn{1 / (1 - \eta/\eta_c)}{1 / (1 - eta/eta_c)} times that of ridge regression. It is smallest for `lambda = sigma2` and
+#' `eta` towards zero.
 #'
 #' Where `eta_min` exceeds `eta_c` or `eta_x` there is no slow mode below it.
 #'
@@ -21,7 +27,8 @@
 #'
 #' @inheritParams sgd_curve
 #' @param alpha,eta,lambda,sigma2 Numbers or vectors, recycled: examples per weight, learning rate, weight decay, noise variance.
-#' @return `sgd_rates()` and `sgd_asymptote()`: a data frame with one row per setting. `decay` and `decay_slow` are the decay constants of the normal and the slow mode (`NA` where there is none, negative
+#' @return `sgd_rates()` and `sgd_asymptote()`: a data frame with one row per setting. `decay` and `decay_slow` are the decay constants of the
+#'   normal and the slow mode (`NA` where there is none, negative
 #'   where the weights diverge). `sgd_units()`: a list with `alpha`, `eta`, `lambda`, `step` and `penalty`.
 #' @inherit sgd_curve references
 #' @family learning curves
@@ -54,7 +61,8 @@ sgd_asymptote <- function(alpha, eta, lambda = 0, sigma2 = 0.1, spectrum = NULL)
   result <- data.frame(setting, test = end[, 1L], train = end[, 2L], ridge = end[, 3L], decay = end[, 4L], decay_slow = slow)
   unstable <- is.infinite(result$train)
   if (any(unstable)) {
-    warn_input(sprintf("`eta` is not below the critical rate in %s: the errors there are infinite.", counted(sum(unstable), "setting", "settings")), "eta")
+    warn_input(sprintf("`eta` is not below the critical rate in %s: the errors there are infinite.", counted(sum(unstable), "setting", "settings")),
+               "eta")
   }
   result
 }
@@ -72,8 +80,10 @@ recycle_settings <- function(...) {
 
 #' @rdname sgd_rates
 #' @param n,N Number of examples (rows) and of weights (columns).
-#' @param step Step of plain stochastic gradient descent on \eqn{(y - x^T b)^2 / 2 + \delta |b|^2 / 2}{(y - x'b)^2 / 2 + delta |b|^2 / 2}; give it, or `eta`.
-#' @param penalty The \eqn{\delta}{delta} of that loss (per example: what `glmnet` calls `lambda` for `alpha = 0`). Give it with `step`; with `eta`, give `lambda`.
+#' @param step Step of plain stochastic gradient descent on \eqn{(y - x^T b)^2 / 2 + \delta |b|^2 / 2}{(y - x'b)^2 / 2 + delta |b|^2 / 2}; give it,
+#'   or `eta`.
+#' @param penalty The \eqn{\delta}{delta} of that loss (per example: what `glmnet` calls `lambda` for `alpha = 0`). Give it with `step`; with `eta`,
+#'   give `lambda`.
 #' @param norm2 Mean squared norm of a row of inputs; `N` for standardised columns.
 #' @export
 sgd_units <- function(n, N, step = NULL, penalty = 0, eta = NULL, lambda = 0, norm2 = N) {

@@ -1,22 +1,27 @@
 #' Run stochastic gradient descent on random problems
 #'
-#' Runs the descent whose learning curve [sgd_curve()] predicts, for `reps` random teachers and training sets, and returns mean and standard error of the test and
+#' Runs the descent whose learning curve [sgd_curve()] predicts, for `reps` random teachers and training sets, and returns mean and standard error
+#' of the test and
 #' training error over time. Beyond the theory it takes finite `N`, Gaussian inputs, and examples in cyclic or shuffled order.
 #'
-#' The model and the update are those of [sgd_curve()], with `p = round(alpha * N)` examples. Runs are shared among threads; each draws from its own stream of random numbers, so the
+#' The model and the update are those of [sgd_curve()], with `p = round(alpha * N)` examples. Runs are shared among threads; each draws from its own
+#' stream of random numbers, so the
 #' result depends on `set.seed()` but not on the number of threads.
 #'
 #' @section Which method when:
-#' [sgd_curve()] answers at once and without noise, for large `N` and draws with replacement. Simulate to see how far a network of your size deviates from it, and what
+#' [sgd_curve()] answers at once and without noise, for large `N` and draws with replacement. Simulate to see how far a network of your size
+#' deviates from it, and what
 #' another order does. [sgd_exact()] has the mean over all orders for one given training set.
 #'
 #' @inheritParams sgd_curve
 #' @param N Number of weights.
 #' @param reps Number of runs.
 #' @param inputs `"sphere"`: inputs of length \eqn{\sqrt N}{sqrt(N)}, as in the paper; `"gaussian"`: independent normals.
-#' @param order `"replacement"`: each update draws an example; `"cyclic"`: always in the same order; `"shuffled"`: in a new order at every pass; `"full"`: the full gradient once per pass.
+#' @param order `"replacement"`: each update draws an example; `"cyclic"`: always in the same order; `"shuffled"`: in a new order at every pass;
+#'   `"full"`: the full gradient once per pass.
 #' @param threads Number of threads. `NULL` stands for `getOption("granary.threads")`.
-#' @return A fit of class `granary_sgd_simulation` with `t`, `test`, `test_se`, `train`, `train_se`, the matrices `test_runs` and `train_runs` (times in rows, runs in columns), `reps` and
+#' @return A fit of class `granary_sgd_simulation` with `t`, `test`, `test_se`, `train`, `train_se`, the matrices `test_runs` and `train_runs`
+#'   (times in rows, runs in columns), `reps` and
 #'   `settings`.
 #' @inherit sgd_curve references
 #' @family learning curves
@@ -38,7 +43,8 @@ sgd_simulate <- function(N, alpha, eta, lambda = 0, sigma2 = 0.1, t = seq(0, 10,
   p <- max(1, round(settings$alpha * N))
   check_work(N, p, max(t) * N, "alpha")
   settings <- c(list(N = N, p = p), settings, list(inputs = inputs, order = order))
-  found <- core_call(core_sgd_simulate(N, p, eta, lambda, sigma2, inputs == "sphere", order, t, reps, core_seed(), thread_count(threads), progress_bar("runs")))
+  found <- core_call(core_sgd_simulate(N, p, settings$eta, settings$lambda, settings$sigma2, inputs == "sphere", order, t, reps, core_seed(),
+                                       thread_count(threads), progress_bar("runs")))
   new_simulation("sgd_simulation", t, found, reps, settings, match.call())
 }
 
@@ -52,9 +58,12 @@ new_simulation <- function(class, t, runs, reps, settings, call, ...) {
 # Refuses what would not fit into memory or end within a day.
 check_work <- function(N, p, updates, arg) {
   if (as.double(N) * p > 2^28) {
-    abort_input(sprintf("`%s` asks for %s examples of %s inputs, too many to hold in memory. Use a smaller network or fewer examples.", arg, format(p), format(N)), arg)
+    abort_input(sprintf("`%s` asks for %s examples of %s inputs, too many to hold in memory. Use a smaller network or fewer examples.", arg,
+                        format(p), format(N)), arg)
   }
-  if (updates * N > 1e14 || updates > 2e9) abort_input(sprintf("`t` asks for %s updates per run. Use a smaller network or a shorter time.", format(updates, digits = 3L)), "t")
+  if (updates * N > 1e14 || updates > 2e9) {
+    abort_input(sprintf("`t` asks for %s updates per run. Use a smaller network or a shorter time.", format(updates, digits = 3L)), "t")
+  }
 }
 
 #' @rdname sgd_simulate

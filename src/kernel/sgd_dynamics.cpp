@@ -15,24 +15,33 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double diverged = 1e200;
 
+using Moments = std::array<double, 3>;
+
 // J_j(z) = int_0^1 exp(-z (1 - s)) s^j ds for j = 0, 1, 2; `decay` = exp(-z).
-std::array<double, 3> exponential_moments(double z, double decay) {
+Moments exponential_moments(double z, double decay) {
   if (z < 0.5) {  // upwards the recursion would cancel: J_2 = sum_m (-z)^m 2 / (m + 3)! by Horner, the others downwards
+    constexpr double over[] = {1.0 / 4,  1.0 / 5,  1.0 / 6,  1.0 / 7,  1.0 / 8, 1.0 / 9,
+                               1.0 / 10, 1.0 / 11, 1.0 / 12, 1.0 / 13, 1.0 / 14};
     double j2 = 1;
-    for (int m = 12; m >= 1; --m) j2 = 1 - z / (m + 3) * j2;
-    j2 /= 3;
-    const double j1 = (1 - z * j2) / 2;
+    for (int m = 10; m >= 0; --m) j2 = 1 - z * over[m] * j2;
+    j2 *= 1.0 / 3;
+    const double j1 = 0.5 * (1 - z * j2);
     return {1 - z * j1, j1, j2};
   }
-  const double j0 = (1 - decay) / z, j1 = (1 - j0) / z;
-  return {j0, j1, (1 - 2 * j1) / z};
+  const double inverse = 1 / z, j0 = (1 - decay) * inverse, j1 = (1 - j0) * inverse;
+  return {j0, j1, (1 - 2 * j1) * inverse};
+}
+
+// J_j(2 z) from J_j(z): the integral over each half is one over the whole. Sums of positive terms.
+Moments doubled(const Moments& j, double decay) {
+  return {0.5 * (1 + decay) * j[0], 0.25 * (j[0] + (1 + decay) * j[1]), 0.125 * (j[0] + 2 * j[1] + (1 + decay) * j[2])};
 }
 
 // Weights of E at the start, the middle and the end of a step in int_0^f exp(-z (f - s)) E(s) ds, E the parabola through the
-// three.
-std::array<double, 3> parabola_weights(double z, double fraction, double decay) {
-  const std::array<double, 3> moment = exponential_moments(z * fraction, decay);
-  const double j0 = fraction * moment[0], j1 = fraction * fraction * moment[1], j2 = fraction * fraction * fraction * moment[2];
+// three; `moments` are those at f z.
+Moments parabola_weights(const Moments& moments, double fraction) {
+  const double j0 = fraction * moments[0], j1 = fraction * fraction * moments[1],
+               j2 = fraction * fraction * fraction * moments[2];
   return {j0 - 3 * j1 + 2 * j2, 4 * (j1 - j2), 2 * j2 - j1};
 }
 
@@ -91,7 +100,7 @@ class OnlineSolver {
     // d = exp(-rate t / 2) at h/4, h/2 and h; mean error at the same times.
     double mean_quarter = 0, mean_middle = 0, mean_end = 0;
     double carried_quarter = 0, carried_middle = 0, carried_end = 0;
-    std::array<double, 3> at_quarter{0, 0, 0}, at_middle{0, 0, 0}, at_end{0, 0, 0};
+    Moments at_quarter{0, 0, 0}, at_middle{0, 0, 0}, at_end{0, 0, 0};
     for (Index k = 0; k < n; ++k) {
       const double z = rate_[k] * h;
       const double eighth = std::exp(-z / 8), q = eighth * eighth, q2 = q * q, q4 = q2 * q2;
@@ -104,9 +113,10 @@ class OnlineSolver {
       carried_middle += load_[k] * q2 * spread_[k];
       carried_end += load_[k] * q4 * spread_[k];
       const double strength = load_[k] * source_[k] * h;
-      add(at_quarter, strength, parabola_weights(z, 0.25, q));
-      add(at_middle, strength, parabola_weights(z, 0.5, q2));
-      const std::array<double, 3> whole = parabola_weights(z, 1, q4);
+      const Moments quarter = exponential_moments(z / 4, q), half = doubled(quarter, q);
+      add(at_quarter, strength, parabola_weights(quarter, 0.25));
+      add(at_middle, strength, parabola_weights(half, 0.5));
+      const Moments whole = parabola_weights(doubled(half, q2), 1);
       add(at_end, strength, whole);
       for (int j = 0; j < 3; ++j) whole_(j, k) = source_[k] * h * whole[j];
     }
@@ -134,7 +144,7 @@ class OnlineSolver {
   }
 
  private:
-  static void add(std::array<double, 3>& sum, double factor, const std::array<double, 3>& part) {
+  static void add(Moments& sum, double factor, const Moments& part) {
     for (int j = 0; j < 3; ++j) sum[j] += factor * part[j];
   }
   const SgdModes& modes_;

@@ -56,7 +56,8 @@ test_that("an independent integration in plain R gives the same curve", {
     tu0 <- -2 * hu * h0 * shrink
     t0 <- s2 - 2 * h0^2 * shrink
     as <- function(c, a, b) 2 / pi * asin(c / sqrt((1 + a) * (1 + b)))
-    dd <- 2 / pi * sqrt(shrink) * (as(th, th, th) + as(tu, tu, tu) - 2 * as(thu, th, tu) - 2 * sqrt(2 / pi) * (th0 / sqrt(1 + th) - tu0 / sqrt(1 + tu)) + t0)
+    dd <- 2 / pi * sqrt(shrink) * (as(th, th, th) + as(tu, tu, tu) - 2 * as(thu, th,
+                                                                            tu) - 2 * sqrt(2 / pi) * (th0 / sqrt(1 + th) - tu0 / sqrt(1 + tu)) + t0)
     c(-2 * eta * vd(ratio * Q, ratio * R + U1 / alpha, U0 / alpha) + eta^2 * ratio * dd,
       -eta * vd(ratio * R, ratio * 1, 0),
       -eta * vd(ratio * U0, 0, ratio * s2),

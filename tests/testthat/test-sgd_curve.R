@@ -193,7 +193,8 @@ test_that("curve: bad input, divergence, methods", {
   expect_output(print(sgd_curve(1, 1)), "grows without bound")
   curve <- sgd_curve(0.7, 1, 1e-4)
   expect_output(print(summary(curve)), "critical rate.*best time to stop")
-  expect_equal(predict(curve, c(1, 10)), as.data.frame(tidy(curve)[match(c(1, 10), curve$t), c("t", "test", "train")]), ignore_attr = TRUE, tolerance = 1e-5)
+  expect_equal(predict(curve, c(1, 10)), as.data.frame(tidy(curve)[match(c(1, 10), curve$t), c("t", "test", "train")]), ignore_attr = TRUE,
+               tolerance = 1e-5)
   expect_output(print(summary(sgd_curve(0.7, 0.1, method = "offline"))), "full-gradient")
   expect_error(simulate(sgd_curve(1, 1, spectrum = c(0.5, 1.5))), "own spectrum", class = "granary_error_input")
   expect_named(glance(curve), c("converged", "iterations", "gap", "residual", "seconds"))

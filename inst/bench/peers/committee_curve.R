@@ -1,8 +1,11 @@
 # Times committee_curve() and committee_simulate() against the same computations written plainly. Rscript committee_curve.R [output.rds]
 #
-# No other R package has the theory. The peers are the same equations in plain R, integrated by Runge-Kutta steps of 0.05, by deSolve's lsoda if it is there (tolerances 1e-7), and training itself, with the number of runs that
-# gives a standard error of 1e-4 extrapolated. Seconds are processor time of one thread, the smallest of three runs (of one above ten seconds); `ratio` is to the first line of each setting. `error` is the
-# largest relative error of the test error at t = 10, 50, 100 against committee_curve() itself (0 for it; its own tolerance is 1e-7); for runs, their relative standard error.
+# No other R package has the theory. The peers are the same equations in plain R, integrated by Runge-Kutta steps of 0.05, by deSolve's lsoda if it
+# is there (tolerances 1e-7), and training itself, with the number of runs that
+# gives a standard error of 1e-4 extrapolated. Seconds are processor time of one thread, the smallest of three runs (of one above ten seconds);
+# `ratio` is to the first line of each setting. `error` is the
+# largest relative error of the test error at t = 10, 50, 100 against committee_curve() itself (0 for it; its own tolerance is 1e-7); for runs,
+# their relative standard error.
 
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
 if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
@@ -146,7 +149,8 @@ for (L in 1:2) {
   set.seed(1)
   runs <- cpu(function() committee_simulate(100, 3, 1, L = L, noise = c(0.1, 0.1), t = times, reps = 50, threads = 1))
   note(label, "committee_simulate(), 50 runs, N = 100", runs$seconds, max(runs$value$test_se / runs$value$test), seconds)
-  note(label, "committee_simulate() until the standard error is 1e-4 (extrapolated)", runs$seconds * (max(runs$value$test_se) / 1e-4)^2, 1e-4 / min(reference), seconds)
+  note(label, "committee_simulate() until the standard error is 1e-4 (extrapolated)", runs$seconds * (max(runs$value$test_se) / 1e-4)^2,
+       1e-4 / min(reference), seconds)
 }
 
 plain_train <- function(N, alpha, eta, L, noise, t) {
