@@ -1,4 +1,5 @@
-# Kernel measures of dependence: what hsic(), coco(), kcc(), kgv(), kmi() and independence_test() share. Each variable becomes a list of `x` (a matrix),
+# Kernel measures of dependence: what hsic(), coco(), kcc(), kgv(), kmi() and independence_test() share. Each variable becomes a list of `x` (a
+# matrix),
 # `kernel` and, where the kernel is the convolution of a Parzen window with itself, `window`.
 
 dependence_measures <- c("hsic", "coco", "kcc", "kgv", "kmi")
@@ -75,7 +76,8 @@ median_width <- function(x, arg, most = 1000L) {
   width
 }
 
-# Gaussian and Laplace kernels by width, as objects of the kernel language. With `density` they integrate to one. `convolved`: the convolution of that
+# Gaussian and Laplace kernels by width, as objects of the kernel language. With `density` they integrate to one. `convolved`: the convolution of
+# that
 # density with itself.
 gaussian_kernel <- function(width, d, density = TRUE, convolved = FALSE) {
   if (convolved) width <- sqrt(2) * width
