@@ -160,7 +160,7 @@ dependence_settings <- function(measure, kernel, kappa = 2e-2, theta = NULL, for
   max_rank <- check_count(max_rank, allow_null = TRUE)
   density <- check_flag(density, allow_null = TRUE)
   theta <- check_number(theta, lower = 0, upper = 1, strict_upper = TRUE, allow_null = TRUE)
-  if (measure %in% c("kcc", "kgv") && is.null(theta)) kappa <- check_number(kappa, lower = 0, strict_lower = TRUE)
+  kappa <- check_number(kappa, lower = 0, strict_lower = TRUE)
   needs_nu <- measure == "kmi" || (measure == "kgv" && !is.null(theta))
   ours <- is.character(kernel) && all(kernel %in% c("gaussian", "laplace"))
   if (needs_nu && is.null(nu)) nu <- if (ours) "parzen" else "gram"
