@@ -1,4 +1,5 @@
-# Kernel measures of dependence: what hsic(), coco(), kcc(), kgv(), kmi() and independence_test() share. Each variable becomes a list of `x` (a matrix),
+# Kernel measures of dependence: what hsic(), coco(), kcc(), kgv(), kmi() and independence_test() share. Each variable becomes a list of `x` (a
+# matrix),
 # `kernel` and, where the kernel is the convolution of a Parzen window with itself, `window`.
 
 dependence_measures <- c("hsic", "coco", "kcc", "kgv", "kmi")
@@ -75,7 +76,8 @@ median_width <- function(x, arg, most = 1000L) {
   width
 }
 
-# Gaussian and Laplace kernels by width, as objects of the kernel language. With `density` they integrate to one. `convolved`: the convolution of that
+# Gaussian and Laplace kernels by width, as objects of the kernel language. With `density` they integrate to one. `convolved`: the convolution of
+# that
 # density with itself.
 gaussian_kernel <- function(width, d, density = TRUE, convolved = FALSE) {
   if (convolved) width <- sqrt(2) * width
@@ -158,7 +160,7 @@ dependence_settings <- function(measure, kernel, kappa = 2e-2, theta = NULL, for
   max_rank <- check_count(max_rank, allow_null = TRUE)
   density <- check_flag(density, allow_null = TRUE)
   theta <- check_number(theta, lower = 0, upper = 1, strict_upper = TRUE, allow_null = TRUE)
-  if (measure %in% c("kcc", "kgv") && is.null(theta)) kappa <- check_number(kappa, lower = 0, strict_lower = TRUE)
+  kappa <- check_number(kappa, lower = 0, strict_lower = TRUE)
   needs_nu <- measure == "kmi" || (measure == "kgv" && !is.null(theta))
   ours <- is.character(kernel) && all(kernel %in% c("gaussian", "laplace"))
   if (needs_nu && is.null(nu)) nu <- if (ours) "parzen" else "gram"

@@ -11,7 +11,8 @@ print.granary_dependence <- function(x, ...) {
   cli::cat_line("value:  ", format(x$value, digits = 6L))
   if (!is.null(x$nu)) {
     cli::cat_line("nu:     ", format(x$nu, digits = 4L),
-                  if (x$valid) ", above the norms of the centred kernel matrices" else ", below a norm of the centred kernel matrices: no bound is guaranteed")
+                  if (x$valid) ", above the norms of the centred kernel matrices" else
+                    ", below a norm of the centred kernel matrices: no bound is guaranteed")
   }
   if (!is.null(x$kappa)) cli::cat_line("kappa:  ", format(x$kappa))
   if (!is.null(x$theta)) cli::cat_line("theta:  ", format(x$theta))

@@ -1,16 +1,20 @@
 #' Gaussian mutual information of tables and densities
 #'
-#' Mutual information of Gaussian variables that have the covariances of the cells of a table: the quantity that the kernel mutual information bounds.
+#' Mutual information of Gaussian variables that have the covariances of the cells of a table: the quantity that the kernel mutual information
+#' bounds.
 #' `gmi_table()` has it from a contingency table, `gmi_grid()` from Parzen window estimates on a grid. For checking [kmi()], not for use at scale.
 #'
 #' @details
 #' With cell probabilities \eqn{P}, margins \eqn{p} and \eqn{q}, and \eqn{C = P - pq'},
 #' \deqn{-\frac12\log|I - C'D_p^{-1}CD_q^{-1}|}{-1/2 log |I - C' D_p^-1 C D_q^-1|}
-#' which near independence is the mutual information and \eqn{\chi^2/(2m)}{chi^2 / (2 m)}. It is infinite where the table determines a combination of rows from the
+#' which near independence is the mutual information and \eqn{\chi^2/(2m)}{chi^2 / (2 m)}. It is infinite where the table determines a combination
+#' of rows from the
 #' columns.
 #'
-#' `gmi_grid()` puts windows of the given width on every observation, on a grid that reaches `margin` widths beyond the data: the singular values
-#' \eqn{\rho}{rho} of \eqn{D_x^{-1/2}K_lHL_l'D_y^{-1/2}}{D_x^-1/2 K H L' D_y^-1/2} give \eqn{-\frac12\sum\log(1 - \rho^2)}{-1/2 sum log(1 - rho^2)}. With fine grids it is at
+#' `gmi_grid()` puts windows of the given width on every observation, on a grid over the range of the data, the support in
+#' Theorem 16 (`margin` widths more on request): the singular values
+#' \eqn{\rho}{rho} of \eqn{D_x^{-1/2}K_lHL_l'D_y^{-1/2}}{D_x^-1/2 K H L' D_y^-1/2} give
+#' \eqn{-\frac12\sum\log(1 - \rho^2)}{-1/2 sum log(1 - rho^2)}. With fine grids it is at
 #' most about the value of `kmi(width = width)` with `nu = "parzen"`.
 #'
 #' @section Which method when:
@@ -55,7 +59,7 @@ gaussian_information <- function(correlations) {
 
 #' @rdname gmi_table
 #' @export
-gmi_grid <- function(x, y, width, kernel = c("gaussian", "laplace"), grid = 200, margin = 5) {
+gmi_grid <- function(x, y, width, kernel = c("gaussian", "laplace"), grid = 200, margin = 0) {
   x <- check_vector(x, min_length = 4L)
   y <- check_vector(y, length = length(x))
   width <- width_per_variable(if (missing(width)) fail_missing("width") else width, c("x", "y"))

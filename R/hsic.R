@@ -22,25 +22,30 @@
 #'   \left(\begin{array}{cc}R(\tilde K) & 0\\ 0 & R(\tilde L)\end{array}\right)c}{[0 KL; LK 0] c = rho blkdiag(R(K), R(L)) c}
 #' for the centred matrices, with \eqn{R(K) = (K + m\kappa/2)^2}{R(K) = (K + m kappa / 2)^2} (`form = "squared"`, Bach and Jordan),
 #' \eqn{K^2 + m\kappa K}{K^2 + m kappa K} (`"ridge"`), or, where `theta` is given,
-#' \eqn{\theta K^2 + \nu(1 - \theta)K}{theta K^2 + nu (1 - theta) K}: `theta = 0` is the kernel mutual information, and the value grows with `theta`.
+#' \eqn{\theta K^2 + \nu(1 - \theta)K}{theta K^2 + nu (1 - theta) K}: `theta = 0` is the kernel mutual information, and the value grows with
+#' `theta`.
 #' Without regularisation \eqn{\rho_1 = 1}{rho_1 = 1} always.
 #'
 #' **Nu.** `"parzen"`: the kernel is the convolution of a Parzen window \eqn{q} of the given `width` with itself, and
-#' \eqn{\nu = \min_j\sum_i q(x_i - x_j)}{nu = min_j sum_i q(x_i - x_j)} over all variables. `"gram"`: `width` is that of the kernel itself, and the row sums
+#' \eqn{\nu = \min_j\sum_i q(x_i - x_j)}{nu = min_j sum_i q(x_i - x_j)} over all variables. `"gram"`: `width` is that of the kernel itself, and
+#' the row sums
 #' are those of the kernel matrices. `"safe"`: 1.01 times the largest eigenvalue of the centred kernel matrices. The element `valid` says whether
 #' \eqn{\nu}{nu} exceeds those eigenvalues, which guarantees a finite value and that the KGV with `theta` bounds the KMI. Where the value is
 #' undefined it is `Inf`, with a warning.
 #'
-#' **More than two variables.** With \eqn{\lambda}{lambda} the eigenvalues of the matrix whose off-diagonal blocks couple the variables and whose diagonal
+#' **More than two variables.** With \eqn{\lambda}{lambda} the eigenvalues of the matrix whose off-diagonal blocks couple the variables and whose
+#' diagonal
 #' blocks are zero: COCO is \eqn{\max|\lambda|/m}{max |lambda| / m}, KMI and KGV
-#' \eqn{-\frac12\sum\log(1 + \lambda/\nu)}{-1/2 sum log(1 + lambda / nu)}, KCC \eqn{-\frac12\log(1 + \min\lambda)}{-1/2 log(1 + min lambda)} (so that its scale
+#' \eqn{-\frac12\sum\log(1 + \lambda/\nu)}{-1/2 sum log(1 + lambda / nu)}, KCC \eqn{-\frac12\log(1 + \min\lambda)}{-1/2 log(1 + min lambda)} (so
+#' that its scale
 #' is another one than for two), HSIC the sum over pairs. Each is zero if and only if all pairs are.
 #'
 #' **Cost.** Kernel matrices are never formed: each is replaced by a pivoted incomplete Cholesky factor of rank \eqn{d}, with
 #' \eqn{\mathrm{tr}(K - ZZ') \le}{tr(K - ZZ') <=} `rank_tol` \eqn{\mathrm{tr}(K)}{tr(K)}, so that time and memory are linear in \eqn{m}:
 #' \eqn{O(m d^2)}. `rank_tol = 0` is exact.
 #'
-#' **Kernels.** `"gaussian"` \eqn{\exp(-d^2/2w^2)}{exp(-d^2 / (2 w^2))} and `"laplace"` \eqn{\exp(-d/w)}{exp(-d / w)}, \eqn{w} the `width`, divided by their
+#' **Kernels.** `"gaussian"` \eqn{\exp(-d^2/2w^2)}{exp(-d^2 / (2 w^2))} and `"laplace"` \eqn{\exp(-d/w)}{exp(-d / w)}, \eqn{w} the `width`,
+#' divided by their
 #' integrals where `density` is `TRUE`; `"delta"` is 1 for equal and 0 for different values and used for factors, text and logical values without
 #' being asked for; `"precomputed"` says that the variable is a kernel matrix; any kernel of the package's language (see [kernels]), with its own
 #' scales.
@@ -53,7 +58,8 @@
 #' @param x,y Two variables: vectors of numbers, factors, text, logical values, or matrices and data frames of numbers with one row per observation.
 #'   Without `y`, `x` is a list of variables, or a matrix or data frame with one variable in each column. `x` is a fit for the methods.
 #' @param kernel See Details: one for all variables, or a list with one for each.
-#' @param width Scale of the Gaussian or Laplace kernel: positive numbers, one or one per variable; `"median"`: the median distance of two observations over
+#' @param width Scale of the Gaussian or Laplace kernel: positive numbers, one or one per variable; `"median"`: the median distance of two
+#'   observations over
 #'   \eqn{\sqrt2}{sqrt(2)} (of 1000 rows where there are more).
 #' @param density Whether these kernels are densities. `NULL`: as in the papers, for `coco()`, `kmi()` and `kgv()` with `theta`.
 #' @param kappa Regularisation, positive.
@@ -64,14 +70,16 @@
 #' @param max_rank Largest rank of a factor; `NULL` for no bound.
 #' @param threads Number of threads; `NULL` for `options(granary.threads)`.
 #' @param object A fit.
-#' @param newdata New values of the variables, as they came: a list with one element per variable; for `"precomputed"`, kernel values of new rows against
+#' @param newdata New values of the variables, as they came: a list with one element per variable; for `"precomputed"`, kernel values of new rows
+#'   against
 #'   the observations. `NULL` for the data.
 #' @param which For `plot()`: `"witness"` for the functions \eqn{f} and \eqn{g} that attain the largest \eqn{\gamma}{gamma} or
 #'   \eqn{\rho}{rho}, `"spectrum"`.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
 #' @return An object of class `granary_dependence`: a list with
 #' \item{value}{the measure}
-#' \item{spectrum}{all \eqn{\gamma}{gamma} (`hsic()`, `coco()`, `kmi()`) or \eqn{\rho}{rho}; for more than two variables \eqn{\lambda}{lambda}; at most the 50
+#' \item{spectrum}{all \eqn{\gamma}{gamma} (`hsic()`, `coco()`, `kmi()`) or \eqn{\rho}{rho}; for more than two variables
+#'   \eqn{\lambda}{lambda}; at most the 50
 #'   largest where the ranks exceed 400}
 #' \item{nu, valid, norms}{\eqn{\nu}{nu}, whether it exceeds the largest eigenvalues of the centred kernel matrices, and these eigenvalues}
 #' \item{witness}{for each variable the leading function: its values `f` at the data, and its `coefficients` at the observations `pivots`}
@@ -83,7 +91,8 @@
 #'
 #' Bach and Jordan (2002). Kernel independent component analysis. *Journal of Machine Learning Research* 3, 1--48.
 #'
-#' Gretton, Bousquet, Smola and Schoelkopf (2005). Measuring statistical dependence with Hilbert-Schmidt norms. *Algorithmic Learning Theory*, 63--77.
+#' Gretton, Bousquet, Smola and Schoelkopf (2005). Measuring statistical dependence with Hilbert-Schmidt norms. *Algorithmic Learning Theory*,
+#' 63--77.
 #' @family kernel dependence
 #' @name kernel_dependence
 #' @examples

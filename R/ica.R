@@ -1,15 +1,18 @@
 #' Independent component analysis by moments
 #'
-#' The two classical ways to separate linear mixtures of independent sources: JADE, from all fourth cumulants at once, and FastICA, from one contrast per
+#' The two classical ways to separate linear mixtures of independent sources: JADE, from all fourth cumulants at once, and FastICA, from one
+#' contrast per
 #' component. Fast, and where kernel ICA starts.
 #'
 #' @details
-#' Both whiten the data and look for a rotation. `ica_jade()` diagonalises jointly, by Jacobi rotations, the \eqn{n(n + 1)/2} matrices of fourth cumulants.
+#' Both whiten the data and look for a rotation. `ica_jade()` diagonalises jointly, by Jacobi rotations, the \eqn{n(n + 1)/2} matrices of fourth
+#' cumulants.
 #' `ica_fastica()` iterates \eqn{w \leftarrow E\,z\,g(w'z) - E\,g'(w'z)\,w}{w <- E z g(w'z) - E g'(w'z) w} for all components at once, followed by
 #' \eqn{R \leftarrow (RR')^{-1/2}R}{R <- (RR')^(-1/2) R}, with \eqn{g} the hyperbolic tangent or the cube (kurtosis), from a random start.
 #'
 #' @section Which method when:
-#' `ica_jade()` for up to some 20 components; `ica_fastica()` for more, with `"tanh"` where there are outliers. Sources whose kurtosis is near zero, and
+#' `ica_jade()` for up to some 20 components; `ica_fastica()` for more, with `"tanh"` where there are outliers. Sources whose kurtosis is near
+#' zero, and
 #' outliers, ask for [kernel_ica()].
 #'
 #' @inheritParams kernel_ica
@@ -66,7 +69,8 @@ ica_title <- function(fit) {
 #' @rdname ica_jade
 #' @export
 print.granary_ica <- function(x, ...) {
-  cli::cat_line(ica_title(x), ": ", nrow(x$S), " rows, ", counted(nrow(x$W), "component", "components"), " of ", counted(ncol(x$W), "column", "columns"))
+  cli::cat_line(ica_title(x), ": ", nrow(x$S), " rows, ", counted(nrow(x$W), "component", "components"), " of ",
+                counted(ncol(x$W), "column", "columns"))
   print_call(x$call)
   if (!is.null(x$value)) {
     cli::cat_line("value:  ", format(x$value, digits = 5L), if (!is.null(x$nu)) paste0(", nu ", format(x$nu, digits = 4L)),

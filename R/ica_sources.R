@@ -1,10 +1,12 @@
 #' Data for separation experiments, and how well they were separated
 #'
-#' `ica_sources()` draws independent sources from the 18 laws on which ICA methods are usually compared, `random_mixing()` a well-conditioned mixing matrix,
+#' `ica_sources()` draws independent sources from the 18 laws on which ICA methods are usually compared, `random_mixing()` a well-conditioned
+#' mixing matrix,
 #' `ica_outliers()` corrupts observations, and `amari_error()` says how far an unmixing matrix is from the truth.
 #'
 #' @details
-#' The laws, all with mean zero and unit variance (excess kurtosis in brackets; the literature names the laws and gives kurtoses, from which the parameters
+#' The laws, all with mean zero and unit variance (excess kurtosis in brackets; the literature names the laws and gives kurtoses, from which the
+#' parameters
 #' were solved):
 #'
 #' | law | |
@@ -35,7 +37,8 @@
 #' @param size What is added, with random sign, to every column of them.
 #' @param W Unmixing matrix, or a fit of [kernel_ica()], [ica_jade()] or [ica_fastica()].
 #' @param B Mixing matrix.
-#' @return `ica_sources()` a matrix with one column per source, named by law; `random_mixing()` a square matrix; `ica_outliers()` the matrix with the corrupted
+#' @return `ica_sources()` a matrix with one column per source, named by law; `random_mixing()` a square matrix; `ica_outliers()` the matrix with
+#'   the corrupted
 #'   rows in attribute `rows`; `amari_error()` a number from 0 to 100.
 #' @references
 #' Bach and Jordan (2002). Kernel independent component analysis. *Journal of Machine Learning Research* 3, 1--48.

@@ -3,9 +3,11 @@
 #' Low-rank factor \eqn{Z} with \eqn{K \approx ZZ'}{K ~ ZZ'}, from the columns of the kernel matrix alone, which is never formed.
 #'
 #' @details
-#' Pivoted: at each step the observation whose diagonal entry of \eqn{K - ZZ'} is largest adds a column, until the trace of \eqn{K - ZZ'}, which is its
+#' Pivoted: at each step the observation whose diagonal entry of \eqn{K - ZZ'} is largest adds a column, until the trace of \eqn{K - ZZ'}, which
+#' is its
 #' nuclear norm, is at most `tol` times that of \eqn{K}. \eqn{O(nd^2)} time and \eqn{O(nd)} memory for rank \eqn{d}. With \eqn{P} the pivots and
-#' \eqn{LL' = K_{PP}}{LL' = K_PP} (`root`), a new row has the features \eqn{L^{-1}k(x_P, x)}{L^-1 k(x_P, x)}: `predict()`. With `centre` the columns of \eqn{Z} have
+#' \eqn{LL' = K_{PP}}{LL' = K_PP} (`root`), a new row has the features \eqn{L^{-1}k(x_P, x)}{L^-1 k(x_P, x)}: `predict()`. With `centre` the
+#' columns of \eqn{Z} have
 #' mean zero, and \eqn{ZZ'} approximates \eqn{HKH}.
 #'
 #' @section Which method when:
@@ -20,7 +22,8 @@
 #' @param object A factorisation.
 #' @param newdata New rows, as `x`; kernel values against the observations for `"precomputed"`.
 #' @param ... Not used.
-#' @return An object of class `granary_incomplete_cholesky`: a list with `factor`, `pivots`, `root`, `mean` of the columns, `rank`, `trace` of \eqn{K} and `residual`,
+#' @return An object of class `granary_incomplete_cholesky`: a list with `factor`, `pivots`, `root`, `mean` of the columns, `rank`, `trace` of
+#'   \eqn{K} and `residual`,
 #'   that of \eqn{K - ZZ'}. `predict()` gives a matrix with `rank` columns.
 #' @references
 #' Fine and Scheinberg (2001). Efficient SVM training using low-rank kernel representations. *Journal of Machine Learning Research* 2, 243--264.

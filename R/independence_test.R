@@ -1,22 +1,27 @@
 #' Test independence with kernels
 #'
-#' Are two or more variables independent? A test against dependence of any shape, for numbers, vectors, categories and everything else with a kernel.
+#' Are two or more variables independent? A test against dependence of any shape, for numbers, vectors, categories and everything else with a
+#' kernel.
 #'
 #' @details
 #' The statistic is a measure of dependence, by default the [hsic()].
 #'
 #' `"permutation"` compares it with its values after the observations of `y` (of all variables but the first, each by itself) were put in
-#' random order; \eqn{p = (1 + b)/(1 + B)}{p = (1 + b) / (1 + B)} with \eqn{b} the number of the \eqn{B} `permutations` that are at least as large. Its level holds
-#' exactly, for any sample size, kernel and measure. Kernel matrices are factorised and centred once, and permutations only reorder rows of the factors,
+#' random order; \eqn{p = (1 + b)/(1 + B)}{p = (1 + b) / (1 + B)} with \eqn{b} the number of the \eqn{B} `permutations` that are at least as
+#' large. Its level holds
+#' exactly, for any sample size, kernel and measure. Kernel matrices are factorised and centred once, and permutations only reorder rows of the
+#' factors,
 #' at \eqn{O(n d^2)} each for rank \eqn{d}.
 #'
-#' `"gamma"`, for HSIC of two variables, takes the gamma law that has the mean and the variance of HSIC over all permutations. Both are computed exactly
+#' `"gamma"`, for HSIC of two variables, takes the gamma law that has the mean and the variance of HSIC over all permutations. Both are computed
+#' exactly
 #' (Kazi-Aoual and others), so it takes no random numbers and no more time than HSIC itself; in the far tail it is an approximation.
 #'
 #' Random numbers come from R's stream, so `set.seed()` fixes the result, whatever the number of threads.
 #'
 #' @section Which method when:
-#' `"permutation"` in general; `"gamma"` for very many tests, or for p-values far below \eqn{1/B}. `"hsic"` in general; `"coco"` reacts to one strong
+#' `"permutation"` in general; `"gamma"` for very many tests, or for p-values far below \eqn{1/B}. `"hsic"` in general; `"coco"` reacts to one
+#' strong
 #' relation rather than to many weak ones. For conditional independence see [ci_test()]; for tables of categories alone the chi-squared test.
 #'
 #' @inheritParams kernel_dependence
@@ -24,13 +29,15 @@
 #' @param method How to find its law; see Details.
 #' @param permutations Number of permutations.
 #' @param kappa,theta,nu,form For `"kcc"`, `"kgv"` and `"kmi"`: see [kernel_dependence].
-#' @return An object of class `granary_independence_test` and `htest`: a list with `statistic`, `p.value`, `parameter`, `method`, `data.name`, and `null`, the
+#' @return An object of class `granary_independence_test` and `htest`: a list with `statistic`, `p.value`, `parameter`, `method`, `data.name`, and
+#'   `null`, the
 #'   values after permutation or the `mean`, `variance`, `shape` and `scale` of the gamma law. `plot()` draws them.
 #' @references
 #' Gretton, Fukumizu, Teo, Song, Schoelkopf and Smola (2007). A kernel statistical test of independence. *Advances in Neural Information Processing
 #' Systems* 20.
 #'
-#' Kazi-Aoual, Hitier, Sabatier and Lebreton (1995). Refined approximations to permutation tests for multivariate inference. *Computational Statistics and
+#' Kazi-Aoual, Hitier, Sabatier and Lebreton (1995). Refined approximations to permutation tests for multivariate inference. *Computational
+#' Statistics and
 #' Data Analysis* 20, 643--656.
 #'
 #' Gretton, Herbrich, Smola, Bousquet and Schoelkopf (2005). Kernel methods for measuring independence. *Journal of Machine Learning Research* 6,
@@ -97,7 +104,8 @@ plot.granary_independence_test <- function(x, ...) {
     shape <- x$null[["shape"]]
     scale <- x$null[["scale"]]
     at <- seq(0, max(value, stats::qgamma(0.9999, shape, scale = scale)) * 1.05, length.out = 401L)
-    draw(graphics::plot, at, stats::dgamma(at, shape, scale = scale), type = "l", lwd = 2, xlab = label, ylab = "density", main = title, user = list(...))
+    draw(graphics::plot, at, stats::dgamma(at, shape, scale = scale), type = "l", lwd = 2, xlab = label, ylab = "density", main = title,
+         user = list(...))
   } else {
     shown <- x$null[is.finite(x$null)]
     if (length(shown) == 0L) abort_input("There is nothing to draw: the statistic was undefined after every permutation.", "x")

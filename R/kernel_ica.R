@@ -4,35 +4,46 @@
 #' kernels: robust to outliers, and indifferent to the shape of the source densities.
 #'
 #' @details
-#' The model is \eqn{x = As + \mu}{x = A s + mu} with independent sources \eqn{s}, at most one of them Gaussian. The data are centred and whitened, \eqn{z = Q(x - \mu)}{z =
-#' Q (x - mu)}, and an orthogonal \eqn{R} is sought that minimises the dependence of the components of \eqn{Rz}; \eqn{W = RQ} unmixes. Order, sign and
-#' scale of sources cannot be known: here they have unit variance, are in the order of their part in the variance of `x`, and the largest entry of each column of
+#' The model is \eqn{x = As + \mu}{x = A s + mu} with independent sources \eqn{s}, at most one of them Gaussian. The data are centred and
+#' whitened, \eqn{z = Q(x - \mu)}{z =
+#' Q (x - mu)}, and an orthogonal \eqn{R} is sought that minimises the dependence of the components of \eqn{Rz}; \eqn{W =
+#' RQ} unmixes. Order, sign and
+#' scale of sources cannot be known: here they have unit variance, are in the order of their part in the variance of `x`, and the largest entry of
+#' each column of
 #' \eqn{A} is positive.
 #'
-#' With two components every angle on a grid of one degree is tried, then refined: the minimum is the global one. With more, descent along geodesics of the orthogonal
-#' group starts from JADE (from FastICA for 16 components or more) and from random rotations where `n_starts` asks for them. Kernel matrices are incomplete Cholesky
+#' With two components every angle on a grid of one degree is tried, then refined: the minimum is the global one. With more, descent along
+#' geodesics of the orthogonal
+#' group starts from JADE (from FastICA for 16 components or more) and from random rotations where `n_starts` asks for them. Kernel matrices are
+#' incomplete Cholesky
 #' factors of rank \eqn{d} and gradients are exact, so a step is \eqn{O(mn^2d^2)} for \eqn{m} observations of \eqn{n} components. `polish` starts
 #' again from the solution with half the `width`: a wide kernel finds the basin, a narrow one its bottom.
 #'
-#' \eqn{\nu}{nu} of `"kmi"` is fixed when a kernel comes into use; where the rule would leave the measure undefined, the rule `"safe"` takes its place.
+#' \eqn{\nu}{nu} of `"kmi"` is fixed when a kernel comes into use; where the rule would leave the measure undefined, the rule `"safe"` takes its
+#' place.
 #'
 #' @section Which method when:
-#' `"kmi"` or `"hsic"` for many sources and samples, `"kgv"` for few samples. With outliers `"kmi"`, `"hsic"` or `"coco"`, which have nothing to tune, or
+#' `"kmi"` or `"hsic"` for many sources and samples, `"kgv"` for few samples. With outliers `"kmi"`, `"hsic"` or `"coco"`, which have nothing to
+#' tune, or
 #' `"kgv"` with `kappa` about 0.1. [ica_jade()] and [ica_fastica()] are faster, and less exact where kurtosis says little about the sources.
 #'
 #' @param x Observed mixtures: a matrix or data frame of numbers, one row per observation.
 #' @param components Number of components; `NULL` for all that the data have. Principal components beyond it are dropped.
 #' @param measure What is minimised: see [kernel_dependence].
 #' @param kernel `"gaussian"` or `"laplace"`, or a kernel of one input (see [kernels]).
-#' @param width Scale of the kernel for components of unit variance. `NULL`: 1 for the Gaussian, 1/3 for the Laplace kernel; for `"kcc"` and `"kgv"` with more than 1000
+#' @param width Scale of the kernel for components of unit variance. `NULL`: 1 for the Gaussian, 1/3 for the Laplace kernel; for `"kcc"` and
+#'   `"kgv"` with more than 1000
 #'   rows 0.5 (Gaussian).
 #' @param kappa Regularisation of `"kcc"` and `"kgv"`. `NULL`: 0.02 up to 1000 rows, else 0.002.
 #' @param nu For `"kmi"`: `"gram"`, `"safe"` or a number; see [kernel_dependence].
-#' @param init Start: `"jade"`, `"fastica"`, `"random"`, or an unmixing matrix, one row per component. `NULL`: JADE, but FastICA for 16 components or more.
+#' @param init Start: `"jade"`, `"fastica"`, `"random"`, or an unmixing matrix, one row per component. `NULL`: JADE, but FastICA for 16 components
+#'   or more.
 #' @param n_starts Number of starts; all but the first are random rotations. With two components one is enough.
 #' @param polish Go on with half the width?
-#' @param rank_tol Share of the trace of kernel matrices that may be left out. `NULL`: 1e-5 for Gaussian and smooth kernels, 0.01 for the Laplace kernel.
-#' @param max_rank Largest rank of a factor; `NULL` for no bound.
+#' @param rank_tol Share of the trace of kernel matrices that may be left out. `NULL`: 1e-5 for Gaussian and smooth kernels, 0.01 for the Laplace
+#'   kernel.
+#' @param max_rank Largest rank of a factor. `NULL`: no bound, but 60 for kernels as rough as the Laplace one with three components or more, whose
+#'   factors would otherwise have hundreds of columns.
 #' @param tol Stop when no component turns by a larger angle.
 #' @param max_iter Largest number of steps for each width.
 #' @param threads Number of threads; `NULL` for `options(granary.threads)`.
@@ -105,7 +116,8 @@ kernel_ica <- function(x, components = NULL, measure = c("kmi", "hsic", "coco", 
   }
   settings <- list(measure = match(measure, dependence_measures) - 1L, variances = if (correlations) 1L else 0L, kappa = kappa,
                    nu = if (is.numeric(nu)) nu else 1, nu_rule = if (is.numeric(nu)) -1L else match(nu, nu_rules) - 1L,
-                   rank_tol = if (!is.null(rank_tol)) rank_tol else if (rough) 0.01 else 1e-5, max_rank = if (is.null(max_rank)) 0L else max_rank)
+                   rank_tol = if (!is.null(rank_tol)) rank_tol else if (rough) 0.01 else 1e-5,
+                   max_rank = if (!is.null(max_rank)) max_rank else if (rough && data$components > 2L) 60L else 0L)
   starts <- c(list(ica_start(init, data)), rep(list("random"), n_starts - 1L))
   threads <- if (any(vapply(kernels, has_user_code, NA))) 1L else thread_count(threads)
   raw <- core_call(core_kernel_ica(data$x, data$components, starts, kernels, settings, tol, max_iter, core_seed(), threads,
@@ -126,7 +138,8 @@ ica_start <- function(init, data) {
   if (is.character(init)) return(check_choice(init, c("jade", "fastica", "random")))
   init <- check_matrix(init, "init")
   if (nrow(init) != data$components || ncol(init) != ncol(data$x)) {
-    abort_input(sprintf("`init` must be an unmixing matrix with %d rows and %d columns, not %s.", data$components, ncol(data$x), describe(init)), "init")
+    abort_input(sprintf("`init` must be an unmixing matrix with %d rows and %d columns, not %s.", data$components, ncol(data$x), describe(init)),
+                "init")
   }
   colourer <- core_call(core_ica_moments(data$x, data$components, "random", FALSE, 1, 1L, c(1, 1), NULL))
   rotation <- unname(init %*% colourer$A %*% colourer$rotation)
@@ -167,16 +180,17 @@ new_ica <- function(class, raw, data, ..., call) {
 
 excess_kurtosis <- function(s) colMeans(s^4) / colMeans(s^2)^2 - 3
 
-# Two Gaussian sources cannot be told apart. Suspicious: two components whose third and fourth moments are those of a Gaussian, and which are no more
-# dependent after a turn by 45 degrees.
+# Two Gaussian sources cannot be told apart. Suspicious: two components whose third and fourth moments are those of a Gaussian, and which are no
+# more
+# dependent after a turn by 45 degrees than chance would have it.
 warn_gaussian <- function(fit) {
   s <- fit$S
   m <- nrow(s)
   near <- which(abs(excess_kurtosis(s)) < 2.5 * sqrt(24 / m) & abs(colMeans(s^3)) < 2.5 * sqrt(6 / m))
   if (length(near) < 2L || m < 20L) return(invisible())
   pair <- s[, near[1:2]]
-  values <- c(hsic(pair, width = 1)$value, hsic(pair %*% matrix(c(1, 1, -1, 1), 2L) / sqrt(2), width = 1)$value)
-  if (max(values) < 2 * min(values)) {
+  turned <- pair %*% matrix(c(1, 1, -1, 1), 2L) / sqrt(2)
+  if (independence_test(turned[, 1L], turned[, 2L], method = "gamma", width = 1)$p.value > 1e-3) {
     warn_input(sprintf(paste0("Components %d and %d look Gaussian, and any rotation of two Gaussian components is as independent: ",
                               "they are not identified."), near[1L], near[2L]), "x")
   }

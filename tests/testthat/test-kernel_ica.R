@@ -1,0 +1,200 @@
+mixed <- function(laws, m, seed = 1) {
+  set.seed(seed)
+  s <- ica_sources(m, laws)
+  B <- random_mixing(ncol(s))
+  list(s = s, B = B, x = s %*% t(B))
+}
+
+test_that("two uniform sources are recovered, whatever the measure", {
+  d <- mixed(c("c", "c"), 2000)
+  expect_lt(amari_error(kernel_ica(d$x, threads = 1), d$B), 3)
+  for (measure in c("hsic", "coco", "kcc", "kgv")) {
+    fit <- kernel_ica(d$x[1:500, ], measure = measure, threads = 1)
+    expect_lt(amari_error(fit, d$B), 6)
+    expect_equal(crossprod(fit$rotation), diag(2), tolerance = 1e-10)
+  }
+  expect_lt(amari_error(kernel_ica(d$x[1:500, ], kernel = "laplace"), d$B), 5)
+  expect_lt(amari_error(kernel_ica(d$x[1:500, ], measure = "hsic", kernel = rq(shape = 2)), d$B), 5)
+})
+
+test_that("several sources are recovered over seeds, better than by moments", {
+  errors <- vapply(1:5, function(seed) {
+    d <- mixed(c("c", "g", "b", "e"), 500, seed)
+    fit <- kernel_ica(d$x, measure = "hsic", threads = 1)
+    for (k in unique(fit$trace$kernel)) expect_true(all(diff(fit$trace$value[fit$trace$kernel == k]) <= 0))
+    c(kernel = amari_error(fit, d$B), fastica = amari_error(ica_fastica(d$x, contrast = "cubic"), d$B), jade = amari_error(ica_jade(d$x), d$B))
+  }, double(3))
+  expect_lt(mean(errors["kernel", ]), 4)
+  expect_lt(mean(errors["kernel", ]), mean(errors["fastica", ]))
+  expect_lt(max(errors), 25)
+})
+
+test_that("outliers hurt moments, not kernels", {
+  set.seed(9)
+  errors <- t(replicate(8, {
+    B <- random_mixing(2)
+    x <- ica_outliers(ica_sources(500, c("g", "c")) %*% t(B), 15)
+    c(kernel = amari_error(kernel_ica(x, measure = "hsic", threads = 1), B), jade = amari_error(ica_jade(x), B))
+  }))
+  expect_lt(2 * mean(errors[, "kernel"]), mean(errors[, "jade"]))
+})
+
+test_that("a fit has the parts it says, in the units of the data", {
+  d <- mixed(c("c", "b", "g"), 300)
+  x <- d$x
+  colnames(x) <- c("one", "two", "three")
+  x <- x + 10
+  fit <- kernel_ica(x)
+  expect_equal(unname(fit$W %*% fit$A), diag(3), tolerance = 1e-8)
+  expect_equal(predict(fit, x), fit$S, tolerance = 1e-8, ignore_attr = TRUE)
+  expect_equal(fitted(fit), x, tolerance = 1e-8, ignore_attr = TRUE)
+  expect_equal(crossprod(fit$S) / 300, diag(3), tolerance = 1e-8, ignore_attr = TRUE)
+  expect_identical(dimnames(coef(fit)), list(c("one", "two", "three"), c("IC1", "IC2", "IC3")))
+  expect_true(all(diff(colSums(fit$A^2)) <= 0))
+  expect_true(all(apply(fit$A, 2, function(a) a[which.max(abs(a))]) > 0))
+  expect_identical(tidy(fit)$component, c("IC1", "IC2", "IC3"))
+  expect_equal(sum(tidy(fit)$share), 1)
+  for (scale in c(1e-8, 1e8)) {
+    expect_equal(kernel_ica(scale * x)$A, scale * fit$A, tolerance = 1e-5)
+  }
+  expect_output(print(fit), "Kernel independent components by the kernel mutual information: 300 rows, 3 components.*Mixing matrix")
+  expect_error(predict(fit, x[, 1:2]), "3 columns", class = "granary_error_input")
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_silent(plot(fit))
+  expect_silent(plot(fit, which = "trace"))
+  expect_error(plot(ica_jade(x), which = "trace"), "kernel_ica", class = "granary_error_input")
+})
+
+test_that("starts, seeds and threads", {
+  d <- mixed(c("c", "b", "g"), 300)
+  run <- function(threads, ...) {
+    set.seed(5)
+    kernel_ica(d$x, measure = "hsic", threads = threads, ...)
+  }
+  fit <- run(1, n_starts = 3)
+  expect_identical(run(2, n_starts = 3)$W, fit$W)
+  expect_length(fit$starts, 3)
+  expect_equal(fit$value, min(fit$starts))
+  expect_output(print(fit), "starts: 3")
+  truth <- kernel_ica(d$x, measure = "hsic", init = solve(d$B))
+  expect_equal(truth$value, fit$value, tolerance = 0.01)
+  for (init in c("fastica", "random")) expect_true(is.finite(run(1, init = init)$value))
+  few <- suppressWarnings(run(1, init = "random", max_iter = 1, polish = FALSE))
+  expect_warning(run(1, init = "random", max_iter = 1, polish = FALSE), "NOT converged", class = "granary_warning_convergence")
+  expect_false(few$convergence$converged)
+  two <- kernel_ica(d$x, components = 2)
+  expect_identical(dim(two$W), c(2L, 3L))
+  expect_identical(nrow(unique(fit$trace["kernel"])), 2L)
+  expect_identical(unique(run(1, polish = FALSE)$trace$kernel), 1L)
+  raised <- kernel_ica(mixed(c("a", "b", "g"), 500)$x, nu = "gram")
+  expect_true(raised$nu_raised)
+  expect_error(kernel_ica(d$x, nu = 1e-3), "not defined at the start", class = "granary_error_numeric")
+})
+
+test_that("two Gaussian sources are not identified, and said not to be", {
+  warned <- vapply(1:8, function(seed) {
+    set.seed(seed)
+    seen <- FALSE
+    withCallingHandlers(kernel_ica(matrix(rnorm(800), 400), measure = "hsic", polish = FALSE), granary_warning_input = function(w) {
+      seen <<- grepl("look Gaussian", conditionMessage(w))
+      invokeRestart("muffleWarning")
+    })
+    seen
+  }, NA)
+  expect_gte(sum(warned), 6)
+  expect_no_warning(kernel_ica(mixed(c("c", "b"), 400)$x, measure = "hsic"))
+})
+
+test_that("data that cannot be separated are refused", {
+  d <- mixed(c("c", "b", "g"), 100)
+  bad <- function(code, text) expect_error(code, text, class = "granary_error_input")
+  bad(kernel_ica(), "`x` must be given")
+  bad(kernel_ica(matrix(1, 10, 2)), "No column of `x` varies")
+  bad(kernel_ica(d$x[1:3, ]), "more rows than columns")
+  bad(kernel_ica(replace(d$x, 5, NA)), "missing values")
+  bad(kernel_ica(d$x, components = 4), "`components`")
+  bad(kernel_ica(d$x, width = 0), "`width`")
+  bad(kernel_ica(d$x, kernel = se(), width = 1), "their own scales")
+  bad(kernel_ica(d$x, measure = "kgv", kappa = 0), "`kappa`")
+  bad(kernel_ica(d$x, init = diag(2)), "unmixing matrix with 3 rows")
+  bad(kernel_ica(d$x, init = matrix(1, 3, 3)), "full rank")
+  bad(kernel_ica(d$x, nu = "parzen"), "`nu`")
+  expect_message(fit <- kernel_ica(cbind(d$x, d$x[, 1] + d$x[, 2])), "3 instead of 4 components")
+  expect_identical(dim(fit$W), c(3L, 4L))
+  expect_equal(fitted(fit), cbind(d$x, d$x[, 1] + d$x[, 2]), tolerance = 1e-6, ignore_attr = TRUE)
+  constant <- suppressMessages(ica_jade(cbind(d$x, 7)))
+  expect_identical(nrow(constant$W), 3L)
+  one <- ica_jade(d$x[, 1, drop = FALSE])
+  expect_equal(abs(one$S[, 1]), abs(drop(scale(d$x[, 1]))) * sqrt(100 / 99), tolerance = 1e-8, ignore_attr = TRUE)
+  expect_true(kernel_ica(d$x[, 1, drop = FALSE])$convergence$converged)
+})
+
+test_that("JADE and FastICA recover sources, and agree with their packages", {
+  d <- mixed(c("c", "b", "g", "e"), 2000)
+  jade <- ica_jade(d$x)
+  expect_lt(amari_error(jade, d$B), 6)
+  for (contrast in c("tanh", "cubic")) {
+    set.seed(1)
+    fit <- ica_fastica(d$x, contrast = contrast)
+    expect_lt(amari_error(fit, d$B), 8)
+    expect_equal(crossprod(fit$rotation), diag(4), tolerance = 1e-10)
+  }
+  expect_output(print(jade), "by JADE")
+  expect_output(print(fit), "by FastICA")
+  expect_warning(ica_fastica(d$x, max_iter = 1), "NOT converged", class = "granary_warning_convergence")
+  name <- "JADE"
+  if (requireNamespace(name, quietly = TRUE)) {
+    peer <- getExportedValue(name, "JADE")(d$x)
+    expect_lt(amari_error(peer$W, jade$A), 0.1)
+  }
+  name <- "fastICA"
+  if (requireNamespace(name, quietly = TRUE)) {
+    set.seed(1)
+    peer <- getExportedValue(name, "fastICA")(d$x, 4, fun = "logcosh", tol = 1e-10)
+    set.seed(1)
+    expect_lt(amari_error(t(peer$K %*% peer$W), ica_fastica(d$x, tol = 1e-12)$A), 0.1)
+  }
+})
+
+test_that("source laws have unit variance and the kurtosis of the paper", {
+  set.seed(7)
+  s <- ica_sources(2e5, letters[1:18])
+  expect_lt(max(abs(colMeans(s))), 0.02)
+  expect_lt(max(abs(colMeans(s[, -1]^2) - 1)), 0.02)
+  kurtosis <- colMeans(s^4) / colMeans(s^2)^2 - 3
+  paper <- c(b = 3, c = -1.2, e = 6, f = -1.7, g = -1.85, h = -0.75, i = -0.5, j = -0.57, k = -0.29, l = -0.2, m = -0.91, n = -0.34, o = -0.4,
+             p = -0.67, q = -0.59, r = -0.82)
+  expect_lt(max(abs(kurtosis[names(paper)] - paper)[-c(1, 3)]), 0.03)
+  expect_equal(kurtosis[c("b", "e")], paper[c("b", "e")], tolerance = 0.15)
+  expect_identical(dim(ica_sources(5, 3)), c(5L, 3L))
+  expect_error(ica_sources(5, "z"), "`laws`", class = "granary_error_input")
+  expect_error(ica_sources(0), "`m`", class = "granary_error_input")
+})
+
+test_that("mixing matrices have the condition asked for, outliers are where they say", {
+  set.seed(8)
+  conditions <- replicate(20, kappa(random_mixing(4), exact = TRUE))
+  expect_true(all(conditions >= 1 - 1e-9 & conditions <= 2 + 1e-9))
+  expect_equal(kappa(random_mixing(3, 10), exact = TRUE), 10)
+  expect_identical(dim(random_mixing(1)), c(1L, 1L))
+  expect_error(random_mixing(3, 0.5), "`cond`", class = "granary_error_input")
+  expect_error(random_mixing(3, c(3, 2)), "`cond`", class = "granary_error_input")
+  x <- matrix(0, 20, 2)
+  spoiled <- ica_outliers(x, 4)
+  expect_identical(which(rowSums(abs(spoiled)) > 0), attr(spoiled, "rows"))
+  expect_true(all(abs(spoiled[attr(spoiled, "rows"), ]) == 5))
+  expect_equal(ica_outliers(x, 0), structure(x, rows = integer()))
+  expect_error(ica_outliers(x, 21), "`count`", class = "granary_error_input")
+})
+
+test_that("the Amari error is 0 for signed permutations, 100 for equal mixtures", {
+  W <- diag(3)[c(2, 3, 1), ] * c(2, -1, 0.5)
+  expect_equal(amari_error(W, diag(3)), 0)
+  expect_equal(amari_error(matrix(1, 3, 3), diag(3)), 100)
+  B <- matrix(c(1, 0.2, 0, 1), 2)
+  expect_equal(amari_error(diag(2), B), 100 / 4 * (0.2 + 0.2))
+  expect_error(amari_error(diag(2), diag(3)), "square", class = "granary_error_input")
+  expect_error(amari_error(matrix(0, 2, 2), diag(2)), "not defined", class = "granary_error_input")
+  expect_error(amari_error(1, 1), class = "granary_error_input")
+})
