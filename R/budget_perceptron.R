@@ -138,10 +138,7 @@ as_state_kind <- function(fit, x) {
   sparse <- fit$state$sparse
   if (is.null(sparse) || sparse == isS4(x)) return(x)
   if (!sparse) return(matrix_from_matrix_package(x, "x", FALSE))
-  labels <- dimnames(x)
-  x <- methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
-  dimnames(x) <- labels
-  x
+  Matrix::Matrix(x, sparse = TRUE, doDiag = FALSE)
 }
 
 learn_kernel_chunk <- function(fit, x, y, order, id) {
