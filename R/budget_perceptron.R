@@ -138,7 +138,7 @@ as_state_kind <- function(fit, x) {
   sparse <- fit$state$sparse
   if (is.null(sparse) || sparse == isS4(x)) return(x)
   if (!sparse) return(matrix_from_matrix_package(x, "x", FALSE))
-  Matrix::Matrix(x, sparse = TRUE, doDiag = FALSE)
+  matrix_from_matrix_package(Matrix::Matrix(x, sparse = TRUE), "x", TRUE)
 }
 
 learn_kernel_chunk <- function(fit, x, y, order, id) {

@@ -2,8 +2,8 @@
 #
 # Times budget_perceptron() beside onlearn() of kernlab (NORMA with a buffer, the one budgeted online kernel classifier on CRAN), one pass, rows one at a time, the same RBF kernel and
 # buffer, on two classes of clustered points in 20 dimensions with 5% of the labels wrong. The methods differ: error is the share of 2000 new rows, with right labels, that are classified
-# wrongly. The batch support vector machine of kernlab says what can be reached. kernlab's onlearn() loops in R and is left out of the longest streams; throughput of ours there is the
-# last table. One thread; CPU seconds.
+# wrongly. onlearn() gets its rows in a loop, as its help page does (with all rows in one call it overruns its buffer), at the best of three step sizes; the time is of one run. The batch
+# support vector machine of kernlab says what can be reached. onlearn() is left out of the longest stream; throughput of ours there is the last table. One thread; CPU seconds.
 Sys.setenv(OMP_NUM_THREADS = "1")
 output <- commandArgs(TRUE)[1L]
 library(granary)
@@ -43,12 +43,18 @@ for (n in c(2000L, 10000L)) {
     ours(train, budget, "budget_perceptron, oldest, averaged", removal = "oldest", average = TRUE)
     ours(train, budget, "budget_perceptron, projection", removal = "projection")
     if (has_peer) {
-      timed <- cpu(function() {
-        machine <- from_peer("inlearn")(20, kernel = "rbfdot", kpar = list(sigma = 0.05), buffersize = budget, type = "classification")
-        from_peer("onlearn")(machine, train$x, train$y, nu = 0.03, lambda = 0.1)
-      })
-      predicted <- sign(from_peer("predict")(timed$value, test$x))
-      note(n, budget, "kernlab onlearn", timed, mean(predicted != test$y), length(from_peer("alpha")(timed$value)))
+      best <- NULL
+      for (lambda in c(0.1, 0.01, 0.001)) {
+        timed <- cpu(function() {
+          machine <- from_peer("inlearn")(20, kernel = "rbfdot", kpar = list(sigma = 0.05), buffersize = budget, type = "classification")
+          for (i in seq_len(n)) machine <- from_peer("onlearn")(machine, train$x[i, ], train$y[i], nu = 0.03, lambda = lambda)
+          machine
+        })
+        timed$error <- mean(sign(from_peer("predict")(timed$value, test$x)) != test$y)
+        if (is.null(best) || timed$error < best$error) best <- timed
+      }
+      timed <- best
+      note(n, budget, "kernlab onlearn", timed, timed$error, length(from_peer("alpha")(timed$value)))
     }
   }
   if (has_peer) {
