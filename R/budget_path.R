@@ -1,6 +1,7 @@
 #' Which budget?
 #'
-#' `budget_path()` runs [budget_perceptron()] with several budgets over several random orders of the rows. The share of online mistakes, which costs nothing,
+#' `budget_path()` runs [budget_perceptron()] with several budgets over several random orders of the rows. The share of online mistakes, which costs
+#' nothing,
 #' tracks the error on new rows, so the budget can be chosen by it. `budget_bound()` is the bound of the paper's Theorem 1 on the size
 #' of a distilled cache, `kernel_margin()` finds the two numbers of the data that it needs.
 #'
@@ -8,7 +9,8 @@
 #' If some \eqn{u} of length 1 has \eqn{y_t u \cdot \phi(x_t) \ge \gamma > 0}{y_t u.phi(x_t) >= gamma > 0} for all \eqn{t}, and
 #' \eqn{R = \max_t \|\phi(x_t)\|}{R = max_t |phi(x_t)|}, then the distilled cache of the aggressive perceptron holds at most
 #' \deqn{(R^2 + 2\beta) / \gamma^2}{(R^2 + 2 beta) / gamma^2}
-#' examples. Without removals the same expression bounds the number of insertions, and with \eqn{\beta = 0}{beta = 0} it is Novikoff's bound on mistakes.
+#' examples. Without removals the same expression bounds the number of insertions, and with \eqn{\beta = 0}{beta = 0} it is Novikoff's bound on
+#' mistakes.
 #'
 #' `kernel_margin()` computes \eqn{R} and the largest such \eqn{\gamma}{gamma} (the margin of the hard-margin support vector machine without bias) by
 #' shrinking the smallest vector in the convex hull of the \eqn{y_i \phi(x_i)}{y_i phi(x_i)}. Its length is an upper bound, and the margin it
@@ -29,7 +31,8 @@
 #' @param tol Accuracy of the margin, relative to \eqn{R}.
 #' @param max_iter Largest number of steps.
 #' @return `budget_path()`: a data frame of class `granary_budget_path` with one row per budget: mean share of online mistakes and its standard
-#'   error over the orders, mean number of examples held, and mean error on `newdata`. Its attribute `best` is the budget with the fewest online mistakes.
+#'   error over the orders, mean number of examples held, and mean error on `newdata`. Its attribute `best` is the budget with the fewest online
+#'   mistakes.
 #'   `budget_bound()`: a number. `kernel_margin()`: a list with `R`, `gamma`, `upper` and `convergence`.
 #' @references
 #' Crammer, Kandola and Singer (2003). Online classification on a budget. *Advances in Neural Information Processing Systems* 16.
@@ -91,7 +94,8 @@ check_budgets <- function(budgets) {
 #' @export
 print.granary_budget_path <- function(x, ...) {
   if (!is.null(attr(x, "best")) && "online_error" %in% names(x)) {
-    cli::cat_line("granary: budgets over ", counted(attr(x, "permutations"), "order", "orders"), " of the rows (", gsub("_", " ", attr(x, "removal")), ")")
+    cli::cat_line("granary: budgets over ", counted(attr(x, "permutations"), "order", "orders"),
+                  " of the rows (", gsub("_", " ", attr(x, "removal")), ")")
     shown <- as.data.frame(x)[c("budget", "online_error", "standard_error", "size", if (!all(is.na(x$new_error))) "new_error")]
     print(shown, digits = 3L, row.names = FALSE)
     cli::cat_line("Fewest online mistakes: budget ", format(attr(x, "best")))
@@ -139,5 +143,6 @@ kernel_margin <- function(x, y, kernel = "rbf", kernel_gamma = NULL, degree = 3,
   tol <- check_number(tol, lower = 1e-10, upper = 0.1)
   max_iter <- check_number(max_iter, lower = 1, upper = 2e9)
   found <- core_call(core_hard_margin(x, kernel, c(-1, 1)[codes], tol, max_iter, progress_bar("margin")))
-  list(R = found$radius, gamma = if (found$lower > tol * found$radius) found$lower else NA_real_, upper = found$upper, convergence = found$convergence)
+  separable <- found$lower > tol * found$radius
+  list(R = found$radius, gamma = if (separable) found$lower else NA_real_, upper = found$upper, convergence = found$convergence)
 }

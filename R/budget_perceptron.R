@@ -1,43 +1,56 @@
 #' Kernel classification on a budget
 #'
-#' One-pass classification of long streams with few stored examples: a kernel perceptron (or MIRA) that removes examples that have become redundant, or
+#' One-pass classification of long streams with few stored examples: a kernel perceptron (or MIRA) that removes examples that have become redundant,
+#' or
 #' keeps at most `budget` of them. Any number of classes, any kernel.
 #'
 #' @details
-#' The classifier is \eqn{s(x) = \sum_{i \in C} \tau_i k(x_i, x)}{s(x) = sum_{i in C} tau_i k(x_i, x)} over a cache \eqn{C} of examples. The margin of an example
-#' is \eqn{y s(x)}{y s(x)} for two classes \eqn{y = \pm 1}{y = +-1}, and \eqn{s_y(x) - \max_{r \neq y} s_r(x)}{s_y(x) - max_{r != y} s_r(x)} for more, with one
+#' The classifier is \eqn{s(x) = \sum_{i \in C} \tau_i k(x_i, x)}{s(x) = sum_{i in C} tau_i k(x_i, x)} over a cache \eqn{C} of examples. The margin
+#' of an example
+#' is \eqn{y s(x)}{y s(x)} for two classes \eqn{y = \pm 1}{y = +-1}, and \eqn{s_y(x) - \max_{r \neq y} s_r(x)}{s_y(x) - max_{r != y} s_r(x)} for
+#' more, with one
 #' score per class. There is no bias: add [bias()] to the kernel if there should be one. An example whose margin is at most \eqn{\beta}{beta} is
-#' inserted. With `update = "perceptron"`, \eqn{\tau = y}{tau = y} (more classes: \eqn{+1} for the right class and \eqn{-1} for the best wrong one). With
+#' inserted. With `update = "perceptron"`, \eqn{\tau = y}{tau = y} (more classes: \eqn{+1} for the right class and \eqn{-1} for the best wrong one).
+#' With
 #' `"mira"`, the smallest step that gives the example the margin \eqn{\beta}{beta} is taken, at most 1:
 #' \eqn{\tau = y \min(1, \max(0, (\beta - y s) / k(x, x)))}{tau = y min(1, max(0, (beta - y s) / k(x, x)))}; for more classes the quadratic program of
 #' Crammer and Singer (2003) is solved, with \eqn{\beta}{beta} taken from the right class's score.
 #'
 #' What is removed, and when:
-#' * `"distill"` (the paper's variable-size cache): after each insertion, while there is an older example with a margin of \eqn{\beta}{beta} or more *without itself*,
+#' * `"distill"` (the paper's variable-size cache): after each insertion, while there is an older example with a margin of \eqn{\beta}{beta} or more
+#'   *without itself*,
 #'   \eqn{y_i (w - \tau_i x_i) \cdot x_i \ge \beta}{y_i (w - tau_i x_i).x_i >= beta}, it is removed; the largest first, the oldest first, or at random
 #'   (`order`). A finite `budget` is a hard cap besides: then a full cache makes room by `"max_margin"`.
-#' * The others remove one example when the cache holds `budget` and another comes: `"max_margin"` (the paper's fixed-size cache) the one with the largest
-#'   margin without itself; `"oldest"`; `"random"`; `"smallest"` the one with the smallest \eqn{\|\tau_i\|^2 k(x_i, x_i)}{|tau_i|^2 k(x_i, x_i)}; `"tightest"` the
+#' * The others remove one example when the cache holds `budget` and another comes: `"max_margin"` (the paper's fixed-size cache) the one with the
+#'   largest
+#'   margin without itself; `"oldest"`; `"random"`; `"smallest"` the one with the smallest \eqn{\|\tau_i\|^2 k(x_i, x_i)}{|tau_i|^2 k(x_i, x_i)};
+#'   `"tightest"` the
 #'   one whose removal leaves the fewest margin errors in the cache (Weston, Bordes and Bottou 2005); `"projection"` the one
 #'   that is closest to the span of the others, on which it is projected (after Orabona, Keshet and Caputo 2008).
 #'
 #' Margins of cached examples and their kernel matrix are maintained: a trial costs one kernel row, an insertion or removal a few passes over the
 #' cache. `"tightest"` and `"projection"` cost the square of its size per insertion.
 #'
-#' If a vector of length 1 separates the data with margin \eqn{\gamma}{gamma}, `"distill"` (with an infinite budget and the perceptron step) never holds more
-#' than \eqn{(R^2 + 2 \beta) / \gamma^2}{(R^2 + 2 beta) / gamma^2} examples, \eqn{R^2 = \max_t k(x_t, x_t)}{R^2 = max_t k(x_t, x_t)} (Theorem 1 of the paper; the same
+#' If a vector of length 1 separates the data with margin \eqn{\gamma}{gamma}, `"distill"` (with an infinite budget and the perceptron step) never
+#' holds more
+#' than \eqn{(R^2 + 2 \beta) / \gamma^2}{(R^2 + 2 beta) / gamma^2} examples, \eqn{R^2 = \max_t k(x_t, x_t)}{R^2 = max_t k(x_t, x_t)} (Theorem 1 of
+#' the paper; the same
 #' expression bounds the number of insertions when nothing is removed): see [budget_bound()].
 #'
 #' The result depends on the order of the rows, as of any online method; shuffle rows that come sorted.
 #'
-#' With `average`, predictions use the average of the classifier over time, which is steadier. Where nothing was removed it is the average over all trials; else
+#' With `average`, predictions use the average of the classifier over time, which is steadier. Where nothing was removed it is the average over all
+#' trials; else
 #' over those since the \eqn{|C|}-th last change, for which examples removed lately are kept besides the budget.
 #'
-#' **Which rule?** Removing the example with the largest margin keeps the ones that are hard to fit, and among these every one with a wrong label. Where classes overlap
-#' and the budget is much smaller than the number of mistakes, `"projection"`, or `"oldest"` with `average = TRUE`, are often clearly more accurate than the paper's two
+#' **Which rule?** Removing the example with the largest margin keeps the ones that are hard to fit, and among these every one with a wrong label.
+#' Where classes overlap
+#' and the budget is much smaller than the number of mistakes, `"projection"`, or `"oldest"` with `average = TRUE`, are often clearly more accurate
+#' than the paper's two
 #' rules at the same budget; compare them with [compare_online()] or [budget_path()].
 #'
-#' **Which method when:** `budget_perceptron()` for streams and for tiny models (embedded scoring, drifting data); `update = "mira"` is usually more accurate
+#' **Which method when:** `budget_perceptron()` for streams and for tiny models (embedded scoring, drifting data); `update = "mira"` is usually more
+#' accurate
 #' and less sensitive to noise; [kernel_perceptron()] when all mistakes may be stored; [sasb()] and [winnow()] for 0/1 attributes of which few matter.
 #'
 #' @param x A numeric matrix or data frame, a sparse matrix of package Matrix, or data in pieces ([chunks()]); or a formula.
@@ -47,7 +60,8 @@
 #' @param beta The margin below which an example is inserted, and (`"distill"`) from which on one is redundant.
 #' @param removal Which example to remove; see Details.
 #' @param update The step: `"perceptron"` or `"mira"`.
-#' @param kernel `"rbf"`, `"linear"`, `"polynomial"`, `"sigmoid"` or `"laplace"` with the next three parameters; or a kernel object such as [matern()], text
+#' @param kernel `"rbf"`, `"linear"`, `"polynomial"`, `"sigmoid"` or `"laplace"` with the next three parameters; or a kernel object such as
+#'   [matern()], text
 #'   such as `"se + bias"`, or a function of two matrices.
 #' @param gamma,degree,coef0 Parameters of kernels given by name: \eqn{e^{-\gamma |x - z|^2}}{exp(-gamma |x - z|^2)},
 #'   \eqn{(\gamma x'z + c_0)^d}{(gamma x'z + coef0)^degree}, and so on. `gamma = NULL` is one over the number of columns.
@@ -59,8 +73,10 @@
 #' @param shuffle Whether to visit the rows in random order (of data in pieces, each piece by itself).
 #' @param na What to do with rows that have missing values: `"error"`, or `"skip"` them.
 #' @param ... Passed from the formula method to the default method.
-#' @return An object of class `granary_budget_perceptron`, a [granary_online_classifier], with besides: `cache_index` (numbers of the cached rows in the
-#'   stream), `cache_x`, `coefficients` (a vector for two classes, else a matrix with a column per class), `margin_errors`, `removed`, `largest` (cache
+#' @return An object of class `granary_budget_perceptron`, a [granary_online_classifier], with besides: `cache_index` (numbers of the cached rows in
+#'   the
+#'   stream), `cache_x`, `coefficients` (a vector for two classes, else a matrix with a column per class), `margin_errors`, `removed`, `largest`
+#'   (cache
 #'   size), `radius` (\eqn{R}), `kernel`.
 #' @references
 #' Crammer, Kandola and Singer (2003). Online classification on a budget. *Advances in Neural Information Processing Systems* 16.
@@ -108,7 +124,9 @@ budget_perceptron.default <- function(x, y = NULL, budget = Inf, beta = 0.01, re
   budget <- check_number(budget, lower = 1, allow_infinite = TRUE)
   if (is.finite(budget)) budget <- as.double(check_count(budget))
   average <- check_flag(average)
-  if (average && removal == "projection") abort_input("`average` must be FALSE with `removal = \"projection\"`, which changes old coefficients.", "average")
+  if (average && removal == "projection") {
+    abort_input("`average` must be FALSE with `removal = \"projection\"`, which changes old coefficients.", "average")
+  }
   levels <- online_levels(levels, labels_given(x, y))
   settings <- online_settings(
     na, classes = length(levels), budget = budget, beta = check_number(beta, lower = 0), removal = removal,
@@ -138,10 +156,7 @@ as_state_kind <- function(fit, x) {
   sparse <- fit$state$sparse
   if (is.null(sparse) || sparse == isS4(x)) return(x)
   if (!sparse) return(matrix_from_matrix_package(x, "x", FALSE))
-  labels <- dimnames(x)
-  x <- methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
-  dimnames(x) <- labels
-  x
+  matrix_from_matrix_package(Matrix::Matrix(x, sparse = TRUE), "x", TRUE)
 }
 
 learn_kernel_chunk <- function(fit, x, y, order, id) {
@@ -204,7 +219,8 @@ kernel_words <- function(fit) {
 }
 
 #' @rdname budget_perceptron
-#' @param gamma_margin For `summary()`: a margin \eqn{\gamma}{gamma} by which the data can be separated, to report the bound on the cache; see [budget_bound()].
+#' @param gamma_margin For `summary()`: a margin \eqn{\gamma}{gamma} by which the data can be separated, to report the bound on the cache; see
+#'   [budget_bound()].
 #' @export
 summary.granary_budget_perceptron <- function(object, gamma_margin = NULL, ...) {
   gamma_margin <- check_number(gamma_margin, lower = 0, strict_lower = TRUE, allow_null = TRUE)

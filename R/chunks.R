@@ -6,7 +6,8 @@
 #' @details
 #' The pieces come from
 #' * a **matrix**, a data frame or a sparse matrix of package Matrix in memory, with the labels in `y`;
-#' * a **function** without arguments that returns the next piece, or `NULL` when there is no more. A piece is a list with `x` and `y`, or, when `y` is
+#' * a **function** without arguments that returns the next piece, or `NULL` when there is no more. A piece is a list with `x` and `y`, or, when `y`
+#'   is
 #'   given to `chunks()`, a data frame with that column;
 #' * a delimited **file** (the text `x` is its path; compressed files are read too), one line per row. Columns that hold numbers in the first
 #'   piece must hold numbers in all others;
@@ -21,7 +22,8 @@
 #' @param y The labels of a matrix or data frame; for the others the name (or number) of the column with the labels. For a data frame
 #'   it may be such a name, too.
 #' @param size Number of rows in a piece (a function decides itself).
-#' @param columns For files, DBI results and functions that give data frames: names or numbers of the columns to learn from; `NULL` for all but that of
+#' @param columns For files, DBI results and functions that give data frames: names or numbers of the columns to learn from; `NULL` for all but that
+#'   of
 #'   the labels.
 #' @param sep,header,na For files: the character between columns, whether the first line names the columns, and the texts that
 #'   stand for a missing value.

@@ -3,12 +3,14 @@
 #' The perceptron with a kernel: every example on which it errs is stored. Plain, averaged and voted prediction; any number of classes.
 #'
 #' @details
-#' On a mistake (or, with `beta > 0`, a margin of at most `beta`) the example joins the sum \eqn{s(x) = \sum_i \tau_i k(x_i, x)}{s(x) = sum_i tau_i k(x_i, x)}
+#' On a mistake (or, with `beta > 0`, a margin of at most `beta`) the example joins the sum
+#' \eqn{s(x) = \sum_i \tau_i k(x_i, x)}{s(x) = sum_i tau_i k(x_i, x)}
 #' with \eqn{\tau = y}{tau = y} (more than two classes: \eqn{+1} for the right class, \eqn{-1} for the best wrong one). Nothing is removed: this is
 #' [budget_perceptron()] without a budget. If the data can be separated with margin \eqn{\gamma}{gamma} by a vector of length 1, at most
 #' \eqn{(R / \gamma)^2}{(R / gamma)^2} mistakes are made (Novikoff).
 #'
-#' The last classifier of a run on noisy data is erratic. `"averaged"` predicts with the average of the classifiers after each trial, `"voted"` by their
+#' The last classifier of a run on noisy data is erratic. `"averaged"` predicts with the average of the classifiers after each trial, `"voted"` by
+#' their
 #' majority vote, each weighted by the number of trials it lived (Freund and Schapire 1999). Both cost as much as the plain one to learn.
 #' Mistakes during learning are those of the plain one.
 #'

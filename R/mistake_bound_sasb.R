@@ -1,20 +1,25 @@
 #' How many mistakes can SASB make?
 #'
-#' `mistake_bound_sasb()` bounds the number of mistakes of [sasb()] on any sequence, however adverse, that a weighted sum of attributes separates with a gap.
+#' `mistake_bound_sasb()` bounds the number of mistakes of [sasb()] on any sequence, however adverse, that a weighted sum of attributes separates
+#' with a gap.
 #' `separation_gap()` finds the largest gap for given data; `sim_attributes()` draws data as in the paper's simulations.
 #'
 #' @details
-#' Suppose that \eqn{\gamma_i, \bar\gamma_i \ge 0}{gamma_i, g_i >= 0} sum to one and that \eqn{S(x) = \sum_i \gamma_i x_i + \bar\gamma_i (1 - x_i)}{S(x) = sum_i
+#' Suppose that \eqn{\gamma_i, \bar\gamma_i \ge 0}{gamma_i, g_i >= 0} sum to one and that
+#' \eqn{S(x) = \sum_i \gamma_i x_i + \bar\gamma_i (1 - x_i)}{S(x) = sum_i
 #' gamma_i x_i + g_i (1 - x_i)} is at most \eqn{b_0}{b0} for label 0 and at least \eqn{b_1}{b1} for label 1, with gap
-#' \eqn{\delta = b_1 - b_0 > 0}{delta = b1 - b0 > 0}. The paper gives \eqn{O(\delta^{-2} \log(n/\delta))}{O(log(n / delta) / delta^2)} mistakes; its constant cannot be
+#' \eqn{\delta = b_1 - b_0 > 0}{delta = b1 - b0 > 0}. The paper gives \eqn{O(\delta^{-2} \log(n/\delta))}{O(log(n / delta) / delta^2)} mistakes; its
+#' constant cannot be
 #' read in the copies we have, so the bound here is derived anew: at a mistake the predictive probability of what was seen is at most
 #' \eqn{2^{-(n-1)}/4}{2^-(n-1) / 4}, and comparing the marginal likelihood of all mistakes with that of the attributes \eqn{\gamma}{gamma} gives
 #' \deqn{n (m + 1)^2 {m \choose M} {m \choose s(M)} \ge 4^m, \quad s(M) = \max(m/2, M b_1 + (m - M)(1 - b_0))}{n (m + 1)^2 C(m, M) C(m, s(M)) >= 4^m,
 #' s(M) = max(m/2, M b1 + (m - M)(1 - b0))}
-#' for the number \eqn{M} of mistakes with label 1; the bound is the largest \eqn{m} for which some \eqn{M} satisfies it. For a threshold function "at least
+#' for the number \eqn{M} of mistakes with label 1; the bound is the largest \eqn{m} for which some \eqn{M} satisfies it. For a threshold function
+#' "at least
 #' \eqn{r} of \eqn{k} attributes" take \eqn{b_0 = (r - 1)/k}{b0 = (r - 1)/k} and \eqn{b_1 = r/k}{b1 = r/k}.
 #'
-#' `separation_gap()` maximises \eqn{\delta}{delta} over \eqn{\gamma, \bar\gamma, b_0, b_1}{gamma, g, b0, b1}, a linear program to which rows are added as
+#' `separation_gap()` maximises \eqn{\delta}{delta} over \eqn{\gamma, \bar\gamma, b_0, b_1}{gamma, g, b0, b1}, a linear program to which rows are
+#' added as
 #' they are violated.
 #'
 #' @param n Number of attributes.
@@ -28,7 +33,8 @@
 #' @param rate Probability of label 1.
 #' @return `mistake_bound_sasb()`: a number, `Inf` if `b1 <= b0`, with attribute `order`, \eqn{\log(n/\delta)/\delta^2}{log(n / delta) / delta^2}, for
 #'   orientation. `separation_gap()`: a list with `delta` (not positive where the data cannot be separated this way), `b0`, `b1`, `gamma`,
-#'   `gamma_complement` and `convergence`. `sim_attributes()`: a list with `x`, `y` (0/1), `optimal` (the predictions of one who knows `theta`) and `theta`.
+#'   `gamma_complement` and `convergence`. `sim_attributes()`: a list with `x`, `y` (0/1), `optimal` (the predictions of one who knows `theta`) and
+#'   `theta`.
 #' @references
 #' Littlestone and Mesterharm (1996). An apobayesian relative of Winnow. *Advances in Neural Information Processing Systems* 9, 204--210.
 #' @family online classifiers

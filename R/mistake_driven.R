@@ -1,13 +1,16 @@
 #' Learn from mistakes only
 #'
-#' Turns any online classifier into its mistake-driven version: the state changes only after a wrong prediction, as if all other trials had not been. Littlestone
+#' Turns any online classifier into its mistake-driven version: the state changes only after a wrong prediction, as if all other trials had not been.
+#' Littlestone
 #' and Mesterharm (1996) use the conversion to make SASB from SBSB; it makes many learners sturdier when their assumptions do not hold.
 #'
 #' @details
-#' The state before a trial is kept when the prediction is right. Runs of right predictions are found by predicting whole blocks of rows with the state they
+#' The state before a trial is kept when the prediction is right. Runs of right predictions are found by predicting whole blocks of rows with the
+#' state they
 #' leave unchanged, so the cost is about that of predicting, plus one step of learning per mistake.
 #'
-#' **Which method when:** `sasb(mistake_driven = TRUE)` and `online_naive_bayes(mistake_driven = TRUE)` do the same faster; this is for any other learner.
+#' **Which method when:** `sasb(mistake_driven = TRUE)` and `online_naive_bayes(mistake_driven = TRUE)` do the same faster; this is for any other
+#' learner.
 #' Perceptrons and Winnow are mistake-driven already, and so are unchanged.
 #'
 #' @param learner A function such as [sasb] or [budget_perceptron] that makes an online classifier, to start afresh; or a fit, to go on from.
@@ -39,7 +42,9 @@ mistake_driven <- function(learner, x, y = NULL, levels = NULL, shuffle = FALSE,
       if (inherits(e, "granary_error")) stop(e)
       abort_input(paste0("`learner` must be a function that makes an online classifier, but it failed: ", conditionMessage(e), "."), "learner")
     })
-    if (!inherits(inner, "granary_online_classifier")) fail_input("learner", "a function that makes an online classifier", paste("one that makes", describe(inner)))
+    if (!inherits(inner, "granary_online_classifier")) {
+      fail_input("learner", "a function that makes an online classifier", paste("one that makes", describe(inner)))
+    }
   } else {
     fail_input("learner", "an online classifier, or a function that makes one", describe(learner))
   }

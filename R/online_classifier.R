@@ -21,7 +21,8 @@
 # a run has ended: it may add elements for users to the fit, made from the state.
 #
 # Everything else is here: update(), predict(), plot(), summary(), tidy(), glance(), compare_online(), classes declared beforehand, columns by name,
-# formulas (online_formula()), missing values, the record of mistakes. What a fit holds: levels, columns, settings, state, trials, mistakes, changes, support,
+# formulas (online_formula()), missing values, the record of mistakes. What a fit holds: levels, columns, settings, state, trials, mistakes, changes,
+# support,
 # skipped, epochs, record (see thin_record()), design (of a formula), call.
 
 new_online <- function(class, settings, state, levels, call) {
@@ -58,7 +59,8 @@ online_levels <- function(levels, y, classes = Inf, arg = "y") {
     levels <- levels_of(y, arg)
   }
   if (length(levels) > classes) {
-    abort_input(sprintf("This method takes two classes, but `%s` has %d.\nUse budget_perceptron() or kernel_perceptron() for more.", arg, length(levels)), arg)
+    abort_input(sprintf("This method takes two classes, but `%s` has %d.\nUse budget_perceptron() or kernel_perceptron() for more.", arg,
+                        length(levels)), arg)
   }
   levels
 }
@@ -80,7 +82,8 @@ levels_of <- function(y, arg) {
     found <- as.character(found)
   }
   if (length(found) < 2L) {
-    abort_input(sprintf("`%s` must show two classes, but it has %s.\nDeclare the classes with `levels`.", arg, counted(length(found), "class", "classes")), arg)
+    abort_input(sprintf("`%s` must show two classes, but it has %s.\nDeclare the classes with `levels`.", arg,
+                        counted(length(found), "class", "classes")), arg)
   }
   found
 }
@@ -216,7 +219,8 @@ online_formula <- function(learner, formula, data, call, name, ...) {
 
 # The record of a run --------------------------------------------------------------------------------------------------------------------------------
 
-# Cumulative mistakes, changes and support after trials that are multiples of `stride`, a power of two that keeps them few. What is kept depends on the number of
+# Cumulative mistakes, changes and support after trials that are multiples of `stride`, a power of two that keeps them few. What is kept depends on
+# the number of
 # trials only, not on how they were cut into pieces.
 record_points <- 4096
 

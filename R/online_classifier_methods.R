@@ -1,6 +1,7 @@
 #' What every online classifier can do
 #'
-#' Online classifiers ([budget_perceptron()], [kernel_perceptron()], [sasb()], [winnow()], [weighted_majority()] and others) learn from one example at a time:
+#' Online classifiers ([budget_perceptron()], [kernel_perceptron()], [sasb()], [winnow()], [weighted_majority()] and others) learn from one example
+#' at a time:
 #' they predict its class, are told the right one, and change their state. They can go on learning at any time, from data that
 #' need not fit in memory, and each prediction made *before* learning counts towards an error rate that serves as validation for free.
 #'
@@ -11,22 +12,27 @@
 #' Rows of a fit made by a formula may be given as a data frame with the response in it: `update(fit, data)`.
 #'
 #' A **mistake** is a prediction that was wrong at the time, before the example was learnt. A tie (all classes score the same, as in the
-#' first trial of a perceptron) counts as a mistake of the perceptrons; [sasb()] and [winnow()] break ties towards the first class, as their papers do.
-#' `tidy()` and `plot()` show how mistakes and support (the number of examples or attributes the state holds) came about; of long runs a few thousand trials are kept.
+#' first trial of a perceptron) counts as a mistake of the perceptrons; [sasb()] and [winnow()] break ties towards the first class, as their papers
+#' do.
+#' `tidy()` and `plot()` show how mistakes and support (the number of examples or attributes the state holds) came about; of long runs a few thousand
+#' trials are kept.
 #'
 #' `compare_online()` puts several fits side by side: their plot overlays error and support against trials.
 #'
-#' @param object,x A fit. For `update()`, `x` is the new data: a numeric matrix, data frame or sparse matrix, or a source as [chunks()] makes or takes it. For
+#' @param object,x A fit. For `update()`, `x` is the new data: a numeric matrix, data frame or sparse matrix, or a source as [chunks()] makes or
+#'   takes it. For
 #'   `plot()` and others a fit or a comparison.
 #' @param y The labels of `x`; `NULL` for data in pieces and for formulas.
 #' @param newdata Rows to predict: in the columns of the fit, or a data frame with the variables of its formula, or data in pieces.
-#' @param type `"class"` for a factor, `"decision"` for the scores behind it: for two classes a vector that is positive for the second; for more a matrix with a
+#' @param type `"class"` for a factor, `"decision"` for the scores behind it: for two classes a vector that is positive for the second; for more a
+#'   matrix with a
 #'   column per class.
 #' @param shuffle Whether to visit the new rows in random order (each piece by itself).
 #' @param what What to plot: the share of mistakes so far (`"error"`), their number (`"mistakes"`), the number of examples held (`"support"`), or
 #'   `"both"`, error and support.
 #' @param ... For `compare_online()`, fits, named or not, or one list of fits; for `plot()` passed on to [graphics::plot()]; otherwise not used.
-#' @return `update()` a fit; `predict()` a factor, vector or matrix; `tidy()` a data frame with columns `trial`, `mistakes`, `error`, `changes` and `support`;
+#' @return `update()` a fit; `predict()` a factor, vector or matrix; `tidy()` a data frame with columns `trial`, `mistakes`, `error`, `changes` and
+#'   `support`;
 #'   `glance()` one row, for a comparison one per fit; `compare_online()` an object of class `granary_online_comparison`.
 #' @family online classifiers
 #' @name granary_online_classifier

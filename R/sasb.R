@@ -1,17 +1,23 @@
 #' Bayes and its mistake-driven relative for 0/1 attributes
 #'
-#' `sasb()` classifies streams of 0/1 attributes of which few matter, without any parameter to set. It is a Bayesian predictor (SBSB) that learns only from
+#' `sasb()` classifies streams of 0/1 attributes of which few matter, without any parameter to set. It is a Bayesian predictor (SBSB) that learns
+#' only from
 #' its mistakes (SASB, "apobayesian"), which makes it a relative of Winnow with a provable bound on the number of mistakes.
 #'
 #' @details
-#' The Bayesian model: one of the \eqn{n} attributes equals the label with an unknown probability, all others are fair coins. With \eqn{t} trials counted,
+#' The Bayesian model: one of the \eqn{n} attributes equals the label with an unknown probability, all others are fair coins. With \eqn{t} trials
+#' counted,
 #' \eqn{M} of them of the second class (label 1), and \eqn{s_i} with \eqn{x_i} equal to the label,
-#' \deqn{\pi_i \propto 1 / {t \choose s_i}, \quad q_i = \frac{s_i + 1}{t + 2}, \quad m = \frac{M + 1}{t + 2}, \quad Q(x) = \sum_i \pi_i [x_i q_i + (1 - x_i)(1 -
+#' \deqn{\pi_i \propto 1 / {t \choose s_i}, \quad q_i = \frac{s_i + 1}{t + 2}, \quad m = \frac{M + 1}{t + 2}, \quad Q(x) = \sum_i \pi_i [x_i q_i + (1
+#' - x_i)(1 -
 #' q_i)],}{pi_i prop. to 1 / choose(t, s_i), q_i = (s_i + 1)/(t + 2), m = (M + 1)/(t + 2), Q(x) = sum_i pi_i [x_i q_i + (1 - x_i)(1 - q_i)],}
-#' the probability of label 1 is \eqn{m Q / (m Q + (1 - m)(1 - Q))}{m Q / (m Q + (1 - m)(1 - Q))}, and 1 is predicted iff \eqn{m + Q > 1}. That is a linear threshold,
-#' whose intercept and coefficients \eqn{\pi_i (2 q_i - 1)}{pi_i (2 q_i - 1)} `coef()` gives. SBSB (`mistake_driven = FALSE`) counts every trial and is optimal if the
+#' the probability of label 1 is \eqn{m Q / (m Q + (1 - m)(1 - Q))}{m Q / (m Q + (1 - m)(1 - Q))}, and 1 is predicted iff \eqn{m + Q > 1}. That is a
+#' linear threshold,
+#' whose intercept and coefficients \eqn{\pi_i (2 q_i - 1)}{pi_i (2 q_i - 1)} `coef()` gives. SBSB (`mistake_driven = FALSE`) counts every trial and
+#' is optimal if the
 #' model is right; when several attributes matter it settles on one of them. SASB counts a trial only if its prediction was wrong, and so keeps
-#' several attributes in play: it makes \eqn{O(\delta^{-2} \log(n / \delta))}{O(log(n / delta) / delta^2)} mistakes on data that a weighted sum of attributes and
+#' several attributes in play: it makes \eqn{O(\delta^{-2} \log(n / \delta))}{O(log(n / delta) / delta^2)} mistakes on data that a weighted sum of
+#' attributes and
 #' complements separates with a gap \eqn{\delta}{delta} (see [mistake_bound_sasb()]).
 #'
 #' A missing attribute says nothing in its trial: it contributes 1/2 in the brackets, its counts are of the trials in which it was seen, and then
@@ -29,7 +35,8 @@
 #' @inheritParams winnow
 #' @param mistake_driven Whether to learn from mistakes only: `TRUE` is SASB, `FALSE` is SBSB.
 #' @param voters Number of hypotheses that vote; 1 for none, about 30 for steadier predictions on noisy data. With `mistake_driven` only.
-#' @return An object of class `granary_sasb`, a [granary_online_classifier], with besides: `s`, `M`, `t` (and `seen`, \eqn{t_i}, where attributes were missing),
+#' @return An object of class `granary_sasb`, a [granary_online_classifier], with besides: `s`, `M`, `t` (and `seen`, \eqn{t_i}, where attributes
+#'   were missing),
 #'   `weights` (\eqn{\pi}{pi}), `q`, `coefficients`.
 #' @references
 #' Littlestone and Mesterharm (1996). An apobayesian relative of Winnow. *Advances in Neural Information Processing Systems* 9, 204--210.
@@ -65,7 +72,9 @@ sasb.default <- function(x, y = NULL, mistake_driven = TRUE, voters = 1, levels 
   if (missing(x)) fail_missing("x")
   mistake_driven <- check_flag(mistake_driven)
   voters <- check_count(voters, upper = 1e4)
-  if (voters > 1L && !mistake_driven) abort_input("`voters` must be 1 when every trial is counted: every trial then has its own hypothesis.", "voters")
+  if (voters > 1L && !mistake_driven) {
+    abort_input("`voters` must be 1 when every trial is counted: every trial then has its own hypothesis.", "voters")
+  }
   settings <- online_settings(na, allow_na = TRUE, rule = "sasb", mistake_driven = mistake_driven, voters = voters, beta = 0.5,
                               binarize = check_binarize(binarize))
   fit <- new_online("sasb", settings, list(), online_levels(levels, labels_given(x, y), 2), generic_call(call, "sasb"))
@@ -122,7 +131,8 @@ top_attributes <- function(fit, count) {
 #' @rdname sasb
 #' @param object A fit.
 #' @param newdata Rows to predict; see [granary_online_classifier].
-#' @param type `"class"`, `"prob"` for the probability of the second class, or `"score"` (`"decision"`), \eqn{m + Q - 1}; with voters the share of their
+#' @param type `"class"`, `"prob"` for the probability of the second class, or `"score"` (`"decision"`), \eqn{m + Q - 1}; with voters the share of
+#'   their
 #'   votes for the second class minus that for the first, and `"prob"` that of the current hypothesis.
 #' @export
 predict.granary_sasb <- function(object, newdata, type = c("class", "prob", "score", "decision"), ...) {

@@ -5,12 +5,15 @@
 #'
 #' @details
 #' * **Weighted majority** (Littlestone and Warmuth 1994): attribute \eqn{i} predicts \eqn{x_i}, its complement \eqn{1 - x_i}. Each has a weight
-#'   \eqn{\beta}{beta} to the power of its number of errors, counted in the trials in which the majority erred (`mistake_driven`) or in all. If the best of
-#'   \eqn{2n} errs \eqn{e} times, the majority errs at most \eqn{(\log 2n + e \log(1/\beta)) / \log(2 / (1 + \beta))}{(log 2n + e log(1/beta)) / log(2 / (1 + beta))} times.
+#'   \eqn{\beta}{beta} to the power of its number of errors, counted in the trials in which the majority erred (`mistake_driven`) or in all. If the
+#'   best of
+#'   \eqn{2n} errs \eqn{e} times, the majority errs at most
+#'   \eqn{(\log 2n + e \log(1/\beta)) / \log(2 / (1 + \beta))}{(log 2n + e log(1/beta)) / log(2 / (1 + beta))} times.
 #'   A missing attribute does not vote.
 #' * **Perceptron** (Rosenblatt 1958): \eqn{b + w'x}; after a mistake (a tie is one) \eqn{w} moves by \eqn{\pm x}{+-x}. With `prediction = "averaged"`
 #'   the average of the weights over time predicts.
-#' * **Naive Bayes**: attributes are independent within each class, with probabilities uniform a priori (one is added to each count). Any number of classes.
+#' * **Naive Bayes**: attributes are independent within each class, with probabilities uniform a priori (one is added to each count). Any number of
+#'   classes.
 #'   The mistake-driven version counts only examples that were predicted wrongly, and is the second member of the family that the conclusion of
 #'   Littlestone and Mesterharm (1996) mentions.
 #'
@@ -29,7 +32,8 @@
 #' @references
 #' Littlestone and Warmuth (1994). The weighted majority algorithm. *Information and Computation* 108, 212--261.
 #'
-#' Rosenblatt (1958). The perceptron: a probabilistic model for information storage and organization in the brain. *Psychological Review* 65, 386--408.
+#' Rosenblatt (1958). The perceptron: a probabilistic model for information storage and organization in the brain. *Psychological Review* 65,
+#' 386--408.
 #' @family online classifiers
 #' @export
 #' @examples
@@ -71,7 +75,8 @@ coef.granary_weighted_majority <- function(object, ...) {
 
 #' @rdname weighted_majority
 #' @export
-perceptron <- function(x, y = NULL, bias = TRUE, prediction = c("averaged", "last"), levels = NULL, epochs = 1, shuffle = FALSE, na = c("error", "skip")) {
+perceptron <- function(x, y = NULL, bias = TRUE, prediction = c("averaged", "last"), levels = NULL, epochs = 1, shuffle = FALSE,
+                       na = c("error", "skip")) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   settings <- online_settings(na, bias = check_flag(bias), mode = check_choice(prediction, c("averaged", "last")))
@@ -101,7 +106,8 @@ online_facts.granary_perceptron <- function(fit) c(prediction = fit$settings$mod
 
 #' @rdname weighted_majority
 #' @export
-online_naive_bayes <- function(x, y = NULL, mistake_driven = FALSE, levels = NULL, binarize = NULL, epochs = 1, shuffle = FALSE, na = c("error", "skip")) {
+online_naive_bayes <- function(x, y = NULL, mistake_driven = FALSE, levels = NULL, binarize = NULL, epochs = 1, shuffle = FALSE,
+                               na = c("error", "skip")) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   settings <- online_settings(na, allow_na = TRUE, mistake_driven = check_flag(mistake_driven), binarize = check_binarize(binarize))

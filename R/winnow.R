@@ -1,6 +1,7 @@
 #' Winnow
 #'
-#' Online classification with 0/1 attributes when few of very many attributes matter: a linear threshold whose weights are multiplied on mistakes. The number
+#' Online classification with 0/1 attributes when few of very many attributes matter: a linear threshold whose weights are multiplied on mistakes.
+#' The number
 #' of mistakes grows with the logarithm of the number of attributes only.
 #'
 #' @details
@@ -26,7 +27,8 @@
 #' @param threshold \eqn{\theta}{theta}; `NULL` for half the number of attributes, complements counted.
 #' @param balanced Whether to add complements.
 #' @param levels The two classes, for data in pieces; `NULL` to take them from `y`.
-#' @param binarize How to make columns 0/1: `NULL` if they are; `"zero"` or a number (one, or one per column) for "greater than"; `"median"` to cut at the
+#' @param binarize How to make columns 0/1: `NULL` if they are; `"zero"` or a number (one, or one per column) for "greater than"; `"median"` to cut
+#'   at the
 #'   medians of the first piece.
 #' @param epochs Number of passes over the data.
 #' @param shuffle Whether to visit the rows in random order.
@@ -57,8 +59,8 @@ winnow.formula <- function(x, data = NULL, ...) {
 
 #' @rdname winnow
 #' @export
-winnow.default <- function(x, y = NULL, promotion = 2, threshold = NULL, balanced = FALSE, levels = NULL, binarize = NULL, epochs = 1, shuffle = FALSE,
-                           na = c("error", "skip"), ...) {
+winnow.default <- function(x, y = NULL, promotion = 2, threshold = NULL, balanced = FALSE, levels = NULL, binarize = NULL, epochs = 1,
+                           shuffle = FALSE, na = c("error", "skip"), ...) {
   call <- match.call()
   refuse_dots(...)
   if (missing(x)) fail_missing("x")
@@ -111,7 +113,8 @@ coef.granary_winnow <- function(object, ...) {
   c(weights, if (length(complements) > 0L) stats::setNames(complements, paste0("not ", names(complements))))
 }
 
-# Attributes as 0/1 ------------------------------------------------------------------------------------------------------------------------------------
+# Attributes as 0/1
+# ------------------------------------------------------------------------------------------------------------------------------------
 
 check_binarize <- function(binarize) {
   if (is.null(binarize)) return(NULL)

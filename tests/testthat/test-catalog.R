@@ -4,7 +4,9 @@ infrastructure <- c("granary_catalog", "errata", "reproduce", "granary_report", 
                     "se", "rbf", "matern", "rq", "powexp", "hamming", "linear", "polynomial", "sigmoid", "mlp", "bias", "white", "user_kernel",
                     "kernel_matrix",
                     # shared by emulators and optimisers
-                    "branin", "camelback", "hartmann6", "forrester")
+                    "branin", "camelback", "hartmann6", "forrester",
+                    # shared by online classifiers
+                    "chunks", "compare_online")
 
 test_that("every entry of the catalog is complete and has a key of its own", {
   catalog <- granary_catalog()
