@@ -71,7 +71,7 @@
 #' @return An object of class `granary_lasvm`, a [granary_online_classifier], with `sv_index` (numbers of the support vectors' rows), `sv`, `coefficients`
 #'   (\eqn{a}), `b`, `delta`, `objective` (\eqn{W}), `n_sv`, `n_bounded`, `n_kernel` (kernel values computed), `cache_hit_rate`, `labels_used`
 #'   (rows whose label was used, in order), `trace` (data frame with columns `iter`, `n_sv`, `delta`, `objective`, `labels`),
-#'   `curve` (with `validation`: `iter`, `labels`, `n_sv`, `error`), `finished`. See [granary_lasvm] for what can be done with it.
+#'   `curve` (with `validation`: `iter`, `labels`, `n_sv`, `error`), `finished`, `stopped_early`. See [granary_lasvm] for what can be done with it.
 #' @references
 #' Bordes, Ertekin, Weston and Bottou (2005). Fast kernel classifiers with online and active learning. *Journal of Machine Learning Research* 6,
 #' 1579--1619.
@@ -249,10 +249,10 @@ lasvm_new_state <- function(fit, state, out, x, id) {
   new <- out$state
   new$rows <- NULL
   new$x <- if (fit$settings$precomputed) x[rows, rows, drop = FALSE] else x[rows, , drop = FALSE]
-  dimnames(new$x) <- NULL
+  if (!is.null(unlist(dimnames(new$x)))) dimnames(new$x) <- list(NULL, NULL)
   new$id <- id[rows]
   new$label <- out$label[rows]
-  new$kernel <- state$kernel
+  new["kernel"] <- list(state$kernel)  # NULL for a kernel matrix, and there all the same: `$` would take kernel_values for it
   new$labels <- unique(c(state$labels, id[out$labels_used]))
   new$trace <- lasvm_extend_trace(state$trace, out, length(state$labels))
   new$finished <- FALSE
@@ -340,7 +340,7 @@ lasvm_finish <- function(fit) {
   plan$finish <- TRUE
   out <- core_call(core_lasvm_run(state$x, state$kernel, state$label, lasvm_cost(fit), NULL, state, plan, fit$settings, c(1, 1), progress_bar("finishing")))
   fit$state <- lasvm_new_state(fit, state, out, state$x, state$id)
-  fit$state[c("trace", "curve")] <- state[c("trace", "curve")]
+  for (part in c("trace", "curve", "stopped_early")) fit$state[[part]] <- state[[part]]
   fit$state$finished <- out$convergence$converged
   fit <- lasvm_refresh(fit)
   fit$support <- fit$n_sv
@@ -378,6 +378,7 @@ lasvm_refresh <- function(fit) {
   fit$trace <- trace
   fit$curve <- state$curve
   fit$finished <- state$finished
+  fit$stopped_early <- isTRUE(state$stopped_early)
   fit$convergence <- state$convergence
   fit
 }

@@ -97,7 +97,9 @@ lasvm_gap <- function(fit, x, y) {
   positive <- if (ncol(scores) == 1L) matrix(codes == 2L) else outer(codes, seq_along(fit$levels), "==")
   sign <- ifelse(positive, 1, -1)
   quadratic <- colSums(state$alpha * state$f)
-  primal <- 0.5 * quadratic + colSums(cost * pmax(0, 1 - sign * scores))
+  loss <- 1 - sign * scores
+  loss[loss < 0] <- 0
+  primal <- 0.5 * quadratic + colSums(cost * loss)
   alpha <- matrix(0, nrow(scores), ncol(scores))
   at <- match(state$id, seq_len(nrow(scores)))
   alpha[at[!is.na(at)], ] <- state$alpha[!is.na(at), ]
