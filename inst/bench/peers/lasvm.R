@@ -1,8 +1,8 @@
 # Rscript lasvm.R <file for the results, .rds>
 #
-# One pass of lasvm() with finishing against e1071 (LIBSVM): x ~ N(0, I_20), y = sign(x1 x2 + x3 + x4^2 / 2 - 1/2 + N(0, 1)), RBF with gamma 1/20, C = 1,
-# tolerance 0.001, 256 MB of cache for both, one thread, CPU seconds. `error` is on 10000 other rows; `ratio` is the peer's time over ours. The second table is
-# active learning: labels until the error on those rows is within 0.01 of the batch machine's.
+# One pass of lasvm() with finishing against e1071 (LIBSVM): x ~ N(0, I_20), y = sign(x1 x2 + x3 + x4^2 / 2 - 1/2 + N(0, 1)), RBF with gamma 1/20,
+# C = 1, tolerance 0.001, 256 MB of cache for both, one thread, CPU seconds. `error` is on 10000 other rows; `ratio` is the peer's time over ours. The
+# second table is active learning: labels until the error on those rows is within 0.01 of the batch machine's.
 
 Sys.setenv(OMP_NUM_THREADS = "1")
 output <- commandArgs(TRUE)[1L]
@@ -49,8 +49,8 @@ goal <- mean(predict(lasvm(train$x, train$y, epochs = 3), test$x) != test$y) + 0
 curves <- lapply(c("random", "active", "autoactive", "gradient"), function(select) {
   seconds <- cpu(fit <- lasvm(train$x, train$y, select = select, max_labels = 2500, validation = test, snapshots = 25))
   there <- fit$curve$labels[fit$curve$error <= goal]
-  data.frame(select = select, labels_to_goal = if (length(there) > 0L) there[1L] else NA, error_at_2500 = fit$curve$error[nrow(fit$curve)], sv = fit$n_sv,
-             seconds = seconds)
+  data.frame(select = select, labels_to_goal = if (length(there) > 0L) there[1L] else NA, error_at_2500 = fit$curve$error[nrow(fit$curve)],
+             sv = fit$n_sv, seconds = seconds)
 })
 results <- list("one pass" = results, selection = do.call(rbind, curves))
 print(results)
