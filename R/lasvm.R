@@ -1,11 +1,12 @@
 #' Support vector machines learnt online
 #'
-#' A kernel classifier that visits the rows one at a time, keeps a set of potential support vectors, and comes close to the batch support vector machine
-#' after a single pass; several passes give exactly that machine. It goes on learning with `update()`, and it can choose which rows to learn from, so that
-#' few labels are needed.
+#' A kernel classifier that visits the rows one at a time, keeps a set of potential support vectors, and comes close to the batch support vector
+#' machine after a single pass; several passes give exactly that machine. It goes on learning with `update()`, and it can choose which rows to
+#' learn from, so that few labels are needed.
 #'
 #' @details
-#' For two classes, \eqn{y_i = \pm 1}{y_i = +-1}, the machine is \eqn{f(x) = \sum_i a_i k(x, x_i) + b}{f(x) = sum_i a_i k(x, x_i) + b}, where \eqn{a} maximises
+#' For two classes, \eqn{y_i = \pm 1}{y_i = +-1}, the machine is \eqn{f(x) = \sum_i a_i k(x, x_i) + b}{f(x) = sum_i a_i k(x, x_i) + b}, where
+#' \eqn{a} maximises
 #' \deqn{W(a) = \sum_i a_i y_i - \frac12 \sum_{ij} a_i a_j k(x_i, x_j), \quad \sum_i a_i = 0, \quad a_i \mbox{ between } 0 \mbox{ and } C_i y_i,}{
 #' W(a) = sum_i a_i y_i - 1/2 sum_ij a_i a_j k(x_i, x_j),  sum_i a_i = 0,  a_i between 0 and C_i y_i,}
 #' with \eqn{C_i} = `cost` times the weight of the class. Let \eqn{S} be the set of potential support vectors and
@@ -20,16 +21,16 @@
 #'
 #' `select` decides which of the rows not yet visited comes next: `"random"`, in (shuffled) order; `"gradient"`, the one of
 #' `candidates` random rows with the least \eqn{y f(x)}, which trusts the labels and suffers when some are wrong; `"active"`, the
-#' one with the least \eqn{|f(x)|}, which does not look at labels before it has chosen; `"autoactive"`, the same with as many candidates as it takes to find
-#' five near the boundary, \eqn{|f(x)| < 1 + \delta/2}{|f(x)| < 1 + delta/2}, and at most 100. The best of \eqn{M} random candidates is
+#' one with the least \eqn{|f(x)|}, which does not look at labels before it has chosen; `"autoactive"`, the same with as many candidates as it takes
+#' to find five near the boundary, \eqn{|f(x)| < 1 + \delta/2}{|f(x)| < 1 + delta/2}, and at most 100. The best of \eqn{M} random candidates is
 #' among the best \eqn{100(1-q)} per cent with probability \eqn{1 - q^M}. Stop early with `max_labels` or `early_stop`: the machines
 #' passed on the way are small and often as good as the last one.
 #'
 #' With `"random"` and `"gradient"` repeated passes reach the batch machine with probability 1. With `"active"` they do so only because candidates are
 #' random, and slowly.
 #'
-#' **Labels that cost.** Where `y` is a function, it is called with a row number when, and only when, the label of that row is wanted. Where `select` is
-#' `"active"` or `"autoactive"` and `y` has missing values, those rows are left out; [query()] says which of them to label next.
+#' **Labels that cost.** Where `y` is a function, it is called with a row number when, and only when, the label of that row is wanted. Where `select`
+#' is `"active"` or `"autoactive"` and `y` has missing values, those rows are left out; [query()] says which of them to label next.
 #'
 #' **More than two classes** are one machine against the rest for each class; the largest decision value wins. The machines share
 #' \eqn{S} and the kernel values. For the choice of rows \eqn{|f|} is half the lead of the first class over the second.
@@ -68,10 +69,10 @@
 #' @param snapshots Number of times the error is measured, or the numbers of visits after which it is.
 #' @param na What to do with missing values: `"error"`, or `"skip"` the row.
 #' @param ... Passed from the formula method to the default method.
-#' @return An object of class `granary_lasvm`, a [granary_online_classifier], with `sv_index` (numbers of the support vectors' rows), `sv`, `coefficients`
-#'   (\eqn{a}), `b`, `delta`, `objective` (\eqn{W}), `n_sv`, `n_bounded`, `n_kernel` (kernel values computed), `cache_hit_rate`, `labels_used`
+#' @return An object of class `granary_lasvm`, a [granary_online_classifier], with `sv_index` (numbers of the support vectors' rows), `sv`,
+#'   `coefficients` (\eqn{a}), `b`, `delta`, `objective` (\eqn{W}), `n_sv`, `n_bounded`, `n_kernel` (kernel values computed), `cache_hit_rate`, `labels_used`
 #'   (rows whose label was used, in order), `trace` (data frame with columns `iter`, `n_sv`, `delta`, `objective`, `labels`),
-#'   `curve` (with `validation`: `iter`, `labels`, `n_sv`, `error`), `finished`. See [granary_lasvm] for what can be done with it.
+#'   `curve` (with `validation`: `iter`, `labels`, `n_sv`, `error`), `finished`, `stopped_early`. See [granary_lasvm] for what can be done with it.
 #' @references
 #' Bordes, Ertekin, Weston and Bottou (2005). Fast kernel classifiers with online and active learning. *Journal of Machine Learning Research* 6,
 #' 1579--1619.
@@ -97,8 +98,7 @@ lasvm <- function(x, ...) {
 #' @rdname lasvm
 #' @export
 lasvm.formula <- function(x, data = NULL, ...) {
-  fit <- online_formula(lasvm.default, x, data, match.call(), "lasvm", ...)
-  fit
+  online_formula(lasvm.default, x, data, match.call(), "lasvm", ...)
 }
 
 lasvm_selections <- c("random", "gradient", "active", "autoactive")
@@ -115,7 +115,9 @@ lasvm.default <- function(x, y = NULL, cost = 1, kernel = "rbf", gamma = NULL, d
   select <- check_choice(select, lasvm_selections)
   asked <- is.function(y) && !is_chunk_source(x)
   if (asked && is.null(levels)) abort_input("`levels` must be given where `y` is a function.", "levels")
-  if (asked && select == "gradient") abort_input("`select = \"gradient\"` looks at the labels of all candidates, so `y` must be labels, not a function.", "y")
+  if (asked && select == "gradient") {
+    abort_input("`select = \"gradient\"` looks at the labels of all candidates, so `y` must be labels, not a function.", "y")
+  }
   levels <- online_levels(levels, if (asked) NULL else labels_given(x, y))
   precomputed <- identical(kernel, "precomputed")
   if (precomputed) x <- check_lasvm_gram(x)
@@ -182,7 +184,8 @@ lasvm_weights <- function(class_weights, levels, y) {
   }
   given <- check_vector(class_weights, "class_weights", lower = 0, strict_lower = TRUE)
   if (is.null(names(given)) || !all(names(given) %in% levels) || anyDuplicated(names(given)) > 0L) {
-    fail_input("class_weights", paste0("a vector with names among ", paste0("\"", utils::head(levels, 6L), "\"", collapse = ", "), ", or \"balanced\""),
+    quoted <- paste0("\"", utils::head(levels, 6L), "\"", collapse = ", ")
+    fail_input("class_weights", paste0("a vector with names among ", quoted, ", or \"balanced\""),
                paste("one with", if (is.null(names(given))) "no names" else paste0("names ", paste0("\"", names(given), "\"", collapse = ", "))))
   }
   out[names(given)] <- given
@@ -222,15 +225,17 @@ lasvm_learn <- function(fit, x, codes, order, id, ask) {
   if (is.null(run)) run <- list(epochs = 1L, max_labels = Inf, snapshots = numeric())
   held <- length(state$id)
   if (held > 0L && fit$settings$precomputed) {
-    abort_input("A fit of a kernel matrix cannot learn from more rows: it has no kernel between these and the old ones.\nGive the data and a kernel.", "x")
+    abort_input(paste0("A fit of a kernel matrix cannot learn from more rows: it has no kernel between these and the old ones.\n",
+                       "Give the data and a kernel."), "x")
   }
   all_x <- if (held == 0L) x else rbind(state$x, x)
   all_id <- c(state$id, rep(NA_real_, nrow(x)))
   all_id[held + order] <- id
   twin <- match(id, state$id)  # visited before, and still held
   plan <- lasvm_plan(fit, run, ifelse(is.na(twin), held + order, twin), length(state$labels))
-  out <- core_call(core_lasvm_run(all_x, state$kernel, c(state$label, as.integer(codes)), lasvm_cost(fit), if (!is.null(ask)) function(row) ask(row - held),
-                                  state, plan, fit$settings, core_seed(), progress_bar("learning")))
+  answer <- if (!is.null(ask)) function(row) ask(row - held)
+  out <- core_call(core_lasvm_run(all_x, state$kernel, c(state$label, as.integer(codes)), lasvm_cost(fit), answer, state, plan, fit$settings,
+                                  core_seed(), progress_bar("learning")))
   new <- lasvm_new_state(fit, state, out, all_x, all_id)
   result <- list(state = new, wrong = ifelse(out$wrong < 0, NA, out$wrong == 1L), support = out$support, changed = out$changed == 1L)
   if (!is.null(run$validation)) result$state$curve <- lasvm_curve(fit, out, all_x, new$kernel)
@@ -249,10 +254,10 @@ lasvm_new_state <- function(fit, state, out, x, id) {
   new <- out$state
   new$rows <- NULL
   new$x <- if (fit$settings$precomputed) x[rows, rows, drop = FALSE] else x[rows, , drop = FALSE]
-  dimnames(new$x) <- NULL
+  if (!is.null(unlist(dimnames(new$x)))) dimnames(new$x) <- list(NULL, NULL)
   new$id <- id[rows]
   new$label <- out$label[rows]
-  new$kernel <- state$kernel
+  new["kernel"] <- list(state$kernel)  # NULL for a kernel matrix, and there all the same: `$` would take kernel_values for it
   new$labels <- unique(c(state$labels, id[out$labels_used]))
   new$trace <- lasvm_extend_trace(state$trace, out, length(state$labels))
   new$finished <- FALSE
@@ -279,7 +284,9 @@ lasvm_curve <- function(fit, out, x, kernel) {
   validation <- fit$run$validation
   z <- online_design(fit, validation$x, "validation$x")
   codes <- label_codes(validation$y, fit$levels, "validation$y")
-  if (length(codes) != nrow(z)) abort_input(sprintf("`validation$y` must have one label per row, %d, but it has %d.", nrow(z), length(codes)), "validation")
+  if (length(codes) != nrow(z)) {
+    abort_input(sprintf("`validation$y` must have one label per row, %d, but it has %d.", nrow(z), length(codes)), "validation")
+  }
   error <- vapply(out$snapshots, function(s) {
     sv <- if (fit$settings$precomputed) s$rows else x[s$rows, , drop = FALSE]
     mean(as.integer(classes_of(lasvm_values(sv, kernel, s$alpha, s$b, z), fit$levels)) != codes, na.rm = TRUE)
@@ -338,9 +345,10 @@ lasvm_finish <- function(fit) {
   if (length(state$id) == 0L) return(lasvm_refresh(fit))
   plan <- lasvm_plan(fit, list(epochs = 0L, max_labels = Inf, snapshots = numeric()), numeric(), 0)
   plan$finish <- TRUE
-  out <- core_call(core_lasvm_run(state$x, state$kernel, state$label, lasvm_cost(fit), NULL, state, plan, fit$settings, c(1, 1), progress_bar("finishing")))
+  out <- core_call(core_lasvm_run(state$x, state$kernel, state$label, lasvm_cost(fit), NULL, state, plan, fit$settings, c(1, 1),
+                                  progress_bar("finishing")))
   fit$state <- lasvm_new_state(fit, state, out, state$x, state$id)
-  fit$state[c("trace", "curve")] <- state[c("trace", "curve")]
+  for (part in c("trace", "curve", "stopped_early")) fit$state[[part]] <- state[[part]]
   fit$state$finished <- out$convergence$converged
   fit <- lasvm_refresh(fit)
   fit$support <- fit$n_sv
@@ -378,6 +386,7 @@ lasvm_refresh <- function(fit) {
   fit$trace <- trace
   fit$curve <- state$curve
   fit$finished <- state$finished
+  fit$stopped_early <- isTRUE(state$stopped_early)
   fit$convergence <- state$convergence
   fit
 }

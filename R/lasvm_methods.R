@@ -9,8 +9,8 @@
 #' at and thrown away, and the fit before it goes on learning.
 #'
 #' `lasvm_gap()` compares the primal value over all rows given, \eqn{P = \frac12 a'Ka + \sum_i C_i \max(0, 1 - y_i f(x_i))}{
-#' P = 1/2 a'Ka + sum_i C_i max(0, 1 - y_i f(x_i))}, with the dual \eqn{W}: the optimum is between them, whichever rows were visited. `violation` is the largest
-#' \eqn{g_i - g_j} of all rows that could move, zero at the optimum.
+#' P = 1/2 a'Ka + sum_i C_i max(0, 1 - y_i f(x_i))}, with the dual \eqn{W}: the optimum is between them, whichever rows were visited. `violation` is
+#' the largest \eqn{g_i - g_j} of all rows that could move, zero at the optimum.
 #'
 #' @param object,fit A fit of [lasvm()].
 #' @param x For `update()` and `lasvm_gap()` a matrix, data frame or sparse matrix; for `update()` also data in pieces, see [chunks()]. For
@@ -97,7 +97,9 @@ lasvm_gap <- function(fit, x, y) {
   positive <- if (ncol(scores) == 1L) matrix(codes == 2L) else outer(codes, seq_along(fit$levels), "==")
   sign <- ifelse(positive, 1, -1)
   quadratic <- colSums(state$alpha * state$f)
-  primal <- 0.5 * quadratic + colSums(cost * pmax(0, 1 - sign * scores))
+  loss <- 1 - sign * scores
+  loss[loss < 0] <- 0
+  primal <- 0.5 * quadratic + colSums(cost * loss)
   alpha <- matrix(0, nrow(scores), ncol(scores))
   at <- match(state$id, seq_len(nrow(scores)))
   alpha[at[!is.na(at)], ] <- state$alpha[!is.na(at), ]
@@ -108,19 +110,31 @@ lasvm_gap <- function(fit, x, y) {
     if (!fit$settings$bias) return(max(0, grow, -shrink))
     if (length(grow) == 0L || length(shrink) == 0L) 0 else max(grow) - min(shrink)
   }, 0)
-  data.frame(machine = if (ncol(scores) == 1L) fit$levels[2L] else fit$levels, primal = primal, dual = state$objective, gap = primal - state$objective,
-             violation = violation)
+  data.frame(machine = if (ncol(scores) == 1L) fit$levels[2L] else fit$levels, primal = primal, dual = state$objective,
+             gap = primal - state$objective, violation = violation)
 }
 
 #' @export
 online_facts.granary_lasvm <- function(fit) {
   settings <- fit$settings
   number <- function(x) format(x, big.mark = ",", digits = 6L, scientific = FALSE)
-  c(kernel = if (settings$precomputed) "given as a matrix" else if (is.null(fit$state$kernel)) "" else format(fit$state$kernel),
+  c(kernel = lasvm_kernel_text(fit),
     cost = format(settings$cost), "support vectors" = sprintf("%s, %s of them at the bound", number(fit$n_sv), number(fit$n_bounded)),
     selection = settings$select, "labels used" = number(length(fit$labels_used)), "objective W" = format(fit$objective, digits = 7L),
     delta = paste0(format(fit$delta, digits = 3L), if (isTRUE(fit$finished)) " (finished)" else " (not finished: see finish())"),
     "kernel values" = number(fit$n_kernel), "cache hits" = sprintf("%.1f%%", 100 * fit$cache_hit_rate))
+}
+
+lasvm_kernel_text <- function(fit) {
+  settings <- fit$settings
+  if (settings$precomputed) return("given as a matrix")
+  if (is.null(fit$state$kernel)) return("not set yet: no data")
+  named <- is.character(settings$kernel) && settings$kernel %in% machine_kernels
+  if (!named) return(paste(format(fit$state$kernel), collapse = " "))
+  gamma <- if (is.null(settings$gamma)) 1 / length(fit$columns) else settings$gamma
+  paste(c(settings$kernel, if (settings$kernel != "linear") paste("gamma", format(gamma, digits = 4L)),
+          if (settings$kernel == "polynomial") paste("degree", settings$degree),
+          if (settings$kernel %in% c("polynomial", "sigmoid")) paste("coef0", format(settings$coef0))), collapse = ", ")
 }
 
 #' @rdname granary_lasvm
@@ -146,7 +160,9 @@ lasvm_two_columns <- function(fit, columns) {
   if (fit$settings$precomputed) abort_input("The boundary cannot be drawn for a kernel matrix: there are no inputs.", "what")
   if (ncol(fit$sv) < 2L) abort_input("The boundary needs inputs with two columns or more.", "what")
   at <- if (is.character(columns)) match(columns, fit$columns) else if (is_plain_numeric(columns)) match(columns, seq_along(fit$columns)) else NA
-  if (length(at) != 2L || anyNA(at) || at[1L] == at[2L]) fail_input("columns", "two different columns of the fit, by name or number", describe(columns))
+  if (length(at) != 2L || anyNA(at) || at[1L] == at[2L]) {
+    fail_input("columns", "two different columns of the fit, by name or number", describe(columns))
+  }
   at
 }
 

@@ -3,8 +3,8 @@
 #' Of rows without labels, those the machine would learn most from: the ones nearest to its boundary.
 #'
 #' @details
-#' With criterion `"active"` the row with the least \eqn{|f(x)|} among `candidates` rows drawn at random, or among all; with `"autoactive"` rows are drawn until
-#' five have \eqn{|f(x)| < 1 + \delta/2}{|f(x)| < 1 + delta/2}, at most 100. With more than two classes \eqn{|f|} is half the lead of the
+#' With criterion `"active"` the row with the least \eqn{|f(x)|} among `candidates` rows drawn at random, or among all; with `"autoactive"` rows are
+#' drawn until five have \eqn{|f(x)| < 1 + \delta/2}{|f(x)| < 1 + delta/2}, at most 100. With more than two classes \eqn{|f|} is half the lead of the
 #' first class over the second. A machine that has not seen two classes yet asks for random rows.
 #'
 #' Give the labels to `update()`, and ask again. The attribute `"near"` of the answer says whether the first row is within

@@ -176,10 +176,14 @@ class WitnessSearch {
   // A step that ends inside the box makes g_i and g_j equal. They are made so exactly, or rounding would decide which of them
   // comes first next time, and a run cut in two would not be the run in one.
   void settle_tie(Index i, Index j, double g) {
+    int exponent = 0;
+    std::frexp(std::max(std::abs(g), 2.0), &exponent);
+    const double unit = std::ldexp(1.0, exponent - 50);
+    g = std::nearbyint(g / unit) * unit;  // y - g and y - (y - g) are now without rounding
     tie_i_ = i;
     tie_j_ = j;
     tie_fj_ = y_[j] - g;
-    tie_fi_ = y_[i] - (y_[j] - tie_fj_);
+    tie_fi_ = y_[i] - g;
   }
   // On the box a coefficient is put there exactly, so that what can move is decided without tolerances. Where two coefficients
   // reach their ends together, rounding leaves one of them a hair away, and a direction open that leads nowhere.

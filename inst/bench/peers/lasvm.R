@@ -1,0 +1,57 @@
+# Rscript lasvm.R <file for the results, .rds>
+#
+# One pass of lasvm() with finishing against e1071 (LIBSVM): x ~ N(0, I_20), y = sign(x1 x2 + x3 + x4^2 / 2 - 1/2 + N(0, 1)), RBF with gamma 1/20,
+# C = 1, tolerance 0.001, 256 MB of cache for both, one thread, CPU seconds. `error` is on 10000 other rows; `ratio` is the peer's time over ours. The
+# second table is active learning: labels until the error on those rows is within 0.01 of the batch machine's.
+
+Sys.setenv(OMP_NUM_THREADS = "1")
+output <- commandArgs(TRUE)[1L]
+peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
+if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
+library(granary)
+options(granary.threads = 1)
+
+cpu <- function(code) {
+  t <- system.time(code)
+  t[["user.self"]] + t[["sys.self"]]
+}
+make <- function(n) {
+  x <- matrix(rnorm(n * 20), n)
+  list(x = x, y = factor(sign(x[, 1] * x[, 2] + x[, 3] + x[, 4]^2 / 2 - 1 / 2 + rnorm(n))))
+}
+batch <- if (requireNamespace("e1071", quietly = TRUE)) getExportedValue("e1071", "svm")
+rows <- list()
+for (n in c(2000, 10000, 30000)) {
+  set.seed(n)
+  train <- make(n)
+  test <- make(10000)
+  online_s <- cpu(fit <- lasvm(train$x, train$y, finish = FALSE))
+  finish_s <- cpu(fit <- finish(fit))
+  peer_s <- peer_error <- peer_sv <- NA_real_
+  if (!is.null(batch)) {
+    peer_s <- cpu(peer <- batch(train$x, train$y, gamma = 1 / 20, scale = FALSE, cachesize = 256))
+    peer_error <- mean(predict(peer, test$x) != test$y)
+    peer_sv <- peer$tot.nSV
+  }
+  rows[[length(rows) + 1L]] <- data.frame(
+    n = n, peer = "e1071", peer_s = peer_s, online_s = online_s, finish_s = finish_s, granary_s = online_s + finish_s,
+    ratio = peer_s / (online_s + finish_s), peer_error = peer_error, granary_error = mean(predict(fit, test$x) != test$y), peer_sv = peer_sv,
+    granary_sv = fit$n_sv, kernel_values_m = fit$n_kernel / 1e6
+  )
+  print(rows[[length(rows)]], digits = 4, row.names = FALSE)
+}
+results <- do.call(rbind, rows)
+
+set.seed(1)
+train <- make(5000)
+test <- make(10000)
+goal <- mean(predict(lasvm(train$x, train$y, epochs = 3), test$x) != test$y) + 0.01
+curves <- lapply(c("random", "active", "autoactive", "gradient"), function(select) {
+  seconds <- cpu(fit <- lasvm(train$x, train$y, select = select, max_labels = 2500, validation = test, snapshots = 25))
+  there <- fit$curve$labels[fit$curve$error <= goal]
+  data.frame(select = select, labels_to_goal = if (length(there) > 0L) there[1L] else NA, error_at_2500 = fit$curve$error[nrow(fit$curve)],
+             sv = fit$n_sv, seconds = seconds)
+})
+results <- list("one pass" = results, selection = do.call(rbind, curves))
+print(results)
+if (!is.na(output)) saveRDS(results, output)
