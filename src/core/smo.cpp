@@ -7,6 +7,7 @@
 
 #include "errors.h"
 #include "row_cache.h"
+#include "wide_loops.h"
 
 namespace granary {
 
@@ -223,13 +224,7 @@ class Solver {
           scores[k] = b > 0 ? 2 * lambda * b - lambda * lambda * a : 0;
         }
       } else {
-#pragma omp simd
-        for (Index k = 0; k < size; ++k) {
-          const double b = vi - (down[from + k] - f[from + k]);
-          const double a = kii + diagonal[from + k] - 2 * static_cast<double>(ki[from + k]);
-          const double violation = b > 0 ? b : 0, bend = a > smo_curvature_floor ? a : smo_curvature_floor;
-          scores[k] = violation * violation / bend;
-        }
+        pair_scores(vi, down + from, f + from, kii, diagonal + from, ki + from, smo_curvature_floor, scores, size);
       }
       const double largest = Eigen::Map<const VectorXd>(scores, size).maxCoeff();
       if (largest > 0 && largest >= best) {
