@@ -5,6 +5,7 @@
 #include "errors.h"
 #include "kernel_parts.h"
 #include "special.h"
+#include "wide_loops.h"
 
 namespace granary::kernel_detail {
 
@@ -96,8 +97,12 @@ class Radial : public Scaled {
     return true;
   }
   void from_inner(ConstVectorRef xx, double zz, VectorRef k) const override {
-    k = (xx.array() + zz - 2 * k.array()).max(0.0);
-    profile(k);
+    if (form_ == Form::se) {
+      gaussian_profile(xx.data(), zz, variance_, k.data(), k.size());
+    } else {
+      k = (xx.array() + zz - 2 * k.array()).max(0.0);
+      profile(k);
+    }
   }
   void value(ConstMatrixRef x, ConstMatrixRef z, Same same, MatrixRef k) const override {
     const Points points = scaled(x, z);

@@ -46,17 +46,22 @@ class RowCache {
   }
 
   // What was at place order[k] is now at place k < order.size(). Rows that know fewer places keep those that are first again.
+  // Costs as much as there are places whose content changes.
   void reorder(const std::vector<Index>& order) {
     const Index size = static_cast<Index>(order.size());
-    std::vector<Real> old;
+    std::vector<Index> moved;
+    for (Index k = 0; k < size; ++k)
+      if (order[k] != k) moved.push_back(k);
+    std::vector<Real> values(moved.size());
     for (Index id = entries_.back().after; id != ring();) {
       Entry& entry = entries_[id];
       const Index next = entry.after, known = static_cast<Index>(entry.values.size());
-      Index keep = 0;
-      while (keep < size && order[keep] < known) ++keep;
-      old.assign(entry.values.begin(), entry.values.begin() + std::min(known, size));
-      for (Index k = 0; k < keep; ++k) entry.values[k] = old[order[k]];
-      if (keep < size) shorten(id, keep);
+      std::size_t count = 0;
+      while (count < moved.size() && moved[count] < known && order[moved[count]] < known) ++count;
+      const bool whole = count == moved.size() || moved[count] >= known;
+      for (std::size_t m = 0; m < count; ++m) values[m] = entry.values[order[moved[m]]];
+      for (std::size_t m = 0; m < count; ++m) entry.values[moved[m]] = values[m];
+      if (!whole) shorten(id, moved[count]);
       id = next;
     }
   }

@@ -7,6 +7,7 @@
 
 #include "errors.h"
 #include "row_cache.h"
+#include "wide_loops.h"
 
 namespace granary {
 
@@ -223,13 +224,7 @@ class Solver {
           scores[k] = b > 0 ? 2 * lambda * b - lambda * lambda * a : 0;
         }
       } else {
-#pragma omp simd
-        for (Index k = 0; k < size; ++k) {
-          const double b = vi - (down[from + k] - f[from + k]);
-          const double a = kii + diagonal[from + k] - 2 * static_cast<double>(ki[from + k]);
-          const double violation = b > 0 ? b : 0, bend = a > smo_curvature_floor ? a : smo_curvature_floor;
-          scores[k] = violation * violation / bend;
-        }
+        pair_scores(vi, down + from, f + from, kii, diagonal + from, ki + from, smo_curvature_floor, scores, size);
       }
       const double largest = Eigen::Map<const VectorXd>(scores, size).maxCoeff();
       if (largest > 0 && largest >= best) {
@@ -265,18 +260,25 @@ class Solver {
   double stop_up(const Sheet& sheet, Index t) const { return kink_[t] > 0 && sheet.beta[t] < 0 ? 0 : sheet.upper[t]; }
   double stop_down(const Sheet& sheet, Index t) const { return kink_[t] > 0 && sheet.beta[t] > 0 ? 0 : sheet.lower[t]; }
 
-  // (25): rows whose variables are at a bound and point outwards beyond every violating pair. Those that stay come first.
+  // (25): rows whose variables are at a bound and point outwards beyond every violating pair. They change places with the last
+  // rows that stay, so that the others, and what the cache knows of them, remain where they are.
   void shrink() {
-    std::vector<Index> order, gone;
-    for (Index t = 0; t < active_; ++t) {
-      bool idle = true;
-      for (std::size_t s = 0; s < sheets_.size() && idle; ++s)
-        idle = sheets_[s].can_grow[t] - f_[t] < extremes_[s].least && sheets_[s].can_shrink[t] - f_[t] > extremes_[s].largest;
-      (idle ? gone : order).push_back(t);
+    const auto idle = [&](Index t) {
+      for (std::size_t s = 0; s < sheets_.size(); ++s)
+        if (!(sheets_[s].can_grow[t] - f_[t] < extremes_[s].least && sheets_[s].can_shrink[t] - f_[t] > extremes_[s].largest))
+          return false;
+      return true;
+    };
+    std::vector<Index> order(static_cast<std::size_t>(active_));
+    std::iota(order.begin(), order.end(), Index(0));
+    Index left = active_;
+    for (Index t = 0; t < left; ++t) {
+      if (!idle(t)) continue;
+      while (--left > t && idle(left)) {
+      }
+      std::swap(order[t], order[left]);
     }
-    if (gone.empty() || order.size() < 2) return;
-    const Index left = static_cast<Index>(order.size());
-    order.insert(order.end(), gone.begin(), gone.end());
+    if (left == active_ || left < 2) return;
     rearrange(order);
     cache_.reorder(order);
     active_ = left;

@@ -1,0 +1,104 @@
+# Rscript svm.R <file for the results, .rds> [extended]
+#
+# Times svm() beside e1071 (LIBSVM) and kernlab, in one run on one thread, CPU seconds of the R process, with the same tolerance (1e-3), the same cache (40 MB) and no
+# scaling. Dense: 20 columns, overlapping classes, rbf with gamma = 0.05. Sparse: 20000 documents of about 60 words out of 50000, linear kernel and rbf. `ratio` is the
+# peer's time over ours; `difference` is the relative difference of the dual objectives, both computed from the coefficients in double precision. `predict_ratio` is the
+# same for decisions on as many new rows (at most 10000). e1071 fits with fitted = FALSE and predicts without decision values. kernlab is left out above 10000 rows and
+# above a cost of 1 at 10000, where it needs many minutes, and for sparse data, which it does not take; it caches 40 MB, too. n = 30000 with a cost of 100 needs `extended`.
+
+Sys.setenv(OMP_NUM_THREADS = "1")
+output <- commandArgs(TRUE)[1L]
+extended <- "extended" %in% commandArgs(TRUE)
+peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
+if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
+library(granary)
+options(granary.threads = 1)
+
+cpu <- function(code) {
+  t <- system.time(code)
+  t[["user.self"]] + t[["sys.self"]]
+}
+dense <- function(n) {
+  set.seed(7)
+  x <- matrix(rnorm(n * 20), n)
+  score <- x[, 1] * x[, 2] + x[, 3] + 0.5 * rowSums(x[, 4:6]^2 - 1)
+  list(x = x, y = factor(ifelse(score + rnorm(n) > 0, "b", "a")))
+}
+# Word frequencies fall as in a text; some words are commoner in one class. Documents have length one.
+documents <- function(n, d = 50000) {
+  set.seed(8)
+  length <- 20 + rpois(n, 40)
+  class <- rep(0:1, length.out = n)
+  word <- pmin(d, ceiling(exp(runif(sum(length), 0, log(d)))))
+  row <- rep(seq_len(n), length)
+  informative <- word %% 7 == 0 & runif(length(word)) < 0.5
+  word[informative] <- pmin(d, word[informative] + class[row[informative]])
+  x <- Matrix::sparseMatrix(row, word, x = 1, dims = c(n, d))
+  list(x = Matrix::Diagonal(x = 1 / sqrt(Matrix::rowSums(x^2))) %*% x, y = factor(c("a", "b")[class + 1]))
+}
+# 1/2 b'Kb - 1'|b|
+objective <- function(sv, kernel, b) {
+  decide <- getFromNamespace("core_svm_decision", "granary")
+  prepare <- getFromNamespace("prepare_kernel", "granary")
+  0.5 * sum(b * decide(sv, prepare(kernel, ncol(sv)), matrix(b), sv, 1L, NULL)) - sum(abs(b))
+}
+
+rows <- list()
+add <- function(...) {
+  rows[[length(rows) + 1L]] <<- data.frame(...)
+  print(rows[[length(rows)]], digits = 3, row.names = FALSE)
+}
+compare <- function(data, d, cost, kernel, gamma = 0.05, with_kernlab = FALSE) {
+  n <- nrow(d$x)
+  used <- if (kernel == "linear") linear() else rbf(gamma)
+  some <- seq_len(min(n, 10000))
+  repeats <- if (n <= 2000) 5L else 1L
+  seconds <- median(replicate(repeats, cpu(fit <<- svm(d$x, d$y, cost = cost, kernel = kernel, gamma = gamma, scale = FALSE, cache_mb = 40))))
+  ours <- objective(fit$sv, used, fit$coefficients[, 1])
+  predict_seconds <- median(replicate(3L, cpu(predict(fit, d$x[some, ]))))
+  name <- "e1071"
+  if (requireNamespace(name, quietly = TRUE)) {
+    space <- loadNamespace(name)
+    # e1071 takes sparse matrices of package Matrix where SparseM is installed
+    peer_kernel <- if (kernel == "linear") "linear" else "radial"
+    peer_seconds <- tryCatch(
+      median(replicate(repeats, cpu(peer <<- space$svm(d$x, d$y, cost = cost, kernel = peer_kernel, gamma = gamma, scale = FALSE, cachesize = 40, fitted = FALSE)))),
+      error = function(e) {
+        message("e1071: ", conditionMessage(e))
+        NA_real_
+      }
+    )
+    if (!is.na(peer_seconds)) {
+      peer_predict <- cpu(stats::predict(peer, d$x[some, ]))
+      theirs <- objective(d$x[peer$index, ], used, drop(peer$coefs))
+      add(data = data, n = n, cost = cost, kernel = kernel, peer = name, peer_s = peer_seconds, granary_s = seconds, ratio = peer_seconds / seconds,
+          difference = (ours - theirs) / abs(theirs), predict_peer_s = peer_predict, predict_s = predict_seconds,
+          predict_ratio = peer_predict / predict_seconds, support = length(fit$index), steps = fit$n_iter[[1]])
+    }
+  }
+  name <- "kernlab"
+  if (with_kernlab && requireNamespace(name, quietly = TRUE)) {
+    space <- loadNamespace(name)
+    peer_seconds <- cpu(peer <- space$ksvm(d$x, d$y, type = "C-svc", kernel = "rbfdot", kpar = list(sigma = gamma), C = cost, scaled = FALSE, cache = 40,
+                                           tol = 1e-3, fit = FALSE))
+    peer_predict <- cpu(space$predict(peer, d$x[some, ]))
+    theirs <- objective(d$x[peer@SVindex, ], used, unlist(space$coef(peer)))
+    add(data = data, n = n, cost = cost, kernel = kernel, peer = name, peer_s = peer_seconds, granary_s = seconds, ratio = peer_seconds / seconds,
+        difference = (ours - theirs) / abs(theirs), predict_peer_s = peer_predict, predict_s = predict_seconds,
+        predict_ratio = peer_predict / predict_seconds, support = length(fit$index), steps = fit$n_iter[[1]])
+  }
+}
+save_rows <- function() if (!is.na(output)) saveRDS(do.call(rbind, rows), output)
+
+d <- dense(2000)
+for (cost in c(1, 100)) compare("dense", d, cost, "rbf", with_kernlab = TRUE)
+save_rows()
+d <- documents(20000)
+for (kernel in c("linear", "rbf")) compare("sparse", d, 1, kernel, gamma = 0.5)
+save_rows()
+d <- dense(10000)
+for (cost in c(1, 100)) compare("dense", d, cost, "rbf", with_kernlab = cost == 1)
+save_rows()
+d <- dense(30000)
+for (cost in c(1, if (extended) 100)) compare("dense", d, cost, "rbf")
+save_rows()

@@ -1,0 +1,73 @@
+#include "wide_loops.h"
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define GRANARY_INLINE __attribute__((always_inline)) inline
+#pragma GCC optimize("no-trapping-math")  // a comparison may be turned into a selection
+#else
+#define GRANARY_INLINE inline
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__AVX2__)
+#define GRANARY_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define GRANARY_WIDE
+#endif
+
+namespace granary {
+
+namespace {
+
+template <class Real>
+GRANARY_INLINE void scores_of(double v, const double* down, const double* f, double kii, const double* diagonal, const Real* k,
+                              double floor, double* scores, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double b = v - (down[t] - f[t]), a = kii + diagonal[t] - 2 * static_cast<double>(k[t]);
+    const double violation = b > 0 ? b : 0, bend = a > floor ? a : floor;
+    scores[t] = violation * violation / bend;
+  }
+}
+
+}  // namespace
+
+// exp(s) = 2^n exp(r), n = round(s / log 2), |r| <= log(2) / 2, and exp(r) by the rational approximation of the Cephes library,
+// 1 + 2 r P(r^2) / (Q(r^2) - r P(r^2)).
+GRANARY_WIDE
+void gaussian_profile(const double* xx, double zz, double variance, double* k, Index size) {
+  constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number, which stands in the last bits
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    double s = k[t] - 0.5 * (xx[t] + zz);
+    s = s > 0 ? 0 : s;  // a NaN stays one
+    s = s < -707.0 ? -707.0 : s;
+    const double rounded = s * 1.4426950408889634 + shift, n = rounded - shift;
+    const double r = (s - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6, rr = r * r;
+    const double p = r * ((1.26177193074810590878e-4 * rr + 3.02994407707441961300e-2) * rr + 9.99999999999999999910e-1);
+    const double q = ((3.00198505138664455042e-6 * rr + 2.52448340349684104192e-3) * rr + 2.27265548208155028766e-1) * rr + 2.0;
+    const double e = 1 + 2 * p / (q - p);
+    std::uint64_t bits;
+    std::memcpy(&bits, &rounded, sizeof bits);
+    bits = (bits + 1023) << 52;  // 2^n
+    double power;
+    std::memcpy(&power, &bits, sizeof power);
+    k[t] = variance * (e * power);
+  }
+}
+
+GRANARY_WIDE
+void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const float* k, double floor,
+                 double* scores, Index size) {
+  scores_of(v, down, f, kii, diagonal, k, floor, scores, size);
+}
+
+GRANARY_WIDE
+void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const double* k, double floor,
+                 double* scores, Index size) {
+  scores_of(v, down, f, kii, diagonal, k, floor, scores, size);
+}
+
+}  // namespace granary

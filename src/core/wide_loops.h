@@ -1,0 +1,21 @@
+// The inner loops of kernel machines, without branches: where the compiler and the system allow it they are compiled twice, for
+// every machine and for those with vectors of four doubles, and the right one is taken when the package is loaded. Products and
+// sums are not fused in either, so both give the same bits.
+#pragma once
+
+#include "types.h"
+
+namespace granary {
+
+// k holds x'z for several x and one z, and becomes variance * exp(-max(xx + zz - 2 x'z, 0) / 2), the squared exponential kernel,
+// good to 2 units in the last place. What would be below 1e-307 is about that.
+void gaussian_profile(const double* xx, double zz, double variance, double* k, Index size);
+
+// scores = max(v - (down - f), 0)^2 / max(kii + diagonal - 2 k, floor): the decrease (twice) of the objective that a pair
+// promises.
+void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const float* k, double floor,
+                 double* scores, Index size);
+void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const double* k, double floor,
+                 double* scores, Index size);
+
+}  // namespace granary
