@@ -52,7 +52,7 @@ draw_learning_curves <- function(curves, what, user) {
   }
   both <- length(shown) == 2L
   graphics::legend("topright", legend = c(vapply(curves, curve_label, ""), if (both) c("test", "train")), bty = "n", cex = 0.8,
-                   col = c(colours, if (both) c("black", "black")), lty = c(ifelse(simulated, NA, 1), if (both) 1:2),
+                   col = c(colours, if (both) c("black", "black")), lty = c(ifelse(simulated, 0, 1), if (both) 1:2),
                    pch = c(ifelse(simulated, 19, NA), if (both) c(19, 1)))
   invisible()
 }
