@@ -53,12 +53,15 @@ GreedyVariance greedy_variance(const KernelColumn& column, ConstVectorRef diagon
   return result;
 }
 
-GreedyVariance greedy_variance(const Kernel& kernel, ConstMatrixRef x, const GreedyVarianceOptions& options, Monitor& monitor) {
-  const KernelColumn column = [&](Index j, VectorRef out) {
+KernelColumn kernel_column(const Kernel& kernel, const ConstMatrixRef& x) {
+  return [&kernel, &x](Index j, VectorRef out) {
     Eigen::Map<MatrixXd> k(out.data(), out.size(), 1);
     kernel.cross(x, x.row(j), k);
   };
-  return greedy_variance(column, kernel.diagonal(x, false), options, monitor);
+}
+
+GreedyVariance greedy_variance(const Kernel& kernel, ConstMatrixRef x, const GreedyVarianceOptions& options, Monitor& monitor) {
+  return greedy_variance(kernel_column(kernel, x), kernel.diagonal(x, false), options, monitor);
 }
 
 }  // namespace granary

@@ -18,6 +18,7 @@
 namespace granary {
 
 using KernelColumn = std::function<void(Index j, VectorRef column)>;
+KernelColumn kernel_column(const Kernel& kernel, const ConstMatrixRef& x);  // of a kernel matrix; both arguments must outlive it
 
 struct GreedyVariance {
   std::vector<Index> picks;

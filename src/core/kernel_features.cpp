@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "errors.h"
@@ -9,13 +10,6 @@
 namespace granary {
 
 namespace {
-
-KernelColumn column_of(const Kernel& kernel, const ConstMatrixRef& x) {
-  return [&kernel, &x](Index j, VectorRef out) {
-    Eigen::Map<MatrixXd> k(out.data(), out.size(), 1);
-    kernel.cross(x, x.row(j), k);
-  };
-}
 
 KernelFeatures from_picks(const GreedyVariance& found, double trace, double largest, bool centred) {
   if (found.lowest < -1e-8 * largest) throw InputError("the kernel is not positive semi-definite on these data.");
@@ -52,7 +46,7 @@ VectorXd KernelFeatures::coefficients(ConstVectorRef weights) const {
 }
 
 KernelFeatures kernel_features(const Kernel& kernel, ConstMatrixRef x, const KernelFeaturesOptions& options, Monitor& monitor) {
-  return features_of(column_of(kernel, x), kernel.diagonal(x, false), options, monitor);
+  return features_of(kernel_column(kernel, x), kernel.diagonal(x, false), options, monitor);
 }
 
 KernelFeatures kernel_features(ConstMatrixRef gram, const KernelFeaturesOptions& options, Monitor& monitor) {
@@ -83,7 +77,7 @@ double smallest_row_sum(const KernelFeatures& features, const KernelColumn& colu
 }
 
 double smallest_row_sum(const KernelFeatures& features, const Kernel& kernel, ConstMatrixRef x, Monitor& monitor) {
-  return smallest_row_sum(features, column_of(kernel, x), monitor);
+  return smallest_row_sum(features, kernel_column(kernel, x), monitor);
 }
 
 }  // namespace granary
