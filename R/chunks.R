@@ -72,7 +72,9 @@ new_chunks <- function(kind, read, rewind = NULL, rows = NA_real_, size = NA_int
 }
 
 chunks_from_memory <- function(x, y, size) {
-  if (is.data.frame(x) && length(y) == 1L && nrow(x) != 1L && (is.character(y) || is_plain_numeric(y))) {
+  by_name <- is.character(y) || is_plain_numeric(y)
+  named <- is.data.frame(x) && length(y) == 1L && by_name && (nrow(x) != 1L || (is.character(y) && y %in% names(x)))
+  if (named) {
     parts <- split_labels(x, check_label_column(y), NULL)
     x <- parts$x
     y <- parts$y

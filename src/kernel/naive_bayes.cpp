@@ -20,12 +20,17 @@ NaiveBayes::NaiveBayes(const SparseRows& rows, Index classes, bool mistake_drive
   for (Index y = 0; y < classes; ++y) prepare(y);
 }
 
+// Counts are whole, so the logarithms come from a table.
 void NaiveBayes::prepare(Index y) {
+  const auto need = static_cast<std::size_t>(state_.counted[y]) + 3;
+  for (std::size_t k = log_.size(); k < need; ++k) log_.push_back(std::log(static_cast<double>(k)));
+  const bool gaps = state_.unseen.size() > 0;
   double sum = 0;
   for (Index i = 0; i < state_.ones.cols(); ++i) {
-    const double seen = state_.counted[y] - (state_.unseen.size() == 0 ? 0 : state_.unseen(y, i)), c = state_.ones(y, i);
-    log_one_(y, i) = std::log((c + 1) / (seen + 2));
-    log_zero_(y, i) = std::log((seen - c + 1) / (seen + 2));
+    const auto seen = static_cast<std::size_t>(state_.counted[y] - (gaps ? state_.unseen(y, i) : 0));
+    const auto c = static_cast<std::size_t>(state_.ones(y, i));
+    log_one_(y, i) = log_[c + 1] - log_[seen + 2];
+    log_zero_(y, i) = log_[seen - c + 1] - log_[seen + 2];
     sum += log_zero_(y, i);
   }
   all_zero_[y] = sum;

@@ -7,6 +7,8 @@
 // The mistake-driven version counts an example only when it was predicted wrongly.
 #pragma once
 
+#include <vector>
+
 #include "kernel/online.h"
 #include "kernel/sparse_rows.h"
 
@@ -34,7 +36,8 @@ class NaiveBayes {
   bool mistake_driven_;
   NaiveBayesState state_;
   MatrixXd log_one_, log_zero_;
-  VectorXd all_zero_;  // sum of log_zero_ over attributes
+  std::vector<double> log_;  // of 0, 1, 2, ...
+  VectorXd all_zero_;        // sum of log_zero_ over attributes
 };
 
 }  // namespace granary::kernels

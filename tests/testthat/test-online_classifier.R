@@ -35,6 +35,7 @@ test_that("functions, files, data frames and databases give what the matrix give
   same_learning(whole, winnow(generate, levels = levels))
   frame <- data.frame(d$x, label = d$y)
   same_learning(whole, winnow(chunks(frame, "label", size = 60), levels = levels))
+  expect_identical(winnow(chunks(frame[1, ], "label"), levels = levels)$columns, whole$columns)
   at <- 0
   generate_frame <- function() {
     if (at >= 200) return(NULL)
