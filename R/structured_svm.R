@@ -82,7 +82,7 @@
 #' predict(fit, list(c("1", "2", "9", "8", "5")))
 #' plot(fit, type = "weights")
 structured_svm <- function(problem, cost = 1, penalty = c("squared", "linear", "hard"), rescale = c("margin", "slack", "none"), tol = 0.1,
-                           optimize = c("block", "full"), max_iter = 1000, prune = 50, threads = NULL) {
+                           optimize = c("block", "full"), max_iter = 200, prune = 50, threads = NULL) {
   call <- match.call()
   problem <- check_output(problem)
   cost <- check_number(cost, lower = 0, strict_lower = TRUE)
