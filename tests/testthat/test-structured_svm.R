@@ -199,8 +199,8 @@ test_that("windows, second order and transitions by input put their features whe
   dense <- output_chain(list(cbind(1:3), cbind(4:5)), y, window = 1)
   expect_equal(dense$core$x, cbind(1, c(0, 1, 2, 0, 4), 1:5, c(2, 3, 0, 5, 0)), ignore_attr = TRUE)
   fit <- structured_svm(output_chain(x, y, order = 2, input_transitions = TRUE, start = TRUE))
-  expect_identical(lapply(coef(fit), dim), list(emission = c(3L, 2L), transition = c(2L, 2L), triple = c(2L, 2L, 2L), input_transition = c(3L, 2L, 2L),
-                                                start = NULL))
+  expect_identical(lapply(coef(fit), dim), list(emission = c(3L, 2L), transition = c(2L, 2L), triple = c(2L, 2L, 2L),
+                                                input_transition = c(3L, 2L, 2L), start = NULL))
   expect_length(fit$weights, 6 + 4 + 8 + 12 + 2)
   # a rule that only triples can express: every label repeats the one before the last
   set.seed(1)

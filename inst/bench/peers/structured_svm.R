@@ -1,9 +1,9 @@
 # Rscript structured_svm.R <file for the results, .rds>
 #
 # Times structured_svm() with classes as outputs beside the multiclass machines of Crammer and Singer: LIBLINEAR (package LiblineaR, from the library
-# GRANARY_PEERS) and kernlab's "spoc-svc", same cost and same tolerance of the violation, without intercept. No package in R trains chains, alignments or
-# trees with a loss: for label sequences the conditional random field of crfsuite stands beside ours if it is there, and the rows of structured_svm() and
-# structured_perceptron() are for comparison. One thread; CPU seconds, best of three (the kernel peer: one run). Accuracy columns: primal objective
+# GRANARY_PEERS) and kernlab's "spoc-svc", same cost and same tolerance of the violation, without intercept. No package in R trains chains,
+# alignments or trees with a loss: for label sequences the conditional random field of crfsuite stands beside ours if it is there, and the rows of
+# structured_svm() and structured_perceptron() are for comparison. One thread; CPU seconds, best of three (the kernel peer: one run). Accuracy columns: primal objective
 # reached (for kernlab it is not to be had) and error on new data.
 Sys.setenv(OMP_NUM_THREADS = "1")
 output <- commandArgs(TRUE)[1L]
@@ -34,14 +34,14 @@ has <- function(package) requireNamespace(package, quietly = TRUE)
 
 classes <- function(label, x, y, new_x, new_y, cost, kernel_peer) {
   n <- nrow(x)
-  for (tol in c(0.1, 0.01)) {
+  for (tol in c(0.1, 0.01, 0.001)) {
     problem <- output_multiclass(x, y, intercept = FALSE)
     timed <- cpu(function() structured_svm(problem, cost = cost * n, penalty = "linear", rescale = "none", tol = tol, threads = 1))
     fit <- timed$value
     note(label, sprintf("structured_svm, tol %g", tol), timed$seconds, primal(coef(fit), x, y, cost), mean(predict(fit, new_x) != new_y))
-    if (has("LiblineaR")) {
+    if (has("LiblineaR") && (!isS4(x) || has("SparseM"))) {
       train <- getExportedValue("LiblineaR", "LiblineaR")
-      data <- if (isS4(x)) methods::as(x, "matrix.csr") else x
+      data <- if (isS4(x)) getExportedValue("SparseM", "as.matrix.csr")(as.matrix(x)) else x
       set.seed(1)
       timed <- cpu(function() train(data, y, type = 4, cost = cost, epsilon = tol, bias = 0))
       w <- t(timed$value$W)
@@ -59,7 +59,7 @@ classes <- function(label, x, y, new_x, new_y, cost, kernel_peer) {
 }
 
 set.seed(1)
-make <- function(n, d, k, spread = 0.5) {
+make <- function(d, k, spread = 0.3) {
   centre <- matrix(rnorm(k * d), k)
   function(n) {
     y <- factor(rep_len(seq_len(k), n), seq_len(k))
@@ -67,14 +67,26 @@ make <- function(n, d, k, spread = 0.5) {
     list(x = x, y = y)
   }
 }
-draw <- make(0, 30, 5)
+draw <- make(30, 5)
 small <- draw(1000)
 new <- draw(2000)
 classes("1000 x 30, 5 classes", small$x, small$y, new$x, new$y, 1, TRUE)
-draw <- make(0, 50, 10)
+draw <- make(50, 10)
 large <- draw(10000)
 new <- draw(2000)
 classes("10000 x 50, 10 classes", large$x, large$y, new$x, new$y, 1, FALSE)
+
+# Like text: 3000 documents of some 50 words out of 10000, 8 classes.
+text <- function(n) {
+  y <- factor(rep_len(1:8, n), 1:8)
+  words <- lapply(as.integer(y), function(k) unique(pmax(1, pmin(10000, round(10000 * c(rbeta(40, 0.5, 1.5), (k - 1 + rbeta(10, 1, 1)) / 8))))))
+  x <- Matrix::sparseMatrix(i = rep(seq_len(n), lengths(words)), j = unlist(words), x = 1 / sqrt(rep(lengths(words), lengths(words))),
+                            dims = c(n, 10000), dimnames = list(NULL, paste0("w", 1:10000)))
+  list(x = methods::as(methods::as(x, "generalMatrix"), "CsparseMatrix"), y = y)
+}
+documents <- text(3000)
+new <- text(2000)
+classes("3000 x 10000 sparse, 8 classes", documents$x, documents$y, new$x, new$y, 1, FALSE)
 
 # Label sequences: 5 labels, 200 symbols, 300 sequences of 25.
 chains <- function(n) {
