@@ -1,12 +1,15 @@
 #' Sequence alignment as a structured output
 #'
-#' Describes the problem of learning scores of substitutions and gaps, so that the relative of a sequence is told from decoys by its local alignment; for
+#' Describes the problem of learning scores of substitutions and gaps, so that the relative of a sequence is told from decoys by its local
+#' alignment; for
 #' [structured_svm()] and [structured_perceptron()].
 #'
 #' @details
-#' An example is a native sequence, a homologous one with the alignment of the two, and decoys, whose alignments are not known. Features are counts of the
+#' An example is a native sequence, a homologous one with the alignment of the two, and decoys, whose alignments are not known. Features are counts
+#' of the
 #' steps of an alignment: \eqn{A^2} pairs of symbols and the number of symbols beside gaps or, with `gap = "affine"`, the number of gaps and the
-#' number of symbols by which they are longer than one. Learning asks that the given alignment scores higher than any alignment with any decoy. The loss
+#' number of symbols by which they are longer than one. Learning asks that the given alignment scores higher than any alignment with any decoy. The
+#' loss
 #' is zero-one. Prediction picks the candidate whose best local alignment by [smith_waterman()] scores highest.
 #'
 #' **Which method when:** with few examples the machine beats scores by counting ([structured_generative()]), and it learns the gap penalty; with
@@ -14,11 +17,13 @@
 #'
 #' @param native,homolog Sequences: a character vector of strings, whose letters are the symbols, or a list of vectors of symbols.
 #' @param decoys A list with, for each example, its decoys in the same form.
-#' @param alignment A list with, for each example, the alignment of native and homolog as from [smith_waterman()]: a list with `start`, the positions in the
+#' @param alignment A list with, for each example, the alignment of native and homolog as from [smith_waterman()]: a list with `start`, the
+#'   positions in the
 #'   two sequences where it starts, and `steps`, a string of `M` (a pair), `D` (a symbol of the first beside a gap) and `I` (of the second).
 #' @param gap `"linear"` or `"affine"`.
 #' @param alphabet The symbols; by default all that occur.
-#' @return An object of class `granary_output_align`. New data for `predict()` are a list with `native` and `candidates` (in the form of `decoys`); predictions
+#' @return An object of class `granary_output_align`. New data for `predict()` are a list with `native` and `candidates` (in the form of `decoys`);
+#'   predictions
 #'   are the numbers of the candidates. For the training examples the homolog is candidate 1.
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
@@ -144,7 +149,8 @@ output_describe.granary_output_align <- function(problem) {
 #' The best local alignment of two sequences under scores of substitutions and gaps, by the algorithm of Smith and Waterman.
 #'
 #' @details
-#' Maximises the sum of the scores of aligned pairs and of gaps over all alignments of parts of the sequences, in time proportional to the product of their
+#' Maximises the sum of the scores of aligned pairs and of gaps over all alignments of parts of the sequences, in time proportional to the product
+#' of their
 #' lengths. The empty alignment scores 0. Among equal scores the one that ends first is returned.
 #'
 #' **Which method when:** for scores you have; to learn scores from known alignments see [output_align()].
@@ -155,7 +161,8 @@ output_describe.granary_output_align <- function(problem) {
 #' @param gap Score of a symbol beside a gap, usually negative.
 #' @param gap_extend Score of a further symbol beside the same gap; `NULL` for the same as `gap`.
 #' @param ... Not used.
-#' @return An object of class `granary_alignment`: a list with `score`, `start` (positions where the alignment starts), `steps` (a string of `M` pair, `D` symbol
+#' @return An object of class `granary_alignment`: a list with `score`, `start` (positions where the alignment starts), `steps` (a string of `M`
+#'   pair, `D` symbol
 #'   of `x` beside a gap, `I` symbol of `y`), and `x` and `y`, the aligned parts with `-` for gaps.
 #' @references
 #' Smith and Waterman (1981). Identification of common molecular subsequences. *Journal of Molecular Biology* 147, 195--197.
@@ -223,7 +230,8 @@ print.granary_alignment <- function(x, ...) {
 #' @details
 #' Native sequences and decoys are independent letters of an alphabet of \eqn{A} symbols, letter \eqn{c} with probability proportional to \eqn{c}. The
 #' homologous sequence comes from a random part of the native one by a string of `operations` independent steps: keep a letter, replace \eqn{c} by
-#' \eqn{(c\ \mathrm{mod}\ A) + 1}{(c mod A) + 1}, insert a random letter, delete a letter. It is filled up with random letters to the length of the native, half on either side.
+#' \eqn{(c\ \mathrm{mod}\ A) + 1}{(c mod A) + 1}, insert a random letter, delete a letter. It is filled up with random letters to the length of the
+#' native, half on either side.
 #'
 #' **Which method when:** to see how many alignments are needed, and to compare [structured_svm()] with [structured_generative()].
 #'

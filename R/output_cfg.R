@@ -1,16 +1,20 @@
 #' Parse trees as a structured output
 #'
-#' Describes the problem of learning the weights of a context-free grammar from parsed sentences, for [structured_svm()] and [structured_perceptron()].
+#' Describes the problem of learning the weights of a context-free grammar from parsed sentences, for [structured_svm()] and
+#' [structured_perceptron()].
 #'
 #' @details
 #' The score of a tree is the sum of the weights of its rules; the rules are those that occur in the training trees. Sentences are parsed by [cky()].
 #'
-#' **Trees** are strings in brackets, such as `"(S (NP (D the) (N dog)) (VP barks))"`: a node is its label and its parts, a leaf is a word under its label.
-#' Parsing needs Chomsky normal form: nodes with two parts or one word. With `binarize = TRUE` trees are brought into it, and predictions back: nodes with more
+#' **Trees** are strings in brackets, such as `"(S (NP (D the) (N dog)) (VP barks))"`: a node is its label and its parts, a leaf is a word under
+#' its label.
+#' Parsing needs Chomsky normal form: nodes with two parts or one word. With `binarize = TRUE` trees are brought into it, and predictions back:
+#' nodes with more
 #' parts are split from the left with helper nodes `A|B-C`, chains of single parts are joined to one label `A+B`.
 #'
 #' **Loss.** `"f1"` is one minus the F1 score of labelled spans of two or more words, in normal form (where all trees have as many spans, so that
-#' it is the share of spans that are wrong; sentences of one word are right or wrong); `"zero_one"` asks for the whole tree. Trees that differ from the right one in labels of words only have
+#' it is the share of spans that are wrong; sentences of one word are right or wrong); `"zero_one"` asks for the whole tree. Trees that differ from
+#' the right one in labels of words only have
 #' the F1 loss 0.
 #'
 #' **Which method when:** [structured_svm()] to parse well by F1; [structured_generative()] for the probabilistic grammar of maximum likelihood.
@@ -237,13 +241,15 @@ output_describe.granary_output_cfg <- function(problem) {
 #' The `k` best parses of a sentence under a weighted context-free grammar in Chomsky normal form, by the algorithm of Cocke, Kasami and Younger.
 #'
 #' @details
-#' The weight of a tree is the sum of the weights of its rules, `lhs -> rhs1 rhs2` and `lhs -> word`; logarithms of probabilities make it a probabilistic grammar. The time
+#' The weight of a tree is the sum of the weights of its rules, `lhs -> rhs1 rhs2` and `lhs -> word`; logarithms of probabilities make it a
+#' probabilistic grammar. The time
 #' grows with the third power of the length of the sentence and the number of rules.
 #'
 #' **Which method when:** for a grammar you have; to learn its weights from trees see [output_cfg()].
 #'
 #' @param sentence A string with words between spaces, or a vector of words.
-#' @param grammar A data frame with columns `lhs`, `rhs1`, `rhs2` (`NA` for the rule of a word) and `weight`, such as `coef()` of a fit to [output_cfg()].
+#' @param grammar A data frame with columns `lhs`, `rhs1`, `rhs2` (`NA` for the rule of a word) and `weight`, such as `coef()` of a fit to
+#'   [output_cfg()].
 #' @param start The label of the root; by default the `lhs` of the first rule.
 #' @param k Number of trees.
 #' @return A data frame with columns `tree` (in brackets) and `score`, best first; no rows where there is no parse.
@@ -273,7 +279,8 @@ cky <- function(sentence, grammar, start = NULL, k = 1) {
   if (!is_plain_numeric(weights) || anyNA(weights) || any(weights == Inf)) abort_input("`grammar` must have a number as every weight.", "grammar")
   rules <- data.frame(lhs = as.character(grammar$lhs), rhs1 = as.character(grammar$rhs1), rhs2 = as.character(grammar$rhs2))
   if (anyNA(rules$lhs) || anyNA(rules$rhs1)) abort_input("`grammar` must have an `lhs` and an `rhs1` in every rule.", "grammar")
-  if (anyDuplicated(rules) > 0L) abort_input(sprintf("Every rule of `grammar` must be there once, but rule %d is there again.", anyDuplicated(rules)), "grammar")
+  again <- anyDuplicated(rules)
+  if (again > 0L) abort_input(sprintf("Every rule of `grammar` must be there once, but rule %d is there again.", again), "grammar")
   start <- check_string(start, allow_null = TRUE)
   if (is.null(start)) start <- rules$lhs[1L]
   if (!start %in% rules$lhs) abort_input("`start` must be the left-hand side of a rule.", "start")

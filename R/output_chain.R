@@ -14,7 +14,8 @@
 #' the most violated labelling runs over the number of errors: \eqn{O(T^2 K^2)} for \eqn{K} labels instead of \eqn{O(T K^2)}.
 #'
 #' **Inputs.** Symbols (text, factors) become one indicator each; numbers are taken as they are; in data frames each column is treated by its type.
-#' Symbols that were not there in training get no features in prediction, with a warning. With `window = r` the features of the `r` positions on either
+#' Symbols that were not there in training get no features in prediction, with a warning. With `window = r` the features of the `r` positions on
+#' either
 #' side are features too (nothing beyond the ends).
 #'
 #' **Which method when:** [structured_svm()] to train for a loss; [structured_crf()] for probabilities of labels; [structured_perceptron()] when
@@ -66,7 +67,9 @@ output_chain <- function(x, y, group = NULL, window = 0, loss = c("hamming", "ze
                transition_scale = transition_scale, order = order, input_transitions = input_transitions, first = start, loss = loss)
   if (!is.null(kernel)) {
     if (input_transitions) abort_input("`kernel` and `input_transitions` cannot be combined: transitions have no kernel version.", "kernel")
-    if (nrow(phi) > 2e4) abort_input(sprintf("`kernel` needs the matrix of all %d positions, which is too large. Use fewer sequences.", nrow(phi)), "kernel")
+    if (nrow(phi) > 2e4) {
+      abort_input(sprintf("`kernel` needs the matrix of all %d positions, which is too large. Use fewer sequences.", nrow(phi)), "kernel")
+    }
     phi <- as.matrix(phi)
     kernel <- prepare_kernel(kernel, ncol(phi))
     core$gram <- unname(kernel_matrix(kernel, phi)) + intercept
@@ -87,7 +90,8 @@ sequence_tokens <- function(x, group, arg) {
   if (length(x) == 0L) abort_input(sprintf("`%s` must have at least one sequence.", arg), arg)
   tables <- lapply(seq_along(x), function(i) as_tokens(x[[i]], sprintf("%s[[%d]]", arg, i)))
   lengths <- vapply(tables, nrow, 0L)
-  if (any(lengths == 0L)) abort_input(sprintf("Every sequence in `%s` must have a position, but sequence %d has none.", arg, which(lengths == 0L)[1L]), arg)
+  empty <- which(lengths == 0L)
+  if (length(empty) > 0L) abort_input(sprintf("Every sequence in `%s` must have a position, but sequence %d has none.", arg, empty[1L]), arg)
   kinds <- vapply(tables, function(m) if (is.data.frame(m)) "table" else "matrix", "")
   if (length(unique(kinds)) > 1L) abort_input(sprintf("The sequences of `%s` must all be of one kind: symbols, or numbers.", arg), arg)
   columns <- vapply(tables, ncol, 0L)
@@ -126,7 +130,8 @@ as_tokens <- function(x, arg) {
   if (is.data.frame(x)) {
     refuse_missing(x, arg)
     usable <- vapply(x, function(v) is.null(dim(v)) && (is.factor(v) || is.character(v) || is.logical(v) || is_plain_numeric(v)), NA)
-    if (!all(usable)) fail_input(arg, "made of numbers and symbols", sprintf("with %s in column %d", describe(x[[which(!usable)[1L]]]), which(!usable)[1L]))
+    bad <- which(!usable)
+    if (length(bad) > 0L) fail_input(arg, "made of numbers and symbols", sprintf("with %s in column %d", describe(x[[bad[1L]]]), bad[1L]))
     if (length(x) == 0L) abort_input(sprintf("`%s` must have at least one column.", arg), arg)
     symbols <- vapply(x, function(v) is.factor(v) || is.character(v), NA)
     x[symbols] <- lapply(x[symbols], as.character)
@@ -146,7 +151,8 @@ sequence_labels <- function(y, data) {
       abort_input(sprintf("`y` must have one element per sequence (%d), but it has %d.", length(data$lengths), length(y)), "y")
     }
     fine <- vapply(y, function(v) is.null(dim(v)) && (is.factor(v) || is.character(v) || is.logical(v) || is_plain_numeric(v)), NA)
-    if (!all(fine)) fail_input("y", "a list of vectors of labels", sprintf("with %s as element %d", describe(y[[which(!fine)[1L]]]), which(!fine)[1L]))
+    bad <- which(!fine)
+    if (length(bad) > 0L) fail_input("y", "a list of vectors of labels", sprintf("with %s as element %d", describe(y[[bad[1L]]]), bad[1L]))
     off <- which(lengths(y) != data$lengths)
     if (length(off) > 0L) {
       abort_input(sprintf("Labels must be as many as positions, but sequence %d has %d labels for %d positions.", off[1L], length(y[[off[1L]]]),

@@ -19,7 +19,8 @@
 #' are not passed. `NULL` means that there is no such output. If all you have are candidates, give `candidates(x)` instead: a function that lists the
 #' possible outputs, over which the search is done for you.
 #'
-#' An output may be any R object; two are the same if [identical()]. With a search that is not exact (`exact = FALSE`, or found out because a result was worse
+#' An output may be any R object; two are the same if [identical()]. With a search that is not exact (`exact = FALSE`, or found out because a
+#' result was worse
 #' than one seen before) the duality gap is no certificate, and the fit says so.
 #'
 #' @param x,y Lists of inputs and of their right outputs. Vectors are taken element by element.

@@ -4,7 +4,8 @@
 #' and those of the prediction taken away. Simple, fast, and a good first answer; the large margin version is [structured_svm()].
 #'
 #' @details
-#' \deqn{w \leftarrow w + \Psi(x_i, y_i) - \Psi(x_i, f(x_i)) \quad\mathrm{if}\ f(x_i) \ne y_i}{w <- w + Psi(x_i, y_i) - Psi(x_i, f(x_i)) if f(x_i) != y_i}
+#' \deqn{w \leftarrow w + \Psi(x_i, y_i) - \Psi(x_i, f(x_i)) \quad\mathrm{if}\ f(x_i) \ne y_i}{w <- w + Psi(x_i, y_i) - Psi(x_i, f(x_i)) if f(x_i)
+#' != y_i}
 #' If the examples can be separated with margin \eqn{\gamma}{gamma}, at most \eqn{(R/\gamma)^2}{(R/gamma)^2} mistakes are made in all. With
 #' `averaged = TRUE` the result is the mean of \eqn{w} over all steps, which predicts better. The loss of the problem plays no part.
 #'
@@ -17,7 +18,8 @@
 #' @return An object of class `granary_structured_perceptron` with `weights`, `mistakes` (per pass), `problem`. `coef()`, `predict()`, `tidy()` and
 #'   `plot()` work as for [structured_svm()].
 #' @references
-#' Collins (2002). Discriminative training methods for hidden Markov models: theory and experiments with perceptron algorithms. *Conference on Empirical
+#' Collins (2002). Discriminative training methods for hidden Markov models: theory and experiments with perceptron algorithms. *Conference on
+#' Empirical
 #' Methods in Natural Language Processing*, 1--8.
 #' @family structured outputs
 #' @export
@@ -42,7 +44,8 @@ structured_perceptron <- function(problem, epochs = 20, averaged = TRUE, shuffle
 
 #' Conditional random field
 #'
-#' A linear-chain conditional random field: probabilities of label sequences, fitted by penalised maximum likelihood over the features of [output_chain()].
+#' A linear-chain conditional random field: probabilities of label sequences, fitted by penalised maximum likelihood over the features of
+#' [output_chain()].
 #' For [output_multiclass()], multinomial logistic regression with a ridge penalty.
 #'
 #' @details
@@ -109,13 +112,16 @@ logLik.granary_structured_crf <- function(object, ...) {
 #' scores for alignments. What [structured_svm()] has to beat, and hard to beat when data are very few.
 #'
 #' @details
-#' **Label sequences:** the probability of the first label, of a label after another and of the features given the label, by counts plus `laplace`. Symbols give a
+#' **Label sequences:** the probability of the first label, of a label after another and of the features given the label, by counts plus `laplace`.
+#' Symbols give a
 #' hidden Markov model. Features must not be negative: several at a position are taken as independent draws.
 #'
-#' **Parse trees:** the weight of a rule is the logarithm of its share among the rules of its left-hand side: the probabilistic grammar of maximum likelihood
+#' **Parse trees:** the weight of a rule is the logarithm of its share among the rules of its left-hand side: the probabilistic grammar of maximum
+#' likelihood
 #' (`laplace = 0`).
 #'
-#' **Alignments:** \eqn{\Pi_{ij} = \log \frac{P(i, j)}{P(i) P(j)}}{Pi_ij = log P(i, j) / (P(i) P(j))} with \eqn{P(i, j)} from the pairs of the given alignments and
+#' **Alignments:** \eqn{\Pi_{ij} = \log \frac{P(i, j)}{P(i) P(j)}}{Pi_ij = log P(i, j) / (P(i) P(j))} with \eqn{P(i, j)} from the pairs of the
+#' given alignments and
 #' \eqn{P(i)} from all their sequences, by counts plus `laplace`; gaps get the score `gap`, which counting does not tell.
 #'
 #' **Which method when:** see [structured_svm()].
@@ -146,8 +152,8 @@ structured_generative <- function(problem, laplace = NULL, gap = -0.2) {
   }
   if (is.null(laplace)) laplace <- if (type == "cfg") 0 else 1
   model <- switch(type, chain = hidden_markov(problem, laplace), cfg = rule_shares(problem, laplace), align = log_odds(problem, laplace, gap))
-  new_fit(c("structured_generative", "structured"), weights = model$weights, model = model$name, laplace = laplace, problem = model$problem, call = call,
-          convergence = list())
+  new_fit(c("structured_generative", "structured"), weights = model$weights, model = model$name, laplace = laplace, problem = model$problem,
+          call = call, convergence = list())
 }
 
 hidden_markov <- function(problem, laplace) {

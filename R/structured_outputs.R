@@ -27,7 +27,8 @@ output_size <- function(problem) problem$n
 
 #' Classes as a structured output
 #'
-#' Describes a classification problem for [structured_svm()] and its relatives: classes with costs of confusing them, classes with features of their own
+#' Describes a classification problem for [structured_svm()] and its relatives: classes with costs of confusing them, classes with features of
+#' their own
 #' or in a taxonomy, and inputs seen through a kernel.
 #'
 #' @details
@@ -36,8 +37,10 @@ output_size <- function(problem) problem$n
 #' is the unit vector of class \eqn{y}: one weight vector per class, the multiclass machine of Crammer and Singer. With features per class, classes
 #' that share features learn from each other's examples.
 #'
-#' **Taxonomy.** Every node \eqn{z}{z} of the taxonomy is a feature, \eqn{\lambda_z(y) = \beta_z}{lambda_z(y) = beta_z} if \eqn{y} lies below \eqn{z} or is
-#' \eqn{z}, else 0. `loss = "tree"` is the height of the first common ancestor of two classes: the number of edges on the longest way from it down to a
+#' **Taxonomy.** Every node \eqn{z}{z} of the taxonomy is a feature, \eqn{\lambda_z(y) = \beta_z}{lambda_z(y) = beta_z} if \eqn{y} lies below
+#' \eqn{z} or is
+#' \eqn{z}, else 0. `loss = "tree"` is the height of the first common ancestor of two classes: the number of edges on the longest way from it down
+#' to a
 #' leaf.
 #'
 #' **Kernel.** With `kernel`, \eqn{\langle\Psi(x, y), \Psi(x', y')\rangle = L(y, y') K(x, x')}{<Psi(x, y), Psi(x', y')> = L(y, y') K(x, x')}, where
@@ -151,8 +154,8 @@ match_class_rows <- function(m, classes, arg, both = FALSE) {
     if (both && all(classes %in% colnames(m))) m <- m[, classes, drop = FALSE]
   }
   if (nrow(m) != k || (both && ncol(m) != k)) {
-    abort_input(sprintf("`%s` must have %s per class (%d), but it is %d x %d.", arg, if (both) "a row and a column" else "a row", k, nrow(m), ncol(m)),
-                arg)
+    abort_input(sprintf("`%s` must have %s per class (%d), but it is %d x %d.", arg, if (both) "a row and a column" else "a row", k, nrow(m),
+                        ncol(m)), arg)
   }
   rownames(m) <- classes
   if (both) colnames(m) <- classes

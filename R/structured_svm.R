@@ -1,6 +1,7 @@
 #' Support vector machines for structured outputs
 #'
-#' Learns to predict objects: label sequences, classes with costs or in a taxonomy, alignments, parse trees, or anything for which features, a loss and a
+#' Learns to predict objects: label sequences, classes with costs or in a taxonomy, alignments, parse trees, or anything for which features, a loss
+#' and a
 #' search can be given. Trains against the loss that counts, and comes with a certificate of how far from the optimum the answer can be.
 #'
 #' @details
@@ -20,7 +21,8 @@
 #' \eqn{\xi_i^2}{xi_i^2} for squared slacks) is an upper bound of the training loss. With a 0/1 loss all three are the same. Slack rescaling does not
 #' change with the units of the loss (up to `cost`), margin rescaling does; its search is cheaper.
 #'
-#' **Algorithm.** There are as many constraints as outputs; only violated ones are looked at. Sweeps over the examples search the most violated output of each and,
+#' **Algorithm.** There are as many constraints as outputs; only violated ones are looked at. Sweeps over the examples search the most violated
+#' output of each and,
 #' if it is violated by more than `tol` beyond the present slack, add it to the working set, after which the dual is optimised again: over the cuts of
 #' this example, with all of them at the end of a sweep (`optimize = "block"`), or over all at once (`"full"`), which needs fewer searches and more
 #' algebra. The last sweep is over all examples and adds nothing. Theory bounds the number of cuts, whatever the number of outputs: see
@@ -49,7 +51,8 @@
 #' @param object,x A fit.
 #' @param newdata New inputs, in the form of the training inputs: a matrix of examples, a list of sequences, a list of pairs, or sentences. By
 #'   default the training inputs.
-#' @param type For `predict()`: `"output"`, the best output; `"score"`, its score (for classes, the scores of all); `"marginal"`, for label sequences the
+#' @param type For `predict()`: `"output"`, the best output; `"score"`, its score (for classes, the scores of all); `"marginal"`, for label
+#'   sequences the
 #'   probabilities \eqn{P(y^t | x)} under \eqn{P(y | x) \propto \exp F(x, y)}{P(y | x) proportional to exp F(x, y)}, which mean something for
 #'   [structured_crf()] and [structured_generative()]. For `plot()`: `"trace"`, objectives and number of cuts by sweep, or `"weights"`, a heat map of
 #'   transitions, classes or substitutions.
@@ -82,7 +85,7 @@
 #' predict(fit, list(c("1", "2", "9", "8", "5")))
 #' plot(fit, type = "weights")
 structured_svm <- function(problem, cost = 1, penalty = c("squared", "linear", "hard"), rescale = c("margin", "slack", "none"), tol = 0.1,
-                           optimize = c("block", "full"), max_iter = 1000, prune = 50, threads = NULL) {
+                           optimize = c("block", "full"), max_iter = 200, prune = 50, threads = NULL) {
   call <- match.call()
   problem <- check_output(problem)
   cost <- check_number(cost, lower = 0, strict_lower = TRUE)
@@ -226,7 +229,7 @@ plot.granary_structured <- function(x, type = "weights", ...) {
 # The weights that are best seen as a picture.
 plot_structured_weights <- function(x, ...) {
   shaped <- coef(x)
-  m <- if (is.matrix(shaped)) shaped else if (!is.null(shaped$transition)) shaped$transition else if (!is.null(shaped$substitution)) shaped$substitution
+  m <- if (is.matrix(shaped)) shaped else if (is.list(shaped)) shaped$transition %||% shaped$substitution
   if (is.null(m)) {
     values <- if (is.data.frame(shaped)) shaped$weight else unlist(shaped)
     graphics::plot(sort(values), type = "h", xlab = "feature, sorted", ylab = "weight", ...)
@@ -283,11 +286,13 @@ glance.granary_structured_svm <- function(x, ...) {
 #' squared, slack \tab \eqn{(C\bar\Delta^2\bar R^2 + n\bar\Delta)/\epsilon^2}{(CD^2R^2 + nD)/eps^2} \cr
 #' squared, margin \tab \eqn{(C\bar\Delta\bar R^2 + n\bar\Delta)/\epsilon^2}{(CDR^2 + nD)/eps^2}
 #' }
-#' cuts are added. Without rescaling \eqn{\bar\Delta = 1}{D = 1}. There is no such bound for a hard margin. The gains are those of Propositions 14 to 17, which hold for
+#' cuts are added. Without rescaling \eqn{\bar\Delta = 1}{D = 1}. There is no such bound for a hard margin. The gains are those of Propositions 14
+#' to 17, which hold for
 #' full re-optimisation; for margin rescaling with linear slacks with the term that the paper leaves out (see `errata("jmlr6-structured-svm")`).
 #'
 #' @param object A fit of [structured_svm()], or a problem.
-#' @param radius,largest_loss Bounds of \eqn{\|\delta\Psi\|}{|dPsi|} and of the loss. By default those that follow from the inputs (section 4 of the paper);
+#' @param radius,largest_loss Bounds of \eqn{\|\delta\Psi\|}{|dPsi|} and of the loss. By default those that follow from the inputs (section 4 of
+#'   the paper);
 #'   they must be given for custom outputs.
 #' @param ... For a problem, `cost`, `penalty`, `rescale` and `tol` as in [structured_svm()].
 #' @return A list with `cuts`, the largest number of cuts; `gain`, the smallest gain per cut; `radius` and `largest_loss`; and for a fit `added`, the

@@ -1,6 +1,7 @@
 #' Best label sequences
 #'
-#' The `k` best sequences of labels under scores of labels by position and of neighbouring labels: the decoder of hidden Markov models, conditional random
+#' The `k` best sequences of labels under scores of labels by position and of neighbouring labels: the decoder of hidden Markov models, conditional
+#' random
 #' fields and [structured_svm()].
 #'
 #' @details
@@ -11,11 +12,13 @@
 #' **Which method when:** for scores you have already; to learn them see [structured_svm()].
 #'
 #' @param unary Matrix of scores with a row per position and a column per label.
-#' @param transition Matrix of scores with a row per label and a column per next label; or a three-dimensional array of them, one for each two neighbouring
+#' @param transition Matrix of scores with a row per label and a column per next label; or a three-dimensional array of them, one for each two
+#'   neighbouring
 #'   positions.
 #' @param k Number of sequences.
 #' @param triple `NULL`, or an array of scores of three labels in a row.
-#' @return For `k = 1` a vector of labels (names of the columns where there are, else numbers) with attribute `score`. Else a list with `labels`, a matrix
+#' @return For `k = 1` a vector of labels (names of the columns where there are, else numbers) with attribute `score`. Else a list with `labels`, a
+#'   matrix
 #'   with a sequence in each column, and `score`; there may be fewer than `k`.
 #' @references
 #' Forney (1973). The Viterbi algorithm. *Proceedings of the IEEE* 61, 268--278.

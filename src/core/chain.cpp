@@ -154,43 +154,58 @@ std::vector<ChainPath> viterbi_errors(const ChainScores& c, const std::vector<in
   const Index length = c.length();
   if (static_cast<Index>(truth.size()) != length) throw InputError("the given labels must be as many as the positions.");
   const Trellis trellis(c);
-  const int lanes = static_cast<int>(length) + 1;
-  Table table(static_cast<std::size_t>(length));
+  // score[state * lanes + e]: best with e errors so far; a predecessor has e errors less one if this label is wrong, so only its
+  // state is kept.
+  const Index lanes = length + 1;
+  std::vector<std::vector<int>> from(static_cast<std::size_t>(length));
+  std::vector<double> now, old;
   for (Index t = 0; t < length; ++t) {
-    std::vector<Entry>& now = table[static_cast<std::size_t>(t)];
-    now.resize(static_cast<std::size_t>(trellis.states(t) * lanes));
-    for (int s = 0; s < trellis.states(t); ++s) {
-      const int wrong = trellis.label(t, s) != truth[static_cast<std::size_t>(t)] ? 1 : 0;
+    const int states = trellis.states(t);
+    old.swap(now);
+    now.assign(static_cast<std::size_t>(states * lanes), minus_infinity);
+    from[static_cast<std::size_t>(t)].assign(now.size(), -1);
+    for (int s = 0; s < states; ++s) {
+      const Index wrong = trellis.label(t, s) != truth[static_cast<std::size_t>(t)] ? 1 : 0;
       const double node = trellis.node(t, s);
-      Entry* mine = now.data() + s * lanes;
-      if (t == 0) {
-        mine[wrong].score = node;
-        continue;
-      }
-      const std::vector<Entry>& old = table[static_cast<std::size_t>(t - 1)];
+      double* mine = now.data() + s * lanes + wrong;
+      int* source = from[static_cast<std::size_t>(t)].data() + s * lanes + wrong;
+      if (t == 0) mine[0] = node;
       for (int j = 0; j < trellis.predecessors(t); ++j) {
-        const int from = trellis.predecessor(t, s, j);
+        const int before = trellis.predecessor(t, s, j);
         const double step = node + trellis.edge(t, s, j);
-        const Entry* theirs = old.data() + from * lanes;
-        for (int e = 0; e <= t; ++e) {
-          const double score = theirs[e].score + step;
-          if (score > mine[e + wrong].score) mine[e + wrong] = {score, from, e};
+        const double* theirs = old.data() + before * lanes;
+        for (Index e = 0; e <= t; ++e) {
+          const double score = theirs[e] + step;
+          const bool better = score > mine[e];
+          mine[e] = better ? score : mine[e];
+          source[e] = better ? before : source[e];
         }
       }
     }
   }
   std::vector<ChainPath> levels(static_cast<std::size_t>(lanes));
-  for (int e = 0; e < lanes; ++e) {
-    double top = minus_infinity;
+  for (Index e = 0; e < lanes; ++e) {
     int at = -1;
+    double top = minus_infinity;
     for (int s = 0; s < trellis.states(length - 1); ++s) {
-      const double score = table.back()[static_cast<std::size_t>(s * lanes + e)].score;
+      const double score = now[static_cast<std::size_t>(s * lanes + e)];
       if (score > top) {
         top = score;
         at = s;
       }
     }
-    if (at >= 0) levels[static_cast<std::size_t>(e)] = trace_back(trellis, table, lanes, at, e);
+    if (at < 0) continue;
+    ChainPath& path = levels[static_cast<std::size_t>(e)];
+    path.score = top;
+    path.labels.resize(static_cast<std::size_t>(length));
+    Index left = e;
+    for (Index t = length - 1; t >= 0; --t) {
+      const int label = trellis.label(t, at);
+      path.labels[static_cast<std::size_t>(t)] = label;
+      const int before = from[static_cast<std::size_t>(t)][static_cast<std::size_t>(at * lanes + left)];
+      left -= label != truth[static_cast<std::size_t>(t)] ? 1 : 0;
+      at = before;
+    }
   }
   return levels;
 }

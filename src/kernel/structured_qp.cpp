@@ -13,6 +13,11 @@ namespace {
 // A hard margin below this share of the largest ||d|| counts as none.
 constexpr double smallest_margin = 1e-5;
 
+constexpr double tiny = 1e-14;
+
+// Steps within one visit of a block; what is left waits for the next visit.
+int step_limit(Index cuts) { return 10 * static_cast<int>(cuts) + 50; }
+
 }  // namespace
 
 CutSet::CutSet(Space& space, Index blocks, SlackPenalty penalty, double cost)
@@ -46,7 +51,7 @@ void CutSet::add(Index i, Cut cut) {
 double CutSet::solve_with_budget(Block& block, VectorXd& slope, VectorXd& b, double tol) const {
   const Index m = slope.size();
   double arrival = -1;
-  for (int step = 0; step < 100 * static_cast<int>(m) + 100; ++step) {
+  for (int step = 0; step < step_limit(m); ++step) {
     Index up = m, down = -1;
     double high = 0, low = std::numeric_limits<double>::infinity();
     if (block.total < budget_) {
@@ -67,10 +72,23 @@ double CutSet::solve_with_budget(Block& block, VectorXd& slope, VectorXd& b, dou
     if (arrival < 0) arrival = violation;
     if (!(violation > tol) || up == down) break;
     const auto product = [&](Index r, Index s) { return r == m || s == m ? 0 : block.gram(r, s); };
-    const double curvature = product(up, up) + product(down, down) - 2 * product(up, down);
+    // of those that can give to `up`, the one that promises the largest gain (Fan, Chen and Lin 2005)
+    double most = -1, curvature = 0, difference = 0;
+    for (Index r = 0; r <= m; ++r) {
+      if (r == up || (r < m ? !(b[r] > 0) : !(block.total < budget_))) continue;
+      const double ahead = high - (r < m ? slope[r] : 0);
+      if (!(ahead > 0)) continue;
+      const double bend = std::max(product(up, up) + product(r, r) - 2 * product(up, r), tiny * largest_norm2_);
+      if (ahead * ahead / bend > most) {
+        most = ahead * ahead / bend;
+        curvature = bend;
+        difference = ahead;
+        down = r;
+      }
+    }
     const double available = down == m ? budget_ - block.total : b[down];
-    const bool all = !(curvature * available > violation);
-    const double move = all ? available : violation / curvature;
+    const bool all = !(curvature * available > difference);
+    const double move = all ? available : difference / curvature;
     if (up < m) b[up] += move;
     if (down < m) b[down] = all ? 0 : b[down] - move;
     if (up == m) block.total -= move;
@@ -83,7 +101,7 @@ double CutSet::solve_with_budget(Block& block, VectorXd& slope, VectorXd& b, dou
 double CutSet::solve_free(Block& block, VectorXd& slope, VectorXd& b, double tol) const {
   const Index m = slope.size();
   double arrival = -1;
-  for (int step = 0; step < 100 * static_cast<int>(m) + 100; ++step) {
+  for (int step = 0; step < step_limit(m); ++step) {
     Index at = -1;
     double most = 0;
     for (Index r = 0; r < m; ++r) {
@@ -142,18 +160,16 @@ bool CutSet::optimise_all(double tol, int max_passes, Monitor& monitor) {
     for (std::size_t j = active.size(); j > 1; --j) {  // in random order ascent needs fewer passes; the seed is fixed
       std::swap(active[j - 1], active[static_cast<std::size_t>(order_.uniform() * static_cast<double>(j))]);
     }
-    const VectorXd before = penalty_ == SlackPenalty::none && complete ? all_weights() : VectorXd();
+    const VectorXd before = complete && pass > 0 ? all_weights() : VectorXd();
     next.clear();
     for (Index i : active) {
       monitor.check();
       if (optimise(i, tol / 2) > tol) next.push_back(i);
     }
-    if (before.size() > 0) {
-      stretch(before);
-      require_separable();
-    }
+    if (next.empty() && complete) return true;
+    if (before.size() > 0) stretch(before);
+    if (penalty_ == SlackPenalty::none && complete) require_separable();
     if (next.empty()) {
-      if (complete) return true;
       active = all;
     } else {
       active.swap(next);  // blocks that were fine are left alone until the others are
@@ -171,36 +187,43 @@ VectorXd CutSet::all_weights() const {
   return b;
 }
 
-// Without a soft margin single steps crawl when the margin is small, and crawl for ever when there is none: one exact step along
-// the movement of the last pass, as far as b stays non-negative.
+// Where C is large single steps crawl, and without a soft margin they crawl for ever when there is no margin: one exact step
+// along the movement of the last pass, as far as the constraints allow.
 void CutSet::stretch(const VectorXd& before) {
   const VectorXd move = all_weights() - before;
   SparseBuilder builder;
-  double slope = 0, limit = std::numeric_limits<double>::infinity();
+  double slope = 0, curvature = 0, sum = 0, limit = std::numeric_limits<double>::infinity();
   Index k = 0;
   for (const Block& block : blocks_) {
+    double shift = 0, size = 0;
     for (const Cut& cut : block.cuts) {
       const double step = move[k++];
+      sum += cut.b;
       if (step == 0) continue;
-      slope += step * value(cut);
+      slope += step * (value(cut) - ridge_ * block.total);
+      shift += step;
+      size += std::abs(step);
       if (step < 0) limit = std::min(limit, cut.b / -step);
       for (std::size_t j = 0; j < cut.direction.index.size(); ++j)
         builder.add(cut.direction.index[j], step * cut.direction.value[j]);
     }
+    curvature += ridge_ * shift * shift;
+    if (penalty_ == SlackPenalty::linear && shift > 1e-12 * size) limit = std::min(limit, (budget_ - block.total) / shift);
   }
-  if (!(slope > 0) || limit <= 0) return;
+  if (!(slope > 0) || !(limit > 0)) return;
   const SparseVector direction = builder.finish();
-  const double curvature = space_.inner(direction, direction);
-  const double sum = all_weights().sum();
-  const double far = std::max(1e3 * sum / std::max(move.cwiseAbs().sum(), std::numeric_limits<double>::min()), 1.0);
+  curvature += space_.inner(direction, direction);
+  const double far = 1e3 * sum / move.cwiseAbs().sum();  // rounding may leave no curvature where there is some
   const double length = std::min({limit, far, curvature > 0 ? slope / curvature : far});
+  if (!(length > 0) || !std::isfinite(length)) return;
   k = 0;
   for (Block& block : blocks_) {
-    block.total = 0;
+    double total = 0;
     for (Cut& cut : block.cuts) {
       cut.b = std::max(0.0, cut.b + length * move[k++]);
-      block.total += cut.b;
+      total += cut.b;
     }
+    block.total = penalty_ == SlackPenalty::linear && (block.total == budget_ || total > budget_) ? budget_ : total;
   }
   space_.add(length, direction);
 }

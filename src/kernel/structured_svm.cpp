@@ -12,6 +12,8 @@ namespace {
 
 constexpr double inner_share = 0.1;  // inner tolerance as a share of eps
 constexpr Index batch = 16;          // dear searches made at once, whatever the number of threads
+constexpr int sweep_passes = 20;     // over the working set at the end of a sweep: exactness does not pay while cuts are missing
+constexpr int final_passes = 1000;
 
 class CuttingPlanes {
  public:
@@ -37,17 +39,14 @@ class CuttingPlanes {
       ++c.iterations;
       const SweepRecord record = sweep(complete);
       if (record.added > 0) {
-        if (!options_.full) set_.optimise_all(inner_tol_, 20, monitor_);
+        if (!options_.full) set_.optimise_all(inner_tol_, sweep_passes, monitor_);
         set_.prune(options_.prune);
         complete = options_.full || record.added <= n_ / 100;
       } else if (!record.complete) {
         complete = true;
       } else {
         c.converged = certified(record);
-        if (!c.converged) {
-          inner_tol_ /= 10;
-          set_.optimise_all(inner_tol_, 10000, monitor_);
-        }
+        if (!c.converged && set_.optimise_all(inner_tol_, final_passes, monitor_)) inner_tol_ /= 10;
       }
       result_.trace.back().cuts = set_.size();
     }
@@ -139,7 +138,7 @@ class CuttingPlanes {
     const double before = options_.full ? set_.dual() : 0;
     set_.add(i, std::move(cut));
     if (options_.full) {
-      set_.optimise_all(inner_tol_, 10000, monitor_);
+      set_.optimise_all(inner_tol_, final_passes, monitor_);
       result_.history.push_back({i, violation, set_.dual() - before});
     } else {
       set_.optimise(i, inner_tol_ / 2);
@@ -167,8 +166,7 @@ class CuttingPlanes {
   }
 
   bool certified(const SweepRecord& record) const {
-    const double gap = record.primal - record.dual;
-    return gap <= gap_bound() * (1 + 1e-9) || inner_tol_ < 1e-9 * options_.eps;
+    return record.primal - record.dual <= gap_bound() * (1 + 1e-9) + 1e-13 * std::abs(record.dual);
   }
 
   void final_slacks() {

@@ -1,7 +1,6 @@
-#include "core/alignment.h"
-
 #include <functional>
 
+#include "core/alignment.h"
 #include "core/errors.h"
 #include "core/rng.h"
 #include "harness.h"
@@ -13,7 +12,8 @@ using namespace granary::kernels;
 namespace {
 
 // Every alignment of x and y.
-void for_all_alignments(const std::vector<int>& x, const std::vector<int>& y, const std::function<void(const Alignment&)>& visit) {
+void for_all_alignments(const std::vector<int>& x, const std::vector<int>& y,
+                        const std::function<void(const Alignment&)>& visit) {
   std::function<void(Alignment&, std::size_t, std::size_t)> extend = [&](Alignment& a, std::size_t i, std::size_t j) {
     visit(a);
     for (int step = 0; step < 3; ++step) {

@@ -105,7 +105,8 @@ TEST("forward-backward sums over all sequences") {
       for (std::size_t j = 0; j < path.labels.size(); ++j) {
         const Index a = path.labels[j];
         unary(a, static_cast<Index>(j)) += p;
-        if (j + 1 < path.labels.size()) pair[static_cast<std::size_t>(static_cast<Index>(j) * k * k + a + k * path.labels[j + 1])] += p;
+        if (j + 1 < path.labels.size())
+          pair[static_cast<std::size_t>(static_cast<Index>(j) * k * k + a + k * path.labels[j + 1])] += p;
         if (j + 2 < path.labels.size() && !triple.empty()) {
           triple[static_cast<std::size_t>(a + k * path.labels[j + 1] + k * k * path.labels[j + 2])] += p;
         }

@@ -1,9 +1,8 @@
-#include "core/cky.h"
-
 #include <algorithm>
 #include <functional>
 #include <limits>
 
+#include "core/cky.h"
 #include "core/errors.h"
 #include "core/rng.h"
 #include "harness.h"
@@ -97,8 +96,8 @@ TEST("cky finds the k best of all parses, with and without bonuses") {
 TEST("cfg output: every search agrees with the enumeration of all parses, for both losses") {
   Rng rng(2);
   const Grammar g = dense_grammar();
-  const std::vector<Search> searches = {{Rescale::none, false}, {Rescale::margin, false}, {Rescale::margin, true}, {Rescale::slack, false},
-                                        {Rescale::slack, true}};
+  const std::vector<Search> searches = {
+      {Rescale::none, false}, {Rescale::margin, false}, {Rescale::margin, true}, {Rescale::slack, false}, {Rescale::slack, true}};
   std::vector<std::vector<int>> sentences = {{0}, {0, 1}, {0, 0, 1}, {1, 0, 0, 1}, {0, 1, 0, 1, 0}};
   std::vector<Label> trees;
   for (const std::vector<int>& words : sentences) {

@@ -16,8 +16,8 @@ using namespace granary::kernels;
 
 namespace {
 
-const std::vector<Search> searches = {{Rescale::none, false}, {Rescale::margin, false}, {Rescale::margin, true}, {Rescale::slack, false},
-                                      {Rescale::slack, true}};
+const std::vector<Search> searches = {
+    {Rescale::none, false}, {Rescale::margin, false}, {Rescale::margin, true}, {Rescale::slack, false}, {Rescale::slack, true}};
 
 MatrixXd tiny_x() {
   MatrixXd x(6, 2);
@@ -210,8 +210,7 @@ TEST("structured SVM: hard margin, where there is one and where there is none") 
   x << 1, 0, 2, 0, -1, 0, -3, 1;
   const MulticlassOutput fine(InputFeatures::dense(x), {0, 0, 1, 1}, MatrixXd::Identity(2, 2), zero_one(2));
   LinearSpace space(4);
-  const StructuredSvmResult fit =
-      structured_svm(fine, space, options_for(SlackPenalty::none, Rescale::none, 1, 1e-6), monitor);
+  const StructuredSvmResult fit = structured_svm(fine, space, options_for(SlackPenalty::none, Rescale::none, 1, 1e-6), monitor);
   CHECK(fit.convergence.converged);
   CHECK_NEAR(fit.weights[0] - fit.weights[2], 1, 1e-5);  // u = v1 - v2 has margin 1 at (1, 0) and (-1, 0)
   CHECK_NEAR(fit.primal, 0.25, 1e-5);
@@ -239,7 +238,8 @@ TEST("structured SVM: a linear kernel gives the linear machine, for classes with
   const StructuredSvmResult one = structured_svm(linear, a, o, monitor), two = structured_svm(kernel, b, o, monitor);
   CHECK_NEAR(one.primal, two.primal, 1e-6);
   const MatrixXd scores = gram * Eigen::Map<const MatrixXd>(two.weights.data(), 20, 4) * similarity;
-  for (Index i = 0; i < 20; ++i) CHECK_NEAR((linear.scores(i, one.weights).transpose() - scores.row(i)).cwiseAbs().maxCoeff(), 0, 1e-4);
+  for (Index i = 0; i < 20; ++i)
+    CHECK_NEAR((linear.scores(i, one.weights).transpose() - scores.row(i)).cwiseAbs().maxCoeff(), 0, 1e-4);
 
   ChainModel model;
   model.labels = 2;

@@ -24,7 +24,9 @@ test_that("the hidden Markov model is that of the counts, and recovers the one t
   w <- coef(fit)
   seen <- c("a", "c", "b")
   paths <- as.matrix(expand.grid(1:2, 1:2, 1:2))
-  p <- apply(paths, 1, function(s) exp(w$start[s[1]] + w$transition[s[1], s[2]] + w$transition[s[2], s[3]] + sum(w$emission[cbind(match(seen, letters) + 1, s)])))
+  p <- apply(paths, 1, function(s) {
+    exp(w$start[s[1]] + w$transition[s[1], s[2]] + w$transition[s[2], s[3]] + sum(w$emission[cbind(match(seen, letters) + 1, s)]))
+  })
   expect_equal(predict(fit, list(seen), type = "marginal")[[1]][, 1], vapply(1:3, function(t) sum(p[paths[, t] == 1]) / sum(p), 0))
   expect_identical(as.integer(predict(fit, list(seen))[[1]]), unname(paths[which.max(p), ]))
   expect_error(structured_generative(output_chain(list(c(-1, 1)), list(c("a", "b")))), "not negative", class = "granary_error_input")

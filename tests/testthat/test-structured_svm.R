@@ -199,8 +199,8 @@ test_that("windows, second order and transitions by input put their features whe
   dense <- output_chain(list(cbind(1:3), cbind(4:5)), y, window = 1)
   expect_equal(dense$core$x, cbind(1, c(0, 1, 2, 0, 4), 1:5, c(2, 3, 0, 5, 0)), ignore_attr = TRUE)
   fit <- structured_svm(output_chain(x, y, order = 2, input_transitions = TRUE, start = TRUE))
-  expect_identical(lapply(coef(fit), dim), list(emission = c(3L, 2L), transition = c(2L, 2L), triple = c(2L, 2L, 2L), input_transition = c(3L, 2L, 2L),
-                                                start = NULL))
+  expect_identical(lapply(coef(fit), dim), list(emission = c(3L, 2L), transition = c(2L, 2L), triple = c(2L, 2L, 2L),
+                                                input_transition = c(3L, 2L, 2L), start = NULL))
   expect_length(fit$weights, 6 + 4 + 8 + 12 + 2)
   # a rule that only triples can express: every label repeats the one before the last
   set.seed(1)
@@ -395,4 +395,55 @@ test_that("small and odd problems work", {
   }
   single <- structured_svm(output_chain(list("u", "v"), list("a", "b"), order = 2, input_transitions = TRUE))
   expect_identical(as.character(unlist(predict(single))), c("a", "b"))
+})
+
+test_that("errata: Proposition 17 needs its first term, Proposition 24 classes whose features do not oppose", {
+  # one example of two classes: the first cut raises the dual by max of a - a^2 over 0 <= a <= C = 0.01
+  one <- output_multiclass(matrix(1), factor("a", c("a", "b")), loss = 1 - diag(2), intercept = FALSE)
+  fit <- structured_svm(one, cost = 0.01, penalty = "linear", tol = 0.5, optimize = "full")
+  expect_equal(fit$history$gain, 0.01 - 0.01^2)
+  expect_lt(fit$history$gain, 0.5^2 / (8 * 2))
+  expect_gte(fit$history$gain, structured_bound(fit)$gain)
+  opposed <- output_multiclass(matrix(1), factor("a", c("a", "b")), class_features = cbind(c(1, -1)), intercept = FALSE)
+  expect_equal(structured_bound(opposed)$radius, 2)  # printed: sqrt(2)
+})
+
+test_that("the search is over the whole output space: many classes, long chains", {
+  skip_if(Sys.getenv("GRANARY_EXTENDED") != "1", "takes a minute")
+  set.seed(1)
+  # taxonomy of 60 classes, 3 examples each: the tree helps against its own loss
+  group <- rep(1:6, each = 10)
+  kinds <- stats::setNames(c(paste0("g", group), rep("root", 6)), c(paste0("c", 1:60), paste0("g", 1:6)))
+  losses <- replicate(5, {
+    top <- matrix(rnorm(6 * 40), 6)
+    centre <- top[group, ] + 0.5 * matrix(rnorm(60 * 40), 60)
+    draw <- function(per) {
+      y <- rep(1:60, each = per)
+      list(x = centre[y, ] + 1.5 * matrix(rnorm(length(y) * 40), length(y)), y = factor(paste0("c", y), paste0("c", 1:60)))
+    }
+    train <- draw(3)
+    test <- draw(20)
+    tree <- output_multiclass(train$x, train$y, "tree", taxonomy = kinds)
+    cost_of <- tree$core$loss
+    judge <- function(problem) mean(cost_of[cbind(as.character(test$y), as.character(predict(structured_svm(problem, cost = 20), test$x)))])
+    c(flat = judge(output_multiclass(train$x, train$y)), tree = judge(tree))
+  })
+  expect_lt(mean(losses["tree", ]), mean(losses["flat", ]))
+  # the loss that is trained for is the one that is small
+  worse <- replicate(5, {
+    make <- function(n) {
+      y <- sample(c("a", "b", "c"), n, TRUE)
+      list(x = cbind(match(y, c("a", "b", "c")) + rnorm(n), rnorm(n)), y = factor(y))
+    }
+    train <- make(300)
+    test <- make(2000)
+    costs <- matrix(c(0, 1, 20, 1, 0, 20, 1, 1, 0), 3)  # to miss c is cheap, to cry c is not
+    risk <- function(loss, rescale) {
+      fit <- structured_svm(output_multiclass(train$x, train$y, loss), cost = 300, rescale = rescale)
+      mean(costs[cbind(as.integer(test$y), as.integer(predict(fit, test$x)))])
+    }
+    c(risk("zero_one", "none"), risk(costs, "margin"), risk(costs, "slack"))
+  })
+  expect_lt(mean(worse[2, ]), mean(worse[1, ]))
+  expect_lt(mean(worse[3, ]), mean(worse[1, ]))
 })
