@@ -149,6 +149,7 @@ svm.default <- function(x, y = NULL, type = c("classification", "regression", "o
 svm_type_of <- function(y) {
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.null(y)) return("one_class")
+  if (!is.atomic(y)) return("classification")  # which refuses it
   signs <- all(y %in% c(0, 1)) || all(y %in% c(-1, 1))
   if (is.numeric(y) && !is.object(y) && !signs) "regression" else "classification"
 }
@@ -301,10 +302,15 @@ svm_tasks <- function(problem, rows = problem$rows) {
   lapply(seq_len(k), function(a) task(rows, ifelse(class[rows] == a, 1, -1), levels[a]))
 }
 
+# The largest nu of a classifier: twice the share of the smaller class.
+svm_largest_nu <- function(task) {
+  positive <- sum(task$weight[task$y > 0])
+  2 * min(positive, sum(task$weight) - positive) / sum(task$weight)
+}
+
 svm_check_nu <- function(problem, nu) {
   for (task in svm_tasks(problem)) {
-    positive <- sum(task$weight[task$y > 0])
-    largest <- 2 * min(positive, sum(task$weight) - positive) / sum(task$weight)
+    largest <- svm_largest_nu(task)
     if (nu > largest * (1 + 1e-12)) {
       abort_input(sprintf("`nu` must be at most %s, twice the share of the smaller class of %s, but it is %s.", format(largest, digits = 6L),
                           task$name, format(nu)), "nu")

@@ -76,7 +76,8 @@ tune_svm.default <- function(x, y = NULL, type = c("classification", "regression
   problem <- svm_problem(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, scale, multiclass)
   settings <- svm_settings(tol, "wss3", TRUE, cache_mb, max_iter, FALSE, nrow(problem$x))
   d <- if (is.null(problem$scaling)) ncol(problem$x) else max(1, sum(problem$scaling$factor != 0))
-  fixed <- list(cost = cost, gamma = if (is.null(gamma)) 1 / d else gamma, degree = degree, coef0 = coef0, epsilon = epsilon, nu = nu)
+  fixed <- c(svm_point(type, cost, nu, epsilon),
+             list(gamma = if (is.null(gamma)) 1 / d else check_number(gamma), degree = check_count(degree), coef0 = check_number(coef0)))
   grid <- svm_grid(grid, kernel, type, fixed)
   measure <- if (is.null(measure)) if (is.null(problem$levels)) "mse" else "error" else check_choice(measure, c("error", "balanced", "mse", "mae"))
   if (is.null(problem$levels) != (measure %in% c("mse", "mae"))) {
@@ -138,8 +139,6 @@ svm_grid <- function(grid, kernel, type, fixed) {
     values[[name]] <- check_vector(grid[[name]], paste0("grid$", name), lower = if (name == "coef0") -Inf else 0, strict_lower = strict,
                                    upper = if (name == "nu") 1 else 1e15)
   }
-  for (name in setdiff(svm_parameters, names(grid))) check_number(values[[name]][1L], name)
-  if (any(values$cost <= 0)) abort_input("`cost` must be greater than 0.", "cost")
   list(values = values, names = names(grid))
 }
 
@@ -182,10 +181,7 @@ svm_folds <- function(folds, problem) {
 # Points whose nu every fold can have.
 svm_feasible_grid <- function(grid, problem, folds) {
   largest <- min(vapply(unique(folds), function(part) {
-    min(vapply(svm_tasks(problem, problem$rows[folds != part]), function(task) {
-      positive <- sum(task$weight[task$y > 0])
-      2 * min(positive, sum(task$weight) - positive) / sum(task$weight)
-    }, 0))
+    min(vapply(svm_tasks(problem, problem$rows[folds != part]), svm_largest_nu, 0))
   }, 0))
   keep <- grid$values$nu <= largest
   if (!any(keep)) {
