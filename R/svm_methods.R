@@ -3,7 +3,9 @@
 #' Methods for the fits of [svm()].
 #'
 #' @details
-#' `predict()` gives the class (for `"one_class"` whether a row is like the others), the response of a regression, the decision values, or with a
+#' `predict()` gives the class (for `"one_class"` whether a row is like the others, support vectors on
+#' the boundary on either side), the response of a regression, the
+#' decision values, or with a
 #' fit made
 #' with `probability` the probabilities of the classes. Decision values have one column per machine: the column `"b/a"` is positive for class b,
 #' negative for class a; against the rest it is positive for the class it is named after. Pairs of classes vote, and the earlier class wins a tie. For
