@@ -21,23 +21,20 @@
 #'
 #' **The solver** moves two coefficients at a time. `wss = "wss3"` takes the row that violates optimality most, and the partner that decreases the
 #' objective most if the box is not looked at; `"wss1"` the most violating pair; `"wss2_feasible"` looks at the box, and `"full"` at all pairs (for
-#' studies of small problems). `"wss2"` is the name of `"wss3"` for positive definite kernels. It stops when the largest violation of the
-#' optimality conditions is below `tol`. Rows whose coefficient
-#' rests at a bound are set aside (`shrink`), and kernel rows are kept in a cache of `cache_mb` megabytes for each machine. Kernels that are not
-#' positive semidefinite (some sigmoids, some matrices) are admitted: the answer is then a stationary point, and a message says so.
+#' studies of small problems). `"wss2"` is the name of `"wss3"` for positive definite kernels. It stops when the largest violation of the optimality
+#' conditions is below `tol`. Rows whose coefficient rests at a bound are set aside (`shrink`), and kernel rows are kept in a cache of `cache_mb`
+#' megabytes for each machine. Kernels that are not positive semidefinite (some sigmoids, some matrices) are admitted: the answer is then a
+#' stationary point, and a message says so.
 #'
 #' Which coefficients the data determine is in `identified`: those at a bound (or at zero) beyond every violating pair are the same in every optimum,
 #' even where the kernel matrix is singular.
 #'
 #' **More than two classes** are fitted as one machine for each pair, and predicted by votes, or one for each class against the rest, and predicted
-#' by the
-#' largest decision value. Machines run in parallel, with the same result on any number of threads.
+#' by the largest decision value. Machines run in parallel, with the same result on any number of threads.
 #'
 #' **Probabilities** come from decision values on `probability_folds` left-out folds: by Platt's sigmoid, with the regularised targets and the
-#' Newton method of Lin, Lin
-#' and Weng, or by isotonic regression (interpolated between its steps). For pairs of classes they are combined by the pairwise coupling of Wu, Lin
-#' and Weng; for
-#' classes against the rest they are divided by their sum.
+#' Newton method of Lin, Lin and Weng, or by isotonic regression (interpolated between its steps). For pairs of classes they are combined by the
+#' pairwise coupling of Wu, Lin and Weng; for classes against the rest they are divided by their sum.
 #'
 #' **Scaling.** With `scale = TRUE` columns of a dense `x` are centred and divided by their standard deviation, and so is the response of a regression
 #' (`epsilon` is in its standard deviations); `"range"` maps columns to \eqn{[-1, 1]}, as the paper does. Sparse matrices and kernel matrices are left

@@ -4,24 +4,20 @@
 #'
 #' @details
 #' For each fold and kernel the costs are worked through from the smallest to the largest, each machine starting from the one before with its
-#' coefficients
-#' scaled. Folds are the same for all points and stratified for classes. Columns are scaled once, by all rows, as in the paper's experiments. With
-#' equal errors the smallest cost wins, and then the smallest `gamma`.
+#' coefficients scaled. Folds are the same for all points and stratified for classes. Columns are scaled once, by all rows, as in the paper's
+#' experiments. With equal errors the smallest cost wins, and then the smallest `gamma`.
 #'
 #' The default grids are the paper's: for `"rbf"` \eqn{\log_2 C}{log2 C} = -5, -3, ..., 15 and \eqn{\log_2\gamma}{log2 gamma} = 3, 1, ..., -15; for
-#' `"linear"`
-#' \eqn{\log_2 C}{log2 C} = -3, -1, ..., 5; for `"polynomial"` these costs with \eqn{\log_2\gamma}{log2 gamma} = -5, ..., -1 and degrees 2 to 4;
-#' for `"sigmoid"` \eqn{\log_2 C}{log2 C} = -3, 0, ..., 12, \eqn{\log_2\gamma}{log2 gamma} = -12, -9, ..., 3 and `coef0` = -2.4, -1.8, ..., 2.4. A
-#' regression adds
-#' \eqn{\log_2\epsilon}{log2 epsilon} = -8, ..., -1, which makes the grid eight times as large. A machine with nu has `nu` = 0.1, 0.2, ..., 0.8 in
-#' the place of the tube, for
-#' classes in the place of the cost. Other kernels have the costs of `"rbf"`. The paper scales features to \eqn{[-1, 1]}: `scale = "range"`.
+#' `"linear"` \eqn{\log_2 C}{log2 C} = -3, -1, ..., 5; for `"polynomial"` these costs with \eqn{\log_2\gamma}{log2 gamma} = -5, ..., -1 and degrees 2
+#' to 4; for `"sigmoid"` \eqn{\log_2 C}{log2 C} = -3, 0, ..., 12, \eqn{\log_2\gamma}{log2 gamma} = -12, -9, ..., 3 and `coef0` = -2.4, -1.8, ...,
+#' 2.4. A regression adds \eqn{\log_2\epsilon}{log2 epsilon} = -8, ..., -1, which makes the grid eight times as large. A machine with nu has `nu` =
+#' 0.1, 0.2, ..., 0.8 in the place of the tube, for classes in the place of the cost. Other kernels have the costs of `"rbf"`. The paper scales
+#' features to \eqn{[-1, 1]}: `scale = "range"`.
 #'
 #' The kernels of the grid are worked on by the workers of [future::plan()] where one is set; within each, folds and machines share the threads.
 #'
 #' **Which method when:** a coarse grid over powers of two first, then a finer one around its best point. For a smooth response surface and costly
-#' fits
-#' [bayes_opt()] needs fewer fits.
+#' fits [bayes_opt()] needs fewer fits.
 #'
 #' @inheritParams svm
 #' @param type As in [svm()]; `"one_class"` has nothing to be scored by.
