@@ -21,23 +21,20 @@
 #'
 #' **The solver** moves two coefficients at a time. `wss = "wss3"` takes the row that violates optimality most, and the partner that decreases the
 #' objective most if the box is not looked at; `"wss1"` the most violating pair; `"wss2_feasible"` looks at the box, and `"full"` at all pairs (for
-#' studies of small problems). `"wss2"` is the name of `"wss3"` for positive definite kernels. It stops when the largest violation of the
-#' optimality conditions is below `tol`. Rows whose coefficient
-#' rests at a bound are set aside (`shrink`), and kernel rows are kept in a cache of `cache_mb` megabytes for each machine. Kernels that are not
-#' positive semidefinite (some sigmoids, some matrices) are admitted: the answer is then a stationary point, and a message says so.
+#' studies of small problems). `"wss2"` is the name of `"wss3"` for positive definite kernels. It stops when the largest violation of the optimality
+#' conditions is below `tol`. Rows whose coefficient rests at a bound are set aside (`shrink`), and kernel rows are kept in a cache of `cache_mb`
+#' megabytes for each machine. Kernels that are not positive semidefinite (some sigmoids, some matrices) are admitted: the answer is then a
+#' stationary point, and a message says so.
 #'
 #' Which coefficients the data determine is in `identified`: those at a bound (or at zero) beyond every violating pair are the same in every optimum,
 #' even where the kernel matrix is singular.
 #'
 #' **More than two classes** are fitted as one machine for each pair, and predicted by votes, or one for each class against the rest, and predicted
-#' by the
-#' largest decision value. Machines run in parallel, with the same result on any number of threads.
+#' by the largest decision value. Machines run in parallel, with the same result on any number of threads.
 #'
 #' **Probabilities** come from decision values on `probability_folds` left-out folds: by Platt's sigmoid, with the regularised targets and the
-#' Newton method of Lin, Lin
-#' and Weng, or by isotonic regression (interpolated between its steps). For pairs of classes they are combined by the pairwise coupling of Wu, Lin
-#' and Weng; for
-#' classes against the rest they are divided by their sum.
+#' Newton method of Lin, Lin and Weng, or by isotonic regression (interpolated between its steps). For pairs of classes they are combined by the
+#' pairwise coupling of Wu, Lin and Weng; for classes against the rest they are divided by their sum.
 #'
 #' **Scaling.** With `scale = TRUE` columns of a dense `x` are centred and divided by their standard deviation, and so is the response of a regression
 #' (`epsilon` is in its standard deviations); `"range"` maps columns to \eqn{[-1, 1]}, as the paper does. Sparse matrices and kernel matrices are left
@@ -149,6 +146,7 @@ svm.default <- function(x, y = NULL, type = c("classification", "regression", "o
 svm_type_of <- function(y) {
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.null(y)) return("one_class")
+  if (!is.atomic(y)) return("classification")  # which refuses it
   signs <- all(y %in% c(0, 1)) || all(y %in% c(-1, 1))
   if (is.numeric(y) && !is.object(y) && !signs) "regression" else "classification"
 }
@@ -301,10 +299,15 @@ svm_tasks <- function(problem, rows = problem$rows) {
   lapply(seq_len(k), function(a) task(rows, ifelse(class[rows] == a, 1, -1), levels[a]))
 }
 
+# The largest nu of a classifier: twice the share of the smaller class.
+svm_largest_nu <- function(task) {
+  positive <- sum(task$weight[task$y > 0])
+  2 * min(positive, sum(task$weight) - positive) / sum(task$weight)
+}
+
 svm_check_nu <- function(problem, nu) {
   for (task in svm_tasks(problem)) {
-    positive <- sum(task$weight[task$y > 0])
-    largest <- 2 * min(positive, sum(task$weight) - positive) / sum(task$weight)
+    largest <- svm_largest_nu(task)
     if (nu > largest * (1 + 1e-12)) {
       abort_input(sprintf("`nu` must be at most %s, twice the share of the smaller class of %s, but it is %s.", format(largest, digits = 6L),
                           task$name, format(nu)), "nu")

@@ -3,22 +3,19 @@
 #' Methods for the fits of [svm()].
 #'
 #' @details
-#' `predict()` gives the class (for `"one_class"` whether a row is like the others), the response of a regression, the decision values, or with a
-#' fit made
-#' with `probability` the probabilities of the classes. Decision values have one column per machine: the column `"b/a"` is positive for class b,
-#' negative for class a; against the rest it is positive for the class it is named after. Pairs of classes vote, and the earlier class wins a tie. For
-#' `kernel = "precomputed"` give the kernel between the new rows and all rows of the fit, one column for each of those.
+#' `predict()` gives the class (for `"one_class"` whether a row is like the others, support vectors on the boundary on either side), the response of
+#' a regression, the decision values, or with a fit made with `probability` the probabilities of the classes. Decision values have one column per
+#' machine: the column `"b/a"` is positive for class b, negative for class a; against the rest it is positive for the class it is named after. Pairs
+#' of classes vote, and the earlier class wins a tie. For `kernel = "precomputed"` give the kernel between the new rows and all rows of the fit, one
+#' column for each of those.
 #'
 #' `coef()` of a linear kernel gives weights of the columns in their original units, with the intercept first and a column per machine; for other
-#' kernels
-#' the signed coefficients of the support vectors.
+#' kernels the signed coefficients of the support vectors.
 #'
 #' `plot()` with `which = "boundary"` shows the decision value over two columns, others at their mean (with margins where there are two classes, the
 #' tube's fit for a regression); support vectors are circled, filled where their coefficient is at its bound. `which = "violation"` shows the
-#' violation of
-#' the optimality conditions at every step, as Figure 10 of the paper, for fits made with `trace = TRUE`; `"calibration"` the observed share of a
-#' class
-#' against its probability on left-out folds, for two classes.
+#' violation of the optimality conditions at every step, as Figure 10 of the paper, for fits made with `trace = TRUE`; `"calibration"` the observed
+#' share of a class against its probability on left-out folds, for two classes.
 #'
 #' @param x,object A fit.
 #' @param newdata Rows to predict for; `NULL` for the rows of the fit.

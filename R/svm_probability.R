@@ -18,8 +18,7 @@ svm_calibrate <- function(problem, point, settings, threads, method, folds) {
   settings$trace <- FALSE
   tasks <- unlist(parts, recursive = FALSE)
   if (problem$type == "nu_classification") {  # a fold may have a smaller share of the rarer class
-    tasks_nu <- vapply(tasks, function(task) 2 * min(sum(task$weight[task$y > 0]), sum(task$weight[task$y < 0])) / sum(task$weight), 0)
-    point$nu <- min(point$nu, tasks_nu)
+    point$nu <- min(point$nu, vapply(tasks, svm_largest_nu, 0))
   }
   found <- svm_solve(problem, tasks, point, settings, threads, "probabilities")
   last <- cumsum(lengths(parts))

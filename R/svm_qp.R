@@ -4,9 +4,8 @@
 #'
 #' @details
 #' \deqn{\min_a \tfrac12 a'Qa + p'a, \quad y'a = d, \quad 0 \le a_t \le C_t, \quad Q_{ts} = y_t y_s K_{ts}}{
-#' min 1/2 a'Qa + p'a, y'a = d, 0 <= a_t <= C_t, Q_ts = y_t y_s K_ts}
-#' by steps in two variables, see [svm()]. `gap` bounds what is missing to the optimum where `K` is positive semidefinite; `violation` is
-#' \eqn{m(a) - M(a)} of the paper.
+#' min 1/2 a'Qa + p'a, y'a = d, 0 <= a_t <= C_t, Q_ts = y_t y_s K_ts} by steps in two variables, see [svm()]. `gap` bounds what is missing to the
+#' optimum where `K` is positive semidefinite; `violation` is \eqn{m(a) - M(a)} of the paper.
 #'
 #' **Which method when:** [svm()] for data; `svm_qp()` where the program is one's own, such as a hard margin (`C = Inf`), ranks, or another loss.
 #'

@@ -4,24 +4,20 @@
 #'
 #' @details
 #' For each fold and kernel the costs are worked through from the smallest to the largest, each machine starting from the one before with its
-#' coefficients
-#' scaled. Folds are the same for all points and stratified for classes. Columns are scaled once, by all rows, as in the paper's experiments. With
-#' equal errors the smallest cost wins, and then the smallest `gamma`.
+#' coefficients scaled. Folds are the same for all points and stratified for classes. Columns are scaled once, by all rows, as in the paper's
+#' experiments. With equal errors the smallest cost wins, and then the smallest `gamma`.
 #'
 #' The default grids are the paper's: for `"rbf"` \eqn{\log_2 C}{log2 C} = -5, -3, ..., 15 and \eqn{\log_2\gamma}{log2 gamma} = 3, 1, ..., -15; for
-#' `"linear"`
-#' \eqn{\log_2 C}{log2 C} = -3, -1, ..., 5; for `"polynomial"` these costs with \eqn{\log_2\gamma}{log2 gamma} = -5, ..., -1 and degrees 2 to 4;
-#' for `"sigmoid"` \eqn{\log_2 C}{log2 C} = -3, 0, ..., 12, \eqn{\log_2\gamma}{log2 gamma} = -12, -9, ..., 3 and `coef0` = -2.4, -1.8, ..., 2.4. A
-#' regression adds
-#' \eqn{\log_2\epsilon}{log2 epsilon} = -8, ..., -1, which makes the grid eight times as large. A machine with nu has `nu` = 0.1, 0.2, ..., 0.8 in
-#' the place of the tube, for
-#' classes in the place of the cost. Other kernels have the costs of `"rbf"`. The paper scales features to \eqn{[-1, 1]}: `scale = "range"`.
+#' `"linear"` \eqn{\log_2 C}{log2 C} = -3, -1, ..., 5; for `"polynomial"` these costs with \eqn{\log_2\gamma}{log2 gamma} = -5, ..., -1 and degrees 2
+#' to 4; for `"sigmoid"` \eqn{\log_2 C}{log2 C} = -3, 0, ..., 12, \eqn{\log_2\gamma}{log2 gamma} = -12, -9, ..., 3 and `coef0` = -2.4, -1.8, ...,
+#' 2.4. A regression adds \eqn{\log_2\epsilon}{log2 epsilon} = -8, ..., -1, which makes the grid eight times as large. A machine with nu has `nu` =
+#' 0.1, 0.2, ..., 0.8 in the place of the tube, for classes in the place of the cost. Other kernels have the costs of `"rbf"`. The paper scales
+#' features to \eqn{[-1, 1]}: `scale = "range"`.
 #'
 #' The kernels of the grid are worked on by the workers of [future::plan()] where one is set; within each, folds and machines share the threads.
 #'
 #' **Which method when:** a coarse grid over powers of two first, then a finer one around its best point. For a smooth response surface and costly
-#' fits
-#' [bayes_opt()] needs fewer fits.
+#' fits [bayes_opt()] needs fewer fits.
 #'
 #' @inheritParams svm
 #' @param type As in [svm()]; `"one_class"` has nothing to be scored by.
@@ -76,7 +72,8 @@ tune_svm.default <- function(x, y = NULL, type = c("classification", "regression
   problem <- svm_problem(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, scale, multiclass)
   settings <- svm_settings(tol, "wss3", TRUE, cache_mb, max_iter, FALSE, nrow(problem$x))
   d <- if (is.null(problem$scaling)) ncol(problem$x) else max(1, sum(problem$scaling$factor != 0))
-  fixed <- list(cost = cost, gamma = if (is.null(gamma)) 1 / d else gamma, degree = degree, coef0 = coef0, epsilon = epsilon, nu = nu)
+  fixed <- c(svm_point(type, cost, nu, epsilon),
+             list(gamma = if (is.null(gamma)) 1 / d else check_number(gamma), degree = check_count(degree), coef0 = check_number(coef0)))
   grid <- svm_grid(grid, kernel, type, fixed)
   measure <- if (is.null(measure)) if (is.null(problem$levels)) "mse" else "error" else check_choice(measure, c("error", "balanced", "mse", "mae"))
   if (is.null(problem$levels) != (measure %in% c("mse", "mae"))) {
@@ -138,8 +135,6 @@ svm_grid <- function(grid, kernel, type, fixed) {
     values[[name]] <- check_vector(grid[[name]], paste0("grid$", name), lower = if (name == "coef0") -Inf else 0, strict_lower = strict,
                                    upper = if (name == "nu") 1 else 1e15)
   }
-  for (name in setdiff(svm_parameters, names(grid))) check_number(values[[name]][1L], name)
-  if (any(values$cost <= 0)) abort_input("`cost` must be greater than 0.", "cost")
   list(values = values, names = names(grid))
 }
 
@@ -182,10 +177,7 @@ svm_folds <- function(folds, problem) {
 # Points whose nu every fold can have.
 svm_feasible_grid <- function(grid, problem, folds) {
   largest <- min(vapply(unique(folds), function(part) {
-    min(vapply(svm_tasks(problem, problem$rows[folds != part]), function(task) {
-      positive <- sum(task$weight[task$y > 0])
-      2 * min(positive, sum(task$weight) - positive) / sum(task$weight)
-    }, 0))
+    min(vapply(svm_tasks(problem, problem$rows[folds != part]), svm_largest_nu, 0))
   }, 0))
   keep <- grid$values$nu <= largest
   if (!any(keep)) {

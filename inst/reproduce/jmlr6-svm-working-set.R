@@ -17,8 +17,8 @@ for (wss in c("wss3", "wss1", "wss2_feasible", "full")) {
 claim("iris, C = 1: rho", 0.119061, -machine(1, tol = 1e-9)$offset[[1]], 1e-6)
 claim("iris, C = 10: rho", 0.61219, -machine(10, tol = 1e-9)$offset[[1]], 1e-5)
 
-# Steps from zero at eps = 1e-3, the last index winning ties. Irises repeat, so there are many ties, and rounding decides between rows that are equal in
-# exact arithmetic: counts of long runs, and of the first-order rule, differ between programs that add up in another order.
+# Steps from zero at eps = 1e-3, the last index winning ties. Irises repeat, so there are many ties, and rounding decides between rows that are
+# equal in exact arithmetic: counts of long runs, and of the first-order rule, differ between programs that add up in another order.
 ties <- "rows repeat: rounding decides ties, so that a program that sums in another order counts differently"
 claim("iris, C = 1: steps of WSS 3", 25, steps(machine(1)), 0)
 claim("iris, C = 10: steps of WSS 3", 20, steps(machine(10)), 0)

@@ -116,7 +116,7 @@ test_that("working set rules, shrinking and the cache do not change the answer; 
   steps <- vapply(fits, function(f) f$n_iter[[1]], 0)
   expect_lt(steps[1], steps[2])
   expect_identical(steps[1], steps[5])
-  expect_identical(svm(d$x, d$y, cost = 10, tol = 1e-6, shrink = FALSE)$n_iter, fits[[1]]$n_iter)
+  expect_equal(svm(d$x, d$y, cost = 10, tol = 1e-6, shrink = FALSE)$objective, fits[[1]]$objective, tolerance = 1e-8)
   expect_message(tiny <- svm(d$x, d$y, cost = 10, tol = 1e-6, cache_mb = 0), "cache of 0 MB")
   expect_equal(tiny$objective, fits[[1]]$objective, tolerance = 1e-9)
 })

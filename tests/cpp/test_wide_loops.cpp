@@ -1,0 +1,53 @@
+#include <cmath>
+#include <limits>
+
+#include "core/wide_loops.h"
+#include "harness.h"
+
+using namespace granary;
+
+TEST("the Gaussian profile is the exponential to the last places, at any length") {
+  for (const Index n : {1, 3, 7, 1000}) {
+    VectorXd xx(n), k(n);
+    for (Index i = 0; i < n; ++i) {
+      xx[i] = 0.3 * static_cast<double>(i);
+      k[i] = std::sin(static_cast<double>(i));
+    }
+    const VectorXd inner = k;
+    gaussian_profile(xx.data(), 2.5, 1.7, k.data(), n);
+    for (Index i = 0; i < n; ++i) {
+      const double expected = 1.7 * std::exp(-0.5 * std::max(xx[i] + 2.5 - 2 * inner[i], 0.0));
+      CHECK_NEAR(k[i] / expected, 1, 1e-13);  // the argument's own rounding, times its size
+    }
+  }
+}
+
+TEST("the Gaussian profile at its ends: equal points, far points, overflow and NaN") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  VectorXd xx(6), k(6);
+  xx << 4, 4, 1e6, infinity, 1, 1400;
+  k << 2, 2 + 1e-9, 0, 0, std::numeric_limits<double>::quiet_NaN(), 0;
+  gaussian_profile(xx.data(), 0, 2, k.data(), 6);
+  CHECK(k[0] == 2 && k[1] == 2);  // a distance is not negative
+  CHECK(k[2] >= 0 && k[2] < 1e-300 && k[3] >= 0 && k[3] < 1e-300);
+  CHECK(std::isnan(k[4]));
+  CHECK_NEAR(k[5] / (2 * std::exp(-700.0)), 1, 1e-12);
+}
+
+TEST("scores of pairs: zero where nothing is violated or nothing can move, a floor under the curvature") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  VectorXd down(5), f(5), diagonal = VectorXd::Ones(5), scores(5);
+  Eigen::VectorXf k(5);
+  down << 0, 3, infinity, -1, -1;
+  f << 0.5, 0, 0, 0, 0;
+  k << 0.5f, 0, 0, 1, -1;
+  pair_scores(1, down.data(), f.data(), 1, diagonal.data(), k.data(), 1e-12, scores.data(), 5);
+  CHECK_NEAR(scores[0], 1.5 * 1.5, 1e-15);
+  CHECK(scores[1] == 0 && scores[2] == 0);
+  CHECK_NEAR(scores[3], 4e12, 1);
+  CHECK_NEAR(scores[4], 1, 1e-15);
+  const VectorXd same = k.cast<double>();
+  VectorXd again(5);
+  pair_scores(1, down.data(), f.data(), 1, diagonal.data(), same.data(), 1e-12, again.data(), 5);
+  CHECK(scores == again);
+}
