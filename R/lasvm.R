@@ -70,7 +70,8 @@
 #' @param na What to do with missing values: `"error"`, or `"skip"` the row.
 #' @param ... Passed from the formula method to the default method.
 #' @return An object of class `granary_lasvm`, a [granary_online_classifier], with `sv_index` (numbers of the support vectors' rows), `sv`,
-#'   `coefficients` (\eqn{a}), `b`, `delta`, `objective` (\eqn{W}), `n_sv`, `n_bounded`, `n_kernel` (kernel values computed), `cache_hit_rate`, `labels_used`
+#'   `coefficients` (\eqn{a}), `b`, `delta`, `objective` (\eqn{W}), `n_sv`, `n_bounded`, `n_kernel` (kernel values computed), `cache_hit_rate`,
+#'   `labels_used`
 #'   (rows whose label was used, in order), `trace` (data frame with columns `iter`, `n_sv`, `delta`, `objective`, `labels`),
 #'   `curve` (with `validation`: `iter`, `labels`, `n_sv`, `error`), `finished`, `stopped_early`. See [granary_lasvm] for what can be done with it.
 #' @references

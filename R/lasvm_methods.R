@@ -34,6 +34,7 @@
 #' y <- factor(x[, 1] * x[, 2] > 0, labels = c("no", "yes"))
 #' fit <- lasvm(x[1:150, ], y[1:150], finish = FALSE, shuffle = FALSE)
 #' now <- finish(fit)
+#' head(coef(now), 3)
 #' lasvm_gap(now, x, y)
 #' fit <- update(fit, x[151:300, ], y[151:300])
 #' lasvm_gap(finish(fit), x, y)
@@ -41,8 +42,8 @@
 #'
 #' # labels chosen by the machine against random ones
 #' test <- list(x = x, y = y)
-#' active <- lasvm(x, y, select = "active", max_labels = 100, validation = test)
-#' random <- lasvm(x, y, max_labels = 100, validation = test)
+#' active <- lasvm(x, y, select = "active", max_labels = 60, validation = test, snapshots = 6)
+#' random <- lasvm(x, y, max_labels = 60, validation = test, snapshots = 6)
 #' plot(active, "curve", compare = list(random = random))
 NULL
 
