@@ -142,6 +142,8 @@ lasvm_kernel_text <- function(fit) {
 #' @export
 plot.granary_lasvm <- function(x, what = c("trace", "boundary", "curve", "error"), columns = 1:2, compare = NULL, points = NULL, ...) {
   what <- check_choice(what, c("trace", "boundary", "curve", "error"))
+  check_lasvm_rows(points, "points")
+  if (!is.null(compare) && (!is.list(compare) || is.object(compare))) fail_input("compare", "a list of fits of lasvm() (or NULL)", describe(compare))
   switch(what, trace = plot_lasvm_trace(x, ...), boundary = plot_lasvm_boundary(x, columns, points, ...),
          curve = plot_lasvm_curve(x, compare, ...), error = plot_online(list(x), "error", ...))
   invisible(x)
