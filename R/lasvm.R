@@ -70,7 +70,8 @@
 #' @param na What to do with missing values: `"error"`, or `"skip"` the row.
 #' @param ... Passed from the formula method to the default method.
 #' @return An object of class `granary_lasvm`, a [granary_online_classifier], with `sv_index` (numbers of the support vectors' rows), `sv`,
-#'   `coefficients` (\eqn{a}), `b`, `delta`, `objective` (\eqn{W}), `n_sv`, `n_bounded`, `n_kernel` (kernel values computed), `cache_hit_rate`, `labels_used`
+#'   `coefficients` (\eqn{a}), `b`, `delta`, `objective` (\eqn{W}), `n_sv`, `n_bounded`, `n_kernel` (kernel values computed), `cache_hit_rate`,
+#'   `labels_used`
 #'   (rows whose label was used, in order), `trace` (data frame with columns `iter`, `n_sv`, `delta`, `objective`, `labels`),
 #'   `curve` (with `validation`: `iter`, `labels`, `n_sv`, `error`), `finished`, `stopped_early`. See [granary_lasvm] for what can be done with it.
 #' @references
@@ -143,9 +144,7 @@ lasvm.default <- function(x, y = NULL, cost = 1, kernel = "rbf", gamma = NULL, d
   } else if (!is.null(validation)) {
     abort_input("`validation` is for data in memory, not for data in pieces.", "validation")
   }
-  if (!is.null(validation) && (!is.list(validation) || !all(c("x", "y") %in% names(validation)))) {
-    fail_input("validation", "a list with `x` and `y` (or NULL)", describe(validation))
-  }
+  check_lasvm_rows(validation, "validation")
   fit$run$validation <- validation
   fit <- if (asked) lasvm_ask(fit, x, y) else learn_online(fit, x, y, if (is_chunk_source(x)) epochs else 1L, settings$shuffle)
   fit$run <- NULL
@@ -190,6 +189,11 @@ lasvm_weights <- function(class_weights, levels, y) {
   }
   out[names(given)] <- given
   out
+}
+
+check_lasvm_rows <- function(rows, arg) {
+  if (is.null(rows)) return(invisible())
+  if (!is.list(rows) || is.object(rows) || !all(c("x", "y") %in% names(rows))) fail_input(arg, "a list with `x` and `y` (or NULL)", describe(rows))
 }
 
 lasvm_snapshots <- function(snapshots, visits) {

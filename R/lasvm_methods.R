@@ -34,6 +34,7 @@
 #' y <- factor(x[, 1] * x[, 2] > 0, labels = c("no", "yes"))
 #' fit <- lasvm(x[1:150, ], y[1:150], finish = FALSE, shuffle = FALSE)
 #' now <- finish(fit)
+#' head(coef(now), 3)
 #' lasvm_gap(now, x, y)
 #' fit <- update(fit, x[151:300, ], y[151:300])
 #' lasvm_gap(finish(fit), x, y)
@@ -41,8 +42,8 @@
 #'
 #' # labels chosen by the machine against random ones
 #' test <- list(x = x, y = y)
-#' active <- lasvm(x, y, select = "active", max_labels = 100, validation = test)
-#' random <- lasvm(x, y, max_labels = 100, validation = test)
+#' active <- lasvm(x, y, select = "active", max_labels = 60, validation = test, snapshots = 6)
+#' random <- lasvm(x, y, max_labels = 60, validation = test, snapshots = 6)
 #' plot(active, "curve", compare = list(random = random))
 NULL
 
@@ -141,6 +142,8 @@ lasvm_kernel_text <- function(fit) {
 #' @export
 plot.granary_lasvm <- function(x, what = c("trace", "boundary", "curve", "error"), columns = 1:2, compare = NULL, points = NULL, ...) {
   what <- check_choice(what, c("trace", "boundary", "curve", "error"))
+  check_lasvm_rows(points, "points")
+  if (!is.null(compare) && (!is.list(compare) || is.object(compare))) fail_input("compare", "a list of fits of lasvm() (or NULL)", describe(compare))
   switch(what, trace = plot_lasvm_trace(x, ...), boundary = plot_lasvm_boundary(x, columns, points, ...),
          curve = plot_lasvm_curve(x, compare, ...), error = plot_online(list(x), "error", ...))
   invisible(x)
