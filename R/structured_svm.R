@@ -88,7 +88,7 @@ structured_svm <- function(problem, cost = 1, penalty = c("squared", "linear", "
                            optimize = c("block", "full"), max_iter = 200, prune = 50, threads = NULL) {
   call <- match.call()
   problem <- check_output(problem)
-  cost <- check_number(cost, lower = 0, strict_lower = TRUE)
+  cost <- check_number(cost, lower = 0, strict_lower = TRUE, upper = 1e100)  # beyond, n / C has no room left
   penalty <- check_choice(penalty, c("squared", "linear", "hard"))
   chosen <- check_choice(rescale, c("margin", "slack", "none"))
   if (penalty == "hard") {

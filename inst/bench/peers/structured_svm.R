@@ -3,7 +3,7 @@
 # Times structured_svm() with classes as outputs beside the multiclass machines of Crammer and Singer: LIBLINEAR (package LiblineaR, from the library
 # GRANARY_PEERS) and kernlab's "spoc-svc", same cost and same tolerance of the violation, without intercept. No package in R trains chains,
 # alignments or trees with a loss: for label sequences the conditional random field of crfsuite stands beside ours if it is there, and the rows of
-# structured_svm() and structured_perceptron() are for comparison. One thread; CPU seconds, best of three (the kernel peer: one run). Accuracy columns: primal objective
+# structured_svm() and structured_perceptron() are for comparison. One thread; CPU seconds, best of three for classes, one run for the others. Accuracy columns: primal objective
 # reached (for kernlab it is not to be had) and error on new data.
 Sys.setenv(OMP_NUM_THREADS = "1")
 output <- commandArgs(TRUE)[1L]
@@ -101,12 +101,12 @@ label <- "300 sequences of 25, 5 labels, 200 symbols"
 problem <- output_chain(train$x, train$y, intercept = FALSE)
 wrong <- function(fit) mean(unlist(lapply(suppressWarnings(predict(fit, test$x)), as.character)) != unlist(test$y))
 for (rescale in c("margin", "slack", "none")) {
-  timed <- cpu(function() structured_svm(problem, cost = 30, penalty = "linear", rescale = rescale, threads = 1))
+  timed <- cpu(function() structured_svm(problem, cost = 30, penalty = "linear", rescale = rescale, threads = 1), 1L)
   note(label, paste("structured_svm, linear,", rescale), timed$seconds, timed$value$primal, wrong(timed$value))
 }
 timed <- cpu(function() structured_perceptron(problem))
 note(label, "structured_perceptron, 20 epochs", timed$seconds, NA, wrong(timed$value))
-timed <- cpu(function() structured_crf(problem, cost = 300, threads = 1))
+timed <- cpu(function() structured_crf(problem, cost = 300, threads = 1), 1L)
 note(label, "structured_crf", timed$seconds, timed$value$objective, wrong(timed$value))
 if (has("crfsuite")) {
   crf <- getExportedValue("crfsuite", "crf")
