@@ -379,6 +379,7 @@ lasvm_refresh <- function(fit) {
   fit$delta <- max(state$delta)
   fit$objective <- sum(state$objective)
   fit$n_sv <- sum(has)
+  if (length(fit$support) == 0L) fit$support <- fit$n_sv  # a piece that came after the last label
   fit$n_bounded <- sum(rowSums(abs(alpha) == bound) > 0)
   fit$n_kernel <- state$kernel_values
   fit$cache_hit_rate <- state$cache_hits / max(1, state$cache_hits + state$cache_misses)

@@ -147,6 +147,9 @@ test_that("rows are chosen as asked, labels are asked for once, and there is a b
     set.seed(8)
     expect_identical(lasvm(d$x, d$y, select = select, max_labels = 50, cost = 10)$coefficients, fit$coefficients)
   }
+  pieces <- lasvm(chunks(d$x, d$y, size = 50), levels = c("a", "b"), max_labels = 60)
+  expect_length(pieces$labels_used, 60L)
+  expect_identical(pieces$support, pieces$n_sv)
   near <- lasvm(d$x, d$y, select = "active", candidates = Inf, max_labels = 40, cost = 10)
   random <- lasvm(d$x, d$y, max_labels = 40, cost = 10)
   distance <- function(fit) mean(abs(predict(fit, d$x[fit$labels_used[-(1:10)], ], "decision")))
