@@ -50,14 +50,17 @@ Rcpp::DataFrame as_trace(const std::vector<SweepRecord>& records) {
 Rcpp::List as_cuts(const Output& output, const std::vector<std::vector<Cut>>& sets) {
   std::vector<int> example;
   std::vector<double> loss, alpha;
-  Rcpp::List label;
+  std::size_t count = 0;
+  for (const std::vector<Cut>& set : sets)
+    for (const Cut& cut : set) count += cut.b > 0;
+  Rcpp::List label(static_cast<R_xlen_t>(count));
   for (std::size_t i = 0; i < sets.size(); ++i) {
     for (const Cut& cut : sets[i]) {
       if (!(cut.b > 0)) continue;
+      label[static_cast<R_xlen_t>(example.size())] = decode(output, cut.label);
       example.push_back(static_cast<int>(i) + 1);
       loss.push_back(cut.loss);
       alpha.push_back(cut.b * cut.factor);
-      label.push_back(decode(output, cut.label));
     }
   }
   return Rcpp::List::create(Rcpp::Named("example") = example, Rcpp::Named("loss") = loss, Rcpp::Named("alpha") = alpha,

@@ -10,9 +10,9 @@
 namespace granary::kernels {
 namespace {
 
-constexpr double inner_share = 0.1;  // inner tolerance as a share of eps
+constexpr double inner_share = 0.1;  // inner tolerance as a share of eps, and of the violation of the cuts just added
 constexpr Index batch = 16;          // dear searches made at once, whatever the number of threads
-constexpr int sweep_passes = 200;     // over the working set at the end of a sweep: exactness does not pay while cuts are missing
+constexpr int sweep_passes = 200;    // over the working set at the end of a sweep
 constexpr int final_passes = 1000;
 
 class CuttingPlanes {
@@ -39,7 +39,8 @@ class CuttingPlanes {
       ++c.iterations;
       const SweepRecord record = sweep(complete);
       if (record.added > 0) {
-        if (!options_.full) set_.optimise_all(inner_tol_, sweep_passes, monitor_);
+        // Exactness does not pay while cuts are missing.
+        if (!options_.full) set_.optimise_all(std::max(inner_tol_, inner_share * record.violation), sweep_passes, monitor_);
         set_.prune(options_.prune);
         complete = options_.full || record.added <= n_ / 100;
       } else if (!record.complete) {
