@@ -196,8 +196,7 @@ plot.granary_orthant <- function(x, ...) {
 #' Support vector machine with probabilities, to compare with
 #'
 #' The baseline of the paper: a support vector machine with a radial kernel, cost and width by cross-validation, probabilities by Platt's
-#' sigmoid. It runs
-#' package `e1071`, which has to be installed.
+#' sigmoid: [svm()] with the settings of the paper's comparison.
 #'
 #' @param x A numeric matrix or data frame.
 #' @param y Labels of two classes.
@@ -218,10 +217,8 @@ plot.granary_orthant <- function(x, ...) {
 #' @examples
 #' set.seed(1)
 #' data <- sim_gp_classes(20)
-#' if (nzchar(system.file(package = "e1071"))) {
-#'   fit <- classify_baseline(data["x"], data$y, cost = c(1, 10), gamma = 1)
-#'   predict(fit, data.frame(x = c(-6, 0)))
-#' }
+#' fit <- classify_baseline(data["x"], data$y, cost = c(1, 10), gamma = 1)
+#' predict(fit, data.frame(x = c(-6, 0)))
 classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, folds = 5) {
   call <- match.call()
   x <- check_inputs(x, min_rows = 4L)
@@ -231,9 +228,6 @@ classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, f
   cost <- check_vector(cost, lower = 0, upper = 1e5, strict_lower = TRUE)
   gamma <- if (is.null(gamma)) 2^seq(-4, 2) / ncol(x) else check_vector(gamma, lower = 0, upper = 1e6, strict_lower = TRUE)
   folds <- check_count(folds, lower = 2, upper = nrow(x))
-  package <- "e1071"
-  check_installed(package, "for support vector machines")
-  svm <- getExportedValue(package, "svm")
   scaling <- column_scaling(x)
   scaled <- scale_inputs(x, scaling)
   classes <- factor(labels$levels[(labels$y + 3) / 2], labels$levels)
@@ -243,14 +237,14 @@ classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, f
     wrong <- vapply(seq_len(folds), function(part) {
       out <- fold == part
       if (length(unique(classes[!out])) < 2L) return(sum(out) / 2)
-      machine <- svm(scaled[!out, , drop = FALSE], classes[!out], cost = grid$cost[k], gamma = grid$gamma[k], scale = FALSE)
+      machine <- svm.default(scaled[!out, , drop = FALSE], classes[!out], "classification", cost = grid$cost[k], gamma = grid$gamma[k], scale = FALSE)
       sum(stats::predict(machine, scaled[out, , drop = FALSE]) != classes[out])
     }, 0)
     sum(wrong) / nrow(x)
   }, "cross-validation")
   grid$error <- unlist(errors)
   best <- which.min(grid$error)
-  machine <- svm(scaled, classes, cost = grid$cost[best], gamma = grid$gamma[best], scale = FALSE, probability = TRUE)
+  machine <- svm.default(scaled, classes, "classification", cost = grid$cost[best], gamma = grid$gamma[best], scale = FALSE, probability = "platt")
   new_fit("classify_baseline", levels = labels$levels, cost = grid$cost[best], gamma = grid$gamma[best], error = grid$error[best], grid = grid,
           machine = machine, scaling = scaling, names = colnames(x), y = labels$y, call = call,
           convergence = list(converged = TRUE, iterations = nrow(grid)))
@@ -264,7 +258,7 @@ predict.granary_classify_baseline <- function(object, newdata, type = c("prob", 
   if (is_plain_numeric(newdata) && is.null(dim(newdata))) newdata <- matrix(newdata, ncol = 1L)
   if (is.data.frame(newdata) && all(object$names %in% names(newdata))) newdata <- newdata[object$names]
   at <- scale_inputs(new_design(newdata, object$names, allow_sparse = FALSE), object$scaling)
-  found <- attr(stats::predict(object$machine, at, probability = TRUE), "probabilities")[, object$levels[2L]]
+  found <- stats::predict(object$machine, at, type = "prob")[, object$levels[2L]]
   if (type == "prob") unname(found) else factor(object$levels[1L + (found > 0.5)], object$levels)
 }
 

@@ -253,7 +253,6 @@ test_that("everything prints and draws", {
 })
 
 test_that("the support vector machine of the paper predicts well", {
-  skip_if_not_installed("e1071")
   set.seed(11)
   train <- sim_gp_classes(30)
   test <- sim_gp_classes(60)
