@@ -40,7 +40,8 @@
 #' # a file, read 64 lines at a time
 #' path <- tempfile(fileext = ".csv")
 #' write.csv(data.frame(a = x[, 1], b = x[, 2], y = y), path, row.names = FALSE)
-#' fit <- winnow(chunks(path, "y", size = 64, columns = "a"), levels = c("no", "yes"), binarize = "zero")
+#' pieces <- chunks(path, "y", size = 64, columns = "a")
+#' fit <- winnow(pieces, levels = c("no", "yes"), binarize = "zero")
 #' fit$trials
 #'
 #' # a generator that never holds more than 10 rows

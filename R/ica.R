@@ -19,8 +19,13 @@
 #' @param contrast \eqn{g}: `"tanh"` or `"cubic"`.
 #' @param tol For FastICA: stop when no component's direction changes by more, in \eqn{1 - |\cos|}.
 #' @param max_iter Largest number of iterations (sweeps for JADE).
-#' @param x,object For the methods, a fit.
+#' @param x A numeric matrix or data frame of mixtures, one row per observation; for the methods, a fit.
+#' @param object A fit.
+#' @param newdata New mixtures, as `x`; `NULL` for the data of the fit.
+#' @param which For `plot()`: `"sources"` for their densities and pairwise scatter plots, `"trace"` for the course of the minimisation.
+#' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
 #' @return An object of class `granary_ica`: as for [kernel_ica()], with `W`, `A`, `S`, `mean`, `rotation` and `whitener`.
+#'   `predict()` gives sources of new mixtures, `coef()` the matrix \eqn{A}, `fitted()` the data rebuilt from the sources.
 #' @references
 #' Cardoso and Souloumiac (1993). Blind beamforming for non-Gaussian signals. *IEE Proceedings F* 140, 362--370.
 #'

@@ -47,10 +47,6 @@
 #' @param tol Stop when no component turns by a larger angle.
 #' @param max_iter Largest number of steps for each width.
 #' @param threads Number of threads; `NULL` for `options(granary.threads)`.
-#' @param object A fit; `x` for `print()` and `plot()`.
-#' @param newdata New mixtures, as `x`; `NULL` for the data of the fit.
-#' @param which For `plot()`: `"sources"` for their densities and pairwise scatter plots, `"trace"` for the course of the minimisation.
-#' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
 #' @return An object of class `granary_kernel_ica` and `granary_ica`: a list with
 #' \item{W}{the unmixing matrix, one row per component: sources are `(x - mean) W'`}
 #' \item{A}{the mixing matrix, one column per component}
@@ -58,7 +54,7 @@
 #' \item{mean, rotation, whitener}{\eqn{\mu}{mu}, \eqn{R} and \eqn{Q}}
 #' \item{value, trace, nu}{the measure at the end, its course, and \eqn{\nu}{nu}}
 #' \item{starts}{the value that was reached from each start: their spread shows local minima}
-#' `predict()` gives sources of new mixtures, `coef()` the matrix \eqn{A}, `fitted()` the data rebuilt from the sources.
+#' The methods (`predict()`, `coef()`, `fitted()`, `plot()`) are those of [ica_jade()].
 #' @references
 #' Gretton, Herbrich, Smola, Bousquet and Schoelkopf (2005). Kernel methods for measuring independence. *Journal of Machine Learning Research* 6,
 #' 2075--2129.

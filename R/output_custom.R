@@ -40,7 +40,8 @@
 #' y <- lapply(x, function(v) c(v[1] > 0, v[2] > 0, v[1] + v[2] > 0))
 #' sets <- lapply(0:7, function(k) as.logical(bitwAnd(k, c(1, 2, 4))))
 #' psi <- function(x, y) c(outer(c(1, x), y), y[1] * y[2], y[1] * y[3], y[2] * y[3])
-#' problem <- output_custom(x, y, psi, loss = function(y, y2) sum(y != y2), candidates = function(x) sets)
+#' hamming_loss <- function(y, y2) sum(y != y2)
+#' problem <- output_custom(x, y, psi, loss = hamming_loss, candidates = function(x) sets)
 #' fit <- structured_svm(problem, cost = 10)
 #' fit
 #' predict(fit, list(c(1, -0.5)))

@@ -77,7 +77,8 @@ output_size <- function(problem) problem$n
 #' table(predict(fit), iris$Species)
 #'
 #' # classes in a taxonomy
-#' kinds <- c(setosa = "small", versicolor = "large", virginica = "large", small = "iris", large = "iris")
+#' kinds <- c(setosa = "small", versicolor = "large", virginica = "large",
+#'            small = "iris", large = "iris")
 #' fit <- structured_svm(output_multiclass(scale(iris[, 1:4]), iris$Species, "tree", taxonomy = kinds))
 #' coef(fit)
 output_multiclass <- function(x, y, loss = "zero_one", class_features = NULL, class_kernel = NULL, taxonomy = NULL, node_weights = NULL,

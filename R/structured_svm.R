@@ -77,7 +77,8 @@
 #' # tag a sequence: which of two dice was thrown?
 #' set.seed(1)
 #' die <- lapply(1:30, function(i) cumsum(runif(20) < 0.15) %% 2 + 1)
-#' faces <- lapply(die, function(d) factor(ifelse(d == 1, sample(6, 20, TRUE), sample(4:9, 20, TRUE)), 1:9))
+#' throw <- function(d) ifelse(d == 1, sample(6, 20, TRUE), sample(4:9, 20, TRUE))
+#' faces <- lapply(die, function(d) factor(throw(d), 1:9))
 #' fit <- structured_svm(output_chain(faces, die), cost = 10)
 #' fit
 #' summary(fit)
@@ -303,7 +304,8 @@ glance.granary_structured_svm <- function(x, ...) {
 #' @family structured outputs
 #' @export
 #' @examples
-#' fit <- structured_svm(output_multiclass(scale(iris[, 1:4]), iris$Species), penalty = "linear", rescale = "none")
+#' problem <- output_multiclass(scale(iris[, 1:4]), iris$Species)
+#' fit <- structured_svm(problem, penalty = "linear", rescale = "none")
 #' structured_bound(fit)
 structured_bound <- function(object, radius = NULL, largest_loss = NULL, ...) {
   if (missing(object)) fail_missing("object")
