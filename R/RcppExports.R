@@ -625,10 +625,6 @@ core_lasvm_run <- function(x, kernel, label, cost, ask, start, plan, settings, s
     .Call(`_granary_core_lasvm_run`, x, kernel, label, cost, ask, start, plan, settings, seed, progress)
 }
 
-core_lasvm_scores <- function(sv, kernel, alpha, z, threads, progress) {
-    .Call(`_granary_core_lasvm_scores`, sv, kernel, alpha, z, threads, progress)
-}
-
 core_winnow_learn <- function(state, settings, x, y, order, id, progress) {
     .Call(`_granary_core_winnow_learn`, state, settings, x, y, order, id, progress)
 }

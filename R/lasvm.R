@@ -307,7 +307,7 @@ lasvm_values <- function(sv, kernel, alpha, b, z) {
     scores <- z[, sv, drop = FALSE] %*% alpha
   } else {
     threads <- if (has_user_code(kernel)) 1L else thread_count()
-    scores <- core_call(core_lasvm_scores(sv, kernel, alpha, z, threads, progress_bar("decision values")))
+    scores <- core_call(core_svm_decision(sv, kernel, alpha, z, threads, progress_bar("decision values")))
   }
   scores <- scores + rep(b, each = nrow(z))
   if (ncol(scores) == 1L) drop(scores) else scores

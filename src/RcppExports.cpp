@@ -2160,21 +2160,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_lasvm_scores
-Eigen::MatrixXd core_lasvm_scores(SEXP sv, SEXP kernel, const Eigen::Map<Eigen::MatrixXd>& alpha, SEXP z, int threads, SEXP progress);
-RcppExport SEXP _granary_core_lasvm_scores(SEXP svSEXP, SEXP kernelSEXP, SEXP alphaSEXP, SEXP zSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type sv(svSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_lasvm_scores(sv, kernel, alpha, z, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_winnow_learn
 Rcpp::List core_winnow_learn(const Rcpp::List& state, const Rcpp::List& settings, SEXP x, const Rcpp::IntegerVector& y, const Rcpp::IntegerVector& order, const Eigen::Map<Eigen::VectorXd> id, SEXP progress);
 RcppExport SEXP _granary_core_winnow_learn(SEXP stateSEXP, SEXP settingsSEXP, SEXP xSEXP, SEXP ySEXP, SEXP orderSEXP, SEXP idSEXP, SEXP progressSEXP) {
@@ -4420,7 +4405,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_ica_moments", (DL_FUNC) &_granary_core_ica_moments, 8},
     {"_granary_core_kernel_ica", (DL_FUNC) &_granary_core_kernel_ica, 10},
     {"_granary_core_lasvm_run", (DL_FUNC) &_granary_core_lasvm_run, 10},
-    {"_granary_core_lasvm_scores", (DL_FUNC) &_granary_core_lasvm_scores, 6},
     {"_granary_core_winnow_learn", (DL_FUNC) &_granary_core_winnow_learn, 7},
     {"_granary_core_winnow_score", (DL_FUNC) &_granary_core_winnow_score, 3},
     {"_granary_core_count_learn", (DL_FUNC) &_granary_core_count_learn, 7},

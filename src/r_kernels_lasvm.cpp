@@ -2,7 +2,6 @@
 
 #include <RcppEigen.h>
 
-#include "core/parallel.h"
 #include "kernel/lasvm_run.h"
 #include "r_glue.h"
 #include "r_kernel_rows.h"
@@ -100,27 +99,4 @@ Rcpp::List core_lasvm_run(SEXP x, SEXP kernel, const Rcpp::IntegerVector& label,
                             Rcpp::Named("labels_used") = counted_from_one(out.labels_used), Rcpp::Named("label") = labels,
                             Rcpp::Named("snapshots") = snapshots, Rcpp::Named("stopped_early") = out.stopped_early,
                             Rcpp::Named("convergence") = granary::as_list(out.convergence));
-}
-
-// sum_i a_i k(x, x_i) for each row x of `z` (a row of the result) and each column of `alpha`.
-// [[Rcpp::export(rng = false)]]
-Eigen::MatrixXd core_lasvm_scores(SEXP sv, SEXP kernel, const Eigen::Map<Eigen::MatrixXd>& alpha, SEXP z, int threads,
-                                  SEXP progress) {
-  const KernelRows rows = make_kernel_rows(sv, kernel);
-  RMonitor monitor(progress);
-  constexpr Index width = 128;
-  const auto expand = [&](Index n, const auto& block) {
-    MatrixXd out(n, alpha.cols());
-    parallel_for((n + width - 1) / width, threads, monitor, [&](Index task) {
-      const Index from = task * width, size = std::min(width, n - from);
-      out.middleRows(from, size).noalias() = rows.cross(block(from, size)).transpose() * alpha;
-    });
-    return out;
-  };
-  if (is_sparse(z)) {
-    const Eigen::SparseMatrix<double, Eigen::RowMajor> points(Rcpp::as<SparseMatrix>(z));
-    return expand(points.rows(), [&](Index from, Index size) { return SparseMatrix(points.middleRows(from, size)); });
-  }
-  const Eigen::Map<MatrixXd> points(Rcpp::as<Eigen::Map<MatrixXd>>(z));
-  return expand(points.rows(), [&](Index from, Index size) { return MatrixXd(points.middleRows(from, size)); });
 }
