@@ -346,7 +346,7 @@ test_that("degree 1: copies of a column, constant columns, single rows", {
   y <- x[, "a"] + rnorm(50, sd = 0.01)
   fit <- adapt_partition(x, y, degree = 1, range = c(-9, 9), max_depth = 0)
   expect_equal(predict(fit), unname(fitted(lm(y ~ x[, "a"]))), tolerance = 1e-8)
-  expect_identical(unname(fit$cells$slope[, c("b", "c")]), matrix(0, fit$n_cells, 2))
+  expect_true(fit$cells$slope[, "a"] > 0.9 && all(fit$cells$slope[, c("b", "c")] == 0))
   expect_identical(predict(adapt_partition(3, 5, degree = 1)), 5)
   expect_identical(predict(adapt_partition(rep(3, 4), c(1, 2, 3, 6), degree = 1)), rep(3, 4))
   expect_error(adapt_partition(data.frame(g = c("a", "b")), 1:2, split = "nested", degree = 1), "`degree` must be 0", class = "granary_error_input")
