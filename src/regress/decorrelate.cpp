@@ -37,9 +37,9 @@ MatrixXd with_projector(const ConstMatrixRef& x) {
   return z;
 }
 
-// Whether to form S for `count` rows. Without it a row takes some passes over the design, of which p/2 cost as much as S; with it
-// the memory is that of S, which a few rows do not warrant.
-bool worth_forming(Index count, Index p) { return count >= p / 8; }
+// Whether to form S for `count` rows. Without it a row takes some passes over the design, which for few rows is quicker than
+// making S and for all of them takes up to twice as long; beyond 10000 columns (800 MB) S is never made.
+bool worth_forming(Index count, Index p) { return p <= 10000 && count >= p / 8; }
 
 VectorXd second_moments(const ConstMatrixRef& z) {
   return z.colwise().squaredNorm().transpose() / static_cast<double>(z.rows());
