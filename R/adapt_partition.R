@@ -27,6 +27,13 @@
 #' * `method = "uniform"`: all cells of one level, the smallest \eqn{j} with \eqn{a^{j (1 + 2s)} \ge m / \log m}{a^(j (1 + 2 s)) >= m /
 #'   log(m)} for smoothness \eqn{s} (`smoothness`), or, with `cv`, the level of smallest cross-validated error. A regressogram.
 #'
+#' **Planes instead of steps.** With `degree = 1` every cell has a least-squares plane in place of a mean, and the energy of a cell is what
+#' the planes of its children take off the mean squared error of its own. The paper calls this step almost straightforward and leaves its
+#' analysis to another one. Under noise alone \eqn{m \epsilon_I^2 / \sigma^2}{m eps_I^2 / sigma^2} is then chi-squared with \eqn{(a - 1)(d +
+#' 1)} degrees of freedom, and the default \eqn{\kappa^2 \log m}{kappa^2 log(m)} is \eqn{\hat\sigma^2}{sigma^2} times what such a variable
+#' exceeds once in \eqn{m} times. Predictions are always truncated to `range`, as a plane on few rows may be steep. A column that the others
+#' explain within a cell has slope zero there, as in [stats::lm()].
+#'
 #' **Hierarchies.** `"cube"` halves all coordinates at once (\eqn{a = 2^d}, at most six columns), `"cyclic"` one after the other (\eqn{a =
 #' 2}); `"auto"` takes cubes up to two columns. `cuts = "quantile"` halves at the quantiles of each column instead of the middle of the box,
 #' which looks at `x` only. `"nested"` takes a data frame of categorical columns from coarse to fine, each splitting the categories of the
@@ -41,7 +48,8 @@
 #' @section Which method when: For few columns, jumps or smoothness that varies, many rows, and rows that keep coming. `"threshold"` for
 #' speed, updates and nested paths; `"cart"` when the smallest partition of a given error matters; `"uniform"` as a baseline. Greedy trees
 #' that search all split points (`rpart`) place jumps exactly and cope with many columns, but have no updates and may miss checkerboards. For
-#' smooth functions of one variable a spline or local regression is better: a step function cannot gain from more than one derivative.
+#' smooth functions take `degree = 1`, or for one variable a spline or local regression: a step function cannot gain from more than one
+#' derivative.
 #' [fused_signal()] puts jumps anywhere on a chain or graph.
 #'
 #' @param x A numeric matrix or data frame; for one column also a vector; for `split = "nested"` a data frame of categorical columns; or a formula.
@@ -58,13 +66,15 @@
 #' @param empty Prediction in cells without rows: the mean of the `"parent"`, or `"zero"` as in the paper.
 #' @param max_depth An upper bound of \eqn{j_0} (for `"uniform"`, of the level).
 #' @param rule The threshold as a function of the number of rows; see Details.
+#' @param degree 0 for a mean in every cell, 1 for a plane; see Details.
 #' @param smoothness For `"uniform"`: \eqn{s}, by default 1/d, which suits functions with one derivative.
 #' @param threads Threads for the folds of `cv`; by default the option `granary.threads`.
 #' @param formula A formula `y ~ x1 + x2`.
 #' @param data A data frame with the variables of the formula.
 #' @param ... For the formula method, the arguments of the default method.
 #' @return An object of class `granary_adapt_partition` (see [granary_partition] for its methods): `cells` (a data frame with `level`, `n`,
-#'   `mean` and the bounds `lower` and `upper`, which are matrices), `n_cells`, `tree_size` (cells that are split), `tau`, `kappa`, `sigma`,
+#'   `mean` and the bounds `lower` and `upper`, which are matrices, as are `slope` and `centre` with `degree = 1`, when the fit is
+#'   `mean` + `slope` (x - `centre`)), `n_cells`, `tree_size` (cells that are split), `tau`, `kappa`, `sigma`,
 #'   `j0`, `a`, `n`, `sse`, `path` (a data frame of at most 200 partitions, with the cross-validated error `cv` and its standard error `se`;
 #'   [path()] has all), `range`, `box`, `method`, `split`, `call`, `convergence`.
 #' @references Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant
@@ -86,6 +96,10 @@
 #' # more rows arrive
 #' fit <- update(fit, c(0.34, 0.35), c(1.1, 0.9))
 #' fit$n
+#'
+#' # a plane in every cell
+#' bend <- abs(x - 0.4) + rnorm(2000, sd = 0.05)
+#' plot(adapt_partition(x, bend, degree = 1))
 #'
 #' square <- data.frame(u = runif(2000), v = runif(2000))
 #' square$y <- (square$u^2 + square$v^2 < 0.5) + rnorm(2000, sd = 0.2)
@@ -123,7 +137,7 @@ tell_dropped <- function(count) message(counted(count, "row was", "rows were"), 
 adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c("threshold", "cart", "uniform"),
                                     split = c("auto", "cube", "cyclic", "nested"),
                                     cuts = c("middle", "quantile"), box = NULL, cv = 0, range = NULL, winsorise = FALSE, empty = c("parent", "zero"),
-                                    max_depth = NULL, rule = c("rate", "consistent"), smoothness = NULL, threads = NULL, ...) {
+                                    max_depth = NULL, rule = c("rate", "consistent"), smoothness = NULL, degree = 0, threads = NULL, ...) {
   call <- renamed_call(match.call(), "adapt_partition")
   check_no_dots(...)
   method <- check_choice(method, c("threshold", "cart", "uniform"))
@@ -136,19 +150,21 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
   max_depth <- check_count(max_depth, lower = 0, allow_null = TRUE)
   smoothness <- check_number(smoothness, lower = 0, strict_lower = TRUE, allow_null = TRUE)
   winsorise <- check_flag(winsorise)
+  degree <- check_count(degree, lower = 0, upper = 1)
+  if (degree == 1L && split == "nested") abort_input("`degree` must be 0 for nested categories: a plane needs numbers.", "degree")
   rows <- partition_rows(x, y, split, cv)
   threads <- if (is.null(threads) && is.null(rows$folds)) 1L else thread_count(threads)
   bounds <- partition_range(range, rows$y, winsorise)
   if (winsorise) rows$y <- pmin(pmax(rows$y, bounds$range[1L]), bounds$range[2L])
   hierarchy <- if (split == "nested") nested_hierarchy(rows$x) else box_hierarchy(rows$x, split, cuts, box)
   values <- if (split == "nested") nested_digits(hierarchy, rows$x) else rows$x
-  tree <- core_call(core_partition_points(values, rows$y, hierarchy$split, hierarchy$knots, hierarchy$active, hierarchy$bits))
+  tree <- core_call(core_partition_points(values, rows$y, hierarchy$split, hierarchy$knots, hierarchy$active, hierarchy$bits, degree))
   sigma <- core_partition_sigma(tree)
   fit <- new_fit(
-    "adapt_partition", cells = NULL, n_cells = NULL, tree_size = NULL, tau = NULL, kappa = if (is.null(kappa)) sqrt(2) * sigma else kappa,
-    sigma = sigma, gamma = gamma, j0 = NULL,
-    a = hierarchy$a, n = length(rows$y), sse = NULL, path = NULL, range = bounds$range, truncate = bounds$given, width = bounds$width,
-    box = hierarchy$box, method = method,
+    "adapt_partition", cells = NULL, n_cells = NULL, tree_size = NULL, tau = NULL,
+    kappa = if (is.null(kappa)) default_kappa(sigma, length(rows$y), hierarchy, degree) else kappa, sigma = sigma, gamma = gamma, j0 = NULL,
+    degree = degree, a = hierarchy$a, n = length(rows$y), sse = NULL, path = NULL, range = bounds$range, truncate = bounds$given || degree == 1L,
+    range_given = bounds$given, width = bounds$width, box = hierarchy$box, method = method,
     split = hierarchy$split, cuts = cuts, empty = empty, rule = rule, winsorise = winsorise, max_depth = max_depth,
     smoothness = if (is.null(smoothness)) 1 / hierarchy$d else smoothness,
     names = hierarchy$names, hierarchy = hierarchy, stream = new_stream(values, rows$y, tree), call = call, convergence = list()
@@ -159,6 +175,11 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
   fit <- refresh_cells(fit)
   if (is.null(fit$path)) fit$path <- thin_path(fit)
   fit
+}
+
+default_kappa <- function(sigma, n, hierarchy, degree) {
+  if (degree == 0L) return(sqrt(2) * sigma)
+  sigma * sqrt(stats::qchisq(1 / max(n, 3), (hierarchy$a - 1) * (hierarchy$d + 1), lower.tail = FALSE) / log_rows(n))
 }
 
 # Complete rows: list(x, y, folds).
@@ -324,6 +345,11 @@ refresh_cells <- function(fit) {
     colnames(out$lower) <- colnames(out$upper) <- fit$names
     cells$lower <- out$lower
     cells$upper <- out$upper
+    if (nrow(out$slope) > 0L) {
+      colnames(out$centre) <- colnames(out$slope) <- fit$names
+      cells$centre <- out$centre
+      cells$slope <- out$slope
+    }
   }
   fit$cells <- cells
   fit$n_cells <- nrow(cells)
@@ -418,7 +444,7 @@ stream_rows <- function(stream, n) {
 
 build_tree <- function(fit, rows) {
   h <- fit$hierarchy
-  tree <- core_call(core_partition_points(rows$x, rows$y, h$split, h$knots, h$active, h$bits))
+  tree <- core_call(core_partition_points(rows$x, rows$y, h$split, h$knots, h$active, h$bits, fit$degree))
   core_call(core_partition_grow(tree, if (is.null(fit$j0)) 0L else fit$j0, progress_bar("partition")))
   tree
 }

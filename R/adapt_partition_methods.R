@@ -6,7 +6,7 @@
 #' "cell"` gives the row of `cells` that holds each new row. `path()` lists all partitions of the threshold path: the threshold at which each
 #' appears, the constant `kappa` it corresponds to, the number of cells and the sum of squared residuals.
 #'
-#' `plot()` draws the step function over the rows for one column, the cells coloured by their means for two, and with `type = "path"` the sum
+#' `plot()` draws the fitted function over the rows for one column, the cells coloured by their means for two, and with `type = "path"` the sum
 #' of squares, or the cross-validated error, against the number of cells.
 #'
 #' @param object,x A fit.
@@ -43,7 +43,7 @@ print.granary_adapt_partition <- function(x, ...) {
   print_call(x$call)
   now <- partition_now(x)
   cli::cat_line(counted(now[["cells"]], "cell", "cells"), " of level at most ", x$j0, " (", x$split, ", ", x$a, " children",
-                if (x$cuts == "quantile") ", at quantiles", ")")
+                if (x$cuts == "quantile") ", at quantiles", ")", if (x$degree == 1L) ", a plane in each")
   if (x$method != "uniform") {
     cli::cat_line("tau ", short(x$tau), ", kappa ", short(x$kappa), if (!is.null(x$folds)) " (cross-validated)", ", sigma ", short(x$sigma))
   } else if (!is.null(x$folds)) {
@@ -175,7 +175,7 @@ update.granary_adapt_partition <- function(object, x_new, y_new, refresh = TRUE,
   object$n <- object$stream$count
   object <- set_depth(object)
   core_call(core_partition_deepen(tree, object$j0, NULL))
-  if (!object$truncate) object$range <- range(object$range, y)
+  if (!object$range_given) object$range <- range(object$range, y)
   object["cells"] <- object["n_cells"] <- object["tree_size"] <- object["sse"] <- object["path"] <- list(NULL)
   if (refresh) {
     object <- refresh_cells(object)
@@ -211,7 +211,19 @@ tidy.granary_adapt_partition <- function(x, ...) {
   upper <- as.data.frame(x$cells$upper)
   names(lower) <- paste0(x$names, ".lower")
   names(upper) <- paste0(x$names, ".upper")
-  cbind(lower, upper, x$cells[c("level", "n", "mean")])
+  out <- cbind(lower, upper, x$cells[c("level", "n", "mean")])
+  for (name in intersect(c("centre", "slope"), names(x$cells))) out[paste0(x$names, ".", name)] <- as.data.frame(x$cells[[name]])
+  out
+}
+
+# The fit at the two ends of every cell of one column.
+cell_ends <- function(fit) {
+  cells <- fit$cells[order(fit$cells$lower[, 1L]), ]
+  at <- function(x) {
+    if (is.null(cells$slope)) return(cells$mean)
+    pmin(pmax(cells$mean + cells$slope[, 1L] * (x - cells$centre[, 1L]), fit$range[1L]), fit$range[2L])
+  }
+  data.frame(from = cells$lower[, 1L], to = cells$upper[, 1L], left = at(cells$lower[, 1L]), right = at(cells$upper[, 1L]))
 }
 
 partition_plot_type <- function(fit, type) {
@@ -250,14 +262,13 @@ plot.granary_adapt_partition <- function(x, type = NULL, points = 2000, ...) {
   if (is.null(x$cells)) x <- refresh_cells(x)
   shown <- rows_shown(x, points)
   if (length(x$names) == 1L) {
-    cells <- x$cells[order(x$cells$lower[, 1L]), ]
-    limits <- range(cells$mean, shown$y)
+    ends <- cell_ends(x)
+    limits <- range(ends$left, ends$right, shown$y)
     draw(graphics::plot, shown$x[, 1L], shown$y, pch = 19, cex = 0.4, col = "grey70", las = 1, xlim = x$box[, 1L], ylim = limits, xlab = x$names,
          ylab = "response", user = list(...))
-    graphics::segments(cells$lower[, 1L], cells$mean, cells$upper[, 1L], cells$mean, lwd = 2, col = sign_colours[["positive"]])
-    inner <- seq_len(nrow(cells) - 1L)
-    graphics::segments(cells$upper[inner, 1L], cells$mean[inner], cells$upper[inner, 1L], cells$mean[inner + 1L], lwd = 1,
-                       col = sign_colours[["positive"]])
+    graphics::segments(ends$from, ends$left, ends$to, ends$right, lwd = 2, col = sign_colours[["positive"]])
+    inner <- seq_len(nrow(ends) - 1L)
+    graphics::segments(ends$to[inner], ends$right[inner], ends$to[inner], ends$left[inner + 1L], lwd = 1, col = sign_colours[["positive"]])
     return(invisible())
   }
   shades <- grDevices::hcl.colors(64L, "Blue-Red 2")
@@ -281,13 +292,14 @@ autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000,
              ggplot2::scale_x_continuous(trans = "log10") + ggplot2::geom_vline(xintercept = partition_now(object)[["cells"]], linetype = 3) +
              ggplot2::labs(x = "cells", y = if (is.null(table$cv)) "mean squared residual" else "cross-validated error"))
   }
+  if (is.null(object$cells)) object <- refresh_cells(object)
   cells <- tidy(object)
   names(cells)[seq_len(2L * length(object$names))] <- if (length(object$names) == 1L) c("xmin", "xmax") else c("xmin", "ymin", "xmax", "ymax")
   if (length(object$names) == 1L) {
     shown <- rows_shown(object, points)
     rows <- data.frame(x = shown$x[, 1L], y = shown$y)
-    return(ggplot2::ggplot(cells) + ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data$y), rows, colour = "grey70", size = 0.5) +
-             ggplot2::geom_segment(ggplot2::aes(x = .data$xmin, xend = .data$xmax, y = .data$mean, yend = .data$mean),
+    return(ggplot2::ggplot(cell_ends(object)) + ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data$y), rows, colour = "grey70", size = 0.5) +
+             ggplot2::geom_segment(ggplot2::aes(x = .data$from, xend = .data$to, y = .data$left, yend = .data$right),
                                    colour = sign_colours[["positive"]]) +
              ggplot2::labs(x = object$names, y = "response"))
   }

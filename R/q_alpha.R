@@ -61,7 +61,9 @@
 #'   that?
 #' @param max_iter Largest number of rounds; `NULL` for 500, or 50 with `labels`.
 #' @param tol Rounds end when the weights change by less than this, or the objective relatively by a hundredth of it. The default is enough for a
-#'   ranking; directions that are all noise settle slowly.
+#'   ranking. With as many directions `k` as there is structure, 1e-8 takes hardly longer (11 rounds on 100 samples of 20000 features); a direction
+#'   that is all noise settles so slowly that it takes hundreds of rounds (three clusters span two directions once centred: with `k = 3` there,
+#'   321 rounds of `method = "basic"`, 25 seconds, for an objective larger by 0.0005 of itself).
 #' @param threads Number of threads for the starts; see `options(granary.threads)`.
 #' @param object A fit.
 #' @param newdata Samples with the same features.

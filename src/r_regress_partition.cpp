@@ -28,10 +28,16 @@ PartitionOptions as_options(const Rcpp::List& from) {
 struct Keys {
   std::vector<Key> key;
   std::vector<int> known;
+  std::vector<double> place;  // for degree 1
+  Index width = 0;
   int outside = 0;
+
+  const double* at(Index i) const { return width > 0 ? place.data() + i * width : nullptr; }
 };
-Keys as_keys(const MasterTree& master, SEXP x, Monitor& monitor) {
+Keys as_keys(const PartitionTree& tree, SEXP x, Monitor& monitor) {
+  const MasterTree& master = tree.master();
   Keys out;
+  out.width = tree.planes().dimensions();
   if (master.split() == Split::nested) {
     const Eigen::Map<Eigen::MatrixXi> digits = Rcpp::as<Eigen::Map<Eigen::MatrixXi>>(x);
     out.known.resize(digits.rows());
@@ -41,9 +47,11 @@ Keys as_keys(const MasterTree& master, SEXP x, Monitor& monitor) {
   const Eigen::Map<Eigen::MatrixXd> values = Rcpp::as<Eigen::Map<Eigen::MatrixXd>>(x);
   out.key.reserve(values.rows());
   out.known.assign(values.rows(), master.levels());
+  out.place.resize(values.rows() * out.width);
   for (Index i = 0; i < values.rows(); ++i) {
     if ((i & 16383) == 0) monitor.check();
     out.key.push_back(master.key(values.row(i)));
+    if (out.width > 0) master.place(values.row(i), out.place.data() + i * out.width);
     out.outside += !master.inside(values.row(i));
   }
   return out;
@@ -54,7 +62,7 @@ Keys as_keys(const MasterTree& master, SEXP x, Monitor& monitor) {
 // Points without a tree: core_partition_grow() comes next.
 // [[Rcpp::export(rng = false)]]
 SEXP core_partition_points(SEXP x, const Eigen::Map<Eigen::VectorXd> y, std::string split, Rcpp::List cuts,
-                           Rcpp::IntegerVector active, std::vector<int> nested_bits) {
+                           Rcpp::IntegerVector active, std::vector<int> nested_bits, int degree) {
   RMonitor monitor(R_NilValue);
   std::vector<Cuts> knots;
   for (SEXP k : cuts) knots.push_back({Rcpp::as<std::vector<double>>(k)});
@@ -62,8 +70,9 @@ SEXP core_partition_points(SEXP x, const Eigen::Map<Eigen::VectorXd> y, std::str
   for (int k : active) split_by.push_back(k - 1);
   MasterTree master = split == "nested" ? MasterTree(nested_bits)
                                         : MasterTree(split == "cube" ? Split::cube : Split::cyclic, std::move(knots), split_by);
-  Tree tree(std::make_unique<PartitionTree>(std::move(master)).release(), true);
-  tree->add_points(as_keys(tree->master(), x, monitor).key, y);
+  Tree tree(std::make_unique<PartitionTree>(std::move(master), degree).release(), true);
+  const Keys keys = as_keys(*tree, x, monitor);
+  tree->add_points(keys.key, y, keys.place);
   return tree;
 }
 
@@ -78,8 +87,8 @@ void core_partition_grow(SEXP tree, int depth, SEXP progress) {
 int core_partition_insert(SEXP tree, SEXP x, const Eigen::Map<Eigen::VectorXd> y) {
   RMonitor monitor(R_NilValue);
   Tree to(tree);
-  const Keys keys = as_keys(to->master(), x, monitor);
-  for (Index i = 0; i < y.size(); ++i) to->insert(keys.key[i], y[i]);
+  const Keys keys = as_keys(*to, x, monitor);
+  for (Index i = 0; i < y.size(); ++i) to->insert(keys.key[i], y[i], keys.at(i));
   return keys.outside;
 }
 
@@ -107,13 +116,13 @@ Rcpp::List core_partition_predict(SEXP tree, SEXP x, Rcpp::List options, SEXP pr
   RMonitor monitor(progress);
   const Tree from(tree);
   const Partition partition(*from, as_options(options));
-  const Keys keys = as_keys(from->master(), x, monitor);
+  const Keys keys = as_keys(*from, x, monitor);
   const Index n = static_cast<Index>(keys.key.size());
   VectorXd value(n);
   VectorXi node(n), empty(n);
   for (Index i = 0; i < n; ++i) {
     if ((i & 4095) == 0) monitor.check();
-    const Partition::Place at = partition.locate(keys.key[i], keys.known[i]);
+    const Partition::Place at = partition.locate(keys.key[i], keys.known[i], keys.at(i));
     value[i] = at.value;
     node[i] = at.node;
     empty[i] = at.empty;
@@ -129,7 +138,8 @@ Rcpp::List core_partition_cells(SEXP tree, Rcpp::List options, SEXP progress) {
   const Partition::Cells cells = partition.cells(monitor);
   return Rcpp::List::create(Rcpp::Named("lower") = cells.lower, Rcpp::Named("upper") = cells.upper,
                             Rcpp::Named("level") = cells.level, Rcpp::Named("n") = cells.n, Rcpp::Named("mean") = cells.mean,
-                            Rcpp::Named("node") = cells.node, Rcpp::Named("tree_size") = partition.tree_size(),
+                            Rcpp::Named("node") = cells.node, Rcpp::Named("centre") = cells.centre,
+                            Rcpp::Named("slope") = cells.slope, Rcpp::Named("tree_size") = partition.tree_size(),
                             Rcpp::Named("sse") = partition.sse());
 }
 

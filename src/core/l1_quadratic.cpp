@@ -24,6 +24,76 @@ double violation(double v, double gradient, double mu) {
   return std::max(std::abs(gradient) - mu, 0.0);
 }
 
+// What the solver asks of S. One that is stored keeps the whole gradient up to date while coordinates move;
+class StoredQuadratic {
+ public:
+  explicit StoredQuadratic(const ConstMatrixRef& s) : s_(s) {}
+  Index size() const { return s_.cols(); }
+  double diagonal(Index j) const { return s_(j, j); }
+
+  void begin(const VectorRef&) {}
+  double slope(Index j, const ConstVectorRef&, const VectorRef& gradient) const { return gradient[j]; }
+  void move(Index j, double step, VectorRef& gradient) { gradient.noalias() += step * s_.col(j); }
+
+  MatrixXd block(const std::vector<Index>& index) const {
+    const Index k = static_cast<Index>(index.size());
+    MatrixXd out(k, k);
+    for (Index b = 0; b < k; ++b) {
+      const double* column = s_.data() + s_.outerStride() * index[b];
+      for (Index a = 0; a < k; ++a) out(a, b) = column[index[a]];
+    }
+    return out;
+  }
+
+  void gradient(const std::vector<Index>& index, const VectorXd& v, const ConstVectorRef& r, VectorRef& out) const {
+    out = -r;
+    for (std::size_t b = 0; b < index.size(); ++b)
+      if (v[b] != 0) out.noalias() += v[b] * s_.col(index[b]);
+  }
+
+ private:
+  const ConstMatrixRef& s_;
+};
+
+// one that is Z'Z / n keeps Zv, and has the gradient where it is asked for.
+class GramQuadratic {
+ public:
+  explicit GramQuadratic(const ConstMatrixRef& z)
+      : z_(z), scale_(1 / static_cast<double>(z.rows())), diagonal_(scale_ * z.colwise().squaredNorm().transpose()) {}
+  Index size() const { return z_.cols(); }
+  double diagonal(Index j) const { return diagonal_[j]; }
+
+  void begin(const VectorRef& v) {
+    fitted_ = VectorXd::Zero(z_.rows());
+    for (Index j = 0; j < v.size(); ++j)
+      if (v[j] != 0) fitted_.noalias() += v[j] * z_.col(j);
+  }
+  double slope(Index j, const ConstVectorRef& r, const VectorRef&) const { return scale_ * z_.col(j).dot(fitted_) - r[j]; }
+  void move(Index j, double step, VectorRef&) { fitted_.noalias() += step * z_.col(j); }
+
+  MatrixXd block(const std::vector<Index>& index) const {
+    const Index k = static_cast<Index>(index.size());
+    MatrixXd columns(z_.rows(), k), out = MatrixXd::Zero(k, k);
+    for (Index b = 0; b < k; ++b) columns.col(b) = z_.col(index[b]);
+    out.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose(), scale_);
+    out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
+    return out;
+  }
+
+  void gradient(const std::vector<Index>& index, const VectorXd& v, const ConstVectorRef& r, VectorRef& out) {
+    fitted_.setZero();
+    for (std::size_t b = 0; b < index.size(); ++b)
+      if (v[b] != 0) fitted_.noalias() += v[b] * z_.col(index[b]);
+    out.noalias() = scale_ * (z_.transpose() * fitted_);
+    out -= r;
+  }
+
+ private:
+  const ConstMatrixRef& z_;
+  double scale_;
+  VectorXd diagonal_, fitted_;
+};
+
 // The problem on the support, in a compact copy of S.
 struct Support {
   std::vector<Index> index;
@@ -31,20 +101,20 @@ struct Support {
   VectorXd v, g, mu, root;  // root_j = sqrt(S_jj)
   int sweeps = 0;
 
-  Support(const ConstMatrixRef& full, const VectorRef& v_full, const VectorRef& g_full, const ConstVectorRef& mu_full) {
+  template <class Quadratic>
+  Support(const Quadratic& full, const VectorRef& v_full, const VectorRef& g_full, const ConstVectorRef& r,
+          const ConstVectorRef& mu_full) {
     for (Index j = 0; j < v_full.size(); ++j)
       if (v_full[j] != 0) index.push_back(j);
     const Index k = size();
-    s.resize(k, k);
+    s = full.block(index);
     v.resize(k);
     g.resize(k);
     mu.resize(k);
     root.resize(k);
     for (Index b = 0; b < k; ++b) {
-      const double* column = full.data() + full.outerStride() * index[b];
-      for (Index a = 0; a < k; ++a) s(a, b) = column[index[a]];
       v[b] = v_full[index[b]];
-      g[b] = g_full[index[b]];
+      g[b] = full.slope(index[b], r, g_full);
       mu[b] = mu_full[index[b]];
       root[b] = std::sqrt(s(b, b));
     }
@@ -125,10 +195,10 @@ struct Support {
   }
 };
 
-void check_input(const ConstMatrixRef& s, const ConstVectorRef& r, const ConstVectorRef& mu, const VectorRef& v,
+template <class Quadratic>
+void check_input(const Quadratic& s, const ConstVectorRef& r, const ConstVectorRef& mu, const VectorRef& v,
                  const VectorRef& gradient) {
-  const Index p = s.cols();
-  if (s.rows() != p) throw InputError(message("the quadratic's matrix must be square, not ", s.rows(), " x ", p, "."));
+  const Index p = s.size();
   if (r.size() != p || mu.size() != p || v.size() != p || gradient.size() != p)
     throw InputError(message("the linear term, penalties, start and gradient must all have length ", p, "."));
   for (Index j = 0; j < p; ++j) {
@@ -139,10 +209,10 @@ void check_input(const ConstMatrixRef& s, const ConstVectorRef& r, const ConstVe
     }
     if (!std::isfinite(r[j]) || !std::isfinite(v[j]) || !std::isfinite(gradient[j]))
       throw InputError(message("the linear term, start or gradient is not finite at coordinate ", j + 1, "."));
-    if (!(s(j, j) >= 0) || s(j, j) == infinity)
-      throw InputError(
-          message("the quadratic's matrix must be positive semidefinite, but its diagonal entry ", j + 1, " is ", s(j, j), "."));
-    if (s(j, j) == 0 && std::abs(r[j]) > mu[j])
+    if (!(s.diagonal(j) >= 0) || s.diagonal(j) == infinity)
+      throw InputError(message("the quadratic's matrix must be positive semidefinite, but its diagonal entry ", j + 1, " is ",
+                               s.diagonal(j), "."));
+    if (s.diagonal(j) == 0 && std::abs(r[j]) > mu[j])
       throw InputError(message("the objective has no minimum: coordinate ", j + 1, " has no curvature and a linear term of ",
                                r[j], " above its penalty ", mu[j], "."));
   }
@@ -167,32 +237,24 @@ double duality_gap(const ConstVectorRef& r, const ConstVectorRef& mu, const Vect
   return std::max(0.0, l1_quadratic_objective(r, mu, v, gradient) + 0.5 * low * low * curvature);
 }
 
-}  // namespace
-
-double l1_quadratic_objective(ConstVectorRef r, ConstVectorRef mu, ConstVectorRef v, ConstVectorRef gradient) {
-  double value = 0;
-  for (Index j = 0; j < v.size(); ++j)
-    if (v[j] != 0) value += v[j] * (0.5 * (gradient[j] - r[j]) + (v[j] > 0 ? mu[j] : -mu[j]));
-  return value;
-}
-
-Convergence l1_quadratic(ConstMatrixRef s, ConstVectorRef r, ConstVectorRef mu, VectorRef v, VectorRef gradient,
-                         const L1QuadraticOptions& options, Monitor& monitor) {
+template <class Quadratic>
+Convergence minimise(Quadratic s, const ConstVectorRef& r, const ConstVectorRef& mu, VectorRef& v, VectorRef& gradient,
+                     const L1QuadraticOptions& options, Monitor& monitor) {
   const Stopwatch watch;
   check_input(s, r, mu, v, gradient);
-  const Index p = s.cols();
+  const Index p = s.size();
 
   std::vector<Index> open;  // coordinates that may move, and their scales
   VectorXd inverse_root = VectorXd::Zero(p);
   double scale = 0;
   for (Index j = 0; j < p; ++j) {
     if (mu[j] == infinity) continue;
-    if (s(j, j) == 0) {  // r_j is within the penalty: zero is optimal
+    if (s.diagonal(j) == 0) {  // r_j is within the penalty: zero is optimal
       v[j] = 0;
       continue;
     }
     open.push_back(j);
-    inverse_root[j] = 1 / std::sqrt(s(j, j));
+    inverse_root[j] = 1 / std::sqrt(s.diagonal(j));
     scale = std::max(scale, std::abs(r[j]) * inverse_root[j]);
   }
 
@@ -203,12 +265,13 @@ Convergence l1_quadratic(ConstMatrixRef s, ConstVectorRef r, ConstVectorRef mu, 
   };
   const auto full_sweep = [&] {
     bool moved = false;
+    s.begin(v);
     for (const Index j : open) {
-      const double next = soft_threshold(s(j, j) * v[j] - gradient[j], mu[j]) / s(j, j);
+      const double next = soft_threshold(s.diagonal(j) * v[j] - s.slope(j, r, gradient), mu[j]) / s.diagonal(j);
       const double step = next - v[j];
       if (step == 0) continue;
       v[j] = next;
-      gradient.noalias() += step * s.col(j);
+      s.move(j, step, gradient);
       moved = true;
     }
     return moved;
@@ -221,15 +284,12 @@ Convergence l1_quadratic(ConstMatrixRef s, ConstVectorRef r, ConstVectorRef mu, 
     monitor.check();
     ++convergence.iterations;
     const bool moved = full_sweep();
-    Support support(s, v, gradient, mu);
+    Support support(s, v, gradient, r, mu);
     // Tighter inside, so that the fresh gradient still passes the test outside.
     support.solve(0.1 * threshold, options.max_iter - convergence.iterations, monitor);
     convergence.iterations += support.sweeps;
-    gradient = -r;
-    for (Index b = 0; b < support.size(); ++b) {
-      v[support.index[b]] = support.v[b];
-      if (support.v[b] != 0) gradient.noalias() += support.v[b] * s.col(support.index[b]);
-    }
+    for (Index b = 0; b < support.size(); ++b) v[support.index[b]] = support.v[b];
+    s.gradient(support.index, support.v, r, gradient);
     const double before = reached;
     reached = residual();
     if (!std::isfinite(reached))
@@ -243,6 +303,28 @@ Convergence l1_quadratic(ConstMatrixRef s, ConstVectorRef r, ConstVectorRef mu, 
     convergence.message = message("stopped after ", convergence.iterations, " sweeps with residual ", convergence.residual);
   convergence.seconds = watch.seconds();
   return convergence;
+}
+
+}  // namespace
+
+double l1_quadratic_objective(ConstVectorRef r, ConstVectorRef mu, ConstVectorRef v, ConstVectorRef gradient) {
+  double value = 0;
+  for (Index j = 0; j < v.size(); ++j)
+    if (v[j] != 0) value += v[j] * (0.5 * (gradient[j] - r[j]) + (v[j] > 0 ? mu[j] : -mu[j]));
+  return value;
+}
+
+Convergence l1_quadratic(ConstMatrixRef s, ConstVectorRef r, ConstVectorRef mu, VectorRef v, VectorRef gradient,
+                         const L1QuadraticOptions& options, Monitor& monitor) {
+  if (s.rows() != s.cols())
+    throw InputError(message("the quadratic's matrix must be square, not ", s.rows(), " x ", s.cols(), "."));
+  return minimise(StoredQuadratic(s), r, mu, v, gradient, options, monitor);
+}
+
+Convergence l1_quadratic_gram(ConstMatrixRef z, ConstVectorRef r, ConstVectorRef mu, VectorRef v, VectorRef gradient,
+                              const L1QuadraticOptions& options, Monitor& monitor) {
+  if (z.rows() == 0) throw InputError("the matrix behind the quadratic must have rows.");
+  return minimise(GramQuadratic(z), r, mu, v, gradient, options, monitor);
 }
 
 L1QuadraticResult l1_quadratic(ConstMatrixRef s, ConstVectorRef r, ConstVectorRef mu, const L1QuadraticOptions& options,

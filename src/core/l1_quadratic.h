@@ -43,6 +43,11 @@ Convergence l1_quadratic(ConstMatrixRef s, ConstVectorRef r, ConstVectorRef mu, 
 L1QuadraticResult l1_quadratic(ConstMatrixRef s, ConstVectorRef r, ConstVectorRef mu, const L1QuadraticOptions& options,
                                Monitor& monitor);
 
+// The same for S = Z'Z / n, n the rows of Z, given by Z: nothing of the size of S is made, and a sweep over all coordinates costs
+// as much as two products with Z. For a few problems with a wide Z; for many, form S.
+Convergence l1_quadratic_gram(ConstMatrixRef z, ConstVectorRef r, ConstVectorRef mu, VectorRef v, VectorRef gradient,
+                              const L1QuadraticOptions& options, Monitor& monitor);
+
 // f(v), given the gradient Sv - r.
 double l1_quadratic_objective(ConstVectorRef r, ConstVectorRef mu, ConstVectorRef v, ConstVectorRef gradient);
 

@@ -6,7 +6,9 @@ namespace {
 
 using namespace lasso_detail;
 
-constexpr double inexactness = 2e-2;  // of a Newton step, relative to the violation it sets out to mend, both squared
+// How far a Newton step is followed, relative to the violation it sets out to mend, both squared: closely where sweeps run on kept
+// products; otherwise only as far as the violation itself, as sweeps under fresh second derivatives are worth as much and more.
+constexpr double inexactness = 2e-2, naive_inexactness = 1;
 
 // Newton's method on the loss (iteratively reweighted least squares), each quadratic solved by coordinate descent.
 //
@@ -196,7 +198,7 @@ class Logistic {
     touched_ = candidates_;
     const double d0 = u_sum / v_sum_;
     shift_ = -d0;
-    const double enough = std::max(0.1 * threshold, inexactness * worst);  // far from the solution the quadratic is wrong itself
+    const double enough = std::max(0.1 * threshold, naive_inexactness * worst);
     std::vector<int> active;
     bool small = false;
     for (int sweep = 0; sweep < max_sweeps && !small;) {

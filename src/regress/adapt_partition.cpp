@@ -8,12 +8,13 @@
 
 namespace granary::regress {
 
-void PartitionTree::add_points(const std::vector<Key>& keys, ConstVectorRef y) {
+void PartitionTree::add_points(const std::vector<Key>& keys, ConstVectorRef y, const std::vector<double>& places) {
   if (keys.size() + keys_.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) / 2) {
     throw InputError("There are too many rows for one partition.");
   }
   keys_.insert(keys_.end(), keys.begin(), keys.end());
   y_.insert(y_.end(), y.data(), y.data() + y.size());
+  places_.insert(places_.end(), places.begin(), places.end());
   next_.resize(keys_.size(), -1);
 }
 
@@ -32,13 +33,15 @@ int PartitionTree::new_node(int parent, int level, int digit) {
   node.level = level;
   node.digit = digit;
   nodes_.push_back(node);
+  planes_.add_cell();
   return static_cast<int>(nodes_.size()) - 1;
 }
 
 PartitionTree PartitionTree::without_cells() const {
-  PartitionTree out(master_);
+  PartitionTree out(master_, planes_.used() ? 1 : 0);
   out.keys_ = keys_;
   out.y_ = y_;
+  out.places_ = places_;
   out.next_.assign(keys_.size(), -1);
   return out;
 }
@@ -46,6 +49,7 @@ PartitionTree PartitionTree::without_cells() const {
 void PartitionTree::grow(int depth, const std::vector<int>& points, Monitor& monitor) {
   depth_ = std::min(depth, master_.levels());
   nodes_.clear();
+  planes_.clear();
   nodes_.reserve(2 * points.size() + 1);
   new_node(-1, 0, 0);
   grow_node(0, points, 0, static_cast<Index>(points.size()), monitor);
@@ -87,15 +91,24 @@ void PartitionTree::fill_leaf(int node, const std::vector<int>& order, Index fro
   leaf.ss = leaf.energy = leaf.peak = 0;
   if (leaf.n == 0) return;
   leaf.mean = y_[order[from]] + sum / leaf.n;
+  if (planes_.used()) {
+    planes_.reset(node);
+    for (Index i = from; i < to; ++i) planes_.add_point(node, static_cast<int>(i - from) + 1, place(order[i]), y_[order[i]]);
+    leaf.ss = planes_.fit(node);
+    return;
+  }
   for (Index i = from; i < to; ++i) leaf.ss += (y_[order[i]] - leaf.mean) * (y_[order[i]] - leaf.mean);
 }
 
-void PartitionTree::update_leaf(int node, double y) {
+void PartitionTree::update_leaf(int node, int point) {
   Node& leaf = nodes_[node];
   ++leaf.n;
-  const double gap = y - leaf.mean;
+  const double y = y_[point], gap = y - leaf.mean;
   leaf.mean += gap / leaf.n;
   leaf.ss += gap * (y - leaf.mean);
+  if (!planes_.used()) return;
+  planes_.add_point(node, leaf.n, place(point), y);
+  leaf.ss = planes_.fit(node);
 }
 
 void PartitionTree::update_inner(int node) {
@@ -114,6 +127,15 @@ void PartitionTree::update_inner(int node) {
     inner.energy += nodes_[c].n * gap * gap;
     inner.ss += nodes_[c].ss;
     inner.peak = std::max(inner.peak, nodes_[c].peak);
+  }
+  if (planes_.used()) {
+    planes_.reset(node);
+    int n = 0;
+    for (int c = inner.child; c >= 0; c = nodes_[c].next) {
+      planes_.absorb(node, n, c, nodes_[c].n);
+      n += nodes_[c].n;
+    }
+    inner.energy = std::max(0.0, planes_.fit(node) - inner.ss);
   }
   inner.ss += inner.energy;
   inner.peak = std::max(inner.peak, inner.energy);
@@ -148,12 +170,14 @@ void PartitionTree::split_leaf(int node) {
   to.ss = from.ss;
   to.points = from.points;
   from.points = -1;
+  planes_.copy(node, child);
 }
 
-void PartitionTree::insert(Key key, double y) {
+void PartitionTree::insert(Key key, double y, const double* place) {
   const int point = static_cast<int>(y_.size());
   keys_.push_back(key);
   y_.push_back(y);
+  places_.insert(places_.end(), place, place + planes_.dimensions());
   next_.push_back(-1);
   int node = 0;
   for (;;) {
@@ -165,7 +189,7 @@ void PartitionTree::insert(Key key, double y) {
   }
   next_[point] = nodes_[node].points;
   nodes_[node].points = point;
-  update_leaf(node, y);
+  update_leaf(node, point);
   for (int up = nodes_[node].parent; up >= 0; up = nodes_[up].parent) update_inner(up);
 }
 

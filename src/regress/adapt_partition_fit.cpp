@@ -57,7 +57,7 @@ bool Partition::divided(int node) const {
 
 double Partition::truncated(double value) const { return std::min(std::max(value, options_.lower), options_.upper); }
 
-Partition::Place Partition::locate(Key key, int known) const {
+Partition::Place Partition::locate(Key key, int known, const double* place) const {
   const MasterTree& master = tree_.master();
   Place at;
   while (divided(at.node)) {
@@ -75,7 +75,7 @@ Partition::Place Partition::locate(Key key, int known) const {
     const int level = std::min(static_cast<int>(options_.level), master.levels());
     at.empty = master.prefix(key, level) != master.prefix(tree_.key(cell.points), level);
   }
-  at.value = truncated(at.empty && options_.empty_zero ? 0 : cell.mean);
+  at.value = truncated(at.empty && options_.empty_zero ? 0 : tree_.value(at.node, place));
   return at;
 }
 
@@ -170,6 +170,8 @@ Partition::Cells Partition::cells(Monitor& monitor) const {
   out.mean.resize(count);
   out.prefix.resize(found.size());
   Eigen::RowVectorXd lower, upper;
+  const CellPlanes& planes = tree_.planes();
+  if (planes.used()) out.centre = out.slope = MatrixXd::Zero(count, d);
   for (Index k = 0; k < count; ++k) {
     const Item& item = found[k];
     const PartitionTree::Node& node = tree_.nodes()[item.node];
@@ -183,6 +185,11 @@ Partition::Cells Partition::cells(Monitor& monitor) const {
     out.node[k] = item.node;
     out.mean[k] = truncated(item.empty && options_.empty_zero ? 0 : node.mean);
     out.prefix[k] = item.prefix;
+    for (Index l = 0; l < planes.dimensions(); ++l) {
+      const int at = master.coordinate(l);
+      out.centre(k, at) = master.end(l) + planes.centre(item.node)[l] * master.width(l);
+      if (!(item.empty && options_.empty_zero)) out.slope(k, at) = planes.slope(item.node)[l] / master.width(l);
+    }
   }
   return out;
 }
@@ -235,7 +242,8 @@ namespace {
 
 // Errors of one point for all thresholds: grid indices are visited from the largest level down while the point descends the tree.
 void threshold_errors(const PartitionTree& tree, const Partition& frame, const std::vector<double>& level,
-                      const std::vector<int>& falling, bool empty_zero, Key key, double y, Eigen::Ref<VectorXd> errors) {
+                      const std::vector<int>& falling, bool empty_zero, Key key, double y, const double* place,
+                      Eigen::Ref<VectorXd> errors) {
   int node = 0;
   bool empty = false;
   for (int g : falling) {
@@ -247,7 +255,7 @@ void threshold_errors(const PartitionTree& tree, const Partition& frame, const s
         node = child;
       }
     }
-    const double error = y - frame.truncated(empty && empty_zero ? 0 : tree.nodes()[node].mean);
+    const double error = y - frame.truncated(empty && empty_zero ? 0 : tree.value(node, place));
     errors[g] += error * error;
   }
 }
@@ -280,7 +288,8 @@ MatrixXd partition_cv(const PartitionTree& tree, const std::vector<int>& fold, i
       VectorXd sums = VectorXd::Zero(grid.size());
       for (Index i = 0; i < n; ++i) {
         if ((i & 4095) == 0) monitor.check();
-        if (!keep[i]) threshold_errors(train, frame, level, falling, options.empty_zero, tree.key(i), tree.y(i), sums);
+        if (keep[i]) continue;
+        threshold_errors(train, frame, level, falling, options.empty_zero, tree.key(i), tree.y(i), tree.place(i), sums);
       }
       errors.col(f) = sums;
       return;
@@ -292,7 +301,7 @@ MatrixXd partition_cv(const PartitionTree& tree, const std::vector<int>& fold, i
       for (Index i = 0; i < n; ++i) {
         if ((i & 4095) == 0) monitor.check();
         if (keep[i]) continue;
-        const double error = tree.y(i) - partition.locate(tree.key(i), tree.master().levels()).value;
+        const double error = tree.y(i) - partition.locate(tree.key(i), tree.master().levels(), tree.place(i)).value;
         errors(g, f) += error * error;
       }
     }

@@ -34,13 +34,14 @@ class Partition {
     bool empty = false;
     double value = 0;
   };
-  Place locate(Key key, int known) const;
+  Place locate(Key key, int known, const double* place = nullptr) const;  // the place is for degree 1
   double truncated(double value) const;
 
   struct Cells {
     MatrixXd lower, upper;  // cells x coordinates; no columns for nested factors
     VectorXi level, n, node;
     VectorXd mean;
+    MatrixXd centre, slope;  // of the planes, cells x coordinates; no rows with degree 0
     std::vector<Key> prefix;
   };
   Cells cells(Monitor& monitor) const;  // all of them, with the empty ones

@@ -75,6 +75,10 @@ Key MasterTree::key(Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::InnerStride<>
   return out;
 }
 
+void MasterTree::place(Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::InnerStride<>> x, double* out) const {
+  for (Index k = 0; k < dimensions(); ++k) out[k] = std::min(1.0, std::max(0.0, (x[active_[k]] - end(k)) / width(k)));
+}
+
 bool MasterTree::inside(Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::InnerStride<>> x) const {
   for (int k : active_) {
     if (!cuts_[k].contains(x[k])) return false;

@@ -45,6 +45,12 @@ class MasterTree {
 
   Key key(Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::InnerStride<>> x) const;
   bool inside(Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::InnerStride<>> x) const;
+  // For planes on cells: where x lies between the ends of each active coordinate, clamped to [0, 1].
+  Index dimensions() const { return static_cast<Index>(active_.size()); }
+  double end(Index k) const { return cuts_[active_[k]].knots.front(); }
+  double width(Index k) const { return cuts_[active_[k]].knots.back() - end(k); }
+  int coordinate(Index k) const { return active_[k]; }
+  void place(Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::InnerStride<>> x, double* out) const;
   // Digits of nested factors; a negative one ends the key there: `known` gets the number of levels that are known.
   Key nested_key(const Eigen::Ref<const Eigen::RowVectorXi, 0, Eigen::InnerStride<>>& digits, int& known) const;
 

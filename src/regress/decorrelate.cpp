@@ -22,33 +22,50 @@ MatrixXd gram(const ConstMatrixRef& x) {
   return s;
 }
 
-// An orthonormal basis of the column space; empty when that is everything.
-MatrixXd column_space(const ConstMatrixRef& x) {
+// [X, P], P the projector on the column space of X: the design behind the robust dual, whose matrix is its inner products over n.
+MatrixXd with_projector(const ConstMatrixRef& x) {
+  const Index n = x.rows(), p = x.cols();
+  MatrixXd z(n, p + n);
+  z.leftCols(p) = x;
   const Eigen::ColPivHouseholderQR<MatrixXd> qr(x);
-  const Index rank = qr.rank();
-  if (rank == x.rows()) return MatrixXd();
-  return qr.householderQ() * MatrixXd::Identity(x.rows(), rank);
+  if (qr.rank() == n) {
+    z.rightCols(n).setIdentity();
+  } else {
+    const MatrixXd basis = qr.householderQ() * MatrixXd::Identity(n, qr.rank());
+    z.rightCols(n).noalias() = basis * basis.transpose();
+  }
+  return z;
+}
+
+// Whether to form S for `count` rows. Without it a row takes some passes over the design, which for few rows is quicker than
+// making S and for all of them takes up to twice as long; beyond 10000 columns (800 MB) S is never made.
+bool worth_forming(Index count, Index p) { return p <= 10000 && count >= p / 8; }
+
+VectorXd second_moments(const ConstMatrixRef& z) {
+  return z.colwise().squaredNorm().transpose() / static_cast<double>(z.rows());
+}
+
+VectorXd products_with(const ConstMatrixRef& z, Index i) {  // column i of Z'Z / n
+  return z.transpose() * z.col(i) / static_cast<double>(z.rows());
+}
+
+VectorXd combination(const ConstMatrixRef& z, const VectorXd& v) {
+  VectorXd out = VectorXd::Zero(z.rows());
+  for (Index j = 0; j < v.size(); ++j)
+    if (v[j] != 0) out.noalias() += v[j] * z.col(j);
+  return out;
 }
 
 // Solves rows; one for all threads, only read from.
 class RowSolver {
  public:
-  RowSolver(const ConstMatrixRef& x, const DecorrelateOptions& options) : x_(x), options_(options), n_(x.rows()), p_(x.cols()) {
-    if (!options.robust) {
-      s_ = gram(x);
-      return;
-    }
-    basis_ = column_space(x);
-    const double scale = 1 / static_cast<double>(n_);
-    s_ = MatrixXd::Zero(p_ + n_, p_ + n_);
-    s_.topLeftCorner(p_, p_) = gram(x);
-    s_.bottomLeftCorner(n_, p_) = scale * x;
-    s_.topRightCorner(p_, n_) = scale * x.transpose();
-    s_.bottomRightCorner(n_, n_) =
-        basis_.size() ? MatrixXd(scale * basis_ * basis_.transpose()) : MatrixXd(scale * MatrixXd::Identity(n_, n_));
+  // `z` is x, or [x, P] for the robust version; p columns are those of x.
+  RowSolver(const ConstMatrixRef& z, Index p, Index count, const DecorrelateOptions& options)
+      : z_(z), options_(options), n_(z.rows()), p_(p), diagonal_(second_moments(z)) {
+    if (worth_forming(count, p)) s_ = gram(z);
   }
 
-  const MatrixXd& s() const { return s_; }
+  double diagonal(Index i) const { return diagonal_[i]; }
 
   struct State {
     VectorXd v, gradient;
@@ -57,7 +74,7 @@ class RowSolver {
 
   // The dual at mu; from `state` if that is warm.
   bool solve(Index i, double mu, int max_iter, State& state, Monitor& monitor) const {
-    const Index size = s_.cols();
+    const Index size = z_.cols();
     VectorXd r = VectorXd::Zero(size), penalty = VectorXd::Constant(size, mu);
     r[i] = 1;
     if (options_.robust) penalty.tail(n_).setConstant(std::pow(static_cast<double>(n_), options_.beta - 1));
@@ -70,7 +87,8 @@ class RowSolver {
     // Short bursts, so that a dual without a minimum is noticed before the sweeps run out.
     for (int done = 0; done < max_iter;) {
       solver.max_iter = std::min(max_iter - done, std::max(50, done));
-      const Convergence c = l1_quadratic(s_, r, penalty, state.v, state.gradient, solver, monitor);
+      const Convergence c = s_.size() ? l1_quadratic(s_, r, penalty, state.v, state.gradient, solver, monitor)
+                                      : l1_quadratic_gram(z_, r, penalty, state.v, state.gradient, solver, monitor);
       done += std::max(1, c.iterations);
       state.warm = c.converged;
       if (c.converged) return true;
@@ -79,41 +97,34 @@ class RowSolver {
       // end where none is feasible, the row is of no use.
       const double lead = state.v[i] - mu * state.v.head(p_).cwiseAbs().sum();
       const double curvature = state.v.dot(state.gradient + r);
-      if (p_ > n_ - 1 && !options_.robust && lead > 0 && lead * lead * s_(i, i) > 1e4 * curvature) return false;
-      if (state.v.cwiseAbs().sum() * s_(i, i) > 1e6) return false;
+      if (p_ > n_ - 1 && !options_.robust && lead > 0 && lead * lead * diagonal_[i] > 1e4 * curvature) return false;
+      if (state.v.cwiseAbs().sum() * diagonal_[i] > 1e6) return false;
     }
     return false;
   }
 
   bool shortcut(Index i, double mu) const {
-    double rho = 0;
-    for (Index j = 0; j < p_; ++j)
-      if (j != i) rho = std::max(rho, std::abs(s_(j, i)));
-    rho /= s_(i, i);
+    VectorXd column = s_.size() ? VectorXd(s_.col(i).head(p_)) : products_with(z_.leftCols(p_), i);
+    column[i] = 0;
+    const double rho = column.cwiseAbs().maxCoeff() / diagonal_[i];
     return mu >= rho / (1 + rho);
   }
 
-  VectorXd fitted(const State& state) const {  // X m
-    VectorXd out = VectorXd::Zero(n_);
-    for (Index j = 0; j < p_; ++j)
-      if (state.v[j] != 0) out += state.v[j] * x_.col(j);
-    if (!options_.robust) return out;
-    const VectorXd u = state.v.tail(n_);
-    return basis_.size() ? VectorXd(out + basis_ * (basis_.transpose() * u)) : VectorXd(out + u);
-  }
+  VectorXd fitted(const State& state) const { return combination(z_, state.v); }  // X m
 
   State along_axis(Index i, double value) const {
     State state;
-    state.v = VectorXd::Zero(s_.cols());
+    state.v = VectorXd::Zero(z_.cols());
     state.v[i] = value;
     return state;
   }
 
  private:
-  ConstMatrixRef x_;
+  ConstMatrixRef z_;
   const DecorrelateOptions& options_;
   Index n_, p_;
-  MatrixXd s_, basis_;
+  VectorXd diagonal_;
+  MatrixXd s_;  // empty where few rows are asked for
 };
 
 void certify(const ConstMatrixRef& x, Index i, const VectorXd& fitted, DecorrelatedRow& row) {
@@ -192,7 +203,8 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
   check_columns(x, which);
   if (!(options.mu >= 0)) throw InputError(message("`mu` must be zero or positive, not ", options.mu, "."));
   const Index n = x.rows(), p = x.cols(), count = static_cast<Index>(which.size());
-  const RowSolver solver(x, options);
+  const MatrixXd joined = options.robust ? with_projector(x) : MatrixXd();
+  const RowSolver solver(options.robust ? ConstMatrixRef(joined) : x, p, count, options);
   Decorrelation out;
   out.rows.resize(n, count);
   out.row.resize(count);
@@ -218,7 +230,7 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
       }
       row.shortcut = !options.robust && solver.shortcut(i, row.mu);
       if (row.shortcut) {
-        state = solver.along_axis(i, std::max(0.0, 1 - row.mu) / solver.s()(i, i));
+        state = solver.along_axis(i, std::max(0.0, 1 - row.mu) / solver.diagonal(i));
         solved = true;
       } else {
         solved = solver.solve(i, row.mu, options.max_iter, state, monitor);
@@ -239,7 +251,7 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
           solved = solver.solve(i, mu, options.max_iter, state, monitor);
         }
         row.converged = solved;
-        if (!solved) state = solver.along_axis(i, 1 / solver.s()(i, i));
+        if (!solved) state = solver.along_axis(i, 1 / solver.diagonal(i));
       }
     }
     const VectorXd fitted = solver.fitted(state);
@@ -260,8 +272,8 @@ Decorrelation nodewise(ConstMatrixRef x, const std::vector<int>& which, double l
   const Stopwatch watch;
   check_columns(x, which);
   const Index n = x.rows(), p = x.cols(), count = static_cast<Index>(which.size());
-  const MatrixXd s = gram(x);
-  const VectorXd root = s.diagonal().cwiseSqrt();
+  const MatrixXd s = worth_forming(count, p) ? gram(x) : MatrixXd();
+  const VectorXd root = second_moments(x).cwiseSqrt();
   Decorrelation out;
   out.rows.resize(n, count);
   out.row.resize(count);
@@ -274,17 +286,18 @@ Decorrelation nodewise(ConstMatrixRef x, const std::vector<int>& which, double l
     L1QuadraticOptions solver;
     solver.tol = options.tol;
     solver.max_iter = options.max_iter;
-    const L1QuadraticResult fit = l1_quadratic(s, s.col(i), mu, solver, monitor);
-    row.converged = fit.convergence.converged;
-    const double tau2 = s(i, i) - s.col(i).dot(fit.v);
-    if (!(tau2 > 1e-12 * s(i, i)))
+    const VectorXd r = s.size() ? VectorXd(s.col(i)) : products_with(x, i);
+    VectorXd gamma = VectorXd::Zero(p), gradient = -r;
+    const Convergence c = s.size() ? l1_quadratic(s, r, mu, gamma, gradient, solver, monitor)
+                                   : l1_quadratic_gram(x, r, mu, gamma, gradient, solver, monitor);
+    row.converged = c.converged;
+    const double tau2 = r[i] - r.dot(gamma);
+    if (!(tau2 > 1e-12 * r[i]))
       throw NumericalError(
           message("column ", i + 1, " is a combination of the others, so it has no nodewise row at lambda = ", lambda, "."));
-    VectorXd m = -fit.v / tau2;
+    VectorXd m = -gamma / tau2;
     m[i] = 1 / tau2;
-    VectorXd fitted = VectorXd::Zero(n);
-    for (Index j = 0; j < p; ++j)
-      if (m[j] != 0) fitted += m[j] * x.col(j);
+    const VectorXd fitted = combination(x, m);
     out.rows.col(k) = fitted;
     certify(x, i, fitted, row);
     row.mu = lambda;

@@ -13,7 +13,8 @@
 //
 // mu is feasible when it is at least mu_min,i = max {nu_i : X nu = 0, |nu|_1 <= 1}, a linear program.
 //
-// What the estimator needs is X m alone, so that is what a row returns; m too, where it is sparse and asked for.
+// What the estimator needs is X m alone, so that is what a row returns; m too, where it is sparse and asked for. For all columns S
+// is formed, up to 10000 of them; otherwise the solver works with X, and memory stays at that of X and the rows.
 #pragma once
 
 #include <vector>

@@ -170,6 +170,36 @@ TEST("l1_quadratic keeps a warm start and respects excluded coordinates") {
   CHECK_NEAR((v - cold.v).norm(), 0.0, 1e-7);
 }
 
+TEST("l1_quadratic_gram solves the same problem from the columns, from zero and from a warm start, at any scale") {
+  Draw draw{11};
+  Monitor monitor;
+  for (int trial = 0; trial < 12; ++trial) {
+    const Index n = trial % 2 ? 12 : 40, p = 30;
+    const double scale = trial % 3 == 0 ? 1 : (trial % 3 == 1 ? 1e-8 : 1e8);
+    const MatrixXd z = scale * draw.matrix(n, p);
+    const MatrixXd s = z.transpose() * z / static_cast<double>(n);
+    const VectorXd r = z.transpose() * draw.matrix(n, 1) / static_cast<double>(n);
+    VectorXd mu = VectorXd::Constant(p, 0.2 * r.cwiseAbs().maxCoeff());
+    mu[trial] = infinity;
+    const auto direct = l1_quadratic(s, r, mu, L1QuadraticOptions(), monitor);
+    VectorXd v = VectorXd::Zero(p), gradient = -r;
+    const Convergence cold = l1_quadratic_gram(z, r, mu, v, gradient, L1QuadraticOptions(), monitor);
+    CHECK(cold.converged);
+    CHECK((v.array() != 0).any());
+    CHECK_NEAR((v - direct.v).cwiseAbs().maxCoeff(), 0.0, 1e-6 * direct.v.cwiseAbs().maxCoeff());
+    CHECK_NEAR((gradient - (s * v - r)).cwiseAbs().maxCoeff(), 0.0, 1e-12 * r.cwiseAbs().maxCoeff());
+    CHECK_NEAR(l1_quadratic_objective(r, mu, v, gradient), direct.objective, 1e-9 * std::abs(direct.objective));
+    const VectorXd smaller = 0.7 * mu;
+    const Convergence warm = l1_quadratic_gram(z, r, smaller, v, gradient, L1QuadraticOptions(), monitor);
+    CHECK(warm.converged);
+    CHECK(kkt(s, r, smaller, v) <= 1e-8 * r.cwiseAbs().maxCoeff());
+    CHECK(v[trial] == 0);
+  }
+  VectorXd v = VectorXd::Zero(3), gradient = VectorXd::Zero(3);
+  CHECK_THROWS(l1_quadratic_gram(MatrixXd(0, 3), v, v, v, gradient, L1QuadraticOptions(), monitor), InputError);
+  CHECK_THROWS(l1_quadratic_gram(MatrixXd::Ones(2, 4), v, v, v, gradient, L1QuadraticOptions(), monitor), InputError);
+}
+
 TEST("l1_quadratic says what is wrong with its input") {
   Monitor monitor;
   const L1QuadraticOptions options;

@@ -62,6 +62,30 @@ test_that("rows carry the certificate of equation (4)", {
   expect_equal(coherence(sim$x, as.matrix(decorrelate(sim$x, mu = 0.2))), 0.2, tolerance = 1e-6)
 })
 
+test_that("a few rows, found without the p x p matrix, are those of all rows", {
+  sim <- small(50, 120)
+  few <- c(3, 60, 111)
+  for (noise in c("gaussian", "robust")) {
+    all <- decorrelate(sim$x, mu = 0.22, noise = noise, beta = 0.3)
+    part <- decorrelate(sim$x, mu = 0.22, which = few, noise = noise, beta = 0.3)
+    expect_equal(part$rows, all$rows[, few], tolerance = 1e-6)
+    expect_equal(part$table$variance, all$table$variance[few], tolerance = 1e-7)
+    expect_identical(part$table$shortcut, all$table$shortcut[few])
+  }
+  expect_equal(decorrelate(sim$x, which = few, mu_rule = "search")$table, decorrelate(sim$x, mu_rule = "search")$table[few, ], tolerance = 1e-6)
+  node <- debiased_baseline(sim$x, sim$y, "nodewise")
+  expect_equal(debiased_baseline(sim$x, sim$y, "nodewise", which = few)$coefficients, node$coefficients[few], tolerance = 1e-7)
+})
+
+test_that("two coefficients of 100000 need the memory of the design", {
+  skip_if(Sys.getenv("GRANARY_EXTENDED") != "1")  # inner products of all columns would take 80 GB
+  set.seed(1)
+  x <- matrix(rnorm(40 * 1e5), 40)
+  fit <- debiased_lasso(x, x[, 7] + 0.1 * rnorm(40), which = c(7, 70000), mu = 0.8)
+  expect_true(fit$ci[1, 1] < 1 && fit$ci[1, 2] > 1 && fit$pvalue[1] < 0.001)
+  expect_true(all(fit$table$coherence <= 0.8 * (1 + 1e-6)))
+})
+
 test_that("the robust row bounds Xm, costs variance, and changes nothing when the bound is slack", {
   sim <- small(40, 60)
   plain <- decorrelate(sim$x, mu = 0.2, which = 1:10)
@@ -175,6 +199,22 @@ test_that("p-values under the null are uniform, and intervals cover", {
   })
   expect_gt(mean(covered[2, ]), 0.9)
   expect_gt(mean(covered[1, ]), 0.75)
+})
+
+test_that("95 percent intervals cover 92 to 98 percent of active and of inactive coefficients", {
+  skip_if(Sys.getenv("GRANARY_EXTENDED") != "1")
+  set.seed(2)
+  sim <- rows <- NULL
+  covered <- vapply(1:200, function(k) {  # the first setting of the paper, a new design every twentieth time
+    if (k %% 20 == 1) {
+      sim <<- sim_circulant(1000, 600, 10, 0.5)
+      rows <<- decorrelate(sim$x)
+    }
+    ci <- debiased_lasso(sim$x, drop(sim$x %*% sim$theta) + rnorm(1000), m = rows)$ci
+    inside <- ci[, 1] <= sim$theta & sim$theta <= ci[, 2]
+    c(active = mean(inside[sim$support]), inactive = mean(inside[-sim$support]))
+  }, numeric(2))
+  expect_true(all(rowMeans(covered) > 0.92 & rowMeans(covered) < 0.98), info = toString(round(rowMeans(covered), 4)))
 })
 
 test_that("duplicated columns are reported with the mu they need, and the other choices work", {
