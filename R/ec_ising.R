@@ -21,7 +21,8 @@
 #' \eqn{O(N^2)}{O(N^2)} per step), `"factorized"` all means and variances, `"tree"` also the pairs of a spanning tree, by default the heaviest by
 #' \eqn{|J_{ij}|}{|J_ij|}; it is exact when `J` is a forest. The last two cost \eqn{O(N^3)}{O(N^3)} per sweep. `width` \eqn{L > 1}{L > 1} makes the
 #' tree wider: variables join one by one, each with \eqn{L}{L} that are joined with each other already, so that more couplings are treated exactly, at
-#' \eqn{2^L}{2^L} times the cost for the spins. This is what the paper proposes as strips of a grid; only the single loop is there for it.
+#' \eqn{2^L}{2^L} times the cost for the spins. This is what the paper proposes as strips of a grid. Only the single loop is
+#' there for it, and covariances of pairs outside the tree are those of a Gaussian even where the rest is exact.
 #'
 #' `algorithm`: `"single"` loops send messages between \eqn{q}{q} and \eqn{r}{r} and usually settle in some ten sweeps; the `"double"` loop solves
 #' a concave
