@@ -39,7 +39,8 @@
 #'
 #' **Many inputs, few that matter.** `embed_dim` = e optimises over \eqn{z \in [-\sqrt e, \sqrt e]^e}{z in [-sqrt(e), sqrt(e)]^e} with \eqn{x} =
 #' clip(Az), A a
-#' matrix of standard normal numbers (REMBO); `n_embed` runs with matrices of their own share the budget.
+#' matrix of standard normal numbers (REMBO); `n_embed` runs with matrices of their own share the budget. Points that are told, or where the model is
+#' asked, have to lie in the embedding.
 #'
 #' **Ask and tell.** For experiments outside R: `bo_init()`, then `bo_suggest()` and `bo_update()` in turns. Suggestions depend on the object
 #' alone, so a

@@ -115,7 +115,7 @@ predict.granary_bayes_opt <- function(object, newdata = NULL, se = FALSE, cov = 
   unit <- if (is.null(newdata)) {
     object$unit
   } else if (!is.null(object$space$embedding)) {
-    abort_input("With `embed_dim` a point of the box has no unique place in the model: only evaluated points can be predicted.", "newdata")
+    bo_embedded(object, newdata, "newdata")
   } else {
     bo_to_unit(object$space, newdata, "newdata")
   }

@@ -109,28 +109,34 @@ bo_update <- function(object, x, y) {
   object <- check_bo(object)
   if (missing(x)) fail_missing("x")
   y <- check_vector(y, "y", allow_na = TRUE)
-  unit <- if (is.null(object$space$embedding)) bo_to_unit(object$space, x) else bo_embedded(object, x)
+  embedded <- !is.null(object$space$embedding)
+  if (embedded && is.null(object$cache$proposal)) bo_propose(object, NROW(y))  # told without asking: a suggestion all the same?
+  unit <- if (embedded) bo_embedded(object, x) else bo_to_unit(object$space, x)
   if (nrow(unit) != length(y)) abort_input(sprintf("`y` must have one value per point, %d, but it has %d.", nrow(unit), length(y)), "y")
   y[is.na(y)] <- NA_real_  # NaN says no more than NA
   status <- ifelse(is.na(y), "failed", "ok")
   bo_tell(object, unit, unname(y), status, rep(NA_real_, length(y)), ifelse(is.na(y), "missing response", ""))
 }
 
-# A point of the box says nothing about its place in an embedding: only suggestions can be told.
-bo_embedded <- function(object, x) {
-  x <- bo_columns(object$space, x, "x")$numbers
-  match_rows <- function(proposal) {
-    user <- unname(bo_to_user(object$space, proposal$unit))
-    apply(x, 1L, function(row) which(apply(user, 1L, function(u) isTRUE(all.equal(u, row, tolerance = 1e-10))))[1L])
+# Places in the embedding. Those of suggestions are known; others follow from the inputs that are not clipped, where these are enough.
+bo_embedded <- function(object, x, arg = "x") {
+  space <- object$space
+  numbers <- bo_columns(space, x, arg)$numbers
+  unit <- matrix(NA_real_, nrow(numbers), bo_dimension(space))
+  suggested <- object$cache$proposal$unit
+  if (!is.null(suggested)) {
+    scaled <- function(x) sweep(unname(x), 2L, space$upper - space$lower, "/")
+    at <- match_unit(scaled(numbers), scaled(bo_to_user(space, suggested)))
+    unit[!is.na(at), ] <- suggested[at[!is.na(at)], ]
   }
-  proposal <- object$cache$proposal %||% bo_propose(object, nrow(x))
-  at <- match_rows(proposal)
-  if (anyNA(at)) {
-    proposal <- bo_propose(object, nrow(x))
-    at <- match_rows(proposal)
+  lost <- is.na(unit[, 1L])
+  unit[lost, ] <- bo_preimage(space, numbers[lost, , drop = FALSE])
+  lost <- which(is.na(unit[, 1L]))
+  if (length(lost) > 0L) {
+    abort_input(sprintf(paste0("With `embed_dim` every row of `%s` must be a point of the embedding, clip(Az), but row %d is not, or too many of its ",
+                               "inputs are at their bounds to tell which."), arg, lost[1L]), arg)
   }
-  if (anyNA(at)) abort_input("With `embed_dim` only points that bo_suggest() proposed can be told.", "x")
-  proposal$unit[at, , drop = FALSE]
+  unit
 }
 
 # Appends results and brings the model up to date.
@@ -215,8 +221,7 @@ bo_criterion <- function(object, x, criterion = NULL) {
   if (missing(x)) fail_missing("x")
   criterion <- if (is.null(criterion)) object$criterion else as_acquisition(criterion)
   if (criterion$type == "hedge") abort_input("A hedge has no value of its own: ask for one of its criteria with `criterion`.", "criterion")
-  if (!is.null(object$space$embedding)) abort_input("With `embed_dim` a point of the box has no unique place in the model.", "x")
-  unit <- bo_to_unit(object$space, x)
+  unit <- if (is.null(object$space$embedding)) bo_to_unit(object$space, x) else bo_embedded(object, x)
   data <- bo_data(object)
   noisy <- object$model$learn_noise || object$model$noise >= 1e-3
   value <- core_call(core_bo_value(object$model, data$x, data$y, object$theta, object$factors, criterion, noisy, unit, core_seed()))

@@ -108,6 +108,21 @@ bo_embed <- function(space, embed_dim) {
   space
 }
 
+# z with clip(A z) = x, from the inputs that are not clipped; NA where there is none or where these do not determine it.
+bo_preimage <- function(space, x) {
+  e <- ncol(space$embedding)
+  v <- 2 * sweep(sweep(x, 2L, space$lower), 2L, space$upper - space$lower, "/") - 1
+  t(matrix(apply(v, 1L, function(row) {
+    inner <- abs(row) < 1 - 1e-9
+    solved <- qr(space$embedding[inner, , drop = FALSE])
+    if (solved$rank < e) return(rep(NA_real_, e))
+    z <- qr.coef(solved, row[inner])
+    found <- pmin(pmax(as.vector(space$embedding %*% z), -1), 1)
+    if (max(abs(found - row)) > 1e-7 || max(abs(z)) > sqrt(e) * (1 + 1e-7)) return(rep(NA_real_, e))
+    pmin(pmax((z / sqrt(e) + 1) / 2, 0), 1)
+  }), e))
+}
+
 bo_dimension <- function(space) length(space$values)
 
 # Points of the model in the user's units: a matrix, or a data frame where there are categories.

@@ -25,16 +25,17 @@
 #' @param object,x A fit by `cokriging()`.
 #' @param newdata Points; `NULL` for the expensive runs.
 #' @param se Whether to give standard errors.
-#' @param gradient Whether to give derivatives, for nested designs.
-#' @param how `"auto"`, `"recursive"` or `"joint"`, see details.
-#' @param nsim Number of draws; nested designs only.
+#' @param cov Whether to give the joint covariance matrix of all points.
+#' @param gradient Whether to give derivatives.
+#' @param how `"recursive"` or `"joint"`, see details; `"auto"` is the first for nested designs and the second for others.
+#' @param nsim Number of draws, joint over the points.
 #' @param seed A seed, or `NULL` for the random numbers of the session.
 #' @param inputs,at,size For `plot()`, as in [granary_kriging].
 #' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
 #' @return An object of class `granary_cokriging`: `levels` (a list of [kriging()] fits: the cheapest response, then the differences), `rho`,
-#'   `nested`. `predict()` gives a vector, or a list with `fit` and what was asked of `se.fit`, `gradient`, `variance_gradient`; `simulate()` a
-#'   matrix with one column per draw; `logLik()` the sum over the levels; `residuals()` the leave-one-out errors at the expensive runs, the cheap
-#'   ones being kept.
+#'   `nested`. `predict()` gives a vector, or a list with `fit` and what was asked of `se.fit`, `cov`, `gradient`, `variance_gradient`,
+#'   with `extrapolates`; `simulate()` a matrix with one column per draw; `logLik()` the sum over the levels; `residuals()` the leave-one-out errors at
+#'   the expensive runs, the cheap ones being kept.
 #' @references Kennedy and O'Hagan (2000). Predicting the output from a complex computer code when fast approximations are available. *Biometrika*
 #' 87, 1--13.
 #'
@@ -81,7 +82,7 @@ cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, tr
         message(sprintf("%s of level %d have no run at level %d: its prediction is used there.", counted(sum(is.na(at)), "row", "rows"), t, t - 1L))
       }
       nested <- FALSE
-      below <- recursive_prediction(levels, rho, here$x, FALSE, FALSE)$fit
+      below <- recursive_prediction(levels, rho, here$x)$fit
       if (exact) below[!is.na(at)] <- runs[[t - 1L]]$y[at[!is.na(at)]]
     } else {
       below <- runs[[t - 1L]]$y[at]
@@ -139,55 +140,77 @@ match_rows <- function(x, table, range) {
   })
 }
 
-recursive_prediction <- function(levels, rho, x, se, gradient) {
-  at <- predict(levels[[1L]], x, se = TRUE, gradient = gradient)
-  fit <- at$fit
-  variance <- at$se.fit^2
-  slope <- at$gradient
-  variance_slope <- at$variance_gradient
-  for (t in seq_along(rho)) {
-    at <- predict(levels[[t + 1L]], x, se = TRUE, gradient = gradient)
-    fit <- rho[t] * fit + at$fit
-    variance <- rho[t]^2 * variance + at$se.fit^2
-    if (gradient) {
-      slope <- rho[t] * slope + at$gradient
-      variance_slope <- rho[t]^2 * variance_slope + at$variance_gradient
-    }
+# With the designs nested, levels are independent given the runs: means add up with factors rho, (co)variances with rho^2.
+recursive_prediction <- function(levels, rho, x, se = FALSE, cov = FALSE, gradient = FALSE) {
+  of <- function(level) {
+    at <- predict(level, x, se = se, cov = cov, gradient = gradient)
+    if (!is.list(at)) at <- list(fit = at)
+    if (se) at$variance <- at$se.fit^2
+    at
   }
-  list(fit = fit, se.fit = if (se) sqrt(variance), gradient = slope, variance_gradient = if (se) variance_slope)
+  out <- of(levels[[1L]])
+  for (t in seq_along(rho)) {
+    at <- of(levels[[t + 1L]])
+    for (part in intersect(c("fit", "gradient"), names(at))) out[[part]] <- rho[t] * out[[part]] + at[[part]]
+    for (part in intersect(c("variance", "cov", "variance_gradient"), names(at))) out[[part]] <- rho[t]^2 * out[[part]] + at[[part]]
+  }
+  if (se) out$se.fit <- sqrt(out$variance)
+  out[c("fit", if (se) "se.fit", if (cov) "cov", if (gradient) "gradient", if (gradient && se) "variance_gradient")]
 }
 
-joint_prediction <- function(object, x, se) {
-  levels <- object$levels
-  trends <- lapply(levels, `[[`, "trend")
+# The levels as the core takes them: with the trend of each at its own runs and at those of all levels above.
+joint_levels <- function(object) {
   inputs <- lapply(object$runs, `[[`, "x")
-  described <- lapply(seq_along(levels), function(t) {
-    core <- levels[[t]]$core
-    below <- lapply(trends[seq_len(t - 1L)], function(trend) unname(trend_matrix(trend, inputs[[t]])))
-    list(x = core$x, f = core$f, y = object$runs[[t]]$y, kernel = core$kernel, scale = core$scale, nugget = core$nugget,
-         rho = if (t > 1L) object$rho[t - 1L] else 1, below = below)
+  lapply(seq_along(object$levels), function(t) {
+    level <- object$levels[[t]]
+    above <- do.call(rbind, inputs[t:length(inputs)])
+    c(level$core[c("x", "kernel", "scale", "nugget")],
+      list(y = object$runs[[t]]$y, f = unname(trend_matrix(level$trend, above)), rho = if (t > 1L) object$rho[t - 1L] else 1))
   })
-  f <- lapply(trends, function(trend) unname(trend_matrix(trend, x)))
-  at <- core_call(core_kriging_joint(described, to_units(x, levels[[1L]]$units), f, se, progress_bar("prediction")))
-  list(fit = at$mean, se.fit = if (se) sqrt(at$variance))
+}
+
+joint_trend <- function(object, x) unname(do.call(cbind, lapply(object$levels, function(level) trend_matrix(level$trend, x))))
+
+joint_prediction <- function(object, x, se, cov, gradient, threads) {
+  units <- object$levels[[1L]]$units
+  slopes <- if (gradient) {
+    range <- input_ranges(do.call(rbind, lapply(object$runs, `[[`, "x")))
+    parts <- lapply(object$levels, function(level) {
+      trend <- trend_gradient(level$trend, x, range)
+      if (length(trend) > 0L) trend else rep(list(0 * trend_matrix(level$trend, x)), ncol(x))
+    })
+    lapply(seq_len(ncol(x)), function(k) unname(do.call(cbind, lapply(parts, `[[`, k))) * units$width[k])
+  } else {
+    list()
+  }
+  at <- core_call(core_kriging_joint(joint_levels(object), to_units(x, units), joint_trend(object, x), slopes, se, cov, gradient, threads,
+                                     progress_bar("prediction")))
+  named <- function(g) structure(sweep(g, 2L, units$width, `/`), dimnames = list(NULL, colnames(x)))
+  c(list(fit = at$mean), if (se) list(se.fit = sqrt(at$variance)), if (cov) list(cov = at$covariance),
+    if (gradient) list(gradient = named(at$mean_gradient)), if (gradient && se) list(variance_gradient = named(at$variance_gradient)))
 }
 
 #' @rdname cokriging
 #' @export
-predict.granary_cokriging <- function(object, newdata = NULL, se = FALSE, gradient = FALSE, how = c("auto", "recursive", "joint"), ...) {
+predict.granary_cokriging <- function(object, newdata = NULL, se = FALSE, cov = FALSE, gradient = FALSE, how = c("auto", "recursive", "joint"),
+                                      threads = NULL, ...) {
   refuse_dots(...)
   how <- check_choice(how, c("auto", "recursive", "joint"))
   se <- check_flag(se)
+  cov <- check_flag(cov)
   gradient <- check_flag(gradient)
+  threads <- if (has_user_code(object$levels[[1L]]$kernel)) 1L else thread_count(threads)
   x <- kriging_points(object$levels[[length(object$levels)]], newdata)
+  if (cov && nrow(x) > 20000L) abort_input("`cov` is for at most 20000 points: its matrix would not fit in memory.", "cov")
   if (how == "auto") how <- if (object$nested) "recursive" else "joint"
-  if (gradient && how == "joint") {
-    abort_input("Derivatives exist for nested designs, by recursion. With how = \"recursive\" they are those of the approximate recursion.",
-                "gradient")
+  out <- if (how == "joint") {
+    joint_prediction(object, x, se, cov, gradient, threads)
+  } else {
+    recursive_prediction(object$levels, object$rho, x, se, cov, gradient)
   }
-  out <- if (how == "recursive") recursive_prediction(object$levels, object$rho, x, se, gradient) else joint_prediction(object, x, se)
-  if (!se && !gradient) return(out$fit)
-  out[!vapply(out, is.null, NA)]
+  if (!se && !cov && !gradient) return(out$fit)
+  out$extrapolates <- outside_runs(object, x)
+  out
 }
 
 #' @rdname cokriging
@@ -195,8 +218,13 @@ predict.granary_cokriging <- function(object, newdata = NULL, se = FALSE, gradie
 simulate.granary_cokriging <- function(object, nsim = 1, seed = NULL, newdata = NULL, ...) {
   refuse_dots(...)
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, newdata = newdata)))
-  if (!object$nested) abort_input("Draws need nested designs: every expensive run must also be there as a cheap one.", "object")
+  nsim <- check_count(nsim, upper = 1e6)
   x <- kriging_points(object$levels[[1L]], if (is.null(newdata)) object$x else newdata)
+  if (nrow(x) > 20000L) abort_input("`newdata` must have at most 20000 rows: their joint covariance would not fit in memory.", "newdata")
+  if (!object$nested) {
+    return(core_call(core_kriging_joint_draws(joint_levels(object), to_units(x, object$levels[[1L]]$units), joint_trend(object, x), nsim, core_seed(),
+                                              progress_bar("simulation"))))
+  }
   draws <- simulate(object$levels[[1L]], nsim = nsim, newdata = x)
   for (t in seq_along(object$rho)) draws <- object$rho[t] * draws + simulate(object$levels[[t + 1L]], nsim = nsim, newdata = x)
   draws

@@ -80,7 +80,7 @@ ec_compare <- function(J, theta = 0, method = c("tree", "factorized", "restricte
   truth_pairs <- as.matrix(ec_pair_table(truth)[c("p00", "p01", "p10", "p11")])
   row <- function(name) {
     fit <- suppressWarnings(if (name %in% c("tree", "factorized", "restricted")) {
-      ec_finish(core_call(core_ec_ising(model$J, model$theta, name, "auto", 0, 1e-12, 1000L, double(), NULL, NULL)), model, name, NULL, NULL)
+      ec_finish(core_call(core_ec_ising(model$J, model$theta, name, "auto", 0, 1e-12, 1000L, double(), NULL, 1L, NULL)), model, name, NULL, NULL)
     } else {
       ec_baseline_run(model, name)
     }, classes = "granary_warning_convergence")
@@ -198,7 +198,7 @@ ec_ising_fit <- function(x, penalty = 0, method = c("factorized", "tree"), na = 
   J <- estimate$J
   dimnames(J) <- list(names, names)
   theta <- stats::setNames(estimate$theta, names)
-  model <- core_call(core_ec_ising(unname(J), unname(theta), method, "auto", 0, 1e-12, 1000L, double(), if (method == "tree") edges,
+  model <- core_call(core_ec_ising(unname(J), unname(theta), method, "auto", 0, 1e-12, 1000L, double(), if (method == "tree") edges, 1L,
                                    progress_bar("log Z")))
   loglik <- n * (sum(theta * m) + sum(unname(J) * (C + tcrossprod(m))) / 2 - model$log_z)
   fit <- new_fit(c("ec_ising_fit", "ising"), W = J / 2, b = theta, coupling = J, J = J, theta = theta, tree = edges, method = method,

@@ -19,7 +19,10 @@
 #'
 #' `method` says how much has to agree: `"restricted"` all means and \eqn{\sum_i \langle x_i^2 \rangle}{sum_i <x_i^2>} (one eigendecomposition, then
 #' \eqn{O(N^2)}{O(N^2)} per step), `"factorized"` all means and variances, `"tree"` also the pairs of a spanning tree, by default the heaviest by
-#' \eqn{|J_{ij}|}{|J_ij|}; it is exact when `J` is a forest. The last two cost \eqn{O(N^3)}{O(N^3)} per sweep.
+#' \eqn{|J_{ij}|}{|J_ij|}; it is exact when `J` is a forest. The last two cost \eqn{O(N^3)}{O(N^3)} per sweep. `width` \eqn{L > 1}{L > 1} makes the
+#' tree wider: variables join one by one, each with \eqn{L}{L} that are joined with each other already, so that more couplings are treated exactly, at
+#' \eqn{2^L}{2^L} times the cost for the spins. This is what the paper proposes as strips of a grid. Only the single loop is
+#' there for it, and covariances of pairs outside the tree are those of a Gaussian even where the rest is exact.
 #'
 #' `algorithm`: `"single"` loops send messages between \eqn{q}{q} and \eqn{r}{r} and usually settle in some ten sweeps; the `"double"` loop solves
 #' a concave
@@ -49,6 +52,7 @@
 #' @param tol Stop when \eqn{\| \langle g \rangle_q - \langle g \rangle_r \|^2}{|<g>_q - <g>_r|^2} is below.
 #' @param max_iter Sweeps of each loop.
 #' @param tree For `method = "tree"`: a two-column matrix of edges to use instead of the heaviest spanning tree.
+#' @param width For `method = "tree"`: the width of the tree, 1 to 10.
 #' @param n_starts Number of starts.
 #' @return An object of class `granary_ec`: `mean`, `cov` (of \eqn{r}{r}), `prob` (\eqn{P(x_i = 1)}{P(x_i = 1)}), `log_z`, `tree` (edges),
 #'   `algorithm` (the one that gave the answer),
@@ -70,7 +74,7 @@
 #' sim <- sim_ec_ising("grid", n = 16, size = 1)
 #' ec_compare(sim$J, sim$theta)
 ec_ising <- function(J, theta = 0, method = c("tree", "factorized", "restricted"), algorithm = c("auto", "single", "greedy", "double"),
-                     spins = c("-1/1", "0/1"), damping = NULL, tol = 1e-12, max_iter = 1000, tree = NULL, n_starts = 1) {
+                     spins = c("-1/1", "0/1"), damping = NULL, tol = 1e-12, max_iter = 1000, tree = NULL, width = 1, n_starts = 1) {
   call <- match.call()
   method <- check_choice(method, c("tree", "factorized", "restricted"))
   algorithm <- check_choice(algorithm, c("auto", "single", "greedy", "double"))
@@ -80,10 +84,13 @@ ec_ising <- function(J, theta = 0, method = c("tree", "factorized", "restricted"
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   max_iter <- check_count(max_iter, upper = 1e7)
   tree <- check_ec_tree(tree, method, length(model$theta))
+  width <- check_count(width, upper = 10)
+  if (width > 1L && (method != "tree" || !is.null(tree))) abort_input("`width` has a meaning only for method = \"tree\" and without `tree`.", "width")
+  if (width > 1L && !algorithm %in% c("auto", "single")) abort_input("A tree with `width` above 1 has the single loop only.", "algorithm")
   n_starts <- check_count(n_starts, upper = 1e4)
   run <- function(start) {
     core_call(core_ec_ising(model$J, model$theta, method, algorithm, if (is.null(damping)) 0 else damping, tol, max_iter, start, tree,
-                            progress_bar("expectation consistency")))
+                            width, progress_bar("expectation consistency")))
   }
   results <- list(run(double()))
   # Other starts favour a state of the spins drawn at random.

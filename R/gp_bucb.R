@@ -19,10 +19,10 @@
 #' * `"uncertainty"`: where least is known, for exploration and starting designs.
 #' * Baselines: `"sm_ucb"`, `"sm_ei"` (simulation matching of Azimi et al. 2010: sequential policies run on `paths` simulated futures, and the
 #'   points that represent where they went), `"hbbo"` (expected improvement until pending results could move the prediction by more than
-#'   `effect`), `"ei"`, `"repeat"` (the first choice `batch_size` times), `"top"` (the largest bounds without an update).
+#'   `effect`), `"hbbo_ucb"` (the same with the rule of `"ucb"`), `"ei"`, `"repeat"` (the first choice `batch_size` times), `"top"` (the largest bounds without an update).
 #'
 #' Exploration weights: `weights = "practical"` is \eqn{\beta_t = c\,\alpha_{fb[t]+1}}{beta_t = c alpha_{fb[t]+1}} with \eqn{c} = `premult`, as in all the
-#' paper's experiments (0.05 there for a linear kernel); `"theory"` is \eqn{e^{2C}\alpha}{exp(2 C) alpha}, for which the regret bound of
+#' paper's experiments; `"theory"` is \eqn{e^{2C}\alpha}{exp(2 C) alpha}, for which the regret bound of
 #' [ucb_regret_bound()] holds. \eqn{\alpha_t}{alpha_t} is that of case 1 of [ucb_weight()] unless `alpha` says otherwise; with
 #' `alpha_at = "choices"` it is \eqn{\alpha_t}{alpha_t} of the number of choices, as the theory of case 2 has it, and not of the results that have come.
 #'
@@ -43,10 +43,11 @@
 #' @param batch_size Number of choices per batch, or the largest number pending.
 #' @param limit Information \eqn{C} at which adaptive batches close.
 #' @param b_min Smallest batch of the adaptive strategies.
-#' @param weights,premult,delta Exploration weights, see Details; `delta` is the probability with which the bounds may fail.
+#' @param weights,delta Exploration weights, see Details; `delta` is the probability with which the bounds may fail.
+#' @param premult Factor of the practical weights; `NULL` is 0.1, and 0.05 for kernels that are linear in the inputs, as in the paper's Table 2.
 #' @param alpha A function of a vector of steps that gives \eqn{\alpha_t}{alpha_t}, such as `function(t) ucb_weight(t, case = 2, d = 3)`; `NULL` for case 1.
 #' @param alpha_at Whether steps count `"results"` or `"choices"`.
-#' @param effect Limit of `"hbbo"`, in units of the reward.
+#' @param effect Limit of `"hbbo"` and `"hbbo_ucb"`, in units of the reward.
 #' @param paths Simulated futures of `"sm_ucb"` and `"sm_ei"`.
 #' @param prior_mean Prior mean of the rewards, a number.
 #' @param lazy Whether to compute variances only on demand; `NA` decides by the number of candidates.
@@ -73,19 +74,24 @@
 #' screen
 #' plot(screen)
 gp_bucb <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size = 5, limit = NULL, b_min = 1, weights = c("practical", "theory"),
-                    premult = 0.1, delta = 0.1, alpha = NULL, alpha_at = c("results", "choices"), effect = 0.02, paths = 10, prior_mean = 0, lazy = NA, refit_every = NULL) {
+                    premult = NULL, delta = 0.1, alpha = NULL, alpha_at = c("results", "choices"), effect = 0.02, paths = 10, prior_mean = 0,
+                    lazy = NA, refit_every = NULL) {
   x <- check_inputs(x)
   kernel <- prepare_kernel(kernel, ncol(x))
   noise_var <- check_number(noise_var, lower = 0, strict_lower = TRUE)
-  strategy <- check_choice(strategy, c("bucb", "aucb", "aucb_local", "ucb", "uncertainty", "sm_ucb", "sm_ei", "hbbo", "ei", "repeat", "top"))
+  strategy <- check_choice(strategy, c("bucb", "aucb", "aucb_local", "ucb", "uncertainty", "sm_ucb", "sm_ei", "hbbo", "hbbo_ucb", "ei", "repeat",
+                                       "top"))
   batch_size <- check_count(batch_size, upper = 1e6)
   limit <- check_number(limit, lower = 0, strict_lower = TRUE, allow_null = TRUE)
   b_min <- check_count(b_min)
   if (b_min > batch_size) abort_input(sprintf("`b_min` must be at most `batch_size` (%d), but it is %d.", batch_size, b_min), "b_min")
   weights <- check_choice(weights, c("practical", "theory"))
-  premult <- check_number(premult, lower = 0)
+  premult <- check_number(premult, lower = 0, allow_null = TRUE)
+  if (is.null(premult)) premult <- if (all(vapply(kernel_leaves(kernel), `[[`, "", "type") %in% c("linear", "bias", "white"))) 0.05 else 0.1
   delta <- check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
-  if (!is.null(alpha) && !is.function(alpha)) fail_input("alpha", "NULL or a function of steps, such as function(t) ucb_weight(t, case = 2)", describe(alpha))
+  if (!is.null(alpha) && !is.function(alpha)) {
+    fail_input("alpha", "NULL or a function of steps, such as function(t) ucb_weight(t, case = 2)", describe(alpha))
+  }
   alpha_at <- check_choice(alpha_at, c("results", "choices"))
   effect <- check_number(effect, lower = 0)
   paths <- check_count(paths)
@@ -104,8 +110,8 @@ gp_bucb <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size =
   }
   if (weights == "theory" && limit > 350) warn_input("`limit` is so large that the theoretical weights overflow: they are infinite.", "limit")
   bandit <- new_fit("gp_bucb", candidates = x, kernel = kernel, noise_var = noise_var, strategy = strategy, batch_size = batch_size, limit = limit,
-                    b_min = b_min, weights = weights, premult = premult, delta = delta, alpha = alpha, alpha_at = alpha_at, effect = effect, paths = paths, prior_mean = prior_mean,
-                    lazy = lazy, refit_every = refit_every,
+                    b_min = b_min, weights = weights, premult = premult, delta = delta, alpha = alpha, alpha_at = alpha_at, effect = effect,
+                    paths = paths, prior_mean = prior_mean, lazy = lazy, refit_every = refit_every,
                     history = data.frame(id = integer(), candidate = integer(), y = double(), mean = double(), sd = double(), bound = double(),
                                          information = double()),
                     batch = NULL, call = match.call(), convergence = list())
@@ -122,7 +128,8 @@ bandit_settings <- function(object, most) {
   steps <- seq_len(most + object$batch_size + 1L)
   alpha <- if (is.null(object$alpha)) ucb_weight(steps, nrow(object$candidates), object$delta) else object$alpha(steps)
   if (!is_plain_numeric(alpha) || length(alpha) != length(steps) || anyNA(alpha) || any(alpha < 0)) {
-    abort_input(sprintf("`alpha` must return one number for each of the %d steps, not negative, but it returned %s.", length(steps), describe(alpha)), "alpha")
+    abort_input(sprintf("`alpha` must return one number for each of the %d steps, not negative, but it returned %s.", length(steps),
+                        describe(alpha)), "alpha")
   }
   beta <- if (object$weights == "theory") exp(2 * object$limit) * alpha else object$premult * alpha
   list(strategy = object$strategy, batch = object$batch_size, limit = object$limit, least = object$b_min, beta = pmin(beta, .Machine$double.xmax),
@@ -178,17 +185,38 @@ bandit_observe <- function(object, id, y) {
   object
 }
 
+# Kernel and noise by maximum likelihood. Bounds come from the data: lengthscales between a hundredth and ten times the range of the candidates,
+# variances and noise by the variance of the results, other parameters within a factor of 10^4 of where they stand.
 refit_bandit <- function(object) {
   seen <- object$history[!is.na(object$history$y), ]
   if (length(unique(seen$y)) < 2L) return(object)
+  bounds <- bandit_bounds(object$kernel, object$candidates, stats::var(seen$y), object$noise_var)
   fit <- core_call(core_bandit_refit(object$kernel, object$candidates[seen$candidate, , drop = FALSE], seen$y - object$prior_mean, object$noise_var,
-                                     log(20), progress_bar("likelihood")))
+                                     bounds$lower, bounds$upper, progress_bar("likelihood")))
   count <- length(fit$log_parameters)
   object$kernel <- set_kernel_parameters(object$kernel, fit$log_parameters[-count])
   object$noise_var <- exp(fit$log_parameters[count])
   object$convergence <- fit$convergence
-  warn_on_bound(c(names(coef(object$kernel)), "noise_var")[fit$on_bound], "They may move by a factor of 20 at each refit and can go on at the next one.")
+  warn_on_bound(c(names(coef(object$kernel)), "noise_var")[fit$on_bound])
   object
+}
+
+bandit_bounds <- function(kernel, candidates, size, noise_var) {
+  known <- kernel_parameters(kernel, ncol(candidates))
+  at <- known$log_parameters
+  lower <- at - log(1e4)
+  upper <- at + log(1e4)
+  lengths <- grepl("lengthscale", known$names)
+  if (all(input_ranges(candidates) > 0)) {
+    unit <- log_ranges(kernel, candidates)
+    lower[lengths] <- unit[lengths] + log(0.01)
+    upper[lengths] <- unit[lengths] + log(10)
+  }
+  variances <- grepl("variance", known$names) & !grepl("linear|polynomial|mlp", known$names)  # theirs depend on the size of the inputs
+  lower[variances] <- log(size) - log(1e4)
+  upper[variances] <- log(size) + log(1e4)
+  at <- c(at, log(noise_var))
+  list(lower = pmin(c(lower, log(size) - log(1e6)), at), upper = pmax(c(upper, log(size) + log(10)), at))
 }
 
 #' @rdname gp_bucb

@@ -125,11 +125,16 @@ predict.granary_kriging <- function(object, newdata = NULL, se = FALSE, cov = FA
     }
     if (se) out$variance_gradient <- named(at$variance_gradient)
   }
+  out$extrapolates <- outside_runs(object, x)
+  out
+}
+
+# Which points are outside the box of the runs.
+outside_runs <- function(object, x) {
   low <- apply(object$x, 2L, min)
   high <- apply(object$x, 2L, max)
   edge <- 1e-9 * (high - low)
-  out$extrapolates <- rowSums(sweep(x, 2L, low - edge) < 0 | sweep(x, 2L, high + edge) > 0) > 0
-  out
+  rowSums(sweep(x, 2L, low - edge) < 0 | sweep(x, 2L, high + edge) > 0) > 0
 }
 
 check_unused_noise <- function(noise_var, n) {

@@ -169,10 +169,12 @@ Rcpp::List core_best_information(const Eigen::Map<Eigen::MatrixXd> k, double noi
   return Rcpp::List::create(Rcpp::Named("value") = best.value, Rcpp::Named("set") = one_based(best.set));
 }
 
-// Kernel parameters and noise by maximum likelihood on the results.
+// Kernel parameters and noise by maximum likelihood on the results, between bounds of their logarithms; starts are where they
+// stand and within a factor of 20 of that.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_bandit_refit(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y,
-                             double noise, double reach, SEXP progress) {
+                             double noise, const Eigen::Map<Eigen::VectorXd> lower,
+                             const Eigen::Map<Eigen::VectorXd> upper, SEXP progress) {
   RMonitor monitor(progress);
   GpModel model{Kernel(as_kernel_spec(kernel), x.cols())};
   model.nugget = noise;
@@ -180,10 +182,11 @@ Rcpp::List core_bandit_refit(const Rcpp::List& kernel, const Eigen::Map<Eigen::M
   model.profile_scale = false;
   const VectorXd at = model.parameters();
   GpLearnOptions options;
-  options.lower = at.array() - reach;
-  options.upper = at.array() + reach;
+  options.lower = lower;
+  options.upper = upper;
+  const VectorXd low = lower.cwiseMax((at.array() - std::log(20.0)).matrix()), high = upper.cwiseMin((at.array() + std::log(20.0)).matrix());
   MatrixXd starts(9, at.size());
-  starts << at.transpose(), to_box(sobol(8, at.size()), options.lower, options.upper);
+  starts << at.transpose(), to_box(sobol(8, at.size()), low, high);
   const MultistartResult fit = learn_gp(model, x, y, MatrixXd(x.rows(), 0), starts, options, monitor);
   const std::vector<Index> bound = on_bound(fit.x, options.lower, options.upper);
   return Rcpp::List::create(Rcpp::Named("log_parameters") = fit.x, Rcpp::Named("loglik") = -fit.value,

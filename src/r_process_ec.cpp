@@ -52,9 +52,10 @@ MixedSites::Function site_of(const std::string& kind, double a, double b, const 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_ec_ising(const Eigen::Map<Eigen::MatrixXd> j, const Eigen::Map<Eigen::VectorXd> theta, std::string method,
                          std::string algorithm, double damping, double tol, int max_iter, Rcpp::NumericVector start,
-                         Rcpp::Nullable<Rcpp::IntegerMatrix> edges, SEXP progress) {
+                         Rcpp::Nullable<Rcpp::IntegerMatrix> edges, int width, SEXP progress) {
   RMonitor monitor(progress);
   EcOptions options;
+  options.width = width;
   options.method = method == "tree" ? EcMethod::tree : method == "factorized" ? EcMethod::factorized : EcMethod::restricted;
   options.algorithm = algorithm == "auto"     ? EcAlgorithm::automatic
                       : algorithm == "single" ? EcAlgorithm::single

@@ -58,6 +58,18 @@ std::vector<MatrixXd> matrices(const List& list) {
   return result;
 }
 
+std::vector<JointLevel> joint_levels(const List& levels) {
+  std::vector<JointLevel> result;
+  for (R_xlen_t t = 0; t < levels.size(); ++t) {
+    const List level = levels[t];
+    const MatrixXd runs = as<MatrixXd>(level["x"]);
+    result.push_back({Kernel(as_kernel_spec(level["kernel"]), runs.cols()), as<double>(level["scale"]),
+                      as<double>(level["nugget"]), as<double>(level["rho"]), runs, as<VectorXd>(level["y"]),
+                      as<MatrixXd>(level["f"])});
+  }
+  return result;
+}
+
 }  // namespace
 
 // Learns from each row of `starts` (logarithms): the best end, and what became of every start.
@@ -118,8 +130,9 @@ Eigen::VectorXd core_kriging_surface(const Rcpp::List& core, const Eigen::Map<Ei
 // At the parameters of `core`.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_kriging_fit(const Rcpp::List& core) {
+  RMonitor monitor(R_NilValue);
   const Core c(core);
-  return as_list(GaussianProcess(c.model, c.x, c.y, c.f, scale_criterion(core)));
+  return as_list(GaussianProcess(c.model, c.x, c.y, c.f, scale_criterion(core), GaussianProcess::default_jitter(), &monitor));
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -213,18 +226,30 @@ Rcpp::List core_blind_forward(const Rcpp::List& core, const Eigen::Map<Eigen::Ma
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_kriging_joint(const Rcpp::List& levels, const Eigen::Map<Eigen::MatrixXd> x, const Rcpp::List& f, bool variance,
-                              SEXP progress) {
+Rcpp::List core_kriging_joint(const Rcpp::List& levels, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f,
+                              const Rcpp::List& df, bool variance, bool covariance, bool gradient, int threads, SEXP progress) {
   RMonitor monitor(progress);
-  std::vector<JointLevel> all;
-  for (R_xlen_t t = 0; t < levels.size(); ++t) {
-    const List level = levels[t];
-    const MatrixXd runs = as<MatrixXd>(level["x"]);
-    all.push_back({Kernel(as_kernel_spec(level["kernel"]), runs.cols()), as<double>(level["scale"]), as<double>(level["nugget"]),
-                   as<double>(level["rho"]), runs, as<MatrixXd>(level["f"]), as<VectorXd>(level["y"]), matrices(level["below"])});
+  const JointKriging joint(joint_levels(levels), monitor);
+  const GpPrediction at = joint.predict(x, f, variance, threads, monitor);
+  List result = List::create(Named("mean") = at.mean, Named("variance") = at.variance);
+  if (covariance) result["covariance"] = joint.covariance(x, f);
+  if (gradient) {
+    const GpGradient slope = joint.gradient(x, f, matrices(df));
+    result["mean_gradient"] = slope.mean;
+    result["variance_gradient"] = slope.variance;
   }
-  const JointPrediction at = predict_joint(all, x, matrices(f), variance, monitor);
-  return List::create(Named("mean") = at.mean, Named("variance") = at.variance);
+  return result;
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd core_kriging_joint_draws(const Rcpp::List& levels, const Eigen::Map<Eigen::MatrixXd> x,
+                                         const Eigen::Map<Eigen::MatrixXd> f, int count, const Rcpp::NumericVector& seed,
+                                         SEXP progress) {
+  RMonitor monitor(progress);
+  Rng rng = make_rng(seed);
+  const JointKriging joint(joint_levels(levels), monitor);
+  const GpPrediction at = joint.predict(x, f, false, 1, monitor);
+  return gaussian_draws(at.mean, joint.covariance(x, f), joint.prior_variance(x), count, rng, monitor);
 }
 
 // Points of the unit cube: a Latin hypercube where there is a seed, else Sobol's.

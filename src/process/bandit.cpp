@@ -154,7 +154,7 @@ BanditStrategy bandit_strategy(const std::string& name) {
       {"sm_ucb", BanditStrategy::sm_ucb}, {"uncertainty", BanditStrategy::uncertainty},
       {"sm_ei", BanditStrategy::sm_ei},   {"hbbo", BanditStrategy::hbbo},
       {"ei", BanditStrategy::ei},         {"repeat", BanditStrategy::repeat},
-      {"top", BanditStrategy::top}};
+      {"top", BanditStrategy::top},       {"hbbo_ucb", BanditStrategy::hbbo_ucb}};
   for (const auto& entry : known) {
     if (entry.first == name) return entry.second;
   }
@@ -203,7 +203,8 @@ std::vector<BanditPick> next_pick(BanditPosterior& posterior, const BanditOption
   const double root = options.beta.size() > 0 ? root_beta(posterior, options) : 0;
   const Index candidate = pick_one(posterior, options);
   // HBBO looks at the point it would take: too uncertain because of what is pending, and the batch ends before it.
-  if (options.strategy == BanditStrategy::hbbo && posterior.pending() >= options.least &&
+  const bool hybrid = options.strategy == BanditStrategy::hbbo || options.strategy == BanditStrategy::hbbo_ucb;
+  if (hybrid && posterior.pending() >= options.least &&
       posterior.pending_effect(candidate) > options.effect) {
     return {};
   }

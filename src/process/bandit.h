@@ -2,12 +2,13 @@
 //
 //   ucb          argmax mu + sqrt(beta) sd, one at a time (Srinivas et al. 2010)
 //   bucb         argmax mu_seen + sqrt(beta) sd_all, B at a time: GP-BUCB
-//   aucb         the same; a batch closes once the information hallucinated in it, G = sum 1/2 log(1 + sd_all^2 / noise), exceeds
-//   C aucb_local   ... once some candidate's sd_seen / sd_all exceeds exp(C) uncertainty  argmax sd_all sm_ucb, sm_ei  simulation
-//   matching (Azimi, Fern and Fern 2010): sequential policies on simulated outcomes, then the B points
-//                that represent where they went
-//   hbbo         expected improvement with the mean in place of pending results, until what those could still change exceeds a
-//                limit (Azimi, Jalali and Fern 2012)
+//   aucb         the same; a batch closes once the information hallucinated in it, G = sum 1/2 log(1 + sd_all^2 / noise), reaches C
+//   aucb_local   ... once some candidate's sd_seen / sd_all exceeds exp(C)
+//   uncertainty  argmax sd_all
+//   sm_ucb,      simulation matching (Azimi, Fern and Fern 2010): sequential policies on simulated outcomes, then the B points
+//   sm_ei        that represent where they went
+//   hbbo,        expected improvement, or the rule of ucb, with the mean in place of pending results, until what those could still
+//   hbbo_ucb     change exceeds a limit (Azimi, Jalali and Fern 2012)
 //   ei           expected improvement, B at a time in the same way, without the limit
 //   repeat, top  the first choice of ucb B times; the B largest bounds without an update: baselines
 //
@@ -23,7 +24,7 @@
 
 namespace granary::process {
 
-enum class BanditStrategy { ucb, bucb, aucb, aucb_local, uncertainty, sm_ucb, sm_ei, hbbo, ei, repeat, top };
+enum class BanditStrategy { ucb, bucb, aucb, aucb_local, uncertainty, sm_ucb, sm_ei, hbbo, hbbo_ucb, ei, repeat, top };
 BanditStrategy bandit_strategy(const std::string& name);
 
 struct BanditOptions {

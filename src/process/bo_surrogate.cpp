@@ -47,21 +47,20 @@ BoSurrogate::BoSurrogate(Kernel kernel, double noise, BoTrend trend, const BoPri
       prior_(prior),
       x_(x),
       phi_(trend_.features(x)),
-      y_(y),
-      chol_(std::move(factor)) {
-  const Index n = y_.size(), p = phi_.cols();
+      y_(y) {
+  const Index n = y_.size(), p = phi_.cols(), ready = factor.size();
   if (n == 0) throw InputError("a surrogate needs at least one observation.");
-  if (x_.rows() != n || phi_.rows() != n || chol_.size() > n)
+  if (x_.rows() != n || phi_.rows() != n || ready > n)
     throw InputError(message("there are ", n, " responses for ", x_.rows(), " points."));
   if (prior_.process != BoProcess::tp_jeffreys && (prior_.mean.size() != p || (weighs_mean() && prior_.variance.size() != p)))
     throw InputError(message("the prior of the mean must have ", p, " terms, but it has ", prior_.mean.size(), "."));
-  if (chol_.size() == 0) {
+  if (ready == 0) {
     MatrixXd k = kernel_.matrix(x_);
     k.diagonal().array() += noise_;
-    chol_ = cholesky_with_jitter(k, {1e-12, 1e-6});
-    pt_ = chol_.solve_lower(phi_);
+    system_ = KrigingSystem(cholesky_with_jitter(k, {1e-12, 1e-6}), phi_);
   } else {
-    append_rows(chol_.size());
+    system_ = KrigingSystem(std::move(factor), phi_.topRows(ready));
+    for (Index i = ready; i < n; ++i) append_row(i);
   }
   solve();
 }
@@ -75,72 +74,40 @@ void BoSurrogate::append(ConstVectorRef x, double y) {
   const MatrixXd phi = trend_.features(x.transpose());
   phi_.conservativeResize(n + 1, Eigen::NoChange);
   phi_.row(n) = phi.row(0);
-  append_rows(n);
+  append_row(n);
   solve();
 }
 
 // [K~ k; k' d]: the new row of the factor is (L^-1 k)', sqrt(d - k'K~^-1 k), and the last pivot cannot be below the noise but for
 // rounding, as with repeated points.
-void BoSurrogate::append_rows(Index from) {
-  const Index n = y_.size();
-  for (Index i = from; i < n; ++i) {
-    const MatrixXd row = x_.row(i);
-    const VectorXd k = kernel_.cross(x_.topRows(i), row);
-    const double explained = chol_.solve_lower(k).squaredNorm();
-    double pivot = kernel_.diagonal(row)[0] + noise_ - explained;
-    if (!(pivot > 0.5 * noise_)) {
-      pivot = noise_;
-      ++floored_;
-    }
-    chol_.append(k, explained + pivot);
+void BoSurrogate::append_row(Index i) {
+  const MatrixXd row = x_.row(i);
+  const VectorXd k = kernel_.cross(x_.topRows(i), row);
+  const double explained = factor().solve_lower(k).squaredNorm();
+  double pivot = kernel_.diagonal(row)[0] + noise_ - explained;
+  if (!(pivot > 0.5 * noise_)) {
+    pivot = noise_;
+    ++floored_;
   }
-  pt_ = chol_.solve_lower(phi_);
+  system_.append(k, explained + pivot, phi_.row(i).transpose());
 }
 
 void BoSurrogate::solve() {
   const Index n = y_.size(), p = phi_.cols();
-  const VectorXd yt = chol_.solve_lower(y_);
+  const bool jeffreys = prior_.process == BoProcess::tp_jeffreys;
+  // Too few points, or terms that they cannot tell apart.
+  weak_ = jeffreys && (n <= p || system_.solve_flat(y_, 1e-7) >= 0);
   double distance = 0;  // (w_n - b)'B^-1 (w_n - b)
-  if (prior_.process == BoProcess::tp_jeffreys) {
-    weak_ = n <= p;
-    if (!weak_ && p > 0) {
-      try {
-        const MatrixXd precision = pt_.transpose() * pt_;
-        mean_precision_ = Cholesky(precision);
-        const auto pivots = mean_precision_.lower().diagonal().array() / precision.diagonal().array().sqrt();
-        weak_ = !(pivots.minCoeff() > 1e-7);  // terms that the points cannot tell apart
-      } catch (const NumericalError&) {
-        weak_ = true;
-      }
-    }
-  }
-  VectorXd b = prior_.mean, inverse_variance;
-  double shape = prior_.shape, rate = prior_.rate;
-  if (weak_) {
-    b = VectorXd::Zero(p);
-    inverse_variance = VectorXd::Constant(p, 1 / weak_variance);
-    shape = weak_shape;
-    rate = weak_rate;
-  } else if (prior_.process == BoProcess::tp_jeffreys) {
-    b = VectorXd::Zero(p);
-    inverse_variance = VectorXd::Zero(p);
-  } else if (weighs_mean()) {
-    inverse_variance = prior_.variance.cwiseInverse();
-  }
   if (!weighs_mean()) {
-    w_ = b;
-  } else {
-    if (prior_.process != BoProcess::tp_jeffreys || weak_) {
-      MatrixXd precision = pt_.transpose() * pt_;
-      precision.diagonal() += inverse_variance;
-      mean_precision_ = Cholesky(precision);
-    }
-    w_ = mean_precision_.solve(VectorXd(pt_.transpose() * yt + inverse_variance.cwiseProduct(b)));
-    distance = (w_ - b).cwiseAbs2().dot(inverse_variance);
+    system_.solve_known(y_, jeffreys ? VectorXd() : prior_.mean);
+  } else if (!jeffreys || weak_) {
+    const VectorXd b = weak_ ? VectorXd(VectorXd::Zero(p)) : prior_.mean;
+    const VectorXd inverse_variance = weak_ ? VectorXd(VectorXd::Constant(p, 1 / weak_variance)) : VectorXd(prior_.variance.cwiseInverse());
+    system_.solve_normal(y_, b, inverse_variance);
+    distance = (weights() - b).cwiseAbs2().dot(inverse_variance);
   }
-  e_ = yt - pt_ * w_;
-  alpha_ = chol_.solve_upper(e_);
-  q_ = e_.squaredNorm() + distance;
+  const double shape = weak_ ? weak_shape : prior_.shape, rate = weak_ ? weak_rate : prior_.rate;
+  q_ = system_.residual().squaredNorm() + distance;
   switch (prior_.process) {
     case BoProcess::gp:
     case BoProcess::gp_normal:
@@ -163,7 +130,7 @@ void BoSurrogate::solve() {
 
 double BoSurrogate::log_evidence() const {
   const double n = static_cast<double>(y_.size()), p = static_cast<double>(phi_.cols());
-  const double log_k = chol_.log_determinant(), log_w = weighs_mean() ? mean_precision_.log_determinant() : 0;
+  const double log_k = factor().log_determinant(), log_w = weighs_mean() ? system_.precision().log_determinant() : 0;
   const bool proper = prior_.process != BoProcess::tp_jeffreys;
   const double log_b = !weighs_mean() ? 0
                        : weak_        ? p * std::log(weak_variance)
@@ -179,21 +146,19 @@ double BoSurrogate::log_evidence() const {
 }
 
 MatrixXd BoSurrogate::projected_inverse() const {
-  MatrixXd h = chol_.lower();
+  MatrixXd h = factor().lower();
   inverse_from_cholesky(h);
   h.triangularView<Eigen::StrictlyUpper>() = h.transpose();
-  if (weighs_mean()) {
-    const MatrixXd a = mean_precision_.solve_lower(MatrixXd(chol_.solve_upper(pt_).transpose()));  // p x n
-    h.noalias() -= a.transpose() * a;
-  }
+  system_.project(h);
   return h;
 }
 
 double BoSurrogate::log_leave_one_out() const {
+  const VectorXd& alpha = system_.alpha();
   const VectorXd h = projected_inverse().diagonal();
   double total = 0;
   for (Index i = 0; i < h.size(); ++i) {
-    const double squared = alpha_[i] * alpha_[i] / h[i];
+    const double squared = alpha[i] * alpha[i] / h[i];
     if (!student()) {
       total += 0.5 * (std::log(h[i] / (2 * s2_)) - log_pi - squared / s2_);
       continue;
@@ -207,19 +172,20 @@ double BoSurrogate::log_leave_one_out() const {
 
 // G = d score / dK~. With dH = -H dK H, d alpha = -H dK alpha and dq = -alpha'dK alpha:
 //   evidence: G = (alpha alpha' / s2 - H) / 2;   leave one out: G = -sym(H u alpha') - H diag(v) H - t alpha alpha',
-// u, v, t the derivatives of the score in alpha_i, H_ii and q.
+// u, v, t the derivatives of the score in alphai, H_ii and q.
 VectorXd BoSurrogate::gradient(BoScore score) const {
   const Index m = kernel_.n_parameters(), n = y_.size();
+  const VectorXd& alpha = system_.alpha();
   MatrixXd g = projected_inverse();
   if (score == BoScore::evidence) {
     g *= -0.5;
-    g.noalias() += (0.5 / s2_) * alpha_ * alpha_.transpose();
+    g.noalias() += (0.5 / s2_) * alpha * alpha.transpose();
   } else {
     const VectorXd h = g.diagonal();
     VectorXd u(n), v(n);
     double t = 0;
     for (Index i = 0; i < n; ++i) {
-      const double a = alpha_[i], squared = a * a / h[i];
+      const double a = alpha[i], squared = a * a / h[i];
       if (!student()) {
         u[i] = -a / (h[i] * s2_);
         v[i] = 0.5 * (1 / h[i] + squared / (h[i] * s2_));
@@ -235,8 +201,8 @@ VectorXd BoSurrogate::gradient(BoScore score) const {
     const VectorXd hu = g * u;
     const MatrixXd weighted = v.asDiagonal() * g;
     MatrixXd total = -(g * weighted);
-    total.noalias() -= 0.5 * (hu * alpha_.transpose() + alpha_ * hu.transpose());
-    if (student()) total.noalias() -= t * alpha_ * alpha_.transpose();
+    total.noalias() -= 0.5 * (hu * alpha.transpose() + alpha * hu.transpose());
+    if (student()) total.noalias() -= t * alpha * alpha.transpose();
     g.swap(total);
   }
   VectorXd gradient = VectorXd::Zero(m + 1);
@@ -246,43 +212,28 @@ VectorXd BoSurrogate::gradient(BoScore score) const {
 }
 
 BoPrediction BoSurrogate::predict(ConstMatrixRef x) const {
+  const MatrixXd phi = trend_.features(x);
+  MatrixXd r = kernel_.cross(x_, x);
   BoPrediction result;
-  const MatrixXd phi = trend_.features(x), v = chol_.solve_lower(kernel_.cross(x_, x));
-  result.location = v.transpose() * e_ + phi * w_;
-  VectorXd variance = kernel_.diagonal(x, false) - v.colwise().squaredNorm().transpose();
-  if (weighs_mean()) {
-    const MatrixXd g = phi.transpose() - pt_.transpose() * v;
-    variance += mean_precision_.solve_lower(g).colwise().squaredNorm().transpose();
-  }
-  result.scale = (s2_ * variance.cwiseMax(0)).cwiseSqrt();
+  result.location = system_.mean(r, phi);
+  result.scale = (s2_ * system_.variance(std::move(r), phi, kernel_.diagonal(x, false))).cwiseSqrt();
   return result;
 }
 
 void BoSurrogate::predict_gradient(ConstVectorRef x, double& location, double& scale, VectorXd& d_location,
                                    VectorXd& d_scale) const {
-  const MatrixXd row = x.transpose();
-  const MatrixXd phi = trend_.features(row);
-  const VectorXd v = chol_.solve_lower(VectorXd(kernel_.cross(x_, row)));
-  location = v.dot(e_) + phi.row(0).dot(w_);
-  double variance = kernel_.diagonal(row, false)[0] - v.squaredNorm();
-  VectorXd weight = -chol_.solve_upper(v);  // of k in half the derivative of the variance
-  const MatrixXd slopes = trend_.slopes(x.size());
-  VectorXd inner = VectorXd::Zero(phi.cols());
-  if (weighs_mean()) {
-    const VectorXd g = phi.row(0).transpose() - pt_.transpose() * v;
-    inner = mean_precision_.solve(g);
-    variance += g.dot(inner);
-    weight -= chol_.solve_upper(VectorXd(pt_ * inner));
-  }
+  const MatrixXd row = x.transpose(), phi = trend_.features(row), r = kernel_.cross(x_, row), slopes = trend_.slopes(x.size());
+  MatrixXd on_r, on_phi;
+  location = system_.mean(r, phi)[0];
+  scale = std::sqrt(s2_ * system_.variance_slopes(r, phi, kernel_.diagonal(row, false), on_r, on_phi)[0]);
   VectorXd unused = VectorXd::Zero(kernel_.n_parameters());
   MatrixXd on_mean = MatrixXd::Zero(1, x.size()), on_variance = MatrixXd::Zero(1, x.size());
-  const MatrixXd mean_weight = alpha_.transpose(), variance_weight = 2 * weight.transpose();
+  const MatrixXd mean_weight = system_.alpha().transpose(), variance_weight = on_r.transpose();
   kernel_.add_cross_gradient(row, x_, mean_weight, unused, &on_mean);
   kernel_.add_cross_gradient(row, x_, variance_weight, unused, &on_variance);
   kernel_.add_diagonal_gradient(row, VectorXd::Ones(1), unused, &on_variance, false);
-  d_location = on_mean.row(0).transpose() + slopes.transpose() * w_;
-  d_scale = on_variance.row(0).transpose() + 2 * (slopes.transpose() * inner);
-  scale = std::sqrt(s2_ * std::max(variance, 0.0));
+  d_location = on_mean.row(0).transpose() + slopes.transpose() * weights();
+  d_scale = on_variance.row(0).transpose() + slopes.transpose() * on_phi.col(0);
   if (scale > 0)
     d_scale *= s2_ / (2 * scale);
   else
@@ -290,15 +241,7 @@ void BoSurrogate::predict_gradient(ConstVectorRef x, double& location, double& s
 }
 
 MatrixXd BoSurrogate::covariance(ConstMatrixRef x) const {
-  const MatrixXd v = chol_.solve_lower(kernel_.cross(x_, x));
-  MatrixXd result = kernel_.cross(x, x);
-  result.noalias() -= v.transpose() * v;
-  if (weighs_mean()) {
-    const MatrixXd g = trend_.features(x).transpose() - pt_.transpose() * v;
-    const MatrixXd u = mean_precision_.solve_lower(g);
-    result.noalias() += u.transpose() * u;
-  }
-  return s2_ * 0.5 * (result + result.transpose());
+  return s2_ * system_.covariance(kernel_.cross(x_, x), trend_.features(x), kernel_.cross(x, x));
 }
 
 }  // namespace granary::process

@@ -19,8 +19,8 @@
 //
 //   y_i | others ~ t_(nu-1), error alpha_i / H_ii, squared scale (q - alpha_i^2 / H_ii) / ((nu - 1) H_ii).
 //
-// Martinez-Cantin (JMLR 2014), section 2; O'Hagan (1992) and Santner, Williams and Notz (2003), 3.3 for the formulas. Rows are
-// appended to the factor of K~ in O(n^2); what does not depend on x is kept, so that a query costs one triangular solve.
+// Martinez-Cantin (JMLR 2014), section 2; O'Hagan (1992) and Santner, Williams and Notz (2003), 3.3 for the formulas. The linear
+// equations are those of kriging_system.h: rows are appended in O(n^2), and a query costs one triangular solve.
 #pragma once
 
 #include <functional>
@@ -29,6 +29,7 @@
 #include "../core/kernel.h"
 #include "../core/spd.h"
 #include "../core/types.h"
+#include "kriging_system.h"
 
 namespace granary::process {
 
@@ -72,8 +73,8 @@ class BoSurrogate {
   double nu() const { return nu_; }  // infinite for Gaussian processes
   double s2() const { return s2_; }  // s2_n, or the known one
   double noise() const { return noise_; }
-  const VectorXd& weights() const { return w_; }
-  const Cholesky& factor() const { return chol_; }
+  const VectorXd& weights() const { return system_.beta(); }
+  const Cholesky& factor() const { return system_.factor(); }
   int floored() const { return floored_; }  // rows whose pivot was raised to the noise: repeated points
   bool differentiable() const { return kernel_.differentiable_in_inputs() && trend_.differentiable(); }
   bool fell_back() const { return weak_; }  // Jeffreys with too few points: a weak proper prior took its place
@@ -91,7 +92,7 @@ class BoSurrogate {
   void append(ConstVectorRef x, double y);
 
  private:
-  void append_rows(Index from);
+  void append_row(Index i);
   void solve();
   MatrixXd projected_inverse() const;  // H
   bool weighs_mean() const { return prior_.process != BoProcess::gp && phi_.cols() > 0; }
@@ -103,9 +104,7 @@ class BoSurrogate {
   BoPrior prior_;
   MatrixXd x_, phi_;
   VectorXd y_;
-  Cholesky chol_, mean_precision_;  // of K~ and of W
-  MatrixXd pt_;                     // L^-1 Phi
-  VectorXd w_, e_, alpha_;          // e = L^-1 (y - Phi w)
+  KrigingSystem system_;  // with C = K~, F = Phi, beta = w
   double q_ = 0, nu_ = 0, s2_ = 1;
   int floored_ = 0;
   bool weak_ = false;

@@ -7,6 +7,7 @@
 #include "../core/errors.h"
 #include "../core/spd.h"
 #include "ec_loops.h"
+#include "ec_wide.h"
 
 namespace granary::process {
 
@@ -32,9 +33,14 @@ EcResult ec_ising(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& optio
   require_model(j, theta, options);
   if (options.method == EcMethod::restricted) return ec_restricted(j, theta, options, monitor);
   const Stopwatch clock;
-  const bool tree = options.method == EcMethod::tree, automatic = options.algorithm == EcAlgorithm::automatic;
+  const bool tree = options.method == EcMethod::tree, wide = tree && options.width > 1;
+  const bool automatic = options.algorithm == EcAlgorithm::automatic && !wide;
+  if (wide && (options.algorithm == EcAlgorithm::greedy || options.algorithm == EcAlgorithm::double_loop)) {
+    throw InputError("the greedy and double loops are for trees of width 1.");
+  }
   const EcForest forest = !tree                ? EcForest(theta.size(), {})
                           : options.own_forest ? EcForest(theta.size(), options.forest)
+                          : wide               ? wide_forest(j, options.width)
                                                : maximum_spanning_forest(j);
   EcState state(j, theta, forest, options.start);
   if (!state.refresh()) throw NumericalError("the couplings are too large to compute with.");
@@ -44,7 +50,7 @@ EcResult ec_ising(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& optio
   EcLoop loop;
   loop.tol = options.tol;
   loop.max_iter = options.max_iter;
-  loop.patience = automatic ? 60 : options.max_iter;
+  loop.patience = automatic || wide ? 60 : options.max_iter;
   const double damping = options.damping;
   bool done = false;
   EcParameters best = state.r;
@@ -77,7 +83,7 @@ EcResult ec_ising(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& optio
       if (damping <= 0) attempt("single", 0.3, from, ec_sequential);
     }
   };
-  if (automatic || options.algorithm == EcAlgorithm::single) single(fresh);
+  if (automatic || wide || options.algorithm == EcAlgorithm::single) single(fresh);
   if (automatic || options.algorithm == EcAlgorithm::greedy) attempt("greedy", 1, fresh, ec_greedy);
   if (options.algorithm == EcAlgorithm::double_loop) attempt("double", 1, fresh, ec_double);
   if (automatic && !done) {

@@ -8,7 +8,7 @@
 //
 //   restricted   g = (x_i, -sum_i x_i^2 / 2)          O(N^2) per step after one eigendecomposition
 //   factorized   g = (x_i, -x_i^2 / 2)                O(N^3) per sweep
-//   tree         also -x_i x_j on a spanning forest   O(N^3) per sweep; exact when J is a forest
+//   tree         also -x_i x_j on a spanning forest   O(N^3) per sweep; exact when J is a forest. Wider trees: ec_wide.h
 //
 // single loop   messages from r to q and back (5.1, Appendix D): in turn for each spin, or for all at once with damping
 // double loop   inner: maximise -log Z_q - log Z_r over lambda_q at fixed lambda_s, one spin or one edge of the tree at a time;
@@ -40,6 +40,7 @@ struct EcOptions {
   VectorXd start;                           // gamma_r; empty: zero
   std::vector<std::pair<int, int>> forest;  // for tree; used if `own_forest`
   bool own_forest = false;
+  int width = 1;  // of the tree; wider ones have the single loop only
 };
 
 struct EcResult {

@@ -12,33 +12,43 @@ namespace granary::process {
 
 namespace {
 
-// The best parameters so far, and how long ago they were.
+// What every loop does before a sweep: look at the state, note how far it is, and stop when that is near enough or hopeless. Keeps
+// the best parameters seen.
 class Record {
  public:
-  Record(const EcLoop& loop, EcTrace& trace) : loop_(loop), trace_(trace) {}
+  // The double loop has a free energy of its own, that of its inner maximum.
+  Record(const EcLoop& loop, EcTrace& trace, Monitor& monitor, bool energy = true)
+      : loop_(loop), trace_(trace), monitor_(monitor), energy_(energy) {}
 
-  void note(const EcState& state, const EcView& now) {
+  bool next(const EcState& state, EcView& now) {
+    if (sweep_ >= loop_.max_iter) return false;
+    monitor_.progress(static_cast<double>(sweep_++) / loop_.max_iter);
+    now = view(state);
     trace_.residual.push_back(now.residual);
-    since_ = now.residual < 0.9 * best ? 0 : since_ + 1;
-    if (now.residual < best) {
-      best = now.residual;
+    if (energy_) trace_.free_energy.push_back(-now.log_z);
+    since_ = now.residual < 0.9 * best_ ? 0 : since_ + 1;
+    if (now.residual < best_) {
+      best_ = now.residual;
       r_ = state.r;
     }
+    return !done() && since_ < loop_.patience && std::isfinite(now.residual);
   }
-  bool done() const { return best <= loop_.tol; }
-  bool stuck() const { return since_ >= loop_.patience; }
   bool finish(EcState& state) const {
     if (r_.gamma.size() > 0) state.r = r_;
     state.refresh();
     return done();
   }
-  double best = std::numeric_limits<double>::infinity();
 
  private:
+  bool done() const { return best_ <= loop_.tol; }
+
   const EcLoop& loop_;
   EcTrace& trace_;
+  Monitor& monitor_;
+  bool energy_;
   EcParameters r_;
-  int since_ = 0;
+  double best_ = std::numeric_limits<double>::infinity();
+  int since_ = 0, sweep_ = 0;
 };
 
 // g + sinh(2 g) / 2 = c: the stationary point (35) of one spin, by Newton steps from above the root of the convex side.
@@ -152,13 +162,9 @@ void for_units(const EcForest& forest, const Edge& edge, const Node& node) {
 }  // namespace
 
 bool ec_parallel(EcState& state, const EcLoop& loop, EcTrace& trace, Monitor& monitor) {
-  Record record(loop, trace);
-  for (int k = 0; k < loop.max_iter; ++k) {
-    monitor.progress(static_cast<double>(k) / loop.max_iter);
-    const EcView now = view(state);
-    record.note(state, now);
-    trace.free_energy.push_back(-now.log_z);
-    if (record.done() || record.stuck() || !std::isfinite(now.residual)) break;
+  Record record(loop, trace, monitor);
+  EcView now;
+  while (record.next(state, now)) {
     const EcParameters old = state.r, to = difference(gaussian_parameters(now.spins.moments, state.forest), now.q);
     double share = loop.damping;
     bool proper = false;
@@ -176,13 +182,9 @@ bool ec_parallel(EcState& state, const EcLoop& loop, EcTrace& trace, Monitor& mo
 // Appendix D. With the moments of q_i under its cavity put in place of the marginal of r, damped in the natural parameters, r
 // stays proper whatever q says.
 bool ec_sequential(EcState& state, const EcLoop& loop, EcTrace& trace, Monitor& monitor) {
-  Record record(loop, trace);
-  for (int k = 0; k < loop.max_iter; ++k) {
-    monitor.progress(static_cast<double>(k) / loop.max_iter);
-    const EcView now = view(state);
-    record.note(state, now);
-    trace.free_energy.push_back(-now.log_z);
-    if (record.done() || record.stuck() || !std::isfinite(now.residual)) break;
+  Record record(loop, trace, monitor);
+  EcView now;
+  while (record.next(state, now)) {
     for (Index i = 0; i < state.size(); ++i) {
       monitor.check();
       const double v = state.chi(i, i), h = state.mean[i] / v, g = h - state.r.gamma[i];
@@ -197,13 +199,9 @@ bool ec_sequential(EcState& state, const EcLoop& loop, EcTrace& trace, Monitor& 
 }
 
 bool ec_greedy(EcState& state, const EcLoop& loop, EcTrace& trace, Monitor& monitor) {
-  Record record(loop, trace);
-  for (int k = 0; k < loop.max_iter; ++k) {
-    monitor.progress(static_cast<double>(k) / loop.max_iter);
-    const EcView now = view(state);
-    record.note(state, now);
-    trace.free_energy.push_back(-now.log_z);
-    if (record.done() || record.stuck() || !std::isfinite(now.residual)) break;
+  Record record(loop, trace, monitor);
+  EcView now;
+  while (record.next(state, now)) {
     const auto separator = [&] { return gaussian_parameters(state.moments(), state.forest); };
     for_units(
         state.forest,
@@ -222,12 +220,9 @@ bool ec_greedy(EcState& state, const EcLoop& loop, EcTrace& trace, Monitor& moni
 
 // Moments of r at the inner maximum become those of s; r itself is kept, so that the next inner problem starts at a proper point.
 bool ec_double(EcState& state, const EcLoop& loop, EcTrace& trace, Monitor& monitor) {
-  Record record(loop, trace);
-  for (int outer = 0; outer < loop.max_iter; ++outer) {
-    monitor.progress(static_cast<double>(outer) / loop.max_iter);
-    const EcView now = view(state);
-    record.note(state, now);
-    if (record.done() || record.stuck() || !std::isfinite(now.residual)) break;
+  Record record(loop, trace, monitor, false);
+  EcView now;
+  while (record.next(state, now)) {
     const EcParameters s = gaussian_parameters(now.s, state.forest);
     const double log_zs = gaussian_log_z(now.s, state.forest), target = std::min(1e-10, 1e-3 * now.residual);
     double free_energy = 0, nearest = std::numeric_limits<double>::infinity();

@@ -5,6 +5,7 @@
 
 #include "../core/errors.h"
 #include "../core/union_find.h"
+#include "ec_wide.h"
 
 namespace granary::process {
 
@@ -65,6 +66,7 @@ EcForest maximum_spanning_forest(ConstMatrixRef j) {
 }
 
 EcParameters gaussian_parameters(const EcMoments& moments, const EcForest& forest) {
+  if (!forest.cliques.empty()) return wide_gaussian_parameters(moments, forest);
   const VectorXd alone = (1 - forest.degree.array()).matrix();
   EcParameters p;
   p.lambda = alone.cwiseQuotient(moments.variance);
@@ -84,6 +86,7 @@ EcParameters gaussian_parameters(const EcMoments& moments, const EcForest& fores
 }
 
 double gaussian_log_z(const EcMoments& moments, const EcForest& forest) {
+  if (!forest.cliques.empty()) return wide_gaussian_log_z(moments, forest);
   double log_det = ((1 - forest.degree.array()) * moments.variance.array().log()).sum();
   for (std::size_t e = 0; e < forest.edges.size(); ++e) {
     const auto [i, j] = forest.edges[e];
@@ -94,6 +97,7 @@ double gaussian_log_z(const EcMoments& moments, const EcForest& forest) {
 }
 
 BinaryForest binary_inference(const EcParameters& parameters, const EcForest& forest) {
+  if (!forest.cliques.empty()) return wide_binary_inference(parameters, forest);
   const Index n = forest.size();
   BinaryForest result;
   result.up = result.down = VectorXd::Zero(n);

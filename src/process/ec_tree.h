@@ -27,6 +27,18 @@ struct EcMoments {
   VectorXd mean, variance, edge;  // edge: covariances
 };
 
+// Of a tree that is wider than its edges (ec_wide.h). The last member joined with the clique; the others are what it shares with
+// its parent.
+struct EcClique {
+  std::vector<int> members;
+  std::vector<int> in_parent;  // positions of those others
+  std::vector<int> edges;      // the number of the edge between members a < b at b (b - 1) / 2 + a
+  int parent = -1;
+
+  Index size() const { return static_cast<Index>(members.size()); }
+  int edge(Index a, Index b) const { return edges[b * (b - 1) / 2 + a]; }
+};
+
 class EcForest {
  public:
   // Edges as pairs i < j without a cycle; InputError otherwise.
@@ -37,6 +49,7 @@ class EcForest {
   std::vector<int> parent, parent_edge;  // -1 at roots
   std::vector<int> order;                // parents before children
   VectorXd degree;
+  std::vector<EcClique> cliques;  // parents before children; empty: the edges are a forest
 };
 
 // The heaviest forest by |J_ij| (Kruskal); pairs with J_ij = 0 are never joined.

@@ -13,8 +13,8 @@
 //   loo_density  sum_i log N(y_i | its leave-one-out mean, s2 / H_ii),                               s2 = mean alpha_i^2 / H_ii
 //
 // Gradients run backwards: each criterion gives G = d criterion / dC in closed form, the kernel turns G into its parameters'
-// gradient, so all parameters together cost one inverse, about 2 n^3 / 3 flops. Sacks et al. (Statist. Sci. 1989), Dubrule
-// (Math. Geol. 1983) for H, Rasmussen and Williams (2006), 5.4.
+// gradient, so all parameters together cost one inverse, about 2 n^3 / 3 flops. Rasmussen and Williams (2006), 5.4; the solution
+// of the linear equations is that of kriging_system.h.
 #pragma once
 
 #include "../core/kernel.h"
@@ -22,6 +22,7 @@
 #include "../core/multistart.h"
 #include "../core/spd.h"
 #include "../core/types.h"
+#include "kriging_system.h"
 
 namespace granary::process {
 
@@ -53,9 +54,9 @@ struct GpLeaveOneOut {
 class GaussianProcess {
  public:
   // Throws InputError where sizes do not fit or F has not full column rank, NumericalError where C cannot be factored even with
-  // the last jitter. `f` may have no columns.
+  // the last jitter. `f` may have no columns. With a monitor, large matrices are factored in steps between which it is asked.
   GaussianProcess(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, GpCriterion criterion = GpCriterion::ml,
-                  const JitterOptions& jitter = default_jitter());
+                  const JitterOptions& jitter = default_jitter(), Monitor* monitor = nullptr);
   static JitterOptions default_jitter() { return {1e-12, 1e-6}; }
   // A process whose factor and scale are at hand, as one that was saved: O(n^2), and value() is not known.
   static GaussianProcess restore(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, ConstMatrixRef lower,
@@ -68,15 +69,15 @@ class GaussianProcess {
   Index size() const { return y_.size(); }
   double scale() const { return scale_; }  // s2
   double jitter() const { return jitter_; }
-  const VectorXd& beta() const { return beta_; }
-  const VectorXd& alpha() const { return alpha_; }
-  const Cholesky& cholesky() const { return chol_; }          // of C
-  const MatrixXd& trend_root() const { return ft_; }          // L^-1 F
-  const Cholesky& trend_precision() const { return trend_; }  // of F'C^-1 F
+  const VectorXd& beta() const { return system_.beta(); }
+  const VectorXd& alpha() const { return system_.alpha(); }
+  const Cholesky& cholesky() const { return system_.factor(); }            // of C
+  const MatrixXd& trend_root() const { return system_.trend_root(); }      // L^-1 F
+  const Cholesky& trend_precision() const { return system_.precision(); }  // of F'C^-1 F
   VectorXd fitted() const;  // the mean at the observed inputs, without a new matrix of kernel values
 
-  double value() const { return value_; }  // of the criterion
-  VectorXd gradient() const;               // in the logarithms of the parameters
+  double value() const { return value_; }               // of the criterion
+  VectorXd gradient(Monitor* monitor = nullptr) const;  // in the logarithms of the parameters
   GpLeaveOneOut leave_one_out() const;
 
   GpPrediction predict(ConstMatrixRef x, ConstMatrixRef f, bool variance, int threads, Monitor& monitor) const;
@@ -96,20 +97,16 @@ class GaussianProcess {
     check_sizes();
   }
   void check_sizes() const;
-  void solve_trend();                            // beta and alpha
-  void evaluate();                               // the scale and the criterion
-  MatrixXd inverse() const;                      // C^-1, all of it
-  MatrixXd projected(const MatrixXd& ci) const;  // H from C^-1
-  VectorXd projected_diagonal() const;           // of H
+  void solve();                              // beta and alpha
+  void evaluate();                           // the scale and the criterion
+  MatrixXd inverse(Monitor* monitor) const;  // C^-1, all of it
+  VectorXd projected_diagonal() const;       // of H
 
   GpModel model_;
   MatrixXd x_, f_;
   VectorXd y_;
   GpCriterion criterion_ = GpCriterion::ml;
-  Cholesky chol_, trend_;
-  MatrixXd ft_;
-  VectorXd beta_, alpha_;
-  double residual_ = 0;  // alpha'(y - F beta)
+  KrigingSystem system_;
   double scale_ = 1, value_ = 0, jitter_ = 0;
 };
 
@@ -123,7 +120,7 @@ struct GpLearnOptions {
 // The criterion plus the log prior at the given parameters, and its gradient where not null. -infinity where C cannot be
 // factored.
 double gp_objective(const GpModel& model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, ConstVectorRef log_parameters,
-                    const GpLearnOptions& options, VectorXd* gradient);
+                    const GpLearnOptions& options, VectorXd* gradient, Monitor* monitor = nullptr);
 
 // Maximises it from each row of `starts` (logarithms); the values of the result are those of minus the objective.
 MultistartResult learn_gp(const GpModel& model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, ConstMatrixRef starts,

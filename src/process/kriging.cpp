@@ -12,19 +12,6 @@ namespace {
 constexpr double pi = 3.14159265358979323846;
 constexpr Index points_at_once = 128;
 
-MatrixXd draws(const MatrixXd& covariance, Index count, Rng& rng, Monitor& monitor) {
-  const Cholesky root = cholesky_with_jitter(covariance, {1e-12, 1e-6});
-  MatrixXd result(covariance.rows(), count);
-  for (Index j = 0; j < count; ++j) {
-    if (j % 16 == 0) monitor.check();
-    result.col(j).noalias() = root.lower().triangularView<Eigen::Lower>() * rng.normals(covariance.rows());
-  }
-  return result;
-}
-
-// A covariance that is zero but for rounding (at observed points of an interpolator) has no factor: its draws are zero.
-bool negligible(const MatrixXd& covariance, double size) { return covariance.diagonal().maxCoeff() <= 1e-14 * size; }
-
 }  // namespace
 
 GaussianProcess reinterpolate(const GaussianProcess& gp) {
@@ -36,23 +23,30 @@ GaussianProcess reinterpolate(const GaussianProcess& gp) {
   return GaussianProcess(model, gp.inputs(), gp.fitted(), gp.trend());
 }
 
+MatrixXd gaussian_draws(ConstVectorRef mean, ConstMatrixRef covariance, double size, Index count, Rng& rng, Monitor& monitor) {
+  MatrixXd result = mean.replicate(1, count);
+  // Zero but for rounding, as at observed points of an interpolator.
+  if (covariance.diagonal().maxCoeff() <= 1e-14 * size) return result;
+  const Cholesky root = cholesky_with_jitter(covariance, {1e-12, 1e-6});
+  for (Index j = 0; j < count; ++j) {
+    if (j % 16 == 0) monitor.check();
+    result.col(j).noalias() += root.lower().triangularView<Eigen::Lower>() * rng.normals(covariance.rows());
+  }
+  return result;
+}
+
 MatrixXd conditional_draws(const GaussianProcess& gp, ConstMatrixRef x, ConstMatrixRef f, ConstVectorRef noise, Index count,
                            Rng& rng, Monitor& monitor) {
   const GpPrediction at = gp.predict(x, f, false, 1, monitor);
   MatrixXd covariance = gp.covariance(x, f);
   covariance.diagonal() += noise;
-  const double size = gp.scale() * gp.model().kernel.diagonal(x).maxCoeff();
-  if (negligible(covariance, size)) return at.mean.replicate(1, count);
-  MatrixXd result = draws(covariance, count, rng, monitor);
-  result.colwise() += at.mean;
-  return result;
+  return gaussian_draws(at.mean, covariance, gp.scale() * gp.model().kernel.diagonal(x).maxCoeff(), count, rng, monitor);
 }
 
 MatrixXd prior_draws(const GaussianProcess& gp, ConstMatrixRef x, ConstVectorRef noise, Index count, Rng& rng, Monitor& monitor) {
   MatrixXd covariance = gp.scale() * gp.model().kernel.matrix(x);
   covariance.diagonal() += noise;
-  if (negligible(covariance, 1)) return MatrixXd::Zero(x.rows(), count);
-  return draws(covariance, count, rng, monitor);
+  return gaussian_draws(VectorXd::Zero(x.rows()), covariance, 1, count, rng, monitor);
 }
 
 double imse_constant(const GaussianProcess& gp, double variance, ConstVectorRef lengthscales, ConstVectorRef lower,
@@ -94,7 +88,7 @@ VectorXd kriging_surface(const GpModel& model, ConstMatrixRef x, ConstVectorRef 
   VectorXd result(log_parameters.rows());
   parallel_for(log_parameters.rows(), options.threads, monitor, [&](Index i) {
     const VectorXd at = log_parameters.row(i).transpose();
-    result[i] = gp_objective(model, x, y, f, at, options, nullptr);
+    result[i] = gp_objective(model, x, y, f, at, options, nullptr, &monitor);
   });
   return result;
 }

@@ -19,6 +19,8 @@ GaussianProcess reinterpolate(const GaussianProcess& gp);
 // One draw per column; `noise` is added to the diagonal of the joint covariance.
 MatrixXd conditional_draws(const GaussianProcess& gp, ConstMatrixRef x, ConstMatrixRef f, ConstVectorRef noise, Index count,
                            Rng& rng, Monitor& monitor);
+// The same from a mean and a covariance; one that is below 1e-14 of `size` has no factor, and its draws are the mean.
+MatrixXd gaussian_draws(ConstVectorRef mean, ConstMatrixRef covariance, double size, Index count, Rng& rng, Monitor& monitor);
 // Draws from the process itself, trend not included: N(0, s2 K(x, x) + diag(noise)).
 MatrixXd prior_draws(const GaussianProcess& gp, ConstMatrixRef x, ConstVectorRef noise, Index count, Rng& rng, Monitor& monitor);
 

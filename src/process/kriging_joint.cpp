@@ -1,91 +1,134 @@
 #include "kriging_joint.h"
 
 #include "../core/errors.h"
+#include "../core/parallel.h"
 
 namespace granary::process {
 
 namespace {
 
-// cov(y_a(x), y_b(z)), without nugget.
-MatrixXd level_covariance(const std::vector<JointLevel>& levels, std::size_t a, std::size_t b, ConstMatrixRef x,
-                          ConstMatrixRef z) {
-  const std::size_t low = std::min(a, b), high = std::max(a, b);
-  MatrixXd result = levels[0].scale * levels[0].kernel.cross(x, z);
-  for (std::size_t t = 1; t <= low; ++t) {
-    result *= levels[t].rho * levels[t].rho;
-    result += levels[t].scale * levels[t].kernel.cross(x, z);
-  }
-  for (std::size_t t = low + 1; t <= high; ++t) result *= levels[t].rho;
-  return result;
-}
-
-VectorXd level_variance(const std::vector<JointLevel>& levels, ConstMatrixRef x) {
-  VectorXd result = levels[0].scale * levels[0].kernel.diagonal(x, false);
-  for (std::size_t t = 1; t < levels.size(); ++t) {
-    result *= levels[t].rho * levels[t].rho;
-    result += levels[t].scale * levels[t].kernel.diagonal(x, false);
-  }
-  return result;
-}
-
-// The coefficient of beta_s in level t is f_s times rho_(s+1) ... rho_t.
-double carried(const std::vector<JointLevel>& levels, std::size_t s, std::size_t t) {
-  double result = 1;
-  for (std::size_t k = s + 1; k <= t; ++k) result *= levels[k].rho;
-  return result;
-}
+constexpr Index points_at_once = 256;
 
 }  // namespace
 
-JointPrediction predict_joint(const std::vector<JointLevel>& levels, ConstMatrixRef x, const std::vector<MatrixXd>& f,
-                              bool variance, Monitor& monitor) {
-  const std::size_t count = levels.size();
-  if (count == 0 || f.size() != count) throw InputError("the trend must be given for every level.");
-  std::vector<Index> from(count + 1, 0), column(count + 1, 0);
-  for (std::size_t t = 0; t < count; ++t) {
-    from[t + 1] = from[t] + levels[t].y.size();
-    column[t + 1] = column[t] + f[t].cols();
+JointKriging::JointKriging(std::vector<JointLevel> levels, Monitor& monitor) : levels_(std::move(levels)) {
+  if (levels_.empty()) throw InputError("co-kriging needs at least one level.");
+  Index n = 0, p = 0;
+  for (const JointLevel& level : levels_) {
+    from_.push_back(n);
+    n += level.y.size();
+    p += level.f.cols();
   }
-  const Index n = from[count], p = column[count], last = static_cast<Index>(count) - 1;
   if (p >= n) throw InputError(message("a trend of ", p, " terms needs more than ", n, " runs."));
-  MatrixXd c(n, n), trend = MatrixXd::Zero(n, p), r(n, x.rows()), fx(x.rows(), p);
+  x_.resize(n, levels_[0].x.cols());
   VectorXd y(n);
-  for (std::size_t t = 0; t < count; ++t) {
-    const Index size = levels[t].y.size();
-    y.segment(from[t], size) = levels[t].y;
-    for (std::size_t s = 0; s <= t; ++s) {
-      monitor.check();
-      c.block(from[t], from[s], size, levels[s].y.size()) = level_covariance(levels, t, s, levels[t].x, levels[s].x);
-      const MatrixXd& columns = s == t ? levels[t].f : levels[t].below[s];
-      trend.block(from[t], column[s], size, f[s].cols()) = carried(levels, s, t) * columns;
-    }
-    c.diagonal().segment(from[t], size).array() += levels[t].scale * levels[t].nugget;
-    r.middleRows(from[t], size) = level_covariance(levels, t, last, levels[t].x, x);
-    fx.middleCols(column[t], f[t].cols()) = carried(levels, t, last) * f[t];
+  for (std::size_t t = 0; t < levels_.size(); ++t) {
+    const Index size = levels_[t].y.size();
+    if (levels_[t].x.rows() != size || levels_[t].f.rows() != n - from_[t])
+      throw InputError(message("level ", t + 1, " has ", size, " responses: its inputs or its trend do not fit them."));
+    x_.middleRows(from_[t], size) = levels_[t].x;
+    y.segment(from_[t], size) = levels_[t].y;
   }
-  const Cholesky chol = cholesky_with_jitter(c, GaussianProcess::default_jitter());
+  MatrixXd c = MatrixXd::Zero(n, n), trend = MatrixXd::Zero(n, p);
+  Index column = 0;
+  for (std::size_t s = 0; s < levels_.size(); ++s) {
+    monitor.check();
+    const JointLevel& level = levels_[s];
+    const Index rest = n - from_[s];
+    VectorXd carried = VectorXd::Ones(rest);
+    for (std::size_t t = s + 1; t < levels_.size(); ++t) carried.tail(n - from_[t]) *= levels_[t].rho;
+    c.bottomRightCorner(rest, rest) +=
+        level.scale * carried.asDiagonal() * level.kernel.cross(above(s), above(s)) * carried.asDiagonal();
+    // Noise, of the nugget or of a white kernel, belongs to a run and is not carried up.
+    const VectorXd white = level.kernel.diagonal(level.x) - level.kernel.diagonal(level.x, false);
+    c.diagonal().segment(from_[s], level.y.size()).array() += level.scale * (white.array() + level.nugget);
+    trend.block(from_[s], column, rest, level.f.cols()) = carried.asDiagonal() * level.f;
+    column += level.f.cols();
+    carried_.push_back(std::move(carried));
+  }
+  system_ = KrigingSystem(cholesky_with_jitter(c, GaussianProcess::default_jitter()), trend);
   monitor.check();
-  const MatrixXd ft = chol.solve_lower(trend);
-  const VectorXd yt = chol.solve_lower(y);
-  const MatrixXd v = chol.solve_lower(r);
-  JointPrediction result;
-  VectorXd e = yt;
-  if (p > 0) {
-    const Cholesky precision(ft.transpose() * ft);
-    const VectorXd beta = precision.solve(ft.transpose() * yt);
-    e -= ft * beta;
-    result.mean = fx * beta + v.transpose() * e;
-    if (variance) {
-      const MatrixXd u = precision.solve_lower(ft.transpose() * v - fx.transpose());
-      result.variance = u.colwise().squaredNorm().transpose();
-    }
-  } else {
-    result.mean = v.transpose() * e;
-    if (variance) result.variance = VectorXd::Zero(x.rows());
+  const Index bad = system_.solve_flat(y);
+  if (bad >= 0) throw InputError(message("term ", bad + 1, " of the trends depends on the others."));
+}
+
+MatrixXd JointKriging::with_runs(ConstMatrixRef x) const {
+  MatrixXd r = MatrixXd::Zero(x_.rows(), x.rows());
+  for (std::size_t s = 0; s < levels_.size(); ++s) {
+    const VectorXd& c = carried_[s];
+    r.bottomRows(c.size()) += levels_[s].scale * c[c.size() - 1] * c.asDiagonal() * levels_[s].kernel.cross(above(s), x);
   }
-  if (variance) {
-    result.variance += level_variance(levels, x) - v.colwise().squaredNorm().transpose();
-    result.variance = result.variance.cwiseMax(0);
+  return r;
+}
+
+VectorXd JointKriging::variances(ConstMatrixRef x) const {
+  VectorXd result = VectorXd::Zero(x.rows());
+  for (std::size_t s = 0; s < levels_.size(); ++s) {
+    const double c = carried_[s][carried_[s].size() - 1];
+    result += levels_[s].scale * c * c * levels_[s].kernel.diagonal(x, false);
+  }
+  return result;
+}
+
+MatrixXd JointKriging::carried(ConstMatrixRef f) const {
+  if (f.cols() != system_.beta().size()) throw InputError("the trend must be given for every level.");
+  MatrixXd result = f;
+  Index column = 0;
+  for (std::size_t s = 0; s < levels_.size(); ++s) {
+    result.middleCols(column, levels_[s].f.cols()) *= carried_[s][carried_[s].size() - 1];
+    column += levels_[s].f.cols();
+  }
+  return result;
+}
+
+GpPrediction JointKriging::predict(ConstMatrixRef x, ConstMatrixRef f, bool variance, int threads, Monitor& monitor) const {
+  const Index m = x.rows(), blocks = (m + points_at_once - 1) / points_at_once;
+  const MatrixXd trend = carried(f);
+  GpPrediction result;
+  result.mean.resize(m);
+  if (variance) result.variance.resize(m);
+  parallel_for(blocks, threads, monitor, [&](Index b) {
+    const Index from = b * points_at_once, count = std::min(points_at_once, m - from);
+    const auto xb = x.middleRows(from, count);
+    const auto fb = trend.middleRows(from, count);
+    MatrixXd r = with_runs(xb);
+    result.mean.segment(from, count) = system_.mean(r, fb);
+    if (variance) result.variance.segment(from, count) = system_.variance(std::move(r), fb, variances(xb));
+  });
+  return result;
+}
+
+MatrixXd JointKriging::covariance(ConstMatrixRef x, ConstMatrixRef f) const {
+  MatrixXd k = MatrixXd::Zero(x.rows(), x.rows());
+  for (std::size_t s = 0; s < levels_.size(); ++s) {
+    const double c = carried_[s][carried_[s].size() - 1];
+    k += levels_[s].scale * c * c * levels_[s].kernel.cross(x, x);
+  }
+  return system_.covariance(with_runs(x), carried(f), k);
+}
+
+GpGradient JointKriging::gradient(ConstMatrixRef x, ConstMatrixRef f, const std::vector<MatrixXd>& df) const {
+  const Index m = x.rows(), d = x.cols();
+  GpGradient result{MatrixXd::Zero(m, d), MatrixXd::Zero(m, d)};
+  MatrixXd on_r, on_f;
+  system_.variance_slopes(with_runs(x), carried(f), variances(x), on_r, on_f);
+  for (std::size_t s = 0; s < levels_.size(); ++s) {
+    const Kernel& kernel = levels_[s].kernel;
+    if (!kernel.differentiable_in_inputs()) throw InputError("this kernel has no derivatives in its inputs.");
+    VectorXd unused = VectorXd::Zero(kernel.n_parameters());
+    const VectorXd& c = carried_[s];
+    const double last = c[c.size() - 1], scale = levels_[s].scale;
+    const VectorXd on_run = scale * last * c.cwiseProduct(system_.alpha().tail(c.size()));
+    const MatrixXd on_mean = VectorXd::Ones(m) * on_run.transpose();
+    const MatrixXd on_variance = scale * last * on_r.bottomRows(c.size()).transpose() * c.asDiagonal();
+    kernel.add_cross_gradient(x, above(s), on_mean, unused, &result.mean);
+    kernel.add_cross_gradient(x, above(s), on_variance, unused, &result.variance);
+    kernel.add_diagonal_gradient(x, VectorXd::Constant(m, scale * last * last), unused, &result.variance, false);
+  }
+  for (std::size_t k = 0; k < df.size(); ++k) {
+    const MatrixXd slope = carried(df[k]);
+    result.mean.col(k) += slope * system_.beta();
+    result.variance.col(k) += slope.cwiseProduct(on_f.transpose()).rowwise().sum();
   }
   return result;
 }

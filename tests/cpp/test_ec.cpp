@@ -1,5 +1,6 @@
 // Expectation consistent inference: worked numbers, exact cases, enumeration, finite differences, the three loops.
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +11,7 @@
 #include "../../src/process/ec_baseline.h"
 #include "../../src/process/ec_box.h"
 #include "../../src/process/ec_ising.h"
+#include "../../src/process/ec_wide.h"
 #include "harness.h"
 
 using namespace granary;
@@ -97,6 +99,65 @@ TEST("EC on a forest is exact: log Z, means and every covariance") {
     CHECK((fit.mean - truth.mean).cwiseAbs().maxCoeff() < 1e-8);
     CHECK((fit.covariance + fit.mean * fit.mean.transpose() - truth.second).cwiseAbs().maxCoeff() < 1e-7);
   }
+}
+
+TEST("EC on wide trees: exact where the couplings are one, and a spanning tree at width 1") {
+  Rng rng(14);
+  Monitor monitor;
+  EcOptions options;
+  options.tol = 1e-20;
+  for (const int width : {1, 2, 3}) {
+    // A model that is a tree of this width, and found to be one: variable i has couplings with the `width` before it, later ones
+    // weaker ones.
+    const Index n = 9;
+    MatrixXd j = MatrixXd::Zero(n, n);
+    for (Index i = 0; i < n; ++i) {
+      for (Index p = std::max<Index>(0, i - width); p < i; ++p) j(i, p) = j(p, i) = 0.5 * std::pow(0.95, static_cast<double>(i));
+    }
+    const VectorXd theta = 0.5 * rng.normals(n);
+    options.width = width;
+    const EcResult fit = ec_ising(j, theta, options, monitor);
+    const graph::SpinMoments truth = exact(j, theta);
+    CHECK(fit.convergence.converged);
+    CHECK_NEAR(fit.log_z, truth.log_partition, 1e-8);
+    CHECK((fit.mean - truth.mean).cwiseAbs().maxCoeff() < 1e-8);
+    // Pairs outside the tree go through the Gaussian, which only at width 1 carries what spins carry.
+    for (const auto& [a, b] : fit.edges) CHECK_NEAR(fit.covariance(a, b) + fit.mean[a] * fit.mean[b], truth.second(a, b), 1e-7);
+  }
+  const MatrixXd j = random_couplings(8, 0.5, rng);
+  const VectorXd theta = 0.3 * rng.normals(8);
+  // Width 1 by cliques is the spanning tree: the two codes meet.
+  const EcForest cliques = wide_forest(j, 1), forest = maximum_spanning_forest(j);
+  double by_cliques = 0, by_forest = 0;
+  for (const auto& [a, b] : cliques.edges) by_cliques += std::abs(j(a, b));
+  for (const auto& [a, b] : forest.edges) by_forest += std::abs(j(a, b));
+  CHECK_NEAR(by_cliques, by_forest, 1e-12);
+  EcParameters q{rng.normals(8), rng.normals(8), rng.normals(7)};
+  const EcForest same(8, cliques.edges);
+  const BinaryForest a = wide_binary_inference(q, cliques), b = binary_inference(q, same);
+  CHECK_NEAR(a.log_z, b.log_z, 1e-10);
+  CHECK((a.moments.edge - b.moments.edge).cwiseAbs().maxCoeff() < 1e-12);
+  CHECK((a.moments.variance - b.moments.variance).cwiseAbs().maxCoeff() < 1e-12);
+  const EcParameters ga = wide_gaussian_parameters(a.moments, cliques), gb = gaussian_parameters(b.moments, same);
+  CHECK((ga.lambda - gb.lambda).norm() < 1e-8 * gb.lambda.norm());
+  CHECK((ga.gamma - gb.gamma).norm() < 1e-8 * (1 + gb.gamma.norm()));
+  CHECK_NEAR(wide_gaussian_log_z(a.moments, cliques), gaussian_log_z(b.moments, same), 1e-9);
+  // Derivatives, isolated variables, one variable.
+  options.width = 2;
+  options.tol = 1e-24;
+  const EcResult fit = ec_ising(j, theta, options, monitor);
+  VectorXd up = theta, down = theta;
+  up[2] += 1e-4;
+  down[2] -= 1e-4;
+  CHECK_NEAR((ec_ising(j, up, options, monitor).log_z - ec_ising(j, down, options, monitor).log_z) / 2e-4, fit.mean[2], 1e-6);
+  MatrixXd apart = j;
+  apart.row(3).setZero();
+  apart.col(3).setZero();
+  CHECK_NEAR(ec_ising(apart, theta, options, monitor).mean[3], std::tanh(theta[3]), 1e-10);
+  CHECK_NEAR(ec_ising(MatrixXd::Zero(1, 1), VectorXd::Constant(1, 0.7), options, monitor).log_z, std::log(2 * std::cosh(0.7)), 1e-10);
+  options.algorithm = EcAlgorithm::double_loop;
+  CHECK_THROWS(ec_ising(j, theta, options, monitor), InputError);
+  CHECK_THROWS(wide_forest(j, 0), InputError);
 }
 
 TEST("EC of one spin, and of spins without couplings, is exact at every level") {

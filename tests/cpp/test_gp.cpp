@@ -197,3 +197,17 @@ TEST("the Gaussian process says what is wrong") {
   same.row(1) = same.row(0);
   CHECK(GaussianProcess(model, same, data.y, none).jitter() > 0);
 }
+
+TEST("a large process, factored in steps under a monitor, is the same process") {
+  const Random data(1000, 2, 1, 3);
+  GpModel model{Kernel(radial("se", VectorXd::Constant(1, 0.3)), 2)};
+  model.nugget = 0.1;
+  model.learn_nugget = true;
+  Monitor monitor;
+  const GaussianProcess plain(model, data.x, data.y, data.f);
+  const GaussianProcess steps(model, data.x, data.y, data.f, GpCriterion::ml, GaussianProcess::default_jitter(), &monitor);
+  CHECK_NEAR(steps.value(), plain.value(), 1e-9 * std::abs(plain.value()));
+  CHECK_NEAR((steps.gradient(&monitor) - plain.gradient()).norm(), 0, 1e-7 * plain.gradient().norm());
+  monitor.request_stop();
+  CHECK_THROWS(steps.gradient(&monitor), Interrupted);
+}

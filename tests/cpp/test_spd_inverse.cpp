@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <cstdint>
 
+#include "../../src/core/spd_steps.h"
 #include "harness.h"
 
 using namespace granary;
@@ -97,4 +98,28 @@ TEST("an indefinite matrix is refused, on the dense and on the sparse route") {
   CHECK(!spd.factorise(upper_of(bad)));
   bad(150, 150) = std::numeric_limits<double>::quiet_NaN();
   CHECK(!spd.factorise(upper_of(bad)));
+}
+
+TEST("large matrices are factored and inverted in steps, which can be interrupted") {
+  Draw draw;
+  const Index n = 600;
+  MatrixXd a(n, 40);
+  for (Index i = 0; i < a.size(); ++i) a.data()[i] = draw();
+  const MatrixXd x = a * a.transpose() + MatrixXd::Identity(n, n);
+  Monitor monitor;
+  MatrixXd lower = x;
+  CHECK(cholesky_in_steps(lower, monitor));
+  CHECK_NEAR((lower * lower.transpose() - x).norm(), 0, 1e-12 * x.norm());
+  MatrixXd inverse = lower;
+  inverse_from_cholesky_in_steps(inverse, monitor);
+  const MatrixXd whole = inverse.selfadjointView<Eigen::Lower>();
+  CHECK_NEAR((whole * x - MatrixXd::Identity(n, n)).norm(), 0, 1e-10);
+  MatrixXd bad = x;
+  bad(500, 500) = -1;
+  CHECK(!cholesky_in_steps(bad, monitor));
+  Monitor stopped;
+  stopped.request_stop();
+  MatrixXd again = x;
+  CHECK_THROWS(cholesky_in_steps(again, stopped), Interrupted);
+  CHECK_THROWS(inverse_from_cholesky_in_steps(lower, stopped), Interrupted);
 }

@@ -53,8 +53,33 @@ test_that("three levels, and designs that are not nested", {
   expect_message(apart <- suppressWarnings(cokriging(cheap, forrester(cheap, "cheap"), off, forrester(off), kernel = "se", n_starts = 3)), "4 rows")
   expect_false(apart$nested)
   expect_equal(predict(apart, off), forrester(off), tolerance = 1e-4)
-  expect_error(predict(apart, 0.5, gradient = TRUE), "nested", class = "granary_error_input")
-  expect_error(simulate(apart), "nested", class = "granary_error_input")
+})
+
+test_that("derivatives, covariances and draws of designs that are not nested are those of the joint law", {
+  set.seed(3)
+  low <- cbind(a = runif(25, 0, 4), b = runif(25))
+  high <- cbind(a = runif(9, 0, 4), b = runif(9))
+  truth <- function(x) sin(x[, "a"]) + x[, "b"]^2
+  fit <- suppressWarnings(suppressMessages(cokriging(low, 0.5 * truth(low) + low[, "a"], high, truth(high), trend = ~ a + b, trend_difference = ~ a,
+                                                     kernel = "se", n_starts = 2)))
+  at <- cbind(a = c(0.7, 2.1, 3.3), b = c(0.2, 0.5, 0.9))
+  p <- predict(fit, at, se = TRUE, cov = TRUE, gradient = TRUE)
+  expect_equal(p$fit, predict(fit, at))
+  expect_equal(diag(p$cov), p$se.fit^2, tolerance = 1e-6)
+  for (k in 1:2) {
+    move <- function(by) predict(fit, at + by * (col(at) == k), se = TRUE)
+    up <- move(1e-4)
+    down <- move(-1e-4)
+    expect_equal(unname(p$gradient[, k]), (up$fit - down$fit) / 2e-4, tolerance = 1e-4)
+    expect_equal(unname(p$variance_gradient[, k]), (up$se.fit^2 - down$se.fit^2) / 2e-4, tolerance = 1e-3)
+  }
+  draws <- simulate(fit, 4000, newdata = at, seed = 1)
+  expect_lt(max(abs(rowMeans(draws) - p$fit) / p$se.fit), 4 / sqrt(4000))
+  expect_equal(cov(t(draws)), p$cov, tolerance = 0.1)
+  expect_equal(simulate(fit, 2, newdata = at, seed = 7), simulate(fit, 2, newdata = at, seed = 7))
+  expect_true(predict(fit, cbind(a = 9, b = 0.5), se = TRUE)$extrapolates)
+  nested <- pair()
+  expect_equal(predict(nested, c(0.25, 0.85), cov = TRUE)$cov, predict(nested, c(0.25, 0.85), cov = TRUE, how = "joint")$cov, tolerance = 1e-4)
 })
 
 test_that("derivatives, draws, likelihood and pictures", {

@@ -53,6 +53,23 @@ test_that("a forest is exact, and so is a spin alone", {
   expect_identical(nrow(one$tree), 0L)
 })
 
+test_that("wider trees are closer to the truth on grids, and exact once they hold all couplings", {
+  errors <- vapply(1:6, function(seed) {
+    set.seed(seed)
+    sim <- sim_ec_ising("grid", n = 16, size = 1)
+    exact <- ec_baseline(sim$J, sim$theta, "exact")
+    vapply(c(1, 2, 4), function(width) {
+      fit <- suppressWarnings(ec_ising(sim$J, sim$theta, width = width))
+      mean(abs(fit$prob - exact$prob))
+    }, 0)
+  }, numeric(3))
+  expect_true(all(diff(rowMeans(errors)) < 0))
+  J <- outer(1:6, 1:6, function(a, b) ifelse(a != b & abs(a - b) <= 2, 0.4, 0))
+  expect_equal(ec_ising(J, 0.1, width = 2)$log_z, ec_baseline(J, 0.1, "exact")$log_z, tolerance = 1e-8)
+  expect_error(ec_ising(J, 0.1, method = "factorized", width = 2), "`width`", class = "granary_error_input")
+  expect_error(ec_ising(J, 0.1, algorithm = "double", width = 2), "single loop", class = "granary_error_input")
+})
+
 test_that("derivatives of log Z are the moments", {
   set.seed(4)
   sim <- sim_ec_ising("gaussian", n = 5, size = 0.7)

@@ -82,7 +82,7 @@ test_that("simulations repeat with their seed, on one and two threads", {
 
 test_that("searches find the maximum, and all strategies run", {
   f <- sin(7 * grid11) + grid11
-  for (strategy in c("bucb", "aucb", "aucb_local", "ucb", "hbbo", "ei", "sm_ucb", "sm_ei")) {
+  for (strategy in c("bucb", "aucb", "aucb_local", "ucb", "hbbo", "hbbo_ucb", "ei", "sm_ucb", "sm_ei")) {
     sim <- simulate(gp_bucb(grid11, se(0.2), 0.01, strategy = strategy, batch_size = 3), nsim = 3, seed = 1, f = f, n_rounds = 15)
     expect_lt(max(sim$simple[nrow(sim$simple), ], na.rm = TRUE), 1e-8)
   }
@@ -168,6 +168,52 @@ test_that("hyperparameters can follow the results", {
   }
   expect_lt(search$kernel$scales, 0.2)
   expect_lt(search$noise_var, 0.05)
+})
+
+test_that("one refit carries parameters as far as the results say", {
+  x <- seq(0, 1, length.out = 40)
+  set.seed(4)
+  learn <- function(kernel) {
+    search <- bandit_suggest(gp_bucb(x, kernel, 1e-4, strategy = "uncertainty", batch_size = 30, refit_every = 30))
+    suppressWarnings(bandit_observe(search, search$batch$id, 50 * sin(6 * search$batch$x1) + rnorm(30)))
+  }
+  far <- learn(se(lengthscale = 0.01))  # 30 times too short
+  expect_gt(far$kernel$scales, 0.15)
+  expect_gt(far$kernel$variance, 100)
+  expect_equal(far$noise_var, 1, tolerance = 0.8)
+  # bounds of the rational quadratic kernel's shape were once those of its lengthscale
+  rational <- learn(rq(lengthscale = 0.3, shape = 0.05))
+  expect_gt(rational$kernel$shape, 1.1)
+})
+
+test_that("kernels that are linear have the paper's smaller weights", {
+  expect_identical(gp_bucb(grid11, linear(), 0.1)$premult, 0.05)
+  expect_identical(gp_bucb(grid11, linear() + bias(), 0.1)$premult, 0.05)
+  expect_identical(gp_bucb(grid11, linear() + se(), 0.1)$premult, 0.1)
+  expect_identical(gp_bucb(grid11, linear(), 0.1, premult = 0.2)$premult, 0.2)
+})
+
+test_that("adaptive batches are as long as the printed rule makes them: one first, then until the information reaches C", {
+  f <- sin(7 * grid11)
+  search <- gp_bucb(grid11, se(0.4), 0.01, strategy = "aucb", batch_size = 6)
+  expect_equal(search$limit, log1p(1 / 0.01) / 2)  # gamma_1
+  K <- kernel_matrix(se(0.4), grid11)
+  seen <- integer()
+  sizes <- integer()
+  for (round in 1:6) {
+    search <- bandit_suggest(search)
+    now <- search$batch$candidate
+    gain <- vapply(seq_along(now), function(k) info_gain(K, 0.01, now[seq_len(k)], given = if (length(seen) > 0) seen), 0)
+    expect_true(all(gain[-length(gain)] < search$limit))
+    if (length(now) < 6) expect_gte(gain[length(gain)], search$limit * (1 - 1e-8))
+    search <- bandit_observe(search, search$batch$id, f[now])
+    seen <- c(seen, now)
+    sizes <- c(sizes, length(now))
+  }
+  expect_identical(sizes[1], 1L)
+  # any correlation with the first result leaves the second choice less than gamma_1 to tell: the second batch has more than one member
+  expect_gt(sizes[2], 1L)
+  expect_identical(sizes[6], 6L)
 })
 
 test_that("costs name the cheapest strategy", {
