@@ -4,6 +4,7 @@
 #include "process/gplvm_dual.h"
 #include "process/gtm.h"
 #include "process/isomap.h"
+#include "process/mds.h"
 #include "r_glue.h"
 #include "r_kernel.h"
 
@@ -136,6 +137,18 @@ Rcpp::List core_isomap(const Eigen::Map<Eigen::MatrixXd>& y, int q, int neighbou
   const IsomapResult fit = isomap(y, q, neighbours, threads, monitor);
   return Rcpp::List::create(Named("latent") = fit.x, Named("values") = fit.values, Named("distance") = fit.distance,
                             Named("neighbours") = fit.neighbours, Named("residual") = fit.residual);
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_mds(const Eigen::Map<Eigen::MatrixXd>& distance, const Eigen::Map<Eigen::MatrixXd>& start, bool nonmetric,
+                    int max_iter, double tol, SEXP progress) {
+  RMonitor monitor(progress);
+  MdsOptions options;
+  options.nonmetric = nonmetric;
+  options.max_iter = max_iter;
+  options.tol = tol;
+  const MdsResult fit = mds(distance, start, options, monitor);
+  return Rcpp::List::create(Named("latent") = fit.x, Named("stress") = fit.stress, Named("convergence") = as_list(fit.convergence));
 }
 
 // [[Rcpp::export(rng = false)]]

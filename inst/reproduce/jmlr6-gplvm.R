@@ -34,7 +34,8 @@ x <- scale(iris_data)
 pc <- prcomp(x)$x[, 1:2]
 full <- suppressWarnings(gplvm(x, init = pc, threads = 1))
 errors <- c(PCA = nn_error(pc, species), "GP-LVM" = nn_error(full, species), GTM = nn_error(suppressWarnings(gtm(x)), species),
-            "kernel PCA" = nn_error(kernel_pca(x), species), Isomap = nn_error(suppressWarnings(isomap(x)), species))
+            "kernel PCA" = nn_error(kernel_pca(x), species), Isomap = nn_error(suppressWarnings(isomap(x)), species),
+            Sammon = nn_error(mds(x), species), "non-metric scaling" = nn_error(mds(x, method = "nonmetric"), species))
 listed <- paste(names(errors), errors, sep = " ", collapse = ", ")
 claim("Iris: nearest-neighbour errors of PCA (reference run)", 18, errors[["PCA"]], 0)
 claim("Iris: nearest-neighbour errors of the GP-LVM from principal components (reference run, other optimiser)", 5, errors[["GP-LVM"]], 0,

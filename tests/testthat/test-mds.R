@@ -1,0 +1,73 @@
+stress_of <- function(d, e) sum((d - e)^2 / d) / sum(d)
+
+test_that("classical scaling of Euclidean distances is PCA, and of road distances cmdscale()", {
+  x <- scale(as.matrix(iris[1:40, 1:4]))
+  fit <- mds(x, method = "classical")
+  expect_equal(abs(fit$latent), abs(prcomp(x)$x[, 1:2]), tolerance = 1e-7, ignore_attr = TRUE)
+  road <- mds(eurodist, method = "classical")
+  expect_equal(abs(road$latent), abs(cmdscale(eurodist)), tolerance = 1e-7, ignore_attr = TRUE)
+  expect_identical(rownames(road$latent), labels(eurodist))
+})
+
+test_that("Sammon's map has the stress it says, a vanishing gradient, and no more stress than MASS", {
+  x <- unique(scale(as.matrix(iris[, 1:4])))[seq(1, 149, 3), ]
+  fit <- mds(x, tol = 1e-13, max_iter = 5000)
+  d <- dist(x)
+  value <- function(v) stress_of(d, dist(matrix(v, ncol = 2)))
+  expect_equal(fit$stress, value(fit$latent), tolerance = 1e-10)
+  slope <- vapply(1:6, function(k) (value(replace(fit$latent, k, fit$latent[k] + 1e-4)) - value(replace(fit$latent, k, fit$latent[k] - 1e-4))) / 2e-4, 0)
+  expect_lt(max(abs(slope)), 1e-5)
+  expect_lt(fit$stress, mds(x, method = "classical", tol = 1)$stress)
+  expect_equal(fit$distance, as.matrix(d), ignore_attr = TRUE)
+  skip_if_not_installed("MASS")
+  peer <- getExportedValue("MASS", "sammon")(d, trace = FALSE, niter = 1000, tol = 1e-10)
+  expect_lt(fit$stress, peer$stress * (1 + 1e-4))
+})
+
+test_that("non-metric scaling: stress by isotonic regression, blind to monotone changes, no more than MASS", {
+  x <- unique(scale(as.matrix(iris[, 1:4])))[seq(2, 149, 4), ]
+  d <- dist(x)
+  fit <- mds(x, method = "nonmetric", max_iter = 5000)
+  e <- c(dist(fit$latent))
+  o <- order(d, e)
+  h <- isoreg(e[o])$yf
+  expect_equal(fit$stress, sqrt(sum((e[o] - h)^2) / sum(e^2)), tolerance = 1e-6)
+  expect_equal(sum(d * e), sum(e^2), tolerance = 1e-8)
+  bent <- mds(d^3, method = "nonmetric", init = fit$latent, max_iter = 5000)
+  expect_equal(bent$stress, fit$stress, tolerance = 1e-3)
+  skip_if_not_installed("MASS")
+  peer <- getExportedValue("MASS", "isoMDS")(d, trace = FALSE, maxit = 500, tol = 1e-8)
+  expect_lt(fit$stress, peer$stress / 100 * (1 + 1e-3))
+})
+
+test_that("units, duplicates and ties are taken", {
+  x <- rbind(scale(as.matrix(iris[1:20, 1:4])), scale(as.matrix(iris[1:20, 1:4])))
+  fit <- mds(x)
+  expect_lt(max(abs(fit$latent[1:20, ] - fit$latent[21:40, ])), 0.05)
+  small <- mds(x[1:20, ])
+  expect_equal(mds(x[1:20, ] * 1e8)$latent / 1e8, small$latent, tolerance = 1e-6)
+  expect_equal(mds(x[1:20, ] * 1e-8)$latent * 1e8, small$latent, tolerance = 1e-6)
+  tied <- mds(dist(expand.grid(1:4, 1:4)), method = "nonmetric")
+  expect_lt(tied$stress, 1e-3)
+  expect_identical(dim(mds(1:5, q = 1)$latent), c(5L, 1L))
+})
+
+test_that("wrong arguments get a sentence, and the map prints and draws", {
+  x <- scale(as.matrix(iris[1:10, 1:4]))
+  expect_error(mds(), "`x`", class = "granary_error_input")
+  expect_error(mds(x, q = 10), "`q`", class = "granary_error_input")
+  expect_error(mds(x, method = "metric"), "`method`", class = "granary_error_input")
+  expect_error(mds(x * 0), "rows that differ", class = "granary_error_input")
+  expect_error(mds(replace(x, 3, NA)), "`x`", class = "granary_error_input")
+  expect_error(mds(dist(x) - 100), "negative", class = "granary_error_input")
+  expect_error(mds(dist(x[1, , drop = FALSE])), "at least two rows", class = "granary_error_input")
+  expect_error(mds(x, init = x), "`init`", class = "granary_error_input")
+  expect_error(mds(x, max_iter = 0), "`max_iter`", class = "granary_error_input")
+  expect_warning(mds(x, max_iter = 1), class = "granary_warning_convergence")
+  fit <- mds(x)
+  expect_output(print(fit), "stress")
+  expect_identical(nn_error(fit, rep(1, 10)), 0L)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(fit))
+})
