@@ -273,7 +273,7 @@ test_that("everything prints and draws", {
     ggplot2::autoplot(gp_evidence(fit, c("ep", "laplace"), grid = list(se.lengthscale = c(0.5, 1, 2)))),
     ggplot2::autoplot(gp_evidence(fit, "ep", grid = list(se.lengthscale = c(0.5, 1, 2), se.variance = c(1, 5))))
   )
-  for (picture in pictures) expect_gt(nrow(ggplot2::layer_data(picture)), 1)
+  for (picture in pictures) expect_gt(nrow(ggplot2::layer_data(picture, length(picture$layers))), 1)
   shown <- ggplot2::layer_data(ggplot2::autoplot(fit, columns = 1), 3L)  # the curve is predict()'s, the other column at its mean
   at <- cbind(a = shown$x[c(1, 100)], b = mean(x[, 2]))
   expect_equal(shown$y[c(1, 100)], unname(predict(fit, at)), tolerance = 1e-8)
