@@ -45,7 +45,7 @@ plot.granary_gp_classify <- function(x, type = c("probability", "latent", "calib
   if (length(shown$names) == 2L) {
     draw_surface(shown$sides[[1L]], shown$sides[[2L]], matrix(if (type == "latent") grid$mean else grid$prob, length(shown$sides[[1L]])),
                  xlab = shown$names[1L], ylab = shown$names[2L], main = if (type == "latent") "latent mean" else shown$chance, user = list(...))
-    graphics::points(cases$a, cases$b, pch = 21, cex = 0.8, bg = colour)
+    graphics::points(cases$a, cases$b, pch = 21, col = "white", bg = colour)  # seen on light and on dark ground
   } else if (type == "latent") {
     draw_band(grid$a, grid$mean, grid$se, xlab = shown$names, ylab = "latent value", user = list(...))
     graphics::abline(h = 0, lty = 3)

@@ -75,6 +75,7 @@ mds <- function(x, q = 2, method = c("sammon", "nonmetric", "classical"), init =
   source <- if (is.null(data)) matrix(0, n, 0L, dimnames = list(labels, NULL)) else data
   fit <- new_embedding("mds", raw$latent, source, stress = raw$stress, method = method, distance = distance, call = call,
                        convergence = raw$convergence)
+  if (is.null(data)) fit$x <- NULL
   check_convergence(fit)
   fit
 }
