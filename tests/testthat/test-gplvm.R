@@ -85,6 +85,7 @@ test_that("kernel objects start at their values in the units of the data", {
                  k$children[[3]]$variance <- 8
                  k
                })
+  expect_identical(gplvm_kernel("rbf + bias + white", 2L, 1), gplvm_kernel("se + bias + white", 2L, 1))
   points <- matrix(rnorm(6), 3)
   k <- se() * linear() + mlp() + white(0.1)
   expect_equal(kernel_matrix(multiply_kernel(k, 2.5), points), 2.5 * kernel_matrix(k, points))
