@@ -153,6 +153,10 @@ MdsResult mds(ConstMatrixRef distance, ConstMatrixRef start, const MdsOptions& o
   out.x.rowwise() -= out.x.colwise().mean().eval();
   out.x *= unit;
   out.convergence = best.convergence;
+  if (value <= 1e-20) {  // squares of rounding errors: no step can be told from another
+    out.convergence.converged = true;
+    out.convergence.message = "the map is exact to rounding";
+  }
   out.convergence.seconds = clock.seconds();
   return out;
 }
