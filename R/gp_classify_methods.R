@@ -15,8 +15,8 @@
 #'
 #' @param x,object A fit.
 #' @param newdata Rows to predict for; `NULL` for the rows of the fit.
-#' @param type `predict()`: `"prob"`, `"class"` or `"latent"`; `plot()` and `autoplot()`: `"probability"`, `"latent"` or `"calibration"`; `residuals()`: `"loo"` or
-#'   `"response"`, the label as 0 or 1 minus its leave-one-out or fitted probability.
+#' @param type `predict()`: `"prob"`, `"class"` or `"latent"`; `plot()` and `autoplot()`: `"probability"`, `"latent"` or `"calibration"`;
+#'   `residuals()`: `"loo"` or `"response"`, the label as 0 or 1 minus its leave-one-out or fitted probability.
 #' @param se Whether to give standard errors.
 #' @param cov Whether to give the joint covariance of the latent values.
 #' @param gradient Whether to give the gradient in the inputs, of the probability or of the latent mean.

@@ -150,7 +150,8 @@ predict.granary_sparse_gp <- function(object, newdata = NULL, se = FALSE, cov = 
   gradient <- check_flag(gradient)
   type <- check_choice(type, c("latent", "response"))
   augment <- check_flag(augment)
-  threads <- if (is.null(threads)) object$threads else min(thread_count(threads), if (object$threads == 1L && has_user_code(object$kernel)) 1L else 1024L)
+  most <- if (has_user_code(object$kernel)) 1L else 1024L
+  threads <- if (is.null(threads)) object$threads else min(thread_count(threads), most)
   if (cov && nrow(rows) > 5000L) abort_input("cov = TRUE is for at most 5000 rows.", "cov")
   if (augment && object$method %in% c("exact", "sod", "nystrom")) {
     abort_input(sprintf("augment = TRUE is not possible with method = \"%s\", which has no inducing variables to add to.", object$method), "augment")

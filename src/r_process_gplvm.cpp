@@ -1,5 +1,5 @@
 // Exports of latent variable models and of the maps they are compared with. Conversion only: the methods are in process/gplvm*.h,
-// process/isomap.h and process/gtm.h, the checks in R/gplvm*.R and R/dppca.R.
+// process/isomap.h, process/mds.h and process/gtm.h, the checks in R/gplvm*.R, R/mds.R and R/dppca.R.
 #include "process/gplvm.h"
 #include "process/gplvm_dual.h"
 #include "process/gtm.h"
@@ -148,7 +148,8 @@ Rcpp::List core_mds(const Eigen::Map<Eigen::MatrixXd>& distance, const Eigen::Ma
   options.max_iter = max_iter;
   options.tol = tol;
   const MdsResult fit = mds(distance, start, options, monitor);
-  return Rcpp::List::create(Named("latent") = fit.x, Named("stress") = fit.stress, Named("convergence") = as_list(fit.convergence));
+  return Rcpp::List::create(Named("latent") = fit.x, Named("stress") = fit.stress,
+                            Named("convergence") = as_list(fit.convergence));
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -126,7 +126,8 @@ class Stress {
 
 MdsResult mds(ConstMatrixRef distance, ConstMatrixRef start, const MdsOptions& options, Monitor& monitor) {
   const Index n = distance.rows(), q = start.cols();
-  if (n < 2 || distance.cols() != n || start.rows() != n) throw InputError("the distances and the start must be of the same rows.");
+  if (n < 2 || distance.cols() != n || start.rows() != n)
+    throw InputError("the distances and the start must be of the same rows.");
   const double unit = distance.sum() / static_cast<double>(n * (n - 1));
   if (!(unit > 0) || !std::isfinite(unit)) throw InputError("the distances must be finite, and not all zero.");
   const Stopwatch clock;

@@ -1,12 +1,12 @@
-// Maps whose distances follow given ones: what latent variable models are compared with. With d_ij given, e_ij = |x_i - x_j| on the
-// map, and sums over pairs,
+// Maps whose distances follow given ones: what latent variable models are compared with. With d_ij given, e_ij = |x_i - x_j| on
+// the map, and sums over pairs,
 //
-//   sammon      minimise  sum (d - e)^2 / d  /  sum d                  (Sammon, IEEE Trans. Computers 1969): near pairs count most
-//   nonmetric   minimise  sum (e - h)^2 / sum e^2,  h = increasing fit of e in the order of d   (Kruskal, Psychometrika 1964): only
-//               the order counts; the root is Kruskal's stress, equal d may have different h
+//   sammon      minimise  sum (d - e)^2 / d / sum d: near pairs count most
+//   nonmetric   minimise  sum (e - h)^2 / sum e^2,  h = increasing fit of e in the order of d: only the order counts. The root is
+//               Kruskal's stress; equal d may have different h
 //
-// by L-BFGS from a start. The derivative in e takes h as fixed: h minimises the same sum of squares. Local minima only. O(n^2 q) per
-// step.
+// by L-BFGS from a start. The derivative in e takes h as fixed: h minimises the same sum of squares. Local minima only. O(n^2 q)
+// per step. Sammon (IEEE Trans. Computers 1969), Kruskal (Psychometrika 1964).
 #pragma once
 
 #include "core/convergence.h"
