@@ -57,11 +57,10 @@ check_number <- function(x, arg = deparse1(substitute(x)), lower = -Inf, upper =
                          strict_upper = FALSE, allow_null = FALSE, allow_infinite = FALSE) {
   if (missing(x)) fail_missing(arg)
   if (is.null(x) && allow_null) return(NULL)
-  range <- range_text(lower, upper, strict_lower, strict_upper)
-  expected <- paste0("one number", range, if (allow_null) " (or NULL)")
   ok <- is_plain_numeric(x) && checkmate::test_number(as.vector(x), finite = !allow_infinite)
   if (!ok || outside(x, lower, upper, strict_lower, strict_upper)) {
-    fail_input(arg, expected, describe(x))
+    range <- range_text(lower, upper, strict_lower, strict_upper)
+    fail_input(arg, paste0("one number", range, if (allow_null) " (or NULL)"), describe(x))
   }
   as.double(x)
 }
@@ -69,12 +68,11 @@ check_number <- function(x, arg = deparse1(substitute(x)), lower = -Inf, upper =
 check_count <- function(x, arg = deparse1(substitute(x)), lower = 1, upper = .Machine$integer.max, allow_null = FALSE) {
   if (missing(x)) fail_missing(arg)
   if (is.null(x) && allow_null) return(NULL)
-  expected <- paste0("a whole number", range_text(lower, if (upper < .Machine$integer.max) upper else Inf, FALSE, FALSE),
-                     if (allow_null) " (or NULL)")
   ok <- is_plain_numeric(x) && checkmate::test_number(as.vector(x), finite = TRUE)
-  if (!ok || x != round(x) || x < lower) fail_input(arg, expected, describe(x))
-  if (x > upper) {
-    fail_input(arg, expected, describe(x), if (upper >= .Machine$integer.max) "It is too large for an integer.")
+  too_large <- ok && x == round(x) && x > upper && upper >= .Machine$integer.max
+  if (!ok || x != round(x) || x < lower || x > upper) {
+    range <- range_text(lower, if (upper < .Machine$integer.max) upper else Inf, FALSE, FALSE)
+    fail_input(arg, paste0("a whole number", range, if (allow_null) " (or NULL)"), describe(x), if (too_large) "It is too large for an integer.")
   }
   as.integer(x)
 }

@@ -65,6 +65,7 @@
 #' Kuss and Rasmussen (2005). Assessing approximate inference for binary Gaussian process classification. *Journal of Machine Learning
 #' Research* 6, 1679--1704.
 #' @family Gaussian processes
+#' @seealso `errata("jmlr6-gp-classification")`; `reproduce("jmlr6-gp-classification")`
 #' @export
 #' @examples
 #' set.seed(1)

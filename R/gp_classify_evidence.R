@@ -10,7 +10,7 @@
 #' * `"lower_bound"`: Jensen's bound, equation 35 of the paper, with Gauss-Hermite quadrature. A diagnostic: the paper advises against
 #'   maximising it. With `newdata` and `newy` the expected log likelihood of these further cases is added, which bounds the evidence of all.
 #'
-#' @param object A fit of [gp_classify()].
+#' @param object A fit of [gp_classify()]; for `autoplot()` a table of evidences.
 #' @param method One or several of `"ep"`, `"laplace"`, `"ais"`, `"lower_bound"`; by default the method of the fit.
 #' @param grid `NULL`, or a list or data frame with a vector for each of some of the parameters, named as in `coef(object)`: all combinations of a
 #'   list, the rows of a data frame.
@@ -21,7 +21,7 @@
 #' @param nodes For `"lower_bound"`: number of nodes of the quadrature.
 #' @param threads Threads for the runs of `"ais"`.
 #' @param x A table of evidences.
-#' @param value For `plot()`: the column drawn.
+#' @param value For `plot()` and `autoplot()`: the column drawn.
 #' @param ... Passed on to graphics functions.
 #' @return A data frame of class `granary_gp_evidence`: the parameters, `method`, `log_evidence`, for `"ais"` also `se` (the standard deviation
 #'   of the log
@@ -139,9 +139,7 @@ parameter_grid <- function(object, grid) {
 #' @export
 plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
   value <- check_choice(value, intersect(c("log_evidence", "information", "error"), names(x)))
-  parameters <- attr(x, "parameters")
-  varied <- parameters[vapply(parameters, function(p) length(unique(x[[p]])) > 1L, NA)]
-  if (!length(varied) %in% 1:2) abort_input("Only a table over one or two parameters can be drawn.", "x")
+  varied <- varied_parameters(x)
   methods <- unique(x$method)
   if (length(varied) == 1L) {
     draw(graphics::plot, range(x[[varied]]), range(x[[value]], finite = TRUE), type = "n", log = "x", xlab = varied, ylab = value, user = list(...))
@@ -179,7 +177,7 @@ plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
 #'
 #' `plot()` shows the histogram of one latent value beside the normal approximations of EP and Laplace's method.
 #'
-#' @param object A fit of [gp_classify()], or for `predict()` and `summary()` a sample.
+#' @param object A fit of [gp_classify()], or for `predict()`, `summary()` and `autoplot()` a sample.
 #' @param n Draws kept from each chain.
 #' @param burnin Moves before the first draw.
 #' @param sampler `"hmc"` or `"ess"`.
@@ -267,25 +265,4 @@ print.granary_gp_sample <- function(x, ...) {
                 if (x$sampler == "hmc") paste0(", acceptance ", paste(format(x$acceptance, digits = 2L), collapse = " ")),
                 if (!is.na(x$rhat)) paste0(", rhat ", format(x$rhat, digits = 4L)))
   invisible(x)
-}
-
-#' @rdname gp_posterior_sample
-#' @export
-plot.granary_gp_sample <- function(x, which = 1, ...) {
-  which <- check_count(which, upper = ncol(x$f))
-  f <- x$f[, which]
-  at <- seq(min(f), max(f), length.out = 200L)
-  colours <- c(ep = "#2166ac", laplace = "#b2182b")
-  density <- vapply(names(colours), function(method) {
-    settings <- x$fit$settings
-    settings$method <- method
-    posterior <- core_call(core_gp_classify_posterior(x$fit$x, x$y, x$fit$kernel, settings, FALSE, c(1, 1), NULL))
-    stats::dnorm(at, posterior$mean[which], sqrt(posterior$variance[which]))
-  }, at)
-  top <- max(density, graphics::hist(f, breaks = 40, plot = FALSE)$density)
-  draw(graphics::hist, f, breaks = 40, freq = FALSE, col = "grey85", border = "white", xlab = paste("latent value of case", which), main = "",
-       ylim = c(0, 1.05 * top), user = list(...))
-  graphics::matlines(at, density, col = colours, lwd = 2, lty = 1)
-  graphics::legend("topright", c("EP", "Laplace"), col = colours, lwd = 2, bty = "n")
-  invisible()
 }

@@ -15,8 +15,8 @@
 #'
 #' @param x,object A fit.
 #' @param newdata Rows to predict for; `NULL` for the rows of the fit.
-#' @param type `predict()`: `"prob"`, `"class"` or `"latent"`; `plot()`: `"probability"`, `"latent"` or `"calibration"`; `residuals()`: `"loo"` or
-#'   `"response"`, the label as 0 or 1 minus its leave-one-out or fitted probability.
+#' @param type `predict()`: `"prob"`, `"class"` or `"latent"`; `plot()` and `autoplot()`: `"probability"`, `"latent"` or `"calibration"`;
+#'   `residuals()`: `"loo"` or `"response"`, the label as 0 or 1 minus its leave-one-out or fitted probability.
 #' @param se Whether to give standard errors.
 #' @param cov Whether to give the joint covariance of the latent values.
 #' @param gradient Whether to give the gradient in the inputs, of the probability or of the latent mean.
@@ -28,7 +28,7 @@
 #' @param ... For `plot()`, passed on to graphics functions; otherwise not used.
 #' @return `predict()` a vector (a factor for classes) when only the mean is asked, else a list with `fit`, `se.fit`, `cov`, `gradient`;
 #'   `simulate()` a data frame with a column per simulation; `loo()` a data frame with `label`, `prob` and `log_prob`; `logLik()` the log
-#'   evidence; `tidy()` a row per parameter.
+#'   evidence; `tidy()` a row per parameter; `plot()` `NULL`, invisibly; `autoplot()` a ggplot.
 #' @family Gaussian processes
 #' @name granary_gp_classify
 #' @examples
@@ -45,6 +45,7 @@
 #' simulate(fit, 2, seed = 1, newdata = data.frame(x = c(-6, 0)))
 #' plot(fit)
 #' plot(fit, type = "latent")
+#' if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot(fit)
 NULL
 
 classifier_inputs <- function(object, newdata, arg = "newdata") {
@@ -188,57 +189,4 @@ tidy.granary_gp_classify <- function(x, ...) {
   natural <- function(v) ifelse(bounds$names == "mean", v, exp(v))
   data.frame(term = names(x$parameters), estimate = unname(x$parameters), lower = natural(bounds$lower), upper = natural(bounds$upper),
              on_bound = names(x$parameters) %in% x$on_bound)
-}
-
-#' @rdname granary_gp_classify
-#' @export
-plot.granary_gp_classify <- function(x, type = c("probability", "latent", "calibration"), columns = NULL, bins = 10, ...) {
-  type <- check_choice(type, c("probability", "latent", "calibration"))
-  if (type == "calibration") {
-    out <- loo(x)
-    plot(new_calibration(out$prob, x$y > 0, check_count(bins), "leave-one-out"), ...)
-    return(invisible())
-  }
-  d <- ncol(x$x)
-  columns <- if (is.null(columns)) seq_len(min(2L, d)) else check_vector(columns, lower = 1, upper = d)
-  if (length(columns) > 2L || any(columns != round(columns)) || anyDuplicated(columns)) {
-    abort_input("`columns` must be one or two different columns of the inputs.", "columns")
-  }
-  grid_of <- function(j, count) {
-    seen <- range(x$x[, j])
-    pad <- 0.1 * max(diff(seen), 1e-8)
-    seq(seen[1L] - pad, seen[2L] + pad, length.out = count)
-  }
-  original <- function(v, j) v * x$scaling$scale[j] + x$scaling$centre[j]
-  name <- colnames(x$x)[columns]
-  chance <- paste0("probability of ", x$levels[2L])
-  if (length(columns) == 1L) {
-    at <- matrix(colMeans(x$x), 201L, d, byrow = TRUE)
-    at[, columns] <- grid_of(columns, 201L)
-    found <- classifier_predict(x, at)
-    u <- original(at[, columns], columns)
-    shown <- original(x$x[, columns], columns)
-    if (type == "latent") {
-      draw_band(u, found$mean, sqrt(found$variance), xlab = name, ylab = "latent value", user = list(...))
-      graphics::abline(h = 0, lty = 3)
-    } else {
-      draw(graphics::plot, u, exp(found$log_positive), type = "l", lwd = 2, col = "#2166ac", ylim = c(0, 1), xlab = name, ylab = chance,
-           user = list(...))
-      graphics::points(shown, (x$y + 1) / 2, pch = 19, cex = 0.6, col = ifelse(x$y > 0, "#2166ac", "#b2182b"))
-      graphics::abline(h = 0.5, lty = 3)
-    }
-    return(invisible())
-  }
-  at1 <- grid_of(columns[1L], 51L)
-  at2 <- grid_of(columns[2L], 51L)
-  at <- matrix(colMeans(x$x), 51L^2, d, byrow = TRUE)
-  at[, columns[1L]] <- rep(at1, 51L)
-  at[, columns[2L]] <- rep(at2, each = 51L)
-  found <- classifier_predict(x, at)
-  z <- matrix(if (type == "latent") found$mean else exp(found$log_positive), 51L)
-  draw_surface(original(at1, columns[1L]), original(at2, columns[2L]), z, xlab = name[1L], ylab = name[2L],
-               main = if (type == "latent") "latent mean" else chance, user = list(...))
-  graphics::points(original(x$x[, columns[1L]], columns[1L]), original(x$x[, columns[2L]], columns[2L]), pch = 21, cex = 0.8,
-                   bg = ifelse(x$y > 0, "#2166ac", "#b2182b"))
-  invisible()
 }

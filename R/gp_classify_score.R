@@ -16,7 +16,7 @@ label_entropy <- function(y) {
 #' was trained
 #' on: zero for a model that knows only the shares of the classes, \eqn{H} for perfect predictions, negative for one that is confidently wrong.
 #'
-#' @param object A fit of [gp_classify()], [classify_baseline()] or [gp_posterior_sample()].
+#' @param object A fit of [gp_classify()], [classify_baseline()] or [gp_posterior_sample()]; for `autoplot()` a calibration table.
 #' @param newdata,newy New rows and their labels; both `NULL` for leave-one-out of a fit of [gp_classify()].
 #' @param bins Number of bins of equal width.
 #' @param x A calibration table.

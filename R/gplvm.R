@@ -51,7 +51,7 @@
 #' @param x Data, one row per case: a matrix or data frame of numbers, with `NA` for missing cells.
 #' @param q Number of latent dimensions.
 #' @param kernel A kernel over the latent space (see [kernels]) with derivatives in its inputs, or text such as `"se + bias + white"`,
-#'   `"mlp + bias + white"`. `se(ard = TRUE)` learns which dimensions are needed.
+#'   `"mlp + bias + white"`; in text `"rbf"`, the paper's word, is `se()`. `se(ard = TRUE)` learns which dimensions are needed.
 #' @param method See Details.
 #' @param active Size \eqn{d} of the active set of `method = "sparse"`.
 #' @param init Where to start: one or several of `"pca"`, `"isomap"`, `"random"`, or a matrix of positions.
@@ -237,6 +237,7 @@ check_noise_variance <- function(noise_variance, data, binary) {
 # The kernel in units of the standardised data.
 gplvm_kernel <- function(kernel, q, unit) {
   text <- is.character(kernel)
+  if (text) kernel <- gsub("\\brbf\\b", "se", kernel)  # the paper's name; the variance of rbf() is held
   kernel <- prepare_kernel(kernel, q)
   if (!text) return(multiply_kernel(kernel, 1 / unit^2))
   walk <- function(k) {

@@ -42,7 +42,7 @@ check_row_labels <- function(labels, n, arg = "labels") {
 
 #' Maps of data: common methods
 #'
-#' Printing, drawing and tabulating the maps of [gplvm()], [dppca()], [isomap()], [gtm()] and [kernel_pca()].
+#' Printing, drawing and tabulating the maps of [gplvm()], [dppca()], [isomap()], [gtm()], [kernel_pca()] and [mds()].
 #'
 #' @param x,object A fit that holds a map.
 #' @param labels Classes of the rows, for colours.

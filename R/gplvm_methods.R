@@ -62,6 +62,7 @@
 #' head(residuals(fit), 3)
 #' head(tidy(fit), 3)
 #' plot(fit)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot(fit)
 NULL
 
 # Standardised rows of new data: as many columns as the model has.
@@ -315,6 +316,18 @@ print.summary_granary_gplvm <- function(x, ...) {
   invisible(x)
 }
 
+# The logarithm of the precision of the mapping, averaged over the columns of the data, on a grid over two dimensions.
+map_precision <- function(x, dims, n_grid) {
+  at <- lapply(dims, function(k) {
+    range <- grDevices::extendrange(x$latent[, k], f = 0.1)
+    seq(range[1L], range[2L], length.out = n_grid)
+  })
+  points <- matrix(colMeans(x$latent), n_grid^2, x$q, byrow = TRUE)
+  points[, dims] <- as.matrix(expand.grid(at[[1L]], at[[2L]]))
+  variance <- core_call(core_gplvm_predict(x$model, points / x$latent_unit, TRUE))$variance
+  list(at[[1L]], at[[2L]], matrix(-rowMeans(log(pmax(variance, .Machine$double.xmin))), n_grid))
+}
+
 #' @rdname granary_gplvm
 #' @export
 plot.granary_gplvm <- function(x, labels = NULL, dims = 1:2, background = TRUE, n_grid = 50, ...) {
@@ -322,15 +335,7 @@ plot.granary_gplvm <- function(x, labels = NULL, dims = 1:2, background = TRUE, 
   n_grid <- check_count(n_grid, lower = 2, upper = 1000)
   dims <- check_dims(dims, x$q)
   if (length(dims) == 2L && background) {
-    at <- lapply(dims, function(k) {
-      range <- grDevices::extendrange(x$latent[, k], f = 0.1)
-      seq(range[1L], range[2L], length.out = n_grid)
-    })
-    points <- matrix(colMeans(x$latent), n_grid^2, x$q, byrow = TRUE)
-    points[, dims] <- as.matrix(expand.grid(at[[1L]], at[[2L]]))
-    variance <- core_call(core_gplvm_predict(x$model, points / x$latent_unit, TRUE))$variance
-    precision <- matrix(-rowMeans(log(pmax(variance, .Machine$double.xmin))), n_grid)
-    draw_embedding(x$latent, labels, dims, list(...), background = list(at[[1L]], at[[2L]], precision))
+    draw_embedding(x$latent, labels, dims, list(...), background = map_precision(x, dims, n_grid))
   } else if (length(dims) == 1L && ncol(x$x) >= 1L) {
     curve <- seq(min(x$latent[, dims]), max(x$latent[, dims]), length.out = 200L)
     points <- matrix(colMeans(x$latent), 200L, x$q, byrow = TRUE)
@@ -343,4 +348,21 @@ plot.granary_gplvm <- function(x, labels = NULL, dims = 1:2, background = TRUE, 
     draw_embedding(x$latent, labels, dims, list(...))
   }
   invisible()
+}
+
+#' @rdname granary_gplvm
+#' @usage \method{autoplot}{granary_gplvm}(object, labels = NULL, dims = 1:2,
+#'   background = TRUE, n_grid = 50, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_gplvm <- function(object, labels = NULL, dims = 1:2, background = TRUE, n_grid = 50, ...) {  # nolint: object_name_linter.
+  background <- check_flag(background)
+  n_grid <- check_count(n_grid, lower = 2, upper = 1000)
+  picture <- autoplot.granary_embedding(object, labels, dims)
+  dims <- check_dims(dims, object$q)
+  if (length(dims) < 2L || !background) return(picture)
+  shade <- map_precision(object, dims, n_grid)
+  table <- data.frame(expand.grid(a = shade[[1L]], b = shade[[2L]]), precision = c(shade[[3L]]))
+  under <- ggplot2::geom_raster(ggplot2::aes(x = .data$a, y = .data$b, fill = .data$precision), table, inherit.aes = FALSE)
+  picture$layers <- c(list(under), picture$layers)
+  picture + ggplot2::scale_fill_gradient(low = "grey35", high = "white", name = "log precision")
 }

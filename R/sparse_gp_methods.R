@@ -150,7 +150,8 @@ predict.granary_sparse_gp <- function(object, newdata = NULL, se = FALSE, cov = 
   gradient <- check_flag(gradient)
   type <- check_choice(type, c("latent", "response"))
   augment <- check_flag(augment)
-  threads <- if (is.null(threads)) object$threads else min(thread_count(threads), if (object$threads == 1L && has_user_code(object$kernel)) 1L else 1024L)
+  most <- if (has_user_code(object$kernel)) 1L else 1024L
+  threads <- if (is.null(threads)) object$threads else min(thread_count(threads), most)
   if (cov && nrow(rows) > 5000L) abort_input("cov = TRUE is for at most 5000 rows.", "cov")
   if (augment && object$method %in% c("exact", "sod", "nystrom")) {
     abort_input(sprintf("augment = TRUE is not possible with method = \"%s\", which has no inducing variables to add to.", object$method), "augment")
@@ -357,12 +358,19 @@ plot.granary_sparse_gp <- function(x, type = NULL, level = 0.95, ...) {
   invisible()
 }
 
-plot_sparse_map <- function(x, user) {
+# The mean on a grid over two inputs.
+sparse_map <- function(x) {
   axis <- function(j) seq(min(x$x[, j]), max(x$x[, j]), length.out = 61L)
-  grid <- as.matrix(expand.grid(axis(1L), axis(2L)))
   if (anyDuplicated(axis(1L)) > 0L || anyDuplicated(axis(2L)) > 0L) abort_input("A map needs two inputs that vary.", "type")
-  z <- matrix(predict(x, unname(grid)), 61L)
-  draw_surface(axis(1L), axis(2L), z, points = if (x$method != "exact") x$inducing, xlab = colnames(x$x)[1L], ylab = colnames(x$x)[2L], user = user)
+  grid <- expand.grid(a = axis(1L), b = axis(2L))
+  grid$mean <- unname(predict(x, unname(as.matrix(grid))))
+  grid
+}
+
+plot_sparse_map <- function(x, user) {
+  grid <- sparse_map(x)
+  draw_surface(unique(grid$a), unique(grid$b), matrix(grid$mean, 61L), points = if (x$method != "exact") x$inducing, xlab = colnames(x$x)[1L],
+               ylab = colnames(x$x)[2L], user = user)
   invisible()
 }
 
@@ -380,16 +388,24 @@ autoplot.granary_sparse_gp <- function(object, type = NULL, level = 0.95, ...) {
              ggplot2::labs(x = "evaluation", y = "log evidence"))
   }
   shown <- shown_rows(object$n)
-  if (type == "observed" || ncol(object$x) == 2L) {
+  if (type == "observed") {
     table <- data.frame(x = fitted(object)[shown], y = object$y[shown])
     return(ggplot2::ggplot(table, ggplot2::aes(x = .data$x, y = .data$y)) + ggplot2::geom_point(colour = "grey40", size = 0.7) +
              ggplot2::geom_abline(colour = colour) + ggplot2::labs(x = "fitted", y = "observed"))
+  }
+  if (ncol(object$x) == 2L) {
+    ticks <- if (object$method != "exact") data.frame(a = object$inducing[, 1L], b = object$inducing[, 2L])
+    return(ggplot2::ggplot(sparse_map(object), ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_raster(ggplot2::aes(fill = .data$mean)) +
+             (if (!is.null(ticks)) ggplot2::geom_point(data = ticks, shape = 3)) +
+             ggplot2::labs(x = colnames(object$x)[1L], y = colnames(object$x)[2L], fill = "mean"))
   }
   rows <- data.frame(x = object$x[shown, 1L], y = object$y[shown])
   ggplot2::ggplot(sparse_grid(object, level), ggplot2::aes(x = .data$x)) +
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), fill = colour, alpha = 0.18) +
     ggplot2::geom_line(ggplot2::aes(y = .data$mean), colour = colour) +
     ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data$y), rows, colour = "grey50", size = 0.6) +
-    ggplot2::geom_rug(ggplot2::aes(x = .data$x), data.frame(x = object$inducing[, 1L]), colour = sign_colours[["negative"]]) +
+    (if (object$method != "exact") {
+      ggplot2::geom_rug(ggplot2::aes(x = .data$x), data.frame(x = object$inducing[, 1L]), colour = sign_colours[["negative"]])
+    }) +
     ggplot2::labs(x = colnames(object$x), y = "response")
 }

@@ -1,9 +1,10 @@
 // Exports of latent variable models and of the maps they are compared with. Conversion only: the methods are in process/gplvm*.h,
-// process/isomap.h and process/gtm.h, the checks in R/gplvm*.R and R/dppca.R.
+// process/isomap.h, process/mds.h and process/gtm.h, the checks in R/gplvm*.R, R/mds.R and R/dppca.R.
 #include "process/gplvm.h"
 #include "process/gplvm_dual.h"
 #include "process/gtm.h"
 #include "process/isomap.h"
+#include "process/mds.h"
 #include "r_glue.h"
 #include "r_kernel.h"
 
@@ -136,6 +137,19 @@ Rcpp::List core_isomap(const Eigen::Map<Eigen::MatrixXd>& y, int q, int neighbou
   const IsomapResult fit = isomap(y, q, neighbours, threads, monitor);
   return Rcpp::List::create(Named("latent") = fit.x, Named("values") = fit.values, Named("distance") = fit.distance,
                             Named("neighbours") = fit.neighbours, Named("residual") = fit.residual);
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_mds(const Eigen::Map<Eigen::MatrixXd>& distance, const Eigen::Map<Eigen::MatrixXd>& start, bool nonmetric,
+                    int max_iter, double tol, SEXP progress) {
+  RMonitor monitor(progress);
+  MdsOptions options;
+  options.nonmetric = nonmetric;
+  options.max_iter = max_iter;
+  options.tol = tol;
+  const MdsResult fit = mds(distance, start, options, monitor);
+  return Rcpp::List::create(Named("latent") = fit.x, Named("stress") = fit.stress,
+                            Named("convergence") = as_list(fit.convergence));
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -180,7 +180,7 @@ class Radial : public Scaled {
     const double v = variance_;
     switch (form_) {
       case Form::se:
-        s = v * (-0.5 * s.array()).exp();
+        gaussian_of_squares(v, s.data(), s.size());
         break;
       case Form::half:
         s = v * (-s.array().sqrt()).exp();
@@ -210,7 +210,9 @@ class Radial : public Scaled {
     const double v = variance_;
     switch (form_) {
       case Form::se:
-        h = g.array() * v * (-0.5 * s.array()).exp();
+        h = s;
+        gaussian_of_squares(v, h.data(), h.size());
+        h.array() *= g.array();
         break;
       case Form::half: {
         const Eigen::ArrayXd q = s.array().sqrt(), k = v * (-q).exp();

@@ -32,30 +32,37 @@ GRANARY_INLINE void scores_of(double v, const double* down, const double* f, dou
   }
 }
 
+// exp(s) for s <= 0, that is 2^n exp(r), n = round(s / log 2), |r| <= log(2) / 2, and exp(r) by the rational approximation of the
+// Cephes library, 1 + 2 r P(r^2) / (Q(r^2) - r P(r^2)).
+GRANARY_INLINE double exp_negative(double s) {
+  constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number, which stands in the last bits
+  s = s > 0 ? 0 : s;                            // a NaN stays one
+  s = s < -707.0 ? -707.0 : s;
+  const double rounded = s * 1.4426950408889634 + shift, n = rounded - shift;
+  const double r = (s - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6, rr = r * r;
+  const double p = r * ((1.26177193074810590878e-4 * rr + 3.02994407707441961300e-2) * rr + 9.99999999999999999910e-1);
+  const double q = ((3.00198505138664455042e-6 * rr + 2.52448340349684104192e-3) * rr + 2.27265548208155028766e-1) * rr + 2.0;
+  const double e = 1 + 2 * p / (q - p);
+  std::uint64_t bits;
+  std::memcpy(&bits, &rounded, sizeof bits);
+  bits = (bits + 1023) << 52;  // 2^n
+  double power;
+  std::memcpy(&power, &bits, sizeof power);
+  return e * power;
+}
+
 }  // namespace
 
-// exp(s) = 2^n exp(r), n = round(s / log 2), |r| <= log(2) / 2, and exp(r) by the rational approximation of the Cephes library,
-// 1 + 2 r P(r^2) / (Q(r^2) - r P(r^2)).
 GRANARY_WIDE
 void gaussian_profile(const double* xx, double zz, double variance, double* k, Index size) {
-  constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number, which stands in the last bits
 #pragma omp simd
-  for (Index t = 0; t < size; ++t) {
-    double s = k[t] - 0.5 * (xx[t] + zz);
-    s = s > 0 ? 0 : s;  // a NaN stays one
-    s = s < -707.0 ? -707.0 : s;
-    const double rounded = s * 1.4426950408889634 + shift, n = rounded - shift;
-    const double r = (s - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6, rr = r * r;
-    const double p = r * ((1.26177193074810590878e-4 * rr + 3.02994407707441961300e-2) * rr + 9.99999999999999999910e-1);
-    const double q = ((3.00198505138664455042e-6 * rr + 2.52448340349684104192e-3) * rr + 2.27265548208155028766e-1) * rr + 2.0;
-    const double e = 1 + 2 * p / (q - p);
-    std::uint64_t bits;
-    std::memcpy(&bits, &rounded, sizeof bits);
-    bits = (bits + 1023) << 52;  // 2^n
-    double power;
-    std::memcpy(&power, &bits, sizeof power);
-    k[t] = variance * (e * power);
-  }
+  for (Index t = 0; t < size; ++t) k[t] = variance * exp_negative(k[t] - 0.5 * (xx[t] + zz));
+}
+
+GRANARY_WIDE
+void gaussian_of_squares(double variance, double* s, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) s[t] = variance * exp_negative(-0.5 * s[t]);
 }
 
 GRANARY_WIDE

@@ -10,6 +10,8 @@ namespace granary {
 // k holds x'z for several x and one z, and becomes variance * exp(-max(xx + zz - 2 x'z, 0) / 2), the squared exponential kernel,
 // good to 2 units in the last place. What would be below 1e-307 is about that.
 void gaussian_profile(const double* xx, double zz, double variance, double* k, Index size);
+// The same from squared distances: s becomes variance * exp(-s / 2), for s >= 0.
+void gaussian_of_squares(double variance, double* s, Index size);
 
 // scores = max(v - (down - f), 0)^2 / max(kii + diagonal - 2 k, floor): the decrease (twice) of the objective that a pair
 // promises.

@@ -15,14 +15,20 @@ double PanelNoise::log_determinant() const {
 }
 
 MatrixXd PanelNoise::whiten(const MatrixXd& x) const {
-  if (lambda.size() > 0) return x * lambda.cwiseSqrt().cwiseInverse().asDiagonal();
+  if (lambda.size() > 0) {
+    const VectorXd by = lambda.cwiseSqrt().cwiseInverse();  // once for each column, not for each element
+    return x * by.asDiagonal();
+  }
   MatrixXd out = x;
   lower.transpose().triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(out);
   return out;
 }
 
 MatrixXd PanelNoise::solve(const MatrixXd& x) const {
-  if (lambda.size() > 0) return x * lambda.cwiseInverse().asDiagonal();
+  if (lambda.size() > 0) {
+    const VectorXd by = lambda.cwiseInverse();
+    return x * by.asDiagonal();
+  }
   MatrixXd out = whiten(x);
   lower.triangularView<Eigen::Lower>().solveInPlace<Eigen::OnTheRight>(out);
   return out;

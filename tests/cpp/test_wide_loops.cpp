@@ -22,6 +22,16 @@ TEST("the Gaussian profile is the exponential to the last places, at any length"
   }
 }
 
+TEST("the Gaussian of squared distances is the exponential to the last places, at any length") {
+  for (const Index n : {1, 2, 5, 1000}) {
+    VectorXd s(n);
+    for (Index i = 0; i < n; ++i) s[i] = 1.3 * static_cast<double>(i);
+    const VectorXd squares = s;
+    gaussian_of_squares(0.7, s.data(), n);
+    for (Index i = 0; i < n; ++i) CHECK_NEAR(s[i] / (0.7 * std::exp(-0.5 * squares[i])), 1, 1e-15 * (2 + 0.5 * squares[i]));
+  }
+}
+
 TEST("the Gaussian profile at its ends: equal points, far points, overflow and NaN") {
   const double infinity = std::numeric_limits<double>::infinity();
   VectorXd xx(6), k(6);

@@ -38,6 +38,21 @@ test_that("annealing agrees with EP and stays above the bound", {
   expect_identical(gp_evidence(ep, "ais", temperatures = 50, threads = 2), one)
 })
 
+test_that("EP and Laplace evidences sit where annealing says, from small to large variances", {
+  set.seed(21)
+  for (variance in c(0.1, 4, 50)) {
+    data <- sim_gp_classes(12, "process", se(lengthscale = 1, variance = variance))
+    fit <- gp_classify(data[1:2], data$y, se(lengthscale = 1, variance = variance), hyper = "fixed")
+    found <- gp_evidence(fit, c("ep", "laplace", "lower_bound"))
+    ais <- gp_evidence(fit, "ais", temperatures = 1500, runs = 20, threads = 1)
+    above <- found$log_evidence - ais$log_evidence
+    expect_lt(abs(above[1L]), 3 * ais$se + 0.03)
+    expect_lt(above[2L], 3 * ais$se)
+    expect_lt(above[3L], 3 * ais$se)
+    if (variance < 1) expect_lt(abs(above[2L]), 3 * ais$se + 0.03) else expect_lt(above[2L], above[1L] - 0.1)
+  }
+})
+
 test_that("posterior samples have EP's means, and Laplace is too timid", {
   set.seed(2)
   data <- sim_gp_classes(15)
@@ -250,6 +265,19 @@ test_that("everything prints and draws", {
   expect_silent(plot(gp_evidence(fit, c("ep", "laplace"), grid = list(se.lengthscale = c(0.5, 1, 2)))))
   expect_silent(plot(gp_evidence(fit, "ep", grid = list(se.lengthscale = c(0.5, 1, 2), se.variance = c(1, 5)))))
   expect_silent(plot(sim_orthant(100, d = 5)))
+  skip_if_not_installed("ggplot2")
+  draws <- gp_posterior_sample(fit, n = 100, burnin = 50)
+  pictures <- list(
+    ggplot2::autoplot(fit), ggplot2::autoplot(fit, type = "latent"), ggplot2::autoplot(fit, columns = 1),
+    ggplot2::autoplot(fit, "latent", columns = 2), ggplot2::autoplot(fit, "calibration", bins = 5), ggplot2::autoplot(draws, which = 2),
+    ggplot2::autoplot(gp_evidence(fit, c("ep", "laplace"), grid = list(se.lengthscale = c(0.5, 1, 2)))),
+    ggplot2::autoplot(gp_evidence(fit, "ep", grid = list(se.lengthscale = c(0.5, 1, 2), se.variance = c(1, 5))))
+  )
+  for (picture in pictures) expect_gt(nrow(ggplot2::layer_data(picture, length(picture$layers))), 1)
+  shown <- ggplot2::layer_data(ggplot2::autoplot(fit, columns = 1), 3L)  # the curve is predict()'s, the other column at its mean
+  at <- cbind(a = shown$x[c(1, 100)], b = mean(x[, 2]))
+  expect_equal(shown$y[c(1, 100)], unname(predict(fit, at)), tolerance = 1e-8)
+  expect_error(ggplot2::autoplot(fit, columns = 3), "`columns`", class = "granary_error_input")
 })
 
 test_that("the support vector machine of the paper predicts well", {

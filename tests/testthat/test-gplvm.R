@@ -85,6 +85,7 @@ test_that("kernel objects start at their values in the units of the data", {
                  k$children[[3]]$variance <- 8
                  k
                })
+  expect_identical(gplvm_kernel("rbf + bias + white", 2L, 1), gplvm_kernel("se + bias + white", 2L, 1))
   points <- matrix(rnorm(6), 3)
   k <- se() * linear() + mlp() + white(0.1)
   expect_equal(kernel_matrix(multiply_kernel(k, 2.5), points), 2.5 * kernel_matrix(k, points))
@@ -280,4 +281,10 @@ test_that("fits print, summarise, draw and tabulate", {
   expect_gte(spread[1], spread[2])
   expect_lt(abs(cor(two$latent)[1, 2]), 1e-8)
   expect_true(all(apply(two$latent, 2, function(v) v[which.max(abs(v))]) > 0))
+  skip_if_not_installed("ggplot2")
+  shaded <- ggplot2::autoplot(two, labels = bend$t > 0, n_grid = 10)
+  expect_identical(nrow(ggplot2::layer_data(shaded, 1L)), 100L)
+  expect_equal(ggplot2::layer_data(shaded, 2L)$x, unname(two$latent[, 1]))
+  expect_identical(length(ggplot2::autoplot(two, background = FALSE)$layers), 1L)
+  expect_s3_class(ggplot2::autoplot(fit1), "ggplot")
 })

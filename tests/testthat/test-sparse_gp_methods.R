@@ -100,6 +100,9 @@ test_that("a fit prints, summarises, tidies and plots", {
   expect_null(plot(map))
   skip_if_not_installed("ggplot2")
   for (type in c("fit", "observed", "trace")) expect_s3_class(ggplot2::autoplot(fit, type = type), "ggplot")
+  drawn <- ggplot2::autoplot(map)
+  expect_equal(nrow(ggplot2::layer_data(drawn, 1L)), 61^2)
+  expect_equal(ggplot2::layer_data(drawn, 2L)$x, unname(map$inducing[, 1]))
 })
 
 test_that("compare_sparse() measures what it says", {
