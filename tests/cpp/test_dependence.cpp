@@ -108,6 +108,10 @@ TEST("kernel_features: the rank can be bounded, and what is not positive semi-de
   indefinite(0, 1) = indefinite(1, 0) = 2;
   options.max_rank = 0;
   CHECK_THROWS(kernel_features(indefinite, options, monitor), InputError);
+  // every pivot of this one looks fine: its negative eigenvalue hides behind a diagonal that is used up at once
+  MatrixXd hidden = MatrixXd::Identity(6, 6);
+  hidden.array() -= 0.5;
+  CHECK_THROWS(kernel_features(hidden, options, monitor), InputError);
   CHECK_THROWS(kernel_features(MatrixXd(MatrixXd::Zero(2, 3)), options, monitor), InputError);
   options.tol = 1;
   CHECK_THROWS(kernel_features(gaussian(1), x[0], options, monitor), InputError);
