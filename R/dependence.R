@@ -68,7 +68,7 @@ width_per_variable <- function(width, names) {
 # The scale at which half of the pairs are close: the median distance over sqrt(2), from at most `most` rows spread over the data.
 median_width <- function(x, arg, most = 1000L) {
   rows <- if (nrow(x) > most) round(seq(1, nrow(x), length.out = most)) else seq_len(nrow(x))
-  width <- stats::median(as.double(stats::dist(x[rows, , drop = FALSE]))) / sqrt(2)
+  width <- core_median_distance(x[rows, , drop = FALSE]) / sqrt(2)
   if (!is.finite(width) || width <= 0) {
     abort_input(sprintf(paste0("The median distance of `%s` is zero: more than half of its pairs are ties.\n",
                                "Give a `width`, or treat it as categories with factor() or kernel = \"delta\"."), arg), "width")

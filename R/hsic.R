@@ -38,7 +38,8 @@
 #' blocks are zero: COCO is \eqn{\max|\lambda|/m}{max |lambda| / m}, KMI and KGV
 #' \eqn{-\frac12\sum\log(1 + \lambda/\nu)}{-1/2 sum log(1 + lambda / nu)}, KCC \eqn{-\frac12\log(1 + \min\lambda)}{-1/2 log(1 + min lambda)} (so
 #' that its scale
-#' is another one than for two), HSIC the sum over pairs. Each is zero if and only if all pairs are.
+#' is another one than for two), HSIC the sum over pairs. Each is zero if and only if all pairs are: dependence that no pair shows is found by
+#' [independence_test()] with `measure = "dhsic"`.
 #'
 #' **Cost.** Kernel matrices are never formed: each is replaced by a pivoted incomplete Cholesky factor of rank \eqn{d}, with
 #' \eqn{\mathrm{tr}(K - ZZ') \le}{tr(K - ZZ') <=} `rank_tol` \eqn{\mathrm{tr}(K)}{tr(K)}, so that time and memory are linear in \eqn{m}:

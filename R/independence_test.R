@@ -6,6 +6,13 @@
 #' @details
 #' The statistic is a measure of dependence, by default the [hsic()].
 #'
+#' **More than two variables.** The measures of [kernel_dependence] then look at pairs, and three variables can depend on each other though any two
+#' of them are independent. `"dhsic"` looks at all of them at once (Pfister and others): with kernel matrices \eqn{K^1, \dots, K^d}{K^1, ..., K^d},
+#' \deqn{\frac1{n^2}\sum_{ij}\prod_k K^k_{ij} + \prod_k\frac1{n^2}\sum_{ij}K^k_{ij} - \frac2n\sum_i\prod_k\frac1n\sum_j K^k_{ij},}{
+#'   1/n^2 sum_ij prod_k K^k_ij + prod_k (1/n^2 sum_ij K^k_ij) - 2/n sum_i prod_k (1/n sum_j K^k_ij),}
+#' which for two variables is the HSIC. Its limit is zero only if all variables are independent together. It needs the kernel matrices, at most
+#' 4000 observations, and \eqn{O(d n^2)} for each permutation.
+#'
 #' `"permutation"` compares it with its values after the observations of `y` (of all variables but the first, each by itself) were put in
 #' random order; \eqn{p = (1 + b)/(1 + B)}{p = (1 + b) / (1 + B)} with \eqn{b} the number of the \eqn{B} `permutations` that are at least as
 #' large. Its level holds
@@ -22,10 +29,11 @@
 #' @section Which method when:
 #' `"permutation"` in general; `"gamma"` for very many tests, or for p-values far below \eqn{1/B}. `"hsic"` in general; `"coco"` reacts to one
 #' strong
-#' relation rather than to many weak ones. For conditional independence see [ci_test()]; for tables of categories alone the chi-squared test.
+#' relation rather than to many weak ones; `"dhsic"` for the joint independence of three variables or more. For conditional independence see
+#' [ci_test()]; for tables of categories alone the chi-squared test.
 #'
 #' @inheritParams kernel_dependence
-#' @param measure The statistic: see [kernel_dependence].
+#' @param measure The statistic: see [kernel_dependence]; `"dhsic"`: see Details.
 #' @param method How to find its law; see Details.
 #' @param permutations Number of permutations.
 #' @param kappa,theta,nu,form For `"kcc"`, `"kgv"` and `"kmi"`: see [kernel_dependence].
@@ -42,6 +50,9 @@
 #'
 #' Gretton, Herbrich, Smola, Bousquet and Schoelkopf (2005). Kernel methods for measuring independence. *Journal of Machine Learning Research* 6,
 #' 2075--2129.
+#'
+#' Pfister, Buehlmann, Schoelkopf and Peters (2018). Kernel-based tests for joint independence. *Journal of the Royal Statistical Society B* 80,
+#' 5--31.
 #' @family kernel dependence
 #' @export
 #' @examples
@@ -54,15 +65,20 @@
 #' independence_test(x, y, method = "gamma")
 #' independence_test(iris$Species, iris[, 1:4], measure = "coco", permutations = 199)
 #' independence_test(airquality[c("Wind", "Temp", "Day")])
-independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "kgv", "kmi"), method = c("permutation", "gamma"), permutations = 499,
-                              kernel = "gaussian", width = "median", kappa = 2e-2, theta = NULL, nu = NULL, form = c("squared", "ridge"),
-                              density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL) {
+#' # independent in pairs, not together
+#' u <- sign(rnorm(60))
+#' v <- sign(rnorm(60))
+#' independence_test(list(u, v, u * v + rnorm(60, sd = 0.3)), measure = "dhsic", width = 1)
+independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "kgv", "kmi", "dhsic"), method = c("permutation", "gamma"),
+                              permutations = 499, kernel = "gaussian", width = "median", kappa = 2e-2, theta = NULL, nu = NULL,
+                              form = c("squared", "ridge"), density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL) {
   labels <- argument_labels(substitute(x), substitute(y))
-  measure <- check_choice(measure, dependence_measures)
+  measure <- check_choice(measure, c(dependence_measures, "dhsic"))
   method <- check_choice(method, c("permutation", "gamma"))
   permutations <- check_count(permutations, upper = 1e7)
   form <- check_choice(form, c("squared", "ridge"))
-  settings <- dependence_settings(measure, kernel, kappa, theta, form, nu, density, rank_tol, max_rank)
+  joint <- measure == "dhsic"
+  settings <- dependence_settings(if (joint) "hsic" else measure, kernel, kappa, theta, form, nu, density, rank_tol, max_rank)
   variables <- dependence_variables(x, y, kernel, width, settings$density, settings$parzen, labels, min_rows = 5L)
   settings <- without_windows(settings, variables)
   constant <- vapply(variables, function(v) isTRUE(v$constant), NA)
@@ -71,6 +87,11 @@ independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "k
   if (method == "gamma" && (measure != "hsic" || length(variables) > 2L)) {
     abort_input("method = \"gamma\" is for the HSIC of two variables. Use method = \"permutation\".", "method")
   }
+  n <- nrow(variables[[1L]]$x)
+  if (joint && n > 4000L) {
+    abort_input(sprintf("measure = \"dhsic\" needs the kernel matrices of at most 4000 observations, but there are %d: take a sample of them.", n),
+                "measure")
+  }
   threads <- dependence_threads(variables, threads)
   progress <- progress_bar("test of independence")
   if (method == "gamma") {
@@ -78,15 +99,17 @@ independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "k
     null <- unlist(raw[c("mean", "variance", "shape", "scale")])
     parameter <- c(shape = raw$shape, scale = raw$scale)
   } else {
-    raw <- core_call(core_permutation_test(variables, settings, permutations, core_seed(), threads, progress))
+    raw <- core_call(core_permutation_test(variables, settings, joint, permutations, core_seed(), threads, progress))
     null <- raw$permuted
     parameter <- c(permutations = permutations)
     if (!is.finite(raw$statistic)) warn_undefined(measure)
   }
+  title <- if (joint) "joint Hilbert-Schmidt independence criterion" else
+    sub("^(Hilbert)|^(.)", "\\1\\L\\2", measure_titles[[measure]], perl = TRUE)
   structure(
     list(
-      statistic = stats::setNames(raw$statistic, toupper(measure)), parameter = parameter, p.value = raw$p_value,
-      method = paste0("Test of independence by the ", sub("^(Hilbert)|^(.)", "\\1\\L\\2", measure_titles[[measure]], perl = TRUE), " (",
+      statistic = stats::setNames(raw$statistic, if (joint) "dHSIC" else toupper(measure)), parameter = parameter, p.value = raw$p_value,
+      method = paste0("Test of independence by the ", title, if (!joint && length(variables) > 2L) " of all pairs", " (",
                       if (method == "gamma") "gamma approximation" else "permutations", ")"),
       alternative = "dependent", data.name = paste(names, collapse = " and "), null = null
     ),

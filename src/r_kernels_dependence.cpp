@@ -81,29 +81,42 @@ Rcpp::List core_dependence(const Rcpp::List& variables, const Rcpp::List& settin
                             Rcpp::Named("witness") = witness);
 }
 
+// `joint`: the joint HSIC of all variables instead of the measure.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_permutation_test(const Rcpp::List& variables, const Rcpp::List& settings, int permutations,
+Rcpp::List core_permutation_test(const Rcpp::List& variables, const Rcpp::List& settings, bool joint, int permutations,
                                  const Rcpp::NumericVector& seed, int threads, SEXP progress) {
   RMonitor monitor(progress);
   const std::vector<DependenceVariable> data = as_variables(variables);
   DependenceOptions options = as_options(settings);
-  std::vector<KernelFeatures> features = prepare(data, settings, options, threads, monitor);
-  const PermutationTest test =
-      permutation_test(centred_values(features), options, permutations, make_rng(seed), threads, monitor);
+  const Rng rng = make_rng(seed);
+  PermutationTest test;
+  if (joint) {
+    test = joint_permutation_test(kernel_matrices(data, threads, monitor), permutations, rng, threads, monitor);
+  } else if (options.measure == Measure::hsic && data.size() == 2) {
+    const PairInput pair = pair_input(data, as_rank(settings), threads, monitor);
+    test = pair.matrices.empty() ? permutation_test(pair.features, options, permutations, rng, threads, monitor)
+                                 : permutation_test(pair.matrices[0], pair.matrices[1], permutations, rng, threads, monitor);
+  } else {
+    std::vector<KernelFeatures> features = prepare(data, settings, options, threads, monitor);
+    test = permutation_test(centred_values(features), options, permutations, rng, threads, monitor);
+  }
   return Rcpp::List::create(Rcpp::Named("statistic") = test.statistic, Rcpp::Named("p_value") = test.p_value,
-                            Rcpp::Named("permuted") = test.permuted, Rcpp::Named("nu") = options.nu);
+                            Rcpp::Named("permuted") = test.permuted);
 }
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_gamma_test(const Rcpp::List& variables, const Rcpp::List& settings, int threads, SEXP progress) {
   RMonitor monitor(progress);
-  const std::vector<DependenceVariable> data = as_variables(variables);
-  const std::vector<KernelFeatures> features = variable_features(data, as_rank(settings), threads, monitor);
-  const GammaTest test = gamma_test(features[0].values, features[1].values);
+  const PairInput pair = pair_input(as_variables(variables), as_rank(settings), threads, monitor);
+  const GammaTest test = pair.matrices.empty() ? gamma_test(pair.features[0], pair.features[1])
+                                               : gamma_test_matrices(pair.matrices[0], pair.matrices[1]);
   return Rcpp::List::create(Rcpp::Named("statistic") = test.statistic, Rcpp::Named("p_value") = test.p_value,
                             Rcpp::Named("mean") = test.mean, Rcpp::Named("variance") = test.variance,
                             Rcpp::Named("shape") = test.shape, Rcpp::Named("scale") = test.scale);
 }
+
+// [[Rcpp::export(rng = false)]]
+double core_median_distance(const Eigen::Map<Eigen::MatrixXd> x) { return median_distance(x); }
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_incomplete_cholesky(const Rcpp::List& variable, double tol, int max_rank, bool centred, SEXP progress) {

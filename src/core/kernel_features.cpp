@@ -11,6 +11,11 @@ namespace granary {
 
 namespace {
 
+void centre_features(KernelFeatures& features) {
+  features.values.rowwise() -= features.mean.transpose();
+  features.centred = true;
+}
+
 KernelFeatures from_picks(const GreedyVariance& found, double trace, double largest, bool centred) {
   if (found.lowest < -1e-8 * largest) throw InputError("the kernel is not positive semi-definite on these data.");
   KernelFeatures result;
@@ -22,9 +27,9 @@ KernelFeatures from_picks(const GreedyVariance& found, double trace, double larg
   result.values = found.rows.transpose();
   result.root.setZero(d, d);
   for (Index k = 0; k < d; ++k) result.root.row(k).head(k + 1) = result.values.row(found.picks[k]).head(k + 1);
-  result.centred = centred;
+  result.centred = false;
   result.mean = result.values.colwise().mean();
-  if (centred) result.values.rowwise() -= result.mean.transpose();
+  if (centred) centre_features(result);
   return result;
 }
 
@@ -52,7 +57,23 @@ KernelFeatures kernel_features(const Kernel& kernel, ConstMatrixRef x, const Ker
 KernelFeatures kernel_features(ConstMatrixRef gram, const KernelFeaturesOptions& options, Monitor& monitor) {
   if (gram.rows() != gram.cols()) throw InputError("a kernel matrix must be square.");
   const KernelColumn column = [&](Index j, VectorRef out) { out = gram.col(j); };
-  return features_of(column, gram.diagonal(), options, monitor);
+  KernelFeaturesOptions plain = options;
+  plain.centred = false;
+  KernelFeatures result = features_of(column, gram.diagonal(), plain, monitor);
+  // What is left of a positive semi-definite matrix is one, and its Frobenius norm at most its trace.
+  double left = 0;
+  VectorXd e;
+  for (Index j = 0; j < gram.cols(); ++j) {
+    if (j % 64 == 0) monitor.check();
+    e = gram.col(j);
+    e.noalias() -= result.values * result.values.row(j).transpose();
+    left += e.squaredNorm();
+  }
+  if (std::sqrt(left) > result.residual + 1e-8 * result.trace) {
+    throw InputError("the kernel matrix is not positive semi-definite.");
+  }
+  if (options.centred) centre_features(result);
+  return result;
 }
 
 double smallest_row_sum(const KernelFeatures& features, const KernelColumn& column, Monitor& monitor) {

@@ -23,6 +23,19 @@ struct PermutationTest {
 };
 PermutationTest permutation_test(const Features& z, const DependenceOptions& options, int permutations, const Rng& rng,
                                  int threads, Monitor& monitor);
+// HSIC of two variables, from centred kernel matrices.
+PermutationTest permutation_test(const MatrixXd& k, const MatrixXd& l, int permutations, const Rng& rng, int threads,
+                                 Monitor& monitor);
+
+// Joint independence of d variables (Pfister, Buehlmann, Schoelkopf, Peters, JRSS B 80, 2018): with kernel matrices K^1, ..., K^d,
+// not centred,
+//
+//   dHSIC = 1/n^2 sum_ij prod_k K^k_ij + prod_k (1/n^2 sum_ij K^k_ij) - 2/n sum_i prod_k (1/n sum_j K^k_ij),
+//
+// the squared distance of the joint law from the product of the marginals in the tensor product of the feature spaces. For two
+// variables it is HSIC; for more it also sees dependence of variables that are independent in pairs. O(d n^2) per permutation.
+PermutationTest joint_permutation_test(const std::vector<MatrixXd>& k, int permutations, const Rng& rng, int threads,
+                                       Monitor& monitor);
 
 struct GammaTest {
   double statistic = 0;  // HSIC
@@ -32,6 +45,7 @@ struct GammaTest {
   double scale = 0;
   double p_value = 1;
 };
-GammaTest gamma_test(const MatrixXd& x, const MatrixXd& y);  // centred features
+GammaTest gamma_test(const MatrixXd& x, const MatrixXd& y);           // centred features
+GammaTest gamma_test_matrices(const MatrixXd& k, const MatrixXd& l);  // centred kernel matrices
 
 }  // namespace granary::kernels

@@ -1,6 +1,7 @@
 #include "dependence_variable.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/errors.h"
@@ -23,6 +24,58 @@ Features centred_values(std::vector<KernelFeatures>& features) {
   Features z;
   for (KernelFeatures& f : features) z.push_back(std::move(f.values));
   return z;
+}
+
+MatrixXd kernel_matrix(const DependenceVariable& variable) {
+  return variable.kernel ? variable.kernel->cross(variable.x, variable.x) : variable.x;
+}
+
+std::vector<MatrixXd> kernel_matrices(const std::vector<DependenceVariable>& variables, int threads, Monitor& monitor) {
+  std::vector<MatrixXd> result(variables.size());
+  parallel_for(static_cast<Index>(variables.size()), threads, monitor, [&](Index i) {
+    result[static_cast<std::size_t>(i)] = kernel_matrix(variables[static_cast<std::size_t>(i)]);
+  });
+  return result;
+}
+
+void centre(MatrixXd& gram) {
+  const VectorXd mean = gram.rowwise().mean();
+  gram.rowwise() -= (mean.array() - mean.mean()).matrix().transpose();
+  gram.colwise() -= mean;
+}
+
+PairInput pair_input(const std::vector<DependenceVariable>& variables, const KernelFeaturesOptions& options, int threads,
+                     Monitor& monitor) {
+  const Index m = variables[0].x.rows();
+  KernelFeaturesOptions quick = options;
+  if (options.max_rank == 0 && m <= largest_gram) quick.max_rank = std::max<Index>(32, m / 10);
+  std::vector<KernelFeatures> features = variable_features(variables, quick, threads, monitor);
+  PairInput result;
+  const bool reached = std::all_of(features.begin(), features.end(), [&](const KernelFeatures& f) {
+    return f.values.cols() < quick.max_rank || f.residual <= options.tol * f.trace;
+  });
+  if (quick.max_rank == options.max_rank || reached) {
+    result.features = centred_values(features);
+  } else {
+    result.matrices = kernel_matrices(variables, threads, monitor);
+    for (MatrixXd& k : result.matrices) centre(k);
+  }
+  return result;
+}
+
+double median_distance(ConstMatrixRef x) {
+  const Index n = x.rows();
+  if (n < 2) return 0;
+  std::vector<double> distance(static_cast<std::size_t>(n * (n - 1) / 2));
+  const MatrixXd columns = x.transpose();
+  std::size_t at = 0;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = i + 1; j < n; ++j) distance[at++] = (columns.col(i) - columns.col(j)).squaredNorm();
+  }
+  const auto middle = distance.begin() + static_cast<std::ptrdiff_t>(distance.size() / 2);
+  std::nth_element(distance.begin(), middle, distance.end());
+  const double upper = std::sqrt(*middle);
+  return distance.size() % 2 == 1 ? upper : 0.5 * (upper + std::sqrt(*std::max_element(distance.begin(), middle)));
 }
 
 double choose_nu(const std::vector<DependenceVariable>& variables, const std::vector<KernelFeatures>& features, NuRule rule,

@@ -45,8 +45,37 @@ test_that("set.seed() fixes the result at any number of threads, and high ranks 
   high <- hsic(x, y, width = 0.05)
   expect_gt(prod(high$rank), 60)
   test <- independence_test(x, y, width = 0.05, permutations = 400)
-  expect_equal(test$statistic[[1]], high$value)
+  expect_equal(test$statistic[[1]], hsic(x, y, width = 0.05, rank_tol = 0)$value)
   expect_equal(mean(test$null), independence_test(x, y, width = 0.05, method = "gamma")$null[["mean"]], tolerance = 0.01)
+})
+
+test_that("joint independence is tested with dhsic, which sees what no pair shows", {
+  set.seed(8)
+  u <- sign(rnorm(80))
+  v <- sign(rnorm(80))
+  data <- list(u = u, v = v, w = u * v + rnorm(80, sd = 0.2))
+  joint <- independence_test(data, measure = "dhsic", width = 1, permutations = 199)
+  expect_identical(joint$p.value, 1 / 200)
+  expect_match(joint$method, "joint")
+  pairs <- independence_test(data, width = 1, permutations = 199)
+  expect_gt(pairs$p.value, 0.05)
+  expect_match(pairs$method, "of all pairs")
+  gram <- lapply(data, function(a) exp(-outer(a, a, "-")^2 / 2))
+  means <- vapply(gram, rowMeans, double(80))
+  value <- mean(Reduce(`*`, gram)) + prod(colMeans(means)) - 2 * mean(apply(means, 1, prod))
+  expect_equal(joint$statistic[["dHSIC"]], value, tolerance = 1e-12)
+  expect_equal(independence_test(u, data$w, measure = "dhsic")$statistic[[1]], hsic(u, data$w, rank_tol = 0)$value, tolerance = 1e-10)
+  run <- function(threads) {
+    set.seed(9)
+    independence_test(data, measure = "dhsic", permutations = 49, threads = threads)$null
+  }
+  expect_identical(run(1), run(2))
+  expect_error(independence_test(rnorm(4001), rnorm(4001), measure = "dhsic"), "at most 4000", class = "granary_error_input")
+  expect_error(independence_test(data, measure = "dhsic", method = "gamma"), "HSIC of two variables", class = "granary_error_input")
+  name <- "dHSIC"
+  skip_if_not_installed(name)
+  peer <- getExportedValue(name, "dhsic")(unname(data), kernel = "gaussian.fixed", bandwidth = 1)
+  expect_equal(joint$statistic[[1]], peer$dHSIC, tolerance = 1e-10)
 })
 
 test_that("tests that cannot be made are refused", {
