@@ -45,7 +45,12 @@ class Interior {
     at_.s = ArrayXXd::Constant(m_, players_, 1);
     at_.xi = ArrayXd::Constant(m_, 2);
     at_.t = ArrayXd::Constant(m_, 0.5 * per_row);
-    at_.u = at_.v = ArrayXd::Constant(pairs_, program.rho);
+    price_ = ArrayXd::Constant(pairs_, program.rho);
+    for (Index k = 0; k < pairs_; ++k) {
+      const double golden = 0.6180339887498949 * static_cast<double>(k + 1);  // its fractions are evenly spread
+      price_[k] *= 1 + program.tilt * (golden - std::floor(golden));
+    }
+    at_.u = at_.v = price_;
     at_.plus = at_.minus = ArrayXd::Constant(pairs_, std::max(0.1, 0.5 * per_row / program.rho));
     at_.theta = VectorXd::Zero(size_);
   }
@@ -110,8 +115,8 @@ class Interior {
     if (program_.ridge) {
       slope_ = w - 2 * program_.rho * of_weights(at_.theta);
     } else {
-      over_ = program_.rho - w - at_.u;
-      under_ = program_.rho + w - at_.v;
+      over_ = price_ - w - at_.u;
+      under_ = price_ + w - at_.v;
     }
     balance_.resize(players_);
     for (Index i = 0; i < players_; ++i) balance_[i] = -g[from_[i] + program_.margins[i].cols() - 1];
@@ -248,8 +253,7 @@ class Interior {
   // divided by rho.
   void round() {
     for (Index k = 0; k < pairs_; ++k) {
-      const double scale = 1 / program_.rho;
-      if (at_.plus[k] < at_.u[k] * scale && at_.minus[k] < at_.v[k] * scale) at_.theta[weights_[k]] = 0;
+      if (at_.plus[k] * price_[k] < at_.u[k] && at_.minus[k] * price_[k] < at_.v[k]) at_.theta[weights_[k]] = 0;
     }
   }
 
@@ -259,7 +263,7 @@ class Interior {
   std::vector<Index> weights_;  // places of the penalised coefficients
   Point at_;
   ArrayXXd margin_, d_, others_;
-  ArrayXd budget_, over_, under_, slope_, total_, stiffness_;
+  ArrayXd price_, budget_, over_, under_, slope_, total_, stiffness_;
   VectorXd balance_;
   Eigen::LLT<MatrixXd> factor_;
 };

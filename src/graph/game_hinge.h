@@ -25,6 +25,9 @@ struct HingeProgram {
   std::vector<MatrixXd> margins;  // U_i, all with m rows
   double rho = 0.01;
   bool ridge = false;
+  // Where the minimum is not unique an interior point method ends in the middle of all minima, the least sparse of them. Weight k
+  // costs rho (1 + tilt h_k) instead, h_k in (0, 1) and all different, which for a small tilt leaves one of their corners.
+  double tilt = 0;
 };
 
 struct HingeOptions {

@@ -186,9 +186,10 @@ LbfgsResult minimise_soft(const Problem& problem, double mu, double c, const Vec
 }
 
 // The hinge loss of some players as a program of its own: all of them (simultaneous) or one (independent).
-void solve_players(const Problem& problem, const std::vector<int>& players, VectorXd& v, MatrixXd& a, Convergence& end,
-                   Monitor& monitor) {
+void solve_players(const Problem& problem, const std::vector<int>& players, double tilt, VectorXd& v, MatrixXd& a,
+                   Convergence& end, Monitor& monitor) {
   HingeProgram program;
+  program.tilt = tilt;
   program.rho = problem.options.rho;
   program.ridge = problem.options.ridge;
   std::vector<std::vector<Index>> places;  // in v, of each player's coefficients
@@ -251,14 +252,27 @@ GameFit fit_game(ConstMatrixRef x, const GameFitOptions& options, Monitor& monit
   if (hinge) {
     const double largest = static_cast<double>(together ? problem.size() : x.cols());
     fit.program = options.rho > 0 && largest <= options.max_program;
-    if (fit.program) {
+    const auto solve = [&](double tilt, VectorXd& at, MatrixXd& dual) {
       if (together) {
-        solve_players(problem, problem.players, v, a, end, monitor);
+        solve_players(problem, problem.players, tilt, at, dual, end, monitor);
       } else {
-        for (const int player : problem.players) solve_players(problem, {player}, v, a, end, monitor);
+        for (const int player : problem.players) solve_players(problem, {player}, tilt, at, dual, end, monitor);
       }
+    };
+    if (fit.program) {
+      solve(0, v, a);
       certify();
       fit.program = end.residual <= goal;
+    }
+    if (fit.program && !options.ridge) {  // a corner of the minima, if the same multipliers certify it
+      const VectorXd middle = v;
+      MatrixXd unused = a;
+      solve(1e-4, v, unused);
+      certify();
+      if (!(end.residual <= goal)) {
+        v = middle;
+        certify();
+      }
     }
     if (!fit.program) {
       goal = std::max(options.tol, options.hinge_tol);
