@@ -122,7 +122,8 @@ sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 5
 #' @param method How; `"auto"` is exact where components have at most 20 variables, else belief propagation.
 #' @param samples Number of draws.
 #' @param sweeps Gibbs sweeps on each draw.
-#' @return `ising_moments()`: a list with `mean`, `second` (\eqn{E x_i x_j}{E x_i x_j}), `logz`, `ess`, `r_hat`
+#' @return `ising_moments()`: a list with `mean`, `second` (\eqn{E x_i x_j}{E x_i x_j}), `logz`, `entropy` (in nats:
+#'   \eqn{\log Z}{log Z} less the mean energy, as good as these are), `ess`, `r_hat`
 #'   (of the energy of the Gibbs chains over the second half of their sweeps; a warning above 1.2), `method`, `convergence`. `ising_logz()`: a number.
 #'   `ising_kl()`: the divergence of `model2` from `model1`, \eqn{\sum p_1 \log(p_1 / p_2)}{sum p1 log(p1 / p2)}, exact.
 #' @family Ising models
@@ -151,8 +152,9 @@ ising_moments <- function(model, method = c("auto", "exact", "mean_field", "beli
   }
   real <- function(v) if (is.nan(v)) NA_real_ else v
   dimnames(result$second) <- list(names, names)
-  list(mean = stats::setNames(as.vector(result$mean), names), second = result$second, logz = real(result$logz), ess = real(result$ess),
-       r_hat = real(result$r_hat),
+  logz <- real(result$logz)
+  list(mean = stats::setNames(as.vector(result$mean), names), second = result$second, logz = logz,
+       entropy = logz - sum(model$W * result$second) - sum(model$b * result$mean), ess = real(result$ess), r_hat = real(result$r_hat),
        method = method, convergence = result$convergence)
 }
 

@@ -227,8 +227,7 @@ pdag_type <- function(graph) {
 }
 
 sepset_table <- function(result, names) {
-  quick_frame(list(from = names[result$pairs[, 1L]], to = names[result$pairs[, 2L]], set = core_name_sets(result$given, names),
-                   p = result$set_p), nrow(result$pairs))
+  quick_frame(list(from = names[result$pairs[, 1L]], to = names[result$pairs[, 2L]], set = result$given, p = result$set_p), nrow(result$pairs))
 }
 
 tell_limits <- function(fit, result, names) {

@@ -56,6 +56,8 @@ void parallel_for(Index n, int threads, Monitor& monitor, Body&& body) {
       }
       ++finished;
       if (monitor.on_owner_thread()) {
+        // The others are nearly done as a rule, so short loops would notice a sleep.
+        for (int k = 0; k < 200 && finished < omp_get_num_threads(); ++k) std::this_thread::yield();
         while (finished < omp_get_num_threads()) {
           try {
             monitor.check();

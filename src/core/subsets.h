@@ -18,7 +18,11 @@ namespace granary {
 // nothing.
 class KSubsets {
  public:
-  KSubsets(int n, int k) : n_(n), indices_(k < 0 ? 0 : k), valid_(k >= 0 && k <= n) {
+  KSubsets(int n, int k) { restart(n, k); }
+  void restart(int n, int k) {  // keeps its memory
+    n_ = n;
+    indices_.resize(k < 0 ? 0 : k);
+    valid_ = k >= 0 && k <= n;
     std::iota(indices_.begin(), indices_.end(), 0);
   }
 

@@ -113,6 +113,7 @@ void possible_d_sep_step(const IndependenceTest& test, const Knowledge& knowledg
   const double cut = test.cut(options.search.alpha);
   const int largest = std::min({options.search.max_set, options.max_possible_d_sep, test.largest_set()});
   std::vector<SetScan> scans(edges.size());
+  std::vector<std::vector<int>> separators(edges.size());
   std::vector<char> limited(edges.size(), 0);
   parallel_for(static_cast<Index>(edges.size()), test.concurrent() ? options.search.threads : 1, monitor, [&](Index e) {
     const int i = edges[e].i, j = edges[e].j;
@@ -141,7 +142,7 @@ void possible_d_sep_step(const IndependenceTest& test, const Knowledge& knowledg
         scans[e].evidence = std::min(scans[e].evidence, evidence);
         if (evidence <= cut) {
           scans[e].found = true;
-          scans[e].separator = given;
+          separators[e] = given;
         }
       }
     };
@@ -160,7 +161,8 @@ void possible_d_sep_step(const IndependenceTest& test, const Knowledge& knowledg
       continue;
     }
     ++result.later.removed;
-    skeleton.separators.store(edges[e].i, edges[e].j, scans[e].separator, test.p_value(scans[e].evidence));
+    const int size = static_cast<int>(separators[e].size());
+    skeleton.separators.store(edges[e].i, edges[e].j, separators[e].data(), size, test.p_value(scans[e].evidence));
     skeleton.adjacent[edges[e].i].reset(edges[e].j);
     skeleton.adjacent[edges[e].j].reset(edges[e].i);
   }
@@ -297,7 +299,7 @@ class Rfci {
   // Removes i - j; returns the triples that lose their shield.
   std::vector<Triple> remove(int i, int j, const std::vector<int>& separator) {
     const int low = std::min(i, j), high = std::max(i, j);
-    skeleton().separators.store(low, high, separator, test_.p_value(last_));
+    skeleton().separators.store(low, high, separator.data(), static_cast<int>(separator.size()), test_.p_value(last_));
     drop_edge(skeleton(), i, j);
     ++result_.later.removed;
     std::vector<Triple> created;

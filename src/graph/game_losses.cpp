@@ -9,7 +9,7 @@
 #include "../core/errors.h"
 #include "../core/lbfgs.h"
 #include "../core/logspace.h"
-#include "../core/lp.h"
+#include "game_hinge.h"
 
 namespace granary::graph {
 
@@ -38,6 +38,7 @@ struct Problem {
     }
   }
   Index rows() const { return x.rows(); }
+  Index position(int player) const { return std::lower_bound(players.begin(), players.end(), player) - players.begin(); }
   Index size() const { return static_cast<Index>(free.size() + players.size()); }
 
   Game unpack(const VectorXd& v) const {
@@ -94,10 +95,16 @@ double true_loss(const MatrixXd& z, GameLoss loss) {
 
 double plogp(double p) { return p > 0 ? p * std::log(p) : 0; }
 
-// The dual value of weights a, after balancing and shrinking them into the feasible set.
+// The dual value of weights a, after clipping, balancing and shrinking them into the feasible set.
 double dual_value(const Problem& problem, MatrixXd a) {
   const GameFitOptions& options = problem.options;
   const double m = static_cast<double>(problem.rows());
+  a = a.cwiseMax(0.0);
+  if (is_simultaneous(options.loss)) {
+    a.array().colwise() /= a.rowwise().sum().array().max(1.0);
+  } else {
+    a = a.cwiseMin(1.0);
+  }
   for (std::size_t i = 0; i < problem.players.size(); ++i) {
     const Index column = static_cast<Index>(i);
     const auto x = problem.x.col(problem.players[i]).array();
@@ -178,56 +185,35 @@ LbfgsResult minimise_soft(const Problem& problem, double mu, double c, const Vec
   return lbfgs_l1(smooth, start, weights, inner, monitor);
 }
 
-// min (1/m) sum slack + rho (w+ + w-)  s.t.  z_li + slack >= 1. `players` share one slack per row (simultaneous) or there is one
-// player. Columns: w+, w-, thresholds, slacks.
-bool hinge_program(const Problem& problem, const std::vector<int>& players, VectorXd& v, MatrixXd& a, Convergence& end,
-                   Monitor& monitor) {
-  const Index m = problem.rows(), count = static_cast<Index>(players.size());
-  std::vector<Index> edges;
-  for (std::size_t e = 0; e < problem.free.size(); ++e) {
-    if (std::find(players.begin(), players.end(), problem.free[e].first) != players.end()) edges.push_back(static_cast<Index>(e));
-  }
-  const Index k = static_cast<Index>(edges.size());
-  LinearProgram program;
-  const double infinity = std::numeric_limits<double>::infinity();
-  program.a = MatrixXd::Zero(m * count, 2 * k + count + m);
-  program.b = VectorXd::Ones(m * count);
-  program.sense.assign(m * count, RowSense::greater_equal);
-  program.c = VectorXd::Zero(program.a.cols());
-  program.c.head(2 * k).setConstant(problem.options.rho);
-  program.c.tail(m).setConstant(1.0 / static_cast<double>(m));
-  program.lower = VectorXd::Zero(program.a.cols());
-  program.upper = VectorXd::Constant(program.a.cols(), infinity);
-  program.lower.segment(2 * k, count).setConstant(-infinity);
-  for (Index i = 0; i < count; ++i) {
-    for (Index l = 0; l < m; ++l) {
-      const double own = problem.x(l, players[i]);
-      const Index row = i * m + l;
-      for (Index e = 0; e < k; ++e) {
-        const auto [who, by] = problem.free[edges[e]];
-        if (who != players[i]) continue;
-        program.a(row, e) = own * problem.x(l, by);
-        program.a(row, k + e) = -program.a(row, e);
-      }
-      program.a(row, 2 * k + i) = -own;
-      program.a(row, 2 * k + count + l) = 1;
+// The hinge loss of some players as a program of its own: all of them (simultaneous) or one (independent).
+void solve_players(const Problem& problem, const std::vector<int>& players, double tilt, VectorXd& v, MatrixXd& a,
+                   Convergence& end, Monitor& monitor) {
+  HingeProgram program;
+  program.tilt = tilt;
+  program.rho = problem.options.rho;
+  program.ridge = problem.options.ridge;
+  std::vector<std::vector<Index>> places;  // in v, of each player's coefficients
+  for (const int player : players) {
+    std::vector<Index> at;
+    for (std::size_t e = 0; e < problem.free.size(); ++e) {
+      if (problem.free[e].first == player) at.push_back(static_cast<Index>(e));
     }
+    const auto own = problem.x.col(player);
+    MatrixXd margins(problem.rows(), static_cast<Index>(at.size()) + 1);
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      margins.col(static_cast<Index>(k)) = own.cwiseProduct(problem.x.col(problem.free[at[k]].second));
+    }
+    margins.rightCols(1) = -own;
+    at.push_back(static_cast<Index>(problem.free.size()) + problem.position(player));
+    places.push_back(std::move(at));
+    program.margins.push_back(std::move(margins));
   }
-  LpResult solved;
-  try {
-    solved = solve_lp(program, LpOptions(), monitor);
-  } catch (const NumericalError&) {
-    return false;  // too degenerate for the simplex method: smoothing takes over
-  }
+  const HingeSolution solved = solve_hinge(program, HingeOptions(), monitor);
   end.iterations += solved.convergence.iterations;
-  if (solved.status != LpStatus::optimal) return false;
-  for (Index e = 0; e < k; ++e) v[edges[e]] = solved.x[e] - solved.x[k + e];
-  for (Index i = 0; i < count; ++i) {
-    const Index at = std::find(problem.players.begin(), problem.players.end(), players[i]) - problem.players.begin();
-    v[static_cast<Index>(problem.free.size()) + at] = solved.x[2 * k + i];
-    a.col(at) = (static_cast<double>(m) * solved.dual.segment(i * m, m)).cwiseMax(0.0).cwiseMin(1.0);
+  for (std::size_t i = 0; i < players.size(); ++i) {
+    for (std::size_t k = 0; k < places[i].size(); ++k) v[places[i][k]] = solved.theta[i][static_cast<Index>(k)];
+    a.col(problem.position(players[i])) = solved.weights.col(static_cast<Index>(i));
   }
-  return true;
 }
 
 }  // namespace
@@ -257,29 +243,40 @@ GameFit fit_game(ConstMatrixRef x, const GameFitOptions& options, Monitor& monit
     fit.game = problem.unpack(v);
     fit.loss = true_loss(problem.margins(fit.game), options.loss);
     fit.objective = fit.loss + problem.penalty(fit.game);
-    end.gap = std::max(0.0, fit.objective - dual_value(problem, a));
+    end.gap = std::max(fit.objective - dual_value(problem, a), 0.0);
+    if (!std::isfinite(fit.objective)) end.gap = std::numeric_limits<double>::infinity();
     end.residual = end.gap / scale;
   };
 
   double goal = options.tol;
-  const double m = static_cast<double>(x.rows());
   if (hinge) {
-    const double count = together ? static_cast<double>(problem.players.size()) : 1.0;
-    const double edges =
-        static_cast<double>(problem.free.size()) * (together ? 1.0 : 1.0 / static_cast<double>(problem.players.size()));
-    fit.program = !options.ridge && m * count * (2 * edges + count + m) <= options.max_program;
-    if (fit.program) {
-      bool ok = true;
+    const double largest = static_cast<double>(together ? problem.size() : x.cols());
+    fit.program = options.rho > 0 && largest <= options.max_program;
+    const auto solve = [&](double tilt, VectorXd& at, MatrixXd& dual) {
       if (together) {
-        ok = hinge_program(problem, problem.players, v, a, end, monitor);
+        solve_players(problem, problem.players, tilt, at, dual, end, monitor);
       } else {
-        for (const int player : problem.players) ok = hinge_program(problem, {player}, v, a, end, monitor) && ok;
+        for (const int player : problem.players) solve_players(problem, {player}, tilt, at, dual, end, monitor);
       }
-      fit.program = ok;
+    };
+    if (fit.program) {
+      solve(0, v, a);
+      certify();
+      fit.program = end.residual <= goal;
+    }
+    if (fit.program && !options.ridge) {  // a corner of the minima, if the same multipliers certify it
+      const VectorXd middle = v;
+      MatrixXd unused = a;
+      solve(1e-4, v, unused);
+      certify();
+      if (!(end.residual <= goal)) {
+        v = middle;
+        certify();
+      }
     }
     if (!fit.program) {
       goal = std::max(options.tol, options.hinge_tol);
-      double best = std::numeric_limits<double>::infinity();
+      double best = end.gap >= 0 ? end.gap : std::numeric_limits<double>::infinity();  // of a program that came close
       VectorXd kept = v;
       MatrixXd kept_a = a;
       v.setZero();

@@ -34,13 +34,13 @@ struct GameFitOptions {
   double tol = 1e-7;        // gap relative to the loss at zero weights
   double hinge_tol = 1e-3;  // the same, for hinge losses too large for a linear program
   int max_iter = 5000;
-  double max_program = 4e5;  // entries of a linear program's matrix; beyond, the hinge is smoothed
+  double max_program = 1600;  // coefficients of one linear or quadratic program; beyond, the hinge is smoothed
 };
 
 struct GameFit {
   Game game;
   double loss = 0, objective = 0;
-  bool program = false;     // whether linear programs gave the answer
+  bool program = false;     // whether linear or quadratic programs gave the answer
   Convergence convergence;  // gap: duality gap; residual: gap relative to the loss at zero weights
 };
 

@@ -177,7 +177,7 @@ MatrixXd correlation_matrix(ConstMatrixRef x, int threads, Monitor& monitor) {
     z.col(j) /= z.col(j).norm();
   }
   MatrixXd c(p, p);
-  const Index width = 256, blocks = (p + width - 1) / width;
+  const Index width = 128, blocks = (p + width - 1) / width;
   parallel_for(blocks, threads, monitor, [&](Index b) {
     const Index from = b * width, size = std::min(width, p - from);
     c.block(from, from, p - from, size).noalias() = z.rightCols(p - from).transpose() * z.middleCols(from, size);

@@ -1,6 +1,9 @@
 #include "skeleton.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
 
 #include "../core/errors.h"
 #include "../core/parallel.h"
@@ -8,55 +11,86 @@
 
 namespace granary::graph {
 
-const std::vector<int>& SeparatingSets::operator()(int i, int j) const {
-  static const std::vector<int> empty;
-  const auto at = sets_.find(key(i, j));
-  return at == sets_.end() ? empty : at->second.given;
+const SeparatingSets::Entry* SeparatingSets::find(int i, int j) const {
+  if (i > j) std::swap(i, j);
+  for (const Entry& entry : rows_[i]) {
+    if (entry.j == j) return &entry;
+  }
+  return nullptr;
+}
+
+void SeparatingSets::store(int i, int j, const int* members, int size, double p_value) {
+  if (i > j) std::swap(i, j);
+  const Entry fresh{i, j, members_.size(), size, p_value};
+  members_.insert(members_.end(), members, members + size);
+  if (const Entry* known = find(i, j)) {
+    rows_[i][known - rows_[i].data()] = fresh;
+  } else {
+    rows_[i].push_back(fresh);
+  }
+}
+
+std::vector<int> SeparatingSets::operator()(int i, int j) const {
+  const Entry* known = find(i, j);
+  return known ? std::vector<int>(members(*known), members(*known) + known->size) : std::vector<int>();
 }
 
 bool SeparatingSets::contains(int i, int j, int member) const {
-  const std::vector<int>& set = (*this)(i, j);
-  return std::find(set.begin(), set.end(), member) != set.end();
+  const Entry* known = find(i, j);
+  return known && std::find(members(*known), members(*known) + known->size, member) != members(*known) + known->size;
 }
 
-std::vector<std::pair<std::pair<int, int>, const SeparatingSets::Entry*>> SeparatingSets::sorted() const {
-  std::vector<std::pair<std::pair<int, int>, const Entry*>> list;
-  list.reserve(sets_.size());
-  const std::uint64_t p = static_cast<std::uint64_t>(variables_);
-  for (const auto& entry : sets_)
-    list.push_back({{static_cast<int>(entry.first / p), static_cast<int>(entry.first % p)}, &entry.second});
-  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  return list;
-}
-
-void scan_sets(TestSession& session, int i, int j, const std::vector<int>& candidates, int size, const Bitset* tried, double cut,
-               Monitor& monitor, SetScan& scan) {
-  std::vector<int> given;
-  for (KSubsets subset(static_cast<int>(candidates.size()), size); subset.valid() && !scan.found; subset.next()) {
-    subset.pick(candidates, given);
-    if (tried && std::all_of(given.begin(), given.end(), [&](int v) { return tried->test(v); })) {
-      ++scan.repeats;
-      continue;
-    }
-    if ((++scan.tests & 255) == 0) monitor.check();
-    const double evidence = session.evidence(i, j, given);
-    scan.evidence = std::min(scan.evidence, evidence);
-    if (evidence <= cut) {
-      scan.found = true;
-      scan.separator = given;
-    }
+std::vector<SeparatingSets::Entry> SeparatingSets::sorted() const {
+  std::vector<Entry> list;
+  for (const auto& row : rows_) {
+    const auto from = static_cast<std::ptrdiff_t>(list.size());
+    list.insert(list.end(), row.begin(), row.end());
+    std::sort(list.begin() + from, list.end(), [](const Entry& a, const Entry& b) { return a.j < b.j; });
   }
+  return list;
 }
 
 namespace {
 
-std::vector<int> candidates_of(int i, int j, const Bitset& adjacent, const Knowledge& knowledge) {
-  std::vector<int> result;
-  for (int k : adjacent) {
-    if (k != i && k != j && knowledge.may_separate(k, i, j)) result.push_back(k);
+// One edge after another through sets of one size. Its memory serves all edges: allocating it anew took a third of the search.
+class Scanner {
+ public:
+  Scanner(const IndependenceTest& test, const Knowledge& knowledge, double cut, Monitor& monitor)
+      : test_(test), knowledge_(knowledge), cut_(cut), monitor_(monitor), session_(test.session()) {}
+
+  // Tests i and j given the sets of `size` members of `adjacent`; adds to `scan`. Sets that lie in `tried` (which may be null)
+  // are counted as repeats and not tested.
+  void operator()(int i, int j, const Bitset& adjacent, int size, const Bitset* tried, SetScan& scan) {
+    candidates_.clear();
+    for (int k : adjacent) {
+      if (k != i && k != j && knowledge_.may_separate(k, i, j)) candidates_.push_back(k);
+    }
+    for (subset_.restart(static_cast<int>(candidates_.size()), size); subset_.valid() && !scan.found; subset_.next()) {
+      subset_.pick(candidates_, given_);
+      if (tried && std::all_of(given_.begin(), given_.end(), [&](int v) { return tried->test(v); })) {
+        ++scan.repeats;
+        continue;
+      }
+      if ((++scan.tests & 255) == 0) monitor_.check();
+      const double evidence = session_->evidence(i, j, given_);
+      scan.evidence = std::min(scan.evidence, evidence);
+      if (evidence <= cut_) {
+        scan.found = true;
+        scan.p_value = test_.p_value(evidence);
+      }
+    }
   }
-  return result;
-}
+  const std::vector<int>& separator() const { return given_; }  // of the last pair, if one was found
+
+ private:
+  const IndependenceTest& test_;
+  const Knowledge& knowledge_;
+  double cut_;
+  Monitor& monitor_;
+  std::unique_ptr<TestSession> session_;
+  KSubsets subset_{0, 0};
+  std::vector<int> candidates_, given_;
+};
 
 class Search {
  public:
@@ -129,13 +163,13 @@ class Search {
   }
 
   // Takes the outcome of one edge into the graph; true when the edge is gone.
-  bool apply(EdgeStrength& edge, SetScan& scan, LevelCount& level) {
+  bool apply(EdgeStrength& edge, const SetScan& scan, const int* separator, int size, LevelCount& level) {
     edge.evidence = std::min(edge.evidence, scan.evidence);
     level.tests += scan.tests;
     level.repeats += scan.repeats;
     if (!scan.found) return false;
     ++level.removed;
-    result_.separators.store(edge.i, edge.j, std::move(scan.separator), test_.p_value(scan.evidence));
+    result_.separators.store(edge.i, edge.j, separator, size, scan.p_value);
     result_.adjacent[edge.i].reset(edge.j);
     result_.adjacent[edge.j].reset(edge.i);
     return true;
@@ -145,23 +179,22 @@ class Search {
     const std::vector<Bitset> frozen = result_.adjacent;
     auto& edges = result_.edges;
     std::vector<SetScan> scans(edges.size());
+    std::vector<int> separators(edges.size() * static_cast<std::size_t>(size));
     const Index count = static_cast<Index>(edges.size());
     parallel_for((count + chunk - 1) / chunk, threads_, monitor_, [&](Index block) {
-      const auto session = test_.session();
+      Scanner scan(test_, knowledge_, cut_, monitor_);
       for (Index e = block * chunk; e < std::min(count, (block + 1) * chunk); ++e) {
         const int i = edges[e].i, j = edges[e].j;
         if (knowledge_.edge(i, j)) continue;
-        scan_sets(*session, i, j, candidates_of(i, j, frozen[i], knowledge_), size, nullptr, cut_, monitor_, scans[e]);
-        if (scans[e].found) continue;
-        scan_sets(*session, i, j, candidates_of(i, j, frozen[j], knowledge_), size, &frozen[i], cut_, monitor_, scans[e]);
+        scan(i, j, frozen[i], size, nullptr, scans[e]);
+        if (!scans[e].found) scan(i, j, frozen[j], size, &frozen[i], scans[e]);
+        if (scans[e].found) std::copy(scan.separator().begin(), scan.separator().end(), separators.begin() + e * size);
       }
     });
     LevelCount level;
     std::vector<EdgeStrength> left;
-    result_.separators.expect(
-        static_cast<std::size_t>(std::count_if(scans.begin(), scans.end(), [](const SetScan& s) { return s.found; })));
     for (std::size_t e = 0; e < edges.size(); ++e) {
-      if (!apply(edges[e], scans[e], level)) left.push_back(edges[e]);
+      if (!apply(edges[e], scans[e], separators.data() + e * size, size, level)) left.push_back(edges[e]);
     }
     edges = std::move(left);
     result_.levels.push_back(level);
@@ -179,7 +212,7 @@ class Search {
     }
     std::sort(pairs.begin(), pairs.end(),
               [](const Ordered& a, const Ordered& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
-    const auto session = test_.session();
+    Scanner scanner(test_, knowledge_, cut_, monitor_);
     LevelCount level;
     std::vector<char> gone(edges.size(), 0);
     for (const Ordered& pair : pairs) {
@@ -189,9 +222,8 @@ class Search {
       // adj(to) has only lost members since (to, from) was scanned: sets within it have been tried.
       const Bitset* tried = pair.from > pair.to ? &result_.adjacent[pair.to] : nullptr;
       const int i = edges[pair.edge].i, j = edges[pair.edge].j;
-      scan_sets(*session, i, j, candidates_of(pair.from, pair.to, result_.adjacent[pair.from], knowledge_), size, tried, cut_,
-                monitor_, scan);
-      gone[pair.edge] = apply(edges[pair.edge], scan, level);
+      scanner(i, j, result_.adjacent[pair.from], size, tried, scan);
+      gone[pair.edge] = apply(edges[pair.edge], scan, scanner.separator().data(), size, level);
     }
     std::vector<EdgeStrength> left;
     for (std::size_t e = 0; e < edges.size(); ++e) {

@@ -9,9 +9,9 @@
 // lexicographic order, first those of the smaller end, so separating sets do not depend on the number of threads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <unordered_map>
 #include <vector>
 
 #include "../core/monitor.h"
@@ -24,23 +24,22 @@ namespace granary::graph {
 class SeparatingSets {
  public:
   struct Entry {
-    std::vector<int> given;
+    int i, j;  // i < j
+    std::size_t from;
+    int size;
     double p_value;
   };
-  explicit SeparatingSets(int variables = 0) : variables_(variables) {}
-  void store(int i, int j, std::vector<int> given, double p_value) { sets_[key(i, j)] = {std::move(given), p_value}; }
-  void expect(std::size_t more) { sets_.reserve(sets_.size() + more); }
-  const std::vector<int>& operator()(int i, int j) const;  // of a pair that is not adjacent
+  explicit SeparatingSets(int variables = 0) : rows_(variables) {}
+  void store(int i, int j, const int* members, int size, double p_value);
+  std::vector<int> operator()(int i, int j) const;  // of a pair that is not adjacent
   bool contains(int i, int j, int member) const;
-  std::vector<std::pair<std::pair<int, int>, const Entry*>> sorted() const;
+  std::vector<Entry> sorted() const;
+  const int* members(const Entry& entry) const { return members_.data() + entry.from; }
 
  private:
-  std::uint64_t key(int i, int j) const {
-    return static_cast<std::uint64_t>(std::min(i, j)) * static_cast<std::uint64_t>(variables_) +
-           static_cast<std::uint64_t>(std::max(i, j));
-  }
-  int variables_;
-  std::unordered_map<std::uint64_t, Entry> sets_;
+  const Entry* find(int i, int j) const;
+  std::vector<std::vector<Entry>> rows_;  // by the smaller of the two: short lists, which need no index
+  std::vector<int> members_;              // of all sets
 };
 
 struct SearchOptions {
@@ -71,15 +70,12 @@ struct Skeleton {
 
 Skeleton find_skeleton(const IndependenceTest& test, const Knowledge& knowledge, const SearchOptions& options, Monitor& monitor);
 
-// One edge after another through sets of one size. Used by the skeleton, by Possible-D-SEP and by the collider rules.
+// What the tests of one pair came to. Used by the skeleton and by Possible-D-SEP.
 struct SetScan {
   bool found = false;
-  std::vector<int> separator;
   double evidence = std::numeric_limits<double>::infinity();  // smallest
+  double p_value = 0;                                         // of the separator
   std::int64_t tests = 0, repeats = 0;
 };
-// Adds to `scan`. Sets that lie in `tried` (flags over all variables; may be null) are counted as repeats and not tested.
-void scan_sets(TestSession& session, int i, int j, const std::vector<int>& candidates, int size, const Bitset* tried, double cut,
-               Monitor& monitor, SetScan& scan);
 
 }  // namespace granary::graph

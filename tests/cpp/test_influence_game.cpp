@@ -1,10 +1,13 @@
 #include <Eigen/Dense>
 #include <cmath>
+#include <limits>
 #include <vector>
 
+#include "../../src/core/qp.h"
 #include "../../src/core/subsets.h"
 #include "../../src/graph/game_elimination.h"
 #include "../../src/graph/game_exhaustive.h"
+#include "../../src/graph/game_hinge.h"
 #include "harness.h"
 
 using namespace granary;
@@ -241,13 +244,83 @@ TEST("losses: gaps close, independent logistic is optimal, hinge programs have n
       CHECK(total(near) >= fit.objective - 1e-6);
     }
     options.ridge = true;
-    options.max_program = 4e5;
+    options.max_program = GameFitOptions().max_program;
     CHECK(fit_game(x, options, monitor).convergence.converged);
   }
   // Lemma L.1: the losses are ordered
   const double single = game_loss(x, truth, GameLoss::independent_logistic),
                joint = game_loss(x, truth, GameLoss::simultaneous_logistic);
   CHECK(joint < single);
+}
+
+TEST("losses: hinge programs agree with the simplex and the quadratic program, and close the gap on twelve players") {
+  Monitor monitor;
+  Rng rng(11);
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const int players : {1, 3}) {
+    const Index m = 25, k = 4;  // three weights and a threshold each
+    HingeProgram program;
+    program.rho = 0.02;
+    for (int i = 0; i < players; ++i) {
+      MatrixXd u(m, k);
+      for (Index e = 0; e < u.size(); ++e) u.data()[e] = rng.bernoulli(0.5) ? 1 : -1;
+      program.margins.push_back(u);
+    }
+    // Columns: w+, w- (k each, the threshold's without cost), xi.
+    const Index size = players * k;
+    LinearProgram linear;
+    linear.a = MatrixXd::Zero(m * players, 2 * size + m);
+    for (int i = 0; i < players; ++i) {
+      linear.a.block(i * m, i * k, m, k) = program.margins[i];
+      linear.a.block(i * m, size + i * k, m, k) = -program.margins[i];
+      linear.a.block(i * m, 2 * size, m, m).setIdentity();
+    }
+    linear.b = VectorXd::Ones(m * players);
+    linear.sense.assign(m * players, RowSense::greater_equal);
+    linear.c = VectorXd::Constant(2 * size + m, program.rho);
+    for (int i = 0; i < players; ++i) linear.c[i * k + k - 1] = linear.c[size + i * k + k - 1] = 0;
+    linear.c.tail(m).setConstant(1.0 / m);
+    const double simplex = solve_lp(linear, LpOptions(), monitor).objective;
+    QuadraticProgram quadratic;
+    quadratic.a = MatrixXd::Zero(m * players, size + m);
+    quadratic.a << linear.a.leftCols(size), linear.a.rightCols(m);
+    quadratic.b = linear.b;
+    quadratic.sense = linear.sense;
+    quadratic.q = MatrixXd::Zero(size + m, size + m);
+    for (Index e = 0; e < size; ++e) quadratic.q(e, e) = e % k == k - 1 ? 0 : 2 * program.rho;
+    quadratic.c = VectorXd::Zero(size + m);
+    quadratic.c.tail(m).setConstant(1.0 / m);
+    quadratic.lower = VectorXd::Zero(size + m);
+    quadratic.lower.head(size).setConstant(-infinity);
+    quadratic.upper = VectorXd::Constant(size + m, infinity);
+    const double smooth = solve_qp(quadratic, QpOptions(), monitor).objective;
+    for (const bool ridge : {false, true}) {
+      program.ridge = ridge;
+      const HingeSolution found = solve_hinge(program, HingeOptions(), monitor);
+      CHECK(found.convergence.converged);
+      Eigen::ArrayXd xi = Eigen::ArrayXd::Zero(m);
+      double penalty = 0;
+      for (int i = 0; i < players; ++i) {
+        xi = xi.max(1 - (program.margins[i] * found.theta[i]).array());
+        const VectorXd w = found.theta[i].head(k - 1);
+        penalty += program.rho * (ridge ? w.squaredNorm() : w.cwiseAbs().sum());
+      }
+      CHECK_NEAR(xi.mean() + penalty, ridge ? smooth : simplex, 1e-8);
+    }
+  }
+  const MatrixXd x = noisy_rows(random_game(12, 0.3, 1, rng), 0.7, 150, rng);
+  for (const GameLoss loss : {GameLoss::simultaneous_hinge, GameLoss::independent_hinge}) {
+    for (const bool ridge : {false, true}) {
+      for (const double rho : {1e-4, 0.01, 0.3}) {
+        GameFitOptions options;
+        options.loss = loss;
+        options.rho = rho;
+        options.ridge = ridge;
+        const GameFit fit = fit_game(x, options, monitor);
+        CHECK(fit.program && fit.convergence.converged);
+      }
+    }
+  }
 }
 
 TEST("losses: constant players, masks, no player who changes") {

@@ -87,6 +87,19 @@ test_that("every loss has a certificate, and no random change of the weights is 
   }
 })
 
+test_that("hinge losses of twenty players are solved to their tolerance, with zeros that are zeros", {
+  set.seed(1)
+  x <- simulate(sim_game(20, density = 0.2, p_plus = 1, q = 0.97), nsim = 300)
+  for (loss in c("ss", "is")) {
+    fit <- influence_game(x, rho = 0.001, loss = loss, count = FALSE)
+    expect_true(fit$convergence$converged)
+    expect_lt(fit$convergence$residual, 1e-7)
+    weights <- abs(fit$W[row(fit$W) != col(fit$W)])
+    expect_gt(sum(weights == 0), 50)
+    expect_gt(min(weights[weights > 0]), 1e-6)
+  }
+})
+
 test_that("a game with four equilibria is recovered from 50 rows at q = 0.9", {
   W <- matrix(0, 4, 4)
   W[cbind(c(1, 2, 3, 4), c(2, 1, 4, 3))] <- 1

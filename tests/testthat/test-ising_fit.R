@@ -115,6 +115,7 @@ test_that("conditional and joint probabilities agree with brute force", {
   moments <- ising_moments(model)
   expect_equal(unname(moments$mean), unname(brute$mean), tolerance = 1e-12)
   expect_equal(unname(moments$second), unname(brute$second), tolerance = 1e-12)
+  expect_equal(moments$entropy, -sum(brute$prob * log(brute$prob)), tolerance = 1e-10)
   other <- sim_ising(5, n = NULL, size = 0.6)
   expect_equal(ising_kl(model, other), sum(brute$prob * log(brute$prob / predict(other, brute$x, "joint"))), tolerance = 1e-10)
   expect_lte(ising_logz(model, "mean_field"), brute$logz)
