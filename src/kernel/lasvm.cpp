@@ -402,11 +402,8 @@ bool Lasvm<Real>::finish_machine(Index c) {
   options.tol = options_.tol;
   options.max_iter = options_.max_iter;
   options.cache_bytes = options_.cache_bytes;
-  options.single_precision = std::is_same<Real, float>::value;
-  cache_.clear();
-  const SmoResult solved = solve_smo(problem, rows_, options, monitor_);
-  before_.cache_hits += solved.cache_hits;
-  before_.cache_misses += solved.cache_misses;
+  const std::vector<Index> names(at_.begin(), at_.begin() + size_);
+  const SmoResult solved = solve_smo(problem, rows_, options, monitor_, cache_, names);
   before_.steps += solved.iterations;
   idle_[c].clear();
   for (Index s = 0; s < size_; ++s) {
