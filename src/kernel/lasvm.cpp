@@ -119,7 +119,7 @@ MatrixXd Lasvm<Real>::evaluate(const std::vector<Index>& candidates) {
     }
   MatrixXd alpha(size_, machines());
   for (Index c = 0; c < machines(); ++c) alpha.col(c) = machines_[c].alpha().head(size_);
-  rows_.block(places, 0, size_, candidate_rows_);
+  rows_.block(places, 0, size_, candidate_rows_, options_.threads, monitor_);
   require_finite(candidate_rows_.data(), candidate_rows_.size());
   const MatrixXd outside = alpha.transpose() * candidate_rows_;
   MatrixXd out(machines(), static_cast<Index>(candidates.size()));
