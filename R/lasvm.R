@@ -24,7 +24,8 @@
 #' one with the least \eqn{|f(x)|}, which does not look at labels before it has chosen; `"autoactive"`, the same with as many candidates as it takes
 #' to find five near the boundary, \eqn{|f(x)| < 1 + \delta/2}{|f(x)| < 1 + delta/2}, and at most 100. The best of \eqn{M} random candidates is
 #' among the best \eqn{100(1-q)} per cent with probability \eqn{1 - q^M}. Stop early with `max_labels` or `early_stop`: the machines
-#' passed on the way are small and often as good as the last one.
+#' passed on the way are small and often as good as the last one. Candidates are looked at by several threads (`options(granary.threads)`), which
+#' does not change the result.
 #'
 #' With `"random"` and `"gradient"` repeated passes reach the batch machine with probability 1. With `"active"` they do so only because candidates are
 #' random, and slowly.
@@ -214,6 +215,9 @@ lasvm_empty_state <- function(fit, x) {
        labels = numeric(), trace = list(stride = 1, visits = 0, table = NULL), finished = FALSE)
 }
 
+# User functions cannot run on threads; dense data and kernel matrices can.
+lasvm_settings <- function(fit) c(fit$settings, list(threads = thread_count()))
+
 lasvm_cost <- function(fit) fit$settings$cost * unname(fit$settings$weights)
 
 #' @export
@@ -238,7 +242,7 @@ lasvm_learn <- function(fit, x, codes, order, id, ask) {
   twin <- match(id, state$id)  # visited before, and still held
   plan <- lasvm_plan(fit, run, ifelse(is.na(twin), held + order, twin), length(state$labels))
   answer <- if (!is.null(ask)) function(row) ask(row - held)
-  out <- core_call(core_lasvm_run(all_x, state$kernel, c(state$label, as.integer(codes)), lasvm_cost(fit), answer, state, plan, fit$settings,
+  out <- core_call(core_lasvm_run(all_x, state$kernel, c(state$label, as.integer(codes)), lasvm_cost(fit), answer, state, plan, lasvm_settings(fit),
                                   core_seed(), progress_bar("learning")))
   new <- lasvm_new_state(fit, state, out, all_x, all_id)
   result <- list(state = new, wrong = ifelse(out$wrong < 0, NA, out$wrong == 1L), support = out$support, changed = out$changed == 1L)
@@ -349,7 +353,7 @@ lasvm_finish <- function(fit) {
   if (length(state$id) == 0L) return(lasvm_refresh(fit))
   plan <- lasvm_plan(fit, list(epochs = 0L, max_labels = Inf, snapshots = numeric()), numeric(), 0)
   plan$finish <- TRUE
-  out <- core_call(core_lasvm_run(state$x, state$kernel, state$label, lasvm_cost(fit), NULL, state, plan, fit$settings, c(1, 1),
+  out <- core_call(core_lasvm_run(state$x, state$kernel, state$label, lasvm_cost(fit), NULL, state, plan, lasvm_settings(fit), c(1, 1),
                                   progress_bar("finishing")))
   fit$state <- lasvm_new_state(fit, state, out, state$x, state$id)
   for (part in c("trace", "curve", "stopped_early")) fit$state[[part]] <- state[[part]]

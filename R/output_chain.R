@@ -280,9 +280,9 @@ output_coef.granary_output_chain <- function(problem, weights) {
     array(weights[position - prod(dim) + seq_len(prod(dim))], dim, dimnames)
   }
   labels <- problem$classes
-  shaped <- list(emission = take(c(d, k), list(names, labels)), transition = take(c(k, k), list(from = labels, to = labels)))
+  shaped <- list(emission = t(take(c(k, d), list(labels, names))), transition = take(c(k, k), list(from = labels, to = labels)))
   if (core$order == 2L) shaped$triple <- take(c(k, k, k), list(labels, labels, labels))
-  if (core$input_transitions) shaped$input_transition <- take(c(d, k, k), list(names, from = labels, to = labels))
+  if (core$input_transitions) shaped$input_transition <- aperm(take(c(k, k, d), list(from = labels, to = labels, names)), c(3L, 1L, 2L))
   if (core$first) shaped$start <- stats::setNames(as.double(take(k)), labels)
   shaped
 }

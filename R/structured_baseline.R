@@ -175,7 +175,7 @@ hidden_markov <- function(problem, laplace) {
   start <- log((as.double(table(label[first])) + laplace) / (length(first) + k * laplace))
   problem$core <- utils::modifyList(core, list(transition_scale = 1, order = 1L, input_transitions = FALSE, first = TRUE))
   # a log of 0 must stay a number: <w, Psi> multiplies it by counts that may be 0
-  list(weights = pmax(c(emission, transition, start), -1e6), name = "hidden Markov model", problem = problem)
+  list(weights = pmax(c(t(emission), transition, start), -1e6), name = "hidden Markov model", problem = problem)
 }
 
 rule_shares <- function(problem, laplace) {

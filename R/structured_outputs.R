@@ -247,11 +247,11 @@ output_new.granary_output_multiclass <- function(problem, newdata) {
   core
 }
 
-# Of a kernel problem, in the coordinates of output_new(): inputs x classes.
+# Of a kernel problem, in the coordinates of output_new(): the classes of the first input, those of the second, ...
 #' @export
 output_weights.granary_output_multiclass <- function(problem, weights) {
   if (is.null(problem$kernel)) return(weights)
-  as.double(matrix(weights, ncol = length(problem$classes)) %*% tcrossprod(problem$core$class_features))
+  as.double(tcrossprod(problem$core$class_features) %*% matrix(weights, nrow = length(problem$classes)))
 }
 
 #' @export
@@ -262,11 +262,11 @@ output_decode.granary_output_multiclass <- function(problem, raw) {
 #' @export
 output_coef.granary_output_multiclass <- function(problem, weights) {
   if (!is.null(problem$kernel)) {
-    return(matrix(weights, ncol = length(problem$classes), dimnames = list(rownames(problem$inputs), problem$classes)))
+    return(matrix(weights, ncol = length(problem$classes), byrow = TRUE, dimnames = list(rownames(problem$inputs), problem$classes)))
   }
   columns <- colnames(problem$core$class_features)
   if (is.null(columns)) columns <- problem$classes
-  matrix(weights, ncol = length(columns), dimnames = list(colnames(problem$core$x), columns))
+  matrix(weights, ncol = length(columns), byrow = TRUE, dimnames = list(colnames(problem$core$x), columns))
 }
 
 #' @export

@@ -66,6 +66,7 @@ LasvmOptions as_lasvm_options(const Rcpp::List& list) {
   options.keep_all = list["retrain"];
   options.cache_bytes = Rcpp::as<double>(list["cache_mb"]) * 1048576;
   options.max_iter = list["max_iter"];
+  options.threads = list["threads"];
   return options;
 }
 

@@ -5,6 +5,7 @@
 
 #include "errors.h"
 #include "kernel_parts.h"
+#include "parallel.h"
 
 namespace granary {
 
@@ -21,6 +22,7 @@ class Term {
   virtual void block(const std::vector<Index>& which, Index from, Index to, MatrixRef out) {
     for (std::size_t k = 0; k < which.size(); ++k) row(which[k], from, to, out.col(static_cast<Index>(k)).data());
   }
+  virtual bool reentrant() const { return false; }  // `block` may run on several threads at once
   virtual void diagonal(VectorRef out) const = 0;
   virtual void reorder(const std::vector<Index>& order) = 0;
   virtual void swap(Index a, Index b) = 0;
@@ -83,13 +85,17 @@ class DenseInner : public Term {
     part_->from_inner(norms_.segment(from, to - from), norms_[i], k);
   }
   void block(const std::vector<Index>& which, Index from, Index to, MatrixRef out) override {
-    if (by_difference_) return Term::block(which, from, to, out);
     const Index count = static_cast<Index>(which.size());
     MatrixXd points(x_.cols(), count);
     for (Index k = 0; k < count; ++k) points.col(k) = x_.row(which[k]).transpose();
-    out.noalias() = x_.middleRows(from, to - from) * points;
+    if (by_difference_) {
+      for (Index k = 0; k < count; ++k) half_distances(from, to, points.col(k), out.col(k));
+    } else {
+      out.noalias() = x_.middleRows(from, to - from) * points;
+    }
     for (Index k = 0; k < count; ++k) part_->from_inner(norms_.segment(from, to - from), norms_[which[k]], out.col(k));
   }
+  bool reentrant() const override { return true; }
   void diagonal(VectorRef out) const override { inner_diagonal(*part_, norms_, out); }
   void reorder(const std::vector<Index>& order) override {
     const MatrixXd first = permuted_rows(x_, order);
@@ -247,6 +253,7 @@ class Flat : public Term {
  public:
   Flat(double value, bool white) : value_(value), white_(white) {}
   void row(Index, Index from, Index to, double* out) override { std::fill(out, out + (to - from), white_ ? 0 : value_); }
+  bool reentrant() const override { return true; }
   void diagonal(VectorRef out) const override { out.setConstant(value_); }
   void reorder(const std::vector<Index>&) override {}
   void swap(Index, Index) override {}
@@ -267,6 +274,7 @@ class Gram : public Term {
     const double* column = k_.data() + at_[i] * k_.rows();
     for (Index t = from; t < to; ++t) out[t - from] = column[at_[t]];
   }
+  bool reentrant() const override { return true; }
   void diagonal(VectorRef out) const override {
     for (Index i = 0; i < out.size(); ++i) out[i] = k_(at_[i], at_[i]);
   }
@@ -303,6 +311,9 @@ class Combined : public Term {
       terms_[c]->block(which, from, to, more);
       fold(out, more);
     }
+  }
+  bool reentrant() const override {
+    return std::all_of(terms_.begin(), terms_.end(), [](const auto& term) { return term->reentrant(); });
   }
   void diagonal(VectorRef out) const override {
     each(out, [](const Term& term, VectorRef k) { term.diagonal(k); });
@@ -401,6 +412,22 @@ void KernelRows::row(Index i, Index from, Index to, double* out) {
 void KernelRows::block(const std::vector<Index>& which, Index from, Index to, MatrixXd& out) {
   out.resize(to - from, static_cast<Index>(which.size()));
   root_->block(which, from, to, out);
+  complete(which, from, to, out);
+}
+
+void KernelRows::block(const std::vector<Index>& which, Index from, Index to, MatrixXd& out, int threads, Monitor& monitor) {
+  out.resize(to - from, static_cast<Index>(which.size()));
+  constexpr Index width = 8;
+  const Index parts = (out.cols() + width - 1) / width;
+  if (!root_->reentrant() || out.size() < 100000) threads = 1;  // below, threads cost more than they save
+  parallel_for(parts, threads, monitor, [&](Index part) {
+    const Index first = part * width, last = std::min(out.cols(), first + width);
+    root_->block(std::vector<Index>(which.begin() + first, which.begin() + last), from, to, out.middleCols(first, last - first));
+  });
+  complete(which, from, to, out);
+}
+
+void KernelRows::complete(const std::vector<Index>& which, Index from, Index to, MatrixXd& out) {
   for (std::size_t k = 0; k < which.size(); ++k)
     if (from <= which[k] && which[k] < to) out(which[k] - from, static_cast<Index>(k)) = diagonal_[which[k]];
   computed_ += static_cast<double>(out.size());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernel.h"
+#include "monitor.h"
 #include "types.h"
 
 namespace granary {
@@ -39,6 +40,8 @@ class KernelRows {
   void row(Index i, Index from, Index to, double* out);
   // The same for several i: one column of `out` each.
   void block(const std::vector<Index>& which, Index from, Index to, MatrixXd& out);
+  // The same on several threads where the kernel allows it and there is enough to do. The values do not depend on their number.
+  void block(const std::vector<Index>& which, Index from, Index to, MatrixXd& out, int threads, Monitor& monitor);
   // What is now at order[k] goes to place k; order is a permutation of 0, ..., order.size() - 1 of the first places.
   void reorder(const std::vector<Index>& order);
   // Two rows change places.
@@ -50,6 +53,7 @@ class KernelRows {
 
  private:
   void finish();
+  void complete(const std::vector<Index>& which, Index from, Index to, MatrixXd& out);  // the diagonal, the count
 
   std::unique_ptr<rows_detail::Term> root_;
   VectorXd diagonal_;

@@ -6,52 +6,27 @@
 #include <numeric>
 
 #include "errors.h"
-#include "row_cache.h"
+#include "smo_parts.h"
 #include "wide_loops.h"
 
 namespace granary {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr Index panel = 256;  // places looked at together: what is read for one extremum is still there for the next
-
-struct Pair {
-  Index i = -1, j = -1;
-  std::size_t sheet = 0;
-  double violation = 0;  // v_i - v_j
-  double score = -infinity;
-};
-
-// The variables of one sheet. can_grow_[t] is c_t - e_t sign where b_t can grow and -inf where it cannot, can_shrink_[t] the
-// same with +inf: so v is can_grow_ - f, and the index sets of the paper are in the numbers themselves.
-struct Sheet {
-  VectorXd linear, lower, upper, beta, can_grow, can_shrink;
-
-  void refresh(Index t, double kink) {
-    can_grow[t] = beta[t] < upper[t] ? linear[t] - (beta[t] < 0 ? -kink : kink) : -infinity;
-    can_shrink[t] = beta[t] > lower[t] ? linear[t] - (beta[t] > 0 ? kink : -kink) : infinity;
-  }
-  double room_up(Index t, double kink) const { return (kink > 0 && beta[t] < 0 ? 0 : upper[t]) - beta[t]; }
-  double room_down(Index t, double kink) const { return beta[t] - (kink > 0 && beta[t] > 0 ? 0 : lower[t]); }
-};
-
-struct Extremes {
-  Index i = -1, j = -1;  // of largest v that can grow, of least v that can shrink
-  double largest = -infinity, least = infinity;
-  double violation() const { return largest - least; }
-};
+using namespace smo_detail;
 
 template <class Real>
 class Solver {
  public:
-  Solver(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor)
+  Solver(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor, RowCache<Real>& cache,
+         const std::vector<Index>& id)
       : rows_(rows),
         options_(options),
         monitor_(monitor),
         n_(problem.sheets[0].linear.size()),
         active_(n_),
-        cache_(n_, options.cache_bytes),
+        cache_(cache),
+        id_(id),
         at_(static_cast<std::size_t>(n_)),
         kink_(problem.kink.size() > 0 ? problem.kink : VectorXd::Zero(n_)),
         f_(problem.f.size() > 0 ? problem.f : VectorXd::Zero(n_)) {
@@ -63,8 +38,10 @@ class Solver {
       sheets_.push_back(std::move(sheet));
     }
     start_values_ = rows_.values_computed();
+    start_hits_ = static_cast<double>(cache_.hits());
+    start_misses_ = static_cast<double>(cache_.misses());
     work_.resize(n_);
-    if (problem.f.size() == 0) bring_up_to_date(0);
+    if (problem.f.size() == 0) bring_up_to_date();
   }
 
   SmoResult solve() {
@@ -83,7 +60,7 @@ class Solver {
       }
       if (violation < options_.tol) {
         if (!drifted()) break;
-        bring_up_to_date(0);
+        bring_up_to_date();
         scan(0, nullptr, nullptr);
         drift_ = 0;
         continue;
@@ -115,8 +92,9 @@ class Solver {
   }
 
  private:
+  Index name(Index place) const { return id_.empty() ? at_[place] : id_[static_cast<std::size_t>(at_[place])]; }
   const Real* row(Index place) {
-    return cache_.fetch(at_[place], active_, [&](Index from, Index to, Real* out) { evaluate(place, from, to, out); });
+    return cache_.fetch(name(place), active_, [&](Index from, Index to, Real* out) { evaluate(place, from, to, out); });
   }
   void evaluate(Index place, Index from, Index to, double* out) {
     rows_.row(place, from, to, out);
@@ -279,14 +257,39 @@ class Solver {
       std::swap(order[t], order[left]);
     }
     if (left == active_ || left < 2) return;
+    record_changes();
     rearrange(order);
     cache_.reorder(order);
+    left_out_.push_back({left, {}, {}});
     active_ = left;
     scan(0, nullptr, nullptr);
   }
 
+  // What the coefficients have moved by since the last shrinking.
+  void record_changes() {
+    const VectorXd beta = total();
+    if (left_out_.empty()) recorded_.resize(n_);
+    for (Index t = 0; t < active_; ++t) {
+      double& before = recorded_[at_[t]];
+      if (!left_out_.empty() && beta[t] != before) {
+        left_out_.back().row.push_back(at_[t]);
+        left_out_.back().change.push_back(beta[t] - before);
+      }
+      before = beta[t];
+    }
+  }
+
+  // Rows left out know f as it was then: it lacks what the coefficients have moved by since. Coefficients that had found their
+  // bound before, most of them where C is small, cost nothing.
   void grow() {
-    bring_up_to_date(active_);
+    record_changes();
+    VectorXd moved = VectorXd::Zero(n_), by_place(n_);
+    for (; !left_out_.empty(); left_out_.pop_back()) {
+      const LeftOut& part = left_out_.back();
+      for (std::size_t k = 0; k < part.row.size(); ++k) moved[part.row[k]] += part.change[k];
+      for (Index t = 0; t < n_; ++t) by_place[t] = moved[at_[t]];
+      add_products(by_place, part.from, left_out_.size() > 1 ? left_out_[left_out_.size() - 2].from : n_);
+    }
     active_ = n_;
     scan(0, nullptr, nullptr);
   }
@@ -311,18 +314,22 @@ class Solver {
     return beta;
   }
 
-  // f = K b afresh on the rows from `first` on: from the cache where whole rows are there, else in blocks.
-  void bring_up_to_date(Index first) {
-    const VectorXd beta = total();
-    f_.tail(n_ - first).setZero();
+  // f = K b afresh.
+  void bring_up_to_date() {
+    f_.setZero();
+    add_products(total(), 0, n_);
+  }
+
+  // f <- f + K b on the places from `first` to `last`: from the cache where rows are known that far, else in blocks.
+  void add_products(const VectorXd& beta, Index first, Index last) {
     std::vector<Index> which;
     MatrixXd block;
     VectorXd weight;
     for (Index j = 0; j < n_; ++j) {
-      const Real* known = beta[j] != 0 ? cache_.peek(at_[j], n_) : nullptr;
+      const Real* known = beta[j] != 0 ? cache_.peek(name(j), last) : nullptr;
       if (known) {
-        f_.tail(n_ - first) +=
-            beta[j] * Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>(known + first, n_ - first).template cast<double>();
+        f_.segment(first, last - first) +=
+            beta[j] * Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>(known + first, last - first).template cast<double>();
       } else if (beta[j] != 0) {
         which.push_back(j);
       }
@@ -330,8 +337,8 @@ class Solver {
       weight.resize(static_cast<Index>(which.size()));
       for (std::size_t k = 0; k < which.size(); ++k) weight[static_cast<Index>(k)] = beta[which[k]];
       constexpr Index height = 2048;
-      for (Index from = first; from < n_; from += height) {
-        const Index to = std::min(n_, from + height);
+      for (Index from = first; from < last; from += height) {
+        const Index to = std::min(last, from + height);
         rows_.block(which, from, to, block);
         f_.segment(from, to - from).noalias() += block * weight;
         monitor_.check();
@@ -358,6 +365,7 @@ class Solver {
     std::vector<Index> back(at_.size());
     for (std::size_t k = 0; k < at_.size(); ++k) back[static_cast<std::size_t>(at_[k])] = static_cast<Index>(k);
     rearrange(back);
+    if (!id_.empty()) cache_.reorder(back);  // it lives on
     active_ = n_;
     scan(0, nullptr, nullptr);
     out.violation = worst();
@@ -385,8 +393,8 @@ class Solver {
       }
     }
     out.kernel_values = rows_.values_computed() - start_values_;
-    out.cache_hits = static_cast<double>(cache_.hits());
-    out.cache_misses = static_cast<double>(cache_.misses());
+    out.cache_hits = static_cast<double>(cache_.hits()) - start_hits_;
+    out.cache_misses = static_cast<double>(cache_.misses()) - start_misses_;
     out.cache_small = options_.cache_bytes < 0.1 * nonzero * static_cast<double>(n_) * sizeof(Real);
     out.convergence.converged = out.violation < options_.tol;
     out.convergence.iterations = static_cast<int>(std::min<double>(out.iterations, std::numeric_limits<int>::max()));
@@ -416,12 +424,15 @@ class Solver {
   const SmoOptions& options_;
   Monitor& monitor_;
   Index n_, active_;
-  RowCache<Real> cache_;
+  RowCache<Real>& cache_;
+  const std::vector<Index>& id_;  // the cache's name for a row; empty: its number
   std::vector<Index> at_;  // which row stands at a place
+  std::vector<LeftOut> left_out_;  // the places of each end where those of the one before begin
+  VectorXd recorded_;              // coefficients of rows at the last shrinking
   VectorXd kink_, f_, work_;
   std::vector<Sheet> sheets_;
   std::vector<Extremes> extremes_;
-  double drift_ = 0, start_values_ = 0;
+  double drift_ = 0, start_values_ = 0, start_hits_ = 0, start_misses_ = 0;
   Index work_done_ = 0;
 };
 
@@ -445,7 +456,9 @@ void check(const SmoProblem& problem, Index n) {
 
 }  // namespace
 
-SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor) {
+template <class Real>
+SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor,
+                    RowCache<Real>& cache, const std::vector<Index>& id) {
   const Index n = problem.sheets.empty() ? 0 : problem.sheets[0].linear.size();
   check(problem, n);
   if (n == 0) throw InputError("the quadratic program has no variables.");
@@ -453,8 +466,19 @@ SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOption
     throw InputError(message("the quadratic program has ", n, " variables, but there are ", rows.size(), " rows."));
   if (options.working_set == WorkingSet::all_pairs && n > 5000)
     throw InputError("the search over all pairs is for at most 5000 rows.");
-  return options.single_precision ? Solver<float>(problem, rows, options, monitor).solve()
-                                  : Solver<double>(problem, rows, options, monitor).solve();
+  return Solver<Real>(problem, rows, options, monitor, cache, id).solve();
+}
+
+template SmoResult solve_smo(const SmoProblem&, KernelRows&, const SmoOptions&, Monitor&, RowCache<float>&,
+                             const std::vector<Index>&);
+template SmoResult solve_smo(const SmoProblem&, KernelRows&, const SmoOptions&, Monitor&, RowCache<double>&,
+                             const std::vector<Index>&);
+
+SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor) {
+  const Index n = problem.sheets.empty() ? 0 : problem.sheets[0].linear.size();
+  const auto with_own_cache = [&](auto cache) { return solve_smo(problem, rows, options, monitor, cache, {}); };
+  return options.single_precision ? with_own_cache(RowCache<float>(n, options.cache_bytes))
+                                  : with_own_cache(RowCache<double>(n, options.cache_bytes));
 }
 
 }  // namespace granary

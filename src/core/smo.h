@@ -23,6 +23,7 @@
 #include "convergence.h"
 #include "kernel_rows.h"
 #include "monitor.h"
+#include "row_cache.h"
 #include "types.h"
 
 namespace granary {
@@ -70,5 +71,11 @@ constexpr double smo_curvature_floor = 1e-12;  // tau of the paper
 // The problem is over the first rows of `rows`, as many as it has variables. They are reordered while the solver works and
 // back in their first order at the end.
 SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor);
+
+// The same with a cache that knows some rows already and keeps what it learns. Row t goes by the name id[t] there. Its precision
+// and size count, not those of the options.
+template <class Real>
+SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor,
+                    RowCache<Real>& cache, const std::vector<Index>& id);
 
 }  // namespace granary

@@ -119,7 +119,7 @@ MatrixXd Lasvm<Real>::evaluate(const std::vector<Index>& candidates) {
     }
   MatrixXd alpha(size_, machines());
   for (Index c = 0; c < machines(); ++c) alpha.col(c) = machines_[c].alpha().head(size_);
-  rows_.block(places, 0, size_, candidate_rows_);
+  rows_.block(places, 0, size_, candidate_rows_, options_.threads, monitor_);
   require_finite(candidate_rows_.data(), candidate_rows_.size());
   const MatrixXd outside = alpha.transpose() * candidate_rows_;
   MatrixXd out(machines(), static_cast<Index>(candidates.size()));
@@ -402,11 +402,8 @@ bool Lasvm<Real>::finish_machine(Index c) {
   options.tol = options_.tol;
   options.max_iter = options_.max_iter;
   options.cache_bytes = options_.cache_bytes;
-  options.single_precision = std::is_same<Real, float>::value;
-  cache_.clear();
-  const SmoResult solved = solve_smo(problem, rows_, options, monitor_);
-  before_.cache_hits += solved.cache_hits;
-  before_.cache_misses += solved.cache_misses;
+  const std::vector<Index> names(at_.begin(), at_.begin() + size_);
+  const SmoResult solved = solve_smo(problem, rows_, options, monitor_, cache_, names);
   before_.steps += solved.iterations;
   idle_[c].clear();
   for (Index s = 0; s < size_; ++s) {

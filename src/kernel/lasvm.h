@@ -36,6 +36,7 @@ struct LasvmOptions {
   bool keep_all = false;                                       // S is all that was seen: nothing is refused or dropped
   double cache_bytes = 256 * 1048576.0;
   double max_iter = 1e7;  // steps of finishing
+  int threads = 1;        // for the search among candidates
 };
 
 // What the learner knows of the rows: one entry for each row of the kernel.

@@ -17,10 +17,10 @@ ChainOutput::ChainOutput(InputFeatures tokens, std::vector<Index> start, std::ve
 Index ChainOutput::features() const { return first_at() + (model_.first ? model_.labels : 0); }
 
 void ChainOutput::add_psi(Index i, const Label& y, double factor, SparseBuilder& psi) const {
-  const Index k = model_.labels, dimension = tokens_.dimension(), length = static_cast<Index>(y.size());
+  const Index k = model_.labels, length = static_cast<Index>(y.size());
   for (Index t = 0; t < length; ++t) {
     const Index now = y[static_cast<std::size_t>(t)];
-    tokens_.for_each(token(i, t), [&](Index d, double value) { psi.add(d + now * dimension, factor * value); });
+    tokens_.for_each(token(i, t), [&](Index d, double value) { psi.add(now + d * k, factor * value); });
   }
   if (model_.first) psi.add(first_at() + y[0], factor);
   for (Index t = 0; t + 1 < length; ++t) {
@@ -30,8 +30,8 @@ void ChainOutput::add_psi(Index i, const Label& y, double factor, SparseBuilder&
       psi.add(triples_at() + pair + k * k * y[static_cast<std::size_t>(t) + 2], factor * model_.eta);
     }
     if (model_.by_input) {
-      const Index at = by_input_at() + pair * dimension;
-      tokens_.for_each(token(i, t), [&](Index d, double value) { psi.add(at + d, factor * value); });
+      const Index at = by_input_at() + pair;
+      tokens_.for_each(token(i, t), [&](Index d, double value) { psi.add(at + d * k * k, factor * value); });
     }
   }
 }
@@ -115,10 +115,10 @@ double ChainOutput::radius_bound(Index i) const {
 }
 
 void ChainOutput::add_expected_psi(Index i, const ChainMarginals& m, double factor, VectorRef gradient) const {
-  const Index k = model_.labels, dimension = tokens_.dimension(), n = length(i);
+  const Index k = model_.labels, n = length(i);
   for (Index t = 0; t < n; ++t) {
     tokens_.for_each(token(i, t), [&](Index d, double value) {
-      for (Index c = 0; c < k; ++c) gradient[d + c * dimension] += factor * value * m.unary(c, t);
+      for (Index c = 0; c < k; ++c) gradient[c + d * k] += factor * value * m.unary(c, t);
     });
   }
   if (model_.first) gradient.segment(first_at(), k) += factor * m.unary.col(0);
@@ -127,7 +127,7 @@ void ChainOutput::add_expected_psi(Index i, const ChainMarginals& m, double fact
     for (Index p = 0; p < k * k; ++p) gradient[pairs_at() + p] += factor * model_.eta * pair[p];
     if (!model_.by_input) continue;
     tokens_.for_each(token(i, t), [&](Index d, double value) {
-      for (Index p = 0; p < k * k; ++p) gradient[by_input_at() + p * dimension + d] += factor * value * pair[p];
+      for (Index p = 0; p < k * k; ++p) gradient[by_input_at() + p + d * k * k] += factor * value * pair[p];
     });
   }
   for (std::size_t p = 0; p < m.triple.size(); ++p)

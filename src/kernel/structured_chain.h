@@ -1,9 +1,9 @@
 // Label sequences (section 4.3): tagging, segmentation.
 //
-//   Psi(x, y) = ( sum_t phi(x^t) (x) Lambda(y^t),                                emissions, D K coordinates, d + c D
+//   Psi(x, y) = ( sum_t phi(x^t) (x) Lambda(y^t),                                emissions, D K coordinates, c + d K
 //                 eta sum_t Lambda(y^t) (x) Lambda(y^(t+1)),                      transitions, K^2, earlier + later K
 //                 eta sum_t Lambda(y^t) (x) Lambda(y^(t+1)) (x) Lambda(y^(t+2)),  optional: triples, K^3, earliest fastest
-//                 sum_t phi(x^t) (x) Lambda(y^t) (x) Lambda(y^(t+1)),             optional: D K^2, d + (earlier + later K) D
+//                 sum_t phi(x^t) (x) Lambda(y^t) (x) Lambda(y^(t+1)),             optional: D K^2, earlier + later K + d K^2
 //                 Lambda(y^1) )                                                   optional: K, as hidden Markov models have it
 //
 // Loss: Hamming (number of wrong labels) or zero-one. Searches: Viterbi; for the zero-one loss the two best; for margin rescaling

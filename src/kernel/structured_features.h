@@ -39,15 +39,13 @@ class InputFeatures {
     }
   }
 
-  // W'phi for W of as many rows as there are features, stored by columns from w on.
-  VectorXd scores(Index t, const double* w, Index columns) const {
-    const Eigen::Map<const MatrixXd> weights(w, dimension(), columns);
-    if (is_dense_) return weights.transpose() * dense_.col(t);
-    VectorXd out = VectorXd::Zero(columns);
-    for (SparseMatrix::InnerIterator it(sparse_, t); it; ++it) {
-      const double* row = w + it.index();
-      for (Index c = 0; c < columns; ++c, row += weights.rows()) out[c] += it.value() * *row;
-    }
+  // W phi for W with `rows` rows and a column for each feature, stored by columns from w on: what a feature says lies together,
+  // so that a sparse phi touches few places.
+  VectorXd scores(Index t, const double* w, Index rows) const {
+    const Eigen::Map<const MatrixXd> weights(w, rows, dimension());
+    if (is_dense_) return weights * dense_.col(t);
+    VectorXd out = VectorXd::Zero(rows);
+    for (SparseMatrix::InnerIterator it(sparse_, t); it; ++it) out += it.value() * weights.col(it.index());
     return out;
   }
 

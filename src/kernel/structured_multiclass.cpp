@@ -12,11 +12,26 @@ MulticlassOutput::MulticlassOutput(InputFeatures inputs, std::vector<int> classe
 }
 
 void MulticlassOutput::add_psi(Index i, const Label& y, double factor, SparseBuilder& psi) const {
-  const Index dimension = inputs_.dimension();
-  for (Index r = 0; r < lambda_.cols(); ++r) {
-    const double weight = factor * lambda_(y[0], r);
-    if (weight != 0) inputs_.for_each(i, [&](Index d, double value) { psi.add(d + r * dimension, weight * value); });
+  const VectorXd weights = factor * lambda_.row(y[0]).transpose();
+  add_products(i, weights, psi);
+}
+
+// In one pass, so that the terms come in order.
+SparseVector MulticlassOutput::difference(Index i, const Label& y) const {
+  SparseBuilder psi;
+  const VectorXd weights = (lambda_.row(truth(i)[0]) - lambda_.row(y[0])).transpose();
+  add_products(i, weights, psi);
+  return psi.finish();
+}
+
+void MulticlassOutput::add_products(Index i, const VectorXd& weights, SparseBuilder& psi) const {
+  std::vector<Index> used;
+  for (Index r = 0; r < weights.size(); ++r) {
+    if (weights[r] != 0) used.push_back(r);
   }
+  inputs_.for_each(i, [&](Index d, double value) {
+    for (Index r : used) psi.add(r + d * weights.size(), weights[r] * value);
+  });
 }
 
 VectorXd MulticlassOutput::scores(Index i, const VectorXd& v) const {

@@ -1,6 +1,6 @@
 // Classes, with costs of confusing them and with features of their own (sections 4.1 and 4.2).
 //
-//   Psi(x, y) = phi(x) (x) Lambda(y), coordinate d + r D for feature d of D and class feature r
+//   Psi(x, y) = Lambda(y) (x) phi(x), coordinate r + d R for feature d and class feature r of R
 //
 // Lambda(y) is row y of `class_features`: unit vectors for the plain case, membership of subtrees for a taxonomy. The classes are
 // few enough to look at all of them.
@@ -21,6 +21,7 @@ class MulticlassOutput : public Output {
   Index features() const override { return inputs_.dimension() * lambda_.cols(); }
   const Label& truth(Index i) const override { return truth_[static_cast<std::size_t>(i)]; }
   void add_psi(Index i, const Label& y, double factor, SparseBuilder& psi) const override;
+  SparseVector difference(Index i, const Label& y) const override;
   double loss(Index i, const Label& y) const override { return loss_(truth(i)[0], y[0]); }
   Label predict(Index i, const VectorXd& v) const override;
   Label most_violated(Index i, const VectorXd& v, const Search& search) const override;
@@ -30,6 +31,8 @@ class MulticlassOutput : public Output {
   VectorXd scores(Index i, const VectorXd& v) const;  // F(x_i, y) for all y
 
  private:
+  void add_products(Index i, const VectorXd& weights, SparseBuilder& psi) const;  // weights (x) phi(x_i)
+
   InputFeatures inputs_;
   std::vector<Label> truth_;
   MatrixXd lambda_;  // K x R

@@ -83,7 +83,7 @@ class Output {
   virtual bool costly() const { return false; }     // a search takes longer than handing it to a thread
 
   SparseVector psi(Index i, const Label& y) const;
-  SparseVector difference(Index i, const Label& y) const;  // dPsi_i(y) = Psi(x_i, y_i) - Psi(x_i, y)
+  virtual SparseVector difference(Index i, const Label& y) const;  // dPsi_i(y) = Psi(x_i, y_i) - Psi(x_i, y)
 };
 
 // The best of H over candidates that come one at a time, the first among equals.

@@ -48,7 +48,7 @@ void CutSet::add(Index i, Cut cut) {
 }
 
 // The pair (up, down) with the largest difference of slopes, `down` having something to give; index m is the unused budget.
-double CutSet::solve_with_budget(Block& block, VectorXd& slope, VectorXd& b, double tol) const {
+double CutSet::solve_with_budget(Block& block, const std::vector<Index>& at, VectorXd& slope, VectorXd& b, double tol) const {
   const Index m = slope.size();
   double arrival = -1;
   for (int step = 0; step < step_limit(m); ++step) {
@@ -71,7 +71,7 @@ double CutSet::solve_with_budget(Block& block, VectorXd& slope, VectorXd& b, dou
     const double violation = high - low;
     if (arrival < 0) arrival = violation;
     if (!(violation > tol) || up == down) break;
-    const auto product = [&](Index r, Index s) { return r == m || s == m ? 0 : block.gram(r, s); };
+    const auto product = [&](Index r, Index s) { return r == m || s == m ? 0 : block.gram(at[r], at[s]); };
     // of those that can give to `up`, the one that promises the largest gain (Fan, Chen and Lin 2005)
     double most = -1, curvature = 0, difference = 0;
     for (Index r = 0; r <= m; ++r) {
@@ -98,51 +98,59 @@ double CutSet::solve_with_budget(Block& block, VectorXd& slope, VectorXd& b, dou
   return arrival;
 }
 
-double CutSet::solve_free(Block& block, VectorXd& slope, VectorXd& b, double tol) const {
+double CutSet::solve_free(Block& block, const std::vector<Index>& at, VectorXd& slope, VectorXd& b, double tol) const {
   const Index m = slope.size();
   double arrival = -1;
   for (int step = 0; step < step_limit(m); ++step) {
-    Index at = -1;
+    Index best = -1;
     double most = 0;
     for (Index r = 0; r < m; ++r) {
       const double violation = b[r] > 0 ? std::abs(slope[r]) : slope[r];
       if (violation > most) {
         most = violation;
-        at = r;
+        best = r;
       }
     }
     if (arrival < 0) arrival = most;
     if (!(most > tol)) break;
-    const double curvature = block.gram(at, at) + ridge_;
+    const double curvature = block.gram(at[best], at[best]) + ridge_;
     if (!(curvature > 0)) {
       throw InputError("the data cannot be separated: two outputs of one example have the same features. Use a soft margin.");
     }
-    const double move = std::max(-b[at], slope[at] / curvature);
-    b[at] = move == -b[at] ? 0 : b[at] + move;
+    const double move = std::max(-b[best], slope[best] / curvature);
+    b[best] = move == -b[best] ? 0 : b[best] + move;
     block.total += move;
-    for (Index r = 0; r < m; ++r) slope[r] -= move * (block.gram(r, at) + ridge_);
+    for (Index r = 0; r < m; ++r) slope[r] -= move * (block.gram(at[r], at[best]) + ridge_);
   }
   return arrival;
 }
 
-double CutSet::optimise(Index i, double tol) {
+double CutSet::optimise(Index i, double tol, bool all_cuts) {
   Block& block = blocks_[static_cast<std::size_t>(i)];
-  const Index m = static_cast<Index>(block.cuts.size());
+  at_.clear();
+  for (std::size_t r = 0; r < block.cuts.size(); ++r) {
+    if (all_cuts || !block.cuts[r].rests) at_.push_back(static_cast<Index>(r));
+  }
+  const Index m = static_cast<Index>(at_.size());
   if (m == 0) return 0;
   VectorXd slope(m), b(m);
   for (Index r = 0; r < m; ++r) {
-    const Cut& cut = block.cuts[static_cast<std::size_t>(r)];
+    const Cut& cut = block.cuts[static_cast<std::size_t>(at_[r])];
     slope[r] = value(cut) - ridge_ * block.total;
     b[r] = cut.b;
   }
   const double arrival =
-      penalty_ == SlackPenalty::linear ? solve_with_budget(block, slope, b, tol) : solve_free(block, slope, b, tol);
-  double total = 0;
+      penalty_ == SlackPenalty::linear ? solve_with_budget(block, at_, slope, b, tol) : solve_free(block, at_, slope, b, tol);
+  double total = 0, level = 0;
   for (Index r = 0; r < m; ++r) {
-    Cut& cut = block.cuts[static_cast<std::size_t>(r)];
+    Cut& cut = block.cuts[static_cast<std::size_t>(at_[r])];
     if (b[r] != cut.b) space_.add(b[r] - cut.b, cut.direction);
     cut.b = b[r];
     total += b[r];
+    if (b[r] > 0) level = std::max(level, slope[r]);
+  }
+  if (all_cuts) {
+    for (Index r = 0; r < m; ++r) block.cuts[static_cast<std::size_t>(at_[r])].rests = b[r] == 0 && slope[r] < level;
   }
   // Afresh, so that rounding does not build up; a budget that is used up stays so.
   block.total = penalty_ == SlackPenalty::linear && block.total == budget_ ? budget_ : total;
@@ -164,7 +172,7 @@ bool CutSet::optimise_all(double tol, int max_passes, Monitor& monitor) {
     next.clear();
     for (Index i : active) {
       monitor.check();
-      if (optimise(i, tol / 2) > tol) next.push_back(i);
+      if (optimise(i, tol / 2, complete) > tol) next.push_back(i);
     }
     if (next.empty() && complete) return true;
     if (before.size() > 0) stretch(before);

@@ -11,7 +11,8 @@
 //   over b >= 0,  [linear] sum_(r in i) b_r <= C / n for every example i.
 //
 // Propositions 4 to 9 in these variables. It is solved by ascent over blocks (examples): a visit takes the slopes H_r of the
-// block (one sparse product each), solves the small program on the block's own Gram matrix, and moves w once. A block of the
+// block (one sparse product each), solves the small program on the block's own Gram matrix, and moves w once. Between looks at all
+// cuts those without weight whose slope points down are left aside, which are most of them late in a run. A block of the
 // linear penalty is solved by steps on the pair that violates optimality most, where the unused part of C / n is one more
 // variable with slope 0; without such a budget by greedy single steps.
 #pragma once
@@ -33,7 +34,8 @@ struct Cut {
   double height = 0;  // h
   SparseVector direction;
   double b = 0;
-  int idle = 0;  // sweeps since b was positive
+  int idle = 0;        // sweeps since b was positive
+  bool rests = false;  // b = 0 and the slope pointed down when all cuts were looked at last
 };
 
 class CutSet {
@@ -47,7 +49,7 @@ class CutSet {
   void add(Index i, Cut cut);
 
   // Solves block i to `tol` in the units of H; returns the violation of optimality found on arrival.
-  double optimise(Index i, double tol);
+  double optimise(Index i, double tol) { return optimise(i, tol, true); }
   // Visits blocks until none violates optimality by more than tol; false if `max_passes` were not enough.
   bool optimise_all(double tol, int max_passes, Monitor& monitor);
   double dual() const;
@@ -60,8 +62,9 @@ class CutSet {
     MatrixXd gram;  // <d_r, d_s>, of at least as many rows as there are cuts
     double total = 0;
   };
-  double solve_with_budget(Block& block, VectorXd& slope, VectorXd& b, double tol) const;
-  double solve_free(Block& block, VectorXd& slope, VectorXd& b, double tol) const;
+  double optimise(Index i, double tol, bool all_cuts);
+  double solve_with_budget(Block& block, const std::vector<Index>& at, VectorXd& slope, VectorXd& b, double tol) const;
+  double solve_free(Block& block, const std::vector<Index>& at, VectorXd& slope, VectorXd& b, double tol) const;
   void require_separable() const;
   void stretch(const VectorXd& before);
   VectorXd all_weights() const;
@@ -73,6 +76,7 @@ class CutSet {
   Index size_ = 0;
   double largest_norm2_ = 0;
   Rng order_;
+  std::vector<Index> at_;  // the cuts of a block that are looked at
 };
 
 }  // namespace granary::kernels

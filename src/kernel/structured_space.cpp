@@ -21,10 +21,11 @@ void KernelSpace::add(double step, const SparseVector& d) {
       view_[at] += change;
       continue;
     }
-    const Index c = at / tokens_, j = at % tokens_;
+    const Index c = at % classes_, j = at / classes_;
+    Eigen::Map<MatrixXd> scores(view_.data(), classes_, tokens_);
     for (Index other = 0; other < classes_; ++other) {
       const double factor = change * class_kernel_(other, c);
-      if (factor != 0) view_.segment(other * tokens_, tokens_) += factor * gram_.col(j);
+      if (factor != 0) scores.row(other) += factor * gram_.col(j).transpose();
     }
   }
 }
@@ -38,8 +39,8 @@ double KernelSpace::inner(const SparseVector& a, const SparseVector& b) const {
       const Index q = b.index[t];
       const double both = a.value[s] * b.value[t];
       if (p < own && q < own) {
-        const double similar = class_kernel_(p / tokens_, q / tokens_);
-        if (similar != 0) sum += both * similar * gram_(p % tokens_, q % tokens_);
+        const double similar = class_kernel_(p % classes_, q % classes_);
+        if (similar != 0) sum += both * similar * gram_(p / classes_, q / classes_);
       } else if (p == q) {
         sum += both;
       }

@@ -2,8 +2,8 @@
 //
 // With an inner product <a, d> = a'M d on coordinates, v = M w holds all a search needs: <w, d> = v'd.
 //   LinearSpace   M = I, v = w.
-//   KernelSpace   coordinates are (token j, class c), numbered c N + j, then `rest` further features of their own:
-//                 M = blockdiag(L (x) K, I): the joint kernel J((x,y),(x',y')) = L(y,y') K(x,x') (section 4.2), and for label
+//   KernelSpace   coordinates are (token j, class c), the class running fastest, then `rest` further features of their own:
+//                 M = blockdiag(K (x) L, I): the joint kernel J((x,y),(x',y')) = L(y,y') K(x,x') (section 4.2), and for label
 //                 sequences equation (14). Adding one d costs O(N) per nonzero.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double inner_share = 0.1;  // inner tolerance as a share of eps, and of the violation of the cuts just added
 constexpr Index batch = 16;          // dear searches made at once, whatever the number of threads
-constexpr int sweep_passes = 200;    // over the working set at the end of a sweep
+constexpr int sweep_passes = 100;    // over the working set at the end of a sweep
 constexpr int final_passes = 1000;
 
 class CuttingPlanes {

@@ -280,6 +280,50 @@ TEST("shrinking, the size of the cache and its precision do not change the answe
   }
 }
 
+TEST("after shrinking, rows left out know what the others did meanwhile") {
+  const Data data = noisy(1500, 3, 21);
+  const MatrixXd k = Kernel(rbf(0.5), 3).matrix(data.x);
+  Monitor monitor;
+  for (const double cost : {1.0, 100.0}) {
+    SmoOptions options;
+    options.single_precision = false;
+    options.tol = 1e-6;
+    const SmoResult result = fit(data, rbf(0.5), cost, options);
+    CHECK(result.convergence.converged);
+    CHECK(result.iterations > 1000);  // at least one shrinking
+    CHECK_NEAR((result.f - k * result.beta[0]).cwiseAbs().maxCoeff(), 0, 1e-9 * cost);
+    options.shrink = false;
+    CHECK_NEAR(result.objective, fit(data, rbf(0.5), cost, options).objective, 1e-6 * std::abs(result.objective));
+  }
+}
+
+TEST("a cache that is handed over is used, and right afterwards") {
+  const Data data = noisy(600, 3, 22);
+  const MatrixXd k = Kernel(rbf(0.5), 3).matrix(data.x);
+  Monitor monitor;
+  KernelRows rows(rbf(0.5), data.x);
+  RowCache<double> cache(1000, 1e9);
+  std::vector<Index> id(600);
+  for (Index t = 0; t < 600; ++t) id[static_cast<std::size_t>(t)] = 999 - t;
+  SmoOptions options;
+  options.tol = 1e-5;
+  const SmoResult first = solve_smo(classifier(data.y, 10), rows, options, monitor, cache, id);
+  const SmoResult second = solve_smo(classifier(data.y, 10), rows, options, monitor, cache, id);
+  options.single_precision = false;
+  CHECK_NEAR(first.objective, fit(data, rbf(0.5), 10, options).objective, 1e-7 * std::abs(first.objective));
+  CHECK(second.beta[0] == first.beta[0]);
+  CHECK(second.kernel_values < 0.5 * first.kernel_values);
+  Index known = 0;
+  for (Index t = 0; t < 600; ++t) {
+    Index length = 600;
+    while (length > 0 && !cache.peek(id[static_cast<std::size_t>(t)], length)) --length;
+    known += length;
+    const double* values = cache.peek(id[static_cast<std::size_t>(t)], length);
+    for (Index s = 0; s < length; ++s) CHECK_NEAR(values[s], k(t, s), 1e-14);
+  }
+  CHECK(known > 600);
+}
+
 TEST("one sheet, kinks and two sheets agree with the interior point solver") {
   const Data data = noisy(40, 2, 9);
   const MatrixXd k = Kernel(rbf(0.5), 2).matrix(data.x);
@@ -348,6 +392,28 @@ TEST("a programme over the first rows only, from a start whose f is known, is th
   problem.f.resize(0);
   problem.sheets[0].start.resize(0);
   CHECK_NEAR(solve_smo(problem, rows, options, monitor).objective, alone.objective, 1e-7);
+}
+
+TEST("blocks of kernel rows are the same on any number of threads") {
+  const Data data = noisy(3000, 9, 23);
+  Monitor monitor;
+  KernelSpec sum, bias;
+  bias.type = "bias";
+  sum.type = "sum";
+  sum.children = {rbf(0.1), bias};
+  std::vector<Index> which(50);
+  std::iota(which.begin(), which.end(), Index(100));
+  for (const Index columns : {2, 9}) {  // by differences, and by inner products
+    for (const KernelSpec& spec : {rbf(0.1), sum}) {
+      KernelRows rows(spec, data.x.leftCols(columns));
+      MatrixXd one, two, plain;
+      rows.block(which, 0, 3000, one, 1, monitor);
+      rows.block(which, 0, 3000, two, 2, monitor);
+      rows.block(which, 0, 3000, plain);
+      CHECK(one == two);
+      CHECK_NEAR((one - plain).cwiseAbs().maxCoeff(), 0, 1e-12);
+    }
+  }
 }
 
 TEST("rows of a kernel that change places are still their own") {

@@ -85,7 +85,7 @@ TEST("structured SVM: the exact optima of the tiny multiclass problem") {
     StructuredSvmResult fit = structured_svm(plain, space, o, monitor);
     CHECK(fit.convergence.converged);
     CHECK_NEAR(fit.primal, 1.6575, 1e-6);
-    const double v[] = {.45, -.20, -.25, .50, -.20, -.30};
+    const double v[] = {.45, -.25, -.20, -.20, .50, -.30};
     for (int j = 0; j < 6; ++j) CHECK_NEAR(fit.weights[j], v[j], 1e-6);
 
     const MulticlassOutput costs = tiny(tiny_costs());
@@ -93,7 +93,7 @@ TEST("structured SVM: the exact optima of the tiny multiclass problem") {
     o.rescale = Rescale::slack;
     fit = structured_svm(costs, second, o, monitor);
     CHECK_NEAR(fit.primal, 2.44041667, 1e-6);
-    const double u[] = {.44166667, -.10833333, -.20833333, .54166667, -.23333333, -.43333333};
+    const double u[] = {.44166667, -.20833333, -.23333333, -.10833333, .54166667, -.43333333};
     for (int j = 0; j < 6; ++j) CHECK_NEAR(fit.weights[j], u[j], 1e-6);
     const double xi[] = {0, .35, 0, .675, 0, 3.07};
     for (int j = 0; j < 6; ++j) CHECK_NEAR(fit.slacks[j], xi[j], 1e-6);
@@ -212,7 +212,7 @@ TEST("structured SVM: hard margin, where there is one and where there is none") 
   LinearSpace space(4);
   const StructuredSvmResult fit = structured_svm(fine, space, options_for(SlackPenalty::none, Rescale::none, 1, 1e-6), monitor);
   CHECK(fit.convergence.converged);
-  CHECK_NEAR(fit.weights[0] - fit.weights[2], 1, 1e-5);  // u = v1 - v2 has margin 1 at (1, 0) and (-1, 0)
+  CHECK_NEAR(fit.weights[0] - fit.weights[1], 1, 1e-5);  // u = v1 - v2 has margin 1 at (1, 0) and (-1, 0)
   CHECK_NEAR(fit.primal, 0.25, 1e-5);
   const MulticlassOutput mixed(InputFeatures::dense(x), {0, 1, 0, 1}, MatrixXd::Identity(2, 2), zero_one(2));
   LinearSpace other(4);
@@ -237,7 +237,7 @@ TEST("structured SVM: a linear kernel gives the linear machine, for classes with
   const StructuredSvmOptions o = options_for(SlackPenalty::squared, Rescale::margin, 5, 1e-8);
   const StructuredSvmResult one = structured_svm(linear, a, o, monitor), two = structured_svm(kernel, b, o, monitor);
   CHECK_NEAR(one.primal, two.primal, 1e-6);
-  const MatrixXd scores = gram * Eigen::Map<const MatrixXd>(two.weights.data(), 20, 4) * similarity;
+  const MatrixXd scores = gram * Eigen::Map<const MatrixXd>(two.weights.data(), 4, 20).transpose() * similarity;
   for (Index i = 0; i < 20; ++i)
     CHECK_NEAR((linear.scores(i, one.weights).transpose() - scores.row(i)).cwiseAbs().maxCoeff(), 0, 1e-4);
 

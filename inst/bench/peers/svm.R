@@ -48,6 +48,7 @@ rows <- list()
 add <- function(...) {
   rows[[length(rows) + 1L]] <<- data.frame(...)
   print(rows[[length(rows)]], digits = 3, row.names = FALSE)
+  if (!is.na(output)) saveRDS(do.call(rbind, rows), output)
 }
 compare <- function(data, d, cost, kernel, gamma = 0.05, with_kernlab = FALSE) {
   n <- nrow(d$x)
@@ -91,19 +92,11 @@ compare <- function(data, d, cost, kernel, gamma = 0.05, with_kernlab = FALSE) {
         predict_ratio = peer_predict / predict_seconds, support = length(fit$index), steps = fit$n_iter[[1]])
   }
 }
-save_rows <- function() if (!is.na(output)) saveRDS(do.call(rbind, rows), output)
-
 d <- dense(2000)
 for (cost in c(1, 100)) compare("dense", d, cost, "rbf", with_kernlab = TRUE)
-save_rows()
-d <- documents(if (extended) 20000 else 4000)
-for (kernel in c("linear", "rbf")) compare("sparse", d, 1, kernel, gamma = 0.5)
-save_rows()
 d <- dense(10000)
 for (cost in c(1, 100)) compare("dense", d, cost, "rbf", with_kernlab = cost == 1)
-save_rows()
-if (extended) {
-  d <- dense(30000)
-  for (cost in c(1, 100)) compare("dense", d, cost, "rbf")
-  save_rows()
-}
+if (extended) compare("dense", dense(30000), 1, "rbf")
+d <- documents(if (extended) 20000 else 4000)
+for (kernel in c("linear", "rbf")) compare("sparse", d, 1, kernel, gamma = 0.5)
+if (extended) compare("dense", dense(30000), 100, "rbf")  # last: it is half an hour of e1071
