@@ -525,10 +525,6 @@ core_ci_statistic <- function(spec, i, j, given) {
     .Call(`_granary_core_ci_statistic`, spec, i, j, given)
 }
 
-core_name_sets <- function(sets, names) {
-    .Call(`_granary_core_name_sets`, sets, names)
-}
-
 core_kernel_matrix <- function(kernel, x, z) {
     .Call(`_granary_core_kernel_matrix`, kernel, x, z)
 }
@@ -553,12 +549,16 @@ core_dependence <- function(variables, settings, threads, progress) {
     .Call(`_granary_core_dependence`, variables, settings, threads, progress)
 }
 
-core_permutation_test <- function(variables, settings, permutations, seed, threads, progress) {
-    .Call(`_granary_core_permutation_test`, variables, settings, permutations, seed, threads, progress)
+core_permutation_test <- function(variables, settings, joint, permutations, seed, threads, progress) {
+    .Call(`_granary_core_permutation_test`, variables, settings, joint, permutations, seed, threads, progress)
 }
 
 core_gamma_test <- function(variables, settings, threads, progress) {
     .Call(`_granary_core_gamma_test`, variables, settings, threads, progress)
+}
+
+core_median_distance <- function(x) {
+    .Call(`_granary_core_median_distance`, x)
 }
 
 core_incomplete_cholesky <- function(variable, tol, max_rank, centred, progress) {
@@ -765,8 +765,8 @@ core_best_information <- function(k, noise, size, progress) {
     .Call(`_granary_core_best_information`, k, noise, size, progress)
 }
 
-core_bandit_refit <- function(kernel, x, y, noise, reach, progress) {
-    .Call(`_granary_core_bandit_refit`, kernel, x, y, noise, reach, progress)
+core_bandit_refit <- function(kernel, x, y, noise, lower, upper, progress) {
+    .Call(`_granary_core_bandit_refit`, kernel, x, y, noise, lower, upper, progress)
 }
 
 core_bo_design <- function(space, design, n, seed) {
@@ -833,8 +833,8 @@ core_orthant_ep <- function(covariance, seed, progress) {
     .Call(`_granary_core_orthant_ep`, covariance, seed, progress)
 }
 
-core_ec_ising <- function(j, theta, method, algorithm, damping, tol, max_iter, start, edges, progress) {
-    .Call(`_granary_core_ec_ising`, j, theta, method, algorithm, damping, tol, max_iter, start, edges, progress)
+core_ec_ising <- function(j, theta, method, algorithm, damping, tol, max_iter, start, edges, width, progress) {
+    .Call(`_granary_core_ec_ising`, j, theta, method, algorithm, damping, tol, max_iter, start, edges, width, progress)
 }
 
 core_ec_tree <- function(j) {
@@ -897,6 +897,10 @@ core_isomap <- function(y, q, neighbours, threads, progress) {
     .Call(`_granary_core_isomap`, y, q, neighbours, threads, progress)
 }
 
+core_mds <- function(distance, start, nonmetric, max_iter, tol, progress) {
+    .Call(`_granary_core_mds`, distance, start, nonmetric, max_iter, tol, progress)
+}
+
 core_gtm <- function(y, q, grid, basis, width, penalty, max_iter, tol, progress) {
     .Call(`_granary_core_gtm`, y, q, grid, basis, width, penalty, max_iter, tol, progress)
 }
@@ -949,8 +953,12 @@ core_blind_forward <- function(core, z, degree, half, max_terms, progress) {
     .Call(`_granary_core_blind_forward`, core, z, degree, half, max_terms, progress)
 }
 
-core_kriging_joint <- function(levels, x, f, variance, progress) {
-    .Call(`_granary_core_kriging_joint`, levels, x, f, variance, progress)
+core_kriging_joint <- function(levels, x, f, df, variance, covariance, gradient, threads, progress) {
+    .Call(`_granary_core_kriging_joint`, levels, x, f, df, variance, covariance, gradient, threads, progress)
+}
+
+core_kriging_joint_draws <- function(levels, x, f, count, seed, progress) {
+    .Call(`_granary_core_kriging_joint_draws`, levels, x, f, count, seed, progress)
 }
 
 core_unit_design <- function(n, d, seed) {
@@ -1121,8 +1129,8 @@ core_split_risk <- function(y, task, tasks, sigma2, noise, estimator, gamma, spl
     .Call(`_granary_core_split_risk`, y, task, tasks, sigma2, noise, estimator, gamma, splits, seed, progress)
 }
 
-core_partition_points <- function(x, y, split, cuts, active, nested_bits) {
-    .Call(`_granary_core_partition_points`, x, y, split, cuts, active, nested_bits)
+core_partition_points <- function(x, y, split, cuts, active, nested_bits, degree) {
+    .Call(`_granary_core_partition_points`, x, y, split, cuts, active, nested_bits, degree)
 }
 
 core_partition_grow <- function(tree, depth, progress) {

@@ -1761,17 +1761,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_name_sets
-Rcpp::List core_name_sets(const Rcpp::List& sets, const Rcpp::CharacterVector& names);
-RcppExport SEXP _granary_core_name_sets(SEXP setsSEXP, SEXP namesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type sets(setsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type names(namesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_name_sets(sets, names));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_kernel_matrix
 Eigen::MatrixXd core_kernel_matrix(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> z);
 RcppExport SEXP _granary_core_kernel_matrix(SEXP kernelSEXP, SEXP xSEXP, SEXP zSEXP) {
@@ -1856,17 +1845,18 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_permutation_test
-Rcpp::List core_permutation_test(const Rcpp::List& variables, const Rcpp::List& settings, int permutations, const Rcpp::NumericVector& seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_permutation_test(SEXP variablesSEXP, SEXP settingsSEXP, SEXP permutationsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+Rcpp::List core_permutation_test(const Rcpp::List& variables, const Rcpp::List& settings, bool joint, int permutations, const Rcpp::NumericVector& seed, int threads, SEXP progress);
+RcppExport SEXP _granary_core_permutation_test(SEXP variablesSEXP, SEXP settingsSEXP, SEXP jointSEXP, SEXP permutationsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type variables(variablesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< bool >::type joint(jointSEXP);
     Rcpp::traits::input_parameter< int >::type permutations(permutationsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_permutation_test(variables, settings, permutations, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_permutation_test(variables, settings, joint, permutations, seed, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1880,6 +1870,16 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_gamma_test(variables, settings, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_median_distance
+double core_median_distance(const Eigen::Map<Eigen::MatrixXd> x);
+RcppExport SEXP _granary_core_median_distance(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_median_distance(x));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2648,17 +2648,18 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_bandit_refit
-Rcpp::List core_bandit_refit(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, double noise, double reach, SEXP progress);
-RcppExport SEXP _granary_core_bandit_refit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP noiseSEXP, SEXP reachSEXP, SEXP progressSEXP) {
+Rcpp::List core_bandit_refit(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, double noise, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, SEXP progress);
+RcppExport SEXP _granary_core_bandit_refit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP noiseSEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
     Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< double >::type reach(reachSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bandit_refit(kernel, x, y, noise, reach, progress));
+    rcpp_result_gen = Rcpp::wrap(core_bandit_refit(kernel, x, y, noise, lower, upper, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2923,8 +2924,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_ec_ising
-Rcpp::List core_ec_ising(const Eigen::Map<Eigen::MatrixXd> j, const Eigen::Map<Eigen::VectorXd> theta, std::string method, std::string algorithm, double damping, double tol, int max_iter, Rcpp::NumericVector start, Rcpp::Nullable<Rcpp::IntegerMatrix> edges, SEXP progress);
-RcppExport SEXP _granary_core_ec_ising(SEXP jSEXP, SEXP thetaSEXP, SEXP methodSEXP, SEXP algorithmSEXP, SEXP dampingSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP startSEXP, SEXP edgesSEXP, SEXP progressSEXP) {
+Rcpp::List core_ec_ising(const Eigen::Map<Eigen::MatrixXd> j, const Eigen::Map<Eigen::VectorXd> theta, std::string method, std::string algorithm, double damping, double tol, int max_iter, Rcpp::NumericVector start, Rcpp::Nullable<Rcpp::IntegerMatrix> edges, int width, SEXP progress);
+RcppExport SEXP _granary_core_ec_ising(SEXP jSEXP, SEXP thetaSEXP, SEXP methodSEXP, SEXP algorithmSEXP, SEXP dampingSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP startSEXP, SEXP edgesSEXP, SEXP widthSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type j(jSEXP);
@@ -2936,8 +2937,9 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type start(startSEXP);
     Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::IntegerMatrix> >::type edges(edgesSEXP);
+    Rcpp::traits::input_parameter< int >::type width(widthSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ec_ising(j, theta, method, algorithm, damping, tol, max_iter, start, edges, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ec_ising(j, theta, method, algorithm, damping, tol, max_iter, start, edges, width, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -3153,6 +3155,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_mds
+Rcpp::List core_mds(const Eigen::Map<Eigen::MatrixXd>& distance, const Eigen::Map<Eigen::MatrixXd>& start, bool nonmetric, int max_iter, double tol, SEXP progress);
+RcppExport SEXP _granary_core_mds(SEXP distanceSEXP, SEXP startSEXP, SEXP nonmetricSEXP, SEXP max_iterSEXP, SEXP tolSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type distance(distanceSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type start(startSEXP);
+    Rcpp::traits::input_parameter< bool >::type nonmetric(nonmetricSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mds(distance, start, nonmetric, max_iter, tol, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_gtm
 Rcpp::List core_gtm(const Eigen::Map<Eigen::MatrixXd>& y, int q, int grid, int basis, double width, double penalty, int max_iter, double tol, SEXP progress);
 RcppExport SEXP _granary_core_gtm(SEXP ySEXP, SEXP qSEXP, SEXP gridSEXP, SEXP basisSEXP, SEXP widthSEXP, SEXP penaltySEXP, SEXP max_iterSEXP, SEXP tolSEXP, SEXP progressSEXP) {
@@ -3340,16 +3357,35 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_kriging_joint
-Rcpp::List core_kriging_joint(const Rcpp::List& levels, const Eigen::Map<Eigen::MatrixXd> x, const Rcpp::List& f, bool variance, SEXP progress);
-RcppExport SEXP _granary_core_kriging_joint(SEXP levelsSEXP, SEXP xSEXP, SEXP fSEXP, SEXP varianceSEXP, SEXP progressSEXP) {
+Rcpp::List core_kriging_joint(const Rcpp::List& levels, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, const Rcpp::List& df, bool variance, bool covariance, bool gradient, int threads, SEXP progress);
+RcppExport SEXP _granary_core_kriging_joint(SEXP levelsSEXP, SEXP xSEXP, SEXP fSEXP, SEXP dfSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP gradientSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type levels(levelsSEXP);
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type f(fSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type df(dfSEXP);
     Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_joint(levels, x, f, variance, progress));
+    rcpp_result_gen = Rcpp::wrap(core_kriging_joint(levels, x, f, df, variance, covariance, gradient, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_joint_draws
+Eigen::MatrixXd core_kriging_joint_draws(const Rcpp::List& levels, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, int count, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_kriging_joint_draws(SEXP levelsSEXP, SEXP xSEXP, SEXP fSEXP, SEXP countSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_joint_draws(levels, x, f, count, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4008,8 +4044,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_partition_points
-SEXP core_partition_points(SEXP x, const Eigen::Map<Eigen::VectorXd> y, std::string split, Rcpp::List cuts, Rcpp::IntegerVector active, std::vector<int> nested_bits);
-RcppExport SEXP _granary_core_partition_points(SEXP xSEXP, SEXP ySEXP, SEXP splitSEXP, SEXP cutsSEXP, SEXP activeSEXP, SEXP nested_bitsSEXP) {
+SEXP core_partition_points(SEXP x, const Eigen::Map<Eigen::VectorXd> y, std::string split, Rcpp::List cuts, Rcpp::IntegerVector active, std::vector<int> nested_bits, int degree);
+RcppExport SEXP _granary_core_partition_points(SEXP xSEXP, SEXP ySEXP, SEXP splitSEXP, SEXP cutsSEXP, SEXP activeSEXP, SEXP nested_bitsSEXP, SEXP degreeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
@@ -4018,7 +4054,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::List >::type cuts(cutsSEXP);
     Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type active(activeSEXP);
     Rcpp::traits::input_parameter< std::vector<int> >::type nested_bits(nested_bitsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_partition_points(x, y, split, cuts, active, nested_bits));
+    Rcpp::traits::input_parameter< int >::type degree(degreeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_points(x, y, split, cuts, active, nested_bits, degree));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4380,15 +4417,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 6},
     {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 3},
     {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
-    {"_granary_core_name_sets", (DL_FUNC) &_granary_core_name_sets, 2},
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
     {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 8},
     {"_granary_core_budget_score", (DL_FUNC) &_granary_core_budget_score, 6},
     {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 6},
     {"_granary_core_dependence", (DL_FUNC) &_granary_core_dependence, 4},
-    {"_granary_core_permutation_test", (DL_FUNC) &_granary_core_permutation_test, 6},
+    {"_granary_core_permutation_test", (DL_FUNC) &_granary_core_permutation_test, 7},
     {"_granary_core_gamma_test", (DL_FUNC) &_granary_core_gamma_test, 4},
+    {"_granary_core_median_distance", (DL_FUNC) &_granary_core_median_distance, 1},
     {"_granary_core_incomplete_cholesky", (DL_FUNC) &_granary_core_incomplete_cholesky, 5},
     {"_granary_core_sgd_curve", (DL_FUNC) &_granary_core_sgd_curve, 9},
     {"_granary_core_sgd_rates", (DL_FUNC) &_granary_core_sgd_rates, 3},
@@ -4440,7 +4477,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_bandit_greedy_kernel", (DL_FUNC) &_granary_core_bandit_greedy_kernel, 5},
     {"_granary_core_information_gain", (DL_FUNC) &_granary_core_information_gain, 4},
     {"_granary_core_best_information", (DL_FUNC) &_granary_core_best_information, 4},
-    {"_granary_core_bandit_refit", (DL_FUNC) &_granary_core_bandit_refit, 6},
+    {"_granary_core_bandit_refit", (DL_FUNC) &_granary_core_bandit_refit, 7},
     {"_granary_core_bo_design", (DL_FUNC) &_granary_core_bo_design, 4},
     {"_granary_core_bo_learn", (DL_FUNC) &_granary_core_bo_learn, 7},
     {"_granary_core_bo_factors", (DL_FUNC) &_granary_core_bo_factors, 5},
@@ -4457,7 +4494,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_gp_sample_predict", (DL_FUNC) &_granary_core_gp_sample_predict, 7},
     {"_granary_core_gp_ais", (DL_FUNC) &_granary_core_gp_ais, 10},
     {"_granary_core_orthant_ep", (DL_FUNC) &_granary_core_orthant_ep, 3},
-    {"_granary_core_ec_ising", (DL_FUNC) &_granary_core_ec_ising, 10},
+    {"_granary_core_ec_ising", (DL_FUNC) &_granary_core_ec_ising, 11},
     {"_granary_core_ec_tree", (DL_FUNC) &_granary_core_ec_tree, 1},
     {"_granary_core_ec_inverse", (DL_FUNC) &_granary_core_ec_inverse, 4},
     {"_granary_core_ec_tap", (DL_FUNC) &_granary_core_ec_tap, 3},
@@ -4473,6 +4510,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_dual_pca", (DL_FUNC) &_granary_core_dual_pca, 2},
     {"_granary_core_similarity_map", (DL_FUNC) &_granary_core_similarity_map, 3},
     {"_granary_core_isomap", (DL_FUNC) &_granary_core_isomap, 5},
+    {"_granary_core_mds", (DL_FUNC) &_granary_core_mds, 6},
     {"_granary_core_gtm", (DL_FUNC) &_granary_core_gtm, 9},
     {"_granary_core_gtm_place", (DL_FUNC) &_granary_core_gtm_place, 4},
     {"_granary_core_kriging_learn", (DL_FUNC) &_granary_core_kriging_learn, 8},
@@ -4486,7 +4524,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_kriging_weights", (DL_FUNC) &_granary_core_kriging_weights, 5},
     {"_granary_core_blind_effects", (DL_FUNC) &_granary_core_blind_effects, 2},
     {"_granary_core_blind_forward", (DL_FUNC) &_granary_core_blind_forward, 6},
-    {"_granary_core_kriging_joint", (DL_FUNC) &_granary_core_kriging_joint, 5},
+    {"_granary_core_kriging_joint", (DL_FUNC) &_granary_core_kriging_joint, 9},
+    {"_granary_core_kriging_joint_draws", (DL_FUNC) &_granary_core_kriging_joint_draws, 6},
     {"_granary_core_unit_design", (DL_FUNC) &_granary_core_unit_design, 3},
     {"_granary_core_sparse_fit", (DL_FUNC) &_granary_core_sparse_fit, 9},
     {"_granary_core_sparse_gradient", (DL_FUNC) &_granary_core_sparse_gradient, 10},
@@ -4529,7 +4568,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_loo_risk", (DL_FUNC) &_granary_core_loo_risk, 9},
     {"_granary_core_double_loo_risk", (DL_FUNC) &_granary_core_double_loo_risk, 11},
     {"_granary_core_split_risk", (DL_FUNC) &_granary_core_split_risk, 10},
-    {"_granary_core_partition_points", (DL_FUNC) &_granary_core_partition_points, 6},
+    {"_granary_core_partition_points", (DL_FUNC) &_granary_core_partition_points, 7},
     {"_granary_core_partition_grow", (DL_FUNC) &_granary_core_partition_grow, 3},
     {"_granary_core_partition_insert", (DL_FUNC) &_granary_core_partition_insert, 3},
     {"_granary_core_partition_deepen", (DL_FUNC) &_granary_core_partition_deepen, 3},
