@@ -120,7 +120,7 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
     link = link, method = method, mean = if (learn_mean) 0 else check_number(mean, lower = -1e6, upper = 1e6), learn_mean = learn_mean,
     tol = check_number(tol, lower = 1e-12, upper = 0.1), max_iter = check_count(max_iter), parallel = sweeps == "parallel",
     damping = if (is.null(damping)) 0 else check_number(damping, lower = 0, upper = 1, strict_lower = TRUE),
-    threads = if (kernel_calls_r(kernel)) 1L else thread_count(threads)
+    threads = if (has_user_code(kernel)) 1L else thread_count(threads)
   )
   n_starts <- check_count(n_starts, upper = 1e4)
   max_variance <- check_number(max_variance, lower = 1e-3, upper = 1e12)
@@ -201,19 +201,10 @@ scale_inputs <- function(x, scaling) {
   x
 }
 
-kernel_with_ard <- function(kernel) {
-  if (!is.null(kernel$children)) {
-    kernel$children <- lapply(kernel$children, kernel_with_ard)
-  } else if (kernel$type %in% c("se", "matern", "rq", "powexp", "hamming", "linear")) {
-    kernel$ard <- TRUE
-  }
-  kernel
-}
-
-kernel_calls_r <- function(kernel) {
-  if (!is.null(kernel$children)) return(any(vapply(kernel$children, kernel_calls_r, NA)))
-  identical(kernel$type, "user")
-}
+kernel_with_ard <- function(kernel) map_leaves(kernel, function(k) {
+  if (k$type %in% c("se", "matern", "rq", "powexp", "hamming", "linear")) k$ard <- TRUE
+  k
+})
 
 # Lower and upper bounds and a first start of the logarithms of the parameters, in their order; the mean comes last, as it is.
 classifier_bounds <- function(kernel, x, max_variance, learn_mean, lower, upper) {

@@ -57,7 +57,7 @@ gp_evidence <- function(object, method = c("ep", "laplace", "ais", "lower_bound"
   sampler <- check_choice(sampler, c("hmc", "ess"))
   nodes <- check_count(nodes, upper = 200)
   settings <- object$settings
-  settings$threads <- if (kernel_calls_r(object$kernel)) 1L else thread_count(threads)
+  settings$threads <- if (has_user_code(object$kernel)) 1L else thread_count(threads)
   if (is.null(newdata) != is.null(newy)) abort_input("`newdata` and `newy` must be given together.", "newy")
   at <- if (is.null(newdata)) NULL else classifier_inputs(object, newdata)
   labels <- if (is.null(at)) numeric() else check_classes(newy, nrow(at), "newy", levels = object$levels)$y
@@ -222,7 +222,7 @@ gp_posterior_sample <- function(object, n = 1000, burnin = 500, sampler = c("hmc
     abort_input("`n` asks for more draws than can be held or made in reasonable time. Use fewer, or a larger `thin`.", "n")
   }
   settings <- object$settings
-  settings$threads <- if (kernel_calls_r(object$kernel)) 1L else thread_count(threads)
+  settings$threads <- if (has_user_code(object$kernel)) 1L else thread_count(threads)
   found <- core_call(core_gp_sample(object$x, object$y, object$kernel, settings, sampler, n, burnin, thin, steps, chains, core_seed(),
                                     progress_bar("posterior sample")))
   rhat <- NA_real_

@@ -128,7 +128,7 @@ svm.default <- function(x, y = NULL, type = c("classification", "regression", "o
                          check_choice(multiclass, c("one_vs_one", "one_vs_rest")))
   point <- svm_point(type, cost, nu, epsilon)
   settings <- svm_settings(tol, wss, shrink, cache_mb, max_iter, trace, nrow(problem$x))
-  threads <- if (!is.null(problem$kernel) && kernel_calls_r(problem$kernel)) 1L else thread_count(threads)
+  threads <- if (!is.null(problem$kernel) && has_user_code(problem$kernel)) 1L else thread_count(threads)
   probability <- check_choice(probability, c("none", "platt", "isotonic"))
   probability_folds <- check_count(probability_folds, lower = 2)
   if (probability != "none" && is.null(problem$levels)) abort_input("`probability` is for classifiers.", "probability")

@@ -56,7 +56,7 @@ svm_decision <- function(object, newdata, threads = NULL) {
   } else if (is_plain_linear(object$kernel)) {
     as.matrix(at %*% svm_weights(object))
   } else {
-    if (kernel_calls_r(object$kernel)) threads <- 1L
+    if (has_user_code(object$kernel)) threads <- 1L
     core_call(core_svm_decision(object$sv, object$kernel, object$coefficients, at, threads, progress_bar("prediction")))
   }
   values <- values + rep(unname(object$offset), each = nrow(values))

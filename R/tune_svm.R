@@ -80,7 +80,7 @@ tune_svm.default <- function(x, y = NULL, type = c("classification", "regression
     abort_input("`measure` must be \"error\" or \"balanced\" for classes, \"mse\" or \"mae\" for a regression.", "measure")
   }
   folds <- svm_folds(folds, problem)
-  threads <- if (!is.null(problem$kernel) && kernel_calls_r(problem$kernel)) 1L else thread_count(threads)
+  threads <- if (!is.null(problem$kernel) && has_user_code(problem$kernel)) 1L else thread_count(threads)
   if (type == "nu_classification") grid <- svm_feasible_grid(grid, problem, folds)
   # One task for each kernel: its costs are a path.
   named <- svm_named_kernel(kernel) && !is.null(problem$kernel)

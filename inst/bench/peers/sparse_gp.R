@@ -4,9 +4,10 @@
 #
 # "evaluation": one evidence, and one evidence with its gradient in all parameters (with the inducing inputs too in the last), FITC, m = 200,
 # d = 8. The aim is below 3 s at 1e5 rows, and linear growth. "likelihood": one evaluation of the evidence at the same parameters and the same
-# inducing inputs in both packages, without gradient, mean of 20; `evaluation` is what learning repeats, `call` the whole of sparse_gp(), which checks its
-# arguments too (a millisecond or two). The difference of the two values is per row, and only as small as the jitter of the peer allows. "fit": from start to end, with the test error (root mean square) and the mean log density of new
-# observations, so that speed is not bought with accuracy.
+# inducing inputs in both packages, without gradient, mean of 20; `evaluation` is what learning repeats, `call` the whole of sparse_gp(), which
+# checks its arguments too (a millisecond or two). The difference of the two values is per row, and only as small as the jitter of the peer
+# allows. "fit": from start to end, with the test error (root mean square) and the mean log density of new observations, so that speed is not
+# bought with accuracy.
 Sys.setenv(OMP_NUM_THREADS = "1")
 output <- commandArgs(TRUE)[1L]
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
@@ -62,7 +63,9 @@ for (n in c(1000L, 4000L, 20000L)) {
   data <- make(n, 3)
   new <- make(1000L, 3)
   u <- data$x[seq_len(50), ]
-  ours <- mean_cpu(function() sparse_gp(data$x, data$y, inducing = u, kernel = se(1), hyper = "fixed", noise_var = 0.09, mean = "zero", threads = 1), 20)
+  ours <- mean_cpu(function() {
+    sparse_gp(data$x, data$y, inducing = u, kernel = se(1), hyper = "fixed", noise_var = 0.09, mean = "zero", threads = 1)
+  }, 20)
   spec <- list(learn_kernel = FALSE, learn_noise = FALSE, learn_inducing = FALSE, starts = cbind(log(c(1, 1, 0.09))), lower = log(c(1, 1, 0.09)),
                upper = log(c(1, 1, 0.09)), box = apply(data$x, 2L, range), n_starts = 1L, max_iter = 1L, tol = 1e-5)
   alone <- mean_cpu(function() core$core_sparse_fit(data$x, cbind(data$y), "fitc", integer(), ours$value$kernel, u, spec, 1L, NULL), 20)
