@@ -10,8 +10,8 @@
 
 namespace granary::process {
 
-// The heaviest tree of this width that is found by letting in, each time, the variable with the largest sum of |J| to a set it can
-// join. A variable without couplings to those inside starts a tree of its own.
+// The heaviest tree of this width that is found by letting in, each time, the variable with the largest sum of |J| to a set it
+// can join. A variable without couplings to those inside starts a tree of its own.
 EcForest wide_forest(ConstMatrixRef j, int width);
 
 // As the functions of ec_tree.h of the same meaning, for forests with cliques.

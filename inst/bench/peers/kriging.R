@@ -56,8 +56,8 @@ for (n in sizes) {
   if (installed("DiceKriging")) {
     theirs <- one_evaluation(data)
     each <- seconds / ours$starts$evaluations
-    evaluations[[length(evaluations) + 1L]] <- data.frame(n = n, `granary s` = each, `DiceKriging s` = theirs, `DiceKriging / granary` = theirs / each,
-                                                          check.names = FALSE)
+    evaluations[[length(evaluations) + 1L]] <- data.frame(n = n, `granary s` = each, `DiceKriging s` = theirs,
+                                                          `DiceKriging / granary` = theirs / each, check.names = FALSE)
   }
   radial <- NULL
   radial_seconds <- cpu(radial <- suppressWarnings(kriging(data$x, data$y, kernel = matern(2.5, rep(start, d)), n_starts = 1, lower = lower,
