@@ -133,8 +133,8 @@ bo_embedded <- function(object, x, arg = "x") {
   unit[lost, ] <- bo_preimage(space, numbers[lost, , drop = FALSE])
   lost <- which(is.na(unit[, 1L]))
   if (length(lost) > 0L) {
-    abort_input(sprintf(paste0("With `embed_dim` every row of `%s` must be a point of the embedding, clip(Az), but row %d is not, or too many of its ",
-                               "inputs are at their bounds to tell which."), arg, lost[1L]), arg)
+    abort_input(sprintf(paste0("With `embed_dim` every row of `%s` must be a point of the embedding, clip(Az), but row %d is not, or too many of ",
+                               "its inputs are at their bounds to tell which."), arg, lost[1L]), arg)
   }
   unit
 }

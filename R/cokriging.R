@@ -34,8 +34,8 @@
 #' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
 #' @return An object of class `granary_cokriging`: `levels` (a list of [kriging()] fits: the cheapest response, then the differences), `rho`,
 #'   `nested`. `predict()` gives a vector, or a list with `fit` and what was asked of `se.fit`, `cov`, `gradient`, `variance_gradient`,
-#'   with `extrapolates`; `simulate()` a matrix with one column per draw; `logLik()` the sum over the levels; `residuals()` the leave-one-out errors at
-#'   the expensive runs, the cheap ones being kept.
+#'   with `extrapolates`; `simulate()` a matrix with one column per draw; `logLik()` the sum over the levels; `residuals()` the leave-one-out errors
+#'   at the expensive runs, the cheap ones being kept.
 #' @references Kennedy and O'Hagan (2000). Predicting the output from a complex computer code when fast approximations are available. *Biometrika*
 #' 87, 1--13.
 #'

@@ -97,7 +97,9 @@ ec_ising <- function(J, theta = 0, method = c("tree", "factorized", "restricted"
   for (k in seq_len(n_starts - 1L)) results[[k + 1L]] <- run(2 * ec_start_scale(model) * (2 * stats::rbinom(length(model$theta), 1L, 0.5) - 1))
   starts <- data.frame(log_z = vapply(results, `[[`, 0, "log_z") + model$constant,
                        converged = vapply(results, function(r) r$convergence$converged, NA))
-  ec_finish(results[[order(!starts$converged, -starts$log_z)[1L]]], model, method, starts, call)
+  fit <- ec_finish(results[[order(!starts$converged, -starts$log_z)[1L]]], model, method, starts, call)
+  fit$width <- width
+  fit
 }
 
 ec_start_scale <- function(model) max(abs(model$theta), apply(abs(model$J), 1L, max), 0.5)
@@ -205,7 +207,9 @@ ec_titles <- c(tree = "expectation consistency on a tree", factorized = "expecta
 print.granary_ec <- function(x, ...) {
   n <- length(x$mean)
   cli::cat_line("Ising model by ", ec_titles[[x$method]], ": ", n, if (n == 1L) " variable" else " variables",
-                if (!is.null(x$tree) && nrow(x$tree) > 0L) paste0(", tree of ", nrow(x$tree), if (nrow(x$tree) == 1L) " edge" else " edges"))
+                if (!is.null(x$tree) && nrow(x$tree) > 0L) {
+                  paste0(", tree of ", counted(nrow(x$tree), "edge", "edges"), if (isTRUE(x$width > 1L)) paste(" and width", x$width))
+                })
   print_call(x$call)
   cli::cat_line("log Z: ", format(x$log_z, digits = 7L))
   cli::cat_line(if (n > 8L) "First means:" else "Means:")

@@ -19,7 +19,8 @@
 #' * `"uncertainty"`: where least is known, for exploration and starting designs.
 #' * Baselines: `"sm_ucb"`, `"sm_ei"` (simulation matching of Azimi et al. 2010: sequential policies run on `paths` simulated futures, and the
 #'   points that represent where they went), `"hbbo"` (expected improvement until pending results could move the prediction by more than
-#'   `effect`), `"hbbo_ucb"` (the same with the rule of `"ucb"`), `"ei"`, `"repeat"` (the first choice `batch_size` times), `"top"` (the largest bounds without an update).
+#'   `effect`), `"hbbo_ucb"` (the same with the rule of `"ucb"`), `"ei"`, `"repeat"` (the first choice `batch_size` times),
+#'   `"top"` (the largest bounds without an update).
 #'
 #' Exploration weights: `weights = "practical"` is \eqn{\beta_t = c\,\alpha_{fb[t]+1}}{beta_t = c alpha_{fb[t]+1}} with \eqn{c} = `premult`, as in all the
 #' paper's experiments; `"theory"` is \eqn{e^{2C}\alpha}{exp(2 C) alpha}, for which the regret bound of

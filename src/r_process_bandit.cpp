@@ -173,8 +173,8 @@ Rcpp::List core_best_information(const Eigen::Map<Eigen::MatrixXd> k, double noi
 // stand and within a factor of 20 of that.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_bandit_refit(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y,
-                             double noise, const Eigen::Map<Eigen::VectorXd> lower,
-                             const Eigen::Map<Eigen::VectorXd> upper, SEXP progress) {
+                             double noise, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper,
+                             SEXP progress) {
   RMonitor monitor(progress);
   GpModel model{Kernel(as_kernel_spec(kernel), x.cols())};
   model.nugget = noise;
@@ -184,7 +184,8 @@ Rcpp::List core_bandit_refit(const Rcpp::List& kernel, const Eigen::Map<Eigen::M
   GpLearnOptions options;
   options.lower = lower;
   options.upper = upper;
-  const VectorXd low = lower.cwiseMax((at.array() - std::log(20.0)).matrix()), high = upper.cwiseMin((at.array() + std::log(20.0)).matrix());
+  const VectorXd low = lower.cwiseMax((at.array() - std::log(20.0)).matrix()),
+                 high = upper.cwiseMin((at.array() + std::log(20.0)).matrix());
   MatrixXd starts(9, at.size());
   starts << at.transpose(), to_box(sobol(8, at.size()), low, high);
   const MultistartResult fit = learn_gp(model, x, y, MatrixXd(x.rows(), 0), starts, options, monitor);

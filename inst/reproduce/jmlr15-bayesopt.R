@@ -28,6 +28,8 @@ claim("Camelback, MAP, gap after 100", 0, if (extended) camel_20[2] else NA, 1e-
 claim("Camelback, our default, gap after 100 (the paper's 0.00000)", 0, if (extended) camel[2] else NA, 1e-4,
       if (extended) ours else "needs extended = TRUE")
 
+# The second-best minimum of this function is 0.1192 above the best: a mean gap after 200 evaluations counts the runs
+# that end there, 0.02385 two in ten.
 hartmann <- gaps(hartmann6, -3.32237, if (extended) c(50, 200) else 50, 10, runs)
 hartmann_20 <- if (extended) gaps(hartmann6, -3.32237, c(50, 200), 10, runs, relearn = 20)
 claim("Hartmann-6, MAP, gap after 50", 0.06476, if (extended) hartmann_20[1] else hartmann[1], mean_sd(0.047),
@@ -35,7 +37,7 @@ claim("Hartmann-6, MAP, gap after 50", 0.06476, if (extended) hartmann_20[1] els
 claim("Hartmann-6, MAP, gap after 200", 0.02385, if (extended) hartmann_20[2] else NA, mean_sd(0.048),
       if (extended) every_20 else "needs extended = TRUE")
 claim("Hartmann-6, our default, gap after 200 (the paper's 0.02385)", 0.02385, if (extended) hartmann[2] else NA, mean_sd(0.048),
-      if (extended) ours else "needs extended = TRUE")
+      if (extended) paste(ours, "; runs that miss end in the second minimum, 0.1192 above") else "needs extended = TRUE")
 
 mcmc <- "slice sampler, 10 particles after 100 sweeps, design of 2 points"
 branin_mcmc <- if (extended) gaps(branin, 0.397887, 50, 2, 5, learn = "mcmc")

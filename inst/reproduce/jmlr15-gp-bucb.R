@@ -28,8 +28,8 @@ for (nu in c(1.5, 2.5)) {
   sizes <- function(rounds) mean(apply(aucb$round, 2L, function(r) mean(tabulate(r, max(r, na.rm = TRUE))[rounds(max(r, na.rm = TRUE))])))
   claim(paste0(name, "GP-AUCB starts one by one (mean size of the first batch)"), 1, sizes(function(m) 1L), 0, "as the text says of B_min = 1")
   claim(paste0(name, "GP-AUCB, mean size of the second batch"), NA, sizes(function(m) 2L), NA,
-        paste("the caption of Figure 5 says runs 'tended to' be sequential at first; by the rule of Section 7.1 (go on while the information is below",
-              "gamma_1) a second batch has one member only where its first choice is uncorrelated with the first result"))
+        paste("the caption of Figure 5 says runs 'tended to' be sequential at first; by the rule of Section 7.1 (go on while the information is",
+              "below gamma_1) a second batch has one member only where its first choice is uncorrelated with the first result"))
   claim(paste0(name, "GP-AUCB ends with larger batches (1: yes)"), 1, yes(sizes(function(m) max(1L, m - 3L):max(1L, m - 1L)) > 2), 0, figures)
 }
 

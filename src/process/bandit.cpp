@@ -204,8 +204,7 @@ std::vector<BanditPick> next_pick(BanditPosterior& posterior, const BanditOption
   const Index candidate = pick_one(posterior, options);
   // HBBO looks at the point it would take: too uncertain because of what is pending, and the batch ends before it.
   const bool hybrid = options.strategy == BanditStrategy::hbbo || options.strategy == BanditStrategy::hbbo_ucb;
-  if (hybrid && posterior.pending() >= options.least &&
-      posterior.pending_effect(candidate) > options.effect) {
+  if (hybrid && posterior.pending() >= options.least && posterior.pending_effect(candidate) > options.effect) {
     return {};
   }
   return {take(posterior, candidate, root)};

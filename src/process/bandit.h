@@ -2,13 +2,14 @@
 //
 //   ucb          argmax mu + sqrt(beta) sd, one at a time (Srinivas et al. 2010)
 //   bucb         argmax mu_seen + sqrt(beta) sd_all, B at a time: GP-BUCB
-//   aucb         the same; a batch closes once the information hallucinated in it, G = sum 1/2 log(1 + sd_all^2 / noise), reaches C
+//   aucb         the same; a batch closes once the information hallucinated in it reaches C,
+//                G = sum 1/2 log(1 + sd_all^2 / noise)
 //   aucb_local   ... once some candidate's sd_seen / sd_all exceeds exp(C)
 //   uncertainty  argmax sd_all
 //   sm_ucb,      simulation matching (Azimi, Fern and Fern 2010): sequential policies on simulated outcomes, then the B points
 //   sm_ei        that represent where they went
-//   hbbo,        expected improvement, or the rule of ucb, with the mean in place of pending results, until what those could still
-//   hbbo_ucb     change exceeds a limit (Azimi, Jalali and Fern 2012)
+//   hbbo,        expected improvement, or the rule of ucb, with the mean in place of pending results, until what those could
+//   hbbo_ucb     still change exceeds a limit (Azimi, Jalali and Fern 2012)
 //   ei           expected improvement, B at a time in the same way, without the limit
 //   repeat, top  the first choice of ucb B times; the B largest bounds without an update: baselines
 //

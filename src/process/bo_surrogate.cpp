@@ -102,7 +102,8 @@ void BoSurrogate::solve() {
     system_.solve_known(y_, jeffreys ? VectorXd() : prior_.mean);
   } else if (!jeffreys || weak_) {
     const VectorXd b = weak_ ? VectorXd(VectorXd::Zero(p)) : prior_.mean;
-    const VectorXd inverse_variance = weak_ ? VectorXd(VectorXd::Constant(p, 1 / weak_variance)) : VectorXd(prior_.variance.cwiseInverse());
+    const VectorXd inverse_variance =
+        weak_ ? VectorXd(VectorXd::Constant(p, 1 / weak_variance)) : VectorXd(prior_.variance.cwiseInverse());
     system_.solve_normal(y_, b, inverse_variance);
     distance = (weights() - b).cwiseAbs2().dot(inverse_variance);
   }

@@ -12,8 +12,8 @@ namespace granary::process {
 
 namespace {
 
-// What every loop does before a sweep: look at the state, note how far it is, and stop when that is near enough or hopeless. Keeps
-// the best parameters seen.
+// What every loop does before a sweep: look at the state, note how far it is, and stop when that is near enough or hopeless.
+// Keeps the best parameters seen.
 class Record {
  public:
   // The double loop has a free energy of its own, that of its inner maximum.

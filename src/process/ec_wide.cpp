@@ -152,7 +152,8 @@ BinaryForest wide_binary_inference(const EcParameters& parameters, const EcFores
   const std::size_t count = forest.cliques.size();
   std::vector<VectorXd> table(count), message(count);
   const auto spin = [](Index state, Index k) { return (state >> k) & 1 ? 1.0 : -1.0; };
-  // Each clique brings the field of the member that joined with it and the couplings of that member; bit k of a state is member k.
+  // Each clique brings the field of the member that joined with it and the couplings of that member; bit k of a state is member
+  // k.
   for (std::size_t c = 0; c < count; ++c) {
     const EcClique& clique = forest.cliques[c];
     const Index last = clique.size() - 1;

@@ -42,7 +42,7 @@ class JointKriging {
   auto above(std::size_t s) const { return x_.bottomRows(x_.rows() - from_[s]); }  // the runs of level s and above
   MatrixXd with_runs(ConstMatrixRef x) const;                                      // covariance of all runs with y_last(x)
   VectorXd variances(ConstMatrixRef x) const;
-  MatrixXd carried(ConstMatrixRef f) const;                                        // the trend of y_last
+  MatrixXd carried(ConstMatrixRef f) const;  // the trend of y_last
 
   std::vector<JointLevel> levels_;
   std::vector<Index> from_;        // the first run of each level

@@ -75,7 +75,8 @@ MatrixXd KrigingSystem::covariance(MatrixXd r, ConstMatrixRef f, ConstMatrixRef 
   return 0.5 * (result + result.transpose());
 }
 
-VectorXd KrigingSystem::variance_slopes(ConstMatrixRef r, ConstMatrixRef f, ConstVectorRef k, MatrixXd& on_r, MatrixXd& on_f) const {
+VectorXd KrigingSystem::variance_slopes(ConstMatrixRef r, ConstMatrixRef f, ConstVectorRef k, MatrixXd& on_r,
+                                        MatrixXd& on_f) const {
   const MatrixXd v = c_.solve_lower(MatrixXd(r));
   VectorXd result = k - v.colwise().squaredNorm().transpose();
   on_f.setZero(f.cols(), f.rows());

@@ -42,9 +42,9 @@ class KrigingSystem {
   // The same, and its derivatives in r (n x m) and f (p x m), column by column.
   VectorXd variance_slopes(ConstMatrixRef r, ConstMatrixRef f, ConstVectorRef k, MatrixXd& on_r, MatrixXd& on_f) const;
   MatrixXd covariance(MatrixXd r, ConstMatrixRef f, ConstMatrixRef k) const;  // joint, k m x m
-  MatrixXd weights(ConstMatrixRef r, ConstMatrixRef f) const;  // n x m: mean = weights'y; for a flat prior
-  void project(MatrixXd& inverse) const;                       // H in place of C^-1
-  VectorXd projection() const;                                 // diagonal of C^-1 - H
+  MatrixXd weights(ConstMatrixRef r, ConstMatrixRef f) const;                 // n x m: mean = weights'y; for a flat prior
+  void project(MatrixXd& inverse) const;                                      // H in place of C^-1
+  VectorXd projection() const;                                                // diagonal of C^-1 - H
 
  private:
   bool uncertain() const { return w_.size() > 0; }

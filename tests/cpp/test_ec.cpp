@@ -154,7 +154,8 @@ TEST("EC on wide trees: exact where the couplings are one, and a spanning tree a
   apart.row(3).setZero();
   apart.col(3).setZero();
   CHECK_NEAR(ec_ising(apart, theta, options, monitor).mean[3], std::tanh(theta[3]), 1e-10);
-  CHECK_NEAR(ec_ising(MatrixXd::Zero(1, 1), VectorXd::Constant(1, 0.7), options, monitor).log_z, std::log(2 * std::cosh(0.7)), 1e-10);
+  CHECK_NEAR(ec_ising(MatrixXd::Zero(1, 1), VectorXd::Constant(1, 0.7), options, monitor).log_z, std::log(2 * std::cosh(0.7)),
+             1e-10);
   options.algorithm = EcAlgorithm::double_loop;
   CHECK_THROWS(ec_ising(j, theta, options, monitor), InputError);
   CHECK_THROWS(wide_forest(j, 0), InputError);

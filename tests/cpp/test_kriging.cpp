@@ -165,9 +165,8 @@ TEST("co-kriging of nested designs: the joint law and the recursion agree") {
   const GaussianProcess below(c, cheap_x, cheap_y, one_c), above(d, dear_x, difference, one_d);
   const MatrixXd at = VectorXd::LinSpaced(17, 0, 1), one = MatrixXd::Ones(17, 1);
   const GpPrediction pc = below.predict(at, one, true, 1, monitor), pd = above.predict(at, one, true, 1, monitor);
-  const JointKriging model({{c.kernel, s2c, 0, 1, cheap_x, cheap_y, MatrixXd::Ones(15, 1)},
-                            {d.kernel, s2d, 0, rho, dear_x, dear_y, one_d}},
-                           monitor);
+  const JointKriging model(
+      {{c.kernel, s2c, 0, 1, cheap_x, cheap_y, MatrixXd::Ones(15, 1)}, {d.kernel, s2d, 0, rho, dear_x, dear_y, one_d}}, monitor);
   const MatrixXd both = MatrixXd::Ones(17, 2);
   const GpPrediction joint = model.predict(at, both, true, 1, monitor);
   CHECK_NEAR((joint.mean - rho * pc.mean - pd.mean).norm(), 0, 1e-8 * dear_y.norm());
@@ -189,11 +188,12 @@ TEST("co-kriging of designs that are not nested: derivatives are those of the pr
   MatrixXd all(29, 2), upper(15, 2);
   upper << middle, high;
   all << low, upper;
-  const JointKriging model({{squared_exponential(VectorXd::Constant(2, 0.4), 2), 2, 1e-4, 1, low, 0.6 * wave(low), linear(all)},
-                            {squared_exponential(VectorXd::Constant(2, 0.6), 2), 0.5, 0, 1.4, middle,
-                             wave(middle) + middle.col(0), MatrixXd::Ones(15, 1)},
-                            {squared_exponential(VectorXd::Constant(2, 0.8), 2), 0.3, 1e-3, -0.7, high, wave(high), MatrixXd(6, 0)}},
-                           monitor);
+  const JointKriging model(
+      {{squared_exponential(VectorXd::Constant(2, 0.4), 2), 2, 1e-4, 1, low, 0.6 * wave(low), linear(all)},
+       {squared_exponential(VectorXd::Constant(2, 0.6), 2), 0.5, 0, 1.4, middle, wave(middle) + middle.col(0),
+        MatrixXd::Ones(15, 1)},
+       {squared_exponential(VectorXd::Constant(2, 0.8), 2), 0.3, 1e-3, -0.7, high, wave(high), MatrixXd(6, 0)}},
+      monitor);
   const auto trends = [&](const MatrixXd& x) {
     MatrixXd f(x.rows(), 4);
     f << linear(x), VectorXd::Ones(x.rows());
@@ -209,7 +209,8 @@ TEST("co-kriging of designs that are not nested: derivatives are those of the pr
     MatrixXd up = at, down = at;
     up.col(k).array() += step;
     down.col(k).array() -= step;
-    const GpPrediction a = model.predict(up, trends(up), true, 1, monitor), b = model.predict(down, trends(down), true, 1, monitor);
+    const GpPrediction a = model.predict(up, trends(up), true, 1, monitor),
+                       b = model.predict(down, trends(down), true, 1, monitor);
     CHECK_NEAR((gradient.mean.col(k) - (a.mean - b.mean) / (2 * step)).norm(), 0, 1e-6 * gradient.mean.norm());
     CHECK_NEAR((gradient.variance.col(k) - (a.variance - b.variance) / (2 * step)).norm(), 0, 1e-5 * gradient.variance.norm());
   }

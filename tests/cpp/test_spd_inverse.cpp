@@ -1,8 +1,7 @@
-#include "../../src/core/spd_inverse.h"
-
 #include <Eigen/Dense>
 #include <cstdint>
 
+#include "../../src/core/spd_inverse.h"
 #include "../../src/core/spd_steps.h"
 #include "harness.h"
 
