@@ -67,7 +67,8 @@ summary.granary_adapt_partition <- function(object, ...) {
   table <- data.frame(level = as.integer(names(levels)), cells = vapply(levels, nrow, 0L),
                       empty = vapply(levels, function(cells) sum(cells$n == 0), 0L),
                       rows = vapply(levels, function(cells) sum(cells$n), 0L), row.names = NULL)
-  total <- core_partition_path(partition_tree(object))$sse[1L]
+  y <- stream_rows(object$stream, object$n)$y
+  total <- sum((y - mean(y))^2)
   structure(list(fit = object, levels = table, r_squared = if (total > 0) 1 - now[["sse"]] / total else NA_real_),
             class = "summary_granary_partition")
 }

@@ -308,6 +308,7 @@ test_that("degree 1: every cell has the plane of lm(), for all methods, and the 
   expect_true(all(diff(path(fit)$sse) <= 1e-8))
   expect_equal(fit$kappa, fit$sigma * sqrt(qchisq(1 / 600, 9, lower.tail = FALSE) / log(600)))
   expect_output(print(fit), "a plane in each")
+  expect_equal(summary(fit)$r_squared, 1 - fit$sse / sum((y - mean(y))^2))
   expect_true(all(c("u.slope", "v.slope", "u.centre") %in% names(tidy(fit))))
 })
 
