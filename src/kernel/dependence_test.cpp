@@ -56,7 +56,8 @@ double permuted_products(const std::vector<MatrixXd>& k, const std::vector<std::
 void finish(PermutationTest& test) {
   // Permutations that give back the observed pairs must count as ties, whatever the order of summation did to the last digits.
   const double level = std::isfinite(test.statistic) ? test.statistic - 1e-10 * std::abs(test.statistic) : test.statistic;
-  test.p_value = (1 + static_cast<double>((test.permuted.array() >= level).count())) / (1 + static_cast<double>(test.permuted.size()));
+  const auto reached = static_cast<double>((test.permuted.array() >= level).count());
+  test.p_value = (1 + reached) / (1 + static_cast<double>(test.permuted.size()));
 }
 
 void require_test(Index m, int permutations) {

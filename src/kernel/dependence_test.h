@@ -27,8 +27,8 @@ PermutationTest permutation_test(const Features& z, const DependenceOptions& opt
 PermutationTest permutation_test(const MatrixXd& k, const MatrixXd& l, int permutations, const Rng& rng, int threads,
                                  Monitor& monitor);
 
-// Joint independence of d variables (Pfister, Buehlmann, Schoelkopf, Peters, JRSS B 80, 2018): with kernel matrices K^1, ..., K^d,
-// not centred,
+// Joint independence of d variables (Pfister, Buehlmann, Schoelkopf, Peters, JRSS B 80, 2018): with kernel matrices K^1, ...,
+// K^d, not centred,
 //
 //   dHSIC = 1/n^2 sum_ij prod_k K^k_ij + prod_k (1/n^2 sum_ij K^k_ij) - 2/n sum_i prod_k (1/n sum_j K^k_ij),
 //

@@ -32,9 +32,8 @@ MatrixXd kernel_matrix(const DependenceVariable& variable) {
 
 std::vector<MatrixXd> kernel_matrices(const std::vector<DependenceVariable>& variables, int threads, Monitor& monitor) {
   std::vector<MatrixXd> result(variables.size());
-  parallel_for(static_cast<Index>(variables.size()), threads, monitor, [&](Index i) {
-    result[static_cast<std::size_t>(i)] = kernel_matrix(variables[static_cast<std::size_t>(i)]);
-  });
+  parallel_for(static_cast<Index>(variables.size()), threads, monitor,
+               [&](Index i) { result[static_cast<std::size_t>(i)] = kernel_matrix(variables[static_cast<std::size_t>(i)]); });
   return result;
 }
 

@@ -38,7 +38,7 @@ if (has("KernelICA")) methods[["KernelICA"]] <- function(x) loadNamespace("Kerne
 base <- c("JADE::JADE" = "ica_jade", "fastICA, R" = "ica_fastica, tanh", "fastICA, C" = "ica_fastica, tanh")
 paper <- list("4" = c("kernel_ica, kmi" = 4, "kernel_ica, coco" = 4.2, "kernel_ica, kgv" = 3.1, ica_jade = 5.6, ica_fastica = 5.7),
               "8" = c("kernel_ica, kmi" = 1.5, "kernel_ica, coco" = 2, "kernel_ica, kgv" = 1.7, ica_jade = 2.7, ica_fastica = 3.2))
-results <- do.call(rbind, lapply(list(c(4, 1000, 40), c(8, 4000, 12)), function(setting) {
+results <- do.call(rbind, lapply(list(c(4, 1000, 20), c(8, 4000, 8)), function(setting) {
   set.seed(prod(setting))
   runs <- replicate(setting[3], {
     B <- random_mixing(setting[1])
