@@ -22,9 +22,10 @@
 #' | `"exhaustive"` | the likelihood itself, over all linear games of up to 4 players |
 #'
 #' The convex losses come with a duality gap. Hinges are linear (with a ridge quadratic) programs, solved by an interior point method that uses
-#' their shape. Only where the program of `"ss"` would have more than 1600 coefficients (above 40 players without `mask`) is the hinge smoothed
-#' instead, to a gap of 0.1 per cent. A player who never changes has no finite threshold and is left out of the loss (`w_i = 0`, `b_i = -x_i`), with a warning. A player with all parameters
-#' zero would be indifferent always; `fix_indifferent` gives it the threshold of its commoner action.
+#' their shape; where their minimum is not unique, a corner of it is taken if the certificate allows, as it has more zeros. Only where the program
+#' of `"ss"` would have more than 1600 coefficients (above 40 players without `mask`) is the hinge smoothed instead, to a gap of 0.1 per cent. A
+#' player who never changes has no finite threshold and is left out of the loss (`w_i = 0`, `b_i = -x_i`), with a warning. A player with all
+#' parameters zero would be indifferent always; `fix_indifferent` gives it the threshold of its commoner action.
 #'
 #' The equilibria of the fit are counted where that is possible (see [equilibria()]); otherwise `n_equilibria` and `loglik` are `NA`, and the share of
 #' rows that are equilibria (`share`), predictions and influences are what there is.

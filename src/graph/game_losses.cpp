@@ -267,7 +267,7 @@ GameFit fit_game(ConstMatrixRef x, const GameFitOptions& options, Monitor& monit
     if (fit.program && !options.ridge) {  // a corner of the minima, if the same multipliers certify it
       const VectorXd middle = v;
       MatrixXd unused = a;
-      solve(1e-4, v, unused);
+      solve(1e-3, v, unused);
       certify();
       if (!(end.residual <= goal)) {
         v = middle;
