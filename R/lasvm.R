@@ -137,7 +137,9 @@ lasvm.default <- function(x, y = NULL, cost = 1, kernel = "rbf", gamma = NULL, d
   settings$weights <- lasvm_weights(class_weights, levels, if (asked || is_chunk_source(x)) NULL else y)
   if (settings$retrain) settings$delta_max <- settings$tol
   fit <- new_online("lasvm", settings, list(), levels, generic_call(call, "lasvm"))
-  fit$run <- list(epochs = if (is_chunk_source(x)) 1L else epochs, max_labels = max_labels, snapshots = numeric())
+  # Data in memory are learnt in one go, so finishing can use the kernel rows that the passes have left in the cache.
+  fit$run <- list(epochs = if (is_chunk_source(x)) 1L else epochs, max_labels = max_labels, snapshots = numeric(),
+                  finish = settings$finish && !is_chunk_source(x))
   if (!is_chunk_source(x)) {
     if (!asked) fit <- lasvm_labels_seen(fit, x, y, select)
     rows <- if (is.null(dim(x))) 1L else nrow(x)
@@ -148,8 +150,23 @@ lasvm.default <- function(x, y = NULL, cost = 1, kernel = "rbf", gamma = NULL, d
   check_lasvm_rows(validation, "validation")
   fit$run$validation <- validation
   fit <- if (asked) lasvm_ask(fit, x, y) else learn_online(fit, x, y, if (is_chunk_source(x)) epochs else 1L, settings$shuffle)
+  through <- fit$run$finish && length(fit$state$id) > 0L
   fit$run <- NULL
-  if (settings$finish) lasvm_finish(fit) else lasvm_refresh(fit)
+  fit <- if (through) lasvm_finished(fit) else if (settings$finish) lasvm_finish(fit) else lasvm_refresh(fit)
+  lasvm_notes(fit)
+  fit
+}
+
+# What the user should know, once each; as svm_notes().
+lasvm_notes <- function(fit) {
+  if (fit$settings$cache_mb * 2^20 < 0.1 * 4 * fit$n_sv^2) {
+    message("The cache of ", format(fit$settings$cache_mb),
+            " MB holds less than a tenth of the support vectors' kernel rows: slow, but no less exact. Raise `cache_mb`.")
+  }
+  held <- list(x = fit$state$x, kernel = fit$state$kernel, rows = seq_along(fit$state$id))
+  if (length(held$rows) > 1L && svm_indefinite(held)) {
+    message("The kernel is not positive semidefinite on these rows: the answer is a stationary point, which need not be the best one.")
+  }
 }
 
 check_lasvm_gram <- function(x) {
@@ -245,6 +262,7 @@ lasvm_learn <- function(fit, x, codes, order, id, ask) {
   out <- core_call(core_lasvm_run(all_x, state$kernel, c(state$label, as.integer(codes)), lasvm_cost(fit), answer, state, plan, lasvm_settings(fit),
                                   core_seed(), progress_bar("learning")))
   new <- lasvm_new_state(fit, state, out, all_x, all_id)
+  new$finished <- isTRUE(run$finish) && out$convergence$converged
   result <- list(state = new, wrong = ifelse(out$wrong < 0, NA, out$wrong == 1L), support = out$support, changed = out$changed == 1L)
   if (!is.null(run$validation)) result$state$curve <- lasvm_curve(fit, out, all_x, new$kernel)
   result
@@ -253,7 +271,7 @@ lasvm_learn <- function(fit, x, codes, order, id, ask) {
 lasvm_plan <- function(fit, run, order, used) {
   settings <- fit$settings
   list(order = as.double(order), epochs = as.integer(run$epochs), shuffle = settings$shuffle, select = match(settings$select, lasvm_selections) - 1L,
-       candidates = floor(settings$candidates), max_labels = run$max_labels - used, early_stop = settings$early_stop, finish = FALSE,
+       candidates = floor(settings$candidates), max_labels = run$max_labels - used, early_stop = settings$early_stop, finish = isTRUE(run$finish),
        finish_snapshots = settings$finish, snapshots = as.double(run$snapshots))
 }
 
@@ -351,13 +369,16 @@ lasvm_ask <- function(fit, x, y) {
 lasvm_finish <- function(fit) {
   state <- fit$state
   if (length(state$id) == 0L) return(lasvm_refresh(fit))
-  plan <- lasvm_plan(fit, list(epochs = 0L, max_labels = Inf, snapshots = numeric()), numeric(), 0)
-  plan$finish <- TRUE
+  plan <- lasvm_plan(fit, list(epochs = 0L, max_labels = Inf, snapshots = numeric(), finish = TRUE), numeric(), 0)
   out <- core_call(core_lasvm_run(state$x, state$kernel, state$label, lasvm_cost(fit), NULL, state, plan, lasvm_settings(fit), c(1, 1),
                                   progress_bar("finishing")))
   fit$state <- lasvm_new_state(fit, state, out, state$x, state$id)
   for (part in c("trace", "curve", "stopped_early")) fit$state[[part]] <- state[[part]]
   fit$state$finished <- out$convergence$converged
+  lasvm_finished(fit)
+}
+
+lasvm_finished <- function(fit) {
   fit <- lasvm_refresh(fit)
   fit$support <- fit$n_sv
   check_convergence(fit, "Raise `max_iter`, loosen `tol`, or scale the data; with `cost = Inf` the classes may overlap.")

@@ -83,7 +83,7 @@ levels_of <- function(y, arg) {
   }
   if (length(found) < 2L) {
     abort_input(sprintf("`%s` must show two classes, but it has %s.\nDeclare the classes with `levels`.", arg,
-                        counted(length(found), "class", "classes")), arg)
+                        if (length(found) == 1L) sprintf("only \"%s\"", found) else "none"), arg)
   }
   found
 }

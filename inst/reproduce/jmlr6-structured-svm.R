@@ -1,6 +1,8 @@
 # Tsochantaridis, Joachims, Hofmann and Altun (JMLR 6, 2005): Table 4 and Figure 2 on the simulated alignments of section 5.3. The other tables need
-# corpora. Fewer and smaller runs than the paper's unless extended. The paper does not say where the homologous part is padded nor how single letters
-# are counted, so errors can differ by more than chance; those that do are reported as they are.
+# corpora. Fewer and smaller runs than the paper's unless extended. The paper does not say where the homologous part is padded, what its Laplace
+# estimates add to the counts, nor over what the shares of single letters are taken, so errors can differ by more than chance; those that do are
+# reported as they are. The generative model hangs on these choices more than on anything else: with 1 added to every pair and single letters counted
+# in whole sequences, our default, it errs more than the paper's at n = 2 and 4, with 0.1 added less, so the paper's own choice lies between.
 
 set.seed(1)
 sizes <- if (extended) c(1, 2, 4, 10, 20, 40, 80) else c(1, 2, 4, 10, 20)
@@ -18,7 +20,7 @@ one <- function(n) {
   sum_scaled <- structured_svm(problem, cost = 0.01 * n, threads = 1)  # C on the sum of squared slacks
   mean_scaled <- structured_svm(problem, cost = 0.01, threads = 1)     # C on their mean, as printed
   c(sum = wrong(sum_scaled, new), mean = wrong(mean_scaled, new), counts = wrong(structured_generative(problem), new),
-    strict = wrong(structured_generative(problem, gap = -0.5), new), cuts = mean_scaled$cuts_added)
+    faint = wrong(structured_generative(problem, laplace = 0.1), new), cuts = mean_scaled$cuts_added)
 }
 all_runs <- lapply(sizes, function(n) replicate(runs, one(n)))
 table4 <- sapply(all_runs, rowMeans)
@@ -30,7 +32,7 @@ for (k in seq_along(sizes)) {
 }
 for (k in seq_along(sizes)) {
   claim(sprintf("Table 4, n = %d: test error of the generative model in percent", sizes[k]), paper$counts[k], table4["counts", k],
-        within(paper$counts_error[k], k, "counts"), sprintf("gap -0.2; %.1f with gap -0.5", table4["strict", k]))
+        within(paper$counts_error[k], k, "counts"), sprintf("gap -0.2, counts plus 1; %.1f with counts plus 0.1", table4["faint", k]))
 }
 claim("Table 4: with few examples the machine is better than counting", TRUE, all(table4["sum", sizes <= 4] < table4["counts", sizes <= 4]), 0)
 growth <- table4["cuts", length(sizes)] / table4["cuts", 1]

@@ -234,7 +234,10 @@ test_that("scales, duplicates with both labels, constant columns, more columns t
   expect_identical(as.character(predict(lasvm(wide, rep(0:1, 5), kernel = "linear", cost = 100), wide)), as.character(rep(0:1, 5)))
   pair <- lasvm(rbind(0, 1), c("a", "b"), gamma = 1, cost = Inf)
   expect_equal(abs(unname(coef(pair))), rep(1 / (1 - exp(-1)), 2), tolerance = 1e-3)
-  expect_identical(lasvm(d$x, d$y, cache_mb = 0)$finished, TRUE)
+  expect_message(none <- lasvm(d$x, d$y, cache_mb = 0), "less than a tenth")
+  expect_true(none$finished)
+  expect_message(lasvm(tcrossprod(d$x) - 2 * diag(nrow(d$x)), d$y, kernel = "precomputed"), "not positive semidefinite")
+  expect_silent(lasvm(d$x, d$y))
 })
 
 test_that("every wrong argument is named", {
@@ -244,7 +247,7 @@ test_that("every wrong argument is named", {
   bad("`x` must be given")
   bad("`y` must be given", d$x)
   bad("every label is \"a\"", d$x, factor(rep("a", 40), levels = c("a", "b")))
-  bad("`y` must show two classes", d$x, rep("a", 40))
+  bad("`y` must show two classes, but it has only \"a\"", d$x, rep("a", 40))
   bad("`y`.*one label per row", d$x, d$y[-1])
   bad("`cost`", d$x, d$y, cost = 0)
   bad("`kernel`", d$x, d$y, kernel = "nonsense")

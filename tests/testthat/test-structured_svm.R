@@ -56,7 +56,7 @@ test_that("every formulation agrees with a quadratic program over all constraint
       linear <- c(rep(0, 6), rep(if (penalty == "linear") -cost / n else 0, n))
       w <- solve_qp(curvature, linear, t(rows), bound)$solution
       fit <- structured_svm(tiny(loss = tiny_costs), cost = cost, penalty = penalty, rescale = rescale, tol = 1e-8)
-      expect_equal(fit$weights, w[1:6], tolerance = 1e-4)
+      expect_equal(as.double(coef(fit)), w[1:6], tolerance = 1e-4)
       expect_equal(fit$slacks, pmax(w[-(1:6)], 0), tolerance = 1e-4)
     }
   }
@@ -281,7 +281,7 @@ test_that("custom outputs do what the ready ones do", {
       ready <- structured_svm(tiny(loss = tiny_costs), cost = 3, penalty = penalty, rescale = rescale, tol = 1e-4)
       for (problem in list(searched, listed)) {
         fit <- structured_svm(problem, cost = 3, penalty = penalty, rescale = rescale, tol = 1e-4)
-        expect_equal(fit$weights, ready$weights, tolerance = 1e-3)
+        expect_equal(fit$weights, as.double(coef(ready)), tolerance = 1e-3)
         expect_false(fit$heuristic)
       }
     }
