@@ -15,6 +15,9 @@ if (length(repos) == 0L || identical(unname(repos[1L]), "@CRAN@")) {
 }
 cores <- max(1L, parallel::detectCores(), na.rm = TRUE)
 
+# fs, which testthat and rmarkdown stand on, looks for the system's libuv first and gives up without it; it brings one of its own.
+if (!nzchar(Sys.getenv("USE_BUNDLED_LIBUV"))) Sys.setenv(USE_BUNDLED_LIBUV = "1")
+
 # One by one, so that one package that does not build does not take the others with it.
 .libPaths(c(library, .libPaths()))
 for (package in wanted) {
@@ -23,5 +26,6 @@ for (package in wanted) {
   }
 }
 lost <- wanted[!vapply(wanted, function(p) length(find.package(p, quiet = TRUE)) > 0L, NA)]
-if (any(lost %in% needed)) stop("These packages are needed and could not be installed: ", paste(lost, collapse = ", "))
+lacking <- intersect(lost, needed)
+if (length(lacking) > 0L) stop("These packages are needed and could not be installed: ", paste(lacking, collapse = ", "))
 if (length(lost) > 0L) message("Not installed, and not indispensable: ", paste(lost, collapse = ", "))
