@@ -15,7 +15,7 @@ if (length(repos) == 0L || identical(unname(repos[1L]), "@CRAN@")) {
 }
 cores <- max(1L, parallel::detectCores(), na.rm = TRUE)
 
-# fs, which testthat and rmarkdown stand on, looks for the system's libuv first and gives up without it; it brings one of its own.
+# fs, which testthat and rmarkdown stand on, looks for the system's libuv and gives up without it; asked to, it builds its own with cmake.
 if (!nzchar(Sys.getenv("USE_BUNDLED_LIBUV"))) Sys.setenv(USE_BUNDLED_LIBUV = "1")
 
 # One by one, so that one package that does not build does not take the others with it.

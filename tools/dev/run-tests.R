@@ -56,6 +56,12 @@ run_outside <- function() {
   1L
 }
 
+if (!requireNamespace("testthat", quietly = TRUE)) {
+  cat("FAILED no R test could run, because testthat is not installed. From CRAN, its dependency fs needs cmake or the headers of libuv:\n",
+      "install one of them, delete build/setup.stamp, and run make test again.\n", sep = "")
+  write_counts(0L, 1L, 0L)
+  quit(status = 1L)
+}
 if (inside) {
   run_inside()
 } else {
