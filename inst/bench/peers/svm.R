@@ -6,7 +6,8 @@
 # objectives, both computed from the coefficients in double precision. `predict_ratio` is the same for decisions on as many rows (at most 5000).
 # e1071 fits with fitted = FALSE and predicts without decision values. Above 2000 rows a peer fits in a process of its own, which is ended when
 # it has used 180 s of CPU: `ended` is then "no", `ratio` is the least it can be, and there is no objective to compare.
-# kernlab is left out for sparse data, for a cost of 100 at 10000 rows and above 10000 rows, to keep the run short; it caches 40 MB, too. n = 30000 needs `extended`.
+# kernlab is left out for sparse data, for a cost of 100 at 10000 rows and above 10000 rows, to keep the run short; it caches 40 MB, too.
+# n = 30000 needs `extended`.
 
 Sys.setenv(OMP_NUM_THREADS = "1")
 output <- commandArgs(TRUE)[1L]
@@ -95,15 +96,15 @@ compare <- function(data, d, cost, kernel, gamma = 0.05, with_kernlab = FALSE) {
     space <- loadNamespace(name)
     given <- if (sparse) methods::as(d$x, "matrix.csr") else d$x
     peer_kernel <- if (kernel == "linear") "linear" else "radial"
-    peer <- peer_fit(function() space$svm(given, d$y, cost = cost, kernel = peer_kernel, gamma = gamma, scale = FALSE, cachesize = 40, fitted = FALSE),
-                     n <= 2000)
+    peer <- peer_fit(function() space$svm(given, d$y, cost = cost, kernel = peer_kernel, gamma = gamma, scale = FALSE, cachesize = 40,
+                                          fitted = FALSE), n <= 2000)
     beside(name, peer, function(fit) stats::predict(fit, given[some, ]), function(fit) fit$index, function(fit) drop(fit$coefs))
   }
   name <- "kernlab"
   if (with_kernlab && requireNamespace(name, quietly = TRUE)) {
     space <- loadNamespace(name)
-    peer <- peer_fit(function() space$ksvm(d$x, d$y, type = "C-svc", kernel = "rbfdot", kpar = list(sigma = gamma), C = cost, scaled = FALSE, cache = 40,
-                                           tol = 1e-3, fit = FALSE), n <= 2000)
+    peer <- peer_fit(function() space$ksvm(d$x, d$y, type = "C-svc", kernel = "rbfdot", kpar = list(sigma = gamma), C = cost, scaled = FALSE,
+                                           cache = 40, tol = 1e-3, fit = FALSE), n <= 2000)
     beside(name, peer, function(fit) space$predict(fit, d$x[some, ]), function(fit) fit@SVindex, function(fit) unlist(space$coef(fit)))
   }
 }
