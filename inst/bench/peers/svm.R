@@ -53,7 +53,7 @@ add <- function(...) {
   if (!is.na(output)) saveRDS(do.call(rbind, rows), output)
 }
 limit <- 180
-# What `fit` takes and gives, in a fork that may use `limit` seconds of CPU; for small data the median of five runs here. The value is NULL at the limit.
+# What `fit` takes and gives, in a fork that may use `limit` seconds of CPU (the value is NULL at the limit); for small data the median of five runs.
 peer_fit <- function(fit, small) {
   if (small) return(list(seconds = median(replicate(5L, cpu(value <<- fit()))), value = value))
   job <- parallel::mcparallel({
