@@ -27,7 +27,8 @@ class MulticlassOutput : public Output {
   Label most_violated(Index i, const VectorXd& v, const Search& search) const override;
   double largest_loss(Index i) const override { return loss_.row(truth(i)[0]).maxCoeff(); }
   double radius_bound(Index i) const override;
-
+  Index outputs() const override { return lambda_.rows(); }
+  VectorXd all_scores(Index i, const VectorXd& v) const override { return scores(i, v); }
   VectorXd scores(Index i, const VectorXd& v) const;  // F(x_i, y) for all y
 
  private:

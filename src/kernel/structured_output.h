@@ -81,6 +81,9 @@ class Output {
   virtual bool exact() const { return true; }       // most_violated finds the maximum
   virtual bool threadable() const { return true; }  // searches may run on several threads
   virtual bool costly() const { return false; }     // a search takes longer than handing it to a thread
+  // Where all outputs can be listed, their number, label {k} being number k, and F(x_i, y) for each; otherwise 0 and nothing.
+  virtual Index outputs() const { return 0; }
+  virtual VectorXd all_scores(Index, const VectorXd&) const { return {}; }
 
   SparseVector psi(Index i, const Label& y) const;
   virtual SparseVector difference(Index i, const Label& y) const;  // dPsi_i(y) = Psi(x_i, y_i) - Psi(x_i, y)

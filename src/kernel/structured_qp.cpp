@@ -20,15 +20,16 @@ int step_limit(Index cuts) { return 10 * static_cast<int>(cuts) + 50; }
 
 }  // namespace
 
-CutSet::CutSet(Space& space, Index blocks, SlackPenalty penalty, double cost)
-    : space_(space),
+CutSet::CutSet(const Output& output, Space& space, SlackPenalty penalty, double cost)
+    : output_(output),
+      space_(space),
       penalty_(penalty),
-      budget_(cost / static_cast<double>(blocks)),
-      ridge_(penalty == SlackPenalty::squared ? static_cast<double>(blocks) / cost : 0),
-      blocks_(static_cast<std::size_t>(blocks)),
+      budget_(cost / static_cast<double>(output.size())),
+      ridge_(penalty == SlackPenalty::squared ? static_cast<double>(output.size()) / cost : 0),
+      blocks_(static_cast<std::size_t>(output.size())),
       order_(1) {}
 
-double CutSet::highest(Index i) const {
+double CutSet::highest(Index i, const CutValues& value) const {
   double most = -std::numeric_limits<double>::infinity();
   for (const Cut& cut : cuts(i)) most = std::max(most, value(cut));
   return most;
@@ -134,6 +135,7 @@ double CutSet::optimise(Index i, double tol, bool all_cuts) {
   const Index m = static_cast<Index>(at_.size());
   if (m == 0) return 0;
   VectorXd slope(m), b(m);
+  const CutValues value(output_, space_.view(), i, at_.size());
   for (Index r = 0; r < m; ++r) {
     const Cut& cut = block.cuts[static_cast<std::size_t>(at_[r])];
     slope[r] = value(cut) - ridge_ * block.total;
@@ -202,7 +204,9 @@ void CutSet::stretch(const VectorXd& before) {
   SparseBuilder builder;
   double slope = 0, curvature = 0, sum = 0, limit = std::numeric_limits<double>::infinity();
   Index k = 0;
-  for (const Block& block : blocks_) {
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const Block& block = blocks_[i];
+    const CutValues value = values(static_cast<Index>(i));
     double shift = 0, size = 0;
     for (const Cut& cut : block.cuts) {
       const double step = move[k++];

@@ -10,7 +10,7 @@
 namespace granary::kernels {
 namespace {
 
-constexpr double inner_share = 0.1;  // inner tolerance as a share of eps, and of the violation of the cuts just added
+constexpr double inner_share = 0.25;  // inner tolerance as a share of eps, and of the violation of the cuts just added
 constexpr Index batch = 16;          // dear searches made at once, whatever the number of threads
 constexpr int sweep_passes = 100;    // over the working set at the end of a sweep
 constexpr int final_passes = 1000;
@@ -24,7 +24,7 @@ class CuttingPlanes {
         monitor_(monitor),
         search_(options.search()),
         n_(output.size()),
-        set_(space, n_, options.penalty, options.cost),
+        set_(output, space, options.penalty, options.cost),
         inner_tol_(inner_share * options.eps),
         quiet_(static_cast<std::size_t>(n_), false) {
     result_.slacks = VectorXd::Zero(n_);
@@ -115,17 +115,18 @@ class CuttingPlanes {
 
   // Steps 7 to 12.
   void consider(Index i, Label label, SweepRecord& record) {
-    const double highest = set_.highest(i), xi = std::max(0.0, highest);
+    const CutValues value = set_.values(i);
+    const double highest = set_.highest(i, value), xi = std::max(0.0, highest);
     result_.slacks[i] = xi;
     quiet_[static_cast<std::size_t>(i)] = true;
     if (label.empty()) return;
     for (const Cut& known : set_.cuts(i)) {
       if (known.label != label) continue;  // else its violation is part of xi
-      suspect(set_.value(known), highest);
+      suspect(value(known), highest);
       return;
     }
     Cut cut = make_cut(i, std::move(label));
-    const double h = set_.value(cut);
+    const double h = value(cut);
     if (!std::isfinite(h)) throw NumericalError("the scores of an output are not finite. Rescale the features.");
     suspect(h, highest);
     const double violation = h - xi;
@@ -174,8 +175,9 @@ class CuttingPlanes {
     for (Index i = 0; i < n_; ++i) {
       monitor_.check();
       const Label label = output_.most_violated(i, space_.view(), search_);
-      result_.slacks[i] = std::max(0.0, set_.highest(i));
-      if (!label.empty()) result_.slacks[i] = std::max(result_.slacks[i], set_.value(make_cut(i, label)));
+      const CutValues value = set_.values(i);
+      result_.slacks[i] = std::max(0.0, set_.highest(i, value));
+      if (!label.empty()) result_.slacks[i] = std::max(result_.slacks[i], value(make_cut(i, label)));
     }
   }
 

@@ -105,7 +105,11 @@ test_that("the certificate holds: feasible, a gap from the primal, decision valu
   slack <- y * predict(fit, d$x, "decision") - 1
   expect_true(all(slack[fit$bounded[[1]]] < 1e-3))
   expect_true(all(b[-fit$identified[[1]]] == 0 | abs(slack[-fit$identified[[1]]]) < 2e-3))
-  expect_true(fit$ratio > 0 && fit$ratio <= 1)
+  # WSS 4: with sigma = sqrt(min a / max a) over all pairs, no pair taken violates less than sigma times the most there was
+  curvature <- outer(diag(k), diag(k), "+") - 2 * k
+  curvature <- curvature[upper.tri(curvature)]
+  expect_gte(fit$ratio, sqrt(min(curvature) / max(curvature)) * (1 - 1e-4))
+  expect_lte(fit$ratio, 1)
 })
 
 test_that("working set rules, shrinking and the cache do not change the answer; the second order takes fewer steps", {
