@@ -1,6 +1,7 @@
 #include "lasso.h"
 
-#include <memory>
+#include <algorithm>
+#include <utility>
 
 #include "lasso_path.h"
 
@@ -170,9 +171,25 @@ class LeastSquares {
     for (Index m = 0; m < k; ++m) compact_.products(k, m) = column[m];
   }
 
+  // At most as many as there are already: far below the last lambda nearly all columns violate the conditions, a few of them are
+  // in the solution, and their products would take more room than the design.
+  bool admit_violators(const std::vector<int>& set, const Penalty& penalty) {
+    std::vector<std::pair<double, int>> fresh;
+    for (const int j : set) {
+      const double violation = slot_[j] < 0 ? penalty.violation(j, b[j], g[j]) : 0;
+      if (violation > 0) fresh.emplace_back(-violation * violation / curvature_[j], j);
+    }
+    const std::size_t room = std::max<std::size_t>(256, compact_.members.size());
+    if (!whole_ && fresh.size() > room) {
+      std::nth_element(fresh.begin(), fresh.begin() + room, fresh.end());
+      fresh.resize(room);
+    }
+    for (const auto& column : fresh) admit(column.second);
+    return !fresh.empty();
+  }
+
   bool solve_covariance(const std::vector<int>& set, const Penalty& penalty, double threshold, int max_sweeps, Monitor& monitor) {
-    for (const int j : set)
-      if (penalty.violation(j, b[j], g[j]) > 0) admit(j);
+    admit_violators(set, penalty);
     int sweep = 0;
     for (;;) {
       const Index k = static_cast<Index>(compact_.members.size());
@@ -195,15 +212,9 @@ class LeastSquares {
       }
       if (!solved) return false;
       if (whole_) return true;  // the caller's check of all columns costs next to nothing
-      bool grew = false;
-      for (const int j : set) {
-        if (slot_[j] >= 0) continue;
-        g[j] = columns_.dot(j, stored_) + shift_ * mean_[j];
-        if (penalty.violation(j, 0, g[j]) == 0) continue;
-        admit(j);
-        grew = true;
-      }
-      if (!grew) return true;
+      for (const int j : set)
+        if (slot_[j] < 0) g[j] = columns_.dot(j, stored_) + shift_ * mean_[j];
+      if (!admit_violators(set, penalty)) return true;
     }
   }
 

@@ -304,6 +304,16 @@ inline std::vector<double> lambda_grid(const LassoOptions& options, double start
   return grid;
 }
 
+// Penalties on the way from `from` down to `to`, without the ends: where p > n and nearly every column violates the conditions at
+// a small lambda, many of them would become active on the straight way and few leave again.
+inline std::vector<double> bridge(double from, double to, Index n, Index p) {
+  std::vector<double> steps;
+  if (p <= n || !(to > 0 && to < 0.25 * from)) return steps;
+  const int count = std::min(20, static_cast<int>(std::ceil(std::log2(from / to))));
+  for (int k = 1; k < count; ++k) steps.push_back(from * std::pow(to / from, k / static_cast<double>(count)));
+  return steps;
+}
+
 // Solves at one penalty, to `tol`. `set` holds the columns that may be active and grows by those found to violate.
 template <class Model>
 bool solve_step(Model& model, const Penalty& penalty, const VectorXd& variance, std::vector<int>& set, std::vector<char>& in_set,
@@ -374,11 +384,22 @@ LassoPath run_path(Model& model, const Setup& setup, const Standardization& colu
     solve_step(model, penalty, columns.variance, set, in_set, options, residual, monitor);
   }
   const double start = lambda_max(penalty, setup.factor, model.g, options.alpha);
-  const std::vector<double> grid = lambda_grid(options, start, n, p);
+  std::vector<double> grid;
+  std::vector<char> asked;  // for this penalty, or only on the way to one
+  for (const double lambda : lambda_grid(options, start, n, p)) {
+    for (const double step : bridge(grid.empty() ? start : grid.back(), lambda, n, p)) {
+      grid.push_back(step);
+      asked.push_back(0);
+    }
+    grid.push_back(lambda);
+    asked.push_back(1);
+  }
+  LassoOptions rough = options;
+  rough.tol = std::max(1e-4, options.tol);
   const bool own_grid = options.lambda.size() > 0;
 
   std::vector<Eigen::Triplet<double>> entries;
-  std::vector<double> intercept, dev_ratio, objective, residual, gap;
+  std::vector<double> lambda, intercept, dev_ratio, objective, residual, gap;
   std::vector<int> df;
   double previous = start, earlier_intercept = 0;
   VectorXd earlier;
@@ -401,7 +422,8 @@ LassoPath run_path(Model& model, const Setup& setup, const Standardization& colu
     earlier_intercept = intercept_last;
     double reached = 0;
     bool ok = true;
-    if (model.y_variance > 0) ok = solve_step(model, penalty, columns.variance, set, in_set, options, reached, monitor);
+    if (model.y_variance > 0)
+      ok = solve_step(model, penalty, columns.variance, set, in_set, asked[k] ? options : rough, reached, monitor);
     // Columns that stayed at zero leave; the next strong rule may call them again.
     std::size_t kept = 0;
     int active = 0;
@@ -412,13 +434,16 @@ LassoPath run_path(Model& model, const Setup& setup, const Standardization& colu
         if (!in_set[j]) continue;
       } else {
         const double b = model.b[j] / columns.scale[j];
-        entries.emplace_back(j, static_cast<int>(k), b);
+        if (asked[k]) entries.emplace_back(j, static_cast<int>(df.size()), b);
         center += b * columns.center[j];
         ++active;
       }
       set[kept++] = j;
     }
     set.resize(kept);
+    previous = grid[k];
+    if (!asked[k]) continue;
+    lambda.push_back(grid[k]);
     intercept.push_back(options.intercept ? model.intercept() - center : 0);
     df.push_back(active);
     dev_ratio.push_back(model.dev_ratio());
@@ -432,15 +457,15 @@ LassoPath run_path(Model& model, const Setup& setup, const Standardization& colu
     if (!ok && path.convergence.message.empty())
       path.convergence.message =
           message("lambda = ", grid[k], " stopped at residual ", reached, " above the tolerance ", options.tol);
-    previous = grid[k];
 
     if (k + 1 == grid.size()) break;
-    if (dev_ratio[k] > options.max_dev_ratio && (logistic || !own_grid)) {
+    if (dev_ratio.back() > options.max_dev_ratio && (logistic || !own_grid)) {
       path.convergence.message =
-          message("the path ends at lambda = ", grid[k], ", which explains ", dev_ratio[k], " of the deviance");
+          message("the path ends at lambda = ", grid[k], ", which explains ", dev_ratio.back(), " of the deviance");
       break;
     }
-    if (!own_grid && k >= 5 && dev_ratio[k] - dev_ratio[k - 1] < options.min_dev_gain * dev_ratio[k]) {
+    const std::size_t last = df.size() - 1;
+    if (!own_grid && last >= 5 && dev_ratio[last] - dev_ratio[last - 1] < options.min_dev_gain * dev_ratio[last]) {
       path.convergence.message =
           message("the path ends at lambda = ", grid[k], ", where the deviance explained has levelled off");
       break;
@@ -449,7 +474,7 @@ LassoPath run_path(Model& model, const Setup& setup, const Standardization& colu
 
   const Index fitted = static_cast<Index>(df.size());
   const auto vector = [&](const std::vector<double>& from) { return VectorXd(Eigen::Map<const VectorXd>(from.data(), fitted)); };
-  path.lambda = vector(grid);
+  path.lambda = vector(lambda);
   path.intercept = vector(intercept);
   path.df = Eigen::Map<const VectorXi>(df.data(), fitted);
   path.dev_ratio = vector(dev_ratio);

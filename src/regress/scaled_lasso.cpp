@@ -7,6 +7,8 @@
 namespace granary::regress {
 namespace {
 
+bool same_signs(const VectorXd& a, const VectorXd& b) { return (a.array().sign() == b.array().sign()).all(); }
+
 template <class Design>
 ScaledLassoResult alternate(const Design& x, ConstVectorRef y, const ScaledLassoOptions& options, Monitor& monitor) {
   const Stopwatch watch;
@@ -24,6 +26,8 @@ ScaledLassoResult alternate(const Design& x, ConstVectorRef y, const ScaledLasso
   const double start = std::sqrt((y.array() - mean).square().mean());
   double s = start;
   if (!(s > 0)) throw InputError("`y` is constant: it has no noise level to estimate.");
+  double earlier_s = 0, earlier_next = 0;
+  VectorXd earlier_b;
   for (int k = 1; k <= options.max_iter; ++k) {
     monitor.check();
     lasso_options.lambda[0] = s * result.lambda0;
@@ -39,14 +43,29 @@ ScaledLassoResult alternate(const Design& x, ConstVectorRef y, const ScaledLasso
     result.sigma = next;
     // The objective at the best s for these coefficients is next + lambda0 |t|_1.
     result.objective = next + (fit.objective[0] - 0.5 * next * next) / s;
-    s = next;
-    if (next < 1e-8 * start)
+    // With as many active columns as rows the residual is proportional to lambda: from there on s falls by the same factor for ever.
+    const bool saturated = x.cols() >= x.rows() && (b.array() != 0).count() >= x.rows() - 1 && next < s;
+    if (next < 1e-8 * start || saturated)
       throw NumericalError(
           "the scaled lasso fits the response perfectly, so its noise level is zero. Use a larger `lambda0`, or give `sigma`.");
     if (result.convergence.residual <= options.tol) {
       result.convergence.converged = true;
       break;
     }
+    // While the signs stay, |residual|^2 is a line in lambda^2, and two points on it tell where it meets s^2: some steps instead of
+    // hundreds where the alternation is slow.
+    double target = next;
+    if (k > 1 && same_signs(b, earlier_b)) {
+      const double slope = (next - earlier_next) * (next + earlier_next) / ((s - earlier_s) * (s + earlier_s));
+      if (slope > 0 && slope < 1) {
+        const double square = (next * next - slope * s * s) / (1 - slope);
+        if (square > 0) target = std::sqrt(square);
+      }
+    }
+    earlier_s = s;
+    earlier_next = next;
+    earlier_b = b;
+    s = target;
   }
   if (!result.convergence.converged) result.convergence.message = "the noise level still changed when the iterations ran out";
   result.convergence.seconds = watch.seconds();

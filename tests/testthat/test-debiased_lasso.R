@@ -84,6 +84,37 @@ test_that("two rows of 100000 need the memory of the design", {
   expect_equal(rows$table$coherence, c(0.8, 0.8), tolerance = 1e-6)
 })
 
+test_that("100000 columns take the memory of the design and seconds, from the noise level to the intervals", {
+  set.seed(2)
+  x <- matrix(rnorm(40 * 1e5), 40)
+  y <- 6 * x[, 1] - 6 * x[, 2] + rnorm(40)
+  used <- system.time(fit <- debiased_lasso(x, y, which = 1:2))
+  expect_lt(used[["user.self"]] + used[["sys.self"]], 20)
+  # s0 log p is not small beside sqrt(n) here, so coverage is not promised; the correction must still go the right way
+  expect_true(all(abs(coef(fit) - c(6, -6)) < abs(fit$lasso[1:2] - c(6, -6))))
+  expect_true(all(fit$p_adj < 0.05))
+  # far below the noise level a third of the columns violate the conditions at zero: their products would take 8 GB
+  low <- lasso(x, y, lambda = 0.3, tol = 1e-9)
+  expect_true(low$convergence$converged)
+  z <- sweep(x, 2, colMeans(x))
+  z <- sweep(z, 2, sqrt(colMeans(z^2)), "/")
+  b <- drop(low$coefficients[, 1]) * sqrt(colMeans(sweep(x, 2, colMeans(x))^2))
+  slope <- drop(crossprod(z, y - mean(y) - z %*% b)) / 40
+  expect_lte(max(abs(slope)), 0.3 * (1 + 1e-6))
+  expect_equal(unname(slope[b != 0]), unname(0.3 * sign(b[b != 0])), tolerance = 1e-6)
+})
+
+test_that("the scaled lasso takes few steps to its fixed point, and says when there is none", {
+  set.seed(3)
+  x <- matrix(rnorm(60 * 300), 60)
+  y <- drop(x[, 1:8] %*% rep(2, 8)) + rnorm(60)
+  fit <- scaled_lasso(x, y)
+  expect_lt(fit$convergence$iterations, 30)
+  expect_equal(sqrt(mean(residuals(fit)^2)), fit$sigma, tolerance = 1e-7)
+  expect_equal(fit$lambda, fit$lambda0 * fit$sigma, tolerance = 1e-7)
+  expect_error(scaled_lasso(x, y, lambda0 = 0.1), "perfectly", class = "granary_error")
+})
+
 test_that("the robust row bounds Xm, costs variance, and changes nothing when the bound is slack", {
   sim <- small(40, 60)
   plain <- decorrelate(sim$x, mu = 0.2, which = 1:10)
