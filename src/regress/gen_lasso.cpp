@@ -114,7 +114,8 @@ GenLassoFit GenSolver::alin(double lambda, const VectorXd& start, const VectorXd
     monitor_.check();
     ++end.iterations;
     const VectorXd z_f = c - s_f.cwiseQuotient(d_);
-    penalty_.prox(z_f, d_, lambda, std::max(0.1 * std::min(promise, scale_), 1e-6 * eps), boxed(), monitor_, b_h, mu);
+    const double accuracy = std::max(0.1 * std::min(promise, scale_), 1e-6 * eps);
+    penalty_.prox(z_f, d_, lambda, accuracy, boxed(), monitor_, b_h, mu);
     s_h = d_.cwiseProduct(z_f - b_h);
     const double h_bh = lambda * penalty_.value(b_h);
     promise = objective - (f_bf + s_f.dot(b_h - b_f) + h_bh);
@@ -133,8 +134,9 @@ GenLassoFit GenSolver::alin(double lambda, const VectorXd& start, const VectorXd
     update(b_f, f_bf + lambda * penalty_.value(b_f), false);
     fit.trace.push_back(objective);
     // The splittings promise nothing: their objective may rise.
-    const double promised =
+    double promised =
         mode == GenUpdate::test ? std::max(0.0, std::min(promise, after_h)) : std::abs(promise) + (b_f - b_h).norm() * d_.norm();
+    if (accuracy > eps) promised = infinity;  // after a rough step little promise, or a negative one, says nothing
     if (end.iterations >= next_check || promised <= eps) {
       if (mode == GenUpdate::test && objective <= best_objective) {
         // The proximal point has the exact groups that the polish needs.

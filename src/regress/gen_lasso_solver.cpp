@@ -17,7 +17,8 @@ GenSolver::GenSolver(const Design& x, const Loss& loss, GenPenalty& penalty, con
   }
   d_ = loss.curvature_bound() * x.squares();
   const double top = d_.size() > 0 ? d_.maxCoeff() : 0;
-  d_ = d_.cwiseMax(top > 0 ? 1e-8 * top : 1.0);  // a column of zeros must not make D singular
+  // A column of zeros must not make D singular. A small one keeps its own entry, so that units of columns do not matter.
+  d_ = (d_.array() > 0).select(d_, top > 0 ? 1e-8 * top : 1.0);
   VectorXd gradient;
   const double at_zero = smooth(VectorXd::Zero(x.cols()), gradient);
   gradient_scale_ = gradient.size() > 0 ? gradient.cwiseAbs().maxCoeff() : 0;

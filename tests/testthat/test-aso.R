@@ -158,6 +158,19 @@ test_that("scales 1e-8 and 1e8 of x, one and two threads, sparse input", {
   expect_equal(predict(sparse, x), predict(sparse, as.matrix(x)))
 })
 
+test_that("normalised rows are rows divided by their length, in fit and prediction; constant auxiliary labels are left out", {
+  set.seed(15)
+  x <- matrix(rnorm(10 * 20), 10)
+  y <- matrix(rnorm(30), 10)
+  unit <- x / sqrt(rowSums(x^2))
+  fit <- quiet(aso(x, y, h = 1, lambda = 0.1, loss = "squared", normalize = TRUE))
+  same <- quiet(aso(unit, y, h = 1, lambda = 0.1, loss = "squared"))
+  expect_equal(fit$u, same$u)
+  expect_equal(predict(fit, 7 * x), predict(same, unit))
+  made <- auxiliary_tasks(cbind((x > 0) + 0, 1, 0), "mask", min_positive = 1)
+  expect_false(any(c("V21", "V22") %in% names(made$y)))
+})
+
 test_that("auxiliary problems are what they say", {
   set.seed(11)
   x <- Matrix::rsparsematrix(80, 10, 0.4, rand.x = function(n) rpois(n, 2) + 1)

@@ -226,6 +226,31 @@ test_that("answers scale with the data", {
   }
 })
 
+test_that("columns in units eight orders apart give the answer of one unit", {
+  sim <- simulated()
+  plain <- gen_lasso(sim$x, sim$y, penalty_matrix(diff(diag(15))), lambda = 2)
+  for (range in c(2, 4)) {
+    unit <- 10^seq(-range, range, length.out = 15)
+    fit <- gen_lasso(sweep(sim$x, 2, unit, "*"), sim$y, penalty_matrix(sweep(diff(diag(15)), 2, unit, "*")), lambda = 2)
+    expect_equal(fit$objective, plain$objective, tolerance = 1e-6)
+    expect_equal(fit$beta[, 1] * unit, plain$beta[, 1], tolerance = 1e-3)
+  }
+})
+
+test_that("a mask leaves cells out of a volume; image metrics are their formulas; simulated coefficients are the paper's", {
+  mask <- array(TRUE, c(4, 4, 3))
+  mask[1, 1, 1] <- mask[2, 3, 2] <- FALSE
+  penalty <- tv_grid(c(4, 4, 3), mask = mask)
+  pairs <- sum(mask[-1, , ] & mask[-4, , ]) + sum(mask[, -1, ] & mask[, -4, ]) + sum(mask[, , -1] & mask[, , -3])
+  expect_identical(dim(penalty$matrix), as.integer(c(pairs, 46)))
+  expect_true(all(abs(Matrix::rowSums(penalty$matrix)) == 0 & Matrix::rowSums(abs(penalty$matrix)) == 2))
+  expect_equal(image_metrics(c(1, 3), c(1, 2)), c(mse = 0.5, snr = 10 * log10(2)))
+  set.seed(1)
+  expect_identical(which(sim_gen_lasso("blocks", n = 5, p = 100)$beta == 1), 11:20)
+  expect_identical(which(sim_gen_lasso("blocks", n = 5, p = 100)$beta == 2), 21:40)
+  expect_identical(sum(abs(sim_gen_lasso("spikes", n = 5, p = 1000)$beta)), 160)
+})
+
 test_that("the truth is recovered, by cross-validation too, with the same folds from the same seed", {
   errors <- vapply(1:5, function(seed) {
     sim <- simulated(60, 30, seed)
