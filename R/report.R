@@ -81,6 +81,8 @@ render_with_markdown <- function(document, params, envir, quiet) {
   text <- readLines(result, encoding = "UTF-8", warn = FALSE)
   rules <- which(text == "---")
   if (length(rules) >= 2L && rules[1L] == 1L) text <- text[-seq_len(rules[2L])]  # the header is for rmarkdown
+  back <- setwd(folder)  # where the converter looks for the pictures
+  on.exit(setwd(back), add = TRUE)
   body <- embed_images(to_html(text), folder)
   page <- file.path(folder, "report.html")
   writeLines(enc2utf8(html_page(params$title, body)), page, useBytes = TRUE)
