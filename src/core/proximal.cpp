@@ -56,7 +56,8 @@ VectorXd prox_group_linf(ConstVectorRef v, double lambda) {
   require_not_negative(lambda, "lambda");
   if (v.lpNorm<1>() <= lambda) return VectorXd::Zero(v.size());
   if (lambda == 0) return v;
-  return project_linf_ball(v, simplex_threshold(v.cwiseAbs(), lambda));
+  // Where ||v||_1 exceeds lambda by an ulp, rounding can take the threshold below zero.
+  return project_linf_ball(v, std::max(0.0, simplex_threshold(v.cwiseAbs(), lambda)));
 }
 
 VectorXd prox_sparse_group(ConstVectorRef v, double l1, double l2) {

@@ -1,6 +1,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/SVD>
+#include <cmath>
 #include <random>
 
 #include "../../src/core/proximal.h"
@@ -301,6 +302,15 @@ TEST("the quadratic knapsack meets its optimality conditions and knows when ther
   CHECK(largest(quadratic_knapsack(one, zero, one, 3, zero, one).x - one) == 0);  // only the corner is feasible
   CHECK(largest(quadratic_knapsack(one, zero, one, 0, zero, one).x) == 0);
   CHECK(quadratic_knapsack(VectorXd(), VectorXd(), VectorXd(), 0, VectorXd(), VectorXd()).x.size() == 0);
+}
+
+TEST("the prox of a group's largest entry bears a penalty within rounding of the l1 norm") {
+  for (int k = 0; k < 2000; ++k) {
+    VectorXd v(2 + k % 9);
+    for (Index i = 0; i < v.size(); ++i) v[i] = std::sin(1.0 + 37.0 * k + 11.0 * static_cast<double>(i));
+    const VectorXd x = prox_group_linf(v, v.lpNorm<1>() * (1 - 2.3e-16));
+    CHECK(x.cwiseAbs().maxCoeff() <= 1e-14);
+  }
 }
 
 TEST("the separable trust region finds the global minimum, in the hard case too") {
