@@ -135,8 +135,17 @@ plot.granary_ica <- function(x, which = c("sources", "trace"), ...) {
   if (which == "trace") {
     if (is.null(x$trace)) abort_input("Only fits of kernel_ica() have a trace.", "which")
     value <- x$trace$value
-    draw(graphics::plot, seq_along(value), value, type = "o", pch = 16, log = if (all(value > 0)) "y" else "", xlab = "step",
-         ylab = measure_titles[[x$measure]], col = c("black", sign_colours[["negative"]])[1L + (x$trace$kernel > 1L)], user = list(...))
+    stage <- x$trace$kernel
+    draw(graphics::plot, seq_along(value), value, type = "n", log = if (all(value > 0)) "y" else "", xlab = "step",
+         ylab = measure_titles[[x$measure]], user = list(...))
+    colours <- c("black", sign_colours[["negative"]])
+    # Values under different kernels do not compare: no line joins them.
+    for (k in unique(stage)) graphics::lines(which(stage == k), value[stage == k], type = "o", pch = 16, col = colours[k])
+    if (length(unique(stage)) > 1L) {
+      graphics::abline(v = sum(stage == 1L) + 0.5, lty = 3)
+      labels <- if (is.null(x$width)) c("kernel as given", "half as wide") else sprintf("width %s", format(x$width / 1:2, digits = 3, trim = TRUE))
+      graphics::legend("right", labels, col = colours, pch = 16, lty = 1, bty = "n")
+    }
     return(invisible())
   }
   shown <- min(ncol(x$S), 6L)

@@ -17,7 +17,8 @@
 #' group starts from JADE (from FastICA for 16 components or more) and from random rotations where `n_starts` asks for them. Kernel matrices are
 #' incomplete Cholesky
 #' factors of rank \eqn{d} and gradients are exact, so a step is \eqn{O(mn^2d^2)} for \eqn{m} observations of \eqn{n} components. `polish` starts
-#' again from the solution with half the `width`: a wide kernel finds the basin, a narrow one its bottom.
+#' again from the solution with half the `width`: a wide kernel finds the basin, a narrow one its bottom. Too narrow a kernel gains nothing: the
+#' minimum is found as well (it is the one reached from the true sources), but it is that of a noisier function.
 #'
 #' \eqn{\nu}{nu} of `"kmi"` is fixed when a kernel comes into use; where the rule would leave the measure undefined, the rule `"safe"` takes its
 #' place.
@@ -34,12 +35,13 @@
 #' @param width Scale of the kernel for components of unit variance. `NULL`: 1 for the Gaussian, 1/3 for the Laplace kernel; for `"kcc"` and
 #'   `"kgv"` with more than 1000 rows 0.5 (Gaussian), as in the paper.
 #' @param kappa Regularisation of `"kcc"` and `"kgv"`. `NULL`: 0.02 up to 1000 rows, else 0.002, as in the paper. In our experiments on 8 sources of
-#'   4000 samples `width = 1` and `kappa = 0.02` were faster and more exact.
+#'   4000 samples `width = 1` and `kappa = 0.02` were as exact.
 #' @param nu For `"kmi"`: `"gram"`, `"safe"` or a number; see [kernel_dependence].
 #' @param init Start: `"jade"`, `"fastica"`, `"random"`, or an unmixing matrix, one row per component. `NULL`: JADE, but FastICA for 16 components
 #'   or more.
 #' @param n_starts Number of starts; all but the first are random rotations. With two components one is enough.
-#' @param polish Go on with half the width?
+#' @param polish Go on with half the width? `NULL`: yes, unless the default width has been halved already (`"kcc"` and `"kgv"` with the Gaussian
+#'   kernel and more than 1000 rows). There the paper goes on to a quarter, which in our experiments made the errors larger: see the benchmark.
 #' @param rank_tol Share of the trace of kernel matrices that may be left out. `NULL`: 1e-5 for Gaussian and smooth kernels, 0.01 for the Laplace
 #'   kernel.
 #' @param max_rank Largest rank of a factor. `NULL`: no bound, but 60 for kernels as rough as the Laplace one with three components or more, whose
@@ -76,7 +78,7 @@
 #' coef(fit)
 #' tidy(fit)
 kernel_ica <- function(x, components = NULL, measure = c("kmi", "hsic", "coco", "kcc", "kgv"), kernel = "gaussian", width = NULL, kappa = NULL,
-                       nu = "gram", init = NULL, n_starts = 1, polish = TRUE, rank_tol = NULL, max_rank = NULL, tol = 1e-4, max_iter = 100,
+                       nu = "gram", init = NULL, n_starts = 1, polish = NULL, rank_tol = NULL, max_rank = NULL, tol = 1e-4, max_iter = 100,
                        threads = NULL) {
   call <- match.call()
   data <- check_ica_data(x, components)
@@ -85,16 +87,17 @@ kernel_ica <- function(x, components = NULL, measure = c("kmi", "hsic", "coco", 
   kappa <- check_number(kappa, lower = 0, strict_lower = TRUE, allow_null = TRUE)
   nu <- if (is.character(nu)) check_choice(nu, c("gram", "safe")) else check_number(nu, lower = 0, strict_lower = TRUE)
   n_starts <- check_count(n_starts, upper = 1000)
-  polish <- check_flag(polish)
   rank_tol <- check_number(rank_tol, lower = 0, upper = 1, strict_upper = TRUE, allow_null = TRUE)
   max_rank <- check_count(max_rank, allow_null = TRUE)
   tol <- check_number(tol, lower = 1e-10, upper = 0.1)
   max_iter <- check_count(max_iter)
   large <- nrow(data$x) > 1000L
   correlations <- measure %in% c("kcc", "kgv")
+  halved <- correlations && large && is.null(width) && identical(kernel, "gaussian")  # the default width is 1/2 then
+  polish <- if (is.null(polish)) !halved else check_flag(polish)
   if (is.null(kappa)) kappa <- if (large) 2e-3 else 2e-2
   if (is.character(kernel) && length(kernel) == 1L && kernel %in% c("gaussian", "laplace")) {
-    if (is.null(width)) width <- if (kernel == "laplace") 1 / 3 else if (correlations && large) 0.5 else 1
+    if (is.null(width)) width <- if (kernel == "laplace") 1 / 3 else if (halved) 0.5 else 1
     make <- if (kernel == "gaussian") gaussian_kernel else laplace_kernel
     kernels <- lapply(if (polish) c(width, width / 2) else width, make, d = 1L, density = !correlations)
     rough <- kernel == "laplace"
@@ -102,11 +105,11 @@ kernel_ica <- function(x, components = NULL, measure = c("kmi", "hsic", "coco", 
   } else {
     if (!is.null(width)) abort_input("`width` goes with kernel = \"gaussian\" or \"laplace\"; other kernels have their own scales.", "width")
     base <- prepare_kernel(kernel, 1L)
-    halved <- map_leaves(base, function(k) {
+    narrow <- map_leaves(base, function(k) {
       if (k$type %in% c("se", "matern", "rq", "powexp")) k$scales <- k$scales / 2
       k
     })
-    kernels <- if (polish) list(base, halved) else list(base)
+    kernels <- if (polish) list(base, narrow) else list(base)
     rough <- any(vapply(kernel_leaves(base), function(k) (k$type == "matern" && k$shape < 1) || (k$type == "powexp" && k$shape < 1.5), NA))
     label <- format(base)
   }

@@ -265,7 +265,7 @@ svm_scaling <- function(x, rows, scale, precomputed) {
   }
   if (any(constant) && nrow(used) > 1L) {
     message(counted(sum(constant), "column does", "columns do"), " not vary and ", if (sum(constant) == 1L) "is" else "are", " left out: ",
-            paste(utils::head(colnames(x)[constant], 5L), collapse = ", "), if (sum(constant) > 5L) ", ...", ".")
+            paste(utils::head(variable_names(colnames(x), ncol(x))[constant], 5L), collapse = ", "), if (sum(constant) > 5L) ", ...", ".")
   }
   list(centre = unname(centre), factor = unname(ifelse(constant, 0, 1 / spread)))
 }

@@ -401,7 +401,7 @@ class Solver {
     out.convergence.gap = std::isfinite(gap) ? gap : Convergence::unknown;  // a bound at infinity leaves none
     out.convergence.residual = out.violation;
     if (!out.convergence.converged)
-      out.convergence.message = message("stopped after ", out.iterations, " steps with a violation of ", out.violation, ".");
+      out.convergence.message = message("stopped after ", out.iterations, " steps with a violation of ", out.violation);
   }
 
   // The mean of v over variables inside their box, else the middle of what the optimality conditions allow.

@@ -92,6 +92,32 @@ test_that("starts, seeds and threads", {
   expect_error(kernel_ica(d$x, nu = 1e-3), "not defined at the start", class = "granary_error_numeric")
 })
 
+test_that("the default width is halved once, not twice", {
+  d <- mixed(c("c", "b", "g"), 1001)
+  stages <- function(...) unique(kernel_ica(..., tol = 0.01)$trace$kernel)
+  expect_identical(stages(d$x, measure = "kgv"), 1L)
+  expect_identical(kernel_ica(d$x, measure = "kgv")$width, 0.5)
+  expect_identical(stages(d$x, measure = "kgv", polish = TRUE), 1:2)
+  expect_identical(stages(d$x, measure = "kgv", width = 1, kappa = 0.02), 1:2)
+  expect_identical(stages(d$x[1:1000, ], measure = "kgv"), 1:2)
+  expect_identical(stages(d$x, measure = "hsic"), 1:2)
+  expect_error(kernel_ica(d$x, polish = 2), "`polish`", class = "granary_error_input")
+})
+
+test_that("with two sources, the error averaged over all pairs of laws is the paper's", {
+  extended()
+  # KGV, m = 250: 5.3 in Table 4 (1000 draws of two laws). The standard error of one data set for each pair is about 0.3.
+  pairs <- expand.grid(first = letters[1:18], second = letters[1:18], stringsAsFactors = FALSE)
+  pairs <- pairs[pairs$first <= pairs$second, ]
+  set.seed(21)
+  errors <- vapply(seq_len(nrow(pairs)), function(i) {
+    B <- random_mixing(2)
+    x <- ica_sources(250, unlist(pairs[i, ]), "bach") %*% t(B)
+    amari_error(suppressWarnings(kernel_ica(x, measure = "kgv", threads = 1)), B)
+  }, 0)
+  expect_equal(sum(errors * ifelse(pairs$first == pairs$second, 1, 2)) / 324, 5.3, tolerance = 0.2)
+})
+
 test_that("two Gaussian sources are not identified, and said not to be", {
   warned <- vapply(1:8, function(seed) {
     set.seed(seed)

@@ -279,6 +279,7 @@ test_that("edges: one row, constant columns, equal rows with both labels, more c
   expect_true(is.finite(svm(matrix(c(2, 3), 1), nu = 0.5)$offset))
   d <- svm_example(40)
   expect_message(fit <- svm(cbind(d$x, k = 1), d$y), "1 column does not vary and is left out: k")
+  expect_message(svm(cbind(d$x, 1), d$y), "left out: V4\\.")
   expect_equal(predict(fit, cbind(d$new, k = 5), "decision"), predict(svm(d$x, d$y), d$new, "decision"))
   same <- svm(matrix(1, 6, 2), rep(c("a", "b"), 3), scale = FALSE)
   expect_true(all(is.finite(same$coefficients)))
