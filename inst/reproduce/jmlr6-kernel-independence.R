@@ -3,7 +3,12 @@
 # run also with laws solved from the printed kurtoses (set = "gretton"). A mean Amari error depends on how many nearly Gaussian laws there are: for the KGV with two
 # sources of 1000 samples it is 7.4 for law i with itself and 1.5 for c with g. The paper draws the laws anew for each of its 1000 data sets; fewer draws miss its mean by
 # chance. So here laws are not drawn: each of the 171 pairs of two takes its turn and is weighted by its probability; with more sources, or fewer data sets, laws are
-# dealt, each as often as any other. The tolerance is 25% of the printed mean in the extended run, and 40% in the default run, which averages fewer data sets.
+# dealt, each as often as any other. KCC and KGV are polished, as the paper says, where kernel_ica() by itself would not (more than 1000 samples). The tolerance is 25% of
+# the printed mean in the extended run, and 40% in the default run, which averages fewer data sets.
+#
+# What can be had at all: with K = k1 + k2 - 2, where k_i is the Fisher information of a unit-variance law under shifts, maximum likelihood after whitening has entries
+# d_12 of WB with m var(d_12) = ((k2 - 1)^2 + K) / K^2. Over all pairs that is a mean Amari error of 1.97 for two sources of 1000 samples of Bach and Jordan's laws, and
+# 2.17 for the laws solved from kurtoses: those are harder than the paper's, whose KGV has 2.3.
 
 # Exact values on four points.
 x <- c(-1, 0, 1, 2)
@@ -36,7 +41,7 @@ table4 <- rbind(
   "16, 5000" = c(2.9, 3.1, 3.7, 2.4, 1.7, 1.5, 1.5, 2.6)
 )
 colnames(table4) <- names(methods)
-repeats <- if (extended) c(342, 171, 36, 18, 9, 9, 0) else c(171, 36, 9, 0, 0, 0, 0)
+repeats <- if (extended) c(342, 171, 36, 18, 9, 9, 0) else c(54, 18, 9, 0, 0, 0, 0)
 smooth <- setdiff(names(methods), c("KMI, Laplace", "COCO, Laplace"))
 pairs <- expand.grid(first = letters[1:18], second = letters[1:18], stringsAsFactors = FALSE)
 pairs <- pairs[pairs$first <= pairs$second, ]
