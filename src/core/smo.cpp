@@ -118,14 +118,10 @@ class Solver {
     double* f = f_.data();
     for (Index from = 0; from < active_; from += panel) {
       const Index size = std::min(panel, active_ - from);
-      if (lambda != 0) {
-        const Index to = from + size;
-#pragma omp simd
-        for (Index t = from; t < to; ++t) f[t] += lambda * (static_cast<double>(ki[t]) - static_cast<double>(kj[t]));
-      }
+      if (lambda != 0) add_difference(lambda, ki + from, kj + from, f + from, size);
       for (std::size_t s = 0; s < sheets_.size(); ++s) {
-        const double largest = (sheets_[s].can_grow.segment(from, size) - f_.segment(from, size)).maxCoeff();
-        const double least = (sheets_[s].can_shrink.segment(from, size) - f_.segment(from, size)).minCoeff();
+        double largest = 0, least = 0;
+        extreme_differences(sheets_[s].can_grow.data() + from, sheets_[s].can_shrink.data() + from, f + from, size, largest, least);
         if (largest >= extremes_[s].largest) {
           extremes_[s].largest = largest;
           grow_panel[s] = from;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define GRANARY_INLINE __attribute__((always_inline)) inline
@@ -51,6 +52,12 @@ GRANARY_INLINE double exp_negative(double s) {
   return e * power;
 }
 
+template <class Real>
+GRANARY_INLINE void add_difference_of(double lambda, const Real* a, const Real* b, double* f, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) f[t] += lambda * (static_cast<double>(a[t]) - static_cast<double>(b[t]));
+}
+
 }  // namespace
 
 GRANARY_WIDE
@@ -75,6 +82,29 @@ GRANARY_WIDE
 void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const double* k, double floor,
                  double* scores, Index size) {
   scores_of(v, down, f, kii, diagonal, k, floor, scores, size);
+}
+
+GRANARY_WIDE
+void add_difference(double lambda, const float* a, const float* b, double* f, Index size) {
+  add_difference_of(lambda, a, b, f, size);
+}
+
+GRANARY_WIDE
+void add_difference(double lambda, const double* a, const double* b, double* f, Index size) {
+  add_difference_of(lambda, a, b, f, size);
+}
+
+GRANARY_WIDE
+void extreme_differences(const double* up, const double* down, const double* f, Index size, double& largest, double& least) {
+  double high = -std::numeric_limits<double>::infinity(), low = std::numeric_limits<double>::infinity();
+#pragma omp simd reduction(max : high) reduction(min : low)
+  for (Index t = 0; t < size; ++t) {
+    const double u = up[t] - f[t], d = down[t] - f[t];
+    high = u > high ? u : high;
+    low = d < low ? d : low;
+  }
+  largest = high;
+  least = low;
 }
 
 }  // namespace granary

@@ -20,4 +20,11 @@ void pair_scores(double v, const double* down, const double* f, double kii, cons
 void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const double* k, double floor,
                  double* scores, Index size);
 
+// f += lambda (a - b)
+void add_difference(double lambda, const float* a, const float* b, double* f, Index size);
+void add_difference(double lambda, const double* a, const double* b, double* f, Index size);
+
+// The largest of up - f and the least of down - f.
+void extreme_differences(const double* up, const double* down, const double* f, Index size, double& largest, double& least);
+
 }  // namespace granary

@@ -61,3 +61,27 @@ TEST("scores of pairs: zero where nothing is violated or nothing can move, a flo
   pair_scores(1, down.data(), f.data(), 1, diagonal.data(), same.data(), 1e-12, again.data(), 5);
   CHECK(scores == again);
 }
+
+TEST("differences added, and their extremes, at every length: as one by one") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (Index size = 1; size <= 19; ++size) {
+    Eigen::VectorXf a(size), b(size);
+    VectorXd f(size), up(size), down(size);
+    for (Index t = 0; t < size; ++t) {
+      a[t] = static_cast<float>(std::sin(1.0 + t));
+      b[t] = static_cast<float>(std::cos(2.0 * t));
+      f[t] = std::sin(3.0 * t);
+      up[t] = t % 3 == 0 ? -infinity : std::cos(5.0 * t);
+      down[t] = t % 4 == 1 ? infinity : std::sin(7.0 * t);
+    }
+    VectorXd expected = f, g = f;
+    for (Index t = 0; t < size; ++t) expected[t] += 0.3 * (static_cast<double>(a[t]) - static_cast<double>(b[t]));
+    add_difference(0.3, a.data(), b.data(), f.data(), size);
+    const VectorXd wide_a = a.cast<double>(), wide_b = b.cast<double>();
+    add_difference(0.3, wide_a.data(), wide_b.data(), g.data(), size);
+    CHECK(f == expected && g == expected);
+    double largest = 0, least = 0;
+    extreme_differences(up.data(), down.data(), f.data(), size, largest, least);
+    CHECK(largest == (up - f).maxCoeff() && least == (down - f).minCoeff());
+  }
+}
