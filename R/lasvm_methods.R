@@ -151,7 +151,7 @@ plot.granary_lasvm <- function(x, what = c("trace", "boundary", "curve", "error"
 
 plot_lasvm_trace <- function(fit, ...) {
   if (is.null(fit$trace) || nrow(fit$trace) == 0L) abort_input("There is nothing to plot: no row has been visited yet.", "x")
-  old <- graphics::par(mfrow = c(2L, 1L), mar = c(4, 4, 1, 1))
+  old <- graphics::par(mfrow = c(2L, 1L), mar = c(4.2, 5, 1, 1), mgp = c(3.2, 0.8, 0))
   on.exit(graphics::par(old))
   draw(graphics::plot, fit$trace$iter, fit$trace$n_sv, type = "s", lwd = 2, xlab = "visits", ylab = "support vectors", las = 1, user = list(...))
   positive <- fit$trace$delta > 0
@@ -203,7 +203,7 @@ plot_lasvm_curve <- function(fit, compare, ...) {
   }
   labels <- c(fit$settings$select, if (length(compare) > 0L) if (is.null(names(compare))) paste("fit", 1L + seq_along(compare)) else names(compare))
   colours <- grDevices::hcl.colors(max(2L, length(fits)), "Dark 3")
-  old <- graphics::par(mfrow = c(2L, 1L), mar = c(4, 4, 1, 1))
+  old <- graphics::par(mfrow = c(2L, 1L), mar = c(4.2, 5, 1, 1), mgp = c(3.2, 0.8, 0))
   on.exit(graphics::par(old))
   for (what in c("error", "n_sv")) {
     most <- max(vapply(fits, function(f) max(f$curve[[what]]), 0))

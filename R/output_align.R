@@ -109,7 +109,7 @@ read_alignments <- function(alignment, native, homolog) {
 }
 
 #' @export
-output_new.granary_output_align <- function(problem, newdata) {
+output_new.granary_output_align <- function(problem, newdata, ...) {
   if (!is.list(newdata) || !all(c("native", "candidates") %in% names(newdata))) {
     fail_input("newdata", "a list with `native` and `candidates`", describe(newdata))
   }

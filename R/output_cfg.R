@@ -206,7 +206,7 @@ code_words <- function(sentences, words) {
 }
 
 #' @export
-output_new.granary_output_cfg <- function(problem, newdata) {
+output_new.granary_output_cfg <- function(problem, newdata, ...) {
   sentences <- check_sentences(newdata, "newdata")
   core <- problem$core
   core["trees"] <- list(NULL)

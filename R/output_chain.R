@@ -245,8 +245,8 @@ add_window <- function(phi, lengths, window) {
 }
 
 #' @export
-output_new.granary_output_chain <- function(problem, newdata) {
-  data <- sequence_tokens(newdata, NULL, "newdata")
+output_new.granary_output_chain <- function(problem, newdata, group = NULL, ...) {
+  data <- sequence_tokens(newdata, group, "newdata")
   phi <- add_window(encode_tokens(data$tokens, problem$encoder), data$lengths, problem$window)
   core <- problem$core
   core$codes <- NULL
@@ -260,6 +260,7 @@ output_new.granary_output_chain <- function(problem, newdata) {
     phi
   }
   attr(core, "sequence_names") <- data$names
+  attr(core, "order") <- data$order
   core
 }
 

@@ -16,8 +16,8 @@
 #' \item{"slack"}{\eqn{\Delta(y, z) (1 + \langle w, \Psi(x, z) - \Psi(x, y)\rangle)}{loss(y, z) (1 + <w, psi(x, z) - psi(x, y)>)}}
 #' }
 #' With `root = TRUE` (squared slacks) \eqn{\sqrt\Delta}{sqrt(loss)} stands in place of the loss. It may have fewer arguments: those it does not have
-#' are not passed. `NULL` means that there is no such output. If all you have are candidates, give `candidates(x)` instead: a function that lists the
-#' possible outputs, over which the search is done for you.
+#' are not passed (arguments with other names than these are given by position). `NULL` means that there is no such output. If all you have are
+#' candidates, give `candidates(x)` instead: a function that lists the possible outputs, over which the search is done for you.
 #'
 #' An output may be any R object; two are the same if [identical()]. With a search that is not exact (`exact = FALSE`, or found out because a
 #' result was worse
@@ -118,12 +118,15 @@ guard_loss <- function(loss) {
   }
 }
 
+# Arguments go by name where all names are ours, so that any can be left out; else by position.
 guard_argmax <- function(argmax) {
   takes <- names(formals(args(argmax)))
   known <- c("w", "x", "y", "mode", "root")
-  count <- if ("..." %in% takes || is.null(takes)) length(known) else min(length(takes), length(known))
+  named <- length(takes) > 0L && all(takes %in% c(known, "..."))
+  passed <- if (is.null(takes) || "..." %in% takes) known else if (named) takes else known[seq_len(min(length(takes), length(known)))]
   function(w, x, y, mode, root) {
-    do.call(user_value, c(list(argmax, "argmax"), list(w, x, y, mode, root)[seq_len(count)]))
+    given <- list(w = w, x = x, y = y, mode = mode, root = root)[passed]
+    do.call(user_value, c(list(argmax, "argmax"), if (named) given else unname(given)))
   }
 }
 
@@ -144,7 +147,7 @@ search_candidates <- function(candidates, psi, loss) {
 }
 
 #' @export
-output_new.granary_output_custom <- function(problem, newdata) {
+output_new.granary_output_custom <- function(problem, newdata, ...) {
   core <- problem$core
   core$x <- check_examples(newdata, "newdata")
   core["y"] <- list(NULL)

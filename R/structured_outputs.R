@@ -14,7 +14,7 @@ check_output <- function(problem) {
 }
 
 # What each kind of output knows how to do. `raw`: outputs as C++ codes them.
-output_new <- function(problem, newdata) UseMethod("output_new")          # a problem without truth, for prediction
+output_new <- function(problem, newdata, ...) UseMethod("output_new")     # a problem without truth, for prediction
 output_decode <- function(problem, raw) UseMethod("output_decode")        # outputs as the user knows them
 output_coef <- function(problem, weights) UseMethod("output_coef")        # weights in their shapes
 output_describe <- function(problem) UseMethod("output_describe")         # lines for print()
@@ -233,7 +233,7 @@ tree_loss <- function(below, height, classes) {
 }
 
 #' @export
-output_new.granary_output_multiclass <- function(problem, newdata) {
+output_new.granary_output_multiclass <- function(problem, newdata, ...) {
   x <- new_design(newdata, problem$features, allow_sparse = is.null(problem$kernel))
   core <- problem$core
   core$codes <- NULL

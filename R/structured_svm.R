@@ -56,6 +56,8 @@
 #'   probabilities \eqn{P(y^t | x)} under \eqn{P(y | x) \propto \exp F(x, y)}{P(y | x) proportional to exp F(x, y)}, which mean something for
 #'   [structured_crf()] and [structured_generative()]. For `plot()`: `"trace"`, objectives and number of cuts by sweep, or `"weights"`, a heat map of
 #'   transitions, classes or substitutions.
+#' @param group For `predict()` with label sequences: `NULL`, or which sequence each row of `newdata` belongs to, as in [output_chain()]. Labels and
+#'   marginals then come in the order of the rows, not in a list.
 #' @param ... For `plot()`, passed on to [graphics::plot()] or [graphics::image()].
 #' @return An object of class `granary_structured_svm`: a list with
 #' \item{weights}{\eqn{w}; `coef()` gives it in shape}
@@ -166,26 +168,34 @@ coef.granary_structured <- function(object, ...) output_coef(object$problem, obj
 
 #' @rdname structured_svm
 #' @export
-predict.granary_structured <- function(object, newdata = NULL, type = c("output", "score", "marginal"), ...) {
+predict.granary_structured <- function(object, newdata = NULL, type = c("output", "score", "marginal"), group = NULL, ...) {
   refuse_dots(...)
   type <- check_choice(type, c("output", "score", "marginal"))
   problem <- object$problem
-  core <- if (is.null(newdata)) training_core(problem) else output_new(problem, newdata)
+  chain <- inherits(problem, "granary_output_chain")
+  if (type == "marginal" && !chain) abort_input("type = \"marginal\" is for label sequences.", "type")
+  if (!is.null(group) && (!chain || is.null(newdata))) abort_input("`group` goes with `newdata` of label sequences only.", "group")
+  core <- if (is.null(newdata)) training_core(problem) else if (is.null(group)) output_new(problem, newdata) else output_new(problem, newdata, group)
   weights <- output_weights(problem, object$weights)
   if (type == "marginal") {
-    if (!inherits(problem, "granary_output_chain")) abort_input("type = \"marginal\" is for label sequences.", "type")
-    found <- core_call(core_chain_marginals(core, weights, NULL))
-    return(stats::setNames(lapply(found, function(m) structure(m, dimnames = list(NULL, problem$classes))), attr(core, "sequence_names")))
+    found <- lapply(core_call(core_chain_marginals(core, weights, NULL)), function(m) structure(m, dimnames = list(NULL, problem$classes)))
+    return(by_sequence(found, core, rbind))
   }
   if (type == "score" && inherits(problem, "granary_output_multiclass")) {
     return(structure(core_call(core_multiclass_scores(core, weights)), dimnames = list(rownames(newdata), problem$classes)))
   }
   found <- core_call(core_structured_predict(core, weights, progress_bar("prediction")))
-  if (type == "score") return(as.double(found$scores))
+  if (type == "score") return(if (is.null(group)) as.double(found$scores) else stats::setNames(as.double(found$scores), attr(core, "sequence_names")))
   decoded <- output_decode(problem, found$outputs)
-  labels <- attr(core, "sequence_names")
-  if (!is.null(labels) && is.list(decoded)) names(decoded) <- labels
-  decoded
+  if (chain) by_sequence(decoded, core, c) else decoded
+}
+
+# A list with an element per sequence; for a table with `group`, all of them together in the order of its rows.
+by_sequence <- function(found, core, join) {
+  order <- attr(core, "order")
+  if (is.null(order)) return(stats::setNames(found, attr(core, "sequence_names")))
+  all <- do.call(join, found)
+  if (is.matrix(all)) all[order(order), , drop = FALSE] else all[order(order)]
 }
 
 # The training inputs as output_new() would have made them.
@@ -215,7 +225,7 @@ plot.granary_structured_svm <- function(x, type = c("trace", "weights"), ...) {
   objectives[!is.finite(objectives)] <- NA
   graphics::matplot(trace$sweep, objectives, type = "b", pch = c(16, 1), lty = 1, col = c("grey50", "black"), xlab = "sweep", ylab = "objective",
                     ...)
-  graphics::legend("bottomright", c("primal", "dual"), pch = c(16, 1), lty = 1, col = c("grey50", "black"), bty = "n")
+  graphics::legend("bottomright", c("primal, by the slacks met", "dual"), pch = c(16, 1), lty = 1, col = c("grey50", "black"), bty = "n")
   graphics::plot(trace$sweep, trace$cuts, type = "b", pch = 16, xlab = "sweep", ylab = "cuts", ...)
   invisible(x)
 }
@@ -237,13 +247,17 @@ plot_structured_weights <- function(x, ...) {
     return(invisible(x))
   }
   largest <- max(abs(m), .Machine$double.xmin)
+  shown <- function(labels) if (length(labels) <= 40L) labels
+  room <- function(labels) if (is.null(labels)) 0 else 2 + 0.5 * min(max(nchar(labels)), 20L)
+  old <- graphics::par(mar = pmax(graphics::par("mar"), c(room(shown(colnames(m))), room(shown(rownames(m))), 2, 0)))
+  on.exit(graphics::par(old))
   graphics::image(seq_len(ncol(m)), seq_len(nrow(m)), t(m[rev(seq_len(nrow(m))), , drop = FALSE]), zlim = c(-largest, largest), axes = FALSE,
-                  col = grDevices::hcl.colors(101, "Blue-Red 3"), xlab = names(dimnames(m))[2L] %||% "", ylab = names(dimnames(m))[1L] %||% "", ...)
-  show <- function(side, labels) {
-    if (length(labels) > 0L && length(labels) <= 40L) graphics::axis(side, seq_along(labels), labels, las = 2, cex.axis = 0.8)
-  }
-  show(1, colnames(m))
-  show(2, rev(rownames(m)))
+                  col = grDevices::hcl.colors(101, "Blue-Red 3"), xlab = "", ylab = "", ...)
+  if (!is.null(shown(colnames(m)))) graphics::axis(1, seq_len(ncol(m)), colnames(m), las = 2, cex.axis = 0.8)
+  if (!is.null(shown(rownames(m)))) graphics::axis(2, seq_len(nrow(m)), rev(rownames(m)), las = 2, cex.axis = 0.8)
+  across <- names(dimnames(m))
+  key <- sprintf("red: positive, blue: negative, largest %s", format(largest, digits = 2L))
+  graphics::mtext(if (is.null(across)) key else sprintf("%s in rows, %s in columns; %s", across[1L], across[2L], key), line = 0.4, cex = 0.8)
   graphics::box()
   invisible(x)
 }

@@ -1,8 +1,16 @@
 # Tsochantaridis, Joachims, Hofmann and Altun (JMLR 6, 2005): Table 4 and Figure 2 on the simulated alignments of section 5.3. The other tables need
-# corpora. Fewer and smaller runs than the paper's unless extended. The paper does not say where the homologous part is padded, what its Laplace
-# estimates add to the counts, nor over what the shares of single letters are taken, so errors can differ by more than chance; those that do are
-# reported as they are. The generative model hangs on these choices more than on anything else: with 1 added to every pair and single letters counted
-# in whole sequences, our default, it errs more than the paper's at n = 2 and 4, with 0.1 added less, so the paper's own choice lies between.
+# corpora. Fewer and smaller runs than the paper's unless extended. The paper does not say where the homologous part is padded, so errors can differ
+# by more than chance; those that do are reported as they are.
+#
+# The generative model hangs on three things the paper leaves open: what its Laplace estimates add to the counts (1 here), over what the shares
+# of single letters are taken (whole sequences here), and the base of its logarithms (natural here), which is the unit of its gap score of -0.2,
+# "which performs best on the test set". On our test sets -0.2 is far from best: even with the true probabilities in place of counts it errs three
+# times as often as the best gap, about -1. So the paper's unit must be another one. Its procedure does not hang on the unit: the one gap that
+# is best on the test sets is taken, from a grid. Both are reported, -0.2 as printed and the gap so chosen.
+#
+# The machine errs more than the paper's at n = 4 and somewhat more at n = 1, 2 and 10. It hangs on C: in trial runs at n = 4 (14 of them) it erred in
+# 23.5 (standard error 1.6), 18.3 (1.9) and 19.2 (2.2) per cent of cases with C = 0.01, 0.1 and 1 on the sum of squared slacks. Training errors at n =
+# 20 were 5.0, 0.8 and 0 per cent, the paper's are 1.0. So C = 0.1 is nearer to the paper than the C it prints; the claims keep the printed one.
 
 set.seed(1)
 sizes <- if (extended) c(1, 2, 4, 10, 20, 40, 80) else c(1, 2, 4, 10, 20)
@@ -11,6 +19,7 @@ paper <- data.frame(n = c(1, 2, 4, 10, 20, 40, 80), svm = c(47.0, 34.3, 14.4, 7.
                     counts = c(74.3, 54.5, 28.0, 10.2, 3.4, 2.3, 1.9), counts_error = c(2.7, 3.3, 2.3, 0.7, 0.7, 0.5, 0.4))
 runs <- if (extended) 20 else 8
 tests <- if (extended) 200 else 40
+gaps <- c(-0.2, -0.5, -0.7, -1, -1.5)
 wrong <- function(fit, new) 100 * mean(predict(fit, new) != 1)
 one <- function(n) {
   sim <- sim_homologs(n)
@@ -19,8 +28,8 @@ one <- function(n) {
   problem <- output_align(sim$native, sim$homolog, sim$decoys, sim$alignment, alphabet = 1:20)
   sum_scaled <- structured_svm(problem, cost = 0.01 * n, threads = 1)  # C on the sum of squared slacks
   mean_scaled <- structured_svm(problem, cost = 0.01, threads = 1)     # C on their mean, as printed
-  c(sum = wrong(sum_scaled, new), mean = wrong(mean_scaled, new), counts = wrong(structured_generative(problem), new),
-    faint = wrong(structured_generative(problem, laplace = 0.1), new), cuts = mean_scaled$cuts_added)
+  c(sum = wrong(sum_scaled, new), mean = wrong(mean_scaled, new), cuts = mean_scaled$cuts_added,
+    counts = vapply(gaps, function(gap) wrong(structured_generative(problem, gap = gap), new), 0))
 }
 all_runs <- lapply(sizes, function(n) replicate(runs, one(n)))
 table4 <- sapply(all_runs, rowMeans)
@@ -30,11 +39,20 @@ for (k in seq_along(sizes)) {
   claim(sprintf("Table 4, n = %d: test error of SVM2 in percent", sizes[k]), paper$svm[k], table4["sum", k], within(paper$svm_error[k], k, "sum"),
         sprintf("C = 0.01 on the sum of squared slacks; %.1f with C on their mean, as section 2.2.2 has it", table4["mean", k]))
 }
+counts <- paste0("counts", seq_along(gaps))
+best <- which.min(rowMeans(table4[counts, ]))
+claim("Table 4: the gap score with which the generative model performs best on the test set", -0.2, gaps[best], 0.1,
+      "natural logarithms; the paper's are not stated. Of -0.2, -0.5, -0.7, -1 and -1.5 the best in the mean over all n")
 for (k in seq_along(sizes)) {
-  claim(sprintf("Table 4, n = %d: test error of the generative model in percent", sizes[k]), paper$counts[k], table4["counts", k],
-        within(paper$counts_error[k], k, "counts"), sprintf("gap -0.2, counts plus 1; %.1f with counts plus 0.1", table4["faint", k]))
+  text <- sprintf("Table 4, n = %d: test error of the generative model in percent", sizes[k])
+  claim(paste0(text, ", gap -0.2"), paper$counts[k], table4["counts1", k], within(paper$counts_error[k], k, "counts1"),
+        "the unit of the gap is not stated")
+  row <- counts[best]
+  claim(paste0(text, ", gap best on the test set"), paper$counts[k], table4[row, k], within(paper$counts_error[k], k, row),
+        sprintf("gap %g", gaps[best]))
 }
-claim("Table 4: with few examples the machine is better than counting", TRUE, all(table4["sum", sizes <= 4] < table4["counts", sizes <= 4]), 0)
+claim("Table 4: with few examples the machine is better than counting", TRUE,
+      all(table4["sum", sizes <= 4] < table4[counts[best], sizes <= 4]), 0)
 growth <- table4["cuts", length(sizes)] / table4["cuts", 1]
 claim("Figure 2: the number of cuts grows less than n", TRUE, growth < max(sizes), 0,
       sprintf("%.0f cuts for n = 1, %.0f for n = %d, C on the mean of slacks", table4["cuts", 1], table4["cuts", length(sizes)], max(sizes)))

@@ -41,6 +41,8 @@ class Solver {
     start_hits_ = static_cast<double>(cache_.hits());
     start_misses_ = static_cast<double>(cache_.misses());
     work_.resize(n_);
+    const double largest = n_ > 0 ? rows_.diagonal().head(n_).maxCoeff() : 0;
+    if (largest > 0) floor_ *= largest;
     if (problem.f.size() == 0) bring_up_to_date();
   }
 
@@ -198,7 +200,7 @@ class Solver {
           scores[k] = b > 0 ? 2 * lambda * b - lambda * lambda * a : 0;
         }
       } else {
-        pair_scores(vi, down + from, f + from, kii, diagonal + from, ki + from, smo_curvature_floor, scores, size);
+        pair_scores(vi, down + from, f + from, kii, diagonal + from, ki + from, floor_, scores, size);
       }
       const double largest = Eigen::Map<const VectorXd>(scores, size).maxCoeff();
       if (largest > 0 && largest >= best) {
@@ -214,7 +216,7 @@ class Solver {
     return out;
   }
 
-  static double curvature(double kii, double kjj, double kij) { return std::max(kii + kjj - 2 * kij, smo_curvature_floor); }
+  double curvature(double kii, double kjj, double kij) const { return std::max(kii + kjj - 2 * kij, floor_); }
 
   void step(const Pair& pair) {
     if (pair.j < 0) throw NumericalError("no pair of variables can move although the optimality conditions are violated.");
@@ -428,6 +430,7 @@ class Solver {
   VectorXd kink_, f_, work_;
   std::vector<Sheet> sheets_;
   std::vector<Extremes> extremes_;
+  double floor_ = smo_curvature_floor;  // in the units of the kernel
   double drift_ = 0, start_values_ = 0, start_hits_ = 0, start_misses_ = 0;
   Index work_done_ = 0;
 };

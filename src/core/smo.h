@@ -66,7 +66,7 @@ struct SmoResult {
   Convergence convergence;                // gap as above, residual = violation
 };
 
-constexpr double smo_curvature_floor = 1e-12;  // tau of the paper
+constexpr double smo_curvature_floor = 1e-12;  // tau of the paper, as a share of the largest K_ii
 
 // The problem is over the first rows of `rows`, as many as it has variables. They are reordered while the solver works and
 // back in their first order at the end.

@@ -49,8 +49,7 @@ Label MulticlassOutput::predict(Index i, const VectorXd& v) const {
   return {best};
 }
 
-Label MulticlassOutput::most_violated(Index i, const VectorXd& v, const Search& search) const {
-  const VectorXd s = scores(i, v);
+Label MulticlassOutput::most_violated_of(Index i, const VectorXd& s, const Search& search) const {
   const int right = truth(i)[0];
   BestViolation best(search, s[right]);
   for (int c = 0; c < s.size(); ++c) {

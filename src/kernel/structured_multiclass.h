@@ -24,11 +24,14 @@ class MulticlassOutput : public Output {
   SparseVector difference(Index i, const Label& y) const override;
   double loss(Index i, const Label& y) const override { return loss_(truth(i)[0], y[0]); }
   Label predict(Index i, const VectorXd& v) const override;
-  Label most_violated(Index i, const VectorXd& v, const Search& search) const override;
+  Label most_violated(Index i, const VectorXd& v, const Search& search) const override {
+    return most_violated_of(i, scores(i, v), search);
+  }
   double largest_loss(Index i) const override { return loss_.row(truth(i)[0]).maxCoeff(); }
   double radius_bound(Index i) const override;
   Index outputs() const override { return lambda_.rows(); }
   VectorXd all_scores(Index i, const VectorXd& v) const override { return scores(i, v); }
+  Label most_violated_of(Index i, const VectorXd& scores, const Search& search) const override;
   VectorXd scores(Index i, const VectorXd& v) const;  // F(x_i, y) for all y
 
  private:

@@ -84,6 +84,7 @@ class Output {
   // Where all outputs can be listed, their number, label {k} being number k, and F(x_i, y) for each; otherwise 0 and nothing.
   virtual Index outputs() const { return 0; }
   virtual VectorXd all_scores(Index, const VectorXd&) const { return {}; }
+  virtual Label most_violated_of(Index, const VectorXd&, const Search&) const { return {}; }  // by these scores
 
   SparseVector psi(Index i, const Label& y) const;
   virtual SparseVector difference(Index i, const Label& y) const;  // dPsi_i(y) = Psi(x_i, y_i) - Psi(x_i, y)

@@ -126,16 +126,17 @@ double CutSet::solve_free(Block& block, const std::vector<Index>& at, VectorXd& 
   return arrival;
 }
 
-double CutSet::optimise(Index i, double tol, bool all_cuts) {
+double CutSet::optimise(Index i, double tol, bool all_cuts, const Enlarge& enlarge) {
   Block& block = blocks_[static_cast<std::size_t>(i)];
   at_.clear();
   for (std::size_t r = 0; r < block.cuts.size(); ++r) {
     if (all_cuts || !block.cuts[r].rests) at_.push_back(static_cast<Index>(r));
   }
-  const Index m = static_cast<Index>(at_.size());
-  if (m == 0) return 0;
-  VectorXd slope(m), b(m);
+  if (at_.empty()) return 0;
   const CutValues value(output_, space_.view(), i, at_.size());
+  if (enlarge && value.scores().size() > 0 && enlarge(i, value)) at_.push_back(static_cast<Index>(block.cuts.size()) - 1);
+  const Index m = static_cast<Index>(at_.size());
+  VectorXd slope(m), b(m);
   for (Index r = 0; r < m; ++r) {
     const Cut& cut = block.cuts[static_cast<std::size_t>(at_[r])];
     slope[r] = value(cut) - ridge_ * block.total;
@@ -159,7 +160,7 @@ double CutSet::optimise(Index i, double tol, bool all_cuts) {
   return arrival;
 }
 
-bool CutSet::optimise_all(double tol, int max_passes, Monitor& monitor) {
+bool CutSet::optimise_all(double tol, int max_passes, Monitor& monitor, const Enlarge& enlarge) {
   std::vector<Index> all;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     if (!blocks_[i].cuts.empty()) all.push_back(static_cast<Index>(i));
@@ -171,13 +172,14 @@ bool CutSet::optimise_all(double tol, int max_passes, Monitor& monitor) {
       std::swap(active[j - 1], active[static_cast<std::size_t>(order_.uniform() * static_cast<double>(j))]);
     }
     const VectorXd before = complete && pass > 0 ? all_weights() : VectorXd();
+    const Index size = size_;
     next.clear();
     for (Index i : active) {
       monitor.check();
-      if (optimise(i, tol / 2, complete) > tol) next.push_back(i);
+      if (optimise(i, tol / 2, complete, enlarge) > tol) next.push_back(i);
     }
     if (next.empty() && complete) return true;
-    if (before.size() > 0) stretch(before);
+    if (before.size() > 0 && size == size_) stretch(before);
     if (penalty_ == SlackPenalty::none && complete) require_separable();
     if (next.empty()) {
       active = all;

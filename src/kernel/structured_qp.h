@@ -17,6 +17,7 @@
 // variable with slope 0; without such a budget by greedy single steps.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "../core/monitor.h"
@@ -39,11 +40,11 @@ struct Cut {
 };
 
 // H_r = h_r - <w, d_r> of the cuts of one example: with few outputs the scores of all of them, one pass over the example's own
-// features, cost less than a product with each d_r.
+// features with the weights of a feature side by side, cost less than a product with each d_r.
 class CutValues {
  public:
   CutValues(const Output& output, const VectorXd& v, Index i, std::size_t cuts) : v_(v) {
-    if (output.outputs() == 0 || output.outputs() > 8 * static_cast<Index>(cuts)) return;
+    if (output.outputs() == 0 || output.outputs() > 32 * static_cast<Index>(cuts)) return;
     scores_ = output.all_scores(i, v);
     truth_ = scores_[output.truth(i)[0]];
   }
@@ -51,6 +52,8 @@ class CutValues {
     if (scores_.size() == 0) return cut.height - cut.direction.dot(v_);
     return cut.height - cut.factor * (truth_ - scores_[cut.label[0]]);
   }
+  const VectorXd& scores() const { return scores_; }  // F(x_i, y) of all outputs, or nothing
+  double ahead(const Label& label) const { return scores_[label[0]] - truth_; }
 
  private:
   const VectorXd& v_;
@@ -58,20 +61,25 @@ class CutValues {
   double truth_ = 0;
 };
 
+// Looks for a violated output of an example whose scores are all at hand, and adds it: whether it did.
+using Enlarge = std::function<bool(Index, const CutValues&)>;
+
 class CutSet {
  public:
   CutSet(const Output& output, Space& space, SlackPenalty penalty, double cost);
 
   const std::vector<Cut>& cuts(Index i) const { return blocks_[static_cast<std::size_t>(i)].cuts; }
+  std::vector<Cut> release(Index i) { return std::move(blocks_[static_cast<std::size_t>(i)].cuts); }  // at the end
   Index size() const { return size_; }
   CutValues values(Index i) const { return CutValues(output_, space_.view(), i, cuts(i).size()); }
   double highest(Index i, const CutValues& value) const;  // max_r H_r; the slack of example i is the positive part
   void add(Index i, Cut cut);
 
   // Solves block i to `tol` in the units of H; returns the violation of optimality found on arrival.
-  double optimise(Index i, double tol) { return optimise(i, tol, true); }
-  // Visits blocks until none violates optimality by more than tol; false if `max_passes` were not enough.
-  bool optimise_all(double tol, int max_passes, Monitor& monitor);
+  double optimise(Index i, double tol) { return optimise(i, tol, true, {}); }
+  // Visits blocks until none violates optimality by more than tol; false if `max_passes` were not enough. What `enlarge` finds
+  // on a visit takes part at once.
+  bool optimise_all(double tol, int max_passes, Monitor& monitor, const Enlarge& enlarge = {});
   double dual() const;
   // Ages cuts that carry no weight, and drops those that have not for more than `age` sweeps.
   void prune(int age);
@@ -82,7 +90,7 @@ class CutSet {
     MatrixXd gram;  // <d_r, d_s>, of at least as many rows as there are cuts
     double total = 0;
   };
-  double optimise(Index i, double tol, bool all_cuts);
+  double optimise(Index i, double tol, bool all_cuts, const Enlarge& enlarge);
   double solve_with_budget(Block& block, const std::vector<Index>& at, VectorXd& slope, VectorXd& b, double tol) const;
   double solve_free(Block& block, const std::vector<Index>& at, VectorXd& slope, VectorXd& b, double tol) const;
   void require_separable() const;

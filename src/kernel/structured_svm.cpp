@@ -39,8 +39,7 @@ class CuttingPlanes {
       ++c.iterations;
       const SweepRecord record = sweep(complete);
       if (record.added > 0) {
-        // Exactness does not pay while cuts are missing.
-        if (!options_.full) set_.optimise_all(std::max(inner_tol_, inner_share * record.violation), sweep_passes, monitor_);
+        if (!options_.full) optimise_all(std::max(inner_tol_, inner_share * record.violation));  // exactness does not pay yet
         set_.prune(options_.prune);
         complete = options_.full || record.added <= n_ / 100;
       } else if (!record.complete) {
@@ -134,11 +133,8 @@ class CuttingPlanes {
     result_.slacks[i] = std::max(xi, h);
     if (!(violation > options_.eps)) return;
     quiet_[static_cast<std::size_t>(i)] = false;
-    const double factor = cut.factor;
-    const double radius = std::sqrt(std::max(0.0, space_.inner(cut.direction, cut.direction))) / (factor > 0 ? factor : 1);
-    result_.radius = std::max(result_.radius, radius);
     const double before = options_.full ? set_.dual() : 0;
-    set_.add(i, std::move(cut));
+    admit(i, std::move(cut));
     if (options_.full) {
       set_.optimise_all(inner_tol_, final_passes, monitor_);
       result_.history.push_back({i, violation, set_.dual() - before});
@@ -146,6 +142,27 @@ class CuttingPlanes {
       set_.optimise(i, inner_tol_ / 2);
     }
     ++record.added;
+  }
+
+  // At the end of a sweep. Where the scores of all outputs are at hand, violated ones need not wait for the next sweep.
+  void optimise_all(double tol) {
+    set_.optimise_all(tol, sweep_passes, monitor_, [&](Index i, const CutValues& value) { return enlarge(i, value); });
+  }
+
+  bool enlarge(Index i, const CutValues& value) {
+    Label label = output_.most_violated_of(i, value.scores(), search_);
+    if (label.empty()) return false;
+    const double h = search_.violation(output_.loss(i, label), value.ahead(label));
+    if (!(h > options_.eps) || !(h - std::max(0.0, set_.highest(i, value)) > options_.eps)) return false;
+    admit(i, make_cut(i, std::move(label)));
+    return true;
+  }
+
+  void admit(Index i, Cut cut) {
+    const double factor = cut.factor > 0 ? cut.factor : 1;
+    const double radius = std::sqrt(std::max(0.0, space_.inner(cut.direction, cut.direction))) / factor;
+    result_.radius = std::max(result_.radius, radius);
+    set_.add(i, std::move(cut));
     ++result_.cuts_added;
   }
 
@@ -192,8 +209,8 @@ class CuttingPlanes {
       monitor_.check();
       const Label predicted = output_.predict(i, space_.view());
       result_.losses[i] = predicted.empty() ? output_.largest_loss(i) : output_.loss(i, predicted);
-      result_.working_set.push_back(set_.cuts(i));
-      for (const Cut& cut : set_.cuts(i)) result_.support += cut.b > 0 ? 1 : 0;
+      result_.working_set.push_back(set_.release(i));
+      for (const Cut& cut : result_.working_set.back()) result_.support += cut.b > 0 ? 1 : 0;
     }
   }
 

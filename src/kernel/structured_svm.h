@@ -9,7 +9,8 @@
 // current slack, and optimise the dual again, over all cuts (variant a) or over those of the example alone (variant b) with a
 // pass over all at the end of a sweep.
 //
-// What differs: variant (b) leaves examples out that were fine in the last sweep until a complete sweep is due; dear searches are
+// What differs: variant (b) leaves examples out that were fine in the last sweep until a complete sweep is due; where outputs can
+// be listed (classes) a visit of the dual knows the scores of all of them and takes a violated one in at once; dear searches are
 // made for a few examples at once, and a cut found there is checked again before it is added. The end is as in the paper: a
 // complete sweep that adds nothing, w standing still. It yields the primal value, hence the true duality gap, which must be at
 // most C eps (linear) or (C/n) eps sum_i xi_i + C eps^2 / 2 (squared) to count as converged; if not, the inner tolerance is

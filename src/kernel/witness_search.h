@@ -75,14 +75,14 @@ class WitnessSearch {
   template <class Real>
   double step_pair(Index i, Index j, const Real* ki, const Real* kj, double kii, double kjj, Index size) {
     const double slope = gradient(i) - gradient(j);
-    const double bend = std::max(kii + kjj - 2 * static_cast<double>(ki[j]), smo_curvature_floor);
+    const double curvature = kii + kjj - 2 * static_cast<double>(ki[j]), bend = std::max(curvature, floor(std::max(kii, kjj)));
     const double up = upper(i) - alpha_[i], down = alpha_[j] - lower(j);
     const double lambda = std::min({slope / bend, up, down});
     alpha_[i] = snapped(i, lambda >= up ? upper(i) : alpha_[i] + lambda);
     alpha_[j] = snapped(j, lambda >= down ? lower(j) : alpha_[j] - lambda);
     refresh(i);
     refresh(j);
-    tie_ = lambda < up && lambda < down;
+    tie_ = lambda < up && lambda < down && bend == curvature;
     if (tie_) settle_tie(i, j, gradient(i) - lambda * (static_cast<double>(ki[i]) - static_cast<double>(kj[i])));
     scan(lambda, ki, kj, size);
     tie_ = false;
@@ -93,7 +93,7 @@ class WitnessSearch {
   // The same along e_i or -e_i, whichever climbs.
   template <class Real>
   double step_single(Index i, const Real* ki, double kii, Index size) {
-    const double slope = gradient(i), bend = std::max(kii, smo_curvature_floor);
+    const double slope = gradient(i), bend = std::max(kii, floor(kii));
     const double target = snapped(i, std::min(std::max(alpha_[i] + slope / bend, lower(i)), upper(i)));
     const double lambda = target - alpha_[i];
     alpha_[i] = target;
@@ -168,6 +168,8 @@ class WitnessSearch {
   static constexpr double kappa = 1e-13;  // of the width of the box
 
  private:
+  // What stands for a curvature that is not positive, in the units of the kernel.
+  static double floor(double diagonal) { return smo_curvature_floor * (diagonal > 0 ? diagonal : 1); }
   void refresh(Index s) {
     const bool in = member(s);
     grow_[s] = in && alpha_[s] < upper(s) ? y_[s] : -infinity;

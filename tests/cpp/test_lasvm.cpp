@@ -412,6 +412,19 @@ TEST("lasvm: duplicated rows of both classes, and values that are not finite") {
   CHECK_THROWS(run_lasvm(rows, data, start, plan_of(4, 1), LasvmOptions(), rng, monitor), InputError);
 }
 
+TEST("witness search: a step along a direction without curvature leaves f what the coefficients say") {
+  WitnessSearch search(2, true);
+  search.put(0, 1, infinity, 0);
+  search.put(1, -1, infinity, 0);
+  search.set_member(0, true);
+  search.set_member(1, true);
+  const double row[] = {3, 3};  // twins of both classes
+  search.step_pair(0, 1, row, row, 3, 3, 2);
+  CHECK(search.alpha(0) > 0);
+  CHECK_NEAR(search.f(0), 0, 0);
+  CHECK_NEAR(search.gradient(0) - search.gradient(1), 2, 0);
+}
+
 TEST("lasvm: leads and margins of scores") {
   CHECK(lasvm_class(VectorXd::Constant(1, -0.5)) == 0 && lasvm_class(VectorXd::Constant(1, 0.5)) == 1);
   CHECK_NEAR(lasvm_lead(VectorXd::Constant(1, -0.5)), 0.5, 0);

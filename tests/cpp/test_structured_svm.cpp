@@ -256,6 +256,36 @@ TEST("structured SVM: a linear kernel gives the linear machine, for classes with
   CHECK_NEAR((three.weights.tail(4) - four.weights.tail(4)).cwiseAbs().maxCoeff(), 0, 1e-4);
 }
 
+TEST("structured SVM: classes are taken in while the dual is climbed, none twice, to the optimum that single cuts lead to") {
+  Rng rng(5);
+  Monitor monitor;
+  const Index n = 150, k = 12, p = 12;
+  std::vector<int> classes;
+  MatrixXd x = random_matrix(rng, n, p);
+  for (Index i = 0; i < n; ++i) {
+    classes.push_back(static_cast<int>(i % k));
+    x(i, i % k) += 1.5;
+  }
+  const MulticlassOutput output(InputFeatures::dense(x), classes, MatrixXd::Identity(k, k), zero_one(k));
+  for (const SlackPenalty penalty : {SlackPenalty::linear, SlackPenalty::squared}) {
+    StructuredSvmOptions options = options_for(penalty, Rescale::margin, 50, 1e-4);
+    LinearSpace space(output.features()), again(output.features());
+    const StructuredSvmResult fit = structured_svm(output, space, options, monitor);
+    options.full = true;  // Algorithm 1 (a): one cut at a time
+    const StructuredSvmResult slow = structured_svm(output, again, options, monitor);
+    CHECK(fit.convergence.converged);
+    CHECK_NEAR(fit.dual, slow.dual, 1e-4 * slow.dual);
+    CHECK_NEAR((fit.weights - slow.weights).norm(), 0, 1e-2 * slow.weights.norm());
+    CHECK(fit.convergence.iterations <= 12);
+    for (std::vector<Cut> cuts : fit.working_set) {
+      const auto earlier = [](const Cut& a, const Cut& b) { return a.label < b.label; };
+      const auto same = [](const Cut& a, const Cut& b) { return a.label == b.label; };
+      std::sort(cuts.begin(), cuts.end(), earlier);
+      CHECK(std::adjacent_find(cuts.begin(), cuts.end(), same) == cuts.end());
+    }
+  }
+}
+
 TEST("structured SVM: scales from 1e-8 to 1e8, pruning, threads, limits and bad options") {
   Rng rng(8);
   Monitor monitor;

@@ -226,6 +226,16 @@ test_that("scales, duplicates with both labels, constant columns, more columns t
     scaled <- lasvm(d$x * scale, d$y, gamma = 0.5 / scale^2, shuffle = FALSE, tol = 1e-6, epochs = 8)
     expect_equal(predict(scaled, d$x * scale, "decision"), value, tolerance = 1e-3)
   }
+  # the units of the kernel itself, with what the solver says checked from the coefficients
+  half <- factor(d$x[, 1L] + 0.5 * rnorm(100) > 0)
+  for (scale in c(1e-8, 1e-6, 1, 1e8)) {
+    scaled <- lasvm(d$x * scale, half, kernel = "linear", cost = 1 / scale^2, shuffle = FALSE, epochs = 8)
+    gap <- lasvm_gap(scaled, d$x * scale, half)
+    expect_gte(gap$gap, 0)
+    expect_lt(gap$gap, 1e-3 * gap$dual)
+    expect_lt(gap$violation, 1.1e-3)
+    if (scale == 1e-8) first <- gap$dual * scale^2 else expect_equal(gap$dual * scale^2, first, tolerance = 1e-4)
+  }
   both <- lasvm(rbind(d$x, d$x), factor(c(as.integer(d$y), 3L - as.integer(d$y))))
   expect_true(all(is.finite(predict(both, d$x, "decision"))))
   expect_s3_class(lasvm(cbind(d$x, 1), d$y), "granary_lasvm")

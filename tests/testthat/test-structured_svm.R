@@ -309,6 +309,44 @@ test_that("custom outputs do what the ready ones do", {
   expect_error(structured_svm(growing), "as many features", class = "granary_error_input")
 })
 
+test_that("a search by functions gets its arguments by name, and names of features stay with the features", {
+  psi <- function(x, y) c(slope = x * y, level = y, none = 0)
+  right <- list(-1, -1, 1, 1)
+  wrong <- function(y, y2) as.double(y != y2)
+  search <- function(w, x, mode, y) {
+    scores <- w[["slope"]] * c(-x, x) + w[["level"]] * c(-1, 1)
+    if (mode != "predict") scores[c(-1, 1) == y] <- -Inf  # zero-one loss: the best wrong output, whatever the mode
+    c(-1, 1)[which.max(scores)]
+  }
+  search_named <- function(mode, y, x, w) search(stats::setNames(w, c("slope", "level", "none")), x, mode, y)
+  by_position <- function(weights, input, truth, what) search_named(what, truth, input, weights)
+  listed <- structured_svm(output_custom(c(1, 2, 4, 5), right, psi, wrong, candidates = function(x) list(-1, 1)), cost = 10, tol = 1e-4)
+  for (argmax in list(search_named, by_position)) {
+    fit <- structured_svm(output_custom(c(1, 2, 4, 5), right, psi, wrong, argmax), cost = 10, tol = 1e-4)
+    expect_equal(fit$weights, listed$weights, tolerance = 1e-3)
+  }
+  expect_identical(predict(listed), right)
+  expect_named(coef(listed), c("slope", "level", "none"))
+})
+
+test_that("sequences in one table are predicted in the order of its rows", {
+  set.seed(3)
+  data <- sim_chain(12, length = 6)
+  table <- data.frame(face = unlist(data$x))
+  id <- rep(letters[12:1], each = 6)
+  mixed <- order(rep(1:6, 12), id)  # sequences interleaved, in another order of names
+  fit <- structured_svm(output_chain(table, unlist(data$y), group = id), cost = 10)
+  apart <- predict(fit, lapply(data$x, function(v) data.frame(face = v)))
+  together <- predict(fit, table[mixed, , drop = FALSE], group = id[mixed])
+  expect_identical(as.character(together), unlist(lapply(apart, as.character))[mixed])
+  marginal <- do.call(rbind, predict(fit, lapply(data$x, function(v) data.frame(face = v)), type = "marginal"))
+  expect_equal(predict(fit, table[mixed, , drop = FALSE], type = "marginal", group = id[mixed]), marginal[mixed, ])
+  expect_named(predict(fit, table, type = "score", group = id), unique(id))
+  expect_error(predict(fit, table, group = 1:3), "`group`", class = "granary_error_input")
+  expect_error(predict(fit, group = id), "`group` goes with `newdata`", class = "granary_error_input")
+  expect_error(predict(structured_svm(tiny()), tiny_x, group = 1:6), "`group` goes with", class = "granary_error_input")
+})
+
 test_that("hard margins are found where there are any", {
   apart <- tiny_y != 3 | tiny_x[, 1] < 0
   fit <- structured_svm(output_multiclass(tiny_x[apart, ], tiny_y[apart], intercept = FALSE), penalty = "hard", tol = 1e-5)

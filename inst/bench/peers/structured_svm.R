@@ -1,14 +1,14 @@
 # Rscript structured_svm.R <file for the results, .rds>
 #
 # Times structured_svm() with classes as outputs beside the multiclass machines of Crammer and Singer: LIBLINEAR (package LiblineaR, from the library
-# GRANARY_PEERS) and kernlab's "spoc-svc", same cost and same tolerance of the violation, without intercept. No package in R trains chains,
+# GRANARY_PEERS) and kernlab's "spoc-svc", same cost and same tolerance of the violation, without intercept; and bmrm (in CRAN's archive), a bundle
+# method, same objective, which stops at a relative gap of 0.01. No package in R trains chains,
 # alignments or trees with a loss: for label sequences the conditional random field of crfsuite stands beside ours if it is there, and the rows of
 # structured_svm() and structured_perceptron() are for comparison. One thread; CPU seconds, best of three for classes, one run for the others.
 # Accuracy columns: primal objective reached (for kernlab it is not to be had) and error on new data.
 #
-# On sparse classes structured_svm() stays behind LIBLINEAR. By a profile most of its time goes into passes over the working set, which Algorithm 1
-# solves anew after each sweep, while LIBLINEAR goes over all classes of a row at once and keeps no working set. That would not serve outputs that
-# cannot be listed.
+# On sparse classes structured_svm() stays behind LIBLINEAR, which keeps all classes of a row in one array and no list of cuts. What serves outputs
+# that cannot be listed costs here: each cut has its own vector of features, made when it is added.
 Sys.setenv(OMP_NUM_THREADS = "1")
 output <- commandArgs(TRUE)[1L]
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
@@ -54,6 +54,16 @@ classes <- function(label, x, y, new_x, new_y, cost, kernel_peer) {
       note(label, sprintf("LiblineaR, Crammer-Singer, epsilon %g", tol), timed$seconds, primal(w, x, y, cost),
            mean(levels(y)[max.col(as.matrix(new_x %*% w), "first")] != new_y))
     }
+  }
+  if (kernel_peer && has("bmrm")) {
+    bundle <- getExportedValue("bmrm", "nrbm")
+    risk <- getExportedValue("bmrm", "softMarginVectorLoss")
+    timed <- cpu(function() {
+      utils::capture.output(w <- bundle(risk(x, y), LAMBDA = 1 / cost))  # it talks
+      matrix(w, ncol(x))
+    }, 1L)
+    w <- timed$value
+    note(label, "bmrm, soft margin vector loss", timed$seconds, primal(w, x, y, cost), mean(levels(y)[max.col(new_x %*% w, "first")] != new_y))
   }
   if (kernel_peer && has("kernlab")) {
     ksvm <- getExportedValue("kernlab", "ksvm")
