@@ -24,7 +24,8 @@
 #'
 #' The gain \eqn{g_j} of a criterion grows by \eqn{-m(x_j)} after each evaluation, \eqn{m} the new prediction. This rewards greed: plain gains soon
 #' leave every evaluation to the criterion that explores least. `bounded` gains are shifted and scaled to \eqn{[0, 1]} before they are weighed, so
-#' that each criterion keeps a share: the worst has \eqn{e^{-\eta}}{exp(-eta)} times that of the best. Responses are standardised and inputs scaled to the unit cube before criteria are added or multiplied, so that weights
+#' that each criterion keeps a share: the worst has \eqn{e^{-\eta}}{exp(-eta)} times that of the best.
+#' Responses are standardised and inputs scaled to the unit cube before criteria are added or multiplied, so that weights
 #' have no units. Under a t process with \eqn{\nu \le g}{nu <= g} expected improvement is infinite, and probability of improvement takes its place.
 #'
 #' Text such as `"hedge(ei, lcb(kappa = 2), thompson)"` works wherever a criterion is wanted.
@@ -67,7 +68,8 @@ acquisition <- function(type = "ei", ..., xi = NULL, power = 1, kappa = 1, delta
     weights <- unname(check_vector(weights, length = length(parts)))
   }
   structure(list(
-    type = type, xi = check_number(xi, allow_null = TRUE) %||% if (type == "pi") 0.01 else 0, power = check_count(power, upper = 20L), kappa = check_number(kappa, lower = 0),
+    type = type, xi = check_number(xi, allow_null = TRUE) %||% if (type == "pi") 0.01 else 0,
+    power = check_count(power, upper = 20L), kappa = check_number(kappa, lower = 0),
     delta = check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE), eta = check_number(eta, lower = 0),
     bounded = check_flag(bounded), weights = weights, children = parts
   ), class = "granary_acquisition")

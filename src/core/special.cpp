@@ -177,7 +177,7 @@ double normal_log_cdf(double x) {
   return std::log1p(-normal_cdf(-x));
 }
 
-// Rational approximations in three pieces to 1e-16 (Wichura 1988, algorithm AS 241, PPND16): a fifth of the time of inverting erfc.
+// Rational approximations in three pieces to 1e-16 (Wichura 1988, algorithm AS 241), quicker than inverting erfc.
 double normal_quantile(double p) {
   if (!(p >= 0 && p <= 1)) return not_a_number;
   if (p == 0 || p == 1) return p == 0 ? -infinity : infinity;

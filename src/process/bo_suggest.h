@@ -9,7 +9,7 @@
 // with probability proportional to exp(eta gain_j), computed after subtracting the largest. Once its result is known every gain
 // grows by the reward -m(x_j) under the new surrogate (the caller sees to it, in units of the sd of y). Bounded gains are shifted
 // and scaled to [0, 1] before they are weighed: the best criterion is then exp(eta) times as likely as the worst, however long
-// the run. Unbounded ones soon leave all evaluations to the greediest criterion, as the reward says nothing about what was learnt.
+// the run. Unbounded ones soon leave all evaluations to the greediest criterion, as rewards say nothing of what was learnt.
 //
 // Where the criterion is the same everywhere the uncertainty takes its place, and where the responses are constant or that is
 // flat too, the point farthest from all others. Points of a list or of a small discrete space are not tried twice unless

@@ -67,7 +67,7 @@ Ordered order_variables(ConstVectorRef lower, ConstVectorRef upper, ConstVectorR
   return out;
 }
 
-// The shifts of equation (tilt) in the header. With A = (I + C)(I + C)' their system is psi = g(-(A - I) psi), g_k(t) the mean of a
+// The shifts (tilt) of the header. With A = (I + C)(I + C)' their system is psi = g(-(A - I) psi), g_k(t) the mean of a
 // standard normal variable between lower_k + t and upper_k + t, and mu = C' psi; as g' = 1 - variance lies in [0, 1], Newton's
 // matrix I + diag(g')(A - I) is never singular. Any shifts are valid, so where it fails there are none.
 VectorXd tilting(const Ordered& box, Monitor& monitor) {

@@ -203,13 +203,14 @@ GplvmResult full_bernoulli(const NoisyTargets& targets, MatrixXd x, Kernel kerne
   bool settled = best.offer(std::move(now), options.tol);
   int round = 0;
   GplvmOptions steps = options;
+  const double tol = std::max(options.tol, 1e-5);  // filtering again moves the evidence by more than the steps' tolerance
   for (; round < options.rounds && !settled; ++round) {
     const GplvmLikelihood likelihood(sites, options.nugget, options.threads);
     climb(likelihood, x, kernel, true, steps, monitor, static_cast<double>(round) / options.rounds,
           static_cast<double>(round + 1) / options.rounds);
     now = filtered(targets, x, kernel, options, monitor);
     sites = now.targets;
-    settled = best.offer(std::move(now), options.tol);
+    settled = best.offer(std::move(now), tol);
     // The sites hold near where they were found only: back, and in smaller steps.
     if (!best.improved()) {
       x = best.so_far().latent;
@@ -219,7 +220,10 @@ GplvmResult full_bernoulli(const NoisyTargets& targets, MatrixXd x, Kernel kerne
       steps.max_iter = std::max(1, steps.max_iter / 4);
     }
   }
-  return best.take(clock, settled, round);
+  GplvmResult result = best.take(clock, settled, round);
+  result.convergence.converged = settled;
+  if (!settled) result.convergence.message = "all rounds were made and the objective still changes; raise n_rounds";
+  return result;
 }
 
 }  // namespace
@@ -324,12 +328,12 @@ GplvmResult gplvm_sparse(const NoisyTargets& targets, ConstMatrixRef start, cons
   }
   GplvmResult result = best.take(clock, settled, round);
   if (probit || !targets.plain() || !options.move_active) return result;
-  // Rounds climb the two parts of the objective in turns and stop where one takes what the other gave: now both at once, in as
-  // many steps as the rounds had.
+  // Rounds climb the two parts of the objective in turns and stop where one takes what the other gave: now both at once.
   const GplvmSparseLikelihood both(targets.y, result.active, options.nugget);
-  steps.max_iter = options.max_iter * options.rounds;
+  steps.max_iter = 50 * options.max_iter;
   learnt.set_parameters(result.parameters);
   const Climb end = climb(both, result.latent, learnt, true, steps, monitor, 0.9, 1);
+  if (end.free_scale) begin(both, options, result.latent, learnt, monitor);  // rounds may have changed the size of the map
   result.parameters = learnt.parameters();
   result.log_likelihood = both(learnt, result.latent, nullptr, nullptr, monitor);
   result.objective = result.log_likelihood + prior_term(result.latent, options.prior);

@@ -210,7 +210,7 @@ TEST("gplvm: the gradient of a row's likelihood agrees with differences, for all
   }
 }
 
-TEST("gplvm: the sparse objective is that of the active rows and the others given them, and its gradient agrees with differences") {
+TEST("gplvm: the sparse objective is that of the active rows and of the others given them; gradients agree with differences") {
   Monitor monitor;
   NoisyTargets targets;
   targets.y = normals(12, 3, 5);
