@@ -797,10 +797,6 @@ core_bo_suggest <- function(model, x, y, theta, factors, space, criterion, optio
     .Call(`_granary_core_bo_suggest`, model, x, y, theta, factors, space, criterion, options, seed)
 }
 
-core_bo_hedge <- function(gains, predictions, bounded) {
-    .Call(`_granary_core_bo_hedge`, gains, predictions, bounded)
-}
-
 core_gp_classify_learn <- function(x, y, kernel, settings, starts, lower, upper, seed, progress) {
     .Call(`_granary_core_gp_classify_learn`, x, y, kernel, settings, starts, lower, upper, seed, progress)
 }

@@ -22,22 +22,24 @@
 #' | `"product"` | product of others, with exponents `weights` |
 #' | `"hedge"` | GP-Hedge: each criterion nominates a point; which is evaluated is drawn with probability proportional to \eqn{e^{\eta g_j}}{exp(eta g_j)} |
 #'
-#' The gain \eqn{g_j} of a criterion grows by \eqn{-m(x_j)} after each evaluation, \eqn{m} the new prediction; `bounded` rewards are shifted and
-#' scaled to
-#' \eqn{[0, 1]} in each round. Responses are standardised and inputs scaled to the unit cube before criteria are added or multiplied, so that weights
+#' The gain \eqn{g_j} of a criterion grows by \eqn{-m(x_j)} after each evaluation, \eqn{m} the new prediction. This rewards greed: plain gains soon
+#' leave every evaluation to the criterion that explores least. `bounded` gains are shifted and scaled to \eqn{[0, 1]} before they are weighed, so
+#' that each criterion keeps a share: the worst has \eqn{e^{-\eta}}{exp(-eta)} times that of the best.
+#' Responses are standardised and inputs scaled to the unit cube before criteria are added or multiplied, so that weights
 #' have no units. Under a t process with \eqn{\nu \le g}{nu <= g} expected improvement is infinite, and probability of improvement takes its place.
 #'
 #' Text such as `"hedge(ei, lcb(kappa = 2), thompson)"` works wherever a criterion is wanted.
 #'
 #' @param type The name of a criterion.
 #' @param ... For `"sum"`, `"product"` and `"hedge"`: the criteria, as objects or text.
-#' @param xi Improvement that does not count, in units of the standard deviation of the responses.
+#' @param xi Improvement that does not count, in units of the standard deviation of the responses. `NULL` for 0.01 in `"pi"`, which without it never
+#'   leaves the neighbourhood of the best point, and 0 elsewhere.
 #' @param power \eqn{g} of expected improvement, a whole number from 1 to 20.
 #' @param kappa Weight of the scale in `"lcb"`.
 #' @param delta Of `"lcb_annealed"`: the probability that the bound may fail.
 #' @param weights For `"sum"` and `"product"`: one number per criterion.
 #' @param eta For `"hedge"`: how fast good criteria are preferred.
-#' @param bounded For `"hedge"`: whether the rewards of a round are scaled to \eqn{[0, 1]}.
+#' @param bounded For `"hedge"`: whether gains are scaled to \eqn{[0, 1]}.
 #' @param x An acquisition, to be printed.
 #' @return An object of class `granary_acquisition`.
 #' @references
@@ -51,7 +53,7 @@
 #' acquisition("lcb", kappa = 2)
 #' acquisition("sum", "ei", "distance", weights = c(1, 0.1))
 #' acquisition("hedge", "ei", acquisition("lcb"), "thompson")
-acquisition <- function(type = "ei", ..., xi = 0, power = 1, kappa = 1, delta = 0.1, weights = NULL, eta = 1, bounded = TRUE) {
+acquisition <- function(type = "ei", ..., xi = NULL, power = 1, kappa = 1, delta = 0.1, weights = NULL, eta = 1, bounded = TRUE) {
   type <- check_choice(type, acquisition_types)
   parts <- list(...)
   combines <- type %in% c("sum", "product", "hedge")
@@ -66,7 +68,8 @@ acquisition <- function(type = "ei", ..., xi = 0, power = 1, kappa = 1, delta = 
     weights <- unname(check_vector(weights, length = length(parts)))
   }
   structure(list(
-    type = type, xi = check_number(xi), power = check_count(power, upper = 20L), kappa = check_number(kappa, lower = 0),
+    type = type, xi = check_number(xi, allow_null = TRUE) %||% if (type == "pi") 0.01 else 0,
+    power = check_count(power, upper = 20L), kappa = check_number(kappa, lower = 0),
     delta = check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE), eta = check_number(eta, lower = 0),
     bounded = check_flag(bounded), weights = weights, children = parts
   ), class = "granary_acquisition")
@@ -101,7 +104,7 @@ as_acquisition <- function(x, arg = "criterion") {
 acquisition_text <- function(x) {
   inner <- vapply(x$children, acquisition_text, "")
   own <- c(
-    if (x$type %in% c("ei", "pi") && x$xi != 0) paste("xi =", format(x$xi)), if (x$type == "ei" && x$power != 1) paste("power =", x$power),
+    if (x$type == "pi" || (x$type == "ei" && x$xi != 0)) paste("xi =", format(x$xi)), if (x$type == "ei" && x$power != 1) paste("power =", x$power),
     if (x$type == "lcb") paste("kappa =", format(x$kappa)), if (x$type == "lcb_annealed") paste("delta =", format(x$delta)),
     if (length(x$weights) > 0L) paste0("weights = ", deparse1(x$weights)), if (x$type == "hedge") paste("eta =", format(x$eta))
   )

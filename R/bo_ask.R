@@ -168,8 +168,7 @@ bo_tell <- function(object, unit, y, status, seconds, message) {
   if (hedge && !is.null(object$theta)) {
     for (nominees in proposal$nominees[at[!is.na(at)]]) {
       if (length(nominees) == 0L) next
-      predicted <- bo_predict_unit(object, nominees)$location
-      object$gains <- core_call(core_bo_hedge(object$gains, rowMeans(predicted), object$criterion$bounded))
+      object$gains <- object$gains - rowMeans(bo_predict_unit(object, nominees)$location)
     }
   }
   bo_finish(object)

@@ -20,14 +20,17 @@
 #' placed where \eqn{\log N(y_j | \mu(x), s^2(x) I) - |x|^2/2}{log N(y_j | mu(x), s^2(x) I) - |x|^2 / 2} is largest, from where it was and from the
 #' place of the active row most like it. With `move_active = FALSE` only \eqn{\theta}{theta} is learnt from the active rows. The paper selects a
 #' second time before it places the others; with moving active rows that picks just those which were left behind, so here it is done only with
-#' `move_active = FALSE`. A round that lowers the objective is taken back, and the next one takes half as many steps. The smaller the active set,
-#' the worse the map: the paper notes the same.
+#' `move_active = FALSE`. A round that lowers the objective is taken back, and the next one takes half as many steps. As rounds climb the likelihood
+#' of the active rows and that of the others in turns, they stop short of a maximum of the sum: with normal noise, no missing cells and
+#' `move_active`, all positions and parameters then climb at once, the active set fixed, in up to 50 times `max_iter` steps of
+#' \eqn{O(Nd(d + D))}. The smaller the active set, the worse the map: the paper notes the same.
 #'
 #' **Noise.** Normal noise is the `white()` part of the kernel, with a floor of \eqn{10^{-6}}{1e-6} times the mean variance of the columns that
 #' keeps the model from interpolating. `noise_variance` adds known variances for each cell. `noise = "bernoulli"` is for columns of zeros and ones:
 #' \eqn{P(y_{ni} = 1) = \Phi(f_{ni} + b_i)}{P(y_ni = 1) = Phi(f_ni + b_i)} with \eqn{b_i} from the share of ones, approximated by normal sites that
 #' are found by assumed density filtering (equations 15--17 of the paper) and held fixed while \eqn{X} and \eqn{\theta}{theta} climb, in `n_rounds`
-#' rounds; its log-likelihood is the sum of the logarithms of the normalisers. This takes one factorisation per column instead of one for all.
+#' rounds, of which those that lower the evidence are taken back; its log-likelihood is the sum of the logarithms of the normalisers. This takes one
+#' factorisation per column instead of one for all.
 #'
 #' **Missing cells** (`NA`) are left out of the likelihood; columns that miss the same rows share a factorisation.
 #'
@@ -61,10 +64,10 @@
 #' @param prior Whether latent positions have a standard normal prior.
 #' @param center,scale Whether to subtract column means, and to divide by standard deviations. Binary columns are left alone.
 #' @param n_starts Number of starts.
-#' @param n_rounds Rounds of `method = "sparse"` and of binary columns, \eqn{T}.
+#' @param n_rounds Rounds of `method = "sparse"` and of binary columns, \eqn{T}. `NULL` for the paper's 15, or 75 for binary columns with `"full"`.
 #' @param move_active Whether `method = "sparse"` moves the active rows.
 #' @param neighbours Neighbours for `init = "isomap"`.
-#' @param max_iter Largest number of L-BFGS steps; where there are rounds, of each. `NULL` for 1000; in rounds 100, or 20 for `method = "sparse"`.
+#' @param max_iter Largest number of L-BFGS steps; where there are rounds, of each. `NULL` for 1000, or 20 where there are rounds.
 #' @param tol Relative change of the objective at which to stop.
 #' @param threads Number of threads; see `options(granary.threads)`.
 #' @return An object of class `granary_gplvm`: a list with
@@ -89,7 +92,7 @@
 #' nn_error(fit, iris$Species[seq(1, 150, 3)])
 gplvm <- function(x, q = 2, kernel = "se + bias + white", method = c("full", "sparse"), active = 100, init = "pca",
                   noise = c("gaussian", "bernoulli"), noise_variance = NULL, prior = TRUE, center = TRUE, scale = FALSE, n_starts = 1,
-                  n_rounds = 15, move_active = TRUE, neighbours = 7, max_iter = NULL, tol = 1e-7, threads = NULL) {
+                  n_rounds = NULL, move_active = TRUE, neighbours = 7, max_iter = NULL, tol = 1e-7, threads = NULL) {
   call <- match.call()
   noise <- check_choice(noise, c("gaussian", "bernoulli"))
   method <- check_choice(method, c("full", "sparse"))
@@ -99,11 +102,13 @@ gplvm <- function(x, q = 2, kernel = "se + bias + white", method = c("full", "sp
   q <- check_latent_dimension(q, n, ncol(data$y))
   active <- check_count(active, lower = 2)
   settings <- list(
-    sparse = method == "sparse", bernoulli = binary, offset = data$offset, nugget = gplvm_floor, prior = check_flag(prior), tol = check_number(
-      tol, lower = 0, strict_lower = TRUE), rounds = check_count(n_rounds), active = min(active, n), move_active = check_flag(move_active)
+    sparse = method == "sparse", bernoulli = binary, offset = data$offset, nugget = gplvm_floor, prior = check_flag(prior),
+    tol = check_number(tol, lower = 0, strict_lower = TRUE),
+    rounds = check_count(n_rounds, allow_null = TRUE) %||% if (binary && method == "full") 75L else 15L,
+    active = min(active, n), move_active = check_flag(move_active)
   )
   max_iter <- check_count(max_iter, allow_null = TRUE)
-  settings$max_iter <- if (!is.null(max_iter)) max_iter else if (settings$sparse) 20L else if (binary) 100L else 1000L
+  settings$max_iter <- if (!is.null(max_iter)) max_iter else if (settings$sparse || binary) 20L else 1000L
   neighbours <- check_count(neighbours)
   n_starts <- check_count(n_starts, upper = 10000)
   threads <- thread_count(threads)

@@ -2772,18 +2772,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_bo_hedge
-Eigen::VectorXd core_bo_hedge(const Eigen::Map<Eigen::VectorXd> gains, const Eigen::Map<Eigen::VectorXd> predictions, bool bounded);
-RcppExport SEXP _granary_core_bo_hedge(SEXP gainsSEXP, SEXP predictionsSEXP, SEXP boundedSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gains(gainsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type predictions(predictionsSEXP);
-    Rcpp::traits::input_parameter< bool >::type bounded(boundedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bo_hedge(gains, predictions, bounded));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_gp_classify_learn
 Rcpp::List core_gp_classify_learn(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::MatrixXd> starts, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, const Rcpp::NumericVector& seed, SEXP progress);
 RcppExport SEXP _granary_core_gp_classify_learn(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP startsSEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -4485,7 +4473,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_bo_covariance", (DL_FUNC) &_granary_core_bo_covariance, 6},
     {"_granary_core_bo_value", (DL_FUNC) &_granary_core_bo_value, 9},
     {"_granary_core_bo_suggest", (DL_FUNC) &_granary_core_bo_suggest, 9},
-    {"_granary_core_bo_hedge", (DL_FUNC) &_granary_core_bo_hedge, 3},
     {"_granary_core_gp_classify_learn", (DL_FUNC) &_granary_core_gp_classify_learn, 9},
     {"_granary_core_gp_classify_posterior", (DL_FUNC) &_granary_core_gp_classify_posterior, 7},
     {"_granary_core_gp_classify_predict", (DL_FUNC) &_granary_core_gp_classify_predict, 10},

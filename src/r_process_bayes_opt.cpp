@@ -181,9 +181,3 @@ Rcpp::List core_bo_suggest(const Rcpp::List& model, const Eigen::Map<Eigen::Matr
   return Rcpp::List::create(Rcpp::Named("x") = s.x, Rcpp::Named("value") = s.value, Rcpp::Named("used") = s.used,
                             Rcpp::Named("nominees") = nominees);
 }
-
-// [[Rcpp::export(rng = false)]]
-Eigen::VectorXd core_bo_hedge(const Eigen::Map<Eigen::VectorXd> gains, const Eigen::Map<Eigen::VectorXd> predictions,
-                              bool bounded) {
-  return bo_hedge_update(gains, predictions, bounded);
-}

@@ -58,9 +58,11 @@ claim("Iris: the GP-LVM makes fewer errors than PCA", TRUE, errors[["GP-LVM"]] <
 claim("Iris: log-likelihood from principal components, about 355 with its prior after 400 steps (reference run)", 355, full$log_likelihood, 30,
       "ours is without the prior, whose supremum over the free scale of the map is the same")
 sparse <- gplvm(x, method = "sparse", active = 100, threads = 1)
-claim("Section 7.2.1: the sparse algorithm reaches a lower likelihood than the full one", TRUE, sparse$log_likelihood < full$log_likelihood, 0,
-      sprintf("sparse %.0f (d = 100, T = 15), full %.0f; errors %d and %d", sparse$log_likelihood, full$log_likelihood, nn_error(sparse, species),
-              errors[["GP-LVM"]]))
+# Both from the same start.
+claim("Section 7.2.1: the sparse algorithm reaches a lower likelihood than the full one", TRUE, sparse$log_likelihood < unit$log_likelihood, 0,
+      sprintf(paste("sparse %.0f (d = 100, T = 15, then all rows at once, which the paper does not do), full %.0f; errors %d and %d;",
+                    "they end in different maxima, and either may be the higher"),
+              sparse$log_likelihood, unit$log_likelihood, nn_error(sparse, species), nn_error(unit, species)))
 
 # Section 7.3: missing pixels. Binary rows from a one-dimensional family stand in for the digits.
 set.seed(2)

@@ -121,16 +121,11 @@ BoSpace untried(const BoSpace& space, const MatrixXd& known) {
 
 }  // namespace
 
-VectorXd bo_hedge_probabilities(ConstVectorRef gains, double eta) {
-  const Eigen::ArrayXd weights = (eta * (gains.array() - gains.maxCoeff())).exp();
+VectorXd bo_hedge_probabilities(ConstVectorRef gains, double eta, bool bounded) {
+  const double range = gains.maxCoeff() - gains.minCoeff();
+  const double rate = bounded ? (range > 0 ? eta / range : 0) : eta;
+  const Eigen::ArrayXd weights = (rate * (gains.array() - gains.maxCoeff())).exp();
   return weights / weights.sum();
-}
-
-VectorXd bo_hedge_update(ConstVectorRef gains, ConstVectorRef predictions, bool bounded) {
-  if (!bounded) return gains - predictions;
-  const double least = predictions.minCoeff(), range = predictions.maxCoeff() - least;
-  if (!(range > 0)) return gains;
-  return gains.array() + 1 - (predictions.array() - least) / range;
 }
 
 BoSuggestion bo_suggest(const BoCriterion& criterion, std::vector<BoSurrogate> surrogates, const BoSpace& space,
@@ -162,7 +157,7 @@ BoSuggestion bo_suggest(const BoCriterion& criterion, std::vector<BoSurrogate> s
         nominees.row(static_cast<Index>(choices.size()) - 1) = choices.back().x.transpose();
       }
       if (static_cast<Index>(choices.size()) < arms || choices.back().x.size() == 0) break;
-      choice = choices[rng.categorical(bo_hedge_probabilities(options.gains, criterion.eta))];
+      choice = choices[rng.categorical(bo_hedge_probabilities(options.gains, criterion.eta, criterion.bounded))];
     } else {
       choice = chooser.choose(criterion);
     }

@@ -7,9 +7,9 @@
 //
 // GP-Hedge (Hoffman, Brochu and de Freitas, UAI 2011): each criterion j of a hedge nominates x_j, and the one evaluated is drawn
 // with probability proportional to exp(eta gain_j), computed after subtracting the largest. Once its result is known every gain
-// grows by the reward -m(x_j) under the new surrogate. Bounded rewards are shifted and scaled to [0, 1] in each round, which
-// keeps gains of long runs and of wild responses comparable; y is standardised by the caller, so plain rewards are in units of
-// its sd.
+// grows by the reward -m(x_j) under the new surrogate (the caller sees to it, in units of the sd of y). Bounded gains are shifted
+// and scaled to [0, 1] before they are weighed: the best criterion is then exp(eta) times as likely as the worst, however long
+// the run. Unbounded ones soon leave all evaluations to the greediest criterion, as rewards say nothing of what was learnt.
 //
 // Where the criterion is the same everywhere the uncertainty takes its place, and where the responses are constant or that is
 // flat too, the point farthest from all others. Points of a list or of a small discrete space are not tried twice unless
@@ -44,8 +44,6 @@ struct BoSuggestion {
 BoSuggestion bo_suggest(const BoCriterion& criterion, std::vector<BoSurrogate> surrogates, const BoSpace& space,
                         const BoSuggestOptions& options, Rng& rng, Monitor& monitor);
 
-VectorXd bo_hedge_probabilities(ConstVectorRef gains, double eta);
-// The gains after the predictions at the nominees under the new surrogate.
-VectorXd bo_hedge_update(ConstVectorRef gains, ConstVectorRef predictions, bool bounded);
+VectorXd bo_hedge_probabilities(ConstVectorRef gains, double eta, bool bounded);
 
 }  // namespace granary::process

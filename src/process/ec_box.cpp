@@ -1,5 +1,6 @@
 #include "ec_box.h"
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "../core/errors.h"
 #include "../core/logspace.h"
 #include "../core/parallel.h"
+#include "../core/space_filling.h"
 #include "../core/special.h"
 
 namespace granary::process {
@@ -65,17 +67,64 @@ Ordered order_variables(ConstVectorRef lower, ConstVectorRef upper, ConstVectorR
   return out;
 }
 
-// log of the probability of (a, b) under the standard normal, and the point y that cuts off the share u of it.
-double interval(double a, double b, double u, double& y) {
+// The shifts (tilt) of the header. With A = (I + C)(I + C)' their system is psi = g(-(A - I) psi), g_k(t) the mean of a
+// standard normal variable between lower_k + t and upper_k + t, and mu = C' psi; as g' = 1 - variance lies in [0, 1], Newton's
+// matrix I + diag(g')(A - I) is never singular. Any shifts are valid, so where it fails there are none.
+VectorXd tilting(const Ordered& box, Monitor& monitor) {
+  const Index n = box.lower.size();
+  MatrixXd root = box.c.transpose();
+  root.diagonal().setOnes();
+  MatrixXd a = root * root.transpose();
+  a.diagonal().array() -= 1;
+  VectorXd psi = VectorXd::Zero(n), slope = VectorXd::Zero(n);
+  const auto residual = [&](const VectorXd& at) {
+    const VectorXd t = -a * at;
+    VectorXd r = at;
+    for (Index k = 0; k < n; ++k) {
+      if (box.fixed[k]) continue;
+      const SiteMoments moments = truncation_moments(box.lower[k] + t[k], box.upper[k] + t[k], 0, 1);
+      r[k] -= moments.mean;
+      slope[k] = std::min(1.0, std::max(0.0, 1 - moments.variance));
+    }
+    return r;
+  };
+  VectorXd r = residual(psi);
+  for (int iteration = 0; iteration < 50; ++iteration) {
+    monitor.check();
+    const double size = r.norm();
+    if (size <= 1e-8 * (1 + psi.norm())) return box.c * psi;
+    MatrixXd newton = slope.asDiagonal() * a;
+    newton.diagonal().array() += 1;
+    const VectorXd step = newton.partialPivLu().solve(r);
+    double share = 1;
+    VectorXd trial;
+    for (; share > 1e-6; share /= 2) {
+      trial = psi - share * step;
+      r = residual(trial);
+      if (r.norm() < size) break;
+    }
+    if (!(share > 1e-6)) break;
+    psi = trial;
+  }
+  return VectorXd::Zero(n);
+}
+
+double lower_tail(double x) { return 0.5 * std::erfc(-0.70710678118654752440 * x); }
+
+// The probability of (a, b) under the standard normal, and the point y that cuts off the share u of it. What underflows is added
+// to log_p instead, and 1 returned.
+double interval(double a, double b, double u, double& y, double& log_p) {
   if (a > 0) {
-    const double log_p = interval(-b, -a, 1 - u, y);
+    const double p = interval(-b, -a, 1 - u, y, log_p);
     y = -y;
-    return log_p;
+    return p;
   }
   if (b > -30) {
-    const double from = normal_cdf(a), p = normal_cdf(b) - from;
+    const double from = lower_tail(a), p = lower_tail(b) - from;
     y = std::min(b, std::max(a, normal_quantile(from + u * p)));
-    return p > 0 ? std::log(p) : truncation_moments(a, b, 0, 1).log_z;
+    if (p > 0) return p;
+    log_p += truncation_moments(a, b, 0, 1).log_z;
+    return 1;
   }
   // Far out, in logarithms: log Phi(y) = log((1 - u) Phi(a) + u Phi(b)), by Newton's method on a nearly quadratic function.
   const double log_a = normal_log_cdf(a), log_b = normal_log_cdf(b);
@@ -83,17 +132,8 @@ double interval(double a, double b, double u, double& y) {
   y = -std::sqrt(std::max(b * b, b * b + 2 * (log_b - target)));
   for (int step = 0; step < 4 && std::isfinite(y); ++step) y -= (normal_log_cdf(y) - target) / inverse_mills(y);
   y = std::isfinite(y) ? std::min(b, std::max(a, y)) : b;
-  return log_b + std::log1p(-std::exp(log_a - log_b));
-}
-
-std::vector<double> root_primes(Index n) {
-  std::vector<double> roots;
-  for (int candidate = 2; static_cast<Index>(roots.size()) < n; ++candidate) {
-    bool prime = true;
-    for (int d = 2; d * d <= candidate && prime; ++d) prime = candidate % d != 0;
-    if (prime) roots.push_back(std::fmod(std::sqrt(static_cast<double>(candidate)), 1.0));
-  }
-  return roots;
+  log_p += log_b + std::log1p(-std::exp(log_a - log_b));
+  return 1;
 }
 
 }  // namespace
@@ -106,31 +146,41 @@ BoxEstimate box_monte_carlo(ConstVectorRef lower, ConstVectorRef upper, ConstVec
   }
   if (samples < 1 || shifts < 2) throw InputError("at least one sample and two shifts are needed.");
   const Ordered box = order_variables(lower, upper, mean, sigma);
-  const std::vector<double> step = root_primes(n);
-  const int points = std::max(1, (samples + shifts - 1) / shifts);
+  // The last variable is integrated exactly; dimensions that Sobol's sequence does not have are left to chance.
+  const Index sequence = std::min<Index>(std::max<Index>(n - 1, 1), 3667);
+  int levels = 0;
+  while ((1LL << levels) * shifts < samples) ++levels;
+  const Index points = Index(1) << levels;
+  const SobolNumbers numbers(sequence, levels);
+  const VectorXd mu = tilting(box, monitor);
   VectorXd log_mean(shifts);
   const Rng streams = rng.stream(rng());
   parallel_for(shifts, threads, monitor, [&](Index s) {
     Rng mine = streams.stream(static_cast<std::uint64_t>(s));
-    std::vector<double> at(n);
-    for (double& value : at) value = mine.uniform();
-    VectorXd y = VectorXd::Zero(n);
+    ScrambledSobol sobol(numbers, mine);
+    VectorXd u(std::max(sequence, n)), y = VectorXd::Zero(n);
     LogSumExp sum;
-    for (int t = 0; t < points; ++t) {
+    for (Index t = 0; t < points; ++t) {
       if (t % 64 == 0) monitor.check();
-      double log_p = 0;
-      for (Index k = 0; k < n && log_p > -infinity; ++k) {
-        at[k] += step[k];
-        if (at[k] >= 1) at[k] -= 1;
+      sobol.next(u.data());
+      for (Index k = sequence; k < n; ++k) u[k] = mine.uniform_open();
+      double log_p = 0, p = 1;
+      for (Index k = 0; k < n && p > 0; ++k) {
         const double shift = box.c.col(k).head(k).dot(y.head(k)), a = box.lower[k] - shift, b = box.upper[k] - shift;
         if (box.fixed[k]) {
           y[k] = 0;
-          if (a > 0 || b < 0) log_p = -infinity;
+          if (a > 0 || b < 0) p = 0;
           continue;
         }
-        log_p += interval(a, b, std::abs(2 * at[k] - 1), y[k]);
+        p *= interval(a - mu[k], b - mu[k], u[k], y[k], log_p);
+        y[k] += mu[k];
+        log_p += mu[k] * (0.5 * mu[k] - y[k]);
+        if (p < 1e-250) {
+          log_p += std::log(p);
+          p = log_p > -infinity ? 1 : 0;
+        }
       }
-      sum.add(log_p);
+      sum.add(p > 0 ? log_p + std::log(p) : -infinity);
     }
     log_mean[s] = sum.value() - std::log(static_cast<double>(points));
   });

@@ -4,8 +4,14 @@
 //
 // Separation of variables (Genz, J. Comput. Graph. Stat. 1992): with Sigma = C C' and X = mean + C y the box becomes a product of
 // intervals for y_1, y_2 given y_1, ...; the variables are put in the order of growing conditional probability (Gibson, Glasbey
-// and Elston 1994). Points: the square roots of primes modulo one, folded, with `shifts` independent random shifts whose spread
-// gives the standard error. All sums are of logarithms, so that a probability of 1e-400 is no zero.
+// and Elston 1994). y_k is drawn from N(mu_k, 1) within its interval and weighted by exp(mu_k^2 / 2 - mu_k y_k); the shifts mu
+// are those of minimax tilting (Botev, J. R. Statist. Soc. B 2017), the saddle point of the logarithm of the weight,
+//
+//   mu = C' psi,   y = mu + psi,   psi_k = mean of N(0, 1) between lower_k - t_k and upper_k - t_k,   t = C y + mu     (tilt)
+//
+// with C below its diagonal in units of the diagonal, which keeps the relative error small in the tails. Points: Sobol's
+// sequence, scrambled independently `shifts` times; the spread of the results gives the standard error. What underflows is
+// summed in logarithms, so that a probability of 1e-400 is no zero.
 #pragma once
 
 #include "../core/monitor.h"
@@ -19,7 +25,7 @@ struct BoxEstimate {
   double standard_error = 0;  // of the log
 };
 
-// Either bound may be infinite; Sigma may be singular. `samples` in all, spread over `shifts`.
+// Either bound may be infinite; Sigma may be singular. `samples` in all, spread over `shifts`, each rounded up to a power of two.
 BoxEstimate box_monte_carlo(ConstVectorRef lower, ConstVectorRef upper, ConstVectorRef mean, ConstMatrixRef sigma, int samples,
                             int shifts, int threads, Rng& rng, Monitor& monitor);
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
 
 #include "core/parallel.h"
+#include "gplvm_sparse_likelihood.h"
 
 namespace granary::process {
 
@@ -19,11 +21,14 @@ void require_fit(const NoisyTargets& targets, ConstMatrixRef start, const Kernel
     throw InputError("the kernel has no derivative in its inputs, so latent positions cannot be optimised with it.");
 }
 
+// GplvmLikelihood or GplvmSparseLikelihood.
+using Likelihood = std::function<double(const Kernel&, ConstMatrixRef, VectorXd*, MatrixXd*, Monitor&)>;
+
 double prior_term(const MatrixXd& x, bool prior) { return prior ? -0.5 * x.squaredNorm() : 0; }
 
 // X times `by`, with the parameters that set the scale of the latent space. Where these are learnt L does not change, and true is
 // returned; otherwise nothing is done.
-bool stretch(const GplvmLikelihood& likelihood, double by, MatrixXd& x, Kernel& kernel, Monitor& monitor) {
+bool stretch(const Likelihood& likelihood, double by, MatrixXd& x, Kernel& kernel, Monitor& monitor) {
   if (!(by > 0) || !std::isfinite(by)) return false;
   Kernel stretched = kernel;
   VectorXd parameters = kernel.parameters();
@@ -52,7 +57,7 @@ struct Climb {
 
 // L-BFGS on (X, log theta), or on log theta alone; both are replaced by where it ends. X then has the mean square it had before,
 // if that is free.
-Climb climb(const GplvmLikelihood& likelihood, MatrixXd& x, Kernel& kernel, bool move_x, const GplvmOptions& options,
+Climb climb(const Likelihood& likelihood, MatrixXd& x, Kernel& kernel, bool move_x, const GplvmOptions& options,
             Monitor& monitor, double share_from, double share_to) {
   const Index places = move_x ? x.size() : 0, count = kernel.n_parameters();
   const double size = x.squaredNorm();
@@ -120,7 +125,7 @@ Index nearest_active(const NoisyTargets& targets, const std::vector<Index>& acti
 }
 
 // Where the prior can have its mean square of one for nothing, X starts with it, about the origin where that is free too.
-void begin(const GplvmLikelihood& likelihood, const GplvmOptions& options, MatrixXd& x, Kernel& kernel, Monitor& monitor) {
+void begin(const Likelihood& likelihood, const GplvmOptions& options, MatrixXd& x, Kernel& kernel, Monitor& monitor) {
   if (!options.prior) return;
   if (kernel.stationary()) x.rowwise() -= x.colwise().mean().eval();
   stretch(likelihood, unit_stretch(x), x, kernel, monitor);
@@ -197,15 +202,28 @@ GplvmResult full_bernoulli(const NoisyTargets& targets, MatrixXd x, Kernel kerne
   NoisyTargets sites = now.targets;
   bool settled = best.offer(std::move(now), options.tol);
   int round = 0;
+  GplvmOptions steps = options;
+  const double tol = std::max(options.tol, 1e-5);  // filtering again moves the evidence by more than the steps' tolerance
   for (; round < options.rounds && !settled; ++round) {
     const GplvmLikelihood likelihood(sites, options.nugget, options.threads);
-    climb(likelihood, x, kernel, true, options, monitor, static_cast<double>(round) / options.rounds,
+    climb(likelihood, x, kernel, true, steps, monitor, static_cast<double>(round) / options.rounds,
           static_cast<double>(round + 1) / options.rounds);
     now = filtered(targets, x, kernel, options, monitor);
     sites = now.targets;
-    settled = best.offer(std::move(now), options.tol);
+    settled = best.offer(std::move(now), tol);
+    // The sites hold near where they were found only: back, and in smaller steps.
+    if (!best.improved()) {
+      x = best.so_far().latent;
+      kernel.set_parameters(best.so_far().parameters);
+      sites = best.so_far().targets;
+      settled = steps.max_iter == 1;
+      steps.max_iter = std::max(1, steps.max_iter / 4);
+    }
   }
-  return best.take(clock, settled, round);
+  GplvmResult result = best.take(clock, settled, round);
+  result.convergence.converged = settled;
+  if (!settled) result.convergence.message = "all rounds were made and the objective still changes; raise n_rounds";
+  return result;
 }
 
 }  // namespace
@@ -308,7 +326,24 @@ GplvmResult gplvm_sparse(const NoisyTargets& targets, ConstMatrixRef start, cons
       steps.max_iter = std::max(1, steps.max_iter / 2);
     }
   }
-  return best.take(clock, settled, round);
+  GplvmResult result = best.take(clock, settled, round);
+  if (probit || !targets.plain() || !options.move_active) return result;
+  // Rounds climb the two parts of the objective in turns and stop where one takes what the other gave: now both at once.
+  const GplvmSparseLikelihood both(targets.y, result.active, options.nugget);
+  steps.max_iter = 50 * options.max_iter;
+  learnt.set_parameters(result.parameters);
+  const Climb end = climb(both, result.latent, learnt, true, steps, monitor, 0.9, 1);
+  if (end.free_scale) begin(both, options, result.latent, learnt, monitor);  // rounds may have changed the size of the map
+  result.parameters = learnt.parameters();
+  result.log_likelihood = both(learnt, result.latent, nullptr, nullptr, monitor);
+  result.objective = result.log_likelihood + prior_term(result.latent, options.prior);
+  result.trace.conservativeResize(result.trace.size() + 1);
+  result.trace[result.trace.size() - 1] = result.objective;
+  const int rounds = result.convergence.iterations;
+  result.convergence = end.convergence;
+  result.convergence.iterations += rounds;
+  result.convergence.seconds = clock.seconds();
+  return result;
 }
 
 }  // namespace granary::process

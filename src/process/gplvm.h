@@ -9,10 +9,10 @@
 //                  in the place of log(1 + exp). O(N^3) per step
 //   gplvm_sparse   Algorithm 1: an active set I of d rows by the informative vector machine; L of (Y_I, X_I) in theta and X_I; a
 //   new active
-//                  set; the other rows one by one where log p(y_j | x_j, I) is largest. O(N d^2) per round. Two departures: once
+//                  set; the other rows one by one where log p(y_j | x_j, I) is largest. O(N d^2) per round. Departures: once
 //                  active rows have moved, the others are placed before a set is chosen anew; and a round that lowers the
 //                  objective is taken back and the next one makes half as many steps, as few rows with positions of their own
-//                  overfit and lose the others
+//                  overfit and lose the others. A third: at the end all positions climb at once (gplvm_sparse_likelihood.h)
 //
 // Binary columns (bernoulli): sites by assumed density filtering, gradients with the sites fixed, in rounds. The likelihood then
 // is the product of the normalisers met while filtering. Whatever the method, the best round is returned.

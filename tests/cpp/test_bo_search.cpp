@@ -186,21 +186,21 @@ TEST("random steps, constant responses and empty spaces") {
 TEST("hedge: probabilities do not overflow, gains follow the rewards, good criteria win") {
   VectorXd gains(3);
   gains << 1e5, 1e5 - 1, -1e5;
-  const VectorXd p = bo_hedge_probabilities(gains, 1);
+  const VectorXd p = bo_hedge_probabilities(gains, 1, false);
   CHECK_NEAR(p.sum(), 1, 1e-12);
   CHECK_NEAR(p[0] / p[1], std::exp(1.0), 1e-9);
   CHECK_NEAR(p[2], 0, 0.0);
-  VectorXd predictions(3);
-  predictions << 2, -1, 0.5;
-  const VectorXd plain = bo_hedge_update(VectorXd::Zero(3), predictions, false);
-  CHECK_NEAR(plain[1], 1, 0.0);
-  const VectorXd bounded = bo_hedge_update(VectorXd::Zero(3), predictions, true);
-  CHECK_NEAR(bounded[1], 1, 0.0);
-  CHECK_NEAR(bounded[0], 0, 0.0);
-  CHECK_NEAR(bounded[2], 0.5, 1e-12);
-  CHECK_NEAR(bo_hedge_update(gains, VectorXd::Ones(3), true)[0], 1e5, 0.0);
+  // Bounded: the best is exp(eta) times as likely as the worst, whatever the units.
+  for (double unit : {1e-8, 1.0, 1e8}) {
+    const VectorXd q = bo_hedge_probabilities(unit * gains, 2, true);
+    CHECK_NEAR(q.sum(), 1, 1e-12);
+    CHECK_NEAR(q[0] / q[2], std::exp(2.0), 1e-9);
+    CHECK_NEAR(std::log(q[0] / q[1]), 2 / 2e5, 1e-9);
+  }
+  CHECK_NEAR(bo_hedge_probabilities(VectorXd::Zero(4), 1, true)[3], 0.25, 1e-12);
   BoCriterion hedge = criterion_of("hedge");
   hedge.children = {criterion_of("ei"), criterion_of("uncertainty")};
+  hedge.bounded = false;
   BoSuggestOptions options;
   options.gains = VectorXd(2);
   Monitor monitor;

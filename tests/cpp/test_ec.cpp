@@ -6,7 +6,9 @@
 
 #include "../../src/core/ep_sites.h"
 #include "../../src/core/errors.h"
+#include "../../src/core/logspace.h"
 #include "../../src/core/rng.h"
+#include "../../src/core/special.h"
 #include "../../src/graph/spin_states.h"
 #include "../../src/process/ec_baseline.h"
 #include "../../src/process/ec_box.h"
@@ -323,6 +325,29 @@ TEST("EC's boxes: quasi-Monte Carlo meets closed forms, at any number of threads
   CHECK_NEAR(c.log_probability, -6 * std::log(2.0), 1e-12);
   CHECK_THROWS(box_monte_carlo(zero, above, zero, sigma, 0, 12, 1, three, monitor), InputError);
   CHECK_THROWS(box_monte_carlo(zero, above, VectorXd::Zero(2), sigma, 10, 12, 1, three, monitor), InputError);
+}
+
+TEST("EC's boxes: tilting keeps the error small in the tails, and scrambled points make it shrink faster than chance") {
+  Monitor monitor;
+  const Index n = 20;
+  const double infinity = std::numeric_limits<double>::infinity(), root = std::sqrt(0.5);
+  MatrixXd sigma = MatrixXd::Constant(n, n, 0.5);
+  sigma.diagonal().setOnes();
+  const VectorXd zero = VectorXd::Zero(n), above = VectorXd::Constant(n, infinity);
+  for (double from : {0.0, 3.0, 8.0}) {
+    // P(all X > from) = E Phi((z sqrt(1/2) - from) / sqrt(1/2))^20
+    double sum = -infinity;
+    for (double z = -10; z < 30; z += 1e-3)
+      sum = log_sum_exp(sum, normal_log_pdf(z) + n * normal_log_cdf((z * root - from) / root));
+    const double exact = sum + std::log(1e-3);
+    Rng rng(3);
+    const BoxEstimate few = box_monte_carlo(VectorXd::Constant(n, from), above, zero, sigma, 12 * 256, 12, 1, rng, monitor);
+    const BoxEstimate many = box_monte_carlo(VectorXd::Constant(n, from), above, zero, sigma, 12 * 16384, 12, 1, rng, monitor);
+    CHECK(std::abs(few.log_probability - exact) < 5 * few.standard_error);
+    CHECK(std::abs(many.log_probability - exact) < 5 * many.standard_error);
+    CHECK(few.standard_error < 0.01);
+    CHECK(many.standard_error < few.standard_error / 12);  // 8 by chance alone
+  }
 }
 
 TEST("EC's inverse and the TAP equations") {

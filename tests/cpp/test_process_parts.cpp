@@ -28,6 +28,32 @@ TEST("a Latin hypercube has one point per strip, Sobol's points halve every cell
   CHECK_NEAR(s(0, 0), 0.5, 0);
   const MatrixXd shifted = sobol_shifted(64, 2, rng);
   CHECK(shifted.minCoeff() >= 0 && shifted.maxCoeff() < 1);
+  // Scrambled: still one point in each strip of 1/256, and one in each cell of 16 x 16; not the same points, and uniform.
+  const SobolNumbers numbers(3, 8);
+  ScrambledSobol first(numbers, rng), second(numbers, rng);
+  std::vector<int> strips(256, 0), cells(256, 0);
+  double point[3], other[3], apart = 0;
+  for (int i = 0; i < 256; ++i) {
+    first.next(point);
+    second.next(other);
+    for (int j = 0; j < 3; ++j) CHECK(point[j] > 0 && point[j] < 1);
+    ++strips[static_cast<int>(256 * point[2])];
+    ++cells[16 * static_cast<int>(16 * point[0]) + static_cast<int>(16 * point[1])];
+    apart += std::abs(point[0] - other[0]);
+  }
+  for (int k = 0; k < 256; ++k) CHECK(strips[k] == 1 && cells[k] == 1);
+  CHECK(apart > 1);
+  double mean = 0, square = 0;
+  for (int i = 0; i < 4000; ++i) {
+    ScrambledSobol one(SobolNumbers(1, 0), rng);
+    one.next(point);
+    mean += point[0] / 4000;
+    square += point[0] * point[0] / 4000;
+  }
+  CHECK_NEAR(mean, 0.5, 0.02);
+  CHECK_NEAR(square, 1.0 / 3, 0.02);
+  CHECK_THROWS(SobolNumbers(0, 3), InputError);
+  CHECK_THROWS(SobolNumbers(2, 40), InputError);
   VectorXd lower(2), upper(2);
   lower << -5, 0;
   upper << 10, 15;

@@ -286,8 +286,23 @@ test_that("the prediction is the process conditioned by brute force, in the user
     expect_equal(bo_criterion(state, new) / scale, direct, tolerance = 1e-5)
     expect_equal(bo_criterion(state, new, "return") / scale, -mean, tolerance = 1e-8)
     expect_equal(bo_criterion(state, new, "uncertainty") / scale, sd, tolerance = 1e-8)
-    expect_equal(bo_criterion(state, new, "pi"), pt((min(y) - mean) / sd, 7), tolerance = 1e-8)
+    expect_equal(bo_criterion(state, new, "pi(xi = 0)"), pt((min(y) - mean) / sd, 7), tolerance = 1e-8)
   }
+})
+
+test_that("a hedge gives every criterion its share, and greed does not take over", {
+  # Ackley's function in four inputs: many small hollows, one deep one. Plain gains leave the run to the greediest criterion.
+  ackley <- function(x) {
+    z <- 8 * x - 3
+    -20 * exp(-0.2 * sqrt(mean(z^2))) - exp(mean(cos(2 * pi * z))) + 20 + exp(1)
+  }
+  set.seed(7)
+  fit <- bayes_opt(ackley, rep(0, 4), rep(1, 4), n_init = 8, n_iter = 32, criterion = "hedge(ei, lcb, pi)")
+  used <- table(factor(fit$trace$used, c("ei", "lcb", "pi")))
+  expect_gt(min(used), 2)
+  expect_lt(fit$best_y, 2)
+  expect_output(print(acquisition("pi")), "pi\\(xi = 0.01\\)")
+  expect_identical(acquisition("ei")$xi, 0)
 })
 
 test_that("noise is learnt where asked for", {

@@ -77,6 +77,26 @@ test_that("singular covariances are allowed", {
   expect_equal(box$log_prob, log(pnorm(1) - 0.5), tolerance = 0.1)
 })
 
+test_that("quasi-Monte Carlo is accurate at its default, in the middle and in the tails", {
+  # equal correlations of one half: one integral
+  exact <- function(n, from) {
+    at <- seq(-10, 30, by = 1e-3)
+    terms <- dnorm(at, log = TRUE) + n * pnorm(at - from / sqrt(0.5), log.p = TRUE)
+    max(terms) + log(sum(exp(terms - max(terms))) * 1e-3)
+  }
+  set.seed(1)
+  for (from in c(0, 2, 6)) {
+    box <- gauss_box(equicorrelated(10), lower = from)
+    truth <- exact(10, from)
+    expect_lt(box$mc_log_se, 5e-4)
+    expect_lt(abs(box$mc_log_prob - truth), 5 * box$mc_log_se)
+  }
+  set.seed(2)
+  box <- gauss_box(equicorrelated(50), lower = 4)
+  expect_lt(box$mc_log_se, 0.03)
+  expect_lt(abs(box$mc_log_prob - exact(50, 4)), 5 * box$mc_log_se)
+})
+
 test_that("the answer does not depend on threads, and follows the seed", {
   S <- equicorrelated(12)
   set.seed(4)

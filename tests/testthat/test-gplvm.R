@@ -169,6 +169,31 @@ test_that("the sparse method with all rows active is the full one", {
   expect_true(is.finite(fixed$log_likelihood))
 })
 
+test_that("small active sets climb far above what rounds reach, to the size the prior expects, and more rows do better", {
+  x <- scale(iris[, 1:4])
+  # with ten rows the likelihood creeps on, and says so
+  fits <- lapply(c(10, 20, 60), function(d) suppressWarnings(gplvm(x, method = "sparse", active = d, tol = 1e-5)))
+  reached <- vapply(fits, function(f) f$objective, 0)
+  expect_true(all(diff(reached) > 0))
+  expect_gt(reached[1], 0)  # rounds alone: -112
+  expect_lt(nn_error(fits[[1L]], iris$Species), nn_error(prcomp(x)$x[, 1:2], iris$Species))
+  for (f in fits) {
+    expect_equal(mean(f$latent^2), 1, tolerance = 1e-6)
+    expect_equal(f$objective, max(f$trace))
+  }
+  expect_true(fits[[2L]]$convergence$converged && fits[[3L]]$convergence$converged)
+})
+
+test_that("full binary models say whether they settled, and never end below where they were", {
+  set.seed(1)
+  y <- matrix(rbinom(40 * 10, 1, 0.3), 40)
+  expect_warning(short <- gplvm(y, noise = "bernoulli", kernel = "mlp + bias + white", n_rounds = 3), "n_rounds")
+  expect_false(short$convergence$converged)
+  expect_equal(short$objective, max(short$trace))
+  long <- suppressWarnings(gplvm(y, noise = "bernoulli", kernel = "mlp + bias + white"))
+  expect_gt(long$objective, short$objective)
+})
+
 test_that("binary columns: probabilities beat the base rate, cells can be missing", {
   set.seed(5)
   t <- runif(60, -2, 2)
