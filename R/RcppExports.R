@@ -1121,8 +1121,12 @@ core_double_loo_risk <- function(y, task, tasks, sigma2, noise, estimator, gamma
     .Call(`_granary_core_double_loo_risk`, y, task, tasks, sigma2, noise, estimator, gamma, tune_tasks, seed, threads, progress)
 }
 
-core_split_risk <- function(y, task, tasks, sigma2, noise, estimator, gamma, splits, seed, progress) {
-    .Call(`_granary_core_split_risk`, y, task, tasks, sigma2, noise, estimator, gamma, splits, seed, progress)
+core_split_risk <- function(y, task, tasks, sigma2, noise, estimator, a, gamma, splits, seed, progress) {
+    .Call(`_granary_core_split_risk`, y, task, tasks, sigma2, noise, estimator, a, gamma, splits, seed, progress)
+}
+
+core_split_risk_sparse <- function(y, task, tasks, sigma2, noise, a, gamma, splits, seed, progress) {
+    .Call(`_granary_core_split_risk_sparse`, y, task, tasks, sigma2, noise, a, gamma, splits, seed, progress)
 }
 
 core_partition_points <- function(x, y, split, cuts, active, nested_bits, degree) {

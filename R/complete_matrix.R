@@ -139,7 +139,11 @@ complete_matrix <- function(x, lambda = NULL, nlambda = 20, bound = NULL, model 
   fit <- utils::modifyList(fit, list(model = model, solver = solver, center = center, row = centre$row, col = centre$col, settings = settings))
   fit$bound <- bound
   class(fit) <- c("granary_trace_completion", "granary_fit")
-  check_convergence(fit)
+  if (solver == "sgd") {
+    check_convergence(fit, "Raise `epochs` in `control`, loosen `tol`, or use solver = \"als\".")
+  } else {
+    check_convergence(fit)
+  }
   fit
 }
 
@@ -310,7 +314,11 @@ completion_penalty <- function(lambda, trace_norm, nlambda, ratio, top, per_lamb
     value <- if (nlambda == 1L) top * ratio else top * exp(seq(0, log(ratio), length.out = nlambda))
     return(list(value = value, constrained = FALSE))
   }
-  lambda <- sort(unname(check_vector(lambda, "lambda", lower = 0, strict_lower = TRUE)), decreasing = TRUE)
+  lambda <- sort(unname(check_vector(lambda, "lambda", lower = 0)), decreasing = TRUE)
+  if (any(lambda == 0)) {
+    abort_input(paste0("Every `lambda` must be greater than 0, but one is 0: without a penalty the completion is not unique.\n",
+                       "Use a small one, which comes close to interpolation, or complete_baseline(method = \"hard\")."), "lambda")
+  }
   list(value = lambda / per_lambda, constrained = FALSE)
 }
 

@@ -205,7 +205,9 @@ update.granary_trace_completion <- function(object, ...) {
                     seq_along(cells$i)), dims = object$dim, bound = object$bound, model = object$model, center = object$center, scale = object$scale,
     repeats = if (cells$weighted) "weight" else "mean", tol = settings$tol, max_iter = settings$max_iter,
     solver = if (object$model %in% c("bounded", "maxabs")) "auto" else object$solver, rank = if (settings$rank > 0L) settings$rank,
-    start = if (object$model != "maxabs") object
+    start = if (object$model != "maxabs") object,
+    control = list(anderson = settings$anderson, corrective = settings$corrective, step = if (settings$step > 0) settings$step,
+                   epochs = settings$epochs)
   )
   if (!any(c("lambda", "trace_norm", "nlambda") %in% names(new))) {
     if (object$constrained) old$trace_norm <- object$trace_norm else old$lambda <- object$lambda
@@ -280,7 +282,7 @@ plot.granary_trace_completion <- function(x, type = c("path", "values"), lambda 
   draw(graphics::plot, table$trace_norm, table$rmse, type = "b", pch = 19, col = "#b2182b", xlab = "trace norm",
        ylab = "root mean squared error on observed cells",
        user = list(...))
-  graphics::text(table$trace_norm, table$rmse, table$rank, pos = 4, cex = 0.8, col = "grey30")
+  graphics::text(table$trace_norm, table$rmse, table$rank, pos = 3, cex = 0.8, col = "grey30", xpd = NA)
   invisible(table)
 }
 

@@ -16,6 +16,9 @@
 #'   \eqn{p}{p} of \deqn{\frac{b_l}{N} \sum_{h > p} E|\mbox{sum of } h \mbox{ signs}| + \frac{l t}{N} E\|Z_p\|_{sp}}{(b_l / N) sum_(h > p) E|sum
 #'   of h signs| + (l t / N) E|Z_p|_sp} with
 #'   \eqn{Z_p}{Z_p} the part of \eqn{\Gamma}{Gamma} on cells with \eqn{h \le p}{h <= p}.
+#' * with `sigmoid = c(lo, hi)`, the class is that of the bounded model, \eqn{\phi \circ W}{phi(W)} with the sigmoid between these bounds (Theorem
+#'   3): the spectral norm is multiplied by the Lipschitz constant of the link, \eqn{(hi - lo)/4}{(hi - lo) / 4}, and a heavily hit cell costs no
+#'   more than \eqn{l (hi - lo)/2}{l (hi - lo) / 2}.
 #' * with `max_abs = b`, the class also has \eqn{|W_{ij}| \le b}{|W_ij| <= b} (Theorem 4), and the spectral norm gives way to the dual norm of
 #'   Lemma 12, [trace_max_dual()]. Dense.
 #'
@@ -29,6 +32,7 @@
 #' @param type Cells without or with repetition.
 #' @param lipschitz,loss_bound Lipschitz constant and bound of the loss. Without `loss_bound` nothing is split off.
 #' @param max_abs Bound on the entries, or `NULL`.
+#' @param sigmoid Range `c(lo, hi)` of the link of the bounded model, or `NULL`.
 #' @param dims Numbers of rows and columns, for a data frame.
 #' @param threads Number of threads; `NULL` for the session's default.
 #' @return An object of class `granary_rademacher`: `value` with its standard error `se`, `norm` (mean spectral or dual norm), the chosen
@@ -47,7 +51,7 @@
 #' rademacher_trace(even$x, t = 50, draws = 20)
 #' rademacher_trace(rows, t = 50, draws = 20, dims = c(50, 50))
 rademacher_trace <- function(S, t, draws = 200, type = c("transductive", "inductive"), lipschitz = 1, loss_bound = NULL, max_abs = NULL, dims = NULL,
-                             threads = NULL) {
+                             threads = NULL, sigmoid = NULL) {
   call <- match.call()
   type <- check_choice(type, c("transductive", "inductive"))
   t <- check_number(t, lower = 0, strict_lower = TRUE)
@@ -55,6 +59,12 @@ rademacher_trace <- function(S, t, draws = 200, type = c("transductive", "induct
   lipschitz <- check_number(lipschitz, lower = 0, strict_lower = TRUE)
   loss_bound <- check_number(loss_bound, lower = 0, strict_lower = TRUE, allow_null = TRUE)
   max_abs <- check_number(max_abs, lower = 0, strict_lower = TRUE, allow_null = TRUE)
+  sigmoid <- check_vector(sigmoid, length = 2L, allow_null = TRUE)
+  if (!is.null(sigmoid) && diff(sigmoid) <= 0) abort_input("`sigmoid` must be c(lo, hi) with lo below hi.", "sigmoid")
+  if (!is.null(sigmoid) && !is.null(max_abs)) abort_input("Give `sigmoid` or `max_abs`, not both: they are different classes.", "max_abs")
+  slope <- if (is.null(sigmoid)) 1 else diff(sigmoid) / 4
+  # what a cell hit many times can cost: the loss is bounded, or the link is
+  charge <- min(loss_bound, if (!is.null(sigmoid)) lipschitz * diff(sigmoid) / 2, Inf)
   cells <- pattern_cells(S, dims, type)
   counts <- cell_counts(cells)
   if (type == "transductive") counts$h <- rep(1, length(counts$h))
@@ -63,20 +73,21 @@ rademacher_trace <- function(S, t, draws = 200, type = c("transductive", "induct
     abort_input("`max_abs` works on the dense matrix, which must have at most a million cells here.", "max_abs")
   }
   thresholds <- Inf
-  if (!is.null(loss_bound) && is.null(max_abs) && type == "inductive") thresholds <- c(0, sort(unique(counts$h)))
+  if (is.finite(charge) && is.null(max_abs) && type == "inductive") thresholds <- c(0, sort(unique(counts$h)))
   norms <- core_call(core_sign_norms(cells, thresholds, t, if (is.null(max_abs)) 0 else max_abs, draws, core_seed(), thread_count(threads),
                                      progress_bar("random signs")))
-  radius <- if (is.null(max_abs)) t else 1  # the dual norm holds both radii
+  radius <- if (is.null(max_abs)) slope * t else 1  # the dual norm holds both radii
   first <- vapply(thresholds, function(p) {
     heavy <- counts$h[counts$h > p]
-    if (length(heavy) == 0L) 0 else loss_bound * sum(core_mean_absolute_sum(heavy)) / N
+    if (length(heavy) == 0L) 0 else charge * sum(core_mean_absolute_sum(heavy)) / N
   }, 0)
   values <- first + lipschitz * radius * colMeans(norms) / N
   best <- which.min(values)
   structure(
     list(value = values[best], se = lipschitz * radius * stats::sd(norms[, best]) / sqrt(draws) / N, norm = mean(norms[, best]),
          norm_se = stats::sd(norms[, best]) / sqrt(draws), threshold = thresholds[best], type = type, t = t, observations = N, draws = draws,
-         dim = c(cells$rows, cells$cols), max_abs = max_abs, analytic = analytic_bounds(counts, cells, t, lipschitz, loss_bound, max_abs, type),
+         dim = c(cells$rows, cells$cols), max_abs = max_abs, sigmoid = sigmoid,
+         analytic = analytic_bounds(counts, cells, t, lipschitz, loss_bound, max_abs, type, sigmoid),
          call = shorten_call(call)),
     class = "granary_rademacher"
   )
@@ -116,20 +127,24 @@ cell_counts <- function(cells) {
   list(h = h$lengths, i = h$values %% cells$rows, j = h$values %/% cells$rows)
 }
 
-# Theorems 2, 4 and 6 with C = 1. The first form of Theorem 6 as in its proof: Latala's third term is a fourth root.
-analytic_bounds <- function(counts, cells, t, l, b_l, b, type) {
+# Theorems 2, 3, 4 and 6 with C = 1. The first form of Theorem 6 as in its proof: Latala's third term is a fourth root.
+analytic_bounds <- function(counts, cells, t, l, b_l, b, type, sigmoid = NULL) {
   m <- cells$rows
   n <- cells$cols
   N <- sum(counts$h)
   sides <- sqrt(m) + sqrt(n)
+  width <- if (is.null(sigmoid)) 4 else diff(sigmoid)
+  slope <- l * width / 4  # of loss and link together
   if (type == "inductive") {
-    return(c(theorem2 = if (!is.null(b_l)) sqrt(9 * l * b_l * t * sides / N), theorem4 = if (!is.null(b)) l * sqrt(9 * b * t * sides / N),
-             lemma11 = l * t * (sqrt(max(rowsum(counts$h, counts$i))) + sqrt(max(rowsum(counts$h, counts$j))) + (3 * sum(counts$h^2))^0.25) / N))
+    return(c(theorem2 = if (!is.null(b_l)) sqrt(9 * slope * b_l * t * sides / N),
+             theorem3 = if (!is.null(sigmoid)) l * sqrt(9 * width / 4 * width / 2 * t * sides / N),
+             theorem4 = if (!is.null(b)) l * sqrt(9 * b * t * sides / N),
+             lemma11 = slope * t * (sqrt(max(rowsum(counts$h, counts$i))) + sqrt(max(rowsum(counts$h, counts$j))) + (3 * sum(counts$h^2))^0.25) / N))
   }
   M <- max(tabulate(counts$j + 1))
   R <- max(tabulate(counts$i + 1))
-  c(theorem6 = l * t * 3 * sides / (2 * N), counts = l * t * (sqrt(M) + sqrt(R) + N^0.25) / N,
-    log_form = l * t * max(sqrt(M), sqrt(R)) * log(min(m, n))^0.25 / N)
+  c(theorem6 = slope * t * 3 * sides / (2 * N), counts = slope * t * (sqrt(M) + sqrt(R) + N^0.25) / N,
+    log_form = slope * t * max(sqrt(M), sqrt(R)) * log(min(m, n))^0.25 / N)
 }
 
 #' The dual norm of trace norm and largest entry
@@ -188,8 +203,7 @@ trace_max_dual <- function(G, t, b, tol = 1e-6, max_iter = 20000) {
 #' Losses are those of predictions clipped to `bound`, so that they are bounded: absolute (\eqn{l = 1}{l = 1}, \eqn{b_l = hi - lo}{b_l = hi - lo})
 #' or squared (\eqn{l = 2 (hi - lo)}{l = 2 (hi - lo)},
 #' \eqn{b_l = (hi - lo)^2}{b_l = (hi - lo)^2}). The class is that of the trace norm of the fit; strictly it should be fixed before seeing the
-#' data. For a sigmoid fit the Lipschitz
-#' constant of the link, \eqn{(hi - lo)/4}{(hi - lo) / 4}, multiplies. A bound above \eqn{b_l}{b_l} is vacuous, and often is one: cells in the
+#' data. For a fit of model `"bounded"` the class is that of Theorem 3. A bound above \eqn{b_l}{b_l} is vacuous, and often is one: cells in the
 #' order of
 #' \eqn{t \sqrt{n}}{t sqrt(n)} are needed.
 #'
@@ -225,7 +239,8 @@ completion_bound <- function(fit, S_test = NULL, delta = 0.05, loss = c("absolut
   bound <- completion_bounds(bound, "clipped", fit$cells)
   width <- diff(bound)
   b_l <- if (loss == "absolute") width else width^2
-  lipschitz <- (if (loss == "absolute") 1 else 2 * width) * (if (fit$model == "bounded") width / 4 else 1)
+  lipschitz <- if (loss == "absolute") 1 else 2 * width
+  sigmoid <- if (fit$model == "bounded") fit$bound
   prediction <- pmin(pmax(predict_cells(fit, at, fit$cells$i, fit$cells$j, "response"), bound[1L]), bound[2L])
   error <- abs(prediction - fit$cells$original)
   train <- mean(if (loss == "absolute") error else error^2)
@@ -233,7 +248,7 @@ completion_bound <- function(fit, S_test = NULL, delta = 0.05, loss = c("absolut
   if (t == 0) t <- .Machine$double.xmin
   N <- length(fit$cells$i)
   if (is.null(S_test)) {
-    complexity <- rademacher_trace(fit, t, draws, "inductive", lipschitz, b_l, threads = threads)
+    complexity <- rademacher_trace(fit, t, draws, "inductive", lipschitz, b_l, threads = threads, sigmoid = sigmoid)
     parts <- c(2 * complexity$value, b_l * sqrt(2 * log(2 / delta) / N))
   } else {
     if (is.data.frame(S_test) && !("value" %in% names(S_test))) S_test$value <- rep(1, nrow(S_test))
@@ -245,7 +260,7 @@ completion_bound <- function(fit, S_test = NULL, delta = 0.05, loss = c("absolut
     if (length(test$i) != N) {
       warn_input(sprintf("Theorem 5 is stated for as many test cells as training cells; here there are %d and %d.", length(test$i), N), "S_test")
     }
-    complexity <- rademacher_trace(both, t, draws, "transductive", lipschitz, dims = fit$dim, threads = threads)
+    complexity <- rademacher_trace(both, t, draws, "transductive", lipschitz, dims = fit$dim, threads = threads, sigmoid = sigmoid)
     parts <- c(4 * complexity$value, b_l * (11 + 4 * sqrt(log(1 / delta))) / sqrt(N))
   }
   total <- train + sum(parts)

@@ -36,7 +36,8 @@
 #'
 #' **Cross-validation.** With `cv = "loo"` `gamma` is the one of smallest leave-one-out risk (see [compare_means()]), by default among
 #' \eqn{2^{-15}, \ldots, 2^{15}}{2^-15, ..., 2^15}; with `cv = "split"` half of each task's samples at random (`splits` times) predict the
-#' mean of all, by default with \eqn{2^{-5}, \ldots, 2^5}{2^-5, ..., 2^5}. The paper finds `gamma = 1` as good for `"constant"`, and tuning
+#' mean of all, by default with \eqn{2^{-5}, \ldots, 2^5}{2^-5, ..., 2^5}; for `"pairwise"` and `"custom"` this is the cheaper way. The paper
+#' finds `gamma = 1` as good for `"constant"`, and tuning
 #' useful for `"minimax"`.
 #'
 #' @section Which method when: `mta()` with its defaults for many groups with few samples each; `"minimax"` if the means may be far apart, and
@@ -216,17 +217,30 @@ tune_gamma <- function(tasks, noise, method, similarity, gamma, cv, splits) {
   if (length(gamma) == 1L) gamma <- if (cv == "loo") 2^(-15:15) else 2^(-5:5)
   if (any(gamma == 0)) abort_input("Every `gamma` to choose from must be greater than 0.", "gamma")
   common <- method %in% c("constant", "minimax", "shrink_average")
+  estimator <- if (common) method else "along"
   if (cv == "split") {
-    if (!common) abort_input("cv = \"split\" is for methods \"constant\" and \"minimax\"; use cv = \"loo\".", "cv")
-    risk <- core_call(core_split_risk(tasks$y, tasks$code, length(tasks$n), given_variances(noise), noise$noise, method, gamma, splits, core_seed(),
-                                      progress_bar("cross-validation")))
+    risk <- split_risk(tasks, noise, estimator, gamma, similarity, splits)
   } else {
-    risk <- loo_risk(tasks, noise, if (common) method else "along", gamma, similarity)$risk
+    if (!common && length(tasks$n) > 2000) {
+      abort_input(sprintf("cv = \"loo\" would solve a system of %d tasks for every sample; use cv = \"split\".", length(tasks$n)), "cv")
+    }
+    risk <- loo_risk(tasks, noise, estimator, gamma, similarity)$risk
   }
   list(gamma = gamma[which.min(risk)], table = data.frame(gamma = gamma, risk = risk))
 }
 
 given_variances <- function(noise) if (noise$noise == "given") noise$sigma2 else numeric()
+
+# Error of estimates from random halves against the means of all samples, for each gamma.
+split_risk <- function(tasks, noise, estimator, gamma, similarity, splits) {
+  given <- given_variances(noise)
+  bar <- progress_bar("cross-validation")
+  if (isS4(similarity)) {
+    return(core_call(core_split_risk_sparse(tasks$y, tasks$code, length(tasks$n), given, noise$noise, similarity, gamma, splits, core_seed(), bar)))
+  }
+  full <- if (is.null(similarity)) matrix(0, 0L, 0L) else similarity
+  core_call(core_split_risk(tasks$y, tasks$code, length(tasks$n), given, noise$noise, estimator, full, gamma, splits, core_seed(), bar))
+}
 
 # Risk (23) of one estimator for each gamma: list(risk, left_out, skipped).
 loo_risk <- function(tasks, noise, estimator, gamma, similarity = NULL) {

@@ -60,10 +60,9 @@
 #' @param kernel_normalize,kernel_center Divide the kernel matrix by the square roots of its diagonal elements? Centre it in feature space before
 #'   that?
 #' @param max_iter Largest number of rounds; `NULL` for 500, or 50 with `labels`.
-#' @param tol Rounds end when the weights change by less than this, or the objective relatively by a hundredth of it. The default is enough for a
-#'   ranking. With as many directions `k` as there is structure, 1e-8 takes hardly longer (11 rounds on 100 samples of 20000 features); a direction
-#'   that is all noise settles so slowly that it takes hundreds of rounds (three clusters span two directions once centred: with `k = 3` there,
-#'   321 rounds of `method = "basic"`, 25 seconds, for an objective larger by 0.0005 of itself).
+#' @param tol Rounds end when the weights change by less than this, or the objective relatively by a hundredth of it. With as many directions `k`
+#'   as there is structure that takes a few dozen rounds; a direction that is all noise settles slowly (three clusters span two directions once
+#'   centred, so `k = 3` has one). For a mere ranking 1e-4 is enough, and several times faster there.
 #' @param threads Number of threads for the starts; see `options(granary.threads)`.
 #' @param object A fit.
 #' @param newdata Samples with the same features.
@@ -102,7 +101,7 @@
 #' head(predict(fit, sim$x, type = "selected"), 3)
 q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ritz"), criterion = c("energy", "gap"),
                     spectrum = c("standard", "laplacian"), kernel = NULL, center = NULL, n_start = 10, gamma = 0.5, k_within = 2, k_between = 1,
-                    kernel_normalize = TRUE, kernel_center = FALSE, max_iter = NULL, tol = 1e-4, threads = NULL) {
+                    kernel_normalize = TRUE, kernel_center = FALSE, max_iter = NULL, tol = 1e-8, threads = NULL) {
   call <- match.call()
   x <- check_design(x, allow_sparse = FALSE, min_rows = 3L)
   method <- check_choice(method, c("power", "basic", "ritz"))

@@ -4013,8 +4013,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_split_risk
-Eigen::VectorXd core_split_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::VectorXd> gamma, int splits, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_split_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP gammaSEXP, SEXP splitsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+Eigen::VectorXd core_split_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> gamma, int splits, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_split_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP aSEXP, SEXP gammaSEXP, SEXP splitsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
@@ -4023,11 +4023,31 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
     Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
     Rcpp::traits::input_parameter< std::string >::type estimator(estimatorSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
     Rcpp::traits::input_parameter< int >::type splits(splitsSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_split_risk(y, task, tasks, sigma2, noise, estimator, gamma, splits, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_split_risk(y, task, tasks, sigma2, noise, estimator, a, gamma, splits, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_split_risk_sparse
+Eigen::VectorXd core_split_risk_sparse(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, const Eigen::Map<Eigen::SparseMatrix<double>> a, const Eigen::Map<Eigen::VectorXd> gamma, int splits, Rcpp::NumericVector seed, SEXP progress);
+RcppExport SEXP _granary_core_split_risk_sparse(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP aSEXP, SEXP gammaSEXP, SEXP splitsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
+    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
+    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::SparseMatrix<double>> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< int >::type splits(splitsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_split_risk_sparse(y, task, tasks, sigma2, noise, a, gamma, splits, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4554,7 +4574,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_mta_vectors_blocks", (DL_FUNC) &_granary_core_mta_vectors_blocks, 6},
     {"_granary_core_loo_risk", (DL_FUNC) &_granary_core_loo_risk, 9},
     {"_granary_core_double_loo_risk", (DL_FUNC) &_granary_core_double_loo_risk, 11},
-    {"_granary_core_split_risk", (DL_FUNC) &_granary_core_split_risk, 10},
+    {"_granary_core_split_risk", (DL_FUNC) &_granary_core_split_risk, 11},
+    {"_granary_core_split_risk_sparse", (DL_FUNC) &_granary_core_split_risk_sparse, 10},
     {"_granary_core_partition_points", (DL_FUNC) &_granary_core_partition_points, 7},
     {"_granary_core_partition_grow", (DL_FUNC) &_granary_core_partition_grow, 3},
     {"_granary_core_partition_insert", (DL_FUNC) &_granary_core_partition_insert, 3},

@@ -23,6 +23,10 @@ Estimator as_estimator(const std::string& name) {
   return name == "constant" ? Estimator::constant : Estimator::minimax;
 }
 
+ConstSparseMap sparse_view(const Eigen::Map<Eigen::SparseMatrix<double>>& a) {
+  return {a.rows(), a.cols(), a.nonZeros(), a.outerIndexPtr(), a.innerIndexPtr(), a.valuePtr()};
+}
+
 VectorXi zero_based(const Eigen::Map<Eigen::VectorXi>& codes) { return codes.array() - 1; }
 
 Samples as_samples(const Eigen::Map<Eigen::VectorXd>& y, const Eigen::Map<Eigen::VectorXi>& task, int tasks,
@@ -73,8 +77,7 @@ Rcpp::List core_mta_dense(const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<
 Rcpp::List core_mta_sparse(const Eigen::Map<Eigen::SparseMatrix<double>> a, const Eigen::Map<Eigen::VectorXd> mean,
                            const Eigen::Map<Eigen::VectorXd> s, double gamma, bool with_variance, SEXP progress) {
   RMonitor monitor(progress);
-  const ConstSparseMap view(a.rows(), a.cols(), a.nonZeros(), a.outerIndexPtr(), a.innerIndexPtr(), a.valuePtr());
-  return as_means(shrink_along(view, mean, s, gamma, with_variance, monitor));
+  return as_means(shrink_along(sparse_view(a), mean, s, gamma, with_variance, monitor));
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -143,8 +146,19 @@ Rcpp::List core_double_loo_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd core_split_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks,
                                 const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator,
-                                const Eigen::Map<Eigen::VectorXd> gamma, int splits, Rcpp::NumericVector seed, SEXP progress) {
+                                const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> gamma, int splits,
+                                Rcpp::NumericVector seed, SEXP progress) {
   RMonitor monitor(progress);
-  return split_risk(as_samples(y, task, tasks, sigma2), as_noise(noise), as_estimator(estimator), gamma, splits, make_rng(seed),
-                    monitor);
+  const MeansEstimate estimate = estimator == "along" ? along_estimate(a, monitor) : common_estimate(as_estimator(estimator));
+  return split_risk(as_samples(y, task, tasks, sigma2), as_noise(noise), estimate, gamma, splits, make_rng(seed), monitor);
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd core_split_risk_sparse(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks,
+                                       const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise,
+                                       const Eigen::Map<Eigen::SparseMatrix<double>> a, const Eigen::Map<Eigen::VectorXd> gamma,
+                                       int splits, Rcpp::NumericVector seed, SEXP progress) {
+  RMonitor monitor(progress);
+  return split_risk(as_samples(y, task, tasks, sigma2), as_noise(noise), along_estimate(sparse_view(a), monitor), gamma, splits,
+                    make_rng(seed), monitor);
 }

@@ -285,8 +285,31 @@ LooResult along_loo_risk(const Samples& samples, Noise noise, ConstMatrixRef a, 
   return out;
 }
 
-VectorXd split_risk(const Samples& samples, Noise noise, Estimator e, ConstVectorRef gamma, int splits, const Rng& rng,
-                    Monitor& monitor) {
+MeansEstimate common_estimate(Estimator e) {
+  return [e](const VectorXd& mean, const VectorXd& s, double gamma) -> VectorXd {
+    const double average = mean.mean();
+    if (e == Estimator::shrink_average) return average + gamma / (1 + gamma) * (mean.array() - average);
+    const double range = mean.maxCoeff() - mean.minCoeff(), free = static_cast<double>(mean.size() - 1);
+    const double variance = free > 0 ? (mean.array() - average).square().sum() / free : 0;
+    return shrink_to_common(mean, s, (e == Estimator::constant ? variance : range * range / 2) / gamma).estimate;
+  };
+}
+
+MeansEstimate along_estimate(ConstMatrixRef a, Monitor& monitor) {
+  return [&monitor, a = MatrixXd(a)](const VectorXd& mean, const VectorXd& s, double gamma) -> VectorXd {
+    if (a.size() > 0) return shrink_along(a, mean, s, gamma, false, monitor).estimate;
+    return mean[0] + (pairwise_weights(mean, s, gamma, monitor) * (mean.array() - mean[0]).matrix()).array();
+  };
+}
+
+MeansEstimate along_estimate(const ConstSparseMap& a, Monitor& monitor) {
+  return [&monitor, a](const VectorXd& mean, const VectorXd& s, double gamma) {
+    return shrink_along(a, mean, s, gamma, false, monitor).estimate;
+  };
+}
+
+VectorXd split_risk(const Samples& samples, Noise noise, const MeansEstimate& estimate, ConstVectorRef gamma, int splits,
+                    const Rng& rng, Monitor& monitor) {
   const TaskMoments full = moments_of(samples);
   const Index tasks = samples.tasks();
   VectorXd risk = VectorXd::Zero(gamma.size());
@@ -312,16 +335,8 @@ VectorXd split_risk(const Samples& samples, Noise noise, Estimator e, ConstVecto
                                                     : full.ss[t] / (full.n[t] - 1);
       s[t] = sigma2 / m.n[t];
     }
-    const double average = m.mean.mean(), range = m.mean.maxCoeff() - m.mean.minCoeff();
-    const double variance = tasks > 1 ? (m.mean.array() - average).square().sum() / static_cast<double>(tasks - 1) : 0;
     for (Index g = 0; g < gamma.size(); ++g) {
-      VectorXd estimate;
-      if (e == Estimator::shrink_average) {
-        estimate = average + gamma[g] / (1 + gamma[g]) * (m.mean.array() - average);
-      } else {
-        estimate = shrink_to_common(m.mean, s, (e == Estimator::constant ? variance : range * range / 2) / gamma[g]).estimate;
-      }
-      risk[g] += (estimate - full.mean).squaredNorm() / splits;
+      risk[g] += (estimate(m.mean, s, gamma[g]) - full.mean).squaredNorm() / splits;
     }
   }
   return risk;

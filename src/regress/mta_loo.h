@@ -9,6 +9,7 @@
 // Feldman, Gupta and Frigyik (JMLR 2014), sections 5 and 6.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "../core/rng.h"
@@ -91,8 +92,14 @@ DoubleLooResult double_loo_risk(const Samples& samples, Noise noise, Estimator e
 // MTA with a given full similarity, or, where `a` is empty, with A_rs = 2 / (ybar_r - ybar_s)^2: O(T^3) per deletion.
 LooResult along_loo_risk(const Samples& samples, Noise noise, ConstMatrixRef a, ConstVectorRef gamma, Monitor& monitor);
 
+// Estimates of all means from sample means and their variances, for one gamma.
+using MeansEstimate = std::function<VectorXd(const VectorXd& mean, const VectorXd& s, double gamma)>;
+MeansEstimate common_estimate(Estimator e);                        // shrink_average, constant or minimax
+MeansEstimate along_estimate(ConstMatrixRef a, Monitor& monitor);  // given similarities; pairwise where empty
+MeansEstimate along_estimate(const ConstSparseMap& a, Monitor& monitor);
+
 // Half of every task's samples at random, `splits` times: sum_t (yhat_t - ybar_t)^2 against the means of all samples, averaged.
-VectorXd split_risk(const Samples& samples, Noise noise, Estimator e, ConstVectorRef gamma, int splits, const Rng& rng,
-                    Monitor& monitor);
+VectorXd split_risk(const Samples& samples, Noise noise, const MeansEstimate& estimate, ConstVectorRef gamma, int splits,
+                    const Rng& rng, Monitor& monitor);
 
 }  // namespace granary::regress

@@ -34,7 +34,7 @@ struct QAlphaOptions {
   QAlphaCriterion criterion = QAlphaCriterion::energy;
   QAlphaSpectrum spectrum = QAlphaSpectrum::standard;
   int n_start = 10;   // the first from the leading eigenvectors of M'M; others random or seeded by a feature
-  double tol = 1e-6;  // on the change of alpha; the relative change of the objective has to be below tol / 100
+  double tol = 1e-8;  // on the change of alpha, or a hundredth of it on the relative change of the objective
   int max_iter = 500;
   int threads = 1;
 };

@@ -37,7 +37,9 @@ MatrixXd aligned(const MatrixXd& basis, const MatrixXd& to) {
 
 // Rounds of "alpha <- leading eigenvector of G(Q); Q <- next basis". The eigenvector is found only as well as the progress of the
 // rounds deserves: the objective rises with every round whatever the accuracy, as Lanczos starts from the last alpha. Where the
-// rounds converge slowly the last few bases are extrapolated; a basis so found that is worse is taken back.
+// rounds converge slowly the last few bases are extrapolated; a basis so found that is worse is taken back. That happens near
+// saddles, which draw the extrapolation though the rounds lead away from them, slowly: there momentum takes over (as in FISTA)
+// until it overshoots.
 Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_basis, double tol, int max_iter,
              Monitor& monitor) {
   Climb state;
@@ -46,14 +48,17 @@ Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_
   Anderson anderson(problem.orthonormal() ? 5 : 0);
   MatrixXd plain;        // the basis to go back to
   VectorXd plain_alpha;  // and the weights it was made from
-  double change = 1;
+  MatrixXd last;         // the plain basis of the round before, for momentum
+  double change = 1, speed = 0;
   for (int round = 1; round <= max_iter; ++round) {
     problem.set_basis(basis);
     inner.tol = std::max(std::min(1e-3, 0.03 * change), 1e-2 * tol);
     LeadingEigenpair pair = leading_eigenpair(product_of(problem), alpha, inner, monitor);
     const double before = state.path.empty() ? 0 : state.path.back();
-    if (plain.size() > 0 && pair.value < before) {
+    if (plain.size() > 0 && pair.value < before * (1 - 1e-14)) {
       anderson.clear();
+      last.resize(0, 0);
+      speed = speed > 0 ? 0 : 1;
       basis.swap(plain);
       plain.resize(0, 0);
       alpha = plain_alpha;
@@ -74,7 +79,14 @@ Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_
     if (problem.orthonormal() && round > 3) {
       plain = aligned(next, basis);
       plain_alpha = alpha;
-      next = orthonormal_columns(anderson.next(basis, plain));
+      if (speed > 0) {
+        const double faster = 0.5 * (1 + std::sqrt(1 + 4 * speed * speed));
+        next = last.size() > 0 ? orthonormal_columns(plain + (speed - 1) / faster * (plain - aligned(last, plain))) : plain;
+        last = plain;
+        speed = faster;
+      } else {
+        next = orthonormal_columns(anderson.next(basis, plain));
+      }
     }
     basis.swap(next);
   }

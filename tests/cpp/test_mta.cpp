@@ -340,7 +340,14 @@ TEST("mta: double leave-one-out does not depend on threads, and subsamples tasks
   single << 2;  // a grid of one: the same as leave-one-out
   CHECK_NEAR(double_loo_risk(samples, Noise::pooled, Estimator::minimax, single, 50, seed, 1, monitor).risk,
              loo_risk(samples, Noise::pooled, Estimator::minimax, single, monitor).risk[0], 1e-12);
-  const VectorXd split = split_risk(samples, Noise::pooled, Estimator::constant, gamma, 4, seed, monitor);
+  const MeansEstimate constant = common_estimate(Estimator::constant);
+  const VectorXd split = split_risk(samples, Noise::pooled, constant, gamma, 4, seed, monitor);
   CHECK(split.allFinite() && split.minCoeff() > 0);
-  CHECK((split - split_risk(samples, Noise::pooled, Estimator::constant, gamma, 4, seed, monitor)).norm() == 0);
+  CHECK((split - split_risk(samples, Noise::pooled, constant, gamma, 4, seed, monitor)).norm() == 0);
+  // A = 11' with gamma = 1 / var(ybar) of each half is MTA Constant: the same risk by the linear system.
+  const MeansEstimate linear = [&](const VectorXd& mean, const VectorXd& s, double g) -> VectorXd {
+    const double a = static_cast<double>(mean.size() - 1) / (mean.array() - mean.mean()).square().sum();
+    return along_estimate(MatrixXd::Ones(mean.size(), mean.size()), monitor)(mean, s, a * g);
+  };
+  CHECK((split - split_risk(samples, Noise::pooled, linear, gamma, 4, seed, monitor)).norm() < 1e-10 * split.norm());
 }

@@ -173,6 +173,11 @@ test_that("methods: names, prediction, completion, update, scores", {
   expect_equal(new$objective, complete_matrix(sim$x, lambda = fit$lambda[5] / 1.5)$objective, tolerance = 2e-6)
   expect_equal(rownames(new$u[[1]]), rownames(sim$x))
   expect_equal(update(fit)$lambda, fit$lambda)
+  set.seed(1)
+  sgd <- suppressWarnings(complete_matrix(sim$x, lambda = 5, solver = "sgd", rank = 3, control = list(epochs = 7, step = 0.02)))
+  again <- suppressWarnings(update(sgd, lambda = 4))
+  expect_identical(again$settings[c("epochs", "step", "rank")], sgd$settings[c("epochs", "step", "rank")])
+  expect_identical(again$convergence[[1]]$iterations, 7L)
   score <- completion_score(fit, sim$test)
   expect_equal(score$rmse[5], sqrt(mean((as.matrix(fit)[as.matrix(sim$test[, 1:2])] - sim$test$value)^2)))
   expect_equal(coef(fit, lambda = fit$lambda[4])$d, fit$d[[4]])
@@ -212,6 +217,64 @@ test_that("the answer does not depend on threads", {
   expect_identical(rademacher_trace(sim$x, 10, draws = 10, threads = 2)$norm, one)
 })
 
+test_that("memory follows the observed cells, not the matrix", {
+  skip_on_cran()
+  skip_if_not(file.exists("/proc/self/status"))
+  peak <- function() {
+    line <- grep("^VmHWM", readLines("/proc/self/status"), value = TRUE)
+    as.numeric(gsub("[^0-9]", "", line)) / 1024
+  }
+  set.seed(1)
+  m <- 100000L
+  n <- 2000L  # the dense matrix would need 1600 MB
+  cells <- unique(data.frame(i = sample.int(m, 2 * m, TRUE), j = sample.int(n, 2 * m, TRUE)))
+  cells$value <- 1 + 0.1 * rnorm(nrow(cells))
+  quiet <- function(...) suppressWarnings(complete_matrix(cells, dims = c(m, n), tol = 1e-3, max_iter = 5, ...))
+  als <- quiet(nlambda = 1, lambda_min_ratio = 0.8)
+  soft <- quiet(lambda = als$lambda, solver = "softimpute")
+  fw <- quiet(trace_norm = als$trace_norm, solver = "fw")
+  expect_equal(c(als$rank, soft$rank), c(1L, 1L))
+  expect_gte(soft$objective, als$objective - als$gap)
+  expect_equal(fw$loss, als$loss, tolerance = 0.01)
+  expect_length(predict(als, 1:3, 1:3), 3L)
+  expect_lt(peak(), 1000)
+})
+
+test_that("stochastic gradient halves a step that diverges", {
+  sim <- low_rank(30, 20, share = 0.6)
+  expect_warning(wild <- complete_matrix(sim$x, lambda = 4, solver = "sgd", rank = 4, control = list(epochs = 40, step = 1e6)),
+                 "`epochs` in `control`", class = "granary_warning_convergence")
+  expect_true(is.finite(wild$objective))
+  expect_lt(wild$objective, sum(sim$x^2, na.rm = TRUE))
+})
+
+test_that("a small penalty interpolates, and balanced factors have the trace norm", {
+  sim <- low_rank(12, 9, share = 0.5)
+  for (lambda in c(1, 1e-2, 1e-4)) {
+    fit <- suppressWarnings(complete_matrix(sim$x, lambda = lambda, tol = 1e-8))
+    expect_lt(max(abs(residuals(fit))), 0.6 * lambda)  # 2 |X - W| is at most the spectral norm of G, which is lambda
+  }
+  # (5): with full factors the objective is the convex one, and half the squared norms of the factors are the trace norm
+  exact <- complete_matrix(sim$x, lambda = 2, tol = 1e-8)
+  full <- complete_matrix(sim$x, lambda = 2, rank = 9, tol = 1e-8)
+  expect_equal(full$objective, exact$objective, tolerance = 1e-6)
+  s <- coef(exact)
+  U <- s$u %*% diag(sqrt(s$d), length(s$d))
+  V <- s$v %*% diag(sqrt(s$d), length(s$d))
+  expect_equal((sum(U^2) + sum(V^2)) / 2, exact$trace_norm, tolerance = 1e-10)
+  # stationary for (5): the ridge regression of a row on V gives back its factor
+  i <- which.max(rowSums(!is.na(sim$x)))
+  seen <- which(!is.na(sim$x[i, ]))
+  ridge <- solve(crossprod(V[seen, , drop = FALSE]) + diag(1, ncol(V)), crossprod(V[seen, , drop = FALSE], sim$x[i, seen]))
+  expect_equal(drop(ridge), U[i, ], tolerance = 1e-3)
+  for (solver in c("als", "softimpute")) {
+    trace <- complete_matrix(sim$x, lambda = 2, solver = solver)$trace[[1]]
+    expect_true(all(diff(trace) <= 1e-9 * trace[1]))
+  }
+  limited <- complete_matrix(sim$x, lambda = 0.5, rank = 1)
+  expect_false(limited$certified)
+})
+
 test_that("scales do not matter", {
   sim <- low_rank(20, 15)
   fit <- complete_matrix(sim$x, lambda = 3)
@@ -245,7 +308,7 @@ test_that("input errors name the argument", {
   bad <- function(...) expect_error(complete_matrix(...), class = "granary_error_input")
   bad(matrix(NA_real_, 2, 2))
   bad(matrix(c(1, Inf), 1))
-  bad(x, lambda = 0)
+  expect_error(complete_matrix(x, lambda = 0), "not unique", class = "granary_error_input")
   bad(x, lambda = -1)
   bad(x, lambda = 1, trace_norm = 1)
   bad(x, solver = "fw")

@@ -25,6 +25,31 @@ test_that("repeated cells: the split by hits is exact for one cell and never wor
   expect_lte(split$value, whole$value + 1e-12)
 })
 
+test_that("Theorem 3: the link's slope multiplies, its range caps what a cell can cost", {
+  set.seed(1)
+  cells <- data.frame(i = sample(8, 60, TRUE), j = sample(6, 60, TRUE))
+  run <- function(...) {
+    set.seed(2)
+    rademacher_trace(cells, t = 7, draws = 20, dims = c(8, 6), ...)
+  }
+  expect_equal(run(sigmoid = c(1, 5))$value, run()$value, tolerance = 1e-12)  # slope 1
+  expect_equal(run(sigmoid = c(0, 1))$value, run()$value / 4, tolerance = 1e-12)
+  expect_equal(run(sigmoid = c(0, 1))$analytic, run()$analytic / 4, tolerance = 1e-12)
+  charged <- run(type = "inductive", sigmoid = c(1, 5), lipschitz = 3)
+  expect_equal(charged$value, run(type = "inductive", loss_bound = 3 * 2, lipschitz = 3)$value, tolerance = 1e-12)
+  expect_lte(charged$value, run(type = "inductive", lipschitz = 3)$value)
+  # l sqrt(9 l_phi b_phi t (sqrt(m) + sqrt(n)) / N) with l_phi = 1, b_phi = 2
+  expect_equal(charged$analytic[["theorem3"]], 3 * sqrt(9 * 1 * 2 * 7 * (sqrt(8) + sqrt(6)) / 60))
+  expect_equal(run(type = "inductive", sigmoid = c(-1, 1) * 1e4)$value, run(type = "inductive", sigmoid = c(0, 2e4))$value, tolerance = 1e-12)
+  one <- rademacher_trace(data.frame(i = rep(1, 16), j = 1), t = 1e6, draws = 5, type = "inductive", sigmoid = c(0, 2))
+  expect_equal(one$value, 2^(1 - 16) * 8 * choose(16, 8) / 16, tolerance = 1e-9)  # one cell: b_phi E|sum of signs| / N
+  expect_error(run(sigmoid = c(5, 1)), "lo below hi", class = "granary_error_input")
+  expect_error(run(sigmoid = c(1, 5), max_abs = 1), "not both", class = "granary_error_input")
+  sim <- sim_completion(20, 15, n_obs = 150, type = "ratings", noise = 0.5)
+  fit <- suppressWarnings(complete_matrix(sim$x, model = "bounded", bound = c(1, 5), lambda = 8))
+  expect_true("theorem3" %in% names(completion_bound(fit, draws = 5)$rademacher$analytic))
+})
+
 test_that("evenly spread cells are worth more than dense rows", {
   set.seed(1)
   n <- 60

@@ -196,7 +196,6 @@ test_that("errors say what is wrong", {
   expect_error(mta(~ group, d), "two sides", class = "granary_error_input")
   expect_error(mta(nothing ~ group, d), "could not be found", class = "granary_error_input")
   expect_error(mta(d$y, d$group, colour = 1), "no argument `colour`", class = "granary_error_input")
-  expect_error(mta(d$y, d$group, "pairwise", cv = "split"), "use cv = \"loo\"", class = "granary_error_input")
   expect_error(mta(NA_real_, 1), "at least one sample", class = "granary_error_input")
 })
 
@@ -224,6 +223,33 @@ test_that("gamma is chosen by the smaller leave-one-out risk", {
   A <- 1 * (abs(outer(1:8, 1:8, "-")) == 1)
   chain <- mta(d$y, d$group, "custom", A = A, gamma = c(0.1, 1, 10), cv = "loo")
   expect_true(chain$gamma %in% c(0.1, 1, 10))
+})
+
+test_that("half splits tune every kind of similarity, full and sparse alike", {
+  d <- samples(10)
+  A <- 1 * (abs(outer(1:8, 1:8, "-")) == 1)
+  tuned <- function(...) {
+    set.seed(3)
+    mta(d$y, d$group, ..., cv = "split")
+  }
+  full <- tuned("custom", A = A)
+  sparse <- tuned("custom", A = methods::as(Matrix::Matrix(A, sparse = TRUE), "generalMatrix"))
+  expect_identical(full$cv$gamma, 2^(-5:5))
+  expect_equal(full$cv, sparse$cv, tolerance = 1e-10)
+  expect_identical(full$gamma, full$cv$gamma[which.min(full$cv$risk)])
+  expect_true(all(tuned("pairwise")$cv$risk > 0))
+  # one split, samples that do not differ within tasks: halves have the means of all samples, so the error is that of shrinking
+  y <- rep(c(1, 2, 4), each = 4)
+  g <- rep(1:3, each = 4)
+  fit <- mta(y, g, "custom", A = matrix(1, 3, 3), sigma2 = 2, cv = "split", splits = 1, gamma = c(0.5, 3))
+  error <- vapply(c(0.5, 3), function(gamma) sum((equation_9(matrix(1, 3, 3), rep(1, 3), gamma) %*% c(1, 2, 4) - c(1, 2, 4))^2), 0)
+  expect_equal(fit$cv$risk, error, tolerance = 1e-12)
+  pairs <- mta(y, g, "pairwise", sigma2 = 2, cv = "split", splits = 1, gamma = c(0.5, 3))
+  P <- ifelse(diag(3) == 1, 0, 2 / outer(c(1, 2, 4), c(1, 2, 4), "-")^2)
+  error <- vapply(c(0.5, 3), function(gamma) sum((equation_9(P, rep(1, 3), gamma) %*% c(1, 2, 4) - c(1, 2, 4))^2), 0)
+  expect_equal(pairs$cv$risk, error, tolerance = 1e-12)
+  many <- list(y = rep(1:2, 2500) + 0, group = rep(1:2500, each = 2))
+  expect_error(mta(many$y, many$group, "custom", A = Matrix::Diagonal(2500), cv = "loo"), "use cv = \"split\"", class = "granary_error_input")
 })
 
 test_that("vector means: coordinates decouple with a common scalar variance", {
@@ -385,6 +411,20 @@ test_that("it is the best linear unbiased prediction of a random-effects model",
   expect_equal(unname(fit$posterior_sd), blup$se, tolerance = 1e-8)
 })
 
+test_that("it solves Henderson's mixed-model equations", {
+  d <- samples(13)
+  for (variance in c("pooled", "own")) {
+    fit <- mta(d$y, d$group, variance = variance, gamma = 0.7)
+    # y_ti = xi + b_t + e_ti with var(b) = tau^2 and var(e_ti) = sigma_t^2
+    weight <- 1 / rep_len(fit$sigma2, 8)[d$group]
+    Z <- outer(d$group, 1:8, "==") + 0
+    X <- cbind(1, Z)
+    solved <- solve(crossprod(X, weight * X) + diag(c(0, rep(1 / fit$tau2, 8))), crossprod(X, weight * d$y))
+    expect_equal(fit$target, solved[1], tolerance = 1e-10)
+    expect_equal(unname(coef(fit)), solved[1] + solved[-1], tolerance = 1e-10)
+  }
+})
+
 test_that("methods", {
   d <- samples(14)
   fit <- mta(y ~ group, d)
@@ -436,7 +476,7 @@ test_that("shrinkage helps when means are close (several seeds)", {
 
 test_that("a million groups are linear work", {
   skip_on_cran()
-  n <- rep(1:5, 4e4)
+  n <- rep(1:5, 2e5)
   set.seed(1)
   g <- rep.int(seq_along(n), n)
   y <- rnorm(sum(n)) + rnorm(length(n))[g]

@@ -64,6 +64,30 @@ test_that("relevant features are found over seeds, and the gap criterion sharpen
   }, tolerance = 1e-3)  # weights below zero, which this criterion allows, are reported as zero
 })
 
+test_that("the default tolerance, 1e-8, is reached without a warning", {
+  for (clusters in c(2, 5, 8)) {
+    set.seed(clusters)
+    x <- sim_qalpha("clusters", clusters = clusters)$x
+    expect_warning(fit <- q_alpha(x, clusters), NA)
+    expect_true(fit$convergence$converged)
+    expect_lt(fit$convergence$iterations, 200)
+    again <- q_alpha(x, clusters, tol = 1e-10, max_iter = 2000)
+    expect_equal(fit$objective, again$objective, tolerance = 1e-8)
+    expect_equal(fit$weights, again$weights, tolerance = 1e-3)
+  }
+})
+
+test_that("a direction that is all noise, with saddles on the way, settles too", {
+  skip_if(Sys.getenv("GRANARY_EXTENDED") != "1")
+  set.seed(1)
+  labels <- rep_len(1:3, 100)
+  x <- matrix(rnorm(100 * 20000), 100)
+  x[, 1:200] <- x[, 1:200] + matrix(rnorm(3 * 200, sd = 0.8), 3)[labels, ]
+  fit <- q_alpha(x, 3, method = "basic", n_start = 1)
+  expect_true(fit$convergence$converged)
+  expect_lt(fit$convergence$iterations, 200)
+})
+
 test_that("classes: features active in one class win; the printed warning about centred features holds", {
   set.seed(4)
   labels <- factor(rep(c("a", "b"), each = 15))
