@@ -27,7 +27,7 @@ draw_embedding <- function(latent, labels, dims, user, background = NULL) {
   }
   if (!is.null(groups) && nlevels(groups) <= 20L) {
     graphics::legend("topright", levels(groups), col = label_colours[(seq_len(nlevels(groups)) - 1L) %% length(label_colours) + 1L], pch = 19,
-                     bty = "n", cex = 0.8)
+                     bg = "#ffffffcc", box.col = NA, cex = 0.8)
   }
 }
 

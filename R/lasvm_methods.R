@@ -192,7 +192,7 @@ plot_lasvm_boundary <- function(fit, columns, points, ...) {
   }
   own <- fit$state$label[match(fit$sv_index, fit$state$id)]
   graphics::points(sv[, at[1L]], sv[, at[2L]], col = colours[own], pch = 1)
-  graphics::legend("topright", fit$levels, col = colours, pch = 1, bty = "n")
+  graphics::legend("topright", fit$levels, col = colours, pch = 1, bg = "#ffffffcc", box.col = NA)
 }
 
 plot_lasvm_curve <- function(fit, compare, ...) {

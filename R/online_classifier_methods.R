@@ -217,7 +217,7 @@ plot_run <- function(runs, what, labels, ...) {
     graphics::lines(runs[[k]]$trial, runs[[k]][[what]], col = colours[k], lwd = 2, type = if (what == "support") "s" else "l")
   }
   if (length(runs) > 1L && !is.null(labels)) {
-    graphics::legend(if (what == "error") "topright" else "topleft", labels, col = colours, lwd = 2, bty = "n")
+    graphics::legend(if (what == "error") "topright" else "topleft", labels, col = colours, lwd = 2, cex = 0.8, bg = "#ffffffcc", box.col = NA)
   }
 }
 

@@ -1,8 +1,8 @@
 #include <Eigen/Cholesky>
-#include <cstdint>
 #include <limits>
 
 #include "../../src/core/l1_quadratic.h"
+#include "draw.h"
 #include "harness.h"
 
 using namespace granary;
@@ -10,19 +10,6 @@ using namespace granary;
 namespace {
 
 const double infinity = std::numeric_limits<double>::infinity();
-
-struct Draw {  // uniform on (-1, 1)
-  std::uint64_t state;
-  double operator()() {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return static_cast<double>(state >> 11) / 4503599627370496.0 - 1;
-  }
-  MatrixXd matrix(Index n, Index p) {
-    MatrixXd x(n, p);
-    for (Index i = 0; i < x.size(); ++i) x.data()[i] = (*this)();
-    return x;
-  }
-};
 
 // Tries every sign pattern: the minimiser is the one whose stationary point has the pattern's signs and passes the inequalities.
 VectorXd brute_force(const MatrixXd& s, const VectorXd& r, const VectorXd& mu) {

@@ -1,8 +1,8 @@
 #include <Eigen/LU>
-#include <cstdint>
 #include <limits>
 
 #include "../../src/core/lp.h"
+#include "draw.h"
 #include "harness.h"
 
 using namespace granary;
@@ -10,20 +10,6 @@ using namespace granary;
 namespace {
 
 const double infinity = std::numeric_limits<double>::infinity();
-
-struct Draw {  // uniform on (-1, 1)
-  std::uint64_t state;
-  double operator()() {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return static_cast<double>(state >> 11) / 4503599627370496.0 - 1;
-  }
-  MatrixXd matrix(Index n, Index p) {
-    MatrixXd x(n, p);
-    for (Index i = 0; i < x.size(); ++i) x.data()[i] = (*this)();
-    return x;
-  }
-  Index below(Index k) { return static_cast<Index>(0.5 * ((*this)() + 1) * static_cast<double>(k)); }
-};
 
 RowSense sense_of(const LinearProgram& lp, Index i) { return lp.sense.empty() ? RowSense::less_equal : lp.sense[i]; }
 

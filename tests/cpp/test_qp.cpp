@@ -1,10 +1,10 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 
 #include "../../src/core/qp.h"
+#include "draw.h"
 #include "harness.h"
 
 using namespace granary;
@@ -12,19 +12,6 @@ using namespace granary;
 namespace {
 
 const double infinity = std::numeric_limits<double>::infinity();
-
-struct Draw {  // uniform on (-1, 1)
-  std::uint64_t state;
-  double operator()() {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return static_cast<double>(state >> 11) / 4503599627370496.0 - 1;
-  }
-  MatrixXd matrix(Index n, Index p) {
-    MatrixXd x(n, p);
-    for (Index i = 0; i < x.size(); ++i) x.data()[i] = (*this)();
-    return x;
-  }
-};
 
 QuadraticProgram make(const MatrixXd& q, const VectorXd& c) {
   QuadraticProgram qp;
