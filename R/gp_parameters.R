@@ -283,10 +283,12 @@ plot.granary_gp_parameter_sample <- function(x, ...) {
   old <- graphics::par(mfrow = c(ceiling(count / wide), wide))
   on.exit(graphics::par(old))
   for (j in seq_len(count)) {
-    draw(graphics::hist, log10(x$draws[, j]), breaks = 30L, col = "#2166ac55", border = "white", main = colnames(x$draws)[j],
-         xlab = paste("log10", colnames(x$draws)[j]), user = list(...))
-    value <- log10(stats::median(x$draws[, j]))
-    graphics::abline(v = value, col = "#b2182b", lwd = 2)
+    name <- colnames(x$draws)[j]
+    logs <- name != "mean"  # of a classifier, which may be negative
+    shown <- if (logs) log10(x$draws[, j]) else x$draws[, j]
+    draw(graphics::hist, shown, breaks = 30L, col = "#2166ac55", border = "white", main = name, xlab = if (logs) paste("log10", name) else name,
+         user = list(...))
+    graphics::abline(v = stats::median(shown), col = "#b2182b", lwd = 2)
   }
   invisible()
 }
