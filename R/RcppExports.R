@@ -797,8 +797,12 @@ core_bo_suggest <- function(model, x, y, theta, factors, space, criterion, optio
     .Call(`_granary_core_bo_suggest`, model, x, y, theta, factors, space, criterion, options, seed)
 }
 
-core_gp_classify_learn <- function(x, y, kernel, settings, starts, lower, upper, seed, progress) {
-    .Call(`_granary_core_gp_classify_learn`, x, y, kernel, settings, starts, lower, upper, seed, progress)
+core_gp_classify_learn <- function(x, y, kernel, settings, starts, lower, upper, prior, seed, progress) {
+    .Call(`_granary_core_gp_classify_learn`, x, y, kernel, settings, starts, lower, upper, prior, seed, progress)
+}
+
+core_gp_classify_sample <- function(x, y, kernel, settings, start, sampling, seed, progress) {
+    .Call(`_granary_core_gp_classify_sample`, x, y, kernel, settings, start, sampling, seed, progress)
 }
 
 core_gp_classify_posterior <- function(x, y, kernel, settings, gradient, seed, progress) {
@@ -913,6 +917,10 @@ core_kriging_objective <- function(core, log_parameters) {
     .Call(`_granary_core_kriging_objective`, core, log_parameters)
 }
 
+core_kriging_sample <- function(core, start, settings, seed, progress) {
+    .Call(`_granary_core_kriging_sample`, core, start, settings, seed, progress)
+}
+
 core_kriging_surface <- function(core, log_parameters, threads, progress) {
     .Call(`_granary_core_kriging_surface`, core, log_parameters, threads, progress)
 }
@@ -963,6 +971,10 @@ core_unit_design <- function(n, d, seed) {
 
 core_sparse_fit <- function(x, targets, method, blocks, kernel, inducing, settings, threads, progress) {
     .Call(`_granary_core_sparse_fit`, x, targets, method, blocks, kernel, inducing, settings, threads, progress)
+}
+
+core_sparse_sample <- function(x, targets, method, blocks, kernel, inducing, parameters, learn_noise, settings, seed, progress) {
+    .Call(`_granary_core_sparse_sample`, x, targets, method, blocks, kernel, inducing, parameters, learn_noise, settings, seed, progress)
 }
 
 core_sparse_gradient <- function(x, targets, method, blocks, kernel, noise, inducing, inputs, threads, cache_bytes) {

@@ -26,7 +26,7 @@
 #' @param data A data frame with the variables of the formula.
 #' @param degree Largest degree of the effects, 1 to 4; 2 in the paper.
 #' @param max_terms Largest number of steps; `NULL` for as many as there are candidates, at most the number of runs less two.
-#' @param kernel,nugget,noise_var,method,n_starts,lower,upper,optimiser,max_iter,tol,threads As in [kriging()].
+#' @param kernel,nugget,noise_var,method,prior,n_starts,lower,upper,optimiser,max_iter,tol,threads As in [kriging()].
 #' @param ... Passed from the formula method to the default method.
 #' @return An object of class `granary_blind_kriging` and `granary_kriging`, with all [methods][granary_kriging] of that, and with `path`: a data
 #'   frame with the term that joined in each step and the CVPE after it; `relearnt`, whether the lengthscales learnt again were kept.
@@ -63,8 +63,8 @@ blind_kriging.formula <- function(x, data = NULL, ...) {
 #' @rdname blind_kriging
 #' @export
 blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "matern52", nugget = 0, noise_var = NULL,
-                                  method = c("ML", "REML", "LOO"), n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL, max_iter = 500,
-                                  tol = 1e-6, threads = NULL, ...) {
+                                  method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL,
+                                  max_iter = 500, tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
   method <- check_choice(method, c("ML", "REML", "LOO"))
@@ -76,7 +76,7 @@ blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "
   if (!all(types %in% c(radial_types, "bias", "white"))) {
     abort_input("`kernel` must be stationary: the prior of the effects comes from its correlation at given lags.", "kernel")
   }
-  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimiser, max_iter, tol, threads)
+  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimiser, max_iter, tol, threads, prior)
   fit <- find_trend(krige(runs, make_trend(~1, runs$x), kernel, settings), runs, degree, max_terms, kernel, settings)
   fit$call <- generic_call(call, "blind_kriging")
   warn_on_bound(fit$at_bound)

@@ -21,7 +21,7 @@
 #' @param x_expensive,y_expensive Runs of the most expensive one.
 #' @param trend Trend of the cheapest level, as in [kriging()].
 #' @param trend_difference Trend of the differences.
-#' @param kernel,nugget,method,n_starts,lower,upper,optimiser,max_iter,tol,threads As in [kriging()], for every level.
+#' @param kernel,nugget,method,prior,n_starts,lower,upper,optimiser,max_iter,tol,threads As in [kriging()], for every level.
 #' @param object,x A fit by `cokriging()`.
 #' @param newdata Points; `NULL` for the expensive runs.
 #' @param se Whether to give standard errors.
@@ -57,11 +57,11 @@
 #' plot(fit)
 #' curve(forrester(x), add = TRUE, lty = 2)
 cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, trend_difference = ~1, kernel = "matern52", nugget = 0,
-                      method = c("ML", "REML", "LOO"), n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL, max_iter = 500, tol = 1e-6,
-                      threads = NULL) {
+                      method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL, max_iter = 500,
+                      tol = 1e-6, threads = NULL) {
   call <- match.call()
   method <- check_choice(method, c("ML", "REML", "LOO"))
-  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimiser, max_iter, tol, threads)
+  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimiser, max_iter, tol, threads, prior)
   if (missing(x_cheap)) fail_missing("x_cheap")
   if (missing(y_cheap)) fail_missing("y_cheap")
   if (missing(x_expensive)) fail_missing("x_expensive")

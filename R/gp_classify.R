@@ -30,6 +30,9 @@
 #' that the likelihood acts as a hard cut, the evidence no longer depends on it; `max_variance` stops it there, as in the paper. A
 #' parameter that ends on a bound is named in a warning.
 #'
+#' With `prior` the log density of normal priors of the logarithms is added, for the posterior mode; [gp_parameter_sample()] draws from the
+#' posterior of the parameters, as far as the approximate evidence goes.
+#'
 #' With `standardize`, columns are centred and divided by their standard deviation, as in the paper, and lengthscales are in those units. By default
 #' that is done when parameters are learnt, and not when they are held.
 #'
@@ -47,6 +50,9 @@
 #' @param link `"probit"` or `"logit"`.
 #' @param ard Whether each column gets its own lengthscale.
 #' @param mean The prior mean \eqn{c}: a number, or `"constant"` to learn it.
+#' @param prior `NULL`, or a list of log-normal priors, each a median and the standard deviation of the logarithm, such as
+#'   `list(lengthscale = c(2, 1), variance = c(10, 2))`; of `mean`, of a normal one, mean and standard deviation. A name is that of a parameter, as
+#'   in `coef()`, or a word of it, for all parameters that have it. Lengthscales are in standardised units with `standardize`.
 #' @param n_starts Number of starts of the search.
 #' @param max_variance Upper bound of the kernel's variances.
 #' @param lower,upper Bounds of parameters on their natural scale, by name, such as `c(se.lengthscale = 0.1)`; for those not named, from the data.
@@ -91,7 +97,7 @@ gp_classify.formula <- function(x, data = NULL, ...) {
 #' @rdname gp_classify
 #' @export
 gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace"), hyper = c("ml2", "fixed"), link = c("probit", "logit"), ard = FALSE,
-                                mean = 0, n_starts = 3, max_variance = 1e5, lower = NULL, upper = NULL, standardize = NULL,
+                                mean = 0, prior = NULL, n_starts = 3, max_variance = 1e5, lower = NULL, upper = NULL, standardize = NULL,
                                 sweeps = c("parallel", "sequential"), damping = NULL, tol = 1e-6, max_iter = 100, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
@@ -125,6 +131,7 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
   n_starts <- check_count(n_starts, upper = 1e4)
   max_variance <- check_number(max_variance, lower = 1e-3, upper = 1e12)
   bounds <- classifier_bounds(kernel, scaled, max_variance, learn_mean, lower, upper)
+  bounds["prior"] <- list(check_prior(prior, bounds$names, free = hyper == "ml2"))
   search <- list(starts = NULL, on_bound = character())
   if (hyper == "ml2" && length(bounds$lower) > 0L) {
     search <- learn_parameters(kernel, scaled, labels$y, settings, bounds, n_starts)
@@ -177,6 +184,10 @@ check_classes <- function(y, n, arg = deparse1(substitute(y)), levels = NULL) {
     abort_input(sprintf("Numbers in `%s` must be 0 and 1 or -1 and 1, but others occur.\nUse factor() for other codes.", arg), arg)
   }
   y <- if (is.factor(y)) y else factor(y)
+  if (nlevels(y) == 1L) {
+    abort_input(sprintf("`%s` must have two classes, but it has 1 level.\nGive a factor with the levels of both classes, to name the absent one.", arg),
+                arg)
+  }
   if (nlevels(y) != 2L) {
     abort_input(sprintf("`%s` must have two classes, but it has %s.\nDrop unused levels with droplevels(), or fit pairs of classes.", arg,
                         counted(nlevels(y), "level", "levels")), arg)
@@ -254,8 +265,8 @@ learn_parameters <- function(kernel, x, y, settings, bounds, n_starts) {
   starts <- matrix(bounds$start, n_starts, d, byrow = TRUE)
   if (n_starts > 1L) starts[-1L, ] <- starts[-1L, ] + stats::runif((n_starts - 1L) * d, -2, 2)
   starts <- t(pmin(pmax(t(starts), bounds$lower), bounds$upper))
-  found <- core_call(core_gp_classify_learn(x, y, kernel, settings, matrix(starts, n_starts, d), bounds$lower, bounds$upper, core_seed(),
-                                            progress_bar("learning the kernel")))
+  found <- core_call(core_gp_classify_learn(x, y, kernel, settings, matrix(starts, n_starts, d), bounds$lower, bounds$upper, bounds$prior,
+                                            core_seed(), progress_bar("learning the kernel")))
   count <- d - settings$learn_mean
   list(kernel = set_kernel_parameters(kernel, found$parameters[seq_len(count)]),
        mean = if (settings$learn_mean) found$parameters[d] else settings$mean,

@@ -132,14 +132,15 @@ autoplot.granary_gp_evidence <- function(object, value = "log_evidence", ...) { 
 # Histogram of one latent value beside the two normal approximations.
 marginal_density <- function(x, which) {
   f <- x$f[, which]
-  at <- seq(min(f), max(f), length.out = 200L)
-  of <- function(method) {
+  moments <- vapply(c(EP = "ep", Laplace = "laplace"), function(method) {
     settings <- x$fit$settings
     settings$method <- method
     posterior <- core_call(core_gp_classify_posterior(x$fit$x, x$y, x$fit$kernel, settings, FALSE, c(1, 1), NULL))
-    stats::dnorm(at, posterior$mean[which], sqrt(posterior$variance[which]))
-  }
-  list(f = f, at = at, density = cbind(EP = of("ep"), Laplace = of("laplace")))
+    c(posterior$mean[which], sqrt(posterior$variance[which]))
+  }, c(0, 0))
+  range <- range(f, moments[1L, ] - 3 * moments[2L, ], moments[1L, ] + 3 * moments[2L, ])
+  at <- seq(range[1L], range[2L], length.out = 200L)
+  list(f = f, at = at, density = apply(moments, 2L, function(m) stats::dnorm(at, m[1L], m[2L])))
 }
 
 #' @rdname gp_posterior_sample
@@ -149,7 +150,7 @@ plot.granary_gp_sample <- function(x, which = 1, ...) {
   shown <- marginal_density(x, which)
   top <- max(shown$density, graphics::hist(shown$f, breaks = 40, plot = FALSE)$density)
   draw(graphics::hist, shown$f, breaks = 40, freq = FALSE, col = "grey85", border = "white", xlab = paste("latent value of case", which), main = "",
-       ylim = c(0, 1.05 * top), user = list(...))
+       xlim = range(shown$at), ylim = c(0, 1.05 * top), user = list(...))
   graphics::matlines(shown$at, shown$density, col = rev(class_colours), lwd = 2, lty = 1)
   graphics::legend("topright", colnames(shown$density), col = rev(class_colours), lwd = 2, bty = "n")
   invisible()

@@ -29,6 +29,9 @@
 #' parallel; a different optimiser can be given as a function. Inputs are scaled to unit ranges inside; a kernel with one lengthscale for several
 #' inputs keeps their proportions, and kernels that are not functions of distances (`linear()`, `mlp()`, own functions) see the inputs as they are.
 #'
+#' With `prior` the logarithms of the parameters it names have normal priors, whose log density is added to the criterion: the posterior mode
+#' (maximum a posteriori). It keeps lengthscales from running away where runs are few. [gp_parameter_sample()] draws from the posterior.
+#'
 #' **Numerics.** Where \eqn{C} cannot be factored, \eqn{10^{-12}}{1e-12} up to \eqn{10^{-6}}{1e-6} of its diagonal is added; `jitter` says how
 #' much. Repeated rows with equal responses are dropped, with different responses they need a nugget or `noise_var`. Trend columns that depend on
 #' others get `NA`, as in [stats::lm()]. Memory is \eqn{n^2} numbers, prediction of a mean \eqn{O(n)}, of a variance \eqn{O(n^2)}.
@@ -49,6 +52,9 @@
 #' @param nugget Noise variance over process variance, \eqn{\lambda}{lambda}: a number, or `"estimate"`.
 #' @param noise_var Known noise variances, one or one per run, or `"replicates"`.
 #' @param method Criterion: `"ML"`, `"REML"` or `"LOO"`.
+#' @param prior `NULL`, or a list of log-normal priors, each a median and the standard deviation of the logarithm, such as
+#'   `list(lengthscale = c(0.5, 1), nugget = c(0.01, 2))`. A name is that of a parameter, as in the column names of `starts`, or a word of it, for
+#'   all parameters that have it. In the units of the inputs.
 #' @param known_trend Known coefficients of `trend`.
 #' @param n_starts Number of starts of the search.
 #' @param lower,upper Bounds of the lengthscales in the units of the inputs, one or one per lengthscale; `NULL` for 0.01 and 10 times the range of the
@@ -109,26 +115,30 @@ unname_rows <- function(x) {
 #' @rdname kriging
 #' @export
 kriging.default <- function(x, y, trend = ~1, kernel = "matern52", lengthscale = NULL, theta = NULL, nugget = 0, noise_var = NULL,
-                            method = c("ML", "REML", "LOO"), known_trend = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL,
-                            max_iter = 500, tol = 1e-6, threads = NULL, ...) {
+                            method = c("ML", "REML", "LOO"), prior = NULL, known_trend = NULL, n_starts = 10, lower = NULL, upper = NULL,
+                            optimiser = NULL, max_iter = 500, tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
   method <- check_choice(method, c("ML", "REML", "LOO"))
   runs <- check_runs(x, y, noise_var, check_nugget(nugget))
   trend <- make_trend(trend, runs$x)
   kernel <- kriging_kernel(kernel, runs$x, lengthscale, theta)
-  fit <- krige(runs, trend, kernel, kriging_settings(nugget, method, known_trend, n_starts, lower, upper, optimiser, max_iter, tol, threads))
+  settings <- kriging_settings(nugget, method, known_trend, n_starts, lower, upper, optimiser, max_iter, tol, threads, prior)
+  fit <- krige(runs, trend, kernel, settings)
   fit$call <- generic_call(call, "kriging")
   warn_on_bound(fit$at_bound)
   check_convergence(fit)
 }
 
 kriging_settings <- function(nugget = 0, method = "ML", known_trend = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL,
-                             max_iter = 500, tol = 1e-6, threads = NULL) {
+                             max_iter = 500, tol = 1e-6, threads = NULL, prior = NULL) {
   if (!is.null(optimiser) && !is.function(optimiser)) fail_input("optimiser", "a function(fn, gr, lower, upper) (or NULL)", describe(optimiser))
+  if (!is.null(prior) && method == "LOO") {
+    abort_input("`prior` needs method = \"ML\" or \"REML\", but method is \"LOO\": leave-one-out errors are no likelihood.", "prior")
+  }
   list(nugget = check_nugget(nugget), method = method, known_trend = known_trend, n_starts = check_count(n_starts, "n_starts", upper = 1e4),
        lower = lower, upper = upper, optimiser = optimiser, max_iter = check_count(max_iter, "max_iter"),
-       tol = check_number(tol, "tol", lower = 1e-14, upper = 0.1), threads = threads)
+       tol = check_number(tol, "tol", lower = 1e-14, upper = 0.1), threads = threads, prior = prior)
 }
 
 check_nugget <- function(nugget) {
@@ -148,8 +158,8 @@ check_runs <- function(x, y, noise_var, nugget, arg_x = "x", arg_y = "y") {
   range <- input_ranges(x)
   constant <- which(!(range > 1e-12 * apply(abs(x), 2L, max)))
   if (length(constant) > 0L) {
-    abort_input(sprintf("Every column of `%s` must vary, but column %s does not%s.\nLeave it out.", arg_x, label_of(colnames(x), constant[1L]),
-                        if (nrow(x) == 1L) " (there is one row)" else ""), arg_x)
+    if (nrow(x) == 1L) abort_input(sprintf("`%s` must have at least two rows, but it has one.\nOne run says nothing of the process.", arg_x), arg_x)
+    abort_input(sprintf("Every column of `%s` must vary, but column %s does not.\nLeave it out.", arg_x, label_of(colnames(x), constant[1L])), arg_x)
   }
   if (any(range < 1e-140)) abort_input(sprintf("The columns of `%s` are too small to compute with. Rescale them.", arg_x), arg_x)
   if (identical(noise_var, "replicates")) return(collapse_replicates(x, y))
@@ -178,7 +188,7 @@ drop_repeated <- function(x, y, arg) {
                                "Use nugget = \"estimate\", or noise_var = \"replicates\" where noise comes from repeated runs."),
                         first[apart[1L]], apart[1L], arg), arg)
   }
-  warn_input(sprintf("%s of `%s` repeated with the same response and dropped.", counted(sum(again), "row is", "rows are"), arg), arg)
+  warn_input(sprintf("%s of `%s` with the same response dropped.", counted(sum(again), "repeated row", "repeated rows"), arg), arg)
   list(x = x[!again, , drop = FALSE], y = y[!again], noise_var = NULL)
 }
 
@@ -233,6 +243,7 @@ krige <- function(runs, trend, kernel, settings, extra = NULL, units = NULL) {
   parameters <- kriging_parameters(kernel, unit_kernel, x, settings$lower, settings$upper, size, estimate)
   core <- list(x = to_units(x, units), y = z, f = unname(f), kernel = unit_kernel, nugget = if (estimate) 0.01 else settings$nugget,
                learn_nugget = estimate, noise = if (profile) numeric() else runs$noise_var, profile = profile, method = settings$method)
+  core["prior"] <- list(check_prior(settings$prior, parameters$names, parameters$shift))
   learn <- length(parameters$start) > 0L && !flat
   found <- if (learn) learn_kriging(core, parameters, settings)
   m <- length(parameters$start) - estimate
@@ -251,7 +262,9 @@ krige <- function(runs, trend, kernel, settings, extra = NULL, units = NULL) {
       "`y` is constant: the process has variance 0 and every prediction is that constant.", "y")
   }
   bound <- if (learn) on_bounds(parameters, at)
-  new_kriging(runs, trend, units, core, solved, settings, offset, found, bound, length(at) * learn, if (is.null(extra)) 0L else ncol(extra))
+  fit <- new_kriging(runs, trend, units, core, solved, settings, offset, found, bound, length(at) * learn, if (is.null(extra)) 0L else ncol(extra))
+  fit$search <- c(parameters[c("names", "lower", "upper", "shift")], list(at = at))
+  fit
 }
 
 # The same parameters with other runs or another trend. `solved`: what the core says of them, where it is known.
@@ -266,7 +279,8 @@ rebuild_kriging <- function(fit, runs = fit[c("x", "y", "noise_var")], trend = f
   core$noise <- if (core$profile) numeric() else runs$noise_var
   if (is.null(solved)) solved <- core_call(core_kriging_fit(core))
   out <- new_kriging(runs, trend, fit$units, core, solved, fit$settings, offset, NULL, fit$at_bound, fit$n_parameters)
-  out[c("starts", "convergence", "call", "design")] <- fit[c("starts", "convergence", "call", "design")]
+  same <- c("starts", "convergence", "call", "design", "search")
+  out[same] <- fit[same]
   out
 }
 

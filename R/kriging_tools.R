@@ -257,8 +257,9 @@ empirical_variogram <- function(x, e, bins, max_distance) {
 #' @export
 plot.granary_variogram <- function(x, ...) {
   curve <- attr(x, "curve")
-  draw(graphics::plot, x$distance, x$gamma, xlim = c(0, max(x$distance)), ylim = range(0, x$gamma, curve$gamma), pch = 19,
-       cex = 0.4 + sqrt(x$pairs / max(x$pairs)),
+  # A smooth function looks like a piece of a process of huge variance: its curve may leave the picture, the points may not.
+  top <- min(max(x$gamma, curve$gamma), 2 * max(x$gamma))
+  draw(graphics::plot, x$distance, x$gamma, xlim = c(0, max(x$distance)), ylim = c(0, top), pch = 19, cex = 0.4 + sqrt(x$pairs / max(x$pairs)),
        xlab = paste0("distance (", attr(x, "unit"), ")"), ylab = "half mean squared difference", user = list(...))
   if (!is.null(curve)) graphics::lines(curve$distance, curve$gamma, col = "#2166ac", lwd = 2)
   invisible()

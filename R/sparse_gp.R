@@ -27,7 +27,8 @@
 #' log|Q_ff + Lambda| - 1/2 (y - F b)'(Q_ff + Lambda)^-1 (y - F b) - n/2 log(2 pi)}
 #' over the parameters of the kernel, the noise and, with `select = "optimize"`, the inducing inputs, all at once, by L-BFGS with
 #' gradients in closed form. The trend \eqn{b} is estimated by generalised least squares, and standard errors account for it.
-#' With more than 20000 rows the parameters are first learnt from a sample of 5000 or more.
+#' With `prior` the log density of normal priors of the logarithms is added, for the posterior mode; [gp_parameter_sample()] draws from the
+#' posterior. With more than 20000 rows the parameters are first learnt from a sample of 5000 or more.
 #' The evidence of `"sor"` and `"dtc"` over-fits inducing inputs that are optimised; prefer `"fitc"` or `"vfe"` for that.
 #' A `white()` term of the kernel is taken as noise.
 #'
@@ -70,6 +71,9 @@
 #' @param mean Trend: `"constant"`, `"zero"`, or `"linear"` in the inputs.
 #' @param newdata With `inducing = "test"`, the rows that will be predicted. For `predict()`, `simulate()` and `update()`, new rows; `NULL` for the
 #'   data of the fit (with `inducing = "test"`: the test rows).
+#' @param prior `NULL`, or a list of log-normal priors, each a median and the standard deviation of the logarithm, such as
+#'   `list(lengthscale = c(1, 1), noise_var = c(0.1, 2))`, in the units of the data. A name is that of a parameter, as in `coef(fit$kernel)`, or a
+#'   word of it, for all parameters that have it.
 #' @param n_starts Number of starting values that are followed to the end, of several that are tried.
 #' @param max_iter Largest number of iterations.
 #' @param tol Stop when the gradient has fallen to this share of the first.
@@ -134,7 +138,7 @@ block_limit <- 5000
 sparse_gp.default <- function(x, y, method = c("fitc", "pitc", "dtc", "sor", "vfe", "fic", "sod", "nystrom", "exact"), inducing = 100,
                               select = c("kmeans", "pivchol", "random", "info", "posterior", "evidence", "optimize"), kernel = "se", ard = TRUE,
                               hyper = c("ml2", "fixed"), noise_var = NULL, blocks = NULL, mean = c("constant", "zero", "linear"), newdata = NULL,
-                              n_starts = 1, max_iter = 200, tol = 1e-5, threads = NULL, ...) {
+                              prior = NULL, n_starts = 1, max_iter = 200, tol = 1e-5, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
   started <- proc.time()[["elapsed"]]
@@ -165,6 +169,7 @@ sparse_gp.default <- function(x, y, method = c("fitc", "pitc", "dtc", "sor", "vf
     settings$learn <- FALSE
   }
   settings$learn_noise <- settings$learn && is.null(noise_var)
+  settings["prior"] <- list(check_prior(prior, c(kernel$names, "noise_var"), free = hyper == "ml2"))
   settings$learn_inducing <- select == "optimize" && is.null(place$given) && !method %in% c("sod", "exact")
   if (settings$learn_inducing && !kernel$differentiable) {
     abort_input("select = \"optimize\" needs a kernel with derivatives in its inputs, which this one has not.", "select")
@@ -193,8 +198,7 @@ check_process_inputs <- function(x, arg = deparse1(substitute(x))) {
 sparse_data <- function(x, y, mean) {
   offset <- if (mean == "zero") 0 else base::mean(y)
   centre <- colMeans(x)
-  spread <- apply(x, 2L, stats::sd)
-  spread[!is.finite(spread) | spread <= 0] <- 1
+  spread <- column_sds(x)
   if (mean == "linear") {
     varies <- apply(x, 2L, function(column) any(column != column[1L]))
     if (qr(cbind(1, x[, varies, drop = FALSE]))$rank < 1L + ncol(x)) {
@@ -211,6 +215,13 @@ sparse_data <- function(x, y, mean) {
   data
 }
 
+# Standard deviations of columns, 1 for those that do not vary.
+column_sds <- function(x) {
+  out <- vapply(seq_len(ncol(x)), function(j) stats::sd(x[, j]), 0)
+  out[!is.finite(out) | out <= 0] <- 1
+  out
+}
+
 trend_basis <- function(data, x) {
   switch(data$mean, zero = matrix(0, nrow(x), 0L), constant = matrix(1, nrow(x), 1L),
          linear = cbind(1, sweep(sweep(unname(x), 2L, data$centre), 2L, data$spread, `/`)))
@@ -223,11 +234,12 @@ check_inducing <- function(inducing, x, method, select, newdata) {
     if (is.null(newdata)) abort_input("inducing = \"test\" needs `newdata`, the rows to predict.", "newdata")
     if (method == "sod") abort_input("method = \"sod\" needs rows of `x` with their response, not test rows.", "inducing")
     newdata <- new_design(check_process_inputs(newdata), colnames(x), allow_sparse = FALSE)
-    return(list(given = unique(newdata), m = nrow(unique(newdata)), test = TRUE, newdata = newdata))
+    given <- distinct_rows(newdata)
+    return(list(given = given, m = nrow(given), test = TRUE, newdata = newdata))
   }
   if (is.numeric(inducing) && length(inducing) == 1L && is.null(dim(inducing))) {
     inducing <- check_count(inducing)
-    distinct <- nrow(unique(x))
+    distinct <- nrow(distinct_rows(x))
     if (inducing > distinct) {
       if (inducing != 100L) {
         warn_input(sprintf("`inducing` is more than the %s of `x`, which are all used.", counted(distinct, "distinct row", "distinct rows")),
@@ -246,9 +258,15 @@ check_inducing <- function(inducing, x, method, select, newdata) {
   if (select == "optimize") {
     abort_input("select = \"optimize\" chooses the inducing inputs itself: give their number in `inducing`.", "select")
   }
-  given <- unique(given)
+  given <- distinct_rows(given)
   dimnames(given) <- list(NULL, colnames(x))
   list(given = given, m = nrow(given), test = FALSE)
+}
+
+# unique(), which is slow for many rows, only where no column shows by itself that all rows differ.
+distinct_rows <- function(x) {
+  for (j in seq_len(ncol(x))) if (anyDuplicated(x[, j]) == 0L) return(x)
+  unique(x)
 }
 
 check_blocks <- function(blocks, x, m, threads) {
@@ -283,7 +301,7 @@ sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
     gap = if (own) c(trace = gap[1L] / gap[3L], max = gap[2L] * state$n / gap[3L]), jitter = if (own) state$jitter, dropped = raw$dropped, blocks = blocks,
     trace = as.double(raw$trace), learnt = raw$learnt, at_bound = raw$at_bound, test = if (place$test) place$newdata, n = nrow(x),
     x = x, y = y, data = data[c("offset", "mean", "centre", "spread")], state = state, threads = settings$threads,
-    call = generic_call(call, "sparse_gp"), convergence = raw$convergence
+    search = if (settings$learn) raw$search, call = generic_call(call, "sparse_gp"), convergence = raw$convergence
   )
 }
 

@@ -31,8 +31,7 @@ sparse_kernel <- function(kernel, d, ard, noise_var) {
 # For every free parameter, in the order of coef(): a starting value and bounds from the spread of the data, as logarithms. `stretch` scales
 # the lengthscales.
 kernel_anchors <- function(kernel, x, scale, stretch = 1) {
-  spread <- apply(x, 2L, stats::sd)
-  spread[!is.finite(spread) | spread <= 0] <- 1
+  spread <- column_sds(x)
   size <- max(scale, .Machine$double.xmin) / max(1, sum(vapply(kernel_leaves(kernel), function(k) k$type != "bias" || k$learn[1L], NA)))
   one <- function(value, below, above) cbind(start = log(value), lower = log(value) - log(below), upper = log(value) + log(above))
   leaf <- function(k) {
@@ -80,7 +79,8 @@ sparse_starts <- function(kernel, data, learn) {
 # Selection and learning. `blocks` are those of the rows.
 learn_sparse <- function(data, kernel, place, blocks, settings) {
   start <- sparse_starts(kernel, data, settings$learn)
-  problem <- list(x = data$x, targets = cbind(data$y, data$trend), blocks = blocks, box = inducing_box(data$x))
+  box <- if (settings$learn_inducing) inducing_box(data$x) else matrix(0, 2L, ncol(data$x))
+  problem <- list(x = data$x, targets = cbind(data$y, data$trend), blocks = blocks, box = box)
   choose <- function(parameters, rule, label = "inducing inputs") {
     at <- set_kernel_parameters(kernel$kernel, parameters[-length(parameters)])
     core_call(core_sparse_select(data$x, data$residual, at, exp(parameters[length(parameters)]), rule, place$m, 1e-10, settings$threads, core_seed(),
@@ -88,7 +88,7 @@ learn_sparse <- function(data, kernel, place, blocks, settings) {
   }
   run <- function(problem, inducing, start, learn_inducing, learn = settings$learn, max_iter = settings$max_iter, tol = settings$tol) {
     spec <- c(start, list(learn_kernel = learn, learn_noise = learn && settings$learn_noise, learn_inducing = learn_inducing, box = problem$box,
-                          n_starts = settings$n_starts, max_iter = max_iter, tol = tol))
+                          n_starts = settings$n_starts, max_iter = max_iter, tol = tol, prior = settings$prior))
     order <- if (is.null(problem$blocks)) NULL else order(problem$blocks)
     rows <- function(m) if (is.null(order)) m else m[order, , drop = FALSE]
     core_call(core_sparse_fit(rows(problem$x), rows(problem$targets), settings$method, block_starts(problem$blocks), kernel$kernel, inducing,
@@ -149,7 +149,8 @@ learn_sparse <- function(data, kernel, place, blocks, settings) {
   list(state = raw$state, kernel = set_kernel_parameters(kernel$kernel, raw$parameters[-last]), trace = raw$trace,
        rows = if (rule != "kmeans" || exact) chosen$rows, at_bound = c(kernel$names, "noise_var")[touch],
        learnt = sum(free) + if (settings$learn_inducing) length(raw$inducing) else 0L, dropped = if (is.null(raw$dropped)) 0L else raw$dropped,
-       convergence = raw$convergence)
+       convergence = raw$convergence, search = list(names = c(kernel$names, "noise_var"), lower = start$lower, upper = start$upper,
+                                                    at = raw$parameters, prior = settings$prior, learn_noise = settings$learn_noise))
 }
 
 # Inducing inputs that say something beyond the others, by pivoted Cholesky: the rest would only make their covariance singular.

@@ -213,7 +213,7 @@ update.granary_sparse_gp <- function(object, newdata, y, ...) {
     if (nrow(x) > block_limit) abort_input(sprintf("An exact process can have at most %d rows.", block_limit), "newdata")
     all_targets <- rbind(cbind(object$y[used] - object$data$offset, trend_basis(object$data, object$x[used, , drop = FALSE])), targets)
     at <- c(log(coef(object$kernel)), log(object$noise_var))
-    spec <- list(starts = matrix(at), lower = at, upper = at, learn_kernel = FALSE, learn_noise = FALSE, learn_inducing = FALSE,
+    spec <- list(starts = matrix(at), lower = at, upper = at, learn_kernel = FALSE, learn_noise = FALSE, learn_inducing = FALSE, prior = NULL,
                  box = inducing_box(x), n_starts = 1L, max_iter = 1L, tol = 1e-5)
     kernel <- object$kernel
     state <- core_call(core_sparse_fit(x, all_targets, object$method, integer(), kernel, matrix(0, 0L, ncol(x)), spec, object$threads, NULL))$state

@@ -2773,8 +2773,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_gp_classify_learn
-Rcpp::List core_gp_classify_learn(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::MatrixXd> starts, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_gp_classify_learn(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP startsSEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+Rcpp::List core_gp_classify_learn(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::MatrixXd> starts, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, SEXP prior, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_classify_learn(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP startsSEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP priorSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
@@ -2784,9 +2784,27 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type starts(startsSEXP);
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
     Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gp_classify_learn(x, y, kernel, settings, starts, lower, upper, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gp_classify_learn(x, y, kernel, settings, starts, lower, upper, prior, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gp_classify_sample
+Rcpp::List core_gp_classify_sample(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::VectorXd> start, const Rcpp::List& sampling, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_classify_sample(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP samplingSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type start(startSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type sampling(samplingSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gp_classify_sample(x, y, kernel, settings, start, sampling, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -3217,6 +3235,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_kriging_sample
+Rcpp::List core_kriging_sample(const Rcpp::List& core, const Eigen::Map<Eigen::VectorXd> start, const Rcpp::List& settings, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_kriging_sample(SEXP coreSEXP, SEXP startSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type start(startSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_sample(core, start, settings, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_kriging_surface
 Eigen::VectorXd core_kriging_surface(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> log_parameters, int threads, SEXP progress);
 RcppExport SEXP _granary_core_kriging_surface(SEXP coreSEXP, SEXP log_parametersSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -3404,6 +3436,26 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_sparse_fit(x, targets, method, blocks, kernel, inducing, settings, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sparse_sample
+Rcpp::List core_sparse_sample(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> inducing, const Eigen::Map<Eigen::VectorXd> parameters, bool learn_noise, const Rcpp::List& settings, const Rcpp::NumericVector& seed, SEXP progress);
+RcppExport SEXP _granary_core_sparse_sample(SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP inducingSEXP, SEXP parametersSEXP, SEXP learn_noiseSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type inducing(inducingSEXP);
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type parameters(parametersSEXP);
+    Rcpp::traits::input_parameter< bool >::type learn_noise(learn_noiseSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_sample(x, targets, method, blocks, kernel, inducing, parameters, learn_noise, settings, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4493,7 +4545,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_bo_covariance", (DL_FUNC) &_granary_core_bo_covariance, 6},
     {"_granary_core_bo_value", (DL_FUNC) &_granary_core_bo_value, 9},
     {"_granary_core_bo_suggest", (DL_FUNC) &_granary_core_bo_suggest, 9},
-    {"_granary_core_gp_classify_learn", (DL_FUNC) &_granary_core_gp_classify_learn, 9},
+    {"_granary_core_gp_classify_learn", (DL_FUNC) &_granary_core_gp_classify_learn, 10},
+    {"_granary_core_gp_classify_sample", (DL_FUNC) &_granary_core_gp_classify_sample, 8},
     {"_granary_core_gp_classify_posterior", (DL_FUNC) &_granary_core_gp_classify_posterior, 7},
     {"_granary_core_gp_classify_predict", (DL_FUNC) &_granary_core_gp_classify_predict, 10},
     {"_granary_core_gp_lower_bound", (DL_FUNC) &_granary_core_gp_lower_bound, 9},
@@ -4522,6 +4575,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_gtm_place", (DL_FUNC) &_granary_core_gtm_place, 4},
     {"_granary_core_kriging_learn", (DL_FUNC) &_granary_core_kriging_learn, 8},
     {"_granary_core_kriging_objective", (DL_FUNC) &_granary_core_kriging_objective, 2},
+    {"_granary_core_kriging_sample", (DL_FUNC) &_granary_core_kriging_sample, 5},
     {"_granary_core_kriging_surface", (DL_FUNC) &_granary_core_kriging_surface, 4},
     {"_granary_core_kriging_fit", (DL_FUNC) &_granary_core_kriging_fit, 1},
     {"_granary_core_kriging_append", (DL_FUNC) &_granary_core_kriging_append, 5},
@@ -4535,6 +4589,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_kriging_joint_draws", (DL_FUNC) &_granary_core_kriging_joint_draws, 6},
     {"_granary_core_unit_design", (DL_FUNC) &_granary_core_unit_design, 3},
     {"_granary_core_sparse_fit", (DL_FUNC) &_granary_core_sparse_fit, 9},
+    {"_granary_core_sparse_sample", (DL_FUNC) &_granary_core_sparse_sample, 11},
     {"_granary_core_sparse_gradient", (DL_FUNC) &_granary_core_sparse_gradient, 10},
     {"_granary_core_sparse_add", (DL_FUNC) &_granary_core_sparse_add, 6},
     {"_granary_core_sparse_predict", (DL_FUNC) &_granary_core_sparse_predict, 10},

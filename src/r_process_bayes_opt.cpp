@@ -90,8 +90,8 @@ Eigen::MatrixXd core_bo_learn(const Rcpp::List& model, const Eigen::Map<Eigen::M
   o.score = Rcpp::as<bool>(options["loo"]) ? BoScore::leave_one_out : BoScore::evidence;
   o.lower = Rcpp::as<VectorXd>(options["lower"]);
   o.upper = Rcpp::as<VectorXd>(options["upper"]);
-  o.prior_mean = Rcpp::as<VectorXd>(options["prior_mean"]);
-  o.prior_sd = Rcpp::as<VectorXd>(options["prior_sd"]);
+  o.prior.mean = Rcpp::as<VectorXd>(options["prior_mean"]);
+  o.prior.sd = Rcpp::as<VectorXd>(options["prior_sd"]);
   o.global = Rcpp::as<bool>(options["global"]);
   o.burn_in = Rcpp::as<int>(options["burn_in"]);
   o.particles = Rcpp::as<int>(options["particles"]);

@@ -3,6 +3,7 @@
 #include "process/gp_sampling.h"
 #include "r_glue.h"
 #include "r_kernel.h"
+#include "r_process_parameters.h"
 
 using namespace granary;
 using namespace granary::process;
@@ -35,12 +36,13 @@ Sampler as_sampler(const std::string& name) { return name == "ess" ? Sampler::es
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_gp_classify_learn(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y,
                                   const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::MatrixXd> starts,
-                                  const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper,
+                                  const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, SEXP prior,
                                   const Rcpp::NumericVector& seed, SEXP progress) {
   RMonitor monitor(progress);
   ClassifyLearnOptions options;
   options.lower = lower;
   options.upper = upper;
+  options.prior = as_prior(prior);
   options.inner = as_options(settings);
   options.inner.tol = std::max(options.inner.tol, 1e-5);
   options.optimiser.tol = 1e-4;
@@ -59,6 +61,33 @@ Rcpp::List core_gp_classify_learn(const Eigen::Map<Eigen::MatrixXd> x, const Eig
                             Rcpp::Named("starts") = values, Rcpp::Named("evaluations") = evaluations,
                             Rcpp::Named("on_bound") = std::vector<int>(at_bound.begin(), at_bound.end()),
                             Rcpp::Named("convergence") = as_list(r.convergence));
+}
+
+// Posterior of the parameters, by the evidence of EP or of Laplace's method.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_gp_classify_sample(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y,
+                                   const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::VectorXd> start,
+                                   const Rcpp::List& sampling, const Rcpp::NumericVector& seed, SEXP progress) {
+  RMonitor monitor(progress);
+  const ClassifyModel model = as_model(kernel, x.cols(), settings);
+  const ParameterSampleOptions options = as_sample_options(sampling);
+  const ClassifyOptions plain = as_options(settings);
+  const Rng rng = make_rng(seed), sites = rng.stream(1u << 31);
+  const LogEvidence log_evidence = [&](const VectorXd& theta, VectorXd* gradient) {
+    ClassifyModel at = model;
+    at.set_parameters(theta);
+    ClassifyOptions inner = plain;
+    inner.with_gradient = gradient != nullptr;
+    Rng own = sites;  // the same order of the sites everywhere: the density is one function
+    try {
+      const LatentPosterior found = latent_posterior(at, x, y, inner, own, monitor);
+      if (gradient != nullptr) *gradient = found.gradient;
+      return found.log_evidence;
+    } catch (const NumericalError&) {
+      return -std::numeric_limits<double>::infinity();
+    }
+  };
+  return as_list(sample_parameters(log_evidence, start, options, rng, monitor), options);
 }
 
 // [[Rcpp::export(rng = false)]]

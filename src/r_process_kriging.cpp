@@ -5,6 +5,7 @@
 #include "process/kriging_joint.h"
 #include "r_glue.h"
 #include "r_kernel.h"
+#include "r_process_parameters.h"
 
 using namespace granary;
 using namespace granary::process;
@@ -81,6 +82,7 @@ Rcpp::List core_kriging_learn(const Rcpp::List& core, const Eigen::Map<Eigen::Ma
   const Core c(core);
   GpLearnOptions options;
   options.criterion = criterion(core);
+  options.prior = as_prior(core["prior"]);
   options.lower = lower;
   options.upper = upper;
   options.optimiser.tol = tol;
@@ -111,9 +113,26 @@ Rcpp::List core_kriging_objective(const Rcpp::List& core, const Eigen::Map<Eigen
   const Core c(core);
   GpLearnOptions options;
   options.criterion = criterion(core);
+  options.prior = as_prior(core["prior"]);
   VectorXd gradient = VectorXd::Zero(log_parameters.size());
   const double value = gp_objective(c.model, c.x, c.y, c.f, log_parameters, options, &gradient);
   return List::create(Named("value") = value, Named("gradient") = gradient);
+}
+
+// Posterior of the parameters with trend and, where it is profiled out, scale integrated over flat priors of beta and log s2: that
+// likelihood is the restricted one.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_kriging_sample(const Rcpp::List& core, const Eigen::Map<Eigen::VectorXd> start, const Rcpp::List& settings,
+                               const Rcpp::NumericVector& seed, SEXP progress) {
+  RMonitor monitor(progress);
+  const Core c(core);
+  const ParameterSampleOptions options = as_sample_options(settings);
+  GpLearnOptions likelihood;
+  likelihood.criterion = GpCriterion::reml;
+  const LogEvidence log_evidence = [&](const VectorXd& theta, VectorXd* gradient) {
+    return gp_objective(c.model, c.x, c.y, c.f, theta, likelihood, gradient, &monitor);
+  };
+  return as_list(sample_parameters(log_evidence, start, options, make_rng(seed), monitor), options);
 }
 
 // [[Rcpp::export(rng = false)]]

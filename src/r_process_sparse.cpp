@@ -7,6 +7,7 @@
 #include "process/sparse_select.h"
 #include "r_glue.h"
 #include "r_kernel.h"
+#include "r_process_parameters.h"
 
 using namespace granary;
 using namespace granary::process;
@@ -101,6 +102,7 @@ Rcpp::List core_sparse_fit(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map
   options.starts = Rcpp::as<MatrixXd>(settings["starts"]);
   options.lower = Rcpp::as<VectorXd>(settings["lower"]);
   options.upper = Rcpp::as<VectorXd>(settings["upper"]);
+  options.prior = as_prior(settings["prior"]);
   options.box = Rcpp::as<MatrixXd>(settings["box"]);
   options.n_starts = settings["n_starts"];
   options.max_iter = settings["max_iter"];
@@ -109,6 +111,38 @@ Rcpp::List core_sparse_fit(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map
   return Rcpp::List::create(Rcpp::Named("parameters") = fit.parameters, Rcpp::Named("inducing") = fit.inducing,
                             Rcpp::Named("state") = as_list(fit.state), Rcpp::Named("trace") = fit.trace,
                             Rcpp::Named("convergence") = granary::as_list(fit.convergence));
+}
+
+// Posterior of the parameters of the kernel and of the noise, where `learn_noise`; the last entry of `parameters` is the log noise.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_sparse_sample(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method,
+                              std::vector<int> blocks, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> inducing,
+                              const Eigen::Map<Eigen::VectorXd> parameters, bool learn_noise, const Rcpp::List& settings,
+                              const Rcpp::NumericVector& seed, SEXP progress) {
+  RMonitor monitor(progress);
+  const Rows rows(x, targets, method, blocks, 1);
+  const MatrixXd at = inducing;
+  const Kernel start(as_kernel_spec(kernel), x.cols());
+  const ParameterSampleOptions options = as_sample_options(settings);
+  const Index p = parameters.size() - 1;
+  const LogEvidence log_evidence = [&](const VectorXd& theta, VectorXd* gradient) {
+    Kernel own = start;
+    own.set_parameters(theta.head(p));
+    try {
+      SparseGradient slope;
+      const double value = sparse_state(rows.problem, own, std::exp(learn_noise ? theta[p] : parameters[p]), at, SparseJitter(),
+                                        monitor, gradient == nullptr ? nullptr : &slope, false)
+                               .log_evidence;
+      if (gradient != nullptr) {
+        gradient->head(p) = slope.parameters;
+        if (learn_noise) (*gradient)[p] = slope.log_noise;
+      }
+      return value;
+    } catch (const NumericalError&) {
+      return -std::numeric_limits<double>::infinity();
+    }
+  };
+  return as_list(sample_parameters(log_evidence, parameters.head(p + learn_noise), options, make_rng(seed), monitor), options);
 }
 
 // Evidence and its gradient in log parameters, log noise and inducing inputs.

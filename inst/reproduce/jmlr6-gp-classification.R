@@ -34,8 +34,9 @@ data_set <- function(name) {
   shelf <- new.env()
   package <- if (name == "crabs") "MASS" else "mlbench"
   if (!requireNamespace(package, quietly = TRUE)) return(NULL)
-  utils::data(list = name, package = package, envir = shelf)
+  suppressWarnings(utils::data(list = name, package = package, envir = shelf))
   d <- shelf[[name]]
+  if (is.null(d)) return(NULL)  # mlbench 2.1-11 has the Pima data no more
   switch(
     name,
     Ionosphere = list(x = data.matrix(d[, 1:34]), y = d$Class), Sonar = list(x = data.matrix(d[, 1:60]), y = d$Class),
@@ -67,7 +68,7 @@ short <- if (extended) table1$name else "crabs"
 for (k in seq_len(nrow(table1))) {
   row <- table1[k, ]
   d <- if (row$name %in% short) data_set(row$name)
-  why <- if (row$name %in% short) "the package with the data is not installed" else "ten fits: part of the extended run"
+  why <- if (row$name %in% short) "the package with the data is not installed, or has them no more" else "ten fits: part of the extended run"
   ours <- list(laplace = rep(NA, 4), ep = rep(NA, 4), svm = rep(NA, 4))
   if (!is.null(d)) {
     why <- "folds are random, and the paper's are not known"

@@ -185,16 +185,14 @@ class Radial : public Scaled {
       case Form::half:
         s = v * (-s.array().sqrt()).exp();
         break;
-      case Form::three: {
-        const Eigen::ArrayXd q = (3 * s.array()).sqrt();
-        s = v * (1 + q) * (-q).exp();
+      case Form::three:
+        s = (3 * s.array()).sqrt();
+        matern_three_profile(v, s.data(), s.size());
         break;
-      }
-      case Form::five: {
-        const Eigen::ArrayXd q = (5 * s.array()).sqrt();
-        s = v * (1 + q + q.square() / 3) * (-q).exp();
+      case Form::five:
+        s = (5 * s.array()).sqrt();
+        matern_five_profile(v, s.data(), s.size());
         break;
-      }
       case Form::matern:
         for (Index i = 0; i < s.size(); ++i) s[i] = v * matern(s[i]);
         break;
@@ -219,15 +217,11 @@ class Radial : public Scaled {
         h = (q > 0).select(-0.5 * g.array() * k / q, 0.0);  // the kink at zero distance counts for nothing
         return (g.array() * k).sum();
       }
-      case Form::three: {
-        const Eigen::ArrayXd q = (3 * s.array()).sqrt(), e = v * (-q).exp();
-        h = -1.5 * g.array() * e;
-        return (g.array() * (1 + q) * e).sum();
-      }
+      case Form::three:
       case Form::five: {
-        const Eigen::ArrayXd q = (5 * s.array()).sqrt(), e = v * (-q).exp();
-        h = -5.0 / 6 * g.array() * (1 + q) * e;
-        return (g.array() * (1 + q + q.square() / 3) * e).sum();
+        VectorXd k = (2 * shape_ * s.array()).sqrt();
+        (form_ == Form::three ? matern_three_slopes : matern_five_slopes)(v, g.data(), k.data(), h.data(), k.size());
+        return g.dot(k);
       }
       case Form::matern: {
         double total = 0;

@@ -58,6 +58,9 @@ GRANARY_INLINE void add_difference_of(double lambda, const Real* a, const Real* 
   for (Index t = 0; t < size; ++t) f[t] += lambda * (static_cast<double>(a[t]) - static_cast<double>(b[t]));
 }
 
+// Beyond it exp(-q) is as good as zero, and a power of q could overflow. A NaN stays one.
+GRANARY_INLINE double within_reach(double q) { return q > 707.0 ? 707.0 : q; }
+
 }  // namespace
 
 GRANARY_WIDE
@@ -70,6 +73,44 @@ GRANARY_WIDE
 void gaussian_of_squares(double variance, double* s, Index size) {
 #pragma omp simd
   for (Index t = 0; t < size; ++t) s[t] = variance * exp_negative(-0.5 * s[t]);
+}
+
+GRANARY_WIDE
+void matern_three_profile(double variance, double* q, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double z = within_reach(q[t]);
+    q[t] = variance * (1 + z) * exp_negative(-z);
+  }
+}
+
+GRANARY_WIDE
+void matern_five_profile(double variance, double* q, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double z = within_reach(q[t]);
+    q[t] = variance * (1 + z + z * z / 3) * exp_negative(-z);
+  }
+}
+
+GRANARY_WIDE
+void matern_three_slopes(double variance, const double* g, double* q, double* slope, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double z = within_reach(q[t]), e = variance * exp_negative(-z);
+    slope[t] = -1.5 * g[t] * e;
+    q[t] = (1 + z) * e;
+  }
+}
+
+GRANARY_WIDE
+void matern_five_slopes(double variance, const double* g, double* q, double* slope, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double z = within_reach(q[t]), e = variance * exp_negative(-z);
+    slope[t] = -5.0 / 6 * g[t] * (1 + z) * e;
+    q[t] = (1 + z + z * z / 3) * e;
+  }
 }
 
 GRANARY_WIDE

@@ -13,6 +13,13 @@ void gaussian_profile(const double* xx, double zz, double variance, double* k, I
 // The same from squared distances: s becomes variance * exp(-s / 2), for s >= 0.
 void gaussian_of_squares(double variance, double* s, Index size);
 
+// Matern kernels of smoothness 3/2 and 5/2: q = sqrt(2 nu) r >= 0, r the distance, becomes k.
+void matern_three_profile(double variance, double* q, Index size);
+void matern_five_profile(double variance, double* q, Index size);
+// The same, and slope = g times the derivative of k in r^2.
+void matern_three_slopes(double variance, const double* g, double* q, double* slope, Index size);
+void matern_five_slopes(double variance, const double* g, double* q, double* slope, Index size);
+
 // scores = max(v - (down - f), 0)^2 / max(kii + diagonal - 2 k, floor): the decrease (twice) of the objective that a pair
 // promises.
 void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const float* k, double floor,

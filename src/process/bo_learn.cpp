@@ -48,11 +48,7 @@ double bo_score(const BoModel& model, ConstMatrixRef x, ConstVectorRef y, ConstV
   } catch (const NumericalError&) {
     return -infinity;
   }
-  if (options.prior_mean.size() > 0) {
-    const VectorXd z = (theta - options.prior_mean).cwiseQuotient(options.prior_sd);
-    value -= 0.5 * z.squaredNorm();
-    if (gradient) *gradient -= z.cwiseQuotient(options.prior_sd);
-  }
+  value += options.prior.add(theta, gradient);
   return std::isfinite(value) ? value : -infinity;
 }
 
@@ -75,7 +71,7 @@ VectorXd bo_learn(const BoModel& model, ConstMatrixRef x, ConstVectorRef y, Cons
     const DirectResult found = direct(minus, options.lower, options.upper, search, monitor);
     if (found.x.size() > 0) starts.push_back(found.x);
   }
-  if (options.prior_mean.size() > 0) starts.push_back(into_box(options.prior_mean, options));
+  if (options.prior.mean.size() > 0) starts.push_back(into_box(options.prior.mean, options));
   MatrixXd from(static_cast<Index>(starts.size()), m);
   for (std::size_t i = 0; i < starts.size(); ++i) from.row(i) = starts[i].transpose();
   const Objective minus = [&](const VectorXd& theta, VectorXd& gradient) {
@@ -106,8 +102,8 @@ MatrixXd bo_sample(const BoModel& model, ConstMatrixRef x, ConstVectorRef y, Con
   };
   VectorXd theta = into_box(start, options);
   double value = score(theta);
-  if (!std::isfinite(value) && options.prior_mean.size() > 0) {
-    theta = into_box(options.prior_mean, options);
+  if (!std::isfinite(value) && options.prior.mean.size() > 0) {
+    theta = into_box(options.prior.mean, options);
     value = score(theta);
   }
   for (int sweep = -options.burn_in; sweep < particles.rows(); ++sweep) {

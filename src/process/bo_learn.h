@@ -13,6 +13,7 @@
 #include "../core/monitor.h"
 #include "../core/rng.h"
 #include "bo_surrogate.h"
+#include "gp_parameters.h"
 
 namespace granary::process {
 
@@ -31,7 +32,7 @@ struct BoModel {
 struct BoLearnOptions {
   BoScore score = BoScore::evidence;
   VectorXd lower, upper;               // of theta
-  VectorXd prior_mean, prior_sd;       // normal priors on theta; empty: none
+  LogPrior prior;                      // of theta
   bool global = true;                  // search the whole box
   int evaluations_per_parameter = 30;  // of the global search
   int max_iter = 50;                   // of L-BFGS

@@ -186,7 +186,9 @@ GpLeaveOneOut GaussianProcess::leave_one_out() const {
   return result;
 }
 
-GpPrediction GaussianProcess::predict(ConstMatrixRef x, ConstMatrixRef f, bool variance, int threads, Monitor& monitor) const {
+GpPrediction predict_in_blocks(const KrigingSystem& system, ConstMatrixRef x, ConstMatrixRef f, bool variance, int threads,
+                               const std::function<MatrixXd(ConstMatrixRef)>& with_runs,
+                               const std::function<VectorXd(ConstMatrixRef)>& prior, Monitor& monitor) {
   const Index m = x.rows(), blocks = (m + points_at_once - 1) / points_at_once;
   GpPrediction result;
   result.mean.resize(m);
@@ -195,11 +197,18 @@ GpPrediction GaussianProcess::predict(ConstMatrixRef x, ConstMatrixRef f, bool v
     const Index from = b * points_at_once, count = std::min(points_at_once, m - from);
     const auto xb = x.middleRows(from, count);
     const auto fb = f.middleRows(from, count);
-    MatrixXd r = model_.kernel.cross(x_, xb);  // n x count
-    result.mean.segment(from, count) = system_.mean(r, fb);
-    if (!variance) return;
-    result.variance.segment(from, count) = scale_ * system_.variance(std::move(r), fb, model_.kernel.diagonal(xb, false));
+    MatrixXd r = with_runs(xb);  // n x count
+    result.mean.segment(from, count) = system.mean(r, fb);
+    if (variance) result.variance.segment(from, count) = system.variance(std::move(r), fb, prior(xb));
   });
+  return result;
+}
+
+GpPrediction GaussianProcess::predict(ConstMatrixRef x, ConstMatrixRef f, bool variance, int threads, Monitor& monitor) const {
+  GpPrediction result = predict_in_blocks(
+      system_, x, f, variance, threads, [&](ConstMatrixRef at) { return model_.kernel.cross(x_, at); },
+      [&](ConstMatrixRef at) { return model_.kernel.diagonal(at, false); }, monitor);
+  result.variance *= scale_;
   return result;
 }
 
@@ -267,12 +276,7 @@ double gp_objective(const GpModel& model, ConstMatrixRef x, ConstVectorRef y, Co
   } catch (const NumericalError&) {
     return -std::numeric_limits<double>::infinity();
   }
-  if (options.prior_mean.size() > 0) {
-    const VectorXd z = (log_parameters - options.prior_mean).cwiseQuotient(options.prior_sd);
-    value -= 0.5 * z.squaredNorm();
-    if (gradient) *gradient -= z.cwiseQuotient(options.prior_sd);
-  }
-  return value;
+  return value + options.prior.add(log_parameters, gradient);
 }
 
 MultistartResult learn_gp(const GpModel& model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, ConstMatrixRef starts,

@@ -17,11 +17,14 @@
 // of the linear equations is that of kriging_system.h.
 #pragma once
 
+#include <functional>
+
 #include "../core/kernel.h"
 #include "../core/monitor.h"
 #include "../core/multistart.h"
 #include "../core/spd.h"
 #include "../core/types.h"
+#include "gp_parameters.h"
 #include "kriging_system.h"
 
 namespace granary::process {
@@ -50,6 +53,12 @@ struct GpGradient {
 struct GpLeaveOneOut {
   VectorXd mean, variance;  // s2 / H_ii: of the observation, noise included
 };
+
+// Mean and, where asked for, variance (in units of the scale) at many points, a block at a time. `with_runs`: covariances of the
+// observations with points, one column per point; `prior`: variances of points.
+GpPrediction predict_in_blocks(const KrigingSystem& system, ConstMatrixRef x, ConstMatrixRef f, bool variance, int threads,
+                               const std::function<MatrixXd(ConstMatrixRef)>& with_runs,
+                               const std::function<VectorXd(ConstMatrixRef)>& prior, Monitor& monitor);
 
 class GaussianProcess {
  public:
@@ -113,7 +122,7 @@ class GaussianProcess {
 struct GpLearnOptions {
   GpCriterion criterion = GpCriterion::ml;
   VectorXd lower, upper;          // of the logarithms; empty: none
-  VectorXd prior_mean, prior_sd;  // normal priors on the logarithms, making it a posterior mode; empty: none
+  LogPrior prior;                 // of the logarithms, making it a posterior mode
   LbfgsOptions optimiser;
   int threads = 1;
 };

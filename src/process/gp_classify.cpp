@@ -129,8 +129,8 @@ MultistartResult learn_classifier(const ClassifyModel& model, ConstMatrixRef x, 
         ClassifyModel at = model;
         at.set_parameters(parameters);
         LatentPosterior found = latent_posterior(at, x, y, inner, own, monitor, last.tau.size() > 0 ? &last : nullptr);
+        const double value = -found.log_evidence - options.prior.add(parameters, &found.gradient);
         gradient = -found.gradient;
-        const double value = -found.log_evidence;
         if (std::isfinite(value)) last = std::move(found);
         return value;
       } catch (const NumericalError&) {

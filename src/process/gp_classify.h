@@ -20,6 +20,7 @@
 #include "../core/kernel.h"
 #include "../core/multistart.h"
 #include "gp_classify_likelihood.h"
+#include "gp_parameters.h"
 
 namespace granary::process {
 
@@ -61,6 +62,7 @@ LatentPosterior latent_posterior(const ClassifyModel& model, ConstMatrixRef x, C
 
 struct ClassifyLearnOptions {
   VectorXd lower, upper;  // of the parameters
+  LogPrior prior;         // of the same
   ClassifyOptions inner;
   LbfgsOptions optimiser;
   int threads = 1;

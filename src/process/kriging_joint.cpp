@@ -1,15 +1,8 @@
 #include "kriging_joint.h"
 
 #include "../core/errors.h"
-#include "../core/parallel.h"
 
 namespace granary::process {
-
-namespace {
-
-constexpr Index points_at_once = 256;
-
-}  // namespace
 
 JointKriging::JointKriging(std::vector<JointLevel> levels, Monitor& monitor) : levels_(std::move(levels)) {
   if (levels_.empty()) throw InputError("co-kriging needs at least one level.");
@@ -82,20 +75,9 @@ MatrixXd JointKriging::carried(ConstMatrixRef f) const {
 }
 
 GpPrediction JointKriging::predict(ConstMatrixRef x, ConstMatrixRef f, bool variance, int threads, Monitor& monitor) const {
-  const Index m = x.rows(), blocks = (m + points_at_once - 1) / points_at_once;
-  const MatrixXd trend = carried(f);
-  GpPrediction result;
-  result.mean.resize(m);
-  if (variance) result.variance.resize(m);
-  parallel_for(blocks, threads, monitor, [&](Index b) {
-    const Index from = b * points_at_once, count = std::min(points_at_once, m - from);
-    const auto xb = x.middleRows(from, count);
-    const auto fb = trend.middleRows(from, count);
-    MatrixXd r = with_runs(xb);
-    result.mean.segment(from, count) = system_.mean(r, fb);
-    if (variance) result.variance.segment(from, count) = system_.variance(std::move(r), fb, variances(xb));
-  });
-  return result;
+  return predict_in_blocks(
+      system_, x, carried(f), variance, threads, [&](ConstMatrixRef at) { return with_runs(at); },
+      [&](ConstMatrixRef at) { return variances(at); }, monitor);
 }
 
 MatrixXd JointKriging::covariance(ConstMatrixRef x, ConstMatrixRef f) const {

@@ -104,8 +104,8 @@ SparseFitResult sparse_fit(const SparseProblem& problem, const Kernel& kernel_in
     VectorXd value(options.starts.cols());
     for (Index s = 0; s < options.starts.cols(); ++s) {
       try {
-        value[s] =
-            evaluate(options.starts.col(s).cwiseMax(options.lower).cwiseMin(options.upper), inducing_in, nullptr).log_evidence;
+        const VectorXd at = options.starts.col(s).cwiseMax(options.lower).cwiseMin(options.upper);
+        value[s] = evaluate(at, inducing_in, nullptr).log_evidence + options.prior.add(at, nullptr);
       } catch (const NumericalError&) {
         value[s] = -std::numeric_limits<double>::infinity();
       }
@@ -125,7 +125,10 @@ SparseFitResult sparse_fit(const SparseProblem& problem, const Kernel& kernel_in
       monitor.progress(std::min(1.0, static_cast<double>(trace.size()) / (1.5 * options.max_iter)));
       try {
         SparseGradient g;
-        const double value = evaluate(parameters, inducing, &g).log_evidence;
+        VectorXd on_parameters = VectorXd::Zero(p + 1);
+        const double value = evaluate(parameters, inducing, &g).log_evidence + options.prior.add(parameters, &on_parameters);
+        g.parameters += on_parameters.head(p);
+        g.log_noise += on_parameters[p];
         gradient = -layout.gradient(g) / n;
         trace.push_back(value);
         return -value / n;

@@ -5,6 +5,7 @@
 #include "core/convergence.h"
 #include "core/kernel.h"
 #include "core/monitor.h"
+#include "process/gp_parameters.h"
 #include "process/sparse_system.h"
 
 namespace granary::process {
@@ -13,6 +14,7 @@ struct SparseFitOptions {
   bool learn_kernel = true, learn_noise = true, learn_inducing = false;
   MatrixXd starts;        // log parameters of the kernel, then log noise: one start per column
   VectorXd lower, upper;  // bounds of the same
+  LogPrior prior;         // of the same: then the posterior mode is found
   MatrixXd box;           // 2 x columns of x: where inducing inputs may go
   int n_starts = 1;       // so many of the starts, those of the largest evidence, are followed
   int max_iter = 200;

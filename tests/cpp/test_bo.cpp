@@ -154,8 +154,8 @@ TEST("gradients of evidence and leave-one-out score are those of differences") {
     BoLearnOptions options;
     options.lower = VectorXd::Constant(3, -20);
     options.upper = VectorXd::Constant(3, 20);
-    options.prior_mean = VectorXd::Constant(3, -1);
-    options.prior_sd = VectorXd::Constant(3, 2);
+    options.prior.mean = VectorXd::Constant(3, -1);
+    options.prior.sd = VectorXd::Constant(3, 2);
     for (BoScore score : {BoScore::evidence, BoScore::leave_one_out}) {
       options.score = score;
       VectorXd theta = model.parameters(), gradient;
@@ -353,8 +353,8 @@ TEST("the slice sampler of the learner has the moments of a Gaussian score, and 
   BoLearnOptions options;
   options.lower = VectorXd::Constant(1, -4);
   options.upper = VectorXd::Constant(1, 3);
-  options.prior_mean = VectorXd::Constant(1, -1);
-  options.prior_sd = VectorXd::Constant(1, 1);
+  options.prior.mean = VectorXd::Constant(1, -1);
+  options.prior.sd = VectorXd::Constant(1, 1);
   options.particles = 3000;
   Monitor monitor;
   const MatrixXd particles = bo_sample(model, cloud.x, cloud.y, model.parameters(), options, rng, monitor);

@@ -71,8 +71,8 @@ TEST("gradients of all criteria meet differences") {
     for (const GpCriterion criterion : {GpCriterion::ml, GpCriterion::reml, GpCriterion::loo, GpCriterion::loo_density}) {
       GpLearnOptions options;
       options.criterion = criterion;
-      options.prior_mean = VectorXd::Constant(at.size(), 0.3);
-      options.prior_sd = VectorXd::Constant(at.size(), 1.5);
+      options.prior.mean = VectorXd::Constant(at.size(), 0.3);
+      options.prior.sd = VectorXd::Constant(at.size(), 1.5);
       VectorXd gradient;
       gp_objective(model, data.x, data.y, data.f, at, options, &gradient);
       for (Index j = 0; j < at.size(); ++j) {

@@ -85,3 +85,34 @@ TEST("differences added, and their extremes, at every length: as one by one") {
     CHECK(largest == (up - f).maxCoeff() && least == (down - f).minCoeff());
   }
 }
+
+TEST("Matern kernels and their slopes are those of the formulas, near and far") {
+  for (const Index n : {1, 2, 3, 7, 64, 129}) {
+    VectorXd q(n), g(n), three(n), five(n), k3(n), k5(n), h3(n), h5(n);
+    for (Index i = 0; i < n; ++i) {
+      q[i] = 0.37 * static_cast<double>(i);
+      g[i] = std::sin(static_cast<double>(i)) + 0.3;
+    }
+    three = five = k3 = k5 = q;
+    matern_three_profile(1.7, three.data(), n);
+    matern_five_profile(1.7, five.data(), n);
+    matern_three_slopes(1.7, g.data(), k3.data(), h3.data(), n);
+    matern_five_slopes(1.7, g.data(), k5.data(), h5.data(), n);
+    for (Index i = 0; i < n; ++i) {
+      const double e = 1.7 * std::exp(-q[i]);
+      CHECK_NEAR(three[i] / ((1 + q[i]) * e), 1, 1e-14);
+      CHECK_NEAR(five[i] / ((1 + q[i] + q[i] * q[i] / 3) * e), 1, 1e-14);
+      CHECK_NEAR(k3[i] / three[i], 1, 1e-14);
+      CHECK_NEAR(k5[i] / five[i], 1, 1e-14);
+      CHECK_NEAR(h3[i] / (-1.5 * g[i] * e), 1, 1e-14);
+      CHECK_NEAR(h5[i] / (-5.0 / 6 * g[i] * (1 + q[i]) * e), 1, 1e-14);
+    }
+  }
+  VectorXd far(4);
+  far << 1e3, 1e160, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN();
+  VectorXd also = far;
+  matern_five_profile(2, far.data(), 4);
+  matern_three_profile(2, also.data(), 4);
+  for (Index i = 0; i < 3; ++i) CHECK(far[i] >= 0 && far[i] < 1e-300 && also[i] >= 0 && also[i] < 1e-300);
+  CHECK(std::isnan(far[3]) && std::isnan(also[3]));
+}

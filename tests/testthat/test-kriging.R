@@ -312,7 +312,7 @@ test_that("constant responses, repeated rows, few runs and constant columns have
   expect_warning(fit <- kriging(c(x5, 0.2), c(y5, y5[2]), kernel = "se", lengthscale = 0.3), "repeated", class = "granary_warning_input")
   expect_equal(fit$s2, example()$s2)
   expect_error(kriging(c(x5, 0.2), c(y5, 7)), "nugget", class = "granary_error_input")
-  expect_error(kriging(1, 1), "must vary", class = "granary_error_input")
+  expect_error(kriging(1, 1), "at least two rows, but it has one", class = "granary_error_input")
   expect_error(kriging(cbind(x5, 1), y5), "column 2", class = "granary_error_input")
   expect_error(kriging(x5[1:2], y5[1:2], trend = "linear"), "more runs than terms", class = "granary_error_input")
   expect_error(kriging(x5, replace(y5, 2, NA)), "`y`", class = "granary_error_input")
