@@ -151,6 +151,10 @@ warn_rows <- function(table, infeasible) {
 }
 
 #' @rdname decorrelate
+#' @export
+tidy.granary_decorrelate <- function(x, ...) data.frame(term = rownames(x$table), x$table, row.names = NULL)
+
+#' @rdname decorrelate
 #' @param ... Not used.
 #' @export
 print.granary_decorrelate <- function(x, ...) {
