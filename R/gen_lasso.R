@@ -227,7 +227,7 @@ check_box <- function(lower, upper, p) {
 
 gen_lambda <- function(lambda, top, nlambda, ratio) {
   if (!is.null(lambda)) return(sort(as.double(check_vector(lambda, "lambda", lower = 0, upper = 1e150)), decreasing = TRUE))
-  if (!(top > 0)) top <- 1
+  top <- if (top > 0) top * (1 + 1e-10) else 1  # so that rounding lets no difference in at the first penalty
   if (nlambda == 1L) top else exp(seq(log(top), log(top * ratio), length.out = nlambda))
 }
 

@@ -96,6 +96,16 @@ test_that("the largest penalty is where the first difference leaves zero", {
   expect_false(gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), nlambda = 1)$lambda_max_exact)
 })
 
+test_that("at the first penalty of a default path nothing but the null space is left", {
+  for (seed in 1:5) {
+    set.seed(seed)
+    x <- matrix(rnorm(1800), 60)
+    y <- drop(x %*% rep(c(0, 2, 0), each = 10)) + rnorm(60)
+    expect_identical(gen_lasso(x, y, nlambda = 2)$df[1], 1)
+    expect_identical(gen_lasso(x, y, penalty_matrix(diag(30)), nlambda = 2)$df[1], 0)
+  }
+})
+
 test_that("the identity design is solved in one round, chains like the dynamic program", {
   set.seed(3)
   y <- rnorm(200) + rep(c(0, 3), each = 100)
