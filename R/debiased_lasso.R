@@ -232,7 +232,7 @@ warn_coverage <- function(fit) {
   selected <- sum(fit$lasso != 0)
   warn_input(sprintf(paste0("The intervals of coefficients that matter are too short: they will cover about %.0f%% of the time, not %g%%.\n",
                             "The theory wants s0 log(p) / sqrt(n) to be small, but with the %s that the lasso selects it is %.1f.\n",
-                            "Use more rows or fewer columns, or a smaller `mu` (mu_rule = \"min\"), which trades the bias for wider intervals."),
+                            "Use more rows or fewer columns; where the rows allow it, a smaller `mu` trades the bias for wider intervals."),
                      100 * guess, 100 * (1 - fit$alpha), counted(selected, "column", "columns"),
                      selected * log(ncol(fit$x)) / sqrt(nrow(fit$x))), "x")
 }
