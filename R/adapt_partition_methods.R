@@ -17,7 +17,9 @@
 #' @param refresh Make the table `cells` anew? `FALSE` saves time in a stream of single rows; the table is then absent.
 #' @param points For `plot()`: the largest number of rows to draw.
 #' @param ... Passed on to plotting functions; not used by other methods.
-#' @return `predict()` a vector; `update()` a fit; `path()`, `tidy()` and `summary()` data frames; `plot()` `NULL`, invisibly; `autoplot()` a
+#' @param data The data frame of the fit; by default the response alone.
+#' @return `predict()` a vector; `update()` a fit; `path()`, `tidy()` (one row per cell), `glance()` (one row) and `summary()` data frames;
+#'   `augment()` the data with `.fitted`, `.resid` and the row `.cell` of `tidy()` each lies in; `plot()` `NULL`, invisibly; `autoplot()` a
 #'   ggplot.
 #' @family regression
 #' @name granary_partition
@@ -28,6 +30,8 @@
 #' fit <- adapt_partition(x, y)
 #' summary(fit)
 #' head(path(fit))
+#' glance(fit)
+#' augment(fit)[1:3, ]
 #' predict(fit, c(0.1, 0.7), tau = 0.01)
 #' fit <- update(fit, x_new = 0.5, y_new = 1.2)
 #' plot(fit, type = "path")
@@ -214,6 +218,24 @@ tidy.granary_adapt_partition <- function(x, ...) {
   names(upper) <- paste0(x$names, ".upper")
   out <- cbind(lower, upper, x$cells[c("level", "n", "mean")])
   for (name in intersect(c("centre", "slope"), names(x$cells))) out[paste0(x$names, ".", name)] <- as.data.frame(x$cells[[name]])
+  out
+}
+
+#' @rdname granary_partition
+#' @export
+glance.granary_adapt_partition <- function(x, ...) {
+  now <- partition_now(x)
+  y <- stream_rows(x$stream, x$n)$y
+  total <- sum((y - mean(y))^2)
+  data.frame(n_cells = now[["cells"]], tau = if (is.null(x$tau)) NA_real_ else x$tau, j0 = x$j0, sigma = sqrt(now[["sse"]] / x$n),
+             r.squared = if (total > 0) 1 - now[["sse"]] / total else NA_real_, nobs = x$n)
+}
+
+#' @rdname granary_partition
+#' @export
+augment.granary_adapt_partition <- function(x, data = NULL, ...) {
+  out <- augment_rows(data, stream_rows(x$stream, x$n)$y, predict(x))
+  out$.cell <- predict(x, type = "cell")
   out
 }
 

@@ -68,6 +68,8 @@
 #' \item{objective, objective_path}{at the end and after every round}
 #' \item{losses}{mean loss of every task}
 #' \item{lambda, loss, groups, h, classes}{as used}
+#'
+#' `tidy()` gives one row per task and feature with the weight and the part of it outside the subspace, `own`; `glance()` one row.
 #' @references
 #' Ando and Zhang (2005). A framework for learning predictive structures from multiple tasks and unlabeled data.
 #' *Journal of Machine Learning Research* 6, 1817--1853.
@@ -84,6 +86,8 @@
 #' c(shared = mean((coef(fit)[-1, ] - sim$u)^2), ridge = mean((coef(ridge)[-1, ] - sim$u)^2))
 #' predict(fit, sim$x[[1]][1:2, ], task = 1:3)
 #' dim(project(fit, sim$x[[1]]))
+#' tidy(fit, task = 1)[1:3, ]
+#' glance(fit)
 aso <- function(x, y = NULL, h = 5, lambda = 1e-4, loss = c("huber", "squared", "logistic", "hinge2"), groups = NULL, positive = FALSE, n_iter = 20,
                 variant = c("joint", "fixed_v"), intercept = TRUE, normalize = FALSE, masked = NULL, tol = 1e-6, max_iter = 500, threads = NULL) {
   call <- match.call()
@@ -384,6 +388,31 @@ summary.granary_aso <- function(object, ...) {
 
 #' @rdname aso
 #' @export
+tidy.granary_aso <- function(x, task = NULL, ...) {
+  at <- check_task(task, x)
+  own <- aso_own(x)
+  data.frame(task = rep(colnames(x$u)[at], each = nrow(x$u)), term = rep(rownames(x$u), length(at)), estimate = as.vector(x$u[, at, drop = FALSE]),
+             own = as.vector(own[, at, drop = FALSE]))
+}
+
+# What the tasks have for themselves, w_l = u_l - Theta'v_l.
+aso_own <- function(fit) {
+  v <- if (is.list(fit$v)) fit$v else list(fit$v)
+  own <- fit$u
+  for (t in seq_along(fit$groups)) own[fit$groups[[t]], ] <- own[fit$groups[[t]], ] - crossprod(aso_thetas(fit)[[t]], v[[t]])
+  own
+}
+
+#' @rdname aso
+#' @export
+glance.granary_aso <- function(x, ...) {
+  end <- convergence_table(x$convergence)
+  data.frame(tasks = ncol(x$u), features = nrow(x$u), h = sum(x$h), loss = x$loss, mean_loss = mean(x$losses), objective = x$objective,
+             share_inside = aso_shared_share(x), end[c("converged", "iterations", "seconds")])
+}
+
+#' @rdname aso
+#' @export
 plot.granary_aso <- function(x, type = c("scree", "theta"), ...) {
   type <- check_choice(type, c("scree", "theta"))
   if (type == "theta") {
@@ -391,7 +420,9 @@ plot.granary_aso <- function(x, type = c("scree", "theta"), ...) {
     if (nrow(theta) == 0L) abort_input("There is no shared structure to draw: `h` is 0.", "x")
     largest <- max(abs(theta))
     graphics::image(seq_len(ncol(theta)), seq_len(nrow(theta)), t(theta), zlim = c(-largest, largest), xlab = "feature", ylab = "row of Theta",
+                    yaxt = "n",
                     col = grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(41L), ...)
+    graphics::axis(2L, seq_len(nrow(theta)), las = 1L)
     return(invisible())
   }
   d <- if (is.list(x$d)) x$d else list(x$d)

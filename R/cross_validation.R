@@ -18,7 +18,8 @@
 #' @param ... For `coef()` and `predict()`, passed on to the method of the underlying fit (such as the type of prediction); for `plot()`, to
 #'   [graphics::plot()].
 #' @return `print()` its argument invisibly, `plot()` `NULL` invisibly, `autoplot()` a ggplot, `coef()` and `predict()` what the underlying fit
-#'   gives at the chosen penalty.
+#'   gives at the chosen penalty, `tidy()` a data frame with the mean loss at every penalty and one standard error to either side, `glance()`
+#'   one row with the penalties of both rules and the loss at the one chosen.
 #' @family regression
 #' @name granary_cv
 #' @examples
@@ -98,6 +99,21 @@ predict.granary_cv <- function(object, newdata = NULL, ..., rule = NULL) {
   lambda <- object$lambda[cv_choice(object, if (is.null(rule)) object$rule else rule)]
   if (is.null(newdata)) return(predict(object$fit, ..., lambda = lambda))  # not every fit has new rows to predict
   predict(object$fit, newdata, ..., lambda = lambda)
+}
+
+#' @rdname granary_cv
+#' @export
+tidy.granary_cv <- function(x, ...) {
+  table <- x$table
+  data.frame(lambda = table$lambda, estimate = table$mean, std.error = table$se, conf.low = table$mean - table$se, conf.high = table$mean + table$se)
+}
+
+#' @rdname granary_cv
+#' @export
+glance.granary_cv <- function(x, ...) {
+  at <- c(cv_choice(x, "min"), cv_choice(x, "1se"))
+  data.frame(lambda.min = x$lambda[at[1L]], lambda.1se = x$lambda[at[2L]], estimate = x$table$mean[cv_choice(x)],
+             std.error = x$table$se[cv_choice(x)], rule = x$rule, measure = x$measure, nobs = length(x$folds))
 }
 
 #' @rdname granary_cv

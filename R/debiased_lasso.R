@@ -22,6 +22,16 @@
 #' sqrt(2 log p / n)}, twice `mu`, and the identity for infeasible rows); they do not give the paper's own tables, see
 #' `errata("jmlr15-debiased-lasso")`.
 #'
+#' **How far to trust the intervals.** The bias is of smaller order only when \eqn{s_0 \log p / \sqrt{n}}{s0 log p / sqrt(n)} is small, with
+#' \eqn{s_0}{s0} the number of coefficients that matter. Otherwise the intervals of coefficients that are not zero are too short, for two reasons.
+#' What is left of the bias is \eqn{(MS - I)(\theta_0 - \hat\theta)}{(M S - I)(theta0 - theta)}, mostly `mu` times the shrinkage of the coefficient
+#' itself. And its lasso estimate has noise too: together the error is that of least squares, while the standard error is smaller by
+#' \eqn{(MS)_{ii} \approx 1 - \mu}{(M S)_ii, about 1 - mu}. With `lambda` for the shrinkage and random signs both can be guessed: the fit has them
+#' in `bias` (in standard errors) and `coverage`, prints the mean coverage to be expected for selected coefficients, and warns where they miss
+#' more than four times as often as they should. With 40 rows and \eqn{10^5}{1e5} columns, say, `mu` is 0.54, and few intervals of active
+#' coefficients cover. It is a guide, not a bound (for that see [bias_bound()]): it cannot know of columns that the lasso missed. Intervals of
+#' coefficients that are zero are not at risk.
+#'
 #' A design matrix that has columns which are copies of each other cannot tell them apart: their rows are infeasible, a warning names them, and
 #' says which
 #' `mu` would do. Constant columns are left out.
@@ -46,7 +56,7 @@
 #' @return An object of class `granary_debiased_lasso`: `coefficients` (debiased), `lasso`, `intercept`, `se`, `pvalue`, `p_adj` (Bonferroni with
 #'   the number
 #'   of columns, so that rejecting where it is below `alpha` controls the familywise error), `ci`, `sigma`, `lambda`, `mu`, `feasible`,
-#'   `coherence`, `rows` (\eqn{X m}),
+#'   `coherence`, `bias` and `coverage` (see Details), `rows` (\eqn{X m}),
 #'   and `table` of the rows, see [decorrelate()]. See [granary_debiased_lasso] for what can be done with it.
 #' @references
 #' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning
@@ -128,6 +138,7 @@ debias_start <- function(x, y, lambda, sigma, lambda0, intercept, standardize, f
     if (is.null(lambda0) && p == 1L) abort_input("`sigma` or `lambda0` must be given when there is only one column: log p is zero.", "sigma")
     noise <- core_call(core_scaled_lasso(z, response, if (is.null(lambda0)) factors[1L] * unit else lambda0, FALSE, FALSE, 1e-8, 200L,
                                          progress_bar("scaled lasso")))
+    check_convergence(noise, "The noise level may be off: give `sigma`, or another `lambda0`.")
     sigma <- noise$sigma
     if (sigma < 1e-6 * spread) {
       abort_numeric("The scaled lasso fits `y` perfectly, so the noise level it finds is zero. Give `sigma`, or a larger `lambda0`.")
@@ -142,9 +153,10 @@ debias_start <- function(x, y, lambda, sigma, lambda0, intercept, standardize, f
     upper = Inf,
     intercept = FALSE, standardize = FALSE, tol = 1e-9, max_iter = 100000L
   ))
+  check_convergence(fit, "Give a larger `lambda`.")
   theta <- fit$coefficients[, 1L]
   c(scaled, list(original = x, y = y, theta = theta, residual = response - drop(z %*% theta), sigma = sigma, estimated = estimated, lambda = lambda,
-                 intercept = intercept, mean_y = centre, lasso_convergence = fit$convergence))
+                 intercept = intercept, mean_y = centre))
 }
 
 given_rows <- function(z, which, m) {
@@ -184,7 +196,45 @@ finish_debiased <- function(start, which, rows, alpha, call, label) {
   estimate <- (start$theta[which] + drop(crossprod(rows$rows, start$residual)) / n) / scale
   se <- start$sigma * sqrt(rows$table$variance / n) / scale
   pvalue <- 2 * stats::pnorm(abs(estimate) / se, lower.tail = FALSE)
-  debiased_object(start, which, estimate, se, pvalue, rows$rows, rows$table, alpha, call, label, rows$convergence)
+  fit <- debiased_object(start, which, estimate, se, pvalue, rows$rows, rows$table, alpha, call, label, rows$convergence)
+  fit <- add_guess(fit, start, which, rows$rows, se * scale)
+  warn_coverage(fit)
+  fit
+}
+
+# How far to trust the intervals. The error is noise + (MS - I)(truth - lasso). A selected coefficient is off by about lambda (or by noise where
+# that is more), or by all of itself if it should be zero; for random signs the sum over the selected ones has size `bias`. The lasso estimate of a
+# selected coefficient carries noise of its own: in all that of least squares, of which the standard error has the share (MS)_ii only.
+add_guess <- function(fit, start, which, rows, se) {
+  n <- nrow(start$x)
+  selected <- base::which(start$theta != 0)
+  deviation <- crossprod(rows, start$x[, selected, drop = FALSE]) / n - outer(which, selected, `==`)
+  off <- pmin(max(start$lambda, start$sigma / sqrt(n)), abs(start$theta[selected]))
+  bias <- sqrt(drop(deviation^2 %*% off^2)) / se
+  own <- match(which, selected)
+  share <- ifelse(is.na(own), 1, 1 + deviation[cbind(seq_along(which), own)])
+  z <- stats::qnorm(1 - fit$alpha / 2)
+  fit$bias <- stats::setNames(bias, names(fit$coefficients))
+  fit$coverage <- stats::setNames(stats::pnorm((z - bias) * share) - stats::pnorm((-z - bias) * share), names(fit$coefficients))
+  fit
+}
+
+# Over the coefficients that the lasso selects: theirs are the intervals at risk.
+selected_coverage <- function(fit) {
+  if (is.null(fit$coverage)) return(NA_real_)
+  selected <- fit$lasso[names(fit$coefficients)] != 0
+  if (any(selected)) mean(fit$coverage[selected]) else NA_real_
+}
+
+warn_coverage <- function(fit) {
+  guess <- selected_coverage(fit)
+  if (is.na(guess) || 1 - guess <= 4 * fit$alpha) return(invisible())
+  selected <- sum(fit$lasso != 0)
+  warn_input(sprintf(paste0("The intervals of coefficients that matter are too short: they will cover about %.0f%% of the time, not %g%%.\n",
+                            "The theory wants s0 log(p) / sqrt(n) to be small, but with the %s that the lasso selects it is %.1f.\n",
+                            "Use more rows or fewer columns; where the rows allow it, a smaller `mu` trades the bias for wider intervals."),
+                     100 * guess, 100 * (1 - fit$alpha), counted(selected, "column", "columns"),
+                     selected * log(ncol(fit$x)) / sqrt(nrow(fit$x))), "x")
 }
 
 debiased_object <- function(start, which, estimate, se, pvalue, rows, table, alpha, call, label, convergence) {
@@ -224,12 +274,13 @@ percent <- function(share) paste(format(100 * share, trim = TRUE, digits = 3L), 
 #' @param newdata Rows to predict for; `NULL` for the data of the fit.
 #' @param adjust Adjustment of the p-values for their number, see [stats::p.adjust()].
 #' @param n For `plot()`, the number of intervals shown; for `print()` of a summary, of rows.
+#' @param data The data frame of the fit; by default the response alone.
 #' @param value Hypothetical value of the coefficients or contrasts.
 #' @param contrast A matrix with one row per contrast and one column per coefficient of `parm`; `NULL` for the coefficients themselves.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
 #' @return `confint()` a matrix, `vcov()` the covariance of the debiased coefficients, `summary()` a table that prints, `joint_test()` an object
 #'   of class
-#'   `htest`, `tidy()` and `glance()` data frames.
+#'   `htest`, `tidy()` and `glance()` data frames, `augment()` the data with the fitted values `.fitted` and residuals `.resid` of the lasso.
 #' @family regression
 #' @name granary_debiased_lasso
 #' @importFrom stats confint vcov
@@ -319,6 +370,10 @@ residuals.granary_debiased_lasso <- function(object, ...) object$y - predict(obj
 
 #' @rdname granary_debiased_lasso
 #' @export
+augment.granary_debiased_lasso <- function(x, data = NULL, ...) augment_rows(data, x$y, predict(x))
+
+#' @rdname granary_debiased_lasso
+#' @export
 sigma.granary_debiased_lasso <- function(object, ...) object$sigma
 
 #' @rdname granary_debiased_lasso
@@ -333,7 +388,7 @@ tidy.granary_debiased_lasso <- function(x, level = 1 - x$alpha, ...) {
 #' @export
 glance.granary_debiased_lasso <- function(x, ...) {
   data.frame(sigma = x$sigma, lambda = x$lambda, df = sum(x$lasso != 0), rejected = sum(x$p_adj <= x$alpha),
-             coherence = if (is.null(x$coherence)) NA_real_ else x$coherence, nobs = nrow(x$x), p = ncol(x$x))
+             coherence = if (is.null(x$coherence)) NA_real_ else x$coherence, coverage = selected_coverage(x), nobs = nrow(x$x), p = ncol(x$x))
 }
 
 #' @rdname granary_debiased_lasso
@@ -346,6 +401,8 @@ print.granary_debiased_lasso <- function(x, ...) {
                 sum(x$lasso != 0), " columns")
   found <- sum(x$p_adj <= x$alpha)
   cli::cat_line(found, if (found == 1L) " coefficient differs" else " coefficients differ", " from zero at familywise level ", format(x$alpha))
+  guess <- selected_coverage(x)
+  if (!is.na(guess)) cli::cat_line("intervals of selected coefficients: about ", format(100 * guess, digits = 2L), "% coverage to be expected")
   if (any(x$feasible %in% FALSE)) cli::cat_line("infeasible rows: ", list_some(names(x$feasible)[!x$feasible]))
   best <- utils::head(order(x$pvalue), max(5L, min(found, 20L)))
   table <- tidy(x)[best, c("term", "estimate", "std.error", "p.value", "conf.low", "conf.high", "lasso")]

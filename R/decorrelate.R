@@ -151,6 +151,10 @@ warn_rows <- function(table, infeasible) {
 }
 
 #' @rdname decorrelate
+#' @export
+tidy.granary_decorrelate <- function(x, ...) data.frame(term = rownames(x$table), x$table, row.names = NULL)
+
+#' @rdname decorrelate
 #' @param ... Not used.
 #' @export
 print.granary_decorrelate <- function(x, ...) {
@@ -175,9 +179,12 @@ as.matrix.granary_decorrelate <- function(x, ...) {
 #' @rdname decorrelate
 #' @export
 plot.granary_decorrelate <- function(x, ...) {
-  draw(graphics::plot, x$table$floor, x$table$variance, xlab = "lower bound of the variance", ylab = "variance factor m'Sm", pch = 19,
+  order <- order(x$table$variance)
+  variance <- x$table$variance[order]
+  floor <- x$table$floor[order]
+  draw(graphics::plot, variance, ylim = range(variance, floor), xlab = "columns, in order", ylab = "variance factor m'Sm", pch = 19, las = 1,
        user = list(...))
-  graphics::abline(0, 1, lty = 3)
+  graphics::lines(floor, type = "s", lty = 3)  # the lower bound (1 - mu)^2 / S_ii
   invisible()
 }
 

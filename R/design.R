@@ -126,3 +126,14 @@ new_design <- function(newx, names, design = NULL, arg = "newdata", allow_sparse
   }
   newx
 }
+
+# What augment() gives: the data, or the response alone, with the fitted values and residuals of the fit.
+augment_rows <- function(data, y, fitted) {
+  if (is.null(data)) data <- data.frame(y = y)
+  if (!is.data.frame(data) || nrow(data) != length(fitted)) {
+    fail_input("data", sprintf("a data frame with the %d rows of the fit", length(fitted)), describe(data))
+  }
+  data$.fitted <- unname(fitted)
+  data$.resid <- unname(y - fitted)
+  data
+}

@@ -25,6 +25,8 @@
 #' threshold for rows with one entry, by dynamic programming on chains, by maximum flows on other graphs and grids; otherwise by block coordinate
 #' ascent on its dual,
 #' an interior point method, or accelerated projected gradients. With the identity as design it is the whole problem, so one round is enough.
+#' With a design, penalties on the way from the largest useful one to the first one asked for are solved too, as that is faster than the straight
+#' way; they are not part of the result.
 #' From time to time the least-squares problem on the groups found is solved exactly (`polish`); this is not in the paper, and saves most of the
 #' rounds.
 #'
@@ -61,7 +63,7 @@
 #' @param start Coefficients to start from.
 #' @param polish Whether to solve on the groups from time to time; see Details.
 #' @param data A data frame with the variables of the formula.
-#' @param ... For the formula method, arguments of the default method; elsewhere not used.
+#' @param ... For the formula method, arguments of the default method; there is nothing else.
 #' @return An object of class `granary_gen_lasso`: `beta` (coefficients, one column per penalty), `intercept`, `lambda`, `objective`, `df`
 #'   (dimension of the space the
 #'   coefficients are free to move in: the number of groups), `mu` (dual), `kkt`, `trace` (objective after every round), `n_serious`, `n_null`,
@@ -109,6 +111,7 @@ gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, nlambda = 20,
                               method = c("alin", "fista", "admm", "sparsa", "tikhonov"), update = c("test", "pr", "dr_h", "dr_f"), gamma = 0.2,
                               delta = 1.345, tol = 1e-8, max_iter = 5000, start = NULL, polish = TRUE, ...) {
   call <- match.call()
+  refuse_dots(...)
   if (missing(x)) fail_missing("x")
   family <- check_choice(family, gen_families)
   method <- check_choice(method, gen_methods)
@@ -153,8 +156,21 @@ gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, nlambda = 20,
     warn_input(paste0("The coefficients are not unique: some direction changes neither the fit nor the penalty.\n",
                       "Fitted values are unique; the coefficients returned are one solution."), "x")
   }
+  warn_separable(fit)
   check_convergence(fit)
   fit
+}
+
+warn_separable <- function(fit) {
+  if (fit$family != "binomial" || fit$identity || !all(fit$y %in% c(0, 1))) return(invisible())
+  last <- length(fit$lambda)
+  eta <- as.matrix(predict(fit, lambda = fit$lambda[last]))[, 1L]
+  share <- mean(fit$y)
+  left <- sum(gen_loss(fit$y, eta, "binomial", NULL)) / (-2 * length(fit$y) * (share * log(share) + (1 - share) * log(1 - share)))
+  if (left > 0.01 || !all((eta > 0) == (fit$y > 0.5))) return(invisible())
+  warn_input(sprintf(paste0("The classes are separable: at lambda = %s every observation is classified correctly with %.1f%% of the deviance ",
+                            "explained, so without a penalty there is no finite estimate.\nUse a larger penalty; cv_gen_lasso() can choose it."),
+                     format(fit$lambda[last], digits = 3L), 100 * (1 - left)), "y")
 }
 
 #' @rdname gen_lasso
@@ -211,7 +227,7 @@ check_box <- function(lower, upper, p) {
 
 gen_lambda <- function(lambda, top, nlambda, ratio) {
   if (!is.null(lambda)) return(sort(as.double(check_vector(lambda, "lambda", lower = 0, upper = 1e150)), decreasing = TRUE))
-  if (!(top > 0)) top <- 1
+  top <- if (top > 0) top * (1 + 1e-10) else 1  # so that rounding lets no difference in at the first penalty
   if (nlambda == 1L) top else exp(seq(log(top), log(top * ratio), length.out = nlambda))
 }
 
@@ -266,7 +282,8 @@ fit_gen_lasso <- function(problem, design, response, penalty, lambda, settings, 
     "gen_lasso", beta = beta, intercept = shift, lambda = lambda, objective = pick("objective", 0), df = pick("df", 0), mu = mu, kkt = kkt,
     trace = lapply(fits, `[[`, "trace"), n_serious = pick("n_serious", 0L), n_null = pick("n_null", 0L), lambda_max = limits$lambda_max,
     lambda_max_exact = limits$exact, unique = result$unique, penalty = penalty, family = settings$family, levels = response$levels,
-    y = response$y, n = length(response$y), identity = design$type == "identity", x = if (design$type == "blur") design,
+    y = response$y, n = length(response$y), identity = design$type == "identity", x = design$x,
+    blur = if (design$type == "blur") design[c("dim", "size")],
     settings = settings, call = call, convergence = lapply(fits, `[[`, "convergence")
   )
 }

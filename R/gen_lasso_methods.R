@@ -10,14 +10,15 @@
 #'
 #' @param object,x A fit of [gen_lasso()].
 #' @param lambda Penalties; `NULL` for all those of the path.
-#' @param newdata New rows: a matrix with the columns of the fit, or a data frame for a fit by formula. `NULL`: the fitted values of an identity or
-#'   blur design.
+#' @param newdata New rows: a matrix with the columns of the fit, or a data frame for a fit by formula. `NULL`: the fitted values.
 #' @param type For `predict()`, the linear predictor or the mean; for `plot()`, what to draw: by default the signal or image where the design is the
 #'   identity, else the path.
+#' @param data The data frame of the fit; by default the response alone.
 #' @param ... Passed on to [graphics::plot()] or [graphics::image()] by `plot()`; not used elsewhere.
-#' @return `coef()` a vector for one penalty, else a matrix with one column per penalty; `predict()` likewise; `deviance()` twice the loss, per
-#'   penalty; `plot()` `NULL`
-#'   invisibly, `autoplot()` a ggplot.
+#' @return `coef()` a vector for one penalty, else a matrix with one column per penalty; `predict()`, `fitted()` (means) and `residuals()`
+#'   (response minus mean) likewise; `deviance()` twice the loss, per penalty; `tidy()` a data frame with one row per coefficient and penalty;
+#'   `glance()` one row per penalty; `augment()` the data with columns `.fitted` and `.resid` at one penalty, the last of the path by default;
+#'   `plot()` `NULL` invisibly, `autoplot()` a ggplot.
 #' @family regression
 #' @name granary_gen_lasso
 #' @examples
@@ -28,6 +29,9 @@
 #' coef(fit, lambda = 3)
 #' predict(fit, x[1:3, ], lambda = 3)
 #' deviance(fit)
+#' tidy(fit, lambda = 3)
+#' glance(fit)
+#' augment(fit, lambda = 3)[1:3, ]
 #' summary(fit)
 #' plot(fit)
 NULL
@@ -67,17 +71,65 @@ predict.granary_gen_lasso <- function(object, newdata = NULL, lambda = NULL, typ
     b <- b[-1L, , drop = FALSE]
   }
   if (is.null(newdata)) {
-    if (!object$identity) fail_missing("newdata")
-    eta <- b
+    eta <- if (object$identity) b else if (is.null(object$blur)) as.matrix(object$x %*% b) else box_blur(b, object$blur)
   } else {
     if (object$identity) abort_input("`newdata` must be NULL for a fit with the identity design: it has a value only where it was fitted.", "newdata")
     labels <- rownames(object$beta)
+    if (!is.null(object$blur)) abort_input("`newdata` must be NULL for a fit with a blur: it has a value only where it was fitted.", "newdata")
     newdata <- new_design(newdata, if (is.null(labels)) as.character(seq_len(nrow(object$beta))) else labels, object$design)
     eta <- as.matrix(newdata %*% b)
   }
   eta <- sweep(eta, 2L, shift, `+`)
   if (type == "response") eta <- switch(object$family, binomial = stats::plogis(eta), poisson = exp(eta), eta)
   if (ncol(eta) == 1L) drop(eta[, 1L]) else eta
+}
+
+# The mean over the square around every pixel, as far as it lies in the image, of each column as an image: by cumulative sums.
+box_blur <- function(b, blur) {
+  half <- blur$size %/% 2L
+  along <- function(image) {
+    at <- seq_len(nrow(image))
+    below <- rbind(0, matrix(apply(image, 2L, cumsum), nrow(image)))
+    to <- pmin(at + half, nrow(image))
+    from <- pmax(at - half, 1L)
+    (below[to + 1L, , drop = FALSE] - below[from, , drop = FALSE]) / (to - from + 1)
+  }
+  apply(b, 2L, function(column) as.vector(t(along(t(along(matrix(column, blur$dim[1L])))))))
+}
+
+#' @rdname granary_gen_lasso
+#' @importFrom stats fitted residuals
+#' @export
+fitted.granary_gen_lasso <- function(object, lambda = NULL, ...) predict(object, lambda = lambda, type = "response")
+
+#' @rdname granary_gen_lasso
+#' @export
+residuals.granary_gen_lasso <- function(object, lambda = NULL, ...) object$y - fitted(object, lambda = lambda)
+
+#' @rdname granary_gen_lasso
+#' @export
+tidy.granary_gen_lasso <- function(x, lambda = NULL, ...) {
+  lambda <- if (is.null(lambda)) x$lambda else lambda
+  estimate <- coef(x, lambda = lambda)
+  if (!is.matrix(estimate)) estimate <- cbind(estimate)
+  term <- rownames(estimate)
+  if (is.null(term)) term <- as.character(seq_len(nrow(estimate)))
+  data.frame(term = rep(term, ncol(estimate)), lambda = rep(lambda, each = nrow(estimate)), estimate = as.vector(estimate))
+}
+
+#' @rdname granary_gen_lasso
+#' @export
+glance.granary_gen_lasso <- function(x, ...) {
+  end <- convergence_table(x$convergence)
+  data.frame(lambda = x$lambda, df = x$df, deviance = deviance(x), objective = x$objective, end[c("converged", "iterations", "gap", "residual")],
+             nobs = x$n)
+}
+
+#' @rdname granary_gen_lasso
+#' @export
+augment.granary_gen_lasso <- function(x, data = NULL, lambda = NULL, ...) {
+  lambda <- if (is.null(lambda)) x$lambda[length(x$lambda)] else check_number(lambda, lower = 0)
+  augment_rows(data, x$y, fitted(x, lambda = lambda))
 }
 
 # Twice the loss per row, at columns of linear predictors.
@@ -135,7 +187,7 @@ plot.granary_gen_lasso <- function(x, type = c("auto", "path", "signal", "image"
   type <- check_choice(type, c("auto", "path", "signal", "image"))
   shape <- gen_shape(x)
   image <- length(shape) == 2L && min(shape) > 1L
-  if (type == "auto") type <- if (!x$identity && is.null(x$x)) "path" else if (image) "image" else "signal"
+  if (type == "auto") type <- if (!x$identity && is.null(x$blur)) "path" else if (image) "image" else "signal"
   if (type == "image" && !image) abort_input("`type` must not be \"image\" unless the penalty is tv_grid() with two dimensions and no mask.", "type")
   at <- if (is.null(lambda)) x$lambda[length(x$lambda)] else check_number(lambda, "lambda", lower = 0)
   if (type == "path") {

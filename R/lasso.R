@@ -23,7 +23,9 @@
 #' extrapolation and Newton steps where sweeps are slow; the logistic loss by proximal Newton steps. Every penalty ends with a check of the optimality
 #' conditions of *all* columns: the largest violation, as a correlation (in units of \eqn{sd(x_j) sd(y)}{sd(x_j) sd(y)}), is at most `tol`. It is
 #' reported
-#' as `residual`, beside the duality `gap` of the objective for the gaussian family.
+#' as `residual`, beside the duality `gap` of the objective for the gaussian family. `convergence$iterations` counts the sweeps over columns of the
+#' whole path. With more columns than rows, and penalties that fall by more than a factor of four from one to the next (or from the largest useful
+#' one to the first), the solver puts others in between, to lesser accuracy: they make the way shorter, are counted, and are not reported.
 #' A sparse `dgCMatrix` is never made dense.
 #'
 #' **Coefficients between the penalties of the path** are interpolated linearly in \eqn{\lambda}{lambda}. For the gaussian lasso that is exact
@@ -415,14 +417,7 @@ glance.granary_lasso <- function(x, ...) {
 augment.granary_lasso <- function(x, data = NULL, lambda = NULL, ...) {
   if (is.null(lambda)) lambda <- x$lambda[length(x$lambda)]
   lambda <- check_number(lambda, lower = 0)
-  fitted <- predict(x, lambda = lambda, type = "response")[, 1L]
-  if (is.null(data)) data <- data.frame(y = x$y)
-  if (!is.data.frame(data) || nrow(data) != length(fitted)) {
-    fail_input("data", sprintf("a data frame with the %d rows of the fit", length(fitted)), describe(data))
-  }
-  data$.fitted <- unname(fitted)
-  data$.resid <- unname(x$y - fitted)
-  data
+  augment_rows(data, x$y, predict(x, lambda = lambda, type = "response")[, 1L])
 }
 
 # What the path is drawn against, and the columns worth a label.

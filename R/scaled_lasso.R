@@ -103,6 +103,18 @@ tidy.granary_scaled_lasso <- function(x, ...) {
 
 #' @rdname scaled_lasso
 #' @export
+glance.granary_scaled_lasso <- function(x, ...) {
+  end <- convergence_table(x$convergence)
+  data.frame(sigma = x$sigma, lambda = x$lambda, lambda0 = x$lambda0, df = x$df, objective = x$objective, converged = end$converged,
+             iterations = end$iterations, nobs = nrow(x$x))
+}
+
+#' @rdname scaled_lasso
+#' @export
+augment.granary_scaled_lasso <- function(x, data = NULL, ...) augment_rows(data, x$y, predict(x))
+
+#' @rdname scaled_lasso
+#' @export
 print.granary_scaled_lasso <- function(x, ...) {
   cli::cat_line("granary: scaled lasso, n = ", nrow(x$x), ", p = ", ncol(x$x))
   print_call(x$call)

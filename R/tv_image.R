@@ -122,6 +122,7 @@ kernel_matrix_of <- function(kernel, dim) {
     row <- cells[, 1L] + offset[k, 1L]
     column <- cells[, 2L] + offset[k, 2L]
     inside <- row >= 1L & row <= dim[1L] & column >= 1L & column <= dim[2L]
+    if (!any(inside)) return(NULL)  # a kernel may reach beyond the image
     cbind(which(inside), (row + (column - 1) * dim[1L])[inside], kernel[at[k, 1L], at[k, 2L]])
   })
   entries <- do.call(rbind, parts)
@@ -157,6 +158,21 @@ print.granary_tv_image <- function(x, ...) {
 #' @importFrom stats fitted residuals
 #' @export
 fitted.granary_tv_image <- function(object, ...) object$image
+
+#' @export
+residuals.granary_tv_image <- function(object, ...) {
+  out <- residuals(object$fit)
+  if (!is.null(dim(object$image))) dim(out) <- dim(object$image)
+  out
+}
+
+#' @export
+tidy.granary_tv_image <- function(x, ...) {
+  shape <- if (is.null(dim(x$image))) length(x$image) else dim(x$image)
+  cells <- as.data.frame(arrayInd(seq_along(x$image), shape))
+  names(cells) <- c("row", "column", "slice")[seq_along(cells)]
+  cbind(cells, observed = as.vector(x$observed), estimate = as.vector(x$image))
+}
 
 #' @export
 plot.granary_tv_image <- function(x, ...) {

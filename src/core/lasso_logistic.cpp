@@ -27,7 +27,8 @@ class Logistic {
     const Index p = columns.cols(), n = columns.rows();
     b = g = VectorXd::Zero(p);
     mean_ = curvature_ = VectorXd::Zero(p);
-    limit_ = std::min(4000.0, 2 * columns.work_per_column());
+    // Sparse columns are cheap to sweep over, and their weighted products as dear as dense ones: keeping these does not pay.
+    limit_ = Columns::centred ? std::min(4000.0, 2 * columns.work_per_column()) : 0;
     v_.resize(n);
     stored_.resize(n);
     probability_.resize(n);

@@ -161,6 +161,8 @@ GenLassoFit GenSolver::alin(double lambda, const VectorXd& start, const VectorXd
   if (!end.converged) {
     finished(infinity);
     end.message = "the iteration limit was reached; raise max_iter or loosen tol";
+  } else if (end.gap > eps) {
+    end.message = "the duality gap stays above the tolerance, as rounding spoils the dual point, but no decrease is in sight";
   }
   close(fit, lambda);
   end.seconds = clock.seconds();

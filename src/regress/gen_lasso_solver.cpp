@@ -230,9 +230,13 @@ void GenSolver::certify(GenLassoFit& fit, double lambda) {
       theta = project_null(theta);
       x_.transpose(theta, v);
       const VectorXd mu = penalty_.complete(v, fit.mu, monitor_);
-      const double left = (v - penalty_.transpose(mu)).cwiseAbs().maxCoeff();
+      const VectorXd left = v - penalty_.transpose(mu);
       const double norm = penalty_.dual_norm(mu), shrink = norm > lambda ? lambda / norm : 1.0;
-      if (left <= 1e-8 * gradient_scale_ + 1e-300) dual = loss_.dual(shrink * theta);
+      // What rounding leaves of X'theta = R'mu costs left'b at the minimiser: little beside the largest column is much beside a
+      // small one, whose coefficient is large.
+      if (left.cwiseAbs().maxCoeff() <= 1e-8 * gradient_scale_ + 1e-300) {
+        dual = loss_.dual(shrink * theta) - left.cwiseAbs().dot(fit.b.cwiseAbs());
+      }
     }
   }
   fit.feasibility = lambda > 0 ? std::max(0.0, penalty_.dual_norm(fit.mu) / lambda - 1) : 0;
@@ -290,10 +294,13 @@ bool GenSolver::polish(VectorXd& b, double lambda, double& objective) {
     pull = grouped.transpose() * loss_.y - mass;
     MatrixXd gram = MatrixXd::Zero(count, count);
     gram.selfadjointView<Eigen::Lower>().rankUpdate(grouped.transpose());
-    gram.diagonal().array() += 1e-13 * gram.diagonal().maxCoeff();
+    // Every group in its own unit: a little relative to the largest entry would drown groups of small columns.
+    const VectorXd unit = (gram.diagonal().array() > 0).select(gram.diagonal().cwiseSqrt().cwiseInverse(), 1.0);
+    gram = unit.asDiagonal() * gram * unit.asDiagonal();
+    gram.diagonal().array() += 1e-13;
     const Eigen::LLT<MatrixXd> factor(gram);
     if (factor.info() != Eigen::Success) break;
-    const VectorXd target = factor.solve(pull), move = target - value;
+    const VectorXd target = unit.cwiseProduct(factor.solve(unit.cwiseProduct(pull))), move = target - value;
     if (!target.allFinite()) break;
     double length = 1;
     Index meets = -1;

@@ -47,7 +47,7 @@ ScaledLassoResult alternate(const Design& x, ConstVectorRef y, const ScaledLasso
     const bool saturated = x.cols() >= x.rows() && (b.array() != 0).count() >= x.rows() - 1 && next < s;
     if (next < 1e-8 * start || saturated)
       throw NumericalError(
-          "the scaled lasso fits the response perfectly, so its noise level is zero. Use a larger `lambda0`, or give `sigma`.");
+          "the scaled lasso fits the response perfectly, so its noise level is zero. Use a larger `lambda0`, or a `sigma` you know.");
     if (result.convergence.residual <= options.tol) {
       result.convergence.converged = true;
       break;

@@ -397,6 +397,22 @@ test_that("print, summary, plots", {
   expect_s3_class(ggplot2::autoplot(plane, type = "path"), "ggplot")
 })
 
+test_that("glance and augment say what the fit says", {
+  set.seed(3)
+  frame <- data.frame(u = runif(300), v = runif(300))
+  frame$y <- (frame$u > 0.4) + rnorm(300, sd = 0.2)
+  for (method in c("threshold", "cart", "uniform")) {
+    fit <- adapt_partition(y ~ u + v, frame, method = method)
+    line <- glance(fit)
+    expect_identical(line$n_cells, nrow(tidy(fit)) + 0)
+    expect_equal(line$r.squared, 1 - sum(residuals(fit)^2) / sum((frame$y - mean(frame$y))^2), tolerance = 1e-10)
+    expect_equal(line$sigma^2 * 300, sum(residuals(fit)^2), tolerance = 1e-10)
+    rows <- augment(fit, frame)
+    expect_equal(rows$.fitted, tidy(fit)$mean[rows$.cell], tolerance = 1e-12)
+    expect_equal(rows$.fitted + rows$.resid, frame$y)
+  }
+})
+
 test_that("bounds of the theory", {
   bound <- partition_bound(1000, 10, M = 2, delta = 0.1)
   rate <- 3 / (256 * 4)

@@ -243,6 +243,24 @@ test_that("cross-validation prefers the true dimension; features of a row are it
   expect_output(print(summary(attr(cv, "fit"))), "singular_values")
 })
 
+test_that("tidy splits the weights into the shared part and a task's own; glance has one row", {
+  set.seed(1)
+  sim <- sim_tasks(p = 12, tasks = 8, n = 20, h = 2)
+  fit <- aso(sim$x, sim$y, h = 2, lambda = 1, loss = "squared", tol = 1e-3)
+  table <- tidy(fit)
+  expect_equal(dim(table), c(12 * 8, 4))
+  expect_equal(matrix(table$estimate, 12), unname(fit$u))
+  expect_equal(matrix(table$estimate - table$own, 12), unname(crossprod(fit$theta, fit$v)), tolerance = 1e-12)
+  expect_equal(max(abs(fit$theta %*% matrix(table$own, 12))), 0, tolerance = 1e-10)
+  expect_identical(unique(tidy(fit, task = c("task3", "task5"))$task), c("task3", "task5"))
+  line <- glance(fit)
+  expect_equal(nrow(line), 1)
+  expect_equal(line$share_inside, 1 - sum(table$own^2) / sum(table$estimate^2), tolerance = 1e-10)
+  grouped <- suppressMessages(aso(sim$x, sim$y, h = c(1, 2), lambda = 1, loss = "squared", groups = rep(1:2, c(5, 7)), tol = 1e-3))
+  expect_equal(glance(grouped)$h, 3)
+  expect_equal(matrix(tidy(grouped)$own, 12)[1:5, ], unname(grouped$u[1:5, ] - crossprod(grouped$theta[[1]], grouped$v[[1]])), tolerance = 1e-12)
+})
+
 test_that("every error names its argument", {
   x <- matrix(rnorm(40), 10)
   y <- sign(rnorm(10))

@@ -88,9 +88,10 @@ test_that("100000 columns take the memory of the design and seconds, from the no
   set.seed(2)
   x <- matrix(rnorm(40 * 1e5), 40)
   y <- 6 * x[, 1] - 6 * x[, 2] + rnorm(40)
-  used <- system.time(fit <- debiased_lasso(x, y, which = 1:2))
+  # s0 log p is not small beside sqrt(n) here, so coverage is not promised, and the fit says so
+  expect_warning(used <- system.time(fit <- debiased_lasso(x, y, which = 1:2)), "too short", class = "granary_warning_input")
   expect_lt(used[["user.self"]] + used[["sys.self"]], 20)
-  # s0 log p is not small beside sqrt(n) here, so coverage is not promised; the correction must still go the right way
+  # the correction must still go the right way
   expect_true(all(abs(coef(fit) - c(6, -6)) < abs(fit$lasso[1:2] - c(6, -6))))
   expect_true(all(fit$p_adj < 0.05))
   # far below the noise level a third of the columns violate the conditions at zero: their products would take 8 GB
@@ -197,6 +198,58 @@ test_that("intervals, p-values and tests belong together", {
   expect_true(tiny > 0 && tiny < 1e-100)
 })
 
+test_that("tidy, glance and augment of the noise level, the rows and the intervals", {
+  sim <- small(60, 40)
+  noise <- scaled_lasso(sim$x, sim$y)
+  expect_equal(glance(noise)[c("sigma", "lambda", "df")], data.frame(sigma = noise$sigma, lambda = noise$lambda, df = noise$df))
+  expect_equal(augment(noise)$.resid, unname(residuals(noise)))
+  rows <- decorrelate(sim$x, which = 3:5)
+  expect_identical(tidy(rows)$term, c("V3", "V4", "V5"))
+  expect_equal(tidy(rows)$variance, rows$table$variance)
+  fit <- debiased_lasso(sim$x, sim$y)
+  frame <- data.frame(id = 1:60)
+  expect_identical(names(augment(fit, frame)), c("id", ".fitted", ".resid"))
+  expect_equal(augment(fit, frame)$.fitted, unname(predict(fit)))
+})
+
+test_that("the coverage to be expected follows from bias and noise, whatever the units, and a low one is announced", {
+  sim <- small(60, 40)
+  fit <- debiased_lasso(sim$x, sim$y)
+  z <- scale(sim$x) * sqrt(60 / 59)
+  off <- pmin(fit$lambda, abs(fit$lasso * fit$scale))
+  ms <- t(crossprod(z, fit$rows)) / 60
+  bias <- sqrt(drop((ms - diag(40))^2 %*% off^2)) / (fit$sigma * sqrt(fit$table$variance / 60))
+  expect_equal(unname(fit$bias), unname(bias), tolerance = 1e-8)
+  share <- ifelse(fit$lasso != 0, diag(ms), 1)
+  guess <- pnorm((qnorm(0.975) - bias) * share) - pnorm((-qnorm(0.975) - bias) * share)
+  expect_equal(unname(fit$coverage), unname(guess), tolerance = 1e-8)
+  expect_equal(glance(fit)$coverage, mean(guess[fit$lasso != 0]), tolerance = 1e-8)
+  expect_equal(debiased_lasso(1e6 * sim$x, 1e-3 * sim$y)$coverage, fit$coverage, tolerance = 1e-5)
+  expect_equal(unname(debiased_lasso(sim$x, sim$y, mu = 0)$coverage), rep(0.95, 40), tolerance = 1e-6)
+  expect_equal(unname(debiased_lasso(sim$x, sim$y, lambda = 1e3)$coverage), rep(0.95, 40))  # nothing selected, nothing known
+  set.seed(4)
+  wide <- sim_circulant(40, 2000, 2, 4)
+  expect_warning(short <- debiased_lasso(wide$x, wide$y, which = wide$support), "too short.*log\\(p\\) / sqrt\\(n\\)",
+                 class = "granary_warning_input")
+  expect_lt(glance(short)$coverage, 0.8)
+  expect_output(print(short), "coverage to be expected")
+  tall <- sim_circulant(1000, 60, 5, 0.5)
+  expect_silent(debiased_lasso(tall$x, tall$y, which = 1:5))
+})
+
+test_that("the coverage to be expected is about the coverage there is", {
+  skip_if(Sys.getenv("GRANARY_EXTENDED") != "1")
+  set.seed(21)
+  for (size in list(c(100, 300), c(60, 1000), c(400, 300))) {
+    seen <- replicate(100, {
+      sim <- sim_circulant(size[1], size[2], 3, 1.5, rho = 0)
+      fit <- suppressWarnings(debiased_lasso(sim$x, sim$y, which = sim$support))
+      c(mean(fit$ci[, 1] <= 1.5 & fit$ci[, 2] >= 1.5), glance(fit)$coverage)
+    })
+    expect_lt(abs(mean(seen[1, ]) - mean(seen[2, ], na.rm = TRUE)), 0.1)
+  }
+})
+
 test_that("formulas and scales", {
   fit <- debiased_lasso(mpg ~ ., mtcars)
   plain <- debiased_lasso(mtcars[, -1], mtcars$mpg)
@@ -212,7 +265,7 @@ test_that("formulas and scales", {
 })
 
 test_that("one thread and two give the same answer", {
-  sim <- small(40, 60)
+  sim <- small(60, 40)
   expect_identical(debiased_lasso(sim$x, sim$y, threads = 1)$coefficients, debiased_lasso(sim$x, sim$y, threads = 2)$coefficients)
 })
 

@@ -96,6 +96,16 @@ test_that("the largest penalty is where the first difference leaves zero", {
   expect_false(gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), nlambda = 1)$lambda_max_exact)
 })
 
+test_that("at the first penalty of a default path nothing but the null space is left", {
+  for (seed in 1:5) {
+    set.seed(seed)
+    x <- matrix(rnorm(1800), 60)
+    y <- drop(x %*% rep(c(0, 2, 0), each = 10)) + rnorm(60)
+    expect_identical(gen_lasso(x, y, nlambda = 2)$df[1], 1)
+    expect_identical(gen_lasso(x, y, penalty_matrix(diag(30)), nlambda = 2)$df[1], 0)
+  }
+})
+
 test_that("the identity design is solved in one round, chains like the dynamic program", {
   set.seed(3)
   y <- rnorm(200) + rep(c(0, 3), each = 100)
@@ -237,6 +247,66 @@ test_that("columns in units eight orders apart give the answer of one unit", {
   }
 })
 
+test_that("the certificate is tight when columns are eight orders apart and the penalty is in one unit", {
+  for (seed in 1:3) {
+    set.seed(seed)
+    x <- sweep(matrix(rnorm(600), 40), 2, 10^seq(-4, 4, length.out = 15), "*")
+    y <- drop(x %*% (rep(c(0, 1, -1), each = 5) / 10^seq(-4, 4, length.out = 15))) + rnorm(40, sd = 0.3)
+    for (penalty in list(fused_chain(15), penalty_matrix(diag(15)), fused_chain(15, sparse = 1))) {
+      fit <- gen_lasso(x, y, penalty, lambda = c(200, 2))
+      expect_true(all(glance(fit)$gap < 1e-6 * sum(y^2) / 2), info = paste(seed, penalty$type, toString(signif(glance(fit)$gap, 2))))
+    }
+  }
+})
+
+test_that("tidy, glance, augment, fitted values and residuals belong together, for every design", {
+  sim <- simulated()
+  x <- sim$x
+  colnames(x) <- paste0("x", seq_len(ncol(x)))
+  frame <- data.frame(y = sim$y, x)
+  fits <- list(gen_lasso(x, sim$y, lambda = c(3, 1)), gen_lasso(Matrix::Matrix(x, sparse = TRUE), sim$y, lambda = c(3, 1)),
+               gen_lasso(y ~ ., frame, lambda = c(3, 1)))
+  for (fit in fits) {
+    byhand <- cbind(1, x) %*% rbind(fit$intercept, fit$beta)
+    expect_equal(unname(fitted(fit)), unname(byhand), tolerance = 1e-10)
+    expect_equal(unname(residuals(fit)), unname(sim$y - byhand), tolerance = 1e-10)
+    expect_equal(glance(fit)$deviance, unname(colSums(residuals(fit)^2)), tolerance = 1e-6)
+    expect_identical(glance(fit)$lambda, c(3, 1))
+    expect_true(all(glance(fit)$converged) && all(glance(fit)$nobs == length(sim$y)))
+    one <- tidy(fit, lambda = 1)
+    expect_identical(one$term[one$term != "(Intercept)"], colnames(x))
+    expect_equal(one$estimate, unname(coef(fit, lambda = 1)))
+    expect_equal(nrow(tidy(fit)), 2 * nrow(one))
+    rows <- augment(fit, frame, lambda = 3)
+    expect_equal(rows$.fitted + rows$.resid, sim$y)
+    expect_equal(rows$.fitted, unname(byhand[, 1]), tolerance = 1e-10)
+  }
+  expect_error(augment(fits[[1]], frame[1:3, ]), "`data` must be", class = "granary_error_input")
+  counts <- rpois(nrow(x), 2)
+  expect_equal(unname(residuals(poisson <- gen_lasso(x, counts, family = "poisson", lambda = 1))),
+               counts - exp(unname(drop(x %*% poisson$beta))), tolerance = 1e-10)
+  signal <- gen_lasso(NULL, sim$y, lambda = 1)
+  expect_equal(fitted(signal), signal$beta[, 1])
+  expect_identical(tidy(signal)$term, as.character(seq_along(sim$y)))
+})
+
+test_that("fitted values of a blur are the blurred estimate, up to and beyond the size of the image", {
+  set.seed(2)
+  image <- matrix(rnorm(30), 5)
+  for (size in c(1, 3, 5, 13)) {
+    fit <- suppressWarnings(tv_deblur(image, size, lambda = 0.1))
+    half <- size %/% 2
+    near <- function(k) abs(outer(seq_len(k), seq_len(k), `-`)) <= half
+    expect_no_error(kernel_matrix_of(matrix(1, size, size), dim(image)))
+    matrix <- (near(6) / rowSums(near(6))) %x% (near(5) / rowSums(near(5)))
+    expect_equal(fitted(fit$fit), as.vector(matrix %*% as.vector(fit$image)), tolerance = 1e-10)
+    expect_equal(residuals(fit), image - as.vector(fitted(fit$fit)), tolerance = 1e-10)
+  }
+  expect_error(predict(fit$fit, image), "`newdata` must be NULL", class = "granary_error_input")
+  cells <- tidy(fit)
+  expect_identical(cells$estimate[cells$row == 2 & cells$column == 4], fit$image[2, 4])
+})
+
 test_that("a mask leaves cells out of a volume; image metrics are their formulas; simulated coefficients are the paper's", {
   mask <- array(TRUE, c(4, 4, 3))
   mask[1, 1, 1] <- mask[2, 3, 2] <- FALSE
@@ -327,6 +397,7 @@ test_that("bad input is refused by name", {
   refused(gen_lasso(x, y, fused_chain(5)), "penalty")
   refused(gen_lasso(x, y, "chain"), "penalty")
   refused(gen_lasso(x, y, lambda = -1), "lambda")
+  refused(gen_lasso(x, y, lamda = 1), "no argument `lamda`")
   refused(gen_lasso(x, y, lambda = NA_real_), "lambda")
   refused(gen_lasso(x, y, lower = 2, upper = 1), "lower")
   refused(gen_lasso(x, y, lower = c(0, 0)), "lower")
@@ -335,7 +406,6 @@ test_that("bad input is refused by name", {
   refused(gen_lasso(x, y, family = "poisson"), "y")
   refused(gen_lasso(NULL, y, intercept = TRUE), "intercept")
   refused(predict(gen_lasso(NULL, y, lambda = 1), x), "newdata")
-  refused(predict(gen_lasso(x, y, lambda = 1)), "newdata")
   refused(fused_chain(3, order = 3), "order")
   refused(fused_graph(rbind(c(1, 9)), p = 3), "edges")
   refused(fused_graph(matrix(0, 0, 2)), "p")
@@ -348,6 +418,14 @@ test_that("bad input is refused by name", {
   refused(image_metrics(1:3, 1:2), "estimate")
   refused(cv_gen_lasso(NULL, y), "x")
   refused(plot(gen_lasso(x, y, lambda = 1), type = "image"), "image")
+})
+
+test_that("separable classes are announced, overlapping ones are not", {
+  set.seed(6)
+  x <- matrix(rnorm(200), 40)
+  expect_warning(gen_lasso(x, x[, 1] + x[, 2] > 0, penalty_matrix(diag(5)), family = "binomial", lambda = 0.01, tol = 1e-3), "separable",
+                 class = "granary_warning_input")
+  expect_silent(gen_lasso(x, x[, 1] + rnorm(40) > 0, penalty_matrix(diag(5)), family = "binomial", lambda = 0.05))
 })
 
 test_that("a solver that is stopped says so", {

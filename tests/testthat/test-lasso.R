@@ -219,6 +219,19 @@ test_that("cross-validation scores held-out rows as a loop would", {
   expect_output(print(cv), "4 folds.*mean squared error")
 })
 
+test_that("tidy and glance of a cross-validation are its table and its choices", {
+  set.seed(1)
+  x <- matrix(rnorm(600), 60)
+  cv <- cv_lasso(x, x[, 1] + rnorm(60), folds = 4, rule = "1se")
+  table <- tidy(cv)
+  expect_equal(table$estimate, cv$table$mean)
+  expect_equal(table$conf.high - table$estimate, table$std.error)
+  line <- glance(cv)
+  expect_equal(line$lambda.min, table$lambda[which.min(table$estimate)])
+  expect_gte(line$lambda.1se, line$lambda.min)
+  expect_equal(line$estimate, table$estimate[table$lambda == line$lambda.1se])
+})
+
 test_that("cross-validation of classes: stratified folds, all measures, formulas", {
   d <- sim_lasso(100, 10, binomial = TRUE)
   d$y <- rep(0:1, c(85, 15))

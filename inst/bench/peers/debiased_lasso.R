@@ -6,7 +6,7 @@
 # one and two
 # threads, with smaller mu so that there is work. `violation` is the largest excess of |S m - e_i| over mu, `variance` the mean of m'Sm (smaller
 # is better
-# where the constraint holds). hdi::lasso.proj is stopped after GRANARY_LIMIT seconds of CPU time (600) if it has not ended, and its row says so.
+# where the constraint holds). hdi::lasso.proj is stopped after GRANARY_LIMIT seconds of CPU time (180) if it has not ended, and its row says so.
 # Peers that are not installed are left out. (hdi and scalreg may be missing from the index of CRAN for an older R, and still install from their
 # source packages.)
 
@@ -33,7 +33,7 @@ seconds <- cpu(node <- debiased_baseline(sim$x, sim$y, "nodewise"))
 add("all coefficients", "debiased_baseline nodewise", seconds)
 peer <- "hdi"
 if (requireNamespace(peer, quietly = TRUE)) {
-  limit <- as.numeric(Sys.getenv("GRANARY_LIMIT", "600"))
+  limit <- as.numeric(Sys.getenv("GRANARY_LIMIT", "180"))
   ended <- TRUE
   setTimeLimit(cpu = limit, transient = TRUE)
   seconds <- cpu(tryCatch(getExportedValue(peer, "lasso.proj")(sim$x, sim$y), error = function(e) {
