@@ -51,13 +51,24 @@ print.granary_bayes_opt <- function(x, ...) {
                 if (nzchar(x$convergence$message)) paste0("; ", x$convergence$message))
   if (!is.na(x$best_y)) {
     cli::cat_line("Best value ", format(x$best_y, digits = 6L), " at evaluation ", match(x$best_y, x$y), ":")
-    point <- x$best_x
-    labels <- names(point) %||% x$space$names
-    shown <- utils::head(seq_along(point), 10L)
-    values <- vapply(point[shown], function(v) if (is.numeric(v)) format(v, digits = 5L) else as.character(v), "")
-    cli::cat_line("  ", paste0(labels[shown], " = ", values, collapse = ", "), if (length(point) > 10L) ", ...")
+    cli::cat_line("  ", bo_point_text(x, match(x$best_y, x$y)))
+    if (bo_noisy(x) && !is.null(x$theta)) {
+      expected <- predict(x)
+      at <- which(x$status == "ok")
+      at <- at[which.min((if (x$settings$maximize) -1 else 1) * expected[at])]
+      cli::cat_line("Best prediction ", format(expected[at], digits = 6L), " at evaluation ", at, ":")
+      cli::cat_line("  ", bo_point_text(x, at))
+    }
   }
   invisible(x)
+}
+
+bo_point_text <- function(x, i) {
+  point <- bo_point(x$space, x$x, i)
+  labels <- names(point) %||% x$space$names
+  shown <- utils::head(seq_along(point), 10L)
+  values <- vapply(point[shown], function(v) if (is.numeric(v)) format(v, digits = 5L) else as.character(v), "")
+  paste0(paste0(labels[shown], " = ", values, collapse = ", "), if (length(point) > 10L) ", ...")
 }
 
 bo_space_text <- function(space) {
