@@ -144,7 +144,9 @@ gplvm_floor <- 1e-6  # under the noise, in units of the mean variance
 # Standardised data: y (with NA), filled (NA as 0), what undoes it, and the columns that do not vary.
 latent_data <- function(x, center, scale, binary = FALSE, allow_na = TRUE, min_rows = 3L) {
   x <- check_matrix(x, "x", min_rows = min_rows, allow_na = allow_na)
-  if (is.null(colnames(x))) colnames(x) <- paste0("V", seq_len(ncol(x)))
+  if (is.null(colnames(x))) colnames(x) <- character(ncol(x))
+  unnamed <- which(is.na(colnames(x)) | !nzchar(colnames(x)))
+  colnames(x)[unnamed] <- paste0("V", unnamed)
   missing <- is.na(x)
   lost <- which(rowSums(!missing) == 0)
   if (length(lost) > 0L) abort_input(sprintf("Every row of `x` must have a value, but in row %d all are missing.", lost[1L]), "x")

@@ -280,3 +280,46 @@ test_that("exploration weights of the other cases can be used, by results or by 
   expect_error(search(alpha = function(t) 1), "one number for each")
   expect_error(search(alpha = function(t) -t), "not negative")
 })
+
+test_that("local batches close where the information is reached, in any units", {
+  at <- seq(0, 1, by = 0.1)
+  sizes <- vapply(c(1, 1e8, 1e-8), function(unit) {
+    screen <- gp_bucb(at * unit, se(0.2 * unit, variance = unit^2), 0.01 * unit^2, strategy = "aucb_local")
+    first <- bandit_suggest(screen)
+    second <- bandit_suggest(bandit_observe(first, first$batch$id, unit * sin(first$batch$candidate)))
+    nrow(first$batch) + 100 * nrow(second$batch)
+  }, 0)
+  expect_identical(sizes %% 100, c(1, 1, 1))  # C is what one result tells: strictly less than that is allowed
+  expect_identical(sizes, rep(sizes[1], 3))
+  # what two results at one place tell is not reached by two results at two places far apart
+  loose <- bandit_suggest(gp_bucb(at, se(0.05), 0.01, strategy = "aucb_local", b_min = 2))
+  expect_identical(nrow(loose$batch), 5L)
+})
+
+test_that("noise next to nothing is raised, so that candidates can be tried again", {
+  expect_warning(screen <- gp_bucb(seq(0, 1, by = 0.1), se(0.2), 1e-300, batch_size = 15), "raised to 1e-10", class = "granary_warning_input")
+  screen <- bandit_suggest(screen)
+  expect_true(anyDuplicated(screen$batch$candidate) > 0L)
+  screen <- bandit_observe(screen, 1:15, sin(screen$batch$candidate))
+  expect_equal(predict(screen), sin(1:11), tolerance = 1e-3)
+  expect_s3_class(bandit_suggest(screen), "granary_bandit")
+})
+
+test_that("a summary lists the candidates that look best", {
+  screen <- bandit_suggest(gp_bucb(c(0, 0.5, 1), se(0.2), 0.01, batch_size = 3))
+  screen <- bandit_observe(screen, c(1, 3), c(2, 1))
+  expect_output(print(screen), "among 3 candidates.*best result: 2 .*best prediction: 1.9")
+  found <- summary(screen)
+  expect_identical(found$tried, 2L)
+  expect_identical(found$top$candidate[1], screen$history$candidate[1])
+  expect_equal(found$top$mean, sort(predict(screen), decreasing = TRUE))
+  expect_output(print(found), "best predictions")
+})
+
+test_that("every default level of a cost map is reached by some strategy", {
+  set.seed(4)
+  for (k in 1:5) {
+    sim <- simulate(gp_bucb(seq(0, 1, by = 0.1), se(0.2), 0.1), nsim = 3, n_rounds = 5)
+    expect_false(anyNA(bandit_cost(one = sim)$cheapest))
+  }
+})
