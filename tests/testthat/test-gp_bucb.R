@@ -117,6 +117,19 @@ test_that("information adds up, saturates, and is bounded", {
   expect_equal(best$exact, 6.920785, tolerance = 1e-6)
   expect_identical(best$set, c(1L, 11L, 6L))
   expect_true(best$lower <= best$exact + 1e-9 && best$exact <= best$upper)
+  # submodular: what a result tells shrinks with what is known already
+  set.seed(2)
+  for (k in 1:5) {
+    order <- sample(11)
+    gains <- vapply(0:9, function(t) info_gain(K, 0.01, order[11], if (t > 0) order[seq_len(t)]), 0)
+    expect_true(all(diff(gains) < 1e-10))
+    expect_lt(gains[10], gains[1])
+  }
+  # no data: the bound is largest where least is known, and no batch tells more than the best set of its size
+  blind <- bandit_suggest(gp_bucb(grid11, se(0.2), 0.01, batch_size = 4))$batch
+  expect_identical(blind$candidate, c(1L, 11L, 6L, 3L))
+  expect_identical(blind$candidate, bandit_suggest(gp_bucb(grid11, se(0.2), 0.01, "uncertainty", batch_size = 4))$batch$candidate)
+  expect_lte(blind$information[3], best$exact + 1e-9)
   expect_error(info_gain(K, 0.01, 12), "`A`", class = "granary_error_input")
   expect_error(info_gain(K, 0.01, 1.5), "`A`", class = "granary_error_input")
   expect_error(info_gain(-K, 0.01, 1), "`K`", class = "granary_error_input")
@@ -136,6 +149,12 @@ test_that("weights, bounds and starting sizes have their values", {
   # what they promise: (B - 1) / T0 times the bound on gamma is at most C
   linear <- bucb_init_size("linear", 8, 3)
   expect_lte(7 / linear$size * 3 * log(linear$size + 1), linear$limit)
+  for (size in c(3, 8, 20)) {
+    smooth <- bucb_init_size("se", size, 2, eta = 1.5)
+    expect_lte((size - 1) / smooth$size * 1.5 * log(smooth$size + 1)^3, smooth$limit)
+    rough <- bucb_init_size("matern", size, nu = 2, eps = 0.3)
+    expect_lte((size - 1) / rough$size * 2 * rough$size^0.3, rough$limit)
+  }
   expect_error(bucb_init_size("linear", 1), "`batch_size`", class = "granary_error_input")
   set <- bucb_init_set(gp_bucb(grid11, se(0.2), 0.1, batch_size = 3), limit = 0.4)
   K <- kernel_matrix(se(0.2), grid11)
