@@ -244,7 +244,8 @@ print.granary_bandit <- function(x, ...) {
     cli::cat_line("best result: ", format(best$y, digits = 5L), " at candidate ", best$candidate)
     expected <- predict(x, se = TRUE)
     at <- which.max(expected$fit)
-    cli::cat_line("best prediction: ", format(expected$fit[at], digits = 5L), " (sd ", format(expected$se.fit[at], digits = 3L), ") at candidate ", at)
+    cli::cat_line("best prediction: ", format(expected$fit[at], digits = 5L), " (sd ", format(expected$se.fit[at], digits = 3L),
+                  ") at candidate ", at)
   }
   cli::cat_line("kernel: ", format(x$kernel), ", noise variance ", format(x$noise_var, digits = 4L))
   invisible(x)

@@ -57,8 +57,8 @@ struct Climb {
 
 // L-BFGS on (X, log theta), or on log theta alone; both are replaced by where it ends. X then has the mean square it had before,
 // if that is free.
-Climb climb(const Likelihood& likelihood, MatrixXd& x, Kernel& kernel, bool move_x, const GplvmOptions& options,
-            Monitor& monitor, double share_from, double share_to) {
+Climb climb(const Likelihood& likelihood, MatrixXd& x, Kernel& kernel, bool move_x, const GplvmOptions& options, Monitor& monitor,
+            double share_from, double share_to) {
   const Index places = move_x ? x.size() : 0, count = kernel.n_parameters();
   const double size = x.squaredNorm();
   const Eigen::RowVectorXd mean = x.colwise().mean();
@@ -166,8 +166,8 @@ class Best {
     best_.convergence.converged = settled;
     best_.convergence.iterations = rounds;
     best_.convergence.residual = Convergence::unknown;
-    best_.convergence.message = settled ? "the objective no longer changes from round to round"
-                                        : "all rounds were made and the objective still changes";
+    best_.convergence.message =
+        settled ? "the objective no longer changes from round to round" : "all rounds were made and the objective still changes";
     best_.convergence.seconds = clock.seconds();
     return std::move(best_);
   }

@@ -50,8 +50,7 @@ double GplvmSparseLikelihood::add_group(const Group& group, const MatrixXd& k, c
   if (factor.info() != Eigen::Success) return -infinity;
   const MatrixXd alpha = factor.solve(group.active.y);
   const double log_det = 2 * a.diagonal().array().log().sum();
-  double value =
-      -0.5 * (columns * (static_cast<double>(size) * log_two_pi + log_det) + alpha.cwiseProduct(group.active.y).sum());
+  double value = -0.5 * (columns * (static_cast<double>(size) * log_two_pi + log_det) + alpha.cwiseProduct(group.active.y).sum());
 
   const MatrixXd kg = take_rows(cross, rows), w = factor.solve(kg);
   const VectorXd s = (own - kg.cwiseProduct(w).colwise().sum().transpose()).cwiseMax(1e-14 * own);
