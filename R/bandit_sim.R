@@ -116,7 +116,8 @@ bandit_cost <- function(..., levels = NULL, weights = seq(0, 1, by = 0.1)) {
   by_round <- lapply(sims, regret_by_round)
   if (is.null(levels)) {
     reached <- range(unlist(lapply(by_round, `[[`, "regret")), na.rm = TRUE)
-    levels <- exp(seq(log(max(reached[1L], 1e-6 * reached[2L])), log(reached[2L]), length.out = 12L))
+    lowest <- max(reached[1L], 1e-6 * reached[2L])
+    levels <- pmax(exp(seq(log(lowest), log(reached[2L]), length.out = 12L)), lowest)  # rounding must not put the first out of reach
   }
   levels <- check_vector(levels, lower = 0)
   cost <- array(NA_real_, c(length(levels), length(weights), length(sims)),
@@ -154,10 +155,13 @@ plot.granary_bandit_cost <- function(x, ...) {
   names <- dimnames(x$cost)$strategy
   code <- matrix(match(x$cheapest, names), length(x$levels))
   colours <- grDevices::hcl.colors(max(2L, length(names)), "Dark 3")[seq_along(names)]
+  old <- graphics::par(mar = c(5, 5, 4, 2) + 0.1, xpd = NA)
+  on.exit(graphics::par(old))
   draw(graphics::image, seq_along(x$weights), seq_along(x$levels), t(code), col = colours, zlim = c(1, max(2, length(names))), axes = FALSE,
-       xlab = "weight of a choice", ylab = "average regret", main = "cheapest strategy", user = list(...))
+       xlab = "weight of a choice", ylab = "", main = "cheapest strategy", user = list(...))
+  graphics::title(ylab = "average regret", line = 4)
   graphics::axis(1, seq_along(x$weights), dimnames(x$cost)$weight)
   graphics::axis(2, seq_along(x$levels), dimnames(x$cost)$level, las = 1)
-  graphics::legend("topright", names, fill = colours, bg = "white")
+  graphics::legend("topright", names, fill = colours, bty = "n", horiz = TRUE, inset = c(0, -0.1))
   invisible()
 }

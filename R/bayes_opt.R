@@ -73,7 +73,8 @@
 #'   without `columns` is for the numeric inputs. `mean` is a formula in the inputs scaled to \eqn{[0, 1]}: `~0`, `~1`, `~.` or any other.
 #' @param criterion What is maximised: text or an [acquisition()].
 #' @param learn,relearn How kernel parameters are learnt, and after how many evaluations again.
-#' @param noise Noise variance relative to \eqn{s^2}. From 0.001 on the incumbent is the best prediction instead of the best observation.
+#' @param noise Noise variance relative to \eqn{s^2}. From 0.001 on, or where it is learnt, the incumbent is the best prediction instead of the best
+#'   observation, which owes much to luck; `print()` shows both.
 #' @param learn_noise Whether to learn it.
 #' @param prior A list with any of `b`, `B` (variances), `a`, `c`, `s2` for the standardised responses, and `hp_mean` (0.5), `hp_sd` (1): median and
 #'   standard deviation of the logarithm of lengthscales, in units of the scaled inputs.
@@ -91,7 +92,7 @@
 #' @param object A state or result.
 #' @param n Number of points.
 #' @param x Points in the units of the user: rows of a matrix or data frame.
-#' @param y Their responses; `NA` for one that failed.
+#' @param y Their responses; `NA`, or a value that is not finite, for one that failed.
 #' @return `bayes_opt()`, `bo_init()` and `bo_update()`: an object of class `granary_bayes_opt` with `best_x`, `best_y`, `x`, `y`, `trace` (iteration,
 #'   response, best so far, value of the criterion on the standardised scale, criterion used, status, seconds of `f`, message), `surrogate` (kernel
 #'   with
@@ -228,12 +229,8 @@ bo_evaluate <- function(f, point) {
     paste("error:", conditionMessage(answer))
   } else if (!(is.numeric(answer) || is.logical(answer)) || length(answer) != 1L || is.object(answer)) {
     paste("not one number but", describe(answer))
-  } else if (!is.finite(answer)) {
-    paste("the value", format(answer))
-  } else if (abs(answer) > 1e150) {
-    "a value too large to compute with"
   } else {
-    ""
+    bo_trouble(answer)
   }
   if (nzchar(message)) return(list(y = NA_real_, status = "failed", seconds = seconds, message = message))
   list(y = as.double(answer), status = "ok", seconds = seconds, message = "")

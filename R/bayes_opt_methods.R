@@ -14,7 +14,7 @@
 #'   numeric
 #'   inputs and nothing else, and the trace otherwise.
 #' @param inputs Names or positions of the inputs for `"surrogate"`, one or two.
-#' @param points Grid points per input.
+#' @param points Grid points per input; `NULL` for 300 with one input and 60 with two.
 #' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
 #' @return `predict()` a vector of predictions, or a list with `fit`, `se.fit` and `cov` as asked for. `update()` a new fit. `coef()` the kernel's
 #'   parameters,
@@ -51,13 +51,24 @@ print.granary_bayes_opt <- function(x, ...) {
                 if (nzchar(x$convergence$message)) paste0("; ", x$convergence$message))
   if (!is.na(x$best_y)) {
     cli::cat_line("Best value ", format(x$best_y, digits = 6L), " at evaluation ", match(x$best_y, x$y), ":")
-    point <- x$best_x
-    labels <- names(point) %||% x$space$names
-    shown <- utils::head(seq_along(point), 10L)
-    values <- vapply(point[shown], function(v) if (is.numeric(v)) format(v, digits = 5L) else as.character(v), "")
-    cli::cat_line("  ", paste0(labels[shown], " = ", values, collapse = ", "), if (length(point) > 10L) ", ...")
+    cli::cat_line("  ", bo_point_text(x, match(x$best_y, x$y)))
+    if (bo_noisy(x) && !is.null(x$theta)) {
+      expected <- predict(x)
+      at <- which(x$status == "ok")
+      at <- at[which.min((if (x$settings$maximize) -1 else 1) * expected[at])]
+      cli::cat_line("Best prediction ", format(expected[at], digits = 6L), " at evaluation ", at, ":")
+      cli::cat_line("  ", bo_point_text(x, at))
+    }
   }
   invisible(x)
+}
+
+bo_point_text <- function(x, i) {
+  point <- bo_point(x$space, x$x, i)
+  labels <- names(point) %||% x$space$names
+  shown <- utils::head(seq_along(point), 10L)
+  values <- vapply(point[shown], function(v) if (is.numeric(v)) format(v, digits = 5L) else as.character(v), "")
+  paste0(paste0(labels[shown], " = ", values, collapse = ", "), if (length(point) > 10L) ", ...")
 }
 
 bo_space_text <- function(space) {
@@ -168,8 +179,8 @@ glance.granary_bayes_opt <- function(x, ...) {
 
 #' @rdname granary_bayes_opt
 #' @export
-plot.granary_bayes_opt <- function(x, which = NULL, inputs = NULL, points = 60, ...) {
-  points <- check_count(points, lower = 2, upper = 1000)
+plot.granary_bayes_opt <- function(x, which = NULL, inputs = NULL, points = NULL, ...) {
+  points <- check_count(points, lower = 2, upper = 1000, allow_null = TRUE)
   if (!any(x$status == "ok")) abort_input("There is nothing to plot yet: tell it results first, with bo_update().", "x")
   small <- length(x$space$levels) == 0L && length(x$space$lower) <= 2L && is.null(x$space$embedding)
   which <- if (is.null(which)) if (small) "surrogate" else "trace" else check_choice(which, c("trace", "surrogate"))
@@ -182,7 +193,7 @@ plot.granary_bayes_opt <- function(x, which = NULL, inputs = NULL, points = 60, 
   if (!length(at) %in% 1:2 || anyNA(at) || anyDuplicated(at)) {
     fail_input("inputs", "one or two names or positions of numeric inputs", describe(inputs))
   }
-  bo_plot_surrogate(bo_ready(x), at, points, list(...))
+  bo_plot_surrogate(bo_ready(x), at, points %||% c(300L, 60L)[length(at)], list(...))
 }
 
 bo_plot_trace <- function(x, user) {

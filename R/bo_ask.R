@@ -46,6 +46,9 @@ check_bo <- function(object) {
   object
 }
 
+# Is the best observation more luck than merit?
+bo_noisy <- function(object) object$model$learn_noise || object$model$noise >= 1e-3
+
 # The next points: list(unit, value, used, nominees). Depends on the object alone, so a second call gives the same answer; the last one is kept.
 bo_propose <- function(object, n) {
   key <- list(n = n, x = object$unit, y = object$y, criterion = object$criterion, seed = object$seed)
@@ -57,7 +60,7 @@ bo_propose <- function(object, n) {
     bo_propose_design(object, n, max(left, 0L))
   } else {
     object <- bo_refresh(object)
-    noisy <- object$model$learn_noise || object$model$noise >= 1e-3
+    noisy <- bo_noisy(object)
     stuck <- object$in_place >= object$settings$stuck && !noisy
     options <- list(n = n, epsilon = object$settings$epsilon, force_random = stuck, noisy = noisy, cover = 1000L, gains = object$gains,
                     search = object$settings$search)
@@ -108,14 +111,22 @@ bo_suggest <- function(object, n = 1) {
 bo_update <- function(object, x, y) {
   object <- check_bo(object)
   if (missing(x)) fail_missing("x")
+  if (missing(y)) fail_missing("y")
+  told <- y
+  if (is_plain_numeric(y)) y[nzchar(bo_trouble(y))] <- NA
   y <- check_vector(y, "y", allow_na = TRUE)
   embedded <- !is.null(object$space$embedding)
   if (embedded && is.null(object$cache$proposal)) bo_propose(object, NROW(y))  # told without asking: a suggestion all the same?
   unit <- if (embedded) bo_embedded(object, x) else bo_to_unit(object$space, x)
   if (nrow(unit) != length(y)) abort_input(sprintf("`y` must have one value per point, %d, but it has %d.", nrow(unit), length(y)), "y")
-  y[is.na(y)] <- NA_real_  # NaN says no more than NA
-  status <- ifelse(is.na(y), "failed", "ok")
-  bo_tell(object, unit, unname(y), status, rep(NA_real_, length(y)), ifelse(is.na(y), "missing response", ""))
+  bo_tell(object, unit, unname(y), ifelse(is.na(y), "failed", "ok"), rep(NA_real_, length(y)), bo_trouble(told))
+}
+
+# Why a response cannot be used, "" where it can.
+bo_trouble <- function(y) {
+  y <- as.double(y)
+  ifelse(is.na(y) & !is.nan(y), "missing response", ifelse(!is.finite(y), paste("the value", y),
+                                                           ifelse(abs(y) > 1e150, "a value too large to compute with", "")))
 }
 
 # Places in the embedding. Those of suggestions are known; others follow from the inputs that are not clipped, where these are enough.
@@ -222,8 +233,7 @@ bo_criterion <- function(object, x, criterion = NULL) {
   if (criterion$type == "hedge") abort_input("A hedge has no value of its own: ask for one of its criteria with `criterion`.", "criterion")
   unit <- if (is.null(object$space$embedding)) bo_to_unit(object$space, x) else bo_embedded(object, x)
   data <- bo_data(object)
-  noisy <- object$model$learn_noise || object$model$noise >= 1e-3
-  value <- core_call(core_bo_value(object$model, data$x, data$y, object$theta, object$factors, criterion, noisy, unit, core_seed()))
+  value <- core_call(core_bo_value(object$model, data$x, data$y, object$theta, object$factors, criterion, bo_noisy(object), unit, core_seed()))
   # Back to the units of the response, where the criterion has any.
   switch(criterion$type, ei = value * data$scale^criterion$power, uncertainty = value * data$scale, lcb = , lcb_annealed = , return = , thompson = ,
          optimistic = value * data$scale - data$centre, value)

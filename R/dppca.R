@@ -97,6 +97,7 @@ dppca <- function(x, q = 2, center = TRUE, scale = FALSE) {
 #' gplvm_dim_kl(tcrossprod(y) / 4, q = 1:3, ridge = 0.01)
 #' gplvm_dim_kl(kernel_matrix(se(lengthscale = 2), y), q = 1:5)
 gplvm_dim_kl <- function(s, q = 1:10, reverse = FALSE, ridge = 0) {
+  asked <- !missing(q)
   s <- check_symmetric(s, min_size = 2L)
   q <- check_vector(q, lower = 0)
   if (any(q != round(q))) abort_input("`q` must be whole numbers.", "q")
@@ -120,6 +121,7 @@ gplvm_dim_kl <- function(s, q = 1:10, reverse = FALSE, ridge = 0) {
   if (any(q >= n)) {
     usable <- q[q < n]
     if (length(usable) == 0L) abort_input(sprintf("`q` must be less than %d, the number of positive eigenvalues.", n), "q")
+    if (asked) warn_input(sprintf("`q` is looked at up to %d only: there are %d positive eigenvalues.", max(usable), n), "q")
     q <- usable
   }
   if (reverse) lambda <- rev(lambda)

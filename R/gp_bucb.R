@@ -15,7 +15,7 @@
 #' * `"bucb"`: that rule, `batch_size` at a time; `"ucb"`: one at a time.
 #' * `"aucb"`: a batch closes once the information about \eqn{f} hallucinated in it, \eqn{G = \sum \frac12\log(1 + \sigma^2_{t-1}(x_t)/\sigma_n^2)}{
 #'   G = sum 1/2 log(1 + sigma_{t-1}(x_t)^2 / s_n^2)}, reaches `limit`; `"aucb_local"`: once \eqn{\sigma_{fb[t]}(x)/\sigma_{t-1}(x)}{
-#'   sigma_fb(x) / sigma_{t-1}(x)} exceeds `exp(limit)` somewhere. `batch_size` is then the largest, `b_min` the smallest batch.
+#'   sigma_fb(x) / sigma_{t-1}(x)} reaches `exp(limit)` somewhere. `batch_size` is then the largest, `b_min` the smallest batch.
 #' * `"uncertainty"`: where least is known, for exploration and starting designs.
 #' * Baselines: `"sm_ucb"`, `"sm_ei"` (simulation matching of Azimi et al. 2010: sequential policies run on `paths` simulated futures, and the
 #'   points that represent where they went), `"hbbo"` (expected improvement until pending results could move the prediction by more than
@@ -39,7 +39,8 @@
 #'
 #' @param x Candidates, one per row: a matrix or data frame of numbers, or a vector.
 #' @param kernel A kernel, see [kernels]. The theory assumes variances of at most one.
-#' @param noise_var Variance of the noise in a result.
+#' @param noise_var Variance of the noise in a result; at least 1e-10 times the largest variance of the kernel, so that a candidate can be tried
+#'   again.
 #' @param strategy See Details.
 #' @param batch_size Number of choices per batch, or the largest number pending.
 #' @param limit Information \eqn{C} at which adaptive batches close.
@@ -100,6 +101,12 @@ gp_bucb <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size =
   if (!(is.logical(lazy) && length(lazy) == 1L)) fail_input("lazy", "TRUE, FALSE or NA", describe(lazy))
   refit_every <- check_count(refit_every, allow_null = TRUE)
   lazy <- if (is.na(lazy)) nrow(x) > 10000L else lazy
+  first <- core_call(core_bandit_greedy_kernel(kernel, x, noise_var, 1L, progress_bar("information")))$variances
+  if (length(first) > 0L && noise_var < 1e-10 * first) {
+    warn_input(sprintf("`noise_var` is raised to %s, 1e-10 times the variance of the kernel: with less, no candidate could be tried twice.",
+                       format(1e-10 * first, digits = 3L)), "noise_var")
+    noise_var <- 1e-10 * first
+  }
   size <- if (strategy == "aucb") b_min else max(1L, batch_size - 1L)
   size <- min(size, 2000L)
   greedy <- cumsum(log1p(core_call(core_bandit_greedy_kernel(kernel, x, noise_var, size, progress_bar("information")))$variances / noise_var)) / 2
@@ -225,18 +232,42 @@ bandit_bounds <- function(kernel, candidates, size, noise_var) {
 print.granary_bandit <- function(x, ...) {
   past <- x$history
   pending <- sum(is.na(past$y))
-  cli::cat_line("granary: search among ", nrow(x$candidates), " candidates by ", x$strategy)
+  cli::cat_line("granary: search among ", counted(nrow(x$candidates), "candidate", "candidates"), " by ", x$strategy)
   cli::cat_line("results: ", nrow(past) - pending, ", pending: ", pending, ", batches of at most ", x$batch_size)
   if (x$strategy %in% c("aucb", "aucb_local")) {
     now <- if (pending > 0L) past$information[nrow(past)] else 0
-    cli::cat_line("information pending: ", format(now, digits = 4L), ", a batch closes above ", format(x$limit, digits = 4L))
+    cli::cat_line("information pending: ", format(now, digits = 4L), ", a batch closes at ", format(x$limit, digits = 4L))
   }
   seen <- past[!is.na(past$y), ]
   if (nrow(seen) > 0L) {
     best <- seen[which.max(seen$y), ]
     cli::cat_line("best result: ", format(best$y, digits = 5L), " at candidate ", best$candidate)
+    expected <- predict(x, se = TRUE)
+    at <- which.max(expected$fit)
+    cli::cat_line("best prediction: ", format(expected$fit[at], digits = 5L), " (sd ", format(expected$se.fit[at], digits = 3L),
+                  ") at candidate ", at)
   }
   cli::cat_line("kernel: ", format(x$kernel), ", noise variance ", format(x$noise_var, digits = 4L))
+  invisible(x)
+}
+
+#' @rdname gp_bucb
+#' @export
+summary.granary_bandit <- function(object, ...) {
+  state <- predict(object, se = TRUE)
+  seen <- object$history$candidate[!is.na(object$history$y)]
+  top <- utils::head(order(-state$fit, -state$se.fit), 5L)
+  places <- as.data.frame(object$candidates[top, , drop = FALSE])
+  if (is.null(colnames(object$candidates))) names(places) <- paste0("x", seq_along(places))
+  table <- cbind(candidate = top, places, mean = state$fit[top], sd = state$se.fit[top], results = tabulate(seen, nrow(object$candidates))[top])
+  structure(list(fit = object, top = table, tried = length(unique(seen))), class = "summary_granary_bandit")
+}
+
+#' @export
+print.summary_granary_bandit <- function(x, ...) {
+  print(x$fit)
+  cli::cat_line("candidates with a result: ", x$tried, "; those with the best predictions:")
+  print(x$top, digits = 4L, row.names = FALSE)
   invisible(x)
 }
 

@@ -21,9 +21,10 @@
 #' place of the active row most like it. With `move_active = FALSE` only \eqn{\theta}{theta} is learnt from the active rows. The paper selects a
 #' second time before it places the others; with moving active rows that picks just those which were left behind, so here it is done only with
 #' `move_active = FALSE`. A round that lowers the objective is taken back, and the next one takes half as many steps. As rounds climb the likelihood
-#' of the active rows and that of the others in turns, they stop short of a maximum of the sum: with normal noise, no missing cells and
-#' `move_active`, all positions and parameters then climb at once, the active set fixed, in up to 50 times `max_iter` steps of
-#' \eqn{O(Nd(d + D))}. The smaller the active set, the worse the map: the paper notes the same.
+#' of the active rows and that of the others in turns, they stop short of a maximum of the sum: with normal noise and `move_active` all
+#' positions and parameters then climb at once, the active set fixed, in up to 50 times `max_iter` steps of \eqn{O(Nd(d + D))}, or
+#' \eqn{O(Nd^2D)} where every column misses other cells. With binary columns there are only rounds: converged means that they no longer raise the
+#' objective, not that nothing could. The smaller the active set, the worse the map: the paper notes the same.
 #'
 #' **Noise.** Normal noise is the `white()` part of the kernel, with a floor of \eqn{10^{-6}}{1e-6} times the mean variance of the columns that
 #' keeps the model from interpolating. `noise_variance` adds known variances for each cell. `noise = "bernoulli"` is for columns of zeros and ones:
@@ -133,7 +134,8 @@ gplvm <- function(x, q = 2, kernel = "se + bias + white", method = c("full", "sp
   if (!binary && learnt_white(fit$model$kernel) < 2 * gplvm_floor && is.null(noise_variance)) {
     warn_input("The noise of the kernel is at its floor: the model interpolates the data. Use fewer latent dimensions or more rows.")
   }
-  check_convergence(fit)
+  rounds <- binary || settings$sparse && !settings$move_active
+  check_convergence(fit, if (rounds) "Raise `n_rounds`, or loosen `tol`." else "Raise `max_iter`, loosen `tol`, or rescale the data.")
   fit
 }
 
@@ -142,7 +144,9 @@ gplvm_floor <- 1e-6  # under the noise, in units of the mean variance
 # Standardised data: y (with NA), filled (NA as 0), what undoes it, and the columns that do not vary.
 latent_data <- function(x, center, scale, binary = FALSE, allow_na = TRUE, min_rows = 3L) {
   x <- check_matrix(x, "x", min_rows = min_rows, allow_na = allow_na)
-  if (is.null(colnames(x))) colnames(x) <- paste0("V", seq_len(ncol(x)))
+  if (is.null(colnames(x))) colnames(x) <- character(ncol(x))
+  unnamed <- which(is.na(colnames(x)) | !nzchar(colnames(x)))
+  colnames(x)[unnamed] <- paste0("V", unnamed)
   missing <- is.na(x)
   lost <- which(rowSums(!missing) == 0)
   if (length(lost) > 0L) abort_input(sprintf("Every row of `x` must have a value, but in row %d all are missing.", lost[1L]), "x")

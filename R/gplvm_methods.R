@@ -288,6 +288,10 @@ print.granary_gplvm <- function(x, ...) {
   print(x$kernel)
   cli::cat_line(sprintf("log-likelihood %s%s", format(x$log_likelihood, digits = 6L),
                         if (isTRUE(x$prior)) paste0(", with the prior ", format(x$objective, digits = 6L)) else ""))
+  if (inherits(x, "granary_dppca")) {
+    cli::cat_line("noise: 1/beta = ", format(x$noise_variance, digits = 4L), " (divisor N - q); of probabilistic PCA ",
+                  format(x$ppca_noise, digits = 4L), " (divisor D - q)")
+  }
   if (!is.null(x$starts) && nrow(x$starts) > 1L) cli::cat_line("best of ", nrow(x$starts), " starts: ", x$starts$start[which.max(x$starts$objective)])
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
@@ -342,8 +346,10 @@ plot.granary_gplvm <- function(x, labels = NULL, dims = 1:2, background = TRUE, 
     points[, dims] <- curve
     shape <- predict(x, points, se = TRUE)
     column <- which.max(column_sd(x$x))
-    draw_band(curve, shape$fit[, column], shape$se.fit[, column], x$latent[, dims], x$x[, column], xlab = colnames(x$latent)[dims],
-              ylab = colnames(x$x)[column], user = list(...))
+    binary <- x$noise == "bernoulli"  # the spread of zeros and ones says nothing beyond their probability
+    draw_band(curve, shape$fit[, column], if (binary) 0 else shape$se.fit[, column], x$latent[, dims], x$x[, column],
+              xlab = colnames(x$latent)[dims], ylab = if (binary) sprintf("P(%s = 1)", colnames(x$x)[column]) else colnames(x$x)[column],
+              user = list(...))
   } else {
     draw_embedding(x$latent, labels, dims, list(...))
   }

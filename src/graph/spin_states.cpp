@@ -14,7 +14,8 @@ void require_enumerable(Index n) {
   if (n > max_enumerated_spins) {
     throw InputError(message(n, " connected variables have 2^", n, " joint states; exact enumeration stops at ",
                              max_enumerated_spins,
-                             ". Use the pseudo-likelihood, or moments by Gibbs sampling or belief propagation."));
+                             ". Use the pseudo-likelihood for a fit, and for moments expectation consistent inference, belief "
+                             "propagation or Gibbs sampling."));
   }
 }
 

@@ -81,14 +81,16 @@ bool closed(BanditPosterior& posterior, const BanditOptions& options) {
   if (!local && options.strategy != BanditStrategy::aucb) return false;
   if (pending < options.least) return false;
   // What is known of one value is at most what is known of all, so the dear local test waits for the cheap global one.
-  // At equality the batch closes, as in the paper's experiments: with C = gamma_1 the first batches then have one member.
-  if (posterior.pending_information() < options.limit * (1 - 1e-9)) return false;
+  // At equality the batch closes, as in the paper's experiments (Section 7.1): with b_min = 1 the first batches then have one
+  // member. The default C is an information that choices do reach, so rounding must not decide.
+  const double limit = options.limit * (1 - 1e-9);
+  if (posterior.pending_information() < limit) return false;
   if (!local) return true;
   const VectorXd seen = posterior.seen_variance();
   const VectorXd& all = posterior.variances();
-  const double ratio = std::exp(2 * options.limit);
+  const double ratio = std::exp(2 * limit);
   for (Index i = 0; i < all.size(); ++i) {
-    if (seen[i] > ratio * all[i]) return true;
+    if (seen[i] > 0 && seen[i] >= ratio * all[i]) return true;
   }
   return false;
 }

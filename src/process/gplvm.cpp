@@ -57,8 +57,8 @@ struct Climb {
 
 // L-BFGS on (X, log theta), or on log theta alone; both are replaced by where it ends. X then has the mean square it had before,
 // if that is free.
-Climb climb(const Likelihood& likelihood, MatrixXd& x, Kernel& kernel, bool move_x, const GplvmOptions& options,
-            Monitor& monitor, double share_from, double share_to) {
+Climb climb(const Likelihood& likelihood, MatrixXd& x, Kernel& kernel, bool move_x, const GplvmOptions& options, Monitor& monitor,
+            double share_from, double share_to) {
   const Index places = move_x ? x.size() : 0, count = kernel.n_parameters();
   const double size = x.squaredNorm();
   const Eigen::RowVectorXd mean = x.colwise().mean();
@@ -163,10 +163,11 @@ class Best {
   const GplvmResult& so_far() const { return best_; }
   GplvmResult take(const Stopwatch& clock, bool settled, int rounds) {
     best_.trace = Eigen::Map<const VectorXd>(trace_.data(), static_cast<Index>(trace_.size()));
-    best_.convergence.converged = true;
+    best_.convergence.converged = settled;
     best_.convergence.iterations = rounds;
     best_.convergence.residual = Convergence::unknown;
-    best_.convergence.message = settled ? "the objective no longer changes from round to round" : "all rounds were made";
+    best_.convergence.message =
+        settled ? "the objective no longer changes from round to round" : "all rounds were made and the objective still changes";
     best_.convergence.seconds = clock.seconds();
     return std::move(best_);
   }
@@ -220,10 +221,7 @@ GplvmResult full_bernoulli(const NoisyTargets& targets, MatrixXd x, Kernel kerne
       steps.max_iter = std::max(1, steps.max_iter / 4);
     }
   }
-  GplvmResult result = best.take(clock, settled, round);
-  result.convergence.converged = settled;
-  if (!settled) result.convergence.message = "all rounds were made and the objective still changes; raise n_rounds";
-  return result;
+  return best.take(clock, settled, round);
 }
 
 }  // namespace
@@ -327,9 +325,9 @@ GplvmResult gplvm_sparse(const NoisyTargets& targets, ConstMatrixRef start, cons
     }
   }
   GplvmResult result = best.take(clock, settled, round);
-  if (probit || !targets.plain() || !options.move_active) return result;
+  if (probit || !options.move_active) return result;
   // Rounds climb the two parts of the objective in turns and stop where one takes what the other gave: now both at once.
-  const GplvmSparseLikelihood both(targets.y, result.active, options.nugget);
+  const GplvmSparseLikelihood both(targets, result.active, options.nugget);
   steps.max_iter = 50 * options.max_iter;
   learnt.set_parameters(result.parameters);
   const Climb end = climb(both, result.latent, learnt, true, steps, monitor, 0.9, 1);

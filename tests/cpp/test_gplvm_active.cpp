@@ -212,37 +212,46 @@ TEST("gplvm: the gradient of a row's likelihood agrees with differences, for all
 
 TEST("gplvm: the sparse objective is that of the active rows and of the others given them; gradients agree with differences") {
   Monitor monitor;
-  NoisyTargets targets;
-  targets.y = normals(12, 3, 5);
   const MatrixXd x = normals(12, 2, 6);
   const Kernel kernel = smooth(2);
   const std::vector<Index> active{7, 1, 4, 10};
-  const GplvmSparseLikelihood sparse(targets.y, active, 1e-3);
-  GplvmModel model{kernel, take_rows(x, active), targets.rows(active), 1e-3, OutputNoise::gaussian, VectorXd(), false};
-  const GplvmPosterior posterior(model);
-  double sum = GplvmLikelihood(model.targets, 1e-3)(kernel, model.latent, nullptr, nullptr, monitor);
-  for (Index j = 0; j < 12; ++j) {
-    if (std::find(active.begin(), active.end(), j) != active.end()) continue;
-    sum += posterior.log_likelihood(posterior.prepare(targets.y.row(j).transpose()), x.row(j).transpose(), nullptr);
-  }
-  VectorXd dp;
-  MatrixXd dx;
-  CHECK_NEAR(sparse(kernel, x, &dp, &dx, monitor), sum, 1e-9);
-  for (Index k = 0; k < x.size(); ++k) {
-    MatrixXd up = x, down = x;
-    up.data()[k] += 1e-5;
-    down.data()[k] -= 1e-5;
-    const double slope = (sparse(kernel, up, nullptr, nullptr, monitor) - sparse(kernel, down, nullptr, nullptr, monitor)) / 2e-5;
-    CHECK_NEAR(dx.data()[k], slope, 1e-6 * (1 + std::abs(slope)));
-  }
-  for (Index k = 0; k < dp.size(); ++k) {
-    Kernel up = kernel, down = kernel;
-    VectorXd step = VectorXd::Zero(dp.size());
-    step[k] = 1e-5;
-    up.set_parameters(kernel.parameters() + step);
-    down.set_parameters(kernel.parameters() - step);
-    const double slope = (sparse(up, x, nullptr, nullptr, monitor) - sparse(down, x, nullptr, nullptr, monitor)) / 2e-5;
-    CHECK_NEAR(dp[k], slope, 1e-6 * (1 + std::abs(slope)));
+  for (const bool plain : {true, false}) {
+    NoisyTargets targets;
+    targets.y = normals(12, 4, 5);
+    if (!plain) {  // columns 0 and 3 share a covariance matrix; a cell is missing in an active row, one in another
+      targets.noise = normals(12, 4, 8).array().square();
+      for (Index k : active) targets.noise(k, 3) = targets.noise(k, 0);
+      targets.noise(4, 1) = targets.noise(3, 0) = targets.noise(3, 2) = infinity;
+    }
+    const GplvmSparseLikelihood sparse(targets, active, 1e-3);
+    GplvmModel model{kernel, take_rows(x, active), targets.rows(active), 1e-3, OutputNoise::gaussian, VectorXd(), false};
+    const GplvmPosterior posterior(model);
+    double sum = GplvmLikelihood(model.targets, 1e-3)(kernel, model.latent, nullptr, nullptr, monitor);
+    for (Index j = 0; j < 12; ++j) {
+      if (std::find(active.begin(), active.end(), j) != active.end()) continue;
+      const VectorXd noise = plain ? VectorXd() : VectorXd(targets.noise.row(j).transpose());
+      sum += posterior.log_likelihood(posterior.prepare(targets.y.row(j).transpose(), noise), x.row(j).transpose(), nullptr);
+    }
+    VectorXd dp;
+    MatrixXd dx;
+    CHECK_NEAR(sparse(kernel, x, &dp, &dx, monitor), sum, 1e-9);
+    for (Index k = 0; k < x.size(); ++k) {
+      MatrixXd up = x, down = x;
+      up.data()[k] += 1e-5;
+      down.data()[k] -= 1e-5;
+      const double slope =
+          (sparse(kernel, up, nullptr, nullptr, monitor) - sparse(kernel, down, nullptr, nullptr, monitor)) / 2e-5;
+      CHECK_NEAR(dx.data()[k], slope, 1e-6 * (1 + std::abs(slope)));
+    }
+    for (Index k = 0; k < dp.size(); ++k) {
+      Kernel up = kernel, down = kernel;
+      VectorXd step = VectorXd::Zero(dp.size());
+      step[k] = 1e-5;
+      up.set_parameters(kernel.parameters() + step);
+      down.set_parameters(kernel.parameters() - step);
+      const double slope = (sparse(up, x, nullptr, nullptr, monitor) - sparse(down, x, nullptr, nullptr, monitor)) / 2e-5;
+      CHECK_NEAR(dp[k], slope, 1e-6 * (1 + std::abs(slope)));
+    }
   }
 }
 

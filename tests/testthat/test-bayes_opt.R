@@ -402,4 +402,30 @@ test_that("a response that is not a number is one that failed", {
   expect_identical(told$y, c(NA, 1))
   expect_false(any(is.nan(told$y)))
   expect_identical(told$status, c("failed", "ok"))
+  # as bayes_opt() has it
+  told <- bo_update(state, matrix(c(0.2, 0.3, 0.5, 0.7, 0.9), 5), c(Inf, -Inf, NA, 1e200, 1))
+  expect_identical(told$y, c(NA, NA, NA, NA, 1))
+  expect_identical(told$status, rep(c("failed", "ok"), c(4, 1)))
+  expect_identical(told$trace$message, c("the value Inf", "the value -Inf", "missing response", "a value too large to compute with", ""))
+  expect_identical(told$best_y, 1)
+  expect_error(bo_update(state, 0.2, "1"), "numeric", class = "granary_error_input")
+  expect_error(bo_update(state, 0.2, list(1:2)), "numeric", class = "granary_error_input")
+  expect_error(bo_update(state, 0.2), "`y`", class = "granary_error_input")
+})
+
+test_that("with noise the print shows the best prediction beside the luckiest observation", {
+  set.seed(3)
+  x <- matrix(seq(0, 1, length.out = 40))
+  y <- (x[, 1] - 0.6)^2 + rnorm(40, sd = 0.05)
+  y[3] <- -1  # luck
+  for (sign in c(1, -1)) {
+    state <- bo_update(bo_init(0, 1, learn_noise = TRUE, maximize = sign < 0), x, sign * y)
+    best <- which.min(sign * predict(state))
+    expect_false(best == 3L)
+    expect_output(print(state), "Best value .* at evaluation 3:")
+    expect_output(print(state), sprintf("Best prediction %s at evaluation %d:\n  x1 = %s", format(predict(state)[best], digits = 6), best,
+                                        format(x[best], digits = 5)))
+  }
+  exact <- bo_update(bo_init(0, 1), x, y)
+  expect_no_match(capture.output(print(exact)), "prediction")
 })

@@ -89,3 +89,13 @@ test_that("the KL criterion is the divergence it claims to be", {
   expect_error(gplvm_dim_kl(diag(3), q = 0.5), "whole", class = "granary_error_input")
   expect_error(gplvm_dim_kl(matrix(0, 2, 2)), "zero", class = "granary_error_input")
 })
+
+test_that("both noises are printed, and dimensions that cannot be looked at are named", {
+  fit <- dppca(iris[, 1:4])
+  expect_output(print(fit), "1/beta = 0.02568 .*probabilistic PCA 0.05068")
+  expect_equal(fit$ppca_noise, sum(fit$eigenvalues[3:4]) * 4 / 150 / 2)  # eigenvalues of YY'/D, where it takes those of Y'Y/N
+  expect_warning(found <- gplvm_dim_kl(diag(c(5, 4, 1)), q = 1:7), "up to 2 only", class = "granary_warning_input")
+  expect_identical(found$q, 1:2)
+  expect_no_warning(gplvm_dim_kl(diag(c(5, 4, 1))))
+  expect_warning(dppca(cbind(as.matrix(iris[1:20, 1:3]), 7)), "V4", class = "granary_warning_input")
+})

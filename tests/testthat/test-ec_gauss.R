@@ -133,6 +133,16 @@ test_that("Gaussian factors are exact", {
   expect_equal(unname(flat$cov), S)
 })
 
+test_that("with probit factors log Z is the evidence of classification by EP", {
+  set.seed(6)
+  x <- matrix(rnorm(40), 20)
+  y <- ifelse(x[, 1] + rnorm(20) > 0, 1, -1)
+  kernel <- se(lengthscale = 0.9, variance = 2.5)
+  classifier <- gp_classify(x, factor(y), kernel, hyper = "fixed", standardize = FALSE, tol = 1e-12)
+  ec <- ec_gauss(kernel_matrix(kernel, x), 0, ec_probit(y), tol = 1e-12)
+  expect_equal(ec$log_z, classifier$log_evidence, tolerance = 1e-8)
+})
+
 test_that("probit and every other factor meet quadrature in one dimension", {
   expect_equal(ec_gauss(matrix(25), 0, ec_probit(1))$log_z, log(0.5), tolerance = 1e-8)
   prior <- function(x) dnorm(x, 0.4, sqrt(1.5))

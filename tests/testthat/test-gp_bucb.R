@@ -117,6 +117,19 @@ test_that("information adds up, saturates, and is bounded", {
   expect_equal(best$exact, 6.920785, tolerance = 1e-6)
   expect_identical(best$set, c(1L, 11L, 6L))
   expect_true(best$lower <= best$exact + 1e-9 && best$exact <= best$upper)
+  # submodular: what a result tells shrinks with what is known already
+  set.seed(2)
+  for (k in 1:5) {
+    order <- sample(11)
+    gains <- vapply(0:9, function(t) info_gain(K, 0.01, order[11], if (t > 0) order[seq_len(t)]), 0)
+    expect_true(all(diff(gains) < 1e-10))
+    expect_lt(gains[10], gains[1])
+  }
+  # no data: the bound is largest where least is known, and no batch tells more than the best set of its size
+  blind <- bandit_suggest(gp_bucb(grid11, se(0.2), 0.01, batch_size = 4))$batch
+  expect_identical(blind$candidate, c(1L, 11L, 6L, 3L))
+  expect_identical(blind$candidate, bandit_suggest(gp_bucb(grid11, se(0.2), 0.01, "uncertainty", batch_size = 4))$batch$candidate)
+  expect_lte(blind$information[3], best$exact + 1e-9)
   expect_error(info_gain(K, 0.01, 12), "`A`", class = "granary_error_input")
   expect_error(info_gain(K, 0.01, 1.5), "`A`", class = "granary_error_input")
   expect_error(info_gain(-K, 0.01, 1), "`K`", class = "granary_error_input")
@@ -136,6 +149,12 @@ test_that("weights, bounds and starting sizes have their values", {
   # what they promise: (B - 1) / T0 times the bound on gamma is at most C
   linear <- bucb_init_size("linear", 8, 3)
   expect_lte(7 / linear$size * 3 * log(linear$size + 1), linear$limit)
+  for (size in c(3, 8, 20)) {
+    smooth <- bucb_init_size("se", size, 2, eta = 1.5)
+    expect_lte((size - 1) / smooth$size * 1.5 * log(smooth$size + 1)^3, smooth$limit)
+    rough <- bucb_init_size("matern", size, nu = 2, eps = 0.3)
+    expect_lte((size - 1) / rough$size * 2 * rough$size^0.3, rough$limit)
+  }
   expect_error(bucb_init_size("linear", 1), "`batch_size`", class = "granary_error_input")
   set <- bucb_init_set(gp_bucb(grid11, se(0.2), 0.1, batch_size = 3), limit = 0.4)
   K <- kernel_matrix(se(0.2), grid11)
@@ -279,4 +298,47 @@ test_that("exploration weights of the other cases can be used, by results or by 
   expect_error(gp_bucb(grid11, "se", 0.1, alpha = 3), "function of steps")
   expect_error(search(alpha = function(t) 1), "one number for each")
   expect_error(search(alpha = function(t) -t), "not negative")
+})
+
+test_that("local batches close where the information is reached, in any units", {
+  at <- seq(0, 1, by = 0.1)
+  sizes <- vapply(c(1, 1e8, 1e-8), function(unit) {
+    screen <- gp_bucb(at * unit, se(0.2 * unit, variance = unit^2), 0.01 * unit^2, strategy = "aucb_local")
+    first <- bandit_suggest(screen)
+    second <- bandit_suggest(bandit_observe(first, first$batch$id, unit * sin(first$batch$candidate)))
+    nrow(first$batch) + 100 * nrow(second$batch)
+  }, 0)
+  expect_identical(sizes %% 100, c(1, 1, 1))  # C is what one result tells: strictly less than that is allowed
+  expect_identical(sizes, rep(sizes[1], 3))
+  # what two results at one place tell is not reached by two results at two places far apart
+  loose <- bandit_suggest(gp_bucb(at, se(0.05), 0.01, strategy = "aucb_local", b_min = 2))
+  expect_identical(nrow(loose$batch), 5L)
+})
+
+test_that("noise next to nothing is raised, so that candidates can be tried again", {
+  expect_warning(screen <- gp_bucb(seq(0, 1, by = 0.1), se(0.2), 1e-300, batch_size = 15), "raised to 1e-10", class = "granary_warning_input")
+  screen <- bandit_suggest(screen)
+  expect_true(anyDuplicated(screen$batch$candidate) > 0L)
+  screen <- bandit_observe(screen, 1:15, sin(screen$batch$candidate))
+  expect_equal(predict(screen), sin(1:11), tolerance = 1e-3)
+  expect_s3_class(bandit_suggest(screen), "granary_bandit")
+})
+
+test_that("a summary lists the candidates that look best", {
+  screen <- bandit_suggest(gp_bucb(c(0, 0.5, 1), se(0.2), 0.01, batch_size = 3))
+  screen <- bandit_observe(screen, c(1, 3), c(2, 1))
+  expect_output(print(screen), "among 3 candidates.*best result: 2 .*best prediction: 1.9")
+  found <- summary(screen)
+  expect_identical(found$tried, 2L)
+  expect_identical(found$top$candidate[1], screen$history$candidate[1])
+  expect_equal(found$top$mean, sort(predict(screen), decreasing = TRUE))
+  expect_output(print(found), "best predictions")
+})
+
+test_that("every default level of a cost map is reached by some strategy", {
+  set.seed(4)
+  for (k in 1:5) {
+    sim <- simulate(gp_bucb(seq(0, 1, by = 0.1), se(0.2), 0.1), nsim = 3, n_rounds = 5)
+    expect_false(anyNA(bandit_cost(one = sim)$cheapest))
+  }
 })

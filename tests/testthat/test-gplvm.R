@@ -165,8 +165,27 @@ test_that("the sparse method with all rows active is the full one", {
   expect_gt(abs(cor(few$latent[, 1], bend$t, method = "spearman")), 0.95)
   expect_equal(few$objective, max(few$trace))
   expect_length(few$active, 20)
-  fixed <- gplvm(bend$x, q = 1, method = "sparse", active = 20, move_active = FALSE, n_rounds = 4)
+  expect_warning(fixed <- gplvm(bend$x, q = 1, method = "sparse", active = 20, move_active = FALSE, n_rounds = 4), "Raise `n_rounds`",
+                 class = "granary_warning_convergence")
   expect_true(is.finite(fixed$log_likelihood))
+  expect_false(fixed$convergence$converged)
+})
+
+test_that("sparse fits with missing cells or known noise climb to a maximum too, and binary ones say when they did not", {
+  x <- as.matrix(scale(iris[, 1:4]))
+  x[cbind(c(1, 20, 60, 100, 149), c(1, 2, 3, 4, 1))] <- NA
+  for (noise in list(NULL, 0.05)) {
+    fit <- gplvm(x, method = "sparse", active = 20, noise_variance = noise, tol = 1e-5)
+    rounds <- fit$trace[length(fit$trace) - 1L]
+    expect_gt(fit$objective, rounds + 10)
+    expect_equal(fit$objective, max(fit$trace))
+    expect_true(fit$convergence$converged)
+  }
+  set.seed(5)
+  y <- matrix(rbinom(30 * 6, 1, 0.5), 30)
+  expect_warning(fit <- gplvm(y, method = "sparse", noise = "bernoulli", active = 15, n_rounds = 2), "Raise `n_rounds`",
+                 class = "granary_warning_convergence")
+  expect_false(fit$convergence$converged)
 })
 
 test_that("small active sets climb far above what rounds reach, to the size the prior expects, and more rows do better", {
