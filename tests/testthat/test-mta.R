@@ -481,7 +481,7 @@ test_that("a million groups are linear work", {
   g <- rep.int(seq_along(n), n)
   y <- rnorm(sum(n)) + rnorm(length(n))[g]
   used <- system.time(fit <- mta(y, g))
-  expect_lt(used[["user.self"]] + used[["sys.self"]], 1)
+  expect_lt(used[["user.self"]] + used[["sys.self"]], 10)  # half a second on an idle machine; quadratic work would take an hour
   expect_null(fit$W)
   w <- fit$tau2 / (fit$tau2 + fit$var_mean)
   expect_equal(fit$estimate[[77777]], w[[77777]] * fit$mean[[77777]] + (1 - w[[77777]]) * sum(w * fit$mean) / sum(w))
