@@ -230,7 +230,8 @@ warn_coverage <- function(fit) {
   guess <- selected_coverage(fit)
   if (is.na(guess) || 1 - guess <= 4 * fit$alpha) return(invisible())
   selected <- sum(fit$lasso != 0)
-  warn_input(sprintf(paste0("The intervals of coefficients that matter are too short: by a rough guess they cover %.0f%% of the time at best, not %g%%.\n",
+  warn_input(sprintf(paste0("The intervals of coefficients that matter are too short: ",
+                            "by a rough guess they cover %.0f%% of the time at best, not %g%%.\n",
                             "The theory wants s0 log(p) / sqrt(n) to be small, but with the %s that the lasso selects it is %.1f.\n",
                             "Use more rows or fewer columns; where the rows allow it, a smaller `mu` trades the bias for wider intervals."),
                      100 * guess, 100 * (1 - fit$alpha), counted(selected, "column", "columns"),
