@@ -7,6 +7,7 @@
 #   make bench    time granary against its peers and the core by itself
 #   make bench METHOD=pc     one method against its peers: inst/bench/results/pc.md
 #   make asan     the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   make build-time   seconds per file and room; fails past the budget
 #   make docs     regenerate RcppExports, NAMESPACE and man/
 #   make site     the pkgdown site
 #   make method NAME=ggm_new FAMILY=graph KEY=jmlr15-new     files for a new method
@@ -18,7 +19,7 @@ JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 RSCRIPT = R_LIBS="$(LIBRARY):$$R_LIBS" Rscript
 SOURCES := $(shell find src R inst data man tests/testthat DESCRIPTION NAMESPACE configure -type f -not -name '*.o' -not -name '*.so' -not -name Makevars 2>/dev/null)
 
-.PHONY: all setup install demo test test-r test-cpp check bench asan docs site method format clean
+.PHONY: all setup install build-time demo test test-r test-cpp check bench asan docs site method format clean
 
 all: install
 
@@ -35,6 +36,9 @@ $(BUILD)/install.stamp: $(BUILD)/setup.stamp $(SOURCES)
 	@echo "Building granary: this takes a few minutes (log in $(BUILD)/install.log)"
 	@MAKEFLAGS=-j$(JOBS) R_MAKEVARS_USER=$(abspath tools/dev/Makevars.build) R CMD INSTALL --strip --no-lock --no-test-load --library=$(LIBRARY) $(BUILD)/source > $(BUILD)/install.log 2>&1 || { cat $(BUILD)/install.log; exit 1; }
 	@touch $@
+
+build-time: $(BUILD)/setup.stamp
+	@sh tools/dev/build-time.sh $(BUILD)
 
 demo: install
 	@$(RSCRIPT) tools/dev/demo.R $(BUILD)/granary-report.html
@@ -79,4 +83,4 @@ format:
 	clang-format -i $$(git ls-files 'src/*.h' 'src/*.cpp' 'tests/cpp/*' | grep -v RcppExports)
 
 clean:
-	rm -rf $(BUILD) src/*.o src/*/*.o src/*.so src/Makevars
+	rm -rf $(BUILD) src/*.o src/*/*.o src/*/*/*.o src/*.so src/Makevars

@@ -11,123 +11,93 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// core_defaults
+SEXP core_defaults();
+RcppExport SEXP _granary_core_defaults() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(core_defaults());
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_asymmetry
-Rcpp::NumericVector core_asymmetry(const Eigen::Map<Eigen::MatrixXd> x);
+SEXP core_asymmetry(SEXP x);
 RcppExport SEXP _granary_core_asymmetry(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_asymmetry(x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_semidefinite_excess
-double core_semidefinite_excess(const Eigen::Map<Eigen::MatrixXd> s);
+SEXP core_semidefinite_excess(SEXP s);
 RcppExport SEXP _granary_core_semidefinite_excess(SEXP sSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
     rcpp_result_gen = Rcpp::wrap(core_semidefinite_excess(s));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_largest
-double core_largest(const Rcpp::NumericVector& x);
+SEXP core_largest(SEXP x);
 RcppExport SEXP _granary_core_largest(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_largest(x));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_glasso_path
-Rcpp::List core_glasso_path(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, std::vector<double> multipliers, bool penalize_diagonal, std::string method, std::string inner, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::S4> start, int threads, SEXP progress);
-RcppExport SEXP _granary_core_glasso_path(SEXP sSEXP, SEXP lambdaSEXP, SEXP multipliersSEXP, SEXP penalize_diagonalSEXP, SEXP methodSEXP, SEXP innerSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_offer_blas
+SEXP core_offer_blas();
+RcppExport SEXP _granary_core_offer_blas() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type multipliers(multipliersSEXP);
-    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::string >::type inner(innerSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::S4> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_glasso_path(s, lambda, multipliers, penalize_diagonal, method, inner, tol, max_iter, keep_covariance, start, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_offer_blas());
     return rcpp_result_gen;
 END_RCPP
 }
-// core_glasso_certificate
-Rcpp::List core_glasso_certificate(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, bool penalize_diagonal, Eigen::SparseMatrix<double> precision);
-RcppExport SEXP _granary_core_glasso_certificate(SEXP sSEXP, SEXP lambdaSEXP, SEXP penalize_diagonalSEXP, SEXP precisionSEXP) {
+// core_use_engine
+SEXP core_use_engine(SEXP name);
+RcppExport SEXP _granary_core_use_engine(SEXP nameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
-    Rcpp::traits::input_parameter< Eigen::SparseMatrix<double> >::type precision(precisionSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_glasso_certificate(s, lambda, penalize_diagonal, precision));
+    Rcpp::traits::input_parameter< SEXP >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_use_engine(name));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_glasso_bounds
-Rcpp::NumericVector core_glasso_bounds(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, bool penalize_diagonal, double objective_at_start);
-RcppExport SEXP _granary_core_glasso_bounds(SEXP sSEXP, SEXP lambdaSEXP, SEXP penalize_diagonalSEXP, SEXP objective_at_startSEXP) {
+// core_engines
+SEXP core_engines();
+RcppExport SEXP _granary_core_engines() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
-    Rcpp::traits::input_parameter< double >::type objective_at_start(objective_at_startSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_glasso_bounds(s, lambda, penalize_diagonal, objective_at_start));
+    rcpp_result_gen = Rcpp::wrap(core_engines());
     return rcpp_result_gen;
 END_RCPP
 }
-// core_covariance
-Eigen::MatrixXd core_covariance(const Eigen::Map<Eigen::MatrixXd> x);
-RcppExport SEXP _granary_core_covariance(SEXP xSEXP) {
+// core_kernel_matrix
+SEXP core_kernel_matrix(SEXP kernel, SEXP x, SEXP z);
+RcppExport SEXP _granary_core_kernel_matrix(SEXP kernelSEXP, SEXP xSEXP, SEXP zSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_covariance(x));
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_matrix(kernel, x, z));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_sim_ggm
-Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, int block, int width, int rows, double density, double shift, bool unit_variance, double connected, double ratio, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_ggm(SEXP typeSEXP, SEXP pSEXP, SEXP groupsSEXP, SEXP blockSEXP, SEXP widthSEXP, SEXP rowsSEXP, SEXP densitySEXP, SEXP shiftSEXP, SEXP unit_varianceSEXP, SEXP connectedSEXP, SEXP ratioSEXP, SEXP seedSEXP) {
+// core_kernel_parameters
+SEXP core_kernel_parameters(SEXP kernel, SEXP dimension);
+RcppExport SEXP _granary_core_kernel_parameters(SEXP kernelSEXP, SEXP dimensionSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type p(pSEXP);
-    Rcpp::traits::input_parameter< int >::type groups(groupsSEXP);
-    Rcpp::traits::input_parameter< int >::type block(blockSEXP);
-    Rcpp::traits::input_parameter< int >::type width(widthSEXP);
-    Rcpp::traits::input_parameter< int >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< double >::type density(densitySEXP);
-    Rcpp::traits::input_parameter< double >::type shift(shiftSEXP);
-    Rcpp::traits::input_parameter< bool >::type unit_variance(unit_varianceSEXP);
-    Rcpp::traits::input_parameter< double >::type connected(connectedSEXP);
-    Rcpp::traits::input_parameter< double >::type ratio(ratioSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_ggm(type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_ggm_sample
-Eigen::MatrixXd core_ggm_sample(Eigen::SparseMatrix<double> precision, int n, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_ggm_sample(SEXP precisionSEXP, SEXP nSEXP, SEXP seedSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Eigen::SparseMatrix<double> >::type precision(precisionSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ggm_sample(precision, n, seed));
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type dimension(dimensionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_parameters(kernel, dimension));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1164,6 +1134,96 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_glasso_path
+Rcpp::List core_glasso_path(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, std::vector<double> multipliers, bool penalize_diagonal, std::string method, std::string inner, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::S4> start, int threads, SEXP progress);
+RcppExport SEXP _granary_core_glasso_path(SEXP sSEXP, SEXP lambdaSEXP, SEXP multipliersSEXP, SEXP penalize_diagonalSEXP, SEXP methodSEXP, SEXP innerSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< std::vector<double> >::type multipliers(multipliersSEXP);
+    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
+    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< std::string >::type inner(innerSEXP);
+    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::S4> >::type start(startSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_glasso_path(s, lambda, multipliers, penalize_diagonal, method, inner, tol, max_iter, keep_covariance, start, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_glasso_certificate
+Rcpp::List core_glasso_certificate(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, bool penalize_diagonal, Eigen::SparseMatrix<double> precision);
+RcppExport SEXP _granary_core_glasso_certificate(SEXP sSEXP, SEXP lambdaSEXP, SEXP penalize_diagonalSEXP, SEXP precisionSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
+    Rcpp::traits::input_parameter< Eigen::SparseMatrix<double> >::type precision(precisionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_glasso_certificate(s, lambda, penalize_diagonal, precision));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_glasso_bounds
+Rcpp::NumericVector core_glasso_bounds(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, bool penalize_diagonal, double objective_at_start);
+RcppExport SEXP _granary_core_glasso_bounds(SEXP sSEXP, SEXP lambdaSEXP, SEXP penalize_diagonalSEXP, SEXP objective_at_startSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
+    Rcpp::traits::input_parameter< double >::type objective_at_start(objective_at_startSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_glasso_bounds(s, lambda, penalize_diagonal, objective_at_start));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_covariance
+Eigen::MatrixXd core_covariance(const Eigen::Map<Eigen::MatrixXd> x);
+RcppExport SEXP _granary_core_covariance(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_covariance(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_sim_ggm
+Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, int block, int width, int rows, double density, double shift, bool unit_variance, double connected, double ratio, Rcpp::NumericVector seed);
+RcppExport SEXP _granary_core_sim_ggm(SEXP typeSEXP, SEXP pSEXP, SEXP groupsSEXP, SEXP blockSEXP, SEXP widthSEXP, SEXP rowsSEXP, SEXP densitySEXP, SEXP shiftSEXP, SEXP unit_varianceSEXP, SEXP connectedSEXP, SEXP ratioSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< int >::type p(pSEXP);
+    Rcpp::traits::input_parameter< int >::type groups(groupsSEXP);
+    Rcpp::traits::input_parameter< int >::type block(blockSEXP);
+    Rcpp::traits::input_parameter< int >::type width(widthSEXP);
+    Rcpp::traits::input_parameter< int >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< double >::type density(densitySEXP);
+    Rcpp::traits::input_parameter< double >::type shift(shiftSEXP);
+    Rcpp::traits::input_parameter< bool >::type unit_variance(unit_varianceSEXP);
+    Rcpp::traits::input_parameter< double >::type connected(connectedSEXP);
+    Rcpp::traits::input_parameter< double >::type ratio(ratioSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_ggm(type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ggm_sample
+Eigen::MatrixXd core_ggm_sample(Eigen::SparseMatrix<double> precision, int n, Rcpp::NumericVector seed);
+RcppExport SEXP _granary_core_ggm_sample(SEXP precisionSEXP, SEXP nSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Eigen::SparseMatrix<double> >::type precision(precisionSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ggm_sample(precision, n, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_hub_path
 Rcpp::List core_hub_path(const Eigen::Map<Eigen::MatrixXd> data, std::string model, double lambda1, std::vector<double> lambda2, double lambda3, double q, Rcpp::List settings, Rcpp::Nullable<Rcpp::List> start, int threads, SEXP progress);
 RcppExport SEXP _granary_core_hub_path(SEXP dataSEXP, SEXP modelSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
@@ -1758,29 +1818,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< int >::type j(jSEXP);
     Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type given(givenSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ci_statistic(spec, i, j, given));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_kernel_matrix
-Eigen::MatrixXd core_kernel_matrix(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> z);
-RcppExport SEXP _granary_core_kernel_matrix(SEXP kernelSEXP, SEXP xSEXP, SEXP zSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type z(zSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kernel_matrix(kernel, x, z));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_kernel_parameters
-Rcpp::List core_kernel_parameters(const Rcpp::List& kernel, int dimension);
-RcppExport SEXP _granary_core_kernel_parameters(SEXP kernelSEXP, SEXP dimensionSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< int >::type dimension(dimensionSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kernel_parameters(kernel, dimension));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4346,15 +4383,15 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_granary_core_defaults", (DL_FUNC) &_granary_core_defaults, 0},
     {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
     {"_granary_core_semidefinite_excess", (DL_FUNC) &_granary_core_semidefinite_excess, 1},
     {"_granary_core_largest", (DL_FUNC) &_granary_core_largest, 1},
-    {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 12},
-    {"_granary_core_glasso_certificate", (DL_FUNC) &_granary_core_glasso_certificate, 4},
-    {"_granary_core_glasso_bounds", (DL_FUNC) &_granary_core_glasso_bounds, 4},
-    {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
-    {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
-    {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
+    {"_granary_core_offer_blas", (DL_FUNC) &_granary_core_offer_blas, 0},
+    {"_granary_core_use_engine", (DL_FUNC) &_granary_core_use_engine, 1},
+    {"_granary_core_engines", (DL_FUNC) &_granary_core_engines, 0},
+    {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
+    {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
     {"_granary_core_bn_features", (DL_FUNC) &_granary_core_bn_features, 4},
     {"_granary_core_bn_kernel", (DL_FUNC) &_granary_core_bn_kernel, 6},
     {"_granary_core_bn_tables", (DL_FUNC) &_granary_core_bn_tables, 3},
@@ -4436,6 +4473,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_game_payoffs", (DL_FUNC) &_granary_core_game_payoffs, 3},
     {"_granary_core_game_loglik", (DL_FUNC) &_granary_core_game_loglik, 4},
     {"_granary_core_game_pick", (DL_FUNC) &_granary_core_game_pick, 1},
+    {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 12},
+    {"_granary_core_glasso_certificate", (DL_FUNC) &_granary_core_glasso_certificate, 4},
+    {"_granary_core_glasso_bounds", (DL_FUNC) &_granary_core_glasso_bounds, 4},
+    {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
+    {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
+    {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
     {"_granary_core_hub_path", (DL_FUNC) &_granary_core_hub_path, 10},
     {"_granary_core_hub_certificate", (DL_FUNC) &_granary_core_hub_certificate, 7},
     {"_granary_core_hub_regime", (DL_FUNC) &_granary_core_hub_regime, 5},
@@ -4477,8 +4520,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 6},
     {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 3},
     {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
-    {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
-    {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
     {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 8},
     {"_granary_core_budget_score", (DL_FUNC) &_granary_core_budget_score, 6},
     {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 6},

@@ -1,56 +1,76 @@
-// Exports of the core that the checks in R/ use.
-#include "r_glue.h"
-
+// What the door and the checks in R/ need of compiled code.
 #include <algorithm>
 #include <cmath>
 
-#include "core/spectral.h"
+#include "core/linalg/spectral.h"
+#include "core/linalg/symmetry.h"
+#include "r_door.h"
+
+namespace granary {
+
+// core_raise() is in R/shared-conditions.R. R's jump is carried through C++ as an exception, so that destructors run.
+void raise(const char* kind, const std::string& text) {
+  Rcpp::Shield<SEXP> first(write(kind));
+  Rcpp::Shield<SEXP> second(write(text));
+  Rcpp::Shield<SEXP> name(write("granary"));
+  Rcpp::Shield<SEXP> space(R_FindNamespace(name));
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("core_raise"), first, second));
+  Rcpp::Rcpp_fast_eval(call, space);
+  throw std::runtime_error(text);  // not reached: core_raise() does not return
+}
+
+SEXP write_sparse(const SparseMatrix& x) {
+  SparseMatrix packed = x;
+  packed.makeCompressed();
+  Rcpp::Shield<SEXP> type(R_do_MAKE_CLASS("dgCMatrix"));
+  Rcpp::Shield<SEXP> out(R_do_new_object(type));
+  const auto slot = [&](const char* name, SEXP value) {
+    Rcpp::Shield<SEXP> kept(value);
+    R_do_slot_assign(out, Rf_install(name), kept);
+  };
+  slot("i", door::integers(packed.innerIndexPtr(), packed.nonZeros()));
+  slot("p", door::integers(packed.outerIndexPtr(), packed.outerSize() + 1));
+  slot("x", door::doubles(packed.valuePtr(), packed.nonZeros()));
+  const int size[2] = {static_cast<int>(packed.rows()), static_cast<int>(packed.cols())};
+  slot("Dim", door::integers(size, 2));
+  return out;
+}
+
+}  // namespace granary
 
 using namespace granary;
 
-// Largest |X_ij - X_ji|, where it is (counted from 1), and largest |X_ij|. By tiles, so that the transpose stays in the cache.
+// The defaults of every Options type, by the R function that has them as arguments.
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector core_asymmetry(const Eigen::Map<Eigen::MatrixXd> x) {
-  constexpr Index tile = 32;
-  const Index p = x.rows();
-  double gap = 0, size = 0;
-  Index row = 0, column = 0;
-  for (Index j0 = 0; j0 < p; j0 += tile) {
-    for (Index i0 = 0; i0 <= j0; i0 += tile) {
-      for (Index j = j0; j < std::min(j0 + tile, p); ++j) {
-        for (Index i = i0; i < std::min(i0 + tile, j + 1); ++i) {
-          const double a = x(i, j), b = x(j, i);
-          size = std::max(size, std::max(std::abs(a), std::abs(b)));
-          if (std::abs(a - b) > gap) {
-            gap = std::abs(a - b);
-            row = i;
-            column = j;
-          }
-        }
-      }
-    }
-  }
-  return Rcpp::NumericVector::create(gap, static_cast<double>(row + 1), static_cast<double>(column + 1), size);
+SEXP core_defaults() {
+  return crossing([] {
+    ListWriter out;
+    for (const auto& [name, make] : Defaults::table()) out.add(name.c_str(), make());
+    return out.list();
+  });
 }
 
-// How far the smallest eigenvalue is below zero, in units of the mean of the diagonal. Above some hundred variables a lower bound of
-// that, from as many matrix-vector products as 2.5 million multiplications buy (never fewer than ten): no false alarm, and what a pairwise
-// or rounded covariance does wrong shows early.
+// Largest |X_ij - X_ji|, where it is (counted from 1), and largest |X_ij|.
 // [[Rcpp::export(rng = false)]]
-double core_semidefinite_excess(const Eigen::Map<Eigen::MatrixXd> s) {
-  const double scale = s.diagonal().mean();
-  if (!(scale > 0)) return 0;
-  const Index steps = std::max<Index>(10, 2500000 / (s.rows() * s.rows()));
-  return std::max(0.0, -smallest_ritz_value(s, steps) / scale);
+SEXP core_asymmetry(SEXP x) {
+  return crossing([&] {
+    const Asymmetry found = asymmetry(matrix(x));
+    return write(std::vector<double>{found.gap, found.row + 1.0, found.column + 1.0, found.largest});
+  });
+}
+
+// How far the smallest eigenvalue is below zero, in units of the mean of the diagonal.
+// [[Rcpp::export(rng = false)]]
+SEXP core_semidefinite_excess(SEXP s) {
+  return crossing([&] { return write(semidefinite_excess(matrix(s))); });
 }
 
 // The largest |x|, missing values and infinities aside; 0 of nothing.
 // [[Rcpp::export(rng = false)]]
-double core_largest(const Rcpp::NumericVector& x) {
-  double size = 0;
-  for (const double value : x) {
-    const double a = std::abs(value);
-    if (a > size && std::isfinite(a)) size = a;
-  }
-  return size;
+SEXP core_largest(SEXP x) {
+  return crossing([&] {
+    std::vector<double> store;
+    const double* values = door::as_doubles(x, "x", store);
+    return write(largest_finite(VectorView(values, Rf_xlength(x))));
+  });
 }

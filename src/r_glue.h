@@ -1,32 +1,17 @@
-// What every r_<family>.cpp needs: R's interrupts and progress bar behind a Monitor, and Convergence as a list.
+// What exports that do not yet go through the door need.
 #pragma once
+
+#include <Rcpp.h>
+
+#include "r_door.h"
 
 #include <RcppEigen.h>
 
-#include "core/convergence.h"
-#include "core/monitor.h"
-#include "core/rng.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
 
 namespace granary {
-
-// `progress` is NULL or an R function of the share done; both it and the interrupt check run on R's thread only (see Monitor).
-class RMonitor : public Monitor {
- public:
-  explicit RMonitor(SEXP progress) : progress_(progress) {}
-
- protected:
-  bool poll() override {
-    return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE;
-  }
-  void show(double share) override {
-    if (Rf_isNull(progress_)) return;
-    const Rcpp::Function report(progress_);
-    report(share);
-  }
-
- private:
-  SEXP progress_;  // an argument of the exported function, so R keeps it alive
-};
 
 // From core_seed(): two 31-bit integers drawn from R's stream.
 inline Rng make_rng(const Rcpp::NumericVector& seed) {

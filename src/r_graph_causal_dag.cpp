@@ -1,8 +1,8 @@
 // Exports behind causal_dag(), best_dag() and dag_gap(). Conversion only: graph/causal_dag_*.h; the checks are in R/causal_dag.R.
 #include <limits>
 
-#include "core/elimination.h"
-#include "core/spd.h"
+#include "core/graph/elimination.h"
+#include "core/linalg/spd.h"
 #include "graph/causal_dag_fit.h"
 #include "graph/causal_dag_gap.h"
 #include "graph/causal_dag_greedy.h"

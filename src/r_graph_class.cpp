@@ -1,6 +1,6 @@
 // Exports behind the graph class. Conversion only: the algorithms are in core/, the checks in R/graph.R.
-#include "core/markov_equivalence.h"
-#include "core/separation.h"
+#include "core/graph/markov_equivalence.h"
+#include "core/graph/separation.h"
 #include "graph/ida.h"
 #include "graph/sim_dag.h"
 #include "r_glue.h"

@@ -2,9 +2,9 @@
 // 1), mark at from, mark at to (1 tail, 2 arrow, 3 circle: the values of Mark).
 #pragma once
 
-#include <RcppEigen.h>
+#include "r_glue.h"
 
-#include "core/graph.h"
+#include "core/graph/graph.h"
 
 namespace granary {
 

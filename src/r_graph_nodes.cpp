@@ -1,5 +1,5 @@
 // Exports of the node-selecting Gaussian graph. Conversion only: the method is in graph/nodes.h, the checks in R/ggm_nodes.R.
-#include "core/spectral.h"
+#include "core/linalg/spectral.h"
 #include "graph/glasso_problem.h"
 #include "graph/nodes.h"
 #include "r_glue.h"

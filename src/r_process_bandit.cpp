@@ -1,11 +1,11 @@
 // Exports of batch bandits. Conversion only: process/bandit.h, process/bandit_posterior.h, process/gp.h.
-#include "core/greedy_variance.h"
-#include "core/parallel.h"
-#include "core/space_filling.h"
+#include "core/linalg/greedy_variance.h"
+#include "core/base/parallel.h"
+#include "core/cluster/space_filling.h"
 #include "process/bandit.h"
 #include "process/gp.h"
 #include "r_glue.h"
-#include "r_kernel.h"
+#include "r_core_kernel.h"
 
 using namespace granary;
 using namespace granary::process;

@@ -3,7 +3,7 @@
 #include "process/bo_learn.h"
 #include "process/bo_suggest.h"
 #include "r_glue.h"
-#include "r_kernel.h"
+#include "r_core_kernel.h"
 
 using namespace granary;
 using namespace granary::process;

@@ -2,7 +2,7 @@
 #include "process/gp_classify.h"
 #include "process/gp_sampling.h"
 #include "r_glue.h"
-#include "r_kernel.h"
+#include "r_core_kernel.h"
 #include "r_process_parameters.h"
 
 using namespace granary;

@@ -1,6 +1,6 @@
 // Exports of expectation consistent inference. Conversion only: process/ec_ising.h, process/ec_box.h, process/ec_baseline.h,
 // core/ep.h.
-#include "core/ep.h"
+#include "core/infer/ep.h"
 #include "process/ec_baseline.h"
 #include "process/ec_box.h"
 #include "process/ec_ising.h"

@@ -6,7 +6,7 @@
 #include "process/isomap.h"
 #include "process/mds.h"
 #include "r_glue.h"
-#include "r_kernel.h"
+#include "r_core_kernel.h"
 
 using namespace granary;
 using namespace granary::process;

@@ -1,10 +1,10 @@
 // Exports of kriging: a model crosses as the list R/kriging.R calls its core (x, y, f, kernel, nugget, noise, ..., factor).
-#include "core/space_filling.h"
+#include "core/cluster/space_filling.h"
 #include "process/kriging.h"
 #include "process/kriging_blind.h"
 #include "process/kriging_joint.h"
 #include "r_glue.h"
-#include "r_kernel.h"
+#include "r_core_kernel.h"
 #include "r_process_parameters.h"
 
 using namespace granary;

@@ -1,12 +1,12 @@
 // Exports of sparse Gaussian process regression and the relevance vector machine. Conversion only: the methods are in
 // process/sparse_*.h and process/rvm.h, the checks in R/sparse_gp.R and R/rvm.R.
-#include "core/kmeans.h"
+#include "core/cluster/kmeans.h"
 #include "process/rvm.h"
 #include "process/sparse_fit.h"
 #include "process/sparse_predict.h"
 #include "process/sparse_select.h"
 #include "r_glue.h"
-#include "r_kernel.h"
+#include "r_core_kernel.h"
 #include "r_process_parameters.h"
 
 using namespace granary;

@@ -1,5 +1,5 @@
 // Exports of alternating structure optimisation. Conversion only: the method is in regress/aso.h, the checks in R/aso.R.
-#include "core/spectral.h"
+#include "core/linalg/spectral.h"
 #include "r_glue.h"
 #include "regress/aso.h"
 

@@ -1,5 +1,5 @@
 // Exports of the lasso. Conversion only: the solvers are in core/ and regress/, the checks in R/.
-#include "core/lasso.h"
+#include "core/optim/lasso.h"
 #include "r_glue.h"
 
 using namespace granary;

@@ -1,11 +1,11 @@
 // The parts of the core that the estimators lean on.
 #include <benchmark/benchmark.h>
 
-#include "core/monitor.h"
-#include "core/parallel.h"
-#include "core/rng.h"
-#include "core/spd_inverse.h"
-#include "core/types.h"
+#include "core/base/monitor.h"
+#include "core/base/parallel.h"
+#include "core/random/rng.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/base/types.h"
 #include "graph/sim_ggm.h"
 
 namespace {

@@ -1,8 +1,8 @@
 // The graphical lasso on the graphs of the QUIC paper (n = p / 2), one thread: the solver alone, without R and without sampling.
 #include <benchmark/benchmark.h>
 
-#include "core/moments.h"
-#include "core/rng.h"
+#include "core/linalg/moments.h"
+#include "core/random/rng.h"
 #include "graph/glasso.h"
 #include "graph/sim_ggm.h"
 

@@ -1,9 +1,9 @@
-#include "baselines.h"
+#include "graph/baselines.h"
 
-#include <Eigen/Cholesky>
 #include <cmath>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -12,7 +12,7 @@ BaselineFit ridge_precision(const ConstMatrixRef& s, double rho) {
   BaselineFit out;
   out.w = s;
   out.w.diagonal().array() += rho;
-  const Eigen::LLT<MatrixXd> llt(out.w);
+  const Llt llt(out.w);
   const VectorXd root = llt.matrixLLT().diagonal();
   if (llt.info() != Eigen::Success || !(root.minCoeff() > 1e-7 * std::sqrt(out.w.diagonal().maxCoeff()))) {
     throw NumericalError(

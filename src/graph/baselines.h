@@ -4,8 +4,8 @@
 //   full    X = S^-1, the same at rho = 0
 #pragma once
 
-#include "../core/convergence.h"
-#include "../core/types.h"
+#include "core/base/convergence.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

@@ -1,12 +1,12 @@
-#include "bn_kernel.h"
+#include "graph/bn_kernel.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
 
 namespace granary::graph {
 

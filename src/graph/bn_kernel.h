@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "../core/bitset.h"
-#include "../core/graph.h"
-#include "../core/monitor.h"
-#include "../core/types.h"
+#include "core/graph/bitset.h"
+#include "core/graph/graph.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

@@ -1,13 +1,13 @@
-#include "bn_kernel_linear.h"
+#include "graph/bn_kernel_linear.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "../core/errors.h"
-#include "../core/lbfgs.h"
-#include "../core/logspace.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/optim/lbfgs.h"
+#include "core/math/logspace.h"
+#include "core/base/parallel.h"
 
 namespace granary::graph {
 

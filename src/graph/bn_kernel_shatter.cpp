@@ -1,12 +1,12 @@
-#include "bn_kernel_shatter.h"
+#include "graph/bn_kernel_shatter.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/logspace.h"
-#include "../core/lp.h"
-#include "../core/subsets.h"
+#include "core/base/errors.h"
+#include "core/math/logspace.h"
+#include "core/optim/lp.h"
+#include "core/graph/subsets.h"
 
 namespace granary::graph {
 

@@ -14,10 +14,10 @@
 
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
-#include "bn_kernel.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
+#include "graph/bn_kernel.h"
 
 namespace granary::graph {
 

@@ -1,11 +1,11 @@
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/lbfgs.h"
-#include "../core/spectral.h"
-#include "bn_kernel_shatter.h"
+#include "core/base/errors.h"
+#include "core/optim/lbfgs.h"
+#include "core/linalg/spectral.h"
+#include "graph/bn_kernel_shatter.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -95,7 +95,7 @@ SignRankBounds sign_rank_bounds(ConstMatrixRef m, const SignRankOptions& options
   }
   SignRankBounds out;
   const MatrixXd copy = m;
-  const Eigen::BDCSVD<MatrixXd> svd(copy);
+  const Svd svd(copy);
   out.norm = svd.singularValues()[0];
   const double cells = static_cast<double>(m.rows()) * static_cast<double>(m.cols());
   out.forster = std::sqrt(cells) / out.norm;
@@ -107,7 +107,7 @@ SignRankBounds sign_rank_bounds(ConstMatrixRef m, const SignRankOptions& options
   out.vc = std::max(columns.largest(), rows.largest());
   out.vc_complete = columns.complete() && rows.complete();
 
-  const Eigen::BDCSVD<MatrixXd> factors(copy, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const Svd factors(copy, SvdParts::thin);
   out.upper = out.rank;
   out.left = factors.matrixU().leftCols(out.rank) * svd.singularValues().head(out.rank).asDiagonal();
   out.right = factors.matrixV().leftCols(out.rank);

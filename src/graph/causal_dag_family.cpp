@@ -8,10 +8,10 @@
 // A family is chosen where its last member is introduced.
 #include <algorithm>
 
-#include "../core/elimination.h"
-#include "../core/errors.h"
-#include "causal_dag_reach.h"
-#include "causal_dag_search.h"
+#include "core/graph/elimination.h"
+#include "core/base/errors.h"
+#include "graph/causal_dag_reach.h"
+#include "graph/causal_dag_search.h"
 
 namespace granary::graph {
 

@@ -1,15 +1,15 @@
-#include "causal_dag_fit.h"
+#include "graph/causal_dag_fit.h"
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/graph.h"
-#include "../core/l1_quadratic.h"
-#include "../core/spd.h"
-#include "causal_dag_scores.h"
+#include "core/base/errors.h"
+#include "core/graph/graph.h"
+#include "core/optim/l1_quadratic.h"
+#include "core/linalg/spd.h"
+#include "graph/causal_dag_scores.h"
 
 namespace granary::graph {
 

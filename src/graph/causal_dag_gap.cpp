@@ -1,9 +1,9 @@
-#include "causal_dag_gap.h"
+#include "graph/causal_dag_gap.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::graph {
 

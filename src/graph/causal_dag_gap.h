@@ -15,7 +15,7 @@
 #include <functional>
 #include <vector>
 
-#include "causal_dag_search.h"
+#include "graph/causal_dag_search.h"
 
 namespace granary::graph {
 

@@ -1,4 +1,4 @@
-#include "causal_dag_greedy.h"
+#include "graph/causal_dag_greedy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <limits>
 #include <numeric>
 
-#include "../core/errors.h"
-#include "../core/spd.h"
+#include "core/base/errors.h"
+#include "core/linalg/spd.h"
 
 namespace granary::graph {
 

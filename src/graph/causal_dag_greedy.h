@@ -15,10 +15,10 @@
 
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
-#include "causal_dag_search.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
+#include "graph/causal_dag_search.h"
 
 namespace granary::graph {
 

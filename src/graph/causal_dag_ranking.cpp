@@ -1,10 +1,10 @@
-#include "causal_dag_ranking.h"
+#include "graph/causal_dag_ranking.h"
 
 #include <algorithm>
 #include <queue>
 #include <utility>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::graph {
 

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "causal_dag_search.h"
+#include "graph/causal_dag_search.h"
 
 namespace granary::graph {
 

@@ -1,4 +1,4 @@
-#include "causal_dag_scores.h"
+#include "graph/causal_dag_scores.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "../core/spd.h"
-#include "../core/subsets.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/linalg/spd.h"
+#include "core/graph/subsets.h"
 
 namespace granary::graph {
 

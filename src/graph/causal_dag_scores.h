@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "../core/bitset.h"
-#include "../core/monitor.h"
-#include "../core/types.h"
+#include "core/graph/bitset.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

@@ -1,11 +1,11 @@
-#include "causal_dag_search.h"
+#include "graph/causal_dag_search.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "causal_dag_greedy.h"
+#include "core/base/errors.h"
+#include "graph/causal_dag_greedy.h"
 
 namespace granary::graph {
 

@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "../core/convergence.h"
-#include "../core/graph.h"
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "causal_dag_scores.h"
+#include "core/base/convergence.h"
+#include "core/graph/graph.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "graph/causal_dag_scores.h"
 
 namespace granary::graph {
 

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "causal_dag_search.h"
+#include "core/base/errors.h"
+#include "graph/causal_dag_search.h"
 
 namespace granary::graph {
 

@@ -11,10 +11,10 @@
 #include <limits>
 #include <unordered_map>
 
-#include "../core/elimination.h"
-#include "../core/errors.h"
-#include "causal_dag_reach.h"
-#include "causal_dag_search.h"
+#include "core/graph/elimination.h"
+#include "core/base/errors.h"
+#include "graph/causal_dag_reach.h"
+#include "graph/causal_dag_search.h"
 
 namespace granary::graph {
 

@@ -1,12 +1,12 @@
-#include "cg_discrete.h"
+#include "graph/cg_discrete.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/logspace.h"
+#include "core/base/errors.h"
+#include "core/math/logspace.h"
 
 namespace granary::graph {
 

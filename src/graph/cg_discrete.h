@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "../core/rng.h"
-#include "cg_network.h"
+#include "core/random/rng.h"
+#include "graph/cg_network.h"
 
 namespace granary::graph {
 

@@ -1,13 +1,13 @@
-#include "cg_fit.h"
+#include "graph/cg_fit.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "cg_rows.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "graph/cg_rows.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -80,7 +80,7 @@ MatrixXd triangle(const MatrixXd& rows) {  // R of a QR decomposition, square wh
   const Index k = rows.cols();
   MatrixXd r = MatrixXd::Zero(k, k);
   if (rows.rows() == 0) return r;
-  const Eigen::HouseholderQR<MatrixXd> qr(rows);
+  const Qr qr(rows);
   const Index height = std::min(rows.rows(), k);
   r.topRows(height) = qr.matrixQR().topRows(height).template triangularView<Eigen::Upper>();
   return r;

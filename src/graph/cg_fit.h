@@ -8,9 +8,9 @@
 // Everything is computed with columns scaled to mean 0 and variance 1, so that tolerances have no units.
 #pragma once
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "cg_network.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "graph/cg_network.h"
 
 namespace granary::graph {
 

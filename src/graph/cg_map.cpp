@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/spd.h"
-#include "cg_state.h"
+#include "core/base/errors.h"
+#include "core/linalg/spd.h"
+#include "graph/cg_state.h"
 
 namespace granary::graph {
 

@@ -1,10 +1,10 @@
-#include "cg_mixture.h"
+#include "graph/cg_mixture.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/special.h"
+#include "core/math/special.h"
 
 namespace granary::graph {
 

@@ -2,7 +2,7 @@
 // moments.
 #pragma once
 
-#include "../core/types.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

@@ -1,11 +1,11 @@
-#include "cg_network.h"
+#include "graph/cg_network.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "cg_regression.h"
+#include "core/base/errors.h"
+#include "graph/cg_regression.h"
 
 namespace granary::graph {
 

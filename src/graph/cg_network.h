@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "../core/graph.h"
-#include "../core/types.h"
+#include "core/graph/graph.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

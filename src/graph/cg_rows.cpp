@@ -1,10 +1,10 @@
-#include "cg_rows.h"
+#include "graph/cg_rows.h"
 
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
 
 namespace granary::graph {
 

@@ -1,7 +1,7 @@
 // Questions asked of a network for every row of a table, each row with its own findings; NaN marks what is not known.
 #pragma once
 
-#include "cg_state.h"
+#include "graph/cg_state.h"
 
 namespace granary::graph {
 

@@ -1,12 +1,12 @@
-#include "cg_state.h"
+#include "graph/cg_state.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/logspace.h"
-#include "cg_regression.h"
+#include "core/base/errors.h"
+#include "core/math/logspace.h"
+#include "graph/cg_regression.h"
 
 namespace granary::graph {
 

@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-#include "../core/monitor.h"
-#include "cg_discrete.h"
-#include "cg_tree.h"
+#include "core/base/monitor.h"
+#include "graph/cg_discrete.h"
+#include "graph/cg_tree.h"
 
 namespace granary::graph {
 

@@ -1,12 +1,12 @@
-#include "cg_tree.h"
+#include "graph/cg_tree.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "../core/elimination.h"
-#include "../core/errors.h"
-#include "../core/monitor.h"
+#include "core/graph/elimination.h"
+#include "core/base/errors.h"
+#include "core/base/monitor.h"
 
 namespace granary::graph {
 

@@ -14,7 +14,7 @@
 
 #include <vector>
 
-#include "cg_network.h"
+#include "graph/cg_network.h"
 
 namespace granary::graph {
 

@@ -20,7 +20,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "skeleton.h"
+#include "graph/skeleton.h"
 
 namespace granary::graph {
 

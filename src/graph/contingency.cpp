@@ -1,11 +1,11 @@
-#include "contingency.h"
+#include "graph/contingency.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "../core/errors.h"
-#include "../core/special.h"
+#include "core/base/errors.h"
+#include "core/math/special.h"
 
 namespace granary::graph {
 

@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "independence.h"
+#include "graph/independence.h"
 
 namespace granary::graph {
 

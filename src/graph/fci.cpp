@@ -1,9 +1,9 @@
-#include "fci.h"
+#include "graph/fci.h"
 
 #include <algorithm>
 
-#include "../core/parallel.h"
-#include "../core/subsets.h"
+#include "core/base/parallel.h"
+#include "core/graph/subsets.h"
 
 namespace granary::graph {
 

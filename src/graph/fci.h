@@ -12,8 +12,8 @@
 //       (The paper prints sepset(i, j) for the former: a slip; an edge has no separating set.)
 #pragma once
 
-#include "pag_rules.h"
-#include "pc.h"
+#include "graph/pag_rules.h"
+#include "graph/pc.h"
 
 namespace granary::graph {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "../core/submatrix.h"
-#include "../core/types.h"
+#include "core/linalg/submatrix.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

@@ -1,11 +1,11 @@
-#include "fused_signal.h"
+#include "graph/fused_signal.h"
 
-#include <Eigen/SparseCholesky>
+#include "core/linalg/sparse_cholesky.h"
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/proximal.h"
+#include "core/base/errors.h"
+#include "core/prox/proximal.h"
 
 namespace granary::graph {
 

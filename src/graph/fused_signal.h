@@ -8,9 +8,9 @@
 // their zeros, and squared ones do not.
 #pragma once
 
-#include "../core/convergence.h"
-#include "../core/graph_tv.h"
-#include "../core/monitor.h"
+#include "core/base/convergence.h"
+#include "core/prox/graph_tv.h"
+#include "core/base/monitor.h"
 
 namespace granary::graph {
 

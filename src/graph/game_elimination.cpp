@@ -1,12 +1,12 @@
-#include "game_elimination.h"
+#include "graph/game_elimination.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
-#include "../core/elimination.h"
-#include "../core/errors.h"
+#include "core/graph/elimination.h"
+#include "core/base/errors.h"
 
 namespace granary::graph {
 

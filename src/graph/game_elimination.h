@@ -5,8 +5,8 @@
 // back, last eliminated first, lists the equilibria without a dead end.
 #pragma once
 
-#include "../core/graph.h"
-#include "game_equilibria.h"
+#include "core/graph/graph.h"
+#include "graph/game_equilibria.h"
 
 namespace granary::graph {
 

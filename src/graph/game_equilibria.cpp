@@ -1,15 +1,15 @@
-#include "game_equilibria.h"
+#include "graph/game_equilibria.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
-#include "../core/elimination.h"
-#include "../core/errors.h"
-#include "../core/graph.h"
-#include "../core/parallel.h"
-#include "game_elimination.h"
+#include "core/graph/elimination.h"
+#include "core/base/errors.h"
+#include "core/graph/graph.h"
+#include "core/base/parallel.h"
+#include "graph/game_elimination.h"
 
 namespace granary::graph {
 

@@ -11,10 +11,10 @@
 
 #include <vector>
 
-#include "../core/bitset.h"
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "../core/types.h"
+#include "core/graph/bitset.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

@@ -1,12 +1,12 @@
-#include "game_exhaustive.h"
+#include "graph/game_exhaustive.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "../core/errors.h"
-#include "../core/logspace.h"
+#include "core/base/errors.h"
+#include "core/math/logspace.h"
 
 namespace granary::graph {
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "game_losses.h"
+#include "graph/game_losses.h"
 
 namespace granary::graph {
 

@@ -1,6 +1,6 @@
-#include "game_hinge.h"
+#include "graph/game_hinge.h"
+#include "core/linalg/dense.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -265,7 +265,7 @@ class Interior {
   ArrayXXd margin_, d_, others_;
   ArrayXd price_, budget_, over_, under_, slope_, total_, stiffness_;
   VectorXd balance_;
-  Eigen::LLT<MatrixXd> factor_;
+  Llt factor_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "game_losses.h"
+#include "graph/game_losses.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "../core/errors.h"
-#include "../core/lbfgs.h"
-#include "../core/logspace.h"
-#include "game_hinge.h"
+#include "core/base/errors.h"
+#include "core/optim/lbfgs.h"
+#include "core/math/logspace.h"
+#include "graph/game_hinge.h"
 
 namespace granary::graph {
 

@@ -17,10 +17,10 @@
 // keep w_i = 0, b_i = -x_i.
 #pragma once
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "game_equilibria.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "graph/game_equilibria.h"
 
 namespace granary::graph {
 

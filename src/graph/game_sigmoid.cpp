@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/lbfgs.h"
-#include "../core/logspace.h"
-#include "game_losses.h"
+#include "core/base/errors.h"
+#include "core/optim/lbfgs.h"
+#include "core/math/logspace.h"
+#include "graph/game_losses.h"
 
 namespace granary::graph {
 

@@ -1,15 +1,15 @@
-#include "glasso.h"
+#include "graph/glasso.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/components.h"
-#include "../core/parallel.h"
-#include "../core/spd_inverse.h"
-#include "../core/submatrix.h"
-#include "glasso_admm.h"
-#include "glasso_bcd.h"
-#include "quic.h"
+#include "core/graph/components.h"
+#include "core/base/parallel.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/linalg/submatrix.h"
+#include "graph/glasso_admm.h"
+#include "graph/glasso_bcd.h"
+#include "graph/quic.h"
 
 namespace granary::graph {
 

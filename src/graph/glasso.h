@@ -6,10 +6,10 @@
 
 #include <vector>
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "../core/types.h"
-#include "glasso_problem.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
+#include "graph/glasso_problem.h"
 
 namespace granary::graph {
 

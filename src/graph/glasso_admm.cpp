@@ -1,8 +1,8 @@
-#include "glasso_admm.h"
+#include "graph/glasso_admm.h"
 
-#include "../core/admm.h"
-#include "../core/proximal.h"
-#include "../core/spd_inverse.h"
+#include "core/optim/admm.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/spd_inverse.h"
 
 namespace granary::graph {
 

@@ -10,7 +10,7 @@
 // accepted only when it is positive definite and satisfies the stopping rule with its true inverse.
 #pragma once
 
-#include "glasso.h"
+#include "graph/glasso.h"
 
 namespace granary::graph {
 

@@ -1,11 +1,11 @@
-#include "glasso_bcd.h"
+#include "graph/glasso_bcd.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "../core/proximal.h"
-#include "../core/spd_inverse.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/spd_inverse.h"
 
 namespace granary::graph {
 

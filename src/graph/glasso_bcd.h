@@ -14,7 +14,7 @@
 // Measured against QUIC this needs far less work per digit: no sweep inverts a matrix, and each gains one to two digits.
 #pragma once
 
-#include "glasso.h"
+#include "graph/glasso.h"
 
 namespace granary::graph {
 

@@ -1,13 +1,13 @@
-#include "glasso_problem.h"
+#include "graph/glasso_problem.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/convergence.h"
-#include "../core/proximal.h"
-#include "../core/union_find.h"
+#include "core/base/convergence.h"
+#include "core/prox/proximal.h"
+#include "core/graph/union_find.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -58,7 +58,7 @@ double duality_gap(const ConstMatrixRef& s, const Penalty& lambda, double object
         v(i, j) = s(i, j) + (1 - towards_s) * std::clamp(w(i, j) - s(i, j), -l, l);
       }
     }
-    const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(v);
+    const LltInPlace llt(v);
     if (llt.info() == Eigen::Success) {
       const double log_det = 2 * v.diagonal().array().log().sum();
       if (std::isfinite(log_det)) return objective - (log_det + static_cast<double>(p));
@@ -147,7 +147,7 @@ bool is_singular(const ConstMatrixRef& s, const Penalty& lambda) {
   MatrixXd v = s;
   for (Index j = 0; j < p; ++j) v(j, j) += lambda(j, j);
   const VectorXd variance = v.diagonal();
-  const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(v);
+  const LltInPlace llt(v);
   if (llt.info() != Eigen::Success) return true;
   const double rounding = 10 * static_cast<double>(p) * std::numeric_limits<double>::epsilon();
   return (v.diagonal().array().square() <= rounding * variance.array()).any();

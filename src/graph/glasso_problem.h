@@ -9,9 +9,9 @@
 
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/types.h"
-#include "penalty.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
+#include "graph/penalty.h"
 
 namespace granary::graph {
 

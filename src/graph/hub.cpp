@@ -1,16 +1,16 @@
-#include "hub.h"
+#include "graph/hub.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/components.h"
-#include "../core/parallel.h"
-#include "../core/proximal.h"
-#include "../core/submatrix.h"
-#include "glasso.h"
-#include "hub_frobenius.h"
-#include "hub_log_det.h"
-#include "hub_newton.h"
+#include "core/graph/components.h"
+#include "core/base/parallel.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/submatrix.h"
+#include "graph/glasso.h"
+#include "graph/hub_frobenius.h"
+#include "graph/hub_log_det.h"
+#include "graph/hub_newton.h"
 
 namespace granary::graph {
 

@@ -18,7 +18,7 @@
 
 #include <vector>
 
-#include "hub_admm.h"
+#include "graph/hub_admm.h"
 
 namespace granary::graph {
 

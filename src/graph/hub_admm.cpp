@@ -1,10 +1,10 @@
-#include "hub_admm.h"
+#include "graph/hub_admm.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/admm.h"
-#include "../core/proximal.h"
+#include "core/optim/admm.h"
+#include "core/prox/proximal.h"
 
 namespace granary::graph {
 

@@ -11,10 +11,10 @@
 #include <functional>
 #include <vector>
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "../core/types.h"
-#include "hub_penalty.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
+#include "graph/hub_penalty.h"
 
 namespace granary::graph {
 

@@ -1,7 +1,6 @@
-#include "hub_frobenius.h"
+#include "graph/hub_frobenius.h"
+#include "core/linalg/dense.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +10,7 @@ double certify_frobenius(const MatrixXd& s, const HubPenalty& penalty, double ep
                          const MatrixXd& multiplier) {
   HubState& state = candidate.state;
   // The diagonal is free, so a smallest eigenvalue just below eps is lifted at the price of the loss alone.
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> own(state.theta, Eigen::EigenvaluesOnly);
+  const SymmetricEigen own(state.theta, EigenParts::values);
   const double lift = eps - own.eigenvalues()[0];
   if (lift > 0) {
     state.theta.diagonal().array() += lift;
@@ -24,7 +23,7 @@ double certify_frobenius(const MatrixXd& s, const HubPenalty& penalty, double ep
   state.l.diagonal().setZero();
   candidate.violation = dual_violation(penalty, state.l);
   const MatrixXd m = s - into_dual_set(penalty, state.l);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(m, Eigen::EigenvaluesOnly);
+  const SymmetricEigen eigen(m, EigenParts::values);
   double dual = 0.5 * s.squaredNorm();
   for (const double e : std::vector<double>(eigen.eigenvalues().data(), eigen.eigenvalues().data() + m.rows())) {
     const double kept = std::max(e, eps);
@@ -36,8 +35,8 @@ double certify_frobenius(const MatrixXd& s, const HubPenalty& penalty, double ep
 double log_det_above(const MatrixXd& theta, double eps) {
   MatrixXd shifted = theta;
   shifted.diagonal().array() -= eps;
-  if (Eigen::LLT<Eigen::Ref<MatrixXd>>(shifted).info() != Eigen::Success) return Convergence::unknown;
-  const Eigen::LLT<MatrixXd> whole(theta);
+  if (LltInPlace(shifted).info() != Eigen::Success) return Convergence::unknown;
+  const Llt whole(theta);
   if (whole.info() != Eigen::Success) return Convergence::unknown;
   return 2 * whole.matrixLLT().diagonal().array().log().sum();
 }

@@ -2,7 +2,7 @@
 // quadratic model for hub_newton.h.
 #pragma once
 
-#include "hub_newton.h"
+#include "graph/hub_newton.h"
 
 namespace granary::graph {
 

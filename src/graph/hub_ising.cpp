@@ -1,13 +1,13 @@
-#include "hub_ising.h"
+#include "graph/hub_ising.h"
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
 
-#include "../core/errors.h"
-#include "../core/lbfgs.h"
-#include "../core/logspace.h"
-#include "hub_newton.h"
+#include "core/base/errors.h"
+#include "core/optim/lbfgs.h"
+#include "core/math/logspace.h"
+#include "graph/hub_newton.h"
 
 namespace granary::graph {
 

@@ -17,7 +17,7 @@
 // log(1 - pi)}.
 #pragma once
 
-#include "hub_admm.h"
+#include "graph/hub_admm.h"
 
 namespace granary::graph {
 

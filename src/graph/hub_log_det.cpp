@@ -1,10 +1,10 @@
-#include "hub_log_det.h"
+#include "graph/hub_log_det.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/spd_inverse.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -12,7 +12,7 @@ namespace {
 
 // log det of a symmetric positive definite matrix by its Cholesky factor, left in `a`; NaN when it is none.
 double factor_in_place(MatrixXd& a) {
-  const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(a);
+  const LltInPlace llt(a);
   if (llt.info() != Eigen::Success) return Convergence::unknown;
   const double log_det = 2 * a.diagonal().array().log().sum();
   return std::isfinite(log_det) ? log_det : Convergence::unknown;

@@ -5,7 +5,7 @@
 // W_ik W_jj + W_ij W_kj.
 #pragma once
 
-#include "hub_newton.h"
+#include "graph/hub_newton.h"
 
 namespace granary::graph {
 

@@ -1,10 +1,10 @@
-#include "hub_newton.h"
+#include "graph/hub_newton.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/proximal.h"
+#include "core/base/errors.h"
+#include "core/prox/proximal.h"
 
 namespace granary::graph {
 

@@ -1,9 +1,9 @@
-#include "hub_penalty.h"
+#include "graph/hub_penalty.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/proximal.h"
+#include "core/prox/proximal.h"
 
 namespace granary::graph {
 

@@ -12,7 +12,7 @@
 
 #include <utility>
 
-#include "../core/types.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

@@ -1,10 +1,10 @@
-#include "hub_prox.h"
+#include "graph/hub_prox.h"
 
 #include <algorithm>
 
-#include "../core/proximal.h"
-#include "../core/submatrix.h"
-#include "hub_frobenius.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/submatrix.h"
+#include "graph/hub_frobenius.h"
 
 namespace granary::graph {
 

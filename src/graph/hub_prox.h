@@ -6,7 +6,7 @@
 // solvers of that are warm from one call to the next.
 #pragma once
 
-#include "hub_admm.h"
+#include "graph/hub_admm.h"
 
 namespace granary::graph {
 

@@ -1,9 +1,9 @@
-#include "hub_sim.h"
+#include "graph/hub_sim.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::graph {
 

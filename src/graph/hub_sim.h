@@ -11,8 +11,8 @@
 
 #include <vector>
 
-#include "../core/rng.h"
-#include "../core/types.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

@@ -1,11 +1,10 @@
-#include "ida.h"
+#include "graph/ida.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
 #include <algorithm>
 
-#include "../core/errors.h"
-#include "../core/subsets.h"
+#include "core/linalg/dense.h"
+#include "core/base/errors.h"
+#include "core/graph/subsets.h"
 
 namespace granary::graph {
 
@@ -22,7 +21,7 @@ VectorXd first_coefficient(ConstMatrixRef cov, const std::vector<int>& predictor
     for (Index b = 0; b < m; ++b) right(a, b) = cov(predictors[a], targets[b]) / scale[a];
   }
   // Pivoted QR gives the regression on a basis where parents are linearly dependent.
-  return left.colPivHouseholderQr().solve(right).row(0).transpose() / scale[0];
+  return PivotedQr(left).solve(right).row(0).transpose() / scale[0];
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 #include <vector>
 
-#include "../core/graph.h"
-#include "../core/monitor.h"
-#include "../core/types.h"
+#include "core/graph/graph.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

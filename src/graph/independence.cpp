@@ -1,9 +1,9 @@
-#include "independence.h"
+#include "graph/independence.h"
 
 #include <utility>
 
-#include "../core/errors.h"
-#include "../core/separation.h"
+#include "core/base/errors.h"
+#include "core/graph/separation.h"
 
 namespace granary::graph {
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../core/graph.h"
+#include "core/graph/graph.h"
 
 namespace granary::graph {
 

@@ -1,4 +1,4 @@
-#include "ising_likelihood.h"
+#include "graph/ising_likelihood.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "../core/errors.h"
-#include "../core/lbfgs.h"
+#include "core/base/errors.h"
+#include "core/optim/lbfgs.h"
 
 namespace granary::graph {
 

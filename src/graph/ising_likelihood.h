@@ -22,9 +22,9 @@
 
 #include <vector>
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "spin_states.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "graph/spin_states.h"
 
 namespace granary::graph {
 

@@ -1,14 +1,14 @@
-#include "ising_pseudo.h"
+#include "graph/ising_pseudo.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "../core/errors.h"
-#include "../core/lbfgs.h"
-#include "../core/logspace.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/optim/lbfgs.h"
+#include "core/math/logspace.h"
+#include "core/base/parallel.h"
 
 namespace granary::graph {
 

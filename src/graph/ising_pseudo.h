@@ -14,8 +14,8 @@
 // T n^2; all pairs are looked at when that smaller problem is solved.
 #pragma once
 
-#include "../core/lasso.h"
-#include "ising_likelihood.h"
+#include "core/optim/lasso.h"
+#include "graph/ising_likelihood.h"
 
 namespace granary::graph {
 

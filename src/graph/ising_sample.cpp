@@ -1,7 +1,7 @@
-#include "ising_sample.h"
+#include "graph/ising_sample.h"
 
-#include "../core/errors.h"
-#include "../core/logspace.h"
+#include "core/base/errors.h"
+#include "core/math/logspace.h"
 
 namespace granary::graph {
 

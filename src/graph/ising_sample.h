@@ -1,9 +1,9 @@
 // Draws from the Ising model  p(x) ~ exp(sum_j t_jj x_j + sum_{j<k} t_jk x_j x_k),  x in {0, 1}.
 #pragma once
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

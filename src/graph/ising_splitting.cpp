@@ -1,12 +1,12 @@
-#include "ising_splitting.h"
+#include "graph/ising_splitting.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/fista.h"
-#include "../core/proximal.h"
+#include "core/base/errors.h"
+#include "core/optim/fista.h"
+#include "core/prox/proximal.h"
 
 namespace granary::graph {
 

@@ -13,8 +13,8 @@
 
 #include <vector>
 
-#include "ising_likelihood.h"
-#include "spin_moments.h"
+#include "graph/ising_likelihood.h"
+#include "graph/spin_moments.h"
 
 namespace granary::graph {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "../core/bitset.h"
+#include "core/graph/bitset.h"
 
 namespace granary::graph {
 

@@ -1,17 +1,17 @@
-#include "local.h"
+#include "graph/local.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/admm.h"
-#include "../core/errors.h"
-#include "../core/fista.h"
-#include "../core/proximal.h"
-#include "../core/spd_inverse.h"
-#include "local_bcd.h"
-#include "nodes_problem.h"
+#include "core/optim/admm.h"
+#include "core/base/errors.h"
+#include "core/optim/fista.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/spd_inverse.h"
+#include "graph/local_bcd.h"
+#include "graph/nodes_problem.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -21,7 +21,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // -log det X, and X^-1; infinite when X is not positive definite.
 double log_barrier(const MatrixXd& x, MatrixXd& inverse) {
-  Eigen::LLT<MatrixXd> llt(x);
+  Llt llt(x);
   if (llt.info() != Eigen::Success) return infinity;
   const double value = -2 * llt.matrixLLT().diagonal().array().log().sum();
   if (!std::isfinite(value)) return infinity;

@@ -1,11 +1,11 @@
-#include "local_bcd.h"
+#include "graph/local_bcd.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "nodes_problem.h"
+#include "core/base/errors.h"
+#include "graph/nodes_problem.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -155,7 +155,7 @@ LocalBcdReport local_bcd(const ConstMatrixRef& s, const LocalOperator& op, const
       w.row(n) = hy.transpose();
     }
     ++report.sweeps;
-    const Eigen::LLT<MatrixXd> llt(x);  // drops what rounding has piled up
+    const Llt llt(x);  // drops what rounding has piled up
     if (llt.info() != Eigen::Success) throw NumericalError("the block descent left the positive definite matrices by rounding.");
     w = llt.solve(MatrixXd::Identity(p, p));
     w = 0.5 * (w + w.transpose()).eval();

@@ -14,7 +14,7 @@
 
 #include <vector>
 
-#include "local_problem.h"
+#include "graph/local_problem.h"
 
 namespace granary::graph {
 

@@ -1,14 +1,14 @@
-#include "local_problem.h"
+#include "graph/local_problem.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/convergence.h"
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "../core/proximal.h"
-#include "nodes_problem.h"
-#include "penalty.h"
+#include "core/base/convergence.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/prox/proximal.h"
+#include "graph/nodes_problem.h"
+#include "graph/penalty.h"
 
 namespace granary::graph {
 

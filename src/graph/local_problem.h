@@ -20,10 +20,10 @@
 #include <memory>
 #include <vector>
 
-#include "../core/graph_tv.h"
-#include "../core/monitor.h"
-#include "../core/rows_prox.h"
-#include "../core/types.h"
+#include "core/prox/graph_tv.h"
+#include "core/base/monitor.h"
+#include "core/prox/rows_prox.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

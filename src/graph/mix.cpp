@@ -1,16 +1,16 @@
-#include "mix.h"
+#include "graph/mix.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 
-#include "../core/admm.h"
-#include "../core/errors.h"
-#include "../core/proximal.h"
-#include "../core/submatrix.h"
-#include "hub_prox.h"
+#include "core/optim/admm.h"
+#include "core/base/errors.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/submatrix.h"
+#include "graph/hub_prox.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -167,7 +167,7 @@ MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPrior>& priors, 
   const AdmmResult end = admm(problem, std::move(start), driver, monitor);
   if (out.x.size() == 0) throw NumericalError("no positive definite estimate was met; raise max_iter or rescale the data.");
 
-  const Eigen::LLT<MatrixXd> llt(out.x);
+  const Llt llt(out.x);
   out.w = symmetrised(llt.solve(MatrixXd::Identity(s.rows(), s.cols())));
   out.log_det = 2 * llt.matrixLLT().diagonal().array().log().sum();
   out.largest_violation = (out.w - s - dual).cwiseAbs().maxCoeff();

@@ -16,12 +16,12 @@
 
 #include <vector>
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "../core/types.h"
-#include "hub_penalty.h"
-#include "local_problem.h"
-#include "nodes_problem.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
+#include "graph/hub_penalty.h"
+#include "graph/local_problem.h"
+#include "graph/nodes_problem.h"
 
 namespace granary::graph {
 

@@ -1,12 +1,12 @@
-#include "mixed_test.h"
+#include "graph/mixed_test.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "../core/errors.h"
-#include "../core/special.h"
-#include "contingency.h"
+#include "core/base/errors.h"
+#include "core/math/special.h"
+#include "graph/contingency.h"
 
 namespace granary::graph {
 

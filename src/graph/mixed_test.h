@@ -11,8 +11,8 @@
 
 #include <vector>
 
-#include "../core/types.h"
-#include "independence.h"
+#include "core/base/types.h"
+#include "graph/independence.h"
 
 namespace granary::graph {
 

@@ -1,13 +1,12 @@
-#include "model_distance.h"
+#include "graph/model_distance.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/logspace.h"
+#include "core/base/errors.h"
+#include "core/math/logspace.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -70,11 +69,11 @@ Factor multiply_and_sum(const std::vector<Factor>& factors, const std::vector<in
 }  // namespace
 
 GaussianModel make_gaussian(ConstVectorRef mean, ConstMatrixRef matrix, bool is_precision) {
-  const Eigen::LLT<MatrixXd> llt(matrix);
+  const Llt llt(matrix);
   const MatrixXd lower = llt.matrixL();
   const double floor = 1e-15 * matrix.diagonal().cwiseAbs().maxCoeff();
   if (llt.info() != Eigen::Success || !(lower.diagonal().array().square().minCoeff() > floor)) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(matrix, Eigen::EigenvaluesOnly);
+    const SymmetricEigen eigen(matrix, EigenParts::values);
     throw InputError(message("The ", is_precision ? "precision" : "covariance",
                              " matrix must be positive definite, but its smallest eigenvalue is ", eigen.eigenvalues()[0], "."));
   }
@@ -96,7 +95,7 @@ double gaussian_kl(const GaussianModel& p, const GaussianModel& q) {
 
 double gaussian_bhattacharyya(const GaussianModel& p, const GaussianModel& q) {
   const MatrixXd middle = (p.a * p.a.transpose() + q.a * q.a.transpose()) / 2;
-  const Eigen::LLT<MatrixXd> llt(middle);
+  const Llt llt(middle);
   const MatrixXd lower = llt.matrixL();
   const VectorXd shift = lower.triangularView<Eigen::Lower>().solve(p.mean - q.mean);
   return std::max(
@@ -326,7 +325,7 @@ Eigen::MatrixXi bn_sample(const BnStructure& s, const BnTables& tables, Index n,
 
 GaussianNorms gaussian_norms(const GaussianModel& p, const GaussianModel& q) {
   const auto eigenvalues = [](const MatrixXd& m) {
-    return VectorXd(Eigen::SelfAdjointEigenSolver<MatrixXd>(m, Eigen::EigenvaluesOnly).eigenvalues());
+    return VectorXd(SymmetricEigen(m, EigenParts::values).eigenvalues());
   };
   const MatrixXd o1 = p.b * p.b.transpose(), o2 = q.b * q.b.transpose(), s1 = p.a * p.a.transpose(), s2 = q.a * q.a.transpose();
   const VectorXd e1 = eigenvalues(o1), e2 = eigenvalues(o2);

@@ -1,13 +1,12 @@
-#include "model_distance_windows.h"
+#include "graph/model_distance_windows.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "glasso.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "graph/glasso.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -26,7 +25,7 @@ VectorXd half_vector(const MatrixXd& m) {
 MatrixXd regularised_inverse(const MatrixXd& s, double rho) {
   MatrixXd a = s;
   a.diagonal().array() += rho;
-  const Eigen::LLT<MatrixXd> llt(a);
+  const Llt llt(a);
   const MatrixXd lower = llt.matrixL();
   if (llt.info() != Eigen::Success || !(lower.diagonal().array().square().minCoeff() > 1e-14 * a.diagonal().maxCoeff())) {
     throw InputError("The covariance of a window is singular: use rho > 0 or longer windows.");
@@ -150,7 +149,7 @@ MatrixXd matrix_distances(const std::vector<MatrixXd>& matrices, MatrixMetric me
       prepared[k] = matrices[k];
       return;
     }
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(matrices[k]);
+    const SymmetricEigen eigen(matrices[k]);
     const VectorXd values = eigen.eigenvalues();
     require_positive(values);
     const VectorXd mapped = metric == MatrixMetric::riemann ? VectorXd(values.array().rsqrt()) : VectorXd(values.array().log());
@@ -164,7 +163,7 @@ MatrixXd matrix_distances(const std::vector<MatrixXd>& matrices, MatrixMetric me
         continue;
       }
       const MatrixXd inner = prepared[i] * matrices[j] * prepared[i];
-      const VectorXd values = Eigen::SelfAdjointEigenSolver<MatrixXd>(inner, Eigen::EigenvaluesOnly).eigenvalues();
+      const VectorXd values = SymmetricEigen(inner, EigenParts::values).eigenvalues();
       require_positive(values);
       out(i, j) = values.array().log().matrix().norm();
     }

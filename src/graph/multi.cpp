@@ -1,16 +1,16 @@
-#include "multi.h"
+#include "graph/multi.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/components.h"
-#include "../core/parallel.h"
-#include "../core/submatrix.h"
-#include "glasso.h"
-#include "multi_admm.h"
-#include "multi_bcd.h"
-#include "multi_newton.h"
+#include "core/graph/components.h"
+#include "core/base/parallel.h"
+#include "core/linalg/submatrix.h"
+#include "graph/glasso.h"
+#include "graph/multi_admm.h"
+#include "graph/multi_bcd.h"
+#include "graph/multi_newton.h"
 
 namespace granary::graph {
 

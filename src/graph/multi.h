@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "../core/convergence.h"
-#include "multi_problem.h"
+#include "core/base/convergence.h"
+#include "graph/multi_problem.h"
 
 namespace granary::graph {
 

@@ -1,9 +1,9 @@
-#include "multi_admm.h"
+#include "graph/multi_admm.h"
 
 #include <algorithm>
 
-#include "../core/admm.h"
-#include "../core/proximal.h"
+#include "core/optim/admm.h"
+#include "core/prox/proximal.h"
 
 namespace granary::graph {
 

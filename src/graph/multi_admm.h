@@ -5,7 +5,7 @@
 // Section 3.
 #pragma once
 
-#include "multi.h"
+#include "graph/multi.h"
 
 namespace granary::graph {
 

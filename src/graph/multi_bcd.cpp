@@ -1,8 +1,8 @@
-#include "multi_bcd.h"
+#include "graph/multi_bcd.h"
 
 #include <cmath>
 
-#include "multi_newton.h"
+#include "graph/multi_newton.h"
 
 namespace granary::graph {
 

@@ -12,7 +12,7 @@
 // report says so.
 #pragma once
 
-#include "multi.h"
+#include "graph/multi.h"
 
 namespace granary::graph {
 

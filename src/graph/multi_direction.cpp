@@ -1,4 +1,4 @@
-#include "multi_direction.h"
+#include "graph/multi_direction.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "free_columns.h"
-#include "multi_problem.h"
+#include "graph/free_columns.h"
+#include "graph/multi_problem.h"
 
 namespace granary::graph {
 

@@ -1,10 +1,10 @@
-#include "multi_irls.h"
+#include "graph/multi_irls.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/parallel.h"
+#include "core/base/parallel.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -38,7 +38,7 @@ MatrixXd newton_step(const MatrixXd& w, const MatrixXd& c, const MatrixXd& right
 bool weighted_ridge(const ConstMatrixRef& s, const MatrixXd& c, double tol, int max_steps, Monitor& monitor, MatrixXd& x) {
   const Index p = s.rows();
   const auto rest = [&](const MatrixXd& m) { return s.cwiseProduct(m).sum() + 0.5 * c.cwiseProduct(m.cwiseAbs2()).sum(); };
-  Eigen::LLT<MatrixXd> llt(x);
+  Llt llt(x);
   if (llt.info() != Eigen::Success)
     throw NumericalError("the ridge steps left the positive definite matrices; rescale the data.");
   double f = rest(x) - 2 * llt.matrixLLT().diagonal().array().log().sum();
@@ -52,7 +52,7 @@ bool weighted_ridge(const ConstMatrixRef& s, const MatrixXd& c, double tol, int 
     bool accepted = false;
     for (double alpha = 1; alpha > 1e-12 && !accepted; alpha /= 2) {
       const MatrixXd trial = x + alpha * d;
-      const Eigen::LLT<MatrixXd> factor(trial);
+      const Llt factor(trial);
       if (factor.info() != Eigen::Success) continue;
       const double value = rest(trial) - 2 * factor.matrixLLT().diagonal().array().log().sum();
       if (!(value <= f - 1e-3 * alpha * slope + 1e-14 * scale)) continue;
@@ -79,7 +79,7 @@ MultiResult multi_irls(const MultiProblem& problem, const MultiIrlsOptions& opti
     // A dense start: a diagonal one has h = 0, which no step leaves.
     MatrixXd shifted = problem.s[k];
     shifted.diagonal().array() += 0.1 * problem.s[k].diagonal().mean();
-    const Eigen::LLT<MatrixXd> llt(shifted);
+    const Llt llt(shifted);
     if (llt.info() != Eigen::Success) throw NumericalError("a covariance is not positive semi-definite; repair it");
     x[k] = llt.solve(MatrixXd::Identity(p, p));
     x[k] = 0.5 * (x[k] + x[k].transpose()).eval();
@@ -93,7 +93,7 @@ MultiResult multi_irls(const MultiProblem& problem, const MultiIrlsOptions& opti
   const auto value = [&](const MatrixXd& h) {
     double f = problem.off.l2 * (h.sum() - h.trace());
     for (int k = 0; k < tasks; ++k) {
-      const Eigen::LLT<MatrixXd> llt(x[k]);
+      const Llt llt(x[k]);
       f += problem.weight[k] * (problem.s[k].cwiseProduct(x[k]).sum() - 2 * llt.matrixLLT().diagonal().array().log().sum());
     }
     return f;

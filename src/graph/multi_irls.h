@@ -8,7 +8,7 @@
 // set to zero at the end. A baseline: slower and less exact than the solvers of multi.h, and its gap says by how much.
 #pragma once
 
-#include "multi.h"
+#include "graph/multi.h"
 
 namespace granary::graph {
 

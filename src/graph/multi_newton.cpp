@@ -1,9 +1,9 @@
-#include "multi_newton.h"
+#include "graph/multi_newton.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "multi_direction.h"
+#include "graph/multi_direction.h"
 
 namespace granary::graph {
 

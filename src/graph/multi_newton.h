@@ -7,7 +7,7 @@
 // step replaces N rank-one updates.
 #pragma once
 
-#include "multi.h"
+#include "graph/multi.h"
 
 namespace granary::graph {
 

@@ -1,12 +1,12 @@
-#include "multi_penalty.h"
+#include "graph/multi_penalty.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "../core/errors.h"
-#include "../core/proximal.h"
+#include "core/base/errors.h"
+#include "core/prox/proximal.h"
 
 namespace granary::graph {
 

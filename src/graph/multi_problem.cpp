@@ -1,13 +1,13 @@
-#include "multi_problem.h"
+#include "graph/multi_problem.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/convergence.h"
-#include "../core/parallel.h"
-#include "../core/union_find.h"
-#include "multi_newton.h"
+#include "core/base/convergence.h"
+#include "core/base/parallel.h"
+#include "core/graph/union_find.h"
+#include "graph/multi_newton.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -206,7 +206,7 @@ double duality_gap(const MultiProblem& problem, double objective, const std::vec
     for (int k = 0; k < tasks && good; ++k) {
       v = problem.s[k] + (1 - towards_s) * excess[k];
       if (keep_diagonal) v.diagonal() = problem.s[k].diagonal() + excess[k].diagonal();
-      const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(v);
+      const LltInPlace llt(v);
       good = llt.info() == Eigen::Success;
       if (!good) break;
       const double log_det = 2 * v.diagonal().array().log().sum();

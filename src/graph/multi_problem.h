@@ -10,11 +10,11 @@
 
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/spd_inverse.h"
-#include "../core/types.h"
-#include "free_columns.h"
-#include "multi_penalty.h"
+#include "core/base/monitor.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/base/types.h"
+#include "graph/free_columns.h"
+#include "graph/multi_penalty.h"
 
 namespace granary::graph {
 

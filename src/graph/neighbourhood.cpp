@@ -1,11 +1,11 @@
-#include "neighbourhood.h"
+#include "graph/neighbourhood.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/l1_quadratic.h"
-#include "../core/parallel.h"
+#include "core/optim/l1_quadratic.h"
+#include "core/base/parallel.h"
 
 namespace granary::graph {
 

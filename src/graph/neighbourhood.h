@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "glasso.h"
+#include "graph/glasso.h"
 
 namespace granary::graph {
 

@@ -1,9 +1,9 @@
-#include "newton_direction.h"
+#include "graph/newton_direction.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/proximal.h"
+#include "core/prox/proximal.h"
 
 namespace granary::graph {
 

@@ -15,8 +15,8 @@
 
 #include <vector>
 
-#include "free_columns.h"
-#include "glasso_problem.h"
+#include "graph/free_columns.h"
+#include "graph/glasso_problem.h"
 
 namespace granary::graph {
 

@@ -1,17 +1,17 @@
-#include "nodes.h"
+#include "graph/nodes.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/admm.h"
-#include "../core/components.h"
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "../core/proximal.h"
-#include "../core/submatrix.h"
-#include "../core/union_find.h"
-#include "nodes_bcd.h"
+#include "core/optim/admm.h"
+#include "core/graph/components.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/submatrix.h"
+#include "core/graph/union_find.h"
+#include "graph/nodes_bcd.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -104,7 +104,7 @@ struct Part {
 };
 
 void certify(const ConstMatrixRef& s, const NodesPenalty& penalty, Part& part) {
-  const Eigen::LLT<MatrixXd> llt(part.x);
+  const Llt llt(part.x);
   if (llt.info() != Eigen::Success)
     throw NumericalError("the estimate is not positive definite; raise max_iter or rescale the data.");
   part.w = symmetrised(llt.solve(MatrixXd::Identity(s.rows(), s.cols())));
@@ -171,7 +171,7 @@ void start_part(const ConstMatrixRef& s, const NodesPenalty& penalty, const Matr
                 Part& part) {
   if (start) {
     part.x = principal_submatrix(*start, members);
-    const Eigen::LLT<MatrixXd> llt(part.x);
+    const Llt llt(part.x);
     if (llt.info() != Eigen::Success) throw InputError("start must be a positive definite precision matrix.");
     part.w = symmetrised(llt.solve(MatrixXd::Identity(s.rows(), s.cols())));
     return;

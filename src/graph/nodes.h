@@ -12,10 +12,10 @@
 
 #include <vector>
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "../core/types.h"
-#include "nodes_problem.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
+#include "graph/nodes_problem.h"
 
 namespace granary::graph {
 

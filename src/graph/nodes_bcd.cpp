@@ -1,10 +1,10 @@
-#include "nodes_bcd.h"
+#include "graph/nodes_bcd.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -114,7 +114,7 @@ NodesBcdReport nodes_bcd(const ConstMatrixRef& s, const NodesPenalty& penalty, d
       w.row(n) = -vr * hy.transpose();
       w(n, n) = vr;
     }
-    const Eigen::LLT<MatrixXd> llt(x);
+    const Llt llt(x);
     if (llt.info() != Eigen::Success)
       throw NumericalError("the block descent left the positive definite matrices; rescale the data.");
     w = llt.solve(MatrixXd::Identity(p, p));  // anew, so that rounding does not pile up

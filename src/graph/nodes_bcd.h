@@ -18,9 +18,9 @@
 
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/types.h"
-#include "nodes_problem.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
+#include "graph/nodes_problem.h"
 
 namespace granary::graph {
 

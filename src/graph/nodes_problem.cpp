@@ -1,15 +1,15 @@
-#include "nodes_problem.h"
+#include "graph/nodes_problem.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/convergence.h"
-#include "../core/errors.h"
-#include "../core/proximal.h"
-#include "../core/union_find.h"
-#include "penalty.h"
+#include "core/base/convergence.h"
+#include "core/base/errors.h"
+#include "core/prox/proximal.h"
+#include "core/graph/union_find.h"
+#include "graph/penalty.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -38,7 +38,7 @@ double nodes_penalty(const MatrixXd& x, const NodesPenalty& penalty) {
 }
 
 double minus_log_det(const MatrixXd& x) {
-  const Eigen::LLT<MatrixXd> llt(x);
+  const Llt llt(x);
   if (llt.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
   return -2 * llt.matrixLLT().diagonal().array().log().sum();
 }

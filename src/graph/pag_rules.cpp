@@ -1,4 +1,4 @@
-#include "pag_rules.h"
+#include "graph/pag_rules.h"
 
 #include <algorithm>
 #include <set>

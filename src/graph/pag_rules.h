@@ -20,8 +20,8 @@
 #include <functional>
 #include <vector>
 
-#include "../core/graph.h"
-#include "colliders.h"
+#include "core/graph/graph.h"
+#include "graph/colliders.h"
 
 namespace granary::graph {
 

@@ -1,12 +1,12 @@
-#include "partial_correlation.h"
+#include "graph/partial_correlation.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "../core/special.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/math/special.h"
 
 namespace granary::graph {
 

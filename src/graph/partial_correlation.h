@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/types.h"
-#include "independence.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
+#include "graph/independence.h"
 
 namespace granary::graph {
 

@@ -1,4 +1,4 @@
-#include "pc.h"
+#include "graph/pc.h"
 
 namespace granary::graph {
 

@@ -6,8 +6,8 @@
 //   + lists                                         everything                        LCPC-stable, LMPC-stable
 #pragma once
 
-#include "colliders.h"
-#include "pdag_rules.h"
+#include "graph/colliders.h"
+#include "graph/pdag_rules.h"
 
 namespace granary::graph {
 

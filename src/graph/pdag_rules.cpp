@@ -1,4 +1,4 @@
-#include "pdag_rules.h"
+#include "graph/pdag_rules.h"
 
 #include <algorithm>
 #include <set>

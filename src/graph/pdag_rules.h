@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "../core/graph.h"
-#include "colliders.h"
-#include "knowledge.h"
+#include "core/graph/graph.h"
+#include "graph/colliders.h"
+#include "graph/knowledge.h"
 
 namespace granary::graph {
 

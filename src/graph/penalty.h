@@ -10,8 +10,8 @@
 #include <cmath>
 #include <vector>
 
-#include "../core/errors.h"
-#include "../core/types.h"
+#include "core/base/errors.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

@@ -1,11 +1,11 @@
-#include "quic.h"
+#include "graph/quic.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/proximal.h"
-#include "../core/spd_inverse.h"
-#include "newton_direction.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/spd_inverse.h"
+#include "graph/newton_direction.h"
 
 namespace granary::graph {
 

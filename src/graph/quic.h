@@ -13,7 +13,7 @@
 // - Armijo's test carries a slack of a few rounding errors of f, without which it halves for ever near the optimum.
 #pragma once
 
-#include "glasso.h"
+#include "graph/glasso.h"
 
 namespace granary::graph {
 

@@ -1,11 +1,11 @@
-#include "reweighted.h"
+#include "graph/reweighted.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/parallel.h"
+#include "core/base/parallel.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -18,7 +18,7 @@ MatrixXd start_sizes(const MultiProblem& problem, double ridge) {
   for (const MatrixView& s : problem.s) {
     MatrixXd shifted = s;
     shifted.diagonal().array() += ridge * s.diagonal().mean();
-    const Eigen::LLT<MatrixXd> llt(shifted);
+    const Llt llt(shifted);
     if (llt.info() != Eigen::Success) {
       throw NumericalError("a covariance is not positive semi-definite, so the hierarchical penalty has no start; repair it");
     }

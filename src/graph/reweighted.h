@@ -14,8 +14,8 @@
 // objective is one and the same in all steps. The sums run over ordered pairs; their alpha is half of ours.
 #pragma once
 
-#include "glasso.h"
-#include "multi.h"
+#include "graph/glasso.h"
+#include "graph/multi.h"
 
 namespace granary::graph {
 

@@ -1,9 +1,9 @@
-#include "sim_dag.h"
+#include "graph/sim_dag.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::graph {
 

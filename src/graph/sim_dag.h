@@ -7,9 +7,9 @@
 
 #include <vector>
 
-#include "../core/graph.h"
-#include "../core/rng.h"
-#include "../core/types.h"
+#include "core/graph/graph.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

@@ -1,11 +1,11 @@
-#include "sim_ggm.h"
+#include "graph/sim_ggm.h"
 
-#include <Eigen/SparseCholesky>
+#include "core/linalg/sparse_cholesky.h"
 #include <algorithm>
 #include <cmath>
 
-#include "../core/spd_inverse.h"
-#include "../core/spectral.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/linalg/spectral.h"
 
 namespace granary::graph {
 

@@ -17,9 +17,9 @@
 // eigenvalue is `shift`; then all variances are scaled to one where asked.
 #pragma once
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

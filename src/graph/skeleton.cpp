@@ -1,13 +1,13 @@
-#include "skeleton.h"
+#include "graph/skeleton.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <utility>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "../core/subsets.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/graph/subsets.h"
 
 namespace granary::graph {
 

@@ -14,9 +14,9 @@
 #include <limits>
 #include <vector>
 
-#include "../core/monitor.h"
-#include "independence.h"
-#include "knowledge.h"
+#include "core/base/monitor.h"
+#include "graph/independence.h"
+#include "graph/knowledge.h"
 
 namespace granary::graph {
 

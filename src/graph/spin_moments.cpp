@@ -1,12 +1,12 @@
-#include "spin_moments.h"
+#include "graph/spin_moments.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "../core/errors.h"
-#include "../core/logspace.h"
+#include "core/base/errors.h"
+#include "core/math/logspace.h"
 
 namespace granary::graph {
 

@@ -4,8 +4,8 @@
 // lies in [-1, 1].
 #pragma once
 
-#include "../core/convergence.h"
-#include "spin_states.h"
+#include "core/base/convergence.h"
+#include "graph/spin_states.h"
 
 namespace granary::graph {
 

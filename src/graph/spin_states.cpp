@@ -1,10 +1,10 @@
-#include "spin_states.h"
+#include "graph/spin_states.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/union_find.h"
+#include "core/base/errors.h"
+#include "core/graph/union_find.h"
 
 namespace granary::graph {
 

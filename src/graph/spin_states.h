@@ -14,9 +14,9 @@
 
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
 namespace granary::graph {
 

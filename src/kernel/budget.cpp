@@ -1,14 +1,14 @@
 #include "kernel/budget.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "core/rng.h"
+#include "core/random/rng.h"
 #include "kernel/mira.h"
+#include "core/linalg/dense.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 BudgetPerceptron::BudgetPerceptron(const KernelSpec& kernel, Index dimension, bool sparse, const BudgetOptions& options)
     : options_(options),
@@ -166,7 +166,7 @@ void BudgetPerceptron::remove(Index slot) {
 void BudgetPerceptron::refresh() {
   if (keeps_scores()) scores_.leftCols(size_).noalias() = coefficients_.leftCols(size_) * gram_.topLeftCorner(size_, size_);
   if (options_.removal == Removal::projection && size_ > 0) {
-    const Eigen::LLT<MatrixXd> factor(gram_.topLeftCorner(size_, size_));
+    const Llt factor(gram_.topLeftCorner(size_, size_));
     if (factor.info() == Eigen::Success) {
       inverse_.topLeftCorner(size_, size_) = factor.solve(MatrixXd::Identity(size_, size_));
     }
@@ -418,4 +418,4 @@ void BudgetPerceptron::restore_rest(const BudgetState& s) {
   max_self_ = s.max_self;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -23,7 +23,7 @@
 #include "kernel/online.h"
 #include "kernel/point_cache.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 enum class Removal { none, distill, max_margin, oldest, random, smallest, tightest, projection };
 enum class DistillOrder { largest, oldest, random };
@@ -157,4 +157,4 @@ class BudgetPerceptron {
   VectorXd score_, row_;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,13 +1,13 @@
-#include "committee.h"
+#include "kernel/committee.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <boost/math/constants/constants.hpp>
 #include <cmath>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
+#include "core/linalg/dense.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -205,7 +205,7 @@ CommitteeCurve committee_curve(const CommitteeModel& model, const MatrixXd& q, c
     curve.q.col(k) = Eigen::Map<const VectorXd>(now.q.data(), now.q.size());
     curve.r.col(k) = Eigen::Map<const VectorXd>(now.r.data(), now.r.size());
     curve.u.col(k) = Eigen::Map<const VectorXd>(now.u.data(), now.u.size());
-    const VectorXd values = Eigen::SelfAdjointEigenSolver<MatrixXd>(c, Eigen::EigenvaluesOnly).eigenvalues();
+    const VectorXd values = SymmetricEigen(c, EigenParts::values).eigenvalues();
     curve.least_eigenvalue = std::min(curve.least_eigenvalue, values[0] / std::max(values[values.size() - 1], 1e-300));
     reached = k + 1;
   };
@@ -218,4 +218,4 @@ CommitteeCurve committee_curve(const CommitteeModel& model, const MatrixXd& q, c
   return curve;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -15,11 +15,11 @@
 // training set activations are not Gaussian.
 #pragma once
 
-#include "../core/monitor.h"
-#include "../core/ode.h"
-#include "../core/types.h"
+#include "core/base/monitor.h"
+#include "core/math/ode.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct CommitteeModel {
   int students = 1;  // L
@@ -61,4 +61,4 @@ struct CommitteeCurve {
 CommitteeCurve committee_curve(const CommitteeModel& model, const MatrixXd& q, const MatrixXd& r, ConstVectorRef times,
                                const OdeOptions& options, Monitor& monitor);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

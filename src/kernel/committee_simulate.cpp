@@ -1,16 +1,16 @@
-#include "committee_simulate.h"
+#include "kernel/committee_simulate.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
 #include <atomic>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "../core/special.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/math/special.h"
+#include "core/linalg/dense.h"
+#include "core/linalg/small.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -47,8 +47,8 @@ Problem draw_problem(const CommitteeModel& model, const CommitteeSimulation& set
   // Orthonormal directions from Gaussian ones, then the overlaps asked for.
   MatrixXd gaussian(n, model.teachers);
   for (Index m = 0; m < model.teachers; ++m) gaussian.col(m) = rng.normals(n);
-  const Eigen::HouseholderQR<MatrixXd> qr(gaussian);
-  MatrixXd basis = qr.householderQ() * MatrixXd::Identity(n, model.teachers);
+  const Qr qr(gaussian);
+  MatrixXd basis = qr.thin_q(model.teachers);
   problem.teacher = std::sqrt(static_cast<double>(n)) * basis * overlap_root(model.teacher).transpose();
   problem.students.resize(n, model.students);
   for (Index l = 0; l < model.students; ++l) problem.students.col(l) = std::sqrt(setting.start) * rng.normals(n);
@@ -155,4 +155,4 @@ CommitteeRuns simulate_committee(const CommitteeModel& model, const CommitteeSim
   return runs;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

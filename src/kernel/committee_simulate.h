@@ -1,12 +1,12 @@
 // Soft committee machines trained by gradient descent, run: the model of committee.h at finite N.
 #pragma once
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
-#include "committee.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
+#include "kernel/committee.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct CommitteeSimulation {
   Index inputs = 100;     // N
@@ -25,4 +25,4 @@ struct CommitteeRuns {
 CommitteeRuns simulate_committee(const CommitteeModel& model, const CommitteeSimulation& setting, ConstVectorRef times,
                                  Index replicates, const Rng& rng, int threads, Monitor& monitor);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,17 +1,15 @@
-#include "dependence.h"
+#include "kernel/dependence.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "core/errors.h"
-#include "core/spectral.h"
+#include "core/base/errors.h"
+#include "core/linalg/spectral.h"
+#include "core/linalg/dense.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -21,7 +19,7 @@ constexpr Index leading_part = 50;
 
 // -1/2 log det of a symmetric matrix, infinite unless it is positive definite.
 double half_log_det_loss(const MatrixXd& a) {
-  const Eigen::LLT<MatrixXd> factor(a);
+  const Llt factor(a);
   if (factor.info() != Eigen::Success) return infinity;
   const double log_det = 2 * factor.matrixLLT().diagonal().array().log().sum();
   return std::isfinite(log_det) ? -0.5 * log_det : infinity;
@@ -54,7 +52,7 @@ double value_of_blocks(const MatrixXd& b, double m, const DependenceOptions& opt
     return std::max(0.0, half_log_det_loss(MatrixXd::Identity(b.rows(), b.cols()) + b / nu));
   }
   if (b.rows() == 0) return 0;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(b, Eigen::EigenvaluesOnly);
+  const SymmetricEigen solver(b, EigenParts::values);
   const double low = solver.eigenvalues()[0], high = solver.eigenvalues()[b.rows() - 1];
   if (options.measure == Measure::coco) return std::max(-low, high) / m;
   return low > -1 ? std::max(0.0, -0.5 * std::log1p(low)) : infinity;
@@ -69,7 +67,7 @@ void decompose_pair(const MatrixXd& c, Dependence& result, std::vector<VectorXd>
   }
   MatrixXd u, v;
   if (std::min(c.rows(), c.cols()) <= full_spectrum) {
-    const Eigen::BDCSVD<MatrixXd> svd(c, Eigen::ComputeThinU | Eigen::ComputeThinV);
+    const Svd svd(c, SvdParts::thin);
     result.spectrum = svd.singularValues();
     u = svd.matrixU().leftCols(1);
     v = svd.matrixV().leftCols(1);
@@ -92,7 +90,7 @@ void decompose_blocks(const MatrixXd& b, const Features& scaled, Dependence& res
   }
   MatrixXd vectors;
   if (b.rows() <= 2 * full_spectrum) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(b);
+    const SymmetricEigen solver(b);
     std::vector<Index> order(b.rows());
     std::iota(order.begin(), order.end(), Index(0));
     const VectorXd& values = solver.eigenvalues();
@@ -119,13 +117,13 @@ void decompose_blocks(const MatrixXd& b, const Features& scaled, Dependence& res
 
 double largest_eigenvalue(const MatrixXd& symmetric) {
   if (symmetric.rows() == 0) return 0;
-  return Eigen::SelfAdjointEigenSolver<MatrixXd>(symmetric, Eigen::EigenvaluesOnly).eigenvalues()[symmetric.rows() - 1];
+  return SymmetricEigen(symmetric, EigenParts::values).eigenvalues()[symmetric.rows() - 1];
 }
 
 MatrixXd variance_scaling(const MatrixXd& gram, double m, const DependenceOptions& options) {
   const Index d = gram.rows();
   if (options.variances == Variances::none || d == 0) return MatrixXd::Identity(d, d);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(gram);
+  const SymmetricEigen solver(gram);
   const VectorXd lambda = solver.eigenvalues().cwiseMax(0);
   VectorXd scale;
   Index first = 0;
@@ -203,4 +201,4 @@ Dependence dependence(const Features& z, const DependenceOptions& options, Monit
   return result;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -26,10 +26,10 @@
 
 #include <vector>
 
-#include "core/monitor.h"
-#include "core/types.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 enum class Measure { hsic, coco, kcc, kgv, kmi };
 enum class Variances { none, squared, ridge, mixed };  // T above, in the order of the formulas
@@ -68,4 +68,4 @@ Dependence dependence(const Features& z, const DependenceOptions& options, Monit
 
 double largest_eigenvalue(const MatrixXd& symmetric);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,15 +1,15 @@
-#include "dependence_test.h"
+#include "kernel/dependence_test.h"
 
 #include <algorithm>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <numeric>
 
-#include "core/errors.h"
-#include "core/parallel.h"
-#include "dependence_variable.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "kernel/dependence_variable.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -201,4 +201,4 @@ GammaTest gamma_test_matrices(const MatrixXd& k, const MatrixXd& l) {
   return matched_gamma(static_cast<double>(k.rows()), k.cwiseProduct(l).sum(), traces(k), traces(l));
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -11,10 +11,10 @@
 // 2007) have approximations of them.
 #pragma once
 
-#include "core/rng.h"
-#include "dependence.h"
+#include "core/random/rng.h"
+#include "kernel/dependence.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct PermutationTest {
   double statistic = 0;
@@ -48,4 +48,4 @@ struct GammaTest {
 GammaTest gamma_test(const MatrixXd& x, const MatrixXd& y);           // centred features
 GammaTest gamma_test_matrices(const MatrixXd& k, const MatrixXd& l);  // centred kernel matrices
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,13 +1,13 @@
-#include "dependence_variable.h"
+#include "kernel/dependence_variable.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/errors.h"
-#include "core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 std::vector<KernelFeatures> variable_features(const std::vector<DependenceVariable>& variables,
                                               const KernelFeaturesOptions& options, int threads, Monitor& monitor) {
@@ -104,4 +104,4 @@ double choose_nu(const std::vector<DependenceVariable>& variables, const std::ve
   return smallest;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -5,13 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "core/kernel.h"
-#include "core/kernel_features.h"
-#include "core/monitor.h"
-#include "core/types.h"
-#include "dependence.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/kernel_features.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
+#include "kernel/dependence.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct DependenceVariable {
   MatrixXd x;  // observations in rows; the kernel matrix itself where there is no kernel
@@ -49,4 +49,4 @@ enum class NuRule { parzen, gram, safe };
 double choose_nu(const std::vector<DependenceVariable>& variables, const std::vector<KernelFeatures>& features, NuRule rule,
                  const KernelFeaturesOptions& options, Monitor& monitor);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

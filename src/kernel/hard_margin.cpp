@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 HardMarginResult hard_margin(KernelRows& rows, ConstVectorRef y, const HardMarginOptions& options, Monitor& monitor) {
   const Stopwatch watch;
@@ -51,4 +51,4 @@ HardMarginResult hard_margin(KernelRows& rows, ConstVectorRef y, const HardMargi
   return r;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -8,11 +8,11 @@
 //   min_i y_i <w, phi(x_i)> / |w|  <=  gamma  <=  |w|,   w = sum_i a_i y_i phi(x_i)
 #pragma once
 
-#include "core/convergence.h"
-#include "core/kernel_rows.h"
-#include "core/monitor.h"
+#include "core/base/convergence.h"
+#include "core/kernel/kernel_rows.h"
+#include "core/base/monitor.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct HardMarginOptions {
   double tol = 1e-4;  // on upper - lower, relative to the radius
@@ -28,4 +28,4 @@ struct HardMarginResult {
 
 HardMarginResult hard_margin(KernelRows& rows, ConstVectorRef y, const HardMarginOptions& options, Monitor& monitor);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,17 +1,16 @@
-#include "ica.h"
+#include "kernel/ica.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
-#include <complex>
 #include <limits>
 
-#include "core/errors.h"
-#include "ica_contrast.h"
-#include "ica_start.h"
+#include "core/base/errors.h"
+#include "core/linalg/dense.h"
+#include "kernel/ica_contrast.h"
+#include "kernel/ica_start.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -176,13 +175,12 @@ class Descent {
 }  // namespace
 
 MatrixXd skew_exponential(const MatrixXd& skew) {
-  // i D is Hermitian, so expm(D) = U exp(-i theta) U^H with its real eigenvalues theta: orthogonal to rounding at any size.
-  using Complex = std::complex<double>;
-  const Eigen::MatrixXcd hermitian = skew.cast<Complex>() * Complex(0, 1);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> solver(hermitian);
-  Eigen::VectorXcd phase(skew.rows());
-  for (Index k = 0; k < skew.rows(); ++k) phase[k] = std::polar(1.0, -solver.eigenvalues()[k]);
-  return (solver.eigenvectors() * phase.asDiagonal() * solver.eigenvectors().adjoint()).real();
+  // -D^2 = V theta^2 V' commutes with D, so expm(D) = cos(theta) + D sin(theta) / theta, both taken in its eigenvectors.
+  const SymmetricEigen square(skew.transpose() * skew);
+  const MatrixXd& v = square.eigenvectors();
+  const VectorXd theta = square.eigenvalues().cwiseMax(0).cwiseSqrt();
+  const VectorXd sinc = theta.unaryExpr([](double t) { return t > 0 ? std::sin(t) / t : 1.0; });
+  return v * theta.array().cos().matrix().asDiagonal() * v.transpose() + skew * (v * sinc.asDiagonal() * v.transpose());
 }
 
 KernelIcaResult kernel_ica(const MatrixXd& z, const MatrixXd& start, const std::vector<Kernel>& kernels,
@@ -221,4 +219,4 @@ KernelIcaResult kernel_ica(const MatrixXd& z, const MatrixXd& start, const std::
   return result;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -13,14 +13,14 @@
 
 #include <vector>
 
-#include "core/convergence.h"
-#include "core/kernel.h"
-#include "core/kernel_features.h"
-#include "core/monitor.h"
-#include "dependence.h"
-#include "dependence_variable.h"
+#include "core/base/convergence.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/kernel_features.h"
+#include "core/base/monitor.h"
+#include "kernel/dependence.h"
+#include "kernel/dependence_variable.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct KernelIcaOptions {
   DependenceOptions dependence;
@@ -49,4 +49,4 @@ KernelIcaResult kernel_ica(const MatrixXd& z, const MatrixXd& start, const std::
 
 MatrixXd skew_exponential(const MatrixXd& skew);  // expm of a skew-symmetric matrix: orthogonal
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

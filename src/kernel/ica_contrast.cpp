@@ -1,14 +1,13 @@
-#include "ica_contrast.h"
+#include "kernel/ica_contrast.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/parallel.h"
+#include "core/base/parallel.h"
+#include "core/linalg/dense.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct IcaContrast::State {
   std::vector<KernelFeatures> features;
@@ -40,7 +39,7 @@ IcaContrast::State IcaContrast::forward(const MatrixXd& y, Monitor& monitor) con
   for (Index i = 0; i < n; ++i) {
     auto own = s.cross.block(s.start[i], s.start[i], s.start[i + 1] - s.start[i], s.start[i + 1] - s.start[i]);
     if (divided) {
-      const Eigen::SelfAdjointEigenSolver<MatrixXd> solver{MatrixXd(own)};
+      const SymmetricEigen solver{MatrixXd(own)};
       const VectorXd lambda = solver.eigenvalues().cwiseMax(1e-12 * ridge);
       s.axes.push_back(solver.eigenvectors());
       s.eigenvalues.push_back(lambda);
@@ -77,13 +76,13 @@ MatrixXd IcaContrast::block_gradient(const State& s) const {
     case Measure::kmi:
     case Measure::kgv: {
       const double nu = options_.measure == Measure::kmi ? options_.nu : 1;
-      const Eigen::LLT<MatrixXd> factor(MatrixXd::Identity(size, size) + s.blocks / nu);
+      const Llt factor(MatrixXd::Identity(size, size) + s.blocks / nu);
       return factor.solve(MatrixXd::Identity(size, size)) * (-0.5 / nu);
     }
     default:
       break;
   }
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(s.blocks);
+  const SymmetricEigen solver(s.blocks);
   const double low = solver.eigenvalues()[0], high = solver.eigenvalues()[size - 1];
   const auto outer = [&](Index k, double by) {
     return MatrixXd(by * solver.eigenvectors().col(k) * solver.eigenvectors().col(k).transpose());
@@ -169,4 +168,4 @@ double IcaContrast::nu_at(const MatrixXd& y, NuRule rule, Monitor& monitor) cons
   return rule == NuRule::safe ? 1.01 * largest : smallest;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

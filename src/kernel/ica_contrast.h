@@ -10,13 +10,13 @@
 // KCC and KGV are those of Bach and Jordan (form `squared`), without dropping small eigenvalues, so that the function is smooth.
 #pragma once
 
-#include "core/kernel.h"
-#include "core/kernel_features.h"
-#include "core/monitor.h"
-#include "dependence.h"
-#include "dependence_variable.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/kernel_features.h"
+#include "core/base/monitor.h"
+#include "kernel/dependence.h"
+#include "kernel/dependence_variable.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 class IcaContrast {
  public:
@@ -44,4 +44,4 @@ class IcaContrast {
   int threads_;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,16 +1,14 @@
-#include "ica_start.h"
+#include "kernel/ica_start.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "core/errors.h"
-#include "core/joint_diagonal.h"
+#include "core/base/errors.h"
+#include "core/linalg/joint_diagonal.h"
+#include "core/linalg/dense.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 Whitening whiten(ConstMatrixRef x, Index components, double tol) {
   const Index m = x.rows(), p = x.cols();
@@ -32,7 +30,7 @@ Whitening whiten(ConstMatrixRef x, Index components, double tol) {
       unit[j] *= sd;
     }
   }
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(MatrixXd(centred.transpose() * centred / static_cast<double>(m)));
+  const SymmetricEigen solver(MatrixXd(centred.transpose() * centred / static_cast<double>(m)));
   const VectorXd& lambda = solver.eigenvalues();
   Index kept = 0;
   while (kept < std::min(p, components) && lambda[p - 1 - kept] > tol * lambda[p - 1] && lambda[p - 1] > 0) ++kept;
@@ -75,15 +73,15 @@ IcaRotation jade(const MatrixXd& z, int max_sweeps, Monitor& monitor) {
 }
 
 MatrixXd nearest_orthogonal(const MatrixXd& w) {
-  const Eigen::JacobiSVD<MatrixXd> svd(w, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  const Svd svd(w, SvdParts::full);
   return svd.matrixU() * svd.matrixV().transpose();
 }
 
 MatrixXd random_rotation(Index n, Rng& rng) {
   MatrixXd g(n, n);
   for (Index j = 0; j < n; ++j) g.col(j) = rng.normals(n);
-  const Eigen::HouseholderQR<MatrixXd> qr(g);
-  MatrixXd q = qr.householderQ();
+  const Qr qr(g);
+  MatrixXd q = qr.full_q();
   for (Index j = 0; j < n; ++j) {
     if (qr.matrixQR()(j, j) < 0) q.col(j) = -q.col(j);
   }
@@ -135,4 +133,4 @@ MatrixXd order_components(const MatrixXd& w, const Whitening& white) {
   return result;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -9,12 +9,12 @@
 //             (Hyvarinen, IEEE Trans. Neural Networks 1999)
 #pragma once
 
-#include "core/convergence.h"
-#include "core/monitor.h"
-#include "core/rng.h"
-#include "core/types.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct Whitening {
   MatrixXd z;         // m x k, mean 0, covariance I with divisor m
@@ -46,4 +46,4 @@ MatrixXd nearest_orthogonal(const MatrixXd& w);  // (W W')^-1/2 W
 // Components in the order of their part in the variance of x, each with its largest mixing coefficient positive.
 MatrixXd order_components(const MatrixXd& w, const Whitening& white);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

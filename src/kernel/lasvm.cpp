@@ -1,10 +1,10 @@
-#include "lasvm.h"
+#include "kernel/lasvm.h"
 
 #include <numeric>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -485,4 +485,4 @@ LasvmState Lasvm<Real>::state() {
 template class Lasvm<float>;
 template class Lasvm<double>;
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

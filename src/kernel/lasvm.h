@@ -20,13 +20,13 @@
 #include <functional>
 #include <vector>
 
-#include "../core/kernel_rows.h"
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/row_cache.h"
-#include "witness_search.h"
+#include "core/kernel/kernel_rows.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/kernel/row_cache.h"
+#include "kernel/witness_search.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct LasvmOptions {
   double tol = 1e-3;                                           // tau
@@ -136,4 +136,4 @@ class Lasvm {
 extern template class Lasvm<float>;
 extern template class Lasvm<double>;
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

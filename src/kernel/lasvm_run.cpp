@@ -1,10 +1,10 @@
-#include "lasvm_run.h"
+#include "kernel/lasvm_run.h"
 
 #include <algorithm>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -263,4 +263,4 @@ double lasvm_margin(const VectorXd& scores, int label) {
   return 0.5 * (scores[label] - other);
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

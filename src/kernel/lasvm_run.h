@@ -8,9 +8,9 @@
 // Bordes, Ertekin, Weston, Bottou (2005), JMLR 6, sections 3.2, 4.3 and 4.4.
 #pragma once
 
-#include "lasvm.h"
+#include "kernel/lasvm.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 enum class LasvmSelection { random, gradient, active, autoactive };
 
@@ -56,4 +56,4 @@ int lasvm_class(const VectorXd& scores);
 double lasvm_lead(const VectorXd& scores);
 double lasvm_margin(const VectorXd& scores, int label);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/types.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 // `score`: M_r'x; `norm`: |x|^2 > 0. O(k log k).
 inline VectorXd mira_step(ConstVectorRef score, Index y, double beta, double norm) {
@@ -41,4 +41,4 @@ inline VectorXd mira_step(ConstVectorRef score, Index y, double beta, double nor
   return tau;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 NaiveBayes::NaiveBayes(const SparseRows& rows, Index classes, bool mistake_driven, NaiveBayesState state)
     : rows_(rows), mistake_driven_(mistake_driven), state_(std::move(state)) {
@@ -62,4 +62,4 @@ Trial NaiveBayes::learn(Index row, int label, double /* id */) {
   return trial;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -12,7 +12,7 @@
 #include "kernel/online.h"
 #include "kernel/sparse_rows.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct NaiveBayesState {
   MatrixXd ones;     // c: classes x attributes
@@ -40,4 +40,4 @@ class NaiveBayes {
   VectorXd all_zero_;        // sum of log_zero_ over attributes
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "core/errors.h"
-#include "core/monitor.h"
-#include "core/types.h"
+#include "core/base/errors.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 // What one example did.
 struct Trial {
@@ -43,4 +43,4 @@ OnlineRun run_online(Learner& learner, Index rows, const std::vector<int>& label
   return run;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

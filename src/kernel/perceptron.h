@@ -6,7 +6,7 @@
 #include "kernel/online.h"
 #include "kernel/sparse_rows.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct PerceptronState {
   VectorXd weight;  // b first
@@ -58,4 +58,4 @@ class Perceptron {
   PerceptronState state_;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/kernel_parts.h"
+#include "core/kernel/kernel_parts.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 PointCache::PointCache(const KernelSpec& kernel, Index dimension, bool sparse, bool normalise)
     : part_(kernel_detail::make_part(kernel, dimension)), sparse_(sparse), normalise_(normalise), dimension_(dimension) {
@@ -184,4 +184,4 @@ SparseMatrix PointCache::sparse_points() const {
   return out;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
-#include "core/kernel.h"
+#include "core/kernel/kernel.h"
 #include "kernel/sparse_rows.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 class PointCache {
  public:
@@ -75,4 +75,4 @@ class PointCache {
   VectorXd result_;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 CountLearner::CountLearner(const SparseRows& rows, const CountOptions& options, const CountState& state)
     : rows_(rows),
@@ -221,4 +221,4 @@ CountState CountLearner::state() const {
   return s;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

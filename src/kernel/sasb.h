@@ -25,7 +25,7 @@
 #include "kernel/online.h"
 #include "kernel/sparse_rows.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 enum class CountRule { sasb, majority };
 
@@ -101,4 +101,4 @@ class CountLearner {
   double votes_;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

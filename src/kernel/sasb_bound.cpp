@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/lp.h"
+#include "core/optim/lp.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -143,4 +143,4 @@ SeparationGap separation_gap(ConstMatrixRef x, const std::vector<int>& label, Mo
   return gap;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

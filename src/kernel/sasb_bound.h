@@ -14,11 +14,11 @@
 
 #include <vector>
 
-#include "core/convergence.h"
-#include "core/monitor.h"
-#include "core/types.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 // Infinity where b1 <= b0.
 double sasb_mistake_bound(double n, double b0, double b1, Monitor& monitor);
@@ -33,4 +33,4 @@ struct SeparationGap {
 // `x` is 0/1; `label` 0/1 per row, both occurring. Rows join the program as they are violated, so that it stays small.
 SeparationGap separation_gap(ConstMatrixRef x, const std::vector<int>& label, Monitor& monitor);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,4 +1,4 @@
-#include "sgd_dynamics.h"
+#include "kernel/sgd_dynamics.h"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -351,4 +351,4 @@ SgdTheory::Asymptote SgdTheory::asymptote(const SgdStep& step, double sigma2) co
   return result;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -14,11 +14,11 @@
 // and the test error is int rho (m + c), m(a, t) that of the mean weights.
 #pragma once
 
-#include "../core/marchenko_pastur.h"
-#include "../core/monitor.h"
-#include "../core/types.h"
+#include "core/math/marchenko_pastur.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 // The problem, one entry per eigenvalue. Of the response only z = (projection of X'y / sqrt(N) on the eigenvector)^2 matters.
 struct SgdModes {
@@ -94,4 +94,4 @@ class SgdTheory {
   double alpha_, lower_, upper_;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

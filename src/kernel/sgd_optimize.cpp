@@ -1,13 +1,13 @@
-#include "sgd_optimize.h"
+#include "kernel/sgd_optimize.h"
 
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -101,4 +101,4 @@ EtaSchedule fit_eta_schedule(ConstVectorRef time, ConstVectorRef eta) {
   return fit;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

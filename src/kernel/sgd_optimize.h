@@ -5,9 +5,9 @@
 // and the schedule eta_opt(t) = (a + b log t) / t fitted to the results, with which short runs say what long ones need.
 #pragma once
 
-#include "sgd_dynamics.h"
+#include "kernel/sgd_dynamics.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct SgdProblem {
   Quadrature spectrum;
@@ -34,4 +34,4 @@ struct EtaSchedule {
 };
 EtaSchedule fit_eta_schedule(ConstVectorRef time, ConstVectorRef eta);  // least squares of eta t on log t
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

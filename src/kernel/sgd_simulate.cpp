@@ -1,4 +1,4 @@
-#include "sgd_simulate.h"
+#include "kernel/sgd_simulate.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,10 +7,10 @@
 #include <numeric>
 #include <vector>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -179,4 +179,4 @@ SgdMoments exact_sgd(const MatrixXd& x, const VectorXd& y, const VectorXd& teach
   return result;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,12 +1,12 @@
 // Stochastic gradient descent for linear regression, run: the model of sgd_dynamics.h at finite N.
 #pragma once
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
-#include "sgd_dynamics.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
+#include "kernel/sgd_dynamics.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 enum class SgdOrder {
   replacement,  // each update draws an example, as in the paper
@@ -55,4 +55,4 @@ struct SgdMoments {
 SgdMoments exact_sgd(const MatrixXd& x, const VectorXd& y, const VectorXd& teacher, bool average_noise, double sigma2,
                      const SgdStep& step, const VectorXi& updates, Monitor& monitor);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <vector>
 
-#include "core/errors.h"
-#include "core/types.h"
+#include "core/base/errors.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 class SparseRows {
  public:
@@ -100,4 +100,4 @@ class SparseRows {
   std::vector<double> value_;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,11 +1,11 @@
-#include "structured_align.h"
+#include "kernel/structured_align.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 AlignOutput::AlignOutput(std::vector<AlignExample> examples, Index alphabet, bool affine)
     : examples_(std::move(examples)), alphabet_(alphabet), affine_(affine) {
@@ -68,4 +68,4 @@ double AlignOutput::radius_bound(Index i) const {
   return std::sqrt(2.0) * longest;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -11,10 +11,10 @@
 // An output is coded as (candidate, start in x, start in the candidate, steps ...).
 #pragma once
 
-#include "../core/alignment.h"
-#include "structured_output.h"
+#include "core/sequence/alignment.h"
+#include "kernel/structured_output.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct AlignExample {
   std::vector<int> native;
@@ -46,4 +46,4 @@ class AlignOutput : public Output {
   bool affine_;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,9 +1,9 @@
-#include "structured_cfg.h"
+#include "kernel/structured_cfg.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 CfgOutput::CfgOutput(Grammar grammar, std::vector<std::vector<int>> sentences, std::vector<Label> trees, bool f1)
     : grammar_(std::move(grammar)), sentences_(std::move(sentences)), trees_(std::move(trees)), f1_(f1) {
@@ -64,4 +64,4 @@ double CfgOutput::radius_bound(Index i) const {
   return std::sqrt(4 * n * n + 4 * (n - 1) * (n - 1));
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

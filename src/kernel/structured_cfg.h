@@ -9,10 +9,10 @@
 // nothing but the rules of words have loss 0.
 #pragma once
 
-#include "../core/cky.h"
-#include "structured_output.h"
+#include "core/sequence/cky.h"
+#include "kernel/structured_output.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 class CfgOutput : public Output {
  public:
@@ -40,4 +40,4 @@ class CfgOutput : public Output {
   bool f1_;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,9 +1,9 @@
-#include "structured_chain.h"
+#include "kernel/structured_chain.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 ChainOutput::ChainOutput(InputFeatures tokens, std::vector<Index> start, std::vector<int> labels, const ChainModel& model,
                          VectorXd norms)
@@ -134,4 +134,4 @@ void ChainOutput::add_expected_psi(Index i, const ChainMarginals& m, double fact
     gradient[triples_at() + static_cast<Index>(p)] += factor * model_.eta * m.triple[p];
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

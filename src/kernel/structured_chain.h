@@ -11,11 +11,11 @@
 // values 0..T only. Windows of inputs are made before: they are features like others.
 #pragma once
 
-#include "../core/chain.h"
-#include "structured_features.h"
-#include "structured_output.h"
+#include "core/sequence/chain.h"
+#include "kernel/structured_features.h"
+#include "kernel/structured_output.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct ChainModel {
   Index labels = 0;       // K
@@ -65,4 +65,4 @@ class ChainOutput : public Output {
   Index longest_ = 0;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,9 +1,9 @@
-#include "structured_crf.h"
+#include "kernel/structured_crf.h"
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 CrfResult structured_crf(const ChainOutput& output, const CrfOptions& options, Monitor& monitor) {
   if (!(options.cost > 0)) throw InputError("the cost must be positive.");
@@ -47,4 +47,4 @@ CrfResult structured_crf(const ChainOutput& output, const CrfOptions& options, M
   return result;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -6,10 +6,10 @@
 // vector machine. Sequences of length one make it multinomial logistic regression.
 #pragma once
 
-#include "../core/lbfgs.h"
-#include "structured_chain.h"
+#include "core/optim/lbfgs.h"
+#include "kernel/structured_chain.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct CrfOptions {
   double cost = 1;  // C
@@ -27,4 +27,4 @@ struct CrfResult {
 
 CrfResult structured_crf(const ChainOutput& output, const CrfOptions& options, Monitor& monitor);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

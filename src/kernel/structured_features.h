@@ -1,9 +1,9 @@
 // Feature vectors phi(x) of the inputs, one per row of a dense or sparse matrix in R, held so that one vector lies together.
 #pragma once
 
-#include "../core/types.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 class InputFeatures {
  public:
@@ -61,4 +61,4 @@ class InputFeatures {
   bool is_dense_ = false;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,8 +1,8 @@
-#include "structured_multiclass.h"
+#include "kernel/structured_multiclass.h"
 
 #include <utility>
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 MulticlassOutput::MulticlassOutput(InputFeatures inputs, std::vector<int> classes, MatrixXd class_features, MatrixXd loss,
                                    VectorXd norms)
@@ -70,4 +70,4 @@ double MulticlassOutput::radius_bound(Index i) const {
   return std::sqrt(norm2 * most);
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

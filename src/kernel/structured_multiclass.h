@@ -6,10 +6,10 @@
 // few enough to look at all of them.
 #pragma once
 
-#include "structured_features.h"
-#include "structured_output.h"
+#include "kernel/structured_features.h"
+#include "kernel/structured_output.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 class MulticlassOutput : public Output {
  public:
@@ -45,4 +45,4 @@ class MulticlassOutput : public Output {
   bool plain_;  // Lambda = I
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,8 +1,8 @@
-#include "structured_output.h"
+#include "kernel/structured_output.h"
 
 #include <algorithm>
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 double dot(const SparseVector& a, const SparseVector& b) {
   double sum = 0;
@@ -51,4 +51,4 @@ SparseVector Output::difference(Index i, const Label& y) const {
   return builder.finish();
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -14,9 +14,9 @@
 #include <limits>
 #include <vector>
 
-#include "../core/types.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 using Label = std::vector<int>;
 
@@ -110,4 +110,4 @@ class BestViolation {
   int id_ = -1;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,11 +1,11 @@
-#include "structured_perceptron.h"
+#include "kernel/structured_perceptron.h"
 
 #include <numeric>
 #include <utility>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 PerceptronResult structured_perceptron(const Output& output, Space& space, const PerceptronOptions& options, Rng& rng,
                                        Monitor& monitor) {
@@ -48,4 +48,4 @@ PerceptronResult structured_perceptron(const Output& output, Space& space, const
   return result;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

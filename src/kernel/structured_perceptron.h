@@ -6,12 +6,12 @@
 // can be separated with margin gamma, at most (R / gamma)^2 mistakes are made in all. Works in any Space, so also with kernels.
 #pragma once
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "structured_space.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "kernel/structured_space.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct PerceptronOptions {
   int max_epochs = 10;
@@ -28,4 +28,4 @@ struct PerceptronResult {
 PerceptronResult structured_perceptron(const Output& output, Space& space, const PerceptronOptions& options, Rng& rng,
                                        Monitor& monitor);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

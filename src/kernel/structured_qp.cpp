@@ -1,13 +1,13 @@
-#include "structured_qp.h"
+#include "kernel/structured_qp.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 namespace {
 
 // A hard margin below this share of the largest ||d|| counts as none.
@@ -283,4 +283,4 @@ void CutSet::prune(int age) {
   }
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -20,11 +20,11 @@
 #include <functional>
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "structured_space.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "kernel/structured_space.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 enum class SlackPenalty { linear, squared, none };  // SVM1*, SVM2*, SVM0
 
@@ -108,4 +108,4 @@ class CutSet {
   std::vector<Index> at_;  // the cuts of a block that are looked at
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

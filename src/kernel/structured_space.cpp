@@ -1,6 +1,6 @@
-#include "structured_space.h"
+#include "kernel/structured_space.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 void LinearSpace::add(double step, const SparseVector& d) {
   for (std::size_t k = 0; k < d.index.size(); ++k) view_[d.index[k]] += step * d.value[k];
@@ -49,4 +49,4 @@ double KernelSpace::inner(const SparseVector& a, const SparseVector& b) const {
   return sum;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -7,9 +7,9 @@
 //                 sequences equation (14). Adding one d costs O(N) per nonzero.
 #pragma once
 
-#include "structured_output.h"
+#include "kernel/structured_output.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 class Space {
  public:
@@ -47,4 +47,4 @@ class KernelSpace : public Space {
   VectorXd w_;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

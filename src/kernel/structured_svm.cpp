@@ -1,13 +1,13 @@
-#include "structured_svm.h"
+#include "kernel/structured_svm.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 namespace {
 
 constexpr double inner_share = 0.25;  // inner tolerance as a share of eps, and of the violation of the cuts just added
@@ -256,4 +256,4 @@ double gain_bound(const StructuredSvmOptions& options, double n, double radius, 
   return eps * eps / (2 * (loss * r2 + n / c));
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

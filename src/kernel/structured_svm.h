@@ -17,11 +17,11 @@
 // tightened and the sweeps go on.
 #pragma once
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "structured_qp.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "kernel/structured_qp.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct StructuredSvmOptions {
   SlackPenalty penalty = SlackPenalty::squared;
@@ -71,4 +71,4 @@ StructuredSvmResult structured_svm(const Output& output, Space& space, const Str
 double cut_bound(const StructuredSvmOptions& options, double n, double radius, double largest_loss);
 double gain_bound(const StructuredSvmOptions& options, double n, double radius, double largest_loss);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,11 +1,11 @@
-#include "svm.h"
+#include "kernel/svm.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -165,4 +165,4 @@ std::vector<SvmSolution> solve_svm(SvmType type, const SvmData& data, const SvmT
   return out;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -13,10 +13,10 @@
 
 #include <vector>
 
-#include "core/smo.h"
-#include "svm_data.h"
+#include "core/optim/smo.h"
+#include "kernel/svm_data.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 enum class SvmType { classification, regression, one_class, nu_classification, nu_regression };
 
@@ -55,4 +55,4 @@ double largest_nu(const SvmTask& task);
 // Between the bounds, with this sum, and near b. InputError where there is no such vector.
 VectorXd feasible_start(VectorXd b, ConstVectorRef lower, ConstVectorRef upper, double sum);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

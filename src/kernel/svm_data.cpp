@@ -1,11 +1,11 @@
-#include "svm_data.h"
+#include "kernel/svm_data.h"
 
 #include <algorithm>
 
-#include "core/errors.h"
-#include "core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -111,4 +111,4 @@ MatrixXd decision_values(const KernelRows& support, ConstMatrixRef coefficients,
   return in_panels(support, coefficients, by_row, threads, monitor);
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

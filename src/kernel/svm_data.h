@@ -7,11 +7,11 @@
 
 #include <vector>
 
-#include "core/kernel_rows.h"
-#include "core/monitor.h"
-#include "core/types.h"
+#include "core/kernel/kernel_rows.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 class SvmData {
  public:
@@ -47,4 +47,4 @@ MatrixXd decision_values(const KernelRows& support, ConstMatrixRef coefficients,
 MatrixXd decision_values(const KernelRows& support, ConstMatrixRef coefficients, const SparseMatrix& z, int threads,
                          Monitor& monitor);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -1,13 +1,13 @@
-#include "svm_probability.h"
+#include "kernel/svm_probability.h"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
+#include "core/linalg/dense.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 namespace {
 
@@ -141,10 +141,10 @@ MatrixXd couple_pairs(ConstMatrixRef pairs, Index classes) {
       }
       system(a, classes) = system(classes, a) = 1;
     }
-    const VectorXd p = system.partialPivLu().solve(right).head(classes).cwiseMax(0.0);
+    const VectorXd p = Lu(system).solve(VectorXd(right)).head(classes).cwiseMax(0.0);
     out.row(i) = p.transpose() / p.sum();
   }
   return out;
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -8,10 +8,10 @@
 
 #include <vector>
 
-#include "core/convergence.h"
-#include "core/types.h"
+#include "core/base/convergence.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct Sigmoid {
   double slope = 0, intercept = 0;  // a, b
@@ -33,4 +33,4 @@ Steps fit_isotonic(ConstVectorRef decision, ConstVectorRef label, ConstVectorRef
 // classes minimise sum_{a < b} (r_ba p_a - r_ab p_b)^2 over the simplex, a linear system (their equation 21).
 MatrixXd couple_pairs(ConstMatrixRef pairs, Index classes);
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 Winnow::Winnow(const SparseRows& rows, const WinnowOptions& options, WinnowState state)
     : rows_(rows), options_(options), state_(std::move(state)) {
@@ -60,4 +60,4 @@ Trial Winnow::learn(Index row, int label, double /* id */) {
   return {true, true};
 }
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

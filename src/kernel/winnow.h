@@ -11,7 +11,7 @@
 #include "kernel/online.h"
 #include "kernel/sparse_rows.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 struct WinnowOptions {
   double promotion = 2;  // alpha
@@ -46,4 +46,4 @@ class Winnow {
   double complement_total_ = 0;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

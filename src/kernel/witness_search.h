@@ -15,10 +15,10 @@
 #include <limits>
 #include <vector>
 
-#include "../core/smo.h"
-#include "../core/types.h"
+#include "core/optim/smo.h"
+#include "core/base/types.h"
 
-namespace granary::kernels {
+namespace granary::kernel {
 
 class WitnessSearch {
  public:
@@ -206,4 +206,4 @@ class WitnessSearch {
   double largest_ = -infinity, least_ = infinity, steps_ = 0;
 };
 
-}  // namespace granary::kernels
+}  // namespace granary::kernel

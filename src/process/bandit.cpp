@@ -1,4 +1,4 @@
-#include "bandit.h"
+#include "process/bandit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "../core/errors.h"
-#include "../core/special.h"
+#include "core/base/errors.h"
+#include "core/math/special.h"
 
 namespace granary::process {
 

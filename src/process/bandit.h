@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "bandit_posterior.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "process/bandit_posterior.h"
 
 namespace granary::process {
 

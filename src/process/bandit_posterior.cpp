@@ -1,10 +1,10 @@
-#include "bandit_posterior.h"
+#include "process/bandit_posterior.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::process {
 

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "../core/kernel.h"
-#include "../core/spd.h"
-#include "../core/types.h"
+#include "core/kernel/kernel.h"
+#include "core/linalg/spd.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

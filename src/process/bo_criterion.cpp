@@ -1,10 +1,10 @@
-#include "bo_criterion.h"
+#include "process/bo_criterion.h"
 
 #include <cmath>
 #include <utility>
 
-#include "../core/errors.h"
-#include "../core/special.h"
+#include "core/base/errors.h"
+#include "core/math/special.h"
 
 namespace granary::process {
 

@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
-#include "../core/rng.h"
-#include "bo_surrogate.h"
+#include "core/random/rng.h"
+#include "process/bo_surrogate.h"
 
 namespace granary::process {
 

@@ -1,13 +1,13 @@
-#include "bo_learn.h"
+#include "process/bo_learn.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/direct.h"
-#include "../core/errors.h"
-#include "../core/mcmc.h"
-#include "../core/multistart.h"
+#include "core/optim/direct.h"
+#include "core/base/errors.h"
+#include "core/infer/mcmc.h"
+#include "core/optim/multistart.h"
 
 namespace granary::process {
 

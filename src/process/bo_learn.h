@@ -10,10 +10,10 @@
 
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "bo_surrogate.h"
-#include "gp_parameters.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "process/bo_surrogate.h"
+#include "process/gp_parameters.h"
 
 namespace granary::process {
 

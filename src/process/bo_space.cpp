@@ -1,12 +1,12 @@
-#include "bo_space.h"
+#include "process/bo_space.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "../core/errors.h"
-#include "../core/space_filling.h"
+#include "core/base/errors.h"
+#include "core/cluster/space_filling.h"
 
 namespace granary::process {
 

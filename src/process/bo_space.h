@@ -15,11 +15,11 @@
 
 #include <functional>
 
-#include "../core/direct.h"
-#include "../core/lbfgs.h"
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
+#include "core/optim/direct.h"
+#include "core/optim/lbfgs.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

@@ -1,4 +1,4 @@
-#include "bo_suggest.h"
+#include "process/bo_suggest.h"
 
 #include <algorithm>
 #include <cmath>

@@ -18,8 +18,8 @@
 
 #include <string>
 
-#include "bo_criterion.h"
-#include "bo_space.h"
+#include "process/bo_criterion.h"
+#include "process/bo_space.h"
 
 namespace granary::process {
 

@@ -1,10 +1,10 @@
-#include "bo_surrogate.h"
+#include "process/bo_surrogate.h"
 
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/spd_inverse.h"
-#include "../core/special.h"
+#include "core/base/errors.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/math/special.h"
 
 namespace granary::process {
 

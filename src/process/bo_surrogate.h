@@ -26,10 +26,10 @@
 #include <functional>
 #include <limits>
 
-#include "../core/kernel.h"
-#include "../core/spd.h"
-#include "../core/types.h"
-#include "kriging_system.h"
+#include "core/kernel/kernel.h"
+#include "core/linalg/spd.h"
+#include "core/base/types.h"
+#include "process/kriging_system.h"
 
 namespace granary::process {
 

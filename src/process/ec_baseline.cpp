@@ -1,11 +1,10 @@
-#include "ec_baseline.h"
+#include "process/ec_baseline.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
-#include "ec_state.h"
+#include "process/ec_state.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -55,8 +54,8 @@ TapResult tap(ConstMatrixRef j, ConstVectorRef theta, const TapOptions& options,
   result.log_z = entropy + 0.5 * m.dot(j * m) + theta.dot(m) + 0.25 * v.matrix().dot(squares * v.matrix());
   MatrixXd response = -j - 2 * squares.cwiseProduct(m * m.transpose());
   response.diagonal().array() += 1 / v + (squares * v.matrix()).array();
-  result.stable = Eigen::SelfAdjointEigenSolver<MatrixXd>(response, Eigen::EigenvaluesOnly).eigenvalues().minCoeff() > 0;
-  result.covariance = response.partialPivLu().inverse();
+  result.stable = SymmetricEigen(response, EigenParts::values).eigenvalues().minCoeff() > 0;
+  result.covariance = Lu(response).inverse();
   end.seconds = clock.seconds();
   return result;
 }
@@ -64,7 +63,7 @@ TapResult tap(ConstMatrixRef j, ConstVectorRef theta, const TapOptions& options,
 MatrixXd mean_field_response(ConstMatrixRef j, ConstVectorRef mean) {
   MatrixXd response = -j;
   response.diagonal().array() += 1 / spin_variances(mean);
-  return response.partialPivLu().inverse();
+  return Lu(response).inverse();
 }
 
 EcParameters ec_inverse(const EcMoments& moments, const EcForest& forest) {

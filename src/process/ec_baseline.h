@@ -6,9 +6,9 @@
 //             theta = C^-1 m - gamma_r make all moments of the EC approximation those of the data
 #pragma once
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "ec_tree.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "process/ec_tree.h"
 
 namespace granary::process {
 

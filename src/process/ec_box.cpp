@@ -1,17 +1,17 @@
-#include "ec_box.h"
+#include "process/ec_box.h"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "../core/ep_sites.h"
-#include "../core/errors.h"
-#include "../core/logspace.h"
-#include "../core/parallel.h"
-#include "../core/space_filling.h"
-#include "../core/special.h"
+#include "core/infer/ep_sites.h"
+#include "core/base/errors.h"
+#include "core/math/logspace.h"
+#include "core/base/parallel.h"
+#include "core/cluster/space_filling.h"
+#include "core/math/special.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -95,7 +95,7 @@ VectorXd tilting(const Ordered& box, Monitor& monitor) {
     if (size <= 1e-8 * (1 + psi.norm())) return box.c * psi;
     MatrixXd newton = slope.asDiagonal() * a;
     newton.diagonal().array() += 1;
-    const VectorXd step = newton.partialPivLu().solve(r);
+    const VectorXd step = Lu(newton).solve(VectorXd(r));
     double share = 1;
     VectorXd trial;
     for (; share > 1e-6; share /= 2) {

@@ -14,9 +14,9 @@
 // summed in logarithms, so that a probability of 1e-400 is no zero.
 #pragma once
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

@@ -1,13 +1,13 @@
-#include "ec_ising.h"
+#include "process/ec_ising.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "../core/errors.h"
-#include "../core/spd.h"
-#include "ec_loops.h"
-#include "ec_wide.h"
+#include "core/base/errors.h"
+#include "core/linalg/spd.h"
+#include "process/ec_loops.h"
+#include "process/ec_wide.h"
 
 namespace granary::process {
 

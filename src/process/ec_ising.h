@@ -22,9 +22,9 @@
 #include <string>
 #include <vector>
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "ec_tree.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "process/ec_tree.h"
 
 namespace granary::process {
 

@@ -1,12 +1,11 @@
-#include "ec_loops.h"
+#include "process/ec_loops.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
+#include "core/linalg/small.h"
 
 namespace granary::process {
 

@@ -2,8 +2,8 @@
 // and leaves the best state it saw. See ec_ising.h.
 #pragma once
 
-#include "ec_ising.h"
-#include "ec_state.h"
+#include "process/ec_ising.h"
+#include "process/ec_state.h"
 
 namespace granary::process {
 

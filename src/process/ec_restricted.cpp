@@ -1,13 +1,13 @@
 // Consistency on all means and on sum_i <x_i^2> alone: with J = U D U', r has covariance U (Lambda - D)^-1 U', and a step costs
 // two products with U.
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/lbfgs.h"
-#include "ec_loops.h"
+#include "core/base/errors.h"
+#include "core/optim/lbfgs.h"
+#include "process/ec_loops.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -16,7 +16,7 @@ namespace {
 class Restricted {
  public:
   Restricted(ConstMatrixRef j, ConstVectorRef theta, const VectorXd& start) : theta_(theta), n_(theta.size()) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(j);
+    const SymmetricEigen eigen(j);
     u_ = eigen.eigenvectors();
     d_ = eigen.eigenvalues();
     gamma = start.size() == n_ ? start : VectorXd::Zero(n_);

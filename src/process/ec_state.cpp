@@ -1,12 +1,11 @@
-#include "ec_state.h"
+#include "process/ec_state.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/spd_inverse.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/linalg/dense.h"
+#include "core/linalg/small.h"
 
 namespace granary::process {
 
@@ -18,7 +17,7 @@ EcState::EcState(ConstMatrixRef j, ConstVectorRef theta, const EcForest& with_fo
     : forest(with_forest), j_(j), theta_(theta) {
   const Index n = theta.size();
   // Gershgorin's bound is never below the largest eigenvalue, and far above it only where the loops do not mind.
-  const double bound = n <= 300 ? Eigen::SelfAdjointEigenSolver<MatrixXd>(j, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff()
+  const double bound = n <= 300 ? SymmetricEigen(j, EigenParts::values).eigenvalues().maxCoeff()
                                 : j.cwiseAbs().rowwise().sum().maxCoeff();
   r.gamma = start.size() == n ? start : VectorXd::Zero(n);
   r.lambda = VectorXd::Constant(n, std::max(1.0, bound + 1 + 1e-10 * std::abs(bound)));
@@ -35,7 +34,7 @@ bool EcState::refresh() {
   }
   if (!work.allFinite()) return false;
   {
-    const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(work);
+    const LltInPlace llt(work);
     if (llt.info() != Eigen::Success) return false;
   }
   const double log_det = 2 * work.diagonal().array().log().sum();

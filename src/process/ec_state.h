@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ec_tree.h"
+#include "process/ec_tree.h"
 
 namespace granary::process {
 

@@ -1,11 +1,11 @@
-#include "ec_tree.h"
+#include "process/ec_tree.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/union_find.h"
-#include "ec_wide.h"
+#include "core/base/errors.h"
+#include "core/graph/union_find.h"
+#include "process/ec_wide.h"
 
 namespace granary::process {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "../core/types.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

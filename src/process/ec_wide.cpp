@@ -1,12 +1,12 @@
-#include "ec_wide.h"
+#include "process/ec_wide.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/logspace.h"
+#include "core/base/errors.h"
+#include "core/math/logspace.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -20,7 +20,7 @@ MatrixXd clique_covariance(const EcMoments& moments, const EcClique& clique, Ind
     for (Index a = 0; a < b; ++a) c(a, b) = c(b, a) = moments.edge[clique.edge(a, b)];
   }
   for (double shrink = 1e-12; shrink < 1; shrink *= 10) {
-    const Eigen::LLT<MatrixXd> llt(c);
+    const Llt llt(c);
     const double least = llt.matrixLLT().diagonal().cwiseAbs2().cwiseQuotient(c.diagonal()).minCoeff();
     if (llt.info() == Eigen::Success && least > 1e-13) break;
     const VectorXd diagonal = c.diagonal();
@@ -130,7 +130,7 @@ EcParameters wide_gaussian_parameters(const EcMoments& moments, const EcForest& 
   EcParameters p{VectorXd::Zero(n), VectorXd::Zero(n), VectorXd::Zero(static_cast<Index>(forest.edges.size()))};
   for_parts(moments, forest, [&](const MatrixXd& c, const EcClique& clique, double sign) {
     const Index m = c.rows();
-    const MatrixXd precision = sign * c.llt().solve(MatrixXd::Identity(m, m));
+    const MatrixXd precision = sign * Llt(c).solve(MatrixXd::Identity(m, m));
     for (Index b = 0; b < m; ++b) {
       p.lambda[clique.members[b]] += precision(b, b);
       for (Index a = 0; a < b; ++a) p.edge[clique.edge(a, b)] += precision(a, b);
@@ -143,7 +143,7 @@ EcParameters wide_gaussian_parameters(const EcMoments& moments, const EcForest& 
 double wide_gaussian_log_z(const EcMoments& moments, const EcForest& forest) {
   double log_det = 0;
   for_parts(moments, forest, [&](const MatrixXd& c, const EcClique&, double sign) {
-    log_det += sign * 2 * c.llt().matrixLLT().diagonal().array().log().sum();
+    log_det += sign * 2 * Llt(c).matrixLLT().diagonal().array().log().sum();
   });
   return 0.5 * log_det + 0.5 * wide_gaussian_parameters(moments, forest).gamma.dot(moments.mean);
 }

@@ -6,7 +6,7 @@
 //   parameters = sum over cliques lambda^(C) - sum over separators lambda^(S),    log Z likewise
 #pragma once
 
-#include "ec_tree.h"
+#include "process/ec_tree.h"
 
 namespace granary::process {
 

@@ -1,13 +1,13 @@
-#include "gp.h"
+#include "process/gp.h"
 
-#include <Eigen/QR>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "../core/spd_inverse.h"
-#include "../core/spd_steps.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/linalg/spd_steps.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -111,7 +111,7 @@ void GaussianProcess::evaluate() {
     case GpCriterion::reml: {
       double log_trend = 0;
       if (p > 0) {
-        const Eigen::HouseholderQR<MatrixXd> plain(f_);
+        const Qr plain(f_);
         log_trend = trend_precision().log_determinant() - 2 * plain.matrixQR().diagonal().head(p).cwiseAbs().array().log().sum();
       }
       value_ = -0.5 * (used * (log_two_pi + std::log(scale_)) + log_det + log_trend + sum / scale_);

@@ -19,13 +19,13 @@
 
 #include <functional>
 
-#include "../core/kernel.h"
-#include "../core/monitor.h"
-#include "../core/multistart.h"
-#include "../core/spd.h"
-#include "../core/types.h"
-#include "gp_parameters.h"
-#include "kriging_system.h"
+#include "core/kernel/kernel.h"
+#include "core/base/monitor.h"
+#include "core/optim/multistart.h"
+#include "core/linalg/spd.h"
+#include "core/base/types.h"
+#include "process/gp_parameters.h"
+#include "process/kriging_system.h"
 
 namespace granary::process {
 

@@ -1,12 +1,12 @@
-#include "gp_classify.h"
+#include "process/gp_classify.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "gp_laplace.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "process/gp_laplace.h"
 
 namespace granary::process {
 

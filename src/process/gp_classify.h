@@ -16,11 +16,11 @@
 // Kuss and Rasmussen (JMLR 2005).
 #pragma once
 
-#include "../core/ep.h"
-#include "../core/kernel.h"
-#include "../core/multistart.h"
-#include "gp_classify_likelihood.h"
-#include "gp_parameters.h"
+#include "core/infer/ep.h"
+#include "core/kernel/kernel.h"
+#include "core/optim/multistart.h"
+#include "process/gp_classify_likelihood.h"
+#include "process/gp_parameters.h"
 
 namespace granary::process {
 

@@ -1,10 +1,10 @@
-#include "gp_classify_likelihood.h"
+#include "process/gp_classify_likelihood.h"
 
 #include <algorithm>
 #include <boost/math/special_functions/owens_t.hpp>
 #include <cmath>
 
-#include "../core/special.h"
+#include "core/math/special.h"
 
 namespace granary::process {
 

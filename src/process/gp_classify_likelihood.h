@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "../core/ep_sites.h"
-#include "../core/types.h"
+#include "core/infer/ep_sites.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

@@ -1,9 +1,9 @@
-#include "gp_laplace.h"
+#include "process/gp_laplace.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::process {
 

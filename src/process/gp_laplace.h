@@ -8,10 +8,10 @@
 // K is never factored.
 #pragma once
 
-#include "../core/convergence.h"
-#include "../core/ep.h"
-#include "../core/monitor.h"
-#include "gp_classify_likelihood.h"
+#include "core/base/convergence.h"
+#include "core/infer/ep.h"
+#include "core/base/monitor.h"
+#include "process/gp_classify_likelihood.h"
 
 namespace granary::process {
 

@@ -1,11 +1,11 @@
-#include "gp_parameters.h"
+#include "process/gp_parameters.h"
 
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "../core/mcmc.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/infer/mcmc.h"
+#include "core/base/parallel.h"
 
 namespace granary::process {
 

@@ -1,12 +1,12 @@
-#include "gp_sampling.h"
+#include "process/gp_sampling.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/mcmc.h"
-#include "../core/parallel.h"
-#include "../core/spd.h"
+#include "core/base/errors.h"
+#include "core/infer/mcmc.h"
+#include "core/base/parallel.h"
+#include "core/linalg/spd.h"
 
 namespace granary::process {
 

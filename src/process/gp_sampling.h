@@ -13,7 +13,7 @@
 // Kuss and Rasmussen (JMLR 2005), section 6; Murray, Adams and MacKay (AISTATS 2010).
 #pragma once
 
-#include "gp_classify.h"
+#include "process/gp_classify.h"
 
 namespace granary::process {
 

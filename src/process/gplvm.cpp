@@ -1,4 +1,4 @@
-#include "gplvm.h"
+#include "process/gplvm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <string>
 
-#include "core/parallel.h"
-#include "gplvm_sparse_likelihood.h"
+#include "core/base/parallel.h"
+#include "process/gplvm_sparse_likelihood.h"
 
 namespace granary::process {
 

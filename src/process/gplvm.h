@@ -20,9 +20,9 @@
 
 #include <vector>
 
-#include "core/convergence.h"
-#include "gplvm_likelihood.h"
-#include "gplvm_posterior.h"
+#include "core/base/convergence.h"
+#include "process/gplvm_likelihood.h"
+#include "process/gplvm_posterior.h"
 
 namespace granary::process {
 

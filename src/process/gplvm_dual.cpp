@@ -1,10 +1,10 @@
-#include "gplvm_dual.h"
+#include "process/gplvm_dual.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/spectral.h"
+#include "core/base/errors.h"
+#include "core/linalg/spectral.h"
 
 namespace granary::process {
 

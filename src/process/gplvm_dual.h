@@ -10,8 +10,8 @@
 //   centred kernel pca_scores      Y V_q, missing cells (NaN) filled in by the rank-q fit again and again: where a GP-LVM starts
 #pragma once
 
-#include "core/monitor.h"
-#include "core/types.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

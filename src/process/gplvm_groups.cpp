@@ -1,4 +1,4 @@
-#include "gplvm_groups.h"
+#include "process/gplvm_groups.h"
 
 #include <map>
 

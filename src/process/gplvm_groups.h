@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "core/types.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

@@ -1,13 +1,12 @@
-#include "gplvm_likelihood.h"
+#include "process/gplvm_likelihood.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/parallel.h"
-#include "core/spd_inverse.h"
+#include "core/base/parallel.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -20,7 +19,7 @@ constexpr std::size_t batch = 8;  // groups whose gradients are held at a time
 MatrixXd compressed(const MatrixXd& y) {
   if (y.cols() <= y.rows()) return y;
   const MatrixXd transposed = y.transpose();
-  const Eigen::HouseholderQR<MatrixXd> qr(transposed);
+  const Qr qr(transposed);
   const MatrixXd r = qr.matrixQR().topRows(y.rows()).triangularView<Eigen::Upper>();
   return r.transpose();
 }
@@ -54,7 +53,7 @@ double GplvmLikelihood::add_group(const Group& group, const MatrixXd& k, MatrixX
   a.diagonal() += group.noise;
   a.diagonal().array() += nugget_;
   if (!a.diagonal().allFinite()) return -std::numeric_limits<double>::infinity();
-  const Eigen::LLT<Eigen::Ref<MatrixXd>> factor(a);  // in place
+  const LltInPlace factor(a);  // in place
   if (factor.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
   MatrixXd alpha = group.y;
   a.triangularView<Eigen::Lower>().solveInPlace(alpha);

@@ -14,9 +14,9 @@
 
 #include <vector>
 
-#include "core/kernel.h"
-#include "core/monitor.h"
-#include "gplvm_groups.h"
+#include "core/kernel/kernel.h"
+#include "core/base/monitor.h"
+#include "process/gplvm_groups.h"
 
 namespace granary::process {
 

@@ -1,11 +1,11 @@
-#include "gplvm_posterior.h"
+#include "process/gplvm_posterior.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/spd_inverse.h"
-#include "core/special.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/math/special.h"
 
 namespace granary::process {
 

@@ -11,12 +11,12 @@
 
 #include <vector>
 
-#include "core/kernel.h"
-#include "core/lbfgs.h"
-#include "core/monitor.h"
-#include "core/rng.h"
-#include "core/spd.h"
-#include "ivm.h"
+#include "core/kernel/kernel.h"
+#include "core/optim/lbfgs.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/linalg/spd.h"
+#include "process/ivm.h"
 
 namespace granary::process {
 

@@ -1,14 +1,13 @@
 // Starts, modes and importance sampling of project_rows().
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "core/logspace.h"
-#include "core/parallel.h"
-#include "gplvm_posterior.h"
+#include "core/math/logspace.h"
+#include "core/base/parallel.h"
+#include "process/gplvm_posterior.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -55,11 +54,11 @@ MatrixXd proposal_factor(const GplvmPosterior& posterior, const GplvmPosterior::
   }
   hessian = 0.5 * (hessian + hessian.transpose()).eval();
   hessian.diagonal().array() += 1;  // the prior: what is integrated is p(y | x) N(x | 0, I) whatever the fit used
-  Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(hessian);
+  SymmetricEigen eigen(hessian);
   const VectorXd values =
       eigen.eigenvalues().cwiseAbs().cwiseMax(0.1) / 2.25;  // wider than the mode, so that weights stay bounded
   const MatrixXd precision = eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
-  return precision.llt().matrixL();
+  return Llt(precision).matrixL();
 }
 
 struct Marginal {

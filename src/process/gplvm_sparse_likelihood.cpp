@@ -1,10 +1,10 @@
-#include "gplvm_sparse_likelihood.h"
+#include "process/gplvm_sparse_likelihood.h"
 
-#include <Eigen/Cholesky>
 #include <cmath>
 #include <limits>
 
-#include "core/spd_inverse.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -46,7 +46,7 @@ double GplvmSparseLikelihood::add_group(const Group& group, const MatrixXd& k, c
     for (Index i = 0; i < size; ++i) a(i, j) = k(rows[static_cast<std::size_t>(i)], rows[static_cast<std::size_t>(j)]);
   a.diagonal() += group.active.noise;
   a.diagonal().array() += nugget_;
-  const Eigen::LLT<Eigen::Ref<MatrixXd>> factor(a);  // in place
+  const LltInPlace factor(a);  // in place
   if (factor.info() != Eigen::Success) return -infinity;
   const MatrixXd alpha = factor.solve(group.active.y);
   const double log_det = 2 * a.diagonal().array().log().sum();

@@ -1,12 +1,12 @@
-#include "gtm.h"
+#include "process/gtm.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "core/errors.h"
-#include "core/spectral.h"
+#include "core/base/errors.h"
+#include "core/linalg/spectral.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -84,7 +84,7 @@ GtmResult gtm(ConstMatrixRef y, Index q, const GtmOptions& options, Monitor& mon
   const MatrixXd target = result.grid * sd.head(q).asDiagonal() * svd.v.leftCols(q).transpose();
   MatrixXd normal = phi.transpose() * phi;
   normal.diagonal().array() += 1e-8 * normal.diagonal().mean();
-  result.weights = normal.llt().solve(phi.transpose() * target);
+  result.weights = Llt(normal).solve(phi.transpose() * target);
   const double next = components > q ? sd[q] * sd[q] : 0;
   const double gap = sd[0] / std::max(1, options.grid - 1);
   result.noise = std::max(std::max(next, gap * gap), 1e-8 * size);
@@ -113,7 +113,7 @@ GtmResult gtm(ConstMatrixRef y, Index q, const GtmOptions& options, Monitor& mon
     const VectorXd mass = r.rowwise().sum();
     normal = phi.transpose() * mass.asDiagonal() * phi;
     normal.diagonal().array() += options.penalty * result.noise;
-    const Eigen::LLT<MatrixXd> factor(normal);
+    const Llt factor(normal);
     MatrixXd right(m, d);
     right.noalias() = phi.transpose() * (r * y);
     if (factor.info() == Eigen::Success) result.weights = factor.solve(right);

@@ -8,9 +8,9 @@
 // step.
 #pragma once
 
-#include "core/convergence.h"
-#include "core/monitor.h"
-#include "core/types.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

@@ -1,4 +1,4 @@
-#include "isomap.h"
+#include "process/isomap.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,10 @@
 #include <queue>
 #include <utility>
 
-#include "core/errors.h"
-#include "core/parallel.h"
-#include "core/union_find.h"
-#include "gplvm_dual.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/graph/union_find.h"
+#include "process/gplvm_dual.h"
 
 namespace granary::process {
 

@@ -1,13 +1,13 @@
-#include "ivm.h"
+#include "process/ivm.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/ep_sites.h"
-#include "core/greedy_variance.h"
-#include "core/parallel.h"
-#include "core/special.h"
+#include "core/infer/ep_sites.h"
+#include "core/linalg/greedy_variance.h"
+#include "core/base/parallel.h"
+#include "core/math/special.h"
 
 namespace granary::process {
 

@@ -1,9 +1,9 @@
-#include "kriging.h"
+#include "process/kriging.h"
 
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
 
 namespace granary::process {
 

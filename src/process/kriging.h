@@ -9,8 +9,8 @@
 //   kriging_surface   the criterion at many parameters
 #pragma once
 
-#include "../core/rng.h"
-#include "gp.h"
+#include "core/random/rng.h"
+#include "process/gp.h"
 
 namespace granary::process {
 

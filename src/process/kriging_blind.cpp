@@ -1,10 +1,10 @@
-#include "kriging_blind.h"
+#include "process/kriging_blind.h"
 
-#include <Eigen/QR>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/spd_inverse.h"
+#include "core/base/errors.h"
+#include "core/linalg/spd_inverse.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -25,7 +25,7 @@ BlindEffects blind_effects(Index inputs, Index degree) {
   BlindEffects effects;
   // V = Q G: the columns of V G^-1 are orthonormal polynomials on the levels.
   const MatrixXd v = powers(levels(degree), degree);
-  const Eigen::HouseholderQR<MatrixXd> qr(v);
+  const Qr qr(v);
   const MatrixXd g = qr.matrixQR().triangularView<Eigen::Upper>();
   const MatrixXd inverse = g.triangularView<Eigen::Upper>().solve(MatrixXd::Identity(degree + 1, degree + 1));
   effects.polynomials = std::sqrt(static_cast<double>(degree + 1)) * inverse.rightCols(degree);

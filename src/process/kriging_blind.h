@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "gp.h"
+#include "process/gp.h"
 
 namespace granary::process {
 

@@ -1,6 +1,6 @@
-#include "kriging_joint.h"
+#include "process/kriging_joint.h"
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::process {
 

@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "gp.h"
+#include "process/gp.h"
 
 namespace granary::process {
 

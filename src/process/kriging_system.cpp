@@ -1,6 +1,6 @@
-#include "kriging_system.h"
+#include "process/kriging_system.h"
+#include "core/linalg/dense.h"
 
-#include <Eigen/QR>
 #include <cmath>
 
 namespace granary::process {
@@ -25,7 +25,7 @@ Index KrigingSystem::solve_flat(ConstVectorRef y, double tol) {
   VectorXd yt = c_.solve_lower(VectorXd(y));
   beta_.resize(p);
   if (p > 0) {
-    const Eigen::HouseholderQR<MatrixXd> qr(root_);
+    const Qr qr(root_);
     MatrixXd g = qr.matrixQR().topRows(p).triangularView<Eigen::Upper>();
     const VectorXd column = root_.colwise().norm();
     for (Index j = 0; j < p; ++j) {

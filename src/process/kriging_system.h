@@ -11,8 +11,8 @@
 // GaussianProcess, JointKriging and BoSurrogate stand on it. Sacks et al. (Statist. Sci. 1989); Dubrule (Math. Geol. 1983) for H.
 #pragma once
 
-#include "../core/spd.h"
-#include "../core/types.h"
+#include "core/linalg/spd.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/errors.h"
-#include "core/lbfgs.h"
+#include "core/base/errors.h"
+#include "core/optim/lbfgs.h"
 
 namespace granary::process {
 

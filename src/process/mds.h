@@ -9,9 +9,9 @@
 // per step. Sammon (IEEE Trans. Computers 1969), Kruskal (Psychometrika 1964).
 #pragma once
 
-#include "core/convergence.h"
-#include "core/monitor.h"
-#include "core/types.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

@@ -1,10 +1,10 @@
 #include "process/rvm.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -48,7 +48,7 @@ void refresh(Model& model, const MatrixXd& gram, const VectorXd& projection, con
   if (m > 0) {
     MatrixXd precision = beta * gram;
     precision.diagonal() += model.alpha;
-    const Eigen::LLT<MatrixXd> factor(precision);
+    const Llt factor(precision);
     if (factor.info() != Eigen::Success) throw NumericalError("the system of the relevance vectors is singular.");
     model.covariance = factor.solve(MatrixXd::Identity(m, m));
     model.mean = beta * factor.solve(projection);
@@ -160,7 +160,7 @@ class Fast {
     sparsity_ = beta * norms_;
     quality_ = beta * projection_;
     if (m == 0) return;
-    const Eigen::LLT<MatrixXd> root(model_.covariance);
+    const Llt root(model_.covariance);
     const MatrixXd half = gram_.leftCols(m) * MatrixXd(root.matrixL());
     sparsity_ -= beta * beta * half.rowwise().squaredNorm();
     quality_ -= beta * (gram_.leftCols(m) * model_.mean);

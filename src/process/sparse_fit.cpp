@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/errors.h"
-#include "core/lbfgs.h"
+#include "core/base/errors.h"
+#include "core/optim/lbfgs.h"
 
 namespace granary::process {
 

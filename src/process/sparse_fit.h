@@ -2,9 +2,9 @@
 // no need to take turns): L-BFGS in the logarithms of the positive parameters and in the inducing inputs, inside a box.
 #pragma once
 
-#include "core/convergence.h"
-#include "core/kernel.h"
-#include "core/monitor.h"
+#include "core/base/convergence.h"
+#include "core/kernel/kernel.h"
+#include "core/base/monitor.h"
 #include "process/gp_parameters.h"
 #include "process/sparse_system.h"
 

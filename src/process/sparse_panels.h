@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/parallel.h"
+#include "core/base/parallel.h"
 #include "process/sparse_system.h"
 
 namespace granary::process {

@@ -1,9 +1,9 @@
 #include "process/sparse_predict.h"
 
-#include <Eigen/Cholesky>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "process/sparse_panels.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -248,7 +248,7 @@ SparsePrediction augmented_predict(const SparseState& state, const SparseProblem
       const bool more = e.s > 0;
       const Index size = m + (more ? 1 : 0);
       // t = L_B^-1 [w; s] and h = L_B^-1 H of the bordered system.
-      const MatrixXd lower = changes ? MatrixXd(Eigen::LLT<MatrixXd>(e.b).matrixL()) : MatrixXd(0, 0);
+      const MatrixXd lower = changes ? MatrixXd(Llt(e.b).matrixL()) : MatrixXd(0, 0);
       const auto solve = [&](MatrixXd rhs) {
         (changes ? lower : state.lower_b).triangularView<Eigen::Lower>().solveInPlace(rhs);
         return rhs;
@@ -267,7 +267,7 @@ SparsePrediction augmented_predict(const SparseState& state, const SparseProblem
       double extra = 0, mean = 0;
       if (q > 0) {
         const MatrixXd rest = e.gram - h.transpose() * h;
-        const Eigen::LLT<MatrixXd> normal(rest.bottomRightCorner(q, q));
+        const Llt normal(rest.bottomRightCorner(q, q));
         const VectorXd coefficients = normal.solve(VectorXd(rest.col(0).tail(q)));
         VectorXd u = trend.row(from + j).transpose() - h.rightCols(q).transpose() * t;
         normal.matrixL().solveInPlace(u);

@@ -10,8 +10,8 @@
 // in turn to the inducing ones.
 #pragma once
 
-#include "core/kernel.h"
-#include "core/monitor.h"
+#include "core/kernel/kernel.h"
+#include "core/base/monitor.h"
 #include "process/sparse_system.h"
 
 namespace granary::process {

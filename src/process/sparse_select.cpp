@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/greedy_variance.h"
-#include "core/kmeans.h"
-#include "core/spd.h"
+#include "core/base/errors.h"
+#include "core/linalg/greedy_variance.h"
+#include "core/cluster/kmeans.h"
+#include "core/linalg/spd.h"
 #include "process/sparse_panels.h"
 
 namespace granary::process {

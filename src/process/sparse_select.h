@@ -13,10 +13,10 @@
 
 #include <vector>
 
-#include "core/kernel.h"
-#include "core/monitor.h"
-#include "core/rng.h"
-#include "core/types.h"
+#include "core/kernel/kernel.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

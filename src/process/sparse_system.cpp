@@ -1,12 +1,12 @@
 #include "process/sparse_system.h"
 
-#include <Eigen/Cholesky>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/spd.h"
-#include "core/spd_inverse.h"
+#include "core/base/errors.h"
+#include "core/linalg/spd.h"
+#include "core/linalg/spd_inverse.h"
 #include "process/sparse_panels.h"
+#include "core/linalg/dense.h"
 
 namespace granary::process {
 
@@ -48,7 +48,7 @@ MatrixXd factor_with_jitter(const MatrixXd& k, const SparseJitter& jitter, doubl
   for (double share = jitter.first; share <= jitter.last * 1.0001; share = share > 0 ? 10 * share : 1e-12) {
     MatrixXd shifted = k;
     shifted.diagonal().array() += share * scale;
-    const Eigen::LLT<MatrixXd> factor(shifted);
+    const Llt factor(shifted);
     if (factor.info() == Eigen::Success && factor.matrixLLT().diagonal().minCoeff() > 0) {
       used = share;
       return factor.matrixL();
@@ -121,7 +121,7 @@ struct Sums {
 // L_B, c, the trend and the evidence, from the sums.
 void finish(SparseState& state) {
   const Index m = state.b.rows(), q = state.gram.rows() - 1;
-  state.lower_b = m > 0 ? MatrixXd(Eigen::LLT<MatrixXd>(state.b).matrixL()) : MatrixXd(0, 0);
+  state.lower_b = m > 0 ? MatrixXd(Llt(state.b).matrixL()) : MatrixXd(0, 0);
   if (!state.lower_b.allFinite())
     throw NumericalError("the system of the inducing inputs is not finite: the noise is too small for it.");
   state.c = state.h;

@@ -26,9 +26,9 @@
 
 #include <vector>
 
-#include "core/kernel.h"
-#include "core/monitor.h"
-#include "core/types.h"
+#include "core/kernel/kernel.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::process {
 

@@ -1,10 +1,10 @@
-#include "adapt_partition.h"
+#include "regress/adapt_partition.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::regress {
 

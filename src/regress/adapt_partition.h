@@ -20,9 +20,9 @@
 
 #include <vector>
 
-#include "../core/monitor.h"
-#include "adapt_partition_keys.h"
-#include "cell_planes.h"
+#include "core/base/monitor.h"
+#include "regress/adapt_partition_keys.h"
+#include "regress/cell_planes.h"
 
 namespace granary::regress {
 

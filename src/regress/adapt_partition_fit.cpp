@@ -1,11 +1,11 @@
-#include "adapt_partition_fit.h"
+#include "regress/adapt_partition_fit.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
 
 namespace granary::regress {
 

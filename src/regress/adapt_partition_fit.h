@@ -9,7 +9,7 @@
 
 #include <limits>
 
-#include "adapt_partition.h"
+#include "regress/adapt_partition.h"
 
 namespace granary::regress {
 

@@ -1,9 +1,9 @@
-#include "adapt_partition_keys.h"
+#include "regress/adapt_partition_keys.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::regress {
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../core/types.h"
+#include "core/base/types.h"
 
 namespace granary::regress {
 

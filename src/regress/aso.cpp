@@ -1,12 +1,12 @@
-#include "aso.h"
+#include "regress/aso.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "../core/spectral.h"
-#include "aso_ridge.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/linalg/spectral.h"
+#include "regress/aso_ridge.h"
 
 namespace granary::regress {
 

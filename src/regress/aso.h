@@ -11,8 +11,8 @@
 // both at once (`joint`, which they mention) has the same fixed points and needs far fewer rounds.
 #pragma once
 
-#include "../core/convergence.h"
-#include "aso_task.h"
+#include "core/base/convergence.h"
+#include "regress/aso_task.h"
 
 namespace granary::regress {
 

@@ -1,10 +1,10 @@
-#include "aso_ridge.h"
+#include "regress/aso_ridge.h"
 
 #include <cmath>
 #include <map>
 #include <utility>
 
-#include "../core/spd.h"
+#include "core/linalg/spd.h"
 
 namespace granary::regress {
 

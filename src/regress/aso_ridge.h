@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "aso_task.h"
+#include "regress/aso_task.h"
 
 namespace granary::regress {
 

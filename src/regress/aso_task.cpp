@@ -1,10 +1,10 @@
-#include "aso_task.h"
+#include "regress/aso_task.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/lbfgs.h"
-#include "../core/spd.h"
+#include "core/optim/lbfgs.h"
+#include "core/linalg/spd.h"
 
 namespace granary::regress {
 

@@ -1,4 +1,4 @@
-#include "cell_planes.h"
+#include "regress/cell_planes.h"
 
 #include <algorithm>
 

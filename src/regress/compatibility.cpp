@@ -1,8 +1,8 @@
-#include "compatibility.h"
+#include "regress/compatibility.h"
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
-#include "../core/qp.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/optim/qp.h"
 
 namespace granary::regress {
 

@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "../core/monitor.h"
-#include "../core/types.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::regress {
 

@@ -1,10 +1,10 @@
 #include "regress/completion.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
-#include "core/spectral.h"
+#include "core/linalg/spectral.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
@@ -13,7 +13,7 @@ namespace {
 double norm_by_gram(const MatrixXd& tall) {  // the largest singular value of a matrix with few columns
   if (tall.cols() == 0) return 0;
   const MatrixXd gram = tall.transpose() * tall;
-  return std::sqrt(std::max(0.0, Eigen::SelfAdjointEigenSolver<MatrixXd>(gram, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff()));
+  return std::sqrt(std::max(0.0, SymmetricEigen(gram, EigenParts::values).eigenvalues().maxCoeff()));
 }
 
 double norm_2x2(double a, double b, double c, double d) {

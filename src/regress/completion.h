@@ -13,9 +13,9 @@
 //   complete_frank_wolfe the constrained form
 #pragma once
 
-#include "core/convergence.h"
-#include "core/monitor.h"
-#include "core/rng.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
 #include "regress/completion_cells.h"
 
 namespace granary::regress {

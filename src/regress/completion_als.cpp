@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/anderson.h"
+#include "core/optim/anderson.h"
 #include "regress/completion.h"
 #include "regress/completion_sweep.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/lbfgs.h"
-#include "core/parallel.h"
-#include "core/spectral.h"
+#include "core/optim/lbfgs.h"
+#include "core/base/parallel.h"
+#include "core/linalg/spectral.h"
 #include "regress/completion_sweep.h"
 
 namespace granary::regress {

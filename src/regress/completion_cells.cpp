@@ -1,24 +1,19 @@
 #include "regress/completion_cells.h"
 
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "core/errors.h"
-#include "core/parallel.h"
-#include "core/spectral.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/linalg/spectral.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
 namespace {
 
 constexpr Index chunk = 64;  // columns per task: enough work to be worth a thread
-
-MatrixXd thin_q(const Eigen::HouseholderQR<MatrixXd>& qr, Index rows, Index rank) {
-  return qr.householderQ() * MatrixXd::Identity(rows, rank);
-}
 
 }  // namespace
 
@@ -98,19 +93,19 @@ ThinSvd thin_svd(const Factors& w, double drop) {
   const Index m = w.u.cols(), n = w.v.cols(), r = w.rank();
   if (r == 0) return {MatrixXd(m, 0), VectorXd(0), MatrixXd(n, 0)};
   const Index ru = std::min(m, r), rv = std::min(n, r);
-  const Eigen::HouseholderQR<MatrixXd> left(w.u.transpose()), right(w.v.transpose());
+  const Qr left(w.u.transpose()), right(w.v.transpose());
   const MatrixXd a = left.matrixQR().topRows(ru).triangularView<Eigen::Upper>();
   const MatrixXd b = right.matrixQR().topRows(rv).triangularView<Eigen::Upper>();
   const MatrixXd middle = a * b.transpose();
   if (!middle.allFinite()) throw NumericalError("the factors left the finite numbers; rescale the data or raise lambda.");
-  const Eigen::JacobiSVD<MatrixXd> svd(middle, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const Svd svd(middle, SvdParts::thin);
   const VectorXd& d = svd.singularValues();
   Index keep = 0;
   while (keep < d.size() && d[keep] > 0 && d[keep] >= drop * d[0]) ++keep;
   ThinSvd result;
   result.d = d.head(keep);
-  result.p = thin_q(left, m, ru) * svd.matrixU().leftCols(keep);
-  result.q = thin_q(right, n, rv) * svd.matrixV().leftCols(keep);
+  result.p = left.thin_q(ru) * svd.matrixU().leftCols(keep);
+  result.q = right.thin_q(rv) * svd.matrixV().leftCols(keep);
   fix_signs(result.q, result.p);
   return result;
 }

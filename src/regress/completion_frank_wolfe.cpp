@@ -4,15 +4,14 @@
 // step is an exact line search, and t ||G||_sp - <G, W> bounds the distance to the minimum. The fully corrective variant keeps
 // the span of what W is made of and of the new pairs, W = P M Q' with M of size k x k, and minimises over ||M||_tr <= t, a small
 // problem of the same kind; what M sends to zero is dropped, so k stays near the rank of the solution.
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
-#include "core/fista.h"
-#include "core/proximal.h"
-#include "core/spectral.h"
+#include "core/optim/fista.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/spectral.h"
 #include "regress/completion.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
@@ -22,11 +21,11 @@ MatrixXd orthonormal(const MatrixXd& a, const MatrixXd& b) {
   MatrixXd both(a.rows(), a.cols() + b.cols());
   both << a, b;
   const Index k = std::min(both.rows(), both.cols());
-  return Eigen::HouseholderQR<MatrixXd>(both).householderQ() * MatrixXd::Identity(both.rows(), k);
+  return Qr(both).thin_q(k);
 }
 
 ThinSvd restricted(const MatrixXd& p, const MatrixXd& m, const MatrixXd& q) {
-  const Eigen::JacobiSVD<MatrixXd> svd(m, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const Svd svd(m, SvdParts::thin);
   const VectorXd& d = svd.singularValues();
   Index keep = 0;
   while (keep < d.size() && d[keep] > 1e-10 * d[0] && d[keep] > 0) ++keep;
@@ -50,7 +49,7 @@ MatrixXd correct(const ObservedCells& cells, const MatrixXd& p, const MatrixXd& 
   problem.gap = [&](const MatrixXd& m) {
     MatrixXd gradient(m.rows(), m.cols());
     problem.smooth(m, gradient);
-    return t * Eigen::JacobiSVD<MatrixXd>(gradient).singularValues()[0] + gradient.cwiseProduct(m).sum();
+    return t * Svd(gradient).singularValues()[0] + gradient.cwiseProduct(m).sum();
   };
   FistaOptions fista_options;
   fista_options.tol = 1e-12;

@@ -1,20 +1,20 @@
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
-#include "core/admm.h"
-#include "core/proximal.h"
-#include "core/spectral.h"
+#include "core/optim/admm.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/spectral.h"
 #include "regress/completion_bounded.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
 namespace {
 
-Eigen::BDCSVD<MatrixXd> full_svd(const MatrixXd& a) {
-  return Eigen::BDCSVD<MatrixXd>(a, Eigen::ComputeThinU | Eigen::ComputeThinV);
+Svd full_svd(const MatrixXd& a) {
+  return Svd(a, SvdParts::thin);
 }
-VectorXd singular_values(const MatrixXd& a) { return Eigen::BDCSVD<MatrixXd>(a).singularValues(); }
+VectorXd singular_values(const MatrixXd& a) { return Svd(a).singularValues(); }
 
 }  // namespace
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "core/parallel.h"
-#include "core/spectral.h"
+#include "core/base/parallel.h"
+#include "core/linalg/spectral.h"
 
 namespace granary::regress {
 

@@ -7,7 +7,7 @@
 //                                      2)
 #pragma once
 
-#include "core/rng.h"
+#include "core/random/rng.h"
 #include "regress/completion_bounded.h"
 
 namespace granary::regress {

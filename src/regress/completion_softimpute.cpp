@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/spectral.h"
+#include "core/linalg/spectral.h"
 #include "regress/completion.h"
 
 namespace granary::regress {

@@ -1,11 +1,11 @@
 #include "regress/completion_sweep.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
@@ -33,7 +33,7 @@ double half_sweep(const CellList& list, const MatrixXd& other, double lambda, Ma
         }
         normal.selfadjointView<Eigen::Lower>().rankUpdate(gathered.leftCols(count));
       }
-      const Eigen::LLT<Eigen::Ref<MatrixXd>> factor(normal);
+      const LltInPlace factor(normal);
       if (factor.info() != Eigen::Success) throw NumericalError("a row's normal equations are singular; raise lambda.");
       out.col(k) = factor.solve(right);
       gain += right.dot(out.col(k));

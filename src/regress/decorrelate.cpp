@@ -1,16 +1,16 @@
-#include "decorrelate.h"
+#include "regress/decorrelate.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <mutex>
 
-#include "../core/errors.h"
-#include "../core/l1_quadratic.h"
-#include "../core/lp.h"
-#include "../core/parallel.h"
-#include "../core/special.h"
+#include "core/base/errors.h"
+#include "core/optim/l1_quadratic.h"
+#include "core/optim/lp.h"
+#include "core/base/parallel.h"
+#include "core/math/special.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 namespace {
@@ -27,11 +27,11 @@ MatrixXd with_projector(const ConstMatrixRef& x) {
   const Index n = x.rows(), p = x.cols();
   MatrixXd z(n, p + n);
   z.leftCols(p) = x;
-  const Eigen::ColPivHouseholderQR<MatrixXd> qr(x);
+  const PivotedQr qr(x);
   if (qr.rank() == n) {
     z.rightCols(n).setIdentity();
   } else {
-    const MatrixXd basis = qr.householderQ() * MatrixXd::Identity(n, qr.rank());
+    const MatrixXd basis = qr.thin_q();
     z.rightCols(n).noalias() = basis * basis.transpose();
   }
   return z;
@@ -169,8 +169,8 @@ void check_columns(const ConstMatrixRef& x, const std::vector<int>& which) {
 }  // namespace
 
 MatrixXd row_space(ConstMatrixRef x) {
-  const Eigen::ColPivHouseholderQR<MatrixXd> qr(x.transpose());
-  return (qr.householderQ() * MatrixXd::Identity(x.cols(), qr.rank())).transpose();
+  const PivotedQr qr(x.transpose());
+  return qr.thin_q().transpose();
 }
 
 double smallest_mu(const MatrixXd& a, Index i, Monitor& monitor) {

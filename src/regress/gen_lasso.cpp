@@ -1,11 +1,11 @@
-#include "gen_lasso.h"
+#include "regress/gen_lasso.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/errors.h"
-#include "gen_lasso_solver.h"
+#include "core/base/errors.h"
+#include "regress/gen_lasso_solver.h"
 
 namespace granary::regress {
 

@@ -19,10 +19,10 @@
 
 #include <vector>
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "gen_lasso_model.h"
-#include "gen_lasso_penalty.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "regress/gen_lasso_model.h"
+#include "regress/gen_lasso_penalty.h"
 
 namespace granary::regress {
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/fista.h"
-#include "../core/proximal.h"
-#include "gen_lasso_solver.h"
+#include "core/base/errors.h"
+#include "core/optim/fista.h"
+#include "core/prox/proximal.h"
+#include "regress/gen_lasso_solver.h"
 
 namespace granary::regress {
 

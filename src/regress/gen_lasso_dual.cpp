@@ -1,13 +1,13 @@
 // The dual of the penalty step for general rows: block coordinate ascent, an interior point method, accelerated projected
 // gradients.
-#include <Eigen/Eigenvalues>
-#include <Eigen/SparseCholesky>
+#include "core/linalg/sparse_cholesky.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/proximal.h"
-#include "gen_lasso_penalty.h"
+#include "core/prox/proximal.h"
+#include "regress/gen_lasso_penalty.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
@@ -52,7 +52,7 @@ double GenPenalty::ascent(ConstVectorRef z, ConstVectorRef d, double lambda, dou
         }
       }
       const MatrixXd full = h.selfadjointView<Eigen::Lower>();
-      const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(full);
+      const SymmetricEigen eigen(full);
       const VectorXd target = g + full * mu.segment(from, size);
       const VectorXd next =
           eigen.eigenvectors() *

@@ -1,4 +1,4 @@
-#include "gen_lasso_model.h"
+#include "regress/gen_lasso_model.h"
 
 #include <algorithm>
 #include <cmath>

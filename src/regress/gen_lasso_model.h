@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "../core/types.h"
+#include "core/base/types.h"
 
 namespace granary::regress {
 

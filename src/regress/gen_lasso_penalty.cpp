@@ -1,16 +1,16 @@
-#include "gen_lasso_penalty.h"
+#include "regress/gen_lasso_penalty.h"
 
-#include <Eigen/QR>
-#include <Eigen/SparseCholesky>
+#include "core/linalg/sparse_cholesky.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
-#include "../core/errors.h"
-#include "../core/proximal.h"
-#include "../core/spd.h"
-#include "../core/union_find.h"
+#include "core/base/errors.h"
+#include "core/prox/proximal.h"
+#include "core/linalg/spd.h"
+#include "core/graph/union_find.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
@@ -112,8 +112,8 @@ void GenPenalty::analyse(const MatrixXd& null) {
     null_ = null;
     null_known_ = true;
   } else if (static_cast<double>(rows()) * static_cast<double>(p) <= 4e6) {
-    const Eigen::ColPivHouseholderQR<MatrixXd> qr(MatrixXd(r_.transpose()));
-    const MatrixXd q = qr.householderQ();
+    const PivotedQr qr(MatrixXd(r_.transpose()));
+    const MatrixXd q = qr.full_q();
     null_ = q.rightCols(p - qr.rank());
     null_known_ = true;
   }
@@ -252,7 +252,7 @@ double GenPenalty::degrees_of_freedom(ConstVectorRef b, ConstVectorRef mu, doubl
   MatrixXd part(static_cast<Index>(inside.size()), cols());
   for (std::size_t k = 0; k < inside.size(); ++k) part.row(static_cast<Index>(k)) = MatrixXd(r_.row(inside[k]));
   if (part.rows() == 0) return p;
-  return p - static_cast<double>(Eigen::ColPivHouseholderQR<MatrixXd>(part).rank());
+  return p - static_cast<double>(PivotedQr(part).rank());
 }
 
 double GenPenalty::largest(ConstVectorRef v, Monitor& monitor, bool& exact) {
@@ -319,8 +319,8 @@ VectorXd GenPenalty::complete(ConstVectorRef v, ConstVectorRef mu, Monitor& moni
       normal += 1e-10 * top * identity;
       normal_factor_ = std::make_unique<Eigen::SimplicialLDLT<SparseMatrix>>(normal);
       if (null_.cols() > 0) {
-        const Eigen::HouseholderQR<MatrixXd> qr(null_);
-        null_basis_ = qr.householderQ() * MatrixXd::Identity(cols(), null_.cols());
+        const Qr qr(null_);
+        null_basis_ = qr.thin_q();
       }
     }
     if (normal_factor_->info() != Eigen::Success) return mu;

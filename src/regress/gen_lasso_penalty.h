@@ -10,13 +10,13 @@
 //             method for blocks of one row, accelerated projected gradients for longer ones
 #pragma once
 
-#include <Eigen/SparseCholesky>
+#include "core/linalg/sparse_cholesky.h"
 #include <memory>
 #include <vector>
 
-#include "../core/graph_tv.h"
-#include "../core/monitor.h"
-#include "../core/types.h"
+#include "core/prox/graph_tv.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::regress {
 

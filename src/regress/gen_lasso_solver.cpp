@@ -1,12 +1,11 @@
-#include "gen_lasso_solver.h"
+#include "regress/gen_lasso_solver.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../core/fista.h"
+#include "core/optim/fista.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
@@ -34,12 +33,12 @@ GenSolver::GenSolver(const Design& x, const Loss& loss, GenPenalty& penalty, con
       if (column.norm() <= 1e-11 * std::sqrt(x.squares().sum()) * null.col(j).norm()) column.setZero();
       image.col(j) = column;
     }
-    const Eigen::ColPivHouseholderQR<MatrixXd> qr(image);
+    const PivotedQr qr(image);
     unique_ = qr.rank() == null.cols();
-    null_image_ = qr.householderQ() * MatrixXd::Identity(x.rows(), qr.rank());
+    null_image_ = qr.thin_q();
   } else if (penalty.null_known() && penalty.null_space().cols() > 0) {
-    const Eigen::ColPivHouseholderQR<MatrixXd> qr(penalty.null_space());
-    null_image_ = qr.householderQ() * MatrixXd::Identity(x.rows(), qr.rank());
+    const PivotedQr qr(penalty.null_space());
+    null_image_ = qr.thin_q();
   }
   if (!x.identity()) prepare_f_step();
 }
@@ -163,7 +162,7 @@ VectorXd GenSolver::null_fit() {
     const VectorXd g = loss_.gradient(eta);
     const VectorXd root = loss_.curvature(eta).cwiseMax(1e-10).cwiseSqrt();
     const MatrixXd weighted = root.asDiagonal() * image;
-    const VectorXd move = weighted.colPivHouseholderQr().solve(VectorXd(-g.cwiseQuotient(root)));
+    const VectorXd move = PivotedQr(weighted).solve(VectorXd(-g.cwiseQuotient(root)));
     double length = 1;
     for (; length > 1e-10; length *= 0.5) {
       const double next = loss_.value(eta + length * (image * move));
@@ -298,7 +297,7 @@ bool GenSolver::polish(VectorXd& b, double lambda, double& objective) {
     const VectorXd unit = (gram.diagonal().array() > 0).select(gram.diagonal().cwiseSqrt().cwiseInverse(), 1.0);
     gram = unit.asDiagonal() * gram * unit.asDiagonal();
     gram.diagonal().array() += 1e-13;
-    const Eigen::LLT<MatrixXd> factor(gram);
+    const Llt factor(gram);
     if (factor.info() != Eigen::Success) break;
     const VectorXd target = unit.cwiseProduct(factor.solve(unit.cwiseProduct(pull))), move = target - value;
     if (!target.allFinite()) break;

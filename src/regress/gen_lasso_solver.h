@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "../core/spd.h"
-#include "gen_lasso.h"
+#include "core/linalg/spd.h"
+#include "regress/gen_lasso.h"
 
 namespace granary::regress {
 

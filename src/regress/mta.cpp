@@ -1,11 +1,11 @@
-#include "mta.h"
+#include "regress/mta.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::regress {
 

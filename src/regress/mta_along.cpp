@@ -1,8 +1,8 @@
 // Equation (9) for a similarity that the user gives, full or sparse.
-#include <Eigen/SparseCholesky>
+#include "core/linalg/sparse_cholesky.h"
 
-#include "../core/errors.h"
-#include "mta.h"
+#include "core/base/errors.h"
+#include "regress/mta.h"
 
 namespace granary::regress {
 

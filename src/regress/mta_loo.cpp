@@ -1,12 +1,12 @@
-#include "mta_loo.h"
+#include "regress/mta_loo.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "../core/errors.h"
-#include "../core/parallel.h"
+#include "core/base/errors.h"
+#include "core/base/parallel.h"
 
 namespace granary::regress {
 

@@ -12,8 +12,8 @@
 #include <functional>
 #include <vector>
 
-#include "../core/rng.h"
-#include "mta.h"
+#include "core/random/rng.h"
+#include "regress/mta.h"
 
 namespace granary::regress {
 

@@ -1,15 +1,14 @@
-#include "mta_vector.h"
+#include "regress/mta_vector.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
 VectorMeansResult shrink_vectors(ConstMatrixRef mean, ConstMatrixRef common, ConstVectorRef scale, ConstMatrixRef a, double tau2,
                                  double gamma, Monitor& monitor) {
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(common);
+  const SymmetricEigen eigen(common);
   const MatrixXd& u = eigen.eigenvectors();
   const MatrixXd rotated = mean * u;
   MatrixXd estimate(mean.rows(), mean.cols()), variance(mean.rows(), mean.cols());
@@ -41,12 +40,12 @@ VectorMeansResult shrink_blocks_to_common(ConstMatrixRef mean, const std::vector
   const VectorXd origin = mean.row(0);
   for (Index t = 0; t < tasks; ++t) {
     if ((t & 255) == 0) monitor.check();
-    w[t] = (identity + blocks[t] / tau2).partialPivLu().inverse();
+    w[t] = Lu(identity + blocks[t] / tau2).inverse();
     total += w[t];
     noise += w[t] * blocks[t] * w[t].transpose();
     sum += w[t] * (mean.row(t).transpose() - origin);
   }
-  const Eigen::PartialPivLU<MatrixXd> factor(total);
+  const Lu factor(total);
   const MatrixXd inverse = factor.inverse();
   VectorMeansResult out;
   out.target = origin + inverse * sum;
@@ -83,7 +82,7 @@ VectorMeansResult shrink_vectors(ConstMatrixRef mean, const std::vector<MatrixXd
     }
   }
   monitor.check();
-  const MatrixXd w = system.partialPivLu().inverse();
+  const MatrixXd w = Lu(system).inverse();
   const VectorXd solved = w * right;
   const VectorXd variance = (w * sigma).cwiseProduct(w).rowwise().sum();
   VectorMeansResult out;

@@ -8,7 +8,7 @@
 // Feldman, Gupta and Frigyik (JMLR 2014), section 4.2.
 #pragma once
 
-#include "mta.h"
+#include "regress/mta.h"
 
 namespace granary::regress {
 

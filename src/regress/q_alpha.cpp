@@ -1,13 +1,13 @@
-#include "q_alpha.h"
+#include "regress/q_alpha.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/leading_eigenpair.h"
-#include "../core/spectral.h"
-#include "q_alpha_problem.h"
+#include "core/base/errors.h"
+#include "core/linalg/leading_eigenpair.h"
+#include "core/linalg/spectral.h"
+#include "regress/q_alpha_problem.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
@@ -89,7 +89,7 @@ class LinearProblem : public QAlphaProblem {
                                  },
                                  alpha, inner, monitor_)
                                  .vector;
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> s(small(weights));
+    const SymmetricEigen s(small(weights));
     return qbar * s.eigenvectors().rowwise().reverse();
   }
 };

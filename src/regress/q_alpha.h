@@ -13,10 +13,10 @@
 #include <memory>
 #include <vector>
 
-#include "../core/convergence.h"
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
 namespace granary::regress {
 

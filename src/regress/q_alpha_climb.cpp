@@ -1,13 +1,12 @@
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
-#include "../core/anderson.h"
-#include "../core/leading_eigenpair.h"
-#include "../core/parallel.h"
-#include "../core/spectral.h"
-#include "q_alpha_problem.h"
+#include "core/optim/anderson.h"
+#include "core/linalg/leading_eigenpair.h"
+#include "core/base/parallel.h"
+#include "core/linalg/spectral.h"
+#include "regress/q_alpha_problem.h"
+#include "core/linalg/dense.h"
 
 namespace granary::regress {
 
@@ -31,7 +30,7 @@ void turn_positive(VectorXd& alpha) {
 
 // Only the span of a basis counts: the columns of `basis` turned to be as close as can be to those of `to`.
 MatrixXd aligned(const MatrixXd& basis, const MatrixXd& to) {
-  const Eigen::JacobiSVD<MatrixXd> svd(basis.transpose() * to, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  const Svd svd(basis.transpose() * to, SvdParts::full);
   return basis * (svd.matrixU() * svd.matrixV().transpose());
 }
 
@@ -107,7 +106,7 @@ MatrixXd start_basis(QAlphaProblem& problem, int start, const Rng& rng) {
 }  // namespace
 
 MatrixXd orthonormal_columns(const MatrixXd& z) {
-  return Eigen::HouseholderQR<MatrixXd>(z).householderQ() * MatrixXd::Identity(z.rows(), z.cols());
+  return Qr(z).thin_q(z.cols());
 }
 
 QAlphaResult climb(const ProblemMaker& make, const QAlphaOptions& options, const Rng& rng, Monitor& monitor) {

@@ -1,10 +1,9 @@
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 
-#include "../core/errors.h"
-#include "../core/spd.h"
-#include "../core/spectral.h"
-#include "q_alpha_problem.h"
+#include "core/base/errors.h"
+#include "core/linalg/spd.h"
+#include "core/linalg/spectral.h"
+#include "regress/q_alpha_problem.h"
 
 namespace granary::regress {
 

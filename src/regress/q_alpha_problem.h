@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "q_alpha.h"
+#include "regress/q_alpha.h"
 
 namespace granary::regress {
 

@@ -1,11 +1,11 @@
-#include "q_alpha_supervised.h"
+#include "regress/q_alpha_supervised.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../core/errors.h"
-#include "../core/leading_eigenpair.h"
-#include "../core/spectral.h"
+#include "core/base/errors.h"
+#include "core/linalg/leading_eigenpair.h"
+#include "core/linalg/spectral.h"
 
 namespace granary::regress {
 

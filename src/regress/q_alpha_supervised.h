@@ -7,7 +7,7 @@
 // a function of alpha alone (sums of squares of the k_gh largest singular values).
 #pragma once
 
-#include "q_alpha.h"
+#include "regress/q_alpha.h"
 
 namespace granary::regress {
 

@@ -1,11 +1,11 @@
-#include "q_alpha_theory.h"
+#include "regress/q_alpha_theory.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "../core/leading_eigenpair.h"
-#include "../core/parallel.h"
+#include "core/linalg/leading_eigenpair.h"
+#include "core/base/parallel.h"
 
 namespace granary::regress {
 

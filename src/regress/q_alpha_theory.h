@@ -2,9 +2,9 @@
 // Figure 2a.
 #pragma once
 
-#include "../core/monitor.h"
-#include "../core/rng.h"
-#include "../core/types.h"
+#include "core/base/monitor.h"
+#include "core/random/rng.h"
+#include "core/base/types.h"
 
 namespace granary::regress {
 

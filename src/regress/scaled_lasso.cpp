@@ -1,8 +1,8 @@
-#include "scaled_lasso.h"
+#include "regress/scaled_lasso.h"
 
 #include <cmath>
 
-#include "../core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::regress {
 namespace {

@@ -7,7 +7,7 @@
 // are those of core/lasso.h.
 #pragma once
 
-#include "../core/lasso.h"
+#include "core/optim/lasso.h"
 
 namespace granary::regress {
 

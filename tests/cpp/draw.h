@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "../../src/core/types.h"
+#include "core/base/types.h"
 
 namespace granary {
 

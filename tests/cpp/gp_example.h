@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "../../src/process/gp.h"
+#include "process/gp.h"
 
 namespace granary::process {
 

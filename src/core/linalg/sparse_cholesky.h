@@ -1,0 +1,6 @@
+// Eigen's sparse Cholesky factorisations, behind granary's Eigen.
+#pragma once
+
+#include "core/base/types.h"
+
+#include <Eigen/SparseCholesky>

@@ -1,0 +1,151 @@
+#include "core/linalg/wide_loops.h"
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define GRANARY_INLINE __attribute__((always_inline)) inline
+#pragma GCC optimize("no-trapping-math")  // a comparison may be turned into a selection
+#else
+#define GRANARY_INLINE inline
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__AVX2__)
+#define GRANARY_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define GRANARY_WIDE
+#endif
+
+namespace granary {
+
+namespace {
+
+template <class Real>
+GRANARY_INLINE void scores_of(double v, const double* down, const double* f, double kii, const double* diagonal, const Real* k,
+                              double floor, double* scores, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double b = v - (down[t] - f[t]), a = kii + diagonal[t] - 2 * static_cast<double>(k[t]);
+    const double violation = b > 0 ? b : 0, bend = a > floor ? a : floor;
+    scores[t] = violation * violation / bend;
+  }
+}
+
+// exp(s) for s <= 0, that is 2^n exp(r), n = round(s / log 2), |r| <= log(2) / 2, and exp(r) by the rational approximation of the
+// Cephes library, 1 + 2 r P(r^2) / (Q(r^2) - r P(r^2)).
+GRANARY_INLINE double exp_negative(double s) {
+  constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number, which stands in the last bits
+  s = s > 0 ? 0 : s;                            // a NaN stays one
+  s = s < -707.0 ? -707.0 : s;
+  const double rounded = s * 1.4426950408889634 + shift, n = rounded - shift;
+  const double r = (s - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6, rr = r * r;
+  const double p = r * ((1.26177193074810590878e-4 * rr + 3.02994407707441961300e-2) * rr + 9.99999999999999999910e-1);
+  const double q = ((3.00198505138664455042e-6 * rr + 2.52448340349684104192e-3) * rr + 2.27265548208155028766e-1) * rr + 2.0;
+  const double e = 1 + 2 * p / (q - p);
+  std::uint64_t bits;
+  std::memcpy(&bits, &rounded, sizeof bits);
+  bits = (bits + 1023) << 52;  // 2^n
+  double power;
+  std::memcpy(&power, &bits, sizeof power);
+  return e * power;
+}
+
+template <class Real>
+GRANARY_INLINE void add_difference_of(double lambda, const Real* a, const Real* b, double* f, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) f[t] += lambda * (static_cast<double>(a[t]) - static_cast<double>(b[t]));
+}
+
+// Beyond it exp(-q) is as good as zero, and a power of q could overflow. A NaN stays one.
+GRANARY_INLINE double within_reach(double q) { return q > 707.0 ? 707.0 : q; }
+
+}  // namespace
+
+GRANARY_WIDE
+void gaussian_profile(const double* xx, double zz, double variance, double* k, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) k[t] = variance * exp_negative(k[t] - 0.5 * (xx[t] + zz));
+}
+
+GRANARY_WIDE
+void gaussian_of_squares(double variance, double* s, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) s[t] = variance * exp_negative(-0.5 * s[t]);
+}
+
+GRANARY_WIDE
+void matern_three_profile(double variance, double* q, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double z = within_reach(q[t]);
+    q[t] = variance * (1 + z) * exp_negative(-z);
+  }
+}
+
+GRANARY_WIDE
+void matern_five_profile(double variance, double* q, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double z = within_reach(q[t]);
+    q[t] = variance * (1 + z + z * z / 3) * exp_negative(-z);
+  }
+}
+
+GRANARY_WIDE
+void matern_three_slopes(double variance, const double* g, double* q, double* slope, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double z = within_reach(q[t]), e = variance * exp_negative(-z);
+    slope[t] = -1.5 * g[t] * e;
+    q[t] = (1 + z) * e;
+  }
+}
+
+GRANARY_WIDE
+void matern_five_slopes(double variance, const double* g, double* q, double* slope, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double z = within_reach(q[t]), e = variance * exp_negative(-z);
+    slope[t] = -5.0 / 6 * g[t] * (1 + z) * e;
+    q[t] = (1 + z + z * z / 3) * e;
+  }
+}
+
+GRANARY_WIDE
+void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const float* k, double floor,
+                 double* scores, Index size) {
+  scores_of(v, down, f, kii, diagonal, k, floor, scores, size);
+}
+
+GRANARY_WIDE
+void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const double* k, double floor,
+                 double* scores, Index size) {
+  scores_of(v, down, f, kii, diagonal, k, floor, scores, size);
+}
+
+GRANARY_WIDE
+void add_difference(double lambda, const float* a, const float* b, double* f, Index size) {
+  add_difference_of(lambda, a, b, f, size);
+}
+
+GRANARY_WIDE
+void add_difference(double lambda, const double* a, const double* b, double* f, Index size) {
+  add_difference_of(lambda, a, b, f, size);
+}
+
+GRANARY_WIDE
+void extreme_differences(const double* up, const double* down, const double* f, Index size, double& largest, double& least) {
+  double high = -std::numeric_limits<double>::infinity(), low = std::numeric_limits<double>::infinity();
+#pragma omp simd reduction(max : high) reduction(min : low)
+  for (Index t = 0; t < size; ++t) {
+    const double u = up[t] - f[t], d = down[t] - f[t];
+    high = u > high ? u : high;
+    low = d < low ? d : low;
+  }
+  largest = high;
+  least = low;
+}
+
+}  // namespace granary

@@ -1,0 +1,37 @@
+// The inner loops of kernel machines, without branches: where the compiler and the system allow it they are compiled twice, for
+// every machine and for those with vectors of four doubles, and the right one is taken when the package is loaded. Products and
+// sums are not fused in either, so both give the same bits.
+#pragma once
+
+#include "core/base/types.h"
+
+namespace granary {
+
+// k holds x'z for several x and one z, and becomes variance * exp(-max(xx + zz - 2 x'z, 0) / 2), the squared exponential kernel,
+// good to 2 units in the last place. What would be below 1e-307 is about that.
+void gaussian_profile(const double* xx, double zz, double variance, double* k, Index size);
+// The same from squared distances: s becomes variance * exp(-s / 2), for s >= 0.
+void gaussian_of_squares(double variance, double* s, Index size);
+
+// Matern kernels of smoothness 3/2 and 5/2: q = sqrt(2 nu) r >= 0, r the distance, becomes k.
+void matern_three_profile(double variance, double* q, Index size);
+void matern_five_profile(double variance, double* q, Index size);
+// The same, and slope = g times the derivative of k in r^2.
+void matern_three_slopes(double variance, const double* g, double* q, double* slope, Index size);
+void matern_five_slopes(double variance, const double* g, double* q, double* slope, Index size);
+
+// scores = max(v - (down - f), 0)^2 / max(kii + diagonal - 2 k, floor): the decrease (twice) of the objective that a pair
+// promises.
+void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const float* k, double floor,
+                 double* scores, Index size);
+void pair_scores(double v, const double* down, const double* f, double kii, const double* diagonal, const double* k, double floor,
+                 double* scores, Index size);
+
+// f += lambda (a - b)
+void add_difference(double lambda, const float* a, const float* b, double* f, Index size);
+void add_difference(double lambda, const double* a, const double* b, double* f, Index size);
+
+// The largest of up - f and the least of down - f.
+void extreme_differences(const double* up, const double* down, const double* f, Index size, double& largest, double& least);
+
+}  // namespace granary

@@ -1,0 +1,15 @@
+// Gauss-Hermite quadrature for expectations under a normal law, E g(m + s Z) ~ sum_k w_k g(m + s z_k), exact for polynomials of
+// degree 2 n - 1. Nodes are the eigenvalues of the Jacobi matrix (Golub and Welsch, Math. Comp. 1969).
+#pragma once
+
+#include "core/base/types.h"
+
+namespace granary {
+
+struct Quadrature {
+  VectorXd nodes, weights;  // weights sum to one
+};
+
+Quadrature gauss_hermite(int n);  // 1 <= n <= 200
+
+}  // namespace granary
