@@ -15,6 +15,7 @@ test_that("the defaults of R are those of C++", {
       if (is.null(ours)) next  # decided from the data
       theirs <- defaults[[name]][[option]]
       if (is.character(ours)) ours <- ours[1L]
+      if (length(theirs) == 0L || is.character(ours) != is.character(theirs)) next  # C++ is told a value that R decides
       expect_equal(ours, theirs, ignore_attr = TRUE, tolerance = 1e-12, label = paste0("default `", option, "` of ", name, "() in R"), expected.label = "that of C++")
       compared <- compared + 1
     }
