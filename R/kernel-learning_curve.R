@@ -2,8 +2,8 @@
 
 #' Draw learning curves, theory against simulation
 #'
-#' Curves of theory ([sgd_curve()], [committee_curve()], [sgd_exact()], [sgd_predict_data()]) are drawn as lines, those of simulations
-#' ([sgd_simulate()], [committee_simulate()]) as points with bars of two
+#' Curves of theory ([sgd_curve()], [committee_curve()], [sgd_exact()], [sgd_data()]) are drawn as lines, those of simulations
+#' ([sim_sgd()], [sim_committee()]) as points with bars of two
 #' standard errors: the test error solid and filled, the training error dashed and open. Any number of them go into one picture.
 #'
 #' @param x A learning curve.
@@ -15,7 +15,7 @@
 #' @examples
 #' theory <- sgd_curve(alpha = 2, eta = 1, lambda = 0.1, t = seq(0, 10, 0.25))
 #' set.seed(1)
-#' run <- sgd_simulate(N = 50, alpha = 2, eta = 1, lambda = 0.1, t = 0:10, reps = 5)
+#' run <- sim_sgd(N = 50, alpha = 2, eta = 1, lambda = 0.1, t = 0:10, n_rep = 5)
 #' plot(theory, run, main = "theory and five runs")
 #' head(tidy(run))
 NULL
@@ -46,7 +46,7 @@ draw_learning_curves <- function(curves, what, user) {
   setting <- vapply(curves, function(curve) paste(format(unlist(curve$settings[defining])), is_offline(curve$settings), collapse = " "), "")
   setting <- match(setting, unique(setting))
   colours <- grDevices::hcl.colors(max(3L, setting), "Dark 3")[setting]
-  simulated <- vapply(curves, function(curve) !is.null(curve$reps), NA)
+  simulated <- vapply(curves, function(curve) !is.null(curve$n_rep), NA)
   for (i in seq_along(curves)) {
     for (name in shown) draw_learning_curve(curves[[i]], name, colours[i])
   }
@@ -73,7 +73,7 @@ draw_learning_curve <- function(curve, name, colour) {
 
 curve_label <- function(curve) {
   s <- curve$settings
-  paste0(if (!is.null(curve$reps)) paste0(curve$reps, " runs, N = ", s$N, ", "), "alpha = ", format(s$alpha, digits = 3L), ", eta = ",
+  paste0(if (!is.null(curve$n_rep)) paste0(curve$n_rep, " runs, N = ", s$N, ", "), "alpha = ", format(s$alpha, digits = 3L), ", eta = ",
          format(s$eta, digits = 3L), if (length(s$lambda) > 0L && s$lambda > 0) paste0(", lambda = ", format(s$lambda, digits = 3L)),
          if (is_offline(s)) ", offline")
 }

@@ -36,7 +36,7 @@ test_that("grammars are learnt in every formulation, with certificates", {
         expect_true(fit$convergence$converged)
         expect_lte(fit$convergence$gap, fit$gap_bound * (1 + 1e-8))
         if (rescale != "none") expect_gte(fit$risk_bound, fit$risk)
-        expect_lte(fit$cuts_added, structured_bound(fit)$cuts)
+        expect_lte(fit$cuts_added, structured_bounds(fit)$cuts)
         expect_identical(predict(fit), bank)
       }
     }
@@ -53,7 +53,7 @@ test_that("grammars are learnt in every formulation, with certificates", {
 })
 
 test_that("the probabilistic grammar is the share of rules, and recovers the one that made the trees", {
-  fit <- structured_generative(output_cfg(bank))
+  fit <- structured_baseline(output_cfg(bank), "generative")
   w <- coef(fit)
   expect_equal(as.double(tapply(exp(w$weight), w$lhs, sum)), rep(1, length(unique(w$lhs))))
   expect_equal(exp(w$weight[w$lhs == "V" & w$rhs1 == "saw"]), 3 / 4)
@@ -65,7 +65,7 @@ test_that("the probabilistic grammar is the share of rules, and recovers the one
       if (is.na(r$rhs2)) return(sprintf("(%s %s)", symbol, r$rhs1))
       sprintf("(%s %s %s)", symbol, grow(r$rhs1, depth + 1), grow(r$rhs2, depth + 1))
     }
-    fitted <- coef(structured_generative(output_cfg(replicate(300, grow("S")))))
+    fitted <- coef(structured_baseline(output_cfg(replicate(300, grow("S"))), "generative"))
     both <- merge(fitted, toy_grammar, by = c("lhs", "rhs1", "rhs2"))
     expect_identical(nrow(both), nrow(toy_grammar))
     expect_lt(max(abs(exp(both$weight.x) - exp(both$weight.y))), 0.12)
@@ -93,5 +93,5 @@ test_that("one word, two words, and what is wrong with trees", {
   fit <- structured_svm(small)
   expect_error(predict(fit, 1), "`newdata`", class = "granary_error_input")
   expect_error(predict(fit, ""), "`newdata`", class = "granary_error_input")
-  expect_error(structured_generative(output_multiclass(diag(2), 1:2)), "output_chain", class = "granary_error_input")
+  expect_error(structured_baseline(output_multiclass(diag(2), 1:2), "generative"), "output_chain", class = "granary_error_input")
 })
