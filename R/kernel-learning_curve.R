@@ -8,7 +8,7 @@
 #'
 #' @param x A learning curve.
 #' @param ... Further learning curves to draw into the same picture, and graphical parameters.
-#' @param what Which error to draw.
+#' @param type Which error to draw.
 #' @return `plot()` returns nothing; `tidy()` a data frame with one row per time.
 #' @family learning curves
 #' @name granary_learning_curve
@@ -22,17 +22,17 @@ NULL
 
 #' @rdname granary_learning_curve
 #' @export
-plot.granary_learning_curve <- function(x, ..., what = c("both", "test", "train")) {
-  what <- check_choice(what, c("both", "test", "train"))
+plot.granary_learning_curve <- function(x, ..., type = c("both", "test", "train")) {
+  type <- check_choice(type, c("both", "test", "train"))
   extra <- list(...)
   is_curve <- vapply(extra, inherits, NA, "granary_learning_curve")
-  draw_learning_curves(c(list(x), extra[is_curve]), what, extra[!is_curve])
+  draw_learning_curves(c(list(x), extra[is_curve]), type, extra[!is_curve])
 }
 
 draw_learning_curves <- function(curves, what, user) {
   shown <- if (what == "both") c("test", "train") else what
   has <- vapply(shown, function(name) any(lengths(lapply(curves, `[[`, name)) > 0L), NA)
-  if (!any(has)) abort_input("`what` must be an error that one of the curves has.", "what")
+  if (!any(has)) abort_input("`type` must be an error that one of the curves has.", "type")
   shown <- shown[has]
   # A curve that diverges would flatten the others: what is far above the start is cut off.
   start <- max(unlist(lapply(curves, function(curve) vapply(curve[shown], function(y) if (length(y) > 0L) y[1L] else 0, 0))))

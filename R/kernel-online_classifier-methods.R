@@ -28,7 +28,7 @@
 #'   matrix with a
 #'   column per class.
 #' @param shuffle Whether to visit the new rows in random order (each piece by itself).
-#' @param what What to plot: the share of mistakes so far (`"error"`), their number (`"mistakes"`), the number of examples held (`"support"`), or
+#' @param type What to plot: the share of mistakes so far (`"error"`), their number (`"mistakes"`), the number of examples held (`"support"`), or
 #'   `"both"`, error and support.
 #' @param ... For `online_compare()`, fits, named or not, or one list of fits; for `plot()` passed on to [graphics::plot()]; otherwise not used.
 #' @return `update()` a fit; `predict()` a factor, vector or matrix; `tidy()` a data frame with columns `trial`, `mistakes`, `error`, `changes` and
@@ -185,12 +185,12 @@ glance.granary_online_classifier <- function(x, ...) {
 
 #' @rdname granary_online_classifier
 #' @export
-plot.granary_online_classifier <- function(x, what = c("both", "error", "mistakes", "support"), ...) {
-  plot_online(list(x), what, ...)
+plot.granary_online_classifier <- function(x, type = c("both", "error", "mistakes", "support"), ...) {
+  plot_online(list(x), type, ...)
 }
 
 plot_online <- function(fits, what, ...) {
-  what <- check_choice(what, c("both", "error", "mistakes", "support"))
+  what <- check_choice(what, c("both", "error", "mistakes", "support"), "type")
   runs <- lapply(fits, tidy)
   if (all(vapply(runs, nrow, 0L) == 0L)) abort_input("There is nothing to plot: no trial has been seen yet.", "x")
   if (what == "both") {
@@ -264,6 +264,6 @@ print.granary_online_comparison <- function(x, ...) {
 
 #' @rdname granary_online_classifier
 #' @export
-plot.granary_online_comparison <- function(x, what = c("both", "error", "mistakes", "support"), ...) {
-  plot_online(x$fits, what, ...)
+plot.granary_online_comparison <- function(x, type = c("both", "error", "mistakes", "support"), ...) {
+  plot_online(x$fits, type, ...)
 }

@@ -31,7 +31,7 @@
 #' run <- sim_sgd(N = 50, alpha = 2, eta = 1, lambda = 0.1, sigma2 = 0.1, t = 0:10, n_rep = 10)
 #' run
 #' shuffled <- sim_sgd(50, 2, 1, 0.1, t = 0:10, n_rep = 10, order = "shuffled")
-#' plot(run, shuffled, sgd_curve(2, 1, 0.1, t = seq(0, 10, 0.1)), what = "test")
+#' plot(run, shuffled, sgd_curve(2, 1, 0.1, t = seq(0, 10, 0.1)), type = "test")
 sim_sgd <- function(N, alpha, eta, lambda = 0, sigma2 = 0.1, t = seq(0, 10, by = 0.5), n_rep = 20, inputs = c("sphere", "gaussian"),
                          order = c("replacement", "cyclic", "shuffled", "full"), threads = NULL) {
   N <- check_count(N)

@@ -22,8 +22,8 @@ claim("Figure 1 right, SBSB", 997, right[["sbsb"]], 30, paste0(prototype, "; off
 claim("Figure 1 right, SASB", 204.4, right[["sasb"]], 15, prototype)
 claim("Figure 1 right, SASB with voting makes fewer mistakes than SASB", TRUE, right[["voting"]] < right[["sasb"]], 0, "read off the figure")
 
-# Theorem 1: O(log(n / delta) / delta^2); its constant is not legible, so the bound is the one derived in ?mistake_bound_sasb.
-claim("Theorem 1: the constant of the bound", NA, NA, NA, "not legible in the copies we have; a bound is derived instead, see ?mistake_bound_sasb")
+# Theorem 1: O(log(n / delta) / delta^2); its constant is not legible, so the bound is the one derived in ?sasb_bounds.
+claim("Theorem 1: the constant of the bound", NA, NA, NA, "not legible in the copies we have; a bound is derived instead, see ?sasb_bounds")
 bounds <- list(c(20, 0, 1, 8), c(100, 0, 1, 11), c(1000, 0, 1, 15), c(50, 0, 0.5, 77), c(20, 1 / 3, 2 / 3, 132))
 for (b in bounds) {
   claim(sprintf("Bound for n = %g, b0 = %.2g, b1 = %.2g", b[1], b[2], b[3]), b[4], as.double(sasb_bounds("mistakes", b[1], b[2], b[3])), 0,

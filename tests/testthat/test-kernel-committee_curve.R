@@ -164,9 +164,9 @@ test_that("bad input", {
   expect_error(sim_committee(1e5, 1e4, 1), "too many to hold", class = "granary_error_input")
   run <- sim_committee(10, 2, 1, t = 0:1, n_rep = 2, threads = 1)
   curve <- committee_curve(2, 1, t = 0:2)
-  expect_error(assess(1, truth = run), "`theory`", class = "granary_error_input")
-  expect_error(assess(curve, truth = 1), "`simulation`", class = "granary_error_input")
-  expect_error(assess(simulation = run), "`theory` must be given", class = "granary_error_input")
+  expect_error(assess(1, truth = run), "no scores", class = "granary_error_input")
+  expect_error(assess(curve, truth = 1), "`truth`", class = "granary_error_input")
+  expect_error(assess(curve), "`truth` must be given", class = "granary_error_input")
 })
 
 test_that("one input, one example, teacher with overlaps, named noise, methods", {

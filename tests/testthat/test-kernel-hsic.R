@@ -266,7 +266,7 @@ test_that("fits print, summarise, draw and become tables", {
   pdf(NULL)
   on.exit(dev.off())
   expect_silent(plot(coco(d$x, d$y)))
-  expect_silent(plot(hsic(d), which = "spectrum"))
+  expect_silent(plot(hsic(d), type = "spectrum"))
   expect_silent(plot(hsic(list(cbind(d$x, d$y), factor(d$z > 0), d$z))))
   expect_silent(plot(suppressWarnings(coco(rep(1, 60), d$y))))
 })

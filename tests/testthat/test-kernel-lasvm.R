@@ -325,3 +325,51 @@ test_that("one pass on many rows is as good as the batch machine", {
   }, 0)
   expect_lt(abs(mean(difference)), 0.01)
 })
+
+test_that("labels that were not counted never change the model", {
+  set.seed(7)
+  x <- matrix(rnorm(800), 400)
+  y <- rep("no", 400)
+  y[sample(400, 12)] <- "yes"
+  for (select in c("active", "autoactive")) {
+    set.seed(1)
+    fit <- lasvm(x, y, select = select, max_labels = 60, levels = c("no", "yes"))
+    expect_lte(length(fit$labels_used), 60)
+    other <- y
+    rest <- setdiff(seq_len(400), fit$labels_used)
+    other[rest] <- sample(c("no", "yes"), length(rest), TRUE)
+    set.seed(1)
+    again <- lasvm(x, other, select = select, max_labels = 60, levels = c("no", "yes"))
+    expect_identical(again$labels_used, fit$labels_used)
+    expect_identical(again$coefficients, fit$coefficients)
+  }
+})
+
+test_that("columns are standardised by default, and new rows with them", {
+  set.seed(8)
+  x <- cbind(a = rnorm(200), b = 1000 * rnorm(200))
+  y <- factor(x[, "a"] + x[, "b"] / 1000 > 0)
+  for (learner in list(lasvm, budget_perceptron, kernel_perceptron)) {
+    fit <- learner(x, y)
+    plain <- learner(scale(x), y, standardize = FALSE)
+    set.seed(1)
+    fit <- learner(x, y)
+    set.seed(1)
+    plain <- learner(scale(x), y, standardize = FALSE)
+    expect_equal(predict(fit, x, type = "link"), predict(plain, scale(x), type = "link"), tolerance = 1e-6)
+    expect_identical(predict(fit, x[5:1, 2:1]), predict(fit, x)[5:1])
+    expect_error(predict(fit, cbind(a = 1:2, c = 1:2)), "no \"b\"", class = "granary_error_input")
+  }
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(lasvm(x, y), "boundary"))
+})
+
+test_that("what is not finished does not say converged", {
+  set.seed(9)
+  x <- matrix(rnorm(400), 200)
+  y <- factor(x[, 1] * x[, 2] > 0)
+  fit <- lasvm(x, y, cost = 100, finish = FALSE)
+  expect_identical(fit$convergence$converged, fit$delta <= 1e-3)
+  expect_true(lasvm_finish(fit)$convergence$converged)
+})

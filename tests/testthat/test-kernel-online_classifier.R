@@ -204,7 +204,7 @@ test_that("print, summary, plots and comparisons show the run", {
   expect_identical(summary(fit)$trace$trial, c(10, 25, 50, 75, 100))
   pdf(NULL)
   on.exit(dev.off())
-  for (what in c("both", "error", "mistakes", "support")) expect_null(plot(fit, what = what))
+  for (what in c("both", "error", "mistakes", "support")) expect_null(plot(fit, type = what))
   both <- online_compare(fit, balanced = winnow(d$x, d$y, balanced = TRUE))
   expect_identical(glance(both)$fit, c("winnow", "balanced"))
   expect_identical(online_compare(list(fit, fit))$fits[[2]], fit)
@@ -214,7 +214,7 @@ test_that("print, summary, plots and comparisons show the run", {
   expect_identical(nrow(tidy(both)), 200L)
   expect_error(online_compare(), "at least one", class = "granary_error_input")
   expect_error(online_compare(1, 2), "online classifiers", class = "granary_error_input")
-  expect_error(plot(fit, what = "nothing"), "`what`", class = "granary_error_input")
+  expect_error(plot(fit, type = "nothing"), "`type`", class = "granary_error_input")
 })
 
 test_that("sources say what is wrong with them", {
@@ -255,4 +255,42 @@ test_that("sources say what is wrong with them", {
   input(learn(data_chunks(path, "y")), "besides that of the labels")
   expect_output(print(data_chunks(path, "y", size = 5)), "from the file .*5 at a time, can be read again")
   expect_output(print(data_chunks(function() NULL)), "to be read once")
+})
+
+test_that("numbers as labels do not depend on how they are printed", {
+  set.seed(3)
+  x <- matrix(rnorm(200), 100)
+  y <- ifelse(x[, 1] > 0, 200000, 100000)
+  fit <- perceptron(x, y)
+  expect_identical(fit$levels, c("100000", "200000"))
+  old <- options(scipen = -10)
+  on.exit(options(old))
+  again <- perceptron(x, y)
+  expect_identical(again$levels, fit$levels)
+  expect_identical(again$state, fit$state)
+  expect_identical(update(fit, x, y)$mistakes, update(again, x, y)$mistakes)
+  expect_identical(granary:::label_text(c(1, 10, 1e15, NA, -3)), c("1", "10", "1000000000000000", NA, "-3"))
+})
+
+test_that("online learners take formulas with subset and missing values as lm() does", {
+  d <- transform(mtcars, am = factor(am), wt = replace(wt, 3, NA))
+  fit <- perceptron(formula = am ~ wt + hp, data = d, na.action = na.omit)
+  expect_identical(fit$trials, 31)
+  expect_identical(fit$coefficients, perceptron(as.matrix(d[-3, c("wt", "hp")]), d$am[-3])$coefficients)
+  for (learner in list(weighted_majority, online_naive_bayes, winnow, sasb)) {
+    half <- learner(am ~ vs, d, subset = gear > 3)
+    expect_equal(half$trials, sum(d$gear > 3))
+    expect_equal(update(half, d)$trials, half$trials + 32)
+  }
+})
+
+test_that("a query that gives no rows midway is read on", {
+  skip_if_not_installed("DBI")
+  skip_if_not_installed("RSQLite")
+  connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(connection))
+  DBI::dbWriteTable(connection, "cars", transform(mtcars, am = as.character(am)))
+  result <- DBI::dbSendQuery(connection, "select am, wt, hp from cars where am = 'x'")
+  expect_warning(perceptron(data_chunks(result, "am"), levels = c("0", "1")), "no rows", class = "granary_warning_input")
+  DBI::dbClearResult(result)
 })

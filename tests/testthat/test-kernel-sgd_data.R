@@ -71,7 +71,7 @@ test_that("bad data", {
   expect_error(predict(plan, d$x[, 1:3]), "40 columns", class = "granary_error_input")
   pdf(NULL)
   on.exit(dev.off())
-  expect_error(plot(plan, what = "test"), "one of the curves has", class = "granary_error_input")
+  expect_error(plot(plan, type = "test"), "one of the curves has", class = "granary_error_input")
   expect_no_error(plot(plan))
   set.seed(3)
   one <- simulate(plan, 4, threads = 1)

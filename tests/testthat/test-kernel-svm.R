@@ -369,3 +369,47 @@ test_that("fits print, summarise, tidy and plot", {
   larger <- update(fit, cost = 50)
   expect_identical(larger$parameters$cost, 50)
 })
+
+test_that("the certificate at large cost is true in double precision", {
+  set.seed(4)
+  x <- matrix(rnorm(400), 200)
+  y <- factor(rowSums(x^2) + rnorm(200) > 2)
+  for (cost in c(1e4, 2^15)) {
+    fit <- suppressWarnings(svm(x, y, cost = cost, gamma = 0.1, standardize = FALSE, max_iter = 5e5))
+    k <- exp(-0.1 * as.matrix(dist(x))^2)
+    b <- numeric(200)
+    b[fit$index] <- fit$coefficients[, 1]
+    sign <- ifelse(as.integer(y) == 2, 1, -1)
+    f <- drop(k %*% b)
+    slope <- sign - f - fit$offset
+    gap <- sum(pmax(0, cost * sign * slope) - b * slope)
+    expect_equal(unname(fit$gap), gap, tolerance = 1e-5)
+    can_grow <- b < pmax(0, cost * sign)
+    can_shrink <- b > pmin(0, cost * sign)
+    violation <- max((sign - f)[can_grow]) - min((sign - f)[can_shrink])
+    expect_equal(unname(fit$violation), violation, tolerance = 1e-5)
+    expect_identical(fit$convergence$converged, violation < 1e-3)
+  }
+  skip_if_not_installed("MASS")
+  boston <- scale(as.matrix(MASS::Boston))
+  fit <- suppressWarnings(svm(boston[, -14], boston[, 14], type = "regression", cost = 1e4, gamma = 0.01, standardize = FALSE, max_iter = 1e5))
+  k <- exp(-0.01 * as.matrix(dist(boston[, -14]))^2)
+  b <- numeric(506)
+  b[fit$index] <- fit$coefficients[, 1]
+  slope <- boston[, 14] - drop(k %*% b) - fit$offset
+  gap <- sum(1e4 * pmax(0, abs(slope) - 0.1) - b * slope + 0.1 * abs(b))
+  expect_equal(unname(fit$gap), unname(gap), tolerance = 1e-5)
+})
+
+test_that("machines of one column are drawn, and a slice says what the others are held at", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_null(plot(svm(dist ~ speed, cars, type = "regression")))
+  expect_null(plot(svm(am ~ wt, transform(mtcars, am = factor(am)))))
+  fit <- svm(Species ~ ., iris)
+  expect_match(granary:::svm_slice(fit, NULL, 5)$held, "Petal.Length")
+  expect_output(print(fit), "gamma: 0.25")
+  skip_if_not_installed("ggplot2")
+  expect_s3_class(ggplot2::autoplot(fit), "ggplot")
+  expect_s3_class(ggplot2::autoplot(svm(dist ~ speed, cars, type = "regression")), "ggplot")
+})
