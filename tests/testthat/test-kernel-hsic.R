@@ -9,13 +9,13 @@ gauss <- function(x, width) exp(-as.matrix(dist(x))^2 / (2 * width^2))
 test_that("the worked examples on four points come out", {
   x <- c(-1, 0, 1, 2)
   y <- c(1, 0, 1, 4)
-  expect_equal(coco(x, y, kernel = linear(), rank_tol = 0)$value, 1.25)
-  expect_equal(coco(x, y, kernel = linear())$value, abs(mean((x - mean(x)) * (y - mean(y)))))
+  expect_equal(coco(x, y, kernel = k_linear(), rank_tol = 0)$value, 1.25)
+  expect_equal(coco(x, y, kernel = k_linear())$value, abs(mean((x - mean(x)) * (y - mean(y)))))
   expect_equal(coco(x, y, width = 1, rank_tol = 0)$value, 0.1067699, tolerance = 1e-6)
-  fit <- kmi(x, y, width = 0.5, rank_tol = 0)
+  fit <- kmi(x, y, width = 0.5, nu = "parzen", rank_tol = 0)
   expect_equal(fit$nu, 0.7978846, tolerance = 1e-7)
   expect_equal(fit$value, 0.5563216, tolerance = 1e-6)
-  values <- vapply(c(0, 0.1, 0.5, 0.9), function(theta) kgv(x, y, width = 0.5, theta = theta, rank_tol = 0)$value, 0)
+  values <- vapply(c(0, 0.1, 0.5, 0.9), function(theta) kgv(x, y, width = 0.5, theta = theta, nu = "parzen", rank_tol = 0)$value, 0)
   expect_equal(values, c(0.5563216, 0.6004657, 0.8938438, 2.069573), tolerance = 1e-6)
 })
 
@@ -58,7 +58,7 @@ test_that("the Laplace window convolved with itself is the kernel of its kmi()",
   pair <- c(0.3, 0.9)
   by_hand <- integrate(function(q) window(pair[1] - q) * window(pair[2] - q), -Inf, Inf)$value
   expect_equal(kernel_matrix(granary:::laplace_kernel(0.5, 1L, convolved = TRUE), pair)[1, 2], by_hand, tolerance = 1e-6)
-  fit <- kmi(d$x, d$z, kernel = "laplace", width = 0.5, rank_tol = 0)
+  fit <- kmi(d$x, d$z, kernel = "laplace", width = 0.5, nu = "parzen", rank_tol = 0)
   expect_equal(fit$nu, min(colSums(window(outer(d$x, d$x, "-"))), colSums(window(outer(d$z, d$z, "-")))))
   # in two dimensions, at the origin
   size <- kernel_matrix(granary:::laplace_kernel(0.5, 2L), matrix(0, 1, 2))[1, 1]
@@ -139,13 +139,13 @@ test_that("categories, vectors, kernels of the language, own functions and kerne
   both <- cbind(d$x, d$y)
   expect_equal(hsic(both, d$z, width = 1, rank_tol = 0)$value, sum(centre(gauss(both, 1)) * centre(gauss(d$z, 1))) / 60^2, tolerance = 1e-9)
   value <- hsic(d$x, d$y, width = 1)$value
-  expect_equal(hsic(d$x, d$y, kernel = se())$value, value)
+  expect_equal(hsic(d$x, d$y, kernel = k_se())$value, value)
   expect_equal(hsic(d$x, d$y, kernel = "se")$value, value)
   expect_equal(hsic(d$x, d$y, kernel = function(x, z) exp(-outer(x[, 1], z[, 1], "-")^2 / 2), threads = 2)$value, value)
   fit <- hsic(gauss(d$x, 1), gauss(d$y, 1), kernel = "precomputed")
   expect_equal(fit$value, value, tolerance = 1e-4)
   expect_equal(unname(predict(fit, list(gauss(d$x, 1)[1:4, ], gauss(d$y, 1)[1:4, ]))), unname(predict(fit)[1:4, ]), tolerance = 1e-6)
-  expect_equal(kmi(gauss(d$x, 1), gauss(d$z, 1), kernel = "precomputed", nu = "safe")$value, kmi(d$x, d$z, kernel = se(), nu = "safe")$value,
+  expect_equal(kmi(gauss(d$x, 1), gauss(d$z, 1), kernel = "precomputed", nu = "safe")$value, kmi(d$x, d$z, kernel = k_se(), nu = "safe")$value,
                tolerance = 1e-4)
   expect_error(hsic(matrix(c(1, 2, 2, 1), 2)[c(1, 2, 1, 2), c(1, 2, 1, 2)], diag(4), kernel = "precomputed"), "positive semi-definite",
                class = "granary_error_input")
@@ -192,11 +192,30 @@ test_that("the kernel mutual information bounds the Parzen estimate near indepen
 
 test_that("an undefined kernel mutual information is Inf with a warning", {
   x <- seq(0, 1, length.out = 50)
-  expect_warning(fit <- kmi(x, x, width = 0.05), "not defined", class = "granary_warning_input")
+  expect_warning(fit <- kmi(x, x, width = 0.05, nu = "parzen"), "not defined", class = "granary_warning_input")
   expect_identical(fit$value, Inf)
   expect_false(fit$valid)
-  expect_warning(test <- independence_test(x, x, measure = "kmi", width = 0.05, permutations = 19), "not defined")
+  expect_warning(test <- independence_test(x, x, measure = "kmi", width = 0.05, nu = "parzen", permutations = 19), "not defined")
   expect_lte(test$p.value, 1)
+})
+
+test_that("kmi() is finite by default, and its test has power, on dependent data", {
+  set.seed(1)
+  for (k in 1:5) {
+    x <- rnorm(80)
+    y <- x^2 + rnorm(80, sd = 0.3)
+    fit <- kmi(x, y)
+    expect_true(is.finite(fit$value) && fit$valid)
+    expect_lt(independence_test(x, y, measure = "kmi", permutations = 99)$p.value, 0.05)
+  }
+  expect_true(is.finite(kmi(x, x)$value))
+  expect_true(is.finite(kgv(x, y, theta = 0.5)$value))
+})
+
+test_that("a kernel too narrow for the number of rows is refused before it costs minutes", {
+  set.seed(1)
+  x <- rnorm(30000)
+  expect_error(hsic(x, rev(x), width = 1e-6), "so narrow that", class = "granary_error_input")
 })
 
 test_that("input that cannot be used is refused, saying why", {
@@ -220,13 +239,13 @@ test_that("input that cannot be used is refused, saying why", {
   bad(hsic(x, y, kernel = list("gaussian", "gaussian", "delta")), "one for each variable")
   bad(hsic(x, y, rank_tol = 1), "`rank_tol`")
   bad(hsic(x, y, max_rank = 0), "`max_rank`")
-  bad(hsic(x, y, kernel = sigmoid(offset = -1)), "negative or not finite|positive semi-definite")
+  bad(hsic(x, y, kernel = k_sigmoid(offset = -1)), "negative or not finite|positive semi-definite")
   bad(kcc(x, y, kappa = 0), "`kappa`")
   bad(kgv(x, y, theta = 1), "`theta`")
   bad(kmi(x, y, nu = 0), "`nu`")
   bad(kmi(x, y, nu = "big"), "`nu`")
-  bad(kmi(x, y, kernel = se(), nu = "parzen"), "Parzen windows are known")
-  bad(kmi(x - 4, y, kernel = linear()), "a sum that is not positive")
+  bad(kmi(x, y, kernel = k_se(), nu = "parzen"), "Parzen windows are known")
+  bad(kmi(x - 4, y, kernel = k_linear(), nu = "gram"), "a sum that is not positive")
   expect_warning(flat <- coco(rep(1, 5), y), "constant", class = "granary_warning_input")
   expect_identical(flat$value, 0)
   expect_warning(flat <- kmi(rep(1, 5), y), "constant")
@@ -262,18 +281,18 @@ test_that("hsic() agrees with dHSIC", {
 
 test_that("incomplete_cholesky() leaves out no more than asked, and maps new rows", {
   x <- as.matrix(iris[, 1:4])
-  k <- kernel_matrix(se(lengthscale = 2), x)
-  z <- incomplete_cholesky(x, se(lengthscale = 2), tol = 1e-4)
+  k <- kernel_matrix(k_se(lengthscale = 2), x)
+  z <- incomplete_cholesky(x, k_se(lengthscale = 2), tol = 1e-4)
   expect_equal(sum(diag(k - tcrossprod(z$factor))), z$residual, tolerance = 1e-8)
   expect_lte(z$residual, 1e-4 * z$trace)
   expect_equal(predict(z, x[1:5, ]), z$factor[1:5, ], tolerance = 1e-6, ignore_attr = TRUE)
-  centred <- incomplete_cholesky(x, se(lengthscale = 2), tol = 1e-4, centre = TRUE)
+  centred <- incomplete_cholesky(x, k_se(lengthscale = 2), tol = 1e-4, centre = TRUE)
   expect_equal(colMeans(centred$factor), rep(0, centred$rank), tolerance = 1e-10)
   expect_equal(predict(centred, x[1:5, ]), centred$factor[1:5, ], tolerance = 1e-6, ignore_attr = TRUE)
   expect_equal(abs(incomplete_cholesky(unname(k), "precomputed", tol = 1e-4)$factor), abs(z$factor), tolerance = 1e-6)
   expect_identical(incomplete_cholesky(x, max_rank = 3)$rank, 3L)
   expect_identical(incomplete_cholesky(iris$Species)$rank, 3L)
-  expect_identical(incomplete_cholesky(rep(2, 6), linear(), tol = 0)$rank, 1L)
+  expect_identical(incomplete_cholesky(rep(2, 6), k_linear(), tol = 0)$rank, 1L)
   expect_output(print(z), "incomplete cholesky")
   expect_error(incomplete_cholesky(x, tol = -1), "`tol`", class = "granary_error_input")
   expect_error(predict(z), "`newdata`", class = "granary_error_input")

@@ -5,17 +5,8 @@
 # Laplace iteration for a logistic model gives no evidence, so only its time stands here. `ratio` is the peer's time over ours. The second table is learning:
 # ML-II from one start.
 
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
-cpu <- function(code) {
-  t <- system.time(code)
-  t[["user.self"]] + t[["sys.self"]]
-}
 make <- function(n) {
   set.seed(7)
   x <- matrix(rnorm(4 * n), n)
@@ -31,7 +22,7 @@ add <- function(...) {
 for (n in c(300, 1000)) {
   d <- make(n)
   for (variance in c(4, 100)) {
-    kernel <- se(lengthscale = 1.5, variance = variance)
+    kernel <- k_se(lengthscale = 1.5, variance = variance)
     for (method in c("ep", "laplace")) {
       seconds <- median(replicate(if (n > 500) 1L else 3L, cpu(fit <<- gp_classify(d$x, d$y, kernel, method, "fixed", tol = 1e-5))))
       peer_seconds <- evidence <- NA_real_

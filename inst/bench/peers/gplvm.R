@@ -6,12 +6,7 @@
 # dppca()
 # beside prcomp(); `difference` is one minus the smallest absolute correlation of the leading two columns (for isomap() one minus the correlation of
 # the distances in the maps). One thread; CPU seconds, best of three for what takes less than a second.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 cpu <- function(run) {
   once <- function() {
     time <- system.time(value <- run())
@@ -96,7 +91,7 @@ for (d in c(20L, 1500L)) {  # at 20 columns both take milliseconds, most of ours
 y <- swirl(1000L, 20L)
 if (requireNamespace("kernlab", quietly = TRUE)) {
   kpca <- getExportedValue("kernlab", "kpca")
-  ours <- cpu(function() kernel_pca(y, kernel = se(lengthscale = 3)))
+  ours <- cpu(function() kernel_pca(y, kernel = k_se(lengthscale = 3)))
   peer <- cpu(function() kpca(y, kernel = "rbfdot", kpar = list(sigma = 1 / 18), features = 2))
   note(1000L, 20L, "kernel_pca", ours, "kernlab::kpca", peer, apart(ours$value$latent, getExportedValue("kernlab", "rotated")(peer$value)))
 }

@@ -10,19 +10,11 @@
 # gradient at the start, for every n: theirs timed alone, ours the time of the fit over its evaluations.
 # Prediction: mean at 1e5 points and mean with standard error at 1e4 points, n = 1000.
 
-Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 arguments <- commandArgs(TRUE)
 output <- arguments[1L]
 sizes <- if (length(arguments) > 1L) as.integer(arguments[-1L]) else c(500L, 1000L, 2000L)
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
 
-cpu <- function(code) {
-  t <- system.time(code)
-  t[["user.self"]] + t[["sys.self"]]
-}
 d <- 5L
 make <- function(n) {
   set.seed(n)
@@ -30,7 +22,7 @@ make <- function(n) {
   list(x = x, y = sin(6 * x[, 1]) + 2 * (x[, 2] - 0.5)^2 + x[, 3] * cos(5 * x[, 4]) + 0.5 * sin(9 * x[, 5] * x[, 1]))
 }
 start <- 0.6
-tensor <- Reduce(`*`, lapply(seq_len(d), function(k) matern(2.5, start, columns = k)))
+tensor <- Reduce(`*`, lapply(seq_len(d), function(k) k_matern(2.5, start, columns = k)))
 installed <- function(peer) requireNamespace(peer, quietly = TRUE)
 with_peers <- function(n) n <= 1000L || Sys.getenv("GRANARY_EXTENDED") == "1"
 lower <- 0.02
@@ -61,7 +53,7 @@ for (n in sizes) {
                                                           `DiceKriging / granary` = theirs / each, check.names = FALSE)
   }
   radial <- NULL
-  radial_seconds <- cpu(radial <- suppressWarnings(kriging(data$x, data$y, kernel = matern(2.5, rep(start, d)), n_starts = 1, lower = lower,
+  radial_seconds <- cpu(radial <- suppressWarnings(kriging(data$x, data$y, kernel = k_matern(2.5, rep(start, d)), n_starts = 1, lower = lower,
                                                            upper = upper)))
   add <- function(peer, theirs_seconds, loglik, own = ours, own_seconds = seconds) {
     rows[[length(rows) + 1L]] <<- data.frame(
