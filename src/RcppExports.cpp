@@ -3581,585 +3581,484 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_aso
-Rcpp::List core_aso(const Rcpp::List& x, const Rcpp::List& y, const Rcpp::IntegerVector& design, const Eigen::Map<Eigen::MatrixXd> lambda, const Rcpp::List& masked, const Rcpp::List& groups, std::vector<int> h, std::string loss, bool intercept, std::string variant, bool positive, int n_iter, double tol, double task_tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_aso(SEXP xSEXP, SEXP ySEXP, SEXP designSEXP, SEXP lambdaSEXP, SEXP maskedSEXP, SEXP groupsSEXP, SEXP hSEXP, SEXP lossSEXP, SEXP interceptSEXP, SEXP variantSEXP, SEXP positiveSEXP, SEXP n_iterSEXP, SEXP tolSEXP, SEXP task_tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_aso(SEXP data, SEXP groups, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_aso(SEXP dataSEXP, SEXP groupsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type design(designSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type masked(maskedSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type groups(groupsSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type h(hSEXP);
-    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< bool >::type intercept(interceptSEXP);
-    Rcpp::traits::input_parameter< std::string >::type variant(variantSEXP);
-    Rcpp::traits::input_parameter< bool >::type positive(positiveSEXP);
-    Rcpp::traits::input_parameter< int >::type n_iter(n_iterSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< double >::type task_tol(task_tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type groups(groupsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_aso(x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_aso(data, groups, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_aso_target
-Rcpp::List core_aso_target(const Rcpp::List& x, const Rcpp::List& y, const Rcpp::IntegerVector& design, const Eigen::Map<Eigen::MatrixXd> lambda, const Rcpp::List& masked, const Rcpp::List& groups, const Rcpp::List& theta, std::string loss, bool intercept, double task_tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_aso_target(SEXP xSEXP, SEXP ySEXP, SEXP designSEXP, SEXP lambdaSEXP, SEXP maskedSEXP, SEXP groupsSEXP, SEXP thetaSEXP, SEXP lossSEXP, SEXP interceptSEXP, SEXP task_tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_aso_target(SEXP data, SEXP structure, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_aso_target(SEXP dataSEXP, SEXP structureSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type design(designSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type masked(maskedSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type groups(groupsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< bool >::type intercept(interceptSEXP);
-    Rcpp::traits::input_parameter< double >::type task_tol(task_tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type structure(structureSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_aso_target(x, y, design, lambda, masked, groups, theta, loss, intercept, task_tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_aso_target(data, structure, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_loss
-Rcpp::List core_loss(std::string loss, const Rcpp::NumericVector& prediction, const Rcpp::NumericVector& y);
+SEXP core_loss(SEXP loss, SEXP prediction, SEXP y);
 RcppExport SEXP _granary_core_loss(SEXP lossSEXP, SEXP predictionSEXP, SEXP ySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type prediction(predictionSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type loss(lossSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prediction(predictionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
     rcpp_result_gen = Rcpp::wrap(core_loss(loss, prediction, y));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_right_singular
-Eigen::MatrixXd core_right_singular(const Rcpp::List& x, int k);
-RcppExport SEXP _granary_core_right_singular(SEXP xSEXP, SEXP kSEXP) {
+// core_spectral_structure
+SEXP core_spectral_structure(SEXP x, SEXP h);
+RcppExport SEXP _granary_core_spectral_structure(SEXP xSEXP, SEXP hSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_right_singular(x, k));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type h(hSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_spectral_structure(x, h));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_co_training
+SEXP core_co_training(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_co_training(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_co_training(data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_completion_cells
-Rcpp::List core_completion_cells(Rcpp::List x, std::string model, std::vector<double> bound);
-RcppExport SEXP _granary_core_completion_cells(SEXP xSEXP, SEXP modelSEXP, SEXP boundSEXP) {
+SEXP core_completion_cells(SEXP x, SEXP options);
+RcppExport SEXP _granary_core_completion_cells(SEXP xSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::string >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type bound(boundSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_completion_cells(x, model, bound));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_completion_cells(x, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_completion_path
-Rcpp::List core_completion_path(Rcpp::List x, std::string model, std::string solver, std::vector<double> penalty, bool constrained, std::vector<double> bound, Rcpp::List settings, Rcpp::Nullable<Rcpp::List> start, Rcpp::NumericVector seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_completion_path(SEXP xSEXP, SEXP modelSEXP, SEXP solverSEXP, SEXP penaltySEXP, SEXP constrainedSEXP, SEXP boundSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_completion_path(SEXP x, SEXP options, SEXP start, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_completion_path(SEXP xSEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::string >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< std::string >::type solver(solverSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< bool >::type constrained(constrainedSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type bound(boundSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::List> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_completion_path(x, model, solver, penalty, constrained, bound, settings, start, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_completion_path(x, options, start, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_hard_impute
-Rcpp::List core_hard_impute(Rcpp::List x, int rank, Rcpp::List settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_hard_impute(SEXP xSEXP, SEXP rankSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_hard_impute(SEXP x, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_hard_impute(SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type rank(rankSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hard_impute(x, rank, settings, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_completion_certificate
-Rcpp::List core_completion_certificate(Rcpp::List x, const Eigen::Map<Eigen::MatrixXd> u, const Eigen::Map<Eigen::VectorXd> d, const Eigen::Map<Eigen::MatrixXd> v, double lambda);
-RcppExport SEXP _granary_core_completion_certificate(SEXP xSEXP, SEXP uSEXP, SEXP dSEXP, SEXP vSEXP, SEXP lambdaSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type u(uSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type d(dSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type v(vSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_completion_certificate(x, u, d, v, lambda));
+    rcpp_result_gen = Rcpp::wrap(core_hard_impute(x, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_completion_centre
-Rcpp::List core_completion_centre(Rcpp::List x, bool rows, bool cols);
+SEXP core_completion_centre(SEXP x, SEXP rows, SEXP cols);
 RcppExport SEXP _granary_core_completion_centre(SEXP xSEXP, SEXP rowsSEXP, SEXP colsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< bool >::type cols(colsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cols(colsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_completion_centre(x, rows, cols));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mixed_dual_norm
-Rcpp::List core_mixed_dual_norm(const Eigen::Map<Eigen::MatrixXd> g, double t, double b, double tol, int max_iter);
-RcppExport SEXP _granary_core_mixed_dual_norm(SEXP gSEXP, SEXP tSEXP, SEXP bSEXP, SEXP tolSEXP, SEXP max_iterSEXP) {
+SEXP core_mixed_dual_norm(SEXP g, SEXP t, SEXP b, SEXP tol, SEXP max_iter, SEXP progress);
+RcppExport SEXP _granary_core_mixed_dual_norm(SEXP gSEXP, SEXP tSEXP, SEXP bSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< double >::type t(tSEXP);
-    Rcpp::traits::input_parameter< double >::type b(bSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mixed_dual_norm(g, t, b, tol, max_iter));
+    Rcpp::traits::input_parameter< SEXP >::type g(gSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type t(tSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mixed_dual_norm(g, t, b, tol, max_iter, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sign_norms
-Eigen::MatrixXd core_sign_norms(Rcpp::List x, std::vector<double> thresholds, double t, double b, int draws, Rcpp::NumericVector seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sign_norms(SEXP xSEXP, SEXP thresholdsSEXP, SEXP tSEXP, SEXP bSEXP, SEXP drawsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_sign_norms(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sign_norms(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type thresholds(thresholdsSEXP);
-    Rcpp::traits::input_parameter< double >::type t(tSEXP);
-    Rcpp::traits::input_parameter< double >::type b(bSEXP);
-    Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sign_norms(x, thresholds, t, b, draws, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sign_norms(x, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mean_absolute_sum
-std::vector<double> core_mean_absolute_sum(std::vector<double> h);
+SEXP core_mean_absolute_sum(SEXP h);
 RcppExport SEXP _granary_core_mean_absolute_sum(SEXP hSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<double> >::type h(hSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type h(hSEXP);
     rcpp_result_gen = Rcpp::wrap(core_mean_absolute_sum(h));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_scaled_lasso
-Rcpp::List core_scaled_lasso(SEXP x, const Eigen::Map<Eigen::VectorXd> y, double lambda0, bool intercept, bool standardize, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_scaled_lasso(SEXP xSEXP, SEXP ySEXP, SEXP lambda0SEXP, SEXP interceptSEXP, SEXP standardizeSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_scaled_lasso(SEXP x, SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_scaled_lasso(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< double >::type lambda0(lambda0SEXP);
-    Rcpp::traits::input_parameter< bool >::type intercept(interceptSEXP);
-    Rcpp::traits::input_parameter< bool >::type standardize(standardizeSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_scaled_lasso(x, y, lambda0, intercept, standardize, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_scaled_lasso(x, y, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_debiased_lasso
+SEXP core_debiased_lasso(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_debiased_lasso(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_debiased_lasso(data, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_debiased_baseline
+SEXP core_debiased_baseline(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_debiased_baseline(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_debiased_baseline(data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_decorrelate
-Rcpp::List core_decorrelate(const Eigen::Map<Eigen::MatrixXd> x, std::vector<int> which, double mu, std::string rule, bool robust, double beta, std::string infeasible, bool keep_m, double tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_decorrelate(SEXP xSEXP, SEXP whichSEXP, SEXP muSEXP, SEXP ruleSEXP, SEXP robustSEXP, SEXP betaSEXP, SEXP infeasibleSEXP, SEXP keep_mSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_decorrelate(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_decorrelate(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type which(whichSEXP);
-    Rcpp::traits::input_parameter< double >::type mu(muSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
-    Rcpp::traits::input_parameter< bool >::type robust(robustSEXP);
-    Rcpp::traits::input_parameter< double >::type beta(betaSEXP);
-    Rcpp::traits::input_parameter< std::string >::type infeasible(infeasibleSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_m(keep_mSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_decorrelate(x, which, mu, rule, robust, beta, infeasible, keep_m, tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_decorrelate(data, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_nodewise
-Rcpp::List core_nodewise(const Eigen::Map<Eigen::MatrixXd> x, std::vector<int> which, double lambda, bool keep_m, int threads, SEXP progress);
-RcppExport SEXP _granary_core_nodewise(SEXP xSEXP, SEXP whichSEXP, SEXP lambdaSEXP, SEXP keep_mSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_coherence
+SEXP core_coherence(SEXP data, SEXP options);
+RcppExport SEXP _granary_core_coherence(SEXP dataSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type which(whichSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_m(keep_mSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodewise(x, which, lambda, keep_m, threads, progress));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_coherence(data, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_wald_statistic
+SEXP core_wald_statistic(SEXP difference, SEXP covariance);
+RcppExport SEXP _granary_core_wald_statistic(SEXP differenceSEXP, SEXP covarianceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type difference(differenceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type covariance(covarianceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_wald_statistic(difference, covariance));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_compatibility
-Rcpp::List core_compatibility(const Eigen::Map<Eigen::MatrixXd> s, std::vector<int> set, double cone, int threads, SEXP progress);
+SEXP core_compatibility(SEXP s, SEXP set, SEXP cone, SEXP threads, SEXP progress);
 RcppExport SEXP _granary_core_compatibility(SEXP sSEXP, SEXP setSEXP, SEXP coneSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type set(setSEXP);
-    Rcpp::traits::input_parameter< double >::type cone(coneSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type set(setSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cone(coneSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_compatibility(s, set, cone, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_gen_lasso_limits
-Rcpp::List core_gen_lasso_limits(Rcpp::List design, const Eigen::Map<Eigen::VectorXd> y, Rcpp::List loss, Rcpp::List penalty, SEXP progress);
-RcppExport SEXP _granary_core_gen_lasso_limits(SEXP designSEXP, SEXP ySEXP, SEXP lossSEXP, SEXP penaltySEXP, SEXP progressSEXP) {
+// core_gen_lasso
+SEXP core_gen_lasso(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_gen_lasso(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type design(designSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gen_lasso_limits(design, y, loss, penalty, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_gen_lasso_path
-Rcpp::List core_gen_lasso_path(Rcpp::List design, const Eigen::Map<Eigen::VectorXd> y, Rcpp::List loss, Rcpp::List penalty, std::vector<double> lambda, Rcpp::List settings, SEXP progress);
-RcppExport SEXP _granary_core_gen_lasso_path(SEXP designSEXP, SEXP ySEXP, SEXP lossSEXP, SEXP penaltySEXP, SEXP lambdaSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type design(designSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gen_lasso_path(design, y, loss, penalty, lambda, settings, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gen_lasso(data, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_lasso
-Rcpp::List core_lasso(SEXP x, const Eigen::Map<Eigen::VectorXd> y, bool logistic, Rcpp::List settings, SEXP progress);
-RcppExport SEXP _granary_core_lasso(SEXP xSEXP, SEXP ySEXP, SEXP logisticSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
+SEXP core_lasso(SEXP x, SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_lasso(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< bool >::type logistic(logisticSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_lasso(x, y, logistic, settings, progress));
+    rcpp_result_gen = Rcpp::wrap(core_lasso(x, y, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_task_moments
-Rcpp::List core_task_moments(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks);
+SEXP core_task_moments(SEXP y, SEXP task, SEXP tasks);
 RcppExport SEXP _granary_core_task_moments(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
-    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type task(taskSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tasks(tasksSEXP);
     rcpp_result_gen = Rcpp::wrap(core_task_moments(y, task, tasks));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mta_common
-Rcpp::List core_mta_common(const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> s, double tau2);
+SEXP core_mta_common(SEXP mean, SEXP s, SEXP tau2);
 RcppExport SEXP _granary_core_mta_common(SEXP meanSEXP, SEXP sSEXP, SEXP tau2SEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tau2(tau2SEXP);
     rcpp_result_gen = Rcpp::wrap(core_mta_common(mean, s, tau2));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mta_common_weights
-Eigen::MatrixXd core_mta_common_weights(const Eigen::Map<Eigen::VectorXd> s, double tau2);
+SEXP core_mta_common_weights(SEXP s, SEXP tau2);
 RcppExport SEXP _granary_core_mta_common_weights(SEXP sSEXP, SEXP tau2SEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tau2(tau2SEXP);
     rcpp_result_gen = Rcpp::wrap(core_mta_common_weights(s, tau2));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_mta_dense
-Rcpp::List core_mta_dense(const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> s, double gamma, bool with_variance, SEXP progress);
-RcppExport SEXP _granary_core_mta_dense(SEXP aSEXP, SEXP meanSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP with_varianceSEXP, SEXP progressSEXP) {
+// core_mta_along
+SEXP core_mta_along(SEXP a, SEXP mean, SEXP s, SEXP gamma, SEXP with_variance, SEXP progress);
+RcppExport SEXP _granary_core_mta_along(SEXP aSEXP, SEXP meanSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP with_varianceSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< bool >::type with_variance(with_varianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type with_variance(with_varianceSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mta_dense(a, mean, s, gamma, with_variance, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_mta_sparse
-Rcpp::List core_mta_sparse(const Eigen::Map<Eigen::SparseMatrix<double>> a, const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> s, double gamma, bool with_variance, SEXP progress);
-RcppExport SEXP _granary_core_mta_sparse(SEXP aSEXP, SEXP meanSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP with_varianceSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::SparseMatrix<double>> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< bool >::type with_variance(with_varianceSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mta_sparse(a, mean, s, gamma, with_variance, progress));
+    rcpp_result_gen = Rcpp::wrap(core_mta_along(a, mean, s, gamma, with_variance, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mta_weights
-Eigen::MatrixXd core_mta_weights(const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> s, double gamma, SEXP progress);
+SEXP core_mta_weights(SEXP a, SEXP s, SEXP gamma, SEXP progress);
 RcppExport SEXP _granary_core_mta_weights(SEXP aSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gamma(gammaSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_mta_weights(a, s, gamma, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mta_pairwise_weights
-Eigen::MatrixXd core_mta_pairwise_weights(const Eigen::Map<Eigen::VectorXd> centres, const Eigen::Map<Eigen::VectorXd> s, double gamma, SEXP progress);
+SEXP core_mta_pairwise_weights(SEXP centres, SEXP s, SEXP gamma, SEXP progress);
 RcppExport SEXP _granary_core_mta_pairwise_weights(SEXP centresSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type centres(centresSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type centres(centresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gamma(gammaSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_mta_pairwise_weights(centres, s, gamma, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_linear_risk
-Eigen::VectorXd core_linear_risk(const Eigen::Map<Eigen::VectorXd> mu, const Eigen::Map<Eigen::VectorXd> s, const Eigen::Map<Eigen::MatrixXd> w);
+SEXP core_linear_risk(SEXP mu, SEXP s, SEXP w);
 RcppExport SEXP _granary_core_linear_risk(SEXP muSEXP, SEXP sSEXP, SEXP wSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mu(muSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mu(muSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type w(wSEXP);
     rcpp_result_gen = Rcpp::wrap(core_linear_risk(mu, s, w));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_common_risk
-Eigen::VectorXd core_common_risk(const Eigen::Map<Eigen::VectorXd> mu, const Eigen::Map<Eigen::VectorXd> s, double tau2);
+SEXP core_common_risk(SEXP mu, SEXP s, SEXP tau2);
 RcppExport SEXP _granary_core_common_risk(SEXP muSEXP, SEXP sSEXP, SEXP tau2SEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mu(muSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mu(muSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tau2(tau2SEXP);
     rcpp_result_gen = Rcpp::wrap(core_common_risk(mu, s, tau2));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_mta_vectors_common
-Rcpp::List core_mta_vectors_common(const Eigen::Map<Eigen::MatrixXd> mean, const Eigen::Map<Eigen::MatrixXd> common, const Eigen::Map<Eigen::VectorXd> scale, const Eigen::Map<Eigen::MatrixXd> a, double tau2, double gamma, SEXP progress);
-RcppExport SEXP _granary_core_mta_vectors_common(SEXP meanSEXP, SEXP commonSEXP, SEXP scaleSEXP, SEXP aSEXP, SEXP tau2SEXP, SEXP gammaSEXP, SEXP progressSEXP) {
+// core_mta_vectors
+SEXP core_mta_vectors(SEXP data, SEXP progress);
+RcppExport SEXP _granary_core_mta_vectors(SEXP dataSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type common(commonSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type scale(scaleSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mta_vectors_common(mean, common, scale, a, tau2, gamma, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_mta_vectors_blocks
-Rcpp::List core_mta_vectors_blocks(const Eigen::Map<Eigen::MatrixXd> mean, Rcpp::List blocks, const Eigen::Map<Eigen::MatrixXd> a, double tau2, double gamma, SEXP progress);
-RcppExport SEXP _granary_core_mta_vectors_blocks(SEXP meanSEXP, SEXP blocksSEXP, SEXP aSEXP, SEXP tau2SEXP, SEXP gammaSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mta_vectors_blocks(mean, blocks, a, tau2, gamma, progress));
+    rcpp_result_gen = Rcpp::wrap(core_mta_vectors(data, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_loo_risk
-Rcpp::List core_loo_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> gamma, SEXP progress);
-RcppExport SEXP _granary_core_loo_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP aSEXP, SEXP gammaSEXP, SEXP progressSEXP) {
+SEXP core_loo_risk(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_loo_risk(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
-    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< std::string >::type estimator(estimatorSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_loo_risk(y, task, tasks, sigma2, noise, estimator, a, gamma, progress));
+    rcpp_result_gen = Rcpp::wrap(core_loo_risk(data, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_double_loo_risk
-Rcpp::List core_double_loo_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::VectorXd> gamma, int tune_tasks, Rcpp::NumericVector seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_double_loo_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP gammaSEXP, SEXP tune_tasksSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_double_loo_risk(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_double_loo_risk(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
-    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< std::string >::type estimator(estimatorSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< int >::type tune_tasks(tune_tasksSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_double_loo_risk(y, task, tasks, sigma2, noise, estimator, gamma, tune_tasks, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_double_loo_risk(data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_split_risk
-Eigen::VectorXd core_split_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> gamma, int splits, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_split_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP aSEXP, SEXP gammaSEXP, SEXP splitsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_split_risk(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_split_risk(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
-    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< std::string >::type estimator(estimatorSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< int >::type splits(splitsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_split_risk(y, task, tasks, sigma2, noise, estimator, a, gamma, splits, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_split_risk_sparse
-Eigen::VectorXd core_split_risk_sparse(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, const Eigen::Map<Eigen::SparseMatrix<double>> a, const Eigen::Map<Eigen::VectorXd> gamma, int splits, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_split_risk_sparse(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP aSEXP, SEXP gammaSEXP, SEXP splitsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
-    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::SparseMatrix<double>> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< int >::type splits(splitsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_split_risk_sparse(y, task, tasks, sigma2, noise, a, gamma, splits, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_split_risk(data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_points
-SEXP core_partition_points(SEXP x, const Eigen::Map<Eigen::VectorXd> y, std::string split, Rcpp::List cuts, Rcpp::IntegerVector active, std::vector<int> nested_bits, int degree);
-RcppExport SEXP _granary_core_partition_points(SEXP xSEXP, SEXP ySEXP, SEXP splitSEXP, SEXP cutsSEXP, SEXP activeSEXP, SEXP nested_bitsSEXP, SEXP degreeSEXP) {
+SEXP core_partition_points(SEXP x, SEXP y, SEXP shape);
+RcppExport SEXP _granary_core_partition_points(SEXP xSEXP, SEXP ySEXP, SEXP shapeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< std::string >::type split(splitSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type cuts(cutsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type active(activeSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type nested_bits(nested_bitsSEXP);
-    Rcpp::traits::input_parameter< int >::type degree(degreeSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_partition_points(x, y, split, cuts, active, nested_bits, degree));
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shape(shapeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_points(x, y, shape));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_grow
-void core_partition_grow(SEXP tree, int depth, SEXP progress);
+SEXP core_partition_grow(SEXP tree, SEXP depth, SEXP progress);
 RcppExport SEXP _granary_core_partition_grow(SEXP treeSEXP, SEXP depthSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    Rcpp::traits::input_parameter< int >::type depth(depthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type depth(depthSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    core_partition_grow(tree, depth, progress);
-    return R_NilValue;
+    rcpp_result_gen = Rcpp::wrap(core_partition_grow(tree, depth, progress));
+    return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_insert
-int core_partition_insert(SEXP tree, SEXP x, const Eigen::Map<Eigen::VectorXd> y);
+SEXP core_partition_insert(SEXP tree, SEXP x, SEXP y);
 RcppExport SEXP _granary_core_partition_insert(SEXP treeSEXP, SEXP xSEXP, SEXP ySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
     rcpp_result_gen = Rcpp::wrap(core_partition_insert(tree, x, y));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_deepen
-void core_partition_deepen(SEXP tree, int depth, SEXP progress);
+SEXP core_partition_deepen(SEXP tree, SEXP depth, SEXP progress);
 RcppExport SEXP _granary_core_partition_deepen(SEXP treeSEXP, SEXP depthSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    Rcpp::traits::input_parameter< int >::type depth(depthSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    core_partition_deepen(tree, depth, progress);
-    return R_NilValue;
-END_RCPP
-}
-// core_partition_size
-Rcpp::IntegerVector core_partition_size(SEXP tree);
-RcppExport SEXP _granary_core_partition_size(SEXP treeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_partition_size(tree));
+    Rcpp::traits::input_parameter< SEXP >::type depth(depthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_deepen(tree, depth, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_alive
+SEXP core_partition_alive(SEXP tree);
+RcppExport SEXP _granary_core_partition_alive(SEXP treeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_alive(tree));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_levels
+SEXP core_partition_levels(SEXP tree);
+RcppExport SEXP _granary_core_partition_levels(SEXP treeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_levels(tree));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_sigma
-double core_partition_sigma(SEXP tree);
+SEXP core_partition_sigma(SEXP tree);
 RcppExport SEXP _granary_core_partition_sigma(SEXP treeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -4169,43 +4068,43 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_partition_predict
-Rcpp::List core_partition_predict(SEXP tree, SEXP x, Rcpp::List options, SEXP progress);
+SEXP core_partition_predict(SEXP tree, SEXP x, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_partition_predict(SEXP treeSEXP, SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_partition_predict(tree, x, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_cells
-Rcpp::List core_partition_cells(SEXP tree, Rcpp::List options, SEXP progress);
+SEXP core_partition_cells(SEXP tree, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_partition_cells(SEXP treeSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_partition_cells(tree, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_summary
-Rcpp::NumericVector core_partition_summary(SEXP tree, Rcpp::List options);
+SEXP core_partition_summary(SEXP tree, SEXP options);
 RcppExport SEXP _granary_core_partition_summary(SEXP treeSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_partition_summary(tree, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_path
-Rcpp::List core_partition_path(SEXP tree);
+SEXP core_partition_path(SEXP tree);
 RcppExport SEXP _granary_core_partition_path(SEXP treeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -4215,127 +4114,128 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_partition_cv
-Eigen::MatrixXd core_partition_cv(SEXP tree, Rcpp::IntegerVector fold, int folds, const Eigen::Map<Eigen::VectorXd> grid, int depth, Rcpp::List options, int log_power, int threads, SEXP progress);
-RcppExport SEXP _granary_core_partition_cv(SEXP treeSEXP, SEXP foldSEXP, SEXP foldsSEXP, SEXP gridSEXP, SEXP depthSEXP, SEXP optionsSEXP, SEXP log_powerSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_partition_cv(SEXP tree, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_partition_cv(SEXP treeSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type fold(foldSEXP);
-    Rcpp::traits::input_parameter< int >::type folds(foldsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type grid(gridSEXP);
-    Rcpp::traits::input_parameter< int >::type depth(depthSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< int >::type log_power(log_powerSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_partition_cv(tree, fold, folds, grid, depth, options, log_power, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_partition_cv(tree, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_store_rows
-void core_store_rows(SEXP x_buffer, SEXP y_buffer, int at, SEXP x, const Eigen::Map<Eigen::VectorXd> y);
+SEXP core_store_rows(SEXP x_buffer, SEXP y_buffer, SEXP at, SEXP x, SEXP y);
 RcppExport SEXP _granary_core_store_rows(SEXP x_bufferSEXP, SEXP y_bufferSEXP, SEXP atSEXP, SEXP xSEXP, SEXP ySEXP) {
 BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x_buffer(x_bufferSEXP);
     Rcpp::traits::input_parameter< SEXP >::type y_buffer(y_bufferSEXP);
-    Rcpp::traits::input_parameter< int >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    core_store_rows(x_buffer, y_buffer, at, x, y);
-    return R_NilValue;
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_store_rows(x_buffer, y_buffer, at, x, y));
+    return rcpp_result_gen;
 END_RCPP
 }
 // core_standardise_features
-Rcpp::List core_standardise_features(const Eigen::Map<Eigen::MatrixXd> x, bool centre);
+SEXP core_standardise_features(SEXP x, SEXP centre);
 RcppExport SEXP _granary_core_standardise_features(SEXP xSEXP, SEXP centreSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type centre(centreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type centre(centreSEXP);
     rcpp_result_gen = Rcpp::wrap(core_standardise_features(x, centre));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_q_alpha
-Rcpp::List core_q_alpha(const Eigen::Map<Eigen::MatrixXd> x, int k, std::string method, std::string criterion, std::string spectrum, int n_start, double tol, int max_iter, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_q_alpha(SEXP xSEXP, SEXP kSEXP, SEXP methodSEXP, SEXP criterionSEXP, SEXP spectrumSEXP, SEXP n_startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_q_alpha(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_q_alpha(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::string >::type criterion(criterionSEXP);
-    Rcpp::traits::input_parameter< std::string >::type spectrum(spectrumSEXP);
-    Rcpp::traits::input_parameter< int >::type n_start(n_startSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_q_alpha(x, k, method, criterion, spectrum, n_start, tol, max_iter, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_q_alpha(x, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_q_alpha_kernel
-Rcpp::List core_q_alpha_kernel(const Eigen::Map<Eigen::MatrixXd> v, int k, std::string criterion, int n_start, double tol, int max_iter, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_q_alpha_kernel(SEXP vSEXP, SEXP kSEXP, SEXP criterionSEXP, SEXP n_startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_q_alpha_kernel(SEXP v, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_q_alpha_kernel(SEXP vSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type v(vSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    Rcpp::traits::input_parameter< std::string >::type criterion(criterionSEXP);
-    Rcpp::traits::input_parameter< int >::type n_start(n_startSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type v(vSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_q_alpha_kernel(v, k, criterion, n_start, tol, max_iter, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_q_alpha_kernel(v, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_q_alpha_classes
-Rcpp::List core_q_alpha_classes(const Eigen::Map<Eigen::MatrixXd> x, std::vector<int> labels, double gamma, int k_within, int k_between, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_q_alpha_classes(SEXP xSEXP, SEXP labelsSEXP, SEXP gammaSEXP, SEXP k_withinSEXP, SEXP k_betweenSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_q_alpha_classes(SEXP x, SEXP labels, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_q_alpha_classes(SEXP xSEXP, SEXP labelsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type labels(labelsSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< int >::type k_within(k_withinSEXP);
-    Rcpp::traits::input_parameter< int >::type k_between(k_betweenSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_q_alpha_classes(x, labels, gamma, k_within, k_between, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_q_alpha_classes(x, labels, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_weighted_embedding
-Rcpp::List core_weighted_embedding(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> alpha, int k);
+SEXP core_weighted_embedding(SEXP x, SEXP alpha, SEXP k);
 RcppExport SEXP _granary_core_weighted_embedding(SEXP xSEXP, SEXP alphaSEXP, SEXP kSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
     rcpp_result_gen = Rcpp::wrap(core_weighted_embedding(x, alpha, k));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_positivity_share
-double core_positivity_share(int n, double mean, double sd, int replicates, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_positivity_share(SEXP nSEXP, SEXP meanSEXP, SEXP sdSEXP, SEXP replicatesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_positivity_share(SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_positivity_share(SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< double >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< double >::type sd(sdSEXP);
-    Rcpp::traits::input_parameter< int >::type replicates(replicatesSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_positivity_share(n, mean, sd, replicates, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_positivity_share(options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_feature_score
+SEXP core_feature_score(SEXP x, SEXP labels, SEXP options);
+RcppExport SEXP _granary_core_feature_score(SEXP xSEXP, SEXP labelsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_feature_score(x, labels, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_embedding
+SEXP core_cluster_embedding(SEXP x, SEXP k, SEXP n_starts, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_cluster_embedding(SEXP xSEXP, SEXP kSEXP, SEXP n_startsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n_starts(n_startsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_embedding(x, k, n_starts, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4602,58 +4502,60 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_sparse_select", (DL_FUNC) &_granary_core_sparse_select, 10},
     {"_granary_core_sparse_blocks", (DL_FUNC) &_granary_core_sparse_blocks, 5},
     {"_granary_core_rvm", (DL_FUNC) &_granary_core_rvm, 8},
-    {"_granary_core_aso", (DL_FUNC) &_granary_core_aso, 17},
-    {"_granary_core_aso_target", (DL_FUNC) &_granary_core_aso_target, 13},
+    {"_granary_core_aso", (DL_FUNC) &_granary_core_aso, 4},
+    {"_granary_core_aso_target", (DL_FUNC) &_granary_core_aso_target, 4},
     {"_granary_core_loss", (DL_FUNC) &_granary_core_loss, 3},
-    {"_granary_core_right_singular", (DL_FUNC) &_granary_core_right_singular, 2},
-    {"_granary_core_completion_cells", (DL_FUNC) &_granary_core_completion_cells, 3},
-    {"_granary_core_completion_path", (DL_FUNC) &_granary_core_completion_path, 11},
-    {"_granary_core_hard_impute", (DL_FUNC) &_granary_core_hard_impute, 5},
-    {"_granary_core_completion_certificate", (DL_FUNC) &_granary_core_completion_certificate, 5},
+    {"_granary_core_spectral_structure", (DL_FUNC) &_granary_core_spectral_structure, 2},
+    {"_granary_core_co_training", (DL_FUNC) &_granary_core_co_training, 4},
+    {"_granary_core_completion_cells", (DL_FUNC) &_granary_core_completion_cells, 2},
+    {"_granary_core_completion_path", (DL_FUNC) &_granary_core_completion_path, 5},
+    {"_granary_core_hard_impute", (DL_FUNC) &_granary_core_hard_impute, 3},
     {"_granary_core_completion_centre", (DL_FUNC) &_granary_core_completion_centre, 3},
-    {"_granary_core_mixed_dual_norm", (DL_FUNC) &_granary_core_mixed_dual_norm, 5},
-    {"_granary_core_sign_norms", (DL_FUNC) &_granary_core_sign_norms, 8},
+    {"_granary_core_mixed_dual_norm", (DL_FUNC) &_granary_core_mixed_dual_norm, 6},
+    {"_granary_core_sign_norms", (DL_FUNC) &_granary_core_sign_norms, 4},
     {"_granary_core_mean_absolute_sum", (DL_FUNC) &_granary_core_mean_absolute_sum, 1},
-    {"_granary_core_scaled_lasso", (DL_FUNC) &_granary_core_scaled_lasso, 8},
-    {"_granary_core_decorrelate", (DL_FUNC) &_granary_core_decorrelate, 12},
-    {"_granary_core_nodewise", (DL_FUNC) &_granary_core_nodewise, 6},
+    {"_granary_core_scaled_lasso", (DL_FUNC) &_granary_core_scaled_lasso, 4},
+    {"_granary_core_debiased_lasso", (DL_FUNC) &_granary_core_debiased_lasso, 3},
+    {"_granary_core_debiased_baseline", (DL_FUNC) &_granary_core_debiased_baseline, 4},
+    {"_granary_core_decorrelate", (DL_FUNC) &_granary_core_decorrelate, 3},
+    {"_granary_core_coherence", (DL_FUNC) &_granary_core_coherence, 2},
+    {"_granary_core_wald_statistic", (DL_FUNC) &_granary_core_wald_statistic, 2},
     {"_granary_core_compatibility", (DL_FUNC) &_granary_core_compatibility, 5},
-    {"_granary_core_gen_lasso_limits", (DL_FUNC) &_granary_core_gen_lasso_limits, 5},
-    {"_granary_core_gen_lasso_path", (DL_FUNC) &_granary_core_gen_lasso_path, 7},
-    {"_granary_core_lasso", (DL_FUNC) &_granary_core_lasso, 5},
+    {"_granary_core_gen_lasso", (DL_FUNC) &_granary_core_gen_lasso, 3},
+    {"_granary_core_lasso", (DL_FUNC) &_granary_core_lasso, 4},
     {"_granary_core_task_moments", (DL_FUNC) &_granary_core_task_moments, 3},
     {"_granary_core_mta_common", (DL_FUNC) &_granary_core_mta_common, 3},
     {"_granary_core_mta_common_weights", (DL_FUNC) &_granary_core_mta_common_weights, 2},
-    {"_granary_core_mta_dense", (DL_FUNC) &_granary_core_mta_dense, 6},
-    {"_granary_core_mta_sparse", (DL_FUNC) &_granary_core_mta_sparse, 6},
+    {"_granary_core_mta_along", (DL_FUNC) &_granary_core_mta_along, 6},
     {"_granary_core_mta_weights", (DL_FUNC) &_granary_core_mta_weights, 4},
     {"_granary_core_mta_pairwise_weights", (DL_FUNC) &_granary_core_mta_pairwise_weights, 4},
     {"_granary_core_linear_risk", (DL_FUNC) &_granary_core_linear_risk, 3},
     {"_granary_core_common_risk", (DL_FUNC) &_granary_core_common_risk, 3},
-    {"_granary_core_mta_vectors_common", (DL_FUNC) &_granary_core_mta_vectors_common, 7},
-    {"_granary_core_mta_vectors_blocks", (DL_FUNC) &_granary_core_mta_vectors_blocks, 6},
-    {"_granary_core_loo_risk", (DL_FUNC) &_granary_core_loo_risk, 9},
-    {"_granary_core_double_loo_risk", (DL_FUNC) &_granary_core_double_loo_risk, 11},
-    {"_granary_core_split_risk", (DL_FUNC) &_granary_core_split_risk, 11},
-    {"_granary_core_split_risk_sparse", (DL_FUNC) &_granary_core_split_risk_sparse, 10},
-    {"_granary_core_partition_points", (DL_FUNC) &_granary_core_partition_points, 7},
+    {"_granary_core_mta_vectors", (DL_FUNC) &_granary_core_mta_vectors, 2},
+    {"_granary_core_loo_risk", (DL_FUNC) &_granary_core_loo_risk, 3},
+    {"_granary_core_double_loo_risk", (DL_FUNC) &_granary_core_double_loo_risk, 4},
+    {"_granary_core_split_risk", (DL_FUNC) &_granary_core_split_risk, 4},
+    {"_granary_core_partition_points", (DL_FUNC) &_granary_core_partition_points, 3},
     {"_granary_core_partition_grow", (DL_FUNC) &_granary_core_partition_grow, 3},
     {"_granary_core_partition_insert", (DL_FUNC) &_granary_core_partition_insert, 3},
     {"_granary_core_partition_deepen", (DL_FUNC) &_granary_core_partition_deepen, 3},
-    {"_granary_core_partition_size", (DL_FUNC) &_granary_core_partition_size, 1},
+    {"_granary_core_partition_alive", (DL_FUNC) &_granary_core_partition_alive, 1},
+    {"_granary_core_partition_levels", (DL_FUNC) &_granary_core_partition_levels, 1},
     {"_granary_core_partition_sigma", (DL_FUNC) &_granary_core_partition_sigma, 1},
     {"_granary_core_partition_predict", (DL_FUNC) &_granary_core_partition_predict, 4},
     {"_granary_core_partition_cells", (DL_FUNC) &_granary_core_partition_cells, 3},
     {"_granary_core_partition_summary", (DL_FUNC) &_granary_core_partition_summary, 2},
     {"_granary_core_partition_path", (DL_FUNC) &_granary_core_partition_path, 1},
-    {"_granary_core_partition_cv", (DL_FUNC) &_granary_core_partition_cv, 9},
+    {"_granary_core_partition_cv", (DL_FUNC) &_granary_core_partition_cv, 3},
     {"_granary_core_store_rows", (DL_FUNC) &_granary_core_store_rows, 5},
     {"_granary_core_standardise_features", (DL_FUNC) &_granary_core_standardise_features, 2},
-    {"_granary_core_q_alpha", (DL_FUNC) &_granary_core_q_alpha, 11},
-    {"_granary_core_q_alpha_kernel", (DL_FUNC) &_granary_core_q_alpha_kernel, 9},
-    {"_granary_core_q_alpha_classes", (DL_FUNC) &_granary_core_q_alpha_classes, 8},
+    {"_granary_core_q_alpha", (DL_FUNC) &_granary_core_q_alpha, 4},
+    {"_granary_core_q_alpha_kernel", (DL_FUNC) &_granary_core_q_alpha_kernel, 4},
+    {"_granary_core_q_alpha_classes", (DL_FUNC) &_granary_core_q_alpha_classes, 4},
     {"_granary_core_weighted_embedding", (DL_FUNC) &_granary_core_weighted_embedding, 3},
-    {"_granary_core_positivity_share", (DL_FUNC) &_granary_core_positivity_share, 7},
+    {"_granary_core_positivity_share", (DL_FUNC) &_granary_core_positivity_share, 3},
+    {"_granary_core_feature_score", (DL_FUNC) &_granary_core_feature_score, 3},
+    {"_granary_core_cluster_embedding", (DL_FUNC) &_granary_core_cluster_embedding, 5},
     {NULL, NULL, 0}
 };
 
