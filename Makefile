@@ -79,7 +79,7 @@ asan: $(BUILD)/setup.stamp
 
 docs: $(BUILD)/setup.stamp
 	Rscript -e 'Rcpp::compileAttributes(".")'
-	Rscript -e 'roxygen2::roxygenise(".", roclets = "namespace", load_code = roxygen2::load_source)'
+	Rscript tools/dev/namespace.R
 	$(MAKE) install
 	$(RSCRIPT) -e 'roxygen2::roxygenise(".", load_code = roxygen2::load_installed)'
 	Rscript tools/dev/generate.R
