@@ -57,8 +57,8 @@ core_bn_log_density <- function(spec, tables, x) {
     .Call(`_granary_core_bn_log_density`, spec, tables, x)
 }
 
-core_linear_fit <- function(features, y, settings, start, progress) {
-    .Call(`_granary_core_linear_fit`, features, y, settings, start, progress)
+core_linear_fit <- function(features, y, options, start, progress) {
+    .Call(`_granary_core_linear_fit`, features, y, options, start, progress)
 }
 
 core_bn_tree <- function(x, levels, classes, n_classes) {
@@ -85,8 +85,8 @@ core_half_space <- function(a, b, forward) {
     .Call(`_granary_core_half_space`, a, b, forward)
 }
 
-core_sbn_fit <- function(x, order, choose, settings, threads, progress) {
-    .Call(`_granary_core_sbn_fit`, x, order, choose, settings, threads, progress)
+core_sbn_fit <- function(x, order, rule, options, threads, progress) {
+    .Call(`_granary_core_sbn_fit`, x, order, rule, options, threads, progress)
 }
 
 core_sbn_log_density <- function(network, x) {
@@ -101,12 +101,12 @@ core_parity_network <- function(a) {
     .Call(`_granary_core_parity_network`, a)
 }
 
-core_modified_log_density <- function(weights, top, x) {
-    .Call(`_granary_core_modified_log_density`, weights, top, x)
+core_modified_log_density <- function(network, x) {
+    .Call(`_granary_core_modified_log_density`, network, x)
 }
 
-core_sign_rank <- function(signs, max_dimension, restarts, max_iter, seed, progress) {
-    .Call(`_granary_core_sign_rank`, signs, max_dimension, restarts, max_iter, seed, progress)
+core_sign_rank <- function(signs, options, seed, progress) {
+    .Call(`_granary_core_sign_rank`, signs, options, seed, progress)
 }
 
 core_causal_dag <- function(g, space, settings, seed, progress) {
@@ -173,8 +173,8 @@ core_cg_alive <- function(pointer) {
     .Call(`_granary_core_cg_alive`, pointer)
 }
 
-core_cg_observe <- function(pointer, discrete, log_likelihood, continuous, values) {
-    .Call(`_granary_core_cg_observe`, pointer, discrete, log_likelihood, continuous, values)
+core_cg_observe <- function(pointer, findings) {
+    .Call(`_granary_core_cg_observe`, pointer, findings)
 }
 
 core_cg_tree <- function(spec, kind, order, rule) {
@@ -201,8 +201,8 @@ core_cg_simulate <- function(pointer, n, seed, progress) {
     .Call(`_granary_core_cg_simulate`, pointer, n, seed, progress)
 }
 
-core_cg_map <- function(pointer, type, k, tol, max_iter, progress) {
-    .Call(`_granary_core_cg_map`, pointer, type, k, tol, max_iter, progress)
+core_cg_map <- function(pointer, options, progress) {
+    .Call(`_granary_core_cg_map`, pointer, options, progress)
 }
 
 core_cg_predict <- function(pointer, rows, target, threads, progress) {
@@ -217,16 +217,16 @@ core_cg_log_density <- function(spec, rows) {
     .Call(`_granary_core_cg_log_density`, spec, rows)
 }
 
-core_cg_fit <- function(spec, rows, settings, progress) {
-    .Call(`_granary_core_cg_fit`, spec, rows, settings, progress)
+core_cg_fit <- function(spec, rows, options, progress) {
+    .Call(`_granary_core_cg_fit`, spec, rows, options, progress)
 }
 
 core_cg_check <- function(spec) {
     .Call(`_granary_core_cg_check`, spec)
 }
 
-core_mixture <- function(what, weight, mean, sd, at) {
-    .Call(`_granary_core_mixture`, what, weight, mean, sd, at)
+core_mixture <- function(what, law, at) {
+    .Call(`_granary_core_mixture`, what, law, at)
 }
 
 core_graph_cpdag <- function(nodes, edges) {
@@ -325,12 +325,12 @@ core_matrix_distances <- function(matrices, metric, threads, progress) {
     .Call(`_granary_core_matrix_distances`, matrices, metric, threads, progress)
 }
 
-core_game_fit <- function(x, loss, rho, ridge, mask, tol, max_iter, progress) {
-    .Call(`_granary_core_game_fit`, x, loss, rho, ridge, mask, tol, max_iter, progress)
+core_game_fit <- function(x, options, progress) {
+    .Call(`_granary_core_game_fit`, x, options, progress)
 }
 
-core_game_sigmoid <- function(x, likelihood, rho, starts, max_iter, seed, progress) {
-    .Call(`_granary_core_game_sigmoid`, x, likelihood, rho, starts, max_iter, seed, progress)
+core_game_sigmoid <- function(x, options, seed, progress) {
+    .Call(`_granary_core_game_sigmoid`, x, options, seed, progress)
 }
 
 core_game_exhaustive <- function(x, progress) {
@@ -341,16 +341,16 @@ core_game_linear_sets <- function(n) {
     .Call(`_granary_core_game_linear_sets`, n)
 }
 
-core_game_equilibria <- function(w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress) {
-    .Call(`_granary_core_game_equilibria`, w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress)
+core_game_equilibria <- function(game, options, progress) {
+    .Call(`_granary_core_game_equilibria`, game, options, progress)
 }
 
-core_game_stable <- function(w, b, x, tie_tol, epsilon) {
-    .Call(`_granary_core_game_stable`, w, b, x, tie_tol, epsilon)
+core_game_stable <- function(game, x, tie_tol, epsilon) {
+    .Call(`_granary_core_game_stable`, game, x, tie_tol, epsilon)
 }
 
-core_game_payoffs <- function(w, b, x) {
-    .Call(`_granary_core_game_payoffs`, w, b, x)
+core_game_payoffs <- function(game, x) {
+    .Call(`_granary_core_game_payoffs`, game, x)
 }
 
 core_game_loglik <- function(n, log_count, share, q) {
@@ -413,56 +413,44 @@ core_ising_loss <- function(x, theta) {
     .Call(`_granary_core_ising_loss`, x, theta)
 }
 
-core_ising_likelihood <- function(x, settings, start, tol, max_iter, progress) {
-    .Call(`_granary_core_ising_likelihood`, x, settings, start, tol, max_iter, progress)
+core_ising_fit <- function(x, options, seed, progress) {
+    .Call(`_granary_core_ising_fit`, x, options, seed, progress)
 }
 
-core_ising_pseudo <- function(x, settings, start, tol, max_iter, progress) {
-    .Call(`_granary_core_ising_pseudo`, x, settings, start, tol, max_iter, progress)
+core_ising_grid <- function(x, method, n_lambda, ratio) {
+    .Call(`_granary_core_ising_grid`, x, method, n_lambda, ratio)
 }
 
-core_ising_nodewise <- function(x, rho, gamma, n_rho, both, tol, threads, progress) {
-    .Call(`_granary_core_ising_nodewise`, x, rho, gamma, n_rho, both, tol, threads, progress)
+core_ising_score <- function(x, model) {
+    .Call(`_granary_core_ising_score`, x, model)
 }
 
-core_ising_splitting <- function(x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress) {
-    .Call(`_granary_core_ising_splitting`, x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress)
+core_ising_moments <- function(model, method, options, seed, progress) {
+    .Call(`_granary_core_ising_moments`, model, method, options, seed, progress)
 }
 
-core_ising_moments <- function(w, b, method, samples, sweeps, max_iter, seed, progress) {
-    .Call(`_granary_core_ising_moments`, w, b, method, samples, sweeps, max_iter, seed, progress)
-}
-
-core_spins_sample <- function(w, b, n, exact, burn_in, thin, seed, progress) {
-    .Call(`_granary_core_spins_sample`, w, b, n, exact, burn_in, thin, seed, progress)
-}
-
-core_ising_probabilities <- function(w, b) {
-    .Call(`_granary_core_ising_probabilities`, w, b)
+core_spins_sample <- function(model, options, seed, progress) {
+    .Call(`_granary_core_spins_sample`, model, options, seed, progress)
 }
 
 core_ising_component <- function(w) {
     .Call(`_granary_core_ising_component`, w)
 }
 
-core_ising_logz <- function(w, b, progress) {
-    .Call(`_granary_core_ising_logz`, w, b, progress)
+core_ising_logz <- function(model, progress) {
+    .Call(`_granary_core_ising_logz`, model, progress)
 }
 
-core_ising_kl <- function(w1, b1, w2, b2, progress) {
-    .Call(`_granary_core_ising_kl`, w1, b1, w2, b2, progress)
+core_ising_kl <- function(first, second, progress) {
+    .Call(`_granary_core_ising_kl`, first, second, progress)
 }
 
-core_ising_bounds <- function(x, rho, field_penalty) {
-    .Call(`_granary_core_ising_bounds`, x, rho, field_penalty)
+core_ising_bounds <- function(x, lambda, field_penalty) {
+    .Call(`_granary_core_ising_bounds`, x, lambda, field_penalty)
 }
 
-core_ising_pseudo_loss <- function(x, w, b) {
-    .Call(`_granary_core_ising_pseudo_loss`, x, w, b)
-}
-
-core_ising_conditional <- function(x, w, b) {
-    .Call(`_granary_core_ising_conditional`, x, w, b)
+core_ising_conditional <- function(x, model) {
+    .Call(`_granary_core_ising_conditional`, x, model)
 }
 
 core_local_path <- function(s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress) {
@@ -1045,80 +1033,88 @@ core_rvm <- function(phi, y, fast, noise, prune, tol, max_iter, progress) {
     .Call(`_granary_core_rvm`, phi, y, fast, noise, prune, tol, max_iter, progress)
 }
 
-core_aso <- function(x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress) {
-    .Call(`_granary_core_aso`, x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress)
+core_aso <- function(data, groups, options, progress) {
+    .Call(`_granary_core_aso`, data, groups, options, progress)
 }
 
-core_aso_target <- function(x, y, design, lambda, masked, groups, theta, loss, intercept, task_tol, max_iter, threads, progress) {
-    .Call(`_granary_core_aso_target`, x, y, design, lambda, masked, groups, theta, loss, intercept, task_tol, max_iter, threads, progress)
+core_aso_target <- function(data, structure, options, progress) {
+    .Call(`_granary_core_aso_target`, data, structure, options, progress)
 }
 
 core_loss <- function(loss, prediction, y) {
     .Call(`_granary_core_loss`, loss, prediction, y)
 }
 
-core_right_singular <- function(x, k) {
-    .Call(`_granary_core_right_singular`, x, k)
+core_spectral_structure <- function(x, h) {
+    .Call(`_granary_core_spectral_structure`, x, h)
 }
 
-core_completion_cells <- function(x, model, bound) {
-    .Call(`_granary_core_completion_cells`, x, model, bound)
+core_co_training <- function(data, options, seed, progress) {
+    .Call(`_granary_core_co_training`, data, options, seed, progress)
 }
 
-core_completion_path <- function(x, model, solver, penalty, constrained, bound, settings, start, seed, threads, progress) {
-    .Call(`_granary_core_completion_path`, x, model, solver, penalty, constrained, bound, settings, start, seed, threads, progress)
+core_completion_cells <- function(x, options) {
+    .Call(`_granary_core_completion_cells`, x, options)
 }
 
-core_hard_impute <- function(x, rank, settings, threads, progress) {
-    .Call(`_granary_core_hard_impute`, x, rank, settings, threads, progress)
+core_completion_path <- function(x, options, start, seed, progress) {
+    .Call(`_granary_core_completion_path`, x, options, start, seed, progress)
 }
 
-core_completion_certificate <- function(x, u, d, v, lambda) {
-    .Call(`_granary_core_completion_certificate`, x, u, d, v, lambda)
+core_hard_impute <- function(x, options, progress) {
+    .Call(`_granary_core_hard_impute`, x, options, progress)
 }
 
 core_completion_centre <- function(x, rows, cols) {
     .Call(`_granary_core_completion_centre`, x, rows, cols)
 }
 
-core_mixed_dual_norm <- function(g, t, b, tol, max_iter) {
-    .Call(`_granary_core_mixed_dual_norm`, g, t, b, tol, max_iter)
+core_mixed_dual_norm <- function(g, t, b, tol, max_iter, progress) {
+    .Call(`_granary_core_mixed_dual_norm`, g, t, b, tol, max_iter, progress)
 }
 
-core_sign_norms <- function(x, thresholds, t, b, draws, seed, threads, progress) {
-    .Call(`_granary_core_sign_norms`, x, thresholds, t, b, draws, seed, threads, progress)
+core_sign_norms <- function(x, options, seed, progress) {
+    .Call(`_granary_core_sign_norms`, x, options, seed, progress)
 }
 
 core_mean_absolute_sum <- function(h) {
     .Call(`_granary_core_mean_absolute_sum`, h)
 }
 
-core_scaled_lasso <- function(x, y, lambda0, intercept, standardize, tol, max_iter, progress) {
-    .Call(`_granary_core_scaled_lasso`, x, y, lambda0, intercept, standardize, tol, max_iter, progress)
+core_scaled_lasso <- function(x, y, options, progress) {
+    .Call(`_granary_core_scaled_lasso`, x, y, options, progress)
 }
 
-core_decorrelate <- function(x, which, mu, rule, robust, beta, infeasible, keep_m, tol, max_iter, threads, progress) {
-    .Call(`_granary_core_decorrelate`, x, which, mu, rule, robust, beta, infeasible, keep_m, tol, max_iter, threads, progress)
+core_debiased_lasso <- function(data, options, progress) {
+    .Call(`_granary_core_debiased_lasso`, data, options, progress)
 }
 
-core_nodewise <- function(x, which, lambda, keep_m, threads, progress) {
-    .Call(`_granary_core_nodewise`, x, which, lambda, keep_m, threads, progress)
+core_debiased_baseline <- function(data, options, seed, progress) {
+    .Call(`_granary_core_debiased_baseline`, data, options, seed, progress)
+}
+
+core_decorrelate <- function(data, options, progress) {
+    .Call(`_granary_core_decorrelate`, data, options, progress)
+}
+
+core_coherence <- function(data, options) {
+    .Call(`_granary_core_coherence`, data, options)
+}
+
+core_wald_statistic <- function(difference, covariance) {
+    .Call(`_granary_core_wald_statistic`, difference, covariance)
 }
 
 core_compatibility <- function(s, set, cone, threads, progress) {
     .Call(`_granary_core_compatibility`, s, set, cone, threads, progress)
 }
 
-core_gen_lasso_limits <- function(design, y, loss, penalty, progress) {
-    .Call(`_granary_core_gen_lasso_limits`, design, y, loss, penalty, progress)
+core_gen_lasso <- function(data, options, progress) {
+    .Call(`_granary_core_gen_lasso`, data, options, progress)
 }
 
-core_gen_lasso_path <- function(design, y, loss, penalty, lambda, settings, progress) {
-    .Call(`_granary_core_gen_lasso_path`, design, y, loss, penalty, lambda, settings, progress)
-}
-
-core_lasso <- function(x, y, logistic, settings, progress) {
-    .Call(`_granary_core_lasso`, x, y, logistic, settings, progress)
+core_lasso <- function(x, y, options, progress) {
+    .Call(`_granary_core_lasso`, x, y, options, progress)
 }
 
 core_task_moments <- function(y, task, tasks) {
@@ -1133,12 +1129,8 @@ core_mta_common_weights <- function(s, tau2) {
     .Call(`_granary_core_mta_common_weights`, s, tau2)
 }
 
-core_mta_dense <- function(a, mean, s, gamma, with_variance, progress) {
-    .Call(`_granary_core_mta_dense`, a, mean, s, gamma, with_variance, progress)
-}
-
-core_mta_sparse <- function(a, mean, s, gamma, with_variance, progress) {
-    .Call(`_granary_core_mta_sparse`, a, mean, s, gamma, with_variance, progress)
+core_mta_along <- function(a, mean, s, gamma, with_variance, progress) {
+    .Call(`_granary_core_mta_along`, a, mean, s, gamma, with_variance, progress)
 }
 
 core_mta_weights <- function(a, s, gamma, progress) {
@@ -1157,36 +1149,28 @@ core_common_risk <- function(mu, s, tau2) {
     .Call(`_granary_core_common_risk`, mu, s, tau2)
 }
 
-core_mta_vectors_common <- function(mean, common, scale, a, tau2, gamma, progress) {
-    .Call(`_granary_core_mta_vectors_common`, mean, common, scale, a, tau2, gamma, progress)
+core_mta_vectors <- function(data, progress) {
+    .Call(`_granary_core_mta_vectors`, data, progress)
 }
 
-core_mta_vectors_blocks <- function(mean, blocks, a, tau2, gamma, progress) {
-    .Call(`_granary_core_mta_vectors_blocks`, mean, blocks, a, tau2, gamma, progress)
+core_loo_risk <- function(data, options, progress) {
+    .Call(`_granary_core_loo_risk`, data, options, progress)
 }
 
-core_loo_risk <- function(y, task, tasks, sigma2, noise, estimator, a, gamma, progress) {
-    .Call(`_granary_core_loo_risk`, y, task, tasks, sigma2, noise, estimator, a, gamma, progress)
+core_double_loo_risk <- function(data, options, seed, progress) {
+    .Call(`_granary_core_double_loo_risk`, data, options, seed, progress)
 }
 
-core_double_loo_risk <- function(y, task, tasks, sigma2, noise, estimator, gamma, tune_tasks, seed, threads, progress) {
-    .Call(`_granary_core_double_loo_risk`, y, task, tasks, sigma2, noise, estimator, gamma, tune_tasks, seed, threads, progress)
+core_split_risk <- function(data, options, seed, progress) {
+    .Call(`_granary_core_split_risk`, data, options, seed, progress)
 }
 
-core_split_risk <- function(y, task, tasks, sigma2, noise, estimator, a, gamma, splits, seed, progress) {
-    .Call(`_granary_core_split_risk`, y, task, tasks, sigma2, noise, estimator, a, gamma, splits, seed, progress)
-}
-
-core_split_risk_sparse <- function(y, task, tasks, sigma2, noise, a, gamma, splits, seed, progress) {
-    .Call(`_granary_core_split_risk_sparse`, y, task, tasks, sigma2, noise, a, gamma, splits, seed, progress)
-}
-
-core_partition_points <- function(x, y, split, cuts, active, nested_bits, degree) {
-    .Call(`_granary_core_partition_points`, x, y, split, cuts, active, nested_bits, degree)
+core_partition_points <- function(x, y, shape) {
+    .Call(`_granary_core_partition_points`, x, y, shape)
 }
 
 core_partition_grow <- function(tree, depth, progress) {
-    invisible(.Call(`_granary_core_partition_grow`, tree, depth, progress))
+    .Call(`_granary_core_partition_grow`, tree, depth, progress)
 }
 
 core_partition_insert <- function(tree, x, y) {
@@ -1194,11 +1178,15 @@ core_partition_insert <- function(tree, x, y) {
 }
 
 core_partition_deepen <- function(tree, depth, progress) {
-    invisible(.Call(`_granary_core_partition_deepen`, tree, depth, progress))
+    .Call(`_granary_core_partition_deepen`, tree, depth, progress)
 }
 
-core_partition_size <- function(tree) {
-    .Call(`_granary_core_partition_size`, tree)
+core_partition_alive <- function(tree) {
+    .Call(`_granary_core_partition_alive`, tree)
+}
+
+core_partition_levels <- function(tree) {
+    .Call(`_granary_core_partition_levels`, tree)
 }
 
 core_partition_sigma <- function(tree) {
@@ -1221,35 +1209,43 @@ core_partition_path <- function(tree) {
     .Call(`_granary_core_partition_path`, tree)
 }
 
-core_partition_cv <- function(tree, fold, folds, grid, depth, options, log_power, threads, progress) {
-    .Call(`_granary_core_partition_cv`, tree, fold, folds, grid, depth, options, log_power, threads, progress)
+core_partition_cv <- function(tree, options, progress) {
+    .Call(`_granary_core_partition_cv`, tree, options, progress)
 }
 
 core_store_rows <- function(x_buffer, y_buffer, at, x, y) {
-    invisible(.Call(`_granary_core_store_rows`, x_buffer, y_buffer, at, x, y))
+    .Call(`_granary_core_store_rows`, x_buffer, y_buffer, at, x, y)
 }
 
 core_standardise_features <- function(x, centre) {
     .Call(`_granary_core_standardise_features`, x, centre)
 }
 
-core_q_alpha <- function(x, k, method, criterion, spectrum, n_start, tol, max_iter, threads, seed, progress) {
-    .Call(`_granary_core_q_alpha`, x, k, method, criterion, spectrum, n_start, tol, max_iter, threads, seed, progress)
+core_q_alpha <- function(x, options, seed, progress) {
+    .Call(`_granary_core_q_alpha`, x, options, seed, progress)
 }
 
-core_q_alpha_kernel <- function(v, k, criterion, n_start, tol, max_iter, threads, seed, progress) {
-    .Call(`_granary_core_q_alpha_kernel`, v, k, criterion, n_start, tol, max_iter, threads, seed, progress)
+core_q_alpha_kernel <- function(v, options, seed, progress) {
+    .Call(`_granary_core_q_alpha_kernel`, v, options, seed, progress)
 }
 
-core_q_alpha_classes <- function(x, labels, gamma, k_within, k_between, tol, max_iter, progress) {
-    .Call(`_granary_core_q_alpha_classes`, x, labels, gamma, k_within, k_between, tol, max_iter, progress)
+core_q_alpha_classes <- function(x, labels, options, progress) {
+    .Call(`_granary_core_q_alpha_classes`, x, labels, options, progress)
 }
 
 core_weighted_embedding <- function(x, alpha, k) {
     .Call(`_granary_core_weighted_embedding`, x, alpha, k)
 }
 
-core_positivity_share <- function(n, mean, sd, replicates, threads, seed, progress) {
-    .Call(`_granary_core_positivity_share`, n, mean, sd, replicates, threads, seed, progress)
+core_positivity_share <- function(options, seed, progress) {
+    .Call(`_granary_core_positivity_share`, options, seed, progress)
+}
+
+core_feature_score <- function(x, labels, options) {
+    .Call(`_granary_core_feature_score`, x, labels, options)
+}
+
+core_cluster_embedding <- function(x, k, n_starts, seed, progress) {
+    .Call(`_granary_core_cluster_embedding`, x, k, n_starts, seed, progress)
 }
 

@@ -137,9 +137,9 @@ logLik.granary_cg_network <- function(object, newdata = NULL, threads = NULL, ..
                                               clash[1L]), "newdata")
   whole <- length(object$evidence) == 0L && !anyNA(rows)
   each <- if (whole) {
-    core_call(core_cg_log_density(cg_spec(object), rows))
+    core_cg_log_density(cg_spec(object), unname(rows))
   } else {
-    core_call(core_cg_row_evidence(cg_state(object), rows, thread_count(threads), progress_bar("rows")))
+    core_cg_row_evidence(cg_state(object), unname(rows), thread_count(threads), progress_bar("rows"))
   }
   structure(sum(each), df = if (is.null(object$df)) NA_integer_ else object$df, nobs = nrow(rows), each = each, class = "logLik")
 }
@@ -176,7 +176,7 @@ predict.granary_cg_network <- function(object, newdata, target, type = c("respon
   clash <- intersect(names(object$evidence), colnames(rows)[colSums(!is.na(rows)) > 0L])
   if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use retract() first.",
                                               clash[1L]), "newdata")
-  result <- core_call(core_cg_predict(cg_state(object), rows, number, thread_count(threads), progress_bar("rows")))
+  result <- core_cg_predict(cg_state(object), unname(rows), number, thread_count(threads), progress_bar("rows"))
   if (discrete) {
     states <- object$levels[[target]]
     if (type == "prob") return(matrix(result, nrow(rows), dimnames = list(NULL, states)))
@@ -193,7 +193,7 @@ simulate.granary_cg_network <- function(object, nsim = 1, seed = NULL, ...) {
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   nodes <- object$graph$nodes
   if (as.double(nsim) * length(nodes) > 2^30) abort_input("`nsim` asks for more numbers than fit into memory. Draw in parts.", "nsim")
-  rows <- core_call(core_cg_simulate(cg_state(object), nsim, core_seed(), progress_bar("draws")))
+  rows <- core_cg_simulate(cg_state(object), nsim, core_seed(), progress_bar("draws"))
   columns <- lapply(seq_along(nodes), function(k) {
     states <- object$levels[[nodes[k]]]
     if (is.null(states)) rows[, k] else factor(states[rows[, k] + 1], states)

@@ -96,7 +96,8 @@ observe <- function(object, pointer) {
   discrete <- names[vapply(names, function(v) cg_discrete(object, v), NA)]
   continuous <- setdiff(names, discrete)
   likelihood <- lapply(discrete, function(v) log(object$evidence[[v]]))
-  core_call(core_cg_observe(pointer, match(discrete, nodes), likelihood, match(continuous, nodes), as.double(unlist(object$evidence[continuous]))))
+  core_cg_observe(pointer, list(discrete = match(discrete, nodes), log_likelihood = likelihood, continuous = match(continuous, nodes),
+                                values = as.double(unlist(object$evidence[continuous]))))
 }
 
 # Discrete findings become likelihoods by state.
@@ -201,15 +202,16 @@ cg_marginal <- function(object, nodes = NULL, joint = FALSE) {
   if (is.null(nodes)) nodes <- setdiff(all, names(object$evidence))
   number <- node_numbers(nodes, all, "nodes")
   if (length(number) == 0L) abort_input("`nodes` must name at least one node.", "nodes")
+  nodes <- all[number]
   if (joint && length(nodes) > 1L) return(joint_marginal(object, nodes))
-  laws <- core_call(core_cg_marginals(cg_state(object), number))
+  laws <- core_cg_marginals(cg_state(object), number)
   laws <- lapply(seq_along(nodes), function(k) single_marginal(object, nodes[k], laws[[k]]))
   if (length(laws) == 1L) return(laws[[1L]])
   structure(stats::setNames(laws, nodes), class = "granary_cg_marginals")
 }
 
 single_marginal <- function(object, v, law) {
-  if (cg_discrete(object, v)) return(new_marginal(v, "table", probabilities = array(law, length(law), object$levels[v])))
+  if (cg_discrete(object, v)) return(new_marginal(v, "table", probabilities = array(law$probabilities, length(law$probabilities), object$levels[v])))
   mean <- sum(law$weights * law$means)
   variance <- sum(law$weights * (law$sds^2 + (law$means - mean)^2))
   new_marginal(v, "mixture", components = component_states(object, law), weights = law$weights, means = as.vector(law$means),
@@ -227,10 +229,11 @@ joint_marginal <- function(object, nodes) {
       abort_input(sprintf("The joint table of `nodes` would have %s entries, more than `max_states` = %s.", format(size), format(object$max_states)),
                   "nodes")
     }
-    p <- core_call(core_cg_probabilities(cg_state(object), number(nodes)))
+    p <- core_cg_probabilities(cg_state(object), number(nodes))
     return(new_marginal(nodes, "table", probabilities = array(p, lengths(object$levels[nodes]), object$levels[nodes])))
   }
-  law <- core_call(core_cg_joint(cg_state(object), number(continuous), number(discrete)))
+  law <- core_cg_joint(cg_state(object), number(continuous), number(discrete))
+  law$covariances <- array(unlist(law$covariances), c(rep(length(continuous), 2L), length(law$weights)))
   colnames(law$means) <- continuous
   dimnames(law$covariances) <- list(continuous, continuous, NULL)
   mean <- drop(law$weights %*% law$means)
@@ -257,7 +260,7 @@ evaluate_mixture <- function(x, what, at, arg, lower = -Inf, upper = Inf) {
     fail_input("x", "the marginal of one continuous node", describe(x))
   }
   at <- check_vector(at, arg, lower = lower, upper = upper)
-  core_call(core_mixture(what, x$weights, x$means, x$sds, at))
+  core_mixture(what, list(weights = x$weights, means = as.vector(x$means), sds = as.vector(x$sds)), at)
 }
 
 #' @rdname cg_marginal
@@ -316,7 +319,7 @@ cg_map <- function(object, type = c("semimax", "highest_peak", "mode"), k = 1, t
   k <- check_count(k, upper = 1e5)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE)
   max_iter <- check_count(max_iter)
-  result <- core_call(core_cg_map(cg_state(object), type, k, tol, max_iter, progress_bar("modes")))
+  result <- core_cg_map(cg_state(object), list(type = type, k = k, tol = tol, max_iter = max_iter), progress_bar("modes"))
   nodes <- setdiff(object$graph$nodes, names(object$evidence))
   discrete <- vapply(nodes, function(v) cg_discrete(object, v), NA)
   keep <- switch(type, semimax = nodes[discrete], mode = nodes[!discrete], nodes)
@@ -340,7 +343,7 @@ cg_map <- function(object, type = c("semimax", "highest_peak", "mode"), k = 1, t
 # Two starts ended at the same mode if no coordinate differs by more than 1e-3 of its posterior standard deviation.
 distinct_modes <- function(table, object, nodes) {
   if (nrow(table) < 2L || length(nodes) == 0L) return(table)
-  laws <- core_call(core_cg_marginals(cg_state(object), match(nodes, object$graph$nodes)))
+  laws <- core_cg_marginals(cg_state(object), match(nodes, object$graph$nodes))
   scale <- vapply(laws, function(law) sqrt(sum(law$weights * (law$sds^2 + (law$means - sum(law$weights * law$means))^2))), 0)
   scaled <- sweep(as.matrix(table[nodes]), 2L, scale, "/")
   keep <- 1L
@@ -384,7 +387,7 @@ cg_tree <- function(object, type = c("semi", "elimination", "junction"), order =
   nodes <- object$graph$nodes
   own <- is.null(order) && rule == "best"
   order <- if (!is.null(order)) node_numbers(order, nodes, "order") else if (own && !is.null(object$order)) object$order else integer()
-  tree <- core_call(core_cg_tree(cg_spec(object), type, order, rule))
+  tree <- core_cg_tree(cg_spec(object), type, order, rule)
   names <- function(sets) lapply(sets, function(set) nodes[set])
   clusters <- data.frame(eliminated = nodes[tree$variable], parent = tree$parent)
   clusters$discrete <- names(tree$discrete)
@@ -399,7 +402,7 @@ cg_tree <- function(object, type = c("semi", "elimination", "junction"), order =
 
 cluster_regressions <- function(object) {
   nodes <- object$graph$nodes
-  parts <- core_call(core_cg_regressions(cg_state(object)))
+  parts <- core_cg_regressions(cg_state(object))
   parts <- Filter(function(part) part$active, parts)
   tables <- lapply(parts, function(part) {
     law <- list(nodes = part$discrete, states = part$states, weights = seq_len(ncol(part$terms)))

@@ -151,7 +151,7 @@ cg_fit <- function(graph, data, pseudo_count = 0, shrink = 0, pooled = FALSE, va
     abort_input("`variance = \"unbiased\"` is not defined with missing cells: EM maximises the likelihood.", "variance")
   }
   net <- list(graph = graph, levels = columns$levels)
-  result <- core_call(core_cg_fit(cg_spec(net), columns$rows, settings, progress_bar("EM")))
+  result <- core_cg_fit(cg_spec(net), unname(columns$rows), settings, progress_bar("EM"))
   parameters <- from_core(net, result)
   fit <- new_cg_network(
     graph, columns$levels, parameters$tables, parameters$regressions, order, max_states, call, log_likelihood = result$log_likelihood,
@@ -178,8 +178,8 @@ new_cg_network <- function(graph, levels, tables, regressions, order = NULL, max
     settings = settings, order = order, max_states = max_states, cache = new.env(parent = emptyenv()), call = call, convergence = convergence
   )
   spec <- cg_spec(net)
-  net$cache$prior <- core_call(core_cg_compile(spec, if (is.null(order)) integer() else order, max_states))
-  net$tables <- from_core(net, core_call(core_cg_check(spec)))$tables
+  net$cache$prior <- core_cg_compile(spec, if (is.null(order)) integer() else order, max_states)
+  net$tables <- from_core(net, core_cg_check(spec))$tables
   net
 }
 
@@ -187,7 +187,7 @@ new_cg_network <- function(graph, levels, tables, regressions, order = NULL, max
 cg_state <- function(net) {
   alive <- function(pointer) !is.null(pointer) && core_cg_alive(pointer)
   if (!alive(net$cache$prior)) {
-    net$cache$prior <- core_call(core_cg_compile(cg_spec(net), if (is.null(net$order)) integer() else net$order, net$max_states))
+    net$cache$prior <- core_cg_compile(cg_spec(net), if (is.null(net$order)) integer() else net$order, net$max_states)
   }
   if (length(net$evidence) == 0L) return(net$cache$prior)
   if (!alive(net$cache$state)) net$cache$state <- observe(net, net$cache$prior)$pointer
@@ -217,10 +217,10 @@ cg_spec <- function(net) {
   list(
     names = nodes, states = lapply(nodes, function(v) if (cg_discrete(net, v)) net$levels[[v]] else character()),
     discrete_parents = number("discrete"), continuous_parents = number("continuous"),
-    tables = lapply(nodes, function(v) if (!is.null(net$tables[[v]])) as.double(net$tables[[v]])),
+    tables = lapply(nodes, function(v) as.double(net$tables[[v]])),
     regressions = lapply(seq_along(nodes), function(k) {
       r <- net$regressions[[nodes[k]]]
-      if (!is.null(r)) do.call(rbind, unname(lapply(c(parents[[k]]$continuous, "intercept", "variance"), function(part) r[[part]])))
+      if (is.null(r)) matrix(0, 0L, 0L) else do.call(rbind, unname(lapply(c(parents[[k]]$continuous, "intercept", "variance"), function(part) r[[part]])))
     })
   )
 }

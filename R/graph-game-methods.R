@@ -133,7 +133,7 @@ predict.granary_influence_game <- function(object, newdata = NULL, type = c("res
   x <- if (is.null(newdata)) object$x else spin_data(newdata, "newdata", like = object)$x
   if (is.null(x)) abort_input("`newdata` must be given: this game was not fitted to data.", "newdata")
   if (type %in% c("response", "payoff")) {
-    f <- core_game_payoffs(unname(object$W), unname(object$b), x)
+    f <- core_game_payoffs(spin_model(object), x)
     dimnames(f) <- dimnames(x)
     if (type == "payoff") return(f)
     tie <- abs(f) <= rep(1e-9 * (rowSums(abs(object$W)) + abs(object$b)), each = nrow(f))
@@ -145,7 +145,7 @@ predict.granary_influence_game <- function(object, newdata = NULL, type = c("res
     value <- rep(-states, nrow(x))
   } else {
     rest <- states + log1p(-exp(found$log_count - states))
-    stable <- core_game_stable(unname(object$W), unname(object$b), x, 1e-9, 0)
+    stable <- core_game_stable(spin_model(object), x, 1e-9, 0)
     value <- ifelse(stable, log(object$q) - found$log_count, log1p(-object$q) - rest)
   }
   if (type == "joint") exp(value) else value
@@ -158,7 +158,7 @@ simulate.granary_influence_game <- function(object, nsim = 1, seed = NULL, ...) 
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   p <- ncol(object$W)
   if (nsim * as.double(p) > 5e8) abort_input("`nsim` times the number of players must be at most 5e8.", "nsim")
-  found <- core_call(core_game_equilibria(unname(object$W), unname(object$b), "auto", 1e-9, 0, TRUE, 2e6, 1e8, 26L, thread_count(), NULL))
+  found <- core_game_equilibria(spin_model(object), list(max_list = 2e6, threads = thread_count()), NULL)
   if (!found$listed) {
     abort_numeric(sprintf("This game has %s equilibria, too many to draw from a list.", format(found$count, digits = 4L)))
   }
@@ -175,7 +175,7 @@ simulate.granary_influence_game <- function(object, nsim = 1, seed = NULL, ...) 
     while (length(todo) > 0L) {
       draw <- uniform(length(todo))
       x[todo, ] <- draw
-      todo <- todo[core_game_stable(unname(object$W), unname(object$b), draw, 1e-9, 0)]
+      todo <- todo[core_game_stable(spin_model(object), draw, 1e-9, 0)]
     }
   }
   colnames(x) <- colnames(object$W)

@@ -93,8 +93,8 @@ equilibria <- function(game, method = c("auto", "gray", "elimination", "search")
   max_nodes <- check_number(max_nodes, lower = 1, upper = 1e15)
   tie_tol <- check_number(tie_tol, lower = 0, upper = 1)
   epsilon <- check_number(epsilon, lower = 0)
-  found <- core_call(core_game_equilibria(unname(game$W), unname(game$b), method, tie_tol, epsilon, list, max_list, max_nodes, max_n, thread_count(),
-                                          progress_bar("equilibria")))
+  found <- core_game_equilibria(spin_model(game), list(method = method, tie_tol = tie_tol, epsilon = epsilon, list = list, max_list = max_list,
+                                                       max_nodes = max_nodes, max_n = max_n, threads = thread_count()), progress_bar("equilibria"))
   states <- NULL
   if (found$listed) {
     colnames(found$states) <- colnames(game$W)
@@ -134,7 +134,7 @@ count_equilibria <- function(game, method = c("auto", "gray", "elimination", "se
 is_equilibrium <- function(game, x, tie_tol = 1e-9, epsilon = 0) {
   game <- game_of(game)
   x <- spin_data(x, "x", like = game)$x
-  core_game_stable(unname(game$W), unname(game$b), x, check_number(tie_tol, lower = 0, upper = 1), check_number(epsilon, lower = 0))
+  core_game_stable(spin_model(game), x, check_number(tie_tol, lower = 0, upper = 1), check_number(epsilon, lower = 0))
 }
 
 #' Compare influence games
@@ -185,7 +185,7 @@ state_probability <- function(inside, q, count, total) {
 
 game_listed <- function(game, arg) {
   game <- game_of(game, arg)
-  found <- core_call(core_game_equilibria(unname(game$W), unname(game$b), "auto", 1e-9, 0, TRUE, 2e6, 1e8, 26L, thread_count(), NULL))
+  found <- core_game_equilibria(spin_model(game), list(max_list = 2e6, threads = thread_count()), NULL)
   if (!found$listed) abort_input(sprintf("`%s` has %s equilibria, too many to compare one by one.", arg, format(found$count, digits = 4L)), arg)
   key <- if (found$count == 0) character() else do.call(paste0, as.data.frame(ifelse(found$states > 0, "+", "-")))
   list(count = found$count, key = key)

@@ -105,15 +105,17 @@ warn_still <- function(x) {
 game_run <- function(x, settings) {
   bar <- progress_bar("influence game")
   if (settings$loss == "exhaustive") {
-    result <- core_call(core_game_exhaustive(x, bar))
+    result <- core_game_exhaustive(x, bar)
     result$convergence <- list(converged = TRUE, iterations = as.integer(result$sets), gap = 0, residual = 0, seconds = 0, message = "")
     result$objective <- -result$log_likelihood
     return(result)
   }
   if (settings$loss %in% c("s1", "s2")) {
-    return(core_call(core_game_sigmoid(x, settings$loss == "s1", settings$rho, settings$starts, min(settings$max_iter, 500L), core_seed(), bar)))
+    return(core_game_sigmoid(x, list(likelihood = settings$loss == "s1", lambda = settings$rho, n_starts = settings$starts,
+                                     max_iter = min(settings$max_iter, 500L)), core_seed(), bar))
   }
-  core_call(core_game_fit(x, settings$loss, settings$rho, settings$ridge, settings$mask, settings$tol, settings$max_iter, bar))
+  core_game_fit(x, list(loss = settings$loss, lambda = settings$rho, ridge = settings$ridge, mask = settings$mask, tol = settings$tol,
+                        max_iter = settings$max_iter), bar)
 }
 
 game_finish <- function(result, data, settings, call) {
@@ -135,7 +137,7 @@ game_finish <- function(result, data, settings, call) {
 # Share of the rows, number of equilibria, q and the mean log-likelihood.
 game_score <- function(fit) {
   n <- nrow(fit$x)
-  fit$share <- mean(core_game_stable(unname(fit$W), unname(fit$b), fit$x, 1e-9, 0))
+  fit$share <- mean(core_game_stable(spin_model(fit), fit$x, 1e-9, 0))
   fit$q <- min(fit$share, 1 - 1 / (2 * n))
   if (!fit$settings$count) return(fit)
   found <- tryCatch(game_count(fit, max_nodes = 5e5), granary_error = function(e) e)
@@ -158,7 +160,7 @@ game_score <- function(fit) {
 }
 
 game_count <- function(game, max_nodes = 1e8) {
-  core_call(core_game_equilibria(unname(game$W), unname(game$b), "auto", 1e-9, 0, FALSE, 0, max_nodes, 26L, thread_count(), NULL))
+  core_game_equilibria(spin_model(game), list(list = FALSE, max_list = 0, max_nodes = max_nodes, threads = thread_count()), NULL)
 }
 
 #' Choose the penalty of an influence game
@@ -199,7 +201,7 @@ influence_game_cv <- function(x, rho = NULL, n_rho = 10, folds = 5, loss = c("sl
       settings$rho <- value
       fit <- suppressWarnings(game_finish(game_run(train$x, settings), train, settings, NULL))
       if (is.na(fit$log_equilibria)) settings$count <<- FALSE  # one game that cannot be counted settles the kind of score
-      share <- mean(core_game_stable(unname(fit$W), unname(fit$b), test, 1e-9, 0))
+      share <- mean(core_game_stable(spin_model(fit), test, 1e-9, 0))
       # With no equilibrium among the training rows q = 0; half an observation keeps the score finite.
       q <- min(max(fit$q, 1 / (2 * nrow(train$x))), 1 - 1 / (2 * nrow(train$x)))
       c(if (is.na(fit$log_equilibria)) NA_real_ else core_game_loglik(ncol(test), fit$log_equilibria, share, q), share)
@@ -232,7 +234,7 @@ influence_game_cv <- function(x, rho = NULL, n_rho = 10, folds = 5, loss = c("sl
 #' game_pick(simulate(sim_game(4, density = 0.5, p_plus = 1), nsim = 50))
 game_pick <- function(x, na = c("error", "drop", "negative")) {
   data <- spin_data(x, "x", check_choice(na, c("error", "drop", "negative")))
-  result <- core_call(core_game_pick(data$x))
+  result <- core_game_pick(unname(data$x))
   top <- seq_len(result$picked)
   if (result$picked == 0) warn_input("All joint actions occur and no smaller set of equilibria is left to pick: the estimate is the uniform law.",
                                      "x")

@@ -49,6 +49,9 @@ ising_of <- function(model, arg = "model") {
 
 ising_size <- function(model) core_ising_component(unname(model$W))
 
+# A model as it crosses.
+spin_model <- function(model) list(W = unname(model$W), b = unname(model$b))
+
 #' An Ising model from its parameters
 #'
 #' `ising_model()` makes a model from couplings and fields; `sim_ising()` draws one at random, with data.
@@ -141,7 +144,8 @@ ising_moments <- function(model, method = c("auto", "exact", "mean_field", "beli
   sweeps <- check_count(sweeps, upper = 1e5)
   if (samples * as.double(ncol(model$W)) > 2e8) abort_input("`samples` times the number of variables must be at most 2e8.", "samples")
   names <- colnames(model$W)
-  result <- core_call(core_ising_moments(unname(model$W), unname(model$b), method, samples, sweeps, 1000L, core_seed(), progress_bar("moments")))
+  result <- core_ising_moments(spin_model(model), method, list(samples = samples, sweeps = sweeps, max_iter = 1000L, diagnose = TRUE), core_seed(),
+                               progress_bar("moments"))
   if (!result$convergence$converged) {
     warn_convergence(sprintf("The %s iterations did not settle: the last change was %.2g.", sub("_", "-", method), result$convergence$residual),
                      result$convergence)
@@ -173,7 +177,7 @@ ising_kl <- function(model1, model2) {
   if (ncol(model1$W) != ncol(model2$W)) {
     abort_input(sprintf("The two models must have the same variables, but they have %d and %d.", ncol(model1$W), ncol(model2$W)), "model2")
   }
-  core_call(core_ising_kl(unname(model1$W), unname(model1$b), unname(model2$W), unname(model2$b), NULL))
+  core_ising_kl(spin_model(model1), spin_model(model2), NULL)
 }
 
 #' @rdname granary_ising
@@ -260,10 +264,10 @@ predict.granary_ising <- function(object, newdata = NULL, type = c("conditional"
       abort_input(sprintf(paste("Joint probabilities need the sum over 2^%d states of the largest component, and enumeration stops at 25.",
                                 "Use type = \"conditional\"."), size), "type")
     }
-    value <- rowSums(x * (x %*% W)) + as.vector(x %*% b) - core_call(core_ising_logz(W, b, progress_bar("log Z")))
+    value <- rowSums(x * (x %*% W)) + as.vector(x %*% b) - core_ising_logz(list(W = W, b = b), progress_bar("log Z"))
     return(if (type == "joint") exp(value) else value)
   }
-  out <- core_ising_conditional(x, W, b)
+  out <- core_ising_conditional(x, list(W = W, b = b))
   dimnames(out) <- dimnames(x)
   if (type == "conditional") out else spin_values(ifelse(out >= 0.5, 1, -1), object)
 }
@@ -284,8 +288,8 @@ simulate.granary_ising <- function(object, nsim = 1, seed = NULL, ...) {
   nsim <- check_count(nsim, upper = 1e7)
   if (nsim * as.double(ncol(object$W)) > 5e8) abort_input("`nsim` times the number of variables must be at most 5e8.", "nsim")
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
-  x <- core_call(core_spins_sample(unname(object$W), unname(object$b), nsim, ising_size(object) <= 20L, 200L, 10L, core_seed(),
-                                   progress_bar("draws")))
+  x <- core_spins_sample(spin_model(object), list(rows = nsim, exact = ising_size(object) <= 20L, burn_in = 200L, thin = 10L), core_seed(),
+                         progress_bar("draws"))
   colnames(x) <- colnames(object$W)
   spin_values(x, object)
 }

@@ -31,7 +31,7 @@ ising_path <- function(x, rho = NULL, n_rho = 30, rho_min_ratio = 0.02, method =
   data <- ising_input(x, check_choice(na, c("error", "drop")), field_penalty)
   settings <- path_settings(data, method, field_penalty, tol, max_iter)
   grid <- path_grid(data, rho, n_rho, rho_min_ratio, settings$method)
-  fits <- ising_along(data, grid, settings)
+  fits <- ising_run(data, grid, settings)$runs
   each <- function(what) vapply(fits, what, 0)
   names <- colnames(data$x)
   fit <- new_fit(
@@ -57,17 +57,8 @@ path_settings <- function(data, method, field_penalty, tol, max_iter) {
 path_grid <- function(data, rho, n_rho, ratio, method) {
   n_rho <- check_count(n_rho, upper = 1000)
   ratio <- check_number(ratio, "rho_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
-  if (is.null(rho)) return(ising_grid(data, method, n_rho, ratio))
+  if (is.null(rho)) return(core_ising_grid(unname(data$x), method, n_rho, ratio))
   sort(check_vector(rho, "rho", lower = 0, upper = 1e6), decreasing = TRUE)
-}
-
-ising_along <- function(data, grid, settings) {
-  start <- list()
-  lapply(grid, function(rho) {
-    result <- ising_run(data, rho, settings, start)
-    start <<- result[c("W", "b")]
-    result
-  })
 }
 
 #' @rdname ising_path
@@ -84,9 +75,10 @@ ising_cv <- function(x, rho = NULL, n_rho = 30, rho_min_ratio = 0.02, folds = 5,
   settings$gamma <- check_number(gamma, lower = 0, upper = 1e6)
   grid <- path_grid(data, rho, n_rho, rho_min_ratio, settings$method)
   folds <- check_count(folds, lower = 2, upper = nrow(data$x))
-  fits <- ising_along(data, grid, settings)
+  out <- ising_run(data, grid, settings)
+  fits <- out$runs
   table <- if (criterion == "ebic") {
-    data.frame(rho = grid, edges = vapply(fits, function(f) count_pairs(f$W), 0), value = vapply(fits, ising_criterion, 0, data, settings$gamma))
+    stats::setNames(out$table, c("rho", "edges", "value"))
   } else {
     ising_folds(data, grid, settings, folds, fits)
   }
@@ -106,13 +98,8 @@ ising_folds <- function(data, grid, settings, folds, fits) {
       abort_input(paste0("Column \"", colnames(train$x)[constant][1L], "\" of `x` is constant in the training rows of a fold.\n",
                          "Use fewer folds, field_penalty = TRUE, or criterion = \"ebic\"."), "x")
     }
-    along <- ising_along(train, grid, settings)
-    list(
-      exact = vapply(along, function(f) {
-        if (core_ising_component(f$W) > 20L) NA_real_ else ising_loglik(test, f$W, as.vector(f$b)) / nrow(test)
-      }, 0),
-      pseudo = vapply(along, function(f) -core_ising_pseudo_loss(test, f$W, as.vector(f$b)), 0)
-    )
+    scores <- lapply(ising_run(train, grid, settings)$runs, function(f) core_ising_score(unname(test), f[c("W", "b")]))
+    list(exact = vapply(scores, `[[`, 0, "likelihood"), pseudo = vapply(scores, `[[`, 0, "pseudo"))
   }, "cross-validation")
   exact <- do.call(cbind, lapply(scores, `[[`, "exact"))
   score <- if (anyNA(exact)) do.call(cbind, lapply(scores, `[[`, "pseudo")) else exact
@@ -189,7 +176,7 @@ ising_bounds <- function(x, rho, steps = 1000, beta = 1, r = 0.5, samples = func
   epsilon <- check_number(epsilon, lower = 0, upper = 1, strict_lower = TRUE)
   printed <- check_flag(printed)
   S <- check_samples(samples, steps)
-  size <- as.list(core_ising_bounds(data$x, rho, field_penalty))
+  size <- core_ising_bounds(unname(data$x), rho, field_penalty)
   k <- seq_len(steps)
   M <- ncol(data$x)^2
   L <- log(1 / delta)

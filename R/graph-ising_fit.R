@@ -108,15 +108,8 @@ ising_fit <- function(x, rho = NULL, method = c("auto", "exact", "pseudolik", "n
   settings$samples <- if (stochastic) check_samples(samples, settings$max_iter) else NULL
   rho <- check_number(rho, lower = 0, upper = 1e6, allow_null = TRUE)
   ising_allowed(settings, rho, p)
-  if (is.null(rho) && method == "nodewise") return(ising_finish(ising_run(data, NULL, settings), data, settings, call))
-  if (is.null(rho)) {
-    base <- utils::modifyList(settings, list(method = if (method %in% c("exact", "pseudolik")) method else if (p <= 16L) "exact" else "pseudolik"))
-    chosen <- ising_ebic(data, base)
-    rho <- chosen$rho
-    start <- if (method == base$method) chosen$start else list()
-    return(ising_finish(ising_run(data, rho, settings, start), data, settings, call, chosen$table))
-  }
-  ising_finish(ising_run(data, rho, settings), data, settings, call)
+  out <- ising_run(data, rho, settings)
+  ising_finish(out$runs[[1L]], data, settings, call, if (is.null(rho) && method != "nodewise") out$table)
 }
 
 ising_input <- function(x, na, field_penalty) {
@@ -180,73 +173,23 @@ ising_allowed <- function(settings, rho, p) {
   }
 }
 
-# One penalty. `start` = list(W, b), or an empty list.
-ising_run <- function(data, rho, settings, start = list()) {
-  bar <- progress_bar("Ising model")
-  problem <- list(rho = rho, ridge = settings$ridge, field_penalty = settings$field_penalty, mask = settings$mask)
-  result <- switch(settings$method,
-    exact = core_call(core_ising_likelihood(data$x, problem, start, settings$tol, settings$max_iter, bar)),
-    pseudolik = core_call(core_ising_pseudo(data$x, problem, start, settings$tol, settings$max_iter, bar)),
-    nodewise = core_call(core_ising_nodewise(data$x, if (is.null(rho)) -1 else rho, settings$gamma, if (is.null(rho)) 100L else settings$n_rho,
-                                             settings$rule == "and", max(settings$tol, 1e-7), settings$threads, bar)),
-    ising_split(data, problem, settings, bar)
-  )
-  if (is.null(result$objective)) result$objective <- NA_real_
-  if (is.null(result$rho)) result$rho <- rho
-  result
-}
-
-ising_split <- function(data, problem, settings, bar) {
-  sampler <- settings$sampler
-  if (settings$method == "bp2step") {
-    structure <- core_call(core_ising_nodewise(data$x, problem$rho, 0, 1L, settings$rule == "and", 1e-6, settings$threads, bar))
-    problem$mask <- unname((structure$W != 0) + 0)
-    sampler <- "belief"
-  }
-  core_call(core_ising_splitting(data$x, problem, sampler, settings$samples, settings$sweeps, settings$beta,
-                                 if (settings$method %in% c("fbs", "bp2step")) settings$r else 0, settings$method == "apg", settings$output,
-                                 settings$tol,
-                                 TRUE, core_seed(), bar))
-}
-
-ising_rho_max <- function(data, method) {
-  m <- colMeans(data$x)
-  s <- crossprod(data$x) / nrow(data$x) - tcrossprod(m)
-  diag(s) <- 0
-  max(abs(s)) * if (method == "exact") 1 else 2
-}
-
-ising_grid <- function(data, method, n_rho, ratio = 0.02) {
-  top <- ising_rho_max(data, method)
-  if (top <= 0) return(1)  # nothing varies together: any penalty gives the empty graph
-  top * exp(seq(0, log(ratio), length.out = n_rho))
+# Fits at the penalties given, each started at the one before; without any, at the one EBIC chooses. list(runs, table).
+ising_run <- function(data, rho, settings) {
+  options <- list(method = settings$method, lambda = rho, gamma = settings$gamma, n_lambda = settings$n_rho, field_penalty = settings$field_penalty,
+                  penalty = if (isTRUE(settings$ridge)) "ridge" else "l1", mask = settings$mask, rule = settings$rule, sampler = settings$sampler,
+                  samples = settings$samples, sweeps = settings$sweeps, beta = settings$beta, r = settings$r, output = settings$output,
+                  tol = settings$tol, max_iter = settings$max_iter, threads = settings$threads)
+  out <- core_ising_fit(unname(data$x), options, core_seed(), progress_bar("Ising model"))
+  out$table <- stats::setNames(data.frame(out$table), c("rho", "edges", "ebic"))
+  out$runs <- lapply(out$runs, function(run) {
+    run$rho <- run$lambda
+    if (is.nan(run$objective)) run$objective <- NA_real_
+    run
+  })
+  out
 }
 
 count_pairs <- function(W) sum(W[upper.tri(W)] != 0)
-
-ising_criterion <- function(result, data, gamma) {
-  n <- nrow(data$x)
-  2 * n * result$loss + count_pairs(result$W) * (log(n) + 4 * gamma * log(ncol(data$x)))
-}
-
-# Down the path with warm starts; the first fit past the best by a clear margin ends it.
-ising_ebic <- function(data, settings) {
-  grid <- ising_grid(data, settings$method, settings$n_rho, 0.005)
-  settings$tol <- max(settings$tol, 1e-4)  # enough to rank penalties; the one chosen is then solved to `tol`
-  start <- list()
-  table <- NULL
-  best <- NULL
-  for (rho in grid) {
-    result <- ising_run(data, rho, settings, start)
-    start <- result[c("W", "b")]
-    value <- ising_criterion(result, data, settings$gamma)
-    table <- rbind(table, data.frame(rho = rho, edges = count_pairs(result$W), ebic = value))
-    if (is.null(best) || value < best$value) best <- list(value = value, rho = rho, start = start)
-    recent <- utils::tail(table$ebic, 3L)
-    if (length(recent) == 3L && nrow(table) > 5L && all(recent > best$value + 2 * log(nrow(data$x)))) break
-  }
-  list(rho = best$rho, table = table, start = best$start)
-}
 
 ising_finish <- function(result, data, settings, call, path = NULL) {
   names <- colnames(data$x)
@@ -257,28 +200,29 @@ ising_finish <- function(result, data, settings, call, path = NULL) {
   n <- nrow(data$x)
   W <- label(result$W)
   b <- stats::setNames(as.vector(result$b), names)
-  last <- if (is.null(result$last)) W else label(result$last$W)
-  enumerable <- all(is.finite(W)) && core_ising_component(unname(W)) <= 20L
-  loglik <- if (settings$method == "exact") -n * result$loss else if (enumerable) ising_loglik(data$x, W, b) else NA_real_
+  steps <- result$splitting
+  last <- if (is.null(steps)) W else label(steps$last$W)
+  score <- if (all(is.finite(W))) core_ising_score(unname(data$x), list(W = unname(W), b = unname(b))) else list(likelihood = NA_real_, pseudo = NA_real_)
+  loglik <- n * if (settings$method == "exact") -result$loss else score$likelihood
   real <- function(v) if (is.null(v) || is.nan(v)) NA_real_ else v
   fit <- new_fit(
     c("ising_fit", "ising"), W = W, b = b, coupling = 2 * W, support = last != 0, rho = result$rho, loglik = real(loglik),
-    pseudo_loglik = real(-n * core_ising_pseudo_loss(data$x, unname(W), unname(b))), objective = real(result$objective),
+    pseudo_loglik = real(n * score$pseudo), objective = real(result$objective),
     kkt = real(result$convergence$residual), theorem_bound = real(result$theorem_bound), df = count_pairs(last),
     method = settings$method, penalty = if (settings$ridge) "ridge" else "l1",
-    field_penalty = settings$field_penalty, trace = ising_trace(result$trace), selection = path, levels = data$levels, kind = data$kind, x = data$x,
+    field_penalty = settings$field_penalty, trace = ising_trace(steps), selection = path, levels = data$levels, kind = data$kind, x = data$x,
     n = n,
     settings = settings, call = call, convergence = result$convergence
   )
   if (settings$method %in% c("fbs", "pg", "apg", "bp2step")) {
-    fit$last <- list(W = last, b = stats::setNames(as.vector(result$last$b), names))
-    if (isTRUE(result$unsettled > 0)) {
-      warn_convergence(sprintf("Belief propagation did not settle in %d of %d steps; the moments there are approximate at best.", result$unsettled,
+    fit$last <- list(W = last, b = stats::setNames(as.vector(steps$last$b), names))
+    if (isTRUE(steps$unsettled > 0)) {
+      warn_convergence(sprintf("Belief propagation did not settle in %d of %d steps; the moments there are approximate at best.", steps$unsettled,
                                fit$convergence$iterations), fit$convergence)
     }
-    if (isTRUE(result$effective < 5)) {
+    if (isTRUE(steps$effective < 5)) {
       warn_convergence(sprintf("Importance sampling was down to %.1f effective draws in some steps. Use sampler = \"gibbs\" or more `samples`.",
-                               result$effective), fit$convergence)
+                               steps$effective), fit$convergence)
     }
   }
   check_convergence(fit, if (isTRUE(settings$rho == 0) || isTRUE(result$rho == 0)) {
@@ -289,13 +233,9 @@ ising_finish <- function(result, data, settings, call, path = NULL) {
   fit
 }
 
-ising_trace <- function(trace) {
-  if (is.null(trace) || nrow(trace) == 0L) return(NULL)
-  trace[] <- lapply(trace, function(v) replace(v, is.nan(v), NA))
-  trace
-}
-
-ising_loglik <- function(x, W, b) {
-  W <- unname(as.matrix(W))
-  sum(x * (x %*% W)) + sum(x %*% unname(b)) - nrow(x) * core_call(core_ising_logz(W, unname(b), NULL))
+ising_trace <- function(steps) {
+  if (length(steps$step) == 0L) return(NULL)
+  clean <- function(v) replace(v, is.nan(v), NA)
+  data.frame(step = steps$step, last = clean(steps$objective_last), average = clean(steps$objective_average), robust = clean(steps$objective_robust),
+             move = clean(steps$move))
 }

@@ -59,7 +59,7 @@ print.granary_adapt_partition <- function(x, ...) {
 
 partition_now <- function(fit) {
   if (!is.null(fit$cells)) return(c(cells = fit$n_cells, tree_size = fit$tree_size, sse = fit$sse))
-  core_partition_summary(partition_tree(fit), partition_rule(fit))
+  unlist(core_partition_summary(partition_tree(fit), partition_rule(fit)))
 }
 
 #' @rdname granary_partition
@@ -113,13 +113,13 @@ predict.granary_adapt_partition <- function(object, newdata = NULL, tau = NULL, 
   values <- if (is.null(newdata)) stream_rows(object$stream, object$n)$x else partition_values(object, newdata)
   rule <- partition_rule(object, tau)
   tree <- partition_tree(object)
-  out <- core_call(core_partition_predict(tree, values, rule, progress_bar("prediction")))
+  out <- core_partition_predict(tree, partition_rows(values), rule, progress_bar("prediction"))
   if (out$outside > 0L && !is.null(newdata)) {
     warn_input(sprintf("%s outside the box of the fit, and got the value of the nearest cell.",
                        counted(out$outside, "new row lies", "new rows lie")), "newdata")
   }
   if (type == "response") return(out$value)
-  cells <- core_call(core_partition_cells(tree, rule, progress_bar("cells")))
+  cells <- core_partition_cells(tree, rule, progress_bar("cells"))
   if (object$split == "nested") return(ifelse(out$empty > 0, NA_integer_, match(out$node, cells$node)))
   cell_of(values, cells, out, object)
 }
@@ -172,14 +172,14 @@ update.granary_adapt_partition <- function(object, x_new, y_new, refresh = TRUE,
   }
   tree <- partition_tree(object)
   store_rows(object$stream, x, y)
-  outside <- core_call(core_partition_insert(tree, x, y))
+  outside <- core_partition_insert(tree, partition_rows(x), y)
   if (outside > 0L) {
     warn_input(sprintf("%s outside the box of the fit, and %s counted in the nearest cell. Give `box` to adapt_partition().",
                        counted(outside, "new row lies", "new rows lie"), if (outside == 1L) "is" else "are"), "x_new")
   }
   object$n <- object$stream$count
   object <- set_depth(object)
-  core_call(core_partition_deepen(tree, object$j0, NULL))
+  core_partition_deepen(tree, object$j0, NULL)
   if (!object$range_given) object$range <- range(object$range, y)
   object["cells"] <- object["n_cells"] <- object["tree_size"] <- object["sse"] <- object["path"] <- list(NULL)
   if (refresh) {

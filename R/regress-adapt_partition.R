@@ -158,7 +158,7 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
   if (winsorise) rows$y <- pmin(pmax(rows$y, bounds$range[1L]), bounds$range[2L])
   hierarchy <- if (split == "nested") nested_hierarchy(rows$x) else box_hierarchy(rows$x, split, cuts, box)
   values <- if (split == "nested") nested_digits(hierarchy, rows$x) else rows$x
-  tree <- core_call(core_partition_points(values, rows$y, hierarchy$split, hierarchy$knots, hierarchy$active, hierarchy$bits, degree))
+  tree <- core_partition_points(partition_rows(values), rows$y, partition_shape(hierarchy, degree))
   sigma <- core_partition_sigma(tree)
   fit <- new_fit(
     "adapt_partition", cells = NULL, n_cells = NULL, tree_size = NULL, tau = NULL,
@@ -170,7 +170,7 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
     names = hierarchy$names, hierarchy = hierarchy, stream = new_stream(values, rows$y, tree), call = call, convergence = list()
   )
   fit <- set_depth(fit)
-  core_call(core_partition_grow(tree, fit$j0, progress_bar("partition")))
+  core_partition_grow(tree, fit$j0, progress_bar("partition"))
   if (!is.null(rows$folds)) fit <- choose_by_folds(fit, rows$folds, threads)
   fit <- refresh_cells(fit)
   if (is.null(fit$path)) fit$path <- thin_path(fit)
@@ -312,7 +312,7 @@ log_rows <- function(n) log(max(n, 3))
 set_depth <- function(fit) {
   n <- fit$n
   fit$tau <- fit$kappa * if (fit$rule == "rate") sqrt(log_rows(n) / n) else log_rows(n) / sqrt(n)
-  levels <- core_partition_size(fit$stream$pointer)[["levels"]]
+  levels <- core_partition_levels(partition_tree(fit))
   deepest <- min(levels, if (is.null(fit$max_depth)) Inf else fit$max_depth)
   wanted <- if (fit$method == "uniform") {
     if (is.null(fit$fixed_level)) ceiling(log(max(n / log_rows(n), 1)) / (log(fit$a) * (1 + 2 * fit$smoothness)) - 1e-9) else fit$fixed_level
@@ -339,7 +339,7 @@ partition_rule <- function(fit, tau = NULL) {
 }
 
 refresh_cells <- function(fit) {
-  out <- core_call(core_partition_cells(partition_tree(fit), partition_rule(fit), progress_bar("cells")))
+  out <- core_partition_cells(partition_tree(fit), partition_rule(fit), progress_bar("cells"))
   cells <- data.frame(level = out$level, n = out$n, mean = out$mean)
   if (fit$split != "nested") {
     colnames(out$lower) <- colnames(out$upper) <- fit$names
@@ -363,7 +363,7 @@ choose_by_folds <- function(fit, folds, threads) {
   unit <- log_rows(fit$n)^power
   tree <- partition_tree(fit)
   if (fit$method == "uniform") {
-    deepest <- min(core_partition_size(tree)[["levels"]], floor(log(4 * fit$n) / log(fit$a)), if (is.null(fit$max_depth)) Inf else fit$max_depth)
+    deepest <- min(core_partition_levels(tree), floor(log(4 * fit$n) / log(fit$a)), if (is.null(fit$max_depth)) Inf else fit$max_depth)
     grid <- seq.int(0, max(0, deepest))
     depth <- as.integer(max(grid))
   } else {
@@ -373,8 +373,9 @@ choose_by_folds <- function(fit, folds, threads) {
     grid <- levels / unit
     depth <- fit$j0
   }
-  errors <- core_call(core_partition_cv(tree, folds, max(folds), as.double(grid), depth, partition_rule(fit), power, threads,
-                                        progress_bar("cross-validation")))
+  options <- list(partition = partition_rule(fit), fold = folds, folds = max(folds), grid = as.double(grid), depth = depth, log_power = power,
+                  threads = threads)
+  errors <- core_partition_cv(tree, options, progress_bar("cross-validation"))
   size <- tabulate(folds)
   table <- data.frame(grid = grid, cv = colSums(errors) / sum(size), se = apply(errors / size, 2L, stats::sd) / sqrt(length(size)))
   best <- which.min(table$cv)
@@ -382,11 +383,11 @@ choose_by_folds <- function(fit, folds, threads) {
   fit$fixed_level <- if (fit$method == "uniform") grid[best] else fit$j0
   if (fit$method != "uniform") fit$kappa <- sqrt(grid[best])
   fit <- set_depth(fit)
-  core_call(core_partition_grow(tree, if (fit$method == "uniform") depth else fit$j0, progress_bar("partition")))
+  core_partition_grow(tree, if (fit$method == "uniform") depth else fit$j0, progress_bar("partition"))
   fit$path <- describe_partitions(fit, if (fit$method == "uniform") grid else sqrt(grid))
   fit$path$cv <- table$cv
   fit$path$se <- table$se
-  if (fit$method == "uniform") core_call(core_partition_grow(tree, fit$j0, progress_bar("partition")))
+  if (fit$method == "uniform") core_partition_grow(tree, fit$j0, progress_bar("partition"))
   fit
 }
 
@@ -415,7 +416,7 @@ thin_path <- function(fit, most = 200L) {
 }
 
 full_path <- function(fit) {
-  out <- core_call(core_partition_path(partition_tree(fit)))
+  out <- core_partition_path(partition_tree(fit))
   tau <- sqrt(out$level / fit$n)
   rate <- if (fit$rule == "rate") sqrt(log_rows(fit$n) / fit$n) else log_rows(fit$n) / sqrt(fit$n)
   data.frame(tau = tau, kappa = tau / rate, n_cells = out$cells, sse = out$sse)
@@ -442,10 +443,16 @@ stream_rows <- function(stream, n) {
   list(x = x, y = c(stream$y, stream$more_y[more]))
 }
 
+partition_rows <- function(x) if (is.integer(x)) list(digits = x) else list(values = x)
+
+partition_shape <- function(hierarchy, degree) {
+  list(split = hierarchy$split, knots = lapply(hierarchy$knots, as.double), active = hierarchy$active, bits = hierarchy$bits, degree = degree)
+}
+
 build_tree <- function(fit, rows) {
   h <- fit$hierarchy
-  tree <- core_call(core_partition_points(rows$x, rows$y, h$split, h$knots, h$active, h$bits, fit$degree))
-  core_call(core_partition_grow(tree, if (is.null(fit$j0)) 0L else fit$j0, progress_bar("partition")))
+  tree <- core_partition_points(partition_rows(rows$x), rows$y, partition_shape(h, fit$degree))
+  core_partition_grow(tree, if (is.null(fit$j0)) 0L else fit$j0, progress_bar("partition"))
   tree
 }
 
@@ -453,7 +460,7 @@ build_tree <- function(fit, rows) {
 partition_tree <- function(fit) {
   stream <- fit$stream
   if (stream$count != fit$n) return(build_tree(fit, stream_rows(stream, fit$n)))  # rows came later, through another fit
-  if (length(core_partition_size(stream$pointer)) == 0L) stream$pointer <- build_tree(fit, stream_rows(stream, fit$n))
+  if (!core_partition_alive(stream$pointer)) stream$pointer <- build_tree(fit, stream_rows(stream, fit$n))
   stream$pointer
 }
 

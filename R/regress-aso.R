@@ -110,9 +110,9 @@ aso <- function(x, y = NULL, h = 5, lambda = 1e-4, loss = c("huber", "squared", 
   groups <- check_groups(groups, data$names)
   lambda <- check_task_lambda(lambda, length(data$y), length(groups), names(data$y), names(groups))
   h <- check_task_h(h, lengths(groups), length(data$y))
-  raw <- core_call(core_aso(data$x, data$y, data$design, lambda, data$masked, zero_based(groups), h, settings$loss, settings$intercept, variant,
-                            positive,
-                            n_iter, tol, 1e-6, settings$max_iter, settings$threads, progress_bar("tasks")))
+  options <- list(loss = settings$loss, intercept = settings$intercept, max_iter = settings$max_iter, h = h, variant = variant, positive = positive,
+                  n_iter = n_iter, tol = tol, threads = settings$threads)
+  raw <- core_aso(aso_tasks(data, lambda), list(groups = unname(groups)), options, progress_bar("tasks"))
   if (n_iter == 1L) raw$convergence$converged <- TRUE  # one round is what was asked for
   fit <- aso_fit("aso", raw, data, groups, lambda, settings, call)
   if (raw$unfinished > 0L) {
@@ -244,7 +244,13 @@ check_groups <- function(groups, names) {
   split(seq_along(names), factor(groups, levels = unique(groups)))
 }
 
-zero_based <- function(groups) lapply(unname(groups), function(columns) as.integer(columns) - 1L)
+# Designs and tasks as core_aso() takes them.
+aso_tasks <- function(data, lambda) {
+  tasks <- lapply(seq_along(data$y), function(l) {
+    list(design = data$design[l] + 1L, y = as.double(data$y[[l]]), lambda = unname(lambda[l, ]), masked = data$masked[[l]] + 1L)
+  })
+  list(designs = unname(data$x), tasks = tasks)
+}
 
 check_task_lambda <- function(lambda, tasks, groups, task_names, group_names) {
   if (is.matrix(lambda) && !(nrow(lambda) == 1L && ncol(lambda) == 1L)) {

@@ -49,9 +49,9 @@ aso_transfer <- function(fit, x, y, lambda = 1e-4, loss = NULL, intercept = TRUE
 }
 
 fit_target <- function(class, data, structure, lambda, settings, call, ...) {
-  raw <- core_call(core_aso_target(data$x, data$y, data$design, lambda, data$masked, zero_based(structure$groups), unname(structure$theta),
-                                   settings$loss,
-                                   settings$intercept, 1e-6, settings$max_iter, settings$threads, progress_bar("target")))
+  options <- list(loss = settings$loss, intercept = settings$intercept, max_iter = settings$max_iter, threads = settings$threads)
+  shared <- list(groups = unname(structure$groups), theta = unname(structure$theta))
+  raw <- core_aso_target(aso_tasks(data, lambda), shared, options, progress_bar("target"))
   raw$d <- rep(list(numeric()), length(structure$groups))
   fit <- aso_fit(unique(c(class, "aso")), raw, data, structure$groups, lambda, settings, call, ...)
   check_convergence(fit, "Raise `max_iter` or `lambda`, or rescale the features.")
@@ -73,7 +73,7 @@ check_theta <- function(theta, names) {
 pca_structure <- function(x, h = 5) {
   x <- check_design(x, min_rows = 1L)
   h <- check_count(h, upper = min(dim(x)))
-  theta <- t(core_call(core_right_singular(list(x), h)))
+  theta <- core_spectral_structure(x, h)
   colnames(theta) <- colnames(x)
   theta
 }

@@ -66,63 +66,28 @@ bootstrap_labels <- function(class, x_lab, y_lab, x_unlab, views, pool, add, max
   pool <- check_count(pool)
   add <- check_count(add)
   max_rounds <- check_count(max_rounds)
-  settings <- list(lambda = check_number(lambda, lower = 0, strict_lower = TRUE), loss = check_choice(loss, c("huber", "logistic", "hinge2")),
-                   normalize = check_flag(normalize))
-  threads <- thread_count(threads)
-  started <- proc.time()[["elapsed"]]
-  shares <- tabulate(y_lab) / length(y_lab)
-  x <- x_lab
-  y <- y_lab
-  waiting <- sample.int(nrow(x_unlab))
-  held <- integer()
-  counts <- length(y)
-  progress <- progress_bar("rounds")
-  train <- function() lapply(views, function(view) plain_fit(keep_columns(x, view), y, settings, threads))
-  fits <- train()
-  while (length(counts) <= max_rounds && length(waiting) + length(held) > 0L) {
-    if (!is.null(progress)) progress(length(counts) / max_rounds)
-    fill <- min(pool - length(held), length(waiting))
-    held <- c(held, waiting[seq_len(fill)])
-    waiting <- waiting[-seq_len(fill)]
-    taken <- list()
-    for (v in seq_along(views)) {
-      if (length(held) == 0L) break
-      scores <- view_scores(fits[[v]], keep_columns(x_unlab[held, , drop = FALSE], views[[v]]))
-      picked <- pick_confident(scores, shares, min(add, length(held)))
-      taken[[v]] <- data.frame(row = held[picked$row], class = picked$class)
-      held <- held[-picked$row]
-    }
-    taken <- do.call(rbind, taken)
-    x <- rbind_rows(x, x_unlab[taken$row, , drop = FALSE])
-    y <- factor(c(as.character(y), levels(y)[taken$class]), levels = levels(y))
-    counts <- c(counts, length(y))
-    fits <- train()
-  }
-  seconds <- proc.time()[["elapsed"]] - started
-  new_fit(unique(c(class, "co_training")), fits = fits, rounds = data.frame(round = seq_along(counts) - 1L, labelled = counts), views = views,
-          classes = levels(y), call = call, convergence = list(converged = TRUE, iterations = length(counts) - 1L, seconds = seconds))
+  options <- list(pool = pool, add = add, max_rounds = max_rounds, lambda = check_number(lambda, lower = 0, strict_lower = TRUE),
+                  loss = check_choice(loss, c("huber", "logistic", "hinge2")), normalize = check_flag(normalize), threads = thread_count(threads))
+  y_lab <- droplevels(y_lab)
+  classes <- levels(y_lab)
+  data <- list(labelled = x_lab, unlabelled = x_unlab, classes = as.integer(y_lab), views = views)
+  raw <- core_co_training(data, options, core_seed(), progress_bar("rounds"))
+  tasks <- if (length(classes) == 2L) classes[2L] else classes
+  settings <- aso_settings(options$loss, TRUE, options$normalize, 500, options$threads)
+  lambda <- check_task_lambda(options$lambda, length(tasks), 1L, tasks, "all")
+  fits <- lapply(raw$fits, function(fit) {
+    fit$d <- list(numeric())
+    aso_fit("aso", fit, list(names = colnames(x_lab), y = stats::setNames(vector("list", length(tasks)), tasks), classes = classes),
+            list(all = seq_len(ncol(x_lab))), lambda, settings, NULL)
+  })
+  new_fit(unique(c(class, "co_training")), fits = fits, rounds = data.frame(round = seq_along(raw$counts) - 1L, labelled = raw$counts), views = views,
+          classes = classes, call = call, convergence = raw$convergence)
 }
 
 # One column per class, also for two.
 view_scores <- function(fit, x) {
   scores <- predict(fit, x)
   if (ncol(scores) == 1L) cbind(-scores, scores) else scores
-}
-
-# Classes drawn by their shares, then the rows with the highest scores for them; a row is picked once.
-pick_confident <- function(scores, shares, count) {
-  classes <- sample.int(length(shares), count, replace = TRUE, prob = shares)
-  ranking <- lapply(seq_along(shares), function(g) order(-scores[, g]))
-  place <- rep(1L, length(shares))
-  used <- rep(FALSE, nrow(scores))
-  row <- integer(count)
-  for (i in seq_len(count)) {
-    g <- classes[i]
-    while (used[ranking[[g]][place[g]]]) place[g] <- place[g] + 1L
-    row[i] <- ranking[[g]][place[g]]
-    used[row[i]] <- TRUE
-  }
-  list(row = row, class = classes)
 }
 
 #' @rdname co_training

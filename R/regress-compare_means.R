@@ -96,9 +96,8 @@ left_out_risk <- function(method, tasks, noise, gamma, tune_tasks, threads) {
   base <- sub("_cv$", "", method)
   if (base == method) return(loo_risk(tasks, noise, if (method == "pairwise") "along" else method, 1)$risk)
   if (base == "james_stein") base <- "shrink_average"
-  core_call(core_double_loo_risk(tasks$y, tasks$code, length(tasks$n), given_variances(noise), noise$noise, base, gamma, tune_tasks, core_seed(),
-                                 threads,
-                                 progress_bar("double leave-one-out")))$risk
+  options <- list(estimator = base, gamma = gamma, tune_tasks = tune_tasks, threads = threads)
+  core_double_loo_risk(risk_data(tasks, noise), options, core_seed(), progress_bar("double leave-one-out"))$risk
 }
 
 estimate_means <- function(method, tasks, noise, gamma) {
@@ -167,7 +166,7 @@ mta_risk <- function(mu, s, W = NULL, a = NULL, oracle = FALSE) {  # nolint: obj
   best <- if (count > 1L) 1 / stats::var(unname(mu)) else 0
   if (!is.null(W) || oracle) {
     if (inherits(W, "granary_mta")) W <- mta_weights(W)  # nolint: object_name_linter.
-    if (oracle) W <- core_call(core_mta_pairwise_weights(mu, s, 1, progress_bar("weights")))  # nolint: object_name_linter.
+    if (oracle) W <- core_mta_pairwise_weights(mu, s, 1, progress_bar("weights"))  # nolint: object_name_linter.
     W <- check_matrix(W, "W")  # nolint: object_name_linter.
     if (nrow(W) != count || ncol(W) != count) abort_input(sprintf("`W` must be a %d x %d matrix, but it is %d x %d.", count, count, nrow(W),
                                                                   ncol(W)), "W")

@@ -128,9 +128,9 @@ complete_baseline <- function(x, method = c("additive", "mean", "row", "column",
   cells$value <- cells$value - centre$row[cells$i + 1L] - centre$col[cells$j + 1L]
   scaled <- cells
   scaled$value <- cells$value / unit
-  about <- core_call(core_completion_cells(scaled, "trace", c(-1, 1)))
+  about <- core_completion_cells(cell_triplets(scaled), list())
   result <- if (method == "hard") {
-    core_call(core_hard_impute(scaled, rank, settings, completion_threads(threads, cells), progress_bar("hard-impute")))
+    core_hard_impute(cell_triplets(scaled), c(settings, list(threads = completion_threads(threads, cells))), progress_bar("hard-impute"))
   } else {
     zero_completion(cells, about)
   }

@@ -122,7 +122,7 @@ complete_matrix <- function(x, lambda = NULL, nlambda = 20, bound = NULL, model 
   scaled <- cells
   scaled$value <- cells$value / unit
   limits <- if (is.null(bound)) c(-1, 1) else bound / unit
-  about <- core_call(core_completion_cells(scaled, model, limits))
+  about <- core_completion_cells(cell_triplets(scaled), list(model = model, lower = limits[1L], upper = limits[2L]))
   # W has the units of the values, but for the sigmoid model, where it has none
   per_lambda <- (if (model == "bounded") unit^2 else unit) / (if (scale == "mean") about$observations else 1)
   penalty <- completion_penalty(lambda, trace_norm, nlambda, lambda_min_ratio, about$lambda_max, per_lambda, unit)
@@ -131,8 +131,9 @@ complete_matrix <- function(x, lambda = NULL, nlambda = 20, bound = NULL, model 
   results <- if (about$total == 0 && model %in% c("trace", "clipped")) {
     rep(list(zero_completion(cells, about)), length(penalty$value))  # nothing but zeros: so is the fit
   } else {
-    core_call(core_completion_path(scaled, model, solver, penalty$value, penalty$constrained, limits, settings, from, core_seed(), threads,
-                                   progress_bar("matrix completion")))
+    options <- c(settings, list(model = model, solver = solver, penalty = penalty$value, constrained = penalty$constrained, lower = limits[1L],
+                                upper = limits[2L], threads = threads))
+    core_completion_path(cell_triplets(scaled), options, from, core_seed(), progress_bar("matrix completion"))
   }
   fit <- new_completion(results, cells, penalty, list(unit = unit, factor = if (model == "bounded") 1 else unit, per_lambda = per_lambda,
                                                       about = about, scale = scale), call)
@@ -168,6 +169,9 @@ new_completion <- function(results, cells, penalty, units, call) {
     call = call, convergence = convergence
   )
 }
+
+# Cells as they cross: numbers of rows and columns from 0.
+cell_triplets <- function(cells) cells[c("i", "j", "value", "rows", "cols", "weighted")]
 
 # Sweeps over few cells are over before a second thread has started; an explicit number is taken at its word.
 completion_threads <- function(threads, cells) {
@@ -344,5 +348,5 @@ warn_unobserved <- function(cells, center) {
 
 completion_centre <- function(cells, center) {
   if (center == "none") return(list(row = numeric(cells$rows), col = numeric(cells$cols)))
-  core_call(core_completion_centre(cells, center %in% c("row", "both"), center %in% c("col", "both")))
+  core_completion_centre(cell_triplets(cells), center %in% c("row", "both"), center %in% c("col", "both"))
 }

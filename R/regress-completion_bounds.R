@@ -74,8 +74,8 @@ rademacher_trace <- function(S, t, draws = 200, type = c("transductive", "induct
   }
   thresholds <- Inf
   if (is.finite(charge) && is.null(max_abs) && type == "inductive") thresholds <- c(0, sort(unique(counts$h)))
-  norms <- core_call(core_sign_norms(cells, thresholds, t, if (is.null(max_abs)) 0 else max_abs, draws, core_seed(), thread_count(threads),
-                                     progress_bar("random signs")))
+  options <- list(thresholds = thresholds, t = t, b = max_abs, draws = draws, threads = thread_count(threads))
+  norms <- core_sign_norms(cell_triplets(cells), options, core_seed(), progress_bar("random signs"))
   radius <- if (is.null(max_abs)) slope * t else 1  # the dual norm holds both radii
   first <- vapply(thresholds, function(p) {
     heavy <- counts$h[counts$h > p]
@@ -177,7 +177,7 @@ trace_max_dual <- function(G, t, b, tol = 1e-6, max_iter = 20000) {
   tol <- check_number(tol, lower = 0, strict_lower = TRUE)
   max_iter <- check_count(max_iter)
   size <- max(abs(G), .Machine$double.xmin)
-  found <- core_call(core_mixed_dual_norm(G / size, t / max(t, b), b / max(t, b), tol, max_iter))
+  found <- core_mixed_dual_norm(unname(G) / size, t / max(t, b), b / max(t, b), tol, max_iter, progress_bar("dual norm"))
   scale <- size * max(t, b)
   fit <- new_fit("trace_max_dual", value = found$value * scale, Y = G - found$Z * size, Z = found$Z * size, W = found$W * max(t, b),
                  gap = found$convergence$gap * scale,

@@ -272,10 +272,7 @@ cv_gen_lasso <- function(x, y, penalty = NULL, lambda = NULL, folds = 10, rule =
   y <- fit$y
   settings <- fit$settings
   refit <- function(rows) {
-    part <- x[rows, , drop = FALSE]
-    design <- gen_design(part)
-    problem <- gen_problem(design, y[rows], fit$penalty, settings)
-    fit_gen_lasso(problem, design, list(y = y[rows]), fit$penalty, fit$lambda, settings, list(lambda_max = NA, exact = NA), NULL)
+    fit_gen_lasso(gen_design(x[rows, , drop = FALSE]), list(y = y[rows]), fit$penalty, fit$lambda, settings, "skip", NULL)
   }
   held_out <- function(train, rows) gen_loss(y[rows], predict(train, x[rows, , drop = FALSE]), fit$family, settings$delta)
   measure <- c(gaussian = "mean squared error", binomial = "deviance", poisson = "deviance", huber = "Huber loss")[[fit$family]]

@@ -143,15 +143,11 @@ gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, nlambda = 20,
     settings$lower <- c(settings$lower, -Inf)
     settings$upper <- c(settings$upper, Inf)
   }
-  problem <- gen_problem(design, response$y, penalty, settings)
+  settings$n_lambda <- check_count(nlambda)
+  settings$lambda_min_ratio <- check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE)
+  if (!is.null(lambda)) lambda <- sort(as.double(check_vector(lambda, "lambda", lower = 0, upper = 1e150)), decreasing = TRUE)
   # With penalties given and many coefficients the largest one is not worth its time.
-  limits <- list(lambda_max = NA_real_, exact = NA)
-  if (is.null(lambda) || p <= 5000L) {
-    limits <- core_call(core_gen_lasso_limits(problem$design, problem$y, problem$loss, problem$penalty, progress_bar("largest penalty")))
-  }
-  lambda <- gen_lambda(lambda, limits$lambda_max, check_count(nlambda), check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE))
-  bridge <- gen_bridge(lambda[1L], limits$lambda_max, design, settings)
-  fit <- fit_gen_lasso(problem, design, response, penalty, lambda, settings, limits, call, bridge)
+  fit <- fit_gen_lasso(design, response, penalty, lambda, settings, if (p <= 5000L) "ask" else "skip", call)
   if (!fit$unique) {
     warn_input(paste0("The coefficients are not unique: some direction changes neither the fit nor the penalty.\n",
                       "Fitted values are unique; the coefficients returned are one solution."), "x")
@@ -188,7 +184,7 @@ gen_design <- function(x) {
   if (is.null(x)) return(list())
   if (inherits(x, "granary_blur")) return(list(type = "blur", dim = x$dim, size = x$size, p = prod(x$dim), n = prod(x$dim), names = NULL))
   x <- check_design(x, "x", min_rows = 1L)
-  list(type = if (isS4(x)) "sparse" else "dense", x = x, p = ncol(x), n = nrow(x), names = colnames(x))
+  list(type = "matrix", x = x, p = ncol(x), n = nrow(x), names = colnames(x))
 }
 
 gen_response <- function(y, n, family) {
@@ -225,63 +221,21 @@ check_box <- function(lower, upper, p) {
   list(lower = lower, upper = upper)
 }
 
-gen_lambda <- function(lambda, top, nlambda, ratio) {
-  if (!is.null(lambda)) return(sort(as.double(check_vector(lambda, "lambda", lower = 0, upper = 1e150)), decreasing = TRUE))
-  top <- if (top > 0) top * (1 + 1e-10) else 1  # so that rounding lets no difference in at the first penalty
-  if (nlambda == 1L) top else exp(seq(log(top), log(top * ratio), length.out = nlambda))
-}
-
-# What the core takes. Least squares with an intercept is least squares of centred data; other losses get a column of ones that nothing penalises.
-gen_problem <- function(design, y, penalty, settings) {
-  gaussian <- settings$family == "gaussian"
-  ones <- settings$intercept && !gaussian
-  matrix <- penalty$matrix
-  null <- penalty$null
-  if (ones) {
-    matrix <- cbind(matrix, Matrix::Matrix(0, nrow(matrix), 1L, sparse = TRUE))
-    if (nrow(null) > 0L) null <- rbind(cbind(null, 0), c(rep(0, ncol(null)), 1))
-  }
-  centre <- if (settings$intercept && gaussian) mean(y) else 0
-  list(
-    design = c(design[setdiff(names(design), "names")], list(centre = settings$intercept, ones = ones)), y = y - centre, y_mean = centre,
-    loss = list(family = settings$family, delta = settings$delta),
-    penalty = list(matrix = methods::as(methods::as(matrix, "CsparseMatrix"), "generalMatrix"), blocks = penalty$blocks, null = null)
-  )
-}
-
-# Penalties on the way down to the first one asked for: from zero straight to a small penalty takes many more rounds than by way of these.
-gen_bridge <- function(first, top, design, settings) {
-  wanted <- settings$method == "alin" && design$type != "identity" && is.null(settings$start) && is.finite(top) && first > 0 && first < 0.5 * top
-  if (!wanted) return(numeric())
-  steps <- 1L + min(15L, ceiling(log(top / first) / log(2)))
-  exp(seq(log(top), log(first), length.out = steps + 1L))[seq_len(steps)[-1L]]
-}
-
-fit_gen_lasso <- function(problem, design, response, penalty, lambda, settings, limits, call, bridge = numeric()) {
-  start <- if (is.null(settings$start)) numeric() else c(settings$start, if (problem$design$ones) 0)
-  result <- core_call(core_gen_lasso_path(
-    problem$design, problem$y, problem$loss, problem$penalty, c(bridge, lambda),
-    list(method = match(settings$method, gen_methods) - 1L, update = match(settings$update, gen_updates) - 1L, gamma = settings$gamma,
-         tol = settings$tol, max_iter = settings$max_iter, polish = settings$polish, lower = settings$lower, upper = settings$upper, start = start),
-    progress_bar("generalized lasso")
-  ))
-  fits <- result$fits[length(bridge) + seq_along(lambda)]
+fit_gen_lasso <- function(design, response, penalty, lambda, settings, limits, call) {
+  data <- list(type = design$type, x = design$x, dim = design$dim, size = design$size, y = response$y,
+               penalty = methods::as(methods::as(penalty$matrix, "CsparseMatrix"), "generalMatrix"), blocks = penalty$blocks, null = penalty$null)
+  out <- core_gen_lasso(data, c(settings, list(lambda = lambda, limits = limits)), progress_bar("generalized lasso"))
+  lambda <- out$lambda
+  fits <- out$fits
   pick <- function(name, empty) vapply(fits, `[[`, empty, name)
   beta <- matrix(vapply(fits, `[[`, numeric(length(fits[[1L]]$b)), "b"), length(fits[[1L]]$b))
-  shift <- rep(0, length(lambda))
-  if (problem$design$ones) {
-    shift <- beta[nrow(beta), ]
-    beta <- beta[-nrow(beta), , drop = FALSE]
-  }
-  if (settings$intercept) shift <- shift + problem$y_mean - drop(crossprod(result$means, beta))
   rownames(beta) <- design$names
   mu <- matrix(vapply(fits, `[[`, numeric(length(fits[[1L]]$mu)), "mu"), length(fits[[1L]]$mu))
-  kkt <- t(vapply(fits, `[[`, numeric(3), "kkt"))
-  colnames(kkt) <- c("stationarity", "feasibility", "slackness")
+  kkt <- cbind(stationarity = pick("stationarity", 0), feasibility = pick("feasibility", 0), slackness = pick("slackness", 0))
   new_fit(
-    "gen_lasso", beta = beta, intercept = shift, lambda = lambda, objective = pick("objective", 0), df = pick("df", 0), mu = mu, kkt = kkt,
-    trace = lapply(fits, `[[`, "trace"), n_serious = pick("n_serious", 0L), n_null = pick("n_null", 0L), lambda_max = limits$lambda_max,
-    lambda_max_exact = limits$exact, unique = result$unique, penalty = penalty, family = settings$family, levels = response$levels,
+    "gen_lasso", beta = beta, intercept = out$intercept, lambda = lambda, objective = pick("objective", 0), df = pick("df", 0), mu = mu, kkt = kkt,
+    trace = lapply(fits, `[[`, "trace"), n_serious = pick("n_serious", 0L), n_null = pick("n_null", 0L), lambda_max = out$lambda_max,
+    lambda_max_exact = out$lambda_max_exact, unique = out$unique, penalty = penalty, family = settings$family, levels = response$levels,
     y = response$y, n = length(response$y), identity = design$type == "identity", x = design$x,
     blur = if (design$type == "blur") design[c("dim", "size")],
     settings = settings, call = call, convergence = lapply(fits, `[[`, "convergence")

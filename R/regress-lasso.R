@@ -132,7 +132,8 @@ lasso_fit <- function(x, y, family, settings) {
   call_settings <- settings
   call_settings["lower"] <- list(unbounded(settings$lower))
   call_settings["upper"] <- list(unbounded(settings$upper))
-  path <- core_call(core_lasso(x, y, family == "binomial", call_settings, progress_bar("lasso path")))
+  call_settings$family <- family
+  path <- core_lasso(x, y, call_settings, progress_bar("lasso path"))
   dimnames(path$coefficients) <- list(colnames(x), NULL)
   convergence <- path$convergence
   path$gap[is.nan(path$gap)] <- NA  # bounds, or a column without penalty

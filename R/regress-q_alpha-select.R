@@ -150,11 +150,8 @@ q_alpha_cluster <- function(fit, clusters = NULL, starts = 20) {
   clusters <- check_count(clusters, upper = samples, allow_null = TRUE)
   if (is.null(clusters)) clusters <- fit$k
   starts <- check_count(starts, upper = 1e6)
-  points <- fit$embedding
-  distinct <- nrow(unique(points))
-  if (clusters >= distinct) return(stats::setNames(match(data.frame(t(points)), unique(data.frame(t(points)))), rownames(points)))
-  # Hartigan and Wong's passes can end with a note on ties, which the further starts make up for
-  suppressWarnings(stats::kmeans(points, clusters, nstart = starts, iter.max = 100L))$cluster
+  cluster <- core_cluster_embedding(unname(fit$embedding), clusters, starts, core_seed(), progress_bar("clusters"))
+  stats::setNames(cluster, rownames(fit$embedding))
 }
 
 check_q_alpha <- function(fit, arg = "fit") {
@@ -198,7 +195,7 @@ positivity_probability <- function(n, mean = 1 / 6, sd = sqrt(2) / 6, replicates
   sd <- check_number(sd, lower = 0)
   replicates <- check_count(replicates, upper = 1e7)
   threads <- thread_count(threads)
-  core_call(core_positivity_share(n, mean, sd, replicates, threads, core_seed(), progress_bar("simulation")))
+  core_positivity_share(list(n = n, mean = mean, sd = sd, replicates = replicates, threads = threads), core_seed(), progress_bar("simulation"))
 }
 
 #' @rdname q_alpha_tools

@@ -125,7 +125,7 @@ q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ri
   refuse_combinations(settings, kernel, labels)
   if (is.null(center)) center <- is.null(labels)
 
-  standard <- core_call(core_standardise_features(x, center))
+  standard <- core_standardise_features(x, center)
   keep <- !standard$constant
   if (!any(keep)) abort_input("`x` must have a feature that varies, but all are constant.", "x")
   if (!all(keep)) {
@@ -135,14 +135,13 @@ q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ri
   m <- standard$x[, keep, drop = FALSE]
   progress <- progress_bar("feature weights")
   raw <- if (!is.null(labels)) {
-    core_call(core_q_alpha_classes(m, as.integer(labels) - 1L, gamma, k_within, k_between, tol, if (is.null(max_iter)) 50L else max_iter, progress))
+    core_q_alpha_classes(m, as.integer(labels), list(gamma = gamma, k_within = k_within, k_between = k_between, tol = tol, max_iter = max_iter), progress)
   } else if (!is.null(kernel)) {
     v <- feature_kernel(kernel, m, keep, kernel_normalize, kernel_center)
-    core_call(core_q_alpha_kernel(v, min(k, ncol(m)), criterion, n_start, tol, if (is.null(max_iter)) 500L else max_iter, threads, core_seed(),
-                                  progress))
+    core_q_alpha_kernel(v, list(k = min(k, ncol(m)), method = "power", criterion = criterion, n_start = n_start, tol = tol, max_iter = max_iter,
+                                threads = threads), core_seed(), progress)
   } else {
-    core_call(core_q_alpha(m, k, method, criterion, spectrum, n_start, tol, if (is.null(max_iter)) 500L else max_iter, threads, core_seed(),
-                           progress))
+    core_q_alpha(m, c(settings, list(k = k, n_start = n_start, tol = tol, max_iter = max_iter, threads = threads)), core_seed(), progress)
   }
   fit <- q_alpha_fit(raw, x, m, keep, k, standard, settings, center, labels, kernel, call)
   check_convergence(fit)
@@ -153,7 +152,7 @@ q_alpha_fit <- function(raw, x, m, keep, k, standard, settings, center, labels, 
   alpha <- stats::setNames(numeric(ncol(x)), colnames(x))
   alpha[keep] <- raw$alpha
   weights <- pmax(alpha, 0)
-  embedded <- core_call(core_weighted_embedding(m, weights[keep], k))
+  embedded <- core_weighted_embedding(m, unname(weights[keep]), k)
   dimnames(embedded$vectors) <- list(rownames(x), paste0("dim", seq_len(k)))
   new_fit(
     "q_alpha", weights = weights, rank = stats::setNames(as.integer(rank(-weights, ties.method = "min")), names(weights)),

@@ -58,8 +58,9 @@ scaled_lasso.default <- function(x, y, lambda0 = NULL, intercept = TRUE, standar
   y <- check_response(y, nrow(x))$y
   lambda0 <- check_number(lambda0, lower = 0, strict_lower = TRUE, allow_null = TRUE)
   if (is.null(lambda0) && ncol(x) == 1L) abort_input("`lambda0` must be given when there is only one column: log p is zero.", "lambda0")
-  fit <- core_call(core_scaled_lasso(x, y, if (is.null(lambda0)) 0 else lambda0, check_flag(intercept), check_flag(standardize),
-                                     check_number(tol, lower = 1e-14, upper = 0.1), check_count(max_iter), progress_bar("scaled lasso")))
+  options <- list(lambda0 = lambda0, intercept = check_flag(intercept), standardize = check_flag(standardize),
+                  tol = check_number(tol, lower = 1e-14, upper = 0.1), max_iter = check_count(max_iter))
+  fit <- core_scaled_lasso(x, y, options, progress_bar("scaled lasso"))
   check_convergence(new_fit(
     "scaled_lasso", coefficients = stats::setNames(fit$coefficients, colnames(x)), intercept = fit$intercept, sigma = fit$sigma, lambda = fit$lambda,
     lambda0 = fit$lambda0, df = sum(fit$coefficients != 0), objective = fit$objective, x = x, y = y,

@@ -246,4 +246,13 @@ Equilibria find_equilibria(const Game& game, const EquilibriumOptions& options, 
   return result;
 }
 
+void check(const Game& game) { require_game(game.w, game.b); }
+
+MatrixXd state_rows(const Equilibria& found, Index players) {
+  MatrixXd rows(static_cast<Index>(found.states.size()), players);
+  for (Index s = 0; s < rows.rows(); ++s)
+    for (Index i = 0; i < players; ++i) rows(s, i) = found.states[static_cast<std::size_t>(s)].test(static_cast<int>(i)) ? 1 : -1;
+  return rows;
+}
+
 }  // namespace granary::graph

@@ -247,4 +247,9 @@ MatrixXd gibbs_spin_sample(ConstMatrixRef w, ConstVectorRef b, Index rows, int b
   return x;
 }
 
+MatrixXd spin_sample(const SpinModel& model, const SpinSampleOptions& options, Rng rng, Monitor& monitor) {
+  if (options.exact) return exact_spin_sample(model.w, model.b, options.rows, rng, monitor);
+  return gibbs_spin_sample(model.w, model.b, options.rows, options.burn_in, options.thin, rng, monitor);
+}
+
 }  // namespace granary::graph

@@ -169,7 +169,7 @@ GenLassoFit GenSolver::alin(double lambda, const VectorXd& start, const VectorXd
   return fit;
 }
 
-GenLassoPath gen_lasso_limits(const Design& x, const Loss& loss, GenPenalty& penalty, Monitor& monitor) {
+GenLassoPath gen_lasso_limits(const GenDesign& x, const GenLoss& loss, GenPenalty& penalty, Monitor& monitor) {
   GenLassoPath path;
   GenLassoOptions options;
   GenSolver solver(x, loss, penalty, options, monitor);
@@ -182,7 +182,7 @@ GenLassoPath gen_lasso_limits(const Design& x, const Loss& loss, GenPenalty& pen
   return path;
 }
 
-GenLassoPath gen_lasso_path(const Design& x, const Loss& loss, GenPenalty& penalty, const std::vector<double>& lambda,
+GenLassoPath gen_lasso_path(const GenDesign& x, const GenLoss& loss, GenPenalty& penalty, const std::vector<double>& lambda,
                             const GenLassoOptions& options, Monitor& monitor) {
   GenSolver solver(x, loss, penalty, options, monitor);
   GenLassoPath path;

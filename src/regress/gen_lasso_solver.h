@@ -10,7 +10,7 @@ namespace granary::regress {
 
 class GenSolver {
  public:
-  GenSolver(const Design& x, const Loss& loss, GenPenalty& penalty, const GenLassoOptions& options, Monitor& monitor);
+  GenSolver(const GenDesign& x, const GenLoss& loss, GenPenalty& penalty, const GenLassoOptions& options, Monitor& monitor);
 
   GenLassoFit alin(double lambda, const VectorXd& start, const VectorXd& mu);
   GenLassoFit fista(double lambda, const VectorXd& start);
@@ -37,8 +37,8 @@ class GenSolver {
   bool polish(VectorXd& b, double lambda, double& objective);
   void close(GenLassoFit& fit, double lambda);
 
-  const Design& x_;
-  const Loss& loss_;
+  const GenDesign& x_;
+  const GenLoss& loss_;
   GenPenalty& penalty_;
   const GenLassoOptions& options_;
   Monitor& monitor_;

@@ -27,8 +27,8 @@ GenPenalty::Rows differences(Index p, int order) {
   return GenPenalty::Rows(r.sparseView());
 }
 
-Loss gaussian(const VectorXd& y) {
-  Loss loss;
+GenLoss gaussian(const VectorXd& y) {
+  GenLoss loss;
   loss.y = y;
   return loss;
 }
@@ -84,7 +84,7 @@ TEST("generalized lasso: designs agree with their dense matrices") {
   VectorXd means, out, back;
   const MatrixXd x = normals(9, 5, rng);
   SparseMatrix s = x.sparseView();
-  std::vector<std::unique_ptr<Design>> designs;
+  std::vector<std::unique_ptr<GenDesign>> designs;
   designs.push_back(sparse_design(s));
   designs.push_back(identity_design(7));
   designs.push_back(blur_design(4, 5, 3));
@@ -118,7 +118,7 @@ TEST("generalized lasso: paths are optimal, certified and monotone, also with mo
         GenPenalty penalty(differences(p, order), {});
         const MatrixXd scaled = scale * x;
         const auto design = dense_design(scaled);
-        const Loss loss = gaussian(y);
+        const GenLoss loss = gaussian(y);
         const GenLassoPath top = gen_lasso_limits(*design, loss, penalty, monitor);
         CHECK(top.lambda_max_exact);
         GenLassoOptions options;
