@@ -109,60 +109,48 @@ core_sign_rank <- function(signs, options, seed, progress) {
     .Call(`_granary_core_sign_rank`, signs, options, seed, progress)
 }
 
-core_causal_dag <- function(g, space, settings, seed, progress) {
-    .Call(`_granary_core_causal_dag`, g, space, settings, seed, progress)
+core_causal_dag <- function(g, space, options, seed, progress) {
+    .Call(`_granary_core_causal_dag`, g, space, options, seed, progress)
 }
 
-core_arc_alternatives <- function(g, space, settings, parents, seed, progress) {
-    .Call(`_granary_core_arc_alternatives`, g, space, settings, parents, seed, progress)
+core_arc_alternatives <- function(g, space, options, parents, seed, progress) {
+    .Call(`_granary_core_arc_alternatives`, g, space, options, parents, seed, progress)
 }
 
-core_best_dag <- function(sets, scores, settings, seed, progress) {
-    .Call(`_granary_core_best_dag`, sets, scores, settings, seed, progress)
+core_best_dag <- function(table, options, seed, progress) {
+    .Call(`_granary_core_best_dag`, table, options, seed, progress)
 }
 
-core_rank_dags <- function(g, space, settings, k, seed, progress) {
-    .Call(`_granary_core_rank_dags`, g, space, settings, k, seed, progress)
+core_rank_dags <- function(g, space, options, seed, progress) {
+    .Call(`_granary_core_rank_dags`, g, space, options, seed, progress)
 }
 
-core_rank_scores <- function(sets, scores, settings, k, seed, progress) {
-    .Call(`_granary_core_rank_scores`, sets, scores, settings, k, seed, progress)
+core_rank_scores <- function(table, options, seed, progress) {
+    .Call(`_granary_core_rank_scores`, table, options, seed, progress)
 }
 
-core_dag_order <- function(g, space, settings, down, parents) {
-    .Call(`_granary_core_dag_order`, g, space, settings, down, parents)
+core_dag_gap <- function(g, space, options, progress) {
+    .Call(`_granary_core_dag_gap`, g, space, options, progress)
 }
 
-core_dag_fit <- function(g, parents, n) {
-    .Call(`_granary_core_dag_fit`, g, parents, n)
-}
-
-core_dag_prune <- function(g, n, parents, required, rule, alpha) {
-    .Call(`_granary_core_dag_prune`, g, n, parents, required, rule, alpha)
-}
-
-core_rescaled_gap <- function(g, space, weights, parents) {
-    .Call(`_granary_core_rescaled_gap`, g, space, weights, parents)
-}
-
-core_incomplete_moments <- function(x, pairwise) {
-    .Call(`_granary_core_incomplete_moments`, x, pairwise)
+core_incomplete_moments <- function(x, missing) {
+    .Call(`_granary_core_incomplete_moments`, x, missing)
 }
 
 core_nearest_psd <- function(a, floor) {
     .Call(`_granary_core_nearest_psd`, a, floor)
 }
 
-core_sim_sem <- function(b, sd, n, errors, df, seed) {
-    .Call(`_granary_core_sim_sem`, b, sd, n, errors, df, seed)
+core_sim_sem <- function(b, options, seed) {
+    .Call(`_granary_core_sim_sem`, b, options, seed)
 }
 
 core_total_effects <- function(b) {
     .Call(`_granary_core_total_effects`, b)
 }
 
-core_tree_decomposition <- function(nodes, edges, rule) {
-    .Call(`_granary_core_tree_decomposition`, nodes, edges, rule)
+core_tree_decomposition <- function(graph, rule) {
+    .Call(`_granary_core_tree_decomposition`, graph, rule)
 }
 
 core_cg_compile <- function(spec, order, max_states) {
@@ -229,100 +217,92 @@ core_mixture <- function(what, law, at) {
     .Call(`_granary_core_mixture`, what, law, at)
 }
 
-core_graph_cpdag <- function(nodes, edges) {
-    .Call(`_granary_core_graph_cpdag`, nodes, edges)
+core_graph_cpdag <- function(graph) {
+    .Call(`_granary_core_graph_cpdag`, graph)
 }
 
-core_graph_extension <- function(nodes, edges) {
-    .Call(`_granary_core_graph_extension`, nodes, edges)
+core_graph_extension <- function(graph) {
+    .Call(`_granary_core_graph_extension`, graph)
 }
 
-core_graph_meek <- function(nodes, edges) {
-    .Call(`_granary_core_graph_meek`, nodes, edges)
+core_graph_meek <- function(graph) {
+    .Call(`_granary_core_graph_meek`, graph)
 }
 
-core_graph_moral <- function(nodes, edges) {
-    .Call(`_granary_core_graph_moral`, nodes, edges)
+core_graph_moral <- function(graph) {
+    .Call(`_granary_core_graph_moral`, graph)
 }
 
-core_graph_cycle <- function(nodes, edges) {
-    .Call(`_granary_core_graph_cycle`, nodes, edges)
+core_graph_cycle <- function(graph) {
+    .Call(`_granary_core_graph_cycle`, graph)
 }
 
-core_graph_order <- function(nodes, edges) {
-    .Call(`_granary_core_graph_order`, nodes, edges)
+core_graph_order <- function(graph) {
+    .Call(`_granary_core_graph_order`, graph)
 }
 
-core_graph_components <- function(nodes, edges) {
-    .Call(`_granary_core_graph_components`, nodes, edges)
+core_graph_components <- function(graph) {
+    .Call(`_granary_core_graph_components`, graph)
 }
 
-core_graph_ancestors <- function(nodes, edges, of, up) {
-    .Call(`_granary_core_graph_ancestors`, nodes, edges, of, up)
+core_graph_ancestors <- function(graph, of) {
+    .Call(`_granary_core_graph_ancestors`, graph, of)
 }
 
-core_graph_separated <- function(nodes, edges, x, y, given) {
-    .Call(`_granary_core_graph_separated`, nodes, edges, x, y, given)
+core_graph_descendants <- function(graph, of) {
+    .Call(`_granary_core_graph_descendants`, graph, of)
 }
 
-core_graph_shd <- function(nodes, a, b) {
-    .Call(`_granary_core_graph_shd`, nodes, a, b)
+core_graph_separated <- function(graph, x, y, given) {
+    .Call(`_granary_core_graph_separated`, graph, x, y, given)
 }
 
-core_sim_dag <- function(nodes, neighbours, low, high, signs, shuffle, latent, seed) {
-    .Call(`_granary_core_sim_dag`, nodes, neighbours, low, high, signs, shuffle, latent, seed)
+core_graph_shd <- function(a, b) {
+    .Call(`_granary_core_graph_shd`, a, b)
 }
 
-core_sim_dag_rows <- function(nodes, arrows, n, sd, seed) {
-    .Call(`_granary_core_sim_dag_rows`, nodes, arrows, n, sd, seed)
+core_sim_dag <- function(options, seed) {
+    .Call(`_granary_core_sim_dag`, options, seed)
 }
 
-core_ida <- function(nodes, edges, covariance, cause, targets, progress) {
-    .Call(`_granary_core_ida`, nodes, edges, covariance, cause, targets, progress)
+core_sim_dag_rows <- function(arrows, n, sd, seed) {
+    .Call(`_granary_core_sim_dag_rows`, arrows, n, sd, seed)
+}
+
+core_ida <- function(graph, covariance, question, progress) {
+    .Call(`_granary_core_ida`, graph, covariance, question, progress)
 }
 
 core_gaussian_exact <- function(m1, m2) {
     .Call(`_granary_core_gaussian_exact`, m1, m2)
 }
 
-core_gaussian_sampled <- function(m1, m2, type, nsim, seed) {
-    .Call(`_granary_core_gaussian_sampled`, m1, m2, type, nsim, seed)
-}
-
 core_gaussian_norms <- function(m1, m2) {
     .Call(`_granary_core_gaussian_norms`, m1, m2)
 }
 
-core_discrete_exact <- function(m1, m2, type, progress) {
-    .Call(`_granary_core_discrete_exact`, m1, m2, type, progress)
+core_model_distance <- function(m1, m2, options, seed, progress) {
+    .Call(`_granary_core_model_distance`, m1, m2, options, seed, progress)
 }
 
 core_discrete_log_probabilities <- function(m) {
     .Call(`_granary_core_discrete_log_probabilities`, m)
 }
 
-core_network_kl <- function(m1, m2, progress) {
-    .Call(`_granary_core_network_kl`, m1, m2, progress)
+core_network_sample <- function(m, n, seed, progress) {
+    .Call(`_granary_core_network_sample`, m, n, seed, progress)
 }
 
-core_network_marginal <- function(m, nodes) {
-    .Call(`_granary_core_network_marginal`, m, nodes)
+core_window_models <- function(series, options, progress) {
+    .Call(`_granary_core_window_models`, series, options, progress)
 }
 
-core_network_sampled <- function(m1, m2, type, nsim, seed, progress) {
-    .Call(`_granary_core_network_sampled`, m1, m2, type, nsim, seed, progress)
+core_cluster_windows <- function(features, options, seed, progress) {
+    .Call(`_granary_core_cluster_windows`, features, options, seed, progress)
 }
 
-core_network_sample <- function(m, n, seed) {
-    .Call(`_granary_core_network_sample`, m, n, seed)
-}
-
-core_window_models <- function(x, width, starts, estimate, rho, tol, max_iter, progress) {
-    .Call(`_granary_core_window_models`, x, width, starts, estimate, rho, tol, max_iter, progress)
-}
-
-core_matrix_distances <- function(matrices, metric, threads, progress) {
-    .Call(`_granary_core_matrix_distances`, matrices, metric, threads, progress)
+core_matrix_distances <- function(matrices, options, progress) {
+    .Call(`_granary_core_matrix_distances`, matrices, options, progress)
 }
 
 core_game_fit <- function(x, options, progress) {
@@ -361,52 +341,68 @@ core_game_pick <- function(x) {
     .Call(`_granary_core_game_pick`, x)
 }
 
-core_glasso_path <- function(s, lambda, multipliers, penalize_diagonal, method, inner, tol, max_iter, keep_covariance, start, threads, progress) {
-    .Call(`_granary_core_glasso_path`, s, lambda, multipliers, penalize_diagonal, method, inner, tol, max_iter, keep_covariance, start, threads, progress)
+core_glasso_path <- function(s, penalty, options, start, progress) {
+    .Call(`_granary_core_glasso_path`, s, penalty, options, start, progress)
 }
 
-core_glasso_certificate <- function(s, lambda, penalize_diagonal, precision) {
-    .Call(`_granary_core_glasso_certificate`, s, lambda, penalize_diagonal, precision)
+core_glasso_certificate <- function(s, penalty, precision) {
+    .Call(`_granary_core_glasso_certificate`, s, penalty, precision)
 }
 
-core_glasso_bounds <- function(s, lambda, penalize_diagonal, objective_at_start) {
-    .Call(`_granary_core_glasso_bounds`, s, lambda, penalize_diagonal, objective_at_start)
+core_glasso_bounds <- function(s, penalty, objective_at_start) {
+    .Call(`_granary_core_glasso_bounds`, s, penalty, objective_at_start)
 }
 
 core_covariance <- function(x) {
     .Call(`_granary_core_covariance`, x)
 }
 
-core_sim_ggm <- function(type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed) {
-    .Call(`_granary_core_sim_ggm`, type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed)
+core_sim_ggm <- function(options, seed) {
+    .Call(`_granary_core_sim_ggm`, options, seed)
 }
 
 core_ggm_sample <- function(precision, n, seed) {
     .Call(`_granary_core_ggm_sample`, precision, n, seed)
 }
 
-core_hub_path <- function(data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress) {
-    .Call(`_granary_core_hub_path`, data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress)
+core_covariance_sample <- function(covariance, n, seed) {
+    .Call(`_granary_core_covariance_sample`, covariance, n, seed)
 }
 
-core_hub_certificate <- function(s, lambda1, lambda2, lambda3, q, v, z) {
-    .Call(`_granary_core_hub_certificate`, s, lambda1, lambda2, lambda3, q, v, z)
+core_eigenvalue_range <- function(a) {
+    .Call(`_granary_core_eigenvalue_range`, a)
 }
 
-core_hub_regime <- function(lambda1, lambda2, lambda3, q, p) {
-    .Call(`_granary_core_hub_regime`, lambda1, lambda2, lambda3, q, p)
+core_definite_inverse <- function(a) {
+    .Call(`_granary_core_definite_inverse`, a)
 }
 
-core_hub_smallest_empty <- function(s, lambda2, q) {
-    .Call(`_granary_core_hub_smallest_empty`, s, lambda2, q)
+core_precision_loss <- function(truth, estimate) {
+    .Call(`_granary_core_precision_loss`, truth, estimate)
 }
 
-core_sim_hub <- function(setup, p, hubs, sparsity, hub_density, seed) {
-    .Call(`_granary_core_sim_hub`, setup, p, hubs, sparsity, hub_density, seed)
+core_hub_path <- function(data, options, start, progress) {
+    .Call(`_granary_core_hub_path`, data, options, start, progress)
 }
 
-core_ising_sample <- function(theta, n, burn_in, thin, exact, seed, progress) {
-    .Call(`_granary_core_ising_sample`, theta, n, burn_in, thin, exact, seed, progress)
+core_hub_certificate <- function(s, penalty, v, z) {
+    .Call(`_granary_core_hub_certificate`, s, penalty, v, z)
+}
+
+core_hub_regime <- function(penalty, p) {
+    .Call(`_granary_core_hub_regime`, penalty, p)
+}
+
+core_hub_smallest_empty <- function(s, penalty) {
+    .Call(`_granary_core_hub_smallest_empty`, s, penalty)
+}
+
+core_sim_hub <- function(options, seed) {
+    .Call(`_granary_core_sim_hub`, options, seed)
+}
+
+core_ising_sample <- function(theta, options, seed, progress) {
+    .Call(`_granary_core_ising_sample`, theta, options, seed, progress)
 }
 
 core_ising_loss <- function(x, theta) {
@@ -453,88 +449,88 @@ core_ising_conditional <- function(x, model) {
     .Call(`_granary_core_ising_conditional`, x, model)
 }
 
-core_local_path <- function(s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress) {
-    .Call(`_granary_core_local_path`, s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress)
+core_local_path <- function(s, op, penalties, options, start, progress) {
+    .Call(`_granary_core_local_path`, s, op, penalties, options, start, progress)
 }
 
-core_mix_fit <- function(s, priors, tol, max_iter, threads, progress) {
-    .Call(`_granary_core_mix_fit`, s, priors, tol, max_iter, threads, progress)
+core_mix_fit <- function(s, priors, options, progress) {
+    .Call(`_granary_core_mix_fit`, s, priors, options, progress)
 }
 
-core_ridge_precision <- function(s, rho) {
-    .Call(`_granary_core_ridge_precision`, s, rho)
+core_baselines <- function(s, options) {
+    .Call(`_granary_core_baselines`, s, options)
 }
 
-core_fused_signal <- function(y, edges, rho, tau, squared, progress) {
-    .Call(`_granary_core_fused_signal`, y, edges, rho, tau, squared, progress)
+core_fused_signal <- function(y, edges, options, progress) {
+    .Call(`_granary_core_fused_signal`, y, edges, options, progress)
 }
 
-core_grid_edges <- function(dims, mask) {
-    .Call(`_granary_core_grid_edges`, dims, mask)
+core_grid_edges <- function(grid) {
+    .Call(`_granary_core_grid_edges`, grid)
 }
 
-core_multi_path <- function(s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress) {
-    .Call(`_granary_core_multi_path`, s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress)
+core_multi_path <- function(data, penalties, options, progress) {
+    .Call(`_granary_core_multi_path`, data, penalties, options, progress)
 }
 
-core_multi_top <- function(s, weight, norm, l1, l2) {
-    .Call(`_granary_core_multi_top`, s, weight, norm, l1, l2)
+core_multi_grid <- function(data, grid) {
+    .Call(`_granary_core_multi_grid`, data, grid)
 }
 
-core_multi_certificate <- function(s, weight, norm, penalty, precision) {
-    .Call(`_granary_core_multi_certificate`, s, weight, norm, penalty, precision)
+core_multi_certificate <- function(data, penalty, precision) {
+    .Call(`_granary_core_multi_certificate`, data, penalty, precision)
 }
 
-core_multi_block <- function(q, c, norm, l1, l2) {
-    .Call(`_granary_core_multi_block`, q, c, norm, l1, l2)
+core_multi_block <- function(block) {
+    .Call(`_granary_core_multi_block`, block)
 }
 
-core_multi_diagonal <- function(q, c, b, norm, rho) {
-    .Call(`_granary_core_multi_diagonal`, q, c, b, norm, rho)
+core_multi_diagonal <- function(block) {
+    .Call(`_granary_core_multi_diagonal`, block)
 }
 
-core_multi_reweighted <- function(s, weight, method, lambda, tol, max_iter, threads, progress) {
-    .Call(`_granary_core_multi_reweighted`, s, weight, method, lambda, tol, max_iter, threads, progress)
+core_multi_baseline <- function(data, lambda, options, progress) {
+    .Call(`_granary_core_multi_baseline`, data, lambda, options, progress)
 }
 
-core_multi_hierarchical_top <- function(s, weight) {
-    .Call(`_granary_core_multi_hierarchical_top`, s, weight)
+core_multi_baseline_grid <- function(data, grid) {
+    .Call(`_granary_core_multi_baseline_grid`, data, grid)
 }
 
-core_neighbours <- function(s, lambda, rule, standardize, refit, tol, max_iter, keep_covariance, threads, progress) {
-    .Call(`_granary_core_neighbours`, s, lambda, rule, standardize, refit, tol, max_iter, keep_covariance, threads, progress)
+core_neighbours <- function(s, lambda, options, progress) {
+    .Call(`_granary_core_neighbours`, s, lambda, options, progress)
 }
 
-core_scale_free <- function(s, alpha, tol, max_iter, threads, keep_covariance, progress) {
-    .Call(`_granary_core_scale_free`, s, alpha, tol, max_iter, threads, keep_covariance, progress)
+core_scale_free <- function(s, lambda, options, progress) {
+    .Call(`_granary_core_scale_free`, s, lambda, options, progress)
 }
 
-core_nodes_path <- function(s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress) {
-    .Call(`_granary_core_nodes_path`, s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress)
+core_nodes_path <- function(s, penalties, options, start, progress) {
+    .Call(`_granary_core_nodes_path`, s, penalties, options, start, progress)
 }
 
-core_nodes_certificate <- function(s, rho, tau, norm, x) {
-    .Call(`_granary_core_nodes_certificate`, s, rho, tau, norm, x)
+core_nodes_grid <- function(s, grid, tau) {
+    .Call(`_granary_core_nodes_grid`, s, grid, tau)
 }
 
-core_nodes_largest_tau <- function(s, rho, norm) {
-    .Call(`_granary_core_nodes_largest_tau`, s, rho, norm)
+core_nodes_certificate <- function(s, penalty, x) {
+    .Call(`_granary_core_nodes_certificate`, s, penalty, x)
 }
 
-core_nodes_spectral_norm <- function(s) {
-    .Call(`_granary_core_nodes_spectral_norm`, s)
+core_nodes_largest_tau <- function(s, penalty) {
+    .Call(`_granary_core_nodes_largest_tau`, s, penalty)
 }
 
-core_constraint_search <- function(algorithm, spec, background, settings, threads, progress) {
-    .Call(`_granary_core_constraint_search`, algorithm, spec, background, settings, threads, progress)
+core_constraint_search <- function(spec, background, options, progress) {
+    .Call(`_granary_core_constraint_search`, spec, background, options, progress)
 }
 
-core_ci_test <- function(spec, pairs, given) {
-    .Call(`_granary_core_ci_test`, spec, pairs, given)
+core_ci_test <- function(spec, question) {
+    .Call(`_granary_core_ci_test`, spec, question)
 }
 
-core_ci_statistic <- function(spec, i, j, given) {
-    .Call(`_granary_core_ci_statistic`, spec, i, j, given)
+core_pdag_score <- function(graph, s, options) {
+    .Call(`_granary_core_pdag_score`, graph, s, options)
 }
 
 core_budget_learn <- function(x, piece, kernel, state, options, progress) {

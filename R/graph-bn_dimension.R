@@ -136,7 +136,7 @@ dimension_kind <- function(graph, parents, m) {
     k <- length(roots)
     return(list(exact = 2^k * (n - k + 1), note = sprintf("%d roots that are the parents of all others", k)))
   }
-  order <- core_call(core_graph_order(n, graph$edges))
+  order <- core_graph_order(graph_parts(graph))
   k <- max(m)
   chain <- all(vapply(seq_len(n), function(t) setequal(parents[[order[t]]], order[seq_len(n) >= t - k & seq_len(n) < t]), NA))
   if (chain) none$note <- sprintf("Markov chain of order %d", k)

@@ -437,10 +437,10 @@ cg_prune <- function(object, nodes, given = names(object$evidence)) {
   if (length(asked) == 0L) abort_input("`nodes` must name at least one node.", "nodes")
   known <- if (is.null(given)) integer() else node_numbers(given, all, "given")
   p <- length(all)
-  above <- core_graph_ancestors(p, object$graph$edges, union(asked, known), TRUE)
+  above <- core_graph_ancestors(graph_parts(object$graph), union(asked, known))
   inside <- function(edges, set) edges[edges[, 1L] %in% set & edges[, 2L] %in% set, , drop = FALSE]
-  moral <- core_graph_moral(p, inside(object$graph$edges, above))
-  label <- core_graph_components(p, inside(moral, setdiff(above, known)))
+  moral <- core_graph_moral(list(nodes = p, edges = inside(object$graph$edges, above)))
+  label <- core_graph_components(list(nodes = p, edges = inside(moral, setdiff(above, known))))
   free <- intersect(above[label[above] %in% label[asked]], setdiff(above, known))
   free <- union(free, setdiff(asked, known))
   parents <- function(v) match(parents_of(object, all[v]), all)

@@ -266,7 +266,7 @@ cg_graph <- function(graph) {
   reserved <- intersect(graph$nodes, c("intercept", "variance", "sd", "weight"))
   if (length(reserved) > 0L) abort_input(sprintf("A node cannot be called \"%s\": the name stands for a part of a regression.", reserved[1L]),
                                          "graph")
-  cycle <- core_graph_cycle(length(graph$nodes), graph$edges)
+  cycle <- core_graph_cycle(graph_parts(graph))
   if (length(cycle) > 0L) {
     abort_input(sprintf("`graph` must be acyclic, but it has the cycle %s.", paste(graph$nodes[c(cycle, cycle[1L])], collapse = " -> ")), "graph")
   }

@@ -326,188 +326,139 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_causal_dag
-Rcpp::List core_causal_dag(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_causal_dag(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_causal_dag(SEXP g, SEXP space, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_causal_dag(SEXP gSEXP, SEXP spaceSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type g(gSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_causal_dag(g, space, settings, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_causal_dag(g, space, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_arc_alternatives
-Eigen::MatrixXd core_arc_alternatives(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, Rcpp::List parents, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_arc_alternatives(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP parentsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_arc_alternatives(SEXP g, SEXP space, SEXP options, SEXP parents, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_arc_alternatives(SEXP gSEXP, SEXP spaceSEXP, SEXP optionsSEXP, SEXP parentsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type g(gSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parents(parentsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_arc_alternatives(g, space, settings, parents, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_arc_alternatives(g, space, options, parents, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_best_dag
-Rcpp::List core_best_dag(Rcpp::List sets, Rcpp::List scores, Rcpp::List settings, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_best_dag(SEXP setsSEXP, SEXP scoresSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_best_dag(SEXP table, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_best_dag(SEXP tableSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type sets(setsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type scores(scoresSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type table(tableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_best_dag(sets, scores, settings, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_best_dag(table, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_rank_dags
-Rcpp::List core_rank_dags(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, int k, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_rank_dags(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP kSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_rank_dags(SEXP g, SEXP space, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_rank_dags(SEXP gSEXP, SEXP spaceSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type g(gSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_rank_dags(g, space, settings, k, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_rank_dags(g, space, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_rank_scores
-Rcpp::List core_rank_scores(Rcpp::List sets, Rcpp::List scores, Rcpp::List settings, int k, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_rank_scores(SEXP setsSEXP, SEXP scoresSEXP, SEXP settingsSEXP, SEXP kSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_rank_scores(SEXP table, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_rank_scores(SEXP tableSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type sets(setsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type scores(scoresSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type table(tableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_rank_scores(sets, scores, settings, k, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_rank_scores(table, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_dag_order
-Rcpp::List core_dag_order(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, bool down, bool parents);
-RcppExport SEXP _granary_core_dag_order(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP downSEXP, SEXP parentsSEXP) {
+// core_dag_gap
+SEXP core_dag_gap(SEXP g, SEXP space, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_dag_gap(SEXP gSEXP, SEXP spaceSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< bool >::type down(downSEXP);
-    Rcpp::traits::input_parameter< bool >::type parents(parentsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_dag_order(g, space, settings, down, parents));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_dag_fit
-Rcpp::List core_dag_fit(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List parents, int n);
-RcppExport SEXP _granary_core_dag_fit(SEXP gSEXP, SEXP parentsSEXP, SEXP nSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_dag_fit(g, parents, n));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_dag_prune
-Rcpp::List core_dag_prune(const Eigen::Map<Eigen::MatrixXd> g, int n, Rcpp::List parents, Rcpp::List required, std::string rule, double alpha);
-RcppExport SEXP _granary_core_dag_prune(SEXP gSEXP, SEXP nSEXP, SEXP parentsSEXP, SEXP requiredSEXP, SEXP ruleSEXP, SEXP alphaSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type required(requiredSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
-    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_dag_prune(g, n, parents, required, rule, alpha));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_rescaled_gap
-double core_rescaled_gap(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Eigen::VectorXd weights, Rcpp::List parents);
-RcppExport SEXP _granary_core_rescaled_gap(SEXP gSEXP, SEXP spaceSEXP, SEXP weightsSEXP, SEXP parentsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_rescaled_gap(g, space, weights, parents));
+    Rcpp::traits::input_parameter< SEXP >::type g(gSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dag_gap(g, space, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_incomplete_moments
-Eigen::MatrixXd core_incomplete_moments(const Eigen::Map<Eigen::MatrixXd> x, bool pairwise);
-RcppExport SEXP _granary_core_incomplete_moments(SEXP xSEXP, SEXP pairwiseSEXP) {
+SEXP core_incomplete_moments(SEXP x, SEXP missing);
+RcppExport SEXP _granary_core_incomplete_moments(SEXP xSEXP, SEXP missingSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type pairwise(pairwiseSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_incomplete_moments(x, pairwise));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type missing(missingSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_incomplete_moments(x, missing));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_nearest_psd
-Eigen::MatrixXd core_nearest_psd(const Eigen::Map<Eigen::MatrixXd> a, double floor);
+SEXP core_nearest_psd(SEXP a, SEXP floor);
 RcppExport SEXP _granary_core_nearest_psd(SEXP aSEXP, SEXP floorSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< double >::type floor(floorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type floor(floorSEXP);
     rcpp_result_gen = Rcpp::wrap(core_nearest_psd(a, floor));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sim_sem
-Eigen::MatrixXd core_sim_sem(const Eigen::Map<Eigen::MatrixXd> b, Eigen::VectorXd sd, int n, std::string errors, double df, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_sem(SEXP bSEXP, SEXP sdSEXP, SEXP nSEXP, SEXP errorsSEXP, SEXP dfSEXP, SEXP seedSEXP) {
+SEXP core_sim_sem(SEXP b, SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_sim_sem(SEXP bSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type sd(sdSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< std::string >::type errors(errorsSEXP);
-    Rcpp::traits::input_parameter< double >::type df(dfSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_sem(b, sd, n, errors, df, seed));
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_sem(b, options, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_total_effects
-Eigen::MatrixXd core_total_effects(const Eigen::Map<Eigen::MatrixXd> b);
+SEXP core_total_effects(SEXP b);
 RcppExport SEXP _granary_core_total_effects(SEXP bSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
     rcpp_result_gen = Rcpp::wrap(core_total_effects(b));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_tree_decomposition
-Rcpp::List core_tree_decomposition(int nodes, Rcpp::IntegerMatrix edges, std::string rule);
-RcppExport SEXP _granary_core_tree_decomposition(SEXP nodesSEXP, SEXP edgesSEXP, SEXP ruleSEXP) {
+SEXP core_tree_decomposition(SEXP graph, SEXP rule);
+RcppExport SEXP _granary_core_tree_decomposition(SEXP graphSEXP, SEXP ruleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_tree_decomposition(nodes, edges, rule));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rule(ruleSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tree_decomposition(graph, rule));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -700,303 +651,251 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_graph_cpdag
-Rcpp::IntegerMatrix core_graph_cpdag(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_cpdag(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_cpdag(SEXP graph);
+RcppExport SEXP _granary_core_graph_cpdag(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_cpdag(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_cpdag(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_extension
-SEXP core_graph_extension(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_extension(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_extension(SEXP graph);
+RcppExport SEXP _granary_core_graph_extension(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_extension(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_extension(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_meek
-Rcpp::IntegerMatrix core_graph_meek(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_meek(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_meek(SEXP graph);
+RcppExport SEXP _granary_core_graph_meek(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_meek(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_meek(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_moral
-Rcpp::IntegerMatrix core_graph_moral(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_moral(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_moral(SEXP graph);
+RcppExport SEXP _granary_core_graph_moral(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_moral(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_moral(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_cycle
-Rcpp::IntegerVector core_graph_cycle(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_cycle(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_cycle(SEXP graph);
+RcppExport SEXP _granary_core_graph_cycle(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_cycle(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_cycle(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_order
-Rcpp::IntegerVector core_graph_order(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_order(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_order(SEXP graph);
+RcppExport SEXP _granary_core_graph_order(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_order(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_order(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_components
-Rcpp::IntegerVector core_graph_components(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_components(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_components(SEXP graph);
+RcppExport SEXP _granary_core_graph_components(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_components(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_components(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_ancestors
-Rcpp::IntegerVector core_graph_ancestors(int nodes, Rcpp::IntegerMatrix edges, Rcpp::IntegerVector of, bool up);
-RcppExport SEXP _granary_core_graph_ancestors(SEXP nodesSEXP, SEXP edgesSEXP, SEXP ofSEXP, SEXP upSEXP) {
+SEXP core_graph_ancestors(SEXP graph, SEXP of);
+RcppExport SEXP _granary_core_graph_ancestors(SEXP graphSEXP, SEXP ofSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type of(ofSEXP);
-    Rcpp::traits::input_parameter< bool >::type up(upSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_ancestors(nodes, edges, of, up));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type of(ofSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_ancestors(graph, of));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_descendants
+SEXP core_graph_descendants(SEXP graph, SEXP of);
+RcppExport SEXP _granary_core_graph_descendants(SEXP graphSEXP, SEXP ofSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type of(ofSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_descendants(graph, of));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_separated
-bool core_graph_separated(int nodes, Rcpp::IntegerMatrix edges, Rcpp::IntegerVector x, Rcpp::IntegerVector y, Rcpp::IntegerVector given);
-RcppExport SEXP _granary_core_graph_separated(SEXP nodesSEXP, SEXP edgesSEXP, SEXP xSEXP, SEXP ySEXP, SEXP givenSEXP) {
+SEXP core_graph_separated(SEXP graph, SEXP x, SEXP y, SEXP given);
+RcppExport SEXP _granary_core_graph_separated(SEXP graphSEXP, SEXP xSEXP, SEXP ySEXP, SEXP givenSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type given(givenSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_separated(nodes, edges, x, y, given));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type given(givenSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_separated(graph, x, y, given));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_shd
-int core_graph_shd(int nodes, Rcpp::IntegerMatrix a, Rcpp::IntegerMatrix b);
-RcppExport SEXP _granary_core_graph_shd(SEXP nodesSEXP, SEXP aSEXP, SEXP bSEXP) {
+SEXP core_graph_shd(SEXP a, SEXP b);
+RcppExport SEXP _granary_core_graph_shd(SEXP aSEXP, SEXP bSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type a(aSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type b(bSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_shd(nodes, a, b));
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_shd(a, b));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sim_dag
-Rcpp::List core_sim_dag(int nodes, double neighbours, double low, double high, bool signs, bool shuffle, bool latent, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_dag(SEXP nodesSEXP, SEXP neighboursSEXP, SEXP lowSEXP, SEXP highSEXP, SEXP signsSEXP, SEXP shuffleSEXP, SEXP latentSEXP, SEXP seedSEXP) {
+SEXP core_sim_dag(SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_sim_dag(SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< double >::type neighbours(neighboursSEXP);
-    Rcpp::traits::input_parameter< double >::type low(lowSEXP);
-    Rcpp::traits::input_parameter< double >::type high(highSEXP);
-    Rcpp::traits::input_parameter< bool >::type signs(signsSEXP);
-    Rcpp::traits::input_parameter< bool >::type shuffle(shuffleSEXP);
-    Rcpp::traits::input_parameter< bool >::type latent(latentSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_dag(nodes, neighbours, low, high, signs, shuffle, latent, seed));
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_dag(options, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sim_dag_rows
-Eigen::MatrixXd core_sim_dag_rows(int nodes, Rcpp::NumericMatrix arrows, int n, Eigen::VectorXd sd, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_dag_rows(SEXP nodesSEXP, SEXP arrowsSEXP, SEXP nSEXP, SEXP sdSEXP, SEXP seedSEXP) {
+SEXP core_sim_dag_rows(SEXP arrows, SEXP n, SEXP sd, SEXP seed);
+RcppExport SEXP _granary_core_sim_dag_rows(SEXP arrowsSEXP, SEXP nSEXP, SEXP sdSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type arrows(arrowsSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type sd(sdSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_dag_rows(nodes, arrows, n, sd, seed));
+    Rcpp::traits::input_parameter< SEXP >::type arrows(arrowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_dag_rows(arrows, n, sd, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ida
-Rcpp::List core_ida(int nodes, Rcpp::IntegerMatrix edges, const Eigen::Map<Eigen::MatrixXd> covariance, int cause, Rcpp::IntegerVector targets, SEXP progress);
-RcppExport SEXP _granary_core_ida(SEXP nodesSEXP, SEXP edgesSEXP, SEXP covarianceSEXP, SEXP causeSEXP, SEXP targetsSEXP, SEXP progressSEXP) {
+SEXP core_ida(SEXP graph, SEXP covariance, SEXP question, SEXP progress);
+RcppExport SEXP _granary_core_ida(SEXP graphSEXP, SEXP covarianceSEXP, SEXP questionSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type covariance(covarianceSEXP);
-    Rcpp::traits::input_parameter< int >::type cause(causeSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type targets(targetsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type question(questionSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ida(nodes, edges, covariance, cause, targets, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ida(graph, covariance, question, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gaussian_exact
-Rcpp::NumericVector core_gaussian_exact(Rcpp::List m1, Rcpp::List m2);
+SEXP core_gaussian_exact(SEXP m1, SEXP m2);
 RcppExport SEXP _granary_core_gaussian_exact(SEXP m1SEXP, SEXP m2SEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m2(m2SEXP);
     rcpp_result_gen = Rcpp::wrap(core_gaussian_exact(m1, m2));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_gaussian_sampled
-Rcpp::NumericVector core_gaussian_sampled(Rcpp::List m1, Rcpp::List m2, std::string type, int nsim, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_gaussian_sampled(SEXP m1SEXP, SEXP m2SEXP, SEXP typeSEXP, SEXP nsimSEXP, SEXP seedSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type nsim(nsimSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gaussian_sampled(m1, m2, type, nsim, seed));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_gaussian_norms
-Rcpp::NumericVector core_gaussian_norms(Rcpp::List m1, Rcpp::List m2);
+SEXP core_gaussian_norms(SEXP m1, SEXP m2);
 RcppExport SEXP _granary_core_gaussian_norms(SEXP m1SEXP, SEXP m2SEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m2(m2SEXP);
     rcpp_result_gen = Rcpp::wrap(core_gaussian_norms(m1, m2));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_discrete_exact
-double core_discrete_exact(Rcpp::List m1, Rcpp::List m2, std::string type, SEXP progress);
-RcppExport SEXP _granary_core_discrete_exact(SEXP m1SEXP, SEXP m2SEXP, SEXP typeSEXP, SEXP progressSEXP) {
+// core_model_distance
+SEXP core_model_distance(SEXP m1, SEXP m2, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_model_distance(SEXP m1SEXP, SEXP m2SEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m2(m2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_discrete_exact(m1, m2, type, progress));
+    rcpp_result_gen = Rcpp::wrap(core_model_distance(m1, m2, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_discrete_log_probabilities
-Eigen::VectorXd core_discrete_log_probabilities(Rcpp::List m);
+SEXP core_discrete_log_probabilities(SEXP m);
 RcppExport SEXP _granary_core_discrete_log_probabilities(SEXP mSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m(mSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m(mSEXP);
     rcpp_result_gen = Rcpp::wrap(core_discrete_log_probabilities(m));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_network_kl
-double core_network_kl(Rcpp::List m1, Rcpp::List m2, SEXP progress);
-RcppExport SEXP _granary_core_network_kl(SEXP m1SEXP, SEXP m2SEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_network_kl(m1, m2, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_network_marginal
-Eigen::VectorXd core_network_marginal(Rcpp::List m, Rcpp::IntegerVector nodes);
-RcppExport SEXP _granary_core_network_marginal(SEXP mSEXP, SEXP nodesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m(mSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type nodes(nodesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_network_marginal(m, nodes));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_network_sampled
-Rcpp::NumericVector core_network_sampled(Rcpp::List m1, Rcpp::List m2, std::string type, int nsim, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_network_sampled(SEXP m1SEXP, SEXP m2SEXP, SEXP typeSEXP, SEXP nsimSEXP, SEXP seedSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type nsim(nsimSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_network_sampled(m1, m2, type, nsim, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_network_sample
-Eigen::MatrixXi core_network_sample(Rcpp::List m, int n, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_network_sample(SEXP mSEXP, SEXP nSEXP, SEXP seedSEXP) {
+SEXP core_network_sample(SEXP m, SEXP n, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_network_sample(SEXP mSEXP, SEXP nSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m(mSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_network_sample(m, n, seed));
+    Rcpp::traits::input_parameter< SEXP >::type m(mSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_network_sample(m, n, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_window_models
-Rcpp::List core_window_models(const Eigen::Map<Eigen::MatrixXd> x, int width, Rcpp::IntegerVector starts, std::string estimate, double rho, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_window_models(SEXP xSEXP, SEXP widthSEXP, SEXP startsSEXP, SEXP estimateSEXP, SEXP rhoSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_window_models(SEXP series, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_window_models(SEXP seriesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type width(widthSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type starts(startsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type estimate(estimateSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type series(seriesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_window_models(x, width, starts, estimate, rho, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_window_models(series, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_windows
+SEXP core_cluster_windows(SEXP features, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_cluster_windows(SEXP featuresSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_windows(features, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_matrix_distances
-Eigen::MatrixXd core_matrix_distances(Rcpp::List matrices, std::string metric, int threads, SEXP progress);
-RcppExport SEXP _granary_core_matrix_distances(SEXP matricesSEXP, SEXP metricSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_matrix_distances(SEXP matrices, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_matrix_distances(SEXP matricesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type matrices(matricesSEXP);
-    Rcpp::traits::input_parameter< std::string >::type metric(metricSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type matrices(matricesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_matrix_distances(matrices, metric, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_matrix_distances(matrices, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1106,194 +1005,198 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_glasso_path
-Rcpp::List core_glasso_path(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, std::vector<double> multipliers, bool penalize_diagonal, std::string method, std::string inner, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::S4> start, int threads, SEXP progress);
-RcppExport SEXP _granary_core_glasso_path(SEXP sSEXP, SEXP lambdaSEXP, SEXP multipliersSEXP, SEXP penalize_diagonalSEXP, SEXP methodSEXP, SEXP innerSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_glasso_path(SEXP s, SEXP penalty, SEXP options, SEXP start, SEXP progress);
+RcppExport SEXP _granary_core_glasso_path(SEXP sSEXP, SEXP penaltySEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type multipliers(multipliersSEXP);
-    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::string >::type inner(innerSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::S4> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_glasso_path(s, lambda, multipliers, penalize_diagonal, method, inner, tol, max_iter, keep_covariance, start, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_glasso_path(s, penalty, options, start, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_glasso_certificate
-Rcpp::List core_glasso_certificate(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, bool penalize_diagonal, Eigen::SparseMatrix<double> precision);
-RcppExport SEXP _granary_core_glasso_certificate(SEXP sSEXP, SEXP lambdaSEXP, SEXP penalize_diagonalSEXP, SEXP precisionSEXP) {
+SEXP core_glasso_certificate(SEXP s, SEXP penalty, SEXP precision);
+RcppExport SEXP _granary_core_glasso_certificate(SEXP sSEXP, SEXP penaltySEXP, SEXP precisionSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
-    Rcpp::traits::input_parameter< Eigen::SparseMatrix<double> >::type precision(precisionSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_glasso_certificate(s, lambda, penalize_diagonal, precision));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type precision(precisionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_glasso_certificate(s, penalty, precision));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_glasso_bounds
-Rcpp::NumericVector core_glasso_bounds(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, bool penalize_diagonal, double objective_at_start);
-RcppExport SEXP _granary_core_glasso_bounds(SEXP sSEXP, SEXP lambdaSEXP, SEXP penalize_diagonalSEXP, SEXP objective_at_startSEXP) {
+SEXP core_glasso_bounds(SEXP s, SEXP penalty, SEXP objective_at_start);
+RcppExport SEXP _granary_core_glasso_bounds(SEXP sSEXP, SEXP penaltySEXP, SEXP objective_at_startSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
-    Rcpp::traits::input_parameter< double >::type objective_at_start(objective_at_startSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_glasso_bounds(s, lambda, penalize_diagonal, objective_at_start));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type objective_at_start(objective_at_startSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_glasso_bounds(s, penalty, objective_at_start));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_covariance
-Eigen::MatrixXd core_covariance(const Eigen::Map<Eigen::MatrixXd> x);
+SEXP core_covariance(SEXP x);
 RcppExport SEXP _granary_core_covariance(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_covariance(x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sim_ggm
-Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, int block, int width, int rows, double density, double shift, bool unit_variance, double connected, double ratio, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_ggm(SEXP typeSEXP, SEXP pSEXP, SEXP groupsSEXP, SEXP blockSEXP, SEXP widthSEXP, SEXP rowsSEXP, SEXP densitySEXP, SEXP shiftSEXP, SEXP unit_varianceSEXP, SEXP connectedSEXP, SEXP ratioSEXP, SEXP seedSEXP) {
+SEXP core_sim_ggm(SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_sim_ggm(SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type p(pSEXP);
-    Rcpp::traits::input_parameter< int >::type groups(groupsSEXP);
-    Rcpp::traits::input_parameter< int >::type block(blockSEXP);
-    Rcpp::traits::input_parameter< int >::type width(widthSEXP);
-    Rcpp::traits::input_parameter< int >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< double >::type density(densitySEXP);
-    Rcpp::traits::input_parameter< double >::type shift(shiftSEXP);
-    Rcpp::traits::input_parameter< bool >::type unit_variance(unit_varianceSEXP);
-    Rcpp::traits::input_parameter< double >::type connected(connectedSEXP);
-    Rcpp::traits::input_parameter< double >::type ratio(ratioSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_ggm(type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed));
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_ggm(options, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ggm_sample
-Eigen::MatrixXd core_ggm_sample(Eigen::SparseMatrix<double> precision, int n, Rcpp::NumericVector seed);
+SEXP core_ggm_sample(SEXP precision, SEXP n, SEXP seed);
 RcppExport SEXP _granary_core_ggm_sample(SEXP precisionSEXP, SEXP nSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Eigen::SparseMatrix<double> >::type precision(precisionSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type precision(precisionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ggm_sample(precision, n, seed));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_hub_path
-Rcpp::List core_hub_path(const Eigen::Map<Eigen::MatrixXd> data, std::string model, double lambda1, std::vector<double> lambda2, double lambda3, double q, Rcpp::List settings, Rcpp::Nullable<Rcpp::List> start, int threads, SEXP progress);
-RcppExport SEXP _granary_core_hub_path(SEXP dataSEXP, SEXP modelSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_covariance_sample
+SEXP core_covariance_sample(SEXP covariance, SEXP n, SEXP seed);
+RcppExport SEXP _granary_core_covariance_sample(SEXP covarianceSEXP, SEXP nSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type data(dataSEXP);
-    Rcpp::traits::input_parameter< std::string >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda1(lambda1SEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type lambda2(lambda2SEXP);
-    Rcpp::traits::input_parameter< double >::type lambda3(lambda3SEXP);
-    Rcpp::traits::input_parameter< double >::type q(qSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::List> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_covariance_sample(covariance, n, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_eigenvalue_range
+SEXP core_eigenvalue_range(SEXP a);
+RcppExport SEXP _granary_core_eigenvalue_range(SEXP aSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_eigenvalue_range(a));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_definite_inverse
+SEXP core_definite_inverse(SEXP a);
+RcppExport SEXP _granary_core_definite_inverse(SEXP aSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_definite_inverse(a));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_precision_loss
+SEXP core_precision_loss(SEXP truth, SEXP estimate);
+RcppExport SEXP _granary_core_precision_loss(SEXP truthSEXP, SEXP estimateSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type estimate(estimateSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_precision_loss(truth, estimate));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hub_path
+SEXP core_hub_path(SEXP data, SEXP options, SEXP start, SEXP progress);
+RcppExport SEXP _granary_core_hub_path(SEXP dataSEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hub_path(data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_hub_path(data, options, start, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_hub_certificate
-Rcpp::List core_hub_certificate(const Eigen::Map<Eigen::MatrixXd> s, double lambda1, double lambda2, double lambda3, double q, const Eigen::Map<Eigen::MatrixXd> v, const Eigen::Map<Eigen::MatrixXd> z);
-RcppExport SEXP _granary_core_hub_certificate(SEXP sSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP vSEXP, SEXP zSEXP) {
+SEXP core_hub_certificate(SEXP s, SEXP penalty, SEXP v, SEXP z);
+RcppExport SEXP _granary_core_hub_certificate(SEXP sSEXP, SEXP penaltySEXP, SEXP vSEXP, SEXP zSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda1(lambda1SEXP);
-    Rcpp::traits::input_parameter< double >::type lambda2(lambda2SEXP);
-    Rcpp::traits::input_parameter< double >::type lambda3(lambda3SEXP);
-    Rcpp::traits::input_parameter< double >::type q(qSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type v(vSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type z(zSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hub_certificate(s, lambda1, lambda2, lambda3, q, v, z));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type v(vSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hub_certificate(s, penalty, v, z));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_hub_regime
-std::string core_hub_regime(double lambda1, double lambda2, double lambda3, double q, int p);
-RcppExport SEXP _granary_core_hub_regime(SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP pSEXP) {
+SEXP core_hub_regime(SEXP penalty, SEXP p);
+RcppExport SEXP _granary_core_hub_regime(SEXP penaltySEXP, SEXP pSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< double >::type lambda1(lambda1SEXP);
-    Rcpp::traits::input_parameter< double >::type lambda2(lambda2SEXP);
-    Rcpp::traits::input_parameter< double >::type lambda3(lambda3SEXP);
-    Rcpp::traits::input_parameter< double >::type q(qSEXP);
-    Rcpp::traits::input_parameter< int >::type p(pSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hub_regime(lambda1, lambda2, lambda3, q, p));
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hub_regime(penalty, p));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_hub_smallest_empty
-Rcpp::NumericVector core_hub_smallest_empty(const Eigen::Map<Eigen::MatrixXd> s, double lambda2, double q);
-RcppExport SEXP _granary_core_hub_smallest_empty(SEXP sSEXP, SEXP lambda2SEXP, SEXP qSEXP) {
+SEXP core_hub_smallest_empty(SEXP s, SEXP penalty);
+RcppExport SEXP _granary_core_hub_smallest_empty(SEXP sSEXP, SEXP penaltySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda2(lambda2SEXP);
-    Rcpp::traits::input_parameter< double >::type q(qSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hub_smallest_empty(s, lambda2, q));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hub_smallest_empty(s, penalty));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sim_hub
-Rcpp::List core_sim_hub(std::string setup, int p, int hubs, double sparsity, double hub_density, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_hub(SEXP setupSEXP, SEXP pSEXP, SEXP hubsSEXP, SEXP sparsitySEXP, SEXP hub_densitySEXP, SEXP seedSEXP) {
+SEXP core_sim_hub(SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_sim_hub(SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type setup(setupSEXP);
-    Rcpp::traits::input_parameter< int >::type p(pSEXP);
-    Rcpp::traits::input_parameter< int >::type hubs(hubsSEXP);
-    Rcpp::traits::input_parameter< double >::type sparsity(sparsitySEXP);
-    Rcpp::traits::input_parameter< double >::type hub_density(hub_densitySEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_hub(setup, p, hubs, sparsity, hub_density, seed));
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_hub(options, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_sample
-Eigen::MatrixXd core_ising_sample(const Eigen::Map<Eigen::MatrixXd> theta, int n, int burn_in, int thin, bool exact, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_ising_sample(SEXP thetaSEXP, SEXP nSEXP, SEXP burn_inSEXP, SEXP thinSEXP, SEXP exactSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_ising_sample(SEXP theta, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ising_sample(SEXP thetaSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< int >::type burn_in(burn_inSEXP);
-    Rcpp::traits::input_parameter< int >::type thin(thinSEXP);
-    Rcpp::traits::input_parameter< bool >::type exact(exactSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_sample(theta, n, burn_in, thin, exact, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ising_sample(theta, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_loss
-double core_ising_loss(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> theta);
+SEXP core_ising_loss(SEXP x, SEXP theta);
 RcppExport SEXP _granary_core_ising_loss(SEXP xSEXP, SEXP thetaSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type theta(thetaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ising_loss(x, theta));
     return rcpp_result_gen;
 END_RCPP
@@ -1419,310 +1322,255 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_local_path
-Rcpp::List core_local_path(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::List op, std::vector<double> rho, std::vector<double> tau, std::string method, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::NumericMatrix> start, int threads, SEXP progress);
-RcppExport SEXP _granary_core_local_path(SEXP sSEXP, SEXP opSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP methodSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_local_path(SEXP s, SEXP op, SEXP penalties, SEXP options, SEXP start, SEXP progress);
+RcppExport SEXP _granary_core_local_path(SEXP sSEXP, SEXP opSEXP, SEXP penaltiesSEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type op(opSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type tau(tauSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::NumericMatrix> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type op(opSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalties(penaltiesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_local_path(s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_local_path(s, op, penalties, options, start, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mix_fit
-Rcpp::List core_mix_fit(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::List priors, double tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_mix_fit(SEXP sSEXP, SEXP priorsSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_mix_fit(SEXP s, SEXP priors, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_mix_fit(SEXP sSEXP, SEXP priorsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type priors(priorsSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type priors(priorsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mix_fit(s, priors, tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_mix_fit(s, priors, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ridge_precision
-Rcpp::List core_ridge_precision(const Eigen::Map<Eigen::MatrixXd> s, double rho);
-RcppExport SEXP _granary_core_ridge_precision(SEXP sSEXP, SEXP rhoSEXP) {
+// core_baselines
+SEXP core_baselines(SEXP s, SEXP options);
+RcppExport SEXP _granary_core_baselines(SEXP sSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ridge_precision(s, rho));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_baselines(s, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_fused_signal
-Rcpp::List core_fused_signal(const Eigen::Map<Eigen::VectorXd> y, Rcpp::IntegerMatrix edges, double rho, double tau, bool squared, SEXP progress);
-RcppExport SEXP _granary_core_fused_signal(SEXP ySEXP, SEXP edgesSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP squaredSEXP, SEXP progressSEXP) {
+SEXP core_fused_signal(SEXP y, SEXP edges, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_fused_signal(SEXP ySEXP, SEXP edgesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< double >::type tau(tauSEXP);
-    Rcpp::traits::input_parameter< bool >::type squared(squaredSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type edges(edgesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_fused_signal(y, edges, rho, tau, squared, progress));
+    rcpp_result_gen = Rcpp::wrap(core_fused_signal(y, edges, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_grid_edges
-Rcpp::IntegerMatrix core_grid_edges(std::vector<int> dims, Rcpp::LogicalVector mask);
-RcppExport SEXP _granary_core_grid_edges(SEXP dimsSEXP, SEXP maskSEXP) {
+SEXP core_grid_edges(SEXP grid);
+RcppExport SEXP _granary_core_grid_edges(SEXP gridSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<int> >::type dims(dimsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::LogicalVector >::type mask(maskSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_grid_edges(dims, mask));
+    Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_grid_edges(grid));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_multi_path
-Rcpp::List core_multi_path(Rcpp::List s, std::vector<double> weight, std::string norm, Eigen::Map<Eigen::MatrixXd> penalties, std::string method, double tol, int max_iter, bool screen, bool keep_covariance, int threads, SEXP progress);
-RcppExport SEXP _granary_core_multi_path(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP penaltiesSEXP, SEXP methodSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP screenSEXP, SEXP keep_covarianceSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_multi_path(SEXP data, SEXP penalties, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_multi_path(SEXP dataSEXP, SEXP penaltiesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< Eigen::Map<Eigen::MatrixXd> >::type penalties(penaltiesSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type screen(screenSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalties(penaltiesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_path(s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_multi_path(data, penalties, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_multi_top
-double core_multi_top(Rcpp::List s, std::vector<double> weight, std::string norm, double l1, double l2);
-RcppExport SEXP _granary_core_multi_top(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP l1SEXP, SEXP l2SEXP) {
+// core_multi_grid
+SEXP core_multi_grid(SEXP data, SEXP grid);
+RcppExport SEXP _granary_core_multi_grid(SEXP dataSEXP, SEXP gridSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< double >::type l1(l1SEXP);
-    Rcpp::traits::input_parameter< double >::type l2(l2SEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_top(s, weight, norm, l1, l2));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_grid(data, grid));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_multi_certificate
-Rcpp::List core_multi_certificate(Rcpp::List s, std::vector<double> weight, std::string norm, std::vector<double> penalty, Rcpp::List precision);
-RcppExport SEXP _granary_core_multi_certificate(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP penaltySEXP, SEXP precisionSEXP) {
+SEXP core_multi_certificate(SEXP data, SEXP penalty, SEXP precision);
+RcppExport SEXP _granary_core_multi_certificate(SEXP dataSEXP, SEXP penaltySEXP, SEXP precisionSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type precision(precisionSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_certificate(s, weight, norm, penalty, precision));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type precision(precisionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_certificate(data, penalty, precision));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_multi_block
-Rcpp::NumericVector core_multi_block(std::vector<double> q, std::vector<double> c, std::string norm, double l1, double l2);
-RcppExport SEXP _granary_core_multi_block(SEXP qSEXP, SEXP cSEXP, SEXP normSEXP, SEXP l1SEXP, SEXP l2SEXP) {
+SEXP core_multi_block(SEXP block);
+RcppExport SEXP _granary_core_multi_block(SEXP blockSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<double> >::type q(qSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type c(cSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< double >::type l1(l1SEXP);
-    Rcpp::traits::input_parameter< double >::type l2(l2SEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_block(q, c, norm, l1, l2));
+    Rcpp::traits::input_parameter< SEXP >::type block(blockSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_block(block));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_multi_diagonal
-Eigen::MatrixXd core_multi_diagonal(Eigen::Map<Eigen::VectorXd> q, Eigen::Map<Eigen::VectorXd> c, Eigen::Map<Eigen::VectorXd> b, std::string norm, double rho);
-RcppExport SEXP _granary_core_multi_diagonal(SEXP qSEXP, SEXP cSEXP, SEXP bSEXP, SEXP normSEXP, SEXP rhoSEXP) {
+SEXP core_multi_diagonal(SEXP block);
+RcppExport SEXP _granary_core_multi_diagonal(SEXP blockSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Eigen::Map<Eigen::VectorXd> >::type q(qSEXP);
-    Rcpp::traits::input_parameter< Eigen::Map<Eigen::VectorXd> >::type c(cSEXP);
-    Rcpp::traits::input_parameter< Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_diagonal(q, c, b, norm, rho));
+    Rcpp::traits::input_parameter< SEXP >::type block(blockSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_diagonal(block));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_multi_reweighted
-Rcpp::List core_multi_reweighted(Rcpp::List s, std::vector<double> weight, std::string method, std::vector<double> lambda, double tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_multi_reweighted(SEXP sSEXP, SEXP weightSEXP, SEXP methodSEXP, SEXP lambdaSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_multi_baseline
+SEXP core_multi_baseline(SEXP data, SEXP lambda, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_multi_baseline(SEXP dataSEXP, SEXP lambdaSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_reweighted(s, weight, method, lambda, tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_multi_baseline(data, lambda, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_multi_hierarchical_top
-double core_multi_hierarchical_top(Rcpp::List s, std::vector<double> weight);
-RcppExport SEXP _granary_core_multi_hierarchical_top(SEXP sSEXP, SEXP weightSEXP) {
+// core_multi_baseline_grid
+SEXP core_multi_baseline_grid(SEXP data, SEXP grid);
+RcppExport SEXP _granary_core_multi_baseline_grid(SEXP dataSEXP, SEXP gridSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_hierarchical_top(s, weight));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_baseline_grid(data, grid));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_neighbours
-Rcpp::List core_neighbours(const Eigen::Map<Eigen::MatrixXd> s, std::vector<double> lambda, std::string rule, bool standardize, double refit, double tol, int max_iter, bool keep_covariance, int threads, SEXP progress);
-RcppExport SEXP _granary_core_neighbours(SEXP sSEXP, SEXP lambdaSEXP, SEXP ruleSEXP, SEXP standardizeSEXP, SEXP refitSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_neighbours(SEXP s, SEXP lambda, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_neighbours(SEXP sSEXP, SEXP lambdaSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
-    Rcpp::traits::input_parameter< bool >::type standardize(standardizeSEXP);
-    Rcpp::traits::input_parameter< double >::type refit(refitSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_neighbours(s, lambda, rule, standardize, refit, tol, max_iter, keep_covariance, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_neighbours(s, lambda, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_scale_free
-Rcpp::List core_scale_free(const Eigen::Map<Eigen::MatrixXd> s, std::vector<double> alpha, double tol, int max_iter, int threads, bool keep_covariance, SEXP progress);
-RcppExport SEXP _granary_core_scale_free(SEXP sSEXP, SEXP alphaSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP keep_covarianceSEXP, SEXP progressSEXP) {
+SEXP core_scale_free(SEXP s, SEXP lambda, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_scale_free(SEXP sSEXP, SEXP lambdaSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_scale_free(s, alpha, tol, max_iter, threads, keep_covariance, progress));
+    rcpp_result_gen = Rcpp::wrap(core_scale_free(s, lambda, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_nodes_path
-Rcpp::List core_nodes_path(const Eigen::Map<Eigen::MatrixXd> s, std::vector<double> rho, std::vector<double> tau, std::string norm, std::string method, bool screen, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::NumericMatrix> start, int threads, SEXP progress);
-RcppExport SEXP _granary_core_nodes_path(SEXP sSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP normSEXP, SEXP methodSEXP, SEXP screenSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_nodes_path(SEXP s, SEXP penalties, SEXP options, SEXP start, SEXP progress);
+RcppExport SEXP _granary_core_nodes_path(SEXP sSEXP, SEXP penaltiesSEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type tau(tauSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< bool >::type screen(screenSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::NumericMatrix> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalties(penaltiesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodes_path(s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_nodes_path(s, penalties, options, start, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nodes_grid
+SEXP core_nodes_grid(SEXP s, SEXP grid, SEXP tau);
+RcppExport SEXP _granary_core_nodes_grid(SEXP sSEXP, SEXP gridSEXP, SEXP tauSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tau(tauSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodes_grid(s, grid, tau));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_nodes_certificate
-Rcpp::NumericVector core_nodes_certificate(const Eigen::Map<Eigen::MatrixXd> s, double rho, double tau, std::string norm, const Eigen::Map<Eigen::MatrixXd> x);
-RcppExport SEXP _granary_core_nodes_certificate(SEXP sSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP normSEXP, SEXP xSEXP) {
+SEXP core_nodes_certificate(SEXP s, SEXP penalty, SEXP x);
+RcppExport SEXP _granary_core_nodes_certificate(SEXP sSEXP, SEXP penaltySEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< double >::type tau(tauSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodes_certificate(s, rho, tau, norm, x));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodes_certificate(s, penalty, x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_nodes_largest_tau
-double core_nodes_largest_tau(const Eigen::Map<Eigen::MatrixXd> s, double rho, std::string norm);
-RcppExport SEXP _granary_core_nodes_largest_tau(SEXP sSEXP, SEXP rhoSEXP, SEXP normSEXP) {
+SEXP core_nodes_largest_tau(SEXP s, SEXP penalty);
+RcppExport SEXP _granary_core_nodes_largest_tau(SEXP sSEXP, SEXP penaltySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodes_largest_tau(s, rho, norm));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_nodes_spectral_norm
-double core_nodes_spectral_norm(const Eigen::Map<Eigen::MatrixXd> s);
-RcppExport SEXP _granary_core_nodes_spectral_norm(SEXP sSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodes_spectral_norm(s));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodes_largest_tau(s, penalty));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_constraint_search
-Rcpp::List core_constraint_search(std::string algorithm, Rcpp::List spec, Rcpp::List background, Rcpp::List settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_constraint_search(SEXP algorithmSEXP, SEXP specSEXP, SEXP backgroundSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_constraint_search(SEXP spec, SEXP background, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_constraint_search(SEXP specSEXP, SEXP backgroundSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type algorithm(algorithmSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type background(backgroundSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type background(backgroundSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_constraint_search(algorithm, spec, background, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_constraint_search(spec, background, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ci_test
-Rcpp::NumericVector core_ci_test(Rcpp::List spec, Rcpp::IntegerMatrix pairs, Rcpp::IntegerVector given);
-RcppExport SEXP _granary_core_ci_test(SEXP specSEXP, SEXP pairsSEXP, SEXP givenSEXP) {
+SEXP core_ci_test(SEXP spec, SEXP question);
+RcppExport SEXP _granary_core_ci_test(SEXP specSEXP, SEXP questionSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type pairs(pairsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type given(givenSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ci_test(spec, pairs, given));
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type question(questionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ci_test(spec, question));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ci_statistic
-Rcpp::NumericVector core_ci_statistic(Rcpp::List spec, int i, int j, Rcpp::IntegerVector given);
-RcppExport SEXP _granary_core_ci_statistic(SEXP specSEXP, SEXP iSEXP, SEXP jSEXP, SEXP givenSEXP) {
+// core_pdag_score
+SEXP core_pdag_score(SEXP graph, SEXP s, SEXP options);
+RcppExport SEXP _granary_core_pdag_score(SEXP graphSEXP, SEXP sSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< int >::type i(iSEXP);
-    Rcpp::traits::input_parameter< int >::type j(jSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type given(givenSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ci_statistic(spec, i, j, given));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pdag_score(graph, s, options));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4175,18 +4023,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_sign_rank", (DL_FUNC) &_granary_core_sign_rank, 4},
     {"_granary_core_causal_dag", (DL_FUNC) &_granary_core_causal_dag, 5},
     {"_granary_core_arc_alternatives", (DL_FUNC) &_granary_core_arc_alternatives, 6},
-    {"_granary_core_best_dag", (DL_FUNC) &_granary_core_best_dag, 5},
-    {"_granary_core_rank_dags", (DL_FUNC) &_granary_core_rank_dags, 6},
-    {"_granary_core_rank_scores", (DL_FUNC) &_granary_core_rank_scores, 6},
-    {"_granary_core_dag_order", (DL_FUNC) &_granary_core_dag_order, 5},
-    {"_granary_core_dag_fit", (DL_FUNC) &_granary_core_dag_fit, 3},
-    {"_granary_core_dag_prune", (DL_FUNC) &_granary_core_dag_prune, 6},
-    {"_granary_core_rescaled_gap", (DL_FUNC) &_granary_core_rescaled_gap, 4},
+    {"_granary_core_best_dag", (DL_FUNC) &_granary_core_best_dag, 4},
+    {"_granary_core_rank_dags", (DL_FUNC) &_granary_core_rank_dags, 5},
+    {"_granary_core_rank_scores", (DL_FUNC) &_granary_core_rank_scores, 4},
+    {"_granary_core_dag_gap", (DL_FUNC) &_granary_core_dag_gap, 4},
     {"_granary_core_incomplete_moments", (DL_FUNC) &_granary_core_incomplete_moments, 2},
     {"_granary_core_nearest_psd", (DL_FUNC) &_granary_core_nearest_psd, 2},
-    {"_granary_core_sim_sem", (DL_FUNC) &_granary_core_sim_sem, 6},
+    {"_granary_core_sim_sem", (DL_FUNC) &_granary_core_sim_sem, 3},
     {"_granary_core_total_effects", (DL_FUNC) &_granary_core_total_effects, 1},
-    {"_granary_core_tree_decomposition", (DL_FUNC) &_granary_core_tree_decomposition, 3},
+    {"_granary_core_tree_decomposition", (DL_FUNC) &_granary_core_tree_decomposition, 2},
     {"_granary_core_cg_compile", (DL_FUNC) &_granary_core_cg_compile, 3},
     {"_granary_core_cg_alive", (DL_FUNC) &_granary_core_cg_alive, 1},
     {"_granary_core_cg_observe", (DL_FUNC) &_granary_core_cg_observe, 2},
@@ -4203,30 +4048,28 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_cg_fit", (DL_FUNC) &_granary_core_cg_fit, 4},
     {"_granary_core_cg_check", (DL_FUNC) &_granary_core_cg_check, 1},
     {"_granary_core_mixture", (DL_FUNC) &_granary_core_mixture, 3},
-    {"_granary_core_graph_cpdag", (DL_FUNC) &_granary_core_graph_cpdag, 2},
-    {"_granary_core_graph_extension", (DL_FUNC) &_granary_core_graph_extension, 2},
-    {"_granary_core_graph_meek", (DL_FUNC) &_granary_core_graph_meek, 2},
-    {"_granary_core_graph_moral", (DL_FUNC) &_granary_core_graph_moral, 2},
-    {"_granary_core_graph_cycle", (DL_FUNC) &_granary_core_graph_cycle, 2},
-    {"_granary_core_graph_order", (DL_FUNC) &_granary_core_graph_order, 2},
-    {"_granary_core_graph_components", (DL_FUNC) &_granary_core_graph_components, 2},
-    {"_granary_core_graph_ancestors", (DL_FUNC) &_granary_core_graph_ancestors, 4},
-    {"_granary_core_graph_separated", (DL_FUNC) &_granary_core_graph_separated, 5},
-    {"_granary_core_graph_shd", (DL_FUNC) &_granary_core_graph_shd, 3},
-    {"_granary_core_sim_dag", (DL_FUNC) &_granary_core_sim_dag, 8},
-    {"_granary_core_sim_dag_rows", (DL_FUNC) &_granary_core_sim_dag_rows, 5},
-    {"_granary_core_ida", (DL_FUNC) &_granary_core_ida, 6},
+    {"_granary_core_graph_cpdag", (DL_FUNC) &_granary_core_graph_cpdag, 1},
+    {"_granary_core_graph_extension", (DL_FUNC) &_granary_core_graph_extension, 1},
+    {"_granary_core_graph_meek", (DL_FUNC) &_granary_core_graph_meek, 1},
+    {"_granary_core_graph_moral", (DL_FUNC) &_granary_core_graph_moral, 1},
+    {"_granary_core_graph_cycle", (DL_FUNC) &_granary_core_graph_cycle, 1},
+    {"_granary_core_graph_order", (DL_FUNC) &_granary_core_graph_order, 1},
+    {"_granary_core_graph_components", (DL_FUNC) &_granary_core_graph_components, 1},
+    {"_granary_core_graph_ancestors", (DL_FUNC) &_granary_core_graph_ancestors, 2},
+    {"_granary_core_graph_descendants", (DL_FUNC) &_granary_core_graph_descendants, 2},
+    {"_granary_core_graph_separated", (DL_FUNC) &_granary_core_graph_separated, 4},
+    {"_granary_core_graph_shd", (DL_FUNC) &_granary_core_graph_shd, 2},
+    {"_granary_core_sim_dag", (DL_FUNC) &_granary_core_sim_dag, 2},
+    {"_granary_core_sim_dag_rows", (DL_FUNC) &_granary_core_sim_dag_rows, 4},
+    {"_granary_core_ida", (DL_FUNC) &_granary_core_ida, 4},
     {"_granary_core_gaussian_exact", (DL_FUNC) &_granary_core_gaussian_exact, 2},
-    {"_granary_core_gaussian_sampled", (DL_FUNC) &_granary_core_gaussian_sampled, 5},
     {"_granary_core_gaussian_norms", (DL_FUNC) &_granary_core_gaussian_norms, 2},
-    {"_granary_core_discrete_exact", (DL_FUNC) &_granary_core_discrete_exact, 4},
+    {"_granary_core_model_distance", (DL_FUNC) &_granary_core_model_distance, 5},
     {"_granary_core_discrete_log_probabilities", (DL_FUNC) &_granary_core_discrete_log_probabilities, 1},
-    {"_granary_core_network_kl", (DL_FUNC) &_granary_core_network_kl, 3},
-    {"_granary_core_network_marginal", (DL_FUNC) &_granary_core_network_marginal, 2},
-    {"_granary_core_network_sampled", (DL_FUNC) &_granary_core_network_sampled, 6},
-    {"_granary_core_network_sample", (DL_FUNC) &_granary_core_network_sample, 3},
-    {"_granary_core_window_models", (DL_FUNC) &_granary_core_window_models, 8},
-    {"_granary_core_matrix_distances", (DL_FUNC) &_granary_core_matrix_distances, 4},
+    {"_granary_core_network_sample", (DL_FUNC) &_granary_core_network_sample, 4},
+    {"_granary_core_window_models", (DL_FUNC) &_granary_core_window_models, 3},
+    {"_granary_core_cluster_windows", (DL_FUNC) &_granary_core_cluster_windows, 4},
+    {"_granary_core_matrix_distances", (DL_FUNC) &_granary_core_matrix_distances, 3},
     {"_granary_core_game_fit", (DL_FUNC) &_granary_core_game_fit, 3},
     {"_granary_core_game_sigmoid", (DL_FUNC) &_granary_core_game_sigmoid, 4},
     {"_granary_core_game_exhaustive", (DL_FUNC) &_granary_core_game_exhaustive, 2},
@@ -4236,18 +4079,22 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_game_payoffs", (DL_FUNC) &_granary_core_game_payoffs, 2},
     {"_granary_core_game_loglik", (DL_FUNC) &_granary_core_game_loglik, 4},
     {"_granary_core_game_pick", (DL_FUNC) &_granary_core_game_pick, 1},
-    {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 12},
-    {"_granary_core_glasso_certificate", (DL_FUNC) &_granary_core_glasso_certificate, 4},
-    {"_granary_core_glasso_bounds", (DL_FUNC) &_granary_core_glasso_bounds, 4},
+    {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 5},
+    {"_granary_core_glasso_certificate", (DL_FUNC) &_granary_core_glasso_certificate, 3},
+    {"_granary_core_glasso_bounds", (DL_FUNC) &_granary_core_glasso_bounds, 3},
     {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
-    {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
+    {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 2},
     {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
-    {"_granary_core_hub_path", (DL_FUNC) &_granary_core_hub_path, 10},
-    {"_granary_core_hub_certificate", (DL_FUNC) &_granary_core_hub_certificate, 7},
-    {"_granary_core_hub_regime", (DL_FUNC) &_granary_core_hub_regime, 5},
-    {"_granary_core_hub_smallest_empty", (DL_FUNC) &_granary_core_hub_smallest_empty, 3},
-    {"_granary_core_sim_hub", (DL_FUNC) &_granary_core_sim_hub, 6},
-    {"_granary_core_ising_sample", (DL_FUNC) &_granary_core_ising_sample, 7},
+    {"_granary_core_covariance_sample", (DL_FUNC) &_granary_core_covariance_sample, 3},
+    {"_granary_core_eigenvalue_range", (DL_FUNC) &_granary_core_eigenvalue_range, 1},
+    {"_granary_core_definite_inverse", (DL_FUNC) &_granary_core_definite_inverse, 1},
+    {"_granary_core_precision_loss", (DL_FUNC) &_granary_core_precision_loss, 2},
+    {"_granary_core_hub_path", (DL_FUNC) &_granary_core_hub_path, 4},
+    {"_granary_core_hub_certificate", (DL_FUNC) &_granary_core_hub_certificate, 4},
+    {"_granary_core_hub_regime", (DL_FUNC) &_granary_core_hub_regime, 2},
+    {"_granary_core_hub_smallest_empty", (DL_FUNC) &_granary_core_hub_smallest_empty, 2},
+    {"_granary_core_sim_hub", (DL_FUNC) &_granary_core_sim_hub, 2},
+    {"_granary_core_ising_sample", (DL_FUNC) &_granary_core_ising_sample, 4},
     {"_granary_core_ising_loss", (DL_FUNC) &_granary_core_ising_loss, 2},
     {"_granary_core_ising_fit", (DL_FUNC) &_granary_core_ising_fit, 4},
     {"_granary_core_ising_grid", (DL_FUNC) &_granary_core_ising_grid, 4},
@@ -4259,27 +4106,27 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_ising_kl", (DL_FUNC) &_granary_core_ising_kl, 3},
     {"_granary_core_ising_bounds", (DL_FUNC) &_granary_core_ising_bounds, 3},
     {"_granary_core_ising_conditional", (DL_FUNC) &_granary_core_ising_conditional, 2},
-    {"_granary_core_local_path", (DL_FUNC) &_granary_core_local_path, 11},
-    {"_granary_core_mix_fit", (DL_FUNC) &_granary_core_mix_fit, 6},
-    {"_granary_core_ridge_precision", (DL_FUNC) &_granary_core_ridge_precision, 2},
-    {"_granary_core_fused_signal", (DL_FUNC) &_granary_core_fused_signal, 6},
-    {"_granary_core_grid_edges", (DL_FUNC) &_granary_core_grid_edges, 2},
-    {"_granary_core_multi_path", (DL_FUNC) &_granary_core_multi_path, 11},
-    {"_granary_core_multi_top", (DL_FUNC) &_granary_core_multi_top, 5},
-    {"_granary_core_multi_certificate", (DL_FUNC) &_granary_core_multi_certificate, 5},
-    {"_granary_core_multi_block", (DL_FUNC) &_granary_core_multi_block, 5},
-    {"_granary_core_multi_diagonal", (DL_FUNC) &_granary_core_multi_diagonal, 5},
-    {"_granary_core_multi_reweighted", (DL_FUNC) &_granary_core_multi_reweighted, 8},
-    {"_granary_core_multi_hierarchical_top", (DL_FUNC) &_granary_core_multi_hierarchical_top, 2},
-    {"_granary_core_neighbours", (DL_FUNC) &_granary_core_neighbours, 10},
-    {"_granary_core_scale_free", (DL_FUNC) &_granary_core_scale_free, 7},
-    {"_granary_core_nodes_path", (DL_FUNC) &_granary_core_nodes_path, 12},
-    {"_granary_core_nodes_certificate", (DL_FUNC) &_granary_core_nodes_certificate, 5},
-    {"_granary_core_nodes_largest_tau", (DL_FUNC) &_granary_core_nodes_largest_tau, 3},
-    {"_granary_core_nodes_spectral_norm", (DL_FUNC) &_granary_core_nodes_spectral_norm, 1},
-    {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 6},
-    {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 3},
-    {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
+    {"_granary_core_local_path", (DL_FUNC) &_granary_core_local_path, 6},
+    {"_granary_core_mix_fit", (DL_FUNC) &_granary_core_mix_fit, 4},
+    {"_granary_core_baselines", (DL_FUNC) &_granary_core_baselines, 2},
+    {"_granary_core_fused_signal", (DL_FUNC) &_granary_core_fused_signal, 4},
+    {"_granary_core_grid_edges", (DL_FUNC) &_granary_core_grid_edges, 1},
+    {"_granary_core_multi_path", (DL_FUNC) &_granary_core_multi_path, 4},
+    {"_granary_core_multi_grid", (DL_FUNC) &_granary_core_multi_grid, 2},
+    {"_granary_core_multi_certificate", (DL_FUNC) &_granary_core_multi_certificate, 3},
+    {"_granary_core_multi_block", (DL_FUNC) &_granary_core_multi_block, 1},
+    {"_granary_core_multi_diagonal", (DL_FUNC) &_granary_core_multi_diagonal, 1},
+    {"_granary_core_multi_baseline", (DL_FUNC) &_granary_core_multi_baseline, 4},
+    {"_granary_core_multi_baseline_grid", (DL_FUNC) &_granary_core_multi_baseline_grid, 2},
+    {"_granary_core_neighbours", (DL_FUNC) &_granary_core_neighbours, 4},
+    {"_granary_core_scale_free", (DL_FUNC) &_granary_core_scale_free, 4},
+    {"_granary_core_nodes_path", (DL_FUNC) &_granary_core_nodes_path, 5},
+    {"_granary_core_nodes_grid", (DL_FUNC) &_granary_core_nodes_grid, 3},
+    {"_granary_core_nodes_certificate", (DL_FUNC) &_granary_core_nodes_certificate, 3},
+    {"_granary_core_nodes_largest_tau", (DL_FUNC) &_granary_core_nodes_largest_tau, 2},
+    {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 4},
+    {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 2},
+    {"_granary_core_pdag_score", (DL_FUNC) &_granary_core_pdag_score, 3},
     {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 6},
     {"_granary_core_budget_score", (DL_FUNC) &_granary_core_budget_score, 6},
     {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 4},

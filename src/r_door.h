@@ -179,6 +179,14 @@ inline void convert(const Source& s, MatrixView& t) {  // no copy: the list must
   new (&t) MatrixView(matrix(s.value, s.name));
   finite(s, t.data(), t.size());
 }
+inline void convert(const Source& s, std::vector<MatrixView>& t) {
+  if (TYPEOF(s.value) != VECSXP) unexpected(s.name, "a list of matrices");
+  t.clear();
+  for (R_xlen_t i = 0; i < Rf_xlength(s.value); ++i) {
+    t.push_back(matrix(VECTOR_ELT(s.value, i), message(s.name, "[[", i + 1, "]]")));
+    finite(s, t.back().data(), t.back().size());
+  }
+}
 inline void convert(const Source& s, VectorView& t) {
   new (&t) VectorView(vector(s.value, s.name));
   finite(s, t.data(), t.size());
@@ -357,9 +365,28 @@ inline std::vector<std::string> texts(SEXP x, const std::string& what = "x") {
   door::convert(door::Source{x, what, false}, t);
   return t;
 }
+inline std::vector<double> numbers(SEXP x, const std::string& what = "x") {
+  std::vector<double> t;
+  door::convert(door::Source{x, what, false}, t);
+  return t;
+}
+// A matrix of row or column numbers of R as numbers from 0.
+inline Eigen::MatrixXi matrix_of_places(SEXP x, const std::string& what = "x") {
+  Eigen::MatrixXi t;
+  door::convert(door::Source{x, what, false}, t);
+  door::shift(t);
+  return t;
+}
 // Row or column numbers of R as numbers from 0.
 inline std::vector<Index> places(SEXP x, const std::string& what = "x") {
   std::vector<Index> t;
+  door::convert(door::Source{x, what, false}, t);
+  door::shift(t);
+  return t;
+}
+
+inline std::vector<std::vector<int>> sets_of_places(SEXP x, const std::string& what = "sets") {
+  std::vector<std::vector<int>> t;
   door::convert(door::Source{x, what, false}, t);
   door::shift(t);
   return t;

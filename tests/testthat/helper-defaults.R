@@ -1,5 +1,9 @@
 # Where the default of an argument in R and that of the option of the same name in C++ may differ, with the reason. "function argument".
 default_exceptions <- c(
+  "ggm_lasso covariance" = "R drops the inverse, which is as large as the data; C++ keeps it for the solvers that start from it",
+  "ggm_scale_free covariance" = "as for ggm_lasso()",
+  "causal_dag weights" = "a word or a vector in R; the word is the option weighting in C++",
+  "causal_dag penalty" = "a rule or a number in R; the rule is the option penalty_rule in C++",
   "any threads" = "NULL in R: options(granary.threads) or the cores of the machine; C++ has 1",
   "kernel_ica measure" = "the contrast of C++ is any measure of dependence; R takes the paper's best"
 )
