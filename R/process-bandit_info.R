@@ -78,7 +78,7 @@ info_gain <- function(K, noise_var, A, given = NULL) {
   noise_var <- check_number(noise_var, lower = 0, strict_lower = TRUE)
   A <- check_positions(A, nrow(K), "A")
   given <- check_positions(given, nrow(K), "given", allow_empty = TRUE)
-  core_call(core_information_gain(K, noise_var, A, given))
+  core_information_gain(K, noise_var, list(A = A, given = given))
 }
 
 #' @rdname info_gain
@@ -89,11 +89,11 @@ max_info_gain <- function(K, noise_var, size, exact = FALSE) {
   size <- check_count(size, upper = 1e6)
   exact <- check_flag(exact)
   if (max(diag(K)) == 0) abort_input("`K` has no variance: there is nothing to learn.", "K")
-  greedy <- core_call(core_bandit_greedy(K, noise_var, size, progress_bar("information")))
-  path <- cumsum(log1p(greedy$variances / noise_var)) / 2
+  greedy <- core_bandit_greedy(K, noise_var, size, progress_bar("information"))
+  path <- cumsum(greedy$gains)
   result <- list(lower = path[length(path)], upper = gain_bound(path, size), set = greedy$picks, path = path)
   if (exact) {
-    best <- core_call(core_best_information(K, noise_var, size, progress_bar("sets")))
+    best <- core_best_information(K, noise_var, size, progress_bar("sets"))
     result$exact <- best$value
     result$exact_set <- best$set
   }
@@ -168,16 +168,5 @@ bucb_init_set <- function(object, limit = 1) {
   if (missing(object)) fail_missing("object")
   object <- check_bandit(object)
   limit <- check_number(limit, lower = 0, strict_lower = TRUE)
-  size <- 64L
-  repeat {
-    greedy <- core_call(core_bandit_greedy_kernel(object$kernel, object$candidates, object$noise_var, size, progress_bar("information")))
-    gains <- log1p(greedy$variances / object$noise_var) / 2
-    others <- object$batch_size - 1
-    enough <- which(others * cumsum(gains) / seq_along(gains) <= limit | others * gains <= limit)
-    if (length(enough) > 0L) return(greedy$picks[seq_len(enough[1L])])
-    if (length(gains) < size || size > 16384L) {
-      abort_input("`limit` is not reached within 16384 observations. Raise it, or take smaller batches.", "limit")
-    }
-    size <- 4L * size
-  }
+  core_bandit_initial_set(object, object$batch_size, limit, progress_bar("information"))
 }

@@ -65,15 +65,14 @@ simulate.granary_bandit <- function(object, nsim = 1, seed = NULL, f = NULL, n_r
   if (ncol(f) > 0L && nrow(f) != n) abort_input(sprintf("`f` must have one value per candidate (%d), but it has %d.", n, nrow(f)), "f")
   if (ncol(f) > 1L && ncol(f) != nsim) abort_input(sprintf("`f` must have one column, or one per run (%d), but it has %d.", nsim, ncol(f)), "f")
   most <- min(max_choices, as.double(n_rounds) * object$batch_size)
-  found <- core_call(core_bandit_simulate(object$kernel, object$candidates, unname(f), object$noise_var, object$prior_mean, object$lazy,
-                                          bandit_settings(object, most), delay, n_rounds, most, nsim, core_seed(), threads,
-                                          progress_bar("runs")))
+  simulation <- list(delay = delay, n_rounds = n_rounds, max_choices = most, nsim = nsim, threads = threads, f = unname(f))
+  found <- core_bandit_simulate(object, bandit_settings(object, most), simulation, core_seed(), progress_bar("runs"))
   steps <- seq_len(nrow(found$regret))
   average <- apply(found$regret, 2L, cumsum) / steps
   simple <- apply(found$regret, 2L, cummin)
   shape <- function(m) matrix(m, length(steps), nsim)
   new_fit("bandit_sim", choice = found$choice, round = found$round, regret = found$regret, reward = found$reward, average = shape(average),
-          simple = shape(simple), solves = drop(found$solves), strategy = object$strategy, delay = delay, n_rounds = n_rounds,
+          simple = shape(simple), solves = found$solves, strategy = object$strategy, delay = delay, n_rounds = n_rounds,
           call = match.call(), convergence = list())
 }
 

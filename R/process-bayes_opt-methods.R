@@ -142,7 +142,7 @@ predict.granary_bayes_opt <- function(object, newdata = NULL, se = FALSE, cov = 
   }
   if (cov) {
     result$cov <- data$scale^2 * inflation[1L] *
-      core_call(core_bo_covariance(object$model, data$x, data$y, object$theta, object$factors, unit))
+      core_bo_covariance(bo_core_state(object, data), unit)
   }
   result
 }

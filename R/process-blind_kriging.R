@@ -62,7 +62,7 @@ blind_kriging.formula <- function(x, data = NULL, ...) {
 
 #' @rdname blind_kriging
 #' @export
-blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "matern52", nugget = 0, noise_var = NULL,
+blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "matern52", nugget = NULL, noise_var = NULL,
                                   method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL,
                                   max_iter = 500, tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
@@ -71,6 +71,7 @@ blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "
   degree <- check_count(degree, upper = 4)
   max_terms <- check_count(max_terms, lower = 0, allow_null = TRUE)
   runs <- check_runs(x, y, noise_var, check_nugget(nugget))
+  nugget <- runs$nugget
   kernel <- kriging_kernel(kernel, runs$x, NULL, NULL)
   types <- vapply(kernel_leaves(kernel), `[[`, "", "type")
   if (!all(types %in% c(radial_types, "bias", "white"))) {
@@ -99,10 +100,9 @@ find_trend <- function(ordinary, runs, degree, max_terms, kernel, settings) {
   low <- apply(x, 2L, min)
   width <- input_ranges(x)
   z <- unname(code_inputs(x, low, width))
-  effects <- core_call(core_blind_effects(z, degree))
-  steps <- min(n - 2L, nrow(effects$factors), max_terms)
-  found <- core_call(core_blind_forward(ordinary$core, z, degree, unname(width) / 2 / ordinary$units$width, steps, progress_bar("blind kriging")))
-  factors <- effects$factors[found$chosen, , drop = FALSE]
+  options <- list(degree = degree, max_terms = if (is.null(max_terms)) -1L else max_terms, half = unname(width) / 2 / ordinary$units$width)
+  found <- core_blind_search(ordinary$core, z, options, progress_bar("blind kriging"))
+  factors <- found$factors
   label <- function(j, k) paste0(effect_labels[k], "(", colnames(x)[j], ")")
   names <- ifelse(factors[, 3L] == 0L, label(factors[, 1L], factors[, 2L]),
                   paste(label(factors[, 1L], factors[, 2L]), label(pmax(factors[, 3L], 1L), factors[, 4L]), sep = ":"))
@@ -110,7 +110,7 @@ find_trend <- function(ordinary, runs, degree, max_terms, kernel, settings) {
   path <- data.frame(step = seq_along(found$cvpe) - 1L, term = c("(Intercept)", names), cvpe = found$cvpe, kept = seq_along(found$cvpe) <= best + 1L,
                      stringsAsFactors = FALSE)
   if (best == 0L) return(as_blind(ordinary, path, FALSE))
-  polynomial <- function(k) effects$polynomials[, k]
+  polynomial <- function(k) found$polynomials[, k]
   terms <- lapply(seq_len(best), function(s) {
     second <- factors[s, 3L] > 0L
     list(inputs = c(factors[s, 1L], if (second) factors[s, 3L]),

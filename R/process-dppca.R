@@ -41,16 +41,13 @@ dppca <- function(x, q = 2, center = TRUE, scale = FALSE) {
   if (q > min(dim(data$y))) {
     abort_input(sprintf("`q` must be at most %d for these data, but it is %d.", min(dim(data$y)), q), "q")
   }
-  raw <- core_call(core_dual_pca(data$filled, q))
+  raw <- core_dual_pca(data$filled, q)
   latent <- raw$latent
-  # A linear kernel sees the rows through X'X and X'Y only: q made-up rows that have both stand for all of them in predictions.
-  root <- chol(crossprod(latent))
-  stand_in <- backsolve(root, crossprod(latent, data$filled), transpose = TRUE)
   kernel <- prepare_kernel(linear(1, fixed = "variance") + white(raw$noise), q)
   unit <- data$unit
   positions <- latent * unit
   dimnames(positions) <- list(rownames(data$x), paste0("dim", seq_len(q)))
-  likelihood <- raw$log_likelihood - data$jacobian
+  likelihood <- raw$loglik - data$jacobian
   # X carries the units of x, so the linear part of the kernel has none.
   new_fit(
     c("dppca", "gplvm", "embedding"), latent = positions, kernel = linear(1, fixed = "variance") + white(raw$noise * unit^2),
@@ -58,7 +55,7 @@ dppca <- function(x, q = 2, center = TRUE, scale = FALSE) {
     ppca_noise = raw$ppca_noise * unit^2, log_likelihood = likelihood, objective = likelihood, starts = NULL, trace = likelihood,
     active = seq_len(nrow(data$x)), method = "closed form", noise = "gaussian", q = q, prior = FALSE, x = data$x, centre = data$centre,
     scale = data$scale, unit = unit, keep = data$keep, constant = data$constant, latent_unit = unit,
-    model = list(latent = root, kernel = kernel, y = stand_in, noise = matrix(0, 0L, 0L), bernoulli = FALSE, offset = numeric(), prior = FALSE),
+    model = list(latent = raw$root, kernel = kernel, y = raw$stand_in, noise = matrix(0, 0L, 0L), bernoulli = FALSE, offset = numeric(), prior = FALSE),
     call = call, convergence = list(converged = TRUE, iterations = 0L)
   )
 }
@@ -105,32 +102,17 @@ gplvm_dim_kl <- function(s, q = 1:10, reverse = FALSE, ridge = 0) {
   ridge <- check_number(ridge, lower = 0)
   top <- max(abs(s))
   if (top == 0) abort_input("`s` must not be zero everywhere.", "s")
-  lambda <- eigen(s / top, symmetric = TRUE, only.values = TRUE)$values
-  tol <- 1e-10 * max(abs(lambda))
-  if (min(lambda) < -1e-6 * max(lambda)) {
-    abort_input(sprintf("`s` must be positive definite, but it has the eigenvalue %s. Use another similarity.",
-                        format(min(lambda) * top, digits = 4L)), "s")
+  found <- core_dimension_kl(unname(s), list(k = as.integer(q), reverse = reverse, ridge = ridge))
+  if (found$smallest < -1e-6 * found$largest) {
+    abort_input(sprintf("`s` must be positive definite, but it has the eigenvalue %s. Use another similarity.", format(found$smallest, digits = 4L)),
+                "s")
   }
-  lambda <- lambda + ridge * mean(lambda)
-  if (any(lambda <= tol)) {
-    warn_input(sprintf("`s` is singular: %d of its %d eigenvalues are zero and left out. Use `ridge` to keep them.", sum(lambda <= tol),
-                       length(lambda)), "s")
-    lambda <- lambda[lambda > tol]
+  if (found$zero > 0L) {
+    warn_input(sprintf("`s` is singular: %d of its %d eigenvalues are zero and left out. Use `ridge` to keep them.", found$zero, nrow(s)), "s")
   }
-  n <- length(lambda)
-  if (any(q >= n)) {
-    usable <- q[q < n]
-    if (length(usable) == 0L) abort_input(sprintf("`q` must be less than %d, the number of positive eigenvalues.", n), "q")
-    if (asked) warn_input(sprintf("`q` is looked at up to %d only: there are %d positive eigenvalues.", max(usable), n), "q")
-    q <- usable
+  if (length(found$k) < length(q)) {
+    if (length(found$k) == 0L) abort_input(sprintf("`q` must be less than %d, the number of positive eigenvalues.", found$positive), "q")
+    if (asked) warn_input(sprintf("`q` is looked at up to %d only: there are %d positive eigenvalues.", max(found$k), found$positive), "q")
   }
-  if (reverse) lambda <- rev(lambda)
-  parts <- lapply(q, function(k) {
-    left <- lambda[(k + 1):n]
-    inverted <- if (reverse) 1 / left else left
-    average <- mean(inverted)
-    c(kl = max(0, (n - k) / 2 * (log(average) - mean(log(inverted)))), noise = top * if (reverse) 1 / average else average,
-      share = sum(lambda[seq_len(k)]) / sum(lambda))
-  })
-  data.frame(q = as.integer(q), do.call(rbind, parts))
+  data.frame(q = found$k, kl = found$kl, noise = found$noise, share = found$share)
 }

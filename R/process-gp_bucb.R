@@ -57,7 +57,7 @@
 #' @param object A bandit.
 #' @param n For `bandit_suggest()`: 1 asks for a single choice (results that come with a delay), `NULL` for what the batch has room for.
 #' @param id Numbers of the choices the results belong to, from `object$history$id`.
-#' @param y Their results.
+#' @param y Their results. With `x` in place of `id`: results that were not suggested, such as earlier ones.
 #' @return An object of class `granary_bandit`: the settings, and `history`, a data frame with one row per choice: `id`, `candidate`, `y` (`NA` while
 #'   pending), and `mean`, `sd`, `bound`, `information` at the time it was chosen. `bandit_suggest()` and `bandit_observe()` return it with rows added or
 #'   results filled in; `batch` holds the last suggestion.
@@ -101,15 +101,16 @@ gp_bucb <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size =
   if (!(is.logical(lazy) && length(lazy) == 1L)) fail_input("lazy", "TRUE, FALSE or NA", describe(lazy))
   refit_every <- check_count(refit_every, allow_null = TRUE)
   lazy <- if (is.na(lazy)) nrow(x) > 10000L else lazy
-  first <- core_call(core_bandit_greedy_kernel(kernel, x, noise_var, 1L, progress_bar("information")))$variances
+  model <- list(candidates = x, kernel = kernel, noise_var = noise_var, prior_mean = prior_mean, lazy = lazy)
+  first <- noise_var * expm1(2 * core_bandit_greedy_model(model, 1L, NULL)$gains)  # the largest variance of a candidate
   if (length(first) > 0L && noise_var < 1e-10 * first) {
     warn_input(sprintf("`noise_var` is raised to %s, 1e-10 times the variance of the kernel: with less, no candidate could be tried twice.",
                        format(1e-10 * first, digits = 3L)), "noise_var")
-    noise_var <- 1e-10 * first
+    model$noise_var <- noise_var <- 1e-10 * first
   }
   size <- if (strategy == "aucb") b_min else max(1L, batch_size - 1L)
   size <- min(size, 2000L)
-  greedy <- cumsum(log1p(core_call(core_bandit_greedy_kernel(kernel, x, noise_var, size, progress_bar("information")))$variances / noise_var)) / 2
+  greedy <- cumsum(core_bandit_greedy_model(model, size, progress_bar("information"))$gains)
   if (greedy[1L] > log1p(1 / noise_var) / 2 * (1 + 1e-8) && weights == "theory") {
     warn_input("The kernel's variance is above 1, where the theory behind the weights assumes at most 1.", "kernel")
   }
@@ -140,7 +141,7 @@ bandit_settings <- function(object, most) {
                         describe(alpha)), "alpha")
   }
   beta <- if (object$weights == "theory") exp(2 * object$limit) * alpha else object$premult * alpha
-  list(strategy = object$strategy, batch = object$batch_size, limit = object$limit, least = object$b_min, beta = pmin(beta, .Machine$double.xmax),
+  list(strategy = object$strategy, batch_size = object$batch_size, limit = object$limit, b_min = object$b_min, beta = pmin(beta, .Machine$double.xmax),
        by_choice = identical(object$alpha_at, "choices"), effect = object$effect, paths = object$paths)
 }
 
@@ -157,8 +158,8 @@ bandit_suggest <- function(object, n = NULL) {
   n <- check_count(n, allow_null = TRUE)
   if (!is.null(n) && n != 1L) abort_input("`n` must be 1 or NULL: the size of a batch is set in gp_bucb().", "n")
   past <- object$history
-  picked <- core_call(core_bandit_suggest(object$kernel, object$candidates, object$noise_var, object$prior_mean, object$lazy, past$candidate, past$y,
-                                          !is.null(n), bandit_settings(object, nrow(past)), core_seed(), progress_bar("choices")))
+  options <- c(bandit_settings(object, nrow(past)), list(single = !is.null(n)))
+  picked <- core_bandit_suggest(object, past, options, core_seed(), progress_bar("choices"))
   count <- length(picked$candidate)
   batch <- data.frame(id = nrow(past) + seq_len(count), candidate = picked$candidate, y = rep(NA_real_, count), mean = picked$mean, sd = picked$sd,
                       bound = picked$bound, information = picked$information)
@@ -174,9 +175,12 @@ bandit_suggest <- function(object, n = NULL) {
 
 #' @rdname gp_bucb
 #' @export
-bandit_observe <- function(object, id, y) {
+bandit_observe <- function(object, id = NULL, y, x = NULL) {
   if (missing(object)) fail_missing("object")
   object <- check_bandit(object)
+  if (missing(y)) fail_missing("y")
+  if (is.null(id) == is.null(x)) abort_input("Give the `id` of choices that were suggested, or as `x` where other results were found.", "id")
+  if (!is.null(x)) return(bandit_enter(object, x, y))
   id <- check_vector(id, lower = 1)
   y <- check_vector(y, length = length(id))
   past <- object$history
@@ -188,9 +192,30 @@ bandit_observe <- function(object, id, y) {
   }
   before <- sum(!is.na(past$y))
   object$history$y[row] <- y
-  after <- before + length(row)
-  if (!is.null(object$refit_every) && after %/% object$refit_every > before %/% object$refit_every) object <- refit_bandit(object)
-  object
+  bandit_refit_due(object, before, before + length(row))
+}
+
+# Results that were not suggested here, such as earlier ones: new rows of the history, at the candidates they were found at.
+bandit_enter <- function(object, x, y) {
+  candidates <- object$candidates
+  x <- check_inputs(x, "x")
+  if (ncol(x) != ncol(candidates) && length(x) == ncol(candidates)) x <- matrix(x, 1L)
+  if (!is.null(colnames(candidates)) && setequal(colnames(x), colnames(candidates))) x <- x[, colnames(candidates), drop = FALSE]
+  if (ncol(x) != ncol(candidates)) {
+    abort_input(sprintf("`x` must have the %s of the candidates, but it has %d.", counted(ncol(candidates), "column", "columns"), ncol(x)), "x")
+  }
+  y <- check_vector(y, length = nrow(x))
+  at <- match_rows(x, candidates, pmax(input_ranges(candidates), .Machine$double.xmin))
+  if (anyNA(at)) abort_input(sprintf("Row %d of `x` is no candidate.", which(is.na(at))[1L]), "x")
+  before <- sum(!is.na(object$history$y))
+  object$history <- rbind(object$history, data.frame(id = nrow(object$history) + seq_along(at), candidate = as.integer(at), y = y, mean = NA_real_,
+                                                     sd = NA_real_, bound = NA_real_, information = 0))
+  bandit_refit_due(object, before, before + length(at))
+}
+
+bandit_refit_due <- function(object, before, after) {
+  due <- !is.null(object$refit_every) && after %/% object$refit_every > before %/% object$refit_every
+  if (due) refit_bandit(object) else object
 }
 
 # Kernel and noise by maximum likelihood. Bounds come from the data: lengthscales between a hundredth and ten times the range of the candidates,
@@ -199,8 +224,7 @@ refit_bandit <- function(object) {
   seen <- object$history[!is.na(object$history$y), ]
   if (length(unique(seen$y)) < 2L) return(object)
   bounds <- bandit_bounds(object$kernel, object$candidates, stats::var(seen$y), object$noise_var)
-  fit <- core_call(core_bandit_refit(object$kernel, object$candidates[seen$candidate, , drop = FALSE], seen$y - object$prior_mean, object$noise_var,
-                                     bounds$lower, bounds$upper, progress_bar("likelihood")))
+  fit <- core_bandit_refit(object, object$history, bounds$lower, bounds$upper, progress_bar("likelihood"))
   count <- length(fit$log_parameters)
   object$kernel <- set_kernel_parameters(object$kernel, fit$log_parameters[-count])
   object$noise_var <- exp(fit$log_parameters[count])
@@ -284,7 +308,7 @@ predict.granary_bandit <- function(object, se = FALSE, pending = FALSE, ...) {
 }
 
 bandit_posterior <- function(object) {
-  core_call(core_bandit_posterior(object$kernel, object$candidates, object$noise_var, object$prior_mean, object$history$candidate, object$history$y))
+  core_bandit_posterior(object, object$history)
 }
 
 #' @rdname gp_bucb

@@ -59,8 +59,8 @@ classifier_inputs <- function(object, newdata, arg = "newdata") {
 }
 
 classifier_predict <- function(object, at, sd = FALSE, gradient = FALSE, covariance = FALSE) {
-  core_call(core_gp_classify_predict(object$x, object$tau, object$weight, object$kernel, object$settings, at, sd, gradient, covariance,
-                                     progress_bar("prediction")))
+  core_gp_classify_predict(object, at, list(sd = sd, gradient = gradient, covariance = covariance, threads = object$settings$threads),
+                           progress_bar("prediction"))
 }
 
 #' @rdname granary_gp_classify
@@ -97,9 +97,14 @@ loo <- function(object, ...) {
 #' @export
 loo.granary_gp_classify <- function(object, ...) {
   refuse_dots(...)
-  own <- exp(object$loo)
-  data.frame(label = factor(object$levels[(object$y + 3) / 2], object$levels), prob = ifelse(object$y > 0, own, 1 - own), log_prob = object$loo,
+  data.frame(label = factor(object$levels[(object$y + 3) / 2], object$levels), prob = exp(object$loo), log_prob = object$loo,
              row.names = rownames(object$x))
+}
+
+# Leave-one-out probability of the second class, whatever the label.
+loo_second <- function(object) {
+  own <- exp(object$loo)
+  ifelse(object$y > 0, own, 1 - own)
 }
 
 #' @export
@@ -121,7 +126,7 @@ coef.granary_gp_classify <- function(object, ...) object$parameters
 #' @export
 residuals.granary_gp_classify <- function(object, type = c("loo", "response"), ...) {
   type <- check_choice(type, c("loo", "response"))
-  probability <- if (type == "loo") loo(object)$prob else predict(object)
+  probability <- if (type == "loo") loo_second(object) else predict(object)
   stats::setNames((object$y + 1) / 2 - probability, rownames(object$x))
 }
 
@@ -135,9 +140,7 @@ simulate.granary_gp_classify <- function(object, nsim = 1, seed = NULL, newdata 
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim, newdata = newdata, what = what)))
   at <- classifier_inputs(object, newdata)
   found <- classifier_predict(object, at, covariance = TRUE)
-  eigen <- eigen(found$covariance, symmetric = TRUE)
-  root <- eigen$vectors %*% (sqrt(pmax(eigen$values, 0)) * matrix(stats::rnorm(nrow(at) * nsim), nrow(at)))
-  f <- found$mean + root
+  f <- core_gaussian_draws(found$mean, found$covariance, nsim, core_seed(), NULL)
   out <- if (what == "latent") {
     as.data.frame(f)
   } else {
@@ -167,8 +170,7 @@ print.granary_gp_classify <- function(x, ...) {
 #' @rdname granary_gp_classify
 #' @export
 summary.granary_gp_classify <- function(object, ...) {
-  out <- loo(object)
-  p <- out$prob
+  p <- loo_second(object)
   structure(list(fit = object, error = mean((p > 0.5) != (object$y > 0)), information = mean(object$loo) / log(2) + label_entropy(object$y),
                  norm = sqrt(sum(object$latent_mean^2))), class = "summary_granary_gp_classify")
 }

@@ -132,19 +132,23 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
   max_variance <- check_number(max_variance, lower = 1e-3, upper = 1e12)
   bounds <- classifier_bounds(kernel, scaled, max_variance, learn_mean, lower, upper)
   bounds["prior"] <- list(check_prior(prior, bounds$names, free = hyper == "ml2"))
-  search <- list(starts = NULL, on_bound = character())
-  if (hyper == "ml2" && length(bounds$lower) > 0L) {
-    search <- learn_parameters(kernel, scaled, labels$y, settings, bounds, n_starts)
-    kernel <- search$kernel
-    settings$mean <- search$mean
+  learnt <- hyper == "ml2" && length(bounds$lower) > 0L
+  search <- if (learnt) c(bounds[c("start", "lower", "upper", "prior")], list(n_starts = n_starts)) else list()
+  found <- core_gp_classify(list(x = scaled, y = labels$y, kernel = kernel, settings = settings), search, core_seed(),
+                            progress_bar(if (learnt) "learning the kernel" else "inference"))
+  posterior <- found$posterior
+  if (learnt) {
+    count <- length(bounds$start)
+    if (learn_mean) settings$mean <- found$parameters[count]
+    kernel <- set_kernel_parameters(kernel, found$parameters[seq_len(count - learn_mean)])
   }
-  posterior <- core_call(core_gp_classify_posterior(scaled, labels$y, kernel, settings, FALSE, core_seed(), progress_bar("inference")))
+  on_bound <- bounds$names[sort(c(found$on_lower, found$on_upper))]
   parameters <- stats::coef(kernel)
   if (learn_mean) parameters <- c(parameters, mean = settings$mean)
   fit <- new_fit(
     "gp_classify", levels = labels$levels, kernel = kernel, parameters = parameters, log_evidence = posterior$log_evidence, tau = posterior$tau,
     nu = posterior$nu, weight = posterior$weight, latent_mean = posterior$mean, latent_variance = posterior$variance, loo = posterior$loo,
-    log_determinant = posterior$log_determinant, starts = search$starts, on_bound = search$on_bound, method = method, link = link, hyper = hyper,
+    log_determinant = posterior$log_determinant, starts = if (learnt) found$starts, on_bound = on_bound, method = method, link = link, hyper = hyper,
     settings = settings, scaling = scaling, bounds = bounds, x = scaled, y = labels$y, call = generic_call(call, "gp_classify"),
     convergence = posterior$convergence
   )
@@ -152,10 +156,22 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
     warn_input(sprintf("`y` has one class only (\"%s\"): the fit says little, and parameters run to their bounds.",
                        labels$levels[(labels$y[1L] + 3) / 2]))
   } else if (hyper == "ml2") {
-    warn_on_bound(search$on_bound,
-                  "With a variance there, the classes are separable; a lengthscale there means a column, or all of them, hardly matters.")
+    warn_classifier_bounds(bounds$names[found$on_lower], bounds$names[found$on_upper])
   }
   check_convergence(fit, "Use a smaller `damping`, `sweeps = \"sequential\"`, or a larger `max_iter`.")
+}
+
+# What a parameter at a bound means depends on which bound.
+warn_classifier_bounds <- function(low, high) {
+  is_variance <- function(names) grepl("variance|scale", names) & !grepl("lengthscale", names)
+  advice <- c(
+    if (any(is_variance(high))) "A variance at its upper bound: the classes are separable.",
+    if (any(is_variance(low))) "A variance at its lower bound: the inputs say nothing about the classes.",
+    if (any(grepl("lengthscale", high))) "A lengthscale at its upper bound: its column, or all of them, hardly matter.",
+    if (any(grepl("lengthscale", low))) "A lengthscale at its lower bound: every case is taken by itself, and new ones are guessed."
+  )
+  if (length(advice) == 0L) advice <- "Widen the bounds, or take it as a sign that the data say little about them."
+  warn_on_bound(c(low, high), paste(advice, collapse = "\n"))
 }
 
 # Labels as -1 and 1 with the names of the two classes.
@@ -257,18 +273,4 @@ classifier_bounds <- function(kernel, x, max_variance, learn_mean, lower, upper)
   }
   list(lower = c(log(table$lower), if (learn_mean) -10), upper = c(log(table$upper), if (learn_mean) 10),
        start = c(log(pmin(pmax(table$start, table$lower), table$upper)), if (learn_mean) 0), names = c(names, if (learn_mean) "mean"))
-}
-
-# ML-II. The starts after the first lie within a factor of e^2 around it.
-learn_parameters <- function(kernel, x, y, settings, bounds, n_starts) {
-  d <- length(bounds$start)
-  starts <- matrix(bounds$start, n_starts, d, byrow = TRUE)
-  if (n_starts > 1L) starts[-1L, ] <- starts[-1L, ] + stats::runif((n_starts - 1L) * d, -2, 2)
-  starts <- t(pmin(pmax(t(starts), bounds$lower), bounds$upper))
-  found <- core_call(core_gp_classify_learn(x, y, kernel, settings, matrix(starts, n_starts, d), bounds$lower, bounds$upper, bounds$prior,
-                                            core_seed(), progress_bar("learning the kernel")))
-  count <- d - settings$learn_mean
-  list(kernel = set_kernel_parameters(kernel, found$parameters[seq_len(count)]),
-       mean = if (settings$learn_mean) found$parameters[d] else settings$mean,
-       starts = found$starts, on_bound = bounds$names[found$on_bound + 1L])
 }

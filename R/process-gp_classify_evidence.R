@@ -82,26 +82,27 @@ gp_evidence <- function(object, method = c("ep", "laplace", "ais", "lower_bound"
 
 evidence_at <- function(object, kernel, settings, method, at, labels, score, options) {
   row <- data.frame(log_evidence = NA_real_, se = NA_real_, effective_size = NA_real_, error = NA_real_, information = NA_real_, converged = TRUE)
+  if (!method %in% c("ais", "lower_bound")) settings$method <- method
+  problem <- list(x = object$x, y = object$y, kernel = kernel, settings = settings)
   if (method == "ais") {
-    found <- core_call(core_gp_ais(object$x, object$y, kernel, settings, options$sampler, options$temperatures, options$runs, options$steps,
-                                   core_seed(), progress_bar("annealed importance sampling")))
+    found <- core_gp_ais(problem, c(options[c("sampler", "temperatures", "runs", "steps")], settings["threads"]), core_seed(),
+                         progress_bar("annealed importance sampling"))
     row$log_evidence <- found$log_evidence
     row$se <- if (options$runs > 1L) stats::sd(found$log_weights) / sqrt(options$runs) else NA
     row$effective_size <- found$effective_size
     return(row)
   }
-  if (method != "lower_bound") settings$method <- method
-  posterior <- core_call(core_gp_classify_posterior(object$x, object$y, kernel, settings, FALSE, core_seed(), NULL))
+  posterior <- core_gp_classify_posterior(problem, core_seed(), NULL)
   row$log_evidence <- posterior$log_evidence
   row$converged <- posterior$convergence$converged
   predicted <- if (!is.null(at)) {
-    core_call(core_gp_classify_predict(object$x, posterior$tau, posterior$weight, kernel, settings, at, FALSE, FALSE, FALSE, NULL))
+    core_gp_classify_predict(c(problem, posterior[c("tau", "weight")]), at, settings["threads"], NULL)
   } else {
     list(mean = numeric(), variance = numeric())
   }
   if (method == "lower_bound") {
-    row$log_evidence <- core_call(core_gp_lower_bound(object$y, posterior, kernel, ncol(object$x), settings, options$nodes, labels, predicted$mean,
-                                                      predicted$variance))
+    row$log_evidence <- core_gp_lower_bound(problem, list(posterior = posterior, y = labels, mean = predicted$mean, variance = predicted$variance,
+                                                          nodes = options$nodes))
   } else if (score && !is.null(at)) {
     row$error <- mean((predicted$log_positive > predicted$log_negative) != (labels > 0))
     row$information <- mean(ifelse(labels > 0, predicted$log_positive, predicted$log_negative)) / log(2) + label_entropy(object$y)
@@ -221,10 +222,9 @@ gp_posterior_sample <- function(object, n = 1000, burnin = 500, sampler = c("hmc
   if (as.double(n) * chains * length(object$y) > 2e8 || (as.double(n) * thin + burnin) * steps > 1e9) {
     abort_input("`n` asks for more draws than can be held or made in reasonable time. Use fewer, or a larger `thin`.", "n")
   }
-  settings <- object$settings
-  settings$threads <- if (has_user_code(object$kernel)) 1L else thread_count(threads)
-  found <- core_call(core_gp_sample(object$x, object$y, object$kernel, settings, sampler, n, burnin, thin, steps, chains, core_seed(),
-                                    progress_bar("posterior sample")))
+  options <- list(sampler = sampler, n_draws = n, burn_in = burnin, thin = thin, steps = steps, chains = chains,
+                  threads = if (has_user_code(object$kernel)) 1L else thread_count(threads))
+  found <- core_gp_sample(object, options, core_seed(), progress_bar("posterior sample"))
   rhat <- NA_real_
   if (chains > 1L && n > 1L) {
     by_chain <- matrix(found$log_joint, n)
@@ -245,8 +245,7 @@ predict.granary_gp_sample <- function(object, newdata = NULL, type = c("prob", "
   type <- check_choice(type, c("prob", "class", "latent"))
   se <- check_flag(se)
   at <- classifier_inputs(object$fit, newdata)
-  found <- core_call(core_gp_sample_predict(object$fit$x, object$weight, object$jitter, object$fit$kernel, object$fit$settings, at,
-                                            progress_bar("prediction")))
+  found <- core_gp_sample_predict(object$fit, object$weight, object$jitter, at, progress_bar("prediction"))
   fit <- switch(type, prob = found$probability, latent = found$mean,
                 class = factor(object$levels[1L + (found$probability > 0.5)], object$levels))
   if (type != "class") names(fit) <- rownames(at)

@@ -59,7 +59,7 @@ scored_labels <- function(object, newdata, newy) {
   if (is.null(newdata) != is.null(newy)) abort_input("`newdata` and `newy` must be given together.", "newy")
   if (is.null(newdata)) {
     if (!inherits(object, "granary_gp_classify")) abort_input("`newdata` must be given: only fits of gp_classify() have leave-one-out.", "newdata")
-    return(list(prob = loo(object)$prob, log_prob = object$loo, y = object$y, training = object$y))
+    return(list(prob = loo_second(object), log_prob = object$loo, y = object$y, training = object$y))
   }
   prob <- predict(object, newdata, type = "prob")
   y <- check_classes(newy, length(prob), "newy", levels = object$levels)$y
@@ -139,11 +139,7 @@ sim_gp_classes <- function(n = 20, kind = c("mixture", "process"), kernel = "se"
   d <- check_count(d, upper = 1e4)
   if (n > 5000L) abort_input("`n` must be at most 5000 for a draw from a process.", "n")
   x <- matrix(stats::rnorm(n * d), n, dimnames = list(NULL, paste0("x", seq_len(d))))
-  k <- kernel_matrix(kernel, x)
-  jitter <- 1e-8 * mean(diag(k))
-  root <- tryCatch(chol(k + diag(jitter, n)),
-                   error = function(e) abort_numeric("The kernel does not give a positive definite matrix at these points."))
-  prob <- stats::pnorm(drop(crossprod(root, stats::rnorm(n))))
+  prob <- stats::pnorm(drop(core_gaussian_draws(numeric(n), unname(kernel_matrix(kernel, x)), 1L, core_seed(), NULL)))
   data.frame(x, y = factor(ifelse(stats::runif(n) < prob, 1, -1), c(-1, 1)), prob = prob)
 }
 
@@ -169,7 +165,7 @@ sim_orthant <- function(n = 1000, d = 767, eigenvalue = 100) {
   # x = b u + z with z > -b u: by the inverse of the upper tail, in logarithms.
   tail <- stats::pnorm(b * rep(u, d), log.p = TRUE)
   x <- matrix(b * rep(u, d) - stats::qnorm(tail + log(stats::runif(n * d)), log.p = TRUE), n)
-  found <- core_call(core_orthant_ep(diag(1, d) + b^2, core_seed(), progress_bar("expectation propagation")))
+  found <- core_orthant_ep(diag(1, d) + b^2, core_seed(), progress_bar("expectation propagation"))
   structure(list(x = x, exact = exact, ep = list(mean = found$mean[1L], variance = found$variance[1L], log_z = found$log_z), d = d,
                  eigenvalue = eigenvalue, convergence = found$convergence), class = "granary_orthant")
 }

@@ -108,11 +108,11 @@ gp_parameter_sample <- function(object, n = 500, burnin = 200, sampler = c("slic
     abort_input(sprintf("sampler = \"ess\" needs a `prior` of every parameter, but there is none of %s.",
                         paste0("\"", without, "\"", collapse = ", ")), "prior")
   }
-  settings <- c(target[c("lower", "upper", "prior")], list(
-    sampler = sampler, draws = n, burn_in = burnin, thin = thin, steps = steps, chains = chains,
+  settings <- c(target[c("lower", "upper")], if (!is.null(target$prior)) target["prior"], list(
+    sampler = sampler, n_draws = n, burn_in = burnin, thin = thin, steps = steps, chains = chains,
     threads = if (has_user_code(object$kernel)) 1L else thread_count(threads)
   ))
-  found <- core_call(target$run(settings))
+  found <- target$run(settings)
   draws <- t(target$natural(t(found$theta)))
   dimnames(draws) <- list(NULL, target$names)
   new_fit("gp_parameter_sample", draws = draws, theta = found$theta, log_density = found$log_density, effective_size = found$effective_size,
@@ -169,18 +169,17 @@ sparse_target <- function(object, prior) {
   exact <- object$method %in% c("exact", "sod")
   rows <- if (exact) object$rows else NULL
   if (is.null(rows)) rows <- seq_len(nrow(object$x))
-  if (!is.null(object$blocks)) rows <- order(object$blocks)
   x <- object$x[rows, , drop = FALSE]
   targets <- cbind(object$y - object$data$offset, trend_basis(object$data, object$x))[rows, , drop = FALSE]
+  data <- sparse_rows(x, targets, object$blocks, object$kernel, object$method)
   at <- search$at
   limit <- function(prior) if (!is.null(prior)) lapply(prior, `[`, learnt)
   list(
     names = search$names[learnt], lower = search$lower[learnt], upper = search$upper[learnt],
     prior = limit(if (is.null(prior)) search$prior else check_prior(prior, search$names)),
     run = function(settings) {
-      core_sparse_sample(unname(x), unname(targets), object$method, block_starts(object$blocks), object$kernel,
-                         if (exact) matrix(0, 0L, ncol(x)) else unname(object$inducing), at, search$learn_noise, settings, core_seed(),
-                         progress_bar("parameters"))
+      start <- list(inducing = if (exact) matrix(0, 0L, ncol(x)) else unname(object$inducing), parameters = at, learn_noise = search$learn_noise)
+      core_sparse_sample(data, start, settings, core_seed(), progress_bar("parameters"))
     },
     natural = exp,
     at = function(theta) {
@@ -205,8 +204,7 @@ classifier_target <- function(object, prior) {
   list(
     names = bounds$names, lower = bounds$lower, upper = bounds$upper, prior = if (is.null(prior)) bounds$prior else check_prior(prior, bounds$names),
     run = function(settings) {
-      core_gp_classify_sample(object$x, object$y, object$kernel, object$settings, pmin(pmax(start, bounds$lower), bounds$upper), settings,
-                              core_seed(), progress_bar("parameters"))
+      core_gp_classify_sample(object, pmin(pmax(start, bounds$lower), bounds$upper), settings, core_seed(), progress_bar("parameters"))
     },
     natural = function(theta) {
       theta[positive, ] <- exp(theta[positive, ])
@@ -215,7 +213,7 @@ classifier_target <- function(object, prior) {
     at = function(theta) {
       object$kernel <- set_kernel_parameters(object$kernel, theta[positive])
       if (!all(positive)) object$settings$mean <- theta[!positive]
-      found <- core_call(core_gp_classify_posterior(object$x, object$y, object$kernel, object$settings, FALSE, core_seed(), NULL))
+      found <- core_gp_classify_posterior(object, core_seed(), NULL)
       object[c("tau", "nu", "weight")] <- found[c("tau", "nu", "weight")]
       list(fit = object, inflate = 1)
     }

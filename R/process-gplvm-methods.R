@@ -112,7 +112,7 @@ predict.granary_gplvm <- function(object, newdata = NULL, se = FALSE, type = c("
   se <- check_flag(se)
   type <- check_choice(type, c("response", "link"))
   points <- latent_points(object, newdata)
-  at <- core_call(core_gplvm_predict(object$model, unname(points) / object$latent_unit, type == "response"))
+  at <- core_gplvm_predict(object$model, unname(points) / object$latent_unit, type == "response")
   if (object$noise == "bernoulli") {
     mean <- sweep(at$mean, 2L, object$model$offset, "+")
     if (type == "response") {
@@ -143,14 +143,15 @@ project.granary_gplvm <- function(object, newdata, n_starts = 10, modes = FALSE,
   max_iter <- check_count(max_iter)
   new <- latent_newdata(object, newdata)
   train <- latent_newdata(object, object$x)$y
-  found <- core_call(core_gplvm_project(object$model, new$y, unname(object$latent) / object$latent_unit, train, n_starts, max_iter, samples,
-                                        thread_count(threads), core_seed(), progress_bar("placing rows")))
+  rows <- list(y = new$y, train_latent = unname(object$latent) / object$latent_unit, train_y = train)
+  options <- list(n_starts = n_starts, max_iter = max_iter, n_draws = samples, threads = thread_count(threads))
+  found <- core_gplvm_project(object$model, rows, options, core_seed(), progress_bar("placing rows"))
   rows <- rownames(new$x)
   latent <- found$x * object$latent_unit
   dimnames(latent) <- list(rows, colnames(object$latent))
   if (!modes && samples == 0L) return(latent)
   jacobian <- row_jacobian(object, new$y)
-  out <- list(latent = latent, log_likelihood = stats::setNames(as.double(found$log_likelihood) - jacobian, rows),
+  out <- list(latent = latent, log_likelihood = stats::setNames(as.double(found$loglik) - jacobian, rows),
               objective = stats::setNames(as.double(found$objective) - jacobian, rows))
   if (samples > 0L) {
     out$log_marginal <- stats::setNames(as.double(found$log_marginal) - jacobian, rows)
@@ -218,34 +219,9 @@ simulate.granary_gplvm <- function(object, nsim = 1, seed = NULL, newdata = NULL
   points <- latent_points(object, newdata)
   if (as.double(nsim) * nrow(points) * ncol(object$x) > 2^28) abort_input("`nsim` asks for more numbers than fit into memory. Draw in parts.", "nsim")
   at <- unname(points) / object$latent_unit
-  model <- object$model
   binary <- object$noise == "bernoulli"
-  cross <- kernel_matrix(model$kernel, model$latent, at)
-  prior <- kernel_matrix(model$kernel, at)
-  within <- kernel_matrix(model$kernel, model$latent)
-  cell_noise <- if (length(model$noise) > 0L) model$noise else matrix(0, nrow(model$y), ncol(model$y))
-  pattern <- match(data.frame(cell_noise), data.frame(cell_noise))
-  draws <- array(0, c(nrow(at), ncol(model$y), nsim))
-  for (g in unique(pattern)) {
-    columns <- which(pattern == g)
-    rows <- which(cell_noise[, g] < 1e12)
-    a <- within[rows, rows, drop = FALSE] + diag(cell_noise[rows, g], length(rows))
-    half <- backsolve(chol(a), cross[rows, , drop = FALSE], transpose = TRUE)
-    mean <- crossprod(half, backsolve(chol(a), model$y[rows, columns, drop = FALSE], transpose = TRUE))
-    left <- prior - crossprod(half)
-    root <- tryCatch(chol(left + diag(1e-10 * max(diag(prior)), nrow(at))), error = function(e) {
-      parts <- eigen(left, symmetric = TRUE)
-      t(parts$vectors %*% diag(sqrt(pmax(parts$values, 0)), nrow(at)))
-    })
-    for (i in seq_along(columns)) draws[, columns[i], ] <- mean[, i] + crossprod(root, matrix(stats::rnorm(nrow(at) * nsim), nrow(at)))
-  }
-  lapply(seq_len(nsim), function(k) {
-    y <- matrix(draws[, , k], nrow(at))
-    if (binary) {
-      y <- 1 * (sweep(y, 2L, model$offset, "+") + stats::rnorm(length(y)) > 0)
-    } else {
-      y <- sweep(sweep(y, 2L, object$scale[object$keep] * object$unit, "*"), 2L, object$centre[object$keep], "+")
-    }
+  lapply(core_gplvm_draws(object$model, at, nsim, core_seed(), progress_bar("simulation")), function(y) {
+    if (!binary) y <- sweep(sweep(y, 2L, object$scale[object$keep] * object$unit, "*"), 2L, object$centre[object$keep], "+")
     all_columns(object, y, object$constant, rownames(points))
   })
 }
@@ -328,7 +304,7 @@ map_precision <- function(x, dims, n_grid) {
   })
   points <- matrix(colMeans(x$latent), n_grid^2, x$q, byrow = TRUE)
   points[, dims] <- as.matrix(expand.grid(at[[1L]], at[[2L]]))
-  variance <- core_call(core_gplvm_predict(x$model, points / x$latent_unit, TRUE))$variance
+  variance <- core_gplvm_predict(x$model, points / x$latent_unit, TRUE)$variance
   list(at[[1L]], at[[2L]], matrix(-rowMeans(log(pmax(variance, .Machine$double.xmin))), n_grid))
 }
 

@@ -103,13 +103,13 @@ gplvm <- function(x, q = 2, kernel = "se + bias + white", method = c("full", "sp
   q <- check_latent_dimension(q, n, ncol(data$y))
   active <- check_count(active, lower = 2)
   settings <- list(
-    sparse = method == "sparse", bernoulli = binary, offset = data$offset, nugget = gplvm_floor, prior = check_flag(prior),
+    method = method, noise = noise, offset = as.double(data$offset), nugget = gplvm_floor, prior = check_flag(prior),
     tol = check_number(tol, lower = 0, strict_lower = TRUE),
-    rounds = check_count(n_rounds, allow_null = TRUE) %||% if (binary && method == "full") 75L else 15L,
+    n_rounds = check_count(n_rounds, allow_null = TRUE) %||% if (binary && method == "full") 75L else 15L,
     active = min(active, n), move_active = check_flag(move_active)
   )
   max_iter <- check_count(max_iter, allow_null = TRUE)
-  settings$max_iter <- if (!is.null(max_iter)) max_iter else if (settings$sparse || binary) 20L else 1000L
+  settings$max_iter <- if (!is.null(max_iter)) max_iter else if (method == "sparse" || binary) 20L else 1000L
   neighbours <- check_count(neighbours)
   n_starts <- check_count(n_starts, upper = 10000)
   threads <- thread_count(threads)
@@ -120,21 +120,23 @@ gplvm <- function(x, q = 2, kernel = "se + bias + white", method = c("full", "sp
   }
   starts <- gplvm_starts(init, n_starts, data, q, neighbours, threads)
 
+  settings$turn <- q > 1L && turns_freely(kernel)
+  settings$threads <- threads
   climb <- function(start, progress = NULL) {
-    core_call(core_gplvm(data$filled, cell_noise, start, kernel, settings, threads, progress))
+    core_gplvm(list(y = data$filled, noise = cell_noise, kernel = kernel), start, settings, progress)
   }
   fits <- if (length(starts) == 1L) list(climb(starts[[1L]], progress_bar("latent map"))) else resample_lapply(starts, climb, "latent maps")
   reached <- vapply(fits, function(f) f$objective, 0)
   best <- fits[[which.max(reached)]]
   fit <- new_gplvm(best, data, kernel, settings, q, method, noise, call)
   fit$starts <- data.frame(
-    start = names(starts), log_likelihood = vapply(fits, function(f) f$log_likelihood, 0) - data$jacobian, objective = reached - data$jacobian,
+    start = names(starts), log_likelihood = vapply(fits, function(f) f$loglik, 0) - data$jacobian, objective = reached - data$jacobian,
     converged = vapply(fits, function(f) f$convergence$converged, NA), stringsAsFactors = FALSE
   )
   if (!binary && learnt_white(fit$model$kernel) < 2 * gplvm_floor && is.null(noise_variance)) {
     warn_input("The noise of the kernel is at its floor: the model interpolates the data. Use fewer latent dimensions or more rows.")
   }
-  rounds <- binary || settings$sparse && !settings$move_active
+  rounds <- binary || method == "sparse" && !settings$move_active
   check_convergence(fit, if (rounds) "Raise `n_rounds`, or loosen `tol`." else "Raise `max_iter`, loosen `tol`, or rescale the data.")
   fit
 }
@@ -309,23 +311,12 @@ gplvm_starts <- function(init, n_starts, data, q, neighbours, threads) {
 }
 
 # Positions of mean square one, as the prior has them.
-gplvm_start <- function(name, data, q, neighbours, threads) {
-  n <- nrow(data$y)
-  y <- unname(data$y)
-  if (name == "isomap") {
-    mapped <- core_call(core_isomap(y, q, min(neighbours, n - 1L), threads, NULL))
-    if (mapped$neighbours > neighbours) {
-      warn_input(sprintf("The graph of %d neighbours falls apart; %d were used for the start.", neighbours, mapped$neighbours), "neighbours")
-    }
-    start <- mapped$latent
-  } else if (name == "pca") {
-    k <- min(q, dim(y))
-    start <- core_call(core_pca_scores(y, k))
-    if (k < q) start <- cbind(start, matrix(stats::rnorm(n * (q - k), sd = 0.01), n))
-  } else {
-    return(matrix(stats::rnorm(n * q), n))
+gplvm_start <- function(name, data, q, neighbours = 7L, threads = 1L) {
+  found <- core_gplvm_start(unname(data$y), list(init = name, k = q, neighbors = neighbours, threads = threads), core_seed(), NULL)
+  if (found$neighbors > neighbours) {
+    warn_input(sprintf("The graph of %d neighbours falls apart; %d were used for the start.", neighbours, found$neighbors), "neighbours")
   }
-  start / sqrt(mean(start^2))
+  found$latent
 }
 
 # The same kernel in all directions, so that the map can be turned.
@@ -335,28 +326,19 @@ turns_freely <- function(kernel) {
   kernel$type == "mlp" || length(kernel$scales) <= 1L
 }
 
-principal_turn <- function(x) {
-  turn <- svd(sweep(x, 2L, colMeans(x)))$v
-  if (ncol(turn) < ncol(x)) return(diag(ncol(x)))
-  turned <- x %*% turn
-  top <- turned[cbind(max.col(t(abs(turned)), "first"), seq_len(ncol(x)))]
-  sweep(turn, 2L, ifelse(top < 0, -1, 1), "*")
-}
-
 new_gplvm <- function(raw, data, kernel, settings, q, method, noise, call) {
   latent <- raw$latent
   learnt <- set_kernel_parameters(kernel, raw$log_parameters)
-  if (q > 1L && turns_freely(kernel)) latent <- latent %*% principal_turn(latent)
   full_kernel <- add_white(learnt, settings$nugget)
   dimnames(latent) <- list(rownames(data$x), paste0("dim", seq_len(q)))
   new_fit(
     c("gplvm", "embedding"), latent = latent, kernel = multiply_kernel(full_kernel, data$unit^2),
-    log_likelihood = raw$log_likelihood - data$jacobian, objective = raw$objective - data$jacobian, starts = NULL,
+    log_likelihood = raw$loglik - data$jacobian, objective = raw$objective - data$jacobian, starts = NULL,
     trace = as.double(raw$trace) - data$jacobian, active = raw$active, method = method, noise = noise, q = q, prior = settings$prior, x = data$x,
     centre = data$centre, scale = data$scale, unit = data$unit, keep = data$keep, constant = data$constant, latent_unit = 1,
     model = list(
       latent = unname(latent[raw$active, , drop = FALSE]), kernel = full_kernel, y = raw$sites, noise = raw$site_noise,
-      bernoulli = settings$bernoulli, offset = as.double(data$offset), prior = settings$prior
+      bernoulli = noise == "bernoulli", offset = as.double(data$offset), prior = settings$prior
     ), call = call, convergence = raw$convergence
   )
 }

@@ -140,12 +140,12 @@ isomap <- function(x, q = 2, k = 7, threads = NULL) {
   q <- check_map_dimension(q, nrow(x) - 1L)
   size <- max(abs(x), na.rm = TRUE)
   if (size == 0) size <- 1
-  raw <- core_call(core_isomap(unname(x) / size, q, min(k, nrow(x) - 1L), thread_count(threads), progress_bar("isomap")))
-  if (raw$neighbours > k) {
-    warn_input(sprintf("The graph of %s falls apart; %d were used.", counted(k, "neighbour", "neighbours"), raw$neighbours), "k")
+  raw <- core_isomap(unname(x) / size, list(k = q, neighbors = min(k, nrow(x) - 1L), threads = thread_count(threads)), progress_bar("isomap"))
+  if (raw$neighbors > k) {
+    warn_input(sprintf("The graph of %s falls apart; %d were used.", counted(k, "neighbour", "neighbours"), raw$neighbors), "k")
   }
   new_embedding("isomap", raw$latent * size, x, eigenvalues = as.double(raw$values) * size^2, distance = raw$distance * size,
-                neighbours = raw$neighbours, residual_variance = raw$residual, call = call)
+                neighbours = raw$neighbors, residual_variance = raw$residual, call = call)
 }
 
 #' Kernel principal component analysis
@@ -185,7 +185,7 @@ kernel_pca <- function(x, q = 2, kernel = NULL) {
   }
   kernel <- prepare_kernel(kernel, ncol(x))
   k <- unname(kernel_matrix(kernel, unname(x)))
-  raw <- core_call(core_similarity_map(k, q, TRUE))
+  raw <- core_similarity_map(k, q)
   if (raw$values[1L] <= 1e-12 * max(abs(k))) abort_input("The kernel sees no difference between the rows of `x`.", "kernel")
   if (any(raw$values <= 0)) warn_input("Some eigenvalues are not positive: their dimensions are zero.", "q")
   new_embedding("kernel_pca", raw$latent, x, eigenvalues = as.double(raw$values), kernel = kernel, row_means = rowMeans(k), call = call)
@@ -258,9 +258,10 @@ gtm <- function(x, q = 2, grid = 15, basis = 4, width = 1, penalty = 1e-3, scale
   max_iter <- check_count(max_iter)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE)
   if (grid^q > 1e5) abort_input(sprintf("The grid of %d^%d points is too large. Use a smaller `grid` or `q`.", grid, q), "grid")
-  raw <- core_call(core_gtm(data$filled, q, grid, basis, width, penalty, max_iter, tol, progress_bar("generative topographic mapping")))
+  raw <- core_gtm(data$filled, q, list(grid = grid, basis = basis, width = width, lambda = penalty, max_iter = max_iter, tol = tol),
+                  progress_bar("generative topographic mapping"))
   fit <- new_embedding("gtm", raw$latent, data$x, grid = raw$grid, centres = gtm_centres(raw$centres, data), noise = raw$noise * data$unit^2,
-                       log_likelihood = raw$log_likelihood - data$jacobian, trace = as.double(raw$trace), keep = data$keep, centre = data$centre,
+                       log_likelihood = raw$loglik - data$jacobian, trace = as.double(raw$trace), keep = data$keep, centre = data$centre,
                        scale = data$scale, unit = data$unit, jacobian = data$jacobian / nrow(data$x), parameters = basis^q * sum(data$keep) + 1L,
                        raw_centres = raw$centres, raw_noise = raw$noise, call = call, convergence = raw$convergence)
   check_convergence(fit)
@@ -279,7 +280,7 @@ project.granary_gtm <- function(object, newdata, ...) {
   if (missing(newdata)) fail_missing("newdata")
   newdata <- map_newdata(object, newdata)
   y <- sweep(sweep(newdata[, object$keep, drop = FALSE], 2L, object$centre[object$keep]), 2L, object$scale[object$keep] * object$unit, "/")
-  out <- core_call(core_gtm_place(unname(y), object$grid, object$raw_centres, object$raw_noise))$latent
+  out <- core_gtm_place(unname(y), object)$latent
   dimnames(out) <- list(rownames(newdata), colnames(object$latent))
   out
 }

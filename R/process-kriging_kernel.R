@@ -79,7 +79,7 @@ anchor_variance <- function(kernel, free = FALSE) {
   kernel
 }
 
-kernel_parameters <- function(kernel, d) core_call(core_kernel_parameters(kernel, d))
+kernel_parameters <- function(kernel, d) core_kernel_parameters(kernel, d)
 
 # Logarithms of the parameters if every lengthscale were the range of its input.
 log_ranges <- function(kernel, x) {
@@ -131,15 +131,4 @@ log_bound <- function(bound, default, arg) {
     abort_input(sprintf("`%s` must be one number or %d, one per lengthscale, but it has length %d.", arg, length(default), length(bound)), arg)
   }
   rep_len(log(bound), length(default))
-}
-
-# One start where the kernel stands, the others a Latin hypercube over the box.
-kriging_starts <- function(parameters, n_starts) {
-  m <- length(parameters$start)
-  starts <- matrix(parameters$start, 1L)
-  if (n_starts > 1L) {
-    design <- core_call(core_unit_design(n_starts - 1L, m, core_seed()))
-    starts <- rbind(starts, sweep(sweep(design, 2L, parameters$spread_high - parameters$spread_low, `*`), 2L, parameters$spread_low, `+`))
-  }
-  unname(starts)
 }

@@ -127,17 +127,16 @@ process_rows <- function(object, newdata, arg = "newdata") {
   rows
 }
 
+# The fit as compiled code takes it.
 core_state <- function(object) {
   state <- object$state
   state$inducing <- unname(object$inducing)
-  state
+  list(state = state, kernel = object$kernel)
 }
 
-# The rows of the fit as C++ wants them: [y F], in the order of the blocks.
-core_rows <- function(object) {
-  order <- if (is.null(object$blocks)) seq_len(nrow(object$x)) else order(object$blocks)
-  x <- unname(object$x[order, , drop = FALSE])
-  list(x = x, targets = cbind(object$y[order] - object$data$offset, trend_basis(object$data, x)), blocks = block_starts(object$blocks))
+# The rows of the fit, for predictions that look at them again.
+core_rows <- function(object, threads) {
+  sparse_rows(object$x, cbind(object$y - object$data$offset, trend_basis(object$data, object$x)), object$blocks, object$kernel, object$method, threads)
 }
 
 #' @rdname granary_sparse_gp
@@ -159,13 +158,10 @@ predict.granary_sparse_gp <- function(object, newdata = NULL, se = FALSE, cov = 
   if (augment && (cov || gradient)) abort_input("augment = TRUE treats each row by itself: there is no `cov` or `gradient`.", "augment")
   trend <- trend_basis(object$data, rows)
   progress <- progress_bar("prediction")
-  raw <- if (augment || object$method == "nystrom") {
-    own <- core_rows(object)
-    core_call(core_sparse_predict_rows(core_state(object), object$method, own$x, own$targets, own$blocks, object$kernel, unname(rows), trend, se, cov,
-                                       gradient, augment, threads, progress))
-  } else {
-    core_call(core_sparse_predict(core_state(object), object$method, object$kernel, unname(rows), trend, se, cov, gradient, threads, progress))
-  }
+  own <- if (augment || object$method == "nystrom") core_rows(object, threads)
+  options <- list(variance = se, covariance = cov, diagonal_conditional = object$method == "fic", gradient = gradient, augment = augment,
+                  threads = threads)
+  raw <- core_sparse_predict(core_state(object), own, list(x = unname(rows), trend = unname(trend)), options, progress)
   fit <- stats::setNames(raw$mean + object$data$offset, rownames(rows))
   if (!se && !cov && !gradient) return(fit)
   sparse_prediction(object, rows, fit, raw, se, cov, gradient, if (type == "response") object$noise_var else 0)
@@ -212,22 +208,20 @@ update.granary_sparse_gp <- function(object, newdata, y, ...) {
     x <- unname(rbind(object$x[used, , drop = FALSE], rows))
     if (nrow(x) > block_limit) abort_input(sprintf("An exact process can have at most %d rows.", block_limit), "newdata")
     all_targets <- rbind(cbind(object$y[used] - object$data$offset, trend_basis(object$data, object$x[used, , drop = FALSE])), targets)
-    at <- c(log(coef(object$kernel)), log(object$noise_var))
-    spec <- list(starts = matrix(at), lower = at, upper = at, learn_kernel = FALSE, learn_noise = FALSE, learn_inducing = FALSE, prior = NULL,
-                 box = inducing_box(x), n_starts = 1L, max_iter = 1L, tol = 1e-5)
-    kernel <- object$kernel
-    state <- core_call(core_sparse_fit(x, all_targets, object$method, integer(), kernel, matrix(0, 0L, ncol(x)), spec, object$threads, NULL))$state
+    at <- unname(c(log(coef(object$kernel)), log(object$noise_var)))
+    options <- list(learn = FALSE, learn_noise = FALSE, starts = matrix(at), lower = at, upper = at)
+    state <- core_sparse_gp(sparse_rows(x, all_targets, NULL, object$kernel, "exact", object$threads), options, core_seed(), NULL)$state
     object$rows <- if (object$method == "sod") c(used, nrow(object$x) + seq_len(nrow(rows)))
     object$inducing <- state$inducing
     colnames(object$inducing) <- colnames(object$x)
   } else {
-    blocks <- if (object$method == "pitc") as.integer(c(0, nrow(rows))) else integer()
+    blocks <- if (object$method == "pitc") rep(1L, nrow(rows))
     if (object$method == "pitc" && nrow(rows) > block_limit) {
       abort_input(sprintf("New rows form a block of at most %d: add them in parts.", block_limit), "newdata")
     }
-    state <- core_call(core_sparse_add(core_state(object), unname(rows), targets, object$method, blocks, object$kernel))
+    state <- core_sparse_add(core_state(object), sparse_rows(rows, targets, blocks, object$kernel, object$method))
     if (!is.null(object$blocks)) object$blocks <- c(object$blocks, rep(max(object$blocks) + 1L, nrow(rows)))
-    object$gap <- c(trace = state$gap[1L] / state$gap[3L], max = state$gap[2L] * state$n / state$gap[3L])
+    object$gap <- sparse_gap(state)
   }
   state$inducing <- NULL
   object$state <- state
@@ -249,10 +243,9 @@ simulate.granary_sparse_gp <- function(object, nsim = 1, seed = NULL, newdata = 
   }
   at <- predict(object, newdata, cov = TRUE)
   draws <- function() {
-    spectrum <- eigen(at$cov, symmetric = TRUE)
-    root <- spectrum$vectors * rep(sqrt(pmax(spectrum$values, 0)), each = length(at$fit))
-    values <- at$fit + root %*% matrix(stats::rnorm(length(at$fit) * nsim), length(at$fit))
-    if (type == "response") values <- values + stats::rnorm(length(values), sd = sqrt(object$noise_var))
+    covariance <- unname(at$cov)
+    if (type == "response") diag(covariance) <- diag(covariance) + object$noise_var
+    values <- core_gaussian_draws(unname(at$fit), covariance, nsim, core_seed(), NULL)
     dimnames(values) <- list(names(at$fit), paste0("sim_", seq_len(nsim)))
     values
   }

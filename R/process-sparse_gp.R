@@ -170,7 +170,7 @@ sparse_gp.default <- function(x, y, method = c("fitc", "pitc", "dtc", "sor", "vf
   }
   settings$learn_noise <- settings$learn && is.null(noise_var)
   settings["prior"] <- list(check_prior(prior, c(kernel$names, "noise_var"), free = hyper == "ml2"))
-  settings$learn_inducing <- select == "optimize" && is.null(place$given) && !method %in% c("sod", "exact")
+  settings$learn_inducing <- select == "optimize" && !place$test && !method %in% c("sod", "exact")
   if (settings$learn_inducing && !kernel$differentiable) {
     abort_input("select = \"optimize\" needs a kernel with derivatives in its inputs, which this one has not.", "select")
   }
@@ -201,7 +201,7 @@ sparse_data <- function(x, y, mean) {
   spread <- column_sds(x)
   if (mean == "linear") {
     varies <- apply(x, 2L, function(column) any(column != column[1L]))
-    if (qr(cbind(1, x[, varies, drop = FALSE]))$rank < 1L + ncol(x)) {
+    if (!all(varies) || length(core_trend_columns(unname(cbind(1, x)), numeric(nrow(x)))$keep) < 1L + ncol(x)) {
       abort_input(paste0("mean = \"linear\" needs more rows than columns, and columns that vary and do not repeat one another.\n",
                          "Use mean = \"constant\", or drop columns of `x`."), "mean")
     }
@@ -255,9 +255,6 @@ check_inducing <- function(inducing, x, method, select, newdata) {
     abort_input(sprintf("`inducing` must have the %d columns of `x`, but it has %d.", ncol(x), ncol(given)), "inducing")
   }
   if (method == "sod") abort_input("method = \"sod\" needs the number of rows to use in `inducing`, not a matrix.", "inducing")
-  if (select == "optimize") {
-    abort_input("select = \"optimize\" chooses the inducing inputs itself: give their number in `inducing`.", "select")
-  }
   given <- distinct_rows(given)
   dimnames(given) <- list(NULL, colnames(x))
   list(given = given, m = nrow(given), test = FALSE)
@@ -273,7 +270,7 @@ check_blocks <- function(blocks, x, m, threads) {
   n <- nrow(x)
   if (is.null(blocks) || (is_plain_numeric(blocks) && length(blocks) == 1L && n > 1L)) {
     size <- if (is.null(blocks)) min(m, block_limit) else check_count(blocks, "blocks", upper = block_limit)
-    return(core_call(core_sparse_blocks(x, as.integer(min(size, n)), threads, core_seed(), progress_bar("blocks"))))
+    return(core_sparse_blocks(x, as.integer(min(size, n)), threads, core_seed(), progress_bar("blocks")))
   }
   usable <- (is.factor(blocks) || is.character(blocks) || is_plain_numeric(blocks)) && is.null(dim(blocks))
   if (!usable || length(blocks) != n || anyNA(blocks)) {
@@ -286,6 +283,9 @@ check_blocks <- function(blocks, x, m, threads) {
   blocks
 }
 
+# What the inducing variables leave unexplained of the prior: in all, and at the worst row, relative to the mean prior variance.
+sparse_gap <- function(state) c(trace = state$gap / state$prior, max = state$max_gap * state$n / state$prior)
+
 sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
   state <- raw$state
   inducing <- state$inducing
@@ -293,12 +293,11 @@ sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
   state$inducing <- NULL
   shift <- c(data$offset, numeric(max(0L, length(state$trend) - 1L)))
   coefficients <- if (length(state$trend) > 0L) stats::setNames(state$trend + shift, c("(Intercept)", colnames(x))[seq_along(state$trend)])
-  gap <- state$gap
   own <- !settings$method %in% c("exact", "sod")
   new_fit(
     "sparse_gp", method = settings$method, inducing = inducing, kernel = raw$kernel, noise_var = state$noise, log_evidence = state$log_evidence,
-    coefficients = coefficients, mean = settings$mean, select = if (own && is.null(place$given)) settings$select, rows = raw$rows,
-    gap = if (own) c(trace = gap[1L] / gap[3L], max = gap[2L] * state$n / gap[3L]), jitter = if (own) state$jitter, dropped = raw$dropped, blocks = blocks,
+    coefficients = coefficients, mean = settings$mean, select = if (own && (is.null(place$given) || settings$learn_inducing)) settings$select, rows = raw$rows,
+    gap = if (own) sparse_gap(state), jitter = if (own) state$jitter, dropped = raw$dropped, blocks = blocks,
     trace = as.double(raw$trace), learnt = raw$learnt, at_bound = raw$at_bound, test = if (place$test) place$newdata, n = nrow(x),
     x = x, y = y, data = data[c("offset", "mean", "centre", "spread")], state = state, threads = settings$threads,
     search = if (settings$learn) raw$search, call = generic_call(call, "sparse_gp"), convergence = raw$convergence

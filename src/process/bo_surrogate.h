@@ -26,6 +26,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/base/fields.h"
 #include "core/kernel/kernel.h"
 #include "core/linalg/spd.h"
 #include "core/base/types.h"
@@ -34,6 +35,9 @@
 namespace granary::process {
 
 enum class BoProcess { gp, gp_normal, tp_nig, tp_jeffreys };
+inline Names<BoProcess> names(BoProcess) {
+  return {{BoProcess::tp_jeffreys, "tp_jeffreys"}, {BoProcess::tp_nig, "tp_nig"}, {BoProcess::gp_normal, "gp_normal"}, {BoProcess::gp, "gp"}};
+}
 
 struct BoPrior {
   BoProcess process = BoProcess::tp_jeffreys;
@@ -43,6 +47,15 @@ struct BoPrior {
   double rate = 1;    // c
   double s2 = 1;      // where it is known
 };
+template <class V>
+void fields(V& v, BoPrior& t) {
+  v("process", t.process);
+  v("b", t.mean);
+  v("B", t.variance);
+  v("a", t.shape);
+  v("c", t.rate);
+  v("s2", t.s2);
+}
 
 // The terms phi(x): none, a constant, the columns listed, or what a function makes of the points.
 struct BoTrend {
@@ -54,8 +67,15 @@ struct BoTrend {
   bool differentiable() const { return !function; }
   MatrixXd slopes(Index dimension) const;  // d phi / dx, terms x inputs; the same everywhere
 };
+template <class V>
+void fields(V& v, BoTrend& t) {
+  v("constant", t.constant);
+  v("columns", positions(t.columns));
+  v("features", t.function);
+}
 
 enum class BoScore { evidence, leave_one_out };
+inline Names<BoScore> names(BoScore) { return {{BoScore::evidence, "evidence"}, {BoScore::leave_one_out, "loo"}}; }
 
 struct BoPrediction {
   VectorXd location, scale;

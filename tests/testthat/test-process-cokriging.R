@@ -109,3 +109,14 @@ test_that("each wrong argument is named", {
   expect_error(cokriging(cheap, y, dear, 1:4, trend_difference = y ~ x), "`trend_difference`", class = "granary_error_input")
   expect_error(cokriging(cheap, y, c(0, 1), 1:2), "more runs", class = "granary_error_input")
 })
+
+test_that("levels can have kernels, lengthscales and bounds of their own", {
+  cheap <- seq(0, 1, 0.1)
+  dear <- c(0, 0.4, 0.6, 1)
+  fit <- suppressWarnings(cokriging(cheap, forrester(cheap, "cheap"), dear, forrester(dear), kernel = list("matern52", "se"),
+                                    lengthscale = list(NULL, 2), n_starts = 2))
+  expect_equal(fit$levels[[2]]$kernel$type, "se")
+  expect_equal(unname(fit$levels[[2]]$lengthscale), 2)
+  expect_equal(fit$levels[[1]]$kernel$type, "matern")
+  expect_error(cokriging(cheap, forrester(cheap, "cheap"), dear, forrester(dear), kernel = list("se")), class = "granary_error_input")
+})

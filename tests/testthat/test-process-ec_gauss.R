@@ -262,3 +262,14 @@ test_that("bad input is named", {
   expect_error(ec_marginals(ec_gauss(S, 0, ec_flat()), 1, 2), "left out", class = "granary_error_input")
   expect_error(ec_truncate(1:2, 1:3), "length", class = "granary_error_input")
 })
+
+test_that("a factor of one's own may have a kink or a jump where the law is highest", {
+  kink <- ec_gauss(matrix(1), 0, ec_generic(function(x) -abs(x)))
+  expect_equal(kink$log_z, log(integrate(function(x) exp(-abs(x)) * dnorm(x), -Inf, Inf)$value), tolerance = 1e-6)
+  same <- ec_gauss(matrix(1), 0, ec_laplace(1))
+  expect_equal(kink$log_z, same$log_z + log(2), tolerance = 1e-6)
+  jump <- ec_gauss(matrix(1), 0.3, ec_generic(function(x) if (x > 0.3) -2 * x else -Inf))
+  expect_equal(jump$log_z, log(integrate(function(x) exp(-2 * x) * dnorm(x, 0.3), 0.3, Inf)$value), tolerance = 1e-6)
+  far <- ec_gauss(matrix(1), 0, ec_generic(function(x) -0.5 * (x - 40)^2 / 0.01))
+  expect_equal(far$log_z, dnorm(40, 0, sqrt(1.01), log = TRUE) + log(sqrt(2 * pi) * 0.1), tolerance = 1e-6)
+})

@@ -274,3 +274,12 @@ test_that("Table 1 of the paper comes out in its medians", {
   medians <- grepl("median error, tree", table$claim)
   expect_true(all(table$agrees[medians]))
 })
+
+test_that("couplings too large to compute with end with an error or an answer, not in a loop", {
+  set.seed(1)
+  s <- sim_ec_ising("gaussian", n = 10, size = 0.5)
+  setTimeLimit(elapsed = 20, transient = TRUE)
+  on.exit(setTimeLimit())
+  found <- tryCatch(ec_compare(s$J + 1e15, s$theta, "tree"), granary_error = identity)
+  expect_true(is.data.frame(found) || inherits(found, "granary_error"))
+})

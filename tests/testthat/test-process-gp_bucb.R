@@ -342,3 +342,15 @@ test_that("every default level of a cost map is reached by some strategy", {
     expect_false(anyNA(bandit_cost(one = sim)$cheapest))
   }
 })
+
+test_that("results found elsewhere can be entered, at candidates only", {
+  dose <- seq(0, 1, by = 0.1)
+  screen <- gp_bucb(dose, "se", noise_var = 0.01, batch_size = 2)
+  screen <- bandit_observe(screen, x = c(0.2, 0.8), y = c(0.1, 0.9))
+  expect_equal(screen$history$candidate, c(3L, 9L))
+  asked <- bandit_suggest(screen)
+  expect_equal(nrow(asked$batch), 2L)
+  expect_gt(predict(asked)[9], predict(asked)[3])
+  expect_error(bandit_observe(screen, x = 0.25, y = 1), "no candidate")
+  expect_error(bandit_observe(screen, y = 1), class = "granary_error_input")
+})

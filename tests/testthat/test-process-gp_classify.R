@@ -112,9 +112,12 @@ test_that("leave-one-out from the cavities is close to refitting", {
   for (method in c("ep", "laplace")) {
     fit <- gp_classify(data["x"], data$y, kernel, method, "fixed")
     refit <- vapply(1:24, function(i) unname(predict(gp_classify(data$x[-i], data$y[-i], kernel, method, "fixed"), data$x[i])), 0)
-    expect_lt(max(abs(loo(fit)$prob - refit)), if (method == "ep") 0.02 else 0.06)
+    own <- ifelse(data$y == "1", refit, 1 - refit)
+    expect_lt(max(abs(loo(fit)$prob - own)), if (method == "ep") 0.02 else 0.06)
   }
-  expect_equal(unname(residuals(fit)), (data$y == "1") - loo(fit)$prob)
+  left_out <- loo(fit)
+  expect_equal(left_out$prob, exp(left_out$log_prob))
+  expect_equal(unname(residuals(fit)), ifelse(data$y == "1", 1 - left_out$prob, left_out$prob - 1))
 })
 
 test_that("the logit link, a constant mean, ARD and other kernels work", {
@@ -318,4 +321,8 @@ test_that("EP information is at least Laplace's on the ionosphere data, and evid
   expect_gt(gp_score(ep, x[-rows, ], shelf$Ionosphere$Class[-rows])$information, gp_score(la, x[-rows, ], shelf$Ionosphere$Class[-rows])$information)
   ais <- gp_evidence(ep, "ais")
   expect_lt(abs(ais$log_evidence - ep$log_evidence), 1)
+})
+
+test_that("a variance at its lower bound is not told as separable classes", {
+  expect_warning(gp_classify(matrix(1:40, 20), rep(0:1, 10)), "say nothing about the classes")
 })

@@ -15,7 +15,7 @@ test_that("the value and the gradient are those of the formulas", {
   none <- matrix(0, 0, 0)
   k <- kernel_matrix(kernel, at)
   direct <- -0.5 * (3 * (10 * log(2 * pi) + as.double(determinant(k)$modulus)) + sum(y * solve(k, y)))
-  value <- core_gplvm_value(y, none, at, kernel, 0, 1)
+  value <- core_gplvm_value(list(y = y, noise = none, kernel = kernel), at, 0)
   expect_equal(value$value, direct, tolerance = 1e-10)
   # equation (10) with its factor 1/2, and the chain rule for the squared exponential
   inverse <- solve(k)
@@ -34,13 +34,13 @@ test_that("the kernel of a multi-layer perceptron has known values", {
 test_that("iris starts at the penalised likelihood of a reference run and ends far above it", {
   x <- scale(iris[, 1:4])
   pc <- prcomp(x)$x[, 1:2]
-  start <- core_gplvm_value(unname(x), matrix(0, 0, 0), unname(pc), se() + bias(exp(-1)) + white(exp(-1)), 0, 1)$value - sum(pc^2) / 2
+  start <- core_gplvm_value(list(y = unname(x), noise = matrix(0, 0, 0), kernel = se() + bias(exp(-1)) + white(exp(-1))), unname(pc), 0)$value - sum(pc^2) / 2
   expect_equal(start, -682.8, tolerance = 1e-4)
   fit <- gplvm(x, init = pc)
   expect_gt(fit$log_likelihood, 330)
   expect_lt(nn_error(fit, iris$Species), nn_error(pc, iris$Species))
   expect_identical(nn_error(pc, iris$Species), 18L)
-  at_end <- core_gplvm_value(unname(x), matrix(0, 0, 0), unname(fit$latent), fit$kernel, 0, 1)$value
+  at_end <- core_gplvm_value(list(y = unname(x), noise = matrix(0, 0, 0), kernel = fit$kernel), unname(fit$latent), 0)$value
   expect_equal(at_end, fit$log_likelihood, tolerance = 1e-6)
   expect_equal(fit$objective, fit$log_likelihood - sum(fit$latent^2) / 2)
   expect_equal(mean(fit$latent^2), 1, tolerance = 1e-6)  # the convention for a scale that is free

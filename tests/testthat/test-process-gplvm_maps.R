@@ -62,7 +62,7 @@ test_that("the generative topographic mapping climbs, and places new rows", {
   expect_true(all(abs(fit$latent) <= 1 + 1e-12))
   # the likelihood is that of the mixture it describes
   one <- apply(x[1:5, ], 1, function(y) log(mean(exp(-0.5 * colSums((t(fit$centres) - y)^2) / fit$noise) / (2 * pi * fit$noise)^2)))
-  placed <- core_gtm_place(unname(sweep(x[1:5, ], 2, fit$centre)) / fit$unit, fit$grid, fit$raw_centres, fit$raw_noise)
+  placed <- core_gtm_place(unname(sweep(x[1:5, ], 2, fit$centre)) / fit$unit, fit)
   expect_equal(as.double(placed$log_likelihood) - 4 * log(fit$unit), unname(one), tolerance = 1e-8)
   expect_gt(as.double(logLik(fit)), as.double(logLik(gtm(x, grid = 8, basis = 2))))
   expect_lt(nn_error(fit, iris$Species), 20)

@@ -434,3 +434,33 @@ test_that("what is learnt does not depend on the units of inputs and responses",
     for (size in c(1e-8, 1e8)) expect_equal(learnt(size, noise), learnt(1, noise), tolerance = 1e-4)
   }
 })
+
+test_that("runs repeated with different responses have their nugget estimated, and it is said", {
+  x <- rep(seq(0, 1, length.out = 12), 2)
+  set.seed(1)
+  y <- sin(6 * x) + rnorm(24, sd = 0.1)
+  expect_message(fit <- kriging(x, y, n_starts = 2), "`nugget` is estimated")
+  expect_gt(fit$nugget, 0)
+  expect_equal(nrow(fit$x), 24L)
+  expect_error(kriging(x, y, nugget = 0), class = "granary_error_input")
+})
+
+test_that("new runs cost n^2, and leave-one-out follows without an inverse", {
+  set.seed(3)
+  x <- matrix(runif(60), 30)
+  y <- sin(4 * x[, 1]) + x[, 2]
+  fit <- kriging(x[1:25, ], y[1:25], lengthscale = c(0.5, 0.8))
+  more <- update(fit, x[26:30, ], y[26:30])
+  whole <- kriging(x, y, lengthscale = c(0.5, 0.8))
+  expect_equal(more$core$inverse_diagonal, whole$core$inverse_diagonal, tolerance = 1e-6)
+  expect_equal(more$loo, whole$loo, tolerance = 1e-6)
+})
+
+test_that("the closed form of the integrated error says when rounding has eaten it", {
+  set.seed(1)
+  x <- cbind(a = runif(40), b = runif(40))
+  fit <- kriging(x, sin(3 * x[, 1]) + x[, 2]^2, kernel = "se", lengthscale = c(2, 2))
+  value <- imse(fit)
+  monte_carlo <- imse(fit, method = "sobol")
+  expect_equal(as.double(value), as.double(monte_carlo), tolerance = 0.1)
+})

@@ -91,3 +91,17 @@ test_that("methods, formula, odd data and errors", {
   bad("missing", c(NA, sinc_x[-1]), sinc_y)
   expect_error(predict(fit, matrix(1, 1, 5)), "columns", class = "granary_error_input")
 })
+
+test_that("nearly equal columns neither lower the evidence nor spoil the fit", {
+  set.seed(1)
+  x <- seq(-20, 20, 0.1)
+  truth <- ifelse(x == 0, 1, sin(x) / x)
+  y <- truth + rnorm(401, sd = 0.05)
+  for (algorithm in c("fast", "fixed_point")) {
+    fit <- rvm(x, y, algorithm = algorithm, max_iter = 2000)
+    expect_true(all(diff(fit$trace) > -1e-6 * (1 + abs(fit$log_evidence))))
+    expect_gte(fit$log_evidence, max(fit$trace) - 1e-6 * abs(fit$log_evidence))
+    expect_lt(sqrt(mean((predict(fit) - truth)^2)), 0.025)
+    if (fit$convergence$converged) expect_lt(fit$convergence$residual, 0.01)
+  }
+})

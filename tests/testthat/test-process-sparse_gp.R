@@ -261,3 +261,17 @@ test_that("inducing inputs that repeat one another are left out, and predictions
   expect_equal(predict(fit, c(0.1, 0.77)), predict(exact, c(0.1, 0.77)), tolerance = 1e-4)
   expect_equal(fit$log_evidence, exact$log_evidence, tolerance = 1e-4)
 })
+
+test_that("an optimum over inducing inputs is never given away, and they may be started by hand", {
+  set.seed(2)
+  x <- runif(2000, 0, 5)
+  y <- sin(3 * x) + rnorm(2000, sd = 0.2)
+  set.seed(1)
+  moved <- suppressWarnings(sparse_gp(x, y, inducing = 8, select = "optimize", max_iter = 200))
+  expect_gt(moved$log_evidence, max(moved$trace) - 1e-3 * abs(moved$log_evidence))
+  set.seed(1)
+  still <- suppressWarnings(sparse_gp(x, y, inducing = 8))
+  expect_gt(moved$log_evidence, still$log_evidence)
+  own <- suppressWarnings(sparse_gp(x, y, inducing = matrix(seq(0, 5, length.out = 8)), select = "optimize", max_iter = 50))
+  expect_gt(own$log_evidence, suppressWarnings(sparse_gp(x, y, inducing = matrix(seq(0, 5, length.out = 8))))$log_evidence - 1e-6)
+})

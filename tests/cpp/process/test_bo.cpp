@@ -306,8 +306,8 @@ TEST("criteria: derivatives through the surrogate are those of differences, part
   }
   CHECK_NEAR(acquisition.values(x.transpose())[0], mean, 1e-12);
   CHECK_THROWS(bo_value(leaf(Type::hedge), BoContext(), 0, 1, 3, x, 0, false), InputError);
-  CHECK_THROWS(BoCriterion::type_from("nonsense"), InputError);
-  CHECK(BoCriterion::name_of(BoCriterion::type_from("optimistic")) == "optimistic");
+  CHECK_THROWS(value_of<BoCriterion::Type>("nonsense", "type"), InputError);
+  CHECK(name_of(value_of<BoCriterion::Type>("optimistic", "type")) == "optimistic");
 }
 
 TEST("draws of the process have its location, scale and correlations") {
