@@ -2,7 +2,9 @@
 # Debian, otherwise packages from CRAN into the user's library.
 #
 #   make demo     build, estimate a graph from the data shipped with the package, write an HTML report
-#   make test     build, run the R and the C++ tests; ends with `N passed, N failed`
+#   make test     build, check the style, run the R and the C++ tests; ends with `N passed, N failed`
+#   make style    the rules of the house that a program can check
+#   make hooks    run make style before every commit
 #   make check    R CMD build, R CMD check --as-cran
 #   make bench    time granary against its peers and the core by itself
 #   make bench METHOD=pc     one method against its peers: inst/bench/results/pc.md
@@ -19,7 +21,7 @@ JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 RSCRIPT = R_LIBS="$(LIBRARY):$$R_LIBS" Rscript
 SOURCES := $(shell find src R inst data man tests/testthat DESCRIPTION NAMESPACE configure -type f -not -name '*.o' -not -name '*.so' -not -name Makevars 2>/dev/null)
 
-.PHONY: all setup install build-time demo test test-r test-cpp check bench asan docs site method format clean
+.PHONY: all setup install build-time demo test test-r test-cpp style hooks check bench asan docs site method format clean
 
 all: install
 
@@ -32,7 +34,7 @@ $(BUILD)/setup.stamp: DESCRIPTION tools/dev/setup.sh
 install: $(BUILD)/install.stamp
 $(BUILD)/install.stamp: $(BUILD)/setup.stamp $(SOURCES)
 	@rm -rf $(BUILD)/source && mkdir -p $(BUILD)/source $(LIBRARY)
-	@tar cf - --exclude='*.o' --exclude='*.so' --exclude=src/Makevars DESCRIPTION NAMESPACE R src inst man data configure configure.win cleanup NEWS.md | tar xf - -C $(BUILD)/source
+	@tar cf - --exclude='*.o' --exclude='*.so' --exclude='*.gch' --exclude=src/Makevars DESCRIPTION NAMESPACE R src inst man data configure configure.win cleanup NEWS.md | tar xf - -C $(BUILD)/source
 	@echo "Building granary: this takes a few minutes (log in $(BUILD)/install.log)"
 	@MAKEFLAGS=-j$(JOBS) R_MAKEVARS_USER=$(abspath tools/dev/Makevars.build) R CMD INSTALL --strip --no-lock --no-test-load --library=$(LIBRARY) $(BUILD)/source > $(BUILD)/install.log 2>&1 || { cat $(BUILD)/install.log; exit 1; }
 	@touch $@
@@ -45,9 +47,15 @@ demo: install
 
 test: install
 	@rm -f $(BUILD)/counts-*
-	@$(MAKE) --no-print-directory -k test-r test-cpp; status=$$?; \
+	@$(MAKE) --no-print-directory -k style test-r test-cpp; status=$$?; \
 	  cat $(BUILD)/counts-* 2>/dev/null | awk '{p += $$1; f += $$2; s += $$3} END {printf "%d passed, %d failed", p, f; if (s) printf ", %d skipped", s; print ""}'; \
 	  exit $$status
+
+style: $(BUILD)/setup.stamp
+	@Rscript tools/dev/style.R $(BUILD)/counts-style
+
+hooks:
+	@printf '#!/bin/sh\nexec make style\n' > "$$(git rev-parse --git-path hooks)/pre-commit" && chmod +x "$$(git rev-parse --git-path hooks)/pre-commit"
 
 test-r: install
 	@$(RSCRIPT) tools/dev/run-tests.R $(BUILD)/counts-r
@@ -72,6 +80,7 @@ docs: $(BUILD)/setup.stamp
 	Rscript -e 'Rcpp::compileAttributes(".")'
 	$(MAKE) install
 	$(RSCRIPT) -e 'roxygen2::roxygenise(".", load_code = roxygen2::load_installed)'
+	Rscript tools/dev/generate.R
 
 site: install
 	$(RSCRIPT) -e 'pkgdown::build_site(new_process = FALSE, install = FALSE)'

@@ -801,6 +801,10 @@ core_bo_design <- function(space, options, seed) {
     .Call(`_granary_core_bo_design`, space, options, seed)
 }
 
+core_bo_preimage <- function(embedding, v) {
+    .Call(`_granary_core_bo_preimage`, embedding, v)
+}
+
 core_bo_learn <- function(state, start, options, seed) {
     .Call(`_granary_core_bo_learn`, state, start, options, seed)
 }
@@ -881,48 +885,56 @@ core_ec_box <- function(problem, options, seed, progress) {
     .Call(`_granary_core_ec_box`, problem, options, seed, progress)
 }
 
-core_gplvm <- function(y, noise, start, kernel, settings, threads, progress) {
-    .Call(`_granary_core_gplvm`, y, noise, start, kernel, settings, threads, progress)
+core_gplvm_start <- function(y, options, seed, progress) {
+    .Call(`_granary_core_gplvm_start`, y, options, seed, progress)
 }
 
-core_gplvm_value <- function(y, noise, latent, kernel, nugget, threads) {
-    .Call(`_granary_core_gplvm_value`, y, noise, latent, kernel, nugget, threads)
+core_gplvm <- function(data, start, options, progress) {
+    .Call(`_granary_core_gplvm`, data, start, options, progress)
+}
+
+core_gplvm_value <- function(data, latent, nugget) {
+    .Call(`_granary_core_gplvm_value`, data, latent, nugget)
 }
 
 core_gplvm_predict <- function(model, x, with_noise) {
     .Call(`_granary_core_gplvm_predict`, model, x, with_noise)
 }
 
-core_gplvm_project <- function(model, y, train_latent, train_y, n_starts, max_iter, samples, threads, seed, progress) {
-    .Call(`_granary_core_gplvm_project`, model, y, train_latent, train_y, n_starts, max_iter, samples, threads, seed, progress)
+core_gplvm_draws <- function(model, x, nsim, seed, progress) {
+    .Call(`_granary_core_gplvm_draws`, model, x, nsim, seed, progress)
 }
 
-core_pca_scores <- function(y, q) {
-    .Call(`_granary_core_pca_scores`, y, q)
+core_gplvm_project <- function(model, data, options, seed, progress) {
+    .Call(`_granary_core_gplvm_project`, model, data, options, seed, progress)
 }
 
 core_dual_pca <- function(y, q) {
     .Call(`_granary_core_dual_pca`, y, q)
 }
 
-core_similarity_map <- function(s, q, centre) {
-    .Call(`_granary_core_similarity_map`, s, q, centre)
+core_dimension_kl <- function(s, options) {
+    .Call(`_granary_core_dimension_kl`, s, options)
 }
 
-core_isomap <- function(y, q, neighbours, threads, progress) {
-    .Call(`_granary_core_isomap`, y, q, neighbours, threads, progress)
+core_similarity_map <- function(s, q) {
+    .Call(`_granary_core_similarity_map`, s, q)
 }
 
-core_mds <- function(distance, start, nonmetric, max_iter, tol, progress) {
-    .Call(`_granary_core_mds`, distance, start, nonmetric, max_iter, tol, progress)
+core_isomap <- function(y, options, progress) {
+    .Call(`_granary_core_isomap`, y, options, progress)
 }
 
-core_gtm <- function(y, q, grid, basis, width, penalty, max_iter, tol, progress) {
-    .Call(`_granary_core_gtm`, y, q, grid, basis, width, penalty, max_iter, tol, progress)
+core_mds <- function(distance, start, options, progress) {
+    .Call(`_granary_core_mds`, distance, start, options, progress)
 }
 
-core_gtm_place <- function(y, grid, centres, noise) {
-    .Call(`_granary_core_gtm_place`, y, grid, centres, noise)
+core_gtm <- function(y, q, options, progress) {
+    .Call(`_granary_core_gtm`, y, q, options, progress)
+}
+
+core_gtm_place <- function(y, state) {
+    .Call(`_granary_core_gtm_place`, y, state)
 }
 
 core_trend_columns <- function(f, y) {
@@ -989,40 +1001,32 @@ core_sobol <- function(n, d) {
     .Call(`_granary_core_sobol`, n, d)
 }
 
-core_sparse_fit <- function(x, targets, method, blocks, kernel, inducing, settings, threads, progress) {
-    .Call(`_granary_core_sparse_fit`, x, targets, method, blocks, kernel, inducing, settings, threads, progress)
+core_sparse_gp <- function(data, options, seed, progress) {
+    .Call(`_granary_core_sparse_gp`, data, options, seed, progress)
 }
 
-core_sparse_sample <- function(x, targets, method, blocks, kernel, inducing, parameters, learn_noise, settings, seed, progress) {
-    .Call(`_granary_core_sparse_sample`, x, targets, method, blocks, kernel, inducing, parameters, learn_noise, settings, seed, progress)
+core_sparse_sample <- function(data, start, options, seed, progress) {
+    .Call(`_granary_core_sparse_sample`, data, start, options, seed, progress)
 }
 
-core_sparse_gradient <- function(x, targets, method, blocks, kernel, noise, inducing, inputs, threads, cache_bytes) {
-    .Call(`_granary_core_sparse_gradient`, x, targets, method, blocks, kernel, noise, inducing, inputs, threads, cache_bytes)
+core_sparse_add <- function(fit, data) {
+    .Call(`_granary_core_sparse_add`, fit, data)
 }
 
-core_sparse_add <- function(state, x, targets, method, blocks, kernel) {
-    .Call(`_granary_core_sparse_add`, state, x, targets, method, blocks, kernel)
-}
-
-core_sparse_predict <- function(state, method, kernel, newx, trend, variance, covariance, gradient, threads, progress) {
-    .Call(`_granary_core_sparse_predict`, state, method, kernel, newx, trend, variance, covariance, gradient, threads, progress)
-}
-
-core_sparse_predict_rows <- function(state, method, x, targets, blocks, kernel, newx, trend, variance, covariance, gradient, augment, threads, progress) {
-    .Call(`_granary_core_sparse_predict_rows`, state, method, x, targets, blocks, kernel, newx, trend, variance, covariance, gradient, augment, threads, progress)
-}
-
-core_sparse_select <- function(x, y, kernel, noise, rule, m, tol, threads, seed, progress) {
-    .Call(`_granary_core_sparse_select`, x, y, kernel, noise, rule, m, tol, threads, seed, progress)
+core_sparse_predict <- function(fit, data, points, options, progress) {
+    .Call(`_granary_core_sparse_predict`, fit, data, points, options, progress)
 }
 
 core_sparse_blocks <- function(x, size, threads, seed, progress) {
     .Call(`_granary_core_sparse_blocks`, x, size, threads, seed, progress)
 }
 
-core_rvm <- function(phi, y, fast, noise, prune, tol, max_iter, progress) {
-    .Call(`_granary_core_rvm`, phi, y, fast, noise, prune, tol, max_iter, progress)
+core_rvm <- function(data, options, progress) {
+    .Call(`_granary_core_rvm`, data, options, progress)
+}
+
+core_rvm_predict <- function(state, newx, options, progress) {
+    .Call(`_granary_core_rvm_predict`, state, newx, options, progress)
 }
 
 core_aso <- function(x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress) {

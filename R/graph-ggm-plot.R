@@ -44,13 +44,6 @@ plot_type <- function(x, type) {
   type
 }
 
-# Draws with what the caller passed in `...` in place of our defaults of the same name.
-draw <- function(fun, ..., user) {
-  do.call(fun, utils::modifyList(list(...), user))
-}
-
-sign_colours <- c(negative = "#b2182b", positive = "#2166ac")
-
 network_layout <- function(fit, layout) {
   p <- ncol(fit$S)
   if (!is.null(layout)) {

@@ -94,13 +94,6 @@ needs_data <- function(fit) {
   fit$x
 }
 
-check_folds <- function(folds, n) {
-  if (length(folds) == 1L) return(make_folds(n, check_count(folds, "folds", lower = 2, upper = n)))
-  folds <- check_vector(folds, "folds", length = n)
-  if (length(unique(folds)) < 2L) abort_input("`folds` must name at least two folds.", "folds")
-  folds
-}
-
 #' @exportS3Method
 select_ebic.granary_ggm <- function(fit, gamma) {
   n <- needs_n(fit)

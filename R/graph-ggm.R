@@ -78,12 +78,6 @@ ggm_input <- function(x, S, n) {
   data
 }
 
-# V1, V2, ... where there are no names, or an empty one as cbind() leaves it.
-variable_names <- function(names, p) {
-  made <- paste0("V", seq_len(p))
-  if (is.null(names)) made else ifelse(nzchar(names), names, made)
-}
-
 # `results` has one element per penalty: precision, covariance, log_det, objective, kkt, component, trace, convergence.
 new_ggm <- function(class, results, data, lambda, ..., call) {
   names <- colnames(data$S)

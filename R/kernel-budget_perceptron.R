@@ -9,7 +9,7 @@
 #' of an example
 #' is \eqn{y s(x)}{y s(x)} for two classes \eqn{y = \pm 1}{y = +-1}, and \eqn{s_y(x) - \max_{r \neq y} s_r(x)}{s_y(x) - max_{r != y} s_r(x)} for
 #' more, with one
-#' score per class. There is no bias: add [bias()] to the kernel if there should be one. An example whose margin is at most \eqn{\beta}{beta} is
+#' score per class. There is no bias: add [k_bias()] to the kernel if there should be one. An example whose margin is at most \eqn{\beta}{beta} is
 #' inserted. With `update = "perceptron"`, \eqn{\tau = y}{tau = y} (more classes: \eqn{+1} for the right class and \eqn{-1} for the best wrong one).
 #' With
 #' `"mira"`, the smallest step that gives the example the margin \eqn{\beta}{beta} is taken, at most 1:
@@ -61,7 +61,7 @@
 #' @param removal Which example to remove; see Details.
 #' @param update The step: `"perceptron"` or `"mira"`.
 #' @param kernel `"rbf"`, `"linear"`, `"polynomial"`, `"sigmoid"` or `"laplace"` with the next three parameters; or a kernel object such as
-#'   [matern()], text
+#'   [k_matern()], text
 #'   such as `"se + bias"`, or a function of two matrices.
 #' @param gamma,degree,coef0 Parameters of kernels given by name: \eqn{e^{-\gamma |x - z|^2}}{exp(-gamma |x - z|^2)},
 #'   \eqn{(\gamma x'z + c_0)^d}{(gamma x'z + coef0)^degree}, and so on. `gamma = NULL` is one over the number of columns.

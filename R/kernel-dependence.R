@@ -99,7 +99,7 @@ parzen_kernel <- function(type, scale, log_size, density, shape = 0) {
   kernel
 }
 
-delta_kernel <- function() hamming(lengthscale = 1e-3, fixed = c("variance", "lengthscale"))  # exp(-1000) is zero
+delta_kernel <- function() k_hamming(lengthscale = 1e-3, fixed = c("variance", "lengthscale"))  # exp(-1000) is zero
 
 make_variable <- function(read, kernel, width, arg, density, parzen) {
   x <- read$x

@@ -33,9 +33,9 @@
 #' @export
 #' @examples
 #' x <- as.matrix(iris[, 1:4])
-#' z <- incomplete_cholesky(x, se(lengthscale = 2), tol = 1e-4)
+#' z <- incomplete_cholesky(x, k_se(lengthscale = 2), tol = 1e-4)
 #' z
-#' max(abs(kernel_matrix(se(lengthscale = 2), x) - tcrossprod(z$factor)))
+#' max(abs(kernel_matrix(k_se(lengthscale = 2), x) - tcrossprod(z$factor)))
 #' predict(z, x[1:2, ])
 incomplete_cholesky <- function(x, kernel = "gaussian", width = "median", tol = 1e-5, max_rank = NULL, centre = FALSE) {
   call <- match.call()

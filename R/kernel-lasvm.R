@@ -47,7 +47,7 @@
 #' @param y Labels: a factor, text, logical or whole numbers; or a function of a row number that gives a label.
 #' @param data A data frame with the variables of the formula.
 #' @param cost \eqn{C}, at which coefficients are cut off. `Inf` for classes that can be separated.
-#' @param kernel `"rbf"`, `"linear"`, `"polynomial"`, `"sigmoid"`, `"laplace"`, `"precomputed"`, a kernel such as [se()], or a function.
+#' @param kernel `"rbf"`, `"linear"`, `"polynomial"`, `"sigmoid"`, `"laplace"`, `"precomputed"`, a kernel such as [k_se()], or a function.
 #' @param gamma,degree,coef0 Parameters of kernels given by name (see [svm()]); `gamma = NULL` is one over the number of columns.
 #' @param tol \eqn{\tau}{tau}: pairs of coefficients that violate optimality by less are left alone.
 #' @param epochs Number of passes over the data.

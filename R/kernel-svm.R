@@ -53,8 +53,8 @@
 #' @param cost \eqn{C > 0}.
 #' @param nu \eqn{\nu}{nu} in (0, 1].
 #' @param epsilon Half-width of the tube of `"regression"`.
-#' @param kernel `"rbf"`, `"linear"`, `"polynomial"`, `"sigmoid"`, `"laplace"`, `"precomputed"`, a kernel such as [se()], text such as
-#'   `"matern52 + bias"`, or a function of two matrices (see [user_kernel()]).
+#' @param kernel `"rbf"`, `"linear"`, `"polynomial"`, `"sigmoid"`, `"laplace"`, `"precomputed"`, a kernel such as [k_se()], text such as
+#'   `"matern52 + bias"`, or a function of two matrices (see [k_user()]).
 #' @param gamma,degree,coef0 For kernels given by name: \eqn{\exp(-\gamma|x-z|^2)}{exp(-gamma |x - z|^2)} for `"rbf"`,
 #'   \eqn{\exp(-\gamma|x-z|)}{exp(-gamma |x - z|)} for `"laplace"`, \eqn{(\gamma x'z + c_0)^d}{(gamma x'z + coef0)^degree} for `"polynomial"` and
 #'   \eqn{\tanh(\gamma x'z + c_0)}{tanh(gamma x'z + coef0)} for `"sigmoid"`. `gamma = NULL` is one over the number of columns that vary. (The paper's

@@ -26,7 +26,7 @@
 #' @export
 #' @examples
 #' x <- rbind(c(0, 0), c(1, 1), c(1, 0), c(0, 1))
-#' fit <- svm_qp(kernel_matrix(rbf(1), x), c(1, 1, -1, -1), C = 10, tol = 1e-8)
+#' fit <- svm_qp(kernel_matrix(k_rbf(1), x), c(1, 1, -1, -1), C = 10, tol = 1e-8)
 #' fit$alpha  # 1 / (1 - exp(-1))^2
 svm_qp <- function(K, y, p = -1, C = 1, d = 0, tol = 1e-3, wss = c("wss3", "wss1", "wss2_feasible", "full", "wss2"), shrink = TRUE,  # nolint
                    cache_mb = 100, max_iter = 1e7, trace = FALSE, start = NULL) {

@@ -66,13 +66,13 @@ check_positions <- function(x, n, arg, allow_empty = FALSE) {
 #' @family Gaussian processes
 #' @export
 #' @examples
-#' K <- kernel_matrix(se(lengthscale = 0.2), seq(0, 1, by = 0.1))
+#' K <- kernel_matrix(k_se(lengthscale = 0.2), seq(0, 1, by = 0.1))
 #' info_gain(K, 0.01, c(1, 11), given = 6)
 #' max_info_gain(K, 0.01, 3, exact = TRUE)
 #' ucb_weight(c(1, 10, 200), n_candidates = 1000)
 #' ucb_regret_bound(200, gamma = 20, alpha = ucb_weight(200, 1000), noise_var = 0.025)
 #' bucb_init_size("linear", batch_size = 5, d = 2)
-#' bucb_init_set(gp_bucb(seq(0, 1, by = 0.05), se(0.2), 0.1), limit = 0.5)
+#' bucb_init_set(gp_bucb(seq(0, 1, by = 0.05), k_se(0.2), 0.1), limit = 0.5)
 info_gain <- function(K, noise_var, A, given = NULL) {
   K <- check_gram(K)
   noise_var <- check_number(noise_var, lower = 0, strict_lower = TRUE)

@@ -38,7 +38,7 @@
 #' @export
 #' @examples
 #' grid <- seq(0, 1, length.out = 60)
-#' k <- matern(1.5, lengthscale = 0.1, variance = 0.5)
+#' k <- k_matern(1.5, lengthscale = 0.1, variance = 0.5)
 #' set.seed(1)
 #' batch <- simulate(gp_bucb(grid, k, 0.025), nsim = 10, n_rounds = 8)
 #' one <- simulate(gp_bucb(grid, k, 0.025, strategy = "ucb"), nsim = 10, n_rounds = 40)

@@ -233,9 +233,9 @@ bo_kernel <- function(kernel, space, student) {
   d <- bo_dimension(space)
   numeric <- which(space$categorical == 0L)
   categories <- which(space$categorical == 1L)
-  overlap <- if (length(categories) > 0L) hamming(ard = TRUE, columns = categories)
+  overlap <- if (length(categories) > 0L) k_hamming(ard = TRUE, columns = categories)
   if (is.null(kernel)) {
-    kernel <- if (length(numeric) > 0L) matern(2.5, lengthscale = 0.5, ard = TRUE, columns = numeric)
+    kernel <- if (length(numeric) > 0L) k_matern(2.5, lengthscale = 0.5, ard = TRUE, columns = numeric)
     kernel <- if (is.null(kernel)) overlap else if (is.null(overlap)) kernel else kernel * overlap
   } else {
     kernel <- as_kernel(kernel)

@@ -43,14 +43,14 @@ dppca <- function(x, q = 2, center = TRUE, scale = FALSE) {
   }
   raw <- core_dual_pca(data$filled, q)
   latent <- raw$latent
-  kernel <- prepare_kernel(linear(1, fixed = "variance") + white(raw$noise), q)
+  kernel <- prepare_kernel(k_linear(1, fixed = "variance") + k_white(raw$noise), q)
   unit <- data$unit
   positions <- latent * unit
   dimnames(positions) <- list(rownames(data$x), paste0("dim", seq_len(q)))
   likelihood <- raw$loglik - data$jacobian
   # X carries the units of x, so the linear part of the kernel has none.
   new_fit(
-    c("dppca", "gplvm", "embedding"), latent = positions, kernel = linear(1, fixed = "variance") + white(raw$noise * unit^2),
+    c("dppca", "gplvm", "embedding"), latent = positions, kernel = k_linear(1, fixed = "variance") + k_white(raw$noise * unit^2),
     eigenvalues = as.double(raw$eigenvalues) * unit^2, beta = 1 / (raw$noise * unit^2), noise_variance = raw$noise * unit^2,
     ppca_noise = raw$ppca_noise * unit^2, log_likelihood = likelihood, objective = likelihood, starts = NULL, trace = likelihood,
     active = seq_len(nrow(data$x)), method = "closed form", noise = "gaussian", q = q, prior = FALSE, x = data$x, centre = data$centre,
@@ -92,7 +92,7 @@ dppca <- function(x, q = 2, center = TRUE, scale = FALSE) {
 #' @examples
 #' y <- scale(iris[1:20, 1:4], scale = FALSE)
 #' gplvm_dim_kl(tcrossprod(y) / 4, q = 1:3, ridge = 0.01)
-#' gplvm_dim_kl(kernel_matrix(se(lengthscale = 2), y), q = 1:5)
+#' gplvm_dim_kl(kernel_matrix(k_se(lengthscale = 2), y), q = 1:5)
 gplvm_dim_kl <- function(s, q = 1:10, reverse = FALSE, ridge = 0) {
   asked <- !missing(q)
   s <- check_symmetric(s, min_size = 2L)

@@ -69,7 +69,7 @@
 #' @export
 #' @examples
 #' dose <- seq(0, 1, by = 0.1)
-#' screen <- gp_bucb(dose, se(lengthscale = 0.2), noise_var = 0.01, batch_size = 3)
+#' screen <- gp_bucb(dose, k_se(lengthscale = 0.2), noise_var = 0.01, batch_size = 3)
 #' screen <- bandit_suggest(screen)
 #' screen$batch
 #' screen <- bandit_observe(screen, id = c(1, 3), y = c(0.2, 0.7))  # the second is late

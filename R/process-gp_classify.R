@@ -44,7 +44,7 @@
 #' @param y Labels: a factor with two levels, logical, text with two values, 0/1 or -1/1. The second level is the class whose probability is
 #'   predicted.
 #' @param data A data frame with the variables of the formula.
-#' @param kernel A kernel such as [se()], or text such as `"matern52"`. Its parameters are those used with `hyper = "fixed"`.
+#' @param kernel A kernel such as [k_se()], or text such as `"matern52"`. Its parameters are those used with `hyper = "fixed"`.
 #' @param method `"ep"` or `"laplace"`.
 #' @param hyper `"ml2"` to learn the kernel's parameters, `"fixed"` to use them as they are.
 #' @param link `"probit"` or `"logit"`.

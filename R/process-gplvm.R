@@ -12,7 +12,7 @@
 #'   - tr(K^-1 YY') / 2.}
 #' \eqn{L - \frac12\sum_n |x_n|^2}{L - sum_n |x_n|^2 / 2} is maximised over \eqn{X} and the parameters \eqn{\theta}{theta} of the kernel at once;
 #' the last term is the prior \eqn{x_n \sim N(0, I)}{x_n ~ N(0, I)}, left out with `prior = FALSE`.
-#' With `linear() + white()` the maximum is known: [dppca()].
+#' With `k_linear() + k_white()` the maximum is known: [dppca()].
 #'
 #' **Methods.** `"full"` climbs by L-BFGS, \eqn{O(N^3 + N^2 \min(D, N))}{O(N^3 + N^2 min(D, N))} per step: for up to two thousand rows or so.
 #' `"sparse"` is Algorithm 1 of the paper: in each of `n_rounds` rounds an active set of `active` rows is chosen so that each lowers the entropy of
@@ -26,7 +26,7 @@
 #' \eqn{O(Nd^2D)} where every column misses other cells. With binary columns there are only rounds: converged means that they no longer raise the
 #' objective, not that nothing could. The smaller the active set, the worse the map: the paper notes the same.
 #'
-#' **Noise.** Normal noise is the `white()` part of the kernel, with a floor of \eqn{10^{-6}}{1e-6} times the mean variance of the columns that
+#' **Noise.** Normal noise is the `k_white()` part of the kernel, with a floor of \eqn{10^{-6}}{1e-6} times the mean variance of the columns that
 #' keeps the model from interpolating. `noise_variance` adds known variances for each cell. `noise = "bernoulli"` is for columns of zeros and ones:
 #' \eqn{P(y_{ni} = 1) = \Phi(f_{ni} + b_i)}{P(y_ni = 1) = Phi(f_ni + b_i)} with \eqn{b_i} from the share of ones, approximated by normal sites that
 #' are found by assumed density filtering (equations 15--17 of the paper) and held fixed while \eqn{X} and \eqn{\theta}{theta} climb, in `n_rounds`
@@ -40,13 +40,13 @@
 #' `c("pca", "isomap")`, are all tried; further starts up to `n_starts` are random. The fit with the best objective is kept, `starts` shows all.
 #'
 #' **Scales.** The data are divided by one number, the root of the mean variance of the columns, and results given in the units of `x`. Kernels given
-#' as text start at the values of the paper in these units (variances 1, `bias()` and `white()` at \eqn{e^{-1}}); kernel objects start at their own
+#' as text start at the values of the paper in these units (variances 1, `k_bias()` and `k_white()` at \eqn{e^{-1}}); kernel objects start at their own
 #' values, in the units of `x`.
 #' Where the kernel is the same in all directions the map is turned to its principal axes, the largest entry of each axis being positive.
 #' The prior does not fix the scale of \eqn{X}, whatever the paper says: a smaller map with smaller lengthscales has the same \eqn{L} and a
-#' smaller penalty, without end. Where the kernel learns its lengthscale (or `weight` of `mlp()`, variance of `linear()`) \eqn{L} alone is therefore
+#' smaller penalty, without end. Where the kernel learns its lengthscale (or `weight` of `k_mlp()`, variance of `k_linear()`) \eqn{L} alone is therefore
 #' maximised, and the map is given the size that the prior expects: mean square one, about the origin. Elsewhere, as with
-#' `se(fixed = "lengthscale")`, the penalised likelihood is maximised as it stands.
+#' `k_se(fixed = "lengthscale")`, the penalised likelihood is maximised as it stands.
 #'
 #' **Which method when:** `gplvm()` for maps of up to some thousand rows with a mapping back to the data, uncertainty, missing cells or binary
 #' columns; [dppca()] for the linear one in closed form; [isomap()] where only the unfolding is wanted; [gtm()] for many rows and a map of one or
@@ -55,12 +55,12 @@
 #' @param x Data, one row per case: a matrix or data frame of numbers, with `NA` for missing cells.
 #' @param q Number of latent dimensions.
 #' @param kernel A kernel over the latent space (see [kernels]) with derivatives in its inputs, or text such as `"se + bias + white"`,
-#'   `"mlp + bias + white"`; in text `"rbf"`, the paper's word, is `se()`. `se(ard = TRUE)` learns which dimensions are needed.
+#'   `"mlp + bias + white"`; in text `"rbf"`, the paper's word, is `k_se()`. `k_se(ard = TRUE)` learns which dimensions are needed.
 #' @param method See Details.
 #' @param active Size \eqn{d} of the active set of `method = "sparse"`.
 #' @param init Where to start: one or several of `"pca"`, `"isomap"`, `"random"`, or a matrix of positions.
 #' @param noise Kind of columns: continuous, or zeros and ones.
-#' @param noise_variance Known variances of the noise of the cells, on top of the kernel's `white()`, in squared units of `x`: one number, one per
+#' @param noise_variance Known variances of the noise of the cells, on top of the kernel's `k_white()`, in squared units of `x`: one number, one per
 #'   column, or a matrix like `x`. Not for binary columns.
 #' @param prior Whether latent positions have a standard normal prior.
 #' @param center,scale Whether to subtract column means, and to divide by standard deviations. Binary columns are left alone.
@@ -248,7 +248,7 @@ check_noise_variance <- function(noise_variance, data, binary) {
 # The kernel in units of the standardised data.
 gplvm_kernel <- function(kernel, q, unit) {
   text <- is.character(kernel)
-  if (text) kernel <- gsub("\\brbf\\b", "se", kernel)  # the paper's name; the variance of rbf() is held
+  if (text) kernel <- gsub("\\brbf\\b", "se", kernel)  # the paper's name; the variance of k_rbf() is held
   kernel <- prepare_kernel(kernel, q)
   if (!text) return(multiply_kernel(kernel, 1 / unit^2))
   walk <- function(k) {
@@ -279,9 +279,9 @@ add_white <- function(kernel, variance) {
     kernel$variance <- kernel$variance + variance
     return(kernel)
   }
-  if (!identical(kernel$type, "sum")) return(kernel + white(variance, fixed = "variance"))
+  if (!identical(kernel$type, "sum")) return(kernel + k_white(variance, fixed = "variance"))
   at <- which(vapply(kernel$children, function(k) identical(k$type, "white"), NA))
-  if (length(at) == 0L) return(kernel + white(variance, fixed = "variance"))
+  if (length(at) == 0L) return(kernel + k_white(variance, fixed = "variance"))
   kernel$children[[at[1L]]]$variance <- kernel$children[[at[1L]]]$variance + variance
   kernel
 }

@@ -162,14 +162,14 @@ isomap <- function(x, q = 2, k = 7, threads = NULL) {
 #'
 #' @param x Data, one row per case.
 #' @param q Number of dimensions of the map.
-#' @param kernel A kernel between rows of data (see [kernels]) or its name; `NULL` for `se()` with the median distance as lengthscale.
+#' @param kernel A kernel between rows of data (see [kernels]) or its name; `NULL` for `k_se()` with the median distance as lengthscale.
 #' @return An object of class `granary_kernel_pca` with the map `latent`, the `eigenvalues` and the `kernel`.
 #' @references
 #' Schoelkopf, Smola and Mueller (1998). Nonlinear component analysis as a kernel eigenvalue problem. *Neural Computation* 10, 1299--1319.
 #' @family latent variable models
 #' @export
 #' @examples
-#' fit <- kernel_pca(scale(iris[, 1:4]), kernel = se(lengthscale = 2))
+#' fit <- kernel_pca(scale(iris[, 1:4]), kernel = k_se(lengthscale = 2))
 #' fit
 #' plot(fit, labels = iris$Species)
 kernel_pca <- function(x, q = 2, kernel = NULL) {
@@ -181,7 +181,7 @@ kernel_pca <- function(x, q = 2, kernel = NULL) {
     apart <- stats::dist(some)
     width <- stats::median(apart[apart > 0])
     if (is.na(width)) abort_input("`x` must have rows that differ, but all are equal.", "x")
-    kernel <- se(lengthscale = width)
+    kernel <- k_se(lengthscale = width)
   }
   kernel <- prepare_kernel(kernel, ncol(x))
   k <- unname(kernel_matrix(kernel, unname(x)))

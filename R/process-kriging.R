@@ -27,7 +27,7 @@
 #' parameters together, \eqn{O(n^3)}. The search is a projected quasi-Newton method in the logarithms, from `n_starts` starts: where the kernel
 #' stands (half the range of each input for a kernel given as text), and a Latin hypercube over the box `lower` to `upper`. The starts run in
 #' parallel; a different optimiser can be given as a function. Inputs are scaled to unit ranges inside; a kernel with one lengthscale for several
-#' inputs keeps their proportions, and kernels that are not functions of distances (`linear()`, `mlp()`, own functions) see the inputs as they are.
+#' inputs keeps their proportions, and kernels that are not functions of distances (`k_linear()`, `k_mlp()`, own functions) see the inputs as they are.
 #'
 #' With `prior` the logarithms of the parameters it names have normal priors, whose log density is added to the criterion: the posterior mode
 #' (maximum a posteriori). It keeps lengthscales from running away where runs are few. [gp_parameter_sample()] draws from the posterior.

@@ -67,7 +67,7 @@
 #' set.seed(1)
 #' x <- runif(100, -10, 10)
 #' y <- sin(x) / x + rnorm(100, sd = 0.1)
-#' fit <- rvm(x, y, kernel = se(lengthscale = 2))
+#' fit <- rvm(x, y, kernel = k_se(lengthscale = 2))
 #' fit
 #' predict(fit, c(0, 20), se = TRUE)
 #' predict(fit, c(0, 20), se = TRUE, augment = TRUE)
@@ -132,7 +132,7 @@ rvm_kernel <- function(kernel, x) {
   named <- is.character(kernel)
   kernel <- prepare_kernel(kernel, ncol(x))
   if (any(vapply(kernel_leaves(kernel), function(k) identical(k$type, "white"), NA))) {
-    abort_input("`kernel` must be a basis function: white() is none.", "kernel")
+    abort_input("`kernel` must be a basis function: k_white() is none.", "kernel")
   }
   if (!named) return(kernel)
   spread <- apply(x, 2L, stats::sd)

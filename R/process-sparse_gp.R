@@ -30,7 +30,7 @@
 #' With `prior` the log density of normal priors of the logarithms is added, for the posterior mode; [gp_parameter_sample()] draws from the
 #' posterior. With more than 20000 rows the parameters are first learnt from a sample of 5000 or more.
 #' The evidence of `"sor"` and `"dtc"` over-fits inducing inputs that are optimised; prefer `"fitc"` or `"vfe"` for that.
-#' A `white()` term of the kernel is taken as noise.
+#' A `k_white()` term of the kernel is taken as noise.
 #'
 #' **Inducing inputs** (`select`): `"kmeans"` centres of clusters; `"random"` rows; `"pivchol"` the row of largest conditional variance, again
 #' and again

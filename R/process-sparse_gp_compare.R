@@ -34,7 +34,7 @@
 #' set.seed(1)
 #' x <- runif(150, 0, 6)
 #' y <- sin(2 * x) + 0.3 * x + rnorm(150, sd = 0.2)
-#' k <- se(lengthscale = 0.5)
+#' k <- k_se(lengthscale = 0.5)
 #' compare_sparse(x, y, methods = c("sor", "dtc", "fitc", "asor"), inducing = 8, kernel = k,
 #'                hyper = "fixed", noise_var = 0.05)
 compare_sparse <- function(x, y, newdata = NULL, newy = NULL, methods = c("sod", "sor", "dtc", "fitc", "pitc", "vfe"), inducing = 100,

@@ -20,7 +20,7 @@ sparse_kernel <- function(kernel, d, ard, noise_var) {
   }
   leaves <- kernel_leaves(kernel)
   if (any(vapply(leaves, white_leaf, NA))) {
-    abort_input("`kernel` must describe a function: white() can only be added to other kernels, where it stands for the noise.", "kernel")
+    abort_input("`kernel` must describe a function: k_white() can only be added to other kernels, where it stands for the noise.", "kernel")
   }
   kernel <- prepare_kernel(kernel, d)
   known <- core_kernel_parameters(kernel, d)

@@ -109,7 +109,7 @@ adapt_partition <- function(x, ...) UseMethod("adapt_partition")
 #' @rdname adapt_partition
 #' @export
 adapt_partition.formula <- function(formula, data = NULL, ...) {
-  call <- renamed_call(match.call(), "adapt_partition")
+  call <- generic_call(match.call(), "adapt_partition")
   if (missing(formula)) fail_missing("formula")
   if (is.data.frame(data) && length(formula) == 3L) {
     used <- all.vars(formula)
@@ -138,8 +138,8 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
                                     split = c("auto", "cube", "cyclic", "nested"),
                                     cuts = c("middle", "quantile"), box = NULL, cv = 0, range = NULL, winsorise = FALSE, empty = c("parent", "zero"),
                                     max_depth = NULL, rule = c("rate", "consistent"), smoothness = NULL, degree = 0, threads = NULL, ...) {
-  call <- renamed_call(match.call(), "adapt_partition")
-  check_no_dots(...)
+  call <- generic_call(match.call(), "adapt_partition")
+  refuse_dots(...)
   method <- check_choice(method, c("threshold", "cart", "uniform"))
   split <- check_choice(split, c("auto", "cube", "cyclic", "nested"))
   cuts <- check_choice(cuts, c("middle", "quantile"))

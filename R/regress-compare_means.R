@@ -55,7 +55,7 @@ mean_methods <- c("pooled", "average", "james_stein", "james_stein_effective", "
 compare_means.default <- function(y, group = NULL, methods = c("pooled", "james_stein", "constant", "minimax"), risk = c("loo", "truth"),
                                   truth = NULL,
                                   variance = c("pooled", "own"), sigma2 = NULL, gamma = 2^(-15:15), tune_tasks = 50, threads = NULL, ...) {
-  check_no_dots(...)
+  refuse_dots(...)
   risk <- check_choice(risk, c("loo", "truth"))
   variance <- check_choice(variance, c("pooled", "own"))
   gamma <- unname(check_vector(gamma, lower = 0, strict_lower = TRUE, upper = 1e150))

@@ -50,7 +50,7 @@ james_stein.formula <- function(formula, data = NULL, ...) {
   if (missing(formula)) fail_missing("formula")
   from <- tasks_from_formula(formula, data)
   fit <- james_stein.default(from$y, from$group, ...)
-  fit$call <- shorten_call(renamed_call(match.call(), "james_stein"))
+  fit$call <- shorten_call(generic_call(match.call(), "james_stein"))
   fit
 }
 
@@ -59,8 +59,8 @@ james_stein.formula <- function(formula, data = NULL, ...) {
 james_stein.default <- function(y, group = NULL, target = c("mean", "zero"), positive = TRUE, dim = c("T", "effective"),
                                 variance = c("pooled", "own"),
                                 sigma2 = NULL, cv = c("none", "loo", "split"), gamma = NULL, splits = 10, ...) {
-  call <- renamed_call(match.call(), "james_stein")
-  check_no_dots(...)
+  call <- generic_call(match.call(), "james_stein")
+  refuse_dots(...)
   target <- check_choice(target, c("mean", "zero"))
   positive <- check_flag(positive)
   dim <- check_choice(dim, c("T", "effective"))

@@ -91,7 +91,7 @@ mta.formula <- function(formula, data = NULL, ...) {
   if (missing(formula)) fail_missing("formula")
   from <- tasks_from_formula(formula, data)
   fit <- mta.default(from$y, from$group, ...)
-  fit$call <- shorten_call(renamed_call(match.call(), "mta"))
+  fit$call <- shorten_call(generic_call(match.call(), "mta"))
   fit
 }
 
@@ -100,8 +100,8 @@ mta.formula <- function(formula, data = NULL, ...) {
 mta.default <- function(y, group = NULL, method = c("constant", "minimax", "pairwise", "custom"), A = NULL, gamma = 1,  # nolint: object_name_linter.
                         variance = c("pooled", "own"), sigma2 = NULL, bounds = NULL, cv = c("none", "loo", "split"), splits = 10, weights = FALSE,
                         ...) {
-  call <- renamed_call(match.call(), "mta")
-  check_no_dots(...)
+  call <- generic_call(match.call(), "mta")
+  refuse_dots(...)
   method <- check_choice(method, c("constant", "minimax", "pairwise", "custom"))
   variance <- check_choice(variance, c("pooled", "own"))
   cv <- check_choice(cv, c("none", "loo", "split"))
@@ -123,18 +123,6 @@ mta.default <- function(y, group = NULL, method = c("constant", "minimax", "pair
   }
   tuned <- if (cv == "none") list(gamma = one_gamma(gamma)) else tune_gamma(tasks, noise, method, similarity, gamma, cv, splits)
   shape_mta(tasks, noise, method, similarity, tuned, bounds, weights, call, variance)
-}
-
-# Users call the generic, not its method.
-renamed_call <- function(call, name) {
-  call[[1L]] <- as.name(name)
-  call
-}
-
-check_no_dots <- function(...) {
-  if (...length() == 0L) return(invisible())
-  extra <- names(list(...))
-  abort_input(paste0("There is no argument ", if (is.null(extra) || !nzchar(extra[1L])) "at this place" else paste0("`", extra[1L], "`"), "."))
 }
 
 one_gamma <- function(gamma) {

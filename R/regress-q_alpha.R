@@ -240,7 +240,7 @@ block_kernel <- function(n, size = 8, degree = 2) {
   size <- check_count(size)
   degree <- check_count(degree, upper = 100)
   blocks <- split(seq_len(n), (seq_len(n) - 1L) %/% size)
-  Reduce(`+`, lapply(blocks, function(b) polynomial(degree, offset = 0, columns = b, fixed = c("variance", "scales"))))
+  Reduce(`+`, lapply(blocks, function(b) k_polynomial(degree, offset = 0, columns = b, fixed = c("variance", "scales"))))
 }
 
 #' @rdname q_alpha

@@ -335,3 +335,10 @@ check_installed <- function(pkg, why) {
   }
   invisible(TRUE)
 }
+
+# V1, V2, ... where there are no names, or an empty one as cbind() leaves it.
+variable_names <- function(names, p) {
+  made <- paste0("V", seq_len(p))
+  if (is.null(names)) made else ifelse(nzchar(names), names, made)
+}
+

@@ -6,12 +6,25 @@ generic_call <- function(call, name) {
   shorten_call(call)
 }
 
-# For methods with `...` that they do not pass on: a misspelt argument is an error, not silence.
-refuse_dots <- function(...) {
+# For methods with `...` that they do not pass on: a misspelt argument is an error, not silence. `known` are the words that were possible, by default
+# the arguments of the function that calls.
+refuse_dots <- function(..., known = names(formals(sys.function(sys.parent())))) {
   if (...length() == 0L) return(invisible())
-  name <- names(list(...))[1L]
-  abort_input(paste0("There is no argument ", if (length(name) == 1L && nzchar(name)) paste0("`", name, "`") else "for one of the values given",
-                     ". See the help page for those there are."))
+  given <- names(list(...))
+  name <- if (is.null(given)) "" else given[1L]
+  if (!nzchar(name)) abort_input("There is a value too many: it has no name and belongs to no argument. See the help page for the arguments there are.")
+  known <- setdiff(known, c("...", given))
+  abort_input(paste0("There is no argument `", name, "`.", did_you_mean(name, known, "`"), " See the help page for those there are."), name)
+}
+
+# " Did you mean `lambda`?" where a word is near enough, else nothing.
+did_you_mean <- function(word, known, quote = "\"") {
+  if (length(known) == 0L) return("")
+  distance <- drop(utils::adist(word, known, ignore.case = TRUE))
+  starts <- startsWith(known, word) | startsWith(word, known)
+  distance[starts] <- pmin(distance[starts], 1)
+  near <- known[which.min(distance)]
+  if (min(distance) <= max(1, nchar(near) / 3)) paste0(" Did you mean ", quote, near, quote, "?") else ""
 }
 
 # A design as the solvers take it: a double matrix, or a dgCMatrix where `allow_sparse`, with names for all its columns.
@@ -58,29 +71,99 @@ check_response <- function(y, n, family = "gaussian", arg = deparse1(substitute(
   list(y = y, levels = labels)
 }
 
-# A formula and its data as list(x, y, terms, xlevels, contrasts). The intercept is the method's own business, so its column is taken out.
-design_from_formula <- function(formula, data, response = TRUE) {
-  if (!inherits(formula, "formula") || (response && length(formula) != 3L)) {
-    fail_input("formula", "a formula with a left-hand side, such as y ~ .", describe(formula))
+# The formula method of an estimator: its design by model.frame(), the rest by the default method.
+#
+#   lasso.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+#     formula_fit(lasso.default, "lasso", takes = c("weights", "offset", "intercept"), ...)
+#   }
+#
+# `takes` says which of weights, offset and intercept the default method has: those are passed on, the others are refused where the formula or the call
+# has them. weights, subset and offset are looked up in `data`, as lm() does it; rows with missing values are an error unless `na.action` says otherwise.
+formula_fit <- function(default, name, takes = character(), ..., response = TRUE) {
+  frame <- sys.parent()
+  call <- match.call(sys.function(frame), sys.call(frame), expand.dots = FALSE, envir = parent.frame(2L))
+  design <- formula_design(call, parent.frame(2L), takes, response)
+  arguments <- list(design$x)
+  if (response) arguments <- c(arguments, list(design$y))
+  for (part in intersect(takes, c("weights", "offset"))) if (!is.null(design[[part]])) arguments[[part]] <- design[[part]]
+  if ("intercept" %in% takes && !design$intercept) {
+    if (isTRUE(list(...)$intercept)) abort_input("The formula leaves the intercept out (`0 +`), but `intercept` is TRUE. Change one of them.", "intercept")
+    arguments$intercept <- FALSE
   }
-  if (missing(data) || is.null(data)) {
-    data <- environment(formula)
-  } else if (is.matrix(data)) {
-    data <- as.data.frame(data)
-  } else if (!is.data.frame(data) && !is.environment(data)) {
-    fail_input("data", "a data frame with the variables of the formula", describe(data))
-  }
+  dots <- list(...)
+  if ("intercept" %in% names(arguments)) dots$intercept <- NULL
+  fit <- do.call(default, c(arguments, dots), quote = TRUE)
+  shown <- match.call(sys.function(frame), sys.call(frame), envir = parent.frame(2L))
+  keep_design(fit, design, generic_call(shown, name))
+}
+
+# What a fit remembers of its formula: enough for predict(), formula(), terms(), model.frame() and update().
+keep_design <- function(fit, design, call) {
+  fit$formula <- design$formula
+  fit$design <- design[c("terms", "xlevels", "contrasts")]
+  if (!is.null(design$na.action)) fit$na.action <- design$na.action
+  fit$call <- call
+  fit
+}
+
+# `call`: a matched call with formula, data and perhaps weights, subset, na.action, offset; `env` where the user wrote it.
+formula_design <- function(call, env, takes = c("weights", "offset", "intercept"), response = TRUE) {
+  formula <- eval(call$formula, env)
+  data <- check_formula_data(formula, if (is.null(call$data)) NULL else eval(call$data, env), response)
+  parts <- intersect(c("subset", "weights", "offset"), names(call))
+  ask <- c(list(quote(stats::model.frame), formula = formula, data = data, drop.unused.levels = TRUE, na.action = quote(stats::na.pass)),
+           as.list(call[parts]))
   frame <- tryCatch(
-    stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
+    eval(as.call(ask), env),
     error = function(e) abort_input(paste0("The variables of `formula` could not be found or combined: ", conditionMessage(e), "."), "formula")
   )
   if (nrow(frame) == 0L) abort_input("`data` must have at least one row, but it has none.", "data")
-  refuse_missing(frame, "data")
+  frame <- formula_rows(frame, if ("na.action" %in% names(call)) eval(call$na.action, env))
   terms <- stats::terms(frame)
   x <- frame_columns(terms, frame, NULL)
   if (ncol(x) == 0L) abort_input("`formula` must have at least one term on its right-hand side.", "formula")
-  list(x = x, y = stats::model.response(frame), terms = stats::delete.response(terms), xlevels = stats::.getXlevels(terms, frame),
-       contrasts = attr(x, "contrasts"))
+  design <- list(x = x, y = if (response) stats::model.response(frame), terms = stats::delete.response(terms), formula = stats::formula(terms),
+                 xlevels = stats::.getXlevels(terms, frame), contrasts = attr(x, "contrasts"), intercept = attr(terms, "intercept") == 1L,
+                 weights = stats::model.weights(frame), offset = stats::model.offset(frame), na.action = attr(frame, "na.action"))
+  if (!is.null(design$offset) && !"offset" %in% takes) {
+    abort_input("This method has no offset: take offset() out of the formula, or subtract it from the response.", "offset")
+  }
+  if (!is.null(design$weights) && !"weights" %in% takes) {
+    abort_input("This method takes no case weights: leave `weights` out, or repeat the rows.", "weights")
+  }
+  design
+}
+
+check_formula_data <- function(formula, data, response) {
+  if (!inherits(formula, "formula") || (response && length(formula) != 3L)) {
+    fail_input("formula", "a formula with a left-hand side, such as y ~ .", describe(formula))
+  }
+  if (is.null(data)) return(environment(formula))
+  if (is.matrix(data)) return(as.data.frame(data))
+  if (!is.data.frame(data) && !is.environment(data) && !is.list(data)) {
+    fail_input("data", "a data frame with the variables of the formula", describe(data))
+  }
+  data
+}
+
+# `action`: NULL refuses missing values; otherwise a function or its name, as for lm().
+formula_rows <- function(frame, action) {
+  if (is.null(action)) {
+    refuse_missing(frame, "data")
+    return(frame)
+  }
+  terms <- attr(frame, "terms")
+  kept <- match.fun(action)(frame)
+  if (nrow(kept) == 0L) abort_input("No row of `data` is left once those with missing values are taken out.", "data")
+  refuse_missing(kept, "data")
+  attr(kept, "terms") <- terms
+  kept
+}
+
+# For methods that make their own use of a formula.
+design_from_formula <- function(formula, data, response = TRUE) {
+  call <- as.call(list(quote(design), formula = formula, data = if (missing(data)) NULL else data))
+  formula_design(call, environment(formula), c("weights", "offset", "intercept"), response)
 }
 
 refuse_missing <- function(frame, arg) {
@@ -89,12 +172,13 @@ refuse_missing <- function(frame, arg) {
     at <- which(is.na(if (is.matrix(column)) rowSums(column) else column))
     if (length(at) > 0L) {
       abort_input(sprintf(paste0("`%s` must not have missing values, but \"%s\" has %d, the first in row %d.\n",
-                                 "Drop those rows with na.omit(), or impute them."),
+                                 "Use na.action = na.omit to leave those rows out, or impute them."),
                           arg, name, length(at), at[1L]), arg)
     }
   }
 }
 
+# The columns of a frame without the intercept, which is the method's own business.
 frame_columns <- function(terms, frame, contrasts) {
   x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts)
   made_with <- attr(x, "contrasts")
@@ -103,28 +187,47 @@ frame_columns <- function(terms, frame, contrasts) {
   x
 }
 
-# Rows to predict for, in the columns of the fit: through the terms when the fit came from a formula, else a matrix of as many columns, taken
-# by name where names differ in order.
+# Rows to predict for, in the columns of the fit: through the terms when the fit came from a formula; otherwise by name, or by position where one of
+# the two has no names of its own.
 new_design <- function(newx, names, design = NULL, arg = "newdata", allow_sparse = TRUE) {
-  if (!is.null(design) && is.data.frame(newx)) {
-    missing_variables <- setdiff(all.vars(design$terms), names(newx))
-    missing_variables <- missing_variables[!vapply(missing_variables, exists, NA, envir = environment(design$terms))]
-    if (length(missing_variables) > 0L) {
-      abort_input(sprintf("`%s` must have the variables of the formula, but \"%s\" is missing.", arg, missing_variables[1L]), arg)
-    }
-    frame <- tryCatch(
-      stats::model.frame(design$terms, newx, na.action = stats::na.pass, xlev = design$xlevels),
-      error = function(e) abort_input(paste0("`", arg, "` does not fit the formula: ", conditionMessage(e), "."), arg)
-    )
-    refuse_missing(frame, arg)
-    newx <- frame_columns(design$terms, frame, design$contrasts)
-  }
+  if (!is.null(design) && is.data.frame(newx)) newx <- frame_columns_new(newx, design, arg)
+  if (is.null(design) && is.data.frame(newx) && all(names %in% names(newx))) newx <- newx[names]  # other columns may be text
   newx <- check_matrix(newx, arg, allow_sparse = allow_sparse)
-  if (!is.null(colnames(newx)) && all(names %in% colnames(newx))) return(newx[, names, drop = FALSE])
-  if (ncol(newx) != length(names)) {
-    abort_input(sprintf("`%s` must have the %d columns of the fit, but it has %d.", arg, length(names), ncol(newx)), arg)
+  match_columns(newx, names, arg)
+}
+
+frame_columns_new <- function(newx, design, arg) {
+  missing_variables <- setdiff(all.vars(design$terms), names(newx))
+  missing_variables <- missing_variables[!vapply(missing_variables, exists, NA, envir = environment(design$terms))]
+  if (length(missing_variables) > 0L) {
+    abort_input(sprintf("`%s` must have the variables of the formula, but \"%s\" is missing.", arg, missing_variables[1L]), arg)
   }
-  newx
+  frame <- tryCatch(
+    stats::model.frame(design$terms, newx, na.action = stats::na.pass, xlev = design$xlevels),
+    error = function(e) abort_input(paste0("`", arg, "` does not fit the formula: ", conditionMessage(e), "."), arg)
+  )
+  refuse_missing(frame, arg)
+  frame_columns(design$terms, frame, design$contrasts)
+}
+
+# The columns `names` of x, in that order. Where both sides have names they decide: a name that is missing is an error, others are ignored.
+match_columns <- function(x, names, arg = "newdata") {
+  given <- colnames(x)
+  made_up <- identical(as.vector(names), paste0("V", seq_along(names)))  # the fit had no names
+  if (!is.null(given) && all(names %in% given)) {
+    if (identical(given, names)) return(x)
+    return(x[, names, drop = FALSE])
+  }
+  if (!is.null(given) && any(nzchar(given)) && !made_up && !identical(given, paste0("V", seq_along(given)))) {
+    lacking <- setdiff(names, given)
+    abort_input(sprintf("`%s` must have the columns of the fit, but %s missing.%s\nColumns are taken by name; take the names off to give them by position.", arg,
+                        if (length(lacking) == 1L) paste0("\"", lacking, "\" is") else paste0("\"", lacking[1L], "\" and ", length(lacking) - 1L, " more are"),
+                        did_you_mean(lacking[1L], setdiff(given, names))), arg)
+  }
+  if (ncol(x) != length(names)) {
+    abort_input(sprintf("`%s` must have the %d columns of the fit, but it has %d.", arg, length(names), ncol(x)), arg)
+  }
+  x
 }
 
 # What augment() gives: the data, or the response alone, with the fitted values and residuals of the fit.

@@ -36,14 +36,14 @@ new_fit <- function(class, ..., call, convergence) {
   )
 }
 
-convergence_fields <- c("converged", "iterations", "gap", "residual", "seconds", "message")
+convergence_fields <- c("converged", "iterations", "gap", "residual", "seconds", "message", "reason")
 
 # One row per problem solved, from one record, from a record of vectors, or from a list of records (a path).
 convergence_table <- function(convergence) {
   if (is.null(convergence)) convergence <- list()
   several <- is.list(convergence) && length(convergence) > 0L && !any(names(convergence) %in% convergence_fields)
   if (several) return(do.call(rbind, lapply(unname(convergence), convergence_table)))
-  empty <- list(converged = NA, iterations = NA_integer_, gap = NaN, residual = NaN, seconds = NaN, message = "")
+  empty <- list(converged = NA, iterations = NA_integer_, gap = NaN, residual = NaN, seconds = NaN, message = "", reason = "unsaid")
   for (field in convergence_fields) {
     if (length(convergence[[field]]) > 0L) empty[[field]] <- convergence[[field]]
   }
@@ -191,3 +191,151 @@ generics::glance
 #' @importFrom generics augment
 #' @export
 generics::augment
+
+# ---- what every fit answers, or refuses in a sentence ---------------------------------------------------------------------------------------------
+
+# For a generic that does not apply to a kind of fit.
+not_for <- function(object, what, why = NULL) {
+  abort_input(paste0(what, " does not apply to a fit of ", sub("^granary_", "", class(object)[1L]), if (!is.null(why)) paste0(": ", why), "."), "object")
+}
+
+#' @rdname granary_fit
+#' @importFrom stats nobs
+#' @export
+nobs.granary_fit <- function(object, ...) {
+  n <- object$n
+  if (is.null(n)) n <- object$nobs
+  if (is.null(n) && !is.null(object$y)) n <- NROW(object$y)
+  if (is.null(n) && !is.null(object$x)) n <- NROW(object$x)
+  if (is.null(n)) not_for(object, "nobs()", "it was not made from rows")
+  as.integer(sum(n))
+}
+
+#' @rdname granary_fit
+#' @importFrom stats fitted
+#' @export
+fitted.granary_fit <- function(object, ...) {
+  if (!is.null(object$fitted)) return(object$fitted)
+  if (is.null(object$y) && is.null(object$fitted.values)) not_for(object, "fitted()")
+  if (!is.null(object$fitted.values)) return(object$fitted.values)
+  stats::predict(object, ...)
+}
+
+#' @rdname granary_fit
+#' @importFrom stats residuals
+#' @export
+residuals.granary_fit <- function(object, ...) {
+  if (!is.null(object$residuals)) return(object$residuals)
+  if (!is.numeric(object$y) || !is.null(object$levels)) not_for(object, "residuals()", "its response is no number")
+  object$y - stats::fitted(object, ...)
+}
+
+#' @rdname granary_fit
+#' @importFrom stats coef
+#' @export
+coef.granary_fit <- function(object, ...) {
+  if (is.null(object$coefficients)) not_for(object, "coef()", "it has no coefficients")
+  object$coefficients
+}
+
+#' @rdname granary_fit
+#' @importFrom stats logLik
+#' @export
+logLik.granary_fit <- function(object, ...) {
+  if (is.null(object$loglik)) not_for(object, "logLik()", "the method has no likelihood")
+  structure(object$loglik, df = object$df, nobs = stats::nobs(object), class = "logLik")
+}
+
+#' @rdname granary_fit
+#' @importFrom stats predict
+#' @export
+predict.granary_fit <- function(object, ...) not_for(object, "predict()")
+
+#' @rdname granary_fit
+#' @importFrom stats simulate
+#' @export
+simulate.granary_fit <- function(object, nsim = 1, seed = NULL, ...) not_for(object, "simulate()")
+
+#' @rdname granary_fit
+#' @importFrom stats vcov
+#' @export
+vcov.granary_fit <- function(object, ...) not_for(object, "vcov()", "it has no standard errors")
+
+#' @rdname granary_fit
+#' @importFrom stats confint
+#' @export
+confint.granary_fit <- function(object, parm, level = 0.95, ...) not_for(object, "confint()", "it has no standard errors")
+
+#' @rdname granary_fit
+#' @export
+plot.granary_fit <- function(x, ...) not_for(x, "plot()")
+
+#' @rdname granary_fit
+#' @export
+tidy.granary_fit <- function(x, ...) {
+  estimate <- tryCatch(stats::coef(x), granary_error = function(e) NULL)
+  if (!is.numeric(estimate) || !is.null(dim(estimate))) not_for(x, "tidy()")
+  data.frame(term = variable_names(names(estimate), length(estimate)), estimate = unname(as.vector(estimate)))
+}
+
+#' @rdname granary_fit
+#' @param data The data the fit was made with, to which columns are added; `NULL` for the response alone.
+#' @export
+augment.granary_fit <- function(x, data = NULL, ...) {
+  if (is.null(x$y)) not_for(x, "augment()", "it has no response")
+  if (is.null(x$levels)) return(augment_rows(data, x$y, stats::fitted(x)))
+  y <- response_of(x)
+  if (is.null(data)) data <- data.frame(y = y)
+  class <- stats::predict(x, type = "class")
+  if (!is.data.frame(data) || nrow(data) != length(class)) fail_input("data", sprintf("a data frame with the %d rows of the fit", length(class)), describe(data))
+  data$.fitted <- class
+  data
+}
+
+#' @rdname granary_fit
+#' @importFrom stats formula
+#' @export
+formula.granary_fit <- function(x, ...) {
+  if (is.null(x$formula)) not_for(x, "formula()", "it was made from a matrix")
+  x$formula
+}
+
+#' @rdname granary_fit
+#' @importFrom stats terms
+#' @export
+terms.granary_fit <- function(x, ...) {
+  if (is.null(x$design$terms)) not_for(x, "terms()", "it was made from a matrix")
+  x$design$terms
+}
+
+#' @rdname granary_fit
+#' @param formula For `model.frame()`, the fit; its name is the generic's.
+#' @importFrom stats model.frame
+#' @export
+model.frame.granary_fit <- function(formula, ...) {
+  fit <- formula
+  if (is.null(fit$formula)) not_for(fit, "model.frame()", "it was made from a matrix")
+  env <- environment(fit$formula)
+  call <- fit$call
+  parts <- intersect(c("data", "subset", "weights", "na.action", "offset"), names(call))
+  ask <- c(list(quote(stats::model.frame), formula = fit$formula, drop.unused.levels = TRUE), as.list(call[parts]))
+  tryCatch(eval(as.call(ask), if (is.null(env)) parent.frame() else env),
+           error = function(e) abort_input(paste0("The data of the fit cannot be found again: ", conditionMessage(e), "."), "object"))
+}
+
+#' @rdname granary_fit
+#' @param formula. For `update()`, changes of the formula, such as `. ~ . - b`; other arguments are changed by name in `...`.
+#' @param evaluate Whether to fit the changed call, or to return it.
+#' @importFrom stats update
+#' @export
+update.granary_fit <- function(object, formula., ..., evaluate = TRUE) {
+  call <- object$call
+  if (is.null(call)) not_for(object, "update()", "it has no call")
+  if (!missing(formula.)) {
+    if (!inherits(formula., "formula")) not_for(object, "update() with new rows")
+    call$formula <- stats::update.formula(stats::formula(object), formula.)
+  }
+  changes <- match.call(expand.dots = FALSE)$...
+  for (name in names(changes)) call[[name]] <- changes[[name]]
+  if (evaluate) eval(call, parent.frame()) else call
+}

@@ -51,3 +51,12 @@ with_seed <- function(seed, expr) {
 make_folds <- function(n, folds) {
   sample(rep_len(seq_len(folds), n))
 }
+
+# Folds as a number of them, or one label per row.
+check_folds <- function(folds, n) {
+  if (length(folds) == 1L) return(make_folds(n, check_count(folds, "folds", lower = 2, upper = n)))
+  folds <- check_vector(folds, "folds", length = n)
+  if (length(unique(folds)) < 2L) abort_input("`folds` must name at least two folds.", "folds")
+  folds
+}
+

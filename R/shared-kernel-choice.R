@@ -18,8 +18,8 @@ machine_kernel <- function(kernel, d, gamma = NULL, degree = 3, coef0 = 0, arg =
   gamma <- if (is.null(gamma)) 1 / d else check_number(gamma, "gamma", lower = 0, strict_lower = TRUE)
   chosen <- switch(
     kernel,
-    rbf = rbf(gamma), linear = linear(), polynomial = polynomial(check_count(degree, "degree", upper = 100), gamma, check_number(coef0, "coef0")),
-    sigmoid = sigmoid(gamma, check_number(coef0, "coef0")), laplace = matern(0.5, lengthscale = 1 / gamma), precomputed = NULL
+    rbf = k_rbf(gamma), linear = k_linear(), polynomial = k_polynomial(check_count(degree, "degree", upper = 100), gamma, check_number(coef0, "coef0")),
+    sigmoid = k_sigmoid(gamma, check_number(coef0, "coef0")), laplace = k_matern(0.5, lengthscale = 1 / gamma), precomputed = NULL
   )
   if (is.null(chosen)) NULL else prepare_kernel(chosen, d, arg)
 }

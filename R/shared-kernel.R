@@ -10,43 +10,45 @@
 #'
 #' | kernel | \eqn{k(x, z)} |
 #' | --- | --- |
-#' | `se()` | \eqn{v\exp(-r^2/2)}{v exp(-r^2 / 2)} |
-#' | `rbf(gamma)` | \eqn{\exp(-\gamma|x - z|^2)}{exp(-gamma |x - z|^2)}: `se()` with \eqn{\ell = (2\gamma)^{-1/2}}{l = (2 gamma)^(-1/2)} |
-#' | `matern()` | \eqn{v\,2^{1-\nu}/\Gamma(\nu)\,q^\nu K_\nu(q)}{v 2^(1-nu) / Gamma(nu) q^nu K_nu(q)}, \eqn{q = \sqrt{2\nu}\,r}{q = sqrt(2 nu) r}; `nu = 0.5` is \eqn{v e^{-r}}{v exp(-r)}, also called Laplace |
-#' | `rq()` | \eqn{v(1 + r^2/2a)^{-a}}{v (1 + r^2 / (2 a))^(-a)} |
-#' | `powexp()` | \eqn{v\exp(-\sum_k|x_k - z_k|^a/\ell_k^a)}{v exp(-sum_k |x_k - z_k|^a / l_k^a)} |
-#' | `hamming()` | \eqn{v\exp(-\sum_k [x_k \neq z_k]/\ell_k)}{v exp(-sum_k [x_k != z_k] / l_k)}, for codes of categories |
-#' | `linear()` | \eqn{\sum_k v_k x_k z_k}{sum_k v_k x_k z_k} |
-#' | `polynomial()` | \eqn{v(g\,x'z + c)^m}{v (g x'z + c)^m} |
-#' | `sigmoid()` | \eqn{v\tanh(g\,x'z + c)}{v tanh(g x'z + c)}, not positive definite in general |
-#' | `mlp()` | \eqn{v\,\mathrm{asin}\{(w x'z + b)/\sqrt{(w x'x + b + 1)(w z'z + b + 1)}\}}{v asin((w x'z + b) / sqrt((w x'x + b + 1) (w z'z + b + 1)))} |
-#' | `bias()` | \eqn{v} |
-#' | `white()` | \eqn{v} where both points are the same observation, else 0 |
+#' | `k_se()` | \eqn{v\exp(-r^2/2)}{v exp(-r^2 / 2)} |
+#' | `k_rbf(gamma)` | \eqn{\exp(-\gamma|x - z|^2)}{exp(-gamma |x - z|^2)}: `k_se()` with \eqn{\ell = (2\gamma)^{-1/2}}{l = (2 gamma)^(-1/2)} |
+#' | `k_matern()` | \eqn{v\,2^{1-\nu}/\Gamma(\nu)\,q^\nu K_\nu(q)}{v 2^(1-nu) / Gamma(nu) q^nu K_nu(q)}, \eqn{q = \sqrt{2\nu}\,r}{q = sqrt(2 nu) r}; `nu = 0.5` is \eqn{v e^{-r}}{v exp(-r)}, also called Laplace |
+#' | `k_rq()` | \eqn{v(1 + r^2/2a)^{-a}}{v (1 + r^2 / (2 a))^(-a)} |
+#' | `k_powexp()` | \eqn{v\exp(-\sum_k|x_k - z_k|^a/\ell_k^a)}{v exp(-sum_k |x_k - z_k|^a / l_k^a)} |
+#' | `k_periodic()` | \eqn{v\exp(-2\sum_k\sin^2\{\pi(x_k - z_k)/p\}/\ell_k^2)}{v exp(-2 sum_k sin^2(pi (x_k - z_k) / p) / l_k^2)}, \eqn{p} the period |
+#' | `k_hamming()` | \eqn{v\exp(-\sum_k [x_k \neq z_k]/\ell_k)}{v exp(-sum_k [x_k != z_k] / l_k)}, for codes of categories |
+#' | `k_linear()` | \eqn{\sum_k v_k x_k z_k}{sum_k v_k x_k z_k} |
+#' | `k_polynomial()` | \eqn{v(g\,x'z + c)^m}{v (g x'z + c)^m} |
+#' | `k_sigmoid()` | \eqn{v\tanh(g\,x'z + c)}{v tanh(g x'z + c)}, not positive definite in general |
+#' | `k_mlp()` | \eqn{v\,\mathrm{asin}\{(w x'z + b)/\sqrt{(w x'x + b + 1)(w z'z + b + 1)}\}}{v asin((w x'z + b) / sqrt((w x'x + b + 1) (w z'z + b + 1)))} |
+#' | `k_bias()` | \eqn{v} |
+#' | `k_white()` | \eqn{v} where both points are the same observation, else 0 |
 #'
 #' A number times a kernel scales it. Where a method learns parameters, it learns all positive ones but those named in `fixed`; `nu`, `power`,
 #' `degree` and `offset` are never learnt.
 #'
-#' `user_kernel()` wraps a function `f(x, z)` or `f(x, z, parameters)` of two matrices with one point per row, which returns the matrix of kernel
+#' `k_user()` wraps a function `f(x, z)` or `f(x, z, parameters)` of two matrices with one point per row, which returns the matrix of kernel
 #' values. It is called from R, so it is slower; gradients in its parameters are differences, gradients in the inputs do not exist, and methods
 #' that need them refuse it.
 #'
-#' **Which kernel when:** `matern()` with the default \eqn{\nu = 5/2}{nu = 5/2} for responses of computer experiments and most data;
-#' `se()` for very smooth functions; `rq()` when several scales of variation are at work; `mlp()` for functions that level off;
-#' `linear()` plus others for a trend.
+#' **Which kernel when:** `k_matern()` with the default \eqn{\nu = 5/2}{nu = 5/2} for responses of computer experiments and most data;
+#' `k_se()` for very smooth functions; `k_rq()` when several scales of variation are at work; `k_mlp()` for functions that level off;
+#' `k_linear()` plus others for a trend.
 #'
 #' @param lengthscale Distance over which the function varies, \eqn{\ell}{l}: one number, or one per column.
-#' @param variance Size of the kernel at distance zero, \eqn{v}; `linear()` takes one per column too.
-#' @param ard Whether each column gets its own lengthscale (variance for `linear()`), starting from the one given.
+#' @param variance Size of the kernel at distance zero, \eqn{v}; `k_linear()` takes one per column too.
+#' @param ard Whether each column gets its own lengthscale (variance for `k_linear()`), starting from the one given.
 #' @param columns Columns of the inputs the kernel looks at; by default all.
-#' @param fixed Names of parameters that methods are not to learn: `"variance"`, `"lengthscale"`, `"shape"`.
-#' @param gamma For `rbf()`, \eqn{\gamma}{gamma}.
+#' @param fixed Names of parameters that methods are not to learn: `"variance"`, `"lengthscale"`, `"shape"`, `"period"`.
+#' @param gamma For `k_rbf()`, \eqn{\gamma}{gamma}.
 #' @param nu Smoothness, \eqn{\nu}{nu}, positive and at most 50.
-#' @param shape \eqn{a} of `rq()`: the smaller, the more scales are mixed.
-#' @param power \eqn{a} of `powexp()`, above 0 and at most 2.
+#' @param shape \eqn{a} of `k_rq()`: the smaller, the more scales are mixed.
+#' @param period \eqn{p} of `k_periodic()`, in the units of the inputs; learnt unless fixed.
+#' @param power \eqn{a} of `k_powexp()`, above 0 and at most 2.
 #' @param degree \eqn{m}, a whole number.
 #' @param slope \eqn{g}.
 #' @param offset \eqn{c}.
-#' @param weight,bias Variances \eqn{w} and \eqn{b} of the weights and biases of the network behind `mlp()`.
+#' @param weight,bias Variances \eqn{w} and \eqn{b} of the weights and biases of the network behind `k_mlp()`.
 #' @param f A function of two matrices, and of a vector of parameters if it has any.
 #' @param parameters Positive starting values of the parameters of `f`.
 #' @param x,z Points, one per row: matrices or data frames of numbers, or vectors for one column; `z = NULL` for `x` with itself. For the methods
@@ -62,63 +64,70 @@
 #' @family kernels
 #' @name kernels
 #' @examples
-#' k <- se(lengthscale = c(0.5, 2)) + 0.1 * linear() + white(0.01)
+#' k <- k_se(lengthscale = c(0.5, 2)) + 0.1 * k_linear() + k_white(0.01)
 #' k
 #' coef(k)
 #' kernel_matrix(k, matrix(1:6, 3))
 #' kernel_matrix("matern52", c(0, 0.5, 1))
-#' plot(matern(nu = 1.5, lengthscale = 2))
+#' plot(k_matern(nu = 1.5, lengthscale = 2))
 #'
 #' # the others, at one pair of points
-#' own <- user_kernel(function(x, z) tcrossprod(x, z)^2)
-#' others <- list(rbf(0.5), rq(shape = 2), powexp(power = 1.5), hamming(), polynomial(degree = 3),
-#'                sigmoid(), mlp(), bias(2), own)
+#' own <- k_user(function(x, z) tcrossprod(x, z)^2)
+#' others <- list(k_rbf(0.5), k_rq(shape = 2), k_powexp(power = 1.5), k_periodic(period = 3), k_hamming(), k_polynomial(degree = 3),
+#'                k_sigmoid(), k_mlp(), k_bias(2), own)
 #' sapply(others, function(k) kernel_matrix(k, 0.4, 1))
 NULL
 
 #' @rdname kernels
 #' @export
-se <- function(lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_se <- function(lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
   new_kernel("se", variance, check_scale(lengthscale, "lengthscale"), ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-rbf <- function(gamma = 1, columns = NULL, fixed = "variance") {
+k_rbf <- function(gamma = 1, columns = NULL, fixed = "variance") {
   gamma <- check_number(gamma, lower = 0, strict_lower = TRUE)
   new_kernel("se", 1, 1 / sqrt(2 * gamma), columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-matern <- function(nu = 2.5, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
   nu <- check_number(nu, lower = 0, upper = 50, strict_lower = TRUE)
   new_kernel("matern", variance, check_scale(lengthscale, "lengthscale"), shape = nu, ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-rq <- function(shape = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_rq <- function(shape = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
   shape <- check_number(shape, lower = 0, strict_lower = TRUE)
   new_kernel("rq", variance, check_scale(lengthscale, "lengthscale"), shape = shape, ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-powexp <- function(power = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_powexp <- function(power = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
   power <- check_number(power, lower = 0, upper = 2, strict_lower = TRUE)
   new_kernel("powexp", variance, check_scale(lengthscale, "lengthscale"), shape = power, ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-hamming <- function(lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_periodic <- function(period = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+  period <- check_number(period, lower = 0, strict_lower = TRUE)
+  new_kernel("periodic", variance, check_scale(lengthscale, "lengthscale"), shape = period, ard = ard, columns = columns, fixed = fixed)
+}
+
+#' @rdname kernels
+#' @export
+k_hamming <- function(lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
   new_kernel("hamming", variance, check_scale(lengthscale, "lengthscale"), ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-linear <- function(variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_linear <- function(variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
   kernel <- new_kernel("linear", 1, check_scale(variance, "variance"), ard = ard, columns = columns, fixed = fixed)
   kernel$learn[2L] <- kernel$learn[1L]  # its scales are its variances
   kernel
@@ -126,7 +135,7 @@ linear <- function(variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
 
 #' @rdname kernels
 #' @export
-polynomial <- function(degree = 2, slope = 1, offset = 1, variance = 1, columns = NULL, fixed = NULL) {
+k_polynomial <- function(degree = 2, slope = 1, offset = 1, variance = 1, columns = NULL, fixed = NULL) {
   degree <- check_count(degree, upper = 100)
   slope <- check_number(slope, lower = 0, strict_lower = TRUE)
   offset <- check_number(offset)
@@ -135,7 +144,7 @@ polynomial <- function(degree = 2, slope = 1, offset = 1, variance = 1, columns 
 
 #' @rdname kernels
 #' @export
-sigmoid <- function(slope = 1, offset = 0, variance = 1, columns = NULL, fixed = NULL) {
+k_sigmoid <- function(slope = 1, offset = 0, variance = 1, columns = NULL, fixed = NULL) {
   slope <- check_number(slope, lower = 0, strict_lower = TRUE)
   offset <- check_number(offset)
   new_kernel("sigmoid", variance, slope, offset = offset, columns = columns, fixed = fixed)
@@ -143,7 +152,7 @@ sigmoid <- function(slope = 1, offset = 0, variance = 1, columns = NULL, fixed =
 
 #' @rdname kernels
 #' @export
-mlp <- function(weight = 10, bias = 10, variance = 1, columns = NULL, fixed = NULL) {
+k_mlp <- function(weight = 10, bias = 10, variance = 1, columns = NULL, fixed = NULL) {
   weight <- check_number(weight, lower = 0, strict_lower = TRUE)
   bias <- check_number(bias, lower = 0, strict_lower = TRUE)
   new_kernel("mlp", variance, c(weight, bias), columns = columns, fixed = fixed)
@@ -151,15 +160,15 @@ mlp <- function(weight = 10, bias = 10, variance = 1, columns = NULL, fixed = NU
 
 #' @rdname kernels
 #' @export
-bias <- function(variance = 1, fixed = NULL) new_kernel("bias", variance, numeric(), fixed = fixed)
+k_bias <- function(variance = 1, fixed = NULL) new_kernel("bias", variance, numeric(), fixed = fixed)
 
 #' @rdname kernels
 #' @export
-white <- function(variance = 1, fixed = NULL) new_kernel("white", variance, numeric(), fixed = fixed)
+k_white <- function(variance = 1, fixed = NULL) new_kernel("white", variance, numeric(), fixed = fixed)
 
 #' @rdname kernels
 #' @export
-user_kernel <- function(f, parameters = NULL) {
+k_user <- function(f, parameters = NULL) {
   if (missing(f)) fail_missing("f")
   if (!is.function(f)) fail_input("f", "a function of two matrices", describe(f))
   parameters <- if (is.null(parameters)) numeric() else check_vector(parameters, "parameters", lower = .Machine$double.xmin)
@@ -190,12 +199,12 @@ new_kernel <- function(type, variance, scales, shape = 0, offset = 0, ard = FALS
     }
   }
   if (!is.null(fixed)) {
-    known <- c("variance", "lengthscale", "scales", "shape")
+    known <- c("variance", "lengthscale", "scales", "shape", "period")
     if (!is.character(fixed) || !all(fixed %in% known)) {
       fail_input("fixed", "names of parameters (\"variance\", \"lengthscale\", \"shape\")", describe(fixed))
     }
   }
-  learn <- c(!"variance" %in% fixed, !any(c("lengthscale", "scales") %in% fixed), type == "rq" && !"shape" %in% fixed)
+  learn <- c(!"variance" %in% fixed, !any(c("lengthscale", "scales") %in% fixed), type %in% c("rq", "periodic") && !any(c("shape", "period") %in% fixed))
   structure(
     list(type = type, variance = variance, scales = as.double(scales), shape = as.double(shape), offset = offset, ard = ard,
          columns = as.integer(columns), learn = learn),
@@ -217,27 +226,27 @@ Ops.granary_kernel <- function(e1, e2) {
   as_operand <- function(e) {
     if (inherits(e, "granary_kernel")) return(e)
     number <- is.numeric(e) && length(e) == 1L && is.finite(e) && e > 0
-    if (number && .Generic == "*") return(bias(as.double(e), fixed = "variance"))
+    if (number && .Generic == "*") return(k_bias(as.double(e), fixed = "variance"))
     fail_input("e2", if (.Generic == "*") "a kernel or a positive number" else "a kernel", describe(e),
-               if (number) "Use bias() for a constant.")
+               if (number) "Use k_bias() for a constant.")
   }
   combine_kernels(if (.Generic == "+") "sum" else "product", as_operand(e1), as_operand(e2))
 }
 
-kernel_names <- c("se", "rbf", "matern12", "matern32", "matern52", "laplace", "rq", "powexp", "hamming", "linear", "polynomial", "sigmoid", "mlp",
+kernel_names <- c("se", "rbf", "matern12", "matern32", "matern52", "laplace", "rq", "powexp", "periodic", "hamming", "linear", "polynomial", "sigmoid", "mlp",
                   "bias", "white")
 
 # A kernel from a kernel, a function, or text such as "se + white".
 as_kernel <- function(x, arg = "kernel") {
   if (inherits(x, "granary_kernel")) return(x)
-  if (is.function(x)) return(user_kernel(x))
-  expected <- "a kernel such as se(), or text such as \"matern52\" or \"se + bias\""
+  if (is.function(x)) return(k_user(x))
+  expected <- "a kernel such as k_se(), or text such as \"matern52\" or \"se + bias\""
   if (!is.character(x) || length(x) != 1L || is.na(x)) fail_input(arg, expected, describe(x))
   parsed <- tryCatch(parse(text = x)[[1L]], error = function(e) NULL)
   build <- function(e) {
     if (is.name(e) && as.character(e) %in% kernel_names) {
       name <- as.character(e)
-      return(switch(name, matern12 = , laplace = matern(0.5), matern32 = matern(1.5), matern52 = matern(2.5), match.fun(name)()))
+      return(switch(name, matern12 = , laplace = k_matern(0.5), matern32 = k_matern(1.5), matern52 = k_matern(2.5), match.fun(paste0("k_", name))()))
     }
     if (is.numeric(e)) return(e)
     if (is.call(e) && identical(e[[1L]], as.name("(")) && length(e) == 2L) return(build(e[[2L]]))
@@ -372,6 +381,7 @@ print.granary_kernel <- function(x, ...) {
       if (length(k$scales) > 0L) held(paste(scales, show(k$scales)), k$learn[2L]),
       if (k$type == "rq") held(paste("shape", show(k$shape)), k$learn[3L]),
       if (k$type == "powexp") paste("power", show(k$shape)),
+      if (k$type == "periodic") paste("period", show(k$shape)),
       if (k$type == "polynomial") paste("degree", k$shape),
       if (k$type %in% c("polynomial", "sigmoid")) paste("offset", show(k$offset)),
       if (k$type == "user" && length(k$parameters) > 0L) paste("parameters", show(k$parameters)),

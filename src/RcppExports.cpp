@@ -2727,6 +2727,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_bo_preimage
+SEXP core_bo_preimage(SEXP embedding, SEXP v);
+RcppExport SEXP _granary_core_bo_preimage(SEXP embeddingSEXP, SEXP vSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type embedding(embeddingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type v(vSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_preimage(embedding, v));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_bo_learn
 SEXP core_bo_learn(SEXP state, SEXP start, SEXP options, SEXP seed);
 RcppExport SEXP _granary_core_bo_learn(SEXP stateSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
@@ -2978,159 +2989,163 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_gplvm
-Rcpp::List core_gplvm(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& noise, const Eigen::Map<Eigen::MatrixXd>& start, const Rcpp::List& kernel, const Rcpp::List& settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_gplvm(SEXP ySEXP, SEXP noiseSEXP, SEXP startSEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_gplvm_start
+SEXP core_gplvm_start(SEXP y, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gplvm_start(SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type start(startSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gplvm(y, noise, start, kernel, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_start(y, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gplvm
+SEXP core_gplvm(SEXP data, SEXP start, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_gplvm(SEXP dataSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gplvm(data, start, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gplvm_value
-Rcpp::List core_gplvm_value(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& noise, const Eigen::Map<Eigen::MatrixXd>& latent, const Rcpp::List& kernel, double nugget, int threads);
-RcppExport SEXP _granary_core_gplvm_value(SEXP ySEXP, SEXP noiseSEXP, SEXP latentSEXP, SEXP kernelSEXP, SEXP nuggetSEXP, SEXP threadsSEXP) {
+SEXP core_gplvm_value(SEXP data, SEXP latent, SEXP nugget);
+RcppExport SEXP _granary_core_gplvm_value(SEXP dataSEXP, SEXP latentSEXP, SEXP nuggetSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type latent(latentSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< double >::type nugget(nuggetSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gplvm_value(y, noise, latent, kernel, nugget, threads));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type latent(latentSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type nugget(nuggetSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_value(data, latent, nugget));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gplvm_predict
-Rcpp::List core_gplvm_predict(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd>& x, bool with_noise);
+SEXP core_gplvm_predict(SEXP model, SEXP x, SEXP with_noise);
 RcppExport SEXP _granary_core_gplvm_predict(SEXP modelSEXP, SEXP xSEXP, SEXP with_noiseSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type with_noise(with_noiseSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type with_noise(with_noiseSEXP);
     rcpp_result_gen = Rcpp::wrap(core_gplvm_predict(model, x, with_noise));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_gplvm_project
-Rcpp::List core_gplvm_project(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& train_latent, const Eigen::Map<Eigen::MatrixXd>& train_y, int n_starts, int max_iter, int samples, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_gplvm_project(SEXP modelSEXP, SEXP ySEXP, SEXP train_latentSEXP, SEXP train_ySEXP, SEXP n_startsSEXP, SEXP max_iterSEXP, SEXP samplesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+// core_gplvm_draws
+SEXP core_gplvm_draws(SEXP model, SEXP x, SEXP nsim, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gplvm_draws(SEXP modelSEXP, SEXP xSEXP, SEXP nsimSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type train_latent(train_latentSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type train_y(train_ySEXP);
-    Rcpp::traits::input_parameter< int >::type n_starts(n_startsSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type samples(samplesSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type nsim(nsimSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gplvm_project(model, y, train_latent, train_y, n_starts, max_iter, samples, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_draws(model, x, nsim, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_pca_scores
-Eigen::MatrixXd core_pca_scores(const Eigen::Map<Eigen::MatrixXd>& y, int q);
-RcppExport SEXP _granary_core_pca_scores(SEXP ySEXP, SEXP qSEXP) {
+// core_gplvm_project
+SEXP core_gplvm_project(SEXP model, SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gplvm_project(SEXP modelSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< int >::type q(qSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_pca_scores(y, q));
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_project(model, data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_dual_pca
-Rcpp::List core_dual_pca(const Eigen::Map<Eigen::MatrixXd>& y, int q);
+SEXP core_dual_pca(SEXP y, SEXP q);
 RcppExport SEXP _granary_core_dual_pca(SEXP ySEXP, SEXP qSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< int >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
     rcpp_result_gen = Rcpp::wrap(core_dual_pca(y, q));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_similarity_map
-Rcpp::List core_similarity_map(const Eigen::Map<Eigen::MatrixXd>& s, int q, bool centre);
-RcppExport SEXP _granary_core_similarity_map(SEXP sSEXP, SEXP qSEXP, SEXP centreSEXP) {
+// core_dimension_kl
+SEXP core_dimension_kl(SEXP s, SEXP options);
+RcppExport SEXP _granary_core_dimension_kl(SEXP sSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type s(sSEXP);
-    Rcpp::traits::input_parameter< int >::type q(qSEXP);
-    Rcpp::traits::input_parameter< bool >::type centre(centreSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_similarity_map(s, q, centre));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dimension_kl(s, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_similarity_map
+SEXP core_similarity_map(SEXP s, SEXP q);
+RcppExport SEXP _granary_core_similarity_map(SEXP sSEXP, SEXP qSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_similarity_map(s, q));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_isomap
-Rcpp::List core_isomap(const Eigen::Map<Eigen::MatrixXd>& y, int q, int neighbours, int threads, SEXP progress);
-RcppExport SEXP _granary_core_isomap(SEXP ySEXP, SEXP qSEXP, SEXP neighboursSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_isomap(SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_isomap(SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< int >::type q(qSEXP);
-    Rcpp::traits::input_parameter< int >::type neighbours(neighboursSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_isomap(y, q, neighbours, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_isomap(y, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mds
-Rcpp::List core_mds(const Eigen::Map<Eigen::MatrixXd>& distance, const Eigen::Map<Eigen::MatrixXd>& start, bool nonmetric, int max_iter, double tol, SEXP progress);
-RcppExport SEXP _granary_core_mds(SEXP distanceSEXP, SEXP startSEXP, SEXP nonmetricSEXP, SEXP max_iterSEXP, SEXP tolSEXP, SEXP progressSEXP) {
+SEXP core_mds(SEXP distance, SEXP start, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_mds(SEXP distanceSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type distance(distanceSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type start(startSEXP);
-    Rcpp::traits::input_parameter< bool >::type nonmetric(nonmetricSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type distance(distanceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mds(distance, start, nonmetric, max_iter, tol, progress));
+    rcpp_result_gen = Rcpp::wrap(core_mds(distance, start, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gtm
-Rcpp::List core_gtm(const Eigen::Map<Eigen::MatrixXd>& y, int q, int grid, int basis, double width, double penalty, int max_iter, double tol, SEXP progress);
-RcppExport SEXP _granary_core_gtm(SEXP ySEXP, SEXP qSEXP, SEXP gridSEXP, SEXP basisSEXP, SEXP widthSEXP, SEXP penaltySEXP, SEXP max_iterSEXP, SEXP tolSEXP, SEXP progressSEXP) {
+SEXP core_gtm(SEXP y, SEXP q, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_gtm(SEXP ySEXP, SEXP qSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< int >::type q(qSEXP);
-    Rcpp::traits::input_parameter< int >::type grid(gridSEXP);
-    Rcpp::traits::input_parameter< int >::type basis(basisSEXP);
-    Rcpp::traits::input_parameter< double >::type width(widthSEXP);
-    Rcpp::traits::input_parameter< double >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gtm(y, q, grid, basis, width, penalty, max_iter, tol, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gtm(y, q, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gtm_place
-Rcpp::List core_gtm_place(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& grid, const Eigen::Map<Eigen::MatrixXd>& centres, double noise);
-RcppExport SEXP _granary_core_gtm_place(SEXP ySEXP, SEXP gridSEXP, SEXP centresSEXP, SEXP noiseSEXP) {
+SEXP core_gtm_place(SEXP y, SEXP state);
+RcppExport SEXP _granary_core_gtm_place(SEXP ySEXP, SEXP stateSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type grid(gridSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type centres(centresSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gtm_place(y, grid, centres, noise));
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gtm_place(y, state));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -3332,167 +3347,94 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_sparse_fit
-Rcpp::List core_sparse_fit(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> inducing, const Rcpp::List& settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sparse_fit(SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP inducingSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_sparse_gp
+SEXP core_sparse_gp(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sparse_gp(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type inducing(inducingSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_fit(x, targets, method, blocks, kernel, inducing, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sparse_gp(data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sparse_sample
-Rcpp::List core_sparse_sample(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> inducing, const Eigen::Map<Eigen::VectorXd> parameters, bool learn_noise, const Rcpp::List& settings, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_sparse_sample(SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP inducingSEXP, SEXP parametersSEXP, SEXP learn_noiseSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_sparse_sample(SEXP data, SEXP start, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sparse_sample(SEXP dataSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type inducing(inducingSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type parameters(parametersSEXP);
-    Rcpp::traits::input_parameter< bool >::type learn_noise(learn_noiseSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_sample(x, targets, method, blocks, kernel, inducing, parameters, learn_noise, settings, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_sparse_gradient
-Rcpp::List core_sparse_gradient(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel, double noise, const Eigen::Map<Eigen::MatrixXd> inducing, bool inputs, int threads, double cache_bytes);
-RcppExport SEXP _granary_core_sparse_gradient(SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP noiseSEXP, SEXP inducingSEXP, SEXP inputsSEXP, SEXP threadsSEXP, SEXP cache_bytesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type inducing(inducingSEXP);
-    Rcpp::traits::input_parameter< bool >::type inputs(inputsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< double >::type cache_bytes(cache_bytesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_gradient(x, targets, method, blocks, kernel, noise, inducing, inputs, threads, cache_bytes));
+    rcpp_result_gen = Rcpp::wrap(core_sparse_sample(data, start, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sparse_add
-Rcpp::List core_sparse_add(const Rcpp::List& state, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel);
-RcppExport SEXP _granary_core_sparse_add(SEXP stateSEXP, SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP) {
+SEXP core_sparse_add(SEXP fit, SEXP data);
+RcppExport SEXP _granary_core_sparse_add(SEXP fitSEXP, SEXP dataSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_add(state, x, targets, method, blocks, kernel));
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_add(fit, data));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sparse_predict
-Rcpp::List core_sparse_predict(const Rcpp::List& state, std::string method, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> newx, const Eigen::Map<Eigen::MatrixXd> trend, bool variance, bool covariance, bool gradient, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sparse_predict(SEXP stateSEXP, SEXP methodSEXP, SEXP kernelSEXP, SEXP newxSEXP, SEXP trendSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP gradientSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_sparse_predict(SEXP fit, SEXP data, SEXP points, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_sparse_predict(SEXP fitSEXP, SEXP dataSEXP, SEXP pointsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type newx(newxSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type trend(trendSEXP);
-    Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_predict(state, method, kernel, newx, trend, variance, covariance, gradient, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_sparse_predict_rows
-Rcpp::List core_sparse_predict_rows(const Rcpp::List& state, std::string method, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::vector<int> blocks, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> newx, const Eigen::Map<Eigen::MatrixXd> trend, bool variance, bool covariance, bool gradient, bool augment, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sparse_predict_rows(SEXP stateSEXP, SEXP methodSEXP, SEXP xSEXP, SEXP targetsSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP newxSEXP, SEXP trendSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP gradientSEXP, SEXP augmentSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type newx(newxSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type trend(trendSEXP);
-    Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
-    Rcpp::traits::input_parameter< bool >::type augment(augmentSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_predict_rows(state, method, x, targets, blocks, kernel, newx, trend, variance, covariance, gradient, augment, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_sparse_select
-Rcpp::List core_sparse_select(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, double noise, std::string rule, int m, double tol, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_sparse_select(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP noiseSEXP, SEXP ruleSEXP, SEXP mSEXP, SEXP tolSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
-    Rcpp::traits::input_parameter< int >::type m(mSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_select(x, y, kernel, noise, rule, m, tol, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sparse_predict(fit, data, points, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sparse_blocks
-Rcpp::IntegerVector core_sparse_blocks(const Eigen::Map<Eigen::MatrixXd> x, int size, int threads, Rcpp::NumericVector seed, SEXP progress);
+SEXP core_sparse_blocks(SEXP x, SEXP size, SEXP threads, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_sparse_blocks(SEXP xSEXP, SEXP sizeSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type size(sizeSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_sparse_blocks(x, size, threads, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_rvm
-Rcpp::List core_rvm(const Eigen::Map<Eigen::MatrixXd> phi, const Eigen::Map<Eigen::VectorXd> y, bool fast, double noise, double prune, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_rvm(SEXP phiSEXP, SEXP ySEXP, SEXP fastSEXP, SEXP noiseSEXP, SEXP pruneSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_rvm(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_rvm(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type phi(phiSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< bool >::type fast(fastSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< double >::type prune(pruneSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_rvm(phi, y, fast, noise, prune, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_rvm(data, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_rvm_predict
+SEXP core_rvm_predict(SEXP state, SEXP newx, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_rvm_predict(SEXP stateSEXP, SEXP newxSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type newx(newxSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rvm_predict(state, newx, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4457,6 +4399,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_best_information", (DL_FUNC) &_granary_core_best_information, 4},
     {"_granary_core_bandit_refit", (DL_FUNC) &_granary_core_bandit_refit, 5},
     {"_granary_core_bo_design", (DL_FUNC) &_granary_core_bo_design, 3},
+    {"_granary_core_bo_preimage", (DL_FUNC) &_granary_core_bo_preimage, 2},
     {"_granary_core_bo_learn", (DL_FUNC) &_granary_core_bo_learn, 4},
     {"_granary_core_bo_factors", (DL_FUNC) &_granary_core_bo_factors, 1},
     {"_granary_core_bo_predict", (DL_FUNC) &_granary_core_bo_predict, 2},
@@ -4477,17 +4420,19 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_ec_learn", (DL_FUNC) &_granary_core_ec_learn, 3},
     {"_granary_core_ec_gauss", (DL_FUNC) &_granary_core_ec_gauss, 4},
     {"_granary_core_ec_box", (DL_FUNC) &_granary_core_ec_box, 4},
-    {"_granary_core_gplvm", (DL_FUNC) &_granary_core_gplvm, 7},
-    {"_granary_core_gplvm_value", (DL_FUNC) &_granary_core_gplvm_value, 6},
+    {"_granary_core_gplvm_start", (DL_FUNC) &_granary_core_gplvm_start, 4},
+    {"_granary_core_gplvm", (DL_FUNC) &_granary_core_gplvm, 4},
+    {"_granary_core_gplvm_value", (DL_FUNC) &_granary_core_gplvm_value, 3},
     {"_granary_core_gplvm_predict", (DL_FUNC) &_granary_core_gplvm_predict, 3},
-    {"_granary_core_gplvm_project", (DL_FUNC) &_granary_core_gplvm_project, 10},
-    {"_granary_core_pca_scores", (DL_FUNC) &_granary_core_pca_scores, 2},
+    {"_granary_core_gplvm_draws", (DL_FUNC) &_granary_core_gplvm_draws, 5},
+    {"_granary_core_gplvm_project", (DL_FUNC) &_granary_core_gplvm_project, 5},
     {"_granary_core_dual_pca", (DL_FUNC) &_granary_core_dual_pca, 2},
-    {"_granary_core_similarity_map", (DL_FUNC) &_granary_core_similarity_map, 3},
-    {"_granary_core_isomap", (DL_FUNC) &_granary_core_isomap, 5},
-    {"_granary_core_mds", (DL_FUNC) &_granary_core_mds, 6},
-    {"_granary_core_gtm", (DL_FUNC) &_granary_core_gtm, 9},
-    {"_granary_core_gtm_place", (DL_FUNC) &_granary_core_gtm_place, 4},
+    {"_granary_core_dimension_kl", (DL_FUNC) &_granary_core_dimension_kl, 2},
+    {"_granary_core_similarity_map", (DL_FUNC) &_granary_core_similarity_map, 2},
+    {"_granary_core_isomap", (DL_FUNC) &_granary_core_isomap, 3},
+    {"_granary_core_mds", (DL_FUNC) &_granary_core_mds, 4},
+    {"_granary_core_gtm", (DL_FUNC) &_granary_core_gtm, 4},
+    {"_granary_core_gtm_place", (DL_FUNC) &_granary_core_gtm_place, 2},
     {"_granary_core_trend_columns", (DL_FUNC) &_granary_core_trend_columns, 2},
     {"_granary_core_kriging", (DL_FUNC) &_granary_core_kriging, 4},
     {"_granary_core_kriging_solve", (DL_FUNC) &_granary_core_kriging_solve, 2},
@@ -4504,15 +4449,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_kriging_joint", (DL_FUNC) &_granary_core_kriging_joint, 4},
     {"_granary_core_kriging_joint_draws", (DL_FUNC) &_granary_core_kriging_joint_draws, 5},
     {"_granary_core_sobol", (DL_FUNC) &_granary_core_sobol, 2},
-    {"_granary_core_sparse_fit", (DL_FUNC) &_granary_core_sparse_fit, 9},
-    {"_granary_core_sparse_sample", (DL_FUNC) &_granary_core_sparse_sample, 11},
-    {"_granary_core_sparse_gradient", (DL_FUNC) &_granary_core_sparse_gradient, 10},
-    {"_granary_core_sparse_add", (DL_FUNC) &_granary_core_sparse_add, 6},
-    {"_granary_core_sparse_predict", (DL_FUNC) &_granary_core_sparse_predict, 10},
-    {"_granary_core_sparse_predict_rows", (DL_FUNC) &_granary_core_sparse_predict_rows, 14},
-    {"_granary_core_sparse_select", (DL_FUNC) &_granary_core_sparse_select, 10},
+    {"_granary_core_sparse_gp", (DL_FUNC) &_granary_core_sparse_gp, 4},
+    {"_granary_core_sparse_sample", (DL_FUNC) &_granary_core_sparse_sample, 5},
+    {"_granary_core_sparse_add", (DL_FUNC) &_granary_core_sparse_add, 2},
+    {"_granary_core_sparse_predict", (DL_FUNC) &_granary_core_sparse_predict, 5},
     {"_granary_core_sparse_blocks", (DL_FUNC) &_granary_core_sparse_blocks, 5},
-    {"_granary_core_rvm", (DL_FUNC) &_granary_core_rvm, 8},
+    {"_granary_core_rvm", (DL_FUNC) &_granary_core_rvm, 3},
+    {"_granary_core_rvm_predict", (DL_FUNC) &_granary_core_rvm_predict, 4},
     {"_granary_core_aso", (DL_FUNC) &_granary_core_aso, 17},
     {"_granary_core_aso_target", (DL_FUNC) &_granary_core_aso_target, 13},
     {"_granary_core_loss", (DL_FUNC) &_granary_core_loss, 3},

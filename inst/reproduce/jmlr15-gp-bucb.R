@@ -10,7 +10,7 @@ set.seed(1)
 line <- seq(0, 1, length.out = if (extended) 1000L else 300L)
 last <- function(sim, t = steps) mean(sim$average[min(t, nrow(sim$average)), ], na.rm = TRUE)
 for (nu in c(1.5, 2.5)) {
-  kernel <- matern(nu, lengthscale = 0.1, variance = 0.5)
+  kernel <- k_matern(nu, lengthscale = 0.1, variance = 0.5)
   play <- function(strategy, batch, rounds, ...) {
     simulate(gp_bucb(line, kernel, 0.025, strategy = strategy, batch_size = batch, ...), nsim = runs, n_rounds = rounds, max_choices = steps)
   }
@@ -34,7 +34,7 @@ for (nu in c(1.5, 2.5)) {
 }
 
 # Squared exponential, l = 0.2, variance 0.5, noise 0.025.
-kernel <- se(lengthscale = 0.2, variance = 0.5)
+kernel <- k_se(lengthscale = 0.2, variance = 0.5)
 ucb <- simulate(gp_bucb(line, kernel, 0.025, strategy = "ucb"), nsim = runs, n_rounds = steps)
 bucb <- simulate(gp_bucb(line, kernel, 0.025, batch_size = 10), nsim = runs, n_rounds = ceiling(steps / 10), max_choices = steps)
 claim("Figure 2, squared exponential: average regret of GP-BUCB, B = 10, over that of GP-UCB at the end", NA, last(bucb) / last(ucb), NA, figures)
@@ -46,7 +46,7 @@ cosines <- 1 - (rowSums(u^2) - 0.3 * rowSums(cos(3 * pi * u)))
 rosenbrock <- 10 - 100 * (grid[, 2] - grid[, 1]^2)^2 - (1 - grid[, 1])^2
 unit <- function(f) (f - min(f)) / (max(f) - min(f))
 for (case in list(list("cosines", unit(cosines), 0.03), list("Rosenbrock", unit(rosenbrock), 0.1))) {
-  kernel <- se(lengthscale = sqrt(case[[3]]))
+  kernel <- k_se(lengthscale = sqrt(case[[3]]))
   sims <- lapply(c(ucb = "ucb", bucb = "bucb", aucb = "aucb"), function(strategy) {
     simulate(gp_bucb(grid, kernel, 0.01, strategy = strategy, batch_size = 5), nsim = if (extended) runs else 5L,
              n_rounds = if (strategy == "bucb") steps / 5 else steps, max_choices = steps, f = case[[2]])
@@ -58,7 +58,7 @@ for (case in list(list("cosines", unit(cosines), 0.03), list("Rosenbrock", unit(
 }
 
 # Section 6: lazy variances, same choices, an order of magnitude fewer solves.
-kernel <- matern(1.5, lengthscale = 0.1, variance = 0.5)
+kernel <- k_matern(1.5, lengthscale = 0.1, variance = 0.5)
 same_seed <- function(lazy) simulate(gp_bucb(line, kernel, 0.025, batch_size = 5, lazy = lazy), nsim = 3, seed = 5, n_rounds = 20)
 lazy <- same_seed(TRUE)
 eager <- same_seed(FALSE)

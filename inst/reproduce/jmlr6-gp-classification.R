@@ -4,8 +4,8 @@ quiet <- function(code) suppressWarnings(code)  # parameters on their bound, as 
 
 # Figure 1a: prior N(0, 25), one label. Exact: Z = 1/2 and moments by integration.
 exact <- function(power) integrate(function(f) f^power * pnorm(f) * dnorm(f, 0, 5), -40, 40, rel.tol = 1e-10)$value / 0.5
-one <- quiet(gp_classify(0, 1, se(variance = 25), hyper = "fixed"))
-timid <- quiet(gp_classify(0, 1, se(variance = 25), "laplace", "fixed"))
+one <- quiet(gp_classify(0, 1, k_se(variance = 25), hyper = "fixed"))
+timid <- quiet(gp_classify(0, 1, k_se(variance = 25), "laplace", "fixed"))
 claim("Figure 1a: EP mean is that of the posterior", exact(1), one$latent_mean, 1e-5)
 claim("Figure 1a: EP variance is that of the posterior", exact(2) - exact(1)^2, one$latent_variance, 1e-5)
 claim("Figure 1a: EP evidence is exact", log(0.5), one$log_evidence, 1e-9)
@@ -105,7 +105,7 @@ for (k in seq_len(nrow(table1))) {
 # fold, where the standard deviation of the prior would be 316.
 d <- data_set("crabs")
 on_shelf <- function(variance) {
-  quiet(gp_classify(d$x, d$y, se(variance = variance, fixed = "variance"), n_starts = 1, max_variance = 1e12))
+  quiet(gp_classify(d$x, d$y, k_se(variance = variance, fixed = "variance"), n_starts = 1, max_variance = 1e12))
 }
 shelf <- if (!is.null(d)) lapply(c(1e5, 1e7, 1e9), on_shelf)
 length_of <- function(fit) sqrt(sum(fit$latent_mean^2))
@@ -125,7 +125,7 @@ if (is.null(d)) {
 } else {
   set.seed(4)
   rows <- sample(351, 200)
-  base <- gp_classify(d$x[rows, ], d$y[rows], se(lengthscale = 5, variance = 10), hyper = "fixed", standardize = TRUE)
+  base <- gp_classify(d$x[rows, ], d$y[rows], k_se(lengthscale = 5, variance = 10), hyper = "fixed", standardize = TRUE)
   points <- data.frame(se.variance = c(1, 20), se.lengthscale = c(2, 5))
   if (extended) points <- expand.grid(se.variance = exp(2 * 0:5), se.lengthscale = exp(0:4))
   both <- gp_evidence(base, c("ep", "laplace", "lower_bound"), grid = points)

@@ -9,7 +9,7 @@ closed <- dppca(iris_data)
 claim("Iris, q = 2: beta of dual PCA (computed independently)", 38.93547, closed$beta, 1e-4)
 claim("Iris, q = 2: log-likelihood of dual PCA (computed independently)", 218.0389, closed$log_likelihood, 1e-3)
 set.seed(1)
-flat <- linear(1, fixed = "variance") + white(0.1)
+flat <- k_linear(1, fixed = "variance") + k_white(0.1)
 climbed <- suppressWarnings(gplvm(iris_data, kernel = flat, prior = FALSE, init = "random", tol = 1e-10, threads = 1))
 claim("Section 2.3: gradient ascent with a linear kernel ends at the closed form", closed$log_likelihood, climbed$log_likelihood, 0.01)
 

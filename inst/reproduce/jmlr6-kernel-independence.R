@@ -13,7 +13,7 @@
 # Exact values on four points.
 x <- c(-1, 0, 1, 2)
 y <- c(1, 0, 1, 4)
-claim("Linear kernels: COCO is the covariance (computed by hand)", 1.25, coco(x, y, kernel = linear(), rank_tol = 0)$value, 1e-10)
+claim("Linear kernels: COCO is the covariance (computed by hand)", 1.25, coco(x, y, kernel = k_linear(), rank_tol = 0)$value, 1e-10)
 claim("Gaussian kernels: COCO (computed independently)", 0.1067699, coco(x, y, width = 1, rank_tol = 0)$value, 1e-6)
 claim("Parzen windows: KMI (computed independently)", 0.5563216, kmi(x, y, width = 0.5, rank_tol = 0)$value, 1e-6)
 claim("Theorem 18: the KGV with theta = 0 is the KMI", 0.5563216, kgv(x, y, width = 0.5, theta = 0, rank_tol = 0)$value, 1e-6)

@@ -11,7 +11,7 @@ one_run <- function(seed) {
   y <- sin(2 * x) + 0.3 * x + rnorm(100, sd = sqrt(0.05))
   u <- cbind(sort(sample(x, 10)))
   fit <- function(method, ...) {
-    sparse_gp(x, y, method = method, kernel = se(0.5), hyper = "fixed", noise_var = 0.05, mean = "zero", threads = 1, ...)
+    sparse_gp(x, y, method = method, kernel = k_se(0.5), hyper = "fixed", noise_var = 0.05, mean = "zero", threads = 1, ...)
   }
   fits <- list(exact = fit("exact"), sor = fit("sor", inducing = u), dtc = fit("dtc", inducing = u), fitc = fit("fitc", inducing = u),
                pitc = fit("pitc", inducing = u, blocks = rep(1:10, each = 10)))
@@ -65,7 +65,7 @@ seconds <- vapply(sizes, function(n) {
   set.seed(1)
   x <- matrix(rnorm(n * 4), n)
   y <- rnorm(n)
-  kernel <- se(rep(2, 4))
+  kernel <- k_se(rep(2, 4))
   min(replicate(3, sum(system.time(sparse_gp(x, y, inducing = x[1:100, ], kernel = kernel, hyper = "fixed", noise_var = 1, threads = 1))[1:2])))
 }, 0)
 claim("Table 1: cost grows linearly with n (slope of log time on log n, m = 100)", 1, unname(coef(lm(log(seconds) ~ log(sizes)))[2]), 0.15)

@@ -38,10 +38,10 @@ turn <- as.vector(rbind(1:50, 51:100))
 x <- scale(two[, c("Petal.Length", "Petal.Width")])[turn, ]
 y <- droplevels(two$Species)[turn]
 runs <- list(
-  "no removal" = list(fit = budget_perceptron(x, y, kernel = rbf(1), removal = "max_margin"), paper = c(9, 8)),
-  "fixed, 5" = list(fit = budget_perceptron(x, y, kernel = rbf(1), removal = "max_margin", budget = 5), paper = c(5, 25)),
-  "fixed, 10" = list(fit = budget_perceptron(x, y, kernel = rbf(1), removal = "max_margin", budget = 10), paper = c(9, 8)),
-  "adaptive" = list(fit = budget_perceptron(x, y, kernel = rbf(1)), paper = c(9, 13))
+  "no removal" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1), removal = "max_margin"), paper = c(9, 8)),
+  "fixed, 5" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1), removal = "max_margin", budget = 5), paper = c(5, 25)),
+  "fixed, 10" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1), removal = "max_margin", budget = 10), paper = c(9, 8)),
+  "adaptive" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1)), paper = c(9, 13))
 )
 for (name in names(runs)) {
   note <- "the number is of an independent prototype, not of the paper"

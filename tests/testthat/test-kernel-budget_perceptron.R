@@ -71,7 +71,7 @@ test_that("the numbers of the prototype on iris come out", {
   x <- scale(d[, c("Petal.Length", "Petal.Width")])[at, ]
   y <- droplevels(d$Species)[at]
   run <- function(...) {
-    fit <- budget_perceptron(x, y, kernel = rbf(1), ...)
+    fit <- budget_perceptron(x, y, kernel = k_rbf(1), ...)
     c(fit$support, fit$mistakes)
   }
   expect_equal(run(removal = "max_margin"), c(9, 8))
@@ -82,7 +82,7 @@ test_that("the numbers of the prototype on iris come out", {
 
 test_that("every rule does what a plain implementation of it does", {
   d <- circle(300)
-  k <- kernel_matrix(rbf(0.5), d$x)
+  k <- kernel_matrix(k_rbf(0.5), d$x)
   y <- ifelse(d$y == "out", 1, -1)
   for (rule in c("distill", "max_margin", "oldest", "smallest", "tightest")) {
     for (step in c("perceptron", "mira")) {
@@ -107,10 +107,10 @@ test_that("the budget holds, and scores are those of the cache, for every rule a
         fit <- budget_perceptron(x, y, budget = 12, removal = rule, update = step, gamma = 0.4)
         expect_lte(fit$largest, 12)
         expect_lte(max(tidy(fit)$support), 12)
-        k <- kernel_matrix(rbf(0.4), x, fit$cache_x)
+        k <- kernel_matrix(k_rbf(0.4), x, fit$cache_x)
         expect_equal(predict(fit, x, type = "decision"), drop(k %*% fit$coefficients), ignore_attr = TRUE, tolerance = 1e-8)
         if (!is.null(fit$state$scores) && ncol(fit$state$scores) > 0) {
-          expect_equal(fit$state$scores, fit$state$current$coefficients %*% kernel_matrix(rbf(0.4), fit$state$points), tolerance = 1e-10)
+          expect_equal(fit$state$scores, fit$state$current$coefficients %*% kernel_matrix(k_rbf(0.4), fit$state$points), tolerance = 1e-10)
         }
         if (classes > 2) expect_equal(rowSums(fit$coefficients), rep(0, fit$support), tolerance = 1e-8)
       }
@@ -122,7 +122,7 @@ test_that("after distillation no older example has its margin without itself", {
   d <- circle(400)
   for (order in c("largest", "oldest", "random")) {
     fit <- budget_perceptron(d$x, d$y, beta = 0.2, gamma = 0.5, order = order)
-    k <- kernel_matrix(rbf(0.5), fit$cache_x)
+    k <- kernel_matrix(k_rbf(0.5), fit$cache_x)
     sign <- ifelse(d$y[fit$cache_index] == "out", 1, -1)
     without <- sign * (drop(k %*% fit$coefficients) - fit$coefficients * diag(k))
     expect_true(all(without[-which.max(fit$cache_index)] < 0.2))
@@ -200,7 +200,7 @@ test_that("MIRA with two prototypes is MIRA with one vector, and its step solves
 
 test_that("averages over time are averages", {
   d <- circle(120)
-  k <- kernel_matrix(rbf(0.5), d$x)
+  k <- kernel_matrix(k_rbf(0.5), d$x)
   # without removals: over all trials
   states <- vapply(1:120, function(t) {
     fit <- budget_perceptron(d$x[1:t, , drop = FALSE], d$y[1:t], levels = levels(d$y), removal = "oldest", gamma = 0.5)
@@ -229,7 +229,7 @@ test_that("averages over time are averages", {
 test_that("voted predictions are votes of the past", {
   d <- circle(100)
   fit <- kernel_perceptron(d$x, d$y, gamma = 0.5, prediction = "voted")
-  k <- kernel_matrix(rbf(0.5), d$x)
+  k <- kernel_matrix(k_rbf(0.5), d$x)
   votes <- rowMeans(vapply(1:100, function(t) {
     past <- kernel_perceptron(d$x[1:t, , drop = FALSE], d$y[1:t], levels = levels(d$y), gamma = 0.5)
     sign(drop(k[, past$cache_index, drop = FALSE] %*% past$coefficients))
@@ -245,7 +245,7 @@ test_that("a perceptron with a kernel is a perceptron in its features", {
   d <- circle(150)
   features <- cbind(1, sqrt(2) * d$x, d$x^2, sqrt(2) * d$x[, 1] * d$x[, 2])
   for (removal in c("max_margin", "distill")) {
-    kernel <- budget_perceptron(d$x, d$y, kernel = polynomial(2), removal = removal)
+    kernel <- budget_perceptron(d$x, d$y, kernel = k_polynomial(2), removal = removal)
     explicit <- budget_perceptron(features, d$y, kernel = "linear", removal = removal)
     expect_identical(kernel$cache_index, explicit$cache_index)
   }
@@ -258,14 +258,14 @@ test_that("a perceptron with a kernel is a perceptron in its features", {
       mistakes <- mistakes + 1
     }
   }
-  expect_identical(kernel_perceptron(d$x, d$y, kernel = polynomial(2))$mistakes, mistakes)
+  expect_identical(kernel_perceptron(d$x, d$y, kernel = k_polynomial(2))$mistakes, mistakes)
 })
 
 test_that("kernels of all kinds, dense and sparse rows, and normalised kernels give the same run", {
   d <- circle(80, d = 6)
   sparse <- Matrix::Matrix(d$x * (abs(d$x) > 0.3), sparse = TRUE)
   dense <- as.matrix(sparse)
-  for (kernel in list("rbf", "linear", "laplace", "polynomial", se(c(1, 2, 3, 1, 2, 3)), rbf(1, columns = 2:6), matern(2.5), rq())) {
+  for (kernel in list("rbf", "linear", "laplace", "polynomial", k_se(c(1, 2, 3, 1, 2, 3)), k_rbf(1, columns = 2:6), k_matern(2.5), k_rq())) {
     one <- budget_perceptron(dense, d$y, kernel = kernel, budget = 10)
     two <- budget_perceptron(sparse, d$y, kernel = kernel, budget = 10)
     expect_identical(one$cache_index, two$cache_index)
@@ -273,14 +273,14 @@ test_that("kernels of all kinds, dense and sparse rows, and normalised kernels g
     expect_equal(predict(one, dense, type = "decision"), predict(two, sparse, type = "decision"), tolerance = 1e-6)
     expect_equal(predict(one, sparse), predict(one, dense))
     expect_equal(predict(two, dense), predict(one, dense))
-    own <- user_kernel(function(x, z) kernel_matrix(prepare_kernel(if (is.character(kernel)) machine_kernel(kernel, 6) else kernel, 6), x, z))
+    own <- k_user(function(x, z) kernel_matrix(prepare_kernel(if (is.character(kernel)) machine_kernel(kernel, 6) else kernel, 6), x, z))
     expect_identical(budget_perceptron(dense, d$y, kernel = own, budget = 10)$cache_index, one$cache_index)
   }
   general <- budget_perceptron(dense, d$y, kernel = "se + bias", budget = 10)
   expect_lte(general$support, 10L)
-  expect_error(budget_perceptron(sparse, d$y, kernel = hamming()), "Sparse data", class = "granary_error_input")
+  expect_error(budget_perceptron(sparse, d$y, kernel = k_hamming()), "Sparse data", class = "granary_error_input")
   wild <- budget_perceptron(1e3 * d$x, d$y, kernel = "polynomial", degree = 9, normalize = TRUE)
-  k <- kernel_matrix(polynomial(9, 1 / 6, 0), 1e3 * d$x)
+  k <- kernel_matrix(k_polynomial(9, 1 / 6, 0), 1e3 * d$x)
   k <- k / sqrt(outer(diag(k), diag(k)))
   expect_equal(unname(predict(wild, 1e3 * d$x, type = "decision")), unname(drop(k[, wild$cache_index] %*% wild$coefficients)), tolerance = 1e-8)
 })
@@ -376,8 +376,8 @@ test_that("budget_path() averages over orders, and the margin of the data is bra
   x <- matrix(rnorm(60), 30)
   y <- ifelse(x[, 1] > 0.2, 1, -1)
   x[, 1] <- x[, 1] + 0.3 * y
-  ours <- kernel_margin(x, y, kernel = rbf(0.7), tol = 1e-6)
-  q <- outer(y, y) * kernel_matrix(rbf(0.7), x)
+  ours <- kernel_margin(x, y, kernel = k_rbf(0.7), tol = 1e-6)
+  q <- outer(y, y) * kernel_matrix(k_rbf(0.7), x)
   alpha <- getExportedValue("quadprog", "solve.QP")(q + diag(1e-10, 30), rep(1, 30), diag(30), rep(0, 30))$solution
   expect_equal(ours$gamma, 1 / sqrt(sum(alpha)), tolerance = 1e-4)
 })

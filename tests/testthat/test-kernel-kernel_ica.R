@@ -14,7 +14,7 @@ test_that("two uniform sources are recovered, whatever the measure", {
     expect_equal(crossprod(fit$rotation), diag(2), tolerance = 1e-10)
   }
   expect_lt(amari_error(kernel_ica(d$x[1:500, ], kernel = "laplace"), d$B), 5)
-  expect_lt(amari_error(kernel_ica(d$x[1:500, ], measure = "hsic", kernel = rq(shape = 2)), d$B), 5)
+  expect_lt(amari_error(kernel_ica(d$x[1:500, ], measure = "hsic", kernel = k_rq(shape = 2)), d$B), 5)
 })
 
 test_that("several sources are recovered over seeds, better than by moments", {
@@ -141,7 +141,7 @@ test_that("data that cannot be separated are refused", {
   bad(kernel_ica(replace(d$x, 5, NA)), "missing values")
   bad(kernel_ica(d$x, components = 4), "`components`")
   bad(kernel_ica(d$x, width = 0), "`width`")
-  bad(kernel_ica(d$x, kernel = se(), width = 1), "their own scales")
+  bad(kernel_ica(d$x, kernel = k_se(), width = 1), "their own scales")
   bad(kernel_ica(d$x, measure = "kgv", kappa = 0), "`kappa`")
   bad(kernel_ica(d$x, init = diag(2)), "unmixing matrix with 3 rows")
   bad(kernel_ica(d$x, init = matrix(1, 3, 3)), "full rank")

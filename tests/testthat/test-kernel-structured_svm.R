@@ -153,7 +153,7 @@ test_that("the kernel version with a linear kernel is the linear version, also i
   }
   ring <- cbind(rnorm(60), rnorm(60))
   y <- ifelse(rowSums(ring^2) > 1, "out", "in")
-  curved <- structured_svm(output_multiclass(ring, y, kernel = rbf(1)), cost = 1000)
+  curved <- structured_svm(output_multiclass(ring, y, kernel = k_rbf(1)), cost = 1000)
   expect_lt(mean(predict(curved) != y), 0.05)
   set.seed(3)
   data <- sim_chain(12)

@@ -30,8 +30,8 @@ test_that("the paper's grids are the defaults, and regression, nu and several cl
   expect_identical(nu$parameters, "nu")
   three <- tune_svm(Species ~ ., iris, grid = list(cost = c(1, 10)), multiclass = "one_vs_rest", measure = "balanced")
   expect_lt(three$best$mean, 0.1)
-  given <- tune_svm(kernel_matrix(rbf(0.5), x), z > 0, kernel = "precomputed", grid = data.frame(cost = c(1, 5)))
-  same <- tune_svm(x, z > 0, kernel = rbf(0.5), grid = data.frame(cost = c(1, 5)), scale = FALSE, folds = 5)
+  given <- tune_svm(kernel_matrix(k_rbf(0.5), x), z > 0, kernel = "precomputed", grid = data.frame(cost = c(1, 5)))
+  same <- tune_svm(x, z > 0, kernel = k_rbf(0.5), grid = data.frame(cost = c(1, 5)), scale = FALSE, folds = 5)
   expect_identical(dim(given$table), dim(same$table))
 })
 

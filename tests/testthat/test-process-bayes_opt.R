@@ -251,7 +251,7 @@ test_that("every surrogate, learner and criterion runs", {
     set.seed(1)
     expect_true(is.finite(quick(forrester, 0, 1, mean = mean)$best_y))
   }
-  for (kernel in list("se", "matern32 + linear", "rq", user_kernel(function(x, z) exp(-abs(outer(x[, 1], z[, 1], "-")))))) {
+  for (kernel in list("se", "matern32 + linear", "rq", k_user(function(x, z) exp(-abs(outer(x[, 1], z[, 1], "-")))))) {
     set.seed(1)
     expect_true(is.finite(quick(forrester, 0, 1, kernel = kernel)$best_y))
   }
@@ -262,11 +262,11 @@ test_that("the prediction is the process conditioned by brute force, in the user
   x <- cbind(runif(8, -5, 10), runif(8, 0, 15))
   y <- branin(x)
   for (scale in c(1e-8, 1, 1e8)) {
-    state <- bo_init(c(-5, 0), c(10, 15), kernel = matern(2.5, lengthscale = c(0.4, 0.6)), learn = "fixed", noise = 1e-4)
+    state <- bo_init(c(-5, 0), c(10, 15), kernel = k_matern(2.5, lengthscale = c(0.4, 0.6)), learn = "fixed", noise = 1e-4)
     state <- bo_update(state, x, scale * y)
     new <- rbind(c(1, 2), c(8, 14))
     unit <- function(z) sweep(sweep(z, 2, c(-5, 0)), 2, 15, "/")
-    k <- matern(2.5, lengthscale = c(0.4, 0.6))
+    k <- k_matern(2.5, lengthscale = c(0.4, 0.6))
     ki <- solve(kernel_matrix(k, unit(x)) + diag(1e-4, 8))
     cross <- kernel_matrix(k, unit(new), unit(x))
     one <- rep(1, 8)

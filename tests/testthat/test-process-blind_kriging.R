@@ -28,7 +28,7 @@ test_that("every step of the path is universal kriging with that trend", {
   columns <- vapply(fit$path$term[-1], function(term) Reduce(`*`, lapply(strsplit(term, ":")[[1]], effect)), numeric(16))
   for (s in 1:3) {
     f <- cbind(1, columns[, seq_len(s)])
-    C <- kernel_matrix(matern(2.5, ordinary$lengthscale), x) + 1e-4 * diag(16)
+    C <- kernel_matrix(k_matern(2.5, ordinary$lengthscale), x) + 1e-4 * diag(16)
     Ci <- solve(C)
     H <- Ci - Ci %*% f %*% solve(t(f) %*% Ci %*% f) %*% t(f) %*% Ci
     expect_equal(fit$path$cvpe[s + 1], sqrt(mean((H %*% y / diag(H))^2)), tolerance = 1e-3)

@@ -19,7 +19,7 @@ test_that("the joint law is conditioning of one Gaussian vector", {
   expect_false(fit$nested)  # noise: prediction is joint
   c1 <- fit$levels[[1]]
   d1 <- fit$levels[[2]]
-  k <- function(level, a, b) level$s2 * kernel_matrix(se(level$lengthscale), a, b)
+  k <- function(level, a, b) level$s2 * kernel_matrix(k_se(level$lengthscale), a, b)
   rho <- fit$rho
   C <- rbind(cbind(k(c1, cheap, cheap), rho * k(c1, cheap, dear)),
              cbind(rho * k(c1, dear, cheap), rho^2 * k(c1, dear, dear) + k(d1, dear, dear)))

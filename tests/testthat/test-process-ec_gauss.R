@@ -137,7 +137,7 @@ test_that("with probit factors log Z is the evidence of classification by EP", {
   set.seed(6)
   x <- matrix(rnorm(40), 20)
   y <- ifelse(x[, 1] + rnorm(20) > 0, 1, -1)
-  kernel <- se(lengthscale = 0.9, variance = 2.5)
+  kernel <- k_se(lengthscale = 0.9, variance = 2.5)
   classifier <- gp_classify(x, factor(y), kernel, hyper = "fixed", standardize = FALSE, tol = 1e-12)
   ec <- ec_gauss(kernel_matrix(kernel, x), 0, ec_probit(y), tol = 1e-12)
   expect_equal(ec$log_z, classifier$log_evidence, tolerance = 1e-8)

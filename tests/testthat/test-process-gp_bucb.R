@@ -7,7 +7,7 @@ plot_in_file <- function(x, ...) {
 }
 
 start_search <- function(...) {
-  search <- gp_bucb(grid11, se(lengthscale = 0.2), 0.01, ...)
+  search <- gp_bucb(grid11, k_se(lengthscale = 0.2), 0.01, ...)
   search$history <- data.frame(id = 1:2, candidate = c(3L, 8L), y = c(0.5, -0.2), mean = 0, sd = 1, bound = 0, information = 0)
   search
 }
@@ -26,7 +26,7 @@ test_that("a batch has the worked picks", {
 
 test_that("the posterior is that of Gaussian conditioning, whatever is pending", {
   search <- bandit_suggest(start_search(batch_size = 2))
-  K <- kernel_matrix(se(lengthscale = 0.2), grid11)
+  K <- kernel_matrix(k_se(lengthscale = 0.2), grid11)
   at <- c(3, 8)
   C <- K[at, at] + diag(0.01, 2)
   expect_equal(predict(search), drop(K[, at] %*% solve(C, c(0.5, -0.2))), tolerance = 1e-10)
@@ -41,7 +41,7 @@ test_that("the posterior is that of Gaussian conditioning, whatever is pending",
 
 test_that("results may come late and out of order", {
   set.seed(1)
-  search <- bandit_suggest(gp_bucb(grid11, se(lengthscale = 0.2), 0.01, batch_size = 3))
+  search <- bandit_suggest(gp_bucb(grid11, k_se(lengthscale = 0.2), 0.01, batch_size = 3))
   late <- bandit_observe(search, c(3, 1), c(0.3, 0.1))
   expect_identical(is.na(late$history$y), c(FALSE, TRUE, FALSE))
   one <- bandit_observe(bandit_observe(search, 1, 0.1), 3, 0.3)
@@ -61,7 +61,7 @@ test_that("results may come late and out of order", {
 test_that("lazy and dense searches agree through R", {
   x <- as.matrix(expand.grid(seq(0, 1, length.out = 31), seq(0, 1, length.out = 31)))
   f <- -rowSums((x - 0.3)^2)
-  run <- function(lazy, ...) simulate(gp_bucb(x, se(0.3), 0.01, lazy = lazy, ...), nsim = 2, seed = 3, f = f, n_rounds = 5)
+  run <- function(lazy, ...) simulate(gp_bucb(x, k_se(0.3), 0.01, lazy = lazy, ...), nsim = 2, seed = 3, f = f, n_rounds = 5)
   dense <- run(FALSE)
   expect_identical(run(TRUE)$choice, dense$choice)
   expect_true(all(run(TRUE)$solves < dense$solves))
@@ -83,22 +83,22 @@ test_that("simulations repeat with their seed, on one and two threads", {
 test_that("searches find the maximum, and all strategies run", {
   f <- sin(7 * grid11) + grid11
   for (strategy in c("bucb", "aucb", "aucb_local", "ucb", "hbbo", "hbbo_ucb", "ei", "sm_ucb", "sm_ei")) {
-    sim <- simulate(gp_bucb(grid11, se(0.2), 0.01, strategy = strategy, batch_size = 3), nsim = 3, seed = 1, f = f, n_rounds = 15)
+    sim <- simulate(gp_bucb(grid11, k_se(0.2), 0.01, strategy = strategy, batch_size = 3), nsim = 3, seed = 1, f = f, n_rounds = 15)
     expect_lt(max(sim$simple[nrow(sim$simple), ], na.rm = TRUE), 1e-8)
   }
   for (strategy in c("uncertainty", "repeat", "top")) {
-    sim <- simulate(gp_bucb(grid11, se(0.2), 0.01, strategy = strategy, batch_size = 3), seed = 1, f = f, n_rounds = 4)
+    sim <- simulate(gp_bucb(grid11, k_se(0.2), 0.01, strategy = strategy, batch_size = 3), seed = 1, f = f, n_rounds = 4)
     expect_identical(dim(sim$regret), c(12L, 1L))
   }
-  delayed <- simulate(gp_bucb(grid11, se(0.2), 0.01, batch_size = 4), nsim = 2, seed = 1, f = f, n_rounds = 30, delay = 4)
+  delayed <- simulate(gp_bucb(grid11, k_se(0.2), 0.01, batch_size = 4), nsim = 2, seed = 1, f = f, n_rounds = 30, delay = 4)
   expect_identical(dim(delayed$regret), c(30L, 2L))
-  expect_error(simulate(gp_bucb(grid11, se(0.2), 0.01, strategy = "top"), delay = 2), "whole batches")
-  wait <- simulate(gp_bucb(grid11, se(0.2), 0.01, strategy = "aucb", batch_size = 4), seed = 1, f = f, n_rounds = 30, delay = 4)
+  expect_error(simulate(gp_bucb(grid11, k_se(0.2), 0.01, strategy = "top"), delay = 2), "whole batches")
+  wait <- simulate(gp_bucb(grid11, k_se(0.2), 0.01, strategy = "aucb", batch_size = 4), seed = 1, f = f, n_rounds = 30, delay = 4)
   expect_lt(nrow(wait$regret), 30)  # it balked
 })
 
 test_that("batches of one are GP-UCB, and hallucination costs little", {
-  k <- matern(1.5, lengthscale = 0.1, variance = 0.5)
+  k <- k_matern(1.5, lengthscale = 0.1, variance = 0.5)
   x <- seq(0, 1, length.out = 80)
   one <- simulate(gp_bucb(x, k, 0.025, batch_size = 1), nsim = 10, seed = 1, n_rounds = 40)
   ucb <- simulate(gp_bucb(x, k, 0.025, strategy = "ucb"), nsim = 10, seed = 1, n_rounds = 40)
@@ -109,7 +109,7 @@ test_that("batches of one are GP-UCB, and hallucination costs little", {
 })
 
 test_that("information adds up, saturates, and is bounded", {
-  K <- kernel_matrix(se(lengthscale = 0.2), grid11)
+  K <- kernel_matrix(k_se(lengthscale = 0.2), grid11)
   expect_equal(info_gain(K, 0.01, c(1, 4)), 0.5 * log(det(diag(2) + K[c(1, 4), c(1, 4)] / 0.01)))
   expect_equal(info_gain(K, 0.01, c(1, 4, 4), given = 2), info_gain(K, 0.01, c(1, 4, 4, 2)) - info_gain(K, 0.01, 2))
   best <- max_info_gain(K, 0.01, 3, exact = TRUE)
@@ -126,9 +126,9 @@ test_that("information adds up, saturates, and is bounded", {
     expect_lt(gains[10], gains[1])
   }
   # no data: the bound is largest where least is known, and no batch tells more than the best set of its size
-  blind <- bandit_suggest(gp_bucb(grid11, se(0.2), 0.01, batch_size = 4))$batch
+  blind <- bandit_suggest(gp_bucb(grid11, k_se(0.2), 0.01, batch_size = 4))$batch
   expect_identical(blind$candidate, c(1L, 11L, 6L, 3L))
-  expect_identical(blind$candidate, bandit_suggest(gp_bucb(grid11, se(0.2), 0.01, "uncertainty", batch_size = 4))$batch$candidate)
+  expect_identical(blind$candidate, bandit_suggest(gp_bucb(grid11, k_se(0.2), 0.01, "uncertainty", batch_size = 4))$batch$candidate)
   expect_lte(blind$information[3], best$exact + 1e-9)
   expect_error(info_gain(K, 0.01, 12), "`A`", class = "granary_error_input")
   expect_error(info_gain(K, 0.01, 1.5), "`A`", class = "granary_error_input")
@@ -156,15 +156,15 @@ test_that("weights, bounds and starting sizes have their values", {
     expect_lte((size - 1) / rough$size * 2 * rough$size^0.3, rough$limit)
   }
   expect_error(bucb_init_size("linear", 1), "`batch_size`", class = "granary_error_input")
-  set <- bucb_init_set(gp_bucb(grid11, se(0.2), 0.1, batch_size = 3), limit = 0.4)
-  K <- kernel_matrix(se(0.2), grid11)
+  set <- bucb_init_set(gp_bucb(grid11, k_se(0.2), 0.1, batch_size = 3), limit = 0.4)
+  K <- kernel_matrix(k_se(0.2), grid11)
   last <- info_gain(K, 0.1, set[length(set)], set[-length(set)])
   expect_true(2 * last <= 0.4 || 2 * info_gain(K, 0.1, set) / length(set) <= 0.4)
 })
 
 test_that("confidence bounds of case 1 hold as often as they promise", {
   x <- seq(0, 1, length.out = 30)
-  K <- kernel_matrix(se(0.2), x)
+  K <- kernel_matrix(k_se(0.2), x)
   set.seed(2)
   inside <- replicate(200, {
     f <- drop(crossprod(chol(K + diag(1e-8, 30)), rnorm(30)))
@@ -180,7 +180,7 @@ test_that("confidence bounds of case 1 hold as often as they promise", {
 test_that("hyperparameters can follow the results", {
   x <- seq(0, 1, length.out = 40)
   set.seed(4)
-  search <- gp_bucb(x, se(lengthscale = 0.25), 0.1, strategy = "uncertainty", batch_size = 10, refit_every = 20)
+  search <- gp_bucb(x, k_se(lengthscale = 0.25), 0.1, strategy = "uncertainty", batch_size = 10, refit_every = 20)
   for (round in 1:2) {
     search <- bandit_suggest(search)
     search <- bandit_observe(search, search$batch$id, sin(12 * search$batch$x1) + rnorm(10, sd = 0.1))
@@ -196,27 +196,27 @@ test_that("one refit carries parameters as far as the results say", {
     search <- bandit_suggest(gp_bucb(x, kernel, 1e-4, strategy = "uncertainty", batch_size = 30, refit_every = 30))
     suppressWarnings(bandit_observe(search, search$batch$id, 50 * sin(6 * search$batch$x1) + rnorm(30)))
   }
-  far <- learn(se(lengthscale = 0.01))  # 30 times too short
+  far <- learn(k_se(lengthscale = 0.01))  # 30 times too short
   expect_gt(far$kernel$scales, 0.15)
   expect_gt(far$kernel$variance, 100)
   expect_equal(far$noise_var, 1, tolerance = 0.8)
   # bounds of the rational quadratic kernel's shape were once those of its lengthscale
-  rational <- learn(rq(lengthscale = 0.3, shape = 0.05))
+  rational <- learn(k_rq(lengthscale = 0.3, shape = 0.05))
   expect_gt(rational$kernel$shape, 1.1)
 })
 
 test_that("kernels that are linear have the paper's smaller weights", {
-  expect_identical(gp_bucb(grid11, linear(), 0.1)$premult, 0.05)
-  expect_identical(gp_bucb(grid11, linear() + bias(), 0.1)$premult, 0.05)
-  expect_identical(gp_bucb(grid11, linear() + se(), 0.1)$premult, 0.1)
-  expect_identical(gp_bucb(grid11, linear(), 0.1, premult = 0.2)$premult, 0.2)
+  expect_identical(gp_bucb(grid11, k_linear(), 0.1)$premult, 0.05)
+  expect_identical(gp_bucb(grid11, k_linear() + k_bias(), 0.1)$premult, 0.05)
+  expect_identical(gp_bucb(grid11, k_linear() + k_se(), 0.1)$premult, 0.1)
+  expect_identical(gp_bucb(grid11, k_linear(), 0.1, premult = 0.2)$premult, 0.2)
 })
 
 test_that("adaptive batches are as long as the printed rule makes them: one first, then until the information reaches C", {
   f <- sin(7 * grid11)
-  search <- gp_bucb(grid11, se(0.4), 0.01, strategy = "aucb", batch_size = 6)
+  search <- gp_bucb(grid11, k_se(0.4), 0.01, strategy = "aucb", batch_size = 6)
   expect_equal(search$limit, log1p(1 / 0.01) / 2)  # gamma_1
-  K <- kernel_matrix(se(0.4), grid11)
+  K <- kernel_matrix(k_se(0.4), grid11)
   seen <- integer()
   sizes <- integer()
   for (round in 1:6) {
@@ -236,7 +236,7 @@ test_that("adaptive batches are as long as the printed rule makes them: one firs
 })
 
 test_that("costs name the cheapest strategy", {
-  k <- se(0.2)
+  k <- k_se(0.2)
   set.seed(1)
   f <- sin(7 * grid11)
   one <- simulate(gp_bucb(grid11, k, 0.01, strategy = "ucb"), nsim = 5, f = f, n_rounds = 30)
@@ -256,7 +256,7 @@ test_that("searches print and plot in one and two dimensions", {
   search <- bandit_suggest(start_search(strategy = "aucb"))
   expect_output(print(search), "pending")
   plot_in_file(search)
-  flat <- bandit_suggest(gp_bucb(as.matrix(expand.grid(1:4, 1:4)), se(2), 0.1))
+  flat <- bandit_suggest(gp_bucb(as.matrix(expand.grid(1:4, 1:4)), k_se(2), 0.1))
   plot_in_file(flat)
   sim <- simulate(flat, nsim = 3, seed = 1, n_rounds = 3)
   expect_output(print(sim), "simulated searches")
@@ -265,7 +265,7 @@ test_that("searches print and plot in one and two dimensions", {
 
 test_that("scales do not matter and edges are refused", {
   for (scale in c(1e-8, 1e8)) {
-    search <- gp_bucb(grid11, se(lengthscale = 0.2, variance = scale^2), 0.01 * scale^2)
+    search <- gp_bucb(grid11, k_se(lengthscale = 0.2, variance = scale^2), 0.01 * scale^2)
     search$history <- data.frame(id = 1:2, candidate = c(3L, 8L), y = scale * c(0.5, -0.2), mean = 0, sd = 1, bound = 0, information = 0)
     expect_identical(bandit_suggest(search)$batch$candidate, bandit_suggest(start_search())$batch$candidate)
   }
@@ -281,12 +281,12 @@ test_that("scales do not matter and edges are refused", {
   expect_error(bandit_suggest(1), "`object`", class = "granary_error_input")
   expect_error(simulate(gp_bucb(grid11, "se", 1), f = 1:3), "`f`", class = "granary_error_input")
   expect_error(simulate(gp_bucb(grid11, "se", 1), nsim = 3, f = matrix(0, 11, 2)), "one column", class = "granary_error_input")
-  expect_warning(gp_bucb(grid11, se(variance = 4), 0.1, weights = "theory", batch_size = 2), "variance is above 1")
+  expect_warning(gp_bucb(grid11, k_se(variance = 4), 0.1, weights = "theory", batch_size = 2), "variance is above 1")
 })
 
 test_that("exploration weights of the other cases can be used, by results or by choices", {
   box <- function(t) ucb_weight(t, case = 2, d = 2)
-  search <- function(...) bandit_suggest(gp_bucb(grid11, se(lengthscale = 0.2), 0.01, batch_size = 3, ...))
+  search <- function(...) bandit_suggest(gp_bucb(grid11, k_se(lengthscale = 0.2), 0.01, batch_size = 3, ...))
   weight <- function(object) with(object$history, ((bound - mean) / sd)^2)
   expect_equal(search(alpha = function(t) ucb_weight(t, 11, 0.1))$history, search()$history)
   expect_equal(weight(search(alpha = box)), rep(0.1 * box(1), 3))
@@ -303,7 +303,7 @@ test_that("exploration weights of the other cases can be used, by results or by 
 test_that("local batches close where the information is reached, in any units", {
   at <- seq(0, 1, by = 0.1)
   sizes <- vapply(c(1, 1e8, 1e-8), function(unit) {
-    screen <- gp_bucb(at * unit, se(0.2 * unit, variance = unit^2), 0.01 * unit^2, strategy = "aucb_local")
+    screen <- gp_bucb(at * unit, k_se(0.2 * unit, variance = unit^2), 0.01 * unit^2, strategy = "aucb_local")
     first <- bandit_suggest(screen)
     second <- bandit_suggest(bandit_observe(first, first$batch$id, unit * sin(first$batch$candidate)))
     nrow(first$batch) + 100 * nrow(second$batch)
@@ -311,12 +311,12 @@ test_that("local batches close where the information is reached, in any units", 
   expect_identical(sizes %% 100, c(1, 1, 1))  # C is what one result tells: strictly less than that is allowed
   expect_identical(sizes, rep(sizes[1], 3))
   # what two results at one place tell is not reached by two results at two places far apart
-  loose <- bandit_suggest(gp_bucb(at, se(0.05), 0.01, strategy = "aucb_local", b_min = 2))
+  loose <- bandit_suggest(gp_bucb(at, k_se(0.05), 0.01, strategy = "aucb_local", b_min = 2))
   expect_identical(nrow(loose$batch), 5L)
 })
 
 test_that("noise next to nothing is raised, so that candidates can be tried again", {
-  expect_warning(screen <- gp_bucb(seq(0, 1, by = 0.1), se(0.2), 1e-300, batch_size = 15), "raised to 1e-10", class = "granary_warning_input")
+  expect_warning(screen <- gp_bucb(seq(0, 1, by = 0.1), k_se(0.2), 1e-300, batch_size = 15), "raised to 1e-10", class = "granary_warning_input")
   screen <- bandit_suggest(screen)
   expect_true(anyDuplicated(screen$batch$candidate) > 0L)
   screen <- bandit_observe(screen, 1:15, sin(screen$batch$candidate))
@@ -325,7 +325,7 @@ test_that("noise next to nothing is raised, so that candidates can be tried agai
 })
 
 test_that("a summary lists the candidates that look best", {
-  screen <- bandit_suggest(gp_bucb(c(0, 0.5, 1), se(0.2), 0.01, batch_size = 3))
+  screen <- bandit_suggest(gp_bucb(c(0, 0.5, 1), k_se(0.2), 0.01, batch_size = 3))
   screen <- bandit_observe(screen, c(1, 3), c(2, 1))
   expect_output(print(screen), "among 3 candidates.*best result: 2 .*best prediction: 1.9")
   found <- summary(screen)
@@ -338,7 +338,7 @@ test_that("a summary lists the candidates that look best", {
 test_that("every default level of a cost map is reached by some strategy", {
   set.seed(4)
   for (k in 1:5) {
-    sim <- simulate(gp_bucb(seq(0, 1, by = 0.1), se(0.2), 0.1), nsim = 3, n_rounds = 5)
+    sim <- simulate(gp_bucb(seq(0, 1, by = 0.1), k_se(0.2), 0.1), nsim = 3, n_rounds = 5)
     expect_false(anyNA(bandit_cost(one = sim)$cheapest))
   }
 })

@@ -1,14 +1,14 @@
 five <- list(x = -2:2, y = c(-1, -1, 1, -1, 1))
 fixed <- function(method = "ep", ...) {
-  gp_classify(five$x, five$y, se(lengthscale = 1, variance = 2.25), method = method, hyper = "fixed", tol = 1e-9, ...)
+  gp_classify(five$x, five$y, k_se(lengthscale = 1, variance = 2.25), method = method, hyper = "fixed", tol = 1e-9, ...)
 }
 quiet <- function(code) withCallingHandlers(code, granary_warning_input = function(w) invokeRestart("muffleWarning"))
 
 test_that("one case meets the worked numbers of figure 1", {
-  expect_warning(ep <- gp_classify(0, 1, se(variance = 25), hyper = "fixed"), "one class")
+  expect_warning(ep <- gp_classify(0, 1, k_se(variance = 25), hyper = "fixed"), "one class")
   expect_equal(ep$log_evidence, log(0.5), tolerance = 1e-10)
   expect_equal(c(ep$latent_mean, ep$latent_variance), c(3.9119509, 9.6966401), tolerance = 1e-6)
-  expect_warning(la <- gp_classify(0, 1, se(variance = 25), "laplace", "fixed"), "one class")
+  expect_warning(la <- gp_classify(0, 1, k_se(variance = 25), "laplace", "fixed"), "one class")
   expect_equal(c(la$latent_mean, la$latent_variance, la$log_evidence), c(1.8525091, 5.4715829, -0.8607885), tolerance = 1e-6)
 })
 
@@ -41,8 +41,8 @@ test_that("annealing agrees with EP and stays above the bound", {
 test_that("EP and Laplace evidences sit where annealing says, from small to large variances", {
   set.seed(21)
   for (variance in c(0.1, 4, 50)) {
-    data <- sim_gp_classes(12, "process", se(lengthscale = 1, variance = variance))
-    fit <- gp_classify(data[1:2], data$y, se(lengthscale = 1, variance = variance), hyper = "fixed")
+    data <- sim_gp_classes(12, "process", k_se(lengthscale = 1, variance = variance))
+    fit <- gp_classify(data[1:2], data$y, k_se(lengthscale = 1, variance = variance), hyper = "fixed")
     found <- gp_evidence(fit, c("ep", "laplace", "lower_bound"))
     ais <- gp_evidence(fit, "ais", temperatures = 1500, runs = 20, threads = 1)
     above <- found$log_evidence - ais$log_evidence
@@ -56,8 +56,8 @@ test_that("EP and Laplace evidences sit where annealing says, from small to larg
 test_that("posterior samples have EP's means, and Laplace is too timid", {
   set.seed(2)
   data <- sim_gp_classes(15)
-  fit <- gp_classify(data["x"], data$y, se(lengthscale = 1.5, variance = 20), hyper = "fixed")
-  timid <- gp_classify(data["x"], data$y, se(lengthscale = 1.5, variance = 20), "laplace", "fixed")
+  fit <- gp_classify(data["x"], data$y, k_se(lengthscale = 1.5, variance = 20), hyper = "fixed")
+  timid <- gp_classify(data["x"], data$y, k_se(lengthscale = 1.5, variance = 20), "laplace", "fixed")
   draws <- gp_posterior_sample(fit, n = 1500, burnin = 500, chains = 2)
   expect_lt(draws$rhat, 1.1)
   error <- sqrt(mean((draws$latent_mean - fit$latent_mean)^2)) / sqrt(mean(fit$latent_mean^2))
@@ -78,7 +78,7 @@ test_that("posterior samples have EP's means, and Laplace is too timid", {
 test_that("learning recovers the parameters that made the labels", {
   estimates <- vapply(1:4, function(seed) {
     set.seed(seed)
-    data <- sim_gp_classes(250, "process", se(lengthscale = 1, variance = 9), d = 1)
+    data <- sim_gp_classes(250, "process", k_se(lengthscale = 1, variance = 9), d = 1)
     quiet(coef(gp_classify(y ~ x1, data, standardize = FALSE, n_starts = 2)))
   }, numeric(2))
   expect_lt(abs(mean(log(estimates[2L, ]))), 0.6)
@@ -108,7 +108,7 @@ test_that("the learnt evidence is a maximum, beats a grid, and does not depend o
 test_that("leave-one-out from the cavities is close to refitting", {
   set.seed(4)
   data <- sim_gp_classes(8)
-  kernel <- se(lengthscale = 1.5, variance = 4)
+  kernel <- k_se(lengthscale = 1.5, variance = 4)
   for (method in c("ep", "laplace")) {
     fit <- gp_classify(data["x"], data$y, kernel, method, "fixed")
     refit <- vapply(1:24, function(i) unname(predict(gp_classify(data$x[-i], data$y[-i], kernel, method, "fixed"), data$x[i])), 0)
@@ -130,7 +130,7 @@ test_that("the logit link, a constant mean, ARD and other kernels work", {
   logit <- quiet(gp_classify(x, y, link = "logit", method = "laplace"))
   probit <- quiet(gp_classify(x, y, method = "laplace"))
   expect_gt(cor(predict(logit), predict(probit)), 0.98)
-  logit_ep <- quiet(gp_classify(x, y, se(variance = 5), link = "logit", hyper = "fixed"))
+  logit_ep <- quiet(gp_classify(x, y, k_se(variance = 5), link = "logit", hyper = "fixed"))
   ais <- gp_evidence(logit_ep, "ais", temperatures = 1000)
   expect_lt(abs(ais$log_evidence - logit_ep$log_evidence), 1)
   rare <- runif(80) < 0.15  # nothing but a low share to learn
@@ -141,7 +141,7 @@ test_that("the logit link, a constant mean, ARD and other kernels work", {
   expect_gt(mixed$log_evidence, -80 * log(2))
   linear <- quiet(gp_classify(x, y, "linear + bias", n_starts = 1))
   expect_lt(gp_score(linear)$error, 0.2)
-  own <- quiet(gp_classify(x, y, user_kernel(function(x, z) exp(-as.matrix(stats::dist(rbind(x, z)))[seq_len(nrow(x)), nrow(x) + seq_len(nrow(z))])),
+  own <- quiet(gp_classify(x, y, k_user(function(x, z) exp(-as.matrix(stats::dist(rbind(x, z)))[seq_len(nrow(x)), nrow(x) + seq_len(nrow(z))])),
                            hyper = "fixed"))
   expect_true(own$convergence$converged)
 })
@@ -164,7 +164,7 @@ test_that("gradients, standard errors and covariances of predictions", {
 })
 
 test_that("small variances guess, labels conflict, rows repeat, columns are constant, p > n", {
-  tiny <- gp_classify(five$x, five$y, se(variance = 1e-8), hyper = "fixed")
+  tiny <- gp_classify(five$x, five$y, k_se(variance = 1e-8), hyper = "fixed")
   expect_equal(tiny$log_evidence, -5 * log(2), tolerance = 1e-6)
   expect_equal(unname(predict(tiny, 1)), 0.5, tolerance = 1e-3)
   twice <- quiet(gp_classify(c(1, 1, 2, 2), c(0, 1, 0, 1)))
@@ -183,7 +183,7 @@ test_that("small variances guess, labels conflict, rows repeat, columns are cons
 test_that("labels come as factors, text, logicals and numbers", {
   reference <- fixed()$log_evidence
   for (y in list(factor(five$y), ifelse(five$y > 0, "yes", "no"), five$y > 0, (five$y + 1) / 2)) {
-    expect_equal(gp_classify(five$x, y, se(variance = 2.25), hyper = "fixed")$log_evidence, reference, tolerance = 1e-8)
+    expect_equal(gp_classify(five$x, y, k_se(variance = 2.25), hyper = "fixed")$log_evidence, reference, tolerance = 1e-8)
   }
 })
 
@@ -213,7 +213,7 @@ test_that("every wrong argument gets a sentence", {
 })
 
 test_that("EP that runs out of sweeps says so", {
-  expect_warning(gp_classify(five$x, five$y, se(variance = 1e4), hyper = "fixed", max_iter = 1), class = "granary_warning_convergence")
+  expect_warning(gp_classify(five$x, five$y, k_se(variance = 1e4), hyper = "fixed", max_iter = 1), class = "granary_warning_convergence")
 })
 
 test_that("scores, calibration and simulations are right", {
@@ -303,7 +303,7 @@ test_that("EP agrees with gplite at the same parameters", {
   space <- loadNamespace(c("gplite")[1L])
   gp <- space$gp_init(space$cf_sexp(lscale = 1.5, magn = 2), space$lik_bernoulli(link = "probit"), approx = space$approx_ep())
   theirs <- space$gp_fit(gp, matrix(data$x), as.integer(data$y == "1"))
-  ours <- gp_classify(data$x, data$y, se(lengthscale = 1.5, variance = 4), hyper = "fixed")
+  ours <- gp_classify(data$x, data$y, k_se(lengthscale = 1.5, variance = 4), hyper = "fixed")
   expect_equal(theirs$fit$log_evidence, ours$log_evidence, tolerance = 1e-3)
 })
 

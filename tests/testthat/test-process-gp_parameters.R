@@ -6,7 +6,7 @@ few_y <- sin(5 * few) + 0.2 * cos(17 * few)
 
 # The restricted likelihood of a constant trend, written out.
 restricted <- function(lengthscale, x = few, y = few_y, nugget = 0.01) {
-  C <- kernel_matrix(matern(2.5, lengthscale), matrix(x)) + nugget * diag(length(x))
+  C <- kernel_matrix(k_matern(2.5, lengthscale), matrix(x)) + nugget * diag(length(x))
   Ci <- solve(C)
   b <- sum(Ci %*% y) / sum(Ci)
   S <- as.vector(t(y - b) %*% Ci %*% (y - b))
@@ -17,7 +17,7 @@ test_that("the restricted likelihood is the likelihood with trend and variance i
   x <- few[c(1, 4, 6, 9)]
   y <- few_y[c(1, 4, 6, 9)]
   by_integration <- function(lengthscale) {
-    C <- kernel_matrix(matern(2.5, lengthscale), matrix(x)) + 0.01 * diag(4)
+    C <- kernel_matrix(k_matern(2.5, lengthscale), matrix(x)) + 0.01 * diag(4)
     Ci <- solve(C)
     log_det <- as.double(determinant(C)$modulus)
     centre <- sum(Ci %*% y) / sum(Ci)
@@ -76,9 +76,9 @@ test_that("a wide prior moves the evidence of sparse processes and classifiers a
   x <- runif(60, 0, 4)
   y <- sin(2 * x) + rnorm(60, sd = 0.3)
   prior <- list(lengthscale = c(3, 0.2))
-  fit <- sparse_gp(x, y, inducing = 8, kernel = se(1), prior = prior, tol = 1e-8)
+  fit <- sparse_gp(x, y, inducing = 8, kernel = k_se(1), prior = prior, tol = 1e-8)
   at <- function(p) {
-    one <- sparse_gp(x, y, inducing = fit$inducing, kernel = se(exp(p[2]), exp(p[1])), hyper = "fixed", noise_var = exp(p[3]))
+    one <- sparse_gp(x, y, inducing = fit$inducing, kernel = k_se(exp(p[2]), exp(p[1])), hyper = "fixed", noise_var = exp(p[3]))
     -one$log_evidence - dnorm(p[2], log(3), 0.2, log = TRUE)
   }
   found <- log(c(coef(fit$kernel), fit$noise_var))
@@ -91,9 +91,9 @@ test_that("a wide prior moves the evidence of sparse processes and classifiers a
   z <- rnorm(40)
   labels <- as.integer(sin(2 * z) + 0.3 * rnorm(40) > 0)
   for (method in c("ep", "laplace")) {
-    fit <- gp_classify(z, labels, se(1), method, standardize = FALSE, prior = list(variance = c(2, 0.3)))
+    fit <- gp_classify(z, labels, k_se(1), method, standardize = FALSE, prior = list(variance = c(2, 0.3)))
     at <- function(p) {
-      one <- gp_classify(z, labels, se(exp(p[2]), exp(p[1])), method, "fixed")
+      one <- gp_classify(z, labels, k_se(exp(p[2]), exp(p[1])), method, "fixed")
       -one$log_evidence - dnorm(p[1], log(2), 0.3, log = TRUE)
     }
     found <- log(unname(coef(fit)))
@@ -139,9 +139,9 @@ test_that("sparse processes and classifiers draw from evidence times prior", {
   set.seed(6)
   x <- runif(25, 0, 4)
   y <- sin(2 * x) + rnorm(25, sd = 0.3)
-  fit <- sparse_gp(x, y, inducing = 6, kernel = se(1, fixed = "variance"), noise_var = 0.09, mean = "zero")
+  fit <- sparse_gp(x, y, inducing = 6, kernel = k_se(1, fixed = "variance"), noise_var = 0.09, mean = "zero")
   grid <- seq(log(0.1), log(5), length.out = 120)
-  value <- vapply(grid, function(p) sparse_gp(x, y, inducing = fit$inducing, kernel = se(exp(p)), hyper = "fixed", noise_var = 0.09,
+  value <- vapply(grid, function(p) sparse_gp(x, y, inducing = fit$inducing, kernel = k_se(exp(p)), hyper = "fixed", noise_var = 0.09,
                                               mean = "zero")$log_evidence + dnorm(p, 0, 0.5, log = TRUE), 0)
   weight <- exp(value - max(value)) / sum(exp(value - max(value)))
   for (sampler in c("slice", "hmc", "ess")) {
@@ -154,9 +154,9 @@ test_that("sparse processes and classifiers draw from evidence times prior", {
   set.seed(7)
   z <- rnorm(30)
   labels <- factor(ifelse(z + 0.5 * rnorm(30) > 0, "yes", "no"))
-  classes <- gp_classify(z, labels, se(1, 2, fixed = "variance"), standardize = FALSE, n_starts = 1, prior = list(lengthscale = c(2, 0.5)))
+  classes <- gp_classify(z, labels, k_se(1, 2, fixed = "variance"), standardize = FALSE, n_starts = 1, prior = list(lengthscale = c(2, 0.5)))
   grid <- seq(log(0.2), log(20), length.out = 120)
-  value <- vapply(grid, function(p) gp_classify(z, labels, se(exp(p), 2), hyper = "fixed")$log_evidence + dnorm(p, log(2), 0.5, log = TRUE), 0)
+  value <- vapply(grid, function(p) gp_classify(z, labels, k_se(exp(p), 2), hyper = "fixed")$log_evidence + dnorm(p, log(2), 0.5, log = TRUE), 0)
   weight <- exp(value - max(value)) / sum(exp(value - max(value)))
   for (sampler in c("slice", "hmc")) {
     draws <- gp_parameter_sample(classes, n = 600, sampler = sampler)
@@ -199,6 +199,6 @@ test_that("priors and chains say what is wrong with them", {
   expect_input(sparse_gp(few, few_y, hyper = "fixed", noise_var = 1, prior = list(lengthscale = c(1, 1))), "fixed")
   expect_input(gp_parameter_sample(1), "a fit of")
   expect_input(gp_parameter_sample(kriging(few, few_y, lengthscale = 0.3)), "learnt")
-  expect_input(gp_parameter_sample(sparse_gp(few, few_y, kernel = se(1), hyper = "fixed", noise_var = 1)), "learnt")
+  expect_input(gp_parameter_sample(sparse_gp(few, few_y, kernel = k_se(1), hyper = "fixed", noise_var = 1)), "learnt")
   expect_input(gp_parameter_sample(run(NULL), sampler = "ess"), "every parameter")
 })

@@ -11,7 +11,7 @@ test_that("the value and the gradient are those of the formulas", {
   set.seed(3)
   y <- matrix(rnorm(30), 10)
   at <- matrix(rnorm(20), 10)
-  kernel <- se(lengthscale = 0.8, variance = 1.3) + bias(0.3) + white(0.2)
+  kernel <- k_se(lengthscale = 0.8, variance = 1.3) + k_bias(0.3) + k_white(0.2)
   none <- matrix(0, 0, 0)
   k <- kernel_matrix(kernel, at)
   direct <- -0.5 * (3 * (10 * log(2 * pi) + as.double(determinant(k)$modulus)) + sum(y * solve(k, y)))
@@ -20,13 +20,13 @@ test_that("the value and the gradient are those of the formulas", {
   # equation (10) with its factor 1/2, and the chain rule for the squared exponential
   inverse <- solve(k)
   g <- 0.5 * (inverse %*% tcrossprod(y) %*% inverse - 3 * inverse)
-  r <- g * kernel_matrix(se(lengthscale = 0.8, variance = 1.3), at)
+  r <- g * kernel_matrix(k_se(lengthscale = 0.8, variance = 1.3), at)
   expect_equal(value$latent, -2 / 0.8^2 * (rowSums(r) * at - r %*% at), tolerance = 1e-8)
   expect_equal(value$parameters[c(1, 3, 4)], c(sum(r), 0.3 * sum(g), 0.2 * sum(diag(g))), tolerance = 1e-8)
 })
 
 test_that("the kernel of a multi-layer perceptron has known values", {
-  k <- kernel_matrix(mlp(), rbind(c(1, 0), c(0, 1), c(-1, 2)))
+  k <- kernel_matrix(k_mlp(), rbind(c(1, 0), c(0, 1), c(-1, 2)))
   expect_equal(diag(k), c(1.2609517, 1.2609517, 1.3894766), tolerance = 1e-7)
   expect_equal(k[cbind(c(1, 1, 2), c(2, 3, 3))], c(0.4963174, 0, 0.9939708), tolerance = 1e-6)
 })
@@ -34,7 +34,7 @@ test_that("the kernel of a multi-layer perceptron has known values", {
 test_that("iris starts at the penalised likelihood of a reference run and ends far above it", {
   x <- scale(iris[, 1:4])
   pc <- prcomp(x)$x[, 1:2]
-  start <- core_gplvm_value(list(y = unname(x), noise = matrix(0, 0, 0), kernel = se() + bias(exp(-1)) + white(exp(-1))), unname(pc), 0)$value - sum(pc^2) / 2
+  start <- core_gplvm_value(list(y = unname(x), noise = matrix(0, 0, 0), kernel = k_se() + k_bias(exp(-1)) + k_white(exp(-1))), unname(pc), 0)$value - sum(pc^2) / 2
   expect_equal(start, -682.8, tolerance = 1e-4)
   fit <- gplvm(x, init = pc)
   expect_gt(fit$log_likelihood, 330)
@@ -60,7 +60,7 @@ test_that("L-BFGS with a linear kernel reaches the closed form from random start
   x <- as.matrix(iris[seq(1, 150, 5), 1:4])
   best <- dppca(x)$log_likelihood
   set.seed(2)
-  fit <- suppressWarnings(gplvm(x, kernel = linear(1, fixed = "variance") + white(0.1), prior = FALSE, init = "random", n_starts = 3, tol = 1e-10))
+  fit <- suppressWarnings(gplvm(x, kernel = k_linear(1, fixed = "variance") + k_white(0.1), prior = FALSE, init = "random", n_starts = 3, tol = 1e-10))
   expect_lt(fit$log_likelihood, best + 1e-4)
   expect_equal(fit$log_likelihood, best, tolerance = 1e-4)
   expect_identical(fit$starts$start, rep("random", 3))
@@ -77,9 +77,9 @@ test_that("units carry through: the same map for data 1e8 times as large", {
 })
 
 test_that("kernel objects start at their values in the units of the data", {
-  expect_equal(multiply_kernel(2 * se() + linear() * bias(3) + white(2), 4),
+  expect_equal(multiply_kernel(2 * k_se() + k_linear() * k_bias(3) + k_white(2), 4),
                {
-                 k <- 2 * se() + linear() * bias(3) + white(2)
+                 k <- 2 * k_se() + k_linear() * k_bias(3) + k_white(2)
                  k$children[[1]]$children[[1]]$variance <- 8
                  k$children[[2]]$children[[1]]$scales <- 4
                  k$children[[3]]$variance <- 8
@@ -87,9 +87,9 @@ test_that("kernel objects start at their values in the units of the data", {
                })
   expect_identical(gplvm_kernel("rbf + bias + white", 2L, 1), gplvm_kernel("se + bias + white", 2L, 1))
   points <- matrix(rnorm(6), 3)
-  k <- se() * linear() + mlp() + white(0.1)
+  k <- k_se() * k_linear() + k_mlp() + k_white(0.1)
   expect_equal(kernel_matrix(multiply_kernel(k, 2.5), points), 2.5 * kernel_matrix(k, points))
-  for (kernel in list(se(), se() + white(0.3), white(2), se() * white(2))) {
+  for (kernel in list(k_se(), k_se() + k_white(0.3), k_white(2), k_se() * k_white(2))) {
     expect_equal(kernel_matrix(add_white(kernel, 0.2), points), kernel_matrix(kernel, points) + diag(0.2, 3))
   }
 })

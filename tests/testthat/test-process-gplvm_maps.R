@@ -36,7 +36,7 @@ test_that("Isomap unrolls a Swiss roll; graphs in pieces are joined, in any unit
 
 test_that("kernel PCA with a linear kernel is PCA; new rows are projected onto it", {
   x <- as.matrix(iris[seq(1, 150, 3), 1:4])
-  fit <- kernel_pca(x, kernel = linear())
+  fit <- kernel_pca(x, kernel = k_linear())
   pc <- prcomp(x)
   expect_equal(abs(fit$latent), abs(pc$x[, 1:2]), tolerance = 1e-6, ignore_attr = TRUE)
   new <- as.matrix(iris[2:4, 1:4])
@@ -49,7 +49,7 @@ test_that("kernel PCA with a linear kernel is PCA; new rows are projected onto i
   peer <- "kernlab"
   skip_if_not_installed(peer)
   theirs <- getExportedValue(peer, "kpca")(x, kernel = "rbfdot", kpar = list(sigma = 0.5), features = 2)
-  ours <- kernel_pca(x, kernel = se(lengthscale = 1))
+  ours <- kernel_pca(x, kernel = k_se(lengthscale = 1))
   rotated <- getExportedValue(peer, "rotated")(theirs)
   expect_equal(abs(diag(cor(ours$latent, rotated))), c(1, 1), tolerance = 1e-6, ignore_attr = TRUE)
 })

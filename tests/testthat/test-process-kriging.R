@@ -43,9 +43,9 @@ test_that("universal kriging is generalised least squares by hand, in any units"
     x <- cbind(a = runif(14), b = runif(14)) * size
     y <- (sin(3 * x[, 1] / size) + x[, 2] / size) * size
     fit <- kriging(x, y, trend = ~ a + b, kernel = "matern52", lengthscale = c(0.4, 0.9) * size, nugget = 0.01)
-    C <- kernel_matrix(matern(2.5, c(0.4, 0.9) * size), x) + 0.01 * diag(14)
+    C <- kernel_matrix(k_matern(2.5, c(0.4, 0.9) * size), x) + 0.01 * diag(14)
     new <- cbind(a = c(0.2, 0.8), b = c(0.5, 0.1)) * size
-    r <- kernel_matrix(matern(2.5, c(0.4, 0.9) * size), x, new)
+    r <- kernel_matrix(k_matern(2.5, c(0.4, 0.9) * size), x, new)
     f <- cbind(1, x / size)  # columns of one size
     g <- cbind(1, new / size)
     Ci <- solve(C)
@@ -134,7 +134,7 @@ test_that("learning agrees with optim() on the likelihood written out", {
   x <- matrix(runif(60), 30)
   y <- sin(4 * x[, 1]) * x[, 2] + 0.1 * rnorm(30)
   minus <- function(p) {
-    C <- kernel_matrix(matern(2.5, exp(p[1:2])), x) + exp(p[3]) * diag(30)
+    C <- kernel_matrix(k_matern(2.5, exp(p[1:2])), x) + exp(p[3]) * diag(30)
     Ci <- solve(C)
     b <- sum(Ci %*% y) / sum(Ci)
     s2 <- as.vector(t(y - b) %*% Ci %*% (y - b)) / 30
@@ -215,13 +215,13 @@ test_that("known noise: the likelihood is that of s2 R + diag(v), and replicates
   v <- runif(15, 0.01, 0.1)
   y <- sin(6 * x) + rnorm(15, sd = sqrt(v))
   fit <- kriging(x, y, noise_var = v, n_starts = 4)
-  C <- fit$s2 * kernel_matrix(matern(2.5, fit$lengthscale), x) + diag(v)
+  C <- fit$s2 * kernel_matrix(k_matern(2.5, fit$lengthscale), x) + diag(v)
   Ci <- solve(C)
   b <- sum(Ci %*% y) / sum(Ci)
   value <- -0.5 * (15 * log(2 * pi) + as.double(determinant(C)$modulus) + as.vector(t(y - b) %*% Ci %*% (y - b)))
   expect_equal(fit$loglik, value, tolerance = 1e-8)
   expect_equal(unname(fit$beta), b, tolerance = 1e-8)
-  near <- kriging(x, y, kernel = matern(2.5, fit$lengthscale * 1.1, variance = fit$s2, fixed = c("lengthscale", "variance")), noise_var = v)
+  near <- kriging(x, y, kernel = k_matern(2.5, fit$lengthscale * 1.1, variance = fit$s2, fixed = c("lengthscale", "variance")), noise_var = v)
   expect_lt(near$loglik, fit$loglik)
   expect_equal(near$s2, fit$s2)
   expect_error(predict(fit, 0.5, se = TRUE, type = "response"), "noise_var", class = "granary_error_input")
@@ -265,17 +265,17 @@ test_that("composite, isotropic and own kernels are taken as they are", {
   set.seed(13)
   x <- cbind(a = runif(20), b = runif(20, 0, 10))
   y <- x[, 1] + sin(x[, 2])
-  iso <- kriging(x, y, kernel = matern(2.5), nugget = 1e-6, n_starts = 3)
+  iso <- kriging(x, y, kernel = k_matern(2.5), nugget = 1e-6, n_starts = 3)
   expect_length(iso$lengthscale, 1)
-  C <- kernel_matrix(matern(2.5, iso$lengthscale), x) + 1e-6 * diag(20)
-  r <- kernel_matrix(matern(2.5, iso$lengthscale), x, cbind(0.5, 5))
+  C <- kernel_matrix(k_matern(2.5, iso$lengthscale), x) + 1e-6 * diag(20)
+  r <- kernel_matrix(k_matern(2.5, iso$lengthscale), x, cbind(0.5, 5))
   b <- sum(solve(C, y)) / sum(solve(C))
   expect_equal(predict(iso, cbind(0.5, 5)), b + as.vector(t(r) %*% solve(C, y - b)), tolerance = 1e-5)
-  sum_kernel <- suppressWarnings(kriging(x, y, kernel = se(ard = TRUE) + linear(), nugget = 0.01, n_starts = 2))
+  sum_kernel <- suppressWarnings(kriging(x, y, kernel = k_se(ard = TRUE) + k_linear(), nugget = 0.01, n_starts = 2))
   expect_output(print(sum_kernel), "se \\+ linear")
   own <- kriging(x, y, kernel = function(a, b) exp(-as.matrix(dist(rbind(a, b)))[seq_len(nrow(a)), nrow(a) + seq_len(nrow(b)), drop = FALSE]))
   expect_equal(predict(own), y, tolerance = 1e-6)
-  tensor <- suppressWarnings(kriging(x, y, kernel = matern(2.5, 0.5, columns = 1) * matern(2.5, 3, columns = 2), nugget = 1e-6, n_starts = 2))
+  tensor <- suppressWarnings(kriging(x, y, kernel = k_matern(2.5, 0.5, columns = 1) * k_matern(2.5, 3, columns = 2), nugget = 1e-6, n_starts = 2))
   expect_length(tensor$lengthscale, 2)
 })
 
@@ -334,7 +334,7 @@ test_that("each wrong argument is named", {
   bad("`nugget`", nugget = "some")
   bad("`nugget`", nugget = -1)
   bad("`lengthscale`", lengthscale = c(1, 2))
-  bad("`lengthscale`", lengthscale = 1, kernel = se() + bias())
+  bad("`lengthscale`", lengthscale = 1, kernel = k_se() + k_bias())
   bad("`theta`", theta = 1)
   bad("not both", theta = 1, lengthscale = 1, kernel = "se")
   bad("`known_trend`", known_trend = 1:2)
@@ -413,7 +413,7 @@ test_that("DiceKriging has the same likelihood, mean and error", {
   theirs <- getExportedValue(peer, "km")(~1, data.frame(x), y, "gauss", coef.trend = NULL, parinit = c(0.3, 0.5), control = list(trace = FALSE))
   ours <- kriging(x, y, kernel = "se", lengthscale = theirs@covariance@range.val)
   expect_equal(ours$loglik, theirs@logLik, tolerance = 1e-6)
-  tensor <- suppressWarnings(kriging(x, y, kernel = matern(2.5, 0.3, columns = 1) * matern(2.5, 0.5, columns = 2), lower = 1e-3, upper = 2,
+  tensor <- suppressWarnings(kriging(x, y, kernel = k_matern(2.5, 0.3, columns = 1) * k_matern(2.5, 0.5, columns = 2), lower = 1e-3, upper = 2,
                                      n_starts = 3))
   theirs <- getExportedValue(peer, "km")(~1, data.frame(x), y, "matern5_2", parinit = c(0.3, 0.5), lower = c(1e-3, 1e-3), upper = c(2, 2),
                                          control = list(trace = FALSE))

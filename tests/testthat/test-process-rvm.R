@@ -6,17 +6,17 @@ sinc_y <- sin(sinc_x) / sinc_x + rnorm(90, sd = 0.1)
 
 test_that("surviving weights satisfy a mu^2 = gamma = 1 - a S, and the evidence is that of the degenerate process", {
   for (algorithm in c("fast", "fixed_point")) {
-    fit <- rvm(sinc_x, sinc_y, kernel = se(2), algorithm = algorithm)
+    fit <- rvm(sinc_x, sinc_y, kernel = k_se(2), algorithm = algorithm)
     expect_true(fit$convergence$converged)
     expect_lt(length(fit$relevant), 20)
     expect_equal(unname(fit$precision * fit$coefficients^2), unname(fit$gamma), tolerance = 1e-4)
     expect_equal(unname(1 - fit$precision * diag(fit$covariance)), unname(fit$gamma), tolerance = 1e-6)
-    phi <- cbind(if (0 %in% fit$relevant) 1, kernel_matrix(se(2), sinc_x, unname(fit$vectors)))
+    phi <- cbind(if (0 %in% fit$relevant) 1, kernel_matrix(k_se(2), sinc_x, unname(fit$vectors)))
     c <- fit$noise_var * diag(90) + phi %*% (t(phi) / fit$precision)
     expect_equal(fit$log_evidence, -0.5 * (determinant(c)$modulus[1] + sum(sinc_y * solve(c, sinc_y)) + 90 * log(2 * pi)), tolerance = 1e-6)
     # the predictions are those of the process, too
     at <- predict(fit, c(0, 3), se = TRUE)
-    new <- cbind(if (0 %in% fit$relevant) 1, kernel_matrix(se(2), c(0, 3), unname(fit$vectors)))
+    new <- cbind(if (0 %in% fit$relevant) 1, kernel_matrix(k_se(2), c(0, 3), unname(fit$vectors)))
     cross <- phi %*% (t(new) / fit$precision)
     expect_equal(at$fit, drop(crossprod(cross, solve(c, sinc_y))), tolerance = 1e-6)
     expect_equal(at$se.fit^2, diag(new %*% (t(new) / fit$precision) - crossprod(cross, solve(c, cross))), tolerance = 1e-5)
@@ -28,7 +28,7 @@ test_that("the evidence never falls and the signal is found, over seeds", {
     set.seed(seed)
     x <- runif(100, -10, 10)
     y <- sin(x) / x + rnorm(100, sd = 0.1)
-    fit <- rvm(x, y, kernel = se(2))
+    fit <- rvm(x, y, kernel = k_se(2))
     expect_true(all(diff(fit$trace) > -1e-7))
     expect_equal(sqrt(fit$noise_var), 0.1, tolerance = 0.25)
     grid <- seq(-9, 9, 0.37)
@@ -37,15 +37,15 @@ test_that("the evidence never falls and the signal is found, over seeds", {
 })
 
 test_that("augmentation is the model with one more basis function", {
-  fit <- rvm(sinc_x, sinc_y, kernel = se(2))
+  fit <- rvm(sinc_x, sinc_y, kernel = k_se(2))
   far <- predict(fit, 40, se = TRUE)
   healed <- predict(fit, 40, se = TRUE, augment = TRUE)
   expect_lt(far$se.fit, 0.1)
   kernels <- fit$relevant > 0
   expect_equal(healed$se.fit^2, far$se.fit^2 + mean(1 / fit$precision[kernels]), tolerance = 1e-6)
   at <- 1.3
-  phi <- cbind(if (!all(kernels)) 1, kernel_matrix(se(2), sinc_x, unname(fit$vectors)), kernel_matrix(se(2), sinc_x, at))
-  new <- c(if (!all(kernels)) 1, kernel_matrix(se(2), at, unname(fit$vectors)), 1)
+  phi <- cbind(if (!all(kernels)) 1, kernel_matrix(k_se(2), sinc_x, unname(fit$vectors)), kernel_matrix(k_se(2), sinc_x, at))
+  new <- c(if (!all(kernels)) 1, kernel_matrix(k_se(2), at, unname(fit$vectors)), 1)
   s <- solve(crossprod(phi) / fit$noise_var + diag(c(fit$precision, 1 / mean(1 / fit$precision[kernels]))))
   near <- predict(fit, at, se = TRUE, augment = TRUE)
   expect_equal(near$fit, sum(new * (s %*% crossprod(phi, sinc_y))) / fit$noise_var, tolerance = 1e-6)
@@ -83,7 +83,7 @@ test_that("methods, formula, odd data and errors", {
   expect_equal(rvm(sinc_x, sinc_y, noise_var = 0.02)$noise_var, 0.02)
   bad <- function(pattern, ...) expect_error(rvm(...), pattern, class = "granary_error_input")
   bad("`y`", sinc_x, 1)
-  bad("`kernel`", sinc_x, sinc_y, kernel = white())
+  bad("`kernel`", sinc_x, sinc_y, kernel = k_white())
   bad("`centers`", sinc_x, sinc_y, centers = matrix(1, 2, 2))
   bad("`tol`", sinc_x, sinc_y, tol = 0)
   bad("`noise_var`", sinc_x, sinc_y, noise_var = -1)

@@ -23,11 +23,11 @@ test_that("wrong arguments get an error that names them", {
   bad("`noise_var`", toy_x, toy_y, noise_var = 0)
   bad("`kernel`", toy_x, toy_y, kernel = "nothing")
   bad("white", toy_x, toy_y, kernel = "white")
-  bad("white", toy_x, toy_y, kernel = se() * white())
+  bad("white", toy_x, toy_y, kernel = k_se() * k_white())
   bad("`blocks`", toy_x, toy_y, method = "pitc", blocks = 1:3)
   bad("`mean`", toy_x, toy_y, mean = "cubic")
   bad("linear", cbind(toy_x, 1), toy_y, mean = "linear")
-  bad("derivatives", toy_x, toy_y, select = "optimize", kernel = hamming())
+  bad("derivatives", toy_x, toy_y, select = "optimize", kernel = k_hamming())
   bad("no argument", toy_x, toy_y, size = 3)
   bad("5000 rows", matrix(0, 5001, 1), numeric(5001), method = "exact")
   bad("at most 5000", matrix(seq_len(5001)), sin(seq_len(5001)), method = "pitc", blocks = rep(1, 5001))
@@ -55,7 +55,7 @@ test_that("odd data are fitted all the same", {
   expect_gt(cor(fitted(constant), toy_y), 0.9)
   doubled <- sparse_gp(c(toy_x, toy_x), c(toy_y, toy_y), inducing = 8)
   expect_true(is.finite(doubled$log_evidence))
-  twins <- sparse_gp(toy_x, toy_y, inducing = cbind(c(1, 1, 1 + 1e-12, 3, 5)), kernel = se(), hyper = "fixed", noise_var = 0.1)
+  twins <- sparse_gp(toy_x, toy_y, inducing = cbind(c(1, 1, 1 + 1e-12, 3, 5)), kernel = k_se(), hyper = "fixed", noise_var = 0.1)
   expect_true(is.finite(twins$log_evidence))
   frame <- data.frame(a = toy_x, g = factor(rep(c("u", "v"), 40)), y = toy_y + rep(c(0, 2), 40))
   factors <- suppressWarnings(sparse_gp(y ~ a + g, frame, inducing = 20))
@@ -64,10 +64,10 @@ test_that("odd data are fitted all the same", {
 })
 
 test_that("kernels: text, sums, white noise, and functions of the user", {
-  noisy <- sparse_gp(toy_x, toy_y, inducing = 8, kernel = se(0.8) + white(0.05), hyper = "fixed")
-  plain <- sparse_gp(toy_x, toy_y, inducing = noisy$inducing, kernel = se(0.8), noise_var = 0.05, hyper = "fixed")
+  noisy <- sparse_gp(toy_x, toy_y, inducing = 8, kernel = k_se(0.8) + k_white(0.05), hyper = "fixed")
+  plain <- sparse_gp(toy_x, toy_y, inducing = noisy$inducing, kernel = k_se(0.8), noise_var = 0.05, hyper = "fixed")
   expect_equal(noisy$log_evidence, plain$log_evidence)
-  own <- user_kernel(function(x, z, p) exp(-outer(x[, 1], z[, 1], "-")^2 / (2 * p^2)), parameters = 0.8)
+  own <- k_user(function(x, z, p) exp(-outer(x[, 1], z[, 1], "-")^2 / (2 * p^2)), parameters = 0.8)
   by_hand <- sparse_gp(toy_x, toy_y, inducing = noisy$inducing, kernel = own, noise_var = 0.05, hyper = "fixed", threads = 2)
   expect_equal(by_hand$log_evidence, plain$log_evidence)
   expect_equal(predict(by_hand, 1:3, threads = 2), predict(plain, 1:3))
@@ -75,7 +75,7 @@ test_that("kernels: text, sums, white noise, and functions of the user", {
     fit <- suppressWarnings(sparse_gp(toy_x, toy_y, inducing = 10, kernel = kernel))
     expect_gt(cor(fitted(fit), toy_y), 0.9)
   }
-  kept <- sparse_gp(toy_x, toy_y, inducing = 8, kernel = se(0.8, fixed = "lengthscale"))
+  kept <- sparse_gp(toy_x, toy_y, inducing = 8, kernel = k_se(0.8, fixed = "lengthscale"))
   expect_equal(kept$kernel$scales, 0.8)
   expect_equal(sparse_gp(toy_x, toy_y, inducing = 8, noise_var = 0.04)$noise_var, 0.04)
 })
@@ -108,7 +108,7 @@ test_that("a fit prints, summarises, tidies and plots", {
 test_that("compare_sparse() measures what it says", {
   set.seed(4)
   table <- compare_sparse(toy_x, toy_y, newdata = seq(0.1, 5.9, 0.2), newy = sin(2 * seq(0.1, 5.9, 0.2)), inducing = 6,
-                          methods = c("sor", "dtc", "exact", "asor", "adtc"), kernel = se(0.6), hyper = "fixed", noise_var = 0.05)
+                          methods = c("sor", "dtc", "exact", "asor", "adtc"), kernel = k_se(0.6), hyper = "fixed", noise_var = 0.05)
   expect_identical(table$method, c("sor", "dtc", "exact", "asor", "adtc"))
   expect_equal(table$smse[1], table$smse[2])
   expect_equal(table$kl[3], 0, tolerance = 1e-8)
@@ -134,7 +134,7 @@ test_that("the cost is linear in the rows", {
   seconds <- vapply(c(5e3, 1e4, 2e4, 4e4), function(n) {
     x <- matrix(rnorm(n * 4), n)
     y <- rnorm(n)
-    k <- se(rep(2, 4))
+    k <- k_se(rep(2, 4))
     min(replicate(3, sum(system.time(sparse_gp(x, y, inducing = x[1:100, ], kernel = k, hyper = "fixed", noise_var = 1, threads = 1))[1:2])))
   }, 0)
   slope <- coef(lm(log(seconds) ~ log(c(5e3, 1e4, 2e4, 4e4))))[[2]]

@@ -4,7 +4,7 @@ set.seed(1)
 toy_x <- runif(120, 0, 6)
 toy_y <- sin(2 * toy_x) + 0.3 * toy_x + rnorm(120, sd = 0.2)
 carried <- c("fitc", "pitc", "dtc", "sor", "vfe", "fic", "nystrom")
-fixed_fit <- function(method, ..., x = toy_x, y = toy_y, kernel = se(0.8), noise_var = 0.05, inducing = 8) {
+fixed_fit <- function(method, ..., x = toy_x, y = toy_y, kernel = k_se(0.8), noise_var = 0.05, inducing = 8) {
   sparse_gp(x, y, method = method, inducing = inducing, kernel = kernel, hyper = "fixed", noise_var = noise_var, threads = 1, ...)
 }
 # log density of y under N(b, c) with b by generalised least squares
@@ -19,7 +19,7 @@ test_that("the worked example comes out", {
   x <- c(-3, -2.2, -1.5, -.8, 0, .6, 1.4, 2.1, 3)
   y <- c(-.2, -.9, -1.1, -.6, .1, .5, 1, .8, .1)
   check <- function(method, mean, variance, evidence) {
-    fit <- sparse_gp(x, y, method = method, inducing = cbind(c(-2, 0, 2)), kernel = se(), hyper = "fixed", noise_var = 0.1, mean = "zero")
+    fit <- sparse_gp(x, y, method = method, inducing = cbind(c(-2, 0, 2)), kernel = k_se(), hyper = "fixed", noise_var = 0.1, mean = "zero")
     at <- predict(fit, c(-2.5, .3, 5), se = TRUE)
     expect_equal(at$fit, mean, tolerance = 1e-6)
     expect_equal(at$se.fit^2, variance, tolerance = 2e-6)
@@ -34,12 +34,12 @@ test_that("the worked example comes out", {
 
 test_that("the exact process is brute-force conditioning to 1e-10", {
   fit <- fixed_fit("exact", mean = "zero")
-  k <- kernel_matrix(se(0.8), toy_x) + 0.05 * diag(120)
+  k <- kernel_matrix(k_se(0.8), toy_x) + 0.05 * diag(120)
   new <- c(-1, 0.3, 4, 9)
-  cross <- kernel_matrix(se(0.8), toy_x, new)
+  cross <- kernel_matrix(k_se(0.8), toy_x, new)
   at <- predict(fit, new, se = TRUE, cov = TRUE)
   expect_equal(at$fit, drop(crossprod(cross, solve(k, toy_y))), tolerance = 1e-10)
-  expect_equal(at$cov, kernel_matrix(se(0.8), new) - crossprod(cross, solve(k, cross)), tolerance = 1e-10)
+  expect_equal(at$cov, kernel_matrix(k_se(0.8), new) - crossprod(cross, solve(k, cross)), tolerance = 1e-10)
   expect_equal(fit$log_evidence, -0.5 * (determinant(k)$modulus[1] + sum(toy_y * solve(k, toy_y)) + 120 * log(2 * pi)), tolerance = 1e-10)
 })
 
@@ -48,7 +48,7 @@ test_that("evidence, gradients and blocks agree with dense matrices in three col
   x <- matrix(rnorm(150), 50)
   y <- x[, 1] + sin(2 * x[, 2]) + rnorm(50, sd = 0.3) + 5
   u <- x[1:7, ] + 0.1
-  kernel <- matern(2.5, lengthscale = c(1, 2, 0.7), variance = 1.4)
+  kernel <- k_matern(2.5, lengthscale = c(1, 2, 0.7), variance = 1.4)
   blocks <- rep(1:5, length.out = 50)
   q <- crossprod(kernel_matrix(kernel, u, x), solve(kernel_matrix(kernel, u) + 1.4e-10 * diag(7), kernel_matrix(kernel, u, x)))
   open <- kernel_matrix(kernel, x) - q
@@ -91,7 +91,7 @@ test_that("a linear kernel with enough inducing inputs is ridge regression", {
   ridge <- solve(crossprod(x) / 0.5 + diag(3), crossprod(x, y) / 0.5)
   new <- matrix(rnorm(9), 3)
   for (method in c("sor", "exact", "dtc", "fitc")) {
-    fit <- fixed_fit(method, x = x, y = y, kernel = linear(), noise_var = 0.5, inducing = x[1:3, ], mean = "zero")
+    fit <- fixed_fit(method, x = x, y = y, kernel = k_linear(), noise_var = 0.5, inducing = x[1:3, ], mean = "zero")
     expect_equal(predict(fit, new), drop(new %*% ridge), tolerance = 1e-6)
   }
 })
@@ -141,7 +141,7 @@ test_that("the committee machine predicts its test rows, jointly, and no others"
 })
 
 test_that("Nystrom reports negative variances and does not hide them", {
-  fit <- fixed_fit("nystrom", inducing = cbind(c(1, 5)), kernel = se(0.5), noise_var = 0.01)
+  fit <- fixed_fit("nystrom", inducing = cbind(c(1, 5)), kernel = k_se(0.5), noise_var = 0.01)
   expect_warning(at <- predict(fit, seq(0, 6, 0.1), se = TRUE), "negative", class = "granary_warning_input")
   expect_true(any(at$variance < 0))
   expect_identical(is.na(at$se.fit), at$variance < 0)
@@ -152,7 +152,7 @@ test_that("learning finds the parameters that made the data, over seeds and meth
   for (seed in 1:3) {
     set.seed(seed)
     x <- runif(400, 0, 10)
-    f <- drop(t(chol(kernel_matrix(se(1, 2), x) + 1e-8 * diag(400))) %*% rnorm(400))
+    f <- drop(t(chol(kernel_matrix(k_se(1, 2), x) + 1e-8 * diag(400))) %*% rnorm(400))
     y <- 3 + f + rnorm(400, sd = 0.3)
     exact <- sparse_gp(x, y, method = "exact", threads = 1)
     expect_equal(exact$noise_var, 0.09, tolerance = 0.25)
@@ -250,14 +250,14 @@ test_that("inducing inputs that repeat one another are left out, and predictions
   x <- runif(60)
   y <- sin(4 * x) + rnorm(60, sd = 0.1)
   fit_with <- function(m) {
-    suppressWarnings(sparse_gp(x, y, inducing = m, select = "optimize", kernel = se(0.8), noise_var = 0.01, hyper = "fixed", max_iter = 20),
+    suppressWarnings(sparse_gp(x, y, inducing = m, select = "optimize", kernel = k_se(0.8), noise_var = 0.01, hyper = "fixed", max_iter = 20),
                      classes = "granary_warning_convergence")
   }
   expect_warning(fit <- fit_with(20), "Redundant inducing inputs were left out: [0-9]+ of 20")
   expect_identical(nrow(fit$inducing) + fit$dropped, 20L)
   few <- fit_with(3)
   expect_identical(few$dropped, 0L)
-  exact <- sparse_gp(x, y, method = "exact", kernel = se(0.8), noise_var = 0.01, hyper = "fixed")
+  exact <- sparse_gp(x, y, method = "exact", kernel = k_se(0.8), noise_var = 0.01, hyper = "fixed")
   expect_equal(predict(fit, c(0.1, 0.77)), predict(exact, c(0.1, 0.77)), tolerance = 1e-4)
   expect_equal(fit$log_evidence, exact$log_evidence, tolerance = 1e-4)
 })

@@ -6,7 +6,7 @@ build=$1
 root=$(pwd)
 times=$root/$build/build-time.txt
 rm -rf "$build/timed" && mkdir -p "$build/timed/library" && : > "$times"
-tar cf - --exclude='*.o' --exclude='*.so' --exclude=src/Makevars DESCRIPTION NAMESPACE R src inst man data configure configure.win cleanup \
+tar cf - --exclude='*.o' --exclude='*.so' --exclude='*.gch' --exclude=src/Makevars DESCRIPTION NAMESPACE R src inst man data configure configure.win cleanup \
   NEWS.md | (mkdir -p "$build/timed/source" && tar xf - -C "$build/timed/source")
 compiler=$(R CMD config CXX17 | sed 's/^ccache //')
 cat > "$build/timed/Makevars" <<RULES

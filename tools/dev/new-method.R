@@ -2,8 +2,8 @@
 #
 #   Rscript tools/dev/new-method.R NAME FAMILY [KEY]        (make method NAME=ising_fit FAMILY=graph KEY=thesis-5-discrete-mrf)
 #
-#   src/FAMILY/NAME.{h,cpp}, src/r_FAMILY.cpp, R/NAME.R, tests/testthat/test-NAME.R, tests/cpp/test_NAME.cpp, inst/reproduce/KEY.R,
-#   inst/bench/peers/NAME.R, and an entry in inst/catalog.dcf.
+#   src/FAMILY/NAME.{h,cpp}, src/r_FAMILY_NAME.cpp, R/FAMILY-NAME.R, tests/testthat/test-FAMILY-NAME.R, tests/cpp/FAMILY/test_NAME.cpp,
+#   inst/methods/KEY.dcf, inst/reproduce/KEY.R, inst/bench/peers/NAME.R, news/KEY.md. No file of another method is touched.
 #
 # Everything compiles and parses at once; the tests fail, and say why, until the method is written. Afterwards run `make docs`.
 
@@ -46,13 +46,6 @@ put <- function(path, text) {
   message("wrote    ", path)
 }
 
-append_to <- function(path, text, header = "") {
-  path <- fill(path)
-  new <- !file.exists(path)
-  cat(if (new) fill(header) else "\n", fill(text), file = path, append = TRUE, sep = "")
-  message(if (new) "wrote    " else "extended ", path)
-}
-
 put("src/@family@/@name@.h", '
 // Write me: what the method estimates, in a line.
 //
@@ -61,9 +54,9 @@ put("src/@family@/@name@.h", '
 // Authors (Journal Year), Algorithm 1; equation numbers below are theirs.
 #pragma once
 
-#include "core/convergence.h"
-#include "core/monitor.h"
-#include "core/types.h"
+#include "core/base/convergence.h"
+#include "core/base/monitor.h"
+#include "core/base/types.h"
 
 namespace granary::@family@ {
 
@@ -71,11 +64,21 @@ struct @Type@Options {  // the defaults are those of the paper
   double tol = 1e-6;
   int max_iter = 1000;
 };
+template <class V>
+void fields(V& v, @Type@Options& t) {
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+}
 
 struct @Type@Result {
   VectorXd estimate;
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, @Type@Result& t) {
+  v("estimate", t.estimate);
+  v("convergence", t.convergence);
+}
 
 @Type@Result @name@(ConstMatrixRef x, const @Type@Options& options, Monitor& monitor);
 
@@ -85,7 +88,7 @@ struct @Type@Result {
 put("src/@family@/@name@.cpp", '
 #include "@family@/@name@.h"
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace granary::@family@ {
 
@@ -101,30 +104,23 @@ namespace granary::@family@ {
 }  // namespace granary::@family@
 ')
 
-append_to("src/r_@family@.cpp", '
+put("src/r_@family@_@name@.cpp", '
+// Exports of @name@(). The method is in @family@/@name@.h.
+#include "@family@/@name@.h"
+#include "r_door.h"
+
+using namespace granary;
+using namespace granary::@family@;
+
+GRANARY_DEFAULTS(@name@, @Type@Options);
+
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_@name@(const Eigen::Map<Eigen::MatrixXd> x, double tol, int max_iter, SEXP progress) {
-  granary::RMonitor monitor(progress);
-  granary::@family@::@Type@Options options;
-  options.tol = tol;
-  options.max_iter = max_iter;
-  const auto fit = granary::@family@::@name@(x, options, monitor);
-  return Rcpp::List::create(Rcpp::Named("estimate") = fit.estimate, Rcpp::Named("convergence") = granary::as_list(fit.convergence));
+SEXP core_@name@(SEXP x, SEXP options, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) { return write(@name@(matrix(x), read<@Type@Options>(options), monitor)); });
 }
-', header = '
-// Exports of the @family@ family. Conversion only: the methods are in @family@/, the checks in R/.
-#include "r_glue.h"
-
 ')
-glue <- fill("src/r_@family@.cpp")
-include <- fill('#include "@family@/@name@.h"')
-lines <- readLines(glue)
-if (!include %in% lines) {
-  after <- max(grep("^#include \"", lines))
-  writeLines(append(lines, c(if (grepl("r_glue.h", lines[after])) "", include), after), glue)
-}
 
-put("R/@name@.R", '
+put("R/@family@-@name@.R", '
 #\' Write me: the title, what a user would call the method
 #\'
 #\' Write me: what it estimates and when to use it.
@@ -133,6 +129,7 @@ put("R/@name@.R", '
 #\' @param tol The solver stops when the relative residual falls below it.
 #\' @param max_iter The most iterations it may take.
 #\' @return An object of class `granary_@name@`: a list with `estimate`, `convergence` and `call`.
+#\' @section Which method when: Write me: what to use instead, and when.
 #\' @references Write me: the paper, with its key `@key@`; [errata()] lists what it prints wrongly.
 #\' @family @family@
 #\' @export
@@ -141,16 +138,15 @@ put("R/@name@.R", '
 @name@ <- function(x, tol = 1e-6, max_iter = 1000) {
   call <- match.call()
   x <- check_matrix(x)
-  tol <- check_number(tol, lower = 0, strict_lower = TRUE)
-  max_iter <- check_count(max_iter)
-  core <- core_call(core_@name@(x, tol, max_iter, progress_bar("@name@")))
+  options <- list(tol = check_number(tol, lower = 0, strict_lower = TRUE), max_iter = check_count(max_iter))
+  core <- core_@name@(x, options, progress_bar("@name@"))
   fit <- new_fit("@name@", estimate = stats::setNames(core$estimate, colnames(x)), call = call, convergence = core$convergence)
   check_convergence(fit)
   fit
 }
 ')
 
-put("tests/testthat/test-@name@.R", '
+put("tests/testthat/test-@family@-@name@.R", '
 test_that("@name@() agrees with an independent reference", {
   fit <- @name@(attitude)
   expect_s3_class(fit, "granary_@name@")
@@ -168,7 +164,7 @@ test_that("@name@() refuses what it cannot use", {
 })
 ')
 
-put("tests/cpp/test_@name@.cpp", '
+put("tests/cpp/@family@/test_@name@.cpp", '
 #include "@family@/@name@.h"
 #include "harness.h"
 
@@ -211,13 +207,22 @@ timings <- c(granary = seconds(@name@(x)))
 print(timings)
 ')
 
-append_to("inst/catalog.dcf", '
+put("inst/methods/@key@.dcf", '
 Key: @key@
 Title: Write me: what a user would call the method
 Family: @family@
 Functions: @name@
 Paper: Write me: authors (year), title, journal.
 Use: Write me: the question it answers, and what comes out.
+Task: write me: classify, regress, cluster, reduce, test, estimate a graph, rank, mine, decide
+Data: write me: matrix, sparse, counts, sequences, graph, text, images, rankings, events
+Output: Write me.
+Size: Write me: rows and columns it is good for.
+Keywords: write me
+')
+
+put("news/@key@.md", '
+* `@name@()`: write me, one sentence for a user.
 ')
 
 message("\nNow write the parts marked \"write me\", then run: make docs && make test")

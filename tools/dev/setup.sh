@@ -7,7 +7,7 @@ debian_root() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
 
 # The packages without which nothing runs, and those that make tests, vignettes and the report complete.
 needed="Rcpp RcppEigen BH RSpectra Matrix checkmate cli generics"
-helpful="testthat DBI knitr rmarkdown markdown ggplot2 igraph future future.apply progressr tibble roxygen2 glasso huge"
+helpful="testthat DBI RSQLite posterior coda tidygraph knitr rmarkdown markdown ggplot2 igraph future future.apply progressr tibble roxygen2 glasso huge"
 
 missing_tools=""
 command -v Rscript >/dev/null 2>&1 || missing_tools="$missing_tools r-base-core r-base-dev r-recommended"

@@ -25,7 +25,7 @@ for (n in c(20L, 100L, 400L)) {
   set.seed(n)
   picks <- sample(nrow(grid), n)
   y <- -branin(cbind(15 * grid[picks, 1] - 5, 15 * grid[picks, 2])) / 50
-  search <- gp_bucb(grid, se(lengthscale = 0.3), 0.01, batch_size = 5)
+  search <- gp_bucb(grid, k_se(lengthscale = 0.3), 0.01, batch_size = 5)
   search$history <- data.frame(id = seq_len(n), candidate = picks, y = y, mean = 0, sd = 0, bound = 0, information = 0)
   setting <- sprintf("5041 candidates, n = %d", n)
   dense <- cpu(function() bandit_suggest(search))
@@ -44,6 +44,6 @@ for (n in c(20L, 100L, 400L)) {
     note(setting, "DiceOptim, constant liar", liar$seconds, dense$seconds, if (is.na(liar$seconds)) liar$value else "")
   }
 }
-sim <- gp_bucb(seq(0, 1, length.out = 1000), matern(1.5, lengthscale = 0.1, variance = 0.5), 0.025)
+sim <- gp_bucb(seq(0, 1, length.out = 1000), k_matern(1.5, lengthscale = 0.1, variance = 0.5), 0.025)
 note("200 choices among 1000, ten runs", "simulate, batches of 5", cpu(function() simulate(sim, nsim = 10, n_rounds = 40))$seconds)
 if (!is.na(output)) saveRDS(do.call(rbind, rows), output)

@@ -31,7 +31,7 @@ add <- function(...) {
 for (n in c(300, 1000)) {
   d <- make(n)
   for (variance in c(4, 100)) {
-    kernel <- se(lengthscale = 1.5, variance = variance)
+    kernel <- k_se(lengthscale = 1.5, variance = variance)
     for (method in c("ep", "laplace")) {
       seconds <- median(replicate(if (n > 500) 1L else 3L, cpu(fit <<- gp_classify(d$x, d$y, kernel, method, "fixed", tol = 1e-5))))
       peer_seconds <- evidence <- NA_real_

@@ -96,7 +96,7 @@ for (d in c(20L, 1500L)) {  # at 20 columns both take milliseconds, most of ours
 y <- swirl(1000L, 20L)
 if (requireNamespace("kernlab", quietly = TRUE)) {
   kpca <- getExportedValue("kernlab", "kpca")
-  ours <- cpu(function() kernel_pca(y, kernel = se(lengthscale = 3)))
+  ours <- cpu(function() kernel_pca(y, kernel = k_se(lengthscale = 3)))
   peer <- cpu(function() kpca(y, kernel = "rbfdot", kpar = list(sigma = 1 / 18), features = 2))
   note(1000L, 20L, "kernel_pca", ours, "kernlab::kpca", peer, apart(ours$value$latent, getExportedValue("kernlab", "rotated")(peer$value)))
 }

@@ -30,7 +30,7 @@ make <- function(n) {
   list(x = x, y = sin(6 * x[, 1]) + 2 * (x[, 2] - 0.5)^2 + x[, 3] * cos(5 * x[, 4]) + 0.5 * sin(9 * x[, 5] * x[, 1]))
 }
 start <- 0.6
-tensor <- Reduce(`*`, lapply(seq_len(d), function(k) matern(2.5, start, columns = k)))
+tensor <- Reduce(`*`, lapply(seq_len(d), function(k) k_matern(2.5, start, columns = k)))
 installed <- function(peer) requireNamespace(peer, quietly = TRUE)
 with_peers <- function(n) n <= 1000L || Sys.getenv("GRANARY_EXTENDED") == "1"
 lower <- 0.02
@@ -61,7 +61,7 @@ for (n in sizes) {
                                                           `DiceKriging / granary` = theirs / each, check.names = FALSE)
   }
   radial <- NULL
-  radial_seconds <- cpu(radial <- suppressWarnings(kriging(data$x, data$y, kernel = matern(2.5, rep(start, d)), n_starts = 1, lower = lower,
+  radial_seconds <- cpu(radial <- suppressWarnings(kriging(data$x, data$y, kernel = k_matern(2.5, rep(start, d)), n_starts = 1, lower = lower,
                                                            upper = upper)))
   add <- function(peer, theirs_seconds, loglik, own = ours, own_seconds = seconds) {
     rows[[length(rows) + 1L]] <<- data.frame(

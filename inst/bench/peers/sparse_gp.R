@@ -34,7 +34,7 @@ evaluation <- do.call(rbind, lapply(c(1e4, 1e5, 1e6), function(n) {
   set.seed(1)
   data <- make(n, 8)
   u <- data$x[1:200, ]
-  kernel <- se(rep(2, 8))
+  kernel <- k_se(rep(2, 8))
   gradient <- function(inputs) core$core_sparse_gradient(data$x, cbind(data$y), "fitc", integer(), kernel, 0.1, u, inputs, 1L, 6e8)
   plain <- cpu(function() sparse_gp(data$x, data$y, inducing = u, kernel = kernel, hyper = "fixed", noise_var = 0.1, mean = "zero", threads = 1))
   with <- cpu(function() gradient(FALSE))
@@ -64,7 +64,7 @@ for (n in c(1000L, 4000L, 20000L)) {
   new <- make(1000L, 3)
   u <- data$x[seq_len(50), ]
   ours <- mean_cpu(function() {
-    sparse_gp(data$x, data$y, inducing = u, kernel = se(1), hyper = "fixed", noise_var = 0.09, mean = "zero", threads = 1)
+    sparse_gp(data$x, data$y, inducing = u, kernel = k_se(1), hyper = "fixed", noise_var = 0.09, mean = "zero", threads = 1)
   }, 20)
   spec <- list(learn_kernel = FALSE, learn_noise = FALSE, learn_inducing = FALSE, prior = NULL, starts = cbind(log(c(1, 1, 0.09))),
                lower = log(c(1, 1, 0.09)), upper = log(c(1, 1, 0.09)), box = apply(data$x, 2L, range), n_starts = 1L, max_iter = 1L, tol = 1e-5)
@@ -79,7 +79,7 @@ for (n in c(1000L, 4000L, 20000L)) {
                                                difference_per_row = if (is.null(value)) NA else abs(value - ours$value$log_evidence) / n))
     print(likelihood)
   }
-  ours <- cpu(function() sparse_gp(data$x, data$y, inducing = u, kernel = se(1), mean = "zero", threads = 1))
+  ours <- cpu(function() sparse_gp(data$x, data$y, inducing = u, kernel = k_se(1), mean = "zero", threads = 1))
   at <- predict(ours$value, new$x, se = TRUE, type = "response")
   note(n, "sparse_gp", ours$seconds, list(mean = at$fit, sd = at$se.fit), new$y)
   moved <- cpu(function() suppressWarnings(sparse_gp(data$x, data$y, inducing = 50, select = "optimize", max_iter = 50, mean = "zero", threads = 1)))

@@ -76,7 +76,7 @@ peer_fit <- function(fit, small, limit) {
 value <- NULL
 compare <- function(data, d, cost, kernel, gamma = 0.05, with_kernlab = FALSE) {
   n <- nrow(d$x)
-  used <- if (kernel == "linear") linear() else rbf(gamma)
+  used <- if (kernel == "linear") k_linear() else k_rbf(gamma)
   some <- seq_len(min(n, 5000))
   repeats <- if (n <= 2000) 5L else 1L
   seconds <- median(replicate(repeats, cpu(fit <<- svm(d$x, d$y, cost = cost, kernel = kernel, gamma = gamma, scale = FALSE, cache_mb = 40))))

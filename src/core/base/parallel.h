@@ -22,11 +22,15 @@
 
 namespace granary {
 
+// True in a child that was forked off after the library was loaded (parallel::mclapply, future's multicore): threads of the
+// parent do not exist there, and OpenMP would wait for them for ever.
+bool in_forked_child();
+
 template <class Body>
 void parallel_for(Index n, int threads, Monitor& monitor, Body&& body) {
 #ifdef _OPENMP
   threads = static_cast<int>(std::min<Index>(threads, n));
-  if (threads > 1 && !omp_in_parallel() && monitor.on_owner_thread()) {
+  if (threads > 1 && !omp_in_parallel() && monitor.on_owner_thread() && !in_forked_child()) {
     std::atomic<Index> next{0};
     std::atomic<int> finished{0};
     std::atomic<bool> failed{false};

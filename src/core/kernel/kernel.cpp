@@ -299,7 +299,7 @@ std::unique_ptr<Part> make_part(const KernelSpec& spec, Index dimension) {
   if (type == "sum") return std::make_unique<Sum>(spec, dimension);
   if (type == "product") return std::make_unique<Product>(spec, dimension);
   if (type == "se" || type == "matern" || type == "rq") return make_radial(spec, dimension);
-  if (type == "powexp" || type == "hamming") return make_separable(spec, dimension);
+  if (type == "powexp" || type == "periodic" || type == "hamming") return make_separable(spec, dimension);
   if (type == "linear" || type == "polynomial" || type == "sigmoid" || type == "mlp") return make_inner(spec, dimension);
   if (type == "bias") return std::make_unique<Constant>(spec, false);
   if (type == "white") return std::make_unique<Constant>(spec, true);

@@ -5,6 +5,7 @@
 //   se           v exp(-r^2 / 2)                                 rq      v (1 + r^2 / (2 a))^-a
 //   matern       v 2^(1-n)/Gamma(n) q^n K_n(q), q = sqrt(2 n) r  powexp  v exp(-sum_k |x_k - z_k|^a / l_k^a), 0 < a <= 2
 //   hamming      v exp(-sum_k [x_k != z_k] / l_k)                linear  sum_k v_k x_k z_k
+//   periodic     v exp(-2 sum_k sin^2(pi (x_k - z_k) / a) / l_k^2), a the period
 //   polynomial   v (g x'z + c)^m                                 sigmoid v tanh(g x'z + c), not positive definite in general
 //   mlp          v asin((w x'z + b) / sqrt((w x'x + b + 1)(w z'z + b + 1)))
 //   bias         v                                               white   v if x and z are the same row of the same set, else 0
@@ -35,7 +36,7 @@ struct KernelSpec {
   std::string type;            // one of the names above, "sum" or "product"
   double variance = 1;         // v
   VectorXd scales;             // l_k, v_k of linear; length one: the same for all columns. mlp: w, b. polynomial, sigmoid: g
-  double shape = 0;            // a of rq and powexp, nu of matern, degree of polynomial
+  double shape = 0;            // a of rq, powexp and periodic, nu of matern, degree of polynomial
   double offset = 0;           // c of polynomial and sigmoid
   std::vector<Index> columns;  // that the part looks at; empty: all
   bool learn_variance = true, learn_scales = true, learn_shape = true;

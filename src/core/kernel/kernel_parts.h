@@ -64,7 +64,7 @@ class Columns {
 
 std::unique_ptr<Part> make_part(const KernelSpec& spec, Index dimension);
 std::unique_ptr<Part> make_radial(const KernelSpec& spec, Index dimension);     // se, matern, rq
-std::unique_ptr<Part> make_separable(const KernelSpec& spec, Index dimension);  // powexp, hamming
+std::unique_ptr<Part> make_separable(const KernelSpec& spec, Index dimension);  // powexp, periodic, hamming
 std::unique_ptr<Part> make_inner(const KernelSpec& spec, Index dimension);      // linear, polynomial, sigmoid, mlp
 
 // Checks and unfolds the scales of a part: one for each of `columns`, or one for all of them.

@@ -1,4 +1,4 @@
-// Parts that depend on distances between columns: se, matern, rq (of r^2 alone), powexp and hamming (a sum over columns).
+// Parts that depend on distances between columns: se, matern, rq (of r^2 alone), powexp, periodic and hamming (a sum over columns).
 #include <boost/math/special_functions/bessel.hpp>
 #include <cmath>
 
@@ -266,41 +266,59 @@ class Radial : public Scaled {
 
 class Separable : public Scaled {
  public:
-  Separable(const KernelSpec& spec, Index dimension)
-      : Scaled(spec, dimension), hamming_(spec.type == "hamming"), power_(spec.shape) {
-    if (!hamming_ && !(power_ > 0 && power_ <= 2))
-      throw InputError(message("the power of a powexp kernel must be in (0, 2], not ", power_, "."));
+  Separable(const KernelSpec& spec, Index dimension) : Scaled(spec, dimension), shape_(spec.shape) {
+    form_ = spec.type == "hamming" ? Form::hamming : spec.type == "periodic" ? Form::periodic : Form::power;
+    if (form_ == Form::power && !(shape_ > 0 && shape_ <= 2))
+      throw InputError(message("the power of a powexp kernel must be in (0, 2], not ", shape_, "."));
+    if (form_ == Form::periodic) {
+      require_positive(shape_, type_, "period");
+      learn_period_ = spec.learn_shape;
+    }
   }
   std::unique_ptr<Part> clone() const override { return std::make_unique<Separable>(*this); }
-  bool stationary() const override { return !hamming_; }
-  bool differentiable() const override { return !hamming_; }
+  bool stationary() const override { return form_ != Form::hamming; }
+  bool differentiable() const override { return form_ != Form::hamming; }
+  Index count() const override { return Scaled::count() + learn_period_; }
+  void get(double* p) const override {
+    Scaled::get(p);
+    if (learn_period_) p[Scaled::count()] = std::log(shape_);
+  }
+  void set(const double* p) override {
+    Scaled::set(p);
+    if (learn_period_) shape_ = std::exp(p[Scaled::count()]);
+  }
+  void names(std::vector<std::string>& out) const override {
+    Scaled::names(out);
+    if (learn_period_) out.push_back(type_ + ".period");
+  }
 
   void value(ConstMatrixRef x, ConstMatrixRef z, Same, MatrixRef k) const override {
     const MatrixXd a = columns_.take(x), b = columns_.take(z);
     k.setZero();
     for (Index c = 0; c < a.cols(); ++c)
-      for (Index j = 0; j < b.rows(); ++j) k.col(j) -= exponent(a.col(c), b(j, c), c).matrix();
+      for (Index j = 0; j < b.rows(); ++j) k.col(j) -= exponent(a.col(c).array() - b(j, c), c).matrix();
     k = variance_ * k.array().exp();
   }
 
   void backward(ConstMatrixRef x, ConstMatrixRef z, Same same, ConstMatrixRef g, double* p, MatrixRef* dx,
                 MatrixRef* dz) const override {
-    if (hamming_ && (dx || dz))
+    if (form_ == Form::hamming && (dx || dz))
       throw InputError("this needs the derivative of the kernel in its inputs, which a hamming kernel does not have.");
     MatrixXd h(x.rows(), z.rows());
     value(x, z, same, h);
     h.array() *= g.array();
+    double* period_slot = learn_period_ ? p + Scaled::count() : nullptr;
     if (learn_variance_) *p++ += h.sum();
     const MatrixXd a = columns_.take(x), b = columns_.take(z);
-    const double rate = hamming_ ? 1 : power_;  // the exponent is proportional to l^-rate
+    const double rate = form_ == Form::hamming ? 1 : form_ == Form::periodic ? 2 : shape_;  // the exponent is proportional to l^-rate
     MatrixXd change_x = MatrixXd::Zero(a.rows(), a.cols()), change_z = MatrixXd::Zero(b.rows(), b.cols());
     for (Index c = 0; c < a.cols(); ++c) {
       for (Index j = 0; j < b.rows(); ++j) {
-        const Eigen::ArrayXd weighted = h.col(j).array() * exponent(a.col(c), b(j, c), c);
-        if (learn_scales_) p[scales_.size() == 1 ? 0 : c] += rate * weighted.sum();
-        if (!dx && !dz) continue;
         const Eigen::ArrayXd difference = a.col(c).array() - b(j, c);
-        const Eigen::ArrayXd slope = (difference != 0).select(-power_ * weighted / difference, 0.0);
+        if (learn_scales_) p[scales_.size() == 1 ? 0 : c] += rate * (h.col(j).array() * exponent(difference, c)).sum();
+        if (!dx && !dz && !period_slot) continue;
+        const Eigen::ArrayXd slope = -h.col(j).array() * exponent_slope(difference, c);
+        if (period_slot) *period_slot -= (slope * difference).sum();  // the exponent depends on difference / period
         change_x.col(c).array() += slope;
         change_z(j, c) -= slope.sum();
       }
@@ -310,14 +328,25 @@ class Separable : public Scaled {
   }
 
  private:
-  template <class Column>
-  Eigen::ArrayXd exponent(const Column& a, double b, Index c) const {
-    if (hamming_) return (a.array() != b).select(Eigen::ArrayXd::Constant(a.size(), 1 / scale(c)), 0.0);
-    return ((a.array() - b).abs() / scale(c)).pow(power_);
+  enum class Form { power, hamming, periodic };
+
+  // What column c adds to -log(k / v) at these differences, and its derivative in them.
+  Eigen::ArrayXd exponent(const Eigen::ArrayXd& difference, Index c) const {
+    const double l = scale(c);
+    if (form_ == Form::hamming) return (difference != 0).select(Eigen::ArrayXd::Constant(difference.size(), 1 / l), 0.0);
+    if (form_ == Form::periodic) return 2 / (l * l) * (pi / shape_ * difference).sin().square();
+    return (difference.abs() / l).pow(shape_);
+  }
+  Eigen::ArrayXd exponent_slope(const Eigen::ArrayXd& difference, Index c) const {
+    const double l = scale(c);
+    if (form_ == Form::periodic) return 2 * pi / (shape_ * l * l) * (2 * pi / shape_ * difference).sin();
+    return (difference != 0).select(shape_ * exponent(difference, c) / difference, 0.0);
   }
 
-  bool hamming_;
-  double power_;
+  static constexpr double pi = 3.14159265358979323846;
+  Form form_;
+  double shape_;  // the power, or the period
+  bool learn_period_ = false;
 };
 
 }  // namespace

@@ -404,6 +404,12 @@ int granary_dtrmm(const char* side, const char* uplo, const char* op, const char
   return 0;
 }
 
+// y += alpha x; Eigen's triangular products of vectors end with it.
+int daxpy_(const int* n, const double* alpha, const double* x, const int* incx, double* y, const int* incy) {
+  for (int i = 0; i < *n; ++i) y[static_cast<long>(i) * *incy] += *alpha * x[static_cast<long>(i) * *incx];
+  return 0;
+}
+
 // x becomes op(a) x. A vector is a matrix of one column; a stride is taken out first.
 int granary_dtrmv(const char* uplo, const char* op, const char* diag, const int* n, const double* a, const int* lda, double* x,
                   const int* incx) {
