@@ -119,7 +119,8 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
   learn_mean <- identical(mean, "constant")
   if (!learn_mean && (is.character(mean) || is.factor(mean))) fail_input("mean", "a number or \"constant\"", describe(mean))
   standardize <- check_flag(standardize, allow_null = TRUE)
-  if (is.null(standardize)) standardize <- hyper == "ml2"
+  periodic <- any(vapply(kernel_leaves(kernel), `[[`, "", "type") == "periodic")  # its period is in the units of the inputs
+  if (is.null(standardize)) standardize <- hyper == "ml2" && !periodic
   scaling <- if (standardize) column_scaling(x) else list(centre = numeric(ncol(x)), scale = rep(1, ncol(x)))
   scaled <- scale_inputs(x, scaling)
   settings <- list(
@@ -248,9 +249,10 @@ classifier_bounds <- function(kernel, x, max_variance, learn_mean, lower, upper)
       k$type,
       linear = row(1e-6 / size^2, max_variance / size^2, 1 / size^2), mlp = row(rep(1e-4, 2L), rep(1e4, 2L), k$scales),
       polynomial = , sigmoid = row(1e-4 / size^2, 1e4 / size^2, 1 / size^2), bias = , white = NULL,
+      periodic = row(rep(1e-2, length(k$scales)), rep(1e2, length(k$scales)), k$scales),
       row(1e-3 * size, 1e2 * size, 0.2 * size)
     )
-    rbind(if (k$learn[1L] && k$type != "linear") row(1e-4, max_variance, 1), if (k$learn[2L]) scales, if (k$learn[3L]) row(1e-2, 1e3, k$shape))
+    rbind(if (k$learn[1L] && k$type != "linear") row(1e-4, max_variance, 1), if (k$learn[2L]) scales, if (k$learn[3L]) if (k$type == "periodic") row(k$shape / 10, k$shape * 10, k$shape) else row(1e-2, 1e3, k$shape))
   }
   table <- leaf(kernel)
   names <- names(stats::coef(kernel))

@@ -41,14 +41,14 @@ kernel_anchors <- function(kernel, x, scale, stretch = 1) {
     scales <- switch(
       k$type, linear = one(per_column(size / (length(columns) * own^2)), 1e8, 1e8),
       se = , matern = , rq = , powexp = one(per_column(own) * sqrt(length(columns)) * stretch, 3e3, 3e3),
-      hamming = one(rep(length(columns) * stretch, length(k$scales)), 1e3, 1e3),
+      hamming = one(rep(length(columns) * stretch, length(k$scales)), 1e3, 1e3), periodic = one(rep(stretch, length(k$scales)), 1e2, 1e2),
       polynomial = , sigmoid = one(1 / (length(columns) * mean(own^2)), 1e4, 1e4), mlp = one(c(10 / mean(own^2), 10), 1e5, 1e5), NULL
     )
     rbind(
       if (k$type == "user") one(k$parameters, 1e4, 1e4),
       if (k$learn[1L] && !k$type %in% c("linear", "user")) one(size, 1e6, 1e6),
       if (k$learn[2L] && length(k$scales) > 0L) scales,
-      if (k$learn[3L]) one(k$shape, 1e2, 1e3)
+      if (k$learn[3L]) if (k$type == "periodic") one(k$shape, 10, 10) else one(k$shape, 1e2, 1e3)
     )
   }
   do.call(rbind, c(list(cbind(start = numeric(), lower = numeric(), upper = numeric())), lapply(kernel_leaves(kernel), leaf)))

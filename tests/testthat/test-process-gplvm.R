@@ -266,7 +266,7 @@ test_that("odd inputs are refused or dealt with", {
   expect_error(gplvm(x, q = 40), "`q`", class = "granary_error_input")
   expect_error(gplvm(x, init = matrix(0, 3, 2)), "`init`", class = "granary_error_input")
   expect_error(gplvm(x, init = "nowhere"), "`init`", class = "granary_error_input")
-  expect_error(gplvm(x, kernel = user_kernel(function(a, b) tcrossprod(a, b))), "derivative", class = "granary_error_input")
+  expect_error(gplvm(x, kernel = k_user(function(a, b) tcrossprod(a, b))), "derivative", class = "granary_error_input")
   expect_error(gplvm(x, kernel = "hamming"), "derivative", class = "granary_error_input")
   expect_error(gplvm(x, noise_variance = 1:3), "`noise_variance`", class = "granary_error_input")
   expect_error(gplvm(x, noise_variance = matrix(1, 2, 2)), "`noise_variance`", class = "granary_error_input")
