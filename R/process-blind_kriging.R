@@ -23,10 +23,11 @@
 #'
 #' @param x Inputs, one run per row: a matrix, a data frame, or a vector for one input; or a formula.
 #' @param y Responses.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
+#' @param weights,subset,na.action,offset As in [stats::lm()]; weights and offsets are refused.
 #' @param degree Largest degree of the effects, 1 to 4; 2 in the paper.
 #' @param max_terms Largest number of steps; `NULL` for as many as there are candidates, at most the number of runs less two.
-#' @param kernel,nugget,noise_var,method,prior,n_starts,lower,upper,optimiser,max_iter,tol,threads As in [kriging()].
+#' @param kernel,nugget,noise_var,method,prior,n_starts,lower,upper,optimizer,max_iter,tol,threads As in [kriging()].
 #' @param ... Passed from the formula method to the default method.
 #' @return An object of class `granary_blind_kriging` and `granary_kriging`, with all [methods][granary_kriging] of that, and with `path`: a data
 #'   frame with the term that joined in each step and the CVPE after it; `relearnt`, whether the lengthscales learnt again were kept.
@@ -51,19 +52,14 @@ blind_kriging <- function(x, ...) {
 
 #' @rdname blind_kriging
 #' @export
-blind_kriging.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- blind_kriging.default(unname_rows(design$x), design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "blind_kriging")
-  fit
+blind_kriging.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(function(x, y, ...) blind_kriging.default(unname_rows(x), y, ...), "blind_kriging", takes = character(), ...)
 }
 
 #' @rdname blind_kriging
 #' @export
 blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "matern52", nugget = NULL, noise_var = NULL,
-                                  method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL,
+                                  method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimizer = NULL,
                                   max_iter = 500, tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
@@ -77,7 +73,7 @@ blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "
   if (!all(types %in% c(radial_types, "bias", "white"))) {
     abort_input("`kernel` must be stationary: the prior of the effects comes from its correlation at given lags.", "kernel")
   }
-  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimiser, max_iter, tol, threads, prior)
+  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimizer, max_iter, tol, threads, prior)
   fit <- find_trend(krige(runs, make_trend(~1, runs$x), kernel, settings), runs, degree, max_terms, kernel, settings)
   fit$call <- generic_call(call, "blind_kriging")
   warn_on_bound(fit$at_bound)

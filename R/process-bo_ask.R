@@ -1,4 +1,4 @@
-# Ask and tell: bo_init() makes the state, bo_suggest() asks for points, bo_update() tells what came of them. bayes_opt() is a loop around these.
+# Ask and tell: bo_init() makes the state, bo_suggest() asks for points, bo_observe() tells what came of them. bayes_opt() is a loop around these.
 
 #' @rdname bayes_opt
 #' @export
@@ -110,7 +110,7 @@ bo_suggest <- function(object, n = 1) {
 
 #' @rdname bayes_opt
 #' @export
-bo_update <- function(object, x, y) {
+bo_observe <- function(object, x, y) {
   object <- check_bo(object)
   if (missing(x)) fail_missing("x")
   if (missing(y)) fail_missing("y")
@@ -221,13 +221,12 @@ bo_predict_unit <- function(object, unit) {
 
 bo_ready <- function(object) {
   object <- check_bo(object)
-  if (!any(object$status == "ok")) abort_input("There is no model yet: tell it results first, with bo_update().", "object")
+  if (!any(object$status == "ok")) abort_input("There is no model yet: tell it results first, with bo_observe().", "object")
   bo_refresh(object)
 }
 
-#' @rdname bayes_opt
-#' @export
-bo_criterion <- function(object, x, criterion = NULL) {
+# Values of a criterion at points, in the units of the response where the criterion has any.
+bo_criterion_at <- function(object, x, criterion = NULL) {
   object <- bo_ready(object)
   if (missing(x)) fail_missing("x")
   criterion <- if (is.null(criterion)) object$criterion else as_acquisition(criterion)

@@ -21,7 +21,7 @@
 #' @param x_expensive,y_expensive Runs of the most expensive one.
 #' @param trend Trend of the cheapest level, as in [kriging()].
 #' @param trend_difference Trend of the differences.
-#' @param kernel,lengthscale,nugget,method,prior,n_starts,lower,upper,optimiser,max_iter,tol,threads As in [kriging()], for every level; `kernel`,
+#' @param kernel,lengthscale,nugget,method,prior,n_starts,lower,upper,optimizer,max_iter,tol,threads As in [kriging()], for every level; `kernel`,
 #'   `lengthscale`, `lower` and `upper` may be lists with one value per level, from the cheapest up.
 #' @param object,x A fit by `cokriging()`.
 #' @param newdata Points; `NULL` for the expensive runs.
@@ -47,7 +47,7 @@
 #' @examples
 #' cheap <- seq(0, 1, 0.1)
 #' dear <- c(0, 0.4, 0.6, 1)
-#' fit <- cokriging(cheap, forrester(cheap, "cheap"), dear, forrester(dear), kernel = "se",
+#' fit <- cokriging(cheap, test_function("forrester")(cheap, "cheap"), dear, test_function("forrester")(dear), kernel = "se",
 #'                  n_starts = 3)  # the difference is linear: its lengthscale runs to the bound
 #' fit
 #' predict(fit, c(0.25, 0.75), se = TRUE)
@@ -56,13 +56,13 @@
 #' logLik(fit)
 #' residuals(fit)
 #' plot(fit)
-#' curve(forrester(x), add = TRUE, lty = 2)
+#' curve(test_function("forrester")(x), add = TRUE, lty = 2)
 cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, trend_difference = ~1, kernel = "matern52", lengthscale = NULL, nugget = 0,
-                      method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL, max_iter = 500,
+                      method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimizer = NULL, max_iter = 500,
                       tol = 1e-6, threads = NULL) {
   call <- match.call()
   method <- check_choice(method, c("ML", "REML", "LOO"))
-  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimiser, max_iter, tol, threads, prior)
+  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimizer, max_iter, tol, threads, prior)
   if (missing(x_cheap)) fail_missing("x_cheap")
   if (missing(y_cheap)) fail_missing("y_cheap")
   if (missing(x_expensive)) fail_missing("x_expensive")

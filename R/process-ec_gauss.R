@@ -16,12 +16,12 @@
 #' solutions, and it may fail; smaller `damping` helps.
 #'
 #' @section Which method when:
-#' For a probability of a box use [gauss_box()], which also states the error. For binary variables with given couplings [ec_ising()] has a tree to
+#' For a probability of a box use [ec_box()], which also states the error. For binary variables with given couplings [ec_ising()] has a tree to
 #' offer. Factors that touch several variables at once are beyond it.
 #'
 #' @param Sigma Covariance matrix.
 #' @param mu Mean: one number per variable, or one for all.
-#' @param factors One factor for all variables, or one for each; see [ec_factors].
+#' @param factors One factor for all variables, or one for each; see [ec_factor()].
 #' @param damping Share of each step taken; `NULL` for 1 (0.8 for parallel sweeps).
 #' @param parallel Whether to change all factors at once, with one factorisation per sweep: faster for many variables, less sure to settle.
 #'   `NULL`: above 500 variables.
@@ -40,11 +40,11 @@
 #' @export
 #' @examples
 #' Sigma <- 0.5 + diag(0.5, 3)
-#' fit <- ec_gauss(Sigma, factors = ec_truncate(lower = 0))
+#' fit <- ec_gauss(Sigma, factors = ec_factor("truncate", lower = 0))
 #' fit
 #' exp(fit$log_z)  # exact: 1/4
 #' # a sparse signal behind noise
-#' ec_gauss(diag(0.1, 3), mu = c(2, 0.1, -1.5), factors = ec_spike_slab(0.3, 4))$mean
+#' ec_gauss(diag(0.1, 3), mu = c(2, 0.1, -1.5), factors = ec_factor("spike_slab", 0.3, 4))$mean
 ec_gauss <- function(Sigma, mu = 0, factors, damping = NULL, parallel = NULL, tol = 1e-8, max_iter = 500) {
   call <- match.call()
   prior <- ec_prior(Sigma, mu)
@@ -243,10 +243,10 @@ ec_gauss_marginals <- function(object, index, at) {
 #' @examples
 #' set.seed(1)
 #' Sigma <- 0.5 + diag(0.5, 5)
-#' box <- gauss_box(Sigma, lower = 0)  # exact: 1/6
+#' box <- ec_box(Sigma, lower = 0)  # exact: 1/6
 #' box
 #' box$mean
-gauss_box <- function(Sigma, lower = -Inf, upper = Inf, mean = 0, samples = 24576, tol = 1e-8, max_iter = 500, threads = NULL) {
+ec_box <- function(Sigma, lower = -Inf, upper = Inf, mean = 0, samples = 24576, tol = 1e-8, max_iter = 500, threads = NULL) {
   call <- match.call()
   prior <- ec_prior(Sigma, check_vector(mean, "mean"))
   n <- length(prior$mu)

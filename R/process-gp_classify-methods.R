@@ -36,7 +36,7 @@
 #' data <- sim_gp_classes(20)
 #' fit <- gp_classify(y ~ x, data)
 #' predict(fit, data.frame(x = c(-6, 0)), se = TRUE)
-#' head(loo(fit))
+#' head(predict(fit, loo = TRUE))
 #' logLik(fit)
 #' tidy(fit)
 #' coef(fit)
@@ -65,18 +65,20 @@ classifier_predict <- function(object, at, sd = FALSE, gradient = FALSE, covaria
 
 #' @rdname granary_gp_classify
 #' @export
-predict.granary_gp_classify <- function(object, newdata = NULL, type = c("prob", "class", "latent"), se = FALSE, cov = FALSE, gradient = FALSE, ...) {
+predict.granary_gp_classify <- function(object, newdata = NULL, type = c("prob", "class", "latent"), se = FALSE, cov = FALSE, gradient = FALSE,
+                                        loo = FALSE, ...) {
   refuse_dots(...)
   type <- check_choice(type, c("prob", "class", "latent"))
+  if (check_flag(loo)) return(loo_prediction(object, newdata, type))
   se <- check_flag(se)
   cov <- check_flag(cov)
   gradient <- check_flag(gradient)
   at <- classifier_inputs(object, newdata)
   found <- classifier_predict(object, at, se && type == "prob", gradient, cov)
   names <- rownames(at)
-  fit <- switch(type, prob = exp(found$log_positive), latent = found$mean,
+  fit <- switch(type, prob = prob_matrix(exp(found$log_positive), object$levels, names, exp(found$log_negative)), latent = found$mean,
                 class = factor(object$levels[1L + (found$log_positive > found$log_negative)], object$levels))
-  if (type != "class") names(fit) <- names
+  if (type == "latent") names(fit) <- names
   if (!se && !cov && !gradient) return(fit)
   slopes <- if (gradient) {
     g <- if (type == "latent") found$mean_gradient else found$probability_gradient
@@ -87,15 +89,25 @@ predict.granary_gp_classify <- function(object, newdata = NULL, type = c("prob",
   out[!vapply(out, is.null, NA)]
 }
 
-#' @rdname granary_gp_classify
-#' @export
-loo <- function(object, ...) {
-  UseMethod("loo")
+# One column per class.
+prob_matrix <- function(second, levels, names = NULL, first = 1 - second) {
+  matrix(c(first, second), ncol = 2L, dimnames = list(names, levels))
+}
+
+# Leave-one-out predictions, at fixed parameters.
+loo_prediction <- function(object, newdata, type) {
+  if (!is.null(newdata)) abort_input("loo = TRUE is for the rows of the fit: leave `newdata` out.", "newdata")
+  if (type == "latent") abort_input("There are leave-one-out probabilities and classes only.", "type")
+  second <- loo_second(object)
+  if (type == "class") return(factor(object$levels[1L + (second > 0.5)], object$levels))
+  prob_matrix(second, object$levels, rownames(object$x))
 }
 
 #' @rdname granary_gp_classify
-#' @export
-loo.granary_gp_classify <- function(object, ...) {
+#' @usage \method{loo}{granary_gp_classify}(x, ...)
+#' @exportS3Method loo::loo
+loo.granary_gp_classify <- function(x, ...) {  # nolint: object_name_linter.
+  object <- x
   refuse_dots(...)
   data.frame(label = factor(object$levels[(object$y + 3) / 2], object$levels), prob = exp(object$loo), log_prob = object$loo,
              row.names = rownames(object$x))
@@ -107,15 +119,10 @@ loo_second <- function(object) {
   ifelse(object$y > 0, own, 1 - own)
 }
 
-#' @export
-loo.default <- function(object, ...) {
-  fail_input("object", "a fit of gp_classify()", describe(object))
-}
-
 #' @rdname granary_gp_classify
 #' @export
 logLik.granary_gp_classify <- function(object, ...) {
-  structure(object$log_evidence, df = if (object$hyper == "ml2") length(object$parameters) else 0, nobs = length(object$y), class = "logLik")
+  structure(object$loglik, df = if (object$hyper == "ml2") length(object$parameters) else 0, nobs = length(object$y), class = "logLik")
 }
 
 #' @rdname granary_gp_classify
@@ -126,7 +133,7 @@ coef.granary_gp_classify <- function(object, ...) object$parameters
 #' @export
 residuals.granary_gp_classify <- function(object, type = c("loo", "response"), ...) {
   type <- check_choice(type, c("loo", "response"))
-  probability <- if (type == "loo") loo_second(object) else predict(object)
+  probability <- if (type == "loo") loo_second(object) else predict(object)[, 2L]
   stats::setNames((object$y + 1) / 2 - probability, rownames(object$x))
 }
 
@@ -161,7 +168,7 @@ print.granary_gp_classify <- function(x, ...) {
                 if (any(x$scaling$scale != 1)) ", standardised")
   print(x$kernel)
   if (x$settings$mean != 0) cli::cat_line("mean: ", format(x$settings$mean, digits = 4L))
-  cli::cat_line("log evidence: ", format(x$log_evidence, digits = 7L), " (guessing: ", format(-length(x$y) * log(2), digits = 7L), ")")
+  cli::cat_line("log evidence: ", format(x$loglik, digits = 7L), " (guessing: ", format(-length(x$y) * log(2), digits = 7L), ")")
   if (length(x$on_bound) > 0L) cli::cat_line("on a bound: ", paste(x$on_bound, collapse = ", "))
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)

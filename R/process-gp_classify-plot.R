@@ -111,7 +111,7 @@ varied_parameters <- function(x) {
   varied
 }
 
-#' @rdname gp_evidence
+#' @rdname gp_classify_evidence
 #' @usage \method{autoplot}{granary_gp_evidence}(object, value = "log_evidence", ...)
 #' @exportS3Method ggplot2::autoplot
 autoplot.granary_gp_evidence <- function(object, value = "log_evidence", ...) {  # nolint: object_name_linter.
@@ -143,7 +143,7 @@ marginal_density <- function(x, which) {
   list(f = f, at = at, density = apply(moments, 2L, function(m) stats::dnorm(at, m[1L], m[2L])))
 }
 
-#' @rdname gp_posterior_sample
+#' @rdname gp_classify_sample
 #' @export
 plot.granary_gp_sample <- function(x, which = 1, ...) {
   which <- check_count(which, upper = ncol(x$f))
@@ -156,7 +156,7 @@ plot.granary_gp_sample <- function(x, which = 1, ...) {
   invisible()
 }
 
-#' @rdname gp_posterior_sample
+#' @rdname gp_classify_sample
 #' @usage \method{autoplot}{granary_gp_sample}(object, which = 1, ...)
 #' @exportS3Method ggplot2::autoplot
 autoplot.granary_gp_sample <- function(object, which = 1, ...) {  # nolint: object_name_linter.

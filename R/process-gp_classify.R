@@ -37,13 +37,14 @@
 #' that is done when parameters are learnt, and not when they are held.
 #'
 #' **Which method when:** `gp_classify()` for 20 to 5000 rows when probabilities matter; `method = "laplace"` for a quick look;
-#' [gp_posterior_sample()] and `gp_evidence(fit, "ais")` to check a fit against the exact posterior; [lasso()] with `family = "binomial"` when
+#' [gp_classify_sample()] and `gp_classify_evidence(fit, "ais")` to check a fit against the exact posterior; [lasso()] with `family = "binomial"` when
 #' the boundary is linear and there are many columns.
 #'
 #' @param x A numeric matrix or data frame, one row per case (a vector for one column); or a formula.
 #' @param y Labels: a factor with two levels, logical, text with two values, 0/1 or -1/1. The second level is the class whose probability is
 #'   predicted.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
+#' @param weights,subset,na.action,offset As in [stats::lm()]; weights and offsets are refused.
 #' @param kernel A kernel such as [k_se()], or text such as `"matern52"`. Its parameters are those used with `hyper = "fixed"`.
 #' @param method `"ep"` or `"laplace"`.
 #' @param hyper `"ml2"` to learn the kernel's parameters, `"fixed"` to use them as they are.
@@ -85,13 +86,8 @@ gp_classify <- function(x, ...) {
 
 #' @rdname gp_classify
 #' @export
-gp_classify.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- gp_classify.default(design$x, design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "gp_classify")
-  fit
+gp_classify.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(gp_classify.default, "gp_classify", takes = character(), ...)
 }
 
 #' @rdname gp_classify
@@ -147,7 +143,7 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
   parameters <- stats::coef(kernel)
   if (learn_mean) parameters <- c(parameters, mean = settings$mean)
   fit <- new_fit(
-    "gp_classify", levels = labels$levels, kernel = kernel, parameters = parameters, log_evidence = posterior$log_evidence, tau = posterior$tau,
+    "gp_classify", levels = labels$levels, kernel = kernel, parameters = parameters, loglik = posterior$log_evidence, tau = posterior$tau,
     nu = posterior$nu, weight = posterior$weight, latent_mean = posterior$mean, latent_variance = posterior$variance, loo = posterior$loo,
     log_determinant = posterior$log_determinant, starts = if (learnt) found$starts, on_bound = on_bound, method = method, link = link, hyper = hyper,
     settings = settings, scaling = scaling, bounds = bounds, x = scaled, y = labels$y, call = generic_call(call, "gp_classify"),

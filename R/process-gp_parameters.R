@@ -62,7 +62,7 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #' @param object A fit by [kriging()], [blind_kriging()], [sparse_gp()] or [gp_classify()] that has learnt its parameters; for `predict()` and
 #'   `summary()` a sample.
 #' @param n Draws kept from each chain.
-#' @param burnin Sweeps or moves before the first draw.
+#' @param burn_in Sweeps or moves before the first draw.
 #' @param sampler `"slice"`, `"hmc"` or `"ess"`.
 #' @param prior As in [kriging()]; `NULL` for that of the fit.
 #' @param thin Sweeps or moves per draw.
@@ -87,16 +87,16 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #' x <- seq(0, 1, length.out = 12)
 #' fit <- kriging(x, sin(6 * x) + rnorm(12, sd = 0.1), nugget = "estimate", n_starts = 2,
 #'                prior = list(lengthscale = c(0.3, 1), nugget = c(0.01, 2)))
-#' draws <- gp_parameter_sample(fit, n = 100, burnin = 50)
+#' draws <- gp_parameter_sample(fit, n = 100, burn_in = 50)
 #' draws
 #' predict(draws, c(0.25, 0.5), se = TRUE, draws = 20)
 #' plot(draws)
-gp_parameter_sample <- function(object, n = 500, burnin = 200, sampler = c("slice", "hmc", "ess"), prior = NULL, thin = 1, steps = 10, chains = 1,
+gp_parameter_sample <- function(object, n = 500, burn_in = 200, sampler = c("slice", "hmc", "ess"), prior = NULL, thin = 1, steps = 10, chains = 1,
                                 threads = NULL) {
   call <- match.call()
   if (missing(object)) fail_missing("object")
   n <- check_count(n, upper = 1e6)
-  burnin <- check_count(burnin, lower = 0, upper = 1e6)
+  burn_in <- check_count(burn_in, lower = 0, upper = 1e6)
   sampler <- check_choice(sampler, c("slice", "hmc", "ess"))
   thin <- check_count(thin, upper = 1e4)
   steps <- check_count(steps, upper = 1e4)
@@ -109,7 +109,7 @@ gp_parameter_sample <- function(object, n = 500, burnin = 200, sampler = c("slic
                         paste0("\"", without, "\"", collapse = ", ")), "prior")
   }
   settings <- c(target[c("lower", "upper")], if (!is.null(target$prior)) target["prior"], list(
-    sampler = sampler, n_draws = n, burn_in = burnin, thin = thin, steps = steps, chains = chains,
+    sampler = sampler, n_draws = n, burn_in = burn_in, thin = thin, steps = steps, chains = chains,
     threads = if (has_user_code(object$kernel)) 1L else thread_count(threads)
   ))
   found <- target$run(settings)
@@ -118,7 +118,7 @@ gp_parameter_sample <- function(object, n = 500, burnin = 200, sampler = c("slic
   new_fit("gp_parameter_sample", draws = draws, theta = found$theta, log_density = found$log_density, effective_size = found$effective_size,
           acceptance = found$acceptance, rhat = worst_rhat(found$theta, n, chains), sampler = sampler, chains = chains, prior = target$prior,
           fit = object, call = call,
-          convergence = list(converged = TRUE, iterations = as.integer(min(.Machine$integer.max, as.double(n) * thin + burnin))))
+          convergence = list(converged = TRUE, iterations = as.integer(min(.Machine$integer.max, as.double(n) * thin + burn_in))))
 }
 
 worst_rhat <- function(theta, n, chains) {
@@ -232,7 +232,7 @@ predict.granary_gp_parameter_sample <- function(object, newdata = NULL, se = FAL
   chosen <- unique(round(seq(1, nrow(object$theta), length.out = min(draws, nrow(object$theta)))))
   classes <- inherits(object$fit, "granary_gp_classify")
   if (classes && identical(list(...)$type, "class")) {
-    chance <- predict(object, newdata, draws = draws)
+    chance <- predict(object, newdata, draws = draws)[, 2L]
     return(factor(object$fit$levels[1L + (chance > 0.5)], object$fit$levels))
   }
   probability <- classes && !identical(list(...)$type, "latent")
@@ -240,13 +240,15 @@ predict.granary_gp_parameter_sample <- function(object, newdata = NULL, se = FAL
   parts <- lapply(chosen, function(s) {
     here <- target$at(object$theta[s, ])
     at <- predict(here$fit, newdata, se = se && !probability, ...)
+    if (probability) at <- at[, 2L]
     list(mean = if (is.list(at)) at$fit else at, variance = if (se && !probability) here$inflate * at$se.fit^2 else 0)
   })
   means <- do.call(cbind, lapply(parts, `[[`, "mean"))
   fit <- rowMeans(means)
-  if (!se) return(fit)
+  shape <- function(fit) if (probability) prob_matrix(fit, object$fit$levels) else fit
+  if (!se) return(shape(fit))
   within <- rowMeans(do.call(cbind, lapply(parts, `[[`, "variance")))
-  list(fit = fit, se.fit = sqrt(within + rowMeans((means - fit)^2)))
+  list(fit = shape(fit), se.fit = sqrt(within + rowMeans((means - fit)^2)))
 }
 
 #' @rdname gp_parameter_sample

@@ -42,7 +42,8 @@
 #'
 #' @param x Inputs, one run per row: a matrix, a data frame, or a vector for one input; or a formula such as `y ~ a + b`.
 #' @param y Responses.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
+#' @param weights,subset,na.action,offset As in [stats::lm()]; weights and offsets are refused.
 #' @param trend The trend: a one-sided formula in the columns of `x`, `"none"`, `"constant"`, `"linear"`, `"quadratic"`, `"cubic"`, `"quartic"`,
 #'   or the degree as a number.
 #' @param kernel A [kernel][kernels], or its name. A name gives each input a lengthscale of its own; a kernel object is taken as it is. The
@@ -60,7 +61,7 @@
 #' @param n_starts Number of starts of the search.
 #' @param lower,upper Bounds of the lengthscales in the units of the inputs, one or one per lengthscale; `NULL` for 0.01 and 10 times the range of the
 #'   input.
-#' @param optimiser A function `function(fn, gr, lower, upper)` or `function(par, fn, gr, lower, upper)` that minimises `fn` (gradient `gr`) over the
+#' @param optimizer A function `function(fn, gr, lower, upper)` or `function(par, fn, gr, lower, upper)` that minimises `fn` (gradient `gr`) over the
 #'   logarithms of the parameters and returns the minimiser, or a list with it as `par`. With an argument `par` it is called from every start.
 #' @param max_iter Iterations of the search from one start.
 #' @param tol The search ends when the largest entry of the gradient has fallen to this share of the first one.
@@ -81,7 +82,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- cbind(a = runif(30, -5, 10), b = runif(30, 0, 15))
-#' y <- branin(x)
+#' y <- test_function("branin")(x)
 #' fit <- kriging(x, y, kernel = "se", n_starts = 3)
 #' fit
 #' predict(fit, cbind(a = c(0, pi), b = c(5, 2.275)), se = TRUE)
@@ -98,13 +99,8 @@ kriging <- function(x, ...) {
 
 #' @rdname kriging
 #' @export
-kriging.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- kriging.default(unname_rows(design$x), design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "kriging")
-  fit
+kriging.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(function(x, y, ...) kriging.default(unname_rows(x), y, ...), "kriging", takes = character(), ...)
 }
 
 unname_rows <- function(x) {
@@ -117,7 +113,7 @@ unname_rows <- function(x) {
 #' @export
 kriging.default <- function(x, y, trend = ~1, kernel = "matern52", lengthscale = NULL, theta = NULL, nugget = NULL, noise_var = NULL,
                             method = c("ML", "REML", "LOO"), prior = NULL, known_trend = NULL, n_starts = 10, lower = NULL, upper = NULL,
-                            optimiser = NULL, max_iter = 500, tol = 1e-6, threads = NULL, ...) {
+                            optimizer = NULL, max_iter = 500, tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
   method <- check_choice(method, c("ML", "REML", "LOO"))
@@ -125,21 +121,21 @@ kriging.default <- function(x, y, trend = ~1, kernel = "matern52", lengthscale =
   nugget <- runs$nugget
   trend <- make_trend(trend, runs$x)
   kernel <- kriging_kernel(kernel, runs$x, lengthscale, theta)
-  settings <- kriging_settings(nugget, method, known_trend, n_starts, lower, upper, optimiser, max_iter, tol, threads, prior)
+  settings <- kriging_settings(nugget, method, known_trend, n_starts, lower, upper, optimizer, max_iter, tol, threads, prior)
   fit <- krige(runs, trend, kernel, settings)
   fit$call <- generic_call(call, "kriging")
   warn_on_bound(fit$at_bound)
   check_convergence(fit)
 }
 
-kriging_settings <- function(nugget = 0, method = "ML", known_trend = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL,
+kriging_settings <- function(nugget = 0, method = "ML", known_trend = NULL, n_starts = 10, lower = NULL, upper = NULL, optimizer = NULL,
                              max_iter = 500, tol = 1e-6, threads = NULL, prior = NULL) {
-  if (!is.null(optimiser) && !is.function(optimiser)) fail_input("optimiser", "a function(fn, gr, lower, upper) (or NULL)", describe(optimiser))
+  if (!is.null(optimizer) && !is.function(optimizer)) fail_input("optimizer", "a function(fn, gr, lower, upper) (or NULL)", describe(optimizer))
   if (!is.null(prior) && method == "LOO") {
     abort_input("`prior` needs method = \"ML\" or \"REML\", but method is \"LOO\": leave-one-out errors are no likelihood.", "prior")
   }
   list(nugget = check_nugget(nugget), method = method, known_trend = known_trend, n_starts = check_count(n_starts, "n_starts", upper = 1e4),
-       lower = lower, upper = upper, optimiser = optimiser, max_iter = check_count(max_iter, "max_iter"),
+       lower = lower, upper = upper, optimizer = optimizer, max_iter = check_count(max_iter, "max_iter"),
        tol = check_number(tol, "tol", lower = 1e-14, upper = 0.1), threads = threads, prior = prior)
 }
 
@@ -308,10 +304,10 @@ on_bounds <- function(parameters, at) {
 learn_kriging <- function(core, parameters, settings) {
   search <- c(parameters[c("start", "lower", "upper", "spread_low", "spread_high")], settings[c("n_starts", "max_iter", "tol")],
               list(threads = if (has_user_code(core$kernel)) 1L else thread_count(settings$threads)))
-  if (is.null(settings$optimiser)) {
+  if (is.null(settings$optimizer)) {
     found <- core_kriging(core, search, core_seed(), progress_bar("kriging"))
   } else {
-    found <- own_optimiser(core, core_kriging_starts(search, core_seed()), parameters, settings$optimiser)
+    found <- own_optimiser(core, core_kriging_starts(search, core_seed()), parameters, settings$optimizer)
   }
   table <- data.frame(criterion = found$values, converged = found$converged, evaluations = found$evaluations)
   ends <- exp(sweep(matrix(found$to, nrow(table)), 2L, parameters$shift, `+`))
@@ -321,7 +317,7 @@ learn_kriging <- function(core, parameters, settings) {
 }
 
 # What the user's optimiser sees is minus the criterion; where the covariance cannot be factored, a large number.
-own_optimiser <- function(core, starts, parameters, optimiser) {
+own_optimiser <- function(core, starts, parameters, optimizer) {
   evaluations <- 0L
   last <- NULL
   evaluate <- function(p) {
@@ -335,19 +331,19 @@ own_optimiser <- function(core, starts, parameters, optimiser) {
   }
   fn <- function(par) -evaluate(par)$value
   gr <- function(par) -evaluate(par)$gradient
-  takes_par <- any(c("par", "...") %in% names(formals(optimiser)))
+  takes_par <- any(c("par", "...") %in% names(formals(optimizer)))
   if (!takes_par) starts <- starts[1L, , drop = FALSE]
   started <- proc.time()[["elapsed"]]
   ends <- lapply(seq_len(nrow(starts)), function(s) {
     before <- evaluations
     arguments <- list(fn = fn, gr = gr, lower = parameters$lower, upper = parameters$upper)
     if (takes_par) arguments <- c(list(par = starts[s, ]), arguments)
-    out <- tryCatch(do.call(optimiser, arguments), granary_error = stop, error = function(e) {
-      abort_input(paste0("`optimiser` failed: ", conditionMessage(e), "."), "optimiser")
+    out <- tryCatch(do.call(optimizer, arguments), granary_error = stop, error = function(e) {
+      abort_input(paste0("`optimizer` failed: ", conditionMessage(e), "."), "optimizer")
     })
     par <- if (is.list(out)) out$par else out
     if (!is_plain_numeric(par) || length(par) != length(parameters$start) || anyNA(par)) {
-      fail_input("optimiser", sprintf("a function that returns %d numbers, or a list with them as `par`", length(parameters$start)), describe(par))
+      fail_input("optimizer", sprintf("a function that returns %d numbers, or a list with them as `par`", length(parameters$start)), describe(par))
     }
     par <- pmin(pmax(as.double(par), parameters$lower), parameters$upper)
     list(par = par, value = evaluate(par)$value, evaluations = evaluations - before)

@@ -19,7 +19,7 @@
 #' scaling is the quick look.
 #'
 #' @param x Data, one row per case, or distances: the result of [stats::dist()].
-#' @param q Number of dimensions of the map.
+#' @param k Number of dimensions of the map.
 #' @param method See Details.
 #' @param init A matrix to start from; `NULL` for classical scaling.
 #' @param max_iter Largest number of steps.
@@ -34,9 +34,9 @@
 #' @examples
 #' fit <- mds(scale(iris[, 1:4]))
 #' fit
-#' nn_error(fit, iris$Species)
+#' assess(fit, truth = iris$Species)
 #' plot(mds(eurodist, method = "classical"))
-mds <- function(x, q = 2, method = c("sammon", "nonmetric", "classical"), init = NULL, max_iter = 500, tol = 1e-10) {
+mds <- function(x, k = 2, method = c("sammon", "nonmetric", "classical"), init = NULL, max_iter = 500, tol = 1e-10) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   method <- check_choice(method, c("sammon", "nonmetric", "classical"))
@@ -52,7 +52,7 @@ mds <- function(x, q = 2, method = c("sammon", "nonmetric", "classical"), init =
   }
   if (all(distance == 0)) abort_input("`x` must have rows that differ, but all are equal.", "x")
   n <- nrow(distance)
-  q <- check_map_dimension(q, n - 1L)
+  q <- check_map_dimension(k, n - 1L)
   max_iter <- check_count(max_iter)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE)
   distance <- unname(distance)

@@ -26,7 +26,8 @@
 #'
 #' @param x Inputs, one row per observation: a matrix or data frame of numbers, a vector for one column; or a formula.
 #' @param y Response, numbers.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
+#' @param weights,subset,na.action,offset As in [stats::lm()]; weights and offsets are refused.
 #' @param kernel A kernel (see [kernels]) or its name. The parameters are used as they are; for a kernel given by name, lengthscales are
 #'   the standard deviations of the columns times half the square root of their number.
 #' @param centers Where basis functions are centred: `NULL` for all rows, the number of rows to draw, or a matrix. The memory needed is the
@@ -82,13 +83,8 @@ rvm <- function(x, ...) {
 
 #' @rdname rvm
 #' @export
-rvm.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- rvm.default(design$x, design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "rvm")
-  fit
+rvm.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(rvm.default, "rvm", takes = character(), ...)
 }
 
 #' @rdname rvm
@@ -121,7 +117,7 @@ rvm.default <- function(x, y, kernel = "se", centers = NULL, bias = TRUE, algori
   fit <- new_fit(
     "rvm", relevant = as.integer(used), vectors = centers[used[used > 0L], , drop = FALSE], coefficients = stats::setNames(raw$mean, labels),
     precision = stats::setNames(raw$precision, labels), gamma = stats::setNames(raw$gamma, labels),
-    covariance = matrix(raw$covariance, length(labels), dimnames = list(labels, labels)), noise_var = raw$noise, log_evidence = raw$log_evidence,
+    covariance = matrix(raw$covariance, length(labels), dimnames = list(labels, labels)), noise_var = raw$noise, loglik = raw$log_evidence,
     trace = as.double(raw$trace), kernel = kernel, candidates = nrow(centers) + bias, algorithm = algorithm,
     learnt = length(labels) + is.null(noise_var), x = x, y = y, call = generic_call(call, "rvm"), convergence = raw$convergence
   )
@@ -176,7 +172,7 @@ print.granary_rvm <- function(x, ...) {
                 x$candidates, " in use")
   print_call(x$call)
   print(x$kernel)
-  cli::cat_line("noise variance ", format(x$noise_var, digits = 4L), ", log evidence ", format(x$log_evidence, digits = 6L))
+  cli::cat_line("noise variance ", format(x$noise_var, digits = 4L), ", log evidence ", format(x$loglik, digits = 6L))
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
 }
@@ -196,7 +192,7 @@ residuals.granary_rvm <- function(object, ...) object$y - predict(object)
 #' @rdname rvm
 #' @export
 logLik.granary_rvm <- function(object, ...) {
-  structure(object$log_evidence, df = object$learnt, nobs = nrow(object$x), class = "logLik")
+  structure(object$loglik, df = object$learnt, nobs = nrow(object$x), class = "logLik")
 }
 
 #' @rdname rvm

@@ -26,3 +26,17 @@ warn_on_bound <- function(names, advice = "Widen the bounds, rescale the inputs,
   warn_input(sprintf("%s at a bound of the search: %s.\n%s", counted(length(names), "parameter ended", "parameters ended"),
                      paste(names, collapse = ", "), advice))
 }
+
+# One function for several answers: `what` names one of `makers`, `given` are the arguments for it.
+ask_for <- function(makers, what, given, arg = "what") {
+  what <- check_choice(what, names(makers), arg)
+  maker <- makers[[what]]
+  known <- setdiff(names(formals(maker)), "...")
+  named <- if (is.null(names(given))) rep("", length(given)) else names(given)
+  unknown <- setdiff(named[nzchar(named)], known)
+  if (length(unknown) > 0L) {
+    abort_input(paste0("There is no argument `", unknown[1L], "` for ", arg, " = \"", what, "\".", did_you_mean(unknown[1L], known, "`")), unknown[1L])
+  }
+  if (length(given) > length(known)) abort_input(sprintf("There are too many values for %s = \"%s\": it takes %s.", arg, what, paste(known, collapse = ", ")), arg)
+  do.call(maker, given, quote = TRUE)
+}

@@ -85,7 +85,7 @@ print.granary_sparse_gp <- function(x, ...) {
   print(x$kernel)
   cli::cat_line("noise variance ", short(x$noise_var),
                 if (length(x$coefficients) > 0L) paste0("; trend ", paste(short(x$coefficients), collapse = " ")))
-  cli::cat_line(if (x$method == "vfe") "bound of the log evidence " else "log evidence ", format(x$log_evidence, digits = 6L))
+  cli::cat_line(if (x$method == "vfe") "bound of the log evidence " else "log evidence ", format(x$loglik, digits = 6L))
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
 }
@@ -228,7 +228,7 @@ update.granary_sparse_gp <- function(object, newdata, y, ...) {
   object$x <- rbind(object$x, rows)
   object$y <- c(object$y, y)
   object$n <- nrow(object$x)
-  object$log_evidence <- state$log_evidence
+  object$loglik <- state$log_evidence
   if (length(state$trend) > 0L) object$coefficients[] <- state$trend + c(object$data$offset, numeric(length(state$trend) - 1L))
   object
 }
@@ -270,7 +270,7 @@ residuals.granary_sparse_gp <- function(object, ...) object$y - fitted(object)
 #' @rdname granary_sparse_gp
 #' @export
 logLik.granary_sparse_gp <- function(object, ...) {
-  structure(object$log_evidence, df = object$learnt + length(object$coefficients), nobs = as.integer(object$state$n), class = "logLik")
+  structure(object$loglik, df = object$learnt + length(object$coefficients), nobs = as.integer(object$state$n), class = "logLik")
 }
 
 #' @rdname granary_sparse_gp
@@ -284,7 +284,7 @@ tidy.granary_sparse_gp <- function(x, ...) {
 #' @rdname granary_sparse_gp
 #' @export
 glance.granary_sparse_gp <- function(x, ...) {
-  data.frame(method = x$method, inducing = nrow(x$inducing), logLik = x$log_evidence, df = attr(logLik(x), "df"), nobs = x$n, noise_var = x$noise_var,
+  data.frame(method = x$method, inducing = nrow(x$inducing), logLik = x$loglik, df = attr(logLik(x), "df"), nobs = x$n, noise_var = x$noise_var,
              trace_gap = if (is.null(x$gap)) NA_real_ else x$gap[["trace"]], converged = x$convergence$converged,
              iterations = x$convergence$iterations, seconds = x$convergence$seconds)
 }

@@ -53,11 +53,12 @@
 #' the data fall
 #' into dense groups. `"sor"` is overconfident away from the inducing inputs; `"dtc"` has the same mean and better error bars; both are here because
 #' others are compared with them. `"sod"` is for a quick look. Up to some 3000 rows use `"exact"`, or kriging for computer experiments.
-#' [rvm()] is sparse in its weights, not a process with error bars that grow away from the data. [compare_sparse()] tries several.
+#' [rvm()] is sparse in its weights, not a process with error bars that grow away from the data. [sparse_gp_compare()] tries several.
 #'
 #' @param x Inputs, one row per observation: a matrix or data frame of numbers, a vector for one column; or a formula.
 #' @param y Response, numbers.
-#' @param data A data frame with the variables of the formula. Factors become dummy columns.
+#' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
+#' @param weights,subset,na.action,offset As in [stats::lm()]; weights and offsets are refused. Factors become dummy columns.
 #' @param method See Details.
 #' @param inducing Number of inducing inputs (at most the number of distinct rows), a matrix of them, or `"test"` for `newdata`.
 #' @param select How they are chosen.
@@ -119,14 +120,15 @@ sparse_gp <- function(x, ...) {
 
 #' @rdname sparse_gp
 #' @export
-sparse_gp.formula <- function(x, data = NULL, newdata = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  if (!is.null(newdata)) newdata <- new_design(newdata, colnames(design$x), design, allow_sparse = FALSE)
-  fit <- sparse_gp.default(design$x, design$y, newdata = newdata, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "sparse_gp")
-  fit
+sparse_gp.formula <- function(formula, data = NULL, weights, subset, na.action, offset, newdata = NULL, ...) {
+  placed <- function(x, y, ...) {
+    if (!is.null(newdata)) {
+      terms <- stats::delete.response(stats::terms(formula, data = data))
+      newdata <- new_design(newdata, colnames(x), list(terms = terms, xlevels = NULL, contrasts = NULL), allow_sparse = FALSE)
+    }
+    sparse_gp.default(x, y, newdata = newdata, ...)
+  }
+  formula_fit(placed, "sparse_gp", takes = character(), ...)
 }
 
 sparse_methods <- c("fitc", "pitc", "dtc", "sor", "vfe", "fic", "sod", "nystrom", "exact")
@@ -295,7 +297,7 @@ sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
   coefficients <- if (length(state$trend) > 0L) stats::setNames(state$trend + shift, c("(Intercept)", colnames(x))[seq_along(state$trend)])
   own <- !settings$method %in% c("exact", "sod")
   new_fit(
-    "sparse_gp", method = settings$method, inducing = inducing, kernel = raw$kernel, noise_var = state$noise, log_evidence = state$log_evidence,
+    "sparse_gp", method = settings$method, inducing = inducing, kernel = raw$kernel, noise_var = state$noise, loglik = state$log_evidence,
     coefficients = coefficients, mean = settings$mean, select = if (own && (is.null(place$given) || settings$learn_inducing)) settings$select, rows = raw$rows,
     gap = if (own) sparse_gap(state), jitter = if (own) state$jitter, dropped = raw$dropped, blocks = blocks,
     trace = as.double(raw$trace), learnt = raw$learnt, at_bound = raw$at_bound, test = if (place$test) place$newdata, n = nrow(x),

@@ -229,10 +229,6 @@ inline void convert(const Source& s, std::vector<std::string>& t) {
 template <class T>
 void convert(const Source& s, T& t);  // structs, enums, vectors of them, optionals
 
-// A function of R's, or NULL for none.
-template <class Result, class... Arguments>
-void convert(const Source& s, std::function<Result(Arguments...)>& t);
-
 inline void shift(int& t) { --t; }
 inline void shift(Index& t) { --t; }
 inline void shift(VectorXi& t) { t.array() -= 1; }
@@ -725,14 +721,6 @@ class Callback {
  private:
   SEXP function_;  // an argument of the exported function, so R keeps it alive
 };
-
-namespace door {
-template <class Result, class... Arguments>
-void convert(const Source& s, std::function<Result(Arguments...)>& t) {
-  t = nullptr;
-  if (!is_null(s.value)) t = Callback<Result, std::decay_t<Arguments>...>(s.value);
-}
-}  // namespace door
 
 // An object of C++ that R holds between calls (a tree that grows, a network that answers). Gone after saveRDS(): is_alive() asks.
 template <class T>

@@ -1,6 +1,7 @@
 // Exports of Bayesian optimisation. R holds the state as plain lists (see R/process-bo_state.R), so that it can be saved.
 #include "process/bo_state.h"
 #include "r_core_kernel.h"
+#include "r_door_function.h"
 
 using namespace granary;
 using namespace granary::process;

@@ -1,7 +1,7 @@
 // Exports of expectation consistent inference.
 #include "process/ec_fit.h"
 #include "process/ec_gauss.h"
-#include "r_door.h"
+#include "r_door_function.h"
 
 using namespace granary;
 using namespace granary::process;

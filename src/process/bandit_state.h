@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/base/fields.h"
-#include "core/base/views.h"
 #include "core/linalg/greedy_variance.h"
 #include "process/bandit.h"
 #include "process/gp.h"

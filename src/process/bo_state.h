@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "core/base/views.h"
 #include "process/bo_learn.h"
 #include "process/bo_suggest.h"
 

@@ -94,7 +94,7 @@ class BoSurrogate {
   double s2() const { return s2_; }  // s2_n, or the known one
   double noise() const { return noise_; }
   const VectorXd& weights() const { return system_.beta(); }
-  const Cholesky& factor() const { return system_.factor(); }
+  const SystemFactor& factor() const { return system_.factor(); }
   int floored() const { return floored_; }  // rows whose pivot was raised to the noise: repeated points
   bool differentiable() const { return kernel_.differentiable_in_inputs() && trend_.differentiable(); }
   bool fell_back() const { return weak_; }  // Jeffreys with too few points: a weak proper prior took its place

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/base/fields.h"
-#include "core/base/views.h"
 #include "core/random/rng.h"
 #include "process/ec_ising.h"
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/fields.h"
-#include "core/base/views.h"
 #include "core/infer/ep.h"
 #include "process/ec_box.h"
 

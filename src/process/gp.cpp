@@ -59,7 +59,7 @@ GaussianProcess::GaussianProcess(GpModel model, ConstMatrixRef x, ConstVectorRef
 }
 
 GaussianProcess GaussianProcess::restore(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f,
-                                         Cholesky factor, double jitter, double scale, GpCriterion criterion) {
+                                         SystemFactor factor, double jitter, double scale, GpCriterion criterion) {
   GaussianProcess gp(std::move(model), x, y, f, criterion, Saved{});
   if (factor.size() != y.size())
     throw InputError(message("there are ", y.size(), " responses, but the factor has ", factor.size(), " rows."));

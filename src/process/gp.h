@@ -72,7 +72,7 @@ class GaussianProcess {
                   const JitterOptions& jitter = default_jitter(), Monitor* monitor = nullptr);
   static JitterOptions default_jitter() { return {1e-12, 1e-6}; }
   // A process whose factor and scale are at hand, as one that was saved: O(n^2), and value() is not known.
-  static GaussianProcess restore(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, Cholesky factor,
+  static GaussianProcess restore(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, SystemFactor factor,
                                  double jitter, double scale, GpCriterion criterion = GpCriterion::ml);
   void know_inverse_diagonal(VectorXd diagonal) { inverse_diagonal_ = std::move(diagonal); }
 
@@ -85,7 +85,7 @@ class GaussianProcess {
   double jitter() const { return jitter_; }
   const VectorXd& beta() const { return system_.beta(); }
   const VectorXd& alpha() const { return system_.alpha(); }
-  const Cholesky& cholesky() const { return system_.factor(); }            // of C
+  const SystemFactor& cholesky() const { return system_.factor(); }        // of C
   const MatrixXd& trend_root() const { return system_.trend_root(); }      // L^-1 F
   const Cholesky& trend_precision() const { return system_.precision(); }  // of F'C^-1 F
   VectorXd fitted() const;  // the mean at the observed inputs, without a new matrix of kernel values

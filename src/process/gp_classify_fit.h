@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "core/base/views.h"
 #include "process/gp_classify.h"
 #include "process/gp_parameters.h"
 #include "process/gp_sampling.h"

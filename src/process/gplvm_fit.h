@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "core/base/views.h"
 #include "process/gplvm.h"
 #include "process/gplvm_dual.h"
 

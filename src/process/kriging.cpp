@@ -62,7 +62,7 @@ ImseValue imse_constant(const GaussianProcess& gp, double variance, ConstVectorR
   }
   second.triangularView<Eigen::StrictlyUpper>() = second.transpose();
   // E var / s2 = k0 - tr(C^-1 E r r') + E u^2 / (1'C^-1 1), u = 1'C^-1 r - 1
-  const Cholesky& chol = gp.cholesky();
+  const SystemFactor& chol = gp.cholesky();
   double result = variance - chol.solve(second).trace();
   if (p == 1) {
     const VectorXd weight = chol.solve_upper(gp.trend_root().col(0));  // C^-1 1

@@ -58,7 +58,7 @@ GpModel KrigingProblem::model() const {
 
 GaussianProcess KrigingState::process() const {
   GaussianProcess gp =
-      GaussianProcess::restore(model(), x, y, f, Cholesky::borrowed(factor), jitter, scale, scale_criterion());
+      GaussianProcess::restore(model(), x, y, f, SystemFactor::borrowed(factor), jitter, scale, scale_criterion());
   gp.know_inverse_diagonal(inverse_diagonal);
   return gp;
 }

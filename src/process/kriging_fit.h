@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/base/fields.h"
-#include "core/base/views.h"
 #include "core/random/rng.h"
 #include "process/gp.h"
 #include "process/kriging_blind.h"

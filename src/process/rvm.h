@@ -20,7 +20,6 @@
 #include "core/base/monitor.h"
 #include "core/base/fields.h"
 #include "core/base/types.h"
-#include "core/base/views.h"
 #include "core/kernel/kernel.h"
 
 namespace granary::process {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/base/fields.h"
-#include "core/base/views.h"
 #include "process/sparse_fit.h"
 #include "process/sparse_predict.h"
 #include "process/sparse_select.h"

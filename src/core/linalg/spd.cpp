@@ -80,22 +80,6 @@ Cholesky Cholesky::from_lower(ConstMatrixRef lower) {
   return result;
 }
 
-Cholesky Cholesky::borrowed(MatrixView lower) {
-  if (lower.rows() != lower.cols())
-    throw InputError(message("expected a square matrix, got ", lower.rows(), " x ", lower.cols(), "."));
-  if (!(lower.diagonal().array() > 0).all()) throw InputError("a Cholesky factor must have a positive diagonal.");
-  Cholesky result;
-  result.borrowed_ = lower.data();
-  result.size_ = lower.rows();
-  return result;
-}
-
-void Cholesky::own() {
-  if (borrowed_ == nullptr) return;
-  storage_ = lower();
-  borrowed_ = nullptr;
-}
-
 void Cholesky::require_rows(Index rows) const {
   if (rows != size_) throw InputError(message("the right-hand side has ", rows, " rows, the factor ", size_, "."));
 }
@@ -112,14 +96,12 @@ double Cholesky::quadratic_form(ConstVectorRef x) const {
 double Cholesky::inverse_quadratic_form(ConstVectorRef b) const { return solve_lower(b).squaredNorm(); }
 
 void Cholesky::update(ConstVectorRef v) {
-  own();
   require_rows(v.size());
   if (!v.allFinite()) throw InputError("the update vector holds a value that is not finite.");
   rank_one_update(storage_.topLeftCorner(size_, size_), v);
 }
 
 void Cholesky::downdate(ConstVectorRef v) {
-  own();
   const VectorXd p = solve_lower(v);
   const double left = 1 - p.squaredNorm();  // det(A - v v') / det(A)
   if (!(left > epsilon * static_cast<double>(size_))) {
@@ -141,7 +123,6 @@ void Cholesky::downdate(ConstVectorRef v) {
 }
 
 void Cholesky::append(ConstVectorRef column, double diagonal) {
-  own();
   const VectorXd row = solve_lower(column);
   const double pivot = diagonal - row.squaredNorm();
   if (!(pivot > epsilon * std::abs(diagonal)) || !std::isfinite(pivot)) {
@@ -159,7 +140,6 @@ void Cholesky::append(ConstVectorRef column, double diagonal) {
 }
 
 void Cholesky::erase(Index i) {
-  own();
   if (i < 0 || i >= size_) throw InputError(message("cannot erase row ", i, " of a factor of size ", size_, "."));
   const Index below = size_ - i - 1;
   const VectorXd dropped = storage_.col(i).segment(i + 1, below);

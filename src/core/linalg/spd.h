@@ -15,7 +15,6 @@
 #include "core/base/errors.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
-#include "core/base/views.h"
 
 namespace granary {
 
@@ -29,17 +28,11 @@ class Cholesky {
 
   // Takes L itself; its diagonal must be positive. The strict upper triangle is ignored.
   static Cholesky from_lower(ConstMatrixRef lower);
-  // The same without a copy: `lower`, zeros above its diagonal, must outlive the result. A change of the factor makes it its own.
-  static Cholesky borrowed(MatrixView lower);
 
   Index size() const { return size_; }
   double jitter() const { return jitter_; }  // what cholesky_with_jitter added to the diagonal
 
-  using Lower = Eigen::Map<const MatrixXd, 0, Eigen::OuterStride<>>;
-  Lower lower() const {  // L, zeros above the diagonal
-    if (borrowed_ != nullptr) return Lower(borrowed_, size_, size_, Eigen::OuterStride<>(size_));
-    return Lower(storage_.data(), size_, size_, Eigen::OuterStride<>(storage_.rows()));
-  }
+  auto lower() const { return storage_.topLeftCorner(size_, size_); }  // L, zeros above the diagonal
   MatrixXd reconstruct() const;                                        // L L'
 
   template <class B>
@@ -79,9 +72,7 @@ class Cholesky {
   friend Cholesky cholesky_with_jitter(ConstMatrixRef, const struct JitterOptions&);
 
   void require_rows(Index rows) const;
-  void own();
 
-  const double* borrowed_ = nullptr;
   MatrixXd storage_;  // grows by doubling; the factor is its top left corner
   Index size_ = 0;
   double jitter_ = 0;
