@@ -557,132 +557,144 @@ core_ci_statistic <- function(spec, i, j, given) {
     .Call(`_granary_core_ci_statistic`, spec, i, j, given)
 }
 
-core_budget_learn <- function(state, settings, kernel, x, y, order, id, progress) {
-    .Call(`_granary_core_budget_learn`, state, settings, kernel, x, y, order, id, progress)
+core_budget_learn <- function(x, piece, kernel, state, options, progress) {
+    .Call(`_granary_core_budget_learn`, x, piece, kernel, state, options, progress)
 }
 
-core_budget_score <- function(state, settings, kernel, x, mode, progress) {
-    .Call(`_granary_core_budget_score`, state, settings, kernel, x, mode, progress)
+core_budget_score <- function(x, kernel, state, options, hypothesis, progress) {
+    .Call(`_granary_core_budget_score`, x, kernel, state, options, hypothesis, progress)
 }
 
-core_hard_margin <- function(x, kernel, y, tol, max_iter, progress) {
-    .Call(`_granary_core_hard_margin`, x, kernel, y, tol, max_iter, progress)
+core_hard_margin <- function(points, y, options, progress) {
+    .Call(`_granary_core_hard_margin`, points, y, options, progress)
 }
 
-core_dependence <- function(variables, settings, threads, progress) {
-    .Call(`_granary_core_dependence`, variables, settings, threads, progress)
+core_dependence <- function(variables, options, progress) {
+    .Call(`_granary_core_dependence`, variables, options, progress)
 }
 
-core_permutation_test <- function(variables, settings, joint, permutations, seed, threads, progress) {
-    .Call(`_granary_core_permutation_test`, variables, settings, joint, permutations, seed, threads, progress)
+core_permutation_test <- function(variables, options, seed, progress) {
+    .Call(`_granary_core_permutation_test`, variables, options, seed, progress)
 }
 
-core_gamma_test <- function(variables, settings, threads, progress) {
-    .Call(`_granary_core_gamma_test`, variables, settings, threads, progress)
+core_gamma_test <- function(variables, options, progress) {
+    .Call(`_granary_core_gamma_test`, variables, options, progress)
 }
 
 core_median_distance <- function(x) {
     .Call(`_granary_core_median_distance`, x)
 }
 
-core_incomplete_cholesky <- function(variable, tol, max_rank, centred, progress) {
-    .Call(`_granary_core_incomplete_cholesky`, variable, tol, max_rank, centred, progress)
+core_incomplete_cholesky <- function(variable, options, centred, progress) {
+    .Call(`_granary_core_incomplete_cholesky`, variable, options, centred, progress)
 }
 
-core_sgd_curve <- function(alpha, eigenvalues, nodes, eta, lambda, sigma2, times, online, progress) {
-    .Call(`_granary_core_sgd_curve`, alpha, eigenvalues, nodes, eta, lambda, sigma2, times, online, progress)
+core_table_information <- function(counts) {
+    .Call(`_granary_core_table_information`, counts)
 }
 
-core_sgd_rates <- function(alpha, lambda, eigenvalues) {
-    .Call(`_granary_core_sgd_rates`, alpha, lambda, eigenvalues)
+core_grid_information <- function(x, y, windows, margins, grid) {
+    .Call(`_granary_core_grid_information`, x, y, windows, margins, grid)
 }
 
-core_sgd_asymptote <- function(alpha, eta, lambda, sigma2, eigenvalues) {
-    .Call(`_granary_core_sgd_asymptote`, alpha, eta, lambda, sigma2, eigenvalues)
+core_sgd_curve <- function(setting, times, progress) {
+    .Call(`_granary_core_sgd_curve`, setting, times, progress)
 }
 
-core_sgd_optimize <- function(alpha, eigenvalues, nodes, sigma2, times, lambda, online, threads, progress) {
-    .Call(`_granary_core_sgd_optimize`, alpha, eigenvalues, nodes, sigma2, times, lambda, online, threads, progress)
+core_sgd_limits <- function(grid) {
+    .Call(`_granary_core_sgd_limits`, grid)
+}
+
+core_sgd_optimize <- function(setting, times, progress) {
+    .Call(`_granary_core_sgd_optimize`, setting, times, progress)
 }
 
 core_sgd_schedule <- function(time, eta) {
     .Call(`_granary_core_sgd_schedule`, time, eta)
 }
 
-core_sgd_simulate <- function(weights, examples, eta, lambda, sigma2, sphere, order, times, reps, seed, threads, progress) {
-    .Call(`_granary_core_sgd_simulate`, weights, examples, eta, lambda, sigma2, sphere, order, times, reps, seed, threads, progress)
+core_sgd_simulate <- function(setting, times, seed, progress) {
+    .Call(`_granary_core_sgd_simulate`, setting, times, seed, progress)
 }
 
-core_sgd_simulate_data <- function(x, y, test_x, test_y, eta, lambda, order, times, reps, seed, threads, progress) {
-    .Call(`_granary_core_sgd_simulate_data`, x, y, test_x, test_y, eta, lambda, order, times, reps, seed, threads, progress)
+core_sgd_simulate_data <- function(data, setting, times, seed, progress) {
+    .Call(`_granary_core_sgd_simulate_data`, data, setting, times, seed, progress)
 }
 
-core_sgd_exact <- function(x, y, teacher, average_noise, sigma2, eta, lambda, updates, progress) {
-    .Call(`_granary_core_sgd_exact`, x, y, teacher, average_noise, sigma2, eta, lambda, updates, progress)
+core_sgd_exact <- function(problem, progress) {
+    .Call(`_granary_core_sgd_exact`, problem, progress)
 }
 
-core_sgd_data <- function(values, power, response, weights, alpha, eta, lambda, times, online, progress) {
-    .Call(`_granary_core_sgd_data`, values, power, response, weights, alpha, eta, lambda, times, online, progress)
+core_sgd_data <- function(data, setting, times, progress) {
+    .Call(`_granary_core_sgd_data`, data, setting, times, progress)
 }
 
-core_mp_blocks <- function(alpha, eigenvalues, blocks) {
-    .Call(`_granary_core_mp_blocks`, alpha, eigenvalues, blocks)
+core_mp_blocks <- function(alpha, spectrum, blocks) {
+    .Call(`_granary_core_mp_blocks`, alpha, spectrum, blocks)
 }
 
-core_committee_curve <- function(alpha, eta, teacher, noise, blocks, q, r, linear, noisy_test, times, progress) {
-    .Call(`_granary_core_committee_curve`, alpha, eta, teacher, noise, blocks, q, r, linear, noisy_test, times, progress)
+core_committee_curve <- function(setting, times, progress) {
+    .Call(`_granary_core_committee_curve`, setting, times, progress)
 }
 
-core_committee_simulate <- function(inputs, examples, eta, students, teacher, noise, q0, linear, noisy_test, same_set, times, reps, seed, threads, progress) {
-    .Call(`_granary_core_committee_simulate`, inputs, examples, eta, students, teacher, noise, q0, linear, noisy_test, same_set, times, reps, seed, threads, progress)
+core_committee_simulate <- function(setting, simulation, times, seed, progress) {
+    .Call(`_granary_core_committee_simulate`, setting, simulation, times, seed, progress)
 }
 
-core_ica_moments <- function(x, components, method, cubic, tol, max_iter, seed, progress) {
-    .Call(`_granary_core_ica_moments`, x, components, method, cubic, tol, max_iter, seed, progress)
+core_random_overlaps <- function(size, q, teacher, seed) {
+    .Call(`_granary_core_random_overlaps`, size, q, teacher, seed)
 }
 
-core_kernel_ica <- function(x, components, starts, kernels, settings, tol, max_iter, seed, threads, progress) {
-    .Call(`_granary_core_kernel_ica`, x, components, starts, kernels, settings, tol, max_iter, seed, threads, progress)
+core_overlaps_exist <- function(q, r, teacher) {
+    .Call(`_granary_core_overlaps_exist`, q, r, teacher)
 }
 
-core_lasvm_run <- function(x, kernel, label, cost, ask, start, plan, settings, seed, progress) {
-    .Call(`_granary_core_lasvm_run`, x, kernel, label, cost, ask, start, plan, settings, seed, progress)
+core_ica_moments <- function(x, options, seed, progress) {
+    .Call(`_granary_core_ica_moments`, x, options, seed, progress)
 }
 
-core_winnow_learn <- function(state, settings, x, y, order, id, progress) {
-    .Call(`_granary_core_winnow_learn`, state, settings, x, y, order, id, progress)
+core_kernel_ica <- function(x, kernels, options, seed, progress) {
+    .Call(`_granary_core_kernel_ica`, x, kernels, options, seed, progress)
 }
 
-core_winnow_score <- function(state, settings, x) {
-    .Call(`_granary_core_winnow_score`, state, settings, x)
+core_lasvm_run <- function(points, labels, state, options, seed, progress) {
+    .Call(`_granary_core_lasvm_run`, points, labels, state, options, seed, progress)
 }
 
-core_count_learn <- function(state, settings, x, y, order, id, progress) {
-    .Call(`_granary_core_count_learn`, state, settings, x, y, order, id, progress)
+core_winnow_learn <- function(x, piece, state, options, progress) {
+    .Call(`_granary_core_winnow_learn`, x, piece, state, options, progress)
 }
 
-core_count_score <- function(state, settings, x, type) {
-    .Call(`_granary_core_count_score`, state, settings, x, type)
+core_winnow_score <- function(x, state, options) {
+    .Call(`_granary_core_winnow_score`, x, state, options)
 }
 
-core_count_describe <- function(state, settings, attributes) {
-    .Call(`_granary_core_count_describe`, state, settings, attributes)
+core_count_learn <- function(x, piece, state, options, progress) {
+    .Call(`_granary_core_count_learn`, x, piece, state, options, progress)
 }
 
-core_naive_bayes_learn <- function(state, classes, mistake_driven, x, y, order, id, progress) {
-    .Call(`_granary_core_naive_bayes_learn`, state, classes, mistake_driven, x, y, order, id, progress)
+core_count_score <- function(x, state, options, type) {
+    .Call(`_granary_core_count_score`, x, state, options, type)
 }
 
-core_naive_bayes_score <- function(state, classes, x) {
-    .Call(`_granary_core_naive_bayes_score`, state, classes, x)
+core_count_describe <- function(attributes, state, options) {
+    .Call(`_granary_core_count_describe`, attributes, state, options)
 }
 
-core_perceptron_learn <- function(state, bias, x, y, order, id, progress) {
-    .Call(`_granary_core_perceptron_learn`, state, bias, x, y, order, id, progress)
+core_naive_bayes_learn <- function(x, piece, state, options, progress) {
+    .Call(`_granary_core_naive_bayes_learn`, x, piece, state, options, progress)
 }
 
-core_perceptron_score <- function(weight, x) {
-    .Call(`_granary_core_perceptron_score`, weight, x)
+core_naive_bayes_score <- function(x, state, options) {
+    .Call(`_granary_core_naive_bayes_score`, x, state, options)
+}
+
+core_perceptron_learn <- function(x, piece, state, bias, progress) {
+    .Call(`_granary_core_perceptron_learn`, x, piece, state, bias, progress)
+}
+
+core_perceptron_score <- function(x, weight) {
+    .Call(`_granary_core_perceptron_score`, x, weight)
 }
 
 core_sasb_bound <- function(n, b0, b1, progress) {
@@ -693,8 +705,8 @@ core_separation_gap <- function(x, y, progress) {
     .Call(`_granary_core_separation_gap`, x, y, progress)
 }
 
-core_structured_svm <- function(problem, settings, progress) {
-    .Call(`_granary_core_structured_svm`, problem, settings, progress)
+core_structured_svm <- function(problem, options, progress) {
+    .Call(`_granary_core_structured_svm`, problem, options, progress)
 }
 
 core_structured_predict <- function(problem, weights, progress) {
@@ -705,16 +717,28 @@ core_structured_sizes <- function(problem) {
     .Call(`_granary_core_structured_sizes`, problem)
 }
 
-core_structured_bounds <- function(settings, n, radius, loss) {
-    .Call(`_granary_core_structured_bounds`, settings, n, radius, loss)
+core_structured_bounds <- function(options, n, radius, loss) {
+    .Call(`_granary_core_structured_bounds`, options, n, radius, loss)
 }
 
-core_structured_perceptron <- function(problem, max_epochs, averaged, shuffle, seed, progress) {
-    .Call(`_granary_core_structured_perceptron`, problem, max_epochs, averaged, shuffle, seed, progress)
+core_structured_perceptron <- function(problem, options, seed, progress) {
+    .Call(`_granary_core_structured_perceptron`, problem, options, seed, progress)
 }
 
-core_structured_crf <- function(problem, cost, tol, max_iter, threads, progress) {
-    .Call(`_granary_core_structured_crf`, problem, cost, tol, max_iter, threads, progress)
+core_structured_crf <- function(problem, options, progress) {
+    .Call(`_granary_core_structured_crf`, problem, options, progress)
+}
+
+core_hidden_markov <- function(problem, options) {
+    .Call(`_granary_core_hidden_markov`, problem, options)
+}
+
+core_rule_shares <- function(problem, options) {
+    .Call(`_granary_core_rule_shares`, problem, options)
+}
+
+core_log_odds <- function(problem, options) {
+    .Call(`_granary_core_log_odds`, problem, options)
 }
 
 core_multiclass_scores <- function(problem, weights) {
@@ -725,24 +749,28 @@ core_chain_marginals <- function(problem, weights, progress) {
     .Call(`_granary_core_chain_marginals`, problem, weights, progress)
 }
 
+core_class_features <- function(similarity) {
+    .Call(`_granary_core_class_features`, similarity)
+}
+
 core_viterbi <- function(unary, pair, triple, k) {
     .Call(`_granary_core_viterbi`, unary, pair, triple, k)
 }
 
-core_smith_waterman <- function(x, y, pairs, gap_open, gap_extend) {
-    .Call(`_granary_core_smith_waterman`, x, y, pairs, gap_open, gap_extend)
+core_smith_waterman <- function(x, y, pairs, gaps) {
+    .Call(`_granary_core_smith_waterman`, x, y, pairs, gaps)
 }
 
 core_cky <- function(grammar, words, weights, k) {
     .Call(`_granary_core_cky`, grammar, words, weights, k)
 }
 
-core_svm_fit <- function(x, kernel, type, tasks, cost, nu, epsilon, settings, threads, progress) {
-    .Call(`_granary_core_svm_fit`, x, kernel, type, tasks, cost, nu, epsilon, settings, threads, progress)
+core_svm_fit <- function(x, kernel, tasks, options, progress) {
+    .Call(`_granary_core_svm_fit`, x, kernel, tasks, options, progress)
 }
 
-core_svm_qp <- function(k, linear, lower, upper, start, sum, settings, progress) {
-    .Call(`_granary_core_svm_qp`, k, linear, lower, upper, start, sum, settings, progress)
+core_svm_qp <- function(k, sheet, sum, options, progress) {
+    .Call(`_granary_core_svm_qp`, k, sheet, sum, options, progress)
 }
 
 core_svm_decision <- function(support, kernel, coefficients, z, threads, progress) {
@@ -759,6 +787,10 @@ core_svm_isotonic <- function(decision, label, weight) {
 
 core_svm_couple <- function(pairs, classes) {
     .Call(`_granary_core_svm_couple`, pairs, classes)
+}
+
+core_svm_indefinite <- function(x, kernel, rows) {
+    .Call(`_granary_core_svm_indefinite`, x, kernel, rows)
 }
 
 core_bandit_suggest <- function(model, history, options, seed, progress) {

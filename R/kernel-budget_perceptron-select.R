@@ -142,7 +142,7 @@ kernel_margin <- function(x, y, kernel = "rbf", kernel_gamma = NULL, degree = 3,
   if (is.null(kernel)) abort_input("`kernel` cannot be \"precomputed\" here: give the data.", "kernel")
   tol <- check_number(tol, lower = 1e-10, upper = 0.1)
   max_iter <- check_number(max_iter, lower = 1, upper = 2e9)
-  found <- core_call(core_hard_margin(x, kernel, c(-1, 1)[codes], tol, max_iter, progress_bar("margin")))
+  found <- core_hard_margin(list(x = x, kernel = kernel), c(-1, 1)[codes], list(tol = tol, max_iter = max_iter), progress_bar("margin"))
   separable <- found$lower > tol * found$radius
   list(R = found$radius, gamma = if (separable) found$lower else NA_real_, upper = found$upper, convergence = found$convergence)
 }

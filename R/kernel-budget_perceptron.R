@@ -159,9 +159,11 @@ as_state_kind <- function(fit, x) {
   matrix_from_matrix_package(Matrix::Matrix(x, sparse = TRUE), "x", TRUE)
 }
 
+budget_options <- function(fit) fit$settings[c("classes", "budget", "beta", "removal", "order", "update", "normalize", "average")]
+
 learn_kernel_chunk <- function(fit, x, y, order, id) {
   kernel <- kernel_of(fit, ncol(x))
-  out <- core_call(core_budget_learn(fit$state, fit$settings, kernel, as_state_kind(fit, x), y, order, as.double(id), progress_bar("learning")))
+  out <- core_budget_learn(as_state_kind(fit, x), online_piece(y, order, id), kernel, fit$state, budget_options(fit), progress_bar("learning"))
   out$state$kernel <- kernel
   out
 }
@@ -173,7 +175,7 @@ learn_chunk.granary_budget_perceptron <- function(fit, x, y, order, id) learn_ke
 online_scores.granary_budget_perceptron <- function(fit, x) kernel_scores(fit, x, fit$settings$mode)
 
 kernel_scores <- function(fit, x, mode) {
-  scores <- core_call(core_budget_score(fit$state, fit$settings, kernel_of(fit, ncol(x)), as_state_kind(fit, x), mode, progress_bar("predicting")))
+  scores <- core_budget_score(as_state_kind(fit, x), kernel_of(fit, ncol(x)), fit$state, budget_options(fit), mode, progress_bar("predicting"))
   if (ncol(scores) == 1L) scores[, 1L] else scores
 }
 
@@ -191,10 +193,10 @@ expose_cache <- function(fit) {
   coefficients <- t(current$coefficients)[by_id, , drop = FALSE]
   colnames(coefficients) <- if (ncol(coefficients) > 1L) fit$levels
   fit$coefficients <- if (ncol(coefficients) > 1L) coefficients else coefficients[, 1L]
-  fit$margin_errors <- fit$state$counts[["margin_errors"]]
-  fit$removed <- fit$state$counts[["removed"]]
-  fit$largest <- fit$state$counts[["largest"]]
-  fit$radius <- sqrt(max(0, fit$state$counts[["max_self"]]))
+  fit$margin_errors <- fit$state$margin_errors
+  fit$removed <- fit$state$removed
+  fit$largest <- fit$state$largest
+  fit$radius <- sqrt(max(0, fit$state$max_self))
   fit$kernel <- fit$state$kernel
   fit
 }

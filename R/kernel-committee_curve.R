@@ -96,8 +96,11 @@ committee_curve <- function(alpha, eta, L = 1, M = L, noise = c(output = 0, acti
 }
 
 committee_at <- function(settings, t) {
-  core_call(core_committee_curve(settings$alpha, settings$eta, settings$teacher, noise_variances(settings), settings$blocks, settings$q0,
-                                 settings$r0, settings$activation == "linear", settings$noisy_test, t, progress_bar("learning curve")))
+  core_committee_curve(c(committee_setting(settings), settings[c("blocks", "q0", "r0")]), t, progress_bar("learning curve"))
+}
+
+committee_setting <- function(settings) {
+  c(settings[c("alpha", "eta", "L", "teacher", "activation", "noisy_test")], list(noise = noise_variances(settings)))
 }
 
 noise_variances <- function(settings) c(settings$noise[["output"]], rep(settings$noise[["activation"]], settings$M))
@@ -126,10 +129,7 @@ check_committee <- function(alpha, eta, L, M, noise, teacher, activation, noisy_
        activation = check_choice(activation, c("erf", "linear"), "activation"), noisy_test = check_flag(noisy_test, "noisy_test"))
 }
 
-is_semidefinite <- function(x) {
-  values <- eigen(x, symmetric = TRUE, only.values = TRUE)$values
-  min(values) >= -1e-9 * max(values[1L], 1e-300)
-}
+is_semidefinite <- function(x) core_overlaps_exist(x, matrix(0, nrow(x), 0L), matrix(0, 0L, 0L))
 
 check_start_overlaps <- function(q0, L) {
   if (is_plain_numeric(q0) && length(q0) == 1L && is.null(dim(q0))) return(diag(check_number(q0, "q0", lower = 0, upper = 1e6), L))
@@ -141,21 +141,13 @@ check_start_overlaps <- function(q0, L) {
   q
 }
 
-overlaps_fit <- function(q, r, teacher) is_semidefinite(rbind(cbind(q, r), cbind(t(r), teacher)))
+overlaps_fit <- function(q, r, teacher) core_overlaps_exist(q, r, teacher)
 
 # Random ones lie in the span of the teacher's vectors and are shortened where the student's are too short for them.
 check_teacher_overlaps <- function(r0, q, settings) {
   if (is_plain_numeric(r0) && length(r0) == 1L && is.null(dim(r0))) {
     r0 <- check_number(r0, "r0", lower = 0, upper = 1e6)
-    root <- eigen(settings$teacher, symmetric = TRUE)
-    root <- root$vectors %*% (sqrt(pmax(root$values, 0)) * t(root$vectors))
-    r <- matrix(stats::rnorm(settings$L * settings$M, sd = r0), settings$L, settings$M) %*% root
-    if (all(diag(q) == 0)) return(0 * r)
-    for (k in 1:60) {
-      if (overlaps_fit(q, r, settings$teacher)) return(r)
-      r <- r / 2
-    }
-    return(0 * r)
+    return(core_random_overlaps(r0, q, settings$teacher, core_seed()))
   }
   r <- unname(check_matrix(r0, "r0", max_abs = 1e6))
   if (!identical(dim(r), c(settings$L, settings$M))) {

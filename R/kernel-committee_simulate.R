@@ -51,9 +51,10 @@ committee_simulate <- function(N, alpha, eta, L = 1, M = L, noise = c(output = 0
   same_set <- check_flag(same_set)
   p <- if (is.finite(settings$alpha)) max(1, round(settings$alpha * N)) else 0
   check_work(N, p, max(t) * N * settings$L, "alpha")
-  found <- core_call(core_committee_simulate(N, p, settings$eta, settings$L, settings$teacher, noise_variances(settings), q0,
-                                             settings$activation == "linear", settings$noisy_test, same_set, t, reps, core_seed(),
-                                             thread_count(threads), progress_bar("runs")))
+  model <- committee_setting(settings)
+  model$alpha <- Inf  # the examples themselves say how many there are
+  how <- list(N = N, p = p, q0 = q0, same_set = same_set, n_rep = reps, threads = thread_count(threads))
+  found <- core_committee_simulate(model, how, t, core_seed(), progress_bar("runs"))
   settings <- c(list(N = N, p = p), settings, list(q0 = q0, same_set = same_set))
   finite <- p > 0
   found$kurtosis[!is.finite(found$kurtosis)] <- NA

@@ -163,17 +163,16 @@ dependence_settings <- function(measure, kernel, kappa = 2e-2, theta = NULL, for
   kappa <- check_number(kappa, lower = 0, strict_lower = TRUE)
   needs_nu <- measure == "kmi" || (measure == "kgv" && !is.null(theta))
   ours <- is.character(kernel) && all(kernel %in% c("gaussian", "laplace"))
-  if (needs_nu && is.null(nu)) nu <- if (ours) "parzen" else "gram"
   if (needs_nu && identical(nu, "parzen") && !ours) {
     abort_input(paste0("nu = \"parzen\" needs kernel = \"gaussian\" or \"laplace\", whose Parzen windows are known.\n",
                        "Use nu = \"gram\", \"safe\" or a number."), "nu")
   }
+  if (needs_nu && is.null(nu)) nu <- "safe"  # the paper's choice leaves the logarithm without argument on most dependent data
   variances <- if (measure == "kgv" && !is.null(theta)) "mixed" else if (measure %in% c("kcc", "kgv")) form else "none"
   list(
-    measure = match(measure, dependence_measures) - 1L, variances = match(variances, c("none", "squared", "ridge", "mixed")) - 1L, kappa = kappa,
-    theta = if (is.null(theta)) 0 else theta, nu = if (is.numeric(nu)) nu else 1,
-    nu_rule = if (needs_nu && is.character(nu)) match(nu, nu_rules) - 1L else -1L, rank_tol = rank_tol,
-    max_rank = if (is.null(max_rank)) 0L else max_rank, needs_nu = needs_nu, parzen = needs_nu && identical(nu, "parzen"),
+    measure = measure, variances = variances, kappa = kappa, theta = if (is.null(theta)) 0 else theta, nu = if (is.numeric(nu)) nu else 1,
+    nu_rule = if (needs_nu && is.character(nu)) nu, rank_tol = rank_tol, max_rank = if (is.null(max_rank)) 0L else max_rank,
+    needs_nu = needs_nu, parzen = needs_nu && identical(nu, "parzen"),
     # the kernels with which each measure was defined
     density = if (is.null(density)) measure %in% c("coco", "kmi") || needs_nu else density, form = variances
   )
@@ -181,9 +180,15 @@ dependence_settings <- function(measure, kernel, kappa = 2e-2, theta = NULL, for
 
 # A window that a factor has no use for: categories have the delta kernel, and nu comes from its row sums.
 without_windows <- function(settings, variables) {
-  if (settings$parzen && any(vapply(variables, function(v) is.null(v$window), NA))) settings$nu_rule <- match("gram", nu_rules) - 1L
+  if (settings$parzen && any(vapply(variables, function(v) is.null(v$window), NA))) settings$nu_rule <- "gram"
   settings
 }
+
+# What of it crosses.
+dependence_options <- function(settings, threads) {
+  c(settings[c("measure", "variances", "kappa", "theta", "nu", "nu_rule", "rank_tol", "max_rank")], list(threads = threads))
+}
+core_variables <- function(variables) lapply(variables, function(v) v[c("x", "kernel", "window")])
 
 dependence_threads <- function(variables, threads) {
   own <- vapply(variables, function(v) !is.null(v$kernel) && has_user_code(v$kernel), NA)
@@ -202,7 +207,8 @@ measure_dependence <- function(measure, x, y, kernel, width, settings, threads, 
   variables <- dependence_variables(x, y, kernel, width, settings$density, settings$parzen, labels)
   settings <- without_windows(settings, variables)
   warn_constant(variables)
-  raw <- core_call(core_dependence(variables, settings, dependence_threads(variables, threads), progress_bar(measure_titles[[measure]])))
+  raw <- core_dependence(core_variables(variables), dependence_options(settings, dependence_threads(variables, threads)),
+                         progress_bar(measure_titles[[measure]]))
   names <- vapply(variables, `[[`, "", "name")
   witness <- Map(function(v, w) {
     at <- if (is.null(v$kernel)) NULL else v$x[w$pivots, , drop = FALSE]

@@ -45,16 +45,7 @@ gmi_table <- function(table) {
   if (inherits(table, "table") && length(dim(table)) == 2L) table <- matrix(as.double(table), nrow(table), ncol(table))
   counts <- check_matrix(table, "table", min_rows = 1L, min_cols = 1L)
   if (any(counts < 0) || !(sum(counts) > 0)) abort_input("`table` must hold counts: not negative, and not all zero.", "table")
-  counts <- counts[rowSums(counts) > 0, colSums(counts) > 0, drop = FALSE]
-  probabilities <- counts / sum(counts)
-  gaussian_information((probabilities - tcrossprod(rowSums(probabilities), colSums(probabilities))) /
-                         sqrt(tcrossprod(rowSums(probabilities), colSums(probabilities))))
-}
-
-gaussian_information <- function(correlations) {
-  rho <- svd(correlations, 0L, 0L)$d
-  if (any(rho >= 1 - 1e-12)) return(Inf)
-  -sum(log1p(-rho^2)) / 2
+  core_table_information(unname(counts))
 }
 
 #' @rdname gmi_table
@@ -68,12 +59,5 @@ gmi_grid <- function(x, y, width, kernel = c("gaussian", "laplace"), grid = 200,
   grid <- check_count(grid, lower = 2, upper = 2000)
   margin <- check_number(margin, lower = 0, upper = 100)
   make <- if (kernel == "gaussian") gaussian_kernel else laplace_kernel
-  side <- function(v, w) {
-    at <- seq(min(v) - margin * w, max(v) + margin * w, length.out = grid)
-    k <- kernel_matrix(make(w, 1L), at, v)
-    total <- rowSums(k)
-    # windows that underflow leave grid points of no probability
-    sqrt(at[2L] - at[1L]) * ifelse(total > 0, 1 / sqrt(total), 0) * (k - rowMeans(k))
-  }
-  gaussian_information(tcrossprod(side(x, width[1L]), side(y, width[2L])))
+  core_grid_information(x, y, lapply(width, make, d = 1L), margin * width, grid)
 }

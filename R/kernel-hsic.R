@@ -66,7 +66,7 @@
 #' @param kappa Regularisation, positive.
 #' @param theta See Details: from 0 to below 1, in place of `kappa`.
 #' @param form How `kappa` enters; see Details.
-#' @param nu A rule, see Details, or a number. `NULL`: `"parzen"` for Gaussian and Laplace kernels, else `"gram"`.
+#' @param nu A rule, see Details, or a number. `NULL`: `"safe"`, with which the value is finite.
 #' @param rank_tol Share of the trace of each kernel matrix that may be left out.
 #' @param max_rank Largest rank of a factor; `NULL` for no bound.
 #' @param threads Number of threads; `NULL` for `options(granary.threads)`.

@@ -50,7 +50,8 @@ ica_jade <- function(x, components = NULL, max_iter = 200) {
   call <- match.call()
   data <- check_ica_data(x, components)
   max_iter <- check_count(max_iter)
-  raw <- core_call(core_ica_moments(data$x, data$components, "jade", FALSE, 0, max_iter, c(1, 1), progress_bar("JADE")))
+  raw <- core_ica_moments(data$x, list(k = data$components, method = "jade", max_iter = max_iter), c(1, 1), progress_bar("JADE"))
+  data_rank_note(data, raw)
   check_convergence(new_ica("ica_jade", raw, data, call = call), "Raise `max_iter`.")
 }
 
@@ -62,7 +63,9 @@ ica_fastica <- function(x, components = NULL, contrast = c("tanh", "cubic"), tol
   contrast <- check_choice(contrast, c("tanh", "cubic"))
   tol <- check_number(tol, lower = 1e-14, upper = 0.1)
   max_iter <- check_count(max_iter)
-  raw <- core_call(core_ica_moments(data$x, data$components, "fastica", contrast == "cubic", tol, max_iter, core_seed(), progress_bar("FastICA")))
+  options <- list(k = data$components, method = "fastica", contrast = contrast, tol = tol, max_iter = max_iter)
+  raw <- core_ica_moments(data$x, options, core_seed(), progress_bar("FastICA"))
+  data_rank_note(data, raw)
   check_convergence(new_ica("ica_fastica", raw, data, contrast = contrast, call = call), "Raise `max_iter`, or start again: the start is random.")
 }
 

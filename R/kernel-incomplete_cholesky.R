@@ -46,8 +46,9 @@ incomplete_cholesky <- function(x, kernel = "gaussian", width = "median", tol = 
   kernel <- kernel_per_variable(kernel, "x")[[1L]]
   width <- width_per_variable(width, "x")
   variable <- make_variable(read_variable(x, "x", identical(kernel, "precomputed")), kernel, width, "x", FALSE, FALSE)
-  raw <- core_call(core_incomplete_cholesky(variable, tol, if (is.null(max_rank)) 0L else max_rank, centre, progress_bar("incomplete Cholesky")))
-  new_fit("incomplete_cholesky", factor = raw$factor, pivots = raw$pivots, root = raw$root, mean = raw$mean, rank = length(raw$pivots),
+  raw <- core_incomplete_cholesky(core_variables(list(variable)), list(rank_tol = tol, max_rank = if (is.null(max_rank)) 0L else max_rank), centre,
+                                  progress_bar("incomplete Cholesky"))
+  new_fit("incomplete_cholesky", factor = raw$values, pivots = raw$pivots, root = raw$root, mean = raw$mean, rank = length(raw$pivots),
           trace = raw$trace, residual = raw$residual, centred = centre, levels = variable$levels,
           at = if (!is.null(variable$kernel)) variable$x[raw$pivots, , drop = FALSE], kernel = variable$kernel, n = nrow(variable$x), call = call,
           convergence = list())

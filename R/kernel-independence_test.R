@@ -95,11 +95,12 @@ independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "k
   threads <- dependence_threads(variables, threads)
   progress <- progress_bar("test of independence")
   if (method == "gamma") {
-    raw <- core_call(core_gamma_test(variables, settings, threads, progress))
+    raw <- core_gamma_test(core_variables(variables), dependence_options(settings, threads), progress)
     null <- unlist(raw[c("mean", "variance", "shape", "scale")])
     parameter <- c(shape = raw$shape, scale = raw$scale)
   } else {
-    raw <- core_call(core_permutation_test(variables, settings, joint, permutations, core_seed(), threads, progress))
+    options <- c(dependence_options(settings, threads), list(joint = joint, n_perm = permutations))
+    raw <- core_permutation_test(core_variables(variables), options, core_seed(), progress)
     null <- raw$permuted
     parameter <- c(permutations = permutations)
     if (!is.finite(raw$statistic)) warn_undefined(measure)
@@ -108,7 +109,7 @@ independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "k
     sub("^(Hilbert)|^(.)", "\\1\\L\\2", measure_titles[[measure]], perl = TRUE)
   structure(
     list(
-      statistic = stats::setNames(raw$statistic, if (joint) "dHSIC" else toupper(measure)), parameter = parameter, p.value = raw$p_value,
+      statistic = stats::setNames(raw$statistic, if (joint) "dHSIC" else toupper(measure)), parameter = parameter, p.value = raw$p.value,
       method = paste0("Test of independence by the ", title, if (!joint && length(variables) > 2L) " of all pairs", " (",
                       if (method == "gamma") "gamma approximation" else "permutations", ")"),
       alternative = "dependent", data.name = paste(names, collapse = " and "), null = null

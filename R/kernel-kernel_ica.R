@@ -113,14 +113,16 @@ kernel_ica <- function(x, components = NULL, measure = c("kmi", "hsic", "coco", 
     rough <- any(vapply(kernel_leaves(base), function(k) (k$type == "matern" && k$shape < 1) || (k$type == "powexp" && k$shape < 1.5), NA))
     label <- format(base)
   }
-  settings <- list(measure = match(measure, dependence_measures) - 1L, variances = if (correlations) 1L else 0L, kappa = kappa,
-                   nu = if (is.numeric(nu)) nu else 1, nu_rule = if (is.numeric(nu)) -1L else match(nu, nu_rules) - 1L,
-                   rank_tol = if (!is.null(rank_tol)) rank_tol else if (rough) 0.01 else 1e-5,
-                   max_rank = if (!is.null(max_rank)) max_rank else if (rough && data$components > 2L) 60L else 0L)
-  starts <- c(list(ica_start(init, data)), rep(list("random"), n_starts - 1L))
-  threads <- if (any(vapply(kernels, has_user_code, NA))) 1L else thread_count(threads)
-  raw <- core_call(core_kernel_ica(data$x, data$components, starts, kernels, settings, tol, max_iter, core_seed(), threads,
-                                   progress_bar("kernel independent component analysis")))
+  options <- c(
+    list(measure = measure, variances = if (correlations) "squared" else "none", kappa = kappa, nu = if (is.numeric(nu)) nu else 1,
+         nu_rule = if (is.numeric(nu)) "gram" else nu, fixed_nu = is.numeric(nu),
+         rank_tol = if (!is.null(rank_tol)) rank_tol else if (rough) 0.01 else 1e-5,
+         max_rank = if (!is.null(max_rank)) max_rank else if (rough && data$components > 2L) 60L else 0L, tol = tol, max_iter = max_iter,
+         threads = if (any(vapply(kernels, has_user_code, NA))) 1L else thread_count(threads), k = data$components, n_starts = n_starts),
+    ica_start(init, data)
+  )
+  raw <- core_kernel_ica(data$x, kernels, options, core_seed(), progress_bar("kernel independent component analysis"))
+  data_rank_note(data, raw)
   if (!is.finite(raw$value)) {
     abort_numeric("The measure is not defined at the start: use nu = \"safe\", another `measure`, or another `init`.")
   }
@@ -131,19 +133,16 @@ kernel_ica <- function(x, components = NULL, measure = c("kmi", "hsic", "coco", 
   check_convergence(fit, "Raise `max_iter`, or loosen `tol`.")
 }
 
-# The start as a name or as a rotation of whitened data.
+# The start as a name, or as an unmixing matrix.
 ica_start <- function(init, data) {
-  if (is.null(init)) return(if (data$components >= 16L) "fastica" else "jade")
-  if (is.character(init)) return(check_choice(init, c("jade", "fastica", "random")))
+  if (is.null(init)) return(list(start = if (data$components >= 16L) "fastica" else "jade"))
+  if (is.character(init)) return(list(start = check_choice(init, c("jade", "fastica", "random"))))
   init <- check_matrix(init, "init")
   if (nrow(init) != data$components || ncol(init) != ncol(data$x)) {
     abort_input(sprintf("`init` must be an unmixing matrix with %d rows and %d columns, not %s.", data$components, ncol(data$x), describe(init)),
                 "init")
   }
-  colourer <- core_call(core_ica_moments(data$x, data$components, "random", FALSE, 1, 1L, c(1, 1), NULL))
-  rotation <- unname(init %*% colourer$A %*% colourer$rotation)
-  if (qr(rotation)$rank < nrow(rotation)) abort_input("`init` must have full rank.", "init")
-  rotation
+  list(start = "given", unmixing = unname(init))
 }
 
 check_ica_data <- function(x, components) {
@@ -156,15 +155,13 @@ check_ica_data <- function(x, components) {
     abort_input(sprintf("Independent components need more rows than columns, but `x` has %d rows and %d columns.", nrow(x), ncol(x)), "x")
   }
   wanted <- if (is.null(components)) ncol(x) else components
-  scaled <- scale(x)
-  scaled[!is.finite(scaled)] <- 0
-  spectrum <- eigen(crossprod(scaled) / nrow(x), symmetric = TRUE, only.values = TRUE)$values
-  if (!(spectrum[1L] > 0)) abort_input("No column of `x` varies: there is nothing to separate.", "x")
-  kept <- min(wanted, sum(spectrum > 1e-9 * spectrum[1L]))
-  if (kept < wanted) {
-    message(sprintf("The columns of `x` are linearly dependent: %d instead of %d components.", kept, wanted))
+  list(x = unname(x), components = as.integer(wanted), names = variable_names(colnames(x), ncol(x)), rows = rownames(x))
+}
+
+data_rank_note <- function(data, raw) {
+  if (nrow(raw$W) < data$components) {
+    message(sprintf("The columns of `x` are linearly dependent: %d instead of %d components.", nrow(raw$W), data$components))
   }
-  list(x = unname(x), components = as.integer(kept), names = variable_names(colnames(x), ncol(x)), rows = rownames(x))
 }
 
 new_ica <- function(class, raw, data, ..., call) {

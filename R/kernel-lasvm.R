@@ -233,7 +233,15 @@ lasvm_empty_state <- function(fit, x) {
 }
 
 # User functions cannot run on threads; dense data and kernel matrices can.
-lasvm_settings <- function(fit) c(fit$settings, list(threads = thread_count()))
+lasvm_options <- function(fit, plan) {
+  c(plan, fit$settings[c("tol", "delta_max", "n_seed", "bias", "retrain", "cache_mb", "max_iter")], list(threads = thread_count()))
+}
+
+lasvm_run <- function(fit, x, codes, state, plan, seed, label, ask = NULL) {
+  codes[is.na(codes)] <- 0L
+  points <- list(x = x, kernel = state$kernel, ask = ask)
+  core_lasvm_run(points, list(label = codes, cost = lasvm_cost(fit)), state, lasvm_options(fit, plan), seed, progress_bar(label))
+}
 
 lasvm_cost <- function(fit) fit$settings$cost * unname(fit$settings$weights)
 
@@ -259,8 +267,7 @@ lasvm_learn <- function(fit, x, codes, order, id, ask) {
   twin <- match(id, state$id)  # visited before, and still held
   plan <- lasvm_plan(fit, run, ifelse(is.na(twin), held + order, twin), length(state$labels))
   answer <- if (!is.null(ask)) function(row) ask(row - held)
-  out <- core_call(core_lasvm_run(all_x, state$kernel, c(state$label, as.integer(codes)), lasvm_cost(fit), answer, state, plan, lasvm_settings(fit),
-                                  core_seed(), progress_bar("learning")))
+  out <- lasvm_run(fit, all_x, c(state$label, as.integer(codes)), state, plan, core_seed(), "learning", answer)
   new <- lasvm_new_state(fit, state, out, all_x, all_id)
   new$finished <- isTRUE(run$finish) && out$convergence$converged
   result <- list(state = new, wrong = ifelse(out$wrong < 0, NA, out$wrong == 1L), support = out$support, changed = out$changed == 1L)
@@ -270,15 +277,14 @@ lasvm_learn <- function(fit, x, codes, order, id, ask) {
 
 lasvm_plan <- function(fit, run, order, used) {
   settings <- fit$settings
-  list(order = as.double(order), epochs = as.integer(run$epochs), shuffle = settings$shuffle, select = match(settings$select, lasvm_selections) - 1L,
+  list(order = as.double(order), epochs = as.integer(run$epochs), shuffle = settings$shuffle, select = settings$select,
        candidates = floor(settings$candidates), max_labels = run$max_labels - used, early_stop = settings$early_stop, finish = isTRUE(run$finish),
        finish_snapshots = settings$finish, snapshots = as.double(run$snapshots))
 }
 
 lasvm_new_state <- function(fit, state, out, x, id) {
-  rows <- out$state$rows
+  rows <- out$rows
   new <- out$state
-  new$rows <- NULL
   new$x <- if (fit$settings$precomputed) x[rows, rows, drop = FALSE] else x[rows, , drop = FALSE]
   if (!is.null(unlist(dimnames(new$x)))) dimnames(new$x) <- list(NULL, NULL)
   new$id <- id[rows]
@@ -329,7 +335,7 @@ lasvm_values <- function(sv, kernel, alpha, b, z) {
     scores <- z[, sv, drop = FALSE] %*% alpha
   } else {
     threads <- if (has_user_code(kernel)) 1L else thread_count()
-    scores <- core_call(core_svm_decision(sv, kernel, alpha, z, threads, progress_bar("decision values")))
+    scores <- core_svm_decision(sv, kernel, alpha, z, threads, progress_bar("decision values"))
   }
   scores <- scores + rep(b, each = nrow(z))
   if (ncol(scores) == 1L) drop(scores) else scores
@@ -370,8 +376,7 @@ lasvm_finish <- function(fit) {
   state <- fit$state
   if (length(state$id) == 0L) return(lasvm_refresh(fit))
   plan <- lasvm_plan(fit, list(epochs = 0L, max_labels = Inf, snapshots = numeric(), finish = TRUE), numeric(), 0)
-  out <- core_call(core_lasvm_run(state$x, state$kernel, state$label, lasvm_cost(fit), NULL, state, plan, lasvm_settings(fit), c(1, 1),
-                                  progress_bar("finishing")))
+  out <- lasvm_run(fit, state$x, state$label, state, plan, c(1, 1), "finishing")
   fit$state <- lasvm_new_state(fit, state, out, state$x, state$id)
   for (part in c("trace", "curve", "stopped_early")) fit$state[[part]] <- state[[part]]
   fit$state$finished <- out$convergence$converged

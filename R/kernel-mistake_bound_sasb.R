@@ -58,7 +58,7 @@ mistake_bound_sasb <- function(n, b0, b1) {
   b1 <- check_number(b1, lower = 0, upper = 1)
   delta <- b1 - b0
   if (delta > 0 && delta < 1e-6) abort_input("`b1 - b0` must be at least 1e-6 (or not positive): the bound would be past counting.", "b1")
-  bound <- core_call(core_sasb_bound(n, b0, b1, progress_bar("bound")))
+  bound <- core_sasb_bound(n, b0, b1, progress_bar("bound"))
   structure(bound, order = if (delta > 0) log(n / delta) / delta^2 else Inf)
 }
 
@@ -75,7 +75,7 @@ separation_gap <- function(x, y) {
     abort_input(sprintf("`x` must have 0 and 1 only, but %s is %s.", describe_position(x, bad[1L]), format(x[bad[1L]], digits = 6L)), "x")
   }
   if (length(unique(codes)) < 2L) abort_input("`y` must contain both classes: else there is no gap to find.", "y")
-  found <- core_call(core_separation_gap(x, codes, progress_bar("gap")))
+  found <- core_separation_gap(x, codes, progress_bar("gap"))
   names(found$gamma) <- names(found$gamma_complement) <- column_names(x)
   found
 }

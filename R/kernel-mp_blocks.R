@@ -35,6 +35,6 @@ mp_blocks <- function(alpha, blocks = 10, spectrum = NULL) {
       abort_input(sprintf("`blocks` must be at most the number of eigenvalues, %d, not %d.", length(spectrum), blocks), "blocks")
     }
   }
-  found <- core_call(core_mp_blocks(alpha, as.double(spectrum), blocks))
+  found <- core_mp_blocks(alpha, as.double(spectrum), blocks)
   data.frame(block = seq_len(blocks), mean = found$mean, lower = found$lower, upper = found$upper)
 }

@@ -34,6 +34,10 @@ learn_chunk <- function(fit, x, y, order, id) UseMethod("learn_chunk")
 
 online_scores <- function(fit, x) UseMethod("online_scores")
 
+# What of a piece crosses, and a state that has `part` once it has begun.
+online_piece <- function(y, order, id) list(y = replace(y, is.na(y), 0L), order = order, id = as.double(id))
+begun <- function(state, part) if (is.null(state[[part]])) NULL else state
+
 online_facts <- function(fit) UseMethod("online_facts")
 
 #' @export

@@ -192,15 +192,15 @@ smith_waterman <- function(x, y, score = c(1, -1), gap = -1, gap_extend = NULL) 
     pairs <- matrix(score[2L], length(symbols), length(symbols))
     diag(pairs) <- score[1L]
   }
-  found <- core_call(core_smith_waterman(match(x, symbols) - 1L, match(y, symbols) - 1L, unname(pairs), gap, gap_extend))
+  found <- core_smith_waterman(match(x, symbols) - 1L, match(y, symbols) - 1L, unname(pairs), c(gap, gap_extend))
   steps <- found$steps
   taken <- function(v, start, skip) {
     out <- rep("-", length(steps))
     out[steps != skip] <- v[start + seq_len(sum(steps != skip))]
     out
   }
-  structure(list(score = found$score, start = found$start + 1L, steps = paste(c("M", "D", "I")[steps + 1L], collapse = ""),
-                 x = taken(x, found$start[1L], 2L), y = taken(y, found$start[2L], 1L)), class = "granary_alignment")
+  structure(list(score = found$score, start = c(found$start_x, found$start_y), steps = paste(c("M", "D", "I")[steps + 1L], collapse = ""),
+                 x = taken(x, found$start_x - 1L, 2L), y = taken(y, found$start_y - 1L, 1L)), class = "granary_alignment")
 }
 
 one_sequence <- function(x, arg) {

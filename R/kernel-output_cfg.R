@@ -286,6 +286,6 @@ cky <- function(sentence, grammar, start = NULL, k = 1) {
   if (!start %in% rules$lhs) abort_input("`start` must be the left-hand side of a rule.", "start")
   k <- check_count(k, upper = 1e4)
   coded <- code_grammar(rules, start)
-  found <- core_call(core_cky(coded$core, code_words(list(words), coded$words)[[1L]], as.double(weights), k))
-  data.frame(tree = vapply(found$trees, write_tree, "", rules, FALSE), score = as.double(found$score))
+  found <- core_cky(coded$core, code_words(list(words), coded$words)[[1L]], as.double(weights), k)
+  data.frame(tree = vapply(found, function(tree) write_tree(tree$rules, rules, FALSE), ""), score = vapply(found, `[[`, 0, "score"))
 }

@@ -83,12 +83,14 @@ sasb.default <- function(x, y = NULL, mistake_driven = TRUE, voters = 1, levels 
 
 learn_counts <- function(fit, x, y, order, id) {
   prepared <- binary_inputs(fit, x)
-  out <- core_call(core_count_learn(fit$state, fit$settings, prepared$x, y, order, as.double(id), progress_bar("learning")))
+  out <- core_count_learn(prepared$x, online_piece(y, order, id), begun(fit$state, "excess"), count_options(fit), progress_bar("learning"))
   out$state$cut <- prepared$cut
   out
 }
 
-count_scores <- function(fit, x, type) core_call(core_count_score(fit$state, fit$settings, binary_inputs(fit, x)$x, type))
+count_options <- function(fit) fit$settings[c("rule", "mistake_driven", "beta", "voters")]
+
+count_scores <- function(fit, x, type) core_count_score(binary_inputs(fit, x)$x, begun(fit$state, "excess"), count_options(fit), type)
 
 #' @export
 learn_chunk.granary_sasb <- function(fit, x, y, order, id) learn_counts(fit, x, y, order, id)
@@ -102,7 +104,7 @@ ties_to_zero <- function(score) ifelse(abs(score) <= 1e-12, 0, score)
 #' @export
 online_finish.granary_sasb <- function(fit) {
   if (is.null(fit$state$excess)) return(fit)
-  found <- core_call(core_count_describe(fit$state, fit$settings, length(fit$columns)))
+  found <- core_count_describe(length(fit$columns), begun(fit$state, "excess"), count_options(fit))
   named <- function(values) stats::setNames(values, fit$columns)
   fit$s <- named(found$matches)
   fit$M <- fit$state$ones

@@ -86,18 +86,28 @@ sgd_curve <- function(alpha, eta, lambda = 0, sigma2 = 0.1, t = seq(0, 20, by = 
 }
 
 sgd_curve_at <- function(settings, t) {
-  core_call(core_sgd_curve(settings$alpha, as.double(settings$spectrum), settings$nodes, settings$eta, settings$lambda, settings$sigma2, t,
-                           settings$method == "online", progress_bar("learning curve")))
+  core_sgd_curve(sgd_setting(settings), t, progress_bar("learning curve"))
+}
+
+# What of the settings crosses.
+sgd_setting <- function(settings, ...) {
+  out <- settings[intersect(c("alpha", "eta", "lambda", "sigma2", "method", "nodes"), names(settings))]
+  c(out, list(spectrum = as.double(settings$spectrum)), ...)
+}
+
+# Rates and limits, a row per setting.
+sgd_limits <- function(alpha, eta, lambda, sigma2, spectrum) {
+  as.data.frame(core_sgd_limits(list(alpha = as.double(alpha), eta = as.double(eta), lambda = as.double(lambda), sigma2 = as.double(sigma2),
+                                     spectrum = as.double(spectrum))))
 }
 
 # Errors for infinite time, and the largest stable rate. Full-gradient descent ends at the ridge estimate.
 curve_end <- function(settings) {
   eta <- if (settings$method == "online") settings$eta else 0
-  numbers <- core_call(core_sgd_asymptote(settings$alpha, eta, settings$lambda, settings$sigma2, as.double(settings$spectrum)))
-  rates <- core_call(core_sgd_rates(settings$alpha, settings$lambda, as.double(settings$spectrum)))
-  limit <- rates[1L, if (settings$method == "online") 1L else 4L]
+  end <- sgd_limits(settings$alpha, eta, settings$lambda, settings$sigma2, settings$spectrum)
+  limit <- if (settings$method == "online") end$eta_c else end$offline
   stable <- settings$eta < limit
-  list(test = if (stable) numbers[1L, 1L] else Inf, train = if (stable) numbers[1L, 2L] else Inf, limit = limit)
+  list(test = if (stable) end$test else Inf, train = if (stable) end$train else Inf, limit = limit)
 }
 
 # The parameters of the model, within what double precision can follow.
@@ -156,11 +166,10 @@ print.granary_sgd_curve <- function(x, ...) {
 #' @export
 summary.granary_sgd_curve <- function(object, ...) {
   settings <- object$settings
-  rates <- core_call(core_sgd_rates(settings$alpha, settings$lambda, as.double(settings$spectrum)))
-  decay <- core_call(core_sgd_asymptote(settings$alpha, settings$eta, settings$lambda, settings$sigma2, as.double(settings$spectrum)))[1L, 4:5]
+  end <- sgd_limits(settings$alpha, settings$eta, settings$lambda, settings$sigma2, settings$spectrum)
   best <- which.min(object$test)
-  structure(list(curve = object, rates = stats::setNames(rates[1L, ], c("eta_c", "eta_min", "eta_x", "offline")),
-                 decay = c(normal = decay[1L], slow = if (is.nan(decay[2L])) NA else decay[2L]),
+  structure(list(curve = object, rates = unlist(end[c("eta_c", "eta_min", "eta_x", "offline")]),
+                 decay = c(normal = end$decay, slow = if (is.nan(end$decay_slow)) NA else end$decay_slow),
                  best = if (length(best) > 0L) c(t = object$t[best], test = object$test[best])), class = "summary_granary_sgd_curve")
 }
 

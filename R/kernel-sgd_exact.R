@@ -55,8 +55,8 @@ sgd_exact <- function(x, y = NULL, eta, lambda = 0, truth = NULL, sigma2 = 0, t 
   }
   average <- is.null(y)
   response <- if (average) drop(x %*% truth) / sqrt(N) else y
-  found <- core_call(core_sgd_exact(t(x), response, as.double(truth), average, settings$sigma2, settings$eta, settings$lambda, as.integer(updates),
-                                    progress_bar("updates")))
+  found <- core_sgd_exact(c(list(x = t(x), y = response, truth = as.double(truth), average_noise = average, updates = as.integer(updates)),
+                            settings[c("sigma2", "eta", "lambda")]), progress_bar("updates"))
   rownames(found$mean) <- rownames(found$variance) <- colnames(x)
   settings <- c(list(N = N, p = p), settings)
   new_fit(c("sgd_exact", "learning_curve"), t = updates / N, updates = updates, train = found$train, test = if (!is.null(truth)) found$test,

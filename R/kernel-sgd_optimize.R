@@ -44,9 +44,10 @@ sgd_optimize <- function(alpha, t, sigma2 = 0.1, lambda = NULL, method = c("onli
     abort_input(sprintf("`t` must be at least `alpha` (%s) for offline learning: before that there is no complete pass.", format(settings$alpha)),
                 "t")
   }
-  found <- core_call(core_sgd_optimize(settings$alpha, as.double(settings$spectrum), nodes, settings$sigma2, t,
-                                       if (is.null(lambda)) -1 else settings$lambda, settings$method == "online", thread_count(threads),
-                                       progress_bar("learning rates")))
+  wanted <- settings
+  wanted$nodes <- nodes
+  if (is.null(lambda)) wanted$lambda <- -1
+  found <- core_sgd_optimize(sgd_setting(wanted, threads = thread_count(threads)), t, progress_bar("learning rates"))
   table <- data.frame(t = t, eta = found$eta, lambda = found$lambda, test = found$test)
   settings$eta <- NULL
   settings$lambda <- if (!is.null(lambda)) settings$lambda
@@ -67,7 +68,7 @@ sgd_schedule <- function(t, eta = NULL) {
   t <- unname(check_vector(t, "t", min_length = 2L, lower = 0, upper = 1e9, strict_lower = TRUE))
   eta <- unname(check_vector(eta, "eta", length = length(t), lower = 0, upper = 1e100, strict_lower = TRUE))
   if (length(unique(t)) < 2L) abort_input("`t` must have at least two different times.", "t")
-  found <- core_call(core_sgd_schedule(t, eta))
+  found <- core_sgd_schedule(t, eta)
   new_fit("sgd_schedule", coefficients = c(a = found$a, b = found$b), t = t, eta = eta, fitted = found$fitted, relative_error = found$residual,
           call = match.call(), convergence = list())
 }

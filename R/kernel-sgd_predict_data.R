@@ -54,32 +54,24 @@ sgd_predict_data <- function(x, y, eta, lambda = 0, passes = 10, newx = NULL, ne
   frame <- standard_frame(x, y)
   N <- ncol(frame$x)
   settings <- c(list(N = N, p = nrow(x)), check_sgd(nrow(x) / N, eta, lambda, 0), list(method = method))
-  parts <- svd(frame$x / sqrt(N))
-  keep <- parts$d > max(dim(frame$x)) * .Machine$double.eps * parts$d[1L]
-  value <- parts$d[keep]^2
-  z <- parts$d[keep] * drop(crossprod(parts$u[, keep, drop = FALSE], frame$y))
+  fresh <- if (!is.null(newx)) new_frame(frame, check_newdata(newx, x), newy)
   passed <- seq(0, passes, length.out = points)
   t <- passed * settings$alpha
-  found <- core_call(core_sgd_data(value, z^2, mean(frame$y^2), N, settings$alpha, settings$eta, settings$lambda, t, method == "online",
-                                   progress_bar("learning curve")))
-  weights <- parts$v[, keep, drop = FALSE] %*% (found$progress * (z / (value + settings$lambda)))
-  test <- if (!is.null(newx)) data_test_error(frame, check_newdata(newx, x), newy, weights, parts$v[, keep, drop = FALSE], found$spread)
-  spectrum <- c(value, numeric(N - sum(keep)))
-  rates <- core_call(core_sgd_rates(settings$alpha, settings$lambda, spectrum))
-  rates <- stats::setNames(rates[1L, ], c("eta_c", "eta_min", "eta_x", "offline"))
+  data <- list(x = unname(frame$x), y = frame$y, newx = if (is.null(fresh)) matrix(0, 0L, N) else unname(fresh$x), newy = as.double(fresh$y))
+  found <- core_sgd_data(data, sgd_setting(settings), t, progress_bar("learning curve"))
+  rates <- unlist(found$limits[c("eta_c", "eta_min", "eta_x", "offline")])
   limit <- rates[[if (method == "online") "eta_c" else "offline"]]
   if (settings$eta >= limit) {
     warn_input(sprintf("`eta` is not below %s, the largest stable rate for these data: the error grows without bound.", format(limit, digits = 4L)),
                "eta")
   }
-  slope <- weights[, points] / sqrt(N) / frame$scale
+  slope <- found$weights / sqrt(N) / frame$scale
   if (!all(is.finite(slope))) slope[] <- NA
   coefficients <- c("(Intercept)" = frame$y_mean - sum(slope * frame$centre), slope)
-  fit <- new_fit(c("sgd_data", "learning_curve"), t = t, passes = passed, train = found$train, test = test$error,
-                 noise = found$train - found$train_mean, coefficients = coefficients, spectrum = spectrum, rates = rates,
-                 row_ratio = frame$row_ratio, settings = settings, data = list(x = frame$x, y = frame$y, newx = test$x, newy = test$y),
+  fit <- new_fit(c("sgd_data", "learning_curve"), t = t, passes = passed, train = found$train, test = if (!is.null(fresh)) found$test,
+                 noise = found$noise, coefficients = coefficients, spectrum = found$spectrum, rates = rates,
+                 row_ratio = frame$row_ratio, settings = settings, data = list(x = frame$x, y = frame$y, newx = fresh$x, newy = fresh$y),
                  kept = frame$kept, call = match.call(), convergence = found$convergence)
-  fit$noise[!is.finite(fit$noise)] <- Inf
   fit
 }
 
@@ -107,15 +99,10 @@ check_newdata <- function(newx, x) {
   newx
 }
 
-# Half the mean square of y - x'w/sqrt(N): that of the mean weights, and the spread c of each mode times the mean square of the inputs along it.
-data_test_error <- function(frame, newx, newy, weights, vectors, spread) {
+# New rows as the old ones were made.
+new_frame <- function(frame, newx, newy) {
   newy <- unname(check_vector(newy, "newy", length = nrow(newx), lower = -1e50, upper = 1e50)) - frame$y_mean
-  newx <- sweep(sweep(newx[, frame$kept, drop = FALSE], 2L, frame$centre), 2L, frame$scale, "/")
-  N <- ncol(newx)
-  along <- colMeans((newx %*% vectors)^2)
-  error <- colMeans((newy - newx %*% weights / sqrt(N))^2) / 2 + colSums(spread * along) / N
-  error[!is.finite(error)] <- Inf
-  list(error = error, x = newx, y = newy)
+  list(x = sweep(sweep(newx[, frame$kept, drop = FALSE], 2L, frame$centre), 2L, frame$scale, "/"), y = newy)
 }
 
 #' @rdname sgd_predict_data
@@ -160,7 +147,8 @@ simulate.granary_sgd_data <- function(object, nsim = 10, seed = NULL, threads = 
   data <- object$data
   s$order <- if (s$method == "online") "replacement" else "full"
   newx <- if (is.null(data$newx)) matrix(0, s$N, 0L) else t(data$newx)
-  found <- core_call(core_sgd_simulate_data(t(data$x), data$y, newx, as.double(data$newy), s$eta, s$lambda, s$order, object$t, nsim, core_seed(),
-                                            thread_count(threads), progress_bar("runs")))
+  how <- list(eta = s$eta, lambda = s$lambda, order = s$order, n_rep = nsim, threads = thread_count(threads))
+  found <- core_sgd_simulate_data(list(x = t(data$x), y = data$y, newx = newx, newy = as.double(data$newy)), how, object$t, core_seed(),
+                                  progress_bar("runs"))
   new_simulation("sgd_simulation", object$t, found, nsim, s, match.call())
 }

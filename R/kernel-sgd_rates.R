@@ -44,8 +44,8 @@ sgd_rates <- function(alpha, lambda = 0, spectrum = NULL) {
   setting <- recycle_settings(alpha = check_vector(alpha, lower = 1e-6, upper = 1e8), lambda = check_vector(lambda, lower = 0, upper = 1e12))
   spectrum <- check_spectrum(spectrum, setting$alpha[1L])
   if (!is.null(spectrum) && length(unique(setting$alpha)) > 1L) abort_input("`alpha` must be one number where `spectrum` is given.", "alpha")
-  rates <- core_call(core_sgd_rates(setting$alpha, setting$lambda, as.double(spectrum)))
-  data.frame(setting, eta_c = rates[, 1L], eta_min = rates[, 2L], eta_x = rates[, 3L], offline = rates[, 4L])
+  nothing <- numeric(nrow(setting))
+  data.frame(setting, sgd_limits(setting$alpha, nothing, setting$lambda, nothing, spectrum)[c("eta_c", "eta_min", "eta_x", "offline")])
 }
 
 #' @rdname sgd_rates
@@ -55,10 +55,9 @@ sgd_asymptote <- function(alpha, eta, lambda = 0, sigma2 = 0.1, spectrum = NULL)
                               lambda = check_vector(lambda, lower = 0, upper = 1e12), sigma2 = check_vector(sigma2, lower = 0, upper = 1e12))
   spectrum <- check_spectrum(spectrum, setting$alpha[1L])
   if (!is.null(spectrum) && length(unique(setting$alpha)) > 1L) abort_input("`alpha` must be one number where `spectrum` is given.", "alpha")
-  end <- core_call(core_sgd_asymptote(setting$alpha, setting$eta, setting$lambda, setting$sigma2, as.double(spectrum)))
-  slow <- end[, 5L]
-  slow[is.nan(slow)] <- NA
-  result <- data.frame(setting, test = end[, 1L], train = end[, 2L], ridge = end[, 3L], decay = end[, 4L], decay_slow = slow)
+  end <- sgd_limits(setting$alpha, setting$eta, setting$lambda, setting$sigma2, spectrum)
+  end$decay_slow[is.nan(end$decay_slow)] <- NA
+  result <- data.frame(setting, end[c("test", "train", "ridge", "decay", "decay_slow")])
   unstable <- is.infinite(result$train)
   if (any(unstable)) {
     warn_input(sprintf("`eta` is not below the critical rate in %s: the errors there are infinite.", counted(sum(unstable), "setting", "settings")),

@@ -43,8 +43,8 @@ sgd_simulate <- function(N, alpha, eta, lambda = 0, sigma2 = 0.1, t = seq(0, 10,
   p <- max(1, round(settings$alpha * N))
   check_work(N, p, max(t) * N, "alpha")
   settings <- c(list(N = N, p = p), settings, list(inputs = inputs, order = order))
-  found <- core_call(core_sgd_simulate(N, p, settings$eta, settings$lambda, settings$sigma2, inputs == "sphere", order, t, reps, core_seed(),
-                                       thread_count(threads), progress_bar("runs")))
+  how <- c(settings[c("N", "p", "eta", "lambda", "sigma2", "inputs", "order")], list(n_rep = reps, threads = thread_count(threads)))
+  found <- core_sgd_simulate(how, t, core_seed(), progress_bar("runs"))
   new_simulation("sgd_simulation", t, found, reps, settings, match.call())
 }
 

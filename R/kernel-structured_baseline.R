@@ -35,7 +35,8 @@ structured_perceptron <- function(problem, epochs = 20, averaged = TRUE, shuffle
   epochs <- check_count(epochs)
   averaged <- check_flag(averaged)
   shuffle <- check_flag(shuffle)
-  raw <- core_call(core_structured_perceptron(problem$core, epochs, averaged, shuffle, core_seed(), progress_bar("perceptron")))
+  raw <- core_structured_perceptron(crossing_core(problem$core), list(epochs = epochs, averaged = averaged, shuffle = shuffle), core_seed(),
+                                    progress_bar("perceptron"))
   # a pass with mistakes left is how most runs end: nothing to warn about
   raw$convergence$message <- if (raw$convergence$converged) "" else "mistakes are left on the training examples"
   new_fit(c("structured_perceptron", "structured"), weights = as.double(raw$weights), mistakes = raw$mistakes, averaged = averaged,
@@ -81,11 +82,12 @@ structured_crf <- function(problem, cost = 1, tol = 1e-6, max_iter = 1000, threa
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 0.1)
   max_iter <- check_count(max_iter)
   threads <- thread_count(threads)
-  raw <- core_call(core_structured_crf(likelihood_core(problem), cost, tol, max_iter, threads, progress_bar("conditional random field")))
+  raw <- core_structured_crf(crossing_core(likelihood_core(problem)), list(cost = cost, tol = tol, max_iter = max_iter, threads = threads),
+                             progress_bar("conditional random field"))
   weights <- as.double(raw$weights)
   if (inherits(problem, "granary_output_multiclass")) weights <- weights[seq_len(ncol(problem$core$x) * length(problem$classes))]
   fit <- new_fit(c("structured_crf", "structured"), weights = weights, objective = raw$objective,
-                 log_likelihood = as.double(raw$log_likelihood), cost = cost, problem = problem, call = call, convergence = raw$convergence)
+                 log_likelihood = as.double(raw$loglik), cost = cost, problem = problem, call = call, convergence = raw$convergence)
   check_convergence(fit)
   fit
 }
@@ -158,46 +160,16 @@ structured_generative <- function(problem, laplace = NULL, gap = -0.2) {
 
 hidden_markov <- function(problem, laplace) {
   if (!is.null(problem$kernel)) abort_input("A hidden Markov model needs features, not a `kernel`.", "problem")
-  core <- problem$core
-  x <- core$x
-  if (min(x) < 0) abort_input("A hidden Markov model by counts needs features that are not negative.", "problem")
-  k <- core$labels
-  label <- factor(core$codes, seq_len(k) - 1L)
-  counted <- as.matrix(Matrix::crossprod(methods::as(x, "CsparseMatrix"), stats::model.matrix(~ 0 + label))) + laplace
-  constant <- if (problem$intercept) 1L
-  emission <- log(sweep(counted, 2L, colSums(counted[setdiff(seq_len(nrow(counted)), constant), , drop = FALSE]), "/"))
-  emission[constant, ] <- 0
-  last <- core$start[-1L]
-  first <- core$start[-length(core$start)] + 1L
-  from <- setdiff(seq_along(label), last)
-  pairs <- unclass(table(label[from], label[from + 1L])) + laplace
-  transition <- log(sweep(pairs, 1L, pmax(rowSums(pairs), .Machine$double.xmin), "/"))
-  start <- log((as.double(table(label[first])) + laplace) / (length(first) + k * laplace))
-  problem$core <- utils::modifyList(core, list(transition_scale = 1, order = 1L, input_transitions = FALSE, first = TRUE))
-  # a log of 0 must stay a number: <w, Psi> multiplies it by counts that may be 0
-  list(weights = pmax(c(t(emission), transition, start), -1e6), name = "hidden Markov model", problem = problem)
+  weights <- core_hidden_markov(crossing_core(problem$core), list(laplace = laplace, intercept = isTRUE(problem$intercept)))
+  problem$core <- utils::modifyList(problem$core, list(transition_scale = 1, order = 1L, input_transitions = FALSE, first = TRUE))
+  list(weights = weights, name = "hidden Markov model", problem = problem)
 }
 
 rule_shares <- function(problem, laplace) {
-  count <- tabulate(unlist(problem$core$trees) + 1L, nrow(problem$rules)) + laplace
-  list(weights = log(count / stats::ave(count, problem$rules$lhs, FUN = sum)), name = "probabilistic context-free grammar", problem = problem)
+  weights <- core_rule_shares(crossing_core(problem$core), list(laplace = laplace))
+  list(weights = weights, name = "probabilistic context-free grammar", problem = problem)
 }
 
 log_odds <- function(problem, laplace, gap) {
-  core <- problem$core
-  a <- core$alphabet
-  pairs <- matrix(laplace, a, a)
-  single <- rep(laplace, a)
-  for (i in seq_len(problem$n)) {
-    x <- core$native[[i]] + 1L
-    y <- core$candidates[[i]][[1L]] + 1L
-    code <- core$truth[[i]]
-    steps <- code[-(1:3)]
-    at <- cbind(code[2L] + cumsum(steps != 2L), code[3L] + cumsum(steps != 1L))[steps == 0L, , drop = FALSE]
-    for (r in seq_len(nrow(at))) pairs[x[at[r, 1L]], y[at[r, 2L]]] <- pairs[x[at[r, 1L]], y[at[r, 2L]]] + 1
-    single <- single + tabulate(c(x, y), a)
-  }
-  share <- single / sum(single)
-  score <- log(pairs / sum(pairs)) - log(outer(share, share))
-  list(weights = c(pmax(score, -1e6), if (core$affine) c(gap, gap) else gap), name = "log-odds alignment scores", problem = problem)
+  list(weights = core_log_odds(crossing_core(problem$core), list(laplace = laplace, gap = gap)), name = "log-odds alignment scores", problem = problem)
 }

@@ -5,6 +5,9 @@ new_output <- function(type, core, ..., call) {
   structure(list(core = c(list(type = type), core), ..., call = shorten_call(call)), class = c(paste0("granary_output_", type), "granary_output"))
 }
 
+# What of a problem crosses: what is not there is left out.
+crossing_core <- function(core) core[!vapply(core, is.null, NA)]
+
 check_output <- function(problem) {
   if (missing(problem)) fail_missing("problem")
   if (!inherits(problem, "granary_output")) {
@@ -138,11 +141,7 @@ class_lambda <- function(class_features, class_kernel, classes) {
   }
   similarity <- check_symmetric(class_kernel)
   similarity <- match_class_rows(similarity, classes, "class_kernel", both = TRUE)
-  parts <- eigen(similarity, symmetric = TRUE)
-  if (min(parts$values) < -1e-8 * max(abs(parts$values))) {
-    abort_input(sprintf("`class_kernel` must be positive semi-definite, but it has the eigenvalue %.3g.", min(parts$values)), "class_kernel")
-  }
-  lambda <- sweep(parts$vectors, 2L, sqrt(pmax(parts$values, 0)), "*")
+  lambda <- core_class_features(unname(similarity))
   dimnames(lambda) <- list(classes, paste0("component", seq_len(k)))
   lambda
 }

@@ -104,16 +104,16 @@ structured_svm <- function(problem, cost = 1, penalty = c("squared", "linear", "
   optimize <- check_choice(optimize, c("block", "full"))
   settings <- list(cost = cost, penalty = penalty, rescale = chosen, tol = tol, optimize = optimize, max_iter = check_count(max_iter),
                    prune = check_count(prune, lower = 1), threads = thread_count(threads))
-  raw <- core_call(core_structured_svm(problem$core, settings, progress_bar("cutting planes")))
+  raw <- core_structured_svm(crossing_core(problem$core), settings, progress_bar("cutting planes"))
   bound <- if (chosen == "none" && penalty != "hard") NA_real_ else mean(if (penalty == "squared") raw$slacks^2 else raw$slacks)
   if (penalty == "hard") bound <- NA_real_
-  raw$active$output <- output_decode(problem, raw$active$output)
-  trace <- data.frame(sweep = seq_len(nrow(raw$trace)), raw$trace)
+  raw$active$output <- output_decode(problem, raw$outputs)
+  trace <- data.frame(sweep = seq_along(raw$trace$dual), raw$trace)
   fit <- new_fit(
     c("structured_svm", "structured"), weights = as.double(raw$weights), slacks = as.double(raw$slacks), losses = as.double(raw$losses),
     risk = mean(raw$losses), risk_bound = bound, primal = raw$primal, dual = raw$dual, gap_bound = raw$gap_bound, active = raw$active,
     cuts = raw$cuts, cuts_added = raw$cuts_added, support = raw$support, radius = raw$radius, heuristic = raw$heuristic, trace = trace,
-    history = raw$history, settings = settings, problem = problem, call = call, convergence = raw$convergence
+    history = as.data.frame(raw$history), settings = settings, problem = problem, call = call, convergence = raw$convergence
   )
   check_convergence(fit, "Raise `max_iter` or `tol`, lower `cost`, or rescale the features.")
   fit
@@ -178,13 +178,13 @@ predict.granary_structured <- function(object, newdata = NULL, type = c("output"
   core <- if (is.null(newdata)) training_core(problem) else if (is.null(group)) output_new(problem, newdata) else output_new(problem, newdata, group)
   weights <- output_weights(problem, object$weights)
   if (type == "marginal") {
-    found <- lapply(core_call(core_chain_marginals(core, weights, NULL)), function(m) structure(m, dimnames = list(NULL, problem$classes)))
+    found <- lapply(core_chain_marginals(crossing_core(core), weights, NULL), function(m) structure(m, dimnames = list(NULL, problem$classes)))
     return(by_sequence(found, core, rbind))
   }
   if (type == "score" && inherits(problem, "granary_output_multiclass")) {
-    return(structure(core_call(core_multiclass_scores(core, weights)), dimnames = list(rownames(newdata), problem$classes)))
+    return(structure(core_multiclass_scores(crossing_core(core), weights), dimnames = list(rownames(newdata), problem$classes)))
   }
-  found <- core_call(core_structured_predict(core, weights, progress_bar("prediction")))
+  found <- core_structured_predict(crossing_core(core), weights, progress_bar("prediction"))
   if (type == "score") return(if (is.null(group)) as.double(found$scores) else stats::setNames(as.double(found$scores), attr(core, "sequence_names")))
   decoded <- output_decode(problem, found$outputs)
   if (chain) by_sequence(decoded, core, c) else decoded
@@ -201,10 +201,10 @@ by_sequence <- function(found, core, join) {
 # The training inputs as output_new() would have made them.
 training_core <- function(problem) {
   core <- problem$core
-  if (is.null(core$gram)) {
+  if (is.null(core[["gram"]])) {  # `$` would take a grammar for it
     if (problem$core$type != "custom") core$codes <- NULL
   } else {
-    core$x <- core$gram
+    core$x <- core[["gram"]]
     core$gram <- NULL
     core$codes <- NULL
     if (core$type == "multiclass") core$class_features <- diag(length(problem$classes))
@@ -337,11 +337,11 @@ structured_bound <- function(object, radius = NULL, largest_loss = NULL, ...) {
   largest_loss <- check_number(largest_loss, lower = 0, allow_null = TRUE)
   if (is.null(radius) || is.null(largest_loss)) {
     if (inherits(problem, "granary_output_custom")) abort_input("For custom outputs `radius` and `largest_loss` must be given.", "radius")
-    sizes <- core_call(core_structured_sizes(problem$core))
+    sizes <- core_structured_sizes(crossing_core(problem$core))
     if (is.null(radius)) radius <- max(sizes$radius)
     if (is.null(largest_loss)) largest_loss <- max(sizes$loss)
   }
-  found <- core_call(core_structured_bounds(settings, problem$n, radius, largest_loss))
+  found <- core_structured_bounds(settings, problem$n, radius, largest_loss)
   c(list(cuts = found[1L], gain = found[2L], radius = radius, largest_loss = largest_loss),
     if (inherits(object, "granary_structured_svm")) list(added = object$cuts_added))
 }

@@ -57,7 +57,7 @@ svm_decision <- function(object, newdata, threads = NULL) {
     as.matrix(at %*% svm_weights(object))
   } else {
     if (has_user_code(object$kernel)) threads <- 1L
-    core_call(core_svm_decision(object$sv, object$kernel, object$coefficients, at, threads, progress_bar("prediction")))
+    core_svm_decision(object$sv, object$kernel, object$coefficients, at, threads, progress_bar("prediction"))
   }
   values <- values + rep(unname(object$offset), each = nrow(values))
   dimnames(values) <- labels

@@ -163,7 +163,7 @@ svm_settings <- function(tol, wss, shrink, cache_mb, max_iter, trace, n) {
     abort_input(sprintf("wss = \"full\" looks at all pairs in every step and is for at most 5000 rows, but there are %d.", n), "wss")
   }
   list(tol = tol, wss = if (wss == "wss2") "wss3" else wss, shrink = check_flag(shrink), cache_mb = check_number(cache_mb, lower = 0, upper = 1e7),
-       max_iter = check_number(max_iter, lower = 1, upper = 1e15), trace = check_flag(trace), single = tol > 1e-5)
+       max_iter = check_number(max_iter, lower = 1, upper = 1e15), trace = check_flag(trace))
 }
 
 # Everything about the data: rows that count, scaled columns, targets, row weights, kernel.
@@ -333,8 +333,9 @@ svm_starts <- function(tasks, problem, start, type) {
 }
 
 svm_solve <- function(problem, tasks, points, settings, threads, label = "support vectors") {
-  core_call(core_svm_fit(problem$x, problem$kernel, problem$type, tasks, points$cost, points$nu, points$epsilon, settings, threads,
-                         progress_bar(label)))
+  n <- max(lengths(points[c("cost", "nu", "epsilon")]))
+  options <- c(list(type = problem$type), lapply(points[c("cost", "nu", "epsilon")], rep_len, n), settings, list(threads = threads))
+  core_svm_fit(problem$x, problem$kernel, tasks, options, progress_bar(label))
 }
 
 svm_fit <- function(problem, tasks, found, point, settings, calibration, call) {
@@ -380,16 +381,7 @@ svm_indefinite <- function(problem) {
   suspect <- is.null(problem$kernel) || kernel_may_be_indefinite(problem$kernel)
   if (!suspect) return(FALSE)
   rows <- problem$rows[unique(round(seq(1, length(problem$rows), length.out = min(400L, length(problem$rows)))))]
-  k <- if (is.null(problem$kernel)) problem$x[rows, rows, drop = FALSE] else svm_kernel_matrix(problem, rows)
-  k <- k - rowMeans(k)
-  k <- t(t(k) - colMeans(k))
-  size <- max(abs(diag(k)))
-  size > 0 && min(eigen((k + t(k)) / 2, symmetric = TRUE, only.values = TRUE)$values) < -1e-8 * size * length(rows)
-}
-
-svm_kernel_matrix <- function(problem, rows) {
-  x <- problem$x[rows, , drop = FALSE]
-  core_call(core_svm_decision(x, problem$kernel, diag(length(rows)), x, 1L, NULL))
+  core_svm_indefinite(problem$x, problem$kernel, as.double(rows))
 }
 
 kernel_may_be_indefinite <- function(kernel) {

@@ -33,9 +33,9 @@ svm_calibrate <- function(problem, point, settings, threads, method, folds) {
 
 svm_calibration <- function(scores, label, weight, method) {
   if (method == "platt") {
-    c(list(method = "platt"), core_call(core_svm_platt(scores, label, weight)), list(scores = scores, label = label))
+    c(list(method = "platt"), core_svm_platt(scores, label, weight), list(scores = scores, label = label))
   } else {
-    c(list(method = "isotonic"), core_call(core_svm_isotonic(scores, label, weight)), list(scores = scores, label = label))
+    c(list(method = "isotonic"), core_svm_isotonic(scores, label, weight), list(scores = scores, label = label))
   }
 }
 
@@ -54,7 +54,7 @@ svm_probabilities <- function(object, decision) {
   p <- if (k == 2L) {
     cbind(1 - chance[, 1L], chance[, 1L])
   } else if (object$multiclass == "one_vs_one") {
-    core_call(core_svm_couple(chance, k))
+    core_svm_couple(chance, k)
   } else {
     total <- rowSums(chance)
     ifelse(total > 0, 1, NA) * chance / total

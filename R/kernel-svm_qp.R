@@ -44,8 +44,9 @@ svm_qp <- function(K, y, p = -1, C = 1, d = 0, tol = 1e-3, wss = c("wss3", "wss1
   d <- check_number(d)
   start <- if (is.null(start)) numeric(n) else unname(check_vector(start, length = n))
   settings <- svm_settings(tol, wss, shrink, cache_mb, max_iter, trace, n)
-  found <- core_call(core_svm_qp(K, -y * p, ifelse(y > 0, 0, -upper), ifelse(y > 0, upper, 0), y * start, d, settings,
-                                 progress_bar("quadratic program")))
+  sheet <- list(linear = -y * p, lower = ifelse(y > 0, 0, -upper), upper = ifelse(y > 0, upper, 0), start = y * start)
+  solved <- core_svm_qp(K, sheet, d, settings, progress_bar("quadratic program"))
+  found <- list(beta = solved$beta[[1L]], f = solved$f, multiplier = solved$multiplier, identified = solved$identified[[1L]], solver = solved)
   fit <- new_fit(
     "svm_qp", alpha = stats::setNames(y * found$beta, rownames(K)), gradient = y * found$f + p, b = found$multiplier,
     objective = found$solver$objective, violation = found$solver$violation, n_iter = found$solver$iterations, n_kernel = found$solver$kernel_values,

@@ -45,7 +45,8 @@ viterbi <- function(unary, transition, k = 1, triple = NULL) {
     triple <- check_scores(triple, "triple", 3L)
     if (any(dim(triple) != labels)) abort_input(sprintf("`triple` must be %d x %d x %d.", labels, labels, labels), "triple")
   }
-  found <- core_call(core_viterbi(unary, as.double(transition), as.double(triple), k))
+  paths <- core_viterbi(unary, as.double(transition), as.double(triple), k)
+  found <- list(labels = matrix(vapply(paths, `[[`, integer(nrow(unary)), "labels"), nrow(unary)), score = vapply(paths, `[[`, 0, "score"))
   if (length(found$score) == 0L) abort_input("Every sequence has the score -Inf: all are forbidden.", "unary")
   named <- if (is.null(colnames(unary))) found$labels else array(colnames(unary)[found$labels], dim(found$labels))
   if (k == 1L) return(structure(as.vector(named), score = found$score))

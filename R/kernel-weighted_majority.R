@@ -69,7 +69,7 @@ online_facts.granary_weighted_majority <- function(fit) c(beta = format(fit$sett
 #' @export
 coef.granary_weighted_majority <- function(object, ...) {
   if (is.null(object$state$excess)) return(NULL)
-  found <- core_call(core_count_describe(object$state, object$settings, length(object$columns)))
+  found <- core_count_describe(length(object$columns), begun(object$state, "excess"), count_options(object))
   stats::setNames(found$coefficients, c("(Intercept)", object$columns))
 }
 
@@ -86,11 +86,11 @@ perceptron <- function(x, y = NULL, bias = TRUE, prediction = c("averaged", "las
 
 #' @export
 learn_chunk.granary_perceptron <- function(fit, x, y, order, id) {
-  core_call(core_perceptron_learn(fit$state, fit$settings$bias, x, y, order, as.double(id), progress_bar("learning")))
+  core_perceptron_learn(x, online_piece(y, order, id), begun(fit$state, "weight"), fit$settings$bias, progress_bar("learning"))
 }
 
 #' @export
-online_scores.granary_perceptron <- function(fit, x) core_call(core_perceptron_score(unname(stats::coef(fit)), x))
+online_scores.granary_perceptron <- function(fit, x) core_perceptron_score(x, unname(stats::coef(fit)))
 
 #' @rdname weighted_majority
 #' @export
@@ -118,15 +118,15 @@ online_naive_bayes <- function(x, y = NULL, mistake_driven = FALSE, levels = NUL
 #' @export
 learn_chunk.granary_online_naive_bayes <- function(fit, x, y, order, id) {
   prepared <- binary_inputs(fit, x)
-  out <- core_call(core_naive_bayes_learn(fit$state, length(fit$levels), fit$settings$mistake_driven, prepared$x, y, order, as.double(id),
-                                          progress_bar("learning")))
+  options <- list(classes = length(fit$levels), mistake_driven = fit$settings$mistake_driven)
+  out <- core_naive_bayes_learn(prepared$x, online_piece(y, order, id), begun(fit$state, "counted"), options, progress_bar("learning"))
   out$state$cut <- prepared$cut
   out
 }
 
 #' @export
 online_scores.granary_online_naive_bayes <- function(fit, x) {
-  scores <- core_call(core_naive_bayes_score(fit$state, length(fit$levels), binary_inputs(fit, x)$x))
+  scores <- core_naive_bayes_score(binary_inputs(fit, x)$x, begun(fit$state, "counted"), list(classes = length(fit$levels)))
   if (ncol(scores) == 2L) ties_to_zero(scores[, 2L] - scores[, 1L]) else scores
 }
 

@@ -78,20 +78,21 @@ labels_given <- function(x, y) if (is_chunk_source(x)) NULL else if (is.null(y))
 #' @export
 learn_chunk.granary_winnow <- function(fit, x, y, order, id) {
   prepared <- binary_inputs(fit, x)
-  out <- core_call(core_winnow_learn(fit$state, winnow_settings(fit, x), prepared$x, y, order, as.double(id), progress_bar("learning")))
+  out <- core_winnow_learn(prepared$x, online_piece(y, order, id), begun(fit$state, "exponent"), winnow_options(fit, x), progress_bar("learning"))
   out$state$cut <- prepared$cut
   out
 }
 
 #' @export
 online_scores.granary_winnow <- function(fit, x) {
-  core_call(core_winnow_score(fit$state, winnow_settings(fit, x), binary_inputs(fit, x)$x))
+  core_winnow_score(binary_inputs(fit, x)$x, begun(fit$state, "exponent"), winnow_options(fit, x))
 }
 
-winnow_settings <- function(fit, x) {
+winnow_options <- function(fit, x) {
   settings <- fit$settings
-  if (is.null(settings$threshold)) settings$threshold <- ncol(x) * (if (settings$balanced) 1 else 0.5)
-  settings
+  threshold <- settings$threshold
+  if (is.null(threshold)) threshold <- ncol(x) * (if (settings$balanced) 1 else 0.5)
+  list(promotion = settings$promotion, threshold = threshold, balanced = settings$balanced)
 }
 
 #' @export

@@ -28,11 +28,14 @@
 #' glance(fit)
 NULL
 
+# The version of what a fit holds; it changes when a fit saved by an older granary can no longer be used.
+fit_format <- 1L
+
 # `class` from the most to the least special, without the prefix: new_fit(c("ggm_lasso", "ggm"), precision = ...).
 new_fit <- function(class, ..., call, convergence) {
   structure(
     c(list(...), list(convergence = convergence, call = shorten_call(call))),
-    class = c(paste0("granary_", class), "granary_fit")
+    class = c(paste0("granary_", class), "granary_fit"), format = fit_format
   )
 }
 

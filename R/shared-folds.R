@@ -1,17 +1,25 @@
 # Resampling shared by every method that chooses something by refitting.
 
 # lapply() over independent tasks; on the workers of future::plan() where the user has set one. Random numbers: each task gets a seed drawn
-# here, from the session's stream, so the answer does not depend on where or in which order tasks run.
+# here, from the session's stream, so the answer does not depend on where or in which order tasks run. One bar counts the tasks: those of the fits inside are
+# silent. Workers use as many threads as options(granary.threads) says here, and tell progressr when a task is done.
 resample_lapply <- function(tasks, fun, label) {
   seeds <- sample.int(.Machine$integer.max, length(tasks))
+  wanted <- list(granary.progress = FALSE, granary.threads = getOption("granary.threads"), granary.blas = getOption("granary.blas"))
   run <- function(k) {
+    old <- options(wanted)
+    on.exit(options(old))
     keep_seed({
       set.seed(seeds[k])
       fun(tasks[[k]])
     })
   }
   if (has_workers()) {
-    return(future.apply::future_lapply(seq_along(tasks), run, future.seed = NULL, future.packages = "granary"))
+    done <- if (requireNamespace("progressr", quietly = TRUE)) progressr::progressor(length(tasks), message = label) else function(...) NULL
+    return(future.apply::future_lapply(seq_along(tasks), function(k) {
+      on.exit(done())
+      run(k)
+    }, future.seed = NULL, future.packages = "granary"))
   }
   progress <- progress_bar(label)
   lapply(seq_along(tasks), function(k) {

@@ -64,7 +64,7 @@ selection_row <- function(selection, rule = NULL) {
 print.granary_selection <- function(x, ...) {
   cli::cat_line(fit_title(x))
   print_call(x$call)
-  cli::cat_line(nrow(x$table), " candidates, criterion: ", x$measure, if (x$maximize) " (larger is better)")
+  cli::cat_line(if (!is.null(x$folds)) paste0(length(unique(x$folds)), " folds, "), nrow(x$table), " candidates, criterion: ", x$measure, if (x$maximize) " (larger is better)")
   rows <- c(min = selection_row(x, if (x$rule %in% c("min", "1se")) "min"))
   if (x$rule %in% c("min", "1se") && !is.null(x$table$std.error) && !is.null(x$simplicity)) rows <- c(rows, `1se` = selection_row(x, "1se"))
   if (!x$rule %in% c("min", "1se")) rows <- stats::setNames(x$selected, x$rule)

@@ -1848,754 +1848,738 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_budget_learn
-Rcpp::List core_budget_learn(const Rcpp::List& state, const Rcpp::List& settings, const Rcpp::List& kernel, SEXP x, const Rcpp::IntegerVector& y, const Rcpp::IntegerVector& order, const Eigen::Map<Eigen::VectorXd> id, SEXP progress);
-RcppExport SEXP _granary_core_budget_learn(SEXP stateSEXP, SEXP settingsSEXP, SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP orderSEXP, SEXP idSEXP, SEXP progressSEXP) {
+SEXP core_budget_learn(SEXP x, SEXP piece, SEXP kernel, SEXP state, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_budget_learn(SEXP xSEXP, SEXP pieceSEXP, SEXP kernelSEXP, SEXP stateSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type id(idSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type piece(pieceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_budget_learn(state, settings, kernel, x, y, order, id, progress));
+    rcpp_result_gen = Rcpp::wrap(core_budget_learn(x, piece, kernel, state, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_budget_score
-Eigen::MatrixXd core_budget_score(const Rcpp::List& state, const Rcpp::List& settings, const Rcpp::List& kernel, SEXP x, const std::string& mode, SEXP progress);
-RcppExport SEXP _granary_core_budget_score(SEXP stateSEXP, SEXP settingsSEXP, SEXP kernelSEXP, SEXP xSEXP, SEXP modeSEXP, SEXP progressSEXP) {
+SEXP core_budget_score(SEXP x, SEXP kernel, SEXP state, SEXP options, SEXP hypothesis, SEXP progress);
+RcppExport SEXP _granary_core_budget_score(SEXP xSEXP, SEXP kernelSEXP, SEXP stateSEXP, SEXP optionsSEXP, SEXP hypothesisSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type mode(modeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type hypothesis(hypothesisSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_budget_score(state, settings, kernel, x, mode, progress));
+    rcpp_result_gen = Rcpp::wrap(core_budget_score(x, kernel, state, options, hypothesis, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_hard_margin
-Rcpp::List core_hard_margin(SEXP x, const Rcpp::List& kernel, const Eigen::Map<Eigen::VectorXd> y, double tol, double max_iter, SEXP progress);
-RcppExport SEXP _granary_core_hard_margin(SEXP xSEXP, SEXP kernelSEXP, SEXP ySEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_hard_margin(SEXP points, SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_hard_margin(SEXP pointsSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< double >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hard_margin(x, kernel, y, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_hard_margin(points, y, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_dependence
-Rcpp::List core_dependence(const Rcpp::List& variables, const Rcpp::List& settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_dependence(SEXP variablesSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_dependence(SEXP variables, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_dependence(SEXP variablesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type variables(variablesSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variables(variablesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_dependence(variables, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_dependence(variables, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_permutation_test
-Rcpp::List core_permutation_test(const Rcpp::List& variables, const Rcpp::List& settings, bool joint, int permutations, const Rcpp::NumericVector& seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_permutation_test(SEXP variablesSEXP, SEXP settingsSEXP, SEXP jointSEXP, SEXP permutationsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_permutation_test(SEXP variables, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_permutation_test(SEXP variablesSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type variables(variablesSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< bool >::type joint(jointSEXP);
-    Rcpp::traits::input_parameter< int >::type permutations(permutationsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variables(variablesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_permutation_test(variables, settings, joint, permutations, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_permutation_test(variables, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gamma_test
-Rcpp::List core_gamma_test(const Rcpp::List& variables, const Rcpp::List& settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_gamma_test(SEXP variablesSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_gamma_test(SEXP variables, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_gamma_test(SEXP variablesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type variables(variablesSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variables(variablesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gamma_test(variables, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gamma_test(variables, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_median_distance
-double core_median_distance(const Eigen::Map<Eigen::MatrixXd> x);
+SEXP core_median_distance(SEXP x);
 RcppExport SEXP _granary_core_median_distance(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_median_distance(x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_incomplete_cholesky
-Rcpp::List core_incomplete_cholesky(const Rcpp::List& variable, double tol, int max_rank, bool centred, SEXP progress);
-RcppExport SEXP _granary_core_incomplete_cholesky(SEXP variableSEXP, SEXP tolSEXP, SEXP max_rankSEXP, SEXP centredSEXP, SEXP progressSEXP) {
+SEXP core_incomplete_cholesky(SEXP variable, SEXP options, SEXP centred, SEXP progress);
+RcppExport SEXP _granary_core_incomplete_cholesky(SEXP variableSEXP, SEXP optionsSEXP, SEXP centredSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type variable(variableSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_rank(max_rankSEXP);
-    Rcpp::traits::input_parameter< bool >::type centred(centredSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type variable(variableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type centred(centredSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_incomplete_cholesky(variable, tol, max_rank, centred, progress));
+    rcpp_result_gen = Rcpp::wrap(core_incomplete_cholesky(variable, options, centred, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_table_information
+SEXP core_table_information(SEXP counts);
+RcppExport SEXP _granary_core_table_information(SEXP countsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_table_information(counts));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_grid_information
+SEXP core_grid_information(SEXP x, SEXP y, SEXP windows, SEXP margins, SEXP grid);
+RcppExport SEXP _granary_core_grid_information(SEXP xSEXP, SEXP ySEXP, SEXP windowsSEXP, SEXP marginsSEXP, SEXP gridSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type windows(windowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type margins(marginsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_grid_information(x, y, windows, margins, grid));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sgd_curve
-Rcpp::List core_sgd_curve(double alpha, const Eigen::Map<Eigen::VectorXd> eigenvalues, int nodes, double eta, double lambda, double sigma2, const Eigen::Map<Eigen::VectorXd> times, bool online, SEXP progress);
-RcppExport SEXP _granary_core_sgd_curve(SEXP alphaSEXP, SEXP eigenvaluesSEXP, SEXP nodesSEXP, SEXP etaSEXP, SEXP lambdaSEXP, SEXP sigma2SEXP, SEXP timesSEXP, SEXP onlineSEXP, SEXP progressSEXP) {
+SEXP core_sgd_curve(SEXP setting, SEXP times, SEXP progress);
+RcppExport SEXP _granary_core_sgd_curve(SEXP settingSEXP, SEXP timesSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type eigenvalues(eigenvaluesSEXP);
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< double >::type eta(etaSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< double >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type times(timesSEXP);
-    Rcpp::traits::input_parameter< bool >::type online(onlineSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type setting(settingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type times(timesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sgd_curve(alpha, eigenvalues, nodes, eta, lambda, sigma2, times, online, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sgd_curve(setting, times, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_sgd_rates
-Eigen::MatrixXd core_sgd_rates(const Eigen::Map<Eigen::VectorXd> alpha, const Eigen::Map<Eigen::VectorXd> lambda, const Eigen::Map<Eigen::VectorXd> eigenvalues);
-RcppExport SEXP _granary_core_sgd_rates(SEXP alphaSEXP, SEXP lambdaSEXP, SEXP eigenvaluesSEXP) {
+// core_sgd_limits
+SEXP core_sgd_limits(SEXP grid);
+RcppExport SEXP _granary_core_sgd_limits(SEXP gridSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type eigenvalues(eigenvaluesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sgd_rates(alpha, lambda, eigenvalues));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_sgd_asymptote
-Eigen::MatrixXd core_sgd_asymptote(const Eigen::Map<Eigen::VectorXd> alpha, const Eigen::Map<Eigen::VectorXd> eta, const Eigen::Map<Eigen::VectorXd> lambda, const Eigen::Map<Eigen::VectorXd> sigma2, const Eigen::Map<Eigen::VectorXd> eigenvalues);
-RcppExport SEXP _granary_core_sgd_asymptote(SEXP alphaSEXP, SEXP etaSEXP, SEXP lambdaSEXP, SEXP sigma2SEXP, SEXP eigenvaluesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type eta(etaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type eigenvalues(eigenvaluesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sgd_asymptote(alpha, eta, lambda, sigma2, eigenvalues));
+    Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sgd_limits(grid));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sgd_optimize
-Rcpp::List core_sgd_optimize(double alpha, const Eigen::Map<Eigen::VectorXd> eigenvalues, int nodes, double sigma2, const Eigen::Map<Eigen::VectorXd> times, double lambda, bool online, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sgd_optimize(SEXP alphaSEXP, SEXP eigenvaluesSEXP, SEXP nodesSEXP, SEXP sigma2SEXP, SEXP timesSEXP, SEXP lambdaSEXP, SEXP onlineSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_sgd_optimize(SEXP setting, SEXP times, SEXP progress);
+RcppExport SEXP _granary_core_sgd_optimize(SEXP settingSEXP, SEXP timesSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type eigenvalues(eigenvaluesSEXP);
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< double >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type times(timesSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< bool >::type online(onlineSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type setting(settingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type times(timesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sgd_optimize(alpha, eigenvalues, nodes, sigma2, times, lambda, online, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sgd_optimize(setting, times, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sgd_schedule
-Rcpp::List core_sgd_schedule(const Eigen::Map<Eigen::VectorXd> time, const Eigen::Map<Eigen::VectorXd> eta);
+SEXP core_sgd_schedule(SEXP time, SEXP eta);
 RcppExport SEXP _granary_core_sgd_schedule(SEXP timeSEXP, SEXP etaSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type time(timeSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type eta(etaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type time(timeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type eta(etaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_sgd_schedule(time, eta));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sgd_simulate
-Rcpp::List core_sgd_simulate(int weights, int examples, double eta, double lambda, double sigma2, bool sphere, const std::string& order, const Eigen::Map<Eigen::VectorXd> times, int reps, const Rcpp::NumericVector& seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sgd_simulate(SEXP weightsSEXP, SEXP examplesSEXP, SEXP etaSEXP, SEXP lambdaSEXP, SEXP sigma2SEXP, SEXP sphereSEXP, SEXP orderSEXP, SEXP timesSEXP, SEXP repsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_sgd_simulate(SEXP setting, SEXP times, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sgd_simulate(SEXP settingSEXP, SEXP timesSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< int >::type examples(examplesSEXP);
-    Rcpp::traits::input_parameter< double >::type eta(etaSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< double >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< bool >::type sphere(sphereSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type times(timesSEXP);
-    Rcpp::traits::input_parameter< int >::type reps(repsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type setting(settingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type times(timesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sgd_simulate(weights, examples, eta, lambda, sigma2, sphere, order, times, reps, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sgd_simulate(setting, times, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sgd_simulate_data
-Rcpp::List core_sgd_simulate_data(const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::MatrixXd& test_x, const Eigen::VectorXd& test_y, double eta, double lambda, const std::string& order, const Eigen::Map<Eigen::VectorXd> times, int reps, const Rcpp::NumericVector& seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sgd_simulate_data(SEXP xSEXP, SEXP ySEXP, SEXP test_xSEXP, SEXP test_ySEXP, SEXP etaSEXP, SEXP lambdaSEXP, SEXP orderSEXP, SEXP timesSEXP, SEXP repsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_sgd_simulate_data(SEXP data, SEXP setting, SEXP times, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sgd_simulate_data(SEXP dataSEXP, SEXP settingSEXP, SEXP timesSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type test_x(test_xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type test_y(test_ySEXP);
-    Rcpp::traits::input_parameter< double >::type eta(etaSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type times(timesSEXP);
-    Rcpp::traits::input_parameter< int >::type reps(repsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type setting(settingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type times(timesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sgd_simulate_data(x, y, test_x, test_y, eta, lambda, order, times, reps, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sgd_simulate_data(data, setting, times, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sgd_exact
-Rcpp::List core_sgd_exact(const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& teacher, bool average_noise, double sigma2, double eta, double lambda, const Eigen::VectorXi& updates, SEXP progress);
-RcppExport SEXP _granary_core_sgd_exact(SEXP xSEXP, SEXP ySEXP, SEXP teacherSEXP, SEXP average_noiseSEXP, SEXP sigma2SEXP, SEXP etaSEXP, SEXP lambdaSEXP, SEXP updatesSEXP, SEXP progressSEXP) {
+SEXP core_sgd_exact(SEXP problem, SEXP progress);
+RcppExport SEXP _granary_core_sgd_exact(SEXP problemSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type teacher(teacherSEXP);
-    Rcpp::traits::input_parameter< bool >::type average_noise(average_noiseSEXP);
-    Rcpp::traits::input_parameter< double >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< double >::type eta(etaSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXi& >::type updates(updatesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sgd_exact(x, y, teacher, average_noise, sigma2, eta, lambda, updates, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sgd_exact(problem, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sgd_data
-Rcpp::List core_sgd_data(const Eigen::VectorXd& values, const Eigen::VectorXd& power, double response, double weights, double alpha, double eta, double lambda, const Eigen::Map<Eigen::VectorXd> times, bool online, SEXP progress);
-RcppExport SEXP _granary_core_sgd_data(SEXP valuesSEXP, SEXP powerSEXP, SEXP responseSEXP, SEXP weightsSEXP, SEXP alphaSEXP, SEXP etaSEXP, SEXP lambdaSEXP, SEXP timesSEXP, SEXP onlineSEXP, SEXP progressSEXP) {
+SEXP core_sgd_data(SEXP data, SEXP setting, SEXP times, SEXP progress);
+RcppExport SEXP _granary_core_sgd_data(SEXP dataSEXP, SEXP settingSEXP, SEXP timesSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type values(valuesSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type power(powerSEXP);
-    Rcpp::traits::input_parameter< double >::type response(responseSEXP);
-    Rcpp::traits::input_parameter< double >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< double >::type eta(etaSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type times(timesSEXP);
-    Rcpp::traits::input_parameter< bool >::type online(onlineSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type setting(settingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type times(timesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sgd_data(values, power, response, weights, alpha, eta, lambda, times, online, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sgd_data(data, setting, times, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mp_blocks
-Rcpp::List core_mp_blocks(double alpha, const Eigen::Map<Eigen::VectorXd> eigenvalues, int blocks);
-RcppExport SEXP _granary_core_mp_blocks(SEXP alphaSEXP, SEXP eigenvaluesSEXP, SEXP blocksSEXP) {
+SEXP core_mp_blocks(SEXP alpha, SEXP spectrum, SEXP blocks);
+RcppExport SEXP _granary_core_mp_blocks(SEXP alphaSEXP, SEXP spectrumSEXP, SEXP blocksSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type eigenvalues(eigenvaluesSEXP);
-    Rcpp::traits::input_parameter< int >::type blocks(blocksSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mp_blocks(alpha, eigenvalues, blocks));
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spectrum(spectrumSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type blocks(blocksSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mp_blocks(alpha, spectrum, blocks));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_committee_curve
-Rcpp::List core_committee_curve(double alpha, double eta, const Eigen::Map<Eigen::MatrixXd> teacher, const Eigen::Map<Eigen::VectorXd> noise, int blocks, const Eigen::Map<Eigen::MatrixXd> q, const Eigen::Map<Eigen::MatrixXd> r, bool linear, bool noisy_test, const Eigen::Map<Eigen::VectorXd> times, SEXP progress);
-RcppExport SEXP _granary_core_committee_curve(SEXP alphaSEXP, SEXP etaSEXP, SEXP teacherSEXP, SEXP noiseSEXP, SEXP blocksSEXP, SEXP qSEXP, SEXP rSEXP, SEXP linearSEXP, SEXP noisy_testSEXP, SEXP timesSEXP, SEXP progressSEXP) {
+SEXP core_committee_curve(SEXP setting, SEXP times, SEXP progress);
+RcppExport SEXP _granary_core_committee_curve(SEXP settingSEXP, SEXP timesSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< double >::type eta(etaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type teacher(teacherSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< int >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type q(qSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type r(rSEXP);
-    Rcpp::traits::input_parameter< bool >::type linear(linearSEXP);
-    Rcpp::traits::input_parameter< bool >::type noisy_test(noisy_testSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type times(timesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type setting(settingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type times(timesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_committee_curve(alpha, eta, teacher, noise, blocks, q, r, linear, noisy_test, times, progress));
+    rcpp_result_gen = Rcpp::wrap(core_committee_curve(setting, times, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_committee_simulate
-Rcpp::List core_committee_simulate(int inputs, int examples, double eta, int students, const Eigen::Map<Eigen::MatrixXd> teacher, const Eigen::Map<Eigen::VectorXd> noise, double q0, bool linear, bool noisy_test, bool same_set, const Eigen::Map<Eigen::VectorXd> times, int reps, const Rcpp::NumericVector& seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_committee_simulate(SEXP inputsSEXP, SEXP examplesSEXP, SEXP etaSEXP, SEXP studentsSEXP, SEXP teacherSEXP, SEXP noiseSEXP, SEXP q0SEXP, SEXP linearSEXP, SEXP noisy_testSEXP, SEXP same_setSEXP, SEXP timesSEXP, SEXP repsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_committee_simulate(SEXP setting, SEXP simulation, SEXP times, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_committee_simulate(SEXP settingSEXP, SEXP simulationSEXP, SEXP timesSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type inputs(inputsSEXP);
-    Rcpp::traits::input_parameter< int >::type examples(examplesSEXP);
-    Rcpp::traits::input_parameter< double >::type eta(etaSEXP);
-    Rcpp::traits::input_parameter< int >::type students(studentsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type teacher(teacherSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< double >::type q0(q0SEXP);
-    Rcpp::traits::input_parameter< bool >::type linear(linearSEXP);
-    Rcpp::traits::input_parameter< bool >::type noisy_test(noisy_testSEXP);
-    Rcpp::traits::input_parameter< bool >::type same_set(same_setSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type times(timesSEXP);
-    Rcpp::traits::input_parameter< int >::type reps(repsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type setting(settingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type simulation(simulationSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type times(timesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_committee_simulate(inputs, examples, eta, students, teacher, noise, q0, linear, noisy_test, same_set, times, reps, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_committee_simulate(setting, simulation, times, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_random_overlaps
+SEXP core_random_overlaps(SEXP size, SEXP q, SEXP teacher, SEXP seed);
+RcppExport SEXP _granary_core_random_overlaps(SEXP sizeSEXP, SEXP qSEXP, SEXP teacherSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type teacher(teacherSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_random_overlaps(size, q, teacher, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_overlaps_exist
+SEXP core_overlaps_exist(SEXP q, SEXP r, SEXP teacher);
+RcppExport SEXP _granary_core_overlaps_exist(SEXP qSEXP, SEXP rSEXP, SEXP teacherSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type r(rSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type teacher(teacherSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_overlaps_exist(q, r, teacher));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ica_moments
-Rcpp::List core_ica_moments(const Eigen::Map<Eigen::MatrixXd> x, int components, const std::string& method, bool cubic, double tol, int max_iter, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_ica_moments(SEXP xSEXP, SEXP componentsSEXP, SEXP methodSEXP, SEXP cubicSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_ica_moments(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ica_moments(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type components(componentsSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< bool >::type cubic(cubicSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ica_moments(x, components, method, cubic, tol, max_iter, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ica_moments(x, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kernel_ica
-Rcpp::List core_kernel_ica(const Eigen::Map<Eigen::MatrixXd> x, int components, const Rcpp::List& starts, const Rcpp::List& kernels, const Rcpp::List& settings, double tol, int max_iter, const Rcpp::NumericVector& seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_kernel_ica(SEXP xSEXP, SEXP componentsSEXP, SEXP startsSEXP, SEXP kernelsSEXP, SEXP settingsSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_kernel_ica(SEXP x, SEXP kernels, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_kernel_ica(SEXP xSEXP, SEXP kernelsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type components(componentsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type starts(startsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernels(kernelsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernels(kernelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kernel_ica(x, components, starts, kernels, settings, tol, max_iter, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_kernel_ica(x, kernels, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_lasvm_run
-Rcpp::List core_lasvm_run(SEXP x, SEXP kernel, const Rcpp::IntegerVector& label, const Rcpp::NumericVector& cost, SEXP ask, const Rcpp::List& start, const Rcpp::List& plan, const Rcpp::List& settings, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_lasvm_run(SEXP xSEXP, SEXP kernelSEXP, SEXP labelSEXP, SEXP costSEXP, SEXP askSEXP, SEXP startSEXP, SEXP planSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_lasvm_run(SEXP points, SEXP labels, SEXP state, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_lasvm_run(SEXP pointsSEXP, SEXP labelsSEXP, SEXP stateSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type label(labelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type cost(costSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type ask(askSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type start(startSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_lasvm_run(x, kernel, label, cost, ask, start, plan, settings, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_lasvm_run(points, labels, state, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_winnow_learn
-Rcpp::List core_winnow_learn(const Rcpp::List& state, const Rcpp::List& settings, SEXP x, const Rcpp::IntegerVector& y, const Rcpp::IntegerVector& order, const Eigen::Map<Eigen::VectorXd> id, SEXP progress);
-RcppExport SEXP _granary_core_winnow_learn(SEXP stateSEXP, SEXP settingsSEXP, SEXP xSEXP, SEXP ySEXP, SEXP orderSEXP, SEXP idSEXP, SEXP progressSEXP) {
+SEXP core_winnow_learn(SEXP x, SEXP piece, SEXP state, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_winnow_learn(SEXP xSEXP, SEXP pieceSEXP, SEXP stateSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type id(idSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type piece(pieceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_winnow_learn(state, settings, x, y, order, id, progress));
+    rcpp_result_gen = Rcpp::wrap(core_winnow_learn(x, piece, state, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_winnow_score
-Eigen::VectorXd core_winnow_score(const Rcpp::List& state, const Rcpp::List& settings, SEXP x);
-RcppExport SEXP _granary_core_winnow_score(SEXP stateSEXP, SEXP settingsSEXP, SEXP xSEXP) {
+SEXP core_winnow_score(SEXP x, SEXP state, SEXP options);
+RcppExport SEXP _granary_core_winnow_score(SEXP xSEXP, SEXP stateSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_winnow_score(state, settings, x));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_winnow_score(x, state, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_count_learn
-Rcpp::List core_count_learn(const Rcpp::List& state, const Rcpp::List& settings, SEXP x, const Rcpp::IntegerVector& y, const Rcpp::IntegerVector& order, const Eigen::Map<Eigen::VectorXd> id, SEXP progress);
-RcppExport SEXP _granary_core_count_learn(SEXP stateSEXP, SEXP settingsSEXP, SEXP xSEXP, SEXP ySEXP, SEXP orderSEXP, SEXP idSEXP, SEXP progressSEXP) {
+SEXP core_count_learn(SEXP x, SEXP piece, SEXP state, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_count_learn(SEXP xSEXP, SEXP pieceSEXP, SEXP stateSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type id(idSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type piece(pieceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_count_learn(state, settings, x, y, order, id, progress));
+    rcpp_result_gen = Rcpp::wrap(core_count_learn(x, piece, state, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_count_score
-Eigen::VectorXd core_count_score(const Rcpp::List& state, const Rcpp::List& settings, SEXP x, const std::string& type);
-RcppExport SEXP _granary_core_count_score(SEXP stateSEXP, SEXP settingsSEXP, SEXP xSEXP, SEXP typeSEXP) {
+SEXP core_count_score(SEXP x, SEXP state, SEXP options, SEXP type);
+RcppExport SEXP _granary_core_count_score(SEXP xSEXP, SEXP stateSEXP, SEXP optionsSEXP, SEXP typeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type type(typeSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_count_score(state, settings, x, type));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type type(typeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_count_score(x, state, options, type));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_count_describe
-Rcpp::List core_count_describe(const Rcpp::List& state, const Rcpp::List& settings, int attributes);
-RcppExport SEXP _granary_core_count_describe(SEXP stateSEXP, SEXP settingsSEXP, SEXP attributesSEXP) {
+SEXP core_count_describe(SEXP attributes, SEXP state, SEXP options);
+RcppExport SEXP _granary_core_count_describe(SEXP attributesSEXP, SEXP stateSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type attributes(attributesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_count_describe(state, settings, attributes));
+    Rcpp::traits::input_parameter< SEXP >::type attributes(attributesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_count_describe(attributes, state, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_naive_bayes_learn
-Rcpp::List core_naive_bayes_learn(const Rcpp::List& state, int classes, bool mistake_driven, SEXP x, const Rcpp::IntegerVector& y, const Rcpp::IntegerVector& order, const Eigen::Map<Eigen::VectorXd> id, SEXP progress);
-RcppExport SEXP _granary_core_naive_bayes_learn(SEXP stateSEXP, SEXP classesSEXP, SEXP mistake_drivenSEXP, SEXP xSEXP, SEXP ySEXP, SEXP orderSEXP, SEXP idSEXP, SEXP progressSEXP) {
+SEXP core_naive_bayes_learn(SEXP x, SEXP piece, SEXP state, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_naive_bayes_learn(SEXP xSEXP, SEXP pieceSEXP, SEXP stateSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< int >::type classes(classesSEXP);
-    Rcpp::traits::input_parameter< bool >::type mistake_driven(mistake_drivenSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type id(idSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type piece(pieceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_naive_bayes_learn(state, classes, mistake_driven, x, y, order, id, progress));
+    rcpp_result_gen = Rcpp::wrap(core_naive_bayes_learn(x, piece, state, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_naive_bayes_score
-Eigen::MatrixXd core_naive_bayes_score(const Rcpp::List& state, int classes, SEXP x);
-RcppExport SEXP _granary_core_naive_bayes_score(SEXP stateSEXP, SEXP classesSEXP, SEXP xSEXP) {
+SEXP core_naive_bayes_score(SEXP x, SEXP state, SEXP options);
+RcppExport SEXP _granary_core_naive_bayes_score(SEXP xSEXP, SEXP stateSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< int >::type classes(classesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_naive_bayes_score(state, classes, x));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_naive_bayes_score(x, state, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_perceptron_learn
-Rcpp::List core_perceptron_learn(const Rcpp::List& state, bool bias, SEXP x, const Rcpp::IntegerVector& y, const Rcpp::IntegerVector& order, const Eigen::Map<Eigen::VectorXd> id, SEXP progress);
-RcppExport SEXP _granary_core_perceptron_learn(SEXP stateSEXP, SEXP biasSEXP, SEXP xSEXP, SEXP ySEXP, SEXP orderSEXP, SEXP idSEXP, SEXP progressSEXP) {
+SEXP core_perceptron_learn(SEXP x, SEXP piece, SEXP state, SEXP bias, SEXP progress);
+RcppExport SEXP _granary_core_perceptron_learn(SEXP xSEXP, SEXP pieceSEXP, SEXP stateSEXP, SEXP biasSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< bool >::type bias(biasSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type id(idSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type piece(pieceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type bias(biasSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_perceptron_learn(state, bias, x, y, order, id, progress));
+    rcpp_result_gen = Rcpp::wrap(core_perceptron_learn(x, piece, state, bias, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_perceptron_score
-Eigen::VectorXd core_perceptron_score(const Eigen::Map<Eigen::VectorXd> weight, SEXP x);
-RcppExport SEXP _granary_core_perceptron_score(SEXP weightSEXP, SEXP xSEXP) {
+SEXP core_perceptron_score(SEXP x, SEXP weight);
+RcppExport SEXP _granary_core_perceptron_score(SEXP xSEXP, SEXP weightSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_perceptron_score(weight, x));
+    Rcpp::traits::input_parameter< SEXP >::type weight(weightSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_perceptron_score(x, weight));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sasb_bound
-double core_sasb_bound(double n, double b0, double b1, SEXP progress);
+SEXP core_sasb_bound(SEXP n, SEXP b0, SEXP b1, SEXP progress);
 RcppExport SEXP _granary_core_sasb_bound(SEXP nSEXP, SEXP b0SEXP, SEXP b1SEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< double >::type n(nSEXP);
-    Rcpp::traits::input_parameter< double >::type b0(b0SEXP);
-    Rcpp::traits::input_parameter< double >::type b1(b1SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b0(b0SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b1(b1SEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_sasb_bound(n, b0, b1, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_separation_gap
-Rcpp::List core_separation_gap(const Eigen::Map<Eigen::MatrixXd> x, const Rcpp::IntegerVector& y, SEXP progress);
+SEXP core_separation_gap(SEXP x, SEXP y, SEXP progress);
 RcppExport SEXP _granary_core_separation_gap(SEXP xSEXP, SEXP ySEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_separation_gap(x, y, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_structured_svm
-Rcpp::List core_structured_svm(Rcpp::List problem, Rcpp::List settings, SEXP progress);
-RcppExport SEXP _granary_core_structured_svm(SEXP problemSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
+SEXP core_structured_svm(SEXP problem, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_structured_svm(SEXP problemSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_structured_svm(problem, settings, progress));
+    rcpp_result_gen = Rcpp::wrap(core_structured_svm(problem, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_structured_predict
-Rcpp::List core_structured_predict(Rcpp::List problem, const Eigen::Map<Eigen::VectorXd> weights, SEXP progress);
+SEXP core_structured_predict(SEXP problem, SEXP weights, SEXP progress);
 RcppExport SEXP _granary_core_structured_predict(SEXP problemSEXP, SEXP weightsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_structured_predict(problem, weights, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_structured_sizes
-Rcpp::List core_structured_sizes(Rcpp::List problem);
+SEXP core_structured_sizes(SEXP problem);
 RcppExport SEXP _granary_core_structured_sizes(SEXP problemSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
     rcpp_result_gen = Rcpp::wrap(core_structured_sizes(problem));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_structured_bounds
-Rcpp::NumericVector core_structured_bounds(Rcpp::List settings, double n, double radius, double loss);
-RcppExport SEXP _granary_core_structured_bounds(SEXP settingsSEXP, SEXP nSEXP, SEXP radiusSEXP, SEXP lossSEXP) {
+SEXP core_structured_bounds(SEXP options, SEXP n, SEXP radius, SEXP loss);
+RcppExport SEXP _granary_core_structured_bounds(SEXP optionsSEXP, SEXP nSEXP, SEXP radiusSEXP, SEXP lossSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< double >::type n(nSEXP);
-    Rcpp::traits::input_parameter< double >::type radius(radiusSEXP);
-    Rcpp::traits::input_parameter< double >::type loss(lossSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_structured_bounds(settings, n, radius, loss));
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type radius(radiusSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type loss(lossSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_structured_bounds(options, n, radius, loss));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_structured_perceptron
-Rcpp::List core_structured_perceptron(Rcpp::List problem, int max_epochs, bool averaged, bool shuffle, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_structured_perceptron(SEXP problemSEXP, SEXP max_epochsSEXP, SEXP averagedSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_structured_perceptron(SEXP problem, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_structured_perceptron(SEXP problemSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< int >::type max_epochs(max_epochsSEXP);
-    Rcpp::traits::input_parameter< bool >::type averaged(averagedSEXP);
-    Rcpp::traits::input_parameter< bool >::type shuffle(shuffleSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_structured_perceptron(problem, max_epochs, averaged, shuffle, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_structured_perceptron(problem, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_structured_crf
-Rcpp::List core_structured_crf(Rcpp::List problem, double cost, double tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_structured_crf(SEXP problemSEXP, SEXP costSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_structured_crf(SEXP problem, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_structured_crf(SEXP problemSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< double >::type cost(costSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_structured_crf(problem, cost, tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_structured_crf(problem, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hidden_markov
+SEXP core_hidden_markov(SEXP problem, SEXP options);
+RcppExport SEXP _granary_core_hidden_markov(SEXP problemSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hidden_markov(problem, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_rule_shares
+SEXP core_rule_shares(SEXP problem, SEXP options);
+RcppExport SEXP _granary_core_rule_shares(SEXP problemSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rule_shares(problem, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_log_odds
+SEXP core_log_odds(SEXP problem, SEXP options);
+RcppExport SEXP _granary_core_log_odds(SEXP problemSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_log_odds(problem, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_multiclass_scores
-Eigen::MatrixXd core_multiclass_scores(Rcpp::List problem, const Eigen::Map<Eigen::VectorXd> weights);
+SEXP core_multiclass_scores(SEXP problem, SEXP weights);
 RcppExport SEXP _granary_core_multiclass_scores(SEXP problemSEXP, SEXP weightsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_multiclass_scores(problem, weights));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_chain_marginals
-Rcpp::List core_chain_marginals(Rcpp::List problem, const Eigen::Map<Eigen::VectorXd> weights, SEXP progress);
+SEXP core_chain_marginals(SEXP problem, SEXP weights, SEXP progress);
 RcppExport SEXP _granary_core_chain_marginals(SEXP problemSEXP, SEXP weightsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_chain_marginals(problem, weights, progress));
     return rcpp_result_gen;
 END_RCPP
 }
+// core_class_features
+SEXP core_class_features(SEXP similarity);
+RcppExport SEXP _granary_core_class_features(SEXP similaritySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type similarity(similaritySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_class_features(similarity));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_viterbi
-Rcpp::List core_viterbi(const Eigen::Map<Eigen::MatrixXd> unary, std::vector<double> pair, std::vector<double> triple, int k);
+SEXP core_viterbi(SEXP unary, SEXP pair, SEXP triple, SEXP k);
 RcppExport SEXP _granary_core_viterbi(SEXP unarySEXP, SEXP pairSEXP, SEXP tripleSEXP, SEXP kSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type unary(unarySEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type pair(pairSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type triple(tripleSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type unary(unarySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pair(pairSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type triple(tripleSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
     rcpp_result_gen = Rcpp::wrap(core_viterbi(unary, pair, triple, k));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_smith_waterman
-Rcpp::List core_smith_waterman(std::vector<int> x, std::vector<int> y, const Eigen::Map<Eigen::MatrixXd> pairs, double gap_open, double gap_extend);
-RcppExport SEXP _granary_core_smith_waterman(SEXP xSEXP, SEXP ySEXP, SEXP pairsSEXP, SEXP gap_openSEXP, SEXP gap_extendSEXP) {
+SEXP core_smith_waterman(SEXP x, SEXP y, SEXP pairs, SEXP gaps);
+RcppExport SEXP _granary_core_smith_waterman(SEXP xSEXP, SEXP ySEXP, SEXP pairsSEXP, SEXP gapsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<int> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type pairs(pairsSEXP);
-    Rcpp::traits::input_parameter< double >::type gap_open(gap_openSEXP);
-    Rcpp::traits::input_parameter< double >::type gap_extend(gap_extendSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_smith_waterman(x, y, pairs, gap_open, gap_extend));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pairs(pairsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gaps(gapsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_smith_waterman(x, y, pairs, gaps));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cky
-Rcpp::List core_cky(Rcpp::List grammar, std::vector<int> words, const Eigen::Map<Eigen::VectorXd> weights, int k);
+SEXP core_cky(SEXP grammar, SEXP words, SEXP weights, SEXP k);
 RcppExport SEXP _granary_core_cky(SEXP grammarSEXP, SEXP wordsSEXP, SEXP weightsSEXP, SEXP kSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type grammar(grammarSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type words(wordsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grammar(grammarSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type words(wordsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cky(grammar, words, weights, k));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_svm_fit
-Rcpp::List core_svm_fit(SEXP x, SEXP kernel, const std::string& type, const Rcpp::List& tasks, const Rcpp::NumericVector& cost, const Rcpp::NumericVector& nu, const Rcpp::NumericVector& epsilon, const Rcpp::List& settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_svm_fit(SEXP xSEXP, SEXP kernelSEXP, SEXP typeSEXP, SEXP tasksSEXP, SEXP costSEXP, SEXP nuSEXP, SEXP epsilonSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_svm_fit(SEXP x, SEXP kernel, SEXP tasks, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_svm_fit(SEXP xSEXP, SEXP kernelSEXP, SEXP tasksSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type tasks(tasksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type cost(costSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type nu(nuSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type epsilon(epsilonSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tasks(tasksSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_svm_fit(x, kernel, type, tasks, cost, nu, epsilon, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_svm_fit(x, kernel, tasks, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_svm_qp
-Rcpp::List core_svm_qp(const Eigen::Map<Eigen::MatrixXd> k, const Eigen::Map<Eigen::VectorXd> linear, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, const Eigen::Map<Eigen::VectorXd> start, double sum, const Rcpp::List& settings, SEXP progress);
-RcppExport SEXP _granary_core_svm_qp(SEXP kSEXP, SEXP linearSEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP startSEXP, SEXP sumSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
+SEXP core_svm_qp(SEXP k, SEXP sheet, SEXP sum, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_svm_qp(SEXP kSEXP, SEXP sheetSEXP, SEXP sumSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type k(kSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type linear(linearSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< double >::type sum(sumSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type sheet(sheetSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type sum(sumSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_svm_qp(k, linear, lower, upper, start, sum, settings, progress));
+    rcpp_result_gen = Rcpp::wrap(core_svm_qp(k, sheet, sum, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_svm_decision
-Eigen::MatrixXd core_svm_decision(SEXP support, SEXP kernel, const Eigen::Map<Eigen::MatrixXd> coefficients, SEXP z, int threads, SEXP progress);
+SEXP core_svm_decision(SEXP support, SEXP kernel, SEXP coefficients, SEXP z, SEXP threads, SEXP progress);
 RcppExport SEXP _granary_core_svm_decision(SEXP supportSEXP, SEXP kernelSEXP, SEXP coefficientsSEXP, SEXP zSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type support(supportSEXP);
     Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type coefficients(coefficientsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type coefficients(coefficientsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_svm_decision(support, kernel, coefficients, z, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_svm_platt
-Rcpp::List core_svm_platt(const Eigen::Map<Eigen::VectorXd> decision, const Eigen::Map<Eigen::VectorXd> label, const Eigen::Map<Eigen::VectorXd> weight);
+SEXP core_svm_platt(SEXP decision, SEXP label, SEXP weight);
 RcppExport SEXP _granary_core_svm_platt(SEXP decisionSEXP, SEXP labelSEXP, SEXP weightSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type decision(decisionSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type label(labelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type decision(decisionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type label(labelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weight(weightSEXP);
     rcpp_result_gen = Rcpp::wrap(core_svm_platt(decision, label, weight));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_svm_isotonic
-Rcpp::List core_svm_isotonic(const Eigen::Map<Eigen::VectorXd> decision, const Eigen::Map<Eigen::VectorXd> label, const Eigen::Map<Eigen::VectorXd> weight);
+SEXP core_svm_isotonic(SEXP decision, SEXP label, SEXP weight);
 RcppExport SEXP _granary_core_svm_isotonic(SEXP decisionSEXP, SEXP labelSEXP, SEXP weightSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type decision(decisionSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type label(labelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type decision(decisionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type label(labelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weight(weightSEXP);
     rcpp_result_gen = Rcpp::wrap(core_svm_isotonic(decision, label, weight));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_svm_couple
-Eigen::MatrixXd core_svm_couple(const Eigen::Map<Eigen::MatrixXd> pairs, int classes);
+SEXP core_svm_couple(SEXP pairs, SEXP classes);
 RcppExport SEXP _granary_core_svm_couple(SEXP pairsSEXP, SEXP classesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type pairs(pairsSEXP);
-    Rcpp::traits::input_parameter< int >::type classes(classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pairs(pairsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_svm_couple(pairs, classes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_svm_indefinite
+SEXP core_svm_indefinite(SEXP x, SEXP kernel, SEXP rows);
+RcppExport SEXP _granary_core_svm_indefinite(SEXP xSEXP, SEXP kernelSEXP, SEXP rowsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_svm_indefinite(x, kernel, rows));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4338,37 +4322,40 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 6},
     {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 3},
     {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
-    {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 8},
+    {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 6},
     {"_granary_core_budget_score", (DL_FUNC) &_granary_core_budget_score, 6},
-    {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 6},
-    {"_granary_core_dependence", (DL_FUNC) &_granary_core_dependence, 4},
-    {"_granary_core_permutation_test", (DL_FUNC) &_granary_core_permutation_test, 7},
-    {"_granary_core_gamma_test", (DL_FUNC) &_granary_core_gamma_test, 4},
+    {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 4},
+    {"_granary_core_dependence", (DL_FUNC) &_granary_core_dependence, 3},
+    {"_granary_core_permutation_test", (DL_FUNC) &_granary_core_permutation_test, 4},
+    {"_granary_core_gamma_test", (DL_FUNC) &_granary_core_gamma_test, 3},
     {"_granary_core_median_distance", (DL_FUNC) &_granary_core_median_distance, 1},
-    {"_granary_core_incomplete_cholesky", (DL_FUNC) &_granary_core_incomplete_cholesky, 5},
-    {"_granary_core_sgd_curve", (DL_FUNC) &_granary_core_sgd_curve, 9},
-    {"_granary_core_sgd_rates", (DL_FUNC) &_granary_core_sgd_rates, 3},
-    {"_granary_core_sgd_asymptote", (DL_FUNC) &_granary_core_sgd_asymptote, 5},
-    {"_granary_core_sgd_optimize", (DL_FUNC) &_granary_core_sgd_optimize, 9},
+    {"_granary_core_incomplete_cholesky", (DL_FUNC) &_granary_core_incomplete_cholesky, 4},
+    {"_granary_core_table_information", (DL_FUNC) &_granary_core_table_information, 1},
+    {"_granary_core_grid_information", (DL_FUNC) &_granary_core_grid_information, 5},
+    {"_granary_core_sgd_curve", (DL_FUNC) &_granary_core_sgd_curve, 3},
+    {"_granary_core_sgd_limits", (DL_FUNC) &_granary_core_sgd_limits, 1},
+    {"_granary_core_sgd_optimize", (DL_FUNC) &_granary_core_sgd_optimize, 3},
     {"_granary_core_sgd_schedule", (DL_FUNC) &_granary_core_sgd_schedule, 2},
-    {"_granary_core_sgd_simulate", (DL_FUNC) &_granary_core_sgd_simulate, 12},
-    {"_granary_core_sgd_simulate_data", (DL_FUNC) &_granary_core_sgd_simulate_data, 12},
-    {"_granary_core_sgd_exact", (DL_FUNC) &_granary_core_sgd_exact, 9},
-    {"_granary_core_sgd_data", (DL_FUNC) &_granary_core_sgd_data, 10},
+    {"_granary_core_sgd_simulate", (DL_FUNC) &_granary_core_sgd_simulate, 4},
+    {"_granary_core_sgd_simulate_data", (DL_FUNC) &_granary_core_sgd_simulate_data, 5},
+    {"_granary_core_sgd_exact", (DL_FUNC) &_granary_core_sgd_exact, 2},
+    {"_granary_core_sgd_data", (DL_FUNC) &_granary_core_sgd_data, 4},
     {"_granary_core_mp_blocks", (DL_FUNC) &_granary_core_mp_blocks, 3},
-    {"_granary_core_committee_curve", (DL_FUNC) &_granary_core_committee_curve, 11},
-    {"_granary_core_committee_simulate", (DL_FUNC) &_granary_core_committee_simulate, 15},
-    {"_granary_core_ica_moments", (DL_FUNC) &_granary_core_ica_moments, 8},
-    {"_granary_core_kernel_ica", (DL_FUNC) &_granary_core_kernel_ica, 10},
-    {"_granary_core_lasvm_run", (DL_FUNC) &_granary_core_lasvm_run, 10},
-    {"_granary_core_winnow_learn", (DL_FUNC) &_granary_core_winnow_learn, 7},
+    {"_granary_core_committee_curve", (DL_FUNC) &_granary_core_committee_curve, 3},
+    {"_granary_core_committee_simulate", (DL_FUNC) &_granary_core_committee_simulate, 5},
+    {"_granary_core_random_overlaps", (DL_FUNC) &_granary_core_random_overlaps, 4},
+    {"_granary_core_overlaps_exist", (DL_FUNC) &_granary_core_overlaps_exist, 3},
+    {"_granary_core_ica_moments", (DL_FUNC) &_granary_core_ica_moments, 4},
+    {"_granary_core_kernel_ica", (DL_FUNC) &_granary_core_kernel_ica, 5},
+    {"_granary_core_lasvm_run", (DL_FUNC) &_granary_core_lasvm_run, 6},
+    {"_granary_core_winnow_learn", (DL_FUNC) &_granary_core_winnow_learn, 5},
     {"_granary_core_winnow_score", (DL_FUNC) &_granary_core_winnow_score, 3},
-    {"_granary_core_count_learn", (DL_FUNC) &_granary_core_count_learn, 7},
+    {"_granary_core_count_learn", (DL_FUNC) &_granary_core_count_learn, 5},
     {"_granary_core_count_score", (DL_FUNC) &_granary_core_count_score, 4},
     {"_granary_core_count_describe", (DL_FUNC) &_granary_core_count_describe, 3},
-    {"_granary_core_naive_bayes_learn", (DL_FUNC) &_granary_core_naive_bayes_learn, 8},
+    {"_granary_core_naive_bayes_learn", (DL_FUNC) &_granary_core_naive_bayes_learn, 5},
     {"_granary_core_naive_bayes_score", (DL_FUNC) &_granary_core_naive_bayes_score, 3},
-    {"_granary_core_perceptron_learn", (DL_FUNC) &_granary_core_perceptron_learn, 7},
+    {"_granary_core_perceptron_learn", (DL_FUNC) &_granary_core_perceptron_learn, 5},
     {"_granary_core_perceptron_score", (DL_FUNC) &_granary_core_perceptron_score, 2},
     {"_granary_core_sasb_bound", (DL_FUNC) &_granary_core_sasb_bound, 4},
     {"_granary_core_separation_gap", (DL_FUNC) &_granary_core_separation_gap, 3},
@@ -4376,19 +4363,24 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_structured_predict", (DL_FUNC) &_granary_core_structured_predict, 3},
     {"_granary_core_structured_sizes", (DL_FUNC) &_granary_core_structured_sizes, 1},
     {"_granary_core_structured_bounds", (DL_FUNC) &_granary_core_structured_bounds, 4},
-    {"_granary_core_structured_perceptron", (DL_FUNC) &_granary_core_structured_perceptron, 6},
-    {"_granary_core_structured_crf", (DL_FUNC) &_granary_core_structured_crf, 6},
+    {"_granary_core_structured_perceptron", (DL_FUNC) &_granary_core_structured_perceptron, 4},
+    {"_granary_core_structured_crf", (DL_FUNC) &_granary_core_structured_crf, 3},
+    {"_granary_core_hidden_markov", (DL_FUNC) &_granary_core_hidden_markov, 2},
+    {"_granary_core_rule_shares", (DL_FUNC) &_granary_core_rule_shares, 2},
+    {"_granary_core_log_odds", (DL_FUNC) &_granary_core_log_odds, 2},
     {"_granary_core_multiclass_scores", (DL_FUNC) &_granary_core_multiclass_scores, 2},
     {"_granary_core_chain_marginals", (DL_FUNC) &_granary_core_chain_marginals, 3},
+    {"_granary_core_class_features", (DL_FUNC) &_granary_core_class_features, 1},
     {"_granary_core_viterbi", (DL_FUNC) &_granary_core_viterbi, 4},
-    {"_granary_core_smith_waterman", (DL_FUNC) &_granary_core_smith_waterman, 5},
+    {"_granary_core_smith_waterman", (DL_FUNC) &_granary_core_smith_waterman, 4},
     {"_granary_core_cky", (DL_FUNC) &_granary_core_cky, 4},
-    {"_granary_core_svm_fit", (DL_FUNC) &_granary_core_svm_fit, 10},
-    {"_granary_core_svm_qp", (DL_FUNC) &_granary_core_svm_qp, 8},
+    {"_granary_core_svm_fit", (DL_FUNC) &_granary_core_svm_fit, 5},
+    {"_granary_core_svm_qp", (DL_FUNC) &_granary_core_svm_qp, 5},
     {"_granary_core_svm_decision", (DL_FUNC) &_granary_core_svm_decision, 6},
     {"_granary_core_svm_platt", (DL_FUNC) &_granary_core_svm_platt, 3},
     {"_granary_core_svm_isotonic", (DL_FUNC) &_granary_core_svm_isotonic, 3},
     {"_granary_core_svm_couple", (DL_FUNC) &_granary_core_svm_couple, 2},
+    {"_granary_core_svm_indefinite", (DL_FUNC) &_granary_core_svm_indefinite, 3},
     {"_granary_core_bandit_suggest", (DL_FUNC) &_granary_core_bandit_suggest, 5},
     {"_granary_core_bandit_posterior", (DL_FUNC) &_granary_core_bandit_posterior, 2},
     {"_granary_core_bandit_simulate", (DL_FUNC) &_granary_core_bandit_simulate, 5},

@@ -14,6 +14,13 @@ inline KernelRows make_kernel_rows(SEXP x, SEXP kernel) {
   return KernelRows(spec, ConstMatrixRef(matrix(x)));
 }
 
+// The same of list(x =, kernel =).
+inline KernelRows kernel_rows(SEXP points) {
+  SEXP x = door::element(points, "x"), kernel = door::element(points, "kernel");
+  if (x == nullptr) throw InputError("there are no points: `x` is missing.");
+  return make_kernel_rows(x, kernel == nullptr ? R_NilValue : kernel);
+}
+
 // k(row, z) for the rows of z, a matrix or a dgCMatrix.
 inline MatrixXd cross_kernel(const KernelRows& rows, SEXP z) {
   if (is_sparse(z)) return rows.cross(SparseMatrix(sparse(z)));

@@ -37,9 +37,6 @@
 
 namespace granary {
 
-using MatrixView = Eigen::Map<const MatrixXd>;
-using VectorView = Eigen::Map<const VectorXd>;
-
 // ---- what comes ---------------------------------------------------------------------------------------------------------------
 
 namespace door {

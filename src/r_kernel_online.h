@@ -1,42 +1,33 @@
-// What the glue of the online classifiers shares: data by rows, labels, and the record of a run.
+// What the glue of the online classifiers shares: data by rows, and states that have not begun.
 #pragma once
-
-#include <vector>
 
 #include "kernel/online.h"
 #include "kernel/sparse_rows.h"
-#include "r_glue.h"
+#include "r_door.h"
 
 namespace granary {
 
 // A dense matrix or a dgCMatrix by rows.
-inline kernel::SparseRows as_rows(SEXP x) {
-  if (Rf_isS4(x)) {
-    const auto m = Rcpp::as<Eigen::Map<Eigen::SparseMatrix<double>>>(x);
-    return kernel::SparseRows(
-        ConstSparseMap(m.rows(), m.cols(), m.nonZeros(), m.outerIndexPtr(), m.innerIndexPtr(), m.valuePtr()));
-  }
-  return kernel::SparseRows(Rcpp::as<Eigen::Map<Eigen::MatrixXd>>(x));
+inline kernel::SparseRows rows_of(SEXP x) {
+  return is_sparse(x) ? kernel::SparseRows(sparse(x)) : kernel::SparseRows(ConstMatrixRef(matrix(x)));
+}
+inline kernel::SparseRows binary_rows(SEXP x) {
+  kernel::SparseRows rows = rows_of(x);
+  rows.require_binary();
+  return rows;
 }
 
-// One less than R's.
-inline std::vector<int> zero_based(const Rcpp::IntegerVector& x) {
-  std::vector<int> out(x.begin(), x.end());
-  for (int& value : out) --value;
-  return out;
+// NULL before the first example.
+template <class State>
+State state_or_empty(SEXP state) {
+  return is_null(state) ? State() : read_state<State>(state);
 }
 
-inline Rcpp::List as_list(const kernel::OnlineRun& run, const Rcpp::List& state) {
-  return Rcpp::List::create(Rcpp::Named("state") = state,
-                            Rcpp::Named("wrong") = Rcpp::LogicalVector(run.wrong.begin(), run.wrong.end()),
-                            Rcpp::Named("changed") = Rcpp::LogicalVector(run.changed.begin(), run.changed.end()),
-                            Rcpp::Named("support") = Rcpp::IntegerVector(run.support.begin(), run.support.end()));
-}
-
-// An element of a list that may not be there yet: a state before its first example is an empty list.
-template <class T>
-T element_or(const Rcpp::List& list, const char* name, const T& otherwise) {
-  return list.containsElementNamed(name) ? Rcpp::as<T>(list[name]) : otherwise;
+// body(rows) with rows of either kind.
+template <class Body>
+SEXP with_rows(SEXP x, const Body& body) {
+  if (is_sparse(x)) return body(rows_of(x));
+  return body(ConstMatrixRef(matrix(x)));
 }
 
 }  // namespace granary

@@ -1,23 +1,27 @@
-// A structured learning problem as R holds it (R/structured_outputs.R) as an Output and the Space of its weights.
+// A structured learning problem as R holds it (R/kernel-structured_outputs.R) as an Output and the Space of its weights.
 #pragma once
 
-#include <memory>
+#include "kernel/structured_problem.h"
+#include "r_door.h"
 
-#include "core/sequence/cky.h"
-#include "kernel/structured_output.h"
-#include "kernel/structured_space.h"
-#include "r_glue.h"
+namespace granary::door {
+
+inline void convert(const Source& s, kernel::InputFeatures& t) {
+  if (is_sparse(s.value)) {
+    t = kernel::InputFeatures::sparse(sparse(s.value, s.name));
+  } else {
+    t = kernel::InputFeatures::dense(matrix(s.value, s.name));
+  }
+}
+
+}  // namespace granary::door
 
 namespace granary::kernel {
 
-// `problem` must outlive both.
-std::unique_ptr<Output> make_output(const Rcpp::List& problem);
-std::unique_ptr<Space> make_space(const Rcpp::List& problem, const Output& output);
+// `problem` must outlive it.
+StructuredProblem read_problem(SEXP problem);
 
-// Rules as whole numbers from 0 on; `second` is -1 for rules of words.
-Grammar as_grammar(const Rcpp::List& grammar);
-
-// The coded output as R shows it: whole numbers, except for custom outputs, which are R objects.
-SEXP decode(const Output& output, const Label& y);
+// Coded outputs as R shows them: whole numbers, except for custom outputs, which are R objects.
+SEXP write_outputs(const Output& output, const std::vector<Label>& labels);
 
 }  // namespace granary::kernel

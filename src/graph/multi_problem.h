@@ -18,8 +18,6 @@
 
 namespace granary::graph {
 
-using MatrixView = Eigen::Map<const MatrixXd>;
-
 struct MultiProblem {
   std::vector<MatrixView> s;
   VectorXd weight;  // T_k

@@ -399,6 +399,9 @@ void BudgetPerceptron::restore_rest(const BudgetState& s) {
       (options_.removal == Removal::projection && !fits(s.inverse))) {
     throw InputError("The state of the fit does not belong to its settings.");
   }
+  for (Index i = 0; i < n; ++i)
+    if (!(s.current.label[i] >= 0 && s.current.label[i] < static_cast<double>(options_.classes)))
+      throw InputError("The state of the fit has a label that is no class.");
   coefficients_ = s.current.coefficients;
   label_ = s.current.label;
   id_ = s.current.id;

@@ -26,13 +26,25 @@
 namespace granary::kernel {
 
 enum class Removal { none, distill, max_margin, oldest, random, smallest, tightest, projection };
+inline Names<Removal> names(Removal) {
+  return {{Removal::none, "none"},     {Removal::distill, "distill"},   {Removal::max_margin, "max_margin"}, {Removal::oldest, "oldest"},
+          {Removal::random, "random"}, {Removal::smallest, "smallest"}, {Removal::tightest, "tightest"},     {Removal::projection, "projection"}};
+}
 enum class DistillOrder { largest, oldest, random };
+inline Names<DistillOrder> names(DistillOrder) {
+  return {{DistillOrder::largest, "largest"}, {DistillOrder::oldest, "oldest"}, {DistillOrder::random, "random"}};
+}
 enum class Step { perceptron, mira };
+inline Names<Step> names(Step) { return {{Step::perceptron, "perceptron"}, {Step::mira, "mira"}}; }
+enum class Hypothesis { last, averaged, voted };  // that predicts
+inline Names<Hypothesis> names(Hypothesis) {
+  return {{Hypothesis::last, "last"}, {Hypothesis::averaged, "averaged"}, {Hypothesis::voted, "voted"}};
+}
 
 struct BudgetOptions {
   Index classes = 2;
   bool prototypes = false;  // a score per class even for two classes
-  Index budget = std::numeric_limits<Index>::max();
+  double budget = std::numeric_limits<double>::infinity();
   double beta = 0.01;
   Removal removal = Removal::distill;
   DistillOrder order = DistillOrder::largest;
@@ -41,6 +53,17 @@ struct BudgetOptions {
   bool average = false;    // keep what an average over time needs: examples removed lately
   std::uint64_t seed = 0;  // of random removal
 };
+template <class V>
+void fields(V& v, BudgetOptions& t) {
+  v("classes", t.classes);
+  v("budget", t.budget);
+  v("beta", t.beta);
+  v("removal", t.removal);
+  v("order", t.order);
+  v("update", t.step);
+  v("normalize", t.normalise);
+  v("average", t.average);
+}
 
 // What an example needs to be remembered; one column or entry per example.
 struct Examples {
@@ -50,6 +73,19 @@ struct Examples {
   VectorXd born;          // trial of insertion
   VectorXd died;          // trial of removal, for retired ones
 };
+template <class V>
+void fields(V& v, Examples& t) {
+  v("coefficients", t.coefficients);
+  v("label", t.label);
+  v("id", t.id);
+  v("born", t.born);
+  v("died", t.died);
+}
+inline void check(const Examples& e) {
+  const Index n = e.coefficients.cols();
+  require(e.label.size() == n && e.id.size() == n && e.born.size() == n && (e.died.size() == 0 || e.died.size() == n),
+          "the examples of the cache differ in number.");
+}
 
 // Everything that decides how learning goes on, but for the points, which the caches have.
 struct BudgetState {
@@ -61,6 +97,20 @@ struct BudgetState {
   double trials = 0, margin_errors = 0, removed = 0, largest = 0;
   double max_self = 0;  // R^2
 };
+template <class V>
+void fields(V& v, BudgetState& t) {
+  v("current", t.current);
+  v("retired", t.retired);
+  v("scores", t.scores);
+  v("gram", t.gram);
+  v("inverse", t.inverse);
+  v("changes", t.changes);
+  v("trials", t.trials);
+  v("margin_errors", t.margin_errors);
+  v("removed", t.removed);
+  v("largest", t.largest);
+  v("max_self", t.max_self);
+}
 
 class BudgetPerceptron {
  public:
@@ -69,6 +119,8 @@ class BudgetPerceptron {
   // Goes on from a state; Rows: ConstMatrixRef or SparseRows.
   template <class Rows>
   void restore(const BudgetState& state, const Rows& points, const Rows& retired, ConstVectorRef centre) {
+    if (points.rows() != state.current.id.size() || retired.rows() != state.retired.id.size())
+      throw InputError("The state of the fit has examples without points.");
     cache_.set_centre(centre);
     retired_cache_.set_centre(centre);
     for (Index i = 0; i < state.current.id.size(); ++i) {
@@ -111,6 +163,19 @@ class BudgetPerceptron {
   VectorXd vote(const Rows& x, Index row) {
     cache_.load(x, row);
     return count_votes();
+  }
+
+  // Scores of all rows, a column for two classes and one per class for more.
+  template <class Rows>
+  MatrixXd scores(const Rows& x, Hypothesis hypothesis, Monitor& monitor) {
+    const bool average = hypothesis == Hypothesis::averaged;
+    const MatrixXd now = weights(average), old = average ? retired_weights() : MatrixXd(outputs_, 0);
+    MatrixXd out(x.rows(), outputs_);
+    for (Index i = 0; i < x.rows(); ++i) {
+      out.row(i) = (hypothesis == Hypothesis::voted ? vote(x, i) : score(x, i, now, old)).transpose();
+      if (i % 64 == 0) monitor.check();
+    }
+    return out;
   }
 
   Index support() const { return size_; }
@@ -156,5 +221,17 @@ class BudgetPerceptron {
   double trials_ = 0, margin_errors_ = 0, removed_ = 0, largest_ = 0, max_self_ = 0;
   VectorXd score_, row_;
 };
+
+// Learns from the rows of a piece.
+template <class Rows>
+OnlineRun run_budget(BudgetPerceptron& learner, const Rows& rows, const OnlinePiece& piece, Monitor& monitor) {
+  struct OnRows {
+    BudgetPerceptron& learner;
+    const Rows& rows;
+    Trial learn(Index row, int label, double id) { return learner.learn(rows, row, label, id); }
+    Index support() const { return learner.support(); }
+  } on_rows{learner, rows};
+  return run_online(on_rows, rows.rows(), piece, monitor);
+}
 
 }  // namespace granary::kernel

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <boost/math/constants/constants.hpp>
 #include <cmath>
+#include <limits>
 
 #include "core/base/errors.h"
 #include "core/linalg/dense.h"
+#include "core/math/marchenko_pastur.h"
 
 namespace granary::kernel {
 
@@ -196,6 +198,7 @@ CommitteeCurve committee_curve(const CommitteeModel& model, const MatrixXd& q, c
   curve.r.resize(l * m, count);
   curve.u.resize(l * (m + 1), count);
   Index reached = 0;
+  const Stopwatch watch;
   const auto derivative = [&](double, const VectorXd& state, VectorXd& out) { committee_derivative(model, state, out); };
   const auto record = [&](Index k, const VectorXd& state) {
     const Overlaps now = average(model, state, false);
@@ -215,7 +218,50 @@ CommitteeCurve committee_curve(const CommitteeModel& model, const MatrixXd& q, c
   curve.q.conservativeResize(Eigen::NoChange, reached);
   curve.r.conservativeResize(Eigen::NoChange, reached);
   curve.u.conservativeResize(Eigen::NoChange, reached);
+  curve.convergence.converged = !curve.ode.diverged;
+  if (curve.ode.diverged) curve.convergence.reason = Stop::unbounded;
+  curve.convergence.iterations = static_cast<int>(std::min<long>(curve.ode.steps, std::numeric_limits<int>::max()));
+  curve.convergence.seconds = watch.seconds();
   return curve;
+}
+
+CommitteeModel committee_model(const CommitteeSetting& s) {
+  CommitteeModel model;
+  model.students = s.students;
+  model.teachers = static_cast<int>(s.teacher.rows());
+  model.teacher = s.teacher;
+  model.noise = s.noise;
+  model.eta = s.eta;
+  model.linear = s.activation == CommitteeActivation::linear;
+  model.noisy_test = s.noisy_test;
+  model.ratio = VectorXd::Ones(1);
+  if (std::isfinite(s.alpha)) {
+    model.ratio = spectrum_blocks(MarchenkoPastur(s.alpha), s.blocks).mean / s.alpha;
+    model.inverse_alpha = 1 / s.alpha;
+  }
+  return model;
+}
+
+bool overlaps_exist(const MatrixXd& q, const MatrixXd& r, const MatrixXd& teacher) {
+  const Index l = q.rows(), m = teacher.rows();
+  MatrixXd joint(l + m, l + m);
+  joint << q, r, r.transpose(), teacher;
+  const VectorXd values = SymmetricEigen(joint, EigenParts::values).eigenvalues();
+  return values[0] >= -1e-9 * std::max(values[l + m - 1], 1e-300);
+}
+
+MatrixXd random_overlaps(double size, const MatrixXd& q, const MatrixXd& teacher, Rng& rng) {
+  const SymmetricEigen parts(teacher);
+  const MatrixXd root =
+      parts.eigenvectors() * parts.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() * parts.eigenvectors().transpose();
+  MatrixXd r(q.rows(), teacher.rows());
+  for (Index j = 0; j < r.cols(); ++j)
+    for (Index i = 0; i < r.rows(); ++i) r(i, j) = size * rng.normal();
+  r = (r * root).eval();
+  if ((q.diagonal().array() == 0).all()) return MatrixXd::Zero(r.rows(), r.cols());
+  for (int k = 0; k < 60; ++k, r /= 2)
+    if (overlaps_exist(q, r, teacher)) return r;
+  return MatrixXd::Zero(r.rows(), r.cols());
 }
 
 }  // namespace granary::kernel

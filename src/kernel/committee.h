@@ -15,7 +15,10 @@
 // training set activations are not Gaussian.
 #pragma once
 
+#include "core/base/convergence.h"
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
+#include "core/random/rng.h"
 #include "core/math/ode.h"
 #include "core/base/types.h"
 
@@ -35,6 +38,42 @@ struct CommitteeModel {
   Index variables() const { return students + teachers + 1; }  // (h, u = k + xi, xi_0)
   Index block_size() const { return students * (students + 2 * teachers + 1); }
 };
+
+enum class CommitteeActivation { erf, linear };
+inline Names<CommitteeActivation> names(CommitteeActivation) {
+  return {{CommitteeActivation::erf, "erf"}, {CommitteeActivation::linear, "linear"}};
+}
+
+// A model as it is asked for. alpha infinite: one block, and no correlation of the weights with the noise.
+struct CommitteeSetting {
+  double alpha = 1, eta = 1;
+  int students = 1;
+  MatrixXd teacher;
+  VectorXd noise;
+  int blocks = 10;
+  CommitteeActivation activation = CommitteeActivation::erf;
+  bool noisy_test = true;
+  MatrixXd q, r;  // overlaps at the start, for curves
+};
+template <class V>
+void fields(V& v, CommitteeSetting& t) {
+  v("alpha", t.alpha);
+  v("eta", t.eta);
+  v("L", t.students);
+  v("teacher", t.teacher);
+  v("noise", t.noise);
+  v("blocks", t.blocks);
+  v("activation", t.activation);
+  v("noisy_test", t.noisy_test);
+  v("q0", t.q);
+  v("r0", t.r);
+}
+CommitteeModel committee_model(const CommitteeSetting& setting);
+
+// Overlaps R of a student at random: normals of this size in the span of the teacher's vectors, halved until vectors with
+// overlaps (q, r, teacher) exist; zero where the student's are zero.
+MatrixXd random_overlaps(double size, const MatrixXd& q, const MatrixXd& teacher, Rng& rng);
+bool overlaps_exist(const MatrixXd& q, const MatrixXd& r, const MatrixXd& teacher);
 
 // Averages over zero-mean Gaussian variables (h_1..h_L, u_1..u_M, xi_0) with covariance `c`. In closed form: the factors g'(h)
 // only tilt the law. <v d_l> = sum_i B(l, i) cov(v, variable i), for every v jointly Gaussian with them.
@@ -57,7 +96,20 @@ struct CommitteeCurve {
   double least_eigenvalue =
       0;  // of the training covariance along the way, relative to its largest: no less than zero but for rounding
   OdeResult ode;
+  Convergence convergence;
 };
+template <class V>
+void fields(V& v, CommitteeCurve& t) {
+  v("test", t.test);
+  v("train", t.train);
+  v("q", t.q);
+  v("r", t.r);
+  v("u", t.u);
+  v("least_eigenvalue", t.least_eigenvalue);
+  v("diverged", t.ode.diverged);
+  v("reached", t.ode.time);
+  v("convergence", t.convergence);
+}
 CommitteeCurve committee_curve(const CommitteeModel& model, const MatrixXd& q, const MatrixXd& r, ConstVectorRef times,
                                const OdeOptions& options, Monitor& monitor);
 

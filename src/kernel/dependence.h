@@ -26,13 +26,20 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
 
 namespace granary::kernel {
 
 enum class Measure { hsic, coco, kcc, kgv, kmi };
+inline Names<Measure> names(Measure) {
+  return {{Measure::hsic, "hsic"}, {Measure::coco, "coco"}, {Measure::kcc, "kcc"}, {Measure::kgv, "kgv"}, {Measure::kmi, "kmi"}};
+}
 enum class Variances { none, squared, ridge, mixed };  // T above, in the order of the formulas
+inline Names<Variances> names(Variances) {
+  return {{Variances::none, "none"}, {Variances::squared, "squared"}, {Variances::ridge, "ridge"}, {Variances::mixed, "mixed"}};
+}
 
 struct DependenceOptions {
   Measure measure = Measure::hsic;
@@ -41,6 +48,14 @@ struct DependenceOptions {
   double theta = 0;
   double nu = 1;
 };
+template <class V>
+void fields(V& v, DependenceOptions& t) {
+  v("measure", t.measure);
+  v("variances", t.variances);
+  v("kappa", t.kappa);
+  v("theta", t.theta);
+  v("nu", t.nu);
+}
 
 struct Dependence {
   double value = 0;  // infinite where a logarithm has no argument

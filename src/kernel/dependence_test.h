@@ -19,8 +19,14 @@ namespace granary::kernel {
 struct PermutationTest {
   double statistic = 0;
   double p_value = 1;
-  VectorXd permuted;
+  VectorXd permuted;  // infinite where the measure was not defined
 };
+template <class V>
+void fields(V& v, PermutationTest& t) {
+  v("statistic", t.statistic);
+  v("p.value", t.p_value);
+  v("permuted", t.permuted);
+}
 PermutationTest permutation_test(const Features& z, const DependenceOptions& options, int permutations, const Rng& rng,
                                  int threads, Monitor& monitor);
 // HSIC of two variables, from centred kernel matrices.
@@ -45,6 +51,15 @@ struct GammaTest {
   double scale = 0;
   double p_value = 1;
 };
+template <class V>
+void fields(V& v, GammaTest& t) {
+  v("statistic", t.statistic);
+  v("p.value", t.p_value);
+  v("mean", t.mean);
+  v("variance", t.variance);
+  v("shape", t.shape);
+  v("scale", t.scale);
+}
 GammaTest gamma_test(const MatrixXd& x, const MatrixXd& y);           // centred features
 GammaTest gamma_test_matrices(const MatrixXd& k, const MatrixXd& l);  // centred kernel matrices
 

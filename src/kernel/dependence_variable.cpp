@@ -6,6 +6,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/parallel.h"
+#include "kernel/dependence_fit.h"
 
 namespace granary::kernel {
 
@@ -48,7 +49,7 @@ PairInput pair_input(const std::vector<DependenceVariable>& variables, const Ker
   const Index m = variables[0].x.rows();
   KernelFeaturesOptions quick = options;
   if (options.max_rank == 0 && m <= largest_gram) quick.max_rank = std::max<Index>(32, m / 10);
-  std::vector<KernelFeatures> features = variable_features(variables, quick, threads, monitor);
+  std::vector<KernelFeatures> features = affordable_features(variables, quick, threads, monitor);
   PairInput result;
   const bool reached = std::all_of(features.begin(), features.end(), [&](const KernelFeatures& f) {
     return f.values.cols() < quick.max_rank || f.residual <= options.tol * f.trace;

@@ -46,6 +46,7 @@ double median_distance(ConstMatrixRef x);
 //   gram     sum_i k(x_i, x_j), where the window of the kernel is not known
 // or safe: 1.01 times the largest eigenvalue of a centred kernel matrix, so that condition (28) holds.
 enum class NuRule { parzen, gram, safe };
+inline Names<NuRule> names(NuRule) { return {{NuRule::parzen, "parzen"}, {NuRule::gram, "gram"}, {NuRule::safe, "safe"}}; }
 double choose_nu(const std::vector<DependenceVariable>& variables, const std::vector<KernelFeatures>& features, NuRule rule,
                  const KernelFeaturesOptions& options, Monitor& monitor);
 

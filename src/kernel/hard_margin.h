@@ -18,6 +18,11 @@ struct HardMarginOptions {
   double tol = 1e-4;  // on upper - lower, relative to the radius
   double max_iter = 1e6;
 };
+template <class V>
+void fields(V& v, HardMarginOptions& t) {
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+}
 
 struct HardMarginResult {
   double radius = 0;  // max_i |phi(x_i)|
@@ -25,6 +30,14 @@ struct HardMarginResult {
   VectorXd weights;         // a
   Convergence convergence;  // gap: (upper - lower) / radius
 };
+template <class V>
+void fields(V& v, HardMarginResult& t) {
+  v("radius", t.radius);
+  v("lower", t.lower);
+  v("upper", t.upper);
+  v("weights", t.weights);
+  v("convergence", t.convergence);
+}
 
 HardMarginResult hard_margin(KernelRows& rows, ConstVectorRef y, const HardMarginOptions& options, Monitor& monitor);
 

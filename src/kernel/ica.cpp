@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/errors.h"
+#include "core/base/quiet_monitor.h"
 #include "core/linalg/dense.h"
 #include "kernel/ica_contrast.h"
 #include "kernel/ica_start.h"
@@ -217,6 +218,43 @@ KernelIcaResult kernel_ica(const MatrixXd& z, const MatrixXd& start, const std::
   }
   result.convergence.seconds = clock.seconds();
   return result;
+}
+
+namespace {
+
+MatrixXd start_of(const Whitening& white, const KernelIcaOptions& options, int number, Rng& rng, Monitor& monitor) {
+  IcaMomentsOptions moments;
+  moments.method = number == 0 ? options.start : IcaStart::random;
+  if (moments.method != IcaStart::given) return ica_rotation(white.z, moments, rng, monitor).w;
+  if (options.unmixing.rows() != white.z.cols() || options.unmixing.cols() != white.mean.size())
+    throw InputError("the start must have one row per component and one column per column of the data.");
+  const MatrixXd w = options.unmixing * white.colourer;
+  if (PivotedQr(w).rank() < w.rows()) throw InputError("the start must have full rank.");
+  return w;
+}
+
+}  // namespace
+
+KernelIcaFit kernel_ica(ConstMatrixRef x, const std::vector<KernelSpec>& kernels, const KernelIcaOptions& options, const Rng& rng,
+                        Monitor& monitor) {
+  const Whitening white = whiten(x, options.k);
+  std::vector<Kernel> stages;
+  for (const KernelSpec& kernel : kernels) stages.emplace_back(kernel, 1);
+  KernelIcaFit out;
+  for (int i = 0; i < options.n_starts; ++i) {
+    Rng mine = rng.stream(static_cast<std::uint64_t>(i));
+    QuietMonitor quiet(monitor);
+    Monitor& watch = options.n_starts == 1 ? monitor : quiet;
+    KernelIcaResult found = kernel_ica(white.z, start_of(white, options, i, mine, watch), stages, options, watch);
+    out.starts.push_back(found.value);
+    if (i == 0 || found.value < out.best.value) {
+      out.best = std::move(found);
+      out.winner = i;
+    }
+    if (options.n_starts > 1) monitor.progress(static_cast<double>(i + 1) / options.n_starts);
+  }
+  out.components = ica_components({out.best.w, out.best.convergence}, white);
+  return out;
 }
 
 }  // namespace granary::kernel

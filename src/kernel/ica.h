@@ -19,6 +19,7 @@
 #include "core/base/monitor.h"
 #include "kernel/dependence.h"
 #include "kernel/dependence_variable.h"
+#include "kernel/ica_start.h"
 
 namespace granary::kernel {
 
@@ -31,7 +32,28 @@ struct KernelIcaOptions {
   int max_iter = 100;  // per kernel
   int grid = 90;       // angles, for two components
   int threads = 1;
+  int k = 0;                        // components
+  IcaStart start = IcaStart::jade;  // of the first descent; the others are from random rotations
+  int n_starts = 1;
+  MatrixXd unmixing;  // for a given start: k x p
 };
+template <class V>
+void fields(V& v, KernelIcaOptions& t) {
+  v("measure", t.dependence.measure);
+  v("variances", t.dependence.variances);
+  v("kappa", t.dependence.kappa);
+  v("nu", t.dependence.nu);
+  v("nu_rule", t.nu_rule);
+  v("fixed_nu", t.fixed_nu);
+  fields(v, t.rank);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("threads", t.threads);
+  v("k", t.k);
+  v("start", t.start);
+  v("n_starts", t.n_starts);
+  v("unmixing", t.unmixing);
+}
 
 struct KernelIcaResult {
   MatrixXd w;                 // orthogonal
@@ -46,6 +68,28 @@ struct KernelIcaResult {
 // Kernels of one input, in the order of use.
 KernelIcaResult kernel_ica(const MatrixXd& z, const MatrixXd& start, const std::vector<Kernel>& kernels,
                            const KernelIcaOptions& options, Monitor& monitor);
+
+// The same of data as they come: whitened, from every start, and the lowest value wins. The stream of a start does not depend on
+// how many there are.
+struct KernelIcaFit {
+  IcaComponents components;
+  KernelIcaResult best;
+  std::vector<double> starts;  // value reached from each
+  Index winner = 0;
+};
+template <class V>
+void fields(V& v, KernelIcaFit& t) {
+  fields(v, t.components);
+  v("value", t.best.value);
+  v("nu", t.best.nu);
+  v("nu_raised", t.best.nu_raised);
+  v("trace", t.best.trace);
+  v("stage", t.best.stage);
+  v("starts", t.starts);
+  v("best", positions(t.winner));
+}
+KernelIcaFit kernel_ica(ConstMatrixRef x, const std::vector<KernelSpec>& kernels, const KernelIcaOptions& options, const Rng& rng,
+                        Monitor& monitor);
 
 MatrixXd skew_exponential(const MatrixXd& skew);  // expm of a skew-symmetric matrix: orthogonal
 

@@ -34,7 +34,7 @@ Whitening whiten(ConstMatrixRef x, Index components, double tol) {
   const VectorXd& lambda = solver.eigenvalues();
   Index kept = 0;
   while (kept < std::min(p, components) && lambda[p - 1 - kept] > tol * lambda[p - 1] && lambda[p - 1] > 0) ++kept;
-  if (kept == 0) throw InputError("no column of the data varies.");
+  if (kept == 0) throw InputError("No column of `x` varies: there is nothing to separate.");
   const MatrixXd vectors = solver.eigenvectors().rightCols(kept).rowwise().reverse();
   const VectorXd sd = lambda.tail(kept).reverse().cwiseSqrt();
   const MatrixXd scaled = sd.cwiseInverse().asDiagonal() * vectors.transpose();
@@ -131,6 +131,34 @@ MatrixXd order_components(const MatrixXd& w, const Whitening& white) {
     result.row(k) = mixing(at, order[k]) < 0 ? Eigen::RowVectorXd(-w.row(order[k])) : Eigen::RowVectorXd(w.row(order[k]));
   }
   return result;
+}
+
+IcaRotation ica_rotation(const MatrixXd& z, const IcaMomentsOptions& options, Rng& rng, Monitor& monitor) {
+  if (options.method == IcaStart::jade) return jade(z, options.max_iter, monitor);
+  const MatrixXd w = random_rotation(z.cols(), rng);
+  if (options.method == IcaStart::random) return IcaRotation{w, Convergence()};
+  FastIcaOptions fast;
+  fast.contrast = options.contrast;
+  fast.tol = options.tol;
+  fast.max_iter = options.max_iter;
+  return fast_ica(z, w, fast, monitor);
+}
+
+IcaComponents ica_components(const IcaRotation& rotation, const Whitening& white) {
+  IcaComponents out;
+  out.rotation = order_components(rotation.w, white);
+  out.w = out.rotation * white.whitener;
+  out.a = white.colourer * out.rotation.transpose();
+  out.s = white.z * out.rotation.transpose();
+  out.mean = white.mean;
+  out.whitener = white.whitener;
+  out.convergence = rotation.convergence;
+  return out;
+}
+
+IcaComponents ica_by_moments(ConstMatrixRef x, const IcaMomentsOptions& options, Rng& rng, Monitor& monitor) {
+  const Whitening white = whiten(x, options.k);
+  return ica_components(ica_rotation(white.z, options, rng, monitor), white);
 }
 
 }  // namespace granary::kernel

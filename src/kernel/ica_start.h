@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/base/convergence.h"
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/random/rng.h"
 #include "core/base/types.h"
@@ -34,12 +35,57 @@ struct IcaRotation {
 IcaRotation jade(const MatrixXd& z, int max_sweeps, Monitor& monitor);
 
 enum class Contrast { tanh, cubic };
+inline Names<Contrast> names(Contrast) { return {{Contrast::tanh, "tanh"}, {Contrast::cubic, "cubic"}}; }
 struct FastIcaOptions {
   Contrast contrast = Contrast::tanh;
   double tol = 1e-6;  // on 1 - min |w_new'w_old|
   int max_iter = 500;
 };
 IcaRotation fast_ica(const MatrixXd& z, const MatrixXd& start, const FastIcaOptions& options, Monitor& monitor);
+
+enum class IcaStart { jade, fastica, random, given };
+inline Names<IcaStart> names(IcaStart) {
+  return {{IcaStart::jade, "jade"}, {IcaStart::fastica, "fastica"}, {IcaStart::random, "random"}, {IcaStart::given, "given"}};
+}
+
+struct IcaMomentsOptions {
+  int k = 0;  // components
+  IcaStart method = IcaStart::jade;
+  Contrast contrast = Contrast::tanh;
+  double tol = 1e-6;  // of FastICA
+  int max_iter = 500;
+};
+template <class V>
+void fields(V& v, IcaMomentsOptions& t) {
+  v("k", t.k);
+  v("method", t.method);
+  v("contrast", t.contrast);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+}
+
+// JADE, FastICA from a random start, or a random rotation.
+IcaRotation ica_rotation(const MatrixXd& z, const IcaMomentsOptions& options, Rng& rng, Monitor& monitor);
+
+// s = W (x - mean), x = A s + mean, with components in the order of their part in the variance of x.
+struct IcaComponents {
+  MatrixXd rotation, w, a, s;
+  VectorXd mean;
+  MatrixXd whitener;
+  Convergence convergence;
+};
+template <class V>
+void fields(V& v, IcaComponents& t) {
+  v("rotation", t.rotation);
+  v("W", t.w);
+  v("A", t.a);
+  v("S", t.s);
+  v("mean", t.mean);
+  v("whitener", t.whitener);
+  v("convergence", t.convergence);
+}
+IcaComponents ica_components(const IcaRotation& rotation, const Whitening& white);
+IcaComponents ica_by_moments(ConstMatrixRef x, const IcaMomentsOptions& options, Rng& rng, Monitor& monitor);
 
 MatrixXd random_rotation(Index n, Rng& rng);     // uniform on the orthogonal group
 MatrixXd nearest_orthogonal(const MatrixXd& w);  // (W W')^-1/2 W

@@ -1,6 +1,7 @@
 #include "kernel/lasvm.h"
 
 #include <numeric>
+#include <type_traits>
 
 #include "core/base/errors.h"
 
@@ -25,7 +26,7 @@ Lasvm<Real>::Lasvm(KernelRows& rows, LasvmData& data, const LasvmState& start, c
       data_(data),
       options_(options),
       monitor_(monitor),
-      cache_(rows.size(), options.cache_bytes),
+      cache_(rows.size(), options.cache_mb * 1048576),
       machines_(static_cast<std::size_t>(data.machines()), WitnessSearch(rows.size(), options.bias)),
       idle_(machines_.size()),
       at_(static_cast<std::size_t>(rows.size())),
@@ -82,10 +83,15 @@ const Real* Lasvm<Real>::row(Index place) {
   return cache_.fetch(at_[place], size_, [&](Index from, Index to, Real* out) {
     thread_local VectorXd work;
     if (work.size() < to - from) work.resize(to - from);
-    rows_.row(place, from, to, work.data());
-    require_finite(work.data(), to - from);
+    fill(place, from, to, work.data());
     for (Index t = 0; t < to - from; ++t) out[t] = static_cast<Real>(work[t]);
   });
+}
+
+template <class Real>
+void Lasvm<Real>::fill(Index place, Index from, Index to, double* out) {
+  rows_.row(place, from, to, out);
+  require_finite(out, to - from);
 }
 
 template <class Real>
@@ -100,8 +106,7 @@ const VectorXd& Lasvm<Real>::evaluate(Index row) {
   if (known != candidates_.end()) {
     fresh_.head(size_) = candidate_rows_.col(known - candidates_.begin());
   } else {
-    rows_.row(place, 0, size_, fresh_.data());
-    require_finite(fresh_.data(), size_);
+    fill(place, 0, size_, fresh_.data());
   }
   for (Index c = 0; c < machines(); ++c) scores_[c] = fresh_.head(size_).dot(machines_[c].alpha().head(size_));
   fresh_row_ = row;
@@ -210,14 +215,16 @@ void Lasvm<Real>::step(Index c, Index i, Index j) {
   } else {
     objective_[c] += machine.step_single(i, ki, diagonal[i], size_);
   }
-  const auto follow = [&](Index s, bool had) {
-    const bool has = machine.alpha(s) != 0;
-    if (has != had) tally(s, has ? 1 : -1);
-    if (had && !has) idle_[c].push_back(s);
-  };
-  follow(i, had_i);
-  if (options_.bias) follow(j, had_j);
+  follow(c, i, had_i);
+  if (options_.bias) follow(c, j, had_j);
   refresh_drift(c);
+}
+
+template <class Real>
+void Lasvm<Real>::follow(Index c, Index s, bool had) {
+  const bool has = machines_[c].alpha(s) != 0;
+  if (has != had) tally(s, has ? 1 : -1);
+  if (had && !has) idle_[c].push_back(s);
 }
 
 template <class Real>
@@ -377,14 +384,7 @@ template <class Real>
 bool Lasvm<Real>::finish_machine(Index c) {
   WitnessSearch& machine = machines_[c];
   if (!std::isfinite(machine.violation())) return true;  // one class only: nothing can move
-  if (!options_.bias) {
-    double count = 0;
-    while (reprocess(c)) {
-      if (++count >= options_.max_iter) return false;
-      monitor_.check();
-    }
-    return true;
-  }
+  if (!options_.bias) return finish_without_bias(c);
   SmoProblem problem;
   problem.sheets.resize(1);
   SmoSheet& sheet = problem.sheets[0];
@@ -401,7 +401,7 @@ bool Lasvm<Real>::finish_machine(Index c) {
   SmoOptions options;
   options.tol = options_.tol;
   options.max_iter = options_.max_iter;
-  options.cache_bytes = options_.cache_bytes;
+  options.cache_mb = options_.cache_mb;
   const std::vector<Index> names(at_.begin(), at_.begin() + size_);
   const SmoResult solved = solve_smo(problem, rows_, options, monitor_, cache_, names);
   before_.steps += solved.iterations;
@@ -417,6 +417,70 @@ bool Lasvm<Real>::finish_machine(Index c) {
   prune(c);
   set_bias(c);
   return solved.convergence.converged;
+}
+
+// Steps in one coefficient: with the rows of the cache, then, where these are single precision and the true slopes are still above
+// the tolerance, with rows in double precision.
+template <class Real>
+bool Lasvm<Real>::finish_without_bias(Index c) {
+  WitnessSearch& machine = machines_[c];
+  double count = 0;
+  while (reprocess(c)) {
+    if (++count >= options_.max_iter) return false;
+    monitor_.check();
+  }
+  if (std::is_same_v<Real, double>) return true;
+  certify();
+  RowCache<double> exact(rows_.size(), options_.cache_mb * 1048576);
+  while (machine.violation() > options_.tol) {
+    if (++count >= options_.max_iter) return false;
+    const Index i = machine.largest() >= -machine.least() ? machine.largest_at() : machine.least_at();
+    const bool had = machine.alpha(i) != 0;
+    const double* ki = exact.fetch(at_[i], size_, [&](Index from, Index to, double* out) { fill(i, from, to, out); });
+    objective_[c] += machine.step_single(i, ki, rows_.diagonal()[i], size_);
+    follow(c, i, had);
+    monitor_.check();
+  }
+  prune(c);
+  return true;
+}
+
+template <class Real>
+void Lasvm<Real>::certify() {
+  constexpr Index width = 32;
+  MatrixXd alpha(size_, machines()), f = MatrixXd::Zero(size_, machines()), block;
+  for (Index c = 0; c < machines(); ++c) alpha.col(c) = machines_[c].alpha().head(size_);
+  std::vector<Index> which;
+  for (Index s = 0; s < size_; ++s) {
+    if (nonzero_[s] > 0) which.push_back(s);
+    if (which.empty() || (static_cast<Index>(which.size()) < width && s + 1 < size_)) continue;
+    rows_.block(which, 0, size_, block);
+    require_finite(block.data(), block.size());
+    for (std::size_t k = 0; k < which.size(); ++k) f += block.col(static_cast<Index>(k)) * alpha.row(which[k]);
+    which.clear();
+    monitor_.check();
+  }
+  for (Index c = 0; c < machines(); ++c) {
+    WitnessSearch& machine = machines_[c];
+    for (Index s = 0; s < size_; ++s) machine.set_solution(s, machine.alpha(s), f(s, c));
+    machine.scan(size_);
+    objective_[c] = machine.objective(size_);
+    set_bias(c);
+  }
+}
+
+template <class Real>
+double Lasvm<Real>::gap() const {
+  double gap = 0;
+  for (Index c = 0; c < machines(); ++c) {
+    const WitnessSearch& machine = machines_[c];
+    for (Index s = 0; s < size_; ++s) {
+      if (!machine.member(s)) continue;
+      const double slope = machine.gradient(s) - b_[c];
+      gap += std::max({0.0, slope * machine.lower(s), slope * machine.upper(s)}) - slope * machine.alpha(s);
+    }
+  }
+  return std::isfinite(gap) ? gap : Convergence::unknown;
 }
 
 template <class Real>

@@ -34,10 +34,21 @@ struct LasvmOptions {
   int seeds = 5;                                               // of each class
   bool bias = true;                                            // false: no sum constraint and b = 0
   bool keep_all = false;                                       // S is all that was seen: nothing is refused or dropped
-  double cache_bytes = 256 * 1048576.0;
+  double cache_mb = 256;
   double max_iter = 1e7;  // steps of finishing
   int threads = 1;        // for the search among candidates
 };
+template <class V>
+void fields(V& v, LasvmOptions& t) {
+  v("tol", t.tol);
+  v("delta_max", t.delta_max);
+  v("n_seed", t.seeds);
+  v("bias", t.bias);
+  v("retrain", t.keep_all);
+  v("cache_mb", t.cache_mb);
+  v("max_iter", t.max_iter);
+  v("threads", t.threads);
+}
 
 // What the learner knows of the rows: one entry for each row of the kernel.
 struct LasvmData {
@@ -48,6 +59,11 @@ struct LasvmData {
   Index machines() const { return classes() == 2 ? 1 : classes(); }
   double y(int label, Index machine) const { return label == (classes() == 2 ? 1 : machine) ? 1 : -1; }
 };
+template <class V>
+void fields(V& v, LasvmData& t) {
+  v("label", positions(t.label));
+  v("cost", any_number(t.cost));
+}
 
 // Between two calls. The first rows of the data are those of S.
 struct LasvmState {
@@ -58,6 +74,26 @@ struct LasvmState {
   double steps = 0, kernel_values = 0, cache_hits = 0, cache_misses = 0;
   std::vector<Index> rows;  // out: which rows of the data are S now
 };
+template <class V>
+void fields(V& v, LasvmState& t) {
+  v("alpha", t.alpha);
+  v("f", t.f);
+  v("member", t.member);
+  v("b", t.b);
+  v("delta", t.delta);
+  v("objective", t.objective);
+  v("seeded", t.seeded);
+  v("steps", t.steps);
+  v("kernel_values", t.kernel_values);
+  v("cache_hits", t.cache_hits);
+  v("cache_misses", t.cache_misses);
+}
+inline void check(const LasvmState& s) {
+  require(s.f.rows() == s.alpha.rows() && s.member.rows() == s.alpha.rows() && s.f.cols() == s.alpha.cols() &&
+              s.member.cols() == s.alpha.cols(),
+          "`alpha`, `f` and `member` differ in size.");
+  require(s.b.size() == s.alpha.cols(), "`b` must have one number for each machine.");
+}
 
 template <class Real>
 class Lasvm {
@@ -71,6 +107,8 @@ class Lasvm {
   Index classes_seeded() const { return seeded_.size() - std::count(seeded_.begin(), seeded_.end(), 0); }
   bool seeded_enough() const { return *std::min_element(seeded_.begin(), seeded_.end()) >= options_.seeds; }
   double delta() const;
+  double gap() const;  // duality gap of W over S, all machines; infinite boxes leave none (NaN)
+  void certify();      // f, b, delta and objective from the coefficients in double precision, whatever the rows in the cache have
   double objective() const { return objective_.sum(); }
   const VectorXd& bias() const { return b_; }
 
@@ -112,6 +150,9 @@ class Lasvm {
   void close_ranks();
   void refresh_drift(Index c);
   bool finish_machine(Index c);
+  bool finish_without_bias(Index c);
+  void follow(Index c, Index s, bool had);
+  void fill(Index place, Index from, Index to, double* out);
   int label(Index row);
 
   KernelRows& rows_;

@@ -1,6 +1,8 @@
 #include "kernel/lasvm_run.h"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
 #include "core/base/errors.h"
 
@@ -38,12 +40,16 @@ class Run {
         monitor_.progress(std::min(0.99, static_cast<double>(out_.visited.size()) / total));
       }
     }
-    out_.convergence.converged = true;
-    if (plan_.finish) {
-      out_.convergence.converged = learner_.finish();
-      if (!out_.convergence.converged)
-        out_.convergence.message = message("finishing took more than ", options_.max_iter, " steps, delta is ", learner_.delta());
-    }
+    const bool finished = !plan_.finish || learner_.finish();
+    if (std::is_same_v<Real, float>) learner_.certify();
+    out_.convergence.converged = finished && learner_.delta() <= options_.tol;
+    if (!finished)
+      out_.convergence.message = message("finishing took more than ", options_.max_iter, " steps, delta is ", learner_.delta());
+    if (finished && !out_.convergence.converged)
+      out_.convergence.message = message("not finished: delta is ", learner_.delta());
+    out_.convergence.reason = out_.convergence.converged ? Stop::solved : Stop::iterations;
+    out_.convergence.gap = learner_.gap();
+    out_.label = data_.label;
     out_.state = learner_.state();
     out_.convergence.iterations = static_cast<int>(std::min<double>(out_.state.steps, std::numeric_limits<int>::max()));
     out_.convergence.residual = learner_.delta();
@@ -54,20 +60,21 @@ class Run {
  private:
   bool full() const { return static_cast<double>(out_.labels_used.size()) >= plan_.max_labels; }
 
-  // The first rows of each class, as many as are wanted. Where labels have to be asked for, those of other rows are not lost:
-  // these rows come next.
+  // The first rows of each class, as many as are wanted. Where labels cost something (they are asked for, the machine chooses
+  // them, or their number is limited), one that was looked at is used, and counted: its row comes next.
   void take_seeds() {
     std::vector<Index> later, asked;
     bool enough = learner_.seeded_enough();
     const std::size_t few = static_cast<std::size_t>(options_.seeds * data_.classes());
     for (const Index row : pool_) {
-      const bool unknown = data_.label[row] < 0;
       if (enough || full()) {
         later.push_back(row);
         continue;
       }
-      if (unknown) {
-        data_.label[row] = data_.ask(row);
+      const bool costly = data_.label[row] < 0 || plan_.select == LasvmSelection::active ||
+                          plan_.select == LasvmSelection::autoactive || std::isfinite(plan_.max_labels);
+      if (data_.label[row] < 0) data_.label[row] = data_.ask(row);
+      if (costly) {
         use_label(row);
         if (out_.labels_used.size() >= few && learner_.classes_seeded() >= 2) enough = true;  // a rare class is not waited for
       }
@@ -79,7 +86,7 @@ class Run {
         record(row, mistake, true);
         enough = enough || learner_.seeded_enough();
       } else {
-        (unknown ? asked : later).push_back(row);
+        (costly ? asked : later).push_back(row);
       }
       monitor_.check();
     }
@@ -236,9 +243,17 @@ class Run {
 LasvmResult run_lasvm(KernelRows& rows, LasvmData& data, const LasvmState& start, const LasvmPlan& plan,
                       const LasvmOptions& options, Rng& rng, Monitor& monitor) {
   if (data.classes() < 2) throw InputError("there must be two classes or more.");
+  const Index held = start.alpha.rows();
+  if (static_cast<Index>(data.label.size()) != rows.size() || held > rows.size() || start.alpha.cols() != data.machines())
+    throw InputError("labels, rows and the state of the machine do not fit together.");
+  for (std::size_t i = 0; i < data.label.size(); ++i)
+    if (data.label[i] >= data.classes() || data.label[i] < (static_cast<Index>(i) < held ? 0 : -1))
+      throw InputError(message("row ", i + 1, " has a label that is no class."));
+  for (const Index row : plan.order)
+    if (row < 0 || row >= rows.size()) throw InputError("the order visits a row that is not there.");
   // Rows are kept in single precision where the whole matrix in double precision would not fit.
   const double n = static_cast<double>(rows.size());
-  if (8 * n * n <= options.cache_bytes) return Run<double>(rows, data, start, plan, options, rng, monitor).run();
+  if (8 * n * n <= options.cache_mb * 1048576) return Run<double>(rows, data, start, plan, options, rng, monitor).run();
   return Run<float>(rows, data, start, plan, options, rng, monitor).run();
 }
 

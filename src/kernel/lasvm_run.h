@@ -13,6 +13,10 @@
 namespace granary::kernel {
 
 enum class LasvmSelection { random, gradient, active, autoactive };
+inline Names<LasvmSelection> names(LasvmSelection) {
+  return {{LasvmSelection::random, "random"}, {LasvmSelection::gradient, "gradient"}, {LasvmSelection::active, "active"},
+          {LasvmSelection::autoactive, "autoactive"}};
+}
 
 struct LasvmPlan {
   std::vector<Index> order;  // rows to visit
@@ -26,6 +30,30 @@ struct LasvmPlan {
   bool finish_snapshots = true;
   std::vector<double> snapshots;  // after these numbers of visits the machine is finished, kept, and put back
 };
+template <class V>
+void fields(V& v, LasvmPlan& t) {
+  v("order", positions(t.order));
+  v("epochs", t.epochs);
+  v("shuffle", t.shuffle);
+  v("select", t.select);
+  v("candidates", t.candidates);
+  v("max_labels", t.max_labels);
+  v("early_stop", t.early_stop);
+  v("finish", t.finish);
+  v("finish_snapshots", t.finish_snapshots);
+  v("snapshots", t.snapshots);
+}
+
+// What to do and how.
+struct LasvmRun {
+  LasvmPlan plan;
+  LasvmOptions options;
+};
+template <class V>
+void fields(V& v, LasvmRun& t) {
+  fields(v, t.plan);
+  fields(v, t.options);
+}
 
 struct LasvmSnapshot {
   double visits = 0, labels = 0;
@@ -33,6 +61,14 @@ struct LasvmSnapshot {
   MatrixXd alpha;
   VectorXd b;
 };
+template <class V>
+void fields(V& v, LasvmSnapshot& t) {
+  v("visits", t.visits);
+  v("labels", t.labels);
+  v("rows", positions(t.rows));
+  v("alpha", t.alpha);
+  v("b", t.b);
+}
 
 struct LasvmResult {
   LasvmState state;
@@ -44,9 +80,27 @@ struct LasvmResult {
   std::vector<double> delta, objective, labels;
   std::vector<Index> labels_used;  // in order, each row once
   std::vector<LasvmSnapshot> snapshots;
+  std::vector<int> label;          // of all rows, as known now
   bool stopped_early = false;
-  Convergence convergence;
+  Convergence convergence;  // of the problem over S: converged if delta, in double precision, is at most tol
 };
+template <class V>
+void fields(V& v, LasvmResult& t) {
+  v("state", t.state);
+  v("rows", positions(t.state.rows));
+  v("visited", positions(t.visited));
+  v("wrong", t.wrong);
+  v("changed", t.changed);
+  v("support", t.support);
+  v("delta", t.delta);
+  v("objective", t.objective);
+  v("labels", t.labels);
+  v("labels_used", positions(t.labels_used));
+  v("snapshots", t.snapshots);
+  v("label", positions(t.label));
+  v("stopped_early", t.stopped_early);
+  v("convergence", t.convergence);
+}
 
 LasvmResult run_lasvm(KernelRows& rows, LasvmData& data, const LasvmState& start, const LasvmPlan& plan,
                       const LasvmOptions& options, Rng& rng, Monitor& monitor);

@@ -19,12 +19,42 @@ struct NaiveBayesState {
   MatrixXd unseen;   // N_y - n_yi; empty while nothing was missing
   VectorXd counted;  // N_y
 };
+template <class V>
+void fields(V& v, NaiveBayesState& t) {
+  v("ones", t.ones);
+  v("unseen", t.unseen);
+  v("counted", t.counted);
+}
+inline void check(const NaiveBayesState& s) {
+  require(s.ones.rows() == s.counted.size(), "`ones` and `counted` differ in their number of classes.");
+  require(s.unseen.size() == 0 || (s.unseen.rows() == s.ones.rows() && s.unseen.cols() == s.ones.cols()),
+          "`unseen` has the wrong size.");
+  for (Index y = 0; y < s.counted.size(); ++y) {
+    const double most = s.ones.cols() > 0 ? s.ones.row(y).maxCoeff() : 0, least = s.ones.cols() > 0 ? s.ones.row(y).minCoeff() : 0;
+    require(least >= 0 && most <= s.counted[y] && s.counted[y] < 1e9, "the counts are no counts.");
+  }
+}
+
+struct NaiveBayesOptions {
+  Index classes = 2;
+  bool mistake_driven = false;
+};
+template <class V>
+void fields(V& v, NaiveBayesOptions& t) {
+  v("classes", t.classes);
+  v("mistake_driven", t.mistake_driven);
+}
 
 class NaiveBayes {
  public:
   NaiveBayes(const SparseRows& rows, Index classes, bool mistake_driven, NaiveBayesState state);
 
   VectorXd score(Index row) const;
+  MatrixXd scores() const {  // a row for each row, a column for each class
+    MatrixXd out(rows_.rows(), state_.counted.size());
+    for (Index i = 0; i < out.rows(); ++i) out.row(i) = score(i).transpose();
+    return out;
+  }
   Trial learn(Index row, int label, double id);
   Index support() const { return static_cast<Index>(state_.counted.sum()); }
   const NaiveBayesState& state() const { return state_; }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
 
@@ -17,8 +18,36 @@ struct Trial {
 
 // What a run did, one entry per example in the order visited.
 struct OnlineRun {
-  std::vector<int> wrong, changed, support;
+  std::vector<char> wrong, changed;
+  std::vector<int> support;
 };
+
+// What comes with the rows of a piece of a stream.
+struct OnlinePiece {
+  std::vector<int> label;  // of each row, from 0
+  std::vector<int> order;  // rows to visit
+  VectorXd id;             // number of each of these in the stream
+};
+template <class V>
+void fields(V& v, OnlinePiece& t) {
+  v("y", positions(t.label));
+  v("order", positions(t.order));
+  v("id", t.id);
+}
+
+// A run and the state it ended in.
+template <class State>
+struct OnlineResult {
+  State state;
+  OnlineRun run;
+};
+template <class V, class State>
+void fields(V& v, OnlineResult<State>& t) {
+  v("state", t.state);
+  v("wrong", t.run.wrong);
+  v("changed", t.run.changed);
+  v("support", t.run.support);
+}
 
 // Learner: Trial learn(Index row, int label, double id), Index support(). `labels` has one entry per row of the piece, `order`
 // the rows to visit, `id` the number of each of these in the stream.
@@ -34,6 +63,7 @@ OnlineRun run_online(Learner& learner, Index rows, const std::vector<int>& label
   for (std::size_t k = 0; k < order.size(); ++k) {
     const Index row = order[k];
     if (row < 0 || row >= rows) throw InputError("The order visits a row that is not there.");
+    if (labels[row] < 0) throw InputError("The order visits a row without a label.");
     const Trial trial = learner.learn(row, labels[row], id[k]);
     run.wrong.push_back(trial.wrong);
     run.changed.push_back(trial.changed);
@@ -41,6 +71,19 @@ OnlineRun run_online(Learner& learner, Index rows, const std::vector<int>& label
     if (k % 64 == 0) monitor.progress(static_cast<double>(k) / order.size());
   }
   return run;
+}
+
+template <class Learner>
+OnlineRun run_online(Learner& learner, Index rows, const OnlinePiece& piece, Monitor& monitor) {
+  return run_online(learner, rows, piece.label, piece.order, piece.id, monitor);
+}
+
+// score(i) of each row.
+template <class Score>
+VectorXd score_rows(Index rows, Score&& score) {
+  VectorXd out(rows);
+  for (Index i = 0; i < rows; ++i) out[i] = score(i);
+  return out;
 }
 
 }  // namespace granary::kernel

@@ -13,6 +13,16 @@ struct PerceptronState {
   VectorXd timed;   // sum over updates at trial t of t y (1, x)
   double trials = 0, updates = 0;
 };
+template <class V>
+void fields(V& v, PerceptronState& t) {
+  v("weight", t.weight);
+  v("timed", t.timed);
+  v("trials", t.trials);
+  v("updates", t.updates);
+}
+inline void check(const PerceptronState& s) {
+  require(s.timed.size() == s.weight.size(), "`timed` has the wrong length.");
+}
 
 class Perceptron {
  public:

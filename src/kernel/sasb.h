@@ -19,6 +19,7 @@
 // trial costs as much as it has ones, and a change one pass over the distinct counts; 10^6 sparse attributes are no trouble.
 #pragma once
 
+#include <cmath>
 #include <deque>
 #include <vector>
 
@@ -28,6 +29,11 @@
 namespace granary::kernel {
 
 enum class CountRule { sasb, majority };
+inline Names<CountRule> names(CountRule) { return {{CountRule::sasb, "sasb"}, {CountRule::majority, "majority"}}; }
+enum class CountScore { score, vote, probability };
+inline Names<CountScore> names(CountScore) {
+  return {{CountScore::score, "score"}, {CountScore::vote, "vote"}, {CountScore::probability, "probability"}};
+}
 
 struct CountOptions {
   CountRule rule = CountRule::sasb;
@@ -35,6 +41,13 @@ struct CountOptions {
   double beta = 0.5;  // of weighted majority
   Index voters = 1;   // V: predict by the last V hypotheses, each with one vote plus one for every trial it survived
 };
+template <class V>
+void fields(V& v, CountOptions& t) {
+  v("rule", t.rule);
+  v("mistake_driven", t.mistake_driven);
+  v("beta", t.beta);
+  v("voters", t.voters);
+}
 
 struct CountState {
   VectorXd excess;  // d_i = s_i - (t - M)
@@ -45,6 +58,40 @@ struct CountState {
   VectorXd past_votes;
   double votes = 1;  // of the current one
 };
+template <class V>
+void fields(V& v, CountState& t) {
+  v("excess", t.excess);
+  v("unseen", t.unseen);
+  v("t", t.t);
+  v("ones", t.ones);
+  v("grouped", t.grouped);
+  v("past", t.past);
+  v("past_votes", t.past_votes);
+  v("votes", t.votes);
+}
+inline void check(const CountState& s) {
+  require(s.unseen.size() == 0 || s.unseen.size() == s.excess.size(), "`unseen` has the wrong length.");
+  require(s.past.cols() == s.past_votes.size() && (s.past.cols() == 0 || s.past.rows() == s.excess.size() + 1),
+          "`past` has the wrong size.");
+  require(s.t >= 0 && s.ones >= 0 && s.ones <= s.t && s.t == std::floor(s.t), "the counts are no counts.");
+  // Matches of an attribute are between none and all trials in which it was seen.
+  for (Index i = 0; i < s.excess.size(); ++i) {
+    const double matches = s.t - s.ones + s.excess[i], unseen = s.unseen.size() > 0 ? s.unseen[i] : 0;
+    require(matches >= 0 && unseen >= 0 && matches <= s.t && s.excess[i] == std::floor(s.excess[i]), "the counts are no counts.");
+  }
+}
+
+// What a learner knows of the attributes.
+struct CountDescription {
+  VectorXd matches, seen, weights, coefficients;
+};
+template <class V>
+void fields(V& v, CountDescription& t) {
+  v("matches", t.matches);
+  v("seen", t.seen);
+  v("weights", t.weights);
+  v("coefficients", t.coefficients);
+}
 
 class CountLearner {
  public:
@@ -55,6 +102,12 @@ class CountLearner {
   double score(Index row);        // c_0 + sum_i c_i x_i: m + Q - 1, or the share of the weight for 1 minus that for 0
   double vote(Index row);         // share of the hypotheses' votes for 1 minus that for 0
   double probability(Index row);  // P(y = 1 | x), for sasb
+  VectorXd scores(CountScore kind) {
+    return score_rows(rows_.rows(), [&](Index i) {
+      return kind == CountScore::probability ? probability(i) : kind == CountScore::vote ? vote(i) : score(i);
+    });
+  }
+  CountDescription describe() { return {matches(), seen(), posterior(), coefficients()}; }
   Index support() const { return static_cast<Index>(t_); }
   CountState state() const;
   VectorXd matches() const;  // s_i

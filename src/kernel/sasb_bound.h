@@ -29,6 +29,15 @@ struct SeparationGap {
   VectorXd gamma, gamma_complement;
   Convergence convergence;  // gap: largest violation of a row by S, b0, b1
 };
+template <class V>
+void fields(V& v, SeparationGap& t) {
+  v("delta", t.delta);
+  v("b0", t.b0);
+  v("b1", t.b1);
+  v("gamma", t.gamma);
+  v("gamma_complement", t.gamma_complement);
+  v("convergence", t.convergence);
+}
 
 // `x` is 0/1; `label` 0/1 per row, both occurring. Rows join the program as they are violated, so that it stays small.
 SeparationGap separation_gap(ConstMatrixRef x, const std::vector<int>& label, Monitor& monitor);

@@ -32,6 +32,13 @@ struct EtaSchedule {
   VectorXd fitted;      // eta at the given times
   double residual = 0;  // root mean square of eta - fitted, relative to eta
 };
+template <class V>
+void fields(V& v, EtaSchedule& t) {
+  v("a", t.a);
+  v("b", t.b);
+  v("fitted", t.fitted);
+  v("residual", t.residual);
+}
 EtaSchedule fit_eta_schedule(ConstVectorRef time, ConstVectorRef eta);  // least squares of eta t on log t
 
 }  // namespace granary::kernel

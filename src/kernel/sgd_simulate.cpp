@@ -66,14 +66,6 @@ double bounded(double error) { return error < 1e200 ? error : infinity; }
 
 }  // namespace
 
-SgdOrder sgd_order(const std::string& name) {
-  if (name == "replacement") return SgdOrder::replacement;
-  if (name == "cyclic") return SgdOrder::cyclic;
-  if (name == "shuffled") return SgdOrder::shuffled;
-  if (name == "full") return SgdOrder::full;
-  throw InputError(message("there is no order \"", name, "\"."));
-}
-
 SgdRuns simulate_sgd(const SgdSimulation& setting, ConstVectorRef times, Index replicates, const Rng& rng, int threads,
                      Monitor& monitor) {
   const Index weights = setting.weights, examples = setting.examples;
@@ -86,7 +78,7 @@ SgdRuns simulate_sgd(const SgdSimulation& setting, ConstVectorRef times, Index r
     MatrixXd x(weights, examples);
     for (Index mu = 0; mu < examples; ++mu) {
       x.col(mu) = own.normals(weights);
-      if (setting.sphere) x.col(mu) *= std::sqrt(n) / x.col(mu).norm();
+      if (setting.inputs == SgdInputs::sphere) x.col(mu) *= std::sqrt(n) / x.col(mu).norm();
     }
     VectorXd teacher = own.normals(weights);
     teacher *= std::sqrt(n) / teacher.norm();

@@ -47,4 +47,10 @@ CrfResult structured_crf(const ChainOutput& output, const CrfOptions& options, M
   return result;
 }
 
+CrfResult structured_crf(const Output& output, const CrfOptions& options, Monitor& monitor) {
+  const auto* chains = dynamic_cast<const ChainOutput*>(&output);
+  if (chains == nullptr) throw InputError("a conditional random field is of label sequences.");
+  return structured_crf(*chains, options, monitor);
+}
+
 }  // namespace granary::kernel

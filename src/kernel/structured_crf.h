@@ -17,6 +17,13 @@ struct CrfOptions {
   int max_iter = 1000;
   int threads = 1;
 };
+template <class V>
+void fields(V& v, CrfOptions& t) {
+  v("cost", t.cost);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("threads", t.threads);
+}
 
 struct CrfResult {
   VectorXd weights;
@@ -24,7 +31,15 @@ struct CrfResult {
   VectorXd log_likelihood;  // log P(y_i | x_i)
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, CrfResult& t) {
+  v("weights", t.weights);
+  v("objective", t.objective);
+  v("loglik", t.log_likelihood);
+  v("convergence", t.convergence);
+}
 
+CrfResult structured_crf(const Output& output, const CrfOptions& options, Monitor& monitor);  // InputError unless of sequences
 CrfResult structured_crf(const ChainOutput& output, const CrfOptions& options, Monitor& monitor);
 
 }  // namespace granary::kernel

@@ -1,5 +1,11 @@
 #include "kernel/structured_multiclass.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/errors.h"
+#include "core/linalg/dense.h"
+
 #include <utility>
 
 namespace granary::kernel {
@@ -68,6 +74,17 @@ double MulticlassOutput::radius_bound(Index i) const {
   }
   const double norm2 = norms_.size() > 0 ? norms_[i] : inputs_.squared_norm(i);
   return std::sqrt(norm2 * most);
+}
+
+MatrixXd class_features_of(ConstMatrixRef similarity) {
+  const SymmetricEigen parts(similarity);
+  const VectorXd& values = parts.eigenvalues();
+  const Index k = values.size();
+  if (values[0] < -1e-8 * values.cwiseAbs().maxCoeff())
+    throw InputError(message("`class_kernel` must be positive semi-definite, but it has the eigenvalue ", values[0], "."));
+  MatrixXd out(k, k);  // the largest first
+  for (Index j = 0; j < k; ++j) out.col(j) = std::sqrt(std::max(values[k - 1 - j], 0.0)) * parts.eigenvectors().col(k - 1 - j);
+  return out;
 }
 
 }  // namespace granary::kernel

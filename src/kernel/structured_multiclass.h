@@ -11,6 +11,9 @@
 
 namespace granary::kernel {
 
+// Lambda with Lambda Lambda' = a given similarity of the classes. InputError where that is not positive semi-definite.
+MatrixXd class_features_of(ConstMatrixRef similarity);
+
 class MulticlassOutput : public Output {
  public:
   // `classes` may be empty for prediction only. `norms` (of phi) only where the features stand for a kernel.

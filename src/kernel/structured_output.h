@@ -14,6 +14,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary::kernel {
@@ -52,6 +53,7 @@ class SparseBuilder {
 
 // How the loss enters the constraints. `root`: as its square root, which squared slacks need to bound the risk.
 enum class Rescale { none, margin, slack };
+inline Names<Rescale> names(Rescale) { return {{Rescale::none, "none"}, {Rescale::margin, "margin"}, {Rescale::slack, "slack"}}; }
 
 struct Search {
   Rescale rescale = Rescale::margin;

@@ -14,16 +14,28 @@
 namespace granary::kernel {
 
 struct PerceptronOptions {
-  int max_epochs = 10;
+  int max_epochs = 20;
   bool averaged = true;
   bool shuffle = true;
 };
+template <class V>
+void fields(V& v, PerceptronOptions& t) {
+  v("epochs", t.max_epochs);
+  v("averaged", t.averaged);
+  v("shuffle", t.shuffle);
+}
 
 struct PerceptronResult {
   VectorXd weights;
   std::vector<int> mistakes;  // per epoch
   Convergence convergence;    // converged: an epoch without mistakes
 };
+template <class V>
+void fields(V& v, PerceptronResult& t) {
+  v("weights", t.weights);
+  v("mistakes", t.mistakes);
+  v("convergence", t.convergence);
+}
 
 PerceptronResult structured_perceptron(const Output& output, Space& space, const PerceptronOptions& options, Rng& rng,
                                        Monitor& monitor);

@@ -27,6 +27,9 @@
 namespace granary::kernel {
 
 enum class SlackPenalty { linear, squared, none };  // SVM1*, SVM2*, SVM0
+inline Names<SlackPenalty> names(SlackPenalty) {
+  return {{SlackPenalty::squared, "squared"}, {SlackPenalty::linear, "linear"}, {SlackPenalty::none, "hard"}};
+}
 
 struct Cut {
   Label label;

@@ -39,9 +39,9 @@ class CuttingPlanes {
       ++c.iterations;
       const SweepRecord record = sweep(complete);
       if (record.added > 0) {
-        if (!options_.full) optimise_all(std::max(inner_tol_, inner_share * record.violation));  // exactness does not pay yet
+        if (options_.variant != Variant::full) optimise_all(std::max(inner_tol_, inner_share * record.violation));  // exactness does not pay yet
         set_.prune(options_.prune);
-        complete = options_.full || record.added <= n_ / 100;
+        complete = options_.variant == Variant::full || record.added <= n_ / 100;
       } else if (!record.complete) {
         complete = true;
       } else {
@@ -133,9 +133,9 @@ class CuttingPlanes {
     result_.slacks[i] = std::max(xi, h);
     if (!(violation > options_.eps)) return;
     quiet_[static_cast<std::size_t>(i)] = false;
-    const double before = options_.full ? set_.dual() : 0;
+    const double before = options_.variant == Variant::full ? set_.dual() : 0;
     admit(i, std::move(cut));
-    if (options_.full) {
+    if (options_.variant == Variant::full) {
       set_.optimise_all(inner_tol_, final_passes, monitor_);
       result_.history.push_back({i, violation, set_.dual() - before});
     } else {
@@ -254,6 +254,18 @@ double gain_bound(const StructuredSvmOptions& options, double n, double radius, 
   if (options.penalty == SlackPenalty::none) return eps * eps / (2 * r2);  // Corollary 11
   if (options.penalty == SlackPenalty::linear) return std::min(c * eps / (2 * n), eps * eps / (8 * loss * loss * r2));
   return eps * eps / (2 * (loss * r2 + n / c));
+}
+
+ActiveCuts StructuredSvmResult::active() const {
+  ActiveCuts out;
+  for (std::size_t i = 0; i < working_set.size(); ++i) {
+    for (const Cut& cut : working_set[i]) {
+      if (!(cut.b > 0)) continue;
+      out.cuts.push_back({static_cast<Index>(i), cut.loss, cut.b * cut.factor});
+      out.labels.push_back(cut.label);
+    }
+  }
+  return out;
 }
 
 }  // namespace granary::kernel

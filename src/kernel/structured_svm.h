@@ -23,18 +23,32 @@
 
 namespace granary::kernel {
 
+enum class Variant { block, full };  // (b) and (a)
+inline Names<Variant> names(Variant) { return {{Variant::block, "block"}, {Variant::full, "full"}}; }
+
 struct StructuredSvmOptions {
   SlackPenalty penalty = SlackPenalty::squared;
   Rescale rescale = Rescale::margin;
   double cost = 1;  // C
   double eps = 0.1;
-  bool full = false;  // variant (a)
+  Variant variant = Variant::block;
   int max_sweeps = 200;
   int prune = 50;  // sweeps after which a cut without weight is dropped
   int threads = 1;
 
   Search search() const { return {rescale, penalty == SlackPenalty::squared}; }
 };
+template <class V>
+void fields(V& v, StructuredSvmOptions& t) {
+  v("penalty", t.penalty);
+  v("rescale", t.rescale);
+  v("cost", t.cost);
+  v("tol", t.eps);
+  v("optimize", t.variant);
+  v("max_iter", t.max_sweeps);
+  v("prune", t.prune);
+  v("threads", t.threads);
+}
 
 struct SweepRecord {
   double dual = 0;
@@ -43,10 +57,40 @@ struct SweepRecord {
   Index cuts = 0, added = 0;
   bool complete = true;
 };
+template <class V>
+void fields(V& v, SweepRecord& t) {
+  v("dual", t.dual);
+  v("primal", t.primal);
+  v("violation", t.violation);
+  v("cuts", t.cuts);
+  v("added", t.added);
+  v("complete", t.complete);
+}
 
 struct CutRecord {
   Index example = 0;
   double violation = 0, gain = 0;  // H - xi when the cut was added, and what the re-optimisation that followed gained in the dual
+};
+template <class V>
+void fields(V& v, CutRecord& t) {
+  v("violation", t.violation);
+  v("gain", t.gain);
+}
+
+// A cut that carries weight, with the dual variable of the paper.
+struct ActiveCut {
+  Index example = 0;
+  double loss = 0, alpha = 0;
+};
+template <class V>
+void fields(V& v, ActiveCut& t) {
+  v("example", positions(t.example));
+  v("loss", t.loss);
+  v("alpha", t.alpha);
+}
+struct ActiveCuts {
+  std::vector<ActiveCut> cuts;
+  std::vector<Label> labels;
 };
 
 struct StructuredSvmResult {
@@ -62,7 +106,26 @@ struct StructuredSvmResult {
   std::vector<CutRecord> history;
   std::vector<std::vector<Cut>> working_set;
   Convergence convergence;
+
+  ActiveCuts active() const;
 };
+template <class V>
+void fields(V& v, StructuredSvmResult& t) {
+  v("weights", t.weights);
+  v("slacks", t.slacks);
+  v("losses", t.losses);
+  v("primal", t.primal);
+  v("dual", t.dual);
+  v("gap_bound", t.gap_bound);
+  v("radius", t.radius);
+  v("cuts", t.cuts);
+  v("cuts_added", t.cuts_added);
+  v("support", t.support);
+  v("heuristic", t.heuristic);
+  v("trace", columns(t.trace));
+  v("history", columns(t.history));
+  v("convergence", t.convergence);
+}
 
 StructuredSvmResult structured_svm(const Output& output, Space& space, const StructuredSvmOptions& options, Monitor& monitor);
 

@@ -1,9 +1,12 @@
 #include "kernel/svm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "core/base/errors.h"
+#include "core/base/parallel.h"
+#include "core/base/quiet_monitor.h"
 
 namespace granary::kernel {
 
@@ -106,6 +109,7 @@ SvmSolution make_solution(SvmType type, const SmoProblem& problem, const SvmPoin
   out.solver = std::move(r);
   out.solver.beta.clear();
   out.solver.f.resize(0);
+  out.solver.pinned.clear();
   return out;
 }
 
@@ -145,6 +149,15 @@ VectorXd feasible_start(VectorXd b, ConstVectorRef lower, ConstVectorRef upper, 
   return b;
 }
 
+SmoResult solve_box_qp(const Eigen::Map<const MatrixXd>& k, SmoSheet sheet, double sum, const SmoOptions& options,
+                       Monitor& monitor) {
+  sheet.start = feasible_start(sheet.start, sheet.lower, sheet.upper, sum);
+  SmoProblem problem;
+  problem.sheets.push_back(std::move(sheet));
+  KernelRows rows(k);
+  return solve_smo(problem, rows, options, monitor);
+}
+
 std::vector<SvmSolution> solve_svm(SvmType type, const SvmData& data, const SvmTask& task, const std::vector<SvmPoint>& points,
                                    const SmoOptions& options, Monitor& monitor) {
   check(type, task);
@@ -163,6 +176,26 @@ std::vector<SvmSolution> solve_svm(SvmType type, const SvmData& data, const SvmT
     out.push_back(std::move(solution));
   }
   return out;
+}
+
+std::vector<std::vector<SvmSolution>> solve_svm(const SvmData& data, const std::vector<SvmTask>& tasks, const SvmOptions& options,
+                                                Monitor& monitor) {
+  if (options.nu.size() != options.cost.size() || options.epsilon.size() != options.cost.size())
+    throw InputError("`cost`, `nu` and `epsilon` must have equal lengths.");
+  std::vector<SvmPoint> points;
+  for (std::size_t k = 0; k < options.cost.size(); ++k) points.push_back({options.cost[k], options.nu[k], options.epsilon[k]});
+  std::vector<std::vector<SvmSolution>> found(tasks.size());
+  if (tasks.size() == 1 && points.size() == 1) {  // a single machine shows its own progress
+    found[0] = solve_svm(options.type, data, tasks[0], points, options.solver, monitor);
+    return found;
+  }
+  std::atomic<Index> done{0};
+  parallel_for(static_cast<Index>(tasks.size()), options.threads, monitor, [&](Index k) {
+    QuietMonitor quiet(monitor);
+    found[k] = solve_svm(options.type, data, tasks[k], points, options.solver, quiet);
+    monitor.progress(static_cast<double>(++done) / static_cast<double>(tasks.size()));
+  });
+  return found;
 }
 
 }  // namespace granary::kernel

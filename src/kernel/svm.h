@@ -11,6 +11,7 @@
 // margin rho, so that margins are at -1 and 1, and their box is 1 where the paper has 1/l.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/optim/smo.h"
@@ -19,10 +20,30 @@
 namespace granary::kernel {
 
 enum class SvmType { classification, regression, one_class, nu_classification, nu_regression };
+inline Names<SvmType> names(SvmType) {
+  return {{SvmType::classification, "classification"}, {SvmType::regression, "regression"}, {SvmType::one_class, "one_class"},
+          {SvmType::nu_classification, "nu_classification"}, {SvmType::nu_regression, "nu_regression"}};
+}
 
 struct SvmPoint {
   double cost = 1, nu = 0.5, epsilon = 0.1;
 };
+
+struct SvmOptions {
+  SvmType type = SvmType::classification;
+  std::vector<double> cost{1}, nu{0.5}, epsilon{0.1};  // of equal length: the points along which each task is solved
+  SmoOptions solver;
+  int threads = 1;
+};
+template <class V>
+void fields(V& v, SvmOptions& t) {
+  v("type", t.type);
+  v("cost", t.cost);
+  v("nu", t.nu);
+  v("epsilon", t.epsilon);
+  fields(v, t.solver);
+  v("threads", t.threads);
+}
 
 struct SvmTask {
   std::vector<Index> rows;      // of the data
@@ -31,7 +52,18 @@ struct SvmTask {
   VectorXd start;               // coefficients to start from, for a machine of cost start_cost; empty: none
   double start_cost = 1;        // not looked at where the cost has no part
   std::vector<Index> held_out;  // rows of the data whose decision values are wanted
+  std::string name;             // of the machine
 };
+template <class V>
+void fields(V& v, SvmTask& t) {
+  v("rows", positions(t.rows));
+  v("y", t.y);
+  v("weight", t.weight);
+  v("start", t.start);
+  v("start_cost", t.start_cost);
+  v("held_out", positions(t.held_out));
+  v("name", t.name);
+}
 
 struct SvmSolution {
   VectorXd coefficients;  // b
@@ -41,16 +73,35 @@ struct SvmSolution {
   std::vector<char> identified;  // every optimum has this coefficient (Theorem 5, for positive semidefinite kernels)
   double rho = 0;                // the margin of a nu classifier before it is divided by it
   double epsilon = 0;            // the tube: as given, or as nu regression finds it
-  SmoResult solver;              // its beta and f are emptied
+  SmoResult solver;              // its beta, f and pinned are emptied
 };
+template <class V>
+void fields(V& v, SvmSolution& t) {
+  v("coefficients", t.coefficients);
+  v("offset", t.offset);
+  v("decision", t.decision);
+  v("held_out", t.held_out);
+  v("bounded", t.bounded);
+  v("identified", t.identified);
+  v("rho", t.rho);
+  v("epsilon", t.epsilon);
+  v("solver", t.solver);
+}
 
 // One solution for each point, each begun from the one before: C - scaled coefficients stay in their box, and what is amiss with
 // the fixed sums is put right.
 std::vector<SvmSolution> solve_svm(SvmType type, const SvmData& data, const SvmTask& task, const std::vector<SvmPoint>& points,
                                    const SmoOptions& options, Monitor& monitor);
 
+// All tasks at all points, on several threads: [task][point].
+std::vector<std::vector<SvmSolution>> solve_svm(const SvmData& data, const std::vector<SvmTask>& tasks, const SvmOptions& options,
+                                                Monitor& monitor);
+
 // The largest nu that a classifier can have: 2 min(w of the positive rows, w of the negative rows) / w of all.
 double largest_nu(const SvmTask& task);
+
+// 1/2 b'Kb - c'b between the bounds, with this sum, whatever the sum of the start.
+SmoResult solve_box_qp(const Eigen::Map<const MatrixXd>& k, SmoSheet sheet, double sum, const SmoOptions& options, Monitor& monitor);
 
 // Between the bounds, with this sum, and near b. InputError where there is no such vector.
 VectorXd feasible_start(VectorXd b, ConstVectorRef lower, ConstVectorRef upper, double sum);

@@ -1,9 +1,11 @@
 #include "kernel/svm_data.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/base/errors.h"
 #include "core/base/parallel.h"
+#include "core/linalg/dense.h"
 
 namespace granary::kernel {
 
@@ -56,10 +58,10 @@ MatrixXd in_panels(const KernelRows& support, ConstMatrixRef coefficients, const
 
 }  // namespace
 
-SvmData::SvmData(const KernelSpec& spec, const Eigen::Map<const MatrixXd>& x)
-    : kind_(Kind::dense), spec_(&spec), dense_(x), size_(x.rows()) {}
-SvmData::SvmData(const KernelSpec& spec, const SparseMatrix& x)
-    : kind_(Kind::sparse), spec_(&spec), dense_(nullptr, 0, 0), sparse_(&x), size_(x.rows()) {}
+SvmData::SvmData(KernelSpec spec, const Eigen::Map<const MatrixXd>& x)
+    : kind_(Kind::dense), spec_(std::move(spec)), dense_(x), size_(x.rows()) {}
+SvmData::SvmData(KernelSpec spec, SparseMatrix x)
+    : kind_(Kind::sparse), spec_(std::move(spec)), dense_(nullptr, 0, 0), sparse_(std::move(x)), size_(sparse_.rows()) {}
 SvmData::SvmData(const Eigen::Map<const MatrixXd>& gram) : kind_(Kind::gram), dense_(gram), size_(gram.rows()) {
   if (gram.rows() != gram.cols()) throw InputError("a kernel matrix must be square.");
 }
@@ -67,8 +69,8 @@ SvmData::SvmData(const Eigen::Map<const MatrixXd>& gram) : kind_(Kind::gram), de
 SvmData::Chosen SvmData::choose(const std::vector<Index>& which) const {
   const bool everything = is_everything(which, size_);
   if (kind_ == Kind::sparse)
-    return {{}, everything ? KernelRows(*spec_, *sparse_) : KernelRows(*spec_, some_rows(*sparse_, which))};
-  if (kind_ == Kind::dense) return {{}, everything ? KernelRows(*spec_, dense_) : KernelRows(*spec_, some_rows(dense_, which))};
+    return {{}, everything ? KernelRows(spec_, sparse_) : KernelRows(spec_, some_rows(sparse_, which))};
+  if (kind_ == Kind::dense) return {{}, everything ? KernelRows(spec_, dense_) : KernelRows(spec_, some_rows(dense_, which))};
   if (everything) return {{}, KernelRows(dense_)};
   const Index n = static_cast<Index>(which.size());
   MatrixXd part(n, n);
@@ -76,6 +78,21 @@ SvmData::Chosen SvmData::choose(const std::vector<Index>& which) const {
     for (Index i = 0; i < n; ++i) part(i, j) = dense_(which[static_cast<std::size_t>(i)], which[static_cast<std::size_t>(j)]);
   KernelRows rows(Eigen::Map<const MatrixXd>(part.data(), n, n));
   return {std::move(part), std::move(rows)};  // the numbers stay where they are
+}
+
+bool SvmData::indefinite(const std::vector<Index>& which) const {
+  Chosen chosen = choose(which);
+  const Index n = chosen.rows.size();
+  MatrixXd k;
+  std::vector<Index> all(static_cast<std::size_t>(n));
+  std::iota(all.begin(), all.end(), Index(0));
+  chosen.rows.block(all, 0, n, k);
+  k = (0.5 * (k + k.transpose())).eval();
+  k.rowwise() -= k.colwise().mean().eval();
+  k.colwise() -= k.rowwise().mean().eval();
+  const double size = k.diagonal().cwiseAbs().maxCoeff();
+  if (!(size > 0)) return false;
+  return SymmetricEigen(k, EigenParts::values).eigenvalues()[0] < -1e-8 * size * static_cast<double>(n);
 }
 
 VectorXd SvmData::decision(const std::vector<Index>& which, ConstVectorRef coefficients, const std::vector<Index>& at,
@@ -97,7 +114,7 @@ VectorXd SvmData::decision(const std::vector<Index>& which, ConstVectorRef coeff
   }
   const KernelRows rows = choose(support).rows;
   if (kind_ == Kind::dense) return decision_values(rows, c, some_rows(dense_, at), 1, monitor);
-  return decision_values(rows, c, some_rows(*sparse_, at), 1, monitor);
+  return decision_values(rows, c, some_rows(sparse_, at), 1, monitor);
 }
 
 MatrixXd decision_values(const KernelRows& support, ConstMatrixRef coefficients, ConstMatrixRef z, int threads,

@@ -15,9 +15,9 @@ namespace granary::kernel {
 
 class SvmData {
  public:
-  // What is passed is referred to, not copied.
-  SvmData(const KernelSpec& spec, const Eigen::Map<const MatrixXd>& x);
-  SvmData(const KernelSpec& spec, const SparseMatrix& x);
+  // Dense matrices are referred to, not copied.
+  SvmData(KernelSpec spec, const Eigen::Map<const MatrixXd>& x);
+  SvmData(KernelSpec spec, SparseMatrix x);
   explicit SvmData(const Eigen::Map<const MatrixXd>& gram);
 
   Index size() const { return size_; }
@@ -29,15 +29,18 @@ class SvmData {
   };
   Chosen choose(const std::vector<Index>& which) const;
 
+  // Whether the kernel matrix of these rows has a direction of zero sum along which it clearly bends down.
+  bool indefinite(const std::vector<Index>& which) const;
+
   // Decision values without offset at rows `at` of a machine with these coefficients at rows `which`.
   VectorXd decision(const std::vector<Index>& which, ConstVectorRef coefficients, const std::vector<Index>& at,
                     Monitor& monitor) const;
 
  private:
   enum class Kind { dense, sparse, gram } kind_;
-  const KernelSpec* spec_ = nullptr;
+  KernelSpec spec_;
   Eigen::Map<const MatrixXd> dense_;
-  const SparseMatrix* sparse_ = nullptr;
+  SparseMatrix sparse_;
   Index size_;
 };
 

@@ -17,6 +17,12 @@ struct Sigmoid {
   double slope = 0, intercept = 0;  // a, b
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, Sigmoid& t) {
+  v("slope", t.slope);
+  v("intercept", t.intercept);
+  v("convergence", t.convergence);
+}
 
 // `label` is -1 or 1. Targets are (N+ + 1) / (N+ + 2) and 1 / (N- + 2), N the weights' sums scaled to the number of rows.
 Sigmoid fit_sigmoid(ConstVectorRef decision, ConstVectorRef label, ConstVectorRef weight);
@@ -27,6 +33,11 @@ VectorXd sigmoid_values(const Sigmoid& sigmoid, ConstVectorRef decision);
 struct Steps {
   std::vector<double> at, value;
 };
+template <class V>
+void fields(V& v, Steps& t) {
+  v("at", t.at);
+  v("value", t.value);
+}
 Steps fit_isotonic(ConstVectorRef decision, ConstVectorRef label, ConstVectorRef weight);
 
 // Row i of `pairs` has P(b | a or b) for the pairs a < b of k classes, (0,1), (0,2), ..., (k-2,k-1). The probabilities p of the

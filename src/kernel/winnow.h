@@ -18,12 +18,27 @@ struct WinnowOptions {
   double threshold = 1;  // theta
   bool balanced = false;
 };
+template <class V>
+void fields(V& v, WinnowOptions& t) {
+  v("promotion", t.promotion);
+  v("threshold", t.threshold);
+  v("balanced", t.balanced);
+}
 
 struct WinnowState {
   VectorXd exponent;    // e of w
   VectorXd complement;  // e of v; empty unless balanced
   double updates = 0;
 };
+template <class V>
+void fields(V& v, WinnowState& t) {
+  v("exponent", t.exponent);
+  v("complement", t.complement);
+  v("updates", t.updates);
+}
+inline void check(const WinnowState& s) {
+  require(s.complement.size() == 0 || s.complement.size() == s.exponent.size(), "`complement` has the wrong length.");
+}
 
 class Winnow {
  public:

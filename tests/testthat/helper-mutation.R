@@ -6,7 +6,7 @@
 # Arguments that are not spoiled, with the reason. A name is "function", or "function argument".
 mutation_exceptions <- c(
   "influence" = "a generic of another package", "tidy" = "a generic of another package", "glance" = "a generic of another package", "augment" = "a generic of another package",
-  "granary_report" = "each call renders a document; test-report.R has its arguments"
+  "granary_report" = "each call writes a page; test-shared-report.R has its arguments"
 )
 
 # Values that stand in for any argument, and values made from the argument itself.

@@ -12,10 +12,10 @@ test_that("the worked examples on four points come out", {
   expect_equal(coco(x, y, kernel = k_linear(), rank_tol = 0)$value, 1.25)
   expect_equal(coco(x, y, kernel = k_linear())$value, abs(mean((x - mean(x)) * (y - mean(y)))))
   expect_equal(coco(x, y, width = 1, rank_tol = 0)$value, 0.1067699, tolerance = 1e-6)
-  fit <- kmi(x, y, width = 0.5, rank_tol = 0)
+  fit <- kmi(x, y, width = 0.5, nu = "parzen", rank_tol = 0)
   expect_equal(fit$nu, 0.7978846, tolerance = 1e-7)
   expect_equal(fit$value, 0.5563216, tolerance = 1e-6)
-  values <- vapply(c(0, 0.1, 0.5, 0.9), function(theta) kgv(x, y, width = 0.5, theta = theta, rank_tol = 0)$value, 0)
+  values <- vapply(c(0, 0.1, 0.5, 0.9), function(theta) kgv(x, y, width = 0.5, theta = theta, nu = "parzen", rank_tol = 0)$value, 0)
   expect_equal(values, c(0.5563216, 0.6004657, 0.8938438, 2.069573), tolerance = 1e-6)
 })
 
@@ -58,7 +58,7 @@ test_that("the Laplace window convolved with itself is the kernel of its kmi()",
   pair <- c(0.3, 0.9)
   by_hand <- integrate(function(q) window(pair[1] - q) * window(pair[2] - q), -Inf, Inf)$value
   expect_equal(kernel_matrix(granary:::laplace_kernel(0.5, 1L, convolved = TRUE), pair)[1, 2], by_hand, tolerance = 1e-6)
-  fit <- kmi(d$x, d$z, kernel = "laplace", width = 0.5, rank_tol = 0)
+  fit <- kmi(d$x, d$z, kernel = "laplace", width = 0.5, nu = "parzen", rank_tol = 0)
   expect_equal(fit$nu, min(colSums(window(outer(d$x, d$x, "-"))), colSums(window(outer(d$z, d$z, "-")))))
   # in two dimensions, at the origin
   size <- kernel_matrix(granary:::laplace_kernel(0.5, 2L), matrix(0, 1, 2))[1, 1]
@@ -192,11 +192,30 @@ test_that("the kernel mutual information bounds the Parzen estimate near indepen
 
 test_that("an undefined kernel mutual information is Inf with a warning", {
   x <- seq(0, 1, length.out = 50)
-  expect_warning(fit <- kmi(x, x, width = 0.05), "not defined", class = "granary_warning_input")
+  expect_warning(fit <- kmi(x, x, width = 0.05, nu = "parzen"), "not defined", class = "granary_warning_input")
   expect_identical(fit$value, Inf)
   expect_false(fit$valid)
-  expect_warning(test <- independence_test(x, x, measure = "kmi", width = 0.05, permutations = 19), "not defined")
+  expect_warning(test <- independence_test(x, x, measure = "kmi", width = 0.05, nu = "parzen", permutations = 19), "not defined")
   expect_lte(test$p.value, 1)
+})
+
+test_that("kmi() is finite by default, and its test has power, on dependent data", {
+  set.seed(1)
+  for (k in 1:5) {
+    x <- rnorm(80)
+    y <- x^2 + rnorm(80, sd = 0.3)
+    fit <- kmi(x, y)
+    expect_true(is.finite(fit$value) && fit$valid)
+    expect_lt(independence_test(x, y, measure = "kmi", permutations = 99)$p.value, 0.05)
+  }
+  expect_true(is.finite(kmi(x, x)$value))
+  expect_true(is.finite(kgv(x, y, theta = 0.5)$value))
+})
+
+test_that("a kernel too narrow for the number of rows is refused before it costs minutes", {
+  set.seed(1)
+  x <- rnorm(30000)
+  expect_error(hsic(x, rev(x), width = 1e-6), "so narrow that", class = "granary_error_input")
 })
 
 test_that("input that cannot be used is refused, saying why", {
@@ -226,7 +245,7 @@ test_that("input that cannot be used is refused, saying why", {
   bad(kmi(x, y, nu = 0), "`nu`")
   bad(kmi(x, y, nu = "big"), "`nu`")
   bad(kmi(x, y, kernel = k_se(), nu = "parzen"), "Parzen windows are known")
-  bad(kmi(x - 4, y, kernel = k_linear()), "a sum that is not positive")
+  bad(kmi(x - 4, y, kernel = k_linear(), nu = "gram"), "a sum that is not positive")
   expect_warning(flat <- coco(rep(1, 5), y), "constant", class = "granary_warning_input")
   expect_identical(flat$value, 0)
   expect_warning(flat <- kmi(rep(1, 5), y), "constant")

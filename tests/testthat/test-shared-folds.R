@@ -71,3 +71,23 @@ test_that("workers of future::plan() give the same answer", {
   set.seed(7)
   expect_identical(ggm_select(path, "stars", subsamples = 4)$selection, here)
 })
+
+test_that("one bar counts the tasks, and the fits inside are silent", {
+  old <- options(granary.progress = TRUE)
+  on.exit(options(old))
+  inner <- resample_lapply(1:2, function(k) is.null(progress_bar("inside")), "outside")
+  expect_identical(inner, list(TRUE, TRUE))
+  expect_true(getOption("granary.progress"))
+})
+
+test_that("a fork after threads were used does not wait for ever", {
+  skip_on_os("windows")
+  skip_on_cran()
+  old <- options(granary.threads = 2)
+  on.exit(options(old))
+  set.seed(1)
+  x <- matrix(rnorm(6000), 200)
+  whole <- ggm_neighbors(x)
+  parts <- parallel::mclapply(1:2, function(i) ggm_neighbors(x)$precision, mc.cores = 2)
+  expect_equal(parts[[1]], whole$precision)
+})

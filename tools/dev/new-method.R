@@ -195,16 +195,18 @@ claim("write me: the first number of the paper", paper = NA, ours = NA, toleranc
 ')
 
 put("inst/bench/peers/@name@.R", '
-# Times @name@() against its peers on CRAN, in one run on one machine: Rscript inst/bench/peers/@name@.R
-library(granary)
+# Rscript @name@.R <file for the results, .rds>
+#
+# Times @name@() against its peers on CRAN, in one run on one machine.
 
-seconds <- function(expression) system.time(expression)[["elapsed"]]
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
 set.seed(1)
 x <- matrix(rnorm(500 * 50), 500)
-timings <- c(granary = seconds(@name@(x)))
+results <- data.frame(program = "granary", seconds = cpu(@name@(x)))
 # write me: one line per peer, skipped where it is not installed, with the difference of the answers beside the time
-print(timings)
+print(results)
+saveRDS(results, output)
 ')
 
 put("inst/methods/@key@.dcf", '

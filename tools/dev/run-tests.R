@@ -2,8 +2,8 @@
 #
 #   Rscript tools/dev/run-tests.R [counts file] [filter]
 #
-# Prints every failure in full and every skip with its reason, and writes "passed failed skipped" to the counts file. The tests run
-# in a process of their own, so that a crash is counted and reported like any other failure.
+# Prints every failure in full and every skip with its reason, and writes "passed failed skipped" to the counts file. The test files are dealt out to as
+# many processes as there are cores (GRANARY_TEST_JOBS), so that a crash is counted and reported like any other failure and costs one share of the files only.
 
 arguments <- commandArgs(TRUE)
 inside <- identical(Sys.getenv("GRANARY_TEST_PROCESS"), "1")
@@ -44,16 +44,53 @@ run_inside <- function() {
   cat("R tests: ", counts["passed"], " passed, ", counts["failed"], " failed, ", counts["skipped"], " skipped\n", sep = "")
 }
 
+# The files whose name matches, dealt out so that each process has about as much to do; the mutations, which take longest by far, count for a third.
+shares <- function(jobs) {
+  files <- list.files(tests, "^test-.*[.]R$")
+  names <- sub("^test-(.*)[.]R$", "\\1", files)
+  keep <- is.null(filter) | grepl(if (is.null(filter)) "" else filter, names)
+  size <- file.size(file.path(tests, files))
+  size[names == "shared-mutation"] <- sum(size) / 3
+  order <- which(keep)[order(-size[keep])]
+  deck <- rep(list(character()), jobs)
+  load <- numeric(jobs)
+  for (i in order) {
+    k <- which.min(load)
+    deck[[k]] <- c(deck[[k]], names[i])
+    load[k] <- load[k] + size[i]
+  }
+  Filter(length, deck)
+}
+
 run_outside <- function() {
   unlink(counts_file)
-  log <- tempfile()
-  Sys.setenv(GRANARY_TEST_PROCESS = "1", GRANARY_MUTATION_LOG = log, NOT_CRAN = "true")
-  status <- system2(file.path(R.home("bin"), "Rscript"), shQuote(c(this_file, counts_file, filter)))
-  if (file.exists(counts_file)) return(as.integer(scan(counts_file, quiet = TRUE)[2L] > 0))
-  cat("FAILED the test process ended early, with status ", status, "\n", sep = "")
-  if (file.exists(log)) cat("The last input mutation that started was ", readLines(log), "\n", sep = "")
-  write_counts(0L, 1L, 0L)
-  1L
+  jobs <- suppressWarnings(as.integer(Sys.getenv("GRANARY_TEST_JOBS", parallel::detectCores())))
+  if (is.na(jobs) || jobs < 1L) jobs <- 1L
+  decks <- shares(jobs)
+  workers <- lapply(decks, function(deck) list(counts = tempfile(), output = tempfile(), log = tempfile(), done = tempfile(), deck = deck))
+  for (w in workers) {
+    pattern <- paste0("^(", paste(gsub("([.+])", "\\\\\\1", w$deck), collapse = "|"), ")$")
+    Sys.setenv(GRANARY_TEST_PROCESS = "1", GRANARY_MUTATION_LOG = w$log, NOT_CRAN = "true")
+    command <- paste(shQuote(file.path(R.home("bin"), "Rscript")), shQuote(this_file), shQuote(w$counts), shQuote(pattern), ">", shQuote(w$output), "2>&1; echo $? >",
+                     shQuote(w$done))
+    system2("sh", c("-c", shQuote(command)), wait = FALSE)
+  }
+  while (!all(vapply(workers, function(w) file.exists(w$done) && file.size(w$done) > 0, NA))) Sys.sleep(0.5)
+  total <- c(0L, 0L, 0L)
+  for (w in workers) {
+    lines <- readLines(w$output, warn = FALSE)
+    writeLines(lines[!grepl("^R tests: ", lines)])
+    if (file.exists(w$counts)) {
+      total <- total + as.integer(scan(w$counts, quiet = TRUE))
+    } else {
+      cat("FAILED a test process ended early, with status ", readLines(w$done), ", over ", paste(w$deck, collapse = ", "), "\n", sep = "")
+      if (file.exists(w$log)) cat("The last input mutation that started was ", readLines(w$log), "\n", sep = "")
+      total <- total + c(0L, 1L, 0L)
+    }
+  }
+  write_counts(total[1L], total[2L], total[3L])
+  cat("R tests: ", total[1L], " passed, ", total[2L], " failed, ", total[3L], " skipped\n", sep = "")
+  as.integer(total[2L] > 0)
 }
 
 if (!requireNamespace("testthat", quietly = TRUE)) {

@@ -8,10 +8,7 @@
 # times the error; with cp = 0.0005 and 10000 rows it is quicker and closer there. At a checkerboard no first split helps: tree stops, rpart goes
 # on where noise happens to lead it.
 
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 output <- commandArgs(trailingOnly = TRUE)[1L]
 has <- function(package) requireNamespace(package, quietly = TRUE)
 peer <- function(package, name) getExportedValue(package, name)

@@ -6,11 +6,7 @@
 # the
 # mean squared error of the weights against the truth, each method at the best of five penalties by that error: what the model can do. One
 # thread; CPU seconds of all five fits.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 peers <- c(mtl = "RMTL", net = "glmnet")
 cpu <- function(run) {
   time <- system.time(value <- run())

@@ -3,9 +3,7 @@
 # Seconds are processor time of one thread, the smallest of three runs; `difference` is the largest difference of the log-odds. No other package
 # has feature maps, kernels or dimensions of networks: those are growth tables.
 
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 output <- commandArgs(trailingOnly = TRUE)[1L]
 has <- function(package) requireNamespace(package, quietly = TRUE)
 cpu <- function(run) {

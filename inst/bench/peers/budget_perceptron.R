@@ -4,10 +4,7 @@
 # buffer, on two classes of clustered points in 20 dimensions with 5% of the labels wrong. The methods differ: error is the share of 2000 new rows, with right labels, that are classified
 # wrongly. onlearn() gets its rows in a loop, as its help page does (with all rows in one call it overruns its buffer), at the best of three step sizes; the time is of one run. The batch
 # support vector machine of kernlab says what can be reached. onlearn() is left out of the longest stream; throughput of ours there is the last table. One thread; CPU seconds.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 peer <- "kernlab"
 has_peer <- requireNamespace(peer, quietly = TRUE)
 from_peer <- function(name) getExportedValue(peer, name)

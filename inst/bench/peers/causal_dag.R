@@ -4,12 +4,9 @@
 # pcalg::simy, looked for in the library GRANARY_PEERS and left out when absent; one thread. Two jobs: the usual BIC search (Gaussian likelihood,
 # complete graph), in which all optimise the same score, so that the excess over the exact optimum stands beside each time; and recovery of a
 # DAG with equal error variances, which the others do not use.
-Sys.setenv(OMP_NUM_THREADS = "1")
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 arguments <- commandArgs(TRUE)
 output <- arguments[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
 has <- function(package) requireNamespace(package, quietly = TRUE)
 
 bic <- function(adjacency, S, n) {  # sum of log residual variances + log(n)/n per edge, as weights = "likelihood" has it

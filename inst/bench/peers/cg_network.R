@@ -6,11 +6,7 @@
 # looked for in the library GRANARY_PEERS and left out when they are not there. Beside each time stands the largest difference of the marginal
 # probabilities, means and standard deviations. Each time is processor time, the median of several
 # runs, one thread.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 options(granary.threads = 1L)
 
 clock <- function(expr, times = 5L) {

@@ -7,9 +7,7 @@
 # largest relative error of the test error at t = 10, 50, 100 against committee_curve() itself (0 for it; its own tolerance is 1e-7); for runs,
 # their relative standard error.
 
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 output <- commandArgs(trailingOnly = TRUE)[1L]
 cpu <- function(run) {
   best <- Inf

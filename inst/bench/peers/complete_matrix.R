@@ -7,9 +7,7 @@
 # is a lower bound. Its lambda is half of ours, and its
 # rank limit is put a little above the rank of the solution, which it has to be told. Peers that are not installed are left out.
 
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 arguments <- commandArgs(trailingOnly = TRUE)
 output <- if (length(arguments) > 0L) arguments[1L] else NA
 extended <- "extended" %in% arguments

@@ -7,9 +7,7 @@
 # method says of its own error, as one standard error. EP has a bias that does not shrink; it costs milliseconds and brings gradients and
 # moments.
 
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 output <- commandArgs(trailingOnly = TRUE)[1L]
 has <- function(package) requireNamespace(package, quietly = TRUE)
 peer <- function(package, name) getExportedValue(package, name)

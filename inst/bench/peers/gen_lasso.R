@@ -3,12 +3,7 @@
 # gen_lasso() beside genlasso (general design, chain), flsa (identity design, chain and image) and tvR (image), where they are installed, from the
 # library GRANARY_PEERS. `difference` is the relative difference of the objective from the best one: a time without it says nothing. One
 # thread; seconds of user and system time.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 has <- function(package) requireNamespace(package, quietly = TRUE)
 from <- function(package, name) getExportedValue(package, name)
 

@@ -5,13 +5,10 @@
 # screening. Beside each time stands the excess of the objective over the dual value of a sharp fit, without which a time says nothing: hglasso
 # stops on the change of its iterate. With p = 1000 it takes above 3 seconds per iteration and some 300 of them: it is stopped after 30, where its
 # excess shows how far it is from done, so that the ratio there is a lower bound. CPU seconds; ratio: of the time to that of granary.
-Sys.setenv(OMP_NUM_THREADS = "1")
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 arguments <- commandArgs(TRUE)
 output <- arguments[1L]
 sizes <- if (length(arguments) > 1L) as.integer(strsplit(arguments[2L], ",")[[1L]]) else c(200L, 500L, 1000L)
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
 l <- if (length(arguments) > 2L) as.numeric(strsplit(arguments[3L], ",")[[1L]]) else c(0.4, 0.2, 1)
 most <- if (length(arguments) > 3L) as.integer(arguments[4L]) else 30L
 

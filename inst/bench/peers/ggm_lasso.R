@@ -6,14 +6,13 @@
 #
 # The peers are looked for in the library GRANARY_PEERS. GRANARY_BENCH_CAP is the longest run, in seconds, that is still tried: a run is
 # skipped when the one at the smaller size, scaled by the cube of the sizes, projects to more.
-Sys.setenv(OMP_NUM_THREADS = "1")
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 arguments <- commandArgs(TRUE)
 output <- arguments[1L]
 sizes <- if (length(arguments) > 1L) as.integer(strsplit(arguments[2L], ",")[[1L]]) else c(500L, 1000L, 2000L)
 cap <- as.double(Sys.getenv("GRANARY_BENCH_CAP", "600"))
 peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
 if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))  # first: the system may have older ones
-library(granary)
 has <- function(package) requireNamespace(package, quietly = TRUE)
 say <- function(...) cat(format(Sys.time(), "%H:%M:%S"), ..., "\n")
 

@@ -3,7 +3,7 @@
 # A process of its own, because the operating system only remembers the highest mark. Linux only: elsewhere the result is NA.
 arguments <- commandArgs(TRUE)
 p <- as.integer(arguments[2L])
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 status <- function(field) {
   if (!file.exists("/proc/self/status")) return(NA_real_)
   line <- grep(paste0("^", field, ":"), readLines("/proc/self/status"), value = TRUE)

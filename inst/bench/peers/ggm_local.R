@@ -4,11 +4,7 @@
 # package glasso where it is installed, from the library GRANARY_PEERS), and fits the exponent of its growth. No package is known for this
 # penalty, so only the time and what the certificate says can be compared. Then the total-variation part alone, beside the packages
 # flsa and genlasso where they are installed. One thread; CPU seconds.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 has <- function(package) requireNamespace(package, quietly = TRUE)
 
 rows <- list()

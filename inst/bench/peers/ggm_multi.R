@@ -7,15 +7,12 @@
 # The peer is looked for in the library GRANARY_PEERS; without it only our times are recorded. Where the run at the smaller size, scaled by the cube
 # of the sizes, projects to more than GRANARY_BENCH_CAP seconds, it gets the tolerance of that run at once, instead of the ladder. A run is
 # stopped after GRANARY_BENCH_LIMIT seconds; its time, without an excess, is then a lower bound.
-Sys.setenv(OMP_NUM_THREADS = "1")
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 arguments <- commandArgs(TRUE)
 output <- arguments[1L]
 sizes <- if (length(arguments) > 1L) as.integer(strsplit(arguments[2L], ",")[[1L]]) else c(200L, 500L)
 cap <- as.double(Sys.getenv("GRANARY_BENCH_CAP", "60"))
 limit <- as.double(Sys.getenv("GRANARY_BENCH_LIMIT", "300"))
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
 has_jgl <- requireNamespace("JGL", quietly = TRUE)
 cpu_of <- function(expression) sum(system.time(expression)[c("user.self", "sys.self")])
 timed <- function(run) {

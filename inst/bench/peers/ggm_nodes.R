@@ -3,11 +3,7 @@
 # Times ggm_nodes() on p variables of which 20 interact, beside the same 20 alone, and beside the graphical lasso (ours, and the packages glasso and
 # glassoFast where they are installed, from the library GRANARY_PEERS) on both. The problems differ, so only the time and what the certificate
 # says can be compared: no package is known for this penalty. One thread; CPU seconds, the fastest of five.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 has <- function(package) requireNamespace(package, quietly = TRUE)
 
 seconds_of <- function(run) {

@@ -4,10 +4,7 @@
 # users take for batches, on a box rather than a list, with the parameters of the process given to both. `lazy` counts how many variances were
 # computed, relative to all.
 
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 output <- commandArgs(trailingOnly = TRUE)[1L]
 cpu <- function(run) {
   used <- system.time(value <- run())

@@ -5,17 +5,8 @@
 # Laplace iteration for a logistic model gives no evidence, so only its time stands here. `ratio` is the peer's time over ours. The second table is learning:
 # ML-II from one start.
 
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
-cpu <- function(code) {
-  t <- system.time(code)
-  t[["user.self"]] + t[["sys.self"]]
-}
 make <- function(n) {
   set.seed(7)
   x <- matrix(rnorm(4 * n), n)

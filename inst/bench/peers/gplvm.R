@@ -6,12 +6,7 @@
 # dppca()
 # beside prcomp(); `difference` is one minus the smallest absolute correlation of the leading two columns (for isomap() one minus the correlation of
 # the distances in the maps). One thread; CPU seconds, best of three for what takes less than a second.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 cpu <- function(run) {
   once <- function() {
     time <- system.time(value <- run())

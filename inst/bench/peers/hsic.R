@@ -4,23 +4,13 @@
 # family). One thread, CPU seconds of the R process. `value` and `p_value` show that both compute the same thing. The second table is the growth with the number of
 # rows. The third is the test of joint independence of three variables (measure = "dhsic"), where all pairs are independent.
 
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
-cpu <- function(code) {
-  t <- system.time(code)
-  t[["user.self"]] + t[["sys.self"]]
-}
 rows <- list()
 add <- function(...) {
   rows[[length(rows) + 1L]] <<- data.frame(...)
   print(rows[[length(rows)]], digits = 4, row.names = FALSE)
 }
-has <- function(name) requireNamespace(name, quietly = TRUE)
 for (setting in c("1 column", "5 columns")) {
   n <- 1000
   set.seed(1)

@@ -3,15 +3,8 @@
 # Times equilibria() and influence_game() on one thread. No package counts equilibria of influence games or learns them, so the peers are plain R:
 # all joint
 # actions of expand.grid() for counting, and glm() per player (no penalty) for the independent logistic losses. CPU seconds of the R process.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
-cpu <- function(code) {
-  t <- system.time(code)
-  t[["user.self"]] + t[["sys.self"]]
-}
 rows <- list()
 note <- function(task, seconds, answer) {
   rows[[length(rows) + 1L]] <<- data.frame(task = task, seconds = seconds, answer = answer)

@@ -7,18 +7,8 @@
 # samples, where it is the same; "wide" has width 1 and kappa 0.02 at every size. `ratio` is the time over that of kernel_ica(measure = "kmi"), for the baselines over
 # granary's version of the same method.
 
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
-cpu <- function(code) {
-  t <- system.time(code)
-  t[["user.self"]] + t[["sys.self"]]
-}
-has <- function(name) requireNamespace(name, quietly = TRUE)
 methods <- list(
   "kernel_ica, kmi" = function(x) kernel_ica(x)$W, "kernel_ica, hsic" = function(x) kernel_ica(x, measure = "hsic")$W,
   "kernel_ica, coco" = function(x) kernel_ica(x, measure = "coco")$W, "kernel_ica, kgv" = function(x) kernel_ica(x, measure = "kgv")$W,

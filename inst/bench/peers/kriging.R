@@ -10,19 +10,11 @@
 # gradient at the start, for every n: theirs timed alone, ours the time of the fit over its evaluations.
 # Prediction: mean at 1e5 points and mean with standard error at 1e4 points, n = 1000.
 
-Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 arguments <- commandArgs(TRUE)
 output <- arguments[1L]
 sizes <- if (length(arguments) > 1L) as.integer(arguments[-1L]) else c(500L, 1000L, 2000L)
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
 
-cpu <- function(code) {
-  t <- system.time(code)
-  t[["user.self"]] + t[["sys.self"]]
-}
 d <- 5L
 make <- function(n) {
   set.seed(n)

@@ -9,20 +9,10 @@
 # takes many
 # minutes on the large binomial and the sparse problems; they are left out.
 
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 peer <- "glmnet"
 if (!requireNamespace(peer, quietly = TRUE)) stop("glmnet is not installed.")
 glmnet <- getExportedValue(peer, "glmnet")
-
-cpu <- function(code) {
-  t <- system.time(code)
-  t[["user.self"]] + t[["sys.self"]]
-}
 
 make <- function(n, p, density) {
   set.seed(7)

@@ -6,17 +6,8 @@
 # on 10000 other rows; `ratio` is the peer's time over ours. The second table is active learning: labels until the error on those rows is within
 # 0.01 of the batch machine's.
 
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
-cpu <- function(code) {
-  t <- system.time(code)
-  t[["user.self"]] + t[["sys.self"]]
-}
 make <- function(n) {
   x <- matrix(rnorm(n * 20), n)
   list(x = x, y = factor(sign(x[, 1] * x[, 2] + x[, 3] + x[, 4]^2 / 2 - 1 / 2 + rnorm(n))))

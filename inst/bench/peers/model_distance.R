@@ -3,7 +3,7 @@
 # No package offers these for graphical models, so the peer is base R: solve() and determinant(). Seconds are processor time of one thread, the
 # smallest of three runs; `difference` is the largest relative difference of the answers.
 
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 output <- commandArgs(trailingOnly = TRUE)[1L]
 cpu <- function(run) {
   best <- Inf

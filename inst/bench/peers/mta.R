@@ -5,9 +5,7 @@
 # model the spread, and may shrink better; mta() is tuning-free and linear. `difference` is the largest difference to mta() where the peer
 # computes the same thing (metafor with the variance of mta(); plain R). No other package has multi-task averaging.
 
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 output <- commandArgs(trailingOnly = TRUE)[1L]
 has <- function(package) requireNamespace(package, quietly = TRUE)
 peer <- function(package, name) getExportedValue(package, name)

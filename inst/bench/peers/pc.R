@@ -7,9 +7,7 @@
 # bnlearn's pc.stable is timed at p = 100 only (6.78 s where granary took 0.003, when it could last be installed): at p = 300 it was stopped after nine
 # minutes, at p = 1000 after fifty, each unfinished.
 
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 arguments <- commandArgs(trailingOnly = TRUE)
 output <- if (length(arguments) > 0L) arguments[1L] else NA
 extended <- "extended" %in% arguments

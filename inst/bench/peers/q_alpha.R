@@ -8,11 +8,7 @@
 # tuning of one given bound). Laplacian score and variance are ours, for comparison. "ranking" has tol = 1e-4: the ranking is the same. With k = 3 for
 # clusters that span two directions once centred, the third is noise, and taking it to the default 1e-8 is most of the work at 20000 features:
 # there q_alpha() is slower than the peer, which has no such tolerance.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 peer <- "sparcl"
 cpu <- function(run) {
   time <- system.time(value <- run())

@@ -3,10 +3,7 @@
 # No R package has Winnow, SASB or weighted majority. The nearest peer is batch naive Bayes (e1071), timed beside online_naive_bayes(), which makes the same model from one pass: the
 # column `difference` is the largest between the probabilities of the two. Ours also predicts every row before it learns from it, which the peer's fit does not: with few attributes that is most of its time. The other tables are throughput: one pass of the learners over attributes, dense and sparse, 5 relevant
 # attributes that each differ from the label with probability 0.1 (mistakes are of the pass). One thread; CPU seconds.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 peer <- "e1071"
 cpu <- function(run) {
   time <- system.time(value <- run())

@@ -9,7 +9,7 @@
 # standard error. The time of the long simulation
 # is extrapolated from 200 runs, since a standard error falls with the root of their number.
 
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 output <- commandArgs(trailingOnly = TRUE)[1L]
 cpu <- function(run) {
   best <- Inf

@@ -8,12 +8,7 @@
 # checks its arguments too (a millisecond or two). The difference of the two values is per row, and only as small as the jitter of the peer
 # allows. "fit": from start to end, with the test error (root mean square) and the mean log density of new observations, so that speed is not
 # bought with accuracy.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 peer <- "gplite"
 has_peer <- requireNamespace(peer, quietly = TRUE)
 cpu <- function(run) {

@@ -9,11 +9,7 @@
 #
 # On sparse classes structured_svm() stays behind LIBLINEAR, which keeps all classes of a row in one array and no list of cuts. What serves outputs
 # that cannot be listed costs here: each cut has its own vector of features, made when it is added.
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 cpu <- function(run, times = 3L) {
   seconds <- Inf
   for (k in seq_len(times)) {

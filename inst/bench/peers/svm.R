@@ -9,18 +9,8 @@
 # there is no objective to compare. So the extended run, the only one with n = 30000, takes about twelve minutes at most on a quiet machine;
 # `elapsed` is the seconds since its start. kernlab caches 40 MB, too; it is left out for sparse data, and for a cost of 100 at 30000 rows.
 
-Sys.setenv(OMP_NUM_THREADS = "1")
-output <- commandArgs(TRUE)[1L]
-extended <- "extended" %in% commandArgs(TRUE)
-peers_library <- Sys.getenv("GRANARY_PEERS", "build/peers")
-if (dir.exists(peers_library)) .libPaths(c(peers_library, .libPaths()))
-library(granary)
-options(granary.threads = 1)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
-cpu <- function(code) {
-  t <- system.time(code)
-  t[["user.self"]] + t[["sys.self"]]
-}
 dense <- function(n) {
   set.seed(7)
   x <- matrix(rnorm(n * 20), n)

@@ -10,6 +10,7 @@
 #endif
 
 #define EIGEN_USE_BLAS
+#define daxpy_ granary_daxpy
 #define dgemm_ granary_dgemm
 #define dgemv_ granary_dgemv
 #define dsymm_ granary_dsymm
@@ -28,6 +29,7 @@ _Pragma("GCC diagnostic ignored \"-Wignored-attributes\"")
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
 
+#undef daxpy_
 #undef dgemm_
 #undef dgemv_
 #undef dsymm_

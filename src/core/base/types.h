@@ -15,6 +15,8 @@ using ConstVectorRef = Eigen::Ref<const VectorXd>;
 using MatrixRef = Eigen::Ref<MatrixXd>;
 using VectorRef = Eigen::Ref<VectorXd>;
 using SparseMatrix = Eigen::SparseMatrix<double>;  // column-major, int indices: R's dgCMatrix
+using MatrixView = Eigen::Map<const MatrixXd>;  // of memory that someone else keeps
+using VectorView = Eigen::Map<const VectorXd>;
 using ConstSparseMap = Eigen::Map<const SparseMatrix>;
 
 }  // namespace granary

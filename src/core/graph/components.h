@@ -33,6 +33,9 @@ struct ComponentIndex {
   }
 };
 
+// The component of every variable, from 0.
+inline std::vector<int> component_labels(const Components& components, Index p) { return ComponentIndex(components, p).label; }
+
 // Largest first, so that threads end together; the first one is the largest also for reports that follow one component.
 inline std::vector<Index> largest_first(const Components& components) {
   std::vector<Index> order(components.size());

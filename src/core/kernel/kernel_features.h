@@ -11,6 +11,7 @@
 
 #include "core/linalg/greedy_variance.h"
 #include "core/kernel/kernel.h"
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
 
@@ -28,12 +29,26 @@ struct KernelFeatures {
 
   VectorXd coefficients(ConstVectorRef weights) const;  // alpha
 };
+template <class V>
+void fields(V& v, KernelFeatures& t) {
+  v("values", t.values);
+  v("pivots", positions(t.pivots));
+  v("root", t.root);
+  v("mean", t.mean);
+  v("trace", t.trace);
+  v("residual", t.residual);
+}
 
 struct KernelFeaturesOptions {
   double tol = 1e-5;   // stop once the residual is at most tol times the trace
   Index max_rank = 0;  // 0: no bound
   bool centred = true;
 };
+template <class V>
+void fields(V& v, KernelFeaturesOptions& t) {
+  v("rank_tol", t.tol);
+  v("max_rank", t.max_rank);
+}
 
 // InputError where the kernel turns out not to be positive semi-definite. Noise on the diagonal (white) is left out.
 KernelFeatures kernel_features(const Kernel& kernel, ConstMatrixRef x, const KernelFeaturesOptions& options, Monitor& monitor);

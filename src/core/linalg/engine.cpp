@@ -405,7 +405,7 @@ int granary_dtrmm(const char* side, const char* uplo, const char* op, const char
 }
 
 // y += alpha x; Eigen's triangular products of vectors end with it.
-int daxpy_(const int* n, const double* alpha, const double* x, const int* incx, double* y, const int* incy) {
+int granary_daxpy(const int* n, const double* alpha, const double* x, const int* incx, double* y, const int* incy) {
   for (int i = 0; i < *n; ++i) y[static_cast<long>(i) * *incy] += *alpha * x[static_cast<long>(i) * *incx];
   return 0;
 }

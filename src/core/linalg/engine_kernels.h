@@ -33,36 +33,71 @@ void gemm(char op_a, char op_b, int m, int n, int k, Real alpha, const Real* a, 
   if (ta && tb) out.noalias() += alpha * x.transpose() * y.transpose();
 }
 
-template <class Real, class From, class To>
-void add_product(char op, const ConstBlock<Real>& matrix, Real alpha, const From& from, To&& to) {
-  if (op == 'N') {
-    to.noalias() += alpha * matrix * from;
-  } else {
-    to.noalias() += alpha * matrix.transpose() * from;
+// Products with a vector are loops of our own: Eigen's begin where memory is aligned, so the order of their sums depends on
+// addresses, and the last digits on the run and on the number of threads. These begin with the first row, whatever its address.
+template <class Real>
+void add_columns(int m, int n, Real alpha, const Real* a, int lda, const Real* x, Real* y) {  // y += alpha A x
+  int j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const Real *a0 = a + static_cast<long>(j) * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    const Real x0 = alpha * x[j], x1 = alpha * x[j + 1], x2 = alpha * x[j + 2], x3 = alpha * x[j + 3];
+#pragma omp simd
+    for (int i = 0; i < m; ++i) y[i] += (x0 * a0[i] + x1 * a1[i]) + (x2 * a2[i] + x3 * a3[i]);
   }
+  for (; j < n; ++j) {
+    const Real* a0 = a + static_cast<long>(j) * lda;
+    const Real x0 = alpha * x[j];
+#pragma omp simd
+    for (int i = 0; i < m; ++i) y[i] += x0 * a0[i];
+  }
+}
+
+template <class Real>
+Real inner(int m, const Real* a, const Real* x) {  // in 16 sums side by side
+  constexpr int lanes = 16;
+  Real sum[lanes] = {};
+  int i = 0;
+  for (; i + lanes <= m; i += lanes) {
+#pragma omp simd
+    for (int l = 0; l < lanes; ++l) sum[l] += a[i + l] * x[i + l];
+  }
+  for (int l = 0; i < m; ++i, ++l) sum[l] += a[i] * x[i];
+  for (int half = lanes / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) sum[l] += sum[l + half];
+  return sum[0];
 }
 
 template <class Real>
 void gemv(char op, int m, int n, Real alpha, const Real* a, int lda, const Real* x, int incx, Real* y, int incy) {
   using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
-  const ConstBlock<Real> matrix(a, m, n, Eigen::OuterStride<>(lda));
   const int in = op == 'N' ? n : m, out = op == 'N' ? m : n;
-  if (incx == 1 && incy == 1) {  // Eigen copies what may be strided
-    add_product<Real>(op, matrix, alpha, Eigen::Map<const Vector>(x, in), Eigen::Map<Vector>(y, out));
+  Vector gathered;
+  if (incx != 1) {
+    gathered = ConstStrided<Real>(x, in, Eigen::InnerStride<>(incx));
+    x = gathered.data();
+  }
+  if (op != 'N') {
+    for (int j = 0; j < out; ++j) y[static_cast<long>(j) * incy] += alpha * inner(m, a + static_cast<long>(j) * lda, x);
+  } else if (incy == 1) {
+    add_columns(m, n, alpha, a, lda, x, y);
   } else {
-    add_product<Real>(op, matrix, alpha, ConstStrided<Real>(x, in, Eigen::InnerStride<>(incx)), Strided<Real>(y, out, Eigen::InnerStride<>(incy)));
+    Vector result = Strided<Real>(y, out, Eigen::InnerStride<>(incy));
+    add_columns(m, n, alpha, a, lda, x, result.data());
+    Strided<Real>(y, out, Eigen::InnerStride<>(incy)) = result;
   }
 }
 
 inline void symv(char uplo, int n, double alpha, const double* a, int lda, const double* x, int incx, double* y, int incy) {
-  const ConstBlock<double> matrix(a, n, n, Eigen::OuterStride<>(lda));
-  const ConstStrided<double> from(x, n, Eigen::InnerStride<>(incx));
-  Strided<double> to(y, n, Eigen::InnerStride<>(incy));
-  if (uplo == 'L') {
-    to.noalias() += alpha * (matrix.selfadjointView<Eigen::Lower>() * from);
-  } else {
-    to.noalias() += alpha * (matrix.selfadjointView<Eigen::Upper>() * from);
+  using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1>;
+  const Vector from = ConstStrided<double>(x, n, Eigen::InnerStride<>(incx));
+  Vector to = Strided<double>(y, n, Eigen::InnerStride<>(incy));
+  for (int j = 0; j < n; ++j) {  // column j below (or above) the diagonal is row j beside it
+    const double* column = a + static_cast<long>(j) * lda;
+    const int first = uplo == 'L' ? j + 1 : 0, size = uplo == 'L' ? n - j - 1 : j;
+    add_columns(size, 1, alpha, column + first, lda, from.data() + j, to.data() + first);
+    to[j] += alpha * (column[j] * from[j] + inner(size, column + first, from.data() + first));
   }
+  Strided<double>(y, n, Eigen::InnerStride<>(incy)) = to;
 }
 
 // Right-hand sides are gathered 32 at a time, so that the loops over them have a fixed length and contiguous memory.

@@ -44,6 +44,12 @@ class MarchenkoPastur {
 struct SpectrumBlocks {
   VectorXd mean, lower, upper;  // the mean of the means is alpha
 };
+template <class V>
+void fields(V& v, SpectrumBlocks& t) {
+  v("mean", t.mean);
+  v("lower", t.lower);
+  v("upper", t.upper);
+}
 SpectrumBlocks spectrum_blocks(const MarchenkoPastur& law, int blocks);
 SpectrumBlocks spectrum_blocks(ConstVectorRef eigenvalues, int blocks);  // the same for any spectrum; `blocks` at most its length
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "core/base/errors.h"
 #include "core/optim/smo_parts.h"
@@ -64,7 +65,6 @@ class Solver {
         if (!drifted()) break;
         bring_up_to_date();
         scan(0, nullptr, nullptr);
-        drift_ = 0;
         continue;
       }
       if (out.iterations >= options_.max_iter) {
@@ -312,19 +312,20 @@ class Solver {
     return beta;
   }
 
-  // f = K b afresh.
-  void bring_up_to_date() {
+  // f = K b afresh; exactly: in double precision whatever the cache has.
+  void bring_up_to_date(bool exactly = false) {
     f_.setZero();
-    add_products(total(), 0, n_);
+    add_products(total(), 0, n_, !exactly || std::is_same_v<Real, double>);
+    drift_ = 0;
   }
 
   // f <- f + K b on the places from `first` to `last`: from the cache where rows are known that far, else in blocks.
-  void add_products(const VectorXd& beta, Index first, Index last) {
+  void add_products(const VectorXd& beta, Index first, Index last, bool use_cache = true) {
     std::vector<Index> which;
     MatrixXd block;
     VectorXd weight;
     for (Index j = 0; j < n_; ++j) {
-      const Real* known = beta[j] != 0 ? cache_.peek(name(j), last) : nullptr;
+      const Real* known = use_cache && beta[j] != 0 ? cache_.peek(name(j), last) : nullptr;
       if (known) {
         f_.segment(first, last - first) +=
             beta[j] * Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>(known + first, last - first).template cast<double>();
@@ -365,6 +366,7 @@ class Solver {
     rearrange(back);
     if (!id_.empty()) cache_.reorder(back);  // it lives on
     active_ = n_;
+    if (std::is_same_v<Real, float> || drifted()) bring_up_to_date(true);
     scan(0, nullptr, nullptr);
     out.violation = worst();
     out.f = f_;
@@ -393,13 +395,15 @@ class Solver {
     out.kernel_values = rows_.values_computed() - start_values_;
     out.cache_hits = static_cast<double>(cache_.hits()) - start_hits_;
     out.cache_misses = static_cast<double>(cache_.misses()) - start_misses_;
-    out.cache_small = options_.cache_bytes < 0.1 * nonzero * static_cast<double>(n_) * sizeof(Real);
+    out.cache_small = options_.cache_mb * 1048576 < 0.1 * nonzero * static_cast<double>(n_) * sizeof(Real);
     out.convergence.converged = out.violation < options_.tol;
     out.convergence.iterations = static_cast<int>(std::min<double>(out.iterations, std::numeric_limits<int>::max()));
     out.convergence.gap = std::isfinite(gap) ? gap : Convergence::unknown;  // a bound at infinity leaves none
     out.convergence.residual = out.violation;
-    if (!out.convergence.converged)
+    if (!out.convergence.converged) {
+      out.convergence.reason = Stop::iterations;
       out.convergence.message = message("stopped after ", out.iterations, " steps with a violation of ", out.violation);
+    }
   }
 
   // The mean of v over variables inside their box, else the middle of what the optimality conditions allow.
@@ -453,6 +457,27 @@ void check(const SmoProblem& problem, Index n) {
   }
 }
 
+// From where rows in single precision led, to the tolerance.
+SmoResult go_on_in_double(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor,
+                          SmoResult first) {
+  SmoProblem rest = problem;
+  for (std::size_t s = 0; s < rest.sheets.size(); ++s) rest.sheets[s].start = first.beta[s];
+  rest.f = first.f;
+  SmoOptions left = options;
+  left.max_iter -= first.iterations;
+  RowCache<double> cache(first.f.size(), options.cache_mb * 1048576);
+  SmoResult out = Solver<double>(rest, rows, left, monitor, cache, {}).solve();
+  out.iterations += first.iterations;
+  out.kernel_values += first.kernel_values;
+  out.cache_hits += first.cache_hits;
+  out.cache_misses += first.cache_misses;
+  out.ratio = std::min(out.ratio, first.ratio);
+  out.trace.insert(out.trace.begin(), first.trace.begin(), first.trace.end());
+  out.convergence.iterations = static_cast<int>(std::min<double>(out.iterations, std::numeric_limits<int>::max()));
+  out.convergence.seconds += first.convergence.seconds;
+  return out;
+}
+
 }  // namespace
 
 template <class Real>
@@ -465,7 +490,10 @@ SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOption
     throw InputError(message("the quadratic program has ", n, " variables, but there are ", rows.size(), " rows."));
   if (options.working_set == WorkingSet::all_pairs && n > 5000)
     throw InputError("the search over all pairs is for at most 5000 rows.");
-  return Solver<Real>(problem, rows, options, monitor, cache, id).solve();
+  SmoResult out = Solver<Real>(problem, rows, options, monitor, cache, id).solve();
+  if (std::is_same_v<Real, double> || out.convergence.converged || out.iterations >= options.max_iter) return out;
+  cache.clear();  // what it knows is not good enough
+  return go_on_in_double(problem, rows, options, monitor, std::move(out));
 }
 
 template SmoResult solve_smo(const SmoProblem&, KernelRows&, const SmoOptions&, Monitor&, RowCache<float>&,
@@ -476,8 +504,9 @@ template SmoResult solve_smo(const SmoProblem&, KernelRows&, const SmoOptions&, 
 SmoResult solve_smo(const SmoProblem& problem, KernelRows& rows, const SmoOptions& options, Monitor& monitor) {
   const Index n = problem.sheets.empty() ? 0 : problem.sheets[0].linear.size();
   const auto with_own_cache = [&](auto cache) { return solve_smo(problem, rows, options, monitor, cache, {}); };
-  return options.single_precision ? with_own_cache(RowCache<float>(n, options.cache_bytes))
-                                  : with_own_cache(RowCache<double>(n, options.cache_bytes));
+  const double bytes = options.cache_mb * 1048576;
+  return options.single_precision && options.tol > 1e-5 ? with_own_cache(RowCache<float>(n, bytes))
+                                                        : with_own_cache(RowCache<double>(n, bytes));
 }
 
 }  // namespace granary

@@ -16,6 +16,9 @@
 //
 // The certificate is the duality gap with the multipliers reported:
 //   sum_t max_{l <= x <= u} {x r_t - e_t |x|} - {b_t r_t - e_t |b_t|},   r_t = v_t - m_s.
+// Cached rows may be single precision: at large C the gap they show can be a thousandth of the true one. So f = Kb is computed
+// afresh in double precision from the b returned, before violation, objective and gap are; and where the true violation is above
+// the tolerance, the solver goes on with rows in double precision.
 #pragma once
 
 #include <vector>
@@ -33,6 +36,13 @@ struct SmoSheet {
   VectorXd lower, upper;  // with 0 between them where there is a kink
   VectorXd start;         // feasible: its sum is the one that is kept. Empty: zero
 };
+template <class V>
+void fields(V& v, SmoSheet& t) {
+  v("linear", t.linear);
+  v("lower", any_number(t.lower));
+  v("upper", any_number(t.upper));
+  v("start", t.start);
+}
 
 struct SmoProblem {
   std::vector<SmoSheet> sheets;  // one or two
@@ -41,16 +51,29 @@ struct SmoProblem {
 };
 
 enum class WorkingSet { second_order, first_order, feasible, all_pairs };
+inline Names<WorkingSet> names(WorkingSet) {
+  return {{WorkingSet::second_order, "wss3"}, {WorkingSet::first_order, "wss1"}, {WorkingSet::feasible, "wss2_feasible"},
+          {WorkingSet::all_pairs, "full"}};
+}
 
 struct SmoOptions {
   double tol = 1e-3;  // on the violation, the largest v_i - v_j over pairs that could move
   double max_iter = 1e7;
   WorkingSet working_set = WorkingSet::second_order;
   bool shrink = true;
-  double cache_bytes = 100 * 1048576.0;
-  bool single_precision = true;  // of cached rows
+  double cache_mb = 100;
+  bool single_precision = true;  // of cached rows, where the tolerance is above 1e-5
   bool trace = false;
 };
+template <class V>
+void fields(V& v, SmoOptions& t) {
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("wss", t.working_set);
+  v("shrink", t.shrink);
+  v("cache_mb", t.cache_mb);
+  v("trace", t.trace);
+}
 
 struct SmoResult {
   std::vector<VectorXd> beta;  // one per sheet
@@ -65,6 +88,23 @@ struct SmoResult {
   std::vector<double> trace;              // violation before each iteration, where asked for
   Convergence convergence;                // gap as above, residual = violation
 };
+template <class V>
+void fields(V& v, SmoResult& t) {
+  v("beta", t.beta);
+  v("f", t.f);
+  v("multiplier", t.multiplier);
+  v("objective", t.objective);
+  v("violation", t.violation);
+  v("iterations", t.iterations);
+  v("kernel_values", t.kernel_values);
+  v("cache_hits", t.cache_hits);
+  v("cache_misses", t.cache_misses);
+  v("cache_small", t.cache_small);
+  v("ratio", t.ratio);
+  v("identified", t.pinned);
+  v("trace", t.trace);
+  v("convergence", t.convergence);
+}
 
 constexpr double smo_curvature_floor = 1e-12;  // tau of the paper, as a share of the largest K_ii
 

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary {
@@ -24,6 +25,13 @@ struct Alignment {
   int start_x = 0, start_y = 0;  // of the first step
   std::vector<int> steps;        // AlignmentStep
 };
+template <class V>
+void fields(V& v, Alignment& t) {
+  v("score", t.score);
+  v("start_x", positions(t.start_x));
+  v("start_y", positions(t.start_y));
+  v("steps", t.steps);
+}
 
 // Among equal scores: the end that comes first in x, then in y; backwards from there stop before go on, pair before deletion
 // before insertion, and a gap rather opened than extended.

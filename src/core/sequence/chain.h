@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary {
@@ -35,6 +36,11 @@ struct ChainPath {
   double score = 0;
   std::vector<int> labels;
 };
+template <class V>
+void fields(V& v, ChainPath& t) {
+  v("score", t.score);
+  v("labels", positions(t.labels));
+}
 
 double chain_score(const ChainScores& scores, const std::vector<int>& labels);
 

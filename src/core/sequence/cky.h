@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary {
@@ -54,6 +55,11 @@ struct ParseTree {
   double score = 0;
   std::vector<int> rules;  // preorder; empty: none
 };
+template <class V>
+void fields(V& v, ParseTree& t) {
+  v("score", t.score);
+  v("rules", t.rules);
+}
 
 // Spans of two words and more, in preorder. InputError where the rules do not make a tree over `length` words.
 std::vector<Span> tree_spans(const Grammar& grammar, const std::vector<int>& rules, int length);

@@ -283,3 +283,39 @@ TEST("kernel: refuses what does not fit") {
   CHECK_THROWS(Kernel(far, 3), InputError);
   CHECK_THROWS(Kernel(part("se", vec({1})), 3).matrix(points(4, 2, 1)), InputError);
 }
+
+TEST("the periodic kernel repeats itself, and its gradients are those of differences") {
+  KernelSpec spec;
+  spec.type = "periodic";
+  spec.variance = 1.7;
+  spec.scales = VectorXd::Constant(1, 0.8);
+  spec.shape = 2.5;
+  Kernel kernel(spec, 2);
+  MatrixXd x(3, 2), shifted(3, 2);
+  x << 0.1, 0.4, 1.3, -0.7, 2.2, 0.9;
+  shifted = x.array() + 2.5;
+  CHECK_NEAR((kernel.cross(x, shifted) - kernel.matrix(x)).cwiseAbs().maxCoeff(), 0, 1e-12);
+  CHECK_NEAR(kernel.matrix(x)(0, 1), 1.7 * std::exp(-2 * (std::pow(std::sin(M_PI * 1.2 / 2.5), 2) + std::pow(std::sin(M_PI * 1.1 / 2.5), 2)) / 0.64), 1e-12);
+  MatrixXd g(3, 3);
+  g << 0.3, -0.2, 0.5, -0.2, 0.1, 0.4, 0.5, 0.4, -0.6;
+  const auto value = [&](const VectorXd& p) {
+    Kernel moved = kernel;
+    moved.set_parameters(p);
+    return g.cwiseProduct(moved.matrix(x)).sum();
+  };
+  VectorXd gradient = VectorXd::Zero(kernel.n_parameters());
+  MatrixXd dx = MatrixXd::Zero(3, 2);
+  kernel.add_gradient(x, g, gradient, &dx);
+  CHECK(kernel.n_parameters() == 3);
+  for (Index k = 0; k < 3; ++k) {
+    VectorXd up = kernel.parameters(), down = up;
+    up[k] += 1e-6;
+    down[k] -= 1e-6;
+    CHECK_NEAR(gradient[k], (value(up) - value(down)) / 2e-6, 1e-7);
+  }
+  MatrixXd moved = x;
+  moved(1, 0) += 1e-6;
+  const double above = g.cwiseProduct(kernel.matrix(moved)).sum();
+  moved(1, 0) -= 2e-6;
+  CHECK_NEAR(dx(1, 0), (above - g.cwiseProduct(kernel.matrix(moved)).sum()) / 2e-6, 1e-7);
+}

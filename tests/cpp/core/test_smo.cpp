@@ -266,7 +266,7 @@ TEST("shrinking, the size of the cache and its precision do not change the answe
   options.shrink = true;
   for (const double bytes : {1e8, 1e5, 0.0}) {
     for (const bool single : {false, true}) {
-      options.cache_bytes = bytes;
+      options.cache_mb = bytes / 1048576;
       options.single_precision = single;
       const SmoResult r = fit(data, rbf(0.5), 30, options);
       CHECK(r.convergence.converged && r.violation < 1e-5);
@@ -484,4 +484,38 @@ TEST("a programme that makes no sense is refused") {
   cubic.scales = VectorXd::Ones(1);
   cubic.shape = 3;
   CHECK_THROWS(KernelRows(cubic, huge.x), InputError);
+}
+
+TEST("the certificate at large cost is that of the kernel in double precision, though cached rows are single") {
+  const Data data = noisy(400, 3, 11);
+  for (const double cost : {1.0, 1e4, 32768.0, 1e6}) {
+    SmoOptions options;
+    options.tol = 1e-3;
+    options.max_iter = 2e6;
+    const SmoResult r = fit(data, rbf(0.1), cost, options);
+    const MatrixXd k = Kernel(rbf(0.1), 3).matrix(data.x);
+    const VectorXd f = k * r.beta[0];
+    CHECK((f - r.f).cwiseAbs().maxCoeff() < 1e-9 * std::max(1.0, cost));
+    double gap = 0, largest = -1e300, least = 1e300;
+    for (Index t = 0; t < f.size(); ++t) {
+      const double low = data.y[t] > 0 ? 0 : -cost, high = data.y[t] > 0 ? cost : 0, v = data.y[t] - f[t], b = r.beta[0][t];
+      const double slope = v - r.multiplier[0];
+      gap += std::max({0.0, low * slope, high * slope}) - b * slope;
+      if (b < high) largest = std::max(largest, v);
+      if (b > low) least = std::min(least, v);
+    }
+    CHECK_NEAR(r.convergence.gap, gap, 1e-6 * std::max(1.0, gap));
+    CHECK_NEAR(r.violation, largest - least, 1e-7);
+    CHECK_NEAR(r.objective, 0.5 * r.beta[0].dot(f) - data.y.dot(r.beta[0]), 1e-7 * std::abs(r.objective));
+    CHECK(r.convergence.converged == (largest - least < options.tol));
+  }
+}
+
+TEST("where rows in single precision do not reach the tolerance, rows in double precision do") {
+  const Data data = noisy(300, 3, 12);
+  SmoOptions options;
+  options.tol = 2e-5;  // just above what is solved in double precision from the start
+  options.max_iter = 1e7;
+  const SmoResult r = fit(data, rbf(0.5), 1e4, options);
+  CHECK(r.convergence.converged && r.violation < 2e-5);
 }

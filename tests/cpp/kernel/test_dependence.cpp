@@ -5,6 +5,8 @@
 
 #include "core/kernel/kernel_features.h"
 #include "core/random/rng.h"
+#include "kernel/dependence_fit.h"
+#include "kernel/gaussian_information.h"
 #include "kernel/dependence.h"
 #include "kernel/dependence_test.h"
 #include "kernel/dependence_variable.h"
@@ -393,4 +395,33 @@ TEST("joint_permutation_test: the sum over all pairs of rows, HSIC for two varia
   CHECK(permutation_test(features_of(gaussian(1), columns), with(Measure::hsic), 99, Rng(3), 1, monitor).p_value > 0.9);
   CHECK_THROWS(joint_permutation_test({grams[0]}, 9, Rng(1), 1, monitor), InputError);
   CHECK_THROWS(joint_permutation_test({MatrixXd::Ones(4, 4), MatrixXd::Ones(4, 4)}, 9, Rng(1), 1, monitor), InputError);
+}
+
+TEST("Gaussian information of a table is the mutual information near independence, and infinite where rows are determined") {
+  MatrixXd counts(2, 2);
+  counts << 26, 24, 24, 26;
+  const double chi2 = 4 * 1.0 / 25;  // sum of (observed - expected)^2 / expected
+  CHECK_NEAR(table_information(counts), chi2 / 200, 1e-6);
+  CHECK(table_information(MatrixXd::Ones(3, 4)) < 1e-15);
+  CHECK(std::isinf(table_information(MatrixXd::Identity(2, 2))));
+  MatrixXd wide = MatrixXd::Zero(2, 3);
+  wide.leftCols(2) = counts;  // a column without counts has no part
+  CHECK_NEAR(table_information(wide), table_information(counts), 1e-12);
+  CHECK_THROWS(table_information(MatrixXd::Zero(2, 2)), InputError);
+  CHECK_THROWS(table_information(-counts), InputError);
+}
+
+TEST("a kernel whose rank is the number of many rows is refused") {
+  Rng rng(5);
+  std::vector<DependenceVariable> variables(2);
+  KernelSpec spec;
+  spec.type = "se";
+  spec.scales = VectorXd::Constant(1, 1e-9);
+  for (DependenceVariable& v : variables) {
+    v.x = rng.normals(30000);
+    v.kernel = std::make_unique<Kernel>(spec, 1);
+  }
+  Monitor monitor;
+  DependenceFitOptions options;
+  CHECK_THROWS(measure_dependence(variables, options, monitor), InputError);
 }

@@ -377,7 +377,7 @@ TEST("lasvm: active selection stops early where nothing is near the boundary, an
 TEST("lasvm: single precision and a cache of nothing change little") {
   const Sample s = noisy(150, 2, 12);
   LasvmOptions options, poor;
-  poor.cache_bytes = 0;
+  poor.cache_mb = 0;
   const Fit rich = fit(s, 2, plan_of(150, 3), options), small = fit(s, 2, plan_of(150, 3), poor);
   CHECK_NEAR(small.result.state.objective[0], rich.result.state.objective[0], 1e-3 * rich.result.state.objective[0]);
   CHECK(small.result.state.kernel_values > rich.result.state.kernel_values);
@@ -434,4 +434,48 @@ TEST("lasvm: leads and margins of scores") {
   CHECK(lasvm_class(scores) == 1);
   CHECK_NEAR(lasvm_lead(scores), 0.125, 1e-15);
   CHECK_NEAR(lasvm_margin(scores, 0), -0.75, 1e-15);
+}
+
+TEST("lasvm: labels that were not counted never change the model") {
+  Sample s = noisy(300, 2, 21);
+  for (Index i = 0; i < 300; ++i) s.label[static_cast<std::size_t>(i)] = i % 60 == 7;  // one in sixty is positive
+  for (const LasvmSelection select : {LasvmSelection::active, LasvmSelection::autoactive, LasvmSelection::random}) {
+    LasvmPlan plan = plan_of(300, 1);
+    plan.select = select;
+    plan.max_labels = 25;
+    const Fit first = fit(s, 2, plan, LasvmOptions());
+    CHECK(first.result.labels_used.size() <= 25);
+    std::vector<char> used(300, 0);
+    for (const Index row : first.result.labels_used) used[static_cast<std::size_t>(row)] = 1;
+    Sample other = s;
+    for (std::size_t i = 0; i < 300; ++i)
+      if (!used[i]) other.label[i] = 1 - other.label[i];
+    const Fit second = fit(other, 2, plan, LasvmOptions());
+    CHECK(second.result.labels_used == first.result.labels_used);
+    CHECK((second.alpha - first.alpha).cwiseAbs().maxCoeff() == 0);
+  }
+}
+
+TEST("lasvm: the certificate is computed in double precision, with rows in single precision") {
+  const Sample s = noisy(200, 2, 31);
+  LasvmOptions poor;
+  poor.cache_mb = 0.05;  // less than the matrix in double precision: rows are single
+  for (const bool bias : {true, false}) {
+    poor.bias = bias;
+    const Fit found = fit(s, 1e4, plan_of(200, 2), poor);
+    const MatrixXd k = Kernel(rbf(0.5), 2).matrix(s.x);
+    const VectorXd f = k * found.alpha;
+    double largest = -infinity, least = infinity;
+    const LasvmState& state = found.result.state;
+    for (std::size_t m = 0; m < state.rows.size(); ++m) {
+      const Index row = state.rows[m];
+      CHECK_NEAR(state.f(static_cast<Index>(m), 0), f[row], 1e-7);
+      const double y = s.label[static_cast<std::size_t>(row)] == 1 ? 1 : -1, low = y > 0 ? 0 : -1e4, high = y > 0 ? 1e4 : 0;
+      if (found.alpha[row] < high) largest = std::max(largest, y - f[row]);
+      if (found.alpha[row] > low) least = std::min(least, y - f[row]);
+    }
+    const double violation = bias ? largest - least : std::max(largest, -least);
+    CHECK_NEAR(found.result.convergence.residual, std::max(0.0, violation), 1e-7);
+    CHECK(found.result.convergence.converged && violation <= 1e-3);
+  }
 }

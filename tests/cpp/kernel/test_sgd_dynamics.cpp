@@ -4,6 +4,7 @@
 #include <complex>
 
 #include "core/base/errors.h"
+#include "kernel/sgd_fit.h"
 #include "kernel/sgd_dynamics.h"
 #include "kernel/sgd_optimize.h"
 #include "kernel/sgd_simulate.h"
@@ -224,7 +225,7 @@ TEST("SGD curve: divergence, scale and bad input") {
   CHECK_THROWS(online_curve(modes, {1, 0}, back, {}, monitor), InputError);
   CHECK_THROWS(online_curve(modes, {-1, 0}, times, {}, monitor), InputError);
   CHECK_THROWS(offline_curve(modes, {1, -1}, times), InputError);
-  CHECK_THROWS(sgd_order("backwards"), InputError);
+  CHECK_THROWS(value_of<SgdOrder>("backwards", "order"), InputError);
   CHECK_THROWS(test_error({MarchenkoPastur(1).quadrature(50), 1, 0.1, true}, {1, 0}, -1, monitor), InputError);
 }
 
@@ -338,4 +339,32 @@ TEST("simulated SGD: theory within its standard error, same answer on two thread
   CHECK_NEAR(full.train.row(0).mean(), offline_curve(modes, {0.2, 0.1}, VectorXd::Constant(1, 9)).train[0], 0.01);
   setting.weights = 0;
   CHECK_THROWS(simulate_sgd(setting, times, 1, Rng(1), 1, monitor), InputError);
+}
+
+TEST("the course on data starts at half the mean square of the response and ends at the ridge estimate") {
+  Rng rng(3);
+  const Index p = 60, n = 5;
+  MatrixXd x(p, n);
+  for (Index j = 0; j < n; ++j) x.col(j) = rng.normals(p);
+  for (Index j = 0; j < n; ++j) {
+    x.col(j).array() -= x.col(j).mean();
+    x.col(j) /= std::sqrt(x.col(j).squaredNorm() / p);
+  }
+  VectorXd y = x * VectorXd::LinSpaced(n, -1, 1) + 0.1 * rng.normals(p);
+  y.array() -= y.mean();
+  SgdSetting s;
+  s.alpha = static_cast<double>(p) / n;
+  s.eta = 0.05;
+  s.lambda = 0.3;
+  s.method = SgdMethod::offline;
+  Monitor monitor;
+  VectorXd times(2);
+  times << 0, 1e5 * s.alpha;
+  const SgdDataFit fit = sgd_on_data(x, y, x, y, s, times, monitor);
+  CHECK_NEAR(fit.train[0], y.squaredNorm() / (2 * p), 1e-10);
+  CHECK_NEAR(fit.test[1], fit.train[1], 1e-8);
+  const MatrixXd a = x.transpose() * x / n + s.lambda * MatrixXd::Identity(n, n);
+  CHECK((a * fit.weights - x.transpose() * y / std::sqrt(static_cast<double>(n))).cwiseAbs().maxCoeff() < 1e-6);
+  CHECK_NEAR(fit.spectrum.sum(), x.squaredNorm() / n, 1e-8);
+  CHECK_THROWS(sgd_on_data(x, y.head(3), x, y, s, times, monitor), InputError);
 }

@@ -5,6 +5,8 @@
 #include "core/base/errors.h"
 #include "core/random/rng.h"
 #include "harness.h"
+#include "kernel/structured_generative.h"
+#include "kernel/structured_problem.h"
 #include "kernel/structured_chain.h"
 #include "kernel/structured_crf.h"
 #include "kernel/structured_multiclass.h"
@@ -81,7 +83,7 @@ TEST("structured SVM: the exact optima of the tiny multiclass problem") {
     const MulticlassOutput plain = tiny(zero_one(3));
     LinearSpace space(plain.features());
     StructuredSvmOptions o = options_for(SlackPenalty::linear, Rescale::none, 3, 1e-7);
-    o.full = full;
+    o.variant = full ? Variant::full : Variant::block;
     StructuredSvmResult fit = structured_svm(plain, space, o, monitor);
     CHECK(fit.convergence.converged);
     CHECK_NEAR(fit.primal, 1.6575, 1e-6);
@@ -181,7 +183,7 @@ TEST("structured SVM: certificates of every formulation, both variants, and the 
       CHECK_NEAR(exact.primal, exact.dual, 1e-5);
       o.eps = 0.05;
       for (bool full : {false, true}) {
-        o.full = full;
+        o.variant = full ? Variant::full : Variant::block;
         LinearSpace space(output.features());
         const StructuredSvmResult fit = structured_svm(output, space, o, monitor);
         CHECK(fit.convergence.converged);
@@ -271,7 +273,7 @@ TEST("structured SVM: classes are taken in while the dual is climbed, none twice
     StructuredSvmOptions options = options_for(penalty, Rescale::margin, 50, 1e-4);
     LinearSpace space(output.features()), again(output.features());
     const StructuredSvmResult fit = structured_svm(output, space, options, monitor);
-    options.full = true;  // Algorithm 1 (a): one cut at a time
+    options.variant = Variant::full;  // Algorithm 1 (a): one cut at a time
     const StructuredSvmResult slow = structured_svm(output, again, options, monitor);
     CHECK(fit.convergence.converged);
     CHECK_NEAR(fit.dual, slow.dual, 1e-4 * slow.dual);
@@ -387,4 +389,74 @@ TEST("conditional random field: the gradient vanishes and the likelihood is that
     const CrfResult again = structured_crf(output, o, monitor);
     CHECK((again.weights - fit.weights).cwiseAbs().maxCoeff() == 0);
   }
+}
+
+TEST("generative weights are logarithms of shares of counts") {
+  ChainData chain;  // labels 0 0 1 | 1 0 over three features, the first constant
+  MatrixXd x(5, 3);
+  x << 1, 1, 0, 1, 1, 0, 1, 0, 2, 1, 0, 1, 1, 1, 1;
+  chain.x = InputFeatures::dense(x);
+  chain.codes = {0, 0, 1, 1, 0};
+  chain.start = {0, 3, 5};
+  chain.labels = 2;
+  GenerativeOptions options;
+  options.intercept = true;
+  const VectorXd w = hidden_markov(chain, options);
+  CHECK(w.size() == 2 * 3 + 4 + 2 && w[0] == 0 && w[1] == 0);
+  CHECK_NEAR(w[2], std::log(4.0 / 6), 1e-12);            // feature 2 under label 0: 3 of 4, with one added to each
+  CHECK_NEAR(w[4], std::log(2.0 / 6), 1e-12);            // feature 3 under label 0
+  CHECK_NEAR(w[3], std::log(1.0 / 5), 1e-12);            // feature 2 under label 1: none of 3
+  CHECK_NEAR(w[6], std::log(2.0 / 4), 1e-12);            // from 0 to 0
+  CHECK_NEAR(w[7], std::log(2.0 / 3), 1e-12);            // from 1 to 0
+  CHECK_NEAR(w[10], std::log(2.0 / 4), 1e-12);           // first label 0
+  options.laplace = 0;
+  CHECK(hidden_markov(chain, options)[3] == -1e6);
+  x(0, 1) = -1;
+  chain.x = InputFeatures::dense(x);
+  CHECK_THROWS(hidden_markov(chain, options), InputError);
+
+  CfgData cfg;
+  cfg.grammar.lhs = {0, 0, 1};
+  cfg.grammar.first = {1, 0, 0};
+  cfg.grammar.second = {1, 1, -1};
+  cfg.grammar.symbols = 2;
+  cfg.trees = {{0, 2, 2}, {1, 0, 2, 2, 2}, {0, 2, 2}};
+  const VectorXd shares = rule_shares(cfg, options);
+  CHECK_NEAR(shares[0], std::log(3.0 / 4), 1e-12);
+  CHECK_NEAR(shares[1], std::log(1.0 / 4), 1e-12);
+  CHECK(shares[2] == 0);
+
+  AlignData align;
+  align.native = {{0, 1, 1}};
+  align.candidates = {{{0, 1}}};
+  align.truth = {{0, 0, 0, 0, 1, 0}};  // pair, x alone, pair
+  align.alphabet = 2;
+  const VectorXd odds = log_odds(align, options);
+  CHECK_NEAR(odds[0], std::log(0.5) - std::log(0.4 * 0.4), 1e-12);
+  CHECK_NEAR(odds[3], std::log(0.5) - std::log(0.6 * 0.6), 1e-12);
+  CHECK(odds[1] == -1e6 && odds.size() == 5 && odds[4] == -0.2);
+}
+
+TEST("problems as data refuse what does not fit together") {
+  MulticlassData classes;
+  classes.x = InputFeatures::dense(MatrixXd::Ones(2, 1));
+  classes.class_features = MatrixXd::Identity(2, 2);
+  classes.loss = MatrixXd::Ones(2, 2) - MatrixXd::Identity(2, 2);
+  classes.codes = {0, 2};
+  CHECK_THROWS(make_problem(classes), InputError);
+  classes.codes = {0, 1};
+  Monitor monitor;
+  const StructuredProblem fine = make_problem(classes);
+  CHECK(predict_all(*fine.output, VectorXd::Unit(2, 1), monitor).labels[0] == Label({1}));
+  CHECK_THROWS(predict_all(*fine.output, VectorXd::Zero(3), monitor), InputError);
+  CHECK_THROWS(chain_marginals(*fine.output, VectorXd::Zero(2), monitor), InputError);
+  ChainData chain;
+  chain.loss = "squared";
+  CHECK_THROWS(make_problem(chain), InputError);
+  MatrixXd similarity(2, 2);
+  similarity << 2, 1, 1, 2;
+  const MatrixXd lambda = class_features_of(similarity);
+  CHECK((lambda * lambda.transpose() - similarity).cwiseAbs().maxCoeff() < 1e-12);
+  similarity(0, 0) = -1;
+  CHECK_THROWS(class_features_of(similarity), InputError);
 }

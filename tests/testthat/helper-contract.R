@@ -1,0 +1,26 @@
+# One fit of every class that the examples of the help pages make: list(class = fit).
+example_fits <- function(examples) {
+  session <- list2env(mget(getNamespaceExports("granary"), envir = asNamespace("granary"), inherits = TRUE), parent = globalenv())
+  fits <- list()
+  for (page in examples) {
+    envir <- new.env(parent = session)
+    for (expression in as.list(page$code)) {
+      value <- tryCatch(quietly(suppressWarnings(eval(expression, envir))), error = function(e) NULL)
+      for (object in c(list(value), mget(ls(envir), envir = envir))) {
+        if (inherits(object, "granary_fit") && is.null(fits[[class(object)[1L]]])) fits[[class(object)[1L]]] <- object
+      }
+    }
+  }
+  fits
+}
+
+# "" where the answer is one, or a refusal in a sentence with a class; otherwise what is wrong.
+answers <- function(code, may_be_null = FALSE) {
+  tryCatch({
+    value <- quietly(suppressWarnings(code))
+    if (is.null(value) && !may_be_null) "NULL in silence" else ""
+  }, granary_error = function(e) "", error = function(e) paste("an error without class:", conditionMessage(e)))
+}
+
+# Generics that a class does not answer yet, with the reason: "class generic".
+contract_exceptions <- c()

@@ -1,0 +1,24 @@
+test_that("the defaults of R are those of C++", {
+  defaults <- core_defaults()
+  expect_gt(length(defaults), 0)
+  compared <- 0
+  for (name in names(defaults)) {
+    fun <- get0(paste0(name, ".default"), asNamespace("granary"), mode = "function")
+    if (is.null(fun)) fun <- get0(name, asNamespace("granary"), mode = "function")
+    expect_false(is.null(fun), label = paste0("the function ", name, "()"))
+    if (is.null(fun)) next
+    arguments <- formals(fun)
+    for (option in intersect(names(defaults[[name]]), names(arguments))) {
+      if (any(c(paste(name, option), paste("any", option)) %in% names(default_exceptions))) next
+      ours <- arguments[[option]]
+      if (identical(ours, quote(expr = ))) next  # no default in R
+      ours <- tryCatch(eval(ours, asNamespace("granary")), error = function(e) NULL)
+      if (is.null(ours)) next  # decided from the data
+      theirs <- defaults[[name]][[option]]
+      if (is.character(ours)) ours <- ours[1L]
+      expect_equal(ours, theirs, ignore_attr = TRUE, tolerance = 1e-12, label = paste0("default `", option, "` of ", name, "() in R"), expected.label = "that of C++")
+      compared <- compared + 1
+    }
+  }
+  expect_gt(compared, 0)
+})
