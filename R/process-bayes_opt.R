@@ -196,9 +196,16 @@ bo_run <- function(object, f, total, run) {
       converged <<- FALSE
     }
   )
+  stopped <- identical(reason, "interrupted")
   if (reached()) reason <- "the target was reached"
   object$convergence <- list(converged = converged, iterations = length(object$y), seconds = object$convergence$seconds + own, message = reason)
-  bo_save(object, run$file)
+  kept <- if (stopped && is.null(run$file)) tempfile("bayes_opt_", fileext = ".rds") else run$file
+  bo_save(object, kept)
+  if (stopped) {  # the interruption goes on, so that a loop around this one stops too; nothing that was evaluated is lost
+    message(sprintf("Interrupted after %s, which are kept: update(readRDS(\"%s\")) goes on from there.",
+                    counted(length(object$y), "evaluation", "evaluations"), kept))
+    signal_interrupt()
+  }
   if (!any(object$status == "ok") && length(object$y) > 0L) {
     warn_input(paste0("Every evaluation of `f` failed. The first message: ", object$trace$message[1L]), "f")
   }

@@ -94,8 +94,8 @@ as_acquisition <- function(x, arg = "criterion") {
     if (!is.name(name) || !as.character(name) %in% acquisition_types) refuse()
     parts <- if (is.call(e)) as.list(e)[-1L] else list()
     given <- names(parts) %||% rep("", length(parts))
-    if (!all(given %in% c("", setdiff(names(formals(acquisition)), c("type", "..."))))) refuse()
-    do.call(acquisition, c(list(as.character(name)), lapply(parts[given == ""], build), lapply(parts[given != ""], setting)))
+    if (!all(given %in% c("", setdiff(names(formals(bo_acquisition)), c("type", "..."))))) refuse()
+    do.call(bo_acquisition, c(list(as.character(name)), lapply(parts[given == ""], build), lapply(parts[given != ""], setting)))
   }
   parsed <- tryCatch(parse(text = x, keep.source = FALSE)[[1L]], error = refuse)
   build(parsed)

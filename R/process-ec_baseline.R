@@ -140,7 +140,7 @@ sim_ec_ising <- function(type = c("gaussian", "full", "grid"), n = 16, size = 0.
 #' good while couplings are weak enough for the approximation. It needs more rows than columns unless there is a penalty.
 #'
 #' @param x Two-valued data, one row per observation, as in [ising_fit()].
-#' @param penalty \eqn{\rho}{rho}, at least 0.
+#' @param lambda \eqn{\rho}{rho}, at least 0.
 #' @param method `"factorized"` or `"tree"`.
 #' @param na What to do with missing values: an error, or leave out the rows.
 #' @param tol Duality gap at which the graphical lasso stops.
@@ -157,25 +157,25 @@ sim_ec_ising <- function(type = c("gaussian", "full", "grid"), n = 16, size = 0.
 #' fit <- ec_ising_fit(sim$data)
 #' fit
 #' cor(fit$W[upper.tri(fit$W)], sim$W[upper.tri(sim$W)])
-ec_ising_fit <- function(x, penalty = 0, method = c("factorized", "tree"), na = c("error", "drop"), tol = 1e-8) {
+ec_ising_fit <- function(x, lambda = 0, method = c("factorized", "tree"), na = c("error", "drop"), tol = 1e-8) {
   call <- match.call()
   method <- check_choice(method, c("factorized", "tree"))
-  penalty <- check_number(penalty, lower = 0, upper = 1e6)
+  lambda <- check_number(lambda, lower = 0, upper = 1e6)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   data <- ising_input(x, check_choice(na, c("error", "drop")), FALSE)
   n <- nrow(data$x)
-  found <- core_ec_learn(unname(data$x), list(lambda = penalty, method = method, tol = tol), progress_bar("maximum likelihood"))
+  found <- core_ec_learn(unname(data$x), list(lambda = lambda, method = method, tol = tol), progress_bar("maximum likelihood"))
   names <- colnames(data$x)
   J <- found$J
   dimnames(J) <- list(names, names)
   theta <- stats::setNames(found$theta, names)
   fit <- new_fit(c("ec_ising_fit", "ising"), W = J / 2, b = theta, coupling = J, J = J, theta = theta, tree = found$tree, method = method,
-                 rho = penalty, penalty = penalty,
+                 lambda = lambda,
                  log_z = found$log_z, loglik = found$loglik, df = count_pairs(J), levels = data$levels, kind = data$kind, x = data$x, n = n, call = call,
                  convergence = found$convergence)
   if (!found$inference$converged) {
     warn_convergence(paste("The approximation has no stable fixed point at the estimate, so that `log_z` and `loglik` are rough.",
-                           "Use a larger `penalty`."), found$inference)
+                           "Use a larger `lambda`."), found$inference)
   }
   check_convergence(fit)
   fit
@@ -191,7 +191,7 @@ print.granary_ec_ising_fit <- function(x, ...) {
   cli::cat_line("Ising model by approximate maximum likelihood (expectation consistent, ", x$method, "): ", ncol(x$W), " variables, ", x$df,
                 " edges, n = ", x$n)
   print_call(x$call)
-  cli::cat_line("penalty: ", format(x$penalty, digits = 3L), "; log-likelihood of the approximation: ", format(x$loglik, digits = 6L))
+  cli::cat_line("penalty: ", format(x$lambda, digits = 3L), "; log-likelihood of the approximation: ", format(x$loglik, digits = 6L))
   table <- utils::head(coef(x), 6L)
   if (nrow(table) > 0L) {
     cli::cat_line("Strongest edges:")

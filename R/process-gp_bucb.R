@@ -24,7 +24,7 @@
 #'
 #' Exploration weights: `weights = "practical"` is \eqn{\beta_t = c\,\alpha_{fb[t]+1}}{beta_t = c alpha_{fb[t]+1}} with \eqn{c} = `premult`, as in all the
 #' paper's experiments; `"theory"` is \eqn{e^{2C}\alpha}{exp(2 C) alpha}, for which the regret bound of
-#' [ucb_regret_bound()] holds. \eqn{\alpha_t}{alpha_t} is that of case 1 of [ucb_weight()] unless `alpha` says otherwise; with
+#' the regret bound of [gp_bandit_bounds()] holds. \eqn{\alpha_t}{alpha_t} is that of case 1 of `gp_bandit_bounds("weight")` unless `alpha` says otherwise; with
 #' `alpha_at = "choices"` it is \eqn{\alpha_t}{alpha_t} of the number of choices, as the theory of case 2 has it, and not of the results that have come.
 #'
 #' Default `limit` \eqn{C}: for `"aucb"` the smaller of \eqn{e/(e-1)} times the greedy information of `b_min` choices and `b_min` times that of one; for

@@ -248,7 +248,8 @@ classifier_bounds <- function(kernel, x, max_variance, learn_mean, lower, upper)
       periodic = row(rep(1e-2, length(k$scales)), rep(1e2, length(k$scales)), k$scales),
       row(1e-3 * size, 1e2 * size, 0.2 * size)
     )
-    rbind(if (k$learn[1L] && k$type != "linear") row(1e-4, max_variance, 1), if (k$learn[2L]) scales, if (k$learn[3L]) if (k$type == "periodic") row(k$shape / 10, k$shape * 10, k$shape) else row(1e-2, 1e3, k$shape))
+    shape <- if (k$learn[3L]) if (k$type == "periodic") row(k$shape / 10, k$shape * 10, k$shape) else row(1e-2, 1e3, k$shape)
+    rbind(if (k$learn[1L] && k$type != "linear") row(1e-4, max_variance, 1), if (k$learn[2L]) scales, shape)
   }
   table <- leaf(kernel)
   names <- names(stats::coef(kernel))

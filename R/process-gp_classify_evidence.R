@@ -179,7 +179,7 @@ plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
 #' `plot()` shows the histogram of one latent value beside the normal approximations of EP and Laplace's method.
 #'
 #' @param object A fit of [gp_classify()], or for `predict()`, `summary()` and `autoplot()` a sample.
-#' @param n Draws kept from each chain.
+#' @param n_draws Draws kept from each chain.
 #' @param burn_in Moves before the first draw.
 #' @param sampler `"hmc"` or `"ess"`.
 #' @param thin Moves per draw.
@@ -206,21 +206,21 @@ plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
 #' set.seed(1)
 #' data <- sim_gp_classes(10)
 #' fit <- gp_classify(y ~ x, data)
-#' draws <- gp_classify_sample(fit, n = 300, burn_in = 200)
+#' draws <- gp_classify_sample(fit, n_draws = 300, burn_in = 200)
 #' draws
 #' predict(draws, data.frame(x = c(-6, 0)))
 #' plot(draws, which = 1)
-gp_classify_sample <- function(object, n = 1000, burn_in = 500, sampler = c("hmc", "ess"), thin = 1, steps = 15, chains = 1, threads = NULL) {
+gp_classify_sample <- function(object, n_draws = 1000, burn_in = 500, sampler = c("hmc", "ess"), thin = 1, steps = 15, chains = 1, threads = NULL) {
   call <- match.call()
   object <- check_classifier(object)
-  n <- check_count(n, upper = 1e7)
+  n <- check_count(n_draws, "n_draws", upper = 1e7)
   burn_in <- check_count(burn_in, lower = 0, upper = 1e8)
   sampler <- check_choice(sampler, c("hmc", "ess"))
   thin <- check_count(thin, upper = 1e6)
   steps <- check_count(steps, upper = 1e5)
   chains <- check_count(chains, upper = 1e4)
   if (as.double(n) * chains * length(object$y) > 2e8 || (as.double(n) * thin + burn_in) * steps > 1e9) {
-    abort_input("`n` asks for more draws than can be held or made in reasonable time. Use fewer, or a larger `thin`.", "n")
+    abort_input("`n_draws` asks for more draws than can be held or made in reasonable time. Use fewer, or a larger `thin`.", "n_draws")
   }
   options <- list(sampler = sampler, n_draws = n, burn_in = burn_in, thin = thin, steps = steps, chains = chains,
                   threads = if (has_user_code(object$kernel)) 1L else thread_count(threads))

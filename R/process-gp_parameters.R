@@ -61,7 +61,7 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #'
 #' @param object A fit by [kriging()], [blind_kriging()], [sparse_gp()] or [gp_classify()] that has learnt its parameters; for `predict()` and
 #'   `summary()` a sample.
-#' @param n Draws kept from each chain.
+#' @param n_draws Draws kept from each chain.
 #' @param burn_in Sweeps or moves before the first draw.
 #' @param sampler `"slice"`, `"hmc"` or `"ess"`.
 #' @param prior As in [kriging()]; `NULL` for that of the fit.
@@ -87,21 +87,21 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #' x <- seq(0, 1, length.out = 12)
 #' fit <- kriging(x, sin(6 * x) + rnorm(12, sd = 0.1), nugget = "estimate", n_starts = 2,
 #'                prior = list(lengthscale = c(0.3, 1), nugget = c(0.01, 2)))
-#' draws <- gp_parameter_sample(fit, n = 100, burn_in = 50)
+#' draws <- gp_parameter_sample(fit, n_draws = 100, burn_in = 50)
 #' draws
 #' predict(draws, c(0.25, 0.5), se = TRUE, draws = 20)
 #' plot(draws)
-gp_parameter_sample <- function(object, n = 500, burn_in = 200, sampler = c("slice", "hmc", "ess"), prior = NULL, thin = 1, steps = 10, chains = 1,
+gp_parameter_sample <- function(object, n_draws = 500, burn_in = 200, sampler = c("slice", "hmc", "ess"), prior = NULL, thin = 1, steps = 10, chains = 1,
                                 threads = NULL) {
   call <- match.call()
   if (missing(object)) fail_missing("object")
-  n <- check_count(n, upper = 1e6)
+  n <- check_count(n_draws, "n_draws", upper = 1e6)
   burn_in <- check_count(burn_in, lower = 0, upper = 1e6)
   sampler <- check_choice(sampler, c("slice", "hmc", "ess"))
   thin <- check_count(thin, upper = 1e4)
   steps <- check_count(steps, upper = 1e4)
   chains <- check_count(chains, upper = 1000)
-  if (as.double(n) * thin * chains > 1e7) abort_input("`n` times `thin` times `chains` asks for more than 1e7 moves. Use fewer.", "n")
+  if (as.double(n) * thin * chains > 1e7) abort_input("`n_draws` times `thin` times `chains` asks for more than 1e7 moves. Use fewer.", "n_draws")
   target <- parameter_target(object, prior)
   if (sampler == "ess" && !(length(target$prior$sd) > 0L && all(is.finite(target$prior$sd)))) {
     without <- if (is.null(target$prior)) target$names else target$names[!is.finite(target$prior$sd)]

@@ -17,17 +17,19 @@ draw_embedding <- function(latent, labels, dims, user, background = NULL) {
   a <- if (length(dims) == 2L) latent[, dims[1L]] else seq_len(n)
   b <- latent[, dims[length(dims)]]
   names <- colnames(latent)[dims]
+  height <- range(b, if (!is.null(background)) background[[2L]])
+  if (!is.null(groups) && nlevels(groups) <= 20L) height[2L] <- height[2L] + 0.14 * diff(height)  # room for the legend, above the points
   if (is.null(background)) {
     draw(graphics::plot, a, b, xlab = if (length(dims) == 2L) names[1L] else "row", ylab = names[length(names)], col = colour, pch = 19,
-         cex = 0.8, user = user)
+         cex = 0.8, ylim = height, user = user)
   } else {
     draw(graphics::image, background[[1L]], background[[2L]], background[[3L]], col = grDevices::grey.colors(64L, 0.35, 1), xlab = names[1L],
-         ylab = names[2L], user = user)
+         ylab = names[2L], ylim = height, user = user)
     graphics::points(a, b, col = colour, pch = 19, cex = 0.8)
   }
   if (!is.null(groups) && nlevels(groups) <= 20L) {
-    graphics::legend("topright", levels(groups), col = label_colours[(seq_len(nlevels(groups)) - 1L) %% length(label_colours) + 1L], pch = 19,
-                     bg = "#ffffffcc", box.col = NA, cex = 0.8)
+    graphics::legend("top", levels(groups), col = label_colours[(seq_len(nlevels(groups)) - 1L) %% length(label_colours) + 1L], pch = 19,
+                     bg = "#ffffffcc", box.col = NA, cex = 0.8, ncol = min(4L, nlevels(groups)))
   }
 }
 
@@ -144,7 +146,7 @@ isomap <- function(x, k = 2, neighbors = 7, threads = NULL) {
   if (size == 0) size <- 1
   raw <- core_isomap(unname(x) / size, list(k = q, neighbors = min(neighbors, nrow(x) - 1L), threads = thread_count(threads)), progress_bar("isomap"))
   if (raw$neighbors > neighbors) {
-    warn_input(sprintf("The graph of %s falls apart; %d were used.", counted(k, "neighbour", "neighbors"), raw$neighbors), "k")
+    warn_input(sprintf("The graph of %s falls apart; %d were used.", counted(neighbors, "neighbour", "neighbours"), raw$neighbors), "neighbors")
   }
   new_embedding("isomap", raw$latent * size, x, eigenvalues = as.double(raw$values) * size^2, distance = raw$distance * size,
                 neighbors = raw$neighbors, residual_variance = raw$residual, call = call)
@@ -236,7 +238,7 @@ map_newdata <- function(object, newdata) {
 #' @param grid Points along each side of the latent grid.
 #' @param basis Bumps along each side.
 #' @param width Width of a bump in units of their spacing.
-#' @param penalty Precision of the normal prior on \eqn{W}, for data divided by the root of their mean variance.
+#' @param lambda Precision of the normal prior on \eqn{W}, for data divided by the root of their mean variance.
 #' @param scale Whether to divide columns by their standard deviations.
 #' @param max_iter Largest number of EM steps.
 #' @param tol Relative change of the log-likelihood at which to stop.
@@ -251,18 +253,18 @@ map_newdata <- function(object, newdata) {
 #' fit
 #' plot(fit, labels = iris$Species)
 #' logLik(fit)
-gtm <- function(x, k = 2, grid = 15, basis = 4, width = 1, penalty = 1e-3, scale = FALSE, max_iter = 500, tol = 1e-6) {
+gtm <- function(x, k = 2, grid = 15, basis = 4, width = 1, lambda = 1e-3, scale = FALSE, max_iter = 500, tol = 1e-6) {
   call <- match.call()
   data <- latent_data(x, center = TRUE, scale = check_flag(scale), allow_na = FALSE)
   q <- check_map_dimension(k, min(dim(data$y), 6L))
   grid <- check_count(grid, lower = 2)
   basis <- check_count(basis, lower = 2, upper = grid)
   width <- check_number(width, lower = 0, strict_lower = TRUE)
-  penalty <- check_number(penalty, lower = 0)
+  lambda <- check_number(lambda, lower = 0)
   max_iter <- check_count(max_iter)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE)
   if (grid^q > 1e5) abort_input(sprintf("The grid of %d^%d points is too large. Use a smaller `grid` or `k`.", grid, q), "grid")
-  raw <- core_gtm(data$filled, q, list(grid = grid, basis = basis, width = width, lambda = penalty, max_iter = max_iter, tol = tol),
+  raw <- core_gtm(data$filled, q, list(grid = grid, basis = basis, width = width, lambda = lambda, max_iter = max_iter, tol = tol),
                   progress_bar("generative topographic mapping"))
   fit <- new_embedding("gtm", raw$latent, data$x, grid = raw$grid, centres = gtm_centres(raw$centres, data), noise = raw$noise * data$unit^2,
                        loglik = raw$loglik - data$jacobian, trace = as.double(raw$trace), keep = data$keep, centre = data$centre,

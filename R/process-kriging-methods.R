@@ -31,7 +31,7 @@
 #' @param nsim Number of draws.
 #' @param seed A seed, or `NULL` for the random numbers of the session.
 #' @param conditional Whether draws honour the runs.
-#' @param y Responses of the new runs.
+#' @param newy Responses of the new runs. Without new runs, `update()` fits again with other arguments.
 #' @param refit Whether to learn the parameters again.
 #' @param inputs For surfaces: the one or two inputs drawn, by name or number.
 #' @param at Values of the other inputs, in their order; `NULL` for the middle of their ranges.
@@ -170,15 +170,15 @@ simulate.granary_kriging <- function(object, nsim = 1, seed = NULL, newdata = NU
 
 #' @rdname granary_kriging
 #' @export
-update.granary_kriging <- function(object, newdata, y, noise_var = NULL, refit = FALSE, ...) {
+update.granary_kriging <- function(object, newdata, newy, noise_var = NULL, refit = FALSE, ...) {
+  if (missing(newdata) || inherits(newdata, "formula")) return(refitted_call(object, match.call(), parent.frame()))
   refuse_dots(...)
-  if (missing(newdata)) fail_missing("newdata")
   if (is.null(newdata)) fail_input("newdata", "a matrix or data frame of inputs", "NULL")
   refit <- check_flag(refit)
   x <- kriging_points(object, newdata)
-  if (missing(y)) fail_missing("y")
-  y <- check_response(y, nrow(x))$y
-  if (max(abs(y)) > 1e150) abort_input("`y` has a value too large to compute with.", "y")
+  if (missing(newy)) fail_missing("newy")
+  y <- check_response(newy, nrow(x))$y
+  if (max(abs(y)) > 1e150) abort_input("`newy` has a value too large to compute with.", "newy")
   noise <- if (!is.null(object$noise_var)) new_noise(object, nrow(x), noise_var) - object$noise_sd^2 else check_unused_noise(noise_var, nrow(x))
   if (is.null(object$noise_var) && object$nugget == 0) {
     whole <- drop_repeated(rbind(object$x, x), c(object$y, y), "newdata")

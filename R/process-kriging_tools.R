@@ -290,12 +290,12 @@ diagnose_surface <- function(object, parameters = NULL, lower = NULL, upper = NU
   out <- as.data.frame(exp(sweep(grid, 2L, unit, `+`)))
   names(out) <- labels[parameters]
   out$criterion <- value
-  structure(out, best = unlist(object$lengthscale)[parameters], method = object$method, class = c("granary_loglik_surface", "data.frame"))
+  structure(out, best = unlist(object$lengthscale)[parameters], method = object$method, class = c("granary_kriging_surface", "data.frame"))
 }
 
 #' @rdname kriging_diagnose
 #' @export
-plot.granary_diagnose_surface <- function(x, ...) {
+plot.granary_kriging_surface <- function(x, ...) {
   label <- switch(attr(x, "method"), ML = "log-likelihood", REML = "restricted log-likelihood", LOO = "minus squared leave-one-out errors")
   best <- attr(x, "best")
   value <- x$criterion

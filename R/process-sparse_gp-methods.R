@@ -27,7 +27,7 @@
 #'   is possible.
 #' @param augment See Details. Not for `"exact"`, `"sod"` and `"nystrom"`.
 #' @param threads Number of threads; by default that of the fit.
-#' @param y The response of the new rows.
+#' @param newy The response of the new rows.
 #' @param nsim Number of draws.
 #' @param seed `NULL`, or a number for [set.seed()]; the session's random numbers are left as they were.
 #' @param level Probability of the band.
@@ -195,12 +195,14 @@ sparse_prediction <- function(object, rows, fit, raw, se, cov, gradient, extra) 
 
 #' @rdname granary_sparse_gp
 #' @export
-update.granary_sparse_gp <- function(object, newdata, y, ...) {
+update.granary_sparse_gp <- function(object, newdata, newy, ...) {
+  if (missing(newdata) || inherits(newdata, "formula")) return(refitted_call(object, match.call(), parent.frame()))
   refuse_dots(...)
-  if (missing(newdata) || is.null(newdata)) fail_missing("newdata")
+  if (is.null(newdata)) fail_missing("newdata")
+  if (missing(newy)) fail_missing("newy")
   if (!is.null(object$test)) abort_input("A fit with inducing = \"test\" cannot be updated.", "object")
   rows <- process_rows(object, newdata)
-  y <- check_response(y, nrow(rows))$y
+  y <- check_response(newy, nrow(rows))$y
   targets <- cbind(y - object$data$offset, trend_basis(object$data, rows))
   exact <- object$method %in% c("exact", "sod")
   if (exact) {

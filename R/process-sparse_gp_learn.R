@@ -82,7 +82,7 @@ learn_sparse <- function(data, kernel, place, blocks, settings) {
   exact <- settings$method %in% c("sod", "exact")
   rule <- if (settings$select == "optimize") "kmeans" else settings$select
   options <- list(
-    select = rule, m = place$m, inducing = if (is.null(place$given)) matrix(0, 0L, ncol(data$x)) else unname(place$given),
+    select = rule, m = place$m, given = if (is.null(place$given)) matrix(0, 0L, ncol(data$x)) else unname(place$given),
     subset = settings$method == "sod", test = place$test, learn = settings$learn, learn_noise = settings$learn_noise,
     learn_inducing = settings$learn_inducing, residual = as.double(data$residual), starts = start$starts, lower = start$lower, upper = start$upper,
     prior = settings$prior, n_starts = settings$n_starts, max_iter = settings$max_iter, tol = settings$tol

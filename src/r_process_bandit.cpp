@@ -5,7 +5,7 @@
 using namespace granary;
 using namespace granary::process;
 
-GRANARY_DEFAULTS(gp_bucb, BanditOptions);
+GRANARY_DEFAULTS(gp_bandit, BanditOptions);
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_bandit_suggest(SEXP model, SEXP history, SEXP options, SEXP seed, SEXP progress) {

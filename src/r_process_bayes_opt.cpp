@@ -6,7 +6,7 @@
 using namespace granary;
 using namespace granary::process;
 
-GRANARY_DEFAULTS(bayes_opt, BoLearnOptions);
+GRANARY_DEFAULTS(bo_init, BoLearnOptions);
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_bo_design(SEXP space, SEXP options, SEXP seed) {

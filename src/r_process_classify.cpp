@@ -7,7 +7,7 @@ using namespace granary;
 using namespace granary::process;
 
 GRANARY_DEFAULTS(gp_classify, ClassifySettings);
-GRANARY_DEFAULTS(gp_latent_sample, SampleOptions);
+GRANARY_DEFAULTS(gp_classify_sample, SampleOptions);
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_gp_classify(SEXP problem, SEXP search, SEXP seed, SEXP progress) {

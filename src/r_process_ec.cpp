@@ -8,7 +8,6 @@ using namespace granary::process;
 
 GRANARY_DEFAULTS(ec_ising, EcOptions);
 GRANARY_DEFAULTS(ec_baseline, EcBaselineOptions);
-GRANARY_DEFAULTS(ec_gauss, EpOptions);
 
 // `model`: J, theta.
 // [[Rcpp::export(rng = false)]]

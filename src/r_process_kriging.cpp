@@ -8,7 +8,7 @@ using namespace granary;
 using namespace granary::process;
 
 GRANARY_DEFAULTS(kriging, KrigingSearch);
-GRANARY_DEFAULTS(gp_parameters, ParameterSampleOptions);
+GRANARY_DEFAULTS(gp_parameter_sample, ParameterSampleOptions);
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_trend_columns(SEXP f, SEXP y) {

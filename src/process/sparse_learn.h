@@ -67,7 +67,7 @@ template <class V>
 void fields(V& v, SparseLearnOptions& t) {
   v("select", t.select);
   v("m", t.m);
-  v("inducing", t.inducing);
+  v("given", t.inducing);
   v("subset", t.subset);
   v("test", t.test);
   v("learn", t.learn);

@@ -160,9 +160,13 @@ test_that("an interruption keeps what was evaluated", {
     if (count == 6) signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
     test_function("forrester")(x)
   }
-  expect_warning(fit <- quick(stopped, 0, 1), "interrupted", class = "granary_warning_convergence")
-  expect_identical(length(fit$y), 5L)
-  expect_identical(length(update(fit, n_iter = 1)$y), 6L)
+  kept <- tempfile(fileext = ".rds")
+  seen <- FALSE
+  suppressMessages(tryCatch(quick(stopped, 0, 1, file = kept), interrupt = function(e) seen <<- TRUE))
+  expect_true(seen)
+  fit <- readRDS(kept)
+  expect_identical(fit$convergence$message, "interrupted")
+  expect_length(fit$y, 5)
 })
 
 test_that("constraints hold everywhere, and errors in them are told", {

@@ -58,13 +58,13 @@ test_that("posterior samples have EP's means, and Laplace is too timid", {
   data <- sim_gp_classes(15)
   fit <- gp_classify(data["x"], data$y, k_se(lengthscale = 1.5, variance = 20), hyper = "fixed")
   timid <- gp_classify(data["x"], data$y, k_se(lengthscale = 1.5, variance = 20), "laplace", "fixed")
-  draws <- gp_classify_sample(fit, n = 1500, burn_in = 500, chains = 2)
+  draws <- gp_classify_sample(fit, n_draws = 1500, burn_in = 500, chains = 2)
   expect_lt(draws$rhat, 1.1)
   error <- sqrt(mean((draws$latent_mean - fit$latent_mean)^2)) / sqrt(mean(fit$latent_mean^2))
   expect_lt(error, 0.1)
   expect_gt(sqrt(mean((draws$latent_mean - timid$latent_mean)^2)), 2 * sqrt(mean((draws$latent_mean - fit$latent_mean)^2)))
   expect_gt(sum(fit$latent_mean^2), sum(timid$latent_mean^2))
-  slices <- gp_classify_sample(fit, n = 1500, burn_in = 500, sampler = "ess", thin = 3)
+  slices <- gp_classify_sample(fit, n_draws = 1500, burn_in = 500, sampler = "ess", thin = 3)
   expect_lt(max(abs(predict(slices) - predict(fit))), 0.1)
   expect_lt(max(abs(predict(draws, c(-6, -3, 0, 2)) - predict(fit, c(-6, -3, 0, 2)))), 0.06)
   expect_named(predict(draws, c(1, 2), se = TRUE), c("fit", "se.fit"))
@@ -209,7 +209,7 @@ test_that("every wrong argument gets a sentence", {
   expect_input(gp_classify_evidence(1), "`object`")
   expect_input(assess(fit, 1:2), "given together")
   expect_input(assess(fit, 1:2, c("a", "b")), "labels of the fit")
-  expect_input(gp_classify_sample(fit, n = 0), "`n`")
+  expect_input(gp_classify_sample(fit, n_draws = 0), "`n`")
 })
 
 test_that("EP that runs out of sweeps says so", {
@@ -269,7 +269,7 @@ test_that("everything prints and draws", {
   expect_silent(plot(gp_classify_evidence(fit, "ep", grid = list(se.lengthscale = c(0.5, 1, 2), se.variance = c(1, 5)))))
   expect_silent(plot(sim_orthant(100, d = 5)))
   skip_if_not_installed("ggplot2")
-  draws <- gp_classify_sample(fit, n = 100, burn_in = 50)
+  draws <- gp_classify_sample(fit, n_draws = 100, burn_in = 50)
   pictures <- list(
     ggplot2::autoplot(fit), ggplot2::autoplot(fit, type = "latent"), ggplot2::autoplot(fit, columns = 1),
     ggplot2::autoplot(fit, "latent", columns = 2), ggplot2::autoplot(fit, "calibration", bins = 5), ggplot2::autoplot(draws, which = 2),

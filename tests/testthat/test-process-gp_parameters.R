@@ -113,7 +113,7 @@ test_that("draws have the posterior of a lengthscale that quadrature gives, for 
   sd <- sqrt(sum(weight * (grid - mean)^2))
   for (sampler in c("slice", "hmc", "ess")) {
     set.seed(1)
-    draws <- gp_parameter_sample(fit, n = 1500, burn_in = 200, sampler = sampler, chains = 2)
+    draws <- gp_parameter_sample(fit, n_draws = 1500, burn_in = 200, sampler = sampler, chains = 2)
     expect_equal(base::mean(log(draws$draws)), mean, tolerance = 0.05 * sd / abs(mean) + 0.02)
     expect_equal(stats::sd(log(draws$draws)), sd, tolerance = 0.08)
     expect_lt(draws$rhat, 1.03)
@@ -122,7 +122,7 @@ test_that("draws have the posterior of a lengthscale that quadrature gives, for 
   # t law of the integrated model against the mixture over the grid
   new <- c(0.31, 0.77)
   set.seed(2)
-  draws <- gp_parameter_sample(fit, n = 2000, burn_in = 100)
+  draws <- gp_parameter_sample(fit, n_draws = 2000, burn_in = 100)
   at <- predict(draws, new, se = TRUE, draws = 400)
   keep <- which(weight > 1e-6)
   keep <- keep[seq(1, length(keep), by = 5)]
@@ -145,7 +145,7 @@ test_that("sparse processes and classifiers draw from evidence times prior", {
                                               mean = "zero")$log_evidence + dnorm(p, 0, 0.5, log = TRUE), 0)
   weight <- exp(value - max(value)) / sum(exp(value - max(value)))
   for (sampler in c("slice", "hmc", "ess")) {
-    draws <- gp_parameter_sample(fit, n = 800, sampler = sampler, prior = list(lengthscale = c(1, 0.5)))
+    draws <- gp_parameter_sample(fit, n_draws = 800, sampler = sampler, prior = list(lengthscale = c(1, 0.5)))
     expect_equal(colnames(draws$draws), "se.lengthscale")
     expect_lt(abs(mean(log(draws$draws)) - sum(weight * grid)), 0.05)
   }
@@ -159,7 +159,7 @@ test_that("sparse processes and classifiers draw from evidence times prior", {
   value <- vapply(grid, function(p) gp_classify(z, labels, k_se(exp(p), 2), hyper = "fixed")$log_evidence + dnorm(p, log(2), 0.5, log = TRUE), 0)
   weight <- exp(value - max(value)) / sum(exp(value - max(value)))
   for (sampler in c("slice", "hmc")) {
-    draws <- gp_parameter_sample(classes, n = 600, sampler = sampler)
+    draws <- gp_parameter_sample(classes, n_draws = 600, sampler = sampler)
     expect_lt(abs(mean(log(draws$draws)) - sum(weight * grid)), 0.08)
   }
   chance <- predict(draws, c(-3, 3), se = TRUE, draws = 10)
@@ -171,7 +171,7 @@ test_that("draws come again after set.seed(), on any number of threads, and for 
   fit <- kriging(few, few_y, nugget = 0.01, n_starts = 2)
   run <- function(threads) {
     set.seed(9)
-    gp_parameter_sample(fit, n = 20, burn_in = 5, chains = 2, threads = threads)$draws
+    gp_parameter_sample(fit, n_draws = 20, burn_in = 5, chains = 2, threads = threads)$draws
   }
   expect_identical(run(1), run(2))
   set.seed(8)
@@ -179,7 +179,7 @@ test_that("draws come again after set.seed(), on any number of threads, and for 
   y <- x[, 1] + rnorm(40, sd = 0.1)
   for (method in c("fitc", "pitc", "dtc", "sor", "vfe", "fic", "sod", "exact")) {
     one <- suppressWarnings(sparse_gp(x, y, method, inducing = 8))
-    draws <- gp_parameter_sample(one, n = 10, burn_in = 2)
+    draws <- gp_parameter_sample(one, n_draws = 10, burn_in = 2)
     target <- granary:::parameter_target(one)$at(one$search$at[seq_len(ncol(draws$draws))])
     expect_equal(predict(target$fit, x[1:3, ]), predict(one, x[1:3, ]), tolerance = 1e-5)  # a draw at the fit is the fit
     expect_true(all(is.finite(predict(draws, x[1:3, ], se = TRUE, draws = 3)$se.fit)))
