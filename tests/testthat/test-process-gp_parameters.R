@@ -142,7 +142,7 @@ test_that("sparse processes and classifiers draw from evidence times prior", {
   fit <- sparse_gp(x, y, inducing = 6, kernel = k_se(1, fixed = "variance"), noise_var = 0.09, mean = "zero")
   grid <- seq(log(0.1), log(5), length.out = 120)
   value <- vapply(grid, function(p) sparse_gp(x, y, inducing = fit$inducing, kernel = k_se(exp(p)), hyper = "fixed", noise_var = 0.09,
-                                              mean = "zero")$log_evidence + dnorm(p, 0, 0.5, log = TRUE), 0)
+                                              mean = "zero")$loglik + dnorm(p, 0, 0.5, log = TRUE), 0)
   weight <- exp(value - max(value)) / sum(exp(value - max(value)))
   for (sampler in c("slice", "hmc", "ess")) {
     draws <- gp_parameter_sample(fit, n_draws = 800, sampler = sampler, prior = list(lengthscale = c(1, 0.5)))
@@ -156,7 +156,7 @@ test_that("sparse processes and classifiers draw from evidence times prior", {
   labels <- factor(ifelse(z + 0.5 * rnorm(30) > 0, "yes", "no"))
   classes <- gp_classify(z, labels, k_se(1, 2, fixed = "variance"), standardize = FALSE, n_starts = 1, prior = list(lengthscale = c(2, 0.5)))
   grid <- seq(log(0.2), log(20), length.out = 120)
-  value <- vapply(grid, function(p) gp_classify(z, labels, k_se(exp(p), 2), hyper = "fixed")$log_evidence + dnorm(p, log(2), 0.5, log = TRUE), 0)
+  value <- vapply(grid, function(p) gp_classify(z, labels, k_se(exp(p), 2), hyper = "fixed")$loglik + dnorm(p, log(2), 0.5, log = TRUE), 0)
   weight <- exp(value - max(value)) / sum(exp(value - max(value)))
   for (sampler in c("slice", "hmc")) {
     draws <- gp_parameter_sample(classes, n_draws = 600, sampler = sampler)

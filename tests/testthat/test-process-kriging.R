@@ -75,14 +75,13 @@ test_that("leave-one-out is leaving one out, and folds of one run are the same",
   x <- matrix(runif(24), 12)
   y <- sin(5 * x[, 1]) + x[, 2]
   fit <- kriging(x, y, trend = "linear", lengthscale = c(0.4, 0.7), nugget = 0.02)
-  by_fold <- cv_kriging(fit, folds = 1:12)
-  expect_equal(by_fold$predicted, fit$loo$mean, tolerance = 1e-9)
-  expect_equal(by_fold$se^2, fit$loo$variance, tolerance = 1e-8)
-  expect_equal(by_fold$summary[["rmse"]], fit$cvpe, tolerance = 1e-8)
+  by_fold <- assess(fit, folds = 1:12)
+  expect_equal(by_fold$rmse, fit$cvpe, tolerance = 1e-8)
+  expect_equal(by_fold$coverage, mean(abs(y - fit$loo$mean) <= 2 * sqrt(fit$loo$variance)))
   expect_equal(residuals(fit, "standardized"), (y - fit$loo$mean) / sqrt(fit$loo$variance))
   set.seed(1)
-  again <- cv_kriging(kriging(x, y, n_starts = 2, lower = 0.05, upper = 4, nugget = 0.01), folds = 3, refit = TRUE)
-  expect_true(all(is.finite(again$predicted)))
+  again <- assess(kriging(x, y, n_starts = 2, lower = 0.05, upper = 4, nugget = 0.01), folds = 3, refit = TRUE)
+  expect_true(is.finite(again$rmse))
 })
 
 test_that("derivatives of mean and variance meet differences, for formulas and polynomials", {
@@ -286,7 +285,7 @@ test_that("formulas, data frames and names", {
   fit <- suppressWarnings(kriging(y ~ u + g, d, nugget = 1e-4, n_starts = 2))
   expect_named(fit$lengthscale, c("u", "gb"))
   expect_equal(predict(fit, d), fitted(fit), tolerance = 1e-8)
-  expect_output(print(fit), "kriging\\(x = y ~ u \\+ g")
+  expect_output(print(fit), "kriging\\(formula = y ~ u \\+ g")
   frame <- data.frame(b = runif(15), a = runif(15))
   named <- suppressWarnings(kriging(frame, frame$a + frame$b^2, trend = ~a, n_starts = 1))
   expect_equal(predict(named, frame[1:3, c("a", "b")]), predict(named, frame[1:3, ]))
@@ -311,7 +310,7 @@ test_that("constant responses, repeated rows, few runs and constant columns have
   expect_warning(kriging(x5, 2 * x5 + 1, trend = ~V1), "exactly", class = "granary_warning_input")
   expect_warning(fit <- kriging(c(x5, 0.2), c(y5, y5[2]), kernel = "se", lengthscale = 0.3), "repeated", class = "granary_warning_input")
   expect_equal(fit$s2, example()$s2)
-  expect_error(kriging(c(x5, 0.2), c(y5, 7)), "nugget", class = "granary_error_input")
+  expect_error(kriging(c(x5, 0.2), c(y5, 7), nugget = 0), "nugget", class = "granary_error_input")
   expect_error(kriging(1, 1), "at least two rows, but it has one", class = "granary_error_input")
   expect_error(kriging(cbind(x5, 1), y5), "column 2", class = "granary_error_input")
   expect_error(kriging(x5[1:2], y5[1:2], trend = "linear"), "more runs than terms", class = "granary_error_input")
@@ -352,10 +351,10 @@ test_that("each wrong argument is named", {
   expect_error(predict(fit, cbind(1, 2)), "columns", class = "granary_error_input")
   expect_error(predict(fit, NA_real_), "newdata", class = "granary_error_input")
   expect_error(kriging_diagnose(fit, "imse", 1, 0), "`lower`", class = "granary_error_input")
-  expect_error(imse(kriging(x5, y5, lengthscale = 1), method = "exact"), "closed form", class = "granary_error_input")
+  expect_error(kriging_diagnose(kriging(x5, y5, lengthscale = 1), "imse", method = "exact"), "closed form", class = "granary_error_input")
   expect_error(kriging_diagnose(3, "imse"), "kriging", class = "granary_error_input")
   expect_error(kriging_diagnose(fit, "surface", 2), "`parameters`", class = "granary_error_input")
-  expect_error(cv_kriging(fit, folds = 1), "`folds`", class = "granary_error_input")
+  expect_error(assess(fit, folds = 1), "`folds`", class = "granary_error_input")
 })
 
 test_that("variogram, robustness and errors on test runs", {
@@ -374,8 +373,8 @@ test_that("variogram, robustness and errors on test runs", {
   expect_equal(weight$relative, weight$absolute * abs(y5) / sd(y5))
   probe <- example(nugget = 1e6)
   expect_lt(max(kriging_diagnose(probe, "robustness", 0, 1, points = 100)$absolute), 0.21)  # nothing but the mean of five
-  error <- kriging_error(fit, c(0.1, 0.9), c(1, 0))
-  expect_equal(error[["aee"]], mean(abs(c(1, 0) - predict(fit, c(0.1, 0.9)))))
+  error <- assess(fit, newdata = c(0.1, 0.9), newy = c(1, 0))
+  expect_equal(error$mae, mean(abs(c(1, 0) - predict(fit, c(0.1, 0.9)))))
 })
 
 test_that("fits print, summarise, plot and survive saving", {

@@ -17,7 +17,6 @@ test_that("wrong arguments get an error that names them", {
   bad("`inducing`", toy_x, toy_y, inducing = "many")
   bad("columns", toy_x, toy_y, inducing = matrix(1, 2, 2))
   bad("sod", toy_x, toy_y, inducing = cbind(1:3), method = "sod")
-  bad("select", toy_x, toy_y, inducing = cbind(1:3), select = "optimize")
   bad("`select`", toy_x, toy_y, select = "nicely")
   bad("`noise_var`", toy_x, toy_y, hyper = "fixed")
   bad("`noise_var`", toy_x, toy_y, noise_var = 0)
@@ -36,7 +35,7 @@ test_that("wrong arguments get an error that names them", {
   expect_error(predict(fit, 1, cov = TRUE, augment = TRUE), "augment", class = "granary_error_input")
   expect_error(predict(toy_fit(method = "exact"), 1, augment = TRUE), "augment", class = "granary_error_input")
   expect_error(predict(fit, matrix(0, 5001, 1), cov = TRUE), "5000", class = "granary_error_input")
-  expect_error(update(fit), "newdata", class = "granary_error_input")
+  expect_error(update(fit, NULL), "newdata", class = "granary_error_input")
   expect_error(plot(sparse_gp(matrix(rnorm(60), 20), rnorm(20), inducing = 3), type = "fit"), "type", class = "granary_error_input") |>
     suppressWarnings()
 })
