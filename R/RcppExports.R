@@ -57,8 +57,8 @@ core_bn_log_density <- function(spec, tables, x) {
     .Call(`_granary_core_bn_log_density`, spec, tables, x)
 }
 
-core_linear_fit <- function(features, y, settings, start, progress) {
-    .Call(`_granary_core_linear_fit`, features, y, settings, start, progress)
+core_linear_fit <- function(features, y, options, start, progress) {
+    .Call(`_granary_core_linear_fit`, features, y, options, start, progress)
 }
 
 core_bn_tree <- function(x, levels, classes, n_classes) {
@@ -85,8 +85,8 @@ core_half_space <- function(a, b, forward) {
     .Call(`_granary_core_half_space`, a, b, forward)
 }
 
-core_sbn_fit <- function(x, order, choose, settings, threads, progress) {
-    .Call(`_granary_core_sbn_fit`, x, order, choose, settings, threads, progress)
+core_sbn_fit <- function(x, order, rule, options, threads, progress) {
+    .Call(`_granary_core_sbn_fit`, x, order, rule, options, threads, progress)
 }
 
 core_sbn_log_density <- function(network, x) {
@@ -101,12 +101,12 @@ core_parity_network <- function(a) {
     .Call(`_granary_core_parity_network`, a)
 }
 
-core_modified_log_density <- function(weights, top, x) {
-    .Call(`_granary_core_modified_log_density`, weights, top, x)
+core_modified_log_density <- function(network, x) {
+    .Call(`_granary_core_modified_log_density`, network, x)
 }
 
-core_sign_rank <- function(signs, max_dimension, restarts, max_iter, seed, progress) {
-    .Call(`_granary_core_sign_rank`, signs, max_dimension, restarts, max_iter, seed, progress)
+core_sign_rank <- function(signs, options, seed, progress) {
+    .Call(`_granary_core_sign_rank`, signs, options, seed, progress)
 }
 
 core_causal_dag <- function(g, space, settings, seed, progress) {
@@ -173,8 +173,8 @@ core_cg_alive <- function(pointer) {
     .Call(`_granary_core_cg_alive`, pointer)
 }
 
-core_cg_observe <- function(pointer, discrete, log_likelihood, continuous, values) {
-    .Call(`_granary_core_cg_observe`, pointer, discrete, log_likelihood, continuous, values)
+core_cg_observe <- function(pointer, findings) {
+    .Call(`_granary_core_cg_observe`, pointer, findings)
 }
 
 core_cg_tree <- function(spec, kind, order, rule) {
@@ -201,8 +201,8 @@ core_cg_simulate <- function(pointer, n, seed, progress) {
     .Call(`_granary_core_cg_simulate`, pointer, n, seed, progress)
 }
 
-core_cg_map <- function(pointer, type, k, tol, max_iter, progress) {
-    .Call(`_granary_core_cg_map`, pointer, type, k, tol, max_iter, progress)
+core_cg_map <- function(pointer, options, progress) {
+    .Call(`_granary_core_cg_map`, pointer, options, progress)
 }
 
 core_cg_predict <- function(pointer, rows, target, threads, progress) {
@@ -217,16 +217,16 @@ core_cg_log_density <- function(spec, rows) {
     .Call(`_granary_core_cg_log_density`, spec, rows)
 }
 
-core_cg_fit <- function(spec, rows, settings, progress) {
-    .Call(`_granary_core_cg_fit`, spec, rows, settings, progress)
+core_cg_fit <- function(spec, rows, options, progress) {
+    .Call(`_granary_core_cg_fit`, spec, rows, options, progress)
 }
 
 core_cg_check <- function(spec) {
     .Call(`_granary_core_cg_check`, spec)
 }
 
-core_mixture <- function(what, weight, mean, sd, at) {
-    .Call(`_granary_core_mixture`, what, weight, mean, sd, at)
+core_mixture <- function(what, law, at) {
+    .Call(`_granary_core_mixture`, what, law, at)
 }
 
 core_graph_cpdag <- function(nodes, edges) {
@@ -325,12 +325,12 @@ core_matrix_distances <- function(matrices, metric, threads, progress) {
     .Call(`_granary_core_matrix_distances`, matrices, metric, threads, progress)
 }
 
-core_game_fit <- function(x, loss, rho, ridge, mask, tol, max_iter, progress) {
-    .Call(`_granary_core_game_fit`, x, loss, rho, ridge, mask, tol, max_iter, progress)
+core_game_fit <- function(x, options, progress) {
+    .Call(`_granary_core_game_fit`, x, options, progress)
 }
 
-core_game_sigmoid <- function(x, likelihood, rho, starts, max_iter, seed, progress) {
-    .Call(`_granary_core_game_sigmoid`, x, likelihood, rho, starts, max_iter, seed, progress)
+core_game_sigmoid <- function(x, options, seed, progress) {
+    .Call(`_granary_core_game_sigmoid`, x, options, seed, progress)
 }
 
 core_game_exhaustive <- function(x, progress) {
@@ -341,16 +341,16 @@ core_game_linear_sets <- function(n) {
     .Call(`_granary_core_game_linear_sets`, n)
 }
 
-core_game_equilibria <- function(w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress) {
-    .Call(`_granary_core_game_equilibria`, w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress)
+core_game_equilibria <- function(game, options, progress) {
+    .Call(`_granary_core_game_equilibria`, game, options, progress)
 }
 
-core_game_stable <- function(w, b, x, tie_tol, epsilon) {
-    .Call(`_granary_core_game_stable`, w, b, x, tie_tol, epsilon)
+core_game_stable <- function(game, x, tie_tol, epsilon) {
+    .Call(`_granary_core_game_stable`, game, x, tie_tol, epsilon)
 }
 
-core_game_payoffs <- function(w, b, x) {
-    .Call(`_granary_core_game_payoffs`, w, b, x)
+core_game_payoffs <- function(game, x) {
+    .Call(`_granary_core_game_payoffs`, game, x)
 }
 
 core_game_loglik <- function(n, log_count, share, q) {
@@ -413,56 +413,48 @@ core_ising_loss <- function(x, theta) {
     .Call(`_granary_core_ising_loss`, x, theta)
 }
 
-core_ising_likelihood <- function(x, settings, start, tol, max_iter, progress) {
-    .Call(`_granary_core_ising_likelihood`, x, settings, start, tol, max_iter, progress)
+core_ising_fit <- function(x, options, seed, progress) {
+    .Call(`_granary_core_ising_fit`, x, options, seed, progress)
 }
 
-core_ising_pseudo <- function(x, settings, start, tol, max_iter, progress) {
-    .Call(`_granary_core_ising_pseudo`, x, settings, start, tol, max_iter, progress)
+core_ising_grid <- function(x, method, n_lambda, ratio) {
+    .Call(`_granary_core_ising_grid`, x, method, n_lambda, ratio)
 }
 
-core_ising_nodewise <- function(x, rho, gamma, n_rho, both, tol, threads, progress) {
-    .Call(`_granary_core_ising_nodewise`, x, rho, gamma, n_rho, both, tol, threads, progress)
+core_ising_score <- function(x, model) {
+    .Call(`_granary_core_ising_score`, x, model)
 }
 
-core_ising_splitting <- function(x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress) {
-    .Call(`_granary_core_ising_splitting`, x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress)
+core_ising_moments <- function(model, method, options, seed, progress) {
+    .Call(`_granary_core_ising_moments`, model, method, options, seed, progress)
 }
 
-core_ising_moments <- function(w, b, method, samples, sweeps, max_iter, seed, progress) {
-    .Call(`_granary_core_ising_moments`, w, b, method, samples, sweeps, max_iter, seed, progress)
-}
-
-core_spins_sample <- function(w, b, n, exact, burn_in, thin, seed, progress) {
-    .Call(`_granary_core_spins_sample`, w, b, n, exact, burn_in, thin, seed, progress)
-}
-
-core_ising_probabilities <- function(w, b) {
-    .Call(`_granary_core_ising_probabilities`, w, b)
+core_spins_sample <- function(model, options, seed, progress) {
+    .Call(`_granary_core_spins_sample`, model, options, seed, progress)
 }
 
 core_ising_component <- function(w) {
     .Call(`_granary_core_ising_component`, w)
 }
 
-core_ising_logz <- function(w, b, progress) {
-    .Call(`_granary_core_ising_logz`, w, b, progress)
+core_ising_logz <- function(model, progress) {
+    .Call(`_granary_core_ising_logz`, model, progress)
 }
 
-core_ising_kl <- function(w1, b1, w2, b2, progress) {
-    .Call(`_granary_core_ising_kl`, w1, b1, w2, b2, progress)
+core_ising_kl <- function(first, second, progress) {
+    .Call(`_granary_core_ising_kl`, first, second, progress)
 }
 
-core_ising_bounds <- function(x, rho, field_penalty) {
-    .Call(`_granary_core_ising_bounds`, x, rho, field_penalty)
+core_ising_bounds <- function(x, lambda, field_penalty) {
+    .Call(`_granary_core_ising_bounds`, x, lambda, field_penalty)
 }
 
-core_ising_pseudo_loss <- function(x, w, b) {
-    .Call(`_granary_core_ising_pseudo_loss`, x, w, b)
+core_ising_conditional <- function(x, model) {
+    .Call(`_granary_core_ising_conditional`, x, model)
 }
 
-core_ising_conditional <- function(x, w, b) {
-    .Call(`_granary_core_ising_conditional`, x, w, b)
+core_partial_correlations <- function(s) {
+    .Call(`_granary_core_partial_correlations`, s)
 }
 
 core_local_path <- function(s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress) {
@@ -1187,6 +1179,10 @@ core_split_risk <- function(data, options, seed, progress) {
 
 core_partition_points <- function(x, y, shape) {
     .Call(`_granary_core_partition_points`, x, y, shape)
+}
+
+core_partition_gains <- function(x, y, shape) {
+    .Call(`_granary_core_partition_gains`, x, y, shape)
 }
 
 core_partition_grow <- function(tree, depth, progress) {

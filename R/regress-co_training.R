@@ -18,7 +18,7 @@
 #' @param pool,add Size of the pool; rows added per view and round.
 #' @param max_rounds Most rounds.
 #' @param lambda,loss,normalize,threads As in [aso()].
-#' @param object,newx A fit, and rows to predict for.
+#' @param object,newdata A fit, and rows to predict for.
 #' @param type For `predict()`: `"class"`, or `"link"` for the summed scores.
 #' @param ... Not used.
 #' @return An object of class `granary_co_training`: `fits` (one [`granary_aso`][aso] per view), `rounds` (a data frame: rows labelled after each
@@ -93,11 +93,12 @@ view_scores <- function(fit, x) {
 #' @rdname co_training
 #' @importFrom stats predict
 #' @export
-predict.granary_co_training <- function(object, newx, type = c("class", "link"), ...) {
-  if (missing(newx)) fail_missing("newx")
+predict.granary_co_training <- function(object, newdata, type = c("class", "link"), ...) {
+  refuse_dots(...)
+  if (missing(newdata)) fail_missing("newdata")
   type <- check_choice(type, c("class", "link"))
-  newx <- new_design(newx, rownames(object$fits[[1L]]$u), arg = "newx")
-  parts <- Map(function(fit, view) view_scores(fit, keep_columns(newx, view)), object$fits, object$views)
+  newdata <- new_design(newdata, rownames(object$fits[[1L]]$u), arg = "newdata")
+  parts <- Map(function(fit, view) view_scores(fit, keep_columns(newdata, view)), object$fits, object$views)
   scores <- Reduce(`+`, parts)
   colnames(scores) <- object$classes
   if (type == "link") scores else factor(object$classes[max.col(scores, ties.method = "first")], levels = object$classes)
@@ -136,9 +137,9 @@ plot.granary_co_training <- function(x, ...) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_tasks(p = 20, tasks = 15, n = 20, h = 2)
-#' cv_aso(sim$x, sim$y, h = c(0, 2), lambda = c(0.1, 1), loss = "squared", folds = 3)
-cv_aso <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss = c("huber", "squared", "logistic", "hinge2"), folds = 5, ...) {
+#' sim <- sim_aso(p = 20, tasks = 15, n = 20, h = 2)
+#' aso_select(sim$x, sim$y, h = c(0, 2), lambda = c(0.1, 1), loss = "squared", folds = 3)
+aso_select <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss = c("huber", "squared", "logistic", "hinge2"), folds = 5, ...) {
   loss <- check_choice(loss, c("huber", "squared", "logistic", "hinge2"))
   h <- check_vector(h, lower = 0, upper = 1e6)
   lambda <- check_vector(lambda, lower = 0)

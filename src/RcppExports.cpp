@@ -102,229 +102,226 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_bn_features
-Rcpp::List core_bn_features(Rcpp::List spec, std::string basis, const Eigen::Map<Eigen::MatrixXi> x, double limit);
+SEXP core_bn_features(SEXP spec, SEXP basis, SEXP x, SEXP limit);
 RcppExport SEXP _granary_core_bn_features(SEXP specSEXP, SEXP basisSEXP, SEXP xSEXP, SEXP limitSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type basis(basisSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type limit(limitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type basis(basisSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type limit(limitSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_features(spec, basis, x, limit));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_kernel
-Eigen::MatrixXd core_bn_kernel(Rcpp::List spec, std::string basis, const Eigen::Map<Eigen::MatrixXi> x, const Eigen::Map<Eigen::MatrixXi> y, int threads, SEXP progress);
+SEXP core_bn_kernel(SEXP spec, SEXP basis, SEXP x, SEXP y, SEXP threads, SEXP progress);
 RcppExport SEXP _granary_core_bn_kernel(SEXP specSEXP, SEXP basisSEXP, SEXP xSEXP, SEXP ySEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type basis(basisSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type basis(basisSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_kernel(spec, basis, x, y, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_tables
-Rcpp::List core_bn_tables(Rcpp::List spec, const Eigen::Map<Eigen::MatrixXi> x, double alpha);
+SEXP core_bn_tables(SEXP spec, SEXP x, SEXP alpha);
 RcppExport SEXP _granary_core_bn_tables(SEXP specSEXP, SEXP xSEXP, SEXP alphaSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_tables(spec, x, alpha));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_weights
-Rcpp::List core_bn_weights(Rcpp::List spec, std::string basis, Rcpp::List p, Rcpp::List q, double limit);
+SEXP core_bn_weights(SEXP spec, SEXP basis, SEXP p, SEXP q, SEXP limit);
 RcppExport SEXP _granary_core_bn_weights(SEXP specSEXP, SEXP basisSEXP, SEXP pSEXP, SEXP qSEXP, SEXP limitSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type basis(basisSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type p(pSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type q(qSEXP);
-    Rcpp::traits::input_parameter< double >::type limit(limitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type basis(basisSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type limit(limitSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_weights(spec, basis, p, q, limit));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_log_density
-Eigen::VectorXd core_bn_log_density(Rcpp::List spec, Rcpp::List tables, const Eigen::Map<Eigen::MatrixXi> x);
+SEXP core_bn_log_density(SEXP spec, SEXP tables, SEXP x);
 RcppExport SEXP _granary_core_bn_log_density(SEXP specSEXP, SEXP tablesSEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type tables(tablesSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tables(tablesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_log_density(spec, tables, x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_linear_fit
-Rcpp::List core_linear_fit(const Eigen::Map<Eigen::SparseMatrix<double>> features, Eigen::VectorXd y, Rcpp::List settings, Eigen::VectorXd start, SEXP progress);
-RcppExport SEXP _granary_core_linear_fit(SEXP featuresSEXP, SEXP ySEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP progressSEXP) {
+SEXP core_linear_fit(SEXP features, SEXP y, SEXP options, SEXP start, SEXP progress);
+RcppExport SEXP _granary_core_linear_fit(SEXP featuresSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::SparseMatrix<double>> >::type features(featuresSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_linear_fit(features, y, settings, start, progress));
+    rcpp_result_gen = Rcpp::wrap(core_linear_fit(features, y, options, start, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_tree
-Rcpp::IntegerMatrix core_bn_tree(const Eigen::Map<Eigen::MatrixXi> x, std::vector<int> levels, std::vector<int> classes, int n_classes);
+SEXP core_bn_tree(SEXP x, SEXP levels, SEXP classes, SEXP n_classes);
 RcppExport SEXP _granary_core_bn_tree(SEXP xSEXP, SEXP levelsSEXP, SEXP classesSEXP, SEXP n_classesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type levels(levelsSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type classes(classesSEXP);
-    Rcpp::traits::input_parameter< int >::type n_classes(n_classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n_classes(n_classesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_tree(x, levels, classes, n_classes));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_union
-Rcpp::List core_bn_union(Rcpp::List spec);
+SEXP core_bn_union(SEXP spec);
 RcppExport SEXP _granary_core_bn_union(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_union(spec));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_shatter
-Rcpp::List core_bn_shatter(Rcpp::List spec, std::string type, std::vector<int> labels, bool paper);
+SEXP core_bn_shatter(SEXP spec, SEXP type, SEXP labels, SEXP paper);
 RcppExport SEXP _granary_core_bn_shatter(SEXP specSEXP, SEXP typeSEXP, SEXP labelsSEXP, SEXP paperSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type labels(labelsSEXP);
-    Rcpp::traits::input_parameter< bool >::type paper(paperSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type paper(paperSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_shatter(spec, type, labels, paper));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_shatter_all
-double core_bn_shatter_all(Rcpp::List spec, std::string type, int points, bool paper);
+SEXP core_bn_shatter_all(SEXP spec, SEXP type, SEXP points, SEXP paper);
 RcppExport SEXP _granary_core_bn_shatter_all(SEXP specSEXP, SEXP typeSEXP, SEXP pointsSEXP, SEXP paperSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type points(pointsSEXP);
-    Rcpp::traits::input_parameter< bool >::type paper(paperSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type paper(paperSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_shatter_all(spec, type, points, paper));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_concepts
-Rcpp::List core_bn_concepts(Rcpp::List spec, SEXP progress);
+SEXP core_bn_concepts(SEXP spec, SEXP progress);
 RcppExport SEXP _granary_core_bn_concepts(SEXP specSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_concepts(spec, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_half_space
-Eigen::MatrixXd core_half_space(std::vector<double> a, std::vector<double> b, bool forward);
+SEXP core_half_space(SEXP a, SEXP b, SEXP forward);
 RcppExport SEXP _granary_core_half_space(SEXP aSEXP, SEXP bSEXP, SEXP forwardSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<double> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< bool >::type forward(forwardSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type forward(forwardSEXP);
     rcpp_result_gen = Rcpp::wrap(core_half_space(a, b, forward));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sbn_fit
-Rcpp::List core_sbn_fit(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::IntegerVector order, bool choose, Rcpp::List settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sbn_fit(SEXP xSEXP, SEXP orderSEXP, SEXP chooseSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_sbn_fit(SEXP x, SEXP order, SEXP rule, SEXP options, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_sbn_fit(SEXP xSEXP, SEXP orderSEXP, SEXP ruleSEXP, SEXP optionsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< bool >::type choose(chooseSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type order(orderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rule(ruleSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sbn_fit(x, order, choose, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sbn_fit(x, order, rule, options, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sbn_log_density
-Eigen::VectorXd core_sbn_log_density(Rcpp::List network, const Eigen::Map<Eigen::MatrixXd> x);
+SEXP core_sbn_log_density(SEXP network, SEXP x);
 RcppExport SEXP _granary_core_sbn_log_density(SEXP networkSEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type network(networkSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type network(networkSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_sbn_log_density(network, x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sbn_sample
-Eigen::MatrixXd core_sbn_sample(Rcpp::List network, int n, Rcpp::NumericVector seed);
+SEXP core_sbn_sample(SEXP network, SEXP n, SEXP seed);
 RcppExport SEXP _granary_core_sbn_sample(SEXP networkSEXP, SEXP nSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type network(networkSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type network(networkSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     rcpp_result_gen = Rcpp::wrap(core_sbn_sample(network, n, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_parity_network
-Rcpp::List core_parity_network(std::vector<int> a);
+SEXP core_parity_network(SEXP a);
 RcppExport SEXP _granary_core_parity_network(SEXP aSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<int> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
     rcpp_result_gen = Rcpp::wrap(core_parity_network(a));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_modified_log_density
-Eigen::VectorXd core_modified_log_density(Eigen::MatrixXd weights, Eigen::VectorXd top, const Eigen::Map<Eigen::MatrixXd> x);
-RcppExport SEXP _granary_core_modified_log_density(SEXP weightsSEXP, SEXP topSEXP, SEXP xSEXP) {
+SEXP core_modified_log_density(SEXP network, SEXP x);
+RcppExport SEXP _granary_core_modified_log_density(SEXP networkSEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Eigen::MatrixXd >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type top(topSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_modified_log_density(weights, top, x));
+    Rcpp::traits::input_parameter< SEXP >::type network(networkSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_modified_log_density(network, x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sign_rank
-Rcpp::List core_sign_rank(const Eigen::Map<Eigen::MatrixXd> signs, int max_dimension, int restarts, int max_iter, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_sign_rank(SEXP signsSEXP, SEXP max_dimensionSEXP, SEXP restartsSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_sign_rank(SEXP signs, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sign_rank(SEXP signsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type signs(signsSEXP);
-    Rcpp::traits::input_parameter< int >::type max_dimension(max_dimensionSEXP);
-    Rcpp::traits::input_parameter< int >::type restarts(restartsSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type signs(signsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sign_rank(signs, max_dimension, restarts, max_iter, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sign_rank(signs, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -515,19 +512,19 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_cg_compile
-SEXP core_cg_compile(Rcpp::List spec, Rcpp::IntegerVector order, double max_states);
+SEXP core_cg_compile(SEXP spec, SEXP order, SEXP max_states);
 RcppExport SEXP _granary_core_cg_compile(SEXP specSEXP, SEXP orderSEXP, SEXP max_statesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< double >::type max_states(max_statesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type order(orderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type max_states(max_statesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_compile(spec, order, max_states));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_alive
-bool core_cg_alive(SEXP pointer);
+SEXP core_cg_alive(SEXP pointer);
 RcppExport SEXP _granary_core_cg_alive(SEXP pointerSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -537,34 +534,31 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_cg_observe
-Rcpp::List core_cg_observe(SEXP pointer, Rcpp::IntegerVector discrete, Rcpp::List log_likelihood, Rcpp::IntegerVector continuous, Rcpp::NumericVector values);
-RcppExport SEXP _granary_core_cg_observe(SEXP pointerSEXP, SEXP discreteSEXP, SEXP log_likelihoodSEXP, SEXP continuousSEXP, SEXP valuesSEXP) {
+SEXP core_cg_observe(SEXP pointer, SEXP findings);
+RcppExport SEXP _granary_core_cg_observe(SEXP pointerSEXP, SEXP findingsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type discrete(discreteSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type log_likelihood(log_likelihoodSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type continuous(continuousSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type values(valuesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_cg_observe(pointer, discrete, log_likelihood, continuous, values));
+    Rcpp::traits::input_parameter< SEXP >::type findings(findingsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_observe(pointer, findings));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_tree
-Rcpp::List core_cg_tree(Rcpp::List spec, std::string kind, Rcpp::IntegerVector order, std::string rule);
+SEXP core_cg_tree(SEXP spec, SEXP kind, SEXP order, SEXP rule);
 RcppExport SEXP _granary_core_cg_tree(SEXP specSEXP, SEXP kindSEXP, SEXP orderSEXP, SEXP ruleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type kind(kindSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kind(kindSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type order(orderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rule(ruleSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_tree(spec, kind, order, rule));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_regressions
-Rcpp::List core_cg_regressions(SEXP pointer);
+SEXP core_cg_regressions(SEXP pointer);
 RcppExport SEXP _granary_core_cg_regressions(SEXP pointerSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -574,139 +568,134 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_cg_probabilities
-Eigen::VectorXd core_cg_probabilities(SEXP pointer, Rcpp::IntegerVector nodes);
+SEXP core_cg_probabilities(SEXP pointer, SEXP nodes);
 RcppExport SEXP _granary_core_cg_probabilities(SEXP pointerSEXP, SEXP nodesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type nodes(nodesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_probabilities(pointer, nodes));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_marginals
-Rcpp::List core_cg_marginals(SEXP pointer, Rcpp::IntegerVector nodes);
+SEXP core_cg_marginals(SEXP pointer, SEXP nodes);
 RcppExport SEXP _granary_core_cg_marginals(SEXP pointerSEXP, SEXP nodesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type nodes(nodesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_marginals(pointer, nodes));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_joint
-Rcpp::List core_cg_joint(SEXP pointer, Rcpp::IntegerVector continuous, Rcpp::IntegerVector discrete);
+SEXP core_cg_joint(SEXP pointer, SEXP continuous, SEXP discrete);
 RcppExport SEXP _granary_core_cg_joint(SEXP pointerSEXP, SEXP continuousSEXP, SEXP discreteSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type continuous(continuousSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type discrete(discreteSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type continuous(continuousSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type discrete(discreteSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_joint(pointer, continuous, discrete));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_simulate
-Eigen::MatrixXd core_cg_simulate(SEXP pointer, int n, Rcpp::NumericVector seed, SEXP progress);
+SEXP core_cg_simulate(SEXP pointer, SEXP n, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_cg_simulate(SEXP pointerSEXP, SEXP nSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_simulate(pointer, n, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_map
-Rcpp::List core_cg_map(SEXP pointer, std::string type, int k, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_cg_map(SEXP pointerSEXP, SEXP typeSEXP, SEXP kSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_cg_map(SEXP pointer, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cg_map(SEXP pointerSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_cg_map(pointer, type, k, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_cg_map(pointer, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_predict
-Eigen::MatrixXd core_cg_predict(SEXP pointer, const Eigen::Map<Eigen::MatrixXd> rows, int target, int threads, SEXP progress);
+SEXP core_cg_predict(SEXP pointer, SEXP rows, SEXP target, SEXP threads, SEXP progress);
 RcppExport SEXP _granary_core_cg_predict(SEXP pointerSEXP, SEXP rowsSEXP, SEXP targetSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< int >::type target(targetSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type target(targetSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_predict(pointer, rows, target, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_row_evidence
-Eigen::VectorXd core_cg_row_evidence(SEXP pointer, const Eigen::Map<Eigen::MatrixXd> rows, int threads, SEXP progress);
+SEXP core_cg_row_evidence(SEXP pointer, SEXP rows, SEXP threads, SEXP progress);
 RcppExport SEXP _granary_core_cg_row_evidence(SEXP pointerSEXP, SEXP rowsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_row_evidence(pointer, rows, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_log_density
-Eigen::VectorXd core_cg_log_density(Rcpp::List spec, const Eigen::Map<Eigen::MatrixXd> rows);
+SEXP core_cg_log_density(SEXP spec, SEXP rows);
 RcppExport SEXP _granary_core_cg_log_density(SEXP specSEXP, SEXP rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_log_density(spec, rows));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_fit
-Rcpp::List core_cg_fit(Rcpp::List spec, const Eigen::Map<Eigen::MatrixXd> rows, Rcpp::List settings, SEXP progress);
-RcppExport SEXP _granary_core_cg_fit(SEXP specSEXP, SEXP rowsSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
+SEXP core_cg_fit(SEXP spec, SEXP rows, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cg_fit(SEXP specSEXP, SEXP rowsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_cg_fit(spec, rows, settings, progress));
+    rcpp_result_gen = Rcpp::wrap(core_cg_fit(spec, rows, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_check
-Rcpp::List core_cg_check(Rcpp::List spec);
+SEXP core_cg_check(SEXP spec);
 RcppExport SEXP _granary_core_cg_check(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_check(spec));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mixture
-Eigen::VectorXd core_mixture(std::string what, Eigen::VectorXd weight, Eigen::VectorXd mean, Eigen::VectorXd sd, Eigen::VectorXd at);
-RcppExport SEXP _granary_core_mixture(SEXP whatSEXP, SEXP weightSEXP, SEXP meanSEXP, SEXP sdSEXP, SEXP atSEXP) {
+SEXP core_mixture(SEXP what, SEXP law, SEXP at);
+RcppExport SEXP _granary_core_mixture(SEXP whatSEXP, SEXP lawSEXP, SEXP atSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type what(whatSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type sd(sdSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type at(atSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mixture(what, weight, mean, sd, at));
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type law(lawSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mixture(what, law, at));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1012,124 +1001,106 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_game_fit
-Rcpp::List core_game_fit(const Eigen::Map<Eigen::MatrixXd> x, std::string loss, double rho, bool ridge, SEXP mask, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_game_fit(SEXP xSEXP, SEXP lossSEXP, SEXP rhoSEXP, SEXP ridgeSEXP, SEXP maskSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_game_fit(SEXP x, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_game_fit(SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< bool >::type ridge(ridgeSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type mask(maskSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_game_fit(x, loss, rho, ridge, mask, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_game_fit(x, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_sigmoid
-Rcpp::List core_game_sigmoid(const Eigen::Map<Eigen::MatrixXd> x, bool likelihood, double rho, int starts, int max_iter, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_game_sigmoid(SEXP xSEXP, SEXP likelihoodSEXP, SEXP rhoSEXP, SEXP startsSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_game_sigmoid(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_game_sigmoid(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type likelihood(likelihoodSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< int >::type starts(startsSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_game_sigmoid(x, likelihood, rho, starts, max_iter, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_game_sigmoid(x, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_exhaustive
-Rcpp::List core_game_exhaustive(const Eigen::Map<Eigen::MatrixXd> x, SEXP progress);
+SEXP core_game_exhaustive(SEXP x, SEXP progress);
 RcppExport SEXP _granary_core_game_exhaustive(SEXP xSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_game_exhaustive(x, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_linear_sets
-double core_game_linear_sets(int n);
+SEXP core_game_linear_sets(SEXP n);
 RcppExport SEXP _granary_core_game_linear_sets(SEXP nSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
     rcpp_result_gen = Rcpp::wrap(core_game_linear_sets(n));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_equilibria
-Rcpp::List core_game_equilibria(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, std::string method, double tie_tol, double epsilon, bool list, double max_list, double max_nodes, int max_n, int threads, SEXP progress);
-RcppExport SEXP _granary_core_game_equilibria(SEXP wSEXP, SEXP bSEXP, SEXP methodSEXP, SEXP tie_tolSEXP, SEXP epsilonSEXP, SEXP listSEXP, SEXP max_listSEXP, SEXP max_nodesSEXP, SEXP max_nSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_game_equilibria(SEXP game, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_game_equilibria(SEXP gameSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< double >::type tie_tol(tie_tolSEXP);
-    Rcpp::traits::input_parameter< double >::type epsilon(epsilonSEXP);
-    Rcpp::traits::input_parameter< bool >::type list(listSEXP);
-    Rcpp::traits::input_parameter< double >::type max_list(max_listSEXP);
-    Rcpp::traits::input_parameter< double >::type max_nodes(max_nodesSEXP);
-    Rcpp::traits::input_parameter< int >::type max_n(max_nSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type game(gameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_game_equilibria(w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_game_equilibria(game, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_stable
-Rcpp::LogicalVector core_game_stable(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, const Eigen::Map<Eigen::MatrixXd> x, double tie_tol, double epsilon);
-RcppExport SEXP _granary_core_game_stable(SEXP wSEXP, SEXP bSEXP, SEXP xSEXP, SEXP tie_tolSEXP, SEXP epsilonSEXP) {
+SEXP core_game_stable(SEXP game, SEXP x, SEXP tie_tol, SEXP epsilon);
+RcppExport SEXP _granary_core_game_stable(SEXP gameSEXP, SEXP xSEXP, SEXP tie_tolSEXP, SEXP epsilonSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type tie_tol(tie_tolSEXP);
-    Rcpp::traits::input_parameter< double >::type epsilon(epsilonSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_game_stable(w, b, x, tie_tol, epsilon));
+    Rcpp::traits::input_parameter< SEXP >::type game(gameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tie_tol(tie_tolSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type epsilon(epsilonSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_stable(game, x, tie_tol, epsilon));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_payoffs
-Eigen::MatrixXd core_game_payoffs(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, const Eigen::Map<Eigen::MatrixXd> x);
-RcppExport SEXP _granary_core_game_payoffs(SEXP wSEXP, SEXP bSEXP, SEXP xSEXP) {
+SEXP core_game_payoffs(SEXP game, SEXP x);
+RcppExport SEXP _granary_core_game_payoffs(SEXP gameSEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_game_payoffs(w, b, x));
+    Rcpp::traits::input_parameter< SEXP >::type game(gameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_payoffs(game, x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_loglik
-double core_game_loglik(int n, double log_count, double share, double q);
+SEXP core_game_loglik(SEXP n, SEXP log_count, SEXP share, SEXP q);
 RcppExport SEXP _granary_core_game_loglik(SEXP nSEXP, SEXP log_countSEXP, SEXP shareSEXP, SEXP qSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< double >::type log_count(log_countSEXP);
-    Rcpp::traits::input_parameter< double >::type share(shareSEXP);
-    Rcpp::traits::input_parameter< double >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type log_count(log_countSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type share(shareSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
     rcpp_result_gen = Rcpp::wrap(core_game_loglik(n, log_count, share, q));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_pick
-Rcpp::List core_game_pick(const Eigen::Map<Eigen::MatrixXd> x);
+SEXP core_game_pick(SEXP x);
 RcppExport SEXP _granary_core_game_pick(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_game_pick(x));
     return rcpp_result_gen;
 END_RCPP
@@ -1327,189 +1298,133 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ising_likelihood
-Rcpp::List core_ising_likelihood(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::List settings, Rcpp::List start, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_ising_likelihood(SEXP xSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+// core_ising_fit
+SEXP core_ising_fit(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ising_fit(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type start(startSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_likelihood(x, settings, start, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ising_fit(x, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ising_pseudo
-Rcpp::List core_ising_pseudo(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::List settings, Rcpp::List start, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_ising_pseudo(SEXP xSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+// core_ising_grid
+SEXP core_ising_grid(SEXP x, SEXP method, SEXP n_lambda, SEXP ratio);
+RcppExport SEXP _granary_core_ising_grid(SEXP xSEXP, SEXP methodSEXP, SEXP n_lambdaSEXP, SEXP ratioSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type start(startSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_pseudo(x, settings, start, tol, max_iter, progress));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n_lambda(n_lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type ratio(ratioSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_grid(x, method, n_lambda, ratio));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ising_nodewise
-Rcpp::List core_ising_nodewise(const Eigen::Map<Eigen::MatrixXd> x, double rho, double gamma, int n_rho, bool both, double tol, int threads, SEXP progress);
-RcppExport SEXP _granary_core_ising_nodewise(SEXP xSEXP, SEXP rhoSEXP, SEXP gammaSEXP, SEXP n_rhoSEXP, SEXP bothSEXP, SEXP tolSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_ising_score
+SEXP core_ising_score(SEXP x, SEXP model);
+RcppExport SEXP _granary_core_ising_score(SEXP xSEXP, SEXP modelSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< int >::type n_rho(n_rhoSEXP);
-    Rcpp::traits::input_parameter< bool >::type both(bothSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_nodewise(x, rho, gamma, n_rho, both, tol, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_ising_splitting
-Rcpp::List core_ising_splitting(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::List settings, std::string sampler, std::vector<int> samples, int sweeps, double beta, double r, bool accelerated, std::string output, double tol, bool trace, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_ising_splitting(SEXP xSEXP, SEXP settingsSEXP, SEXP samplerSEXP, SEXP samplesSEXP, SEXP sweepsSEXP, SEXP betaSEXP, SEXP rSEXP, SEXP acceleratedSEXP, SEXP outputSEXP, SEXP tolSEXP, SEXP traceSEXP, SEXP seedSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type sampler(samplerSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type samples(samplesSEXP);
-    Rcpp::traits::input_parameter< int >::type sweeps(sweepsSEXP);
-    Rcpp::traits::input_parameter< double >::type beta(betaSEXP);
-    Rcpp::traits::input_parameter< double >::type r(rSEXP);
-    Rcpp::traits::input_parameter< bool >::type accelerated(acceleratedSEXP);
-    Rcpp::traits::input_parameter< std::string >::type output(outputSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< bool >::type trace(traceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_splitting(x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_score(x, model));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_moments
-Rcpp::List core_ising_moments(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, std::string method, int samples, int sweeps, int max_iter, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_ising_moments(SEXP wSEXP, SEXP bSEXP, SEXP methodSEXP, SEXP samplesSEXP, SEXP sweepsSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_ising_moments(SEXP model, SEXP method, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ising_moments(SEXP modelSEXP, SEXP methodSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< int >::type samples(samplesSEXP);
-    Rcpp::traits::input_parameter< int >::type sweeps(sweepsSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_moments(w, b, method, samples, sweeps, max_iter, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ising_moments(model, method, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_spins_sample
-Eigen::MatrixXd core_spins_sample(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, double n, bool exact, int burn_in, int thin, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_spins_sample(SEXP wSEXP, SEXP bSEXP, SEXP nSEXP, SEXP exactSEXP, SEXP burn_inSEXP, SEXP thinSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_spins_sample(SEXP model, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_spins_sample(SEXP modelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< double >::type n(nSEXP);
-    Rcpp::traits::input_parameter< bool >::type exact(exactSEXP);
-    Rcpp::traits::input_parameter< int >::type burn_in(burn_inSEXP);
-    Rcpp::traits::input_parameter< int >::type thin(thinSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_spins_sample(w, b, n, exact, burn_in, thin, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_ising_probabilities
-Eigen::VectorXd core_ising_probabilities(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b);
-RcppExport SEXP _granary_core_ising_probabilities(SEXP wSEXP, SEXP bSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_probabilities(w, b));
+    rcpp_result_gen = Rcpp::wrap(core_spins_sample(model, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_component
-int core_ising_component(const Eigen::Map<Eigen::MatrixXd> w);
+SEXP core_ising_component(SEXP w);
 RcppExport SEXP _granary_core_ising_component(SEXP wSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type w(wSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ising_component(w));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_logz
-double core_ising_logz(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, SEXP progress);
-RcppExport SEXP _granary_core_ising_logz(SEXP wSEXP, SEXP bSEXP, SEXP progressSEXP) {
+SEXP core_ising_logz(SEXP model, SEXP progress);
+RcppExport SEXP _granary_core_ising_logz(SEXP modelSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_logz(w, b, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ising_logz(model, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_kl
-double core_ising_kl(const Eigen::Map<Eigen::MatrixXd> w1, const Eigen::Map<Eigen::VectorXd> b1, const Eigen::Map<Eigen::MatrixXd> w2, const Eigen::Map<Eigen::VectorXd> b2, SEXP progress);
-RcppExport SEXP _granary_core_ising_kl(SEXP w1SEXP, SEXP b1SEXP, SEXP w2SEXP, SEXP b2SEXP, SEXP progressSEXP) {
+SEXP core_ising_kl(SEXP first, SEXP second, SEXP progress);
+RcppExport SEXP _granary_core_ising_kl(SEXP firstSEXP, SEXP secondSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w1(w1SEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b1(b1SEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w2(w2SEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b2(b2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type second(secondSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_kl(w1, b1, w2, b2, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ising_kl(first, second, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_bounds
-Rcpp::NumericVector core_ising_bounds(const Eigen::Map<Eigen::MatrixXd> x, double rho, bool field_penalty);
-RcppExport SEXP _granary_core_ising_bounds(SEXP xSEXP, SEXP rhoSEXP, SEXP field_penaltySEXP) {
+SEXP core_ising_bounds(SEXP x, SEXP lambda, SEXP field_penalty);
+RcppExport SEXP _granary_core_ising_bounds(SEXP xSEXP, SEXP lambdaSEXP, SEXP field_penaltySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< bool >::type field_penalty(field_penaltySEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_bounds(x, rho, field_penalty));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_ising_pseudo_loss
-double core_ising_pseudo_loss(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b);
-RcppExport SEXP _granary_core_ising_pseudo_loss(SEXP xSEXP, SEXP wSEXP, SEXP bSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_pseudo_loss(x, w, b));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type field_penalty(field_penaltySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_bounds(x, lambda, field_penalty));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_conditional
-Eigen::MatrixXd core_ising_conditional(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b);
-RcppExport SEXP _granary_core_ising_conditional(SEXP xSEXP, SEXP wSEXP, SEXP bSEXP) {
+SEXP core_ising_conditional(SEXP x, SEXP model);
+RcppExport SEXP _granary_core_ising_conditional(SEXP xSEXP, SEXP modelSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_conditional(x, w, b));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_conditional(x, model));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partial_correlations
+SEXP core_partial_correlations(SEXP s);
+RcppExport SEXP _granary_core_partial_correlations(SEXP sSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partial_correlations(s));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4027,6 +3942,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_partition_gains
+SEXP core_partition_gains(SEXP x, SEXP y, SEXP shape);
+RcppExport SEXP _granary_core_partition_gains(SEXP xSEXP, SEXP ySEXP, SEXP shapeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shape(shapeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_gains(x, y, shape));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_partition_grow
 SEXP core_partition_grow(SEXP tree, SEXP depth, SEXP progress);
 RcppExport SEXP _granary_core_partition_grow(SEXP treeSEXP, SEXP depthSEXP, SEXP progressSEXP) {
@@ -4292,8 +4219,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_sbn_log_density", (DL_FUNC) &_granary_core_sbn_log_density, 2},
     {"_granary_core_sbn_sample", (DL_FUNC) &_granary_core_sbn_sample, 3},
     {"_granary_core_parity_network", (DL_FUNC) &_granary_core_parity_network, 1},
-    {"_granary_core_modified_log_density", (DL_FUNC) &_granary_core_modified_log_density, 3},
-    {"_granary_core_sign_rank", (DL_FUNC) &_granary_core_sign_rank, 6},
+    {"_granary_core_modified_log_density", (DL_FUNC) &_granary_core_modified_log_density, 2},
+    {"_granary_core_sign_rank", (DL_FUNC) &_granary_core_sign_rank, 4},
     {"_granary_core_causal_dag", (DL_FUNC) &_granary_core_causal_dag, 5},
     {"_granary_core_arc_alternatives", (DL_FUNC) &_granary_core_arc_alternatives, 6},
     {"_granary_core_best_dag", (DL_FUNC) &_granary_core_best_dag, 5},
@@ -4310,20 +4237,20 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_tree_decomposition", (DL_FUNC) &_granary_core_tree_decomposition, 3},
     {"_granary_core_cg_compile", (DL_FUNC) &_granary_core_cg_compile, 3},
     {"_granary_core_cg_alive", (DL_FUNC) &_granary_core_cg_alive, 1},
-    {"_granary_core_cg_observe", (DL_FUNC) &_granary_core_cg_observe, 5},
+    {"_granary_core_cg_observe", (DL_FUNC) &_granary_core_cg_observe, 2},
     {"_granary_core_cg_tree", (DL_FUNC) &_granary_core_cg_tree, 4},
     {"_granary_core_cg_regressions", (DL_FUNC) &_granary_core_cg_regressions, 1},
     {"_granary_core_cg_probabilities", (DL_FUNC) &_granary_core_cg_probabilities, 2},
     {"_granary_core_cg_marginals", (DL_FUNC) &_granary_core_cg_marginals, 2},
     {"_granary_core_cg_joint", (DL_FUNC) &_granary_core_cg_joint, 3},
     {"_granary_core_cg_simulate", (DL_FUNC) &_granary_core_cg_simulate, 4},
-    {"_granary_core_cg_map", (DL_FUNC) &_granary_core_cg_map, 6},
+    {"_granary_core_cg_map", (DL_FUNC) &_granary_core_cg_map, 3},
     {"_granary_core_cg_predict", (DL_FUNC) &_granary_core_cg_predict, 5},
     {"_granary_core_cg_row_evidence", (DL_FUNC) &_granary_core_cg_row_evidence, 4},
     {"_granary_core_cg_log_density", (DL_FUNC) &_granary_core_cg_log_density, 2},
     {"_granary_core_cg_fit", (DL_FUNC) &_granary_core_cg_fit, 4},
     {"_granary_core_cg_check", (DL_FUNC) &_granary_core_cg_check, 1},
-    {"_granary_core_mixture", (DL_FUNC) &_granary_core_mixture, 5},
+    {"_granary_core_mixture", (DL_FUNC) &_granary_core_mixture, 3},
     {"_granary_core_graph_cpdag", (DL_FUNC) &_granary_core_graph_cpdag, 2},
     {"_granary_core_graph_extension", (DL_FUNC) &_granary_core_graph_extension, 2},
     {"_granary_core_graph_meek", (DL_FUNC) &_granary_core_graph_meek, 2},
@@ -4348,13 +4275,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_network_sample", (DL_FUNC) &_granary_core_network_sample, 3},
     {"_granary_core_window_models", (DL_FUNC) &_granary_core_window_models, 8},
     {"_granary_core_matrix_distances", (DL_FUNC) &_granary_core_matrix_distances, 4},
-    {"_granary_core_game_fit", (DL_FUNC) &_granary_core_game_fit, 8},
-    {"_granary_core_game_sigmoid", (DL_FUNC) &_granary_core_game_sigmoid, 7},
+    {"_granary_core_game_fit", (DL_FUNC) &_granary_core_game_fit, 3},
+    {"_granary_core_game_sigmoid", (DL_FUNC) &_granary_core_game_sigmoid, 4},
     {"_granary_core_game_exhaustive", (DL_FUNC) &_granary_core_game_exhaustive, 2},
     {"_granary_core_game_linear_sets", (DL_FUNC) &_granary_core_game_linear_sets, 1},
-    {"_granary_core_game_equilibria", (DL_FUNC) &_granary_core_game_equilibria, 11},
-    {"_granary_core_game_stable", (DL_FUNC) &_granary_core_game_stable, 5},
-    {"_granary_core_game_payoffs", (DL_FUNC) &_granary_core_game_payoffs, 3},
+    {"_granary_core_game_equilibria", (DL_FUNC) &_granary_core_game_equilibria, 3},
+    {"_granary_core_game_stable", (DL_FUNC) &_granary_core_game_stable, 4},
+    {"_granary_core_game_payoffs", (DL_FUNC) &_granary_core_game_payoffs, 2},
     {"_granary_core_game_loglik", (DL_FUNC) &_granary_core_game_loglik, 4},
     {"_granary_core_game_pick", (DL_FUNC) &_granary_core_game_pick, 1},
     {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 12},
@@ -4370,19 +4297,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_sim_hub", (DL_FUNC) &_granary_core_sim_hub, 6},
     {"_granary_core_ising_sample", (DL_FUNC) &_granary_core_ising_sample, 7},
     {"_granary_core_ising_loss", (DL_FUNC) &_granary_core_ising_loss, 2},
-    {"_granary_core_ising_likelihood", (DL_FUNC) &_granary_core_ising_likelihood, 6},
-    {"_granary_core_ising_pseudo", (DL_FUNC) &_granary_core_ising_pseudo, 6},
-    {"_granary_core_ising_nodewise", (DL_FUNC) &_granary_core_ising_nodewise, 8},
-    {"_granary_core_ising_splitting", (DL_FUNC) &_granary_core_ising_splitting, 13},
-    {"_granary_core_ising_moments", (DL_FUNC) &_granary_core_ising_moments, 8},
-    {"_granary_core_spins_sample", (DL_FUNC) &_granary_core_spins_sample, 8},
-    {"_granary_core_ising_probabilities", (DL_FUNC) &_granary_core_ising_probabilities, 2},
+    {"_granary_core_ising_fit", (DL_FUNC) &_granary_core_ising_fit, 4},
+    {"_granary_core_ising_grid", (DL_FUNC) &_granary_core_ising_grid, 4},
+    {"_granary_core_ising_score", (DL_FUNC) &_granary_core_ising_score, 2},
+    {"_granary_core_ising_moments", (DL_FUNC) &_granary_core_ising_moments, 5},
+    {"_granary_core_spins_sample", (DL_FUNC) &_granary_core_spins_sample, 4},
     {"_granary_core_ising_component", (DL_FUNC) &_granary_core_ising_component, 1},
-    {"_granary_core_ising_logz", (DL_FUNC) &_granary_core_ising_logz, 3},
-    {"_granary_core_ising_kl", (DL_FUNC) &_granary_core_ising_kl, 5},
+    {"_granary_core_ising_logz", (DL_FUNC) &_granary_core_ising_logz, 2},
+    {"_granary_core_ising_kl", (DL_FUNC) &_granary_core_ising_kl, 3},
     {"_granary_core_ising_bounds", (DL_FUNC) &_granary_core_ising_bounds, 3},
-    {"_granary_core_ising_pseudo_loss", (DL_FUNC) &_granary_core_ising_pseudo_loss, 3},
-    {"_granary_core_ising_conditional", (DL_FUNC) &_granary_core_ising_conditional, 3},
+    {"_granary_core_ising_conditional", (DL_FUNC) &_granary_core_ising_conditional, 2},
+    {"_granary_core_partial_correlations", (DL_FUNC) &_granary_core_partial_correlations, 1},
     {"_granary_core_local_path", (DL_FUNC) &_granary_core_local_path, 11},
     {"_granary_core_mix_fit", (DL_FUNC) &_granary_core_mix_fit, 6},
     {"_granary_core_ridge_precision", (DL_FUNC) &_granary_core_ridge_precision, 2},
@@ -4564,6 +4489,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_double_loo_risk", (DL_FUNC) &_granary_core_double_loo_risk, 4},
     {"_granary_core_split_risk", (DL_FUNC) &_granary_core_split_risk, 4},
     {"_granary_core_partition_points", (DL_FUNC) &_granary_core_partition_points, 3},
+    {"_granary_core_partition_gains", (DL_FUNC) &_granary_core_partition_gains, 3},
     {"_granary_core_partition_grow", (DL_FUNC) &_granary_core_partition_grow, 3},
     {"_granary_core_partition_insert", (DL_FUNC) &_granary_core_partition_insert, 3},
     {"_granary_core_partition_deepen", (DL_FUNC) &_granary_core_partition_deepen, 3},

@@ -87,13 +87,13 @@ test_that("the largest penalty is where the first difference leaves zero", {
   sim <- simulated()
   set.seed(2)
   for (penalty in list(fused_chain(15), fused_chain(15, 2), tv_grid(c(5, 3)), fused_chain(15, sparse = 0.5), penalty_matrix(diag(15)))) {
-    top <- gen_lasso(sim$x, sim$y, penalty, nlambda = 1)
+    top <- gen_lasso(sim$x, sim$y, penalty, n_lambda = 1)
     expect_true(top$lambda_max_exact)
     size <- function(l) sum(abs(penalty$matrix %*% gen_lasso(sim$x, sim$y, penalty, lambda = l, tol = 1e-11)$beta[, 1]))
     expect_lt(size(1.001 * top$lambda_max), 1e-4)
     expect_gt(size(0.98 * top$lambda_max), 1e-4)
   }
-  expect_false(gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), nlambda = 1)$lambda_max_exact)
+  expect_false(gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), n_lambda = 1)$lambda_max_exact)
 })
 
 test_that("at the first penalty of a default path nothing but the null space is left", {
@@ -101,8 +101,8 @@ test_that("at the first penalty of a default path nothing but the null space is 
     set.seed(seed)
     x <- matrix(rnorm(1800), 60)
     y <- drop(x %*% rep(c(0, 2, 0), each = 10)) + rnorm(60)
-    expect_identical(gen_lasso(x, y, nlambda = 2)$df[1], 1)
-    expect_identical(gen_lasso(x, y, penalty_matrix(diag(30)), nlambda = 2)$df[1], 0)
+    expect_identical(gen_lasso(x, y, n_lambda = 2)$df[1], 1)
+    expect_identical(gen_lasso(x, y, penalty_matrix(diag(30)), n_lambda = 2)$df[1], 0)
   }
 })
 
@@ -219,7 +219,7 @@ test_that("an empty penalty, a column of zeros, p > n, a single row and non-uniq
   expect_true(fit$convergence[[1]]$converged)
   expect_equal(fit$objective, gen_lasso(Matrix::Matrix(zero, sparse = TRUE), sim$y, lambda = 2)$objective, tolerance = 1e-8)
   wide <- simulated(20, 60)
-  fit <- gen_lasso(wide$x, wide$y, nlambda = 5)
+  fit <- gen_lasso(wide$x, wide$y, n_lambda = 5)
   expect_true(all(vapply(fit$convergence, `[[`, NA, "converged")))
   expect_s3_class(gen_lasso(sim$x[1, , drop = FALSE], sim$y[1], lambda = 1), "granary_gen_lasso")
   centred <- sweep(zero, 1, rowMeans(zero))
@@ -325,15 +325,15 @@ test_that("the truth is recovered, by cross-validation too, with the same folds 
   errors <- vapply(1:5, function(seed) {
     sim <- simulated(60, 30, seed)
     set.seed(seed)
-    cv <- cv_gen_lasso(sim$x, sim$y, folds = 5, nlambda = 15, lambda_min_ratio = 0.001)
+    cv <- gen_lasso_select(sim$x, sim$y, folds = 5, n_lambda = 15, lambda_min_ratio = 0.001)
     sqrt(mean((coef(cv) - sim$b)^2))
   }, 0)
   expect_lt(max(errors), 0.15)
   sim <- simulated(60, 30)
   set.seed(9)
-  a <- cv_gen_lasso(sim$x, sim$y, folds = 3, nlambda = 5)
+  a <- gen_lasso_select(sim$x, sim$y, folds = 3, n_lambda = 5)
   set.seed(9)
-  b <- cv_gen_lasso(sim$x, sim$y, folds = 3, nlambda = 5)
+  b <- gen_lasso_select(sim$x, sim$y, folds = 3, n_lambda = 5)
   expect_identical(a$table, b$table)
   expect_length(predict(a, sim$x[1:4, ]), 4)
 })
@@ -341,8 +341,8 @@ test_that("the truth is recovered, by cross-validation too, with the same folds 
 test_that("formulas, coefficients between penalties, predictions and deviance agree", {
   sim <- simulated()
   data <- data.frame(y = sim$y, sim$x)
-  fit <- gen_lasso(y ~ ., data, nlambda = 6)
-  direct <- gen_lasso(sim$x, sim$y, nlambda = 6, intercept = TRUE)
+  fit <- gen_lasso(y ~ ., data, n_lambda = 6)
+  direct <- gen_lasso(sim$x, sim$y, n_lambda = 6, intercept = TRUE)
   expect_equal(unname(fit$beta), unname(direct$beta), tolerance = 1e-8)
   expect_equal(predict(fit, data[1:3, ], lambda = fit$lambda[2]), predict(fit, sim$x[1:3, ], lambda = fit$lambda[2]), ignore_attr = TRUE)
   expect_equal(deviance(direct), colSums((sim$y - predict(direct, sim$x))^2), ignore_attr = TRUE)
@@ -416,7 +416,7 @@ test_that("bad input is refused by name", {
   refused(tv_deblur(matrix(1, 4, 4), matrix(1, 2, 2), 1), "odd")
   refused(tv_deblur(1:4, 3, 1), "image")
   refused(image_metrics(1:3, 1:2), "estimate")
-  refused(cv_gen_lasso(NULL, y), "x")
+  refused(gen_lasso_select(NULL, y), "x")
   refused(plot(gen_lasso(x, y, lambda = 1), type = "image"), "image")
 })
 
@@ -431,4 +431,25 @@ test_that("separable classes are announced, overlapping ones are not", {
 test_that("a solver that is stopped says so", {
   sim <- simulated(20, 60)
   expect_warning(gen_lasso(sim$x, sim$y, lambda = 0.01, max_iter = 1, polish = FALSE, tol = 1e-12), class = "granary_warning_convergence")
+})
+
+test_that("trend filtering starts at its largest penalty, where the fit is a polynomial", {
+  n <- 300
+  t <- seq_len(n) / n
+  set.seed(1)
+  y <- sin(6 * t) + rnorm(n, sd = 0.3)
+  expect_no_warning(fit <- gen_lasso(NULL, y, fused_chain(n, 3), n_lambda = 3))
+  sums <- cumsum(cumsum(cumsum(residuals(lm(y ~ poly(t, 2))))))
+  expect_equal(fit$lambda_max, max(abs(sums)), tolerance = 1e-4)
+  expect_equal(fit$df[1], 3)
+  expect_equal(unname(fit$beta[, 1]), unname(fitted(lm(y ~ poly(t, 2)))), tolerance = 1e-6)
+})
+
+test_that("converged means near the minimum, judged by the objective reached", {
+  set.seed(3)
+  s <- sim_gen_lasso("blocks", n = 60, p = 150, sd = 0.1)
+  fit <- gen_lasso(s$x, s$y, s$penalty, lambda = 0.1, intercept = FALSE)
+  fine <- gen_lasso(s$x, s$y, s$penalty, lambda = 0.1, intercept = FALSE, tol = 1e-12)
+  expect_true(fit$convergence[[1]]$converged)
+  expect_lt(fit$objective - fine$objective, 1e-6 * fine$objective)
 })
