@@ -71,8 +71,8 @@
 #'   rotation, as the paper has it (`"all"`).
 #' @param smoothness For `"uniform"`: \eqn{s}, by default 1/d, which suits functions with one derivative.
 #' @param threads Threads for the folds of `cv`; by default the option `granary.threads`.
-#' @param formula A formula `y ~ x1 + x2`.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data,weights,subset,na.action,offset A formula and the data frame with its variables, as for [stats::lm()]; what a method cannot use
+#'   is refused.
 #' @param ... For the formula method, the arguments of the default method.
 #' @return An object of class `granary_adapt_partition` (see [granary_partition] for its methods): `cells` (a data frame with `level`, `n`,
 #'   `mean` and the bounds `lower` and `upper`, which are matrices, as are `slope` and `centre` with `degree = 1`, when the fit is

@@ -130,16 +130,15 @@ plot.granary_co_training <- function(x, ...) {
 #' @param h,lambda Values to try.
 #' @param folds Number of folds; rows of every task are dealt out at random.
 #' @param ... Further arguments of [aso()].
-#' @return A data frame of class `granary_cv_aso` with `h`, `lambda`, `mean` and `se` of the loss of left-out rows, the best first; attribute `fit`
-#'   is the fit
-#'   of the best to all rows.
+#' @return A [granary_selection]: `fit` (the best, for all rows), `table` with `h`, `lambda`, `estimate` and `std.error` of the loss of left-out rows.
 #' @family shared structure
 #' @export
 #' @examples
 #' set.seed(1)
 #' sim <- sim_aso(p = 20, tasks = 15, n = 20, h = 2)
 #' aso_select(sim$x, sim$y, h = c(0, 2), lambda = c(0.1, 1), loss = "squared", folds = 3)
-aso_select <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss = c("huber", "squared", "logistic", "hinge2"), folds = 5, ...) {
+aso_select <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss = c("huber", "squared", "logistic", "hinge2"), folds = 10, ...) {
+  call <- match.call()
   loss <- check_choice(loss, c("huber", "squared", "logistic", "hinge2"))
   h <- check_vector(h, lower = 0, upper = 1e6)
   lambda <- check_vector(lambda, lower = 0)
@@ -164,9 +163,8 @@ aso_select <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss 
     mean(unlist(scores))
   }, "cross-validation")
   losses <- matrix(unlist(losses), folds)
-  table <- data.frame(grid, mean = colMeans(losses, na.rm = TRUE), se = apply(losses, 2L, stats::sd, na.rm = TRUE) / sqrt(folds))
-  table <- table[order(table$mean), ]
-  rownames(table) <- NULL
-  fit <- suppressMessages(aso(designs, data$y, h = table$h[1L], lambda = table$lambda[1L], loss = loss, ...))
-  structure(table, class = c("granary_cv_aso", "data.frame"), fit = fit)
+  table <- data.frame(grid, estimate = colMeans(losses, na.rm = TRUE), std.error = apply(losses, 2L, stats::sd, na.rm = TRUE) / sqrt(folds))
+  best <- which.min(table$estimate)
+  fit <- suppressMessages(aso(designs, data$y, h = table$h[best], lambda = table$lambda[best], loss = loss, ...))
+  new_selection("aso", fit, table, "min", paste(loss, "loss"), selected = best, call = shorten_call(call))
 }

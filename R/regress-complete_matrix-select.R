@@ -29,6 +29,7 @@
 #' cv
 #' predict(cv, i = 1:3, j = 1:3)
 complete_matrix_select <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = c("min", "1se"), split = NULL, times = 5, ...) {
+  call <- match.call()
   metric <- check_choice(metric, c("rmse", "nmae"))
   rule <- check_choice(rule, c("min", "1se"))
   split <- check_number(split, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE, allow_null = TRUE)
@@ -75,12 +76,10 @@ complete_matrix_select <- function(x, folds = 5, metric = c("rmse", "nmae"), rul
     mean <- sqrt(mean)
     se <- se / (2 * pmax(mean, .Machine$double.xmin))
   }
-  new_fit(
-    c("cv_trace_completion", "cv"),
-    fit = fit, lambda = fit$lambda, table = data.frame(lambda = fit$lambda, mean = mean, se = se), folds = folds, rule = rule,
-    measure = if (metric == "rmse") "root mean squared error" else "normalised mean absolute error",
-    call = match.call(), convergence = fit$convergence
-  )
+  lambda <- fit$lambda
+  new_selection("complete_matrix", fit, data.frame(lambda = lambda, estimate = mean, std.error = se), rule,
+                if (metric == "rmse") "root mean squared error" else "normalised mean absolute error", at = function(row) list(lambda = lambda[row]),
+                simplicity = lambda, lambda = lambda, folds = folds, call = shorten_call(call))
 }
 
 #' Baselines for matrix completion

@@ -1,4 +1,9 @@
 # Where the default of an argument in R and that of the option of the same name in C++ may differ, with the reason. "function argument".
 default_exceptions <- c(
+  "lasso lower" = "-Inf in R for every column; empty in C++ means no bound", "lasso upper" = "as lower",
+  "gen_lasso lower" = "-Inf in R for every coefficient; empty in C++ means no bound", "gen_lasso upper" = "as lower",
+  "aso h" = "one number in R; C++ has one per group of columns",
+  "complete_matrix solver" = "R's auto becomes the solver that the model calls for",
+  "ising_fit method" = "R's auto becomes exact or pseudolik by the number of variables", "ising_fit samples" = "a function of the step in R, its values in C++",
   "any threads" = "NULL in R: options(granary.threads) or the cores of the machine; C++ has 1"
 )

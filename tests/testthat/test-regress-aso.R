@@ -229,18 +229,18 @@ test_that("cross-validation prefers the true dimension; features of a row are it
   set.seed(14)
   sim <- sim_aso(p = 20, tasks = 20, n = 25, h = 2)
   cv <- quiet(aso_select(sim$x, sim$y, h = c(0, 2), lambda = 1, loss = "squared", folds = 3, n_iter = 10))
-  expect_identical(cv$h[1], 2)
-  expect_s3_class(attr(cv, "fit"), "granary_aso")
-  listed <- aso_features(attr(cv, "fit"), n = 4)
-  theta <- attr(cv, "fit")$theta
+  expect_identical(cv$table$h[cv$selected], 2)
+  expect_s3_class(cv$fit, "granary_aso")
+  listed <- aso_features(cv$fit, n = 4)
+  theta <- cv$fit$theta
   expect_true(all(abs(listed$entry) == apply(abs(theta[, listed$feature]), 2, max)))
   pca <- aso_pca(sim$x[[1]], 2)
   expect_equal(projector(pca), tcrossprod(svd(sim$x[[1]])$v[, 1:2]), tolerance = 1e-6, ignore_attr = TRUE)
   pdf(NULL)
   on.exit(dev.off())
-  expect_null(plot(attr(cv, "fit")))
-  expect_null(plot(attr(cv, "fit"), "theta"))
-  expect_output(print(summary(attr(cv, "fit"))), "singular_values")
+  expect_null(plot(cv$fit))
+  expect_null(plot(cv$fit, "theta"))
+  expect_output(print(summary(cv$fit)), "singular_values")
 })
 
 test_that("tidy splits the weights into the shared part and a task's own; glance has one row", {
