@@ -79,7 +79,7 @@ rademacher_trace <- function(S, t, draws = 200, type = c("transductive", "induct
   radius <- if (is.null(max_abs)) slope * t else 1  # the dual norm holds both radii
   first <- vapply(thresholds, function(p) {
     heavy <- counts$h[counts$h > p]
-    if (length(heavy) == 0L) 0 else charge * sum(core_mean_absolute_sum(heavy)) / N
+    if (length(heavy) == 0L) 0 else charge * sum(core_mean_absolute_sum(as.double(heavy))) / N
   }, 0)
   values <- first + lipschitz * radius * colMeans(norms) / N
   best <- which.min(values)

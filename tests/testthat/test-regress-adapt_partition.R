@@ -370,7 +370,7 @@ test_that("errors say what is wrong", {
   expect_error(adapt_partition(NA_real_, 1), "at least one row", class = "granary_error_input")
   expect_error(adapt_partition(Inf, 1), "infinite", class = "granary_error_input")
   fit <- adapt_partition(d$x, d$y)
-  expect_error(predict(fit, d$x[, 1, drop = FALSE]), "2 columns", class = "granary_error_input")
+  expect_error(predict(fit, d$x[, 1, drop = FALSE]), "missing", class = "granary_error_input")
   expect_error(predict(adapt_partition(d$x, d$y, method = "cart"), tau = 1), "threshold", class = "granary_error_input")
   expect_error(adapt_partition_path(3), "adapt_partition", class = "granary_error_input")
   expect_error(plot(adapt_partition(cbind(d$x, d$y, d$y), d$y), type = "fit"), "one or two", class = "granary_error_input")

@@ -132,7 +132,7 @@ test_that("positive parts only: negative weights do not enter the decomposition"
 test_that("classes: factors become one task each; predictions have the levels", {
   set.seed(9)
   y <- factor(sample(c("x", "y", "z"), 90, TRUE))
-  x <- matrix(rnorm(90 * 6), 90) + 3 * model.matrix(~ y - 1)[, c(1, 2, 3, 1, 2, 3)]
+  x <- matrix(rnorm(90 * 6), 90) + 3 * unname(model.matrix(~ y - 1))[, c(1, 2, 3, 1, 2, 3)]
   fit <- quiet(aso(x, y, h = 2, lambda = 1e-3, n_iter = 3))
   expect_identical(colnames(fit$u), levels(y))
   expect_gt(mean(predict(fit, x, type = "class") == y), 0.9)
