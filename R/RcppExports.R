@@ -457,6 +457,10 @@ core_ising_conditional <- function(x, model) {
     .Call(`_granary_core_ising_conditional`, x, model)
 }
 
+core_partial_correlations <- function(s) {
+    .Call(`_granary_core_partial_correlations`, s)
+}
+
 core_local_path <- function(s, op, penalties, options, start, progress) {
     .Call(`_granary_core_local_path`, s, op, penalties, options, start, progress)
 }
@@ -1171,6 +1175,10 @@ core_split_risk <- function(data, options, seed, progress) {
 
 core_partition_points <- function(x, y, shape) {
     .Call(`_granary_core_partition_points`, x, y, shape)
+}
+
+core_partition_gains <- function(x, y, shape) {
+    .Call(`_granary_core_partition_gains`, x, y, shape)
 }
 
 core_partition_grow <- function(tree, depth, progress) {
