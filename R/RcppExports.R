@@ -737,16 +737,8 @@ core_class_features <- function(similarity) {
     .Call(`_granary_core_class_features`, similarity)
 }
 
-core_viterbi <- function(unary, pair, triple, k) {
-    .Call(`_granary_core_viterbi`, unary, pair, triple, k)
-}
-
 core_smith_waterman <- function(x, y, pairs, gaps) {
     .Call(`_granary_core_smith_waterman`, x, y, pairs, gaps)
-}
-
-core_cky <- function(grammar, words, weights, k) {
-    .Call(`_granary_core_cky`, grammar, words, weights, k)
 }
 
 core_svm_fit <- function(x, kernel, tasks, options, progress) {

@@ -2343,19 +2343,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_viterbi
-SEXP core_viterbi(SEXP unary, SEXP pair, SEXP triple, SEXP k);
-RcppExport SEXP _granary_core_viterbi(SEXP unarySEXP, SEXP pairSEXP, SEXP tripleSEXP, SEXP kSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type unary(unarySEXP);
-    Rcpp::traits::input_parameter< SEXP >::type pair(pairSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type triple(tripleSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_viterbi(unary, pair, triple, k));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_smith_waterman
 SEXP core_smith_waterman(SEXP x, SEXP y, SEXP pairs, SEXP gaps);
 RcppExport SEXP _granary_core_smith_waterman(SEXP xSEXP, SEXP ySEXP, SEXP pairsSEXP, SEXP gapsSEXP) {
@@ -2366,19 +2353,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type pairs(pairsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type gaps(gapsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_smith_waterman(x, y, pairs, gaps));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_cky
-SEXP core_cky(SEXP grammar, SEXP words, SEXP weights, SEXP k);
-RcppExport SEXP _granary_core_cky(SEXP grammarSEXP, SEXP wordsSEXP, SEXP weightsSEXP, SEXP kSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type grammar(grammarSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type words(wordsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_cky(grammar, words, weights, k));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4378,9 +4352,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_multiclass_scores", (DL_FUNC) &_granary_core_multiclass_scores, 2},
     {"_granary_core_chain_marginals", (DL_FUNC) &_granary_core_chain_marginals, 3},
     {"_granary_core_class_features", (DL_FUNC) &_granary_core_class_features, 1},
-    {"_granary_core_viterbi", (DL_FUNC) &_granary_core_viterbi, 4},
     {"_granary_core_smith_waterman", (DL_FUNC) &_granary_core_smith_waterman, 4},
-    {"_granary_core_cky", (DL_FUNC) &_granary_core_cky, 4},
     {"_granary_core_svm_fit", (DL_FUNC) &_granary_core_svm_fit, 5},
     {"_granary_core_svm_qp", (DL_FUNC) &_granary_core_svm_qp, 5},
     {"_granary_core_svm_decision", (DL_FUNC) &_granary_core_svm_decision, 6},

@@ -1,8 +1,8 @@
 #' How many mistakes can SASB make?
 #'
-#' `mistake_bound_sasb()` bounds the number of mistakes of [sasb()] on any sequence, however adverse, that a weighted sum of attributes separates
+#' `what = "mistakes"` bounds the number of mistakes of [sasb()] on any sequence, however adverse, that a weighted sum of attributes separates
 #' with a gap.
-#' `separation_gap()` finds the largest gap for given data; `sim_attributes()` draws data as in the paper's simulations.
+#' `what = "separation"` finds the largest gap for given data; `sim_sasb()` draws data as in the paper's simulations.
 #'
 #' @details
 #' Suppose that \eqn{\gamma_i, \bar\gamma_i \ge 0}{gamma_i, g_i >= 0} sum to one and that
@@ -18,40 +18,42 @@
 #' "at least
 #' \eqn{r} of \eqn{k} attributes" take \eqn{b_0 = (r - 1)/k}{b0 = (r - 1)/k} and \eqn{b_1 = r/k}{b1 = r/k}.
 #'
-#' `separation_gap()` maximises \eqn{\delta}{delta} over \eqn{\gamma, \bar\gamma, b_0, b_1}{gamma, g, b0, b1}, a linear program to which rows are
+#' `what = "separation"` maximises \eqn{\delta}{delta} over \eqn{\gamma, \bar\gamma, b_0, b_1}{gamma, g, b0, b1}, a linear program to which rows are
 #' added as
 #' they are violated.
 #'
+#' @param what `"mistakes"` with arguments `n`, the number of attributes, and `b0`, `b1`; or `"separation"` with `x`, a 0/1 matrix or data frame without
+#'   missing values, and `y`, labels of two classes.
+#' @param ... These arguments: `b0` and `b1` are the largest value of \eqn{S} for label 0 and smallest for label 1, in \[0, 1\].
 #' @param n Number of attributes.
-#' @param b0,b1 Largest value of \eqn{S} for label 0 and smallest for label 1, in \[0, 1\].
-#' @param x A 0/1 matrix or data frame without missing values.
-#' @param y Labels of two classes.
 #' @param trials Number of trials to draw.
 #' @param k Number of attributes that matter.
 #' @param p Probability that one of them differs from the label.
 #' @param theta Probability of each attribute to equal the label, instead of `k` and `p`; 1/2 for one that does not matter.
 #' @param rate Probability of label 1.
-#' @return `mistake_bound_sasb()`: a number, `Inf` if `b1 <= b0`, with attribute `order`, \eqn{\log(n/\delta)/\delta^2}{log(n / delta) / delta^2}, for
-#'   orientation. `separation_gap()`: a list with `delta` (not positive where the data cannot be separated this way), `b0`, `b1`, `gamma`,
-#'   `gamma_complement` and `convergence`. `sim_attributes()`: a list with `x`, `y` (0/1), `optimal` (the predictions of one who knows `theta`) and
+#' @return For `"mistakes"` a number, `Inf` if `b1 <= b0`, with attribute `order`, \eqn{\log(n/\delta)/\delta^2}{log(n / delta) / delta^2}, for
+#'   orientation. For `"separation"` a list with `delta` (not positive where the data cannot be separated this way), `b0`, `b1`, `gamma`,
+#'   `gamma_complement` and `convergence`. `sim_sasb()`: a list with `x`, `y` (0/1), `optimal` (the predictions of one who knows `theta`) and
 #'   `theta`.
 #' @references
 #' Littlestone and Mesterharm (1996). An apobayesian relative of Winnow. *Advances in Neural Information Processing Systems* 9, 204--210.
 #' @family online classifiers
 #' @export
 #' @examples
-#' mistake_bound_sasb(100, 0, 1)
-#' mistake_bound_sasb(20, 1/3, 2/3)
+#' sasb_bounds("mistakes", 100, 0, 1)
+#' sasb_bounds("mistakes", 20, 1/3, 2/3)
 #'
 #' set.seed(1)
 #' x <- matrix(rbinom(300 * 8, 1, 0.5), 300)
 #' y <- rowSums(x[, 1:3]) >= 2
-#' gap <- separation_gap(x, y)
+#' gap <- sasb_bounds("separation", x, y)
 #' gap$delta
-#' sasb(x, y)$mistakes <= mistake_bound_sasb(8, gap$b0, gap$b1)
+#' sasb(x, y)$mistakes <= sasb_bounds("mistakes", 8, gap$b0, gap$b1)
 #'
-#' data <- sim_attributes(1000, n = 20, k = 5, p = 0.1)
+#' data <- sim_sasb(1000, n = 20, k = 5, p = 0.1)
 #' mean(data$optimal != data$y)
+sasb_bounds <- function(what = c("mistakes", "separation"), ...) by_what(what, list(mistakes = mistake_bound_sasb, separation = separation_gap), ...)
+
 mistake_bound_sasb <- function(n, b0, b1) {
   n <- check_number(n, lower = 1, upper = 1e15)
   b0 <- check_number(b0, lower = 0, upper = 1)
@@ -62,8 +64,6 @@ mistake_bound_sasb <- function(n, b0, b1) {
   structure(bound, order = if (delta > 0) log(n / delta) / delta^2 else Inf)
 }
 
-#' @rdname mistake_bound_sasb
-#' @export
 separation_gap <- function(x, y) {
   x <- check_matrix(x)
   if (missing(y)) fail_missing("y")
@@ -80,10 +80,10 @@ separation_gap <- function(x, y) {
   found
 }
 
-#' @rdname mistake_bound_sasb
+#' @rdname sasb_bounds
 #' @importFrom stats rbinom
 #' @export
-sim_attributes <- function(trials, n = 20, k = 1, p = 0.1, theta = NULL, rate = 0.5) {
+sim_sasb <- function(trials, n = 20, k = 1, p = 0.1, theta = NULL, rate = 0.5) {
   trials <- check_count(trials)
   n <- check_count(n)
   theta <- check_vector(theta, length = n, lower = 0, upper = 1, allow_null = TRUE)

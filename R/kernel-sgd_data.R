@@ -14,19 +14,19 @@
 #' A warning says so when the lengths of the rows differ by more than a factor of two between the 5% and the 95% quantile.
 #'
 #' @section Which method when:
-#' [sgd_curve()] for what happens typically, without data; `sgd_predict_data()` for one data set of any size a singular value decomposition can
+#' [sgd_curve()] for what happens typically, without data; `sgd_data()` for one data set of any size a singular value decomposition can
 #' take.
 #'
 #' @inheritParams sgd_curve
 #' @param x Inputs: a numeric matrix or data frame, one example per row.
 #' @param y Response.
-#' @param eta,lambda Rate and weight decay in the units of [sgd_curve()] for standardised columns; [sgd_units()] translates.
+#' @param eta,lambda Rate and weight decay in the units of [sgd_curve()] for standardised columns; [sgd_bounds()] translates.
 #' @param passes Number of passes over the data.
-#' @param newx,newy Held-out rows and their response, for the test error; or `NULL`.
+#' @param newdata,newy Held-out rows and their response, for the test error; or `NULL`.
 #' @param points Number of times at which the curve is computed.
 #' @return A fit of class `granary_sgd_data` with `t`, `passes`, `train`, `test` (half the mean squared error, with `newx`), `noise` (the part of
 #'   `train` caused by the spread of the weights),
-#'   `coefficients` (mean weights at the end, on the scale of the data, with intercept), `spectrum`, `rates` (as [sgd_rates()]), `row_ratio` and
+#'   `coefficients` (mean weights at the end, on the scale of the data, with intercept), `spectrum`, `rates` (as [sgd_bounds()]), `row_ratio` and
 #'   `settings`. `predict(object, newdata)` applies the coefficients, `simulate()` runs the descent.
 #' @inherit sgd_curve references
 #' @family learning curves
@@ -36,25 +36,25 @@
 #' x <- matrix(rnorm(200 * 50), 200, 50)
 #' y <- drop(x %*% rnorm(50)) / 7 + rnorm(200, sd = 0.5)
 #' train <- 1:100
-#' plan <- sgd_predict_data(x[train, ], y[train], eta = 1, lambda = 0.1, passes = 5,
+#' plan <- sgd_data(x[train, ], y[train], eta = 1, lambda = 0.1, passes = 5,
 #'                          newx = x[-train, ], newy = y[-train])
 #' plan
 #' run <- simulate(plan, nsim = 5)
 #' plot(plan, run)
 #' head(coef(plan))
 #' predict(plan, x[1:3, ])
-sgd_predict_data <- function(x, y, eta, lambda = 0, passes = 10, newx = NULL, newy = NULL, method = c("online", "offline"), points = 101) {
+sgd_data <- function(x, y, eta, lambda = 0, passes = 10, newdata = NULL, newy = NULL, method = c("online", "offline"), points = 101) {
   x <- check_matrix(x, min_rows = 2L, max_abs = 1e50)
   y <- check_vector(y, length = nrow(x), lower = -1e50, upper = 1e50)
   method <- check_choice(method, c("online", "offline"))
   passes <- check_number(passes, lower = 0, upper = 1e6, strict_lower = TRUE)
   points <- check_count(points, lower = 2, upper = 1e5)
-  if (is.null(newx) != is.null(newy)) abort_input("Give both `newx` and `newy`, or neither.", if (is.null(newx)) "newx" else "newy")
+  if (is.null(newdata) != is.null(newy)) abort_input("Give both `newdata` and `newy`, or neither.", if (is.null(newdata)) "newdata" else "newy")
   if (is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
   frame <- standard_frame(x, y)
   N <- ncol(frame$x)
   settings <- c(list(N = N, p = nrow(x)), check_sgd(nrow(x) / N, eta, lambda, 0), list(method = method))
-  fresh <- if (!is.null(newx)) new_frame(frame, check_newdata(newx, x), newy)
+  fresh <- if (!is.null(newdata)) new_frame(frame, check_newdata(newdata, x), newy)
   passed <- seq(0, passes, length.out = points)
   t <- passed * settings$alpha
   data <- list(x = unname(frame$x), y = frame$y, newx = if (is.null(fresh)) matrix(0, 0L, N) else unname(fresh$x), newy = as.double(fresh$y))
@@ -94,8 +94,8 @@ standard_frame <- function(x, y) {
 }
 
 check_newdata <- function(newx, x) {
-  newx <- check_matrix(newx, "newx", max_abs = 1e50)
-  if (ncol(newx) != ncol(x)) abort_input(sprintf("`newx` must have the columns of `x` (%d), but it has %d.", ncol(x), ncol(newx)), "newx")
+  newx <- check_matrix(newx, "newdata", max_abs = 1e50)
+  if (ncol(newx) != ncol(x)) abort_input(sprintf("`newdata` must have the columns of `x` (%d), but it has %d.", ncol(x), ncol(newx)), "newdata")
   newx
 }
 
@@ -105,8 +105,8 @@ new_frame <- function(frame, newx, newy) {
   list(x = sweep(sweep(newx[, frame$kept, drop = FALSE], 2L, frame$centre), 2L, frame$scale, "/"), y = newy)
 }
 
-#' @rdname sgd_predict_data
-#' @param object A result of `sgd_predict_data()`.
+#' @rdname sgd_data
+#' @param object A result of `sgd_data()`.
 #' @param ... Not used; see [plot.granary_learning_curve()] for what `plot()` takes.
 #' @export
 print.granary_sgd_data <- function(x, ...) {
@@ -120,11 +120,11 @@ print.granary_sgd_data <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname sgd_predict_data
+#' @rdname sgd_data
 #' @export
 coef.granary_sgd_data <- function(object, ...) object$coefficients
 
-#' @rdname sgd_predict_data
+#' @rdname sgd_data
 #' @param newdata Rows to predict the response for.
 #' @export
 predict.granary_sgd_data <- function(object, newdata, ...) {
@@ -136,7 +136,7 @@ predict.granary_sgd_data <- function(object, newdata, ...) {
   drop(object$coefficients[[1L]] + newdata[, object$kept, drop = FALSE] %*% slope)
 }
 
-#' @rdname sgd_predict_data
+#' @rdname sgd_data
 #' @param nsim,seed,threads For `simulate()`: number of runs, a seed to use instead of the session's, number of threads.
 #' @export
 simulate.granary_sgd_data <- function(object, nsim = 10, seed = NULL, threads = NULL, ...) {

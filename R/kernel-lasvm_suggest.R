@@ -10,13 +10,12 @@
 #' Give the labels to `update()`, and ask again. The attribute `"near"` of the answer says whether the first row is within
 #' \eqn{1 + \delta/2}{1 + delta/2} of the boundary: where it is not, more labels of this pool will change little.
 #'
-#' @param fit A fit of [lasvm()].
-#' @param pool A matrix, data frame or sparse matrix of rows, in the columns of the fit.
+#' @param object A fit of [lasvm()].
+#' @param newdata A matrix, data frame or sparse matrix of rows, in the columns of the fit.
 #' @param n Number of rows wanted.
 #' @param criterion `"active"`, `"autoactive"` or `"random"`.
 #' @param candidates Number of rows to look at with `"active"`; `Inf` for all.
-#' @param ... Not used.
-#' @return Row numbers of `pool`, the best first, with attributes `"decision"` (their \eqn{|f|}) and `"near"`.
+#' @return Row numbers of `newdata`, the best first, with attributes `"link"` (their \eqn{|f|}) and `"near"`.
 #' @family online classifiers
 #' @references
 #' Bordes, Ertekin, Weston and Bottou (2005). Fast kernel classifiers with online and active learning. *Journal of Machine Learning Research* 6,
@@ -31,29 +30,20 @@
 #' fit <- lasvm(x, y, select = "active", levels = c("left", "right"))
 #' pool <- fit$unlabelled
 #' for (k in 1:20) {
-#'   ask <- pool[query(fit, x[pool, ])]
+#'   ask <- pool[lasvm_suggest(fit, x[pool, ])]
 #'   fit <- update(fit, x[ask, , drop = FALSE], truth[ask])
 #'   pool <- setdiff(pool, ask)
 #' }
-#' mean(predict(finish(fit), x) == truth)
-query <- function(fit, pool, ...) {
-  UseMethod("query")
-}
-
-#' @export
-query.default <- function(fit, pool, ...) {
-  fail_input("fit", "a fit of lasvm()", describe(fit))
-}
-
-#' @rdname query
-#' @export
-query.granary_lasvm <- function(fit, pool, n = 1, criterion = c("active", "autoactive", "random"), candidates = Inf, ...) {
-  refuse_dots(...)
-  if (missing(pool)) fail_missing("pool")
+#' mean(predict(lasvm_finish(fit), x) == truth)
+lasvm_suggest <- function(object, newdata, n = 1, criterion = c("active", "autoactive", "random"), candidates = Inf) {
+  if (missing(object)) fail_missing("object")
+  if (!inherits(object, "granary_lasvm")) fail_input("object", "a fit of lasvm()", describe(object))
+  if (missing(newdata)) fail_missing("newdata")
+  fit <- object
   criterion <- check_choice(criterion, c("active", "autoactive", "random"))
   candidates <- check_number(candidates, lower = 1, allow_infinite = TRUE)
-  pool <- online_design(fit, pool, "pool")
-  check_matrix(pool, "pool", allow_sparse = TRUE)
+  pool <- online_design(fit, newdata, "newdata")
+  check_matrix(pool, "newdata", allow_sparse = TRUE)
   n <- check_count(n, upper = nrow(pool))
   learnt <- isTRUE(fit$n_sv > 0L)
   drawn <- switch(criterion, active = if (candidates < nrow(pool)) sample.int(nrow(pool), max(n, floor(candidates))) else seq_len(nrow(pool)),

@@ -1,6 +1,6 @@
 #' Train soft committee machines on random problems
 #'
-#' Trains the network whose learning curve [committee_curve()] predicts, on `reps` random teachers and training sets, and returns mean and standard
+#' Trains the network whose learning curve [committee_curve()] predicts, on `n_rep` random teachers and training sets, and returns mean and standard
 #' error of its errors over time, the
 #' overlaps, and how far the student's activations are from normal, the assumption of the theory.
 #'
@@ -16,7 +16,7 @@
 #' @inheritParams committee_curve
 #' @param N Number of inputs.
 #' @param t Times, in updates per input, ascending.
-#' @param reps Number of runs.
+#' @param n_rep Number of runs.
 #' @param q0 Variance of the student's weights at the start.
 #' @param same_set Whether all runs share teacher, examples and start and differ in the order of the examples only: the variance over training
 #'   histories rather than over training sets.
@@ -24,59 +24,64 @@
 #' @return A fit of class `granary_committee_simulation` with `t`, `test`, `test_se`, `train`, `train_se`, the matrices `test_runs` and `train_runs`
 #'   (times in rows, runs in columns), mean overlaps `Q` and `R`,
 #'   `kurtosis` (excess kurtosis of each hidden unit's activation over the training set at the end, units in rows, runs in columns), `activations`
-#'   (those of the first unit in the first run), `reps` and `settings`.
-#'   For `alpha = Inf` there is no training set, and what belongs to it is `NULL`. `committee_gap()`: a data frame with `t`, `theory`, `simulation`,
+#'   (those of the first unit in the first run), `n_rep` and `settings`.
+#'   For `alpha = Inf` there is no training set, and what belongs to it is `NULL`. `assess()`: a data frame with `t`, `theory`, `simulation`,
 #'   `se`, the difference `gap` and `z`, the gap in standard errors.
 #' @inherit committee_curve references
 #' @family learning curves
 #' @export
 #' @examples
 #' set.seed(1)
-#' run <- committee_simulate(N = 50, alpha = 3, eta = 1, noise = c(0.01, 0.01), t = c(0, 5, 20),
-#'                           reps = 10)
+#' run <- sim_committee(N = 50, alpha = 3, eta = 1, noise = c(0.01, 0.01), t = c(0, 5, 20),
+#'                           n_rep = 10)
 #' run
 #' theory <- committee_curve(alpha = 3, eta = 1, noise = c(0.01, 0.01), t = seq(0, 20, 0.5))
-#' committee_gap(theory, run)
+#' assess(theory, truth = run)
 #' plot(theory, run)
-#' plot(run, show = "activations")
-committee_simulate <- function(N, alpha, eta, L = 1, M = L, noise = c(output = 0, activation = 0), teacher = diag(M),
-                               t = seq(0, 20, by = 1), reps = 10, q0 = 0.25, activation = c("erf", "linear"),
+#' plot(run, type = "activations")
+sim_committee <- function(N, alpha, eta, L = 1, M = L, noise = c(output = 0, activation = 0), teacher = diag(M),
+                               t = seq(0, 20, by = 1), n_rep = 10, q0 = 0.25, activation = c("erf", "linear"),
                                noisy_test = TRUE, same_set = FALSE, threads = NULL) {
   N <- check_count(N)
   settings <- check_committee(alpha, eta, L, M, noise, teacher, activation, noisy_test)
   if (N < settings$M) abort_input(sprintf("`N` must be at least `M` (%d): the teacher's weight vectors would not fit.", settings$M), "N")
   t <- check_times(t)
-  reps <- check_count(reps, upper = 1e7)
+  n_rep <- check_count(n_rep, upper = 1e7)
   q0 <- check_number(q0, lower = 0, upper = 1e6)
   same_set <- check_flag(same_set)
   p <- if (is.finite(settings$alpha)) max(1, round(settings$alpha * N)) else 0
   check_work(N, p, max(t) * N * settings$L, "alpha")
   model <- committee_setting(settings)
   model$alpha <- Inf  # the examples themselves say how many there are
-  how <- list(N = N, p = p, q0 = q0, same_set = same_set, n_rep = reps, threads = thread_count(threads))
+  how <- list(N = N, p = p, q0 = q0, same_set = same_set, n_rep = n_rep, threads = thread_count(threads))
   found <- core_committee_simulate(model, how, t, core_seed(), progress_bar("runs"))
   settings <- c(list(N = N, p = p), settings, list(q0 = q0, same_set = same_set))
   finite <- p > 0
   found$kurtosis[!is.finite(found$kurtosis)] <- NA
-  new_simulation("committee_simulation", t, found, reps, settings, match.call(), Q = as_overlaps(found$q, settings$L),
+  new_simulation("committee_simulation", t, found, n_rep, settings, match.call(), Q = as_overlaps(found$q, settings$L),
                  R = as_overlaps(found$r, settings$L), kurtosis = if (finite) found$kurtosis, activations = if (finite) found$activations)
 }
 
-#' @rdname committee_simulate
+#' @rdname sim_committee
 #' @param theory A result of [committee_curve()] or [sgd_curve()].
-#' @param simulation A result of `committee_simulate()` or [sgd_simulate()].
+#' @param simulation A result of `sim_committee()` or [sim_sgd()].
 #' @export
-committee_gap <- function(theory, simulation) {
-  if (missing(theory)) fail_missing("theory")
-  if (missing(simulation)) fail_missing("simulation")
-  if (!inherits(theory, c("granary_committee_curve", "granary_sgd_curve"))) {
-    fail_input("theory", "a curve from committee_curve() or sgd_curve()", describe(theory))
+#' @rdname sim_committee
+#' @param object A curve of [committee_curve()] or [sgd_curve()].
+#' @param truth A result of `sim_committee()` or [sim_sgd()].
+#' @export
+assess.granary_learning_curve <- function(object, truth, ...) {
+  refuse_dots(...)
+  if (missing(truth)) fail_missing("truth")
+  if (!inherits(object, c("granary_committee_curve", "granary_sgd_curve"))) {
+    fail_input("object", "a curve from committee_curve() or sgd_curve()", describe(object))
   }
-  if (!inherits(simulation, c("granary_committee_simulation", "granary_sgd_simulation"))) {
-    fail_input("simulation", "a result of committee_simulate() or sgd_simulate()", describe(simulation))
+  if (!inherits(truth, c("granary_committee_simulation", "granary_sgd_simulation"))) {
+    fail_input("truth", "a result of sim_committee() or sim_sgd()", describe(truth))
   }
-  if (length(simulation$test) == 0L) abort_input("`simulation` must have a test error: give newx and newy to sgd_predict_data().", "simulation")
-  expected <- predict(theory, simulation$t)$test
+  simulation <- truth
+  if (length(simulation$test) == 0L) abort_input("`truth` must have a test error: give newdata and newy to sgd_data().", "truth")
+  expected <- predict(object, simulation$t)$test
   gap <- simulation$test - expected
   gap[is.nan(gap)] <- NA
   z <- gap / simulation$test_se
@@ -84,12 +89,12 @@ committee_gap <- function(theory, simulation) {
   data.frame(t = simulation$t, theory = expected, simulation = simulation$test, se = simulation$test_se, gap = gap, z = z)
 }
 
-#' @rdname committee_simulate
+#' @rdname sim_committee
 #' @param x A simulation.
 #' @export
 print.granary_committee_simulation <- function(x, ...) {
   s <- x$settings
-  cli::cat_line("granary: ", counted(x$reps, "run", "runs"), " of a soft committee machine, N = ", s$N, ", ",
+  cli::cat_line("granary: ", counted(x$n_rep, "run", "runs"), " of a soft committee machine, N = ", s$N, ", ",
                 if (s$p > 0) paste(s$p, "examples") else "a new example per update")
   cli::cat_line(describe_committee(s))
   print_curve_points(x)
@@ -101,17 +106,17 @@ print.granary_committee_simulation <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname committee_simulate
-#' @param show For `plot()`: the errors, or a histogram of the activations of one hidden unit over the training set with the normal density of the
+#' @rdname sim_committee
+#' @param type For `plot()`: the errors, or a histogram of the activations of one hidden unit over the training set with the normal density of the
 #'   same variance.
 #' @param ... For `plot()`: further curves to draw into the same picture, and graphical parameters. Otherwise not used.
 #' @export
-plot.granary_committee_simulation <- function(x, ..., show = c("errors", "activations")) {
-  show <- check_choice(show, c("errors", "activations"))
+plot.granary_committee_simulation <- function(x, ..., type = c("errors", "activations")) {
+  type <- check_choice(type, c("errors", "activations"))
   extra <- list(...)
   is_curve <- vapply(extra, inherits, NA, "granary_learning_curve")
-  if (show == "errors") return(draw_learning_curves(c(list(x), extra[is_curve]), "both", extra[!is_curve]))
-  if (is.null(x$activations)) abort_input("`show` must be \"errors\": without a training set there are no activations on it.", "show")
+  if (type == "errors") return(draw_learning_curves(c(list(x), extra[is_curve]), "both", extra[!is_curve]))
+  if (is.null(x$activations)) abort_input("`type` must be \"errors\": without a training set there are no activations on it.", "type")
   draw(graphics::hist, x$activations, freq = FALSE, breaks = "FD", col = "grey85", border = "white", main = "",
        xlab = "activation of the first hidden unit, training set", user = extra[!is_curve])
   at <- seq(min(x$activations), max(x$activations), length.out = 200L)

@@ -1,8 +1,7 @@
-#' Data for separation experiments, and how well they were separated
+#' Data for separation experiments
 #'
-#' `ica_sources()` draws independent sources from the 18 laws on which ICA methods are usually compared, `random_mixing()` a well-conditioned
-#' mixing matrix,
-#' `ica_outliers()` corrupts observations, and `amari_error()` says how far an unmixing matrix is from the truth.
+#' Mixtures of independent sources from the 18 laws on which ICA methods are usually compared, by a well-conditioned matrix, with outliers on request.
+#' `assess()` of a fit says how far its unmixing matrix is from the truth.
 #'
 #' @details
 #' The laws, all with mean zero and unit variance. Those of Bach and Jordan (`set = "bach"`) are known from their programs. Gretton and others made
@@ -26,21 +25,16 @@
 #' It is 0 if and only if the sources are recovered up to order and scale, and at most 100.
 #'
 #' @section Which method when:
-#' For simulation studies: draw, mix, separate with [kernel_ica()], [ica_jade()] or [ica_fastica()], and compare Amari errors.
+#' For simulation studies: draw, separate with [kernel_ica()] or [ica_baseline()], and compare Amari errors.
 #'
-#' @param m Number of observations.
+#' @param n Number of observations.
 #' @param laws Letters, one for each source; or the number of sources, for laws drawn with replacement.
 #' @param set Whose versions of the laws; see Details.
-#' @param n Number of sources.
-#' @param cond Condition number of the matrix: one number, or the range from which it is drawn.
-#' @param x Mixtures, one row per observation.
-#' @param count Number of observations to corrupt.
+#' @param mixing Mixing matrix; `NULL` for a random one.
+#' @param cond Condition number of a random one: one number, or the range from which it is drawn.
+#' @param outliers Number of observations to corrupt.
 #' @param size What is added, with random sign, to every column of them.
-#' @param W Unmixing matrix, or a fit of [kernel_ica()], [ica_jade()] or [ica_fastica()].
-#' @param B Mixing matrix.
-#' @return `ica_sources()` a matrix with one column per source, named by law; `random_mixing()` a square matrix; `ica_outliers()` the matrix with
-#'   the corrupted
-#'   rows in attribute `rows`; `amari_error()` a number from 0 to 100.
+#' @return A list with `x`, the mixtures, `sources`, named by law, `mixing`, and `outliers`, the rows that were corrupted.
 #' @references
 #' Bach and Jordan (2002). Kernel independent component analysis. *Journal of Machine Learning Research* 3, 1--48.
 #'
@@ -49,15 +43,22 @@
 #'
 #' Amari, Cichocki and Yang (1996). A new learning algorithm for blind signal separation. *Advances in Neural Information Processing Systems* 8.
 #' @family independent components
-#' @name ica_data
+#' @export
 #' @examples
 #' set.seed(1)
-#' s <- ica_sources(200, c("a", "g"))
-#' B <- random_mixing(2)
-#' x <- ica_outliers(s %*% t(B), 5)
-#' amari_error(solve(B), B)
-#' amari_error(kernel_ica(x), B)
-NULL
+#' data <- sim_ica(200, c("a", "g"), outliers = 5)
+#' assess(kernel_ica(data$x), truth = data$mixing)
+sim_ica <- function(n, laws = 2, set = c("gretton", "bach"), mixing = NULL, cond = c(1, 2), outliers = 0, size = 5) {
+  sources <- ica_sources(n, laws, set)
+  if (is.null(mixing)) mixing <- random_mixing(ncol(sources), cond)
+  mixing <- check_matrix(mixing)
+  if (ncol(mixing) != ncol(sources)) {
+    abort_input(sprintf("`mixing` must have a column for each of the %d sources, but it has %d.", ncol(sources), ncol(mixing)), "mixing")
+  }
+  x <- ica_outliers(sources %*% t(mixing), outliers, size)
+  list(x = structure(x, rows = NULL), sources = sources, mixing = mixing, outliers = attr(x, "rows"))
+}
+
 
 # Mixtures: means, weights, standard deviations (one for all, or one each). Law f is of double exponentials.
 mixture_laws <- list(
@@ -98,10 +99,8 @@ draw_law <- function(law, m, set) {
   )
 }
 
-#' @rdname ica_data
-#' @export
 ica_sources <- function(m, laws = 2, set = c("gretton", "bach")) {
-  m <- check_count(m, upper = 1e7)
+  m <- check_count(m, "n", upper = 1e7)
   set <- check_choice(set, c("gretton", "bach"))
   if (is.character(laws)) {
     bad <- setdiff(laws, letters[1:18])
@@ -115,8 +114,6 @@ ica_sources <- function(m, laws = 2, set = c("gretton", "bach")) {
   matrix(s, m, length(laws), dimnames = list(NULL, laws))
 }
 
-#' @rdname ica_data
-#' @export
 random_mixing <- function(n, cond = c(1, 2)) {
   n <- check_count(n, upper = 1000)
   cond <- check_vector(cond, lower = 1)
@@ -132,21 +129,17 @@ random_mixing <- function(n, cond = c(1, 2)) {
   rotation() %*% diag(values, n) %*% rotation()
 }
 
-#' @rdname ica_data
-#' @export
 ica_outliers <- function(x, count, size = 5) {
   x <- check_matrix(x)
-  count <- check_count(count, lower = 0)
+  count <- check_count(count, "outliers", lower = 0)
   size <- check_number(size)
-  if (count > nrow(x)) fail_input("count", sprintf("at most the number of rows, %d", nrow(x)), describe(count))
+  if (count > nrow(x)) fail_input("outliers", sprintf("at most the number of rows, %d", nrow(x)), describe(count))
   rows <- sample.int(nrow(x), count)
   x[rows, ] <- x[rows, ] + size * sample(c(-1, 1), count * ncol(x), TRUE)
   attr(x, "rows") <- sort(rows)
   x
 }
 
-#' @rdname ica_data
-#' @export
 amari_error <- function(W, B) {
   if (missing(W)) fail_missing("W")
   if (inherits(W, "granary_ica")) W <- W$W

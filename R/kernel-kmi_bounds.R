@@ -2,7 +2,7 @@
 #'
 #' Mutual information of Gaussian variables that have the covariances of the cells of a table: the quantity that the kernel mutual information
 #' bounds.
-#' `gmi_table()` has it from a contingency table, `gmi_grid()` from Parzen window estimates on a grid. For checking [kmi()], not for use at scale.
+#' `what = "table"` has it from a contingency table, `"grid"` from Parzen window estimates on a grid. For checking [kmi()], not for use at scale.
 #'
 #' @details
 #' With cell probabilities \eqn{P}, margins \eqn{p} and \eqn{q}, and \eqn{C = P - pq'},
@@ -11,21 +11,19 @@
 #' of rows from the
 #' columns.
 #'
-#' `gmi_grid()` puts windows of the given width on every observation, on a grid over the range of the data, the support in
+#' `"grid"` puts windows of the given width on every observation, on a grid over the range of the data, the support in
 #' Theorem 16 (`margin` widths more on request): the singular values
 #' \eqn{\rho}{rho} of \eqn{D_x^{-1/2}K_lHL_l'D_y^{-1/2}}{D_x^-1/2 K H L' D_y^-1/2} give
 #' \eqn{-\frac12\sum\log(1 - \rho^2)}{-1/2 sum log(1 - rho^2)}. With fine grids it is at
 #' most about the value of `kmi(width = width)` with `nu = "parzen"`.
 #'
 #' @section Which method when:
-#' `gmi_table()` for tables of categories near independence; otherwise [kmi()].
+#' `"table"` for tables of categories near independence; otherwise [kmi()].
 #'
-#' @param table A contingency table: a matrix of counts, or what [table()] gives.
-#' @param x,y Two vectors of numbers of one length.
-#' @param width Width of the window (standard deviation for the Gaussian one): one number, or two.
-#' @param kernel Window: `"gaussian"` or `"laplace"`.
-#' @param grid Number of grid points in each direction.
-#' @param margin How far the grid reaches beyond the data, in widths.
+#' @param what `"table"` with argument `table`, a contingency table: a matrix of counts, or what [table()] gives. `"grid"` with `x`, `y`, two vectors of
+#'   numbers of one length, `width` of the window (standard deviation for the Gaussian one): one number, or two; and perhaps `kernel`, `"gaussian"` or
+#'   `"laplace"`, `grid`, the number of grid points in each direction, and `margin`, how far the grid reaches beyond the data, in widths.
+#' @param ... These arguments.
 #' @return A number.
 #' @references
 #' Gretton, Herbrich, Smola, Bousquet and Schoelkopf (2005). Kernel methods for measuring independence. *Journal of Machine Learning Research* 6,
@@ -34,12 +32,14 @@
 #' @export
 #' @examples
 #' counts <- table(mtcars$cyl, mtcars$gear)
-#' gmi_table(counts)
+#' kmi_bounds("table", counts)
 #' set.seed(1)
 #' x <- runif(50)
 #' y <- runif(50)
-#' gmi_grid(x, y, width = 0.3)
-#' kmi(x, y, width = 0.3)$value
+#' kmi_bounds("grid", x, y, width = 0.3)
+#' kmi(x, y, width = 0.3, nu = "parzen")$value
+kmi_bounds <- function(what = c("table", "grid"), ...) by_what(what, list(table = gmi_table, grid = gmi_grid), ...)
+
 gmi_table <- function(table) {
   if (missing(table)) fail_missing("table")
   if (inherits(table, "table") && length(dim(table)) == 2L) table <- matrix(as.double(table), nrow(table), ncol(table))
@@ -48,8 +48,6 @@ gmi_table <- function(table) {
   core_table_information(unname(counts))
 }
 
-#' @rdname gmi_table
-#' @export
 gmi_grid <- function(x, y, width, kernel = c("gaussian", "laplace"), grid = 200, margin = 0) {
   x <- check_vector(x, min_length = 4L)
   y <- check_vector(y, length = length(x))

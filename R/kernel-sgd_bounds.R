@@ -1,8 +1,8 @@
 #' Critical rates and final errors of stochastic gradient descent
 #'
-#' Closed forms of the theory behind [sgd_curve()]. `sgd_rates()` gives the learning rates at which the behaviour of the descent changes,
-#' `sgd_asymptote()` the errors after infinite time
-#' and how fast they are approached, `sgd_units()` translates steps and penalties of other conventions into those of the theory.
+#' Closed forms of the theory behind [sgd_curve()]. `"rates"` are the learning rates at which the behaviour of the descent changes,
+#' `"asymptote"` the errors after infinite time
+#' and how fast they are approached, `"units"` translates steps and penalties of other conventions into those of the theory.
 #'
 #' With \eqn{\rho}{rho} the Marchenko-Pastur law for `alpha` examples per weight on \eqn{[a_-, a_+]}{[a_-, a_+]}, \eqn{a_\pm = (1 \pm
 #' \sqrt\alpha)^2}{a_+- = (1 +- sqrt(alpha))^2}:
@@ -23,23 +23,29 @@
 #' Where `eta_min` exceeds `eta_c` or `eta_x` there is no slow mode below it.
 #'
 #' @section Which method when:
-#' `sgd_rates()` to see which rates are safe at all, `sgd_asymptote()` when there is time to converge, [sgd_optimize()] when there is not.
+#' `"rates"` to see which rates are safe at all, `"asymptote"` when there is time to converge, [sgd_optimize()] when there is not.
 #'
-#' @inheritParams sgd_curve
-#' @param alpha,eta,lambda,sigma2 Numbers or vectors, recycled: examples per weight, learning rate, weight decay, noise variance.
-#' @return `sgd_rates()` and `sgd_asymptote()`: a data frame with one row per setting. `decay` and `decay_slow` are the decay constants of the
+#' @param what `"rates"` with arguments `alpha`, `lambda`, `spectrum`; `"asymptote"` with `alpha`, `eta`, `lambda`, `sigma2`, `spectrum`; `"units"` with `n`
+#'   rows, `N` columns and `step`, `penalty` or `eta`, `lambda`, and `norm2`, the mean square length of a row; `"blocks"` with `alpha`, `blocks`, `spectrum`:
+#'   the spectrum cut into blocks of equal numbers of eigenvalues, as [committee_curve()] works with.
+#' @param ... These arguments: numbers or vectors, recycled, as in [sgd_curve()].
+#' @return `"rates"`, `"asymptote"`: a data frame with one row per setting. `decay` and `decay_slow` are the decay constants of the
 #'   normal and the slow mode (`NA` where there is none, negative
-#'   where the weights diverge). `sgd_units()`: a list with `alpha`, `eta`, `lambda`, `step` and `penalty`.
+#'   where the weights diverge). `"blocks"`: a data frame with `mean`, `lower` and `upper` eigenvalue of each block. `"units"`: a list with `alpha`, `eta`, `lambda`, `step` and `penalty`.
 #' @inherit sgd_curve references
 #' @family learning curves
 #' @export
 #' @examples
-#' sgd_rates(alpha = c(0.5, 1, 2, 5), lambda = 0.1)
-#' sgd_asymptote(alpha = 2, eta = c(0.1, 0.5, 1, 1.9), lambda = 0.1, sigma2 = 0.1)
+#' sgd_bounds("rates", alpha = c(0.5, 1, 2, 5), lambda = 0.1)
+#' sgd_bounds("asymptote", alpha = 2, eta = c(0.1, 0.5, 1, 1.9), lambda = 0.1, sigma2 = 0.1)
 #' # an ordinary step of 0.002 for 500 rows and 100 columns of mean square one
-#' sgd_units(n = 500, N = 100, step = 0.002)
+#' sgd_bounds("units", n = 500, N = 100, step = 0.002)
 #' # and back: the step that is eta = 1
-#' sgd_units(n = 500, N = 100, eta = 1, lambda = 0.1)$step
+#' sgd_bounds("units", n = 500, N = 100, eta = 1, lambda = 0.1)$step
+sgd_bounds <- function(what = c("rates", "asymptote", "units", "blocks"), ...) {
+  by_what(what, list(rates = sgd_rates, asymptote = sgd_asymptote, units = sgd_units, blocks = mp_blocks), ...)
+}
+
 sgd_rates <- function(alpha, lambda = 0, spectrum = NULL) {
   setting <- recycle_settings(alpha = check_vector(alpha, lower = 1e-6, upper = 1e8), lambda = check_vector(lambda, lower = 0, upper = 1e12))
   spectrum <- check_spectrum(spectrum, setting$alpha[1L])
@@ -48,8 +54,6 @@ sgd_rates <- function(alpha, lambda = 0, spectrum = NULL) {
   data.frame(setting, sgd_limits(setting$alpha, nothing, setting$lambda, nothing, spectrum)[c("eta_c", "eta_min", "eta_x", "offline")])
 }
 
-#' @rdname sgd_rates
-#' @export
 sgd_asymptote <- function(alpha, eta, lambda = 0, sigma2 = 0.1, spectrum = NULL) {
   setting <- recycle_settings(alpha = check_vector(alpha, lower = 1e-6, upper = 1e8), eta = check_vector(eta, lower = 0, upper = 1e6),
                               lambda = check_vector(lambda, lower = 0, upper = 1e12), sigma2 = check_vector(sigma2, lower = 0, upper = 1e12))
@@ -77,14 +81,6 @@ recycle_settings <- function(...) {
   as.data.frame(lapply(parts, rep_len, size))
 }
 
-#' @rdname sgd_rates
-#' @param n,N Number of examples (rows) and of weights (columns).
-#' @param step Step of plain stochastic gradient descent on \eqn{(y - x^T b)^2 / 2 + \delta |b|^2 / 2}{(y - x'b)^2 / 2 + delta |b|^2 / 2}; give it,
-#'   or `eta`.
-#' @param penalty The \eqn{\delta}{delta} of that loss (per example: what `glmnet` calls `lambda` for `alpha = 0`). Give it with `step`; with `eta`,
-#'   give `lambda`.
-#' @param norm2 Mean squared norm of a row of inputs; `N` for standardised columns.
-#' @export
 sgd_units <- function(n, N, step = NULL, penalty = 0, eta = NULL, lambda = 0, norm2 = N) {
   n <- check_count(n)
   N <- check_count(N)
@@ -104,4 +100,19 @@ sgd_units <- function(n, N, step = NULL, penalty = 0, eta = NULL, lambda = 0, no
     penalty <- lambda * norm2 / n
   }
   list(alpha = n / N, eta = eta, lambda = lambda, step = step, penalty = penalty)
+}
+
+# The spectrum of random inputs, or a given one, in blocks of equal numbers of eigenvalues.
+mp_blocks <- function(alpha, blocks = 10, spectrum = NULL) {
+  alpha <- check_number(alpha, lower = 1e-6, upper = 1e12)
+  blocks <- check_count(blocks, upper = 1e6)
+  if (!is.null(spectrum)) {
+    spectrum <- unname(check_vector(spectrum, lower = -1e-8, upper = 1e12))
+    spectrum <- pmax(spectrum, 0)
+    if (blocks > length(spectrum)) {
+      abort_input(sprintf("`blocks` must be at most the number of eigenvalues, %d, not %d.", length(spectrum), blocks), "blocks")
+    }
+  }
+  found <- core_mp_blocks(alpha, as.double(spectrum), blocks)
+  data.frame(block = seq_len(blocks), mean = found$mean, lower = found$lower, upper = found$upper)
 }
