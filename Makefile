@@ -33,11 +33,12 @@ $(BUILD)/setup.stamp: DESCRIPTION tools/dev/setup.sh
 
 install: $(BUILD)/install.stamp
 $(BUILD)/install.stamp: $(BUILD)/setup.stamp $(SOURCES)
+	@touch $(BUILD)/install.started
 	@rm -rf $(BUILD)/source && mkdir -p $(BUILD)/source $(LIBRARY)
 	@tar cf - --exclude='*.o' --exclude='*.so' --exclude='*.gch' --exclude=src/Makevars DESCRIPTION NAMESPACE R src inst man data configure configure.win cleanup NEWS.md | tar xf - -C $(BUILD)/source
 	@echo "Building granary: this takes a few minutes (log in $(BUILD)/install.log)"
 	@MAKEFLAGS=-j$(JOBS) R_MAKEVARS_USER=$(abspath tools/dev/Makevars.build) R CMD INSTALL --strip --no-lock --no-test-load --library=$(LIBRARY) $(BUILD)/source > $(BUILD)/install.log 2>&1 || { cat $(BUILD)/install.log; exit 1; }
-	@touch $@
+	@mv $(BUILD)/install.started $@  # what was edited meanwhile is newer
 
 build-time: $(BUILD)/setup.stamp
 	@sh tools/dev/build-time.sh $(BUILD)
@@ -78,6 +79,7 @@ asan: $(BUILD)/setup.stamp
 
 docs: $(BUILD)/setup.stamp
 	Rscript -e 'Rcpp::compileAttributes(".")'
+	Rscript tools/dev/namespace.R
 	$(MAKE) install
 	$(RSCRIPT) -e 'roxygen2::roxygenise(".", load_code = roxygen2::load_installed)'
 	Rscript tools/dev/generate.R

@@ -65,8 +65,8 @@ core_bn_log_density <- function(spec, tables, x) {
     .Call(`_granary_core_bn_log_density`, spec, tables, x)
 }
 
-core_linear_fit <- function(features, y, settings, start, progress) {
-    .Call(`_granary_core_linear_fit`, features, y, settings, start, progress)
+core_linear_fit <- function(features, y, options, start, progress) {
+    .Call(`_granary_core_linear_fit`, features, y, options, start, progress)
 }
 
 core_bn_tree <- function(x, levels, classes, n_classes) {
@@ -93,8 +93,8 @@ core_half_space <- function(a, b, forward) {
     .Call(`_granary_core_half_space`, a, b, forward)
 }
 
-core_sbn_fit <- function(x, order, choose, settings, threads, progress) {
-    .Call(`_granary_core_sbn_fit`, x, order, choose, settings, threads, progress)
+core_sbn_fit <- function(x, order, rule, options, threads, progress) {
+    .Call(`_granary_core_sbn_fit`, x, order, rule, options, threads, progress)
 }
 
 core_sbn_log_density <- function(network, x) {
@@ -109,68 +109,56 @@ core_parity_network <- function(a) {
     .Call(`_granary_core_parity_network`, a)
 }
 
-core_modified_log_density <- function(weights, top, x) {
-    .Call(`_granary_core_modified_log_density`, weights, top, x)
+core_modified_log_density <- function(network, x) {
+    .Call(`_granary_core_modified_log_density`, network, x)
 }
 
-core_sign_rank <- function(signs, max_dimension, restarts, max_iter, seed, progress) {
-    .Call(`_granary_core_sign_rank`, signs, max_dimension, restarts, max_iter, seed, progress)
+core_sign_rank <- function(signs, options, seed, progress) {
+    .Call(`_granary_core_sign_rank`, signs, options, seed, progress)
 }
 
-core_causal_dag <- function(g, space, settings, seed, progress) {
-    .Call(`_granary_core_causal_dag`, g, space, settings, seed, progress)
+core_causal_dag <- function(g, space, options, seed, progress) {
+    .Call(`_granary_core_causal_dag`, g, space, options, seed, progress)
 }
 
-core_arc_alternatives <- function(g, space, settings, parents, seed, progress) {
-    .Call(`_granary_core_arc_alternatives`, g, space, settings, parents, seed, progress)
+core_arc_alternatives <- function(g, space, options, parents, seed, progress) {
+    .Call(`_granary_core_arc_alternatives`, g, space, options, parents, seed, progress)
 }
 
-core_best_dag <- function(sets, scores, settings, seed, progress) {
-    .Call(`_granary_core_best_dag`, sets, scores, settings, seed, progress)
+core_best_dag <- function(table, options, seed, progress) {
+    .Call(`_granary_core_best_dag`, table, options, seed, progress)
 }
 
-core_rank_dags <- function(g, space, settings, k, seed, progress) {
-    .Call(`_granary_core_rank_dags`, g, space, settings, k, seed, progress)
+core_rank_dags <- function(g, space, options, seed, progress) {
+    .Call(`_granary_core_rank_dags`, g, space, options, seed, progress)
 }
 
-core_rank_scores <- function(sets, scores, settings, k, seed, progress) {
-    .Call(`_granary_core_rank_scores`, sets, scores, settings, k, seed, progress)
+core_rank_scores <- function(table, options, seed, progress) {
+    .Call(`_granary_core_rank_scores`, table, options, seed, progress)
 }
 
-core_dag_order <- function(g, space, settings, down, parents) {
-    .Call(`_granary_core_dag_order`, g, space, settings, down, parents)
+core_dag_gap <- function(g, space, options, progress) {
+    .Call(`_granary_core_dag_gap`, g, space, options, progress)
 }
 
-core_dag_fit <- function(g, parents, n) {
-    .Call(`_granary_core_dag_fit`, g, parents, n)
-}
-
-core_dag_prune <- function(g, n, parents, required, rule, alpha) {
-    .Call(`_granary_core_dag_prune`, g, n, parents, required, rule, alpha)
-}
-
-core_rescaled_gap <- function(g, space, weights, parents) {
-    .Call(`_granary_core_rescaled_gap`, g, space, weights, parents)
-}
-
-core_incomplete_moments <- function(x, pairwise) {
-    .Call(`_granary_core_incomplete_moments`, x, pairwise)
+core_incomplete_moments <- function(x, missing) {
+    .Call(`_granary_core_incomplete_moments`, x, missing)
 }
 
 core_nearest_psd <- function(a, floor) {
     .Call(`_granary_core_nearest_psd`, a, floor)
 }
 
-core_sim_sem <- function(b, sd, n, errors, df, seed) {
-    .Call(`_granary_core_sim_sem`, b, sd, n, errors, df, seed)
+core_sim_sem <- function(b, options, seed) {
+    .Call(`_granary_core_sim_sem`, b, options, seed)
 }
 
 core_total_effects <- function(b) {
     .Call(`_granary_core_total_effects`, b)
 }
 
-core_tree_decomposition <- function(nodes, edges, rule) {
-    .Call(`_granary_core_tree_decomposition`, nodes, edges, rule)
+core_tree_decomposition <- function(graph, rule) {
+    .Call(`_granary_core_tree_decomposition`, graph, rule)
 }
 
 core_cg_compile <- function(spec, order, max_states) {
@@ -181,8 +169,8 @@ core_cg_alive <- function(pointer) {
     .Call(`_granary_core_cg_alive`, pointer)
 }
 
-core_cg_observe <- function(pointer, discrete, log_likelihood, continuous, values) {
-    .Call(`_granary_core_cg_observe`, pointer, discrete, log_likelihood, continuous, values)
+core_cg_observe <- function(pointer, findings) {
+    .Call(`_granary_core_cg_observe`, pointer, findings)
 }
 
 core_cg_tree <- function(spec, kind, order, rule) {
@@ -209,8 +197,8 @@ core_cg_simulate <- function(pointer, n, seed, progress) {
     .Call(`_granary_core_cg_simulate`, pointer, n, seed, progress)
 }
 
-core_cg_map <- function(pointer, type, k, tol, max_iter, progress) {
-    .Call(`_granary_core_cg_map`, pointer, type, k, tol, max_iter, progress)
+core_cg_map <- function(pointer, options, progress) {
+    .Call(`_granary_core_cg_map`, pointer, options, progress)
 }
 
 core_cg_predict <- function(pointer, rows, target, threads, progress) {
@@ -225,120 +213,112 @@ core_cg_log_density <- function(spec, rows) {
     .Call(`_granary_core_cg_log_density`, spec, rows)
 }
 
-core_cg_fit <- function(spec, rows, settings, progress) {
-    .Call(`_granary_core_cg_fit`, spec, rows, settings, progress)
+core_cg_fit <- function(spec, rows, options, progress) {
+    .Call(`_granary_core_cg_fit`, spec, rows, options, progress)
 }
 
 core_cg_check <- function(spec) {
     .Call(`_granary_core_cg_check`, spec)
 }
 
-core_mixture <- function(what, weight, mean, sd, at) {
-    .Call(`_granary_core_mixture`, what, weight, mean, sd, at)
+core_mixture <- function(what, law, at) {
+    .Call(`_granary_core_mixture`, what, law, at)
 }
 
-core_graph_cpdag <- function(nodes, edges) {
-    .Call(`_granary_core_graph_cpdag`, nodes, edges)
+core_graph_cpdag <- function(graph) {
+    .Call(`_granary_core_graph_cpdag`, graph)
 }
 
-core_graph_extension <- function(nodes, edges) {
-    .Call(`_granary_core_graph_extension`, nodes, edges)
+core_graph_extension <- function(graph) {
+    .Call(`_granary_core_graph_extension`, graph)
 }
 
-core_graph_meek <- function(nodes, edges) {
-    .Call(`_granary_core_graph_meek`, nodes, edges)
+core_graph_meek <- function(graph) {
+    .Call(`_granary_core_graph_meek`, graph)
 }
 
-core_graph_moral <- function(nodes, edges) {
-    .Call(`_granary_core_graph_moral`, nodes, edges)
+core_graph_moral <- function(graph) {
+    .Call(`_granary_core_graph_moral`, graph)
 }
 
-core_graph_cycle <- function(nodes, edges) {
-    .Call(`_granary_core_graph_cycle`, nodes, edges)
+core_graph_cycle <- function(graph) {
+    .Call(`_granary_core_graph_cycle`, graph)
 }
 
-core_graph_order <- function(nodes, edges) {
-    .Call(`_granary_core_graph_order`, nodes, edges)
+core_graph_order <- function(graph) {
+    .Call(`_granary_core_graph_order`, graph)
 }
 
-core_graph_components <- function(nodes, edges) {
-    .Call(`_granary_core_graph_components`, nodes, edges)
+core_graph_components <- function(graph) {
+    .Call(`_granary_core_graph_components`, graph)
 }
 
-core_graph_ancestors <- function(nodes, edges, of, up) {
-    .Call(`_granary_core_graph_ancestors`, nodes, edges, of, up)
+core_graph_ancestors <- function(graph, of) {
+    .Call(`_granary_core_graph_ancestors`, graph, of)
 }
 
-core_graph_separated <- function(nodes, edges, x, y, given) {
-    .Call(`_granary_core_graph_separated`, nodes, edges, x, y, given)
+core_graph_descendants <- function(graph, of) {
+    .Call(`_granary_core_graph_descendants`, graph, of)
 }
 
-core_graph_shd <- function(nodes, a, b) {
-    .Call(`_granary_core_graph_shd`, nodes, a, b)
+core_graph_separated <- function(graph, x, y, given) {
+    .Call(`_granary_core_graph_separated`, graph, x, y, given)
 }
 
-core_sim_dag <- function(nodes, neighbours, low, high, signs, shuffle, latent, seed) {
-    .Call(`_granary_core_sim_dag`, nodes, neighbours, low, high, signs, shuffle, latent, seed)
+core_graph_shd <- function(a, b) {
+    .Call(`_granary_core_graph_shd`, a, b)
 }
 
-core_sim_dag_rows <- function(nodes, arrows, n, sd, seed) {
-    .Call(`_granary_core_sim_dag_rows`, nodes, arrows, n, sd, seed)
+core_sim_dag <- function(options, seed) {
+    .Call(`_granary_core_sim_dag`, options, seed)
 }
 
-core_ida <- function(nodes, edges, covariance, cause, targets, progress) {
-    .Call(`_granary_core_ida`, nodes, edges, covariance, cause, targets, progress)
+core_sim_dag_rows <- function(arrows, n, sd, seed) {
+    .Call(`_granary_core_sim_dag_rows`, arrows, n, sd, seed)
+}
+
+core_ida <- function(graph, covariance, question, progress) {
+    .Call(`_granary_core_ida`, graph, covariance, question, progress)
 }
 
 core_gaussian_exact <- function(m1, m2) {
     .Call(`_granary_core_gaussian_exact`, m1, m2)
 }
 
-core_gaussian_sampled <- function(m1, m2, type, nsim, seed) {
-    .Call(`_granary_core_gaussian_sampled`, m1, m2, type, nsim, seed)
-}
-
 core_gaussian_norms <- function(m1, m2) {
     .Call(`_granary_core_gaussian_norms`, m1, m2)
 }
 
-core_discrete_exact <- function(m1, m2, type, progress) {
-    .Call(`_granary_core_discrete_exact`, m1, m2, type, progress)
+core_model_distance <- function(m1, m2, options, seed, progress) {
+    .Call(`_granary_core_model_distance`, m1, m2, options, seed, progress)
 }
 
 core_discrete_log_probabilities <- function(m) {
     .Call(`_granary_core_discrete_log_probabilities`, m)
 }
 
-core_network_kl <- function(m1, m2, progress) {
-    .Call(`_granary_core_network_kl`, m1, m2, progress)
+core_network_sample <- function(m, n, seed, progress) {
+    .Call(`_granary_core_network_sample`, m, n, seed, progress)
 }
 
-core_network_marginal <- function(m, nodes) {
-    .Call(`_granary_core_network_marginal`, m, nodes)
+core_window_models <- function(series, options, progress) {
+    .Call(`_granary_core_window_models`, series, options, progress)
 }
 
-core_network_sampled <- function(m1, m2, type, nsim, seed, progress) {
-    .Call(`_granary_core_network_sampled`, m1, m2, type, nsim, seed, progress)
+core_cluster_windows <- function(features, options, seed, progress) {
+    .Call(`_granary_core_cluster_windows`, features, options, seed, progress)
 }
 
-core_network_sample <- function(m, n, seed) {
-    .Call(`_granary_core_network_sample`, m, n, seed)
+core_matrix_distances <- function(matrices, options, progress) {
+    .Call(`_granary_core_matrix_distances`, matrices, options, progress)
 }
 
-core_window_models <- function(x, width, starts, estimate, rho, tol, max_iter, progress) {
-    .Call(`_granary_core_window_models`, x, width, starts, estimate, rho, tol, max_iter, progress)
+core_game_fit <- function(x, options, progress) {
+    .Call(`_granary_core_game_fit`, x, options, progress)
 }
 
-core_matrix_distances <- function(matrices, metric, threads, progress) {
-    .Call(`_granary_core_matrix_distances`, matrices, metric, threads, progress)
-}
-
-core_game_fit <- function(x, loss, rho, ridge, mask, tol, max_iter, progress) {
-    .Call(`_granary_core_game_fit`, x, loss, rho, ridge, mask, tol, max_iter, progress)
-}
-
-core_game_sigmoid <- function(x, likelihood, rho, starts, max_iter, seed, progress) {
-    .Call(`_granary_core_game_sigmoid`, x, likelihood, rho, starts, max_iter, seed, progress)
+core_game_sigmoid <- function(x, options, seed, progress) {
+    .Call(`_granary_core_game_sigmoid`, x, options, seed, progress)
 }
 
 core_game_exhaustive <- function(x, progress) {
@@ -349,16 +329,16 @@ core_game_linear_sets <- function(n) {
     .Call(`_granary_core_game_linear_sets`, n)
 }
 
-core_game_equilibria <- function(w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress) {
-    .Call(`_granary_core_game_equilibria`, w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress)
+core_game_equilibria <- function(game, options, progress) {
+    .Call(`_granary_core_game_equilibria`, game, options, progress)
 }
 
-core_game_stable <- function(w, b, x, tie_tol, epsilon) {
-    .Call(`_granary_core_game_stable`, w, b, x, tie_tol, epsilon)
+core_game_stable <- function(game, x, tie_tol, epsilon) {
+    .Call(`_granary_core_game_stable`, game, x, tie_tol, epsilon)
 }
 
-core_game_payoffs <- function(w, b, x) {
-    .Call(`_granary_core_game_payoffs`, w, b, x)
+core_game_payoffs <- function(game, x) {
+    .Call(`_granary_core_game_payoffs`, game, x)
 }
 
 core_game_loglik <- function(n, log_count, share, q) {
@@ -369,192 +349,200 @@ core_game_pick <- function(x) {
     .Call(`_granary_core_game_pick`, x)
 }
 
-core_glasso_path <- function(s, lambda, multipliers, penalize_diagonal, method, inner, tol, max_iter, keep_covariance, start, threads, progress) {
-    .Call(`_granary_core_glasso_path`, s, lambda, multipliers, penalize_diagonal, method, inner, tol, max_iter, keep_covariance, start, threads, progress)
+core_glasso_path <- function(s, penalty, options, start, progress) {
+    .Call(`_granary_core_glasso_path`, s, penalty, options, start, progress)
 }
 
-core_glasso_certificate <- function(s, lambda, penalize_diagonal, precision) {
-    .Call(`_granary_core_glasso_certificate`, s, lambda, penalize_diagonal, precision)
+core_glasso_certificate <- function(s, penalty, precision) {
+    .Call(`_granary_core_glasso_certificate`, s, penalty, precision)
 }
 
-core_glasso_bounds <- function(s, lambda, penalize_diagonal, objective_at_start) {
-    .Call(`_granary_core_glasso_bounds`, s, lambda, penalize_diagonal, objective_at_start)
+core_glasso_bounds <- function(s, penalty, objective_at_start) {
+    .Call(`_granary_core_glasso_bounds`, s, penalty, objective_at_start)
 }
 
 core_covariance <- function(x) {
     .Call(`_granary_core_covariance`, x)
 }
 
-core_sim_ggm <- function(type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed) {
-    .Call(`_granary_core_sim_ggm`, type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed)
+core_sim_ggm <- function(options, seed) {
+    .Call(`_granary_core_sim_ggm`, options, seed)
 }
 
 core_ggm_sample <- function(precision, n, seed) {
     .Call(`_granary_core_ggm_sample`, precision, n, seed)
 }
 
-core_hub_path <- function(data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress) {
-    .Call(`_granary_core_hub_path`, data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress)
+core_covariance_sample <- function(covariance, n, seed) {
+    .Call(`_granary_core_covariance_sample`, covariance, n, seed)
 }
 
-core_hub_certificate <- function(s, lambda1, lambda2, lambda3, q, v, z) {
-    .Call(`_granary_core_hub_certificate`, s, lambda1, lambda2, lambda3, q, v, z)
+core_eigenvalue_range <- function(a) {
+    .Call(`_granary_core_eigenvalue_range`, a)
 }
 
-core_hub_regime <- function(lambda1, lambda2, lambda3, q, p) {
-    .Call(`_granary_core_hub_regime`, lambda1, lambda2, lambda3, q, p)
+core_definite_inverse <- function(a) {
+    .Call(`_granary_core_definite_inverse`, a)
 }
 
-core_hub_smallest_empty <- function(s, lambda2, q) {
-    .Call(`_granary_core_hub_smallest_empty`, s, lambda2, q)
+core_precision_loss <- function(truth, estimate) {
+    .Call(`_granary_core_precision_loss`, truth, estimate)
 }
 
-core_sim_hub <- function(setup, p, hubs, sparsity, hub_density, seed) {
-    .Call(`_granary_core_sim_hub`, setup, p, hubs, sparsity, hub_density, seed)
+core_hub_path <- function(data, options, start, progress) {
+    .Call(`_granary_core_hub_path`, data, options, start, progress)
 }
 
-core_ising_sample <- function(theta, n, burn_in, thin, exact, seed, progress) {
-    .Call(`_granary_core_ising_sample`, theta, n, burn_in, thin, exact, seed, progress)
+core_hub_certificate <- function(s, penalty, v, z) {
+    .Call(`_granary_core_hub_certificate`, s, penalty, v, z)
+}
+
+core_hub_regime <- function(penalty, p) {
+    .Call(`_granary_core_hub_regime`, penalty, p)
+}
+
+core_hub_smallest_empty <- function(s, penalty) {
+    .Call(`_granary_core_hub_smallest_empty`, s, penalty)
+}
+
+core_sim_hub <- function(options, seed) {
+    .Call(`_granary_core_sim_hub`, options, seed)
+}
+
+core_ising_sample <- function(theta, options, seed, progress) {
+    .Call(`_granary_core_ising_sample`, theta, options, seed, progress)
 }
 
 core_ising_loss <- function(x, theta) {
     .Call(`_granary_core_ising_loss`, x, theta)
 }
 
-core_ising_likelihood <- function(x, settings, start, tol, max_iter, progress) {
-    .Call(`_granary_core_ising_likelihood`, x, settings, start, tol, max_iter, progress)
+core_ising_fit <- function(x, options, seed, progress) {
+    .Call(`_granary_core_ising_fit`, x, options, seed, progress)
 }
 
-core_ising_pseudo <- function(x, settings, start, tol, max_iter, progress) {
-    .Call(`_granary_core_ising_pseudo`, x, settings, start, tol, max_iter, progress)
+core_ising_grid <- function(x, method, n_lambda, ratio) {
+    .Call(`_granary_core_ising_grid`, x, method, n_lambda, ratio)
 }
 
-core_ising_nodewise <- function(x, rho, gamma, n_rho, both, tol, threads, progress) {
-    .Call(`_granary_core_ising_nodewise`, x, rho, gamma, n_rho, both, tol, threads, progress)
+core_ising_score <- function(x, model) {
+    .Call(`_granary_core_ising_score`, x, model)
 }
 
-core_ising_splitting <- function(x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress) {
-    .Call(`_granary_core_ising_splitting`, x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress)
+core_ising_moments <- function(model, method, options, seed, progress) {
+    .Call(`_granary_core_ising_moments`, model, method, options, seed, progress)
 }
 
-core_ising_moments <- function(w, b, method, samples, sweeps, max_iter, seed, progress) {
-    .Call(`_granary_core_ising_moments`, w, b, method, samples, sweeps, max_iter, seed, progress)
-}
-
-core_spins_sample <- function(w, b, n, exact, burn_in, thin, seed, progress) {
-    .Call(`_granary_core_spins_sample`, w, b, n, exact, burn_in, thin, seed, progress)
-}
-
-core_ising_probabilities <- function(w, b) {
-    .Call(`_granary_core_ising_probabilities`, w, b)
+core_spins_sample <- function(model, options, seed, progress) {
+    .Call(`_granary_core_spins_sample`, model, options, seed, progress)
 }
 
 core_ising_component <- function(w) {
     .Call(`_granary_core_ising_component`, w)
 }
 
-core_ising_logz <- function(w, b, progress) {
-    .Call(`_granary_core_ising_logz`, w, b, progress)
+core_ising_logz <- function(model, progress) {
+    .Call(`_granary_core_ising_logz`, model, progress)
 }
 
-core_ising_kl <- function(w1, b1, w2, b2, progress) {
-    .Call(`_granary_core_ising_kl`, w1, b1, w2, b2, progress)
+core_ising_kl <- function(first, second, progress) {
+    .Call(`_granary_core_ising_kl`, first, second, progress)
 }
 
-core_ising_bounds <- function(x, rho, field_penalty) {
-    .Call(`_granary_core_ising_bounds`, x, rho, field_penalty)
+core_ising_bounds <- function(x, lambda, field_penalty) {
+    .Call(`_granary_core_ising_bounds`, x, lambda, field_penalty)
 }
 
-core_ising_pseudo_loss <- function(x, w, b) {
-    .Call(`_granary_core_ising_pseudo_loss`, x, w, b)
+core_ising_conditional <- function(x, model) {
+    .Call(`_granary_core_ising_conditional`, x, model)
 }
 
-core_ising_conditional <- function(x, w, b) {
-    .Call(`_granary_core_ising_conditional`, x, w, b)
+core_partial_correlations <- function(s) {
+    .Call(`_granary_core_partial_correlations`, s)
 }
 
-core_local_path <- function(s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress) {
-    .Call(`_granary_core_local_path`, s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress)
+core_local_path <- function(s, op, penalties, options, start, progress) {
+    .Call(`_granary_core_local_path`, s, op, penalties, options, start, progress)
 }
 
-core_mix_fit <- function(s, priors, tol, max_iter, threads, progress) {
-    .Call(`_granary_core_mix_fit`, s, priors, tol, max_iter, threads, progress)
+core_mix_fit <- function(s, priors, options, progress) {
+    .Call(`_granary_core_mix_fit`, s, priors, options, progress)
 }
 
-core_ridge_precision <- function(s, rho) {
-    .Call(`_granary_core_ridge_precision`, s, rho)
+core_baselines <- function(s, options) {
+    .Call(`_granary_core_baselines`, s, options)
 }
 
-core_fused_signal <- function(y, edges, rho, tau, squared, progress) {
-    .Call(`_granary_core_fused_signal`, y, edges, rho, tau, squared, progress)
+core_fused_signal <- function(y, edges, options, progress) {
+    .Call(`_granary_core_fused_signal`, y, edges, options, progress)
 }
 
-core_grid_edges <- function(dims, mask) {
-    .Call(`_granary_core_grid_edges`, dims, mask)
+core_grid_edges <- function(grid) {
+    .Call(`_granary_core_grid_edges`, grid)
 }
 
-core_multi_path <- function(s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress) {
-    .Call(`_granary_core_multi_path`, s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress)
+core_multi_path <- function(data, penalties, options, progress) {
+    .Call(`_granary_core_multi_path`, data, penalties, options, progress)
 }
 
-core_multi_top <- function(s, weight, norm, l1, l2) {
-    .Call(`_granary_core_multi_top`, s, weight, norm, l1, l2)
+core_multi_grid <- function(data, grid) {
+    .Call(`_granary_core_multi_grid`, data, grid)
 }
 
-core_multi_certificate <- function(s, weight, norm, penalty, precision) {
-    .Call(`_granary_core_multi_certificate`, s, weight, norm, penalty, precision)
+core_multi_certificate <- function(data, penalty, precision) {
+    .Call(`_granary_core_multi_certificate`, data, penalty, precision)
 }
 
-core_multi_block <- function(q, c, norm, l1, l2) {
-    .Call(`_granary_core_multi_block`, q, c, norm, l1, l2)
+core_multi_block <- function(block) {
+    .Call(`_granary_core_multi_block`, block)
 }
 
-core_multi_diagonal <- function(q, c, b, norm, rho) {
-    .Call(`_granary_core_multi_diagonal`, q, c, b, norm, rho)
+core_multi_diagonal <- function(block) {
+    .Call(`_granary_core_multi_diagonal`, block)
 }
 
-core_multi_reweighted <- function(s, weight, method, lambda, tol, max_iter, threads, progress) {
-    .Call(`_granary_core_multi_reweighted`, s, weight, method, lambda, tol, max_iter, threads, progress)
+core_multi_baseline <- function(data, lambda, options, progress) {
+    .Call(`_granary_core_multi_baseline`, data, lambda, options, progress)
 }
 
-core_multi_hierarchical_top <- function(s, weight) {
-    .Call(`_granary_core_multi_hierarchical_top`, s, weight)
+core_multi_baseline_grid <- function(data, grid) {
+    .Call(`_granary_core_multi_baseline_grid`, data, grid)
 }
 
-core_neighbours <- function(s, lambda, rule, standardize, refit, tol, max_iter, keep_covariance, threads, progress) {
-    .Call(`_granary_core_neighbours`, s, lambda, rule, standardize, refit, tol, max_iter, keep_covariance, threads, progress)
+core_neighbours <- function(s, lambda, options, progress) {
+    .Call(`_granary_core_neighbours`, s, lambda, options, progress)
 }
 
-core_scale_free <- function(s, alpha, tol, max_iter, threads, keep_covariance, progress) {
-    .Call(`_granary_core_scale_free`, s, alpha, tol, max_iter, threads, keep_covariance, progress)
+core_scale_free <- function(s, lambda, options, progress) {
+    .Call(`_granary_core_scale_free`, s, lambda, options, progress)
 }
 
-core_nodes_path <- function(s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress) {
-    .Call(`_granary_core_nodes_path`, s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress)
+core_nodes_path <- function(s, penalties, options, start, progress) {
+    .Call(`_granary_core_nodes_path`, s, penalties, options, start, progress)
 }
 
-core_nodes_certificate <- function(s, rho, tau, norm, x) {
-    .Call(`_granary_core_nodes_certificate`, s, rho, tau, norm, x)
+core_nodes_grid <- function(s, grid, tau) {
+    .Call(`_granary_core_nodes_grid`, s, grid, tau)
 }
 
-core_nodes_largest_tau <- function(s, rho, norm) {
-    .Call(`_granary_core_nodes_largest_tau`, s, rho, norm)
+core_nodes_certificate <- function(s, penalty, x) {
+    .Call(`_granary_core_nodes_certificate`, s, penalty, x)
 }
 
-core_nodes_spectral_norm <- function(s) {
-    .Call(`_granary_core_nodes_spectral_norm`, s)
+core_nodes_largest_tau <- function(s, penalty) {
+    .Call(`_granary_core_nodes_largest_tau`, s, penalty)
 }
 
-core_constraint_search <- function(algorithm, spec, background, settings, threads, progress) {
-    .Call(`_granary_core_constraint_search`, algorithm, spec, background, settings, threads, progress)
+core_constraint_search <- function(spec, background, options, progress) {
+    .Call(`_granary_core_constraint_search`, spec, background, options, progress)
 }
 
-core_ci_test <- function(spec, pairs, given) {
-    .Call(`_granary_core_ci_test`, spec, pairs, given)
+core_ci_test <- function(spec, question) {
+    .Call(`_granary_core_ci_test`, spec, question)
 }
 
-core_ci_statistic <- function(spec, i, j, given) {
-    .Call(`_granary_core_ci_statistic`, spec, i, j, given)
+core_pdag_score <- function(graph, s, options) {
+    .Call(`_granary_core_pdag_score`, graph, s, options)
 }
 
 core_budget_learn <- function(x, piece, kernel, state, options, progress) {
@@ -753,16 +741,8 @@ core_class_features <- function(similarity) {
     .Call(`_granary_core_class_features`, similarity)
 }
 
-core_viterbi <- function(unary, pair, triple, k) {
-    .Call(`_granary_core_viterbi`, unary, pair, triple, k)
-}
-
 core_smith_waterman <- function(x, y, pairs, gaps) {
     .Call(`_granary_core_smith_waterman`, x, y, pairs, gaps)
-}
-
-core_cky <- function(grammar, words, weights, k) {
-    .Call(`_granary_core_cky`, grammar, words, weights, k)
 }
 
 core_svm_fit <- function(x, kernel, tasks, options, progress) {
@@ -1061,80 +1041,88 @@ core_rvm_predict <- function(state, newx, options, progress) {
     .Call(`_granary_core_rvm_predict`, state, newx, options, progress)
 }
 
-core_aso <- function(x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress) {
-    .Call(`_granary_core_aso`, x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress)
+core_aso <- function(data, groups, options, progress) {
+    .Call(`_granary_core_aso`, data, groups, options, progress)
 }
 
-core_aso_target <- function(x, y, design, lambda, masked, groups, theta, loss, intercept, task_tol, max_iter, threads, progress) {
-    .Call(`_granary_core_aso_target`, x, y, design, lambda, masked, groups, theta, loss, intercept, task_tol, max_iter, threads, progress)
+core_aso_target <- function(data, structure, options, progress) {
+    .Call(`_granary_core_aso_target`, data, structure, options, progress)
 }
 
 core_loss <- function(loss, prediction, y) {
     .Call(`_granary_core_loss`, loss, prediction, y)
 }
 
-core_right_singular <- function(x, k) {
-    .Call(`_granary_core_right_singular`, x, k)
+core_spectral_structure <- function(x, h) {
+    .Call(`_granary_core_spectral_structure`, x, h)
 }
 
-core_completion_cells <- function(x, model, bound) {
-    .Call(`_granary_core_completion_cells`, x, model, bound)
+core_co_training <- function(data, options, seed, progress) {
+    .Call(`_granary_core_co_training`, data, options, seed, progress)
 }
 
-core_completion_path <- function(x, model, solver, penalty, constrained, bound, settings, start, seed, threads, progress) {
-    .Call(`_granary_core_completion_path`, x, model, solver, penalty, constrained, bound, settings, start, seed, threads, progress)
+core_completion_cells <- function(x, options) {
+    .Call(`_granary_core_completion_cells`, x, options)
 }
 
-core_hard_impute <- function(x, rank, settings, threads, progress) {
-    .Call(`_granary_core_hard_impute`, x, rank, settings, threads, progress)
+core_completion_path <- function(x, options, start, seed, progress) {
+    .Call(`_granary_core_completion_path`, x, options, start, seed, progress)
 }
 
-core_completion_certificate <- function(x, u, d, v, lambda) {
-    .Call(`_granary_core_completion_certificate`, x, u, d, v, lambda)
+core_hard_impute <- function(x, options, progress) {
+    .Call(`_granary_core_hard_impute`, x, options, progress)
 }
 
 core_completion_centre <- function(x, rows, cols) {
     .Call(`_granary_core_completion_centre`, x, rows, cols)
 }
 
-core_mixed_dual_norm <- function(g, t, b, tol, max_iter) {
-    .Call(`_granary_core_mixed_dual_norm`, g, t, b, tol, max_iter)
+core_mixed_dual_norm <- function(g, t, b, tol, max_iter, progress) {
+    .Call(`_granary_core_mixed_dual_norm`, g, t, b, tol, max_iter, progress)
 }
 
-core_sign_norms <- function(x, thresholds, t, b, draws, seed, threads, progress) {
-    .Call(`_granary_core_sign_norms`, x, thresholds, t, b, draws, seed, threads, progress)
+core_sign_norms <- function(x, options, seed, progress) {
+    .Call(`_granary_core_sign_norms`, x, options, seed, progress)
 }
 
 core_mean_absolute_sum <- function(h) {
     .Call(`_granary_core_mean_absolute_sum`, h)
 }
 
-core_scaled_lasso <- function(x, y, lambda0, intercept, standardize, tol, max_iter, progress) {
-    .Call(`_granary_core_scaled_lasso`, x, y, lambda0, intercept, standardize, tol, max_iter, progress)
+core_scaled_lasso <- function(x, y, options, progress) {
+    .Call(`_granary_core_scaled_lasso`, x, y, options, progress)
 }
 
-core_decorrelate <- function(x, which, mu, rule, robust, beta, infeasible, keep_m, tol, max_iter, threads, progress) {
-    .Call(`_granary_core_decorrelate`, x, which, mu, rule, robust, beta, infeasible, keep_m, tol, max_iter, threads, progress)
+core_debiased_lasso <- function(data, options, progress) {
+    .Call(`_granary_core_debiased_lasso`, data, options, progress)
 }
 
-core_nodewise <- function(x, which, lambda, keep_m, threads, progress) {
-    .Call(`_granary_core_nodewise`, x, which, lambda, keep_m, threads, progress)
+core_debiased_baseline <- function(data, options, seed, progress) {
+    .Call(`_granary_core_debiased_baseline`, data, options, seed, progress)
+}
+
+core_decorrelate <- function(data, options, progress) {
+    .Call(`_granary_core_decorrelate`, data, options, progress)
+}
+
+core_coherence <- function(data, options) {
+    .Call(`_granary_core_coherence`, data, options)
+}
+
+core_wald_statistic <- function(difference, covariance) {
+    .Call(`_granary_core_wald_statistic`, difference, covariance)
 }
 
 core_compatibility <- function(s, set, cone, threads, progress) {
     .Call(`_granary_core_compatibility`, s, set, cone, threads, progress)
 }
 
-core_gen_lasso_limits <- function(design, y, loss, penalty, progress) {
-    .Call(`_granary_core_gen_lasso_limits`, design, y, loss, penalty, progress)
+core_gen_lasso <- function(data, options, progress) {
+    .Call(`_granary_core_gen_lasso`, data, options, progress)
 }
 
-core_gen_lasso_path <- function(design, y, loss, penalty, lambda, settings, progress) {
-    .Call(`_granary_core_gen_lasso_path`, design, y, loss, penalty, lambda, settings, progress)
-}
-
-core_lasso <- function(x, y, logistic, settings, progress) {
-    .Call(`_granary_core_lasso`, x, y, logistic, settings, progress)
+core_lasso <- function(x, y, options, progress) {
+    .Call(`_granary_core_lasso`, x, y, options, progress)
 }
 
 core_task_moments <- function(y, task, tasks) {
@@ -1149,12 +1137,8 @@ core_mta_common_weights <- function(s, tau2) {
     .Call(`_granary_core_mta_common_weights`, s, tau2)
 }
 
-core_mta_dense <- function(a, mean, s, gamma, with_variance, progress) {
-    .Call(`_granary_core_mta_dense`, a, mean, s, gamma, with_variance, progress)
-}
-
-core_mta_sparse <- function(a, mean, s, gamma, with_variance, progress) {
-    .Call(`_granary_core_mta_sparse`, a, mean, s, gamma, with_variance, progress)
+core_mta_along <- function(a, mean, s, gamma, with_variance, progress) {
+    .Call(`_granary_core_mta_along`, a, mean, s, gamma, with_variance, progress)
 }
 
 core_mta_weights <- function(a, s, gamma, progress) {
@@ -1173,36 +1157,32 @@ core_common_risk <- function(mu, s, tau2) {
     .Call(`_granary_core_common_risk`, mu, s, tau2)
 }
 
-core_mta_vectors_common <- function(mean, common, scale, a, tau2, gamma, progress) {
-    .Call(`_granary_core_mta_vectors_common`, mean, common, scale, a, tau2, gamma, progress)
+core_mta_vectors <- function(data, progress) {
+    .Call(`_granary_core_mta_vectors`, data, progress)
 }
 
-core_mta_vectors_blocks <- function(mean, blocks, a, tau2, gamma, progress) {
-    .Call(`_granary_core_mta_vectors_blocks`, mean, blocks, a, tau2, gamma, progress)
+core_loo_risk <- function(data, options, progress) {
+    .Call(`_granary_core_loo_risk`, data, options, progress)
 }
 
-core_loo_risk <- function(y, task, tasks, sigma2, noise, estimator, a, gamma, progress) {
-    .Call(`_granary_core_loo_risk`, y, task, tasks, sigma2, noise, estimator, a, gamma, progress)
+core_double_loo_risk <- function(data, options, seed, progress) {
+    .Call(`_granary_core_double_loo_risk`, data, options, seed, progress)
 }
 
-core_double_loo_risk <- function(y, task, tasks, sigma2, noise, estimator, gamma, tune_tasks, seed, threads, progress) {
-    .Call(`_granary_core_double_loo_risk`, y, task, tasks, sigma2, noise, estimator, gamma, tune_tasks, seed, threads, progress)
+core_split_risk <- function(data, options, seed, progress) {
+    .Call(`_granary_core_split_risk`, data, options, seed, progress)
 }
 
-core_split_risk <- function(y, task, tasks, sigma2, noise, estimator, a, gamma, splits, seed, progress) {
-    .Call(`_granary_core_split_risk`, y, task, tasks, sigma2, noise, estimator, a, gamma, splits, seed, progress)
+core_partition_points <- function(x, y, shape) {
+    .Call(`_granary_core_partition_points`, x, y, shape)
 }
 
-core_split_risk_sparse <- function(y, task, tasks, sigma2, noise, a, gamma, splits, seed, progress) {
-    .Call(`_granary_core_split_risk_sparse`, y, task, tasks, sigma2, noise, a, gamma, splits, seed, progress)
-}
-
-core_partition_points <- function(x, y, split, cuts, active, nested_bits, degree) {
-    .Call(`_granary_core_partition_points`, x, y, split, cuts, active, nested_bits, degree)
+core_partition_gains <- function(x, y, shape) {
+    .Call(`_granary_core_partition_gains`, x, y, shape)
 }
 
 core_partition_grow <- function(tree, depth, progress) {
-    invisible(.Call(`_granary_core_partition_grow`, tree, depth, progress))
+    .Call(`_granary_core_partition_grow`, tree, depth, progress)
 }
 
 core_partition_insert <- function(tree, x, y) {
@@ -1210,11 +1190,15 @@ core_partition_insert <- function(tree, x, y) {
 }
 
 core_partition_deepen <- function(tree, depth, progress) {
-    invisible(.Call(`_granary_core_partition_deepen`, tree, depth, progress))
+    .Call(`_granary_core_partition_deepen`, tree, depth, progress)
 }
 
-core_partition_size <- function(tree) {
-    .Call(`_granary_core_partition_size`, tree)
+core_partition_alive <- function(tree) {
+    .Call(`_granary_core_partition_alive`, tree)
+}
+
+core_partition_levels <- function(tree) {
+    .Call(`_granary_core_partition_levels`, tree)
 }
 
 core_partition_sigma <- function(tree) {
@@ -1237,35 +1221,43 @@ core_partition_path <- function(tree) {
     .Call(`_granary_core_partition_path`, tree)
 }
 
-core_partition_cv <- function(tree, fold, folds, grid, depth, options, log_power, threads, progress) {
-    .Call(`_granary_core_partition_cv`, tree, fold, folds, grid, depth, options, log_power, threads, progress)
+core_partition_cv <- function(tree, options, progress) {
+    .Call(`_granary_core_partition_cv`, tree, options, progress)
 }
 
 core_store_rows <- function(x_buffer, y_buffer, at, x, y) {
-    invisible(.Call(`_granary_core_store_rows`, x_buffer, y_buffer, at, x, y))
+    .Call(`_granary_core_store_rows`, x_buffer, y_buffer, at, x, y)
 }
 
 core_standardise_features <- function(x, centre) {
     .Call(`_granary_core_standardise_features`, x, centre)
 }
 
-core_q_alpha <- function(x, k, method, criterion, spectrum, n_start, tol, max_iter, threads, seed, progress) {
-    .Call(`_granary_core_q_alpha`, x, k, method, criterion, spectrum, n_start, tol, max_iter, threads, seed, progress)
+core_q_alpha <- function(x, options, seed, progress) {
+    .Call(`_granary_core_q_alpha`, x, options, seed, progress)
 }
 
-core_q_alpha_kernel <- function(v, k, criterion, n_start, tol, max_iter, threads, seed, progress) {
-    .Call(`_granary_core_q_alpha_kernel`, v, k, criterion, n_start, tol, max_iter, threads, seed, progress)
+core_q_alpha_kernel <- function(v, options, seed, progress) {
+    .Call(`_granary_core_q_alpha_kernel`, v, options, seed, progress)
 }
 
-core_q_alpha_classes <- function(x, labels, gamma, k_within, k_between, tol, max_iter, progress) {
-    .Call(`_granary_core_q_alpha_classes`, x, labels, gamma, k_within, k_between, tol, max_iter, progress)
+core_q_alpha_classes <- function(x, labels, options, progress) {
+    .Call(`_granary_core_q_alpha_classes`, x, labels, options, progress)
 }
 
 core_weighted_embedding <- function(x, alpha, k) {
     .Call(`_granary_core_weighted_embedding`, x, alpha, k)
 }
 
-core_positivity_share <- function(n, mean, sd, replicates, threads, seed, progress) {
-    .Call(`_granary_core_positivity_share`, n, mean, sd, replicates, threads, seed, progress)
+core_positivity_share <- function(options, seed, progress) {
+    .Call(`_granary_core_positivity_share`, options, seed, progress)
+}
+
+core_feature_score <- function(x, labels, options) {
+    .Call(`_granary_core_feature_score`, x, labels, options)
+}
+
+core_cluster_embedding <- function(x, k, n_starts, seed, progress) {
+    .Call(`_granary_core_cluster_embedding`, x, k, n_starts, seed, progress)
 }
 

@@ -3,18 +3,22 @@
 #' What is known before looking at the data, for [pc()], [fci()] and [rfci()].
 #'
 #' @details
-#' Pairs are given as text (`"a -> b"`, several in one string or vector), as a two-column matrix or a data frame with `from` and `to`, or as a square
+#' Pairs are given as text (`"a -> b"`, several in one string or vector), as a two-column matrix or a data frame with `from` and `to`, or
+#' as a square
 #' logical matrix. In `gaps` and `edges` the direction does not matter.
 #'
-#' In [pc()] a pair forbidden in both directions has no edge. In [fci()] and [rfci()] `forbidden` means that the first variable is no cause of the
+#' In [pc()] a pair forbidden in both directions has no edge. In [fci()] and [rfci()] `forbidden` means that the first variable is no
+#' cause of the
 #' second: if they are
-#' adjacent the edge has an arrow at the first. A tier holds the variables of one time; a variable is never a cause of one in an earlier tier, and
+#' adjacent the edge has an arrow at the first. A tier holds the variables of one time; a variable is never a cause of one in an earlier
+#' tier, and
 #' it is not used to
 #' separate two variables that are both earlier.
 #'
 #' @param required Pairs whose edge is there and directed.
 #' @param forbidden Pairs of which the first is no cause of the second.
-#' @param tiers A list of character vectors, earliest first, or one number per variable (named, or in the order of the columns). Variables that are
+#' @param tiers A list of character vectors, earliest first, or one number per variable (named, or in the order of the columns). Variables
+#'   that are
 #'   in no tier are not restricted.
 #' @param gaps Pairs that are not adjacent.
 #' @param edges Pairs that are adjacent, in whichever direction.
@@ -23,10 +27,10 @@
 #' @export
 #' @examples
 #' tiers <- list(c("cyl", "wt"), c("hp", "disp"), "mpg")
-#' known <- background(required = "wt -> mpg", forbidden = "mpg -> cyl", tiers = tiers)
+#' known <- pc_knowledge(required = "wt -> mpg", forbidden = "mpg -> cyl", tiers = tiers)
 #' known
 #' pc(mtcars[c("mpg", "cyl", "wt", "hp", "disp")], background = known)
-background <- function(required = NULL, forbidden = NULL, tiers = NULL, gaps = NULL, edges = NULL) {
+pc_knowledge <- function(required = NULL, forbidden = NULL, tiers = NULL, gaps = NULL, edges = NULL) {
   parts <- list(required = required, forbidden = forbidden, gaps = gaps, edges = edges)
   for (name in names(parts)) {
     part <- parts[[name]]
@@ -114,7 +118,7 @@ resolve_tiers <- function(tiers, nodes) {
 # For the core. `hidden`: may there be hidden common causes? Then a pair of which neither causes the other can still be adjacent.
 resolve_background <- function(known, nodes, hidden) {
   if (is.null(known)) return(no_background())
-  if (!inherits(known, "granary_background")) fail_input("background", "knowledge made by background() (or NULL)", describe(known))
+  if (!inherits(known, "granary_background")) fail_input("background", "knowledge made by pc_knowledge() (or NULL)", describe(known))
   required <- resolve_pairs(known$required, nodes, "required")
   forbidden <- resolve_pairs(known$forbidden, nodes, "forbidden")
   gaps <- resolve_pairs(known$gaps, nodes, "gaps")
@@ -164,5 +168,5 @@ required_cycle <- function(required, p) {
   high <- pmax(required[, 1L], required[, 2L])
   twice <- which(duplicated(cbind(low, high)))
   if (length(twice) > 0L) return(c(low[twice[1L]], high[twice[1L]]))
-  core_graph_cycle(p, cbind(required, 1L, 2L))
+  core_graph_cycle(list(nodes = p, edges = cbind(required, 1L, 2L)))
 }

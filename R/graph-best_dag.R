@@ -3,9 +3,11 @@
 #' The search of [causal_dag()] alone, for any score that is a sum of local scores of nodes and their parents. Lower is better.
 #'
 #' @details
-#' The score is a function `score(node, parents)` of a node's number and an increasing vector of numbers (possibly empty), called once per set of at
+#' The score is a function `score(node, parents)` of a node's number and an increasing vector of numbers (possibly empty), called once per
+#' set of at
 #' most
-#' `max_parents` neighbours; or a data frame with the columns `node`, `parents` (text with the names of the parents separated by blanks or commas, or
+#' `max_parents` neighbours; or a data frame with the columns `node`, `parents` (text with the names of the parents separated by blanks or
+#' commas, or
 #' a list) and
 #' `score`. Sets that are not listed are not possible.
 #'
@@ -15,7 +17,8 @@
 #' @param graph An undirected graph the DAG has to lie in. Needed with a function; with a table it may name the nodes.
 #' @return A list of class `granary_best_dag` with `graph`, `score`, `exact`, `gap` (at most so far above the optimum) and `components`.
 #' @references
-#' Ordyniak and Szeider (2013). Parameterized complexity results for exact Bayesian network structure learning. *Journal of Artificial Intelligence
+#' Ordyniak and Szeider (2013). Parameterized complexity results for exact Bayesian network structure learning. *Journal of Artificial
+#' Intelligence
 #' Research* 46, 263--302.
 #' @family causal graphs
 #' @export
@@ -34,12 +37,12 @@
 #' )
 #' best_dag(scores)
 best_dag <- function(score, graph = NULL, search = c("auto", "subset", "tree", "family", "order", "greedy"), max_parents = 8, background = NULL,
-                     max_records = 1e6, restarts = 10) {
+                     max_records = 1e6, n_starts = 10) {
   if (missing(score)) fail_missing("score")
   search <- check_choice(search, c("auto", "subset", "tree", "family", "order", "greedy"))
   max_parents <- check_count(max_parents, lower = 0)
   settings <- list(search = search, max_records = check_number(max_records, lower = 1, upper = 1e9),
-                   restarts = check_count(restarts, lower = 0, upper = 1e6))
+                   restarts = check_count(n_starts, "n_starts", lower = 0, upper = 1e6))
   graph <- if (!is.null(graph)) check_graph(graph)
   if (is.function(score)) {
     if (is.null(graph)) abort_input("`graph` must be given when `score` is a function: it says which parents are possible.", "graph")
@@ -54,7 +57,7 @@ best_dag <- function(score, graph = NULL, search = c("auto", "subset", "tree", "
     space <- dag_space(everything, background, names, "skeleton", estimated = FALSE)
     table <- restrict_table(table, space, max_parents)
   }
-  result <- core_call(core_best_dag(table$sets, table$scores, settings, core_seed(), progress_bar("search for a DAG")))
+  result <- core_best_dag(table[c("sets", "scores")], settings, core_seed(), progress_bar("search for a DAG"))
   components <- dag_components(result)
   gap <- if (result$exact) 0 else result$score - result$lower_bound
   if (!result$exact && !search %in% c("order", "greedy")) {
@@ -140,7 +143,8 @@ print.granary_best_dag <- function(x, ...) {
 
 #' Tree decomposition of a graph
 #'
-#' Covers a graph by bags of nodes that form a tree: every edge lies in a bag, and the bags of a node are connected. The largest bag less one is the
+#' Covers a graph by bags of nodes that form a tree: every edge lies in a bag, and the bags of a node are connected. The largest bag less
+#' one is the
 #' width; many problems are easy on
 #' graphs of small width, the search of [causal_dag()] among them.
 #'
@@ -148,7 +152,8 @@ print.granary_best_dag <- function(x, ...) {
 #' @param rule Which node to eliminate next: `"min_fill"` (fewest new edges) or `"min_degree"`.
 #' @return A list of class `granary_tree_decomposition` with `bags` (names of nodes), `tree` (pairs of bags), `width` (an upper bound of the
 #'   treewidth), `lower` (a lower bound:
-#'   the largest smallest degree met when nodes of smallest degree are taken out), `order` (the elimination order), and `nice`, the binary tree of
+#'   the largest smallest degree met when nodes of smallest degree are taken out), `order` (the elimination order), and `nice`, the binary
+#'   tree of
 #'   bags that differ by one node: a
 #'   data frame with `kind`, `vertex`, the children `left` and `right`, and `bag`.
 #' @family graphs
@@ -158,13 +163,13 @@ print.granary_best_dag <- function(x, ...) {
 tree_decomposition <- function(graph, rule = c("min_fill", "min_degree")) {
   graph <- check_graph(graph)
   rule <- check_choice(rule, c("min_fill", "min_degree"))
-  p <- length(graph$nodes)
-  out <- core_call(core_tree_decomposition(p, graph$edges, rule))
+  out <- core_tree_decomposition(graph_parts(graph), rule)
   name <- function(set) graph$nodes[set]
-  nice <- data.frame(kind = out$kind, vertex = ifelse(out$shape[, 1L] > 0L, graph$nodes[pmax(out$shape[, 1L], 1L)], ""), left = out$shape[, 2L],
-                     right = out$shape[, 3L], stringsAsFactors = FALSE)
+  nice <- as.data.frame(out$nice, stringsAsFactors = FALSE)
+  nice$vertex <- ifelse(nice$vertex > 0L, graph$nodes[pmax(nice$vertex, 1L)], "")
   nice$bag <- lapply(out$nice_bags, name)
-  structure(list(bags = lapply(out$bags, name), tree = out$links, width = out$width, lower = if (out$chordal) out$width else degeneracy(graph),
+  structure(list(bags = lapply(out$bags, name), tree = unname(cbind(out$links$a, out$links$b)), width = out$width,
+                 lower = if (out$chordal) out$width else degeneracy(graph),
                  order = name(out$order), nice = nice, graph = graph), class = "granary_tree_decomposition")
 }
 

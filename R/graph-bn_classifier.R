@@ -68,10 +68,11 @@ bn_classifier <- function(x, y, dag = "naive", k = 1, method = c("generative", "
   basis <- if (is.null(groups)) "monomial" else "indicator"
   spec <- bn_spec(graph, lengths(data$levels), groups)
 
-  part <- function(code) core_call(core_bn_tables(spec, data$codes[y$code == code, , drop = FALSE], alpha))
+  part <- function(code) core_bn_tables(spec, data$codes[y$code == code, , drop = FALSE], alpha)
   tables <- list(part(0L), part(1L))
   size <- tabulate(y$code + 1L, 2L)
-  map <- core_call(core_bn_weights(spec, basis, tables[[2L]], tables[[1L]], bn_limit))
+  map <- core_bn_weights(spec, basis, tables[[2L]], tables[[1L]], bn_limit)
+  map <- c(map$columns, map["weights"])
   labels <- bn_labels(map, data$levels, basis, graph)
   generative <- bn_with_intercept(map$weights, labels, basis, log(size[2L]) - log(size[1L]))
   signs <- 2 * y$code - 1
@@ -86,7 +87,7 @@ bn_classifier <- function(x, y, dag = "naive", k = 1, method = c("generative", "
   if (method != "generative") {
     features <- bn_design(spec, basis, data$codes)
     settings <- list(loss = method, lambda = lambda, l1 = penalty == "l1", intercept = TRUE, tol = tol, max_iter = max_iter)
-    result <- core_call(core_linear_fit(features, signs, settings, unname(generative), progress_bar("network classifier")))
+    result <- core_linear_fit(features, signs, settings, unname(generative), progress_bar("network classifier"))
     weights[] <- c(result$intercept, result$weights)
     convergence <- result$convergence
     best_loss <- loss(as.double(features %*% weights[-1L] + weights[1L]))
@@ -103,13 +104,13 @@ bn_classifier <- function(x, y, dag = "naive", k = 1, method = c("generative", "
 
 # The features but for the constant.
 bn_design <- function(spec, basis, codes) {
-  features <- core_call(core_bn_features(spec, basis, codes, bn_limit))$features
+  features <- core_bn_features(spec, basis, codes, bn_limit)$features
   if (basis == "monomial") features[, -1L, drop = FALSE] else features
 }
 
 # Log-odds of the rows straight from the tables: the same numbers as features times weights, without the features.
 bn_table_odds <- function(spec, tables, size, codes) {
-  density <- function(which) core_call(core_bn_log_density(spec, tables[[which]], codes))
+  density <- function(which) core_bn_log_density(spec, tables[[which]], codes)
   density(2L) - density(1L) + (log(size[[2L]]) - log(size[[1L]]))
 }
 
@@ -149,7 +150,7 @@ bn_structure <- function(dag, k, data, classes) {
     return(bn_dag(dag, variables))
   }
   if (dag == "tree") {
-    return(new_graph(variables, core_call(core_bn_tree(data$codes, lengths(data$levels), classes, 2L)), "dag"))
+    return(new_graph(variables, core_bn_tree(data$codes, unname(lengths(data$levels)), classes, 2L), "dag"))
   }
   k <- if (dag == "naive") 0L else check_count(k, "k", lower = 0, upper = p - 1L)
   if (k == 0L) return(new_graph(variables, matrix(0L, 0L, 4L), "dag"))
@@ -185,6 +186,7 @@ bn_model_spec <- function(object) list(nodes = length(object$levels), edges = ob
 #' @rdname bn_classifier
 #' @export
 predict.granary_bn_classifier <- function(object, newdata = NULL, type = c("class", "logodds", "prob"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("class", "logodds", "prob"))
   codes <- if (is.null(newdata)) object$x else bn_codes(newdata, "newdata", object$levels)$codes
   spec <- bn_model_spec(object)
@@ -203,6 +205,7 @@ coef.granary_bn_classifier <- function(object, ...) object$coefficients
 #' @rdname bn_classifier
 #' @export
 logLik.granary_bn_classifier <- function(object, ...) {
+  refuse_dots(...)
   if (object$method == "svm") abort_input("A support vector machine has no likelihood.", "object")
   structure(-object$loss * nrow(object$x), df = length(object$coefficients), nobs = nrow(object$x), class = "logLik")
 }

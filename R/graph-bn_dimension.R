@@ -105,12 +105,12 @@ table_dimension <- function(graph, type, groups, levels) {
   if (any(m > 1000L)) abort_input("`dag` must have at most 1000 parents per node: the dimension is beyond what a double holds.", "dag")
   if (type == "reduced" && is.null(groups)) abort_input("`groups` must be given for a reduced network.", "groups")
   spec <- bn_spec(graph, levels)
-  monomials <- core_call(core_bn_union(spec))$size
+  monomials <- core_bn_union(spec)
   binary <- all(levels == 2)
   if (type == "reduced") {
     checked <- bn_spec(graph, levels, groups)
-    core_call(core_bn_features(checked, "indicator", matrix(0L, 1L, n), 1e8))
-    d <- vapply(seq_len(n), function(i) if (is.null(checked$groups[[i]])) prod(levels[parents[[i]]]) else max(checked$groups[[i]]), 0)
+    core_bn_features(checked, "indicator", matrix(0L, 1L, n), 1e8)
+    d <- vapply(seq_len(n), function(i) if (length(checked$groups[[i]]) == 0L) prod(levels[parents[[i]]]) else max(checked$groups[[i]]), 0)
     lower <- if (binary) sum(d) else sum(pmin(d, 1))
     return(list(nodes = n, lower = lower, upper = min(sum(d * levels), monomials), exact = NA_real_, monomials = monomials,
                 parameters = sum(d * (levels - 1)),
@@ -136,7 +136,7 @@ dimension_kind <- function(graph, parents, m) {
     k <- length(roots)
     return(list(exact = 2^k * (n - k + 1), note = sprintf("%d roots that are the parents of all others", k)))
   }
-  order <- core_call(core_graph_order(n, graph$edges))
+  order <- core_graph_order(graph_parts(graph))
   k <- max(m)
   chain <- all(vapply(seq_len(n), function(t) setequal(parents[[order[t]]], order[seq_len(n) >= t - k & seq_len(n) < t]), NA))
   if (chain) none$note <- sprintf("Markov chain of order %d", k)
@@ -165,7 +165,7 @@ bn_vc <- function(dag) {
   if (missing(dag)) fail_missing("dag")
   graph <- dimension_graph(dag)
   n <- length(graph$nodes)
-  found <- core_call(core_bn_concepts(bn_spec(graph, rep(2L, n)), progress_bar("rules of a network")))
+  found <- core_bn_concepts(bn_spec(graph, rep(2L, n)), progress_bar("rules of a network"))
   points <- as.matrix(expand.grid(rep(list(0:1), n)))
   dimnames(points) <- list(NULL, graph$nodes)
   bit <- function(at) (found$concepts %/% 2^(at - 1)) %% 2 == 1
@@ -225,8 +225,8 @@ bn_shatter <- function(dag, labels = NULL, type = c("unconstrained", "logistic",
   if (all && size > 16) abort_input(sprintf("`all` checks 2^m assignments for at most 16 points, but there are %d.", as.integer(size)), "all")
   spec <- bn_spec(graph, rep(2L, n))
   paper <- constants == "paper"
-  result <- core_call(core_bn_shatter(spec, type, as.integer(labels), paper))
-  failures <- if (all) core_call(core_bn_shatter_all(spec, type, as.integer(size), paper))
+  result <- core_bn_shatter(spec, type, as.integer(labels), paper)
+  failures <- if (all) core_bn_shatter_all(spec, type, as.integer(size), paper)
   colnames(result$points) <- graph$nodes
   structure(list(type = type, points = result$points, labels = labels, log2_odds = result$odds, verified = result$wrong == 0L, failures = failures,
                  p = stats::setNames(result$p, graph$nodes), q = stats::setNames(result$q, graph$nodes), constants = result$constants),
@@ -267,7 +267,7 @@ print.granary_bn_shatter <- function(x, ...) {
 nb_halfspace <- function(p, q) {
   p <- check_vector(p, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   q <- check_vector(q, length = length(p), lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
-  out <- core_call(core_half_space(p, q, TRUE))
+  out <- core_half_space(as.double(p), as.double(q), TRUE)
   data.frame(w = out[, 1L], b = out[, 2L])
 }
 
@@ -276,7 +276,7 @@ nb_halfspace <- function(p, q) {
 nb_from_halfspace <- function(w, b) {
   w <- check_vector(w, lower = -700, upper = 700)
   b <- check_vector(b, length = length(w), lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
-  out <- core_call(core_half_space(w, b, FALSE))
+  out <- core_half_space(as.double(w), as.double(b), FALSE)
   data.frame(p = out[, 1L], q = out[, 2L])
 }
 
@@ -315,7 +315,7 @@ sign_rank_bounds <- function(M, restarts = 5, max_iter = 300, max_dimension = NU
   restarts <- check_count(restarts, lower = 0, upper = 1000)
   max_iter <- check_count(max_iter, upper = 1e6)
   max_dimension <- check_count(max_dimension, allow_null = TRUE)
-  out <- core_call(core_sign_rank(M, if (is.null(max_dimension)) 0L else max_dimension, restarts, max_iter, core_seed(), progress_bar("sign rank")))
+  out <- core_sign_rank(unname(M), list(max_dimension = max_dimension, restarts = restarts, max_iter = max_iter), core_seed(), progress_bar("sign rank"))
   structure(c(list(lower = max(1, out$vc, ceiling(out$forster - 1e-9))), out), class = "granary_sign_rank")
 }
 
@@ -358,12 +358,13 @@ parity_network <- function(a) {
   a <- check_vector(a, lower = 0, upper = 1)
   if (any(!a %in% 0:1)) abort_input("`a` must hold zeros and ones only.", "a")
   if (length(a) > 500L) abort_input("`a` must have at most 500 bits.", "a")
-  structure(c(core_call(core_parity_network(as.integer(a))), list(a = unname(a))), class = "granary_parity_network")
+  structure(c(core_parity_network(as.integer(a)), list(a = unname(a))), class = "granary_parity_network")
 }
 
 #' @rdname parity_network
 #' @export
 predict.granary_parity_network <- function(object, newdata = NULL, ...) {
+  refuse_dots(...)
   k <- length(object$a)
   if (is.null(newdata)) {
     if (k > 16L) abort_input("`newdata` must be given for more than 16 bits.", "newdata")
@@ -373,7 +374,7 @@ predict.granary_parity_network <- function(object, newdata = NULL, ...) {
   if (ncol(x) != k) abort_input(sprintf("`newdata` must have %d columns, one per bit of `a`, not %d.", k, ncol(x)), "newdata")
   if (any(!x %in% 0:1)) abort_input("`newdata` must hold zeros and ones only.", "newdata")
   full <- cbind(1, unname(x), matrix(1, nrow(x), k + 1L))
-  density <- function(top) core_call(core_modified_log_density(object$weights, top, full))
+  density <- function(top) core_modified_log_density(list(weights = object$weights, top = top), full)
   drop(density(object$top) - density(-object$top))
 }
 

@@ -111,7 +111,7 @@ bn_groups <- function(groups, nodes) {
                 "groups")
   }
   lapply(groups, function(one) {
-    if (is.null(one)) return(NULL)
+    if (length(one) == 0L) return(integer())  # each pattern its own
     one <- check_vector(one, "groups", lower = 1, upper = 1e6)
     if (any(one != round(one))) abort_input("`groups` must hold whole numbers from 1 on.", "groups")
     as.integer(one)
@@ -203,8 +203,8 @@ bn_features <- function(x, dag, basis = c("monomial", "indicator"), groups = NUL
   basis <- check_choice(basis, c("monomial", "indicator"))
   graph <- bn_dag(dag, names(data$levels))
   spec <- bn_spec(graph, lengths(data$levels), groups)
-  result <- core_call(core_bn_features(spec, basis, data$codes, bn_limit))
-  bn_feature_matrix(result, data, basis, graph)
+  result <- core_bn_features(spec, basis, data$codes, bn_limit)
+  bn_feature_matrix(c(result$columns, result["features"]), data, basis, graph)
 }
 
 bn_feature_matrix <- function(result, data, basis, graph) {
@@ -223,5 +223,5 @@ bn_kernel <- function(x, y = NULL, dag, basis = c("indicator", "monomial", "symm
   graph <- bn_dag(dag, names(data$levels))
   other <- if (is.null(y)) data else bn_codes(y, "y", data$levels)
   spec <- bn_spec(graph, lengths(data$levels), groups)
-  core_call(core_bn_kernel(spec, basis, data$codes, other$codes, thread_count(threads), progress_bar("network kernel")))
+  core_bn_kernel(spec, basis, data$codes, other$codes, thread_count(threads), progress_bar("network kernel"))
 }

@@ -5,7 +5,8 @@
 #' @details
 #' `predict()`: `type = "parents"` gives \eqn{E(X_j | \mathrm{pa}(j))}{E(X_j | parents)} for every row of `newdata`; `"effects"` the matrix of total
 #' effects, whose
-#' entry (i, j) is the expected change of j when i is raised by one by intervention; `"do"` the expected values of all variables when those named in
+#' entry (i, j) is the expected change of j when i is raised by one by intervention; `"do"` the expected values of all variables when
+#' those named in
 #' `do` are set to the values
 #' given.
 #'
@@ -70,10 +71,10 @@ print.summary_granary_causal_dag <- function(x, ...) {
   }
   cli::cat_line()
   cli::cat_line("Largest over smallest error variance, relative to the weights: ", format(x$ratio, digits = 3L),
-                " (dag_gap() says how much is harmless)")
+                " (causal_dag_bounds() says how much is harmless)")
   if (!is.na(x$fit$optimal_orders)) cli::cat_line("Orders of the variables that reach the optimum: ",
                                                   format(x$fit$optimal_orders, big.mark = ",", digits = 4L))
-  cli::cat_line("dag_ranking() lists the best DAGs, dag_alternatives() the price of turning or dropping each edge, dag_bootstrap() its stability")
+  cli::cat_line("causal_dag_alternatives() has the price of turning or dropping each edge, and the best DAGs; causal_dag_stability() resamples")
   invisible(x)
 }
 
@@ -85,11 +86,12 @@ coef.granary_causal_dag <- function(object, ...) object$B
 #' @rdname granary_causal_dag
 #' @export
 predict.granary_causal_dag <- function(object, newdata = NULL, type = c("parents", "effects", "do"), do = NULL, ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("parents", "effects", "do"))
   names <- colnames(object$B)
   mean <- if (is.null(object$mean)) stats::setNames(numeric(length(names)), names) else object$mean
   if (type == "effects") {
-    effects <- core_call(core_total_effects(object$B))
+    effects <- core_total_effects(object$B)
     dimnames(effects) <- dimnames(object$B)
     return(effects)
   }
@@ -103,7 +105,7 @@ predict.granary_causal_dag <- function(object, newdata = NULL, type = c("parents
     B[, at] <- 0  # an intervention cuts the arcs into its targets
     shift <- numeric(length(names))
     shift[at] <- do - mean[at]
-    return(mean + stats::setNames(drop(shift %*% core_call(core_total_effects(B))), names))
+    return(mean + stats::setNames(drop(shift %*% core_total_effects(B)), names))
   }
   x <- dag_newdata(object, newdata, names)
   sweep(sweep(x, 2L, mean) %*% object$B, 2L, mean, "+")
@@ -125,12 +127,14 @@ dag_newdata <- function(object, newdata, names) {
 #' @rdname granary_causal_dag
 #' @export
 residuals.granary_causal_dag <- function(object, newdata = NULL, ...) {
+  refuse_dots(...)
   dag_newdata(object, newdata, colnames(object$B)) - predict(object, newdata)
 }
 
 #' @rdname granary_causal_dag
 #' @export
 simulate.granary_causal_dag <- function(object, nsim = 1, seed = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim)
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   draws <- sim_sem(nsim, object$B, variance = object$error_variance)
@@ -158,6 +162,7 @@ tidy.granary_causal_dag <- function(x, ...) x$edges
 #' @rdname granary_causal_dag
 #' @export
 glance.granary_causal_dag <- function(x, ...) {
+  refuse_dots(...)
   data.frame(nodes = length(x$graph$nodes), edges = nrow(x$edges), score = x$score, penalty = x$penalty, exact = x$exact, gap = x$gap,
              width = max(-1L, x$components$width),
              seconds = x$convergence$seconds)
@@ -172,65 +177,98 @@ check_causal_dag <- function(fit) {
   fit
 }
 
-#' How firm is each edge of a causal DAG?
+#' What else could it be? Alternatives to a causal DAG
 #'
-#' `dag_alternatives()` reruns the search once per edge with the edge turned round, and once with the pair apart: what the next best explanation would
-#' cost. `dag_bootstrap()` refits
-#' on resampled rows and counts.
+#' `"arcs"` reruns the search once per edge with the edge turned round, and once with the pair apart: what the next best explanation would cost.
+#' `"dags"` lists the `k` DAGs with the lowest scores. Scores that are (almost) equal say that the data cannot tell these DAGs apart.
 #'
-#' @param fit A fit of [causal_dag()].
-#' @return `dag_alternatives()` a data frame: `from`, `to`, and the increase of the score for the best DAG with the edge `reversed`, with the pair not
-#'   adjacent (`absent`), and the
-#'   smaller of the two (`without`); `Inf` if background knowledge rules it out. Negative values can occur only if the search of the fit was not
-#'   exact, or by
-#'   way of rounding.
+#' @details
+#' The list of DAGs is exact if the searches are (`exact`): once the best DAG of a set is known, the rest of the set splits into parts
+#' that agree with
+#' it up to some node and differ there, and each part is searched (Lawler 1972). That is one search per variable and DAG, and DAGs that
+#' differ from a
+#' better one by a superfluous edge are listed too, so that the search may need more memory than that of the fit. The DAGs are those of
+#' the score,
+#' before pruning.
+#'
+#' @section Which method when: `causal_dag_alternatives()` asks the score, [causal_dag_stability()] resampled rows, and
+#' [causal_dag_bounds()] the theory.
+#' @param fit A fit of [causal_dag()]; for `"dags"` also of [best_dag()].
+#' @param what Alternatives to each arc, or whole DAGs.
+#' @param k Number of DAGs.
+#' @return For `"arcs"` a data frame: `from`, `to`, and the increase of the score for the best DAG with the edge `reversed`, with the pair not
+#'   adjacent (`absent`), and the smaller of the two (`without`); `Inf` if background knowledge rules it out. Negative values can occur
+#'   only if the
+#'   search of the fit was not exact, or by way of rounding. For `"dags"` a data frame of class `granary_dag_ranking` with a row per DAG: `rank`,
+#'   `score`, `excess` (over the best), `edges` (how many), `lost` and `gained` (edges against the best DAG, as text). The attribute
+#'   `graphs` is the
+#'   list of [graphs][as_graph], `exact` says whether the list is. Fewer than `k` rows mean that there are no more DAGs.
+#' @references
+#' Lawler (1972). A procedure for computing the K best solutions to discrete optimization problems and its application to the shortest
+#' path problem.
+#' *Management Science* 18, 401--405.
 #' @family causal graphs
 #' @export
 #' @examples
 #' set.seed(1)
 #' sim <- sim_dag(6, n = 300, weights = c(0.5, 1))
 #' fit <- causal_dag(sim$data)
-#' dag_alternatives(fit)
-#' dag_bootstrap(fit, 10)
+#' causal_dag_alternatives(fit)
+#' best <- causal_dag_alternatives(fit, "dags", k = 4)
+#' best
+#' attr(best, "graphs")[[2]]
+causal_dag_alternatives <- function(fit, what = c("arcs", "dags"), k = 10) {
+  what <- check_choice(what, c("arcs", "dags"))
+  if (missing(fit)) fail_missing("fit")
+  if (what == "arcs") dag_alternatives(fit) else dag_ranking(fit, k)
+}
+
 dag_alternatives <- function(fit) {
   fit <- check_causal_dag(fit)
   parents <- lapply(seq_along(fit$graph$nodes), function(j) which(fit$B[, j] != 0))
-  m <- core_call(core_arc_alternatives(fit$S, fit$space, dag_core_settings(fit), parents, core_seed(), progress_bar("alternatives")))
-  data.frame(from = fit$graph$nodes[m[, 1L]], to = fit$graph$nodes[m[, 2L]], reversed = m[, 4L] - fit$score, absent = m[, 5L] - fit$score,
-             without = m[, 3L] - fit$score, stringsAsFactors = FALSE)
+  m <- core_arc_alternatives(fit$S, space_parts(fit$space), fitted_dag_options(fit), parents, core_seed(), progress_bar("alternatives"))
+  data.frame(from = fit$graph$nodes[m$from], to = fit$graph$nodes[m$to], reversed = m$reversed - fit$score, absent = m$absent - fit$score,
+             without = m$without - fit$score, stringsAsFactors = FALSE)
 }
 
-dag_core_settings <- function(fit) {
-  settings <- fit$settings
-  settings$penalty <- fit$penalty
-  settings$weights <- unname(fit$weights)
-  settings$max_parents <- as.integer(max(0, min(settings$max_parents, if (is.null(fit$n)) Inf else fit$n - 2)))
-  settings
+# The options of a search that repeats that of a fit: its penalty and its weights are numbers by now.
+fitted_dag_options <- function(fit) {
+  options <- dag_options(fit$settings, fit$n)
+  options$weighting <- if (fit$settings$weighting == "likelihood") "likelihood" else "given"
+  options$penalty_rule <- "number"
+  options$penalty <- fit$penalty
+  options$weights <- unname(fit$weights)
+  options
 }
 
-#' @rdname dag_alternatives
-#' @param replications Number of resamples.
-#' @return `dag_bootstrap()` a data frame of the pairs of which some resample has an edge: the shares of resamples with `from -> to` (`directed`) and
+#' How often resampled rows give each edge of a causal DAG
+#'
+#' @param fit A fit of [causal_dag()] to data.
+#' @param n_rep Number of resamples.
+#' @return A data frame of the pairs of which some resample has an edge: the shares of resamples with `from -> to` (`directed`) and
 #'   with an edge in either
 #'   direction (`adjacent`), and whether the fit has it (`in_fit`).
+#' @family causal graphs
+#' @examples
+#' set.seed(1)
+#' sim <- sim_dag(6, n = 300, weights = c(0.5, 1))
+#' causal_dag_stability(causal_dag(sim$data), 10)
 #' @export
-dag_bootstrap <- function(fit, replications = 100) {
+causal_dag_stability <- function(fit, n_rep = 100) {
   fit <- check_causal_dag(fit)
-  replications <- check_count(replications, lower = 1)
+  replications <- check_count(n_rep, "n_rep", lower = 1)
   if (is.null(fit$x)) abort_input("`fit` must come from data: a covariance matrix cannot be resampled.", "fit")
   names <- fit$graph$nodes
   x <- fit$x
-  settings <- dag_core_settings(fit)
-  required <- lapply(seq_along(names), function(j) which(fit$space$must[, j]))
+  options <- fitted_dag_options(fit)
+  options$threads <- 1L
   one <- function(k) {
     rows <- sample.int(nrow(x), replace = TRUE)
-    again <- list(S = core_call(core_incomplete_moments(x[rows, , drop = FALSE], TRUE)), n = nrow(x))
-    if (min(diag(again$S)) <= 0) return(NULL)
-    dimnames(again$S) <- list(names, names)
-    result <- tryCatch(dag_search(again, fit$space, settings), granary_error = function(e) NULL)
-    if (is.null(result)) return(NULL)
-    parents <- result$parents
-    if (settings$prune != "none") parents <- core_call(core_dag_prune(again$S, again$n, parents, required, settings$prune, settings$alpha))
+    S <- core_incomplete_moments(x[rows, , drop = FALSE], "pairwise")
+    if (min(diag(S)) <= 0) return(NULL)
+    found <- tryCatch(core_causal_dag(S, space_parts(fit$space), options, core_seed(), NULL), granary_error = function(e) NULL)
+    if (is.null(found)) return(NULL)
+    parents <- found$parents
     m <- matrix(0, length(names), length(names))
     m[cbind(unlist(parents), rep(seq_along(names), lengths(parents)))] <- 1
     m

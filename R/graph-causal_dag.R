@@ -2,7 +2,8 @@
 #'
 #' Estimates one directed acyclic graph, not an equivalence class, from data of a linear structural equation model \eqn{X = B^T X + \varepsilon}{X =
 #' B'X + e} whose errors
-#' have equal variances, or variances known up to a factor. The errors need not be Gaussian. The search is exact where the graph of possible edges is
+#' have equal variances, or variances known up to a factor. The errors need not be Gaussian. The search is exact where the graph of
+#' possible edges is
 #' small or
 #' narrow, and says when it is not.
 #'
@@ -13,18 +14,23 @@
 #' On the population covariance, with the right variances up to a factor \eqn{\alpha}{alpha} and no penalty, the true DAG is the unique minimum, at
 #' \eqn{\alpha p}{alpha p}
 #' (Theorem 7). Steps:
-#' 1. *Moral graph* ([moral_graph()]): the support of the inverse covariance joins parents with children and parents of a common child, whatever the
+#' 1. *Moral graph* ([moral_graph()]): the support of the inverse covariance joins parents with children and parents of a common child,
+#' whatever the
 #'    distribution of the
-#'    errors. The DAG is sought within it (`restrict = "skeleton"`), or such that its own moral graph lies within it (`"moral"`, a smaller class).
-#' 2. *Search* for the lowest score, per connected component: `"subset"`, dynamic programming over all subsets (at most 25 nodes); `"tree"`, dynamic
+#'    errors. The DAG is sought within it (`restrict = "skeleton"`), or such that its own moral graph lies within it (`"moral"`, a smaller
+#'   class).
+#' 2. *Search* for the lowest score, per connected component: `"subset"`, dynamic programming over all subsets (at most 25 nodes);
+#' `"tree"`, dynamic
 #'    programming along a tree
 #'    decomposition, linear in the number of nodes for graphs of bounded width and degree; `"family"`, the same with whole families in one bag.
 #'    `"auto"` takes
-#'    the first that fits, and `"order"` (hill climbing over orders) if none does; then `exact` is `FALSE` and the distance to the optimum is at most
+#'    the first that fits, and `"order"` (hill climbing over orders) if none does; then `exact` is `FALSE` and the distance to the optimum
+#'   is at most
 #'    `gap`.
 #'    `"greedy"` adds, deletes and reverses edges. `"topdown"` and `"bottomup"` only order the variables by residual variances; they are fast and
 #'    handle any number of candidates.
-#' 3. *Prune*: the score never rises when parents are added, so that without a penalty only containment of the true DAG can be expected; superfluous
+#' 3. *Prune*: the score never rises when parents are added, so that without a penalty only containment of the true DAG can be expected;
+#' superfluous
 #'    parents are then
 #'    dropped by t-tests, by best subsets (BIC) or along the lasso path.
 #'
@@ -32,24 +38,29 @@
 #' order; `"ebic"`, the default,
 #' takes \eqn{\log n + 2\log p}{log n + 2 log p} for \eqn{\log n}{log n}, which allows for the number of candidates. Trees of 15 nodes come back
 #' without any error in 97 of 100
-#' samples of 2000 rows with it, and in 82 with `"bic"`, whose errors are superfluous edges; with fewer rows, denser graphs and weaker effects, too,
+#' samples of 2000 rows with it, and in 82 with `"bic"`, whose errors are superfluous edges; with fewer rows, denser graphs and weaker
+#' effects, too,
 #' it had the smaller
 #' mean Hamming distance in simulations. `"bic"` misses fewer weak effects.
 #'
-#' **Scaling.** Equal error variances show in the variances of the variables: standardised columns carry no such information, and a warning says so.
+#' **Scaling.** Equal error variances show in the variances of the variables: standardised columns carry no such information, and a
+#' warning says so.
 #' `weights = "estimate"`
 #' alternates between the DAG and the residual variances; it may confirm any DAG, so it warns. `weights = "likelihood"` scores by
 #' \eqn{\sum_j \log}{sum_j log} residual variances: the usual BIC search, which cannot tell members of an equivalence class apart.
 #'
-#' **Which method when:** `causal_dag()` if error variances are similar or known, as for repeated measurements in one unit; [pc()] if nothing is known
+#' @section Which method when: `causal_dag()` if error variances are similar or known, as for repeated measurements in one unit; [pc()] if
+#' nothing is known
 #' about them (it leaves
-#' directions open); [fci()] with hidden common causes. [dag_gap()] says how far the variances may be off.
+#' directions open); [fci()] with hidden common causes. [causal_dag_bounds()] says how far the variances may be off.
 #'
 #' @param x Data: a numeric matrix or data frame. Give either `x` or `S`.
 #' @param S A covariance matrix (standard errors and tests take it to have divisor n).
-#' @param n Number of observations behind `S`; without it no penalty, test or standard error can be had, and `S` counts as the population covariance.
+#' @param n Number of observations behind `S`; without it no penalty, test or standard error can be had, and `S` counts as the population
+#'   covariance.
 #' @param weights Relative error variances: `"equal"`, a vector with one number per variable, `"estimate"` or `"likelihood"`; see Details.
-#' @param graph An undirected graph the DAG has to lie in (what [as_graph()] can read; marks are ignored); by default estimated by [moral_graph()].
+#' @param graph An undirected graph the DAG has to lie in (what [as_graph()] can read; marks are ignored); by default estimated by
+#'   [moral_graph()].
 #' @param moral,lambda,alpha,threshold,threshold_on How to estimate it; see [moral_graph()]. `alpha` is also the level of the t-tests of `prune`.
 #' @param penalty Price of a parent: `"ebic"`, `"bic"`, `"none"` (the paper) or a number on the scale of the score.
 #' @param max_parents Largest number of parents.
@@ -58,9 +69,9 @@
 #' @param noise_cov Covariance matrix of additive measurement errors, subtracted from that of the data.
 #' @param missing With missing values: `"error"`, `"mcar"` (moments divided by the shares observed, equation 31 of the paper with one share per
 #'   column) or `"pairwise"`.
-#' @param background Known edges, non-edges and tiers: see [background()]. Known adjacencies without direction (`edges`) cannot be used.
+#' @param background Known edges, non-edges and tiers: see [pc_knowledge()]. Known adjacencies without direction (`edges`) cannot be used.
 #' @param max_records Largest number of records per bag of the tree searches before they give up (about 100 bytes each).
-#' @param restarts Restarts of the inexact searches.
+#' @param n_starts Restarts of the inexact searches.
 #' @param threads Threads for scoring parent sets; the result does not depend on it.
 #' @return An object of class `granary_causal_dag`: a list with
 #' \item{graph}{the DAG, a [graph][as_graph]}
@@ -68,14 +79,16 @@
 #' \item{edges}{edges with coefficients, standard errors and p-values}
 #' \item{error_variance}{residual variances (divisor n)}
 #' \item{order}{the variables, causes first}
-#' \item{score, lower_bound, gap}{the score that was minimised at the DAG found, before pruning; a lower bound of its minimum; their difference: zero
+#' \item{score, lower_bound, gap}{the score that was minimised at the DAG found, before pruning; a lower bound of its minimum; their
+#'   difference: zero
 #'   if the search was exact}
 #' \item{exact}{whether the search was exact}
 #' \item{moral}{the undirected graph that was searched}
-#' \item{components}{per connected component of it: nodes, search, treewidth, states visited, and `orders`: how many orders of its nodes reach the
+#' \item{components}{per connected component of it: nodes, search, treewidth, states visited, and `orders`: how many orders of its nodes
+#'   reach the
 #'   optimum, where the
 #'   search over subsets counts them (up to 20 nodes)}
-#' \item{optimal_orders}{the same for all variables; ties between DAGs show in [dag_ranking()]}
+#' \item{optimal_orders}{the same for all variables; ties between DAGs show in [causal_dag_alternatives()]}
 #' \item{S, n, weights, penalty, settings}{what was fitted}
 #' @references
 #' Loh and Buehlmann (2014). High-dimensional learning of linear causal networks via inverse covariance estimation. *Journal of Machine Learning
@@ -83,14 +96,15 @@
 #'
 #' Silander and Myllymaki (2006). A simple approach for finding the globally optimal Bayesian network structure. *UAI*.
 #'
-#' Ordyniak and Szeider (2013). Parameterized complexity results for exact Bayesian network structure learning. *Journal of Artificial Intelligence
+#' Ordyniak and Szeider (2013). Parameterized complexity results for exact Bayesian network structure learning. *Journal of Artificial
+#' Intelligence
 #' Research* 46, 263--302.
 #'
 #' Korhonen and Parviainen (2013). Exact learning of bounded tree-width Bayesian networks. *AISTATS*.
 #'
 #' Chen, Drton and Wang (2019). On causal discovery with an equal-variance assumption. *Biometrika* 106, 973--980.
 #' @family causal graphs
-#' @seealso [dag_alternatives()], [dag_ranking()], [dag_bootstrap()], [dag_gap()], [best_dag()]; `errata("jmlr15-linear-causal-dag")`,
+#' @seealso [causal_dag_alternatives()], [causal_dag_stability()], [causal_dag_bounds()], [best_dag()]; `errata("jmlr15-linear-causal-dag")`,
 #'   `reproduce("jmlr15-linear-causal-dag")`
 #' @export
 #' @examples
@@ -101,7 +115,7 @@
 #' x <- sim_sem(500, B, errors = "laplace")
 #' fit <- causal_dag(x)
 #' fit
-#' shd(fit$graph, as_graph(B != 0))
+#' assess(fit$graph, as_graph(B != 0))$shd
 #' coef(fit)
 #' plot(fit)
 causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = NULL, moral = c("auto", "inverse", "glasso", "nodewise"),
@@ -109,7 +123,7 @@ causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = 
                        alpha = 0.01, threshold = NULL, threshold_on = c("partial", "precision"), penalty = "ebic", max_parents = 8, prune = "ttest",
                        search = c("auto", "subset", "tree", "family", "order", "greedy", "topdown", "bottomup"), restrict = c("skeleton", "moral"),
                        noise_cov = NULL, missing = c("error", "mcar",
-                                                     "pairwise"), background = NULL, max_records = 1e6, restarts = 10, threads = NULL) {
+                                                     "pairwise"), background = NULL, max_records = 1e6, n_starts = 10, threads = NULL) {
   call <- match.call()
   started <- proc.time()[["elapsed"]]
   data <- dag_input(x, S, n, noise_cov, check_choice(missing, c("error", "mcar", "pairwise")))
@@ -119,13 +133,12 @@ causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = 
   restrict <- check_choice(restrict, c("skeleton", "moral"))
   prune <- check_prune(prune)
   alpha <- check_number(alpha, lower = 0, upper = 1, strict_lower = TRUE)
-  settings <- list(weights = rep(1, p), penalty = 0, likelihood = FALSE, max_parents = check_count(max_parents, lower = 0), search = search,
-                   restrict = restrict,
-                   max_records = check_number(max_records, lower = 1, upper = 1e9), restarts = check_count(restarts, lower = 0, upper = 1e6),
+  settings <- list(weighting = "given", weights = rep(1, p), max_parents = check_count(max_parents, lower = 0), search = search, restrict = restrict,
+                   max_records = check_number(max_records, lower = 1, upper = 1e9),
+                   restarts = check_count(n_starts, "n_starts", lower = 0, upper = 1e6),
                    threads = thread_count(threads), prune = prune, alpha = alpha)
   weights <- check_dag_weights(weights, names)
-  settings$likelihood <- identical(weights, "likelihood")
-  if (is.numeric(weights)) settings$weights <- unname(weights)
+  if (is.numeric(weights)) settings$weights <- unname(as.double(weights)) else if (weights != "equal") settings$weighting <- weights
   if (identical(weights, "equal")) warn_standardised(data$S)
   moral <- check_choice(moral, c("auto", "inverse", "glasso", "nodewise"))
   threshold <- check_threshold(threshold, threshold_on)
@@ -135,20 +148,20 @@ causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = 
     given_skeleton(graph, names)
   }
   space <- dag_space(skeleton, background, names, restrict, estimated = is.null(graph))
-  settings$penalty <- dag_penalty(penalty, data, space, settings)
-
-  result <- dag_search(data, space, settings)
+  settings <- c(settings, dag_penalty(penalty))
+  result <- core_causal_dag(data$S, space_parts(space), dag_options(settings, data$n), core_seed(), progress_bar("search for a DAG"))
+  result <- c(result$found[c("score", "lower_bound", "exact")], list(searched = result$found$parents, components = dag_components(result$found)),
+              result[setdiff(names(result), "found")])
+  settings$weights <- result$weights
   if (identical(weights, "estimate")) {
-    steps <- estimate_weights(data, space, settings, result)
-    result <- steps$result
-    settings$weights <- steps$weights
-    warn_input(paste0("Error variances were estimated along with the DAG, by ", counted(steps$rounds, "round", "rounds"),
-                      if (!steps$settled) " without settling",
+    warn_input(paste0("Error variances were estimated along with the DAG, by ", counted(result$rounds, "round", "rounds"),
+                      if (!result$settled) " without settling",
                       ".\nSuch a search tends to confirm the DAG it starts from; ",
                       "look at dag_alternatives() and compare with weights = \"likelihood\"."), "weights")
   }
   tell_dag_limits(result, names, settings)
   fit <- build_causal_dag(data, result, space, settings, call)
+  if (settings$weighting == "given") warn_variances(fit$error_variance / fit$weights)
   fit$convergence <- list(converged = result$exact, iterations = 1L, gap = fit$gap, seconds = proc.time()[["elapsed"]] - started,
                           message = if (result$exact) "" else "the search was not exact")
   if (!result$exact && !search %in% c("order", "greedy", "topdown", "bottomup")) {
@@ -178,7 +191,7 @@ dag_input <- function(x, S, n, noise_cov = NULL, missing = "error") {
     x <- check_matrix(x, "x", min_rows = 2L, allow_na = missing != "error")
     check_names_unique(colnames(x), "x")
     names <- variable_names(colnames(x), ncol(x))
-    S <- if (anyNA(x)) core_call(core_incomplete_moments(x, missing == "pairwise")) else core_call(core_covariance(x)) * ((nrow(x) - 1) / nrow(x))
+    S <- if (anyNA(x)) core_incomplete_moments(x, missing) else core_covariance(x) * ((nrow(x) - 1) / nrow(x))
     dimnames(S) <- list(names, names)
     colnames(x) <- names
     data <- list(S = S, n = nrow(x), mean = colMeans(x, na.rm = TRUE), x = x)
@@ -200,7 +213,7 @@ dag_input <- function(x, S, n, noise_cov = NULL, missing = "error") {
       abort_input(sprintf("`noise_cov` must be %d x %d like the covariance, but it is %d x %d.", ncol(S), ncol(S), nrow(noise_cov), ncol(noise_cov)),
                   "noise_cov")
     }
-    data$S <- data$S - unname(noise_cov)
+    data$S <- data$S - unname(match_named(noise_cov, colnames(data$S), "noise_cov"))
   }
   repair_covariance(data, changed = !is.null(noise_cov) || (!is.null(x) && anyNA(x)))
 }
@@ -216,10 +229,10 @@ repair_covariance <- function(data, changed) {
   scale <- sqrt(diag(S))
   if (max(scale) / min(scale) > 1e100) abort_input("The variances differ by more than 200 orders of magnitude: rescale the variables.",
                                                    if (is.null(data$x)) "S" else "x")
-  excess <- core_call(core_semidefinite_excess(S))
+  excess <- core_semidefinite_excess(S)
   if (excess > 1e-8) {
     correlation <- S / outer(scale, scale)
-    repaired <- core_call(core_nearest_psd(correlation, 1e-6)) * outer(scale, scale)
+    repaired <- core_nearest_psd(correlation, 1e-6) * outer(scale, scale)
     moved <- sqrt(sum((repaired - S)^2) / sum(S^2))
     dimnames(repaired) <- dimnames(S)
     data$S <- repaired
@@ -239,11 +252,22 @@ warn_standardised <- function(S) {
   ), factor), "x")
 }
 
+# The search assumes error variances proportional to the weights. Where those of the DAG found differ a hundredfold, it was not.
+warn_variances <- function(variance) {
+  ratio <- max(variance) / min(variance)
+  if (!is.finite(ratio) || ratio < 100) return(invisible())
+  warn_input(sprintf(paste0(
+    "The error variances of the DAG found, relative to `weights`, differ by a factor of %s (%s against %s), ",
+    "while the search took them to be equal.\n",
+    "Give their true ratio as `weights`, or use weights = \"likelihood\", which does not need it."
+  ), format(signif(ratio, 3), big.mark = ",", scientific = FALSE), names(which.max(variance)), names(which.min(variance))), "weights")
+}
+
 check_dag_weights <- function(weights, names) {
   if (is.character(weights)) return(check_choice(weights, c("equal", "estimate", "likelihood")))
   weights <- check_vector(weights, length = length(names), lower = 0, strict_lower = TRUE)
   if (max(weights) / min(weights) > 1e12) abort_input("`weights` must not differ by more than a factor of 1e12.", "weights")
-  weights
+  match_named(weights, names, "weights")
 }
 
 check_prune <- function(prune) {
@@ -270,7 +294,7 @@ given_skeleton <- function(graph, names) {
 dag_space <- function(skeleton, background, names, restrict, estimated) {
   known <- resolve_background(background, names, hidden = FALSE)
   if (!is.null(background) && !is.null(background$edges)) {
-    abort_input(paste("`edges` of background() (adjacent, in whichever direction) cannot be used here;",
+    abort_input(paste("`edges` of pc_knowledge() (adjacent, in whichever direction) cannot be used here;",
                       "give directions with `required`, or forbid one of them."), "background")
   }
   p <- length(names)
@@ -294,72 +318,35 @@ dag_space <- function(skeleton, background, names, restrict, estimated) {
   list(may = may, must = must, moral = if (restrict == "moral") skeleton, skeleton = skeleton)
 }
 
-dag_penalty <- function(penalty, data, space, settings) {
-  if (is.numeric(penalty)) return(check_number(penalty, "penalty", lower = 0))
+# A rule, or a number.
+dag_penalty <- function(penalty) {
+  if (is.numeric(penalty)) return(list(penalty_rule = "number", penalty = check_number(penalty, "penalty", lower = 0)))
   penalty <- check_choice(penalty, c("bic", "ebic", "none"))
-  if (penalty == "none" || is.null(data$n)) return(0)
-  each <- (log(data$n) + if (penalty == "ebic") 2 * log(ncol(data$S)) else 0) / data$n
-  if (settings$likelihood) each else dag_scale(data, space, settings) * each
+  list(penalty_rule = if (penalty == "none") "number" else penalty, penalty = 0)
 }
 
-# alpha, the common factor of the error variances: mean residual variance along the top-down order, parents by a forward search with the
-# smallest variance standing in for alpha.
-dag_scale <- function(data, space, settings) {
-  settings$penalty <- min(diag(data$S) / settings$weights) * log(data$n) / data$n
-  settings$max_parents <- as.integer(min(settings$max_parents, max(1, (data$n - 2) %/% 2)))
-  order <- tryCatch(core_call(core_dag_order(data$S, space, settings, TRUE, TRUE)), granary_error = function(e) NULL)
-  if (is.null(order)) return(min(diag(data$S) / settings$weights))
-  fit <- core_call(core_dag_fit(data$S, order$parents, data$n))
-  df <- pmax(1, data$n - 1 - lengths(order$parents))
-  mean(pmax(fit$residual, 0) / settings$weights * data$n / df)
+# What crosses of settings and of a space.
+dag_options <- function(settings, n) {
+  known <- c("weighting", "weights", "penalty_rule", "penalty", "max_parents", "search", "max_records", "restarts", "prune", "alpha", "threads")
+  c(settings[intersect(known, names(settings))], list(n = if (is.null(n)) 0L else as.integer(n)))
 }
 
-dag_search <- function(data, space, settings) {
-  most <- if (is.null(data$n)) Inf else data$n - 2
-  settings$max_parents <- as.integer(max(0, min(settings$max_parents, most)))
-  if (settings$search %in% c("topdown", "bottomup")) {
-    found <- core_call(core_dag_order(data$S, space, settings, settings$search == "topdown", TRUE))
-    fit <- core_call(core_dag_fit(data$S, found$parents, 0L))
-    residual <- if (settings$likelihood) log(fit$residual) else fit$residual / settings$weights
-    score <- sum(residual) + settings$penalty * sum(lengths(found$parents))
-    p <- ncol(data$S)
-    components <- data.frame(nodes = p, search = settings$search, exact = FALSE, width = -1L, states = p, orders = NA_real_)
-    return(list(parents = found$parents, score = score, lower_bound = NA_real_, exact = FALSE, components = components, limited = integer(),
-                limits = integer(),
-                singular = integer(), order = found$order))
-  }
-  result <- core_call(core_causal_dag(data$S, space, settings, core_seed(), progress_bar("search for a DAG")))
-  result$components <- dag_components(result)
-  result
+space_parts <- function(space) {
+  parts <- list(may = unname(space$may), must = unname(space$must))
+  if (!is.null(space$moral)) parts$moral <- unname(space$moral)
+  parts
 }
 
-dag_components <- function(result) {
-  data.frame(nodes = result$size, search = result$method, exact = result$component_exact, width = result$width, states = result$records,
-             orders = replace(result$orders, is.nan(result$orders), NA))
+dag_components <- function(found) {
+  table <- as.data.frame(found$components, stringsAsFactors = FALSE)
+  table$orders[is.nan(table$orders)] <- NA
+  table
 }
 
 # Orders of all variables along which the optimum is reached: those of the components, interleaved in every way.
 optimal_orders <- function(components) {
   if (anyNA(components$orders)) return(NA_real_)
   round(exp(lfactorial(sum(components$nodes)) - sum(lfactorial(components$nodes)) + sum(log(components$orders))))
-}
-
-estimate_weights <- function(data, space, settings, result) {
-  weights <- settings$weights
-  settled <- FALSE
-  each <- settings$penalty / (if (settings$penalty > 0) dag_scale(data, space, settings) else 1)
-  for (round in seq_len(20L)) {
-    fit <- core_call(core_dag_fit(data$S, result$parents, 0L))
-    weights <- pmax(fit$residual, 1e-8 * diag(data$S))
-    weights <- weights / exp(mean(log(weights)))
-    settings$weights <- weights
-    settings$penalty <- if (each > 0) dag_scale(data, space, settings) * each else 0
-    following <- dag_search(data, space, settings)
-    settled <- identical(following$parents, result$parents)
-    result <- following
-    if (settled) break
-  }
-  list(result = result, weights = weights, rounds = round, settled = settled)
 }
 
 tell_dag_limits <- function(result, names, settings) {
@@ -379,12 +366,8 @@ build_causal_dag <- function(data, result, space, settings, call) {
   names <- colnames(data$S)
   p <- length(names)
   parents <- result$parents
-  if (settings$prune != "none" && !is.null(data$n)) {
-    required <- lapply(seq_len(p), function(j) which(space$must[, j]))
-    parents <- core_call(core_dag_prune(data$S, data$n, parents, required, settings$prune, settings$alpha))
-  }
-  fit <- core_call(core_dag_fit(data$S, parents, if (is.null(data$n)) 0L else data$n))
-  a <- fit$arcs
+  fit <- result$fit
+  a <- cbind(fit$arcs$from, fit$arcs$to, fit$arcs$coefficient, fit$arcs$se)
   B <- matrix(0, p, p, dimnames = list(names, names))
   B[a[, 1:2, drop = FALSE]] <- a[, 3L]
   graph <- graph_of_parents(parents, names)
@@ -403,11 +386,11 @@ build_causal_dag <- function(data, result, space, settings, call) {
   at <- which(space$skeleton & upper.tri(space$skeleton), arr.ind = TRUE)
   new_fit(
     "causal_dag", graph = graph, B = B, edges = edges, error_variance = stats::setNames(fit$residual, names),
-    order = names[core_graph_order(p, graph$edges)], score = result$score, lower_bound = result$lower_bound,
+    order = names[core_graph_order(graph_parts(graph))], score = result$score, lower_bound = result$lower_bound,
     gap = if (result$exact) 0 else result$score - result$lower_bound, exact = result$exact,
     moral = new_graph(names, cbind(at, rep(1L, nrow(at)), rep(1L, nrow(at))), "undirected"), components = result$components,
-    optimal_orders = optimal_orders(result$components), searched = result$parents,
-    S = data$S, n = data$n, mean = data$mean, x = data$x, weights = stats::setNames(settings$weights, names), penalty = settings$penalty,
+    optimal_orders = optimal_orders(result$components), searched = result$searched,
+    S = data$S, n = data$n, mean = data$mean, x = data$x, weights = stats::setNames(settings$weights, names), penalty = result$penalty,
     settings = settings, space = space, call = call, convergence = NULL
   )
 }

@@ -2,7 +2,7 @@
 
 #' Condition on findings
 #'
-#' Returns the model given what was observed; `retract()` takes findings back. The original is not changed.
+#' Returns the model given what was observed; `cg_retract()` takes findings back. The original is not changed.
 #'
 #' @details
 #' A finding on a discrete node is a state, or one number per state, named by the states: the likelihood of each (uncertain evidence; only the ratios
@@ -24,19 +24,20 @@
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
-#' seen <- condition(fit, list(Petal.Length = 4.9))
+#' seen <- cg_condition(fit, list(Petal.Length = 4.9))
 #' seen
 #' cg_marginal(seen, "Species")
-#' condition(seen, list(Species = c(setosa = 1, versicolor = 1, virginica = 3)))$log_evidence
-#' retract(seen, "Petal.Length")
-condition <- function(object, evidence, ...) UseMethod("condition")
+#' cg_condition(seen, list(Species = c(setosa = 1, versicolor = 1, virginica = 3)))$log_evidence
+#' cg_retract(seen, "Petal.Length")
+cg_condition <- function(object, evidence, ...) UseMethod("cg_condition")
 
 #' @export
-condition.default <- function(object, evidence, ...) fail_input("object", "a model that can be conditioned, such as a cg_network()", describe(object))
+cg_condition.default <- function(object, evidence, ...) fail_input("object", "a model that can be conditioned, such as a cg_network()", describe(object))
 
-#' @rdname condition
+#' @rdname cg_condition
 #' @export
-condition.granary_cg_network <- function(object, evidence, ...) {
+cg_condition.granary_cg_network <- function(object, evidence, ...) {
+  refuse_dots(...)
   if (missing(evidence)) fail_missing("evidence")
   found <- read_evidence(object, evidence)
   all <- object$evidence
@@ -44,9 +45,9 @@ condition.granary_cg_network <- function(object, evidence, ...) {
   with_evidence(object, all[intersect(object$graph$nodes, names(all))])
 }
 
-#' @rdname condition
+#' @rdname cg_condition
 #' @export
-retract <- function(object, nodes = NULL) {
+cg_retract <- function(object, nodes = NULL) {
   check_cg_network(object)
   if (is.null(nodes)) return(with_evidence(object, list()))
   node_numbers(nodes, object$graph$nodes, "nodes")
@@ -96,7 +97,8 @@ observe <- function(object, pointer) {
   discrete <- names[vapply(names, function(v) cg_discrete(object, v), NA)]
   continuous <- setdiff(names, discrete)
   likelihood <- lapply(discrete, function(v) log(object$evidence[[v]]))
-  core_call(core_cg_observe(pointer, match(discrete, nodes), likelihood, match(continuous, nodes), as.double(unlist(object$evidence[continuous]))))
+  core_cg_observe(pointer, list(discrete = match(discrete, nodes), log_likelihood = likelihood, continuous = match(continuous, nodes),
+                                values = as.double(unlist(object$evidence[continuous]))))
 }
 
 # Discrete findings become likelihoods by state.
@@ -186,7 +188,7 @@ check_cg_network <- function(object, arg = "object") {
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
-#' seen <- condition(fit, list(Sepal.Length = 6))
+#' seen <- cg_condition(fit, list(Sepal.Length = 6))
 #' cg_marginal(seen)
 #' m <- cg_marginal(seen, "Petal.Length")
 #' quantile(m, c(0.05, 0.5, 0.95))
@@ -201,15 +203,16 @@ cg_marginal <- function(object, nodes = NULL, joint = FALSE) {
   if (is.null(nodes)) nodes <- setdiff(all, names(object$evidence))
   number <- node_numbers(nodes, all, "nodes")
   if (length(number) == 0L) abort_input("`nodes` must name at least one node.", "nodes")
+  nodes <- all[number]
   if (joint && length(nodes) > 1L) return(joint_marginal(object, nodes))
-  laws <- core_call(core_cg_marginals(cg_state(object), number))
+  laws <- core_cg_marginals(cg_state(object), number)
   laws <- lapply(seq_along(nodes), function(k) single_marginal(object, nodes[k], laws[[k]]))
   if (length(laws) == 1L) return(laws[[1L]])
   structure(stats::setNames(laws, nodes), class = "granary_cg_marginals")
 }
 
 single_marginal <- function(object, v, law) {
-  if (cg_discrete(object, v)) return(new_marginal(v, "table", probabilities = array(law, length(law), object$levels[v])))
+  if (cg_discrete(object, v)) return(new_marginal(v, "table", probabilities = array(law$probabilities, length(law$probabilities), object$levels[v])))
   mean <- sum(law$weights * law$means)
   variance <- sum(law$weights * (law$sds^2 + (law$means - mean)^2))
   new_marginal(v, "mixture", components = component_states(object, law), weights = law$weights, means = as.vector(law$means),
@@ -227,10 +230,11 @@ joint_marginal <- function(object, nodes) {
       abort_input(sprintf("The joint table of `nodes` would have %s entries, more than `max_states` = %s.", format(size), format(object$max_states)),
                   "nodes")
     }
-    p <- core_call(core_cg_probabilities(cg_state(object), number(nodes)))
+    p <- core_cg_probabilities(cg_state(object), number(nodes))
     return(new_marginal(nodes, "table", probabilities = array(p, lengths(object$levels[nodes]), object$levels[nodes])))
   }
-  law <- core_call(core_cg_joint(cg_state(object), number(continuous), number(discrete)))
+  law <- core_cg_joint(cg_state(object), number(continuous), number(discrete))
+  law$covariances <- array(unlist(law$covariances), c(rep(length(continuous), 2L), length(law$weights)))
   colnames(law$means) <- continuous
   dimnames(law$covariances) <- list(continuous, continuous, NULL)
   mean <- drop(law$weights %*% law$means)
@@ -257,7 +261,7 @@ evaluate_mixture <- function(x, what, at, arg, lower = -Inf, upper = Inf) {
     fail_input("x", "the marginal of one continuous node", describe(x))
   }
   at <- check_vector(at, arg, lower = lower, upper = upper)
-  core_call(core_mixture(what, x$weights, x$means, x$sds, at))
+  core_mixture(what, list(weights = x$weights, means = as.vector(x$means), sds = as.vector(x$sds)), at)
 }
 
 #' @rdname cg_marginal
@@ -272,6 +276,7 @@ cg_cdf <- function(x, at) evaluate_mixture(x, "cdf", at, "at")
 #' @export
 #' @importFrom stats quantile
 quantile.granary_cg_marginal <- function(x, probs = c(0, 0.25, 0.5, 0.75, 1), ...) {
+  refuse_dots(...)
   value <- evaluate_mixture(x, "quantile", probs, "probs", 0, 1)
   stats::setNames(value, paste0(format(100 * as.double(probs), trim = TRUE, digits = 7L), "%"))
 }
@@ -306,7 +311,7 @@ mean.granary_cg_marginal <- function(x, ...) {
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
-#' seen <- condition(fit, list(Sepal.Length = 6))
+#' seen <- cg_condition(fit, list(Sepal.Length = 6))
 #' cg_map(seen, k = 3)
 #' cg_map(seen, "highest_peak")
 #' cg_map(seen, "mode", k = 3)
@@ -316,7 +321,7 @@ cg_map <- function(object, type = c("semimax", "highest_peak", "mode"), k = 1, t
   k <- check_count(k, upper = 1e5)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE)
   max_iter <- check_count(max_iter)
-  result <- core_call(core_cg_map(cg_state(object), type, k, tol, max_iter, progress_bar("modes")))
+  result <- core_cg_map(cg_state(object), list(type = type, k = k, tol = tol, max_iter = max_iter), progress_bar("modes"))
   nodes <- setdiff(object$graph$nodes, names(object$evidence))
   discrete <- vapply(nodes, function(v) cg_discrete(object, v), NA)
   keep <- switch(type, semimax = nodes[discrete], mode = nodes[!discrete], nodes)
@@ -340,7 +345,7 @@ cg_map <- function(object, type = c("semimax", "highest_peak", "mode"), k = 1, t
 # Two starts ended at the same mode if no coordinate differs by more than 1e-3 of its posterior standard deviation.
 distinct_modes <- function(table, object, nodes) {
   if (nrow(table) < 2L || length(nodes) == 0L) return(table)
-  laws <- core_call(core_cg_marginals(cg_state(object), match(nodes, object$graph$nodes)))
+  laws <- core_cg_marginals(cg_state(object), match(nodes, object$graph$nodes))
   scale <- vapply(laws, function(law) sqrt(sum(law$weights * (law$sds^2 + (law$means - sum(law$weights * law$means))^2))), 0)
   scaled <- sweep(as.matrix(table[nodes]), 2L, scale, "/")
   keep <- 1L
@@ -384,7 +389,7 @@ cg_tree <- function(object, type = c("semi", "elimination", "junction"), order =
   nodes <- object$graph$nodes
   own <- is.null(order) && rule == "best"
   order <- if (!is.null(order)) node_numbers(order, nodes, "order") else if (own && !is.null(object$order)) object$order else integer()
-  tree <- core_call(core_cg_tree(cg_spec(object), type, order, rule))
+  tree <- core_cg_tree(cg_spec(object), type, order, rule)
   names <- function(sets) lapply(sets, function(set) nodes[set])
   clusters <- data.frame(eliminated = nodes[tree$variable], parent = tree$parent)
   clusters$discrete <- names(tree$discrete)
@@ -399,7 +404,7 @@ cg_tree <- function(object, type = c("semi", "elimination", "junction"), order =
 
 cluster_regressions <- function(object) {
   nodes <- object$graph$nodes
-  parts <- core_call(core_cg_regressions(cg_state(object)))
+  parts <- core_cg_regressions(cg_state(object))
   parts <- Filter(function(part) part$active, parts)
   tables <- lapply(parts, function(part) {
     law <- list(nodes = part$discrete, states = part$states, weights = seq_len(ncol(part$terms)))
@@ -434,10 +439,10 @@ cg_prune <- function(object, nodes, given = names(object$evidence)) {
   if (length(asked) == 0L) abort_input("`nodes` must name at least one node.", "nodes")
   known <- if (is.null(given)) integer() else node_numbers(given, all, "given")
   p <- length(all)
-  above <- core_graph_ancestors(p, object$graph$edges, union(asked, known), TRUE)
+  above <- core_graph_ancestors(graph_parts(object$graph), union(asked, known))
   inside <- function(edges, set) edges[edges[, 1L] %in% set & edges[, 2L] %in% set, , drop = FALSE]
-  moral <- core_graph_moral(p, inside(object$graph$edges, above))
-  label <- core_graph_components(p, inside(moral, setdiff(above, known)))
+  moral <- core_graph_moral(list(nodes = p, edges = inside(object$graph$edges, above)))
+  label <- core_graph_components(list(nodes = p, edges = inside(moral, setdiff(above, known))))
   free <- intersect(above[label[above] %in% label[asked]], setdiff(above, known))
   free <- union(free, setdiff(asked, known))
   parents <- function(v) match(parents_of(object, all[v]), all)

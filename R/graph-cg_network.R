@@ -8,7 +8,7 @@
 #'
 #' A directed acyclic graph whose nodes are discrete or continuous: a conditional Gaussian network. `cg_network()` takes the probabilities and
 #' regressions as they are
-#' given, `cg_fit()` estimates them from data. Both can then be asked exactly: [condition()] enters findings, [cg_marginal()] gives the law of any
+#' given, `cg_fit()` estimates them from data. Both can then be asked exactly: [cg_condition()] enters findings, [cg_marginal()] gives the law of any
 #' nodes given them,
 #' [cg_map()] the most probable states, and `simulate()`, `predict()` and `logLik()` do what they do elsewhere.
 #'
@@ -95,7 +95,7 @@
 #'   )
 #' )
 #' net
-#' seen <- condition(net, list(reading = -0.4, waste = "industrial"))
+#' seen <- cg_condition(net, list(reading = -0.4, waste = "industrial"))
 #' cg_marginal(seen, "filter")
 #' cg_marginal(seen, "dust")
 #'
@@ -151,7 +151,7 @@ cg_fit <- function(graph, data, pseudo_count = 0, shrink = 0, pooled = FALSE, va
     abort_input("`variance = \"unbiased\"` is not defined with missing cells: EM maximises the likelihood.", "variance")
   }
   net <- list(graph = graph, levels = columns$levels)
-  result <- core_call(core_cg_fit(cg_spec(net), columns$rows, settings, progress_bar("EM")))
+  result <- core_cg_fit(cg_spec(net), unname(columns$rows), settings, progress_bar("EM"))
   parameters <- from_core(net, result)
   fit <- new_cg_network(
     graph, columns$levels, parameters$tables, parameters$regressions, order, max_states, call, log_likelihood = result$log_likelihood,
@@ -178,8 +178,8 @@ new_cg_network <- function(graph, levels, tables, regressions, order = NULL, max
     settings = settings, order = order, max_states = max_states, cache = new.env(parent = emptyenv()), call = call, convergence = convergence
   )
   spec <- cg_spec(net)
-  net$cache$prior <- core_call(core_cg_compile(spec, if (is.null(order)) integer() else order, max_states))
-  net$tables <- from_core(net, core_call(core_cg_check(spec)))$tables
+  net$cache$prior <- core_cg_compile(spec, if (is.null(order)) integer() else order, max_states)
+  net$tables <- from_core(net, core_cg_check(spec))$tables
   net
 }
 
@@ -187,7 +187,7 @@ new_cg_network <- function(graph, levels, tables, regressions, order = NULL, max
 cg_state <- function(net) {
   alive <- function(pointer) !is.null(pointer) && core_cg_alive(pointer)
   if (!alive(net$cache$prior)) {
-    net$cache$prior <- core_call(core_cg_compile(cg_spec(net), if (is.null(net$order)) integer() else net$order, net$max_states))
+    net$cache$prior <- core_cg_compile(cg_spec(net), if (is.null(net$order)) integer() else net$order, net$max_states)
   }
   if (length(net$evidence) == 0L) return(net$cache$prior)
   if (!alive(net$cache$state)) net$cache$state <- observe(net, net$cache$prior)$pointer
@@ -217,10 +217,10 @@ cg_spec <- function(net) {
   list(
     names = nodes, states = lapply(nodes, function(v) if (cg_discrete(net, v)) net$levels[[v]] else character()),
     discrete_parents = number("discrete"), continuous_parents = number("continuous"),
-    tables = lapply(nodes, function(v) if (!is.null(net$tables[[v]])) as.double(net$tables[[v]])),
+    tables = lapply(nodes, function(v) as.double(net$tables[[v]])),
     regressions = lapply(seq_along(nodes), function(k) {
       r <- net$regressions[[nodes[k]]]
-      if (!is.null(r)) do.call(rbind, unname(lapply(c(parents[[k]]$continuous, "intercept", "variance"), function(part) r[[part]])))
+      if (is.null(r)) matrix(0, 0L, 0L) else do.call(rbind, unname(lapply(c(parents[[k]]$continuous, "intercept", "variance"), function(part) r[[part]])))
     })
   )
 }
@@ -266,7 +266,7 @@ cg_graph <- function(graph) {
   reserved <- intersect(graph$nodes, c("intercept", "variance", "sd", "weight"))
   if (length(reserved) > 0L) abort_input(sprintf("A node cannot be called \"%s\": the name stands for a part of a regression.", reserved[1L]),
                                          "graph")
-  cycle <- core_graph_cycle(length(graph$nodes), graph$edges)
+  cycle <- core_graph_cycle(graph_parts(graph))
   if (length(cycle) > 0L) {
     abort_input(sprintf("`graph` must be acyclic, but it has the cycle %s.", paste(graph$nodes[c(cycle, cycle[1L])], collapse = " -> ")), "graph")
   }

@@ -15,7 +15,8 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 #'   nothing.
 #' * `"rank"` and `"kendall"`: the same on \eqn{2\sin(\pi\rho_S/6)}{2 sin(pi rho / 6)} of Spearman's \eqn{\rho_S}{rho} or
 #'   \eqn{\sin(\pi\tau/2)}{sin(pi tau / 2)} of Kendall's \eqn{\tau}{tau}: for variables that are normal after monotone transformations.
-#' * `"g2"` and `"x2"`: likelihood ratio and Pearson's test in the contingency table, for factors, logical and 0/1 columns. With `df = "adjusted"`
+#' * `"g2"` and `"x2"`: likelihood ratio and Pearson's test in the contingency table, for factors, logical and 0/1 columns. With `df =
+#' "adjusted"`
 #'   the degrees of freedom
 #'   leave out rows, columns and strata that do not occur; `"nominal"` counts them all. With fewer than 10 rows per degree of freedom the
 #'   chi-squared law is
@@ -34,12 +35,14 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 #'   `"oracle"` for a graph.
 #' @param S,n A covariance or correlation matrix and the number of observations behind it, in place of `x`.
 #' @param df,sparse For contingency tables; see Details.
-#' @param na What to do about missing values: stop, or test each pair on the rows in which its own variables are known (`"gauss"`, `"g2"`, `"x2"`).
+#' @param na What to do about missing values: stop, or test each pair on the rows in which its own variables are known (`"gauss"`, `"g2"`,
+#'   `"x2"`).
 #' @param graph A DAG or ancestral graph, or what [as_graph()] can read.
 #' @param latent,selection Nodes that are not observed, and nodes that are always conditioned on.
 #' @return `ci_test()` an object of class `htest`; `ci_oracle()` a test to be given to [pc()], [fci()] or [rfci()] as `x`.
 #' @references
-#' Kalisch and Buehlmann (2007). Estimating high-dimensional directed acyclic graphs with the PC-algorithm. *Journal of Machine Learning Research*
+#' Kalisch and Buehlmann (2007). Estimating high-dimensional directed acyclic graphs with the PC-algorithm. *Journal of Machine Learning
+#' Research*
 #' 8, 613--636.
 #'
 #' Harris and Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning Research* 14, 3365--3383.
@@ -62,8 +65,7 @@ ci_test <- function(x = NULL, i, j, given = NULL, test = NULL, S = NULL, n = NUL
   given <- sort(check_nodes(given, graph, "given", allow_empty = TRUE))
   if (length(i) != 1L || length(j) != 1L) abort_input("`i` and `j` must be one variable each.", if (length(i) != 1L) "i" else "j")
   if (i == j || any(c(i, j) %in% given)) abort_input("`i`, `j` and the variables in `given` must all be different.", "given")
-  p_value <- core_call(core_ci_test(spec, cbind(i, j), given))
-  statistic <- core_call(core_ci_statistic(spec, i, j, given))
+  found <- core_ci_test(test_parts(spec), list(i = i, j = j, given = given))
   label <- c(gauss = "Partial correlation", gauss_rows = "Partial correlation, complete rows", correlation = "Partial correlation",
              spearman = "Partial correlation from Spearman's rho", kendall = "Partial correlation from Kendall's tau",
              g2 = "G-squared test", x2 = "Pearson's chi-squared test", mixed = "Conditional Gaussian likelihood ratio test",
@@ -71,7 +73,8 @@ ci_test <- function(x = NULL, i, j, given = NULL, test = NULL, S = NULL, n = NUL
   named <- spec$names
   structure(
     list(
-      statistic = if (length(statistic) > 0L) statistic[1L], parameter = if (length(statistic) > 1L) statistic[2L], p.value = p_value,
+      statistic = if (nzchar(found$name)) stats::setNames(found$statistic, found$name),
+      parameter = if (found$name == "statistic") c(df = found$df), p.value = found$p_value,
       method = paste(label, "of conditional independence"),
       data.name = paste0(named[i], " and ", named[j], if (length(given) > 0L) paste0(" given ", paste(named[given], collapse = ", ")))
     ), class = "htest"
@@ -96,7 +99,7 @@ print.granary_ci_oracle <- function(x, ...) {
 
 oracle_spec <- function(graph, latent, selection) {
   if (any(graph$edges[, 3:4] == 3L)) abort_input("An oracle needs a graph without circles: a DAG or an ancestral graph.", "graph")
-  cycle <- core_graph_cycle(length(graph$nodes), graph$edges)
+  cycle <- core_graph_cycle(graph_parts(graph))
   if (length(cycle) > 0L) {
     abort_input(paste0("An oracle needs an acyclic graph, but it has the cycle ", paste(graph$nodes[c(cycle, cycle[1L])], collapse = " -> "), "."),
                 "graph")
@@ -110,6 +113,19 @@ oracle_spec <- function(graph, latent, selection) {
 
 is_discrete <- function(column) is.factor(column) || is.character(column) || (is.logical(column) && !is.object(column))
 is_binary <- function(column) is_plain_numeric(column) && all(column %in% c(0, 1, NA))
+
+# What crosses of a specification.
+test_parts <- function(spec) {
+  own <- switch(spec$kind,
+    oracle = list(graph = spec[c("nodes", "edges")], observed = spec$observed, selection = spec$selection),
+    "function" = spec[c("fun", "variables")],
+    g2 = , x2 = list(codes = replace(spec$codes, is.na(spec$codes), -1L), levels = spec$levels, adjust = spec$adjust, sparse = spec$sparse),
+    correlation = spec[c("correlation", "n")],
+    mixed = spec[c("x", "levels")],
+    spec["x"]
+  )
+  c(spec[c("kind", "cache")], own)
+}
 
 # Data and test, checked: a specification for the core, with `names` and `n`.
 ci_spec <- function(x, test, S, n, df = "adjusted", sparse = "test", na = "error", cache = NULL) {
@@ -165,16 +181,17 @@ function_spec <- function(test, x) {
   list(kind = "function", fun = guarded_test(test, names), variables = length(names), names = names, n = if (length(dim(x)) == 2L) nrow(x))
 }
 
-# The p-value, or a sentence on what went wrong with which variables: the core stops with it.
-guarded_test <- function(test, names) {
+# The p-value, or an error that names the variables.
+guarded_test <- function(test, names, call = user_call()) {
+  force(call)
   function(i, j, S) {
     where <- function() {
       paste0("for variables ", names[i], " and ", names[j], if (length(S) > 0L) paste0(" given ", paste(names[S], collapse = ", ")))
     }
     p <- tryCatch(test(i, j, S), error = identity)
-    if (inherits(p, "error")) return(paste0("The test failed ", where(), ": ", conditionMessage(p)))
+    if (inherits(p, "error")) abort_input(paste0("The test failed ", where(), ": ", conditionMessage(p)), "test", call)
     if (!is.numeric(p) || length(p) != 1L || is.na(p) || p < 0 || p > 1) {
-      return(paste0("The test must return one p-value in [0, 1], but ", where(), " it returned ", describe(p), "."))
+      abort_input(paste0("The test must return one p-value in [0, 1], but ", where(), " it returned ", describe(p), "."), "test", call)
     }
     as.double(p)
   }
@@ -198,11 +215,15 @@ data_spec <- function(x, test, df, sparse, na) {
 
 default_test <- function(x) {
   if (is.data.frame(x) && length(x) > 0L) {
-    discrete <- vapply(x, is_discrete, NA)
-    if (all(discrete | vapply(x, is_binary, NA))) return("g2")
-    return(if (any(discrete)) "mixed" else "gauss")
+    discrete <- vapply(x, function(column) is_discrete(column) || is_binary(column), NA)
+    return(if (all(discrete)) "g2" else if (any(discrete)) "mixed" else "gauss")
   }
-  if (is.matrix(x) && length(x) > 0L && (is.character(x) || is.logical(x) || is_binary(x[1L, ]) && is_binary(as.vector(x)))) "g2" else "gauss"
+  if (!is.matrix(x) || length(x) == 0L || isS4(x)) return("gauss")
+  if (is.character(x) || is.logical(x)) return("g2")
+  if (!is.numeric(x)) return("gauss")
+  # A column whose first rows are other than 0 and 1 needs no second look.
+  discrete <- vapply(seq_len(ncol(x)), function(j) is_binary(x[seq_len(min(nrow(x), 8L)), j]) && is_binary(x[, j]), NA)
+  if (all(discrete)) "g2" else if (any(discrete)) "mixed" else "gauss"
 }
 
 reject_constant <- function(x, names) {

@@ -11,12 +11,13 @@
 #' positive definite enough, or with `q = Inf`, the alternating direction method goes on. The duality gap is that of a dual point built from
 #' the gradient or the multipliers, and is in units of `S` squared.
 #'
-#' **Which method when:** for marginal relations (who varies with whom) rather than conditional ones; for the latter use [ggm_hub()].
+#' @section Which method when: for marginal relations (who varies with whom) rather than conditional ones; for the latter use [ggm_hub()].
 #'
 #' @inheritParams ggm_hub
 #' @param lambda1,lambda2,lambda3 The penalties of ordinary edges, of a hub's edges, and of hubs: one number each.
 #' @param eps Smallest eigenvalue allowed.
-#' @return An object of class `granary_cov_hub`: `covariance` (sparse), `V`, `Z`, `hubs`, `objective`, `gap`, `bic` (with the Gaussian likelihood),
+#' @return An object of class `granary_cov_hub`: `covariance` (sparse), `V`, `Z`, `hubs`, `objective`, `gap`, `bic` (with the Gaussian
+#'   likelihood),
 #'   `regime`, `component`, `df`, and the data.
 #' @references
 #' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15, 3297--3331.
@@ -36,38 +37,40 @@ cov_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q =
   penalty <- hub_penalty(lambda1, lambda2, lambda3, q, ncol(data$S))
   settings <- hub_settings(method, screen, tol, max_iter, step, eps = check_number(eps, lower = 0, strict_lower = TRUE))
   min_degree <- check_count(min_degree, lower = 0)
-  start <- hub_start(start, ncol(data$S), function(theta) data$S - theta)
-  result <- core_call(core_hub_path(data$S, "covariance", penalty$lambda1, penalty$lambda2, penalty$lambda3, penalty$q, settings, start,
-                                    thread_count(threads), progress_bar("hub covariance graph")))[[1L]]
+  start <- hub_start(start, colnames(data$S))
+  result <- core_hub_path(data$S, hub_core_options("covariance", penalty, settings, thread_count(threads)), start,
+                          progress_bar("hub covariance graph"))[[1L]]
   sigma <- label_matrix(result$precision, colnames(data$S))
-  deviance <- if (!is.null(data$n)) data$n * (result$log_det + sum(data$S * solve(as.matrix(sigma))))
-  fit <- new_hub("cov_hub", result, data, penalty, settings, min_degree, deviance, call)
+  fit <- new_hub("cov_hub", result, data, penalty, settings, min_degree, call)
   fit$covariance <- sigma
   warn_empty(fit, data$S, penalty)
   check_convergence(fit)
   fit
 }
 
-new_hub <- function(class, result, data, penalty, settings, min_degree, deviance, call) {
+new_hub <- function(class, result, data, penalty, settings, min_degree, call) {
   names <- colnames(data$S)
-  part <- hub_part(result, names, penalty, penalty$lambda2, min_degree, data$n, deviance)
+  part <- hub_part(result, names, penalty, penalty$lambda2, min_degree)
   theta <- label_matrix(result$precision, names)
-  do.call(new_fit, c(list(c(class, "hub"), theta = theta), part, list(
-    penalty = penalty, settings = settings, df = count_edges(theta), objective = result$objective, loss = result$loss,
+  fit <- do.call(new_fit, c(list(c(class, "hub"), theta = theta), part, list(
+    penalty = penalty, settings = settings, df = count_edges(theta), objective = result$objective, loss = result$loss, deviance = result$deviance,
     log_det = if (!is.nan(result$log_det)) result$log_det,
     gap = result$convergence$gap, kkt = result$kkt, component = result$component, trace = hub_trace(result$trace), S = data$S, n = data$n,
     mean = data$mean, x = data$x, call = call, convergence = result$convergence
   )), quote = TRUE)
+  fit$bic <- if (is.null(data$n)) NA_real_ else stats::BIC(fit)
+  fit
 }
 
 #' Methods for covariance graphs and binary networks with hubs
 #'
 #' @param x,object A fit of [cov_hub()] or [ising_hub()].
 #' @param newdata New rows.
-#' @param type `"network"` or `"parts"` (V and Z side by side) for `plot()`.
+#' @param type `"network"` or `"parts"` (V and Z side by side) for `plot()`; `"estimate"` or `"parts"` for `coef()`, as in [ggm_hub()].
+#' @param min_degree As in [cov_hub()].
 #' @param nsim Number of rows to draw.
 #' @param seed A seed for [set.seed()], or `NULL`.
-#' @param burn_in,thin,exact The Gibbs sampler, as in [sim_hub_graph()].
+#' @param burn_in,thin,exact The Gibbs sampler, as in [sim_hub()].
 #' @param ... Passed on to [graphics::plot()] by `plot()`; not used otherwise.
 #' @return `coef()` the estimated matrix; `predict()` of an Ising fit the conditional probabilities that each variable is one given the others;
 #'   `simulate()` a matrix of draws; `logLik()` the Gaussian log-likelihood, of an Ising fit the log-pseudo-likelihood; `tidy()` the edges.
@@ -98,11 +101,15 @@ print.granary_hub <- function(x, ...) {
 
 #' @rdname granary_hub
 #' @export
-coef.granary_hub <- function(object, ...) object$theta
+coef.granary_hub <- function(object, type = c("estimate", "parts"), min_degree = NULL, ...) {
+  refuse_dots(...)
+  if (check_choice(type, c("estimate", "parts")) == "parts") hub_parts(object, NULL, min_degree) else object$theta
+}
 
 #' @rdname granary_hub
 #' @export
 tidy.granary_hub <- function(x, ...) {
+  refuse_dots(...)
   theta <- x$theta
   columns <- rep(seq_len(ncol(theta)), diff(theta@p))
   upper <- theta@i + 1L < columns
@@ -120,9 +127,9 @@ logLik.granary_hub <- function(object, ...) {
   value <- if (inherits(object, "granary_ising_hub")) {
     -object$loss
   } else {
-    -n * (object$log_det + sum(object$S * solve(as.matrix(object$theta))) + p * log(2 * pi)) / 2
+    -n * (object$deviance + p * log(2 * pi)) / 2
   }
-  structure(value, df = object$df + p, nobs = n, class = "logLik")
+  structure(value, df = hub_complexity(object$V, object$Z) + p, nobs = n, class = "logLik")
 }
 
 #' @rdname granary_hub
@@ -130,7 +137,7 @@ logLik.granary_hub <- function(object, ...) {
 plot.granary_hub <- function(x, type = c("network", "parts"), ...) {
   type <- check_choice(type, c("network", "parts"))
   part <- hub_parts(x)
-  if (type == "parts") return(plot_parts(part))
+  if (type == "parts") return(plot_parts(part, precision = FALSE))
   p <- ncol(x$theta)
   angle <- 2 * pi * (seq_len(p) - 1) / p
   position <- cbind(cos(angle), sin(angle))
@@ -158,7 +165,7 @@ autoplot.granary_hub <- function(object, type = c("network", "parts"), ...) {  #
   check_installed("ggplot2", "autoplot()")
   type <- check_choice(type, c("network", "parts"))
   part <- hub_parts(object)
-  if (type == "parts") return(autoplot_parts(part))
+  if (type == "parts") return(autoplot_parts(part, precision = FALSE))
   names <- colnames(object$theta)
   angle <- 2 * pi * (seq_along(names) - 1) / length(names)
   position <- cbind(cos(angle), sin(angle))
@@ -178,6 +185,7 @@ autoplot.granary_hub <- function(object, type = c("network", "parts"), ...) {  #
 #' @rdname granary_hub
 #' @export
 simulate.granary_hub <- function(object, nsim = 1, seed = NULL, burn_in = 1000, thin = 100, exact = FALSE, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim)
   burn_in <- check_count(burn_in, lower = 0)
   thin <- check_count(thin)
@@ -188,9 +196,9 @@ simulate.granary_hub <- function(object, nsim = 1, seed = NULL, burn_in = 1000, 
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, burn_in = burn_in, thin = thin, exact = exact)))
   theta <- as.matrix(object$theta)
   draws <- if (inherits(object, "granary_ising_hub")) {
-    core_call(core_ising_sample(theta, nsim, burn_in, thin, exact, core_seed(), NULL))
+    core_ising_sample(theta, list(n = nsim, burn_in = burn_in, thin = thin, exact = exact), core_seed(), NULL)
   } else {
-    sweep(core_call(core_ggm_sample(as_sparse(diag(ncol(theta))), nsim, core_seed())) %*% chol(theta), 2L, ggm_mean(object), "+")
+    sweep(core_covariance_sample(theta, nsim, core_seed()), 2L, ggm_mean(object), "+")
   }
   colnames(draws) <- colnames(theta)
   draws

@@ -1,30 +1,7 @@
-#' Linear structural equation models: covariance and simulation
-#'
-#' @details
-#' \eqn{X = B^T X + \varepsilon}{X = B'X + e} with independent errors of variances \eqn{\Omega}{Omega}, so that
-#' \eqn{\Sigma = (I-B)^{-T}\Omega(I-B)^{-1}}{Sigma = (I - B)^-T Omega (I - B)^-1} and \eqn{\Sigma^{-1} = (I-B)\Omega^{-1}(I-B)^T}{Sigma^-1 = (I - B)
-#' Omega^-1 (I - B)'}.
-#' Errors of every distribution are scaled to the variances asked for.
-#'
-#' @param B Square matrix of coefficients, entry (i, j) that of \eqn{i \to j}{i -> j}; its graph must be acyclic.
-#' @param variance Error variances, one or one per node.
-#' @param n Number of rows.
-#' @param errors Their distribution: `"normal"`, `"uniform"`, `"laplace"` or `"t"` with `df` degrees of freedom (above 2).
-#' @param df Degrees of freedom for `"t"`.
-#' @param missing Share of values that are missing completely at random.
-#' @param noise Variance of measurement errors added to all variables.
-#' @return `sem_cov()` the covariance matrix; `sim_sem()` a matrix of n rows. For a random DAG see [sim_dag()].
-#' @family causal graphs
-#' @export
-#' @examples
-#' B <- rbind(c(0, 0.8, 0), c(0, 0, -0.5), c(0, 0, 0))
-#' sem_cov(B, c(1, 2, 1))
-#' set.seed(1)
-#' sim_sem(3, B, errors = "laplace")
 sem_cov <- function(B, variance = 1) {
   B <- check_sem(B)
   variance <- check_error_variance(variance, ncol(B))
-  total <- core_call(core_total_effects(B))
+  total <- core_total_effects(B)
   S <- crossprod(total, variance * total)
   dimnames(S) <- dimnames(B)
   S
@@ -42,7 +19,7 @@ check_sem <- function(B, arg = "B") {
     abort_input(sprintf("`%s` must be acyclic, but it has arcs both ways between \"%s\" and \"%s\".", arg, names[at[2L]], names[at[1L]]), arg)
   }
   a <- which(B != 0, arr.ind = TRUE)
-  cycle <- core_graph_cycle(ncol(B), cbind(unname(a), rep(1L, nrow(a)), rep(2L, nrow(a))))
+  cycle <- core_graph_cycle(list(nodes = ncol(B), edges = cbind(unname(a), rep(1L, nrow(a)), rep(2L, nrow(a)))))
   if (length(cycle) > 0L) abort_input(sprintf("`%s` must be acyclic, but it has the cycle %s.", arg,
                                               paste(names[c(cycle, cycle[1L])], collapse = " -> ")), arg)
   B
@@ -56,32 +33,56 @@ check_error_variance <- function(variance, p, arg = "variance") {
   rep_len(as.double(variance), p)
 }
 
-#' @rdname sem_cov
+#' Linear structural equation models: covariance and simulation
+#'
+#' @details
+#' \eqn{X = B^T X + \varepsilon}{X = B'X + e} with independent errors of variances \eqn{\Omega}{Omega}, so that
+#' \eqn{\Sigma = (I-B)^{-T}\Omega(I-B)^{-1}}{Sigma = (I - B)^-T Omega (I - B)^-1} and \eqn{\Sigma^{-1} = (I-B)\Omega^{-1}(I-B)^T}{Sigma^-1 = (I - B)
+#' Omega^-1 (I - B)'}.
+#' Errors of every distribution are scaled to the variances asked for.
+#'
+#' @param B Square matrix of coefficients, entry (i, j) that of \eqn{i \to j}{i -> j}; its graph must be acyclic.
+#' @param variance Error variances, one or one per node.
+#' @param n Number of rows; `Inf` for the covariance matrix of the model.
+#' @param errors Their distribution: `"normal"`, `"uniform"`, `"laplace"` or `"t"` with `df` degrees of freedom (above 2).
+#' @param df Degrees of freedom for `"t"`.
+#' @param missing Share of values that are missing completely at random.
+#' @param noise Variance of measurement errors added to all variables.
+#' @return A matrix of n rows, or the covariance matrix. For a random DAG see [sim_dag()].
+#' @family causal graphs
 #' @export
+#' @examples
+#' B <- rbind(c(0, 0.8, 0), c(0, 0, -0.5), c(0, 0, 0))
+#' sim_sem(Inf, B, c(1, 2, 1))
+#' set.seed(1)
+#' sim_sem(3, B, errors = "laplace")
 sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace", "t"), df = 5, missing = 0, noise = 0) {
+  if (identical(as.double(n), Inf)) return(sem_cov(B, variance))
   n <- check_count(n, upper = 1e8)
   B <- check_sem(B)
   errors <- check_choice(errors, c("normal", "uniform", "laplace", "t"))
   df <- check_number(df, lower = 2, strict_lower = TRUE)
   missing <- check_number(missing, lower = 0, upper = 1, strict_upper = TRUE)
   noise <- check_number(noise, lower = 0)
-  x <- core_call(core_sim_sem(B, sqrt(check_error_variance(variance, ncol(B))), n, errors, df, core_seed()))
+  sd <- sqrt(check_error_variance(variance, ncol(B)))
+  x <- core_sim_sem(B, list(n = n, sd = sd, errors = errors, df = df, noise = noise, missing = missing), core_seed())
   colnames(x) <- colnames(B)
-  if (noise > 0) x <- x + sqrt(noise) * stats::rnorm(length(x))
-  if (missing > 0) x[stats::runif(length(x)) < missing] <- NA
+  x[is.nan(x)] <- NA
   x
 }
 
 #' How wrong may the error variances be?
 #'
-#' The gap between the score of the true DAG and that of the best DAG that does not contain it, and what it says about misspecified error variances
+#' The gap between the score of the true DAG and that of the best DAG that does not contain it, and what it says about misspecified error
+#' variances
 #' and about sample size.
 #'
 #' @details
 #' With weights \eqn{\Omega_0}{Omega0} (the true error variances) the true DAG has score \eqn{p}. The gap \eqn{\xi}{xi} is the smallest excess over it
 #' of a DAG that lacks one of
 #' its edges; it is found by one exact search per edge. Scoring with other weights \eqn{\Omega_1}{Omega1} still finds the true DAG if
-#' \deqn{\frac{\max_j \Omega_{0j}/\Omega_{1j}}{\min_j \Omega_{0j}/\Omega_{1j}} < 1 + \xi/p}{max(Omega0 / Omega1) / min(Omega0 / Omega1) < 1 + xi / p}
+#' \deqn{\frac{\max_j \Omega_{0j}/\Omega_{1j}}{\min_j \Omega_{0j}/\Omega_{1j}} < 1 + \xi/p}{max(Omega0 / Omega1) / min(Omega0 / Omega1) <
+#' 1 + xi / p}
 #' (Theorem 9; sufficient, not necessary, so `safe = FALSE` need not mean failure: `found` says whether the search with \eqn{\Omega_1}{Omega1} on the
 #' population covariance finds the DAG).
 #' For one edge \eqn{\xi = u^2/(1+u)}{xi = u^2 / (1 + u)} with \eqn{u = b^2 d_1^2/d_2^2}{u = b^2 d1^2 / d2^2}, and Lemma 11 gives the bound on
@@ -89,7 +90,8 @@ sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace
 #'
 #' `gamma` is the gap per node whose parents differ (equation 28), by enumeration for at most five nodes. With `n`, `ratio_n` is \eqn{\sqrt{\log
 #' p/n}\,\sum_j
-#' \Omega_{1j}^{-1} / (\xi/2)}{sqrt(log p / n) sum_j 1/Omega1_j / (xi / 2)}, which Lemma 19 wants small; the constant it has to be compared with is
+#' \Omega_{1j}^{-1} / (\xi/2)}{sqrt(log p / n) sum_j 1/Omega1_j / (xi / 2)}, which Lemma 19 wants small; the constant it has to be
+#' compared with is
 #' not known.
 #'
 #' Given a fit, all this is evaluated at its estimates.
@@ -97,7 +99,8 @@ sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace
 #' @param B Matrix of coefficients, or a fit of [causal_dag()].
 #' @param variance True error variances (\eqn{\Omega_0}{Omega0}), one or one per variable; taken from a fit.
 #' @param weights The variances used for scoring (\eqn{\Omega_1}{Omega1}), by default equal; of a fit those it used.
-#' @param graph Undirected graph to which the DAGs are confined: `"moral"` (that of `B`), `"complete"` or a graph. By default complete for at most 12
+#' @param graph Undirected graph to which the DAGs are confined: `"moral"` (that of `B`), `"complete"` or a graph. By default complete for
+#'   at most 12
 #'   variables.
 #' @param n Number of observations.
 #' @return A list of class `granary_dag_gap` with `xi`, `score` (of the true DAG with its own weights), `allowed` (\eqn{1+\xi/p}{1 + xi/p}), `ratio`,
@@ -112,9 +115,9 @@ sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace
 #' @examples
 #' # Example 1 of the paper: equal weights turn the edge round
 #' B <- rbind(c(0, -0.5), c(0, 0))
-#' dag_gap(B, variance = c(1, 0.25))
-#' dag_gap(rbind(c(0, 0, 0.8), c(0, 0, 0.6), 0), n = 200)
-dag_gap <- function(B, variance = 1, weights = NULL, graph = NULL, n = NULL) {
+#' causal_dag_bounds(B, variance = c(1, 0.25))
+#' causal_dag_bounds(rbind(c(0, 0, 0.8), c(0, 0, 0.6), 0), n = 200)
+causal_dag_bounds <- function(B, variance = 1, weights = NULL, graph = NULL, n = NULL) {
   if (missing(B)) fail_missing("B")
   if (inherits(B, "granary_causal_dag")) {
     if (is.null(weights)) weights <- B$weights
@@ -132,15 +135,12 @@ dag_gap <- function(B, variance = 1, weights = NULL, graph = NULL, n = NULL) {
   parents <- lapply(seq_len(p), function(j) unname(which(B[, j] != 0)))
   allowed <- gap_graph(graph, B, names)
   space <- list(may = allowed, must = matrix(FALSE, p, p), moral = NULL)
-  settings <- list(weights = variance, penalty = 0, likelihood = FALSE, max_parents = p, search = "auto", max_records = 1e6, restarts = 10L,
-                   threads = 1L)
-  arcs <- core_call(core_arc_alternatives(S, space, settings, parents, c(1, 1), progress_bar("gap of the score")))
-  xi <- if (nrow(arcs) > 0L) max(min(arcs[, 3L]) - p, 0) else Inf
-  settings$weights <- weights
-  best <- core_call(core_causal_dag(S, space, settings, c(1, 1), NULL))
+  found <- core_dag_gap(S, space_parts(space), list(variance = variance, weights = weights, parents = parents), progress_bar("gap of the score"))
+  arcs <- found$arcs
+  xi <- found$xi
   relative <- variance / weights
   ratio <- max(relative) / min(relative)
-  edges <- data.frame(from = names[arcs[, 1L]], to = names[arcs[, 2L]], gap = arcs[, 3L] - p, reversed = arcs[, 4L] - p, absent = arcs[, 5L] - p,
+  edges <- data.frame(from = names[arcs$from], to = names[arcs$to], gap = arcs$without - p, reversed = arcs$reversed - p, absent = arcs$absent - p,
                       stringsAsFactors = FALSE)
   lemma <- NULL
   if (p == 2L && sum(B != 0) == 1L) {
@@ -150,10 +150,10 @@ dag_gap <- function(B, variance = 1, weights = NULL, graph = NULL, n = NULL) {
     b2 <- sum(B^2) * weights[at[1L]] / weights[at[2L]]
     lemma <- c(b2 = b2, bound = if (r2 >= 1) r2 * ((r2 - 1) + sqrt(r2^2 - 1)) else (1 - r2) + sqrt(1 - r2^2))
   }
-  gamma <- if (p <= 5L && nrow(arcs) > 0L) core_call(core_rescaled_gap(S, space, variance, parents)) else NA_real_
+  gamma <- if (is.nan(found$gamma)) NA_real_ else found$gamma
   structure(list(
-    xi = xi, score = sum(core_call(core_dag_fit(S, parents, 0L))$residual / variance), allowed = 1 + xi / p, ratio = ratio, safe = ratio < 1 + xi / p,
-    found = all(mapply(function(a, b) all(a %in% b), parents, best$parents)), gamma = gamma,
+    xi = xi, score = found$score, allowed = 1 + xi / p, ratio = ratio, safe = ratio < 1 + xi / p,
+    found = found$found, gamma = gamma,
     ratio_n = if (is.null(n)) NA_real_ else sqrt(log(p) / n) * sum(1 / weights) / (xi / 2), lemma11 = lemma, edges = edges, p = p, n = n
   ), class = "granary_dag_gap")
 }

@@ -12,14 +12,15 @@
 #' system
 #' with an active set for the zeros; `convergence$residual` is the largest violation of optimality, relative to the largest value.
 #'
-#' **Which method when:** `"l1"` for signals with jumps (regions, changes of state), and whenever equal values are to be told from unequal ones;
+#' @section Which method when: `"l1"` for signals with jumps (regions, changes of state), and whenever equal values are to be told from
+#' unequal ones;
 #' `"l2"` for
 #' signals that vary slowly.
 #'
 #' @param y The values.
 #' @param rho,tau Penalties on the values and on their differences.
 #' @param penalty The kind of difference.
-#' @param neighbors A neighbourhood ([nb_chain()], [nb_grid()], ...); by default the open chain in the order of `y`.
+#' @param neighbors A neighbourhood ([neighborhood()], [neighborhood()], ...); by default the open chain in the order of `y`.
 #' @return An object of class `granary_fused_signal`: `fitted`, `blocks` (labels of neighbouring equal values), `y`, `rho`, `tau`, `penalty`,
 #'   `objective`,
 #'   `neighbors`, `call`, `convergence`.
@@ -38,7 +39,7 @@
 #' fit
 #' plot(fit)
 #' image <- outer(1:12, 1:12, function(i, j) 1 * (i > 6)) + rnorm(144, sd = 0.3)
-#' fused_signal(image, tau = 0.5, neighbors = nb_grid(dim(image)))
+#' fused_signal(image, tau = 0.5, neighbors = neighborhood("grid", dim(image)))
 fused_signal <- function(y, rho = 0, tau = 1, penalty = c("l1", "l2"), neighbors = NULL) {
   call <- match.call()
   penalty <- check_choice(penalty, c("l1", "l2"))
@@ -49,10 +50,10 @@ fused_signal <- function(y, rho = 0, tau = 1, penalty = c("l1", "l2"), neighbors
   names <- if (is.null(shape)) names(y)
   values <- check_vector(if (is.null(shape)) y else as.vector(y), "y", lower = -1e150, upper = 1e150)
   neighbors <- if (is.null(neighbors)) nb_chain(length(values)) else as_neighbors(neighbors, length(values))
-  fit <- core_call(core_fused_signal(as.double(values), neighbors$edges, rho, tau, penalty == "l2", progress_bar("fused signal")))
+  fit <- core_fused_signal(as.double(values), neighbors$edges, list(rho = rho, tau = tau, penalty = penalty), progress_bar("fused signal"))
   fitted <- fit$x
   if (is.null(shape)) names(fitted) <- names else dim(fitted) <- shape
-  out <- new_fit("fused_signal", fitted = fitted, blocks = fit$block + 1L, y = y, rho = rho, tau = tau, penalty = penalty, objective = fit$objective,
+  out <- new_fit("fused_signal", fitted = fitted, blocks = fit$block, y = y, rho = rho, tau = tau, penalty = penalty, objective = fit$objective,
                  neighbors = neighbors, call = call, convergence = fit$convergence)
   check_convergence(out)
   out

@@ -29,7 +29,7 @@
 #' @name granary_influence_game
 #' @examples
 #' set.seed(1)
-#' game <- sim_game(6, density = 0.4)
+#' game <- sim_influence_game(6, density = 0.4)
 #' coef(game)
 #' influence(game)
 #' x <- simulate(game, nsim = 4)
@@ -46,7 +46,7 @@ print.granary_influence_game <- function(x, ...) {
                 if (fitted) paste0(", n = ", x$n))
   print_call(x$call)
   if (fitted) {
-    cli::cat_line("rho: ", format(x$rho, digits = 3L), "; ", format(100 * x$share, digits = 3L), "% of the rows are equilibria; q = ",
+    cli::cat_line("lambda: ", format(x$lambda, digits = 3L), "; ", format(100 * x$share, digits = 3L), "% of the rows are equilibria; q = ",
                   format(x$q, digits = 3L))
     cli::cat_line("Equilibria: ", if (is.na(x$n_equilibria)) "not counted" else format(x$n_equilibria, digits = 6L), "; mean log-likelihood: ",
                   if (is.na(x$loglik)) "not known" else format(x$loglik, digits = 5L))
@@ -81,6 +81,7 @@ print.summary_granary_influence_game <- function(x, ...) {
 #' @rdname granary_influence_game
 #' @export
 coef.granary_influence_game <- function(object, ...) {
+  refuse_dots(...)
   W <- object$W
   at <- which(W != 0, arr.ind = TRUE)
   at <- at[order(-abs(W[at])), , drop = FALSE]
@@ -102,6 +103,7 @@ stats::influence
 #' @rdname granary_influence_game
 #' @export
 influence.granary_influence_game <- function(model, groups = NULL, ...) {
+  refuse_dots(...)
   W <- model$W
   scale <- rowSums(abs(W)) + abs(model$b)
   scale[scale == 0] <- 1
@@ -129,11 +131,12 @@ influence.granary_influence_game <- function(model, groups = NULL, ...) {
 #' @rdname granary_influence_game
 #' @export
 predict.granary_influence_game <- function(object, newdata = NULL, type = c("response", "payoff", "joint", "log_joint"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("response", "payoff", "joint", "log_joint"))
   x <- if (is.null(newdata)) object$x else spin_data(newdata, "newdata", like = object)$x
   if (is.null(x)) abort_input("`newdata` must be given: this game was not fitted to data.", "newdata")
   if (type %in% c("response", "payoff")) {
-    f <- core_game_payoffs(unname(object$W), unname(object$b), x)
+    f <- core_game_payoffs(spin_model(object), x)
     dimnames(f) <- dimnames(x)
     if (type == "payoff") return(f)
     tie <- abs(f) <= rep(1e-9 * (rowSums(abs(object$W)) + abs(object$b)), each = nrow(f))
@@ -145,7 +148,7 @@ predict.granary_influence_game <- function(object, newdata = NULL, type = c("res
     value <- rep(-states, nrow(x))
   } else {
     rest <- states + log1p(-exp(found$log_count - states))
-    stable <- core_game_stable(unname(object$W), unname(object$b), x, 1e-9, 0)
+    stable <- core_game_stable(spin_model(object), x, 1e-9, 0)
     value <- ifelse(stable, log(object$q) - found$log_count, log1p(-object$q) - rest)
   }
   if (type == "joint") exp(value) else value
@@ -154,11 +157,12 @@ predict.granary_influence_game <- function(object, newdata = NULL, type = c("res
 #' @rdname granary_influence_game
 #' @export
 simulate.granary_influence_game <- function(object, nsim = 1, seed = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim, upper = 1e7)
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   p <- ncol(object$W)
   if (nsim * as.double(p) > 5e8) abort_input("`nsim` times the number of players must be at most 5e8.", "nsim")
-  found <- core_call(core_game_equilibria(unname(object$W), unname(object$b), "auto", 1e-9, 0, TRUE, 2e6, 1e8, 26L, thread_count(), NULL))
+  found <- core_game_equilibria(spin_model(object), list(max_list = 2e6, threads = thread_count()), NULL)
   if (!found$listed) {
     abort_numeric(sprintf("This game has %s equilibria, too many to draw from a list.", format(found$count, digits = 4L)))
   }
@@ -175,7 +179,7 @@ simulate.granary_influence_game <- function(object, nsim = 1, seed = NULL, ...) 
     while (length(todo) > 0L) {
       draw <- uniform(length(todo))
       x[todo, ] <- draw
-      todo <- todo[core_game_stable(unname(object$W), unname(object$b), draw, 1e-9, 0)]
+      todo <- todo[core_game_stable(spin_model(object), draw, 1e-9, 0)]
     }
   }
   colnames(x) <- colnames(object$W)
@@ -185,6 +189,7 @@ simulate.granary_influence_game <- function(object, nsim = 1, seed = NULL, ...) 
 #' @rdname granary_influence_game
 #' @export
 logLik.granary_influence_game <- function(object, ...) {
+  refuse_dots(...)
   if (is.null(object$x)) abort_input("This game was not fitted to data, so it has no log-likelihood.", "object")
   if (is.na(object$loglik)) {
     abort_numeric("The equilibria of this game were not counted, so its log-likelihood is not known. See `share` instead.")

@@ -4,12 +4,14 @@
 #'
 #' @param x,object A Gaussian graph fit.
 #' @param type `"network"`: the graph, edges coloured by the sign of the partial correlation (blue positive, red negative) and drawn wider the
-#'   stronger; `"path"`: number of edges along the penalties; `"heatmap"`: the partial correlations; `"selection"`: the criterion of [ggm_select()].
+#'   stronger; `"path"`: number of edges along the penalties; `"heatmap"`: the partial correlations; `"selection"`: the criterion of
+#'   [ggm_select()].
 #'   The default is the path for a path and the network for a single fit.
 #' @param which Position on the path.
-#' @param labels Whether to write the variables' names; by default when there are at most 60 (40 on the heat map).
+#' @param labels Whether to write the variables' names; by default when at most 60 are drawn (40 on the heat map).
 #' @param isolated Whether to draw variables without edges; by default when there are at most 60 variables.
-#' @param layout A two-column matrix of positions, one row per variable; by default a force-directed layout when `igraph` is installed, else a circle.
+#' @param layout A two-column matrix of positions, one row per variable; by default a force-directed layout when `igraph` is installed,
+#'   else a circle.
 #' @param ... For `plot()`, passed on to [graphics::plot()] (to [graphics::image()] for the heat map).
 #' @return `plot()` returns the layout (network) or `NULL`, invisibly; `autoplot()` a ggplot.
 #' @family Gaussian graphs
@@ -64,12 +66,12 @@ network_layout <- function(fit, layout) {
 
 plot_network <- function(fit, labels, isolated, layout, ...) {
   p <- ncol(fit$S)
-  labels <- check_flag(if (is.null(labels)) p <= 60 else labels, "labels")
   isolated <- check_flag(if (is.null(isolated)) p <= 60 else isolated, "isolated")
   position <- network_layout(fit, layout)
   edges <- tidy(fit)
   degree <- ggm_degrees(fit$precision)
   shown <- isolated | degree > 0
+  labels <- check_flag(if (is.null(labels)) sum(shown) <= 60 else labels, "labels")
   old <- graphics::par(mar = c(1, 1, 2, 1))
   on.exit(graphics::par(old))
   box <- position[if (any(shown)) shown else rep(TRUE, p), , drop = FALSE]
@@ -84,7 +86,7 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
     graphics::segments(position[from, 1L], position[from, 2L], position[to, 1L], position[to, 2L], lwd = 0.5 + 4 * strength,
                        col = grDevices::adjustcolor(colour, 0.75))
   }
-  size <- if (p <= 60) 1.6 else 0.8
+  size <- if (sum(shown) <= 60) 1.6 else 0.8
   graphics::points(position[shown, , drop = FALSE], pch = 21, cex = size * (1 + degree[shown] / max(1, degree)), bg = "white", col = "grey30")
   if (labels && any(shown)) {
     halo_text(position[shown, , drop = FALSE], colnames(fit$S)[shown], 0.8)
@@ -220,20 +222,9 @@ autoplot_heatmap <- function(fit) {
     ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1))
 }
 
-#' A Gaussian graph as an igraph object
-#'
-#' @param fit A Gaussian graph fit.
-#' @param which Position on the path.
-#' @return An undirected igraph graph with edge attributes `partial_cor` and `precision`; for a fit to several tasks, with one edge for every
-#'   task that has it and an attribute `task`.
-#' @family Gaussian graphs
-#' @export
-#' @examplesIf requireNamespace("igraph", quietly = TRUE)
-#' graph <- ggm_igraph(ggm_lasso(scale(mtcars), lambda = 0.3))
-#' igraph::degree(graph)
 ggm_igraph <- function(fit, which = NULL) {
   check_ggm(fit)
-  check_installed("igraph", "ggm_igraph()")
+  check_installed("igraph", "as.igraph()")
   edges <- tidy(fit, which = which)
   several <- inherits(fit, "granary_ggm_multi")
   igraph::graph_from_data_frame(edges[c("from", "to", "partial_cor", "precision", if (several) "task")], directed = FALSE,
@@ -242,3 +233,9 @@ ggm_igraph <- function(fit, which = NULL) {
 
 #' @exportS3Method igraph::as.igraph
 as.igraph.granary_ggm <- function(x, ...) ggm_igraph(x, ...)  # nolint: object_name_linter.
+
+#' @exportS3Method tidygraph::as_tbl_graph
+as_tbl_graph.granary_ggm <- function(x, ...) tidygraph::as_tbl_graph(ggm_igraph(x, ...))  # nolint: object_name_linter.
+
+#' @exportS3Method tidygraph::as_tbl_graph
+as_tbl_graph.granary_graph <- function(x, ...) tidygraph::as_tbl_graph(graph_igraph(x))  # nolint: object_name_linter.

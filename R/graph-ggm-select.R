@@ -7,7 +7,7 @@
 #' \deqn{\mathrm{EBIC}_\gamma = -2\ell(X) + |E| \log n + 4 \gamma |E| \log p;}{EBIC = -2 l(X) + |E| log n + 4 gamma |E| log p;}
 #' `"bic"` is \eqn{\gamma = 0}. `"cv"` refits the path on all but one fold and scores the held-out rows by
 #' \eqn{\log\det X - \mathrm{tr}(S_{\mathrm{out}} X)}{log det X - tr(S_out X)}, centred at the training mean; `rule = "1se"` takes the largest penalty
-#' within one standard error of the best. `"stars"` refits on `subsamples` subsets of size
+#' within one standard error of the best. `"stars"` refits on `n_rep` subsets of size
 #' \eqn{b = \lfloor 10\sqrt n \rfloor}{b = floor(10 sqrt n)} (\eqn{0.8 n} when
 #' \eqn{n \le 144}{n <= 144}) drawn without replacement, measures the instability \eqn{2\hat\theta(1-\hat\theta)}{2 theta (1 - theta)} of every
 #' edge, averages over pairs,
@@ -17,7 +17,8 @@
 #' leaves a part of every task out and scores the held-out rows of all; StARS draws a subset of every task and counts an edge of each task by
 #' itself.
 #'
-#' `"cv"` and `"stars"` need the data and run on the workers of [future::plan()] when one is set and `future.apply` is installed. Folds and subsets
+#' `"cv"` and `"stars"` need the data and run on the workers of [future::plan()] when one is set and `future.apply` is installed. Folds
+#' and subsets
 #' come from R's random numbers: use [set.seed()].
 #'
 #' **Which criterion when:** EBIC for a sparse graph to interpret; cross-validation when the model is used for prediction (it keeps too many
@@ -30,11 +31,11 @@
 #' @param folds Number of folds, or a vector giving the fold of each row; for several tasks a list of such vectors (sessions to leave out one
 #'   at a time, say).
 #' @param rule For cross-validation: `"min"` or `"1se"`.
-#' @param subsamples,beta StARS: number of subsets and the instability allowed.
+#' @param n_rep,beta StARS: number of subsets and the instability allowed.
 #' @return The chosen fit, with an element `selection`: the criterion, a table with one row per penalty, and the position chosen.
 #'   `plot(type = "selection")`
 #'   draws the criterion along the path. After cross-validation of several tasks also `scores`, the held-out log density of every row at the
-#'   chosen penalty (a list over tasks), which [ggm_multi_compare()] compares between methods.
+#'   chosen penalty (a list over tasks), which [ggm_compare()] compares between methods.
 #' @references
 #' Foygel and Drton (2010). Extended Bayesian information criteria for Gaussian graphical models. *NIPS* 23, 604--612.
 #'
@@ -49,15 +50,15 @@
 #' ggm_select(path, "ebic")
 #' ggm_select(path, "cv", folds = 3)
 #'
-#' tasks <- ggm_multi(scale(iris[1:4]), groups = iris$Species, nlambda = 6)
+#' tasks <- ggm_multi(scale(iris[1:4]), groups = iris$Species, n_lambda = 6)
 #' ggm_select(tasks, "cv", folds = 3)
 ggm_select <- function(fit, criterion = c("ebic", "bic", "cv", "stars"), gamma = 0.5, folds = 5, rule = c("min", "1se"),
-                       subsamples = 20, beta = 0.05) {
+                       n_rep = 20, beta = 0.05) {
   check_ggm(fit)
   criterion <- check_choice(criterion, c("ebic", "bic", "cv", "stars"))
   rule <- check_choice(rule, c("min", "1se"))
   gamma <- check_number(gamma, lower = 0, upper = 1)
-  subsamples <- check_count(subsamples, lower = 2)
+  subsamples <- check_count(n_rep, "n_rep", lower = 2)
   beta <- check_number(beta, lower = 0, upper = 0.5, strict_lower = TRUE)
   selection <- switch(criterion,
     ebic = select_ebic(fit, gamma),

@@ -22,7 +22,8 @@
 #' @param nsim Number of rows to draw.
 #' @param seed A seed for [set.seed()]; the session's random numbers are left as they were, as in [stats::simulate()]. Usually left `NULL`.
 #' @param ... Not used.
-#' @return `coef()` and `as.matrix()` give the precision matrix (sparse and dense), `logLik()` the log-likelihood (one value per penalty on a path),
+#' @return `coef()` and `as.matrix()` give the precision matrix (sparse and dense), `logLik()` the log-likelihood (one value per penalty
+#'   on a path),
 #'   `predict()` a matrix or vector, `simulate()` a matrix of draws, `tidy()` a data frame of edges with their partial correlations.
 #' @family Gaussian graphs
 #' @name granary_ggm
@@ -46,7 +47,11 @@ ggm_input <- function(x, S, n) {
     if (!is.null(n)) abort_input("`n` goes with a covariance matrix; with data it is the number of rows. Leave it out.", "n")
     x <- check_matrix(x, "x", min_rows = 2L)
     check_names_unique(colnames(x), "x")
-    S <- core_call(core_covariance(x))
+    if (looks_like_correlation(x)) {
+      warn_input(paste("`x` looks like a correlation matrix, but it is taken as data, one observation per row.",
+                       "Give it as `S` with the number of rows as `n`."), "x")
+    }
+    S <- core_covariance(x)
     dimnames(S) <- rep(list(variable_names(colnames(x), ncol(x))), 2L)
     colnames(x) <- colnames(S)
     constant <- diag(S) <= 1e-24 * colMeans(x^2)
@@ -64,7 +69,7 @@ ggm_input <- function(x, S, n) {
       bad <- which.min(diag(S))
       abort_input(sprintf("`S` must have a nonnegative diagonal, but the variance of %s is %g.", colnames(S)[bad], S[bad, bad]), "S")
     }
-    smallest <- core_call(core_semidefinite_excess(S))
+    smallest <- core_semidefinite_excess(S)
     if (smallest > 1e-8) {
       warn_input(sprintf(paste(
         "`S` is not positive semi-definite (it would take about %.2g of its mean variance on the diagonal to make it so).",
@@ -76,6 +81,10 @@ ggm_input <- function(x, S, n) {
   gigabytes <- 5 * 8 * as.double(ncol(S))^2 / 1e9
   if (gigabytes > 2) warn_input(sprintf("%d variables need about %.0f GB of memory.", ncol(S), gigabytes), "x")
   data
+}
+
+looks_like_correlation <- function(x) {
+  ncol(x) > 1L && nrow(x) == ncol(x) && all(abs(diag(x) - 1) < 1e-8) && max(abs(x)) <= 1 + 1e-8 && isSymmetric(unname(x), tol = 1e-8)
 }
 
 # `results` has one element per penalty: precision, covariance, log_det, objective, kkt, component, trace, convergence.
@@ -138,18 +147,30 @@ precision_at <- function(fit, which = NULL) {
 #' @param fit A Gaussian graph fit along a path of penalties, of one data set or of several ([ggm_multi()]).
 #' @param which Position on the path (1 is the largest penalty).
 #' @param lambda Alternatively a penalty: the nearest one on the path is taken.
+#' @param task One task of a [ggm_multi()] fit, by name or number, as an ordinary fit: everything in [granary_ggm] works on it. Its
+#'   `objective` is
+#'   minus the task's share of the weighted likelihood, its `gap` that of all tasks together.
 #' @return A fit of the same class with one precision matrix.
 #' @family Gaussian graphs
 #' @export
 #' @examples
-#' path <- ggm_lasso(scale(mtcars), nlambda = 5)
+#' path <- ggm_lasso(scale(mtcars), n_lambda = 5)
 #' ggm_at(path, 3)
 #' ggm_at(path, lambda = 0.2)
-ggm_at <- function(fit, which = NULL, lambda = NULL) {
+ggm_at <- function(fit, which = NULL, lambda = NULL, task = NULL) {
   check_ggm(fit)
+  if (!is.null(task)) {
+    if (!is.null(lambda) || !is.null(which)) fit <- ggm_at(fit, which, lambda)
+    return(ggm_task(fit, task))
+  }
   if (!is.null(lambda)) {
     if (!is.null(which)) abort_input("Give `which` or `lambda`, not both.", "lambda")
-    which <- which.min(abs(log(pmax(fit$lambda, 1e-300)) - log(max(check_number(lambda, lower = 0), 1e-300))))
+    lambda <- check_number(lambda, lower = 0)
+    if (lambda > max(fit$lambda) * (1 + 1e-8) || lambda < min(fit$lambda) * (1 - 1e-8)) {
+      warn_input(sprintf("`lambda` = %g is outside the path, which goes from %g to %g: its end is taken.", lambda, max(fit$lambda), min(fit$lambda)),
+                 "lambda")
+    }
+    which <- which.min(abs(log(pmax(fit$lambda, 1e-300)) - log(max(lambda, 1e-300))))
   }
   which <- path_position(fit, which)
   if (is_path(fit)) take_from_path(fit, which) else fit
@@ -209,7 +230,7 @@ ggm_title <- function(x) "Gaussian graph"
 summary.granary_ggm <- function(object, which = NULL, ...) {
   one <- ggm_at(object, path_position(object, which))
   x <- one$precision
-  eigen_range <- tryCatch(range(eigen(as.matrix(x), symmetric = TRUE, only.values = TRUE)$values), error = function(e) c(NA, NA))
+  eigen_range <- unlist(core_eigenvalue_range(as.matrix(x)), use.names = FALSE)
   degrees <- ggm_degrees(x)
   structure(list(fit = one, degrees = degrees, eigenvalues = eigen_range, edges = tidy(one)), class = "summary_granary_ggm")
 }
@@ -245,6 +266,7 @@ as.matrix.granary_ggm <- function(x, which = NULL, ...) as.matrix(precision_at(x
 #' @rdname granary_ggm
 #' @export
 logLik.granary_ggm <- function(object, ...) {
+  refuse_dots(...)
   n <- needs_n(object)
   p <- ncol(object$S)
   scatter <- if (is.null(object$x)) n else n - 1  # S of data has divisor n - 1
@@ -262,6 +284,7 @@ needs_n <- function(fit) {
 #' @rdname granary_ggm
 #' @export
 predict.granary_ggm <- function(object, newdata = NULL, type = c("conditional", "loglik"), which = NULL, ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("conditional", "loglik"))
   newdata <- ggm_newdata(object, newdata)
   one <- ggm_at(object, path_position(object, which))
@@ -299,6 +322,7 @@ ggm_newdata <- function(fit, newdata) {
 #' @rdname granary_ggm
 #' @export
 residuals.granary_ggm <- function(object, which = NULL, ...) {
+  refuse_dots(...)
   ggm_newdata(object, NULL) - predict(object, type = "conditional", which = which)
 }
 
@@ -306,10 +330,11 @@ residuals.granary_ggm <- function(object, which = NULL, ...) {
 #' @importFrom stats logLik predict simulate
 #' @export
 simulate.granary_ggm <- function(object, nsim = 1, seed = NULL, which = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim)
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, which = which)))
   one <- ggm_at(object, path_position(object, which))
-  draws <- core_call(core_ggm_sample(one$precision, nsim, core_seed()))
+  draws <- core_ggm_sample(one$precision, nsim, core_seed())
   draws <- sweep(draws, 2L, ggm_mean(one), "+")
   colnames(draws) <- colnames(one$S)
   draws
@@ -318,6 +343,7 @@ simulate.granary_ggm <- function(object, nsim = 1, seed = NULL, which = NULL, ..
 #' @rdname granary_ggm
 #' @export
 tidy.granary_ggm <- function(x, which = NULL, ...) {
+  refuse_dots(...)
   x <- precision_at(x, which)
   columns <- rep(seq_len(ncol(x)), diff(x@p))
   upper <- x@i + 1L < columns
@@ -341,6 +367,7 @@ glance.granary_ggm <- function(x, ...) {
 #' @importFrom generics augment
 #' @export
 augment.granary_ggm <- function(x, which = NULL, ...) {
+  refuse_dots(...)
   fitted <- predict(x, type = "conditional", which = which)
   data <- as.data.frame(x$x)
   cbind(data, stats::setNames(as.data.frame(fitted), paste0(".fitted_", colnames(fitted))),

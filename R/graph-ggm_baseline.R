@@ -1,7 +1,7 @@
 #' Baselines for Gaussian graphs
 #'
 #' The models a structured estimate has to beat: independence, the plain inverse and the ridge. All are Gaussian graph fits, so that
-#' [ggm_score()], [ggm_compare()], [ggm_select()] and `predict()` compare them with the others.
+#' [assess()], [ggm_compare()], [ggm_select()] and `predict()` compare them with the others.
 #'
 #' @details
 #' | type | estimate |
@@ -10,7 +10,7 @@
 #' | `full` | \eqn{S^{-1}}{S^-1}; needs more rows than variables |
 #' | `ridge` | \eqn{(S + \lambda I)^{-1}}{(S + lambda I)^-1}, eigenvalues between \eqn{1/(\|S\|_2 + \lambda)}{1 / (|S|_2 + lambda)} and \eqn{1/\lambda}{1 / lambda} |
 #'
-#' **Which method when:** to compare with. For a sparse graph use [ggm_lasso()], or [ggm_neighbors()] when only the graph matters.
+#' @section Which method when: to compare with. For a sparse graph use [ggm_lasso()], or [ggm_neighbors()] when only the graph matters.
 #'
 #' @inheritParams ggm_lasso
 #' @param type The baseline.
@@ -25,7 +25,7 @@
 #' sim <- sim_ggm("regions", n = 200)
 #' ggm_baseline(sim$data, type = "independent")
 #' path <- ggm_baseline(sim$data, type = "ridge", lambda = c(1, 0.3, 0.1))
-#' ggm_score(sim, path)
+#' assess(path, sim)
 ggm_baseline <- function(x = NULL, S = NULL, n = NULL, type = c("independent", "full", "ridge"), lambda = NULL, covariance = FALSE) {
   call <- match.call()
   data <- ggm_input(x, S, n)
@@ -46,21 +46,7 @@ ggm_baseline <- function(x = NULL, S = NULL, n = NULL, type = c("independent", "
 }
 
 fit_baseline <- function(data, type, lambda, covariance, call) {
-  S <- data$S
-  results <- lapply(lambda, function(l) {
-    r <- if (type == "independent") {
-      list(precision = as_sparse(Matrix::Diagonal(x = 1 / diag(S))), covariance = diag(diag(S), ncol(S)), log_det = -sum(log(diag(S))), trace = list(),
-           convergence = list(converged = TRUE, iterations = 0L, gap = 0, residual = 0, seconds = 0, message = ""))
-    } else {
-      core_call(core_ridge_precision(S, l))
-    }
-    trace <- trace_product(S, r$precision)
-    r$objective <- -r$log_det + trace + if (type == "ridge") l * sum(Matrix::diag(r$precision)) else 0
-    r$kkt <- r$convergence$residual
-    r$component <- precision_components(r$precision)
-    if (!covariance && length(lambda) > 1L) r$covariance <- NULL
-    r
-  })
+  results <- core_baselines(data$S, list(type = type, lambda = as.double(lambda), covariance = covariance || length(lambda) == 1L))
   new_ggm("ggm_baseline", results, data, lambda = lambda, type = type, call = call)
 }
 

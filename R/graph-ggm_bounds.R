@@ -11,7 +11,8 @@
 #' with \eqn{\gamma = \min_i S_{ii}}{gamma = min S_ii}, \eqn{b = \max_{i \ne j} |S_{ij}|}{b = max |S_ij|} and \eqn{\underline\lambda}{lmin} the
 #' smallest off-diagonal penalty, and
 #' \eqn{m = \exp(-f(X_0)) M^{-(p-1)}}{m = exp(-f(X0)) M^(1-p)}. As \eqn{m} soon underflows, its logarithm is given. The bounds say that the
-#' problem is well posed rather than where the eigenvalues are. With a variance or an off-diagonal penalty of zero there are none: 0 and infinity.
+#' problem is well posed rather than where the eigenvalues are. With a variance or an off-diagonal penalty of zero there are none: 0 and
+#' infinity.
 #'
 #' With one \eqn{\lambda > 0}{lambda > 0} for all entries, diagonal included, the solution obeys the sharper
 #' \deqn{1 / (\|S\|_2 + p \lambda) \le \mathrm{eig}(X) \le p / \lambda.}{1 / (|S|_2 + p lambda) <= eig(X) <= p / lambda.}
@@ -30,11 +31,15 @@
 #' data. *Journal of Machine Learning Research* 9, 485--516, Theorem 1.
 #' @family Gaussian graphs
 #' @export
+#' @section Several tasks: For [ggm_multi()] with one of the norms and `lambda1 = 0`, one row per task: the eigenvalues of \eqn{X_k} are at least
+#'   \eqn{1 / (\|S_k\|_2 + p \lambda / T_k)}{1 / (||S_k||_2 + p lambda / T_k)}, and with a penalised diagonal at most
+#'   \eqn{p \sum_k T_k / \lambda}{p sum_k T_k / lambda}.
 #' @examples
 #' fit <- ggm_lasso(S = cor(mtcars), lambda = 0.2)
 #' ggm_bounds(fit)
 #' range(eigen(as.matrix(fit))$values)
 ggm_bounds <- function(fit, which = NULL) {
+  if (inherits(fit, "granary_ggm_multi")) return(ggm_multi_bounds(fit, which))
   if (!inherits(fit, "granary_ggm_lasso")) {
     abort_input(sprintf("`fit` must be a graphical lasso fit, as ggm_lasso() returns, but it is %s.", describe(fit)), "fit")
   }
@@ -44,10 +49,10 @@ ggm_bounds <- function(fit, which = NULL) {
   diagonal <- if (!fit$penalize_diagonal) 0 else if (is.matrix(weights)) diag(weights) else weights
   lambda <- if (is.null(which)) fit$lambda else fit$lambda[path_position(fit, which)]
   uniform <- is.null(fit$weights) && fit$penalize_diagonal
-  norm <- if (uniform) max(abs(eigen(S, symmetric = TRUE, only.values = TRUE)$values))
+  norm <- if (uniform) max(abs(unlist(core_eigenvalue_range(S))))
   rows <- lapply(lambda, function(l) {
     start <- p + sum(log(diag(S) + l * diagonal))
-    bounds <- core_call(core_glasso_bounds(S, as.double(l * weights), fit$penalize_diagonal, start))
+    bounds <- core_glasso_bounds(S, list(weights = as.double(l * weights), penalize_diagonal = fit$penalize_diagonal), start)
     data.frame(
       lambda = l, log_lower = bounds[["log_lower"]], upper = bounds[["upper"]],
       solution_lower = if (uniform && l > 0) 1 / (norm + p * l) else NA_real_, solution_upper = if (uniform && l > 0) p / l else NA_real_

@@ -18,10 +18,11 @@
 #' @param first,second Two tasks, by name or number; `NULL` for both: every pair of tasks.
 #' @param which Position on the path; `NULL` for the last.
 #' @param tol See Details.
-#' @param permutations Number of permutations for p-values, 0 for none. Needs two tasks and a fit to data; seed with [set.seed()].
+#' @param n_perm Number of permutations for p-values, 0 for none. Needs two tasks and a fit to data; seed with [set.seed()].
 #' @return A data frame of class `granary_ggm_difference`, one row per pair of variables that differs, largest difference first: `from`, `to`,
 #'   `first_task`, `second_task`, the partial correlations `first` and `second`, their `difference` (second minus first), that of the
-#'   entries (`precision_difference`), `change`, and `p_value` after permutations. `plot()` draws the network of the differences between two tasks.
+#'   entries (`precision_difference`), `change`, and `p_value` after permutations. `plot()` draws the network of the differences between
+#'   two tasks.
 #' @family Gaussian graphs
 #' @export
 #' @examples
@@ -31,10 +32,10 @@
 #' versicolor <- ggm_difference(fit, "versicolor", "virginica")
 #' versicolor
 #' plot(versicolor)
-ggm_difference <- function(fit, first = NULL, second = NULL, which = NULL, tol = 1e-8, permutations = 0) {
+ggm_difference <- function(fit, first = NULL, second = NULL, which = NULL, tol = 1e-8, n_perm = 0) {
   check_ggm_multi(fit)
   tol <- check_number(tol, lower = 0)
-  permutations <- check_count(permutations, lower = 0)
+  permutations <- check_count(n_perm, "n_perm", lower = 0)
   one <- ggm_at(fit, which)
   if (length(one$S) < 2L) abort_input("A difference needs at least two tasks, but the fit has one.", "fit")
   if (is.null(first) != is.null(second)) abort_input("Give both `first` and `second`, or neither for every pair of tasks.", "second")
@@ -44,10 +45,10 @@ ggm_difference <- function(fit, first = NULL, second = NULL, which = NULL, tol =
     matrix(c(multi_task(one, first, "first"), multi_task(one, second, "second")), 2L)
   }
   if (any(pairs[1L, ] == pairs[2L, ])) abort_input("`first` and `second` must be two different tasks.", "second")
-  if (permutations > 0L && ncol(pairs) > 1L) abort_input("`permutations` needs two tasks: give `first` and `second`.", "permutations")
+  if (permutations > 0L && ncol(pairs) > 1L) abort_input("`n_perm` needs two tasks: give `first` and `second`.", "n_perm")
   table <- do.call(rbind, lapply(seq_len(ncol(pairs)), function(k) difference_table(one, pairs[1L, k], pairs[2L, k], tol)))
   table <- table[order(-abs(table$difference), -abs(table$precision_difference)), ]
-  if (permutations > 0L) table$p_value <- difference_p_values(one, pairs, table, permutations)
+  if (permutations > 0L) table$p.value <- difference_p_values(one, pairs, table, permutations)
   rownames(table) <- NULL
   structure(table, variables = colnames(one$S[[1L]]), class = c("granary_ggm_difference", "data.frame"))
 }

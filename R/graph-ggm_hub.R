@@ -1,7 +1,8 @@
 #' Gaussian graphs with hubs
 #'
 #' Estimates a sparse precision matrix in which a few nodes, not known beforehand, may be joined to very many others: master regulators among
-#' genes, key words in texts, influential assets. The graph and its hubs come out of one convex problem, with a duality gap that certifies the answer.
+#' genes, key words in texts, influential assets. The graph and its hubs come out of one convex problem, with a duality gap that certifies
+#' the answer.
 #'
 #' @details
 #' The hub graphical lasso minimises \eqn{-\log\det\Theta + \mathrm{tr}(S\Theta) + P(\Theta)}{-log det T + tr(S T) + P(T)} over positive definite
@@ -17,14 +18,15 @@
 #' \eqn{\lambda_1 < \lambda_2/2 + \lambda_3 / (2 (p-1)^{1/s})}{lambda1 < lambda2 / 2 + lambda3 / (2 (p - 1)^(1/s))} excludes hubs, and the answer is
 #' `ggm_lasso(lambda = lambda1, penalize_diagonal = FALSE)`; \eqn{\lambda_1 > (\lambda_2 + \lambda_3)/2}{lambda1 > (lambda2 + lambda3) / 2} excludes
 #' ordinary edges. With `q = 1` or `lambda3 = 0` the answer is that of `ggm_lasso()` with
-#' \eqn{\min\{\lambda_1, (\lambda_2+\lambda_3)/2\}}{min(lambda1, (lambda2 + lambda3) / 2)}. [hub_regime()] tells which case holds, and `ggm_hub()`
-#' warns when no hub is possible. [hub_lambda_max()] gives the penalties beyond which the graph is empty.
+#' \eqn{\min\{\lambda_1, (\lambda_2+\lambda_3)/2\}}{min(lambda1, (lambda2 + lambda3) / 2)}. [ggm_hub_bounds()] tells which case holds, and `ggm_hub()`
+#' warns when no hub is possible. [ggm_hub_bounds()] gives the penalties beyond which the graph is empty.
 #'
 #' **Solver.** Variables are split into the connected components of
 #' \eqn{|S_{ij}| > \min(\lambda_1, \lambda_2/2)}{|S_ij| > min(lambda1, lambda2 / 2)}, which is exact. A component in which hubs are impossible is
 #' solved by QUIC, others by a proximal Newton method that works on whole columns of V and Z; with `q = Inf` or `method = "admm"` by the
 #' alternating direction method of the paper, with over-relaxation and a balanced step. That takes an eigendecomposition in each of some 300
-#' iterations: on the data of the paper's Set-up I about seven times as long for `q = Inf` as for `q = 2` at 100 and 200 variables (4 s at 200), and
+#' iterations: on the data of the paper's Set-up I about seven times as long for `q = Inf` as for `q = 2` at 100 and 200 variables (4 s at
+#' 200), and
 #' growing with the cube of the size of the largest component. It stops when the duality
 #' gap is at most `tol` times the number of variables. The gap comes from
 #' \eqn{L = \Theta^{-1} - S}{L = T^-1 - S} moved into the set \eqn{|L_{ij}| \le \lambda_1}{|L_ij| <= lambda1},
@@ -36,13 +38,15 @@
 #' log n (|Z| + nu + c (|V| - nu))} with
 #' \eqn{\nu}{nu} the number of hubs, \eqn{|Z|} the number of pairs and \eqn{|V|} of entries that are not zero off the diagonal, and \eqn{c = 0.2}.
 #'
-#' **Which method when:** `ggm_hub()` when a few nodes may have edges to a large share of all others and the question is which; [ggm_lasso()] when
+#' @section Which method when: `ggm_hub()` when a few nodes may have edges to a large share of all others and the question is which;
+#' [ggm_lasso()] when
 #' degrees are alike; [ggm_scale_free()] when degrees follow a power law without true hubs. A nonzero column of `V` alone is weak evidence: with
 #' a small
 #' `lambda3` most columns are nonzero. Look at strength and degree in `hubs`.
 #'
 #' @param x,S,n Data, or a covariance matrix and its number of observations, as in [ggm_lasso()].
-#' @param lambda1,lambda2,lambda3 The penalties of ordinary edges, of a hub's edges, and of hubs. `lambda2` may be a sequence: a path, sorted to be
+#' @param lambda1,lambda2,lambda3 The penalties of ordinary edges, of a hub's edges, and of hubs. `lambda2` may be a sequence: a path,
+#'   sorted to be
 #'   decreasing, from which [ggm_select()] chooses.
 #' @param q The norm of a hub's column: 2, `Inf`, or 1 (no hubs; see Details).
 #' @param method `"auto"`, or `"admm"` for the alternating direction method without any shortcut.
@@ -55,18 +59,18 @@
 #' @param threads Threads for independent components; default `getOption("granary.threads")`.
 #' @return An object of class `granary_ggm_hub`, inheriting from [`granary_ggm`][granary_ggm]: `precision`, `lambda` (which is `lambda2`),
 #'   `objective`, `gap`, `kkt` (largest violation of the dual constraints), `component` and so on as for [ggm_lasso()], and
-#' \item{V, Z}{the parts, sparse; on a path lists of them, as are `hubs`, `bic` and `regime`: see [hub_parts()] and [ggm_at()]}
+#' \item{V, Z}{the parts, sparse; on a path lists of them, as are `hubs`, `bic` and `regime`: see [ggm_hub()] and [ggm_at()]}
 #' \item{hubs}{data frame: node, strength (norm of its column of V), degree, and edges in V}
 #' \item{bic}{see Details; `NA` when `n` is not known}
 #' \item{regime}{`"mixed"`, `"no hubs possible"` or `"hubs only"`}
 #' @references
 #' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15, 3297--3331.
 #' @family hubs
-#' @seealso [hub_path()] for a grid, [cov_hub()], [ising_hub()], [hub_score()], [sim_hub_graph()]; `errata("jmlr15-hub-graphs")`
+#' @seealso [ggm_hub_select()] for a grid, [cov_hub()], [ising_hub()], [assess()], [sim_hub()]; `errata("jmlr15-hub-graphs")`
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_hub_graph(p = 40, hubs = 2, n = 200)
+#' sim <- sim_hub(p = 40, hubs = 2, n = 200)
 #' fit <- ggm_hub(sim$data, lambda1 = 0.3, lambda2 = 0.2, lambda3 = 0.8)
 #' fit
 #' sim$hubs
@@ -83,7 +87,7 @@ ggm_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q =
   penalty <- hub_penalty(lambda1, lambda2, lambda3, q, ncol(data$S))
   settings <- hub_settings(method, screen, tol, max_iter, step)
   settings$min_degree <- check_count(min_degree, lower = 0)
-  start <- hub_start(start, ncol(data$S), function(theta) solve(theta) - data$S)
+  start <- hub_start(start, colnames(data$S))
   fit <- fit_ggm_hub(data, penalty, settings, start, thread_count(threads), call)
   warn_empty(fit, data$S, penalty)
   check_convergence(fit)
@@ -93,16 +97,15 @@ ggm_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q =
 # Penalties beyond which nothing is left are worth a word; on a path only if that is so along all of it.
 warn_empty <- function(fit, S, penalty) {
   if (ncol(S) < 2L || any(fit$df > 0) || !all(convergence_table(fit$convergence)$converged)) return(invisible())
-  top <- core_hub_smallest_empty(S, min(penalty$lambda2), penalty$q)
+  top <- core_hub_smallest_empty(S, hub_core_penalty(penalty, min(penalty$lambda2)))
   warn_input(sprintf("The graph is empty: with lambda2 = %.3g an edge takes lambda1 < %.3g or lambda3 < %.3g.", min(penalty$lambda2), top[[1L]],
                      top[[2L]]), "lambda1")
 }
 
 fit_ggm_hub <- function(data, penalty, settings, start, threads, call) {
-  results <- core_call(core_hub_path(data$S, "precision", penalty$lambda1, penalty$lambda2, penalty$lambda3, penalty$q, settings, start, threads,
-                                     progress_bar("hub graphical lasso")))
+  results <- core_hub_path(data$S, hub_core_options("precision", penalty, settings, threads), start, progress_bar("hub graphical lasso"))
   parts <- Map(function(r, lambda2) {
-    hub_part(r, colnames(data$S), penalty, lambda2, settings$min_degree, data$n, if (!is.null(data$n)) data$n * r$loss)
+    hub_part(r, colnames(data$S), penalty, lambda2, settings$min_degree)
   }, results, penalty$lambda2)
   results <- lapply(results, function(r) {
     r$trace <- hub_trace(r$trace)
@@ -111,31 +114,53 @@ fit_ggm_hub <- function(data, penalty, settings, start, threads, call) {
   })
   own <- if (length(parts) == 1L) parts[[1L]] else hub_along(parts)
   shared <- list("ggm_hub", results, data, lambda = penalty$lambda2, penalty = penalty, settings = settings)
-  do.call(new_ggm, c(shared, own, list(call = call)), quote = TRUE)  # quoted, or the call would be made again
+  fit <- do.call(new_ggm, c(shared, own, list(call = call)), quote = TRUE)  # quoted, or the call would be made again
+  fit$bic <- if (is.null(data$n)) rep(NA_real_, length(results)) else stats::BIC(fit)
+  if (!is.null(fit$along)) fit$along <- c(fit$along, "bic")
+  fit
 }
+
+#' @rdname granary_ggm
+#' @export
+logLik.granary_ggm_hub <- function(object, ...) {  # nolint: object_name_linter.
+  value <- NextMethod()
+  size <- if (is_path(object)) mapply(hub_complexity, object$V, object$Z) else hub_complexity(object$V, object$Z)
+  attr(value, "df") <- size + ncol(object$S)
+  value
+}
+
+# What the core asks for: penalties with the norm as a word, the solver apart.
+hub_norm_word <- function(q) if (q == 1) "l1" else if (q == 2) "l2" else "linf"
+
+hub_core_penalty <- function(penalty, lambda2 = penalty$lambda2) {
+  list(lambda1 = penalty$lambda1, lambda2 = lambda2, lambda3 = penalty$lambda3, q = hub_norm_word(penalty$q))
+}
+
+hub_core_options <- function(model, penalty, settings, threads) {
+  solver <- c(settings[c("tol", "max_iter", "step", "screen", "reduce", "eps", "barzilai_borwein")], list(threads = threads))
+  c(list(model = model), hub_core_penalty(penalty), list(solver = solver))
+}
+
+hub_regime_at <- function(penalty, lambda2, p) core_hub_regime(hub_core_penalty(penalty, lambda2), p)
 
 # The parts of all fits of a path, kept where ggm_at() finds them.
 hub_along <- function(parts) {
   names <- names(parts[[1L]])
   own <- lapply(stats::setNames(names, names), function(name) lapply(parts, `[[`, name))
-  for (name in c("bic", "regime", "step")) own[[name]] <- unlist(own[[name]])
+  for (name in c("regime", "step")) own[[name]] <- unlist(own[[name]])
   c(own, list(along = names))
 }
 
-# V, Z, the table of hubs, BIC and regime of one result. `deviance` is minus twice the log-likelihood, up to a constant.
-hub_part <- function(result, names, penalty, lambda2, min_degree, n, deviance) {
+# V, Z, the table of hubs and regime of one result.
+hub_part <- function(result, names, penalty, lambda2, min_degree) {
   V <- label_matrix(result$V, names)
   Z <- label_matrix(result$Z, names)
   list(V = V, Z = Z, hubs = hub_table(V, label_matrix(result$precision, names), penalty$q, min_degree),
-       bic = if (is.null(deviance)) NA_real_ else deviance + log(n) * hub_complexity(V, Z),
-       regime = core_hub_regime(penalty$lambda1, lambda2, penalty$lambda3, penalty$q, length(names)), step = result$step)
+       regime = hub_regime_at(penalty, lambda2, length(names)), step = result$step)
 }
 
 # No gap is known before the first feasible iterate.
-hub_trace <- function(trace) {
-  trace[is.nan(trace)] <- NA
-  as.data.frame(trace)
-}
+hub_trace <- function(trace) as.data.frame(lapply(trace, function(column) replace(column, is.nan(column), NA)))
 
 label_matrix <- function(m, names) {
   dimnames(m) <- list(names, names)
@@ -160,7 +185,8 @@ hub_penalty <- function(lambda1, lambda2, lambda3, q, p, warn = TRUE) {
   lambda2 <- sort(check_vector(lambda2, "lambda2", lower = 0), decreasing = TRUE)
   lambda3 <- check_number(lambda3, lower = 0)
   q <- check_hub_norm(q)
-  regime <- vapply(lambda2, function(l) core_hub_regime(lambda1, l, lambda3, q, p), "")
+  penalty <- list(lambda1 = lambda1, lambda3 = lambda3, q = q)
+  regime <- vapply(lambda2, function(l) hub_regime_at(penalty, l, p), "")
   if (warn && p > 1L && all(regime == "no hubs possible")) {
     warn_input(sprintf(paste("No hub is possible with these penalties: it takes lambda1 >= lambda2 / 2 + lambda3 / (2 (p - 1)^(1/s)) = %.3g,",
                              "and lambda1 is %.3g. The answer is that of an l1 penalty with lambda1."),
@@ -184,14 +210,16 @@ hub_settings <- function(method, screen, tol, max_iter, step, eps = 1e-4, inner 
 }
 
 # What the core starts from, of an earlier fit: its estimate, parts, multipliers and step.
-hub_start <- function(start, p, dual) {
+hub_start <- function(start, variables) {
   if (is.null(start)) return(NULL)
+  p <- length(variables)
   known <- inherits(start, c("granary_ggm_hub", "granary_cov_hub", "granary_ising_hub"))
   if (!known) abort_input(sprintf("`start` must be a hub fit, but it is %s.", describe(start)), "start")
   part <- hub_parts(start)
   theta <- as.matrix(if (inherits(start, "granary_ggm")) precision_at(start) else coef(start))
   if (ncol(theta) != p) abort_input(sprintf("`start` must have %d variables, but it has %d.", p, ncol(theta)), "start")
-  list(theta = theta, V = as.matrix(part$V), Z = as.matrix(part$Z), dual = dual(theta), step = part$step)
+  own <- function(m) unname(match_named(as.matrix(m), variables, "start"))
+  list(theta = own(theta), V = own(part$V), Z = own(part$Z), step = part$step)
 }
 
 #' @exportS3Method
@@ -202,17 +230,18 @@ refit_path.granary_ggm_hub <- function(fit, x) {  # nolint: object_name_linter.
   fit_ggm_hub(data, penalty, fit$settings, NULL, 1L, NULL)
 }
 
-#' The parts of a hub fit
-#'
-#' @param fit A fit of [ggm_hub()], [cov_hub()] or [ising_hub()].
-#' @param which Position on a path of [ggm_hub()]; by default the only fit, or the last.
-#' @param min_degree Nodes with fewer edges are not listed.
-#' @return A list with the matrices `V` and `Z`, the data frame `hubs`, `bic` and `regime`.
-#' @family hubs
+#' @rdname ggm_hub
+#' @param object A fit.
+#' @param type `"estimate"`, or `"parts"`: a list with the hub part `V`, the rest `Z`, the table `hubs` of nodes with a column in `V`, and
+#'   `regime`.
+#' @param which Position on the path.
+#' @param ... Not used.
 #' @export
-#' @examples
-#' path <- ggm_hub(scale(mtcars), lambda1 = 0.5, lambda2 = c(0.6, 0.3), lambda3 = 0.6)
-#' hub_parts(path, 2)$hubs
+coef.granary_ggm_hub <- function(object, type = c("estimate", "parts"), which = NULL, min_degree = NULL, ...) {  # nolint: object_name_linter.
+  refuse_dots(...)
+  if (check_choice(type, c("estimate", "parts")) == "parts") hub_parts(object, which, min_degree) else precision_at(object, which)
+}
+
 hub_parts <- function(fit, which = NULL, min_degree = NULL) {
   if (!inherits(fit, c("granary_ggm_hub", "granary_cov_hub", "granary_ising_hub"))) {
     abort_input(sprintf("`fit` must be a hub fit, but it is %s.", describe(fit)), "fit")
@@ -239,7 +268,7 @@ print.granary_ggm_hub <- function(x, ...) {
     table <- data.frame(lambda2 = x$lambda, edges = x$df, hubs = vapply(x$hubs, nrow, 0L), bic = x$bic, gap = x$gap)
     print(format(table, digits = 4L), quote = FALSE)
     cli::cat_line("Solver: ", format_convergence(x$convergence))
-    cli::cat_line("Next: ggm_select() chooses a penalty; hub_parts() shows the hubs.")
+    cli::cat_line("Next: ggm_select() chooses a penalty; coef(type = \"parts\") shows the hubs.")
     return(invisible(x))
   }
   part <- hub_parts(x)
@@ -253,7 +282,7 @@ print_hubs <- function(part, penalty, lambda2, edges) {
   cli::cat_line("lambda1 ", format(penalty$lambda1, digits = 4L), ", lambda2 ", format(lambda2, digits = 4L), ", lambda3 ",
                 format(penalty$lambda3, digits = 4L), ", q = ", penalty$q, " (", part$regime, ")")
   if (edges == 0) {
-    cli::cat_line("The graph is empty: see hub_lambda_max() for penalties that leave edges")
+    cli::cat_line("The graph is empty: see ggm_hub_bounds(\"lambda_max\") for penalties that leave edges")
   } else if (nrow(part$hubs) == 0L) {
     cli::cat_line("No hubs")
   } else {
@@ -281,7 +310,7 @@ print_hubs <- function(part, penalty, lambda2, edges) {
 #' if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot(fit)
 plot.granary_ggm_hub <- function(x, type = NULL, which = NULL, min_degree = NULL, ...) {
   part <- hub_parts(x, which, min_degree)
-  if (identical(type, "parts")) return(plot_parts(part))
+  if (identical(type, "parts")) return(plot_parts(part, precision = TRUE))
   position <- plot.granary_ggm(x, type = type, which = which, ...)
   if (is.matrix(position)) mark_hubs(position, part, colnames(x$S))
   invisible(position)
@@ -294,7 +323,7 @@ plot.granary_ggm_hub <- function(x, type = NULL, which = NULL, min_degree = NULL
 autoplot.granary_ggm_hub <- function(object, type = NULL, which = NULL, layout = NULL, min_degree = NULL, ...) {  # nolint: object_name_linter.
   check_installed("ggplot2", "autoplot()")
   part <- hub_parts(object, which, min_degree)
-  if (identical(type, "parts")) return(autoplot_parts(part))
+  if (identical(type, "parts")) return(autoplot_parts(part, precision = TRUE))
   type <- plot_type(object, type)
   if (type != "network") return(autoplot.granary_ggm(object, type, which))
   one <- ggm_at(object, path_position(object, which))
@@ -312,7 +341,11 @@ autoplot_hubs <- function(position, part, names) {
   )
 }
 
-autoplot_parts <- function(part) {
+# A negative entry of a precision matrix is a positive partial correlation.
+parts_colours <- function(precision) if (precision) sign_colours[c("positive", "negative")] else sign_colours[c("negative", "positive")]
+
+autoplot_parts <- function(part, precision) {
+  ends <- parts_colours(precision)
   names <- colnames(part$V)
   table <- do.call(rbind, lapply(c("V", "Z"), function(name) {
     m <- as.matrix(part[[name]])
@@ -321,7 +354,7 @@ autoplot_parts <- function(part) {
                column = factor(rep(names, each = nrow(m)), levels = names), value = as.vector(m))
   }))
   ggplot2::ggplot(table, ggplot2::aes(.data$column, .data$row, fill = .data$value)) + ggplot2::geom_tile() + ggplot2::facet_wrap(~part) +
-    ggplot2::scale_fill_gradient2(low = sign_colours[["positive"]], mid = "white", high = sign_colours[["negative"]]) +
+    ggplot2::scale_fill_gradient2(low = ends[[1L]], mid = "white", high = ends[[2L]]) +
     ggplot2::labs(x = NULL, y = NULL, fill = NULL) +
     ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1))
 }
@@ -336,14 +369,15 @@ mark_hubs <- function(position, part, names) {
   halo_text(position[at, , drop = FALSE], part$hubs$node, 0.9)
 }
 
-plot_parts <- function(part) {
+plot_parts <- function(part, precision) {
   old <- graphics::par(mfrow = c(1, 2), mar = c(1, 1, 3, 1))
   on.exit(graphics::par(old))
   for (name in c("V", "Z")) {
     m <- as.matrix(part[[name]])
     diag(m) <- 0
     limit <- max(abs(m), 1e-9)
-    colours <- grDevices::colorRampPalette(c(sign_colours[["positive"]], "white", sign_colours[["negative"]]))(101L)
+    ends <- parts_colours(precision)
+    colours <- grDevices::colorRampPalette(c(ends[[1L]], "white", ends[[2L]]))(101L)
     p <- ncol(m)
     graphics::image(seq_len(p), seq_len(p), t(m)[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "", ylab = "",
                     main = if (name == "V") "V: hubs are columns" else "Z: ordinary edges")
@@ -352,40 +386,46 @@ plot_parts <- function(part) {
   invisible()
 }
 
-#' What a choice of hub penalties allows
+#' What penalties on hubs do, before fitting
 #'
-#' Closed-form tests on the penalties of [ggm_hub()], [cov_hub()] and [ising_hub()].
+#' `"regime"`: whether the penalties leave room for hubs and for ordinary edges (Lemmas 3 and 4 of the paper): `"mixed"`, `"no hubs possible"` or
+#' `"hubs only"`. `"lambda_max"`: the smallest `lambda1` and the smallest `lambda3` that leave no edge with a given `lambda2`.
 #'
-#' @details `hub_regime()` applies Lemmas 3 and 4 of the paper, which hold for every loss: see [ggm_hub()]. `hub_lambda_max()` gives, for one
-#' `lambda2`, the smallest `lambda1` and the smallest `lambda3` with which the graph is empty. Both must be reached: the estimate is diagonal if
-#' and only if
-#' \eqn{\max|S_{jk}| \le \lambda_1}{max |S_jk| <= lambda1} and
-#' \eqn{\|\mathrm{soft}(2 S_{\cdot j}, \lambda_2)\|_s \le \lambda_3}{|soft(2 S_.j, lambda2)|_s <= lambda3} for every j. For [ising_hub()] take
-#' \eqn{S = X'X - n \bar x \bar x'}{S = X'X - n mean mean'}.
-#'
-#' @param lambda1,lambda2,lambda3,q The penalties.
-#' @param p Number of variables.
-#' @param S A covariance matrix.
-#' @return `hub_regime()`: `"mixed"`, `"no hubs possible"` or `"hubs only"`. `hub_lambda_max()`: a named vector.
+#' @section Which method when: before [ggm_hub()], to find penalties that are worth trying; [ggm_hub_select()] chooses among them.
+#' @param what What is asked.
+#' @param lambda1,lambda2,lambda3,q Penalties, as in [ggm_hub()].
+#' @param p Number of variables (for `"regime"`).
+#' @param S Covariance matrix (for `"lambda_max"`).
+#' @return A word, or a vector with names `lambda1` and `lambda3`.
 #' @family hubs
+#' @references
+#' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15, 3297--3331.
 #' @export
 #' @examples
-#' hub_regime(0.1, 0.2, 1, p = 100)
-#' hub_lambda_max(cor(mtcars), lambda2 = 0.5)
-hub_regime <- function(lambda1, lambda2, lambda3, p, q = 2) {
-  core_hub_regime(check_number(lambda1, lower = 0), check_number(lambda2, lower = 0), check_number(lambda3, lower = 0), check_hub_norm(q),
-                  check_count(p))
+#' ggm_hub_bounds("regime", lambda1 = 0.4, lambda2 = 0.3, lambda3 = 1, p = 50)
+#' ggm_hub_bounds("lambda_max", S = cor(mtcars), lambda2 = 0.3)
+ggm_hub_bounds <- function(what = c("regime", "lambda_max"), lambda1 = NULL, lambda2 = 0, lambda3 = NULL, q = 2, p = NULL, S = NULL) {
+  what <- check_choice(what, c("regime", "lambda_max"))
+  if (what == "lambda_max") {
+    if (is.null(S)) fail_missing("S")
+    return(hub_lambda_max(S, lambda2, q))
+  }
+  hub_regime(lambda1, lambda2, lambda3, p, q)
 }
 
-#' @rdname hub_regime
-#' @export
+hub_regime <- function(lambda1, lambda2, lambda3, p, q = 2) {
+  penalty <- list(lambda1 = check_number(lambda1, lower = 0), lambda3 = check_number(lambda3, lower = 0), q = check_hub_norm(q))
+  hub_regime_at(penalty, check_number(lambda2, lower = 0), check_count(p))
+}
+
 hub_lambda_max <- function(S, lambda2 = 0, q = 2) {
-  core_call(core_hub_smallest_empty(check_symmetric(S, "S"), check_number(lambda2, lower = 0), check_hub_norm(q)))
+  unlist(core_hub_smallest_empty(check_symmetric(S, "S"), list(lambda2 = check_number(lambda2, lower = 0), q = hub_norm_word(check_hub_norm(q)))))
 }
 
 #' A grid of hub penalties
 #'
-#' Fits [ggm_hub()], [cov_hub()] or [ising_hub()] along `lambda2` for each `lambda3`, each started at its neighbour, and chooses by the BIC of the
+#' Fits [ggm_hub()], [cov_hub()] or [ising_hub()] along `lambda2` for each `lambda3`, each started at its neighbour, and chooses by the
+#' BIC of the
 #' paper or by extended BIC.
 #'
 #' @param x,S,n,lambda1,q,threads As for [ggm_hub()]; a binary model takes `x` only.
@@ -400,10 +440,10 @@ hub_lambda_max <- function(S, lambda2 = 0, q = 2) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_hub_graph(p = 30, hubs = 2, n = 150)
-#' best <- hub_path(sim$data, lambda1 = 0.3, lambda2 = c(0.4, 0.2), lambda3 = c(1, 0.6))
+#' sim <- sim_hub(p = 30, hubs = 2, n = 150)
+#' best <- ggm_hub_select(sim$data, lambda1 = 0.3, lambda2 = c(0.4, 0.2), lambda3 = c(1, 0.6))
 #' best$grid
-hub_path <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2 = NULL, lambda3 = NULL, criterion = c("bic", "ebic"), c = 0.2, q = 2,
+ggm_hub_select <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2 = NULL, lambda3 = NULL, criterion = c("bic", "ebic"), c = 0.2, q = 2,
                      threads = NULL, model = c("gaussian", "covariance", "binary"), ...) {
   call <- match.call()
   weight <- check_number(c, "c", lower = 0, upper = 1)  # before any default that calls c()
@@ -463,7 +503,7 @@ hub_row <- function(model, x, S, n, lambda1, lambda2, lambda3, q, threads, first
 
 hub_grid_row <- function(fit, criterion, weight) {
   part <- hub_parts(fit)
-  deviance <- part$bic - log(fit$n) * hub_complexity(part$V, part$Z)
+  deviance <- -2 * as.double(stats::logLik(fit)) + log(fit$n) * ncol(fit$S)
   value <- if (criterion == "bic") {
     deviance + log(fit$n) * hub_complexity(part$V, part$Z, weight)
   } else if (inherits(fit, "granary_ggm")) {
@@ -475,25 +515,6 @@ hub_grid_row <- function(fit, criterion, weight) {
              regime = part$regime)
 }
 
-#' How well hubs and their edges were found
-#'
-#' The four scores of the hub paper (Section 3.5.1).
-#'
-#' @param truth The true matrix (precision, covariance or Ising), or a [sim_hub_graph()] result.
-#' @param fit A hub fit, any Gaussian graph fit, or a matrix.
-#' @param hubs The true hubs: names or positions. Taken from `truth` if that is simulated.
-#' @param r Edges a node needs to count as an estimated hub.
-#' @param threshold Entries count as edges above this.
-#' @return A data frame of one row: number of `edges`, of `correct` ones, share of `hub_edges` found, share of true `hubs` among the
-#'   nodes of highest degree (as many as there are true hubs, ties all counted out by order) with at least `r` edges, and `sse`, the sum of squared
-#'   errors over pairs.
-#' @family hubs
-#' @export
-#' @examples
-#' set.seed(1)
-#' sim <- sim_hub_graph(p = 40, hubs = 2, n = 200)
-#' hub_score(sim, ggm_hub(sim$data, lambda1 = 0.3, lambda2 = 0.2, lambda3 = 0.8), r = 8)
-#' hub_score(sim, ggm_lasso(sim$data, lambda = 0.2), r = 8)
 hub_score <- function(truth, fit, hubs = NULL, r = 1, threshold = 1e-5) {
   if (inherits(truth, "granary_sim_hub")) {
     if (is.null(hubs)) hubs <- truth$hubs
@@ -510,6 +531,7 @@ hub_score <- function(truth, fit, hubs = NULL, r = 1, threshold = 1e-5) {
   if (ncol(truth) != ncol(estimate)) {
     abort_input(sprintf("`truth` has %d variables and `fit` has %d: they must be the same.", ncol(truth), ncol(estimate)), "fit")
   }
+  if (!is.null(colnames(truth))) estimate <- match_named(estimate, colnames(truth), "fit")
   r <- check_count(r, lower = 0)
   threshold <- check_number(threshold, lower = 0)
   if (is.character(hubs)) hubs <- match(hubs, colnames(truth))
@@ -551,9 +573,9 @@ hub_score <- function(truth, fit, hubs = NULL, r = 1, threshold = 1e-5) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim_hub_graph(p = 50, hubs = 3, n = 100)
-#' head(sim_hub_graph(p = 6, hubs = 1, n = 10, type = "binary", exact = TRUE)$data)
-sim_hub_graph <- function(p = 100, hubs = 5, n = NULL, sparsity = 0.02, hub_density = 0.7, type = c("gaussian", "covariance", "binary"),
+#' sim_hub(p = 50, hubs = 3, n = 100)
+#' head(sim_hub(p = 6, hubs = 1, n = 10, type = "binary", exact = TRUE)$data)
+sim_hub <- function(p = 100, hubs = 5, n = NULL, sparsity = 0.02, hub_density = 0.7, type = c("gaussian", "covariance", "binary"),
                           setup = c("hub", "two_blocks", "scale_free"), standardize = TRUE, burn_in = 1000, thin = 100, exact = FALSE) {
   p <- check_count(p, upper = 20000)
   hubs <- check_count(hubs, lower = 0, upper = p)
@@ -567,20 +589,18 @@ sim_hub_graph <- function(p = 100, hubs = 5, n = NULL, sparsity = 0.02, hub_dens
   thin <- check_count(thin)
   exact <- check_flag(exact)
   if (exact && type == "binary" && p > 15) abort_input(sprintf("`exact` enumerates 2^p states and is for p up to 15, not %d.", p), "exact")
-  graph <- core_call(core_sim_hub(setup, p, hubs, sparsity, hub_density, core_seed()))
+  graph <- core_sim_hub(list(setup = setup, p = p, hubs = hubs, sparsity = sparsity, hub_density = hub_density, definite = type != "binary"),
+                        core_seed())
   theta <- graph$weights
-  if (type != "binary") diag(theta) <- 0.1 - min(eigen(theta, symmetric = TRUE, only.values = TRUE)$values)
-  theta <- as_sparse(theta)
   dimnames(theta) <- rep(list(variable_names(NULL, p)), 2L)
   data <- NULL
   if (!is.null(n)) {
     data <- if (type == "gaussian") {
-      core_call(core_ggm_sample(theta, n, core_seed()))
+      core_ggm_sample(theta, n, core_seed())
     } else if (type == "covariance") {
-      factor <- chol(as.matrix(theta))
-      core_call(core_ggm_sample(as_sparse(diag(p)), n, core_seed())) %*% factor
+      core_covariance_sample(as.matrix(theta), n, core_seed())
     } else {
-      core_call(core_ising_sample(as.matrix(theta), n, burn_in, thin, exact, core_seed(), progress_bar("Gibbs sampler")))
+      core_ising_sample(as.matrix(theta), list(n = n, burn_in = burn_in, thin = thin, exact = exact), core_seed(), progress_bar("Gibbs sampler"))
     }
     if (type != "binary" && standardize && n > 1L) data <- sweep(data, 2L, apply(data, 2L, stats::sd), "/")
     colnames(data) <- colnames(theta)

@@ -35,25 +35,26 @@
 #' \item{`"admm"`}{The alternating direction method with the tuning of the QUIC paper and QUIC's stopping rule, for comparison.}
 #' }
 #'
-#' **Which method when:** `ggm_lasso()` is the default choice for a sparse graph among Gaussian variables. Choose the penalty with
+#' @section Which method when: `ggm_lasso()` is the default choice for a sparse graph among Gaussian variables. Choose the penalty with
 #' [ggm_select()]: EBIC for sparse graphs meant to be read, cross-validation for prediction, StARS for stable edges.
 #'
 #' @param x Data: a numeric matrix or data frame, one row per observation. Give either `x` or `S`.
 #' @param S A covariance (or correlation) matrix.
 #' @param n Number of observations behind `S`; needed for likelihoods and information criteria only.
 #' @param lambda The penalty: one number, a sequence (a path; sorted to be decreasing), or a symmetric matrix \eqn{\Lambda}{Lambda}. By default
-#'   `nlambda` values, evenly spaced on the log scale from the smallest penalty that empties the graph down to
+#'   `n_lambda` values, evenly spaced on the log scale from the smallest penalty that empties the graph down to
 #'   `lambda_min_ratio` times that.
 #' @param weights Relative penalties: `NULL` for all equal, a vector of length p for \eqn{\sqrt{w_i w_j}}{sqrt(w_i w_j)}, or a symmetric matrix
 #'   (0 for entries known
 #'   to be in the graph, `Inf` for pairs known to be no edge).
-#' @param nlambda,lambda_min_ratio Length of the default path and the ratio of its ends.
+#' @param n_lambda,lambda_min_ratio Length of the default path and the ratio of its ends.
 #' @param penalize_diagonal Whether the diagonal is penalised too (the paper and `glasso` do).
 #' @param method The solver; see Details.
 #' @param tol Stopping tolerance; see Details.
 #' @param max_iter Largest number of sweeps (`"bcd"`), Newton steps (`"quic"`) or iterations (`"admm"`). `NULL` for the method's own:
 #'   1000, 100, 10000.
-#' @param inner How accurately QUIC solves for its direction: `"forcing"` (default) or `"paper"`, which makes `ceiling(t / 3)` sweeps in step `t`.
+#' @param inner How accurately QUIC solves for its direction: `"forcing"` (default) or `"paper"`, which makes `ceiling(t / 3)` sweeps in
+#'   step `t`.
 #' @param start A precision matrix to start from, or a fit.
 #' @param covariance Whether to return the covariance estimates \eqn{W} too: dense matrices, and for `"bcd"` an inversion that the fit itself does not
 #'   need.
@@ -82,7 +83,7 @@
 #' Boyd, Parikh, Chu, Peleato and Eckstein (2011). Distributed optimization and statistical learning via the alternating direction method of
 #' multipliers. *Foundations and Trends in Machine Learning* 3, 1--122.
 #' @family Gaussian graphs
-#' @seealso [ggm_select()], [ggm_score()], [sim_ggm()]; `errata("jmlr15-quic")`; `reproduce("jmlr15-quic")`
+#' @seealso [ggm_select()], [assess()], [sim_ggm()]; `errata("jmlr15-quic")`; `reproduce("jmlr15-quic")`
 #' @export
 #' @examples
 #' fit <- ggm_lasso(S = cor(mtcars), n = nrow(mtcars), lambda = 0.2)
@@ -94,7 +95,7 @@
 #' best <- ggm_select(path, criterion = "ebic")
 #' head(tidy(best))
 #' plot(best)
-ggm_lasso <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, weights = NULL, nlambda = 20, lambda_min_ratio = 0.01,
+ggm_lasso <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, weights = NULL, n_lambda = 20, lambda_min_ratio = 0.01,
                       penalize_diagonal = TRUE, method = c("bcd", "quic", "admm"), tol = 1e-6, max_iter = NULL,
                       inner = c("forcing", "paper"), start = NULL, covariance = FALSE, threads = NULL) {
   call <- match.call()
@@ -106,13 +107,13 @@ ggm_lasso <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, weights = NUL
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   max_iter <- check_count(max_iter, allow_null = TRUE)
   if (is.null(max_iter)) max_iter <- c(quic = 100L, bcd = 1000L, admm = 10000L)[[method]]
-  penalty <- ggm_penalty(lambda, weights, data$S, check_count(nlambda), lambda_min_ratio, penalize_diagonal)
+  penalty <- ggm_penalty(lambda, weights, data$S, check_count(n_lambda), lambda_min_ratio, penalize_diagonal)
   if (!penalize_diagonal && any(diag(data$S) <= 0)) {
     abort_input(sprintf("Variable %s has variance 0 and an unpenalised diagonal, so the likelihood has no maximum: drop it or set penalize_diagonal = TRUE.",
                         colnames(data$S)[which.min(diag(data$S))]), "penalize_diagonal")
   }
   threads <- thread_count(threads)
-  start <- ggm_start(start, ncol(data$S))
+  start <- ggm_start(start, colnames(data$S))
 
   settings <- list(penalize_diagonal = penalize_diagonal, method = method, inner = inner, tol = tol, max_iter = max_iter)
   fit <- fit_glasso_path(data, penalty, settings, covariance, start, threads, call)
@@ -122,16 +123,15 @@ ggm_lasso <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, weights = NUL
 
 # Where ggm_lasso() and the refits of ggm_select() meet: everything is checked by now.
 fit_glasso_path <- function(data, penalty, settings, covariance, start, threads, call) {
-  results <- core_call(core_glasso_path(
-    data$S, as.double(penalty$weights), penalty$lambda, settings$penalize_diagonal, settings$method, settings$inner, settings$tol,
-    settings$max_iter, covariance, start, threads, progress_bar("graphical lasso")
-  ))
+  path <- list(weights = as.double(penalty$weights), penalize_diagonal = settings$penalize_diagonal, multipliers = penalty$lambda)
+  options <- c(settings[c("method", "inner", "tol", "max_iter")], list(covariance = covariance, threads = threads))
+  results <- core_glasso_path(data$S, path, options, start, progress_bar("graphical lasso"))
   new_ggm("ggm_lasso", results, data, lambda = penalty$lambda, weights = if (!penalty$plain) penalty$weights,
           penalize_diagonal = settings$penalize_diagonal, settings = settings, call = call)
 }
 
 # lambda and weights as a decreasing sequence of multipliers and one matrix, vector or number.
-ggm_penalty <- function(lambda, weights, S, nlambda, lambda_min_ratio, penalize_diagonal) {
+ggm_penalty <- function(lambda, weights, S, n_lambda, lambda_min_ratio, penalize_diagonal) {
   p <- ncol(S)
   if (is.matrix(lambda) || isS4(lambda) || is.data.frame(lambda)) {
     if (!is.null(weights)) abort_input("`weights` must be NULL when `lambda` is a matrix: put everything into one of them.", "weights")
@@ -145,9 +145,9 @@ ggm_penalty <- function(lambda, weights, S, nlambda, lambda_min_ratio, penalize_
   if (plain) {
     weights <- 1
   } else if (is.null(dim(weights))) {
-    weights <- check_vector(weights, name, length = p, lower = 0)
+    weights <- match_named(check_vector(weights, name, length = p, lower = 0), colnames(S), name)
   } else {
-    weights <- check_weights(weights, name, p)
+    weights <- check_weights(weights, name, colnames(S))
     if (penalize_diagonal && any(diag(weights) >= forbidden)) {
       abort_input(sprintf("`%s` must be finite on the diagonal, unless penalize_diagonal = FALSE: no precision matrix has a zero there.", name), name)
     }
@@ -155,7 +155,7 @@ ggm_penalty <- function(lambda, weights, S, nlambda, lambda_min_ratio, penalize_
   if (is.null(lambda)) {
     ratio <- check_number(lambda_min_ratio, "lambda_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
     top <- largest_penalty(S, weights)
-    lambda <- if (nlambda == 1L) top else exp(seq(log(top), log(top * ratio), length.out = nlambda))
+    lambda <- if (n_lambda == 1L) top else exp(seq(log(top), log(top * ratio), length.out = n_lambda))
   } else {
     lambda <- sort(check_vector(lambda, "lambda", lower = 0), decreasing = TRUE)
   }
@@ -164,7 +164,21 @@ ggm_penalty <- function(lambda, weights, S, nlambda, lambda_min_ratio, penalize_
 
 forbidden <- 1e70  # stands for Inf in weights; Penalty::forbidden in the core
 
-check_weights <- function(weights, name, p) {
+# A vector or square matrix over `variables`, brought to their order by its names; without names it is taken as it is.
+match_named <- function(x, variables, arg) {
+  square <- length(dim(x)) == 2L
+  names <- if (!square) names(x) else if (is.null(colnames(x))) rownames(x) else colnames(x)
+  if (is.null(names) || identical(names, variables)) return(x)
+  at <- match(variables, names)
+  if (anyNA(at)) {
+    if (!any(names %in% variables) && identical(variables, variable_names(NULL, length(variables)))) return(x)  # those have no names of their own
+    abort_input(sprintf("`%s` must name the variables, but \"%s\" is not among its names.", arg, variables[is.na(at)][1L]), arg)
+  }
+  if (square) x[at, at, drop = FALSE] else x[at]
+}
+
+check_weights <- function(weights, name, variables) {
+  p <- length(variables)
   weights <- as.matrix(weights)
   if (is.numeric(weights)) weights[is.infinite(weights) & weights > 0] <- forbidden
   weights <- check_symmetric(weights, name)
@@ -173,7 +187,7 @@ check_weights <- function(weights, name, p) {
                         ncol(weights)), name)
   }
   if (any(weights < 0)) abort_input(sprintf("`%s` must not be negative, but its smallest entry is %g.", name, min(weights)), name)
-  weights
+  match_named(weights, variables, name)
 }
 
 # The smallest multiplier of the weights that leaves no edge. Pairs without penalty do not count, as no multiplier removes them, nor do
@@ -191,12 +205,13 @@ largest_penalty <- function(S, weights) {
   if (top > 0) top else max(diag(S), 1e-300)  # an empty graph at every penalty: any positive sequence will do
 }
 
-ggm_start <- function(start, p) {
+ggm_start <- function(start, variables) {
   if (is.null(start)) return(NULL)
+  p <- length(variables)
   if (inherits(start, "granary_ggm")) start <- if (is.list(start$precision)) start$precision[[1L]] else start$precision
   start <- check_symmetric(start, "start", allow_sparse = TRUE)
   if (ncol(start) != p) {
     abort_input(sprintf("`start` must be %d x %d like the covariance, but it is %d x %d.", p, p, nrow(start), ncol(start)), "start")
   }
-  methods::as(methods::as(start, "CsparseMatrix"), "generalMatrix")
+  as_sparse(match_named(start, variables, "start"))
 }

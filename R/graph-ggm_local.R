@@ -1,7 +1,8 @@
 #' Locally constant Gaussian graph
 #'
 #' Estimates a sparse precision matrix for variables that sit on a line, a contour, an image, a volume or any other neighbourhood: neighbours are
-#' encouraged to have equal interactions with every third variable, so that the graph links regions with regions. Every fit carries its duality gap.
+#' encouraged to have equal interactions with every third variable, so that the graph links regions with regions. Every fit carries its
+#' duality gap.
 #'
 #' @details
 #' The estimate minimises over positive definite \eqn{X}
@@ -21,9 +22,11 @@
 #' distance to
 #' the minimum; `kkt` is the largest entry of \eqn{X^{-1} - S - (Y + Y')/2}{X^-1 - S - (Y + Y') / 2}.
 #'
-#' **Solvers**, all but `"bcd"` exact; they stop when the gap is at most `tol` per variable. On symmetric matrices the penalty is total variation on
+#' **Solvers**, all but `"bcd"` exact; they stop when the gap is at most `tol` per variable. On symmetric matrices the penalty is total
+#' variation on
 #' a graph
-#' whose nodes are the pairs of variables, solved exactly by maximum flows: `"fista"` takes accelerated proximal gradient steps with it, each for an
+#' whose nodes are the pairs of variables, solved exactly by maximum flows: `"fista"` takes accelerated proximal gradient steps with it,
+#' each for an
 #' inverse. `"admm"` gives \eqn{X} a copy that need not be symmetric, so that every column is a problem of its own (run on `threads`), each step for
 #' an
 #' eigendecomposition; it needs few steps where \eqn{X} is badly conditioned. `"auto"` is `"fista"`, followed by `"admm"` if 120 steps were not
@@ -38,28 +41,33 @@
 #' with their
 #' zeros. At \eqn{\rho \ge \max |S_{ij}|}{rho >= max |S_ij|} the graph is empty.
 #'
-#' **Which method when:** `ggm_local()` when neighbouring variables can be expected to interact alike (pixels, contour points, wavelengths, sensors);
-#' [ggm_lasso()] when the order of the variables means nothing; [ggm_nodes()] when most variables take no part; [ggm_mix()] for several of these at
+#' @section Which method when: `ggm_local()` when neighbouring variables can be expected to interact alike (pixels, contour points,
+#' wavelengths, sensors);
+#' [ggm_lasso()] when the order of the variables means nothing; [ggm_nodes()] when most variables take no part; [ggm_mix()] for several of
+#' these at
 #' once.
 #' The time grows about as \eqn{p^{2.5}}{p^2.5} on images: 0.03 s for 100 pixels, 1.3 s for 400, 9 s for 1024 (one thread, gap 1e-6 per variable).
 #'
 #' @inheritParams ggm_lasso
-#' @param neighbors The neighbourhood: from [nb_chain()], [nb_grid()], [nb_edges()], [nb_distance()] or [nb_graph()], or an adjacency matrix or
+#' @param neighbors The neighbourhood: from [neighborhood()], or an adjacency matrix or
 #'   igraph graph.
 #'   May be left out if `operator` is a matrix.
-#' @param rho Penalty on every entry: one or several numbers. By default `nrho` values evenly spaced on the log scale, from the largest covariance
-#'   (empty graph) down to `rho_min_ratio` times that.
-#' @param tau Penalty on the differences: one or several numbers, each combined with every `rho`, or a function of `rho`. The default is 0.1 `rho`,
+#' @param lambda Penalty on every entry: one or several numbers. By default `n_lambda` values evenly spaced on the log scale, from the
+#'   largest covariance
+#'   (empty graph) down to `lambda_min_ratio` times that.
+#' @param tau Penalty on the differences: one or several numbers, each combined with every `lambda`, or a function of `lambda`. The
+#'   default is 0.1 `lambda`,
 #'   about the ratio
 #'   used in the thesis.
 #' @param operator `"difference"`, `"laplacian"` or a (sparse) matrix with one column per variable.
-#' @param nrho,rho_min_ratio Length of the default path and the ratio of its ends.
+#' @param n_lambda,lambda_min_ratio Length of the default path and the ratio of its ends.
 #' @param method The solver; see Details.
 #' @param max_iter Largest number of iterations, or of sweeps for `"bcd"`. `NULL` for 2000 and 10.
 #' @return An object of class `granary_ggm_local`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: a list with the elements of a
-#' [ggm_lasso()] fit (`lambda` is `rho`), and
-#' \item{rho, tau}{the penalties, by decreasing `rho`, then `tau`}
-#' \item{blocks}{a data frame of all edges with the `block` they belong to: neighbouring pairs of variables with equal precision, largest block first; on a path
+#' [ggm_lasso()] fit (`lambda` is `lambda`), and
+#' \item{rho, tau}{the penalties, by decreasing `lambda`, then `tau`}
+#' \item{blocks}{a data frame of all edges with the `block` they belong to: neighbouring pairs of variables with equal precision, largest
+#'   block first; on a path
 #'   a list}
 #' \item{isolated}{the variables isolated by the rule above, from `S` alone}
 #' \item{bounds}{bounds on the eigenvalues of the solution (Theorem 2.1, with the sharper constant), one row per fit}
@@ -75,21 +83,22 @@
 #' # a trajectory: an open chain of nine points
 #' set.seed(1)
 #' sim <- sim_ggm("regions", n = 400)
-#' fit <- ggm_local(sim$data, neighbors = nb_chain(9), rho = 0.05, tau = 0.03)
+#' fit <- ggm_local(sim$data, neighbors = neighborhood("chain", 9), lambda = 0.05, tau = 0.03)
 #' fit
 #' subset(fit$blocks, block == 1)
 #' plot(fit)
-#' ggm_score(sim, fit)
+#' assess(fit, sim)
 #'
 #' # an image of 4 x 4 pixels
 #' pixels <- matrix(rnorm(50 * 16), 50)
 #' pixels[, 11:12] <- pixels[, 11:12] + pixels[, 1]
-#' path <- ggm_local(pixels, neighbors = nb_grid(c(4, 4)), nrho = 5)
+#' path <- ggm_local(pixels, neighbors = neighborhood("grid", c(4, 4)), n_lambda = 5)
 #' ggm_select(path, "ebic")
-ggm_local <- function(x = NULL, S = NULL, n = NULL, neighbors = NULL, rho = NULL, tau = function(rho) 0.1 * rho,
-                      operator = c("difference", "laplacian"), nrho = 10, rho_min_ratio = 0.05,
+ggm_local <- function(x = NULL, S = NULL, n = NULL, neighbors = NULL, lambda = NULL, tau = function(rho) 0.1 * rho,
+                      operator = c("difference", "laplacian"), n_lambda = 10, lambda_min_ratio = 0.05,
                       method = c("auto", "admm", "fista", "bcd", "bcd+admm"), tol = 1e-8, max_iter = NULL, start = NULL, covariance = FALSE,
                       threads = NULL) {
+  rho <- lambda
   call <- match.call()
   data <- ggm_input(x, S, n)
   method <- check_choice(method, c("auto", "admm", "fista", "bcd", "bcd+admm"))
@@ -101,10 +110,10 @@ ggm_local <- function(x = NULL, S = NULL, n = NULL, neighbors = NULL, rho = NULL
   if (op$type != "difference" && method %in% c("bcd", "bcd+admm")) {
     abort_input("The block descent is for operator = \"difference\": use method = \"auto\".", "method")
   }
-  ratio <- check_number(rho_min_ratio, "rho_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
-  penalty <- local_penalties(rho, tau, data$S, check_count(nrho), ratio)
+  ratio <- check_number(lambda_min_ratio, "lambda_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
+  penalty <- local_penalties(rho, tau, data$S, check_count(n_lambda), ratio)
   warn_local(data$S, penalty, is.null(data$x))
-  start <- ggm_start(start, ncol(data$S))
+  start <- ggm_start(start, colnames(data$S))
   threads <- thread_count(threads)
   settings <- list(method = method, tol = tol, max_iter = max_iter)
   fit <- fit_local_path(data, op, penalty, settings, covariance, if (!is.null(start)) as.matrix(start), threads, call)
@@ -129,13 +138,13 @@ local_operator <- function(operator, neighbors, p) {
 }
 
 # rho and tau of every fit, by decreasing rho, then tau.
-local_penalties <- function(rho, tau, S, nrho, ratio) {
+local_penalties <- function(rho, tau, S, n_lambda, ratio) {
   if (is.null(rho)) {
     top <- max_covariance(S)
     if (top == 0) top <- max(diag(S), 1e-300)
-    rho <- if (nrho == 1L) top else exp(seq(log(top), log(top * ratio), length.out = nrho))
+    rho <- if (n_lambda == 1L) top else exp(seq(log(top), log(top * ratio), length.out = n_lambda))
   }
-  rho <- sort(check_vector(rho, "rho", lower = 0, upper = 1e150), decreasing = TRUE)
+  rho <- sort(check_vector(rho, "lambda", lower = 0, upper = 1e150), decreasing = TRUE)
   if (is.function(tau)) {
     value <- tryCatch(tau(rho), error = function(e) abort_input(paste0("`tau` is a function of rho, but fails: ", conditionMessage(e)), "tau"))
     return(list(rho = as.double(rho), tau = as.double(check_vector(value, "tau(rho)", length = length(rho), lower = 0, upper = 1e150))))
@@ -152,14 +161,14 @@ max_covariance <- function(S) {
 
 warn_local <- function(S, penalty, from_covariance) {
   if (any(penalty$rho == 0) && any(diag(S) <= 0)) {
-    abort_input(sprintf("Variable %s has variance 0, so `rho` must be greater than 0: else the likelihood has no maximum.",
-                        colnames(S)[which.min(diag(S))]), "rho")
+    abort_input(sprintf("Variable %s has variance 0, so `lambda` must be greater than 0: else the likelihood has no maximum.",
+                        colnames(S)[which.min(diag(S))]), "lambda")
   }
   if (from_covariance && any(diag(S) == 0)) {
     warn_input(sprintf("Variables of variance 0 in `S`: %s. Their precision is 1 / rho.", paste(colnames(S)[diag(S) == 0], collapse = ", ")), "S")
   }
   if (length(penalty$rho) == 1L && ncol(S) > 1L && penalty$rho >= max_covariance(S) && max_covariance(S) > 0) {
-    warn_input(sprintf("`rho` is at least the largest covariance (%.3g), so the graph must be empty.", max_covariance(S)), "rho")
+    warn_input(sprintf("`lambda` is at least the largest covariance (%.3g), so the graph must be empty.", max_covariance(S)), "lambda")
   }
   if (ncol(S) > 1500L) {
     warn_input(sprintf("%d variables: each step costs the cube of that, and may take minutes. Fewer variables, or a coarser grid, may do.", ncol(S)), "x")
@@ -168,45 +177,30 @@ warn_local <- function(S, penalty, from_covariance) {
 
 # Where ggm_local() and the refits of ggm_select() meet: everything is checked by now.
 fit_local_path <- function(data, op, penalty, settings, covariance, start, threads, call) {
-  results <- core_call(core_local_path(
-    data$S, op, penalty$rho, penalty$tau, settings$method, settings$tol, settings$max_iter,
-    covariance || length(penalty$rho) == 1L, start, threads, progress_bar("local constancy")
-  ))
+  options <- c(settings[c("method", "tol", "max_iter")], list(covariance = covariance, threads = threads))
+  results <- core_local_path(data$S, operator_parts(op), penalty[c("rho", "tau")], options, start, progress_bar("local constancy"))
   names <- colnames(data$S)
   each <- function(value) {
     all <- lapply(results, value)
     if (length(all) == 1L) all[[1L]] else all
   }
-  results <- lapply(results, function(r) c(r, list(component = precision_components(r$precision))))
+  bounds <- data.frame(rho = penalty$rho, tau = penalty$tau, lower = vapply(results, `[[`, 0, "lower"), upper = vapply(results, `[[`, 0, "upper"))
+  results <- lapply(results, function(r) {
+    r$trace <- list(objective = r$trace)
+    r
+  })
   fit <- new_ggm(
     "ggm_local", results, data, lambda = penalty$rho, rho = penalty$rho, tau = penalty$tau,
     blocks = each(function(r) local_block_table(r, names)), isolated = each(function(r) names[r$isolated]),
     neighbors = op$neighbors, operator = if (op$type == "rows") op$rows else op$type, op = op, settings = settings, call = call
   )
-  fit$bounds <- local_bounds(data$S, penalty, results[[1L]]$frobenius, results[[1L]]$rows)
+  fit$bounds <- bounds
   fit$along <- c("rho", "tau", "blocks", "isolated")
   fit
 }
 
-# The connected component of every variable, numbered by first member.
-precision_components <- function(precision) {
-  p <- ncol(precision)
-  label <- integer(p)
-  ends <- precision@p
-  count <- 0L
-  for (i in seq_len(p)) {
-    if (label[i] > 0L) next
-    count <- count + 1L
-    front <- i
-    label[i] <- count
-    while (length(front) > 0L) {
-      reached <- unique(unlist(lapply(front, function(j) precision@i[seq_len(ends[j + 1L] - ends[j]) + ends[j]] + 1L)))
-      front <- reached[label[reached] == 0L]
-      label[front] <- count
-    }
-  }
-  label
-}
+# What crosses of an operator.
+operator_parts <- function(op) op[intersect(c("type", "p", if (op$type == "rows") "rows" else "edges"), names(op))]
 
 local_block_table <- function(result, names) {
   at <- which(result$block > 0, arr.ind = TRUE)
@@ -214,14 +208,6 @@ local_block_table <- function(result, names) {
   table <- table[order(table$block, at[, 1L], at[, 2L]), ]
   rownames(table) <- NULL
   table
-}
-
-# Theorem 2.1 with sqrt(M N), which its own proof gives before a step that is not needed.
-local_bounds <- function(S, penalty, frobenius, rows) {
-  p <- ncol(S)
-  spectral <- core_call(core_nodes_spectral_norm(S))
-  data.frame(rho = penalty$rho, tau = penalty$tau, lower = 1 / (spectral + p * penalty$rho + sqrt(rows * p) * penalty$tau * frobenius),
-             upper = p / penalty$rho)
 }
 
 #' @exportS3Method
@@ -303,7 +289,7 @@ print.summary_granary_ggm_local <- function(x, ...) {
 #' @examples
 #' set.seed(1)
 #' sim <- sim_ggm("regions", n = 100)
-#' fit <- ggm_local(sim$data, neighbors = nb_chain(9, closed = TRUE), rho = 0.1, tau = 0.05)
+#' fit <- ggm_local(sim$data, neighbors = neighborhood("chain", 9, closed = TRUE), lambda = 0.1, tau = 0.05)
 #' plot(fit)
 #' plot(fit, "heatmap")
 plot.granary_ggm_local <- function(x, type = NULL, which = NULL, layout = NULL, ...) {
@@ -363,29 +349,37 @@ plot_local_selection <- function(x, ...) {
 #' @param fit,other Two single Gaussian graph fits of the same variables.
 #' @param newdata Rows to compare them on, preferably ones that neither was fitted to.
 #' @param level The level.
-#' @return A list of class `granary_ggm_compare`: `table` (parameters and log-likelihood of both), `statistic`, `df`, `p_value`, `rejected` (whether
+#' @return A list of class `granary_ggm_compare`: `table` (parameters and log-likelihood of both), `statistic`, `df`, `p_value`,
+#'   `rejected` (whether
 #'   the
 #'   smaller model is), `better` (the one with the larger likelihood).
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 2.5.
 #' @family Gaussian graphs
+#' @section Several tasks: Two fits to several tasks, each chosen by cross-validation ([ggm_select()] with `"cv"`), are compared task by
+#' task on their
+#'   held-out log-likelihoods, matched by the names of the tasks: a z test of the hypothesis that `fit` is no better than `other`. Lists of
+#'   such log-likelihoods will do as well. `newdata` and `level` are not used then.
 #' @export
 #' @examples
 #' set.seed(1)
 #' sim <- sim_ggm("regions", n = 300)
 #' train <- sim$data[1:150, ]
-#' local <- ggm_local(train, neighbors = nb_chain(9), rho = 0.05, tau = 0.05)
+#' local <- ggm_local(train, neighbors = neighborhood("chain", 9), lambda = 0.05, tau = 0.05)
 #' ggm_compare(local, ggm_baseline(train, type = "independent"), sim$data[151:300, ])
 ggm_compare <- function(fit, other, newdata, level = 0.95) {
+  several <- function(x) inherits(x, "granary_ggm_multi") || (is.list(x) && !inherits(x, "granary_fit"))
+  if (several(fit) && several(other)) return(ggm_multi_compare(fit, other))
   check_ggm(fit)
   check_ggm(other, "other")
   level <- check_number(level, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   if (is_path(fit) || is_path(other)) abort_input("Both fits must have a single penalty: choose one with ggm_select() or ggm_at().", "fit")
-  if (!identical(colnames(fit$S), colnames(other$S))) abort_input("`fit` and `other` must be of the same variables in the same order.", "other")
+  if (!setequal(colnames(fit$S), colnames(other$S))) abort_input("`fit` and `other` must be of the same variables.", "other")
   if (missing(newdata)) fail_missing("newdata")
   newdata <- ggm_newdata(fit, check_matrix(newdata, "newdata"))
   parameters <- c(fit = 2 * fit$df, other = 2 * other$df) + ncol(fit$S)
-  loglik <- c(fit = sum(predict(fit, newdata, type = "loglik")), other = sum(predict(other, newdata, type = "loglik")))
+  loglik <- c(fit = sum(predict(fit, newdata, type = "loglik")),
+              other = sum(predict(other, newdata[, colnames(other$S), drop = FALSE], type = "loglik")))
   large <- if (parameters[["fit"]] >= parameters[["other"]]) "fit" else "other"
   small <- setdiff(names(loglik), large)
   statistic <- 2 * (loglik[[large]] - loglik[[small]])

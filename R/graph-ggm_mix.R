@@ -10,32 +10,33 @@
 #'
 #' | prior | \eqn{g(X)} | alone it is |
 #' | --- | --- | --- |
-#' | `prior_l1(rho)` | \eqn{\rho \sum_{ij} |X_{ij}|}{rho sum_ij |X_ij|} | [ggm_lasso()] |
-#' | `prior_local(neighbors, tau)` | \eqn{\tau \sum_{(a,b)} \sum_{k \ne a,b} |X_{ak} - X_{bk}|}{tau sum_(a,b) sum_(k != a,b) |X[a, k] - X[b, k]|} | with `prior_l1()`, [ggm_local()] |
-#' | `prior_nodes(tau, norm)` | \eqn{\tau \sum_n \|X_{n,-n}\|_q}{tau sum_n ||X[n, -n]||_q} | with `prior_l1()`, [ggm_nodes()] |
-#' | `prior_hub(lambda1, lambda2, lambda3, q)` | \eqn{P(X)}, the least cost of \eqn{X = V + V' + Z} | [ggm_hub()] |
+#' | `ggm_prior("l1", rho)` | \eqn{\rho \sum_{ij} |X_{ij}|}{rho sum_ij |X_ij|} | [ggm_lasso()] |
+#' | `ggm_prior("local", neighbors, tau)` | \eqn{\tau \sum_{(a,b)} \sum_{k \ne a,b} |X_{ak} - X_{bk}|}{tau sum_(a,b) sum_(k != a,b) |X[a, k] - X[b, k]|} | with `ggm_prior("l1")`, [ggm_local()] |
+#' | `ggm_prior("nodes", tau, norm)` | \eqn{\tau \sum_n \|X_{n,-n}\|_q}{tau sum_n ||X[n, -n]||_q} | with `ggm_prior("l1")`, [ggm_nodes()] |
+#' | `ggm_prior("hub", lambda1, lambda2, lambda3, q)` | \eqn{P(X)}, the least cost of \eqn{X = V + V' + Z} | [ggm_hub()] |
 #'
-#' The thesis leaves open how to combine its priors. Each has an exact proximal operator, so consensus ADMM combines them all, and the answer does
+#' The thesis leaves open how to combine its priors. Each has an exact proximal operator, so consensus ADMM combines them all, and the
+#' answer does
 #' not depend on their order. That of the hub penalty, \eqn{\min_T P(T) + g/2 \|T - C\|_F^2}{min_T P(T) + g/2 ||T - C||_F^2}, has no closed form: it
 #' is a [cov_hub()] without its constraint, solved to rounding from where the last one ended, so an iteration with hubs costs a few times one
 #' without; its multiplier is moved into the dual set of \eqn{P} before it serves as a bound. With \eqn{Y_k} the multipliers, which are subgradients,
 #' \eqn{\log\det(S + \sum_k (Y_k + Y_k')/2) + p}{log det(S + sum_k (Y_k + Y_k') / 2) + p} bounds the minimum from below: `gap` is the difference.
-#' Iteration stops when it is at most `tol` per variable. Entries are zero where the copy of a prior that makes zeros says so; equal interactions are
+#' Iteration stops when it is at most `tol` per variable. Entries are zero where the copy of a prior that makes zeros says so; equal
+#' interactions are
 #' equal only up to the accuracy of the solution.
 #'
-#' **Which method when:** the special functions named in the table when one or two priors are enough, as they are faster and find exact ties;
+#' @section Which method when: the special functions named in the table when one or two priors are enough, as they are faster and find
+#' exact ties;
 #' `ggm_mix()` for combinations that they do not have.
 #'
 #' @inheritParams ggm_lasso
 #' @param priors A list of priors.
-#' @param rho,tau Weight of a prior.
-#' @param diagonal Whether `prior_l1()` charges the diagonal.
-#' @param neighbors,operator As in [ggm_local()].
-#' @param norm As in [ggm_nodes()].
-#' @param lambda1,lambda2,lambda3,q As in [ggm_hub()]. The diagonal is free: add a `prior_l1()` to charge it.
-#' @return An object of class `granary_ggm_mix`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: the elements of a [ggm_lasso()] fit,
-#'   `priors`, and `penalties`, the value of each, and `V`, per prior the hub part \eqn{V} of a `prior_hub()`, `NULL` for the others. `lambda` is the
-#'   sum of the weights of the `prior_l1()`s. The `prior_` functions return an object of class `granary_prior`.
+#' @param type Kind of prior.
+#' @param ... Its arguments, as in the table.
+#' @return An object of class `granary_ggm_mix`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: the elements of a
+#'   [ggm_lasso()] fit,
+#'   `priors`, and `penalties`, the value of each, and `V`, per prior the hub part \eqn{V} of a `ggm_prior("hub")`, `NULL` for the others. `lambda` is the
+#'   sum of the weights of the `ggm_prior("l1")`s. `ggm_prior()` returns an object of class `granary_prior`.
 #' @references
 #' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15,
 #' 3297--3331.
@@ -50,11 +51,11 @@
 #' @examples
 #' set.seed(1)
 #' sim <- sim_ggm("regions", n = 200)
-#' priors <- list(prior_l1(0.05), prior_local(nb_chain(9), 0.03), prior_nodes(0.1))
+#' priors <- list(ggm_prior("l1", 0.05), ggm_prior("local", neighborhood("chain", 9), 0.03), ggm_prior("nodes", 0.1))
 #' fit <- ggm_mix(sim$data, priors = priors)
 #' fit
-#' hubs <- prior_hub(lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.3)
-#' ggm_mix(sim$data, priors = list(hubs, prior_local(nb_chain(9), 0.03)))
+#' hubs <- ggm_prior("hub", lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.3)
+#' ggm_mix(sim$data, priors = list(hubs, ggm_prior("local", neighborhood("chain", 9), 0.03)))
 ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter = 5000, threads = NULL) {
   call <- match.call()
   data <- ggm_input(x, S, n)
@@ -63,12 +64,12 @@ ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter =
   if (missing(priors)) fail_missing("priors")
   if (inherits(priors, "granary_prior")) priors <- list(priors)
   if (!is.list(priors) || length(priors) == 0L || !all(vapply(priors, inherits, NA, "granary_prior"))) {
-    makers <- "prior_l1(), prior_local(), prior_nodes() or prior_hub()"
+    makers <- "ggm_prior()"
     abort_input(sprintf("`priors` must be a list of priors made by %s, not %s.", makers, describe(priors)), "priors")
   }
   for (prior in priors) {
     if (prior$kind == "local" && prior$operator$p != ncol(data$S)) {
-      abort_input(sprintf("A prior_local() in `priors` has %d variables, but there are %d.", prior$operator$p, ncol(data$S)), "priors")
+      abort_input(sprintf("A local prior in `priors` has %d variables, but there are %d.", prior$operator$p, ncol(data$S)), "priors")
     }
   }
   threads <- thread_count(threads)
@@ -78,8 +79,7 @@ ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter =
 }
 
 fit_mix <- function(data, priors, settings, threads, call) {
-  result <- core_call(core_mix_fit(data$S, unname(lapply(priors, unclass)), settings$tol, settings$max_iter, threads, progress_bar("mixed priors")))
-  result$component <- precision_components(result$precision)
+  result <- core_mix_fit(data$S, unname(lapply(priors, prior_parts)), c(settings, list(threads = threads)), progress_bar("mixed priors"))
   labels <- vapply(priors, format, "")
   weights <- vapply(priors, function(prior) if (prior$kind == "l1") prior$weight else 0, 0)
   new_ggm("ggm_mix", list(result), data, lambda = sum(weights), priors = priors, penalties = stats::setNames(result$penalties, labels),
@@ -92,16 +92,30 @@ refit_path.granary_ggm_mix <- function(fit, x) {
   fit_mix(data, fit$priors, fit$settings, 1L, NULL)
 }
 
+# What crosses of a prior.
+prior_parts <- function(prior) {
+  own <- switch(prior$kind,
+    l1 = prior["diagonal"],
+    nodes = prior["norm"],
+    local = list(operator = operator_parts(prior$operator)),
+    hub = list(hub = list(lambda1 = prior$lambda[1L], lambda2 = prior$lambda[2L], lambda3 = prior$lambda[3L], q = hub_norm_word(prior$q)))
+  )
+  c(unclass(prior)[c("kind", "weight")], own)
+}
+
 new_prior <- function(kind, weight, ...) structure(list(kind = kind, weight = weight, ...), class = "granary_prior")
 
 #' @rdname ggm_mix
 #' @export
+ggm_prior <- function(type = c("l1", "local", "nodes", "hub"), ...) {
+  type <- check_choice(type, c("l1", "local", "nodes", "hub"))
+  by_kind(switch(type, l1 = prior_l1, local = prior_local, nodes = prior_nodes, hub = prior_hub), type, ...)
+}
+
 prior_l1 <- function(rho, diagonal = TRUE) {
   new_prior("l1", check_number(rho, lower = 0, upper = 1e150), diagonal = check_flag(diagonal))
 }
 
-#' @rdname ggm_mix
-#' @export
 prior_local <- function(neighbors, tau, operator = c("difference", "laplacian")) {
   tau <- check_number(tau, lower = 0, upper = 1e150)
   if (missing(neighbors)) fail_missing("neighbors")
@@ -117,14 +131,10 @@ prior_local <- function(neighbors, tau, operator = c("difference", "laplacian"))
   new_prior("local", tau, operator = op)
 }
 
-#' @rdname ggm_mix
-#' @export
 prior_nodes <- function(tau, norm = c("l2", "linf")) {
   new_prior("nodes", check_number(tau, lower = 0, upper = 1e150), norm = check_choice(norm, c("l2", "linf")))
 }
 
-#' @rdname ggm_mix
-#' @export
 prior_hub <- function(lambda1, lambda2, lambda3, q = 2) {
   lambda <- c(check_number(lambda1, lower = 0, upper = 1e150), check_number(lambda2, lower = 0, upper = 1e150),
               check_number(lambda3, lower = 0, upper = 1e150))

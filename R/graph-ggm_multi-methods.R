@@ -18,10 +18,12 @@
 #' @param seed A seed for [set.seed()]; usually left `NULL`.
 #' @param labels,layout As for [plot.granary_ggm()].
 #' @param ... Not used; for `plot()` passed on to the plotting function.
-#' @return `coef()` and `as.matrix()` a list of precision matrices (sparse and dense) or one of them, `logLik()` the sum over tasks, `predict()` a
+#' @return `coef()` and `as.matrix()` a list of precision matrices (sparse and dense) or one of them, `logLik()` the sum over tasks,
+#'   `predict()` a
 #'   matrix or factor, `simulate()` a
 #' list of
-#'   matrices or one of them, as does `residuals()`, `augment()` the rows of all tasks with their task and log density, `tidy()` a data frame with
+#'   matrices or one of them, as does `residuals()`, `augment()` the rows of all tasks with their task and log density, `tidy()` a data
+#'   frame with
 #'   one row per edge and task, where `tasks` counts the tasks that have the edge.
 #' @family Gaussian graphs
 #' @name granary_ggm_multi
@@ -65,21 +67,6 @@ take_from_path.granary_ggm_multi <- function(fit, which) {
   one
 }
 
-#' One task of a multi-task fit
-#'
-#' Turns one task into an ordinary Gaussian graph fit, so that everything in [granary_ggm] works on it: printing, plotting, prediction,
-#' [ggm_score()], [ggm_igraph()]. ([ggm_at()] takes all tasks at one penalty out of a path.)
-#'
-#' @param fit A [ggm_multi()] fit.
-#' @param task A task, by name or number.
-#' @param which Position on the path (1 is the largest penalty); `NULL` for the whole path.
-#' @return An object of class `granary_ggm`. Its `objective` is minus the task's share of the weighted likelihood, its `gap` that of all tasks
-#'   together.
-#' @family Gaussian graphs
-#' @export
-#' @examples
-#' path <- ggm_multi(scale(iris[1:4]), groups = iris$Species, nlambda = 5)
-#' ggm_task(path, "virginica", which = 3)
 ggm_task <- function(fit, task, which = NULL) {
   check_ggm_multi(fit)
   k <- multi_task(fit, task)
@@ -145,7 +132,7 @@ print.granary_ggm_multi <- function(x, ...) {
 #' @export
 summary.granary_ggm_multi <- function(object, which = NULL, ...) {
   one <- ggm_at(object, which)
-  range_of <- function(m) range(eigen(as.matrix(m), symmetric = TRUE, only.values = TRUE)$values)
+  range_of <- function(m) unlist(core_eigenvalue_range(as.matrix(m)), use.names = FALSE)
   eigenvalues <- vapply(one$precision, range_of, numeric(2))
   table <- data.frame(task = names(one$S), weight = unname(one$weights), edges = one$edges[1L, ], smallest_eigenvalue = eigenvalues[1L, ],
                       largest_eigenvalue = eigenvalues[2L, ], row.names = NULL)
@@ -169,6 +156,7 @@ print.summary_granary_ggm_multi <- function(x, ...) {
 #' @rdname granary_ggm_multi
 #' @export
 coef.granary_ggm_multi <- function(object, which = NULL, task = NULL, ...) {
+  refuse_dots(...)
   one <- ggm_at(object, which)
   if (is.null(task)) one$precision else one$precision[[multi_task(one, task)]]
 }
@@ -180,9 +168,13 @@ as.matrix.granary_ggm_multi <- function(x, which = NULL, task = NULL, ...) {
   if (is.list(found)) lapply(found, as.matrix) else as.matrix(found)
 }
 
+# Rows of all tasks one after the other, back in the order in which one matrix with `groups` had them.
+rows_as_given <- function(fit, table) if (is.null(fit$rows)) table else table[order(fit$rows), , drop = FALSE]
+
 #' @rdname granary_ggm_multi
 #' @export
 residuals.granary_ggm_multi <- function(object, which = NULL, task = NULL, ...) {
+  refuse_dots(...)
   one <- ggm_at(object, which)
   if (!is.null(task)) return(residuals(ggm_task(one, task)))
   tasks <- stats::setNames(names(one$S), names(one$S))
@@ -191,8 +183,9 @@ residuals.granary_ggm_multi <- function(object, which = NULL, task = NULL, ...) 
 
 #' @export
 augment.granary_ggm_multi <- function(x, which = NULL, ...) {
+  refuse_dots(...)
   one <- ggm_at(x, which)
-  do.call(rbind, lapply(names(one$S), function(k) cbind(.task = k, augment(ggm_task(one, k)))))
+  rows_as_given(one, do.call(rbind, lapply(names(one$S), function(k) cbind(.task = k, augment(ggm_task(one, k))))))
 }
 
 #' @rdname granary_ggm_multi
@@ -212,6 +205,7 @@ logLik.granary_ggm_multi <- function(object, task = NULL, ...) {
 #' @rdname granary_ggm_multi
 #' @export
 predict.granary_ggm_multi <- function(object, newdata = NULL, type = c("loglik", "class", "conditional"), which = NULL, task = NULL, ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("loglik", "class", "conditional"))
   one <- ggm_at(object, which)
   if (!is.null(task)) {
@@ -221,7 +215,7 @@ predict.granary_ggm_multi <- function(object, newdata = NULL, type = c("loglik",
   if (type == "conditional") abort_input("`task` is needed for type = \"conditional\".", "task")
   if (is.null(newdata)) {
     if (is.null(one$x)) abort_input("`newdata` is needed: the model was fitted to covariance matrices, not to data.", "newdata")
-    newdata <- do.call(rbind, one$x)
+    newdata <- rows_as_given(one, do.call(rbind, one$x))
   }
   values <- lapply(seq_along(one$S), function(k) predict(ggm_task(one, k), newdata, type = "loglik"))
   values <- matrix(unlist(values), ncol = length(values), dimnames = list(NULL, names(one$S)))
@@ -233,6 +227,7 @@ predict.granary_ggm_multi <- function(object, newdata = NULL, type = c("loglik",
 #' @rdname granary_ggm_multi
 #' @export
 simulate.granary_ggm_multi <- function(object, nsim = 1, seed = NULL, which = NULL, task = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim)
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, which = which, task = task)))
   one <- ggm_at(object, which)
@@ -244,6 +239,7 @@ simulate.granary_ggm_multi <- function(object, nsim = 1, seed = NULL, which = NU
 #' @rdname granary_ggm_multi
 #' @export
 tidy.granary_ggm_multi <- function(x, which = NULL, task = NULL, ...) {
+  refuse_dots(...)
   one <- ggm_at(x, which)
   tables <- lapply(names(one$S), function(k) {
     edges <- tidy(ggm_task(one, k))

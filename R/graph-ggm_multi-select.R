@@ -16,9 +16,11 @@ refit_path.granary_ggm_multi <- function(fit, x) {
   fit_multi_path(data, penalty, refit_weights(fit, data), fit$settings, FALSE, 1L, NULL)
 }
 
-# The weights follow the sizes where the fit's own did.
+# The shares of the weights follow the sizes where the fit's own did; their sum stays, so that a penalty means the same in all refits.
 refit_weights <- function(fit, data) {
-  fit$weights * if (isTRUE(all.equal(unname(fit$weights), as.double(fit$n)))) data$n / fit$n else 1
+  share <- function(v) unname(v) / sum(v)
+  by_size <- !is.null(fit$n) && isTRUE(all.equal(share(fit$weights), share(as.double(fit$n))))
+  if (by_size) stats::setNames(sum(fit$weights) * share(as.double(data$n)), names(fit$weights)) else fit$weights
 }
 
 multi_folds <- function(folds, x) {
@@ -77,21 +79,6 @@ select_stars.granary_ggm_multi <- function(fit, subsamples, beta) {
   c(stars_choice(fit, counts, length(n) * p * (p - 1) / 2, beta), list(subsample_size = size))
 }
 
-#' Compare two methods by their held-out likelihoods
-#'
-#' The two-sample Z statistic of the thesis (Tables 4.1 and 4.2): the difference of mean log densities over
-#' \eqn{\sqrt{v_1/n_1 + v_2/n_2}}{sqrt(v1/n1 + v2/n2)}, task by task. Above 1.28 the first method is better at the 90% level (one-sided).
-#'
-#' @param first,second [ggm_multi()] fits chosen by cross-validation ([ggm_select()]), or lists over tasks (or single vectors) of log densities of
-#'   held-out rows.
-#' @return A data frame with one row per task: means, `z`, and the one-sided p-value.
-#' @family Gaussian graphs
-#' @export
-#' @examples
-#' set.seed(1)
-#' first <- list(a = rnorm(50, 0.5), b = rnorm(50))
-#' second <- list(a = rnorm(50), b = rnorm(50))
-#' ggm_multi_compare(first, second)
 ggm_multi_compare <- function(first, second) {
   scores <- function(from, arg) {
     if (inherits(from, "granary_ggm_multi")) {
@@ -99,16 +86,23 @@ ggm_multi_compare <- function(first, second) {
       return(from$selection$scores)
     }
     if (is_plain_numeric(from)) from <- list(all = from)
+    own <- !is.null(names(from))
     if (!is.list(from) || length(from) == 0L || is.data.frame(from)) {
       abort_input(sprintf("`%s` must be a cross-validated fit or a list of numeric vectors, but it is %s.", arg, describe(from)), arg)
     }
     names(from) <- task_names(names(from), length(from))
-    Map(function(v, name) check_vector(v, paste0(arg, "$", name), min_length = 2L), from, names(from))
+    structure(Map(function(v, name) check_vector(v, paste0(arg, "$", name), min_length = 2L), from, names(from)), own = own)
   }
   first <- scores(first, "first")
   second <- scores(second, "second")
+  named <- !isFALSE(attr(first, "own")) && !isFALSE(attr(second, "own"))
   if (length(first) != length(second)) {
     abort_input(sprintf("`first` and `second` must have the same tasks, but they have %d and %d.", length(first), length(second)), "second")
+  }
+  if (named) {
+    absent <- setdiff(names(first), names(second))
+    if (length(absent) > 0L) abort_input(sprintf("`second` has no task \"%s\": tasks are matched by name.", absent[1L]), "second")
+    second <- second[names(first)]
   }
   means <- c(vapply(first, mean, 0), vapply(second, mean, 0))
   spread <- sqrt(vapply(first, function(v) stats::var(v) / length(v), 0) + vapply(second, function(v) stats::var(v) / length(v), 0))
@@ -117,33 +111,14 @@ ggm_multi_compare <- function(first, second) {
   z <- ifelse(spread > 0, difference / spread, sign(difference) * Inf)
   z[difference == 0] <- 0
   data.frame(task = names(first), first = means[seq_len(count)], second = means[count + seq_len(count)], z = unname(z),
-             p_value = unname(stats::pnorm(z, lower.tail = FALSE)), row.names = NULL)
+             p.value = unname(stats::pnorm(z, lower.tail = FALSE)), row.names = NULL)
 }
 
-#' Bounds on the eigenvalues of multi-task estimates
-#'
-#' What Theorem 4.2 of the thesis says, corrected, from the covariances and the penalty alone.
-#'
-#' @details
-#' With \eqn{\lambda_1 = 0}{lambda1 = 0} and the norm `"l2"` or `"linf"`,
-#' \eqn{\mathrm{eig}(X_k) \ge 1 / (\|S_k\|_2 + p\lambda/T_k)}{eig(X_k) >= 1 / (|S_k|_2 + p lambda / T_k)}. With a penalised diagonal also
-#' \eqn{\mathrm{eig}(X_k) \le p \sum_k T_k / \lambda}{eig(X_k) <= p sum_k T_k / lambda}; the thesis prints \eqn{pK/\lambda}{p K / lambda}, which
-#' holds for
-#' \eqn{T_k = 1} only (`errata("thesis-4-multi-task")`).
-#'
-#' @param fit A [ggm_multi()] fit.
-#' @param which Position on the path; `NULL` for the last.
-#' @return A data frame with one row per task: `lower` and `upper` (infinite where there is no bound).
-#' @family Gaussian graphs
-#' @export
-#' @examples
-#' fit <- ggm_multi(scale(iris[1:4]), groups = iris$Species, lambda = 10, penalize_diagonal = TRUE)
-#' ggm_multi_bounds(fit)
 ggm_multi_bounds <- function(fit, which = NULL) {
   one <- ggm_at(fit, which)
   p <- ncol(one$S[[1L]])
   applies <- one$norm %in% c("l2", "linf") && one$lambda1 == 0 && one$lambda > 0
-  norms <- vapply(one$S, function(s) max(abs(eigen(s, symmetric = TRUE, only.values = TRUE)$values)), 0)
+  norms <- vapply(one$S, function(s) max(abs(unlist(core_eigenvalue_range(s)))), 0)
   data.frame(
     task = names(one$S), lower = if (applies) unname(1 / (norms + p * one$lambda / one$weights)) else 0,
     upper = if (applies && one$settings$penalize_diagonal) p * sum(one$weights) / one$lambda else Inf
@@ -195,14 +170,14 @@ sim_ggm_multi <- function(tasks = 5, p = 50, n = 50, density = 0.1, similarity =
     m <- matrix(0, p, p, dimnames = list(names, names))
     m[upper.tri(m)] <- edges * stats::runif(pairs, -1, 1)
     m <- m + t(m)
-    diag(m) <- 0.1 - min(eigen(m, symmetric = TRUE, only.values = TRUE)$values)
+    diag(m) <- 0.1 - core_eigenvalue_range(m)$smallest
     as_sparse(m)
   })
   names(precision) <- labels
   data <- NULL
   if (!is.null(n)) {
     data <- Map(function(m, size) {
-      x <- core_call(core_ggm_sample(m, size, core_seed()))
+      x <- core_ggm_sample(m, size, core_seed())
       colnames(x) <- names
       x
     }, precision, n)

@@ -1,6 +1,7 @@
 #' Gaussian graphs of several related data sets
 #'
-#' Estimates one sparse precision matrix per task (subject, site, tumour subtype, regime) from few observations each, with a penalty that lets the
+#' Estimates one sparse precision matrix per task (subject, site, tumour subtype, regime) from few observations each, with a penalty that
+#' lets the
 #' tasks share their edges: the multi-task graphical lasso with the \eqn{\ell_{1,2}}{l1,2} or \eqn{\ell_{1,\infty}}{l1,inf} norm, and the group
 #' and fused
 #' joint graphical lasso. Every fit carries its duality gap.
@@ -35,7 +36,8 @@
 #' direction method, the
 #' one in the `JGL` package. The stopping rule looks at how far each pair alone would still move, relative to the size of the matrices.
 #'
-#' **Which method when:** `"l2"` when tasks share their graph but not its strengths; `"linf"` when the strengths are alike too (it makes many of
+#' @section Which method when: `"l2"` when tasks share their graph but not its strengths; `"linf"` when the strengths are alike too (it
+#' makes many of
 #' them
 #' equal in size); `"fused"` with `lambda1 > 0` when whole matrices are nearly equal and their differences are of interest. When graphs have
 #' little in common (the
@@ -46,7 +48,8 @@
 #' @param groups The task of each row of `x`, when `x` is one matrix.
 #' @param S Instead of `x`: a list of covariance matrices.
 #' @param n Numbers of observations behind `S`, one per task or one for all.
-#' @param lambda Weight of the norm across tasks: a number or a sequence (sorted to be decreasing). By default `nlambda` values, evenly spaced on
+#' @param lambda Weight of the norm across tasks: a number or a sequence (sorted to be decreasing). By default `n_lambda` values, evenly
+#'   spaced on
 #'   the log scale, from
 #'   the smallest that empties the graphs.
 #' @param lambda1 Weight of the entrywise penalty: a number, or one per `lambda`. `NULL` for 0, or, with the fused norm and no `lambda`, for the
@@ -54,7 +57,7 @@
 #'   sequence as `lambda`.
 #' @param norm The norm \eqn{N}; see Details.
 #' @param weights The weights \eqn{T_k}; one of the words in Details, or a positive number per task.
-#' @param nlambda,lambda_min_ratio Length of the default sequence and the ratio of its ends.
+#' @param n_lambda,lambda_min_ratio Length of the default sequence and the ratio of its ends.
 #' @param penalize_diagonal Whether the diagonal is penalised too. The thesis finds that this never helps.
 #' @param method The solver; see Details.
 #' @param screen Whether to split into components first. `FALSE` only to see what it saves.
@@ -81,7 +84,7 @@
 #' Statistical
 #' Society B* 76, 373--397.
 #' @family Gaussian graphs
-#' @seealso [ggm_select()], [ggm_score()], [ggm_difference()], [sim_ggm_multi()], [ggm_task()],
+#' @seealso [ggm_select()], [assess()], [ggm_difference()], [sim_ggm_multi()], [ggm_at()],
 #'   [ggm_multi_baseline()]; `errata("thesis-4-multi-task")`
 #' @export
 #' @examples
@@ -91,11 +94,11 @@
 #'
 #' # data sets of different sizes as a list; a path
 #' tasks <- split(as.data.frame(scale(mtcars[c(1, 3:6)])), mtcars$cyl)
-#' ggm_multi(tasks, norm = "linf", nlambda = 5)
+#' ggm_multi(tasks, norm = "linf", n_lambda = 5)
 #' # the fused joint graphical lasso
 #' ggm_multi(tasks, lambda1 = 0.1, lambda = 0.05, norm = "fused", weights = "equal")
 ggm_multi <- function(x = NULL, groups = NULL, S = NULL, n = NULL, lambda = NULL, lambda1 = NULL, norm = c("l2", "linf", "fused"),
-                      weights = c("size", "proportion", "equal"), nlambda = 20, lambda_min_ratio = 0.05, penalize_diagonal = FALSE,
+                      weights = c("size", "proportion", "equal"), n_lambda = 20, lambda_min_ratio = 0.05, penalize_diagonal = FALSE,
                       method = c("newton", "bcd", "admm"), screen = TRUE, tol = 1e-6, max_iter = NULL, covariance = FALSE, threads = NULL) {
   call <- match.call()
   data <- multi_input(x, groups, S, n)
@@ -112,7 +115,7 @@ ggm_multi <- function(x = NULL, groups = NULL, S = NULL, n = NULL, lambda = NULL
                       "use \"newton\" or \"admm\" for \"fused\"."), "method")
   }
   weights <- multi_weights(weights, data)
-  penalty <- multi_penalty(lambda, lambda1, norm, data$S, weights, check_count(nlambda), lambda_min_ratio)
+  penalty <- multi_penalty(lambda, lambda1, norm, data$S, weights, check_count(n_lambda), lambda_min_ratio)
   multi_check_variances(data, penalize_diagonal, norm, penalty)
   if (length(data$S) == 1L) message("Only one task: this is the graphical lasso, see ggm_lasso().")
   settings <- list(norm = norm, penalize_diagonal = penalize_diagonal, method = method, screen = screen, tol = tol, max_iter = max_iter)
@@ -123,19 +126,13 @@ ggm_multi <- function(x = NULL, groups = NULL, S = NULL, n = NULL, lambda = NULL
 
 # Where ggm_multi() and the refits of ggm_select() meet: everything is checked by now.
 fit_multi_path <- function(data, penalty, weights, settings, covariance, threads, call) {
-  results <- core_call(core_multi_path(
-    data$S, unname(weights), settings$norm, multi_penalty_rows(penalty, settings), settings$method, settings$tol, settings$max_iter,
-    settings$screen, covariance || length(penalty$lambda) == 1L, threads, progress_bar("multi-task graphical lasso")
-  ))
+  path <- c(lapply(penalty[c("lambda", "lambda1")], as.double), settings[c("norm", "penalize_diagonal")])
+  options <- c(settings[c("method", "screen", "tol", "max_iter")], list(covariance = covariance, threads = threads))
+  results <- core_multi_path(task_parts(data$S, weights), path, options, progress_bar("multi-task graphical lasso"))
   new_ggm_multi(results, data, penalty, weights, settings, call)
 }
 
-# l1 and l2 off the diagonal and on it, one row per penalty. The fused norm covers the diagonal always, as in Danaher et al. (2014).
-multi_penalty_rows <- function(penalty, settings) {
-  on <- if (settings$penalize_diagonal) 1 else 0
-  fused <- settings$norm == "fused"
-  cbind(penalty$lambda1, penalty$lambda, on * penalty$lambda1, (if (fused) 1 else on) * penalty$lambda)
-}
+task_parts <- function(S, weights) list(s = unname(S), weight = as.double(unname(weights)))
 
 # Data or covariances, checked: lists over tasks S, n, mean and x (the last two NULL for covariances).
 multi_input <- function(x, groups, S, n) {
@@ -148,6 +145,8 @@ multi_input <- function(x, groups, S, n) {
   }
   if (!is.null(n)) abort_input("`n` goes with covariance matrices; with data it is the number of rows. Leave it out.", "n")
   tasks <- multi_split(x, groups)
+  rows <- attr(tasks, "rows")
+  attr(tasks, "rows") <- NULL
   small <- vapply(tasks, nrow, 0L) < 2L
   if (any(small)) {
     abort_input(sprintf("Every task needs at least two observations, but task %s has %d.", names(tasks)[small][1L],
@@ -155,11 +154,11 @@ multi_input <- function(x, groups, S, n) {
   }
   tasks <- multi_match(tasks, "x")
   S <- lapply(tasks, function(m) {
-    s <- core_call(core_covariance(m))
+    s <- core_covariance(m)
     dimnames(s) <- rep(list(colnames(m)), 2L)
     s
   })
-  list(S = S, n = vapply(tasks, nrow, 0L), mean = lapply(tasks, colMeans), x = tasks)
+  list(S = S, n = vapply(tasks, nrow, 0L), mean = lapply(tasks, colMeans), x = tasks, rows = rows)
 }
 
 # A named list of numeric matrices.
@@ -180,8 +179,8 @@ multi_split <- function(x, groups) {
                         if (usable) paste("of length", length(groups)) else describe(groups)), "groups")
   }
   if (anyNA(groups)) abort_input(sprintf("`groups` must have no missing values, but entry %d is NA.", which(is.na(groups))[1L]), "groups")
-  groups <- droplevels(as.factor(groups))
-  lapply(split(seq_len(nrow(x)), groups), function(rows) x[rows, , drop = FALSE])
+  rows <- split(seq_len(nrow(x)), droplevels(as.factor(groups)))
+  structure(lapply(rows, function(own) x[own, , drop = FALSE]), rows = unlist(rows, use.names = FALSE))
 }
 
 task_names <- function(names, tasks) {
@@ -246,7 +245,7 @@ multi_input_covariances <- function(S, n) {
   }
   for (name in names(S)) {
     if (any(diag(S[[name]]) < 0)) abort_input(sprintf("`S$%s` must have a nonnegative diagonal.", name), "S")
-    excess <- core_call(core_semidefinite_excess(S[[name]]))
+    excess <- core_semidefinite_excess(S[[name]])
     if (excess > 1e-8) {
       warn_input(sprintf(paste(
         "The covariance of task %s is not positive semi-definite (it would take about %.2g of its mean variance on the diagonal).",
@@ -289,7 +288,7 @@ multi_weights <- function(weights, data) {
 }
 
 # lambda and lambda1 as two sequences of one length, lambda decreasing.
-multi_penalty <- function(lambda, lambda1, norm, S, weights, nlambda, lambda_min_ratio) {
+multi_penalty <- function(lambda, lambda1, norm, S, weights, n_lambda, lambda_min_ratio) {
   ratio <- check_number(lambda_min_ratio, "lambda_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
   lambda1 <- check_vector(lambda1, "lambda1", lower = 0, allow_null = TRUE)
   if (!is.null(lambda)) {
@@ -301,26 +300,8 @@ multi_penalty <- function(lambda, lambda1, norm, S, weights, nlambda, lambda_min
     order <- order(lambda, decreasing = TRUE)
     return(list(lambda = lambda[order], lambda1 = rep_len(lambda1, length(lambda))[order]))
   }
-  both <- norm == "fused" && is.null(lambda1)  # the fused norm alone empties no graph
-  fixed <- if (is.null(lambda1)) 0 else check_number(lambda1, "lambda1")
-  top <- if (both) {
-    core_call(core_multi_top(S, unname(weights), norm, 1, 1))
-  } else if (norm == "fused") {
-    multi_largest_spread(S, weights)
-  } else {
-    shrunk <- Map(function(s, t) sign(s) * pmax(abs(t * s) - fixed, 0), S, weights)
-    core_call(core_multi_top(shrunk, rep(1, length(S)), norm, 0, 1))
-  }
-  if (!(top > 0)) top <- max(vapply(S, function(s) max(diag(s)), 0) * weights, 1e-300)
-  lambda <- if (nlambda == 1L) top else exp(seq(log(top), log(top * ratio), length.out = nlambda))
-  list(lambda = lambda, lambda1 = if (both) lambda else rep(fixed, length(lambda)))
-}
-
-# A scale for the fused penalty when lambda1 is given: the largest difference of weighted covariances between tasks.
-multi_largest_spread <- function(S, weights) {
-  all <- Map(`*`, S, weights)
-  spread <- do.call(pmax, all) - do.call(pmin, all)
-  max(spread) / length(S)
+  fixed <- if (!is.null(lambda1)) check_number(lambda1, "lambda1")
+  core_multi_grid(task_parts(S, weights), list(norm = norm, lambda1 = fixed, n = n_lambda, ratio = ratio))[c("lambda", "lambda1")]
 }
 
 new_ggm_multi <- function(results, data, penalty, weights, settings, call) {
@@ -348,7 +329,8 @@ new_ggm_multi <- function(results, data, penalty, weights, settings, call) {
     objective = vapply(results, `[[`, 0, "objective"), gap = vapply(results, function(r) r$convergence$gap, 0),
     log_det = per_task(unlist(lapply(results, `[[`, "log_det"))),
     trace_sx = per_task(unlist(lapply(precision, function(list) mapply(trace_product, data$S, list)))),
-    component = drop_one(lapply(results, `[[`, "component")), S = data$S, n = data$n, mean = data$mean, x = data$x, settings = settings,
+    component = drop_one(lapply(results, `[[`, "component")), S = data$S, n = data$n, mean = data$mean, x = data$x, rows = data$rows,
+    settings = settings,
     call = call, convergence = if (one) results[[1L]]$convergence else lapply(results, `[[`, "convergence")
   )
   if (one) fit$common_edges <- multi_common_edges(fit)

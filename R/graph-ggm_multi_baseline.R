@@ -15,12 +15,13 @@
 #'   between
 #'   tasks, is not convex and has no gap; it starts at the inverses of the covariances with 0.01 of the mean variance added.
 #'
-#' **Which method when:** `"separate"` when the graphs have little in common, `"pooled"` when they are one and the same; `ggm_multi()` between the
+#' @section Which method when: `"separate"` when the graphs have little in common, `"pooled"` when they are one and the same;
+#' `ggm_multi()` between the
 #' two. `"irls"` is here to be compared with: it solves the same problem as `ggm_multi()` with `norm = "l2"`, slower and less exactly.
 #'
 #' @inheritParams ggm_multi
 #' @param method The estimator; see Details.
-#' @param lambda The penalty: a number or a sequence (sorted to be decreasing). By default `nlambda` values, evenly spaced on the log scale.
+#' @param lambda The penalty: a number or a sequence (sorted to be decreasing). By default `n_lambda` values, evenly spaced on the log scale.
 #' @param tol Stopping tolerance: that of [ggm_multi()], or for the last two the relative decrease of the objective.
 #' @param max_iter Largest number of Newton steps or of reweighted problems. `NULL` for 100, 200 (`"irls"`) or 50 (`"hierarchical"`).
 #' @return An object of class `granary_ggm_multi_baseline`, inheriting from `granary_ggm_multi`: all that works for [ggm_multi()] works for it.
@@ -34,12 +35,12 @@
 #' @examples
 #' x <- scale(iris[1:4])
 #' ggm_multi_baseline(x, groups = iris$Species, method = "hierarchical", lambda = 10)
-#' alone <- ggm_multi_baseline(x, groups = iris$Species, method = "separate", nlambda = 5)
+#' alone <- ggm_multi_baseline(x, groups = iris$Species, method = "separate", n_lambda = 5)
 #' set.seed(1)
-#' together <- ggm_select(ggm_multi(x, groups = iris$Species, nlambda = 5), "cv", folds = 3)
-#' ggm_multi_compare(together, ggm_select(alone, "cv", folds = 3))
+#' together <- ggm_select(ggm_multi(x, groups = iris$Species, n_lambda = 5), "cv", folds = 3)
+#' ggm_compare(together, ggm_select(alone, "cv", folds = 3))
 ggm_multi_baseline <- function(x = NULL, groups = NULL, S = NULL, n = NULL, method = c("separate", "pooled", "ridge", "irls", "hierarchical"),
-                               lambda = NULL, weights = c("size", "proportion", "equal"), nlambda = 20, lambda_min_ratio = 0.05, tol = 1e-6,
+                               lambda = NULL, weights = c("size", "proportion", "equal"), n_lambda = 20, lambda_min_ratio = 0.05, tol = 1e-6,
                                max_iter = NULL, threads = NULL) {
   call <- match.call()
   data <- multi_input(x, groups, S, n)
@@ -48,11 +49,10 @@ ggm_multi_baseline <- function(x = NULL, groups = NULL, S = NULL, n = NULL, meth
   max_iter <- check_count(max_iter, allow_null = TRUE)
   if (is.null(max_iter)) max_iter <- c(separate = 100L, pooled = 100L, ridge = 1L, irls = 200L, hierarchical = 50L)[[method]]
   weights <- multi_weights(weights, data)
-  nlambda <- check_count(nlambda)
+  n_lambda <- check_count(n_lambda)
   ratio <- check_number(lambda_min_ratio, "lambda_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
   if (is.null(lambda)) {
-    top <- baseline_top(data$S, weights, method)
-    lambda <- if (nlambda == 1L) top else exp(seq(log(top), log(top * ratio), length.out = nlambda))
+    lambda <- core_multi_baseline_grid(task_parts(data$S, weights), list(method = method, n = n_lambda, ratio = ratio))
   }
   lambda <- sort(as.double(check_vector(lambda, "lambda", lower = 0)), decreasing = TRUE)
   if (method == "ridge" && any(lambda == 0)) abort_input("`lambda` must be greater than 0 for method = \"ridge\".", "lambda")
@@ -63,58 +63,14 @@ ggm_multi_baseline <- function(x = NULL, groups = NULL, S = NULL, n = NULL, meth
   fit
 }
 
-baseline_top <- function(S, weights, method) {
-  off <- lapply(S, function(s) {
-    diag(s) <- 0
-    s
-  })
-  top <- switch(method,
-    separate = max(unlist(Map(function(s, t) t * max(abs(s)), off, weights))),
-    pooled = max(abs(Reduce(`+`, Map(`*`, off, weights)))),
-    ridge = max(unlist(Map(function(s, t) t * max(diag(s)), S, weights))),
-    irls = core_call(core_multi_top(off, unname(weights), "l2", 0, 1)),
-    hierarchical = core_call(core_multi_hierarchical_top(S, unname(weights)))
-  )
-  if (top > 0) top else max(vapply(S, function(s) max(diag(s)), 0) * weights, 1e-300)
-}
-
 fit_multi_baseline <- function(data, lambda, weights, settings, threads, call) {
-  bar <- progress_bar("baseline")
-  unname_weights <- unname(weights)
-  lassos <- function(S, weight) {
-    rows <- cbind(lambda, 0, 0, 0)
-    core_multi_path(S, weight, "l2", rows, "newton", settings$tol, settings$max_iter, TRUE, FALSE, threads, bar)
-  }
-  results <- core_call(switch(settings$method,
-    separate = lassos(data$S, unname_weights),
-    pooled = {
-      total <- sum(weights)
-      mean_covariance <- Reduce(`+`, Map(`*`, data$S, unname_weights / total))
-      lapply(lassos(list(mean_covariance), total), spread_over_tasks, tasks = length(data$S))
-    },
-    ridge = lapply(lambda, function(l) ridge_tasks(data$S, unname_weights, l)),
-    core_multi_reweighted(data$S, unname_weights, settings$method, lambda, settings$tol, settings$max_iter, threads, bar)
-  ))
+  options <- c(settings[c("method", "tol", "max_iter")], list(threads = threads))
+  results <- core_multi_baseline(task_parts(data$S, weights), lambda, options, progress_bar("baseline"))
   for (k in seq_along(results)) results[[k]]$covariance <- list()
   fit <- new_ggm_multi(results, data, list(lambda = lambda, lambda1 = numeric(length(lambda))), weights, settings, call)
   if (settings$method %in% c("hierarchical", "ridge")) fit$gap <- rep(NA_real_, length(lambda))
   class(fit) <- c("granary_ggm_multi_baseline", class(fit))
   fit
-}
-
-# One estimate for all tasks. Objective and gap are those of the pooled problem, whose likelihood is the sum over tasks.
-spread_over_tasks <- function(result, tasks) {
-  result$precision <- rep(result$precision, tasks)
-  result$log_det <- rep(result$log_det, tasks)
-  result
-}
-
-ridge_tasks <- function(S, weights, lambda) {
-  inverses <- Map(function(s, t) as_sparse(chol2inv(chol(s + diag(lambda / t, ncol(s))))), S, weights)
-  log_det <- vapply(inverses, function(m) as.double(Matrix::determinant(m)$modulus), 0)
-  trace <- mapply(trace_product, S, inverses)
-  list(precision = inverses, log_det = log_det, objective = sum(weights * (trace - log_det)), component = rep(1L, ncol(S[[1L]])),
-       convergence = list(converged = TRUE, iterations = 1L, gap = NA_real_, residual = 0, seconds = 0, message = ""))
 }
 
 #' @exportS3Method

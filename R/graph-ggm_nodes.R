@@ -32,28 +32,30 @@
 #' **Bounds.** The eigenvalues of the solution lie between \eqn{1/(\|S\|_2 + p\rho + p^{1/q'}\tau)}{1 / (|S|_2 + p rho + p^(1/q') tau)} and
 #' \eqn{p/\rho}{p / rho} (Theorem 3.2, corrected: see `errata("thesis-3-variable-selection")`).
 #'
-#' **Which method when:** `ggm_nodes()` when most variables are expected to take no part (voxels, genes, stocks) and the nuisance variables
+#' @section Which method when: `ggm_nodes()` when most variables are expected to take no part (voxels, genes, stocks) and the nuisance variables
 #' have smaller variances than the rest; it does not rescale them, as that is what tells them apart. [ggm_lasso()] when every variable may have
 #' an edge, or when the variables are on scales that mean nothing. `norm = "l2"` is the better default: it needs fewer iterations and, solved
 #' exactly, estimates better in the set-up of the thesis.
 #'
 #' @inheritParams ggm_lasso
-#' @param rho The penalty on every entry: one number or several (a path, sorted to be decreasing). By default `nrho` values evenly spaced on the log
-#'   scale, from one that empties the graph at the given `tau` down to `rho_min_ratio` times that.
-#' @param tau The penalty on the rows: one number, one per `rho`, or a function of `rho`. The default is the choice of the thesis, 50 `rho`.
+#' @param lambda The penalty on every entry: one number or several (a path, sorted to be decreasing). By default `n_lambda` values evenly
+#'   spaced on the log
+#'   scale, from one that empties the graph at the given `tau` down to `lambda_min_ratio` times that.
+#' @param tau The penalty on the rows: one number, one per `lambda`, or a function of `lambda`. The default is the choice of the thesis,
+#'   50 `lambda`.
 #' @param norm The norm of a row: `"l2"` or `"linf"`, whose largest entries tie.
-#' @param nrho,rho_min_ratio Length of the default path and the ratio of its ends.
+#' @param n_lambda,lambda_min_ratio Length of the default path and the ratio of its ends.
 #' @param method The solver; see Details.
 #' @param screen Whether to look for isolated nodes and components first. The answer is the same.
 #' @param max_iter Largest number of iterations (`"admm"`, `"auto"`) or sweeps (`"bcd"`). `NULL` for 5000 and 10.
 #' @return An object of class `granary_ggm_nodes`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: a list with the elements of a
-#' [ggm_lasso()] fit (`lambda` is `rho`), and
+#' [ggm_lasso()] fit (`lambda` is `lambda`), and
 #' \item{rho, tau, norm}{the penalties}
 #' \item{selected}{names of the nodes with an edge; on a path a list}
 #' \item{node_norm}{norm of every row without its diagonal}
 #' \item{screened}{the rule that isolated each node before the solver, `"none"` if none did}
-#' \item{entry}{on a path, the largest `rho` at which a node has an edge, `NA` for those that never have: nodes in decreasing order of entry}
-#' \item{bounds}{lower and upper bound on the eigenvalues of the solution, one row per `rho`}
+#' \item{entry}{on a path, the largest `lambda` at which a node has an edge, `NA` for those that never have: nodes in decreasing order of entry}
+#' \item{bounds}{lower and upper bound on the eigenvalues of the solution, one row per `lambda`}
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 3.
 #'
@@ -64,17 +66,18 @@
 #' @examples
 #' set.seed(1)
 #' sim <- sim_ggm("confounders", p = 60, n = 80, connected = 0.15, density = 0.5, ratio = 10)
-#' fit <- ggm_nodes(sim$data, rho = 0.004)
+#' fit <- ggm_nodes(sim$data, lambda = 0.004)
 #' fit
 #' table(fit$screened)
 #'
-#' path <- ggm_nodes(sim$data, nrho = 8)
+#' path <- ggm_nodes(sim$data, n_lambda = 8)
 #' best <- ggm_select(path, "ebic")
 #' best$selected
 #' plot(best)
-ggm_nodes <- function(x = NULL, S = NULL, n = NULL, rho = NULL, tau = function(rho) 50 * rho, norm = c("l2", "linf"), nrho = 20,
-                      rho_min_ratio = 0.01, method = c("admm", "bcd", "auto"), screen = TRUE, tol = 1e-6, max_iter = NULL, start = NULL,
+ggm_nodes <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, tau = function(rho) 50 * rho, norm = c("l2", "linf"), n_lambda = 20,
+                      lambda_min_ratio = 0.01, method = c("admm", "bcd", "auto"), screen = TRUE, tol = 1e-6, max_iter = NULL, start = NULL,
                       covariance = FALSE, threads = NULL) {
+  rho <- lambda
   call <- match.call()
   data <- ggm_input(x, S, n)
   norm <- check_choice(norm, c("l2", "linf"))
@@ -84,17 +87,19 @@ ggm_nodes <- function(x = NULL, S = NULL, n = NULL, rho = NULL, tau = function(r
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   max_iter <- check_count(max_iter, allow_null = TRUE)
   if (is.null(max_iter)) max_iter <- if (method == "bcd") 10L else 5000L
-  ratio <- check_number(rho_min_ratio, "rho_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
-  penalty <- nodes_penalty(rho, tau, data$S, norm, check_count(nrho), ratio)
+  ratio <- check_number(lambda_min_ratio, "lambda_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
+  penalty <- nodes_penalty(rho, tau, data$S, norm, check_count(n_lambda), ratio)
   if (any(penalty$rho == 0) && any(diag(data$S) <= 0)) {
-    abort_input(sprintf("Variable %s has variance 0, so `rho` must be greater than 0: else the likelihood has no maximum.",
-                        colnames(data$S)[which.min(diag(data$S))]), "rho")
+    abort_input(sprintf("Variable %s has variance 0, so `lambda` must be greater than 0: else the likelihood has no maximum.",
+                        colnames(data$S)[which.min(diag(data$S))]), "lambda")
   }
   warn_scales(diag(data$S))
-  start <- ggm_start(start, ncol(data$S))
+  start <- ggm_start(start, colnames(data$S))
   threads <- thread_count(threads)
   settings <- list(norm = norm, method = method, screen = screen, tol = tol, max_iter = max_iter)
-  fit <- fit_nodes_path(data, penalty, settings, covariance, if (!is.null(start)) as.matrix(start), threads, call)
+  # No regression on more than half as many neighbours as there are rows can be trusted: the default path ends there.
+  most <- if (is.null(rho) && !is.null(data$n)) data$n / 2 else Inf
+  fit <- fit_nodes_path(data, penalty, settings, covariance, if (!is.null(start)) as.matrix(start), threads, call, most)
   advice <- if (method == "bcd") "The thesis' block descent need not reach the optimum: method = \"admm\" does."
   if (is.null(advice)) check_convergence(fit) else check_convergence(fit, advice)
   fit
@@ -111,57 +116,40 @@ warn_scales <- function(variance) {
   }
 }
 
-# rho decreasing, and tau beside it.
-nodes_penalty <- function(rho, tau, S, norm, nrho, ratio) {
-  if (!is.null(rho)) rho <- check_vector(rho, "rho", lower = 0)
-  if (is.function(tau)) {
-    tau_at <- function(rho) {
-      value <- tryCatch(tau(rho), error = function(e) abort_input(paste0("`tau` is a function of rho, but fails: ", conditionMessage(e)), "tau"))
-      check_vector(value, "tau(rho)", length = length(rho), lower = 0)
+# rho decreasing, and tau beside it. Where rho is left to be chosen, the path starts at the smallest rho that certainly empties the graph.
+nodes_penalty <- function(rho, tau, S, norm, n_lambda, ratio) {
+  if (!is.null(rho)) rho <- check_vector(rho, "lambda", lower = 0)
+  call <- user_call()
+  tau_at <- if (is.function(tau)) {
+    function(rho) {
+      fails <- function(e) abort_input(paste0("`tau` is a function of rho, but fails: ", conditionMessage(e)), "tau", call)
+      check_vector(tryCatch(tau(rho), error = fails), "tau(rho)", length = length(rho), lower = 0)
     }
-    if (is.null(rho)) {
-      top <- nodes_largest_rho(S, norm, tau_at)
-      rho <- if (nrho == 1L) top else exp(seq(log(top), log(top * ratio), length.out = nrho))
-    }
-    rho <- sort(rho, decreasing = TRUE)
-    return(list(rho = as.double(rho), tau = as.double(tau_at(rho))))
   }
-  tau <- check_vector(tau, "tau", lower = 0)
+  if (is.null(tau_at)) tau <- check_vector(tau, "tau", lower = 0)
   if (is.null(rho)) {
-    if (length(tau) > 1L) abort_input("`tau` must be one number or a function of rho when `rho` is left to be chosen.", "tau")
-    top <- nodes_largest_rho(S, norm, function(rho) tau)
-    rho <- if (nrho == 1L) top else exp(seq(log(top), log(top * ratio), length.out = nrho))
-  }
-  if (!length(tau) %in% c(1L, length(rho))) {
-    abort_input(sprintf("`tau` must be one number or one per `rho` (%d), but it has %d elements.", length(rho), length(tau)), "tau")
+    if (is.null(tau_at) && length(tau) > 1L) abort_input("`tau` must be one number or a function of rho when `lambda` is left to be chosen.", "tau")
+    grid <- list(norm = norm, n = n_lambda, ratio = ratio)
+    return(core_nodes_grid(S, grid, if (is.null(tau_at)) function(rho) tau else tau_at)[c("rho", "tau")])
   }
   order <- order(rho, decreasing = TRUE)
+  if (!is.null(tau_at)) return(list(rho = as.double(rho[order]), tau = as.double(tau_at(rho[order]))))
+  if (!length(tau) %in% c(1L, length(rho))) {
+    abort_input(sprintf("`tau` must be one number or one per `lambda` (%d), but it has %d elements.", length(rho), length(tau)), "tau")
+  }
   list(rho = as.double(rho[order]), tau = as.double(rep_len(tau, length(rho))[order]))
 }
 
-# The smallest rho that certainly empties the graph: tau(rho) reaches the largest dual norm of a row. By bisection; above the largest
-# covariance there is nothing left to norm.
-nodes_largest_rho <- function(S, norm, tau_at) {
-  off <- abs(S)
-  diag(off) <- 0
-  high <- max(off)
-  if (high == 0) return(max(diag(S), 1e-300))
-  low <- 0
-  empties <- function(rho) tau_at(rho) >= core_call(core_nodes_largest_tau(S, rho, norm))
-  if (empties(high * 1e-12)) return(high * 1e-2)  # a tau that empties the graph by itself: any path will do
-  while (high - low > 1e-6 * high) {
-    middle <- (low + high) / 2
-    if (empties(middle)) high <- middle else low <- middle
-  }
-  high
-}
-
 # Where ggm_nodes() and the refits of ggm_select() meet: everything is checked by now.
-fit_nodes_path <- function(data, penalty, settings, covariance, start, threads, call) {
-  results <- core_call(core_nodes_path(
-    data$S, penalty$rho, penalty$tau, settings$norm, settings$method, settings$screen, settings$tol, settings$max_iter,
-    covariance || length(penalty$rho) == 1L, start, threads, progress_bar("node selection")
-  ))
+fit_nodes_path <- function(data, penalty, settings, covariance, start, threads, call, max_degree = Inf) {
+  options <- c(settings[c("method", "screen", "tol", "max_iter")], list(covariance = covariance, threads = threads, max_degree = max_degree))
+  results <- core_nodes_path(data$S, c(penalty[c("rho", "tau")], settings["norm"]), options, start, progress_bar("node selection"))
+  penalty <- lapply(penalty, `[`, seq_along(results))
+  bounds <- data.frame(rho = penalty$rho, lower = vapply(results, `[[`, 0, "lower"), upper = vapply(results, `[[`, 0, "upper"))
+  results <- lapply(results, function(r) {
+    r$trace <- list(objective = r$trace)
+    r
+  })
   names <- colnames(data$S)
   each <- function(value) {
     all <- lapply(results, value)
@@ -171,23 +159,14 @@ fit_nodes_path <- function(data, penalty, settings, covariance, start, threads, 
   fit <- new_ggm(
     "ggm_nodes", results, data, lambda = penalty$rho, rho = penalty$rho, tau = penalty$tau, norm = settings$norm,
     selected = each(function(r) names[ggm_degrees(r$precision) > 0]),
-    node_norm = each(function(r) stats::setNames(nodes_row_norms(r$precision, settings$norm), names)),
-    screened = each(function(r) stats::setNames(factor(rules[r$rule], levels = rules), names)),
+    node_norm = each(function(r) stats::setNames(r$node_norm, names)),
+    screened = each(function(r) stats::setNames(factor(r$rule, levels = rules), names)),
     settings = settings, call = call
   )
   if (is_path(fit)) fit$entry <- nodes_entry(fit)
-  fit$bounds <- nodes_bounds(data$S, penalty, settings$norm)
+  fit$bounds <- bounds
   fit$along <- c("rho", "tau", "selected", "node_norm", "screened")
   fit
-}
-
-nodes_row_norms <- function(precision, norm) {
-  columns <- rep(seq_len(ncol(precision)), diff(precision@p))
-  off <- precision@i + 1L != columns
-  out <- numeric(ncol(precision))
-  groups <- split(precision@x[off], columns[off])
-  out[as.integer(names(groups))] <- vapply(groups, if (norm == "l2") function(v) sqrt(sum(v^2)) else function(v) max(abs(v)), 0)
-  out
 }
 
 nodes_entry <- function(fit) {
@@ -197,13 +176,6 @@ nodes_entry <- function(fit) {
   entry <- stats::setNames(fit$rho[first], colnames(fit$S))
   strength <- fit$node_norm[[path_length(fit)]]
   entry[order(-entry, -strength, na.last = TRUE)]
-}
-
-nodes_bounds <- function(S, penalty, norm) {
-  p <- ncol(S)
-  spectral <- core_call(core_nodes_spectral_norm(S))
-  share <- if (norm == "l2") sqrt(p) else p  # p^(1/q')
-  data.frame(rho = penalty$rho, lower = 1 / (spectral + p * penalty$rho + share * penalty$tau), upper = p / penalty$rho)
 }
 
 #' @exportS3Method
@@ -262,7 +234,7 @@ cat_nodes <- function(label, names, most = 20L) {
 #' @family Gaussian graphs
 #' @export
 #' @examples
-#' path <- ggm_nodes(scale(mtcars), nrho = 8)
+#' path <- ggm_nodes(scale(mtcars), n_lambda = 8)
 #' plot(path)
 #' plot(path, "nodes", which = 4)
 plot.granary_ggm_nodes <- function(x, type = NULL, which = NULL, isolated = FALSE, ...) {
@@ -293,7 +265,8 @@ plot_node_path <- function(x, ...) {
 
 #' Which model do new rows belong to?
 #'
-#' Assigns rows, or groups of rows, to the Gaussian graph under which they are most likely: one fit per class, as in the thesis' classification of
+#' Assigns rows, or groups of rows, to the Gaussian graph under which they are most likely: one fit per class, as in the thesis'
+#' classification of
 #' subjects.
 #'
 #' @details
@@ -305,14 +278,15 @@ plot_node_path <- function(x, ...) {
 #' @param newdata New rows.
 #' @param group Which group each row belongs to; `NULL` if every row stands for itself.
 #' @param prior Prior probabilities of the classes, in the order of `fits`; by default all alike.
-#' @return A list of class `granary_ggm_classify`: `class` (a factor), `scores` (log-likelihood plus log prior) and `posterior`, one row per group.
+#' @return A list of class `granary_ggm_classify`: `class` (a factor), `scores` (log-likelihood plus log prior) and `posterior`, one row
+#'   per group.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 3.5.
 #' @family Gaussian graphs
 #' @export
 #' @examples
 #' species <- split(iris[1:4], iris$Species)
-#' fits <- lapply(species, function(x) ggm_nodes(x, rho = 0.001))
+#' fits <- lapply(species, function(x) ggm_nodes(x, lambda = 0.001))
 #' guess <- ggm_classify(fits, iris[1:4])
 #' table(guess$class, iris$Species)
 #' ggm_classify(fits, iris[1:4], group = rep(1:30, each = 5))

@@ -1,29 +1,3 @@
-#' How close a graph estimate is to the truth
-#'
-#' @details
-#' Edges are nonzero off-diagonal entries (equation (50) of the QUIC paper prints "> 0"; it means "not 0"). With
-#' \eqn{X} the estimate and \eqn{\Theta}{Theta} the true precision matrix, the Kullback-Leibler divergence from truth to estimate is
-#' \eqn{\frac12\{\mathrm{tr}(X\Theta^{-1}) - \log\det(X\Theta^{-1}) - p\}}{(tr(X Theta^-1) - log det(X Theta^-1) - p) / 2}.
-#'
-#' @param truth The true precision matrix, a [sim_ggm()] result, or a 0/1 adjacency matrix (then only the edge scores are given). For a fit to
-#'   several tasks a [sim_ggm_multi()] result or a list of these, one per task.
-#' @param fit A Gaussian graph fit (all penalties of a path are scored), or a precision matrix.
-#' @param average For a fit to several tasks: whether to average over them (one row per penalty) or to give each (with a column `task`).
-#' @return A data frame of class `granary_ggm_score` with one row per penalty: `lambda`, `edges`, true and false positives, `tpr`, `fpr`,
-#'   `precision` (share of
-#'   found edges that are true), `f1`, `mcc` (Matthews correlation), `kl` and `frobenius` (relative error). For a path, attribute `auc` is the area
-#'   under its ROC curve, completed by straight lines to (0, 0) and (1, 1); `plot()` draws the curve.
-#' @family Gaussian graphs
-#' @export
-#' @examples
-#' set.seed(1)
-#' sim <- sim_ggm("chain", p = 30, n = 100)
-#' scores <- ggm_score(sim, ggm_lasso(sim$data))
-#' scores
-#' plot(scores)
-#'
-#' tasks <- sim_ggm_multi(tasks = 3, p = 15, n = 60)
-#' ggm_score(tasks, ggm_multi(tasks$data, nlambda = 5))
 ggm_score <- function(truth, fit, average = TRUE) {
   average <- check_flag(average)
   if (inherits(fit, "granary_ggm_multi")) return(score_tasks(truth, fit, average))
@@ -39,6 +13,8 @@ ggm_score <- function(truth, fit, average = TRUE) {
   if (ncol(estimates[[1L]]) != p) {
     abort_input(sprintf("`truth` has %d variables and `fit` has %d: they must be the same.", p, ncol(estimates[[1L]])), "truth")
   }
+  named <- colnames(truth$edges)
+  if (!is.null(named)) estimates <- lapply(estimates, match_named, variables = named, arg = "fit")
   table <- do.call(rbind, lapply(estimates, score_one, truth = truth))
   table <- cbind(lambda = lambda, table)
   structure(table, auc = if (nrow(table) > 1L) roc_area(table$fpr, table$tpr), class = c("granary_ggm_score", "data.frame"))
@@ -62,9 +38,8 @@ score_truth <- function(truth) {
   if (inherits(truth, "granary_sim_ggm")) truth <- truth$precision
   truth <- as.matrix(check_symmetric(truth, "truth", allow_sparse = TRUE))
   edges <- truth != 0 & row(truth) != col(truth)
-  factor <- tryCatch(chol(truth), error = function(e) NULL)
-  is_adjacency <- is.null(factor) || all(truth %in% c(0, 1))
-  list(edges = edges, precision = if (!is_adjacency) truth, factor = if (!is_adjacency) factor)
+  is_adjacency <- all(truth %in% c(0, 1)) || is.null(core_definite_inverse(truth))
+  list(edges = edges, precision = if (!is_adjacency) truth)
 }
 
 score_one <- function(estimate, truth) {
@@ -79,12 +54,9 @@ score_one <- function(estimate, truth) {
   share <- function(part, whole) if (whole > 0) part / whole else NA_real_
   kl <- frobenius <- NA_real_
   if (!is.null(truth$precision)) {
-    own <- tryCatch(chol(as.matrix(estimate)), error = function(e) NULL)
-    if (!is.null(own)) {
-      half <- backsolve(truth$factor, t(own), transpose = TRUE)  # tr(X Theta^-1) = ||R^-T L||^2 with X = L L', Theta = R'R
-      kl <- (sum(half^2) - 2 * sum(log(diag(own))) + 2 * sum(log(diag(truth$factor))) - p) / 2
-    }
-    frobenius <- sqrt(sum((as.matrix(estimate) - truth$precision)^2) / sum(truth$precision^2))
+    loss <- core_precision_loss(truth$precision, as.matrix(estimate))
+    kl <- if (is.nan(loss$kl)) NA_real_ else loss$kl
+    frobenius <- loss$frobenius
   }
   data.frame(
     edges = tp + fp, tp = tp, fp = fp, tpr = share(tp, tp + fn), fpr = share(fp, fp + tn), precision = share(tp, tp + fp),
@@ -120,3 +92,62 @@ plot.granary_ggm_score <- function(x, ...) {
   graphics::abline(0, 1, lty = 3, col = "grey70")
   invisible(x)
 }
+
+# Scores of plain matrices.
+score_matrices <- function(truth, estimate) ggm_score(truth, estimate)
+
+#' @rdname assess
+#' @param truth What is known: a precision matrix, an adjacency matrix or a simulation, for a fit to several tasks a list of them; for graphs a
+#'   graph. Variables and nodes are matched by name.
+#' @param average For several tasks: the mean of their scores, or one block of rows per task.
+#' @details Gaussian graphs: numbers of true and false edges, `tpr`, `fpr`, `precision`, `f1` and Matthews' correlation `mcc` per penalty,
+#'   and where
+#'   `truth` is a precision matrix the Kullback-Leibler loss `kl` and the relative Frobenius error; `plot()` draws the ROC curve. Fits with hubs:
+#'   edges found and correct, shares of the edges of hubs and of hubs found, and the squared error. Graphs with marks: structural Hamming
+#'   distance, rates of adjacencies and of arrows, and a table of the marks.
+#' @exportS3Method
+assess.granary_ggm <- function(object, truth, average = TRUE, hubs = NULL, r = 1, threshold = 1e-5, ...) {
+  refuse_dots(...)
+  if (missing(truth)) fail_missing("truth")
+  about_hubs <- !is.null(hubs) || inherits(truth, "granary_sim_hub")
+  if (about_hubs && !is_path(object)) hub_score(truth, object, hubs, r, threshold) else ggm_score(truth, object, average)
+}
+
+#' @rdname assess
+#' @exportS3Method
+assess.matrix <- function(object, truth, ...) {
+  refuse_dots(...)
+  if (missing(truth)) fail_missing("truth")
+  ggm_score(truth, object)
+}
+
+#' @rdname assess
+#' @exportS3Method
+assess.Matrix <- function(object, truth, ...) assess.matrix(object, truth, ...)
+
+#' @rdname assess
+#' @param hubs The true hubs; known where `truth` is a simulation of [sim_hub()]: then the scores are those of hubs.
+#' @param r Edges a node needs to count as a hub that was found.
+#' @param threshold Entries up to this size are no edges.
+#' @exportS3Method
+assess.granary_hub <- function(object, truth, hubs = NULL, r = 1, threshold = 1e-5, ...) {
+  refuse_dots(...)
+  if (missing(truth)) fail_missing("truth")
+  hub_score(truth, object, hubs, r, threshold)
+}
+
+#' @rdname assess
+#' @exportS3Method
+assess.granary_graph <- function(object, truth, ...) {
+  refuse_dots(...)
+  if (missing(truth)) fail_missing("truth")
+  compare_graphs(object, truth)
+}
+
+#' @rdname assess
+#' @exportS3Method
+assess.granary_constraint <- function(object, truth, ...) assess(object$graph, truth, ...)
+
+#' @rdname assess
+#' @exportS3Method
+assess.granary_causal_dag <- function(object, truth, ...) assess(object$graph, truth, ...)

@@ -1,22 +1,26 @@
 #' Precision matrices of sliding windows as features
 #'
-#' Turns a multivariate series into one precision (or covariance) matrix per window and each matrix into a row of features, so that any method for
+#' Turns a multivariate series into one precision (or covariance) matrix per window and each matrix into a row of features, so that any
+#' method for
 #' vectors can compare, cluster or classify stretches of time by how their variables interact.
 #'
 #' @details
-#' Steps: differences at `lag` (if positive), columns scaled to standard deviation one over the whole series, windows of `width` rows every `step`
+#' Steps: differences at `lag` (if positive), columns scaled to standard deviation one over the whole series, windows of `width` rows
+#' every `step`
 #' rows, an estimate per window, and its upper
 #' triangle with the diagonal, off-diagonal entries times \eqn{\sqrt2}{sqrt(2)}: Euclidean distances of rows are Frobenius distances of matrices.
-#' Estimates: the covariance \eqn{S}; the
+#' Estimates: the covariance \eqn{S} (divisor `width - 1`); the
 #' Tikhonov precision \eqn{(S + \rho I)^{-1}}{(S + rho I)^-1}; or the graphical lasso with penalty \eqn{\rho}{rho}, each started at the last.
 #' Covariances slide at \eqn{O(N^2)} per row, and so do
 #' Tikhonov inverses where few rows change.
 #'
-#' `cluster_windows()`: the first `ncomp` principal components and k-means. `window_distances()`: all pairs, by `metric`: `"frobenius"`,
+#' `predict(type = "cluster")`: the first `n_components` principal components and k-means. `predict(type = "distance")`: all pairs, by
+#' `metric`: `"frobenius"`,
 #' `"logeuclid"` (of matrix logarithms) or
 #' `"riemann"` (affine-invariant: the same after any invertible linear mixing of the variables).
 #'
-#' **Which method when:** for repeated activities or states in one long series. In the thesis precision matrices separate walking from running far
+#' @section Which method when: for repeated activities or states in one long series. In the thesis precision matrices separate walking
+#' from running far
 #' better than covariances, and Tikhonov is at least as good as the
 #' \eqn{l_1}{l1} penalty. For few states with sharp changes fit one graph per state by [ggm_multi()].
 #'
@@ -29,16 +33,17 @@
 #' @param scale Whether to scale columns. A constant column is set to zero, with a warning.
 #' @param tol,max_iter For `reg = "l1"`, as in [ggm_lasso()].
 #' @param object,newdata A result, and a new series with the same columns.
-#' @param k,ncomp Number of clusters and of principal components.
-#' @param nstart Random starts of k-means.
+#' @param k,n_components Number of clusters and of principal components.
+#' @param n_starts Random starts of k-means.
 #' @param metric Distance; see Details.
 #' @param threads Threads; default `getOption("granary.threads")`.
-#' @param type For `plot()`: `"distance"` (heat map) or `"pca"` (trajectory, coloured by cluster).
+#' @param type For `predict()`: `"features"`, `"cluster"` or `"distance"`. For `plot()`: `"distance"` (heat map) or `"pca"` (trajectory,
+#'   coloured by cluster).
 #' @param ... For `plot()`, passed on to [graphics::image()] or [graphics::plot()]; else not used.
 #' @return `ggm_windows()`: an object of class `granary_ggm_windows` with `features`, `matrices`, `info` (subject, first and last row, `centre`),
 #'   and the settings. `predict()`:
-#' the features of a new series, scaled as the first. `cluster_windows()`: a list with `cluster`, `scores`, `centers`, `explained`.
-#'   `window_distances()`: a matrix.
+#' the features of a new series, scaled as the first. With `type = "cluster"` a list with `cluster`, `scores`, `centers`, `explained`.
+#'   With `type = "distance"` a matrix.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 6.5.
 #' @family model distances
@@ -50,8 +55,8 @@
 #' moving <- quiet %*% rbind(c(1, 0.9, 0), c(0, 0.4, 0), c(0, 0, 1))
 #' w <- ggm_windows(rbind(quiet, moving), width = 25, step = 5)
 #' w
-#' cluster_windows(w, k = 2)$cluster
-#' window_distances(w, "riemann")[1:3, 1:3]
+#' predict(w, type = "cluster", k = 2)$cluster
+#' predict(w, type = "distance", metric = "riemann")[1:3, 1:3]
 #' plot(w)
 ggm_windows <- function(x, width, step = 1, lag = 0, param = c("precision", "covariance"), reg = c("tikhonov", "l1"), rho = 0.1, scale = TRUE,
                         tol = 1e-6, max_iter = 1000) {
@@ -124,14 +129,14 @@ window_series <- function(x, settings, arg, variables = NULL) {
 
 window_fit <- function(series, settings, sd, call) {
   estimate <- if (settings$param == "covariance") "covariance" else settings$reg
-  parts <- lapply(names(series), function(name) {
-    m <- sweep(series[[name]], 2L, sd, "/")
-    starts <- seq.int(1L, nrow(m) - settings$width + 1L, by = settings$step)
-    result <- core_call(core_window_models(m, settings$width, starts, estimate, settings$rho, settings$tol, settings$max_iter,
-                                           progress_bar("windows")))
+  options <- c(settings[c("width", "step", "rho", "tol", "max_iter")], list(estimate = estimate))
+  scaled <- lapply(unname(series), function(m) sweep(m, 2L, sd, "/"))
+  parts <- core_window_models(scaled, options, progress_bar("windows"))
+  parts <- Map(function(result, name) {
+    starts <- result$starts
     result$info <- data.frame(subject = name, first = starts, last = starts + settings$width - 1L, centre = starts + (settings$width - 1) / 2)
     result
-  })
+  }, parts, names(series))
   variables <- colnames(series[[1L]])
   p <- length(variables)
   pairs <- which(upper.tri(diag(p), diag = TRUE), arr.ind = TRUE)
@@ -145,7 +150,14 @@ window_fit <- function(series, settings, sd, call) {
 
 #' @rdname ggm_windows
 #' @export
-predict.granary_ggm_windows <- function(object, newdata = NULL, ...) {
+predict.granary_ggm_windows <- function(object, newdata = NULL, type = c("features", "cluster", "distance"), k = 3, n_components = 3, n_starts = 10,
+                                        metric = c("frobenius", "logeuclid", "riemann"), threads = NULL, ...) {
+  refuse_dots(...)
+  type <- check_choice(type, c("features", "cluster", "distance"))
+  if (type != "features") {
+    if (!is.null(newdata)) abort_input("`newdata` goes with type = \"features\".", "newdata")
+    return(if (type == "cluster") cluster_windows(object, k, n_components, n_starts) else window_distances(object, metric, threads))
+  }
   if (is.null(newdata)) return(object$features)
   window_fit(window_series(newdata, object$settings, "newdata", object$variables), object$settings, object$sd, NULL)$features
 }
@@ -167,8 +179,6 @@ check_windows <- function(object) {
   object
 }
 
-#' @rdname ggm_windows
-#' @export
 cluster_windows <- function(object, k, ncomp = 3, nstart = 10) {
   if (missing(object)) fail_missing("object")
   object <- check_windows(object)
@@ -176,24 +186,14 @@ cluster_windows <- function(object, k, ncomp = 3, nstart = 10) {
   k <- check_count(k, upper = distinct)
   ncomp <- check_count(ncomp)
   nstart <- check_count(nstart, upper = 1e4)
-  pca <- stats::prcomp(object$features)
-  ncomp <- min(ncomp, ncol(pca$x))
-  scores <- pca$x[, seq_len(ncomp), drop = FALSE]
-  if (nrow(unique(scores)) < k) abort_input(sprintf("`k` must be at most the number of distinct windows, %d.", nrow(unique(scores))), "k")
-  groups <- stats::kmeans(scores, k, iter.max = 100L, nstart = nstart)
-  # numbered as they first appear
-  label <- match(groups$cluster, unique(groups$cluster))
-  list(cluster = label, scores = scores, centers = groups$centers[unique(groups$cluster), , drop = FALSE],
-       explained = sum(pca$sdev[seq_len(ncomp)]^2) / max(sum(pca$sdev^2), .Machine$double.xmin))
+  core_cluster_windows(object$features, list(k = k, components = ncomp, n_starts = nstart), core_seed(), progress_bar("k-means"))
 }
 
-#' @rdname ggm_windows
-#' @export
 window_distances <- function(object, metric = c("frobenius", "logeuclid", "riemann"), threads = NULL) {
   if (missing(object)) fail_missing("object")
   object <- check_windows(object)
   metric <- check_choice(metric, c("frobenius", "logeuclid", "riemann"))
-  core_call(core_matrix_distances(lapply(object$matrices, unname), metric, thread_count(threads), progress_bar("distances")))
+  core_matrix_distances(unname(object$matrices), list(metric = metric, threads = thread_count(threads)), progress_bar("distances"))
 }
 
 #' @rdname ggm_windows
@@ -208,7 +208,7 @@ plot.granary_ggm_windows <- function(x, type = c("distance", "pca"), metric = "f
          user = list(...))
     return(invisible(d))
   }
-  groups <- cluster_windows(x, min(check_count(k), nrow(unique(x$features))), ncomp = 2L)
+  groups <- with_seed(1, cluster_windows(x, min(check_count(k), nrow(unique(x$features))), ncomp = 2L))
   scores <- if (ncol(groups$scores) == 1L) cbind(groups$scores, 0) else groups$scores
   draw(graphics::plot, scores, type = "b", pch = 19, col = grDevices::hcl.colors(max(groups$cluster), "Dark 3")[groups$cluster],
        xlab = "first component",

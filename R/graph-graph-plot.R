@@ -3,7 +3,8 @@
 #' Arrows are drawn as filled heads, circles as open circles and tails as plain line ends.
 #'
 #' @param x,object A graph.
-#' @param layout A two-column matrix of positions, one row per node. By default in layers for DAGs of up to 100 nodes and force-directed otherwise,
+#' @param layout A two-column matrix of positions, one row per node. By default in layers for DAGs of up to 100 nodes and force-directed
+#'   otherwise,
 #'   where `igraph` is installed; else a circle.
 #' @param labels Whether to write the names; by default with at most 100 nodes.
 #' @param isolated Whether to draw nodes without edges; by default with at most 60 nodes.
@@ -178,21 +179,9 @@ mark_polygons <- function(lines, edges, kind, size) {
   )
 }
 
-#' A graph as an igraph object
-#'
-#' @param graph A graph, or what [as_graph()] can read.
-#' @return An igraph graph whose edges have the attribute `edge` (`"-->"`, `"o->"`, ...), from which [as_graph()] restores the marks. It is
-#'   undirected if all edges are; otherwise an
-#'   edge that is not directed is stored once, in the order of its nodes.
-#' @family graphs
-#' @export
-#' @examplesIf requireNamespace("igraph", quietly = TRUE)
-#' g <- graph_igraph("a -> b <-> c")
-#' igraph::E(g)$edge
-#' as_graph(g)
 graph_igraph <- function(graph) {
   graph <- check_graph(graph)
-  check_installed("igraph", "graph_igraph()")
+  check_installed("igraph", "as.igraph()")
   igraph::graph_from_data_frame(edge_table(graph)[c("from", "to", "edge")], directed = graph$type != "undirected",
                                 vertices = data.frame(name = graph$nodes))
 }

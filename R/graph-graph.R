@@ -21,13 +21,14 @@ infer_type <- function(graph) {
   tails <- rowSums(marks == 1L)
   if (any(marks == 3L)) return("pag")
   if (all(tails == 2L)) return("undirected")
-  if (all(tails == 1L) && length(core_graph_cycle(length(graph$nodes), graph$edges)) == 0L) return("dag")
+  if (all(tails == 1L) && length(core_graph_cycle(graph_parts(graph))) == 0L) return("dag")
   if (all(tails >= 1L)) "pdag" else "mixed"
 }
 
 #' Graphs with marked edges
 #'
-#' One class for undirected graphs, DAGs, CPDAGs, ancestral graphs (MAGs) and partial ancestral graphs (PAGs). Every edge has a mark at each end: a
+#' One class for undirected graphs, DAGs, CPDAGs, ancestral graphs (MAGs) and partial ancestral graphs (PAGs). Every edge has a mark at
+#' each end: a
 #' tail,
 #' an arrow or a circle (not known), so that `a --> b`, `a --- b`, `a <-> b` and `a o-> b` are four kinds of edges.
 #'
@@ -46,7 +47,7 @@ infer_type <- function(graph) {
 #'
 #' Printing lists the edges; `summary()` also the degrees; `as.matrix()` gives the matrix of marks, `as.data.frame()` and `tidy()` a table of
 #' edges, and
-#' [graph_igraph()] an igraph graph.
+#' [as_graph()] an igraph graph.
 #'
 #' @param x What to read; see Details. For the methods, a graph.
 #' @param nodes Names of the nodes, in order. Needed for nodes without edges, where `x` does not say it.
@@ -55,7 +56,8 @@ infer_type <- function(graph) {
 #' @param object A graph.
 #' @param row.names,optional As in [base::as.data.frame()]; not used.
 #' @param ... Not used.
-#' @return A `granary_graph`: a list with `nodes` (names), `edges` (an integer matrix with the columns `from`, `to`, `at_from`, `at_to`) and `type`.
+#' @return A `granary_graph`: a list with `nodes` (names), `edges` (an integer matrix with the columns `from`, `to`, `at_from`, `at_to`)
+#'   and `type`.
 #' @family graphs
 #' @export
 #' @examples
@@ -85,6 +87,9 @@ read_graph <- function(x, nodes, arg = "x") {
   if (inherits(x, "granary_graph")) return(rename_nodes(x, nodes, arg))
   if (inherits(x, graph_carriers)) return(rename_nodes(x$graph, nodes, arg))
   if (inherits(x, "igraph")) return(graph_from_igraph(x, nodes, arg))
+  if (isS4(x) && methods::is(x, "pcAlgo")) x <- methods::slot(x, "graph")
+  if (isS4(x) && methods::is(x, "fciAlgo")) return(graph_from_amat(methods::slot(x, "amat"), nodes, arg))
+  if (isS4(x) && methods::is(x, "graphNEL")) return(graph_from_nel(x, nodes, arg))
   if (inherits(x, c("bn", "bn.fit"))) return(rename_nodes(graph_from_bn(x, arg), nodes, arg))
   if (is_model_string(x)) return(graph_from_model(x, nodes, arg))
   if (is.character(x) && !is.object(x) && is.null(dim(x)) && length(x) > 0L && !anyNA(x)) return(graph_from_text(x, nodes, arg))
@@ -92,6 +97,25 @@ read_graph <- function(x, nodes, arg = "x") {
   if (is.matrix(x) || inherits(x, "Matrix")) return(graph_from_matrix(x, nodes, arg))
   fail_input(arg, "a graph: text like \"a -> b\", an adjacency matrix, a data frame with columns from and to, an igraph or bnlearn graph, or a fit",
              describe(x))
+}
+
+# From the graph package: i -> j and j -> i together are an undirected edge, as pcalg has it.
+graph_from_nel <- function(x, nodes, arg) {
+  names <- methods::slot(x, "nodes")
+  lists <- methods::slot(x, "edgeL")
+  m <- matrix(0, length(names), length(names), dimnames = list(names, names))
+  for (i in names(lists)) m[i, lists[[i]]$edges] <- 1
+  graph_from_matrix(m, nodes, arg)
+}
+
+# pcalg's matrix of a PAG: entry (i, j) is the mark at j, 1 circle, 2 arrow, 3 tail.
+graph_from_amat <- function(m, nodes, arg) {
+  m <- as.matrix(m)
+  at <- which(m != 0 & upper.tri(m), arr.ind = TRUE)
+  mark <- c(3L, 2L, 1L)
+  names <- variable_names(colnames(m), ncol(m))
+  edges <- cbind(at[, 1L], at[, 2L], mark[m[at[, 2:1, drop = FALSE]]], mark[m[at]])
+  rename_nodes(new_graph(names, matrix(as.integer(edges), ncol = 4L), "pag"), nodes, arg)
 }
 
 rename_nodes <- function(graph, nodes, arg) {
@@ -113,7 +137,7 @@ set_graph_type <- function(graph, type) {
   marks <- graph$edges[, 3:4, drop = FALSE]
   tails <- rowSums(marks == 1L)
   circles <- any(marks == 3L)
-  cycle <- core_graph_cycle(length(graph$nodes), graph$edges)
+  cycle <- core_graph_cycle(graph_parts(graph))
   name <- function(k) graph$nodes[k]
   reason <- switch(type,
     undirected = if (any(tails != 2L)) "some of its edges have an arrow or a circle",
@@ -337,7 +361,7 @@ summary.granary_graph <- function(object, ...) {
   p <- length(object$nodes)
   degree <- tabulate(object$edges[, 1:2], p)
   structure(list(graph = object, degree = stats::setNames(degree, object$nodes),
-                 components = core_graph_components(p, object$edges), kinds = count_kinds(object)), class = "summary_granary_graph")
+                 components = core_graph_components(graph_parts(object)), kinds = count_kinds(object)), class = "summary_granary_graph")
 }
 
 #' @export
@@ -350,3 +374,6 @@ print.summary_granary_graph <- function(x, ...) {
   }
   invisible(x)
 }
+
+# What crosses of a graph.
+graph_parts <- function(graph) list(nodes = length(graph$nodes), edges = graph$edges)

@@ -1,22 +1,3 @@
-#' How close is one graph to another?
-#'
-#' Counts what an estimated graph has right and wrong: adjacencies, directed edges and marks.
-#'
-#' @param estimate,truth Graphs on the same nodes (fits, or what [as_graph()] can read). Nodes are matched by name if both have the same names, in
-#'   whatever order.
-#' @return `compare_graphs()` a `granary_graph_comparison` with
-#' \item{shd}{structural Hamming distance: the number of pairs whose edge has to be added, deleted or given other marks}
-#' \item{skeleton}{edges of both graphs, true and false positives, true discovery rate (precision) `tdr`, true and false positive rates `tpr`, `fpr`}
-#' \item{directed}{the same for directed edges}
-#' \item{marks}{a table of the marks at the ends of the edges of either graph (estimate in rows)}
-#' \item{mark_distance}{number of those marks that differ}
-#' Rates without a case to divide by are `NA`. `shd()` gives the distance alone.
-#' @family graphs
-#' @export
-#' @examples
-#' truth <- as_graph("a -> b -> c; c <- d")
-#' compare_graphs("a -> b -- c; a -> c; d", truth)
-#' shd("a -> b -- c; a -> c; d", truth)
 compare_graphs <- function(estimate, truth) {
   pair <- matched_graphs(estimate, truth)
   p <- length(pair$truth$nodes)
@@ -36,18 +17,16 @@ compare_graphs <- function(estimate, truth) {
   marks <- table(estimate = factor(kinds[a[either] + 1L], kinds), truth = factor(kinds[b[either] + 1L], kinds))
   structure(
     list(
-      shd = core_call(core_graph_shd(p, pair$estimate$edges, pair$truth$edges)), skeleton = rates(a[upper] > 0L, b[upper] > 0L, p * (p - 1) / 2),
+      shd = core_graph_shd(graph_parts(pair$estimate), graph_parts(pair$truth)), skeleton = rates(a[upper] > 0L, b[upper] > 0L, p * (p - 1) / 2),
       directed = rates(arrow(a), arrow(b), p * (p - 1)), marks = marks, mark_distance = sum(a != b)
     ),
     class = "granary_graph_comparison"
   )
 }
 
-#' @rdname compare_graphs
-#' @export
 shd <- function(estimate, truth) {
   pair <- matched_graphs(estimate, truth)
-  core_call(core_graph_shd(length(pair$truth$nodes), pair$estimate$edges, pair$truth$edges))
+  core_graph_shd(graph_parts(pair$estimate), graph_parts(pair$truth))
 }
 
 matched_graphs <- function(estimate, truth) {

@@ -1,25 +1,28 @@
 #' Change and question a graph
 #'
 #' @details
-#' * `graph_cpdag()`: the Markov equivalence class of a DAG. A directed edge is shared by all its members, an undirected one is not.
-#' * `graph_dag()`: a DAG with the skeleton, the directed edges and the v-structures of a partially directed graph (Dor and Tarsi 1992). If there
-#'   is none a warning
-#'   says so and the result is `NULL`.
-#' * `graph_pag()`: the partial ancestral graph of a DAG of which only some nodes are observed: what no amount of data on them can improve on.
-#' * `graph_moral()`: parents of a common child are joined and directions dropped; `graph_skeleton()` only drops the marks.
-#' * `graph_separated()`: are `x` and `y` d-separated (in graphs with `<->` or undirected edges m-separated) given `given`? Then they are
-#'   independent given `given` in
-#'   every distribution that the graph describes.
-#' * `graph_order()`: the nodes such that parents come before children; `graph_ancestors()` and `graph_descendants()` follow the directed edges and
-#'   include the
-#'   nodes asked for.
+#' `graph_convert()`:
+#' * `"cpdag"`: the Markov equivalence class of a DAG. A directed edge is shared by all its members, an undirected one is not.
+#' * `"dag"`: a DAG with the skeleton, the directed edges and the v-structures of a partially directed graph (Dor and Tarsi 1992). If there is
+#'   none a warning says so and the result is `NULL`.
+#' * `"pag"`: the partial ancestral graph of a DAG of which only some nodes are observed: what no amount of data on them can improve on.
+#' * `"moral"`: parents of a common child are joined and directions dropped; `"skeleton"` only drops the marks.
 #'
+#' `graph_separated()`: are `x` and `y` d-separated (in graphs with `<->` or undirected edges m-separated) given `given`? Then they are
+#' independent given `given` in every distribution that the graph describes.
+#'
+#' `graph_nodes()`: `"order"`, the nodes such that parents come before children; `"ancestors"` and `"descendants"` follow the directed edges and
+#' include the nodes asked for.
+#'
+#' @section Which method when: [as_graph()] reads graphs, [assess()] compares two of them, [pc()] and its relatives estimate them from data.
 #' @param graph A graph, or what [as_graph()] can read.
+#' @param to The kind of graph wanted.
+#' @param what The nodes wanted.
 #' @param x,y,given Nodes, by name or number; `given` may be empty.
-#' @param latent Nodes that are not observed.
-#' @param selection Nodes that are always conditioned on: the data were selected by them.
+#' @param latent Nodes that are not observed (for `"pag"`).
+#' @param selection Nodes that are always conditioned on: the data were selected by them (for `"pag"`).
 #' @param of Nodes, by name or number.
-#' @return A `granary_graph`, except for `graph_separated()` (`TRUE` or `FALSE`) and the last three (names of nodes).
+#' @return `graph_convert()` a `granary_graph`, `graph_separated()` `TRUE` or `FALSE`, `graph_nodes()` names of nodes.
 #' @references
 #' Chickering (1995). A transformational characterization of equivalent Bayesian network structures. *UAI*.
 #'
@@ -28,20 +31,40 @@
 #' Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias.
 #' *Artificial Intelligence* 172, 1873--1896.
 #' @family graphs
-#' @name graph_tools
+#' @export
 #' @examples
 #' g <- as_graph("a -> b -> d <- c <- a; d -> e")
-#' graph_cpdag(g)
-#' graph_dag(graph_cpdag(g))
-#' graph_pag(g, latent = "a")
-#' graph_moral(g)
-#' graph_skeleton(g)
+#' graph_convert(g, "cpdag")
+#' graph_convert(graph_convert(g, "cpdag"), "dag")
+#' graph_convert(g, "pag", latent = "a")
+#' graph_convert(g, "moral")
 #' graph_separated(g, "b", "c", given = "a")
 #' graph_separated(g, "b", "c", given = c("a", "e"))
-#' graph_order(g)
-#' graph_ancestors(g, "d")
-#' graph_descendants(g, "b")
-NULL
+#' graph_nodes(g)
+#' graph_nodes(g, "ancestors", of = "d")
+graph_convert <- function(graph, to = c("cpdag", "dag", "moral", "pag", "skeleton"), latent = NULL, selection = NULL) {
+  to <- check_choice(to, c("cpdag", "dag", "moral", "pag", "skeleton"))
+  if (to != "pag" && !(is.null(latent) && is.null(selection))) abort_input("`latent` and `selection` go with to = \"pag\".", "latent")
+  switch(to,
+    cpdag = graph_cpdag(graph),
+    dag = graph_dag(graph),
+    moral = graph_moral(graph),
+    pag = graph_pag(graph, latent = latent, selection = selection),
+    skeleton = graph_skeleton(graph)
+  )
+}
+
+#' @rdname graph_convert
+#' @export
+graph_nodes <- function(graph, what = c("order", "ancestors", "descendants"), of = NULL) {
+  what <- check_choice(what, c("order", "ancestors", "descendants"))
+  if (what == "order") {
+    if (!is.null(of)) abort_input("`of` goes with what = \"ancestors\" or \"descendants\".", "of")
+    return(graph_order(graph))
+  }
+  if (is.null(of)) fail_missing("of")
+  if (what == "ancestors") graph_ancestors(graph, of) else graph_descendants(graph, of)
+}
 
 check_nodes <- function(x, graph, arg, allow_empty = FALSE) {
   if (is.null(x) && allow_empty) return(integer())
@@ -60,22 +83,18 @@ needs_dag <- function(graph, arg = "graph") {
   if (any(rowSums(graph$edges[, 3:4, drop = FALSE] == 1L) != 1L) || any(graph$edges[, 3:4] == 3L)) {
     abort_input(sprintf("`%s` must be a directed acyclic graph, but it has edges that are not directed.", arg), arg)
   }
-  cycle <- core_graph_cycle(length(graph$nodes), graph$edges)
+  cycle <- core_graph_cycle(graph_parts(graph))
   if (length(cycle) > 0L) {
     abort_input(sprintf("`%s` must be acyclic, but it has the cycle %s.", arg, paste(graph$nodes[c(cycle, cycle[1L])], collapse = " -> ")), arg)
   }
   graph
 }
 
-#' @rdname graph_tools
-#' @export
 graph_cpdag <- function(graph) {
   graph <- needs_dag(check_graph(graph))
-  new_graph(graph$nodes, core_call(core_graph_cpdag(length(graph$nodes), graph$edges)), "cpdag")
+  new_graph(graph$nodes, core_graph_cpdag(graph_parts(graph)), "cpdag")
 }
 
-#' @rdname graph_tools
-#' @export
 graph_dag <- function(graph) {
   graph <- check_graph(graph)
   tails <- rowSums(graph$edges[, 3:4, drop = FALSE] == 1L)
@@ -83,7 +102,7 @@ graph_dag <- function(graph) {
     bad <- edge_table(graph)[which(tails == 0L | rowSums(graph$edges[, 3:4, drop = FALSE] == 3L) > 0L)[1L], ]
     abort_input(sprintf("`graph` must have directed and undirected edges only, but it has %s %s %s.", bad$from, bad$edge, bad$to), "graph")
   }
-  edges <- core_call(core_graph_extension(length(graph$nodes), graph$edges))
+  edges <- core_graph_extension(graph_parts(graph))
   if (is.null(edges)) {
     warn_input("The graph has no DAG with its skeleton, directed edges and v-structures: it contradicts itself.", "graph")
     return(NULL)
@@ -91,26 +110,20 @@ graph_dag <- function(graph) {
   new_graph(graph$nodes, edges, "dag")
 }
 
-#' @rdname graph_tools
-#' @export
 graph_pag <- function(graph, latent = NULL, selection = NULL) {
   graph <- needs_dag(check_graph(graph))
   latent <- check_nodes(latent, graph, "latent", allow_empty = TRUE)
   selection <- check_nodes(selection, graph, "selection", allow_empty = TRUE)
   spec <- oracle_spec(graph, latent, selection)
-  result <- core_call(core_constraint_search("fci", spec, no_background(), constraint_settings(selection = length(selection) > 0L), 1L, NULL))
+  result <- run_search("fci", spec, no_background(), constraint_settings(selection = length(selection) > 0L), 1L, NULL)
   new_graph(graph$nodes[spec$observed], result$edges, "pag")
 }
 
-#' @rdname graph_tools
-#' @export
 graph_moral <- function(graph) {
   graph <- needs_dag(check_graph(graph))
-  new_graph(graph$nodes, core_call(core_graph_moral(length(graph$nodes), graph$edges)), "undirected")
+  new_graph(graph$nodes, core_graph_moral(graph_parts(graph)), "undirected")
 }
 
-#' @rdname graph_tools
-#' @export
 graph_skeleton <- function(graph) {
   graph <- check_graph(graph)
   graph$edges[, 3:4] <- 1L
@@ -118,7 +131,7 @@ graph_skeleton <- function(graph) {
   graph
 }
 
-#' @rdname graph_tools
+#' @rdname graph_convert
 #' @export
 graph_separated <- function(graph, x, y, given = NULL) {
   graph <- check_graph(graph)
@@ -129,26 +142,20 @@ graph_separated <- function(graph, x, y, given = NULL) {
   if (any(c(x, y) %in% given)) {
     abort_input(sprintf("`given` must not hold nodes of `x` or `y`, but \"%s\" is.", graph$nodes[intersect(c(x, y), given)[1L]]), "given")
   }
-  core_call(core_graph_separated(length(graph$nodes), graph$edges, x, y, given))
+  core_graph_separated(graph_parts(graph), x, y, given)
 }
 
-#' @rdname graph_tools
-#' @export
 graph_order <- function(graph) {
   graph <- needs_dag(check_graph(graph))
-  graph$nodes[core_call(core_graph_order(length(graph$nodes), graph$edges))]
+  graph$nodes[core_graph_order(graph_parts(graph))]
 }
 
-#' @rdname graph_tools
-#' @export
 graph_ancestors <- function(graph, of) {
   graph <- check_graph(graph)
-  graph$nodes[core_call(core_graph_ancestors(length(graph$nodes), graph$edges, check_nodes(of, graph, "of"), TRUE))]
+  graph$nodes[core_graph_ancestors(graph_parts(graph), check_nodes(of, graph, "of"))]
 }
 
-#' @rdname graph_tools
-#' @export
 graph_descendants <- function(graph, of) {
   graph <- check_graph(graph)
-  graph$nodes[core_call(core_graph_ancestors(length(graph$nodes), graph$edges, check_nodes(of, graph, "of"), FALSE))]
+  graph$nodes[core_graph_descendants(graph_parts(graph), check_nodes(of, graph, "of"))]
 }

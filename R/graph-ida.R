@@ -9,13 +9,15 @@
 #' effect of \eqn{x} on
 #' \eqn{y} is the coefficient of \eqn{x} in the regression of \eqn{y} on \eqn{x}, its parents and \eqn{S}, or 0 if \eqn{y} is one of them (the
 #' local version of IDA). The smallest
-#' absolute value is a lower bound on the size of the effect. Edges `<->`, which [pc()] makes of contradictory evidence, count as neither direction.
+#' absolute value is a lower bound on the size of the effect. Edges `<->`, which [pc()] makes of contradictory evidence, count as neither
+#' direction.
 #'
 #' @param graph A fit of [pc()] or a CPDAG.
 #' @param x The cause, by name or number.
 #' @param y The effects, by name or number; all other variables by default.
 #' @param S Covariance matrix; by default that of the data of the fit.
-#' @return An object of class `granary_ida`: a list with `effects` (one row per possible set of parents, one column per variable of `y`), `parents`
+#' @return An object of class `granary_ida`: a list with `effects` (one row per possible set of parents, one column per variable of `y`),
+#'   `parents`
 #'   (the sets), `minimum` (the
 #'   smallest absolute effects) and `x`.
 #' @references
@@ -37,7 +39,7 @@ ida <- function(graph, x, y = NULL, S = NULL) {
   if (length(x) != 1L) abort_input("`x` must be one variable.", "x")
   y <- if (is.null(y)) setdiff(seq_along(graph$nodes), x) else check_nodes(y, graph, "y")
   S <- effect_covariance(S, fit, graph)
-  result <- core_call(core_ida(length(graph$nodes), graph$edges, S, x, y, progress_bar("effects")))
+  result <- core_ida(graph_parts(graph), S, list(cause = x, targets = y), progress_bar("effects"))
   effects <- result$effects
   colnames(effects) <- graph$nodes[y]
   structure(
@@ -52,7 +54,7 @@ effect_covariance <- function(S, fit, graph) {
     if (is.null(fit$data) && is.null(fit$S)) abort_input("`S` is needed: the graph does not come with numeric data.", "S")
     if (!is.null(fit$S)) return(fit$S)
     if (anyNA(fit$data)) abort_input("`S` is needed: the data of the fit have missing values.", "S")
-    return(core_call(core_covariance(fit$data)))
+    return(core_covariance(fit$data))
   }
   S <- check_symmetric(S, "S")
   if (ncol(S) != p) abort_input(sprintf("`S` must be %d x %d like the graph, but it is %d x %d.", p, p, nrow(S), ncol(S)), "S")
@@ -71,3 +73,27 @@ print.granary_ida <- function(x, ...) {
   if (nrow(table) > 12L) cli::cat_line("... and ", nrow(table) - 12L, " more")
   invisible(x)
 }
+
+#' @rdname ida
+#' @param n Number of targets drawn, those with the largest smallest effect.
+#' @param ... Passed on to [graphics::plot()].
+#' @export
+plot.granary_ida <- function(x, n = 20, ...) {
+  n <- check_count(n)
+  top <- utils::head(order(-x$minimum), n)
+  effects <- x$effects[, rev(top), drop = FALSE]
+  names <- colnames(effects)
+  if (length(names) == 0L) abort_input("There are no effects to draw.", "x")
+  range <- range(0, effects)
+  old <- graphics::par(mar = c(4.1, min(14, 2 + 0.6 * max(nchar(names))), 2.1, 1.1))
+  on.exit(graphics::par(old))
+  draw(graphics::plot, 0, type = "n", xlim = range, ylim = c(0.5, length(names) + 0.5), yaxt = "n", ylab = "", xlab = "effect of one unit more",
+       main = paste("Possible effects of", x$x), user = list(...))
+  graphics::axis(2, seq_along(names), names, las = 1, tick = FALSE)
+  graphics::abline(v = 0, col = "grey70")
+  graphics::segments(apply(effects, 2L, min), seq_along(names), apply(effects, 2L, max), seq_along(names), col = "grey60", lwd = 2)
+  graphics::points(as.vector(effects), rep(seq_along(names), each = nrow(effects)), pch = 19,
+                   col = sign_colours[ifelse(as.vector(effects) >= 0, "positive", "negative")])
+  invisible(x)
+}
+

@@ -30,7 +30,7 @@
 #' @examples
 #' set.seed(1)
 #' sim <- sim_ising(p = 6, density = 0.4, n = 200)
-#' fit <- ising_fit(sim$data, rho = 0.05)
+#' fit <- ising_fit(sim$data, lambda = 0.05)
 #' coef(fit)
 #' head(predict(fit))
 #' predict(fit, sim$data[1:2, ], type = "joint")
@@ -48,6 +48,9 @@ ising_of <- function(model, arg = "model") {
 }
 
 ising_size <- function(model) core_ising_component(unname(model$W))
+
+# A model as it crosses.
+spin_model <- function(model) list(W = unname(model$W), b = unname(model$b))
 
 #' An Ising model from its parameters
 #'
@@ -141,7 +144,8 @@ ising_moments <- function(model, method = c("auto", "exact", "mean_field", "beli
   sweeps <- check_count(sweeps, upper = 1e5)
   if (samples * as.double(ncol(model$W)) > 2e8) abort_input("`samples` times the number of variables must be at most 2e8.", "samples")
   names <- colnames(model$W)
-  result <- core_call(core_ising_moments(unname(model$W), unname(model$b), method, samples, sweeps, 1000L, core_seed(), progress_bar("moments")))
+  result <- core_ising_moments(spin_model(model), method, list(samples = samples, sweeps = sweeps, max_iter = 1000L, diagnose = TRUE), core_seed(),
+                               progress_bar("moments"))
   if (!result$convergence$converged) {
     warn_convergence(sprintf("The %s iterations did not settle: the last change was %.2g.", sub("_", "-", method), result$convergence$residual),
                      result$convergence)
@@ -173,7 +177,7 @@ ising_kl <- function(model1, model2) {
   if (ncol(model1$W) != ncol(model2$W)) {
     abort_input(sprintf("The two models must have the same variables, but they have %d and %d.", ncol(model1$W), ncol(model2$W)), "model2")
   }
-  core_call(core_ising_kl(unname(model1$W), unname(model1$b), unname(model2$W), unname(model2$b), NULL))
+  core_ising_kl(spin_model(model1), spin_model(model2), NULL)
 }
 
 #' @rdname granary_ising
@@ -186,9 +190,9 @@ print.granary_ising <- function(x, ...) {
                 if (fitted) paste0(", n = ", x$n))
   print_call(x$call)
   if (fitted) {
-    cli::cat_line("rho: ", if (length(unique(x$rho)) > 1L) paste(format(range(x$rho), digits = 3L), collapse = " to ") else format(x$rho[1L],
+    cli::cat_line("lambda: ", if (length(unique(x$lambda)) > 1L) paste(format(range(x$lambda), digits = 3L), collapse = " to ") else format(x$lambda[1L],
                                                                                                                                    digits = 3L),
-                  if (!is.null(x$selection) || x$method == "nodewise" && length(unique(x$rho)) > 1L) " (by EBIC)",
+                  if (!is.null(x$selection) || x$method == "nodewise" && length(unique(x$lambda)) > 1L) " (by EBIC)",
                   "; log-likelihood: ", if (is.na(x$loglik)) "not enumerable" else format(x$loglik, digits = 6L),
                   ", pseudo: ", format(x$pseudo_loglik, digits = 6L))
   }
@@ -233,6 +237,7 @@ print.summary_granary_ising <- function(x, ...) {
 #' @importFrom stats coef
 #' @export
 coef.granary_ising <- function(object, ...) {
+  refuse_dots(...)
   W <- object$W
   at <- which(upper.tri(W) & W != 0, arr.ind = TRUE)
   at <- at[order(-abs(W[at])), , drop = FALSE]
@@ -250,6 +255,7 @@ as.matrix.granary_ising <- function(x, ...) x$W
 #' @rdname granary_ising
 #' @export
 predict.granary_ising <- function(object, newdata = NULL, type = c("conditional", "class", "joint", "log_joint"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("conditional", "class", "joint", "log_joint"))
   x <- ising_newdata(object, newdata)
   W <- unname(object$W)
@@ -260,10 +266,10 @@ predict.granary_ising <- function(object, newdata = NULL, type = c("conditional"
       abort_input(sprintf(paste("Joint probabilities need the sum over 2^%d states of the largest component, and enumeration stops at 25.",
                                 "Use type = \"conditional\"."), size), "type")
     }
-    value <- rowSums(x * (x %*% W)) + as.vector(x %*% b) - core_call(core_ising_logz(W, b, progress_bar("log Z")))
+    value <- rowSums(x * (x %*% W)) + as.vector(x %*% b) - core_ising_logz(list(W = W, b = b), progress_bar("log Z"))
     return(if (type == "joint") exp(value) else value)
   }
-  out <- core_ising_conditional(x, W, b)
+  out <- core_ising_conditional(x, list(W = W, b = b))
   dimnames(out) <- dimnames(x)
   if (type == "conditional") out else spin_values(ifelse(out >= 0.5, 1, -1), object)
 }
@@ -281,11 +287,12 @@ ising_newdata <- function(object, newdata) {
 #' @rdname granary_ising
 #' @export
 simulate.granary_ising <- function(object, nsim = 1, seed = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim, upper = 1e7)
   if (nsim * as.double(ncol(object$W)) > 5e8) abort_input("`nsim` times the number of variables must be at most 5e8.", "nsim")
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
-  x <- core_call(core_spins_sample(unname(object$W), unname(object$b), nsim, ising_size(object) <= 20L, 200L, 10L, core_seed(),
-                                   progress_bar("draws")))
+  x <- core_spins_sample(spin_model(object), list(rows = nsim, exact = ising_size(object) <= 20L, burn_in = 200L, thin = 10L), core_seed(),
+                         progress_bar("draws"))
   colnames(x) <- colnames(object$W)
   spin_values(x, object)
 }
@@ -293,6 +300,7 @@ simulate.granary_ising <- function(object, nsim = 1, seed = NULL, ...) {
 #' @rdname granary_ising
 #' @export
 logLik.granary_ising_fit <- function(object, ...) {
+  refuse_dots(...)
   exact <- !is.na(object$loglik)
   structure(if (exact) object$loglik else object$pseudo_loglik, df = object$df + ncol(object$W), nobs = object$n,
             type = if (exact) "likelihood" else "pseudo-likelihood", class = "logLik")
@@ -312,7 +320,7 @@ plot.granary_ising <- function(x, type = c("network", "heatmap", "trace"), label
 ising_network <- function(x) {
   at <- which(upper.tri(x$W) & x$W != 0, arr.ind = TRUE)
   list(edges = data.frame(from = at[, 1L], to = at[, 2L], value = x$W[at]),
-       main = paste0(nrow(at), " edges", if (!is.null(x$rho) && length(unique(x$rho)) == 1L) paste(" at rho =", format(x$rho[1L], digits = 3L))))
+       main = paste0(nrow(at), " edges", if (!is.null(x$lambda) && length(unique(x$lambda)) == 1L) paste(" at lambda =", format(x$lambda[1L], digits = 3L))))
 }
 
 #' @rdname granary_ising

@@ -36,7 +36,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_hub_graph(p = 10, hubs = 1, n = 200, type = "binary", exact = TRUE)
+#' sim <- sim_hub(p = 10, hubs = 1, n = 200, type = "binary", exact = TRUE)
 #' fit <- ising_hub(sim$data, lambda1 = 12, lambda2 = 6, lambda3 = 20)
 #' fit
 #' head(predict(fit))
@@ -48,12 +48,11 @@ ising_hub <- function(x, lambda1, lambda2, lambda3, q = 2, method = c("auto", "a
   penalty <- hub_penalty(lambda1, lambda2, lambda3, q, ncol(x))
   settings <- hub_settings(method, TRUE, tol, max_iter, step, inner = check_choice(inner, c("lbfgs", "barzilai_borwein")))
   min_degree <- check_count(min_degree, lower = 0)
-  start <- hub_start(start, ncol(x), function(theta) matrix(0, ncol(x), ncol(x)))
-  result <- core_call(core_hub_path(x, "ising", penalty$lambda1, penalty$lambda2, penalty$lambda3, penalty$q, settings, start, 1L,
-                                    progress_bar("hub binary network")))[[1L]]
+  start <- hub_start(start, colnames(x))
+  result <- core_hub_path(x, hub_core_options("ising", penalty, settings, 1L), start, progress_bar("hub binary network"))[[1L]]
   S <- crossprod(sweep(x, 2L, colMeans(x)))
   dimnames(S) <- rep(list(colnames(x)), 2L)
-  fit <- new_hub("ising_hub", result, list(S = S, n = nrow(x), mean = colMeans(x), x = x), penalty, settings, min_degree, 2 * result$loss, call)
+  fit <- new_hub("ising_hub", result, list(S = S, n = nrow(x), mean = colMeans(x), x = x), penalty, settings, min_degree, call)
   warn_empty(fit, S, penalty)
   check_convergence(fit, "Raise `max_iter`, loosen `tol`, or use larger penalties: without enough penalty the estimate may be infinite.")
   fit
@@ -78,6 +77,7 @@ check_binary <- function(x) {
 #' @rdname granary_hub
 #' @export
 predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
+  refuse_dots(...)
   x <- ggm_newdata(object, newdata)
   other <- which(x != 0 & x != 1)
   if (length(other) > 0L) {
@@ -108,7 +108,7 @@ predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_hub_graph(p = 20, hubs = 2, n = 60)
+#' sim <- sim_hub(p = 20, hubs = 2, n = 60)
 #' hub_screen(sim$data, rho = 0.3, d = 5)
 #' sim$hubs
 hub_screen <- function(x = NULL, S = NULL, rho, d = 1) {
@@ -116,10 +116,7 @@ hub_screen <- function(x = NULL, S = NULL, rho, d = 1) {
   rho <- check_number(rho, lower = 0, upper = 1)
   d <- check_count(d, lower = 0)
   if (any(diag(data$S) <= 0)) abort_input("Partial correlations need variables that vary: drop those with variance 0.", if (is.null(x)) "S" else "x")
-  eigen <- eigen(stats::cov2cor(data$S), symmetric = TRUE)
-  inverse <- ifelse(eigen$values > 1e-10 * eigen$values[1L], 1 / eigen$values, 0)
-  partial <- -stats::cov2cor(eigen$vectors %*% (inverse * t(eigen$vectors)))
-  diag(partial) <- 0
+  partial <- core_partial_correlations(unname(data$S))
   degree <- colSums(abs(partial) > rho)
   found <- order(-degree)
   found <- found[degree[found] >= d]

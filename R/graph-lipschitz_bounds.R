@@ -1,6 +1,7 @@
-#' What close parameters guarantee
+#' What parameters guarantee about models
 #'
-#' Bounds the divergence, the expected log-likelihood and the Bayes error of two models by a norm of the difference of their parameters, beside
+#' `what = "pair"` bounds the divergence, the expected log-likelihood and the Bayes error of two models by a norm of the difference of
+#' their parameters, beside
 #' the exact
 #' values where they can be had.
 #'
@@ -24,12 +25,42 @@
 #' \eqn{BB = e^{-d/(2a)} \sum_c |I + d\Sigma_c|^{-1/2}}{BB = exp(-d/(2a)) sum_c det(I + d S_c)^(-1/2)}, \eqn{d} the nuclear distance of the
 #' precisions. The logarithm is given too (`log_bound`), as these underflow.
 #'
-#' **Which method when:** to see how much a difference of parameters can matter without inference. Where [model_distance()] is possible it is
+#' `what = "constant"`: the bound \eqn{K(x)} on the gradient of the log-density of one observation in its parameters, with the norm in which the
+#' distance of the parameters is to be taken:
+#'
+#' | model | \eqn{K(x)} | distance |
+#' | --- | --- | --- |
+#' | `softmax` | 1 | \eqn{l_1}{l1} (or 2 with \eqn{l_\infty}{linf}) |
+#' | `logit` (multinomial, \eqn{|\psi| \le 1}{|psi| <= 1}) | 1 | \eqn{l_1}{l1} |
+#' | `gaussian_cpd` (\eqn{\|w\| \le \beta}{||w|| <= beta}; response `y`) | \eqn{\|x\| |y| + \beta\|x\|^2}{||x|| |y| + beta ||x||^2} | \eqn{l_2}{l2} |
+#' | `laplace_cpd` | \eqn{\|x\|}{||x||} | \eqn{l_2}{l2} |
+#' | `factor` (discrete factor graph, Ising) | 2 | \eqn{l_1}{l1} |
+#' | `continuous_factor` (features `x`, \eqn{E\|\psi\|_2 \le \alpha}{E ||psi||_2 <= alpha}) | \eqn{\|x\| + \alpha}{||x|| + alpha} | \eqn{l_2}{l2} |
+#' | `precision` (eigenvalues at least `alpha`) | \eqn{\max(\|x\|^2, 1/\alpha)/2}{max(||x||^2, 1/alpha) / 2} | nuclear |
+#' | `covariance` (precision eigenvalues at most `beta`) | \eqn{(\beta^2\|x\|^2 + \beta)/2}{(beta^2 ||x||^2 + beta) / 2} | nuclear |
+#'
+#' A Bayesian network (also a dynamic one, slice by slice) adds up over its nodes; a conditional random field is a factor graph given its inputs.
+#'
+#' `what = "precision"` and `"ridge"`: norms of regularised estimates, before they are computed.
+#' `"tikhonov"`: \eqn{(S + \rho I)^{-1}}{(S + rho I)^-1} has eigenvalues in \eqn{[1/(\|S\|_2 + \rho), 1/\rho]}{[1 / (||S||_2 + rho), 1 / rho]}.
+#' `"glasso"` (diagonal penalised): in
+#' \eqn{[1/(\|S\|_2 + N\rho), N/\rho]}{[1 / (||S||_2 + N rho), N / rho]}. Ridge regression \eqn{w = (X'X + \rho I)^{-1} X'y}{w = (X'X + rho I)^-1
+#' X'y}: \eqn{\|w\|_2 \le \|y\|_2 / (2\sqrt\rho)}{||w||_2 <= ||y||_2 / (2 sqrt(rho))}, attained
+#' when all singular values of X are \eqn{\sqrt\rho}{sqrt(rho)} and y lies in its range. Appendix G of the thesis prints \eqn{1/(1 + \sqrt\rho)}{1
+#' / (1 + sqrt(rho))}, which is wrong for \eqn{\rho < 1}{rho < 1}.
+#'
+#' @section Which method when: to see how much a difference of parameters can matter without inference. Where [model_distance()] is
+#' possible it is
 #' sharper. The same bounds hold for every marginal.
 #'
-#' @inheritParams model_distance
-#' @param norm Which bounds; by default all.
-#' @return A data frame of class `granary_lipschitz_bounds` with the columns `quantity` (`kl`, `expected_loglik`, `bayes_error`), `bound_name`,
+#' @param what Which bounds: of two models, of a log-density, of a regularised precision matrix, of a ridge regression.
+#' @param ... What they need: `"pair"` takes `m1, m2` as [model_distance()] does, and `norm` (which bounds; by default all); `"constant"`
+#'   takes `x`
+#'   (observations, one row each), `model`, `y` (responses of `gaussian_cpd`), `alpha` and `beta`; `"precision"` takes `S`, `rho` (the penalty)
+#'   and `type` (`"tikhonov"` or `"glasso"`); `"ridge"` takes `y` and `rho`.
+#' @return For `"constant"` a data frame with one row per observation: `K` and `distance`, the norm that goes with it; for `"precision"` a vector
+#'   `lower`, `upper`; for `"ridge"` a number. For `"pair"` a data frame of class `granary_lipschitz_bounds` with the columns `quantity`
+#'   (`kl`, `expected_loglik`, `bayes_error`), `bound_name`,
 #'   `norm`, `side` (is the bound above or below?),
 #'   `constant`, `distance`, `bound`, `log_bound`, `exact`, `valid`.
 #' @references
@@ -37,9 +68,17 @@
 #' @family model distances
 #' @export
 #' @examples
-#' a <- gaussian_model(precision = diag(7))
-#' b <- gaussian_model(precision = 2 * diag(7))
-#' lipschitz_bounds(a, b)
+#' a <- model_gaussian(precision = diag(7))
+#' b <- model_gaussian(precision = 2 * diag(7))
+#' model_bounds("pair", a, b)
+#' model_bounds("constant", rbind(c(1, 2), c(0, 1)), "precision", alpha = 0.5)
+#' model_bounds("precision", cor(mtcars), rho = 0.1)
+#' model_bounds("ridge", mtcars$mpg - mean(mtcars$mpg), rho = 2)
+model_bounds <- function(what = c("pair", "constant", "precision", "ridge"), ...) {
+  what <- check_choice(what, c("pair", "constant", "precision", "ridge"))
+  by_kind(switch(what, pair = lipschitz_bounds, constant = lipschitz_constant, precision = precision_bounds, ridge = ridge_bound), what, ...)
+}
+
 lipschitz_bounds <- function(m1, m2, norm = c("all", "nuclear", "frobenius", "l1", "linf", "printed")) {
   pair <- model_pair(m1, m2)
   norm <- check_choice(norm, c("all", "nuclear", "frobenius", "l1", "linf", "printed"))
@@ -66,8 +105,9 @@ gaussian_bounds <- function(pair) {
   if (max(abs(pair[[1L]]$mean - pair[[2L]]$mean)) > 0) {
     abort_input("`m1` and `m2` must have equal means for bounds in their precision or covariance. model_distance() takes any means.", "m2")
   }
-  closed <- core_call(core_gaussian_exact(pair[[1L]], pair[[2L]]))
-  n <- as.list(core_call(core_gaussian_norms(pair[[1L]], pair[[2L]])))
+  parts <- lapply(pair, model_parts)
+  closed <- core_gaussian_exact(parts[[1L]], parts[[2L]])
+  n <- core_gaussian_norms(parts[[1L]], parts[[2L]])
   size <- length(pair[[1L]]$variables)
   a <- n$smallest
   b <- n$largest
@@ -112,14 +152,18 @@ discrete_rows <- function(kl, error, entropy, l1, linf, k_l1, k_linf, printed) {
   rbind(rows, bound_row("bayes_error", "exp(-K d) / 2", "l1", "below", k_l1, l1, exp(-best) / 2, error, -best - log(2)))
 }
 
+exact_distance <- function(pair, type) {
+  core_model_distance(model_parts(pair[[1L]]), model_parts(pair[[2L]]), list(type = type), c(1, 1), NULL)$value
+}
+
 entropy_of <- function(log_p) -sum(ifelse(log_p == -Inf, 0, exp(log_p) * log_p))
 
 ising_pair_bounds <- function(pair) {
   if (pair[[1L]]$coding != pair[[2L]]$coding) abort_input("`m1` and `m2` must have the same coding for bounds in their parameters.", "m2")
   gap <- abs(pair[[1L]]$own - pair[[2L]]$own)[upper.tri(pair[[1L]]$own, diag = TRUE)]
   exact <- length(pair[[1L]]$variables) <= 22L
-  get <- function(type) if (exact) core_call(core_discrete_exact(pair[[1L]], pair[[2L]], type, NULL)) else NA_real_
-  entropy <- if (exact) entropy_of(core_call(core_discrete_log_probabilities(pair[[1L]]))) else NA_real_
+  get <- function(type) if (exact) exact_distance(pair, type) else NA_real_
+  entropy <- if (exact) entropy_of(core_discrete_log_probabilities(model_parts(pair[[1L]]))) else NA_real_
   discrete_rows(get("kl"), get("bayes_error"), entropy, sum(gap), max(gap), 2, NA_real_, 2)
 }
 
@@ -137,14 +181,15 @@ network_bounds <- function(pair) {
   l1 <- sum(vapply(gaps, function(g) max(rowSums(g)), 0))
   linf <- sum(vapply(gaps, max, 0))
   states <- prod(pair[[1L]]$levels)
-  kl <- core_call(core_network_kl(pair[[1L]], pair[[2L]], NULL))
+  kl <- exact_distance(pair, "kl")
   small <- states <= 2^22
-  error <- if (small) core_call(core_discrete_exact(pair[[1L]], pair[[2L]], "bayes_error", NULL)) else NA_real_
-  entropy <- if (small) entropy_of(core_call(core_discrete_log_probabilities(pair[[1L]]))) else NA_real_
+  error <- if (small) exact_distance(pair, "bayes_error") else NA_real_
+  entropy <- if (small) entropy_of(core_discrete_log_probabilities(model_parts(pair[[1L]]))) else NA_real_
   discrete_rows(kl, error, entropy, l1, linf, 1, 2, 1)
 }
 
-#' @rdname lipschitz_bounds
+#' @rdname model_bounds
+#' @param x Bounds.
 #' @export
 print.granary_lipschitz_bounds <- function(x, ...) {
   if (!all(c("quantity", "bound", "valid") %in% names(x))) {
@@ -157,37 +202,6 @@ print.granary_lipschitz_bounds <- function(x, ...) {
   invisible(x)
 }
 
-#' Lipschitz constants of log-densities
-#'
-#' The bound \eqn{K(x)} on the gradient of the log-density of one observation in its parameters, for the models of the thesis, with the norm in
-#' which the distance of the parameters
-#' is to be taken.
-#'
-#' @details
-#' | model | \eqn{K(x)} | distance |
-#' | --- | --- | --- |
-#' | `softmax` | 1 | \eqn{l_1}{l1} (or 2 with \eqn{l_\infty}{linf}) |
-#' | `logit` (multinomial, \eqn{|\psi| \le 1}{|psi| <= 1}) | 1 | \eqn{l_1}{l1} |
-#' | `gaussian_cpd` (\eqn{\|w\| \le \beta}{||w|| <= beta}; response `y`) | \eqn{\|x\| |y| + \beta\|x\|^2}{||x|| |y| + beta ||x||^2} | \eqn{l_2}{l2} |
-#' | `laplace_cpd` | \eqn{\|x\|}{||x||} | \eqn{l_2}{l2} |
-#' | `factor` (discrete factor graph, Ising) | 2 | \eqn{l_1}{l1} |
-#' | `continuous_factor` (features `x`, \eqn{E\|\psi\|_2 \le \alpha}{E ||psi||_2 <= alpha}) | \eqn{\|x\| + \alpha}{||x|| + alpha} | \eqn{l_2}{l2} |
-#' | `precision` (eigenvalues at least `alpha`) | \eqn{\max(\|x\|^2, 1/\alpha)/2}{max(||x||^2, 1/alpha) / 2} | nuclear |
-#' | `covariance` (precision eigenvalues at most `beta`) | \eqn{(\beta^2\|x\|^2 + \beta)/2}{(beta^2 ||x||^2 + beta) / 2} | nuclear |
-#'
-#' A Bayesian network (also a dynamic one, slice by slice) adds up over its nodes; a conditional random field is a factor graph given its inputs.
-#'
-#' @param x Observations, one row each (for the conditional models the features).
-#' @param model The model; see Details.
-#' @param y Responses of `gaussian_cpd`.
-#' @param alpha,beta The constants named in Details.
-#' @return A data frame with one row per observation: `K` and `distance`, the norm that goes with it.
-#' @references
-#' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 6.
-#' @family model distances
-#' @export
-#' @examples
-#' lipschitz_constant(rbind(c(1, 2), c(0, 1)), "precision", alpha = 0.5)
 lipschitz_constant <- function(x, model = c("softmax", "logit", "gaussian_cpd", "laplace_cpd", "factor", "continuous_factor", "precision",
                                             "covariance"),
                                y = NULL, alpha = NULL, beta = NULL) {
@@ -205,36 +219,11 @@ lipschitz_constant <- function(x, model = c("softmax", "logit", "gaussian_cpd", 
   data.frame(K = rep_len(unname(k), nrow(x)), distance = norm)
 }
 
-#' Norms of regularised estimates, before they are computed
-#'
-#' Bounds on the eigenvalues of a regularised precision matrix, and on the length of a ridge regression, from the data and the penalty alone.
-#'
-#' @details
-#' `"tikhonov"`: \eqn{(S + \rho I)^{-1}}{(S + rho I)^-1} has eigenvalues in \eqn{[1/(\|S\|_2 + \rho), 1/\rho]}{[1 / (||S||_2 + rho), 1 / rho]}.
-#' `"glasso"` (diagonal penalised): in
-#' \eqn{[1/(\|S\|_2 + N\rho), N/\rho]}{[1 / (||S||_2 + N rho), N / rho]}. Ridge regression \eqn{w = (X'X + \rho I)^{-1} X'y}{w = (X'X + rho I)^-1
-#' X'y}: \eqn{\|w\|_2 \le \|y\|_2 / (2\sqrt\rho)}{||w||_2 <= ||y||_2 / (2 sqrt(rho))}, attained
-#' when all singular values of X are \eqn{\sqrt\rho}{sqrt(rho)} and y lies in its range. Appendix G of the thesis prints \eqn{1/(1 + \sqrt\rho)}{1
-#' / (1 + sqrt(rho))}, which is wrong for \eqn{\rho < 1}{rho < 1}.
-#'
-#' @param S A covariance matrix.
-#' @param rho The penalty, positive.
-#' @param type The estimator.
-#' @param y Response of the ridge regression.
-#' @return `precision_bounds()`: a named vector `lower`, `upper`. `ridge_bound()`: a number.
-#' @references
-#' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, appendices G and H.
-#' @family model distances
-#' @seealso [ggm_bounds()] for fits of [ggm_lasso()].
-#' @export
-#' @examples
-#' precision_bounds(cor(mtcars), rho = 0.1)
-#' ridge_bound(mtcars$mpg - mean(mtcars$mpg), rho = 2)
 precision_bounds <- function(S, rho, type = c("tikhonov", "glasso")) {
   S <- check_symmetric(S)
   rho <- check_number(rho, lower = 0, strict_lower = TRUE)
   type <- check_choice(type, c("tikhonov", "glasso"))
-  values <- eigen(S, symmetric = TRUE, only.values = TRUE)$values
+  values <- unlist(core_eigenvalue_range(S), use.names = FALSE)
   if (min(values) < -1e-8 * max(abs(values))) {
     abort_input(sprintf("`S` must be positive semi-definite, but its smallest eigenvalue is %g.", min(values)), "S")
   }
@@ -242,8 +231,6 @@ precision_bounds <- function(S, rho, type = c("tikhonov", "glasso")) {
   c(lower = 1 / (max(values, 0) + factor * rho), upper = factor / rho)
 }
 
-#' @rdname precision_bounds
-#' @export
 ridge_bound <- function(y, rho) {
   y <- check_vector(y, upper = 1e150, lower = -1e150)
   rho <- check_number(rho, lower = 0, strict_lower = TRUE)
@@ -275,8 +262,8 @@ ridge_bound <- function(y, rho) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' path_distances("gaussian", p = 10, n = 40)
-path_distances <- function(model = c("gaussian", "ising"), p = NULL, density = 0.2, n = 50, rho = 2^seq(0, -8, by = -1)) {
+#' model_path("gaussian", p = 10, n = 40)
+model_path <- function(model = c("gaussian", "ising"), p = NULL, density = 0.2, n = 50, rho = 2^seq(0, -8, by = -1)) {
   model <- check_choice(model, c("gaussian", "ising"))
   p <- check_count(p, lower = 2, upper = if (model == "ising") 16 else 1000, allow_null = TRUE)
   if (is.null(p)) p <- if (model == "gaussian") 50L else 10L
@@ -288,21 +275,21 @@ path_distances <- function(model = c("gaussian", "ising"), p = NULL, density = 0
   theta[up] <- stats::rbinom(sum(up), 1, density) * stats::runif(sum(up), -1, 1)
   theta <- theta + t(theta)
   if (model == "gaussian") {
-    diag(theta) <- 0.1 - min(eigen(theta, symmetric = TRUE, only.values = TRUE)$values)
-    truth <- gaussian_model(precision = theta)
+    diag(theta) <- 0.1 - core_eigenvalue_range(theta)$smallest
+    truth <- model_gaussian(precision = theta)
     train <- simulate(truth, n)
     test <- simulate(truth, n)
     S <- crossprod(test) / n
     path <- ggm_lasso(S = crossprod(train) / n, n = n, lambda = rho)
     at_position <- function(k) {
       omega <- as.matrix(if (is.list(path$precision)) path$precision[[k]] else path$precision)
-      fit <- gaussian_model(precision = omega)
+      fit <- model_gaussian(precision = omega)
       c(kl = model_distance(truth, fit)$value, test_loss = (p * log(2 * pi) - c(determinant(omega)$modulus) + sum(S * omega)) / 2,
         frobenius = sqrt(sum((unname(omega) - theta)^2)))
     }
     return(cbind(rho = rho, as.data.frame(t(vapply(seq_along(rho), at_position, c(kl = 0, test_loss = 0, frobenius = 0))))))
   }
-  truth <- binary_model(theta, "spin")
+  truth <- model_ising(theta, "spin")
   train <- (simulate(truth, n) + 1) / 2
   test <- (simulate(truth, n) + 1) / 2
   for (j in which(colMeans(train) %in% 0:1)) train[1L, j] <- 1 - train[1L, j]
@@ -310,8 +297,8 @@ path_distances <- function(model = c("gaussian", "ising"), p = NULL, density = 0
   one <- function(lambda) {
     # lambda3 so large that no hub can pay
     est <- suppressWarnings(as.matrix(ising_hub(train, lambda1 = lambda * n, lambda2 = lambda * n, lambda3 = 1e4 * n)$theta))
-    fit <- binary_model(est)
-    c(kl = model_distance(truth, fit)$value, test_loss = -mean(core_call(core_discrete_log_probabilities(fit))[code]),
+    fit <- model_ising(est)
+    c(kl = model_distance(truth, fit)$value, test_loss = -mean(core_discrete_log_probabilities(model_parts(fit))[code]),
       frobenius = sqrt(sum((unname(est) - truth$theta)^2)))
   }
   cbind(rho = rho, as.data.frame(t(vapply(rho, one, c(kl = 0, test_loss = 0, frobenius = 0)))))

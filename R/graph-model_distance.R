@@ -2,7 +2,7 @@
 
 #' Models to compare
 #'
-#' Wraps parameters as a model that [model_distance()] and [lipschitz_bounds()] understand: a Gaussian, an Ising model, or a discrete Bayesian
+#' Wraps parameters as a model that [model_distance()] and [model_bounds()] understand: a Gaussian, an Ising model, or a discrete Bayesian
 #' network. Fits of [ggm_lasso()] and its relatives, [ising_hub()] and [bn_classifier()] tables need no wrapping or little.
 #'
 #' @details
@@ -27,19 +27,28 @@
 #' @family model distances
 #' @name granary_model
 #' @examples
-#' gaussian_model(precision = diag(2))
-#' m <- binary_model(matrix(c(0.1, 0.5, 0.5, -0.2), 2))
+#' model_gaussian(precision = diag(2))
+#' m <- model_ising(matrix(c(0.1, 0.5, 0.5, -0.2), 2))
 #' m
-#' discrete_bn("a -> b", list(a = t(c(0.3, 0.7)), b = rbind(c(0.9, 0.1), c(0.2, 0.8))))
+#' model_bn("a -> b", list(a = t(c(0.3, 0.7)), b = rbind(c(0.9, 0.1), c(0.2, 0.8))))
 #' simulate(m, 3)
 NULL
 
 new_model <- function(kind, variables, ...) structure(c(list(kind = kind, variables = variables), list(...)),
                                                       class = c(paste0("granary_model_", kind), "granary_model"))
 
+# What crosses of a model.
+model_parts <- function(m) {
+  switch(m$kind,
+    gaussian = unclass(m)[c("kind", "mean", "matrix", "is_precision")],
+    ising = unclass(m)[c("kind", "theta")],
+    bn = list(kind = m$kind, graph = list(nodes = m$nodes, edges = m$edges), levels = m$levels, tables = unname(m$tables))
+  )
+}
+
 #' @rdname granary_model
 #' @export
-gaussian_model <- function(mean = NULL, covariance = NULL, precision = NULL) {
+model_gaussian <- function(mean = NULL, covariance = NULL, precision = NULL) {
   if (is.null(covariance) == is.null(precision)) {
     abort_input(paste("Give either `covariance` or `precision`,", if (is.null(covariance)) "but neither came." else "not both."), "covariance")
   }
@@ -50,13 +59,13 @@ gaussian_model <- function(mean = NULL, covariance = NULL, precision = NULL) {
   variables <- variable_names(colnames(m), ncol(m))
   mean <- if (is.null(mean)) rep(0, ncol(m)) else check_vector(mean, "mean", length = ncol(m))
   model <- new_model("gaussian", variables, mean = unname(mean), matrix = unname(m), is_precision = is_precision)
-  core_call(core_gaussian_exact(model, model))  # stops with the eigenvalue where the matrix is not positive definite
+  core_gaussian_exact(model_parts(model), model_parts(model))  # stops with the eigenvalue where the matrix is not positive definite
   model
 }
 
 #' @rdname granary_model
 #' @export
-binary_model <- function(theta, coding = c("01", "spin")) {
+model_ising <- function(theta, coding = c("01", "spin")) {
   theta <- check_symmetric(theta)
   check_names_unique(colnames(theta), "theta")
   coding <- check_choice(coding, c("01", "spin"))
@@ -72,7 +81,7 @@ binary_model <- function(theta, coding = c("01", "spin")) {
 
 #' @rdname granary_model
 #' @export
-discrete_bn <- function(dag, cpts = NULL, data = NULL, alpha = 1) {
+model_bn <- function(dag, cpts = NULL, data = NULL, alpha = 1) {
   if (missing(dag)) fail_missing("dag")
   if (is.null(cpts) == is.null(data)) {
     abort_input(paste("Give either `cpts` or `data`,", if (is.null(cpts)) "but neither came." else "not both."), "cpts")
@@ -81,7 +90,7 @@ discrete_bn <- function(dag, cpts = NULL, data = NULL, alpha = 1) {
   if (!is.null(data)) {
     data <- bn_codes(data, "data")
     graph <- bn_dag(dag, names(data$levels))
-    tables <- core_call(core_bn_tables(bn_spec(graph, lengths(data$levels)), data$codes, alpha))
+    tables <- core_bn_tables(bn_spec(graph, lengths(data$levels)), data$codes, alpha)
     labels <- data$levels
   } else {
     graph <- needs_dag(check_graph(dag))
@@ -133,35 +142,37 @@ print.granary_model <- function(x, ...) {
 #' @rdname granary_model
 #' @export
 simulate.granary_model <- function(object, nsim = 1, seed = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim, upper = 1e7)
-  if (!is.null(seed)) set.seed(check_number(seed, "seed", lower = -.Machine$integer.max, upper = .Machine$integer.max))
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   if (object$kind == "bn") {
-    codes <- core_call(core_network_sample(object, nsim, core_seed()))
+    codes <- core_network_sample(model_parts(object), nsim, core_seed(), progress_bar("network"))
     out <- lapply(seq_along(object$labels), function(j) factor(object$labels[[j]][codes[, j] + 1L], object$labels[[j]]))
     return(as.data.frame(stats::setNames(out, object$variables)))
   }
   if (object$kind == "ising") {
-    out <- core_call(core_ising_sample(object$theta, nsim, 1000L, 10L, ncol(object$theta) <= 20L, core_seed(), progress_bar("Ising model")))
+    how <- list(n = nsim, burn_in = 1000L, thin = 10L, exact = ncol(object$theta) <= 20L)
+    out <- core_ising_sample(object$theta, how, core_seed(), progress_bar("Ising model"))
     if (object$coding == "spin") out <- 2 * out - 1
   } else {
-    z <- core_call(core_ggm_sample(methods::as(methods::as(Matrix::Matrix(model_precision(object), sparse = TRUE), "CsparseMatrix"),
-                                               "generalMatrix"), nsim,
-                                   core_seed()))
+    z <- if (object$is_precision) {
+      core_ggm_sample(as_sparse(object$matrix), nsim, core_seed())
+    } else {
+      core_covariance_sample(object$matrix, nsim, core_seed())
+    }
     out <- sweep(z, 2L, object$mean, "+")
   }
   colnames(out) <- object$variables
   out
 }
 
-model_precision <- function(m) if (m$is_precision) m$matrix else chol2inv(chol(m$matrix))
-
 as_model <- function(m, arg) {
   if (inherits(m, "granary_model")) return(m)
-  if (inherits(m, "granary_ising_hub")) return(binary_model(as.matrix(m$theta)))
-  if (inherits(m, "granary_ising")) return(binary_model(m$coupling + diag(m$b, length(m$b)), "spin"))
-  if (inherits(m, "granary_ggm") && !is.list(m$precision)) return(gaussian_model(m$mean, precision = as.matrix(m$precision)))
+  if (inherits(m, "granary_ising_hub")) return(model_ising(as.matrix(m$theta)))
+  if (inherits(m, "granary_ising")) return(model_ising(m$coupling + diag(m$b, length(m$b)), "spin"))
+  if (inherits(m, "granary_ggm") && !is.list(m$precision)) return(model_gaussian(m$mean, precision = as.matrix(m$precision)))
   if (inherits(m, "granary_ggm")) abort_input(sprintf("`%s` must be one fit, not a path: pick one with ggm_at() or ggm_select().", arg), arg)
-  fail_input(arg, "a model: gaussian_model(), binary_model(), discrete_bn(), or a fit of a Gaussian or Ising graph", describe(m))
+  fail_input(arg, "a model: model_gaussian(), model_ising(), model_bn(), or a fit of a Gaussian or Ising graph", describe(m))
 }
 
 # Both of one kind, over the same variables; those of the second in the order of the first.
@@ -254,8 +265,9 @@ reorder_network <- function(m, like, at) {
 #' second network give `Inf`. The bracket of the Bayes error is \eqn{(1-\sqrt{1-\rho^2})/2 \le \mathrm{BE} \le \rho/2}{(1 - sqrt(1 - rho^2)) / 2
 #' <= BE <= rho / 2}.
 #'
-#' **Which method when:** `kl` if one model is the truth, `js` or `hellinger` for a symmetric distance, `bayes_error` for how well data tell the
-#' two apart. [lipschitz_bounds()] bounds the same
+#' @section Which method when: `kl` if one model is the truth, `js` or `hellinger` for a symmetric distance, `bayes_error` for how well
+#' data tell the
+#' two apart. [model_bounds()] bounds the same
 #' quantities by norms of the difference of the parameters.
 #'
 #' @param m1,m2 Models over the same variables (matched by name): see [granary_model], or fits of [ggm_lasso()], [ising_hub()] and the like.
@@ -272,37 +284,21 @@ reorder_network <- function(m, like, at) {
 #' @family model distances
 #' @export
 #' @examples
-#' a <- gaussian_model(precision = diag(3))
-#' b <- gaussian_model(precision = diag(3) + 0.3)
+#' a <- model_gaussian(precision = diag(3))
+#' b <- model_gaussian(precision = diag(3) + 0.3)
 #' model_distance(a, b)
 #' model_distance(a, b, "bayes_error", nsim = 1e4)
-model_distance <- function(m1, m2, type = c("kl", "symkl", "js", "hellinger", "bhattacharyya", "bayes_error"), exact = TRUE, nsim = 1e5) {
+model_distance <- function(m1, m2, type = c("kl", "symkl", "js", "hellinger", "bhattacharyya", "bayes_error"), exact = TRUE, n_draws = 1e5) {
   pair <- model_pair(m1, m2)
   type <- check_choice(type, c("kl", "symkl", "js", "hellinger", "bhattacharyya", "bayes_error"))
   exact <- check_flag(exact)
-  nsim <- check_count(nsim, lower = 2, upper = 1e7)
+  nsim <- check_count(n_draws, "n_draws", lower = 2, upper = 1e7)
   kind <- pair[[1L]]$kind
   if (kind == "ising" && !exact) abort_input("An Ising model has no density without enumeration, so exact = FALSE is not possible.", "exact")
-  bracket <- NULL
-  if (kind == "gaussian") {
-    closed <- core_call(core_gaussian_exact(pair[[1L]], pair[[2L]]))
-    value <- switch(type, kl = closed[["kl"]], symkl = closed[["kl"]] + closed[["reverse"]], bhattacharyya = closed[["bhattacharyya"]],
-                    hellinger = sqrt(-expm1(-closed[["bhattacharyya"]])), NA_real_)
-    result <- c(value = value, se = 0)
-    exact <- exact && !is.na(value)
-    if (!exact) result <- core_call(core_gaussian_sampled(pair[[1L]], pair[[2L]], type, nsim, core_seed()))
-    if (type == "bayes_error") bracket <- bayes_bracket(closed[["bhattacharyya"]])
-  } else if (!exact) {
-    result <- core_call(core_network_sampled(pair[[1L]], pair[[2L]], type, nsim, core_seed(), progress_bar("simulating")))
-  } else if (kind == "bn" && type %in% c("kl", "symkl")) {
-    value <- core_call(core_network_kl(pair[[1L]], pair[[2L]], progress_bar("inference")))
-    if (type == "symkl") value <- value + core_call(core_network_kl(pair[[2L]], pair[[1L]], progress_bar("inference")))
-    result <- c(value = value, se = 0)
-  } else {
-    result <- c(value = core_call(core_discrete_exact(pair[[1L]], pair[[2L]], type, progress_bar("enumerating"))), se = 0)
-    if (type == "bayes_error") bracket <- bayes_bracket(core_call(core_discrete_exact(pair[[1L]], pair[[2L]], "bhattacharyya", NULL)))
-  }
-  structure(list(value = result[["value"]], se = result[["se"]], exact = exact, type = type, bracket = bracket, nsim = if (!exact) nsim),
+  result <- core_model_distance(model_parts(pair[[1L]]), model_parts(pair[[2L]]), list(type = type, exact = exact, n_sim = nsim), core_seed(),
+                                progress_bar("distance"))
+  bracket <- if (length(result$bracket) > 0L) stats::setNames(result$bracket, c("lower", "upper"))
+  structure(list(value = result$value, se = result$se, exact = result$exact, type = type, bracket = bracket, nsim = if (!result$exact) nsim),
             class = "granary_model_distance")
 }
 

@@ -1,26 +1,34 @@
 #' The moral graph of a linear causal model
 #'
-#' Estimates the undirected graph that joins parents with children and parents of a common child: the support of the inverse covariance matrix, for
+#' Estimates the undirected graph that joins parents with children and parents of a common child: the support of the inverse covariance
+#' matrix, for
 #' linear models with
 #' any distribution of the errors.
 #'
 #' @details
-#' `"inverse"` inverts the covariance (n > p) and keeps pairs whose partial correlation differs from zero at level `alpha` (Fisher's z), or exceeds
+#' `"inverse"` inverts the covariance (n > p) and keeps pairs whose partial correlation differs from zero at level `alpha` (Fisher's z),
+#' or exceeds
 #' `threshold`. `"glasso"`
-#' and `"nodewise"` are for p near or above n: [ggm_lasso()], and [ggm_neighbors()] with the rule "or", on the correlation scale. `"auto"` inverts
-#' if there are at least ten observations more than variables. A missing edge cannot be repaired by the search that follows, while one too many only
+#' and `"nodewise"` are for p near or above n: [ggm_lasso()], and [ggm_neighbors()] with the rule "or", on the correlation scale. `"auto"`
+#' inverts
+#' if there are at least ten observations more than variables. A missing edge cannot be repaired by the search that follows, while one too
+#' many only
 #' costs time, so `lambda` is
-#' chosen by BIC rather than by a stricter criterion. Without `n` the matrix counts as the population covariance, and entries of its inverse above
+#' chosen by BIC rather than by a stricter criterion. Without `n` the matrix counts as the population covariance, and entries of its
+#' inverse above
 #' rounding are edges.
 #'
 #' @inheritParams causal_dag
 #' @param method The estimator; see Details.
-#' @param lambda Penalty of the lasso, a number on the correlation scale, or how to choose it: `"bic"` (default), `"ebic"`, `"cv"` or `"stars"` (the
+#' @param lambda Penalty of the lasso, a number on the correlation scale, or how to choose it: `"bic"` (default), `"ebic"`, `"cv"` or
+#'   `"stars"` (the
 #'   last two need data).
 #' @param alpha Level of the tests.
-#' @param threshold Keep pairs whose absolute partial correlation is above this, instead of testing (`"inverse"`), or in addition to the lasso. `NULL`
+#' @param threshold Keep pairs whose absolute partial correlation is above this, instead of testing (`"inverse"`), or in addition to the
+#'   lasso. `NULL`
 #'   for none.
-#' @param threshold_on What `threshold` is compared with: `"partial"` correlations, or the entries of the inverse covariance itself (`"precision"`,
+#' @param threshold_on What `threshold` is compared with: `"partial"` correlations, or the entries of the inverse covariance itself
+#'   (`"precision"`,
 #'   the paper's rule with
 #'   a threshold of the order of \eqn{\sqrt{p/n}}{sqrt(p / n)}), which has the units of the data.
 #' @return An undirected [graph][as_graph].
@@ -30,7 +38,7 @@
 #' set.seed(1)
 #' sim <- sim_dag(8, n = 400, weights = c(0.5, 1))
 #' moral_graph(sim$data)
-#' compare_graphs(moral_graph(sim$data), graph_moral(sim$graph))
+#' assess(moral_graph(sim$data), graph_convert(sim$graph, "moral"))
 moral_graph <- function(x = NULL, S = NULL, n = NULL, method = c("auto", "inverse", "glasso", "nodewise"), lambda = NULL, alpha = 0.01,
                         threshold = NULL,
                         threshold_on = c("partial", "precision"), noise_cov = NULL, missing = c("error", "mcar", "pairwise"), threads = NULL) {
@@ -64,7 +72,7 @@ estimate_moral <- function(data, method, lambda, alpha, threshold, threads) {
       abort_input(sprintf("moral = \"inverse\" needs more observations than variables plus one, not %d and %d.\nUse \"glasso\" or \"nodewise\".",
                           n, p), "moral")
     }
-    inverse <- tryCatch(chol2inv(chol(R)), error = function(e) NULL)
+    inverse <- core_definite_inverse(R)
     singular <- is.null(inverse) || max(diag(inverse)) > 1e10
     if (singular && (is.null(inverse) || is.null(n))) {
       warn_input("The covariance matrix is singular: some variables are linear functions of others, and all pairs count as possible edges.", "x")

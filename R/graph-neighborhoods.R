@@ -5,37 +5,55 @@
 #' volumes), points that are close (sensors), or any graph.
 #'
 #' @details
-#' `nb_grid()` numbers its cells as R numbers the entries of an array: down the columns first. With a mask the cells that are kept are numbered in
+#' `"grid"` numbers its cells as R numbers the entries of an array: down the columns first. With a mask the cells that are kept are numbered in
 #' that
-#' order, so that `image_array[mask]` is one row of the data. `nb_distance()` joins points at most `radius` apart, or every point to its `k` nearest
+#' order, so that `image_array[mask]` is one row of the data. `"distance"` joins points at most `radius` apart, or every point to its `k` nearest
 #' (joined if either is among the other's nearest).
 #'
 #' A neighbourhood is undirected, without loops and repeats; it need not be connected.
 #'
-#' @param n Number of variables.
-#' @param closed Whether the last is a neighbour of the first.
-#' @param dims Two or three numbers of cells: 4 neighbours on an image, 6 in a volume.
-#' @param mask A logical array of those dimensions; cells that are not `TRUE` are left out.
-#' @param edges A two-column matrix or data frame of pairs of numbers between 1 and `n`; may have no rows.
-#' @param coords Positions of the variables for plots: a matrix with `n` rows and at least two columns.
-#' @param x A matrix of coordinates, one row per variable, or a [stats::dist()] object.
-#' @param radius,k Largest distance, or number of nearest neighbours: give one of the two.
-#' @param graph A symmetric adjacency matrix (nonzero: neighbours; plain or sparse) or an igraph graph.
+#' @param type Kind of neighbourhood.
+#' @param ... What the kind needs, by name or in this order: `"chain"` takes `n, closed`; `"grid"` takes `dims, mask`; `"edges"` takes
+#'   `edges, n, coords`; `"distance"` takes `x`, and `radius` or `k`; `"graph"` takes `graph, coords`.
+#' @section Arguments of the kinds:
+#' * `n`: number of variables.
+#' * `closed`: Whether the last is a neighbour of the first.
+#' * `dims`: Two or three numbers of cells: 4 neighbours on an image, 6 in a volume.
+#' * `mask`: A logical array of those dimensions; cells that are not `TRUE` are left out.
+#' * `edges`: A two-column matrix or data frame of pairs of numbers between 1 and `n`; may have no rows.
+#' * `coords`: Positions of the variables for plots: a matrix with `n` rows and at least two columns.
+#' * `x`: A matrix of coordinates, one row per variable, or a [stats::dist()] object.
+#' * `radius,k`: Largest distance, or number of nearest neighbours: give one of the two.
+#' * `graph`: A symmetric adjacency matrix (nonzero: neighbours; plain or sparse) or an igraph graph.
 #' @return An object of class `granary_neighbors`: a list with `edges` (a two-column integer matrix), `n`, `coords` (or `NULL`) and `type`.
 #' @family Gaussian graphs
-#' @name neighbors
-#' @aliases nb_chain nb_grid nb_edges nb_distance nb_graph
+#' @export
 #' @examples
-#' nb_chain(12, closed = TRUE)  # the months
-#' image <- nb_grid(c(5, 4))
+#' neighborhood("chain", 12, closed = TRUE)  # the months
+#' image <- neighborhood("grid", c(5, 4))
 #' image
 #' plot(image)
 #' mask <- outer(1:6, 1:6, function(i, j) (i - 3.5)^2 + (j - 3.5)^2 < 9)
-#' nb_grid(c(6, 6), mask)
-#' nb_edges(rbind(c(1, 2), c(2, 3)), n = 4)
-#' nb_distance(cbind(c(0, 1, 2, 5), 0), radius = 1.5)
-#' nb_graph(abs(outer(1:5, 1:5, "-")) == 1)
-NULL
+#' neighborhood("grid", c(6, 6), mask)
+#' neighborhood("edges", rbind(c(1, 2), c(2, 3)), n = 4)
+#' neighborhood("distance", cbind(c(0, 1, 2, 5), 0), radius = 1.5)
+#' neighborhood("graph", abs(outer(1:5, 1:5, "-")) == 1)
+neighborhood <- function(type = c("chain", "grid", "edges", "distance", "graph"), ...) {
+  type <- check_choice(type, c("chain", "grid", "edges", "distance", "graph"))
+  by_kind(switch(type, chain = nb_chain, grid = nb_grid, edges = nb_edges, distance = nb_distance, graph = nb_graph), type, ...)
+}
+
+# Calls one of several makers with the arguments of its kind; others are refused with what there is.
+by_kind <- function(make, type, ...) {
+  given <- names(list(...))
+  unknown <- setdiff(given[nzchar(given)], names(formals(make)))
+  if (length(unknown) > 0L) {
+    takes <- paste0("`", names(formals(make)), "`", collapse = ", ")
+    abort_input(sprintf("\"%s\" has no argument `%s`; it takes %s.", type, unknown[1L], takes), unknown[1L])
+  }
+  if (...length() > length(formals(make))) abort_input(sprintf("\"%s\" takes at most %d arguments.", type, length(formals(make))), "...")
+  make(...)
+}
 
 new_neighbors <- function(edges, n, coords, type) {
   edges <- matrix(as.integer(edges), ncol = 2L)
@@ -45,8 +63,6 @@ new_neighbors <- function(edges, n, coords, type) {
 
 max_neighbors <- 1e7
 
-#' @rdname neighbors
-#' @export
 nb_chain <- function(n, closed = FALSE) {
   n <- check_count(n, upper = max_neighbors)
   closed <- check_flag(closed)
@@ -57,8 +73,6 @@ nb_chain <- function(n, closed = FALSE) {
   new_neighbors(rbind(edges, c(n, 1L)), n, cbind(x = cos(angle), y = sin(angle)), "closed contour")
 }
 
-#' @rdname neighbors
-#' @export
 nb_grid <- function(dims, mask = NULL) {
   dims <- check_vector(dims, min_length = 2L, lower = 1)
   if (length(dims) > 3L) abort_input(sprintf("`dims` must have two or three elements, but it has %d.", length(dims)), "dims")
@@ -80,11 +94,9 @@ nb_grid <- function(dims, mask = NULL) {
   # Pixels as an image is seen, first row on top; slices of a volume side by side.
   coords <- cbind(x = cells[, 2L], y = -cells[, 1L])
   if (length(dims) == 3L) coords[, "x"] <- coords[, "x"] + (cells[, 3L] - 1) * (dims[2L] + 1)
-  new_neighbors(core_call(core_grid_edges(dims, as.vector(mask))), sum(mask), coords, paste(paste(dims, collapse = " x "), "grid"))
+  new_neighbors(core_grid_edges(list(dims = dims, mask = as.vector(mask))), sum(mask), coords, paste(paste(dims, collapse = " x "), "grid"))
 }
 
-#' @rdname neighbors
-#' @export
 nb_edges <- function(edges, n, coords = NULL) {
   n <- check_count(n, upper = max_neighbors)
   if (missing(edges)) fail_missing("edges")
@@ -115,8 +127,6 @@ check_coords <- function(coords, n, arg = "coords") {
   coords[, 1:2, drop = FALSE]
 }
 
-#' @rdname neighbors
-#' @export
 nb_distance <- function(x, radius = NULL, k = NULL) {
   if (missing(x)) fail_missing("x")
   if (is.null(radius) == is.null(k)) abort_input("Give either `radius` or `k`.", "radius")
@@ -146,8 +156,6 @@ nb_distance <- function(x, radius = NULL, k = NULL) {
   new_neighbors(which(joined & upper.tri(joined), arr.ind = TRUE), n, coords, type)
 }
 
-#' @rdname neighbors
-#' @export
 nb_graph <- function(graph, coords = NULL) {
   if (missing(graph)) fail_missing("graph")
   if (inherits(graph, "igraph")) {
@@ -175,7 +183,7 @@ as_neighbors <- function(neighbors, p, arg = "neighbors") {
   if (!inherits(neighbors, "granary_neighbors")) {
     usable <- inherits(neighbors, "igraph") || inherits(neighbors, "Matrix") || is.matrix(neighbors)
     if (!usable) {
-      abort_input(sprintf("`%s` must be a neighbourhood, as nb_chain(), nb_grid() or nb_edges() return, an adjacency matrix or an igraph graph, not %s.",
+      abort_input(sprintf("`%s` must be a neighbourhood, as neighborhood() returns, an adjacency matrix or an igraph graph, not %s.",
                           arg, describe(neighbors)), arg)
     }
     neighbors <- nb_graph(neighbors)

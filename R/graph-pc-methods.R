@@ -89,6 +89,7 @@ tidy.granary_constraint <- function(x, ...) x$edges
 #' @rdname granary_constraint
 #' @export
 glance.granary_constraint <- function(x, ...) {
+  refuse_dots(...)
   data.frame(edges = nrow(x$edges), directed = sum(x$edges$edge == "-->"), ambiguous = nrow(x$ambiguous), conflicts = nrow(x$conflicts),
              tests = sum(x$tests$tests) + x$collider_tests + x$later[["tests"]], levels = nrow(x$tests) - 1L, alpha = x$alpha,
              converged = x$convergence$converged, seconds = x$convergence$seconds)

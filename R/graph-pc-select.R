@@ -13,7 +13,7 @@ refit_search <- function(fit, spec, alpha = fit$alpha) {
   settings$alpha <- alpha
   algorithm <- c(granary_pc = "pc", granary_fci = "fci", granary_rfci = "rfci", granary_pc_skeleton = "skeleton")[[class(fit)[1L]]]
   known <- resolve_background(fit$background, spec$names, hidden = algorithm %in% c("fci", "rfci"))
-  core_call(core_constraint_search(algorithm, spec, known, settings, 1L, NULL))
+  run_search(algorithm, spec, known, settings, 1L, NULL)
 }
 
 search_spec <- function(fit, data) {
@@ -44,50 +44,31 @@ search_spec <- function(fit, data) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' chosen <- select_alpha(sim_dag(10, n = 300)$data, alpha = c(0.001, 0.01, 0.1))
+#' chosen <- pc_select(sim_dag(10, n = 300)$data, alpha = c(0.001, 0.01, 0.1))
 #' chosen
-select_alpha <- function(x, alpha = c(0.000625, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04), penalty = c("edges", "covariance"), ...) {
+pc_select <- function(x, alpha = c(0.000625, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04), penalty = c("edges", "covariance"), ...) {
   x <- check_matrix(x, "x", min_rows = 4L)
   alpha <- sort(unique(unname(check_vector(alpha, lower = 0, upper = 1))))
   penalty <- check_choice(penalty, c("edges", "covariance"))
   fits <- lapply(alpha, function(a) pc(x, alpha = a, ...))
-  S <- core_call(core_covariance(x)) * (nrow(x) - 1) / nrow(x)
+  S <- core_covariance(x) * (nrow(x) - 1) / nrow(x)
   rows <- lapply(fits, function(fit) score_graph(fit$graph, S, nrow(x), penalty))
   table <- cbind(alpha = alpha, edges = vapply(fits, function(fit) nrow(fit$edges), 0L), do.call(rbind, rows))
+  if (!any(table$extendable)) {
+    abort_input(paste("No graph at any of these `alpha` belongs to a DAG, so none has a score: v-structures contradict each other.",
+                      "Try smaller `alpha`, or colliders = \"conservative\"."), "alpha")
+  }
+  if (!all(table$extendable)) {
+    warn_input(sprintf("%d of %d graphs belong to no DAG and have no score (NA in the table): at alpha %s.", sum(!table$extendable), nrow(table),
+                       paste(format(alpha[!table$extendable], trim = TRUE), collapse = ", ")), "alpha")
+  }
   best <- which.min(table$score)
   structure(list(fit = fits[[best]], alpha = alpha[best], table = table, penalty = penalty), class = "granary_select_alpha")
 }
 
 score_graph <- function(graph, S, n, penalty) {
-  p <- length(graph$nodes)
-  edges <- graph$edges
-  edges[rowSums(edges[, 3:4, drop = FALSE] == 2L) == 2L, 3:4] <- 1L  # <-> is an edge of unknown direction
-  dag <- core_graph_extension(p, edges)
-  extendable <- !is.null(dag)
-  if (!extendable) dag <- cbind(edges[, 1:2, drop = FALSE], rep(1L, nrow(edges)), rep(2L, nrow(edges)))
-  forward <- dag[, 4L] == 2L
-  from <- ifelse(forward, dag[, 1L], dag[, 2L])
-  to <- ifelse(forward, dag[, 2L], dag[, 1L])
-  weights <- matrix(0, p, p)
-  variance <- numeric(p)
-  for (j in seq_len(p)) {
-    parents <- from[to == j]
-    b <- if (length(parents) > 0L) qr.coef(qr(S[parents, parents, drop = FALSE], tol = 1e-10), S[parents, j]) else numeric()
-    b[is.na(b)] <- 0
-    weights[j, parents] <- b
-    variance[j] <- max(S[j, j] - sum(b * S[parents, j]), 1e-10 * S[j, j])
-  }
-  # The fitted covariance has S as its own regressions, so the quadratic part of the likelihood is n p.
-  loglik <- -n / 2 * (sum(log(variance)) + p * log(2 * pi) + p)
-  count <- if (penalty == "edges") {
-    nrow(dag) + 2 * p
-  } else {
-    inverse <- solve(diag(p) - weights)
-    sigma <- inverse %*% (variance * t(inverse))
-    scale <- sqrt(diag(sigma))
-    sum(abs(sigma[upper.tri(sigma, TRUE)]) > 1e-12 * outer(scale, scale)[upper.tri(sigma, TRUE)]) + p
-  }
-  data.frame(loglik = loglik, parameters = count, score = -2 * loglik + log(n) * count, extendable = extendable)
+  found <- core_pdag_score(graph_parts(graph), S, list(n = n, penalty = penalty))
+  data.frame(lapply(found, function(value) if (is.nan(value)) NA_real_ else value))
 }
 
 #' @export
@@ -99,19 +80,19 @@ print.granary_select_alpha <- function(x, ...) {
 
 #' How stable is a causal graph?
 #'
-#' `pc_stability()` repeats a search on random halves of the rows (stability selection), `order_sensitivity()` on the same data with the columns in
-#' other orders. Both count how often
+#' Repeats a search on random halves of the rows (`what = "rows"`, stability selection) or on the same data with the columns in
+#' other orders (`"order"`), and counts how often
 #' each edge and each direction appears.
 #'
 #' @param fit A fit of [pc()], [fci()] or [rfci()] to data.
-#' @param B Number of half-samples.
+#' @param what What is varied.
+#' @param n_rep Number of half-samples (100), or of random orders beside the given one (25).
 #' @param permute Also shuffle the columns in each run?
-#' @param K Number of random orders, beside the given one.
-#' @param cutoff Edges that appear in at least this share of the runs are kept in `graph`.
+#' @param cutoff Edges that appear in at least this share of the runs are kept in `graph`; by default 0.75 for rows, 1 for orders.
 #' @param x The data, if the fit does not hold them (discrete and mixed tests).
 #' @return An object of class `granary_graph_stability`: a list with `edges` (matrix: share of the runs in which the pair is adjacent), `arrows`
 #'   (share in which there is
-#'   \eqn{i \to j}{i -> j}), `graph` (the stable skeleton), `counts` (number of edges per run) and `runs` (`order_sensitivity()`: logical matrix,
+#'   \eqn{i \to j}{i -> j}), `graph` (the stable skeleton), `counts` (number of edges per run) and `runs` (`what = "order"`: logical matrix,
 #'   one row per edge that ever appeared, one
 #'   column per order, the given one last).
 #' @details Refits run on the workers of `future::plan()` where one is set.
@@ -125,13 +106,17 @@ print.granary_select_alpha <- function(x, ...) {
 #' set.seed(1)
 #' sim <- sim_dag(8, n = 200)
 #' fit <- pc(sim$data, alpha = 0.05)
-#' pc_stability(fit, B = 20)
-#' order_sensitivity(fit, K = 10)
-pc_stability <- function(fit, B = 100, permute = TRUE, cutoff = 0.75, x = NULL) {
+#' pc_stability(fit, n_rep = 20)
+#' pc_stability(fit, "order", n_rep = 10)
+pc_stability <- function(fit, what = c("rows", "order"), n_rep = NULL, permute = TRUE, cutoff = NULL, x = NULL) {
+  what <- check_choice(what, c("rows", "order"))
+  if (what == "order") return(order_sensitivity(fit, if (is.null(n_rep)) 25 else n_rep, if (is.null(cutoff)) 1 else cutoff, x))
+  B <- if (is.null(n_rep)) 100 else n_rep
+  if (is.null(cutoff)) cutoff <- 0.75
   data <- check_search(fit, x)
   spec <- search_spec(fit, data)
   data <- if (is.null(spec$data)) columns_of(data) else spec$data
-  B <- check_count(B, upper = 1e6)
+  B <- check_count(B, "n_rep", upper = 1e6)
   permute <- check_flag(permute)
   cutoff <- check_number(cutoff, lower = 0, upper = 1)
   n <- nrow(data)
@@ -149,13 +134,11 @@ pc_stability <- function(fit, B = 100, permute = TRUE, cutoff = 0.75, x = NULL) 
   stability_result(runs[!failed], spec$names, cutoff)
 }
 
-#' @rdname pc_stability
-#' @export
 order_sensitivity <- function(fit, K = 25, cutoff = 1, x = NULL) {
   data <- check_search(fit, x)
   spec <- search_spec(fit, data)
   data <- if (is.null(spec$data)) columns_of(data) else spec$data
-  K <- check_count(K, upper = 1e6)
+  K <- check_count(K, "n_rep", upper = 1e6)
   cutoff <- check_number(cutoff, lower = 0, upper = 1)
   p <- length(spec$names)
   runs <- resample_lapply(seq_len(K + 1L), function(k) {
@@ -214,8 +197,15 @@ print.granary_graph_stability <- function(x, ...) {
 plot.granary_graph_stability <- function(x, ...) {
   p <- ncol(x$edges)
   colours <- grDevices::colorRampPalette(c("white", sign_colours[["positive"]]))(101L)
+  names <- colnames(x$edges)
+  old <- graphics::par(mar = c(if (p <= 40L) rep(min(10, 1 + 0.5 * max(nchar(names))), 2L) else c(1, 1), 3, 1))
+  on.exit(graphics::par(old))
   draw(graphics::image, seq_len(p), seq_len(p), x$edges[, p:1L, drop = FALSE], zlim = c(0, 1), col = colours, axes = FALSE, xlab = "", ylab = "",
        main = "share of runs with an edge", user = list(...))
+  if (p <= 40L) {
+    graphics::axis(1, seq_len(p), names, las = 2, tick = FALSE, cex.axis = 0.8)
+    graphics::axis(2, seq_len(p), rev(names), las = 2, tick = FALSE, cex.axis = 0.8)
+  }
   graphics::box(col = "grey60")
   invisible()
 }

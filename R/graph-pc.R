@@ -17,18 +17,23 @@
 #'    rules disagree become
 #'    `<->`, which has no causal meaning. `"overwrite"` lets the last v-structure win (the original), `"first"` the first.
 #'
-#' With `"stable"`, `"conservative"` or `"majority"`, and `"lists"` the result does not depend on the order of the columns at all. `alpha` is a tuning
-#' parameter, not an error rate of the graph; see [select_alpha()].
+#' With `"stable"`, `"conservative"` or `"majority"`, and `"lists"` the result does not depend on the order of the columns at all; the
+#' default is the
+#' paper's LMPC-stable. A graph that belongs to no DAG, as sampling errors make them, has type `"pdag"` or `"mixed"`, and the print says
+#' so. `alpha` is a tuning
+#' parameter, not an error rate of the graph; see [pc_select()].
 #'
 #' The search stops raising \eqn{\ell}{l} where the data cannot support a test (Gaussian tests need \eqn{n > |S| + 3}), and warns.
 #'
-#' **Which method when:** `pc()` if all common causes are measured; [fci()] or the faster [rfci()] if not; [ggm_lasso()] if only associations
+#' @section Which method when: `pc()` if all common causes are measured; [fci()] or the faster [rfci()] if not; [ggm_lasso()] if only
+#' associations
 #' matter. For the
-#' consequences of the uncertainty see [pc_stability()] and [order_sensitivity()], for the sizes of effects [ida()].
+#' consequences of the uncertainty see [pc_stability()], for the sizes of effects [ida()].
 #'
 #' @inheritParams ci_test
 #' @param x Data (matrix or data frame), a DAG for an oracle, or the result of [ci_oracle()].
-#' @param test The test of conditional independence: `"gauss"`, `"rank"`, `"kendall"`, `"g2"`, `"x2"`, `"mixed"`, `"oracle"`, or a function of `i`,
+#' @param test The test of conditional independence: `"gauss"`, `"rank"`, `"kendall"`, `"g2"`, `"x2"`, `"mixed"`, `"oracle"`, or a
+#'   function of `i`,
 #'   `j` and `S` that
 #'   returns a p-value; see [ci_test()].
 #' @param alpha A pair counts as independent when its p-value is at least `alpha`.
@@ -37,7 +42,7 @@
 #' @param m_max Largest set to condition on.
 #' @param cm_max_size Largest set that the conservative and the majority rule try; there are \eqn{2^d}{2^d} sets for a node with \eqn{d} neighbours.
 #' @param majority_band With `"majority"`, shares within 1/2 plus or minus this are ambiguous.
-#' @param background Known edges and directions: see [background()].
+#' @param background Known edges and directions: see [pc_knowledge()].
 #' @param cache Remember the answers of the test? By default for own functions.
 #' @param threads Threads; default `getOption("granary.threads")`. Own functions run on one. The result does not depend on it.
 #' @return An object of class `granary_pc`, inheriting from `granary_constraint` and `granary_fit`: a list with
@@ -49,7 +54,8 @@
 #' \item{alpha, n, test, settings}{what was asked for}
 #' \item{convergence}{`converged` is `FALSE` if the data were too few for the sets that were called for; `iterations` are the levels}
 #' @references
-#' Colombo and Maathuis (2014). Order-independent constraint-based causal structure learning. *Journal of Machine Learning Research* 15, 3741--3782.
+#' Colombo and Maathuis (2014). Order-independent constraint-based causal structure learning. *Journal of Machine Learning Research* 15,
+#' 3741--3782.
 #'
 #' Spirtes, Glymour and Scheines (2000). *Causation, Prediction, and Search*. MIT Press.
 #'
@@ -64,20 +70,21 @@
 #' sim <- sim_dag(8, n = 500)
 #' fit <- pc(sim$data, alpha = 0.01)
 #' fit
-#' compare_graphs(fit, graph_cpdag(sim$graph))
+#' assess(fit, graph_convert(sim$graph, "cpdag"))
 #' plot(fit)
 #'
 #' # free of the order of the columns in every step
-#' pc(sim$data, colliders = "majority", conflicts = "lists")
+#' pc(sim$data, colliders = "conservative")
 #'
 #' # discrete data
 #' pc(data.frame(Titanic)[rep(1:32, data.frame(Titanic)$Freq), 1:4], test = "g2")
-pc <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "original"), colliders = c("standard", "conservative", "majority"),
+pc <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "original"), colliders = c("majority", "conservative", "standard"),
                conflicts = c("lists", "overwrite", "first"), m_max = Inf, S = NULL, n = NULL, background = NULL, cm_max_size = Inf,
                majority_band = 0, df = c("adjusted", "nominal"), sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"),
                cache = NULL, threads = NULL) {
   call <- match.call()
   spec <- ci_spec(x, test, S, n, df, sparse, na, cache)
+  colliders <- check_choice(colliders, c("majority", "conservative", "standard"))
   settings <- constraint_settings(alpha, method, colliders, conflicts, m_max, cm_max_size, majority_band)
   constraint_fit("pc", spec, background, settings, thread_count(threads), call)
 }
@@ -102,7 +109,8 @@ pc_skeleton <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable"
 
 #' Causal graphs with hidden common causes: FCI and RFCI
 #'
-#' Estimate a partial ancestral graph (PAG): what observational data say about causes when there may be common causes that were not measured, and,
+#' Estimate a partial ancestral graph (PAG): what observational data say about causes when there may be common causes that were not
+#' measured, and,
 #' with
 #' `selection = TRUE`, when the units may have been selected by variables that were not measured either.
 #'
@@ -110,8 +118,10 @@ pc_skeleton <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable"
 #' At the end of an edge an arrow means "not a cause of the other end", a tail "a cause of the other end", and a circle that the data do not say.
 #' `a <-> b` is a hidden common cause.
 #'
-#' `fci()` starts as [pc()] does and then also tries to separate neighbours by subsets of Possible-D-SEP, which may be large: `pds_max` bounds the
-#' subsets. All these sets are computed once. `rfci()` does without them and makes a few extra tests instead: far faster, at times with an edge or
+#' `fci()` starts as [pc()] does and then also tries to separate neighbours by subsets of Possible-D-SEP, which may be large: `pds_max`
+#' bounds the
+#' subsets. All these sets are computed once. `rfci()` does without them and makes a few extra tests instead: far faster, at times with an
+#' edge or
 #' a mark less certain. Both
 #' finish with the ten rules of Zhang (2008).
 #'
@@ -128,11 +138,14 @@ pc_skeleton <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable"
 #'   `"overwrite"` and `"first"`: one edge
 #'   after the other.
 #' @param pds_max Largest subset of Possible-D-SEP that is tried.
+#' @param ambiguous How ambiguous triples count on the paths of Possible-D-SEP: as possible colliders, so that no separating set is missed, or
+#'   `"literal"`, as the paper has it, as non-colliders; see `errata("jmlr15-pc-stable")`.
 #' @param selection Use the rules for selection bias (R5 to R7) as well?
 #' @return An object of class `granary_fci` or `granary_rfci`, as described in [pc()], whose `graph` is a PAG. `later` counts the tests after the
 #'   skeleton and the edges they removed.
 #' @references
-#' Colombo and Maathuis (2014). Order-independent constraint-based causal structure learning. *Journal of Machine Learning Research* 15, 3741--3782.
+#' Colombo and Maathuis (2014). Order-independent constraint-based causal structure learning. *Journal of Machine Learning Research* 15,
+#' 3741--3782.
 #'
 #' Colombo, Maathuis, Kalisch and Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables.
 #' *Annals of Statistics* 40, 294--321.
@@ -146,15 +159,15 @@ pc_skeleton <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable"
 #' sim <- sim_dag(10, n = 1000, latent = TRUE)
 #' fit <- fci(sim$data)
 #' fit
-#' compare_graphs(fit, graph_pag(sim$graph, latent = sim$latent))
+#' assess(fit, graph_convert(sim$graph, "pag", latent = sim$latent))
 #' rfci(sim$data)
 fci <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "original"), colliders = c("standard", "conservative", "majority"),
-                conflicts = c("lists", "overwrite", "first"), m_max = Inf, S = NULL, n = NULL, background = NULL, pds_max = Inf, selection = FALSE,
-                cm_max_size = Inf, majority_band = 0, df = c("adjusted", "nominal"), sparse = c("test", "independent", "dependent"),
-                na = c("error", "pairwise"), cache = NULL, threads = NULL) {
+                conflicts = c("lists", "overwrite", "first"), m_max = Inf, S = NULL, n = NULL, background = NULL, pds_max = Inf,
+                ambiguous = c("possible", "literal"), selection = FALSE, cm_max_size = Inf, majority_band = 0, df = c("adjusted", "nominal"),
+                sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"), cache = NULL, threads = NULL) {
   call <- match.call()
   spec <- ci_spec(x, test, S, n, df, sparse, na, cache)
-  settings <- constraint_settings(alpha, method, colliders, conflicts, m_max, cm_max_size, majority_band, pds_max, selection)
+  settings <- constraint_settings(alpha, method, colliders, conflicts, m_max, cm_max_size, majority_band, pds_max, selection, ambiguous)
   constraint_fit("fci", spec, background, settings, thread_count(threads), call)
 }
 
@@ -171,13 +184,14 @@ rfci <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "orig
 }
 
 constraint_settings <- function(alpha = 0.01, method = "stable", colliders = "standard", conflicts = "lists", m_max = Inf, cm_max_size = Inf,
-                                majority_band = 0, pds_max = Inf, selection = FALSE) {
+                                majority_band = 0, pds_max = Inf, selection = FALSE, ambiguous = "possible") {
   list(
     alpha = check_number(alpha, lower = 0, upper = 1), stable = check_choice(method, c("stable", "original")) == "stable",
     colliders = check_choice(colliders, c("standard", "conservative", "majority")),
     conflicts = check_choice(conflicts, c("lists", "overwrite", "first")), m_max = check_size(m_max, "m_max"),
     cm_max_size = check_size(cm_max_size, "cm_max_size"), band = check_number(majority_band, "majority_band", lower = 0, upper = 0.5),
-    pds_max = check_size(pds_max, "pds_max"), selection = check_flag(selection)
+    pds_max = check_size(pds_max, "pds_max"), selection = check_flag(selection),
+    possible_colliders = check_choice(ambiguous, c("possible", "literal"), "ambiguous") == "possible"
   )
 }
 
@@ -189,8 +203,11 @@ check_size <- function(x, arg) {
 constraint_fit <- function(algorithm, spec, background, settings, threads, call) {
   started <- proc.time()[["elapsed"]]
   names <- spec$names
+  if (is_sample(spec) && !is.null(spec$n) && spec$n < 10) {
+    warn_input(sprintf("%g observations are hardly enough for any test: most pairs will count as independent.", spec$n), "x")
+  }
   known <- resolve_background(background, names, hidden = algorithm %in% c("fci", "rfci"))
-  result <- core_call(core_constraint_search(algorithm, spec, known, settings, threads, progress_bar("causal search")))
+  result <- run_search(algorithm, spec, known, settings, threads, progress_bar("causal search"))
   type <- switch(algorithm, skeleton = "undirected", pc = if (nrow(result$conflicts) > 0L && settings$conflicts == "lists") "mixed" else "cpdag",
                  "pag")
   graph <- new_graph(names, result$edges, type)
@@ -216,18 +233,24 @@ constraint_fit <- function(algorithm, spec, background, settings, threads, call)
   fit
 }
 
+run_search <- function(algorithm, spec, known, settings, threads, progress) {
+  options <- c(list(algorithm = algorithm, threads = threads), settings)
+  core_constraint_search(test_parts(spec), known[!vapply(known, is.null, NA)], options, progress)
+}
+
 is_sample <- function(spec) spec$kind != "oracle"
 
 # Sampling errors can leave a graph that belongs to no DAG; it is then not called a CPDAG.
 pdag_type <- function(graph) {
-  dag <- tryCatch(core_graph_extension(length(graph$nodes), graph$edges), error = function(e) NULL)
+  dag <- tryCatch(core_graph_extension(graph_parts(graph)), error = function(e) NULL)
   if (is.null(dag)) return("pdag")
-  same <- identical(unname(core_graph_cpdag(length(graph$nodes), dag)), unname(graph$edges))
+  same <- identical(unname(core_graph_cpdag(list(nodes = length(graph$nodes), edges = dag))), unname(graph$edges))
   if (same) "cpdag" else "pdag"
 }
 
 sepset_table <- function(result, names) {
-  quick_frame(list(from = names[result$pairs[, 1L]], to = names[result$pairs[, 2L]], set = result$given, p = result$set_p), nrow(result$pairs))
+  sets <- lapply(result$given, function(set) names[set])
+  quick_frame(list(from = names[result$pairs[, 1L]], to = names[result$pairs[, 2L]], set = sets, p = result$set_p), nrow(result$pairs))
 }
 
 tell_limits <- function(fit, result, names) {

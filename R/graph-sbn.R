@@ -60,7 +60,7 @@ sbn_fit <- function(x, y = NULL, order = "given", bias = TRUE, penalty = c("l2",
   one <- function(rows) {
     settings <- list(loss = "logistic", lambda = if (is.null(lambda)) 1 / nrow(rows) else lambda, l1 = penalty == "l1", intercept = bias, tol = tol,
                      max_iter = max_iter)
-    net <- core_call(core_sbn_fit(rows, order, choose, settings, threads, progress_bar("sigmoid belief network")))
+    net <- core_sbn_fit(rows, order, if (choose) "score" else "given", settings, threads, progress_bar("sigmoid belief network"))
     names(net$bias) <- colnames(x)
     dimnames(net$weights) <- rep(list(colnames(x)), 2L)
     net
@@ -116,6 +116,7 @@ sbn_classes <- function(y, n) {
 #' @rdname sbn_fit
 #' @export
 predict.granary_sbn <- function(object, newdata = NULL, type = c("class", "prob", "logdensity"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("class", "prob", "logdensity"))
   x <- if (is.null(newdata)) object$x else {
     checked <- check_zero_one(newdata, "newdata")
@@ -126,8 +127,8 @@ predict.granary_sbn <- function(object, newdata = NULL, type = c("class", "prob"
     if (length(missing) > 0L) abort_input(sprintf("`newdata` lacks the variable %s.", missing[1L]), "newdata")
     checked[, object$variables, drop = FALSE]
   }
-  if (is.null(object$networks)) return(core_call(core_sbn_log_density(object[c("order", "bias", "weights")], x)))
-  density <- vapply(object$networks, function(net) core_call(core_sbn_log_density(net, x)), numeric(nrow(x)))
+  if (is.null(object$networks)) return(core_sbn_log_density(unnamed_network(object), x))
+  density <- vapply(object$networks, function(net) core_sbn_log_density(unnamed_network(net), x), numeric(nrow(x)))
   density <- matrix(density, nrow(x), dimnames = list(NULL, names(object$networks)))
   if (type == "logdensity") return(density)
   joint <- sweep(density, 2L, log(as.double(object$prior)), "+")
@@ -136,17 +137,20 @@ predict.granary_sbn <- function(object, newdata = NULL, type = c("class", "prob"
   if (type == "prob") prob else factor(colnames(prob)[max.col(prob, ties.method = "last")], colnames(prob))
 }
 
+unnamed_network <- function(net) list(order = net$order, bias = unname(net$bias), weights = unname(net$weights))
+
 #' @rdname sbn_fit
 #' @export
 simulate.granary_sbn <- function(object, nsim = 1, seed = NULL, class = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim)
-  if (!is.null(seed)) set.seed(check_number(seed, "seed", lower = -.Machine$integer.max, upper = .Machine$integer.max))
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, class = class)))
   net <- object
   if (!is.null(object$networks)) {
     class <- check_choice(class, names(object$networks))
     net <- object$networks[[class]]
   }
-  out <- core_call(core_sbn_sample(net[c("order", "bias", "weights")], nsim, core_seed()))
+  out <- core_sbn_sample(unnamed_network(net), nsim, core_seed())
   colnames(out) <- object$variables
   out
 }
@@ -154,6 +158,7 @@ simulate.granary_sbn <- function(object, nsim = 1, seed = NULL, class = NULL, ..
 #' @rdname sbn_fit
 #' @export
 logLik.granary_sbn <- function(object, ...) {
+  refuse_dots(...)
   nets <- if (is.null(object$networks)) list(object) else object$networks
   df <- sum(vapply(nets, function(net) sum(net$weights != 0) + object$bias_fitted * length(net$bias), 0))
   structure(object$log_likelihood, df = df, nobs = nrow(object$x), class = "logLik")
@@ -162,6 +167,7 @@ logLik.granary_sbn <- function(object, ...) {
 #' @rdname sbn_fit
 #' @export
 coef.granary_sbn <- function(object, ...) {
+  refuse_dots(...)
   if (is.null(object$networks)) object$weights else lapply(object$networks, `[[`, "weights")
 }
 

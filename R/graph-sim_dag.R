@@ -39,7 +39,8 @@ sim_dag <- function(p = 20, n = NULL, degree = 2, weights = c(0.1, 1), signs = F
   sd <- check_vector(sd, lower = 0, strict_lower = TRUE)
   if (!length(sd) %in% c(1L, p)) abort_input(sprintf("`sd` must have one value or one per node (%d), but it has %d.", p, length(sd)), "sd")
   hide <- if (is.logical(latent)) check_flag(latent) else FALSE
-  drawn <- core_call(core_sim_dag(p, degree, weights[1L], weights[2L], check_flag(signs), check_flag(shuffle), hide, core_seed()))
+  drawn <- core_sim_dag(list(nodes = p, neighbours = degree, low = weights[[1L]], high = weights[[2L]], signs = check_flag(signs),
+                             shuffle = check_flag(shuffle), latent = hide), core_seed())
   graph <- new_graph(variable_names(NULL, p), drawn$edges, "dag")
   hidden <- if (is.logical(latent)) drawn$latent else check_nodes(latent, graph, "latent")
   if (length(hidden) == p) abort_input("`latent` must leave at least one node observed.", "latent")
@@ -47,11 +48,11 @@ sim_dag <- function(p = 20, n = NULL, degree = 2, weights = c(0.1, 1), signs = F
   names <- graph$nodes
   data <- NULL
   if (!is.null(n)) {
-    data <- core_call(core_sim_dag_rows(p, a, n, rep_len(as.double(sd), p), core_seed()))
+    data <- core_sim_dag_rows(c(list(nodes = p), a), n, rep_len(as.double(sd), p), core_seed())
     colnames(data) <- names
     if (length(hidden) > 0L) data <- data[, -hidden, drop = FALSE]
   }
-  matrix <- Matrix::sparseMatrix(i = a[, 2L], j = a[, 1L], x = a[, 3L], dims = c(p, p), dimnames = list(names, names))
+  matrix <- Matrix::sparseMatrix(i = a$to, j = a$from, x = a$weight, dims = c(p, p), dimnames = list(names, names))
   structure(list(graph = graph, weights = matrix, sd = rep_len(as.double(sd), p), latent = names[hidden], data = data), class = "granary_sim_dag")
 }
 

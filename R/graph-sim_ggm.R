@@ -21,7 +21,8 @@
 #' is `shift`. In
 #' `confounders`, the set-up of [ggm_nodes()], `ratio` is the mean standard deviation of the connected nodes over that of the isolated ones:
 #' 1 for confounders of high variance, 10 for low. `regions` has nine places on a chain: 1 and 2 are linked to 6 and 7 with precision 0.35, 4 and
-#' 5 to 8 and 9 with -0.35, 1 to 4 with 0.25, and place 3 to none; unit diagonal, smallest eigenvalue 0.2216. With `p = 9`, the default, a place is
+#' 5 to 8 and 9 with -0.35, 1 to 4 with 0.25, and place 3 to none; unit diagonal, smallest eigenvalue 0.2216. With `p = 9`, the default, a
+#' place is
 #' one variable; otherwise it is `p / 9` neighbouring ones, which share the weight.
 #'
 #' @param type The pattern.
@@ -36,7 +37,8 @@
 #'
 #'   Barabasi and Albert (1999). Emergence of scaling in random networks. *Science* 286, 509--512 (`scale_free`).
 #'
-#'   Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 3.5 (`confounders`) and
+#'   Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 3.5
+#'   (`confounders`) and
 #'   figure 2.1 (`regions`; it gives no weights, these are ours).
 #' @family Gaussian graphs
 #' @export
@@ -45,7 +47,7 @@
 #' sim <- sim_ggm("hub", p = 40, n = 200, groups = 4)
 #' sim
 #' fit <- ggm_lasso(sim$data)
-#' ggm_score(sim, ggm_select(fit))
+#' assess(ggm_select(fit), sim)
 sim_ggm <- function(type = c("chain", "band", "random", "block", "hub", "cluster", "scale_free", "grid", "confounders", "regions"),
                     p = if (type == "regions") 9 else 100, n = NULL,
                     groups = 5, density = 0.3, block = 150, width = 2, rows = 10, shift = if (type == "confounders") 0.1 else 0.4,
@@ -66,12 +68,12 @@ sim_ggm <- function(type = c("chain", "band", "random", "block", "hub", "cluster
     abort_input(sprintf("`p` must be a multiple of `block`, but %d is not one of %d.", p, block), "p")
   }
   if (type == "regions" && p %% 9 != 0) abort_input(sprintf("`p` must be a multiple of 9 for regions, but it is %d.", p), "p")
-  precision <- core_call(core_sim_ggm(type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio,
-                                      core_seed()))
+  precision <- core_sim_ggm(list(type = type, p = p, groups = groups, block = block, width = width, rows = rows, density = density, shift = shift,
+                                 unit_variance = unit_variance, connected = connected, ratio = ratio), core_seed())
   dimnames(precision) <- rep(list(variable_names(NULL, p)), 2L)
   data <- NULL
   if (!is.null(n)) {
-    data <- core_call(core_ggm_sample(precision, n, core_seed()))
+    data <- core_ggm_sample(precision, n, core_seed())
     colnames(data) <- colnames(precision)
   }
   structure(list(precision = precision, data = data, type = type), class = "granary_sim_ggm")

@@ -35,7 +35,7 @@
 #' holds more
 #' than \eqn{(R^2 + 2 \beta) / \gamma^2}{(R^2 + 2 beta) / gamma^2} examples, \eqn{R^2 = \max_t k(x_t, x_t)}{R^2 = max_t k(x_t, x_t)} (Theorem 1 of
 #' the paper; the same
-#' expression bounds the number of insertions when nothing is removed): see [budget_bound()].
+#' expression bounds the number of insertions when nothing is removed): see [budget_bounds()].
 #'
 #' The result depends on the order of the rows, as of any online method; shuffle rows that come sorted.
 #'
@@ -47,15 +47,16 @@
 #' Where classes overlap
 #' and the budget is much smaller than the number of mistakes, `"projection"`, or `"oldest"` with `average = TRUE`, are often clearly more accurate
 #' than the paper's two
-#' rules at the same budget; compare them with [compare_online()] or [budget_path()].
+#' rules at the same budget; compare them with [online_compare()] or [budget_path()].
 #'
 #' **Which method when:** `budget_perceptron()` for streams and for tiny models (embedded scoring, drifting data); `update = "mira"` is usually more
 #' accurate
 #' and less sensitive to noise; [kernel_perceptron()] when all mistakes may be stored; [sasb()] and [winnow()] for 0/1 attributes of which few matter.
 #'
-#' @param x A numeric matrix or data frame, a sparse matrix of package Matrix, or data in pieces ([chunks()]); or a formula.
+#' @param x A numeric matrix or data frame, a sparse matrix of package Matrix, or data in pieces ([data_chunks()]).
 #' @param y Labels, two classes or more: a factor, text, logical or whole numbers.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data,subset,na.action A formula and a data frame with its variables, rows to use, and what to do with missing values, as for
+#'   [stats::lm()].
 #' @param budget The largest number of examples to hold; `Inf` for no limit.
 #' @param beta The margin below which an example is inserted, and (`"distill"`) from which on one is redundant.
 #' @param removal Which example to remove; see Details.
@@ -71,6 +72,8 @@
 #' @param levels The classes, for data in pieces; `NULL` to take them from `y`.
 #' @param epochs Number of passes over the data.
 #' @param shuffle Whether to visit the rows in random order (of data in pieces, each piece by itself).
+#' @param standardize Whether to centre the columns of a dense `x` and to divide them by their standard deviations, those of the rows of this call; of
+#'   data in pieces those of the first piece. Later rows and new ones are treated alike. Sparse matrices are left as they are.
 #' @param na What to do with rows that have missing values: `"error"`, or `"skip"` them.
 #' @param ... Passed from the formula method to the default method.
 #' @return An object of class `granary_budget_perceptron`, a [granary_online_classifier], with besides: `cache_index` (numbers of the cached rows in
@@ -94,7 +97,7 @@
 #' y <- factor(ifelse(rowSums(x^2) + rnorm(1000, sd = 0.3) > 1.4, "out", "in"))
 #' all <- kernel_perceptron(x, y)
 #' few <- budget_perceptron(x, y, budget = 40, update = "mira")
-#' compare_online(all, few)
+#' online_compare(all, few)
 #' few$cache_index
 #' mean(predict(few, x) == y)
 #' summary(few)
@@ -104,8 +107,8 @@ budget_perceptron <- function(x, ...) {
 
 #' @rdname budget_perceptron
 #' @export
-budget_perceptron.formula <- function(x, data = NULL, ...) {
-  online_formula(budget_perceptron.default, x, data, match.call(), "budget_perceptron", ...)
+budget_perceptron.formula <- function(formula, data = NULL, subset, na.action, ...) {
+  formula_fit(budget_perceptron.default, "budget_perceptron", ...)
 }
 
 removal_rules <- c("distill", "max_margin", "oldest", "random", "smallest", "tightest", "projection")
@@ -116,7 +119,7 @@ budget_perceptron.default <- function(x, y = NULL, budget = Inf, beta = 0.01, re
                                                                                           "tightest", "projection"),
                                       update = c("perceptron", "mira"), kernel = "rbf", gamma = NULL, degree = 3, coef0 = 0, normalize = FALSE,
                                       order = c("largest", "oldest", "random"), average = FALSE, levels = NULL, epochs = 1, shuffle = FALSE,
-                                      na = c("error", "skip"), ...) {
+                                      standardize = TRUE, na = c("error", "skip"), ...) {
   call <- match.call()
   refuse_dots(...)
   if (missing(x)) fail_missing("x")
@@ -132,7 +135,7 @@ budget_perceptron.default <- function(x, y = NULL, budget = Inf, beta = 0.01, re
     na, classes = length(levels), budget = budget, beta = check_number(beta, lower = 0), removal = removal,
     order = check_choice(order, c("largest", "oldest", "random")), update = check_choice(update, c("perceptron", "mira")),
     normalize = check_flag(normalize), average = average, mode = if (average) "averaged" else "last",
-    kernel = kernel_request(kernel, gamma, degree, coef0)
+    kernel = kernel_request(kernel, gamma, degree, coef0), standardize = check_flag(standardize)
   )
   fit <- new_online("budget_perceptron", settings, list(seed = core_seed()), levels, generic_call(call, "budget_perceptron"))
   learn_online(fit, x, y, check_count(epochs), check_flag(shuffle))
@@ -188,7 +191,7 @@ expose_cache <- function(fit) {
   if (is.null(current)) return(fit)
   by_id <- order(current$id, current$born)
   fit$cache_index <- current$id[by_id]
-  fit$cache_x <- fit$state$points[by_id, , drop = FALSE]
+  fit$cache_x <- online_unscaled(fit, fit$state$points[by_id, , drop = FALSE])
   colnames(fit$cache_x) <- fit$columns
   coefficients <- t(current$coefficients)[by_id, , drop = FALSE]
   colnames(coefficients) <- if (ncol(coefficients) > 1L) fit$levels
@@ -222,7 +225,7 @@ kernel_words <- function(fit) {
 
 #' @rdname budget_perceptron
 #' @param gamma_margin For `summary()`: a margin \eqn{\gamma}{gamma} by which the data can be separated, to report the bound on the cache; see
-#'   [budget_bound()].
+#'   [budget_bounds()].
 #' @export
 summary.granary_budget_perceptron <- function(object, gamma_margin = NULL, ...) {
   gamma_margin <- check_number(gamma_margin, lower = 0, strict_lower = TRUE, allow_null = TRUE)

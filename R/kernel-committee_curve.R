@@ -13,7 +13,7 @@
 #' input. For large `N` the errors depend on the weights
 #' through the overlaps \eqn{Q = w_l \cdot w_{l'} / N}{Q = w_l.w_l' / N} and \eqn{R = w_l \cdot w^*_m / N}{R = w_l.w*_m / N} only. On a finite
 #' training set these must be followed in each part of the
-#' spectrum of the inputs, here in `blocks` of equal size ([mp_blocks()]), together with the overlaps `U` of the weights with the noise of the
+#' spectrum of the inputs, here in `blocks` of equal size ([sgd_bounds()]), together with the overlaps `U` of the weights with the noise of the
 #' examples:
 #' \deqn{\dot R^c = -\eta \langle k^c \delta \rangle, \quad \dot U^c = -\eta \langle c^c \delta \rangle, \quad \dot Q^c = -\eta \langle h^c \delta'
 #' + \delta h^{c\prime} \rangle + \eta^2 (a_c/\alpha) \langle \delta \delta' \rangle,}{dR^c/dt = -eta <k^c d>,  dU^c/dt = -eta <c^c d>,  dQ^c/dt =
@@ -24,11 +24,11 @@
 #' Gaussian, which is good for short
 #' times and for `alpha` of 3 or more, and underestimates the error below; with several hidden units they let units specialise although on small
 #' training sets
-#' real networks stay on the plateau. [committee_simulate()] shows by how much.
+#' real networks stay on the plateau. [sim_committee()] shows by how much.
 #'
 #' @section Which method when:
 #' [sgd_curve()] is exact and faster for linear networks, and has weight decay. `committee_curve()` for what is particular to hidden units; compare
-#' with [committee_simulate()] wherever
+#' with [sim_committee()] wherever
 #' `alpha` is below 3 or the time is long.
 #'
 #' @param alpha Examples per input, `p / N`; `Inf` for a new example at every update.
@@ -61,10 +61,10 @@
 #' curve
 #' summary(curve)
 #' predict(curve, t = c(0, 10, 100))
-#' plot(curve, show = "overlaps")
+#' plot(curve, type = "overlaps")
 #' noisy <- committee_curve(alpha = 2, eta = 1, noise = c(output = 0.1, activation = 0.1), t = 0:50)
-#' run <- committee_simulate(N = 50, alpha = 2, eta = 1, noise = c(0.1, 0.1), t = seq(0, 50, 5),
-#'                           reps = 5)
+#' run <- sim_committee(N = 50, alpha = 2, eta = 1, noise = c(0.1, 0.1), t = seq(0, 50, 5),
+#'                           n_rep = 5)
 #' plot(noisy, run)
 committee_curve <- function(alpha, eta, L = 1, M = L, noise = c(output = 0, activation = 0), teacher = diag(M),
                             t = seq(0, 50, length.out = 201), blocks = 10, q0 = 0.25, r0 = 1e-3, activation = c("erf", "linear"), noisy_test = TRUE) {
@@ -174,7 +174,7 @@ print.granary_committee_curve <- function(x, ...) {
   if (!is.na(x$diverged)) cli::cat_line("DIVERGES at t = ", format(x$diverged, digits = 4L))
   if (s$activation == "erf" && is.finite(s$alpha) && (s$alpha < 3 || s$L > 1L)) {
     cli::cat_line("The theory is approximate here (", if (s$alpha < 3) "alpha below 3" else "several hidden units, long times",
-                  "): compare with committee_simulate().")
+                  "): compare with sim_committee().")
   }
   invisible(x)
 }
@@ -258,14 +258,14 @@ predict.granary_committee_curve <- function(object, t = object$t, ...) {
 }
 
 #' @rdname committee_curve
-#' @param show For `plot()`: the errors, or the overlaps of each hidden unit of the student with each of the teacher's.
+#' @param type For `plot()`: the errors, or the overlaps of each hidden unit of the student with each of the teacher's.
 #' @param ... For `plot()`: further curves and simulations to draw into the same picture, and graphical parameters. Otherwise not used.
 #' @export
-plot.granary_committee_curve <- function(x, ..., show = c("errors", "overlaps")) {
-  show <- check_choice(show, c("errors", "overlaps"))
+plot.granary_committee_curve <- function(x, ..., type = c("errors", "overlaps")) {
+  type <- check_choice(type, c("errors", "overlaps"))
   extra <- list(...)
   is_curve <- vapply(extra, inherits, NA, "granary_learning_curve")
-  if (show == "errors") return(draw_learning_curves(c(list(x), extra[is_curve]), "both", extra[!is_curve]))
+  if (type == "errors") return(draw_learning_curves(c(list(x), extra[is_curve]), "both", extra[!is_curve]))
   R <- matrix(x$R, ncol = dim(x$R)[3L])
   L <- dim(x$R)[1L]
   M <- dim(x$R)[2L]

@@ -68,9 +68,9 @@ tidy.granary_dependence <- function(x, ...) {
 
 #' @rdname kernel_dependence
 #' @export
-plot.granary_dependence <- function(x, which = c("witness", "spectrum"), ...) {
-  which <- check_choice(which, c("witness", "spectrum"))
-  if (which == "spectrum") {
+plot.granary_dependence <- function(x, type = c("witness", "spectrum"), ...) {
+  type <- check_choice(type, c("witness", "spectrum"))
+  if (type == "spectrum") {
     label <- if (x$measure %in% c("kcc", "kgv")) "rho" else "gamma"
     values <- if (length(x$spectrum) > 0L) x$spectrum else 0
     draw(graphics::plot, seq_along(values), values, type = "h", lwd = 3, xlab = "order", ylab = if (length(x$witness) > 2L) "lambda" else label,

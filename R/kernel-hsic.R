@@ -105,7 +105,7 @@
 #' fit <- coco(x, y)
 #' fit
 #' plot(fit)
-#' plot(fit, which = "spectrum")
+#' plot(fit, type = "spectrum")
 #' predict(fit, list(x = c(-1, 0, 1), y = c(-1, 0, 1)))
 #' hsic(x, y)
 #' kcc(x, y)

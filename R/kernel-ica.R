@@ -5,24 +5,25 @@
 #' component. Fast, and where kernel ICA starts.
 #'
 #' @details
-#' Both whiten the data and look for a rotation. `ica_jade()` diagonalises jointly, by Jacobi rotations, the \eqn{n(n + 1)/2} matrices of fourth
+#' Both whiten the data and look for a rotation. `"jade"` diagonalises jointly, by Jacobi rotations, the \eqn{n(n + 1)/2} matrices of fourth
 #' cumulants.
-#' `ica_fastica()` iterates \eqn{w \leftarrow E\,z\,g(w'z) - E\,g'(w'z)\,w}{w <- E z g(w'z) - E g'(w'z) w} for all components at once, followed by
+#' `"fastica"` iterates \eqn{w \leftarrow E\,z\,g(w'z) - E\,g'(w'z)\,w}{w <- E z g(w'z) - E g'(w'z) w} for all components at once, followed by
 #' \eqn{R \leftarrow (RR')^{-1/2}R}{R <- (RR')^(-1/2) R}, with \eqn{g} the hyperbolic tangent or the cube (kurtosis), from a random start.
 #'
 #' @section Which method when:
-#' `ica_jade()` for up to some 20 components; `ica_fastica()` for more, with `"tanh"` where there are outliers. Sources whose kurtosis is near
+#' `"jade"` for up to some 20 components; `"fastica"` for more, with `"tanh"` where there are outliers. Sources whose kurtosis is near
 #' zero, and
 #' outliers, ask for [kernel_ica()].
 #'
 #' @inheritParams kernel_ica
-#' @param contrast \eqn{g}: `"tanh"` or `"cubic"`.
+#' @param method `"jade"` or `"fastica"`.
+#' @param contrast \eqn{g} of FastICA: `"tanh"` or `"cubic"`.
 #' @param tol For FastICA: stop when no component's direction changes by more, in \eqn{1 - |\cos|}.
-#' @param max_iter Largest number of iterations (sweeps for JADE).
+#' @param max_iter Largest number of iterations of FastICA or sweeps of JADE; `NULL` for 500 and 200.
 #' @param x A numeric matrix or data frame of mixtures, one row per observation; for the methods, a fit.
 #' @param object A fit.
 #' @param newdata New mixtures, as `x`; `NULL` for the data of the fit.
-#' @param which For `plot()`: `"sources"` for their densities and pairwise scatter plots, `"trace"` for the course of the minimisation.
+#' @param type For `plot()`: `"sources"` for their densities and pairwise scatter plots, `"trace"` for the course of the minimisation.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
 #' @return An object of class `granary_ica`: as for [kernel_ica()], with `W`, `A`, `S`, `mean`, `rotation` and `whitener`.
 #'   `predict()` gives sources of new mixtures, `coef()` the matrix \eqn{A}, `fitted()` the data rebuilt from the sources.
@@ -34,39 +35,29 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' s <- ica_sources(500, c("c", "b", "g"))
-#' B <- random_mixing(3)
-#' x <- s %*% t(B)
-#' fit <- ica_jade(x)
+#' data <- sim_ica(500, c("c", "b", "g"))
+#' fit <- ica_baseline(data$x)
 #' fit
-#' amari_error(fit$W, B)
-#' amari_error(ica_fastica(x, contrast = "cubic")$W, B)
+#' assess(fit, truth = data$mixing)
+#' assess(ica_baseline(data$x, method = "fastica", contrast = "cubic"), truth = data$mixing)
 #' plot(fit)
 #' coef(fit)
-#' range(fitted(fit) - x)
-#' predict(fit, x[1:2, ])
+#' range(fitted(fit) - data$x)
+#' predict(fit, data$x[1:2, ])
 #' tidy(fit)
-ica_jade <- function(x, components = NULL, max_iter = 200) {
+ica_baseline <- function(x, k = NULL, method = c("jade", "fastica"), contrast = c("tanh", "cubic"), tol = 1e-6, max_iter = NULL) {
   call <- match.call()
-  data <- check_ica_data(x, components)
-  max_iter <- check_count(max_iter)
-  raw <- core_ica_moments(data$x, list(k = data$components, method = "jade", max_iter = max_iter), c(1, 1), progress_bar("JADE"))
-  data_rank_note(data, raw)
-  check_convergence(new_ica("ica_jade", raw, data, call = call), "Raise `max_iter`.")
-}
-
-#' @rdname ica_jade
-#' @export
-ica_fastica <- function(x, components = NULL, contrast = c("tanh", "cubic"), tol = 1e-6, max_iter = 500) {
-  call <- match.call()
-  data <- check_ica_data(x, components)
+  data <- check_ica_data(x, k)
+  method <- check_choice(method, c("jade", "fastica"))
   contrast <- check_choice(contrast, c("tanh", "cubic"))
   tol <- check_number(tol, lower = 1e-14, upper = 0.1)
-  max_iter <- check_count(max_iter)
-  options <- list(k = data$components, method = "fastica", contrast = contrast, tol = tol, max_iter = max_iter)
-  raw <- core_ica_moments(data$x, options, core_seed(), progress_bar("FastICA"))
+  max_iter <- check_count(max_iter, allow_null = TRUE)
+  if (is.null(max_iter)) max_iter <- if (method == "jade") 200L else 500L
+  options <- list(k = data$components, method = method, contrast = contrast, tol = tol, max_iter = max_iter)
+  raw <- core_ica_moments(data$x, options, if (method == "jade") c(1, 1) else core_seed(), progress_bar("independent components"))
   data_rank_note(data, raw)
-  check_convergence(new_ica("ica_fastica", raw, data, contrast = contrast, call = call), "Raise `max_iter`, or start again: the start is random.")
+  fit <- new_ica(paste0("ica_", method), raw, data, contrast = if (method == "fastica") contrast, call = call)
+  check_convergence(fit, if (method == "jade") "Raise `max_iter`." else "Raise `max_iter`, or start again: the start is random.")
 }
 
 ica_title <- function(fit) {
@@ -74,7 +65,7 @@ ica_title <- function(fit) {
          paste("Kernel independent components by the", sub("^(Hilbert)|^(.)", "\\1\\L\\2", measure_titles[[fit$measure]], perl = TRUE)))
 }
 
-#' @rdname ica_jade
+#' @rdname ica_baseline
 #' @export
 print.granary_ica <- function(x, ...) {
   cli::cat_line(ica_title(x), ": ", nrow(x$S), " rows, ", counted(nrow(x$W), "component", "components"), " of ",
@@ -96,25 +87,23 @@ print.granary_ica <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname ica_jade
+#' @rdname ica_baseline
 #' @export
 coef.granary_ica <- function(object, ...) object$A
 
-#' @rdname ica_jade
+#' @rdname ica_baseline
 #' @export
 predict.granary_ica <- function(object, newdata = NULL, ...) {
+  refuse_dots(...)
   if (is.null(newdata)) return(object$S)
   if (is_plain_numeric(newdata) && is.null(dim(newdata))) newdata <- if (ncol(object$W) == 1L) cbind(newdata) else rbind(newdata)
-  newdata <- check_matrix(newdata)
-  if (ncol(newdata) != ncol(object$W)) {
-    abort_input(sprintf("`newdata` must have the %d columns of the data, but it has %d.", ncol(object$W), ncol(newdata)), "newdata")
-  }
+  newdata <- match_columns(check_matrix(newdata), object$columns, "newdata")
   sources <- sweep(newdata, 2L, object$mean) %*% t(object$W)
   dimnames(sources) <- list(rownames(newdata), rownames(object$W))
   sources
 }
 
-#' @rdname ica_jade
+#' @rdname ica_baseline
 #' @importFrom stats fitted
 #' @export
 fitted.granary_ica <- function(object, ...) {
@@ -122,7 +111,7 @@ fitted.granary_ica <- function(object, ...) {
   rebuilt + rep(object$mean, each = nrow(rebuilt))
 }
 
-#' @rdname ica_jade
+#' @rdname ica_baseline
 #' @importFrom generics tidy
 #' @export
 tidy.granary_ica <- function(x, ...) {
@@ -131,12 +120,12 @@ tidy.granary_ica <- function(x, ...) {
              row.names = NULL)
 }
 
-#' @rdname ica_jade
+#' @rdname ica_baseline
 #' @export
-plot.granary_ica <- function(x, which = c("sources", "trace"), ...) {
-  which <- check_choice(which, c("sources", "trace"))
-  if (which == "trace") {
-    if (is.null(x$trace)) abort_input("Only fits of kernel_ica() have a trace.", "which")
+plot.granary_ica <- function(x, type = c("sources", "trace"), ...) {
+  type <- check_choice(type, c("sources", "trace"))
+  if (type == "trace") {
+    if (is.null(x$trace)) abort_input("Only fits of kernel_ica() have a trace.", "type")
     value <- x$trace$value
     stage <- x$trace$kernel
     draw(graphics::plot, seq_along(value), value, type = "n", log = if (all(value > 0)) "y" else "", xlab = "step",
@@ -167,4 +156,14 @@ plot.granary_ica <- function(x, which = c("sources", "trace"), ...) {
     draw(graphics::pairs, s, pch = 16, cex = 0.4, col = grDevices::adjustcolor("black", 0.4), diag.panel = diagonal, user = list(...))
   }
   invisible()
+}
+
+# How far from the truth, from 0 to 100: `truth` is the mixing matrix.
+#' @rdname ica_baseline
+#' @param truth The mixing matrix \eqn{B} of simulated data.
+#' @export
+assess.granary_ica <- function(object, truth, ...) {
+  refuse_dots(...)
+  if (missing(truth)) fail_missing("truth")
+  data.frame(amari = amari_error(object$W, truth))
 }

@@ -14,7 +14,7 @@
 #' 4000 observations, and \eqn{O(d n^2)} for each permutation.
 #'
 #' `"permutation"` compares it with its values after the observations of `y` (of all variables but the first, each by itself) were put in
-#' random order; \eqn{p = (1 + b)/(1 + B)}{p = (1 + b) / (1 + B)} with \eqn{b} the number of the \eqn{B} `permutations` that are at least as
+#' random order; \eqn{p = (1 + b)/(1 + B)}{p = (1 + b) / (1 + B)} with \eqn{b} the number of the \eqn{B} `n_perm` that are at least as
 #' large. Its level holds
 #' exactly, for any sample size, kernel and measure. Kernel matrices are factorised and centred once, and permutations only reorder rows of the
 #' factors,
@@ -35,7 +35,7 @@
 #' @inheritParams kernel_dependence
 #' @param measure The statistic: see [kernel_dependence]; `"dhsic"`: see Details.
 #' @param method How to find its law; see Details.
-#' @param permutations Number of permutations.
+#' @param n_perm Number of permutations.
 #' @param kappa,theta,nu,form For `"kcc"`, `"kgv"` and `"kmi"`: see [kernel_dependence].
 #' @return An object of class `granary_independence_test` and `htest`: a list with `statistic`, `p.value`, `parameter`, `method`, `data.name`, and
 #'   `null`, the
@@ -63,19 +63,19 @@
 #' test
 #' plot(test)
 #' independence_test(x, y, method = "gamma")
-#' independence_test(iris$Species, iris[, 1:4], measure = "coco", permutations = 199)
+#' independence_test(iris$Species, iris[, 1:4], measure = "coco", n_perm = 199)
 #' independence_test(airquality[c("Wind", "Temp", "Day")])
 #' # independent in pairs, not together
 #' u <- sign(rnorm(60))
 #' v <- sign(rnorm(60))
 #' independence_test(list(u, v, u * v + rnorm(60, sd = 0.3)), measure = "dhsic", width = 1)
 independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "kgv", "kmi", "dhsic"), method = c("permutation", "gamma"),
-                              permutations = 499, kernel = "gaussian", width = "median", kappa = 2e-2, theta = NULL, nu = NULL,
+                              n_perm = 499, kernel = "gaussian", width = "median", kappa = 2e-2, theta = NULL, nu = NULL,
                               form = c("squared", "ridge"), density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL) {
   labels <- argument_labels(substitute(x), substitute(y))
   measure <- check_choice(measure, c(dependence_measures, "dhsic"))
   method <- check_choice(method, c("permutation", "gamma"))
-  permutations <- check_count(permutations, upper = 1e7)
+  n_perm <- check_count(n_perm, upper = 1e7)
   form <- check_choice(form, c("squared", "ridge"))
   joint <- measure == "dhsic"
   settings <- dependence_settings(if (joint) "hsic" else measure, kernel, kappa, theta, form, nu, density, rank_tol, max_rank)
@@ -99,10 +99,10 @@ independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "k
     null <- unlist(raw[c("mean", "variance", "shape", "scale")])
     parameter <- c(shape = raw$shape, scale = raw$scale)
   } else {
-    options <- c(dependence_options(settings, threads), list(joint = joint, n_perm = permutations))
+    options <- c(dependence_options(settings, threads), list(joint = joint, n_perm = n_perm))
     raw <- core_permutation_test(core_variables(variables), options, core_seed(), progress)
     null <- raw$permuted
-    parameter <- c(permutations = permutations)
+    parameter <- c(permutations = n_perm)
     if (!is.finite(raw$statistic)) warn_undefined(measure)
   }
   title <- if (joint) "joint Hilbert-Schmidt independence criterion" else

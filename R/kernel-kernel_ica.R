@@ -25,11 +25,11 @@
 #'
 #' @section Which method when:
 #' On clean data `"kgv"` was the most exact at every size we tried; `"kmi"`, which has nothing to tune, comes next. With outliers `"kmi"`, `"hsic"`
-#' or `"coco"`, or `"kgv"` with `kappa` about 0.1. [ica_jade()] and [ica_fastica()] are faster, and less exact where kurtosis says little about the
+#' or `"coco"`, or `"kgv"` with `kappa` about 0.1. [ica_baseline()] are faster, and less exact where kurtosis says little about the
 #' sources.
 #'
 #' @param x Observed mixtures: a matrix or data frame of numbers, one row per observation.
-#' @param components Number of components; `NULL` for all that the data have. Principal components beyond it are dropped.
+#' @param k Number of components; `NULL` for all that the data have. Principal components beyond it are dropped.
 #' @param measure What is minimised: see [kernel_dependence].
 #' @param kernel `"gaussian"` or `"laplace"`, or a kernel of one input (see [kernels]).
 #' @param width Scale of the kernel for components of unit variance. `NULL`: 1 for the Gaussian, 1/3 for the Laplace kernel; for `"kcc"` and
@@ -37,7 +37,7 @@
 #' @param kappa Regularisation of `"kcc"` and `"kgv"`. `NULL`: 0.02 up to 1000 rows, else 0.002, as in the paper. In our experiments on 8 sources of
 #'   4000 samples `width = 1` and `kappa = 0.02` were as exact.
 #' @param nu For `"kmi"`: `"gram"`, `"safe"` or a number; see [kernel_dependence].
-#' @param init Start: `"jade"`, `"fastica"`, `"random"`, or an unmixing matrix, one row per component. `NULL`: JADE, but FastICA for 16 components
+#' @param start Start: `"jade"`, `"fastica"`, `"random"`, or an unmixing matrix, one row per component. `NULL`: JADE, but FastICA for 16 components
 #'   or more.
 #' @param n_starts Number of starts; all but the first are random rotations. With two components one is enough.
 #' @param polish Go on with half the width? `NULL`: yes, unless the default width has been halved already (`"kcc"` and `"kgv"` with the Gaussian
@@ -56,7 +56,7 @@
 #' \item{mean, rotation, whitener}{\eqn{\mu}{mu}, \eqn{R} and \eqn{Q}}
 #' \item{value, trace, nu}{the measure at the end, its course, and \eqn{\nu}{nu}}
 #' \item{starts}{the value that was reached from each start: their spread shows local minima}
-#' The methods (`predict()`, `coef()`, `fitted()`, `plot()`) are those of [ica_jade()].
+#' The methods (`predict()`, `coef()`, `fitted()`, `plot()`) are those of [ica_baseline()].
 #' @references
 #' Gretton, Herbrich, Smola, Bousquet and Schoelkopf (2005). Kernel methods for measuring independence. *Journal of Machine Learning Research* 6,
 #' 2075--2129.
@@ -66,22 +66,20 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' s <- ica_sources(300, c("c", "b", "g"))
-#' B <- random_mixing(3)
-#' x <- s %*% t(B)
-#' fit <- kernel_ica(x)
+#' data <- sim_ica(300, c("c", "b", "g"))
+#' fit <- kernel_ica(data$x)
 #' fit
-#' amari_error(fit$W, B)
+#' assess(fit, truth = data$mixing)
 #' plot(fit)
-#' plot(fit, which = "trace")
-#' head(predict(fit, x[1:3, ]))
+#' plot(fit, type = "trace")
+#' head(predict(fit, data$x[1:3, ]))
 #' coef(fit)
 #' tidy(fit)
-kernel_ica <- function(x, components = NULL, measure = c("kmi", "hsic", "coco", "kcc", "kgv"), kernel = "gaussian", width = NULL, kappa = NULL,
-                       nu = "gram", init = NULL, n_starts = 1, polish = NULL, rank_tol = NULL, max_rank = NULL, tol = 1e-4, max_iter = 100,
+kernel_ica <- function(x, k = NULL, measure = c("kmi", "hsic", "coco", "kcc", "kgv"), kernel = "gaussian", width = NULL, kappa = NULL,
+                       nu = "gram", start = NULL, n_starts = 1, polish = NULL, rank_tol = NULL, max_rank = NULL, tol = 1e-4, max_iter = 100,
                        threads = NULL) {
   call <- match.call()
-  data <- check_ica_data(x, components)
+  data <- check_ica_data(x, k)
   measure <- check_choice(measure, c("kmi", "hsic", "coco", "kcc", "kgv"))
   width <- check_number(width, lower = 0, strict_lower = TRUE, allow_null = TRUE)
   kappa <- check_number(kappa, lower = 0, strict_lower = TRUE, allow_null = TRUE)
@@ -119,12 +117,12 @@ kernel_ica <- function(x, components = NULL, measure = c("kmi", "hsic", "coco", 
          rank_tol = if (!is.null(rank_tol)) rank_tol else if (rough) 0.01 else 1e-5,
          max_rank = if (!is.null(max_rank)) max_rank else if (rough && data$components > 2L) 60L else 0L, tol = tol, max_iter = max_iter,
          threads = if (any(vapply(kernels, has_user_code, NA))) 1L else thread_count(threads), k = data$components, n_starts = n_starts),
-    ica_start(init, data)
+    ica_start(start, data)
   )
   raw <- core_kernel_ica(data$x, kernels, options, core_seed(), progress_bar("kernel independent component analysis"))
   data_rank_note(data, raw)
   if (!is.finite(raw$value)) {
-    abort_numeric("The measure is not defined at the start: use nu = \"safe\", another `measure`, or another `init`.")
+    abort_numeric("The measure is not defined at the start: use nu = \"safe\", another `measure`, or another `start`.")
   }
   fit <- new_ica("kernel_ica", raw, data, measure = measure, value = raw$value, nu = if (measure == "kmi") raw$nu, nu_raised = raw$nu_raised,
                  kappa = if (correlations) kappa, kernel = label, width = width,
@@ -134,22 +132,22 @@ kernel_ica <- function(x, components = NULL, measure = c("kmi", "hsic", "coco", 
 }
 
 # The start as a name, or as an unmixing matrix.
-ica_start <- function(init, data) {
-  if (is.null(init)) return(list(start = if (data$components >= 16L) "fastica" else "jade"))
-  if (is.character(init)) return(list(start = check_choice(init, c("jade", "fastica", "random"))))
-  init <- check_matrix(init, "init")
-  if (nrow(init) != data$components || ncol(init) != ncol(data$x)) {
-    abort_input(sprintf("`init` must be an unmixing matrix with %d rows and %d columns, not %s.", data$components, ncol(data$x), describe(init)),
-                "init")
+ica_start <- function(start, data) {
+  if (is.null(start)) return(list(start = if (data$components >= 16L) "fastica" else "jade"))
+  if (is.character(start)) return(list(start = check_choice(start, c("jade", "fastica", "random"))))
+  start <- check_matrix(start, "start")
+  if (nrow(start) != data$components || ncol(start) != ncol(data$x)) {
+    abort_input(sprintf("`start` must be an unmixing matrix with %d rows and %d columns, not %s.", data$components, ncol(data$x), describe(start)),
+                "start")
   }
-  list(start = "given", unmixing = unname(init))
+  list(start = "given", unmixing = unname(start))
 }
 
 check_ica_data <- function(x, components) {
   x <- check_matrix(x, "x", min_rows = 2L, max_abs = 1e100)
-  components <- check_count(components, "components", allow_null = TRUE)
+  components <- check_count(components, "k", allow_null = TRUE)
   if (!is.null(components) && components > ncol(x)) {
-    abort_input(sprintf("`components` must be at most the number of columns, %d, but it is %d.", ncol(x), components), "components")
+    abort_input(sprintf("`k` must be at most the number of columns, %d, but it is %d.", ncol(x), components), "k")
   }
   if (nrow(x) <= ncol(x)) {
     abort_input(sprintf("Independent components need more rows than columns, but `x` has %d rows and %d columns.", nrow(x), ncol(x)), "x")
@@ -170,7 +168,7 @@ new_ica <- function(class, raw, data, ..., call) {
     unique(c(class, "ica")), W = matrix(raw$W, length(parts), dimnames = list(parts, data$names)),
     A = matrix(raw$A, ncol = length(parts), dimnames = list(data$names, parts)),
     S = matrix(raw$S, ncol = length(parts), dimnames = list(data$rows, parts)), mean = stats::setNames(raw$mean, data$names),
-    rotation = raw$rotation, whitener = raw$whitener, ..., call = call, convergence = raw$convergence
+    rotation = raw$rotation, whitener = raw$whitener, columns = data$names, ..., call = call, convergence = raw$convergence
   )
 }
 

@@ -36,8 +36,8 @@ kernel_perceptron <- function(x, ...) {
 
 #' @rdname kernel_perceptron
 #' @export
-kernel_perceptron.formula <- function(x, data = NULL, ...) {
-  online_formula(kernel_perceptron.default, x, data, match.call(), "kernel_perceptron", ...)
+kernel_perceptron.formula <- function(formula, data = NULL, subset, na.action, ...) {
+  formula_fit(kernel_perceptron.default, "kernel_perceptron", ...)
 }
 
 prediction_modes <- c("averaged", "voted", "last")
@@ -45,7 +45,8 @@ prediction_modes <- c("averaged", "voted", "last")
 #' @rdname kernel_perceptron
 #' @export
 kernel_perceptron.default <- function(x, y = NULL, prediction = c("averaged", "voted", "last"), beta = 0, kernel = "rbf", gamma = NULL, degree = 3,
-                                      coef0 = 0, normalize = FALSE, levels = NULL, epochs = 1, shuffle = FALSE, na = c("error", "skip"), ...) {
+                                      coef0 = 0, normalize = FALSE, levels = NULL, epochs = 1, shuffle = FALSE, standardize = TRUE,
+                                      na = c("error", "skip"), ...) {
   call <- match.call()
   refuse_dots(...)
   if (missing(x)) fail_missing("x")
@@ -53,7 +54,7 @@ kernel_perceptron.default <- function(x, y = NULL, prediction = c("averaged", "v
   settings <- online_settings(
     na, classes = length(levels), budget = Inf, beta = check_number(beta, lower = 0), removal = "none", order = "largest", update = "perceptron",
     normalize = check_flag(normalize), average = FALSE, mode = check_choice(prediction, prediction_modes),
-    kernel = kernel_request(kernel, gamma, degree, coef0)
+    kernel = kernel_request(kernel, gamma, degree, coef0), standardize = check_flag(standardize)
   )
   fit <- new_online("kernel_perceptron", settings, list(seed = c(0, 0)), levels, generic_call(call, "kernel_perceptron"))
   learn_online(fit, x, y, check_count(epochs), check_flag(shuffle))
@@ -77,7 +78,7 @@ online_facts.granary_kernel_perceptron <- function(fit) {
 #' @param object A fit.
 #' @param newdata,type As for every [granary_online_classifier].
 #' @export
-predict.granary_kernel_perceptron <- function(object, newdata, type = c("class", "decision"), prediction = NULL, ...) {
+predict.granary_kernel_perceptron <- function(object, newdata, type = c("class", "link"), prediction = NULL, ...) {
   if (!is.null(prediction)) object$settings$mode <- check_choice(prediction, prediction_modes)
   predict.granary_online_classifier(object, newdata, type, ...)
 }

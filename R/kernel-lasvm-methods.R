@@ -1,31 +1,30 @@
 #' What an online support vector machine can do
 #'
-#' Methods of fits of [lasvm()]: go on learning, finish, certify, look at it. `predict()`, `tidy()`, `glance()` and `compare_online()` are
+#' Methods of fits of [lasvm()]: go on learning, finish, certify, look at it. `predict()`, `tidy()`, `glance()` and `online_compare()` are
 #' those of every [granary_online_classifier].
 #'
 #' @details
 #' `update()` visits more rows from where the fit stands, in the order given; where the fit was made without finishing and without shuffling, the
-#' result is that of one call with all rows. `finish()` maximises the dual over the rows held. A fit is a value: what `finish()` returns can be looked
+#' result is that of one call with all rows. `lasvm_finish()` maximises the dual over the rows held. A fit is a value: what `lasvm_finish()` returns can be looked
 #' at and thrown away, and the fit before it goes on learning.
 #'
-#' `lasvm_gap()` compares the primal value over all rows given, \eqn{P = \frac12 a'Ka + \sum_i C_i \max(0, 1 - y_i f(x_i))}{
+#' `lasvm_bounds()` compares the primal value over all rows given, \eqn{P = \frac12 a'Ka + \sum_i C_i \max(0, 1 - y_i f(x_i))}{
 #' P = 1/2 a'Ka + sum_i C_i max(0, 1 - y_i f(x_i))}, with the dual \eqn{W}: the optimum is between them, whichever rows were visited. `violation` is
 #' the largest \eqn{g_i - g_j} of all rows that could move, zero at the optimum.
 #'
-#' @param object,fit A fit of [lasvm()].
-#' @param x For `update()` and `lasvm_gap()` a matrix, data frame or sparse matrix; for `update()` also data in pieces, see [chunks()]. For
-#'   `plot()` a fit.
-#' @param y Labels of `x`.
+#' @param object,x A fit of [lasvm()].
+#' @param newdata A matrix, data frame or sparse matrix; for `update()` also data in pieces, see [data_chunks()].
+#' @param newy Labels of `newdata`.
 #' @param shuffle Whether to visit the new rows in random order.
 #' @param finish Whether to finish afterwards.
-#' @param what `"trace"`: support vectors and \eqn{\delta}{delta} against visits; `"boundary"`: two columns of the inputs, decision values and
+#' @param type `"trace"`: support vectors and \eqn{\delta}{delta} against visits; `"boundary"`: two columns of the inputs, decision values and
 #'   support vectors; `"curve"`: error on the validation rows and support vectors against labels; `"error"`: share of mistakes made before
 #'   learning.
 #' @param columns For `"boundary"`: two columns, by name or number; others are held at their mean over the support vectors.
 #' @param compare For `"curve"`: a named list of other fits, such as one that chose rows at random.
 #' @param points For `"boundary"`: a list with `x` and `y`, rows to show.
 #' @param ... For `plot()` passed on to [graphics::plot()]; otherwise not used.
-#' @return `update()` and `finish()` a fit; `lasvm_gap()` a data frame with one row per machine: `primal`, `dual`, `gap`, `violation`.
+#' @return `update()` and `lasvm_finish()` a fit; `lasvm_bounds()` a data frame with one row per machine: `primal`, `dual`, `gap`, `violation`.
 #' @family online classifiers
 #' @name granary_lasvm
 #' @examples
@@ -33,11 +32,11 @@
 #' x <- matrix(rnorm(600), 300)
 #' y <- factor(x[, 1] * x[, 2] > 0, labels = c("no", "yes"))
 #' fit <- lasvm(x[1:150, ], y[1:150], finish = FALSE, shuffle = FALSE)
-#' now <- finish(fit)
+#' now <- lasvm_finish(fit)
 #' head(coef(now), 3)
-#' lasvm_gap(now, x, y)
+#' lasvm_bounds(now, x, y)
 #' fit <- update(fit, x[151:300, ], y[151:300])
-#' lasvm_gap(finish(fit), x, y)
+#' lasvm_bounds(lasvm_finish(fit), x, y)
 #' plot(fit)
 #'
 #' # labels chosen by the machine against random ones
@@ -49,29 +48,20 @@ NULL
 
 #' @rdname granary_lasvm
 #' @export
-update.granary_lasvm <- function(object, x, y = NULL, shuffle = FALSE, finish = FALSE, ...) {
+update.granary_lasvm <- function(object, newdata, newy = NULL, shuffle = FALSE, finish = FALSE, ...) {
   refuse_dots(...)
+  if (missing(newdata)) fail_missing("newdata")
   finish <- check_flag(finish)
-  fit <- update.granary_online_classifier(object, x, y, shuffle)
-  if (finish) lasvm_finish(fit) else lasvm_refresh(fit)
+  fit <- update.granary_online_classifier(object, newdata, newy, shuffle)
+  if (finish) finish_lasvm(fit) else lasvm_refresh(fit)
 }
 
 #' @rdname granary_lasvm
 #' @export
-finish <- function(object, ...) {
-  UseMethod("finish")
-}
-
-#' @rdname granary_lasvm
-#' @export
-finish.granary_lasvm <- function(object, ...) {
-  refuse_dots(...)
-  lasvm_finish(object)
-}
-
-#' @export
-finish.default <- function(object, ...) {
-  fail_input("object", "a fit of lasvm()", describe(object))
+lasvm_finish <- function(object) {
+  if (missing(object)) fail_missing("object")
+  if (!inherits(object, "granary_lasvm")) fail_input("object", "a fit of lasvm()", describe(object))
+  finish_lasvm(object)
 }
 
 #' @rdname granary_lasvm
@@ -85,14 +75,18 @@ coef.granary_lasvm <- function(object, ...) {
 
 #' @rdname granary_lasvm
 #' @export
-lasvm_gap <- function(fit, x, y) {
-  if (!inherits(fit, "granary_lasvm")) fail_input("fit", "a fit of lasvm()", describe(fit))
-  if (missing(x)) fail_missing("x")
-  if (missing(y)) fail_missing("y")
-  scores <- as.matrix(predict(fit, x, "decision"))
-  codes <- label_codes(y, fit$levels)
-  if (length(codes) != nrow(scores)) abort_input(sprintf("`y` must have one label per row, %d, but it has %d.", nrow(scores), length(codes)), "y")
-  if (anyNA(codes)) abort_input("`y` must have no missing labels here.", "y")
+lasvm_bounds <- function(object, newdata, newy) {
+  if (missing(object)) fail_missing("object")
+  if (!inherits(object, "granary_lasvm")) fail_input("object", "a fit of lasvm()", describe(object))
+  if (missing(newdata)) fail_missing("newdata")
+  if (missing(newy)) fail_missing("newy")
+  fit <- object
+  scores <- as.matrix(predict(fit, newdata, "link"))
+  codes <- label_codes(newy, fit$levels, "newy")
+  if (length(codes) != nrow(scores)) {
+    abort_input(sprintf("`newy` must have one label per row, %d, but it has %d.", nrow(scores), length(codes)), "newy")
+  }
+  if (anyNA(codes)) abort_input("`newy` must have no missing labels here.", "newy")
   state <- fit$state
   cost <- lasvm_cost(fit)[codes]
   positive <- if (ncol(scores) == 1L) matrix(codes == 2L) else outer(codes, seq_along(fit$levels), "==")
@@ -122,7 +116,7 @@ online_facts.granary_lasvm <- function(fit) {
   c(kernel = lasvm_kernel_text(fit),
     cost = format(settings$cost), "support vectors" = sprintf("%s, %s of them at the bound", number(fit$n_sv), number(fit$n_bounded)),
     selection = settings$select, "labels used" = number(length(fit$labels_used)), "objective W" = format(fit$objective, digits = 7L),
-    delta = paste0(format(fit$delta, digits = 3L), if (isTRUE(fit$finished)) " (finished)" else " (not finished: see finish())"),
+    delta = paste0(format(fit$delta, digits = 3L), if (isTRUE(fit$finished)) " (finished)" else " (not finished: see lasvm_finish())"),
     "kernel values" = number(fit$n_kernel), "cache hits" = sprintf("%.1f%%", 100 * fit$cache_hit_rate))
 }
 
@@ -140,11 +134,11 @@ lasvm_kernel_text <- function(fit) {
 
 #' @rdname granary_lasvm
 #' @export
-plot.granary_lasvm <- function(x, what = c("trace", "boundary", "curve", "error"), columns = 1:2, compare = NULL, points = NULL, ...) {
-  what <- check_choice(what, c("trace", "boundary", "curve", "error"))
+plot.granary_lasvm <- function(x, type = c("trace", "boundary", "curve", "error"), columns = 1:2, compare = NULL, points = NULL, ...) {
+  type <- check_choice(type, c("trace", "boundary", "curve", "error"))
   check_lasvm_rows(points, "points")
   if (!is.null(compare) && (!is.list(compare) || is.object(compare))) fail_input("compare", "a list of fits of lasvm() (or NULL)", describe(compare))
-  switch(what, trace = plot_lasvm_trace(x, ...), boundary = plot_lasvm_boundary(x, columns, points, ...),
+  switch(type, trace = plot_lasvm_trace(x, ...), boundary = plot_lasvm_boundary(x, columns, points, ...),
          curve = plot_lasvm_curve(x, compare, ...), error = plot_online(list(x), "error", ...))
   invisible(x)
 }
@@ -160,8 +154,8 @@ plot_lasvm_trace <- function(fit, ...) {
 }
 
 lasvm_two_columns <- function(fit, columns) {
-  if (fit$settings$precomputed) abort_input("The boundary cannot be drawn for a kernel matrix: there are no inputs.", "what")
-  if (ncol(fit$sv) < 2L) abort_input("The boundary needs inputs with two columns or more.", "what")
+  if (fit$settings$precomputed) abort_input("The boundary cannot be drawn for a kernel matrix: there are no inputs.", "type")
+  if (ncol(fit$sv) < 2L) abort_input("The boundary needs inputs with two columns or more.", "type")
   at <- if (is.character(columns)) match(columns, fit$columns) else if (is_plain_numeric(columns)) match(columns, seq_along(fit$columns)) else NA
   if (length(at) != 2L || anyNA(at) || at[1L] == at[2L]) {
     fail_input("columns", "two different columns of the fit, by name or number", describe(columns))
@@ -172,14 +166,14 @@ lasvm_two_columns <- function(fit, columns) {
 plot_lasvm_boundary <- function(fit, columns, points, ...) {
   at <- lasvm_two_columns(fit, columns)
   if (fit$n_sv == 0L) abort_input("There is nothing to plot: the machine has no support vectors yet.", "x")
-  sv <- as.matrix(fit$sv)
-  shown <- if (is.null(points)) sv else as.matrix(online_design(fit, points$x, "points$x"))
+  sv <- online_unscaled(fit, as.matrix(fit$sv))
+  shown <- if (is.null(points)) sv else as.matrix(online_columns(fit, points$x, "points$x"))
   span <- function(v) range(v) + c(-0.1, 0.1) * max(diff(range(v)), 1e-8)
   a <- seq(span(shown[, at[1L]])[1L], span(shown[, at[1L]])[2L], length.out = 80L)
   b <- seq(span(shown[, at[2L]])[1L], span(shown[, at[2L]])[2L], length.out = 80L)
   grid <- matrix(colMeans(sv), length(a) * length(b), ncol(sv), byrow = TRUE)
   grid[, at] <- as.matrix(expand.grid(a, b))
-  scores <- online_scores(fit, grid)
+  scores <- online_scores(fit, online_scaled(fit, grid))
   colours <- grDevices::hcl.colors(length(fit$levels), "Dark 3")
   class <- matrix(as.integer(classes_of(scores, fit$levels)), length(a))
   draw(graphics::image, a, b, class, col = grDevices::adjustcolor(colours, 0.25), zlim = c(0.5, length(fit$levels) + 0.5),

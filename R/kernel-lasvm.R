@@ -31,7 +31,7 @@
 #' random, and slowly.
 #'
 #' **Labels that cost.** Where `y` is a function, it is called with a row number when, and only when, the label of that row is wanted. Where `select`
-#' is `"active"` or `"autoactive"` and `y` has missing values, those rows are left out; [query()] says which of them to label next.
+#' is `"active"` or `"autoactive"` and `y` has missing values, those rows are left out; [lasvm_suggest()] says which of them to label next.
 #'
 #' **More than two classes** are one machine against the rest for each class; the largest decision value wins. The machines share
 #' \eqn{S} and the kernel values. For the choice of rows \eqn{|f|} is half the lead of the first class over the second.
@@ -42,10 +42,11 @@
 #' **Which method when:** `lasvm()` for many rows, streams, or labels that cost; [svm()] for the exact machine with probabilities on data
 #' at hand; [budget_perceptron()] when the number of support vectors must not grow; [gp_classify()] for probabilities with few rows.
 #'
-#' @param x A numeric matrix or data frame, a sparse matrix of package Matrix, or data in pieces ([chunks()]); a kernel matrix with
-#'   `kernel = "precomputed"`; or a formula.
+#' @param x A numeric matrix or data frame, a sparse matrix of package Matrix, or data in pieces ([data_chunks()]); a kernel matrix with
+#'   `kernel = "precomputed"`.
 #' @param y Labels: a factor, text, logical or whole numbers; or a function of a row number that gives a label.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data,subset,na.action A formula and a data frame with its variables, rows to use, and what to do with missing values, as for
+#'   [stats::lm()].
 #' @param cost \eqn{C}, at which coefficients are cut off. `Inf` for classes that can be separated.
 #' @param kernel `"rbf"`, `"linear"`, `"polynomial"`, `"sigmoid"`, `"laplace"`, `"precomputed"`, a kernel such as [k_se()], or a function.
 #' @param gamma,degree,coef0 Parameters of kernels given by name (see [svm()]); `gamma = NULL` is one over the number of columns.
@@ -56,7 +57,7 @@
 #' @param max_labels Stop after this number of rows whose label was used.
 #' @param early_stop Whether `"active"` and `"autoactive"` stop once no candidate has \eqn{|f(x)| < 1 + \delta/2}{|f(x)| < 1 + delta/2}.
 #' @param delta_max REPROCESS is repeated until \eqn{\delta}{delta} is less. `Inf` is the plain algorithm; about 3 can spare the finishing.
-#' @param finish Whether to finish, at the end. See also [finish()].
+#' @param finish Whether to finish, at the end. See also [lasvm_finish()].
 #' @param n_seed Number of rows of each class \eqn{S} is started with.
 #' @param bias Whether there is a \eqn{b}, and with it the constraint on the sum of the coefficients.
 #' @param class_weights Factors of the cost by class: a vector with the names of the classes, or `"balanced"`.
@@ -68,6 +69,8 @@
 #' @param validation A list with `x` and `y`, or NULL: rows on which the error is measured along the way. For that, the machine is finished (where
 #'   `finish`), tried, and put back as it was.
 #' @param snapshots Number of times the error is measured, or the numbers of visits after which it is.
+#' @param standardize Whether to centre the columns of a dense `x` and to divide them by their standard deviations, those of the rows of this call; of
+#'   data in pieces those of the first piece. Later rows and new ones are treated alike. Sparse matrices are left as they are.
 #' @param na What to do with missing values: `"error"`, or `"skip"` the row.
 #' @param ... Passed from the formula method to the default method.
 #' @return An object of class `granary_lasvm`, a [granary_online_classifier], with `sv_index` (numbers of the support vectors' rows), `sv`,
@@ -87,7 +90,7 @@
 #' fit <- lasvm(x[1:300, ], y[1:300], gamma = 0.5, cost = 10)
 #' fit
 #' mean(predict(fit, x[301:400, ]) == y[301:400])
-#' fit <- finish(update(fit, x[301:400, ], y[301:400]))
+#' fit <- lasvm_finish(update(fit, x[301:400, ], y[301:400]))
 #' plot(fit, "boundary")
 #'
 #' # with 40 labels, chosen by the machine
@@ -99,8 +102,8 @@ lasvm <- function(x, ...) {
 
 #' @rdname lasvm
 #' @export
-lasvm.formula <- function(x, data = NULL, ...) {
-  online_formula(lasvm.default, x, data, match.call(), "lasvm", ...)
+lasvm.formula <- function(formula, data = NULL, subset, na.action, ...) {
+  formula_fit(lasvm.default, "lasvm", ...)
 }
 
 lasvm_selections <- c("random", "gradient", "active", "autoactive")
@@ -110,7 +113,8 @@ lasvm_selections <- c("random", "gradient", "active", "autoactive")
 lasvm.default <- function(x, y = NULL, cost = 1, kernel = "rbf", gamma = NULL, degree = 3, coef0 = 0, tol = 1e-3, epochs = 1,
                           select = c("random", "gradient", "active", "autoactive"), candidates = 50, max_labels = Inf, early_stop = FALSE,
                           delta_max = Inf, finish = TRUE, n_seed = 5, bias = TRUE, class_weights = NULL, retrain = FALSE, cache_mb = 256,
-                          shuffle = TRUE, levels = NULL, max_iter = 1e7, validation = NULL, snapshots = 20, na = c("error", "skip"), ...) {
+                          shuffle = TRUE, levels = NULL, max_iter = 1e7, validation = NULL, snapshots = 20, standardize = TRUE, na = c("error", "skip"),
+                          ...) {
   call <- match.call()
   refuse_dots(...)
   if (missing(x)) fail_missing("x")
@@ -130,7 +134,7 @@ lasvm.default <- function(x, y = NULL, cost = 1, kernel = "rbf", gamma = NULL, d
     candidates = check_number(candidates, lower = 1, allow_infinite = TRUE), early_stop = check_flag(early_stop),
     delta_max = check_number(delta_max, lower = 0, allow_infinite = TRUE), finish = check_flag(finish), n_seed = check_count(n_seed),
     bias = check_flag(bias), retrain = check_flag(retrain), cache_mb = check_number(cache_mb, lower = 0),
-    max_iter = check_number(max_iter, lower = 1), shuffle = check_flag(shuffle)
+    max_iter = check_number(max_iter, lower = 1), shuffle = check_flag(shuffle), standardize = check_flag(standardize) && !precomputed
   )
   max_labels <- check_number(max_labels, lower = 1, allow_infinite = TRUE)
   epochs <- check_count(epochs)
@@ -152,7 +156,7 @@ lasvm.default <- function(x, y = NULL, cost = 1, kernel = "rbf", gamma = NULL, d
   fit <- if (asked) lasvm_ask(fit, x, y) else learn_online(fit, x, y, if (is_chunk_source(x)) epochs else 1L, settings$shuffle)
   through <- fit$run$finish && length(fit$state$id) > 0L
   fit$run <- NULL
-  fit <- if (through) lasvm_finished(fit) else if (settings$finish) lasvm_finish(fit) else lasvm_refresh(fit)
+  fit <- if (through) lasvm_finished(fit) else if (settings$finish) finish_lasvm(fit) else lasvm_refresh(fit)
   lasvm_notes(fit)
   fit
 }
@@ -349,8 +353,10 @@ online_scores.granary_lasvm <- function(fit, x) {
 # Labels by a function, called with the number of a row when its label is wanted.
 lasvm_ask <- function(fit, x, y) {
   x <- online_design(fit, x, "x")
-  fit$columns <- column_names(x)
   check_matrix(x, "x", allow_sparse = TRUE)
+  fit <- online_begin(fit, x)
+  fit$begins <- NULL
+  x <- online_scaled(fit, x)
   ask <- function(row) {
     answer <- y(row)
     code <- if (length(answer) == 1L) label_codes(answer, fit$levels) else NA
@@ -372,7 +378,7 @@ lasvm_ask <- function(fit, x, y) {
 
 # Finishing ----------------------------------------------------------------------------------------------------------------------------------------
 
-lasvm_finish <- function(fit) {
+finish_lasvm <- function(fit) {
   state <- fit$state
   if (length(state$id) == 0L) return(lasvm_refresh(fit))
   plan <- lasvm_plan(fit, list(epochs = 0L, max_labels = Inf, snapshots = numeric(), finish = TRUE), numeric(), 0)

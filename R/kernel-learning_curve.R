@@ -2,37 +2,37 @@
 
 #' Draw learning curves, theory against simulation
 #'
-#' Curves of theory ([sgd_curve()], [committee_curve()], [sgd_exact()], [sgd_predict_data()]) are drawn as lines, those of simulations
-#' ([sgd_simulate()], [committee_simulate()]) as points with bars of two
+#' Curves of theory ([sgd_curve()], [committee_curve()], [sgd_exact()], [sgd_data()]) are drawn as lines, those of simulations
+#' ([sim_sgd()], [sim_committee()]) as points with bars of two
 #' standard errors: the test error solid and filled, the training error dashed and open. Any number of them go into one picture.
 #'
 #' @param x A learning curve.
 #' @param ... Further learning curves to draw into the same picture, and graphical parameters.
-#' @param what Which error to draw.
+#' @param type Which error to draw.
 #' @return `plot()` returns nothing; `tidy()` a data frame with one row per time.
 #' @family learning curves
 #' @name granary_learning_curve
 #' @examples
 #' theory <- sgd_curve(alpha = 2, eta = 1, lambda = 0.1, t = seq(0, 10, 0.25))
 #' set.seed(1)
-#' run <- sgd_simulate(N = 50, alpha = 2, eta = 1, lambda = 0.1, t = 0:10, reps = 5)
+#' run <- sim_sgd(N = 50, alpha = 2, eta = 1, lambda = 0.1, t = 0:10, n_rep = 5)
 #' plot(theory, run, main = "theory and five runs")
 #' head(tidy(run))
 NULL
 
 #' @rdname granary_learning_curve
 #' @export
-plot.granary_learning_curve <- function(x, ..., what = c("both", "test", "train")) {
-  what <- check_choice(what, c("both", "test", "train"))
+plot.granary_learning_curve <- function(x, ..., type = c("both", "test", "train")) {
+  type <- check_choice(type, c("both", "test", "train"))
   extra <- list(...)
   is_curve <- vapply(extra, inherits, NA, "granary_learning_curve")
-  draw_learning_curves(c(list(x), extra[is_curve]), what, extra[!is_curve])
+  draw_learning_curves(c(list(x), extra[is_curve]), type, extra[!is_curve])
 }
 
 draw_learning_curves <- function(curves, what, user) {
   shown <- if (what == "both") c("test", "train") else what
   has <- vapply(shown, function(name) any(lengths(lapply(curves, `[[`, name)) > 0L), NA)
-  if (!any(has)) abort_input("`what` must be an error that one of the curves has.", "what")
+  if (!any(has)) abort_input("`type` must be an error that one of the curves has.", "type")
   shown <- shown[has]
   # A curve that diverges would flatten the others: what is far above the start is cut off.
   start <- max(unlist(lapply(curves, function(curve) vapply(curve[shown], function(y) if (length(y) > 0L) y[1L] else 0, 0))))
@@ -46,7 +46,7 @@ draw_learning_curves <- function(curves, what, user) {
   setting <- vapply(curves, function(curve) paste(format(unlist(curve$settings[defining])), is_offline(curve$settings), collapse = " "), "")
   setting <- match(setting, unique(setting))
   colours <- grDevices::hcl.colors(max(3L, setting), "Dark 3")[setting]
-  simulated <- vapply(curves, function(curve) !is.null(curve$reps), NA)
+  simulated <- vapply(curves, function(curve) !is.null(curve$n_rep), NA)
   for (i in seq_along(curves)) {
     for (name in shown) draw_learning_curve(curves[[i]], name, colours[i])
   }
@@ -73,7 +73,7 @@ draw_learning_curve <- function(curve, name, colour) {
 
 curve_label <- function(curve) {
   s <- curve$settings
-  paste0(if (!is.null(curve$reps)) paste0(curve$reps, " runs, N = ", s$N, ", "), "alpha = ", format(s$alpha, digits = 3L), ", eta = ",
+  paste0(if (!is.null(curve$n_rep)) paste0(curve$n_rep, " runs, N = ", s$N, ", "), "alpha = ", format(s$alpha, digits = 3L), ", eta = ",
          format(s$eta, digits = 3L), if (length(s$lambda) > 0L && s$lambda > 0) paste0(", lambda = ", format(s$lambda, digits = 3L)),
          if (is_offline(s)) ", offline")
 }

@@ -25,7 +25,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' data <- sim_attributes(500, n = 20, k = 5, p = 0.1)
+#' data <- sim_sasb(500, n = 20, k = 5, p = 0.1)
 #' wrapped <- mistake_driven(sasb, data$x, data$y, mistake_driven = FALSE)
 #' wrapped
 #' wrapped$mistakes == sasb(data$x, data$y)$mistakes
@@ -48,9 +48,10 @@ mistake_driven <- function(learner, x, y = NULL, levels = NULL, shuffle = FALSE,
   } else {
     fail_input("learner", "an online classifier, or a function that makes one", describe(learner))
   }
-  fit <- new_online("mistake_driven", inner$settings[c("na", "sparse", "allow_na")], list(inner = inner), inner$levels, call)
+  fit <- new_online("mistake_driven", inner$settings[intersect(c("na", "sparse", "allow_na", "standardize"), names(inner$settings))],
+                    list(inner = inner), inner$levels, call)
   fit$columns <- inner$columns
-  fit$design <- inner$design
+  for (part in c("design", "formula", "scaling", "named")) fit[[part]] <- inner[[part]]
   learn_online(fit, x, y, 1L, check_flag(shuffle))
 }
 

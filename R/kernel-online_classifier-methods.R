@@ -6,7 +6,7 @@
 #' need not fit in memory, and each prediction made *before* learning counts towards an error rate that serves as validation for free.
 #'
 #' @details
-#' `update(fit, x, y)` learns from more rows, and `update(fit, source)` from data in pieces (see [chunks()]). In how many pieces the rows
+#' `update(fit, x, y)` learns from more rows, and `update(fit, source)` from data in pieces (see [data_chunks()]). In how many pieces the rows
 #' come does not matter. A fit is plain data: save it with [saveRDS()], read it in another session, and it goes on exactly where it stopped.
 #'
 #' Rows of a fit made by a formula may be given as a data frame with the response in it: `update(fit, data)`.
@@ -17,23 +17,23 @@
 #' `tidy()` and `plot()` show how mistakes and support (the number of examples or attributes the state holds) came about; of long runs a few thousand
 #' trials are kept.
 #'
-#' `compare_online()` puts several fits side by side: their plot overlays error and support against trials.
+#' `online_compare()` puts several fits side by side: their plot overlays error and support against trials.
 #'
-#' @param object,x A fit. For `update()`, `x` is the new data: a numeric matrix, data frame or sparse matrix, or a source as [chunks()] makes or
+#' @param object,x A fit. For `update()`, `x` is the new data: a numeric matrix, data frame or sparse matrix, or a source as [data_chunks()] makes or
 #'   takes it. For
 #'   `plot()` and others a fit or a comparison.
 #' @param y The labels of `x`; `NULL` for data in pieces and for formulas.
 #' @param newdata Rows to predict: in the columns of the fit, or a data frame with the variables of its formula, or data in pieces.
-#' @param type `"class"` for a factor, `"decision"` for the scores behind it: for two classes a vector that is positive for the second; for more a
+#' @param type `"class"` for a factor, `"link"` for the scores behind it: for two classes a vector that is positive for the second; for more a
 #'   matrix with a
 #'   column per class.
 #' @param shuffle Whether to visit the new rows in random order (each piece by itself).
-#' @param what What to plot: the share of mistakes so far (`"error"`), their number (`"mistakes"`), the number of examples held (`"support"`), or
+#' @param type What to plot: the share of mistakes so far (`"error"`), their number (`"mistakes"`), the number of examples held (`"support"`), or
 #'   `"both"`, error and support.
-#' @param ... For `compare_online()`, fits, named or not, or one list of fits; for `plot()` passed on to [graphics::plot()]; otherwise not used.
+#' @param ... For `online_compare()`, fits, named or not, or one list of fits; for `plot()` passed on to [graphics::plot()]; otherwise not used.
 #' @return `update()` a fit; `predict()` a factor, vector or matrix; `tidy()` a data frame with columns `trial`, `mistakes`, `error`, `changes` and
 #'   `support`;
-#'   `glance()` one row, for a comparison one per fit; `compare_online()` an object of class `granary_online_comparison`.
+#'   `glance()` one row, for a comparison one per fit; `online_compare()` an object of class `granary_online_comparison`.
 #' @family online classifiers
 #' @name granary_online_classifier
 #' @examples
@@ -42,13 +42,13 @@
 #' y <- factor(ifelse(x[, 1]^2 + x[, 2]^2 > 1.4, "out", "in"))
 #' fit <- kernel_perceptron(x[1:200, ], y[1:200])
 #' fit <- update(fit, x[201:300, ], y[201:300])
-#' fit <- update(fit, chunks(x[301:400, ], y[301:400], size = 25))
+#' fit <- update(fit, data_chunks(x[301:400, ], y[301:400], size = 25))
 #' summary(fit)
 #' mean(predict(fit, x) == y)
 #' tail(tidy(fit), 3)
 #'
 #' small <- budget_perceptron(x, y, budget = 10)
-#' both <- compare_online(all = fit, ten = small)
+#' both <- online_compare(all = fit, ten = small)
 #' both
 #' plot(both)
 NULL
@@ -56,17 +56,18 @@ NULL
 #' @rdname granary_online_classifier
 #' @importFrom stats update
 #' @export
-update.granary_online_classifier <- function(object, x, y = NULL, shuffle = FALSE, ...) {
+update.granary_online_classifier <- function(object, newdata, newy = NULL, shuffle = FALSE, ...) {
   refuse_dots(...)
-  if (missing(x)) fail_missing("x")
-  if (is.null(y) && !is_chunk_source(x) && !is.null(object$design)) y <- response_of(object$design, x)
-  learn_online(object, x, y, 1L, check_flag(shuffle))
+  if (missing(newdata)) fail_missing("newdata")
+  if (is.null(newy) && !is_chunk_source(newdata) && !is.null(object$design)) newy <- online_response(object, newdata)
+  learn_online(object, newdata, newy, 1L, check_flag(shuffle))
 }
 
-response_of <- function(design, data) {
-  if (!is.data.frame(data)) abort_input("`y` must be given, or `x` be a data frame with the response of the formula in it.", "y")
-  tryCatch(eval(design$response, data, environment(design$terms)), error = function(e) {
-    abort_input(sprintf("The response of the formula, `%s`, was not found in `x`.", paste(deparse(design$response), collapse = "")), "x")
+online_response <- function(fit, data) {
+  if (!is.data.frame(data)) abort_input("`newy` must be given, or `newdata` be a data frame with the response of the formula in it.", "newy")
+  response <- fit$formula[[2L]]
+  tryCatch(eval(response, data, environment(fit$formula)), error = function(e) {
+    abort_input(sprintf("The response of the formula, `%s`, was not found in `newdata`.", paste(deparse(response), collapse = "")), "newdata")
   })
 }
 
@@ -100,9 +101,9 @@ classes_of <- function(scores, levels) {
 #' @rdname granary_online_classifier
 #' @importFrom stats predict
 #' @export
-predict.granary_online_classifier <- function(object, newdata, type = c("class", "decision"), ...) {
+predict.granary_online_classifier <- function(object, newdata, type = c("class", "link"), ...) {
   refuse_dots(...)
-  type <- check_choice(type, c("class", "decision"))
+  type <- check_choice(type, c("class", "link"))
   scores <- predict_rows(object, newdata, function(x) named_scores(object, x))
   if (type == "class") classes_of(scores, object$levels) else scores
 }
@@ -184,12 +185,12 @@ glance.granary_online_classifier <- function(x, ...) {
 
 #' @rdname granary_online_classifier
 #' @export
-plot.granary_online_classifier <- function(x, what = c("both", "error", "mistakes", "support"), ...) {
-  plot_online(list(x), what, ...)
+plot.granary_online_classifier <- function(x, type = c("both", "error", "mistakes", "support"), ...) {
+  plot_online(list(x), type, ...)
 }
 
 plot_online <- function(fits, what, ...) {
-  what <- check_choice(what, c("both", "error", "mistakes", "support"))
+  what <- check_choice(what, c("both", "error", "mistakes", "support"), "type")
   runs <- lapply(fits, tidy)
   if (all(vapply(runs, nrow, 0L) == 0L)) abort_input("There is nothing to plot: no trial has been seen yet.", "x")
   if (what == "both") {
@@ -225,10 +226,10 @@ plot_run <- function(runs, what, labels, ...) {
 
 #' @rdname granary_online_classifier
 #' @export
-compare_online <- function(...) {
+online_compare <- function(...) {
   fits <- list(...)
   if (length(fits) == 1L && is.list(fits[[1L]]) && !inherits(fits[[1L]], "granary_online_classifier")) fits <- unclass(fits[[1L]])
-  if (length(fits) == 0L) abort_input("compare_online() needs at least one fit.")
+  if (length(fits) == 0L) abort_input("online_compare() needs at least one fit.")
   for (fit in fits) {
     if (!inherits(fit, "granary_online_classifier")) fail_input("...", "online classifiers, or one list of them", describe(fit))
   }
@@ -263,6 +264,6 @@ print.granary_online_comparison <- function(x, ...) {
 
 #' @rdname granary_online_classifier
 #' @export
-plot.granary_online_comparison <- function(x, what = c("both", "error", "mistakes", "support"), ...) {
-  plot_online(x$fits, what, ...)
+plot.granary_online_comparison <- function(x, type = c("both", "error", "mistakes", "support"), ...) {
+  plot_online(x$fits, type, ...)
 }

@@ -3,7 +3,7 @@
 # How a learner moves in. Its constructor checks its own settings and ends with
 #
 #   fit <- new_online(class, settings, state, levels, call)      # nothing seen yet; `state` is what learn_chunk() wants to find
-#   learn_online(fit, x, y, epochs, shuffle)                     # x: matrix, data frame, sparse matrix, or anything chunks() takes
+#   learn_online(fit, x, y, epochs, shuffle)                     # x: matrix, data frame, sparse matrix, or anything data_chunks() takes
 #
 # and it has two methods of generics that are not exported:
 #
@@ -20,7 +20,7 @@
 # and, where it has more to say, online_facts(fit): a named character vector, shown by print() and summary(); and online_finish(fit), called when
 # a run has ended: it may add elements for users to the fit, made from the state.
 #
-# Everything else is here: update(), predict(), plot(), summary(), tidy(), glance(), compare_online(), classes declared beforehand, columns by name,
+# Everything else is here: update(), predict(), plot(), summary(), tidy(), glance(), online_compare(), classes declared beforehand, columns by name,
 # formulas (online_formula()), missing values, the record of mistakes. What a fit holds: levels, columns, settings, state, trials, mistakes, changes,
 # support,
 # skipped, epochs, record (see thin_record()), design (of a formula), call.
@@ -56,7 +56,7 @@ online_levels <- function(levels, y, classes = Inf, arg = "y") {
     if (is.factor(levels)) levels <- levels(levels)
     plain <- (is.character(levels) || is_plain_numeric(levels) || is.logical(levels)) && is.null(dim(levels)) && !is.object(levels)
     if (!plain || anyNA(levels) || length(levels) < 2L) fail_input("levels", "the names of two classes or more (or NULL)", describe(levels))
-    levels <- as.character(levels)
+    levels <- label_text(levels)
     check_names_unique(levels, "levels")
     arg <- "levels"
   } else {
@@ -83,7 +83,7 @@ levels_of <- function(y, arg) {
       if (all(found %in% c(0, 1))) found <- c(0, 1)
       if (all(found %in% c(-1, 1))) found <- c(-1, 1)
     }
-    found <- as.character(found)
+    found <- label_text(found)
   }
   if (length(found) < 2L) {
     abort_input(sprintf("`%s` must show two classes, but it has %s.\nDeclare the classes with `levels`.", arg,
@@ -100,8 +100,17 @@ plain_labels <- function(y, arg) {
   y
 }
 
+# A number as text that does not depend on options(): 1e5 is "100000".
+label_text <- function(y) {
+  if (!is.numeric(y)) return(as.character(y))
+  text <- format(y, digits = 15L, scientific = FALSE, trim = TRUE, justify = "none")
+  text[is.na(y)] <- NA
+  if (any(grepl(".", text, fixed = TRUE))) text <- sub("\\.?0+$", "", text)
+  text
+}
+
 label_codes <- function(y, levels, arg = "y") {
-  text <- as.character(plain_labels(y, arg))
+  text <- label_text(plain_labels(y, arg))
   codes <- match(text, levels)
   unknown <- which(is.na(codes) & !is.na(text))
   if (length(unknown) > 0L) {
@@ -124,8 +133,8 @@ is_chunk_source <- function(x) {
 
 # The pieces of whatever the user gave. Data in memory is one piece.
 as_source <- function(x, y) {
-  if (is_chunk_source(x)) return(chunks(x, y))
-  if (is.null(x)) fail_input("x", "a numeric matrix, a data frame, or a source as chunks() makes it", describe(x))
+  if (is_chunk_source(x)) return(data_chunks(x, y))
+  if (is.null(x)) fail_input("x", "a numeric matrix, a data frame, or a source as data_chunks() makes it", describe(x))
   rows <- if (length(dim(x)) == 2L) nrow(x) else 1L
   chunks_from_memory(x, y, max(rows, 1L))
 }
@@ -133,6 +142,7 @@ as_source <- function(x, y) {
 learn_online <- function(fit, x, y = NULL, epochs = 1L, shuffle = FALSE) {
   source <- as_source(x, y)
   if (!is.null(source$close)) on.exit(source$close())
+  before <- fit$rows_seen
   if (epochs > 1L && is.null(source$rewind)) {
     abort_input(sprintf("`epochs` must be 1 for %s, which can be read only once.", source$kind), "epochs")
   }
@@ -148,12 +158,17 @@ learn_online <- function(fit, x, y = NULL, epochs = 1L, shuffle = FALSE) {
       if (!is.null(progress) && !is.na(source$rows)) progress((epoch - 1 + (fit$rows_seen - start) / source$rows) / epochs)
     }
   }
+  if (is_chunk_source(x) && !is.function(x) && fit$rows_seen == before) {
+    warn_input(sprintf("There were no rows in %s: nothing was learnt.", source$kind), "x")
+  }
   online_finish(fit)
 }
 
 learn_piece <- function(fit, x, y, shuffle) {
   x <- online_design(fit, x, "x")
-  fit$columns <- column_names(x)
+  fit <- online_begin(fit, x)
+  if (fit$begins) x <- online_scaled(fit, x)
+  fit$begins <- NULL
   codes <- label_codes(y, fit$levels)
   n <- nrow(x)
   if (length(codes) != n) abort_input(sprintf("`y` must have one label per row, %d, but it has %d.", n, length(codes)), "y")
@@ -194,13 +209,40 @@ missing_inputs <- function(x) {
   seq_len(nrow(x)) %in% (x@i[is.na(x@x)] + 1L)
 }
 
-# Inputs in the columns of the fit. The first piece decides which these are.
-online_design <- function(fit, x, arg) {
+# The first piece decides which columns there are, and how they are scaled.
+online_begin <- function(fit, x) {
+  fit$begins <- is.null(fit$columns)
+  if (!fit$begins) return(fit)
+  fit$columns <- column_names(x)
+  fit$named <- !is.null(colnames(x))
+  complete <- which(!missing_inputs(x))
+  varies <- function() any(apply(x[complete, , drop = FALSE], 2L, function(v) any(v != v[1L])))
+  if (isTRUE(fit$settings$standardize) && !isS4(x) && length(complete) > 1L && varies()) fit$scaling <- svm_scaling(x, complete, TRUE, FALSE)
+  fit
+}
+
+online_scaled <- function(fit, x) if (is.null(fit$scaling) || isS4(x)) x else svm_scale(x, fit$scaling)
+
+# Points as they came.
+online_unscaled <- function(fit, x) {
+  if (is.null(fit$scaling) || isS4(x)) return(x)
+  factor <- ifelse(fit$scaling$factor == 0, 1, fit$scaling$factor)
+  t(t(x) / factor + fit$scaling$centre)
+}
+
+# Inputs in the columns of the fit, scaled as its first ones were.
+online_design <- function(fit, x, arg) online_scaled(fit, online_columns(fit, x, arg))
+
+online_columns <- function(fit, x, arg) {
   if (is.null(fit$columns) && is.null(fit$design)) return(check_matrix(x, arg, allow_na = TRUE, allow_sparse = fit$settings$sparse))
   if (!is.null(fit$design) && is.data.frame(x)) return(new_design(x, fit$columns, fit$design, arg))
   x <- check_matrix(x, arg, allow_na = TRUE, allow_sparse = fit$settings$sparse)
   if (!is.null(colnames(x)) && all(fit$columns %in% colnames(x))) {
     return(if (identical(colnames(x), fit$columns)) x else x[, fit$columns, drop = FALSE])
+  }
+  unknown <- setdiff(colnames(x), fit$columns)
+  if (length(unknown) > 0L && !is.null(colnames(x)) && isTRUE(fit$named)) {
+    abort_input(sprintf("`%s` must have the columns of the fit, but it has no \"%s\".", arg, setdiff(fit$columns, colnames(x))[1L]), arg)
   }
   if (ncol(x) != length(fit$columns)) {
     abort_input(sprintf("`%s` must have the %d columns of the fit, but it has %d.", arg, length(fit$columns), ncol(x)), arg)
@@ -210,15 +252,6 @@ online_design <- function(fit, x, arg) {
 
 column_names <- function(x) {
   if (is.null(colnames(x))) paste0("V", seq_len(ncol(x))) else make.unique(ifelse(is.na(colnames(x)), "V", colnames(x)))
-}
-
-# The formula method of a learner: learner(y ~ a + b, data, ...).
-online_formula <- function(learner, formula, data, call, name, ...) {
-  design <- design_from_formula(formula, data)
-  fit <- learner(design$x, design$y, ...)
-  fit$design <- c(design[c("terms", "xlevels", "contrasts")], list(response = formula[[2L]]))
-  fit$call <- generic_call(call, name)
-  fit
 }
 
 # The record of a run --------------------------------------------------------------------------------------------------------------------------------

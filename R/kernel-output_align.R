@@ -2,7 +2,7 @@
 #'
 #' Describes the problem of learning scores of substitutions and gaps, so that the relative of a sequence is told from decoys by its local
 #' alignment; for
-#' [structured_svm()] and [structured_perceptron()].
+#' [structured_svm()] and [structured_baseline()].
 #'
 #' @details
 #' An example is a native sequence, a homologous one with the alignment of the two, and decoys, whose alignments are not known. Features are counts
@@ -12,7 +12,7 @@
 #' loss
 #' is zero-one. Prediction picks the candidate whose best local alignment by [smith_waterman()] scores highest.
 #'
-#' **Which method when:** with few examples the machine beats scores by counting ([structured_generative()]), and it learns the gap penalty; with
+#' **Which method when:** with few examples the machine beats scores by counting ([structured_baseline()]), and it learns the gap penalty; with
 #' many examples from one model counting is as good.
 #'
 #' @param native,homolog Sequences: a character vector of strings, whose letters are the symbols, or a list of vectors of symbols.
@@ -32,11 +32,11 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_homologs(8)
+#' sim <- sim_align(8)
 #' problem <- output_align(sim$native, sim$homolog, sim$decoys, sim$alignment)
 #' fit <- structured_svm(problem, cost = 0.01)
 #' fit
-#' new <- sim_homologs(40)
+#' new <- sim_align(40)
 #' candidates <- Map(function(h, d) c(list(h), d), new$homolog, new$decoys)
 #' mean(predict(fit, list(native = new$native, candidates = candidates)) != 1)
 output_align <- function(native, homolog, decoys, alignment, gap = c("linear", "affine"), alphabet = NULL) {
@@ -233,7 +233,7 @@ print.granary_alignment <- function(x, ...) {
 #' \eqn{(c\ \mathrm{mod}\ A) + 1}{(c mod A) + 1}, insert a random letter, delete a letter. It is filled up with random letters to the length of the
 #' native, half on either side.
 #'
-#' **Which method when:** to see how many alignments are needed, and to compare [structured_svm()] with [structured_generative()].
+#' **Which method when:** to see how many alignments are needed, and to compare [structured_svm()] with [structured_baseline()].
 #'
 #' @param n Number of examples.
 #' @param length Length of all sequences.
@@ -249,9 +249,9 @@ print.granary_alignment <- function(x, ...) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_homologs(1)
+#' sim <- sim_align(1)
 #' sim$alignment[[1]]
-sim_homologs <- function(n, length = 50, decoys = 10, alphabet = 20, operations = 30, probability = c(0.2, 0.4, 0.2, 0.2)) {
+sim_align <- function(n, length = 50, decoys = 10, alphabet = 20, operations = 30, probability = c(0.2, 0.4, 0.2, 0.2)) {
   n <- check_count(n, upper = 1e6)
   length <- check_count(length, upper = 1e6)
   decoys <- check_count(decoys, upper = 1e5)

@@ -1,10 +1,10 @@
 #' Parse trees as a structured output
 #'
 #' Describes the problem of learning the weights of a context-free grammar from parsed sentences, for [structured_svm()] and
-#' [structured_perceptron()].
+#' [structured_baseline()].
 #'
 #' @details
-#' The score of a tree is the sum of the weights of its rules; the rules are those that occur in the training trees. Sentences are parsed by [cky()].
+#' The score of a tree is the sum of the weights of its rules; the rules are those that occur in the training trees. Sentences are parsed by the algorithm of Cocke, Kasami and Younger.
 #'
 #' **Trees** are strings in brackets, such as `"(S (NP (D the) (N dog)) (VP barks))"`: a node is its label and its parts, a leaf is a word under
 #' its label.
@@ -17,7 +17,7 @@
 #' the right one in labels of words only have
 #' the F1 loss 0.
 #'
-#' **Which method when:** [structured_svm()] to parse well by F1; [structured_generative()] for the probabilistic grammar of maximum likelihood.
+#' **Which method when:** [structured_svm()] to parse well by F1; [structured_baseline()] for the probabilistic grammar of maximum likelihood.
 #'
 #' @param trees A character vector of trees in brackets.
 #' @param loss `"f1"` or `"zero_one"`.
@@ -234,58 +234,4 @@ output_describe.granary_output_cfg <- function(problem) {
   c(trees = paste0(problem$n, ", of length ", paste(unique(range(lengths(problem$sentences))), collapse = " to ")),
     rules = paste0(sum(!is.na(problem$rules$rhs2)), " of two parts, ", sum(is.na(problem$rules$rhs2)), " of words"),
     labels = paste0(length(problem$symbols), " (", first_few(problem$symbols), ")"), start = problem$start, loss = problem$loss)
-}
-
-#' Best parse trees
-#'
-#' The `k` best parses of a sentence under a weighted context-free grammar in Chomsky normal form, by the algorithm of Cocke, Kasami and Younger.
-#'
-#' @details
-#' The weight of a tree is the sum of the weights of its rules, `lhs -> rhs1 rhs2` and `lhs -> word`; logarithms of probabilities make it a
-#' probabilistic grammar. The time
-#' grows with the third power of the length of the sentence and the number of rules.
-#'
-#' **Which method when:** for a grammar you have; to learn its weights from trees see [output_cfg()].
-#'
-#' @param sentence A string with words between spaces, or a vector of words.
-#' @param grammar A data frame with columns `lhs`, `rhs1`, `rhs2` (`NA` for the rule of a word) and `weight`, such as `coef()` of a fit to
-#'   [output_cfg()].
-#' @param start The label of the root; by default the `lhs` of the first rule.
-#' @param k Number of trees.
-#' @return A data frame with columns `tree` (in brackets) and `score`, best first; no rows where there is no parse.
-#' @references
-#' Younger (1967). Recognition and parsing of context-free languages in time n^3. *Information and Control* 10, 189--208.
-#' @family structured outputs
-#' @export
-#' @examples
-#' grammar <- data.frame(
-#'   lhs = c("S", "VP", "VP", "NP", "NP", "PP", "V", "P", "NP", "NP"),
-#'   rhs1 = c("NP", "V", "VP", "NP", "we", "P", "saw", "with", "stars", "glasses"),
-#'   rhs2 = c("VP", "NP", "PP", "PP", NA, "NP", NA, NA, NA, NA),
-#'   weight = log(c(1, 0.7, 0.3, 0.4, 0.1, 1, 1, 1, 0.2, 0.3))
-#' )
-#' cky("we saw stars with glasses", grammar, k = 2)
-cky <- function(sentence, grammar, start = NULL, k = 1) {
-  if (missing(sentence)) fail_missing("sentence")
-  if (is.factor(sentence)) sentence <- as.character(sentence)
-  if (!is.character(sentence) || length(sentence) == 0L) fail_input("sentence", "a string or a vector of words", describe(sentence))
-  words <- if (length(sentence) == 1L) check_sentences(sentence, "sentence")[[1L]] else check_sentences(list(sentence), "sentence")[[1L]]
-  needed <- c("lhs", "rhs1", "rhs2", "weight")
-  if (missing(grammar)) fail_missing("grammar")
-  if (!is.data.frame(grammar) || !all(needed %in% names(grammar)) || nrow(grammar) == 0L) {
-    fail_input("grammar", "a data frame with columns lhs, rhs1, rhs2 and weight", describe(grammar))
-  }
-  weights <- grammar$weight
-  if (!is_plain_numeric(weights) || anyNA(weights) || any(weights == Inf)) abort_input("`grammar` must have a number as every weight.", "grammar")
-  rules <- data.frame(lhs = as.character(grammar$lhs), rhs1 = as.character(grammar$rhs1), rhs2 = as.character(grammar$rhs2))
-  if (anyNA(rules$lhs) || anyNA(rules$rhs1)) abort_input("`grammar` must have an `lhs` and an `rhs1` in every rule.", "grammar")
-  again <- anyDuplicated(rules)
-  if (again > 0L) abort_input(sprintf("Every rule of `grammar` must be there once, but rule %d is there again.", again), "grammar")
-  start <- check_string(start, allow_null = TRUE)
-  if (is.null(start)) start <- rules$lhs[1L]
-  if (!start %in% rules$lhs) abort_input("`start` must be the left-hand side of a rule.", "start")
-  k <- check_count(k, upper = 1e4)
-  coded <- code_grammar(rules, start)
-  found <- core_cky(coded$core, code_words(list(words), coded$words)[[1L]], as.double(weights), k)
-  data.frame(tree = vapply(found, function(tree) write_tree(tree$rules, rules, FALSE), ""), score = vapply(found, `[[`, 0, "score"))
 }

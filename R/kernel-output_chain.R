@@ -8,7 +8,7 @@
 #' \deqn{F(x, y) = \sum_t \langle w_{y^t}, \phi(x^t)\rangle + \eta \sum_t \hat w_{y^t y^{t+1}}}{F(x, y) = sum_t <w_(y^t), phi(x^t)> + eta sum_t
 #'   w_(y^t, y^(t+1))}
 #' and, where asked for, weights for triples of labels (`order = 2`), for pairs of labels by the features at the first of the two positions
-#' (`input_transitions`) and for the first label (`start`). Predictions are the best sequence by [viterbi()].
+#' (`input_transitions`) and for the first label (`start`). Predictions are the best sequence, by the Viterbi algorithm.
 #'
 #' **Loss.** `"hamming"` counts wrong labels, `"zero_one"` asks for the whole sequence. For slack rescaling, and for squared slacks, the search for
 #' the most violated labelling runs over the number of errors: \eqn{O(T^2 K^2)} for \eqn{K} labels instead of \eqn{O(T K^2)}.
@@ -18,8 +18,8 @@
 #' either
 #' side are features too (nothing beyond the ends).
 #'
-#' **Which method when:** [structured_svm()] to train for a loss; [structured_crf()] for probabilities of labels; [structured_perceptron()] when
-#' speed is all; [structured_generative()] for a hidden Markov model, when training sequences are very few or incomplete tagging is cheap.
+#' **Which method when:** [structured_svm()] to train for a loss; [structured_baseline()] for probabilities of labels, when
+#' speed is all, or for a hidden Markov model, when training sequences are very few or incomplete tagging is cheap.
 #'
 #' @param x A list with one sequence per element: a vector of symbols or numbers, or a matrix, sparse matrix or data frame with one position per row.
 #'   Or all positions of all sequences in one such object, together with `group`.

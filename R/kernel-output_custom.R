@@ -1,7 +1,7 @@
 #' Any structured output, by three functions
 #'
 #' Outputs that are not among the ready ones (rankings, matchings, segmentations of images, sets of tags): all that [structured_svm()] and
-#' [structured_perceptron()] need to know is how to compute joint features and losses and how to search for the best output.
+#' [structured_baseline()] need to know is how to compute joint features and losses and how to search for the best output.
 #'
 #' @details
 #' `psi(x, y)` returns the features \eqn{\Psi(x, y)}{Psi(x, y)}: a numeric vector, always of the same length.

@@ -18,7 +18,7 @@
 #' model is right; when several attributes matter it settles on one of them. SASB counts a trial only if its prediction was wrong, and so keeps
 #' several attributes in play: it makes \eqn{O(\delta^{-2} \log(n / \delta))}{O(log(n / delta) / delta^2)} mistakes on data that a weighted sum of
 #' attributes and
-#' complements separates with a gap \eqn{\delta}{delta} (see [mistake_bound_sasb()]).
+#' complements separates with a gap \eqn{\delta}{delta} (see [sasb_bounds()]).
 #'
 #' A missing attribute says nothing in its trial: it contributes 1/2 in the brackets, its counts are of the trials in which it was seen, and then
 #' \eqn{\pi_i \propto 2^{t_i} / ((t_i + 1) {t_i \choose s_i})}{pi_i prop. to 2^t_i / ((t_i + 1) choose(t_i, s_i))}.
@@ -44,14 +44,14 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' data <- sim_attributes(2000, n = 20, k = 5, p = 0.1)
+#' data <- sim_sasb(2000, n = 20, k = 5, p = 0.1)
 #' fit <- sasb(data$x, data$y)
 #' fit
 #' head(coef(fit))
 #' predict(fit, data$x[1:3, ], type = "prob")
 #' bayes <- sasb(data$x, data$y, mistake_driven = FALSE)
 #' voted <- sasb(data$x, data$y, voters = 30)
-#' compare_online(SASB = fit, SBSB = bayes, voting = voted)
+#' online_compare(SASB = fit, SBSB = bayes, voting = voted)
 #' summary(fit)
 sasb <- function(x, ...) {
   UseMethod("sasb")
@@ -59,8 +59,8 @@ sasb <- function(x, ...) {
 
 #' @rdname sasb
 #' @export
-sasb.formula <- function(x, data = NULL, ...) {
-  online_formula(sasb.default, x, data, match.call(), "sasb", ...)
+sasb.formula <- function(formula, data = NULL, subset, na.action, ...) {
+  formula_fit(sasb.default, "sasb", ...)
 }
 
 #' @rdname sasb
@@ -133,13 +133,13 @@ top_attributes <- function(fit, count) {
 #' @rdname sasb
 #' @param object A fit.
 #' @param newdata Rows to predict; see [granary_online_classifier].
-#' @param type `"class"`, `"prob"` for the probability of the second class, or `"score"` (`"decision"`), \eqn{m + Q - 1}; with voters the share of
+#' @param type `"class"`, `"prob"` for the probability of the second class, or `"score"` (`"link"`), \eqn{m + Q - 1}; with voters the share of
 #'   their
 #'   votes for the second class minus that for the first, and `"prob"` that of the current hypothesis.
 #' @export
-predict.granary_sasb <- function(object, newdata, type = c("class", "prob", "score", "decision"), ...) {
+predict.granary_sasb <- function(object, newdata, type = c("class", "prob", "score", "link"), ...) {
   refuse_dots(...)
-  type <- check_choice(type, c("class", "prob", "score", "decision"))
+  type <- check_choice(type, c("class", "prob", "score", "link"))
   if (type == "prob") return(predict_rows(object, newdata, function(x) stats::setNames(count_scores(object, x, "probability"), rownames(x))))
   scores <- predict_rows(object, newdata, function(x) named_scores(object, x))
   if (type == "class") classes_of(scores, object$levels) else scores
@@ -151,7 +151,7 @@ coef.granary_sasb <- function(object, ...) object$coefficients
 
 #' @rdname sasb
 #' @param gap For `summary()`: `c(b0, b1)`, between which a weighted sum of attributes and complements separates the classes, to report the bound on
-#'   mistakes; see [separation_gap()].
+#'   mistakes; see [sasb_bounds()].
 #' @export
 summary.granary_sasb <- function(object, gap = NULL, ...) {
   gap <- check_vector(gap, length = 2, lower = 0, upper = 1, allow_null = TRUE)

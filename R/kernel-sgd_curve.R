@@ -12,7 +12,7 @@
 #' random and sets
 #' \deqn{w \leftarrow w - \eta \left[ \frac{x_\mu}{\sqrt N} \left( \frac{w^T x_\mu}{\sqrt N} - y_\mu \right) + \frac{\gamma}{N} w \right], \quad
 #' \lambda = \gamma \alpha.}{w <- w - eta [ x_mu (w'x_mu / sqrt(N) - y_mu) / sqrt(N) + (gamma / N) w ],  lambda = gamma alpha.}
-#' Time is counted in updates per weight, so `t / alpha` is the number of passes over the examples; [sgd_units()] translates steps and penalties of
+#' Time is counted in updates per weight, so `t / alpha` is the number of passes over the examples; [sgd_bounds()] translates steps and penalties of
 #' other
 #' conventions. The test error is \eqn{|w - w^*|^2 / (2N)}{|w - w*|^2 / (2N)}, the training error half the mean squared residual.
 #'
@@ -30,17 +30,17 @@
 #'
 #' `method = "offline"` is descent along the full gradient, \eqn{w \leftarrow w - \eta [(A + \lambda) w - A w^* - b]}{w <- w - eta [(A + lambda) w -
 #' A w* - b]}, one step per pass; its
-#' rate has other units and is stable below `sgd_rates()$offline`.
+#' rate has other units and is stable below `sgd_bounds("rates", ...)$offline`.
 #'
 #' @section Which method when:
-#' `sgd_curve()` for the curve of one setting; [sgd_rates()] for the rates at which things change, [sgd_asymptote()] for the end of the curve,
+#' `sgd_curve()` for the curve of one setting; [sgd_bounds()] for the rates at which things change and for the end of the curve,
 #' [sgd_optimize()] for the best rate and decay for
-#' a given time. [sgd_simulate()] runs the descent for finite `N`; [sgd_exact()] averages it exactly for one small set of examples;
-#' [sgd_predict_data()] predicts it for your own data.
+#' a given time. [sim_sgd()] runs the descent for finite `N`; [sgd_exact()] averages it exactly for one small set of examples;
+#' [sgd_data()] predicts it for your own data.
 #' [committee_curve()] is the theory for two-layer networks.
 #'
 #' @param alpha Examples per weight, `p / N`.
-#' @param eta Learning rate. Above the critical rate of [sgd_rates()] the curve diverges; it can still be computed at finite times.
+#' @param eta Learning rate. Above the critical rate of [sgd_bounds()] the curve diverges; it can still be computed at finite times.
 #' @param lambda Weight decay, in the units of the penalty of ridge regression on \eqn{A}{A}.
 #' @param sigma2 Variance of the noise; the clean responses have variance one.
 #' @param t Times, in updates per weight, ascending.
@@ -52,7 +52,7 @@
 #' @return A fit of class `granary_sgd_curve` with `t`, `test`, `train`, the parts `bias`, `variance` and `noise` of the test error, `train_mean`
 #'   (\eqn{E_0}{E_0}),
 #'   `eps_inf` and `train_inf`, the errors for infinite time, and `settings`. `predict()` and `tidy()` give data frames, `simulate()` runs the
-#'   descent ([sgd_simulate()]),
+#'   descent ([sim_sgd()]),
 #'   `summary()` adds rates, decay constants and the best time to stop.
 #' @references Sollich, P. and Barber, D. (1997). Online learning from finite training sets: an analytical case study. *Advances in Neural
 #'   Information Processing
@@ -204,7 +204,7 @@ simulate.granary_sgd_curve <- function(object, nsim = 20, seed = NULL, N = 100, 
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, N = N)))
   s <- object$settings
   if (!is.null(s$spectrum)) {
-    abort_input("A curve with its own spectrum cannot be simulated: give the data to sgd_predict_data() and simulate that.", "object")
+    abort_input("A curve with its own spectrum cannot be simulated: give the data to sgd_data() and simulate that.", "object")
   }
-  sgd_simulate(N, s$alpha, s$eta, s$lambda, s$sigma2, object$t, reps = nsim, order = if (s$method == "online") "replacement" else "full")
+  sim_sgd(N, s$alpha, s$eta, s$lambda, s$sigma2, object$t, n_rep = nsim, order = if (s$method == "online") "replacement" else "full")
 }

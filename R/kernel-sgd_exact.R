@@ -14,7 +14,7 @@
 #' and the mean is over the noise too.
 #'
 #' @section Which method when:
-#' For up to a few hundred weights and when the answer must be exact. [sgd_curve()] for large random problems, [sgd_predict_data()] for large data.
+#' For up to a few hundred weights and when the answer must be exact. [sgd_curve()] for large random problems, [sgd_data()] for large data.
 #'
 #' @inheritParams sgd_curve
 #' @param x Inputs, one example per row. They are used as they are: in the units of the theory their columns have mean square one.
@@ -50,7 +50,7 @@ sgd_exact <- function(x, y = NULL, eta, lambda = 0, truth = NULL, sigma2 = 0, t 
   if (!is.null(y) && settings$sigma2 > 0) abort_input("`sigma2` must be 0 where `y` is given: the noise is in `y` already.", "sigma2")
   updates <- round(t * N)
   if (max(updates) * p * as.double(N)^2 > 1e13 || max(updates) > 2e9 || as.double(N) * N > 2^26) {
-    abort_input(sprintf("`t` asks for %s updates at %s operations each. Use a shorter time, or sgd_predict_data().",
+    abort_input(sprintf("`t` asks for %s updates at %s operations each. Use a shorter time, or sgd_data().",
                         format(max(updates), digits = 3L), format(p * as.double(N)^2, digits = 3L)), "t")
   }
   average <- is.null(y)

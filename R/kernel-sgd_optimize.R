@@ -13,7 +13,7 @@
 #'
 #' @section Which method when:
 #' [sgd_optimize()] needs `alpha` and `sigma2`, but no run; `sgd_schedule()` also takes rates that were found best in short runs of your own.
-#' For infinite time see [sgd_asymptote()]: the smaller the rate, the better.
+#' For infinite time see [sgd_bounds()]: the smaller the rate, the better.
 #'
 #' @inheritParams sgd_curve
 #' @param t For `sgd_optimize()`, the times at which the error counts; for `sgd_schedule()`, the result of `sgd_optimize()`, or times.

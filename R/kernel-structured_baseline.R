@@ -1,34 +1,68 @@
-#' Structured perceptron
+#' Perceptron, conditional random field and generative models for structured outputs
 #'
-#' Learns the weights of a structured output one example at a time: whenever the prediction is wrong, the features of the right output are added
-#' and those of the prediction taken away. Simple, fast, and a good first answer; the large margin version is [structured_svm()].
+#' What [structured_svm()] has to beat, over the same problems: the averaged perceptron, the conditional random field (for probabilities), and the classical
+#' model by counting (hard to beat when data are very few).
 #'
 #' @details
-#' \deqn{w \leftarrow w + \Psi(x_i, y_i) - \Psi(x_i, f(x_i)) \quad\mathrm{if}\ f(x_i) \ne y_i}{w <- w + Psi(x_i, y_i) - Psi(x_i, f(x_i)) if f(x_i)
-#' != y_i}
+#' `"perceptron"`: \deqn{w \leftarrow w + \Psi(x_i, y_i) - \Psi(x_i, f(x_i)) \quad\mathrm{if}\ f(x_i) \ne y_i}{w <- w + Psi(x_i, y_i) - Psi(x_i, f(x_i))
+#' if f(x_i) != y_i}
 #' If the examples can be separated with margin \eqn{\gamma}{gamma}, at most \eqn{(R/\gamma)^2}{(R/gamma)^2} mistakes are made in all. With
 #' `averaged = TRUE` the result is the mean of \eqn{w} over all steps, which predicts better. The loss of the problem plays no part.
 #'
-#' **Which method when:** see [structured_svm()].
+#' `"crf"`, for [output_chain()] and for [output_multiclass()] with unit class features, without a kernel:
+#' \deqn{\min_w \tfrac12\|w\|^2 - \frac{C}{n}\sum_i \log P(y_i | x_i), \quad P(y | x) \propto \exp F(x, y)}{min 1/2 |w|^2 - (C/n)
+#' sum_i log P(y_i | x_i),  P(y | x) = exp F(x, y) / sum_z exp F(x, z)}
+#' by L-BFGS with the forward-backward recursion, in the logarithm. The problem is strictly convex. `predict(fit, type = "marginal")` gives the
+#' probabilities of the labels at every position.
+#'
+#' `"generative"`: for label sequences a hidden Markov model, the probability of the first label, of a label after another and of the features given
+#' the label, by counts plus `laplace` (features must not be negative: several at a position are taken as independent draws); for parse trees the
+#' weight of a rule is the logarithm of its share among the rules of its left-hand side, the probabilistic grammar of maximum likelihood
+#' (`laplace = 0`); for alignments \eqn{\Pi_{ij} = \log \frac{P(i, j)}{P(i) P(j)}}{Pi_ij = log P(i, j) / (P(i) P(j))} with \eqn{P(i, j)} from the pairs
+#' of the given alignments and \eqn{P(i)} from all their sequences, by counts plus `laplace`; gaps get the score `gap`, which counting does not tell.
+#'
+#' @section Which method when:
+#' `"perceptron"` for a quick first answer, `"crf"` when probabilities are wanted, `"generative"` when examples are very few; [structured_svm()] where a
+#' loss counts.
 #'
 #' @param problem From [output_multiclass()], [output_chain()], [output_align()], [output_cfg()] or [output_custom()].
-#' @param epochs Largest number of passes over the examples; ends earlier after a pass without mistakes.
-#' @param averaged Average the weights over all steps?
-#' @param shuffle Visit the examples in random order (see [set.seed()])?
-#' @return An object of class `granary_structured_perceptron` with `weights`, `mistakes` (per pass), `problem`. `coef()`, `predict()`, `tidy()` and
-#'   `plot()` work as for [structured_svm()].
+#' @param method `"perceptron"`, `"crf"` or `"generative"`.
+#' @param ... For `"perceptron"`: `epochs` (20), the largest number of passes, `averaged` (`TRUE`), `shuffle` (`TRUE`). For `"crf"`: `cost` (1), `tol` (1e-6),
+#'   the relative size of the gradient at which to stop, `max_iter` (1000), `threads`. For `"generative"`: `laplace`, the number added to every count
+#'   (`NULL` for 1, or 0 for parse trees), `gap` (-0.2), the score of a symbol beside a gap. For the methods of generics not used.
+#' @param object A fit.
+#' @return An object of class `granary_structured` with `weights`, `problem`, and `mistakes` per pass, or `objective` and `log_likelihood` (per example), or
+#'   `model` (its name). `coef()`, `predict()`, `tidy()` and `plot()` work as for [structured_svm()].
 #' @references
 #' Collins (2002). Discriminative training methods for hidden Markov models: theory and experiments with perceptron algorithms. *Conference on
-#' Empirical
-#' Methods in Natural Language Processing*, 1--8.
+#' Empirical Methods in Natural Language Processing*, 1--8.
+#'
+#' Lafferty, McCallum and Pereira (2001). Conditional random fields: probabilistic models for segmenting and labeling sequence data. *International
+#' Conference on Machine Learning*, 282--289.
+#'
+#' Durbin, Eddy, Krogh and Mitchison (1998). *Biological sequence analysis*. Cambridge University Press.
 #' @family structured outputs
 #' @export
 #' @examples
 #' words <- strsplit(c("the dog saw a cat", "a cat ran", "the old dog ran", "a man saw the dog"), " ")
 #' tags <- strsplit(c("D N V D N", "D N V", "D A N V", "D N V D N"), " ")
-#' fit <- structured_perceptron(output_chain(words, tags))
+#' problem <- output_chain(words, tags)
+#' fit <- structured_baseline(problem)
 #' fit
 #' predict(fit, strsplit("the man saw a old cat", " "))
+#' field <- structured_baseline(problem, "crf", cost = 10)
+#' lapply(predict(field, strsplit("the man saw a cat", " "), type = "marginal"), round, 2)
+#' structured_baseline(problem, "generative")
+structured_baseline <- function(problem, method = c("perceptron", "crf", "generative"), ...) {
+  problem <- check_output(problem)
+  methods <- list(perceptron = structured_perceptron, crf = structured_crf, generative = structured_generative)
+  method <- check_choice(method, names(methods))
+  refuse_dots_of(methods[[method]], ...)
+  fit <- methods[[method]](problem, ...)
+  fit$call <- shorten_call(match.call())
+  fit
+}
+
 structured_perceptron <- function(problem, epochs = 20, averaged = TRUE, shuffle = TRUE) {
   call <- match.call()
   problem <- check_output(problem)
@@ -43,38 +77,6 @@ structured_perceptron <- function(problem, epochs = 20, averaged = TRUE, shuffle
           problem = problem, call = call, convergence = raw$convergence)
 }
 
-#' Conditional random field
-#'
-#' A linear-chain conditional random field: probabilities of label sequences, fitted by penalised maximum likelihood over the features of
-#' [output_chain()].
-#' For [output_multiclass()], multinomial logistic regression with a ridge penalty.
-#'
-#' @details
-#' \deqn{\min_w \frac12 \|w\|^2 - \frac{C}{n} \sum_i \log P(y_i | x_i), \quad P(y | x) = \frac{e^{F(x, y)}}{\sum_z e^{F(x, z)}}}{min 1/2 |w|^2 - C/n
-#'   sum_i log P(y_i | x_i),  P(y | x) = exp F(x, y) / sum_z exp F(x, z)}
-#' by L-BFGS with the forward-backward recursion, in the logarithm. The problem is strictly convex.
-#' `predict(fit, type = "marginal")` gives the probabilities of the labels at every position.
-#'
-#' **Which method when:** when probabilities are wanted. For a loss other than that of the likelihood see [structured_svm()].
-#'
-#' @param problem From [output_chain()] or [output_multiclass()] with unit class features, without a kernel.
-#' @param cost The constant \eqn{C}.
-#' @param tol Relative size of the gradient at which to stop.
-#' @param max_iter Largest number of iterations.
-#' @param threads Number of threads; see `options(granary.threads)`. The result does not depend on it.
-#' @return An object of class `granary_structured_crf` with `weights`, `objective`, `log_likelihood` (per example), `problem`. `coef()`, `predict()`,
-#'   `logLik()`, `tidy()` and `plot()` work.
-#' @references
-#' Lafferty, McCallum and Pereira (2001). Conditional random fields: probabilistic models for segmenting and labeling sequence data. *International
-#' Conference on Machine Learning*, 282--289.
-#' @family structured outputs
-#' @export
-#' @examples
-#' words <- strsplit(c("the dog saw a cat", "a cat ran", "the old dog ran", "a man saw the dog"), " ")
-#' tags <- strsplit(c("D N V D N", "D N V", "D A N V", "D N V D N"), " ")
-#' fit <- structured_crf(output_chain(words, tags), cost = 10)
-#' fit
-#' lapply(predict(fit, strsplit("the man saw a cat", " "), type = "marginal"), round, 2)
 structured_crf <- function(problem, cost = 1, tol = 1e-6, max_iter = 1000, threads = NULL) {
   call <- match.call()
   problem <- check_output(problem)
@@ -108,41 +110,6 @@ logLik.granary_structured_crf <- function(object, ...) {
   structure(sum(object$log_likelihood), df = length(object$weights), nobs = object$problem$n, class = "logLik")
 }
 
-#' Generative models for structured outputs
-#'
-#' The classical model by counting for the same problem: a hidden Markov model for label sequences, a probabilistic grammar for parse trees, log-odds
-#' scores for alignments. What [structured_svm()] has to beat, and hard to beat when data are very few.
-#'
-#' @details
-#' **Label sequences:** the probability of the first label, of a label after another and of the features given the label, by counts plus `laplace`.
-#' Symbols give a
-#' hidden Markov model. Features must not be negative: several at a position are taken as independent draws.
-#'
-#' **Parse trees:** the weight of a rule is the logarithm of its share among the rules of its left-hand side: the probabilistic grammar of maximum
-#' likelihood
-#' (`laplace = 0`).
-#'
-#' **Alignments:** \eqn{\Pi_{ij} = \log \frac{P(i, j)}{P(i) P(j)}}{Pi_ij = log P(i, j) / (P(i) P(j))} with \eqn{P(i, j)} from the pairs of the
-#' given alignments and
-#' \eqn{P(i)} from all their sequences, by counts plus `laplace`; gaps get the score `gap`, which counting does not tell.
-#'
-#' **Which method when:** see [structured_svm()].
-#'
-#' @param problem From [output_chain()], [output_cfg()] or [output_align()].
-#' @param laplace Number added to every count; `NULL` for 1, or 0 for parse trees.
-#' @param gap Score of a symbol beside a gap, for alignments.
-#' @return An object of class `granary_structured_generative` with `weights`, `model` (its name) and `problem`. `coef()`, `predict()`, `tidy()` and
-#'   `plot()` work as for [structured_svm()].
-#' @references
-#' Durbin, Eddy, Krogh and Mitchison (1998). *Biological sequence analysis*. Cambridge University Press.
-#' @family structured outputs
-#' @export
-#' @examples
-#' words <- strsplit(c("the dog saw a cat", "a cat ran", "the old dog ran", "a man saw the dog"), " ")
-#' tags <- strsplit(c("D N V D N", "D N V", "D A N V", "D N V D N"), " ")
-#' fit <- structured_generative(output_chain(words, tags))
-#' fit
-#' predict(fit, strsplit("the man saw a old cat", " "))
 structured_generative <- function(problem, laplace = NULL, gap = -0.2) {
   call <- match.call()
   problem <- check_output(problem)

@@ -66,7 +66,7 @@ output_size <- function(problem) problem$n
 #' @param node_weights Weights \eqn{\beta_z}{beta_z} of the nodes of the taxonomy, named; 1 for those not named.
 #' @param kernel `NULL` for the features themselves, or a kernel (see [kernels]) or its name.
 #' @param intercept Add a constant feature (with a kernel, a constant to it)?
-#' @return An object of class `granary_output_multiclass`, to be given to [structured_svm()], [structured_perceptron()] or [structured_crf()].
+#' @return An object of class `granary_output_multiclass`, to be given to [structured_svm()] or [structured_baseline()].
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
 #' *Journal of Machine Learning Research* 6, 1453--1484.

@@ -26,7 +26,7 @@
 #' if it is violated by more than `tol` beyond the present slack, add it to the working set, after which the dual is optimised again: over the cuts of
 #' this example, with all of them at the end of a sweep (`optimize = "block"`), or over all at once (`"full"`), which needs fewer searches and more
 #' algebra. The last sweep is over all examples and adds nothing. Theory bounds the number of cuts, whatever the number of outputs: see
-#' [structured_bound()].
+#' [structured_bounds()].
 #'
 #' **Certificate.** `convergence$gap` is the primal minus the dual objective, computed from the final weights by a search over every example. It is at
 #' most `cost * tol` (linear), `cost / n * tol * sum(slacks) + cost * tol^2 / 2` (squared). It holds if the search is exact, which it is for all
@@ -36,8 +36,8 @@
 #' label.
 #'
 #' **Which method when:** [structured_svm()] when a loss other than 0/1 counts, with a linear or squared penalty alike. `"slack"` where losses of
-#' outputs differ by orders of magnitude, `"margin"` else. [structured_perceptron()] is faster and less accurate. [structured_crf()] gives
-#' probabilities. [structured_generative()] needs least data.
+#' outputs differ by orders of magnitude, `"margin"` else. [structured_baseline()]: the perceptron is faster and less accurate, the
+#' conditional random field gives probabilities, the generative model needs least data.
 #'
 #' @param problem From [output_multiclass()], [output_chain()], [output_align()], [output_cfg()] or [output_custom()].
 #' @param cost The constant \eqn{C}.
@@ -54,7 +54,7 @@
 #' @param type For `predict()`: `"output"`, the best output; `"score"`, its score (for classes, the scores of all); `"marginal"`, for label
 #'   sequences the
 #'   probabilities \eqn{P(y^t | x)} under \eqn{P(y | x) \propto \exp F(x, y)}{P(y | x) proportional to exp F(x, y)}, which mean something for
-#'   [structured_crf()] and [structured_generative()]. For `plot()`: `"trace"`, objectives and number of cuts by sweep, or `"weights"`, a heat map of
+#'   [structured_baseline()]. For `plot()`: `"trace"`, objectives and number of cuts by sweep, or `"weights"`, a heat map of
 #'   transitions, classes or substitutions.
 #' @param group For `predict()` with label sequences: `NULL`, or which sequence each row of `newdata` belongs to, as in [output_chain()]. Labels and
 #'   marginals then come in the order of the rows, not in a list.
@@ -73,7 +73,7 @@
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
 #' *Journal of Machine Learning Research* 6, 1453--1484.
 #' @family structured outputs
-#' @seealso [structured_bound()]; `errata("jmlr6-structured-svm")`; `reproduce("jmlr6-structured-svm")`
+#' @seealso [structured_bounds()]; `errata("jmlr6-structured-svm")`; `reproduce("jmlr6-structured-svm")`
 #' @export
 #' @examples
 #' # tag a sequence: which of two dice was thrown?
@@ -320,8 +320,8 @@ glance.granary_structured_svm <- function(x, ...) {
 #' @examples
 #' problem <- output_multiclass(scale(iris[, 1:4]), iris$Species)
 #' fit <- structured_svm(problem, penalty = "linear", rescale = "none")
-#' structured_bound(fit)
-structured_bound <- function(object, radius = NULL, largest_loss = NULL, ...) {
+#' structured_bounds(fit)
+structured_bounds <- function(object, radius = NULL, largest_loss = NULL, ...) {
   if (missing(object)) fail_missing("object")
   if (inherits(object, "granary_structured_svm")) {
     refuse_dots(...)

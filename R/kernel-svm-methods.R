@@ -19,9 +19,9 @@
 #'
 #' @param x,object A fit.
 #' @param newdata Rows to predict for; `NULL` for the rows of the fit.
-#' @param type `"class"` or `"response"` (the same for regressions), `"decision"`, `"prob"`.
+#' @param type For `predict()`: `"class"` or `"response"` (the same for regressions), `"link"`, `"prob"`. For `plot()`: `"boundary"`, `"violation"` or
+#'   `"calibration"`.
 #' @param threads Threads; `NULL` for `getOption("granary.threads")`.
-#' @param which What to plot: `"boundary"`, `"violation"` or `"calibration"`.
 #' @param columns For `plot()`: the two columns shown, by name or number. By default the first two.
 #' @param size For `plot()`: number of points along each axis.
 #' @param bins For `plot()`: number of bins of the calibration plot.
@@ -125,9 +125,9 @@ svm_answer <- function(object, decision) {
 
 #' @rdname granary_svm
 #' @export
-predict.granary_svm <- function(object, newdata = NULL, type = c("class", "response", "decision", "prob"), threads = NULL, ...) {
+predict.granary_svm <- function(object, newdata = NULL, type = c("class", "response", "link", "prob"), threads = NULL, ...) {
   refuse_dots(...)
-  type <- check_choice(type, c("class", "response", "decision", "prob"))
+  type <- check_choice(type, c("class", "response", "link", "prob"))
   if (type == "prob" && is.null(object$calibration)) {
     abort_input("The fit has no probabilities: fit a classifier with probability = \"platt\" or \"isotonic\".", "type")
   }
@@ -136,7 +136,7 @@ predict.granary_svm <- function(object, newdata = NULL, type = c("class", "respo
     svm_decision(object, newdata, threads)
   }
   if (type == "prob") return(svm_probabilities(object, decision))
-  if (type != "decision" || grepl("regression", object$type)) return(svm_answer(object, decision))
+  if (type != "link" || grepl("regression", object$type)) return(svm_answer(object, decision))
   if (ncol(decision) == 1L) decision[, 1L] else decision
 }
 
@@ -147,7 +147,7 @@ fitted.granary_svm <- function(object, ...) predict(object)
 #' @rdname granary_svm
 #' @export
 residuals.granary_svm <- function(object, ...) {
-  if (!grepl("regression", object$type)) abort_input("Residuals are for regressions; see predict(fit, type = \"decision\").", "object")
+  if (!grepl("regression", object$type)) abort_input("Residuals are for regressions; see predict(fit, type = \"link\").", "object")
   fit <- predict(object)
   y <- if (is.data.frame(object$y)) object$y[[1L]] else as.vector(object$y)
   stats::setNames(as.double(y)[object$used] - fit, names(fit))
@@ -199,6 +199,9 @@ print.granary_svm <- function(x, ...) {
   } else {
     cli::cat_line(rows, ", ", counted(length(x$columns), "column", "columns"), if (!is.null(x$scaling)) ", scaled")
     print(x$kernel)
+    if (is.null(x$kernel$children) && x$kernel$type == "se" && length(x$kernel$scales) == 1L) {
+      cli::cat_line("gamma: ", format(1 / (2 * x$kernel$scales^2), digits = 4L))
+    }
   }
   if (!is.null(x$levels)) {
     cli::cat_line(length(x$levels), " classes: ", paste(utils::head(x$levels, 6L), collapse = ", "), if (length(x$levels) > 6L) ", ...",
@@ -262,17 +265,17 @@ glance.granary_svm <- function(x, ...) {
 
 #' @rdname granary_svm
 #' @export
-plot.granary_svm <- function(x, which = c("boundary", "violation", "calibration"), columns = NULL, size = 101, bins = 10, ...) {
-  which <- check_choice(which, c("boundary", "violation", "calibration"))
+plot.granary_svm <- function(x, type = c("boundary", "violation", "calibration"), columns = NULL, size = 101, bins = 10, ...) {
+  type <- check_choice(type, c("boundary", "violation", "calibration"))
   size <- check_count(size, lower = 2, upper = 2000)
   bins <- check_count(bins)
-  switch(which, violation = plot_violation(x, list(...)), calibration = plot_svm_calibration(x, bins, ...),
+  switch(type, violation = plot_violation(x, list(...)), calibration = plot_svm_calibration(x, bins, ...),
          plot_boundary(x, columns, size, list(...)))
   invisible()
 }
 
 plot_violation <- function(x, user) {
-  if (is.null(x$trace)) abort_input("There is no trace to plot: fit with trace = TRUE.", "which")
+  if (is.null(x$trace)) abort_input("There is no trace to plot: fit with trace = TRUE.", "type")
   longest <- max(1, lengths(x$trace))
   seen <- unlist(x$trace)
   limits <- range(seen[seen > 0], x$settings$tol)
@@ -285,18 +288,19 @@ plot_violation <- function(x, user) {
 
 plot_svm_calibration <- function(x, bins, ...) {
   if (is.null(x$calibration) || length(x$calibration) != 1L) {
-    abort_input("A calibration plot is for two classes and a fit with probability = \"platt\" or \"isotonic\".", "which")
+    abort_input("A calibration plot is for two classes and a fit with probability = \"platt\" or \"isotonic\".", "type")
   }
   calibration <- x$calibration[[1L]]
   plot(new_calibration(calibrated(calibration, calibration$scores), calibration$label > 0, bins, "left-out folds"), ...)
 }
 
-plot_boundary <- function(x, columns, size, user) {
-  if (is.null(x$kernel)) abort_input("A fit to a kernel matrix has no columns to plot.", "which")
+# Two columns on a grid, the others at their means.
+svm_slice <- function(x, columns, size) {
+  if (is.null(x$kernel)) abort_input("A fit to a kernel matrix has no columns to plot.", "type")
   d <- length(x$columns)
   if (is.character(columns)) columns <- match(columns, x$columns, nomatch = 0L)
-  columns <- if (is.null(columns)) seq_len(min(2L, d)) else check_vector(columns, "columns", length = 2L, lower = 1, upper = d)
-  if (length(columns) < 2L || any(columns != round(columns)) || columns[1L] == columns[2L]) {
+  columns <- if (is.null(columns)) seq_len(min(2L, d)) else check_vector(columns, "columns", length = min(2L, d), lower = 1, upper = d)
+  if (length(columns) < min(2L, d) || any(columns != round(columns)) || anyDuplicated(columns) > 0L) {
     abort_input("`columns` must be two different columns of `x`: the plot has two axes.", "columns")
   }
   data <- as.matrix(x$x[x$used, , drop = FALSE])
@@ -305,15 +309,54 @@ plot_boundary <- function(x, columns, size, user) {
     pad <- 0.05 * max(diff(seen), 1e-8 * max(abs(seen)), 1e-300)
     seq(seen[1L] - pad, seen[2L] + pad, length.out = size)
   }
-  at1 <- along(columns[1L])
-  at2 <- along(columns[2L])
-  grid <- matrix(colMeans(data), size^2, d, byrow = TRUE, dimnames = list(NULL, x$columns))
-  grid[, columns[1L]] <- rep(at1, size)
-  grid[, columns[2L]] <- rep(at2, each = size)
+  at <- lapply(columns, along)
+  others <- setdiff(seq_len(d), columns)
+  grid <- matrix(colMeans(data), size^length(at), d, byrow = TRUE, dimnames = list(NULL, x$columns))
+  grid[, columns] <- as.matrix(expand.grid(at))
   fit <- x
   fit$design <- NULL
-  decision <- svm_decision(fit, grid)
-  draw_boundary(x, at1, at2, decision, columns, user)
+  held <- if (length(others) > 0L) {
+    shown <- utils::head(others, 4L)
+    paste0("held at their means: ", paste(x$columns[shown], format(colMeans(data)[shown], digits = 3L, trim = TRUE), collapse = ", "),
+           if (length(others) > 4L) ", ...")
+  }
+  list(columns = columns, at = at, data = data, decision = svm_decision(fit, grid), held = held)
+}
+
+# A machine of one column: its regression with the tube, or its decision values, over that column.
+plot_curve <- function(x, slice, user) {
+  at <- slice$at[[1L]]
+  regression <- grepl("regression", x$type)
+  value <- if (regression) svm_answer(x, slice$decision) else slice$decision
+  value <- as.matrix(value)
+  y <- if (is.data.frame(x$y)) x$y[[1L]] else as.vector(x$y)
+  seen <- if (regression) as.double(y)[x$used] else numeric()
+  tube <- if (regression) max(x$epsilon) else 0
+  draw(graphics::plot, range(at), range(value - tube, value + tube, seen), type = "n", xlab = x$columns, ylab = if (regression) "response" else "decision value",
+       user = user)
+  shades <- class_shades(max(2L, length(x$levels)))
+  for (k in seq_len(ncol(value))) graphics::lines(at, value[, k], lwd = 2, col = if (ncol(value) == 1L) "black" else shades[k])
+  support <- match(x$index, x$used)
+  if (regression) {
+    graphics::lines(at, value[, 1L] - tube, lty = 2)
+    graphics::lines(at, value[, 1L] + tube, lty = 2)
+    graphics::points(slice$data[, 1L], seen, pch = 19, cex = 0.6, col = "grey40")
+    graphics::points(slice$data[support, 1L], seen[support], cex = 1.3)
+  } else {
+    graphics::abline(h = 0, lty = 3)
+    class <- if (is.null(x$levels)) rep(1L, nrow(slice$data)) else match(as.character(y), x$levels)[x$used]
+    graphics::rug(slice$data[, 1L], col = shades[1L])
+    for (k in unique(class)) graphics::rug(slice$data[class == k, 1L], col = shades[k])
+  }
+}
+
+plot_boundary <- function(x, columns, size, user) {
+  slice <- svm_slice(x, columns, size)
+  if (length(slice$columns) == 1L) return(plot_curve(x, slice, user))
+  columns <- slice$columns
+  data <- slice$data
+  draw_boundary(x, slice$at[[1L]], slice$at[[2L]], slice$decision, columns, user)
+  if (!is.null(slice$held)) graphics::mtext(slice$held, side = 1L, line = 4, cex = 0.7, adj = 1)
   class <- if (is.null(x$levels)) rep(1L, nrow(data)) else match(as.character(if (is.data.frame(x$y)) x$y[[1L]] else x$y), x$levels)[x$used]
   shades <- if (is.null(x$levels)) "grey30" else class_shades(length(x$levels))
   points <- data[, columns, drop = FALSE]
@@ -321,7 +364,9 @@ plot_boundary <- function(x, columns, size, user) {
   graphics::points(points, pch = 19, cex = 0.6, col = shades[class])
   bounded <- x$index %in% unlist(x$bounded)
   graphics::points(points[support, , drop = FALSE], pch = ifelse(bounded, 10, 1), cex = 1.3)
-  if (!is.null(x$levels)) graphics::legend("topright", x$levels, col = shades, pch = 19, bg = "#ffffffcc", cex = 0.8)
+  if (!is.null(x$levels)) {  # above the plot, where it hides nothing
+    graphics::legend("bottom", utils::head(x$levels, 8L), col = shades, pch = 19, bty = "n", cex = 0.8, horiz = TRUE, inset = c(0, 1), xpd = NA)
+  }
 }
 
 class_shades <- function(k) if (k == 2L) c("#b2182b", "#2166ac") else grDevices::hcl.colors(k, "Dark 3")

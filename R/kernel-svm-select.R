@@ -12,7 +12,7 @@
 #' to 4; for `"sigmoid"` \eqn{\log_2 C}{log2 C} = -3, 0, ..., 12, \eqn{\log_2\gamma}{log2 gamma} = -12, -9, ..., 3 and `coef0` = -2.4, -1.8, ...,
 #' 2.4. A regression adds \eqn{\log_2\epsilon}{log2 epsilon} = -8, ..., -1, which makes the grid eight times as large. A machine with nu has `nu` =
 #' 0.1, 0.2, ..., 0.8 in the place of the tube, for classes in the place of the cost. Other kernels have the costs of `"rbf"`. The paper scales
-#' features to \eqn{[-1, 1]}: `scale = "range"`.
+#' features to \eqn{[-1, 1]}: `standardize = "range"`.
 #'
 #' The kernels of the grid are worked on by the workers of [future::plan()] where one is set; within each, folds and machines share the threads.
 #'
@@ -27,10 +27,10 @@
 #' @param folds Number of folds, or a vector that gives the fold of each row.
 #' @param measure The loss: `"error"` (share of rows misclassified), `"balanced"` (its mean over classes), `"mse"` or `"mae"`. By default `"error"`
 #'   or `"mse"`.
-#' @param object A result of `tune_svm()`.
+#' @param object A result of `svm_select()`.
 #' @param newdata Rows to predict for; `NULL` for the rows of the fit.
 #' @param ... Passed on to [svm()], such as `kernel` or `class_weights`; for methods, to those of [granary_svm].
-#' @return An object of class `granary_tune_svm`: `table` (the grid with `mean` loss, `se`, share of support vectors `support` and `iterations`),
+#' @return An object of class `granary_svm_select`: `table` (the grid with `mean` loss, `se`, share of support vectors `support` and `iterations`),
 #'   `best` (a
 #'   row of it), `fit` (the [svm()] there), `folds`, `measure`. `predict()` is that of the fit; `plot()` shows the loss over the grid.
 #' @references
@@ -40,36 +40,33 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' tuned <- tune_svm(Species ~ ., iris, grid = list(cost = 2^(-2:4), gamma = 2^(-4:0)))
+#' tuned <- svm_select(Species ~ ., iris, grid = list(cost = 2^(-2:4), gamma = 2^(-4:0)))
 #' tuned
 #' plot(tuned)
 #' table(predict(tuned), iris$Species)
-tune_svm <- function(x, ...) {
-  UseMethod("tune_svm")
+svm_select <- function(x, ...) {
+  UseMethod("svm_select")
 }
 
-#' @rdname tune_svm
+#' @rdname svm_select
 #' @export
-tune_svm.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  tuned <- tune_svm.default(design$x, design$y, ...)
-  tuned$fit$design <- design[c("terms", "xlevels", "contrasts")]
-  tuned$fit$call <- tuned$call <- generic_call(call, "tune_svm")
+svm_select.formula <- function(formula, data = NULL, weights, subset, na.action, ...) {
+  tuned <- formula_fit(svm_select.default, "svm_select", takes = "weights", ...)
+  for (part in c("formula", "design", "na.action")) tuned$fit[[part]] <- tuned[[part]]
   tuned
 }
 
-#' @rdname tune_svm
+#' @rdname svm_select
 #' @export
-tune_svm.default <- function(x, y = NULL, type = c("classification", "regression", "one_class", "nu_classification", "nu_regression"), grid = NULL,
+svm_select.default <- function(x, y = NULL, type = c("classification", "regression", "one_class", "nu_classification", "nu_regression"), grid = NULL,
                              folds = 5, measure = NULL, kernel = "rbf", gamma = NULL, degree = 3, coef0 = 0, cost = 1, nu = 0.5, epsilon = 0.1,
-                             class_weights = NULL, weights = NULL, scale = TRUE, multiclass = c("one_vs_one", "one_vs_rest"), tol = 1e-3,
+                             class_weights = NULL, weights = NULL, standardize = TRUE, multiclass = c("one_vs_one", "one_vs_rest"), tol = 1e-3,
                              cache_mb = 100, max_iter = 1e7, threads = NULL, ...) {
   call <- match.call()
   type <- if (missing(type)) svm_type_of(y) else check_choice(type, svm_types)
   if (type == "one_class") abort_input("Novelty detection has no response to be scored by, so there is nothing to tune.", "type")
   multiclass <- check_choice(multiclass, c("one_vs_one", "one_vs_rest"))
-  problem <- svm_problem(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, scale, multiclass)
+  problem <- svm_problem(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, standardize, multiclass)
   settings <- svm_settings(tol, "wss3", TRUE, cache_mb, max_iter, FALSE, nrow(problem$x))
   d <- if (is.null(problem$scaling)) ncol(problem$x) else max(1, sum(problem$scaling$factor != 0))
   fixed <- c(svm_point(type, cost, nu, epsilon),
@@ -104,11 +101,11 @@ tune_svm.default <- function(x, y = NULL, type = c("classification", "regression
   best <- order(scored$mean, grid$values$cost, grid$values$gamma, grid$values$degree)[1L]
   at <- grid$values[best, ]
   fit <- svm.default(x, y, type = type, cost = at$cost, nu = at$nu, epsilon = at$epsilon, kernel = kernel, gamma = if (named) at$gamma,
-                     degree = at$degree, coef0 = at$coef0, class_weights = class_weights, weights = weights, scale = scale,
+                     degree = at$degree, coef0 = at$coef0, class_weights = class_weights, weights = weights, standardize = standardize,
                      multiclass = multiclass, tol = tol, cache_mb = cache_mb, max_iter = max_iter, threads = threads, ...)
-  fit$call <- generic_call(call, "tune_svm")
-  new_fit("tune_svm", table = table, best = table[best, ], fit = fit, folds = folds, measure = measure, parameters = grid$names,
-          call = generic_call(call, "tune_svm"), convergence = fit$convergence)
+  names(table)[match(c("mean", "se"), names(table))] <- c("estimate", "std.error")
+  new_selection("svm", fit, table, "min", svm_measures[[measure]], axis = grid$names[1L], selected = best, folds = folds, parameters = grid$names,
+                call = generic_call(call, "svm_select"))
 }
 
 svm_parameters <- c("cost", "gamma", "degree", "coef0", "epsilon", "nu")
@@ -240,14 +237,14 @@ svm_loss <- function(problem, rows, answer, measure) {
 svm_measures <- c(error = "share of rows misclassified", balanced = "mean share misclassified of the classes", mse = "mean squared error",
                   mae = "mean absolute error")
 
-#' @rdname tune_svm
+#' @rdname svm_select
 #' @export
-print.granary_tune_svm <- function(x, ...) {
-  cli::cat_line("granary: support vector machine tuned on ", counted(nrow(x$table), "point", "points"), ", ", length(unique(x$folds)), " folds")
+print.granary_svm_select <- function(x, ...) {
+  cli::cat_line("granary: support vector machine chosen from ", counted(nrow(x$table), "point", "points"), ", ", length(unique(x$folds)), " folds")
   print_call(x$call)
-  best <- x$best
+  best <- x$table[x$selected, ]
   cli::cat_line("best: ", paste(x$parameters, vapply(x$parameters, function(name) format(best[[name]], digits = 4L), ""), sep = " ", collapse = ", "))
-  cli::cat_line(svm_measures[[x$measure]], ": ", format(best$mean, digits = 4L), " (standard error ", format(best$se, digits = 2L), ")")
+  cli::cat_line(x$measure, ": ", format(best$estimate, digits = 4L), " (standard error ", format(best$std.error, digits = 2L), ")")
   edge <- vapply(x$parameters, function(name) {
     seen <- unique(x$table[[name]])
     length(seen) > 2L && best[[name]] %in% range(seen)
@@ -258,17 +255,9 @@ print.granary_tune_svm <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname tune_svm
+#' @rdname svm_select
 #' @export
-predict.granary_tune_svm <- function(object, newdata = NULL, ...) predict(object$fit, newdata, ...)
-
-#' @rdname tune_svm
-#' @export
-coef.granary_tune_svm <- function(object, ...) coef(object$fit)
-
-#' @rdname tune_svm
-#' @export
-plot.granary_tune_svm <- function(x, ...) {
+plot.granary_svm_select <- function(x, ...) {
   varied <- x$parameters[vapply(x$parameters, function(name) length(unique(x$table[[name]])) > 1L, NA)]
   if (length(varied) == 0L) abort_input("The grid has one point: there is nothing to plot.", "x")
   logged <- function(name) !name %in% c("degree", "coef0", "nu") && all(x$table[[name]] > 0)
@@ -278,22 +267,22 @@ plot.granary_tune_svm <- function(x, ...) {
     at <- along(varied)
     table <- x$table[order(at), ]
     at <- sort(at)
-    draw(graphics::plot, at, table$mean, type = "b", pch = 19, col = "#2166ac",
-         ylim = range(table$mean - table$se, table$mean + table$se, na.rm = TRUE), xlab = label(varied),
-         ylab = svm_measures[[x$measure]], user = list(...))
-    graphics::segments(at, table$mean - table$se, at, table$mean + table$se, col = "grey60")
+    draw(graphics::plot, at, table$estimate, type = "b", pch = 19, col = "#2166ac",
+         ylim = range(table$estimate - table$std.error, table$estimate + table$std.error, na.rm = TRUE), xlab = label(varied),
+         ylab = x$measure, user = list(...))
+    graphics::segments(at, table$estimate - table$std.error, at, table$estimate + table$std.error, col = "grey60")
     return(invisible())
   }
   # Over the first two; the best of the others at each point.
   first <- along(varied[1L])
   second <- along(varied[2L])
-  z <- tapply(x$table$mean, list(first, second), min)
+  z <- tapply(x$table$estimate, list(first, second), min)
   at1 <- sort(unique(first))
   at2 <- sort(unique(second))
   draw(graphics::image, at1, at2, z, col = grDevices::hcl.colors(64L, "YlGnBu"), xlab = label(varied[1L]), ylab = label(varied[2L]),
-       main = svm_measures[[x$measure]], user = list(...))
+       main = x$measure, user = list(...))
   if (diff(range(z, na.rm = TRUE)) > 0 && !anyNA(z)) graphics::contour(at1, at2, z, add = TRUE, col = "#00000066")
-  best <- as.integer(rownames(x$best))
+  best <- x$selected
   graphics::points(first[best], second[best], pch = 4, lwd = 2, cex = 1.5)
   invisible()
 }

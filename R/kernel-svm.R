@@ -36,17 +36,18 @@
 #' Newton method of Lin, Lin and Weng, or by isotonic regression (interpolated between its steps). For pairs of classes they are combined by the
 #' pairwise coupling of Wu, Lin and Weng; for classes against the rest they are divided by their sum.
 #'
-#' **Scaling.** With `scale = TRUE` columns of a dense `x` are centred and divided by their standard deviation, and so is the response of a regression
+#' **Scaling.** With `standardize = TRUE` columns of a dense `x` are centred and divided by their standard deviation, and so is the response of a regression
 #' (`epsilon` is in its standard deviations); `"range"` maps columns to \eqn{[-1, 1]}, as the paper does. Sparse matrices and kernel matrices are left
 #' as they are. A column that does not vary is left out with a message.
 #'
 #' **Which method when:** `svm()` for up to about 100000 rows, when a good boundary is wanted; [gp_classify()] for up to 5000 rows, when the
 #' probabilities themselves matter; [lasso()] where the boundary is linear and few columns matter. Choose `cost` and `gamma` by
-#' [tune_svm()]. `"nu_..."` where a share of outliers is easier to name than a cost.
+#' [svm_select()]. `"nu_..."` where a share of outliers is easier to name than a cost.
 #'
 #' @param x A numeric matrix, data frame or sparse matrix (package Matrix), one row per case; a kernel matrix with `kernel = "precomputed"`; or a
 #'   formula.
-#' @param data A data frame with the variables of the formula. For `type = "one_class"` the formula has no left-hand side: `~ a + b`.
+#' @param formula,data,subset,na.action A formula and a data frame with its variables, rows to use, and what to do with missing values, as for
+#'   [stats::lm()]. For `type = "one_class"` the formula has no left-hand side: `~ a + b`.
 #' @param y Labels (factor, text, logical; or numbers with `type` given) or numeric targets; not used for `"one_class"`.
 #' @param type What to fit. Left out: `"classification"` for labels and for numbers that are all 0/1 or -1/1, `"regression"` for other numbers,
 #'   `"one_class"` without `y`.
@@ -61,7 +62,7 @@
 #'   polynomial is \eqn{(\gamma(x'z + 1))^d}{(gamma (x'z + 1))^d}: set `coef0 = gamma`.)
 #' @param class_weights Factors of the cost by class: a vector with the names of the classes, or `"balanced"` for the inverse of the classes' sizes.
 #' @param weights Factors of the cost by row; a row of weight zero is left out.
-#' @param scale `TRUE`, `FALSE` or `"range"`, see Details.
+#' @param standardize `TRUE`, `FALSE` or `"range"`, see Details.
 #' @param multiclass `"one_vs_one"` or `"one_vs_rest"`.
 #' @param probability `"none"`, `"platt"` or `"isotonic"`.
 #' @param probability_folds Number of folds for the probabilities.
@@ -103,13 +104,8 @@ svm <- function(x, ...) {
 
 #' @rdname svm
 #' @export
-svm.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data, response = length(x) == 3L)
-  fit <- svm.default(design$x, design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "svm")
-  fit
+svm.formula <- function(formula, data = NULL, weights, subset, na.action, ...) {
+  formula_fit(svm.default, "svm", takes = "weights", ..., response = length(formula) == 3L)
 }
 
 svm_types <- c("classification", "regression", "one_class", "nu_classification", "nu_regression")
@@ -117,14 +113,14 @@ svm_types <- c("classification", "regression", "one_class", "nu_classification",
 #' @rdname svm
 #' @export
 svm.default <- function(x, y = NULL, type = c("classification", "regression", "one_class", "nu_classification", "nu_regression"), cost = 1, nu = 0.5,
-                        epsilon = 0.1, kernel = "rbf", gamma = NULL, degree = 3, coef0 = 0, class_weights = NULL, weights = NULL, scale = TRUE,
+                        epsilon = 0.1, kernel = "rbf", gamma = NULL, degree = 3, coef0 = 0, class_weights = NULL, weights = NULL, standardize = TRUE,
                         multiclass = c("one_vs_one", "one_vs_rest"), probability = c("none", "platt", "isotonic"), probability_folds = 5,
                         tol = 1e-3, wss = c("wss3", "wss1", "wss2_feasible", "full", "wss2"), shrink = TRUE, cache_mb = 100, max_iter = 1e7,
                         trace = FALSE, start = NULL, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
   type <- if (missing(type)) svm_type_of(y) else check_choice(type, svm_types)
-  problem <- svm_problem(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, scale,
+  problem <- svm_problem(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, standardize,
                          check_choice(multiclass, c("one_vs_one", "one_vs_rest")))
   point <- svm_point(type, cost, nu, epsilon)
   settings <- svm_settings(tol, wss, shrink, cache_mb, max_iter, trace, nrow(problem$x))
@@ -167,7 +163,7 @@ svm_settings <- function(tol, wss, shrink, cache_mb, max_iter, trace, n) {
 }
 
 # Everything about the data: rows that count, scaled columns, targets, row weights, kernel.
-svm_problem <- function(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, scale, multiclass) {
+svm_problem <- function(x, y, type, kernel, gamma, degree, coef0, class_weights, weights, standardize, multiclass) {
   precomputed <- identical(kernel, "precomputed")
   x <- if (precomputed) check_symmetric(x) else check_design(x, min_rows = 1L)
   n <- nrow(x)
@@ -185,10 +181,10 @@ svm_problem <- function(x, y, type, kernel, gamma, degree, coef0, class_weights,
     weights <- weights * svm_class_weights(class_weights, labels, weights)[labels$class]
   }
   original <- x
-  scaling <- svm_scaling(x, rows, scale, precomputed)
+  scaling <- svm_scaling(x, rows, standardize, precomputed)
   if (!is.null(scaling)) x <- svm_scale(x, scaling)
   response <- list(centre = 0, scale = 1)
-  if (!is.null(target) && !isFALSE(scale)) {
+  if (!is.null(target) && !isFALSE(standardize)) {
     response$centre <- mean(target[rows])
     spread <- stats::sd(target[rows])
     if (is.finite(spread) && spread > 1e-12 * max(abs(target[rows]))) response$scale <- spread
@@ -243,11 +239,11 @@ svm_class_weights <- function(class_weights, labels, weights) {
 }
 
 # How columns are shifted and multiplied: list(centre, factor), the factor zero where a column does not vary. NULL for no scaling.
-svm_scaling <- function(x, rows, scale, precomputed) {
-  if (!identical(scale, "range")) scale <- check_flag(scale)
-  if (precomputed || isS4(x) || isFALSE(scale)) return(NULL)
+svm_scaling <- function(x, rows, standardize, precomputed) {
+  if (!identical(standardize, "range")) standardize <- check_flag(standardize)
+  if (precomputed || isS4(x) || isFALSE(standardize)) return(NULL)
   used <- if (length(rows) < nrow(x)) x[rows, , drop = FALSE] else x
-  if (identical(scale, "range")) {
+  if (identical(standardize, "range")) {
     low <- apply(used, 2L, min)
     high <- apply(used, 2L, max)
     centre <- low / 2 + high / 2

@@ -21,7 +21,7 @@
 #' naive Bayes gives probabilities when attributes are nearly independent within classes.
 #'
 #' @inheritParams winnow
-#' @param x A matrix or data frame of 0/1 attributes (numbers for `perceptron()`), a sparse matrix of package Matrix, or data in pieces ([chunks()]).
+#' @param x A matrix or data frame of 0/1 attributes (numbers for `perceptron()`), a sparse matrix of package Matrix, or data in pieces ([data_chunks()]).
 #' @param y Labels: two classes, for `online_naive_bayes()` any number.
 #' @param beta The factor, in (0, 1), for the weight of an attribute that was wrong.
 #' @param mistake_driven Whether to learn from mistakes only.
@@ -38,20 +38,33 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' data <- sim_attributes(1000, n = 20, k = 5, p = 0.1)
+#' data <- sim_sasb(1000, n = 20, k = 5, p = 0.1)
 #' majority <- weighted_majority(data$x, data$y)
 #' linear <- perceptron(data$x, data$y)
 #' bayes <- online_naive_bayes(data$x, data$y)
-#' compare_online(majority, linear, bayes, sasb(data$x, data$y))
+#' online_compare(majority, linear, bayes, sasb(data$x, data$y))
 #' coef(linear)[1:4]
-weighted_majority <- function(x, y = NULL, beta = 0.5, mistake_driven = TRUE, levels = NULL, binarize = NULL, epochs = 1, shuffle = FALSE,
-                              na = c("error", "skip")) {
+weighted_majority <- function(x, ...) {
+  UseMethod("weighted_majority")
+}
+
+#' @rdname weighted_majority
+#' @export
+weighted_majority.formula <- function(formula, data = NULL, subset, na.action, ...) {
+  formula_fit(weighted_majority.default, "weighted_majority", ...)
+}
+
+#' @rdname weighted_majority
+#' @export
+weighted_majority.default <- function(x, y = NULL, beta = 0.5, mistake_driven = TRUE, levels = NULL, binarize = NULL, epochs = 1, shuffle = FALSE,
+                              na = c("error", "skip"), ...) {
   call <- match.call()
+  refuse_dots(...)
   if (missing(x)) fail_missing("x")
   settings <- online_settings(na, allow_na = TRUE, rule = "majority", mistake_driven = check_flag(mistake_driven), voters = 1L,
                               beta = check_number(beta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE),
                               binarize = check_binarize(binarize))
-  fit <- new_online("weighted_majority", settings, list(), online_levels(levels, labels_given(x, y), 2), call)
+  fit <- new_online("weighted_majority", settings, list(), online_levels(levels, labels_given(x, y), 2), generic_call(call, "weighted_majority"))
   learn_online(fit, x, y, check_count(epochs), check_flag(shuffle))
 }
 
@@ -75,12 +88,25 @@ coef.granary_weighted_majority <- function(object, ...) {
 
 #' @rdname weighted_majority
 #' @export
-perceptron <- function(x, y = NULL, bias = TRUE, prediction = c("averaged", "last"), levels = NULL, epochs = 1, shuffle = FALSE,
-                       na = c("error", "skip")) {
+perceptron <- function(x, ...) {
+  UseMethod("perceptron")
+}
+
+#' @rdname weighted_majority
+#' @export
+perceptron.formula <- function(formula, data = NULL, subset, na.action, ...) {
+  formula_fit(perceptron.default, "perceptron", ...)
+}
+
+#' @rdname weighted_majority
+#' @export
+perceptron.default <- function(x, y = NULL, bias = TRUE, prediction = c("averaged", "last"), levels = NULL, epochs = 1, shuffle = FALSE,
+                       na = c("error", "skip"), ...) {
   call <- match.call()
+  refuse_dots(...)
   if (missing(x)) fail_missing("x")
   settings <- online_settings(na, bias = check_flag(bias), mode = check_choice(prediction, c("averaged", "last")))
-  fit <- new_online("perceptron", settings, list(), online_levels(levels, labels_given(x, y), 2), call)
+  fit <- new_online("perceptron", settings, list(), online_levels(levels, labels_given(x, y), 2), generic_call(call, "perceptron"))
   learn_online(fit, x, y, check_count(epochs), check_flag(shuffle))
 }
 
@@ -106,12 +132,25 @@ online_facts.granary_perceptron <- function(fit) c(prediction = fit$settings$mod
 
 #' @rdname weighted_majority
 #' @export
-online_naive_bayes <- function(x, y = NULL, mistake_driven = FALSE, levels = NULL, binarize = NULL, epochs = 1, shuffle = FALSE,
-                               na = c("error", "skip")) {
+online_naive_bayes <- function(x, ...) {
+  UseMethod("online_naive_bayes")
+}
+
+#' @rdname weighted_majority
+#' @export
+online_naive_bayes.formula <- function(formula, data = NULL, subset, na.action, ...) {
+  formula_fit(online_naive_bayes.default, "online_naive_bayes", ...)
+}
+
+#' @rdname weighted_majority
+#' @export
+online_naive_bayes.default <- function(x, y = NULL, mistake_driven = FALSE, levels = NULL, binarize = NULL, epochs = 1, shuffle = FALSE,
+                               na = c("error", "skip"), ...) {
   call <- match.call()
+  refuse_dots(...)
   if (missing(x)) fail_missing("x")
   settings <- online_settings(na, allow_na = TRUE, mistake_driven = check_flag(mistake_driven), binarize = check_binarize(binarize))
-  fit <- new_online("online_naive_bayes", settings, list(), online_levels(levels, labels_given(x, y)), call)
+  fit <- new_online("online_naive_bayes", settings, list(), online_levels(levels, labels_given(x, y)), generic_call(call, "online_naive_bayes"))
   learn_online(fit, x, y, check_count(epochs), check_flag(shuffle))
 }
 

@@ -20,9 +20,10 @@
 #' without parameters; [weighted_majority()] when single attributes predict; [perceptron()] when many attributes matter a little;
 #' [kernel_perceptron()] and [budget_perceptron()] for boundaries that are not linear.
 #'
-#' @param x A matrix or data frame of 0/1 (or logical) attributes, a sparse matrix of package Matrix, or data in pieces ([chunks()]); or a formula.
+#' @param x A matrix or data frame of 0/1 (or logical) attributes, a sparse matrix of package Matrix, or data in pieces ([data_chunks()]).
 #' @param y Labels: a factor with two levels, logical, 0/1 or text.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data,subset,na.action A formula and a data frame with its variables, rows to use, and what to do with missing values, as for
+#'   [stats::lm()].
 #' @param promotion The factor \eqn{\alpha > 1}{alpha > 1}.
 #' @param threshold \eqn{\theta}{theta}; `NULL` for half the number of attributes, complements counted.
 #' @param balanced Whether to add complements.
@@ -53,8 +54,8 @@ winnow <- function(x, ...) {
 
 #' @rdname winnow
 #' @export
-winnow.formula <- function(x, data = NULL, ...) {
-  online_formula(winnow.default, x, data, match.call(), "winnow", ...)
+winnow.formula <- function(formula, data = NULL, subset, na.action, ...) {
+  formula_fit(winnow.default, "winnow", ...)
 }
 
 #' @rdname winnow

@@ -18,7 +18,7 @@
 #' @param pool,add Size of the pool; rows added per view and round.
 #' @param max_rounds Most rounds.
 #' @param lambda,loss,normalize,threads As in [aso()].
-#' @param object,newx A fit, and rows to predict for.
+#' @param object,newdata A fit, and rows to predict for.
 #' @param type For `predict()`: `"class"`, or `"link"` for the summed scores.
 #' @param ... Not used.
 #' @return An object of class `granary_co_training`: `fits` (one [`granary_aso`][aso] per view), `rounds` (a data frame: rows labelled after each
@@ -66,41 +66,22 @@ bootstrap_labels <- function(class, x_lab, y_lab, x_unlab, views, pool, add, max
   pool <- check_count(pool)
   add <- check_count(add)
   max_rounds <- check_count(max_rounds)
-  settings <- list(lambda = check_number(lambda, lower = 0, strict_lower = TRUE), loss = check_choice(loss, c("huber", "logistic", "hinge2")),
-                   normalize = check_flag(normalize))
-  threads <- thread_count(threads)
-  started <- proc.time()[["elapsed"]]
-  shares <- tabulate(y_lab) / length(y_lab)
-  x <- x_lab
-  y <- y_lab
-  waiting <- sample.int(nrow(x_unlab))
-  held <- integer()
-  counts <- length(y)
-  progress <- progress_bar("rounds")
-  train <- function() lapply(views, function(view) plain_fit(keep_columns(x, view), y, settings, threads))
-  fits <- train()
-  while (length(counts) <= max_rounds && length(waiting) + length(held) > 0L) {
-    if (!is.null(progress)) progress(length(counts) / max_rounds)
-    fill <- min(pool - length(held), length(waiting))
-    held <- c(held, waiting[seq_len(fill)])
-    waiting <- waiting[-seq_len(fill)]
-    taken <- list()
-    for (v in seq_along(views)) {
-      if (length(held) == 0L) break
-      scores <- view_scores(fits[[v]], keep_columns(x_unlab[held, , drop = FALSE], views[[v]]))
-      picked <- pick_confident(scores, shares, min(add, length(held)))
-      taken[[v]] <- data.frame(row = held[picked$row], class = picked$class)
-      held <- held[-picked$row]
-    }
-    taken <- do.call(rbind, taken)
-    x <- rbind_rows(x, x_unlab[taken$row, , drop = FALSE])
-    y <- factor(c(as.character(y), levels(y)[taken$class]), levels = levels(y))
-    counts <- c(counts, length(y))
-    fits <- train()
-  }
-  seconds <- proc.time()[["elapsed"]] - started
-  new_fit(unique(c(class, "co_training")), fits = fits, rounds = data.frame(round = seq_along(counts) - 1L, labelled = counts), views = views,
-          classes = levels(y), call = call, convergence = list(converged = TRUE, iterations = length(counts) - 1L, seconds = seconds))
+  options <- list(pool = pool, add = add, max_rounds = max_rounds, lambda = check_number(lambda, lower = 0, strict_lower = TRUE),
+                  loss = check_choice(loss, c("huber", "logistic", "hinge2")), normalize = check_flag(normalize), threads = thread_count(threads))
+  y_lab <- droplevels(y_lab)
+  classes <- levels(y_lab)
+  data <- list(labelled = x_lab, unlabelled = x_unlab, classes = as.integer(y_lab), views = views)
+  raw <- core_co_training(data, options, core_seed(), progress_bar("rounds"))
+  tasks <- if (length(classes) == 2L) classes[2L] else classes
+  settings <- aso_settings(options$loss, TRUE, options$normalize, 500, options$threads)
+  lambda <- check_task_lambda(options$lambda, length(tasks), 1L, tasks, "all")
+  fits <- lapply(raw$fits, function(fit) {
+    fit$d <- list(numeric())
+    aso_fit("aso", fit, list(names = colnames(x_lab), y = stats::setNames(vector("list", length(tasks)), tasks), classes = classes),
+            list(all = seq_len(ncol(x_lab))), lambda, settings, NULL)
+  })
+  new_fit(unique(c(class, "co_training")), fits = fits, rounds = data.frame(round = seq_along(raw$counts) - 1L, labelled = raw$counts), views = views,
+          classes = classes, call = call, convergence = raw$convergence)
 }
 
 # One column per class, also for two.
@@ -109,30 +90,15 @@ view_scores <- function(fit, x) {
   if (ncol(scores) == 1L) cbind(-scores, scores) else scores
 }
 
-# Classes drawn by their shares, then the rows with the highest scores for them; a row is picked once.
-pick_confident <- function(scores, shares, count) {
-  classes <- sample.int(length(shares), count, replace = TRUE, prob = shares)
-  ranking <- lapply(seq_along(shares), function(g) order(-scores[, g]))
-  place <- rep(1L, length(shares))
-  used <- rep(FALSE, nrow(scores))
-  row <- integer(count)
-  for (i in seq_len(count)) {
-    g <- classes[i]
-    while (used[ranking[[g]][place[g]]]) place[g] <- place[g] + 1L
-    row[i] <- ranking[[g]][place[g]]
-    used[row[i]] <- TRUE
-  }
-  list(row = row, class = classes)
-}
-
 #' @rdname co_training
 #' @importFrom stats predict
 #' @export
-predict.granary_co_training <- function(object, newx, type = c("class", "link"), ...) {
-  if (missing(newx)) fail_missing("newx")
+predict.granary_co_training <- function(object, newdata, type = c("class", "link"), ...) {
+  refuse_dots(...)
+  if (missing(newdata)) fail_missing("newdata")
   type <- check_choice(type, c("class", "link"))
-  newx <- new_design(newx, rownames(object$fits[[1L]]$u), arg = "newx")
-  parts <- Map(function(fit, view) view_scores(fit, keep_columns(newx, view)), object$fits, object$views)
+  newdata <- new_design(newdata, rownames(object$fits[[1L]]$u), arg = "newdata")
+  parts <- Map(function(fit, view) view_scores(fit, keep_columns(newdata, view)), object$fits, object$views)
   scores <- Reduce(`+`, parts)
   colnames(scores) <- object$classes
   if (type == "link") scores else factor(object$classes[max.col(scores, ties.method = "first")], levels = object$classes)
@@ -164,16 +130,15 @@ plot.granary_co_training <- function(x, ...) {
 #' @param h,lambda Values to try.
 #' @param folds Number of folds; rows of every task are dealt out at random.
 #' @param ... Further arguments of [aso()].
-#' @return A data frame of class `granary_cv_aso` with `h`, `lambda`, `mean` and `se` of the loss of left-out rows, the best first; attribute `fit`
-#'   is the fit
-#'   of the best to all rows.
+#' @return A [granary_selection]: `fit` (the best, for all rows), `table` with `h`, `lambda`, `estimate` and `std.error` of the loss of left-out rows.
 #' @family shared structure
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_tasks(p = 20, tasks = 15, n = 20, h = 2)
-#' cv_aso(sim$x, sim$y, h = c(0, 2), lambda = c(0.1, 1), loss = "squared", folds = 3)
-cv_aso <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss = c("huber", "squared", "logistic", "hinge2"), folds = 5, ...) {
+#' sim <- sim_aso(p = 20, tasks = 15, n = 20, h = 2)
+#' aso_select(sim$x, sim$y, h = c(0, 2), lambda = c(0.1, 1), loss = "squared", folds = 3)
+aso_select <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss = c("huber", "squared", "logistic", "hinge2"), folds = 10, ...) {
+  call <- match.call()
   loss <- check_choice(loss, c("huber", "squared", "logistic", "hinge2"))
   h <- check_vector(h, lower = 0, upper = 1e6)
   lambda <- check_vector(lambda, lower = 0)
@@ -198,9 +163,8 @@ cv_aso <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss = c(
     mean(unlist(scores))
   }, "cross-validation")
   losses <- matrix(unlist(losses), folds)
-  table <- data.frame(grid, mean = colMeans(losses, na.rm = TRUE), se = apply(losses, 2L, stats::sd, na.rm = TRUE) / sqrt(folds))
-  table <- table[order(table$mean), ]
-  rownames(table) <- NULL
-  fit <- suppressMessages(aso(designs, data$y, h = table$h[1L], lambda = table$lambda[1L], loss = loss, ...))
-  structure(table, class = c("granary_cv_aso", "data.frame"), fit = fit)
+  table <- data.frame(grid, estimate = colMeans(losses, na.rm = TRUE), std.error = apply(losses, 2L, stats::sd, na.rm = TRUE) / sqrt(folds))
+  best <- which.min(table$estimate)
+  fit <- suppressMessages(aso(designs, data$y, h = table$h[best], lambda = table$lambda[best], loss = loss, ...))
+  new_selection("aso", fit, table, "min", paste(loss, "loss"), selected = best, call = shorten_call(call))
 }

@@ -35,24 +35,24 @@
 #' @examples
 #' set.seed(1)
 #' data <- sim_mta(20, s2_mu = 0.1, n_range = c(2, 10))
-#' compare_means(data$y, data$group)
-#' compare_means(y ~ group, data, risk = "truth", truth = attr(data, "mu"))
-compare_means <- function(y, ...) UseMethod("compare_means")
+#' mta_compare(data$y, data$group)
+#' mta_compare(y ~ group, data, risk = "truth", truth = attr(data, "mu"))
+mta_compare <- function(y, ...) UseMethod("mta_compare")
 
-#' @rdname compare_means
+#' @rdname mta_compare
 #' @export
-compare_means.formula <- function(formula, data = NULL, ...) {
+mta_compare.formula <- function(formula, data = NULL, ...) {
   if (missing(formula)) fail_missing("formula")
   from <- tasks_from_formula(formula, data)
-  compare_means.default(from$y, from$group, ...)
+  mta_compare.default(from$y, from$group, ...)
 }
 
 mean_methods <- c("pooled", "average", "james_stein", "james_stein_effective", "james_stein_cv", "constant", "constant_cv", "minimax",
                   "minimax_cv", "pairwise")
 
-#' @rdname compare_means
+#' @rdname mta_compare
 #' @export
-compare_means.default <- function(y, group = NULL, methods = c("pooled", "james_stein", "constant", "minimax"), risk = c("loo", "truth"),
+mta_compare.default <- function(y, group = NULL, methods = c("pooled", "james_stein", "constant", "minimax"), risk = c("loo", "truth"),
                                   truth = NULL,
                                   variance = c("pooled", "own"), sigma2 = NULL, gamma = 2^(-15:15), tune_tasks = 50, threads = NULL, ...) {
   refuse_dots(...)
@@ -96,9 +96,8 @@ left_out_risk <- function(method, tasks, noise, gamma, tune_tasks, threads) {
   base <- sub("_cv$", "", method)
   if (base == method) return(loo_risk(tasks, noise, if (method == "pairwise") "along" else method, 1)$risk)
   if (base == "james_stein") base <- "shrink_average"
-  core_call(core_double_loo_risk(tasks$y, tasks$code, length(tasks$n), given_variances(noise), noise$noise, base, gamma, tune_tasks, core_seed(),
-                                 threads,
-                                 progress_bar("double leave-one-out")))$risk
+  options <- list(estimator = base, gamma = gamma, tune_tasks = tune_tasks, threads = threads)
+  core_double_loo_risk(risk_data(tasks, noise), options, core_seed(), progress_bar("double leave-one-out"))$risk
 }
 
 estimate_means <- function(method, tasks, noise, gamma) {
@@ -167,7 +166,7 @@ mta_risk <- function(mu, s, W = NULL, a = NULL, oracle = FALSE) {  # nolint: obj
   best <- if (count > 1L) 1 / stats::var(unname(mu)) else 0
   if (!is.null(W) || oracle) {
     if (inherits(W, "granary_mta")) W <- mta_weights(W)  # nolint: object_name_linter.
-    if (oracle) W <- core_call(core_mta_pairwise_weights(mu, s, 1, progress_bar("weights")))  # nolint: object_name_linter.
+    if (oracle) W <- core_mta_pairwise_weights(mu, s, 1, progress_bar("weights"))  # nolint: object_name_linter.
     W <- check_matrix(W, "W")  # nolint: object_name_linter.
     if (nrow(W) != count || ncol(W) != count) abort_input(sprintf("`W` must be a %d x %d matrix, but it is %d x %d.", count, count, nrow(W),
                                                                   ncol(W)), "W")

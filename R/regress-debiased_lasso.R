@@ -37,12 +37,13 @@
 #' `mu` would do. Constant columns are left out.
 #'
 #' **Which method when:** for statements about single coefficients with p comparable to n or larger. With n several times p, `lm()` needs no sparsity.
-#' [debiased_baseline()] has the rivals. For prediction use the lasso itself ([cv_lasso()]): debiasing adds variance to every coefficient.
+#' [debiased_baseline()] has the rivals. For prediction use the lasso itself ([lasso_select()]): debiasing adds variance to every coefficient.
 #'
 #' @inheritParams decorrelate
 #' @param x A numeric matrix or data frame, one row per observation; or a formula.
 #' @param y Response, one number per row.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data,weights,subset,na.action,offset A formula and the data frame with its variables, as for [stats::lm()]; what a method cannot use
+#'   is refused.
 #' @param which Columns to debias, by number or name; `NULL` for all. The work grows with their number.
 #' @param lambda Penalty of the lasso on scaled columns; `NULL` for the default.
 #' @param sigma Standard deviation of the errors; `NULL` to estimate it.
@@ -65,7 +66,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 100, p = 150, s0 = 3, b = 1)
+#' sim <- sim_debiased_lasso(n = 100, p = 150, s0 = 3, b = 1)
 #' fit <- debiased_lasso(sim$x, sim$y)
 #' fit
 #' confint(fit, sim$support)
@@ -76,13 +77,8 @@ debiased_lasso <- function(x, ...) {
 
 #' @rdname debiased_lasso
 #' @export
-debiased_lasso.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- debiased_lasso.default(design$x, design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "debiased_lasso")
-  fit
+debiased_lasso.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(debiased_lasso.default, "debiased_lasso", takes = "intercept", ...)
 }
 
 #' @rdname debiased_lasso
@@ -95,127 +91,58 @@ debiased_lasso.default <- function(x, y, which = NULL, lambda = NULL, sigma = NU
   refuse_dots(...)
   mu_rule <- check_choice(mu_rule, c("scaled", "search", "min"))
   noise <- check_choice(noise, c("gaussian", "robust"))
-  paper <- check_choice(preset, c("default", "paper")) == "paper"
+  preset <- check_choice(preset, c("default", "paper"))
   infeasible <- check_choice(infeasible, c("raise_mu", "identity", "error"))
   alpha <- check_number(alpha, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   mu <- check_number(mu, lower = 0, allow_null = TRUE)
-  start <- debias_start(x, y, lambda, sigma, lambda0, intercept, standardize, if (paper) c(10, 4) else c(1, 0.5))
-  z <- start$x
-  n <- nrow(z)
-  which <- check_which(which, colnames(z))
-  if (paper) {
-    if (is.null(mu) && mu_rule == "scaled") mu <- 2 * sqrt(log(ncol(z)) / n)
-    infeasible <- "identity"
-  }
-  rows <- if (is.null(m)) {
-    decorrelated_rows(z, which, mu, mu_rule, noise, beta, infeasible, FALSE, threads)
-  } else {
-    given_rows(z, which, m)
-  }
-  finish_debiased(start, which, rows, alpha, generic_call(call, "debiased_lasso"), "debiased lasso")
+  data <- debiased_data(x, y, which)
+  data <- c(data, known_rows(m, data, standardize, intercept))
+  options <- c(debiased_levels(lambda, sigma, lambda0, intercept, standardize, alpha), list(
+    preset = preset, mu = mu, mu_rule = mu_rule, noise = noise, beta = check_number(beta, lower = 0.25, upper = 0.5, strict_lower = TRUE,
+                                                                                   strict_upper = TRUE),
+    infeasible = infeasible, threads = thread_count(threads)
+  ))
+  out <- core_debiased_lasso(data, options, progress_bar("debiased lasso"))
+  fit <- debiased_object(out, data, alpha, generic_call(call, "debiased_lasso"), "debiased lasso")
+  warn_debiased(fit, out, if (preset == "paper") "identity" else infeasible)
 }
 
-# What all estimators share: the scaled design, the noise level and the lasso.
-debias_start <- function(x, y, lambda, sigma, lambda0, intercept, standardize, factors = c(1, 0.5)) {
+# x, y and the columns asked for, as core_debiased_lasso() takes them.
+debiased_data <- function(x, y, which) {
   x <- check_design(x, "x", allow_sparse = FALSE, min_rows = 3L)
   y <- check_response(y, nrow(x), arg = "y")$y
-  intercept <- check_flag(intercept)
-  standardize <- check_flag(standardize)
-  lambda <- check_number(lambda, lower = 0, allow_null = TRUE)
-  sigma <- check_number(sigma, lower = 0, strict_lower = TRUE, allow_null = TRUE)
-  lambda0 <- check_number(lambda0, lower = 0, strict_lower = TRUE, allow_null = TRUE)
-  scaled <- scale_design(x, intercept, standardize)
-  z <- scaled$x
-  n <- nrow(z)
-  p <- ncol(z)
-  centre <- if (intercept) mean(y) else 0
-  response <- y - centre
-  spread <- sqrt(mean(response^2))
-  if (!(spread > 1e-14 * abs(centre)) || spread == 0) abort_input("`y` is constant: there is nothing to explain.", "y")
-  unit <- sqrt(2 * log(p) / n)
-  estimated <- is.null(sigma)
-  if (estimated) {
-    if (is.null(lambda0) && p == 1L) abort_input("`sigma` or `lambda0` must be given when there is only one column: log p is zero.", "sigma")
-    noise <- core_call(core_scaled_lasso(z, response, if (is.null(lambda0)) factors[1L] * unit else lambda0, FALSE, FALSE, 1e-8, 200L,
-                                         progress_bar("scaled lasso")))
-    check_convergence(noise, "The noise level may be off: give `sigma`, or another `lambda0`.")
-    sigma <- noise$sigma
-    if (sigma < 1e-6 * spread) {
-      abort_numeric("The scaled lasso fits `y` perfectly, so the noise level it finds is zero. Give `sigma`, or a larger `lambda0`.")
-    }
-  }
-  if (is.null(lambda)) {
-    if (p == 1L) abort_input("`lambda` must be given when there is only one column: log p is zero.", "lambda")
-    lambda <- factors[2L] * sigma * unit
-  }
-  fit <- lasso_fit(z, response, "gaussian", list(
-    alpha = 1, lambda = lambda, n_lambda = 1L, lambda_min_ratio = NULL, weights = NULL, offset = NULL, penalty_factor = NULL, lower = -Inf,
-    upper = Inf,
-    intercept = FALSE, standardize = FALSE, tol = 1e-9, max_iter = 100000L
-  ))
-  check_convergence(fit, "Give a larger `lambda`.")
-  theta <- fit$coefficients[, 1L]
-  c(scaled, list(original = x, y = y, theta = theta, residual = response - drop(z %*% theta), sigma = sigma, estimated = estimated, lambda = lambda,
-                 intercept = intercept, mean_y = centre))
+  list(x = x, y = y, which = if (!is.null(which)) check_which(which, colnames(x)))
 }
 
-given_rows <- function(z, which, m) {
-  n <- nrow(z)
-  if (inherits(m, "granary_decorrelate")) {
-    at <- match(colnames(z)[which], rownames(m$table))
-    if (nrow(m$rows) != n || anyNA(at)) abort_input("`m` was not made from the rows and columns of `x` that are asked for.", "m")
-    return(list(rows = m$rows[, at, drop = FALSE], table = m$table[at, ], convergence = m$convergence))
-  }
-  m <- check_matrix(m, "m")
-  if (nrow(m) != length(which) || ncol(m) != ncol(z)) {
-    abort_input(sprintf("`m` must be a %d x %d matrix, but it is %d x %d.", length(which), ncol(z), nrow(m), ncol(m)), "m")
-  }
-  rows_table(z, which, tcrossprod(z, m))
+debiased_levels <- function(lambda, sigma, lambda0, intercept, standardize, alpha) {
+  list(lambda = check_number(lambda, lower = 0, allow_null = TRUE), sigma = check_number(sigma, lower = 0, strict_lower = TRUE, allow_null = TRUE),
+       lambda0 = check_number(lambda0, lower = 0, strict_lower = TRUE, allow_null = TRUE), intercept = check_flag(intercept),
+       standardize = check_flag(standardize), alpha = alpha)
 }
 
-# Rows Xm that came from elsewhere, with their diagnostics.
-rows_table <- function(z, which, rows) {
-  deviation <- crossprod(rows, z) / nrow(z)
-  at <- cbind(seq_along(which), which)
-  deviation[at] <- deviation[at] - 1
-  coherence <- apply(abs(deviation), 1L, max)
-  names <- colnames(z)[which]
-  colnames(rows) <- names
-  list(rows = rows, convergence = list(converged = TRUE, iterations = 0L), table = data.frame(
-    mu = coherence, feasible = TRUE, mu_min = NA_real_, variance = colMeans(rows^2),
-    floor = pmax(1 - coherence, 0)^2 / colMeans(z[, which, drop = FALSE]^2),
-    coherence = coherence, largest = apply(abs(rows), 2L, max), shortcut = FALSE, converged = TRUE, row.names = names
-  ))
+# `m` as rows X m of the columns asked for, or as a matrix.
+known_rows <- function(m, data, standardize = TRUE, intercept = TRUE) {
+  if (is.null(m)) return(NULL)
+  if (!inherits(m, "granary_decorrelate")) return(list(m = check_matrix(m, "m")))
+  asked <- if (is.null(data$which)) rownames(m$table) else colnames(data$x)[data$which]
+  at <- match(asked, rownames(m$table))
+  whole <- !is.null(data$which) || setequal(asked, names(m$scale))
+  if (nrow(m$rows) != nrow(data$x) || anyNA(at) || !whole || !identical(m$standardize, standardize) || !identical(m$intercept, intercept)) {
+    abort_input("`m` was not made from the rows and columns of `x` that are asked for.", "m")
+  }
+  list(rows = unname(m$rows[, at, drop = FALSE]))
 }
 
-finish_debiased <- function(start, which, rows, alpha, call, label) {
-  n <- nrow(start$x)
-  p <- ncol(start$x)
-  names <- colnames(start$x)
-  scale <- start$scale[which]
-  estimate <- (start$theta[which] + drop(crossprod(rows$rows, start$residual)) / n) / scale
-  se <- start$sigma * sqrt(rows$table$variance / n) / scale
-  pvalue <- 2 * stats::pnorm(abs(estimate) / se, lower.tail = FALSE)
-  fit <- debiased_object(start, which, estimate, se, pvalue, rows$rows, rows$table, alpha, call, label, rows$convergence)
-  fit <- add_guess(fit, start, which, rows$rows, se * scale)
+warn_debiased <- function(fit, out, infeasible) {
+  dropped <- setdiff(colnames(fit$full), names(fit$lasso))
+  fit$full <- NULL
+  if (length(dropped) > 0L) {
+    warn_input(paste0(counted(length(dropped), "column is", "columns are"), " constant and left out: ", list_some(dropped), "."), "x")
+  }
+  check_convergence(list(convergence = out$noise), "The noise level may be off: give `sigma`, or another `lambda0`.")
+  check_convergence(list(convergence = out$lasso_convergence), "Give a larger `lambda`.")
+  if (!is.null(fit$table)) warn_rows(fit$table, infeasible)
   warn_coverage(fit)
-  fit
-}
-
-# How far to trust the intervals. The error is noise + (MS - I)(truth - lasso). A selected coefficient is off by about lambda (or by noise where
-# that is more), or by all of itself if it should be zero; for random signs the sum over the selected ones has size `bias`. The lasso estimate of a
-# selected coefficient carries noise of its own: in all that of least squares, of which the standard error has the share (MS)_ii only.
-add_guess <- function(fit, start, which, rows, se) {
-  n <- nrow(start$x)
-  selected <- base::which(start$theta != 0)
-  deviation <- crossprod(rows, start$x[, selected, drop = FALSE]) / n - outer(which, selected, `==`)
-  off <- pmin(max(start$lambda, start$sigma / sqrt(n)), abs(start$theta[selected]))
-  bias <- sqrt(drop(deviation^2 %*% off^2)) / se
-  own <- match(which, selected)
-  share <- ifelse(is.na(own), 1, 1 + deviation[cbind(seq_along(which), own)])
-  z <- stats::qnorm(1 - fit$alpha / 2)
-  fit$bias <- stats::setNames(bias, names(fit$coefficients))
-  fit$coverage <- stats::setNames(stats::pnorm((z - bias) * share) - stats::pnorm((-z - bias) * share), names(fit$coefficients))
   fit
 }
 
@@ -227,6 +154,12 @@ selected_coverage <- function(fit) {
 }
 
 warn_coverage <- function(fit) {
+  found <- sum(fit$p_adj <= fit$alpha)
+  if (all(fit$lasso == 0) && found > 0L && !is.null(fit$coverage)) {
+    warn_input(sprintf(paste0("The lasso selects no column, yet %s from zero: either the penalty hides what is there, and the bias with it,\n",
+                              "or the noise level is off. The stated coverage does not hold then. Use a smaller `lambda`, or give `sigma`."),
+                       counted(found, "coefficient differs", "coefficients differ")), "lambda")
+  }
   guess <- selected_coverage(fit)
   if (is.na(guess) || 1 - guess <= 4 * fit$alpha) return(invisible())
   selected <- sum(fit$lasso != 0)
@@ -238,19 +171,25 @@ warn_coverage <- function(fit) {
                      selected * log(ncol(fit$x)) / sqrt(nrow(fit$x))), "x")
 }
 
-debiased_object <- function(start, which, estimate, se, pvalue, rows, table, alpha, call, label, convergence) {
-  names <- colnames(start$x)[which]
-  lasso <- start$theta / start$scale
+debiased_object <- function(out, data, alpha, call, label) {
+  kept <- colnames(data$x)[out$keep]
+  names <- kept[out$which]
+  named <- function(value) if (length(value) > 0L) stats::setNames(as.vector(value), names)
+  table <- if (length(out$rows$table$mu) > 0L) rows_table(out$rows$table, names)
+  rows <- if (!is.null(table)) `colnames<-`(out$rows$rows, names)
+  out$se[is.nan(out$se)] <- NA
+  lasso <- stats::setNames(out$lasso, kept)
   z <- stats::qnorm(1 - alpha / 2)
-  ci <- cbind(estimate - z * se, estimate + z * se)
+  width <- z * out$se + if (length(out$delta) > 0L) out$delta else 0
+  ci <- cbind(out$coefficients - width, out$coefficients + width)
   dimnames(ci) <- list(names, percent(c(alpha / 2, 1 - alpha / 2)))
-  named <- function(value) stats::setNames(as.vector(value), names)
-  new_fit("debiased_lasso", coefficients = named(estimate), lasso = stats::setNames(lasso, colnames(start$x)),
-          intercept = if (start$intercept) start$mean_y - sum(start$center * lasso) else 0, se = named(se), pvalue = named(pvalue),
-          p_adj = named(pmin(1, pvalue * ncol(start$x))), ci = ci, sigma = start$sigma, lambda = start$lambda,
+  new_fit("debiased_lasso", coefficients = named(out$coefficients), lasso = lasso,
+          intercept = out$mean_y - sum(out$center * lasso), se = named(out$se),
+          pvalue = named(out$p_value), p_adj = named(pmin(1, out$p_value * length(kept))), ci = ci, sigma = out$sigma, lambda = out$lambda,
           mu = if (!is.null(table)) named(table$mu), feasible = if (!is.null(table)) named(table$feasible),
-          coherence = if (!is.null(table)) max(table$coherence), rows = rows, table = table, scale = start$scale, alpha = alpha, label = label,
-          sigma_estimated = start$estimated, x = start$original[, start$keep, drop = FALSE], y = start$y, call = call, convergence = convergence)
+          coherence = if (!is.null(table)) max(table$coherence), rows = rows, table = table, scale = stats::setNames(out$scale, kept), alpha = alpha,
+          label = label, sigma_estimated = out$sigma_estimated, bias = named(out$bias), coverage = named(out$coverage), delta = named(out$delta),
+          x = data$x[, out$keep, drop = FALSE], y = data$y, full = data$x[0L, , drop = FALSE], call = call, convergence = out$rows$convergence)
 }
 
 percent <- function(share) paste(format(100 * share, trim = TRUE, digits = 3L), "%")
@@ -287,7 +226,7 @@ percent <- function(share) paste(format(100 * share, trim = TRUE, digits = 3L), 
 #' @importFrom stats confint vcov
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 100, p = 50, s0 = 3, b = 1)
+#' sim <- sim_debiased_lasso(n = 100, p = 50, s0 = 3, b = 1)
 #' fit <- debiased_lasso(sim$x, sim$y)
 #' summary(fit)
 #' confint(fit, 1:3, joint = "bonferroni")
@@ -301,12 +240,14 @@ NULL
 #' @rdname granary_debiased_lasso
 #' @export
 coef.granary_debiased_lasso <- function(object, type = c("debiased", "lasso"), ...) {
+  refuse_dots(...)
   if (check_choice(type, c("debiased", "lasso")) == "lasso") c("(Intercept)" = object$intercept, object$lasso) else object$coefficients
 }
 
 #' @rdname granary_debiased_lasso
 #' @export
 vcov.granary_debiased_lasso <- function(object, ...) {
+  refuse_dots(...)
   if (is.null(object$rows)) abort_input(paste0("The ", object$label, " has no covariance matrix of its coefficients."), "object")
   scale <- object$scale[names(object$coefficients)]
   v <- object$sigma^2 * crossprod(object$rows) / nrow(object$rows)^2 / outer(scale, scale)
@@ -317,6 +258,7 @@ vcov.granary_debiased_lasso <- function(object, ...) {
 #' @rdname granary_debiased_lasso
 #' @export
 confint.granary_debiased_lasso <- function(object, parm = NULL, level = 1 - object$alpha, joint = c("none", "ellipsoid", "bonferroni"), ...) {
+  refuse_dots(...)
   joint <- check_choice(joint, c("none", "ellipsoid", "bonferroni"))
   at <- check_which(parm, names(object$coefficients))
   level <- check_number(level, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
@@ -342,12 +284,12 @@ joint_test <- function(object, parm = NULL, value = 0, contrast = NULL) {
   if (!length(value) %in% c(1L, nrow(contrast))) abort_input(sprintf("`value` must have length 1 or %d.", nrow(contrast)), "value")
   estimate <- drop(contrast %*% object$coefficients[at])
   v <- contrast %*% vcov(object)[at, at, drop = FALSE] %*% t(contrast)
-  root <- tryCatch(chol(v), error = function(e) {
+  statistic <- core_wald_statistic(unname(estimate - value), unname(v))
+  if (is.nan(statistic)) {
     abort_input(sprintf(paste("The covariance of these %d estimates is singular: there are more of them than rows of data can tell apart,",
                               "or contrasts repeat each other."),
                         length(estimate)), "parm")
-  })
-  statistic <- sum(backsolve(root, estimate - value, transpose = TRUE)^2)
+  }
   structure(list(statistic = c("chi-squared" = statistic), parameter = c(df = length(estimate)),
                  p.value = stats::pchisq(statistic, length(estimate), lower.tail = FALSE), estimate = estimate, stderr = sqrt(diag(v)),
                  method = "Joint test by the debiased lasso", data.name = paste(length(at), "coefficients")), class = "htest")
@@ -356,6 +298,7 @@ joint_test <- function(object, parm = NULL, value = 0, contrast = NULL) {
 #' @rdname granary_debiased_lasso
 #' @export
 predict.granary_debiased_lasso <- function(object, newdata = NULL, type = c("lasso", "debiased"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("lasso", "debiased"))
   x <- if (is.null(newdata)) object$x else new_design(newdata, names(object$lasso), object$design, allow_sparse = FALSE)
   b <- object$lasso
@@ -380,6 +323,7 @@ sigma.granary_debiased_lasso <- function(object, ...) object$sigma
 #' @rdname granary_debiased_lasso
 #' @export
 tidy.granary_debiased_lasso <- function(x, level = 1 - x$alpha, ...) {
+  refuse_dots(...)
   ci <- if (anyNA(x$se)) matrix(NA_real_, length(x$coefficients), 2L) else confint(x, level = level)
   data.frame(term = names(x$coefficients), estimate = unname(x$coefficients), std.error = unname(x$se), statistic = unname(x$coefficients / x$se),
              p.value = unname(x$pvalue), conf.low = ci[, 1L], conf.high = ci[, 2L], lasso = unname(x$lasso[names(x$coefficients)]), row.names = NULL)
@@ -388,6 +332,7 @@ tidy.granary_debiased_lasso <- function(x, level = 1 - x$alpha, ...) {
 #' @rdname granary_debiased_lasso
 #' @export
 glance.granary_debiased_lasso <- function(x, ...) {
+  refuse_dots(...)
   data.frame(sigma = x$sigma, lambda = x$lambda, df = sum(x$lasso != 0), rejected = sum(x$p_adj <= x$alpha),
              coherence = if (is.null(x$coherence)) NA_real_ else x$coherence, coverage = selected_coverage(x), nobs = nrow(x$x), p = ncol(x$x))
 }

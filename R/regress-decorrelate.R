@@ -49,7 +49,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 60, p = 100, s0 = 3, b = 1)
+#' sim <- sim_debiased_lasso(n = 60, p = 100, s0 = 3, b = 1)
 #' rows <- decorrelate(sim$x, which = 1:5, mu = 0.2)
 #' rows
 #' coherence(sim$x, rows)
@@ -57,30 +57,34 @@ decorrelate <- function(x, mu = NULL, which = NULL, mu_rule = c("scaled", "searc
                         infeasible = c("raise_mu", "identity", "error"), intercept = TRUE, standardize = TRUE, threads = NULL) {
   call <- match.call()
   x <- check_design(x, allow_sparse = FALSE, min_rows = 3L)
-  scaled <- scale_design(x, check_flag(intercept), check_flag(standardize))
-  which <- check_which(which, colnames(scaled$x))
-  rows <- decorrelated_rows(scaled$x, which, mu, check_choice(mu_rule, c("scaled", "search", "min")), check_choice(noise, c("gaussian", "robust")),
-                            beta,
-                            check_choice(infeasible, c("raise_mu", "identity", "error")), TRUE, threads)
-  new_fit("decorrelate", m = rows$m, rows = rows$rows, table = rows$table, scale = scaled$scale, center = scaled$center, n = nrow(x),
-          intercept = intercept,
-          standardize = standardize, call = shorten_call(call), convergence = rows$convergence)
+  noise <- check_choice(noise, c("gaussian", "robust"))
+  infeasible <- check_choice(infeasible, c("raise_mu", "identity", "error"))
+  options <- list(
+    mu = check_number(mu, lower = 0, allow_null = TRUE), mu_rule = check_choice(mu_rule, c("scaled", "search", "min")), noise = noise,
+    beta = check_number(beta, lower = 0.25, upper = 0.5, strict_lower = TRUE, strict_upper = TRUE), infeasible = infeasible, keep_m = TRUE,
+    intercept = check_flag(intercept), standardize = check_flag(standardize), threads = thread_count(threads)
+  )
+  data <- list(x = x, which = if (!is.null(which)) check_which(which, colnames(x)))
+  out <- core_decorrelate(data, options, progress_bar("decorrelating rows"))
+  kept <- colnames(x)[out$keep]
+  if (length(kept) < ncol(x)) {
+    dropped <- colnames(x)[-out$keep]
+    warn_input(paste0(counted(length(dropped), "column is", "columns are"), " constant and left out: ", list_some(dropped), "."), "x")
+  }
+  names <- kept[out$which]
+  table <- rows_table(out$table, names)
+  warn_rows(table, infeasible)
+  m <- if (noise != "robust") Matrix::t(out$m)
+  if (!is.null(m)) dimnames(m) <- list(names, kept)
+  colnames(out$rows) <- names
+  new_fit("decorrelate", m = m, rows = out$rows, table = table, scale = stats::setNames(out$scale, kept), center = out$center, n = nrow(x),
+          intercept = intercept, standardize = standardize, call = shorten_call(call), convergence = out$convergence)
 }
 
-# Columns centred and scaled to unit second moment; constant ones are dropped with a warning.
-scale_design <- function(x, intercept, standardize, warn = TRUE) {
-  center <- if (intercept) colMeans(x) else rep(0, ncol(x))
-  x <- sweep(x, 2L, center)
-  second <- sqrt(colMeans(x^2))
-  constant <- !(second > 1e-14 * pmax(abs(center), 1e-300))
-  if (all(constant)) abort_input("Every column of `x` is constant: there is nothing to estimate.", "x")
-  if (any(constant) && warn) {
-    warn_input(paste0(counted(sum(constant), "column is", "columns are"), " constant and left out: ", list_some(colnames(x)[constant]), "."), "x")
-  }
-  scale <- if (standardize) second else rep(1, ncol(x))
-  keep <- base::which(!constant)
-  list(x = sweep(x[, keep, drop = FALSE], 2L, scale[keep], `/`), center = center[keep], scale = stats::setNames(scale[keep], colnames(x)[keep]),
-       keep = keep)
+rows_table <- function(table, names) {
+  table <- data.frame(table, row.names = names)
+  table$mu_min[is.nan(table$mu_min)] <- NA
+  table
 }
 
 list_some <- function(names, most = 5L) {
@@ -102,36 +106,6 @@ check_which <- function(which, names) {
     abort_input(sprintf("`which` must hold different column numbers between 1 and %d, or names.", length(names)), "which")
   }
   as.integer(which)
-}
-
-# `x` is scaled. list(m, rows, table, convergence).
-decorrelated_rows <- function(x, which, mu, rule, noise, beta, infeasible, keep_m, threads) {
-  n <- nrow(x)
-  p <- ncol(x)
-  beta <- check_number(beta, lower = 0.25, upper = 0.5, strict_lower = TRUE, strict_upper = TRUE)
-  mu <- check_number(mu, lower = 0, allow_null = TRUE)
-  if (is.null(mu) && rule == "scaled") {
-    if (p == 1L) abort_input("`mu` must be given when there is only one column: log p is zero.", "mu")
-    mu <- sqrt(log(p) / n)
-  }
-  if (!is.null(mu)) rule <- "scaled"
-  if (!is.null(mu) && mu >= 1) {
-    abort_input(sprintf("`mu` must be less than 1, not %s: from there on the row is zero.\nWith so few rows give a `mu`, or use mu_rule = \"min\".",
-                        format(mu, digits = 3L)), "mu")
-  }
-  out <- core_call(core_decorrelate(x, which, if (is.null(mu)) 0 else mu, rule, noise == "robust", beta, infeasible, keep_m, 1e-9, 4000L,
-                                    thread_count(threads), progress_bar("decorrelating rows")))
-  names <- colnames(x)[which]
-  diagonal <- colMeans(x[, which, drop = FALSE]^2)
-  table <- data.frame(mu = out$mu, feasible = out$feasible, mu_min = out$mu_min, variance = out$variance,
-                      floor = pmax(1 - out$mu, 0)^2 / diagonal, coherence = out$coherence, largest = out$largest, shortcut = out$shortcut,
-                      converged = out$converged, row.names = names)
-  table$mu_min[is.nan(table$mu_min)] <- NA
-  warn_rows(table, infeasible)
-  m <- if (keep_m && noise != "robust") Matrix::t(out$m)
-  if (!is.null(m)) dimnames(m) <- list(names, colnames(x))
-  colnames(out$rows) <- names
-  list(m = m, rows = out$rows, table = table, convergence = out$convergence)
 }
 
 warn_rows <- function(table, infeasible) {
@@ -158,6 +132,7 @@ tidy.granary_decorrelate <- function(x, ...) data.frame(term = rownames(x$table)
 #' @param ... Not used.
 #' @export
 print.granary_decorrelate <- function(x, ...) {
+  refuse_dots(...)
   cli::cat_line("granary: decorrelated rows for ", nrow(x$table), " columns, n = ", x$n)
   print_call(x$call)
   cli::cat_line("coherence |MS - I|: ", format(max(x$table$coherence), digits = 3L), "; mu: ",
@@ -236,29 +211,20 @@ plot.granary_decorrelate <- function(x, ...) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 100, p = 20, s0 = 3, b = 1)
+#' sim <- sim_debiased_lasso(n = 100, p = 20, s0 = 3, b = 1)
 #' coherence(sim$x)
 #' compatibility(cor(sim$x), set = 1:3)$value
 #' bias_bound(n = 1000, p = 600, s0 = 10, mu = 0.08)
 coherence <- function(x, m = NULL, intercept = TRUE, standardize = TRUE) {
-  x <- check_design(x, allow_sparse = FALSE)
-  x <- scale_design(x, check_flag(intercept), check_flag(standardize))$x
-  which <- seq_len(ncol(x))
+  data <- list(x = check_design(x, allow_sparse = FALSE))
   if (inherits(m, "granary_decorrelate")) {
-    if (nrow(m$rows) != nrow(x) || !all(rownames(m$table) %in% colnames(x))) abort_input("`m` was not made from the columns and rows of `x`.", "m")
-    which <- match(rownames(m$table), colnames(x))
-    deviation <- crossprod(m$rows, x) / nrow(x)
+    data$which <- match(rownames(m$table), colnames(data$x))
+    if (nrow(m$rows) != nrow(data$x) || anyNA(data$which)) abort_input("`m` was not made from the columns and rows of `x`.", "m")
+    data$rows <- unname(m$rows)
   } else {
-    m <- check_matrix(m, allow_null = TRUE)
-    if (is.null(m)) m <- diag(ncol(x))
-    if (ncol(m) != ncol(x) || nrow(m) != ncol(x)) {
-      abort_input(sprintf("`m` must be a %d x %d matrix, but it is %d x %d.", ncol(x), ncol(x), nrow(m), ncol(m)), "m")
-    }
-    deviation <- tcrossprod(m, x) %*% x / nrow(x)
+    data$m <- check_matrix(m, allow_null = TRUE)
   }
-  at <- cbind(seq_along(which), which)
-  deviation[at] <- deviation[at] - 1
-  max(abs(deviation))
+  core_coherence(data, list(intercept = check_flag(intercept), standardize = check_flag(standardize)))
 }
 
 #' @rdname coherence
@@ -273,7 +239,7 @@ compatibility <- function(S, set, L = 3, threads = NULL) {
   if (ncol(S) > 500L) abort_input("`S` must have at most 500 columns for an exact compatibility constant.", "S")
   largest <- max(abs(S))
   if (largest == 0) return(list(value = 0, direction = stats::setNames(numeric(ncol(S)), names)))
-  out <- core_call(core_compatibility(S / largest, set, L, thread_count(threads), progress_bar("compatibility")))
+  out <- core_compatibility(unname(S) / largest, set, L, thread_count(threads), progress_bar("compatibility"))
   list(value = out$value * largest, direction = stats::setNames(out$t, names))
 }
 

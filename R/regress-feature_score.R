@@ -32,7 +32,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_qalpha("weston_linear", n = 100)
+#' sim <- sim_q_alpha("weston_linear", n = 100)
 #' score <- feature_score(sim$x, sim$labels)
 #' select_features(score, "top", n = 6)
 feature_score <- function(x, y = NULL, type = c("pearson", "fisher", "ks", "snr", "variance", "laplacian", "pca"), k = 2, neighbors = 5) {
@@ -41,70 +41,12 @@ feature_score <- function(x, y = NULL, type = c("pearson", "fisher", "ks", "snr"
   k <- check_count(k, upper = min(dim(x)))
   neighbors <- check_count(neighbors)
   if (type %in% c("variance", "laplacian", "pca")) {
-    score <- switch(type, variance = apply(x, 2L, stats::var), laplacian = laplacian_score(x, min(neighbors, nrow(x) - 1L)), pca = pca_score(x, k))
-    return(stats::setNames(score, colnames(x)))
+    y <- NULL
+  } else {
+    if (is.null(y)) abort_input(sprintf("`y` must be given for type = \"%s\": the classes of the samples.", type), "y")
+    y <- as.integer(check_sample_labels(y, nrow(x), "y"))
   }
-  if (is.null(y)) abort_input(sprintf("`y` must be given for type = \"%s\": the classes of the samples.", type), "y")
-  y <- check_sample_labels(y, nrow(x), "y")
-  score <- if (type == "ks") ks_score(x, y) else moment_score(x, y, type)
-  score[!is.finite(score)] <- ifelse(is.nan(score[!is.finite(score)]), 0, Inf)  # 0 / 0 is a feature that does not vary
+  score <- core_feature_score(x, if (is.null(y)) integer() else y, list(type = type, k = k, neighbors = neighbors))
+  score[is.nan(score)] <- 0  # 0 / 0 is a feature that does not vary
   stats::setNames(score, colnames(x))
-}
-
-# Scores made of the means and variances of the classes.
-moment_score <- function(x, y, type) {
-  size <- tabulate(y)
-  scale <- pmax(apply(abs(x), 2L, max), .Machine$double.xmin)
-  x <- sweep(x, 2L, scale, `/`)  # no score minds the unit, and squares of tiny numbers vanish
-  mean <- rowsum(x, as.integer(y)) / size
-  spread <- rowsum((x - mean[as.integer(y), , drop = FALSE])^2, as.integer(y))
-  overall <- colMeans(x)
-  between <- colSums(size * sweep(mean, 2L, overall)^2)
-  within <- colSums(spread)
-  if (type == "pearson") return(sqrt(between / (between + within)))
-  deviation <- sqrt(spread / pmax(size - 1, 1))
-  pairs <- utils::combn(nlevels(y), 2L)
-  if (type == "fisher") {
-    if (nlevels(y) == 2L) return((mean[1L, ] - mean[2L, ])^2 / (deviation[1L, ]^2 + deviation[2L, ]^2))
-    return(between / within)
-  }
-  ratios <- apply(pairs, 2L, function(p) abs(mean[p[1L], ] - mean[p[2L], ]) / (deviation[p[1L], ] + deviation[p[2L], ]))
-  ratios <- matrix(ratios, ncol(x))
-  apply(ratios, 1L, function(r) if (all(is.nan(r))) NaN else max(r, na.rm = TRUE))
-}
-
-ks_score <- function(x, y) {
-  classes <- seq_len(nlevels(y))
-  code <- as.integer(y)
-  apply(x, 2L, function(values) {
-    order <- order(values)
-    last <- !duplicated(values[order], fromLast = TRUE)  # a step is complete at the last of equal values
-    steps <- vapply(classes, function(g) (cumsum(code[order] == g) / sum(code == g))[last], numeric(sum(last)))
-    steps <- matrix(steps, sum(last))
-    max(apply(steps, 1L, function(s) max(s) - min(s)))
-  })
-}
-
-laplacian_score <- function(x, neighbors) {
-  distance <- as.matrix(stats::dist(x))^2
-  near <- apply(distance, 1L, function(d) order(d)[seq_len(neighbors + 1L)])
-  linked <- matrix(FALSE, nrow(x), nrow(x))
-  linked[cbind(rep(seq_len(nrow(x)), each = nrow(near)), as.vector(near))] <- TRUE
-  linked <- linked | t(linked)
-  diag(linked) <- FALSE
-  width <- mean(distance[linked])
-  weight <- ifelse(linked, exp(-distance / max(width, .Machine$double.xmin)), 0)
-  degree <- rowSums(weight)
-  scale <- pmax(apply(abs(x), 2L, max), .Machine$double.xmin)
-  x <- sweep(x, 2L, scale, `/`)
-  centred <- sweep(x, 2L, colSums(x * degree) / sum(degree))
-  spread <- colSums(centred^2 * degree)
-  smooth <- colSums(centred * (weight %*% centred))
-  ifelse(spread > 1e-20 * sum(degree), smooth / spread, 0)
-}
-
-pca_score <- function(x, k) {
-  standard <- core_call(core_standardise_features(x, TRUE))
-  parts <- svd(standard$x, nu = 0L, nv = k)
-  sqrt(rowSums(sweep(parts$v, 2L, parts$d[seq_len(k)], `*`)^2))
 }

@@ -47,9 +47,9 @@
 #'   formula.
 #' @param y The response. For `family = "binomial"` 0/1, logical or a factor with two levels; for `"poisson"` counts.
 #' @param penalty A penalty such as [fused_chain()] (default), [fused_graph()], [tv_grid()] or [penalty_matrix()].
-#' @param lambda Penalties; sorted to be decreasing. By default `nlambda` values, evenly spaced on the log scale below the smallest one that makes
+#' @param lambda Penalties; sorted to be decreasing. By default `n_lambda` values, evenly spaced on the log scale below the smallest one that makes
 #'   \eqn{R b = 0}{R b = 0}.
-#' @param nlambda,lambda_min_ratio Length of the default path and the ratio of its ends.
+#' @param n_lambda,lambda_min_ratio Length of the default path and the ratio of its ends.
 #' @param family The loss.
 #' @param intercept Whether there is an unpenalised intercept. By default only for a formula.
 #' @param lower,upper Bounds of the coefficients: one number or one per coefficient.
@@ -62,7 +62,8 @@
 #' @param max_iter Largest number of rounds per penalty.
 #' @param start Coefficients to start from.
 #' @param polish Whether to solve on the groups from time to time; see Details.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data,weights,subset,na.action,offset A formula and the data frame with its variables, as for [stats::lm()]; what a method cannot use
+#'   is refused.
 #' @param ... For the formula method, arguments of the default method; there is nothing else.
 #' @return An object of class `granary_gen_lasso`: `beta` (coefficients, one column per penalty), `intercept`, `lambda`, `objective`, `df`
 #'   (dimension of the space the
@@ -83,7 +84,7 @@
 #' Computer
 #' Vision* 84, 288--307.
 #' @family regression
-#' @seealso [gen_penalty], [cv_gen_lasso()], [tv_denoise()]; `errata("jmlr15-alternating-linearization")`;
+#' @seealso [gen_penalty], [gen_lasso_select()], [tv_denoise()]; `errata("jmlr15-alternating-linearization")`;
 #' `reproduce("jmlr15-alternating-linearization")`
 #' @export
 #' @examples
@@ -91,7 +92,7 @@
 #' x <- matrix(rnorm(60 * 30), 60)
 #' b <- rep(c(0, 2, 0), each = 10)
 #' y <- drop(x %*% b) + rnorm(60)
-#' fit <- gen_lasso(x, y, fused_chain(30), nlambda = 10)
+#' fit <- gen_lasso(x, y, fused_chain(30), n_lambda = 10)
 #' fit
 #' coef(fit, lambda = 5)[9:13]
 #' plot(fit)
@@ -106,17 +107,18 @@ gen_families <- c("gaussian", "binomial", "poisson", "huber")
 
 #' @rdname gen_lasso
 #' @export
-gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, nlambda = 20, lambda_min_ratio = 0.01,
-                              family = c("gaussian", "binomial", "poisson", "huber"), intercept = FALSE, lower = -Inf, upper = Inf,
+gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, n_lambda = 20, lambda_min_ratio = 0.01,
+                              family = c("gaussian", "binomial", "poisson", "huber"), intercept = NULL, lower = -Inf, upper = Inf,
                               method = c("alin", "fista", "admm", "sparsa", "tikhonov"), update = c("test", "pr", "dr_h", "dr_f"), gamma = 0.2,
                               delta = 1.345, tol = 1e-8, max_iter = 5000, start = NULL, polish = TRUE, ...) {
-  call <- match.call()
+  call <- generic_call(match.call(), "gen_lasso")
   refuse_dots(...)
   if (missing(x)) fail_missing("x")
   family <- check_choice(family, gen_families)
   method <- check_choice(method, gen_methods)
   update <- check_choice(update, gen_updates)
-  intercept <- check_flag(intercept)
+  intercept <- check_flag(intercept, allow_null = TRUE)
+  if (is.null(intercept)) intercept <- !is.null(x) && !inherits(x, "granary_blur")
   design <- gen_design(x)
   if (missing(y)) fail_missing("y")
   if (is.null(x)) design <- list(type = "identity", p = NULL, names = NULL, n = NULL)
@@ -143,15 +145,11 @@ gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, nlambda = 20,
     settings$lower <- c(settings$lower, -Inf)
     settings$upper <- c(settings$upper, Inf)
   }
-  problem <- gen_problem(design, response$y, penalty, settings)
+  settings$n_lambda <- check_count(n_lambda)
+  settings$lambda_min_ratio <- check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE)
+  if (!is.null(lambda)) lambda <- sort(as.double(check_vector(lambda, "lambda", lower = 0, upper = 1e150)), decreasing = TRUE)
   # With penalties given and many coefficients the largest one is not worth its time.
-  limits <- list(lambda_max = NA_real_, exact = NA)
-  if (is.null(lambda) || p <= 5000L) {
-    limits <- core_call(core_gen_lasso_limits(problem$design, problem$y, problem$loss, problem$penalty, progress_bar("largest penalty")))
-  }
-  lambda <- gen_lambda(lambda, limits$lambda_max, check_count(nlambda), check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE))
-  bridge <- gen_bridge(lambda[1L], limits$lambda_max, design, settings)
-  fit <- fit_gen_lasso(problem, design, response, penalty, lambda, settings, limits, call, bridge)
+  fit <- fit_gen_lasso(design, response, penalty, lambda, settings, if (p <= 5000L) "ask" else "skip", call)
   if (!fit$unique) {
     warn_input(paste0("The coefficients are not unique: some direction changes neither the fit nor the penalty.\n",
                       "Fitted values are unique; the coefficients returned are one solution."), "x")
@@ -169,26 +167,21 @@ warn_separable <- function(fit) {
   left <- sum(gen_loss(fit$y, eta, "binomial", NULL)) / (-2 * length(fit$y) * (share * log(share) + (1 - share) * log(1 - share)))
   if (left > 0.01 || !all((eta > 0) == (fit$y > 0.5))) return(invisible())
   warn_input(sprintf(paste0("The classes are separable: at lambda = %s every observation is classified correctly with %.1f%% of the deviance ",
-                            "explained, so without a penalty there is no finite estimate.\nUse a larger penalty; cv_gen_lasso() can choose it."),
+                            "explained, so without a penalty there is no finite estimate.\nUse a larger penalty; gen_lasso_select() can choose it."),
                      format(fit$lambda[last], digits = 3L), 100 * (1 - left)), "y")
 }
 
 #' @rdname gen_lasso
 #' @export
-gen_lasso.formula <- function(x, data = NULL, ..., intercept = TRUE) {
-  call <- match.call()
-  parts <- design_from_formula(x, data)
-  fit <- gen_lasso.default(parts$x, parts$y, ..., intercept = intercept)
-  fit$design <- parts[c("terms", "xlevels", "contrasts")]
-  fit$call <- shorten_call(call)
-  fit
+gen_lasso.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(gen_lasso.default, "gen_lasso", takes = "intercept", ...)
 }
 
 gen_design <- function(x) {
   if (is.null(x)) return(list())
   if (inherits(x, "granary_blur")) return(list(type = "blur", dim = x$dim, size = x$size, p = prod(x$dim), n = prod(x$dim), names = NULL))
   x <- check_design(x, "x", min_rows = 1L)
-  list(type = if (isS4(x)) "sparse" else "dense", x = x, p = ncol(x), n = nrow(x), names = colnames(x))
+  list(type = "matrix", x = x, p = ncol(x), n = nrow(x), names = colnames(x))
 }
 
 gen_response <- function(y, n, family) {
@@ -225,63 +218,21 @@ check_box <- function(lower, upper, p) {
   list(lower = lower, upper = upper)
 }
 
-gen_lambda <- function(lambda, top, nlambda, ratio) {
-  if (!is.null(lambda)) return(sort(as.double(check_vector(lambda, "lambda", lower = 0, upper = 1e150)), decreasing = TRUE))
-  top <- if (top > 0) top * (1 + 1e-10) else 1  # so that rounding lets no difference in at the first penalty
-  if (nlambda == 1L) top else exp(seq(log(top), log(top * ratio), length.out = nlambda))
-}
-
-# What the core takes. Least squares with an intercept is least squares of centred data; other losses get a column of ones that nothing penalises.
-gen_problem <- function(design, y, penalty, settings) {
-  gaussian <- settings$family == "gaussian"
-  ones <- settings$intercept && !gaussian
-  matrix <- penalty$matrix
-  null <- penalty$null
-  if (ones) {
-    matrix <- cbind(matrix, Matrix::Matrix(0, nrow(matrix), 1L, sparse = TRUE))
-    if (nrow(null) > 0L) null <- rbind(cbind(null, 0), c(rep(0, ncol(null)), 1))
-  }
-  centre <- if (settings$intercept && gaussian) mean(y) else 0
-  list(
-    design = c(design[setdiff(names(design), "names")], list(centre = settings$intercept, ones = ones)), y = y - centre, y_mean = centre,
-    loss = list(family = settings$family, delta = settings$delta),
-    penalty = list(matrix = methods::as(methods::as(matrix, "CsparseMatrix"), "generalMatrix"), blocks = penalty$blocks, null = null)
-  )
-}
-
-# Penalties on the way down to the first one asked for: from zero straight to a small penalty takes many more rounds than by way of these.
-gen_bridge <- function(first, top, design, settings) {
-  wanted <- settings$method == "alin" && design$type != "identity" && is.null(settings$start) && is.finite(top) && first > 0 && first < 0.5 * top
-  if (!wanted) return(numeric())
-  steps <- 1L + min(15L, ceiling(log(top / first) / log(2)))
-  exp(seq(log(top), log(first), length.out = steps + 1L))[seq_len(steps)[-1L]]
-}
-
-fit_gen_lasso <- function(problem, design, response, penalty, lambda, settings, limits, call, bridge = numeric()) {
-  start <- if (is.null(settings$start)) numeric() else c(settings$start, if (problem$design$ones) 0)
-  result <- core_call(core_gen_lasso_path(
-    problem$design, problem$y, problem$loss, problem$penalty, c(bridge, lambda),
-    list(method = match(settings$method, gen_methods) - 1L, update = match(settings$update, gen_updates) - 1L, gamma = settings$gamma,
-         tol = settings$tol, max_iter = settings$max_iter, polish = settings$polish, lower = settings$lower, upper = settings$upper, start = start),
-    progress_bar("generalized lasso")
-  ))
-  fits <- result$fits[length(bridge) + seq_along(lambda)]
+fit_gen_lasso <- function(design, response, penalty, lambda, settings, limits, call) {
+  data <- list(type = design$type, x = design$x, dim = design$dim, size = design$size, y = response$y,
+               penalty = methods::as(methods::as(penalty$matrix, "CsparseMatrix"), "generalMatrix"), blocks = penalty$blocks, null = penalty$null)
+  out <- core_gen_lasso(data, c(settings, list(lambda = lambda, limits = limits)), progress_bar("generalized lasso"))
+  lambda <- out$lambda
+  fits <- out$fits
   pick <- function(name, empty) vapply(fits, `[[`, empty, name)
   beta <- matrix(vapply(fits, `[[`, numeric(length(fits[[1L]]$b)), "b"), length(fits[[1L]]$b))
-  shift <- rep(0, length(lambda))
-  if (problem$design$ones) {
-    shift <- beta[nrow(beta), ]
-    beta <- beta[-nrow(beta), , drop = FALSE]
-  }
-  if (settings$intercept) shift <- shift + problem$y_mean - drop(crossprod(result$means, beta))
   rownames(beta) <- design$names
   mu <- matrix(vapply(fits, `[[`, numeric(length(fits[[1L]]$mu)), "mu"), length(fits[[1L]]$mu))
-  kkt <- t(vapply(fits, `[[`, numeric(3), "kkt"))
-  colnames(kkt) <- c("stationarity", "feasibility", "slackness")
+  kkt <- cbind(stationarity = pick("stationarity", 0), feasibility = pick("feasibility", 0), slackness = pick("slackness", 0))
   new_fit(
-    "gen_lasso", beta = beta, intercept = shift, lambda = lambda, objective = pick("objective", 0), df = pick("df", 0), mu = mu, kkt = kkt,
-    trace = lapply(fits, `[[`, "trace"), n_serious = pick("n_serious", 0L), n_null = pick("n_null", 0L), lambda_max = limits$lambda_max,
-    lambda_max_exact = limits$exact, unique = result$unique, penalty = penalty, family = settings$family, levels = response$levels,
+    "gen_lasso", beta = beta, intercept = out$intercept, lambda = lambda, objective = pick("objective", 0), df = pick("df", 0), mu = mu, kkt = kkt,
+    trace = lapply(fits, `[[`, "trace"), n_serious = pick("n_serious", 0L), n_null = pick("n_null", 0L), lambda_max = out$lambda_max,
+    lambda_max_exact = out$lambda_max_exact, unique = out$unique, penalty = penalty, family = settings$family, levels = response$levels,
     y = response$y, n = length(response$y), identity = design$type == "identity", x = design$x,
     blur = if (design$type == "blur") design[c("dim", "size")],
     settings = settings, call = call, convergence = lapply(fits, `[[`, "convergence")

@@ -34,7 +34,7 @@
 #' with a flat prior for the common level; for the first two methods its square is \eqn{s_t w_t} plus the part due to \eqn{\xi}{xi}. Neither
 #' accounts for the estimation of \eqn{a}. With a sparse `A` and more than 20000 tasks they are left out.
 #'
-#' **Cross-validation.** With `cv = "loo"` `gamma` is the one of smallest leave-one-out risk (see [compare_means()]), by default among
+#' **Cross-validation.** With `cv = "loo"` `gamma` is the one of smallest leave-one-out risk (see [mta_compare()]), by default among
 #' \eqn{2^{-15}, \ldots, 2^{15}}{2^-15, ..., 2^15}; with `cv = "split"` half of each task's samples at random (`splits` times) predict the
 #' mean of all, by default with \eqn{2^{-5}, \ldots, 2^5}{2^-5, ..., 2^5}; for `"pairwise"` and `"custom"` this is the cheaper way. The paper
 #' finds `gamma = 1` as good for `"constant"`, and tuning
@@ -43,7 +43,7 @@
 #' @section Which method when: `mta()` with its defaults for many groups with few samples each; `"minimax"` if the means may be far apart, and
 #' no group may be hurt much; `"custom"` when you know which groups are alike (neighbouring regions, a taxonomy). [james_stein()] shrinks all
 #' means by one factor whatever their number of samples, and needs four groups or more. A random-effects model with covariates is the business
-#' of a mixed-model package. [compare_means()] says which estimator predicts held-out samples best.
+#' of a mixed-model package. [mta_compare()] says which estimator predicts held-out samples best.
 #'
 #' @param y Samples: a numeric vector with `group`; a list with one vector per task; a data frame with one row per task and columns `mean`,
 #'   `n` (number of samples) and `var` (variance of the samples; not needed with `sigma2`), and optionally `group` (names); a matrix with
@@ -68,7 +68,7 @@
 #'   [granary_means].
 #' @references
 #' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
-#' @seealso [james_stein()], [compare_means()], [mta_weights()], [mta_risk()], [sim_mta()]; `errata("jmlr15-multi-task-averaging")`
+#' @seealso [james_stein()], [mta_compare()], [mta_weights()], [mta_risk()], [sim_mta()]; `errata("jmlr15-multi-task-averaging")`
 #' @family regression
 #' @export
 #' @examples
@@ -168,7 +168,7 @@ shape_mta <- function(tasks, noise, method, similarity, tuned, bounds, weights, 
     spread <- if (alone) Inf else unname(mta_spread(tasks$mean, method, bounds))
     a <- if (alone) 0 else 1 / spread
     tau2 <- if (gamma == 0) Inf else spread / gamma
-    out <- core_call(core_mta_common(tasks$mean, noise$s, tau2))
+    out <- core_mta_common(unname(tasks$mean), unname(noise$s), tau2)
     target <- out$target
     shrink <- out$weight
     if (weights) W <- mta_matrix(method, NULL, tasks$mean, noise$s, gamma, tau2)  # nolint: object_name_linter.
@@ -178,8 +178,7 @@ shape_mta <- function(tasks, noise, method, similarity, tuned, bounds, weights, 
                 posterior = diag(W) * noise$s)
     if (!weights) W <- NULL  # nolint: object_name_linter.
   } else {
-    solve <- if (isS4(similarity)) core_mta_sparse else core_mta_dense
-    out <- core_call(solve(similarity, tasks$mean, noise$s, gamma, count <= 20000, progress_bar("means")))
+    out <- core_mta_along(similarity, tasks$mean, noise$s, gamma, count <= 20000, progress_bar("means"))
   }
   named <- function(x) if (length(x) == count) stats::setNames(x, tasks$names)
   if (!is.null(W)) dimnames(W) <- list(tasks$names, tasks$names)
@@ -196,8 +195,8 @@ shape_mta <- function(tasks, noise, method, similarity, tuned, bounds, weights, 
 mta_matrix <- function(method, similarity, mean, s, gamma, tau2 = NULL) {
   if (length(s) > 20000) abort_input(sprintf("W for %d tasks would need %.0f GB.", length(s), 8e-9 * length(s)^2), "weights")
   if (!is.null(tau2)) return(core_mta_common_weights(s, tau2))
-  if (method == "pairwise") return(core_call(core_mta_pairwise_weights(mean, s, gamma, progress_bar("means"))))
-  core_call(core_mta_weights(as.matrix(similarity), s, gamma, progress_bar("means")))
+  if (method == "pairwise") return(core_mta_pairwise_weights(mean, s, gamma, progress_bar("means")))
+  core_mta_weights(as.matrix(similarity), s, gamma, progress_bar("means"))
 }
 
 tune_gamma <- function(tasks, noise, method, similarity, gamma, cv, splits) {
@@ -217,24 +216,21 @@ tune_gamma <- function(tasks, noise, method, similarity, gamma, cv, splits) {
   list(gamma = gamma[which.min(risk)], table = data.frame(gamma = gamma, risk = risk))
 }
 
-given_variances <- function(noise) if (noise$noise == "given") noise$sigma2 else numeric()
+# Samples as they cross for risks.
+risk_data <- function(tasks, noise, similarity = NULL) {
+  list(y = tasks$y, task = tasks$code, tasks = length(tasks$n), sigma2 = if (noise$noise == "given") as.double(noise$sigma2), noise = noise$noise,
+       similarity = similarity)
+}
 
 # Error of estimates from random halves against the means of all samples, for each gamma.
 split_risk <- function(tasks, noise, estimator, gamma, similarity, splits) {
-  given <- given_variances(noise)
-  bar <- progress_bar("cross-validation")
-  if (isS4(similarity)) {
-    return(core_call(core_split_risk_sparse(tasks$y, tasks$code, length(tasks$n), given, noise$noise, similarity, gamma, splits, core_seed(), bar)))
-  }
-  full <- if (is.null(similarity)) matrix(0, 0L, 0L) else similarity
-  core_call(core_split_risk(tasks$y, tasks$code, length(tasks$n), given, noise$noise, estimator, full, gamma, splits, core_seed(), bar))
+  core_split_risk(risk_data(tasks, noise, similarity), list(estimator = estimator, gamma = gamma, splits = splits), core_seed(),
+                  progress_bar("cross-validation"))
 }
 
 # Risk (23) of one estimator for each gamma: list(risk, left_out, skipped).
 loo_risk <- function(tasks, noise, estimator, gamma, similarity = NULL) {
-  full <- if (is.null(similarity)) matrix(0, 0L, 0L) else as.matrix(similarity)
-  out <- core_call(core_loo_risk(tasks$y, tasks$code, length(tasks$n), given_variances(noise), noise$noise, estimator, full, gamma,
-                                 progress_bar("leave-one-out")))
+  out <- core_loo_risk(risk_data(tasks, noise, similarity), list(estimator = estimator, gamma = gamma), progress_bar("leave-one-out"))
   if (out$left_out == 0) {
     abort_input(sprintf("Leaving one out needs a task with at least %s samples.", if (noise$noise == "own") "three" else "two"), "y")
   }
@@ -275,7 +271,7 @@ mta_weights <- function(x, Gamma = 1) {  # nolint: object_name_linter.
   Gamma <- check_vector(Gamma, "Gamma", lower = 0, upper = 1e100)  # nolint: object_name_linter.
   if (!length(Gamma) %in% c(1L, nrow(A))) fail_input("Gamma", sprintf("one number or one per task (%d)", nrow(A)), paste("of length", length(Gamma)))
   # core_mta_weights() has gamma s / T on the diagonal.
-  W <- core_call(core_mta_weights(A, rep_len(unname(Gamma), nrow(A)), nrow(A), progress_bar("weights")))  # nolint: object_name_linter.
+  W <- core_mta_weights(A, rep_len(unname(Gamma), nrow(A)), nrow(A), progress_bar("weights"))  # nolint: object_name_linter.
   labels <- if (is.null(rownames(A))) colnames(A) else rownames(A)
   dimnames(W) <- if (!is.null(labels)) list(labels, labels)
   W

@@ -26,14 +26,12 @@ mta_vectors <- function(tasks, method, similarity, gamma, variance, sigma2, boun
   } else {
     similarity <- as.matrix(similarity)
   }
-  bar <- progress_bar("means")
   level <- if (is.null(tau2)) 1 else tau2
   if (!is.null(tau2) && tau2 == 0) {
     out <- list(estimate = mean, variance = matrix(0, count, d), target = mean[1L, ])  # all means are equal
-  } else if (is.null(noise$blocks)) {
-    out <- core_call(core_mta_vectors_common(mean, noise$common, noise$scale, similarity, level, gamma, bar))
   } else {
-    out <- core_call(core_mta_vectors_blocks(mean, noise$blocks, similarity, level, gamma, bar))
+    out <- core_mta_vectors(list(mean = mean, common = noise$common, scale = noise$scale, blocks = unname(noise$blocks), similarity = similarity,
+                                 tau2 = level, gamma = gamma), progress_bar("means"))
   }
   labelled <- function(x) {
     dimnames(x) <- dimnames(mean)
@@ -87,7 +85,6 @@ check_covariance <- function(x, d) {
   x <- unname(check_symmetric(x, "sigma2"))
   if (nrow(x) != d) abort_input(sprintf("`sigma2` must have one row and column per coordinate (%d), but it is %d x %d.", d, nrow(x), nrow(x)),
                                 "sigma2")
-  values <- eigen(x, TRUE, TRUE)$values
-  if (min(values) < -1e-8 * max(abs(values))) abort_input("`sigma2` must be positive semi-definite, but it has a negative eigenvalue.", "sigma2")
+  if (any(diag(x) < 0) || core_semidefinite_excess(x) > 1e-8) abort_input("`sigma2` must be positive semi-definite, but it has a negative eigenvalue.", "sigma2")
   x
 }

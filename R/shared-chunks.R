@@ -1,14 +1,14 @@
 #' Data in pieces
 #'
 #' A source of labelled rows that gives them piece by piece, so that the data need not fit in memory. Online classifiers
-#' learn from it: `update(fit, chunks(...))`, or `kernel_perceptron(chunks(...), levels = ...)`.
+#' learn from it: `update(fit, data_chunks(...))`, or `kernel_perceptron(data_chunks(...), levels = ...)`.
 #'
 #' @details
 #' The pieces come from
 #' * a **matrix**, a data frame or a sparse matrix of package Matrix in memory, with the labels in `y`;
 #' * a **function** without arguments that returns the next piece, or `NULL` when there is no more. A piece is a list with `x` and `y`, or, when `y`
 #'   is
-#'   given to `chunks()`, a data frame with that column;
+#'   given to `data_chunks()`, a data frame with that column;
 #' * a delimited **file** (the text `x` is its path; compressed files are read too), one line per row. Columns that hold numbers in the first
 #'   piece must hold numbers in all others;
 #' * a **result of package DBI**, as `DBI::dbSendQuery()` returns it; its rows are fetched as they are needed.
@@ -35,12 +35,12 @@
 #' set.seed(1)
 #' x <- matrix(rnorm(400), 200)
 #' y <- factor(ifelse(x[, 1] + x[, 2] > 0, "yes", "no"))
-#' chunks(x, y, size = 50)
+#' data_chunks(x, y, size = 50)
 #'
 #' # a file, read 64 lines at a time
 #' path <- tempfile(fileext = ".csv")
 #' write.csv(data.frame(a = x[, 1], b = x[, 2], y = y), path, row.names = FALSE)
-#' pieces <- chunks(path, "y", size = 64, columns = "a")
+#' pieces <- data_chunks(path, "y", size = 64, columns = "a")
 #' fit <- winnow(pieces, levels = c("no", "yes"), binarize = "zero")
 #' fit$trials
 #'
@@ -52,8 +52,8 @@
 #'   x <- matrix(rbinom(30, 1, 0.5), 10)
 #'   list(x = x, y = x[, 1])
 #' }
-#' winnow(chunks(generate), levels = 0:1)
-chunks <- function(x, y = NULL, size = 1000, columns = NULL, sep = ",", header = TRUE, na = "NA", ...) {
+#' winnow(data_chunks(generate), levels = 0:1)
+data_chunks <- function(x, y = NULL, size = 1000, columns = NULL, sep = ",", header = TRUE, na = "NA", ...) {
   refuse_dots(...)
   if (missing(x)) fail_missing("x")
   if (inherits(x, "granary_chunks")) return(x)
@@ -120,11 +120,17 @@ chunks_from_dbi <- function(result, label, columns, size) {
   force(label)
   check_installed("DBI", "to fetch the rows of a query")
   fetch <- getExportedValue("DBI", "dbFetch")
+  completed <- getExportedValue("DBI", "dbHasCompleted")
+  empty <- 0L
   read <- function() {
     piece <- tryCatch(fetch(result, n = size), error = function(e) {
       abort_input(paste0("The rows of the query could not be fetched: ", conditionMessage(e), "."), "x")
     })
-    if (nrow(piece) == 0L) NULL else split_labels(piece, label, columns)
+    if (nrow(piece) > 0L) return(split_labels(piece, label, columns))
+    empty <<- empty + 1L
+    if (completed(result)) return(NULL)
+    if (empty < 100L) return(read())  # some drivers give no rows now and then
+    abort_input("The query gives no more rows, but its driver says that it is not at its end.", "x")
   }
   new_chunks("a DBI result", read, size = size)
 }

@@ -86,7 +86,11 @@ find_stem <- function(word) {
   word <- gsub("our", "or", word, fixed = TRUE)
   word <- sub("(izations?|ized|izes|izing|ize|izer)$", "iz", word)
   word <- sub("(ations?|ators?|ating|ated|ates|ate)$", "at", word)
-  word <- sub("(ions?|ings?|ers?|ors?|ed|ies|ity|ive|ically|ical|ics|ic|ally|al|ly|ness|ments?|es|s|e|y)$", "", word)
+  endings <- "(ions?|ings?|ers?|ors?|ed|ies|ity|ive|ically|ical|ics|ic|ally|al|ly|ness|ments?|es|s|e|y)$"
+  for (pass in 1:2) {
+    shorter <- sub(endings, "", word)
+    word <- ifelse(nchar(shorter) >= 3L, shorter, word)
+  }
   sub("(.)\\1$", "\\1", word)
 }
 

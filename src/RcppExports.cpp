@@ -128,432 +128,380 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_bn_features
-Rcpp::List core_bn_features(Rcpp::List spec, std::string basis, const Eigen::Map<Eigen::MatrixXi> x, double limit);
+SEXP core_bn_features(SEXP spec, SEXP basis, SEXP x, SEXP limit);
 RcppExport SEXP _granary_core_bn_features(SEXP specSEXP, SEXP basisSEXP, SEXP xSEXP, SEXP limitSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type basis(basisSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type limit(limitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type basis(basisSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type limit(limitSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_features(spec, basis, x, limit));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_kernel
-Eigen::MatrixXd core_bn_kernel(Rcpp::List spec, std::string basis, const Eigen::Map<Eigen::MatrixXi> x, const Eigen::Map<Eigen::MatrixXi> y, int threads, SEXP progress);
+SEXP core_bn_kernel(SEXP spec, SEXP basis, SEXP x, SEXP y, SEXP threads, SEXP progress);
 RcppExport SEXP _granary_core_bn_kernel(SEXP specSEXP, SEXP basisSEXP, SEXP xSEXP, SEXP ySEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type basis(basisSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type basis(basisSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_kernel(spec, basis, x, y, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_tables
-Rcpp::List core_bn_tables(Rcpp::List spec, const Eigen::Map<Eigen::MatrixXi> x, double alpha);
+SEXP core_bn_tables(SEXP spec, SEXP x, SEXP alpha);
 RcppExport SEXP _granary_core_bn_tables(SEXP specSEXP, SEXP xSEXP, SEXP alphaSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_tables(spec, x, alpha));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_weights
-Rcpp::List core_bn_weights(Rcpp::List spec, std::string basis, Rcpp::List p, Rcpp::List q, double limit);
+SEXP core_bn_weights(SEXP spec, SEXP basis, SEXP p, SEXP q, SEXP limit);
 RcppExport SEXP _granary_core_bn_weights(SEXP specSEXP, SEXP basisSEXP, SEXP pSEXP, SEXP qSEXP, SEXP limitSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type basis(basisSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type p(pSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type q(qSEXP);
-    Rcpp::traits::input_parameter< double >::type limit(limitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type basis(basisSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type limit(limitSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_weights(spec, basis, p, q, limit));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_log_density
-Eigen::VectorXd core_bn_log_density(Rcpp::List spec, Rcpp::List tables, const Eigen::Map<Eigen::MatrixXi> x);
+SEXP core_bn_log_density(SEXP spec, SEXP tables, SEXP x);
 RcppExport SEXP _granary_core_bn_log_density(SEXP specSEXP, SEXP tablesSEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type tables(tablesSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tables(tablesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_log_density(spec, tables, x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_linear_fit
-Rcpp::List core_linear_fit(const Eigen::Map<Eigen::SparseMatrix<double>> features, Eigen::VectorXd y, Rcpp::List settings, Eigen::VectorXd start, SEXP progress);
-RcppExport SEXP _granary_core_linear_fit(SEXP featuresSEXP, SEXP ySEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP progressSEXP) {
+SEXP core_linear_fit(SEXP features, SEXP y, SEXP options, SEXP start, SEXP progress);
+RcppExport SEXP _granary_core_linear_fit(SEXP featuresSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::SparseMatrix<double>> >::type features(featuresSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_linear_fit(features, y, settings, start, progress));
+    rcpp_result_gen = Rcpp::wrap(core_linear_fit(features, y, options, start, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_tree
-Rcpp::IntegerMatrix core_bn_tree(const Eigen::Map<Eigen::MatrixXi> x, std::vector<int> levels, std::vector<int> classes, int n_classes);
+SEXP core_bn_tree(SEXP x, SEXP levels, SEXP classes, SEXP n_classes);
 RcppExport SEXP _granary_core_bn_tree(SEXP xSEXP, SEXP levelsSEXP, SEXP classesSEXP, SEXP n_classesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXi> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type levels(levelsSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type classes(classesSEXP);
-    Rcpp::traits::input_parameter< int >::type n_classes(n_classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n_classes(n_classesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_tree(x, levels, classes, n_classes));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_union
-Rcpp::List core_bn_union(Rcpp::List spec);
+SEXP core_bn_union(SEXP spec);
 RcppExport SEXP _granary_core_bn_union(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_union(spec));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_shatter
-Rcpp::List core_bn_shatter(Rcpp::List spec, std::string type, std::vector<int> labels, bool paper);
+SEXP core_bn_shatter(SEXP spec, SEXP type, SEXP labels, SEXP paper);
 RcppExport SEXP _granary_core_bn_shatter(SEXP specSEXP, SEXP typeSEXP, SEXP labelsSEXP, SEXP paperSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type labels(labelsSEXP);
-    Rcpp::traits::input_parameter< bool >::type paper(paperSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type paper(paperSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_shatter(spec, type, labels, paper));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_shatter_all
-double core_bn_shatter_all(Rcpp::List spec, std::string type, int points, bool paper);
+SEXP core_bn_shatter_all(SEXP spec, SEXP type, SEXP points, SEXP paper);
 RcppExport SEXP _granary_core_bn_shatter_all(SEXP specSEXP, SEXP typeSEXP, SEXP pointsSEXP, SEXP paperSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type points(pointsSEXP);
-    Rcpp::traits::input_parameter< bool >::type paper(paperSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type paper(paperSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_shatter_all(spec, type, points, paper));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bn_concepts
-Rcpp::List core_bn_concepts(Rcpp::List spec, SEXP progress);
+SEXP core_bn_concepts(SEXP spec, SEXP progress);
 RcppExport SEXP _granary_core_bn_concepts(SEXP specSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_bn_concepts(spec, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_half_space
-Eigen::MatrixXd core_half_space(std::vector<double> a, std::vector<double> b, bool forward);
+SEXP core_half_space(SEXP a, SEXP b, SEXP forward);
 RcppExport SEXP _granary_core_half_space(SEXP aSEXP, SEXP bSEXP, SEXP forwardSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<double> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< bool >::type forward(forwardSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type forward(forwardSEXP);
     rcpp_result_gen = Rcpp::wrap(core_half_space(a, b, forward));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sbn_fit
-Rcpp::List core_sbn_fit(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::IntegerVector order, bool choose, Rcpp::List settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sbn_fit(SEXP xSEXP, SEXP orderSEXP, SEXP chooseSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_sbn_fit(SEXP x, SEXP order, SEXP rule, SEXP options, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_sbn_fit(SEXP xSEXP, SEXP orderSEXP, SEXP ruleSEXP, SEXP optionsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< bool >::type choose(chooseSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type order(orderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rule(ruleSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sbn_fit(x, order, choose, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sbn_fit(x, order, rule, options, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sbn_log_density
-Eigen::VectorXd core_sbn_log_density(Rcpp::List network, const Eigen::Map<Eigen::MatrixXd> x);
+SEXP core_sbn_log_density(SEXP network, SEXP x);
 RcppExport SEXP _granary_core_sbn_log_density(SEXP networkSEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type network(networkSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type network(networkSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_sbn_log_density(network, x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sbn_sample
-Eigen::MatrixXd core_sbn_sample(Rcpp::List network, int n, Rcpp::NumericVector seed);
+SEXP core_sbn_sample(SEXP network, SEXP n, SEXP seed);
 RcppExport SEXP _granary_core_sbn_sample(SEXP networkSEXP, SEXP nSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type network(networkSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type network(networkSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     rcpp_result_gen = Rcpp::wrap(core_sbn_sample(network, n, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_parity_network
-Rcpp::List core_parity_network(std::vector<int> a);
+SEXP core_parity_network(SEXP a);
 RcppExport SEXP _granary_core_parity_network(SEXP aSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<int> >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
     rcpp_result_gen = Rcpp::wrap(core_parity_network(a));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_modified_log_density
-Eigen::VectorXd core_modified_log_density(Eigen::MatrixXd weights, Eigen::VectorXd top, const Eigen::Map<Eigen::MatrixXd> x);
-RcppExport SEXP _granary_core_modified_log_density(SEXP weightsSEXP, SEXP topSEXP, SEXP xSEXP) {
+SEXP core_modified_log_density(SEXP network, SEXP x);
+RcppExport SEXP _granary_core_modified_log_density(SEXP networkSEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Eigen::MatrixXd >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type top(topSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_modified_log_density(weights, top, x));
+    Rcpp::traits::input_parameter< SEXP >::type network(networkSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_modified_log_density(network, x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sign_rank
-Rcpp::List core_sign_rank(const Eigen::Map<Eigen::MatrixXd> signs, int max_dimension, int restarts, int max_iter, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_sign_rank(SEXP signsSEXP, SEXP max_dimensionSEXP, SEXP restartsSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_sign_rank(SEXP signs, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sign_rank(SEXP signsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type signs(signsSEXP);
-    Rcpp::traits::input_parameter< int >::type max_dimension(max_dimensionSEXP);
-    Rcpp::traits::input_parameter< int >::type restarts(restartsSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type signs(signsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sign_rank(signs, max_dimension, restarts, max_iter, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sign_rank(signs, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_causal_dag
-Rcpp::List core_causal_dag(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_causal_dag(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_causal_dag(SEXP g, SEXP space, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_causal_dag(SEXP gSEXP, SEXP spaceSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type g(gSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_causal_dag(g, space, settings, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_causal_dag(g, space, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_arc_alternatives
-Eigen::MatrixXd core_arc_alternatives(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, Rcpp::List parents, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_arc_alternatives(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP parentsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_arc_alternatives(SEXP g, SEXP space, SEXP options, SEXP parents, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_arc_alternatives(SEXP gSEXP, SEXP spaceSEXP, SEXP optionsSEXP, SEXP parentsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type g(gSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parents(parentsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_arc_alternatives(g, space, settings, parents, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_arc_alternatives(g, space, options, parents, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_best_dag
-Rcpp::List core_best_dag(Rcpp::List sets, Rcpp::List scores, Rcpp::List settings, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_best_dag(SEXP setsSEXP, SEXP scoresSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_best_dag(SEXP table, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_best_dag(SEXP tableSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type sets(setsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type scores(scoresSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type table(tableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_best_dag(sets, scores, settings, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_best_dag(table, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_rank_dags
-Rcpp::List core_rank_dags(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, int k, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_rank_dags(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP kSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_rank_dags(SEXP g, SEXP space, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_rank_dags(SEXP gSEXP, SEXP spaceSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type g(gSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_rank_dags(g, space, settings, k, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_rank_dags(g, space, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_rank_scores
-Rcpp::List core_rank_scores(Rcpp::List sets, Rcpp::List scores, Rcpp::List settings, int k, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_rank_scores(SEXP setsSEXP, SEXP scoresSEXP, SEXP settingsSEXP, SEXP kSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_rank_scores(SEXP table, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_rank_scores(SEXP tableSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type sets(setsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type scores(scoresSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type table(tableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_rank_scores(sets, scores, settings, k, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_rank_scores(table, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_dag_order
-Rcpp::List core_dag_order(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Rcpp::List settings, bool down, bool parents);
-RcppExport SEXP _granary_core_dag_order(SEXP gSEXP, SEXP spaceSEXP, SEXP settingsSEXP, SEXP downSEXP, SEXP parentsSEXP) {
+// core_dag_gap
+SEXP core_dag_gap(SEXP g, SEXP space, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_dag_gap(SEXP gSEXP, SEXP spaceSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< bool >::type down(downSEXP);
-    Rcpp::traits::input_parameter< bool >::type parents(parentsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_dag_order(g, space, settings, down, parents));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_dag_fit
-Rcpp::List core_dag_fit(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List parents, int n);
-RcppExport SEXP _granary_core_dag_fit(SEXP gSEXP, SEXP parentsSEXP, SEXP nSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_dag_fit(g, parents, n));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_dag_prune
-Rcpp::List core_dag_prune(const Eigen::Map<Eigen::MatrixXd> g, int n, Rcpp::List parents, Rcpp::List required, std::string rule, double alpha);
-RcppExport SEXP _granary_core_dag_prune(SEXP gSEXP, SEXP nSEXP, SEXP parentsSEXP, SEXP requiredSEXP, SEXP ruleSEXP, SEXP alphaSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type required(requiredSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
-    Rcpp::traits::input_parameter< double >::type alpha(alphaSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_dag_prune(g, n, parents, required, rule, alpha));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_rescaled_gap
-double core_rescaled_gap(const Eigen::Map<Eigen::MatrixXd> g, Rcpp::List space, Eigen::VectorXd weights, Rcpp::List parents);
-RcppExport SEXP _granary_core_rescaled_gap(SEXP gSEXP, SEXP spaceSEXP, SEXP weightsSEXP, SEXP parentsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type parents(parentsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_rescaled_gap(g, space, weights, parents));
+    Rcpp::traits::input_parameter< SEXP >::type g(gSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dag_gap(g, space, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_incomplete_moments
-Eigen::MatrixXd core_incomplete_moments(const Eigen::Map<Eigen::MatrixXd> x, bool pairwise);
-RcppExport SEXP _granary_core_incomplete_moments(SEXP xSEXP, SEXP pairwiseSEXP) {
+SEXP core_incomplete_moments(SEXP x, SEXP missing);
+RcppExport SEXP _granary_core_incomplete_moments(SEXP xSEXP, SEXP missingSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type pairwise(pairwiseSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_incomplete_moments(x, pairwise));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type missing(missingSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_incomplete_moments(x, missing));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_nearest_psd
-Eigen::MatrixXd core_nearest_psd(const Eigen::Map<Eigen::MatrixXd> a, double floor);
+SEXP core_nearest_psd(SEXP a, SEXP floor);
 RcppExport SEXP _granary_core_nearest_psd(SEXP aSEXP, SEXP floorSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< double >::type floor(floorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type floor(floorSEXP);
     rcpp_result_gen = Rcpp::wrap(core_nearest_psd(a, floor));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sim_sem
-Eigen::MatrixXd core_sim_sem(const Eigen::Map<Eigen::MatrixXd> b, Eigen::VectorXd sd, int n, std::string errors, double df, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_sem(SEXP bSEXP, SEXP sdSEXP, SEXP nSEXP, SEXP errorsSEXP, SEXP dfSEXP, SEXP seedSEXP) {
+SEXP core_sim_sem(SEXP b, SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_sim_sem(SEXP bSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type sd(sdSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< std::string >::type errors(errorsSEXP);
-    Rcpp::traits::input_parameter< double >::type df(dfSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_sem(b, sd, n, errors, df, seed));
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_sem(b, options, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_total_effects
-Eigen::MatrixXd core_total_effects(const Eigen::Map<Eigen::MatrixXd> b);
+SEXP core_total_effects(SEXP b);
 RcppExport SEXP _granary_core_total_effects(SEXP bSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
     rcpp_result_gen = Rcpp::wrap(core_total_effects(b));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_tree_decomposition
-Rcpp::List core_tree_decomposition(int nodes, Rcpp::IntegerMatrix edges, std::string rule);
-RcppExport SEXP _granary_core_tree_decomposition(SEXP nodesSEXP, SEXP edgesSEXP, SEXP ruleSEXP) {
+SEXP core_tree_decomposition(SEXP graph, SEXP rule);
+RcppExport SEXP _granary_core_tree_decomposition(SEXP graphSEXP, SEXP ruleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_tree_decomposition(nodes, edges, rule));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rule(ruleSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tree_decomposition(graph, rule));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_compile
-SEXP core_cg_compile(Rcpp::List spec, Rcpp::IntegerVector order, double max_states);
+SEXP core_cg_compile(SEXP spec, SEXP order, SEXP max_states);
 RcppExport SEXP _granary_core_cg_compile(SEXP specSEXP, SEXP orderSEXP, SEXP max_statesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< double >::type max_states(max_statesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type order(orderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type max_states(max_statesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_compile(spec, order, max_states));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_alive
-bool core_cg_alive(SEXP pointer);
+SEXP core_cg_alive(SEXP pointer);
 RcppExport SEXP _granary_core_cg_alive(SEXP pointerSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -563,34 +511,31 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_cg_observe
-Rcpp::List core_cg_observe(SEXP pointer, Rcpp::IntegerVector discrete, Rcpp::List log_likelihood, Rcpp::IntegerVector continuous, Rcpp::NumericVector values);
-RcppExport SEXP _granary_core_cg_observe(SEXP pointerSEXP, SEXP discreteSEXP, SEXP log_likelihoodSEXP, SEXP continuousSEXP, SEXP valuesSEXP) {
+SEXP core_cg_observe(SEXP pointer, SEXP findings);
+RcppExport SEXP _granary_core_cg_observe(SEXP pointerSEXP, SEXP findingsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type discrete(discreteSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type log_likelihood(log_likelihoodSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type continuous(continuousSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type values(valuesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_cg_observe(pointer, discrete, log_likelihood, continuous, values));
+    Rcpp::traits::input_parameter< SEXP >::type findings(findingsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cg_observe(pointer, findings));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_tree
-Rcpp::List core_cg_tree(Rcpp::List spec, std::string kind, Rcpp::IntegerVector order, std::string rule);
+SEXP core_cg_tree(SEXP spec, SEXP kind, SEXP order, SEXP rule);
 RcppExport SEXP _granary_core_cg_tree(SEXP specSEXP, SEXP kindSEXP, SEXP orderSEXP, SEXP ruleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< std::string >::type kind(kindSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type order(orderSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kind(kindSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type order(orderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rule(ruleSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_tree(spec, kind, order, rule));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_regressions
-Rcpp::List core_cg_regressions(SEXP pointer);
+SEXP core_cg_regressions(SEXP pointer);
 RcppExport SEXP _granary_core_cg_regressions(SEXP pointerSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -600,1250 +545,1068 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_cg_probabilities
-Eigen::VectorXd core_cg_probabilities(SEXP pointer, Rcpp::IntegerVector nodes);
+SEXP core_cg_probabilities(SEXP pointer, SEXP nodes);
 RcppExport SEXP _granary_core_cg_probabilities(SEXP pointerSEXP, SEXP nodesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type nodes(nodesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_probabilities(pointer, nodes));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_marginals
-Rcpp::List core_cg_marginals(SEXP pointer, Rcpp::IntegerVector nodes);
+SEXP core_cg_marginals(SEXP pointer, SEXP nodes);
 RcppExport SEXP _granary_core_cg_marginals(SEXP pointerSEXP, SEXP nodesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type nodes(nodesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type nodes(nodesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_marginals(pointer, nodes));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_joint
-Rcpp::List core_cg_joint(SEXP pointer, Rcpp::IntegerVector continuous, Rcpp::IntegerVector discrete);
+SEXP core_cg_joint(SEXP pointer, SEXP continuous, SEXP discrete);
 RcppExport SEXP _granary_core_cg_joint(SEXP pointerSEXP, SEXP continuousSEXP, SEXP discreteSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type continuous(continuousSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type discrete(discreteSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type continuous(continuousSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type discrete(discreteSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_joint(pointer, continuous, discrete));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_simulate
-Eigen::MatrixXd core_cg_simulate(SEXP pointer, int n, Rcpp::NumericVector seed, SEXP progress);
+SEXP core_cg_simulate(SEXP pointer, SEXP n, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_cg_simulate(SEXP pointerSEXP, SEXP nSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_simulate(pointer, n, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_map
-Rcpp::List core_cg_map(SEXP pointer, std::string type, int k, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_cg_map(SEXP pointerSEXP, SEXP typeSEXP, SEXP kSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_cg_map(SEXP pointer, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cg_map(SEXP pointerSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_cg_map(pointer, type, k, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_cg_map(pointer, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_predict
-Eigen::MatrixXd core_cg_predict(SEXP pointer, const Eigen::Map<Eigen::MatrixXd> rows, int target, int threads, SEXP progress);
+SEXP core_cg_predict(SEXP pointer, SEXP rows, SEXP target, SEXP threads, SEXP progress);
 RcppExport SEXP _granary_core_cg_predict(SEXP pointerSEXP, SEXP rowsSEXP, SEXP targetSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< int >::type target(targetSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type target(targetSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_predict(pointer, rows, target, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_row_evidence
-Eigen::VectorXd core_cg_row_evidence(SEXP pointer, const Eigen::Map<Eigen::MatrixXd> rows, int threads, SEXP progress);
+SEXP core_cg_row_evidence(SEXP pointer, SEXP rows, SEXP threads, SEXP progress);
 RcppExport SEXP _granary_core_cg_row_evidence(SEXP pointerSEXP, SEXP rowsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_row_evidence(pointer, rows, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_log_density
-Eigen::VectorXd core_cg_log_density(Rcpp::List spec, const Eigen::Map<Eigen::MatrixXd> rows);
+SEXP core_cg_log_density(SEXP spec, SEXP rows);
 RcppExport SEXP _granary_core_cg_log_density(SEXP specSEXP, SEXP rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_log_density(spec, rows));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_fit
-Rcpp::List core_cg_fit(Rcpp::List spec, const Eigen::Map<Eigen::MatrixXd> rows, Rcpp::List settings, SEXP progress);
-RcppExport SEXP _granary_core_cg_fit(SEXP specSEXP, SEXP rowsSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
+SEXP core_cg_fit(SEXP spec, SEXP rows, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cg_fit(SEXP specSEXP, SEXP rowsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_cg_fit(spec, rows, settings, progress));
+    rcpp_result_gen = Rcpp::wrap(core_cg_fit(spec, rows, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_cg_check
-Rcpp::List core_cg_check(Rcpp::List spec);
+SEXP core_cg_check(SEXP spec);
 RcppExport SEXP _granary_core_cg_check(SEXP specSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     rcpp_result_gen = Rcpp::wrap(core_cg_check(spec));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mixture
-Eigen::VectorXd core_mixture(std::string what, Eigen::VectorXd weight, Eigen::VectorXd mean, Eigen::VectorXd sd, Eigen::VectorXd at);
-RcppExport SEXP _granary_core_mixture(SEXP whatSEXP, SEXP weightSEXP, SEXP meanSEXP, SEXP sdSEXP, SEXP atSEXP) {
+SEXP core_mixture(SEXP what, SEXP law, SEXP at);
+RcppExport SEXP _granary_core_mixture(SEXP whatSEXP, SEXP lawSEXP, SEXP atSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type what(whatSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type sd(sdSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type at(atSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mixture(what, weight, mean, sd, at));
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type law(lawSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mixture(what, law, at));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_cpdag
-Rcpp::IntegerMatrix core_graph_cpdag(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_cpdag(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_cpdag(SEXP graph);
+RcppExport SEXP _granary_core_graph_cpdag(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_cpdag(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_cpdag(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_extension
-SEXP core_graph_extension(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_extension(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_extension(SEXP graph);
+RcppExport SEXP _granary_core_graph_extension(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_extension(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_extension(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_meek
-Rcpp::IntegerMatrix core_graph_meek(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_meek(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_meek(SEXP graph);
+RcppExport SEXP _granary_core_graph_meek(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_meek(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_meek(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_moral
-Rcpp::IntegerMatrix core_graph_moral(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_moral(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_moral(SEXP graph);
+RcppExport SEXP _granary_core_graph_moral(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_moral(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_moral(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_cycle
-Rcpp::IntegerVector core_graph_cycle(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_cycle(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_cycle(SEXP graph);
+RcppExport SEXP _granary_core_graph_cycle(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_cycle(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_cycle(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_order
-Rcpp::IntegerVector core_graph_order(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_order(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_order(SEXP graph);
+RcppExport SEXP _granary_core_graph_order(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_order(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_order(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_components
-Rcpp::IntegerVector core_graph_components(int nodes, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_graph_components(SEXP nodesSEXP, SEXP edgesSEXP) {
+SEXP core_graph_components(SEXP graph);
+RcppExport SEXP _granary_core_graph_components(SEXP graphSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_components(nodes, edges));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_components(graph));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_ancestors
-Rcpp::IntegerVector core_graph_ancestors(int nodes, Rcpp::IntegerMatrix edges, Rcpp::IntegerVector of, bool up);
-RcppExport SEXP _granary_core_graph_ancestors(SEXP nodesSEXP, SEXP edgesSEXP, SEXP ofSEXP, SEXP upSEXP) {
+SEXP core_graph_ancestors(SEXP graph, SEXP of);
+RcppExport SEXP _granary_core_graph_ancestors(SEXP graphSEXP, SEXP ofSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type of(ofSEXP);
-    Rcpp::traits::input_parameter< bool >::type up(upSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_ancestors(nodes, edges, of, up));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type of(ofSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_ancestors(graph, of));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_graph_descendants
+SEXP core_graph_descendants(SEXP graph, SEXP of);
+RcppExport SEXP _granary_core_graph_descendants(SEXP graphSEXP, SEXP ofSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type of(ofSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_descendants(graph, of));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_separated
-bool core_graph_separated(int nodes, Rcpp::IntegerMatrix edges, Rcpp::IntegerVector x, Rcpp::IntegerVector y, Rcpp::IntegerVector given);
-RcppExport SEXP _granary_core_graph_separated(SEXP nodesSEXP, SEXP edgesSEXP, SEXP xSEXP, SEXP ySEXP, SEXP givenSEXP) {
+SEXP core_graph_separated(SEXP graph, SEXP x, SEXP y, SEXP given);
+RcppExport SEXP _granary_core_graph_separated(SEXP graphSEXP, SEXP xSEXP, SEXP ySEXP, SEXP givenSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type given(givenSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_separated(nodes, edges, x, y, given));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type given(givenSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_separated(graph, x, y, given));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_graph_shd
-int core_graph_shd(int nodes, Rcpp::IntegerMatrix a, Rcpp::IntegerMatrix b);
-RcppExport SEXP _granary_core_graph_shd(SEXP nodesSEXP, SEXP aSEXP, SEXP bSEXP) {
+SEXP core_graph_shd(SEXP a, SEXP b);
+RcppExport SEXP _granary_core_graph_shd(SEXP aSEXP, SEXP bSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type a(aSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type b(bSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_shd(nodes, a, b));
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_graph_shd(a, b));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sim_dag
-Rcpp::List core_sim_dag(int nodes, double neighbours, double low, double high, bool signs, bool shuffle, bool latent, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_dag(SEXP nodesSEXP, SEXP neighboursSEXP, SEXP lowSEXP, SEXP highSEXP, SEXP signsSEXP, SEXP shuffleSEXP, SEXP latentSEXP, SEXP seedSEXP) {
+SEXP core_sim_dag(SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_sim_dag(SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< double >::type neighbours(neighboursSEXP);
-    Rcpp::traits::input_parameter< double >::type low(lowSEXP);
-    Rcpp::traits::input_parameter< double >::type high(highSEXP);
-    Rcpp::traits::input_parameter< bool >::type signs(signsSEXP);
-    Rcpp::traits::input_parameter< bool >::type shuffle(shuffleSEXP);
-    Rcpp::traits::input_parameter< bool >::type latent(latentSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_dag(nodes, neighbours, low, high, signs, shuffle, latent, seed));
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_dag(options, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sim_dag_rows
-Eigen::MatrixXd core_sim_dag_rows(int nodes, Rcpp::NumericMatrix arrows, int n, Eigen::VectorXd sd, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_dag_rows(SEXP nodesSEXP, SEXP arrowsSEXP, SEXP nSEXP, SEXP sdSEXP, SEXP seedSEXP) {
+SEXP core_sim_dag_rows(SEXP arrows, SEXP n, SEXP sd, SEXP seed);
+RcppExport SEXP _granary_core_sim_dag_rows(SEXP arrowsSEXP, SEXP nSEXP, SEXP sdSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type arrows(arrowsSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Eigen::VectorXd >::type sd(sdSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_dag_rows(nodes, arrows, n, sd, seed));
+    Rcpp::traits::input_parameter< SEXP >::type arrows(arrowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_dag_rows(arrows, n, sd, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ida
-Rcpp::List core_ida(int nodes, Rcpp::IntegerMatrix edges, const Eigen::Map<Eigen::MatrixXd> covariance, int cause, Rcpp::IntegerVector targets, SEXP progress);
-RcppExport SEXP _granary_core_ida(SEXP nodesSEXP, SEXP edgesSEXP, SEXP covarianceSEXP, SEXP causeSEXP, SEXP targetsSEXP, SEXP progressSEXP) {
+SEXP core_ida(SEXP graph, SEXP covariance, SEXP question, SEXP progress);
+RcppExport SEXP _granary_core_ida(SEXP graphSEXP, SEXP covarianceSEXP, SEXP questionSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type covariance(covarianceSEXP);
-    Rcpp::traits::input_parameter< int >::type cause(causeSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type targets(targetsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type question(questionSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ida(nodes, edges, covariance, cause, targets, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ida(graph, covariance, question, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gaussian_exact
-Rcpp::NumericVector core_gaussian_exact(Rcpp::List m1, Rcpp::List m2);
+SEXP core_gaussian_exact(SEXP m1, SEXP m2);
 RcppExport SEXP _granary_core_gaussian_exact(SEXP m1SEXP, SEXP m2SEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m2(m2SEXP);
     rcpp_result_gen = Rcpp::wrap(core_gaussian_exact(m1, m2));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_gaussian_sampled
-Rcpp::NumericVector core_gaussian_sampled(Rcpp::List m1, Rcpp::List m2, std::string type, int nsim, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_gaussian_sampled(SEXP m1SEXP, SEXP m2SEXP, SEXP typeSEXP, SEXP nsimSEXP, SEXP seedSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type nsim(nsimSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gaussian_sampled(m1, m2, type, nsim, seed));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_gaussian_norms
-Rcpp::NumericVector core_gaussian_norms(Rcpp::List m1, Rcpp::List m2);
+SEXP core_gaussian_norms(SEXP m1, SEXP m2);
 RcppExport SEXP _granary_core_gaussian_norms(SEXP m1SEXP, SEXP m2SEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m2(m2SEXP);
     rcpp_result_gen = Rcpp::wrap(core_gaussian_norms(m1, m2));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_discrete_exact
-double core_discrete_exact(Rcpp::List m1, Rcpp::List m2, std::string type, SEXP progress);
-RcppExport SEXP _granary_core_discrete_exact(SEXP m1SEXP, SEXP m2SEXP, SEXP typeSEXP, SEXP progressSEXP) {
+// core_model_distance
+SEXP core_model_distance(SEXP m1, SEXP m2, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_model_distance(SEXP m1SEXP, SEXP m2SEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m1(m1SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m2(m2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_discrete_exact(m1, m2, type, progress));
+    rcpp_result_gen = Rcpp::wrap(core_model_distance(m1, m2, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_discrete_log_probabilities
-Eigen::VectorXd core_discrete_log_probabilities(Rcpp::List m);
+SEXP core_discrete_log_probabilities(SEXP m);
 RcppExport SEXP _granary_core_discrete_log_probabilities(SEXP mSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m(mSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m(mSEXP);
     rcpp_result_gen = Rcpp::wrap(core_discrete_log_probabilities(m));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_network_kl
-double core_network_kl(Rcpp::List m1, Rcpp::List m2, SEXP progress);
-RcppExport SEXP _granary_core_network_kl(SEXP m1SEXP, SEXP m2SEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_network_kl(m1, m2, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_network_marginal
-Eigen::VectorXd core_network_marginal(Rcpp::List m, Rcpp::IntegerVector nodes);
-RcppExport SEXP _granary_core_network_marginal(SEXP mSEXP, SEXP nodesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m(mSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type nodes(nodesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_network_marginal(m, nodes));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_network_sampled
-Rcpp::NumericVector core_network_sampled(Rcpp::List m1, Rcpp::List m2, std::string type, int nsim, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_network_sampled(SEXP m1SEXP, SEXP m2SEXP, SEXP typeSEXP, SEXP nsimSEXP, SEXP seedSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m1(m1SEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type m2(m2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type nsim(nsimSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_network_sampled(m1, m2, type, nsim, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_network_sample
-Eigen::MatrixXi core_network_sample(Rcpp::List m, int n, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_network_sample(SEXP mSEXP, SEXP nSEXP, SEXP seedSEXP) {
+SEXP core_network_sample(SEXP m, SEXP n, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_network_sample(SEXP mSEXP, SEXP nSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type m(mSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_network_sample(m, n, seed));
+    Rcpp::traits::input_parameter< SEXP >::type m(mSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_network_sample(m, n, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_window_models
-Rcpp::List core_window_models(const Eigen::Map<Eigen::MatrixXd> x, int width, Rcpp::IntegerVector starts, std::string estimate, double rho, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_window_models(SEXP xSEXP, SEXP widthSEXP, SEXP startsSEXP, SEXP estimateSEXP, SEXP rhoSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_window_models(SEXP series, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_window_models(SEXP seriesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type width(widthSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type starts(startsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type estimate(estimateSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type series(seriesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_window_models(x, width, starts, estimate, rho, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_window_models(series, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_windows
+SEXP core_cluster_windows(SEXP features, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_cluster_windows(SEXP featuresSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_windows(features, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_matrix_distances
-Eigen::MatrixXd core_matrix_distances(Rcpp::List matrices, std::string metric, int threads, SEXP progress);
-RcppExport SEXP _granary_core_matrix_distances(SEXP matricesSEXP, SEXP metricSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_matrix_distances(SEXP matrices, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_matrix_distances(SEXP matricesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type matrices(matricesSEXP);
-    Rcpp::traits::input_parameter< std::string >::type metric(metricSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type matrices(matricesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_matrix_distances(matrices, metric, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_matrix_distances(matrices, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_fit
-Rcpp::List core_game_fit(const Eigen::Map<Eigen::MatrixXd> x, std::string loss, double rho, bool ridge, SEXP mask, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_game_fit(SEXP xSEXP, SEXP lossSEXP, SEXP rhoSEXP, SEXP ridgeSEXP, SEXP maskSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_game_fit(SEXP x, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_game_fit(SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< bool >::type ridge(ridgeSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type mask(maskSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_game_fit(x, loss, rho, ridge, mask, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_game_fit(x, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_sigmoid
-Rcpp::List core_game_sigmoid(const Eigen::Map<Eigen::MatrixXd> x, bool likelihood, double rho, int starts, int max_iter, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_game_sigmoid(SEXP xSEXP, SEXP likelihoodSEXP, SEXP rhoSEXP, SEXP startsSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_game_sigmoid(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_game_sigmoid(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type likelihood(likelihoodSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< int >::type starts(startsSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_game_sigmoid(x, likelihood, rho, starts, max_iter, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_game_sigmoid(x, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_exhaustive
-Rcpp::List core_game_exhaustive(const Eigen::Map<Eigen::MatrixXd> x, SEXP progress);
+SEXP core_game_exhaustive(SEXP x, SEXP progress);
 RcppExport SEXP _granary_core_game_exhaustive(SEXP xSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_game_exhaustive(x, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_linear_sets
-double core_game_linear_sets(int n);
+SEXP core_game_linear_sets(SEXP n);
 RcppExport SEXP _granary_core_game_linear_sets(SEXP nSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
     rcpp_result_gen = Rcpp::wrap(core_game_linear_sets(n));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_equilibria
-Rcpp::List core_game_equilibria(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, std::string method, double tie_tol, double epsilon, bool list, double max_list, double max_nodes, int max_n, int threads, SEXP progress);
-RcppExport SEXP _granary_core_game_equilibria(SEXP wSEXP, SEXP bSEXP, SEXP methodSEXP, SEXP tie_tolSEXP, SEXP epsilonSEXP, SEXP listSEXP, SEXP max_listSEXP, SEXP max_nodesSEXP, SEXP max_nSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_game_equilibria(SEXP game, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_game_equilibria(SEXP gameSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< double >::type tie_tol(tie_tolSEXP);
-    Rcpp::traits::input_parameter< double >::type epsilon(epsilonSEXP);
-    Rcpp::traits::input_parameter< bool >::type list(listSEXP);
-    Rcpp::traits::input_parameter< double >::type max_list(max_listSEXP);
-    Rcpp::traits::input_parameter< double >::type max_nodes(max_nodesSEXP);
-    Rcpp::traits::input_parameter< int >::type max_n(max_nSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type game(gameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_game_equilibria(w, b, method, tie_tol, epsilon, list, max_list, max_nodes, max_n, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_game_equilibria(game, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_stable
-Rcpp::LogicalVector core_game_stable(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, const Eigen::Map<Eigen::MatrixXd> x, double tie_tol, double epsilon);
-RcppExport SEXP _granary_core_game_stable(SEXP wSEXP, SEXP bSEXP, SEXP xSEXP, SEXP tie_tolSEXP, SEXP epsilonSEXP) {
+SEXP core_game_stable(SEXP game, SEXP x, SEXP tie_tol, SEXP epsilon);
+RcppExport SEXP _granary_core_game_stable(SEXP gameSEXP, SEXP xSEXP, SEXP tie_tolSEXP, SEXP epsilonSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type tie_tol(tie_tolSEXP);
-    Rcpp::traits::input_parameter< double >::type epsilon(epsilonSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_game_stable(w, b, x, tie_tol, epsilon));
+    Rcpp::traits::input_parameter< SEXP >::type game(gameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tie_tol(tie_tolSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type epsilon(epsilonSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_stable(game, x, tie_tol, epsilon));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_payoffs
-Eigen::MatrixXd core_game_payoffs(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, const Eigen::Map<Eigen::MatrixXd> x);
-RcppExport SEXP _granary_core_game_payoffs(SEXP wSEXP, SEXP bSEXP, SEXP xSEXP) {
+SEXP core_game_payoffs(SEXP game, SEXP x);
+RcppExport SEXP _granary_core_game_payoffs(SEXP gameSEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_game_payoffs(w, b, x));
+    Rcpp::traits::input_parameter< SEXP >::type game(gameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_game_payoffs(game, x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_loglik
-double core_game_loglik(int n, double log_count, double share, double q);
+SEXP core_game_loglik(SEXP n, SEXP log_count, SEXP share, SEXP q);
 RcppExport SEXP _granary_core_game_loglik(SEXP nSEXP, SEXP log_countSEXP, SEXP shareSEXP, SEXP qSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< double >::type log_count(log_countSEXP);
-    Rcpp::traits::input_parameter< double >::type share(shareSEXP);
-    Rcpp::traits::input_parameter< double >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type log_count(log_countSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type share(shareSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
     rcpp_result_gen = Rcpp::wrap(core_game_loglik(n, log_count, share, q));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_game_pick
-Rcpp::List core_game_pick(const Eigen::Map<Eigen::MatrixXd> x);
+SEXP core_game_pick(SEXP x);
 RcppExport SEXP _granary_core_game_pick(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_game_pick(x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_glasso_path
-Rcpp::List core_glasso_path(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, std::vector<double> multipliers, bool penalize_diagonal, std::string method, std::string inner, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::S4> start, int threads, SEXP progress);
-RcppExport SEXP _granary_core_glasso_path(SEXP sSEXP, SEXP lambdaSEXP, SEXP multipliersSEXP, SEXP penalize_diagonalSEXP, SEXP methodSEXP, SEXP innerSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_glasso_path(SEXP s, SEXP penalty, SEXP options, SEXP start, SEXP progress);
+RcppExport SEXP _granary_core_glasso_path(SEXP sSEXP, SEXP penaltySEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type multipliers(multipliersSEXP);
-    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::string >::type inner(innerSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::S4> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_glasso_path(s, lambda, multipliers, penalize_diagonal, method, inner, tol, max_iter, keep_covariance, start, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_glasso_path(s, penalty, options, start, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_glasso_certificate
-Rcpp::List core_glasso_certificate(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, bool penalize_diagonal, Eigen::SparseMatrix<double> precision);
-RcppExport SEXP _granary_core_glasso_certificate(SEXP sSEXP, SEXP lambdaSEXP, SEXP penalize_diagonalSEXP, SEXP precisionSEXP) {
+SEXP core_glasso_certificate(SEXP s, SEXP penalty, SEXP precision);
+RcppExport SEXP _granary_core_glasso_certificate(SEXP sSEXP, SEXP penaltySEXP, SEXP precisionSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
-    Rcpp::traits::input_parameter< Eigen::SparseMatrix<double> >::type precision(precisionSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_glasso_certificate(s, lambda, penalize_diagonal, precision));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type precision(precisionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_glasso_certificate(s, penalty, precision));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_glasso_bounds
-Rcpp::NumericVector core_glasso_bounds(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::NumericVector lambda, bool penalize_diagonal, double objective_at_start);
-RcppExport SEXP _granary_core_glasso_bounds(SEXP sSEXP, SEXP lambdaSEXP, SEXP penalize_diagonalSEXP, SEXP objective_at_startSEXP) {
+SEXP core_glasso_bounds(SEXP s, SEXP penalty, SEXP objective_at_start);
+RcppExport SEXP _granary_core_glasso_bounds(SEXP sSEXP, SEXP penaltySEXP, SEXP objective_at_startSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< bool >::type penalize_diagonal(penalize_diagonalSEXP);
-    Rcpp::traits::input_parameter< double >::type objective_at_start(objective_at_startSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_glasso_bounds(s, lambda, penalize_diagonal, objective_at_start));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type objective_at_start(objective_at_startSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_glasso_bounds(s, penalty, objective_at_start));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_covariance
-Eigen::MatrixXd core_covariance(const Eigen::Map<Eigen::MatrixXd> x);
+SEXP core_covariance(SEXP x);
 RcppExport SEXP _granary_core_covariance(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_covariance(x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sim_ggm
-Eigen::SparseMatrix<double> core_sim_ggm(std::string type, int p, int groups, int block, int width, int rows, double density, double shift, bool unit_variance, double connected, double ratio, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_ggm(SEXP typeSEXP, SEXP pSEXP, SEXP groupsSEXP, SEXP blockSEXP, SEXP widthSEXP, SEXP rowsSEXP, SEXP densitySEXP, SEXP shiftSEXP, SEXP unit_varianceSEXP, SEXP connectedSEXP, SEXP ratioSEXP, SEXP seedSEXP) {
+SEXP core_sim_ggm(SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_sim_ggm(SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type type(typeSEXP);
-    Rcpp::traits::input_parameter< int >::type p(pSEXP);
-    Rcpp::traits::input_parameter< int >::type groups(groupsSEXP);
-    Rcpp::traits::input_parameter< int >::type block(blockSEXP);
-    Rcpp::traits::input_parameter< int >::type width(widthSEXP);
-    Rcpp::traits::input_parameter< int >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< double >::type density(densitySEXP);
-    Rcpp::traits::input_parameter< double >::type shift(shiftSEXP);
-    Rcpp::traits::input_parameter< bool >::type unit_variance(unit_varianceSEXP);
-    Rcpp::traits::input_parameter< double >::type connected(connectedSEXP);
-    Rcpp::traits::input_parameter< double >::type ratio(ratioSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_ggm(type, p, groups, block, width, rows, density, shift, unit_variance, connected, ratio, seed));
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_ggm(options, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ggm_sample
-Eigen::MatrixXd core_ggm_sample(Eigen::SparseMatrix<double> precision, int n, Rcpp::NumericVector seed);
+SEXP core_ggm_sample(SEXP precision, SEXP n, SEXP seed);
 RcppExport SEXP _granary_core_ggm_sample(SEXP precisionSEXP, SEXP nSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Eigen::SparseMatrix<double> >::type precision(precisionSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type precision(precisionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ggm_sample(precision, n, seed));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_hub_path
-Rcpp::List core_hub_path(const Eigen::Map<Eigen::MatrixXd> data, std::string model, double lambda1, std::vector<double> lambda2, double lambda3, double q, Rcpp::List settings, Rcpp::Nullable<Rcpp::List> start, int threads, SEXP progress);
-RcppExport SEXP _granary_core_hub_path(SEXP dataSEXP, SEXP modelSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_covariance_sample
+SEXP core_covariance_sample(SEXP covariance, SEXP n, SEXP seed);
+RcppExport SEXP _granary_core_covariance_sample(SEXP covarianceSEXP, SEXP nSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type data(dataSEXP);
-    Rcpp::traits::input_parameter< std::string >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda1(lambda1SEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type lambda2(lambda2SEXP);
-    Rcpp::traits::input_parameter< double >::type lambda3(lambda3SEXP);
-    Rcpp::traits::input_parameter< double >::type q(qSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::List> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_covariance_sample(covariance, n, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_eigenvalue_range
+SEXP core_eigenvalue_range(SEXP a);
+RcppExport SEXP _granary_core_eigenvalue_range(SEXP aSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_eigenvalue_range(a));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_definite_inverse
+SEXP core_definite_inverse(SEXP a);
+RcppExport SEXP _granary_core_definite_inverse(SEXP aSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_definite_inverse(a));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_precision_loss
+SEXP core_precision_loss(SEXP truth, SEXP estimate);
+RcppExport SEXP _granary_core_precision_loss(SEXP truthSEXP, SEXP estimateSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type estimate(estimateSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_precision_loss(truth, estimate));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hub_path
+SEXP core_hub_path(SEXP data, SEXP options, SEXP start, SEXP progress);
+RcppExport SEXP _granary_core_hub_path(SEXP dataSEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hub_path(data, model, lambda1, lambda2, lambda3, q, settings, start, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_hub_path(data, options, start, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_hub_certificate
-Rcpp::List core_hub_certificate(const Eigen::Map<Eigen::MatrixXd> s, double lambda1, double lambda2, double lambda3, double q, const Eigen::Map<Eigen::MatrixXd> v, const Eigen::Map<Eigen::MatrixXd> z);
-RcppExport SEXP _granary_core_hub_certificate(SEXP sSEXP, SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP vSEXP, SEXP zSEXP) {
+SEXP core_hub_certificate(SEXP s, SEXP penalty, SEXP v, SEXP z);
+RcppExport SEXP _granary_core_hub_certificate(SEXP sSEXP, SEXP penaltySEXP, SEXP vSEXP, SEXP zSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda1(lambda1SEXP);
-    Rcpp::traits::input_parameter< double >::type lambda2(lambda2SEXP);
-    Rcpp::traits::input_parameter< double >::type lambda3(lambda3SEXP);
-    Rcpp::traits::input_parameter< double >::type q(qSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type v(vSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type z(zSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hub_certificate(s, lambda1, lambda2, lambda3, q, v, z));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type v(vSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hub_certificate(s, penalty, v, z));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_hub_regime
-std::string core_hub_regime(double lambda1, double lambda2, double lambda3, double q, int p);
-RcppExport SEXP _granary_core_hub_regime(SEXP lambda1SEXP, SEXP lambda2SEXP, SEXP lambda3SEXP, SEXP qSEXP, SEXP pSEXP) {
+SEXP core_hub_regime(SEXP penalty, SEXP p);
+RcppExport SEXP _granary_core_hub_regime(SEXP penaltySEXP, SEXP pSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< double >::type lambda1(lambda1SEXP);
-    Rcpp::traits::input_parameter< double >::type lambda2(lambda2SEXP);
-    Rcpp::traits::input_parameter< double >::type lambda3(lambda3SEXP);
-    Rcpp::traits::input_parameter< double >::type q(qSEXP);
-    Rcpp::traits::input_parameter< int >::type p(pSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hub_regime(lambda1, lambda2, lambda3, q, p));
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hub_regime(penalty, p));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_hub_smallest_empty
-Rcpp::NumericVector core_hub_smallest_empty(const Eigen::Map<Eigen::MatrixXd> s, double lambda2, double q);
-RcppExport SEXP _granary_core_hub_smallest_empty(SEXP sSEXP, SEXP lambda2SEXP, SEXP qSEXP) {
+SEXP core_hub_smallest_empty(SEXP s, SEXP penalty);
+RcppExport SEXP _granary_core_hub_smallest_empty(SEXP sSEXP, SEXP penaltySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda2(lambda2SEXP);
-    Rcpp::traits::input_parameter< double >::type q(qSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hub_smallest_empty(s, lambda2, q));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hub_smallest_empty(s, penalty));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sim_hub
-Rcpp::List core_sim_hub(std::string setup, int p, int hubs, double sparsity, double hub_density, Rcpp::NumericVector seed);
-RcppExport SEXP _granary_core_sim_hub(SEXP setupSEXP, SEXP pSEXP, SEXP hubsSEXP, SEXP sparsitySEXP, SEXP hub_densitySEXP, SEXP seedSEXP) {
+SEXP core_sim_hub(SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_sim_hub(SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type setup(setupSEXP);
-    Rcpp::traits::input_parameter< int >::type p(pSEXP);
-    Rcpp::traits::input_parameter< int >::type hubs(hubsSEXP);
-    Rcpp::traits::input_parameter< double >::type sparsity(sparsitySEXP);
-    Rcpp::traits::input_parameter< double >::type hub_density(hub_densitySEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sim_hub(setup, p, hubs, sparsity, hub_density, seed));
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sim_hub(options, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_sample
-Eigen::MatrixXd core_ising_sample(const Eigen::Map<Eigen::MatrixXd> theta, int n, int burn_in, int thin, bool exact, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_ising_sample(SEXP thetaSEXP, SEXP nSEXP, SEXP burn_inSEXP, SEXP thinSEXP, SEXP exactSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_ising_sample(SEXP theta, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ising_sample(SEXP thetaSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< int >::type burn_in(burn_inSEXP);
-    Rcpp::traits::input_parameter< int >::type thin(thinSEXP);
-    Rcpp::traits::input_parameter< bool >::type exact(exactSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_sample(theta, n, burn_in, thin, exact, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ising_sample(theta, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_loss
-double core_ising_loss(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> theta);
+SEXP core_ising_loss(SEXP x, SEXP theta);
 RcppExport SEXP _granary_core_ising_loss(SEXP xSEXP, SEXP thetaSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type theta(thetaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ising_loss(x, theta));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ising_likelihood
-Rcpp::List core_ising_likelihood(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::List settings, Rcpp::List start, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_ising_likelihood(SEXP xSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+// core_ising_fit
+SEXP core_ising_fit(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ising_fit(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type start(startSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_likelihood(x, settings, start, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ising_fit(x, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ising_pseudo
-Rcpp::List core_ising_pseudo(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::List settings, Rcpp::List start, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_ising_pseudo(SEXP xSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+// core_ising_grid
+SEXP core_ising_grid(SEXP x, SEXP method, SEXP n_lambda, SEXP ratio);
+RcppExport SEXP _granary_core_ising_grid(SEXP xSEXP, SEXP methodSEXP, SEXP n_lambdaSEXP, SEXP ratioSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type start(startSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_pseudo(x, settings, start, tol, max_iter, progress));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n_lambda(n_lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type ratio(ratioSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_grid(x, method, n_lambda, ratio));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ising_nodewise
-Rcpp::List core_ising_nodewise(const Eigen::Map<Eigen::MatrixXd> x, double rho, double gamma, int n_rho, bool both, double tol, int threads, SEXP progress);
-RcppExport SEXP _granary_core_ising_nodewise(SEXP xSEXP, SEXP rhoSEXP, SEXP gammaSEXP, SEXP n_rhoSEXP, SEXP bothSEXP, SEXP tolSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_ising_score
+SEXP core_ising_score(SEXP x, SEXP model);
+RcppExport SEXP _granary_core_ising_score(SEXP xSEXP, SEXP modelSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< int >::type n_rho(n_rhoSEXP);
-    Rcpp::traits::input_parameter< bool >::type both(bothSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_nodewise(x, rho, gamma, n_rho, both, tol, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_ising_splitting
-Rcpp::List core_ising_splitting(const Eigen::Map<Eigen::MatrixXd> x, Rcpp::List settings, std::string sampler, std::vector<int> samples, int sweeps, double beta, double r, bool accelerated, std::string output, double tol, bool trace, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_ising_splitting(SEXP xSEXP, SEXP settingsSEXP, SEXP samplerSEXP, SEXP samplesSEXP, SEXP sweepsSEXP, SEXP betaSEXP, SEXP rSEXP, SEXP acceleratedSEXP, SEXP outputSEXP, SEXP tolSEXP, SEXP traceSEXP, SEXP seedSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type sampler(samplerSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type samples(samplesSEXP);
-    Rcpp::traits::input_parameter< int >::type sweeps(sweepsSEXP);
-    Rcpp::traits::input_parameter< double >::type beta(betaSEXP);
-    Rcpp::traits::input_parameter< double >::type r(rSEXP);
-    Rcpp::traits::input_parameter< bool >::type accelerated(acceleratedSEXP);
-    Rcpp::traits::input_parameter< std::string >::type output(outputSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< bool >::type trace(traceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_splitting(x, settings, sampler, samples, sweeps, beta, r, accelerated, output, tol, trace, seed, progress));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_score(x, model));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_moments
-Rcpp::List core_ising_moments(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, std::string method, int samples, int sweeps, int max_iter, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_ising_moments(SEXP wSEXP, SEXP bSEXP, SEXP methodSEXP, SEXP samplesSEXP, SEXP sweepsSEXP, SEXP max_iterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_ising_moments(SEXP model, SEXP method, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ising_moments(SEXP modelSEXP, SEXP methodSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< int >::type samples(samplesSEXP);
-    Rcpp::traits::input_parameter< int >::type sweeps(sweepsSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_moments(w, b, method, samples, sweeps, max_iter, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ising_moments(model, method, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_spins_sample
-Eigen::MatrixXd core_spins_sample(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, double n, bool exact, int burn_in, int thin, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_spins_sample(SEXP wSEXP, SEXP bSEXP, SEXP nSEXP, SEXP exactSEXP, SEXP burn_inSEXP, SEXP thinSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_spins_sample(SEXP model, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_spins_sample(SEXP modelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< double >::type n(nSEXP);
-    Rcpp::traits::input_parameter< bool >::type exact(exactSEXP);
-    Rcpp::traits::input_parameter< int >::type burn_in(burn_inSEXP);
-    Rcpp::traits::input_parameter< int >::type thin(thinSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_spins_sample(w, b, n, exact, burn_in, thin, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_ising_probabilities
-Eigen::VectorXd core_ising_probabilities(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b);
-RcppExport SEXP _granary_core_ising_probabilities(SEXP wSEXP, SEXP bSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_probabilities(w, b));
+    rcpp_result_gen = Rcpp::wrap(core_spins_sample(model, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_component
-int core_ising_component(const Eigen::Map<Eigen::MatrixXd> w);
+SEXP core_ising_component(SEXP w);
 RcppExport SEXP _granary_core_ising_component(SEXP wSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type w(wSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ising_component(w));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_logz
-double core_ising_logz(const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b, SEXP progress);
-RcppExport SEXP _granary_core_ising_logz(SEXP wSEXP, SEXP bSEXP, SEXP progressSEXP) {
+SEXP core_ising_logz(SEXP model, SEXP progress);
+RcppExport SEXP _granary_core_ising_logz(SEXP modelSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_logz(w, b, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ising_logz(model, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_kl
-double core_ising_kl(const Eigen::Map<Eigen::MatrixXd> w1, const Eigen::Map<Eigen::VectorXd> b1, const Eigen::Map<Eigen::MatrixXd> w2, const Eigen::Map<Eigen::VectorXd> b2, SEXP progress);
-RcppExport SEXP _granary_core_ising_kl(SEXP w1SEXP, SEXP b1SEXP, SEXP w2SEXP, SEXP b2SEXP, SEXP progressSEXP) {
+SEXP core_ising_kl(SEXP first, SEXP second, SEXP progress);
+RcppExport SEXP _granary_core_ising_kl(SEXP firstSEXP, SEXP secondSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w1(w1SEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b1(b1SEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w2(w2SEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b2(b2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type second(secondSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_kl(w1, b1, w2, b2, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ising_kl(first, second, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_bounds
-Rcpp::NumericVector core_ising_bounds(const Eigen::Map<Eigen::MatrixXd> x, double rho, bool field_penalty);
-RcppExport SEXP _granary_core_ising_bounds(SEXP xSEXP, SEXP rhoSEXP, SEXP field_penaltySEXP) {
+SEXP core_ising_bounds(SEXP x, SEXP lambda, SEXP field_penalty);
+RcppExport SEXP _granary_core_ising_bounds(SEXP xSEXP, SEXP lambdaSEXP, SEXP field_penaltySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< bool >::type field_penalty(field_penaltySEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_bounds(x, rho, field_penalty));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_ising_pseudo_loss
-double core_ising_pseudo_loss(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b);
-RcppExport SEXP _granary_core_ising_pseudo_loss(SEXP xSEXP, SEXP wSEXP, SEXP bSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_pseudo_loss(x, w, b));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type field_penalty(field_penaltySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_bounds(x, lambda, field_penalty));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ising_conditional
-Eigen::MatrixXd core_ising_conditional(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> w, const Eigen::Map<Eigen::VectorXd> b);
-RcppExport SEXP _granary_core_ising_conditional(SEXP xSEXP, SEXP wSEXP, SEXP bSEXP) {
+SEXP core_ising_conditional(SEXP x, SEXP model);
+RcppExport SEXP _granary_core_ising_conditional(SEXP xSEXP, SEXP modelSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ising_conditional(x, w, b));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ising_conditional(x, model));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partial_correlations
+SEXP core_partial_correlations(SEXP s);
+RcppExport SEXP _granary_core_partial_correlations(SEXP sSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partial_correlations(s));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_local_path
-Rcpp::List core_local_path(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::List op, std::vector<double> rho, std::vector<double> tau, std::string method, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::NumericMatrix> start, int threads, SEXP progress);
-RcppExport SEXP _granary_core_local_path(SEXP sSEXP, SEXP opSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP methodSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_local_path(SEXP s, SEXP op, SEXP penalties, SEXP options, SEXP start, SEXP progress);
+RcppExport SEXP _granary_core_local_path(SEXP sSEXP, SEXP opSEXP, SEXP penaltiesSEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type op(opSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type tau(tauSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::NumericMatrix> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type op(opSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalties(penaltiesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_local_path(s, op, rho, tau, method, tol, max_iter, keep_covariance, start, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_local_path(s, op, penalties, options, start, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mix_fit
-Rcpp::List core_mix_fit(const Eigen::Map<Eigen::MatrixXd> s, Rcpp::List priors, double tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_mix_fit(SEXP sSEXP, SEXP priorsSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_mix_fit(SEXP s, SEXP priors, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_mix_fit(SEXP sSEXP, SEXP priorsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type priors(priorsSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type priors(priorsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mix_fit(s, priors, tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_mix_fit(s, priors, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ridge_precision
-Rcpp::List core_ridge_precision(const Eigen::Map<Eigen::MatrixXd> s, double rho);
-RcppExport SEXP _granary_core_ridge_precision(SEXP sSEXP, SEXP rhoSEXP) {
+// core_baselines
+SEXP core_baselines(SEXP s, SEXP options);
+RcppExport SEXP _granary_core_baselines(SEXP sSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ridge_precision(s, rho));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_baselines(s, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_fused_signal
-Rcpp::List core_fused_signal(const Eigen::Map<Eigen::VectorXd> y, Rcpp::IntegerMatrix edges, double rho, double tau, bool squared, SEXP progress);
-RcppExport SEXP _granary_core_fused_signal(SEXP ySEXP, SEXP edgesSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP squaredSEXP, SEXP progressSEXP) {
+SEXP core_fused_signal(SEXP y, SEXP edges, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_fused_signal(SEXP ySEXP, SEXP edgesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< double >::type tau(tauSEXP);
-    Rcpp::traits::input_parameter< bool >::type squared(squaredSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type edges(edgesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_fused_signal(y, edges, rho, tau, squared, progress));
+    rcpp_result_gen = Rcpp::wrap(core_fused_signal(y, edges, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_grid_edges
-Rcpp::IntegerMatrix core_grid_edges(std::vector<int> dims, Rcpp::LogicalVector mask);
-RcppExport SEXP _granary_core_grid_edges(SEXP dimsSEXP, SEXP maskSEXP) {
+SEXP core_grid_edges(SEXP grid);
+RcppExport SEXP _granary_core_grid_edges(SEXP gridSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<int> >::type dims(dimsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::LogicalVector >::type mask(maskSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_grid_edges(dims, mask));
+    Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_grid_edges(grid));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_multi_path
-Rcpp::List core_multi_path(Rcpp::List s, std::vector<double> weight, std::string norm, Eigen::Map<Eigen::MatrixXd> penalties, std::string method, double tol, int max_iter, bool screen, bool keep_covariance, int threads, SEXP progress);
-RcppExport SEXP _granary_core_multi_path(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP penaltiesSEXP, SEXP methodSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP screenSEXP, SEXP keep_covarianceSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_multi_path(SEXP data, SEXP penalties, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_multi_path(SEXP dataSEXP, SEXP penaltiesSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< Eigen::Map<Eigen::MatrixXd> >::type penalties(penaltiesSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type screen(screenSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalties(penaltiesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_path(s, weight, norm, penalties, method, tol, max_iter, screen, keep_covariance, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_multi_path(data, penalties, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_multi_top
-double core_multi_top(Rcpp::List s, std::vector<double> weight, std::string norm, double l1, double l2);
-RcppExport SEXP _granary_core_multi_top(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP l1SEXP, SEXP l2SEXP) {
+// core_multi_grid
+SEXP core_multi_grid(SEXP data, SEXP grid);
+RcppExport SEXP _granary_core_multi_grid(SEXP dataSEXP, SEXP gridSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< double >::type l1(l1SEXP);
-    Rcpp::traits::input_parameter< double >::type l2(l2SEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_top(s, weight, norm, l1, l2));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_grid(data, grid));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_multi_certificate
-Rcpp::List core_multi_certificate(Rcpp::List s, std::vector<double> weight, std::string norm, std::vector<double> penalty, Rcpp::List precision);
-RcppExport SEXP _granary_core_multi_certificate(SEXP sSEXP, SEXP weightSEXP, SEXP normSEXP, SEXP penaltySEXP, SEXP precisionSEXP) {
+SEXP core_multi_certificate(SEXP data, SEXP penalty, SEXP precision);
+RcppExport SEXP _granary_core_multi_certificate(SEXP dataSEXP, SEXP penaltySEXP, SEXP precisionSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type precision(precisionSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_certificate(s, weight, norm, penalty, precision));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type precision(precisionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_certificate(data, penalty, precision));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_multi_block
-Rcpp::NumericVector core_multi_block(std::vector<double> q, std::vector<double> c, std::string norm, double l1, double l2);
-RcppExport SEXP _granary_core_multi_block(SEXP qSEXP, SEXP cSEXP, SEXP normSEXP, SEXP l1SEXP, SEXP l2SEXP) {
+SEXP core_multi_block(SEXP block);
+RcppExport SEXP _granary_core_multi_block(SEXP blockSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<double> >::type q(qSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type c(cSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< double >::type l1(l1SEXP);
-    Rcpp::traits::input_parameter< double >::type l2(l2SEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_block(q, c, norm, l1, l2));
+    Rcpp::traits::input_parameter< SEXP >::type block(blockSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_block(block));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_multi_diagonal
-Eigen::MatrixXd core_multi_diagonal(Eigen::Map<Eigen::VectorXd> q, Eigen::Map<Eigen::VectorXd> c, Eigen::Map<Eigen::VectorXd> b, std::string norm, double rho);
-RcppExport SEXP _granary_core_multi_diagonal(SEXP qSEXP, SEXP cSEXP, SEXP bSEXP, SEXP normSEXP, SEXP rhoSEXP) {
+SEXP core_multi_diagonal(SEXP block);
+RcppExport SEXP _granary_core_multi_diagonal(SEXP blockSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Eigen::Map<Eigen::VectorXd> >::type q(qSEXP);
-    Rcpp::traits::input_parameter< Eigen::Map<Eigen::VectorXd> >::type c(cSEXP);
-    Rcpp::traits::input_parameter< Eigen::Map<Eigen::VectorXd> >::type b(bSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_diagonal(q, c, b, norm, rho));
+    Rcpp::traits::input_parameter< SEXP >::type block(blockSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_diagonal(block));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_multi_reweighted
-Rcpp::List core_multi_reweighted(Rcpp::List s, std::vector<double> weight, std::string method, std::vector<double> lambda, double tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_multi_reweighted(SEXP sSEXP, SEXP weightSEXP, SEXP methodSEXP, SEXP lambdaSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_multi_baseline
+SEXP core_multi_baseline(SEXP data, SEXP lambda, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_multi_baseline(SEXP dataSEXP, SEXP lambdaSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_reweighted(s, weight, method, lambda, tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_multi_baseline(data, lambda, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_multi_hierarchical_top
-double core_multi_hierarchical_top(Rcpp::List s, std::vector<double> weight);
-RcppExport SEXP _granary_core_multi_hierarchical_top(SEXP sSEXP, SEXP weightSEXP) {
+// core_multi_baseline_grid
+SEXP core_multi_baseline_grid(SEXP data, SEXP grid);
+RcppExport SEXP _granary_core_multi_baseline_grid(SEXP dataSEXP, SEXP gridSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type weight(weightSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_hierarchical_top(s, weight));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multi_baseline_grid(data, grid));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_neighbours
-Rcpp::List core_neighbours(const Eigen::Map<Eigen::MatrixXd> s, std::vector<double> lambda, std::string rule, bool standardize, double refit, double tol, int max_iter, bool keep_covariance, int threads, SEXP progress);
-RcppExport SEXP _granary_core_neighbours(SEXP sSEXP, SEXP lambdaSEXP, SEXP ruleSEXP, SEXP standardizeSEXP, SEXP refitSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_neighbours(SEXP s, SEXP lambda, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_neighbours(SEXP sSEXP, SEXP lambdaSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
-    Rcpp::traits::input_parameter< bool >::type standardize(standardizeSEXP);
-    Rcpp::traits::input_parameter< double >::type refit(refitSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_neighbours(s, lambda, rule, standardize, refit, tol, max_iter, keep_covariance, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_neighbours(s, lambda, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_scale_free
-Rcpp::List core_scale_free(const Eigen::Map<Eigen::MatrixXd> s, std::vector<double> alpha, double tol, int max_iter, int threads, bool keep_covariance, SEXP progress);
-RcppExport SEXP _granary_core_scale_free(SEXP sSEXP, SEXP alphaSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP keep_covarianceSEXP, SEXP progressSEXP) {
+SEXP core_scale_free(SEXP s, SEXP lambda, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_scale_free(SEXP sSEXP, SEXP lambdaSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_scale_free(s, alpha, tol, max_iter, threads, keep_covariance, progress));
+    rcpp_result_gen = Rcpp::wrap(core_scale_free(s, lambda, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_nodes_path
-Rcpp::List core_nodes_path(const Eigen::Map<Eigen::MatrixXd> s, std::vector<double> rho, std::vector<double> tau, std::string norm, std::string method, bool screen, double tol, int max_iter, bool keep_covariance, Rcpp::Nullable<Rcpp::NumericMatrix> start, int threads, SEXP progress);
-RcppExport SEXP _granary_core_nodes_path(SEXP sSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP normSEXP, SEXP methodSEXP, SEXP screenSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP keep_covarianceSEXP, SEXP startSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_nodes_path(SEXP s, SEXP penalties, SEXP options, SEXP start, SEXP progress);
+RcppExport SEXP _granary_core_nodes_path(SEXP sSEXP, SEXP penaltiesSEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type tau(tauSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< bool >::type screen(screenSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_covariance(keep_covarianceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::NumericMatrix> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalties(penaltiesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodes_path(s, rho, tau, norm, method, screen, tol, max_iter, keep_covariance, start, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_nodes_path(s, penalties, options, start, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nodes_grid
+SEXP core_nodes_grid(SEXP s, SEXP grid, SEXP tau);
+RcppExport SEXP _granary_core_nodes_grid(SEXP sSEXP, SEXP gridSEXP, SEXP tauSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tau(tauSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodes_grid(s, grid, tau));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_nodes_certificate
-Rcpp::NumericVector core_nodes_certificate(const Eigen::Map<Eigen::MatrixXd> s, double rho, double tau, std::string norm, const Eigen::Map<Eigen::MatrixXd> x);
-RcppExport SEXP _granary_core_nodes_certificate(SEXP sSEXP, SEXP rhoSEXP, SEXP tauSEXP, SEXP normSEXP, SEXP xSEXP) {
+SEXP core_nodes_certificate(SEXP s, SEXP penalty, SEXP x);
+RcppExport SEXP _granary_core_nodes_certificate(SEXP sSEXP, SEXP penaltySEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< double >::type tau(tauSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodes_certificate(s, rho, tau, norm, x));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodes_certificate(s, penalty, x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_nodes_largest_tau
-double core_nodes_largest_tau(const Eigen::Map<Eigen::MatrixXd> s, double rho, std::string norm);
-RcppExport SEXP _granary_core_nodes_largest_tau(SEXP sSEXP, SEXP rhoSEXP, SEXP normSEXP) {
+SEXP core_nodes_largest_tau(SEXP s, SEXP penalty);
+RcppExport SEXP _granary_core_nodes_largest_tau(SEXP sSEXP, SEXP penaltySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type rho(rhoSEXP);
-    Rcpp::traits::input_parameter< std::string >::type norm(normSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodes_largest_tau(s, rho, norm));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_nodes_spectral_norm
-double core_nodes_spectral_norm(const Eigen::Map<Eigen::MatrixXd> s);
-RcppExport SEXP _granary_core_nodes_spectral_norm(SEXP sSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodes_spectral_norm(s));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nodes_largest_tau(s, penalty));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_constraint_search
-Rcpp::List core_constraint_search(std::string algorithm, Rcpp::List spec, Rcpp::List background, Rcpp::List settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_constraint_search(SEXP algorithmSEXP, SEXP specSEXP, SEXP backgroundSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_constraint_search(SEXP spec, SEXP background, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_constraint_search(SEXP specSEXP, SEXP backgroundSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type algorithm(algorithmSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type background(backgroundSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type background(backgroundSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_constraint_search(algorithm, spec, background, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_constraint_search(spec, background, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ci_test
-Rcpp::NumericVector core_ci_test(Rcpp::List spec, Rcpp::IntegerMatrix pairs, Rcpp::IntegerVector given);
-RcppExport SEXP _granary_core_ci_test(SEXP specSEXP, SEXP pairsSEXP, SEXP givenSEXP) {
+SEXP core_ci_test(SEXP spec, SEXP question);
+RcppExport SEXP _granary_core_ci_test(SEXP specSEXP, SEXP questionSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type pairs(pairsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type given(givenSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ci_test(spec, pairs, given));
+    Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type question(questionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ci_test(spec, question));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ci_statistic
-Rcpp::NumericVector core_ci_statistic(Rcpp::List spec, int i, int j, Rcpp::IntegerVector given);
-RcppExport SEXP _granary_core_ci_statistic(SEXP specSEXP, SEXP iSEXP, SEXP jSEXP, SEXP givenSEXP) {
+// core_pdag_score
+SEXP core_pdag_score(SEXP graph, SEXP s, SEXP options);
+RcppExport SEXP _granary_core_pdag_score(SEXP graphSEXP, SEXP sSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type spec(specSEXP);
-    Rcpp::traits::input_parameter< int >::type i(iSEXP);
-    Rcpp::traits::input_parameter< int >::type j(jSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type given(givenSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ci_statistic(spec, i, j, given));
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pdag_score(graph, s, options));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2454,19 +2217,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_viterbi
-SEXP core_viterbi(SEXP unary, SEXP pair, SEXP triple, SEXP k);
-RcppExport SEXP _granary_core_viterbi(SEXP unarySEXP, SEXP pairSEXP, SEXP tripleSEXP, SEXP kSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type unary(unarySEXP);
-    Rcpp::traits::input_parameter< SEXP >::type pair(pairSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type triple(tripleSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_viterbi(unary, pair, triple, k));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_smith_waterman
 SEXP core_smith_waterman(SEXP x, SEXP y, SEXP pairs, SEXP gaps);
 RcppExport SEXP _granary_core_smith_waterman(SEXP xSEXP, SEXP ySEXP, SEXP pairsSEXP, SEXP gapsSEXP) {
@@ -2477,19 +2227,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type pairs(pairsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type gaps(gapsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_smith_waterman(x, y, pairs, gaps));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_cky
-SEXP core_cky(SEXP grammar, SEXP words, SEXP weights, SEXP k);
-RcppExport SEXP _granary_core_cky(SEXP grammarSEXP, SEXP wordsSEXP, SEXP weightsSEXP, SEXP kSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type grammar(grammarSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type words(wordsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_cky(grammar, words, weights, k));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -3423,585 +3160,496 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_aso
-Rcpp::List core_aso(const Rcpp::List& x, const Rcpp::List& y, const Rcpp::IntegerVector& design, const Eigen::Map<Eigen::MatrixXd> lambda, const Rcpp::List& masked, const Rcpp::List& groups, std::vector<int> h, std::string loss, bool intercept, std::string variant, bool positive, int n_iter, double tol, double task_tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_aso(SEXP xSEXP, SEXP ySEXP, SEXP designSEXP, SEXP lambdaSEXP, SEXP maskedSEXP, SEXP groupsSEXP, SEXP hSEXP, SEXP lossSEXP, SEXP interceptSEXP, SEXP variantSEXP, SEXP positiveSEXP, SEXP n_iterSEXP, SEXP tolSEXP, SEXP task_tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_aso(SEXP data, SEXP groups, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_aso(SEXP dataSEXP, SEXP groupsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type design(designSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type masked(maskedSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type groups(groupsSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type h(hSEXP);
-    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< bool >::type intercept(interceptSEXP);
-    Rcpp::traits::input_parameter< std::string >::type variant(variantSEXP);
-    Rcpp::traits::input_parameter< bool >::type positive(positiveSEXP);
-    Rcpp::traits::input_parameter< int >::type n_iter(n_iterSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< double >::type task_tol(task_tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type groups(groupsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_aso(x, y, design, lambda, masked, groups, h, loss, intercept, variant, positive, n_iter, tol, task_tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_aso(data, groups, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_aso_target
-Rcpp::List core_aso_target(const Rcpp::List& x, const Rcpp::List& y, const Rcpp::IntegerVector& design, const Eigen::Map<Eigen::MatrixXd> lambda, const Rcpp::List& masked, const Rcpp::List& groups, const Rcpp::List& theta, std::string loss, bool intercept, double task_tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_aso_target(SEXP xSEXP, SEXP ySEXP, SEXP designSEXP, SEXP lambdaSEXP, SEXP maskedSEXP, SEXP groupsSEXP, SEXP thetaSEXP, SEXP lossSEXP, SEXP interceptSEXP, SEXP task_tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_aso_target(SEXP data, SEXP structure, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_aso_target(SEXP dataSEXP, SEXP structureSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type design(designSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type masked(maskedSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type groups(groupsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< bool >::type intercept(interceptSEXP);
-    Rcpp::traits::input_parameter< double >::type task_tol(task_tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type structure(structureSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_aso_target(x, y, design, lambda, masked, groups, theta, loss, intercept, task_tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_aso_target(data, structure, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_loss
-Rcpp::List core_loss(std::string loss, const Rcpp::NumericVector& prediction, const Rcpp::NumericVector& y);
+SEXP core_loss(SEXP loss, SEXP prediction, SEXP y);
 RcppExport SEXP _granary_core_loss(SEXP lossSEXP, SEXP predictionSEXP, SEXP ySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type prediction(predictionSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type loss(lossSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prediction(predictionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
     rcpp_result_gen = Rcpp::wrap(core_loss(loss, prediction, y));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_right_singular
-Eigen::MatrixXd core_right_singular(const Rcpp::List& x, int k);
-RcppExport SEXP _granary_core_right_singular(SEXP xSEXP, SEXP kSEXP) {
+// core_spectral_structure
+SEXP core_spectral_structure(SEXP x, SEXP h);
+RcppExport SEXP _granary_core_spectral_structure(SEXP xSEXP, SEXP hSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_right_singular(x, k));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type h(hSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_spectral_structure(x, h));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_co_training
+SEXP core_co_training(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_co_training(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_co_training(data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_completion_cells
-Rcpp::List core_completion_cells(Rcpp::List x, std::string model, std::vector<double> bound);
-RcppExport SEXP _granary_core_completion_cells(SEXP xSEXP, SEXP modelSEXP, SEXP boundSEXP) {
+SEXP core_completion_cells(SEXP x, SEXP options);
+RcppExport SEXP _granary_core_completion_cells(SEXP xSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::string >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type bound(boundSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_completion_cells(x, model, bound));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_completion_cells(x, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_completion_path
-Rcpp::List core_completion_path(Rcpp::List x, std::string model, std::string solver, std::vector<double> penalty, bool constrained, std::vector<double> bound, Rcpp::List settings, Rcpp::Nullable<Rcpp::List> start, Rcpp::NumericVector seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_completion_path(SEXP xSEXP, SEXP modelSEXP, SEXP solverSEXP, SEXP penaltySEXP, SEXP constrainedSEXP, SEXP boundSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_completion_path(SEXP x, SEXP options, SEXP start, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_completion_path(SEXP xSEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::string >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< std::string >::type solver(solverSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< bool >::type constrained(constrainedSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type bound(boundSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::List> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_completion_path(x, model, solver, penalty, constrained, bound, settings, start, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_completion_path(x, options, start, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_hard_impute
-Rcpp::List core_hard_impute(Rcpp::List x, int rank, Rcpp::List settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_hard_impute(SEXP xSEXP, SEXP rankSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_hard_impute(SEXP x, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_hard_impute(SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type rank(rankSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hard_impute(x, rank, settings, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_completion_certificate
-Rcpp::List core_completion_certificate(Rcpp::List x, const Eigen::Map<Eigen::MatrixXd> u, const Eigen::Map<Eigen::VectorXd> d, const Eigen::Map<Eigen::MatrixXd> v, double lambda);
-RcppExport SEXP _granary_core_completion_certificate(SEXP xSEXP, SEXP uSEXP, SEXP dSEXP, SEXP vSEXP, SEXP lambdaSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type u(uSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type d(dSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type v(vSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_completion_certificate(x, u, d, v, lambda));
+    rcpp_result_gen = Rcpp::wrap(core_hard_impute(x, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_completion_centre
-Rcpp::List core_completion_centre(Rcpp::List x, bool rows, bool cols);
+SEXP core_completion_centre(SEXP x, SEXP rows, SEXP cols);
 RcppExport SEXP _granary_core_completion_centre(SEXP xSEXP, SEXP rowsSEXP, SEXP colsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< bool >::type cols(colsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cols(colsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_completion_centre(x, rows, cols));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mixed_dual_norm
-Rcpp::List core_mixed_dual_norm(const Eigen::Map<Eigen::MatrixXd> g, double t, double b, double tol, int max_iter);
-RcppExport SEXP _granary_core_mixed_dual_norm(SEXP gSEXP, SEXP tSEXP, SEXP bSEXP, SEXP tolSEXP, SEXP max_iterSEXP) {
+SEXP core_mixed_dual_norm(SEXP g, SEXP t, SEXP b, SEXP tol, SEXP max_iter, SEXP progress);
+RcppExport SEXP _granary_core_mixed_dual_norm(SEXP gSEXP, SEXP tSEXP, SEXP bSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type g(gSEXP);
-    Rcpp::traits::input_parameter< double >::type t(tSEXP);
-    Rcpp::traits::input_parameter< double >::type b(bSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mixed_dual_norm(g, t, b, tol, max_iter));
+    Rcpp::traits::input_parameter< SEXP >::type g(gSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type t(tSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mixed_dual_norm(g, t, b, tol, max_iter, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sign_norms
-Eigen::MatrixXd core_sign_norms(Rcpp::List x, std::vector<double> thresholds, double t, double b, int draws, Rcpp::NumericVector seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sign_norms(SEXP xSEXP, SEXP thresholdsSEXP, SEXP tSEXP, SEXP bSEXP, SEXP drawsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_sign_norms(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sign_norms(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type thresholds(thresholdsSEXP);
-    Rcpp::traits::input_parameter< double >::type t(tSEXP);
-    Rcpp::traits::input_parameter< double >::type b(bSEXP);
-    Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sign_norms(x, thresholds, t, b, draws, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sign_norms(x, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mean_absolute_sum
-std::vector<double> core_mean_absolute_sum(std::vector<double> h);
+SEXP core_mean_absolute_sum(SEXP h);
 RcppExport SEXP _granary_core_mean_absolute_sum(SEXP hSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::vector<double> >::type h(hSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type h(hSEXP);
     rcpp_result_gen = Rcpp::wrap(core_mean_absolute_sum(h));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_scaled_lasso
-Rcpp::List core_scaled_lasso(SEXP x, const Eigen::Map<Eigen::VectorXd> y, double lambda0, bool intercept, bool standardize, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_scaled_lasso(SEXP xSEXP, SEXP ySEXP, SEXP lambda0SEXP, SEXP interceptSEXP, SEXP standardizeSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_scaled_lasso(SEXP x, SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_scaled_lasso(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< double >::type lambda0(lambda0SEXP);
-    Rcpp::traits::input_parameter< bool >::type intercept(interceptSEXP);
-    Rcpp::traits::input_parameter< bool >::type standardize(standardizeSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_scaled_lasso(x, y, lambda0, intercept, standardize, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_scaled_lasso(x, y, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_debiased_lasso
+SEXP core_debiased_lasso(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_debiased_lasso(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_debiased_lasso(data, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_debiased_baseline
+SEXP core_debiased_baseline(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_debiased_baseline(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_debiased_baseline(data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_decorrelate
-Rcpp::List core_decorrelate(const Eigen::Map<Eigen::MatrixXd> x, std::vector<int> which, double mu, std::string rule, bool robust, double beta, std::string infeasible, bool keep_m, double tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_decorrelate(SEXP xSEXP, SEXP whichSEXP, SEXP muSEXP, SEXP ruleSEXP, SEXP robustSEXP, SEXP betaSEXP, SEXP infeasibleSEXP, SEXP keep_mSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_decorrelate(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_decorrelate(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type which(whichSEXP);
-    Rcpp::traits::input_parameter< double >::type mu(muSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
-    Rcpp::traits::input_parameter< bool >::type robust(robustSEXP);
-    Rcpp::traits::input_parameter< double >::type beta(betaSEXP);
-    Rcpp::traits::input_parameter< std::string >::type infeasible(infeasibleSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_m(keep_mSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_decorrelate(x, which, mu, rule, robust, beta, infeasible, keep_m, tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_decorrelate(data, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_nodewise
-Rcpp::List core_nodewise(const Eigen::Map<Eigen::MatrixXd> x, std::vector<int> which, double lambda, bool keep_m, int threads, SEXP progress);
-RcppExport SEXP _granary_core_nodewise(SEXP xSEXP, SEXP whichSEXP, SEXP lambdaSEXP, SEXP keep_mSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_coherence
+SEXP core_coherence(SEXP data, SEXP options);
+RcppExport SEXP _granary_core_coherence(SEXP dataSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type which(whichSEXP);
-    Rcpp::traits::input_parameter< double >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< bool >::type keep_m(keep_mSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodewise(x, which, lambda, keep_m, threads, progress));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_coherence(data, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_wald_statistic
+SEXP core_wald_statistic(SEXP difference, SEXP covariance);
+RcppExport SEXP _granary_core_wald_statistic(SEXP differenceSEXP, SEXP covarianceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type difference(differenceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type covariance(covarianceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_wald_statistic(difference, covariance));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_compatibility
-Rcpp::List core_compatibility(const Eigen::Map<Eigen::MatrixXd> s, std::vector<int> set, double cone, int threads, SEXP progress);
+SEXP core_compatibility(SEXP s, SEXP set, SEXP cone, SEXP threads, SEXP progress);
 RcppExport SEXP _granary_core_compatibility(SEXP sSEXP, SEXP setSEXP, SEXP coneSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type set(setSEXP);
-    Rcpp::traits::input_parameter< double >::type cone(coneSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type set(setSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cone(coneSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_compatibility(s, set, cone, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_gen_lasso_limits
-Rcpp::List core_gen_lasso_limits(Rcpp::List design, const Eigen::Map<Eigen::VectorXd> y, Rcpp::List loss, Rcpp::List penalty, SEXP progress);
-RcppExport SEXP _granary_core_gen_lasso_limits(SEXP designSEXP, SEXP ySEXP, SEXP lossSEXP, SEXP penaltySEXP, SEXP progressSEXP) {
+// core_gen_lasso
+SEXP core_gen_lasso(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_gen_lasso(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type design(designSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gen_lasso_limits(design, y, loss, penalty, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_gen_lasso_path
-Rcpp::List core_gen_lasso_path(Rcpp::List design, const Eigen::Map<Eigen::VectorXd> y, Rcpp::List loss, Rcpp::List penalty, std::vector<double> lambda, Rcpp::List settings, SEXP progress);
-RcppExport SEXP _granary_core_gen_lasso_path(SEXP designSEXP, SEXP ySEXP, SEXP lossSEXP, SEXP penaltySEXP, SEXP lambdaSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type design(designSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type loss(lossSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< std::vector<double> >::type lambda(lambdaSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gen_lasso_path(design, y, loss, penalty, lambda, settings, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gen_lasso(data, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_lasso
-Rcpp::List core_lasso(SEXP x, const Eigen::Map<Eigen::VectorXd> y, bool logistic, Rcpp::List settings, SEXP progress);
-RcppExport SEXP _granary_core_lasso(SEXP xSEXP, SEXP ySEXP, SEXP logisticSEXP, SEXP settingsSEXP, SEXP progressSEXP) {
+SEXP core_lasso(SEXP x, SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_lasso(SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< bool >::type logistic(logisticSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_lasso(x, y, logistic, settings, progress));
+    rcpp_result_gen = Rcpp::wrap(core_lasso(x, y, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_task_moments
-Rcpp::List core_task_moments(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks);
+SEXP core_task_moments(SEXP y, SEXP task, SEXP tasks);
 RcppExport SEXP _granary_core_task_moments(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
-    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type task(taskSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tasks(tasksSEXP);
     rcpp_result_gen = Rcpp::wrap(core_task_moments(y, task, tasks));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mta_common
-Rcpp::List core_mta_common(const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> s, double tau2);
+SEXP core_mta_common(SEXP mean, SEXP s, SEXP tau2);
 RcppExport SEXP _granary_core_mta_common(SEXP meanSEXP, SEXP sSEXP, SEXP tau2SEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tau2(tau2SEXP);
     rcpp_result_gen = Rcpp::wrap(core_mta_common(mean, s, tau2));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mta_common_weights
-Eigen::MatrixXd core_mta_common_weights(const Eigen::Map<Eigen::VectorXd> s, double tau2);
+SEXP core_mta_common_weights(SEXP s, SEXP tau2);
 RcppExport SEXP _granary_core_mta_common_weights(SEXP sSEXP, SEXP tau2SEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tau2(tau2SEXP);
     rcpp_result_gen = Rcpp::wrap(core_mta_common_weights(s, tau2));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_mta_dense
-Rcpp::List core_mta_dense(const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> s, double gamma, bool with_variance, SEXP progress);
-RcppExport SEXP _granary_core_mta_dense(SEXP aSEXP, SEXP meanSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP with_varianceSEXP, SEXP progressSEXP) {
+// core_mta_along
+SEXP core_mta_along(SEXP a, SEXP mean, SEXP s, SEXP gamma, SEXP with_variance, SEXP progress);
+RcppExport SEXP _granary_core_mta_along(SEXP aSEXP, SEXP meanSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP with_varianceSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< bool >::type with_variance(with_varianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type with_variance(with_varianceSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mta_dense(a, mean, s, gamma, with_variance, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_mta_sparse
-Rcpp::List core_mta_sparse(const Eigen::Map<Eigen::SparseMatrix<double>> a, const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> s, double gamma, bool with_variance, SEXP progress);
-RcppExport SEXP _granary_core_mta_sparse(SEXP aSEXP, SEXP meanSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP with_varianceSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::SparseMatrix<double>> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< bool >::type with_variance(with_varianceSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mta_sparse(a, mean, s, gamma, with_variance, progress));
+    rcpp_result_gen = Rcpp::wrap(core_mta_along(a, mean, s, gamma, with_variance, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mta_weights
-Eigen::MatrixXd core_mta_weights(const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> s, double gamma, SEXP progress);
+SEXP core_mta_weights(SEXP a, SEXP s, SEXP gamma, SEXP progress);
 RcppExport SEXP _granary_core_mta_weights(SEXP aSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gamma(gammaSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_mta_weights(a, s, gamma, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mta_pairwise_weights
-Eigen::MatrixXd core_mta_pairwise_weights(const Eigen::Map<Eigen::VectorXd> centres, const Eigen::Map<Eigen::VectorXd> s, double gamma, SEXP progress);
+SEXP core_mta_pairwise_weights(SEXP centres, SEXP s, SEXP gamma, SEXP progress);
 RcppExport SEXP _granary_core_mta_pairwise_weights(SEXP centresSEXP, SEXP sSEXP, SEXP gammaSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type centres(centresSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type centres(centresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gamma(gammaSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_mta_pairwise_weights(centres, s, gamma, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_linear_risk
-Eigen::VectorXd core_linear_risk(const Eigen::Map<Eigen::VectorXd> mu, const Eigen::Map<Eigen::VectorXd> s, const Eigen::Map<Eigen::MatrixXd> w);
+SEXP core_linear_risk(SEXP mu, SEXP s, SEXP w);
 RcppExport SEXP _granary_core_linear_risk(SEXP muSEXP, SEXP sSEXP, SEXP wSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mu(muSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type w(wSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mu(muSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type w(wSEXP);
     rcpp_result_gen = Rcpp::wrap(core_linear_risk(mu, s, w));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_common_risk
-Eigen::VectorXd core_common_risk(const Eigen::Map<Eigen::VectorXd> mu, const Eigen::Map<Eigen::VectorXd> s, double tau2);
+SEXP core_common_risk(SEXP mu, SEXP s, SEXP tau2);
 RcppExport SEXP _granary_core_common_risk(SEXP muSEXP, SEXP sSEXP, SEXP tau2SEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mu(muSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type s(sSEXP);
-    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mu(muSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tau2(tau2SEXP);
     rcpp_result_gen = Rcpp::wrap(core_common_risk(mu, s, tau2));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_mta_vectors_common
-Rcpp::List core_mta_vectors_common(const Eigen::Map<Eigen::MatrixXd> mean, const Eigen::Map<Eigen::MatrixXd> common, const Eigen::Map<Eigen::VectorXd> scale, const Eigen::Map<Eigen::MatrixXd> a, double tau2, double gamma, SEXP progress);
-RcppExport SEXP _granary_core_mta_vectors_common(SEXP meanSEXP, SEXP commonSEXP, SEXP scaleSEXP, SEXP aSEXP, SEXP tau2SEXP, SEXP gammaSEXP, SEXP progressSEXP) {
+// core_mta_vectors
+SEXP core_mta_vectors(SEXP data, SEXP progress);
+RcppExport SEXP _granary_core_mta_vectors(SEXP dataSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type common(commonSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type scale(scaleSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mta_vectors_common(mean, common, scale, a, tau2, gamma, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_mta_vectors_blocks
-Rcpp::List core_mta_vectors_blocks(const Eigen::Map<Eigen::MatrixXd> mean, Rcpp::List blocks, const Eigen::Map<Eigen::MatrixXd> a, double tau2, double gamma, SEXP progress);
-RcppExport SEXP _granary_core_mta_vectors_blocks(SEXP meanSEXP, SEXP blocksSEXP, SEXP aSEXP, SEXP tau2SEXP, SEXP gammaSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< double >::type tau2(tau2SEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mta_vectors_blocks(mean, blocks, a, tau2, gamma, progress));
+    rcpp_result_gen = Rcpp::wrap(core_mta_vectors(data, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_loo_risk
-Rcpp::List core_loo_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> gamma, SEXP progress);
-RcppExport SEXP _granary_core_loo_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP aSEXP, SEXP gammaSEXP, SEXP progressSEXP) {
+SEXP core_loo_risk(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_loo_risk(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
-    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< std::string >::type estimator(estimatorSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_loo_risk(y, task, tasks, sigma2, noise, estimator, a, gamma, progress));
+    rcpp_result_gen = Rcpp::wrap(core_loo_risk(data, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_double_loo_risk
-Rcpp::List core_double_loo_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::VectorXd> gamma, int tune_tasks, Rcpp::NumericVector seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_double_loo_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP gammaSEXP, SEXP tune_tasksSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_double_loo_risk(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_double_loo_risk(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
-    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< std::string >::type estimator(estimatorSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< int >::type tune_tasks(tune_tasksSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_double_loo_risk(y, task, tasks, sigma2, noise, estimator, gamma, tune_tasks, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_double_loo_risk(data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_split_risk
-Eigen::VectorXd core_split_risk(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, std::string estimator, const Eigen::Map<Eigen::MatrixXd> a, const Eigen::Map<Eigen::VectorXd> gamma, int splits, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_split_risk(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP estimatorSEXP, SEXP aSEXP, SEXP gammaSEXP, SEXP splitsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_split_risk(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_split_risk(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
-    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< std::string >::type estimator(estimatorSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< int >::type splits(splitsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_split_risk(y, task, tasks, sigma2, noise, estimator, a, gamma, splits, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_split_risk_sparse
-Eigen::VectorXd core_split_risk_sparse(const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXi> task, int tasks, const Eigen::Map<Eigen::VectorXd> sigma2, std::string noise, const Eigen::Map<Eigen::SparseMatrix<double>> a, const Eigen::Map<Eigen::VectorXd> gamma, int splits, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_split_risk_sparse(SEXP ySEXP, SEXP taskSEXP, SEXP tasksSEXP, SEXP sigma2SEXP, SEXP noiseSEXP, SEXP aSEXP, SEXP gammaSEXP, SEXP splitsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXi> >::type task(taskSEXP);
-    Rcpp::traits::input_parameter< int >::type tasks(tasksSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type sigma2(sigma2SEXP);
-    Rcpp::traits::input_parameter< std::string >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::SparseMatrix<double>> >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< int >::type splits(splitsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_split_risk_sparse(y, task, tasks, sigma2, noise, a, gamma, splits, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_split_risk(data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_points
-SEXP core_partition_points(SEXP x, const Eigen::Map<Eigen::VectorXd> y, std::string split, Rcpp::List cuts, Rcpp::IntegerVector active, std::vector<int> nested_bits, int degree);
-RcppExport SEXP _granary_core_partition_points(SEXP xSEXP, SEXP ySEXP, SEXP splitSEXP, SEXP cutsSEXP, SEXP activeSEXP, SEXP nested_bitsSEXP, SEXP degreeSEXP) {
+SEXP core_partition_points(SEXP x, SEXP y, SEXP shape);
+RcppExport SEXP _granary_core_partition_points(SEXP xSEXP, SEXP ySEXP, SEXP shapeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< std::string >::type split(splitSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type cuts(cutsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type active(activeSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type nested_bits(nested_bitsSEXP);
-    Rcpp::traits::input_parameter< int >::type degree(degreeSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_partition_points(x, y, split, cuts, active, nested_bits, degree));
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shape(shapeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_points(x, y, shape));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_gains
+SEXP core_partition_gains(SEXP x, SEXP y, SEXP shape);
+RcppExport SEXP _granary_core_partition_gains(SEXP xSEXP, SEXP ySEXP, SEXP shapeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shape(shapeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_gains(x, y, shape));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_grow
-void core_partition_grow(SEXP tree, int depth, SEXP progress);
+SEXP core_partition_grow(SEXP tree, SEXP depth, SEXP progress);
 RcppExport SEXP _granary_core_partition_grow(SEXP treeSEXP, SEXP depthSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    Rcpp::traits::input_parameter< int >::type depth(depthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type depth(depthSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    core_partition_grow(tree, depth, progress);
-    return R_NilValue;
+    rcpp_result_gen = Rcpp::wrap(core_partition_grow(tree, depth, progress));
+    return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_insert
-int core_partition_insert(SEXP tree, SEXP x, const Eigen::Map<Eigen::VectorXd> y);
+SEXP core_partition_insert(SEXP tree, SEXP x, SEXP y);
 RcppExport SEXP _granary_core_partition_insert(SEXP treeSEXP, SEXP xSEXP, SEXP ySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
     rcpp_result_gen = Rcpp::wrap(core_partition_insert(tree, x, y));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_deepen
-void core_partition_deepen(SEXP tree, int depth, SEXP progress);
+SEXP core_partition_deepen(SEXP tree, SEXP depth, SEXP progress);
 RcppExport SEXP _granary_core_partition_deepen(SEXP treeSEXP, SEXP depthSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    Rcpp::traits::input_parameter< int >::type depth(depthSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    core_partition_deepen(tree, depth, progress);
-    return R_NilValue;
-END_RCPP
-}
-// core_partition_size
-Rcpp::IntegerVector core_partition_size(SEXP tree);
-RcppExport SEXP _granary_core_partition_size(SEXP treeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_partition_size(tree));
+    Rcpp::traits::input_parameter< SEXP >::type depth(depthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_deepen(tree, depth, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_alive
+SEXP core_partition_alive(SEXP tree);
+RcppExport SEXP _granary_core_partition_alive(SEXP treeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_alive(tree));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_levels
+SEXP core_partition_levels(SEXP tree);
+RcppExport SEXP _granary_core_partition_levels(SEXP treeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_levels(tree));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_sigma
-double core_partition_sigma(SEXP tree);
+SEXP core_partition_sigma(SEXP tree);
 RcppExport SEXP _granary_core_partition_sigma(SEXP treeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -4011,43 +3659,43 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_partition_predict
-Rcpp::List core_partition_predict(SEXP tree, SEXP x, Rcpp::List options, SEXP progress);
+SEXP core_partition_predict(SEXP tree, SEXP x, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_partition_predict(SEXP treeSEXP, SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_partition_predict(tree, x, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_cells
-Rcpp::List core_partition_cells(SEXP tree, Rcpp::List options, SEXP progress);
+SEXP core_partition_cells(SEXP tree, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_partition_cells(SEXP treeSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_partition_cells(tree, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_summary
-Rcpp::NumericVector core_partition_summary(SEXP tree, Rcpp::List options);
+SEXP core_partition_summary(SEXP tree, SEXP options);
 RcppExport SEXP _granary_core_partition_summary(SEXP treeSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_partition_summary(tree, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_partition_path
-Rcpp::List core_partition_path(SEXP tree);
+SEXP core_partition_path(SEXP tree);
 RcppExport SEXP _granary_core_partition_path(SEXP treeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -4057,127 +3705,128 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_partition_cv
-Eigen::MatrixXd core_partition_cv(SEXP tree, Rcpp::IntegerVector fold, int folds, const Eigen::Map<Eigen::VectorXd> grid, int depth, Rcpp::List options, int log_power, int threads, SEXP progress);
-RcppExport SEXP _granary_core_partition_cv(SEXP treeSEXP, SEXP foldSEXP, SEXP foldsSEXP, SEXP gridSEXP, SEXP depthSEXP, SEXP optionsSEXP, SEXP log_powerSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_partition_cv(SEXP tree, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_partition_cv(SEXP treeSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type fold(foldSEXP);
-    Rcpp::traits::input_parameter< int >::type folds(foldsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type grid(gridSEXP);
-    Rcpp::traits::input_parameter< int >::type depth(depthSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< int >::type log_power(log_powerSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_partition_cv(tree, fold, folds, grid, depth, options, log_power, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_partition_cv(tree, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_store_rows
-void core_store_rows(SEXP x_buffer, SEXP y_buffer, int at, SEXP x, const Eigen::Map<Eigen::VectorXd> y);
+SEXP core_store_rows(SEXP x_buffer, SEXP y_buffer, SEXP at, SEXP x, SEXP y);
 RcppExport SEXP _granary_core_store_rows(SEXP x_bufferSEXP, SEXP y_bufferSEXP, SEXP atSEXP, SEXP xSEXP, SEXP ySEXP) {
 BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type x_buffer(x_bufferSEXP);
     Rcpp::traits::input_parameter< SEXP >::type y_buffer(y_bufferSEXP);
-    Rcpp::traits::input_parameter< int >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    core_store_rows(x_buffer, y_buffer, at, x, y);
-    return R_NilValue;
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_store_rows(x_buffer, y_buffer, at, x, y));
+    return rcpp_result_gen;
 END_RCPP
 }
 // core_standardise_features
-Rcpp::List core_standardise_features(const Eigen::Map<Eigen::MatrixXd> x, bool centre);
+SEXP core_standardise_features(SEXP x, SEXP centre);
 RcppExport SEXP _granary_core_standardise_features(SEXP xSEXP, SEXP centreSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type centre(centreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type centre(centreSEXP);
     rcpp_result_gen = Rcpp::wrap(core_standardise_features(x, centre));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_q_alpha
-Rcpp::List core_q_alpha(const Eigen::Map<Eigen::MatrixXd> x, int k, std::string method, std::string criterion, std::string spectrum, int n_start, double tol, int max_iter, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_q_alpha(SEXP xSEXP, SEXP kSEXP, SEXP methodSEXP, SEXP criterionSEXP, SEXP spectrumSEXP, SEXP n_startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_q_alpha(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_q_alpha(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::string >::type criterion(criterionSEXP);
-    Rcpp::traits::input_parameter< std::string >::type spectrum(spectrumSEXP);
-    Rcpp::traits::input_parameter< int >::type n_start(n_startSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_q_alpha(x, k, method, criterion, spectrum, n_start, tol, max_iter, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_q_alpha(x, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_q_alpha_kernel
-Rcpp::List core_q_alpha_kernel(const Eigen::Map<Eigen::MatrixXd> v, int k, std::string criterion, int n_start, double tol, int max_iter, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_q_alpha_kernel(SEXP vSEXP, SEXP kSEXP, SEXP criterionSEXP, SEXP n_startSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_q_alpha_kernel(SEXP v, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_q_alpha_kernel(SEXP vSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type v(vSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
-    Rcpp::traits::input_parameter< std::string >::type criterion(criterionSEXP);
-    Rcpp::traits::input_parameter< int >::type n_start(n_startSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type v(vSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_q_alpha_kernel(v, k, criterion, n_start, tol, max_iter, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_q_alpha_kernel(v, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_q_alpha_classes
-Rcpp::List core_q_alpha_classes(const Eigen::Map<Eigen::MatrixXd> x, std::vector<int> labels, double gamma, int k_within, int k_between, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_q_alpha_classes(SEXP xSEXP, SEXP labelsSEXP, SEXP gammaSEXP, SEXP k_withinSEXP, SEXP k_betweenSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_q_alpha_classes(SEXP x, SEXP labels, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_q_alpha_classes(SEXP xSEXP, SEXP labelsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type labels(labelsSEXP);
-    Rcpp::traits::input_parameter< double >::type gamma(gammaSEXP);
-    Rcpp::traits::input_parameter< int >::type k_within(k_withinSEXP);
-    Rcpp::traits::input_parameter< int >::type k_between(k_betweenSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_q_alpha_classes(x, labels, gamma, k_within, k_between, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_q_alpha_classes(x, labels, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_weighted_embedding
-Rcpp::List core_weighted_embedding(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> alpha, int k);
+SEXP core_weighted_embedding(SEXP x, SEXP alpha, SEXP k);
 RcppExport SEXP _granary_core_weighted_embedding(SEXP xSEXP, SEXP alphaSEXP, SEXP kSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type alpha(alphaSEXP);
-    Rcpp::traits::input_parameter< int >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
     rcpp_result_gen = Rcpp::wrap(core_weighted_embedding(x, alpha, k));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_positivity_share
-double core_positivity_share(int n, double mean, double sd, int replicates, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_positivity_share(SEXP nSEXP, SEXP meanSEXP, SEXP sdSEXP, SEXP replicatesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_positivity_share(SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_positivity_share(SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< double >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< double >::type sd(sdSEXP);
-    Rcpp::traits::input_parameter< int >::type replicates(replicatesSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_positivity_share(n, mean, sd, replicates, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_positivity_share(options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_feature_score
+SEXP core_feature_score(SEXP x, SEXP labels, SEXP options);
+RcppExport SEXP _granary_core_feature_score(SEXP xSEXP, SEXP labelsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_feature_score(x, labels, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_embedding
+SEXP core_cluster_embedding(SEXP x, SEXP k, SEXP n_starts, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_cluster_embedding(SEXP xSEXP, SEXP kSEXP, SEXP n_startsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n_starts(n_startsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_embedding(x, k, n_starts, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4210,118 +3859,115 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_sbn_log_density", (DL_FUNC) &_granary_core_sbn_log_density, 2},
     {"_granary_core_sbn_sample", (DL_FUNC) &_granary_core_sbn_sample, 3},
     {"_granary_core_parity_network", (DL_FUNC) &_granary_core_parity_network, 1},
-    {"_granary_core_modified_log_density", (DL_FUNC) &_granary_core_modified_log_density, 3},
-    {"_granary_core_sign_rank", (DL_FUNC) &_granary_core_sign_rank, 6},
+    {"_granary_core_modified_log_density", (DL_FUNC) &_granary_core_modified_log_density, 2},
+    {"_granary_core_sign_rank", (DL_FUNC) &_granary_core_sign_rank, 4},
     {"_granary_core_causal_dag", (DL_FUNC) &_granary_core_causal_dag, 5},
     {"_granary_core_arc_alternatives", (DL_FUNC) &_granary_core_arc_alternatives, 6},
-    {"_granary_core_best_dag", (DL_FUNC) &_granary_core_best_dag, 5},
-    {"_granary_core_rank_dags", (DL_FUNC) &_granary_core_rank_dags, 6},
-    {"_granary_core_rank_scores", (DL_FUNC) &_granary_core_rank_scores, 6},
-    {"_granary_core_dag_order", (DL_FUNC) &_granary_core_dag_order, 5},
-    {"_granary_core_dag_fit", (DL_FUNC) &_granary_core_dag_fit, 3},
-    {"_granary_core_dag_prune", (DL_FUNC) &_granary_core_dag_prune, 6},
-    {"_granary_core_rescaled_gap", (DL_FUNC) &_granary_core_rescaled_gap, 4},
+    {"_granary_core_best_dag", (DL_FUNC) &_granary_core_best_dag, 4},
+    {"_granary_core_rank_dags", (DL_FUNC) &_granary_core_rank_dags, 5},
+    {"_granary_core_rank_scores", (DL_FUNC) &_granary_core_rank_scores, 4},
+    {"_granary_core_dag_gap", (DL_FUNC) &_granary_core_dag_gap, 4},
     {"_granary_core_incomplete_moments", (DL_FUNC) &_granary_core_incomplete_moments, 2},
     {"_granary_core_nearest_psd", (DL_FUNC) &_granary_core_nearest_psd, 2},
-    {"_granary_core_sim_sem", (DL_FUNC) &_granary_core_sim_sem, 6},
+    {"_granary_core_sim_sem", (DL_FUNC) &_granary_core_sim_sem, 3},
     {"_granary_core_total_effects", (DL_FUNC) &_granary_core_total_effects, 1},
-    {"_granary_core_tree_decomposition", (DL_FUNC) &_granary_core_tree_decomposition, 3},
+    {"_granary_core_tree_decomposition", (DL_FUNC) &_granary_core_tree_decomposition, 2},
     {"_granary_core_cg_compile", (DL_FUNC) &_granary_core_cg_compile, 3},
     {"_granary_core_cg_alive", (DL_FUNC) &_granary_core_cg_alive, 1},
-    {"_granary_core_cg_observe", (DL_FUNC) &_granary_core_cg_observe, 5},
+    {"_granary_core_cg_observe", (DL_FUNC) &_granary_core_cg_observe, 2},
     {"_granary_core_cg_tree", (DL_FUNC) &_granary_core_cg_tree, 4},
     {"_granary_core_cg_regressions", (DL_FUNC) &_granary_core_cg_regressions, 1},
     {"_granary_core_cg_probabilities", (DL_FUNC) &_granary_core_cg_probabilities, 2},
     {"_granary_core_cg_marginals", (DL_FUNC) &_granary_core_cg_marginals, 2},
     {"_granary_core_cg_joint", (DL_FUNC) &_granary_core_cg_joint, 3},
     {"_granary_core_cg_simulate", (DL_FUNC) &_granary_core_cg_simulate, 4},
-    {"_granary_core_cg_map", (DL_FUNC) &_granary_core_cg_map, 6},
+    {"_granary_core_cg_map", (DL_FUNC) &_granary_core_cg_map, 3},
     {"_granary_core_cg_predict", (DL_FUNC) &_granary_core_cg_predict, 5},
     {"_granary_core_cg_row_evidence", (DL_FUNC) &_granary_core_cg_row_evidence, 4},
     {"_granary_core_cg_log_density", (DL_FUNC) &_granary_core_cg_log_density, 2},
     {"_granary_core_cg_fit", (DL_FUNC) &_granary_core_cg_fit, 4},
     {"_granary_core_cg_check", (DL_FUNC) &_granary_core_cg_check, 1},
-    {"_granary_core_mixture", (DL_FUNC) &_granary_core_mixture, 5},
-    {"_granary_core_graph_cpdag", (DL_FUNC) &_granary_core_graph_cpdag, 2},
-    {"_granary_core_graph_extension", (DL_FUNC) &_granary_core_graph_extension, 2},
-    {"_granary_core_graph_meek", (DL_FUNC) &_granary_core_graph_meek, 2},
-    {"_granary_core_graph_moral", (DL_FUNC) &_granary_core_graph_moral, 2},
-    {"_granary_core_graph_cycle", (DL_FUNC) &_granary_core_graph_cycle, 2},
-    {"_granary_core_graph_order", (DL_FUNC) &_granary_core_graph_order, 2},
-    {"_granary_core_graph_components", (DL_FUNC) &_granary_core_graph_components, 2},
-    {"_granary_core_graph_ancestors", (DL_FUNC) &_granary_core_graph_ancestors, 4},
-    {"_granary_core_graph_separated", (DL_FUNC) &_granary_core_graph_separated, 5},
-    {"_granary_core_graph_shd", (DL_FUNC) &_granary_core_graph_shd, 3},
-    {"_granary_core_sim_dag", (DL_FUNC) &_granary_core_sim_dag, 8},
-    {"_granary_core_sim_dag_rows", (DL_FUNC) &_granary_core_sim_dag_rows, 5},
-    {"_granary_core_ida", (DL_FUNC) &_granary_core_ida, 6},
+    {"_granary_core_mixture", (DL_FUNC) &_granary_core_mixture, 3},
+    {"_granary_core_graph_cpdag", (DL_FUNC) &_granary_core_graph_cpdag, 1},
+    {"_granary_core_graph_extension", (DL_FUNC) &_granary_core_graph_extension, 1},
+    {"_granary_core_graph_meek", (DL_FUNC) &_granary_core_graph_meek, 1},
+    {"_granary_core_graph_moral", (DL_FUNC) &_granary_core_graph_moral, 1},
+    {"_granary_core_graph_cycle", (DL_FUNC) &_granary_core_graph_cycle, 1},
+    {"_granary_core_graph_order", (DL_FUNC) &_granary_core_graph_order, 1},
+    {"_granary_core_graph_components", (DL_FUNC) &_granary_core_graph_components, 1},
+    {"_granary_core_graph_ancestors", (DL_FUNC) &_granary_core_graph_ancestors, 2},
+    {"_granary_core_graph_descendants", (DL_FUNC) &_granary_core_graph_descendants, 2},
+    {"_granary_core_graph_separated", (DL_FUNC) &_granary_core_graph_separated, 4},
+    {"_granary_core_graph_shd", (DL_FUNC) &_granary_core_graph_shd, 2},
+    {"_granary_core_sim_dag", (DL_FUNC) &_granary_core_sim_dag, 2},
+    {"_granary_core_sim_dag_rows", (DL_FUNC) &_granary_core_sim_dag_rows, 4},
+    {"_granary_core_ida", (DL_FUNC) &_granary_core_ida, 4},
     {"_granary_core_gaussian_exact", (DL_FUNC) &_granary_core_gaussian_exact, 2},
-    {"_granary_core_gaussian_sampled", (DL_FUNC) &_granary_core_gaussian_sampled, 5},
     {"_granary_core_gaussian_norms", (DL_FUNC) &_granary_core_gaussian_norms, 2},
-    {"_granary_core_discrete_exact", (DL_FUNC) &_granary_core_discrete_exact, 4},
+    {"_granary_core_model_distance", (DL_FUNC) &_granary_core_model_distance, 5},
     {"_granary_core_discrete_log_probabilities", (DL_FUNC) &_granary_core_discrete_log_probabilities, 1},
-    {"_granary_core_network_kl", (DL_FUNC) &_granary_core_network_kl, 3},
-    {"_granary_core_network_marginal", (DL_FUNC) &_granary_core_network_marginal, 2},
-    {"_granary_core_network_sampled", (DL_FUNC) &_granary_core_network_sampled, 6},
-    {"_granary_core_network_sample", (DL_FUNC) &_granary_core_network_sample, 3},
-    {"_granary_core_window_models", (DL_FUNC) &_granary_core_window_models, 8},
-    {"_granary_core_matrix_distances", (DL_FUNC) &_granary_core_matrix_distances, 4},
-    {"_granary_core_game_fit", (DL_FUNC) &_granary_core_game_fit, 8},
-    {"_granary_core_game_sigmoid", (DL_FUNC) &_granary_core_game_sigmoid, 7},
+    {"_granary_core_network_sample", (DL_FUNC) &_granary_core_network_sample, 4},
+    {"_granary_core_window_models", (DL_FUNC) &_granary_core_window_models, 3},
+    {"_granary_core_cluster_windows", (DL_FUNC) &_granary_core_cluster_windows, 4},
+    {"_granary_core_matrix_distances", (DL_FUNC) &_granary_core_matrix_distances, 3},
+    {"_granary_core_game_fit", (DL_FUNC) &_granary_core_game_fit, 3},
+    {"_granary_core_game_sigmoid", (DL_FUNC) &_granary_core_game_sigmoid, 4},
     {"_granary_core_game_exhaustive", (DL_FUNC) &_granary_core_game_exhaustive, 2},
     {"_granary_core_game_linear_sets", (DL_FUNC) &_granary_core_game_linear_sets, 1},
-    {"_granary_core_game_equilibria", (DL_FUNC) &_granary_core_game_equilibria, 11},
-    {"_granary_core_game_stable", (DL_FUNC) &_granary_core_game_stable, 5},
-    {"_granary_core_game_payoffs", (DL_FUNC) &_granary_core_game_payoffs, 3},
+    {"_granary_core_game_equilibria", (DL_FUNC) &_granary_core_game_equilibria, 3},
+    {"_granary_core_game_stable", (DL_FUNC) &_granary_core_game_stable, 4},
+    {"_granary_core_game_payoffs", (DL_FUNC) &_granary_core_game_payoffs, 2},
     {"_granary_core_game_loglik", (DL_FUNC) &_granary_core_game_loglik, 4},
     {"_granary_core_game_pick", (DL_FUNC) &_granary_core_game_pick, 1},
-    {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 12},
-    {"_granary_core_glasso_certificate", (DL_FUNC) &_granary_core_glasso_certificate, 4},
-    {"_granary_core_glasso_bounds", (DL_FUNC) &_granary_core_glasso_bounds, 4},
+    {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 5},
+    {"_granary_core_glasso_certificate", (DL_FUNC) &_granary_core_glasso_certificate, 3},
+    {"_granary_core_glasso_bounds", (DL_FUNC) &_granary_core_glasso_bounds, 3},
     {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
-    {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 12},
+    {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 2},
     {"_granary_core_ggm_sample", (DL_FUNC) &_granary_core_ggm_sample, 3},
-    {"_granary_core_hub_path", (DL_FUNC) &_granary_core_hub_path, 10},
-    {"_granary_core_hub_certificate", (DL_FUNC) &_granary_core_hub_certificate, 7},
-    {"_granary_core_hub_regime", (DL_FUNC) &_granary_core_hub_regime, 5},
-    {"_granary_core_hub_smallest_empty", (DL_FUNC) &_granary_core_hub_smallest_empty, 3},
-    {"_granary_core_sim_hub", (DL_FUNC) &_granary_core_sim_hub, 6},
-    {"_granary_core_ising_sample", (DL_FUNC) &_granary_core_ising_sample, 7},
+    {"_granary_core_covariance_sample", (DL_FUNC) &_granary_core_covariance_sample, 3},
+    {"_granary_core_eigenvalue_range", (DL_FUNC) &_granary_core_eigenvalue_range, 1},
+    {"_granary_core_definite_inverse", (DL_FUNC) &_granary_core_definite_inverse, 1},
+    {"_granary_core_precision_loss", (DL_FUNC) &_granary_core_precision_loss, 2},
+    {"_granary_core_hub_path", (DL_FUNC) &_granary_core_hub_path, 4},
+    {"_granary_core_hub_certificate", (DL_FUNC) &_granary_core_hub_certificate, 4},
+    {"_granary_core_hub_regime", (DL_FUNC) &_granary_core_hub_regime, 2},
+    {"_granary_core_hub_smallest_empty", (DL_FUNC) &_granary_core_hub_smallest_empty, 2},
+    {"_granary_core_sim_hub", (DL_FUNC) &_granary_core_sim_hub, 2},
+    {"_granary_core_ising_sample", (DL_FUNC) &_granary_core_ising_sample, 4},
     {"_granary_core_ising_loss", (DL_FUNC) &_granary_core_ising_loss, 2},
-    {"_granary_core_ising_likelihood", (DL_FUNC) &_granary_core_ising_likelihood, 6},
-    {"_granary_core_ising_pseudo", (DL_FUNC) &_granary_core_ising_pseudo, 6},
-    {"_granary_core_ising_nodewise", (DL_FUNC) &_granary_core_ising_nodewise, 8},
-    {"_granary_core_ising_splitting", (DL_FUNC) &_granary_core_ising_splitting, 13},
-    {"_granary_core_ising_moments", (DL_FUNC) &_granary_core_ising_moments, 8},
-    {"_granary_core_spins_sample", (DL_FUNC) &_granary_core_spins_sample, 8},
-    {"_granary_core_ising_probabilities", (DL_FUNC) &_granary_core_ising_probabilities, 2},
+    {"_granary_core_ising_fit", (DL_FUNC) &_granary_core_ising_fit, 4},
+    {"_granary_core_ising_grid", (DL_FUNC) &_granary_core_ising_grid, 4},
+    {"_granary_core_ising_score", (DL_FUNC) &_granary_core_ising_score, 2},
+    {"_granary_core_ising_moments", (DL_FUNC) &_granary_core_ising_moments, 5},
+    {"_granary_core_spins_sample", (DL_FUNC) &_granary_core_spins_sample, 4},
     {"_granary_core_ising_component", (DL_FUNC) &_granary_core_ising_component, 1},
-    {"_granary_core_ising_logz", (DL_FUNC) &_granary_core_ising_logz, 3},
-    {"_granary_core_ising_kl", (DL_FUNC) &_granary_core_ising_kl, 5},
+    {"_granary_core_ising_logz", (DL_FUNC) &_granary_core_ising_logz, 2},
+    {"_granary_core_ising_kl", (DL_FUNC) &_granary_core_ising_kl, 3},
     {"_granary_core_ising_bounds", (DL_FUNC) &_granary_core_ising_bounds, 3},
-    {"_granary_core_ising_pseudo_loss", (DL_FUNC) &_granary_core_ising_pseudo_loss, 3},
-    {"_granary_core_ising_conditional", (DL_FUNC) &_granary_core_ising_conditional, 3},
-    {"_granary_core_local_path", (DL_FUNC) &_granary_core_local_path, 11},
-    {"_granary_core_mix_fit", (DL_FUNC) &_granary_core_mix_fit, 6},
-    {"_granary_core_ridge_precision", (DL_FUNC) &_granary_core_ridge_precision, 2},
-    {"_granary_core_fused_signal", (DL_FUNC) &_granary_core_fused_signal, 6},
-    {"_granary_core_grid_edges", (DL_FUNC) &_granary_core_grid_edges, 2},
-    {"_granary_core_multi_path", (DL_FUNC) &_granary_core_multi_path, 11},
-    {"_granary_core_multi_top", (DL_FUNC) &_granary_core_multi_top, 5},
-    {"_granary_core_multi_certificate", (DL_FUNC) &_granary_core_multi_certificate, 5},
-    {"_granary_core_multi_block", (DL_FUNC) &_granary_core_multi_block, 5},
-    {"_granary_core_multi_diagonal", (DL_FUNC) &_granary_core_multi_diagonal, 5},
-    {"_granary_core_multi_reweighted", (DL_FUNC) &_granary_core_multi_reweighted, 8},
-    {"_granary_core_multi_hierarchical_top", (DL_FUNC) &_granary_core_multi_hierarchical_top, 2},
-    {"_granary_core_neighbours", (DL_FUNC) &_granary_core_neighbours, 10},
-    {"_granary_core_scale_free", (DL_FUNC) &_granary_core_scale_free, 7},
-    {"_granary_core_nodes_path", (DL_FUNC) &_granary_core_nodes_path, 12},
-    {"_granary_core_nodes_certificate", (DL_FUNC) &_granary_core_nodes_certificate, 5},
-    {"_granary_core_nodes_largest_tau", (DL_FUNC) &_granary_core_nodes_largest_tau, 3},
-    {"_granary_core_nodes_spectral_norm", (DL_FUNC) &_granary_core_nodes_spectral_norm, 1},
-    {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 6},
-    {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 3},
-    {"_granary_core_ci_statistic", (DL_FUNC) &_granary_core_ci_statistic, 4},
+    {"_granary_core_ising_conditional", (DL_FUNC) &_granary_core_ising_conditional, 2},
+    {"_granary_core_partial_correlations", (DL_FUNC) &_granary_core_partial_correlations, 1},
+    {"_granary_core_local_path", (DL_FUNC) &_granary_core_local_path, 6},
+    {"_granary_core_mix_fit", (DL_FUNC) &_granary_core_mix_fit, 4},
+    {"_granary_core_baselines", (DL_FUNC) &_granary_core_baselines, 2},
+    {"_granary_core_fused_signal", (DL_FUNC) &_granary_core_fused_signal, 4},
+    {"_granary_core_grid_edges", (DL_FUNC) &_granary_core_grid_edges, 1},
+    {"_granary_core_multi_path", (DL_FUNC) &_granary_core_multi_path, 4},
+    {"_granary_core_multi_grid", (DL_FUNC) &_granary_core_multi_grid, 2},
+    {"_granary_core_multi_certificate", (DL_FUNC) &_granary_core_multi_certificate, 3},
+    {"_granary_core_multi_block", (DL_FUNC) &_granary_core_multi_block, 1},
+    {"_granary_core_multi_diagonal", (DL_FUNC) &_granary_core_multi_diagonal, 1},
+    {"_granary_core_multi_baseline", (DL_FUNC) &_granary_core_multi_baseline, 4},
+    {"_granary_core_multi_baseline_grid", (DL_FUNC) &_granary_core_multi_baseline_grid, 2},
+    {"_granary_core_neighbours", (DL_FUNC) &_granary_core_neighbours, 4},
+    {"_granary_core_scale_free", (DL_FUNC) &_granary_core_scale_free, 4},
+    {"_granary_core_nodes_path", (DL_FUNC) &_granary_core_nodes_path, 5},
+    {"_granary_core_nodes_grid", (DL_FUNC) &_granary_core_nodes_grid, 3},
+    {"_granary_core_nodes_certificate", (DL_FUNC) &_granary_core_nodes_certificate, 3},
+    {"_granary_core_nodes_largest_tau", (DL_FUNC) &_granary_core_nodes_largest_tau, 2},
+    {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 4},
+    {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 2},
+    {"_granary_core_pdag_score", (DL_FUNC) &_granary_core_pdag_score, 3},
     {"_granary_core_budget_learn", (DL_FUNC) &_granary_core_budget_learn, 6},
     {"_granary_core_budget_score", (DL_FUNC) &_granary_core_budget_score, 6},
     {"_granary_core_hard_margin", (DL_FUNC) &_granary_core_hard_margin, 4},
@@ -4371,9 +4017,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_multiclass_scores", (DL_FUNC) &_granary_core_multiclass_scores, 2},
     {"_granary_core_chain_marginals", (DL_FUNC) &_granary_core_chain_marginals, 3},
     {"_granary_core_class_features", (DL_FUNC) &_granary_core_class_features, 1},
-    {"_granary_core_viterbi", (DL_FUNC) &_granary_core_viterbi, 4},
     {"_granary_core_smith_waterman", (DL_FUNC) &_granary_core_smith_waterman, 4},
-    {"_granary_core_cky", (DL_FUNC) &_granary_core_cky, 4},
     {"_granary_core_svm_fit", (DL_FUNC) &_granary_core_svm_fit, 5},
     {"_granary_core_svm_qp", (DL_FUNC) &_granary_core_svm_qp, 5},
     {"_granary_core_svm_decision", (DL_FUNC) &_granary_core_svm_decision, 6},
@@ -4448,58 +4092,61 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_sparse_blocks", (DL_FUNC) &_granary_core_sparse_blocks, 5},
     {"_granary_core_rvm", (DL_FUNC) &_granary_core_rvm, 3},
     {"_granary_core_rvm_predict", (DL_FUNC) &_granary_core_rvm_predict, 4},
-    {"_granary_core_aso", (DL_FUNC) &_granary_core_aso, 17},
-    {"_granary_core_aso_target", (DL_FUNC) &_granary_core_aso_target, 13},
+    {"_granary_core_aso", (DL_FUNC) &_granary_core_aso, 4},
+    {"_granary_core_aso_target", (DL_FUNC) &_granary_core_aso_target, 4},
     {"_granary_core_loss", (DL_FUNC) &_granary_core_loss, 3},
-    {"_granary_core_right_singular", (DL_FUNC) &_granary_core_right_singular, 2},
-    {"_granary_core_completion_cells", (DL_FUNC) &_granary_core_completion_cells, 3},
-    {"_granary_core_completion_path", (DL_FUNC) &_granary_core_completion_path, 11},
-    {"_granary_core_hard_impute", (DL_FUNC) &_granary_core_hard_impute, 5},
-    {"_granary_core_completion_certificate", (DL_FUNC) &_granary_core_completion_certificate, 5},
+    {"_granary_core_spectral_structure", (DL_FUNC) &_granary_core_spectral_structure, 2},
+    {"_granary_core_co_training", (DL_FUNC) &_granary_core_co_training, 4},
+    {"_granary_core_completion_cells", (DL_FUNC) &_granary_core_completion_cells, 2},
+    {"_granary_core_completion_path", (DL_FUNC) &_granary_core_completion_path, 5},
+    {"_granary_core_hard_impute", (DL_FUNC) &_granary_core_hard_impute, 3},
     {"_granary_core_completion_centre", (DL_FUNC) &_granary_core_completion_centre, 3},
-    {"_granary_core_mixed_dual_norm", (DL_FUNC) &_granary_core_mixed_dual_norm, 5},
-    {"_granary_core_sign_norms", (DL_FUNC) &_granary_core_sign_norms, 8},
+    {"_granary_core_mixed_dual_norm", (DL_FUNC) &_granary_core_mixed_dual_norm, 6},
+    {"_granary_core_sign_norms", (DL_FUNC) &_granary_core_sign_norms, 4},
     {"_granary_core_mean_absolute_sum", (DL_FUNC) &_granary_core_mean_absolute_sum, 1},
-    {"_granary_core_scaled_lasso", (DL_FUNC) &_granary_core_scaled_lasso, 8},
-    {"_granary_core_decorrelate", (DL_FUNC) &_granary_core_decorrelate, 12},
-    {"_granary_core_nodewise", (DL_FUNC) &_granary_core_nodewise, 6},
+    {"_granary_core_scaled_lasso", (DL_FUNC) &_granary_core_scaled_lasso, 4},
+    {"_granary_core_debiased_lasso", (DL_FUNC) &_granary_core_debiased_lasso, 3},
+    {"_granary_core_debiased_baseline", (DL_FUNC) &_granary_core_debiased_baseline, 4},
+    {"_granary_core_decorrelate", (DL_FUNC) &_granary_core_decorrelate, 3},
+    {"_granary_core_coherence", (DL_FUNC) &_granary_core_coherence, 2},
+    {"_granary_core_wald_statistic", (DL_FUNC) &_granary_core_wald_statistic, 2},
     {"_granary_core_compatibility", (DL_FUNC) &_granary_core_compatibility, 5},
-    {"_granary_core_gen_lasso_limits", (DL_FUNC) &_granary_core_gen_lasso_limits, 5},
-    {"_granary_core_gen_lasso_path", (DL_FUNC) &_granary_core_gen_lasso_path, 7},
-    {"_granary_core_lasso", (DL_FUNC) &_granary_core_lasso, 5},
+    {"_granary_core_gen_lasso", (DL_FUNC) &_granary_core_gen_lasso, 3},
+    {"_granary_core_lasso", (DL_FUNC) &_granary_core_lasso, 4},
     {"_granary_core_task_moments", (DL_FUNC) &_granary_core_task_moments, 3},
     {"_granary_core_mta_common", (DL_FUNC) &_granary_core_mta_common, 3},
     {"_granary_core_mta_common_weights", (DL_FUNC) &_granary_core_mta_common_weights, 2},
-    {"_granary_core_mta_dense", (DL_FUNC) &_granary_core_mta_dense, 6},
-    {"_granary_core_mta_sparse", (DL_FUNC) &_granary_core_mta_sparse, 6},
+    {"_granary_core_mta_along", (DL_FUNC) &_granary_core_mta_along, 6},
     {"_granary_core_mta_weights", (DL_FUNC) &_granary_core_mta_weights, 4},
     {"_granary_core_mta_pairwise_weights", (DL_FUNC) &_granary_core_mta_pairwise_weights, 4},
     {"_granary_core_linear_risk", (DL_FUNC) &_granary_core_linear_risk, 3},
     {"_granary_core_common_risk", (DL_FUNC) &_granary_core_common_risk, 3},
-    {"_granary_core_mta_vectors_common", (DL_FUNC) &_granary_core_mta_vectors_common, 7},
-    {"_granary_core_mta_vectors_blocks", (DL_FUNC) &_granary_core_mta_vectors_blocks, 6},
-    {"_granary_core_loo_risk", (DL_FUNC) &_granary_core_loo_risk, 9},
-    {"_granary_core_double_loo_risk", (DL_FUNC) &_granary_core_double_loo_risk, 11},
-    {"_granary_core_split_risk", (DL_FUNC) &_granary_core_split_risk, 11},
-    {"_granary_core_split_risk_sparse", (DL_FUNC) &_granary_core_split_risk_sparse, 10},
-    {"_granary_core_partition_points", (DL_FUNC) &_granary_core_partition_points, 7},
+    {"_granary_core_mta_vectors", (DL_FUNC) &_granary_core_mta_vectors, 2},
+    {"_granary_core_loo_risk", (DL_FUNC) &_granary_core_loo_risk, 3},
+    {"_granary_core_double_loo_risk", (DL_FUNC) &_granary_core_double_loo_risk, 4},
+    {"_granary_core_split_risk", (DL_FUNC) &_granary_core_split_risk, 4},
+    {"_granary_core_partition_points", (DL_FUNC) &_granary_core_partition_points, 3},
+    {"_granary_core_partition_gains", (DL_FUNC) &_granary_core_partition_gains, 3},
     {"_granary_core_partition_grow", (DL_FUNC) &_granary_core_partition_grow, 3},
     {"_granary_core_partition_insert", (DL_FUNC) &_granary_core_partition_insert, 3},
     {"_granary_core_partition_deepen", (DL_FUNC) &_granary_core_partition_deepen, 3},
-    {"_granary_core_partition_size", (DL_FUNC) &_granary_core_partition_size, 1},
+    {"_granary_core_partition_alive", (DL_FUNC) &_granary_core_partition_alive, 1},
+    {"_granary_core_partition_levels", (DL_FUNC) &_granary_core_partition_levels, 1},
     {"_granary_core_partition_sigma", (DL_FUNC) &_granary_core_partition_sigma, 1},
     {"_granary_core_partition_predict", (DL_FUNC) &_granary_core_partition_predict, 4},
     {"_granary_core_partition_cells", (DL_FUNC) &_granary_core_partition_cells, 3},
     {"_granary_core_partition_summary", (DL_FUNC) &_granary_core_partition_summary, 2},
     {"_granary_core_partition_path", (DL_FUNC) &_granary_core_partition_path, 1},
-    {"_granary_core_partition_cv", (DL_FUNC) &_granary_core_partition_cv, 9},
+    {"_granary_core_partition_cv", (DL_FUNC) &_granary_core_partition_cv, 3},
     {"_granary_core_store_rows", (DL_FUNC) &_granary_core_store_rows, 5},
     {"_granary_core_standardise_features", (DL_FUNC) &_granary_core_standardise_features, 2},
-    {"_granary_core_q_alpha", (DL_FUNC) &_granary_core_q_alpha, 11},
-    {"_granary_core_q_alpha_kernel", (DL_FUNC) &_granary_core_q_alpha_kernel, 9},
-    {"_granary_core_q_alpha_classes", (DL_FUNC) &_granary_core_q_alpha_classes, 8},
+    {"_granary_core_q_alpha", (DL_FUNC) &_granary_core_q_alpha, 4},
+    {"_granary_core_q_alpha_kernel", (DL_FUNC) &_granary_core_q_alpha_kernel, 4},
+    {"_granary_core_q_alpha_classes", (DL_FUNC) &_granary_core_q_alpha_classes, 4},
     {"_granary_core_weighted_embedding", (DL_FUNC) &_granary_core_weighted_embedding, 3},
-    {"_granary_core_positivity_share", (DL_FUNC) &_granary_core_positivity_share, 7},
+    {"_granary_core_positivity_share", (DL_FUNC) &_granary_core_positivity_share, 3},
+    {"_granary_core_feature_score", (DL_FUNC) &_granary_core_feature_score, 3},
+    {"_granary_core_cluster_embedding", (DL_FUNC) &_granary_core_cluster_embedding, 5},
     {NULL, NULL, 0}
 };
 

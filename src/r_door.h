@@ -8,10 +8,10 @@
 //   }
 //
 //   crossing(progress, body)   runs body(monitor): Ctrl-C, the progress bar, and C++ errors as R conditions with their class
-//   read<T>(list)              options: a field that is not in the list keeps its default, a name that is no field is an error
+//   read<T>(list)              options: a field that is not in the list, or NULL, keeps its default; a name that is no field is an error
 //   read_state<T>(list)        a state or a fit: every field must be there, whole, finite, and pass check(); more names may be there
 //   write(x)                   numbers, texts, matrices, enums, structs with fields, vectors of them
-//   matrix(x), vector(x), sparse(x)   views of R's memory, no copy; text(x), number(x), count(x), flag(x), numbers(x), texts(x)
+//   matrix(x), vector(x), sparse(x), design(x)   views of R's memory, no copy; text(x), number(x), count(x), flag(x), numbers(x), texts(x)
 //   rng(seed)                  from core_seed(): two integers of R's stream
 //   Callback                   an R function as a C++ one
 //
@@ -33,6 +33,7 @@
 #include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
+#include "core/linalg/design.h"
 #include "core/random/rng.h"
 
 namespace granary {
@@ -112,6 +113,9 @@ inline ConstSparseMap sparse(SEXP x, const std::string& what = "x") {
   return ConstSparseMap(size[0], size[1], Rf_xlength(entries), INTEGER(R_do_slot(x, p)), INTEGER(R_do_slot(x, i)), REAL(entries));
 }
 
+// A matrix of numbers or a dgCMatrix, whichever it is.
+inline Design design(SEXP x, const std::string& what = "x") { return is_sparse(x) ? Design(sparse(x, what)) : Design(matrix(x, what)); }
+
 inline double number(SEXP x, const std::string& what = "x") { return door::as_double(x, what); }
 inline int count(SEXP x, const std::string& what = "x") { return static_cast<int>(door::whole(door::as_double(x, what), what)); }
 inline bool flag(SEXP x, const std::string& what = "x") { return door::as_double(x, what) != 0; }
@@ -175,11 +179,20 @@ inline void convert(const Source& s, MatrixView& t) {  // no copy: the list must
   new (&t) MatrixView(matrix(s.value, s.name));
   finite(s, t.data(), t.size());
 }
+inline void convert(const Source& s, std::vector<MatrixView>& t) {
+  if (TYPEOF(s.value) != VECSXP) unexpected(s.name, "a list of matrices");
+  t.clear();
+  for (R_xlen_t i = 0; i < Rf_xlength(s.value); ++i) {
+    t.push_back(matrix(VECTOR_ELT(s.value, i), message(s.name, "[[", i + 1, "]]")));
+    finite(s, t.back().data(), t.back().size());
+  }
+}
 inline void convert(const Source& s, VectorView& t) {
   new (&t) VectorView(vector(s.value, s.name));
   finite(s, t.data(), t.size());
 }
 inline void convert(const Source& s, SparseMatrix& t) { t = sparse(s.value, s.name); }
+inline void convert(const Source& s, Design& t) { t = design(s.value, s.name); }
 template <class Real>
 void convert_whole(const Source& s, Real* to, Index size) {
   std::vector<double> store;
@@ -256,6 +269,7 @@ class Reader {
     for (R_xlen_t i = 0; TYPEOF(names) == STRSXP && i < Rf_xlength(list_); ++i) {
       if (std::strcmp(CHAR(STRING_ELT(names, i)), name) != 0) continue;
       used_[static_cast<std::size_t>(i)] = true;
+      if (!state_ && is_null(VECTOR_ELT(list_, i))) return;  // NULL in R: the default
       convert(Source{VECTOR_ELT(list_, i), name, state_}, t);
       return;
     }
@@ -351,9 +365,28 @@ inline std::vector<std::string> texts(SEXP x, const std::string& what = "x") {
   door::convert(door::Source{x, what, false}, t);
   return t;
 }
+inline std::vector<double> numbers(SEXP x, const std::string& what = "x") {
+  std::vector<double> t;
+  door::convert(door::Source{x, what, false}, t);
+  return t;
+}
+// A matrix of row or column numbers of R as numbers from 0.
+inline Eigen::MatrixXi matrix_of_places(SEXP x, const std::string& what = "x") {
+  Eigen::MatrixXi t;
+  door::convert(door::Source{x, what, false}, t);
+  door::shift(t);
+  return t;
+}
 // Row or column numbers of R as numbers from 0.
 inline std::vector<Index> places(SEXP x, const std::string& what = "x") {
   std::vector<Index> t;
+  door::convert(door::Source{x, what, false}, t);
+  door::shift(t);
+  return t;
+}
+
+inline std::vector<std::vector<int>> sets_of_places(SEXP x, const std::string& what = "sets") {
+  std::vector<std::vector<int>> t;
   door::convert(door::Source{x, what, false}, t);
   door::shift(t);
   return t;

@@ -2,8 +2,6 @@
 #include "r_kernel_structured.h"
 
 #include "core/sequence/alignment.h"
-#include "core/sequence/chain.h"
-#include "core/sequence/cky.h"
 #include "kernel/structured_crf.h"
 #include "kernel/structured_generative.h"
 #include "kernel/structured_perceptron.h"
@@ -102,27 +100,11 @@ SEXP core_class_features(SEXP similarity) {
   return crossing([&] { return write(class_features_of(matrix(similarity))); });
 }
 
-// unary: T x K. A list of paths, best first.
-// [[Rcpp::export(rng = false)]]
-SEXP core_viterbi(SEXP unary, SEXP pair, SEXP triple, SEXP k) {
-  return crossing([&] {
-    return write(viterbi({matrix(unary).transpose(), read<std::vector<double>>(pair), read<std::vector<double>>(triple)}, count(k)));
-  });
-}
-
 // Symbols from 0 on; `gaps` are the scores of the first and of further symbols beside a gap.
 // [[Rcpp::export(rng = false)]]
 SEXP core_smith_waterman(SEXP x, SEXP y, SEXP pairs, SEXP gaps) {
   return crossing([&] {
     return write(smith_waterman(read<std::vector<int>>(x, "x"), read<std::vector<int>>(y, "y"),
                                 {matrix(pairs), vector(gaps)[0], vector(gaps)[1]}));
-  });
-}
-
-// A list of trees, best first.
-// [[Rcpp::export(rng = false)]]
-SEXP core_cky(SEXP grammar, SEXP words, SEXP weights, SEXP k) {
-  return crossing([&] {
-    return write(cky(make_grammar(read<GrammarData>(grammar, "grammar")), read<std::vector<int>>(words, "words"), vector(weights), count(k)));
   });
 }

@@ -1,5 +1,6 @@
-// Exports of Q-alpha feature weighting. Conversion only: the method is in regress/q_alpha.h, the checks in R/q_alpha.R.
-#include "r_glue.h"
+// Exports of Q-alpha feature weighting and of the scores it is compared with.
+#include "r_door.h"
+#include "regress/feature_score.h"
 #include "regress/q_alpha.h"
 #include "regress/q_alpha_supervised.h"
 #include "regress/q_alpha_theory.h"
@@ -7,78 +8,59 @@
 using namespace granary;
 using namespace granary::regress;
 
-namespace {
-
-QAlphaOptions as_options(int k, const std::string& method, const std::string& criterion, const std::string& spectrum, int n_start,
-                         double tol, int max_iter, int threads) {
-  QAlphaOptions options;
-  options.k = k;
-  options.method = method == "power" ? QAlphaMethod::power : method == "basic" ? QAlphaMethod::basic : QAlphaMethod::ritz;
-  options.criterion = criterion == "gap" ? QAlphaCriterion::gap : QAlphaCriterion::energy;
-  options.spectrum = spectrum == "laplacian" ? QAlphaSpectrum::laplacian : QAlphaSpectrum::standard;
-  options.n_start = n_start;
-  options.tol = tol;
-  options.max_iter = max_iter;
-  options.threads = threads;
-  return options;
-}
-
-Rcpp::List as_list(const QAlphaResult& fit) {
-  return Rcpp::List::create(Rcpp::Named("alpha") = fit.alpha, Rcpp::Named("basis") = fit.basis,
-                            Rcpp::Named("objective") = fit.objective, Rcpp::Named("eigen_gap") = fit.eigen_gap,
-                            Rcpp::Named("start_objectives") = fit.start_objectives, Rcpp::Named("path") = fit.path,
-                            Rcpp::Named("convergence") = granary::as_list(fit.convergence));
-}
-
-}  // namespace
+GRANARY_DEFAULTS(q_alpha, QAlphaOptions);
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_standardise_features(const Eigen::Map<Eigen::MatrixXd> x, bool centre) {
-  const Standardised s = standardise_features(x, centre);
-  return Rcpp::List::create(Rcpp::Named("x") = s.x, Rcpp::Named("centre") = s.centre, Rcpp::Named("scale") = s.scale,
-                            Rcpp::Named("constant") = s.constant);
+SEXP core_standardise_features(SEXP x, SEXP centre) {
+  return crossing([&] { return write(standardise_features(matrix(x), flag(centre))); });
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_q_alpha(const Eigen::Map<Eigen::MatrixXd> x, int k, std::string method, std::string criterion,
-                        std::string spectrum, int n_start, double tol, int max_iter, int threads, Rcpp::NumericVector seed,
-                        SEXP progress) {
-  RMonitor monitor(progress);
-  const QAlphaOptions options = as_options(k, method, criterion, spectrum, n_start, tol, max_iter, threads);
-  return as_list(q_alpha(x, options, make_rng(seed), monitor));
+SEXP core_q_alpha(SEXP x, SEXP options, SEXP seed, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) { return write(q_alpha(matrix(x), read<QAlphaOptions>(options), rng(seed), monitor)); });
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_q_alpha_kernel(const Eigen::Map<Eigen::MatrixXd> v, int k, std::string criterion, int n_start, double tol,
-                               int max_iter, int threads, Rcpp::NumericVector seed, SEXP progress) {
-  RMonitor monitor(progress);
-  const QAlphaOptions options = as_options(k, "power", criterion, "standard", n_start, tol, max_iter, threads);
-  return as_list(q_alpha_kernel(v, options, make_rng(seed), monitor));
+SEXP core_q_alpha_kernel(SEXP v, SEXP options, SEXP seed, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) {
+    return write(q_alpha_kernel(matrix(v), read<QAlphaOptions>(options), rng(seed), monitor));
+  });
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_q_alpha_classes(const Eigen::Map<Eigen::MatrixXd> x, std::vector<int> labels, double gamma, int k_within,
-                                int k_between, double tol, int max_iter, SEXP progress) {
-  RMonitor monitor(progress);
-  QAlphaClassesOptions options;
-  options.gamma = gamma;
-  options.k_within = k_within;
-  options.k_between = k_between;
-  options.tol = tol;
-  options.max_iter = max_iter;
-  return as_list(q_alpha_classes(x, labels, options, monitor));
+SEXP core_q_alpha_classes(SEXP x, SEXP labels, SEXP options, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) {
+    const std::vector<Index> at = places(labels);
+    return write(q_alpha_classes(matrix(x), std::vector<int>(at.begin(), at.end()), read<QAlphaClassesOptions>(options), monitor));
+  });
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_weighted_embedding(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> alpha, int k) {
-  RMonitor monitor(R_NilValue);
-  const Embedding e = weighted_embedding(x, alpha, k, monitor);
-  return Rcpp::List::create(Rcpp::Named("vectors") = e.vectors, Rcpp::Named("values") = e.values);
+SEXP core_weighted_embedding(SEXP x, SEXP alpha, SEXP k) {
+  return crossing(R_NilValue, [&](Monitor& monitor) { return write(weighted_embedding(matrix(x), vector(alpha), count(k), monitor)); });
 }
 
 // [[Rcpp::export(rng = false)]]
-double core_positivity_share(int n, double mean, double sd, int replicates, int threads, Rcpp::NumericVector seed,
-                             SEXP progress) {
-  RMonitor monitor(progress);
-  return positivity_share(n, mean, sd, replicates, threads, make_rng(seed), monitor);
+SEXP core_positivity_share(SEXP options, SEXP seed, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) {
+    const PositivityOptions o = read<PositivityOptions>(options);
+    return write(positivity_share(o.n, o.mean, o.sd, o.replicates, o.threads, rng(seed), monitor));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP core_feature_score(SEXP x, SEXP labels, SEXP options) {
+  return crossing([&] {
+    const std::vector<Index> at = places(labels);
+    return write(feature_score(matrix(x), std::vector<int>(at.begin(), at.end()), read<FeatureScoreOptions>(options)));
+  });
+}
+
+// Clusters of the rows of an embedding, numbered in the order they appear.
+// [[Rcpp::export(rng = false)]]
+SEXP core_cluster_embedding(SEXP x, SEXP k, SEXP n_starts, SEXP seed, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) {
+    VectorXi cluster = cluster_embedding(matrix(x), count(k), count(n_starts), rng(seed), monitor);
+    return write(positions(cluster));
+  });
 }

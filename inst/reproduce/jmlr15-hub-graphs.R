@@ -38,7 +38,7 @@ true_edges <- function(sims) mean(vapply(sims, function(sim) (sum(as.matrix(sim$
 
 # Figures 3 and 4: Gaussian graphs.
 gaussian <- function(name, p, hubs, n, r, lambda3, setup = "hub", sets = if (extended) 3 else 2) {
-  sims <- lapply(seq_len(sets), function(k) sim_hub_graph(p = p, hubs = hubs, n = n, setup = setup))
+  sims <- lapply(seq_len(sets), function(k) sim_hub(p = p, hubs = hubs, n = n, setup = setup))
   lambda1 <- 0.4
   lambda2 <- 2 * lambda1 * (if (extended) 10:1 else 10:4) / 10
   worst <- 0
@@ -46,13 +46,13 @@ gaussian <- function(name, p, hubs, n, r, lambda3, setup = "hub", sets = if (ext
     average(sims, function(sim) {
       path <- suppressWarnings(ggm_hub(sim$data, lambda1 = lambda1, lambda2 = lambda2, lambda3 = l3, threads = 1))
       worst <<- max(worst, path$gap / p)
-      do.call(rbind, lapply(seq_along(lambda2), function(k) hub_score(sim, ggm_at(path, k), r = r)))
+      do.call(rbind, lapply(seq_along(lambda2), function(k) assess(ggm_at(path, k), sim, r = r)))
     })
   }
   lasso <- average(sims, function(sim) {
     top <- max(abs(stats::cov(sim$data)[upper.tri(diag(p))]))
     path <- ggm_lasso(sim$data, lambda = top * exp(seq(0, log(0.15), length.out = 30)), penalize_diagonal = FALSE, threads = 1)
-    do.call(rbind, lapply(seq_along(path$lambda), function(k) hub_score(sim, ggm_at(path, k), r = r)))
+    do.call(rbind, lapply(seq_along(path$lambda), function(k) assess(ggm_at(path, k), sim, r = r)))
   })
   for (l3 in lambda3) {
     compare(sprintf("%s, lambda3 = %g", name, l3), hub_curve(l3), lasso, "the graphical lasso", true_edges(sims))
@@ -68,7 +68,7 @@ if (extended) gaussian("Figure 4: Set-up I, n = 250, p = 500, 10 hubs", 500, 10,
 ising_sets <- if (extended) 20 else 3
 scans <- if (extended) c(1e5, 1e4) else c(1e4, 1e3)
 sims <- lapply(seq_len(ising_sets), function(k) {
-  sim <- sim_hub_graph(p = 50, hubs = 5, n = 100, type = "binary", burn_in = scans[1L], thin = scans[2L])
+  sim <- sim_hub(p = 50, hubs = 5, n = 100, type = "binary", burn_in = scans[1L], thin = scans[2L])
   keep <- which(apply(sim$data, 2L, stats::sd) > 0)
   list(data = sim$data[, keep], theta = sim$theta[keep, keep], hubs = match(intersect(sim$hubs, keep), keep))
 })
@@ -77,7 +77,7 @@ binary_curve <- function(penalties) {
     last <- NULL
     do.call(rbind, lapply(penalties, function(l) {
       last <<- suppressWarnings(ising_hub(sim$data, l[1L], l[2L], l[3L], start = last), classes = "granary_warning_input")
-      hub_score(sim$theta, last, sim$hubs, r = 20)
+      assess(last, sim$theta, sim$hubs, r = 20)
     }))
   })
 }
@@ -88,14 +88,14 @@ for (l3 in c(15, 25, 30)) {
 }
 
 # Section 3.1: p = 30 in a second, where an interior point method takes three minutes.
-small <- sim_hub_graph(p = 30, hubs = 2, n = 60)
+small <- sim_hub(p = 30, hubs = 2, n = 60)
 seconds <- system.time(ggm_hub(small$data, lambda1 = 0.4, lambda2 = 0.2, lambda3 = 0.8, threads = 1))[["elapsed"]]
 claim("p = 30: seconds", 1, seconds, 1, "the paper: 1 s on a 1.86 GHz Core 2 Duo; tolerance: it does not take longer than twice that")
 
 # Section 3.2: p = 500, screening into components makes the alternating direction method seven times faster. The paper does not name its
 # penalties, but that its largest component has 212 nodes: taken is the smallest threshold lambda2 / 2 = lambda1 / 2 with none larger.
 if (extended) {
-  big <- sim_hub_graph(p = 500, hubs = 10, n = 250)
+  big <- sim_hub(p = 500, hubs = 10, n = 250)
   S <- stats::cov(big$data)
   largest <- function(threshold) max(table(suppressWarnings(ggm_lasso(S = S, lambda = threshold, max_iter = 1))$component))
   threshold <- seq(0.1, 0.4, by = 0.005)

@@ -13,9 +13,9 @@ runs <- lapply(seq_len(graphs), function(k) {
     counts <- fit$tests$tests + fit$tests$repeats
     c(counts, numeric(5))[1:5]
   }
-  truth <- graph_cpdag(sim$graph)
+  truth <- graph_convert(sim$graph, "cpdag")
   quality <- function(fit) {
-    found <- compare_graphs(fit, truth)
+    found <- assess(fit, truth)
     c(edges = found$skeleton[["estimated"]], errors = found$skeleton[["fp"]] + found$skeleton[["fn"]], tdr = found$skeleton[["tdr"]], shd = found$shd)
   }
   list(
@@ -68,7 +68,7 @@ claim("Table 5: seconds of PC-stable, alpha = 0.04", 170.49, system.time(pc(x, a
 # Low dimensions (appendix A.1): the skeletons of PC and PC-stable are indistinguishable --------------------------------------------------
 low <- vapply(seq_len(if (extended) 50 else 10), function(k) {
   sim <- sim_dag(50, n = 1000, degree = 2)
-  error <- function(method) sum(compare_graphs(pc(sim$data, alpha = 0.01, method = method, threads = 1), graph_cpdag(sim$graph))$skeleton[c("fp",
+  error <- function(method) sum(assess(pc(sim$data, alpha = 0.01, method = method, threads = 1), graph_convert(sim$graph, "cpdag"))$skeleton[c("fp",
       "fn")])
   c(error("original"), error("stable"))
 }, c(0, 0))

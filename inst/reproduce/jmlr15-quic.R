@@ -101,7 +101,7 @@ claim("random, p = 200: the last two steps reduce the residual ever more strongl
 # Section 5.2.4: eight blocks ---------------------------------------------------------------------------------------------------------
 # n is not stated. With ours the blocks come apart in an interval of penalties above the largest spurious covariance between blocks.
 block <- sim_ggm("block", p = 1200, n = 5000)
-S <- ggm_lasso(block$data, nlambda = 1, method = "quic", threads = 1)$S
+S <- ggm_lasso(block$data, n_lambda = 1, method = "quic", threads = 1)$S
 between <- outer(rep(1:8, each = 150), rep(1:8, each = 150), "!=")
 spurious <- max(abs(S[between]))
 apart <- ggm_lasso(S = S, lambda = 1.001 * spurious, method = "quic", threads = 1)

@@ -1,5 +1,5 @@
 # Gretton, Herbrich, Smola, Bousquet, Schoelkopf (JMLR 6, 2005). The paper's 18 source laws were made after the descriptions of Bach and Jordan; it names them and gives
-# their kurtoses, not their parameters. Table 4 is re-made with Bach and Jordan's own laws (ica_sources(set = "bach")), whose parameters are known, and in the extended
+# their kurtoses, not their parameters. Table 4 is re-made with Bach and Jordan's own laws (sim_ica(set = "bach")), whose parameters are known, and in the extended
 # run also with laws solved from the printed kurtoses (set = "gretton"). A mean Amari error depends on how many nearly Gaussian laws there are: for the KGV with two
 # sources of 1000 samples it is 7.4 for law i with itself and 1.5 for c with g. The paper draws the laws anew for each of its 1000 data sets; fewer draws miss its mean by
 # chance. So here laws are not drawn: each of the 171 pairs of two takes its turn and is weighted by its probability; with more sources, or fewer data sets, laws are
@@ -22,14 +22,14 @@ set.seed(1)
 u <- runif(80)
 v <- runif(80)
 claim("Theorem 16: the KMI bounds the Parzen estimate of the Gaussian mutual information", TRUE,
-      gmi_grid(u, v, width = 0.3) <= kmi(u, v, width = 0.3)$value, 0,
-      sprintf("grid %.4f, KMI %.4f", gmi_grid(u, v, width = 0.3), kmi(u, v, width = 0.3)$value))
+      kmi_bounds("grid", u, v, width = 0.3) <= kmi(u, v, width = 0.3)$value, 0,
+      sprintf("grid %.4f, KMI %.4f", kmi_bounds("grid", u, v, width = 0.3), kmi(u, v, width = 0.3)$value))
 claim("Lemma 9: without regularisation the kernel canonical correlation is one", 1, kcc(u, v, width = 0.01, kappa = 1e-9, form = "ridge", rank_tol = 0)$value, 1e-2,
       "for kernel matrices of full rank: a narrow kernel")
 
 # Table 4: mean Amari error.
 methods <- list(
-  FastICA = function(x) ica_fastica(x, contrast = "cubic"), Jade = function(x) ica_jade(x), KCC = function(x) kernel_ica(x, measure = "kcc", polish = TRUE),
+  FastICA = function(x) ica_baseline(x, method = "fastica", contrast = "cubic"), Jade = function(x) ica_baseline(x, method = "jade"), KCC = function(x) kernel_ica(x, measure = "kcc", polish = TRUE),
   "COCO, Gaussian" = function(x) kernel_ica(x, measure = "coco"), KGV = function(x) kernel_ica(x, measure = "kgv", polish = TRUE),
   "KMI, Gaussian" = function(x) kernel_ica(x, measure = "kmi"), "KMI, Laplace" = function(x) kernel_ica(x, measure = "kmi", kernel = "laplace"),
   "COCO, Laplace" = function(x) kernel_ica(x, measure = "coco", kernel = "laplace")
@@ -57,9 +57,8 @@ amari_table <- function(k, set, run) {
   set.seed(k)
   design <- deal(size[1], repeats[k])
   errors <- vapply(seq_len(repeats[k]), function(i) {
-    B <- random_mixing(size[1])
-    mixtures <- ica_sources(size[2], design$laws[i, ], set) %*% t(B)
-    vapply(methods[run], function(separate) suppressWarnings(amari_error(separate(mixtures), B)), 0)
+    data <- sim_ica(size[2], design$laws[i, ], set)
+    vapply(methods[run], function(separate) suppressWarnings(assess(separate(data$x), truth = data$mixing)$amari), 0)
   }, double(length(run)))
   errors <- matrix(errors, length(run), dimnames = list(run, NULL))
   mean <- drop(errors %*% design$weights)
@@ -88,11 +87,12 @@ claim("Table 4: RADICAL, Infomax and CFICA", NA, NA, 0, "these methods are not p
 # Figure 2: outliers.
 set.seed(20)
 outliers <- replicate(if (extended) 100 else 8, {
-  B <- random_mixing(2)
-  mixtures <- ica_outliers(ica_sources(if (extended) 1000 else 500, 2) %*% t(B), if (extended) 25 else 12)
-  fits <- list(FastICA = ica_fastica(mixtures), Jade = ica_jade(mixtures), KMI = kernel_ica(mixtures), COCO = kernel_ica(mixtures, measure = "coco"),
+  data <- sim_ica(if (extended) 1000 else 500, 2, outliers = if (extended) 25 else 12)
+  B <- data$mixing
+  mixtures <- data$x
+  fits <- list(FastICA = ica_baseline(mixtures, method = "fastica"), Jade = ica_baseline(mixtures, method = "jade"), KMI = kernel_ica(mixtures), COCO = kernel_ica(mixtures, measure = "coco"),
                KGV = kernel_ica(mixtures, measure = "kgv", kappa = 0.11))
-  vapply(fits, amari_error, 0, B = B)
+  vapply(fits, function(fit) assess(fit, truth = B)$amari, 0)
 })
 means <- rowMeans(outliers)
 claim("Figure 2: with 2.5% outliers KMI, COCO and KGV (kappa = 0.11) beat FastICA and Jade", TRUE,
@@ -103,9 +103,8 @@ near_zero <- replicate(if (extended) 60 else 6, {
   weight <- 0.5 * (1 + 1 / sqrt(3))  # two well separated Gaussians of unit variance have no excess kurtosis at this weight
   s <- matrix(rnorm(if (extended) 2000 else 1000), ncol = 2)
   s <- scale(s + ifelse(matrix(runif(length(s)), ncol = 2) < weight, 5, -5))
-  B <- random_mixing(2)
-  vapply(list(Jade = ica_jade(s %*% t(B)), FastICA = suppressWarnings(ica_fastica(s %*% t(B), contrast = "cubic")), KMI = kernel_ica(s %*% t(B))), amari_error,
-         0, B = B)
+  B <- sim_ica(10, 2)$mixing
+  vapply(list(Jade = ica_baseline(s %*% t(B), method = "jade"), FastICA = suppressWarnings(ica_baseline(s %*% t(B), method = "fastica", contrast = "cubic")), KMI = kernel_ica(s %*% t(B))), function(fit) assess(fit, truth = B)$amari, 0)
 })
 means <- rowMeans(near_zero)
 claim("Figure 3: kurtosis near zero harms methods by moments, not kernels", TRUE, means[["KMI"]] < 0.5 * means[["FastICA"]], 0,

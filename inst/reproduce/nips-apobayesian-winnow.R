@@ -4,7 +4,7 @@ runs <- if (extended) 30L else 10L
 prototype <- sprintf("prototype, 30 runs; ours %d runs of 10000 trials with 20 attributes", runs)
 figure <- function(k, p) {
   rowMeans(replicate(runs, {
-    d <- sim_attributes(10000, n = 20, k = k, p = p)
+    d <- sim_sasb(10000, n = 20, k = k, p = p)
     c(optimal = sum(d$optimal != d$y), sbsb = sasb(d$x, d$y, mistake_driven = FALSE)$mistakes, sasb = sasb(d$x, d$y)$mistakes,
       voting = sasb(d$x, d$y, voters = 30)$mistakes)
   }))
@@ -22,11 +22,11 @@ claim("Figure 1 right, SBSB", 997, right[["sbsb"]], 30, paste0(prototype, "; off
 claim("Figure 1 right, SASB", 204.4, right[["sasb"]], 15, prototype)
 claim("Figure 1 right, SASB with voting makes fewer mistakes than SASB", TRUE, right[["voting"]] < right[["sasb"]], 0, "read off the figure")
 
-# Theorem 1: O(log(n / delta) / delta^2); its constant is not legible, so the bound is the one derived in ?mistake_bound_sasb.
-claim("Theorem 1: the constant of the bound", NA, NA, NA, "not legible in the copies we have; a bound is derived instead, see ?mistake_bound_sasb")
+# Theorem 1: O(log(n / delta) / delta^2); its constant is not legible, so the bound is the one derived in ?sasb_bounds.
+claim("Theorem 1: the constant of the bound", NA, NA, NA, "not legible in the copies we have; a bound is derived instead, see ?sasb_bounds")
 bounds <- list(c(20, 0, 1, 8), c(100, 0, 1, 11), c(1000, 0, 1, 15), c(50, 0, 0.5, 77), c(20, 1 / 3, 2 / 3, 132))
 for (b in bounds) {
-  claim(sprintf("Bound for n = %g, b0 = %.2g, b1 = %.2g", b[1], b[2], b[3]), b[4], as.double(mistake_bound_sasb(b[1], b[2], b[3])), 0,
+  claim(sprintf("Bound for n = %g, b0 = %.2g, b1 = %.2g", b[1], b[2], b[3]), b[4], as.double(sasb_bounds("mistakes", b[1], b[2], b[3])), 0,
         "prototype that enumerates all numbers of mistakes")
 }
 
@@ -43,7 +43,7 @@ cases <- list(list(1, 1, 20, NA, NA, 8), list(1, 1, 100, NA, NA, 11), list(2, 3,
 for (case in cases) {
   found <- separable(case[[1]], case[[2]], case[[3]])
   label <- sprintf("%d of %d relevant attributes, n = %d:", case[[1]], case[[2]], case[[3]])
-  bound <- as.double(mistake_bound_sasb(case[[3]], (case[[1]] - 1) / case[[2]], case[[1]] / case[[2]]))
+  bound <- as.double(sasb_bounds("mistakes", case[[3]], (case[[1]] - 1) / case[[2]], case[[1]] / case[[2]]))
   claim(paste(label, "bound"), case[[6]], bound, 0, "prototype")
   claim(paste(label, "all runs within the bound"), TRUE, all(found <= bound), 0)
   if (!is.na(case[[4]])) claim(paste(label, "mean number of mistakes"), case[[4]], mean(found), case[[5]], sprintf("prototype; ours %d runs", draws))

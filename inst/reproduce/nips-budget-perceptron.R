@@ -17,12 +17,12 @@ set.seed(1)
 sizes <- replicate(draws, {
   x <- sphere()
   y <- sign(x[, 1])
-  run <- function(...) budget_perceptron(x, y, kernel = "linear", ...)
+  run <- function(...) budget_perceptron(x, y, kernel = "linear", ..., standardize = FALSE)
   adaptive <- run()
   wide <- run(beta = 0.5)
-  gamma <- kernel_margin(x, y, kernel = "linear")$gamma
-  c(adaptive$support, run(removal = "max_margin")$support, wide$support, adaptive$largest / budget_bound(adaptive$radius, gamma, 0.01),
-    wide$largest / budget_bound(wide$radius, gamma, 0.5), budget_bound(1, 0.1, 0.01))
+  gamma <- budget_bounds("margin", x, y, kernel = "linear")$gamma
+  c(adaptive$support, run(removal = "max_margin")$support, wide$support, adaptive$largest / budget_bounds("cache", adaptive$radius, gamma, 0.01),
+    wide$largest / budget_bounds("cache", wide$radius, gamma, 0.5), budget_bounds("cache", 1, 0.1, 0.01))
 })
 prototype <- sprintf("the number is of an independent prototype, not of the paper; mean of %d draws", draws)
 claim("Sphere, beta = 0.01: examples in the adaptive cache", 13.7, mean(sizes[1, ]), 1, prototype)
@@ -38,10 +38,10 @@ turn <- as.vector(rbind(1:50, 51:100))
 x <- scale(two[, c("Petal.Length", "Petal.Width")])[turn, ]
 y <- droplevels(two$Species)[turn]
 runs <- list(
-  "no removal" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1), removal = "max_margin"), paper = c(9, 8)),
-  "fixed, 5" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1), removal = "max_margin", budget = 5), paper = c(5, 25)),
-  "fixed, 10" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1), removal = "max_margin", budget = 10), paper = c(9, 8)),
-  "adaptive" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1)), paper = c(9, 13))
+  "no removal" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1), removal = "max_margin", standardize = FALSE), paper = c(9, 8)),
+  "fixed, 5" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1), removal = "max_margin", budget = 5, standardize = FALSE), paper = c(5, 25)),
+  "fixed, 10" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1), removal = "max_margin", budget = 10, standardize = FALSE), paper = c(9, 8)),
+  "adaptive" = list(fit = budget_perceptron(x, y, kernel = k_rbf(1), standardize = FALSE), paper = c(9, 13))
 )
 for (name in names(runs)) {
   note <- "the number is of an independent prototype, not of the paper"
@@ -59,10 +59,10 @@ clusters <- function(n) {
 }
 train <- clusters(n)
 test <- clusters(4000L)
-path <- budget_path(train$x, train$y, round(n * c(0.01, 0.02, 0.05, 0.1, 0.15, 0.2)), permutations = 3, update = "mira", gamma = 0.1, newdata = test$x,
-                    newlabels = test$y)
-mira <- budget_perceptron(train$x, train$y, removal = "max_margin", update = "mira", gamma = 0.1)
-adaptive <- budget_perceptron(train$x, train$y, update = "mira", gamma = 0.1)
+path <- budget_path(train$x, train$y, round(n * c(0.01, 0.02, 0.05, 0.1, 0.15, 0.2)), n_rep = 3, update = "mira", gamma = 0.1, newdata = test$x,
+                    newy = test$y, standardize = FALSE)
+mira <- budget_perceptron(train$x, train$y, removal = "max_margin", update = "mira", gamma = 0.1, standardize = FALSE)
+adaptive <- budget_perceptron(train$x, train$y, update = "mira", gamma = 0.1, standardize = FALSE)
 simulated <- "a sentence of the text, on simulated clusters"
 claim("Figure 5: rank correlation of online and test error over budgets", 1, cor(path$online_error, path$new_error, method = "spearman"), 0.15, simulated)
 claim("Figure 4: the adaptive cache ends smaller than MIRA's without removal", TRUE, adaptive$support < mira$support, 0, simulated)

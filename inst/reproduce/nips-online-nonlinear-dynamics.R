@@ -7,7 +7,7 @@ prototype <- "not printed in the paper: an independent implementation, with our 
 curve <- function(alpha, noise, t, ...) committee_curve(alpha, 1, noise = c(noise, noise), r0 = matrix(1e-3), t = c(0, t), ...)$test[-1L]
 set.seed(1)
 reps <- if (extended) 400 else 80
-trained <- function(alpha, noise, t, N = 100) committee_simulate(N, alpha, 1, noise = c(noise, noise), t = t, reps = reps, threads = 1)
+trained <- function(alpha, noise, t, N = 100) sim_committee(N, alpha, 1, noise = c(noise, noise), t = t, n_rep = reps, threads = 1)
 
 # Figure 1: one hidden unit, eta = 1.
 for (case in list(c(2, 0.0137), c(3, 0.0111), c(4, 0.0102), c(Inf, 0.00864))) {
@@ -50,7 +50,7 @@ for (k in 1:4) {
 # Figure 2: two hidden units, eta = 2.
 start <- matrix(c(1e-3, -3e-4, -5e-4, 7e-4), 2)
 left <- committee_curve(0.5, 2, L = 2, r0 = start, t = seq(0, 50, 0.5))
-small <- committee_simulate(100, 0.5, 2, L = 2, t = c(20, 50), reps = reps, threads = 1)
+small <- sim_committee(100, 0.5, 2, L = 2, t = c(20, 50), n_rep = reps, threads = 1)
 claim("Figure 2a (alpha = 0.5, no noise): plateau of the theory over that of trained networks at t = 20", 1, left$test[41] / small$test[1], 0.06)
 claim("Text, Figure 2a: the theory specialises and leaves the plateau", TRUE, left$test[101] < 0.95 * left$test[41], 0)
 claim("Text, Figure 2a: trained networks do not by t = 50 (ratio of t = 50 to t = 20)", 1, small$test[2] / small$test[1], 0.03)
@@ -63,7 +63,7 @@ right <- committee_curve(4, 2, L = 2, noise = c(0.1, 0.1), r0 = start, t = c(0, 
 claim("Prototype, Figure 2b (alpha = 4, sigma^2 = 0.1): theory at t = 100", 0.270, right$test[3], 0.001, prototype)
 clean <- committee_curve(4, 2, L = 2, r0 = start, t = c(0, 200))
 claim("Figure 2b: without noise the theory goes to zero", 0, clean$test[2], 1e-3)
-noisy <- committee_simulate(100, 4, 2, L = 2, noise = c(0.1, 0.1), t = c(20, 100), reps = if (extended) 100 else 20, threads = 1)
+noisy <- sim_committee(100, 4, 2, L = 2, noise = c(0.1, 0.1), t = c(20, 100), n_rep = if (extended) 100 else 20, threads = 1)
 timed <- "not printed in the paper; the prototype's record has no times, and its values are ours at t = 20 and t = 100"
 claim("Prototype, Figure 2b: trained networks at t = 20", 0.245, noisy$test[1], 0.012, timed)
 claim("Prototype, Figure 2b: trained networks at t = 100", 0.268, noisy$test[2], 0.012, timed)
@@ -71,13 +71,13 @@ claim("Prototype, Figure 2b: trained networks at t = 100", 0.268, noisy$test[2],
 # Figure 3: self-averaging, and activations that are not normal (alpha = 0.5, eta = 2, no noise, t = 20).
 sizes <- if (extended) c(50, 100, 200, 400, 800) else c(25, 50, 100)
 slope <- function(same_set) {
-  variance <- vapply(sizes, function(N) stats::var(committee_simulate(N, 0.5, 2, L = 2, t = 20, reps = if (extended) 200 else 100,
+  variance <- vapply(sizes, function(N) stats::var(sim_committee(N, 0.5, 2, L = 2, t = 20, n_rep = if (extended) 200 else 100,
                                                                       same_set = same_set, threads = 1)$test_runs[1L, ]), 0)
   stats::coef(stats::lm(log(variance) ~ log(sizes)))[[2L]]
 }
 claim("Figure 3a: the variance of the error over training sets decays as 1/N (slope in log-log)", -1, slope(FALSE), 0.4)
 claim("Figure 3a: and over training histories", -1, if (extended) slope(TRUE) else NA, 0.5,
       if (extended) "one training set per N" else "only with extended = TRUE: each N has one training set, and small ones differ")
-wide <- committee_simulate(if (extended) 1000 else 400, 0.5, 2, L = 2, t = 20, reps = 4, threads = 1)
+wide <- sim_committee(if (extended) 1000 else 400, 0.5, 2, L = 2, t = 20, n_rep = 4, threads = 1)
 claim("Figure 3b: the activations on the training set are not normal (mean excess kurtosis away from 0 by more than 0.2)", TRUE,
       abs(mean(wide$kurtosis)) > 0.2, 0)

@@ -7,16 +7,16 @@
 samples <- if (extended) 50 else 12
 mb_penalties <- c(0.05, 0.1, 0.15, 0.2, 0.3)
 
-kl_of <- function(truth, fit) ggm_score(truth, fit)$kl
+kl_of <- function(truth, fit) assess(fit, truth)$kl
 
 one_sample <- function(seed, n, rho, tau_ratio) {
   set.seed(seed)
   sim <- sim_ggm("regions", n = n)
   S <- stats::cov(sim$data) * (n - 1) / n
-  nb <- nb_chain(9)
+  nb <- neighborhood("chain", 9)
   lasso <- kl_of(sim, ggm_lasso(S = S, lambda = rho, tol = 1e-8, threads = 1))
   local <- vapply(tau_ratio, function(r) {
-    kl_of(sim, suppressWarnings(ggm_local(S = S, neighbors = nb, rho = rho, tau = function(rho) r * rho, threads = 1)))
+    kl_of(sim, suppressWarnings(ggm_local(S = S, neighbors = nb, lambda = rho, tau = function(rho) r * rho, threads = 1)))
   }, numeric(length(rho)))
   list(lasso = lasso, local = local, independent = kl_of(sim, ggm_baseline(S = S, type = "independent")),
        full = if (n > 9) kl_of(sim, ggm_baseline(S = S, type = "full")) else NA,
@@ -59,7 +59,7 @@ set.seed(301)
 excess <- vapply(c(0.1, 1), function(ratio) {
   mean(vapply(1:10, function(k) {
     S <- stats::cov(sim_ggm("regions", n = 30)$data)
-    at <- function(method) suppressWarnings(ggm_local(S = S, neighbors = nb_chain(9), rho = 0.1, tau = 0.1 * ratio, method = method, tol = 1e-9))
+    at <- function(method) suppressWarnings(ggm_local(S = S, neighbors = neighborhood("chain", 9), lambda = 0.1, tau = 0.1 * ratio, method = method, tol = 1e-9))
     at("bcd")$objective - at("auto")$objective
   }, 0))
 }, 0)
@@ -76,7 +76,7 @@ wins <- vapply(seq_len(if (extended) 20 else 5), function(k) {
     set.seed(k)
     max(ggm_select(path, "cv")$selection$table$value)
   }
-  best(ggm_local(x, neighbors = nb_chain(9), rho = grid, tau = function(rho) rho / 2, threads = 1)) > best(ggm_lasso(x, lambda = grid, threads = 1))
+  best(ggm_local(x, neighbors = neighborhood("chain", 9), lambda = grid, tau = function(rho) rho / 2, threads = 1)) > best(ggm_lasso(x, lambda = grid, threads = 1))
 }, NA)
 claim("n = 100: cross-validated likelihood of local constancy is above that of the graphical lasso (share of samples over 1/2)", TRUE, mean(wins) > 0.5, 0,
       "figure 2.4 has three real data sets")

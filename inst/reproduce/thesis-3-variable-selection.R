@@ -8,13 +8,13 @@ set.seed(201)
 
 grid_of <- function(S, length) mean(diag(S)) * exp(seq(log(1), log(5e-4), length.out = length))
 
-best_kl <- function(truth, fits) min(vapply(fits, function(X) ggm_score(truth, X)$kl, 0), na.rm = TRUE)
+best_kl <- function(truth, fits) min(vapply(fits, function(X) assess(X, truth)$kl, 0), na.rm = TRUE)
 
 one_sample <- function(connected, ratio, grid_length, with_linf) {
   sim <- sim_ggm("confounders", p = 50, n = 50, connected = connected, density = 0.5, ratio = ratio)
   S <- stats::cov(sim$data) * 49 / 50
   grid <- grid_of(S, grid_length)
-  rows <- function(norm) suppressWarnings(ggm_nodes(S = S, rho = grid, norm = norm, tol = 1e-4, threads = 1)$precision)
+  rows <- function(norm) suppressWarnings(ggm_nodes(S = S, lambda = grid, norm = norm, tol = 1e-4, threads = 1)$precision)
   ridge <- lapply(grid, function(r) solve(S + diag(r, 50)))
   c(
     l2 = best_kl(sim, rows("l2")), linf = if (with_linf) best_kl(sim, rows("linf")) else NA,
@@ -58,9 +58,9 @@ if (extended) {
 excess <- vapply(1:12, function(k) {
   data <- sim_ggm("confounders", p = 8, n = 30, connected = 1, density = 0.6, shift = 0.5)$data
   vapply(c(l2 = "l2", linf = "linf"), function(norm) {
-    rho <- 0.5 * ggm_nodes(data, nrho = 1, norm = norm)$rho
-    exact <- ggm_nodes(data, rho = rho, norm = norm, tol = 1e-8, threads = 1)
-    printed <- suppressWarnings(ggm_nodes(data, rho = rho, norm = norm, method = "bcd", max_iter = 200, threads = 1))
+    rho <- 0.5 * ggm_nodes(data, n_lambda = 1, norm = norm)$rho
+    exact <- ggm_nodes(data, lambda = rho, norm = norm, tol = 1e-8, threads = 1)
+    printed <- suppressWarnings(ggm_nodes(data, lambda = rho, norm = norm, method = "bcd", max_iter = 200, threads = 1))
     printed$objective - exact$objective
   }, 0)
 }, c(0, 0))
@@ -72,8 +72,8 @@ for (norm in rownames(excess)) {
 # Times (10 sweeps on the author's machine) ------------------------------------------------------------------------------------------
 seconds <- function(p, norm) {
   sim <- sim_ggm("confounders", p = p, n = 50, connected = 0.8, density = 0.5, ratio = 10)
-  rho <- 0.3 * ggm_nodes(sim$data, nrho = 1, norm = norm)$rho
-  system.time(ggm_nodes(sim$data, rho = rho, norm = norm, threads = 1))[["elapsed"]]
+  rho <- 0.3 * ggm_nodes(sim$data, n_lambda = 1, norm = norm)$rho
+  system.time(ggm_nodes(sim$data, lambda = rho, norm = norm, threads = 1))[["elapsed"]]
 }
 machine <- "another machine, an exact solver, and a penalty the thesis does not state: not comparable"
 claim("l2, N = 100: seconds", 0.07, seconds(100, "l2"), NA, machine)

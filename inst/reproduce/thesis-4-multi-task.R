@@ -14,15 +14,15 @@ best_kl <- function(seed, density, similarity = 1) {
   sim <- sim_ggm_multi(tasks = 5, p = 50, n = 50, density = density, similarity = similarity)
   S <- lapply(sim$data, function(x) cov(x) * (nrow(x) - 1) / nrow(x))
   joint <- function(norm, diagonal = FALSE) {
-    fit <- ggm_multi(S = S, n = 50, norm = norm, nlambda = 20, lambda_min_ratio = 0.05, penalize_diagonal = diagonal, threads = 1)
-    min(ggm_score(sim, fit)$kl)
+    fit <- ggm_multi(S = S, n = 50, norm = norm, n_lambda = 20, lambda_min_ratio = 0.05, penalize_diagonal = diagonal, threads = 1)
+    min(assess(fit, sim)$kl)
   }
   grid <- exp(seq(log(1), log(0.02), length.out = 20))
   single <- rowMeans(vapply(1:5, function(k) {
-    ggm_score(sim$precision[[k]], ggm_lasso(S = S[[k]], lambda = grid, penalize_diagonal = FALSE, threads = 1))$kl
+    assess(ggm_lasso(S = S[[k]], lambda = grid, penalize_diagonal = FALSE, threads = 1), sim$precision[[k]])$kl
   }, numeric(20)))
   ridge <- vapply(exp(seq(log(0.05), log(5), length.out = 20)), function(lambda) {
-    mean(vapply(1:5, function(k) ggm_score(sim$precision[[k]], solve(S[[k]] + diag(lambda, 50)))$kl, 0))
+    mean(vapply(1:5, function(k) assess(solve(S[[k]] + diag(lambda, 50)), sim$precision[[k]])$kl, 0))
   }, 0)
   c(l2 = joint("l2"), linf = joint("linf"), separate = min(single), ridge = min(ridge), diagonal = joint("l2", TRUE))
 }
@@ -58,5 +58,5 @@ if (extended) {
 
 # Tables 4.1 and 4.2 ----------------------------------------------------------------------------------------------------------------
 claim("Table 4.1, cocaine addicted subjects: smallest Z of l1,inf against the graphical lasso", 0.7, NA, NA,
-      "needs the fMRI data, which are not public; ggm_multi_compare() computes the statistic")
+      "needs the fMRI data, which are not public; ggm_compare() computes the statistic")
 claim("Table 4.1, cocaine addicted subjects: largest Z of l1,inf against the graphical lasso", 4.7, NA, NA, "as above")

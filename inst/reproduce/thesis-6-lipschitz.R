@@ -6,7 +6,7 @@ set.seed(1)
 repetitions <- if (extended) 50L else 3L
 for (model in c("gaussian", "ising")) {
   for (density in c(0.2, 0.5, 0.8)) {
-    runs <- lapply(seq_len(repetitions), function(r) path_distances(model, density = density, rho = 2^seq(0, -6, by = -1)))
+    runs <- lapply(seq_len(repetitions), function(r) model_path(model, density = density, rho = 2^seq(0, -6, by = -1)))
     mean_path <- Reduce(`+`, runs) / repetitions
     name <- sprintf("Figure 6.1, %s, density %g: ", model, density)
     claim(paste0(name, "KL and test loss move together"), TRUE, cor(mean_path$kl, mean_path$test_loss, method = "spearman") > 0.5, 0)
@@ -15,14 +15,14 @@ for (model in c("gaussian", "ising")) {
   }
 }
 
-eye <- function(n, k) gaussian_model(precision = k * diag(n))
-printed <- lipschitz_bounds(eye(7, 1), eye(7, 2), "printed")
+eye <- function(n, k) model_gaussian(precision = k * diag(n))
+printed <- model_bounds("pair", eye(7, 1), eye(7, 2), "printed")
 claim("Lemma 6.23 as printed holds in 7 dimensions (spectral norm)", TRUE, printed$valid[printed$bound_name == "precision, spectral norm"], 0,
       "an erratum: KL is 1.074 and the bound 1; the dual norm is needed")
-printed <- lipschitz_bounds(eye(43, 1), eye(43, 2), "printed")
+printed <- model_bounds("pair", eye(43, 1), eye(43, 2), "printed")
 claim("Lemma 6.23 as printed holds in 43 dimensions (Frobenius norm)", TRUE, printed$valid[printed$bound_name == "precision, Frobenius norm"], 0,
       "an erratum, as above")
-bounds <- lipschitz_bounds(eye(43, 1), eye(43, 2), "nuclear")
+bounds <- model_bounds("pair", eye(43, 1), eye(43, 2), "nuclear")
 claim("the corrected bounds hold there", TRUE, all(bounds$bound[bounds$quantity == "kl"] >= bounds$exact[bounds$quantity == "kl"]), 0)
 
 needs <- "needs the CMU motion capture data, which cannot be shipped"

@@ -28,4 +28,25 @@ BaselineFit ridge_precision(const ConstMatrixRef& s, double rho) {
   return out;
 }
 
+std::vector<BaselineFit> baselines(const ConstMatrixRef& s, const BaselineOptions& options) {
+  std::vector<BaselineFit> out;
+  for (const double lambda : options.lambda) {
+    const double rho = options.type == BaselineType::ridge ? lambda : 0;
+    BaselineFit fit;
+    if (options.type == BaselineType::independent) {
+      fit.x = s.diagonal().cwiseInverse().asDiagonal();
+      fit.w = s.diagonal().asDiagonal();
+      fit.log_det = -s.diagonal().array().log().sum();
+      fit.convergence.converged = true;
+      fit.convergence.gap = fit.convergence.residual = 0;
+    } else {
+      fit = ridge_precision(s, rho);
+    }
+    fit.objective = -fit.log_det + s.cwiseProduct(fit.x).sum() + rho * fit.x.trace();
+    if (!options.covariance) fit.w.resize(0, 0);
+    out.push_back(std::move(fit));
+  }
+  return out;
+}
+
 }  // namespace granary::graph

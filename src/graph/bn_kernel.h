@@ -15,6 +15,8 @@
 //   0}.
 #pragma once
 
+#include "core/base/fields.h"
+
 #include <utility>
 #include <vector>
 
@@ -45,7 +47,11 @@ struct BnStructure {
 BnStructure make_structure(const MixedGraph& dag, const std::vector<int>& levels);
 void set_groups(BnStructure& structure, std::vector<std::vector<int>> group);  // checks lengths and that every group occurs
 
-enum class BnBasis { monomial, indicator, symmetric };  // symmetric: M_ia and 1[x_i = v] for every v, as a kernel only
+enum class BnBasis { monomial, indicator, symmetric };
+inline Names<BnBasis> names(BnBasis) {
+  return {{BnBasis::monomial, "monomial"}, {BnBasis::indicator, "indicator"}, {BnBasis::symmetric, "symmetric"}};
+}
+// symmetric: M_ia and 1[x_i = v] for every v, as a kernel only
 
 // One column of features: for a monomial its nodes and their values, for an indicator its node, group and value (0: M_ia alone).
 struct BnColumn {
@@ -56,6 +62,19 @@ struct BnColumns {
   BnBasis basis = BnBasis::monomial;
   std::vector<BnColumn> columns;
 };
+template <class V>
+void fields(V& v, BnColumns& t) {
+  std::vector<std::vector<int>> nodes, values;
+  std::vector<int> group;
+  for (const BnColumn& column : t.columns) {
+    nodes.push_back(column.nodes);
+    values.push_back(column.values);
+    group.push_back(column.group);
+  }
+  v("nodes", positions(nodes));
+  v("values", values);
+  v("group", positions(group));
+}
 // InputError when there would be more than `limit`.
 BnColumns bn_columns(const BnStructure& structure, BnBasis basis, Index limit, Monitor& monitor);
 SparseMatrix bn_features(const BnStructure& structure, const BnColumns& columns, Codes x, Monitor& monitor);

@@ -228,4 +228,14 @@ ModifiedNetwork parity_network(const std::vector<int>& a) {
   return network;
 }
 
+void check(const SigmoidNetwork& t) {
+  const Index p = t.bias.size();
+  require(static_cast<Index>(t.order.size()) == p && t.weights.rows() == p && t.weights.cols() == p, "`order`, `bias` and `weights` do not fit each other.");
+  std::vector<char> seen(static_cast<std::size_t>(p), 0);
+  for (const int i : t.order) {
+    require(i >= 0 && i < p && !seen[static_cast<std::size_t>(i)], "`order` is no order of the columns.");
+    seen[static_cast<std::size_t>(i)] = 1;
+  }
+}
+
 }  // namespace granary::graph

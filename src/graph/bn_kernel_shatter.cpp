@@ -311,4 +311,38 @@ ConceptClass enumerate_concepts(const BnStructure& s, Monitor& monitor) {
   return ConceptSearch(s, monitor).run();
 }
 
+Shattering shatter(const BnStructure& structure, ShatterType type, const std::vector<int>& labels, bool paper) {
+  if (type == ShatterType::logistic) return shatter_logistic(structure.nodes(), labels, paper);
+  if (type == ShatterType::naive) return shatter_naive(structure.nodes(), labels);
+  const VectorXd constants = shatter_constants(structure, paper);
+  Shattering out = shatter_tables(structure, labels, constants);
+  out.constants = constants;
+  return out;
+}
+
+double shatter_failures(const BnStructure& structure, ShatterType type, int points, bool paper, Monitor& monitor) {
+  double failures = 0;
+  std::vector<int> labels(static_cast<std::size_t>(points));
+  for (std::uint32_t mask = 0; mask < std::uint32_t{1} << points; ++mask) {
+    monitor.check();
+    for (int k = 0; k < points; ++k) labels[static_cast<std::size_t>(k)] = mask >> k & 1 ? 1 : -1;
+    failures += shatter(structure, type, labels, paper).wrong > 0;
+  }
+  return failures;
+}
+
+MatrixXd half_space_rows(ConstVectorRef first, ConstVectorRef second, bool forward) {
+  MatrixXd out(first.size(), 2);
+  for (Index i = 0; i < out.rows(); ++i) {
+    if (forward) {
+      const HalfSpace h = to_half_space(first[i], second[i]);
+      out.row(i) << h.w, h.b;
+    } else {
+      const BernoulliPair pair = from_half_space(first[i], second[i]);
+      out.row(i) << pair.p, pair.q;
+    }
+  }
+  return out;
+}
+
 }  // namespace granary::graph

@@ -26,7 +26,25 @@ struct Shattering {
   VectorXd odds;                         // log2 P/Q at the points
   std::vector<VectorXd> log2_p, log2_q;  // per node and pattern (tables), or row i of the weights (logistic)
   int wrong = 0;                         // points whose sign is not the label
+  VectorXd constants;                    // L_i, for tables
 };
+template <class V>
+void fields(V& v, Shattering& t) {
+  v("points", t.points);
+  v("odds", t.odds);
+  v("p", t.log2_p);
+  v("q", t.log2_q);
+  v("wrong", t.wrong);
+  v("constants", t.constants);
+}
+
+enum class ShatterType { tables, logistic, naive };
+inline Names<ShatterType> names(ShatterType) {
+  return {{ShatterType::tables, "unconstrained"}, {ShatterType::logistic, "logistic"}, {ShatterType::naive, "naive"}};
+}
+Shattering shatter(const BnStructure& structure, ShatterType type, const std::vector<int>& labels, bool paper);
+// How many of the 2^points dichotomies fail.
+double shatter_failures(const BnStructure& structure, ShatterType type, int points, bool paper, Monitor& monitor);
 VectorXd shatter_constants(const BnStructure& structure, bool paper);
 Shattering shatter_tables(const BnStructure& structure, const std::vector<int>& labels, const VectorXd& constants);
 Shattering shatter_logistic(int nodes, const std::vector<int>& labels, bool paper);
@@ -44,6 +62,7 @@ struct BernoulliPair {
   double p, q;
 };
 BernoulliPair from_half_space(double w, double b);
+MatrixXd half_space_rows(ConstVectorRef first, ConstVectorRef second, bool forward);  // the same for many, one row each
 
 // All concepts sign(log P/Q) of a binary network, and the VC dimension of their class. A table row contributes (log (1-p)/(1-q),
 // log p/q), which is (0, 0) or has opposite strict signs; which of them holds for each row is found by branching over linear
@@ -55,6 +74,15 @@ struct ConceptClass {
   std::vector<int> witness;  // points of a shattered set of size vc
   double programs = 0;       // linear programs solved
 };
+template <class V>
+void fields(V& v, ConceptClass& t) {
+  std::vector<double> concepts(t.concepts.begin(), t.concepts.end());
+  v("points", t.points);
+  v("concepts", concepts);
+  v("vc", t.vc);
+  v("witness", positions(t.witness));
+  v("programs", t.programs);
+}
 ConceptClass enumerate_concepts(const BnStructure& structure, Monitor& monitor);  // at most 4 nodes
 
 struct SignRankOptions {
@@ -62,6 +90,12 @@ struct SignRankOptions {
   int restarts = 5;
   int max_iter = 300;
 };
+template <class V>
+void fields(V& v, SignRankOptions& t) {
+  v("max_dimension", t.max_dimension);
+  v("restarts", t.restarts);
+  v("max_iter", t.max_iter);
+}
 struct SignRankBounds {
   double forster = 0;  // sqrt(rows cols) / ||M||_2
   double norm = 0;
@@ -71,6 +105,17 @@ struct SignRankBounds {
   int upper = 0;         // the smallest dimension for which a factorisation was found, at most the rank
   MatrixXd left, right;  // signs of left right' are M
 };
+template <class V>
+void fields(V& v, SignRankBounds& t) {
+  v("forster", t.forster);
+  v("norm", t.norm);
+  v("vc", t.vc);
+  v("vc_complete", t.vc_complete);
+  v("rank", t.rank);
+  v("upper", t.upper);
+  v("left", t.left);
+  v("right", t.right);
+}
 SignRankBounds sign_rank_bounds(ConstMatrixRef signs, const SignRankOptions& options, Rng& rng, Monitor& monitor);
 
 }  // namespace granary::graph

@@ -227,4 +227,14 @@ MatrixXd total_effects(ConstMatrixRef b) {
   return total;
 }
 
+MatrixXd simulate_sem(ConstMatrixRef b, const SimSemOptions& options, Rng& rng) {
+  MatrixXd x = simulate_sem(b, options.sd, options.n, name_of(options.errors), options.df, rng);
+  double* value = x.data();
+  for (Index k = 0; k < x.size() && options.noise > 0; ++k) value[k] += std::sqrt(options.noise) * rng.normal();
+  for (Index k = 0; k < x.size() && options.missing > 0; ++k) {
+    if (rng.bernoulli(options.missing)) value[k] = std::numeric_limits<double>::quiet_NaN();
+  }
+  return x;
+}
+
 }  // namespace granary::graph

@@ -136,4 +136,49 @@ double rescaled_gap(int p, const std::vector<unsigned>& truth, const std::functi
   return gamma;
 }
 
+namespace {
+
+double gamma_of(ConstMatrixRef g, const SearchSpace& space, const GapOptions& options, Monitor& monitor) {
+  const int p = space.nodes();
+  std::vector<unsigned> truth;
+  for (const auto& set : options.parents) {
+    unsigned mask = 0;
+    for (const int u : set) mask |= 1u << u;
+    truth.push_back(mask);
+  }
+  const auto local = [&](int v, unsigned set) {
+    std::vector<int> members;
+    for (int u = 0; u < p; ++u) {
+      if (set >> u & 1) members.push_back(u);
+    }
+    return residual_variance(g, v, members) / options.variance[v];
+  };
+  return rescaled_gap(p, truth, local, space.may, monitor);
+}
+
+}  // namespace
+
+DagGap dag_gap(ConstMatrixRef g, const SearchSpace& space, const GapOptions& options, Monitor& monitor) {
+  const int p = space.nodes();
+  Rng rng(1);  // exact searches draw nothing
+  ScoreOptions scores;
+  scores.weights = options.variance;
+  scores.max_parents = p;
+  const DagSearchOptions search;
+  const ScoreTable table = score_parent_sets(g, space, scores, monitor).table;
+  DagGap out;
+  out.arcs = arc_alternatives(g, space, table, options.parents, scores, search, monitor, rng);
+  out.xi = std::numeric_limits<double>::infinity();
+  for (const ArcAlternative& arc : out.arcs) out.xi = std::min(out.xi, std::max(arc.without - p, 0.0));
+  for (int v = 0; v < p; ++v) out.score += residual_variance(g, v, options.parents[v]) / options.variance[v];
+  scores.weights = options.weights;
+  const DagSearchResult best = search_dag(score_parent_sets(g, space, scores, monitor).table, search, monitor, rng);
+  out.found = true;
+  for (int v = 0; v < p; ++v) {
+    out.found = out.found && std::includes(best.parents[v].begin(), best.parents[v].end(), options.parents[v].begin(), options.parents[v].end());
+  }
+  if (p <= 5 && !out.arcs.empty()) out.gamma = gamma_of(g, space, options, monitor);
+  return out;
+}
+
 }  // namespace granary::graph

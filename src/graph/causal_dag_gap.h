@@ -25,6 +25,14 @@ struct ArcAlternative {
   double reversed;  // with to -> from; infinity where that is not allowed
   double absent;    // with neither
 };
+template <class V>
+void fields(V& v, ArcAlternative& t) {
+  v("from", positions(t.from));
+  v("to", positions(t.to));
+  v("without", t.without);
+  v("reversed", t.reversed);
+  v("absent", t.absent);
+}
 std::vector<ArcAlternative> arc_alternatives(ConstMatrixRef g, const SearchSpace& space, const ScoreTable& table,
                                              const std::vector<std::vector<int>>& parents, const ScoreOptions& scores,
                                              const DagSearchOptions& options, Monitor& monitor, Rng& rng);
@@ -36,5 +44,33 @@ std::vector<std::vector<unsigned>> all_dags(int p);
 // score(G) = sum of local(v, parents as a mask).
 double rescaled_gap(int p, const std::vector<unsigned>& truth, const std::function<double(int, unsigned)>& local,
                     const std::vector<Bitset>& allowed, Monitor& monitor);
+
+// Everything about a linear DAG with known parents and error variances, on its covariance G.
+struct GapOptions {
+  VectorXd variance;  // error variances: with these as weights the score of the truth is p
+  VectorXd weights;   // those of the search that is asked about
+  std::vector<std::vector<int>> parents;
+};
+template <class V>
+void fields(V& v, GapOptions& t) {
+  v("variance", t.variance);
+  v("weights", t.weights);
+  v("parents", positions(t.parents));
+}
+struct DagGap {
+  double xi = 0, score = 0;
+  double gamma = Convergence::unknown;  // up to five nodes
+  bool found = false;                   // the search with `weights` finds a DAG that contains the true one
+  std::vector<ArcAlternative> arcs;
+};
+template <class V>
+void fields(V& v, DagGap& t) {
+  v("xi", t.xi);
+  v("score", t.score);
+  v("gamma", t.gamma);
+  v("found", t.found);
+  v("arcs", columns(t.arcs));
+}
+DagGap dag_gap(ConstMatrixRef g, const SearchSpace& space, const GapOptions& options, Monitor& monitor);
 
 }  // namespace granary::graph

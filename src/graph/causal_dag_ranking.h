@@ -22,6 +22,19 @@ struct DagRanking {
   bool exact = true;
 };
 
+template <class V>
+void fields(V& v, DagRanking& t) {  // for writing
+  std::vector<std::vector<std::vector<int>>> parents;
+  std::vector<double> scores;
+  for (const RankedDag& dag : t.dags) {
+    parents.push_back(dag.parents);
+    scores.push_back(dag.score);
+  }
+  v("parents", positions(parents));
+  v("scores", scores);
+  v("exact", t.exact);
+}
+
 DagRanking rank_dags(const ScoreTable& table, int k, const DagSearchOptions& options, Monitor& monitor, Rng& rng);
 
 }  // namespace granary::graph

@@ -379,4 +379,34 @@ double residual_variance(ConstMatrixRef g, int node, const std::vector<int>& par
   return residual;
 }
 
+ScoreTable make_table(const ScoreSpec& spec, bool dominated) {
+  const int p = static_cast<int>(spec.sets.size());
+  require(spec.scores.size() == spec.sets.size(), "there must be scores for every node.");
+  ScoreTable table(spec.sets.size());
+  for (int v = 0; v < p; ++v) {
+    const auto& list = spec.sets[v];
+    require(spec.scores[v].size() == list.size(), message("node ", v + 1, " must have one score per parent set."));
+    Bitset all(p);
+    for (const auto& set : list) {
+      for (const int u : set) {
+        require(u >= 0 && u < p, message("a parent set of node ", v + 1, " names a node that does not exist."));
+        all.set(u);
+      }
+    }
+    ParentSets& entry = table[v];
+    entry.candidates = all.members();
+    entry.scores = spec.scores[v];
+    if (entry.candidates.size() > 62) {
+      throw InputError(message("node ", v + 1, " has ", entry.candidates.size(), " candidate parents; at most 62 are possible."));
+    }
+    for (const auto& set : list) {
+      std::uint64_t mask = 0;
+      for (const int u : set) mask |= std::uint64_t{1} << entry.position(u);
+      entry.sets.push_back(mask);
+    }
+    drop_dominated(entry, dominated ? -std::numeric_limits<double>::infinity() : 0);
+  }
+  return table;
+}
+
 }  // namespace granary::graph

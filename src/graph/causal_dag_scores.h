@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/graph/bitset.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
@@ -32,6 +33,18 @@ struct ParentSets {
   std::vector<int> members(std::uint64_t set) const;
 };
 using ScoreTable = std::vector<ParentSets>;
+
+// Scores made elsewhere: sets[v] the parent sets of node v, scores[v] what they score. Dominated sets stay where they are wanted.
+struct ScoreSpec {
+  std::vector<std::vector<std::vector<int>>> sets;
+  std::vector<std::vector<double>> scores;
+};
+template <class V>
+void fields(V& v, ScoreSpec& t) {
+  v("sets", positions(t.sets));
+  v("scores", t.scores);
+}
+ScoreTable make_table(const ScoreSpec& spec, bool dominated);
 
 // What the DAG may look like: row v of `may` are the nodes allowed as parents of v, row v of `must` those that have to be.
 struct SearchSpace {

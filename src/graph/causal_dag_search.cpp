@@ -147,6 +147,9 @@ ComponentSearch search_component(const ScoreTable& table, const MixedGraph& grap
       greedy_search(table, nodes, options, chosen, monitor, rng);
       out.exact = false;
       break;
+    case DagSearch::top_down:
+    case DagSearch::bottom_up:
+      throw InputError("orders read off a covariance need one: causal_dag() has it.");
   }
   return out;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/convergence.h"
+#include "core/base/fields.h"
 #include "core/graph/graph.h"
 #include "core/base/monitor.h"
 #include "core/random/rng.h"
@@ -24,7 +25,12 @@
 
 namespace granary::graph {
 
-enum class DagSearch { automatic, subset, tree, family, order, greedy };
+// The last two are orders read off the covariance: causal_dag.h knows them, search_dag() does not.
+enum class DagSearch { automatic, subset, tree, family, order, greedy, top_down, bottom_up };
+inline Names<DagSearch> names(DagSearch) {
+  return {{DagSearch::automatic, "auto"}, {DagSearch::subset, "subset"}, {DagSearch::tree, "tree"}, {DagSearch::family, "family"},
+          {DagSearch::order, "order"}, {DagSearch::greedy, "greedy"}, {DagSearch::top_down, "topdown"}, {DagSearch::bottom_up, "bottomup"}};
+}
 
 struct DagSearchOptions {
   DagSearch method = DagSearch::automatic;
@@ -46,6 +52,17 @@ struct ComponentSearch {
   double orders;   // orders of the nodes that reach the optimum, where the search over subsets counts them; else NaN
 };
 
+template <class V>
+void fields(V& v, ComponentSearch& t) {  // a line of a table
+  int nodes = static_cast<int>(t.nodes.size());
+  v("nodes", nodes);
+  v("search", t.method);
+  v("exact", t.exact);
+  v("width", t.width);
+  v("states", t.records);
+  v("orders", t.orders);
+}
+
 struct DagSearchResult {
   std::vector<std::vector<int>> parents;  // increasing
   double score = 0;
@@ -54,6 +71,16 @@ struct DagSearchResult {
   std::vector<ComponentSearch> components;
   double seconds = 0;
 };
+
+template <class V>
+void fields(V& v, DagSearchResult& t) {
+  v("parents", positions(t.parents));
+  v("score", t.score);
+  v("lower_bound", t.lower_bound);
+  v("exact", t.exact);
+  v("components", columns(t.components));
+  v("seconds", t.seconds);
+}
 
 DagSearchResult search_dag(const ScoreTable& table, const DagSearchOptions& options, Monitor& monitor, Rng& rng);
 

@@ -23,6 +23,16 @@ struct CgFitOptions {
   int max_iter = 1000;
   int threads = 1;
 };
+template <class V>
+void fields(V& v, CgFitOptions& t) {
+  v("pseudo_count", t.pseudo_count);
+  v("shrink", t.shrink);
+  v("pooled", t.pooled);
+  v("unbiased", t.unbiased);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("threads", t.threads);
+}
 
 struct CgFitResult {
   CgNetwork network;
@@ -31,6 +41,15 @@ struct CgFitResult {
   std::vector<std::string> degenerate;  // "Y in the configuration A = a": variance zero
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, CgFitResult& t) {
+  v("tables", t.network.table);
+  v("regressions", t.network.regression);
+  v("log_likelihood", t.log_likelihood);
+  v("parameters", t.parameters);
+  v("degenerate", t.degenerate);
+  v("convergence", t.convergence);
+}
 
 // `network` has names, states and parents; its tables and regressions are filled in. Rows: discrete columns as states 0, 1, ...;
 // NaN is missing. InputError names the configuration that has too few observations.

@@ -60,4 +60,11 @@ double mixture_quantile(const NormalMixture& law, double p) {
   return high;
 }
 
+VectorXd mixture_values(const NormalMixture& law, MixtureQuestion question, ConstVectorRef at) {
+  const auto answer = question == MixtureQuestion::density ? mixture_density : question == MixtureQuestion::cdf ? mixture_cdf : mixture_quantile;
+  VectorXd out(at.size());
+  for (Index i = 0; i < at.size(); ++i) out[i] = answer(law, at[i]);
+  return out;
+}
+
 }  // namespace granary::graph

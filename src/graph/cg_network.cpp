@@ -165,4 +165,13 @@ VectorXd log_density(const CgNetwork& network, ConstMatrixRef rows) {
   return sum;
 }
 
+void check(const CgNetwork& t) {
+  const std::size_t n = t.names.size();
+  require(t.states.size() == n && t.discrete_parents.size() == n && t.continuous_parents.size() == n && t.table.size() == n && t.regression.size() == n,
+          "the parts of the network do not fit each other.");
+  for (const auto& parents : {t.discrete_parents, t.continuous_parents})
+    for (const std::vector<int>& of : parents)
+      for (const int v : of) require(v >= 0 && v < t.nodes(), "a parent is no node of the network.");
+}
+
 }  // namespace granary::graph

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/graph/graph.h"
 #include "core/base/types.h"
 
@@ -54,6 +55,17 @@ struct CgNetwork {
 };
 
 // Shapes, a DAG, tables that sum to one (renormalised within 1e-8), variances that are not negative. InputError naming the node.
+template <class V>
+void fields(V& v, CgNetwork& t) {
+  v("names", t.names);
+  v("states", t.states);
+  v("discrete_parents", positions(t.discrete_parents));
+  v("continuous_parents", positions(t.continuous_parents));
+  v("tables", t.table);
+  v("regressions", t.regression);
+}
+void check(const CgNetwork& network);  // one entry per node, parents that exist
+
 void check_network(CgNetwork& network);
 
 // log density of complete rows; a discrete column holds states 0, 1, ... A point mass counts as density one where it is met.

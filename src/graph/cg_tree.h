@@ -19,7 +19,13 @@
 namespace granary::graph {
 
 enum class TreeKind { elimination, semi_elimination, junction };
+inline Names<TreeKind> names(TreeKind) {
+  return {{TreeKind::elimination, "elimination"}, {TreeKind::semi_elimination, "semi"}, {TreeKind::junction, "junction"}};
+}
 enum class StrongRule { min_fill, min_states, best };  // best: the cheaper of the other two
+inline Names<StrongRule> names(StrongRule) {
+  return {{StrongRule::min_fill, "min_fill"}, {StrongRule::min_states, "min_states"}, {StrongRule::best, "best"}};
+}
 
 struct CgCluster {
   int variable;                           // the one eliminated here
@@ -34,6 +40,24 @@ struct CgTree {
   double largest = 1;               // most discrete configurations in a cluster
   double cost = 0;                  // numbers held: configurations x (continuous members + 1), summed
 };
+template <class V>
+void fields(V& v, CgTree& t) {
+  std::vector<std::vector<int>> discrete, continuous;
+  std::vector<int> variable, parent;
+  for (const CgCluster& cluster : t.clusters) {
+    discrete.push_back(cluster.discrete);
+    continuous.push_back(cluster.continuous);
+    variable.push_back(cluster.variable);
+    parent.push_back(cluster.parent);
+  }
+  v("order", positions(t.order));
+  v("variable", positions(variable));
+  v("discrete", positions(discrete));
+  v("continuous", positions(continuous));
+  v("parent", positions(parent));
+  v("largest", t.largest);
+  v("cost", t.cost);
+}
 
 std::vector<int> strong_elimination_order(const CgNetwork& network, StrongRule rule);
 

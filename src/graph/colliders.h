@@ -20,11 +20,15 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/base/fields.h"
 #include "graph/skeleton.h"
 
 namespace granary::graph {
 
 enum class ColliderRule { standard, conservative, majority };
+inline Names<ColliderRule> names(ColliderRule) {
+  return {{ColliderRule::standard, "standard"}, {ColliderRule::conservative, "conservative"}, {ColliderRule::majority, "majority"}};
+}
 enum class Verdict { collider, not_collider, ambiguous };
 
 struct ColliderOptions {

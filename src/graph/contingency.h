@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "graph/independence.h"
 
 namespace granary::graph {
@@ -23,6 +24,11 @@ struct ContingencyOptions {
   enum class Sparse { test, independent, dependent } sparse = Sparse::test;
   double rows_per_df = 10;
 };
+
+inline Names<ContingencyOptions::Sparse> names(ContingencyOptions::Sparse) {
+  using Sparse = ContingencyOptions::Sparse;
+  return {{Sparse::test, "test"}, {Sparse::independent, "independent"}, {Sparse::dependent, "dependent"}};
+}
 
 struct ContingencyResult {
   double statistic = 0, df = 0, p_value = 1;

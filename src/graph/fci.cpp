@@ -188,6 +188,9 @@ ConstraintResult fci(const IndependenceTest& test, const Knowledge& knowledge, c
     apply_knowledge(graph, knowledge);
     std::vector<std::pair<int, int>> ignored;
     for (const Triple& t : found.colliders) orient_collider(graph, t, ignored);
+    if (options.possible_colliders) {
+      for (const Triple& t : found.ambiguous) orient_collider(graph, t, ignored);
+    }
     possible_d_sep_step(test, knowledge, options, possible_d_sep(graph, monitor), result, monitor);
   }
   MixedGraph& graph = result.graph = circle_graph(skeleton.adjacent);

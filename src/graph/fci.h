@@ -22,6 +22,9 @@ struct FciOptions {
   ColliderOptions colliders;  // of the final orientation
   ColliderRule first_colliders =
       ColliderRule::conservative;  // FCI: before Possible-D-SEP; the stable version needs one free of order
+  // FCI: whether an ambiguous triple may be a collider on the paths of Possible-D-SEP. The paper's text counts it as a non-collider
+  // (false), which can leave out the very set that separates.
+  bool possible_colliders = true;
   int max_possible_d_sep = std::numeric_limits<int>::max();  // FCI: largest subset that is tried
   PagRuleOptions rules;
 };

@@ -125,13 +125,14 @@ FusedSignalResult smooth_signal(ConstVectorRef y, const EdgeList& edges, double 
 
 }  // namespace
 
-FusedSignalResult fused_signal(ConstVectorRef y, const EdgeList& edges, double rho, double tau, bool squared, Monitor& monitor) {
+FusedSignalResult fused_signal(ConstVectorRef y, const EdgeList& edges, const FusedSignalOptions& options, Monitor& monitor) {
+  const double rho = options.rho, tau = options.tau;
   const Stopwatch clock;
   if (!(rho >= 0) || !(tau >= 0) || !std::isfinite(rho) || !std::isfinite(tau))
     throw InputError("rho and tau must not be negative.");
   if (!y.allFinite()) throw InputError("y holds a value that is missing or not finite.");
   GraphTv tv(static_cast<int>(y.size()), edges);
-  if (squared) return smooth_signal(y, edges, rho, tau, monitor);
+  if (options.penalty == Smoothness::squared) return smooth_signal(y, edges, rho, tau, monitor);
   GraphTvResult fit = tv.solve(y, VectorXd::Constant(1, tau), rho, monitor);
   FusedSignalResult out;
   out.x = std::move(fit.x);

@@ -14,6 +14,20 @@
 
 namespace granary::graph {
 
+enum class Smoothness { absolute, squared };
+inline Names<Smoothness> names(Smoothness) { return {{Smoothness::absolute, "l1"}, {Smoothness::squared, "l2"}}; }
+
+struct FusedSignalOptions {
+  double rho = 0, tau = 1;
+  Smoothness penalty = Smoothness::absolute;
+};
+template <class V>
+void fields(V& v, FusedSignalOptions& t) {
+  v("rho", t.rho);
+  v("tau", t.tau);
+  v("penalty", t.penalty);
+}
+
 struct FusedSignalResult {
   VectorXd x;
   std::vector<int> block;  // joined nodes of equal value
@@ -21,6 +35,14 @@ struct FusedSignalResult {
   Convergence convergence;  // gap for absolute differences, residual (largest violation of optimality) for squared ones
 };
 
-FusedSignalResult fused_signal(ConstVectorRef y, const EdgeList& edges, double rho, double tau, bool squared, Monitor& monitor);
+template <class V>
+void fields(V& v, FusedSignalResult& t) {
+  v("x", t.x);
+  v("block", positions(t.block));
+  v("objective", t.objective);
+  v("convergence", t.convergence);
+}
+
+FusedSignalResult fused_signal(ConstVectorRef y, const EdgeList& edges, const FusedSignalOptions& options, Monitor& monitor);
 
 }  // namespace granary::graph

@@ -119,7 +119,7 @@ class Search {
           "the search for equilibria of ", x_.size(), " players stopped after ", options_.max_nodes, " nodes, with ",
           result_.count,
           " equilibria found so far. The game is too dense to enumerate: raise `max_nodes`, "
-          "make the game sparser (a larger rho), or use what needs no enumeration: is_equilibrium(), predict(), influence()."));
+          "make the game sparser (a larger lambda), or use what needs no enumeration: game_is_equilibrium(), predict(), influence()."));
     }
     if (nodes_ % 4096 == 0) monitor_.check();
     if (depth == order_.size()) {
@@ -244,6 +244,15 @@ Equilibria find_equilibria(const Game& game, const EquilibriumOptions& options, 
   }
   result.seconds = watch.seconds();
   return result;
+}
+
+void check(const Game& game) { require_game(game.w, game.b); }
+
+MatrixXd state_rows(const Equilibria& found, Index players) {
+  MatrixXd rows(static_cast<Index>(found.states.size()), players);
+  for (Index s = 0; s < rows.rows(); ++s)
+    for (Index i = 0; i < players; ++i) rows(s, i) = found.states[static_cast<std::size_t>(s)].test(static_cast<int>(i)) ? 1 : -1;
+  return rows;
 }
 
 }  // namespace granary::graph

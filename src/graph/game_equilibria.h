@@ -22,8 +22,20 @@ struct Game {
   MatrixXd w;  // zero diagonal; row i holds what moves player i
   VectorXd b;  // thresholds
 };
+template <class V>
+void fields(V& v, Game& t) {
+  v("W", t.w);
+  v("b", t.b);
+}
+void check(const Game& game);  // require_game(), for games that come from R
 
 enum class EquilibriumMethod { automatic, gray, elimination, search };
+inline Names<EquilibriumMethod> names(EquilibriumMethod) {
+  return {{EquilibriumMethod::automatic, "auto"},
+          {EquilibriumMethod::gray, "gray"},
+          {EquilibriumMethod::elimination, "elimination"},
+          {EquilibriumMethod::search, "search"}};
+}
 
 struct EquilibriumOptions {
   EquilibriumMethod method = EquilibriumMethod::automatic;
@@ -35,6 +47,17 @@ struct EquilibriumOptions {
   int max_gray = 26, max_width = 20;
   int threads = 1;
 };
+template <class V>
+void fields(V& v, EquilibriumOptions& t) {
+  v("method", t.method);
+  v("tie_tol", t.tie_tol);
+  v("epsilon", t.epsilon);
+  v("list", t.list);
+  v("max_list", t.max_list);
+  v("max_nodes", t.max_nodes);
+  v("max_n", t.max_gray);
+  v("threads", t.threads);
+}
 
 struct Equilibria {
   EquilibriumMethod method = EquilibriumMethod::gray;  // what was used
@@ -46,6 +69,7 @@ struct Equilibria {
   int width = -1;                      // of the elimination order, where one was made
   double seconds = 0;
 };
+MatrixXd state_rows(const Equilibria& found, Index players);  // one row of -1, +1 per state
 
 void require_game(ConstMatrixRef w, ConstVectorRef b);
 

@@ -26,6 +26,16 @@ struct SamplePicking {
   double share = 0, q = 0, log_likelihood = 0;
   std::vector<double> path;  // log-likelihood with the k most frequent states
 };
+template <class V>
+void fields(V& v, SamplePicking& t) {
+  v("row", positions(t.row));
+  v("frequency", t.frequency);
+  v("picked", t.picked);
+  v("share", t.share);
+  v("q", t.q);
+  v("log_likelihood", t.log_likelihood);
+  v("path", t.path);
+}
 SamplePicking sample_picking(ConstMatrixRef x);
 
 // All sets of equilibria that linear games of n <= 4 players can have, as 2^n-bit masks (state s in bit s), with one game each.
@@ -40,6 +50,12 @@ struct ExhaustiveFit {
   double log_likelihood = 0;
   double sets = 0;  // how many were compared
 };
+template <class V>
+void fields(V& v, ExhaustiveFit& t) {
+  fields(v, t.game);
+  v("log_likelihood", t.log_likelihood);
+  v("sets", t.sets);
+}
 ExhaustiveFit fit_exhaustive(ConstMatrixRef x, Monitor& monitor);
 
 }  // namespace granary::graph

@@ -25,10 +25,16 @@
 namespace granary::graph {
 
 enum class GameLoss { simultaneous_logistic, independent_logistic, simultaneous_hinge, independent_hinge };
+inline Names<GameLoss> names(GameLoss) {
+  return {{GameLoss::simultaneous_logistic, "sl"},
+          {GameLoss::independent_logistic, "il"},
+          {GameLoss::simultaneous_hinge, "ss"},
+          {GameLoss::independent_hinge, "is"}};
+}
 
 struct GameFitOptions {
   GameLoss loss = GameLoss::simultaneous_logistic;
-  double rho = 0.01;
+  double rho = 0.02;
   bool ridge = false;
   MatrixXd mask;            // ones where w_ij may differ from zero; empty: everywhere off the diagonal
   double tol = 1e-7;        // gap relative to the loss at zero weights
@@ -36,6 +42,17 @@ struct GameFitOptions {
   int max_iter = 5000;
   double max_program = 1600;  // coefficients of one linear or quadratic program; beyond, the hinge is smoothed
 };
+template <class V>
+void fields(V& v, GameFitOptions& t) {
+  v("loss", t.loss);
+  v("lambda", t.rho);
+  v("ridge", t.ridge);
+  v("mask", t.mask);
+  v("tol", t.tol);
+  v("hinge_tol", t.hinge_tol);
+  v("max_iter", t.max_iter);
+  v("max_program", t.max_program);
+}
 
 struct GameFit {
   Game game;
@@ -43,6 +60,14 @@ struct GameFit {
   bool program = false;     // whether linear or quadratic programs gave the answer
   Convergence convergence;  // gap: duality gap; residual: gap relative to the loss at zero weights
 };
+template <class V>
+void fields(V& v, GameFit& t) {
+  fields(v, t.game);
+  v("loss", t.loss);
+  v("objective", t.objective);
+  v("program", t.program);
+  v("convergence", t.convergence);
+}
 
 GameFit fit_game(ConstMatrixRef x, const GameFitOptions& options, Monitor& monitor);
 
@@ -57,6 +82,15 @@ struct SigmoidOptions {
   double rho = 0.01, alpha = 0.1, beta = 0.001;
   int starts = 5, max_iter = 500;
 };
+template <class V>
+void fields(V& v, SigmoidOptions& t) {
+  v("likelihood", t.likelihood);
+  v("lambda", t.rho);
+  v("alpha", t.alpha);
+  v("beta", t.beta);
+  v("n_starts", t.starts);
+  v("max_iter", t.max_iter);
+}
 GameFit fit_sigmoid(ConstMatrixRef x, const SigmoidOptions& options, Rng& rng, Monitor& monitor);
 
 }  // namespace granary::graph

@@ -15,15 +15,67 @@ namespace granary::graph {
 
 namespace {
 
+// The smallest multiple of Lambda that leaves no edge among the pairs that it charges.
+double emptying_multiple(const ConstMatrixRef& s, const Penalty& lambda) {
+  double top = 1;
+  for (Index j = 0; j < s.cols(); ++j) {
+    for (Index i = 0; i < j; ++i) {
+      const double weight = lambda(i, j);
+      if (weight > 0 && weight < Penalty::forbidden) top = std::max(top, std::abs(s(i, j)) / weight);
+    }
+  }
+  return top;
+}
+
+// W and log det of X, which Newton's method needs; block descent ends with some W near it.
+void complete(GlassoState& state) {
+  SpdInverse factor;
+  if (!factor.factorise(state.upper)) throw NumericalError("the precision matrix is not positive definite");
+  state.log_det = factor.log_det();
+  factor.inverse(state.w);
+}
+
+// Down to Lambda from a multiple of it that leaves no edge, each step started at the one before: where block descent is lost or creeps from
+// afar it is neither from near by. Newton's method, which cannot lose the cone, and says so when there is no solution, does the steps that
+// block descent does not.
+SolverReport approach(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor, GlassoState& state) {
+  constexpr double ratio = 1.6;
+  const double top = emptying_multiple(s, lambda);
+  const int steps = std::max(1, static_cast<int>(std::ceil(std::log(top) / std::log(ratio))));
+  GlassoState good = diagonal_state(s, lambda.scaled(top));
+  SolverReport report;
+  for (int k = 1; k <= steps; ++k) {
+    const Penalty here = lambda.scaled(std::pow(top, 1 - static_cast<double>(k) / steps));
+    GlassoOptions each = options;
+    if (k < steps) {
+      each.tol = std::max(options.tol, 1e-4);
+      each.max_iter = std::min(options.max_iter, 100);
+      each.progress_to = each.progress_from;
+    }
+    state = good;
+    report = glasso_bcd(s, here, each, monitor, state);
+    if (report.lost || !report.converged) {
+      state = good;
+      complete(state);
+      report = quic(s, here, each, monitor, state);
+    }
+    good = state;
+  }
+  return report;
+}
+
 SolverReport solve_component(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
                              GlassoState& state) {
   if (options.method == GlassoMethod::admm) return glasso_admm(s, lambda, options, monitor, state);
   if (options.method == GlassoMethod::quic) return quic(s, lambda, options, monitor, state);
-  SolverReport report = glasso_bcd(s, lambda, options, monitor, state);
-  if (report.lost) {  // Newton's method cannot lose the cone, and says so when there is no solution
-    state = diagonal_state(s, lambda);
-    report = quic(s, lambda, options, monitor, state);
-  }
+  constexpr int patience = 200;  // sweeps from here before a path is tried
+  GlassoOptions first = options;
+  first.max_iter = std::min(options.max_iter, patience);
+  SolverReport report = glasso_bcd(s, lambda, first, monitor, state);
+  if (report.converged || (!report.lost && options.max_iter <= patience)) return report;
+  const int spent = report.iterations;
+  report = approach(s, lambda, options, monitor, state);
+  report.iterations += spent;
   return report;
 }
 
@@ -33,7 +85,20 @@ struct ComponentResult {
   SolverReport report;
 };
 
-// `state` holds the start on entry.
+// Objective and gap of `out.state`, from it alone.
+void certify_part(const ConstMatrixRef& s, const Penalty& lambda, ComponentResult& out) {
+  out.objective = -out.state.log_det + linear_and_penalty(s, lambda, out.state.upper);
+  if (!out.report.certified) {
+    MatrixXd v = out.state.w, product;
+    out.report.certificate = certify(s, lambda, out.state.upper, v, product);
+  }
+  out.kkt = out.report.certificate.largest;
+  out.gap = out.report.certificate.gap;
+  if (std::isnan(out.gap)) out.gap = duality_gap(s, lambda, out.objective, out.state.w);
+}
+
+// `state` holds the start on entry. A solver that ends by a rule of its own has converged only if the gap says so too: at most tol per
+// variable. If not it goes on with a tighter rule.
 void finish(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
             ComponentResult& out) {
   if (s.rows() == 1) {
@@ -44,14 +109,25 @@ void finish(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions&
   }
   SolverReport& report = out.report;
   report = solve_component(s, lambda, options, monitor, out.state);
-  out.objective = -out.state.log_det + linear_and_penalty(s, lambda, out.state.upper);
-  if (!report.certified) {
-    MatrixXd v = out.state.w, product;
-    report.certificate = certify(s, lambda, out.state.upper, v, product);
+  certify_part(s, lambda, out);
+  const double allowed = options.tol * static_cast<double>(s.rows());
+  GlassoOptions tighter = options;
+  tighter.progress_to = tighter.progress_from;
+  while (report.converged && !(out.gap <= allowed) && tighter.tol > 1e-13) {
+    tighter.tol *= 0.01;
+    complete(out.state);
+    const SolverReport before = std::move(report);
+    report = options.method == GlassoMethod::admm ? glasso_admm(s, lambda, tighter, monitor, out.state)
+                                                  : quic(s, lambda, tighter, monitor, out.state);
+    report.iterations += before.iterations;
+    report.trace.insert(report.trace.begin(), before.trace.begin(), before.trace.end());
+    certify_part(s, lambda, out);
+    if (!report.converged && out.gap <= allowed) report.converged = true;  // what was asked for, if not the tighter rule
   }
-  out.kkt = report.certificate.largest;
-  out.gap = report.certificate.gap;
-  if (std::isnan(out.gap)) out.gap = duality_gap(s, lambda, out.objective, out.state.w);
+  if (report.converged && !(out.gap <= allowed)) {
+    report.converged = false;
+    report.message = message("the duality gap stays at ", out.gap, ", above tol per variable, and no step makes it smaller");
+  }
   if (!report.converged && std::isnan(out.gap)) {
     report.message += "; no dual point was found, so the likelihood may be unbounded: try a larger lambda";
   }
@@ -184,7 +260,9 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
     result.objective += part.objective;
     result.kkt = std::max(result.kkt, part.kkt);
   }
-  result.trace = std::move(parts[largest_first(components)[0]].report.trace);
+  ComponentResult& largest = parts[largest_first(components)[0]];  // its trace, the others where they end
+  result.trace = std::move(largest.report.trace);
+  for (GlassoStep& t : result.trace) t.objective += result.objective - largest.objective;
   result.convergence.seconds = clock.seconds();
   return result;
 }
@@ -204,6 +282,26 @@ std::vector<GlassoResult> glasso_path(const ConstMatrixRef& s, const Penalty& la
     path.push_back(std::move(next));
   }
   return path;
+}
+
+std::vector<GlassoResult> glasso_path(const ConstMatrixRef& s, const PenaltyPath& penalty, const GlassoOptions& options, Monitor& monitor,
+                                      const std::optional<SparseMatrix>& start) {
+  GlassoOptions last = options;
+  last.warm = false;
+  const GlassoState from = start ? make_state(*start) : GlassoState();
+  return glasso_path(s, penalty.base(s.rows()), penalty.multipliers, last, monitor, start ? &from : nullptr);
+}
+
+GlassoCertificate glasso_certificate(const ConstMatrixRef& s, const Penalty& lambda, const SparseMatrix& precision) {
+  const GlassoState state = make_state(precision);
+  GlassoCertificate out;
+  out.objective = -state.log_det + linear_and_penalty(s, lambda, state.upper);
+  MatrixXd v = state.w, product;
+  const Certificate proof = certify(s, lambda, state.upper, v, product);
+  out.gap = std::isnan(proof.gap) ? duality_gap(s, lambda, out.objective, state.w) : proof.gap;
+  out.residual = proof.residual;
+  out.kkt = proof.largest;
+  return out;
 }
 
 }  // namespace granary::graph

@@ -229,4 +229,12 @@ EigenvalueBounds level_set_bounds(const ConstMatrixRef& s, const Penalty& lambda
   return {-f0 - (dim - 1) * std::log(high), high};
 }
 
+std::vector<std::vector<int>> pattern_components(const SparseMatrix& pattern) {
+  UnionFind sets(static_cast<int>(pattern.cols()));
+  for (Index j = 0; j < pattern.cols(); ++j) {
+    for (SparseMatrix::InnerIterator it(pattern, j); it; ++it) sets.unite(static_cast<int>(it.row()), static_cast<int>(j));
+  }
+  return sets.members();
+}
+
 }  // namespace granary::graph

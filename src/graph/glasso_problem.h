@@ -60,6 +60,9 @@ void check_problem(const ConstMatrixRef& s, const Penalty& lambda);
 // 2011), so they can be solved one by one. Members ascend; components are ordered by their first member.
 std::vector<std::vector<int>> screen_components(const ConstMatrixRef& s, const Penalty& lambda);
 
+// Connected components of a pattern, whole or its upper triangle.
+std::vector<std::vector<int>> pattern_components(const SparseMatrix& pattern);
+
 // The symmetric matrix of which `upper` is the upper triangle; exact zeros are dropped.
 SparseMatrix symmetric_from_upper(const SparseMatrix& upper);
 
@@ -67,6 +70,11 @@ SparseMatrix symmetric_from_upper(const SparseMatrix& upper);
 struct EigenvalueBounds {
   double log_lower, upper;
 };
+template <class V>
+void fields(V& v, EigenvalueBounds& t) {
+  v("log_lower", t.log_lower);
+  v("upper", t.upper);
+}
 EigenvalueBounds level_set_bounds(const ConstMatrixRef& s, const Penalty& lambda, double objective_at_start);
 
 }  // namespace granary::graph

@@ -90,6 +90,7 @@ HubResult by_components(const MatrixXd& s, const HubPenalty& penalty, const HubO
   out.convergence.residual = Convergence::unknown;
   HubResult& largest = parts[order[0]];
   state.step = largest.state.step;
+  for (HubStep& t : largest.trace) t.objective += out.objective - largest.objective;  // the other components where they end
   out.trace = std::move(largest.trace);
   // Across blocks minus the gradient of either loss is -S (precision) or S (covariance) itself.
   const std::vector<int> label = ComponentIndex(out.components, p).label;
@@ -217,7 +218,7 @@ HubResult hub_covariance(ConstMatrixRef s, const HubPenalty& penalty, const HubO
   out.violation *= unit;
   out.convergence.gap *= unit * unit;
   for (HubStep& t : out.trace) {
-    t.objective *= unit * unit;
+    t.objective = t.objective * unit * unit + across;
     t.gap *= unit * unit;
   }
   return out;

@@ -14,6 +14,7 @@
 #include "core/base/convergence.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
+#include "core/graph/components.h"
 #include "graph/hub_penalty.h"
 
 namespace granary::graph {
@@ -30,10 +31,28 @@ struct HubOptions {
   int threads = 1;                // components run in parallel
 };
 
+template <class V>
+void fields(V& v, HubOptions& t) {
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("step", t.step);
+  v("screen", t.screen);
+  v("reduce", t.reduce);
+  v("eps", t.eps);
+  v("barzilai_borwein", t.barzilai_borwein);
+  v("threads", t.threads);
+}
+
 struct HubStep {  // one line of the trace
   int iteration;
   double objective, gap;
 };
+template <class V>
+void fields(V& v, HubStep& t) {
+  v("iteration", t.iteration);
+  v("objective", t.objective);
+  v("gap", t.gap);
+}
 
 // The estimate with its parts, and L, minus a gradient of the loss at T, which is what a neighbouring problem starts from.
 struct HubState {
@@ -46,12 +65,30 @@ struct HubResult {
   MatrixXd inverse;                       // Gaussian: theta^-1
   double log_det = Convergence::unknown;  // of theta, where it is a precision or a covariance matrix
   double loss = 0;
+  double deviance = Convergence::unknown;  // see hub_path.h
   double objective = 0;  // loss + P, at V and Z
   double violation = 0;  // of the dual constraints by minus the gradient of the loss at T
   Convergence convergence;
   std::vector<HubStep> trace;                // of the largest component
-  std::vector<std::vector<int>> components;  // found by screening
+  Components components;                     // found by screening
 };
+template <class V>
+void fields(V& v, HubResult& t) {  // for writing
+  std::vector<int> component = component_labels(t.components, t.state.theta.rows());
+  v("precision", SparseMatrix(t.state.theta.sparseView(0, 0)));
+  v("V", SparseMatrix(t.state.v.sparseView(0, 0)));
+  v("Z", SparseMatrix(t.state.z.sparseView(0, 0)));
+  v("covariance", t.inverse);
+  v("log_det", t.log_det);
+  v("loss", t.loss);
+  v("deviance", t.deviance);
+  v("objective", t.objective);
+  v("kkt", t.violation);
+  v("component", positions(component));
+  v("trace", columns(t.trace));
+  v("step", t.state.step);
+  v("convergence", t.convergence);
+}
 
 // What the ADMM needs to know of a loss. `certify` takes a candidate whose off-diagonal part is V + V' + Z and whose diagonal is
 // that of the iterate T; it may improve the diagonal, sets loss, objective, log_det, inverse and state.l, and returns the duality

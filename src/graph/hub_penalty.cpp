@@ -130,7 +130,7 @@ double dual_scale(const HubPenalty& penalty, const MatrixXd& l) {
   return scale;
 }
 
-std::pair<double, double> smallest_empty(ConstMatrixRef s, double l2, HubNorm q) {
+HubEmpty smallest_empty(ConstMatrixRef s, double l2, HubNorm q) {
   const HubPenalty penalty{0, l2, 0, q};
   const MatrixXd l = s;
   double l1 = 0, l3 = 0;

@@ -12,12 +12,17 @@
 
 #include <utility>
 
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary::graph {
 
 enum class HubNorm { l1, l2, linf };  // q
 enum class HubRegime { mixed, no_hubs, hubs_only };
+inline Names<HubNorm> names(HubNorm) { return {{HubNorm::l2, "l2"}, {HubNorm::l1, "l1"}, {HubNorm::linf, "linf"}}; }
+inline Names<HubRegime> names(HubRegime) {
+  return {{HubRegime::mixed, "mixed"}, {HubRegime::no_hubs, "no hubs possible"}, {HubRegime::hubs_only, "hubs only"}};
+}
 
 struct HubPenalty {
   double l1 = 0, l2 = 0, l3 = 0;
@@ -25,6 +30,14 @@ struct HubPenalty {
 
   HubPenalty scaled(double factor) const { return {factor * l1, factor * l2, factor * l3, q}; }
 };
+
+template <class V>
+void fields(V& v, HubPenalty& t) {
+  v("lambda1", t.l1);
+  v("lambda2", t.l2);
+  v("lambda3", t.l3);
+  v("q", t.q);
+}
 
 // Lemmas 3 and 4, which hold for any loss on p variables. With q = 1 or l3 = 0 the penalty is an l1 penalty (Lemma 6): then
 // "no_hubs" when Z is the cheaper of the two, and "hubs_only" when V is.
@@ -54,6 +67,14 @@ double dual_scale(const HubPenalty& penalty, const MatrixXd& l);
 
 // T is diagonal if and only if minus the gradient at the best diagonal T, here `s`, is in the dual set. For one l2: the smallest
 // l1 and the smallest l3 with which that holds.
-std::pair<double, double> smallest_empty(ConstMatrixRef s, double l2, HubNorm q);
+struct HubEmpty {
+  double lambda1 = 0, lambda3 = 0;
+};
+template <class V>
+void fields(V& v, HubEmpty& t) {
+  v("lambda1", t.lambda1);
+  v("lambda3", t.lambda3);
+}
+HubEmpty smallest_empty(ConstMatrixRef s, double l2, HubNorm q);
 
 }  // namespace granary::graph

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/errors.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
 
@@ -32,7 +33,8 @@ void add_hub_graph(HubGraph& graph, int first, int p, int hubs, double sparsity,
 
 }  // namespace
 
-HubGraph sim_hub_weights(HubSetup setup, int p, int hubs, double sparsity, double hub_density, Rng& rng) {
+HubGraph sim_hub_weights(const SimHubOptions& options, Rng& rng) {
+  const auto [setup, p, hubs, sparsity, hub_density, definite] = options;
   if (hubs > p) throw InputError(message("there cannot be ", hubs, " hubs among ", p, " nodes."));
   HubGraph graph;
   graph.weights = MatrixXd::Zero(p, p);
@@ -56,6 +58,7 @@ HubGraph sim_hub_weights(HubSetup setup, int p, int hubs, double sparsity, doubl
       if (static_cast<double>((graph.weights.col(j).array() != 0).count()) > 0.05 * (p - 1)) graph.hubs.push_back(j);
     }
   }
+  if (definite && p > 0) graph.weights.diagonal().setConstant(0.1 - SymmetricEigen(graph.weights, EigenParts::values).eigenvalues()[0]);
   return graph;
 }
 

@@ -26,8 +26,8 @@ VectorXd first_coefficient(ConstMatrixRef cov, const std::vector<int>& predictor
 
 }  // namespace
 
-PossibleEffects possible_effects(const MixedGraph& pdag, ConstMatrixRef covariance, int cause, const std::vector<int>& targets,
-                                 Monitor& monitor) {
+PossibleEffects possible_effects(const MixedGraph& pdag, ConstMatrixRef covariance, const EffectQuestion& question, Monitor& monitor) {
+  const auto& [cause, targets] = question;
   if (covariance.rows() != pdag.nodes() || covariance.cols() != pdag.nodes()) {
     throw InputError(message("the covariance matrix must be ", pdag.nodes(), " x ", pdag.nodes(), " like the graph, not ",
                              covariance.rows(), " x ", covariance.cols(), "."));

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/graph/graph.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
@@ -19,9 +20,22 @@ struct PossibleEffects {
   std::vector<std::vector<int>> parents;  // pa(x) and S for each possible S, sizes of S increasing, then lexicographic
   MatrixXd effects;                       // one row per set, one column per target
 };
+template <class V>
+void fields(V& v, PossibleEffects& t) {
+  v("parents", positions(t.parents));
+  v("effects", t.effects);
+}
+struct EffectQuestion {
+  int cause = 0;
+  std::vector<int> targets;
+};
+template <class V>
+void fields(V& v, EffectQuestion& t) {
+  v("cause", positions(t.cause));
+  v("targets", positions(t.targets));
+}
 
 // `pdag` has directed, undirected and perhaps bidirected edges; the latter (conflicts) are read as neither parent nor child.
-PossibleEffects possible_effects(const MixedGraph& pdag, ConstMatrixRef covariance, int cause, const std::vector<int>& targets,
-                                 Monitor& monitor);
+PossibleEffects possible_effects(const MixedGraph& pdag, ConstMatrixRef covariance, const EffectQuestion& question, Monitor& monitor);
 
 }  // namespace granary::graph

@@ -36,6 +36,7 @@ struct IsingData {
 };
 
 enum class IsingPenalty { l1, ridge };  // rho |W|_1 or rho ||W||_F^2
+inline Names<IsingPenalty> names(IsingPenalty) { return {{IsingPenalty::l1, "l1"}, {IsingPenalty::ridge, "ridge"}}; }
 
 struct IsingObjective {
   double rho = 0;
@@ -51,6 +52,14 @@ struct IsingFit {
   double theorem_bound = Convergence::unknown;  // on objective - minimum, from Theorem 5.2 (l1 penalty, no mask)
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, IsingFit& t) {
+  fields(v, t.model);
+  v("loss", any_number(t.loss));
+  v("objective", any_number(t.objective));
+  v("theorem_bound", any_number(t.theorem_bound));
+  v("convergence", t.convergence);
+}
 
 IsingData ising_data(ConstMatrixRef x);
 
@@ -73,6 +82,13 @@ struct IsingBounds {
   double couplings = 0, fields = 0;    // |W*|_1, |b*|_1
   double diameter = 0, lipschitz = 0;  // D, G
 };
+template <class V>
+void fields(V& v, IsingBounds& t) {
+  v("couplings", t.couplings);
+  v("fields", t.fields);
+  v("D", t.diameter);
+  v("G", t.lipschitz);
+}
 IsingBounds ising_bounds(const IsingData& data, double rho, bool field_penalty);
 
 struct IsingLikelihoodOptions {

@@ -57,4 +57,8 @@ MatrixXd ising_exact(ConstMatrixRef theta, Index n, Rng& rng) {
   return out;
 }
 
+MatrixXd ising_sample(ConstMatrixRef theta, const IsingSampleOptions& options, Rng& rng, Monitor& monitor) {
+  return options.exact ? ising_exact(theta, options.n, rng) : ising_gibbs(theta, options.n, options.burn_in, options.thin, rng, monitor);
+}
+
 }  // namespace granary::graph

@@ -19,6 +19,9 @@
 namespace granary::graph {
 
 enum class SplittingOutput { last, average, robust, random };
+inline Names<SplittingOutput> names(SplittingOutput) {
+  return {{SplittingOutput::last, "last"}, {SplittingOutput::average, "average"}, {SplittingOutput::robust, "robust"}, {SplittingOutput::random, "random"}};
+}
 
 struct SplittingOptions {
   MomentMethod sampler = MomentMethod::gibbs;
@@ -41,6 +44,18 @@ struct SplittingResult {
   int beliefs_unsettled = 0;  // steps in which belief propagation did not settle
   double smallest_effective = Convergence::unknown;
 };
+
+template <class V>
+void fields(V& v, SplittingResult& t) {
+  v("last", t.last);
+  v("step", t.step);
+  v("objective_last", any_number(t.objective_last));
+  v("objective_average", any_number(t.objective_average));
+  v("objective_robust", any_number(t.objective_robust));
+  v("move", t.move);
+  v("unsettled", t.beliefs_unsettled);
+  v("effective", any_number(t.smallest_effective));
+}
 
 SplittingResult ising_splitting(const IsingData& data, const IsingObjective& objective, const SplittingOptions& options, Rng& rng,
                                 Monitor& monitor);

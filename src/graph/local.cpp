@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "core/optim/admm.h"
 #include "core/base/errors.h"
 #include "core/optim/fista.h"
 #include "core/prox/proximal.h"
 #include "core/linalg/spd_inverse.h"
+#include "core/linalg/spectral_norm.h"
+#include "graph/glasso_problem.h"
 #include "graph/local_bcd.h"
 #include "graph/nodes_problem.h"
 #include "core/linalg/dense.h"
@@ -216,9 +219,7 @@ LocalResult local_fit(const ConstMatrixRef& s, const LocalOperator& op, const Lo
       solver.certify_bcd();
       break;
     case LocalMethod::automatic:
-      solver.fista(std::min(options.max_iter, options.fista_first));
-      solver.finish();
-      if (!out.convergence.converged && options.max_iter > options.fista_first) solver.admm();
+      solver.admm();
       break;
     case LocalMethod::both:
       if (op.is_difference()) solver.bcd(options.sweeps);
@@ -229,21 +230,34 @@ LocalResult local_fit(const ConstMatrixRef& s, const LocalOperator& op, const Lo
   return out;
 }
 
-std::vector<LocalResult> local_path(const ConstMatrixRef& s, const LocalOperator& op, const std::vector<LocalPenalty>& penalties,
-                                    const LocalOptions& options, bool keep_covariance, Monitor& monitor, const MatrixXd* start) {
+std::vector<LocalResult> local_path(const ConstMatrixRef& s, const LocalOperator& op, const LocalPenalties& penalties,
+                                    const LocalOptions& options, Monitor& monitor, const std::optional<MatrixXd>& start) {
+  if (penalties.rho.size() != penalties.tau.size()) throw InputError("rho and tau must have the same length.");
+  const std::size_t count = penalties.rho.size();
+  const double spectral = spectral_norm_above(s, monitor);
   std::vector<LocalResult> path;
   MatrixXd before;
-  for (std::size_t k = 0; k < penalties.size(); ++k) {
-    const MatrixXd* from = k > 0 && options.method != LocalMethod::bcd ? &before : start;
-    path.push_back(local_fit(s, op, penalties[k], options, monitor, from));
+  for (std::size_t k = 0; k < count; ++k) {
+    const LocalPenalty penalty{penalties.rho[k], penalties.tau[k]};
+    const MatrixXd* from = k > 0 && options.method != LocalMethod::bcd ? &before : start ? &*start : nullptr;
+    path.push_back(local_fit(s, op, penalty, options, monitor, from));
     LocalResult& last = path.back();
-    if (penalties.size() > 1) {
+    last.block = local_blocks(last.x, op, 1e-8 * last.x.cwiseAbs().maxCoeff());
+    last.components = pattern_components(last.x.sparseView(0, 0));
+    last.penalty = local_penalty(last.x, op, penalty);
+    std::tie(last.lower, last.upper) = local_bounds(spectral, s.cols(), op, penalty);
+    if (count > 1) {
       before = last.x;
-      if (!keep_covariance) last.w.resize(0, 0);
+      if (!options.covariance) last.w.resize(0, 0);
     }
-    monitor.progress(static_cast<double>(k + 1) / static_cast<double>(penalties.size()));
+    monitor.progress(static_cast<double>(k + 1) / static_cast<double>(count));
   }
   return path;
+}
+
+std::pair<double, double> local_bounds(double spectral_norm, Index p, const LocalOperator& op, const LocalPenalty& penalty) {
+  const double n = static_cast<double>(p), m = static_cast<double>(op.matrix().rows());
+  return {1 / (spectral_norm + n * penalty.rho + std::sqrt(m * n) * penalty.tau * op.frobenius()), n / penalty.rho};
 }
 
 }  // namespace granary::graph

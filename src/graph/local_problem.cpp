@@ -265,4 +265,41 @@ Eigen::MatrixXi local_blocks(const MatrixXd& x, const LocalOperator& op, double 
   return label;
 }
 
+LocalOperator LocalOperator::make(const OperatorSpec& spec) {
+  if (spec.type == OperatorType::rows) return rows(spec.rows);
+  const EdgeList edges = edge_list(spec.edges);
+  return spec.type == OperatorType::laplacian ? laplacian(spec.p, edges) : differences(spec.p, edges);
+}
+
+EdgeList edge_list(const Eigen::MatrixXi& pairs) {
+  if (pairs.cols() != 2) throw InputError("pairs of neighbours must be a matrix of two columns.");
+  EdgeList out;
+  for (Index m = 0; m < pairs.rows(); ++m) out.emplace_back(pairs(m, 0), pairs(m, 1));
+  return out;
+}
+
+Eigen::MatrixXi edge_matrix(const EdgeList& edges) {
+  Eigen::MatrixXi out(static_cast<Index>(edges.size()), 2);
+  for (Index m = 0; m < out.rows(); ++m) out.row(m) << edges[m].first, edges[m].second;
+  return out;
+}
+
+EdgeList masked_grid_edges(const GridOptions& options) {
+  std::vector<int> dims = options.dims;
+  dims.resize(3, 1);
+  if (static_cast<double>(options.mask.size()) != static_cast<double>(dims[0]) * dims[1] * dims[2]) {
+    throw InputError("the mask must have one entry per cell of the grid.");
+  }
+  std::vector<int> number(options.mask.size(), -1);
+  int count = 0;
+  for (std::size_t k = 0; k < number.size(); ++k) {
+    if (options.mask[k]) number[k] = count++;
+  }
+  EdgeList kept;
+  for (const auto& [a, b] : grid_edges(dims[0], dims[1], dims[2])) {
+    if (number[a] >= 0 && number[b] >= 0) kept.emplace_back(number[a], number[b]);
+  }
+  return kept;
+}
+
 }  // namespace granary::graph

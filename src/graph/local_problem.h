@@ -23,6 +23,7 @@
 #include "core/prox/graph_tv.h"
 #include "core/base/monitor.h"
 #include "core/prox/rows_prox.h"
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary::graph {
@@ -31,10 +32,52 @@ struct LocalPenalty {
   double rho = 0;  // on every entry, the diagonal included
   double tau = 0;  // on every entry of D x X
 };
+struct LocalPenalties {  // one pair per fit
+  std::vector<double> rho, tau;
+};
+template <class V>
+void fields(V& v, LocalPenalties& t) {
+  v("rho", t.rho);
+  v("tau", t.tau);
+}
+
+// D as it is given: pairs of neighbours, or its rows.
+enum class OperatorType { difference, laplacian, rows };
+inline Names<OperatorType> names(OperatorType) {
+  return {{OperatorType::difference, "difference"}, {OperatorType::laplacian, "laplacian"}, {OperatorType::rows, "rows"}};
+}
+struct OperatorSpec {
+  OperatorType type = OperatorType::difference;
+  int p = 0;
+  Eigen::MatrixXi edges{0, 2};
+  SparseMatrix rows;
+};
+template <class V>
+void fields(V& v, OperatorSpec& t) {
+  v("type", t.type);
+  v("p", t.p);
+  v("edges", positions(t.edges));
+  v("rows", t.rows);
+}
+EdgeList edge_list(const Eigen::MatrixXi& pairs);  // two columns
+Eigen::MatrixXi edge_matrix(const EdgeList& edges);
+
+// Of a grid of `dims` cells without those where `mask` is false; the others are renumbered.
+struct GridOptions {
+  std::vector<int> dims;
+  std::vector<char> mask;
+};
+template <class V>
+void fields(V& v, GridOptions& t) {
+  v("dims", t.dims);
+  v("mask", t.mask);
+}
+EdgeList masked_grid_edges(const GridOptions& options);
 
 // D, by rows. `difference` when every row is the difference of two neighbours: then exact methods apply.
 class LocalOperator {
  public:
+  static LocalOperator make(const OperatorSpec& spec);
   static LocalOperator differences(int p, const EdgeList& neighbours);
   static LocalOperator laplacian(int p, const EdgeList& neighbours);  // row i: degree_i X_i - sum of the neighbours' rows
   static LocalOperator rows(const SparseMatrix& d);                   // anything with p columns

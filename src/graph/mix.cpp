@@ -180,4 +180,16 @@ MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPrior>& priors, 
   return out;
 }
 
+MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPriorSpec>& priors, const MixOptions& options, Monitor& monitor) {
+  std::vector<LocalOperator> operators(priors.size());
+  std::vector<MixPrior> list;
+  for (std::size_t k = 0; k < priors.size(); ++k) {
+    list.push_back(priors[k].prior);
+    if (list[k].kind != MixPrior::Kind::local) continue;
+    operators[k] = LocalOperator::make(priors[k].op);
+    list[k].op = &operators[k];
+  }
+  return mix_fit(s, list, options, monitor);
+}
+
 }  // namespace granary::graph

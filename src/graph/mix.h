@@ -14,11 +14,14 @@
 // bounds the minimum from below. For hubs the multiplier is moved into the dual set first.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/base/convergence.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
+#include "core/graph/components.h"
+#include "graph/glasso_problem.h"
 #include "graph/hub_penalty.h"
 #include "graph/local_problem.h"
 #include "graph/nodes_problem.h"
@@ -35,11 +38,35 @@ struct MixPrior {
   HubPenalty hub = {};
 };
 
+// A prior as it is given.
+inline Names<MixPrior::Kind> names(MixPrior::Kind) {
+  return {{MixPrior::Kind::l1, "l1"}, {MixPrior::Kind::local, "local"}, {MixPrior::Kind::nodes, "nodes"}, {MixPrior::Kind::hub, "hub"}};
+}
+struct MixPriorSpec {
+  MixPrior prior;
+  OperatorSpec op;
+};
+template <class V>
+void fields(V& v, MixPriorSpec& t) {
+  v("kind", t.prior.kind);
+  v("weight", t.prior.weight);
+  v("diagonal", t.prior.diagonal);
+  v("norm", t.prior.norm);
+  v("operator", t.op);
+  v("hub", t.prior.hub);
+}
+
 struct MixOptions {
   double tol = 1e-6;  // on the gap per variable
   int max_iter = 5000;
   int threads = 1;
 };
+template <class V>
+void fields(V& v, MixOptions& t) {
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("threads", t.threads);
+}
 
 struct MixResult {
   MatrixXd x, w;
@@ -49,7 +76,24 @@ struct MixResult {
   std::vector<MatrixXd> v;       // per prior: the V of a hub prior, else empty
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, MixResult& t) {  // for writing
+  const SparseMatrix x = t.x.sparseView(0, 0);
+  std::vector<int> component = component_labels(pattern_components(x), x.rows());
+  std::vector<std::optional<SparseMatrix>> parts;
+  for (const MatrixXd& part : t.v) parts.push_back(part.size() > 0 ? std::optional<SparseMatrix>(part.sparseView(0, 0)) : std::nullopt);
+  v("precision", x);
+  v("covariance", t.w);
+  v("log_det", t.log_det);
+  v("objective", t.objective);
+  v("kkt", t.largest_violation);
+  v("component", positions(component));
+  v("penalties", t.penalties);
+  v("v", parts);
+  v("convergence", t.convergence);
+}
 
+MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPriorSpec>& priors, const MixOptions& options, Monitor& monitor);
 MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPrior>& priors, const MixOptions& options, Monitor& monitor);
 
 }  // namespace granary::graph

@@ -15,8 +15,11 @@
 // is the dual norm.
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/random/rng.h"
 #include "core/base/types.h"
@@ -44,6 +47,10 @@ VectorXd ising_log_probabilities(ConstMatrixRef theta, Monitor& monitor);
 VectorXd bn_log_probabilities(const BnStructure& structure, const BnTables& tables, Monitor& monitor);
 
 enum class Divergence { kl, symkl, js, hellinger, bhattacharyya, bayes_error };
+inline Names<Divergence> names(Divergence) {
+  return {{Divergence::kl, "kl"}, {Divergence::symkl, "symkl"}, {Divergence::js, "js"}, {Divergence::hellinger, "hellinger"},
+          {Divergence::bhattacharyya, "bhattacharyya"}, {Divergence::bayes_error, "bayes_error"}};
+}
 double discrete_divergence(const VectorXd& log_p, const VectorXd& log_q, Divergence type);  // bhattacharyya: -log rho
 
 struct Estimate {
@@ -64,6 +71,91 @@ struct GaussianNorms {
   double covariance_nuclear = 0, covariance_frobenius = 0, covariance_spectral = 0;
   double log_bb = 0;  // log sum_c E_c exp(-K(x) d), d the nuclear distance of the precisions, K(x) = (||x||^2 + 1/a) / 2
 };
+template <class V>
+void fields(V& v, GaussianNorms& t) {
+  v("smallest", t.smallest);
+  v("largest", t.largest);
+  v("precision_nuclear", t.precision_nuclear);
+  v("precision_frobenius", t.precision_frobenius);
+  v("precision_spectral", t.precision_spectral);
+  v("covariance_nuclear", t.covariance_nuclear);
+  v("covariance_frobenius", t.covariance_frobenius);
+  v("covariance_spectral", t.covariance_spectral);
+  v("log_bb", t.log_bb);
+}
 GaussianNorms gaussian_norms(const GaussianModel& p, const GaussianModel& q);
+
+// ---- a model of any kind, as it is given -------------------------------------------------------------------------------------
+
+enum class ModelKind { gaussian, ising, bn };
+inline Names<ModelKind> names(ModelKind) { return {{ModelKind::gaussian, "gaussian"}, {ModelKind::ising, "ising"}, {ModelKind::bn, "bn"}}; }
+
+struct ModelSpec {
+  ModelKind kind = ModelKind::gaussian;
+  VectorXd mean;  // gaussian
+  MatrixXd matrix;
+  bool is_precision = false;
+  MatrixXd theta;          // ising, as above
+  MixedGraph graph;        // bn
+  std::vector<int> levels;
+  BnTables tables;
+};
+template <class V>
+void fields(V& v, ModelSpec& t) {
+  v("kind", t.kind);
+  v("mean", t.mean);
+  v("matrix", t.matrix);
+  v("is_precision", t.is_precision);
+  v("theta", t.theta);
+  v("graph", t.graph);
+  v("levels", t.levels);
+  v("tables", t.tables);
+}
+GaussianModel as_gaussian(const ModelSpec& model);
+VectorXd log_probabilities(const ModelSpec& model, Monitor& monitor);  // discrete ones
+
+struct GaussianExact {
+  double kl = 0, reverse = 0, bhattacharyya = 0, entropy = 0;  // entropy of the first
+};
+template <class V>
+void fields(V& v, GaussianExact& t) {
+  v("kl", t.kl);
+  v("reverse", t.reverse);
+  v("bhattacharyya", t.bhattacharyya);
+  v("entropy", t.entropy);
+}
+GaussianExact gaussian_exact(const ModelSpec& p, const ModelSpec& q);
+
+struct DistanceOptions {
+  Divergence type = Divergence::kl;
+  bool exact = true;  // where there is a formula or all states can be listed; else by n_sim draws from either model
+  Index n_sim = 100000;
+};
+template <class V>
+void fields(V& v, DistanceOptions& t) {
+  v("type", t.type);
+  v("exact", t.exact);
+  v("n_sim", t.n_sim);
+}
+struct ModelDistance {
+  double value = 0, se = 0;
+  bool exact = true;
+  std::optional<std::pair<double, double>> bracket;  // of the Bayes error, by the Bhattacharyya coefficient
+};
+template <class V>
+void fields(V& v, ModelDistance& t) {  // for writing
+  std::vector<double> bracket;
+  if (t.bracket) bracket = {t.bracket->first, t.bracket->second};
+  v("value", t.value);
+  v("se", t.se);
+  v("exact", t.exact);
+  v("bracket", bracket);
+}
+ModelDistance model_distance(const ModelSpec& p, const ModelSpec& q, const DistanceOptions& options, Rng& rng, Monitor& monitor);
+
+// (1 - sqrt(1 - rho^2)) / 2 <= Bayes error <= rho / 2, rho = exp(-distance), without cancellation.
+std::pair<double, double> bayes_bracket(double bhattacharyya);
+
+Eigen::MatrixXi network_sample(const ModelSpec& model, Index n, Rng& rng, Monitor& monitor);
 
 }  // namespace granary::graph

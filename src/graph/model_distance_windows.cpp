@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/errors.h"
 #include "core/base/parallel.h"
+#include "core/cluster/kmeans.h"
+#include "core/linalg/spectral.h"
 #include "graph/glasso.h"
 #include "core/linalg/dense.h"
 
@@ -72,10 +75,12 @@ void rank_one(MatrixXd& inverse, const VectorXd& u, double sign) {  // inverse o
 
 }  // namespace
 
-WindowResult window_models(ConstMatrixRef x, Index width, const std::vector<Index>& starts, const WindowOptions& options,
-                           Monitor& monitor) {
+WindowResult window_models(ConstMatrixRef x, const WindowOptions& options, Monitor& monitor) {
   const Stopwatch clock;
-  const Index p = x.cols();
+  const Index p = x.cols(), width = options.width;
+  if (width < 2 || width > x.rows() || options.step < 1) throw InputError("a window must have at least two rows and fit into the series.");
+  std::vector<Index> starts;
+  for (Index first = 0; first + width <= x.rows(); first += options.step) starts.push_back(first);
   const double divisor = static_cast<double>(width - 1);
   WindowResult out;
   out.features.resize(static_cast<Index>(starts.size()), p * (p + 1) / 2);
@@ -130,11 +135,51 @@ WindowResult window_models(ConstMatrixRef x, Index width, const std::vector<Inde
     out.features.row(static_cast<Index>(w)) = half_vector(estimate).transpose();
     out.matrices.push_back(std::move(estimate));
   }
+  out.starts = std::move(starts);
   out.convergence.seconds = clock.seconds();
   return out;
 }
 
-MatrixXd matrix_distances(const std::vector<MatrixXd>& matrices, MatrixMetric metric, int threads, Monitor& monitor) {
+std::vector<WindowResult> window_models(const std::vector<MatrixView>& series, const WindowOptions& options, Monitor& monitor) {
+  std::vector<WindowResult> out;
+  for (const MatrixView& x : series) {
+    out.push_back(window_models(x, options, monitor));
+    monitor.progress(static_cast<double>(out.size()) / static_cast<double>(series.size()));
+  }
+  return out;
+}
+
+WindowClusters cluster_windows(ConstMatrixRef features, const WindowClusterOptions& options, Rng& rng, Monitor& monitor) {
+  const MatrixXd centred = features.rowwise() - features.colwise().mean();
+  Svd svd(centred, SvdParts::thin);
+  const Index kept = std::min(options.components, svd.singularValues().size());
+  const VectorXd variance = svd.singularValues().cwiseAbs2();
+  WindowClusters out;
+  MatrixXd u = svd.matrixU().leftCols(kept), v = svd.matrixV().leftCols(kept);
+  fix_signs(v, u);
+  out.scores = u * svd.singularValues().head(kept).asDiagonal();
+  out.explained = variance.head(kept).sum() / std::max(variance.sum(), std::numeric_limits<double>::min());
+  KMeansOptions how;
+  how.k = options.k;
+  how.n_starts = options.n_starts;
+  const KMeansResult groups = kmeans(out.scores, how, rng, monitor);
+  std::vector<int> number(static_cast<std::size_t>(options.k), -1);
+  out.centers.resize(options.k, kept);
+  int seen = 0;
+  for (Index i = 0; i < groups.cluster.size(); ++i) {
+    int& own = number[groups.cluster[i]];
+    if (own < 0) {
+      own = seen++;
+      out.centers.row(own) = groups.centres.row(groups.cluster[i]);
+    }
+    out.cluster.push_back(own);
+  }
+  return out;
+}
+
+MatrixXd matrix_distances(const std::vector<MatrixXd>& matrices, const MetricOptions& options, Monitor& monitor) {
+  const MatrixMetric metric = options.metric;
+  const int threads = options.threads;
   const Index n = static_cast<Index>(matrices.size());
   const auto require_positive = [](const VectorXd& values) {
     if (!(values.minCoeff() > 0)) {

@@ -6,6 +6,7 @@
 
 #include "core/graph/components.h"
 #include "core/base/parallel.h"
+#include "core/prox/proximal.h"
 #include "core/linalg/submatrix.h"
 #include "graph/glasso.h"
 #include "graph/multi_admm.h"
@@ -229,19 +230,70 @@ MultiResult multi(const MultiProblem& problem, const MultiOptions& options, Moni
   return result;
 }
 
-std::vector<MultiResult> multi_path(const MultiProblem& problem, const std::vector<MultiPenaltyPair>& penalties,
-                                    const MultiOptions& options, bool keep_covariance, Monitor& monitor) {
+std::vector<MultiResult> multi_path(const MultiProblem& problem, const MultiPath& penalties, const MultiOptions& options, Monitor& monitor) {
+  if (penalties.lambda.size() != penalties.lambda1.size()) throw InputError("lambda and lambda1 must have the same length.");
+  const std::size_t count = penalties.lambda.size();
   std::vector<MultiResult> path;
-  path.reserve(penalties.size());
+  path.reserve(count);
   MultiProblem now = problem;
-  for (std::size_t k = 0; k < penalties.size(); ++k) {
-    monitor.progress(static_cast<double>(k) / static_cast<double>(penalties.size()));
-    now.off = penalties[k].off;
-    now.diagonal = penalties[k].diagonal;
-    MultiResult next = multi(now, options, monitor, path.empty() ? nullptr : &path.back().state);
-    if (!path.empty() && !keep_covariance) path.back().state.w.clear();
-    path.push_back(std::move(next));
+  for (std::size_t k = 0; k < count; ++k) {
+    monitor.progress(static_cast<double>(k) / static_cast<double>(count));
+    now.off = penalties.off(k);
+    now.diagonal = penalties.diagonal(k);
+    path.push_back(multi(now, options, monitor, path.empty() ? nullptr : &path.back().state));
+    if (k > 0 && !options.covariance) path[k - 1].state.w.clear();
   }
+  if (count > 1 && !options.covariance) path.back().state.w.clear();
+  return path;
+}
+
+namespace {
+
+double largest_spread(const MultiProblem& problem) {
+  MatrixXd high = problem.weight[0] * problem.s[0], low = high;
+  for (int k = 1; k < problem.tasks(); ++k) {
+    high = high.cwiseMax(problem.weight[k] * problem.s[k]);
+    low = low.cwiseMin(problem.weight[k] * problem.s[k]);
+  }
+  return (high - low).maxCoeff() / problem.tasks();
+}
+
+// The smallest weight of N(x) that leaves no edge beside lambda1 ||x||_1: that of the thresholded covariances.
+double largest_beside(const MultiProblem& problem, MultiNorm norm, double lambda1) {
+  std::vector<MatrixXd> shrunk;
+  MultiProblem left;
+  for (int k = 0; k < problem.tasks(); ++k) shrunk.push_back(soft_threshold(MatrixXd(problem.weight[k] * problem.s[k]), lambda1));
+  for (const MatrixXd& m : shrunk) left.s.emplace_back(m.data(), m.rows(), m.cols());
+  left.weight = VectorXd::Ones(problem.tasks());
+  left.off = {norm, 0, 1};
+  return largest_entry_weight(left);
+}
+
+}  // namespace
+
+double positive_top(double top, const MultiProblem& problem) {
+  if (top > 0) return top;
+  double largest = 1e-300;
+  for (int k = 0; k < problem.tasks(); ++k) largest = std::max(largest, problem.weight[k] * problem.s[k].diagonal().maxCoeff());
+  return largest;
+}
+
+MultiPath default_path(const MultiProblem& problem, const MultiGrid& grid) {
+  const bool both = grid.norm == MultiNorm::fused && !grid.lambda1;
+  double top = 0;
+  if (both) {
+    MultiProblem now = problem;
+    now.off = {grid.norm, 1, 1};
+    top = largest_entry_weight(now);
+  } else if (grid.norm == MultiNorm::fused) {
+    top = largest_spread(problem);
+  } else {
+    top = largest_beside(problem, grid.norm, grid.lambda1.value_or(0));
+  }
+  MultiPath path;
+  path.norm = grid.norm;
+  path.lambda = geometric_path(positive_top(top, problem), grid.ratio, grid.n);
+  path.lambda1 = both ? path.lambda : std::vector<double>(path.lambda.size(), grid.lambda1.value_or(0));
   return path;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/base/parallel.h"
 #include "core/linalg/dense.h"
+#include "graph/glasso_problem.h"
 
 namespace granary::graph {
 

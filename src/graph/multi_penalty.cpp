@@ -359,4 +359,16 @@ DiagonalStep log_trust_region(const ConstVectorRef& q, const ConstVectorRef& c, 
   return out;
 }
 
+std::vector<double> solve_block(const MultiBlock& block) {
+  if (block.q.size() != block.c.size()) throw InputError("q and c must have one entry per task.");
+  std::vector<double> x(block.q.size());
+  BlockSolver(block.penalty, static_cast<int>(x.size())).solve(block.q.data(), block.c.data(), x.data());
+  return x;
+}
+
+DiagonalStep solve_diagonal(const DiagonalBlock& block) {
+  return block.norm == MultiNorm::l2 ? log_trust_region(block.q, block.c, block.b, block.rho)
+                                     : log_knapsack(block.q, block.c, block.b, block.rho);
+}
+
 }  // namespace granary::graph

@@ -19,11 +19,13 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary::graph {
 
 enum class MultiNorm { l2, linf, fused };
+inline Names<MultiNorm> names(MultiNorm) { return {{MultiNorm::l2, "l2"}, {MultiNorm::linf, "linf"}, {MultiNorm::fused, "fused"}}; }
 
 struct MultiPenalty {
   MultiNorm norm = MultiNorm::l2;
@@ -32,7 +34,27 @@ struct MultiPenalty {
   MultiPenalty scaled(double factor) const { return {norm, l1 * factor, l2 * factor}; }
 };
 
+template <class V>
+void fields(V& v, MultiPenalty& t) {
+  v("norm", t.norm);
+  v("lambda1", t.l1);
+  v("lambda", t.l2);
+}
+
 double penalty_value(const MultiPenalty& penalty, const double* x, int tasks);
+
+// (4.11) for one pair.
+struct MultiBlock {
+  std::vector<double> q, c;
+  MultiPenalty penalty;
+};
+template <class V>
+void fields(V& v, MultiBlock& t) {
+  v("q", t.q);
+  v("c", t.c);
+  v("penalty", t.penalty);
+}
+std::vector<double> solve_block(const MultiBlock& block);
 
 class BlockSolver {  // keeps its scratch space: one per thread
  public:
@@ -68,6 +90,25 @@ VectorXd trust_region_prox(const ConstVectorRef& q, const ConstVectorRef& c, dou
 struct DiagonalStep {
   VectorXd z, r;
 };
+template <class V>
+void fields(V& v, DiagonalStep& t) {
+  v("z", t.z);
+  v("r", t.r);
+}
+struct DiagonalBlock {
+  VectorXd q, c, b;
+  MultiNorm norm = MultiNorm::l2;
+  double rho = 0;
+};
+template <class V>
+void fields(V& v, DiagonalBlock& t) {
+  v("q", t.q);
+  v("c", t.c);
+  v("b", t.b);
+  v("norm", t.norm);
+  v("rho", t.rho);
+}
+DiagonalStep solve_diagonal(const DiagonalBlock& block);
 DiagonalStep log_knapsack(const ConstVectorRef& q, const ConstVectorRef& c, const ConstVectorRef& b, double rho);      // p = Inf
 DiagonalStep log_trust_region(const ConstVectorRef& q, const ConstVectorRef& c, const ConstVectorRef& b, double rho);  // p = 2
 

@@ -232,13 +232,6 @@ std::vector<std::vector<int>> screen_components(const MultiProblem& problem) {
   return sets.members();
 }
 
-std::vector<std::vector<int>> pattern_components(const SparseMatrix& pattern) {
-  const int p = static_cast<int>(pattern.cols());
-  UnionFind sets(p);
-  for_each_entry(pattern, [&](Index i, Index j, Index) { sets.unite(static_cast<int>(i), static_cast<int>(j)); });
-  return sets.members();
-}
-
 double largest_entry_weight(const MultiProblem& problem) {
   const int tasks = problem.tasks();
   BlockSolver off(problem.off, tasks);

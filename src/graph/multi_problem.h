@@ -28,6 +28,12 @@ struct MultiProblem {
   const MultiPenalty& penalty(bool on_diagonal) const { return on_diagonal ? diagonal : off; }
 };
 
+template <class V>
+void fields(V& v, MultiProblem& t) {  // the penalty comes with the path
+  v("s", t.s);
+  v("weight", t.weight);
+}
+
 // All tasks share one pattern (upper triangle with diagonal); column e of `values` holds entry e of it for every task.
 struct MultiState {
   SparseMatrix pattern;
@@ -71,9 +77,6 @@ double duality_gap(const MultiProblem& problem, double objective, const std::vec
 // Variables i and j are connected when x_ij = 0 does not solve  -sum_k T_k S_k,ij x_k + P(x): by the optimality conditions the
 // components of this graph are those of the union of the K solutions (Lemma 4.7 gives the sufficient half for one row).
 std::vector<std::vector<int>> screen_components(const MultiProblem& problem);
-
-// Components of a pattern given by its upper triangle.
-std::vector<std::vector<int>> pattern_components(const SparseMatrix& pattern);
 
 // The smallest multiple of the penalty that leaves no edge.
 double largest_entry_weight(const MultiProblem& problem);

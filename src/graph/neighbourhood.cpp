@@ -6,8 +6,21 @@
 
 #include "core/optim/l1_quadratic.h"
 #include "core/base/parallel.h"
+#include "core/linalg/dense.h"
 
 namespace granary::graph {
+
+namespace {
+
+// Whether no variable is a function of the others to eight digits of its variance: the pivots of the Cholesky factor.
+bool clearly_definite(const ConstMatrixRef& s) {
+  const Llt factor(s);
+  if (factor.info() != Eigen::Success) return false;
+  const VectorXd root = factor.matrixLLT().diagonal();
+  return (root.array().square() / s.diagonal().array()).minCoeff() > 1e-8;
+}
+
+}  // namespace
 
 std::vector<Neighbourhoods> neighbourhoods(const ConstMatrixRef& s, const std::vector<double>& lambda,
                                            const NeighbourOptions& options, Monitor& monitor) {
@@ -81,6 +94,30 @@ MatrixXd neighbour_weights(const SparseMatrix& coefficients, NeighbourRule rule,
     for (Index i = 0; i < p; ++i) weights(i, j) = i == j || votes(i, j) >= needed ? edge : Penalty::forbidden;
   }
   return weights;
+}
+
+std::vector<NeighbourFit> neighbour_path(const ConstMatrixRef& s, const std::vector<double>& lambda, const NeighbourPathOptions& options,
+                                         Monitor& monitor) {
+  const double refit = options.refit ? *options.refit : clearly_definite(s) ? 0 : 0.01;
+  const auto regressions =
+      neighbourhoods(s, lambda, {options.standardize, 1e-2 * options.tol, options.max_iter, options.threads}, monitor);
+  GlassoOptions constrained;
+  constrained.tol = options.tol;
+  constrained.threads = options.threads;
+  constrained.covariance = options.covariance || lambda.size() == 1;
+  constrained.warm = false;
+  std::vector<NeighbourFit> out;
+  for (const Neighbourhoods& found : regressions) {
+    const MatrixXd weights = neighbour_weights(found.coefficients, options.rule, refit * s.diagonal().mean());
+    NeighbourFit next{glasso(s, Penalty::matrix(weights), constrained, monitor), found.coefficients, found.convergence, refit};
+    if (!found.convergence.converged) {
+      next.fit.convergence.converged = false;
+      next.fit.convergence.message = found.convergence.message;
+    }
+    out.push_back(std::move(next));
+    monitor.progress(static_cast<double>(out.size()) / static_cast<double>(lambda.size()));
+  }
+  return out;
 }
 
 }  // namespace granary::graph

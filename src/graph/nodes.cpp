@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "core/optim/admm.h"
 #include "core/graph/components.h"
 #include "core/base/errors.h"
 #include "core/base/parallel.h"
 #include "core/prox/proximal.h"
+#include "core/linalg/spectral_norm.h"
 #include "core/linalg/submatrix.h"
 #include "core/graph/union_find.h"
 #include "graph/nodes_bcd.h"
@@ -183,10 +185,11 @@ void start_part(const ConstMatrixRef& s, const NodesPenalty& penalty, const Matr
 
 }  // namespace
 
-NodesResult nodes_fit(const ConstMatrixRef& s, const NodesPenalty& penalty, const NodesOptions& options, Monitor& monitor,
-                      const MatrixXd* start) {
+namespace {
+
+NodesResult fit_in_units(const ConstMatrixRef& s, const NodesPenalty& penalty, const NodesOptions& options, Monitor& monitor,
+                         const MatrixXd* start) {
   const Stopwatch clock;
-  check_nodes_problem(s, penalty);
   const Index p = s.rows();
   NodesResult result;
   result.screening = screen_nodes(s, penalty, options.screen);
@@ -219,27 +222,66 @@ NodesResult nodes_fit(const ConstMatrixRef& s, const NodesPenalty& penalty, cons
     result.largest_violation = std::max(result.largest_violation, part.violation);
     whole.add(part.converged, part.iterations, part.gap, part.residual, part.message);
   }
-  if (!several.empty()) result.trace = std::move(parts[several[0]].trace);
+  if (!several.empty()) {  // the trace of the largest component, the others where they end
+    result.trace = std::move(parts[several[0]].trace);
+    for (double& value : result.trace) value += result.objective - parts[several[0]].objective;
+  }
   result.upper.resize(p, p);
   result.upper.setFromTriplets(entries.begin(), entries.end());
   result.convergence.seconds = clock.seconds();
   return result;
 }
 
-std::vector<NodesResult> nodes_path(const ConstMatrixRef& s, const std::vector<NodesPenalty>& penalties,
-                                    const NodesOptions& options, bool keep_covariance, Monitor& monitor, const MatrixXd* start) {
+}  // namespace
+
+// The solver's tolerances have a unit, so the problem is solved near mean variance one: S / u, rho / u, tau / u and u X, with u a power of
+// two, which costs no digit.
+NodesResult nodes_fit(const ConstMatrixRef& s, const NodesPenalty& penalty, const NodesOptions& options, Monitor& monitor,
+                      const MatrixXd* start) {
+  check_nodes_problem(s, penalty);
+  const double variance = s.diagonal().mean() + penalty.rho;
+  const double unit = std::isfinite(variance) && variance > 0 ? std::exp2(std::round(std::log2(variance))) : 1;
+  MatrixXd from;
+  if (start) from = unit * *start;
+  NodesResult out = fit_in_units(s / unit, {penalty.rho / unit, penalty.tau / unit, penalty.norm}, options, monitor, start ? &from : nullptr);
+  const double shift = static_cast<double>(s.rows()) * std::log(unit);
+  out.upper /= unit;
+  out.w *= unit;
+  out.log_det -= shift;
+  out.objective += shift;
+  out.largest_violation *= unit;
+  for (double& value : out.trace) value += shift;
+  return out;
+}
+
+NodesPath default_path(const ConstMatrixRef& s, const NodesGrid& grid, const std::function<double(double)>& tau) {
+  NodesPath path;
+  path.norm = grid.norm;
+  path.rho = geometric_path(largest_rho(s, grid.norm, tau), grid.ratio, grid.n);
+  for (const double rho : path.rho) path.tau.push_back(tau(rho));
+  return path;
+}
+
+std::vector<NodesResult> nodes_path(const ConstMatrixRef& s, const NodesPath& penalties, const NodesOptions& options, Monitor& monitor,
+                                    const std::optional<MatrixXd>& start) {
+  if (penalties.rho.size() != penalties.tau.size()) throw InputError("rho and tau must have the same length.");
+  const std::size_t count = penalties.rho.size();
+  const double spectral = spectral_norm_above(s, monitor);
   std::vector<NodesResult> path;
   MatrixXd before;
-  for (std::size_t k = 0; k < penalties.size(); ++k) {
-    const MatrixXd* from = k > 0 ? &before : start;
-    if (options.method == NodesMethod::bcd) from = start;  // where it ends depends on where it starts
-    path.push_back(nodes_fit(s, penalties[k], options, monitor, from));
+  for (std::size_t k = 0; k < count; ++k) {
+    const NodesPenalty penalty{penalties.rho[k], penalties.tau[k], penalties.norm};
+    // Where block descent ends depends on where it starts: each of its fits has the same start.
+    const MatrixXd* from = k > 0 && options.method != NodesMethod::bcd ? &before : start ? &*start : nullptr;
+    path.push_back(nodes_fit(s, penalty, options, monitor, from));
     NodesResult& last = path.back();
-    if (penalties.size() > 1) {
-      before = MatrixXd(last.upper).selfadjointView<Eigen::Upper>();
-      if (!keep_covariance) last.w.resize(0, 0);
-    }
-    monitor.progress(static_cast<double>(k + 1) / static_cast<double>(penalties.size()));
+    before = MatrixXd(last.upper).selfadjointView<Eigen::Upper>();
+    last.node_norm = row_norms(before, penalty.norm);
+    std::tie(last.lower, last.upper_bound) = nodes_bounds(spectral, s.cols(), penalty);
+    if (count > 1 && !options.covariance) last.w.resize(0, 0);
+    monitor.progress(static_cast<double>(k + 1) / static_cast<double>(count));
+    const double edges = static_cast<double>(last.upper.nonZeros() - s.cols());
+    if (2 * edges > options.max_degree * static_cast<double>(s.cols())) break;
   }
   return path;
 }

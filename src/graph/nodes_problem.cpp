@@ -194,4 +194,27 @@ double largest_tau(const ConstMatrixRef& s, double rho, RowNorm norm) {
   return largest;
 }
 
+double largest_rho(const ConstMatrixRef& s, RowNorm norm, const std::function<double(double)>& tau) {
+  double high = 0;
+  for (Index j = 0; j < s.cols(); ++j) {
+    for (Index i = 0; i < s.rows(); ++i) {
+      if (i != j) high = std::max(high, std::abs(s(i, j)));
+    }
+  }
+  if (high == 0) return std::max(s.diagonal().maxCoeff(), 1e-300);
+  const auto empties = [&](double rho) { return tau(rho) >= largest_tau(s, rho, norm); };
+  if (empties(high * 1e-12)) return high * 1e-2;
+  double low = 0;
+  while (high - low > 1e-6 * high) {
+    const double middle = (low + high) / 2;
+    (empties(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+std::pair<double, double> nodes_bounds(double spectral_norm, Index p, const NodesPenalty& penalty) {
+  const double n = static_cast<double>(p), share = penalty.norm == RowNorm::l2 ? std::sqrt(n) : n;
+  return {1 / (spectral_norm + n * penalty.rho + share * penalty.tau), n / penalty.rho};
+}
+
 }  // namespace granary::graph

@@ -11,19 +11,29 @@
 // would lie in the null space of S. (So rho > 0 or S > 0, as often asked for, is more than is needed.)
 #pragma once
 
+#include <functional>
+#include <utility>
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary::graph {
 
 enum class RowNorm { l2, linf };
+inline Names<RowNorm> names(RowNorm) { return {{RowNorm::l2, "l2"}, {RowNorm::linf, "linf"}}; }
 
 struct NodesPenalty {
   double rho = 0;  // on every entry, the diagonal included
   double tau = 0;  // on the norm of every row without its diagonal
   RowNorm norm = RowNorm::l2;
 };
+template <class V>
+void fields(V& v, NodesPenalty& t) {
+  v("rho", t.rho);
+  v("tau", t.tau);
+  v("norm", t.norm);
+}
 
 double row_norm(ConstVectorRef v, RowNorm norm);   // ||v||_q
 double dual_norm(ConstVectorRef v, RowNorm norm);  // ||v||_q'
@@ -60,6 +70,10 @@ double nodes_gap(const ConstMatrixRef& s, double objective, const MatrixXd& sym_
 // (which raises the norms of the others) until none does. Then the same on the nodes left, until nothing changes.
 enum class ScreenRule { none, lemma, row, set };  // what isolated a node: Lemma 3.5, the rule for one row, the rule for sets
 
+inline Names<ScreenRule> names(ScreenRule) {
+  return {{ScreenRule::none, "none"}, {ScreenRule::lemma, "lemma"}, {ScreenRule::row, "row"}, {ScreenRule::set, "set"}};
+}
+
 struct NodesScreening {
   std::vector<ScreenRule> rule;              // per node
   std::vector<std::vector<int>> components;  // of {|S_ij| > rho} among the nodes left; isolated nodes are components of their own
@@ -68,5 +82,13 @@ NodesScreening screen_nodes(const ConstMatrixRef& s, const NodesPenalty& penalty
 
 // max_n ||soft(S_{n,-n}, rho)||_q': from this tau on the graph is empty.
 double largest_tau(const ConstMatrixRef& s, double rho, RowNorm norm);
+
+// The smallest rho that certainly empties the graph when tau is a function of it: tau(rho) reaches largest_tau(). By bisection;
+// above the largest covariance there is nothing left to norm. A tau that empties the graph by itself at any rho leaves a hundredth of
+// the largest covariance: any path will do then.
+double largest_rho(const ConstMatrixRef& s, RowNorm norm, const std::function<double(double)>& tau);
+
+// 1 / (|S|_2 + p rho + p^(1/q') tau) <= eigenvalues of X <= p / rho.
+std::pair<double, double> nodes_bounds(double spectral_norm, Index p, const NodesPenalty& penalty);
 
 }  // namespace granary::graph

@@ -24,6 +24,9 @@
 namespace granary::graph {
 
 enum class ConflictRule { lists, overwrite, first };
+inline Names<ConflictRule> names(ConflictRule) {
+  return {{ConflictRule::lists, "lists"}, {ConflictRule::overwrite, "overwrite"}, {ConflictRule::first, "first"}};
+}
 
 struct PdagOrientation {
   MixedGraph graph;

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/base/errors.h"
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary::graph {
@@ -42,6 +42,16 @@ class Penalty {
     out.stride_ = lambda.outerStride();
     out.diagonal_ = penalize_diagonal;
     return out;
+  }
+
+  // One number, p of them or p x p of them, whichever `values` is; a view of the last, as above.
+  static Penalty of(ConstVectorRef values, Index p, bool penalize_diagonal) {
+    if (values.size() == 1) return scalar(values[0], penalize_diagonal);
+    if (values.size() == p) return vector(values, penalize_diagonal);
+    if (values.size() != p * p) {
+      throw InputError(message("the penalty must have 1, ", p, " or ", p, " x ", p, " entries, but it has ", values.size(), "."));
+    }
+    return matrix(MatrixView(values.data(), p, p), penalize_diagonal);
   }
 
   Penalty scaled(double factor) const {
@@ -82,6 +92,28 @@ class Penalty {
   Index stride_ = 0;
   std::vector<int> index_;
 };
+
+// `n` penalties from `top` down to `ratio` times it, equally far apart on the log scale.
+inline std::vector<double> geometric_path(double top, double ratio, int n) {
+  std::vector<double> path(static_cast<std::size_t>(n), top);
+  for (int k = 1; k < n; ++k) path[k] = std::exp(std::log(top) + k * std::log(ratio) / (n - 1));
+  return path;
+}
+
+// Lambda as it comes, and the multiples of it for which a fit is asked.
+struct PenaltyPath {
+  VectorView weights{nullptr, 0};
+  bool penalize_diagonal = true;
+  std::vector<double> multipliers{1};
+
+  Penalty base(Index p) const { return Penalty::of(weights, p, penalize_diagonal); }
+};
+template <class V>
+void fields(V& v, PenaltyPath& t) {
+  v("weights", t.weights);
+  v("penalize_diagonal", t.penalize_diagonal);
+  v("multipliers", t.multipliers);
+}
 
 // For rho ||X||_1, the diagonal included, plus tau times another norm: both are penalties, and each variance has a bound.
 inline void check_penalties(const ConstMatrixRef& s, double rho, double tau) {

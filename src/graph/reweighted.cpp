@@ -182,4 +182,15 @@ GlassoResult scale_free(const ConstMatrixRef& s, double alpha, const ReweightedO
   return fit;
 }
 
+std::vector<GlassoResult> scale_free_path(const ConstMatrixRef& s, const std::vector<double>& alpha, const ReweightedOptions& options,
+                                          Monitor& monitor) {
+  std::vector<GlassoResult> path;
+  for (const double each : alpha) {
+    path.push_back(scale_free(s, each, options, monitor));
+    if (!options.covariance && alpha.size() > 1) path.back().state.w.resize(0, 0);
+    monitor.progress(static_cast<double>(path.size()) / static_cast<double>(alpha.size()));
+  }
+  return path;
+}
+
 }  // namespace granary::graph

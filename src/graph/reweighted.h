@@ -24,7 +24,16 @@ struct ReweightedOptions {
   int max_iter = 50;  // steps
   int threads = 1;
   double start_ridge = 0.01;  // nu, in units of the mean variance
+  bool covariance = true;     // scale free: keep W along a path; a single fit has it anyway
 };
+template <class V>
+void fields(V& v, ReweightedOptions& t) {
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("threads", t.threads);
+  v("start_ridge", t.start_ridge);
+  v("covariance", t.covariance);
+}
 
 MultiResult hierarchical(const MultiProblem& problem, double lambda, const ReweightedOptions& options, Monitor& monitor);
 
@@ -32,5 +41,7 @@ MultiResult hierarchical(const MultiProblem& problem, double lambda, const Rewei
 double hierarchical_top(const MultiProblem& problem, const ReweightedOptions& options);
 
 GlassoResult scale_free(const ConstMatrixRef& s, double alpha, const ReweightedOptions& options, Monitor& monitor);
+std::vector<GlassoResult> scale_free_path(const ConstMatrixRef& s, const std::vector<double>& alpha, const ReweightedOptions& options,
+                                          Monitor& monitor);
 
 }  // namespace granary::graph

@@ -28,9 +28,22 @@ WeightedDag simulate_dag(const SimDagOptions& options, Rng& rng) {
       dag.arrows.push_back({label[k], label[j], weight});
     }
   }
-  std::sort(dag.arrows.begin(), dag.arrows.end(), [](const WeightedDag::Arrow& a, const WeightedDag::Arrow& b) {
+  std::sort(dag.arrows.begin(), dag.arrows.end(), [](const WeightedArrow& a, const WeightedArrow& b) {
     return a.from != b.from ? a.from < b.from : a.to < b.to;
   });
+  if (options.latent) dag.latent = choose_latents(dag.graph, rng);
+  return dag;
+}
+
+WeightedDag weighted_dag(const ArrowTable& arrows) {
+  const std::size_t count = arrows.from.size();
+  if (arrows.to.size() != count || arrows.weight.size() != count) throw InputError("every arrow needs two ends and a weight.");
+  WeightedDag dag;
+  dag.graph = MixedGraph(arrows.nodes);
+  for (std::size_t a = 0; a < count; ++a) {
+    dag.graph.add_directed(arrows.from[a], arrows.to[a]);
+    dag.arrows.push_back({arrows.from[a], arrows.to[a], arrows.weight[a]});
+  }
   return dag;
 }
 
@@ -38,7 +51,7 @@ MatrixXd simulate_rows(const WeightedDag& dag, int n, const VectorXd& sd, Rng& r
   const int p = dag.graph.nodes();
   if (sd.size() != p)
     throw InputError(message("there must be one error standard deviation per node (", p, "), not ", sd.size(), "."));
-  std::vector<std::vector<WeightedDag::Arrow>> into(p);
+  std::vector<std::vector<WeightedArrow>> into(p);
   for (const auto& arrow : dag.arrows) into[arrow.to].push_back(arrow);
   MatrixXd x(n, p);
   for (int j : topological_order(dag.graph)) {

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/graph/graph.h"
 #include "core/random/rng.h"
 #include "core/base/types.h"
@@ -19,16 +20,56 @@ struct SimDagOptions {
   double low = 0.1, high = 1;
   bool signs = false;    // each weight negative with probability 1/2
   bool shuffle = false;  // relabel the nodes, so that their order says nothing
+  bool latent = false;   // choose_latents()
 };
 
+template <class V>
+void fields(V& v, SimDagOptions& t) {
+  v("nodes", t.nodes);
+  v("neighbours", t.neighbours);
+  v("low", t.low);
+  v("high", t.high);
+  v("signs", t.signs);
+  v("shuffle", t.shuffle);
+  v("latent", t.latent);
+}
+
+struct WeightedArrow {
+  int from, to;
+  double weight;
+};
+template <class V>
+void fields(V& v, WeightedArrow& t) {
+  v("from", positions(t.from));
+  v("to", positions(t.to));
+  v("weight", t.weight);
+}
 struct WeightedDag {
   MixedGraph graph;
-  struct Arrow {
-    int from, to;
-    double weight;
-  };
-  std::vector<Arrow> arrows;  // sorted by `from`, then `to`
+  std::vector<WeightedArrow> arrows;  // sorted by `from`, then `to`
+  std::vector<int> latent;            // where asked for
 };
+template <class V>
+void fields(V& v, WeightedDag& t) {
+  v("edges", t.graph);
+  v("arrows", columns(t.arrows));
+  v("latent", positions(t.latent));
+}
+
+// Arrows as they come back from R, to draw rows from.
+struct ArrowTable {
+  int nodes = 0;
+  std::vector<int> from, to;
+  std::vector<double> weight;
+};
+template <class V>
+void fields(V& v, ArrowTable& t) {
+  v("nodes", t.nodes);
+  v("from", positions(t.from));
+  v("to", positions(t.to));
+  v("weight", t.weight);
+}
+WeightedDag weighted_dag(const ArrowTable& arrows);
 
 WeightedDag simulate_dag(const SimDagOptions& options, Rng& rng);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/linalg/dense.h"
 #include "core/linalg/spd_inverse.h"
 #include "core/linalg/spectral.h"
 
@@ -214,6 +215,17 @@ MatrixXd sample_from_precision(const SparseMatrix& precision, Index n, Rng& rng)
   // P X P' = L L', so P'L'^-1 z has covariance X^-1.
   llt.matrixU().solveInPlace(z);
   return (llt.permutationPinv() * z).transpose();
+}
+
+MatrixXd sample_from_covariance(ConstMatrixRef covariance, Index n, Rng& rng) {
+  const Llt factor(covariance);
+  if (factor.info() != Eigen::Success)
+    throw NumericalError("the covariance matrix is not positive definite, so there is nothing to draw from");
+  MatrixXd z(covariance.cols(), n);  // column by column, so that the first rows do not depend on n
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < z.rows(); ++i) z(i, j) = rng.normal();
+  }
+  return (factor.matrixL() * z).transpose();
 }
 
 }  // namespace granary::graph

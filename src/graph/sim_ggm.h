@@ -17,6 +17,7 @@
 // eigenvalue is `shift`; then all variances are scaled to one where asked.
 #pragma once
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/random/rng.h"
 #include "core/base/types.h"
@@ -24,6 +25,13 @@
 namespace granary::graph {
 
 enum class GgmType { chain, band, random, block, hub, cluster, scale_free, grid, confounders, regions };
+
+inline Names<GgmType> names(GgmType) {
+  return {{GgmType::chain, "chain"},           {GgmType::band, "band"}, {GgmType::random, "random"},
+          {GgmType::block, "block"},           {GgmType::hub, "hub"},   {GgmType::cluster, "cluster"},
+          {GgmType::scale_free, "scale_free"}, {GgmType::grid, "grid"}, {GgmType::confounders, "confounders"},
+          {GgmType::regions, "regions"}};
+}
 
 struct SimGgmOptions {
   GgmType type = GgmType::chain;
@@ -39,9 +47,27 @@ struct SimGgmOptions {
   double ratio = 1;        // confounders: standard deviation of the connected nodes over that of the others
 };
 
+template <class V>
+void fields(V& v, SimGgmOptions& t) {
+  v("type", t.type);
+  v("p", t.p);
+  v("groups", t.groups);
+  v("block", t.block);
+  v("width", t.width);
+  v("rows", t.rows);
+  v("density", t.density);
+  v("shift", t.shift);
+  v("unit_variance", t.unit_variance);
+  v("connected", t.connected);
+  v("ratio", t.ratio);
+}
+
 SparseMatrix sim_ggm_precision(const SimGgmOptions& options, Rng& rng);  // symmetric
 
 // n rows from N(0, X^-1).
 MatrixXd sample_from_precision(const SparseMatrix& precision, Index n, Rng& rng);
+
+// n rows from N(0, S), S = L L': L times standard normal draws.
+MatrixXd sample_from_covariance(ConstMatrixRef covariance, Index n, Rng& rng);
 
 }  // namespace granary::graph

@@ -10,6 +10,10 @@
 namespace granary::graph {
 
 enum class MomentMethod { exact, gibbs, importance, persistent, mean_field, belief };
+inline Names<MomentMethod> names(MomentMethod) {
+  return {{MomentMethod::exact, "exact"},    {MomentMethod::gibbs, "gibbs"},           {MomentMethod::importance, "importance"},
+          {MomentMethod::persistent, "pcd"}, {MomentMethod::mean_field, "mean_field"}, {MomentMethod::belief, "belief"}};
+}
 
 struct MomentOptions {
   int samples = 1000;
@@ -19,6 +23,15 @@ struct MomentOptions {
   double tol = 1e-8;      // largest change of a mean or message
   int max_iter = 200;     // belief propagation; mean field takes ten times as many
 };
+template <class V>
+void fields(V& v, MomentOptions& t) {
+  v("samples", t.samples);
+  v("sweeps", t.sweeps);
+  v("damping", t.damping);
+  v("diagnose", t.diagnose);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+}
 
 struct MomentResult {
   VectorXd mean;
@@ -28,6 +41,15 @@ struct MomentResult {
   double r_hat = Convergence::unknown;  // Gibbs: of the energy over the second half of the sweeps, between and within chains
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, MomentResult& t) {
+  v("mean", t.mean);
+  v("second", t.second);
+  v("logz", any_number(t.log_partition));
+  v("ess", any_number(t.effective_samples));
+  v("r_hat", any_number(t.r_hat));
+  v("convergence", t.convergence);
+}
 
 struct MeanField {
   VectorXd mean;
@@ -44,9 +66,23 @@ void gibbs_sweep(ConstMatrixRef w, ConstVectorRef b, MatrixRef x, Rng& rng, Moni
 MomentResult spin_moments(ConstMatrixRef w, ConstVectorRef b, MomentMethod method, const MomentOptions& options, MatrixXd& chains,
                           Rng& rng, Monitor& monitor);
 
-// Loopy belief propagation (damped sum-product on log ratios); exact on forests. Pairs that share no edge get the product of
-// their means.
+// Loopy belief propagation (damped sum-product on log ratios); exact on forests. Pairs that share no edge get
+// the covariance that a shortest path between them carries: exact on forests too.
 MomentResult belief_moments(ConstMatrixRef w, ConstVectorRef b, const MomentOptions& options, Monitor& monitor);
+
+struct SpinSampleOptions {
+  Index rows = 1;
+  bool exact = true;  // by inversion, component by component; else Gibbs
+  int burn_in = 1000, thin = 10;
+};
+template <class V>
+void fields(V& v, SpinSampleOptions& t) {
+  v("rows", t.rows);
+  v("exact", t.exact);
+  v("burn_in", t.burn_in);
+  v("thin", t.thin);
+}
+MatrixXd spin_sample(const SpinModel& model, const SpinSampleOptions& options, Rng rng, Monitor& monitor);
 
 // Rows from the Gibbs sampler: `chains` independent chains, each `burn_in` sweeps and then one row every `thin`.
 MatrixXd gibbs_spin_sample(ConstMatrixRef w, ConstVectorRef b, Index rows, int burn_in, int thin, Rng& rng, Monitor& monitor);

@@ -219,4 +219,6 @@ double spin_divergence(const SpinModel& p, const SpinModel& q, Monitor& monitor)
   return std::max(0.0, difference - moments.log_partition + log_q);
 }
 
+void check(const SpinModel& model) { require_spin_model(model.w, model.b); }
+
 }  // namespace granary::graph

@@ -16,6 +16,7 @@
 
 #include "core/base/monitor.h"
 #include "core/random/rng.h"
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary::graph {
@@ -26,6 +27,12 @@ struct SpinModel {
   MatrixXd w;  // symmetric, zero diagonal
   VectorXd b;
 };
+template <class V>
+void fields(V& v, SpinModel& t) {
+  v("W", t.w);
+  v("b", t.b);
+}
+void check(const SpinModel& model);  // require_spin_model(), for models that come from R
 
 struct SpinMoments {
   double log_partition = 0;

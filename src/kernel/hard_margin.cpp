@@ -18,8 +18,19 @@ HardMarginResult hard_margin(KernelRows& rows, ConstVectorRef y, const HardMargi
     rows.row(i, 0, n, row.data());
     row.array() *= y.array() * y[i];
   };
+  // From the weights afresh: the bracket reported is that of the weights returned, not of the sums on the way to them.
+  const auto refresh = [&] {
+    value.setZero();
+    for (Index i = 0; i < n; ++i) {
+      if (r.weights[i] == 0) continue;
+      load(i, near_row);
+      value += r.weights[i] * near_row;
+      monitor.check();
+    }
+  };
   load(0, value);
   double steps = 0;
+  bool fresh = true;
   for (; steps < options.max_iter; ++steps) {
     Index nearest = 0, farthest = -1;
     for (Index i = 0; i < n; ++i) {
@@ -30,8 +41,11 @@ HardMarginResult hard_margin(KernelRows& rows, ConstVectorRef y, const HardMargi
     r.upper = std::sqrt(square);
     r.lower = r.upper > 0 ? value[nearest] / r.upper : 0;
     if (r.upper - r.lower <= options.tol * r.radius || r.upper <= options.tol * r.radius) {
-      r.convergence.converged = true;
-      break;
+      r.convergence.converged = fresh;
+      if (fresh) break;
+      refresh();
+      fresh = true;
+      continue;
     }
     load(nearest, near_row);
     load(farthest, far_row);
@@ -39,7 +53,11 @@ HardMarginResult hard_margin(KernelRows& rows, ConstVectorRef y, const HardMargi
     const double curvature = near_row[nearest] + far_row[farthest] - 2 * near_row[farthest];
     double length = r.weights[farthest];
     if (curvature > 0) length = std::min(length, slope / curvature);
-    if (!(slope > 0) || !(length > 0)) break;  // rounding: no better
+    if (!(slope > 0) || !(length > 0)) {  // rounding: no better
+      r.convergence.reason = Stop::stalled;
+      break;
+    }
+    fresh = false;
     r.weights[nearest] += length;
     r.weights[farthest] = length >= r.weights[farthest] ? 0 : r.weights[farthest] - length;
     value += length * (near_row - far_row);

@@ -191,6 +191,8 @@ Partition::Cells Partition::cells(Monitor& monitor) const {
       if (!(item.empty && options_.empty_zero)) out.slope(k, at) = planes.slope(item.node)[l] / master.width(l);
     }
   }
+  out.tree_size = tree_size();
+  out.sse = sse();
   return out;
 }
 

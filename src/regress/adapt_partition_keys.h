@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary::regress {
@@ -22,6 +23,7 @@ using Key = std::uint64_t;
 using ConstIntMatrixRef = Eigen::Ref<const Eigen::MatrixXi>;
 
 enum class Split { cube, cyclic, nested };
+inline Names<Split> names(Split) { return {{Split::cube, "cube"}, {Split::cyclic, "cyclic"}, {Split::nested, "nested"}}; }
 
 struct Cuts {  // of one coordinate: x = knots[k] goes to k / (size - 1)
   std::vector<double> knots;

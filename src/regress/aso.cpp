@@ -39,7 +39,7 @@ class Rounds {
   Rounds(const std::vector<Design>& designs, const std::vector<Task>& tasks, const TaskOptions& options, int threads,
          Monitor& monitor)
       : designs_(designs), tasks_(tasks), options_(options), threads_(threads), monitor_(monitor), fits_(tasks.size()) {
-    if (options.loss == Loss::squared) ridge_ = make_ridge_solver(designs, tasks, options);
+    if (options.loss == TaskLoss::squared) ridge_ = make_ridge_solver(designs, tasks, options);
   }
 
   std::vector<TaskFit>& fits() { return fits_; }
@@ -53,7 +53,7 @@ class Rounds {
       const Design& x = designs_[static_cast<std::size_t>(task.design)];
       const VectorXd target = targets ? VectorXd(targets->col(l)) : VectorXd();
       if (ridge_ && ridge_->solve(l, targets ? &target : nullptr, fits_[at])) {
-        fits_[at].loss = task_loss(x, task, Loss::squared, fits_[at].u, fits_[at].intercept);
+        fits_[at].loss = task_loss(x, task, TaskLoss::squared, fits_[at].u, fits_[at].intercept);
       } else {
         fits_[at] = fit_task(x, task, structure, targets ? &target : nullptr, fits_[at], options_, monitor_);
       }
@@ -210,6 +210,15 @@ AsoResult aso_target(const std::vector<Design>& designs, const std::vector<Task>
   result.convergence.converged = result.unfinished == 0;
   result.convergence.seconds = clock.seconds();
   return result;
+}
+
+MatrixXd spectral_structure(const Design& x, Index h, Monitor& monitor) {
+  MatrixOperator a;
+  a.rows = x.rows();
+  a.cols = x.cols();
+  a.apply = [&](ConstVectorRef u, VectorRef y) { x.times(u, y); };
+  a.transposed = [&](ConstVectorRef r, VectorRef y) { x.transposed_times(r, y); };
+  return truncated_svd(a, h, {}, monitor).v.transpose();
 }
 
 }  // namespace granary::regress

@@ -17,6 +17,18 @@
 namespace granary::regress {
 
 enum class AsoVariant { joint, fixed_v };
+inline Names<AsoVariant> names(AsoVariant) { return {{AsoVariant::joint, "joint"}, {AsoVariant::fixed_v, "fixed_v"}}; }
+
+// Tasks and the designs they point to; none of the matrices is copied.
+struct AsoData {
+  std::vector<Design> designs;
+  std::vector<Task> tasks;
+};
+template <class V>
+void fields(V& v, AsoData& t) {
+  v("designs", t.designs);
+  v("tasks", t.tasks);
+}
 
 struct AsoOptions {
   TaskOptions task;
@@ -27,6 +39,16 @@ struct AsoOptions {
   double tol = 1e-6;  // on the relative change of the objective
   int threads = 1;
 };
+template <class V>
+void fields(V& v, AsoOptions& t) {
+  fields(v, t.task);
+  v("h", t.h);
+  v("variant", t.variant);
+  v("positive", t.positive);
+  v("n_iter", t.n_iter);
+  v("tol", t.tol);
+  v("threads", t.threads);
+}
 
 struct AsoResult {
   Structure structure;
@@ -38,6 +60,17 @@ struct AsoResult {
   int unfinished = 0;          // tasks whose solver stopped early in the last round
   Convergence convergence;     // residual = relative change of the objective in the last round
 };
+template <class V>
+void fields(V& v, AsoResult& t) {
+  v("theta", t.structure.theta);
+  v("u", t.u);
+  v("intercepts", t.intercepts);
+  v("d", t.d);
+  v("path", t.path);
+  v("losses", t.losses);
+  v("unfinished", t.unfinished);
+  v("convergence", t.convergence);
+}
 
 AsoResult aso(const std::vector<Design>& designs, const std::vector<Task>& tasks, const std::vector<std::vector<int>>& groups,
               const AsoOptions& options, Monitor& monitor);
@@ -45,5 +78,8 @@ AsoResult aso(const std::vector<Design>& designs, const std::vector<Task>& tasks
 // The tasks alone, at a structure that is given.
 AsoResult aso_target(const std::vector<Design>& designs, const std::vector<Task>& tasks, const Structure& structure,
                      const TaskOptions& options, int threads, Monitor& monitor);
+
+// A structure from unlabelled rows alone: the h leading right singular vectors of the design, as rows.
+MatrixXd spectral_structure(const Design& x, Index h, Monitor& monitor);
 
 }  // namespace granary::regress

@@ -8,59 +8,36 @@
 
 namespace granary::regress {
 
-double loss_value(Loss loss, double prediction, double y) {
+double loss_value(TaskLoss loss, double prediction, double y) {
   const double m = prediction * y;
   switch (loss) {
-    case Loss::squared:
+    case TaskLoss::squared:
       return (prediction - y) * (prediction - y);
-    case Loss::logistic:
+    case TaskLoss::logistic:
       return m > 0 ? std::log1p(std::exp(-m)) : -m + std::log1p(std::exp(m));
-    case Loss::huber:
+    case TaskLoss::huber:
       if (m < -1) return -4 * m;
       return m < 1 ? (1 - m) * (1 - m) : 0;
-    case Loss::hinge2:
+    case TaskLoss::hinge2:
       break;
   }
   return m < 1 ? (1 - m) * (1 - m) : 0;
 }
 
-double loss_slope(Loss loss, double prediction, double y) {
+double loss_slope(TaskLoss loss, double prediction, double y) {
   const double m = prediction * y;
   switch (loss) {
-    case Loss::squared:
+    case TaskLoss::squared:
       return 2 * (prediction - y);
-    case Loss::logistic:
+    case TaskLoss::logistic:
       return m > 0 ? -y * std::exp(-m) / (1 + std::exp(-m)) : -y / (1 + std::exp(m));
-    case Loss::huber:
+    case TaskLoss::huber:
       if (m < -1) return -4 * y;
       return m < 1 ? -2 * y * (1 - m) : 0;
-    case Loss::hinge2:
+    case TaskLoss::hinge2:
       break;
   }
   return m < 1 ? -2 * y * (1 - m) : 0;
-}
-
-void Design::times(ConstVectorRef u, VectorRef y) const {
-  if (sparse_) {
-    y = *sparse_ * u;
-  } else {
-    y.noalias() = dense_ * u;
-  }
-}
-
-void Design::transposed_times(ConstVectorRef r, VectorRef y) const {
-  if (sparse_) {
-    y = sparse_->transpose() * r;
-  } else {
-    y.noalias() = dense_.transpose() * r;
-  }
-}
-
-double Design::mean_square() const {
-  const double cells = static_cast<double>(rows()) * static_cast<double>(cols());
-  if (cells == 0) return 0;
-  return (sparse_ ? Eigen::Map<const VectorXd>(sparse_->valuePtr(), sparse_->nonZeros()).squaredNorm() : dense_.squaredNorm()) /
-         cells;
 }
 
 VectorXd penalised_part(const VectorXd& u, const Structure& structure, const VectorXd& lambda) {
@@ -161,7 +138,7 @@ class TaskObjective {
 
 }  // namespace
 
-double task_loss(const Design& x, const Task& task, Loss loss, const VectorXd& u, double intercept) {
+double task_loss(const Design& x, const Task& task, TaskLoss loss, const VectorXd& u, double intercept) {
   VectorXd seen = u, scores(x.rows());
   for (int j : task.masked) seen[j] = 0;
   x.times(seen, scores);
@@ -189,7 +166,7 @@ TaskFit fit_task(const Design& x, const Task& task, const Structure& structure, 
   }
   TaskFit fit;
   VectorXd z = from;
-  if (options.loss == Loss::squared) {
+  if (options.loss == TaskLoss::squared) {
     // Newton's method, which is over after one system.
     objective(from, gradient);
     if (cold > 0 && gradient.cwiseAbs().maxCoeff() > 1e-2 * options.tol * cold) {

@@ -9,38 +9,24 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
+#include "core/linalg/design.h"
 
 namespace granary::regress {
 
-enum class Loss {
+enum class TaskLoss {
   huber,     // max(0, 1 - py)^2 for py >= -1, else -4 py: the modified Huber loss, y = -1 or 1
   squared,   // (p - y)^2
   logistic,  // log(1 + exp(-py))
   hinge2     // max(0, 1 - py)^2
 };
-double loss_value(Loss loss, double prediction, double y);
-double loss_slope(Loss loss, double prediction, double y);  // in the prediction
-
-// A design that lives elsewhere, dense or sparse.
-class Design {
- public:
-  explicit Design(const Eigen::Map<const MatrixXd>& x) : dense_(x.data(), x.rows(), x.cols()), sparse_(nullptr) {}
-  explicit Design(const ConstSparseMap& x) : dense_(nullptr, 0, 0), sparse_(&x) {}
-
-  Index rows() const { return sparse_ ? sparse_->rows() : dense_.rows(); }
-  Index cols() const { return sparse_ ? sparse_->cols() : dense_.cols(); }
-  bool is_sparse() const { return sparse_ != nullptr; }
-  Eigen::Map<const MatrixXd> dense() const { return Eigen::Map<const MatrixXd>(dense_.data(), dense_.rows(), dense_.cols()); }
-  void times(ConstVectorRef u, VectorRef y) const;             // X u
-  void transposed_times(ConstVectorRef r, VectorRef y) const;  // X'r
-  double mean_square() const;                                  // of the entries
-
- private:
-  Eigen::Map<const MatrixXd> dense_;
-  const ConstSparseMap* sparse_;
-};
+inline Names<TaskLoss> names(TaskLoss) {
+  return {{TaskLoss::huber, "huber"}, {TaskLoss::squared, "squared"}, {TaskLoss::logistic, "logistic"}, {TaskLoss::hinge2, "hinge2"}};
+}
+double loss_value(TaskLoss loss, double prediction, double y);
+double loss_slope(TaskLoss loss, double prediction, double y);  // in the prediction
 
 struct Task {
   Index design = 0;         // which of the designs
@@ -48,12 +34,25 @@ struct Task {
   VectorXd lambda;          // one per group
   std::vector<int> masked;  // columns this task does not see (as if they were zero)
 };
+template <class V>
+void fields(V& v, Task& t) {
+  v("design", positions(t.design));
+  v("y", any_number(t.y));
+  v("lambda", t.lambda);
+  v("masked", positions(t.masked));
+}
 
 // Columns of each group and the shared rows Theta_t (h_t x p_t, orthonormal; no rows: no structure in this group).
 struct Structure {
   std::vector<std::vector<int>> groups;
   std::vector<MatrixXd> theta;
 };
+
+template <class V>
+void fields(V& v, Structure& t) {
+  v("groups", positions(t.groups));
+  v("theta", t.theta);
+}
 
 struct TaskFit {
   VectorXd u;
@@ -64,12 +63,20 @@ struct TaskFit {
 };
 
 struct TaskOptions {
-  Loss loss = Loss::huber;
+  TaskLoss loss = TaskLoss::huber;
   bool intercept = true;
   double tol = 1e-6;  // on the gradient relative to that at zero
   int max_iter = 500;
   double ridge = 1e-8;  // on the spared subspace, relative to the mean square of the design: makes u unique
 };
+template <class V>
+void fields(V& v, TaskOptions& t) {
+  v("loss", t.loss);
+  v("intercept", t.intercept);
+  v("task_tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("ridge", t.ridge);
+}
 
 // u_t - Theta_t'Theta_t u_t in every group, times lambda_t.
 VectorXd penalised_part(const VectorXd& u, const Structure& structure, const VectorXd& lambda);
@@ -78,6 +85,6 @@ VectorXd penalised_part(const VectorXd& u, const Structure& structure, const Vec
 TaskFit fit_task(const Design& x, const Task& task, const Structure& structure, const VectorXd* target, const TaskFit& start,
                  const TaskOptions& options, Monitor& monitor);
 
-double task_loss(const Design& x, const Task& task, Loss loss, const VectorXd& u, double intercept);
+double task_loss(const Design& x, const Task& task, TaskLoss loss, const VectorXd& u, double intercept);
 
 }  // namespace granary::regress

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
 
@@ -17,6 +18,11 @@ struct Compatibility {
   double value = 0;  // phi^2
   VectorXd t;        // where it is attained, |t_A|_1 = 1
 };
+template <class V>
+void fields(V& v, Compatibility& t) {
+  v("value", t.value);
+  v("t", t.t);
+}
 
 Compatibility compatibility(ConstMatrixRef s, const std::vector<int>& set, double cone, int threads, Monitor& monitor);
 

@@ -22,7 +22,7 @@ namespace granary::regress {
 
 struct CompletionOptions {
   double tol = 1e-6;  // on the duality gap relative to the objective
-  int max_iter = 1000;
+  int max_iter = 2000;
   Index rank = 0;  // largest rank allowed; 0: no limit
   int threads = 1;
   int anderson = 5;  // complete_als: depth of the acceleration, 0 for plain alternation
@@ -32,6 +32,17 @@ struct CompletionOptions {
   double step = 0;  // eta_0; 0: 0.1 over the root mean square of X
   int epochs = 100;
 };
+template <class V>
+void fields(V& v, CompletionOptions& t) {
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("rank", t.rank);
+  v("threads", t.threads);
+  v("anderson", t.anderson);
+  v("corrective", t.corrective);
+  v("step", t.step);
+  v("epochs", t.epochs);
+}
 
 struct CompletionResult {
   ThinSvd w;
@@ -42,6 +53,16 @@ struct CompletionResult {
   std::vector<double> trace;  // objective after each iteration
   Convergence convergence;    // gap absolute; residual relative to the objective
 };
+template <class V>
+void fields(V& v, CompletionResult& t) {
+  fields(v, t.w);
+  v("objective", t.objective);
+  v("loss", t.loss);
+  v("gradient_norm", t.gradient_norm);
+  v("certified", t.certified);
+  v("trace", t.trace);
+  v("convergence", t.convergence);
+}
 
 // What weak duality says about W. With G = 2 w (X - W) on S, Z = s G is dual feasible when s ||G||_sp <= lambda, and
 //   P(W) - D(Z),   D(Z) = <Z, X> - sum z^2 / (4 w)

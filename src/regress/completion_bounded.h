@@ -35,6 +35,13 @@ struct MixedDualNorm {
   MatrixXd w;        // a maximiser up to the gap, with ||W||_tr <= t and |W_ij| <= b
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, MixedDualNorm& t) {
+  v("value", t.value);
+  v("Z", t.z);
+  v("W", t.w);
+  v("convergence", t.convergence);
+}
 MixedDualNorm mixed_dual_norm(ConstMatrixRef g, double t, double b, double tol, int max_iter, Monitor& monitor);
 
 }  // namespace granary::regress

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
 
@@ -54,6 +55,12 @@ struct ThinSvd {
   VectorXd d;
   MatrixXd q;  // cols x r
 };
+template <class V>
+void fields(V& v, ThinSvd& t) {
+  v("u", t.p);
+  v("d", t.d);
+  v("v", t.q);
+}
 ThinSvd thin_svd(const Factors& w, double drop = 1e-12);  // values below drop times the largest are left out
 Factors balanced(const ThinSvd& svd);
 
@@ -71,6 +78,11 @@ struct Centre {
   VectorXd row;
   VectorXd col;
 };
+template <class V>
+void fields(V& v, Centre& t) {
+  v("row", t.row);
+  v("col", t.col);
+}
 Centre fit_centre(const ObservedCells& cells, bool rows, bool cols, Monitor& monitor);
 
 }  // namespace granary::regress

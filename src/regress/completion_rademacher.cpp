@@ -58,4 +58,9 @@ VectorXd sign_dual_norms(const ObservedCells& counts, double t, double b, int dr
   return norms;
 }
 
+MatrixXd sign_norms(const ObservedCells& counts, const SignNormOptions& options, const Rng& rng, Monitor& monitor) {
+  if (options.b > 0) return sign_dual_norms(counts, options.t, options.b, options.draws, rng, options.threads, monitor);
+  return sign_norms(counts, options.thresholds, options.draws, rng, options.threads, monitor);
+}
+
 }  // namespace granary::regress

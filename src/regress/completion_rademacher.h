@@ -14,6 +14,22 @@ namespace granary::regress {
 
 double mean_absolute_sum(double h);  // E |sum of h random signs|
 
+struct SignNormOptions {
+  std::vector<double> thresholds;
+  double t = 1, b = 0;  // radii; with b > 0 the dual norm of Lemma 12, else spectral norms
+  int draws = 100;
+  int threads = 1;
+};
+template <class V>
+void fields(V& v, SignNormOptions& t) {
+  v("thresholds", t.thresholds);
+  v("t", t.t);
+  v("b", t.b);
+  v("draws", t.draws);
+  v("threads", t.threads);
+}
+MatrixXd sign_norms(const ObservedCells& counts, const SignNormOptions& options, const Rng& rng, Monitor& monitor);
+
 // One column per threshold (the cells with h <= threshold take part), one row per draw: ||Z_p||_sp. Draw k comes from stream k,
 // and signs are the same for all thresholds.
 MatrixXd sign_norms(const ObservedCells& counts, const std::vector<double>& thresholds, int draws, const Rng& rng, int threads,

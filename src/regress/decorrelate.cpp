@@ -77,7 +77,7 @@ class RowSolver {
     const Index size = z_.cols();
     VectorXd r = VectorXd::Zero(size), penalty = VectorXd::Constant(size, mu);
     r[i] = 1;
-    if (options_.robust) penalty.tail(n_).setConstant(std::pow(static_cast<double>(n_), options_.beta - 1));
+    if (options_.robust()) penalty.tail(n_).setConstant(std::pow(static_cast<double>(n_), options_.beta - 1));
     if (!state.warm) {
       state.v = VectorXd::Zero(size);
       state.gradient = -r;
@@ -97,7 +97,7 @@ class RowSolver {
       // end where none is feasible, the row is of no use.
       const double lead = state.v[i] - mu * state.v.head(p_).cwiseAbs().sum();
       const double curvature = state.v.dot(state.gradient + r);
-      if (p_ > n_ - 1 && !options_.robust && lead > 0 && lead * lead * diagonal_[i] > 1e4 * curvature) return false;
+      if (p_ > n_ - 1 && !options_.robust() && lead > 0 && lead * lead * diagonal_[i] > 1e4 * curvature) return false;
       if (state.v.cwiseAbs().sum() * diagonal_[i] > 1e6) return false;
     }
     return false;
@@ -132,6 +132,7 @@ void certify(const ConstMatrixRef& x, Index i, const VectorXd& fitted, Decorrela
   slack[i] -= 1;
   row.coherence = slack.cwiseAbs().maxCoeff();
   row.variance = fitted.squaredNorm() / static_cast<double>(x.rows());
+  row.floor = std::pow(std::max(1 - row.mu, 0.0), 2) / (x.col(i).squaredNorm() / static_cast<double>(x.rows()));
   row.largest = fitted.cwiseAbs().maxCoeff();
 }
 
@@ -166,7 +167,40 @@ void check_columns(const ConstMatrixRef& x, const std::vector<int>& which) {
     if (i < 0 || i >= x.cols()) throw InputError(message("`which` must name columns 1 to ", x.cols(), ", not ", i + 1, "."));
 }
 
+// The mu of all rows; the other rules find one for each.
+double asked_mu(const DecorrelateOptions& options, Index n, Index p) {
+  if (!options.mu && options.mu_rule != MuRule::scaled) return 0;
+  if (!options.mu && p == 1) throw InputError("`mu` must be given when there is only one column: log p is zero.");
+  const double mu = options.mu ? *options.mu : std::sqrt(std::log(static_cast<double>(p)) / static_cast<double>(n));
+  if (!(mu >= 0)) throw InputError(message("`mu` must be zero or positive, not ", mu, "."));
+  if (mu >= 1)
+    throw InputError(message("`mu` must be less than 1, not ", mu, ": from there on the row is zero.\n",
+                             "With so few rows give a `mu`, or use mu_rule = \"min\"."));
+  return mu;
+}
+
+void keep_sparse(Decorrelation& d) {
+  if (d.row.empty() || d.row[0].m.size() == 0) return;
+  MatrixXd m(d.row[0].m.size(), static_cast<Index>(d.row.size()));
+  for (std::size_t k = 0; k < d.row.size(); ++k) m.col(static_cast<Index>(k)) = d.row[k].m;
+  d.m = m.sparseView(0, 0);
+}
+
 }  // namespace
+
+Decorrelation given_rows(ConstMatrixRef x, const std::vector<int>& which, MatrixXd rows) {
+  check_columns(x, which);
+  Decorrelation out;
+  out.rows = std::move(rows);
+  out.row.resize(which.size());
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    certify(x, which[k], out.rows.col(static_cast<Index>(k)), out.row[k]);
+    out.row[k].mu = out.row[k].coherence;
+    certify(x, which[k], out.rows.col(static_cast<Index>(k)), out.row[k]);  // the floor is that of the mu reached
+  }
+  out.convergence.converged = true;
+  return out;
+}
 
 MatrixXd row_space(ConstMatrixRef x) {
   const PivotedQr qr(x.transpose());
@@ -198,20 +232,52 @@ double smallest_mu(const MatrixXd& a, Index i, Monitor& monitor) {
   return std::max(0.0, -result.objective);
 }
 
+double smallest_robust_mu(ConstMatrixRef x, Index i, double bound, Monitor& monitor) {
+  // minimise mu  subject to  |X'u / n - e_i|_inf <= mu,  |u|_inf <= bound,  u = Q a, Q an orthonormal basis of the columns of X.
+  const Index n = x.rows(), p = x.cols();
+  const MatrixXd q = PivotedQr(x).thin_q();
+  const Index r = q.cols();
+  const MatrixXd g = x.transpose() * q / static_cast<double>(n);
+  const double longest = bound * std::sqrt(static_cast<double>(n));  // |a| = |u|
+  LinearProgram program;
+  program.a = MatrixXd::Zero(2 * p + 2 * n, r + 1);
+  program.a.topLeftCorner(p, r) = g;
+  program.a.block(p, 0, p, r) = -g;
+  program.a.col(r).head(2 * p).setConstant(-1);
+  program.a.block(2 * p, 0, n, r) = q;
+  program.a.bottomLeftCorner(n, r) = -q;
+  program.b = VectorXd::Zero(2 * p + 2 * n);
+  program.b[i] = 1;
+  program.b[p + i] = -1;
+  program.b.tail(2 * n).setConstant(bound);
+  program.lower = VectorXd::Constant(r + 1, -longest);
+  program.upper = VectorXd::Constant(r + 1, longest);
+  program.lower[r] = 0;
+  program.upper[r] = 1;
+  program.c = VectorXd::Unit(r + 1, r);
+  const LpResult result = solve_lp(program, LpOptions(), monitor);
+  if (result.status != LpStatus::optimal)
+    throw NumericalError(message("the linear program for the smallest mu of column ", i + 1, " did not finish."));
+  return std::max(0.0, result.objective);
+}
+
 Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const DecorrelateOptions& options, Monitor& monitor) {
   const Stopwatch watch;
   check_columns(x, which);
-  if (!(options.mu >= 0)) throw InputError(message("`mu` must be zero or positive, not ", options.mu, "."));
   const Index n = x.rows(), p = x.cols(), count = static_cast<Index>(which.size());
-  const MatrixXd joined = options.robust ? with_projector(x) : MatrixXd();
-  const RowSolver solver(options.robust ? ConstMatrixRef(joined) : x, p, count, options);
+  const double given = asked_mu(options, n, p);
+  const MatrixXd joined = options.robust() ? with_projector(x) : MatrixXd();
+  const RowSolver solver(options.robust() ? ConstMatrixRef(joined) : x, p, count, options);
   Decorrelation out;
   out.rows.resize(n, count);
   out.row.resize(count);
+  const MuRule rule = options.mu ? MuRule::scaled : options.mu_rule;
   std::atomic<Index> done{0};
   std::once_flag once;
   MatrixXd space;
+  const double bound = std::pow(static_cast<double>(n), options.beta);
   const auto smallest = [&](Index i) {
+    if (options.robust() && static_cast<double>(n) * static_cast<double>(p) <= 1e5) return smallest_robust_mu(x, i, bound, monitor);
     std::call_once(once, [&] { space = row_space(x); });
     return smallest_mu(space, i, monitor);
   };
@@ -219,16 +285,16 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
     const Index i = which[k];
     DecorrelatedRow& row = out.row[k];
     RowSolver::State state;
-    row.mu = options.mu;
+    row.mu = given;
     bool solved = false;
-    if (options.rule == MuRule::search) {
+    if (rule == MuRule::search) {
       solved = search(solver, i, n, p, state, row.mu, monitor);
     } else {
-      if (options.rule == MuRule::smallest) {
+      if (rule == MuRule::smallest) {
         row.mu_min = smallest(i);
         row.mu = row.mu_min < 1e-9 ? 0 : 1.05 * row.mu_min;
       }
-      row.shortcut = !options.robust && solver.shortcut(i, row.mu);
+      row.shortcut = !options.robust() && solver.shortcut(i, row.mu);
       if (row.shortcut) {
         state = solver.along_axis(i, std::max(0.0, 1 - row.mu) / solver.diagonal(i));
         solved = true;
@@ -238,12 +304,12 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
     }
     if (!solved) {
       if (std::isnan(row.mu_min)) row.mu_min = smallest(i);
-      row.feasible = options.rule == MuRule::smallest || row.mu >= row.mu_min;
+      row.feasible = rule == MuRule::smallest || row.mu >= row.mu_min * (1 - 1e-9);
       if (options.infeasible == Infeasible::error)
         throw NumericalError(message("no row satisfies the constraints for column ", i + 1, " at mu = ", row.mu,
                                      "; the smallest feasible mu is ", row.mu_min, "."));
       if (options.infeasible == Infeasible::identity) {
-        state = solver.along_axis(i, 1);
+        state = solver.along_axis(i, options.robust() ? std::min(1.0, bound / x.col(i).cwiseAbs().maxCoeff()) : 1);
       } else {
         for (double mu = std::max({1.1 * row.mu_min, row.feasible ? 1.2 * row.mu : 0.0, 1e-3}); !solved && mu < 1; mu *= 1.2) {
           row.mu = mu;
@@ -257,9 +323,10 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
     const VectorXd fitted = solver.fitted(state);
     out.rows.col(k) = fitted;
     certify(x, i, fitted, row);
-    if (options.keep_m && !options.robust) row.m = state.v;
+    if (options.keep_m && !options.robust()) row.m = state.v;
     monitor.progress(static_cast<double>(++done) / static_cast<double>(count));
   });
+  keep_sparse(out);
   out.convergence.converged = true;
   out.convergence.iterations = static_cast<int>(count);
   for (const DecorrelatedRow& row : out.row) out.convergence.converged = out.convergence.converged && row.converged;
@@ -299,10 +366,11 @@ Decorrelation nodewise(ConstMatrixRef x, const std::vector<int>& which, double l
     m[i] = 1 / tau2;
     const VectorXd fitted = combination(x, m);
     out.rows.col(k) = fitted;
-    certify(x, i, fitted, row);
     row.mu = lambda;
+    certify(x, i, fitted, row);
     if (options.keep_m) row.m = m;
   });
+  keep_sparse(out);
   for (const DecorrelatedRow& row : out.row) out.convergence.converged = out.convergence.converged && row.converged;
   out.convergence.iterations = static_cast<int>(count);
   out.convergence.seconds = watch.seconds();

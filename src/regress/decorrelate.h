@@ -17,6 +17,7 @@
 // is formed, up to 10000 of them; otherwise the solver works with X, and memory stays at that of X and the rows.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/base/convergence.h"
@@ -26,24 +27,44 @@
 namespace granary::regress {
 
 enum class MuRule {
-  fixed,    // mu as given
+  scaled,   // sqrt(log p / n)
   search,   // the authors' code: as small as 50 sweeps can solve
   smallest  // a little above mu_min
 };
+inline Names<MuRule> names(MuRule) { return {{MuRule::scaled, "scaled"}, {MuRule::search, "search"}, {MuRule::smallest, "min"}}; }
 
-enum class Infeasible { identity, raise_mu, error };
+enum class Infeasible { raise_mu, identity, error };
+inline Names<Infeasible> names(Infeasible) {
+  return {{Infeasible::raise_mu, "raise_mu"}, {Infeasible::identity, "identity"}, {Infeasible::error, "error"}};
+}
+
+enum class RowNoise { gaussian, robust };
+inline Names<RowNoise> names(RowNoise) { return {{RowNoise::gaussian, "gaussian"}, {RowNoise::robust, "robust"}}; }
 
 struct DecorrelateOptions {
-  double mu = 0;
-  MuRule rule = MuRule::fixed;
-  bool robust = false;
+  std::optional<double> mu;  // none: by the rule
+  MuRule mu_rule = MuRule::scaled;
+  RowNoise noise = RowNoise::gaussian;
   double beta = 0.3;
   Infeasible infeasible = Infeasible::raise_mu;
   bool keep_m = false;
   double tol = 1e-9;
   int max_iter = 4000;  // sweeps; for MuRule::search, 50
   int threads = 1;
+  bool robust() const { return noise == RowNoise::robust; }
 };
+template <class V>
+void fields(V& v, DecorrelateOptions& t) {
+  v("mu", t.mu);
+  v("mu_rule", t.mu_rule);
+  v("noise", t.noise);
+  v("beta", t.beta);
+  v("infeasible", t.infeasible);
+  v("keep_m", t.keep_m);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("threads", t.threads);
+}
 
 struct DecorrelatedRow {
   VectorXd m;  // empty unless keep_m
@@ -54,17 +75,41 @@ struct DecorrelatedRow {
   bool shortcut = false;
   double coherence = 0;  // |S m - e_i|_inf, from X m
   double variance = 0;   // m'Sm
+  double floor = 0;      // of m'Sm at this mu: (1 - mu)^2 / S_ii
   double largest = 0;    // |X m|_inf
 };
+template <class V>
+void fields(V& v, DecorrelatedRow& t) {
+  v("mu", t.mu);
+  v("feasible", t.feasible);
+  v("mu_min", any_number(t.mu_min));
+  v("variance", t.variance);
+  v("floor", t.floor);
+  v("coherence", t.coherence);
+  v("largest", t.largest);
+  v("shortcut", t.shortcut);
+  v("converged", t.converged);
+}
 
 struct Decorrelation {
   MatrixXd rows;  // X m_i, n x |which|
   std::vector<DecorrelatedRow> row;
+  SparseMatrix m;  // p x |which|; no columns unless keep_m
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, Decorrelation& t) {
+  v("rows", t.rows);
+  v("table", columns(t.row));
+  v("m", t.m);
+  v("convergence", t.convergence);
+}
 
 // `x` is centred as the caller wants it.
 Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const DecorrelateOptions& options, Monitor& monitor);
+
+// Rows X m that came from elsewhere, with their diagnostics; mu is what they reach.
+Decorrelation given_rows(ConstMatrixRef x, const std::vector<int>& which, MatrixXd rows);
 
 // One lasso per column, with penalty `lambda` on columns of unit second moment.
 Decorrelation nodewise(ConstMatrixRef x, const std::vector<int>& which, double lambda, const DecorrelateOptions& options,
@@ -75,5 +120,8 @@ MatrixXd row_space(ConstMatrixRef x);
 
 // The smallest feasible mu of column i, from that basis.
 double smallest_mu(const MatrixXd& row_space, Index i, Monitor& monitor);
+
+// The same with the bound |X m|_inf <= `bound` of the robust version: a linear program in u = X m, of size 2p x n.
+double smallest_robust_mu(ConstMatrixRef x, Index i, double bound, Monitor& monitor);
 
 }  // namespace granary::regress

@@ -27,18 +27,36 @@
 namespace granary::regress {
 
 enum class GenMethod { alin, fista, admm, sparsa, tikhonov };
+inline Names<GenMethod> names(GenMethod) {
+  return {{GenMethod::alin, "alin"}, {GenMethod::fista, "fista"}, {GenMethod::admm, "admm"}, {GenMethod::sparsa, "sparsa"}, {GenMethod::tikhonov, "tikhonov"}};
+}
 enum class GenUpdate { test, peaceman_rachford, douglas_rachford_h, douglas_rachford_f };
+inline Names<GenUpdate> names(GenUpdate) {
+  return {{GenUpdate::test, "test"}, {GenUpdate::peaceman_rachford, "pr"}, {GenUpdate::douglas_rachford_h, "dr_h"}, {GenUpdate::douglas_rachford_f, "dr_f"}};
+}
 
 struct GenLassoOptions {
   GenMethod method = GenMethod::alin;
   GenUpdate update = GenUpdate::test;
   double gamma = 0.2;
-  double tol = 1e-8;  // on the duality gap, or on the promised decrease (7) where there is none, relative to L(0)
+  double tol = 1e-8;  // on the duality gap, or on the promised decrease (7) where there is none, relative to the objective reached
   int max_iter = 5000;
   bool polish = true;
   VectorXd lower, upper;  // empty: none
   VectorXd start;
 };
+template <class V>
+void fields(V& v, GenLassoOptions& t) {
+  v("method", t.method);
+  v("update", t.update);
+  v("gamma", t.gamma);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("polish", t.polish);
+  v("lower", t.lower);
+  v("upper", t.upper);
+  v("start", t.start);
+}
 
 struct GenLassoFit {
   VectorXd b, mu;
@@ -50,6 +68,20 @@ struct GenLassoFit {
   std::vector<double> trace;
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, GenLassoFit& t) {
+  v("b", t.b);
+  v("mu", t.mu);
+  v("objective", t.objective);
+  v("df", t.df);
+  v("stationarity", t.stationarity);
+  v("feasibility", t.feasibility);
+  v("slackness", t.slackness);
+  v("n_serious", t.serious);
+  v("n_null", t.null_steps);
+  v("trace", t.trace);
+  v("convergence", t.convergence);
+}
 
 struct GenLassoPath {
   std::vector<GenLassoFit> fits;
@@ -59,8 +91,8 @@ struct GenLassoPath {
 };
 
 // The smallest lambda with R b = 0 (or an upper bound of it), and whether the minimiser of a small lambda is unique.
-GenLassoPath gen_lasso_limits(const Design& x, const Loss& loss, GenPenalty& penalty, Monitor& monitor);
-GenLassoPath gen_lasso_path(const Design& x, const Loss& loss, GenPenalty& penalty, const std::vector<double>& lambda,
+GenLassoPath gen_lasso_limits(const GenDesign& x, const GenLoss& loss, GenPenalty& penalty, Monitor& monitor);
+GenLassoPath gen_lasso_path(const GenDesign& x, const GenLoss& loss, GenPenalty& penalty, const std::vector<double>& lambda,
                             const GenLassoOptions& options, Monitor& monitor);
 
 }  // namespace granary::regress

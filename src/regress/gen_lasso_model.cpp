@@ -6,7 +6,7 @@
 
 namespace granary::regress {
 
-MatrixXd Design::dense() const {
+MatrixXd GenDesign::dense() const {
   MatrixXd x(rows(), cols());
   VectorXd unit = VectorXd::Zero(cols()), column;
   for (Index j = 0; j < cols(); ++j) {
@@ -20,7 +20,7 @@ MatrixXd Design::dense() const {
 
 namespace {
 
-class DenseDesign : public Design {
+class DenseDesign : public GenDesign {
  public:
   explicit DenseDesign(ConstMatrixRef x) : x_(x) {}
   Index rows() const override { return x_.rows(); }
@@ -35,7 +35,7 @@ class DenseDesign : public Design {
   ConstMatrixRef x_;
 };
 
-class SparseDesign : public Design {
+class SparseDesign : public GenDesign {
  public:
   explicit SparseDesign(const SparseMatrix& x) : x_(x) {}
   Index rows() const override { return x_.rows(); }
@@ -56,7 +56,7 @@ class SparseDesign : public Design {
   SparseMatrix x_;
 };
 
-class IdentityDesign : public Design {
+class IdentityDesign : public GenDesign {
  public:
   explicit IdentityDesign(Index p) : p_(p) {}
   Index rows() const override { return p_; }
@@ -70,7 +70,7 @@ class IdentityDesign : public Design {
   Index p_;
 };
 
-class BlurDesign : public Design {
+class BlurDesign : public GenDesign {
  public:
   BlurDesign(int rows, int cols, int size) : rows_(rows), cols_(cols), reach_(size / 2) {
     count_ = VectorXd::Ones(static_cast<Index>(rows) * cols);
@@ -109,9 +109,9 @@ class BlurDesign : public Design {
   VectorXd count_;
 };
 
-class CentredDesign : public Design {
+class CentredDesign : public GenDesign {
  public:
-  CentredDesign(std::unique_ptr<Design> x, bool ones, VectorXd& means) : x_(std::move(x)), ones_(ones) {
+  CentredDesign(std::unique_ptr<GenDesign> x, bool ones, VectorXd& means) : x_(std::move(x)), ones_(ones) {
     x_->transpose(VectorXd::Constant(x_->rows(), 1.0 / static_cast<double>(x_->rows())), means_);
     means = means_;
   }
@@ -147,22 +147,22 @@ class CentredDesign : public Design {
   }
 
  private:
-  std::unique_ptr<Design> x_;
+  std::unique_ptr<GenDesign> x_;
   bool ones_;
   VectorXd means_;
 };
 
 }  // namespace
 
-std::unique_ptr<Design> dense_design(ConstMatrixRef x) { return std::make_unique<DenseDesign>(x); }
-std::unique_ptr<Design> sparse_design(const SparseMatrix& x) { return std::make_unique<SparseDesign>(x); }
-std::unique_ptr<Design> identity_design(Index p) { return std::make_unique<IdentityDesign>(p); }
-std::unique_ptr<Design> blur_design(int rows, int cols, int size) { return std::make_unique<BlurDesign>(rows, cols, size); }
-std::unique_ptr<Design> centred_design(std::unique_ptr<Design> x, bool ones, VectorXd& means) {
+std::unique_ptr<GenDesign> dense_design(ConstMatrixRef x) { return std::make_unique<DenseDesign>(x); }
+std::unique_ptr<GenDesign> sparse_design(const SparseMatrix& x) { return std::make_unique<SparseDesign>(x); }
+std::unique_ptr<GenDesign> identity_design(Index p) { return std::make_unique<IdentityDesign>(p); }
+std::unique_ptr<GenDesign> blur_design(int rows, int cols, int size) { return std::make_unique<BlurDesign>(rows, cols, size); }
+std::unique_ptr<GenDesign> centred_design(std::unique_ptr<GenDesign> x, bool ones, VectorXd& means) {
   return std::make_unique<CentredDesign>(std::move(x), ones, means);
 }
 
-double Loss::value(ConstVectorRef eta) const {
+double GenLoss::value(ConstVectorRef eta) const {
   double sum = 0;
   for (Index i = 0; i < eta.size(); ++i) {
     const double e = eta[i], r = y[i] - e;
@@ -184,7 +184,7 @@ double Loss::value(ConstVectorRef eta) const {
   return sum;
 }
 
-VectorXd Loss::gradient(ConstVectorRef eta) const {
+VectorXd GenLoss::gradient(ConstVectorRef eta) const {
   switch (family) {
     case LossFamily::gaussian:
       return eta - y;
@@ -197,7 +197,7 @@ VectorXd Loss::gradient(ConstVectorRef eta) const {
   }
 }
 
-VectorXd Loss::curvature(ConstVectorRef eta) const {
+VectorXd GenLoss::curvature(ConstVectorRef eta) const {
   switch (family) {
     case LossFamily::gaussian:
       return VectorXd::Ones(eta.size());
@@ -212,13 +212,13 @@ VectorXd Loss::curvature(ConstVectorRef eta) const {
   }
 }
 
-double Loss::curvature_bound() const {
+double GenLoss::curvature_bound() const {
   if (family == LossFamily::binomial) return 0.25;
   if (family == LossFamily::poisson) return std::max(y.mean(), 1e-8);
   return 1;
 }
 
-double Loss::dual(ConstVectorRef theta) const {
+double GenLoss::dual(ConstVectorRef theta) const {
   const auto entropy = [](double q) { return q > 0 ? q * std::log(q) : 0.0; };
   constexpr double outside = -std::numeric_limits<double>::infinity();
   double sum = 0;

@@ -8,13 +8,14 @@
 #include <memory>
 #include <string>
 
+#include "core/base/fields.h"
 #include "core/base/types.h"
 
 namespace granary::regress {
 
-class Design {
+class GenDesign {
  public:
-  virtual ~Design() = default;
+  virtual ~GenDesign() = default;
   virtual Index rows() const = 0;
   virtual Index cols() const = 0;
   virtual void apply(ConstVectorRef b, VectorXd& out) const = 0;      // X b
@@ -25,18 +26,21 @@ class Design {
   virtual MatrixXd dense() const;  // X itself, by columns where nothing better is at hand
 };
 
-std::unique_ptr<Design> dense_design(ConstMatrixRef x);  // refers to x
-std::unique_ptr<Design> sparse_design(const SparseMatrix& x);
-std::unique_ptr<Design> identity_design(Index p);
+std::unique_ptr<GenDesign> dense_design(ConstMatrixRef x);  // refers to x
+std::unique_ptr<GenDesign> sparse_design(const SparseMatrix& x);
+std::unique_ptr<GenDesign> identity_design(Index p);
 // Every pixel of a rows x cols image becomes the mean of the pixels that exist in the size x size square about it; by running
 // sums, so the cost does not depend on the size.
-std::unique_ptr<Design> blur_design(int rows, int cols, int size);
+std::unique_ptr<GenDesign> blur_design(int rows, int cols, int size);
 // Columns less their means, and a last column of ones if `ones`.
-std::unique_ptr<Design> centred_design(std::unique_ptr<Design> x, bool ones, VectorXd& means);
+std::unique_ptr<GenDesign> centred_design(std::unique_ptr<GenDesign> x, bool ones, VectorXd& means);
 
 enum class LossFamily { gaussian, binomial, poisson, huber };
+inline Names<LossFamily> names(LossFamily) {
+  return {{LossFamily::gaussian, "gaussian"}, {LossFamily::binomial, "binomial"}, {LossFamily::poisson, "poisson"}, {LossFamily::huber, "huber"}};
+}
 
-struct Loss {
+struct GenLoss {
   LossFamily family = LossFamily::gaussian;
   VectorXd y;
   double delta = 1;  // huber

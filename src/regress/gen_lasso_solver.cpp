@@ -9,7 +9,7 @@
 
 namespace granary::regress {
 
-GenSolver::GenSolver(const Design& x, const Loss& loss, GenPenalty& penalty, const GenLassoOptions& options, Monitor& monitor)
+GenSolver::GenSolver(const GenDesign& x, const GenLoss& loss, GenPenalty& penalty, const GenLassoOptions& options, Monitor& monitor)
     : x_(x), loss_(loss), penalty_(penalty), options_(options), monitor_(monitor) {
   if (x.cols() != penalty.cols()) {
     throw InputError(message("the penalty is for ", penalty.cols(), " coefficients, but there are ", x.cols(), "."));

@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "core/base/monitor.h"
+#include "core/base/fields.h"
 #include "core/base/types.h"
+#include "core/linalg/design.h"
 
 namespace granary::regress {
 
@@ -24,6 +26,12 @@ using ConstCodesRef = Eigen::Ref<const VectorXi>;
 struct TaskMoments {
   VectorXd n, mean, ss;
 };
+template <class V>
+void fields(V& v, TaskMoments& t) {
+  v("n", t.n);
+  v("mean", t.mean);
+  v("ss", t.ss);
+}
 TaskMoments task_moments(ConstVectorRef y, ConstCodesRef task, Index tasks);
 
 struct MeansResult {
@@ -33,6 +41,14 @@ struct MeansResult {
   VectorXd weight;     // A = a 11' only: w
   double target = 0;   // A = a 11' only: xi
 };
+template <class V>
+void fields(V& v, MeansResult& t) {
+  v("estimate", t.estimate);
+  v("variance", t.variance);
+  v("posterior", t.posterior);
+  v("weight", t.weight);
+  v("target", t.target);
+}
 
 // A = a 11' given through tau2 = 1 / (gamma a), which may be zero (all means are equal) or infinite (gamma = 0).
 MeansResult shrink_to_common(ConstVectorRef mean, ConstVectorRef s, double tau2);
@@ -48,6 +64,7 @@ MeansResult shrink_along(ConstMatrixRef a, ConstVectorRef mean, ConstVectorRef s
                          Monitor& monitor);
 MeansResult shrink_along(const ConstSparseMap& a, ConstVectorRef mean, ConstVectorRef s, double gamma, bool with_variance,
                          Monitor& monitor);
+MeansResult shrink_along(const Design& a, ConstVectorRef mean, ConstVectorRef s, double gamma, bool with_variance, Monitor& monitor);
 MatrixXd along_weights(ConstMatrixRef a, ConstVectorRef s, double gamma, Monitor& monitor);
 
 // A_rs = 2 / (c_r - c_s)^2 for centres c: the sample means, or the true ones (22). Equal centres are infinitely similar: their

@@ -123,4 +123,9 @@ MeansResult shrink_along(const ConstSparseMap& a, ConstVectorRef mean, ConstVect
   return out;
 }
 
+MeansResult shrink_along(const Design& a, ConstVectorRef mean, ConstVectorRef s, double gamma, bool with_variance, Monitor& monitor) {
+  if (a.is_sparse()) return shrink_along(a.sparse(), mean, s, gamma, with_variance, monitor);
+  return shrink_along(ConstMatrixRef(a.dense()), mean, s, gamma, with_variance, monitor);
+}
+
 }  // namespace granary::regress

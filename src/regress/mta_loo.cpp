@@ -342,4 +342,27 @@ VectorXd split_risk(const Samples& samples, Noise noise, const MeansEstimate& es
   return risk;
 }
 
+namespace {
+Samples samples_of(const RiskData& data) { return sort_samples(data.y, data.task, data.tasks, data.sigma2); }
+}  // namespace
+
+LooResult loo_risk(const RiskData& data, const RiskOptions& options, Monitor& monitor) {
+  const Samples samples = samples_of(data);
+  if (options.estimator != Estimator::along) return loo_risk(samples, data.noise, options.estimator, options.gamma, monitor);
+  if (data.similarity.is_sparse()) return along_loo_risk(samples, data.noise, MatrixXd(data.similarity.sparse()), options.gamma, monitor);
+  return along_loo_risk(samples, data.noise, data.similarity.dense(), options.gamma, monitor);
+}
+
+DoubleLooResult double_loo_risk(const RiskData& data, const RiskOptions& options, const Rng& rng, Monitor& monitor) {
+  return double_loo_risk(samples_of(data), data.noise, options.estimator, options.gamma, options.tune_tasks, rng, options.threads, monitor);
+}
+
+VectorXd split_risk(const RiskData& data, const RiskOptions& options, const Rng& rng, Monitor& monitor) {
+  const Design& a = data.similarity;
+  const MeansEstimate estimate = options.estimator != Estimator::along ? common_estimate(options.estimator)
+                                 : a.is_sparse()                       ? along_estimate(a.sparse(), monitor)
+                                                                       : along_estimate(ConstMatrixRef(a.dense()), monitor);
+  return split_risk(samples_of(data), data.noise, estimate, options.gamma, options.splits, rng, monitor);
+}
+
 }  // namespace granary::regress

@@ -18,8 +18,21 @@
 namespace granary::regress {
 
 enum class Noise { pooled, own, given };
+inline Names<Noise> names(Noise) { return {{Noise::pooled, "pooled"}, {Noise::own, "own"}, {Noise::given, "given"}}; }
 
-enum class Estimator { single, pooled, average, james_stein, james_stein_effective, shrink_average, constant, minimax };
+// along: MTA with given similarities, or pairwise ones where none are given.
+enum class Estimator { single, pooled, average, james_stein, james_stein_effective, shrink_average, constant, minimax, along };
+inline Names<Estimator> names(Estimator) {
+  return {{Estimator::single, "single"},
+          {Estimator::pooled, "pooled"},
+          {Estimator::average, "average"},
+          {Estimator::james_stein, "james_stein"},
+          {Estimator::james_stein_effective, "james_stein_effective"},
+          {Estimator::shrink_average, "shrink_average"},
+          {Estimator::constant, "constant"},
+          {Estimator::minimax, "minimax"},
+          {Estimator::along, "along"}};
+}
 bool has_grid(Estimator e);  // takes gamma: MTA, and lambda = gamma / (1 + gamma) for shrink_average
 
 // Samples in the order of their tasks: those of task t are values[start[t]] .. values[start[t + 1] - 1].
@@ -78,6 +91,12 @@ struct LooResult {
   Index left_out = 0;  // samples
   Index skipped = 0;   // tasks too small to lose one
 };
+template <class V>
+void fields(V& v, LooResult& t) {
+  v("risk", t.risk);
+  v("left_out", t.left_out);
+  v("skipped", t.skipped);
+}
 LooResult loo_risk(const Samples& samples, Noise noise, Estimator e, ConstVectorRef gamma, Monitor& monitor);
 
 // Every sample is left out; gamma is chosen by leave-one-out among the others, from `tune_tasks` random tasks where there are
@@ -86,6 +105,11 @@ struct DoubleLooResult {
   double risk = 0;
   VectorXd chosen;  // gamma of each sample left out
 };
+template <class V>
+void fields(V& v, DoubleLooResult& t) {
+  v("risk", t.risk);
+  v("chosen", t.chosen);
+}
 DoubleLooResult double_loo_risk(const Samples& samples, Noise noise, Estimator e, ConstVectorRef gamma, Index tune_tasks,
                                 const Rng& rng, int threads, Monitor& monitor);
 
@@ -101,5 +125,42 @@ MeansEstimate along_estimate(const ConstSparseMap& a, Monitor& monitor);
 // Half of every task's samples at random, `splits` times: sum_t (yhat_t - ybar_t)^2 against the means of all samples, averaged.
 VectorXd split_risk(const Samples& samples, Noise noise, const MeansEstimate& estimate, ConstVectorRef gamma, int splits,
                     const Rng& rng, Monitor& monitor);
+
+// The same from data as they come, by any estimator.
+struct RiskData {
+  VectorView y{nullptr, 0};
+  VectorXi task;  // from 0
+  Index tasks = 0;
+  VectorXd sigma2;    // Noise::given: one per task
+  Design similarity;  // Estimator::along
+  Noise noise = Noise::pooled;
+};
+template <class V>
+void fields(V& v, RiskData& t) {
+  v("y", t.y);
+  v("task", positions(t.task));
+  v("tasks", t.tasks);
+  v("sigma2", t.sigma2);
+  v("similarity", t.similarity);
+  v("noise", t.noise);
+}
+struct RiskOptions {
+  Estimator estimator = Estimator::constant;
+  VectorXd gamma = VectorXd::Ones(1);
+  Index tune_tasks = 0;
+  int splits = 1;
+  int threads = 1;
+};
+template <class V>
+void fields(V& v, RiskOptions& t) {
+  v("estimator", t.estimator);
+  v("gamma", t.gamma);
+  v("tune_tasks", t.tune_tasks);
+  v("splits", t.splits);
+  v("threads", t.threads);
+}
+LooResult loo_risk(const RiskData& data, const RiskOptions& options, Monitor& monitor);
+DoubleLooResult double_loo_risk(const RiskData& data, const RiskOptions& options, const Rng& rng, Monitor& monitor);
+VectorXd split_risk(const RiskData& data, const RiskOptions& options, const Rng& rng, Monitor& monitor);
 
 }  // namespace granary::regress

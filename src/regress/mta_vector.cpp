@@ -95,4 +95,9 @@ VectorMeansResult shrink_vectors(ConstMatrixRef mean, const std::vector<MatrixXd
   return out;
 }
 
+VectorMeansResult shrink_vectors(const VectorMeansData& data, Monitor& monitor) {
+  if (!data.blocks.empty()) return shrink_vectors(data.mean, data.blocks, data.similarity, data.tau2, data.gamma, monitor);
+  return shrink_vectors(data.mean, data.common, data.scale, data.similarity, data.tau2, data.gamma, monitor);
+}
+
 }  // namespace granary::regress

@@ -25,8 +25,15 @@ enum class QAlphaMethod {
   basic,  // exact eigenvectors in every round
   ritz    // Definition 4
 };
+inline Names<QAlphaMethod> names(QAlphaMethod) {
+  return {{QAlphaMethod::power, "power"}, {QAlphaMethod::basic, "basic"}, {QAlphaMethod::ritz, "ritz"}};
+}
 enum class QAlphaCriterion { energy, gap };         // gap: minus the squares of the other eigenvalues
+inline Names<QAlphaCriterion> names(QAlphaCriterion) { return {{QAlphaCriterion::energy, "energy"}, {QAlphaCriterion::gap, "gap"}}; }
 enum class QAlphaSpectrum { standard, laplacian };  // laplacian: Definition 5
+inline Names<QAlphaSpectrum> names(QAlphaSpectrum) {
+  return {{QAlphaSpectrum::standard, "standard"}, {QAlphaSpectrum::laplacian, "laplacian"}};
+}
 
 struct QAlphaOptions {
   Index k = 2;
@@ -38,6 +45,17 @@ struct QAlphaOptions {
   int max_iter = 500;
   int threads = 1;
 };
+template <class V>
+void fields(V& v, QAlphaOptions& t) {
+  v("k", t.k);
+  v("method", t.method);
+  v("criterion", t.criterion);
+  v("spectrum", t.spectrum);
+  v("n_starts", t.n_start);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("threads", t.threads);
+}
 
 struct QAlphaResult {
   VectorXd alpha;  // sum(alpha) >= 0
@@ -48,6 +66,16 @@ struct QAlphaResult {
   std::vector<double> path;   // objective after each round, of the best start
   Convergence convergence;    // residual = |G alpha - objective alpha| / objective
 };
+template <class V>
+void fields(V& v, QAlphaResult& t) {
+  v("alpha", t.alpha);
+  v("basis", t.basis);
+  v("objective", t.objective);
+  v("eigen_gap", t.eigen_gap);
+  v("start_objectives", t.start_objectives);
+  v("path", t.path);
+  v("convergence", t.convergence);
+}
 
 // Samples x features, as in R, each column centred if asked for and scaled to unit length. A column that does not vary (or is
 // zero) becomes zero and is marked.
@@ -56,6 +84,13 @@ struct Standardised {
   VectorXd centre, scale;  // x = (raw - centre) / scale
   std::vector<bool> constant;
 };
+template <class V>
+void fields(V& v, Standardised& t) {
+  v("x", t.x);
+  v("centre", t.centre);
+  v("scale", t.scale);
+  v("constant", t.constant);
+}
 Standardised standardise_features(ConstMatrixRef x, bool centre);
 
 // `x`: q x n, columns m_i.
@@ -71,6 +106,11 @@ struct Embedding {
   MatrixXd vectors;
   VectorXd values;
 };
+template <class V>
+void fields(V& v, Embedding& t) {
+  v("vectors", t.vectors);
+  v("values", t.values);
+}
 Embedding weighted_embedding(ConstMatrixRef x, ConstVectorRef alpha, Index k, Monitor& monitor);
 
 }  // namespace granary::regress

@@ -18,6 +18,14 @@ struct QAlphaClassesOptions {
   double tol = 1e-8;    // on the change of alpha
   int max_iter = 50;
 };
+template <class V>
+void fields(V& v, QAlphaClassesOptions& t) {
+  v("gamma", t.gamma);
+  v("k_within", t.k_within);
+  v("k_between", t.k_between);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+}
 
 // `x`: q x n, columns m_i standardised over all samples; `labels`: 0, 1, ... for the q samples.
 QAlphaResult q_alpha_classes(ConstMatrixRef x, const std::vector<int>& labels, const QAlphaClassesOptions& options,

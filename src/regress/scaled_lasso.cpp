@@ -9,8 +9,8 @@ namespace {
 
 bool same_signs(const VectorXd& a, const VectorXd& b) { return (a.array().sign() == b.array().sign()).all(); }
 
-template <class Design>
-ScaledLassoResult alternate(const Design& x, ConstVectorRef y, const ScaledLassoOptions& options, Monitor& monitor) {
+template <class Matrix>
+ScaledLassoResult alternate(const Matrix& x, ConstVectorRef y, const ScaledLassoOptions& options, Monitor& monitor) {
   const Stopwatch watch;
   const double n = static_cast<double>(x.rows());
   ScaledLassoResult result;
@@ -80,6 +80,11 @@ ScaledLassoResult scaled_lasso(ConstMatrixRef x, ConstVectorRef y, const ScaledL
 
 ScaledLassoResult scaled_lasso(const ConstSparseRef& x, ConstVectorRef y, const ScaledLassoOptions& options, Monitor& monitor) {
   return alternate(x, y, options, monitor);
+}
+
+ScaledLassoResult scaled_lasso(const Design& x, ConstVectorRef y, const ScaledLassoOptions& options, Monitor& monitor) {
+  if (x.is_sparse()) return alternate(ConstSparseRef(x.sparse()), y, options, monitor);
+  return alternate(ConstMatrixRef(x.dense()), y, options, monitor);
 }
 
 }  // namespace granary::regress

@@ -142,7 +142,7 @@ test_that("noise and missing values are corrected for; without any the moments a
   expect_equal(unname(dag_input(x, NULL, NULL, NULL, "mcar")$S), unname(cov(x) * (1 - 1 / 4000)))
   one <- x
   one[1, 1] <- NA
-  expect_equal(core_incomplete_moments(one, FALSE), unname(cov(x)), tolerance = 0.01)
+  expect_equal(core_incomplete_moments(one, "mcar"), unname(cov(x)), tolerance = 0.01)
   noisy <- x + rnorm(length(x), sd = 0.7)
   fit <- causal_dag(noisy, noise_cov = 0.49)
   expect_equal(fit$error_variance, rep(1, 6), tolerance = 0.2, ignore_attr = TRUE)
@@ -158,23 +158,23 @@ test_that("background knowledge is honoured, and contradictions are named", {
   names <- colnames(x)
   arc <- which(B != 0, arr.ind = TRUE)[1, ]
   say <- function(i, j) paste(names[i], "->", names[j])
-  back <- causal_dag(x, background = background(required = say(arc[2], arc[1])))
+  back <- causal_dag(x, background = pc_knowledge(required = say(arc[2], arc[1])))
   expect_true(back$B[arc[2], arc[1]] != 0)
-  none <- causal_dag(x, background = background(forbidden = say(arc[1], arc[2])))
+  none <- causal_dag(x, background = pc_knowledge(forbidden = say(arc[1], arc[2])))
   expect_equal(none$B[arc[1], arc[2]], 0)
-  gap <- causal_dag(x, background = background(gaps = say(arc[1], arc[2])))
+  gap <- causal_dag(x, background = pc_knowledge(gaps = say(arc[1], arc[2])))
   expect_equal(gap$B[arc[1], arc[2]] + gap$B[arc[2], arc[1]], 0)
-  tiers <- causal_dag(x, background = background(tiers = list(names[4:6], names[1:3])))
+  tiers <- causal_dag(x, background = pc_knowledge(tiers = list(names[4:6], names[1:3])))
   expect_true(all(tiers$B[1:3, 4:6] == 0))
   truth <- which(B != 0, arr.ind = TRUE)
-  all <- causal_dag(x, background = background(required = cbind(truth[, 1], truth[, 2])), penalty = 1e6)
+  all <- causal_dag(x, background = pc_knowledge(required = cbind(truth[, 1], truth[, 2])), penalty = 1e6)
   expect_equal(all$score, sum(all$error_variance) + 1e6 * nrow(truth))
-  expect_error(causal_dag(x, background = background(required = "V1 -> V2 -> V3 -> V1")), "cycle", class = "granary_error_input")
-  expect_error(causal_dag(x, background = background(required = "V1 -> V2", forbidden = "V1 -> V2")), "both required and forbidden",
+  expect_error(causal_dag(x, background = pc_knowledge(required = "V1 -> V2 -> V3 -> V1")), "cycle", class = "granary_error_input")
+  expect_error(causal_dag(x, background = pc_knowledge(required = "V1 -> V2", forbidden = "V1 -> V2")), "both required and forbidden",
                class = "granary_error_input")
-  expect_error(causal_dag(x, graph = as_graph("V1 -- V2; V3; V4; V5; V6"), background = background(required = "V1 -> V3")), "no edge",
+  expect_error(causal_dag(x, graph = as_graph("V1 -- V2; V3; V4; V5; V6"), background = pc_knowledge(required = "V1 -> V3")), "no edge",
                class = "granary_error_input")
-  expect_error(causal_dag(x, background = background(edges = "V1 -- V2")), "cannot be used", class = "granary_error_input")
+  expect_error(causal_dag(x, background = pc_knowledge(edges = "V1 -- V2")), "cannot be used", class = "granary_error_input")
 })
 
 test_that("bad input is told", {
@@ -206,7 +206,7 @@ test_that("a graph that is too wide is refused with its width, and auto falls ba
   expect_error(causal_dag(x, graph = complete(30), search = "tree", penalty = "none", max_parents = 2), "treewidth up to 2[89]",
                class = "granary_error_input")
   expect_error(causal_dag(x, graph = complete(30), search = "subset", penalty = "none", max_parents = 2), "at most 25", class = "granary_error_input")
-  suppressWarnings(expect_warning(fit <- causal_dag(x, graph = complete(30), penalty = "none", max_parents = 1, restarts = 0), "exact",
+  suppressWarnings(expect_warning(fit <- causal_dag(x, graph = complete(30), penalty = "none", max_parents = 1, n_starts = 0), "exact",
                                   class = "granary_warning_convergence"))
   expect_false(fit$exact)
   expect_gt(fit$gap, 0)
@@ -235,7 +235,7 @@ test_that("gaps: equation (15), Lemma 13, Lemma 11, Example 1", {
   for (k in 1:5) {
     b <- runif(1, 0.3, 2)
     d <- runif(2, 0.5, 2)
-    gap <- dag_gap(rbind(c(0, b), 0), variance = d^2)
+    gap <- causal_dag_bounds(rbind(c(0, b), 0), variance = d^2)
     expect_equal(gap$xi, b^4 / (d[2]^4 / d[1]^4 + b^2 * d[2]^2 / d[1]^2))
     expect_equal(gap$score, 2)
     r <- d[2] / d[1]
@@ -246,16 +246,16 @@ test_that("gaps: equation (15), Lemma 13, Lemma 11, Example 1", {
     v <- runif(2, 0.3, 1.5)
     d <- runif(3, 0.5, 2)
     u <- v^2 * d[1:2]^2 / d[3]^2
-    expect_equal(dag_gap(rbind(c(0, 0, v[1]), c(0, 0, v[2]), 0), variance = d^2)$xi, min(u^2 / (1 + u)))
+    expect_equal(causal_dag_bounds(rbind(c(0, 0, v[1]), c(0, 0, v[2]), 0), variance = d^2)$xi, min(u^2 / (1 + u)))
   }
-  example <- dag_gap(rbind(c(0, -0.5), 0), variance = c(1, 0.25))
+  example <- causal_dag_bounds(rbind(c(0, -0.5), 0), variance = c(1, 0.25))
   expect_false(example$found)
   S <- sem_cov(rbind(c(0, -0.5), 0), c(1, 0.25))
   expect_equal(unname(S), rbind(c(1, -0.5), c(-0.5, 0.5)))
   wrong <- causal_dag(S = S)
   expect_equal(wrong$score, 1)
   expect_true(wrong$B[2, 1] != 0)
-  expect_equal(causal_dag(S = S, background = background(required = "V1 -> V2"))$score, 1.25)
+  expect_equal(causal_dag(S = S, background = pc_knowledge(required = "V1 -> V2"))$score, 1.25)
   right <- causal_dag(S = S, weights = c(1, 0.25))
   expect_equal(right$score, 2)
   expect_equal(right$B[1, 2], -0.5)
@@ -266,14 +266,14 @@ test_that("theorem 9: safe weights find the DAG", {
   for (k in 1:6) {
     B <- random_sem(5, 5)
     variance <- exp(rnorm(5, sd = 0.02))
-    gap <- dag_gap(B, variance)
+    gap <- causal_dag_bounds(B, variance)
     if (gap$safe) expect_true(gap$found)
     expect_lte(gap$gamma, gap$xi)
-    expect_equal(dag_gap(B, variance, weights = variance)$ratio, 1)
+    expect_equal(causal_dag_bounds(B, variance, weights = variance)$ratio, 1)
   }
   fit <- causal_dag(sim_sem(500, random_sem(5, 5)))
-  expect_s3_class(dag_gap(fit), "granary_dag_gap")
-  expect_output(print(dag_gap(fit)), "xi =")
+  expect_s3_class(causal_dag_bounds(fit), "granary_dag_gap")
+  expect_output(print(causal_dag_bounds(fit)), "xi =")
 })
 
 test_that("alternatives are what a search with that arc forced gives", {
@@ -285,14 +285,14 @@ test_that("alternatives are what a search with that arc forced gives", {
     i <- prices$from[k]
     j <- prices$to[k]
     turned <- tryCatch(causal_dag(x, prune = "none", graph = fit$moral, penalty = fit$penalty,
-                                  background = background(required = paste(j, "->", i)))$score,
+                                  background = pc_knowledge(required = paste(j, "->", i)))$score,
                        granary_error = function(e) Inf)
-    apart <- causal_dag(x, prune = "none", graph = fit$moral, penalty = fit$penalty, background = background(gaps = paste(j, "->", i)))$score
+    apart <- causal_dag(x, prune = "none", graph = fit$moral, penalty = fit$penalty, background = pc_knowledge(gaps = paste(j, "->", i)))$score
     expect_equal(prices$reversed[k], turned - fit$score, tolerance = 1e-8)
     expect_equal(prices$absent[k], apart - fit$score, tolerance = 1e-8)
   }
   expect_true(all(prices$without >= -1e-9))
-  boot <- dag_bootstrap(fit, 5)
+  boot <- causal_dag_stability(fit, 5)
   expect_true(all(boot$directed >= 0 & boot$adjacent <= 1 + 1e-12))
 })
 
@@ -357,7 +357,7 @@ test_that("methods", {
   x <- sim_sem(400, B) + 3
   fit <- causal_dag(x)
   expect_output(print(fit), "Linear causal DAG")
-  expect_output(print(summary(fit)), "dag_gap")
+  expect_output(print(summary(fit)), "causal_dag_bounds")
   expect_equal(predict(fit, type = "effects"), solve(diag(5) - fit$B), ignore_attr = TRUE)
   expect_equal(colMeans(residuals(fit)), rep(0, 5), tolerance = 1e-8, ignore_attr = TRUE)
   expect_equal(colMeans(residuals(fit)^2), fit$error_variance)
@@ -386,7 +386,7 @@ test_that("best_dag: a score as a function or a table gives what causal_dag() fi
   table <- data.frame(node = c("a", "a", "b", "b"), parents = c("", "b", "", "a"), score = c(3, 1, 3, 2))
   expect_equal(best_dag(table)$score, 4)
   expect_equal(edge_table(best_dag(table)$graph)$from, "b")
-  expect_equal(best_dag(table, background = background(required = "a -> b"))$score, 5)
+  expect_equal(best_dag(table, background = pc_knowledge(required = "a -> b"))$score, 5)
   expect_error(best_dag(local), "graph", class = "granary_error_input")
   expect_error(best_dag(function(v, s) "a", complete(3)), "one number", class = "granary_error_input")
   expect_error(best_dag(function(v, s) stop("no"), complete(3)), "stopped for node 1: no", class = "granary_error_input")

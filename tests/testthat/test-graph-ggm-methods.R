@@ -3,7 +3,7 @@
 set.seed(101)
 cars <- scale(mtcars)[, 1:6]
 single <- ggm_lasso(cars, lambda = 0.2)
-path <- ggm_lasso(cars, nlambda = 5)
+path <- ggm_lasso(cars, n_lambda = 5)
 from_s <- ggm_lasso(S = cor(mtcars)[1:6, 1:6], n = 32, lambda = 0.2)
 
 # Row-wise normal log densities, from solve() and det().
@@ -144,7 +144,7 @@ test_that("coef() and as.matrix() give the precision, ggm_at() one fit of a path
   expect_identical(ggm_at(path, lambda = 0)$lambda, path$lambda[5])
   expect_identical(ggm_at(path, lambda = 1e9)$lambda, path$lambda[1])
   expect_identical(ggm_at(single), single)
-  expect_identical(ggm_at(ggm_lasso(cars, nlambda = 2, covariance = TRUE), 1)$covariance, ggm_lasso(cars, nlambda = 1, covariance = TRUE)$covariance)
+  expect_identical(ggm_at(ggm_lasso(cars, n_lambda = 2, covariance = TRUE), 1)$covariance, ggm_lasso(cars, n_lambda = 1, covariance = TRUE)$covariance)
   bad <- function(call, message) expect_error(call, message, class = "granary_error_input")
   bad(ggm_at(path, 6), "`which`")
   bad(ggm_at(path, 1, lambda = 0.1), "not both")
@@ -155,7 +155,7 @@ test_that("coef() and as.matrix() give the precision, ggm_at() one fit of a path
 test_that("print and summary say what was estimated and how well", {
   expect_output(expect_identical(print(single), single), "6 variables, n = 32.*lambda 0.2: .* of 15 possible edges.*Strongest.*converged in")
   expect_output(print(path), "lambda edges.*all 5 problems converged.*ggm_select")
-  expect_output(print(ggm_lasso(cars, nlambda = 30)), "of 30 penalties shown")
+  expect_output(print(ggm_lasso(cars, n_lambda = 30)), "of 30 penalties shown")
   expect_output(print(ggm_lasso(S = matrix(1), lambda = 0.1)), "1 variable")
   text <- summary(single)
   expect_equal(text$eigenvalues, range(eigen(as.matrix(single))$values))

@@ -1,6 +1,6 @@
 set.seed(202)
 sim <- sim_ggm("hub", p = 10, n = 60, groups = 2)
-path <- ggm_lasso(sim$data, nlambda = 6)
+path <- ggm_lasso(sim$data, n_lambda = 6)
 best <- ggm_select(path)
 
 on_null_device <- function(code) {
@@ -21,7 +21,7 @@ test_that("every type of plot draws, and takes the caller's settings", {
     plot(path, type = "heatmap", which = 2, labels = FALSE)
     expect_identical(par("mar"), par)
     for (criterion in c("ebic", "bic", "cv", "stars")) {
-      chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, subsamples = 3))
+      chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, n_rep = 3))
       expect_null(plot(chosen, type = "selection", ylab = "mine"))
     }
   })

@@ -5,7 +5,7 @@ chain_path <- function(n = 40, p = 8, ...) {
 
 test_that("EBIC and BIC are their formulas", {
   set.seed(1)
-  path <- chain_path(nlambda = 6)
+  path <- chain_path(n_lambda = 6)
   n <- 40
   p <- 8
   S <- path$S
@@ -96,7 +96,7 @@ test_that("StARS instability is what its definition says", {
   set.seed(5)
   path <- chain_path(n = 50, p = 6, lambda = c(0.6, 0.3, 0.1), tol = 1e-8)
   set.seed(6)
-  best <- ggm_select(path, "stars", subsamples = 7, beta = 0.2)
+  best <- ggm_select(path, "stars", n_rep = 7, beta = 0.2)
   # the same subsets: one seed per task is drawn from the session's stream
   set.seed(6)
   seeds <- sample.int(.Machine$integer.max, 7)
@@ -115,7 +115,7 @@ test_that("StARS instability is what its definition says", {
   expect_identical(best$selection$which, max(which(cummax(instability) <= 0.2)))
   expect_identical(best$selection$subsample_size, 40)
   big <- sim_ggm("chain", p = 3, n = 400)
-  expect_identical(ggm_select(ggm_lasso(big$data, lambda = c(9, 8)), "stars", subsamples = 2)$selection$subsample_size, 200)
+  expect_identical(ggm_select(ggm_lasso(big$data, lambda = c(9, 8)), "stars", n_rep = 2)$selection$subsample_size, 200)
 })
 
 test_that("StARS says so when no penalty is stable, and returns the largest", {
@@ -128,21 +128,21 @@ test_that("StARS says so when no penalty is stable, and returns the largest", {
 
 test_that("the seed decides folds and subsets, nothing else does, and the stream moves on", {
   set.seed(8)
-  path <- chain_path(nlambda = 4)
+  path <- chain_path(n_lambda = 4)
   for (criterion in c("cv", "stars")) {
     set.seed(9)
-    one <- ggm_select(path, criterion, subsamples = 5)$selection
+    one <- ggm_select(path, criterion, n_rep = 5)$selection
     after <- runif(1)
     set.seed(9)
-    expect_identical(ggm_select(path, criterion, subsamples = 5)$selection, one)
+    expect_identical(ggm_select(path, criterion, n_rep = 5)$selection, one)
     expect_identical(runif(1), after)
-    expect_false(identical(ggm_select(path, criterion, subsamples = 5)$selection$table, one$table))
+    expect_false(identical(ggm_select(path, criterion, n_rep = 5)$selection$table, one$table))
   }
 })
 
 test_that("refits that stop early are counted", {
   set.seed(12)
-  path <- suppressWarnings(chain_path(nlambda = 3, max_iter = 1, tol = 1e-12))
+  path <- suppressWarnings(chain_path(n_lambda = 3, max_iter = 1, tol = 1e-12))
   expect_warning(ggm_select(path, "cv", folds = 4), "stopped early in 4 of 4 refits", class = "granary_warning_convergence")
 })
 
@@ -150,7 +150,7 @@ test_that("a single penalty can be scored, though there is nothing to choose", {
   set.seed(10)
   fit <- chain_path(lambda = 0.2)
   for (criterion in c("ebic", "bic", "cv", "stars")) {
-    best <- suppressWarnings(ggm_select(fit, criterion, subsamples = 3))
+    best <- suppressWarnings(ggm_select(fit, criterion, n_rep = 3))
     expect_identical(best$selection$which, 1L)
     expect_identical(best$precision, fit$precision)
     expect_identical(nrow(best$selection$table), 1L)
@@ -159,7 +159,7 @@ test_that("a single penalty can be scored, though there is nothing to choose", {
 
 test_that("what cannot be selected is named", {
   set.seed(11)
-  path <- chain_path(n = 10, p = 3, nlambda = 3)
+  path <- chain_path(n = 10, p = 3, n_lambda = 3)
   bad <- function(call, message) expect_error(call, message, class = "granary_error_input")
   bad(ggm_select(1), "`fit` must be a Gaussian graph fit")
   bad(ggm_select(path, "aic"), "`criterion`")
@@ -170,7 +170,7 @@ test_that("what cannot be selected is named", {
   bad(ggm_select(path, "cv", folds = 1:3), "`folds` must be a numeric vector of length 10")
   bad(ggm_select(path, "cv", folds = c(1, rep(2, 9))), "leave at least two rows")
   bad(ggm_select(path, "cv", rule = "2se"), "`rule`")
-  bad(ggm_select(path, "stars", subsamples = 1), "`subsamples`")
+  bad(ggm_select(path, "stars", n_rep = 1), "`subsamples`")
   bad(ggm_select(path, "stars", beta = 0), "`beta`")
   bad(ggm_select(ggm_lasso(S = diag(3), lambda = 0.1)), "number of observations is not known")
   bad(ggm_select(ggm_lasso(S = diag(3), n = 9, lambda = 0.1), "cv"), "fit from `x`")

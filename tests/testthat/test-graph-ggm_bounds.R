@@ -39,7 +39,7 @@ test_that("M is the largest root of its equation, and m follows from it", {
 })
 
 test_that("a path has a row per penalty; edge cases have no bound, or the point itself", {
-  path <- ggm_lasso(S = cor(mtcars), nlambda = 4)
+  path <- ggm_lasso(S = cor(mtcars), n_lambda = 4)
   expect_identical(ggm_bounds(path)$lambda, path$lambda)
   expect_identical(ggm_bounds(path, 2), ggm_bounds(ggm_at(path, 2)))
   expect_named(ggm_bounds(path), c("lambda", "log_lower", "upper", "solution_lower", "solution_upper"))

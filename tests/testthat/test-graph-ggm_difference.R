@@ -35,13 +35,13 @@ test_that("permutations: small p-values where tasks differ, none where they are 
   rows <- function(n, r) matrix(rnorm(3 * n), n) %*% chol(matrix(c(1, r, 0, r, 1, 0, 0, 0, 1), 3))
   fit <- ggm_multi(list(a = rows(80, 0.8), b = rows(80, -0.8)), lambda = 0.01, lambda1 = 0.01, norm = "fused", weights = "equal")
   set.seed(3)
-  found <- ggm_difference(fit, "a", "b", permutations = 19)
+  found <- ggm_difference(fit, "a", "b", n_perm = 19)
   expect_equal(found$p_value[1], 0.05)
   expect_setequal(c(found$from[1], found$to[1]), c("V1", "V2"))
   set.seed(3)
-  expect_identical(ggm_difference(fit, "a", "b", permutations = 19), found)
-  expect_error(ggm_difference(fit, permutations = 5), NA)
-  expect_error(ggm_difference(ggm_multi(S = fit$S, lambda = 0.01), "a", "b", permutations = 5), "data", class = "granary_error_input")
+  expect_identical(ggm_difference(fit, "a", "b", n_perm = 19), found)
+  expect_error(ggm_difference(fit, n_perm = 5), NA)
+  expect_error(ggm_difference(ggm_multi(S = fit$S, lambda = 0.01), "a", "b", n_perm = 5), "data", class = "granary_error_input")
 })
 
 test_that("bad arguments are named", {

@@ -17,12 +17,12 @@ test_that("every solver certifies 1e-6 on the generators of its paper", {
   for (method in c("quic", "bcd", "admm")) {
     for (lambda in c(0.1, 0.3)) expect_certified(ggm_lasso(chain, lambda = lambda, method = method, threads = 1), p, paste("lasso", method))
   }
-  hub <- sim_hub_graph(p = p, hubs = 2, n = 30)$data
+  hub <- sim_hub(p = p, hubs = 2, n = 30)$data
   for (l in list(c(0.4, 0.2, 1), c(0.4, 0.1, 2), c(0.3, 0.25, 0.6))) {
     for (q in c(2, Inf)) expect_certified(quiet(ggm_hub(hub, lambda1 = l[1], lambda2 = l[2], lambda3 = l[3], q = q, threads = 1)), p, paste("hub", q))
   }
   expect_certified(ggm_hub(hub, lambda1 = 0.4, lambda2 = 0.2, lambda3 = 1, method = "admm", threads = 1), p, "hub admm")
-  covariance <- sim_hub_graph(p = p, hubs = 2, n = 30, type = "covariance")$data
+  covariance <- sim_hub(p = p, hubs = 2, n = 30, type = "covariance")$data
   for (l in list(c(0.2, 0.1, 1), c(0.05, 0.02, 0.2), c(0.01, 0.01, 0.01))) {
     for (q in c(2, Inf)) {
       expect_certified(quiet(cov_hub(covariance, lambda1 = l[1], lambda2 = l[2], lambda3 = l[3], q = q, threads = 1)), p, "cov_hub")
@@ -32,22 +32,22 @@ test_that("every solver certifies 1e-6 on the generators of its paper", {
   image <- sim_ggm("grid", p = p, rows = 8, n = 100, unit_variance = TRUE)$data
   for (method in c("auto", "admm", "fista")) {
     for (ratio in c(0.1, 1)) {
-      expect_certified(ggm_local(regions, neighbors = nb_chain(36), rho = 0.1, tau = 0.1 * ratio, method = method, threads = 1), 36, "local chain")
-      expect_certified(ggm_local(image, neighbors = nb_grid(c(8, 5)), rho = 0.05, tau = 0.05 * ratio, method = method, threads = 1), p, "local grid")
+      expect_certified(ggm_local(regions, neighbors = nb_chain(36), lambda = 0.1, tau = 0.1 * ratio, method = method, threads = 1), 36, "local chain")
+      expect_certified(ggm_local(image, neighbors = nb_grid(c(8, 5)), lambda = 0.05, tau = 0.05 * ratio, method = method, threads = 1), p, "local grid")
     }
   }
   for (ratio in c(1, 10)) {
     nodes <- sim_ggm("confounders", p = p, n = 50, connected = 0.3, density = 0.5, ratio = ratio)$data
     for (norm in c("l2", "linf")) {
-      rho <- ggm_nodes(nodes, nrho = 1, norm = norm)$rho * c(0.5, 0.05)
-      expect_certified(ggm_nodes(nodes, rho = rho, norm = norm, threads = 1), p, paste("nodes", norm))
-      expect_certified(ggm_nodes(nodes, rho = 10 * rho, tau = function(rho) 2 * rho, norm = norm, threads = 1), p, paste("nodes, tau = 2 rho", norm))
+      rho <- ggm_nodes(nodes, n_lambda = 1, norm = norm)$rho * c(0.5, 0.05)
+      expect_certified(ggm_nodes(nodes, lambda = rho, norm = norm, threads = 1), p, paste("nodes", norm))
+      expect_certified(ggm_nodes(nodes, lambda = 10 * rho, tau = function(rho) 2 * rho, norm = norm, threads = 1), p, paste("nodes, tau = 2 rho", norm))
     }
   }
   for (density in c(0.1, 0.5)) {
     multi <- sim_ggm_multi(tasks = 4, p = p, n = 50, density = density)$data
     for (norm in c("l2", "linf", "fused")) {
-      top <- ggm_multi(multi, norm = norm, nlambda = 1)$lambda
+      top <- ggm_multi(multi, norm = norm, n_lambda = 1)$lambda
       for (method in c("newton", "admm", if (norm != "fused") "bcd")) {
         fit <- ggm_multi(multi, lambda = top * c(0.5, 0.1), lambda1 = if (norm == "fused") 5 else 0, norm = norm, method = method, threads = 1)
         expect_certified(fit, p * 200, paste("multi", norm, method))
@@ -62,7 +62,7 @@ test_that("ggm_multi() goes on until the gap, not only the residual, is small", 
   set.seed(1)
   x <- sim_ggm_multi(tasks = 3, p = 80, n = 50, density = 0.1)$data
   for (norm in c("l2", "linf")) {
-    top <- ggm_multi(x, norm = norm, nlambda = 1)$lambda
+    top <- ggm_multi(x, norm = norm, n_lambda = 1)$lambda
     for (method in c("newton", "bcd")) expect_certified(ggm_multi(x, lambda = 0.1 * top, norm = norm, method = method, threads = 1), 80 * 150, method)
   }
 })
@@ -79,9 +79,9 @@ test_that("with no weight on the structure all are the graphical lasso", {
       near(fit$precision[[2L]], FALSE)
     }
   }
-  for (norm in c("l2", "linf")) near(ggm_nodes(S = S, rho = 0.15, tau = 0, norm = norm, tol = 1e-11), TRUE)
+  for (norm in c("l2", "linf")) near(ggm_nodes(S = S, lambda = 0.15, tau = 0, norm = norm, tol = 1e-11), TRUE)
   for (method in c("auto", "admm", "fista")) {
-    near(ggm_local(S = S, neighbors = nb_chain(8), rho = 0.15, tau = 0, method = method, tol = 1e-12), TRUE, 1e-4)
+    near(ggm_local(S = S, neighbors = nb_chain(8), lambda = 0.15, tau = 0, method = method, tol = 1e-12), TRUE, 1e-4)
   }
   for (q in c(1, 2, Inf)) near(quiet(ggm_hub(S = S, lambda1 = 0.15, lambda2 = 1e3, lambda3 = 1e3, q = q, tol = 1e-12)), FALSE)
   all_off <- list(prior_l1(0.15), prior_local(nb_chain(8), 0), prior_nodes(0), prior_hub(0, 0, 0))
@@ -134,7 +134,7 @@ test_that("an independent optimiser on up to five variables finds nothing better
         X <- crossprod(R)
         gauss(R) + 0.03 * size(X, eps) + 0.2 * sum(vapply(seq_len(p), function(n) norm_of(X[n, -n], if (norm == "l2") 2 else Inf, eps), 0))
       }, start)
-      expect_minimum(ggm_nodes(S = S, rho = 0.03, tau = 0.2, norm = norm), found, paste("nodes", norm))
+      expect_minimum(ggm_nodes(S = S, lambda = 0.03, tau = 0.2, norm = norm), found, paste("nodes", norm))
     }
     if (p > 3) next  # the split into hubs and the rest makes for many more unknowns
     l <- max(abs(off(S))) * c(0.5, 0.3, 0.6)
@@ -190,7 +190,7 @@ test_that("an independent optimiser on up to five variables finds nothing better
 
 test_that("hubs among mixed priors are those of ggm_hub(), in any order and company", {
   set.seed(4)
-  hub <- sim_hub_graph(p = 25, hubs = 2, n = 50)$data
+  hub <- sim_hub(p = 25, hubs = 2, n = 50)$data
   S <- cov(hub)
   for (q in c(2, Inf)) {
     alone <- ggm_hub(S = S, lambda1 = 0.4, lambda2 = 0.2, lambda3 = if (q == 2) 1 else 1.5, q = q, tol = 1e-10)
@@ -230,8 +230,8 @@ test_that("bad input: covariances that are none, empty graphs, isolated nodes", 
     fit
   }
   for (fit in list(
-    warned(ggm_lasso(S = indefinite, lambda = 0.7)), warned(ggm_nodes(S = indefinite, rho = 0.5, tau = 0.6)),
-    warned(ggm_local(S = indefinite, neighbors = nb_chain(3), rho = 0.7, tau = 0.1)), warned(ggm_mix(S = indefinite, priors = prior_l1(0.7))),
+    warned(ggm_lasso(S = indefinite, lambda = 0.7)), warned(ggm_nodes(S = indefinite, lambda = 0.5, tau = 0.6)),
+    warned(ggm_local(S = indefinite, neighbors = nb_chain(3), lambda = 0.7, tau = 0.1)), warned(ggm_mix(S = indefinite, priors = prior_l1(0.7))),
     warned(ggm_hub(S = indefinite, lambda1 = 0.6, lambda2 = 0.7, lambda3 = 0.6))
   )) {
     expect_gt(min(eigen(as.matrix(fit), only.values = TRUE)$values), 0)
@@ -241,9 +241,9 @@ test_that("bad input: covariances that are none, empty graphs, isolated nodes", 
   set.seed(5)
   S <- random_covariance(5, 20)
   empty <- list(
-    lasso = ggm_lasso(S = S, lambda = 10), nodes = ggm_nodes(S = S, rho = 0.1, tau = 100),
+    lasso = ggm_lasso(S = S, lambda = 10), nodes = ggm_nodes(S = S, lambda = 0.1, tau = 100),
     mix = ggm_mix(S = S, priors = list(prior_l1(0.1), prior_nodes(100))),
-    local = quiet(ggm_local(S = S, neighbors = nb_chain(5), rho = 10, tau = 0.1)),
+    local = quiet(ggm_local(S = S, neighbors = nb_chain(5), lambda = 10, tau = 0.1)),
     hub = quiet(ggm_hub(S = S, lambda1 = 10, lambda2 = 10, lambda3 = 10))
   )
   for (name in names(empty)) {
@@ -260,7 +260,7 @@ test_that("bad input: covariances that are none, empty graphs, isolated nodes", 
   # A variable without ties to the others stays alone, with its own variance, whatever the structure.
   lonely <- as.matrix(Matrix::bdiag(S, 2))
   for (fit in list(
-    ggm_nodes(S = lonely, rho = 0.05, tau = 0.1), ggm_local(S = lonely, neighbors = nb_edges(cbind(1:4, 2:5), 6), rho = 0.05, tau = 0.05),
+    ggm_nodes(S = lonely, lambda = 0.05, tau = 0.1), ggm_local(S = lonely, neighbors = nb_edges(cbind(1:4, 2:5), 6), lambda = 0.05, tau = 0.05),
     ggm_mix(S = lonely, priors = list(prior_l1(0.05), prior_nodes(0.1)))
   )) {
     expect_identical(unname(as.matrix(fit)[6, 1:5]), numeric(5))

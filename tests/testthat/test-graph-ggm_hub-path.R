@@ -2,7 +2,7 @@
 
 hub_sim <- function(seed = 9, ...) {
   set.seed(seed)
-  sim_hub_graph(p = 20, hubs = 2, n = 80, ...)
+  sim_hub(p = 20, hubs = 2, n = 80, ...)
 }
 
 test_that("V, Z, hubs, BIC and regime follow ggm_at() along a path, and equal single fits", {
@@ -29,10 +29,10 @@ test_that("V, Z, hubs, BIC and regime follow ggm_at() along a path, and equal si
 })
 
 test_that("grids of all three models choose the smallest criterion among fits that stand alone", {
-  gaussian <- hub_path(hub_sim()$data, lambda1 = 0.35, lambda2 = c(0.3, 0.5), lambda3 = c(0.5, 0.8))
-  covariance <- hub_path(hub_sim(type = "covariance")$data, lambda1 = 0.35, lambda2 = c(0.3, 0.5), lambda3 = c(0.5, 0.8), model = "covariance")
+  gaussian <- ggm_hub_select(hub_sim()$data, lambda1 = 0.35, lambda2 = c(0.3, 0.5), lambda3 = c(0.5, 0.8))
+  covariance <- ggm_hub_select(hub_sim(type = "covariance")$data, lambda1 = 0.35, lambda2 = c(0.3, 0.5), lambda3 = c(0.5, 0.8), model = "covariance")
   binary_data <- hub_sim(type = "binary")$data
-  binary <- hub_path(binary_data, lambda1 = 5, lambda2 = c(4, 2), lambda3 = c(8, 5), model = "binary")
+  binary <- ggm_hub_select(binary_data, lambda1 = 5, lambda2 = c(4, 2), lambda3 = c(8, 5), model = "binary")
   expect_s3_class(gaussian, "granary_ggm_hub")
   expect_s3_class(covariance, "granary_cov_hub")
   expect_s3_class(binary, "granary_ising_hub")
@@ -44,19 +44,19 @@ test_that("grids of all three models choose the smallest criterion among fits th
   }
   alone <- ising_hub(binary_data, 5, binary$penalty$lambda2, binary$penalty$lambda3)
   expect_lt(max(abs(as.matrix(coef(alone)) - as.matrix(coef(binary)))), 0.01)
-  by_ebic <- suppressWarnings(hub_path(binary_data, lambda1 = 5, lambda2 = c(4, 2), lambda3 = 8, model = "binary", criterion = "ebic"))
+  by_ebic <- suppressWarnings(ggm_hub_select(binary_data, lambda1 = 5, lambda2 = c(4, 2), lambda3 = 8, model = "binary", criterion = "ebic"))
   first <- by_ebic$grid[1, ]
   fit <- suppressWarnings(ising_hub(binary_data, 5, first$lambda2, first$lambda3))
   expect_equal(first$value, -2 * as.double(logLik(fit)) + fit$df * (log(80) + 2 * log(20)), tolerance = 1e-5)
   for (model in c("gaussian", "covariance")) {  # all defaults
-    expect_identical(nrow(suppressWarnings(hub_path(hub_sim()$data, lambda1 = 0.35, model = model))$grid), 30L)
+    expect_identical(nrow(suppressWarnings(ggm_hub_select(hub_sim()$data, lambda1 = 0.35, model = model))$grid), 30L)
   }
-  expect_error(hub_path(S = diag(3), lambda1 = 1, model = "binary"), "`x`", class = "granary_error_input")
-  expect_error(hub_path(hub_sim()$data, lambda1 = 1, model = "binary"), "zeros and ones", class = "granary_error_input")
+  expect_error(ggm_hub_select(S = diag(3), lambda1 = 1, model = "binary"), "`x`", class = "granary_error_input")
+  expect_error(ggm_hub_select(hub_sim()$data, lambda1 = 1, model = "binary"), "zeros and ones", class = "granary_error_input")
 })
 
 test_that("an argument named c that is a function is an input error", {
-  expect_error(hub_path(hub_sim()$data, lambda1 = 0.35, c = function(...) 1), "`c`", class = "granary_error_input")
+  expect_error(ggm_hub_select(hub_sim()$data, lambda1 = 0.35, c = function(...) 1), "`c`", class = "granary_error_input")
 })
 
 test_that("Newton and alternating directions agree, for every norm, and p = 5 without hubs is the graphical lasso", {

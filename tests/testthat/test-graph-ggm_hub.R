@@ -2,7 +2,7 @@
 
 hub_data <- function(p = 30, hubs = 2, n = 100, seed = 1, ...) {
   set.seed(seed)
-  sim_hub_graph(p = p, hubs = hubs, n = n, ...)
+  sim_hub(p = p, hubs = hubs, n = n, ...)
 }
 
 soft <- function(x, l) sign(x) * pmax(abs(x) - l, 0)
@@ -222,8 +222,8 @@ test_that("an Ising model without edges is a set of logits; draws have the proba
   weight <- apply(states, 1, function(s) exp(sum(diag(theta) * s) + pairs(s)))
   prob <- weight / sum(weight)
   count <- function(draws) tabulate(1 + draws %*% c(1, 2, 4), 8)
-  exact <- count(core_ising_sample(theta, 20000L, 0L, 1L, TRUE, c(1, 2), NULL))
-  gibbs <- count(core_ising_sample(theta, 20000L, 100L, 5L, FALSE, c(3, 4), NULL))
+  exact <- count(core_ising_sample(theta, list(n = 20000L, exact = TRUE), c(1, 2), NULL))
+  gibbs <- count(core_ising_sample(theta, list(n = 20000L, burn_in = 100L, thin = 5L), c(3, 4), NULL))
   expect_gt(chisq.test(exact, p = prob)$p.value, 1e-4)
   expect_gt(chisq.test(gibbs, p = prob)$p.value, 1e-4)
 })
@@ -244,9 +244,9 @@ test_that("a path is warm-started, agrees with single fits, and ggm_select() wor
   expect_output(print(chosen), "hubs|column in V")
 })
 
-test_that("BIC is the printed formula, and hub_path() takes its minimum", {
+test_that("BIC is the printed formula, and ggm_hub_select() takes its minimum", {
   x <- hub_data(20, 2, 80, seed = 9)$data
-  best <- hub_path(x, lambda1 = 0.35, lambda2 = c(0.5, 0.3), lambda3 = c(0.8, 0.5))
+  best <- ggm_hub_select(x, lambda1 = 0.35, lambda2 = c(0.5, 0.3), lambda3 = c(0.8, 0.5))
   expect_identical(nrow(best$grid), 4L)
   expect_equal(best$bic, min(best$grid$value))
   T <- as.matrix(best)
@@ -255,8 +255,8 @@ test_that("BIC is the printed formula, and hub_path() takes its minimum", {
   want <- 80 * (-as.numeric(determinant(T)$modulus) + sum(cov(x) * T)) +
     log(80) * (sum(off(best$Z)[upper.tri(T)] != 0) + nu + 0.2 * (sum(V != 0) - nu))
   expect_equal(best$bic, want, tolerance = 1e-8)
-  expect_error(hub_path(S = cov(x), lambda1 = 0.3), "`n`", class = "granary_error_input")
-  expect_s3_class(hub_path(S = cov(x), n = 80, lambda1 = 0.35, lambda2 = 0.3, criterion = "ebic"), "granary_ggm_hub")
+  expect_error(ggm_hub_select(S = cov(x), lambda1 = 0.3), "`n`", class = "granary_error_input")
+  expect_s3_class(ggm_hub_select(S = cov(x), n = 80, lambda1 = 0.35, lambda2 = 0.3, criterion = "ebic"), "granary_ggm_hub")
 })
 
 test_that("the usual methods work: print, plot, predict, simulate, hub_parts, scores, baselines", {
@@ -325,8 +325,8 @@ test_that("edge cases: one and two variables, ties, constant columns, one row, N
   y[, 3] <- 2
   expect_error(ising_hub(y, 1, 1, 1), "zeros and ones", class = "granary_error_input")
   expect_error(hub_parts(1), "`fit`", class = "granary_error_input")
-  expect_error(sim_hub_graph(p = 5, hubs = 6), "`hubs`", class = "granary_error_input")
-  expect_error(sim_hub_graph(p = 16, n = 2, type = "binary", exact = TRUE), "`exact`", class = "granary_error_input")
+  expect_error(sim_hub(p = 5, hubs = 6), "`hubs`", class = "granary_error_input")
+  expect_error(sim_hub(p = 16, n = 2, type = "binary", exact = TRUE), "`exact`", class = "granary_error_input")
   S <- random_covariance(10, 30)
   expect_warning(ggm_hub(S = S, lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.4, tol = 1e-12, max_iter = 20, method = "admm"),
                  class = "granary_warning_convergence")
@@ -390,7 +390,7 @@ test_that("hubs are recovered better than by the graphical lasso, over seeds", {
   gain <- vapply(1:10, function(seed) {
     sim <- hub_data(100, 4, 100, seed = seed)
     fit <- ggm_hub(sim$data, lambda1 = 0.4, lambda2 = 0.2, lambda3 = 1)
-    grid <- ggm_lasso(sim$data, nlambda = 40, penalize_diagonal = FALSE)
+    grid <- ggm_lasso(sim$data, n_lambda = 40, penalize_diagonal = FALSE)
     near <- ggm_at(grid, which.min(abs(grid$df - fit$df)))
     hub_score(sim, fit, r = 10)$hub_edges - hub_score(sim, near, r = 10)$hub_edges
   }, 0)

@@ -95,13 +95,13 @@ test_that("the default path ignores pairs that can be no edge, or always are one
   S <- toeplitz(c(1, 0.5, 0.25))
   weights <- matrix(1, 3, 3)
   weights[1, 2] <- weights[2, 1] <- Inf
-  expect_equal(ggm_lasso(S = S, weights = weights, nlambda = 3)$lambda, 0.5 * c(1, 0.1, 0.01))
+  expect_equal(ggm_lasso(S = S, weights = weights, n_lambda = 3)$lambda, 0.5 * c(1, 0.1, 0.01))
   weights[2, 3] <- weights[3, 2] <- 0
-  expect_equal(ggm_lasso(S = S, weights = weights, nlambda = 3)$lambda[1], 0.25)
-  expect_equal(ggm_lasso(S = S, weights = c(4, 1, 1), nlambda = 2)$lambda, c(0.5, 0.005))
+  expect_equal(ggm_lasso(S = S, weights = weights, n_lambda = 3)$lambda[1], 0.25)
+  expect_equal(ggm_lasso(S = S, weights = c(4, 1, 1), n_lambda = 2)$lambda, c(0.5, 0.005))
   weights <- matrix(Inf, 3, 3)
   diag(weights) <- 1
-  path <- ggm_lasso(S = S, weights = weights, nlambda = 3)
+  path <- ggm_lasso(S = S, weights = weights, n_lambda = 3)
   expect_true(all(path$df == 0) && path$lambda[1] >= 0.1)
 })
 
@@ -145,7 +145,7 @@ test_that("a penalty above every covariance gives the diagonal, one just below a
   expect_equal(as.matrix(full), diag(1 / (diag(S) + top)), ignore_attr = TRUE)
   expect_identical(full$component, 1:8)
   expect_identical(fit_at(S, 0.999 * top)$df, 1)
-  expect_equal(ggm_lasso(S = S, nlambda = 4, lambda_min_ratio = 0.1)$lambda, top * 10^-(0:3 / 3))
+  expect_equal(ggm_lasso(S = S, n_lambda = 4, lambda_min_ratio = 0.1)$lambda, top * 10^-(0:3 / 3))
 })
 
 test_that("components are those of the thresholded covariance, and each is solved as if alone", {
@@ -171,8 +171,8 @@ test_that("components are those of the thresholded covariance, and each is solve
 test_that("one thread and two give the same answer to the last bit", {
   set.seed(8)
   S <- as.matrix(Matrix::bdiag(lapply(c(12, 3, 20, 1, 8), random_covariance)))
-  one <- ggm_lasso(S = S, nlambda = 5, threads = 1)
-  two <- ggm_lasso(S = S, nlambda = 5, threads = 2)
+  one <- ggm_lasso(S = S, n_lambda = 5, threads = 1)
+  two <- ggm_lasso(S = S, n_lambda = 5, threads = 2)
   same <- c("precision", "objective", "gap", "kkt", "component", "trace", "df")
   expect_identical(one[same], two[same])
   expect_gt(max(one$component[[5]]), 4)
@@ -216,7 +216,7 @@ test_that("warm and cold starts, solvers and inner rules agree", {
   tight(fit_at(S, 0.08, start = Matrix::Diagonal(12)))
   expect_identical(fit_at(S, 0.08, start = cold, method = "quic", tol = 1e-9)$convergence$iterations, 0L)
   expect_lte(fit_at(S, 0.08, start = cold)$convergence$iterations, 2L)
-  tight(fit_at(S, 0.08, start = ggm_lasso(S = S, nlambda = 3)))
+  tight(fit_at(S, 0.08, start = ggm_lasso(S = S, n_lambda = 3)))
   tight(fit_at(S, 0.08, method = "quic", inner = "paper", max_iter = 1000))
   tight(fit_at(S, 0.08, method = "quic"))
   tight(fit_at(S, 0.08, method = "quic", start = near))
@@ -288,7 +288,7 @@ test_that("a path is the single fits, sorted, duplicates kept", {
   expect_equal(path$precision[[2]], path$precision[[3]], tolerance = 1e-9)
   expect_null(fit_at(S, c(0.1, 0.2), covariance = FALSE)$covariance)
   expect_null(ggm_lasso(S = S, lambda = 0.1)$covariance)
-  expect_identical(ggm_lasso(S = S, nlambda = 1)$df, 0)
+  expect_identical(ggm_lasso(S = S, n_lambda = 1)$df, 0)
   L <- matrix(0.3, 10, 10)
   expect_equal(as.matrix(fit_at(S, L)), as.matrix(fit_at(S, 0.3)), tolerance = 1e-9)
   expect_equal(as.matrix(fit_at(S, 0.5, weights = 2 * L)), as.matrix(fit_at(S, 0.3)), tolerance = 1e-7)
@@ -386,7 +386,7 @@ test_that("unusable arguments are named in a granary_error_input", {
   bad(ggm_lasso(S = S, lambda = 0.1, weights = matrix(Inf, 3, 3)), "`weights` must be finite on the diagonal")
   bad(ggm_lasso(S = S, lambda = 0.1, weights = c(1, -1, 1)), "`weights` must be at least 0")
   bad(ggm_lasso(S = S, lambda_min_ratio = 0), "`lambda_min_ratio`")
-  bad(ggm_lasso(S = S, nlambda = 0), "`nlambda`")
+  bad(ggm_lasso(S = S, n_lambda = 0), "`nlambda`")
   bad(ggm_lasso(S = S, lambda = 0.1, method = "newton"), "`method`")
   bad(ggm_lasso(S = S, lambda = 0.1, inner = 1), "`inner`")
   bad(ggm_lasso(S = S, lambda = 0.1, tol = 0), "`tol`")

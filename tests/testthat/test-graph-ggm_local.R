@@ -1,7 +1,7 @@
 # Local constancy: closed forms, the definition, brute force, the graphical lasso, symmetries, the thesis' algorithm, bad input.
 
 local_at <- function(S, neighbors, rho, tau, ..., tol = 1e-11, max_iter = 20000) {
-  suppressWarnings(ggm_local(S = S, neighbors = neighbors, rho = rho, tau = tau, ..., tol = tol, max_iter = max_iter, threads = 1),
+  suppressWarnings(ggm_local(S = S, neighbors = neighbors, lambda = rho, tau = tau, ..., tol = tol, max_iter = max_iter, threads = 1),
                    classes = "granary_warning")
 }
 
@@ -89,7 +89,7 @@ test_that("gap, trace identity, bounds, diagonal; bcd is never better; ties are 
     expect_equal(admm$objective, fit$objective, tolerance = 1e-9)
     expect_true(all(tapply(fit$blocks$precision, fit$blocks$block, function(v) diff(range(v))) <= 1e-8 * max(abs(as.matrix(fit)))))
   }
-  expect_warning(ggm_local(S = matrix(c(1, 0.5, 0.2, 0.5, 1, 0.35, 0.2, 0.35, 1), 3), neighbors = nb_chain(3), rho = 0.05, tau = 5, method = "bcd"),
+  expect_warning(ggm_local(S = matrix(c(1, 0.5, 0.2, 0.5, 1, 0.35, 0.2, 0.35, 1), 3), neighbors = nb_chain(3), lambda = 0.05, tau = 5, method = "bcd"),
                  "auto", class = "granary_warning_convergence")
 })
 
@@ -132,24 +132,24 @@ test_that("the laplacian and a user's operator have certified optima", {
   X <- as.matrix(fit)
   penalty <- sum(abs((L %*% X) * (L == 0)))
   expect_equal(fit$objective, -determinant(X)$modulus[[1]] + sum(S * X) + 0.05 * sum(abs(X)) + 0.03 * penalty, tolerance = 1e-9)
-  expect_error(ggm_local(S = S, neighbors = nb_chain(6), rho = 0.1, operator = "laplacian", method = "bcd"), "block descent", class = "granary_error_input")
+  expect_error(ggm_local(S = S, neighbors = nb_chain(6), lambda = 0.1, operator = "laplacian", method = "bcd"), "block descent", class = "granary_error_input")
 })
 
 test_that("a grid of penalties is fitted, ordered, selected and taken apart", {
   set.seed(7)
   sim <- sim_ggm("regions", n = 120)
-  path <- ggm_local(sim$data, neighbors = nb_chain(9), rho = c(0.02, 0.2, 0.05), tau = c(0.01, 0.05), threads = 1)
+  path <- ggm_local(sim$data, neighbors = nb_chain(9), lambda = c(0.02, 0.2, 0.05), tau = c(0.01, 0.05), threads = 1)
   expect_equal(path$rho, rep(c(0.2, 0.05, 0.02), each = 2))
   expect_equal(path$tau, rep(c(0.05, 0.01), 3))
   one <- ggm_at(path, 3)
-  alone <- ggm_local(sim$data, neighbors = nb_chain(9), rho = 0.05, tau = 0.05, threads = 1)
+  alone <- ggm_local(sim$data, neighbors = nb_chain(9), lambda = 0.05, tau = 0.05, threads = 1)
   expect_equal(one$objective, alone$objective, tolerance = 1e-7)
   for (criterion in c("ebic", "bic", "cv", "stars")) {
-    chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, subsamples = 4), classes = "granary_warning_input")
+    chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, n_rep = 4), classes = "granary_warning_input")
     expect_identical(chosen$tau, path$tau[chosen$selection$which])
     expect_true("tau" %in% names(chosen$selection$table))
   }
-  default <- ggm_local(sim$data, neighbors = nb_chain(9), nrho = 4, threads = 1)
+  default <- ggm_local(sim$data, neighbors = nb_chain(9), n_lambda = 4, threads = 1)
   expect_identical(default$df[1], 0)
   expect_equal(default$tau, 0.1 * default$rho)
 })
@@ -160,7 +160,7 @@ test_that("local constancy estimates the regions better than the graphical lasso
     sim <- sim_ggm("regions", n = 400)
     rho <- c(0.01, 0.02, 0.03, 0.05)
     kl <- function(fit) min(ggm_score(sim, fit)$kl)
-    kl(ggm_lasso(sim$data, lambda = rho, threads = 1)) - kl(ggm_local(sim$data, neighbors = nb_chain(9), rho = rho, tau = function(r) r, threads = 1))
+    kl(ggm_lasso(sim$data, lambda = rho, threads = 1)) - kl(ggm_local(sim$data, neighbors = nb_chain(9), lambda = rho, tau = function(r) r, threads = 1))
   }, 0)
   expect_gt(mean(gain), 0)
   expect_gte(sum(gain > 0), 6)
@@ -179,28 +179,28 @@ test_that("one and two threads agree", {
   set.seed(8)
   S <- random_covariance(12, 20)
   for (method in c("auto", "admm")) {
-    expect_identical(ggm_local(S = S, neighbors = nb_grid(c(3, 4)), rho = 0.05, tau = 0.05, method = method, threads = 2)$precision,
-                     ggm_local(S = S, neighbors = nb_grid(c(3, 4)), rho = 0.05, tau = 0.05, method = method, threads = 1)$precision)
+    expect_identical(ggm_local(S = S, neighbors = nb_grid(c(3, 4)), lambda = 0.05, tau = 0.05, method = method, threads = 2)$precision,
+                     ggm_local(S = S, neighbors = nb_grid(c(3, 4)), lambda = 0.05, tau = 0.05, method = method, threads = 1)$precision)
   }
 })
 
 test_that("edge cases: one variable, p > n, constant columns, empty graphs, rho = 0", {
-  expect_equal(as.matrix(ggm_local(S = matrix(2), neighbors = nb_chain(1), rho = 0.5)), matrix(0.4), ignore_attr = TRUE)
+  expect_equal(as.matrix(ggm_local(S = matrix(2), neighbors = nb_chain(1), lambda = 0.5)), matrix(0.4), ignore_attr = TRUE)
   set.seed(9)
   wide <- matrix(rnorm(4 * 12), 4)
-  expect_true(ggm_local(wide, neighbors = nb_chain(12), rho = 0.1)$convergence$converged)
+  expect_true(ggm_local(wide, neighbors = nb_chain(12), lambda = 0.1)$convergence$converged)
   wide[, 3] <- 7
-  expect_warning(fit <- ggm_local(wide, neighbors = nb_chain(12), rho = 0.1), "Constant", class = "granary_warning_input")
+  expect_warning(fit <- ggm_local(wide, neighbors = nb_chain(12), lambda = 0.1), "Constant", class = "granary_warning_input")
   expect_equal(unname(Matrix::diag(fit$precision)[3]), 10, tolerance = 1e-4)
-  expect_warning(ggm_local(S = diag(c(1, 0, 1)), neighbors = nb_chain(3), rho = 0.1), "variance 0", class = "granary_warning_input")
+  expect_warning(ggm_local(S = diag(c(1, 0, 1)), neighbors = nb_chain(3), lambda = 0.1), "variance 0", class = "granary_warning_input")
   S <- random_covariance(5, 20)
-  expect_warning(empty <- ggm_local(S = S, neighbors = nb_chain(5), rho = 10), "must be empty", class = "granary_warning_input")
+  expect_warning(empty <- ggm_local(S = S, neighbors = nb_chain(5), lambda = 10), "must be empty", class = "granary_warning_input")
   expect_identical(empty$df, 0)
   expect_output(print(empty), "must be empty")
   expect_equal(as.matrix(local_at(S, nb_chain(5), 0, 0)), solve(S), tolerance = 1e-4, ignore_attr = TRUE)
-  expect_error(ggm_local(S = diag(c(1, 0)), neighbors = nb_chain(2), rho = 0), "`rho` must be greater", class = "granary_error_input")
-  expect_error(ggm_local(S = matrix(1, 2, 2), neighbors = nb_chain(2), rho = 0, tau = 1), "singular", class = "granary_error_numeric")
-  expect_warning(ggm_local(S = matrix(c(1, 2, 2, 1), 2), neighbors = nb_chain(2), rho = 1.5), "not positive semi-definite", class = "granary_warning_input")
+  expect_error(ggm_local(S = diag(c(1, 0)), neighbors = nb_chain(2), lambda = 0), "`rho` must be greater", class = "granary_error_input")
+  expect_error(ggm_local(S = matrix(1, 2, 2), neighbors = nb_chain(2), lambda = 0, tau = 1), "singular", class = "granary_error_numeric")
+  expect_warning(ggm_local(S = matrix(c(1, 2, 2, 1), 2), neighbors = nb_chain(2), lambda = 1.5), "not positive semi-definite", class = "granary_warning_input")
   expect_true(local_at(S, nb_edges(rbind(c(1, 2), c(4, 5)), 5), 0.05, 0.1)$convergence$converged)
 })
 
@@ -256,7 +256,7 @@ test_that("the neighbourhood builders build what they say", {
 test_that("it prints, plots and serves the shared methods", {
   set.seed(11)
   sim <- sim_ggm("regions", n = 100)
-  path <- ggm_local(sim$data, neighbors = nb_chain(9), rho = c(0.2, 0.1, 0.05), tau = c(0.02, 0.05), threads = 1)
+  path <- ggm_local(sim$data, neighbors = nb_chain(9), lambda = c(0.2, 0.1, 0.05), tau = c(0.02, 0.05), threads = 1)
   fit <- ggm_at(path, 5)
   expect_output(print(path), "blocks")
   expect_output(print(fit), "Largest blocks.*Certificate")
@@ -280,7 +280,7 @@ test_that("the likelihood-ratio comparison is what it says", {
   sim <- sim_ggm("regions", n = 300)
   train <- sim$data[1:200, ]
   test <- sim$data[201:300, ]
-  fit <- ggm_local(train, neighbors = nb_chain(9), rho = 0.05, tau = 0.05)
+  fit <- ggm_local(train, neighbors = nb_chain(9), lambda = 0.05, tau = 0.05)
   none <- ggm_baseline(train, type = "independent")
   out <- ggm_compare(fit, none, test)
   expect_equal(out$statistic, 2 * (sum(predict(fit, test, "loglik")) - sum(predict(none, test, "loglik"))))
@@ -296,7 +296,7 @@ test_that("an image of 400 pixels takes seconds", {
   extended()
   set.seed(1)
   sim <- sim_ggm("grid", p = 400, rows = 20, n = 400, unit_variance = TRUE)
-  fit <- ggm_local(sim$data, neighbors = nb_grid(c(20, 20)), rho = 0.1, tau = 0.02, tol = 1e-6, threads = 1)
+  fit <- ggm_local(sim$data, neighbors = nb_grid(c(20, 20)), lambda = 0.1, tau = 0.02, tol = 1e-6, threads = 1)
   expect_true(fit$convergence$converged)
   expect_lt(fit$convergence$seconds, 20)
 })

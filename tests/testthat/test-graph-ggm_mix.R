@@ -7,10 +7,10 @@ test_that("mixed priors equal the special functions, in any order", {
   mix <- function(...) ggm_mix(S = S, priors = list(...), tol = 1e-9, threads = 1)
   expect_equal(mix(prior_l1(0.1))$objective, ggm_lasso(S = S, lambda = 0.1, tol = 1e-12)$objective, tolerance = 1e-8)
   expect_equal(mix(prior_l1(0.05), prior_local(nb, 0.05))$objective,
-               ggm_local(S = S, neighbors = nb, rho = 0.05, tau = 0.05, tol = 1e-10)$objective, tolerance = 1e-8)
+               ggm_local(S = S, neighbors = nb, lambda = 0.05, tau = 0.05, tol = 1e-10)$objective, tolerance = 1e-8)
   for (norm in c("l2", "linf")) {
     expect_equal(mix(prior_l1(0.05), prior_nodes(0.2, norm))$objective,
-                 ggm_nodes(S = S, rho = 0.05, tau = 0.2, norm = norm, tol = 1e-9)$objective, tolerance = 1e-7)
+                 ggm_nodes(S = S, lambda = 0.05, tau = 0.2, norm = norm, tol = 1e-9)$objective, tolerance = 1e-7)
   }
   a <- mix(prior_l1(0.05), prior_local(nb, 0.05), prior_nodes(0.2))
   b <- mix(prior_nodes(0.2), prior_local(nb, 0.05), prior_l1(0.05))

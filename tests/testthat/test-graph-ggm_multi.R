@@ -135,7 +135,7 @@ test_that("graphs are empty exactly from the largest penalty on, and screening c
   pairs <- vapply(weighted, function(s) s[upper.tri(s)], numeric(45))
   top <- c(l2 = max(sqrt(rowSums(pairs^2))), linf = max(rowSums(abs(pairs))))
   for (norm in names(top)) {
-    path <- ggm_multi(S = S, n = c(20, 30, 40), norm = norm, nlambda = 3)
+    path <- ggm_multi(S = S, n = c(20, 30, 40), norm = norm, n_lambda = 3)
     expect_equal(path$lambda[1L], top[[norm]], tolerance = 1e-12)
     fit <- ggm_multi(S = S, n = c(20, 30, 40), norm = norm, lambda = top[[norm]] * c(1.01, 0.99))
     expect_equal(fit$df[1L], 0)
@@ -148,16 +148,17 @@ test_that("graphs are empty exactly from the largest penalty on, and screening c
 })
 
 test_that("the small problems have the answers of the paper", {
-  expect_equal(core_multi_block(c(1, 2), c(3, -1), "linf", 0, 2), c(1, -0.5))
-  expect_equal(core_multi_block(c(1, 2), c(3, -1), "l2", 0, 2), c(1.0580908429, -0.2607361155), tolerance = 1e-9)
-  expect_equal(core_multi_block(c(1, 1, 1), c(3, -4, 0), "l2", 0, 2), c(1.8, -2.4, 0))
-  step <- core_multi_diagonal(c(1, 1), c(1, 2), c(0.5, 0.1), "linf", 0.5)
-  expect_equal(step[, 2L], c(0.5, 0))
-  expect_equal(step[, 1L], c(7 / 6, 0.6))
+  block <- function(q, c, norm, lambda) core_multi_block(list(q = q, c = c, penalty = list(norm = norm, lambda = lambda)))
+  expect_equal(block(c(1, 2), c(3, -1), "linf", 2), c(1, -0.5))
+  expect_equal(block(c(1, 2), c(3, -1), "l2", 2), c(1.0580908429, -0.2607361155), tolerance = 1e-9)
+  expect_equal(block(c(1, 1, 1), c(3, -4, 0), "l2", 2), c(1.8, -2.4, 0))
+  step <- core_multi_diagonal(list(q = c(1, 1), c = c(1, 2), b = c(0.5, 0.1), norm = "linf", rho = 0.5))
+  expect_equal(step$r, c(0.5, 0))
+  expect_equal(step$z, c(7 / 6, 0.6))
   q <- c(0.5, 1, 3)
   c <- c(2, -1, 4)
   b <- c(0.3, 0, 1)
-  z <- core_multi_diagonal(q, abs(c), b, "l2", 0.7)[, 1L]
+  z <- core_multi_diagonal(list(q = q, c = abs(c), b = b, norm = "l2", rho = 0.7))$z
   value <- function(z) if (any(z <= b)) -1e10 else sum(q * log(z - b)) - sum(abs(c) * z) - 0.7 * sqrt(sum(z^2))
   best <- optim(z + 0.1, value, control = list(fnscale = -1, reltol = 1e-15, maxit = 5000))
   expect_equal(z, best$par, tolerance = 1e-4)
@@ -282,7 +283,7 @@ test_that("methods speak the words of the other graphs", {
   expect_no_error(plot(fit))
   expect_no_error(plot(fit, type = "heatmap"))
   expect_no_error(plot(fit, task = 1))
-  path <- ggm_multi(scale(iris[1:4]), groups = iris$Species, nlambda = 5)
+  path <- ggm_multi(scale(iris[1:4]), groups = iris$Species, n_lambda = 5)
   expect_no_error(plot(path))
   expect_output(print(path), "ggm_select")
   expect_equal(nrow(glance(path)), 5L)
@@ -301,7 +302,7 @@ test_that("selection, comparison and scores", {
   sim <- sim_ggm_multi(tasks = 3, p = 12, n = c(60, 80, 100), density = 0.15)
   expect_output(print(sim), "3 tasks")
   expect_equal(min(eigen(as.matrix(sim$precision[[1L]]), TRUE, TRUE)$values), 0.1)
-  path <- ggm_multi(sim$data, nlambda = 8)
+  path <- ggm_multi(sim$data, n_lambda = 8)
   set.seed(12)
   best <- ggm_select(path, "cv", folds = 3)
   set.seed(12)
@@ -375,7 +376,7 @@ test_that("edge cases: one variable, more variables than rows, a constant with a
   set.seed(13)
   one <- ggm_multi(list(matrix(rnorm(10)), matrix(rnorm(12))), lambda = 1)
   expect_equal(one$df, 0)
-  wide <- ggm_multi(lapply(1:3, function(k) matrix(rnorm(5 * 20), 5)), nlambda = 4)
+  wide <- ggm_multi(lapply(1:3, function(k) matrix(rnorm(5 * 20), 5)), n_lambda = 4)
   expect_true(all(wide$gap < 1e-5 * 20 * 15))  # relative to p sum T
   x <- lapply(1:2, function(k) cbind(matrix(rnorm(40), 20), 1))
   expect_true(ggm_multi(x, lambda = 1, penalize_diagonal = TRUE)$convergence$converged)
@@ -392,8 +393,8 @@ test_that("tasks that share their edges are recovered better together, over seed
   kl <- vapply(101:105, function(seed) {
     set.seed(seed)
     sim <- sim_ggm_multi(tasks = 5, p = 50, n = 50, density = 0.1)
-    together <- ggm_score(sim, ggm_multi(sim$data, nlambda = 15, lambda_min_ratio = 0.1))
-    apart <- rowMeans(vapply(1:5, function(k) ggm_score(sim$precision[[k]], ggm_lasso(sim$data[[k]], nlambda = 15, penalize_diagonal = FALSE))$kl,
+    together <- ggm_score(sim, ggm_multi(sim$data, n_lambda = 15, lambda_min_ratio = 0.1))
+    apart <- rowMeans(vapply(1:5, function(k) ggm_score(sim$precision[[k]], ggm_lasso(sim$data[[k]], n_lambda = 15, penalize_diagonal = FALSE))$kl,
                              numeric(15)))
     c(min(together$kl), min(apart))
   }, numeric(2))

@@ -30,7 +30,7 @@ test_that("reweighted ridge approaches ggm_multi(), and says how far it is", {
 test_that("the hierarchical penalty is stationary and its path starts empty", {
   set.seed(3)
   data <- sim_ggm_multi(tasks = 2, p = 6, n = 50, density = 0.3)$data
-  path <- ggm_multi_baseline(data, method = "hierarchical", nlambda = 5, lambda_min_ratio = 0.01, tol = 1e-9, max_iter = 200)
+  path <- ggm_multi_baseline(data, method = "hierarchical", n_lambda = 5, lambda_min_ratio = 0.01, tol = 1e-9, max_iter = 200)
   expect_equal(path$df[1], 0)
   expect_true(all(is.na(path$gap)) && !any(is.nan(path$gap)))
   one <- ggm_at(path, 5)
@@ -49,7 +49,7 @@ test_that("baselines have the methods of ggm_multi() and can be selected and com
   set.seed(4)
   sim <- sim_ggm_multi(tasks = 3, p = 8, n = 60, density = 0.2)
   for (method in c("separate", "pooled", "ridge", "irls", "hierarchical")) {
-    path <- suppressWarnings(ggm_multi_baseline(sim$data, method = method, nlambda = 3), classes = "granary_warning_convergence")
+    path <- suppressWarnings(ggm_multi_baseline(sim$data, method = method, n_lambda = 3), classes = "granary_warning_convergence")
     expect_s3_class(path, c("granary_ggm_multi_baseline", "granary_ggm_multi", "granary_ggm", "granary_fit"), exact = TRUE)
     expect_output(print(path), "3 tasks, 8 variables")
     expect_output(print(summary(path)), "Objective")

@@ -41,16 +41,16 @@ test_that("huge finds the same neighbourhoods", {
 test_that("paths start empty, recover a chain, and can be selected", {
   set.seed(4)
   sim <- sim_ggm("chain", p = 15, n = 300)
-  path <- ggm_neighbors(sim$data, nlambda = 8)
+  path <- ggm_neighbors(sim$data, n_lambda = 8)
   expect_equal(path$df[1], 0)
   expect_gt(max(ggm_score(sim, path)$f1), 0.95)
   expect_s3_class(path, c("granary_ggm_neighbors", "granary_ggm", "granary_fit"), exact = TRUE)
   for (criterion in c("ebic", "cv", "stars")) {
-    chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, subsamples = 4), classes = "granary_warning_input")
+    chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, n_rep = 4), classes = "granary_warning_input")
     expect_equal(dim(chosen$coefficients), c(15L, 15L))
   }
   expect_identical(ggm_neighbors(sim$data, lambda = 0.2, threads = 2)$precision, ggm_neighbors(sim$data, lambda = 0.2, threads = 1)$precision)
-  free <- ggm_scale_free(sim$data, nlambda = 4)
+  free <- ggm_scale_free(sim$data, n_lambda = 4)
   expect_equal(free$df[1], 0)
   expect_true(all(diff(free$df) >= 0))
   expect_s3_class(ggm_select(free, "cv", folds = 2), "granary_ggm_scale_free")
@@ -68,6 +68,6 @@ test_that("constant columns, p > n and bad arguments", {
   expect_error(ggm_neighbors(S = diag(2), lambda = -1), "`lambda`", class = "granary_error_input")
   expect_error(ggm_neighbors(S = diag(2), rule = "xor"), "`rule`", class = "granary_error_input")
   expect_error(ggm_scale_free(S = diag(2), max_iter = 0), "`max_iter`", class = "granary_error_input")
-  expect_equal(ggm_neighbors(S = diag(3), nlambda = 2)$df, c(0, 0))
-  expect_equal(ggm_scale_free(S = diag(3), nlambda = 2)$df, c(0, 0))
+  expect_equal(ggm_neighbors(S = diag(3), n_lambda = 2)$df, c(0, 0))
+  expect_equal(ggm_scale_free(S = diag(3), n_lambda = 2)$df, c(0, 0))
 })

@@ -1,7 +1,7 @@
 # Few interacting nodes: closed forms, brute force, the graphical lasso, screening, the thesis' algorithm, bad input.
 
 nodes_at <- function(S, rho, tau, ..., tol = 1e-9, max_iter = 50000) {
-  suppressWarnings(ggm_nodes(S = S, rho = rho, tau = tau, ..., tol = tol, max_iter = max_iter, threads = 1), classes = "granary_warning_convergence")
+  suppressWarnings(ggm_nodes(S = S, lambda = rho, tau = tau, ..., tol = tol, max_iter = max_iter, threads = 1), classes = "granary_warning_convergence")
 }
 
 # The objective from its definition.
@@ -117,7 +117,7 @@ test_that("the block descent never beats the exact solver, mostly stops above it
   }
   expect_gte(above[["linf"]], 10)
   expect_gte(above[["l2"]], 1)
-  expect_warning(ggm_nodes(S = S, rho = 0.01, tau = 0.5, norm = "linf", method = "bcd"), "admm", class = "granary_warning_convergence")
+  expect_warning(ggm_nodes(S = S, lambda = 0.01, tau = 0.5, norm = "linf", method = "bcd"), "admm", class = "granary_warning_convergence")
 })
 
 test_that("screening is exact: the same answer without it, and rule by rule", {
@@ -175,12 +175,12 @@ test_that("for l-inf the largest entries of a row tie", {
 test_that("a path equals its fits, orders the nodes by entry, and gives consistent single fits", {
   set.seed(8)
   sim <- sim_ggm("confounders", p = 30, n = 100, connected = 0.3, density = 0.5, ratio = 10)
-  path <- ggm_nodes(sim$data, nrho = 6, tol = 1e-8)
+  path <- ggm_nodes(sim$data, n_lambda = 6, tol = 1e-8)
   expect_identical(path$df[1], 0)
   expect_equal(path$tau, 50 * path$rho)
   for (k in c(2, 5)) {
     one <- ggm_at(path, k)
-    alone <- ggm_nodes(sim$data, rho = path$rho[k], tol = 1e-8)
+    alone <- ggm_nodes(sim$data, lambda = path$rho[k], tol = 1e-8)
     expect_equal(one$objective, alone$objective, tolerance = 1e-9)
     expect_identical(one$selected, alone$selected)
     expect_equal(one$node_norm, alone$node_norm, tolerance = 1e-4)
@@ -190,12 +190,12 @@ test_that("a path equals its fits, orders the nodes by entry, and gives consiste
   }
   expect_true(all(diff(path$entry[!is.na(path$entry)]) <= 0))
   for (criterion in c("ebic", "cv", "stars")) {
-    chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, subsamples = 4), classes = "granary_warning_input")
+    chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, n_rep = 4), classes = "granary_warning_input")
     expect_identical(chosen$selected, path$selected[[chosen$selection$which]])
   }
-  expect_equal(ggm_nodes(sim$data, rho = c(0.01, 0.02), tau = 0.3)$tau, c(0.3, 0.3))
-  expect_equal(ggm_nodes(sim$data, rho = c(0.01, 0.02), tau = c(0.3, 0.5))$tau, c(0.5, 0.3))
-  expect_identical(ggm_nodes(sim$data, tau = 0.5, nrho = 3)$df[1], 0)
+  expect_equal(ggm_nodes(sim$data, lambda = c(0.01, 0.02), tau = 0.3)$tau, c(0.3, 0.3))
+  expect_equal(ggm_nodes(sim$data, lambda = c(0.01, 0.02), tau = c(0.3, 0.5))$tau, c(0.5, 0.3))
+  expect_identical(ggm_nodes(sim$data, tau = 0.5, n_lambda = 3)$df[1], 0)
 })
 
 test_that("the connected nodes are recovered from many, over seeds", {
@@ -203,7 +203,7 @@ test_that("the connected nodes are recovered from many, over seeds", {
     set.seed(seed)
     sim <- sim_ggm("confounders", p = 200, n = 200, connected = 0.05, density = 0.6, ratio = 10)
     truth <- names(which(granary:::ggm_degrees(sim$precision) > 0))
-    best <- ggm_select(ggm_nodes(sim$data, nrho = 8, rho_min_ratio = 0.03, threads = 1), "ebic")
+    best <- ggm_select(ggm_nodes(sim$data, n_lambda = 8, lambda_min_ratio = 0.03, threads = 1), "ebic")
     c(mean(truth %in% best$selected), mean(best$selected %in% truth))
   }, c(0, 0))
   expect_gte(mean(found[1, ]), 0.9)
@@ -214,9 +214,9 @@ test_that("twenty nodes of a thousand take little more than the twenty alone", {
   extended()
   set.seed(1)
   sim <- sim_ggm("confounders", p = 1000, n = 200, connected = 0.02, density = 0.5, ratio = 10)
-  rho <- 0.1 * ggm_nodes(sim$data, nrho = 1)$rho
-  all <- ggm_nodes(sim$data, rho = rho, threads = 1)
-  part <- ggm_nodes(sim$data[, all$selected], rho = rho, threads = 1)
+  rho <- 0.1 * ggm_nodes(sim$data, n_lambda = 1)$rho
+  all <- ggm_nodes(sim$data, lambda = rho, threads = 1)
+  part <- ggm_nodes(sim$data[, all$selected], lambda = rho, threads = 1)
   expect_lte(length(all$selected), 25)
   expect_equal(as.matrix(all)[all$selected, all$selected], as.matrix(part), tolerance = 1e-6)
   expect_lt(all$convergence$seconds, 1)
@@ -226,8 +226,8 @@ test_that("one and two threads agree, and the generator obeys the seed", {
   set.seed(9)
   S <- as.matrix(Matrix::bdiag(random_covariance(8), random_covariance(10)))
   for (norm in norms) {
-    expect_identical(ggm_nodes(S = S, rho = 0.02, tau = 0.2, norm = norm, threads = 2)$precision,
-                     ggm_nodes(S = S, rho = 0.02, tau = 0.2, norm = norm, threads = 1)$precision)
+    expect_identical(ggm_nodes(S = S, lambda = 0.02, tau = 0.2, norm = norm, threads = 2)$precision,
+                     ggm_nodes(S = S, lambda = 0.02, tau = 0.2, norm = norm, threads = 1)$precision)
   }
   draw <- function() {
     set.seed(3)
@@ -250,24 +250,24 @@ test_that("one and two threads agree, and the generator obeys the seed", {
 })
 
 test_that("edge cases: one variable, p > n, constant columns, rho = 0", {
-  expect_equal(as.matrix(ggm_nodes(S = matrix(2), rho = 0.5)), matrix(0.4), ignore_attr = TRUE)
-  expect_length(ggm_nodes(S = matrix(2), nrho = 3)$rho, 3)
+  expect_equal(as.matrix(ggm_nodes(S = matrix(2), lambda = 0.5)), matrix(0.4), ignore_attr = TRUE)
+  expect_length(ggm_nodes(S = matrix(2), n_lambda = 3)$rho, 3)
   set.seed(10)
   wide <- matrix(rnorm(5 * 12), 5)
-  expect_true(ggm_nodes(wide, rho = 0.02)$convergence$converged)
-  expect_error(ggm_nodes(wide[1, , drop = FALSE], rho = 0.1), "at least 2 rows", class = "granary_error_input")
+  expect_true(ggm_nodes(wide, lambda = 0.02)$convergence$converged)
+  expect_error(ggm_nodes(wide[1, , drop = FALSE], lambda = 0.1), "at least 2 rows", class = "granary_error_input")
   wide[, 3] <- 7
-  expect_warning(fit <- ggm_nodes(wide, rho = 0.02), "Constant", class = "granary_warning_input")
+  expect_warning(fit <- ggm_nodes(wide, lambda = 0.02), "Constant", class = "granary_warning_input")
   expect_equal(unname(Matrix::diag(fit$precision)[3]), 50)
   expect_false("V3" %in% fit$selected)
-  expect_error(suppressWarnings(ggm_nodes(wide, rho = 0, tau = 1)), "`rho` must be greater than 0", class = "granary_error_input")
+  expect_error(suppressWarnings(ggm_nodes(wide, lambda = 0, tau = 1)), "`rho` must be greater than 0", class = "granary_error_input")
   singular <- nodes_at(matrix(1, 2, 2), 0, 0.3)  # the row norms alone bound the problem
   expect_equal(singular$covariance[1, 2], 0.7, tolerance = 1e-6)
-  expect_error(ggm_nodes(S = matrix(1, 2, 2), rho = 0, tau = 0), class = "granary_error_numeric")
-  expect_identical(ggm_nodes(S = diag(3), nrho = 2)$df, c(0, 0))
-  expect_warning(ggm_nodes(S = diag(c(1, 1e-9)), rho = 0.1), "factor of 1e\\+09", class = "granary_warning_input")
+  expect_error(ggm_nodes(S = matrix(1, 2, 2), lambda = 0, tau = 0), class = "granary_error_numeric")
+  expect_identical(ggm_nodes(S = diag(3), n_lambda = 2)$df, c(0, 0))
+  expect_warning(ggm_nodes(S = diag(c(1, 1e-9)), lambda = 0.1), "factor of 1e\\+09", class = "granary_warning_input")
   wide[2, 2] <- NA
-  expect_error(ggm_nodes(wide, rho = 0.1), "missing", class = "granary_error_input")
+  expect_error(ggm_nodes(wide, lambda = 0.1), "missing", class = "granary_error_input")
 })
 
 test_that("bad arguments are named", {
@@ -287,18 +287,18 @@ test_that("bad arguments are named", {
   bad("`max_iter`", S = S, rho = 1, max_iter = 0)
   bad("`start`", S = S, rho = 1, start = diag(2))
   bad("start must be a positive definite", S = matrix(c(1, 0.9, 0.9, 1), 2), rho = 0.1, tau = 0.1, start = -diag(2))
-  expect_warning(ggm_nodes(S = toeplitz(0.9^(0:7)), rho = 0.01, tau = 0.1, max_iter = 2), "NOT converged", class = "granary_warning_convergence")
+  expect_warning(ggm_nodes(S = toeplitz(0.9^(0:7)), lambda = 0.01, tau = 0.1, max_iter = 2), "NOT converged", class = "granary_warning_convergence")
 })
 
 test_that("it prints, plots and serves the shared methods", {
   set.seed(11)
   sim <- sim_ggm("confounders", p = 20, n = 60, connected = 0.3, density = 0.6, ratio = 10)
-  path <- ggm_nodes(sim$data, nrho = 5)
+  path <- ggm_nodes(sim$data, n_lambda = 5)
   fit <- ggm_at(path, 4)
   expect_output(print(path), "First nodes to enter")
   expect_output(print(fit), paste0("of 20 nodes interact.*Nodes: .*Certificate"))
   expect_output(print(summary(fit)), "certified within")
-  expect_output(print(ggm_nodes(S = diag(3), rho = 1)), "0 of 3 nodes")
+  expect_output(print(ggm_nodes(S = diag(3), lambda = 1)), "0 of 3 nodes")
   expect_s3_class(fit, c("granary_ggm_nodes", "granary_ggm", "granary_fit"), exact = TRUE)
   expect_identical(dim(predict(fit, sim$data)), c(60L, 20L))
   expect_length(predict(fit, sim$data, type = "loglik"), 60)
@@ -317,7 +317,7 @@ test_that("rows and groups go to the likeliest class", {
   rows_from <- function(r) matrix(rnorm(400), 100) %*% chol(toeplitz(r^(0:3)))
   a <- rows_from(0.8)
   b <- rows_from(-0.5)
-  fits <- list(a = ggm_nodes(a, rho = 0.005), b = ggm_lasso(b, lambda = 0.05))
+  fits <- list(a = ggm_nodes(a, lambda = 0.005), b = ggm_lasso(b, lambda = 0.05))
   guess <- ggm_classify(fits, rbind(a, b))
   expect_gt(mean(guess$class == rep(c("a", "b"), each = 100)), 0.8)
   by_hand <- cbind(predict(fits$a, rbind(a, b), type = "loglik"), predict(fits$b, rbind(a, b), type = "loglik")) + log(0.5)
@@ -331,8 +331,8 @@ test_that("rows and groups go to the likeliest class", {
   expect_error(ggm_classify(fits$a, a), "`fits`", class = "granary_error_input")
   expect_error(ggm_classify(fits, a, group = 1:3), "`group`", class = "granary_error_input")
   expect_error(ggm_classify(fits, a, prior = c(0, 1)), "`prior`", class = "granary_error_input")
-  expect_error(ggm_classify(list(fits$a, ggm_nodes(a, nrho = 3)), a), "single penalty", class = "granary_error_input")
-  expect_error(ggm_classify(list(fits$a, ggm_nodes(a[, 1:3], rho = 1)), a), "same variables", class = "granary_error_input")
+  expect_error(ggm_classify(list(fits$a, ggm_nodes(a, n_lambda = 3)), a), "single penalty", class = "granary_error_input")
+  expect_error(ggm_classify(list(fits$a, ggm_nodes(a[, 1:3], lambda = 1)), a), "same variables", class = "granary_error_input")
   expect_error(ggm_classify(fits), "newdata", class = "granary_error_input")
 })
 

@@ -31,7 +31,7 @@ test_that("KL and Frobenius errors are those of the normal distributions", {
 test_that("a path is scored per penalty, with the area under its curve", {
   set.seed(2)
   sim <- sim_ggm("hub", p = 20, n = 200, groups = 2)
-  path <- ggm_lasso(sim$data, nlambda = 8)
+  path <- ggm_lasso(sim$data, n_lambda = 8)
   scores <- ggm_score(sim, path)
   expect_s3_class(scores, c("granary_ggm_score", "data.frame"), exact = TRUE)
   expect_identical(scores$lambda, path$lambda)

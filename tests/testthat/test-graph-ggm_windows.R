@@ -91,8 +91,8 @@ test_that("bad series are named", {
 
 test_that("the experiment along a path runs for both models", {
   set.seed(11)
-  g <- path_distances("gaussian", p = 8, n = 60, rho = c(0.5, 0.1, 0.02))
-  i <- path_distances("ising", p = 5, n = 60, rho = c(0.2, 0.05))
+  g <- model_path("gaussian", p = 8, n = 60, rho = c(0.5, 0.1, 0.02))
+  i <- model_path("ising", p = 5, n = 60, rho = c(0.2, 0.05))
   expect_true(all(is.finite(as.matrix(g))) && all(is.finite(as.matrix(i))))
   expect_true(all(g$kl >= 0) && all(i$kl >= 0))
 })

@@ -165,13 +165,13 @@ test_that("discrete data: factors, logicals and 0/1 are the same, unused levels 
 
 test_that("background knowledge orients, and contradictions are named", {
   dag <- as_graph("a -> b -> c")
-  expect_equal(shd(pc(dag, background = background(required = "a -> b")), dag), 0)
-  expect_equal(shd(pc(dag, background = background(tiers = list("a", c("b", "c")))), dag), 0)
-  expect_equal(shd(pc(dag, background = background(forbidden = "b -> a")), dag), 0)
-  expect_equal(shd(pc(dag, background = background(gaps = "a - b")), as_graph("b -- c", nodes = c("a", "b", "c"))), 0)
-  expect_identical(nrow(pc(dag, background = background(edges = rbind(c("a", "c"))))$edges), 3L)
-  expect_identical(nrow(pc(dag, background = background(forbidden = "a -> b; b -> a"))$edges), 1L)
-  known <- function(...) pc(dag, background = background(...))
+  expect_equal(shd(pc(dag, background = pc_knowledge(required = "a -> b")), dag), 0)
+  expect_equal(shd(pc(dag, background = pc_knowledge(tiers = list("a", c("b", "c")))), dag), 0)
+  expect_equal(shd(pc(dag, background = pc_knowledge(forbidden = "b -> a")), dag), 0)
+  expect_equal(shd(pc(dag, background = pc_knowledge(gaps = "a - b")), as_graph("b -- c", nodes = c("a", "b", "c"))), 0)
+  expect_identical(nrow(pc(dag, background = pc_knowledge(edges = rbind(c("a", "c"))))$edges), 3L)
+  expect_identical(nrow(pc(dag, background = pc_knowledge(forbidden = "a -> b; b -> a"))$edges), 1L)
+  known <- function(...) pc(dag, background = pc_knowledge(...))
   expect_error(known(required = "a -> b; b -> c; c -> a"), "cycle: a -> b -> c -> a", class = "granary_error_input")
   expect_error(known(required = "a -> b; b -> a"), "cycle: a -> b -> a", class = "granary_error_input")
   expect_error(known(required = "a -> b", forbidden = "a -> b"), "both required and forbidden", class = "granary_error_input")
@@ -179,7 +179,7 @@ test_that("background knowledge orients, and contradictions are named", {
   expect_error(known(required = "a -> b", gaps = "b - a"), "adjacent", class = "granary_error_input")
   expect_error(known(required = "a -> z"), "no variable \"z\"", class = "granary_error_input")
   expect_error(known(tiers = list("a", "a")), "twice", class = "granary_error_input")
-  pag <- fci(dag, background = background(tiers = list("a", c("b", "c"))))$graph
+  pag <- fci(dag, background = pc_knowledge(tiers = list("a", c("b", "c"))))$graph
   expect_identical(as.matrix(pag)["a", "b"], 2L)
 })
 
@@ -248,7 +248,7 @@ test_that("ida gives the regression coefficient in a DAG and bounds otherwise", 
 test_that("alpha by BIC, stability selection, order sensitivity", {
   set.seed(8)
   sim <- sim_dag(8, n = 300)
-  chosen <- select_alpha(sim$data, alpha = c(0.001, 0.01, 0.1))
+  chosen <- pc_select(sim$data, alpha = c(0.001, 0.01, 0.1))
   expect_identical(chosen$alpha, chosen$table$alpha[which.min(chosen$table$score)])
   # the score is that of the regressions of a DAG of the class
   dag <- graph_dag(chosen$fit)
@@ -262,9 +262,9 @@ test_that("alpha by BIC, stability selection, order sensitivity", {
   expect_equal(max(chosen$table$loglik[chosen$table$alpha == chosen$alpha]), loglik)
   fit <- pc(sim$data)
   set.seed(1)
-  one <- pc_stability(fit, B = 10)
+  one <- pc_stability(fit, n_rep = 10)
   set.seed(1)
-  expect_identical(pc_stability(fit, B = 10), one)
+  expect_identical(pc_stability(fit, n_rep = 10), one)
   expect_true(all(one$edges >= 0 & one$edges <= 1) && isSymmetric(one$edges))
   orders <- order_sensitivity(fit, K = 5)
   expect_identical(length(unique(orders$counts)), 1L)  # the stable skeleton

@@ -53,12 +53,12 @@ reference <- function(k, y, budget, beta, removal, mira = FALSE) {
 }
 
 test_that("the hand trace of the paper's algorithm comes out", {
-  none <- budget_perceptron(hand$x, hand$y, beta = 1, kernel = "linear", removal = "max_margin")
+  none <- budget_perceptron(hand$x, hand$y, beta = 1, kernel = "linear", removal = "max_margin", standardize = FALSE)
   expect_identical(none$cache_index, c(1, 3, 4, 7, 8))
   expect_identical(none$mistakes, 3)
   expect_identical(none$margin_errors, 5)
   expect_equal(unname(colSums(coef(none) * none$cache_x)), c(2, 2))
-  adaptive <- budget_perceptron(hand$x, hand$y, beta = 1, kernel = "linear")
+  adaptive <- budget_perceptron(hand$x, hand$y, beta = 1, kernel = "linear", standardize = FALSE)
   expect_identical(adaptive$cache_index, c(3, 4, 7, 8))
   expect_equal(unname(colSums(coef(adaptive) * adaptive$cache_x)), c(0, 1))
   expect_identical(adaptive$largest, 4)
@@ -71,7 +71,7 @@ test_that("the numbers of the prototype on iris come out", {
   x <- scale(d[, c("Petal.Length", "Petal.Width")])[at, ]
   y <- droplevels(d$Species)[at]
   run <- function(...) {
-    fit <- budget_perceptron(x, y, kernel = k_rbf(1), ...)
+    fit <- budget_perceptron(x, y, kernel = k_rbf(1), ..., standardize = FALSE)
     c(fit$support, fit$mistakes)
   }
   expect_equal(run(removal = "max_margin"), c(9, 8))
@@ -87,7 +87,7 @@ test_that("every rule does what a plain implementation of it does", {
   for (rule in c("distill", "max_margin", "oldest", "smallest", "tightest")) {
     for (step in c("perceptron", "mira")) {
       for (budget in c(1, 15)) {
-        fit <- budget_perceptron(d$x, d$y, budget = budget, beta = 0.1, removal = rule, update = step, gamma = 0.5)
+        fit <- budget_perceptron(d$x, d$y, budget = budget, beta = 0.1, removal = rule, update = step, gamma = 0.5, standardize = FALSE)
         slow <- reference(k, y, budget, 0.1, rule, step == "mira")
         expect_identical(fit$cache_index, as.numeric(sort(slow$cache)), label = paste(rule, step, budget))
         expect_equal(fit$coefficients, slow$tau[order(slow$cache)], label = paste(rule, step, budget))
@@ -104,11 +104,11 @@ test_that("the budget holds, and scores are those of the cache, for every rule a
     y <- factor(letters[1 + (floor(x[, 1] * 1.3) + floor(x[, 2] * 1.3)) %% classes])
     for (rule in rules) {
       for (step in c("perceptron", "mira")) {
-        fit <- budget_perceptron(x, y, budget = 12, removal = rule, update = step, gamma = 0.4)
+        fit <- budget_perceptron(x, y, budget = 12, removal = rule, update = step, gamma = 0.4, standardize = FALSE)
         expect_lte(fit$largest, 12)
         expect_lte(max(tidy(fit)$support), 12)
         k <- kernel_matrix(k_rbf(0.4), x, fit$cache_x)
-        expect_equal(predict(fit, x, type = "decision"), drop(k %*% fit$coefficients), ignore_attr = TRUE, tolerance = 1e-8)
+        expect_equal(predict(fit, x, type = "link"), drop(k %*% fit$coefficients), ignore_attr = TRUE, tolerance = 1e-8)
         if (!is.null(fit$state$scores) && ncol(fit$state$scores) > 0) {
           expect_equal(fit$state$scores, fit$state$current$coefficients %*% kernel_matrix(k_rbf(0.4), fit$state$points), tolerance = 1e-10)
         }
@@ -121,7 +121,7 @@ test_that("the budget holds, and scores are those of the cache, for every rule a
 test_that("after distillation no older example has its margin without itself", {
   d <- circle(400)
   for (order in c("largest", "oldest", "random")) {
-    fit <- budget_perceptron(d$x, d$y, beta = 0.2, gamma = 0.5, order = order)
+    fit <- budget_perceptron(d$x, d$y, beta = 0.2, gamma = 0.5, order = order, standardize = FALSE)
     k <- kernel_matrix(k_rbf(0.5), fit$cache_x)
     sign <- ifelse(d$y[fit$cache_index] == "out", 1, -1)
     without <- sign * (drop(k %*% fit$coefficients) - fit$coefficients * diag(k))
@@ -137,37 +137,37 @@ test_that("the cache stays within the bound of Theorem 1, and mistakes within No
     x <- x / sqrt(rowSums(x^2))
     x <- x[abs(x[, 1]) > 0.1, ]
     y <- sign(x[, 1])
-    margin <- kernel_margin(x, y, kernel = "linear")
+    margin <- budget_bounds("margin", x, y, kernel = "linear")
     expect_gte(margin$gamma, 0.1 - 1e-3)  # the first axis separates with margin 0.1
     for (beta in c(0.01, 0.5)) {
-      fit <- budget_perceptron(x, y, beta = beta, kernel = "linear")
-      expect_lte(fit$largest, budget_bound(fit$radius, margin$gamma, beta))
+      fit <- budget_perceptron(x, y, beta = beta, kernel = "linear", standardize = FALSE)
+      expect_lte(fit$largest, budget_bounds("cache", fit$radius, margin$gamma, beta))
       # ||w||^2 grew by at most R^2 + 2 beta per example held
       expect_lte(sum(colSums(coef(fit) * fit$cache_x)^2), fit$support * (fit$radius^2 + 2 * beta) + 1e-9)
-      kept <- budget_perceptron(x, y, beta = beta, kernel = "linear", removal = "max_margin")
-      expect_lte(kept$margin_errors, budget_bound(kept$radius, margin$gamma, beta))
+      kept <- budget_perceptron(x, y, beta = beta, kernel = "linear", removal = "max_margin", standardize = FALSE)
+      expect_lte(kept$margin_errors, budget_bounds("cache", kept$radius, margin$gamma, beta))
     }
-    expect_lte(kernel_perceptron(x, y, kernel = "linear")$mistakes, (1 / margin$gamma)^2)
+    expect_lte(kernel_perceptron(x, y, kernel = "linear", standardize = FALSE)$mistakes, (1 / margin$gamma)^2)
   }
-  expect_equal(budget_bound(1, 0.1, 0.01), 102)
-  expect_identical(budget_bound(1, NA), NA_real_)
+  expect_equal(budget_bounds("cache", 1, 0.1, 0.01), 102)
+  expect_identical(budget_bounds("cache", 1, NA), NA_real_)
 })
 
 test_that("labels turned over turn w over, and scales cancel", {
   d <- circle(200)
-  fit <- budget_perceptron(d$x, d$y, gamma = 0.5)
-  flipped <- budget_perceptron(d$x, factor(d$y, levels = c("out", "in")), gamma = 0.5)
+  fit <- budget_perceptron(d$x, d$y, gamma = 0.5, standardize = FALSE)
+  flipped <- budget_perceptron(d$x, factor(d$y, levels = c("out", "in")), gamma = 0.5, standardize = FALSE)
   expect_identical(flipped$coefficients, -fit$coefficients)
   expect_identical(flipped$cache_index, fit$cache_index)
   for (scale in c(1e-8, 1e8)) {
-    scaled <- budget_perceptron(scale * d$x, d$y, kernel = "linear", beta = 0.1 * scale^2)
-    plain <- budget_perceptron(d$x, d$y, kernel = "linear", beta = 0.1)
+    scaled <- budget_perceptron(scale * d$x, d$y, kernel = "linear", beta = 0.1 * scale^2, standardize = FALSE)
+    plain <- budget_perceptron(d$x, d$y, kernel = "linear", beta = 0.1, standardize = FALSE)
     expect_identical(scaled$cache_index, plain$cache_index)
     expect_identical(scaled$coefficients, plain$coefficients)
-    wide <- budget_perceptron(scale * d$x, d$y, gamma = 0.5 / scale^2)
+    wide <- budget_perceptron(scale * d$x, d$y, gamma = 0.5 / scale^2, standardize = FALSE)
     expect_identical(wide$cache_index, fit$cache_index)
   }
-  moved <- budget_perceptron(d$x + 1e6, d$y, gamma = 0.5)  # distances keep their digits far from the origin
+  moved <- budget_perceptron(d$x + 1e6, d$y, gamma = 0.5, standardize = FALSE)  # distances keep their digits far from the origin
   expect_identical(moved$cache_index, fit$cache_index)
 })
 
@@ -177,8 +177,8 @@ test_that("MIRA with two prototypes is MIRA with one vector, and its step solves
   for (trial in 1:5) {
     x <- rbind(rnorm(4), rnorm(4), rnorm(4), rnorm(4))
     y <- factor(c("a", "b", "c", "b"), levels = c("a", "b", "c"))
-    before <- budget_perceptron(x[1:3, ], y[1:3], kernel = "linear", beta = 0.3, removal = "max_margin", update = "mira")
-    after <- budget_perceptron(x, y, kernel = "linear", beta = 0.3, removal = "max_margin", update = "mira")
+    before <- budget_perceptron(x[1:3, ], y[1:3], kernel = "linear", beta = 0.3, removal = "max_margin", update = "mira", standardize = FALSE)
+    after <- budget_perceptron(x, y, kernel = "linear", beta = 0.3, removal = "max_margin", update = "mira", standardize = FALSE)
     m <- t(before$coefficients) %*% before$cache_x
     score <- drop(m %*% x[4, ])
     margin <- score[2] - max(score[-2])
@@ -203,40 +203,40 @@ test_that("averages over time are averages", {
   k <- kernel_matrix(k_rbf(0.5), d$x)
   # without removals: over all trials
   states <- vapply(1:120, function(t) {
-    fit <- budget_perceptron(d$x[1:t, , drop = FALSE], d$y[1:t], levels = levels(d$y), removal = "oldest", gamma = 0.5)
+    fit <- budget_perceptron(d$x[1:t, , drop = FALSE], d$y[1:t], levels = levels(d$y), removal = "oldest", gamma = 0.5, standardize = FALSE)
     drop(k[, fit$cache_index, drop = FALSE] %*% fit$coefficients)
   }, numeric(120))
-  averaged <- budget_perceptron(d$x, d$y, removal = "oldest", gamma = 0.5, average = TRUE)
-  expect_equal(unname(predict(averaged, d$x, type = "decision")), rowMeans(states), tolerance = 1e-10)
-  expect_equal(unname(predict(kernel_perceptron(d$x, d$y, beta = 0.01, gamma = 0.5), d$x, type = "decision")), rowMeans(states), tolerance = 1e-10)
+  averaged <- budget_perceptron(d$x, d$y, removal = "oldest", gamma = 0.5, average = TRUE, standardize = FALSE)
+  expect_equal(unname(predict(averaged, d$x, type = "link")), rowMeans(states), tolerance = 1e-10)
+  expect_equal(unname(predict(kernel_perceptron(d$x, d$y, beta = 0.01, gamma = 0.5, standardize = FALSE), d$x, type = "link")), rowMeans(states), tolerance = 1e-10)
   # with removals: over the trials since the |C|-th last change
   for (rule in c("oldest", "distill", "max_margin")) {
-    run <- function(t) budget_perceptron(d$x[1:t, , drop = FALSE], d$y[1:t], levels = levels(d$y), budget = 8, removal = rule, gamma = 0.5)
-    full <- budget_perceptron(d$x, d$y, budget = 8, removal = rule, gamma = 0.5, average = TRUE)
+    run <- function(t) budget_perceptron(d$x[1:t, , drop = FALSE], d$y[1:t], levels = levels(d$y), budget = 8, removal = rule, gamma = 0.5, standardize = FALSE)
+    full <- budget_perceptron(d$x, d$y, budget = 8, removal = rule, gamma = 0.5, average = TRUE, standardize = FALSE)
     expect_gt(full$removed, 0)
     window <- full$state$changes[1]:120
     states <- vapply(window, function(t) {
       fit <- run(t)
       drop(k[, fit$cache_index, drop = FALSE] %*% fit$coefficients)
     }, numeric(120))
-    expect_equal(unname(predict(full, d$x, type = "decision")), rowMeans(states), tolerance = 1e-10, label = rule)
+    expect_equal(unname(predict(full, d$x, type = "link")), rowMeans(states), tolerance = 1e-10, label = rule)
     expect_lte(length(full$state$changes), full$support)
-    cut <- update(budget_perceptron(d$x[1:50, ], d$y[1:50], budget = 8, removal = rule, gamma = 0.5, average = TRUE), d$x[51:120, ], d$y[51:120])
+    cut <- update(budget_perceptron(d$x[1:50, ], d$y[1:50], budget = 8, removal = rule, gamma = 0.5, average = TRUE, standardize = FALSE), d$x[51:120, ], d$y[51:120])
     expect_identical(cut$state[-1], full$state[-1])
   }
 })
 
 test_that("voted predictions are votes of the past", {
   d <- circle(100)
-  fit <- kernel_perceptron(d$x, d$y, gamma = 0.5, prediction = "voted")
+  fit <- kernel_perceptron(d$x, d$y, gamma = 0.5, prediction = "voted", standardize = FALSE)
   k <- kernel_matrix(k_rbf(0.5), d$x)
   votes <- rowMeans(vapply(1:100, function(t) {
-    past <- kernel_perceptron(d$x[1:t, , drop = FALSE], d$y[1:t], levels = levels(d$y), gamma = 0.5)
+    past <- kernel_perceptron(d$x[1:t, , drop = FALSE], d$y[1:t], levels = levels(d$y), gamma = 0.5, standardize = FALSE)
     sign(drop(k[, past$cache_index, drop = FALSE] %*% past$coefficients))
   }, numeric(100)))
-  expect_equal(unname(predict(fit, d$x, type = "decision")), votes, tolerance = 1e-12)
-  three <- kernel_perceptron(iris[1:4], iris$Species, shuffle = TRUE)
-  shares <- predict(three, iris[1:4], type = "decision", prediction = "voted")
+  expect_equal(unname(predict(fit, d$x, type = "link")), votes, tolerance = 1e-12)
+  three <- kernel_perceptron(iris[1:4], iris$Species, shuffle = TRUE, standardize = FALSE)
+  shares <- predict(three, iris[1:4], type = "link", prediction = "voted")
   expect_true(all(shares >= 0) && all(rowSums(shares) <= 1 + 1e-12))
   expect_error(predict(fit, d$x, prediction = "guess"), "`prediction`", class = "granary_error_input")
 })
@@ -245,8 +245,8 @@ test_that("a perceptron with a kernel is a perceptron in its features", {
   d <- circle(150)
   features <- cbind(1, sqrt(2) * d$x, d$x^2, sqrt(2) * d$x[, 1] * d$x[, 2])
   for (removal in c("max_margin", "distill")) {
-    kernel <- budget_perceptron(d$x, d$y, kernel = k_polynomial(2), removal = removal)
-    explicit <- budget_perceptron(features, d$y, kernel = "linear", removal = removal)
+    kernel <- budget_perceptron(d$x, d$y, kernel = k_polynomial(2), removal = removal, standardize = FALSE)
+    explicit <- budget_perceptron(features, d$y, kernel = "linear", removal = removal, standardize = FALSE)
     expect_identical(kernel$cache_index, explicit$cache_index)
   }
   w <- numeric(6)
@@ -258,7 +258,7 @@ test_that("a perceptron with a kernel is a perceptron in its features", {
       mistakes <- mistakes + 1
     }
   }
-  expect_identical(kernel_perceptron(d$x, d$y, kernel = k_polynomial(2))$mistakes, mistakes)
+  expect_identical(kernel_perceptron(d$x, d$y, kernel = k_polynomial(2), standardize = FALSE)$mistakes, mistakes)
 })
 
 test_that("kernels of all kinds, dense and sparse rows, and normalised kernels give the same run", {
@@ -266,23 +266,23 @@ test_that("kernels of all kinds, dense and sparse rows, and normalised kernels g
   sparse <- Matrix::Matrix(d$x * (abs(d$x) > 0.3), sparse = TRUE)
   dense <- as.matrix(sparse)
   for (kernel in list("rbf", "linear", "laplace", "polynomial", k_se(c(1, 2, 3, 1, 2, 3)), k_rbf(1, columns = 2:6), k_matern(2.5), k_rq())) {
-    one <- budget_perceptron(dense, d$y, kernel = kernel, budget = 10)
-    two <- budget_perceptron(sparse, d$y, kernel = kernel, budget = 10)
+    one <- budget_perceptron(dense, d$y, kernel = kernel, budget = 10, standardize = FALSE)
+    two <- budget_perceptron(sparse, d$y, kernel = kernel, budget = 10, standardize = FALSE)
     expect_identical(one$cache_index, two$cache_index)
     expect_equal(as.matrix(two$cache_x), one$cache_x, ignore_attr = TRUE)
-    expect_equal(predict(one, dense, type = "decision"), predict(two, sparse, type = "decision"), tolerance = 1e-6)
+    expect_equal(predict(one, dense, type = "link"), predict(two, sparse, type = "link"), tolerance = 1e-6)
     expect_equal(predict(one, sparse), predict(one, dense))
     expect_equal(predict(two, dense), predict(one, dense))
     own <- k_user(function(x, z) kernel_matrix(prepare_kernel(if (is.character(kernel)) machine_kernel(kernel, 6) else kernel, 6), x, z))
-    expect_identical(budget_perceptron(dense, d$y, kernel = own, budget = 10)$cache_index, one$cache_index)
+    expect_identical(budget_perceptron(dense, d$y, kernel = own, budget = 10, standardize = FALSE)$cache_index, one$cache_index)
   }
-  general <- budget_perceptron(dense, d$y, kernel = "se + bias", budget = 10)
+  general <- budget_perceptron(dense, d$y, kernel = "se + bias", budget = 10, standardize = FALSE)
   expect_lte(general$support, 10L)
-  expect_error(budget_perceptron(sparse, d$y, kernel = k_hamming()), "Sparse data", class = "granary_error_input")
-  wild <- budget_perceptron(1e3 * d$x, d$y, kernel = "polynomial", degree = 9, normalize = TRUE)
+  expect_error(budget_perceptron(sparse, d$y, kernel = k_hamming(), standardize = FALSE), "Sparse data", class = "granary_error_input")
+  wild <- budget_perceptron(1e3 * d$x, d$y, kernel = "polynomial", degree = 9, normalize = TRUE, standardize = FALSE)
   k <- kernel_matrix(k_polynomial(9, 1 / 6, 0), 1e3 * d$x)
   k <- k / sqrt(outer(diag(k), diag(k)))
-  expect_equal(unname(predict(wild, 1e3 * d$x, type = "decision")), unname(drop(k[, wild$cache_index] %*% wild$coefficients)), tolerance = 1e-8)
+  expect_equal(unname(predict(wild, 1e3 * d$x, type = "link")), unname(drop(k[, wild$cache_index] %*% wild$coefficients)), tolerance = 1e-8)
 })
 
 test_that("a run saved in the middle goes on exactly, for every rule", {
@@ -292,11 +292,11 @@ test_that("a run saved in the middle goes on exactly, for every rule", {
   for (rule in rules) {
     for (kernel in list("rbf", "se + bias")) {
       set.seed(3)
-      half <- budget_perceptron(d$x[1:100, ], d$y[1:100], budget = 9, removal = rule, kernel = kernel, levels = c("in", "out"))
+      half <- budget_perceptron(d$x[1:100, ], d$y[1:100], budget = 9, removal = rule, kernel = kernel, levels = c("in", "out"), standardize = FALSE)
       saveRDS(half, file)
       resumed <- update(readRDS(file), d$x[101:200, ], d$y[101:200])
       set.seed(3)
-      whole <- budget_perceptron(d$x, d$y, budget = 9, removal = rule, kernel = kernel)
+      whole <- budget_perceptron(d$x, d$y, budget = 9, removal = rule, kernel = kernel, standardize = FALSE)
       expect_identical(resumed$state, whole$state, label = rule)
       expect_identical(resumed$record, whole$record, label = rule)
     }
@@ -307,7 +307,7 @@ test_that("random removal follows set.seed()", {
   d <- circle(200)
   run <- function(seed) {
     set.seed(seed)
-    budget_perceptron(d$x, d$y, budget = 10, removal = "random")$cache_index
+    budget_perceptron(d$x, d$y, budget = 10, removal = "random", standardize = FALSE)$cache_index
   }
   expect_identical(run(1), run(1))
   expect_false(identical(run(1), run(2)))
@@ -316,43 +316,43 @@ test_that("random removal follows set.seed()", {
 test_that("odd data is learnt from or refused with a word", {
   input <- function(code, pattern) expect_error(code, pattern, class = "granary_error_input")
   d <- circle(30)
-  one <- budget_perceptron(d$x[1, , drop = FALSE], d$y[1])
+  one <- budget_perceptron(d$x[1, , drop = FALSE], d$y[1], standardize = FALSE)
   expect_identical(one$support, 1L)
   expect_identical(one$mistakes, 1)
-  same <- budget_perceptron(matrix(1, 20, 2), rep(c("a", "b"), 10))
+  same <- budget_perceptron(matrix(1, 20, 2), rep(c("a", "b"), 10), standardize = FALSE)
   expect_true(all(is.finite(same$coefficients)))
-  zero <- budget_perceptron(matrix(0, 6, 2), rep(c("a", "b"), 3), kernel = "linear", update = "mira")
+  zero <- budget_perceptron(matrix(0, 6, 2), rep(c("a", "b"), 3), kernel = "linear", update = "mira", standardize = FALSE)
   expect_identical(zero$support, 0L)
   expect_identical(as.character(predict(zero, matrix(0, 1, 2))), "a")
-  wide <- budget_perceptron(matrix(rnorm(500), 5), c("a", "b", "a", "b", "a"))
+  wide <- budget_perceptron(matrix(rnorm(500), 5), c("a", "b", "a", "b", "a"), standardize = FALSE)
   expect_identical(wide$trials, 5)
-  singular <- budget_perceptron(matrix(c(1, 1, 2, 2), 20, 1), rep(c("a", "b", "b"), 7)[1:20], removal = "projection", budget = 3, kernel = "linear")
+  singular <- budget_perceptron(matrix(c(1, 1, 2, 2), 20, 1), rep(c("a", "b", "b"), 7)[1:20], removal = "projection", budget = 3, kernel = "linear", standardize = FALSE)
   expect_true(all(is.finite(singular$coefficients)))
   spoiled <- d$x
   spoiled[4, 1] <- NA
-  input(budget_perceptron(spoiled, d$y), "`x`.*row 4")
-  skipped <- budget_perceptron(spoiled, d$y, na = "skip")
+  input(budget_perceptron(spoiled, d$y, standardize = FALSE), "`x`.*row 4")
+  skipped <- budget_perceptron(spoiled, d$y, na = "skip", standardize = FALSE)
   expect_identical(skipped$skipped, 1)
-  expect_identical(skipped$coefficients, budget_perceptron(d$x[-4, ], d$y[-4])$coefficients)
+  expect_identical(skipped$coefficients, budget_perceptron(d$x[-4, ], d$y[-4], standardize = FALSE)$coefficients)
   input(predict(skipped, spoiled), "newdata.*row 4")
   spoiled[4, 1] <- Inf
-  input(budget_perceptron(spoiled, d$y), "finite")
-  input(budget_perceptron(d$x, d$y, beta = -1), "`beta`")
-  input(budget_perceptron(d$x, d$y, budget = 0), "`budget`")
-  input(budget_perceptron(d$x, d$y, budget = 2.5), "`budget`")
-  input(budget_perceptron(d$x, d$y, removal = "newest"), "`removal`")
-  input(budget_perceptron(d$x, d$y, removal = "projection", average = TRUE), "`average`")
-  input(budget_perceptron(d$x, d$y, kernel = "precomputed"), "precomputed")
-  input(budget_perceptron(d$x, d$y, kernel = "nothing"), "`kernel`")
-  input(budget_perceptron(d$x, d$y, gamma = -1), "`gamma`")
-  expect_error(budget_perceptron(1e30 * d$x, d$y, kernel = "polynomial", degree = 20), "not finite", class = "granary_error")
-  expect_output(print(summary(budget_perceptron(d$x, d$y), gamma_margin = 0.1)), "bound on the cache")
+  input(budget_perceptron(spoiled, d$y, standardize = FALSE), "finite")
+  input(budget_perceptron(d$x, d$y, beta = -1, standardize = FALSE), "`beta`")
+  input(budget_perceptron(d$x, d$y, budget = 0, standardize = FALSE), "`budget`")
+  input(budget_perceptron(d$x, d$y, budget = 2.5, standardize = FALSE), "`budget`")
+  input(budget_perceptron(d$x, d$y, removal = "newest", standardize = FALSE), "`removal`")
+  input(budget_perceptron(d$x, d$y, removal = "projection", average = TRUE, standardize = FALSE), "`average`")
+  input(budget_perceptron(d$x, d$y, kernel = "precomputed", standardize = FALSE), "precomputed")
+  input(budget_perceptron(d$x, d$y, kernel = "nothing", standardize = FALSE), "`kernel`")
+  input(budget_perceptron(d$x, d$y, gamma = -1, standardize = FALSE), "`gamma`")
+  expect_error(budget_perceptron(1e30 * d$x, d$y, kernel = "polynomial", degree = 20, standardize = FALSE), "not finite", class = "granary_error")
+  expect_output(print(summary(budget_perceptron(d$x, d$y, standardize = FALSE), gamma_margin = 0.1)), "bound on the cache")
 })
 
 test_that("budget_path() averages over orders, and the margin of the data is bracketed", {
   d <- circle(150)
   set.seed(1)
-  path <- budget_path(d$x, d$y, c(5, 20, Inf), permutations = 3, newdata = d$x, newlabels = d$y)
+  path <- budget_path(d$x, d$y, c(5, 20, Inf), n_rep = 3, newdata = d$x, newy = d$y, standardize = FALSE)
   expect_identical(path$budget, c(5, 20, Inf))
   expect_true(all(path$size[1:2] <= c(5, 20)))
   expect_true(all(is.finite(as.matrix(path[, -1]))))
@@ -361,22 +361,22 @@ test_that("budget_path() averages over orders, and the margin of the data is bra
   on.exit(dev.off())
   expect_null(plot(path))
   set.seed(1)
-  expect_identical(budget_path(d$x, d$y, c(5, 20, Inf), permutations = 3, newdata = d$x, newlabels = d$y), path)
-  expect_error(budget_path(d$x, d$y, 0.5), "`budgets`", class = "granary_error_input")
-  expect_error(budget_path(d$x, d$y, 5, newdata = d$x), "both", class = "granary_error_input")
-  expect_error(budget_path(d$x, d$y, 5, shuffle = TRUE), "itself", class = "granary_error_input")
+  expect_identical(budget_path(d$x, d$y, c(5, 20, Inf), n_rep = 3, newdata = d$x, newy = d$y, standardize = FALSE), path)
+  expect_error(budget_path(d$x, d$y, 0.5, standardize = FALSE), "`budgets`", class = "granary_error_input")
+  expect_error(budget_path(d$x, d$y, 5, newdata = d$x, standardize = FALSE), "both", class = "granary_error_input")
+  expect_error(budget_path(d$x, d$y, 5, shuffle = TRUE, standardize = FALSE), "itself", class = "granary_error_input")
 
   pairs <- rbind(c(1, 0), c(0, 1), c(-1, -0.5))
-  margin <- kernel_margin(pairs, c(1, 1, -1), kernel = "linear", tol = 1e-8)
+  margin <- budget_bounds("margin", pairs, c(1, 1, -1), kernel = "linear", tol = 1e-8)
   expect_equal(margin$gamma, 1 / sqrt(2), tolerance = 1e-6)  # halfway between the first two
   expect_gte(margin$upper, margin$gamma)
-  expect_identical(kernel_margin(rbind(1, 1), c("a", "b"), kernel = "linear")$gamma, NA_real_)
+  expect_identical(budget_bounds("margin", rbind(1, 1), c("a", "b"), kernel = "linear")$gamma, NA_real_)
   skip_if_not_installed("quadprog")
   set.seed(4)
   x <- matrix(rnorm(60), 30)
   y <- ifelse(x[, 1] > 0.2, 1, -1)
   x[, 1] <- x[, 1] + 0.3 * y
-  ours <- kernel_margin(x, y, kernel = k_rbf(0.7), tol = 1e-6)
+  ours <- budget_bounds("margin", x, y, kernel = k_rbf(0.7), tol = 1e-6)
   q <- outer(y, y) * kernel_matrix(k_rbf(0.7), x)
   alpha <- getExportedValue("quadprog", "solve.QP")(q + diag(1e-10, 30), rep(1, 30), diag(30), rep(0, 30))$solution
   expect_equal(ours$gamma, 1 / sqrt(sum(alpha)), tolerance = 1e-4)
@@ -388,13 +388,13 @@ test_that("accuracy is near the support vector machine's", {
   new <- circle(1000, seed = 6)
   machine <- getExportedValue("kernlab", "ksvm")(d$x, d$y, kernel = "rbfdot", kpar = list(sigma = 0.5), C = 1)
   best <- mean(getExportedValue("kernlab", "predict")(machine, new$x) != new$y)
-  all <- kernel_perceptron(d$x, d$y, gamma = 0.5)
+  all <- kernel_perceptron(d$x, d$y, gamma = 0.5, standardize = FALSE)
   expect_lt(mean(predict(all, new$x) != new$y), best + 0.02)
   expect_lt(mean(predict(all, new$x, prediction = "voted") != new$y), best + 0.02)
   for (rule in c("oldest", "smallest")) {
-    few <- budget_perceptron(d$x, d$y, gamma = 0.5, beta = 0.1, removal = rule, budget = 100, average = TRUE)
+    few <- budget_perceptron(d$x, d$y, gamma = 0.5, beta = 0.1, removal = rule, budget = 100, average = TRUE, standardize = FALSE)
     expect_lt(mean(predict(few, new$x) != new$y), best + 0.03)
   }
-  projected <- budget_perceptron(d$x, d$y, gamma = 0.5, beta = 0.1, removal = "projection", budget = 40)
+  projected <- budget_perceptron(d$x, d$y, gamma = 0.5, beta = 0.1, removal = "projection", budget = 40, standardize = FALSE)
   expect_lt(projected$mistakes, all$mistakes + 100)
 })

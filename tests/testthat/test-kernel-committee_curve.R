@@ -29,7 +29,7 @@ test_that("an independent integration in plain R gives the same curve", {
   alpha <- 2
   eta <- 1.3
   s2 <- 0.07
-  ratio <- mp_blocks(alpha, 6)$mean / alpha
+  ratio <- sgd_bounds("blocks", alpha, 6)$mean / alpha
   # one hidden unit; averages by two-dimensional quadrature over (h, v) would do, here by the published I3 for each term
   i3 <- function(cxx, cyy, czz, cxy, cxz, cyz) {  # <g'(x) y g(z)>
     2 / pi / sqrt((1 + cxx) * (1 + czz) - cxz^2) * (cyz * (1 + cxx) - cxy * cxz) / (1 + cxx)
@@ -104,15 +104,15 @@ test_that("oracles: silent student, infinite sets, perfect student, permutation,
 test_that("networks that are trained behave as theory says where it holds", {
   set.seed(1)
   theory <- committee_curve(Inf, 1, L = 2, noise = c(0.05, 0), t = c(0, 2, 5))
-  run <- committee_simulate(200, Inf, 1, L = 2, noise = c(0.05, 0), t = c(0, 2, 5), reps = 20, threads = 1)
+  run <- sim_committee(200, Inf, 1, L = 2, noise = c(0.05, 0), t = c(0, 2, 5), n_rep = 20, threads = 1)
   expect_lt(max(abs(run$test / theory$test - 1)[-1]), 0.03)
   expect_null(run$train)
   expect_null(run$kurtosis)
-  finite <- committee_simulate(100, 3, 1, noise = c(0.01, 0.01), t = c(0, 5, 20), reps = 20, threads = 1)
+  finite <- sim_committee(100, 3, 1, noise = c(0.01, 0.01), t = c(0, 5, 20), n_rep = 20, threads = 1)
   expected <- committee_curve(3, 1, noise = c(0.01, 0.01), t = c(0, 5, 20))
   expect_equal(finite$test, expected$test, tolerance = 0.1)
   expect_equal(finite$train, expected$train, tolerance = 0.1)
-  gap <- committee_gap(expected, finite)
+  gap <- assess(expected, truth = finite)
   expect_equal(gap$gap, finite$test - expected$test, tolerance = 1e-6)
   expect_equal(gap$z, gap$gap / finite$test_se)
 })
@@ -121,7 +121,7 @@ test_that("the variance over training sets decays as 1/N", {
   skip_if(Sys.getenv("GRANARY_EXTENDED") != "1", "takes a minute")
   set.seed(2)
   variance <- vapply(c(50, 200, 800), function(N) {
-    run <- committee_simulate(N, 0.5, 2, L = 2, t = 20, reps = 60)
+    run <- sim_committee(N, 0.5, 2, L = 2, t = 20, n_rep = 60)
     var(run$test_runs[1, ])
   }, 0)
   slope <- coef(lm(log(variance) ~ log(c(50, 200, 800))))[[2]]
@@ -130,12 +130,12 @@ test_that("the variance over training sets decays as 1/N", {
 
 test_that("same seed, same networks, on one thread and on two; shared training sets", {
   set.seed(3)
-  one <- committee_simulate(20, 2, 1, L = 2, t = 0:2, reps = 5, threads = 1)
+  one <- sim_committee(20, 2, 1, L = 2, t = 0:2, n_rep = 5, threads = 1)
   set.seed(3)
-  two <- committee_simulate(20, 2, 1, L = 2, t = 0:2, reps = 5, threads = 2)
+  two <- sim_committee(20, 2, 1, L = 2, t = 0:2, n_rep = 5, threads = 2)
   expect_identical(one$test_runs, two$test_runs)
   expect_identical(one$R, two$R)
-  same <- committee_simulate(20, 2, 1, t = c(0, 3), reps = 5, same_set = TRUE, threads = 1)
+  same <- sim_committee(20, 2, 1, t = c(0, 3), n_rep = 5, same_set = TRUE, threads = 1)
   expect_equal(sd(same$test_runs[1, ]), 0)
   expect_gt(sd(same$test_runs[2, ]), 0)
 })
@@ -160,18 +160,18 @@ test_that("bad input", {
   expect_false(is.na(wild$diverged))
   expect_output(print(wild), "DIVERGES")
   expect_identical(predict(wild, 1000)$test, Inf)
-  expect_error(committee_simulate(1, 2, 1, L = 2), "at least `M`", class = "granary_error_input")
-  expect_error(committee_simulate(1e5, 1e4, 1), "too many to hold", class = "granary_error_input")
-  run <- committee_simulate(10, 2, 1, t = 0:1, reps = 2, threads = 1)
+  expect_error(sim_committee(1, 2, 1, L = 2), "at least `M`", class = "granary_error_input")
+  expect_error(sim_committee(1e5, 1e4, 1), "too many to hold", class = "granary_error_input")
+  run <- sim_committee(10, 2, 1, t = 0:1, n_rep = 2, threads = 1)
   curve <- committee_curve(2, 1, t = 0:2)
-  expect_error(committee_gap(1, run), "`theory`", class = "granary_error_input")
-  expect_error(committee_gap(curve, 1), "`simulation`", class = "granary_error_input")
-  expect_error(committee_gap(simulation = run), "`theory` must be given", class = "granary_error_input")
+  expect_error(assess(1, truth = run), "no scores", class = "granary_error_input")
+  expect_error(assess(curve, truth = 1), "`truth`", class = "granary_error_input")
+  expect_error(assess(curve), "`truth` must be given", class = "granary_error_input")
 })
 
 test_that("one input, one example, teacher with overlaps, named noise, methods", {
   set.seed(4)
-  tiny <- committee_simulate(1, 1, 0.5, t = 0:2, reps = 2, threads = 1)
+  tiny <- sim_committee(1, 1, 0.5, t = 0:2, n_rep = 2, threads = 1)
   expect_true(all(is.finite(tiny$test)))
   one <- committee_curve(2, 1, L = 2, M = 1, r0 = matrix(c(0.01, 0.02), 2), t = 0:5)
   expect_identical(dim(one$R), c(2L, 1L, 6L))
@@ -184,27 +184,27 @@ test_that("one input, one example, teacher with overlaps, named noise, methods",
   expect_equal(max(abs(committee_curve(2, 1, q0 = 0, r0 = 10, t = 0)$settings$r0)), 0)  # vectors of no length
   expect_output(print(one), "alpha below 3")
   expect_output(print(summary(committee_curve(2, 1, noise = c(0.1, 0.1), t = seq(0, 100, 5)))), "overfitting")
-  run <- committee_simulate(20, 2, 1, t = 0:2, reps = 3, threads = 1)
+  run <- sim_committee(20, 2, 1, t = 0:2, n_rep = 3, threads = 1)
   expect_output(print(run), "3 runs.*excess kurtosis")
   expect_named(tidy(run), c("t", "test", "test_se", "train", "train_se"))
   pdf(NULL)
   on.exit(dev.off())
   expect_no_error(plot(one, run))
-  expect_no_error(plot(one, show = "overlaps"))
+  expect_no_error(plot(one, type = "overlaps"))
   expect_no_error(plot(run, one))
-  expect_no_error(plot(run, show = "activations"))
-  fresh <- committee_simulate(20, Inf, 1, t = 0:2, reps = 2, threads = 1)
-  expect_error(plot(fresh, show = "activations"), "without a training set", class = "granary_error_input")
+  expect_no_error(plot(run, type = "activations"))
+  fresh <- sim_committee(20, Inf, 1, t = 0:2, n_rep = 2, threads = 1)
+  expect_error(plot(fresh, type = "activations"), "without a training set", class = "granary_error_input")
   expect_no_error(plot(fresh))
 })
 
 test_that("blocks of a spectrum", {
-  expect_equal(mean(mp_blocks(0.5, 7)$mean), 0.5)
-  expect_equal(mean(mp_blocks(2, 2000)$mean^2), 6, tolerance = 1e-4)
+  expect_equal(mean(sgd_bounds("blocks", 0.5, 7)$mean), 0.5)
+  expect_equal(mean(sgd_bounds("blocks", 2, 2000)$mean^2), 6, tolerance = 1e-4)
   set.seed(5)
   x <- matrix(rnorm(400 * 800), 800)
   values <- eigen(crossprod(x) / 400, symmetric = TRUE)$values
-  expect_equal(mp_blocks(2, 10, values)$mean, mp_blocks(2, 10)$mean, tolerance = 0.03)
-  expect_error(mp_blocks(2, 10, 1:3), "at most the number", class = "granary_error_input")
-  expect_error(mp_blocks(0, 10), "`alpha`", class = "granary_error_input")
+  expect_equal(sgd_bounds("blocks", 2, 10, values)$mean, sgd_bounds("blocks", 2, 10)$mean, tolerance = 0.03)
+  expect_error(sgd_bounds("blocks", 2, 10, 1:3), "at most the number", class = "granary_error_input")
+  expect_error(sgd_bounds("blocks", 0, 10), "`alpha`", class = "granary_error_input")
 })

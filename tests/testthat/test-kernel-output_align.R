@@ -28,7 +28,7 @@ test_that("smith_waterman() finds worked alignments and refuses nonsense", {
 
 test_that("simulated homologs are related as they say", {
   set.seed(1)
-  sim <- sim_homologs(20)
+  sim <- sim_align(20)
   expect_identical(lengths(sim$homolog), rep(50L, 20))
   for (i in 1:20) {
     steps <- strsplit(sim$alignment[[i]]$steps, "")[[1]]
@@ -40,23 +40,23 @@ test_that("simulated homologs are related as they say", {
   }
   steps <- unlist(strsplit(vapply(sim$alignment, `[[`, "", "steps"), ""))
   expect_equal(as.double(table(steps)) / 600, c(0.2, 0.2, 0.6), tolerance = 0.15)
-  expect_error(sim_homologs(0), "`n`", class = "granary_error_input")
-  expect_error(sim_homologs(1, operations = 60), "`operations`", class = "granary_error_input")
-  expect_error(sim_homologs(1, probability = c(0, 0, 0, 0)), "`probability`", class = "granary_error_input")
+  expect_error(sim_align(0), "`n`", class = "granary_error_input")
+  expect_error(sim_align(1, operations = 60), "`operations`", class = "granary_error_input")
+  expect_error(sim_align(1, probability = c(0, 0, 0, 0)), "`probability`", class = "granary_error_input")
 })
 
 test_that("alignment scores are learnt, and the given alignments beat all with decoys by the margin", {
   set.seed(2)
   errors <- vapply(1:3, function(k) {
-    sim <- sim_homologs(15)
-    new <- candidates_of(sim_homologs(40))
+    sim <- sim_align(15)
+    new <- candidates_of(sim_align(40))
     fit <- structured_svm(output_align(sim$native, sim$homolog, sim$decoys, sim$alignment, alphabet = 1:20), cost = 15 * 0.1)
     expect_true(fit$convergence$converged)
-    c(mean(predict(fit, new) != 1), mean(predict(structured_generative(fit$problem), new) != 1))
+    c(mean(predict(fit, new) != 1), mean(predict(structured_baseline(fit$problem, "generative"), new) != 1))
   }, c(0, 0))
   expect_lt(mean(errors[1, ]), 0.3)  # guessing: 10 / 11
   expect_lt(mean(errors[2, ]), 0.4)
-  sim <- sim_homologs(4)
+  sim <- sim_align(4)
   problem <- output_align(sim$native, sim$homolog, sim$decoys, sim$alignment, gap = "affine", alphabet = 1:20)
   fit <- structured_svm(problem, penalty = "hard", tol = 0.01)
   w <- coef(fit)
@@ -75,7 +75,7 @@ test_that("alignment scores are learnt, and the given alignments beat all with d
   expect_identical(structured_svm(problem, threads = 1)$weights, structured_svm(problem, threads = 2)$weights)
   expect_identical(structured_svm(problem, rescale = "slack")$weights, structured_svm(problem)$weights)  # zero-one loss: all the same
   set.seed(1)
-  perceptron <- structured_perceptron(problem, epochs = 50)
+  perceptron <- structured_baseline(problem, "perceptron", epochs = 50)
   expect_identical(predict(perceptron), rep(1L, 4))
   expect_output(print(problem), "decoys: +10")
   pdf(NULL)
@@ -85,7 +85,7 @@ test_that("alignment scores are learnt, and the given alignments beat all with d
 
 test_that("log-odds scores are those of the counts", {
   problem <- output_align("ab", "ab", list("ba"), list(list(start = c(1, 1), steps = "MM")))
-  fit <- structured_generative(problem, gap = -0.3)
+  fit <- structured_baseline(problem, "generative", gap = -0.3)
   pairs <- matrix(c(2, 1, 1, 2), 2) / 6
   expect_equal(coef(fit)$substitution, log(pairs / 0.25), ignore_attr = TRUE)
   expect_identical(coef(fit)$gap, c(gap = -0.3))
@@ -104,7 +104,7 @@ test_that("what is wrong with alignments is said", {
   fit <- structured_svm(output_align("ab", "ab", list("ba"), list(good)))
   expect_error(predict(fit, "ab"), "`newdata`", class = "granary_error_input")
   expect_error(predict(fit, list(native = "ax", candidates = list("a"))), "\"x\" is not in it", class = "granary_error_input")
-  expect_error(structured_crf(fit$problem), "output_chain", class = "granary_error_input")
+  expect_error(structured_baseline(fit$problem, "crf"), "output_chain", class = "granary_error_input")
   one <- smith_waterman("ab", "ab")
   expect_s3_class(output_align("ab", "ab", list("ba"), one), "granary_output_align")
 })

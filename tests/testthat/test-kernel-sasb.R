@@ -69,7 +69,7 @@ test_that("the hand run comes out", {
 })
 
 test_that("counts are counts of mistakes, and right predictions leave the state as it is", {
-  d <- { set.seed(3); sim_attributes(500, 20, 3, 0.1) }
+  d <- { set.seed(3); sim_sasb(500, 20, 3, 0.1) }
   fit <- sasb(d$x, d$y)
   expect_identical(fit$t, fit$mistakes)
   expect_true(all(fit$s >= 0 & fit$s <= fit$t) && fit$M <= fit$t)
@@ -83,7 +83,7 @@ test_that("counts are counts of mistakes, and right predictions leave the state 
 })
 
 test_that("permuted and complemented attributes and swapped labels change nothing but names", {
-  d <- { set.seed(4); sim_attributes(400, 10, 3, 0.15) }
+  d <- { set.seed(4); sim_sasb(400, 10, 3, 0.15) }
   for (driven in c(TRUE, FALSE)) {
     fit <- sasb(d$x, d$y, mistake_driven = driven)
     p <- sample(10)
@@ -100,7 +100,7 @@ test_that("permuted and complemented attributes and swapped labels change nothin
 })
 
 test_that("missing attributes say nothing", {
-  d <- { set.seed(5); sim_attributes(300, 6, 2, 0.1) }
+  d <- { set.seed(5); sim_sasb(300, 6, 2, 0.1) }
   x <- cbind(d$x, extra = NA)
   fit <- sasb(x, d$y, mistake_driven = FALSE)
   plain <- sasb(d$x, d$y, mistake_driven = FALSE)
@@ -135,7 +135,7 @@ test_that("sparse and dense data, grouped and single counts, cut and resumed run
     expect_identical(resumed$record, a$record)
   }
   # few attributes and many trials: the counts spread too far to be grouped
-  long <- sim_attributes(3000, 5, 2, 0.2)
+  long <- sim_sasb(3000, 5, 2, 0.2)
   spread <- sasb(long$x, long$y, mistake_driven = FALSE)
   expect_false(spread$state$grouped)
   expect_equal(unname(spread$s), unname(colSums(long$x == long$y)))
@@ -151,7 +151,7 @@ test_that("weights stay finite after very many trials", {
 })
 
 test_that("voters vote, and one voter is none", {
-  d <- { set.seed(7); sim_attributes(400, 8, 2, 0.15) }
+  d <- { set.seed(7); sim_sasb(400, 8, 2, 0.15) }
   plain <- sasb(d$x, d$y)
   voted <- sasb(d$x, d$y, voters = 3)
   expect_identical(voted$s, plain$s)  # the current hypothesis alone decides what is counted
@@ -165,8 +165,8 @@ test_that("voters vote, and one voter is none", {
 })
 
 test_that("mistakes stay within the bound, in any order", {
-  expect_equal(c(mistake_bound_sasb(20, 0, 1), mistake_bound_sasb(100, 0, 1), mistake_bound_sasb(1000, 0, 1), mistake_bound_sasb(50, 0, 0.5),
-                 mistake_bound_sasb(20, 1 / 3, 2 / 3)), c(8, 11, 15, 77, 132))
+  expect_equal(c(sasb_bounds("mistakes", 20, 0, 1), sasb_bounds("mistakes", 100, 0, 1), sasb_bounds("mistakes", 1000, 0, 1), sasb_bounds("mistakes", 50, 0, 0.5),
+                 sasb_bounds("mistakes", 20, 1 / 3, 2 / 3)), c(8, 11, 15, 77, 132))
   # by plain enumeration of m and M
   slow <- function(n, b0, b1) {
     m <- 1:400
@@ -178,13 +178,13 @@ test_that("mistakes stay within the bound, in any order", {
     max(m[ok])
   }
   for (setup in list(c(7, 0.1, 0.9), c(40, 0.3, 0.8), c(12, 0.5, 1), c(3, 0.2, 0.7))) {
-    expect_equal(as.double(mistake_bound_sasb(setup[1], setup[2], setup[3])), slow(setup[1], setup[2], setup[3]))
+    expect_equal(as.double(sasb_bounds("mistakes", setup[1], setup[2], setup[3])), slow(setup[1], setup[2], setup[3]))
   }
-  expect_identical(as.double(mistake_bound_sasb(10, 0.5, 0.5)), Inf)
+  expect_identical(as.double(sasb_bounds("mistakes", 10, 0.5, 0.5)), Inf)
   for (target in list(c(1, 1, 20), c(2, 3, 20), c(3, 5, 30), c(1, 3, 40))) {
     r <- target[1]
     k <- target[2]
-    bound <- mistake_bound_sasb(target[3], (r - 1) / k, r / k)
+    bound <- sasb_bounds("mistakes", target[3], (r - 1) / k, r / k)
     for (seed in 1:3) {
       x <- binary(800, target[3], seed)
       y <- rowSums(x[, seq_len(k), drop = FALSE]) >= r
@@ -207,23 +207,23 @@ test_that("mistakes stay within the bound, in any order", {
 
 test_that("the gap found is a gap, and the largest", {
   x <- binary(200, 7)
-  gap <- separation_gap(x, rowSums(x[, 1:3]) >= 2)
+  gap <- sasb_bounds("separation", x, rowSums(x[, 1:3]) >= 2)
   expect_equal(gap$delta, 1 / 3, tolerance = 1e-8)
   expect_equal(unname(gap$gamma), c(1, 1, 1, 0, 0, 0, 0) / 3, tolerance = 1e-8)
   value <- drop(x %*% gap$gamma + (1 - x) %*% gap$gamma_complement)
   y <- rowSums(x[, 1:3]) >= 2
   expect_lte(max(value[!y]), gap$b0 + 1e-9)
   expect_gte(min(value[y]), gap$b1 - 1e-9)
-  against <- separation_gap(x, 1 - x[, 2])
+  against <- sasb_bounds("separation", x, 1 - x[, 2])
   expect_equal(c(against$delta, against$gamma_complement[[2]]), c(1, 1))
-  expect_lte(separation_gap(rbind(c(0, 1), c(0, 1)), 0:1)$delta, 1e-9)  # equal rows, different labels
-  expect_error(separation_gap(x + 0.5, x[, 1]), "0 and 1 only", class = "granary_error_input")
-  expect_error(separation_gap(x, rep(1, 200)), "both classes", class = "granary_error_input")
+  expect_lte(sasb_bounds("separation", rbind(c(0, 1), c(0, 1)), 0:1)$delta, 1e-9)  # equal rows, different labels
+  expect_error(sasb_bounds("separation", x + 0.5, x[, 1]), "0 and 1 only", class = "granary_error_input")
+  expect_error(sasb_bounds("separation", x, rep(1, 200)), "both classes", class = "granary_error_input")
   expect_output(print(summary(sasb(x, y), gap = c(gap$b0, gap$b1))), "bound on mistakes")
 })
 
 test_that("mistake_driven() makes SASB of SBSB, exactly, and any learner careful", {
-  d <- { set.seed(8); sim_attributes(600, 15, 3, 0.1) }
+  d <- { set.seed(8); sim_sasb(600, 15, 3, 0.1) }
   wrapped <- mistake_driven(sasb, d$x, d$y, mistake_driven = FALSE)
   own <- sasb(d$x, d$y)
   expect_identical(tidy(wrapped)[c("trial", "mistakes")], tidy(own)[c("trial", "mistakes")])
@@ -234,8 +234,8 @@ test_that("mistake_driven() makes SASB of SBSB, exactly, and any learner careful
   cut <- update(mistake_driven(online_naive_bayes, d$x[1:250, ], d$y[1:250]), d$x[251:600, ], d$y[251:600])
   expect_identical(cut$state$inner$state, bayes$state$inner$state)
   # perceptrons learn from mistakes only, and stay as they are
-  kernel <- kernel_perceptron(d$x, d$y, prediction = "last")
-  again <- mistake_driven(kernel_perceptron, d$x, d$y, prediction = "last")
+  kernel <- kernel_perceptron(d$x, d$y, prediction = "last", standardize = FALSE)
+  again <- mistake_driven(kernel_perceptron, d$x, d$y, prediction = "last", standardize = FALSE)
   expect_identical(again$mistakes, kernel$mistakes)
   expect_identical(again$learner$coefficients, kernel$coefficients)
   three <- mistake_driven(online_naive_bayes, iris[1:4], iris$Species, binarize = "median", shuffle = TRUE)
@@ -248,14 +248,14 @@ test_that("mistake_driven() makes SASB of SBSB, exactly, and any learner careful
 })
 
 test_that("naive Bayes, weighted majority, Winnow and the perceptron follow their definitions", {
-  d <- { set.seed(9); sim_attributes(200, 6, 2, 0.2) }
+  d <- { set.seed(9); sim_sasb(200, 6, 2, 0.2) }
   bayes <- online_naive_bayes(d$x, d$y)
   score <- function(v, label) {
     rows <- d$y == label
     p <- (colSums(d$x[rows, ]) + 1) / (sum(rows) + 2)
     log((sum(rows) + 1) / 202) + sum(log(ifelse(v == 1, p, 1 - p)))
   }
-  expect_equal(unname(predict(bayes, d$x[1:5, ], type = "decision")), apply(d$x[1:5, ], 1, function(v) score(v, 1) - score(v, 0)), tolerance = 1e-10)
+  expect_equal(unname(predict(bayes, d$x[1:5, ], type = "link")), apply(d$x[1:5, ], 1, function(v) score(v, 1) - score(v, 0)), tolerance = 1e-10)
 
   majority <- weighted_majority(d$x, d$y, beta = 0.7)
   w <- v <- rep(1, 6)
@@ -300,7 +300,7 @@ test_that("naive Bayes, weighted majority, Winnow and the perceptron follow thei
   expect_equal(unname(coef(perceptron(real, y, prediction = "last"))), w)
   expect_equal(unname(coef(perceptron(real, y))), sum_w / 200)
   expect_identical(coef(perceptron(real, y, bias = FALSE))[["(Intercept)"]], 0)
-  with_kernel <- kernel_perceptron(cbind(1, real), y, kernel = "linear", prediction = "last")
+  with_kernel <- kernel_perceptron(cbind(1, real), y, kernel = "linear", prediction = "last", standardize = FALSE)
   expect_identical(with_kernel$mistakes, perceptron(real, y)$mistakes)
 })
 
@@ -313,7 +313,7 @@ test_that("columns are made 0/1 on request, and others refused", {
   expect_identical(zero$s, sasb(1 * (x > 0), c(0, 1, 1), mistake_driven = FALSE)$s)
   middle <- sasb(x, c(0, 1, 1), binarize = "median", mistake_driven = FALSE)
   expect_equal(middle$state$cut, c(0.2, 2))
-  expect_identical(predict(middle, x, type = "score"), predict(middle, x, type = "decision"))
+  expect_identical(predict(middle, x, type = "score"), predict(middle, x, type = "link"))
   set.seed(10)
   real <- Matrix::rsparsematrix(50, 6, 0.3)
   y <- rbinom(50, 1, 0.5)
@@ -327,16 +327,16 @@ test_that("columns are made 0/1 on request, and others refused", {
 
 test_that("the generator draws what it says", {
   set.seed(11)
-  d <- sim_attributes(20000, 6, 2, 0.1, rate = 0.3)
+  d <- sim_sasb(20000, 6, 2, 0.1, rate = 0.3)
   expect_equal(mean(d$y), 0.3, tolerance = 0.05)
   expect_equal(unname(colMeans(d$x == d$y)), c(0.9, 0.9, 0.5, 0.5, 0.5, 0.5), tolerance = 0.02)
   theta <- c(1, 0.2, 0.5)
-  sure <- sim_attributes(100, 3, theta = theta)
+  sure <- sim_sasb(100, 3, theta = theta)
   expect_identical(sure$optimal, as.integer(sure$y))
-  five <- sim_attributes(20000, 20, 5, 0.1)
+  five <- sim_sasb(20000, 20, 5, 0.1)
   expect_identical(five$optimal, as.integer(rowSums(five$x[, 1:5]) >= 3))
   expect_equal(mean(five$optimal != five$y), 0.00856, tolerance = 0.25)
-  expect_error(sim_attributes(10, 3, 4), "`k`", class = "granary_error_input")
+  expect_error(sim_sasb(10, 3, 4), "`k`", class = "granary_error_input")
 })
 
 test_that("the curves of the paper come out", {
@@ -344,7 +344,7 @@ test_that("the curves of the paper come out", {
   set.seed(12)
   mistakes <- function(k, p) {
     rowMeans(replicate(30, {
-      d <- sim_attributes(10000, 20, k, p)
+      d <- sim_sasb(10000, 20, k, p)
       c(sasb(d$x, d$y)$mistakes, sasb(d$x, d$y, mistake_driven = FALSE)$mistakes)
     }))
   }

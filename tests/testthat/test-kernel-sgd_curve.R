@@ -76,8 +76,8 @@ test_that("inverse Laplace transform agrees", {
 
 test_that("descent on simulated data lies within its standard errors", {
   set.seed(3)
-  run <- sgd_simulate(100, 2, 1, 0.1, 0.1, t = c(0, 1, 5), reps = 60, threads = 1)
-  gap <- committee_gap(sgd_curve(2, 1, 0.1, 0.1), run)
+  run <- sim_sgd(100, 2, 1, 0.1, 0.1, t = c(0, 1, 5), n_rep = 60, threads = 1)
+  gap <- assess(sgd_curve(2, 1, 0.1, 0.1), truth = run)
   expect_lt(max(abs(gap$z[-1])), 3.5)
   expect_lt(max(gap$se), 0.01)
   expect_equal(run$test[1], 0.5)
@@ -88,33 +88,33 @@ test_that("descent on simulated data lies within its standard errors", {
 
 test_that("same seed, same runs, on one thread and on two", {
   set.seed(5)
-  one <- sgd_simulate(30, 1, 1, t = 0:3, reps = 7, threads = 1)
+  one <- sim_sgd(30, 1, 1, t = 0:3, n_rep = 7, threads = 1)
   set.seed(5)
-  two <- sgd_simulate(30, 1, 1, t = 0:3, reps = 7, threads = 2)
+  two <- sim_sgd(30, 1, 1, t = 0:3, n_rep = 7, threads = 2)
   expect_identical(one$test_runs, two$test_runs)
   expect_identical(one$train_runs, two$train_runs)
   expect_identical(sgd_optimize(1, c(5, 10), lambda = 0.1, threads = 1)$table, sgd_optimize(1, c(5, 10), lambda = 0.1, threads = 2)$table)
 })
 
 test_that("rates and final errors: values, limits, recycling", {
-  rates <- sgd_rates(c(0.5, 1, 2, 5), c(0.1, 0.1, 1, 1))
+  rates <- sgd_bounds("rates", c(0.5, 1, 2, 5), c(0.1, 0.1, 1, 1))
   expect_equal(rates$eta_c, c(2.186191, 2.157461, 2.828427, 2.385165), tolerance = 3e-7)
-  expect_equal(sgd_rates(c(0.5, 1, 5), c(0.1, 1, 0.1))$eta_x, c(2.014116, 2.666667, 1.700412), tolerance = 3e-7)
-  expect_equal(sgd_rates(2)$eta_min, 1.783612, tolerance = 3e-7)
-  expect_equal(sgd_rates(3, 0.5)$offline, 2 / ((1 + sqrt(3))^2 + 0.5))
-  expect_equal(sgd_rates(2, spectrum = c(1, 2, 3))$eta_c, 2)
-  expect_warning(end <- sgd_asymptote(2, c(0.5, 3), 0.1), "1 setting", class = "granary_warning_input")
+  expect_equal(sgd_bounds("rates", c(0.5, 1, 5), c(0.1, 1, 0.1))$eta_x, c(2.014116, 2.666667, 1.700412), tolerance = 3e-7)
+  expect_equal(sgd_bounds("rates", 2)$eta_min, 1.783612, tolerance = 3e-7)
+  expect_equal(sgd_bounds("rates", 3, 0.5)$offline, 2 / ((1 + sqrt(3))^2 + 0.5))
+  expect_equal(sgd_bounds("rates", 2, spectrum = c(1, 2, 3))$eta_c, 2)
+  expect_warning(end <- sgd_bounds("asymptote", 2, c(0.5, 3), 0.1), "1 setting", class = "granary_warning_input")
   expect_identical(is.infinite(end$test), c(FALSE, TRUE))
   expect_lt(end$decay_slow[2], 0)
-  expect_identical(sgd_asymptote(1, 0.5, 0, 0.1)$test, Inf)
-  expect_error(sgd_rates(1:3, c(0, 1)), "`lambda` must have length 1 or 3", class = "granary_error_input")
-  expect_error(sgd_rates(1:2, spectrum = c(0.5, 1.5)), "`alpha` must be one number", class = "granary_error_input")
-  expect_error(sgd_asymptote(1:2, 0.1, spectrum = c(0.5, 1.5)), "`alpha` must be one number", class = "granary_error_input")
+  expect_identical(sgd_bounds("asymptote", 1, 0.5, 0, 0.1)$test, Inf)
+  expect_error(sgd_bounds("rates", 1:3, c(0, 1)), "`lambda` must have length 1 or 3", class = "granary_error_input")
+  expect_error(sgd_bounds("rates", 1:2, spectrum = c(0.5, 1.5)), "`alpha` must be one number", class = "granary_error_input")
+  expect_error(sgd_bounds("asymptote", 1:2, 0.1, spectrum = c(0.5, 1.5)), "`alpha` must be one number", class = "granary_error_input")
 })
 
 test_that("the smallest final error is at lambda = sigma2 and a small rate, and equals that of ridge regression", {
   lambda <- exp(seq(log(0.01), log(1), length.out = 401))
-  end <- sgd_asymptote(2, 1e-6, lambda, 0.1)
+  end <- sgd_bounds("asymptote", 2, 1e-6, lambda, 0.1)
   expect_equal(lambda[which.min(end$test)], 0.1, tolerance = 0.01)
   set.seed(1)
   N <- 300
@@ -125,7 +125,7 @@ test_that("the smallest final error is at lambda = sigma2 and a small rate, and 
     w <- solve(crossprod(x) / N + 0.3 * diag(N), crossprod(x, y) / sqrt(N))
     mean((w - truth)^2) / 2 / mean(truth^2)
   })
-  expect_equal(mean(error), sgd_asymptote(2, 0, 0.3, 0.1)$test, tolerance = 0.02)
+  expect_equal(mean(error), sgd_bounds("asymptote", 2, 0, 0.3, 0.1)$test, tolerance = 0.02)
 })
 
 test_that("units: an ordinary descent is the theory's", {
@@ -134,8 +134,8 @@ test_that("units: an ordinary descent is the theory's", {
   N <- 4
   x <- matrix(rnorm(n * N, sd = 3), n)
   y <- rnorm(n)
-  units <- sgd_units(n, N, step = 0.01, penalty = 0.5, norm2 = mean(rowSums(x^2)))
-  back <- sgd_units(n, N, eta = units$eta, lambda = units$lambda, norm2 = mean(rowSums(x^2)))
+  units <- sgd_bounds("units", n, N, step = 0.01, penalty = 0.5, norm2 = mean(rowSums(x^2)))
+  back <- sgd_bounds("units", n, N, eta = units$eta, lambda = units$lambda, norm2 = mean(rowSums(x^2)))
   expect_equal(back[c("step", "penalty")], list(step = 0.01, penalty = 0.5))
   # one update in both conventions
   b <- rnorm(N)
@@ -145,10 +145,10 @@ test_that("units: an ordinary descent is the theory's", {
   b_new <- b - 0.01 * (x[3, ] * (sum(x[3, ] * b) - y[3]) + 0.5 * b)
   w_new <- w - units$eta * (z[3, ] * (sum(z[3, ] * w) / sqrt(N) - y[3]) / sqrt(N) + units$lambda / n * w)
   expect_equal(w_new / sqrt(N) * scale, b_new)
-  expect_error(sgd_units(10, 5), "exactly one", class = "granary_error_input")
-  expect_error(sgd_units(10, 5, step = 1, eta = 1), "exactly one", class = "granary_error_input")
-  expect_error(sgd_units(10, 5, step = 1, lambda = 1), "`penalty`", class = "granary_error_input")
-  expect_error(sgd_units(10, 5, eta = 1, penalty = 1), "`lambda`", class = "granary_error_input")
+  expect_error(sgd_bounds("units", 10, 5), "exactly one", class = "granary_error_input")
+  expect_error(sgd_bounds("units", 10, 5, step = 1, eta = 1), "exactly one", class = "granary_error_input")
+  expect_error(sgd_bounds("units", 10, 5, step = 1, lambda = 1), "`penalty`", class = "granary_error_input")
+  expect_error(sgd_bounds("units", 10, 5, eta = 1, penalty = 1), "`lambda`", class = "granary_error_input")
 })
 
 test_that("best rates: prototype values, schedule, offline", {
@@ -166,7 +166,7 @@ test_that("best rates: prototype values, schedule, offline", {
   expect_warning(predict(both, 0.01), "not positive", class = "granary_warning_input")
   off <- sgd_optimize(1, 10, 0.1, method = "offline")
   expect_lt(off$table$test, 0.142)
-  expect_lt(off$table$eta, sgd_rates(1, off$table$lambda)$offline)
+  expect_lt(off$table$eta, sgd_bounds("rates", 1, off$table$lambda)$offline)
   expect_output(print(both), "lambda optimised too.*schedule: eta")
   expect_output(print(both$schedule), "from 4 times")
   expect_error(sgd_optimize(1, 0), "greater than 0", class = "granary_error_input")
@@ -200,25 +200,25 @@ test_that("curve: bad input, divergence, methods", {
   expect_named(glance(curve), c("converged", "iterations", "gap", "residual", "seconds"))
   pdf(NULL)
   on.exit(dev.off())
-  expect_no_error(plot(curve, wild, sgd_simulate(20, 0.7, 1, t = 0:3, reps = 2, threads = 1), main = "all"))
+  expect_no_error(plot(curve, wild, sim_sgd(20, 0.7, 1, t = 0:3, n_rep = 2, threads = 1), main = "all"))
   expect_no_error(plot(sgd_optimize(1, c(2, 5, 9), lambda = 0.1, nodes = 50)))
   expect_no_error(plot(sgd_schedule(1:3, 3:1)))
 })
 
 test_that("simulation: bad input and orders", {
-  expect_error(sgd_simulate(0, 1, 1), "`N`", class = "granary_error_input")
-  expect_error(sgd_simulate(1e5, 1e4, 1), "too many to hold", class = "granary_error_input")
-  expect_error(sgd_simulate(1e4, 1, 1, t = 1e9), "updates per run", class = "granary_error_input")
+  expect_error(sim_sgd(0, 1, 1), "`N`", class = "granary_error_input")
+  expect_error(sim_sgd(1e5, 1e4, 1), "too many to hold", class = "granary_error_input")
+  expect_error(sim_sgd(1e4, 1, 1, t = 1e9), "updates per run", class = "granary_error_input")
   set.seed(1)
-  tiny <- sgd_simulate(1, 1, 0.5, t = 0:2, reps = 1, threads = 1)
+  tiny <- sim_sgd(1, 1, 0.5, t = 0:2, n_rep = 1, threads = 1)
   expect_identical(tiny$test_se, rep(NA_real_, 3))
   expect_output(print(tiny), "1 run of gradient descent")
-  wild <- sgd_simulate(20, 1, 30, t = c(0, 500), reps = 3, inputs = "gaussian", threads = 1)
+  wild <- sim_sgd(20, 1, 30, t = c(0, 500), n_rep = 3, inputs = "gaussian", threads = 1)
   expect_identical(wild$test[2], Inf)
   # one example: every order is the same
   one <- lapply(c("replacement", "cyclic", "shuffled"), function(order) {
     set.seed(2)
-    sgd_simulate(10, 0.1, 1, t = 0:3, reps = 2, order = order, threads = 1)$test
+    sim_sgd(10, 0.1, 1, t = 0:3, n_rep = 2, order = order, threads = 1)$test
   })
   expect_identical(one[[1]], one[[2]])
   expect_identical(one[[1]], one[[3]])

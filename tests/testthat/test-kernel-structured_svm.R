@@ -113,7 +113,7 @@ test_that("a chain of length one is a multiclass problem", {
   two <- structured_svm(output_multiclass(x, y), cost = 10, tol = 1e-6)
   expect_equal(one$primal, two$primal, tolerance = 1e-6)
   expect_equal(coef(one)$emission, coef(two), tolerance = 1e-4, ignore_attr = TRUE)
-  expect_equal(structured_crf(chain, cost = 10)$objective, structured_crf(output_multiclass(x, y), cost = 10)$objective)
+  expect_equal(structured_baseline(chain, "crf", cost = 10)$objective, structured_baseline(output_multiclass(x, y), "crf", cost = 10)$objective)
 })
 
 test_that("taxonomies: without inner nodes as flat, features and losses of nodes by definition", {
@@ -222,11 +222,11 @@ test_that("threads and repetition do not change the answer", {
     two <- structured_svm(problem, rescale = rescale, threads = 2)
     expect_identical(one$weights, two$weights)
   }
-  expect_identical(structured_crf(problem, threads = 1)$weights, structured_crf(problem, threads = 2)$weights)
+  expect_identical(structured_baseline(problem, "crf", threads = 1)$weights, structured_baseline(problem, "crf", threads = 2)$weights)
   set.seed(1)
-  first <- structured_perceptron(problem)
+  first <- structured_baseline(problem, "perceptron")
   set.seed(1)
-  expect_identical(structured_perceptron(problem)$weights, first$weights)
+  expect_identical(structured_baseline(problem, "perceptron")$weights, first$weights)
 })
 
 test_that("fits say what they are", {
@@ -240,8 +240,8 @@ test_that("fits say what they are", {
   expect_output(print(tiny()), "classes: *3 \\(1, 2, 3\\)")
   expect_gte(fit$risk_bound, fit$risk)
   expect_identical(nrow(fit$history), as.integer(fit$cuts_added))
-  expect_true(all(fit$history$gain >= structured_bound(fit)$gain))
-  expect_lte(fit$cuts_added, structured_bound(fit)$cuts)
+  expect_true(all(fit$history$gain >= structured_bounds(fit)$gain))
+  expect_lte(fit$cuts_added, structured_bounds(fit)$cuts)
   expect_true(all(diff(fit$trace$dual) > -1e-9))
   expect_equal(sum(fit$active$alpha > 0), fit$support)
   # w is the sum of alpha dPsi: the transitions by counting
@@ -257,7 +257,7 @@ test_that("fits say what they are", {
   on.exit(dev.off())
   expect_invisible(plot(fit))
   expect_invisible(plot(fit, type = "weights"))
-  expect_invisible(plot(structured_perceptron(fit$problem)))
+  expect_invisible(plot(structured_baseline(fit$problem, "perceptron")))
   expect_warning(structured_svm(output_chain(data$x, data$y), max_iter = 1), "NOT converged", class = "granary_warning_convergence")
 })
 
@@ -295,8 +295,8 @@ test_that("custom outputs do what the ready ones do", {
   expect_output(print(fit), "no certificate")
   fickle <- output_custom(x, y, psi, function(y, y2) tiny_costs[y, y2], function(w, x, y, mode) sample(3L, 1L))
   expect_true(suppressWarnings(structured_svm(fickle))$heuristic)  # found out
-  expect_equal(structured_bound(fit, radius = 3, largest_loss = 2)$cuts, (1 * 2 * 9 + 6 * 2) / 0.01)
-  expect_error(structured_bound(fit), "`radius`", class = "granary_error_input")
+  expect_equal(structured_bounds(fit, radius = 3, largest_loss = 2)$cuts, (1 * 2 * 9 + 6 * 2) / 0.01)
+  expect_error(structured_bounds(fit), "`radius`", class = "granary_error_input")
   expect_error(output_custom(x, y, psi, function(y, y2) -1, argmax), "`loss`", class = "granary_error_input")
   expect_error(output_custom(x, y, psi, function(y, y2) 1, argmax), "`loss` must be 0", class = "granary_error_input")
   expect_error(output_custom(x, y, function(x, y) "a", function(y, y2) 0, argmax), "`psi`", class = "granary_error_input")
@@ -409,7 +409,7 @@ test_that("what is wrong with the input is said", {
   expect_warning(predict(fit, list(c("u", "w"))), "not there in training", class = "granary_warning_input")
   expect_error(predict(fit, list(1:2)), "`newdata`", class = "granary_error_input")
   expect_error(predict(fit, "u"), "`newdata`", class = "granary_error_input")
-  expect_error(structured_crf(output_custom(list(1), list(1), function(x, y) 1, function(y, y2) 0, candidates = function(x) 1)), "output_chain",
+  expect_error(structured_baseline(output_custom(list(1), list(1), function(x, y) 1, function(y, y2) 0, candidates = function(x) 1), "crf"), "output_chain",
                class = "granary_error_input")
 })
 
@@ -441,9 +441,9 @@ test_that("errata: Proposition 17 needs its first term, Proposition 24 classes w
   fit <- structured_svm(one, cost = 0.01, penalty = "linear", tol = 0.5, optimize = "full")
   expect_equal(fit$history$gain, 0.01 - 0.01^2)
   expect_lt(fit$history$gain, 0.5^2 / (8 * 2))
-  expect_gte(fit$history$gain, structured_bound(fit)$gain)
+  expect_gte(fit$history$gain, structured_bounds(fit)$gain)
   opposed <- output_multiclass(matrix(1), factor("a", c("a", "b")), class_features = cbind(c(1, -1)), intercept = FALSE)
-  expect_equal(structured_bound(opposed)$radius, 2)  # printed: sqrt(2)
+  expect_equal(structured_bounds(opposed)$radius, 2)  # printed: sqrt(2)
 })
 
 test_that("the search is over the whole output space: many classes, long chains", {

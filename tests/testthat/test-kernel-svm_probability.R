@@ -61,7 +61,7 @@ test_that("probabilities of a fit: they sum to one, follow the decision, are cal
     expect_identical(colnames(p), c("a", "b"))
     expect_equal(rowSums(p), rep(1, n))
     expect_lt(mean(abs(p[, "b"] - chance)), 0.08)
-    expect_true(all(diff(p[order(predict(one, x, type = "decision")), "b"]) >= -1e-12))
+    expect_true(all(diff(p[order(predict(one, x, type = "link")), "b"]) >= -1e-12))
   }
   for (multiclass in c("one_vs_one", "one_vs_rest")) {
     fit <- svm(Species ~ ., iris, probability = "platt", multiclass = multiclass)

@@ -157,7 +157,7 @@ test_that("the closed-form fit gives back the moments of the data, and recovers 
       expect_gt(cor(fit$W[upper.tri(fit$W)], sim$W[upper.tri(sim$W)]), 0.93)
     }
   }
-  exact <- ising_fit(sim$data, rho = 0)
+  exact <- ising_fit(sim$data, lambda = 0)
   expect_lt(max(abs(exact$W - ec_ising_fit(sim$data, method = "tree")$W)), 0.03)
 })
 

@@ -5,7 +5,7 @@ infrastructure <- c("granary_catalog", "granary_find", "granary_session", "errat
                     # shared by emulators and optimisers
                     "branin", "camelback", "hartmann6", "forrester",
                     # shared by online classifiers
-                    "chunks", "compare_online")
+                    "chunks", "online_compare")
 
 test_that("every entry of the catalog is complete and has a key of its own", {
   catalog <- granary_catalog()

@@ -62,7 +62,7 @@ test_that("workers of future::plan() give the same answer", {
   extended()
   skip_if_not_installed("future.apply")
   set.seed(6)
-  path <- ggm_lasso(sim_ggm("chain", p = 6, n = 40)$data, nlambda = 4)
+  path <- ggm_lasso(sim_ggm("chain", p = 6, n = 40)$data, n_lambda = 4)
   set.seed(7)
   here <- ggm_select(path, "stars", subsamples = 4)$selection
   old <- future::plan("multisession", workers = 2)

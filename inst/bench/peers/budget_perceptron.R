@@ -28,7 +28,7 @@ note <- function(n, budget, method, timed, error, size) {
 }
 ours <- function(train, budget, label, ...) {
   n <- nrow(train$x)
-  timed <- cpu(function() budget_perceptron(train$x, train$y, budget = budget, gamma = 0.05, ...))
+  timed <- cpu(function() budget_perceptron(train$x, train$y, budget = budget, gamma = 0.05, ..., standardize = FALSE))
   note(n, budget, label, timed, mean(as.numeric(as.character(predict(timed$value, test$x))) != test$y), timed$value$support)
 }
 for (n in c(2000L, 10000L)) {

@@ -36,26 +36,26 @@ for (p in c(10, 15, 20)) {
   x <- sim$data
   S <- cov(x) * (n - 1) / n
   complete <- as_graph(1 - diag(p), nodes = colnames(x))
-  truth <- graph_cpdag(sim$graph)
+  truth <- graph_convert(sim$graph, "cpdag")
   ours <- timed(causal_dag(x, weights = "likelihood", penalty = "bic", graph = complete, prune = "none", max_parents = p, threads = 1))
   best <- bic(ours$value$B, S, n)
-  note("BIC, complete graph", p, n, "causal_dag, subsets", ours$seconds, 0, shd(graph_cpdag(ours$value$graph), truth), TRUE)
+  note("BIC, complete graph", p, n, "causal_dag, subsets", ours$seconds, 0, assess(graph_convert(ours$value$graph, "cpdag"), truth)$shd, TRUE)
   if (has("bnlearn")) {
     hc <- timed(getExportedValue("bnlearn", "hc")(as.data.frame(x), score = "bic-g"))
     m <- getExportedValue("bnlearn", "amat")(hc$value)
-    note("BIC, complete graph", p, n, "bnlearn::hc", hc$seconds, bic(m, S, n) - best, shd(graph_cpdag(as_graph(m)), truth), FALSE)
+    note("BIC, complete graph", p, n, "bnlearn::hc", hc$seconds, bic(m, S, n) - best, assess(graph_convert(as_graph(m), "cpdag"), truth)$shd, FALSE)
   }
   if (has("pcalg")) {
     score <- methods::new("GaussL0penObsScore", data = x)
     ges <- timed(getExportedValue("pcalg", "ges")(score))
     m <- pcalg_dag(ges$value$repr)
     dimnames(m) <- list(colnames(x), colnames(x))
-    note("BIC, complete graph", p, n, "pcalg::ges", ges$seconds, bic(m, S, n) - best, shd(graph_cpdag(as_graph(m)), truth), FALSE)
+    note("BIC, complete graph", p, n, "pcalg::ges", ges$seconds, bic(m, S, n) - best, assess(graph_convert(as_graph(m), "cpdag"), truth)$shd, FALSE)
     if (p <= 15) {
       simy <- timed(getExportedValue("pcalg", "simy")(score))
       m <- pcalg_dag(simy$value$repr)
       dimnames(m) <- list(colnames(x), colnames(x))
-      note("BIC, complete graph", p, n, "pcalg::simy", simy$seconds, bic(m, S, n) - best, shd(graph_cpdag(as_graph(m)), truth), TRUE)
+      note("BIC, complete graph", p, n, "pcalg::simy", simy$seconds, bic(m, S, n) - best, assess(graph_convert(as_graph(m), "cpdag"), truth)$shd, TRUE)
     }
   }
 }
@@ -66,12 +66,12 @@ for (p in c(15, 50, 100)) {
   sim <- sim_dag(p, n = n, degree = 2, weights = c(0.5, 1), signs = TRUE, shuffle = TRUE)
   x <- sim$data
   ours <- timed(suppressWarnings(causal_dag(x, threads = 1)))
-  note("equal variances", p, n, "causal_dag", ours$seconds, ours$value$gap, shd(ours$value$graph, sim$graph), ours$value$exact)
+  note("equal variances", p, n, "causal_dag", ours$seconds, ours$value$gap, assess(ours$value$graph, sim$graph)$shd, ours$value$exact)
   down <- timed(causal_dag(x, search = "topdown", threads = 1))
-  note("equal variances", p, n, "causal_dag, top-down", down$seconds, down$value$score - ours$value$score, shd(down$value$graph, sim$graph), FALSE)
+  note("equal variances", p, n, "causal_dag, top-down", down$seconds, down$value$score - ours$value$score, assess(down$value$graph, sim$graph)$shd, FALSE)
   if (has("bnlearn")) {
     hc <- timed(getExportedValue("bnlearn", "hc")(as.data.frame(x), score = "bic-g"))
-    note("equal variances", p, n, "bnlearn::hc", hc$seconds, NA, shd(as_graph(getExportedValue("bnlearn", "amat")(hc$value)), sim$graph), FALSE)
+    note("equal variances", p, n, "bnlearn::hc", hc$seconds, NA, assess(as_graph(getExportedValue("bnlearn", "amat")(hc$value)), sim$graph)$shd, FALSE)
   }
 }
 results <- do.call(rbind, rows)

@@ -1,4 +1,4 @@
-# Times committee_curve() and committee_simulate() against the same computations written plainly. Rscript committee_curve.R [output.rds]
+# Times committee_curve() and sim_committee() against the same computations written plainly. Rscript committee_curve.R [output.rds]
 #
 # No other R package has the theory. The peers are the same equations in plain R, integrated by Runge-Kutta steps of 0.05, by deSolve's lsoda if it
 # is there (tolerances 1e-7), and training itself, with the number of runs that
@@ -28,7 +28,7 @@ note <- function(setting, method, seconds, error = NA, ours = NA) {
 plain_model <- function(alpha, eta, L, noise, blocks) {
   M <- L
   n <- L + M + 1L
-  ratio <- mp_blocks(alpha, blocks)$mean / alpha
+  ratio <- sgd_bounds("blocks", alpha, blocks)$mean / alpha
   size <- L * (L + 2L * M + 1L)
   sign <- c(rep(1, L), rep(-1, M + 1L))
   square <- function(C) {
@@ -145,9 +145,9 @@ for (L in 1:2) {
     note(label, "deSolve::lsoda, derivative in plain R", timed$seconds, max(abs(timed$value / reference - 1)), seconds)
   }
   set.seed(1)
-  runs <- cpu(function() committee_simulate(100, 3, 1, L = L, noise = c(0.1, 0.1), t = times, reps = 50, threads = 1))
-  note(label, "committee_simulate(), 50 runs, N = 100", runs$seconds, max(runs$value$test_se / runs$value$test), seconds)
-  note(label, "committee_simulate() until the standard error is 1e-4 (extrapolated)", runs$seconds * (max(runs$value$test_se) / 1e-4)^2,
+  runs <- cpu(function() sim_committee(100, 3, 1, L = L, noise = c(0.1, 0.1), t = times, n_rep = 50, threads = 1))
+  note(label, "sim_committee(), 50 runs, N = 100", runs$seconds, max(runs$value$test_se / runs$value$test), seconds)
+  note(label, "sim_committee() until the standard error is 1e-4 (extrapolated)", runs$seconds * (max(runs$value$test_se) / 1e-4)^2,
        1e-4 / min(reference), seconds)
 }
 
@@ -166,8 +166,8 @@ plain_train <- function(N, alpha, eta, L, noise, t) {
   w
 }
 label <- "one run to t = 50, N = 200, L = M = 2, alpha = 3"
-ours <- cpu(function() committee_simulate(200, 3, 1, L = 2, noise = c(0.1, 0.1), t = 50, reps = 1, threads = 1))
-note(label, "committee_simulate()", ours$seconds, NA, ours$seconds)
+ours <- cpu(function() sim_committee(200, 3, 1, L = 2, noise = c(0.1, 0.1), t = 50, n_rep = 1, threads = 1))
+note(label, "sim_committee()", ours$seconds, NA, ours$seconds)
 plain <- cpu(function() plain_train(200, 3, 1, 2L, 0.1, 50))
 note(label, "plain R loop", plain$seconds, NA, ours$seconds)
 if (!is.na(output)) saveRDS(do.call(rbind, rows), output)

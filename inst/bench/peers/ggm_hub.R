@@ -39,7 +39,7 @@ if (requireNamespace("hglasso", quietly = TRUE)) {
 rows <- list()
 for (p in sizes) {
   set.seed(1)
-  S <- unname(stats::cov(sim_hub_graph(p = p, hubs = max(2, p / 50), n = p / 2)$data))
+  S <- unname(stats::cov(sim_hub(p = p, hubs = max(2, p / 50), n = p / 2)$data))
   S <- (S + t(S)) / 2
   sharp <- ggm_hub(S = S, lambda1 = l[1L], lambda2 = l[2L], lambda3 = l[3L], tol = 1e-10, threads = 1)
   lower <- sharp$objective - sharp$gap

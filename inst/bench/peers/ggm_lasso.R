@@ -77,7 +77,7 @@ penalties <- rbind(
 covariance <- function(type, p, n) {
   set.seed(1)
   sim <- sim_ggm(type, p = p, n = n)
-  unname(ggm_lasso(sim$data, nlambda = 1, threads = 1)$S)
+  unname(ggm_lasso(sim$data, n_lambda = 1, threads = 1)$S)
 }
 
 compare <- function(S, lambda, type, label, earlier) {
@@ -144,7 +144,7 @@ path <- do.call(rbind, lapply(c("chain", "random"), function(type) {
 # Independent components on one thread and on two: elapsed time, which is what threads save.
 set.seed(1)
 block <- sim_ggm("block", p = 1200, n = 5000)
-S <- unname(ggm_lasso(block$data, nlambda = 1, threads = 1)$S)
+S <- unname(ggm_lasso(block$data, n_lambda = 1, threads = 1)$S)
 group <- rep(1:8, each = 150)
 lambda <- 1.001 * max(abs(S[outer(group, group, "!=")]))
 elapsed <- function(threads) {

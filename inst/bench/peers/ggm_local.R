@@ -23,10 +23,10 @@ for (side in sides) {
   set.seed(1)
   sim <- sim_ggm("grid", p = p, rows = side, n = 400, unit_variance = TRUE)
   S <- cov(sim$data)
-  nb <- nb_grid(c(side, side))
+  nb <- neighborhood("grid", c(side, side))
   for (method in c("auto", if (p <= 400) c("admm", "bcd"))) {
     note("locally constant graph", p, paste0("ggm_local, ", method), function() {
-      suppressWarnings(ggm_local(S = S, neighbors = nb, rho = 0.1, tau = 0.02, method = method, tol = 1e-6, threads = 1))
+      suppressWarnings(ggm_local(S = S, neighbors = nb, lambda = 0.1, tau = 0.02, method = method, tol = 1e-6, threads = 1))
     })
   }
   note("graphical lasso", p, "ggm_lasso", function() ggm_lasso(S = S, lambda = 0.1, threads = 1))
@@ -58,7 +58,7 @@ for (n in c(1000L, 100000L)) {
 }
 for (side in c(50L, 200L)) {
   image <- outer(seq_len(side), seq_len(side), function(i, j) 3 * ((i - side / 2)^2 + (j - side / 2)^2 < side^2 / 9)) + rnorm(side^2)
-  ours <- note("image", side^2, "fused_signal", function() fused_signal(image, tau = 1, neighbors = nb_grid(c(side, side))),
+  ours <- note("image", side^2, "fused_signal", function() fused_signal(image, tau = 1, neighbors = neighborhood("grid", c(side, side))),
                function(v) v$convergence$gap)
   if (has("flsa") && side <= 50L) {
     theirs <- note("image", side^2, "flsa", function() getExportedValue("flsa", "flsa")(image, lambda2 = 1), none, none)

@@ -30,18 +30,18 @@ for (p in c(200L, 500L, 1000L)) {
   sim <- sim_ggm("confounders", p = p, n = 200, connected = 20 / p, density = 0.5, ratio = 10)
   linked <- which(Matrix::colSums(sim$precision != 0) > 1)
   for (norm in c("l2", "linf")) {
-    rho <- 0.1 * ggm_nodes(sim$data, nrho = 1, norm = norm)$rho
+    rho <- 0.1 * ggm_nodes(sim$data, n_lambda = 1, norm = norm)$rho
     for (part in list(all = seq_len(p), linked = linked)) {
       x <- sim$data[, part]
       for (method in c("admm", "auto", "bcd")) {
-        timed <- seconds_of(function() suppressWarnings(ggm_nodes(x, rho = rho, norm = norm, method = method, threads = 1)))
+        timed <- seconds_of(function() suppressWarnings(ggm_nodes(x, lambda = rho, norm = norm, method = method, threads = 1)))
         note(p, length(part), paste0("ggm_nodes, ", norm, ", ", method), timed, timed$value)
       }
     }
   }
   # The graphical lasso at a penalty that leaves about as many edges.
-  target <- ggm_nodes(sim$data, rho = 0.1 * ggm_nodes(sim$data, nrho = 1)$rho)$df
-  path <- ggm_lasso(sim$data, nlambda = 40, lambda_min_ratio = 0.1, threads = 1)
+  target <- ggm_nodes(sim$data, lambda = 0.1 * ggm_nodes(sim$data, n_lambda = 1)$rho)$df
+  path <- ggm_lasso(sim$data, n_lambda = 40, lambda_min_ratio = 0.1, threads = 1)
   lambda <- path$lambda[which.min(abs(path$df - target))]
   for (part in list(all = seq_len(p), linked = linked)) {
     x <- sim$data[, part]

@@ -17,7 +17,7 @@ for (setting in c("1 column", "5 columns")) {
   x <- matrix(rnorm(n * if (setting == "1 column") 1 else 5), n)
   y <- matrix(0.1 * x[, 1] + rnorm(length(x)), n)
   permutations <- 1000
-  ours <- cpu(test <- independence_test(x, y, permutations = permutations))
+  ours <- cpu(test <- independence_test(x, y, n_perm = permutations))
   value <- hsic(x, y, rank_tol = 0)$value
   add(setting = setting, method = "granary", task = "1000 permutations", seconds = ours, ratio = 1, value = unname(test$statistic), p_value = test$p.value)
   if (has("dHSIC")) {
@@ -44,7 +44,7 @@ growth <- do.call(rbind, lapply(c(1e3, 1e4, 1e5), function(n) {
   x <- rnorm(n)
   y <- 0.05 * x + rnorm(n)
   seconds <- cpu(fit <- hsic(x, y))
-  test <- cpu(p <- independence_test(x, y, permutations = 100)$p.value)
+  test <- cpu(p <- independence_test(x, y, n_perm = 100)$p.value)
   data.frame(n = n, hsic_s = seconds, microseconds_per_row = 1e6 * seconds / n, test_of_100_s = test, rank = max(fit$rank), p_value = p)
 }))
 print(growth)
@@ -52,7 +52,7 @@ set.seed(3)
 n <- 1000
 x <- list(rnorm(n), rnorm(n), 0)
 x[[3]] <- sign(x[[1]] * x[[2]]) * rexp(n)
-ours <- cpu(test <- independence_test(x, measure = "dhsic", permutations = 200))
+ours <- cpu(test <- independence_test(x, measure = "dhsic", n_perm = 200))
 joint <- data.frame(method = "granary", seconds = ours, ratio = 1, value = unname(test$statistic), p_value = test$p.value)
 if (has("dHSIC")) {
   seconds <- cpu(peer <- loadNamespace("dHSIC")$dhsic.test(x, method = "permutation", B = 200))

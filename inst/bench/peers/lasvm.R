@@ -15,7 +15,7 @@ make <- function(n) {
 # Each fits, and gives its support vectors and its predictions for other rows.
 peers <- list(
   e1071 = function(train) {
-    fit <- getExportedValue("e1071", "svm")(train$x, train$y, gamma = 1 / 20, scale = FALSE, cachesize = 256)
+    fit <- getExportedValue("e1071", "svm")(train$x, train$y, gamma = 1 / 20, standardize = FALSE, cachesize = 256)
     list(sv = fit$tot.nSV, predict = function(x) predict(fit, x))
   },
   lasvmR = function(train) {
@@ -29,9 +29,9 @@ for (n in c(2000, 10000, 30000)) {
   train <- make(n)
   test <- make(10000)
   set.seed(n + 1)
-  online_s <- cpu(lasvm(train$x, train$y, finish = FALSE))
+  online_s <- cpu(lasvm(train$x, train$y, finish = FALSE, standardize = FALSE))
   set.seed(n + 1)
-  granary_s <- cpu(fit <- lasvm(train$x, train$y))  # finishing uses the cache that the pass has filled
+  granary_s <- cpu(fit <- lasvm(train$x, train$y, standardize = FALSE))  # finishing uses the cache that the pass has filled
   for (peer in names(peers)) {
     there <- requireNamespace(peer, quietly = TRUE)
     peer_s <- if (there) cpu(other <- peers[[peer]](train)) else NA_real_
@@ -48,9 +48,9 @@ results <- do.call(rbind, rows)
 set.seed(1)
 train <- make(5000)
 test <- make(10000)
-goal <- mean(predict(lasvm(train$x, train$y, epochs = 3), test$x) != test$y) + 0.01
+goal <- mean(predict(lasvm(train$x, train$y, epochs = 3, standardize = FALSE), test$x) != test$y) + 0.01
 curves <- lapply(c("random", "active", "autoactive", "gradient"), function(select) {
-  seconds <- cpu(fit <- lasvm(train$x, train$y, select = select, max_labels = 2500, validation = test, snapshots = 25))
+  seconds <- cpu(fit <- lasvm(train$x, train$y, select = select, max_labels = 2500, validation = test, snapshots = 25, standardize = FALSE))
   there <- fit$curve$labels[fit$curve$error <= goal]
   data.frame(select = select, labels_to_goal = if (length(there) > 0L) there[1L] else NA, error_at_2500 = fit$curve$error[nrow(fit$curve)],
              sv = fit$n_sv, seconds = seconds)

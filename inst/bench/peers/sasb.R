@@ -12,14 +12,14 @@ cpu <- function(run) {
 set.seed(1)
 peers <- list()
 for (n in c(20L, 200L)) {
-  d <- sim_attributes(20000, n = n, k = 5, p = 0.1)
+  d <- sim_sasb(20000, n = n, k = 5, p = 0.1)
   ours <- cpu(function() online_naive_bayes(d$x, d$y))
   row <- data.frame(trials = 20000, attributes = n, online_naive_bayes = ours$seconds)
   if (requireNamespace(peer, quietly = TRUE)) {
     frame <- as.data.frame(lapply(as.data.frame(d$x), factor, levels = 0:1))
     theirs <- cpu(function() getExportedValue(peer, "naiveBayes")(frame, factor(d$y), laplace = 1))
     shown <- 1:500
-    odds <- predict(ours$value, d$x[shown, ], type = "decision")
+    odds <- predict(ours$value, d$x[shown, ], type = "link")
     probability <- predict(theirs$value, frame[shown, ], type = "raw")[, 2L]
     row <- cbind(row, e1071 = theirs$seconds, times_faster = theirs$seconds / ours$seconds, difference = max(abs(plogis(odds) - probability)))
   }
@@ -36,12 +36,12 @@ throughput <- function(x, y, what, learners) {
     row
   }))
 }
-d <- sim_attributes(100000, n = 50, k = 5, p = 0.1)
+d <- sim_sasb(100000, n = 50, k = 5, p = 0.1)
 dense <- throughput(d$x, d$y, "100000 x 50, dense", learners)
 trials <- 20000L
 p <- 1000000L
 active <- 60L
-relevant <- sim_attributes(trials, n = 5, k = 5, p = 0.1)
+relevant <- sim_sasb(trials, n = 5, k = 5, p = 0.1)
 i <- rep(seq_len(trials), each = active)
 j <- sample(6:p, trials * active, TRUE)
 ones <- which(relevant$x == 1, arr.ind = TRUE)

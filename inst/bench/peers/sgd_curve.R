@@ -1,4 +1,4 @@
-# Times sgd_curve() and sgd_simulate() against the same computations written plainly. Rscript sgd_curve.R [output.rds]
+# Times sgd_curve() and sim_sgd() against the same computations written plainly. Rscript sgd_curve.R [output.rds]
 #
 # No other R package has the theory, so the peers are what one would write without it: the same recursion in plain R (200 nodes, uniform steps of
 # 0.01, an exponential integrator with linear interpolation), and
@@ -84,9 +84,9 @@ for (setting in list(list(2, 1, 0.1), list(0.7, 1, 1e-4), list(1, 1.5, 0))) {
   plain <- cpu(function() plain_recursion(setting[[1L]], setting[[2L]], setting[[3L]], 0.1, times))
   note(label, "the same recursion in plain R, steps of 0.01", plain$seconds, off(plain$value), ours$seconds)
   set.seed(1)
-  runs <- cpu(function() sgd_simulate(100, setting[[1L]], setting[[2L]], setting[[3L]], 0.1, t = times, reps = 200, threads = 1))
-  note(label, "sgd_simulate(), 200 runs, N = 100", runs$seconds, max(runs$value$test_se / reference), ours$seconds)
-  note(label, "sgd_simulate() until the standard error is 1e-4 (extrapolated)", runs$seconds * (max(runs$value$test_se) / 1e-4)^2,
+  runs <- cpu(function() sim_sgd(100, setting[[1L]], setting[[2L]], setting[[3L]], 0.1, t = times, n_rep = 200, threads = 1))
+  note(label, "sim_sgd(), 200 runs, N = 100", runs$seconds, max(runs$value$test_se / reference), ours$seconds)
+  note(label, "sim_sgd() until the standard error is 1e-4 (extrapolated)", runs$seconds * (max(runs$value$test_se) / 1e-4)^2,
        1e-4 / min(reference), ours$seconds)
 }
 
@@ -111,8 +111,8 @@ plain_runs <- function(N, alpha, eta, lambda, sigma2, t, reps) {
 for (N in c(100, 400)) {
   label <- sprintf("10 runs to t = 10, N = %d, alpha = 2", N)
   reference <- sgd_curve(2, 1, 0.1, 0.1, t = 10)$test
-  ours <- cpu(function() sgd_simulate(N, 2, 1, 0.1, 0.1, t = 10, reps = 10, threads = 1))
-  note(label, "sgd_simulate()", ours$seconds, ours$value$test_se / reference, ours$seconds)
+  ours <- cpu(function() sim_sgd(N, 2, 1, 0.1, 0.1, t = 10, n_rep = 10, threads = 1))
+  note(label, "sim_sgd()", ours$seconds, ours$value$test_se / reference, ours$seconds)
   plain <- cpu(function() plain_runs(N, 2, 1, 0.1, 0.1, 10, 10))
   note(label, "plain R loop", plain$seconds, stats::sd(plain$value) / sqrt(10) / reference, ours$seconds)
 }

@@ -4,7 +4,7 @@
 # GRANARY_PEERS) and kernlab's "spoc-svc", same cost and same tolerance of the violation, without intercept; and bmrm (in CRAN's archive), a bundle
 # method, same objective, which stops at a relative gap of 0.01. No package in R trains chains,
 # alignments or trees with a loss: for label sequences the conditional random field of crfsuite stands beside ours if it is there, and the rows of
-# structured_svm() and structured_perceptron() are for comparison. One thread; CPU seconds, best of three for classes, one run for the others.
+# structured_svm() and structured_baseline() are for comparison. One thread; CPU seconds, best of three for classes, one run for the others.
 # Accuracy columns: primal objective reached (for kernlab it is not to be had) and error on new data.
 #
 # On sparse classes structured_svm() stays behind LIBLINEAR, which keeps all classes of a row in one array and no list of cuts. What serves outputs
@@ -114,9 +114,9 @@ for (rescale in c("margin", "slack", "none")) {
   timed <- cpu(function() structured_svm(problem, cost = 30, penalty = "linear", rescale = rescale, threads = 1), 1L)
   note(label, paste("structured_svm, linear,", rescale), timed$seconds, timed$value$primal, wrong(timed$value))
 }
-timed <- cpu(function() structured_perceptron(problem))
+timed <- cpu(function() structured_baseline(problem, "perceptron"))
 note(label, "structured_perceptron, 20 epochs", timed$seconds, NA, wrong(timed$value))
-timed <- cpu(function() structured_crf(problem, cost = 300, threads = 1), 1L)
+timed <- cpu(function() structured_baseline(problem, "crf", cost = 300, threads = 1), 1L)
 note(label, "structured_crf", timed$seconds, timed$value$objective, wrong(timed$value))
 if (has("crfsuite")) {
   crf <- getExportedValue("crfsuite", "crf")
@@ -128,7 +128,7 @@ if (has("crfsuite")) {
   guess <- stats::predict(timed$value, newdata = new["word"], group = new$id)
   note(label, "crfsuite, lbfgs", timed$seconds, NA, mean(guess$label != unlist(test$y)))
 }
-timed <- cpu(function() structured_generative(problem))
+timed <- cpu(function() structured_baseline(problem, "generative"))
 note(label, "structured_generative (hidden Markov model)", timed$seconds, NA, wrong(timed$value))
 results <- do.call(rbind, rows)
 if (!is.na(output)) saveRDS(results, output)

@@ -69,7 +69,7 @@ compare <- function(data, d, cost, kernel, gamma = 0.05, with_kernlab = FALSE) {
   used <- if (kernel == "linear") k_linear() else k_rbf(gamma)
   some <- seq_len(min(n, 5000))
   repeats <- if (n <= 2000) 5L else 1L
-  seconds <- median(replicate(repeats, cpu(fit <<- svm(d$x, d$y, cost = cost, kernel = kernel, gamma = gamma, scale = FALSE, cache_mb = 40))))
+  seconds <- median(replicate(repeats, cpu(fit <<- svm(d$x, d$y, cost = cost, kernel = kernel, gamma = gamma, standardize = FALSE, cache_mb = 40))))
   ours <- objective(fit$sv, used, fit$coefficients[, 1])
   predict_seconds <- median(replicate(3L, cpu(predict(fit, d$x[some, ]))))
   beside <- function(name, peer, guess, index, coefficients) {
@@ -86,7 +86,7 @@ compare <- function(data, d, cost, kernel, gamma = 0.05, with_kernlab = FALSE) {
     space <- loadNamespace(name)
     given <- if (sparse) methods::as(d$x, "matrix.csr") else d$x
     peer_kernel <- if (kernel == "linear") "linear" else "radial"
-    peer <- peer_fit(function() space$svm(given, d$y, cost = cost, kernel = peer_kernel, gamma = gamma, scale = FALSE, cachesize = 40,
+    peer <- peer_fit(function() space$svm(given, d$y, cost = cost, kernel = peer_kernel, gamma = gamma, standardize = FALSE, cachesize = 40,
                                           fitted = FALSE), n <= 2000, max(90, 2 * seconds))
     beside(name, peer, function(fit) stats::predict(fit, given[some, ]), function(fit) fit$index, function(fit) drop(fit$coefs))
   }

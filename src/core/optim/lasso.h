@@ -20,10 +20,9 @@
 #include "core/base/convergence.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
+#include "core/linalg/design.h"
 
 namespace granary {
-
-using ConstSparseRef = Eigen::Ref<const SparseMatrix>;
 
 enum class LassoUpdate {
   automatic,
@@ -31,7 +30,17 @@ enum class LassoUpdate {
   naive        // the residual is kept
 };
 
+inline Names<LassoUpdate> names(LassoUpdate) {
+  return {{LassoUpdate::automatic, "automatic"}, {LassoUpdate::covariance, "covariance"}, {LassoUpdate::naive, "naive"}};
+}
+
+enum class LassoFamily { gaussian, binomial };
+inline Names<LassoFamily> names(LassoFamily) {
+  return {{LassoFamily::gaussian, "gaussian"}, {LassoFamily::binomial, "binomial"}};
+}
+
 struct LassoOptions {
+  LassoFamily family = LassoFamily::gaussian;  // read by lasso_path() only
   double alpha = 1;  // 1: lasso, 0: ridge
   VectorXd lambda;   // sorted downwards before use; empty: a log grid from the smallest lambda with all penalised b = 0
   int n_lambda = 100;
@@ -43,11 +52,32 @@ struct LassoOptions {
   bool intercept = true;
   bool standardize = true;
   LassoUpdate update = LassoUpdate::automatic;
-  double tol = 1e-5;
+  double tol = 1e-6;
   int max_iter = 100000;         // sweeps for each lambda
   double max_dev_ratio = 0.999;  // the path stops beyond (least squares: only a path on the default grid)
   double min_dev_gain = 1e-5;    // a default grid stops when a step adds less than this share to the deviance explained
 };
+
+template <class V>
+void fields(V& v, LassoOptions& t) {
+  v("family", t.family);
+  v("alpha", t.alpha);
+  v("lambda", t.lambda);
+  v("n_lambda", t.n_lambda);
+  v("lambda_min_ratio", t.lambda_min_ratio);
+  v("weights", t.weights);
+  v("offset", t.offset);
+  v("penalty_factor", t.penalty_factor);
+  v("lower", t.lower);
+  v("upper", t.upper);
+  v("intercept", t.intercept);
+  v("standardize", t.standardize);
+  v("update", t.update);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("max_dev_ratio", t.max_dev_ratio);
+  v("min_dev_gain", t.min_dev_gain);
+}
 
 struct LassoPath {
   VectorXd lambda;            // the values fitted; fewer than asked for when the path stopped early
@@ -62,10 +92,27 @@ struct LassoPath {
   Convergence convergence;   // iterations are sweeps over the whole path; the message says why a path stopped early
 };
 
+template <class V>
+void fields(V& v, LassoPath& t) {
+  v("lambda", t.lambda);
+  v("intercept", t.intercept);
+  v("coefficients", t.coefficients);
+  v("df", t.df);
+  v("dev_ratio", t.dev_ratio);
+  v("objective", t.objective);
+  v("residual", t.residual);
+  v("gap", any_number(t.gap));
+  v("null_deviance", t.null_deviance);
+  v("convergence", t.convergence);
+}
+
 LassoPath lasso(ConstMatrixRef x, ConstVectorRef y, const LassoOptions& options, Monitor& monitor);
 LassoPath lasso(const ConstSparseRef& x, ConstVectorRef y, const LassoOptions& options, Monitor& monitor);
 
 LassoPath lasso_logistic(ConstMatrixRef x, ConstVectorRef y, const LassoOptions& options, Monitor& monitor);
 LassoPath lasso_logistic(const ConstSparseRef& x, ConstVectorRef y, const LassoOptions& options, Monitor& monitor);
+
+// The one of these that the design and the family of the options call for.
+LassoPath lasso_path(const Design& x, ConstVectorRef y, const LassoOptions& options, Monitor& monitor);
 
 }  // namespace granary

@@ -350,4 +350,10 @@ LassoPath lasso_logistic(const ConstSparseRef& x, ConstVectorRef y, const LassoO
   return fit<SparseColumns>(x, y, options, monitor);
 }
 
+LassoPath lasso_path(const Design& x, ConstVectorRef y, const LassoOptions& options, Monitor& monitor) {
+  const bool logistic = options.family == LassoFamily::binomial;
+  const auto fitted = [&](const auto& design) { return logistic ? lasso_logistic(design, y, options, monitor) : lasso(design, y, options, monitor); };
+  return x.is_sparse() ? fitted(ConstSparseRef(x.sparse())) : fitted(ConstMatrixRef(x.dense()));
+}
+
 }  // namespace granary

@@ -200,5 +200,5 @@ TEST("hub: bad input is refused, interruption is heard") {
   monitor.request_stop();
   CHECK_THROWS(hub_precision(covariance(8, 20, 4), {0.35, 0.25, 0.5}, {}, monitor), Interrupted);
   Rng rng(1);
-  CHECK_THROWS(sim_hub_weights(HubSetup::hub, 3, 4, 0.1, 0.5, rng), InputError);
+  CHECK_THROWS(sim_hub_weights({HubSetup::hub, 3, 4, 0.1, 0.5, false}, rng), InputError);
 }

@@ -133,7 +133,7 @@ TEST("hub newton: certified to 1e-6 on the paper's graphs, and a warm start take
   for (const HubSetup setup : {HubSetup::hub, HubSetup::two_blocks, HubSetup::scale_free}) {
     Rng rng(3);
     const int p = 60, n = 40;
-    MatrixXd precision = sim_hub_weights(setup, p, 2, 0.02, 0.7, rng).weights;
+    MatrixXd precision = sim_hub_weights({setup, p, 2, 0.02, 0.7, false}, rng).weights;
     precision.diagonal().array() += 0.1 + precision.cwiseAbs().rowwise().sum().maxCoeff();
     MatrixXd x(n, p);
     for (Index k = 0; k < x.size(); ++k) x(k) = rng.normal();
@@ -157,7 +157,7 @@ TEST("hub newton: certified to 1e-6 on the paper's graphs, and a warm start take
 TEST("hub newton: binary networks, against the alternating direction method, also with q = 1") {
   Rng rng(5);
   Monitor monitor;
-  const MatrixXd weights = sim_hub_weights(HubSetup::hub, 12, 1, 0.1, 0.8, rng).weights;
+  const MatrixXd weights = sim_hub_weights({HubSetup::hub, 12, 1, 0.1, 0.8, false}, rng).weights;
   const MatrixXd x = ising_exact(2 * weights, 120, rng);
   HubOptions sharp;
   sharp.tol = 1e-10;

@@ -227,15 +227,15 @@ TEST("fused signals: thresholds, means, the smooth system") {
   Monitor monitor;
   VectorXd y(12);
   for (Index i = 0; i < 12; ++i) y[i] = rng.normal();
-  const FusedSignalResult soft = fused_signal(y, chain(12), 0.4, 0, false, monitor);
-  const FusedSignalResult mean = fused_signal(y, chain(12), 0, 100, false, monitor);
+  const FusedSignalResult soft = fused_signal(y, chain(12), {0.4, 0}, monitor);
+  const FusedSignalResult mean = fused_signal(y, chain(12), {0, 100}, monitor);
   for (Index i = 0; i < 12; ++i) {
     CHECK_NEAR(soft.x[i], std::copysign(std::max(std::abs(y[i]) - 0.4, 0.0), y[i]), 1e-15);
     CHECK_NEAR(mean.x[i], y.mean(), 1e-12);
   }
   for (const double rho : {0.0, 0.2}) {
-    const FusedSignalResult smooth = fused_signal(y, chain(12, true), rho, 3, true, monitor);
+    const FusedSignalResult smooth = fused_signal(y, chain(12, true), {rho, 3, Smoothness::squared}, monitor);
     CHECK(smooth.convergence.converged && smooth.convergence.residual < 1e-10);
   }
-  CHECK_THROWS(fused_signal(y, chain(13), 0, 1, false, monitor), InputError);
+  CHECK_THROWS(fused_signal(y, chain(13), {0, 1}, monitor), InputError);
 }

@@ -389,14 +389,13 @@ TEST("multi: errors say what is wrong, and a path ends where single fits end") {
   CHECK_THROWS(fit(data.problem), InputError);
   data.problem.diagonal = data.problem.off;
   Data good(2, 6, 10, rng);
-  std::vector<MultiPenaltyPair> penalties;
-  for (const double rho : {3.0, 1.5, 0.5}) penalties.push_back({{MultiNorm::linf, 0, rho}, {}});
+  const MultiPath penalties{MultiNorm::linf, {3.0, 1.5, 0.5}, {0, 0, 0}, false};
   Monitor monitor;
   MultiOptions options;
   options.tol = 1e-10;
-  const auto path = multi_path(good.problem, penalties, options, false, monitor);
-  CHECK(path.size() == 3 && path[0].state.w.empty() && !path[2].state.w.empty());
-  good.problem.off = penalties[2].off;
+  const auto path = multi_path(good.problem, penalties, options, monitor);
+  CHECK(path.size() == 3 && path[0].state.w.empty() && path[2].state.w.empty());
+  good.problem.off = penalties.off(2);
   CHECK_NEAR(distance(path[2], fit(good.problem, MultiMethod::newton, 1e-10)), 0, 1e-8);
   std::vector<SparseMatrix> precision;
   for (int k = 0; k < 2; ++k) precision.push_back(dense(path[2].state, k).sparseView());

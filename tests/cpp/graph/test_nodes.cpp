@@ -307,10 +307,11 @@ TEST("nodes: a path equals its fits, and any X can be certified") {
   Monitor monitor;
   const MatrixXd s = node_covariance(10, 5, 20, rng);
   for (RowNorm norm : both_norms) {
+    const NodesPath grid{{0.05, 0.02, 0.01}, {1, 0.4, 0.2}, norm};
+    const auto path = nodes_path(s, grid, tight(), monitor);
     std::vector<NodesPenalty> penalties;
-    for (double rho : {0.05, 0.02, 0.01}) penalties.push_back({rho, 20 * rho, norm});
-    const auto path = nodes_path(s, penalties, tight(), false, monitor);
-    for (std::size_t k = 0; k < penalties.size(); ++k) {
+    for (std::size_t k = 0; k < path.size(); ++k) {
+      penalties.push_back({grid.rho[k], grid.tau[k], norm});
       const NodesResult alone = nodes_fit(s, penalties[k], tight(), monitor);
       CHECK_NEAR(path[k].objective, alone.objective, 1e-8);
       CHECK_NEAR((dense(path[k]) - dense(alone)).cwiseAbs().maxCoeff(), 0, 1e-4);

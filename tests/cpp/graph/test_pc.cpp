@@ -514,10 +514,10 @@ TEST("pc: possible effects contain the true one, and are one coefficient in a DA
     const MatrixXd total = (MatrixXd::Identity(6, 6) - a).inverse(), cov = total * total.transpose();
     const MixedGraph cpdag = dag_to_cpdag(dag.graph);
     for (int x = 0; x < 6; ++x) {
-      const PossibleEffects sure = possible_effects(dag.graph, cov, x, range(6), monitor);
+      const PossibleEffects sure = possible_effects(dag.graph, cov, {x, range(6)}, monitor);
       CHECK(sure.effects.rows() == 1);
       for (int y = 0; y < 6; ++y) CHECK_NEAR(sure.effects(0, y), total(y, x), 1e-8);
-      const PossibleEffects several = possible_effects(cpdag, cov, x, range(6), monitor);
+      const PossibleEffects several = possible_effects(cpdag, cov, {x, range(6)}, monitor);
       double nearest = 1e9;
       for (Index r = 0; r < several.effects.rows(); ++r) {
         nearest = std::min(nearest, (several.effects.row(r) - sure.effects.row(0)).cwiseAbs().maxCoeff());
@@ -525,7 +525,7 @@ TEST("pc: possible effects contain the true one, and are one coefficient in a DA
       CHECK_NEAR(nearest, 0, 1e-8);
     }
   }
-  CHECK_THROWS(possible_effects(MixedGraph(3), MatrixXd::Identity(2, 2), 0, {1}, monitor), InputError);
+  CHECK_THROWS(possible_effects(MixedGraph(3), MatrixXd::Identity(2, 2), {0, {1}}, monitor), InputError);
 }
 
 TEST("pc: simulated DAGs have the stated degree and covariance") {

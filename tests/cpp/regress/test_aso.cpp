@@ -48,8 +48,8 @@ std::vector<std::vector<int>> one_group(int p) {
 
 TEST("aso: the gradient of a task vanishes at its fit, for every loss, dense and sparse alike") {
   Monitor monitor;
-  for (const Loss loss : {Loss::huber, Loss::squared, Loss::logistic, Loss::hinge2}) {
-    const Problem problem = make_problem(6, 1, 40, loss != Loss::squared);
+  for (const TaskLoss loss : {TaskLoss::huber, TaskLoss::squared, TaskLoss::logistic, TaskLoss::hinge2}) {
+    const Problem problem = make_problem(6, 1, 40, loss != TaskLoss::squared);
     TaskOptions options;
     options.loss = loss;
     options.tol = 1e-9;
@@ -76,7 +76,7 @@ TEST("aso: a spared subspace has its closed form, by Cholesky and by conjugate g
   theta = noise(1, 7, 5).normalized();
   const Structure structure{one_group(7), {theta}};
   TaskOptions options;
-  options.loss = Loss::squared;
+  options.loss = TaskLoss::squared;
   options.intercept = false;
   options.tol = 1e-9;
   const MatrixXd& x = problem.x[0];
@@ -94,7 +94,7 @@ TEST("aso: the objective never rises, Theta is orthonormal, and two threads agre
     for (const AsoVariant variant : {AsoVariant::joint, AsoVariant::fixed_v}) {
       const Problem problem = make_problem(8, 6, 20, signs);
       AsoOptions options;
-      options.task.loss = signs ? Loss::huber : Loss::squared;
+      options.task.loss = signs ? TaskLoss::huber : TaskLoss::squared;
       options.h = {2};
       options.variant = variant;
       options.n_iter = 15;
