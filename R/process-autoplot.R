@@ -62,7 +62,8 @@ autoplot.granary_bayes_opt <- function(object, ...) {  # nolint: object_name_lin
   check_installed("ggplot2", "autoplot()")
   refuse_dots(...)
   data <- object$trace[object$trace$status == "ok", ]
-  ggplot2::ggplot(data, ggplot2::aes(x = .data$iter, y = .data$y)) + ggplot2::geom_point(ggplot2::aes(shape = .data$used == "design"), show.legend = FALSE) +
+  ggplot2::ggplot(data, ggplot2::aes(x = .data$iter, y = .data$y)) + ggplot2::geom_point(ggplot2::aes(shape = .data$used == "design"),
+                                                                                         show.legend = FALSE) +
     ggplot2::geom_step(ggplot2::aes(y = .data$best), colour = "#2166ac") + ggplot2::labs(x = "evaluation", y = "response, and the best so far")
 }
 

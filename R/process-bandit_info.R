@@ -124,7 +124,8 @@ bandit_weight <- function(t, n_candidates = NULL, delta = 0.1, case = 1, d = 1, 
   M <- check_number(M, lower = 0)
   if (is.null(gamma)) fail_missing("gamma")
   gamma <- check_vector(gamma, lower = 0)
-  if (!length(gamma) %in% c(1L, length(t))) abort_input(sprintf("`gamma` must have one value per `t` (%d), but it has %d.", length(t), length(gamma)), "gamma")
+  if (!length(gamma) %in% c(1L, length(t))) abort_input(sprintf("`gamma` must have one value per `t` (%d), but it has %d.", length(t),
+                                                                length(gamma)), "gamma")
   2 * M + 300 * gamma * log(t / delta)^3
 }
 

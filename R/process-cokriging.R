@@ -57,7 +57,8 @@
 #' residuals(fit)
 #' plot(fit)
 #' curve(test_function("forrester")(x), add = TRUE, lty = 2)
-cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, trend_difference = ~1, kernel = "matern52", lengthscale = NULL, nugget = 0,
+cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, trend_difference = ~1, kernel = "matern52",
+                      lengthscale = NULL, nugget = 0,
                       method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimizer = NULL, max_iter = 500,
                       tol = 1e-6, threads = NULL) {
   call <- match.call()

@@ -55,7 +55,8 @@ dppca <- function(x, k = 2, center = TRUE, scale = FALSE) {
     ppca_noise = raw$ppca_noise * unit^2, loglik = likelihood, objective = likelihood, starts = NULL, trace = likelihood,
     active = seq_len(nrow(data$x)), method = "closed form", noise = "gaussian", k = q, prior = FALSE, x = data$x, centre = data$centre,
     scale = data$scale, unit = unit, keep = data$keep, constant = data$constant, latent_unit = unit,
-    model = list(latent = raw$root, kernel = kernel, y = raw$stand_in, noise = matrix(0, 0L, 0L), bernoulli = FALSE, offset = numeric(), prior = FALSE),
+    model = list(latent = raw$root, kernel = kernel, y = raw$stand_in, noise = matrix(0, 0L, 0L), bernoulli = FALSE, offset = numeric(),
+                 prior = FALSE),
     call = call, convergence = list(converged = TRUE, iterations = 0L)
   )
 }

@@ -141,7 +141,8 @@ bandit_settings <- function(object, most) {
                         describe(alpha)), "alpha")
   }
   beta <- if (object$weights == "theory") exp(2 * object$limit) * alpha else object$premult * alpha
-  list(strategy = object$strategy, batch_size = object$batch_size, limit = object$limit, b_min = object$b_min, beta = pmin(beta, .Machine$double.xmax),
+  list(strategy = object$strategy, batch_size = object$batch_size, limit = object$limit, b_min = object$b_min, beta = pmin(beta,
+                                                                                                                           .Machine$double.xmax),
        by_choice = identical(object$alpha_at, "choices"), effect = object$effect, paths = object$paths)
 }
 
@@ -164,12 +165,14 @@ gp_bandit_suggest <- function(object, n = NULL) {
   batch <- data.frame(id = nrow(past) + seq_len(count), candidate = picked$candidate, y = rep(NA_real_, count), mean = picked$mean, sd = picked$sd,
                       bound = picked$bound, information = picked$information)
   if (count == 0L) {
-    warn_input(sprintf("No choice was made: %s for results first.", counted(sum(is.na(past$y)), "pending choice waits", "pending choices wait")), "object")
+    warn_input(sprintf("No choice was made: %s for results first.", counted(sum(is.na(past$y)), "pending choice waits",
+                                                                            "pending choices wait")), "object")
   }
   object$history <- rbind(past, batch)
   places <- object$candidates[batch$candidate, , drop = FALSE]
   if (is.null(colnames(places))) colnames(places) <- paste0("x", seq_len(ncol(places)))
-  object$batch <- cbind(batch[c("id", "candidate")], as.data.frame(places, row.names = seq_len(count)), batch[c("mean", "sd", "bound", "information")])
+  object$batch <- cbind(batch[c("id", "candidate")], as.data.frame(places, row.names = seq_len(count)), batch[c("mean", "sd", "bound",
+                                                                                                                "information")])
   object
 }
 
@@ -188,7 +191,8 @@ gp_bandit_observe <- function(object, id = NULL, y, x = NULL) {
   if (anyNA(row)) abort_input(sprintf("`id` has %s, which was never suggested.", format(id[is.na(row)][1L])), "id")
   if (anyDuplicated(row)) abort_input(sprintf("`id` has %s twice.", format(id[duplicated(row)][1L])), "id")
   if (any(!is.na(past$y[row]))) {
-    abort_input(sprintf("Choice %s already has a result. Suggest the candidate again to record another one.", format(id[!is.na(past$y[row])][1L])), "id")
+    abort_input(sprintf("Choice %s already has a result. Suggest the candidate again to record another one.",
+                        format(id[!is.na(past$y[row])][1L])), "id")
   }
   before <- sum(!is.na(past$y))
   object$history$y[row] <- y

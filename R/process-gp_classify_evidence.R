@@ -41,7 +41,8 @@
 #' gp_classify_evidence(fit, "ais", temperatures = 500)
 #' grid <- gp_classify_evidence(fit, "ep", grid = list(se.lengthscale = exp(-2:1), se.variance = exp(0:4)))
 #' plot(grid)
-gp_classify_evidence <- function(object, method = c("ep", "laplace", "ais", "lower_bound"), grid = NULL, newdata = NULL, newy = NULL, temperatures = 8000,
+gp_classify_evidence <- function(object, method = c("ep", "laplace", "ais", "lower_bound"), grid = NULL, newdata = NULL, newy = NULL,
+                                 temperatures = 8000,
                         runs = 3, steps = 10, sampler = c("hmc", "ess"), nodes = 32, threads = NULL) {
   object <- check_classifier(object)
   choices <- c("ep", "laplace", "ais", "lower_bound")

@@ -244,14 +244,16 @@ gp_classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL
     wrong <- vapply(seq_len(folds), function(part) {
       out <- fold == part
       if (length(unique(classes[!out])) < 2L) return(sum(out) / 2)
-      machine <- svm.default(scaled[!out, , drop = FALSE], classes[!out], "classification", cost = grid$cost[k], gamma = grid$gamma[k], scale = FALSE)
+      machine <- svm.default(scaled[!out, , drop = FALSE], classes[!out], "classification", cost = grid$cost[k], gamma = grid$gamma[k],
+                             standardize = FALSE)
       sum(stats::predict(machine, scaled[out, , drop = FALSE]) != classes[out])
     }, 0)
     sum(wrong) / nrow(x)
   }, "cross-validation")
   grid$error <- unlist(errors)
   best <- which.min(grid$error)
-  machine <- svm.default(scaled, classes, "classification", cost = grid$cost[best], gamma = grid$gamma[best], scale = FALSE, probability = "platt")
+  machine <- svm.default(scaled, classes, "classification", cost = grid$cost[best], gamma = grid$gamma[best], standardize = FALSE,
+                         probability = "platt")
   new_fit("gp_classify_baseline", levels = labels$levels, cost = grid$cost[best], gamma = grid$gamma[best], error = grid$error[best], grid = grid,
           machine = machine, scaling = scaling, names = colnames(x), y = labels$y, call = call,
           convergence = list(converged = TRUE, iterations = nrow(grid)))

@@ -91,7 +91,8 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #' draws
 #' predict(draws, c(0.25, 0.5), se = TRUE, draws = 20)
 #' plot(draws)
-gp_parameter_sample <- function(object, n_draws = 500, burn_in = 200, sampler = c("slice", "hmc", "ess"), prior = NULL, thin = 1, steps = 10, chains = 1,
+gp_parameter_sample <- function(object, n_draws = 500, burn_in = 200, sampler = c("slice", "hmc", "ess"), prior = NULL, thin = 1,
+                                steps = 10, chains = 1,
                                 threads = NULL) {
   call <- match.call()
   if (missing(object)) fail_missing("object")

@@ -48,7 +48,8 @@ ask_for <- function(makers, what, given, arg = "what") {
   named <- if (is.null(names(given))) rep("", length(given)) else names(given)
   unknown <- setdiff(named[nzchar(named)], known)
   if (length(unknown) > 0L) {
-    abort_input(paste0("There is no argument `", unknown[1L], "` for ", arg, " = \"", what, "\".", did_you_mean(unknown[1L], known, "`")), unknown[1L])
+    abort_input(paste0("There is no argument `", unknown[1L], "` for ", arg, " = \"", what, "\".", did_you_mean(unknown[1L], known, "`")),
+                unknown[1L])
   }
   if (length(given) > length(known)) {
     abort_input(sprintf("There are too many values for %s = \"%s\": it takes %s.", arg, what, paste(known, collapse = ", ")), arg)

@@ -136,7 +136,8 @@ core_state <- function(object) {
 
 # The rows of the fit, for predictions that look at them again.
 core_rows <- function(object, threads) {
-  sparse_rows(object$x, cbind(object$y - object$data$offset, trend_basis(object$data, object$x)), object$blocks, object$kernel, object$method, threads)
+  sparse_rows(object$x, cbind(object$y - object$data$offset, trend_basis(object$data, object$x)), object$blocks, object$kernel,
+              object$method, threads)
 }
 
 #' @rdname granary_sparse_gp

@@ -38,7 +38,8 @@ test_function <- function(name = c("branin", "camelback", "hartmann6", "forreste
 test_points <- function(x, d) {
   if (missing(x)) fail_missing("x")
   if (is_plain_numeric(x) && is.null(dim(x)) && d > 1L) {
-    if (length(x) != d) abort_input(sprintf("`x` must be a point of %d numbers or a matrix with %d columns, but it has length %d.", d, d, length(x)), "x")
+    if (length(x) != d) abort_input(sprintf("`x` must be a point of %d numbers or a matrix with %d columns, but it has length %d.", d, d,
+                                            length(x)), "x")
     x <- matrix(x, 1L)
   }
   x <- check_inputs(x, "x")

@@ -389,7 +389,7 @@ Model equal_precisions(const Scaled& data, const RvmOptions& options, double noi
 
 // From `model`: columns, precisions, noise.
 Model fixed_point(const Scaled& data, const RvmOptions& options, Model model, Monitor& monitor, std::vector<double>& trace,
-                  Convergence& convergence) {
+                  Convergence& convergence, double gain = 1e-7, int patience = 20) {
   MatrixXd phi(data.y.size(), model.size());
   for (Index k = 0; k < model.size(); ++k) phi.col(k) = data.phi.col(model.active[k]);
   MatrixXd gram = phi.transpose() * phi;
@@ -451,8 +451,8 @@ Model fixed_point(const Scaled& data, const RvmOptions& options, Model model, Mo
     }
     if (!taken && still) convergence.converged = true;
     if (convergence.converged) break;
-    quiet = model.evidence - before < 1e-7 * (1 + std::abs(before)) ? quiet + 1 : 0;
-    if (taken && quiet < 20) continue;
+    quiet = model.evidence - before < gain * (1 + std::abs(before)) ? quiet + 1 : 0;
+    if (taken && quiet < patience) continue;
     convergence.message = "the evidence no longer rises, though some precisions still move";
     convergence.reason = Stop::stalled;
     break;
@@ -490,7 +490,8 @@ RvmResult rvm(ConstMatrixRef phi, ConstVectorRef y, const RvmOptions& options, M
     if (equal.size() > 0 && equal.evidence > model.evidence + 1e-6 * (1 + std::abs(model.evidence))) {
       result.convergence = Convergence();
       std::vector<double> again;
-      model = fixed_point(data, options, std::move(equal), monitor, again, result.convergence);
+      // Many nearly equal columns make a round dear, and what the later ones gain is little.
+      model = fixed_point(data, options, std::move(equal), monitor, again, result.convergence, 1e-4, 3);
       trace.insert(trace.end(), again.begin(), again.end());
     }
   }
