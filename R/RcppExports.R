@@ -29,6 +29,14 @@ core_engines <- function() {
     .Call(`_granary_core_engines`)
 }
 
+core_gaussian_draws <- function(mean, covariance, n, seed, progress) {
+    .Call(`_granary_core_gaussian_draws`, mean, covariance, n, seed, progress)
+}
+
+core_normals <- function(n, p, seed) {
+    .Call(`_granary_core_normals`, n, p, seed)
+}
+
 core_kernel_matrix <- function(kernel, x, z) {
     .Call(`_granary_core_kernel_matrix`, kernel, x, z)
 }
@@ -449,6 +457,10 @@ core_ising_conditional <- function(x, model) {
     .Call(`_granary_core_ising_conditional`, x, model)
 }
 
+core_partial_correlations <- function(s) {
+    .Call(`_granary_core_partial_correlations`, s)
+}
+
 core_local_path <- function(s, op, penalties, options, start, progress) {
     .Call(`_granary_core_local_path`, s, op, penalties, options, start, progress)
 }
@@ -761,272 +773,272 @@ core_svm_indefinite <- function(x, kernel, rows) {
     .Call(`_granary_core_svm_indefinite`, x, kernel, rows)
 }
 
-core_bandit_suggest <- function(kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress) {
-    .Call(`_granary_core_bandit_suggest`, kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress)
+core_bandit_suggest <- function(model, history, options, seed, progress) {
+    .Call(`_granary_core_bandit_suggest`, model, history, options, seed, progress)
 }
 
-core_bandit_posterior <- function(kernel, x, noise, prior_mean, choices, y) {
-    .Call(`_granary_core_bandit_posterior`, kernel, x, noise, prior_mean, choices, y)
+core_bandit_posterior <- function(model, history) {
+    .Call(`_granary_core_bandit_posterior`, model, history)
 }
 
-core_bandit_simulate <- function(kernel, x, f, noise, prior_mean, lazy, settings, delay, rounds, most, runs, seed, threads, progress) {
-    .Call(`_granary_core_bandit_simulate`, kernel, x, f, noise, prior_mean, lazy, settings, delay, rounds, most, runs, seed, threads, progress)
+core_bandit_simulate <- function(model, options, simulation, seed, progress) {
+    .Call(`_granary_core_bandit_simulate`, model, options, simulation, seed, progress)
 }
 
-core_bandit_greedy <- function(k, noise, size, progress) {
-    .Call(`_granary_core_bandit_greedy`, k, noise, size, progress)
+core_bandit_greedy <- function(k, noise_var, size, progress) {
+    .Call(`_granary_core_bandit_greedy`, k, noise_var, size, progress)
 }
 
-core_bandit_greedy_kernel <- function(kernel, x, noise, size, progress) {
-    .Call(`_granary_core_bandit_greedy_kernel`, kernel, x, noise, size, progress)
+core_bandit_greedy_model <- function(model, size, progress) {
+    .Call(`_granary_core_bandit_greedy_model`, model, size, progress)
 }
 
-core_information_gain <- function(k, noise, a, given) {
-    .Call(`_granary_core_information_gain`, k, noise, a, given)
+core_bandit_initial_set <- function(model, batch_size, limit, progress) {
+    .Call(`_granary_core_bandit_initial_set`, model, batch_size, limit, progress)
 }
 
-core_best_information <- function(k, noise, size, progress) {
-    .Call(`_granary_core_best_information`, k, noise, size, progress)
+core_information_gain <- function(k, noise_var, sets) {
+    .Call(`_granary_core_information_gain`, k, noise_var, sets)
 }
 
-core_bandit_refit <- function(kernel, x, y, noise, lower, upper, progress) {
-    .Call(`_granary_core_bandit_refit`, kernel, x, y, noise, lower, upper, progress)
+core_best_information <- function(k, noise_var, size, progress) {
+    .Call(`_granary_core_best_information`, k, noise_var, size, progress)
 }
 
-core_bo_design <- function(space, design, n, seed) {
-    .Call(`_granary_core_bo_design`, space, design, n, seed)
+core_bandit_refit <- function(model, history, lower, upper, progress) {
+    .Call(`_granary_core_bandit_refit`, model, history, lower, upper, progress)
 }
 
-core_bo_learn <- function(model, x, y, start, options, method, seed) {
-    .Call(`_granary_core_bo_learn`, model, x, y, start, options, method, seed)
+core_bo_design <- function(space, options, seed) {
+    .Call(`_granary_core_bo_design`, space, options, seed)
 }
 
-core_bo_factors <- function(model, x, y, theta, factors) {
-    .Call(`_granary_core_bo_factors`, model, x, y, theta, factors)
+core_bo_preimage <- function(embedding, v) {
+    .Call(`_granary_core_bo_preimage`, embedding, v)
 }
 
-core_bo_predict <- function(model, x, y, theta, factors, at) {
-    .Call(`_granary_core_bo_predict`, model, x, y, theta, factors, at)
+core_bo_learn <- function(state, start, options, seed) {
+    .Call(`_granary_core_bo_learn`, state, start, options, seed)
 }
 
-core_bo_covariance <- function(model, x, y, theta, factors, at) {
-    .Call(`_granary_core_bo_covariance`, model, x, y, theta, factors, at)
+core_bo_factors <- function(state) {
+    .Call(`_granary_core_bo_factors`, state)
 }
 
-core_bo_value <- function(model, x, y, theta, factors, criterion, noisy, at, seed) {
-    .Call(`_granary_core_bo_value`, model, x, y, theta, factors, criterion, noisy, at, seed)
+core_bo_predict <- function(state, at) {
+    .Call(`_granary_core_bo_predict`, state, at)
 }
 
-core_bo_suggest <- function(model, x, y, theta, factors, space, criterion, options, seed) {
-    .Call(`_granary_core_bo_suggest`, model, x, y, theta, factors, space, criterion, options, seed)
+core_bo_covariance <- function(state, at) {
+    .Call(`_granary_core_bo_covariance`, state, at)
 }
 
-core_gp_classify_learn <- function(x, y, kernel, settings, starts, lower, upper, prior, seed, progress) {
-    .Call(`_granary_core_gp_classify_learn`, x, y, kernel, settings, starts, lower, upper, prior, seed, progress)
+core_bo_value <- function(state, options, at, seed) {
+    .Call(`_granary_core_bo_value`, state, options, at, seed)
 }
 
-core_gp_classify_sample <- function(x, y, kernel, settings, start, sampling, seed, progress) {
-    .Call(`_granary_core_gp_classify_sample`, x, y, kernel, settings, start, sampling, seed, progress)
+core_bo_suggest <- function(state, space, criterion, options, seed) {
+    .Call(`_granary_core_bo_suggest`, state, space, criterion, options, seed)
 }
 
-core_gp_classify_posterior <- function(x, y, kernel, settings, gradient, seed, progress) {
-    .Call(`_granary_core_gp_classify_posterior`, x, y, kernel, settings, gradient, seed, progress)
+core_gp_classify <- function(problem, search, seed, progress) {
+    .Call(`_granary_core_gp_classify`, problem, search, seed, progress)
 }
 
-core_gp_classify_predict <- function(x, tau, weight, kernel, settings, at, sd, gradient, covariance, progress) {
-    .Call(`_granary_core_gp_classify_predict`, x, tau, weight, kernel, settings, at, sd, gradient, covariance, progress)
+core_gp_classify_posterior <- function(problem, seed, progress) {
+    .Call(`_granary_core_gp_classify_posterior`, problem, seed, progress)
 }
 
-core_gp_lower_bound <- function(y, posterior, kernel, dimension, settings, nodes, more_y, more_mean, more_variance) {
-    .Call(`_granary_core_gp_lower_bound`, y, posterior, kernel, dimension, settings, nodes, more_y, more_mean, more_variance)
+core_gp_classify_sample <- function(problem, start, options, seed, progress) {
+    .Call(`_granary_core_gp_classify_sample`, problem, start, options, seed, progress)
 }
 
-core_gp_sample <- function(x, y, kernel, settings, sampler, draws, burn_in, thin, steps, chains, seed, progress) {
-    .Call(`_granary_core_gp_sample`, x, y, kernel, settings, sampler, draws, burn_in, thin, steps, chains, seed, progress)
+core_gp_classify_predict <- function(state, at, options, progress) {
+    .Call(`_granary_core_gp_classify_predict`, state, at, options, progress)
 }
 
-core_gp_sample_predict <- function(x, weight, jitter, kernel, settings, at, progress) {
-    .Call(`_granary_core_gp_sample_predict`, x, weight, jitter, kernel, settings, at, progress)
+core_gp_lower_bound <- function(problem, data) {
+    .Call(`_granary_core_gp_lower_bound`, problem, data)
 }
 
-core_gp_ais <- function(x, y, kernel, settings, sampler, temperatures, runs, steps, seed, progress) {
-    .Call(`_granary_core_gp_ais`, x, y, kernel, settings, sampler, temperatures, runs, steps, seed, progress)
+core_gp_sample <- function(problem, options, seed, progress) {
+    .Call(`_granary_core_gp_sample`, problem, options, seed, progress)
+}
+
+core_gp_sample_predict <- function(problem, weight, jitter, at, progress) {
+    .Call(`_granary_core_gp_sample_predict`, problem, weight, jitter, at, progress)
+}
+
+core_gp_ais <- function(problem, options, seed, progress) {
+    .Call(`_granary_core_gp_ais`, problem, options, seed, progress)
 }
 
 core_orthant_ep <- function(covariance, seed, progress) {
     .Call(`_granary_core_orthant_ep`, covariance, seed, progress)
 }
 
-core_ec_ising <- function(j, theta, method, algorithm, damping, tol, max_iter, start, edges, width, progress) {
-    .Call(`_granary_core_ec_ising`, j, theta, method, algorithm, damping, tol, max_iter, start, edges, width, progress)
+core_ec_ising <- function(model, options, seed, progress) {
+    .Call(`_granary_core_ec_ising`, model, options, seed, progress)
 }
 
-core_ec_tree <- function(j) {
-    .Call(`_granary_core_ec_tree`, j)
+core_ec_baseline <- function(model, options, seed, progress) {
+    .Call(`_granary_core_ec_baseline`, model, options, seed, progress)
 }
 
-core_ec_inverse <- function(mean, variance, covariance, edges) {
-    .Call(`_granary_core_ec_inverse`, mean, variance, covariance, edges)
+core_ec_learn <- function(x, options, progress) {
+    .Call(`_granary_core_ec_learn`, x, options, progress)
 }
 
-core_ec_tap <- function(j, theta, progress) {
-    .Call(`_granary_core_ec_tap`, j, theta, progress)
+core_ec_gauss <- function(problem, options, seed, progress) {
+    .Call(`_granary_core_ec_gauss`, problem, options, seed, progress)
 }
 
-core_ec_response <- function(j, mean) {
-    .Call(`_granary_core_ec_response`, j, mean)
+core_ec_box <- function(problem, options, seed, progress) {
+    .Call(`_granary_core_ec_box`, problem, options, seed, progress)
 }
 
-core_ec_gauss <- function(sigma, mu, kind, a, b, extra, log_concave, parallel, damping, tol, max_iter, nodes, seed, progress) {
-    .Call(`_granary_core_ec_gauss`, sigma, mu, kind, a, b, extra, log_concave, parallel, damping, tol, max_iter, nodes, seed, progress)
+core_gplvm_start <- function(y, options, seed, progress) {
+    .Call(`_granary_core_gplvm_start`, y, options, seed, progress)
 }
 
-core_ec_site <- function(kind, a, b, extra, m, v, nodes) {
-    .Call(`_granary_core_ec_site`, kind, a, b, extra, m, v, nodes)
+core_gplvm <- function(data, start, options, progress) {
+    .Call(`_granary_core_gplvm`, data, start, options, progress)
 }
 
-core_ec_box <- function(lower, upper, mean, sigma, samples, threads, seed, progress) {
-    .Call(`_granary_core_ec_box`, lower, upper, mean, sigma, samples, threads, seed, progress)
-}
-
-core_gplvm <- function(y, noise, start, kernel, settings, threads, progress) {
-    .Call(`_granary_core_gplvm`, y, noise, start, kernel, settings, threads, progress)
-}
-
-core_gplvm_value <- function(y, noise, latent, kernel, nugget, threads) {
-    .Call(`_granary_core_gplvm_value`, y, noise, latent, kernel, nugget, threads)
+core_gplvm_value <- function(data, latent, nugget) {
+    .Call(`_granary_core_gplvm_value`, data, latent, nugget)
 }
 
 core_gplvm_predict <- function(model, x, with_noise) {
     .Call(`_granary_core_gplvm_predict`, model, x, with_noise)
 }
 
-core_gplvm_project <- function(model, y, train_latent, train_y, n_starts, max_iter, samples, threads, seed, progress) {
-    .Call(`_granary_core_gplvm_project`, model, y, train_latent, train_y, n_starts, max_iter, samples, threads, seed, progress)
+core_gplvm_draws <- function(model, x, nsim, seed, progress) {
+    .Call(`_granary_core_gplvm_draws`, model, x, nsim, seed, progress)
 }
 
-core_pca_scores <- function(y, q) {
-    .Call(`_granary_core_pca_scores`, y, q)
+core_gplvm_project <- function(model, data, options, seed, progress) {
+    .Call(`_granary_core_gplvm_project`, model, data, options, seed, progress)
 }
 
 core_dual_pca <- function(y, q) {
     .Call(`_granary_core_dual_pca`, y, q)
 }
 
-core_similarity_map <- function(s, q, centre) {
-    .Call(`_granary_core_similarity_map`, s, q, centre)
+core_dimension_kl <- function(s, options) {
+    .Call(`_granary_core_dimension_kl`, s, options)
 }
 
-core_isomap <- function(y, q, neighbours, threads, progress) {
-    .Call(`_granary_core_isomap`, y, q, neighbours, threads, progress)
+core_similarity_map <- function(s, q) {
+    .Call(`_granary_core_similarity_map`, s, q)
 }
 
-core_mds <- function(distance, start, nonmetric, max_iter, tol, progress) {
-    .Call(`_granary_core_mds`, distance, start, nonmetric, max_iter, tol, progress)
+core_isomap <- function(y, options, progress) {
+    .Call(`_granary_core_isomap`, y, options, progress)
 }
 
-core_gtm <- function(y, q, grid, basis, width, penalty, max_iter, tol, progress) {
-    .Call(`_granary_core_gtm`, y, q, grid, basis, width, penalty, max_iter, tol, progress)
+core_mds <- function(distance, start, options, progress) {
+    .Call(`_granary_core_mds`, distance, start, options, progress)
 }
 
-core_gtm_place <- function(y, grid, centres, noise) {
-    .Call(`_granary_core_gtm_place`, y, grid, centres, noise)
+core_gtm <- function(y, q, options, progress) {
+    .Call(`_granary_core_gtm`, y, q, options, progress)
 }
 
-core_kriging_learn <- function(core, starts, lower, upper, tol, max_iter, threads, progress) {
-    .Call(`_granary_core_kriging_learn`, core, starts, lower, upper, tol, max_iter, threads, progress)
+core_gtm_place <- function(y, state) {
+    .Call(`_granary_core_gtm_place`, y, state)
 }
 
-core_kriging_objective <- function(core, log_parameters) {
-    .Call(`_granary_core_kriging_objective`, core, log_parameters)
+core_trend_columns <- function(f, y) {
+    .Call(`_granary_core_trend_columns`, f, y)
 }
 
-core_kriging_sample <- function(core, start, settings, seed, progress) {
-    .Call(`_granary_core_kriging_sample`, core, start, settings, seed, progress)
+core_kriging <- function(problem, search, seed, progress) {
+    .Call(`_granary_core_kriging`, problem, search, seed, progress)
 }
 
-core_kriging_surface <- function(core, log_parameters, threads, progress) {
-    .Call(`_granary_core_kriging_surface`, core, log_parameters, threads, progress)
+core_kriging_solve <- function(problem, progress) {
+    .Call(`_granary_core_kriging_solve`, problem, progress)
 }
 
-core_kriging_fit <- function(core) {
-    .Call(`_granary_core_kriging_fit`, core)
+core_kriging_starts <- function(search, seed) {
+    .Call(`_granary_core_kriging_starts`, search, seed)
 }
 
-core_kriging_append <- function(core, x, y, f, noise) {
-    .Call(`_granary_core_kriging_append`, core, x, y, f, noise)
+core_kriging_objective <- function(problem, log_parameters) {
+    .Call(`_granary_core_kriging_objective`, problem, log_parameters)
 }
 
-core_kriging_predict <- function(core, x, f, df, reinterpolated, variance, covariance, gradient, threads, progress) {
-    .Call(`_granary_core_kriging_predict`, core, x, f, df, reinterpolated, variance, covariance, gradient, threads, progress)
+core_kriging_sample <- function(problem, start, options, seed, progress) {
+    .Call(`_granary_core_kriging_sample`, problem, start, options, seed, progress)
 }
 
-core_kriging_draws <- function(core, x, f, noise, conditional, count, seed, progress) {
-    .Call(`_granary_core_kriging_draws`, core, x, f, noise, conditional, count, seed, progress)
+core_kriging_surface <- function(problem, log_parameters, threads, progress) {
+    .Call(`_granary_core_kriging_surface`, problem, log_parameters, threads, progress)
 }
 
-core_kriging_imse <- function(core, variance, lengthscales, lower, upper) {
-    .Call(`_granary_core_kriging_imse`, core, variance, lengthscales, lower, upper)
+core_kriging_append <- function(state, rows) {
+    .Call(`_granary_core_kriging_append`, state, rows)
 }
 
-core_kriging_weights <- function(core, x, f, threads, progress) {
-    .Call(`_granary_core_kriging_weights`, core, x, f, threads, progress)
+core_kriging_predict <- function(state, points, options, progress) {
+    .Call(`_granary_core_kriging_predict`, state, points, options, progress)
 }
 
-core_blind_effects <- function(z, degree) {
-    .Call(`_granary_core_blind_effects`, z, degree)
+core_kriging_draws <- function(state, points, options, seed, progress) {
+    .Call(`_granary_core_kriging_draws`, state, points, options, seed, progress)
 }
 
-core_blind_forward <- function(core, z, degree, half, max_terms, progress) {
-    .Call(`_granary_core_blind_forward`, core, z, degree, half, max_terms, progress)
+core_kriging_imse <- function(state, lower, upper) {
+    .Call(`_granary_core_kriging_imse`, state, lower, upper)
 }
 
-core_kriging_joint <- function(levels, x, f, df, variance, covariance, gradient, threads, progress) {
-    .Call(`_granary_core_kriging_joint`, levels, x, f, df, variance, covariance, gradient, threads, progress)
+core_kriging_weights <- function(state, points, threads, progress) {
+    .Call(`_granary_core_kriging_weights`, state, points, threads, progress)
 }
 
-core_kriging_joint_draws <- function(levels, x, f, count, seed, progress) {
-    .Call(`_granary_core_kriging_joint_draws`, levels, x, f, count, seed, progress)
+core_blind_search <- function(state, z, options, progress) {
+    .Call(`_granary_core_blind_search`, state, z, options, progress)
 }
 
-core_unit_design <- function(n, d, seed) {
-    .Call(`_granary_core_unit_design`, n, d, seed)
+core_kriging_joint <- function(levels, points, options, progress) {
+    .Call(`_granary_core_kriging_joint`, levels, points, options, progress)
 }
 
-core_sparse_fit <- function(x, targets, method, blocks, kernel, inducing, settings, threads, progress) {
-    .Call(`_granary_core_sparse_fit`, x, targets, method, blocks, kernel, inducing, settings, threads, progress)
+core_kriging_joint_draws <- function(levels, points, n, seed, progress) {
+    .Call(`_granary_core_kriging_joint_draws`, levels, points, n, seed, progress)
 }
 
-core_sparse_sample <- function(x, targets, method, blocks, kernel, inducing, parameters, learn_noise, settings, seed, progress) {
-    .Call(`_granary_core_sparse_sample`, x, targets, method, blocks, kernel, inducing, parameters, learn_noise, settings, seed, progress)
+core_sobol <- function(n, d) {
+    .Call(`_granary_core_sobol`, n, d)
 }
 
-core_sparse_gradient <- function(x, targets, method, blocks, kernel, noise, inducing, inputs, threads, cache_bytes) {
-    .Call(`_granary_core_sparse_gradient`, x, targets, method, blocks, kernel, noise, inducing, inputs, threads, cache_bytes)
+core_sparse_gp <- function(data, options, seed, progress) {
+    .Call(`_granary_core_sparse_gp`, data, options, seed, progress)
 }
 
-core_sparse_add <- function(state, x, targets, method, blocks, kernel) {
-    .Call(`_granary_core_sparse_add`, state, x, targets, method, blocks, kernel)
+core_sparse_sample <- function(data, start, options, seed, progress) {
+    .Call(`_granary_core_sparse_sample`, data, start, options, seed, progress)
 }
 
-core_sparse_predict <- function(state, method, kernel, newx, trend, variance, covariance, gradient, threads, progress) {
-    .Call(`_granary_core_sparse_predict`, state, method, kernel, newx, trend, variance, covariance, gradient, threads, progress)
+core_sparse_add <- function(fit, data) {
+    .Call(`_granary_core_sparse_add`, fit, data)
 }
 
-core_sparse_predict_rows <- function(state, method, x, targets, blocks, kernel, newx, trend, variance, covariance, gradient, augment, threads, progress) {
-    .Call(`_granary_core_sparse_predict_rows`, state, method, x, targets, blocks, kernel, newx, trend, variance, covariance, gradient, augment, threads, progress)
-}
-
-core_sparse_select <- function(x, y, kernel, noise, rule, m, tol, threads, seed, progress) {
-    .Call(`_granary_core_sparse_select`, x, y, kernel, noise, rule, m, tol, threads, seed, progress)
+core_sparse_predict <- function(fit, data, points, options, progress) {
+    .Call(`_granary_core_sparse_predict`, fit, data, points, options, progress)
 }
 
 core_sparse_blocks <- function(x, size, threads, seed, progress) {
     .Call(`_granary_core_sparse_blocks`, x, size, threads, seed, progress)
 }
 
-core_rvm <- function(phi, y, fast, noise, prune, tol, max_iter, progress) {
-    .Call(`_granary_core_rvm`, phi, y, fast, noise, prune, tol, max_iter, progress)
+core_rvm <- function(data, options, progress) {
+    .Call(`_granary_core_rvm`, data, options, progress)
+}
+
+core_rvm_predict <- function(state, newx, options, progress) {
+    .Call(`_granary_core_rvm_predict`, state, newx, options, progress)
 }
 
 core_aso <- function(data, groups, options, progress) {
@@ -1163,6 +1175,10 @@ core_split_risk <- function(data, options, seed, progress) {
 
 core_partition_points <- function(x, y, shape) {
     .Call(`_granary_core_partition_points`, x, y, shape)
+}
+
+core_partition_gains <- function(x, y, shape) {
+    .Call(`_granary_core_partition_gains`, x, y, shape)
 }
 
 core_partition_grow <- function(tree, depth, progress) {

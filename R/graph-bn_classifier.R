@@ -186,6 +186,7 @@ bn_model_spec <- function(object) list(nodes = length(object$levels), edges = ob
 #' @rdname bn_classifier
 #' @export
 predict.granary_bn_classifier <- function(object, newdata = NULL, type = c("class", "logodds", "prob"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("class", "logodds", "prob"))
   codes <- if (is.null(newdata)) object$x else bn_codes(newdata, "newdata", object$levels)$codes
   spec <- bn_model_spec(object)
@@ -204,6 +205,7 @@ coef.granary_bn_classifier <- function(object, ...) object$coefficients
 #' @rdname bn_classifier
 #' @export
 logLik.granary_bn_classifier <- function(object, ...) {
+  refuse_dots(...)
   if (object$method == "svm") abort_input("A support vector machine has no likelihood.", "object")
   structure(-object$loss * nrow(object$x), df = length(object$coefficients), nobs = nrow(object$x), class = "logLik")
 }

@@ -364,6 +364,7 @@ parity_network <- function(a) {
 #' @rdname parity_network
 #' @export
 predict.granary_parity_network <- function(object, newdata = NULL, ...) {
+  refuse_dots(...)
   k <- length(object$a)
   if (is.null(newdata)) {
     if (k > 16L) abort_input("`newdata` must be given for more than 16 bits.", "newdata")

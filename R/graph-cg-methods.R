@@ -1,6 +1,6 @@
 #' Methods for networks of discrete and Gaussian variables
 #'
-#' What can be done with a [cg_network()] besides [condition()], [cg_marginal()] and [cg_map()].
+#' What can be done with a [cg_network()] besides [cg_condition()], [cg_marginal()] and [cg_map()].
 #'
 #' @details
 #' `simulate()` draws all nodes given the findings. `logLik()` of a fit is that of its data; with `newdata` the log density of new rows, `NA` where a
@@ -29,7 +29,7 @@
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
 #' plot(fit)
 #' set.seed(1)
-#' simulate(condition(fit, list(Species = "virginica")), nsim = 3)
+#' simulate(cg_condition(fit, list(Species = "virginica")), nsim = 3)
 #' predict(fit, iris[c(1, 51, 101), ], target = "Species", type = "prob")
 #' new <- data.frame(Species = c("setosa", NA), Petal.Length = 2)
 #' predict(fit, new, target = "Sepal.Length", type = "moments")
@@ -58,7 +58,7 @@ print.granary_cg_network <- function(x, ...) {
                   if (length(x$evidence) > 8L) sprintf(" and %d more", length(x$evidence) - 8L),
                   " (log-evidence ", format(x$log_evidence, digits = 6L), ")")
   }
-  cli::cat_line("Ask with condition(), cg_marginal(), cg_map(), predict(), simulate().")
+  cli::cat_line("Ask with cg_condition(), cg_marginal(), cg_map(), predict(), simulate().")
   invisible(x)
 }
 
@@ -91,6 +91,7 @@ coef.granary_cg_network <- function(object, ...) list(tables = object$tables, re
 #' @rdname granary_cg_network
 #' @export
 tidy.granary_cg_network <- function(x, ...) {
+  refuse_dots(...)
   label <- function(frame, names) {
     if (length(names) == 0L) return(rep("", nrow(frame)))
     do.call(paste, c(lapply(names, function(u) paste(u, "=", frame[[u]])), sep = ", "))
@@ -117,6 +118,7 @@ tidy.granary_cg_network <- function(x, ...) {
 #' @rdname granary_cg_network
 #' @export
 glance.granary_cg_network <- function(x, ...) {
+  refuse_dots(...)
   discrete <- vapply(x$graph$nodes, function(v) cg_discrete(x, v), NA)
   or_na <- function(value) if (is.null(value)) NA_real_ else as.double(value)
   data.frame(discrete = sum(discrete), continuous = sum(!discrete), edges = nrow(x$graph$edges), findings = length(x$evidence),
@@ -127,13 +129,14 @@ glance.granary_cg_network <- function(x, ...) {
 #' @rdname granary_cg_network
 #' @export
 logLik.granary_cg_network <- function(object, newdata = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   if (is.null(newdata)) {
     if (is.null(object$n)) abort_input("The network was not fitted to data. Give `newdata`, or look at `log_evidence` for findings.", "newdata")
     return(structure(object$log_likelihood, df = object$df, nobs = object$n, class = "logLik"))
   }
   rows <- read_newdata(object, newdata)
   clash <- intersect(names(object$evidence), colnames(rows)[colSums(!is.na(rows)) > 0L])
-  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use retract() first.",
+  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use cg_retract() first.",
                                               clash[1L]), "newdata")
   whole <- length(object$evidence) == 0L && !anyNA(rows)
   each <- if (whole) {
@@ -158,6 +161,7 @@ read_newdata <- function(object, newdata) {
 #' @rdname granary_cg_network
 #' @export
 predict.granary_cg_network <- function(object, newdata, target, type = c("response", "prob", "moments"), threads = NULL, ...) {
+  refuse_dots(...)
   if (missing(newdata)) fail_missing("newdata")
   if (missing(target)) fail_missing("target")
   type <- check_choice(type, c("response", "prob", "moments"))
@@ -166,7 +170,7 @@ predict.granary_cg_network <- function(object, newdata, target, type = c("respon
   discrete <- cg_discrete(object, target)
   if (discrete && type == "moments") abort_input(sprintf("\"%s\" is discrete: use `type = \"prob\"`.", target), "type")
   if (!discrete && type == "prob") abort_input(sprintf("\"%s\" is continuous: use `type = \"moments\"`.", target), "type")
-  if (target %in% names(object$evidence)) abort_input(sprintf("There is a finding on \"%s\", so there is nothing to predict. Use retract() first.",
+  if (target %in% names(object$evidence)) abort_input(sprintf("There is a finding on \"%s\", so there is nothing to predict. Use cg_retract() first.",
                                                               target), "target")
   rows <- if (!is.data.frame(newdata) || any(setdiff(object$graph$nodes, target) %in% names(newdata)) || nrow(newdata) == 0L) {
     read_newdata(object, newdata)
@@ -174,7 +178,7 @@ predict.granary_cg_network <- function(object, newdata, target, type = c("respon
     matrix(NaN, nrow(newdata), length(object$graph$nodes), dimnames = list(NULL, object$graph$nodes))
   }
   clash <- intersect(names(object$evidence), colnames(rows)[colSums(!is.na(rows)) > 0L])
-  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use retract() first.",
+  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use cg_retract() first.",
                                               clash[1L]), "newdata")
   result <- core_cg_predict(cg_state(object), unname(rows), number, thread_count(threads), progress_bar("rows"))
   if (discrete) {
@@ -189,6 +193,7 @@ predict.granary_cg_network <- function(object, newdata, target, type = c("respon
 #' @rdname granary_cg_network
 #' @export
 simulate.granary_cg_network <- function(object, nsim = 1, seed = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim)
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   nodes <- object$graph$nodes
@@ -255,6 +260,7 @@ print.granary_cg_marginal <- function(x, ...) {
 #' @rdname cg_marginal
 #' @export
 tidy.granary_cg_marginal <- function(x, ...) {
+  refuse_dots(...)
   if (x$kind == "table") return(as.data.frame.table(x$probabilities, responseName = "probability"))
   moments <- if (is.matrix(x$means)) as.data.frame(x$means) else data.frame(mean = x$means, sd = x$sds)
   cbind(x$components, weight = x$weights, moments)
@@ -263,6 +269,7 @@ tidy.granary_cg_marginal <- function(x, ...) {
 #' @rdname cg_marginal
 #' @export
 tidy.granary_cg_marginals <- function(x, ...) {
+  refuse_dots(...)
   rows <- lapply(x, function(m) {
     if (m$kind == "table") data.frame(node = m$nodes, state = names(m$probabilities), probability = as.vector(m$probabilities), mean = NA_real_,
                                       sd = NA_real_)
@@ -325,9 +332,11 @@ ellipse_points <- function(x) {
   parts <- lapply(seq_along(x$weights), function(k) {
     s <- x$covariances[, , k, drop = TRUE]
     if (ncol(x$means) == 1L) return(rbind(cbind(x$means[k, 1L] + sqrt(s) * cos(angle), x$weights[k] + 0 * angle), NA))
-    e <- eigen(s[1:2, 1:2], symmetric = TRUE)
-    circle <- rbind(cos(angle), sin(angle)) * sqrt(pmax(e$values, 0))
-    rbind(t(x$means[k, 1:2] + e$vectors %*% circle), NA)
+    # the circle by the Cholesky factor of the 2 x 2 covariance
+    first <- sqrt(s[1L, 1L])
+    along <- if (first > 0) s[1L, 2L] / first else 0
+    rest <- sqrt(max(s[2L, 2L] - along^2, 0))
+    rbind(cbind(x$means[k, 1L] + first * cos(angle), x$means[k, 2L] + along * cos(angle) + rest * sin(angle)), NA)
   })
   points <- do.call(rbind, parts)
   colnames(points) <- if (ncol(x$means) == 1L) c(colnames(x$means), "weight") else colnames(x$means)[1:2]

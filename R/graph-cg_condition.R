@@ -2,7 +2,7 @@
 
 #' Condition on findings
 #'
-#' Returns the model given what was observed; `retract()` takes findings back. The original is not changed.
+#' Returns the model given what was observed; `cg_retract()` takes findings back. The original is not changed.
 #'
 #' @details
 #' A finding on a discrete node is a state, or one number per state, named by the states: the likelihood of each (uncertain evidence; only the ratios
@@ -24,19 +24,20 @@
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
-#' seen <- condition(fit, list(Petal.Length = 4.9))
+#' seen <- cg_condition(fit, list(Petal.Length = 4.9))
 #' seen
 #' cg_marginal(seen, "Species")
-#' condition(seen, list(Species = c(setosa = 1, versicolor = 1, virginica = 3)))$log_evidence
-#' retract(seen, "Petal.Length")
-condition <- function(object, evidence, ...) UseMethod("condition")
+#' cg_condition(seen, list(Species = c(setosa = 1, versicolor = 1, virginica = 3)))$log_evidence
+#' cg_retract(seen, "Petal.Length")
+cg_condition <- function(object, evidence, ...) UseMethod("cg_condition")
 
 #' @export
-condition.default <- function(object, evidence, ...) fail_input("object", "a model that can be conditioned, such as a cg_network()", describe(object))
+cg_condition.default <- function(object, evidence, ...) fail_input("object", "a model that can be conditioned, such as a cg_network()", describe(object))
 
-#' @rdname condition
+#' @rdname cg_condition
 #' @export
-condition.granary_cg_network <- function(object, evidence, ...) {
+cg_condition.granary_cg_network <- function(object, evidence, ...) {
+  refuse_dots(...)
   if (missing(evidence)) fail_missing("evidence")
   found <- read_evidence(object, evidence)
   all <- object$evidence
@@ -44,9 +45,9 @@ condition.granary_cg_network <- function(object, evidence, ...) {
   with_evidence(object, all[intersect(object$graph$nodes, names(all))])
 }
 
-#' @rdname condition
+#' @rdname cg_condition
 #' @export
-retract <- function(object, nodes = NULL) {
+cg_retract <- function(object, nodes = NULL) {
   check_cg_network(object)
   if (is.null(nodes)) return(with_evidence(object, list()))
   node_numbers(nodes, object$graph$nodes, "nodes")
@@ -187,7 +188,7 @@ check_cg_network <- function(object, arg = "object") {
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
-#' seen <- condition(fit, list(Sepal.Length = 6))
+#' seen <- cg_condition(fit, list(Sepal.Length = 6))
 #' cg_marginal(seen)
 #' m <- cg_marginal(seen, "Petal.Length")
 #' quantile(m, c(0.05, 0.5, 0.95))
@@ -275,6 +276,7 @@ cg_cdf <- function(x, at) evaluate_mixture(x, "cdf", at, "at")
 #' @export
 #' @importFrom stats quantile
 quantile.granary_cg_marginal <- function(x, probs = c(0, 0.25, 0.5, 0.75, 1), ...) {
+  refuse_dots(...)
   value <- evaluate_mixture(x, "quantile", probs, "probs", 0, 1)
   stats::setNames(value, paste0(format(100 * as.double(probs), trim = TRUE, digits = 7L), "%"))
 }
@@ -309,7 +311,7 @@ mean.granary_cg_marginal <- function(x, ...) {
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
-#' seen <- condition(fit, list(Sepal.Length = 6))
+#' seen <- cg_condition(fit, list(Sepal.Length = 6))
 #' cg_map(seen, k = 3)
 #' cg_map(seen, "highest_peak")
 #' cg_map(seen, "mode", k = 3)

@@ -8,7 +8,7 @@
 #'
 #' A directed acyclic graph whose nodes are discrete or continuous: a conditional Gaussian network. `cg_network()` takes the probabilities and
 #' regressions as they are
-#' given, `cg_fit()` estimates them from data. Both can then be asked exactly: [condition()] enters findings, [cg_marginal()] gives the law of any
+#' given, `cg_fit()` estimates them from data. Both can then be asked exactly: [cg_condition()] enters findings, [cg_marginal()] gives the law of any
 #' nodes given them,
 #' [cg_map()] the most probable states, and `simulate()`, `predict()` and `logLik()` do what they do elsewhere.
 #'
@@ -95,7 +95,7 @@
 #'   )
 #' )
 #' net
-#' seen <- condition(net, list(reading = -0.4, waste = "industrial"))
+#' seen <- cg_condition(net, list(reading = -0.4, waste = "industrial"))
 #' cg_marginal(seen, "filter")
 #' cg_marginal(seen, "dust")
 #'

@@ -29,7 +29,7 @@
 #' @name granary_influence_game
 #' @examples
 #' set.seed(1)
-#' game <- sim_game(6, density = 0.4)
+#' game <- sim_influence_game(6, density = 0.4)
 #' coef(game)
 #' influence(game)
 #' x <- simulate(game, nsim = 4)
@@ -46,7 +46,7 @@ print.granary_influence_game <- function(x, ...) {
                 if (fitted) paste0(", n = ", x$n))
   print_call(x$call)
   if (fitted) {
-    cli::cat_line("rho: ", format(x$rho, digits = 3L), "; ", format(100 * x$share, digits = 3L), "% of the rows are equilibria; q = ",
+    cli::cat_line("lambda: ", format(x$lambda, digits = 3L), "; ", format(100 * x$share, digits = 3L), "% of the rows are equilibria; q = ",
                   format(x$q, digits = 3L))
     cli::cat_line("Equilibria: ", if (is.na(x$n_equilibria)) "not counted" else format(x$n_equilibria, digits = 6L), "; mean log-likelihood: ",
                   if (is.na(x$loglik)) "not known" else format(x$loglik, digits = 5L))
@@ -81,6 +81,7 @@ print.summary_granary_influence_game <- function(x, ...) {
 #' @rdname granary_influence_game
 #' @export
 coef.granary_influence_game <- function(object, ...) {
+  refuse_dots(...)
   W <- object$W
   at <- which(W != 0, arr.ind = TRUE)
   at <- at[order(-abs(W[at])), , drop = FALSE]
@@ -102,6 +103,7 @@ stats::influence
 #' @rdname granary_influence_game
 #' @export
 influence.granary_influence_game <- function(model, groups = NULL, ...) {
+  refuse_dots(...)
   W <- model$W
   scale <- rowSums(abs(W)) + abs(model$b)
   scale[scale == 0] <- 1
@@ -129,6 +131,7 @@ influence.granary_influence_game <- function(model, groups = NULL, ...) {
 #' @rdname granary_influence_game
 #' @export
 predict.granary_influence_game <- function(object, newdata = NULL, type = c("response", "payoff", "joint", "log_joint"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("response", "payoff", "joint", "log_joint"))
   x <- if (is.null(newdata)) object$x else spin_data(newdata, "newdata", like = object)$x
   if (is.null(x)) abort_input("`newdata` must be given: this game was not fitted to data.", "newdata")
@@ -154,6 +157,7 @@ predict.granary_influence_game <- function(object, newdata = NULL, type = c("res
 #' @rdname granary_influence_game
 #' @export
 simulate.granary_influence_game <- function(object, nsim = 1, seed = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim, upper = 1e7)
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   p <- ncol(object$W)
@@ -185,6 +189,7 @@ simulate.granary_influence_game <- function(object, nsim = 1, seed = NULL, ...) 
 #' @rdname granary_influence_game
 #' @export
 logLik.granary_influence_game <- function(object, ...) {
+  refuse_dots(...)
   if (is.null(object$x)) abort_input("This game was not fitted to data, so it has no log-likelihood.", "object")
   if (is.na(object$loglik)) {
     abort_numeric("The equilibria of this game were not counted, so its log-likelihood is not known. See `share` instead.")

@@ -1,7 +1,7 @@
 game_of <- function(game, arg = "game") {
   if (missing(game)) fail_missing(arg)
   if (!inherits(game, "granary_influence_game")) {
-    fail_input(arg, "an influence game, from influence_game(), as_influence_game() or sim_game()", describe(game))
+    fail_input(arg, "an influence game, from influence_game(), as_influence_game() or sim_influence_game()", describe(game))
   }
   game
 }
@@ -16,7 +16,7 @@ game_of <- function(game, arg = "game") {
 #' @export
 #' @examples
 #' game <- as_influence_game(matrix(c(0, 1, 1, 0), 2))
-#' equilibria(game)
+#' game_equilibria(game)
 as_influence_game <- function(W, b = NULL, q = 0.9) {
   call <- match.call()
   W <- check_matrix(W, "W")
@@ -39,8 +39,8 @@ as_influence_game <- function(W, b = NULL, q = 0.9) {
 #' @examples
 #'
 #' set.seed(1)
-#' count_equilibria(sim_game(12, density = 0.5, p_plus = 0))
-sim_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9) {
+#' game_count_equilibria(sim_influence_game(12, density = 0.5, p_plus = 0))
+sim_influence_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9) {
   n <- check_count(n, upper = 5000)
   density <- check_number(density, lower = 0, upper = 1)
   p_plus <- check_number(p_plus, lower = 0, upper = 1)
@@ -59,7 +59,7 @@ sim_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9) {
 #' \eqn{2^{width}}{2^width}, so that sparse games of any size can be counted and listed; `"search"` assigns players one after the other and prunes,
 #' up to
 #' `max_nodes` nodes. `"auto"` takes the cheapest. More players than these can enumerate are an error that says what is left:
-#' `is_equilibrium()`, `predict()` and `influence()` need no enumeration.
+#' `game_is_equilibrium()`, `predict()` and `influence()` need no enumeration.
 #'
 #' An indifferent player is content with either action. Payoffs within `tie_tol` of zero, relative to \eqn{|w_i|_1 + |b_i|}{|w_i|_1 + |b_i|}, count as
 #' indifference; `ties` says how often that happened among the equilibria listed. `epsilon` admits players who would gain at most that much.
@@ -72,18 +72,18 @@ sim_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9) {
 #' @param max_nodes Most nodes of a search.
 #' @param tie_tol,epsilon Tolerances, see Details.
 #' @param x Joint actions, one row each.
-#' @return `equilibria()`: a list of class `granary_equilibria`: `count`, `log_count`, `states` (rows in the coding of the data; `NULL` if not
+#' @return `game_equilibria()`: a list of class `granary_equilibria`: `count`, `log_count`, `states` (rows in the coding of the data; `NULL` if not
 #'   listed), `proportion`
-#'   (\eqn{|NE| / 2^n}{|NE| / 2^n}), `trivial` (none, or all), `ties`, `method`. `count_equilibria()`: the count. `is_equilibrium()`: a logical per
+#'   (\eqn{|NE| / 2^n}{|NE| / 2^n}), `trivial` (none, or all), `ties`, `method`. `game_count_equilibria()`: the count. `game_is_equilibrium()`: a logical per
 #'   row.
 #' @family influence games
 #' @export
 #' @examples
 #' game <- as_influence_game(1 - diag(3))
-#' equilibria(game)
-#' count_equilibria(as_influence_game(diag(4) - 1))  # anti-coordination: choose(4, 2)
-#' is_equilibrium(game, rbind(c(1, 1, 1), c(1, 1, -1)))
-equilibria <- function(game, method = c("auto", "gray", "elimination", "search"), list = TRUE, max_n = 26, max_list = 1e6, max_nodes = 1e8,
+#' game_equilibria(game)
+#' game_count_equilibria(as_influence_game(diag(4) - 1))  # anti-coordination: choose(4, 2)
+#' game_is_equilibrium(game, rbind(c(1, 1, 1), c(1, 1, -1)))
+game_equilibria <- function(game, method = c("auto", "gray", "elimination", "search"), list = TRUE, max_n = 26, max_list = 1e6, max_nodes = 1e8,
                        tie_tol = 1e-9, epsilon = 0) {
   game <- game_of(game)
   method <- check_choice(method, c("auto", "gray", "elimination", "search"))
@@ -123,15 +123,15 @@ print.granary_equilibria <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname equilibria
+#' @rdname game_equilibria
 #' @export
-count_equilibria <- function(game, method = c("auto", "gray", "elimination", "search"), max_nodes = 1e8) {
-  equilibria(game, method, list = FALSE, max_nodes = max_nodes)$count
+game_count_equilibria <- function(game, method = c("auto", "gray", "elimination", "search"), max_nodes = 1e8) {
+  game_equilibria(game, method, list = FALSE, max_nodes = max_nodes)$count
 }
 
-#' @rdname equilibria
+#' @rdname game_equilibria
 #' @export
-is_equilibrium <- function(game, x, tie_tol = 1e-9, epsilon = 0) {
+game_is_equilibrium <- function(game, x, tie_tol = 1e-9, epsilon = 0) {
   game <- game_of(game)
   x <- spin_data(x, "x", like = game)$x
   core_game_stable(spin_model(game), x, check_number(tie_tol, lower = 0, upper = 1), check_number(epsilon, lower = 0))
@@ -226,7 +226,7 @@ game_recovery <- function(fit, truth) {
 #' gamma} with
 #' that probability. With a `share` of rows and a `proportion` of joint actions that are equilibria, `kl` bounds
 #' \eqn{KL(share || proportion)}{KL(share || proportion)}, the gain of log-likelihood over the uniform law. Where the game is known,
-#' [count_equilibria()] is exact.
+#' [game_count_equilibria()] is exact.
 #'
 #' @param n Number of players.
 #' @param m Number of rows.

@@ -10,7 +10,7 @@
 #' equilibria are the joint actions in which all are. Rows of `x` are equilibria with probability q, spread evenly over them, and otherwise any
 #' other joint action. Counting equilibria is hard, so the weights come from a convex loss of the margins \eqn{z_i = x_i (w_i'x - b_i)}{z_i = x_i
 #' (w_i'x - b_i)}
-#' with penalty \eqn{\rho \sum |w_{ij}|}{rho sum |w_ij|}:
+#' with penalty \eqn{\lambda \sum |w_{ij}|}{lambda sum |w_ij|}:
 #'
 #' | loss | a row costs |
 #' | --- | --- |
@@ -27,7 +27,7 @@
 #' player who never changes has no finite threshold and is left out of the loss (`w_i = 0`, `b_i = -x_i`), with a warning. A player with all
 #' parameters zero would be indifferent always; `fix_indifferent` gives it the threshold of its commoner action.
 #'
-#' The equilibria of the fit are counted where that is possible (see [equilibria()]); otherwise `n_equilibria` and `loglik` are `NA`, and the share of
+#' The equilibria of the fit are counted where that is possible (see [game_equilibria()]); otherwise `n_equilibria` and `loglik` are `NA`, and the share of
 #' rows that are equilibria (`share`), predictions and influences are what there is.
 #'
 #' **Which method when:** `"sl"` had the smallest divergence of the convex losses in the thesis; `"il"` is fastest to explain, one regression per
@@ -35,19 +35,19 @@
 #' `"exhaustive"` for up to four players. For symmetric interactions and a smooth distribution use [ising_fit()] and compare held-out likelihoods.
 #'
 #' @param x Actions, one row per occasion and one column per player: 0/1, -1/1, logical or two-valued factors.
-#' @param rho Penalty, above zero.
+#' @param lambda Penalty, above zero.
 #' @param loss See Details.
-#' @param penalty `"l1"`, or `"ridge"` for \eqn{\rho \|W\|_F^2}{rho |W|_F^2}, for a known structure (with `mask`).
+#' @param penalty `"l1"`, or `"ridge"` for \eqn{\lambda \|W\|_F^2}{lambda |W|_F^2}, for a known structure (with `mask`).
 #' @param mask A 0/1 matrix: entry (i, j) says whether j may influence i. `NULL` for everywhere.
 #' @param fix_indifferent Whether to give indifferent players a threshold.
 #' @param na Missing actions: an error, leave out the rows, or count them as -1 (abstention, as in the thesis' votes).
 #' @param tol Duality gap at which to stop, relative to the loss at zero weights.
 #' @param max_iter Iterations.
-#' @param starts Starts of `"s1"` and `"s2"`.
+#' @param n_starts Starts of `"s1"` and `"s2"`.
 #' @param count Whether to count equilibria.
 #' @return An object of class `granary_influence_game`: `W` (row i: what moves player i), `b`, `q`, `share`, `n_equilibria`, `log_equilibria`,
 #'   `loglik` (mean per
-#'   row), `objective`, `loss`, `rho`, the data, and a duality gap in `convergence`. See [granary_influence_game] for its methods.
+#'   row), `objective`, `loss`, `lambda`, the data, and a duality gap in `convergence`. See [granary_influence_game] for its methods.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 7.
 #'
@@ -58,25 +58,25 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' truth <- sim_game(6, density = 0.4, p_plus = 0.8)
+#' truth <- sim_influence_game(6, density = 0.4, p_plus = 0.8)
 #' x <- simulate(truth, nsim = 100)
-#' fit <- influence_game(x, rho = 0.02)
+#' fit <- influence_game(x, lambda = 0.02)
 #' fit
 #' game_recovery(fit, truth)
-influence_game <- function(x, rho = 0.02, loss = c("sl", "il", "ss", "is", "s2", "s1", "exhaustive"), penalty = c("l1", "ridge"), mask = NULL,
-                           fix_indifferent = TRUE, na = c("error", "drop", "negative"), tol = 1e-7, max_iter = 5000, starts = 5, count = TRUE) {
+influence_game <- function(x, lambda = 0.02, loss = c("sl", "il", "ss", "is", "s2", "s1", "exhaustive"), penalty = c("l1", "ridge"), mask = NULL,
+                           fix_indifferent = TRUE, na = c("error", "drop", "negative"), tol = 1e-7, max_iter = 5000, n_starts = 5, count = TRUE) {
   call <- match.call()
   na <- check_choice(na, c("error", "drop", "negative"))
   data <- spin_data(x, "x", na, min_rows = 2L)
-  settings <- game_settings(data, rho, loss, penalty, mask, fix_indifferent, tol, max_iter, starts, check_flag(count))
+  settings <- game_settings(data, lambda, loss, penalty, mask, fix_indifferent, tol, max_iter, n_starts, check_flag(count))
   warn_still(data$x)
   game_finish(game_run(data$x, settings), data, settings, call)
 }
 
-game_settings <- function(data, rho, loss, penalty, mask, fix_indifferent, tol, max_iter, starts, count) {
+game_settings <- function(data, lambda, loss, penalty, mask, fix_indifferent, tol, max_iter, n_starts, count) {
   loss <- check_choice(loss, c("sl", "il", "ss", "is", "s2", "s1", "exhaustive"))
   ridge <- check_choice(penalty, c("l1", "ridge")) == "ridge"
-  rho <- check_number(rho, lower = 0, strict_lower = TRUE, upper = 1e6)
+  lambda <- check_number(lambda, lower = 0, strict_lower = TRUE, upper = 1e6)
   p <- ncol(data$x)
   if (!is.null(mask)) {
     mask <- check_matrix(mask, "mask")
@@ -87,8 +87,8 @@ game_settings <- function(data, rho, loss, penalty, mask, fix_indifferent, tol, 
   if (loss %in% c("s1", "s2", "exhaustive") && (ridge || !is.null(mask))) {
     abort_input(sprintf("loss = \"%s\" takes no ridge and no `mask`. Use a convex loss.", loss), "loss")
   }
-  list(loss = loss, rho = rho, ridge = ridge, mask = mask, fix_indifferent = check_flag(fix_indifferent),
-       tol = check_number(tol, lower = 0, strict_lower = TRUE), max_iter = check_count(max_iter, upper = 1e6), starts = check_count(starts,
+  list(loss = loss, lambda = lambda, ridge = ridge, mask = mask, fix_indifferent = check_flag(fix_indifferent),
+       tol = check_number(tol, lower = 0, strict_lower = TRUE), max_iter = check_count(max_iter, upper = 1e6), n_starts = check_count(n_starts,
                                                                                                                                     upper = 1000),
        count = count)
 }
@@ -111,10 +111,10 @@ game_run <- function(x, settings) {
     return(result)
   }
   if (settings$loss %in% c("s1", "s2")) {
-    return(core_game_sigmoid(x, list(likelihood = settings$loss == "s1", lambda = settings$rho, n_starts = settings$starts,
+    return(core_game_sigmoid(x, list(likelihood = settings$loss == "s1", lambda = settings$lambda, n_starts = settings$n_starts,
                                      max_iter = min(settings$max_iter, 500L)), core_seed(), bar))
   }
-  core_game_fit(x, list(loss = settings$loss, lambda = settings$rho, ridge = settings$ridge, mask = settings$mask, tol = settings$tol,
+  core_game_fit(x, list(loss = settings$loss, lambda = settings$lambda, ridge = settings$ridge, mask = settings$mask, tol = settings$tol,
                         max_iter = settings$max_iter), bar)
 }
 
@@ -126,11 +126,11 @@ game_finish <- function(result, data, settings, call) {
   if (settings$fix_indifferent && any(indifferent)) b[indifferent] <- ifelse(colMeans(data$x)[indifferent] < 0, 1, -1)
   fit <- new_fit(
     "influence_game", W = W, b = b, q = NA_real_, share = NA_real_, n_equilibria = NA_real_, log_equilibria = NA_real_, loglik = NA_real_,
-    objective = result$objective, loss = settings$loss, rho = settings$rho, indifferent = names[indifferent], levels = data$levels, kind = data$kind,
+    objective = result$objective, loss = settings$loss, lambda = settings$lambda, indifferent = names[indifferent], levels = data$levels, kind = data$kind,
     x = data$x, n = nrow(data$x), settings = settings, call = call, convergence = result$convergence
   )
   fit <- game_score(fit)
-  check_convergence(fit, "Raise `max_iter`, loosen `tol`, or use a larger `rho`.")
+  check_convergence(fit, "Raise `max_iter`, loosen `tol`, or use a larger `lambda`.")
   fit
 }
 
@@ -144,8 +144,8 @@ game_score <- function(fit) {
   if (inherits(found, "granary_error")) {
     warn_input(paste0("The equilibria of this game of ", ncol(fit$W),
                       " players cannot be counted in reasonable time, so its likelihood is not known.\n",
-                      "Still available: the share of rows that are equilibria, is_equilibrium(), predict(), influence(). ",
-                      "A larger `rho` gives a sparser game; equilibria() with a larger `max_nodes` tries harder."), "x")
+                      "Still available: the share of rows that are equilibria, game_is_equilibrium(), predict(), influence(). ",
+                      "A larger `lambda` gives a sparser game; game_equilibria() with a larger `max_nodes` tries harder."), "x")
     return(fit)
   }
   fit$n_equilibria <- found$count
@@ -154,7 +154,7 @@ game_score <- function(fit) {
   fit$loglik <- core_game_loglik(ncol(fit$W), found$log_count, fit$share, fit$q)
   if (trivial) {
     warn_input(paste0("The game learnt is trivial: ", if (found$count == 0) "it has no equilibrium" else "every joint action is an equilibrium",
-                      ", so the model is the uniform distribution. Try another `rho` or `loss`."), "rho")
+                      ", so the model is the uniform distribution. Try another `lambda` or `loss`."), "lambda")
   }
   fit
 }
@@ -171,34 +171,34 @@ game_count <- function(game, max_nodes = 1e8) {
 #'   many
 #'   equilibria, and a warning says so.
 #' @inheritParams influence_game
-#' @param rho Penalties; by default `n_rho` from 0.3 downwards to 0.003.
-#' @param n_rho Number of default penalties.
+#' @param lambda Penalties; by default `n_lambda` from 0.3 downwards to 0.003.
+#' @param n_lambda Number of default penalties.
 #' @param folds Number of folds.
 #' @return The fit chosen, as from [influence_game()], with the table of scores in `selection`.
 #' @family influence games
 #' @export
 #' @examples
 #' set.seed(1)
-#' x <- simulate(sim_game(5, density = 0.5, p_plus = 1), nsim = 60)
-#' influence_game_cv(x, n_rho = 5, folds = 3)$selection
-influence_game_cv <- function(x, rho = NULL, n_rho = 10, folds = 5, loss = c("sl", "il", "ss", "is", "s2", "s1"), na = c("error", "drop", "negative"),
+#' x <- simulate(sim_influence_game(5, density = 0.5, p_plus = 1), nsim = 60)
+#' influence_game_select(x, n_lambda = 5, folds = 3)$selection
+influence_game_select <- function(x, lambda = NULL, n_lambda = 10, folds = 5, loss = c("sl", "il", "ss", "is", "s2", "s1"), na = c("error", "drop", "negative"),
                               tol = 1e-6, max_iter = 5000) {
   call <- match.call()
   na <- check_choice(na, c("error", "drop", "negative"))
   data <- spin_data(x, "x", na, min_rows = 4L)
-  n_rho <- check_count(n_rho, upper = 1000)
-  rho <- if (is.null(rho)) exp(seq(log(0.3), log(0.003), length.out = n_rho)) else check_vector(rho, "rho", lower = 0, strict_lower = TRUE,
+  n_lambda <- check_count(n_lambda, upper = 1000)
+  lambda <- if (is.null(lambda)) exp(seq(log(0.3), log(0.003), length.out = n_lambda)) else check_vector(lambda, "lambda", lower = 0, strict_lower = TRUE,
                                                                                                 upper = 1e6)
   folds <- check_count(folds, lower = 2, upper = nrow(data$x))
   loss <- check_choice(loss, c("sl", "il", "ss", "is", "s2", "s1"))
-  settings <- game_settings(data, rho[1L], loss, "l1", NULL, TRUE, tol, max_iter, 5, TRUE)
+  settings <- game_settings(data, lambda[1L], loss, "l1", NULL, TRUE, tol, max_iter, 5, TRUE)
   warn_still(data$x)
   fold <- make_folds(nrow(data$x), folds)
   scores <- resample_lapply(seq_len(folds), function(k) {
     train <- list(x = data$x[fold != k, , drop = FALSE], levels = data$levels, kind = data$kind)
     test <- data$x[fold == k, , drop = FALSE]
-    vapply(rho, function(value) {
-      settings$rho <- value
+    vapply(lambda, function(value) {
+      settings$lambda <- value
       fit <- suppressWarnings(game_finish(game_run(train$x, settings), train, settings, NULL))
       if (is.na(fit$log_equilibria)) settings$count <<- FALSE  # one game that cannot be counted settles the kind of score
       share <- mean(core_game_stable(spin_model(fit), test, 1e-9, 0))
@@ -212,8 +212,8 @@ influence_game_cv <- function(x, rho = NULL, n_rho = 10, folds = 5, loss = c("sl
   counted <- !anyNA(values)
   if (!counted) warn_input("Some games have too many players to count equilibria; penalties are compared by the held-out share of equilibria.", "x")
   score <- if (counted) values else shares
-  table <- data.frame(rho = rho, value = rowMeans(score), se = apply(score, 1L, stats::sd) / sqrt(folds), share = rowMeans(shares))
-  settings$rho <- rho[which.max(table$value)]
+  table <- data.frame(lambda = lambda, value = rowMeans(score), se = apply(score, 1L, stats::sd) / sqrt(folds), share = rowMeans(shares))
+  settings$lambda <- lambda[which.max(table$value)]
   fit <- game_finish(game_run(data$x, settings), data, settings, call)
   fit$selection <- table
   fit
@@ -231,7 +231,7 @@ influence_game_cv <- function(x, rho = NULL, n_rho = 10, folds = 5, loss = c("sl
 #' @export
 #' @examples
 #' set.seed(1)
-#' game_pick(simulate(sim_game(4, density = 0.5, p_plus = 1), nsim = 50))
+#' game_pick(simulate(sim_influence_game(4, density = 0.5, p_plus = 1), nsim = 50))
 game_pick <- function(x, na = c("error", "drop", "negative")) {
   data <- spin_data(x, "x", check_choice(na, c("error", "drop", "negative")))
   result <- core_game_pick(unname(data$x))

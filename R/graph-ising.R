@@ -30,7 +30,7 @@
 #' @examples
 #' set.seed(1)
 #' sim <- sim_ising(p = 6, density = 0.4, n = 200)
-#' fit <- ising_fit(sim$data, rho = 0.05)
+#' fit <- ising_fit(sim$data, lambda = 0.05)
 #' coef(fit)
 #' head(predict(fit))
 #' predict(fit, sim$data[1:2, ], type = "joint")
@@ -190,9 +190,9 @@ print.granary_ising <- function(x, ...) {
                 if (fitted) paste0(", n = ", x$n))
   print_call(x$call)
   if (fitted) {
-    cli::cat_line("rho: ", if (length(unique(x$rho)) > 1L) paste(format(range(x$rho), digits = 3L), collapse = " to ") else format(x$rho[1L],
+    cli::cat_line("lambda: ", if (length(unique(x$lambda)) > 1L) paste(format(range(x$lambda), digits = 3L), collapse = " to ") else format(x$lambda[1L],
                                                                                                                                    digits = 3L),
-                  if (!is.null(x$selection) || x$method == "nodewise" && length(unique(x$rho)) > 1L) " (by EBIC)",
+                  if (!is.null(x$selection) || x$method == "nodewise" && length(unique(x$lambda)) > 1L) " (by EBIC)",
                   "; log-likelihood: ", if (is.na(x$loglik)) "not enumerable" else format(x$loglik, digits = 6L),
                   ", pseudo: ", format(x$pseudo_loglik, digits = 6L))
   }
@@ -237,6 +237,7 @@ print.summary_granary_ising <- function(x, ...) {
 #' @importFrom stats coef
 #' @export
 coef.granary_ising <- function(object, ...) {
+  refuse_dots(...)
   W <- object$W
   at <- which(upper.tri(W) & W != 0, arr.ind = TRUE)
   at <- at[order(-abs(W[at])), , drop = FALSE]
@@ -254,6 +255,7 @@ as.matrix.granary_ising <- function(x, ...) x$W
 #' @rdname granary_ising
 #' @export
 predict.granary_ising <- function(object, newdata = NULL, type = c("conditional", "class", "joint", "log_joint"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("conditional", "class", "joint", "log_joint"))
   x <- ising_newdata(object, newdata)
   W <- unname(object$W)
@@ -285,6 +287,7 @@ ising_newdata <- function(object, newdata) {
 #' @rdname granary_ising
 #' @export
 simulate.granary_ising <- function(object, nsim = 1, seed = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim, upper = 1e7)
   if (nsim * as.double(ncol(object$W)) > 5e8) abort_input("`nsim` times the number of variables must be at most 5e8.", "nsim")
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
@@ -297,6 +300,7 @@ simulate.granary_ising <- function(object, nsim = 1, seed = NULL, ...) {
 #' @rdname granary_ising
 #' @export
 logLik.granary_ising_fit <- function(object, ...) {
+  refuse_dots(...)
   exact <- !is.na(object$loglik)
   structure(if (exact) object$loglik else object$pseudo_loglik, df = object$df + ncol(object$W), nobs = object$n,
             type = if (exact) "likelihood" else "pseudo-likelihood", class = "logLik")
@@ -316,7 +320,7 @@ plot.granary_ising <- function(x, type = c("network", "heatmap", "trace"), label
 ising_network <- function(x) {
   at <- which(upper.tri(x$W) & x$W != 0, arr.ind = TRUE)
   list(edges = data.frame(from = at[, 1L], to = at[, 2L], value = x$W[at]),
-       main = paste0(nrow(at), " edges", if (!is.null(x$rho) && length(unique(x$rho)) == 1L) paste(" at rho =", format(x$rho[1L], digits = 3L))))
+       main = paste0(nrow(at), " edges", if (!is.null(x$lambda) && length(unique(x$lambda)) == 1L) paste(" at lambda =", format(x$lambda[1L], digits = 3L))))
 }
 
 #' @rdname granary_ising

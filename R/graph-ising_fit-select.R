@@ -1,6 +1,6 @@
 #' Ising models along a path of penalties
 #'
-#' `ising_path()` fits at every penalty, warm-started; `ising_cv()` chooses one by cross-validation or by EBIC.
+#' `ising_path()` fits at every penalty, warm-started; `ising_select()` chooses one by cross-validation or by EBIC.
 #'
 #' @details
 #' The default path starts at the smallest penalty without edges, \eqn{\max_{i<j} |\hat\Sigma_{ij} - \hat\mu_i \hat\mu_j|}{max |Sigma_ij - mu_i
@@ -9,33 +9,33 @@
 #' variables at every penalty, else the pseudo-likelihood; folds run on the workers of `future::plan()`.
 #'
 #' @inheritParams ising_fit
-#' @param rho Penalties; by default `n_rho` of them, evenly spaced in logarithms.
-#' @param rho_min_ratio The last penalty of the default path over the first.
+#' @param lambda Penalties; by default `n_lambda` of them, evenly spaced in logarithms.
+#' @param lambda_min_ratio The last penalty of the default path over the first.
 #' @param method `"exact"` or `"pseudolik"`; `"auto"` is exact up to 16 variables.
-#' @return `ising_path()`: an object of class `granary_ising_path` with `rho`, `df`, `loglik` (of the kind fitted), `kkt`, `W` and `b` (lists).
-#'   `ising_cv()`: the
+#' @return `ising_path()`: an object of class `granary_ising_path` with `lambda`, `df`, `loglik` (of the kind fitted), `kkt`, `W` and `b` (lists).
+#'   `ising_select()`: the
 #'   fit chosen, as from [ising_fit()], with the table of scores in `selection`.
 #' @family Ising models
 #' @export
 #' @examples
 #' set.seed(1)
 #' sim <- sim_ising(p = 8, density = 0.3, n = 150)
-#' path <- ising_path(sim$data, n_rho = 8)
+#' path <- ising_path(sim$data, n_lambda = 8)
 #' path
-#' best <- ising_cv(sim$data, n_rho = 6, folds = 3)
-#' best$rho
-ising_path <- function(x, rho = NULL, n_rho = 30, rho_min_ratio = 0.02, method = c("auto", "exact", "pseudolik"), field_penalty = FALSE,
+#' best <- ising_select(sim$data, n_lambda = 6, folds = 3)
+#' best$lambda
+ising_path <- function(x, lambda = NULL, n_lambda = 30, lambda_min_ratio = 0.02, method = c("auto", "exact", "pseudolik"), field_penalty = FALSE,
                        na = c("error", "drop"), tol = 1e-6, max_iter = 2000) {
   call <- match.call()
   field_penalty <- check_flag(field_penalty)
   data <- ising_input(x, check_choice(na, c("error", "drop")), field_penalty)
   settings <- path_settings(data, method, field_penalty, tol, max_iter)
-  grid <- path_grid(data, rho, n_rho, rho_min_ratio, settings$method)
+  grid <- path_grid(data, lambda, n_lambda, lambda_min_ratio, settings$method)
   fits <- ising_run(data, grid, settings)$runs
   each <- function(what) vapply(fits, what, 0)
   names <- colnames(data$x)
   fit <- new_fit(
-    "ising_path", rho = grid, df = each(function(f) count_pairs(f$W)), loglik = -nrow(data$x) * each(function(f) f$loss),
+    "ising_path", lambda = grid, df = each(function(f) count_pairs(f$W)), loglik = -nrow(data$x) * each(function(f) f$loss),
     kkt = each(function(f) f$convergence$residual), W = lapply(fits, function(f) structure(f$W, dimnames = list(names, names))),
     b = lapply(fits, function(f) stats::setNames(as.vector(f$b), names)), method = settings$method, n = nrow(data$x), call = call,
     convergence = lapply(fits, `[[`, "convergence")
@@ -54,18 +54,18 @@ path_settings <- function(data, method, field_penalty, tol, max_iter) {
   settings
 }
 
-path_grid <- function(data, rho, n_rho, ratio, method) {
-  n_rho <- check_count(n_rho, upper = 1000)
-  ratio <- check_number(ratio, "rho_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
-  if (is.null(rho)) return(core_ising_grid(unname(data$x), method, n_rho, ratio))
-  sort(check_vector(rho, "rho", lower = 0, upper = 1e6), decreasing = TRUE)
+path_grid <- function(data, lambda, n_lambda, ratio, method) {
+  n_lambda <- check_count(n_lambda, upper = 1000)
+  ratio <- check_number(ratio, "lambda_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
+  if (is.null(lambda)) return(core_ising_grid(unname(data$x), method, n_lambda, ratio))
+  sort(check_vector(lambda, "lambda", lower = 0, upper = 1e6), decreasing = TRUE)
 }
 
 #' @rdname ising_path
 #' @param folds Number of folds.
 #' @param criterion `"cv"`, or `"ebic"` with weight `gamma`.
 #' @export
-ising_cv <- function(x, rho = NULL, n_rho = 30, rho_min_ratio = 0.02, folds = 5, criterion = c("cv", "ebic"), gamma = 0.25,
+ising_select <- function(x, lambda = NULL, n_lambda = 30, lambda_min_ratio = 0.02, folds = 5, criterion = c("cv", "ebic"), gamma = 0.25,
                      method = c("auto", "exact", "pseudolik"), field_penalty = FALSE, na = c("error", "drop"), tol = 1e-6, max_iter = 2000) {
   call <- match.call()
   field_penalty <- check_flag(field_penalty)
@@ -73,18 +73,18 @@ ising_cv <- function(x, rho = NULL, n_rho = 30, rho_min_ratio = 0.02, folds = 5,
   settings <- path_settings(data, method, field_penalty, tol, max_iter)
   criterion <- check_choice(criterion, c("cv", "ebic"))
   settings$gamma <- check_number(gamma, lower = 0, upper = 1e6)
-  grid <- path_grid(data, rho, n_rho, rho_min_ratio, settings$method)
+  grid <- path_grid(data, lambda, n_lambda, lambda_min_ratio, settings$method)
   folds <- check_count(folds, lower = 2, upper = nrow(data$x))
   out <- ising_run(data, grid, settings)
   fits <- out$runs
   table <- if (criterion == "ebic") {
-    stats::setNames(out$table, c("rho", "edges", "value"))
+    stats::setNames(out$table, c("lambda", "edges", "value"))
   } else {
     ising_folds(data, grid, settings, folds, fits)
   }
   best <- if (criterion == "ebic") which.min(table$value) else which.max(table$value)
   fit <- ising_finish(fits[[best]], data, c(settings, list(criterion = criterion)), call, table)
-  fit$rho <- grid[best]
+  fit$lambda <- grid[best]
   fit
 }
 
@@ -103,16 +103,16 @@ ising_folds <- function(data, grid, settings, folds, fits) {
   }, "cross-validation")
   exact <- do.call(cbind, lapply(scores, `[[`, "exact"))
   score <- if (anyNA(exact)) do.call(cbind, lapply(scores, `[[`, "pseudo")) else exact
-  data.frame(rho = grid, edges = vapply(fits, function(f) count_pairs(f$W), 0), value = rowMeans(score),
+  data.frame(lambda = grid, edges = vapply(fits, function(f) count_pairs(f$W), 0), value = rowMeans(score),
              se = apply(score, 1L, stats::sd) / sqrt(folds), score = if (anyNA(exact)) "pseudo-likelihood" else "likelihood")
 }
 
 #' @export
 print.granary_ising_path <- function(x, ...) {
-  cli::cat_line("Ising models by ", ising_titles[[x$method]], ": ", ncol(x$W[[1L]]), " variables, ", length(x$rho), " penalties, n = ", x$n)
+  cli::cat_line("Ising models by ", ising_titles[[x$method]], ": ", ncol(x$W[[1L]]), " variables, ", length(x$lambda), " penalties, n = ", x$n)
   print_call(x$call)
-  print(utils::head(data.frame(rho = x$rho, edges = x$df, loglik = x$loglik, kkt = x$kkt), 10L), digits = 4L, row.names = FALSE)
-  if (length(x$rho) > 10L) cli::cat_line("... ", length(x$rho) - 10L, " more")
+  print(utils::head(data.frame(lambda = x$lambda, edges = x$df, loglik = x$loglik, kkt = x$kkt), 10L), digits = 4L, row.names = FALSE)
+  if (length(x$lambda) > 10L) cli::cat_line("... ", length(x$lambda) - 10L, " more")
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
 }
@@ -121,7 +121,7 @@ print.granary_ising_path <- function(x, ...) {
 #' @param ... For `plot()`, graphical parameters.
 #' @export
 plot.granary_ising_path <- function(x, ...) {
-  plot_along(x$rho, x$df, "edges", xlab = "rho", ...)
+  plot_along(x$lambda, x$df, "edges", xlab = "lambda", ...)
 }
 
 #' Bounds on Ising estimates and on their computation
@@ -161,12 +161,12 @@ plot.granary_ising_path <- function(x, ...) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' ising_bounds(sim_ising(p = 6)$data, rho = 1 / 16, steps = 1000)
-ising_bounds <- function(x, rho, steps = 1000, beta = 1, r = 0.5, samples = function(k) ceiling(sqrt(k)), B = 1, V = 1, delta = 0.05, epsilon = 0.05,
+#' ising_bounds(sim_ising(p = 6)$data, lambda = 1 / 16, steps = 1000)
+ising_bounds <- function(x, lambda, steps = 1000, beta = 1, r = 0.5, samples = function(k) ceiling(sqrt(k)), B = 1, V = 1, delta = 0.05, epsilon = 0.05,
                          field_penalty = FALSE, printed = FALSE) {
   field_penalty <- check_flag(field_penalty)
   data <- ising_input(x, "error", field_penalty)
-  rho <- check_number(rho, lower = 0, strict_lower = TRUE, upper = 1e6)
+  lambda <- check_number(lambda, lower = 0, strict_lower = TRUE, upper = 1e6)
   steps <- check_count(steps, upper = 1e7)
   beta <- check_number(beta, lower = 0, strict_lower = TRUE)
   r <- check_number(r, lower = 0, upper = 10)
@@ -176,7 +176,7 @@ ising_bounds <- function(x, rho, steps = 1000, beta = 1, r = 0.5, samples = func
   epsilon <- check_number(epsilon, lower = 0, upper = 1, strict_lower = TRUE)
   printed <- check_flag(printed)
   S <- check_samples(samples, steps)
-  size <- core_ising_bounds(unname(data$x), rho, field_penalty)
+  size <- core_ising_bounds(unname(data$x), lambda, field_penalty)
   k <- seq_len(steps)
   M <- ncol(data$x)^2
   L <- log(1 / delta)
@@ -195,7 +195,7 @@ ising_bounds <- function(x, rho, steps = 1000, beta = 1, r = 0.5, samples = func
   structure(
     list(W = size$couplings, b = size$fields, D = D, G = G, error = A,
          objective = c(robust = robust, average = average, random = average / epsilon),
-         error_terms = c(pg = steps * A[["average"]]^2, apg = steps^2 * A[["accelerated"]]^2), rho = rho, steps = steps, delta = delta),
+         error_terms = c(pg = steps * A[["average"]]^2, apg = steps^2 * A[["accelerated"]]^2), lambda = lambda, steps = steps, delta = delta),
     class = "granary_ising_bounds"
   )
 }
@@ -203,7 +203,7 @@ ising_bounds <- function(x, rho, steps = 1000, beta = 1, r = 0.5, samples = func
 #' @export
 print.granary_ising_bounds <- function(x, ...) {
   short <- function(v) format(v, digits = 4L)
-  cli::cat_line("Bounds for the Ising likelihood at rho = ", short(x$rho))
+  cli::cat_line("Bounds for the Ising likelihood at lambda = ", short(x$lambda))
   cli::cat_line("  solution: |W|_1 <= ", short(x$W), ", |b|_1 <= ", short(x$b), ", norm D <= ", short(x$D), "; gradients: G <= ", short(x$G))
   cli::cat_line("After ", x$steps, " steps, with probability ", 1 - x$delta, ":")
   cli::cat_line("  mean error of the gradients: ", paste0(names(x$error), " ", short(x$error), collapse = ", "))

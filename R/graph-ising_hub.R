@@ -77,6 +77,7 @@ check_binary <- function(x) {
 #' @rdname granary_hub
 #' @export
 predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
+  refuse_dots(...)
   x <- ggm_newdata(object, newdata)
   other <- which(x != 0 & x != 1)
   if (length(other) > 0L) {
@@ -115,10 +116,7 @@ hub_screen <- function(x = NULL, S = NULL, rho, d = 1) {
   rho <- check_number(rho, lower = 0, upper = 1)
   d <- check_count(d, lower = 0)
   if (any(diag(data$S) <= 0)) abort_input("Partial correlations need variables that vary: drop those with variance 0.", if (is.null(x)) "S" else "x")
-  eigen <- eigen(stats::cov2cor(data$S), symmetric = TRUE)
-  inverse <- ifelse(eigen$values > 1e-10 * eigen$values[1L], 1 / eigen$values, 0)
-  partial <- -stats::cov2cor(eigen$vectors %*% (inverse * t(eigen$vectors)))
-  diag(partial) <- 0
+  partial <- core_partial_correlations(unname(data$S))
   degree <- colSums(abs(partial) > rho)
   found <- order(-degree)
   found <- found[degree[found] >= d]

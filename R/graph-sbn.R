@@ -116,6 +116,7 @@ sbn_classes <- function(y, n) {
 #' @rdname sbn_fit
 #' @export
 predict.granary_sbn <- function(object, newdata = NULL, type = c("class", "prob", "logdensity"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("class", "prob", "logdensity"))
   x <- if (is.null(newdata)) object$x else {
     checked <- check_zero_one(newdata, "newdata")
@@ -141,6 +142,7 @@ unnamed_network <- function(net) list(order = net$order, bias = unname(net$bias)
 #' @rdname sbn_fit
 #' @export
 simulate.granary_sbn <- function(object, nsim = 1, seed = NULL, class = NULL, ...) {
+  refuse_dots(...)
   nsim <- check_count(nsim)
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim, class = class)))
   net <- object
@@ -156,6 +158,7 @@ simulate.granary_sbn <- function(object, nsim = 1, seed = NULL, class = NULL, ..
 #' @rdname sbn_fit
 #' @export
 logLik.granary_sbn <- function(object, ...) {
+  refuse_dots(...)
   nets <- if (is.null(object$networks)) list(object) else object$networks
   df <- sum(vapply(nets, function(net) sum(net$weights != 0) + object$bias_fitted * length(net$bias), 0))
   structure(object$log_likelihood, df = df, nobs = nrow(object$x), class = "logLik")
@@ -164,6 +167,7 @@ logLik.granary_sbn <- function(object, ...) {
 #' @rdname sbn_fit
 #' @export
 coef.granary_sbn <- function(object, ...) {
+  refuse_dots(...)
   if (is.null(object$networks)) object$weights else lapply(object$networks, `[[`, "weights")
 }
 

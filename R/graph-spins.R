@@ -7,7 +7,7 @@ spin_data <- function(x, arg = "x", na = "error", like = NULL, min_rows = 1L, mi
   if (nrow(frame) < min_rows || ncol(frame) < min_cols) {
     check_shape(matrix(0, nrow(frame), ncol(frame)), arg, min_rows, min_cols)
   }
-  if (!is.null(like)) frame <- match_columns(frame, like, arg)
+  if (!is.null(like)) frame <- match_spins(frame, like, arg)
   check_names_unique(names(frame), arg)
   columns <- lapply(seq_along(frame), function(j) {
     spin_column(frame[[j]], names(frame)[j], arg, if (is.null(like)) NULL else like$levels[, j])
@@ -102,7 +102,7 @@ column_levels <- function(column, kind, seen, where, arg) {
   declared[declared %in% seen]
 }
 
-match_columns <- function(frame, like, arg) {
+match_spins <- function(frame, like, arg) {
   wanted <- colnames(like$levels)
   given <- names(frame)
   if (setequal(given, wanted)) return(frame[wanted])

@@ -79,7 +79,7 @@ budget_path <- function(x, y, budgets, n_rep = 5, removal = "max_margin", newdat
   error <- by_budget(1L, mean)
   path <- data.frame(budget = budgets, online_error = error, standard_error = by_budget(1L, function(v) stats::sd(v) / sqrt(length(v))),
                      size = by_budget(2L, mean), new_error = by_budget(3L, mean))
-  structure(path, class = c("granary_budget_path", "data.frame"), best = budgets[which.min(error)], n_rep = permutations, removal = removal)
+  structure(path, class = c("granary_budget_path", "data.frame"), best = budgets[which.min(error)], n_rep = n_rep, removal = removal)
 }
 
 check_budgets <- function(budgets) {

@@ -216,7 +216,8 @@ online_begin <- function(fit, x) {
   fit$columns <- column_names(x)
   fit$named <- !is.null(colnames(x))
   complete <- which(!missing_inputs(x))
-  if (isTRUE(fit$settings$standardize) && !isS4(x) && length(complete) > 1L) fit$scaling <- svm_scaling(x, complete, TRUE, FALSE)
+  varies <- function() any(apply(x[complete, , drop = FALSE], 2L, function(v) any(v != v[1L])))
+  if (isTRUE(fit$settings$standardize) && !isS4(x) && length(complete) > 1L && varies()) fit$scaling <- svm_scaling(x, complete, TRUE, FALSE)
   fit
 }
 

@@ -63,10 +63,6 @@ sim_committee <- function(N, alpha, eta, L = 1, M = L, noise = c(output = 0, act
 }
 
 #' @rdname sim_committee
-#' @param theory A result of [committee_curve()] or [sgd_curve()].
-#' @param simulation A result of `sim_committee()` or [sim_sgd()].
-#' @export
-#' @rdname sim_committee
 #' @param object A curve of [committee_curve()] or [sgd_curve()].
 #' @param truth A result of `sim_committee()` or [sim_sgd()].
 #' @export

@@ -239,7 +239,7 @@ svm_class_weights <- function(class_weights, labels, weights) {
 }
 
 # How columns are shifted and multiplied: list(centre, factor), the factor zero where a column does not vary. NULL for no scaling.
-svm_scaling <- function(x, rows, scale, precomputed) {
+svm_scaling <- function(x, rows, standardize, precomputed) {
   if (!identical(standardize, "range")) standardize <- check_flag(standardize)
   if (precomputed || isS4(x) || isFALSE(standardize)) return(NULL)
   used <- if (length(rows) < nrow(x)) x[rows, , drop = FALSE] else x

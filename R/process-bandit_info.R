@@ -13,7 +13,7 @@ check_positions <- function(x, n, arg, allow_empty = FALSE) {
   as.integer(x)
 }
 
-#' Information in a set of observations
+#' Information, weights and regret of batch bandits
 #'
 #' How much noisy observations at some candidates tell about a Gaussian process, the most any set of a given size could tell, and what follows for
 #' exploration weights, regret and starting designs of batch bandits.
@@ -21,22 +21,22 @@ check_positions <- function(x, n, arg, allow_empty = FALSE) {
 #' @details
 #' \deqn{I(f; y_A) = \tfrac12 \log|I + K_{AA}/\sigma_n^2|}{I(f; y_A) = 1/2 log|I + K_AA / s_n^2|}
 #' and, given observations at \eqn{S}, \eqn{I(f; y_A \mid y_S) = I(f; y_{A\cup S}) - I(f; y_S)}{I(f; y_A | y_S) = I(f; y_AS) - I(f; y_S)}.
-#' `max_info_gain()` bounds \eqn{\gamma_T = \max_{|A| = T} I(f; y_A)}{gamma_T = max I(f; y_A) over sets of size T}: the greedy set (uncertainty sampling) gives
+#' `"max_information"` bounds \eqn{\gamma_T = \max_{|A| = T} I(f; y_A)}{gamma_T = max I(f; y_A) over sets of size T}: the greedy set (uncertainty sampling) gives
 #' the lower bound, \eqn{\min\{e/(e-1)\,I_{greedy},\, T\gamma_1\}}{min(e/(e-1) I_greedy, T gamma_1)} the upper one, and with `exact = TRUE` all sets are
 #' tried.
 #'
-#' `ucb_weight()` gives \eqn{\alpha_t}{alpha_t} of GP-UCB. Case 1, a finite set: \eqn{2\log(|D| t^2\pi^2/(6\delta))}{2 log(|D| t^2 pi^2 / (6 delta))}. Case 2, a box
+#' `"weight"` gives \eqn{\alpha_t}{alpha_t} of GP-UCB. Case 1, a finite set: \eqn{2\log(|D| t^2\pi^2/(6\delta))}{2 log(|D| t^2 pi^2 / (6 delta))}. Case 2, a box
 #' \eqn{[0, l]^d} and derivatives with tails \eqn{a\exp(-(L/b)^2)}{a exp(-(L/b)^2)}:
 #' \eqn{2\log(2t^2\pi^2/(3\delta)) + 2d\log(t^2 d b l\sqrt{\log(4da/\delta)})}{2 log(2 t^2 pi^2 / (3 delta)) + 2 d log(t^2 d b l sqrt(log(4 d a / delta)))}.
 #' Case 3, a function of RKHS norm at most \eqn{\sqrt M}{sqrt(M)}: \eqn{2M + 300\gamma_t\log^3(t/\delta)}{2 M + 300 gamma_t log(t / delta)^3}.
 #'
-#' `ucb_regret_bound()` is Theorem 2: with probability at least \eqn{1 - \delta}{1 - delta}
+#' `"regret"` is Theorem 2: with probability at least \eqn{1 - \delta}{1 - delta}
 #' \deqn{R_T \le \sqrt{C_1 T e^{2C}\alpha_T\gamma_T} + 2,\quad C_1 = 8/\log(1 + \sigma_n^{-2}).}{R_T <= sqrt(C_1 T exp(2 C) alpha_T gamma_T) + 2,
 #' C_1 = 8 / log(1 + 1 / s_n^2).}
 #'
-#' `bucb_init_size()` gives the size of a starting design after which batches of \eqn{B} cost only a constant factor, for the growth bounds
+#' `"initial_size"` gives the size of a starting design after which batches of \eqn{B} cost only a constant factor, for the growth bounds
 #' \eqn{\gamma_t \le \eta d\log(t+1)}{gamma_t <= eta d log(t + 1)} (linear), \eqn{\nu t^\epsilon}{nu t^eps} (Matern) and
-#' \eqn{\eta\log(t+1)^{d+1}}{eta log(t + 1)^(d+1)} (squared exponential), rebuilt from the paper's Appendix B. In practice stop earlier: `bucb_init_set()` runs
+#' \eqn{\eta\log(t+1)^{d+1}}{eta log(t + 1)^(d+1)} (squared exponential), rebuilt from the paper's Appendix B. In practice stop earlier: `"initial_set"` runs
 #' uncertainty sampling until \eqn{(B-1) I_T/T \le C}{(B - 1) I_T / T <= C} or \eqn{B - 1} times the last gain is at most \eqn{C}, which by submodularity
 #' bounds the information of any batch.
 #'
@@ -49,16 +49,16 @@ check_positions <- function(x, n, arg, allow_empty = FALSE) {
 #' @param n_candidates Size of the finite set.
 #' @param delta Probability with which the bounds may fail.
 #' @param case 1, 2 or 3; see Details.
-#' @param d,a,b,l For case 2; `d` also for `bucb_init_size()`.
-#' @param M,gamma For case 3: squared norm and \eqn{\gamma_t}{gamma_t}, one per `t`. For `ucb_regret_bound()`, \eqn{\gamma_T}{gamma_T}.
+#' @param d,a,b,l For case 2; `d` also for `"initial_size"`.
+#' @param M,gamma For case 3: squared norm and \eqn{\gamma_t}{gamma_t}, one per `t`. For `"regret"`, \eqn{\gamma_T}{gamma_T}.
 #' @param alpha \eqn{\alpha_T}{alpha_T}.
 #' @param limit \eqn{C}, the most information hallucinated at any time.
 #' @param kernel `"linear"`, `"matern"` or `"se"`.
 #' @param batch_size \eqn{B}.
 #' @param eta,nu,eps Constants of the growth bounds.
-#' @param object A bandit from [gp_bucb()].
-#' @return `info_gain()`: a number. `max_info_gain()`: a list with `lower`, `upper`, `set` and the greedy `path` of gains, and `exact` where asked for.
-#'   `ucb_weight()`: a vector. `ucb_regret_bound()`: a number. `bucb_init_size()`: a list with `size`, `limit` and `factor` (\eqn{C'}). `bucb_init_set()`:
+#' @param object A bandit from [gp_bandit()].
+#' @return `"information"`: a number. `"max_information"`: a list with `lower`, `upper`, `set` and the greedy `path` of gains, and `exact` where asked for.
+#'   `"weight"`: a vector. `"regret"`: a number. `"initial_size"`: a list with `size`, `limit` and `factor` (\eqn{C'}). `"initial_set"`:
 #'   positions of candidates.
 #' @references
 #' Desautels, Krause and Burdick (2014). Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization. *Journal of
@@ -67,42 +67,44 @@ check_positions <- function(x, n, arg, allow_empty = FALSE) {
 #' @export
 #' @examples
 #' K <- kernel_matrix(k_se(lengthscale = 0.2), seq(0, 1, by = 0.1))
-#' info_gain(K, 0.01, c(1, 11), given = 6)
-#' max_info_gain(K, 0.01, 3, exact = TRUE)
-#' ucb_weight(c(1, 10, 200), n_candidates = 1000)
-#' ucb_regret_bound(200, gamma = 20, alpha = ucb_weight(200, 1000), noise_var = 0.025)
-#' bucb_init_size("linear", batch_size = 5, d = 2)
-#' bucb_init_set(gp_bucb(seq(0, 1, by = 0.05), k_se(0.2), 0.1), limit = 0.5)
-info_gain <- function(K, noise_var, A, given = NULL) {
+#' gp_bandit_bounds("information", K, 0.01, c(1, 11), given = 6)
+#' gp_bandit_bounds("max_information", K, 0.01, 3, exact = TRUE)
+#' gp_bandit_bounds("weight", c(1, 10, 200), n_candidates = 1000)
+#' gp_bandit_bounds("regret", 200, gamma = 20, alpha = gp_bandit_bounds("weight", 200, 1000), noise_var = 0.025)
+#' gp_bandit_bounds("initial_size", "linear", batch_size = 5, d = 2)
+#' gp_bandit_bounds("initial_set", gp_bandit(seq(0, 1, by = 0.05), k_se(0.2), 0.1), limit = 0.5)
+gp_bandit_bounds <- function(what = c("information", "max_information", "weight", "regret", "initial_size", "initial_set"), ...) {
+  if (missing(what)) fail_missing("what")
+  ask_for(list(information = bandit_information, max_information = bandit_max_information, weight = bandit_weight, regret = bandit_regret,
+               initial_size = bandit_initial_size, initial_set = bandit_initial_set), what, list(...))
+}
+
+bandit_information <- function(K, noise_var, A, given = NULL) {
   K <- check_gram(K)
   noise_var <- check_number(noise_var, lower = 0, strict_lower = TRUE)
   A <- check_positions(A, nrow(K), "A")
   given <- check_positions(given, nrow(K), "given", allow_empty = TRUE)
-  core_call(core_information_gain(K, noise_var, A, given))
+  core_information_gain(K, noise_var, list(A = A, given = given))
 }
 
-#' @rdname info_gain
-#' @export
-max_info_gain <- function(K, noise_var, size, exact = FALSE) {
+bandit_max_information <- function(K, noise_var, size, exact = FALSE) {
   K <- check_gram(K)
   noise_var <- check_number(noise_var, lower = 0, strict_lower = TRUE)
   size <- check_count(size, upper = 1e6)
   exact <- check_flag(exact)
   if (max(diag(K)) == 0) abort_input("`K` has no variance: there is nothing to learn.", "K")
-  greedy <- core_call(core_bandit_greedy(K, noise_var, size, progress_bar("information")))
-  path <- cumsum(log1p(greedy$variances / noise_var)) / 2
+  greedy <- core_bandit_greedy(K, noise_var, size, progress_bar("information"))
+  path <- cumsum(greedy$gains)
   result <- list(lower = path[length(path)], upper = gain_bound(path, size), set = greedy$picks, path = path)
   if (exact) {
-    best <- core_call(core_best_information(K, noise_var, size, progress_bar("sets")))
+    best <- core_best_information(K, noise_var, size, progress_bar("sets"))
     result$exact <- best$value
     result$exact_set <- best$set
   }
   result
 }
 
-#' @rdname info_gain
-#' @export
-ucb_weight <- function(t, n_candidates = NULL, delta = 0.1, case = 1, d = 1, a = 1, b = 1, l = 1, M = 1, gamma = NULL) {
+bandit_weight <- function(t, n_candidates = NULL, delta = 0.1, case = 1, d = 1, a = 1, b = 1, l = 1, M = 1, gamma = NULL) {
   t <- check_vector(t, lower = 1)
   delta <- check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   case <- check_count(case, upper = 3)
@@ -126,9 +128,7 @@ ucb_weight <- function(t, n_candidates = NULL, delta = 0.1, case = 1, d = 1, a =
   2 * M + 300 * gamma * log(t / delta)^3
 }
 
-#' @rdname info_gain
-#' @export
-ucb_regret_bound <- function(T, gamma, alpha, noise_var, limit = 0) {  # nolint: object_name_linter.
+bandit_regret <- function(T, gamma, alpha, noise_var, limit = 0) {  # nolint: object_name_linter.
   T <- check_count(T)  # nolint: object_name_linter, T_and_F_symbol_linter.
   gamma <- check_number(gamma, lower = 0)
   alpha <- check_number(alpha, lower = 0)
@@ -141,9 +141,7 @@ ucb_regret_bound <- function(T, gamma, alpha, noise_var, limit = 0) {  # nolint:
   sqrt(8 / log1p(1 / noise_var) * T * exp(2 * limit) * alpha * gamma) + 2
 }
 
-#' @rdname info_gain
-#' @export
-bucb_init_size <- function(kernel = c("linear", "matern", "se"), batch_size, d = 1, eta = 1, nu = 1, eps = 0.5) {
+bandit_initial_size <- function(kernel = c("linear", "matern", "se"), batch_size, d = 1, eta = 1, nu = 1, eps = 0.5) {
   kernel <- check_choice(kernel, c("linear", "matern", "se"))
   batch_size <- check_count(batch_size, lower = 2)
   d <- check_count(d)
@@ -162,22 +160,9 @@ bucb_init_size <- function(kernel = c("linear", "matern", "se"), batch_size, d =
   list(size = ceiling(pieces[[1L]] - 1e-9), limit = pieces[[2L]], factor = exp(pieces[[2L]]))
 }
 
-#' @rdname info_gain
-#' @export
-bucb_init_set <- function(object, limit = 1) {
+bandit_initial_set <- function(object, limit = 1) {
   if (missing(object)) fail_missing("object")
   object <- check_bandit(object)
   limit <- check_number(limit, lower = 0, strict_lower = TRUE)
-  size <- 64L
-  repeat {
-    greedy <- core_call(core_bandit_greedy_kernel(object$kernel, object$candidates, object$noise_var, size, progress_bar("information")))
-    gains <- log1p(greedy$variances / object$noise_var) / 2
-    others <- object$batch_size - 1
-    enough <- which(others * cumsum(gains) / seq_along(gains) <= limit | others * gains <= limit)
-    if (length(enough) > 0L) return(greedy$picks[seq_len(enough[1L])])
-    if (length(gains) < size || size > 16384L) {
-      abort_input("`limit` is not reached within 16384 observations. Raise it, or take smaller batches.", "limit")
-    }
-    size <- 4L * size
-  }
+  core_bandit_initial_set(object, object$batch_size, limit, progress_bar("information"))
 }

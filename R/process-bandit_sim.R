@@ -2,17 +2,17 @@
 
 #' Simulate a batch bandit
 #'
-#' Runs the strategy of a [gp_bucb()] object against known or random functions and records the regret.
+#' Runs the strategy of a [gp_bandit()] object against known or random functions and records the regret.
 #'
 #' @details
 #' With `delay = 0` a round is a batch: its results come before the next one. With `delay = B` there is one choice per round, and its result comes before
 #' the \eqn{B}-th round after it; strategies that want to wait let rounds pass. The average regret after \eqn{T} choices is
 #' \eqn{\frac1T\sum_{t\le T}(\max f - f(x_t))}{mean of max f - f(x_t)}, the simple regret \eqn{\min_{t\le T}(\max f - f(x_t))}{min of max f - f(x_t)}.
 #'
-#' `bandit_cost()` asks which of several simulated strategies reaches a given average regret most cheaply: with \eqn{\tau}{tau} the first round at
+#' `gp_bandit_compare()` asks which of several simulated strategies reaches a given average regret most cheaply: with \eqn{\tau}{tau} the first round at
 #' which the mean average regret is at most `level`, the cost is \eqn{(1 - w)\tau + w}{(1 - w) tau + w} times the mean number of choices made by then.
 #'
-#' @param object A bandit from [gp_bucb()]; its history is not used.
+#' @param object A bandit from [gp_bandit()]; its history is not used.
 #' @param nsim Number of runs.
 #' @param seed As after `set.seed(seed)`; `NULL` continues R's stream.
 #' @param f The true rewards: a vector with one value per candidate, a matrix with one column per run, a function of the matrix of candidates, or
@@ -23,16 +23,16 @@
 #' @param threads Number of threads; `NULL` for the option `granary.threads`.
 #' @param x A simulation, or costs.
 #' @param type Which regret to draw.
-#' @param ... Simulations to compare for `bandit_cost()`, by name; for `plot()`, passed on to the plotting function.
+#' @param ... Simulations to compare for `gp_bandit_compare()`, by name; for `plot()`, passed on to the plotting function.
 #' @param levels Average regrets to be reached.
 #' @param weights Weights \eqn{w} of choices against rounds, from 0 to 1.
 #' @return `simulate()`: an object of class `granary_bandit_sim` with matrices `choice`, `round`, `regret`, `reward` (one column per run, `NA` after its
-#'   end), `average` and `simple` regret, and `solves` (variances computed). `bandit_cost()`: an object of class `granary_bandit_cost`: the array `cost`
+#'   end), `average` and `simple` regret, and `solves` (variances computed). `gp_bandit_compare()`: an object of class `granary_bandit_cost`: the array `cost`
 #'   (level by weight by strategy) and the matrix `cheapest`.
 #' @references
 #' Desautels, Krause and Burdick (2014). Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization. *Journal of
 #' Machine Learning Research* 15, 4053--4103.
-#' @seealso [gp_bucb()]
+#' @seealso [gp_bandit()]
 #' @family Gaussian processes
 #' @name granary_bandit_sim
 #' @export
@@ -40,11 +40,11 @@
 #' grid <- seq(0, 1, length.out = 60)
 #' k <- k_matern(1.5, lengthscale = 0.1, variance = 0.5)
 #' set.seed(1)
-#' batch <- simulate(gp_bucb(grid, k, 0.025), nsim = 10, n_rounds = 8)
-#' one <- simulate(gp_bucb(grid, k, 0.025, strategy = "ucb"), nsim = 10, n_rounds = 40)
+#' batch <- simulate(gp_bandit(grid, k, 0.025), nsim = 10, n_rounds = 8)
+#' one <- simulate(gp_bandit(grid, k, 0.025, strategy = "ucb"), nsim = 10, n_rounds = 40)
 #' batch
 #' plot(batch)
-#' bandit_cost(one = one, batch = batch, levels = c(0.6, 0.4))
+#' gp_bandit_compare(one = one, batch = batch, levels = c(0.6, 0.4))
 simulate.granary_bandit <- function(object, nsim = 1, seed = NULL, f = NULL, n_rounds = 40, max_choices = 10000, delay = 0, threads = NULL, ...) {
   if (!is.null(seed)) {
     return(with_seed(seed, simulate(object, nsim = nsim, f = f, n_rounds = n_rounds, max_choices = max_choices, delay = delay, threads = threads)))
@@ -65,15 +65,14 @@ simulate.granary_bandit <- function(object, nsim = 1, seed = NULL, f = NULL, n_r
   if (ncol(f) > 0L && nrow(f) != n) abort_input(sprintf("`f` must have one value per candidate (%d), but it has %d.", n, nrow(f)), "f")
   if (ncol(f) > 1L && ncol(f) != nsim) abort_input(sprintf("`f` must have one column, or one per run (%d), but it has %d.", nsim, ncol(f)), "f")
   most <- min(max_choices, as.double(n_rounds) * object$batch_size)
-  found <- core_call(core_bandit_simulate(object$kernel, object$candidates, unname(f), object$noise_var, object$prior_mean, object$lazy,
-                                          bandit_settings(object, most), delay, n_rounds, most, nsim, core_seed(), threads,
-                                          progress_bar("runs")))
+  simulation <- list(delay = delay, n_rounds = n_rounds, max_choices = most, nsim = nsim, threads = threads, f = unname(f))
+  found <- core_bandit_simulate(object, bandit_settings(object, most), simulation, core_seed(), progress_bar("runs"))
   steps <- seq_len(nrow(found$regret))
   average <- apply(found$regret, 2L, cumsum) / steps
   simple <- apply(found$regret, 2L, cummin)
   shape <- function(m) matrix(m, length(steps), nsim)
   new_fit("bandit_sim", choice = found$choice, round = found$round, regret = found$regret, reward = found$reward, average = shape(average),
-          simple = shape(simple), solves = drop(found$solves), strategy = object$strategy, delay = delay, n_rounds = n_rounds,
+          simple = shape(simple), solves = found$solves, strategy = object$strategy, delay = delay, n_rounds = n_rounds,
           call = match.call(), convergence = list())
 }
 
@@ -107,11 +106,11 @@ plot.granary_bandit_sim <- function(x, type = c("average", "simple"), ...) {
 
 #' @rdname granary_bandit_sim
 #' @export
-bandit_cost <- function(..., levels = NULL, weights = seq(0, 1, by = 0.1)) {
+gp_bandit_compare <- function(..., levels = NULL, weights = seq(0, 1, by = 0.1)) {
   sims <- list(...)
-  if (length(sims) == 0L) abort_input("Give the simulations to compare, by name: bandit_cost(one = sim1, batch = sim2).")
+  if (length(sims) == 0L) abort_input("Give the simulations to compare, by name: gp_bandit_compare(one = sim1, batch = sim2).")
   if (!all(vapply(sims, inherits, NA, "granary_bandit_sim"))) abort_input("Every argument but `levels` and `weights` must be a simulated bandit.")
-  if (is.null(names(sims)) || any(!nzchar(names(sims)))) abort_input("Every simulation needs a name: bandit_cost(one = sim1, batch = sim2).")
+  if (is.null(names(sims)) || any(!nzchar(names(sims)))) abort_input("Every simulation needs a name: gp_bandit_compare(one = sim1, batch = sim2).")
   weights <- check_vector(weights, lower = 0, upper = 1)
   by_round <- lapply(sims, regret_by_round)
   if (is.null(levels)) {

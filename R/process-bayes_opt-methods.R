@@ -24,7 +24,7 @@
 #' @examples
 #' set.seed(2)
 #' box <- attr(branin, "box")
-#' fit <- bayes_opt(branin, box[, 1], box[, 2], n_init = 5, n_iter = 6)
+#' fit <- bayes_opt(test_function(\"branin\"), box[, 1], box[, 2], n_init = 5, n_iter = 6)
 #' summary(fit)
 #' predict(fit, rbind(c(3, 2)), se = TRUE)
 #' fit <- update(fit, n_iter = 2)
@@ -43,7 +43,7 @@ print.granary_bayes_opt <- function(x, ...) {
   print_call(x$call)
   cli::cat_line("Model: ", x$type, ", ", format(x$model$kernel), "; criterion ", acquisition_text(x$criterion), "; learning ", x$settings$learn)
   if (n == 0L) {
-    cli::cat_line("No evaluations yet: bo_suggest() proposes points, bo_update() takes their results.")
+    cli::cat_line("No evaluations yet: bo_suggest() proposes points, bo_observe() takes their results.")
     return(invisible(x))
   }
   failed <- sum(x$status != "ok")
@@ -119,7 +119,11 @@ coef.granary_bayes_opt <- function(object, ...) {
 
 #' @rdname granary_bayes_opt
 #' @export
-predict.granary_bayes_opt <- function(object, newdata = NULL, se = FALSE, cov = FALSE, ...) {
+predict.granary_bayes_opt <- function(object, newdata = NULL, type = c("response", "criterion"), se = FALSE, cov = FALSE, criterion = NULL, ...) {
+  refuse_dots(...)
+  type <- check_choice(type, c("response", "criterion"))
+  if (type == "criterion") return(bo_criterion_at(object, if (is.null(newdata)) object$x else newdata, criterion))
+  if (!is.null(criterion)) abort_input("`criterion` goes with type = \"criterion\".", "criterion")
   se <- check_flag(se)
   cov <- check_flag(cov)
   object <- bo_ready(object)
@@ -142,7 +146,7 @@ predict.granary_bayes_opt <- function(object, newdata = NULL, se = FALSE, cov = 
   }
   if (cov) {
     result$cov <- data$scale^2 * inflation[1L] *
-      core_call(core_bo_covariance(object$model, data$x, data$y, object$theta, object$factors, unit))
+      core_bo_covariance(bo_core_state(object, data), unit)
   }
   result
 }
@@ -181,7 +185,7 @@ glance.granary_bayes_opt <- function(x, ...) {
 #' @export
 plot.granary_bayes_opt <- function(x, which = NULL, inputs = NULL, points = NULL, ...) {
   points <- check_count(points, lower = 2, upper = 1000, allow_null = TRUE)
-  if (!any(x$status == "ok")) abort_input("There is nothing to plot yet: tell it results first, with bo_update().", "x")
+  if (!any(x$status == "ok")) abort_input("There is nothing to plot yet: tell it results first, with bo_observe().", "x")
   small <- length(x$space$levels) == 0L && length(x$space$lower) <= 2L && is.null(x$space$embedding)
   which <- if (is.null(which)) if (small) "surrogate" else "trace" else check_choice(which, c("trace", "surrogate"))
   if (which == "trace") return(bo_plot_trace(x, list(...)))
@@ -216,7 +220,7 @@ bo_plot_surrogate <- function(x, at, points, user) {
   if (length(at) == 2L) where[, at[2L]] <- rep(grid[[2L]], each = sizes[1L])
   prediction <- predict(x, where, se = TRUE)
   criterion <- if (x$criterion$type == "hedge") x$criterion$children[[1L]] else x$criterion
-  value <- bo_criterion(x, where, criterion)
+  value <- bo_criterion_at(x, where, criterion)
   old <- graphics::par(mfrow = if (length(at) == 1L) c(2L, 1L) else c(1L, 2L), mar = c(4, 4, 2, 1))
   on.exit(graphics::par(old))
   ok <- x$status == "ok"

@@ -23,7 +23,7 @@
 #' have grown by half. `relearn = "auto"` learns after every evaluation up to 60 evaluations and after every tenth beyond; between, rows are appended
 #' to the Cholesky factor at a cost of \eqn{O(n^2)}.
 #'
-#' **Search.** The criterion (see [acquisition()]) is maximised by DIRECT with `search` evaluations per input, followed by L-BFGS with exact
+#' **Search.** The criterion (see [bo_acquisition()]) is maximised by DIRECT with `search` evaluations per input, followed by L-BFGS with exact
 #' gradients, or
 #' by a compass search where there are constraints, integers, categories or kernels without derivatives; over lists of candidates and small discrete
 #' spaces by enumeration. With probability `epsilon`, and after `stuck` evaluations in a row next to old points, a point is drawn at random. Where the
@@ -42,7 +42,7 @@
 #' matrix of standard normal numbers (REMBO); `n_embed` runs with matrices of their own share the budget. Points that are told, or where the model is
 #' asked, have to lie in the embedding.
 #'
-#' **Ask and tell.** For experiments outside R: `bo_init()`, then `bo_suggest()` and `bo_update()` in turns. Suggestions depend on the object
+#' **Ask and tell.** For experiments outside R: `bo_init()`, then `bo_suggest()` and `bo_observe()` in turns. Suggestions depend on the object
 #' alone, so a
 #' state saved with `saveRDS()` goes on as if it had never stopped, and both ways give the same trace after the same `set.seed()`.
 #'
@@ -71,7 +71,7 @@
 #' @param surrogate,kernel,mean The model. The default kernel is Matern 5/2 with one lengthscale per input, times an overlap kernel for categories;
 #'   a kernel given
 #'   without `columns` is for the numeric inputs. `mean` is a formula in the inputs scaled to \eqn{[0, 1]}: `~0`, `~1`, `~.` or any other.
-#' @param criterion What is maximised: text or an [acquisition()].
+#' @param criterion What is maximised: text or an [bo_acquisition()].
 #' @param learn,relearn How kernel parameters are learnt, and after how many evaluations again.
 #' @param noise Noise variance relative to \eqn{s^2}. From 0.001 on, or where it is learnt, the incumbent is the best prediction instead of the best
 #'   observation, which owes much to luck; `print()` shows both.
@@ -93,11 +93,10 @@
 #' @param n Number of points.
 #' @param x Points in the units of the user: rows of a matrix or data frame.
 #' @param y Their responses; `NA`, or a value that is not finite, for one that failed.
-#' @return `bayes_opt()`, `bo_init()` and `bo_update()`: an object of class `granary_bayes_opt` with `best_x`, `best_y`, `x`, `y`, `trace` (iteration,
+#' @return `bayes_opt()`, `bo_init()` and `bo_observe()`: an object of class `granary_bayes_opt` with `best_x`, `best_y`, `x`, `y`, `trace` (iteration,
 #'   response, best so far, value of the criterion on the standardised scale, criterion used, status, seconds of `f`, message), `surrogate` (kernel
 #'   with
 #'   its parameters, evidence, degrees of freedom), and the state. See [granary_bayes_opt] for its methods. `bo_suggest()`: points, one per row.
-#'   `bo_criterion()`: values of a criterion at points; those of the improvement, bounds and draws in units of the response.
 #' @references
 #' Martinez-Cantin (2014). BayesOpt: a Bayesian optimization library for nonlinear optimization, experimental design and bandits. *Journal of
 #' Machine Learning Research* 15, 3735--3739.
@@ -110,7 +109,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' fit <- bayes_opt(forrester, 0, 1, n_init = 4, n_iter = 8)
+#' fit <- bayes_opt(test_function(\"forrester\"), 0, 1, n_init = 4, n_iter = 8)
 #' fit
 #' plot(fit)
 #'
@@ -118,10 +117,10 @@
 #' state <- bo_init(lower = c(a = -5, b = 0), upper = c(a = 10, b = 15), n_init = 4)
 #' for (k in 1:5) {
 #'   point <- bo_suggest(state)
-#'   state <- bo_update(state, point, branin(point))
+#'   state <- bo_observe(state, point, test_function("branin")(point))
 #' }
-#' state <- bo_update(state, x = c(3, 2), y = branin(c(3, 2)))
-#' bo_criterion(state, rbind(c(3, 2), c(9, 3)), criterion = "ei")
+#' state <- bo_observe(state, x = c(3, 2), y = test_function("branin")(c(3, 2)))
+#' predict(state, rbind(c(3, 2), c(9, 3)), type = "criterion", criterion = "ei")
 bayes_opt <- function(f, lower = NULL, upper = NULL, n_init = 10, n_iter = 50, ..., batch = 1, target = NULL, time_limit = Inf, n_embed = 1,
                       file = NULL, verbose = FALSE) {
   call <- match.call()
@@ -185,7 +184,7 @@ bo_run <- function(object, f, total, run) {
       results <- bo_evaluate_all(f, lapply(seq_len(nrow(proposal$unit)), function(i) bo_point(object$space, user, i)))
       tick <- proc.time()[["elapsed"]]
       field <- function(name, type) vapply(results, `[[`, type, name)
-      # Through the user's units, as bo_update() has to: the two ways give the same trace.
+      # Through the user's units, as bo_observe() has to: the two ways give the same trace.
       unit <- if (is.null(object$space$embedding)) bo_to_unit(object$space, user) else proposal$unit
       object <- bo_tell(object, unit, field("y", 0), field("status", ""), field("seconds", 0), field("message", ""))
       bo_save(object, run$file)
@@ -197,9 +196,16 @@ bo_run <- function(object, f, total, run) {
       converged <<- FALSE
     }
   )
+  stopped <- identical(reason, "interrupted")
   if (reached()) reason <- "the target was reached"
   object$convergence <- list(converged = converged, iterations = length(object$y), seconds = object$convergence$seconds + own, message = reason)
-  bo_save(object, run$file)
+  kept <- if (stopped && is.null(run$file)) tempfile("bayes_opt_", fileext = ".rds") else run$file
+  bo_save(object, kept)
+  if (stopped) {  # the interruption goes on, so that a loop around this one stops too; nothing that was evaluated is lost
+    message(sprintf("Interrupted after %s, which are kept: update(readRDS(\"%s\")) goes on from there.",
+                    counted(length(object$y), "evaluation", "evaluations"), kept))
+    signal_interrupt()
+  }
   if (!any(object$status == "ok") && length(object$y) > 0L) {
     warn_input(paste0("Every evaluation of `f` failed. The first message: ", object$trace$message[1L]), "f")
   }

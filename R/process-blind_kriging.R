@@ -23,10 +23,11 @@
 #'
 #' @param x Inputs, one run per row: a matrix, a data frame, or a vector for one input; or a formula.
 #' @param y Responses.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
+#' @param weights,subset,na.action,offset As in [stats::lm()]; weights and offsets are refused.
 #' @param degree Largest degree of the effects, 1 to 4; 2 in the paper.
 #' @param max_terms Largest number of steps; `NULL` for as many as there are candidates, at most the number of runs less two.
-#' @param kernel,nugget,noise_var,method,prior,n_starts,lower,upper,optimiser,max_iter,tol,threads As in [kriging()].
+#' @param kernel,nugget,noise_var,method,prior,n_starts,lower,upper,optimizer,max_iter,tol,threads As in [kriging()].
 #' @param ... Passed from the formula method to the default method.
 #' @return An object of class `granary_blind_kriging` and `granary_kriging`, with all [methods][granary_kriging] of that, and with `path`: a data
 #'   frame with the term that joined in each step and the CVPE after it; `relearnt`, whether the lengthscales learnt again were kept.
@@ -51,19 +52,14 @@ blind_kriging <- function(x, ...) {
 
 #' @rdname blind_kriging
 #' @export
-blind_kriging.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- blind_kriging.default(unname_rows(design$x), design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "blind_kriging")
-  fit
+blind_kriging.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(function(x, y, ...) blind_kriging.default(unname_rows(x), y, ...), "blind_kriging", takes = character(), ...)
 }
 
 #' @rdname blind_kriging
 #' @export
-blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "matern52", nugget = 0, noise_var = NULL,
-                                  method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL,
+blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "matern52", nugget = NULL, noise_var = NULL,
+                                  method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimizer = NULL,
                                   max_iter = 500, tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
@@ -71,12 +67,13 @@ blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "
   degree <- check_count(degree, upper = 4)
   max_terms <- check_count(max_terms, lower = 0, allow_null = TRUE)
   runs <- check_runs(x, y, noise_var, check_nugget(nugget))
+  nugget <- runs$nugget
   kernel <- kriging_kernel(kernel, runs$x, NULL, NULL)
   types <- vapply(kernel_leaves(kernel), `[[`, "", "type")
   if (!all(types %in% c(radial_types, "bias", "white"))) {
     abort_input("`kernel` must be stationary: the prior of the effects comes from its correlation at given lags.", "kernel")
   }
-  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimiser, max_iter, tol, threads, prior)
+  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimizer, max_iter, tol, threads, prior)
   fit <- find_trend(krige(runs, make_trend(~1, runs$x), kernel, settings), runs, degree, max_terms, kernel, settings)
   fit$call <- generic_call(call, "blind_kriging")
   warn_on_bound(fit$at_bound)
@@ -99,10 +96,9 @@ find_trend <- function(ordinary, runs, degree, max_terms, kernel, settings) {
   low <- apply(x, 2L, min)
   width <- input_ranges(x)
   z <- unname(code_inputs(x, low, width))
-  effects <- core_call(core_blind_effects(z, degree))
-  steps <- min(n - 2L, nrow(effects$factors), max_terms)
-  found <- core_call(core_blind_forward(ordinary$core, z, degree, unname(width) / 2 / ordinary$units$width, steps, progress_bar("blind kriging")))
-  factors <- effects$factors[found$chosen, , drop = FALSE]
+  options <- list(degree = degree, max_terms = if (is.null(max_terms)) -1L else max_terms, half = unname(width) / 2 / ordinary$units$width)
+  found <- core_blind_search(ordinary$core, z, options, progress_bar("blind kriging"))
+  factors <- found$factors
   label <- function(j, k) paste0(effect_labels[k], "(", colnames(x)[j], ")")
   names <- ifelse(factors[, 3L] == 0L, label(factors[, 1L], factors[, 2L]),
                   paste(label(factors[, 1L], factors[, 2L]), label(pmax(factors[, 3L], 1L), factors[, 4L]), sep = ":"))
@@ -110,7 +106,7 @@ find_trend <- function(ordinary, runs, degree, max_terms, kernel, settings) {
   path <- data.frame(step = seq_along(found$cvpe) - 1L, term = c("(Intercept)", names), cvpe = found$cvpe, kept = seq_along(found$cvpe) <= best + 1L,
                      stringsAsFactors = FALSE)
   if (best == 0L) return(as_blind(ordinary, path, FALSE))
-  polynomial <- function(k) effects$polynomials[, k]
+  polynomial <- function(k) found$polynomials[, k]
   terms <- lapply(seq_len(best), function(s) {
     second <- factors[s, 3L] > 0L
     list(inputs = c(factors[s, 1L], if (second) factors[s, 3L]),

@@ -50,10 +50,10 @@
 #' @family Bayesian optimisation
 #' @export
 #' @examples
-#' acquisition("lcb", kappa = 2)
-#' acquisition("sum", "ei", "distance", weights = c(1, 0.1))
-#' acquisition("hedge", "ei", acquisition("lcb"), "thompson")
-acquisition <- function(type = "ei", ..., xi = NULL, power = 1, kappa = 1, delta = 0.1, weights = NULL, eta = 1, bounded = TRUE) {
+#' bo_acquisition("lcb", kappa = 2)
+#' bo_acquisition("sum", "ei", "distance", weights = c(1, 0.1))
+#' bo_acquisition("hedge", "ei", bo_acquisition("lcb"), "thompson")
+bo_acquisition <- function(type = "ei", ..., xi = NULL, power = 1, kappa = 1, delta = 0.1, weights = NULL, eta = 1, bounded = TRUE) {
   type <- check_choice(type, acquisition_types)
   parts <- list(...)
   combines <- type %in% c("sum", "product", "hedge")
@@ -80,7 +80,7 @@ acquisition_types <- c("ei", "pi", "lcb", "lcb_annealed", "return", "uncertainty
 # From an object, or text read as nested calls of the names above with numbers for settings.
 as_acquisition <- function(x, arg = "criterion") {
   if (inherits(x, "granary_acquisition")) return(x)
-  expected <- "a criterion such as \"ei\", \"hedge(ei, lcb)\" or acquisition(\"lcb\", kappa = 2)"
+  expected <- "a criterion such as \"ei\", \"hedge(ei, lcb)\" or bo_acquisition(\"lcb\", kappa = 2)"
   if (!is.character(x) || length(x) != 1L || is.na(x)) fail_input(arg, expected, describe(x))
   refuse <- function(...) abort_input(sprintf("`%s` must be %s, but \"%s\" was not understood.\nThe names are %s.", arg, expected, x,
                                               paste(acquisition_types, collapse = ", ")), arg)
@@ -94,8 +94,8 @@ as_acquisition <- function(x, arg = "criterion") {
     if (!is.name(name) || !as.character(name) %in% acquisition_types) refuse()
     parts <- if (is.call(e)) as.list(e)[-1L] else list()
     given <- names(parts) %||% rep("", length(parts))
-    if (!all(given %in% c("", setdiff(names(formals(acquisition)), c("type", "..."))))) refuse()
-    do.call(acquisition, c(list(as.character(name)), lapply(parts[given == ""], build), lapply(parts[given != ""], setting)))
+    if (!all(given %in% c("", setdiff(names(formals(bo_acquisition)), c("type", "..."))))) refuse()
+    do.call(bo_acquisition, c(list(as.character(name)), lapply(parts[given == ""], build), lapply(parts[given != ""], setting)))
   }
   parsed <- tryCatch(parse(text = x, keep.source = FALSE)[[1L]], error = refuse)
   build(parsed)
@@ -111,7 +111,7 @@ acquisition_text <- function(x) {
   if (length(c(inner, own)) == 0L) x$type else paste0(x$type, "(", paste(c(inner, own), collapse = ", "), ")")
 }
 
-#' @rdname acquisition
+#' @rdname bo_acquisition
 #' @export
 print.granary_acquisition <- function(x, ...) {
   cli::cat_line("criterion: ", acquisition_text(x))

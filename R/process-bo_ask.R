@@ -1,4 +1,4 @@
-# Ask and tell: bo_init() makes the state, bo_suggest() asks for points, bo_update() tells what came of them. bayes_opt() is a loop around these.
+# Ask and tell: bo_init() makes the state, bo_suggest() asks for points, bo_observe() tells what came of them. bayes_opt() is a loop around these.
 
 #' @rdname bayes_opt
 #' @export
@@ -27,7 +27,7 @@ bo_init <- function(lower = NULL, upper = NULL, n_init = 10, init = c("lhs", "so
   model <- list(kernel = bo_kernel(kernel, space, surrogate %in% c("tp_nig", "tp_jeffreys")), noise = noise, learn_noise = learn_noise, trend = trend,
                 prior = bo_prior(prior, surrogate, trend))
   seed <- core_seed()
-  design <- core_call(core_bo_design(bo_core_space(space), match(init, c("lhs", "sobol", "uniform")) - 1L, n_init, seed))
+  design <- core_bo_design(bo_core_space(space), list(init = init, n_init = n_init), seed)
   if (nrow(design) == 0L) abort_input("No feasible point was found in 10000 tries at random. Is `feasible` ever TRUE?", "feasible")
   object <- new_fit(
     "bayes_opt", best_x = NULL, best_y = NA_real_, x = bo_to_user(space, design[0L, , drop = FALSE]), y = numeric(), trace = NULL, surrogate = NULL,
@@ -63,7 +63,7 @@ bo_propose <- function(object, n) {
     noisy <- bo_noisy(object)
     stuck <- object$in_place >= object$settings$stuck && !noisy
     options <- list(n = n, epsilon = object$settings$epsilon, force_random = stuck, noisy = noisy, cover = 1000L, gains = object$gains,
-                    search = object$settings$search)
+                    search = list(evaluations_per_input = object$settings$search))
     space <- bo_core_space(object$space)
     # Points that failed and that the model does not see would be proposed again and again.
     unseen <- if (object$settings$failed == "skip") object$unit[object$status != "ok", , drop = FALSE] else object$unit[0L, , drop = FALSE]
@@ -72,7 +72,7 @@ bo_propose <- function(object, n) {
       if (any(rest)) space$candidates <- space$candidates[rest, , drop = FALSE]
     }
     ask <- function(options) {
-      core_call(core_bo_suggest(object$model, data$x, data$y, object$theta, object$factors, space, object$criterion, options, bo_seed(object, 2)))
+      core_bo_suggest(bo_core_state(object, data), space, object$criterion, options, bo_seed(object, 2))
     }
     found <- ask(options)
     if (nrow(unseen) > 0L && nrow(found$x) > 0L && !is.na(match_unit(found$x[1L, , drop = FALSE], unseen, 1e-6))) {
@@ -92,7 +92,9 @@ bo_propose <- function(object, n) {
 bo_propose_design <- function(object, n, left) {
   take <- min(n, left)
   x <- object$design[length(object$y) + seq_len(take), , drop = FALSE]
-  if (take < n) x <- rbind(x, core_call(core_bo_design(bo_core_space(object$space), 2L, n - take, bo_seed(object, 3))))
+  if (take < n) {
+    x <- rbind(x, core_bo_design(bo_core_space(object$space), list(init = "uniform", n_init = n - take), bo_seed(object, 3)))
+  }
   list(x = x, value = rep(NA_real_, nrow(x)), used = rep(c("design", "random"), c(take, nrow(x) - take)), nominees = vector("list", nrow(x)))
 }
 
@@ -108,7 +110,7 @@ bo_suggest <- function(object, n = 1) {
 
 #' @rdname bayes_opt
 #' @export
-bo_update <- function(object, x, y) {
+bo_observe <- function(object, x, y) {
   object <- check_bo(object)
   if (missing(x)) fail_missing("x")
   if (missing(y)) fail_missing("y")
@@ -214,26 +216,24 @@ bo_finish <- function(object) {
 }
 
 bo_predict_unit <- function(object, unit) {
-  data <- bo_data(object)
-  core_call(core_bo_predict(object$model, data$x, data$y, object$theta, object$factors, unit))
+  core_bo_predict(bo_core_state(object), unit)
 }
 
 bo_ready <- function(object) {
   object <- check_bo(object)
-  if (!any(object$status == "ok")) abort_input("There is no model yet: tell it results first, with bo_update().", "object")
+  if (!any(object$status == "ok")) abort_input("There is no model yet: tell it results first, with bo_observe().", "object")
   bo_refresh(object)
 }
 
-#' @rdname bayes_opt
-#' @export
-bo_criterion <- function(object, x, criterion = NULL) {
+# Values of a criterion at points, in the units of the response where the criterion has any.
+bo_criterion_at <- function(object, x, criterion = NULL) {
   object <- bo_ready(object)
   if (missing(x)) fail_missing("x")
   criterion <- if (is.null(criterion)) object$criterion else as_acquisition(criterion)
   if (criterion$type == "hedge") abort_input("A hedge has no value of its own: ask for one of its criteria with `criterion`.", "criterion")
   unit <- if (is.null(object$space$embedding)) bo_to_unit(object$space, x) else bo_embedded(object, x)
   data <- bo_data(object)
-  value <- core_call(core_bo_value(object$model, data$x, data$y, object$theta, object$factors, criterion, bo_noisy(object), unit, core_seed()))
+  value <- core_bo_value(bo_core_state(object, data), list(criterion = criterion, noisy = bo_noisy(object)), unit, core_seed())
   # Back to the units of the response, where the criterion has any.
   switch(criterion$type, ei = value * data$scale^criterion$power, uncertainty = value * data$scale, lcb = , lcb_annealed = , return = , thompson = ,
          optimistic = value * data$scale - data$centre, value)

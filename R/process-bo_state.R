@@ -101,7 +101,7 @@ bo_space_listed <- function(lower, upper, integer, levels, candidates, embed_dim
 bo_embed <- function(space, embed_dim) {
   embed_dim <- check_count(embed_dim, "embed_dim", upper = length(space$lower))
   if (any(space$values != 0L)) abort_input("`embed_dim` needs continuous inputs: leave out `integer` and `levels`.", "embed_dim")
-  space$embedding <- matrix(stats::rnorm(length(space$lower) * embed_dim), length(space$lower), embed_dim)
+  space$embedding <- core_normals(length(space$lower), embed_dim, core_seed())
   space$values <- rep(0L, embed_dim)
   space$categorical <- rep(0L, embed_dim)
   space$candidates <- matrix(0, 0L, embed_dim)
@@ -110,17 +110,8 @@ bo_embed <- function(space, embed_dim) {
 
 # z with clip(A z) = x, from the inputs that are not clipped; NA where there is none or where these do not determine it.
 bo_preimage <- function(space, x) {
-  e <- ncol(space$embedding)
   v <- 2 * sweep(sweep(x, 2L, space$lower), 2L, space$upper - space$lower, "/") - 1
-  t(matrix(apply(v, 1L, function(row) {
-    inner <- abs(row) < 1 - 1e-9
-    solved <- qr(space$embedding[inner, , drop = FALSE])
-    if (solved$rank < e) return(rep(NA_real_, e))
-    z <- qr.coef(solved, row[inner])
-    found <- pmin(pmax(as.vector(space$embedding %*% z), -1), 1)
-    if (max(abs(found - row)) > 1e-7 || max(abs(z)) > sqrt(e) * (1 + 1e-7)) return(rep(NA_real_, e))
-    pmin(pmax((z / sqrt(e) + 1) / 2, 0), 1)
-  }), e))
+  core_bo_preimage(space$embedding, unname(v))
 }
 
 bo_dimension <- function(space) length(space$values)
@@ -301,13 +292,13 @@ bo_prior <- function(prior, surrogate, trend) {
     unname(rep_len(value, p))
   }
   positive <- function(name, default) check_number(prior[[name]] %||% default, paste0("prior$", name), lower = 0, strict_lower = TRUE)
-  list(process = match(surrogate, c("gp", "gp_normal", "tp_nig", "tp_jeffreys")) - 1L, b = term("b", 0), B = term("B", 100, 0),
+  list(process = surrogate, b = term("b", 0), B = term("B", 100, 0),
        a = positive("a", 1), c = positive("c", 1), s2 = positive("s2", 1), hp_mean = positive("hp_mean", 0.5), hp_sd = positive("hp_sd", 1))
 }
 
 # Bounds and priors of the logarithms of the parameters, by what they are.
 bo_search_box <- function(model, d) {
-  described <- core_call(core_kernel_parameters(model$kernel, d))
+  described <- core_kernel_parameters(model$kernel, d)
   labels <- c(described$names, if (model$learn_noise) "noise")
   m <- length(labels)
   box <- list(names = labels, start = c(described$log_parameters, if (model$learn_noise) log(max(model$noise, 1e-3))),
@@ -340,6 +331,12 @@ bo_data <- function(object) {
   list(x = object$unit[use, , drop = FALSE], y = (v - centre) / scale, centre = centre, scale = scale, sign = sign, usable = TRUE)
 }
 
+# What compiled code needs to know of the model and of what it has seen.
+bo_core_state <- function(object, data = bo_data(object)) {
+  list(model = object$model, x = data$x, y = data$y, theta = if (is.null(object$theta)) matrix(0, 0L, 0L) else object$theta,
+       factors = object$factors)
+}
+
 bo_seed <- function(object, purpose) {
   c(object$seed[1L], (object$seed[2L] + 7919 * length(object$y) + 104729 * purpose) %% .Machine$integer.max)
 }
@@ -358,12 +355,12 @@ bo_refresh <- function(object) {
   if (due) {
     global <- first || n >= 1.5 * object$global_at
     with_prior <- settings$learn %in% c("map", "mcmc")
-    options <- list(loo = settings$learn == "loo", lower = box$lower, upper = box$upper, prior_mean = if (with_prior) box$mean else numeric(),
-                    prior_sd = if (with_prior) box$sd else numeric(), global = global,
-                    burn_in = if (first) settings$burn_in else as.integer(ceiling(settings$burn_in / 10)), particles = settings$particles)
+    options <- list(score = if (settings$learn == "loo") "loo" else "evidence", lower = box$lower, upper = box$upper, global = global,
+                    burn_in = if (first) settings$burn_in else as.integer(ceiling(settings$burn_in / 10)), particles = settings$particles,
+                    sample = settings$learn == "mcmc")
+    if (with_prior) options$prior <- box[c("mean", "sd")]
     start <- if (first) box$start else object$theta[nrow(object$theta), ]
-    method <- if (settings$learn == "mcmc") 2L else 1L
-    object$theta <- core_call(core_bo_learn(object$model, data$x, data$y, start, options, method, bo_seed(object, 1)))
+    object$theta <- core_bo_learn(bo_core_state(object, data), start, options, bo_seed(object, 1))
     object$learnt_at <- n
     if (global) object$global_at <- n
     object$factors <- list()
@@ -371,7 +368,7 @@ bo_refresh <- function(object) {
     object$theta <- matrix(box$start, 1L)
     object$learnt_at <- object$global_at <- 0L
   }
-  done <- core_call(core_bo_factors(object$model, data$x, data$y, object$theta, object$factors))
+  done <- core_bo_factors(bo_core_state(object, data))
   object$factors <- done$factors
   object$repeats <- object$repeats + done$floored
   object$fitted <- length(object$y)

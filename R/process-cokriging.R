@@ -21,7 +21,8 @@
 #' @param x_expensive,y_expensive Runs of the most expensive one.
 #' @param trend Trend of the cheapest level, as in [kriging()].
 #' @param trend_difference Trend of the differences.
-#' @param kernel,nugget,method,prior,n_starts,lower,upper,optimiser,max_iter,tol,threads As in [kriging()], for every level.
+#' @param kernel,lengthscale,nugget,method,prior,n_starts,lower,upper,optimizer,max_iter,tol,threads As in [kriging()], for every level; `kernel`,
+#'   `lengthscale`, `lower` and `upper` may be lists with one value per level, from the cheapest up.
 #' @param object,x A fit by `cokriging()`.
 #' @param newdata Points; `NULL` for the expensive runs.
 #' @param se Whether to give standard errors.
@@ -46,7 +47,7 @@
 #' @examples
 #' cheap <- seq(0, 1, 0.1)
 #' dear <- c(0, 0.4, 0.6, 1)
-#' fit <- cokriging(cheap, forrester(cheap, "cheap"), dear, forrester(dear), kernel = "se",
+#' fit <- cokriging(cheap, test_function("forrester")(cheap, "cheap"), dear, test_function("forrester")(dear), kernel = "se",
 #'                  n_starts = 3)  # the difference is linear: its lengthscale runs to the bound
 #' fit
 #' predict(fit, c(0.25, 0.75), se = TRUE)
@@ -55,22 +56,24 @@
 #' logLik(fit)
 #' residuals(fit)
 #' plot(fit)
-#' curve(forrester(x), add = TRUE, lty = 2)
-cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, trend_difference = ~1, kernel = "matern52", nugget = 0,
-                      method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL, max_iter = 500,
+#' curve(test_function("forrester")(x), add = TRUE, lty = 2)
+cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, trend_difference = ~1, kernel = "matern52", lengthscale = NULL, nugget = 0,
+                      method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimizer = NULL, max_iter = 500,
                       tol = 1e-6, threads = NULL) {
   call <- match.call()
   method <- check_choice(method, c("ML", "REML", "LOO"))
-  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimiser, max_iter, tol, threads, prior)
+  settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimizer, max_iter, tol, threads, prior)
   if (missing(x_cheap)) fail_missing("x_cheap")
   if (missing(y_cheap)) fail_missing("y_cheap")
   if (missing(x_expensive)) fail_missing("x_expensive")
   if (missing(y_expensive)) fail_missing("y_expensive")
   runs <- check_levels(x_cheap, y_cheap, x_expensive, y_expensive, settings$nugget)
   pooled <- do.call(rbind, lapply(runs, `[[`, "x"))
-  kernel <- kriging_kernel(kernel, pooled, NULL, NULL)
-  units <- input_units(kernel, pooled)
-  levels <- list(krige(runs[[1L]], make_trend(trend, runs[[1L]]$x), kernel, settings, units = units))
+  own <- lapply(list(kernel = kernel, lengthscale = lengthscale, lower = lower, upper = upper), per_level, length(runs))
+  kernels <- Map(function(k, l) kriging_kernel(k, pooled, l, NULL), own$kernel, own$lengthscale)
+  units <- joint_units(lapply(kernels, input_units, pooled))
+  of_level <- function(t) utils::modifyList(settings, list(lower = own$lower[[t]], upper = own$upper[[t]]), keep.null = TRUE)
+  levels <- list(krige(runs[[1L]], make_trend(trend, runs[[1L]]$x), kernels[[1L]], of_level(1L), units = units))
   rho <- numeric()
   exact <- settings$nugget == 0
   nested <- TRUE
@@ -87,7 +90,8 @@ cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, tr
     } else {
       below <- runs[[t - 1L]]$y[at]
     }
-    whole <- krige(here, make_trend(trend_difference, here$x, "trend_difference"), kernel, settings, extra = matrix(below), units = units)
+    whole <- krige(here, make_trend(trend_difference, here$x, "trend_difference"), kernels[[t]], of_level(t), extra = matrix(below),
+                   units = units)
     rho <- c(rho, whole$extra)
     here$y <- here$y - whole$extra * below
     difference <- rebuild_kriging(whole, here)
@@ -101,6 +105,22 @@ cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, tr
   fit$call <- generic_call(call, "cokriging")
   for (t in seq_along(levels)) if (length(levels[[t]]$at_bound) > 0L) warn_on_bound(paste0(levels[[t]]$at_bound, " at level ", t))
   check_convergence(fit)
+}
+
+# One value for all levels, or a plain list with one for each.
+per_level <- function(value, count) {
+  if (!is.list(value) || inherits(value, "granary_kernel")) return(rep(list(value), count))
+  if (length(value) != count) {
+    abort_input(sprintf("A list of values for the levels must have one for each of the %d, but it has %d.", count, length(value)))
+  }
+  unname(value)
+}
+
+# Units that suit the kernels of all levels: as they are where one needs that, else the same for all inputs where one has a single lengthscale.
+joint_units <- function(each) {
+  shared <- vapply(each, function(u) length(unique(u$width)) == 1L, NA)
+  plain <- vapply(each, function(u) all(u$width == 1) && all(u$low == 0), NA)
+  each[[if (any(plain)) which(plain)[1L] else if (any(shared)) which(shared)[1L] else 1L]]
 }
 
 # One list(x, y) per level, the columns of all levels alike.
@@ -183,8 +203,8 @@ joint_prediction <- function(object, x, se, cov, gradient, threads) {
   } else {
     list()
   }
-  at <- core_call(core_kriging_joint(joint_levels(object), to_units(x, units), joint_trend(object, x), slopes, se, cov, gradient, threads,
-                                     progress_bar("prediction")))
+  at <- core_kriging_joint(joint_levels(object), list(x = to_units(x, units), f = joint_trend(object, x), slopes = slopes),
+                           list(variance = se, covariance = cov, gradient = gradient, threads = threads), progress_bar("prediction"))
   named <- function(g) structure(sweep(g, 2L, units$width, `/`), dimnames = list(NULL, colnames(x)))
   c(list(fit = at$mean), if (se) list(se.fit = sqrt(at$variance)), if (cov) list(cov = at$covariance),
     if (gradient) list(gradient = named(at$mean_gradient)), if (gradient && se) list(variance_gradient = named(at$variance_gradient)))
@@ -222,8 +242,8 @@ simulate.granary_cokriging <- function(object, nsim = 1, seed = NULL, newdata = 
   x <- kriging_points(object$levels[[1L]], if (is.null(newdata)) object$x else newdata)
   if (nrow(x) > 20000L) abort_input("`newdata` must have at most 20000 rows: their joint covariance would not fit in memory.", "newdata")
   if (!object$nested) {
-    return(core_call(core_kriging_joint_draws(joint_levels(object), to_units(x, object$levels[[1L]]$units), joint_trend(object, x), nsim, core_seed(),
-                                              progress_bar("simulation"))))
+    points <- list(x = to_units(x, object$levels[[1L]]$units), f = joint_trend(object, x))
+    return(core_kriging_joint_draws(joint_levels(object), points, nsim, core_seed(), progress_bar("simulation")))
   }
   draws <- simulate(object$levels[[1L]], nsim = nsim, newdata = x)
   for (t in seq_along(object$rho)) draws <- object$rho[t] * draws + simulate(object$levels[[t + 1L]], nsim = nsim, newdata = x)

@@ -19,53 +19,50 @@
 #' **Which method when:** for a linear map with predictions and a likelihood; as a yardstick for [gplvm()].
 #'
 #' @param x Data, one row per case, without missing cells.
-#' @param q Number of latent dimensions, less than the rank of the centred data.
+#' @param k Number of latent dimensions, less than the rank of the centred data.
 #' @param center,scale Whether to subtract column means, and to divide by standard deviations.
-#' @return An object of class `granary_dppca`, also a `granary_gplvm`: a list with `latent` (\eqn{X}), `eigenvalues`, `beta`, `noise_variance`
-#'   (\eqn{1/\beta}{1/beta}), `ppca_noise`, `log_likelihood`, `kernel` and what [gplvm()] returns.
+#' @return An object of class `granary_dppca`, also a `granary_gplvm`: a list with `latent` (\eqn{X}), `eigenvalues`, `beta`, `noise_var`
+#'   (\eqn{1/\beta}{1/beta}), `ppca_noise`, `loglik`, `kernel` and what [gplvm()] returns.
 #' @references
 #' Lawrence (2005). Probabilistic non-linear principal component analysis with Gaussian process latent variable models. *Journal of Machine
 #' Learning Research* 6, 1783--1816.
 #' @family latent variable models
-#' @seealso [gplvm_dim_kl()] to choose `q`
+#' @seealso [gplvm_dimension()] to choose `k`
 #' @export
 #' @examples
 #' fit <- dppca(iris[, 1:4])
 #' fit
 #' head(predict(fit))
 #' plot(fit, labels = iris$Species)
-dppca <- function(x, q = 2, center = TRUE, scale = FALSE) {
+dppca <- function(x, k = 2, center = TRUE, scale = FALSE) {
   call <- match.call()
   data <- latent_data(x, center = check_flag(center), scale = check_flag(scale), allow_na = FALSE, min_rows = 2L)
-  q <- check_count(q)
+  q <- check_count(k)
   if (q > min(dim(data$y))) {
-    abort_input(sprintf("`q` must be at most %d for these data, but it is %d.", min(dim(data$y)), q), "q")
+    abort_input(sprintf("`k` must be at most %d for these data, but it is %d.", min(dim(data$y)), q), "k")
   }
-  raw <- core_call(core_dual_pca(data$filled, q))
+  raw <- core_dual_pca(data$filled, q)
   latent <- raw$latent
-  # A linear kernel sees the rows through X'X and X'Y only: q made-up rows that have both stand for all of them in predictions.
-  root <- chol(crossprod(latent))
-  stand_in <- backsolve(root, crossprod(latent, data$filled), transpose = TRUE)
   kernel <- prepare_kernel(k_linear(1, fixed = "variance") + k_white(raw$noise), q)
   unit <- data$unit
   positions <- latent * unit
   dimnames(positions) <- list(rownames(data$x), paste0("dim", seq_len(q)))
-  likelihood <- raw$log_likelihood - data$jacobian
+  likelihood <- raw$loglik - data$jacobian
   # X carries the units of x, so the linear part of the kernel has none.
   new_fit(
     c("dppca", "gplvm", "embedding"), latent = positions, kernel = k_linear(1, fixed = "variance") + k_white(raw$noise * unit^2),
-    eigenvalues = as.double(raw$eigenvalues) * unit^2, beta = 1 / (raw$noise * unit^2), noise_variance = raw$noise * unit^2,
-    ppca_noise = raw$ppca_noise * unit^2, log_likelihood = likelihood, objective = likelihood, starts = NULL, trace = likelihood,
-    active = seq_len(nrow(data$x)), method = "closed form", noise = "gaussian", q = q, prior = FALSE, x = data$x, centre = data$centre,
+    eigenvalues = as.double(raw$eigenvalues) * unit^2, beta = 1 / (raw$noise * unit^2), noise_var = raw$noise * unit^2,
+    ppca_noise = raw$ppca_noise * unit^2, loglik = likelihood, objective = likelihood, starts = NULL, trace = likelihood,
+    active = seq_len(nrow(data$x)), method = "closed form", noise = "gaussian", k = q, prior = FALSE, x = data$x, centre = data$centre,
     scale = data$scale, unit = unit, keep = data$keep, constant = data$constant, latent_unit = unit,
-    model = list(latent = root, kernel = kernel, y = stand_in, noise = matrix(0, 0L, 0L), bernoulli = FALSE, offset = numeric(), prior = FALSE),
+    model = list(latent = raw$root, kernel = kernel, y = raw$stand_in, noise = matrix(0, 0L, 0L), bernoulli = FALSE, offset = numeric(), prior = FALSE),
     call = call, convergence = list(converged = TRUE, iterations = 0L)
   )
 }
 
 #' Number of latent dimensions from a similarity matrix
 #'
-#' How much is lost when a similarity matrix is replaced by one of `q` dimensions and noise, as a Kullback-Leibler divergence.
+#' How much is lost when a similarity matrix is replaced by one of `k` dimensions and noise, as a Kullback-Leibler divergence.
 #'
 #' @details
 #' Principal components, kernel principal components and classical scaling all minimise
@@ -76,17 +73,17 @@ dppca <- function(x, q = 2, center = TRUE, scale = FALSE) {
 #' mean(lambda_>q) -
 #'   mean(log lambda_>q)).}
 #' With `reverse = TRUE` the laws change places and the precision matrix has the low-dimensional form,
-#' \eqn{K^{-1} = XX' + \sigma^{-2}I}{K^-1 = XX' + I / sigma^2}: then the `q` smallest eigenvalues are kept (minor components) and the formula
+#' \eqn{K^{-1} = XX' + \sigma^{-2}I}{K^-1 = XX' + I / sigma^2}: then the `k` smallest eigenvalues are kept (minor components) and the formula
 #' holds for
 #' their inverses.
 #' \eqn{S} has to be positive definite. \eqn{YY'/D} is not when \eqn{D < N}: eigenvalues of zero are then left out, with a warning, or lifted by
 #' `ridge`.
 #'
 #' @param s A symmetric matrix of similarities: \eqn{YY'/D}, a centred kernel matrix, or \eqn{-\frac12 J D^2 J}{-J D2 J / 2} of distances.
-#' @param q Numbers of dimensions to look at.
+#' @param k Numbers of dimensions to look at.
 #' @param reverse Whether to take the reversed divergence.
 #' @param ridge Added to all eigenvalues, as a share of their mean.
-#' @return A data frame with the columns `q`, `kl`, `noise` (\eqn{\sigma^2}{sigma^2}) and `share`, the part of the trace in the eigenvalues kept.
+#' @return A data frame with the columns `k`, `kl`, `noise` (\eqn{\sigma^2}{sigma^2}) and `share`, the part of the trace in the eigenvalues kept.
 #' @references
 #' Lawrence (2005). Probabilistic non-linear principal component analysis with Gaussian process latent variable models. *Journal of Machine
 #' Learning Research* 6, 1783--1816, Section 2.6.
@@ -94,43 +91,28 @@ dppca <- function(x, q = 2, center = TRUE, scale = FALSE) {
 #' @export
 #' @examples
 #' y <- scale(iris[1:20, 1:4], scale = FALSE)
-#' gplvm_dim_kl(tcrossprod(y) / 4, q = 1:3, ridge = 0.01)
-#' gplvm_dim_kl(kernel_matrix(k_se(lengthscale = 2), y), q = 1:5)
-gplvm_dim_kl <- function(s, q = 1:10, reverse = FALSE, ridge = 0) {
-  asked <- !missing(q)
+#' gplvm_dimension(tcrossprod(y) / 4, k = 1:3, ridge = 0.01)
+#' gplvm_dimension(kernel_matrix(k_se(lengthscale = 2), y), k = 1:5)
+gplvm_dimension <- function(s, k = 1:10, reverse = FALSE, ridge = 0) {
+  asked <- !missing(k)
   s <- check_symmetric(s, min_size = 2L)
-  q <- check_vector(q, lower = 0)
-  if (any(q != round(q))) abort_input("`q` must be whole numbers.", "q")
+  q <- check_vector(k, lower = 0)
+  if (any(q != round(q))) abort_input("`k` must be whole numbers.", "k")
   reverse <- check_flag(reverse)
   ridge <- check_number(ridge, lower = 0)
   top <- max(abs(s))
   if (top == 0) abort_input("`s` must not be zero everywhere.", "s")
-  lambda <- eigen(s / top, symmetric = TRUE, only.values = TRUE)$values
-  tol <- 1e-10 * max(abs(lambda))
-  if (min(lambda) < -1e-6 * max(lambda)) {
-    abort_input(sprintf("`s` must be positive definite, but it has the eigenvalue %s. Use another similarity.",
-                        format(min(lambda) * top, digits = 4L)), "s")
+  found <- core_dimension_kl(unname(s), list(k = as.integer(q), reverse = reverse, ridge = ridge))
+  if (found$smallest < -1e-6 * found$largest) {
+    abort_input(sprintf("`s` must be positive definite, but it has the eigenvalue %s. Use another similarity.", format(found$smallest, digits = 4L)),
+                "s")
   }
-  lambda <- lambda + ridge * mean(lambda)
-  if (any(lambda <= tol)) {
-    warn_input(sprintf("`s` is singular: %d of its %d eigenvalues are zero and left out. Use `ridge` to keep them.", sum(lambda <= tol),
-                       length(lambda)), "s")
-    lambda <- lambda[lambda > tol]
+  if (found$zero > 0L) {
+    warn_input(sprintf("`s` is singular: %d of its %d eigenvalues are zero and left out. Use `ridge` to keep them.", found$zero, nrow(s)), "s")
   }
-  n <- length(lambda)
-  if (any(q >= n)) {
-    usable <- q[q < n]
-    if (length(usable) == 0L) abort_input(sprintf("`q` must be less than %d, the number of positive eigenvalues.", n), "q")
-    if (asked) warn_input(sprintf("`q` is looked at up to %d only: there are %d positive eigenvalues.", max(usable), n), "q")
-    q <- usable
+  if (length(found$k) < length(q)) {
+    if (length(found$k) == 0L) abort_input(sprintf("`k` must be less than %d, the number of positive eigenvalues.", found$positive), "k")
+    if (asked) warn_input(sprintf("`k` is looked at up to %d only: there are %d positive eigenvalues.", max(found$k), found$positive), "k")
   }
-  if (reverse) lambda <- rev(lambda)
-  parts <- lapply(q, function(k) {
-    left <- lambda[(k + 1):n]
-    inverted <- if (reverse) 1 / left else left
-    average <- mean(inverted)
-    c(kl = max(0, (n - k) / 2 * (log(average) - mean(log(inverted)))), noise = top * if (reverse) 1 / average else average,
-      share = sum(lambda[seq_len(k)]) / sum(lambda))
-  })
-  data.frame(q = as.integer(q), do.call(rbind, parts))
+  data.frame(k = found$k, kl = found$kl, noise = found$noise, share = found$share)
 }

@@ -47,24 +47,14 @@ ec_baseline <- function(J, theta = 0, method = c("exact", "mean_field", "tap", "
 ec_baseline_run <- function(model, method, samples = 2000L, sweeps = 50L, call = NULL) {
   if (method == "exact") return(ec_enumerate_model(model, call))
   if (samples * as.double(length(model$theta)) > 2e8) abort_input("`samples` times the number of variables must be at most 2e8.", "samples")
-  if (method == "tap") {
-    result <- core_call(core_ec_tap(model$J, model$theta, progress_bar("TAP")))
-    if (!result$stable) result$convergence$message <- paste(c(result$convergence$message, "the linear response is not positive definite"),
-                                                            collapse = "; ")
-  } else {
-    name <- c(mean_field = "mean_field", bethe = "belief", gibbs = "gibbs")[[method]]
-    moments <- core_call(core_ising_moments(model$J / 2, model$theta, name, samples, sweeps, 1000L, core_seed(), progress_bar("moments")))
-    result <- list(mean = moments$mean, cov = moments$second - tcrossprod(moments$mean),
-                   log_z = if (is.nan(moments$logz)) NA_real_ else moments$logz,
-                   convergence = moments$convergence)
-    if (method == "mean_field") result$cov <- core_ec_response(model$J, moments$mean)
-  }
+  result <- core_ec_baseline(model[c("J", "theta")], list(method = method, samples = samples, sweeps = sweeps), core_seed(),
+                             progress_bar("moments"))
+  if (is.nan(result$log_z)) result$log_z <- NA_real_
   ec_finish(result, model, method, NULL, call, "ec_baseline", "Use ec_ising(), or weaker couplings.")
 }
 
 ec_enumerate_model <- function(model, call = NULL) {
-  moments <- core_call(core_ising_moments(model$J / 2, model$theta, "exact", 1L, 1L, 1L, c(1, 1), progress_bar("enumeration")))
-  result <- list(mean = moments$mean, cov = moments$second - tcrossprod(moments$mean), log_z = moments$logz, convergence = moments$convergence)
+  result <- core_ec_baseline(model[c("J", "theta")], list(method = "exact"), c(1, 1), progress_bar("enumeration"))
   ec_finish(result, model, "exact", NULL, call, "ec_baseline")
 }
 
@@ -80,7 +70,7 @@ ec_compare <- function(J, theta = 0, method = c("tree", "factorized", "restricte
   truth_pairs <- as.matrix(ec_pair_table(truth)[c("p00", "p01", "p10", "p11")])
   row <- function(name) {
     fit <- suppressWarnings(if (name %in% c("tree", "factorized", "restricted")) {
-      ec_finish(core_call(core_ec_ising(model$J, model$theta, name, "auto", 0, 1e-12, 1000L, double(), NULL, 1L, NULL)), model, name, NULL, NULL)
+      ec_finish(core_ec_ising(model[c("J", "theta")], list(method = name), c(1, 1), NULL)$best, model, name, NULL, NULL)
     } else {
       ec_baseline_run(model, name)
     }, classes = "granary_warning_convergence")
@@ -150,7 +140,7 @@ sim_ec_ising <- function(type = c("gaussian", "full", "grid"), n = 16, size = 0.
 #' good while couplings are weak enough for the approximation. It needs more rows than columns unless there is a penalty.
 #'
 #' @param x Two-valued data, one row per observation, as in [ising_fit()].
-#' @param penalty \eqn{\rho}{rho}, at least 0.
+#' @param lambda \eqn{\rho}{rho}, at least 0.
 #' @param method `"factorized"` or `"tree"`.
 #' @param na What to do with missing values: an error, or leave out the rows.
 #' @param tol Duality gap at which the graphical lasso stops.
@@ -167,66 +157,28 @@ sim_ec_ising <- function(type = c("gaussian", "full", "grid"), n = 16, size = 0.
 #' fit <- ec_ising_fit(sim$data)
 #' fit
 #' cor(fit$W[upper.tri(fit$W)], sim$W[upper.tri(sim$W)])
-ec_ising_fit <- function(x, penalty = 0, method = c("factorized", "tree"), na = c("error", "drop"), tol = 1e-8) {
+ec_ising_fit <- function(x, lambda = 0, method = c("factorized", "tree"), na = c("error", "drop"), tol = 1e-8) {
   call <- match.call()
   method <- check_choice(method, c("factorized", "tree"))
-  penalty <- check_number(penalty, lower = 0, upper = 1e6)
+  lambda <- check_number(lambda, lower = 0, upper = 1e6)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   data <- ising_input(x, check_choice(na, c("error", "drop")), FALSE)
   n <- nrow(data$x)
-  p <- ncol(data$x)
-  m <- unname(colMeans(data$x))
-  C <- unname(crossprod(data$x)) / n - tcrossprod(m)
-  none <- matrix(0L, 0L, 2L)
-  solve_one <- function(edges) {
-    fit <- ec_precision(C, penalty, edges, tol)
-    r <- core_call(core_ec_inverse(m, diag(C), C[edges], edges))
-    Lambda <- diag(as.vector(r$lambda), p)
-    Lambda[edges] <- Lambda[edges[, 2:1, drop = FALSE]] <- r$edge
-    J <- Lambda - fit$precision
-    J[abs(J) < 1e-14 * max(abs(J))] <- 0
-    diag(J) <- 0
-    list(J = (J + t(J)) / 2, theta = as.vector(fit$precision %*% m - r$gamma), convergence = fit$convergence)
-  }
-  estimate <- solve_one(none)
-  edges <- none
-  if (method == "tree" && p > 1L) {
-    edges <- core_ec_tree(estimate$J)
-    estimate <- solve_one(edges)
-  }
+  found <- core_ec_learn(unname(data$x), list(lambda = lambda, method = method, tol = tol), progress_bar("maximum likelihood"))
   names <- colnames(data$x)
-  J <- estimate$J
+  J <- found$J
   dimnames(J) <- list(names, names)
-  theta <- stats::setNames(estimate$theta, names)
-  model <- core_call(core_ec_ising(unname(J), unname(theta), method, "auto", 0, 1e-12, 1000L, double(), if (method == "tree") edges, 1L,
-                                   progress_bar("log Z")))
-  loglik <- n * (sum(theta * m) + sum(unname(J) * (C + tcrossprod(m))) / 2 - model$log_z)
-  fit <- new_fit(c("ec_ising_fit", "ising"), W = J / 2, b = theta, coupling = J, J = J, theta = theta, tree = edges, method = method,
-                 rho = penalty, penalty = penalty,
-                 log_z = model$log_z, loglik = loglik, df = count_pairs(J), levels = data$levels, kind = data$kind, x = data$x, n = n, call = call,
-                 convergence = estimate$convergence)
-  if (!model$convergence$converged) {
+  theta <- stats::setNames(found$theta, names)
+  fit <- new_fit(c("ec_ising_fit", "ising"), W = J / 2, b = theta, coupling = J, J = J, theta = theta, tree = found$tree, method = method,
+                 lambda = lambda,
+                 log_z = found$log_z, loglik = found$loglik, df = count_pairs(J), levels = data$levels, kind = data$kind, x = data$x, n = n, call = call,
+                 convergence = found$convergence)
+  if (!found$inference$converged) {
     warn_convergence(paste("The approximation has no stable fixed point at the estimate, so that `log_z` and `loglik` are rough.",
-                           "Use a larger `penalty`."), model$convergence)
+                           "Use a larger `lambda`."), found$inference)
   }
   check_convergence(fit)
   fit
-}
-
-ec_precision <- function(C, penalty, edges, tol) {
-  if (penalty > 0 && nrow(C) > 1L) {
-    weights <- matrix(1, nrow(C), nrow(C))
-    diag(weights) <- 0
-    weights[edges] <- weights[edges[, 2:1, drop = FALSE]] <- 0
-    fit <- ggm_lasso(S = C, lambda = penalty, weights = weights, tol = tol)
-    return(list(precision = unname(as.matrix(fit$precision)), convergence = fit$convergence))
-  }
-  scale <- sqrt(diag(C))
-  R <- C / tcrossprod(scale)
-  if (rcond(R) < 1e-10) {
-    abort_input("The covariance of `x` cannot be inverted: some columns determine others, or there are too few rows.\nUse `penalty` > 0.", "x")
-  }
-  list(precision = solve(R) / tcrossprod(scale), convergence = NULL)
 }
 
 #' @export
@@ -239,7 +191,7 @@ print.granary_ec_ising_fit <- function(x, ...) {
   cli::cat_line("Ising model by approximate maximum likelihood (expectation consistent, ", x$method, "): ", ncol(x$W), " variables, ", x$df,
                 " edges, n = ", x$n)
   print_call(x$call)
-  cli::cat_line("penalty: ", format(x$penalty, digits = 3L), "; log-likelihood of the approximation: ", format(x$loglik, digits = 6L))
+  cli::cat_line("penalty: ", format(x$lambda, digits = 3L), "; log-likelihood of the approximation: ", format(x$loglik, digits = 6L))
   table <- utils::head(coef(x), 6L)
   if (nrow(table) > 0L) {
     cli::cat_line("Strongest edges:")

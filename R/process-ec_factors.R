@@ -5,43 +5,53 @@
 #'
 #' @details
 #' \tabular{ll}{
-#' `ec_truncate()` \tab 1 between `lower` and `upper`, else 0 \cr
-#' `ec_probit()` \tab \eqn{\Phi(y x)}{Phi(y x)}, the likelihood of a binary response \cr
-#' `ec_spike_slab()` \tab \eqn{(1 - p) \delta_0(x) + p N(x | 0, v)}{(1 - p) delta_0(x) + p N(x | 0, v)} \cr
-#' `ec_laplace()` \tab \eqn{\exp(-|x| / s) / (2 s)}{exp(-|x| / s) / (2 s)} \cr
-#' `ec_gaussian()` \tab \eqn{N(x | y, v)}{N(x | y, v)} \cr
-#' `ec_discrete()` \tab \eqn{\sum_k w_k \delta(x - x_k)}{sum_k w_k delta(x - x_k)}: spins, counts, classes \cr
-#' `ec_generic()` \tab any positive function, given by its logarithm; moments by Gauss-Hermite quadrature about the mode \cr
-#' `ec_flat()` \tab 1: a variable without a factor
+#' `ec_factor("truncate")` \tab 1 between `lower` and `upper`, else 0 \cr
+#' `ec_factor("probit")` \tab \eqn{\Phi(y x)}{Phi(y x)}, the likelihood of a binary response \cr
+#' `ec_factor("spike_slab")` \tab \eqn{(1 - p) \delta_0(x) + p N(x | 0, v)}{(1 - p) delta_0(x) + p N(x | 0, v)} \cr
+#' `ec_factor("laplace")` \tab \eqn{\exp(-|x| / s) / (2 s)}{exp(-|x| / s) / (2 s)} \cr
+#' `ec_factor("gaussian")` \tab \eqn{N(x | y, v)}{N(x | y, v)} \cr
+#' `ec_factor("discrete")` \tab \eqn{\sum_k w_k \delta(x - x_k)}{sum_k w_k delta(x - x_k)}: spins, counts, classes \cr
+#' `ec_factor("generic")` \tab any positive function, given by its logarithm; kinks, jumps and several modes included; moments by adaptive quadrature \cr
+#' `ec_factor("flat")` \tab 1: a variable without a factor
 #' }
 #'
-#' @param lower,upper Bounds; may be infinite.
-#' @param y For `ec_probit()`, responses: -1 and 1, 0 and 1, or logical. For `ec_gaussian()`, observations.
-#' @param p Probability of the slab.
-#' @param v Variance.
-#' @param scale Scale of the Laplace law.
-#' @param values,weights Values of a discrete variable, and their weights (all 1 by default). A list of vectors for variables that differ.
-#' @param log_density An R function of one number that gives one number, or a list of them.
-#' @param log_concave Is the factor log-concave? If not, negative site precisions are allowed.
-#' @param ... Factors.
+#' The arguments, one value for all variables or one for each:
+#'
+#' | factor | arguments |
+#' | --- | --- |
+#' | `"truncate"` | `lower`, `upper`: bounds, perhaps infinite |
+#' | `"probit"` | `y`: responses, -1 and 1, 0 and 1, or logical |
+#' | `"spike_slab"` | `p`: probability of the slab, `v`: its variance |
+#' | `"laplace"` | `scale` |
+#' | `"gaussian"` | `y`: observations, `v`: their variances |
+#' | `"discrete"` | `values`, `weights` (all 1 by default): vectors, or lists of them for variables that differ |
+#' | `"generic"` | `log_density`: a function of one number that gives one number, or a list of them; `log_concave`: if not, negative site precisions are allowed |
+#'
+#' @param type The kind of factor.
+#' @param ... The arguments of that kind; for `c()`, factors.
+#' @param x Factors.
 #' @return An object of class `granary_ec_factor`, of as many factors as the longest argument has values.
 #' @family expectation consistent inference
-#' @name ec_factors
+#' @export
 #' @examples
-#' factors <- c(ec_truncate(lower = 0), ec_probit(1), ec_spike_slab(0.2, 4), ec_discrete(0:2))
+#' factors <- c(ec_factor("truncate", lower = 0), ec_factor("probit", 1), ec_factor("spike_slab", 0.2, 4), ec_factor("discrete", 0:2))
 #' factors
 #' ec_gauss(0.5 + diag(0.5, 4), factors = factors)
-#' ec_gauss(diag(2), factors = c(ec_laplace(1), ec_gaussian(1, 0.5)))
+#' ec_gauss(diag(2), factors = c(ec_factor("laplace", 1), ec_factor("gaussian", 1, 0.5)))
 #' # Poisson observations of exp(x)
-#' poisson <- ec_generic(list(function(x) 3 * x - exp(x), function(x) x - exp(x)))
+#' poisson <- ec_factor("generic", list(function(x) 3 * x - exp(x), function(x) x - exp(x)))
 #' ec_gauss(matrix(c(1, 0.8, 0.8, 1), 2), factors = poisson)
-#' length(ec_flat())
-NULL
+#' length(ec_factor("flat"))
+ec_factor <- function(type = c("truncate", "probit", "spike_slab", "laplace", "gaussian", "discrete", "generic", "flat"), ...) {
+  if (missing(type)) fail_missing("type")
+  ask_for(list(truncate = factor_truncate, probit = factor_probit, spike_slab = factor_spike_slab, laplace = factor_laplace,
+               gaussian = factor_gaussian, discrete = factor_discrete, generic = factor_generic, flat = factor_flat), type, list(...), "type")
+}
 
 new_ec_factor <- function(kind, a = 0, b = 0, extra = list(NULL), log_concave = TRUE) {
   size <- max(length(a), length(b), length(extra))
   for (part in list(a, b)) {
-    if (!length(part) %in% c(1L, size)) abort_input(sprintf("The arguments of ec_%s() must be of one length, or of length 1.", kind))
+    if (!length(part) %in% c(1L, size)) abort_input(sprintf("The arguments of ec_factor(\"%s\") must be of one length, or of length 1.", kind))
   }
   structure(list(kind = rep(kind, size), a = rep_len(unname(a), size), b = rep_len(unname(b), size), extra = rep_len(extra, size),
                  log_concave = rep(log_concave, size)), class = "granary_ec_factor")
@@ -73,16 +83,12 @@ ec_bounds <- function(lower, upper) {
   list(lower = lower, upper = upper)
 }
 
-#' @rdname ec_factors
-#' @export
-ec_truncate <- function(lower = -Inf, upper = Inf) {
+factor_truncate <- function(lower = -Inf, upper = Inf) {
   box <- ec_bounds(lower, upper)
   new_ec_factor("truncate", box$lower, box$upper)
 }
 
-#' @rdname ec_factors
-#' @export
-ec_probit <- function(y) {
+factor_probit <- function(y) {
   if (missing(y)) fail_missing("y")
   if (is.logical(y) && !is.object(y) && !anyNA(y)) y <- 2 * y - 1
   y <- check_vector(y, "y")
@@ -91,28 +97,20 @@ ec_probit <- function(y) {
   new_ec_factor("probit", y)
 }
 
-#' @rdname ec_factors
-#' @export
-ec_spike_slab <- function(p, v) {
+factor_spike_slab <- function(p, v) {
   p <- check_vector(p, lower = 0, upper = 1)
   v <- check_vector(v, lower = 0, strict_lower = TRUE)
   new_ec_factor("spike_slab", p, v, log_concave = FALSE)
 }
 
-#' @rdname ec_factors
-#' @export
-ec_laplace <- function(scale) new_ec_factor("laplace", check_vector(scale, lower = 0, strict_lower = TRUE))
+factor_laplace <- function(scale) new_ec_factor("laplace", check_vector(scale, lower = 0, strict_lower = TRUE))
 
-#' @rdname ec_factors
-#' @export
-ec_gaussian <- function(y, v) {
+factor_gaussian <- function(y, v) {
   y <- check_vector(y)
   new_ec_factor("gaussian", y, check_vector(v, lower = 0, strict_lower = TRUE))
 }
 
-#' @rdname ec_factors
-#' @export
-ec_discrete <- function(values, weights = NULL) {
+factor_discrete <- function(values, weights = NULL) {
   if (missing(values)) fail_missing("values")
   values <- if (is.list(values)) values else list(values)
   if (length(values) == 0L) abort_input("`values` must not be empty.", "values")
@@ -128,9 +126,7 @@ ec_discrete <- function(values, weights = NULL) {
   new_ec_factor("discrete", extra = unname(extra), log_concave = FALSE)
 }
 
-#' @rdname ec_factors
-#' @export
-ec_generic <- function(log_density, log_concave = TRUE) {
+factor_generic <- function(log_density, log_concave = TRUE) {
   if (missing(log_density)) fail_missing("log_density")
   log_concave <- check_flag(log_concave)
   functions <- if (is.list(log_density)) log_density else list(log_density)
@@ -149,11 +145,9 @@ ec_generic <- function(log_density, log_concave = TRUE) {
   new_ec_factor("generic", extra = extra, log_concave = log_concave)
 }
 
-#' @rdname ec_factors
-#' @export
-ec_flat <- function() new_ec_factor("flat")
+factor_flat <- function() new_ec_factor("flat")
 
-#' @rdname ec_factors
+#' @rdname ec_factor
 #' @export
 c.granary_ec_factor <- function(...) {
   parts <- list(...)
@@ -174,12 +168,12 @@ print.granary_ec_factor <- function(x, ...) {
 }
 
 ec_factor_parts <- function(factors, n) {
-  if (missing(factors) || is.null(factors)) abort_input("`factors` must be given, such as ec_truncate(lower = 0).", "factors")
+  if (missing(factors) || is.null(factors)) abort_input("`factors` must be given, such as ec_factor(\"truncate\", lower = 0).", "factors")
   if (is.list(factors) && !inherits(factors,
                                     "granary_ec_factor") && length(factors) > 0L && all(vapply(factors, inherits, NA, "granary_ec_factor"))) {
     factors <- do.call(c, factors)
   }
-  if (!inherits(factors, "granary_ec_factor")) fail_input("factors", "factors, from ec_truncate(), ec_probit() and their kind", describe(factors))
+  if (!inherits(factors, "granary_ec_factor")) fail_input("factors", "factors, from ec_factor()", describe(factors))
   size <- length(factors)
   if (!size %in% c(1L, n)) {
     abort_input(sprintf("`factors` must hold one factor per variable (%d) or one for all, but there are %d.", n, size), "factors")

@@ -16,19 +16,18 @@
 #' solutions, and it may fail; smaller `damping` helps.
 #'
 #' @section Which method when:
-#' For a probability of a box use [gauss_box()], which also states the error. For binary variables with given couplings [ec_ising()] has a tree to
+#' For a probability of a box use [ec_box()], which also states the error. For binary variables with given couplings [ec_ising()] has a tree to
 #' offer. Factors that touch several variables at once are beyond it.
 #'
 #' @param Sigma Covariance matrix.
 #' @param mu Mean: one number per variable, or one for all.
-#' @param factors One factor for all variables, or one for each; see [ec_factors].
+#' @param factors One factor for all variables, or one for each; see [ec_factor()].
 #' @param damping Share of each step taken; `NULL` for 1 (0.8 for parallel sweeps).
 #' @param parallel Whether to change all factors at once, with one factorisation per sweep: faster for many variables, less sure to settle.
 #'   `NULL`: above 500 variables.
 #' @param tol Stop when means and standard deviations of factors and Gaussian differ by less than this many standard deviations; `log_z` is then
 #'   good to about its square.
 #' @param max_iter Largest number of sweeps.
-#' @param nodes Number of quadrature nodes for [ec_generic()].
 #' @return An object of class `granary_ec_gauss`: `mean`, `cov`, `log_z`, `sites` (precision `tau` and shift `nu` of each Gaussian site, its
 #'   cavity, and its share of \eqn{\log Z}{log Z}), `gradient`,
 #'   `factors`, `convergence`. Methods: `coef()`, `vcov()`, `logLik()`, `plot()` of the marginal laws, `simulate()` from the Gaussian
@@ -41,12 +40,12 @@
 #' @export
 #' @examples
 #' Sigma <- 0.5 + diag(0.5, 3)
-#' fit <- ec_gauss(Sigma, factors = ec_truncate(lower = 0))
+#' fit <- ec_gauss(Sigma, factors = ec_factor("truncate", lower = 0))
 #' fit
 #' exp(fit$log_z)  # exact: 1/4
 #' # a sparse signal behind noise
-#' ec_gauss(diag(0.1, 3), mu = c(2, 0.1, -1.5), factors = ec_spike_slab(0.3, 4))$mean
-ec_gauss <- function(Sigma, mu = 0, factors, damping = NULL, parallel = NULL, tol = 1e-8, max_iter = 500, nodes = 64) {
+#' ec_gauss(diag(0.1, 3), mu = c(2, 0.1, -1.5), factors = ec_factor("spike_slab", 0.3, 4))$mean
+ec_gauss <- function(Sigma, mu = 0, factors, damping = NULL, parallel = NULL, tol = 1e-8, max_iter = 500) {
   call <- match.call()
   prior <- ec_prior(Sigma, mu)
   n <- length(prior$mu)
@@ -55,8 +54,7 @@ ec_gauss <- function(Sigma, mu = 0, factors, damping = NULL, parallel = NULL, to
   parallel <- check_flag(parallel, allow_null = TRUE)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   max_iter <- check_count(max_iter, upper = 1e7)
-  nodes <- check_count(nodes, lower = 2, upper = 200)
-  result <- ec_gauss_run(prior, parts, damping, parallel, tol, max_iter, nodes)
+  result <- ec_gauss_run(prior, parts, damping, parallel, tol, max_iter)
   names <- prior$names
   label <- function(v) stats::setNames(as.vector(v), names)
   square <- function(m) {
@@ -68,7 +66,7 @@ ec_gauss <- function(Sigma, mu = 0, factors, damping = NULL, parallel = NULL, to
     sites = data.frame(tau = result$tau, nu = result$nu, cavity_mean = result$cavity_mean, cavity_sd = sqrt(abs(result$cavity_variance)),
                        log_z = result$site_log_z, row.names = make.unique(names)),
     gradient = list(mu = label(result$weight), Sigma = square((tcrossprod(result$weight) - result$r) / 2)), skipped = result$skipped,
-    factors = parts, nodes = nodes, call = call, convergence = result$convergence
+    factors = parts, call = call, convergence = result$convergence
   )
   check_convergence(fit, "Use a smaller `damping`, or more `max_iter`; factors that are not log-concave may have no solution.")
   fit
@@ -90,19 +88,18 @@ ec_prior <- function(Sigma, mu) {
   }
   Sigma <- unname(Sigma)
   scale <- sqrt(d)
-  values <- eigen(Sigma / tcrossprod(scale), symmetric = TRUE, only.values = TRUE)$values
-  if (min(values) < -1e-8 * max(values)) {
-    abort_input(sprintf("`Sigma` must be positive semidefinite, but its smallest eigenvalue is %.3g times its largest.",
-                        min(values) / max(values)), "Sigma")
+  excess <- core_semidefinite_excess(Sigma / tcrossprod(scale))
+  if (excess > 1e-8 * n) {
+    abort_input(sprintf("`Sigma` must be positive semidefinite, but its correlation matrix has the eigenvalue %.3g.", -excess), "Sigma")
   }
   list(Sigma = Sigma, mu = rep_len(unname(mu), n), names = variable_names(names, n))
 }
 
-ec_gauss_run <- function(prior, parts, damping, parallel, tol, max_iter, nodes) {
+ec_gauss_run <- function(prior, parts, damping, parallel, tol, max_iter) {
   parts <- ec_reach(prior, parts)
   if (is.null(parallel)) parallel <- length(prior$mu) > 500L
-  core_call(core_ec_gauss(prior$Sigma, prior$mu, parts$kind, parts$a, parts$b, parts$extra, all(parts$log_concave), parallel,
-                          if (is.null(damping)) 0 else damping, tol, max_iter, nodes, core_seed(), progress_bar("expectation propagation")))
+  options <- list(parallel = parallel, damping = if (is.null(damping)) 0 else damping, tol = tol, max_iter = max_iter)
+  core_ec_gauss(c(prior[c("Sigma", "mu")], parts), options, core_seed(), progress_bar("expectation propagation"))
 }
 
 # Bounds that cannot matter become infinite. Beyond a thousand standard deviations the site precisions eat up all digits of the prior.
@@ -155,10 +152,8 @@ simulate.granary_ec_gauss <- function(object, nsim = 1, seed = NULL, ...) {
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   n <- length(object$mean)
   scale <- sqrt(diag(object$cov))
-  parts <- eigen(object$cov / tcrossprod(scale), symmetric = TRUE)
-  root <- parts$vectors * rep(sqrt(pmax(0, parts$values)), each = n)
-  draws <- matrix(stats::rnorm(nsim * n), nsim) %*% t(root)
-  draws <- draws * rep(scale, each = nsim) + rep(object$mean, each = nsim)
+  draws <- core_gaussian_draws(numeric(n), unname(object$cov) / tcrossprod(scale), nsim, core_seed(), NULL)
+  draws <- t(draws * scale + unname(object$mean))
   colnames(draws) <- names(object$mean)
   draws
 }
@@ -248,10 +243,10 @@ ec_gauss_marginals <- function(object, index, at) {
 #' @examples
 #' set.seed(1)
 #' Sigma <- 0.5 + diag(0.5, 5)
-#' box <- gauss_box(Sigma, lower = 0)  # exact: 1/6
+#' box <- ec_box(Sigma, lower = 0)  # exact: 1/6
 #' box
 #' box$mean
-gauss_box <- function(Sigma, lower = -Inf, upper = Inf, mean = 0, samples = 24576, tol = 1e-8, max_iter = 500, threads = NULL) {
+ec_box <- function(Sigma, lower = -Inf, upper = Inf, mean = 0, samples = 24576, tol = 1e-8, max_iter = 500, threads = NULL) {
   call <- match.call()
   prior <- ec_prior(Sigma, check_vector(mean, "mean"))
   n <- length(prior$mu)
@@ -266,14 +261,17 @@ gauss_box <- function(Sigma, lower = -Inf, upper = Inf, mean = 0, samples = 2457
   max_iter <- check_count(max_iter, upper = 1e7)
   threads <- thread_count(threads)
   parts <- lapply(unclass(new_ec_factor("truncate", box$lower, box$upper)), rep_len, n)
-  result <- ec_gauss_run(prior, parts, NULL, NULL, tol, max_iter, 2L)
+  result <- ec_gauss_run(prior, parts, NULL, NULL, tol, max_iter)
   names <- prior$names
   square <- function(m) {
     dimnames(m) <- list(names, names)
     m
   }
-  mc <- if (samples > 0L) core_call(core_ec_box(box$lower, box$upper, prior$mu, prior$Sigma, samples, threads, core_seed(),
-                                                progress_bar("quasi-Monte Carlo"))) else c(NA, NA)
+  mc <- c(NA_real_, NA_real_)
+  if (samples > 0L) {
+    problem <- c(prior[c("Sigma", "mu")], list(a = box$lower, b = box$upper))
+    mc <- unlist(core_ec_box(problem, list(samples = samples, threads = threads), core_seed(), progress_bar("quasi-Monte Carlo")), use.names = FALSE)
+  }
   fit <- new_fit(
     "gauss_box", prob = exp(result$log_z), log_prob = result$log_z, mc_prob = exp(mc[1L]), mc_se = exp(mc[1L]) * mc[2L], mc_log_prob = mc[1L],
     mc_log_se = mc[2L],

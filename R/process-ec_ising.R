@@ -88,21 +88,16 @@ ec_ising <- function(J, theta = 0, method = c("tree", "factorized", "restricted"
   if (width > 1L && (method != "tree" || !is.null(tree))) abort_input("`width` has a meaning only for method = \"tree\" and without `tree`.", "width")
   if (width > 1L && !algorithm %in% c("auto", "single")) abort_input("A tree with `width` above 1 has the single loop only.", "algorithm")
   n_starts <- check_count(n_starts, upper = 1e4)
-  run <- function(start) {
-    core_call(core_ec_ising(model$J, model$theta, method, algorithm, if (is.null(damping)) 0 else damping, tol, max_iter, start, tree,
-                            width, progress_bar("expectation consistency")))
-  }
-  results <- list(run(double()))
-  # Other starts favour a state of the spins drawn at random.
-  for (k in seq_len(n_starts - 1L)) results[[k + 1L]] <- run(2 * ec_start_scale(model) * (2 * stats::rbinom(length(model$theta), 1L, 0.5) - 1))
-  starts <- data.frame(log_z = vapply(results, `[[`, 0, "log_z") + model$constant,
-                       converged = vapply(results, function(r) r$convergence$converged, NA))
-  fit <- ec_finish(results[[order(!starts$converged, -starts$log_z)[1L]]], model, method, starts, call)
+  options <- list(method = method, algorithm = algorithm, damping = if (is.null(damping)) 0 else damping, tol = tol, max_iter = max_iter,
+                  width = width, n_starts = n_starts)
+  if (!is.null(tree)) options$tree <- tree
+  found <- core_ec_ising(model[c("J", "theta")], options, core_seed(), progress_bar("expectation consistency"))
+  starts <- as.data.frame(found$starts)
+  starts$log_z <- starts$log_z + model$constant
+  fit <- ec_finish(found$best, model, method, starts, call)
   fit$width <- width
   fit
 }
-
-ec_start_scale <- function(model) max(abs(model$theta), apply(abs(model$J), 1L, max), 0.5)
 
 # Couplings with a zero diagonal and fields for spins -1 and 1, and what that adds to log Z.
 ec_model <- function(J, theta, spins = "-1/1") {

@@ -3,8 +3,8 @@
 #' Which candidates to try next, several at a time
 #'
 #' Sets up a search for the best of many candidates when several are tried at once or results come late: plates in a laboratory, stimulation
-#' patterns, screens. The function to be maximised is given a Gaussian-process prior; `bandit_suggest()` chooses the next candidates, counting those
-#' without a result as if they were already known to be no surprise, and `bandit_observe()` takes results in any order.
+#' patterns, screens. The function to be maximised is given a Gaussian-process prior; `gp_bandit_suggest()` chooses the next candidates, counting those
+#' without a result as if they were already known to be no surprise, and `gp_bandit_observe()` takes results in any order.
 #'
 #' @details
 #' Rewards are \eqn{y_t = f(x_t) + e_t}, noise variance \eqn{\sigma_n^2}{s_n^2}. The posterior standard deviation depends on where was looked, not on
@@ -24,7 +24,7 @@
 #'
 #' Exploration weights: `weights = "practical"` is \eqn{\beta_t = c\,\alpha_{fb[t]+1}}{beta_t = c alpha_{fb[t]+1}} with \eqn{c} = `premult`, as in all the
 #' paper's experiments; `"theory"` is \eqn{e^{2C}\alpha}{exp(2 C) alpha}, for which the regret bound of
-#' [ucb_regret_bound()] holds. \eqn{\alpha_t}{alpha_t} is that of case 1 of [ucb_weight()] unless `alpha` says otherwise; with
+#' the regret bound of [gp_bandit_bounds()] holds. \eqn{\alpha_t}{alpha_t} is that of case 1 of `gp_bandit_bounds("weight")` unless `alpha` says otherwise; with
 #' `alpha_at = "choices"` it is \eqn{\alpha_t}{alpha_t} of the number of choices, as the theory of case 2 has it, and not of the results that have come.
 #'
 #' Default `limit` \eqn{C}: for `"aucb"` the smaller of \eqn{e/(e-1)} times the greedy information of `b_min` choices and `b_min` times that of one; for
@@ -34,7 +34,7 @@
 #' Up to 10000 candidates all variances are kept up to date; beyond, only those of candidates that may come out on top are computed (`lazy`), with
 #' the same choices.
 #'
-#' @section Which method when: `gp_bucb()` when the candidates can be listed and results are noisy or late; [bayes_opt()] for expensive functions on a box,
+#' @section Which method when: `gp_bandit()` when the candidates can be listed and results are noisy or late; [bayes_opt()] for expensive functions on a box,
 #'   one or a few evaluations at a time; [kriging()] when the aim is to know the function everywhere.
 #'
 #' @param x Candidates, one per row: a matrix or data frame of numbers, or a vector.
@@ -47,7 +47,7 @@
 #' @param b_min Smallest batch of the adaptive strategies.
 #' @param weights,delta Exploration weights, see Details; `delta` is the probability with which the bounds may fail.
 #' @param premult Factor of the practical weights; `NULL` is 0.1, and 0.05 for kernels that are linear in the inputs, as in the paper's Table 2.
-#' @param alpha A function of a vector of steps that gives \eqn{\alpha_t}{alpha_t}, such as `function(t) ucb_weight(t, case = 2, d = 3)`; `NULL` for case 1.
+#' @param alpha A function of a vector of steps that gives \eqn{\alpha_t}{alpha_t}, such as `function(t) gp_bandit_bounds("weight", t, case = 2, d = 3)`; `NULL` for case 1.
 #' @param alpha_at Whether steps count `"results"` or `"choices"`.
 #' @param effect Limit of `"hbbo"` and `"hbbo_ucb"`, in units of the reward.
 #' @param paths Simulated futures of `"sm_ucb"` and `"sm_ei"`.
@@ -55,27 +55,27 @@
 #' @param lazy Whether to compute variances only on demand; `NA` decides by the number of candidates.
 #' @param refit_every Re-estimate kernel and noise by maximum likelihood after every so many results; `NULL` never.
 #' @param object A bandit.
-#' @param n For `bandit_suggest()`: 1 asks for a single choice (results that come with a delay), `NULL` for what the batch has room for.
+#' @param n For `gp_bandit_suggest()`: 1 asks for a single choice (results that come with a delay), `NULL` for what the batch has room for.
 #' @param id Numbers of the choices the results belong to, from `object$history$id`.
-#' @param y Their results.
+#' @param y Their results. With `x` in place of `id`: results that were not suggested, such as earlier ones.
 #' @return An object of class `granary_bandit`: the settings, and `history`, a data frame with one row per choice: `id`, `candidate`, `y` (`NA` while
-#'   pending), and `mean`, `sd`, `bound`, `information` at the time it was chosen. `bandit_suggest()` and `bandit_observe()` return it with rows added or
+#'   pending), and `mean`, `sd`, `bound`, `information` at the time it was chosen. `gp_bandit_suggest()` and `gp_bandit_observe()` return it with rows added or
 #'   results filled in; `batch` holds the last suggestion.
 #' @references
 #' Desautels, Krause and Burdick (2014). Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization. *Journal of
 #' Machine Learning Research* 15, 4053--4103.
-#' @seealso [simulate.granary_bandit()], [info_gain()]
+#' @seealso [simulate.granary_bandit()], [gp_bandit_bounds()]
 #' @family Gaussian processes
 #' @export
 #' @examples
 #' dose <- seq(0, 1, by = 0.1)
-#' screen <- gp_bucb(dose, k_se(lengthscale = 0.2), noise_var = 0.01, batch_size = 3)
-#' screen <- bandit_suggest(screen)
+#' screen <- gp_bandit(dose, k_se(lengthscale = 0.2), noise_var = 0.01, batch_size = 3)
+#' screen <- gp_bandit_suggest(screen)
 #' screen$batch
-#' screen <- bandit_observe(screen, id = c(1, 3), y = c(0.2, 0.7))  # the second is late
+#' screen <- gp_bandit_observe(screen, id = c(1, 3), y = c(0.2, 0.7))  # the second is late
 #' screen
 #' plot(screen)
-gp_bucb <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size = 5, limit = NULL, b_min = 1, weights = c("practical", "theory"),
+gp_bandit <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size = 5, limit = NULL, b_min = 1, weights = c("practical", "theory"),
                     premult = NULL, delta = 0.1, alpha = NULL, alpha_at = c("results", "choices"), effect = 0.02, paths = 10, prior_mean = 0,
                     lazy = NA, refit_every = NULL) {
   x <- check_inputs(x)
@@ -92,7 +92,7 @@ gp_bucb <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size =
   if (is.null(premult)) premult <- if (all(vapply(kernel_leaves(kernel), `[[`, "", "type") %in% c("linear", "bias", "white"))) 0.05 else 0.1
   delta <- check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   if (!is.null(alpha) && !is.function(alpha)) {
-    fail_input("alpha", "NULL or a function of steps, such as function(t) ucb_weight(t, case = 2)", describe(alpha))
+    fail_input("alpha", "NULL or a function of steps, such as function(t) bandit_weight(t, case = 2)", describe(alpha))
   }
   alpha_at <- check_choice(alpha_at, c("results", "choices"))
   effect <- check_number(effect, lower = 0)
@@ -101,15 +101,16 @@ gp_bucb <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size =
   if (!(is.logical(lazy) && length(lazy) == 1L)) fail_input("lazy", "TRUE, FALSE or NA", describe(lazy))
   refit_every <- check_count(refit_every, allow_null = TRUE)
   lazy <- if (is.na(lazy)) nrow(x) > 10000L else lazy
-  first <- core_call(core_bandit_greedy_kernel(kernel, x, noise_var, 1L, progress_bar("information")))$variances
+  model <- list(candidates = x, kernel = kernel, noise_var = noise_var, prior_mean = prior_mean, lazy = lazy)
+  first <- noise_var * expm1(2 * core_bandit_greedy_model(model, 1L, NULL)$gains)  # the largest variance of a candidate
   if (length(first) > 0L && noise_var < 1e-10 * first) {
     warn_input(sprintf("`noise_var` is raised to %s, 1e-10 times the variance of the kernel: with less, no candidate could be tried twice.",
                        format(1e-10 * first, digits = 3L)), "noise_var")
-    noise_var <- 1e-10 * first
+    model$noise_var <- noise_var <- 1e-10 * first
   }
   size <- if (strategy == "aucb") b_min else max(1L, batch_size - 1L)
   size <- min(size, 2000L)
-  greedy <- cumsum(log1p(core_call(core_bandit_greedy_kernel(kernel, x, noise_var, size, progress_bar("information")))$variances / noise_var)) / 2
+  greedy <- cumsum(core_bandit_greedy_model(model, size, progress_bar("information"))$gains)
   if (greedy[1L] > log1p(1 / noise_var) / 2 * (1 + 1e-8) && weights == "theory") {
     warn_input("The kernel's variance is above 1, where the theory behind the weights assumes at most 1.", "kernel")
   }
@@ -134,31 +135,31 @@ gain_bound <- function(greedy, size) {
 
 bandit_settings <- function(object, most) {
   steps <- seq_len(most + object$batch_size + 1L)
-  alpha <- if (is.null(object$alpha)) ucb_weight(steps, nrow(object$candidates), object$delta) else object$alpha(steps)
+  alpha <- if (is.null(object$alpha)) bandit_weight(steps, nrow(object$candidates), object$delta) else object$alpha(steps)
   if (!is_plain_numeric(alpha) || length(alpha) != length(steps) || anyNA(alpha) || any(alpha < 0)) {
     abort_input(sprintf("`alpha` must return one number for each of the %d steps, not negative, but it returned %s.", length(steps),
                         describe(alpha)), "alpha")
   }
   beta <- if (object$weights == "theory") exp(2 * object$limit) * alpha else object$premult * alpha
-  list(strategy = object$strategy, batch = object$batch_size, limit = object$limit, least = object$b_min, beta = pmin(beta, .Machine$double.xmax),
+  list(strategy = object$strategy, batch_size = object$batch_size, limit = object$limit, b_min = object$b_min, beta = pmin(beta, .Machine$double.xmax),
        by_choice = identical(object$alpha_at, "choices"), effect = object$effect, paths = object$paths)
 }
 
 check_bandit <- function(object) {
-  if (!inherits(object, "granary_bandit")) fail_input("object", "a bandit from gp_bucb()", describe(object))
+  if (!inherits(object, "granary_bandit")) fail_input("object", "a bandit from gp_bandit()", describe(object))
   object
 }
 
-#' @rdname gp_bucb
+#' @rdname gp_bandit
 #' @export
-bandit_suggest <- function(object, n = NULL) {
+gp_bandit_suggest <- function(object, n = NULL) {
   if (missing(object)) fail_missing("object")
   object <- check_bandit(object)
   n <- check_count(n, allow_null = TRUE)
-  if (!is.null(n) && n != 1L) abort_input("`n` must be 1 or NULL: the size of a batch is set in gp_bucb().", "n")
+  if (!is.null(n) && n != 1L) abort_input("`n` must be 1 or NULL: the size of a batch is set in gp_bandit().", "n")
   past <- object$history
-  picked <- core_call(core_bandit_suggest(object$kernel, object$candidates, object$noise_var, object$prior_mean, object$lazy, past$candidate, past$y,
-                                          !is.null(n), bandit_settings(object, nrow(past)), core_seed(), progress_bar("choices")))
+  options <- c(bandit_settings(object, nrow(past)), list(single = !is.null(n)))
+  picked <- core_bandit_suggest(object, past, options, core_seed(), progress_bar("choices"))
   count <- length(picked$candidate)
   batch <- data.frame(id = nrow(past) + seq_len(count), candidate = picked$candidate, y = rep(NA_real_, count), mean = picked$mean, sd = picked$sd,
                       bound = picked$bound, information = picked$information)
@@ -172,11 +173,14 @@ bandit_suggest <- function(object, n = NULL) {
   object
 }
 
-#' @rdname gp_bucb
+#' @rdname gp_bandit
 #' @export
-bandit_observe <- function(object, id, y) {
+gp_bandit_observe <- function(object, id = NULL, y, x = NULL) {
   if (missing(object)) fail_missing("object")
   object <- check_bandit(object)
+  if (missing(y)) fail_missing("y")
+  if (is.null(id) == is.null(x)) abort_input("Give the `id` of choices that were suggested, or as `x` where other results were found.", "id")
+  if (!is.null(x)) return(bandit_enter(object, x, y))
   id <- check_vector(id, lower = 1)
   y <- check_vector(y, length = length(id))
   past <- object$history
@@ -188,9 +192,30 @@ bandit_observe <- function(object, id, y) {
   }
   before <- sum(!is.na(past$y))
   object$history$y[row] <- y
-  after <- before + length(row)
-  if (!is.null(object$refit_every) && after %/% object$refit_every > before %/% object$refit_every) object <- refit_bandit(object)
-  object
+  bandit_refit_due(object, before, before + length(row))
+}
+
+# Results that were not suggested here, such as earlier ones: new rows of the history, at the candidates they were found at.
+bandit_enter <- function(object, x, y) {
+  candidates <- object$candidates
+  x <- check_inputs(x, "x")
+  if (ncol(x) != ncol(candidates) && length(x) == ncol(candidates)) x <- matrix(x, 1L)
+  if (!is.null(colnames(candidates)) && setequal(colnames(x), colnames(candidates))) x <- x[, colnames(candidates), drop = FALSE]
+  if (ncol(x) != ncol(candidates)) {
+    abort_input(sprintf("`x` must have the %s of the candidates, but it has %d.", counted(ncol(candidates), "column", "columns"), ncol(x)), "x")
+  }
+  y <- check_vector(y, length = nrow(x))
+  at <- match_rows(x, candidates, pmax(input_ranges(candidates), .Machine$double.xmin))
+  if (anyNA(at)) abort_input(sprintf("Row %d of `x` is no candidate.", which(is.na(at))[1L]), "x")
+  before <- sum(!is.na(object$history$y))
+  object$history <- rbind(object$history, data.frame(id = nrow(object$history) + seq_along(at), candidate = as.integer(at), y = y, mean = NA_real_,
+                                                     sd = NA_real_, bound = NA_real_, information = 0))
+  bandit_refit_due(object, before, before + length(at))
+}
+
+bandit_refit_due <- function(object, before, after) {
+  due <- !is.null(object$refit_every) && after %/% object$refit_every > before %/% object$refit_every
+  if (due) refit_bandit(object) else object
 }
 
 # Kernel and noise by maximum likelihood. Bounds come from the data: lengthscales between a hundredth and ten times the range of the candidates,
@@ -199,8 +224,7 @@ refit_bandit <- function(object) {
   seen <- object$history[!is.na(object$history$y), ]
   if (length(unique(seen$y)) < 2L) return(object)
   bounds <- bandit_bounds(object$kernel, object$candidates, stats::var(seen$y), object$noise_var)
-  fit <- core_call(core_bandit_refit(object$kernel, object$candidates[seen$candidate, , drop = FALSE], seen$y - object$prior_mean, object$noise_var,
-                                     bounds$lower, bounds$upper, progress_bar("likelihood")))
+  fit <- core_bandit_refit(object, object$history, bounds$lower, bounds$upper, progress_bar("likelihood"))
   count <- length(fit$log_parameters)
   object$kernel <- set_kernel_parameters(object$kernel, fit$log_parameters[-count])
   object$noise_var <- exp(fit$log_parameters[count])
@@ -227,7 +251,7 @@ bandit_bounds <- function(kernel, candidates, size, noise_var) {
   list(lower = pmin(c(lower, log(size) - log(1e6)), at), upper = pmax(c(upper, log(size) + log(10)), at))
 }
 
-#' @rdname gp_bucb
+#' @rdname gp_bandit
 #' @export
 print.granary_bandit <- function(x, ...) {
   past <- x$history
@@ -251,7 +275,7 @@ print.granary_bandit <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname gp_bucb
+#' @rdname gp_bandit
 #' @export
 summary.granary_bandit <- function(object, ...) {
   state <- predict(object, se = TRUE)
@@ -271,7 +295,7 @@ print.summary_granary_bandit <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname gp_bucb
+#' @rdname gp_bandit
 #' @param se For `predict()`: whether to give standard deviations too.
 #' @param pending For `predict()`: whether the deviations count pending choices.
 #' @export
@@ -284,10 +308,10 @@ predict.granary_bandit <- function(object, se = FALSE, pending = FALSE, ...) {
 }
 
 bandit_posterior <- function(object) {
-  core_call(core_bandit_posterior(object$kernel, object$candidates, object$noise_var, object$prior_mean, object$history$candidate, object$history$y))
+  core_bandit_posterior(object, object$history)
 }
 
-#' @rdname gp_bucb
+#' @rdname gp_bandit
 #' @param ... For `plot()`, passed on to the first plotting function; otherwise not used.
 #' @export
 plot.granary_bandit <- function(x, ...) {

@@ -36,7 +36,7 @@
 #' data <- sim_gp_classes(20)
 #' fit <- gp_classify(y ~ x, data)
 #' predict(fit, data.frame(x = c(-6, 0)), se = TRUE)
-#' head(loo(fit))
+#' head(predict(fit, loo = TRUE))
 #' logLik(fit)
 #' tidy(fit)
 #' coef(fit)
@@ -59,24 +59,26 @@ classifier_inputs <- function(object, newdata, arg = "newdata") {
 }
 
 classifier_predict <- function(object, at, sd = FALSE, gradient = FALSE, covariance = FALSE) {
-  core_call(core_gp_classify_predict(object$x, object$tau, object$weight, object$kernel, object$settings, at, sd, gradient, covariance,
-                                     progress_bar("prediction")))
+  core_gp_classify_predict(object, at, list(sd = sd, gradient = gradient, covariance = covariance, threads = object$settings$threads),
+                           progress_bar("prediction"))
 }
 
 #' @rdname granary_gp_classify
 #' @export
-predict.granary_gp_classify <- function(object, newdata = NULL, type = c("prob", "class", "latent"), se = FALSE, cov = FALSE, gradient = FALSE, ...) {
+predict.granary_gp_classify <- function(object, newdata = NULL, type = c("prob", "class", "latent"), se = FALSE, cov = FALSE, gradient = FALSE,
+                                        loo = FALSE, ...) {
   refuse_dots(...)
   type <- check_choice(type, c("prob", "class", "latent"))
+  if (check_flag(loo)) return(loo_prediction(object, newdata, type))
   se <- check_flag(se)
   cov <- check_flag(cov)
   gradient <- check_flag(gradient)
   at <- classifier_inputs(object, newdata)
   found <- classifier_predict(object, at, se && type == "prob", gradient, cov)
   names <- rownames(at)
-  fit <- switch(type, prob = exp(found$log_positive), latent = found$mean,
+  fit <- switch(type, prob = prob_matrix(exp(found$log_positive), object$levels, names, exp(found$log_negative)), latent = found$mean,
                 class = factor(object$levels[1L + (found$log_positive > found$log_negative)], object$levels))
-  if (type != "class") names(fit) <- names
+  if (type == "latent") names(fit) <- names
   if (!se && !cov && !gradient) return(fit)
   slopes <- if (gradient) {
     g <- if (type == "latent") found$mean_gradient else found$probability_gradient
@@ -87,30 +89,40 @@ predict.granary_gp_classify <- function(object, newdata = NULL, type = c("prob",
   out[!vapply(out, is.null, NA)]
 }
 
-#' @rdname granary_gp_classify
-#' @export
-loo <- function(object, ...) {
-  UseMethod("loo")
+# One column per class.
+prob_matrix <- function(second, levels, names = NULL, first = 1 - second) {
+  matrix(c(first, second), ncol = 2L, dimnames = list(names, levels))
+}
+
+# Leave-one-out predictions, at fixed parameters.
+loo_prediction <- function(object, newdata, type) {
+  if (!is.null(newdata)) abort_input("loo = TRUE is for the rows of the fit: leave `newdata` out.", "newdata")
+  if (type == "latent") abort_input("There are leave-one-out probabilities and classes only.", "type")
+  second <- loo_second(object)
+  if (type == "class") return(factor(object$levels[1L + (second > 0.5)], object$levels))
+  prob_matrix(second, object$levels, rownames(object$x))
 }
 
 #' @rdname granary_gp_classify
-#' @export
-loo.granary_gp_classify <- function(object, ...) {
+#' @usage \method{loo}{granary_gp_classify}(x, ...)
+#' @exportS3Method loo::loo
+loo.granary_gp_classify <- function(x, ...) {  # nolint: object_name_linter.
+  object <- x
   refuse_dots(...)
-  own <- exp(object$loo)
-  data.frame(label = factor(object$levels[(object$y + 3) / 2], object$levels), prob = ifelse(object$y > 0, own, 1 - own), log_prob = object$loo,
+  data.frame(label = factor(object$levels[(object$y + 3) / 2], object$levels), prob = exp(object$loo), log_prob = object$loo,
              row.names = rownames(object$x))
 }
 
-#' @export
-loo.default <- function(object, ...) {
-  fail_input("object", "a fit of gp_classify()", describe(object))
+# Leave-one-out probability of the second class, whatever the label.
+loo_second <- function(object) {
+  own <- exp(object$loo)
+  ifelse(object$y > 0, own, 1 - own)
 }
 
 #' @rdname granary_gp_classify
 #' @export
 logLik.granary_gp_classify <- function(object, ...) {
-  structure(object$log_evidence, df = if (object$hyper == "ml2") length(object$parameters) else 0, nobs = length(object$y), class = "logLik")
+  structure(object$loglik, df = if (object$hyper == "ml2") length(object$parameters) else 0, nobs = length(object$y), class = "logLik")
 }
 
 #' @rdname granary_gp_classify
@@ -121,7 +133,7 @@ coef.granary_gp_classify <- function(object, ...) object$parameters
 #' @export
 residuals.granary_gp_classify <- function(object, type = c("loo", "response"), ...) {
   type <- check_choice(type, c("loo", "response"))
-  probability <- if (type == "loo") loo(object)$prob else predict(object)
+  probability <- if (type == "loo") loo_second(object) else predict(object)[, 2L]
   stats::setNames((object$y + 1) / 2 - probability, rownames(object$x))
 }
 
@@ -135,9 +147,7 @@ simulate.granary_gp_classify <- function(object, nsim = 1, seed = NULL, newdata 
   if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim, newdata = newdata, what = what)))
   at <- classifier_inputs(object, newdata)
   found <- classifier_predict(object, at, covariance = TRUE)
-  eigen <- eigen(found$covariance, symmetric = TRUE)
-  root <- eigen$vectors %*% (sqrt(pmax(eigen$values, 0)) * matrix(stats::rnorm(nrow(at) * nsim), nrow(at)))
-  f <- found$mean + root
+  f <- core_gaussian_draws(found$mean, found$covariance, nsim, core_seed(), NULL)
   out <- if (what == "latent") {
     as.data.frame(f)
   } else {
@@ -158,7 +168,7 @@ print.granary_gp_classify <- function(x, ...) {
                 if (any(x$scaling$scale != 1)) ", standardised")
   print(x$kernel)
   if (x$settings$mean != 0) cli::cat_line("mean: ", format(x$settings$mean, digits = 4L))
-  cli::cat_line("log evidence: ", format(x$log_evidence, digits = 7L), " (guessing: ", format(-length(x$y) * log(2), digits = 7L), ")")
+  cli::cat_line("log evidence: ", format(x$loglik, digits = 7L), " (guessing: ", format(-length(x$y) * log(2), digits = 7L), ")")
   if (length(x$on_bound) > 0L) cli::cat_line("on a bound: ", paste(x$on_bound, collapse = ", "))
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
@@ -167,8 +177,7 @@ print.granary_gp_classify <- function(x, ...) {
 #' @rdname granary_gp_classify
 #' @export
 summary.granary_gp_classify <- function(object, ...) {
-  out <- loo(object)
-  p <- out$prob
+  p <- loo_second(object)
   structure(list(fit = object, error = mean((p > 0.5) != (object$y > 0)), information = mean(object$loo) / log(2) + label_entropy(object$y),
                  norm = sqrt(sum(object$latent_mean^2))), class = "summary_granary_gp_classify")
 }

@@ -35,7 +35,7 @@ shown_classifier <- function(x, columns) {
 plot.granary_gp_classify <- function(x, type = c("probability", "latent", "calibration"), columns = NULL, bins = 10, ...) {
   type <- check_choice(type, c("probability", "latent", "calibration"))
   if (type == "calibration") {
-    plot(new_calibration(loo(x)$prob, x$y > 0, check_count(bins), "leave-one-out"), ...)
+    plot(new_calibration(loo_second(x), x$y > 0, check_count(bins), "leave-one-out"), ...)
     return(invisible())
   }
   shown <- shown_classifier(x, check_shown_columns(x, columns))
@@ -67,7 +67,7 @@ autoplot.granary_gp_classify <- function(object, type = c("probability", "latent
   check_installed("ggplot2", "autoplot()")
   type <- check_choice(type, c("probability", "latent", "calibration"))
   if (type == "calibration") {
-    return(autoplot.granary_calibration(new_calibration(loo(object)$prob, object$y > 0, check_count(bins), "leave-one-out")))
+    return(autoplot.granary_calibration(new_calibration(loo_second(object), object$y > 0, check_count(bins), "leave-one-out")))
   }
   shown <- shown_classifier(object, check_shown_columns(object, columns))
   value <- if (type == "latent") "latent mean" else shown$chance
@@ -111,7 +111,7 @@ varied_parameters <- function(x) {
   varied
 }
 
-#' @rdname gp_evidence
+#' @rdname gp_classify_evidence
 #' @usage \method{autoplot}{granary_gp_evidence}(object, value = "log_evidence", ...)
 #' @exportS3Method ggplot2::autoplot
 autoplot.granary_gp_evidence <- function(object, value = "log_evidence", ...) {  # nolint: object_name_linter.
@@ -133,9 +133,9 @@ autoplot.granary_gp_evidence <- function(object, value = "log_evidence", ...) { 
 marginal_density <- function(x, which) {
   f <- x$f[, which]
   moments <- vapply(c(EP = "ep", Laplace = "laplace"), function(method) {
-    settings <- x$fit$settings
-    settings$method <- method
-    posterior <- core_call(core_gp_classify_posterior(x$fit$x, x$y, x$fit$kernel, settings, FALSE, c(1, 1), NULL))
+    problem <- x$fit
+    problem$settings$method <- method
+    posterior <- core_gp_classify_posterior(problem, c(1, 1), NULL)
     c(posterior$mean[which], sqrt(posterior$variance[which]))
   }, c(0, 0))
   range <- range(f, moments[1L, ] - 3 * moments[2L, ], moments[1L, ] + 3 * moments[2L, ])
@@ -143,7 +143,7 @@ marginal_density <- function(x, which) {
   list(f = f, at = at, density = apply(moments, 2L, function(m) stats::dnorm(at, m[1L], m[2L])))
 }
 
-#' @rdname gp_posterior_sample
+#' @rdname gp_classify_sample
 #' @export
 plot.granary_gp_sample <- function(x, which = 1, ...) {
   which <- check_count(which, upper = ncol(x$f))
@@ -156,7 +156,7 @@ plot.granary_gp_sample <- function(x, which = 1, ...) {
   invisible()
 }
 
-#' @rdname gp_posterior_sample
+#' @rdname gp_classify_sample
 #' @usage \method{autoplot}{granary_gp_sample}(object, which = 1, ...)
 #' @exportS3Method ggplot2::autoplot
 autoplot.granary_gp_sample <- function(object, which = 1, ...) {  # nolint: object_name_linter.

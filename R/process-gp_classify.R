@@ -37,13 +37,14 @@
 #' that is done when parameters are learnt, and not when they are held.
 #'
 #' **Which method when:** `gp_classify()` for 20 to 5000 rows when probabilities matter; `method = "laplace"` for a quick look;
-#' [gp_posterior_sample()] and `gp_evidence(fit, "ais")` to check a fit against the exact posterior; [lasso()] with `family = "binomial"` when
+#' [gp_classify_sample()] and `gp_classify_evidence(fit, "ais")` to check a fit against the exact posterior; [lasso()] with `family = "binomial"` when
 #' the boundary is linear and there are many columns.
 #'
 #' @param x A numeric matrix or data frame, one row per case (a vector for one column); or a formula.
 #' @param y Labels: a factor with two levels, logical, text with two values, 0/1 or -1/1. The second level is the class whose probability is
 #'   predicted.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
+#' @param weights,subset,na.action,offset As in [stats::lm()]; weights and offsets are refused.
 #' @param kernel A kernel such as [k_se()], or text such as `"matern52"`. Its parameters are those used with `hyper = "fixed"`.
 #' @param method `"ep"` or `"laplace"`.
 #' @param hyper `"ml2"` to learn the kernel's parameters, `"fixed"` to use them as they are.
@@ -85,13 +86,8 @@ gp_classify <- function(x, ...) {
 
 #' @rdname gp_classify
 #' @export
-gp_classify.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- gp_classify.default(design$x, design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "gp_classify")
-  fit
+gp_classify.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(gp_classify.default, "gp_classify", takes = character(), ...)
 }
 
 #' @rdname gp_classify
@@ -119,7 +115,8 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
   learn_mean <- identical(mean, "constant")
   if (!learn_mean && (is.character(mean) || is.factor(mean))) fail_input("mean", "a number or \"constant\"", describe(mean))
   standardize <- check_flag(standardize, allow_null = TRUE)
-  if (is.null(standardize)) standardize <- hyper == "ml2"
+  periodic <- any(vapply(kernel_leaves(kernel), `[[`, "", "type") == "periodic")  # its period is in the units of the inputs
+  if (is.null(standardize)) standardize <- hyper == "ml2" && !periodic
   scaling <- if (standardize) column_scaling(x) else list(centre = numeric(ncol(x)), scale = rep(1, ncol(x)))
   scaled <- scale_inputs(x, scaling)
   settings <- list(
@@ -132,19 +129,23 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
   max_variance <- check_number(max_variance, lower = 1e-3, upper = 1e12)
   bounds <- classifier_bounds(kernel, scaled, max_variance, learn_mean, lower, upper)
   bounds["prior"] <- list(check_prior(prior, bounds$names, free = hyper == "ml2"))
-  search <- list(starts = NULL, on_bound = character())
-  if (hyper == "ml2" && length(bounds$lower) > 0L) {
-    search <- learn_parameters(kernel, scaled, labels$y, settings, bounds, n_starts)
-    kernel <- search$kernel
-    settings$mean <- search$mean
+  learnt <- hyper == "ml2" && length(bounds$lower) > 0L
+  search <- if (learnt) c(bounds[c("start", "lower", "upper", "prior")], list(n_starts = n_starts)) else list()
+  found <- core_gp_classify(list(x = scaled, y = labels$y, kernel = kernel, settings = settings), search, core_seed(),
+                            progress_bar(if (learnt) "learning the kernel" else "inference"))
+  posterior <- found$posterior
+  if (learnt) {
+    count <- length(bounds$start)
+    if (learn_mean) settings$mean <- found$parameters[count]
+    kernel <- set_kernel_parameters(kernel, found$parameters[seq_len(count - learn_mean)])
   }
-  posterior <- core_call(core_gp_classify_posterior(scaled, labels$y, kernel, settings, FALSE, core_seed(), progress_bar("inference")))
+  on_bound <- bounds$names[sort(c(found$on_lower, found$on_upper))]
   parameters <- stats::coef(kernel)
   if (learn_mean) parameters <- c(parameters, mean = settings$mean)
   fit <- new_fit(
-    "gp_classify", levels = labels$levels, kernel = kernel, parameters = parameters, log_evidence = posterior$log_evidence, tau = posterior$tau,
+    "gp_classify", levels = labels$levels, kernel = kernel, parameters = parameters, loglik = posterior$log_evidence, tau = posterior$tau,
     nu = posterior$nu, weight = posterior$weight, latent_mean = posterior$mean, latent_variance = posterior$variance, loo = posterior$loo,
-    log_determinant = posterior$log_determinant, starts = search$starts, on_bound = search$on_bound, method = method, link = link, hyper = hyper,
+    log_determinant = posterior$log_determinant, starts = if (learnt) found$starts, on_bound = on_bound, method = method, link = link, hyper = hyper,
     settings = settings, scaling = scaling, bounds = bounds, x = scaled, y = labels$y, call = generic_call(call, "gp_classify"),
     convergence = posterior$convergence
   )
@@ -152,10 +153,22 @@ gp_classify.default <- function(x, y, kernel = "se", method = c("ep", "laplace")
     warn_input(sprintf("`y` has one class only (\"%s\"): the fit says little, and parameters run to their bounds.",
                        labels$levels[(labels$y[1L] + 3) / 2]))
   } else if (hyper == "ml2") {
-    warn_on_bound(search$on_bound,
-                  "With a variance there, the classes are separable; a lengthscale there means a column, or all of them, hardly matters.")
+    warn_classifier_bounds(bounds$names[found$on_lower], bounds$names[found$on_upper])
   }
   check_convergence(fit, "Use a smaller `damping`, `sweeps = \"sequential\"`, or a larger `max_iter`.")
+}
+
+# What a parameter at a bound means depends on which bound.
+warn_classifier_bounds <- function(low, high) {
+  is_variance <- function(names) grepl("variance|scale", names) & !grepl("lengthscale", names)
+  advice <- c(
+    if (any(is_variance(high))) "A variance at its upper bound: the classes are separable.",
+    if (any(is_variance(low))) "A variance at its lower bound: the inputs say nothing about the classes.",
+    if (any(grepl("lengthscale", high))) "A lengthscale at its upper bound: its column, or all of them, hardly matter.",
+    if (any(grepl("lengthscale", low))) "A lengthscale at its lower bound: every case is taken by itself, and new ones are guessed."
+  )
+  if (length(advice) == 0L) advice <- "Widen the bounds, or take it as a sign that the data say little about them."
+  warn_on_bound(c(low, high), paste(advice, collapse = "\n"))
 }
 
 # Labels as -1 and 1 with the names of the two classes.
@@ -232,9 +245,11 @@ classifier_bounds <- function(kernel, x, max_variance, learn_mean, lower, upper)
       k$type,
       linear = row(1e-6 / size^2, max_variance / size^2, 1 / size^2), mlp = row(rep(1e-4, 2L), rep(1e4, 2L), k$scales),
       polynomial = , sigmoid = row(1e-4 / size^2, 1e4 / size^2, 1 / size^2), bias = , white = NULL,
+      periodic = row(rep(1e-2, length(k$scales)), rep(1e2, length(k$scales)), k$scales),
       row(1e-3 * size, 1e2 * size, 0.2 * size)
     )
-    rbind(if (k$learn[1L] && k$type != "linear") row(1e-4, max_variance, 1), if (k$learn[2L]) scales, if (k$learn[3L]) row(1e-2, 1e3, k$shape))
+    shape <- if (k$learn[3L]) if (k$type == "periodic") row(k$shape / 10, k$shape * 10, k$shape) else row(1e-2, 1e3, k$shape)
+    rbind(if (k$learn[1L] && k$type != "linear") row(1e-4, max_variance, 1), if (k$learn[2L]) scales, shape)
   }
   table <- leaf(kernel)
   names <- names(stats::coef(kernel))
@@ -257,18 +272,4 @@ classifier_bounds <- function(kernel, x, max_variance, learn_mean, lower, upper)
   }
   list(lower = c(log(table$lower), if (learn_mean) -10), upper = c(log(table$upper), if (learn_mean) 10),
        start = c(log(pmin(pmax(table$start, table$lower), table$upper)), if (learn_mean) 0), names = c(names, if (learn_mean) "mean"))
-}
-
-# ML-II. The starts after the first lie within a factor of e^2 around it.
-learn_parameters <- function(kernel, x, y, settings, bounds, n_starts) {
-  d <- length(bounds$start)
-  starts <- matrix(bounds$start, n_starts, d, byrow = TRUE)
-  if (n_starts > 1L) starts[-1L, ] <- starts[-1L, ] + stats::runif((n_starts - 1L) * d, -2, 2)
-  starts <- t(pmin(pmax(t(starts), bounds$lower), bounds$upper))
-  found <- core_call(core_gp_classify_learn(x, y, kernel, settings, matrix(starts, n_starts, d), bounds$lower, bounds$upper, bounds$prior,
-                                            core_seed(), progress_bar("learning the kernel")))
-  count <- d - settings$learn_mean
-  list(kernel = set_kernel_parameters(kernel, found$parameters[seq_len(count)]),
-       mean = if (settings$learn_mean) found$parameters[d] else settings$mean,
-       starts = found$starts, on_bound = bounds$names[found$on_bound + 1L])
 }

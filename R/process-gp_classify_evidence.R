@@ -37,11 +37,11 @@
 #' set.seed(1)
 #' data <- sim_gp_classes(10)
 #' fit <- gp_classify(y ~ x, data)
-#' gp_evidence(fit, c("ep", "laplace", "lower_bound"))
-#' gp_evidence(fit, "ais", temperatures = 500)
-#' grid <- gp_evidence(fit, "ep", grid = list(se.lengthscale = exp(-2:1), se.variance = exp(0:4)))
+#' gp_classify_evidence(fit, c("ep", "laplace", "lower_bound"))
+#' gp_classify_evidence(fit, "ais", temperatures = 500)
+#' grid <- gp_classify_evidence(fit, "ep", grid = list(se.lengthscale = exp(-2:1), se.variance = exp(0:4)))
 #' plot(grid)
-gp_evidence <- function(object, method = c("ep", "laplace", "ais", "lower_bound"), grid = NULL, newdata = NULL, newy = NULL, temperatures = 8000,
+gp_classify_evidence <- function(object, method = c("ep", "laplace", "ais", "lower_bound"), grid = NULL, newdata = NULL, newy = NULL, temperatures = 8000,
                         runs = 3, steps = 10, sampler = c("hmc", "ess"), nodes = 32, threads = NULL) {
   object <- check_classifier(object)
   choices <- c("ep", "laplace", "ais", "lower_bound")
@@ -82,26 +82,27 @@ gp_evidence <- function(object, method = c("ep", "laplace", "ais", "lower_bound"
 
 evidence_at <- function(object, kernel, settings, method, at, labels, score, options) {
   row <- data.frame(log_evidence = NA_real_, se = NA_real_, effective_size = NA_real_, error = NA_real_, information = NA_real_, converged = TRUE)
+  if (!method %in% c("ais", "lower_bound")) settings$method <- method
+  problem <- list(x = object$x, y = object$y, kernel = kernel, settings = settings)
   if (method == "ais") {
-    found <- core_call(core_gp_ais(object$x, object$y, kernel, settings, options$sampler, options$temperatures, options$runs, options$steps,
-                                   core_seed(), progress_bar("annealed importance sampling")))
+    found <- core_gp_ais(problem, c(options[c("sampler", "temperatures", "runs", "steps")], settings["threads"]), core_seed(),
+                         progress_bar("annealed importance sampling"))
     row$log_evidence <- found$log_evidence
     row$se <- if (options$runs > 1L) stats::sd(found$log_weights) / sqrt(options$runs) else NA
     row$effective_size <- found$effective_size
     return(row)
   }
-  if (method != "lower_bound") settings$method <- method
-  posterior <- core_call(core_gp_classify_posterior(object$x, object$y, kernel, settings, FALSE, core_seed(), NULL))
+  posterior <- core_gp_classify_posterior(problem, core_seed(), NULL)
   row$log_evidence <- posterior$log_evidence
   row$converged <- posterior$convergence$converged
   predicted <- if (!is.null(at)) {
-    core_call(core_gp_classify_predict(object$x, posterior$tau, posterior$weight, kernel, settings, at, FALSE, FALSE, FALSE, NULL))
+    core_gp_classify_predict(c(problem, posterior[c("tau", "weight")]), at, settings["threads"], NULL)
   } else {
     list(mean = numeric(), variance = numeric())
   }
   if (method == "lower_bound") {
-    row$log_evidence <- core_call(core_gp_lower_bound(object$y, posterior, kernel, ncol(object$x), settings, options$nodes, labels, predicted$mean,
-                                                      predicted$variance))
+    row$log_evidence <- core_gp_lower_bound(problem, list(posterior = posterior, y = labels, mean = predicted$mean, variance = predicted$variance,
+                                                          nodes = options$nodes))
   } else if (score && !is.null(at)) {
     row$error <- mean((predicted$log_positive > predicted$log_negative) != (labels > 0))
     row$information <- mean(ifelse(labels > 0, predicted$log_positive, predicted$log_negative)) / log(2) + label_entropy(object$y)
@@ -135,7 +136,7 @@ parameter_grid <- function(object, grid) {
   points
 }
 
-#' @rdname gp_evidence
+#' @rdname gp_classify_evidence
 #' @export
 plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
   value <- check_choice(value, intersect(c("log_evidence", "information", "error"), names(x)))
@@ -178,8 +179,8 @@ plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
 #' `plot()` shows the histogram of one latent value beside the normal approximations of EP and Laplace's method.
 #'
 #' @param object A fit of [gp_classify()], or for `predict()`, `summary()` and `autoplot()` a sample.
-#' @param n Draws kept from each chain.
-#' @param burnin Moves before the first draw.
+#' @param n_draws Draws kept from each chain.
+#' @param burn_in Moves before the first draw.
 #' @param sampler `"hmc"` or `"ess"`.
 #' @param thin Moves per draw.
 #' @param steps Leapfrog steps per move.
@@ -205,26 +206,25 @@ plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
 #' set.seed(1)
 #' data <- sim_gp_classes(10)
 #' fit <- gp_classify(y ~ x, data)
-#' draws <- gp_posterior_sample(fit, n = 300, burnin = 200)
+#' draws <- gp_classify_sample(fit, n_draws = 300, burn_in = 200)
 #' draws
 #' predict(draws, data.frame(x = c(-6, 0)))
 #' plot(draws, which = 1)
-gp_posterior_sample <- function(object, n = 1000, burnin = 500, sampler = c("hmc", "ess"), thin = 1, steps = 15, chains = 1, threads = NULL) {
+gp_classify_sample <- function(object, n_draws = 1000, burn_in = 500, sampler = c("hmc", "ess"), thin = 1, steps = 15, chains = 1, threads = NULL) {
   call <- match.call()
   object <- check_classifier(object)
-  n <- check_count(n, upper = 1e7)
-  burnin <- check_count(burnin, lower = 0, upper = 1e8)
+  n <- check_count(n_draws, "n_draws", upper = 1e7)
+  burn_in <- check_count(burn_in, lower = 0, upper = 1e8)
   sampler <- check_choice(sampler, c("hmc", "ess"))
   thin <- check_count(thin, upper = 1e6)
   steps <- check_count(steps, upper = 1e5)
   chains <- check_count(chains, upper = 1e4)
-  if (as.double(n) * chains * length(object$y) > 2e8 || (as.double(n) * thin + burnin) * steps > 1e9) {
-    abort_input("`n` asks for more draws than can be held or made in reasonable time. Use fewer, or a larger `thin`.", "n")
+  if (as.double(n) * chains * length(object$y) > 2e8 || (as.double(n) * thin + burn_in) * steps > 1e9) {
+    abort_input("`n_draws` asks for more draws than can be held or made in reasonable time. Use fewer, or a larger `thin`.", "n_draws")
   }
-  settings <- object$settings
-  settings$threads <- if (has_user_code(object$kernel)) 1L else thread_count(threads)
-  found <- core_call(core_gp_sample(object$x, object$y, object$kernel, settings, sampler, n, burnin, thin, steps, chains, core_seed(),
-                                    progress_bar("posterior sample")))
+  options <- list(sampler = sampler, n_draws = n, burn_in = burn_in, thin = thin, steps = steps, chains = chains,
+                  threads = if (has_user_code(object$kernel)) 1L else thread_count(threads))
+  found <- core_gp_sample(object, options, core_seed(), progress_bar("posterior sample"))
   rhat <- NA_real_
   if (chains > 1L && n > 1L) {
     by_chain <- matrix(found$log_joint, n)
@@ -235,26 +235,25 @@ gp_posterior_sample <- function(object, n = 1000, burnin = 500, sampler = c("hmc
   new_fit("gp_sample", f = found$f, weight = found$weight, log_joint = found$log_joint, acceptance = found$acceptance, step_size = found$step_size,
           effective_size = found$effective_size, rhat = rhat, jitter = found$jitter, sampler = sampler, chains = chains, levels = object$levels,
           latent_mean = colMeans(found$f), latent_variance = apply(found$f, 2L, stats::var), fit = object, y = object$y, call = call,
-          convergence = list(converged = TRUE, iterations = as.integer(min(.Machine$integer.max, as.double(n) * thin + burnin))))
+          convergence = list(converged = TRUE, iterations = as.integer(min(.Machine$integer.max, as.double(n) * thin + burn_in))))
 }
 
-#' @rdname gp_posterior_sample
+#' @rdname gp_classify_sample
 #' @export
 predict.granary_gp_sample <- function(object, newdata = NULL, type = c("prob", "class", "latent"), se = FALSE, ...) {
   refuse_dots(...)
   type <- check_choice(type, c("prob", "class", "latent"))
   se <- check_flag(se)
   at <- classifier_inputs(object$fit, newdata)
-  found <- core_call(core_gp_sample_predict(object$fit$x, object$weight, object$jitter, object$fit$kernel, object$fit$settings, at,
-                                            progress_bar("prediction")))
-  fit <- switch(type, prob = found$probability, latent = found$mean,
+  found <- core_gp_sample_predict(object$fit, object$weight, object$jitter, at, progress_bar("prediction"))
+  fit <- switch(type, prob = prob_matrix(found$probability, object$levels, rownames(at)), latent = found$mean,
                 class = factor(object$levels[1L + (found$probability > 0.5)], object$levels))
-  if (type != "class") names(fit) <- rownames(at)
+  if (type == "latent") names(fit) <- rownames(at)
   if (!se) return(fit)
   list(fit = fit, se.fit = if (type == "latent") sqrt(found$variance) else found$monte_carlo_se)
 }
 
-#' @rdname gp_posterior_sample
+#' @rdname gp_classify_sample
 #' @export
 print.granary_gp_sample <- function(x, ...) {
   cli::cat_line("posterior sample of a Gaussian process classifier by ",

@@ -8,7 +8,7 @@ label_entropy <- function(y) {
 
 #' Error, information and calibration of a classifier
 #'
-#' `gp_score()` gives the error rate and the information that predicted probabilities carry about labels; `gp_calibration()` compares predicted
+#' `assess()` gives the error rate and the information that predicted probabilities carry about labels; `plot(type = "calibration")` compares predicted
 #' probabilities with observed shares.
 #'
 #' @details
@@ -16,52 +16,63 @@ label_entropy <- function(y) {
 #' was trained
 #' on: zero for a model that knows only the shares of the classes, \eqn{H} for perfect predictions, negative for one that is confidently wrong.
 #'
-#' @param object A fit of [gp_classify()], [classify_baseline()] or [gp_posterior_sample()]; for `autoplot()` a calibration table.
+#' @param object A fit of [gp_classify()], [gp_classify_baseline()] or [gp_classify_sample()]; for `autoplot()` a calibration table.
 #' @param newdata,newy New rows and their labels; both `NULL` for leave-one-out of a fit of [gp_classify()].
-#' @param bins Number of bins of equal width.
+#' @param bins Number of bins of equal width of the calibration table, the attribute `calibration` of the scores.
 #' @param x A calibration table.
 #' @param ... Passed on to [graphics::plot()].
-#' @return `gp_score()` a data frame with `error`, `information`, `entropy` and `norm`, the length of the latent mean (`NA` where there is none);
-#'   `gp_calibration()` a data frame of class `granary_calibration` with `predicted`, `observed`, `se` and `n` per bin.
+#' @return `assess()` a data frame with `n`, `error`, `information`, `entropy` and `norm`, the length of the latent mean (`NA` where there is none); its
+#'   attribute `calibration` is a data frame of class `granary_calibration` with `predicted`, `observed`, `se` and `n` per bin.
 #' @references
 #' Kuss and Rasmussen (2005). Assessing approximate inference for binary Gaussian process classification. *Journal of Machine Learning
 #' Research* 6, 1679--1704, equation 34.
 #' @family Gaussian processes
-#' @export
+#' @name assess_gp_classify
 #' @examples
 #' set.seed(1)
 #' train <- sim_gp_classes(20)
 #' test <- sim_gp_classes(100)
 #' fit <- gp_classify(y ~ x, train)
-#' gp_score(fit, test, test$y)
-#' calibration <- gp_calibration(fit, test, test$y, bins = 5)
-#' calibration
-#' plot(calibration)
-gp_score <- function(object, newdata = NULL, newy = NULL) {
-  scored <- scored_labels(object, newdata, newy)
-  entropy <- label_entropy(scored$training)
-  data.frame(error = mean((scored$prob > 0.5) != (scored$y > 0)), information = mean(scored$log_prob) / log(2) + entropy, entropy = entropy,
-             norm = if (is.null(object$latent_mean)) NA_real_ else sqrt(sum(object$latent_mean^2)))
+#' score <- assess(fit, test, test$y, bins = 5)
+#' score
+#' plot(attr(score, "calibration"))
+NULL
+
+#' @rdname assess_gp_classify
+#' @export
+assess.granary_gp_classify <- function(object, newdata = NULL, newy = NULL, bins = 10, ...) {
+  refuse_dots(...)
+  score_classifier(object, newdata, newy, bins)
 }
 
-#' @rdname gp_score
+#' @rdname assess_gp_classify
 #' @export
-gp_calibration <- function(object, newdata = NULL, newy = NULL, bins = 10) {
-  bins <- check_count(bins, upper = 1000)
+assess.granary_gp_classify_baseline <- assess.granary_gp_classify
+
+#' @rdname assess_gp_classify
+#' @export
+assess.granary_gp_sample <- assess.granary_gp_classify
+
+score_classifier <- function(object, newdata, newy, bins) {
+  bins <- check_count(bins, "bins", upper = 1000)
   scored <- scored_labels(object, newdata, newy)
-  new_calibration(scored$prob, scored$y > 0, bins, if (is.null(newdata)) "leave-one-out" else "new data")
+  entropy <- label_entropy(scored$training)
+  out <- data.frame(n = length(scored$y), error = mean((scored$prob > 0.5) != (scored$y > 0)), information = mean(scored$log_prob) / log(2) + entropy,
+                    entropy = entropy, norm = if (is.null(object$latent_mean)) NA_real_ else sqrt(sum(object$latent_mean^2)))
+  attr(out, "calibration") <- new_calibration(scored$prob, scored$y > 0, bins, if (is.null(newdata)) "leave-one-out" else "new data")
+  out
 }
 
 scored_labels <- function(object, newdata, newy) {
   if (missing(object)) fail_missing("object")
-  known <- c("granary_gp_classify", "granary_classify_baseline", "granary_gp_sample")
-  if (!inherits(object, known)) fail_input("object", "a fit of gp_classify(), classify_baseline() or gp_posterior_sample()", describe(object))
+  known <- c("granary_gp_classify", "granary_gp_classify_baseline", "granary_gp_sample")
+  if (!inherits(object, known)) fail_input("object", "a fit of gp_classify(), gp_classify_baseline() or gp_classify_sample()", describe(object))
   if (is.null(newdata) != is.null(newy)) abort_input("`newdata` and `newy` must be given together.", "newy")
   if (is.null(newdata)) {
     if (!inherits(object, "granary_gp_classify")) abort_input("`newdata` must be given: only fits of gp_classify() have leave-one-out.", "newdata")
-    return(list(prob = loo(object)$prob, log_prob = object$loo, y = object$y, training = object$y))
+    return(list(prob = loo_second(object), log_prob = object$loo, y = object$y, training = object$y))
   }
-  prob <- predict(object, newdata, type = "prob")
+  prob <- predict(object, newdata, type = "prob")[, 2L]
   y <- check_classes(newy, length(prob), "newy", levels = object$levels)$y
   log_prob <- if (inherits(object, "granary_gp_classify")) {
     found <- classifier_predict(object, classifier_inputs(object, newdata))
@@ -82,7 +93,7 @@ new_calibration <- function(prob, hit, bins, source) {
   structure(table, class = c("granary_calibration", "data.frame"), source = source)
 }
 
-#' @rdname gp_score
+#' @rdname assess_gp_classify
 #' @export
 plot.granary_calibration <- function(x, ...) {
   draw(graphics::plot, x$predicted, x$observed, xlim = c(0, 1), ylim = c(0, 1), pch = 19, col = "#2166ac",
@@ -139,11 +150,7 @@ sim_gp_classes <- function(n = 20, kind = c("mixture", "process"), kernel = "se"
   d <- check_count(d, upper = 1e4)
   if (n > 5000L) abort_input("`n` must be at most 5000 for a draw from a process.", "n")
   x <- matrix(stats::rnorm(n * d), n, dimnames = list(NULL, paste0("x", seq_len(d))))
-  k <- kernel_matrix(kernel, x)
-  jitter <- 1e-8 * mean(diag(k))
-  root <- tryCatch(chol(k + diag(jitter, n)),
-                   error = function(e) abort_numeric("The kernel does not give a positive definite matrix at these points."))
-  prob <- stats::pnorm(drop(crossprod(root, stats::rnorm(n))))
+  prob <- stats::pnorm(drop(core_gaussian_draws(numeric(n), unname(kernel_matrix(kernel, x)), 1L, core_seed(), NULL)))
   data.frame(x, y = factor(ifelse(stats::runif(n) < prob, 1, -1), c(-1, 1)), prob = prob)
 }
 
@@ -169,7 +176,7 @@ sim_orthant <- function(n = 1000, d = 767, eigenvalue = 100) {
   # x = b u + z with z > -b u: by the inverse of the upper tail, in logarithms.
   tail <- stats::pnorm(b * rep(u, d), log.p = TRUE)
   x <- matrix(b * rep(u, d) - stats::qnorm(tail + log(stats::runif(n * d)), log.p = TRUE), n)
-  found <- core_call(core_orthant_ep(diag(1, d) + b^2, core_seed(), progress_bar("expectation propagation")))
+  found <- core_orthant_ep(diag(1, d) + b^2, core_seed(), progress_bar("expectation propagation"))
   structure(list(x = x, exact = exact, ep = list(mean = found$mean[1L], variance = found$variance[1L], log_z = found$log_z), d = d,
                  eigenvalue = eigenvalue, convergence = found$convergence), class = "granary_orthant")
 }
@@ -207,7 +214,7 @@ plot.granary_orthant <- function(x, ...) {
 #' @param newdata Rows to predict for.
 #' @param type `"prob"` or `"class"`.
 #' @param ... Not used.
-#' @return An object of class `granary_classify_baseline` with `cost`, `gamma`, `error` (cross-validated) and the machine; `predict()`
+#' @return An object of class `granary_gp_classify_baseline` with `cost`, `gamma`, `error` (cross-validated) and the machine; `predict()`
 #'   probabilities of
 #'   the second class or classes.
 #' @references
@@ -217,9 +224,9 @@ plot.granary_orthant <- function(x, ...) {
 #' @examples
 #' set.seed(1)
 #' data <- sim_gp_classes(20)
-#' fit <- classify_baseline(data["x"], data$y, cost = c(1, 10), gamma = 1)
+#' fit <- gp_classify_baseline(data["x"], data$y, cost = c(1, 10), gamma = 1)
 #' predict(fit, data.frame(x = c(-6, 0)))
-classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, folds = 5) {
+gp_classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, folds = 5) {
   call <- match.call()
   x <- check_inputs(x, min_rows = 4L)
   labels <- check_classes(y, nrow(x))
@@ -245,26 +252,26 @@ classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, f
   grid$error <- unlist(errors)
   best <- which.min(grid$error)
   machine <- svm.default(scaled, classes, "classification", cost = grid$cost[best], gamma = grid$gamma[best], scale = FALSE, probability = "platt")
-  new_fit("classify_baseline", levels = labels$levels, cost = grid$cost[best], gamma = grid$gamma[best], error = grid$error[best], grid = grid,
+  new_fit("gp_classify_baseline", levels = labels$levels, cost = grid$cost[best], gamma = grid$gamma[best], error = grid$error[best], grid = grid,
           machine = machine, scaling = scaling, names = colnames(x), y = labels$y, call = call,
           convergence = list(converged = TRUE, iterations = nrow(grid)))
 }
 
-#' @rdname classify_baseline
+#' @rdname gp_classify_baseline
 #' @export
-predict.granary_classify_baseline <- function(object, newdata, type = c("prob", "class"), ...) {
+predict.granary_gp_classify_baseline <- function(object, newdata, type = c("prob", "class"), ...) {
   type <- check_choice(type, c("prob", "class"))
   if (missing(newdata)) fail_missing("newdata")
   if (is_plain_numeric(newdata) && is.null(dim(newdata))) newdata <- matrix(newdata, ncol = 1L)
   if (is.data.frame(newdata) && all(object$names %in% names(newdata))) newdata <- newdata[object$names]
   at <- scale_inputs(new_design(newdata, object$names, allow_sparse = FALSE), object$scaling)
   found <- stats::predict(object$machine, at, type = "prob")[, object$levels[2L]]
-  if (type == "prob") unname(found) else factor(object$levels[1L + (found > 0.5)], object$levels)
+  if (type == "prob") prob_matrix(unname(found), object$levels) else factor(object$levels[1L + (found > 0.5)], object$levels)
 }
 
-#' @rdname classify_baseline
+#' @rdname gp_classify_baseline
 #' @export
-print.granary_classify_baseline <- function(x, ...) {
+print.granary_gp_classify_baseline <- function(x, ...) {
   cli::cat_line("support vector machine with radial kernel and Platt's probabilities")
   print_call(x$call)
   cli::cat_line("cost ", format(x$cost), ", gamma ", format(x$gamma, digits = 4L), ", cross-validated error ",

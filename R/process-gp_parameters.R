@@ -61,8 +61,8 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #'
 #' @param object A fit by [kriging()], [blind_kriging()], [sparse_gp()] or [gp_classify()] that has learnt its parameters; for `predict()` and
 #'   `summary()` a sample.
-#' @param n Draws kept from each chain.
-#' @param burnin Sweeps or moves before the first draw.
+#' @param n_draws Draws kept from each chain.
+#' @param burn_in Sweeps or moves before the first draw.
 #' @param sampler `"slice"`, `"hmc"` or `"ess"`.
 #' @param prior As in [kriging()]; `NULL` for that of the fit.
 #' @param thin Sweeps or moves per draw.
@@ -87,38 +87,38 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #' x <- seq(0, 1, length.out = 12)
 #' fit <- kriging(x, sin(6 * x) + rnorm(12, sd = 0.1), nugget = "estimate", n_starts = 2,
 #'                prior = list(lengthscale = c(0.3, 1), nugget = c(0.01, 2)))
-#' draws <- gp_parameter_sample(fit, n = 100, burnin = 50)
+#' draws <- gp_parameter_sample(fit, n_draws = 100, burn_in = 50)
 #' draws
 #' predict(draws, c(0.25, 0.5), se = TRUE, draws = 20)
 #' plot(draws)
-gp_parameter_sample <- function(object, n = 500, burnin = 200, sampler = c("slice", "hmc", "ess"), prior = NULL, thin = 1, steps = 10, chains = 1,
+gp_parameter_sample <- function(object, n_draws = 500, burn_in = 200, sampler = c("slice", "hmc", "ess"), prior = NULL, thin = 1, steps = 10, chains = 1,
                                 threads = NULL) {
   call <- match.call()
   if (missing(object)) fail_missing("object")
-  n <- check_count(n, upper = 1e6)
-  burnin <- check_count(burnin, lower = 0, upper = 1e6)
+  n <- check_count(n_draws, "n_draws", upper = 1e6)
+  burn_in <- check_count(burn_in, lower = 0, upper = 1e6)
   sampler <- check_choice(sampler, c("slice", "hmc", "ess"))
   thin <- check_count(thin, upper = 1e4)
   steps <- check_count(steps, upper = 1e4)
   chains <- check_count(chains, upper = 1000)
-  if (as.double(n) * thin * chains > 1e7) abort_input("`n` times `thin` times `chains` asks for more than 1e7 moves. Use fewer.", "n")
+  if (as.double(n) * thin * chains > 1e7) abort_input("`n_draws` times `thin` times `chains` asks for more than 1e7 moves. Use fewer.", "n_draws")
   target <- parameter_target(object, prior)
   if (sampler == "ess" && !(length(target$prior$sd) > 0L && all(is.finite(target$prior$sd)))) {
     without <- if (is.null(target$prior)) target$names else target$names[!is.finite(target$prior$sd)]
     abort_input(sprintf("sampler = \"ess\" needs a `prior` of every parameter, but there is none of %s.",
                         paste0("\"", without, "\"", collapse = ", ")), "prior")
   }
-  settings <- c(target[c("lower", "upper", "prior")], list(
-    sampler = sampler, draws = n, burn_in = burnin, thin = thin, steps = steps, chains = chains,
+  settings <- c(target[c("lower", "upper")], if (!is.null(target$prior)) target["prior"], list(
+    sampler = sampler, n_draws = n, burn_in = burn_in, thin = thin, steps = steps, chains = chains,
     threads = if (has_user_code(object$kernel)) 1L else thread_count(threads)
   ))
-  found <- core_call(target$run(settings))
+  found <- target$run(settings)
   draws <- t(target$natural(t(found$theta)))
   dimnames(draws) <- list(NULL, target$names)
   new_fit("gp_parameter_sample", draws = draws, theta = found$theta, log_density = found$log_density, effective_size = found$effective_size,
           acceptance = found$acceptance, rhat = worst_rhat(found$theta, n, chains), sampler = sampler, chains = chains, prior = target$prior,
           fit = object, call = call,
-          convergence = list(converged = TRUE, iterations = as.integer(min(.Machine$integer.max, as.double(n) * thin + burnin))))
+          convergence = list(converged = TRUE, iterations = as.integer(min(.Machine$integer.max, as.double(n) * thin + burn_in))))
 }
 
 worst_rhat <- function(theta, n, chains) {
@@ -169,18 +169,17 @@ sparse_target <- function(object, prior) {
   exact <- object$method %in% c("exact", "sod")
   rows <- if (exact) object$rows else NULL
   if (is.null(rows)) rows <- seq_len(nrow(object$x))
-  if (!is.null(object$blocks)) rows <- order(object$blocks)
   x <- object$x[rows, , drop = FALSE]
   targets <- cbind(object$y - object$data$offset, trend_basis(object$data, object$x))[rows, , drop = FALSE]
+  data <- sparse_rows(x, targets, object$blocks, object$kernel, object$method)
   at <- search$at
   limit <- function(prior) if (!is.null(prior)) lapply(prior, `[`, learnt)
   list(
     names = search$names[learnt], lower = search$lower[learnt], upper = search$upper[learnt],
     prior = limit(if (is.null(prior)) search$prior else check_prior(prior, search$names)),
     run = function(settings) {
-      core_sparse_sample(unname(x), unname(targets), object$method, block_starts(object$blocks), object$kernel,
-                         if (exact) matrix(0, 0L, ncol(x)) else unname(object$inducing), at, search$learn_noise, settings, core_seed(),
-                         progress_bar("parameters"))
+      start <- list(inducing = if (exact) matrix(0, 0L, ncol(x)) else unname(object$inducing), parameters = at, learn_noise = search$learn_noise)
+      core_sparse_sample(data, start, settings, core_seed(), progress_bar("parameters"))
     },
     natural = exp,
     at = function(theta) {
@@ -205,8 +204,7 @@ classifier_target <- function(object, prior) {
   list(
     names = bounds$names, lower = bounds$lower, upper = bounds$upper, prior = if (is.null(prior)) bounds$prior else check_prior(prior, bounds$names),
     run = function(settings) {
-      core_gp_classify_sample(object$x, object$y, object$kernel, object$settings, pmin(pmax(start, bounds$lower), bounds$upper), settings,
-                              core_seed(), progress_bar("parameters"))
+      core_gp_classify_sample(object, pmin(pmax(start, bounds$lower), bounds$upper), settings, core_seed(), progress_bar("parameters"))
     },
     natural = function(theta) {
       theta[positive, ] <- exp(theta[positive, ])
@@ -215,7 +213,7 @@ classifier_target <- function(object, prior) {
     at = function(theta) {
       object$kernel <- set_kernel_parameters(object$kernel, theta[positive])
       if (!all(positive)) object$settings$mean <- theta[!positive]
-      found <- core_call(core_gp_classify_posterior(object$x, object$y, object$kernel, object$settings, FALSE, core_seed(), NULL))
+      found <- core_gp_classify_posterior(object, core_seed(), NULL)
       object[c("tau", "nu", "weight")] <- found[c("tau", "nu", "weight")]
       list(fit = object, inflate = 1)
     }
@@ -234,7 +232,7 @@ predict.granary_gp_parameter_sample <- function(object, newdata = NULL, se = FAL
   chosen <- unique(round(seq(1, nrow(object$theta), length.out = min(draws, nrow(object$theta)))))
   classes <- inherits(object$fit, "granary_gp_classify")
   if (classes && identical(list(...)$type, "class")) {
-    chance <- predict(object, newdata, draws = draws)
+    chance <- predict(object, newdata, draws = draws)[, 2L]
     return(factor(object$fit$levels[1L + (chance > 0.5)], object$fit$levels))
   }
   probability <- classes && !identical(list(...)$type, "latent")
@@ -242,13 +240,15 @@ predict.granary_gp_parameter_sample <- function(object, newdata = NULL, se = FAL
   parts <- lapply(chosen, function(s) {
     here <- target$at(object$theta[s, ])
     at <- predict(here$fit, newdata, se = se && !probability, ...)
+    if (probability) at <- at[, 2L]
     list(mean = if (is.list(at)) at$fit else at, variance = if (se && !probability) here$inflate * at$se.fit^2 else 0)
   })
   means <- do.call(cbind, lapply(parts, `[[`, "mean"))
   fit <- rowMeans(means)
-  if (!se) return(fit)
+  shape <- function(fit) if (probability) prob_matrix(fit, object$fit$levels) else fit
+  if (!se) return(shape(fit))
   within <- rowMeans(do.call(cbind, lapply(parts, `[[`, "variance")))
-  list(fit = fit, se.fit = sqrt(within + rowMeans((means - fit)^2)))
+  list(fit = shape(fit), se.fit = sqrt(within + rowMeans((means - fit)^2)))
 }
 
 #' @rdname gp_parameter_sample

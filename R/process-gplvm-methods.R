@@ -9,24 +9,24 @@
 #' `predict()` returns. `type = "response"` is for an observation: white noise is part of its variance, and binary columns have probabilities.
 #' `type = "link"` is for the function behind it.
 #'
-#' `project()` finds \eqn{\arg\max_x \log p(y_{obs} | x) - |x|^2/2}{argmax_x log p(y_obs | x) - |x|^2 / 2} from `n_starts` starts: the positions of
+#' `type = "latent"` finds \eqn{\arg\max_x \log p(y_{obs} | x) - |x|^2/2}{argmax_x log p(y_obs | x) - |x|^2 / 2} from `n_starts` starts: the positions of
 #' the training rows most like `y`, and random ones. With `modes = TRUE` all distinct modes come too, as places far apart can be nearly as good.
-#' With `samples` the log-density \eqn{\log p(y)}{log p(y)}, \eqn{x} integrated out over \eqn{N(0, I)}, is estimated by importance sampling around
+#' With `n_draws` the log-density \eqn{\log p(y)}{log p(y)}, \eqn{x} integrated out over \eqn{N(0, I)}, is estimated by importance sampling around
 #' the modes.
-#' `impute()` replaces missing cells by the mean (for binary columns the probability) at the projection; without `newdata`, those of the training
-#' rows, at their own positions. `logLik()` of new data takes the best mode of each row, or the estimate of the integral if `samples` is given.
+#' `type = "impute"` replaces missing cells by the mean (for binary columns the probability) at the projection; without `newdata`, those of the training
+#' rows, at their own positions. `logLik()` of new data takes the best mode of each row, or the estimate of the integral if `n_draws` is given.
 #' `simulate()` draws whole data sets at given latent points from the posterior of the process.
 #'
 #' `plot()` shades the map by the logarithm of the precision of the mapping: light where the model knows what the data look like.
 #'
 #' @param object,x A fit of [gplvm()] or [dppca()].
-#' @param newdata For `predict()` and `simulate()`: latent points, one per row; by default those of the training rows. For `project()`, `impute()`
+#' @param newdata For `predict()` and `simulate()`: latent points, one per row; by default those of the training rows. For `type = "latent"`, `"impute"`
 #'   and `logLik()`: rows of data with the columns of the training data, with `NA` for missing cells.
 #' @param se Whether to return standard errors too.
 #' @param type `"response"` or `"link"`; see Details.
 #' @param n_starts Number of starts for each row.
 #' @param modes Whether to return all modes.
-#' @param samples Number of draws for the integral over the latent space; 0 for none.
+#' @param n_draws Number of draws for the integral over the latent space; 0 for none.
 #' @param max_iter Largest number of steps from each start.
 #' @param threads Number of threads; see `options(granary.threads)`.
 #' @param nsim Number of data sets.
@@ -35,10 +35,10 @@
 #' @param dims The two dimensions to draw.
 #' @param background Whether to shade the map by precision.
 #' @param n_grid Points of the background along each side.
-#' @param ... Passed on to [graphics::plot()] by `plot()`, from `impute()` and `logLik()` to `project()`; otherwise not used.
-#' @return `predict()` a matrix with the columns of the data, or with `se = TRUE` a list of `fit` and `se.fit`; `project()` a matrix of positions,
-#'   or, with `modes` or `samples`, a list with `latent`, `log_likelihood` (of each row at its best mode), `objective` (with the prior),
-#'   `log_marginal` and its standard error, and `modes` (a data frame with the columns `row`, the dimensions and `objective`); `impute()` the data
+#' @param ... Passed on to [graphics::plot()] by `plot()`: otherwise not used.
+#' @return `predict()` a matrix with the columns of the data, or with `se = TRUE` a list of `fit` and `se.fit`; with `type = "latent"` a matrix of positions,
+#'   or, with `modes` or `n_draws`, a list with `latent`, `loglik` (of each row at its best mode), `objective` (with the prior),
+#'   `log_marginal` and its standard error, and `modes` (a data frame with the columns `row`, the dimensions and `objective`); `type = "impute"` the data
 #'   without missing cells; `simulate()` a list of matrices; `fitted()` and `residuals()` matrices; `coef()` the parameters of the kernel; `tidy()` a
 #'   data frame with one row per position.
 #' @family latent variable models
@@ -48,15 +48,15 @@
 #' t <- runif(40, -1, 1)
 #' x <- cbind(a = t, b = t^2, c = sin(3 * t)) + rnorm(120, sd = 0.03)
 #' x[3, 2] <- NA
-#' fit <- gplvm(x, q = 1, max_iter = 100, tol = 1e-5)
+#' fit <- gplvm(x, k = 1, max_iter = 100, tol = 1e-5)
 #' summary(fit)
 #' coef(fit)
 #' predict(fit, rbind(0, 0.5), se = TRUE)
 #' new <- cbind(a = c(-0.5, 0.2), b = c(NA, 0.04), c = c(-1, 0.56))
-#' project(fit, new)
-#' project(fit, new, modes = TRUE)$modes
-#' impute(fit, new)
-#' impute(fit)[3, ]
+#' predict(fit, new, type = "latent")
+#' predict(fit, new, type = "latent", modes = TRUE)$modes
+#' predict(fit, new, type = "impute")
+#' predict(fit, type = "impute")[3, ]
 #' logLik(fit)
 #' simulate(fit, newdata = rbind(0, 0.5))
 #' head(residuals(fit), 3)
@@ -89,10 +89,10 @@ latent_newdata <- function(object, newdata, arg = "newdata", allow_na = TRUE) {
 latent_points <- function(object, newdata) {
   if (is.null(newdata)) return(object$latent)
   newdata <- check_inputs(newdata, "newdata")
-  if (ncol(newdata) != object$q && length(newdata) == object$q) newdata <- matrix(newdata, 1L)
-  if (ncol(newdata) != object$q) {
-    abort_input(sprintf("`newdata` must be latent points with %s, but it has %d. Use project() for rows of data.",
-                        counted(object$q, "column", "columns"), ncol(newdata)), "newdata")
+  if (ncol(newdata) != object$k && length(newdata) == object$k) newdata <- matrix(newdata, 1L)
+  if (ncol(newdata) != object$k) {
+    abort_input(sprintf("`newdata` must be latent points with %s, but it has %d. Use type = \"latent\" or \"impute\" for rows of data.",
+                        counted(object$k, "column", "columns"), ncol(newdata)), "newdata")
   }
   newdata
 }
@@ -108,11 +108,16 @@ all_columns <- function(object, value, constant, rows) {
 #' @rdname granary_gplvm
 #' @importFrom stats predict
 #' @export
-predict.granary_gplvm <- function(object, newdata = NULL, se = FALSE, type = c("response", "link"), ...) {
+predict.granary_gplvm <- function(object, newdata = NULL, type = c("response", "link", "latent", "impute"), se = FALSE, n_starts = 10, modes = FALSE,
+                                  n_draws = 0, max_iter = 200, threads = NULL, ...) {
+  refuse_dots(...)
   se <- check_flag(se)
-  type <- check_choice(type, c("response", "link"))
+  type <- check_choice(type, c("response", "link", "latent", "impute"))
+  if (type == "latent" && is.null(newdata)) return(object$latent)
+  if (type == "latent") return(gplvm_place(object, newdata, n_starts, modes, n_draws, max_iter, threads))
+  if (type == "impute") return(gplvm_impute(object, newdata, n_starts, max_iter, threads))
   points <- latent_points(object, newdata)
-  at <- core_call(core_gplvm_predict(object$model, unname(points) / object$latent_unit, type == "response"))
+  at <- core_gplvm_predict(object$model, unname(points) / object$latent_unit, type == "response")
   if (object$noise == "bernoulli") {
     mean <- sweep(at$mean, 2L, object$model$offset, "+")
     if (type == "response") {
@@ -133,24 +138,23 @@ predict.granary_gplvm <- function(object, newdata = NULL, se = FALSE, type = c("
   list(fit = fit, se.fit = all_columns(object, sd, 0 * object$constant, rownames(points)))
 }
 
-#' @rdname granary_gplvm
-#' @export
-project.granary_gplvm <- function(object, newdata, n_starts = 10, modes = FALSE, samples = 0, max_iter = 200, threads = NULL, ...) {
-  if (missing(newdata)) fail_missing("newdata")
+# Latent positions of new rows of data.
+gplvm_place <- function(object, newdata, n_starts = 10, modes = FALSE, samples = 0, max_iter = 200, threads = NULL) {
   n_starts <- check_count(n_starts, upper = 10000)
   modes <- check_flag(modes)
-  samples <- check_count(samples, lower = 0, upper = 1e7)
+  samples <- check_count(samples, "n_draws", lower = 0, upper = 1e7)
   max_iter <- check_count(max_iter)
   new <- latent_newdata(object, newdata)
   train <- latent_newdata(object, object$x)$y
-  found <- core_call(core_gplvm_project(object$model, new$y, unname(object$latent) / object$latent_unit, train, n_starts, max_iter, samples,
-                                        thread_count(threads), core_seed(), progress_bar("placing rows")))
+  rows <- list(y = new$y, train_latent = unname(object$latent) / object$latent_unit, train_y = train)
+  options <- list(n_starts = n_starts, max_iter = max_iter, n_draws = samples, threads = thread_count(threads))
+  found <- core_gplvm_project(object$model, rows, options, core_seed(), progress_bar("placing rows"))
   rows <- rownames(new$x)
   latent <- found$x * object$latent_unit
   dimnames(latent) <- list(rows, colnames(object$latent))
   if (!modes && samples == 0L) return(latent)
   jacobian <- row_jacobian(object, new$y)
-  out <- list(latent = latent, log_likelihood = stats::setNames(as.double(found$log_likelihood) - jacobian, rows),
+  out <- list(latent = latent, loglik = stats::setNames(as.double(found$loglik) - jacobian, rows),
               objective = stats::setNames(as.double(found$objective) - jacobian, rows))
   if (samples > 0L) {
     out$log_marginal <- stats::setNames(as.double(found$log_marginal) - jacobian, rows)
@@ -172,39 +176,15 @@ row_jacobian <- function(object, y) {
   drop((!is.na(y)) %*% log(object$scale[object$keep] * object$unit))
 }
 
-#' Filling in missing cells
-#'
-#' `impute()` replaces the missing cells of a data matrix by what a fit expects there; see [granary_gplvm] for latent variable models.
-#'
-#' @param object A fit.
-#' @param ... Passed on to methods.
-#' @return The data without missing cells.
-#' @family latent variable models
-#' @export
-#' @examples
-#' x <- as.matrix(iris[1:30, 1:4])
-#' fit <- dppca(x, q = 2)
-#' x[1, 2] <- NA
-#' impute(fit, x[1:2, ])
-impute <- function(object, ...) UseMethod("impute")
-
-#' @rdname impute
-#' @export
-impute.default <- function(object, ...) {
-  fail_input("object", "a fit that can fill in missing cells, such as one of gplvm()", describe(object))
-}
-
-#' @rdname granary_gplvm
-#' @export
-impute.granary_gplvm <- function(object, newdata = NULL, ...) {
+# The data with what the fit expects in the place of missing cells.
+gplvm_impute <- function(object, newdata, n_starts, max_iter, threads) {
   if (is.null(newdata)) {
     x <- object$x
-    guess <- stats::fitted(object)
+    guess <- predict(object)
   } else {
     x <- latent_newdata(object, newdata)$x
-    guess <- predict(object, project(object, newdata, ...))
+    guess <- predict(object, gplvm_place(object, newdata, n_starts, max_iter = max_iter, threads = threads))
   }
-  if (is.list(guess)) abort_input("`modes` and `samples` are arguments of project(), not of impute().")
   x[is.na(x)] <- guess[is.na(x)]
   x
 }
@@ -218,34 +198,9 @@ simulate.granary_gplvm <- function(object, nsim = 1, seed = NULL, newdata = NULL
   points <- latent_points(object, newdata)
   if (as.double(nsim) * nrow(points) * ncol(object$x) > 2^28) abort_input("`nsim` asks for more numbers than fit into memory. Draw in parts.", "nsim")
   at <- unname(points) / object$latent_unit
-  model <- object$model
   binary <- object$noise == "bernoulli"
-  cross <- kernel_matrix(model$kernel, model$latent, at)
-  prior <- kernel_matrix(model$kernel, at)
-  within <- kernel_matrix(model$kernel, model$latent)
-  cell_noise <- if (length(model$noise) > 0L) model$noise else matrix(0, nrow(model$y), ncol(model$y))
-  pattern <- match(data.frame(cell_noise), data.frame(cell_noise))
-  draws <- array(0, c(nrow(at), ncol(model$y), nsim))
-  for (g in unique(pattern)) {
-    columns <- which(pattern == g)
-    rows <- which(cell_noise[, g] < 1e12)
-    a <- within[rows, rows, drop = FALSE] + diag(cell_noise[rows, g], length(rows))
-    half <- backsolve(chol(a), cross[rows, , drop = FALSE], transpose = TRUE)
-    mean <- crossprod(half, backsolve(chol(a), model$y[rows, columns, drop = FALSE], transpose = TRUE))
-    left <- prior - crossprod(half)
-    root <- tryCatch(chol(left + diag(1e-10 * max(diag(prior)), nrow(at))), error = function(e) {
-      parts <- eigen(left, symmetric = TRUE)
-      t(parts$vectors %*% diag(sqrt(pmax(parts$values, 0)), nrow(at)))
-    })
-    for (i in seq_along(columns)) draws[, columns[i], ] <- mean[, i] + crossprod(root, matrix(stats::rnorm(nrow(at) * nsim), nrow(at)))
-  }
-  lapply(seq_len(nsim), function(k) {
-    y <- matrix(draws[, , k], nrow(at))
-    if (binary) {
-      y <- 1 * (sweep(y, 2L, model$offset, "+") + stats::rnorm(length(y)) > 0)
-    } else {
-      y <- sweep(sweep(y, 2L, object$scale[object$keep] * object$unit, "*"), 2L, object$centre[object$keep], "+")
-    }
+  lapply(core_gplvm_draws(object$model, at, nsim, core_seed(), progress_bar("simulation")), function(y) {
+    if (!binary) y <- sweep(sweep(y, 2L, object$scale[object$keep] * object$unit, "*"), 2L, object$centre[object$keep], "+")
     all_columns(object, y, object$constant, rownames(points))
   })
 }
@@ -268,11 +223,12 @@ coef.granary_gplvm <- function(object, ...) coef(object$kernel)
 #' @rdname granary_gplvm
 #' @importFrom stats logLik
 #' @export
-logLik.granary_gplvm <- function(object, newdata = NULL, samples = 0, ...) {
+logLik.granary_gplvm <- function(object, newdata = NULL, n_draws = 0, ...) {
+  refuse_dots(...)
   df <- length(object$latent) + length(coef(object))
-  if (is.null(newdata)) return(structure(object$log_likelihood, df = df, nobs = nrow(object$latent), class = "logLik"))
-  found <- project(object, newdata, modes = TRUE, samples = samples, ...)
-  each <- if (is.null(found$log_marginal)) found$log_likelihood else found$log_marginal
+  if (is.null(newdata)) return(structure(object$loglik, df = df, nobs = nrow(object$latent), class = "logLik"))
+  found <- gplvm_place(object, newdata, modes = TRUE, samples = n_draws)
+  each <- if (is.null(found$log_marginal)) found$loglik else found$log_marginal
   structure(sum(each), df = df, nobs = length(each), class = "logLik")
 }
 
@@ -283,14 +239,14 @@ print.granary_gplvm <- function(x, ...) {
   print_call(x$call)
   cells <- sum(is.na(x$x))
   holes <- if (cells > 0) paste0(" with ", counted(cells, "missing cell", "missing cells")) else ""
-  cli::cat_line(sprintf("%d x %d data%s in %s", nrow(x$x), ncol(x$x), holes, counted(x$q, "latent dimension", "latent dimensions")),
+  cli::cat_line(sprintf("%d x %d data%s in %s", nrow(x$x), ncol(x$x), holes, counted(x$k, "latent dimension", "latent dimensions")),
                 if (x$noise == "bernoulli") ", binary columns", if (x$method == "sparse") sprintf(", %d active rows", length(x$active)))
   print(x$kernel)
-  cli::cat_line(sprintf("log-likelihood %s%s", format(x$log_likelihood, digits = 6L),
+  cli::cat_line(sprintf("log-likelihood %s%s", format(x$loglik, digits = 6L),
                         if (isTRUE(x$prior)) paste0(", with the prior ", format(x$objective, digits = 6L)) else ""))
   if (inherits(x, "granary_dppca")) {
-    cli::cat_line("noise: 1/beta = ", format(x$noise_variance, digits = 4L), " (divisor N - q); of probabilistic PCA ",
-                  format(x$ppca_noise, digits = 4L), " (divisor D - q)")
+    cli::cat_line("noise: 1/beta = ", format(x$noise_var, digits = 4L), " (divisor N - k); of probabilistic PCA ",
+                  format(x$ppca_noise, digits = 4L), " (divisor D - k)")
   }
   if (!is.null(x$starts) && nrow(x$starts) > 1L) cli::cat_line("best of ", nrow(x$starts), " starts: ", x$starts$start[which.max(x$starts$objective)])
   cli::cat_line("Solver: ", format_convergence(x$convergence))
@@ -326,9 +282,9 @@ map_precision <- function(x, dims, n_grid) {
     range <- grDevices::extendrange(x$latent[, k], f = 0.1)
     seq(range[1L], range[2L], length.out = n_grid)
   })
-  points <- matrix(colMeans(x$latent), n_grid^2, x$q, byrow = TRUE)
+  points <- matrix(colMeans(x$latent), n_grid^2, x$k, byrow = TRUE)
   points[, dims] <- as.matrix(expand.grid(at[[1L]], at[[2L]]))
-  variance <- core_call(core_gplvm_predict(x$model, points / x$latent_unit, TRUE))$variance
+  variance <- core_gplvm_predict(x$model, points / x$latent_unit, TRUE)$variance
   list(at[[1L]], at[[2L]], matrix(-rowMeans(log(pmax(variance, .Machine$double.xmin))), n_grid))
 }
 
@@ -337,12 +293,12 @@ map_precision <- function(x, dims, n_grid) {
 plot.granary_gplvm <- function(x, labels = NULL, dims = 1:2, background = TRUE, n_grid = 50, ...) {
   background <- check_flag(background)
   n_grid <- check_count(n_grid, lower = 2, upper = 1000)
-  dims <- check_dims(dims, x$q)
+  dims <- check_dims(dims, x$k)
   if (length(dims) == 2L && background) {
     draw_embedding(x$latent, labels, dims, list(...), background = map_precision(x, dims, n_grid))
   } else if (length(dims) == 1L && ncol(x$x) >= 1L) {
     curve <- seq(min(x$latent[, dims]), max(x$latent[, dims]), length.out = 200L)
-    points <- matrix(colMeans(x$latent), 200L, x$q, byrow = TRUE)
+    points <- matrix(colMeans(x$latent), 200L, x$k, byrow = TRUE)
     points[, dims] <- curve
     shape <- predict(x, points, se = TRUE)
     column <- which.max(column_sd(x$x))
@@ -364,7 +320,7 @@ autoplot.granary_gplvm <- function(object, labels = NULL, dims = 1:2, background
   background <- check_flag(background)
   n_grid <- check_count(n_grid, lower = 2, upper = 1000)
   picture <- autoplot.granary_embedding(object, labels, dims)
-  dims <- check_dims(dims, object$q)
+  dims <- check_dims(dims, object$k)
   if (length(dims) < 2L || !background) return(picture)
   shade <- map_precision(object, dims, n_grid)
   table <- data.frame(expand.grid(a = shade[[1L]], b = shade[[2L]]), precision = c(shade[[3L]]))

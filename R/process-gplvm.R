@@ -2,7 +2,7 @@
 #'
 #' A map of the rows of a data matrix in two or three dimensions, with a smooth mapping back to the data and its uncertainty: a probabilistic,
 #' non-linear principal component analysis. Columns may be continuous or binary, and cells may be missing. New rows can be placed on the map
-#' ([project()]), missing cells filled in ([impute()]), and the map shaded by how sure the model is (`plot()`).
+#' (`predict(type = "latent")`), missing cells filled in (`type = "impute"`), and the map shaded by how sure the model is (`plot()`).
 #'
 #' @details
 #' Let \eqn{Y} be the centred \eqn{N \times D}{N x D} data and \eqn{X} the \eqn{N \times q}{N x q} latent positions. Each column of \eqn{Y} is a
@@ -27,7 +27,7 @@
 #' objective, not that nothing could. The smaller the active set, the worse the map: the paper notes the same.
 #'
 #' **Noise.** Normal noise is the `k_white()` part of the kernel, with a floor of \eqn{10^{-6}}{1e-6} times the mean variance of the columns that
-#' keeps the model from interpolating. `noise_variance` adds known variances for each cell. `noise = "bernoulli"` is for columns of zeros and ones:
+#' keeps the model from interpolating. `noise_var` adds known variances for each cell. `noise = "bernoulli"` is for columns of zeros and ones:
 #' \eqn{P(y_{ni} = 1) = \Phi(f_{ni} + b_i)}{P(y_ni = 1) = Phi(f_ni + b_i)} with \eqn{b_i} from the share of ones, approximated by normal sites that
 #' are found by assumed density filtering (equations 15--17 of the paper) and held fixed while \eqn{X} and \eqn{\theta}{theta} climb, in `n_rounds`
 #' rounds, of which those that lower the evidence are taken back; its log-likelihood is the sum of the logarithms of the normalisers. This takes one
@@ -53,28 +53,28 @@
 #' two dimensions; [kernel_pca()] when only a kernel between rows is known.
 #'
 #' @param x Data, one row per case: a matrix or data frame of numbers, with `NA` for missing cells.
-#' @param q Number of latent dimensions.
+#' @param k Number of latent dimensions.
 #' @param kernel A kernel over the latent space (see [kernels]) with derivatives in its inputs, or text such as `"se + bias + white"`,
 #'   `"mlp + bias + white"`; in text `"rbf"`, the paper's word, is `k_se()`. `k_se(ard = TRUE)` learns which dimensions are needed.
 #' @param method See Details.
 #' @param active Size \eqn{d} of the active set of `method = "sparse"`.
 #' @param init Where to start: one or several of `"pca"`, `"isomap"`, `"random"`, or a matrix of positions.
 #' @param noise Kind of columns: continuous, or zeros and ones.
-#' @param noise_variance Known variances of the noise of the cells, on top of the kernel's `k_white()`, in squared units of `x`: one number, one per
+#' @param noise_var Known variances of the noise of the cells, on top of the kernel's `k_white()`, in squared units of `x`: one number, one per
 #'   column, or a matrix like `x`. Not for binary columns.
 #' @param prior Whether latent positions have a standard normal prior.
 #' @param center,scale Whether to subtract column means, and to divide by standard deviations. Binary columns are left alone.
 #' @param n_starts Number of starts.
 #' @param n_rounds Rounds of `method = "sparse"` and of binary columns, \eqn{T}. `NULL` for the paper's 15, or 75 for binary columns with `"full"`.
 #' @param move_active Whether `method = "sparse"` moves the active rows.
-#' @param neighbours Neighbours for `init = "isomap"`.
+#' @param neighbors Neighbours for `init = "isomap"`.
 #' @param max_iter Largest number of L-BFGS steps; where there are rounds, of each. `NULL` for 1000, or 20 where there are rounds.
 #' @param tol Relative change of the objective at which to stop.
 #' @param threads Number of threads; see `options(granary.threads)`.
 #' @return An object of class `granary_gplvm`: a list with
-#' \item{latent}{the map, rows x `q`}
+#' \item{latent}{the map, rows x `k`}
 #' \item{kernel}{the kernel with its learnt parameters, in the units of `x`}
-#' \item{log_likelihood, objective}{\eqn{L}, and with the prior, as densities of `x` in its own units}
+#' \item{loglik, objective}{\eqn{L}, and with the prior, as densities of `x` in its own units}
 #' \item{starts}{what each start reached}
 #' \item{trace}{objective along the way}
 #' \item{active}{rows of the active set; all for `method = "full"`}
@@ -90,51 +90,53 @@
 #' fit <- gplvm(x, max_iter = 300, tol = 1e-4)
 #' fit
 #' plot(fit, labels = iris$Species[seq(1, 150, 3)])
-#' nn_error(fit, iris$Species[seq(1, 150, 3)])
-gplvm <- function(x, q = 2, kernel = "se + bias + white", method = c("full", "sparse"), active = 100, init = "pca",
-                  noise = c("gaussian", "bernoulli"), noise_variance = NULL, prior = TRUE, center = TRUE, scale = FALSE, n_starts = 1,
-                  n_rounds = NULL, move_active = TRUE, neighbours = 7, max_iter = NULL, tol = 1e-7, threads = NULL) {
+#' assess(fit, truth = iris$Species[seq(1, 150, 3)])
+gplvm <- function(x, k = 2, kernel = "se + bias + white", method = c("full", "sparse"), active = 100, init = "pca",
+                  noise = c("gaussian", "bernoulli"), noise_var = NULL, prior = TRUE, center = TRUE, scale = FALSE, n_starts = 1,
+                  n_rounds = NULL, move_active = TRUE, neighbors = 7, max_iter = NULL, tol = 1e-7, threads = NULL) {
   call <- match.call()
   noise <- check_choice(noise, c("gaussian", "bernoulli"))
   method <- check_choice(method, c("full", "sparse"))
   binary <- noise == "bernoulli"
   data <- latent_data(x, center = check_flag(center) && !binary, scale = check_flag(scale) && !binary, binary = binary)
   n <- nrow(data$y)
-  q <- check_latent_dimension(q, n, ncol(data$y))
+  q <- check_latent_dimension(k, n, ncol(data$y))
   active <- check_count(active, lower = 2)
   settings <- list(
-    sparse = method == "sparse", bernoulli = binary, offset = data$offset, nugget = gplvm_floor, prior = check_flag(prior),
+    method = method, noise = noise, offset = as.double(data$offset), nugget = gplvm_floor, prior = check_flag(prior),
     tol = check_number(tol, lower = 0, strict_lower = TRUE),
-    rounds = check_count(n_rounds, allow_null = TRUE) %||% if (binary && method == "full") 75L else 15L,
+    n_rounds = check_count(n_rounds, allow_null = TRUE) %||% if (binary && method == "full") 75L else 15L,
     active = min(active, n), move_active = check_flag(move_active)
   )
   max_iter <- check_count(max_iter, allow_null = TRUE)
-  settings$max_iter <- if (!is.null(max_iter)) max_iter else if (settings$sparse || binary) 20L else 1000L
-  neighbours <- check_count(neighbours)
+  settings$max_iter <- if (!is.null(max_iter)) max_iter else if (method == "sparse" || binary) 20L else 1000L
+  neighbors <- check_count(neighbors)
   n_starts <- check_count(n_starts, upper = 10000)
   threads <- thread_count(threads)
-  cell_noise <- check_noise_variance(noise_variance, data, binary)
+  cell_noise <- check_noise_variance(noise_var, data, binary)
   kernel <- gplvm_kernel(kernel, q, data$unit)
   if (method == "full" && n > 2000L) {
     warn_input(sprintf("Each step of method = \"full\" takes time in proportion to the cube of %d rows. Consider method = \"sparse\".", n), "method")
   }
-  starts <- gplvm_starts(init, n_starts, data, q, neighbours, threads)
+  starts <- gplvm_starts(init, n_starts, data, q, neighbors, threads)
 
+  settings$turn <- q > 1L && turns_freely(kernel)
+  settings$threads <- threads
   climb <- function(start, progress = NULL) {
-    core_call(core_gplvm(data$filled, cell_noise, start, kernel, settings, threads, progress))
+    core_gplvm(list(y = data$filled, noise = cell_noise, kernel = kernel), start, settings, progress)
   }
   fits <- if (length(starts) == 1L) list(climb(starts[[1L]], progress_bar("latent map"))) else resample_lapply(starts, climb, "latent maps")
   reached <- vapply(fits, function(f) f$objective, 0)
   best <- fits[[which.max(reached)]]
   fit <- new_gplvm(best, data, kernel, settings, q, method, noise, call)
   fit$starts <- data.frame(
-    start = names(starts), log_likelihood = vapply(fits, function(f) f$log_likelihood, 0) - data$jacobian, objective = reached - data$jacobian,
+    start = names(starts), loglik = vapply(fits, function(f) f$loglik, 0) - data$jacobian, objective = reached - data$jacobian,
     converged = vapply(fits, function(f) f$convergence$converged, NA), stringsAsFactors = FALSE
   )
-  if (!binary && learnt_white(fit$model$kernel) < 2 * gplvm_floor && is.null(noise_variance)) {
+  if (!binary && learnt_white(fit$model$kernel) < 2 * gplvm_floor && is.null(noise_var)) {
     warn_input("The noise of the kernel is at its floor: the model interpolates the data. Use fewer latent dimensions or more rows.")
   }
-  rounds <- binary || settings$sparse && !settings$move_active
+  rounds <- binary || method == "sparse" && !settings$move_active
   check_convergence(fit, if (rounds) "Raise `n_rounds`, or loosen `tol`." else "Raise `max_iter`, loosen `tol`, or rescale the data.")
   fit
 }
@@ -203,41 +205,41 @@ column_sd <- function(x) {
 }
 
 check_latent_dimension <- function(q, n, d) {
-  q <- check_count(q, "q")
-  if (q >= n) abort_input(sprintf("`q` must be less than the number of rows, %d, but it is %d.", n, q), "q")
+  q <- check_count(q, "k")
+  if (q >= n) abort_input(sprintf("`k` must be less than the number of rows, %d, but it is %d.", n, q), "k")
   if (q >= d) {
     warn_input(sprintf("The map has %s for %s that vary: it need not reduce anything.", counted(q, "dimension", "dimensions"),
-                       counted(d, "column", "columns")), "q")
+                       counted(d, "column", "columns")), "k")
   }
   q
 }
 
 # Known noise of the cells as the core wants it: infinite where a cell is missing, 0 x 0 where there is nothing to say.
-check_noise_variance <- function(noise_variance, data, binary) {
+check_noise_variance <- function(noise_var, data, binary) {
   full <- dim(data$x)
   complete <- all(data$observed)
-  if (is.null(noise_variance)) {
+  if (is.null(noise_var)) {
     if (complete) return(matrix(0, 0L, 0L))
     value <- matrix(0, nrow(data$y), ncol(data$y))
   } else {
-    if (binary) abort_input("`noise_variance` is for continuous columns: binary ones have noise of their own.", "noise_variance")
-    if (is.matrix(noise_variance) || is.data.frame(noise_variance)) {
-      value <- check_matrix(noise_variance, "noise_variance")
+    if (binary) abort_input("`noise_var` is for continuous columns: binary ones have noise of their own.", "noise_var")
+    if (is.matrix(noise_var) || is.data.frame(noise_var)) {
+      value <- check_matrix(noise_var, "noise_var")
       if (!identical(dim(value), full)) {
-        abort_input(sprintf("`noise_variance` must be one number, %d numbers or a %d x %d matrix, not %s.", full[2L], full[1L], full[2L],
-                            describe(noise_variance)), "noise_variance")
+        abort_input(sprintf("`noise_var` must be one number, %d numbers or a %d x %d matrix, not %s.", full[2L], full[1L], full[2L],
+                            describe(noise_var)), "noise_var")
       }
     } else {
-      value <- check_vector(noise_variance, "noise_variance")
+      value <- check_vector(noise_var, "noise_var")
       if (!length(value) %in% c(1L, full[2L])) {
-        abort_input(sprintf("`noise_variance` must be one number, %d numbers or a %d x %d matrix, not %s.", full[2L], full[1L], full[2L],
-                            describe(noise_variance)), "noise_variance")
+        abort_input(sprintf("`noise_var` must be one number, %d numbers or a %d x %d matrix, not %s.", full[2L], full[1L], full[2L],
+                            describe(noise_var)), "noise_var")
       }
       value <- matrix(value, full[1L], full[2L], byrow = TRUE)
     }
-    if (any(value < 0)) abort_input("`noise_variance` must not be negative.", "noise_variance")
+    if (any(value < 0)) abort_input("`noise_var` must not be negative.", "noise_var")
     value <- sweep(value[, data$keep, drop = FALSE], 2L, (data$scale[data$keep] * data$unit)^2, "/")
-    if (any(value > 1e10)) abort_input("`noise_variance` has values that drown the data. Set such cells to NA in `x`.", "noise_variance")
+    if (any(value > 1e10)) abort_input("`noise_var` has values that drown the data. Set such cells to NA in `x`.", "noise_var")
   }
   value[!data$observed] <- Inf
   unname(value)
@@ -291,7 +293,7 @@ learnt_white <- function(kernel) {
   if (length(parts) == 0L) Inf else sum(vapply(parts, function(k) k$variance, 0))
 }
 
-gplvm_starts <- function(init, n_starts, data, q, neighbours, threads) {
+gplvm_starts <- function(init, n_starts, data, q, neighbors, threads) {
   n <- nrow(data$y)
   if (is.matrix(init) || is.data.frame(init) || is_plain_numeric(init)) {
     start <- check_inputs(init, "init")
@@ -302,30 +304,19 @@ gplvm_starts <- function(init, n_starts, data, q, neighbours, threads) {
   } else {
     if (!is.character(init) || length(init) == 0L) fail_input("init", "names of starts, or a matrix of latent positions", describe(init))
     init <- unique(vapply(init, check_choice, "", c("pca", "isomap", "random"), "init", USE.NAMES = FALSE))
-    starts <- stats::setNames(lapply(init, gplvm_start, data, q, neighbours, threads), init)
+    starts <- stats::setNames(lapply(init, gplvm_start, data, q, neighbors, threads), init)
   }
   more <- n_starts - length(starts)
   c(starts, stats::setNames(lapply(seq_len(max(0L, more)), function(k) gplvm_start("random", data, q)), rep("random", max(0L, more))))
 }
 
 # Positions of mean square one, as the prior has them.
-gplvm_start <- function(name, data, q, neighbours, threads) {
-  n <- nrow(data$y)
-  y <- unname(data$y)
-  if (name == "isomap") {
-    mapped <- core_call(core_isomap(y, q, min(neighbours, n - 1L), threads, NULL))
-    if (mapped$neighbours > neighbours) {
-      warn_input(sprintf("The graph of %d neighbours falls apart; %d were used for the start.", neighbours, mapped$neighbours), "neighbours")
-    }
-    start <- mapped$latent
-  } else if (name == "pca") {
-    k <- min(q, dim(y))
-    start <- core_call(core_pca_scores(y, k))
-    if (k < q) start <- cbind(start, matrix(stats::rnorm(n * (q - k), sd = 0.01), n))
-  } else {
-    return(matrix(stats::rnorm(n * q), n))
+gplvm_start <- function(name, data, q, neighbors = 7L, threads = 1L) {
+  found <- core_gplvm_start(unname(data$y), list(init = name, k = q, neighbors = neighbors, threads = threads), core_seed(), NULL)
+  if (found$neighbors > neighbors) {
+    warn_input(sprintf("The graph of %d neighbours falls apart; %d were used for the start.", neighbors, found$neighbors), "neighbors")
   }
-  start / sqrt(mean(start^2))
+  found$latent
 }
 
 # The same kernel in all directions, so that the map can be turned.
@@ -335,28 +326,19 @@ turns_freely <- function(kernel) {
   kernel$type == "mlp" || length(kernel$scales) <= 1L
 }
 
-principal_turn <- function(x) {
-  turn <- svd(sweep(x, 2L, colMeans(x)))$v
-  if (ncol(turn) < ncol(x)) return(diag(ncol(x)))
-  turned <- x %*% turn
-  top <- turned[cbind(max.col(t(abs(turned)), "first"), seq_len(ncol(x)))]
-  sweep(turn, 2L, ifelse(top < 0, -1, 1), "*")
-}
-
 new_gplvm <- function(raw, data, kernel, settings, q, method, noise, call) {
   latent <- raw$latent
   learnt <- set_kernel_parameters(kernel, raw$log_parameters)
-  if (q > 1L && turns_freely(kernel)) latent <- latent %*% principal_turn(latent)
   full_kernel <- add_white(learnt, settings$nugget)
   dimnames(latent) <- list(rownames(data$x), paste0("dim", seq_len(q)))
   new_fit(
     c("gplvm", "embedding"), latent = latent, kernel = multiply_kernel(full_kernel, data$unit^2),
-    log_likelihood = raw$log_likelihood - data$jacobian, objective = raw$objective - data$jacobian, starts = NULL,
-    trace = as.double(raw$trace) - data$jacobian, active = raw$active, method = method, noise = noise, q = q, prior = settings$prior, x = data$x,
+    loglik = raw$loglik - data$jacobian, objective = raw$objective - data$jacobian, starts = NULL,
+    trace = as.double(raw$trace) - data$jacobian, active = raw$active, method = method, noise = noise, k = q, prior = settings$prior, x = data$x,
     centre = data$centre, scale = data$scale, unit = data$unit, keep = data$keep, constant = data$constant, latent_unit = 1,
     model = list(
       latent = unname(latent[raw$active, , drop = FALSE]), kernel = full_kernel, y = raw$sites, noise = raw$site_noise,
-      bernoulli = settings$bernoulli, offset = as.double(data$offset), prior = settings$prior
+      bernoulli = noise == "bernoulli", offset = as.double(data$offset), prior = settings$prior
     ), call = call, convergence = raw$convergence
   )
 }

@@ -17,17 +17,19 @@ draw_embedding <- function(latent, labels, dims, user, background = NULL) {
   a <- if (length(dims) == 2L) latent[, dims[1L]] else seq_len(n)
   b <- latent[, dims[length(dims)]]
   names <- colnames(latent)[dims]
+  height <- range(b, if (!is.null(background)) background[[2L]])
+  if (!is.null(groups) && nlevels(groups) <= 20L) height[2L] <- height[2L] + 0.14 * diff(height)  # room for the legend, above the points
   if (is.null(background)) {
     draw(graphics::plot, a, b, xlab = if (length(dims) == 2L) names[1L] else "row", ylab = names[length(names)], col = colour, pch = 19,
-         cex = 0.8, user = user)
+         cex = 0.8, ylim = height, user = user)
   } else {
     draw(graphics::image, background[[1L]], background[[2L]], background[[3L]], col = grDevices::grey.colors(64L, 0.35, 1), xlab = names[1L],
-         ylab = names[2L], user = user)
+         ylab = names[2L], ylim = height, user = user)
     graphics::points(a, b, col = colour, pch = 19, cex = 0.8)
   }
   if (!is.null(groups) && nlevels(groups) <= 20L) {
-    graphics::legend("topright", levels(groups), col = label_colours[(seq_len(nlevels(groups)) - 1L) %% length(label_colours) + 1L], pch = 19,
-                     bg = "#ffffffcc", box.col = NA, cex = 0.8)
+    graphics::legend("top", levels(groups), col = label_colours[(seq_len(nlevels(groups)) - 1L) %% length(label_colours) + 1L], pch = 19,
+                     bg = "#ffffffcc", box.col = NA, cex = 0.8, ncol = min(4L, nlevels(groups)))
   }
 }
 
@@ -47,9 +49,11 @@ check_row_labels <- function(labels, n, arg = "labels") {
 #' @param x,object A fit that holds a map.
 #' @param labels Classes of the rows, for colours.
 #' @param dims The two dimensions to draw.
-#' @param newdata Rows of data, with the columns of the training data.
+#' @param newdata Rows of data, with the columns of the training data; `NULL` for the positions of the training rows.
+#' @param type `"latent"`: positions in the map.
+#' @param truth Classes of the rows: `assess()` counts rows whose nearest neighbour in the map has another one.
 #' @param ... Passed on to [graphics::plot()].
-#' @return `plot()` returns `NULL`, invisibly; `tidy()` a data frame with the columns `row` and one per dimension; `project()` the positions of new
+#' @return `plot()` returns `NULL`, invisibly; `tidy()` a data frame with the columns `row` and one per dimension; `predict()` the positions of new
 #'   rows: for [kernel_pca()] the projection onto the components, for [gtm()] the mean of the grid under the posterior.
 #' @family latent variable models
 #' @name granary_embedding
@@ -57,8 +61,8 @@ check_row_labels <- function(labels, n, arg = "labels") {
 #' fit <- isomap(scale(iris[1:100, 1:4]), k = 10)
 #' plot(fit, labels = iris$Species[1:100])
 #' head(tidy(fit))
-#' project(kernel_pca(iris[1:100, 1:4]), iris[101:103, 1:4])
-#' project(gtm(iris[1:100, 1:4]), iris[101:103, 1:4])
+#' predict(kernel_pca(iris[1:100, 1:4]), iris[101:103, 1:4])
+#' predict(gtm(iris[1:100, 1:4]), iris[101:103, 1:4])
 NULL
 
 #' @rdname granary_embedding
@@ -93,12 +97,12 @@ autoplot.granary_embedding <- function(object, labels = NULL, dims = 1:2, ...) {
 
 new_embedding <- function(class, latent, x, ..., call, convergence = list(converged = TRUE, iterations = 0L)) {
   dimnames(latent) <- list(rownames(x), paste0("dim", seq_len(ncol(latent))))
-  new_fit(c(class, "embedding"), latent = latent, x = x, ..., q = ncol(latent), call = call, convergence = convergence)
+  new_fit(c(class, "embedding"), latent = latent, x = x, ..., k = ncol(latent), call = call, convergence = convergence)
 }
 
 check_map_dimension <- function(q, most) {
-  q <- check_count(q, "q")
-  if (q > most) abort_input(sprintf("`q` must be at most %d for these data, but it is %d.", most, q), "q")
+  q <- check_count(q, "k")
+  if (q > most) abort_input(sprintf("`k` must be at most %d for these data, but it is %d.", most, q), "k")
   q
 }
 
@@ -115,11 +119,11 @@ check_map_dimension <- function(q, most) {
 #' short cut through noise spoils it, so compare several `k`.
 #'
 #' @param x Data, one row per case, with `NA` for missing cells.
-#' @param q Number of dimensions of the map.
-#' @param k Number of neighbours.
+#' @param k Number of dimensions of the map.
+#' @param neighbors Number of neighbours.
 #' @param threads Number of threads; see `options(granary.threads)`.
 #' @return An object of class `granary_isomap` with the map `latent`, the geodesic `distance` matrix, the `eigenvalues`, the number of
-#'   `neighbours` used and `residual_variance`, one minus the squared correlation of distances in the map with geodesics.
+#'   `neighbors` used and `residual_variance`, one minus the squared correlation of distances in the map with geodesics.
 #' @references
 #' Tenenbaum, de Silva and Langford (2000). A global geometric framework for nonlinear dimensionality reduction. *Science* 290, 2319--2323.
 #' @family latent variable models
@@ -130,22 +134,22 @@ check_map_dimension <- function(q, most) {
 #' fit <- isomap(roll$x, k = 5)
 #' fit
 #' cor(fit$latent[, 1], roll$t, method = "spearman")
-isomap <- function(x, q = 2, k = 7, threads = NULL) {
+isomap <- function(x, k = 2, neighbors = 7, threads = NULL) {
   call <- match.call()
   x <- check_matrix(x, min_rows = 2L, allow_na = TRUE)
   if (any(rowSums(!is.na(x)) == 0)) {
     abort_input(sprintf("Every row of `x` must have a value, but in row %d all are missing.", which(rowSums(!is.na(x)) == 0)[1L]), "x")
   }
-  k <- check_count(k)
-  q <- check_map_dimension(q, nrow(x) - 1L)
+  neighbors <- check_count(neighbors)
+  q <- check_map_dimension(k, nrow(x) - 1L)
   size <- max(abs(x), na.rm = TRUE)
   if (size == 0) size <- 1
-  raw <- core_call(core_isomap(unname(x) / size, q, min(k, nrow(x) - 1L), thread_count(threads), progress_bar("isomap")))
-  if (raw$neighbours > k) {
-    warn_input(sprintf("The graph of %s falls apart; %d were used.", counted(k, "neighbour", "neighbours"), raw$neighbours), "k")
+  raw <- core_isomap(unname(x) / size, list(k = q, neighbors = min(neighbors, nrow(x) - 1L), threads = thread_count(threads)), progress_bar("isomap"))
+  if (raw$neighbors > neighbors) {
+    warn_input(sprintf("The graph of %s falls apart; %d were used.", counted(neighbors, "neighbour", "neighbours"), raw$neighbors), "neighbors")
   }
   new_embedding("isomap", raw$latent * size, x, eigenvalues = as.double(raw$values) * size^2, distance = raw$distance * size,
-                neighbours = raw$neighbours, residual_variance = raw$residual, call = call)
+                neighbors = raw$neighbors, residual_variance = raw$residual, call = call)
 }
 
 #' Kernel principal component analysis
@@ -161,7 +165,7 @@ isomap <- function(x, q = 2, k = 7, threads = NULL) {
 #' the data and its result hangs on the width of the kernel.
 #'
 #' @param x Data, one row per case.
-#' @param q Number of dimensions of the map.
+#' @param k Number of dimensions of the map.
 #' @param kernel A kernel between rows of data (see [kernels]) or its name; `NULL` for `k_se()` with the median distance as lengthscale.
 #' @return An object of class `granary_kernel_pca` with the map `latent`, the `eigenvalues` and the `kernel`.
 #' @references
@@ -172,10 +176,10 @@ isomap <- function(x, q = 2, k = 7, threads = NULL) {
 #' fit <- kernel_pca(scale(iris[, 1:4]), kernel = k_se(lengthscale = 2))
 #' fit
 #' plot(fit, labels = iris$Species)
-kernel_pca <- function(x, q = 2, kernel = NULL) {
+kernel_pca <- function(x, k = 2, kernel = NULL) {
   call <- match.call()
   x <- check_matrix(x, min_rows = 2L)
-  q <- check_map_dimension(q, nrow(x) - 1L)
+  q <- check_map_dimension(k, nrow(x) - 1L)
   if (is.null(kernel)) {
     some <- x[unique(round(seq(1, nrow(x), length.out = min(nrow(x), 500L)))), , drop = FALSE]
     apart <- stats::dist(some)
@@ -185,16 +189,18 @@ kernel_pca <- function(x, q = 2, kernel = NULL) {
   }
   kernel <- prepare_kernel(kernel, ncol(x))
   k <- unname(kernel_matrix(kernel, unname(x)))
-  raw <- core_call(core_similarity_map(k, q, TRUE))
+  raw <- core_similarity_map(k, q)
   if (raw$values[1L] <= 1e-12 * max(abs(k))) abort_input("The kernel sees no difference between the rows of `x`.", "kernel")
-  if (any(raw$values <= 0)) warn_input("Some eigenvalues are not positive: their dimensions are zero.", "q")
+  if (any(raw$values <= 0)) warn_input("Some eigenvalues are not positive: their dimensions are zero.", "k")
   new_embedding("kernel_pca", raw$latent, x, eigenvalues = as.double(raw$values), kernel = kernel, row_means = rowMeans(k), call = call)
 }
 
 #' @rdname granary_embedding
 #' @export
-project.granary_kernel_pca <- function(object, newdata, ...) {
-  if (missing(newdata)) fail_missing("newdata")
+predict.granary_kernel_pca <- function(object, newdata = NULL, type = "latent", ...) {
+  refuse_dots(...)
+  check_choice(type, "latent")
+  if (is.null(newdata)) return(object$latent)
   newdata <- map_newdata(object, newdata)
   cross <- kernel_matrix(object$kernel, unname(newdata), unname(object$x))
   centred <- sweep(cross, 2L, object$row_means) - rowMeans(cross) + mean(object$row_means)
@@ -220,7 +226,7 @@ map_newdata <- function(object, newdata) {
 #'
 #' @details
 #' \deqn{p(y) = \frac1K\sum_k N(y | W'\phi(z_k), \beta^{-1}I)}{p(y) = 1/K sum_k N(y | W' phi(z_k), I / beta)} with \eqn{z_k} on a grid of
-#' `grid` points along each of `q` sides and \eqn{\phi}{phi} normal bumps on a coarser grid of `basis` points along each side, and a constant.
+#' `grid` points along each of `k` sides and \eqn{\phi}{phi} normal bumps on a coarser grid of `basis` points along each side, and a constant.
 #' EM starts from the plane of the leading principal components and never lowers the penalised likelihood. A row's place is the mean of the grid
 #' under its posterior. \eqn{O(KND)} per step.
 #'
@@ -228,16 +234,16 @@ map_newdata <- function(object, newdata) {
 #' than learnt. [gplvm()] learns it, at a higher cost.
 #'
 #' @param x Data, one row per case.
-#' @param q Number of dimensions of the map.
+#' @param k Number of dimensions of the map.
 #' @param grid Points along each side of the latent grid.
 #' @param basis Bumps along each side.
 #' @param width Width of a bump in units of their spacing.
-#' @param penalty Precision of the normal prior on \eqn{W}, for data divided by the root of their mean variance.
+#' @param lambda Precision of the normal prior on \eqn{W}, for data divided by the root of their mean variance.
 #' @param scale Whether to divide columns by their standard deviations.
 #' @param max_iter Largest number of EM steps.
 #' @param tol Relative change of the log-likelihood at which to stop.
 #' @return An object of class `granary_gtm` with the map `latent`, the `grid`, the `centres` in data space, the `noise` variance and
-#'   `log_likelihood`.
+#'   `loglik`.
 #' @references
 #' Bishop, Svensen and Williams (1998). GTM: the generative topographic mapping. *Neural Computation* 10, 215--234.
 #' @family latent variable models
@@ -247,20 +253,21 @@ map_newdata <- function(object, newdata) {
 #' fit
 #' plot(fit, labels = iris$Species)
 #' logLik(fit)
-gtm <- function(x, q = 2, grid = 15, basis = 4, width = 1, penalty = 1e-3, scale = FALSE, max_iter = 500, tol = 1e-6) {
+gtm <- function(x, k = 2, grid = 15, basis = 4, width = 1, lambda = 1e-3, scale = FALSE, max_iter = 500, tol = 1e-6) {
   call <- match.call()
   data <- latent_data(x, center = TRUE, scale = check_flag(scale), allow_na = FALSE)
-  q <- check_map_dimension(q, min(dim(data$y), 6L))
+  q <- check_map_dimension(k, min(dim(data$y), 6L))
   grid <- check_count(grid, lower = 2)
   basis <- check_count(basis, lower = 2, upper = grid)
   width <- check_number(width, lower = 0, strict_lower = TRUE)
-  penalty <- check_number(penalty, lower = 0)
+  lambda <- check_number(lambda, lower = 0)
   max_iter <- check_count(max_iter)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE)
-  if (grid^q > 1e5) abort_input(sprintf("The grid of %d^%d points is too large. Use a smaller `grid` or `q`.", grid, q), "grid")
-  raw <- core_call(core_gtm(data$filled, q, grid, basis, width, penalty, max_iter, tol, progress_bar("generative topographic mapping")))
+  if (grid^q > 1e5) abort_input(sprintf("The grid of %d^%d points is too large. Use a smaller `grid` or `k`.", grid, q), "grid")
+  raw <- core_gtm(data$filled, q, list(grid = grid, basis = basis, width = width, lambda = lambda, max_iter = max_iter, tol = tol),
+                  progress_bar("generative topographic mapping"))
   fit <- new_embedding("gtm", raw$latent, data$x, grid = raw$grid, centres = gtm_centres(raw$centres, data), noise = raw$noise * data$unit^2,
-                       log_likelihood = raw$log_likelihood - data$jacobian, trace = as.double(raw$trace), keep = data$keep, centre = data$centre,
+                       loglik = raw$loglik - data$jacobian, trace = as.double(raw$trace), keep = data$keep, centre = data$centre,
                        scale = data$scale, unit = data$unit, jacobian = data$jacobian / nrow(data$x), parameters = basis^q * sum(data$keep) + 1L,
                        raw_centres = raw$centres, raw_noise = raw$noise, call = call, convergence = raw$convergence)
   check_convergence(fit)
@@ -275,11 +282,13 @@ gtm_centres <- function(centres, data) {
 
 #' @rdname granary_embedding
 #' @export
-project.granary_gtm <- function(object, newdata, ...) {
-  if (missing(newdata)) fail_missing("newdata")
+predict.granary_gtm <- function(object, newdata = NULL, type = "latent", ...) {
+  refuse_dots(...)
+  check_choice(type, "latent")
+  if (is.null(newdata)) return(object$latent)
   newdata <- map_newdata(object, newdata)
   y <- sweep(sweep(newdata[, object$keep, drop = FALSE], 2L, object$centre[object$keep]), 2L, object$scale[object$keep] * object$unit, "/")
-  out <- core_call(core_gtm_place(unname(y), object$grid, object$raw_centres, object$raw_noise))$latent
+  out <- core_gtm_place(unname(y), object)$latent
   dimnames(out) <- list(rownames(newdata), colnames(object$latent))
   out
 }
@@ -288,26 +297,23 @@ project.granary_gtm <- function(object, newdata, ...) {
 #' @importFrom stats logLik
 #' @export
 logLik.granary_gtm <- function(object, ...) {
-  structure(object$log_likelihood, df = object$parameters, nobs = nrow(object$latent), class = "logLik")
+  structure(object$loglik, df = object$parameters, nobs = nrow(object$latent), class = "logLik")
 }
 
-#' Nearest-neighbour errors of a map
-#'
-#' How many rows have a nearest neighbour of another class on the map: the quality of a visualisation in the paper on latent variable models.
-#'
-#' @param x A map: a fit of [gplvm()] and its relatives, or a matrix of positions.
-#' @param labels Classes of the rows.
-#' @return The number of rows whose nearest other row has a different label. Of equally near rows the first counts.
-#' @family latent variable models
+#' @rdname granary_embedding
 #' @export
-#' @examples
-#' nn_error(prcomp(iris[, 1:4], scale. = TRUE)$x[, 1:2], iris$Species)
-nn_error <- function(x, labels) {
-  if (missing(x)) fail_missing("x")
-  if (missing(labels)) fail_missing("labels")
-  x <- if (inherits(x, "granary_embedding")) x$latent else check_inputs(x)
-  if (nrow(x) < 2L) abort_input("`x` must have at least two rows to have neighbours.", "x")
-  labels <- check_row_labels(labels, nrow(x))
+assess.granary_embedding <- function(object, truth, ...) {
+  refuse_dots(...)
+  if (missing(truth)) fail_missing("truth")
+  wrong <- neighbour_errors(object$latent, truth)
+  data.frame(n = nrow(object$latent), wrong = wrong, error = wrong / nrow(object$latent))
+}
+
+# Rows whose nearest neighbour has another label.
+neighbour_errors <- function(x, labels) {
+  if (inherits(x, "granary_embedding")) x <- x$latent
+  if (nrow(x) < 2L) abort_input("The map must have at least two rows to have neighbours.", "object")
+  labels <- check_row_labels(labels, nrow(x), "truth")
   x <- x / max(abs(x), .Machine$double.xmin)
   nearest <- vapply(seq_len(nrow(x)), function(i) {
     away <- colSums((t(x) - x[i, ])^2)

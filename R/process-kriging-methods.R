@@ -31,7 +31,7 @@
 #' @param nsim Number of draws.
 #' @param seed A seed, or `NULL` for the random numbers of the session.
 #' @param conditional Whether draws honour the runs.
-#' @param y Responses of the new runs.
+#' @param newy Responses of the new runs. Without new runs, `update()` fits again with other arguments.
 #' @param refit Whether to learn the parameters again.
 #' @param inputs For surfaces: the one or two inputs drawn, by name or number.
 #' @param at Values of the other inputs, in their order; `NULL` for the middle of their ranges.
@@ -109,8 +109,10 @@ predict.granary_kriging <- function(object, newdata = NULL, se = FALSE, cov = FA
   trivial <- object$trend$kind %in% c("none", "constant")
   slopes <- if (gradient && !trivial) Map(`*`, trend_gradient(object$trend, x, input_ranges(object$x)), width) else list()
   noisy <- object$nugget > 0 || !is.null(object$noise_var)
-  at <- core_call(core_kriging_predict(object$core, to_units(x, object$units), part$f, if (is.null(known)) slopes else list(),
-                                       type == "reinterpolate" && noisy && object$s2 > 0, se, cov, gradient, threads, progress_bar("prediction")))
+  points <- list(x = to_units(x, object$units), f = part$f, slopes = if (is.null(known)) lapply(slopes, unname) else list())
+  options <- list(reinterpolate = type == "reinterpolate" && noisy && object$s2 > 0, variance = se, covariance = cov, gradient = gradient,
+                  threads = threads)
+  at <- core_kriging_predict(object$core, points, options, progress_bar("prediction"))
   fit <- at$mean + part$offset
   if (!se && !cov && !gradient) return(fit)
   out <- list(fit = fit)
@@ -159,8 +161,8 @@ simulate.granary_kriging <- function(object, nsim = 1, seed = NULL, newdata = NU
   noise <- if (type == "response") new_noise(object, nrow(x), noise_var) else check_unused_noise(noise_var, nrow(x))
   f <- trend_matrix(object$trend, x)
   part <- known_part(object, f)
-  draws <- core_call(core_kriging_draws(object$core, to_units(x, object$units), part$f, noise, conditional, nsim, core_seed(),
-                                        progress_bar("simulation")))
+  draws <- core_kriging_draws(object$core, list(x = to_units(x, object$units), f = part$f, noise = noise),
+                              list(conditional = conditional, count = nsim), core_seed(), progress_bar("simulation"))
   if (conditional) return(draws + part$offset)
   coefficients <- object$beta[!is.na(object$beta)]
   draws + if (length(coefficients) > 0L) as.vector(f %*% coefficients) else 0
@@ -168,15 +170,15 @@ simulate.granary_kriging <- function(object, nsim = 1, seed = NULL, newdata = NU
 
 #' @rdname granary_kriging
 #' @export
-update.granary_kriging <- function(object, newdata, y, noise_var = NULL, refit = FALSE, ...) {
+update.granary_kriging <- function(object, newdata, newy, noise_var = NULL, refit = FALSE, ...) {
+  if (missing(newdata) || inherits(newdata, "formula")) return(refitted_call(object, match.call(), parent.frame()))
   refuse_dots(...)
-  if (missing(newdata)) fail_missing("newdata")
   if (is.null(newdata)) fail_input("newdata", "a matrix or data frame of inputs", "NULL")
   refit <- check_flag(refit)
   x <- kriging_points(object, newdata)
-  if (missing(y)) fail_missing("y")
-  y <- check_response(y, nrow(x))$y
-  if (max(abs(y)) > 1e150) abort_input("`y` has a value too large to compute with.", "y")
+  if (missing(newy)) fail_missing("newy")
+  y <- check_response(newy, nrow(x))$y
+  if (max(abs(y)) > 1e150) abort_input("`newy` has a value too large to compute with.", "newy")
   noise <- if (!is.null(object$noise_var)) new_noise(object, nrow(x), noise_var) - object$noise_sd^2 else check_unused_noise(noise_var, nrow(x))
   if (is.null(object$noise_var) && object$nugget == 0) {
     whole <- drop_repeated(rbind(object$x, x), c(object$y, y), "newdata")
@@ -199,7 +201,7 @@ update.granary_kriging <- function(object, newdata, y, noise_var = NULL, refit =
   f <- trend_matrix(object$trend, x)
   part <- known_part(object, f)
   solved <- tryCatch(
-    core_call(core_kriging_append(object$core, to_units(x, object$units), y - part$offset, part$f, noise)),
+    core_kriging_append(object$core, list(x = to_units(x, object$units), y = y - part$offset, f = part$f, noise = noise)),
     granary_error_numeric = function(e) NULL  # too close to a run: factor again, with jitter
   )
   out <- rebuild_kriging(object, runs, solved = solved)
@@ -222,7 +224,7 @@ coef.granary_kriging <- function(object, ...) object$beta
 vcov.granary_kriging <- function(object, ...) {
   used <- if (is.null(object$settings$known_trend)) names(object$beta)[!is.na(object$beta)] else character()
   if (length(used) == 0L) return(matrix(0, 0L, 0L))
-  value <- object$core$scale * chol2inv(chol(object$precision))
+  value <- object$core$scale * object$trend_covariance
   dimnames(value) <- list(used, used)
   value
 }

@@ -33,7 +33,7 @@
 #' (maximum a posteriori). It keeps lengthscales from running away where runs are few. [gp_parameter_sample()] draws from the posterior.
 #'
 #' **Numerics.** Where \eqn{C} cannot be factored, \eqn{10^{-12}}{1e-12} up to \eqn{10^{-6}}{1e-6} of its diagonal is added; `jitter` says how
-#' much. Repeated rows with equal responses are dropped, with different responses they need a nugget or `noise_var`. Trend columns that depend on
+#' much. Repeated rows with equal responses are dropped; with different responses the runs are noisy, and the nugget is estimated. Trend columns that depend on
 #' others get `NA`, as in [stats::lm()]. Memory is \eqn{n^2} numbers, prediction of a mean \eqn{O(n)}, of a variance \eqn{O(n^2)}.
 #'
 #' **Which method when:** `kriging()` for deterministic simulators of up to some thousand runs and up to some dozen inputs; with
@@ -42,14 +42,16 @@
 #'
 #' @param x Inputs, one run per row: a matrix, a data frame, or a vector for one input; or a formula such as `y ~ a + b`.
 #' @param y Responses.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
+#' @param weights,subset,na.action,offset As in [stats::lm()]; weights and offsets are refused.
 #' @param trend The trend: a one-sided formula in the columns of `x`, `"none"`, `"constant"`, `"linear"`, `"quadratic"`, `"cubic"`, `"quartic"`,
 #'   or the degree as a number.
 #' @param kernel A [kernel][kernels], or its name. A name gives each input a lengthscale of its own; a kernel object is taken as it is. The
 #'   variance of the kernel is estimated as `s2`.
 #' @param lengthscale Known lengthscales, one or one per input, in the units of the inputs; `NULL` to estimate them.
 #' @param theta The same for the kernel `"se"` in the parameters of DACE and ooDACE, \eqn{\theta = 1/(2\ell^2)}{theta = 1 / (2 l^2)}.
-#' @param nugget Noise variance over process variance, \eqn{\lambda}{lambda}: a number, or `"estimate"`.
+#' @param nugget Noise variance over process variance, \eqn{\lambda}{lambda}: a number, or `"estimate"`. `NULL` is 0, unless rows of `x` are
+#'   repeated with different responses: then it is estimated, with a message.
 #' @param noise_var Known noise variances, one or one per run, or `"replicates"`.
 #' @param method Criterion: `"ML"`, `"REML"` or `"LOO"`.
 #' @param prior `NULL`, or a list of log-normal priors, each a median and the standard deviation of the logarithm, such as
@@ -59,7 +61,7 @@
 #' @param n_starts Number of starts of the search.
 #' @param lower,upper Bounds of the lengthscales in the units of the inputs, one or one per lengthscale; `NULL` for 0.01 and 10 times the range of the
 #'   input.
-#' @param optimiser A function `function(fn, gr, lower, upper)` or `function(par, fn, gr, lower, upper)` that minimises `fn` (gradient `gr`) over the
+#' @param optimizer A function `function(fn, gr, lower, upper)` or `function(par, fn, gr, lower, upper)` that minimises `fn` (gradient `gr`) over the
 #'   logarithms of the parameters and returns the minimiser, or a list with it as `par`. With an argument `par` it is called from every start.
 #' @param max_iter Iterations of the search from one start.
 #' @param tol The search ends when the largest entry of the gradient has fallen to this share of the first one.
@@ -80,7 +82,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- cbind(a = runif(30, -5, 10), b = runif(30, 0, 15))
-#' y <- branin(x)
+#' y <- test_function("branin")(x)
 #' fit <- kriging(x, y, kernel = "se", n_starts = 3)
 #' fit
 #' predict(fit, cbind(a = c(0, pi), b = c(5, 2.275)), se = TRUE)
@@ -97,13 +99,8 @@ kriging <- function(x, ...) {
 
 #' @rdname kriging
 #' @export
-kriging.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- kriging.default(unname_rows(design$x), design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "kriging")
-  fit
+kriging.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(function(x, y, ...) kriging.default(unname_rows(x), y, ...), "kriging", takes = character(), ...)
 }
 
 unname_rows <- function(x) {
@@ -114,41 +111,49 @@ unname_rows <- function(x) {
 
 #' @rdname kriging
 #' @export
-kriging.default <- function(x, y, trend = ~1, kernel = "matern52", lengthscale = NULL, theta = NULL, nugget = 0, noise_var = NULL,
+kriging.default <- function(x, y, trend = ~1, kernel = "matern52", lengthscale = NULL, theta = NULL, nugget = NULL, noise_var = NULL,
                             method = c("ML", "REML", "LOO"), prior = NULL, known_trend = NULL, n_starts = 10, lower = NULL, upper = NULL,
-                            optimiser = NULL, max_iter = 500, tol = 1e-6, threads = NULL, ...) {
+                            optimizer = NULL, max_iter = 500, tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
   method <- check_choice(method, c("ML", "REML", "LOO"))
   runs <- check_runs(x, y, noise_var, check_nugget(nugget))
+  nugget <- runs$nugget
   trend <- make_trend(trend, runs$x)
   kernel <- kriging_kernel(kernel, runs$x, lengthscale, theta)
-  settings <- kriging_settings(nugget, method, known_trend, n_starts, lower, upper, optimiser, max_iter, tol, threads, prior)
+  settings <- kriging_settings(nugget, method, known_trend, n_starts, lower, upper, optimizer, max_iter, tol, threads, prior)
   fit <- krige(runs, trend, kernel, settings)
   fit$call <- generic_call(call, "kriging")
   warn_on_bound(fit$at_bound)
   check_convergence(fit)
 }
 
-kriging_settings <- function(nugget = 0, method = "ML", known_trend = NULL, n_starts = 10, lower = NULL, upper = NULL, optimiser = NULL,
+kriging_settings <- function(nugget = 0, method = "ML", known_trend = NULL, n_starts = 10, lower = NULL, upper = NULL, optimizer = NULL,
                              max_iter = 500, tol = 1e-6, threads = NULL, prior = NULL) {
-  if (!is.null(optimiser) && !is.function(optimiser)) fail_input("optimiser", "a function(fn, gr, lower, upper) (or NULL)", describe(optimiser))
+  if (!is.null(optimizer) && !is.function(optimizer)) fail_input("optimizer", "a function(fn, gr, lower, upper) (or NULL)", describe(optimizer))
   if (!is.null(prior) && method == "LOO") {
     abort_input("`prior` needs method = \"ML\" or \"REML\", but method is \"LOO\": leave-one-out errors are no likelihood.", "prior")
   }
   list(nugget = check_nugget(nugget), method = method, known_trend = known_trend, n_starts = check_count(n_starts, "n_starts", upper = 1e4),
-       lower = lower, upper = upper, optimiser = optimiser, max_iter = check_count(max_iter, "max_iter"),
+       lower = lower, upper = upper, optimizer = optimizer, max_iter = check_count(max_iter, "max_iter"),
        tol = check_number(tol, "tol", lower = 1e-14, upper = 0.1), threads = threads, prior = prior)
 }
 
 check_nugget <- function(nugget) {
-  if (identical(nugget, "estimate")) return(nugget)
+  if (is.null(nugget) || identical(nugget, "estimate")) return(nugget)
   if (is.character(nugget)) fail_input("nugget", "a number at least 0, or \"estimate\"", describe(nugget))
   check_number(nugget, "nugget", lower = 0, upper = 1e8)
 }
 
 # The runs of a deterministic or noisy simulator: list(x, y, noise_var).
+# `nugget` NULL: none, unless equal inputs have different responses. What it became is in the result.
 check_runs <- function(x, y, noise_var, nugget, arg_x = "x", arg_y = "y") {
+  runs <- check_run_values(x, y, noise_var, if (is.null(nugget)) 0 else nugget, arg_x, arg_y, is.null(nugget))
+  if (is.null(runs$nugget)) runs$nugget <- if (is.null(nugget)) 0 else nugget
+  runs
+}
+
+check_run_values <- function(x, y, noise_var, nugget, arg_x, arg_y, free) {
   x <- if (is_plain_numeric(x) && is.null(dim(x))) check_inputs(x, arg_x) else x
   x <- check_design(x, arg_x, allow_sparse = FALSE, min_rows = 1L)
   rownames(x) <- NULL
@@ -173,16 +178,22 @@ check_runs <- function(x, y, noise_var, nugget, arg_x = "x", arg_y = "y") {
     if (!identical(nugget, "estimate") && nugget > 0) abort_input("With `noise_var`, `nugget` must be 0 or \"estimate\".", "nugget")
     return(list(x = x, y = y, noise_var = unname(rep_len(noise_var, nrow(x)))))
   }
-  if (!identical(nugget, "estimate") && nugget == 0) return(drop_repeated(x, y, arg_x))
+  if (!identical(nugget, "estimate") && nugget == 0) return(drop_repeated(x, y, arg_x, free))
   list(x = x, y = y, noise_var = NULL)
 }
 
-drop_repeated <- function(x, y, arg) {
+# `free`: a nugget may be estimated where equal rows have different responses.
+drop_repeated <- function(x, y, arg, free = FALSE) {
   again <- duplicated(x)
   if (!any(again)) return(list(x = x, y = y, noise_var = NULL))
   key <- do.call(paste, c(as.data.frame(x), sep = "\r"))
   first <- match(key, key)
   apart <- which(abs(y - y[first]) > 1e-12 * max(abs(y)))
+  if (length(apart) > 0L && free) {
+    message(sprintf("Rows %d and %d of `%s` are equal but their responses differ: the runs are noisy, and `nugget` is estimated.",
+                    first[apart[1L]], apart[1L], arg))
+    return(list(x = x, y = y, noise_var = NULL, nugget = "estimate"))
+  }
   if (length(apart) > 0L) {
     abort_input(sprintf(paste0("Rows %d and %d of `%s` are equal but their responses differ, which an interpolator cannot follow.\n",
                                "Use nugget = \"estimate\", or noise_var = \"replicates\" where noise comes from repeated runs."),
@@ -225,7 +236,7 @@ krige <- function(runs, trend, kernel, settings, extra = NULL, units = NULL) {
     trend <- reduced$trend
     f <- reduced$f
   }
-  f <- cbind(f, extra)
+  f <- unname(cbind(f, extra))
   if (n <= ncol(f)) {
     abort_input(sprintf("A trend of %s needs more than %s: there must be more runs than terms.", counted(ncol(f), "term", "terms"),
                         counted(n, "run", "runs")), "x")
@@ -233,15 +244,15 @@ krige <- function(runs, trend, kernel, settings, extra = NULL, units = NULL) {
   z <- runs$y - offset
   profile <- is.null(runs$noise_var)
   estimate <- identical(settings$nugget, "estimate")
-  left <- if (ncol(f) > 0L) qr.resid(qr(f, tol = 1e-10), z) else z
-  flat <- profile && sum(left^2) <= 1e-26 * sum(z^2)
-  size <- if (profile) NULL else max(mean(left^2), mean(runs$noise_var))
+  left <- core_trend_columns(f, z)$residual
+  flat <- profile && left <= 1e-26 * sum(z^2)
+  size <- if (profile) NULL else max(left / n, mean(runs$noise_var))
   kernel <- anchor_variance(kernel, free = !profile)
   if (is.null(kernel$children) && (profile || kernel$learn[1L])) kernel$variance <- 1
   if (is.null(units)) units <- input_units(kernel, x)
   unit_kernel <- rescale_kernel(kernel, 1 / units$width)
   parameters <- kriging_parameters(kernel, unit_kernel, x, settings$lower, settings$upper, size, estimate)
-  core <- list(x = to_units(x, units), y = z, f = unname(f), kernel = unit_kernel, nugget = if (estimate) 0.01 else settings$nugget,
+  core <- list(x = to_units(x, units), y = z, f = f, kernel = unit_kernel, nugget = if (estimate) 0.01 else settings$nugget,
                learn_nugget = estimate, noise = if (profile) numeric() else runs$noise_var, profile = profile, method = settings$method)
   core["prior"] <- list(check_prior(settings$prior, parameters$names, parameters$shift))
   learn <- length(parameters$start) > 0L && !flat
@@ -252,8 +263,7 @@ krige <- function(runs, trend, kernel, settings, extra = NULL, units = NULL) {
   if (estimate) core$nugget <- exp(at[m + 1L])
   if (flat) core$nugget <- if (estimate) 0 else core$nugget
   core$learn_nugget <- FALSE
-  solved <- core_call(core_kriging_fit(core))
-  if (learn) found$convergence <- at_rounding(found$convergence, solved)
+  solved <- if (is.null(found$solution)) core_kriging_solve(core, NULL) else found$solution
   if (flat) {
     solved$scale <- 0
     solved$value <- Inf
@@ -277,22 +287,11 @@ rebuild_kriging <- function(fit, runs = fit[c("x", "y", "noise_var")], trend = f
   core$y <- runs$y - offset
   core$f <- if (is.null(known)) unname(f) else matrix(0, nrow(f), 0L)
   core$noise <- if (core$profile) numeric() else runs$noise_var
-  if (is.null(solved)) solved <- core_call(core_kriging_fit(core))
+  if (is.null(solved)) solved <- core_kriging_solve(core, NULL)
   out <- new_kriging(runs, trend, fit$units, core, solved, fit$settings, offset, NULL, fit$at_bound, fit$n_parameters)
   same <- c("starts", "convergence", "call", "design", "search")
   out[same] <- fit[same]
   out
-}
-
-# Near-singular covariances leave noise in the criterion; a search that has come as close as that allows is done.
-at_rounding <- function(convergence, solved) {
-  blocked <- !isTRUE(convergence$converged) && grepl("no step along the gradient", convergence$message)
-  root <- diag(solved$factor)
-  singular <- solved$jitter > 0 || min(root) < 1e-5 * max(root)
-  if (blocked && (singular || isTRUE(convergence$residual < 1e-3))) {
-    convergence[c("converged", "message")] <- list(TRUE, "as far as rounding errors of the criterion allow")
-  }
-  convergence
 }
 
 on_bounds <- function(parameters, at) {
@@ -303,13 +302,12 @@ on_bounds <- function(parameters, at) {
 }
 
 learn_kriging <- function(core, parameters, settings) {
-  starts <- kriging_starts(parameters, settings$n_starts)
-  if (is.null(settings$optimiser)) {
-    threads <- if (has_user_code(core$kernel)) 1L else thread_count(settings$threads)
-    found <- core_call(core_kriging_learn(core, starts, parameters$lower, parameters$upper, settings$tol, settings$max_iter, threads,
-                                          progress_bar("kriging")))
+  search <- c(parameters[c("start", "lower", "upper", "spread_low", "spread_high")], settings[c("n_starts", "max_iter", "tol")],
+              list(threads = if (has_user_code(core$kernel)) 1L else thread_count(settings$threads)))
+  if (is.null(settings$optimizer)) {
+    found <- core_kriging(core, search, core_seed(), progress_bar("kriging"))
   } else {
-    found <- own_optimiser(core, starts, parameters, settings$optimiser)
+    found <- own_optimiser(core, core_kriging_starts(search, core_seed()), parameters, settings$optimizer)
   }
   table <- data.frame(criterion = found$values, converged = found$converged, evaluations = found$evaluations)
   ends <- exp(sweep(matrix(found$to, nrow(table)), 2L, parameters$shift, `+`))
@@ -319,33 +317,33 @@ learn_kriging <- function(core, parameters, settings) {
 }
 
 # What the user's optimiser sees is minus the criterion; where the covariance cannot be factored, a large number.
-own_optimiser <- function(core, starts, parameters, optimiser) {
+own_optimiser <- function(core, starts, parameters, optimizer) {
   evaluations <- 0L
   last <- NULL
   evaluate <- function(p) {
     p <- check_vector(p, "par", length = length(parameters$start))
     if (!is.null(last) && identical(last$at, p)) return(last)
     evaluations <<- evaluations + 1L
-    found <- core_call(core_kriging_objective(core, p))
+    found <- core_kriging_objective(core, p)
     if (!is.finite(found$value)) found <- list(value = -1e50, gradient = numeric(length(p)))
     last <<- list(at = p, value = found$value, gradient = found$gradient)
     last
   }
   fn <- function(par) -evaluate(par)$value
   gr <- function(par) -evaluate(par)$gradient
-  takes_par <- any(c("par", "...") %in% names(formals(optimiser)))
+  takes_par <- any(c("par", "...") %in% names(formals(optimizer)))
   if (!takes_par) starts <- starts[1L, , drop = FALSE]
   started <- proc.time()[["elapsed"]]
   ends <- lapply(seq_len(nrow(starts)), function(s) {
     before <- evaluations
     arguments <- list(fn = fn, gr = gr, lower = parameters$lower, upper = parameters$upper)
     if (takes_par) arguments <- c(list(par = starts[s, ]), arguments)
-    out <- tryCatch(do.call(optimiser, arguments), granary_error = stop, error = function(e) {
-      abort_input(paste0("`optimiser` failed: ", conditionMessage(e), "."), "optimiser")
+    out <- tryCatch(do.call(optimizer, arguments), granary_error = stop, error = function(e) {
+      abort_input(paste0("`optimizer` failed: ", conditionMessage(e), "."), "optimizer")
     })
     par <- if (is.list(out)) out$par else out
     if (!is_plain_numeric(par) || length(par) != length(parameters$start) || anyNA(par)) {
-      fail_input("optimiser", sprintf("a function that returns %d numbers, or a list with them as `par`", length(parameters$start)), describe(par))
+      fail_input("optimizer", sprintf("a function that returns %d numbers, or a list with them as `par`", length(parameters$start)), describe(par))
     }
     par <- pmin(pmax(as.double(par), parameters$lower), parameters$upper)
     list(par = par, value = evaluate(par)$value, evaluations = evaluations - before)
@@ -362,7 +360,8 @@ new_kriging <- function(runs, trend, units, core, solved, settings, offset, foun
   kernel <- rescale_kernel(core$kernel, units$width)
   single <- is.null(kernel$children)
   s2 <- solved$scale * if (single) kernel$variance else 1
-  core[c("factor", "jitter", "scale")] <- solved[c("factor", "jitter", "scale")]
+  kept <- c("factor", "jitter", "scale", "inverse_diagonal")
+  core[kept] <- solved[kept]
   noise <- if (core$profile) core$nugget * solved$scale else core$nugget
   leaves <- Filter(function(leaf) leaf$type %in% c(radial_types, "hamming"), kernel_leaves(kernel))
   lengths <- lapply(leaves, function(leaf) {
@@ -386,7 +385,7 @@ new_kriging <- function(runs, trend, units, core, solved, settings, offset, foun
     units = units, settings = settings, core = core, n_parameters = n_learnt,
     extra = beta[seq_len(n_extra) + n_trend], call = NULL, convergence = convergence
   )
-  fit$precision <- solved$precision
+  fit$trend_covariance <- solved$trend_covariance
   if (noisy && s2 > 0) {
     # alpha'K alpha / n, without a matrix of kernel values: K alpha is fitted minus trend
     smooth <- solved$fitted - if (ncol(core$f) > 0L) as.vector(core$f %*% beta) else 0

@@ -79,7 +79,7 @@ anchor_variance <- function(kernel, free = FALSE) {
   kernel
 }
 
-kernel_parameters <- function(kernel, d) core_call(core_kernel_parameters(kernel, d))
+kernel_parameters <- function(kernel, d) core_kernel_parameters(kernel, d)
 
 # Logarithms of the parameters if every lengthscale were the range of its input.
 log_ranges <- function(kernel, x) {
@@ -87,7 +87,7 @@ log_ranges <- function(kernel, x) {
   kernel_parameters(map_leaves(kernel, function(leaf) {
     columns <- leaf_columns(leaf, ncol(x))
     if (leaf$type %in% radial_types) leaf$scales <- if (length(leaf$scales) == 1L) max(range[columns]) else range[columns]
-    if (leaf$type == "hamming") leaf$scales[] <- 1
+    if (leaf$type %in% c("hamming", "periodic")) leaf$scales[] <- 1
     leaf
   }), ncol(x))$log_parameters
 }
@@ -103,6 +103,9 @@ kriging_parameters <- function(kernel, unit_kernel, x, lower, upper, size, learn
   start <- user$log_parameters
   low <- ifelse(is_length, unit + log(0.01), start - log(1e4))
   high <- ifelse(is_length, unit + log(10), start + log(1e4))
+  is_period <- grepl("period$", names)
+  low[is_period] <- start[is_period] - log(10)
+  high[is_period] <- start[is_period] + log(10)
   is_variance <- grepl("variance", names)
   if (!is.null(size)) {
     start[is_variance] <- start[is_variance] + log(size)
@@ -112,8 +115,9 @@ kriging_parameters <- function(kernel, unit_kernel, x, lower, upper, size, learn
   low[is_length] <- log_bound(lower, low[is_length], "lower")
   high[is_length] <- log_bound(upper, high[is_length], "upper")
   if (any(low >= high)) abort_input("`lower` must be below `upper` for every lengthscale.", "lower")
-  spread_low <- ifelse(is_length, low, start - log(10))
-  spread_high <- ifelse(is_length, high, start + log(10))
+  around <- ifelse(is_period, log(2), log(10))
+  spread_low <- ifelse(is_length, low, start - around)
+  spread_high <- ifelse(is_length, high, start + around)
   shift <- user$log_parameters - kernel_parameters(unit_kernel, d)$log_parameters
   out <- list(names = names, start = pmin(pmax(start, low), high) - shift, lower = low - shift, upper = high - shift,
               spread_low = spread_low - shift, spread_high = spread_high - shift, shift = shift, is_length = is_length)
@@ -131,15 +135,4 @@ log_bound <- function(bound, default, arg) {
     abort_input(sprintf("`%s` must be one number or %d, one per lengthscale, but it has length %d.", arg, length(default), length(bound)), arg)
   }
   rep_len(log(bound), length(default))
-}
-
-# One start where the kernel stands, the others a Latin hypercube over the box.
-kriging_starts <- function(parameters, n_starts) {
-  m <- length(parameters$start)
-  starts <- matrix(parameters$start, 1L)
-  if (n_starts > 1L) {
-    design <- core_call(core_unit_design(n_starts - 1L, m, core_seed()))
-    starts <- rbind(starts, sweep(sweep(design, 2L, parameters$spread_high - parameters$spread_low, `*`), 2L, parameters$spread_low, `+`))
-  }
-  unname(starts)
 }

@@ -1,67 +1,66 @@
 #' Diagnostics of kriging models
 #'
-#' How far to trust an emulator: cross-validation, errors on test runs, the integrated mean squared error, the empirical variogram beside the
-#' fitted one, the likelihood as a surface, and how much each run moves the prediction.
+#' How far to trust an emulator: the integrated mean squared error, the empirical variogram beside the fitted one, the criterion as a surface, and how
+#' much each run moves the prediction; `assess()` gives errors by cross-validation or on test runs.
 #'
 #' @details
-#' `cv_kriging()` leaves out folds, with the parameters of the fit or learning them again.
+#' | `what` | answer | arguments |
+#' | --- | --- | --- |
+#' | `"imse"` | mean of the predictive variance over a box | `lower`, `upper`, `method`, `points` |
+#' | `"robustness"` | how much each run moves the prediction | `lower`, `upper`, `points`, `threads` |
+#' | `"variogram"` | half squared differences by distance | `y` (where `object` are inputs), `bins`, `max_distance` |
+#' | `"surface"` | the criterion over one or two lengthscales | `parameters`, `lower`, `upper`, `size`, `threads` |
 #'
-#' `kriging_error()` compares with test runs: mean absolute error (AEE), root mean squared error, predictive \eqn{R^2}, and the share of responses
-#' within two standard errors.
+#' The integrated error is in closed form (products of differences of erf) for the kernel `"se"` with a constant trend or none, unless rounding errors
+#' eat it (`method = "exact"` is then an error), otherwise an average over `points` points of Sobol's sequence.
 #'
-#' `imse()` is the mean of the predictive variance over a box: in closed form (products of differences of erf) for the kernel `"se"` with a constant
-#' trend or none, otherwise over \eqn{2^{12}} points of Sobol's sequence.
-#'
-#' `variogram()` averages \eqn{(e_i - e_j)^2/2}{(e_i - e_j)^2 / 2} over pairs of runs in bins of their distance, \eqn{e} the responses less the
+#' The variogram averages \eqn{(e_i - e_j)^2/2}{(e_i - e_j)^2 / 2} over pairs of runs in bins of their distance, \eqn{e} the responses less the
 #' trend; for a fit with one kernel of distances these are measured in lengthscales, and the fitted curve \eqn{\sigma^2(1 - \rho(h) + \lambda)}{s2
 #' (1 - rho(h) + lambda)} is drawn beside.
 #'
-#' `loglik_surface()` evaluates the criterion of the fit on a grid of one or two lengthscales, the other parameters as they are.
-#'
-#' `kriging_robustness()`: the prediction is linear in the responses, \eqn{m(x) = c(x)'y}. For each run, the largest \eqn{|c_i(x)|} over many
+#' Robustness: the prediction is linear in the responses, \eqn{m(x) = c(x)'y}. For each run, the largest \eqn{|c_i(x)|} over many
 #' points \eqn{x} of the box (`absolute`) and the largest \eqn{|c_i(x)y_i|/sd(y)} (`relative`). Large values mark runs whose errors the emulator
 #' amplifies. The paper names such a criterion without a formula; this definition is ours.
 #'
-#' @param object A fit by [kriging()] or [blind_kriging()].
+#' `assess()` leaves out folds, with the parameters of the fit or learning them again (`refit`), or compares with test runs; `coverage` is the share of
+#' responses within two standard errors.
+#'
+#' @param object A fit by [kriging()] or [blind_kriging()]; for the variogram also inputs.
+#' @param what What is asked for.
+#' @param newdata,newy Test runs: inputs and responses.
 #' @param folds Number of folds, or the fold of each run.
 #' @param refit Whether to learn the parameters anew without each fold.
-#' @param newdata,y Test runs: inputs and responses. For `variogram()`, `y` is the response that belongs to inputs `x`.
-#' @param lower,upper Corners of the box, one number per input; `NULL` for that of the runs. For `loglik_surface()`, the range of the lengthscales
-#'   drawn, in the units of the inputs; `NULL` for 0.01 to 10 times the range of the input.
-#' @param method `"auto"`, `"exact"` (the closed form) or `"sobol"`.
-#' @param points Number of points of Sobol's sequence.
-#' @param x A fit, inputs for `variogram()`, or the result of one of these functions.
-#' @param bins Number of bins.
-#' @param max_distance Largest distance; `NULL` for half the largest between runs.
-#' @param parameters Which one or two lengthscales, by number or by name of the input.
-#' @param size Number of grid points along an axis.
-#' @param threads Number of threads; `NULL` for `options(granary.threads)`.
-#' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
-#' @return `cv_kriging()` a list of class `granary_kriging_cv` with `predicted`, `se`, `fold` and `summary`; `kriging_error()` a named vector;
-#'   `imse()` a number, its attribute `method` saying how; `variogram()` and `loglik_surface()` data frames of classes of their own with `plot()`
-#'   methods; `kriging_robustness()` a data frame with one row per run.
+#' @param x The result of `kriging_diagnose()`.
+#' @param ... The arguments of `what`; for `plot()`, passed on to the plotting function.
+#' @return A number with the attribute `method` (`"imse"`), a data frame with one row per run (`"robustness"`), or data frames of classes of their own
+#'   with `plot()` methods; `assess()` a data frame with one row.
 #' @references Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine
 #' Learning Research* 15, 3183--3186.
 #'
 #' Siem and den Hertog (2007). Kriging models that are robust with respect to simulation errors. CentER Discussion Paper 2007-68, Tilburg.
 #' @family Gaussian processes
-#' @name kriging_tools
+#' @export
 #' @examples
 #' set.seed(2)
 #' x <- cbind(a = runif(25), b = runif(25))
 #' y <- sin(5 * x[, 1]) + x[, 2]^2
 #' fit <- kriging(x, y, kernel = "se", lengthscale = c(0.4, 1))
-#' cv_kriging(fit, folds = 5)
-#' kriging_error(fit, cbind(0.3, c(0.2, 0.8)), sin(1.5) + c(0.2, 0.8)^2)
-#' imse(fit)
-#' head(kriging_robustness(fit, points = 64))
-#' v <- variogram(fit)
+#' assess(fit, folds = 5)
+#' assess(fit, newdata = cbind(0.3, c(0.2, 0.8)), newy = sin(1.5) + c(0.2, 0.8)^2)
+#' kriging_diagnose(fit, "imse")
+#' head(kriging_diagnose(fit, "robustness", points = 64))
+#' v <- kriging_diagnose(fit, "variogram")
 #' v
 #' plot(v)
-#' s <- loglik_surface(fit, size = 12)
+#' s <- kriging_diagnose(fit, "surface", size = 12)
 #' s
 #' plot(s)
-NULL
+kriging_diagnose <- function(object, what = c("imse", "robustness", "variogram", "surface"), ...) {
+  if (missing(object)) fail_missing("object")
+  what <- check_choice(what, c("imse", "robustness", "variogram", "surface"))
+  ask_for(list(imse = diagnose_imse, robustness = diagnose_robustness, variogram = diagnose_variogram, surface = diagnose_surface), what,
+          c(list(object), list(...)))
+}
 
 check_kriging <- function(object, arg = "object") {
   if (missing(object)) fail_missing(arg)
@@ -72,15 +71,24 @@ check_kriging <- function(object, arg = "object") {
 error_summary <- function(y, fit, se) {
   error <- y - fit
   spread <- sum((y - mean(y))^2)
-  c(aee = mean(abs(error)), rmse = sqrt(mean(error^2)), q2 = if (spread > 0) 1 - sum(error^2) / spread else NA_real_,
-    coverage = mean(abs(error) <= 2 * se + 1e-12 * max(abs(y))))
+  data.frame(mse = mean(error^2), rmse = sqrt(mean(error^2)), mae = mean(abs(error)),
+             r.squared = if (spread > 0) 1 - sum(error^2) / spread else NA_real_, coverage = mean(abs(error) <= 2 * se + 1e-12 * max(abs(y))))
 }
 
-#' @rdname kriging_tools
+#' @rdname kriging_diagnose
 #' @export
-cv_kriging <- function(object, folds = 10, refit = FALSE) {
-  check_kriging(object)
+assess.granary_kriging <- function(object, newdata = NULL, newy = NULL, folds = 10, refit = FALSE, ...) {
+  refuse_dots(...)
   refit <- check_flag(refit)
+  if (is.null(newdata) != is.null(newy)) abort_input("Give `newdata` and `newy` together, or neither.", if (is.null(newdata)) "newdata" else "newy")
+  if (is.null(newdata)) return(cross_kriging(object, folds, refit))
+  x <- kriging_points(object, newdata)
+  y <- check_response(newy, nrow(x), arg = "newy")$y
+  at <- predict_points(object, x)
+  cbind(data.frame(n = length(y)), error_summary(y, at$fit, sqrt(at$se.fit^2 + object$noise_sd^2)))
+}
+
+cross_kriging <- function(object, folds, refit) {
   n <- nrow(object$x)
   if (length(folds) == 1L) folds <- min(check_count(folds, lower = 2), n)
   folds <- check_folds(folds, n)
@@ -105,8 +113,7 @@ cv_kriging <- function(object, folds = 10, refit = FALSE) {
     noise <- result$noise + if (is.null(object$noise_var)) 0 else object$noise_var[result$rows]
     se[result$rows] <- sqrt(result$se^2 + noise)
   }
-  structure(list(predicted = predicted, se = se, fold = folds, refit = refit, summary = error_summary(object$y, predicted, se)),
-            class = "granary_kriging_cv")
+  cbind(data.frame(n = n), error_summary(object$y, predicted, se), folds = length(parts))
 }
 
 # Parameters and scale as they are, fewer runs.
@@ -117,26 +124,6 @@ fixed_fit <- function(object, runs) {
   out$core$scale <- object$core$scale
   out$noise_sd <- object$noise_sd
   out
-}
-
-#' @export
-print.granary_kriging_cv <- function(x, ...) {
-  cli::cat_line(sprintf("granary: cross-validation of kriging, %d folds, parameters %s", length(unique(x$fold)),
-                        if (x$refit) "learnt anew" else "as fitted"))
-  print(x$summary, digits = 4L)
-  invisible(x)
-}
-
-#' @rdname kriging_tools
-#' @export
-kriging_error <- function(object, newdata, y) {
-  check_kriging(object)
-  if (missing(newdata)) fail_missing("newdata")
-  x <- kriging_points(object, newdata)
-  if (missing(y)) fail_missing("y")
-  y <- check_response(y, nrow(x))$y
-  at <- predict_points(object, x)
-  error_summary(y, at$fit, sqrt(at$se.fit^2 + object$noise_sd^2))
 }
 
 # Corners of the box that is looked at.
@@ -151,15 +138,13 @@ check_domain <- function(object, lower, upper) {
 }
 
 box_points <- function(object, box, points) {
-  unit <- core_call(core_unit_design(points, ncol(object$x), numeric()))
+  unit <- core_sobol(points, ncol(object$x))
   x <- sweep(sweep(unit, 2L, box$upper - box$lower, `*`), 2L, box$lower, `+`)
   dimnames(x) <- list(NULL, colnames(object$x))
   x
 }
 
-#' @rdname kriging_tools
-#' @export
-imse <- function(object, lower = NULL, upper = NULL, method = c("auto", "exact", "sobol"), points = 4096) {
+diagnose_imse <- function(object, lower = NULL, upper = NULL, method = c("auto", "exact", "sobol"), points = 4096) {
   check_kriging(object)
   box <- check_domain(object, lower, upper)
   method <- check_choice(method, c("auto", "exact", "sobol"))
@@ -174,15 +159,17 @@ imse <- function(object, lower = NULL, upper = NULL, method = c("auto", "exact",
   if (closed && method != "sobol") {
     low <- (box$lower - object$units$low) / object$units$width
     high <- (box$upper - object$units$low) / object$units$width
-    value <- core_call(core_kriging_imse(object$core, kernel$variance, rep_len(kernel$scales, d), low, high))
-    return(structure(value, method = "exact"))
+    found <- core_kriging_imse(object$core, low, high)
+    if (found$rounding <= 0.01 * found$value) return(structure(found$value, method = "exact"))
+    if (method == "exact") {
+      abort_numeric(paste0("The closed form is lost in rounding errors here: a process of large variance, known nearly everywhere.\n",
+                           "Use method = \"sobol\"."))
+    }
   }
   structure(mean(predict_points(object, box_points(object, box, points))$se.fit^2), method = "sobol")
 }
 
-#' @rdname kriging_tools
-#' @export
-kriging_robustness <- function(object, lower = NULL, upper = NULL, points = 1024, threads = NULL) {
+diagnose_robustness <- function(object, lower = NULL, upper = NULL, points = 1024, threads = NULL) {
   check_kriging(object)
   box <- check_domain(object, lower, upper)
   points <- check_count(points, upper = 1e7)
@@ -190,30 +177,21 @@ kriging_robustness <- function(object, lower = NULL, upper = NULL, points = 1024
   if (has_user_code(object$kernel)) threads <- 1L
   x <- box_points(object, box, points)
   part <- known_part(object, trend_matrix(object$trend, x))
-  weight <- core_call(core_kriging_weights(object$core, to_units(x, object$units), part$f, threads, progress_bar("robustness")))
+  weight <- core_kriging_weights(object$core, list(x = to_units(x, object$units), f = part$f), threads, progress_bar("robustness"))
   spread <- stats::sd(object$y)
   data.frame(run = seq_along(weight), absolute = weight, relative = if (spread > 0) weight * abs(object$y) / spread else NA_real_ * weight)
 }
 
-#' @rdname kriging_tools
-#' @export
-variogram <- function(x, ...) {
-  UseMethod("variogram")
+diagnose_variogram <- function(object, y = NULL, bins = 15, max_distance = NULL) {
+  if (inherits(object, "granary_kriging")) {
+    if (!is.null(y)) abort_input("`y` must be left out for a fit: it has its responses.", "y")
+    return(fit_variogram(object, bins, max_distance))
+  }
+  x <- check_inputs(object, "object", min_rows = 2L)
+  empirical_variogram(x, check_response(y, nrow(x))$y, bins, max_distance)
 }
 
-#' @rdname kriging_tools
-#' @export
-variogram.default <- function(x, y, bins = 15, max_distance = NULL, ...) {
-  refuse_dots(...)
-  x <- check_inputs(x, min_rows = 2L)
-  y <- check_response(y, nrow(x))$y
-  empirical_variogram(x, y, bins, max_distance)
-}
-
-#' @rdname kriging_tools
-#' @export
-variogram.granary_kriging <- function(x, bins = 15, max_distance = NULL, ...) {
-  refuse_dots(...)
+fit_variogram <- function(x, bins, max_distance) {
   kernel <- x$kernel
   d <- ncol(x$x)
   radial <- is.null(kernel$children) && kernel$type %in% c("se", "matern", "rq")
@@ -253,7 +231,7 @@ empirical_variogram <- function(x, e, bins, max_distance) {
   structure(out, unit = "units of the inputs", class = c("granary_variogram", "data.frame"))
 }
 
-#' @rdname kriging_tools
+#' @rdname kriging_diagnose
 #' @export
 plot.granary_variogram <- function(x, ...) {
   curve <- attr(x, "curve")
@@ -265,9 +243,7 @@ plot.granary_variogram <- function(x, ...) {
   invisible()
 }
 
-#' @rdname kriging_tools
-#' @export
-loglik_surface <- function(object, parameters = NULL, lower = NULL, upper = NULL, size = 30, threads = NULL) {
+diagnose_surface <- function(object, parameters = NULL, lower = NULL, upper = NULL, size = 30, threads = NULL) {
   check_kriging(object)
   if (object$s2 == 0) abort_input("The likelihood of constant responses is infinite everywhere.", "object")
   size <- check_count(size, lower = 2, upper = 1000)
@@ -310,16 +286,16 @@ loglik_surface <- function(object, parameters = NULL, lower = NULL, upper = NULL
   grid <- as.matrix(expand.grid(axes))
   at <- matrix(described$log_parameters, nrow(grid), length(described$log_parameters), byrow = TRUE)
   at[, which[parameters]] <- grid
-  value <- core_call(core_kriging_surface(core, at, threads, progress_bar("surface")))
+  value <- core_kriging_surface(core, unname(at), threads, progress_bar("surface"))
   out <- as.data.frame(exp(sweep(grid, 2L, unit, `+`)))
   names(out) <- labels[parameters]
   out$criterion <- value
-  structure(out, best = unlist(object$lengthscale)[parameters], method = object$method, class = c("granary_loglik_surface", "data.frame"))
+  structure(out, best = unlist(object$lengthscale)[parameters], method = object$method, class = c("granary_kriging_surface", "data.frame"))
 }
 
-#' @rdname kriging_tools
+#' @rdname kriging_diagnose
 #' @export
-plot.granary_loglik_surface <- function(x, ...) {
+plot.granary_kriging_surface <- function(x, ...) {
   label <- switch(attr(x, "method"), ML = "log-likelihood", REML = "restricted log-likelihood", LOO = "minus squared leave-one-out errors")
   best <- attr(x, "best")
   value <- x$criterion

@@ -133,11 +133,10 @@ trend_gradient <- function(trend, x, width) {
 # Leaves out columns that depend on those before them, as lm() does.
 drop_aliased <- function(trend, f) {
   if (ncol(f) == 0L) return(list(trend = trend, f = f))
-  size <- sqrt(colSums(f^2))
-  decomposed <- qr(sweep(f, 2L, ifelse(size > 0, size, 1), `/`), tol = 1e-9)
-  if (decomposed$rank < ncol(f)) {
-    trend$keep <- sort(decomposed$pivot[seq_len(decomposed$rank)])
-    f <- f[, trend$keep, drop = FALSE]
+  keep <- core_trend_columns(unname(f), numeric(nrow(f)))$keep
+  if (length(keep) < ncol(f)) {
+    trend$keep <- keep
+    f <- f[, keep, drop = FALSE]
   }
   list(trend = trend, f = unname(f))
 }

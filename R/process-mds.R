@@ -19,7 +19,7 @@
 #' scaling is the quick look.
 #'
 #' @param x Data, one row per case, or distances: the result of [stats::dist()].
-#' @param q Number of dimensions of the map.
+#' @param k Number of dimensions of the map.
 #' @param method See Details.
 #' @param init A matrix to start from; `NULL` for classical scaling.
 #' @param max_iter Largest number of steps.
@@ -34,9 +34,9 @@
 #' @examples
 #' fit <- mds(scale(iris[, 1:4]))
 #' fit
-#' nn_error(fit, iris$Species)
+#' assess(fit, truth = iris$Species)
 #' plot(mds(eurodist, method = "classical"))
-mds <- function(x, q = 2, method = c("sammon", "nonmetric", "classical"), init = NULL, max_iter = 500, tol = 1e-10) {
+mds <- function(x, k = 2, method = c("sammon", "nonmetric", "classical"), init = NULL, max_iter = 500, tol = 1e-10) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   method <- check_choice(method, c("sammon", "nonmetric", "classical"))
@@ -52,26 +52,19 @@ mds <- function(x, q = 2, method = c("sammon", "nonmetric", "classical"), init =
   }
   if (all(distance == 0)) abort_input("`x` must have rows that differ, but all are equal.", "x")
   n <- nrow(distance)
-  q <- check_map_dimension(q, n - 1L)
+  q <- check_map_dimension(k, n - 1L)
   max_iter <- check_count(max_iter)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE)
   distance <- unname(distance)
-  unit <- max(distance)
-  if (is.null(init)) {
-    start <- core_call(core_similarity_map(-0.5 * (distance / unit)^2, q, TRUE))$latent * unit
-  } else {
+  start <- matrix(0, 0L, q)
+  if (!is.null(init)) {
     start <- unname(check_inputs(init, "init"))
     if (!identical(dim(start), c(n, q))) {
       abort_input(sprintf("`init` must be a %d x %d matrix of positions, but it is %d x %d.", n, q, nrow(start), ncol(start)), "init")
     }
   }
   labels <- if (is.null(data)) attr(x, "Labels") else rownames(data)
-  raw <- if (method == "classical") {
-    apart <- as.matrix(stats::dist(start / unit))
-    list(latent = start, stress = sqrt(sum((apart - distance / unit)^2) / sum(apart^2)), convergence = list(converged = TRUE, iterations = 0L))
-  } else {
-    core_call(core_mds(distance, start, method == "nonmetric", max_iter, tol, progress_bar("multidimensional scaling")))
-  }
+  raw <- core_mds(distance, start, list(method = method, k = q, max_iter = max_iter, tol = tol), progress_bar("multidimensional scaling"))
   source <- if (is.null(data)) matrix(0, n, 0L, dimnames = list(labels, NULL)) else data
   fit <- new_embedding("mds", raw$latent, source, stress = raw$stress, method = method, distance = distance, call = call,
                        convergence = raw$convergence)

@@ -26,7 +26,8 @@
 #'
 #' @param x Inputs, one row per observation: a matrix or data frame of numbers, a vector for one column; or a formula.
 #' @param y Response, numbers.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
+#' @param weights,subset,na.action,offset As in [stats::lm()]; weights and offsets are refused.
 #' @param kernel A kernel (see [kernels]) or its name. The parameters are used as they are; for a kernel given by name, lengthscales are
 #'   the standard deviations of the columns times half the square root of their number.
 #' @param centers Where basis functions are centred: `NULL` for all rows, the number of rows to draw, or a matrix. The memory needed is the
@@ -82,13 +83,8 @@ rvm <- function(x, ...) {
 
 #' @rdname rvm
 #' @export
-rvm.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- rvm.default(design$x, design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "rvm")
-  fit
+rvm.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(rvm.default, "rvm", takes = character(), ...)
 }
 
 #' @rdname rvm
@@ -113,15 +109,15 @@ rvm.default <- function(x, y, kernel = "se", centers = NULL, bias = TRUE, algori
   if (all(y == 0)) {
     warn_input("`y` is zero everywhere: there is nothing to learn, and the fit has no basis functions.", "y")
   }
-  phi <- rvm_basis(kernel, x, centers, bias)
-  raw <- core_call(core_rvm(phi, y, algorithm == "fast", if (is.null(noise_var)) 0 else noise_var, prune, tol, max_iter,
-                            progress_bar("relevance vector machine")))
+  data <- list(x = unname(x), centers = unname(centers), y = y, kernel = kernel, bias = bias)
+  options <- list(algorithm = algorithm, noise_var = if (is.null(noise_var)) 0 else noise_var, prune = prune, tol = tol, max_iter = max_iter)
+  raw <- core_rvm(data, options, progress_bar("relevance vector machine"))
   used <- raw$relevant - bias
   labels <- ifelse(used == 0L, "(Intercept)", paste0("k", used))
   fit <- new_fit(
     "rvm", relevant = as.integer(used), vectors = centers[used[used > 0L], , drop = FALSE], coefficients = stats::setNames(raw$mean, labels),
     precision = stats::setNames(raw$precision, labels), gamma = stats::setNames(raw$gamma, labels),
-    covariance = matrix(raw$covariance, length(labels), dimnames = list(labels, labels)), noise_var = raw$noise, log_evidence = raw$log_evidence,
+    covariance = matrix(raw$covariance, length(labels), dimnames = list(labels, labels)), noise_var = raw$noise, loglik = raw$log_evidence,
     trace = as.double(raw$trace), kernel = kernel, candidates = nrow(centers) + bias, algorithm = algorithm,
     learnt = length(labels) + is.null(noise_var), x = x, y = y, call = generic_call(call, "rvm"), convergence = raw$convergence
   )
@@ -155,17 +151,6 @@ check_centers <- function(centers, x) {
   unique(centers)
 }
 
-rvm_basis <- function(kernel, x, centers, bias) {
-  values <- if (nrow(centers) > 0L) unname(kernel_matrix(kernel, unname(x), unname(centers))) else matrix(0, nrow(x), 0L)
-  if (bias) cbind(1, values) else values
-}
-
-# The basis functions in use, at new rows.
-rvm_used <- function(object, rows) {
-  values <- rvm_basis(object$kernel, rows, object$vectors, 0L %in% object$relevant)
-  unname(values)
-}
-
 #' @rdname rvm
 #' @export
 predict.granary_rvm <- function(object, newdata = NULL, se = FALSE, type = c("latent", "response"), augment = FALSE, ...) {
@@ -173,44 +158,11 @@ predict.granary_rvm <- function(object, newdata = NULL, se = FALSE, type = c("la
   se <- check_flag(se)
   type <- check_choice(type, c("latent", "response"))
   augment <- check_flag(augment)
-  phi <- rvm_used(object, rows)
-  mean <- drop(phi %*% object$coefficients)
-  if (!se && !augment) return(stats::setNames(mean, rownames(rows)))
-  variance <- rowSums((phi %*% object$covariance) * phi)
-  if (augment) {
-    own <- rvm_augmentation(object, rows, phi)
-    mean <- mean + own$mean
-    variance <- variance + own$variance
-  }
-  fit <- stats::setNames(mean, rownames(rows))
+  at <- core_rvm_predict(object, unname(rows), list(variance = se, augment = augment), progress_bar("prediction"))
+  fit <- stats::setNames(at$mean, rownames(rows))
   if (!se) return(fit)
   extra <- if (type == "response") object$noise_var else 0
-  list(fit = fit, se.fit = stats::setNames(sqrt(pmax(variance, 0) + extra), rownames(rows)))
-}
-
-# What a basis function centred on each new row adds to mean and variance, given all others (Rasmussen and Quinonero-Candela 2005).
-rvm_augmentation <- function(object, rows, phi) {
-  train <- rvm_used(object, object$x)
-  rest <- object$y - drop(train %*% object$coefficients)
-  beta <- 1 / object$noise_var
-  kernels <- setdiff(seq_along(object$precision), which(object$relevant == 0L))
-  prior <- if (length(kernels) > 0L) mean(1 / object$precision[kernels]) else stats::var(object$y)
-  if (!is.finite(prior) || prior <= 0) prior <- 1
-  mean <- variance <- numeric(nrow(rows))
-  chunk <- max(1L, floor(5e6 / nrow(object$x)))
-  for (from in seq(1L, nrow(rows), by = chunk)) {
-    at <- from:min(nrow(rows), from + chunk - 1L)
-    new <- unname(kernel_matrix(object$kernel, unname(object$x), unname(rows[at, , drop = FALSE])))
-    crossed <- crossprod(train, new)
-    solved <- object$covariance %*% crossed
-    s <- beta * colSums(new^2) - beta^2 * colSums(crossed * solved)
-    q <- beta * drop(crossprod(new, rest))
-    own <- vapply(at, function(i) kernel_matrix(object$kernel, unname(rows[i, , drop = FALSE]))[1L, 1L], 0)
-    e <- own - beta * rowSums(phi[at, , drop = FALSE] * t(solved))
-    mean[at] <- e * q / (1 / prior + pmax(s, 0))
-    variance[at] <- e^2 / (1 / prior + pmax(s, 0))
-  }
-  list(mean = mean, variance = variance)
+  list(fit = fit, se.fit = stats::setNames(sqrt(pmax(at$variance, 0) + extra), rownames(rows)))
 }
 
 #' @rdname rvm
@@ -220,7 +172,7 @@ print.granary_rvm <- function(x, ...) {
                 x$candidates, " in use")
   print_call(x$call)
   print(x$kernel)
-  cli::cat_line("noise variance ", format(x$noise_var, digits = 4L), ", log evidence ", format(x$log_evidence, digits = 6L))
+  cli::cat_line("noise variance ", format(x$noise_var, digits = 4L), ", log evidence ", format(x$loglik, digits = 6L))
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
 }
@@ -240,7 +192,7 @@ residuals.granary_rvm <- function(object, ...) object$y - predict(object)
 #' @rdname rvm
 #' @export
 logLik.granary_rvm <- function(object, ...) {
-  structure(object$log_evidence, df = object$learnt, nobs = nrow(object$x), class = "logLik")
+  structure(object$loglik, df = object$learnt, nobs = nrow(object$x), class = "logLik")
 }
 
 #' @rdname rvm

@@ -17,6 +17,19 @@ draw_surface <- function(at1, at2, z, points = NULL, xlab = "x1", ylab = "x2", m
   draw(graphics::image, at1, at2, z, col = grDevices::hcl.colors(64L, palette, rev = TRUE), xlab = xlab, ylab = ylab, main = main, user = user)
   if (diff(range(z, finite = TRUE)) > 0) graphics::contour(at1, at2, z, add = TRUE, col = "#00000066")
   if (!is.null(points)) graphics::points(points, pch = 21, bg = "white", cex = 0.8)
+  draw_key(range(z, finite = TRUE), grDevices::hcl.colors(64L, palette, rev = TRUE))
+  invisible()
+}
+
+# What the shades mean, as a bar in the right margin where there is one.
+draw_key <- function(range, colours) {
+  if (graphics::par("mar")[4L] < 1.5 || !all(is.finite(range)) || diff(range) <= 0) return(invisible())
+  box <- graphics::par("usr")
+  left <- box[2L] + 0.015 * (box[2L] - box[1L])
+  right <- box[2L] + 0.035 * (box[2L] - box[1L])
+  graphics::rasterImage(grDevices::as.raster(matrix(rev(colours))), left, box[3L], right, box[4L], xpd = NA)
+  graphics::text(right, c(box[3L], mean(box[3:4]), box[4L]), format(c(range[1L], mean(range), range[2L]), digits = 2L, trim = TRUE), pos = 4,
+                 offset = 0.15, cex = 0.6, xpd = NA)
   invisible()
 }
 
@@ -25,4 +38,31 @@ warn_on_bound <- function(names, advice = "Widen the bounds, rescale the inputs,
   if (length(names) == 0L) return(invisible())
   warn_input(sprintf("%s at a bound of the search: %s.\n%s", counted(length(names), "parameter ended", "parameters ended"),
                      paste(names, collapse = ", "), advice))
+}
+
+# One function for several answers: `what` names one of `makers`, `given` are the arguments for it.
+ask_for <- function(makers, what, given, arg = "what") {
+  what <- check_choice(what, names(makers), arg)
+  maker <- makers[[what]]
+  known <- setdiff(names(formals(maker)), "...")
+  named <- if (is.null(names(given))) rep("", length(given)) else names(given)
+  unknown <- setdiff(named[nzchar(named)], known)
+  if (length(unknown) > 0L) {
+    abort_input(paste0("There is no argument `", unknown[1L], "` for ", arg, " = \"", what, "\".", did_you_mean(unknown[1L], known, "`")), unknown[1L])
+  }
+  if (length(given) > length(known)) {
+    abort_input(sprintf("There are too many values for %s = \"%s\": it takes %s.", arg, what, paste(known, collapse = ", ")), arg)
+  }
+  do.call(maker, given, quote = TRUE)
+}
+
+# update() without new rows: the call of the fit with other arguments, or another formula in the place of new rows.
+refitted_call <- function(object, asked, env) {
+  asked[[1L]] <- quote(stats::update)
+  asked$object <- object
+  names(asked)[names(asked) == "newdata"] <- "formula."
+  plain <- object
+  class(plain) <- "granary_fit"
+  asked$object <- plain
+  eval(asked, env)
 }

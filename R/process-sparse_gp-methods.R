@@ -27,7 +27,7 @@
 #'   is possible.
 #' @param augment See Details. Not for `"exact"`, `"sod"` and `"nystrom"`.
 #' @param threads Number of threads; by default that of the fit.
-#' @param y The response of the new rows.
+#' @param newy The response of the new rows.
 #' @param nsim Number of draws.
 #' @param seed `NULL`, or a number for [set.seed()]; the session's random numbers are left as they were.
 #' @param level Probability of the band.
@@ -85,7 +85,7 @@ print.granary_sparse_gp <- function(x, ...) {
   print(x$kernel)
   cli::cat_line("noise variance ", short(x$noise_var),
                 if (length(x$coefficients) > 0L) paste0("; trend ", paste(short(x$coefficients), collapse = " ")))
-  cli::cat_line(if (x$method == "vfe") "bound of the log evidence " else "log evidence ", format(x$log_evidence, digits = 6L))
+  cli::cat_line(if (x$method == "vfe") "bound of the log evidence " else "log evidence ", format(x$loglik, digits = 6L))
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
 }
@@ -127,17 +127,16 @@ process_rows <- function(object, newdata, arg = "newdata") {
   rows
 }
 
+# The fit as compiled code takes it.
 core_state <- function(object) {
   state <- object$state
   state$inducing <- unname(object$inducing)
-  state
+  list(state = state, kernel = object$kernel)
 }
 
-# The rows of the fit as C++ wants them: [y F], in the order of the blocks.
-core_rows <- function(object) {
-  order <- if (is.null(object$blocks)) seq_len(nrow(object$x)) else order(object$blocks)
-  x <- unname(object$x[order, , drop = FALSE])
-  list(x = x, targets = cbind(object$y[order] - object$data$offset, trend_basis(object$data, x)), blocks = block_starts(object$blocks))
+# The rows of the fit, for predictions that look at them again.
+core_rows <- function(object, threads) {
+  sparse_rows(object$x, cbind(object$y - object$data$offset, trend_basis(object$data, object$x)), object$blocks, object$kernel, object$method, threads)
 }
 
 #' @rdname granary_sparse_gp
@@ -159,13 +158,10 @@ predict.granary_sparse_gp <- function(object, newdata = NULL, se = FALSE, cov = 
   if (augment && (cov || gradient)) abort_input("augment = TRUE treats each row by itself: there is no `cov` or `gradient`.", "augment")
   trend <- trend_basis(object$data, rows)
   progress <- progress_bar("prediction")
-  raw <- if (augment || object$method == "nystrom") {
-    own <- core_rows(object)
-    core_call(core_sparse_predict_rows(core_state(object), object$method, own$x, own$targets, own$blocks, object$kernel, unname(rows), trend, se, cov,
-                                       gradient, augment, threads, progress))
-  } else {
-    core_call(core_sparse_predict(core_state(object), object$method, object$kernel, unname(rows), trend, se, cov, gradient, threads, progress))
-  }
+  own <- if (augment || object$method == "nystrom") core_rows(object, threads)
+  options <- list(variance = se, covariance = cov, diagonal_conditional = object$method == "fic", gradient = gradient, augment = augment,
+                  threads = threads)
+  raw <- core_sparse_predict(core_state(object), own, list(x = unname(rows), trend = unname(trend)), options, progress)
   fit <- stats::setNames(raw$mean + object$data$offset, rownames(rows))
   if (!se && !cov && !gradient) return(fit)
   sparse_prediction(object, rows, fit, raw, se, cov, gradient, if (type == "response") object$noise_var else 0)
@@ -199,12 +195,14 @@ sparse_prediction <- function(object, rows, fit, raw, se, cov, gradient, extra) 
 
 #' @rdname granary_sparse_gp
 #' @export
-update.granary_sparse_gp <- function(object, newdata, y, ...) {
+update.granary_sparse_gp <- function(object, newdata, newy, ...) {
+  if (missing(newdata) || inherits(newdata, "formula")) return(refitted_call(object, match.call(), parent.frame()))
   refuse_dots(...)
-  if (missing(newdata) || is.null(newdata)) fail_missing("newdata")
+  if (is.null(newdata)) fail_missing("newdata")
+  if (missing(newy)) fail_missing("newy")
   if (!is.null(object$test)) abort_input("A fit with inducing = \"test\" cannot be updated.", "object")
   rows <- process_rows(object, newdata)
-  y <- check_response(y, nrow(rows))$y
+  y <- check_response(newy, nrow(rows))$y
   targets <- cbind(y - object$data$offset, trend_basis(object$data, rows))
   exact <- object$method %in% c("exact", "sod")
   if (exact) {
@@ -212,29 +210,27 @@ update.granary_sparse_gp <- function(object, newdata, y, ...) {
     x <- unname(rbind(object$x[used, , drop = FALSE], rows))
     if (nrow(x) > block_limit) abort_input(sprintf("An exact process can have at most %d rows.", block_limit), "newdata")
     all_targets <- rbind(cbind(object$y[used] - object$data$offset, trend_basis(object$data, object$x[used, , drop = FALSE])), targets)
-    at <- c(log(coef(object$kernel)), log(object$noise_var))
-    spec <- list(starts = matrix(at), lower = at, upper = at, learn_kernel = FALSE, learn_noise = FALSE, learn_inducing = FALSE, prior = NULL,
-                 box = inducing_box(x), n_starts = 1L, max_iter = 1L, tol = 1e-5)
-    kernel <- object$kernel
-    state <- core_call(core_sparse_fit(x, all_targets, object$method, integer(), kernel, matrix(0, 0L, ncol(x)), spec, object$threads, NULL))$state
+    at <- unname(c(log(coef(object$kernel)), log(object$noise_var)))
+    options <- list(learn = FALSE, learn_noise = FALSE, starts = matrix(at), lower = at, upper = at)
+    state <- core_sparse_gp(sparse_rows(x, all_targets, NULL, object$kernel, "exact", object$threads), options, core_seed(), NULL)$state
     object$rows <- if (object$method == "sod") c(used, nrow(object$x) + seq_len(nrow(rows)))
     object$inducing <- state$inducing
     colnames(object$inducing) <- colnames(object$x)
   } else {
-    blocks <- if (object$method == "pitc") as.integer(c(0, nrow(rows))) else integer()
+    blocks <- if (object$method == "pitc") rep(1L, nrow(rows))
     if (object$method == "pitc" && nrow(rows) > block_limit) {
       abort_input(sprintf("New rows form a block of at most %d: add them in parts.", block_limit), "newdata")
     }
-    state <- core_call(core_sparse_add(core_state(object), unname(rows), targets, object$method, blocks, object$kernel))
+    state <- core_sparse_add(core_state(object), sparse_rows(rows, targets, blocks, object$kernel, object$method))
     if (!is.null(object$blocks)) object$blocks <- c(object$blocks, rep(max(object$blocks) + 1L, nrow(rows)))
-    object$gap <- c(trace = state$gap[1L] / state$gap[3L], max = state$gap[2L] * state$n / state$gap[3L])
+    object$gap <- sparse_gap(state)
   }
   state$inducing <- NULL
   object$state <- state
   object$x <- rbind(object$x, rows)
   object$y <- c(object$y, y)
   object$n <- nrow(object$x)
-  object$log_evidence <- state$log_evidence
+  object$loglik <- state$log_evidence
   if (length(state$trend) > 0L) object$coefficients[] <- state$trend + c(object$data$offset, numeric(length(state$trend) - 1L))
   object
 }
@@ -249,10 +245,9 @@ simulate.granary_sparse_gp <- function(object, nsim = 1, seed = NULL, newdata = 
   }
   at <- predict(object, newdata, cov = TRUE)
   draws <- function() {
-    spectrum <- eigen(at$cov, symmetric = TRUE)
-    root <- spectrum$vectors * rep(sqrt(pmax(spectrum$values, 0)), each = length(at$fit))
-    values <- at$fit + root %*% matrix(stats::rnorm(length(at$fit) * nsim), length(at$fit))
-    if (type == "response") values <- values + stats::rnorm(length(values), sd = sqrt(object$noise_var))
+    covariance <- unname(at$cov)
+    if (type == "response") diag(covariance) <- diag(covariance) + object$noise_var
+    values <- core_gaussian_draws(unname(at$fit), covariance, nsim, core_seed(), NULL)
     dimnames(values) <- list(names(at$fit), paste0("sim_", seq_len(nsim)))
     values
   }
@@ -277,7 +272,7 @@ residuals.granary_sparse_gp <- function(object, ...) object$y - fitted(object)
 #' @rdname granary_sparse_gp
 #' @export
 logLik.granary_sparse_gp <- function(object, ...) {
-  structure(object$log_evidence, df = object$learnt + length(object$coefficients), nobs = as.integer(object$state$n), class = "logLik")
+  structure(object$loglik, df = object$learnt + length(object$coefficients), nobs = as.integer(object$state$n), class = "logLik")
 }
 
 #' @rdname granary_sparse_gp
@@ -291,7 +286,7 @@ tidy.granary_sparse_gp <- function(x, ...) {
 #' @rdname granary_sparse_gp
 #' @export
 glance.granary_sparse_gp <- function(x, ...) {
-  data.frame(method = x$method, inducing = nrow(x$inducing), logLik = x$log_evidence, df = attr(logLik(x), "df"), nobs = x$n, noise_var = x$noise_var,
+  data.frame(method = x$method, inducing = nrow(x$inducing), logLik = x$loglik, df = attr(logLik(x), "df"), nobs = x$n, noise_var = x$noise_var,
              trace_gap = if (is.null(x$gap)) NA_real_ else x$gap[["trace"]], converged = x$convergence$converged,
              iterations = x$convergence$iterations, seconds = x$convergence$seconds)
 }

@@ -53,11 +53,12 @@
 #' the data fall
 #' into dense groups. `"sor"` is overconfident away from the inducing inputs; `"dtc"` has the same mean and better error bars; both are here because
 #' others are compared with them. `"sod"` is for a quick look. Up to some 3000 rows use `"exact"`, or kriging for computer experiments.
-#' [rvm()] is sparse in its weights, not a process with error bars that grow away from the data. [compare_sparse()] tries several.
+#' [rvm()] is sparse in its weights, not a process with error bars that grow away from the data. [sparse_gp_compare()] tries several.
 #'
 #' @param x Inputs, one row per observation: a matrix or data frame of numbers, a vector for one column; or a formula.
 #' @param y Response, numbers.
-#' @param data A data frame with the variables of the formula. Factors become dummy columns.
+#' @param formula,data A formula, response ~ inputs, and a data frame with its variables.
+#' @param weights,subset,na.action,offset As in [stats::lm()]; weights and offsets are refused. Factors become dummy columns.
 #' @param method See Details.
 #' @param inducing Number of inducing inputs (at most the number of distinct rows), a matrix of them, or `"test"` for `newdata`.
 #' @param select How they are chosen.
@@ -119,14 +120,15 @@ sparse_gp <- function(x, ...) {
 
 #' @rdname sparse_gp
 #' @export
-sparse_gp.formula <- function(x, data = NULL, newdata = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  if (!is.null(newdata)) newdata <- new_design(newdata, colnames(design$x), design, allow_sparse = FALSE)
-  fit <- sparse_gp.default(design$x, design$y, newdata = newdata, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "sparse_gp")
-  fit
+sparse_gp.formula <- function(formula, data = NULL, weights, subset, na.action, offset, newdata = NULL, ...) {
+  placed <- function(x, y, ...) {
+    if (!is.null(newdata)) {
+      terms <- stats::delete.response(stats::terms(formula, data = data))
+      newdata <- new_design(newdata, colnames(x), list(terms = terms, xlevels = NULL, contrasts = NULL), allow_sparse = FALSE)
+    }
+    sparse_gp.default(x, y, newdata = newdata, ...)
+  }
+  formula_fit(placed, "sparse_gp", takes = character(), ...)
 }
 
 sparse_methods <- c("fitc", "pitc", "dtc", "sor", "vfe", "fic", "sod", "nystrom", "exact")
@@ -170,7 +172,7 @@ sparse_gp.default <- function(x, y, method = c("fitc", "pitc", "dtc", "sor", "vf
   }
   settings$learn_noise <- settings$learn && is.null(noise_var)
   settings["prior"] <- list(check_prior(prior, c(kernel$names, "noise_var"), free = hyper == "ml2"))
-  settings$learn_inducing <- select == "optimize" && is.null(place$given) && !method %in% c("sod", "exact")
+  settings$learn_inducing <- select == "optimize" && !place$test && !method %in% c("sod", "exact")
   if (settings$learn_inducing && !kernel$differentiable) {
     abort_input("select = \"optimize\" needs a kernel with derivatives in its inputs, which this one has not.", "select")
   }
@@ -201,7 +203,7 @@ sparse_data <- function(x, y, mean) {
   spread <- column_sds(x)
   if (mean == "linear") {
     varies <- apply(x, 2L, function(column) any(column != column[1L]))
-    if (qr(cbind(1, x[, varies, drop = FALSE]))$rank < 1L + ncol(x)) {
+    if (!all(varies) || length(core_trend_columns(unname(cbind(1, x)), numeric(nrow(x)))$keep) < 1L + ncol(x)) {
       abort_input(paste0("mean = \"linear\" needs more rows than columns, and columns that vary and do not repeat one another.\n",
                          "Use mean = \"constant\", or drop columns of `x`."), "mean")
     }
@@ -255,9 +257,6 @@ check_inducing <- function(inducing, x, method, select, newdata) {
     abort_input(sprintf("`inducing` must have the %d columns of `x`, but it has %d.", ncol(x), ncol(given)), "inducing")
   }
   if (method == "sod") abort_input("method = \"sod\" needs the number of rows to use in `inducing`, not a matrix.", "inducing")
-  if (select == "optimize") {
-    abort_input("select = \"optimize\" chooses the inducing inputs itself: give their number in `inducing`.", "select")
-  }
   given <- distinct_rows(given)
   dimnames(given) <- list(NULL, colnames(x))
   list(given = given, m = nrow(given), test = FALSE)
@@ -273,7 +272,7 @@ check_blocks <- function(blocks, x, m, threads) {
   n <- nrow(x)
   if (is.null(blocks) || (is_plain_numeric(blocks) && length(blocks) == 1L && n > 1L)) {
     size <- if (is.null(blocks)) min(m, block_limit) else check_count(blocks, "blocks", upper = block_limit)
-    return(core_call(core_sparse_blocks(x, as.integer(min(size, n)), threads, core_seed(), progress_bar("blocks"))))
+    return(core_sparse_blocks(x, as.integer(min(size, n)), threads, core_seed(), progress_bar("blocks")))
   }
   usable <- (is.factor(blocks) || is.character(blocks) || is_plain_numeric(blocks)) && is.null(dim(blocks))
   if (!usable || length(blocks) != n || anyNA(blocks)) {
@@ -286,6 +285,9 @@ check_blocks <- function(blocks, x, m, threads) {
   blocks
 }
 
+# What the inducing variables leave unexplained of the prior: in all, and at the worst row, relative to the mean prior variance.
+sparse_gap <- function(state) c(trace = state$gap / state$prior, max = state$max_gap * state$n / state$prior)
+
 sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
   state <- raw$state
   inducing <- state$inducing
@@ -293,12 +295,11 @@ sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
   state$inducing <- NULL
   shift <- c(data$offset, numeric(max(0L, length(state$trend) - 1L)))
   coefficients <- if (length(state$trend) > 0L) stats::setNames(state$trend + shift, c("(Intercept)", colnames(x))[seq_along(state$trend)])
-  gap <- state$gap
   own <- !settings$method %in% c("exact", "sod")
   new_fit(
-    "sparse_gp", method = settings$method, inducing = inducing, kernel = raw$kernel, noise_var = state$noise, log_evidence = state$log_evidence,
-    coefficients = coefficients, mean = settings$mean, select = if (own && is.null(place$given)) settings$select, rows = raw$rows,
-    gap = if (own) c(trace = gap[1L] / gap[3L], max = gap[2L] * state$n / gap[3L]), jitter = if (own) state$jitter, dropped = raw$dropped, blocks = blocks,
+    "sparse_gp", method = settings$method, inducing = inducing, kernel = raw$kernel, noise_var = state$noise, loglik = state$log_evidence,
+    coefficients = coefficients, mean = settings$mean, select = if (own && (is.null(place$given) || settings$learn_inducing)) settings$select, rows = raw$rows,
+    gap = if (own) sparse_gap(state), jitter = if (own) state$jitter, dropped = raw$dropped, blocks = blocks,
     trace = as.double(raw$trace), learnt = raw$learnt, at_bound = raw$at_bound, test = if (place$test) place$newdata, n = nrow(x),
     x = x, y = y, data = data[c("offset", "mean", "centre", "spread")], state = state, threads = settings$threads,
     search = if (settings$learn) raw$search, call = generic_call(call, "sparse_gp"), convergence = raw$convergence

@@ -35,9 +35,9 @@
 #' x <- runif(150, 0, 6)
 #' y <- sin(2 * x) + 0.3 * x + rnorm(150, sd = 0.2)
 #' k <- k_se(lengthscale = 0.5)
-#' compare_sparse(x, y, methods = c("sor", "dtc", "fitc", "asor"), inducing = 8, kernel = k,
+#' sparse_gp_compare(x, y, methods = c("sor", "dtc", "fitc", "asor"), inducing = 8, kernel = k,
 #'                hyper = "fixed", noise_var = 0.05)
-compare_sparse <- function(x, y, newdata = NULL, newy = NULL, methods = c("sod", "sor", "dtc", "fitc", "pitc", "vfe"), inducing = 100,
+sparse_gp_compare <- function(x, y, newdata = NULL, newy = NULL, methods = c("sod", "sor", "dtc", "fitc", "pitc", "vfe"), inducing = 100,
                            select = c("kmeans", "pivchol", "random", "info", "posterior", "evidence", "optimize"), kernel = "se",
                            hyper = c("ml2", "fixed", "shared"), reference = TRUE, ...) {
   x <- check_process_inputs(x)
@@ -105,7 +105,7 @@ exact_references <- function(fits, split, reference) {
     if (is.null(cache[[key]])) {
       full <- sparse_gp.default(split$x, split$y, method = "exact", kernel = fit$kernel, hyper = "fixed", noise_var = fit$noise_var, mean = fit$mean,
                                 threads = fit$threads)
-      cache[[key]] <<- list(at = predict(full, split$newx, se = TRUE), log_evidence = full$log_evidence)
+      cache[[key]] <<- list(at = predict(full, split$newx, se = TRUE), loglik = full$loglik)
     }
     cache[[key]]
   })
@@ -116,7 +116,7 @@ normal_divergence <- function(mean, sd, other_mean, other_sd) {
 }
 
 comparison_row <- function(method, fit, at, split, exact, fit_seconds, predict_seconds) {
-  row <- data.frame(method = method, log_evidence = fit$log_evidence, smse = NA_real_, nlpd = NA_real_, coverage = NA_real_, kl = NA_real_,
+  row <- data.frame(method = method, log_evidence = fit$loglik, smse = NA_real_, nlpd = NA_real_, coverage = NA_real_, kl = NA_real_,
                     kl_evidence = NA_real_, fit_seconds = fit_seconds, predict_seconds = predict_seconds)
   if (!is.null(split$newy)) {
     sd <- sqrt(at$se.fit^2 + fit$noise_var)
@@ -127,12 +127,12 @@ comparison_row <- function(method, fit, at, split, exact, fit_seconds, predict_s
   }
   if (!is.null(exact)) {
     row$kl <- mean(normal_divergence(exact$at$fit, exact$at$se.fit, at$fit, at$se.fit))
-    row$kl_evidence <- if (fit$method != "sod") exact$log_evidence - fit$log_evidence else NA_real_
+    row$kl_evidence <- if (fit$method != "sod") exact$loglik - fit$loglik else NA_real_
   }
   row
 }
 
-#' @rdname compare_sparse
+#' @rdname sparse_gp_compare
 #' @param digits Number of digits.
 #' @export
 print.granary_sparse_comparison <- function(x, digits = 4, ...) {

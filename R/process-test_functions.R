@@ -7,30 +7,33 @@
 #' @details
 #' | function | inputs | box | minimum |
 #' | --- | --- | --- | --- |
-#' | `branin()` | 2 | \eqn{[-5, 10]\times[0, 15]}{[-5, 10] x [0, 15]} | 0.397887, at three points |
-#' | `camelback()` | 2 | \eqn{[-2, 2]\times[-1, 1]}{[-2, 2] x [-1, 1]} | -1.031628, at two points |
-#' | `hartmann6()` | 6 | \eqn{[0, 1]^6} | -3.32237 |
-#' | `forrester()` | 1 | \eqn{[0, 1]} | -6.020740 |
+#' | `"branin"` | 2 | \eqn{[-5, 10]\times[0, 15]}{[-5, 10] x [0, 15]} | 0.397887, at three points |
+#' | `"camelback"` | 2 | \eqn{[-2, 2]\times[-1, 1]}{[-2, 2] x [-1, 1]} | -1.031628, at two points |
+#' | `"hartmann6"` | 6 | \eqn{[0, 1]^6} | -3.32237 |
+#' | `"forrester"` | 1 | \eqn{[0, 1]} | -6.020740 |
 #'
-#' `forrester()` comes at two levels of fidelity: the cheap one is \eqn{0.5 f(x) + 10(x - 0.5) - 5}{0.5 f(x) + 10 (x - 0.5) - 5}.
+#' `"forrester"` comes at two levels of fidelity: the cheap one is \eqn{0.5 f(x) + 10(x - 0.5) - 5}{0.5 f(x) + 10 (x - 0.5) - 5}.
 #'
-#' @param x Points, one per row; a vector of as many numbers as the function has inputs is one point (for `forrester()`, one point each).
-#' @param fidelity For `forrester()`: the expensive or the cheap version.
-#' @return A vector with one value per point. The attribute `box` of each function, `attr(branin, "box")`, is a matrix with its bounds.
+#' @param name The name of a function.
+#' @return The function, of points: one per row, or a vector of as many numbers as it has inputs for one point (`"forrester"`: one point each, and a second
+#'   argument `fidelity`, `"expensive"` or `"cheap"`). It gives one value per point; its attribute `box` is a matrix with its bounds.
 #' @references
 #' Forrester, Sobester and Keane (2008). *Engineering Design via Surrogate Modelling*. Wiley.
 #'
 #' Dixon and Szego (1978). The global optimization problem: an introduction. *Towards Global Optimisation 2*, 1-15.
 #' @family test functions
-#' @name test_functions
+#' @export
 #' @examples
-#' branin(c(pi, 2.275))
-#' camelback(rbind(c(0.0898, -0.7126), c(0, 0)))
-#' hartmann6(rep(0.5, 6))
-#' forrester(c(0.2, 0.75))
-#' curve(forrester(x), 0, 1)
-#' curve(forrester(x, "cheap"), add = TRUE, lty = 2)
-NULL
+#' test_function("branin")(c(pi, 2.275))
+#' test_function("camelback")(rbind(c(0.0898, -0.7126), c(0, 0)))
+#' test_function("hartmann6")(rep(0.5, 6))
+#' test_function("forrester")(c(0.2, 0.75))
+#' curve(test_function("forrester")(x), 0, 1)
+#' curve(test_function("forrester")(x, "cheap"), add = TRUE, lty = 2)
+test_function <- function(name = c("branin", "camelback", "hartmann6", "forrester")) {
+  name <- check_choice(name, c("branin", "camelback", "hartmann6", "forrester"))
+  switch(name, branin = objective_branin, camelback = objective_camelback, hartmann6 = objective_hartmann6, forrester = objective_forrester)
+}
 
 test_points <- function(x, d) {
   if (missing(x)) fail_missing("x")
@@ -43,29 +46,23 @@ test_points <- function(x, d) {
   unname(x)
 }
 
-test_function <- function(f, lower, upper) {
+with_box <- function(f, lower, upper) {
   structure(f, box = cbind(lower = lower, upper = upper))
 }
 
-#' @rdname test_functions
-#' @export
-branin <- test_function(function(x) {
+objective_branin <- with_box(function(x) {
   x <- test_points(x, 2L)
   (x[, 2L] - 5.1 * x[, 1L]^2 / (4 * pi^2) + 5 * x[, 1L] / pi - 6)^2 + 10 * (1 - 1 / (8 * pi)) * cos(x[, 1L]) + 10
 }, c(-5, 0), c(10, 15))
 
-#' @rdname test_functions
-#' @export
-camelback <- test_function(function(x) {
+objective_camelback <- with_box(function(x) {
   x <- test_points(x, 2L)
   a <- x[, 1L]^2
   b <- x[, 2L]^2
   (4 - 2.1 * a + a^2 / 3) * a + x[, 1L] * x[, 2L] + (4 * b - 4) * b
 }, c(-2, -1), c(2, 1))
 
-#' @rdname test_functions
-#' @export
-hartmann6 <- test_function(function(x) {
+objective_hartmann6 <- with_box(function(x) {
   x <- test_points(x, 6L)
   weight <- rbind(c(10, 3, 17, 3.5, 1.7, 8), c(0.05, 10, 17, 0.1, 8, 14), c(3, 3.5, 1.7, 10, 17, 8), c(17, 8, 0.05, 10, 0.1, 14))
   centre <- 1e-4 * rbind(c(1312, 1696, 5569, 124, 8283, 5886), c(2329, 4135, 8307, 3736, 1004, 9991),
@@ -76,9 +73,7 @@ hartmann6 <- test_function(function(x) {
   value
 }, rep(0, 6), rep(1, 6))
 
-#' @rdname test_functions
-#' @export
-forrester <- test_function(function(x, fidelity = c("expensive", "cheap")) {
+objective_forrester <- with_box(function(x, fidelity = c("expensive", "cheap")) {
   fidelity <- check_choice(fidelity, c("expensive", "cheap"))
   x <- test_points(x, 1L)[, 1L]
   value <- (6 * x - 2)^2 * sin(12 * x - 4)

@@ -3,7 +3,7 @@
 #' What fits of [adapt_partition()] can do.
 #'
 #' @details `predict()` with `tau` gives the fit at another threshold of the path, at the same depth; the partitions are nested. `type =
-#' "cell"` gives the row of `cells` that holds each new row. `path()` lists all partitions of the threshold path: the threshold at which each
+#' "cell"` gives the row of `cells` that holds each new row. `adapt_partition_path()` lists all partitions of the threshold path: the threshold at which each
 #' appears, the constant `kappa` it corresponds to, the number of cells and the sum of squared residuals.
 #'
 #' `plot()` draws the fitted function over the rows for one column, the cells coloured by their means for two, and with `type = "path"` the sum
@@ -13,12 +13,12 @@
 #' @param newdata New rows, as `x` of [adapt_partition()], or a data frame with the variables of the formula. `NULL` for the rows of the fit.
 #' @param tau Another threshold, for fits with `method = "threshold"`.
 #' @param type What to return, or to draw.
-#' @param x_new,y_new Further rows and their responses; with a formula `x_new` is a data frame, and `y_new` may be left out.
+#' @param newdata,newy Further rows and their responses; with a formula `newdata` is a data frame, and `newy` may be left out.
 #' @param refresh Make the table `cells` anew? `FALSE` saves time in a stream of single rows; the table is then absent.
 #' @param points For `plot()`: the largest number of rows to draw.
 #' @param ... Passed on to plotting functions; not used by other methods.
 #' @param data The data frame of the fit; by default the response alone.
-#' @return `predict()` a vector; `update()` a fit; `path()`, `tidy()` (one row per cell), `glance()` (one row) and `summary()` data frames;
+#' @return `predict()` a vector; `update()` a fit; `adapt_partition_path()`, `tidy()` (one row per cell), `glance()` (one row) and `summary()` data frames;
 #'   `augment()` the data with `.fitted`, `.resid` and the row `.cell` of `tidy()` each lies in; `plot()` `NULL`, invisibly; `autoplot()` a
 #'   ggplot.
 #' @family regression
@@ -29,11 +29,11 @@
 #' y <- (x > 0.4) + rnorm(500, sd = 0.2)
 #' fit <- adapt_partition(x, y)
 #' summary(fit)
-#' head(path(fit))
+#' head(adapt_partition_path(fit))
 #' glance(fit)
 #' augment(fit)[1:3, ]
 #' predict(fit, c(0.1, 0.7), tau = 0.01)
-#' fit <- update(fit, x_new = 0.5, y_new = 1.2)
+#' fit <- update(fit, newdata = 0.5, newy = 1.2)
 #' plot(fit, type = "path")
 NULL
 
@@ -107,13 +107,14 @@ partition_values <- function(fit, newdata, arg = "newdata") {
 #' @rdname granary_partition
 #' @export
 predict.granary_adapt_partition <- function(object, newdata = NULL, tau = NULL, type = c("response", "cell"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("response", "cell"))
   tau <- check_number(tau, lower = 0, allow_null = TRUE)
   if (!is.null(tau) && object$method != "threshold") abort_input("`tau` is for fits with method = \"threshold\" only.", "tau")
   values <- if (is.null(newdata)) stream_rows(object$stream, object$n)$x else partition_values(object, newdata)
   rule <- partition_rule(object, tau)
   tree <- partition_tree(object)
-  out <- core_partition_predict(tree, partition_rows(values), rule, progress_bar("prediction"))
+  out <- core_partition_predict(tree, row_values(values), rule, progress_bar("prediction"))
   if (out$outside > 0L && !is.null(newdata)) {
     warn_input(sprintf("%s outside the box of the fit, and got the value of the nearest cell.",
                        counted(out$outside, "new row lies", "new rows lie")), "newdata")
@@ -150,20 +151,21 @@ residuals.granary_adapt_partition <- function(object, ...) stream_rows(object$st
 #' @importFrom stats update
 #' @rdname granary_partition
 #' @export
-update.granary_adapt_partition <- function(object, x_new, y_new, refresh = TRUE, ...) {
-  if (missing(x_new)) fail_missing("x_new")
+update.granary_adapt_partition <- function(object, newdata, newy, refresh = TRUE, ...) {
+  refuse_dots(...)
+  if (missing(newdata)) fail_missing("newdata")
   refresh <- check_flag(refresh)
-  if (missing(y_new)) {
-    if (is.null(object$response) || !is.data.frame(x_new)) fail_missing("y_new")
-    y_new <- tryCatch(eval(object$response, x_new, environment(object$design$terms)),
-                      error = function(e) abort_input(paste0("The response could not be found in `x_new`: ", conditionMessage(e), "."), "x_new"))
+  if (missing(newy)) {
+    if (is.null(object$response) || !is.data.frame(newdata)) fail_missing("newy")
+    newy <- tryCatch(eval(object$response, newdata, environment(object$design$terms)),
+                      error = function(e) abort_input(paste0("The response could not be found in `newdata`: ", conditionMessage(e), "."), "newdata"))
   }
-  x <- partition_values(object, x_new, "x_new")
-  y <- unname(check_vector(y_new, "y_new", length = nrow(x), lower = -1e150, upper = 1e150))
+  x <- partition_values(object, newdata, "newdata")
+  y <- unname(check_vector(newy, "newy", length = nrow(x), lower = -1e150, upper = 1e150))
   if (object$split == "nested" && any(x < 0L)) {
     at <- which(x < 0L, arr.ind = TRUE)[1L, ]
-    abort_input(sprintf("Row %d of `x_new` has a category of column %s that the first fit has not seen.", at[[1L]],
-                        label_of(object$names, at[[2L]])), "x_new")
+    abort_input(sprintf("Row %d of `newdata` has a category of column %s that the first fit has not seen.", at[[1L]],
+                        label_of(object$names, at[[2L]])), "newdata")
   }
   if (object$winsorise) y <- pmin(pmax(y, object$range[1L]), object$range[2L])
   if (object$stream$count != object$n) {  # this fit was updated before: go on from its own rows
@@ -172,10 +174,10 @@ update.granary_adapt_partition <- function(object, x_new, y_new, refresh = TRUE,
   }
   tree <- partition_tree(object)
   store_rows(object$stream, x, y)
-  outside <- core_partition_insert(tree, partition_rows(x), y)
+  outside <- core_partition_insert(tree, row_values(x), y)
   if (outside > 0L) {
     warn_input(sprintf("%s outside the box of the fit, and %s counted in the nearest cell. Give `box` to adapt_partition().",
-                       counted(outside, "new row lies", "new rows lie"), if (outside == 1L) "is" else "are"), "x_new")
+                       counted(outside, "new row lies", "new rows lie"), if (outside == 1L) "is" else "are"), "newdata")
   }
   object$n <- object$stream$count
   object <- set_depth(object)
@@ -191,18 +193,19 @@ update.granary_adapt_partition <- function(object, x_new, y_new, refresh = TRUE,
 
 #' @rdname granary_partition
 #' @export
-path <- function(object, ...) UseMethod("path")
+adapt_partition_path <- function(object, ...) UseMethod("adapt_partition_path")
 
 #' @rdname granary_partition
 #' @export
-path.default <- function(object, ...) {
+adapt_partition_path.default <- function(object, ...) {
   if (missing(object)) fail_missing("object")
   fail_input("object", "a fit of adapt_partition()", describe(object))
 }
 
 #' @rdname granary_partition
 #' @export
-path.granary_adapt_partition <- function(object, ...) {
+adapt_partition_path.granary_adapt_partition <- function(object, ...) {
+  refuse_dots(...)
   if (object$method == "threshold") return(full_path(object))
   if (is.null(object$path)) thin_path(object) else object$path
 }
@@ -210,6 +213,7 @@ path.granary_adapt_partition <- function(object, ...) {
 #' @rdname granary_partition
 #' @export
 tidy.granary_adapt_partition <- function(x, ...) {
+  refuse_dots(...)
   if (is.null(x$cells)) x <- refresh_cells(x)
   if (is.null(x$cells$lower)) return(x$cells)
   lower <- as.data.frame(x$cells$lower)
@@ -224,6 +228,7 @@ tidy.granary_adapt_partition <- function(x, ...) {
 #' @rdname granary_partition
 #' @export
 glance.granary_adapt_partition <- function(x, ...) {
+  refuse_dots(...)
   now <- partition_now(x)
   y <- stream_rows(x$stream, x$n)$y
   total <- sum((y - mean(y))^2)
@@ -234,6 +239,7 @@ glance.granary_adapt_partition <- function(x, ...) {
 #' @rdname granary_partition
 #' @export
 augment.granary_adapt_partition <- function(x, data = NULL, ...) {
+  refuse_dots(...)
   out <- augment_rows(data, stream_rows(x$stream, x$n)$y, predict(x))
   out$.cell <- predict(x, type = "cell")
   out
@@ -362,8 +368,8 @@ autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000,
 #' @family regression
 #' @export
 #' @examples
-#' partition_bound(m = 10^(4:6), N = 20)
-partition_bound <- function(m, N, M = 1, delta = 0.05, a = 2, beta = 1, gamma = 0.5, s = 1) {  # nolint: object_name_linter.
+#' adapt_partition_bounds(m = 10^(4:6), N = 20)
+adapt_partition_bounds <- function(m, N, M = 1, delta = 0.05, a = 2, beta = 1, gamma = 0.5, s = 1) {  # nolint: object_name_linter.
   m <- unname(check_vector(m, lower = 1))
   N <- unname(check_vector(N, "N", lower = 1))  # nolint: object_name_linter.
   M <- unname(check_vector(M, "M", lower = 0, strict_lower = TRUE, upper = 1e100))  # nolint: object_name_linter.

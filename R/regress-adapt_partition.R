@@ -19,7 +19,7 @@
 #'
 #' The default \eqn{\kappa = \sqrt 2 \hat\sigma}{kappa = sqrt(2) sigma} is that of the universal threshold of wavelets, with
 #' \eqn{\hat\sigma}{sigma} from differences between rows that are neighbours in the order of the hierarchy. The constant for which the theory
-#' holds (see [partition_bound()]) is far too large to be of use. With `cv`, \eqn{\kappa} has the smallest cross-validated error on the path
+#' holds (see [adapt_partition_bounds()]) is far too large to be of use. With `cv`, \eqn{\kappa} has the smallest cross-validated error on the path
 #' of all thresholds, at the depth \eqn{j_0} of the default.
 #'
 #' * `method = "cart"`: of all prunings of the same hierarchy, the one of smallest \eqn{\mathrm{SSE}/m + \lambda\, \#\mathrm{cells}}{SSE/m +
@@ -40,7 +40,7 @@
 #' columns before it (region, district, town). Cells are half-open, the last closed. Constant columns are never split. New rows outside the
 #' box belong to the nearest cell, with a warning.
 #'
-#' **Online.** `update(fit, x_new, y_new)` adds rows in \eqn{O(a j_0)} operations each, and gives what a fit to all rows would give with the
+#' **Online.** `update(fit, newdata, newy)` adds rows in \eqn{O(a j_0)} operations each, and gives what a fit to all rows would give with the
 #' same `kappa`, `range` and `box`, in whatever order they came. With `refresh = FALSE` the table of cells is not made anew, which takes time
 #' in the number of cells; prediction works either way. Give `box` and `range` if later rows may lie outside those of the first. (The tree is
 #' shared between a fit and its updates; an older fit is still good to predict from, but has to rebuild the tree.)
@@ -67,21 +67,23 @@
 #' @param max_depth An upper bound of \eqn{j_0} (for `"uniform"`, of the level).
 #' @param rule The threshold as a function of the number of rows; see Details.
 #' @param degree 0 for a mean in every cell, 1 for a plane; see Details.
+#' @param columns With more than six columns, whether to split only those that show an effect of their own, the strongest first (`"relevant"`), or all in
+#'   rotation, as the paper has it (`"all"`).
 #' @param smoothness For `"uniform"`: \eqn{s}, by default 1/d, which suits functions with one derivative.
 #' @param threads Threads for the folds of `cv`; by default the option `granary.threads`.
-#' @param formula A formula `y ~ x1 + x2`.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data,weights,subset,na.action,offset A formula and the data frame with its variables, as for [stats::lm()]; what a method cannot use
+#'   is refused.
 #' @param ... For the formula method, the arguments of the default method.
 #' @return An object of class `granary_adapt_partition` (see [granary_partition] for its methods): `cells` (a data frame with `level`, `n`,
 #'   `mean` and the bounds `lower` and `upper`, which are matrices, as are `slope` and `centre` with `degree = 1`, when the fit is
 #'   `mean` + `slope` (x - `centre`)), `n_cells`, `tree_size` (cells that are split), `tau`, `kappa`, `sigma`,
 #'   `j0`, `a`, `n`, `sse`, `path` (a data frame of at most 200 partitions, with the cross-validated error `cv` and its standard error `se`;
-#'   [path()] has all), `range`, `box`, `method`, `split`, `call`, `convergence`.
+#'   [adapt_partition_path()] has all), `range`, `box`, `method`, `split`, `call`, `convergence`.
 #' @references Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant
 #' functions. *Journal of Machine Learning Research* 6, 1297--1321.
 #'
 #' Donoho (1997). CART and best-ortho-basis: a connection. *Annals of Statistics* 25, 1870--1911.
-#' @seealso [partition_bound()], [path()]; `errata("jmlr6-universal-piecewise-constant")`
+#' @seealso [adapt_partition_bounds()], [adapt_partition_path()]; `errata("jmlr6-universal-piecewise-constant")`
 #' @family regression
 #' @export
 #' @examples
@@ -108,25 +110,9 @@ adapt_partition <- function(x, ...) UseMethod("adapt_partition")
 
 #' @rdname adapt_partition
 #' @export
-adapt_partition.formula <- function(formula, data = NULL, ...) {
-  call <- generic_call(match.call(), "adapt_partition")
-  if (missing(formula)) fail_missing("formula")
-  if (is.data.frame(data) && length(formula) == 3L) {
-    used <- all.vars(formula)
-    used <- if ("." %in% used) names(data) else intersect(used, names(data))
-    kept <- if (length(used) > 0L) stats::complete.cases(data[used]) else rep(TRUE, nrow(data))
-    if (any(!kept)) {
-      tell_dropped(sum(!kept))
-      data <- data[kept, , drop = FALSE]
-    }
-  }
-  design <- design_from_formula(formula, data)
-  x <- design$x
-  attr(x, "contrasts") <- attr(x, "assign") <- NULL
-  fit <- adapt_partition.default(x, design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$response <- formula[[2L]]
-  fit$call <- shorten_call(call)
+adapt_partition.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  fit <- formula_fit(adapt_partition.default, "adapt_partition", ...)
+  fit$response <- fit$formula[[2L]]
   fit
 }
 
@@ -137,7 +123,8 @@ tell_dropped <- function(count) message(counted(count, "row was", "rows were"), 
 adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c("threshold", "cart", "uniform"),
                                     split = c("auto", "cube", "cyclic", "nested"),
                                     cuts = c("middle", "quantile"), box = NULL, cv = 0, range = NULL, winsorise = FALSE, empty = c("parent", "zero"),
-                                    max_depth = NULL, rule = c("rate", "consistent"), smoothness = NULL, degree = 0, threads = NULL, ...) {
+                                    max_depth = NULL, rule = c("rate", "consistent"), smoothness = NULL, degree = 0,
+                                    columns = c("relevant", "all"), threads = NULL, ...) {
   call <- generic_call(match.call(), "adapt_partition")
   refuse_dots(...)
   method <- check_choice(method, c("threshold", "cart", "uniform"))
@@ -145,6 +132,7 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
   cuts <- check_choice(cuts, c("middle", "quantile"))
   empty <- check_choice(empty, c("parent", "zero"))
   rule <- check_choice(rule, c("rate", "consistent"))
+  columns <- check_choice(columns, c("relevant", "all"))
   kappa <- check_number(kappa, lower = 0, allow_null = TRUE)
   gamma <- check_number(gamma, lower = 0, strict_lower = TRUE, upper = 1e6)
   max_depth <- check_count(max_depth, lower = 0, allow_null = TRUE)
@@ -157,8 +145,9 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
   bounds <- partition_range(range, rows$y, winsorise)
   if (winsorise) rows$y <- pmin(pmax(rows$y, bounds$range[1L]), bounds$range[2L])
   hierarchy <- if (split == "nested") nested_hierarchy(rows$x) else box_hierarchy(rows$x, split, cuts, box)
+  if (split != "nested" && columns == "relevant") hierarchy <- relevant_columns(hierarchy, rows)
   values <- if (split == "nested") nested_digits(hierarchy, rows$x) else rows$x
-  tree <- core_partition_points(partition_rows(values), rows$y, partition_shape(hierarchy, degree))
+  tree <- core_partition_points(row_values(values), rows$y, partition_shape(hierarchy, degree))
   sigma <- core_partition_sigma(tree)
   fit <- new_fit(
     "adapt_partition", cells = NULL, n_cells = NULL, tree_size = NULL, tau = NULL,
@@ -174,7 +163,26 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
   if (!is.null(rows$folds)) fit <- choose_by_folds(fit, rows$folds, threads)
   fit <- refresh_cells(fit)
   if (is.null(fit$path)) fit$path <- thin_path(fit)
+  if (fit$split == "cyclic" && fit$j0 < length(hierarchy$active)) {
+    never <- hierarchy$names[hierarchy$active[-seq_len(fit$j0)]]
+    warn_input(sprintf("Cells are split at most %d times, so %s never tried: %s.\nGive fewer columns, or a larger `max_depth` or smaller `gamma`.", fit$j0,
+                       counted(length(never), "column is", "columns are"), list_some(never)), "x")
+  }
   fit
+}
+
+# With many columns a rotation reaches the later ones too late. Those whose eighths differ in their means by more than noise are split, the one that
+# explains most first; a column that matters only together with others is not found this way (columns = "all").
+relevant_columns <- function(hierarchy, rows) {
+  if (length(hierarchy$active) <= 6L) return(hierarchy)
+  gain <- core_partition_gains(row_values(rows$x), rows$y, list(knots = lapply(hierarchy$knots, as.double), active = hierarchy$active))
+  keep <- order(-gain)[seq_len(sum(gain > 3))]
+  if (length(keep) == 0L || length(keep) == length(hierarchy$active)) return(hierarchy)
+  message(sprintf("%d of %d columns show an effect of their own and are split: %s. Use columns = \"all\" for the rotation of the paper.", length(keep),
+                  length(hierarchy$active), list_some(hierarchy$names[hierarchy$active[keep]])))
+  hierarchy$active <- hierarchy$active[keep]
+  hierarchy$d <- length(keep)
+  hierarchy
 }
 
 default_kappa <- function(sigma, n, hierarchy, degree) {
@@ -443,7 +451,7 @@ stream_rows <- function(stream, n) {
   list(x = x, y = c(stream$y, stream$more_y[more]))
 }
 
-partition_rows <- function(x) if (is.integer(x)) list(digits = x) else list(values = x)
+row_values <- function(x) if (is.integer(x)) list(digits = x) else list(values = x)
 
 partition_shape <- function(hierarchy, degree) {
   list(split = hierarchy$split, knots = lapply(hierarchy$knots, as.double), active = hierarchy$active, bits = hierarchy$bits, degree = degree)
@@ -451,7 +459,7 @@ partition_shape <- function(hierarchy, degree) {
 
 build_tree <- function(fit, rows) {
   h <- fit$hierarchy
-  tree <- core_partition_points(partition_rows(rows$x), rows$y, partition_shape(h, fit$degree))
+  tree <- core_partition_points(row_values(rows$x), rows$y, partition_shape(h, fit$degree))
   core_partition_grow(tree, if (is.null(fit$j0)) 0L else fit$j0, progress_bar("partition"))
   tree
 }

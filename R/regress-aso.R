@@ -37,10 +37,10 @@
 #' that resembles old ones: [aso_transfer()]. Fewer than about `2 * h` tasks: plain ridge or lasso for each is as good.
 #'
 #' @param x Features: a matrix, data frame or sparse `dgCMatrix` shared by all tasks, a list of these with one per task, or the result of
-#'   [auxiliary_tasks()].
+#'   [aso_auxiliary()].
 #' @param y Responses: a matrix with one column per task (`NA` where a row was not observed for the task), a list with one vector per task, or a
 #'   factor
-#'   (one task per class, one against the rest). For classification -1/1, 0/1 or logical. Not given with [auxiliary_tasks()].
+#'   (one task per class, one against the rest). For classification -1/1, 0/1 or logical. Not given with [aso_auxiliary()].
 #' @param h Dimension of the shared subspace: one number, or one per group. Cut to the number of tasks.
 #' @param lambda Penalty: one number, one per task, or a tasks x groups matrix.
 #' @param loss See Details.
@@ -55,7 +55,7 @@
 #' @param max_iter Most iterations of the solver of one task in one round.
 #' @param threads Number of threads over tasks; see `options(granary.threads)`.
 #' @param object A fit.
-#' @param newx New rows, in the columns of the fit.
+#' @param newdata New rows, in the columns of the fit.
 #' @param task Names or positions of tasks; all by default.
 #' @param type For `predict()`: `"link"` for \eqn{u'x + b}, `"response"` for the same or, for logistic loss, probabilities, `"class"` for the class
 #'   (of a factor the most
@@ -78,14 +78,14 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_tasks(p = 40, tasks = 30, n = 25, h = 3)
+#' sim <- sim_aso(p = 40, tasks = 30, n = 25, h = 3)
 #' fit <- aso(sim$x, sim$y, h = 3, lambda = 1, loss = "squared", intercept = FALSE)
 #' fit
 #' plot(fit)
 #' ridge <- aso(sim$x, sim$y, h = 0, lambda = 1, loss = "squared", intercept = FALSE)
 #' c(shared = mean((coef(fit)[-1, ] - sim$u)^2), ridge = mean((coef(ridge)[-1, ] - sim$u)^2))
 #' predict(fit, sim$x[[1]][1:2, ], task = 1:3)
-#' dim(project(fit, sim$x[[1]]))
+#' dim(aso_project(fit, sim$x[[1]]))
 #' tidy(fit, task = 1)[1:3, ]
 #' glance(fit)
 aso <- function(x, y = NULL, h = 5, lambda = 1e-4, loss = c("huber", "squared", "logistic", "hinge2"), groups = NULL, positive = FALSE, n_iter = 20,
@@ -160,6 +160,10 @@ aso_data <- function(x, y, settings) {
     abort_input(sprintf("All matrices in `x` must have the same columns, but the first has %d and another %d.", columns[1L],
                         columns[columns != columns[1L]][1L]), "x")
   }
+  if (!shared) {
+    named <- vapply(x, function(part) !is.null(colnames(part)), NA)
+    designs <- aso_align(designs, named)
+  }
   response <- aso_response(y, if (shared) NULL else length(designs), settings$loss)
   design <- if (shared) rep(0L, length(response$y)) else seq_along(designs) - 1L
   for (l in seq_along(response$y)) {
@@ -169,6 +173,22 @@ aso_data <- function(x, y, settings) {
     }
   }
   c(list(x = lapply(designs, normalize_rows, settings$normalize), design = design, names = colnames(designs[[1L]])), response)
+}
+
+# Tasks share their features by name where they have names, else by position.
+aso_align <- function(designs, named, names = colnames(designs[[which.max(named)]])) {
+  lapply(seq_along(designs), function(k) {
+    part <- designs[[k]]
+    if (!named[k] || identical(colnames(part), names)) {
+      colnames(part) <- names
+      return(part)
+    }
+    unknown <- setdiff(colnames(part), names)
+    if (length(unknown) > 0L) {
+      abort_input(sprintf("The columns of `x[[%d]]` must be those of the others, but \"%s\" is not among them.", k, unknown[1L]), "x")
+    }
+    part[, names, drop = FALSE]
+  })
 }
 
 normalize_rows <- function(x, wanted) {
@@ -287,37 +307,38 @@ aso_thetas <- function(fit) if (is.list(fit$theta)) fit$theta else list(fit$thet
 
 #' Coordinates in a learnt subspace
 #'
-#' `project()` maps rows into the space a fit has found: for [aso()] the features \eqn{\Theta x}{Theta x} that its tasks share.
+#' `aso_project()` maps rows into the space a fit has found: for [aso()] the features \eqn{\Theta x}{Theta x} that its tasks share.
 #'
 #' @param object A fit.
-#' @param newx Rows, in the columns of the fit.
+#' @param newdata Rows, in the columns of the fit.
 #' @param ... Passed on to methods.
-#' @return A matrix with one row per row of `newx`.
+#' @return A matrix with one row per row of `newdata`.
 #' @family shared structure
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_tasks(p = 20, tasks = 10, n = 30, h = 2)
+#' sim <- sim_aso(p = 20, tasks = 10, n = 30, h = 2)
 #' fit <- aso(sim$x, sim$y, h = 2, lambda = 1, loss = "squared")
-#' head(project(fit, sim$x[[1]]))
-project <- function(object, ...) UseMethod("project")
+#' head(aso_project(fit, sim$x[[1]]))
+aso_project <- function(object, ...) UseMethod("aso_project")
 
-#' @rdname project
+#' @rdname aso_project
 #' @export
-project.default <- function(object, ...) {
+aso_project.default <- function(object, ...) {
   fail_input("object", "a fit that spans a subspace, such as one of aso()", describe(object))
 }
 
-#' @rdname project
+#' @rdname aso_project
 #' @export
-project.granary_aso <- function(object, newx, ...) {
-  if (missing(newx)) fail_missing("newx")
-  newx <- normalize_rows(new_design(newx, rownames(object$u), arg = "newx"), object$normalize)
-  parts <- Map(function(theta, columns) as.matrix(Matrix::tcrossprod(newx[, columns, drop = FALSE], theta)), aso_thetas(object), object$groups)
+aso_project.granary_aso <- function(object, newdata, ...) {
+  refuse_dots(...)
+  if (missing(newdata)) fail_missing("newdata")
+  newdata <- normalize_rows(new_design(newdata, rownames(object$u), arg = "newdata"), object$normalize)
+  parts <- Map(function(theta, columns) as.matrix(Matrix::tcrossprod(newdata[, columns, drop = FALSE], theta)), aso_thetas(object), object$groups)
   labels <- unlist(Map(function(theta, name) if (nrow(theta) > 0L) if (length(parts) > 1L) paste0(name, ".", rownames(theta)) else rownames(theta),
                        aso_thetas(object), names(object$groups)))
   out <- do.call(cbind, unname(parts))
-  dimnames(out) <- list(rownames(newx), unname(labels))
+  dimnames(out) <- list(rownames(newdata), unname(labels))
   out
 }
 
@@ -330,6 +351,7 @@ check_task <- function(task, fit) {
 #' @rdname aso
 #' @export
 coef.granary_aso <- function(object, task = NULL, ...) {
+  refuse_dots(...)
   at <- check_task(task, object)
   rbind("(Intercept)" = object$intercepts[at], object$u[, at, drop = FALSE])
 }
@@ -337,14 +359,15 @@ coef.granary_aso <- function(object, task = NULL, ...) {
 #' @rdname aso
 #' @importFrom stats predict
 #' @export
-predict.granary_aso <- function(object, newx, task = NULL, type = c("link", "response", "class"), ...) {
-  if (missing(newx)) fail_missing("newx")
+predict.granary_aso <- function(object, newdata, task = NULL, type = c("link", "response", "class"), ...) {
+  refuse_dots(...)
+  if (missing(newdata)) fail_missing("newdata")
   type <- check_choice(type, c("link", "response", "class"))
-  newx <- normalize_rows(new_design(newx, rownames(object$u), arg = "newx"), object$normalize)
+  newdata <- normalize_rows(new_design(newdata, rownames(object$u), arg = "newdata"), object$normalize)
   at <- check_task(task, object)
-  scores <- as.matrix(newx %*% object$u[, at, drop = FALSE])
+  scores <- as.matrix(newdata %*% object$u[, at, drop = FALSE])
   scores <- sweep(scores, 2L, object$intercepts[at], `+`)
-  dimnames(scores) <- list(rownames(newx), colnames(object$u)[at])
+  dimnames(scores) <- list(rownames(newdata), colnames(object$u)[at])
   if (type == "class") return(aso_classes(object, scores, is.null(task)))
   if (type == "response" && object$loss == "logistic") stats::plogis(scores) else scores
 }
@@ -395,6 +418,7 @@ summary.granary_aso <- function(object, ...) {
 #' @rdname aso
 #' @export
 tidy.granary_aso <- function(x, task = NULL, ...) {
+  refuse_dots(...)
   at <- check_task(task, x)
   own <- aso_own(x)
   data.frame(task = rep(colnames(x$u)[at], each = nrow(x$u)), term = rep(rownames(x$u), length(at)), estimate = as.vector(x$u[, at, drop = FALSE]),
@@ -412,6 +436,7 @@ aso_own <- function(fit) {
 #' @rdname aso
 #' @export
 glance.granary_aso <- function(x, ...) {
+  refuse_dots(...)
   end <- convergence_table(x$convergence)
   data.frame(tasks = ncol(x$u), features = nrow(x$u), h = sum(x$h), loss = x$loss, mean_loss = mean(x$losses), objective = x$objective,
              share_inside = aso_shared_share(x), end[c("converged", "iterations", "seconds")])
@@ -455,7 +480,7 @@ plot.granary_aso <- function(x, type = c("scree", "theta"), ...) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_tasks(p = 20, tasks = 10, n = 30, h = 2)
+#' sim <- sim_aso(p = 20, tasks = 10, n = 30, h = 2)
 #' aso_features(aso(sim$x, sim$y, h = 2, lambda = 1, loss = "squared"), n = 3)
 aso_features <- function(fit, n = 10, largest = 100) {
   check_aso(fit)
@@ -502,8 +527,8 @@ check_aso <- function(fit, arg = "fit") {
 #' @export
 #' @examples
 #' set.seed(1)
-#' str(sim_tasks(p = 10, tasks = 2, n = 5, h = 1))
-sim_tasks <- function(p = 100, tasks = 60, n = 40, h = 5, noise = 0.5, own = 0.1) {
+#' str(sim_aso(p = 10, tasks = 2, n = 5, h = 1))
+sim_aso <- function(p = 100, tasks = 60, n = 40, h = 5, noise = 0.5, own = 0.1) {
   p <- check_count(p, upper = 1e6)
   tasks <- check_count(tasks, upper = 1e6)
   n <- check_count(n, upper = 1e7)

@@ -9,26 +9,26 @@
 #' mean square of `x` on the subspace makes the answer unique.
 #'
 #' **Which method when:** `aso_transfer()` for a new task after [aso()] on old ones, [aso_semi()] for one task with unlabelled rows,
-#' `pca_structure()` as the yardstick:
+#' `aso_pca()` as the yardstick:
 #' the same target fit on principal directions of the rows (uncentred) in the place of a learnt structure.
 #'
-#' @param fit An [aso()] fit, the result of `pca_structure()`, or a matrix with orthonormal rows in the columns of `x`.
+#' @param fit An [aso()] fit, the result of `aso_pca()`, or a matrix with orthonormal rows in the columns of `x`.
 #' @param x,y Rows and responses as in [aso()].
 #' @param lambda Penalty outside the subspace.
 #' @param loss The loss; `NULL` for that of the fit.
 #' @param intercept,normalize,max_iter,threads As in [aso()]; `normalize = NULL` for that of the fit.
 #' @param h Number of principal directions.
-#' @return `aso_transfer()` an object of class `granary_aso_transfer`, inheriting from [`granary_aso`][aso]; `pca_structure()` a matrix h x p.
+#' @return `aso_transfer()` an object of class `granary_aso_transfer`, inheriting from [`granary_aso`][aso]; `aso_pca()` a matrix h x p.
 #' @references Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Sections 3 and 5.
 #' @family shared structure
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_tasks(p = 40, tasks = 31, n = 25, h = 3)
+#' sim <- sim_aso(p = 40, tasks = 31, n = 25, h = 3)
 #' old <- aso(sim$x[1:30], sim$y[1:30], h = 3, lambda = 1, loss = "squared")
 #' new <- aso_transfer(old, sim$x[[31]], sim$y[[31]], lambda = 1)
 #' cor(coef(new)[-1, 1], sim$u[, 31])
-#' dim(pca_structure(sim$x[[1]], h = 2))
+#' dim(aso_pca(sim$x[[1]], h = 2))
 aso_transfer <- function(fit, x, y, lambda = 1e-4, loss = NULL, intercept = TRUE, normalize = NULL, max_iter = 500, threads = NULL) {
   call <- match.call()
   if (missing(fit)) fail_missing("fit")
@@ -40,6 +40,12 @@ aso_transfer <- function(fit, x, y, lambda = 1e-4, loss = NULL, intercept = TRUE
   settings <- aso_settings(loss, intercept, normalize, max_iter, threads)
   data <- aso_data(x, y, settings)
   data$masked <- rep(list(integer()), length(data$y))
+  known <- if (from_fit) rownames(fit$u) else if (is.matrix(fit)) colnames(fit)
+  own <- if (is.list(x) && !is.data.frame(x)) any(vapply(x, function(part) !is.null(colnames(part)), NA)) else !is.null(colnames(x))
+  if (own && !is.null(known) && length(known) == length(data$names) && !identical(known, data$names)) {
+    data$x <- aso_align(data$x, rep(TRUE, length(data$x)), known)
+    data$names <- known
+  }
   structure <- if (from_fit) list(theta = aso_thetas(fit), groups = fit$groups) else check_theta(fit, data$names)
   if (sum(lengths(structure$groups)) != length(data$names)) {
     abort_input(sprintf("`x` must have the %d columns of the structure, but it has %d.", sum(lengths(structure$groups)), length(data$names)), "x")
@@ -70,7 +76,7 @@ check_theta <- function(theta, names) {
 
 #' @rdname aso_transfer
 #' @export
-pca_structure <- function(x, h = 5) {
+aso_pca <- function(x, h = 5) {
   x <- check_design(x, min_rows = 1L)
   h <- check_count(h, upper = min(dim(x)))
   theta <- core_spectral_structure(x, h)
@@ -120,10 +126,10 @@ pca_structure <- function(x, h = 5) {
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rpois(200 * 12, rep(c(2, 0.2), each = 600)), 200)
-#' aux <- auxiliary_tasks(x, "freq", min_positive = 10)
+#' aux <- aso_auxiliary(x, "freq", min_positive = 10)
 #' aux
 #' aso(aux, h = 2, lambda = 0.01)
-auxiliary_tasks <- function(x, type = c("mask", "freq", "predict", "topk", "multik", "confidence"), columns = NULL, label = c("sign", "median",
+aso_auxiliary <- function(x, type = c("mask", "freq", "predict", "topk", "multik", "confidence"), columns = NULL, label = c("sign", "median",
                                                                                                                               "value"),
                             mask_groups = NULL, x_lab = NULL, y_lab = NULL, k = NULL, halves = NULL, lambda = 1e-4, loss = "huber", min_positive = 5,
                             max_tasks = 1000, normalize = FALSE) {
@@ -165,7 +171,7 @@ new_auxiliary <- function(type, x, y, design, masked, groups, names, loss) {
                  labels = NULL), class = "granary_auxiliary")
 }
 
-#' @rdname auxiliary_tasks
+#' @rdname aso_auxiliary
 #' @param ... Not used.
 #' @export
 print.granary_auxiliary <- function(x, ...) {
@@ -288,7 +294,7 @@ binary_problems <- function(labels, n, min_positive, max_tasks, prefix) {
 
 #' Few labels, many unlabelled rows
 #'
-#' Learns a structure from problems made of the unlabelled rows ([auxiliary_tasks()]), then fits the labelled rows on it. The supervised fit without
+#' Learns a structure from problems made of the unlabelled rows ([aso_auxiliary()]), then fits the labelled rows on it. The supervised fit without
 #' structure comes along, and both are compared by cross-validation on the labelled rows.
 #'
 #' @details
@@ -302,12 +308,12 @@ binary_problems <- function(labels, n, min_positive, max_tasks, prefix) {
 #'
 #' @param x_lab,y_lab Labelled rows and their classes: a factor, or a logical or 0/1 matrix for several labels per row.
 #' @param x_unlab Unlabelled rows, in the same columns.
-#' @param aux Types of [auxiliary_tasks()], one or several.
+#' @param aux Types of [aso_auxiliary()], one or several.
 #' @param h,lambda,loss,n_iter,normalize,threads As in [aso()].
 #' @param k For `"topk"` and `"multik"`.
 #' @param folds Number of folds, or the fold of each labelled row; 0 for no cross-validation.
-#' @param min_positive,max_tasks As in [auxiliary_tasks()].
-#' @param ... Further arguments of [auxiliary_tasks()].
+#' @param min_positive,max_tasks As in [aso_auxiliary()].
+#' @param ... Further arguments of [aso_auxiliary()].
 #' @return An object of class `granary_aso_semi`, inheriting from [`granary_aso`][aso], with `baseline` (the fit without structure), `structure`
 #'   (the [aso()] fit on
 #'   the auxiliary problems), `d` (its singular values) and `cv` (scores of both, one row per fold).
@@ -353,7 +359,7 @@ aso_semi <- function(x_lab, y_lab, x_unlab, aux = c("freq", "topk"), h = 50, lam
   halves <- if (!"mask" %in% aux) check_halves(NULL, ncol(x_lab))
   learn <- function(rows) {
     parts <- lapply(aux, function(type) {
-      auxiliary_tasks(everything, type, x_lab = x_lab[rows, , drop = FALSE], y_lab = take_rows(y_lab, rows), k = if (type %in% c("topk", "multik")) k,
+      aso_auxiliary(everything, type, x_lab = x_lab[rows, , drop = FALSE], y_lab = take_rows(y_lab, rows), k = if (type %in% c("topk", "multik")) k,
                       halves = halves, lambda = lambda, loss = loss, min_positive = min_positive, max_tasks = max_tasks, normalize = normalize, ...)
     })
     aux_tasks <- join_auxiliary(parts)

@@ -18,7 +18,7 @@
 #' @param pool,add Size of the pool; rows added per view and round.
 #' @param max_rounds Most rounds.
 #' @param lambda,loss,normalize,threads As in [aso()].
-#' @param object,newx A fit, and rows to predict for.
+#' @param object,newdata A fit, and rows to predict for.
 #' @param type For `predict()`: `"class"`, or `"link"` for the summed scores.
 #' @param ... Not used.
 #' @return An object of class `granary_co_training`: `fits` (one [`granary_aso`][aso] per view), `rounds` (a data frame: rows labelled after each
@@ -93,11 +93,12 @@ view_scores <- function(fit, x) {
 #' @rdname co_training
 #' @importFrom stats predict
 #' @export
-predict.granary_co_training <- function(object, newx, type = c("class", "link"), ...) {
-  if (missing(newx)) fail_missing("newx")
+predict.granary_co_training <- function(object, newdata, type = c("class", "link"), ...) {
+  refuse_dots(...)
+  if (missing(newdata)) fail_missing("newdata")
   type <- check_choice(type, c("class", "link"))
-  newx <- new_design(newx, rownames(object$fits[[1L]]$u), arg = "newx")
-  parts <- Map(function(fit, view) view_scores(fit, keep_columns(newx, view)), object$fits, object$views)
+  newdata <- new_design(newdata, rownames(object$fits[[1L]]$u), arg = "newdata")
+  parts <- Map(function(fit, view) view_scores(fit, keep_columns(newdata, view)), object$fits, object$views)
   scores <- Reduce(`+`, parts)
   colnames(scores) <- object$classes
   if (type == "link") scores else factor(object$classes[max.col(scores, ties.method = "first")], levels = object$classes)
@@ -129,16 +130,15 @@ plot.granary_co_training <- function(x, ...) {
 #' @param h,lambda Values to try.
 #' @param folds Number of folds; rows of every task are dealt out at random.
 #' @param ... Further arguments of [aso()].
-#' @return A data frame of class `granary_cv_aso` with `h`, `lambda`, `mean` and `se` of the loss of left-out rows, the best first; attribute `fit`
-#'   is the fit
-#'   of the best to all rows.
+#' @return A [granary_selection]: `fit` (the best, for all rows), `table` with `h`, `lambda`, `estimate` and `std.error` of the loss of left-out rows.
 #' @family shared structure
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_tasks(p = 20, tasks = 15, n = 20, h = 2)
-#' cv_aso(sim$x, sim$y, h = c(0, 2), lambda = c(0.1, 1), loss = "squared", folds = 3)
-cv_aso <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss = c("huber", "squared", "logistic", "hinge2"), folds = 5, ...) {
+#' sim <- sim_aso(p = 20, tasks = 15, n = 20, h = 2)
+#' aso_select(sim$x, sim$y, h = c(0, 2), lambda = c(0.1, 1), loss = "squared", folds = 3)
+aso_select <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss = c("huber", "squared", "logistic", "hinge2"), folds = 10, ...) {
+  call <- match.call()
   loss <- check_choice(loss, c("huber", "squared", "logistic", "hinge2"))
   h <- check_vector(h, lower = 0, upper = 1e6)
   lambda <- check_vector(lambda, lower = 0)
@@ -163,9 +163,8 @@ cv_aso <- function(x, y, h = c(0, 2, 5, 10), lambda = c(0.01, 0.1, 1), loss = c(
     mean(unlist(scores))
   }, "cross-validation")
   losses <- matrix(unlist(losses), folds)
-  table <- data.frame(grid, mean = colMeans(losses, na.rm = TRUE), se = apply(losses, 2L, stats::sd, na.rm = TRUE) / sqrt(folds))
-  table <- table[order(table$mean), ]
-  rownames(table) <- NULL
-  fit <- suppressMessages(aso(designs, data$y, h = table$h[1L], lambda = table$lambda[1L], loss = loss, ...))
-  structure(table, class = c("granary_cv_aso", "data.frame"), fit = fit)
+  table <- data.frame(grid, estimate = colMeans(losses, na.rm = TRUE), std.error = apply(losses, 2L, stats::sd, na.rm = TRUE) / sqrt(folds))
+  best <- which.min(table$estimate)
+  fit <- suppressMessages(aso(designs, data$y, h = table$h[best], lambda = table$lambda[best], loss = loss, ...))
+  new_selection("aso", fit, table, "min", paste(loss, "loss"), selected = best, call = shorten_call(call))
 }

@@ -35,24 +35,24 @@
 #' @examples
 #' set.seed(1)
 #' data <- sim_mta(20, s2_mu = 0.1, n_range = c(2, 10))
-#' compare_means(data$y, data$group)
-#' compare_means(y ~ group, data, risk = "truth", truth = attr(data, "mu"))
-compare_means <- function(y, ...) UseMethod("compare_means")
+#' mta_compare(data$y, data$group)
+#' mta_compare(y ~ group, data, risk = "truth", truth = attr(data, "mu"))
+mta_compare <- function(y, ...) UseMethod("mta_compare")
 
-#' @rdname compare_means
+#' @rdname mta_compare
 #' @export
-compare_means.formula <- function(formula, data = NULL, ...) {
+mta_compare.formula <- function(formula, data = NULL, ...) {
   if (missing(formula)) fail_missing("formula")
   from <- tasks_from_formula(formula, data)
-  compare_means.default(from$y, from$group, ...)
+  mta_compare.default(from$y, from$group, ...)
 }
 
 mean_methods <- c("pooled", "average", "james_stein", "james_stein_effective", "james_stein_cv", "constant", "constant_cv", "minimax",
                   "minimax_cv", "pairwise")
 
-#' @rdname compare_means
+#' @rdname mta_compare
 #' @export
-compare_means.default <- function(y, group = NULL, methods = c("pooled", "james_stein", "constant", "minimax"), risk = c("loo", "truth"),
+mta_compare.default <- function(y, group = NULL, methods = c("pooled", "james_stein", "constant", "minimax"), risk = c("loo", "truth"),
                                   truth = NULL,
                                   variance = c("pooled", "own"), sigma2 = NULL, gamma = 2^(-15:15), tune_tasks = 50, threads = NULL, ...) {
   refuse_dots(...)

@@ -1,6 +1,6 @@
 #' Methods for matrix completions
 #'
-#' @param x,object A fit of [complete_matrix()] or [complete_baseline()].
+#' @param x,object A fit of [complete_matrix()] or [complete_matrix_baseline()].
 #' @param lambda One of the penalties of the fit; by default the last, which is the smallest.
 #' @param i,j Rows and columns of the cells to predict, as positions or names, of equal lengths; `NULL` for all cells, as a matrix.
 #' @param type For `predict()`: the model's values, those with the observed cells put back (`"completed"`), or \eqn{W}{W} before the link and the
@@ -19,8 +19,8 @@
 #' @name granary_trace_completion
 #' @examples
 #' set.seed(1)
-#' sim <- sim_completion(40, 30, rank = 2, n_obs = 500, noise = 0.1)
-#' fit <- complete_matrix(sim$x, nlambda = 8)
+#' sim <- sim_complete_matrix(40, 30, rank = 2, n_obs = 500, noise = 0.1)
+#' fit <- complete_matrix(sim$x, n_lambda = 8)
 #' str(coef(fit))
 #' predict(fit, i = 1:3, j = c(2, 2, 5))
 #' dim(predict(fit, type = "completed"))
@@ -64,6 +64,7 @@ print.granary_trace_completion <- function(x, ...) {
 #' @rdname granary_trace_completion
 #' @export
 tidy.granary_trace_completion <- function(x, ...) {
+  refuse_dots(...)
   root <- sqrt(x$loss / (if (x$scale == "mean") 1 else x$observations))
   data.frame(lambda = x$lambda, rank = x$rank, trace_norm = x$trace_norm, rmse = root, objective = x$objective, gap = x$gap, certified = x$certified)
 }
@@ -95,6 +96,7 @@ print.summary_granary_trace_completion <- function(x, ...) {
 #' @rdname granary_trace_completion
 #' @export
 coef.granary_trace_completion <- function(object, lambda = NULL, ...) {
+  refuse_dots(...)
   at <- completion_at(object, lambda)
   list(u = object$u[[at]], d = object$d[[at]], v = object$v[[at]])
 }
@@ -138,6 +140,7 @@ cell_positions <- function(at, size, names, arg) {
 #' @rdname granary_trace_completion
 #' @export
 predict.granary_trace_completion <- function(object, i = NULL, j = NULL, lambda = NULL, type = c("response", "completed", "link"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("response", "completed", "link"))
   at <- completion_at(object, lambda)
   cells <- object$cells
@@ -179,6 +182,7 @@ as.matrix.granary_trace_completion <- function(x, lambda = NULL, ...) predict(x,
 #' @importFrom stats fitted
 #' @export
 fitted.granary_trace_completion <- function(object, lambda = NULL, ...) {
+  refuse_dots(...)
   predict_cells(object, completion_at(object, lambda), object$cells$i, object$cells$j, "response")
 }
 
@@ -186,6 +190,7 @@ fitted.granary_trace_completion <- function(object, lambda = NULL, ...) {
 #' @importFrom stats residuals
 #' @export
 residuals.granary_trace_completion <- function(object, lambda = NULL, ...) {
+  refuse_dots(...)
   object$cells$original - predict_cells(object, completion_at(object, lambda), object$cells$i, object$cells$j, "response")
 }
 
@@ -194,7 +199,7 @@ residuals.granary_trace_completion <- function(object, lambda = NULL, ...) {
 #' @export
 update.granary_trace_completion <- function(object, ...) {
   new <- list(...)
-  if (object$solver %in% c("mean", "hard")) abort_input("A baseline has no penalty to update; call complete_baseline() again.", "object")
+  if (object$solver %in% c("mean", "hard")) abort_input("A baseline has no penalty to update; call complete_matrix_baseline() again.", "object")
   if (length(new) > 0L && (is.null(names(new)) || any(!nzchar(names(new))))) abort_input("`...` must be named arguments of complete_matrix().", "...")
   unknown <- setdiff(names(new), names(formals(complete_matrix)))
   if (length(unknown) > 0L) abort_input(sprintf("complete_matrix() has no argument \"%s\".", unknown[1L]), "...")
@@ -209,7 +214,7 @@ update.granary_trace_completion <- function(object, ...) {
     control = list(anderson = settings$anderson, corrective = settings$corrective, step = if (settings$step > 0) settings$step,
                    epochs = settings$epochs)
   )
-  if (!any(c("lambda", "trace_norm", "nlambda") %in% names(new))) {
+  if (!any(c("lambda", "trace_norm", "n_lambda") %in% names(new))) {
     if (object$constrained) old$trace_norm <- object$trace_norm else old$lambda <- object$lambda
   }
   if ("x" %in% names(new)) old["dims"] <- list(NULL)

@@ -24,11 +24,12 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_completion(40, 30, rank = 2, n_obs = 500, noise = 0.3)
-#' cv <- cv_complete_matrix(sim$x, folds = 3, nlambda = 8)
+#' sim <- sim_complete_matrix(40, 30, rank = 2, n_obs = 500, noise = 0.3)
+#' cv <- complete_matrix_select(sim$x, folds = 3, n_lambda = 8)
 #' cv
 #' predict(cv, i = 1:3, j = 1:3)
-cv_complete_matrix <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = c("min", "1se"), split = NULL, times = 5, ...) {
+complete_matrix_select <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = c("min", "1se"), split = NULL, times = 5, ...) {
+  call <- match.call()
   metric <- check_choice(metric, c("rmse", "nmae"))
   rule <- check_choice(rule, c("min", "1se"))
   split <- check_number(split, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE, allow_null = TRUE)
@@ -75,12 +76,10 @@ cv_complete_matrix <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = 
     mean <- sqrt(mean)
     se <- se / (2 * pmax(mean, .Machine$double.xmin))
   }
-  new_fit(
-    c("cv_trace_completion", "cv"),
-    fit = fit, lambda = fit$lambda, table = data.frame(lambda = fit$lambda, mean = mean, se = se), folds = folds, rule = rule,
-    measure = if (metric == "rmse") "root mean squared error" else "normalised mean absolute error",
-    call = match.call(), convergence = fit$convergence
-  )
+  lambda <- fit$lambda
+  new_selection("complete_matrix", fit, data.frame(lambda = lambda, estimate = mean, std.error = se), rule,
+                if (metric == "rmse") "root mean squared error" else "normalised mean absolute error", at = function(row) list(lambda = lambda[row]),
+                simplicity = lambda, lambda = lambda, folds = folds, call = shorten_call(call))
 }
 
 #' Baselines for matrix completion
@@ -107,10 +106,10 @@ cv_complete_matrix <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = 
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_completion(40, 30, rank = 2, n_obs = 500, noise = 0.3)
-#' completion_score(complete_baseline(sim$x, "additive"), sim$test)
-#' completion_score(complete_baseline(sim$x, "hard", rank = 2), sim$test)
-complete_baseline <- function(x, method = c("additive", "mean", "row", "column", "hard"), rank = 2, bound = NULL, repeats = c("weight", "mean"),
+#' sim <- sim_complete_matrix(40, 30, rank = 2, n_obs = 500, noise = 0.3)
+#' completion_score(complete_matrix_baseline(sim$x, "additive"), sim$test)
+#' completion_score(complete_matrix_baseline(sim$x, "hard", rank = 2), sim$test)
+complete_matrix_baseline <- function(x, method = c("additive", "mean", "row", "column", "hard"), rank = 2, bound = NULL, repeats = c("weight", "mean"),
                               dims = NULL,
                               tol = 1e-6, max_iter = 2000, threads = NULL) {
   call <- match.call()

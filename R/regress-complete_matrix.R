@@ -49,14 +49,14 @@
 #' @section Which method when:
 #' `"trace"` when nothing is known of the range. Ratings and other bounded scales: `"bounded"`, or `"clipped"`, which costs nothing more than
 #' `"trace"`; the paper finds modest gains of either. Use
-#' `"maxabs"` for its guarantee (Theorem 4), on small matrices. [complete_baseline()] has means and unpenalised low-rank fits to compare with,
-#' [cv_complete_matrix()] chooses
+#' `"maxabs"` for its guarantee (Theorem 4), on small matrices. [complete_matrix_baseline()] has means and unpenalised low-rank fits to compare with,
+#' [complete_matrix_select()] chooses
 #' `lambda`, [completion_bound()] says what can be guaranteed for cells not seen.
 #'
 #' @param x A matrix with `NA` in its holes, a sparse matrix of observed cells, or a data frame with columns `i`, `j` and `value` (positions or
 #'   labels).
 #' @param lambda Penalties; `NULL` for a path from the largest useful one down.
-#' @param nlambda,lambda_min_ratio Length of that path, and its smallest penalty relative to the largest.
+#' @param n_lambda,lambda_min_ratio Length of that path, and its smallest penalty relative to the largest.
 #' @param bound Range of the values: `c(lo, hi)`, or one number `b` for `c(-b, b)`.
 #' @param model What is fitted: see the details.
 #' @param rank Largest rank allowed; `NULL` for no limit.
@@ -87,12 +87,12 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_completion(40, 30, rank = 2, n_obs = 500, noise = 0.1)
-#' fit <- complete_matrix(sim$x, nlambda = 8)
+#' sim <- sim_complete_matrix(40, 30, rank = 2, n_obs = 500, noise = 0.1)
+#' fit <- complete_matrix(sim$x, n_lambda = 8)
 #' fit
 #' predict(fit, i = 1:3, j = c(2, 2, 5))
 #' plot(fit)
-complete_matrix <- function(x, lambda = NULL, nlambda = 20, bound = NULL, model = c("trace", "clipped", "bounded", "maxabs"), rank = NULL,
+complete_matrix <- function(x, lambda = NULL, n_lambda = 20, bound = NULL, model = c("trace", "clipped", "bounded", "maxabs"), rank = NULL,
                             solver = c("auto", "als", "softimpute", "fw", "sgd"), center = c("none", "row", "col", "both"), trace_norm = NULL,
                             lambda_min_ratio = 0.02, scale = c("sum", "mean"), repeats = c("weight",
                                                             "mean"), dims = NULL, tol = 1e-6, max_iter = 2000,
@@ -125,7 +125,7 @@ complete_matrix <- function(x, lambda = NULL, nlambda = 20, bound = NULL, model 
   about <- core_completion_cells(cell_triplets(scaled), list(model = model, lower = limits[1L], upper = limits[2L]))
   # W has the units of the values, but for the sigmoid model, where it has none
   per_lambda <- (if (model == "bounded") unit^2 else unit) / (if (scale == "mean") about$observations else 1)
-  penalty <- completion_penalty(lambda, trace_norm, nlambda, lambda_min_ratio, about$lambda_max, per_lambda, unit)
+  penalty <- completion_penalty(lambda, trace_norm, n_lambda, lambda_min_ratio, about$lambda_max, per_lambda, unit)
   from <- completion_start(start, cells, if (model == "bounded") 1 else unit)
   threads <- completion_threads(threads, cells)
   results <- if (about$total == 0 && model %in% c("trace", "clipped")) {
@@ -197,6 +197,8 @@ completion_cells <- function(x, repeats = "weight", dims = NULL, arg = "x") {
   if (missing(x)) fail_missing(arg)
   cells <- if (is.data.frame(x) && all(c("i", "j", "value") %in% names(x))) {
     cells_from_frame(x, dims, arg)
+  } else if (is_triplets(x)) {
+    cells_from_frame(stats::setNames(x, c("i", "j", "value")), dims, arg)
   } else if (inherits(x, "sparseMatrix") && !inherits(x, c("nMatrix", "indMatrix"))) {
     cells_from_sparse(x, arg)
   } else {
@@ -210,6 +212,19 @@ completion_cells <- function(x, repeats = "weight", dims = NULL, arg = "x") {
   cells$weighted <- repeats == "weight"
   cells$original <- cells$value
   cells
+}
+
+# Three columns, two of them labels: user, item, rating. Numbers in all three could be a matrix as well, so they must be named.
+is_triplets <- function(x) {
+  if (!is.data.frame(x) || length(x) != 3L || nrow(x) == 0L) return(FALSE)
+  label <- function(v) is.character(v) || is.factor(v)
+  if (label(x[[1L]]) && label(x[[2L]]) && is.numeric(x[[3L]])) return(TRUE)
+  whole <- function(v) is.numeric(v) && !anyNA(v) && all(v >= 1) && all(v == round(v))
+  if (nrow(x) > 3L && whole(x[[1L]]) && whole(x[[2L]]) && is.numeric(x[[3L]])) {
+    abort_input(paste("`x` has three columns, two of them whole numbers: cells or a matrix?",
+                      "Name the columns i, j and value if they are cells, or use as.matrix(x)."), "x")
+  }
+  FALSE
 }
 
 cells_from_matrix <- function(x, arg) {
@@ -306,8 +321,8 @@ completion_solver <- function(solver, model, trace_norm, lambda, settings) {
 }
 
 # The penalties (or radii) in the units of the solver, largest penalty first.
-completion_penalty <- function(lambda, trace_norm, nlambda, ratio, top, per_lambda, unit) {
-  nlambda <- check_count(nlambda, "nlambda")
+completion_penalty <- function(lambda, trace_norm, n_lambda, ratio, top, per_lambda, unit) {
+  n_lambda <- check_count(n_lambda, "n_lambda")
   ratio <- check_number(ratio, "lambda_min_ratio", lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   if (!is.null(trace_norm)) {
     radius <- sort(unname(check_vector(trace_norm, "trace_norm", lower = 0, strict_lower = TRUE)))
@@ -315,13 +330,13 @@ completion_penalty <- function(lambda, trace_norm, nlambda, ratio, top, per_lamb
   }
   if (is.null(lambda)) {
     if (top == 0) return(list(value = 1, constrained = FALSE))
-    value <- if (nlambda == 1L) top * ratio else top * exp(seq(0, log(ratio), length.out = nlambda))
+    value <- if (n_lambda == 1L) top * ratio else top * exp(seq(0, log(ratio), length.out = n_lambda))
     return(list(value = value, constrained = FALSE))
   }
   lambda <- sort(unname(check_vector(lambda, "lambda", lower = 0)), decreasing = TRUE)
   if (any(lambda == 0)) {
     abort_input(paste0("Every `lambda` must be greater than 0, but one is 0: without a penalty the completion is not unique.\n",
-                       "Use a small one, which comes close to interpolation, or complete_baseline(method = \"hard\")."), "lambda")
+                       "Use a small one, which comes close to interpolation, or complete_matrix_baseline(method = \"hard\")."), "lambda")
   }
   list(value = lambda / per_lambda, constrained = FALSE)
 }

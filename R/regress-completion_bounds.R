@@ -46,7 +46,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' even <- sim_completion(50, 50, rank = 2, n_obs = 500)
+#' even <- sim_complete_matrix(50, 50, rank = 2, n_obs = 500)
 #' rows <- data.frame(i = rep(1:10, each = 50), j = rep(1:50, 10))
 #' rademacher_trace(even$x, t = 50, draws = 20)
 #' rademacher_trace(rows, t = 50, draws = 20, dims = c(50, 50))
@@ -79,7 +79,7 @@ rademacher_trace <- function(S, t, draws = 200, type = c("transductive", "induct
   radius <- if (is.null(max_abs)) slope * t else 1  # the dual norm holds both radii
   first <- vapply(thresholds, function(p) {
     heavy <- counts$h[counts$h > p]
-    if (length(heavy) == 0L) 0 else charge * sum(core_mean_absolute_sum(heavy)) / N
+    if (length(heavy) == 0L) 0 else charge * sum(core_mean_absolute_sum(as.double(heavy))) / N
   }, 0)
   values <- first + lipschitz * radius * colMeans(norms) / N
   best <- which.min(values)
@@ -216,13 +216,13 @@ trace_max_dual <- function(G, t, b, tol = 1e-6, max_iter = 20000) {
 #' @param bound Range of the values; by default that of the fit.
 #' @param draws,threads As in [rademacher_trace()].
 #' @return An object of class `granary_completion_bound`: `train`, `complexity`, `deviation`, `bound`, `vacuous`, `loss_bound`, and `rademacher`.
-#' @section Which method when: To judge patterns and sizes of samples. For an estimate rather than a guarantee use [cv_complete_matrix()].
+#' @section Which method when: To judge patterns and sizes of samples. For an estimate rather than a guarantee use [complete_matrix_select()].
 #' @inherit complete_matrix references
 #' @family completion
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_completion(40, 30, rank = 1, n_obs = 600)
+#' sim <- sim_complete_matrix(40, 30, rank = 1, n_obs = 600)
 #' half <- sample(nrow(sim$cells), 300)
 #' fit <- complete_matrix(sim$cells[half, ], dims = c(40, 30), lambda = 5, bound = 4,
 #'                        model = "clipped")
@@ -311,11 +311,11 @@ print.granary_completion_bound <- function(x, ...) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_completion(20, 15, rank = 2, n_obs = 100)
+#' sim <- sim_complete_matrix(20, 15, rank = 2, n_obs = 100)
 #' str(sim$cells)
-#' hard <- sim_completion(25, 25, n_obs = 50, type = "lower_bound", t = 25)
+#' hard <- sim_complete_matrix(25, 25, n_obs = 50, type = "lower_bound", t = 25)
 #' sum(svd(hard$signal)$d)
-sim_completion <- function(m, n, rank = 2, n_obs, sampling = c("uniform", "power"), noise = 0, type = c("gaussian", "ratings", "lower_bound"),
+sim_complete_matrix <- function(m, n, rank = 2, n_obs, sampling = c("uniform", "power"), noise = 0, type = c("gaussian", "ratings", "lower_bound"),
                            exponent = 1.2,
                            t = n) {
   m <- check_count(m, upper = 1e6)

@@ -34,12 +34,25 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 80, p = 100, s0 = 3, b = 1)
+#' sim <- sim_debiased_lasso(n = 80, p = 100, s0 = 3, b = 1)
 #' debiased_baseline(sim$x, sim$y, "nodewise")
 #' debiased_baseline(sim$x, sim$y, "split", splits = 5)
-debiased_baseline <- function(x, y, method = c("nodewise", "ridge", "split", "ols"), which = NULL, lambda = NULL, sigma = NULL, lambda0 = NULL,
-                              lambda_nodes = NULL, splits = 50, standardize = TRUE, intercept = TRUE, alpha = 0.05, threads = NULL) {
-  call <- shorten_call(match.call())
+debiased_baseline <- function(x, ...) UseMethod("debiased_baseline")
+
+#' @rdname debiased_baseline
+#' @param formula,data,weights,subset,na.action,offset As in [debiased_lasso()].
+#' @param ... Passed from the formula method to the default method.
+#' @export
+debiased_baseline.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(debiased_baseline.default, "debiased_baseline", takes = "intercept", ...)
+}
+
+#' @rdname debiased_baseline
+#' @export
+debiased_baseline.default <- function(x, y, method = c("nodewise", "ridge", "split", "ols"), which = NULL, lambda = NULL, sigma = NULL, lambda0 = NULL,
+                              lambda_nodes = NULL, splits = 50, standardize = TRUE, intercept = TRUE, alpha = 0.05, threads = NULL, ...) {
+  call <- generic_call(match.call(), "debiased_baseline")
+  refuse_dots(...)
   method <- check_choice(method, c("nodewise", "ridge", "split", "ols"))
   alpha <- check_number(alpha, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   splits <- check_count(splits, upper = 1e5)

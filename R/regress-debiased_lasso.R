@@ -37,12 +37,13 @@
 #' `mu` would do. Constant columns are left out.
 #'
 #' **Which method when:** for statements about single coefficients with p comparable to n or larger. With n several times p, `lm()` needs no sparsity.
-#' [debiased_baseline()] has the rivals. For prediction use the lasso itself ([cv_lasso()]): debiasing adds variance to every coefficient.
+#' [debiased_baseline()] has the rivals. For prediction use the lasso itself ([lasso_select()]): debiasing adds variance to every coefficient.
 #'
 #' @inheritParams decorrelate
 #' @param x A numeric matrix or data frame, one row per observation; or a formula.
 #' @param y Response, one number per row.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data,weights,subset,na.action,offset A formula and the data frame with its variables, as for [stats::lm()]; what a method cannot use
+#'   is refused.
 #' @param which Columns to debias, by number or name; `NULL` for all. The work grows with their number.
 #' @param lambda Penalty of the lasso on scaled columns; `NULL` for the default.
 #' @param sigma Standard deviation of the errors; `NULL` to estimate it.
@@ -65,7 +66,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 100, p = 150, s0 = 3, b = 1)
+#' sim <- sim_debiased_lasso(n = 100, p = 150, s0 = 3, b = 1)
 #' fit <- debiased_lasso(sim$x, sim$y)
 #' fit
 #' confint(fit, sim$support)
@@ -76,13 +77,8 @@ debiased_lasso <- function(x, ...) {
 
 #' @rdname debiased_lasso
 #' @export
-debiased_lasso.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- debiased_lasso.default(design$x, design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "debiased_lasso")
-  fit
+debiased_lasso.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(debiased_lasso.default, "debiased_lasso", takes = "intercept", ...)
 }
 
 #' @rdname debiased_lasso
@@ -158,6 +154,12 @@ selected_coverage <- function(fit) {
 }
 
 warn_coverage <- function(fit) {
+  found <- sum(fit$p_adj <= fit$alpha)
+  if (all(fit$lasso == 0) && found > 0L && !is.null(fit$coverage)) {
+    warn_input(sprintf(paste0("The lasso selects no column, yet %s from zero: either the penalty hides what is there, and the bias with it,\n",
+                              "or the noise level is off. The stated coverage does not hold then. Use a smaller `lambda`, or give `sigma`."),
+                       counted(found, "coefficient differs", "coefficients differ")), "lambda")
+  }
   guess <- selected_coverage(fit)
   if (is.na(guess) || 1 - guess <= 4 * fit$alpha) return(invisible())
   selected <- sum(fit$lasso != 0)
@@ -224,7 +226,7 @@ percent <- function(share) paste(format(100 * share, trim = TRUE, digits = 3L), 
 #' @importFrom stats confint vcov
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 100, p = 50, s0 = 3, b = 1)
+#' sim <- sim_debiased_lasso(n = 100, p = 50, s0 = 3, b = 1)
 #' fit <- debiased_lasso(sim$x, sim$y)
 #' summary(fit)
 #' confint(fit, 1:3, joint = "bonferroni")
@@ -238,12 +240,14 @@ NULL
 #' @rdname granary_debiased_lasso
 #' @export
 coef.granary_debiased_lasso <- function(object, type = c("debiased", "lasso"), ...) {
+  refuse_dots(...)
   if (check_choice(type, c("debiased", "lasso")) == "lasso") c("(Intercept)" = object$intercept, object$lasso) else object$coefficients
 }
 
 #' @rdname granary_debiased_lasso
 #' @export
 vcov.granary_debiased_lasso <- function(object, ...) {
+  refuse_dots(...)
   if (is.null(object$rows)) abort_input(paste0("The ", object$label, " has no covariance matrix of its coefficients."), "object")
   scale <- object$scale[names(object$coefficients)]
   v <- object$sigma^2 * crossprod(object$rows) / nrow(object$rows)^2 / outer(scale, scale)
@@ -254,6 +258,7 @@ vcov.granary_debiased_lasso <- function(object, ...) {
 #' @rdname granary_debiased_lasso
 #' @export
 confint.granary_debiased_lasso <- function(object, parm = NULL, level = 1 - object$alpha, joint = c("none", "ellipsoid", "bonferroni"), ...) {
+  refuse_dots(...)
   joint <- check_choice(joint, c("none", "ellipsoid", "bonferroni"))
   at <- check_which(parm, names(object$coefficients))
   level <- check_number(level, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
@@ -293,6 +298,7 @@ joint_test <- function(object, parm = NULL, value = 0, contrast = NULL) {
 #' @rdname granary_debiased_lasso
 #' @export
 predict.granary_debiased_lasso <- function(object, newdata = NULL, type = c("lasso", "debiased"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("lasso", "debiased"))
   x <- if (is.null(newdata)) object$x else new_design(newdata, names(object$lasso), object$design, allow_sparse = FALSE)
   b <- object$lasso
@@ -317,6 +323,7 @@ sigma.granary_debiased_lasso <- function(object, ...) object$sigma
 #' @rdname granary_debiased_lasso
 #' @export
 tidy.granary_debiased_lasso <- function(x, level = 1 - x$alpha, ...) {
+  refuse_dots(...)
   ci <- if (anyNA(x$se)) matrix(NA_real_, length(x$coefficients), 2L) else confint(x, level = level)
   data.frame(term = names(x$coefficients), estimate = unname(x$coefficients), std.error = unname(x$se), statistic = unname(x$coefficients / x$se),
              p.value = unname(x$pvalue), conf.low = ci[, 1L], conf.high = ci[, 2L], lasso = unname(x$lasso[names(x$coefficients)]), row.names = NULL)
@@ -325,6 +332,7 @@ tidy.granary_debiased_lasso <- function(x, level = 1 - x$alpha, ...) {
 #' @rdname granary_debiased_lasso
 #' @export
 glance.granary_debiased_lasso <- function(x, ...) {
+  refuse_dots(...)
   data.frame(sigma = x$sigma, lambda = x$lambda, df = sum(x$lasso != 0), rejected = sum(x$p_adj <= x$alpha),
              coherence = if (is.null(x$coherence)) NA_real_ else x$coherence, coverage = selected_coverage(x), nobs = nrow(x$x), p = ncol(x$x))
 }

@@ -49,7 +49,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 60, p = 100, s0 = 3, b = 1)
+#' sim <- sim_debiased_lasso(n = 60, p = 100, s0 = 3, b = 1)
 #' rows <- decorrelate(sim$x, which = 1:5, mu = 0.2)
 #' rows
 #' coherence(sim$x, rows)
@@ -132,6 +132,7 @@ tidy.granary_decorrelate <- function(x, ...) data.frame(term = rownames(x$table)
 #' @param ... Not used.
 #' @export
 print.granary_decorrelate <- function(x, ...) {
+  refuse_dots(...)
   cli::cat_line("granary: decorrelated rows for ", nrow(x$table), " columns, n = ", x$n)
   print_call(x$call)
   cli::cat_line("coherence |MS - I|: ", format(max(x$table$coherence), digits = 3L), "; mu: ",
@@ -210,7 +211,7 @@ plot.granary_decorrelate <- function(x, ...) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 100, p = 20, s0 = 3, b = 1)
+#' sim <- sim_debiased_lasso(n = 100, p = 20, s0 = 3, b = 1)
 #' coherence(sim$x)
 #' compatibility(cor(sim$x), set = 1:3)$value
 #' bias_bound(n = 1000, p = 600, s0 = 10, mu = 0.08)

@@ -32,7 +32,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_qalpha("weston_linear", n = 100)
+#' sim <- sim_q_alpha("weston_linear", n = 100)
 #' score <- feature_score(sim$x, sim$labels)
 #' select_features(score, "top", n = 6)
 feature_score <- function(x, y = NULL, type = c("pearson", "fisher", "ks", "snr", "variance", "laplacian", "pca"), k = 2, neighbors = 5) {

@@ -25,7 +25,7 @@
 #' set.seed(1)
 #' x <- matrix(rnorm(40 * 10), 40)
 #' y <- drop(x %*% rep(c(0, 2), each = 5)) + rnorm(40)
-#' fit <- gen_lasso(x, y, nlambda = 8)
+#' fit <- gen_lasso(x, y, n_lambda = 8)
 #' coef(fit, lambda = 3)
 #' predict(fit, x[1:3, ], lambda = 3)
 #' deviance(fit)
@@ -40,6 +40,7 @@ NULL
 #' @importFrom stats coef predict deviance
 #' @export
 coef.granary_gen_lasso <- function(object, lambda = NULL, ...) {
+  refuse_dots(...)
   all <- object$beta
   if (object$settings$intercept) all <- rbind("(Intercept)" = object$intercept, all)
   if (is.null(lambda)) {
@@ -62,6 +63,7 @@ coef.granary_gen_lasso <- function(object, lambda = NULL, ...) {
 #' @rdname granary_gen_lasso
 #' @export
 predict.granary_gen_lasso <- function(object, newdata = NULL, lambda = NULL, type = c("link", "response"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("link", "response"))
   b <- coef(object, lambda = if (is.null(lambda)) object$lambda else lambda)
   b <- if (is.matrix(b)) b else cbind(b)
@@ -109,6 +111,7 @@ residuals.granary_gen_lasso <- function(object, lambda = NULL, ...) object$y - f
 #' @rdname granary_gen_lasso
 #' @export
 tidy.granary_gen_lasso <- function(x, lambda = NULL, ...) {
+  refuse_dots(...)
   lambda <- if (is.null(lambda)) x$lambda else lambda
   estimate <- coef(x, lambda = lambda)
   if (!is.matrix(estimate)) estimate <- cbind(estimate)
@@ -120,6 +123,7 @@ tidy.granary_gen_lasso <- function(x, lambda = NULL, ...) {
 #' @rdname granary_gen_lasso
 #' @export
 glance.granary_gen_lasso <- function(x, ...) {
+  refuse_dots(...)
   end <- convergence_table(x$convergence)
   data.frame(lambda = x$lambda, df = x$df, deviance = deviance(x), objective = x$objective, end[c("converged", "iterations", "gap", "residual")],
              nobs = x$n)
@@ -128,6 +132,7 @@ glance.granary_gen_lasso <- function(x, ...) {
 #' @rdname granary_gen_lasso
 #' @export
 augment.granary_gen_lasso <- function(x, data = NULL, lambda = NULL, ...) {
+  refuse_dots(...)
   lambda <- if (is.null(lambda)) x$lambda[length(x$lambda)] else check_number(lambda, lower = 0)
   augment_rows(data, x$y, fitted(x, lambda = lambda))
 }
@@ -149,6 +154,7 @@ gen_loss <- function(y, eta, family, delta) {
 #' @rdname granary_gen_lasso
 #' @export
 deviance.granary_gen_lasso <- function(object, ...) {
+  refuse_dots(...)
   penalty <- vapply(seq_along(object$lambda), function(k) gen_penalty_value(object$penalty, object$beta[, k]), 0)
   if (object$settings$method == "tikhonov") penalty <- colSums(as.matrix(object$penalty$matrix %*% object$beta)^2)
   value <- 2 * (object$objective - object$lambda * penalty)
@@ -259,10 +265,10 @@ autoplot.granary_gen_lasso <- function(object, ...) {  # nolint: object_name_lin
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60)
 #' y <- drop(x %*% rep(c(0, 2, 0, 1), each = 5)) + rnorm(60)
-#' cv <- cv_gen_lasso(x, y, folds = 4, nlambda = 10)
+#' cv <- gen_lasso_select(x, y, folds = 4, n_lambda = 10)
 #' cv
 #' coef(cv)[4:7]
-cv_gen_lasso <- function(x, y, penalty = NULL, lambda = NULL, folds = 10, rule = c("min", "1se"), ...) {
+gen_lasso_select <- function(x, y, penalty = NULL, lambda = NULL, folds = 10, rule = c("min", "1se"), ...) {
   if (missing(x)) fail_missing("x")
   if (is.null(x) || inherits(x, "granary_blur") || inherits(x, "formula")) {
     fail_input("x", "a matrix with one row per observation", if (inherits(x, "formula")) "a formula" else "the identity or an operator")

@@ -47,9 +47,9 @@
 #'   formula.
 #' @param y The response. For `family = "binomial"` 0/1, logical or a factor with two levels; for `"poisson"` counts.
 #' @param penalty A penalty such as [fused_chain()] (default), [fused_graph()], [tv_grid()] or [penalty_matrix()].
-#' @param lambda Penalties; sorted to be decreasing. By default `nlambda` values, evenly spaced on the log scale below the smallest one that makes
+#' @param lambda Penalties; sorted to be decreasing. By default `n_lambda` values, evenly spaced on the log scale below the smallest one that makes
 #'   \eqn{R b = 0}{R b = 0}.
-#' @param nlambda,lambda_min_ratio Length of the default path and the ratio of its ends.
+#' @param n_lambda,lambda_min_ratio Length of the default path and the ratio of its ends.
 #' @param family The loss.
 #' @param intercept Whether there is an unpenalised intercept. By default only for a formula.
 #' @param lower,upper Bounds of the coefficients: one number or one per coefficient.
@@ -62,7 +62,8 @@
 #' @param max_iter Largest number of rounds per penalty.
 #' @param start Coefficients to start from.
 #' @param polish Whether to solve on the groups from time to time; see Details.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data,weights,subset,na.action,offset A formula and the data frame with its variables, as for [stats::lm()]; what a method cannot use
+#'   is refused.
 #' @param ... For the formula method, arguments of the default method; there is nothing else.
 #' @return An object of class `granary_gen_lasso`: `beta` (coefficients, one column per penalty), `intercept`, `lambda`, `objective`, `df`
 #'   (dimension of the space the
@@ -83,7 +84,7 @@
 #' Computer
 #' Vision* 84, 288--307.
 #' @family regression
-#' @seealso [gen_penalty], [cv_gen_lasso()], [tv_denoise()]; `errata("jmlr15-alternating-linearization")`;
+#' @seealso [gen_penalty], [gen_lasso_select()], [tv_denoise()]; `errata("jmlr15-alternating-linearization")`;
 #' `reproduce("jmlr15-alternating-linearization")`
 #' @export
 #' @examples
@@ -91,7 +92,7 @@
 #' x <- matrix(rnorm(60 * 30), 60)
 #' b <- rep(c(0, 2, 0), each = 10)
 #' y <- drop(x %*% b) + rnorm(60)
-#' fit <- gen_lasso(x, y, fused_chain(30), nlambda = 10)
+#' fit <- gen_lasso(x, y, fused_chain(30), n_lambda = 10)
 #' fit
 #' coef(fit, lambda = 5)[9:13]
 #' plot(fit)
@@ -106,17 +107,18 @@ gen_families <- c("gaussian", "binomial", "poisson", "huber")
 
 #' @rdname gen_lasso
 #' @export
-gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, nlambda = 20, lambda_min_ratio = 0.01,
-                              family = c("gaussian", "binomial", "poisson", "huber"), intercept = FALSE, lower = -Inf, upper = Inf,
+gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, n_lambda = 20, lambda_min_ratio = 0.01,
+                              family = c("gaussian", "binomial", "poisson", "huber"), intercept = NULL, lower = -Inf, upper = Inf,
                               method = c("alin", "fista", "admm", "sparsa", "tikhonov"), update = c("test", "pr", "dr_h", "dr_f"), gamma = 0.2,
                               delta = 1.345, tol = 1e-8, max_iter = 5000, start = NULL, polish = TRUE, ...) {
-  call <- match.call()
+  call <- generic_call(match.call(), "gen_lasso")
   refuse_dots(...)
   if (missing(x)) fail_missing("x")
   family <- check_choice(family, gen_families)
   method <- check_choice(method, gen_methods)
   update <- check_choice(update, gen_updates)
-  intercept <- check_flag(intercept)
+  intercept <- check_flag(intercept, allow_null = TRUE)
+  if (is.null(intercept)) intercept <- !is.null(x) && !inherits(x, "granary_blur")
   design <- gen_design(x)
   if (missing(y)) fail_missing("y")
   if (is.null(x)) design <- list(type = "identity", p = NULL, names = NULL, n = NULL)
@@ -143,7 +145,7 @@ gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, nlambda = 20,
     settings$lower <- c(settings$lower, -Inf)
     settings$upper <- c(settings$upper, Inf)
   }
-  settings$n_lambda <- check_count(nlambda)
+  settings$n_lambda <- check_count(n_lambda)
   settings$lambda_min_ratio <- check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE)
   if (!is.null(lambda)) lambda <- sort(as.double(check_vector(lambda, "lambda", lower = 0, upper = 1e150)), decreasing = TRUE)
   # With penalties given and many coefficients the largest one is not worth its time.
@@ -165,19 +167,14 @@ warn_separable <- function(fit) {
   left <- sum(gen_loss(fit$y, eta, "binomial", NULL)) / (-2 * length(fit$y) * (share * log(share) + (1 - share) * log(1 - share)))
   if (left > 0.01 || !all((eta > 0) == (fit$y > 0.5))) return(invisible())
   warn_input(sprintf(paste0("The classes are separable: at lambda = %s every observation is classified correctly with %.1f%% of the deviance ",
-                            "explained, so without a penalty there is no finite estimate.\nUse a larger penalty; cv_gen_lasso() can choose it."),
+                            "explained, so without a penalty there is no finite estimate.\nUse a larger penalty; gen_lasso_select() can choose it."),
                      format(fit$lambda[last], digits = 3L), 100 * (1 - left)), "y")
 }
 
 #' @rdname gen_lasso
 #' @export
-gen_lasso.formula <- function(x, data = NULL, ..., intercept = TRUE) {
-  call <- match.call()
-  parts <- design_from_formula(x, data)
-  fit <- gen_lasso.default(parts$x, parts$y, ..., intercept = intercept)
-  fit$design <- parts[c("terms", "xlevels", "contrasts")]
-  fit$call <- shorten_call(call)
-  fit
+gen_lasso.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(gen_lasso.default, "gen_lasso", takes = "intercept", ...)
 }
 
 gen_design <- function(x) {

@@ -33,7 +33,7 @@
 #' Bock (1975). Minimax estimators of the mean of a multivariate normal distribution. *Annals of Statistics* 3, 209--218.
 #'
 #' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
-#' @seealso [mta()], [compare_means()]
+#' @seealso [mta()], [mta_compare()]
 #' @family regression
 #' @export
 #' @examples

@@ -27,26 +27,29 @@
 #' set.seed(1)
 #' x <- matrix(rnorm(100 * 20), 100)
 #' y <- x[, 1] - x[, 2] + rnorm(100)
-#' cv <- cv_lasso(x, y, folds = 5)
+#' cv <- lasso_select(x, y, folds = 5)
 #' cv
-#' cv_lasso(mpg ~ ., mtcars, folds = 4)
-cv_lasso <- function(x, ...) {
-  UseMethod("cv_lasso")
+#' lasso_select(mpg ~ ., mtcars, folds = 4)
+lasso_select <- function(x, ...) {
+  UseMethod("lasso_select")
 }
 
-#' @rdname cv_lasso
+#' @rdname lasso_select
 #' @export
-cv_lasso.formula <- function(x, data = NULL, ...) {
-  design <- design_from_formula(x, data)
-  cv <- cv_lasso.default(design$x, design$y, ...)
-  cv$fit$design <- design[c("terms", "xlevels", "contrasts")]
-  cv$call <- generic_call(match.call(), "cv_lasso")
-  cv
+lasso_select.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  out <- formula_fit(lasso_select.default, "lasso_select", takes = c("weights", "offset", "intercept"), ...)
+  selection_design(out)
 }
 
-#' @rdname cv_lasso
+# The chosen fit knows the formula too, so that predict() takes data frames.
+selection_design <- function(out) {
+  out$fit[c("formula", "design")] <- out[c("formula", "design")]
+  out
+}
+
+#' @rdname lasso_select
 #' @export
-cv_lasso.default <- function(x, y, family = c("gaussian", "binomial"), folds = 10, measure = c("deviance", "mae", "class"), rule = c("min", "1se"),
+lasso_select.default <- function(x, y, family = c("gaussian", "binomial"), folds = 10, measure = c("deviance", "mae", "class"), rule = c("min", "1se"),
                              ...) {
   call <- match.call()
   measure <- check_choice(measure, c("deviance", "mae", "class"))
@@ -77,7 +80,7 @@ cv_lasso.default <- function(x, y, family = c("gaussian", "binomial"), folds = 1
   }
   label <- c(deviance = if (family == "gaussian") "mean squared error" else "deviance", mae = "mean absolute error", class = "share misclassified")
   cv <- cross_validate(fit, n, folds, refit, held_out, rule, label[[measure]])
-  cv$call <- generic_call(call, "cv_lasso")
+  cv$call <- generic_call(call, "lasso_select")
   cv
 }
 

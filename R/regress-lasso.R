@@ -36,7 +36,7 @@
 #' the penalty
 #' falls. The path then stops where it explains 99.9 percent of the deviance, and a warning says so.
 #'
-#' **Which method when:** `lasso()` for prediction and a first selection; [cv_lasso()] to choose the penalty by prediction error;
+#' **Which method when:** `lasso()` for prediction and a first selection; [lasso_select()] to choose the penalty by prediction error;
 #' [scaled_lasso()] when the penalty
 #' should adapt to an unknown noise level without cross-validation; [debiased_lasso()] for confidence intervals and p-values, which a lasso
 #' coefficient,
@@ -44,11 +44,12 @@
 #'
 #' @param x A numeric matrix, data frame or `dgCMatrix`, one row per observation; or a formula.
 #' @param y Response: numbers for `"gaussian"`; a factor of two levels, logical, 0/1 or proportions for `"binomial"`.
-#' @param data A data frame with the variables of the formula.
+#' @param formula,data,subset,na.action A formula and the data frame with its variables, as for [stats::lm()]; what a method cannot use
+#'   is refused.
 #' @param family `"gaussian"` or `"binomial"`.
-#' @param lambda Penalties, or `NULL` for a grid of `nlambda` values, equally spaced on the log scale, from the smallest at which all
+#' @param lambda Penalties, or `NULL` for a grid of `n_lambda` values, equally spaced on the log scale, from the smallest at which all
 #'   coefficients are zero.
-#' @param nlambda Length of that grid. It ends early when the deviance explained levels off.
+#' @param n_lambda Length of that grid. It ends early when the deviance explained levels off.
 #' @param lambda_min_ratio Its end over its start; `NULL` for 1e-4 with more rows than columns, else 0.01.
 #' @param alpha 1 for the lasso, 0 for ridge regression, between them for the elastic net.
 #' @param weights Weights of the rows, zero or positive.
@@ -86,18 +87,13 @@ lasso <- function(x, ...) {
 
 #' @rdname lasso
 #' @export
-lasso.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- lasso.default(design$x, design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "lasso")
-  fit
+lasso.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(lasso.default, "lasso", takes = c("weights", "offset", "intercept"), ...)
 }
 
 #' @rdname lasso
 #' @export
-lasso.default <- function(x, y, family = c("gaussian", "binomial"), lambda = NULL, nlambda = 100, lambda_min_ratio = NULL, alpha = 1, weights = NULL,
+lasso.default <- function(x, y, family = c("gaussian", "binomial"), lambda = NULL, n_lambda = 100, lambda_min_ratio = NULL, alpha = 1, weights = NULL,
                           offset = NULL, penalty_factor = NULL, lower = -Inf, upper = Inf, intercept = TRUE, standardize = TRUE, tol = 1e-6,
                           max_iter = 1e5, ...) {
   call <- match.call()
@@ -109,7 +105,7 @@ lasso.default <- function(x, y, family = c("gaussian", "binomial"), lambda = NUL
   response <- check_response(y, n, family)
   settings <- list(
     alpha = check_number(alpha, lower = 0, upper = 1), lambda = check_vector(lambda, lower = 0, allow_null = TRUE),
-    n_lambda = check_count(nlambda, upper = 1e5), lambda_min_ratio = check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE,
+    n_lambda = check_count(n_lambda, upper = 1e5), lambda_min_ratio = check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE,
                                                                                  strict_upper = TRUE, allow_null = TRUE),
     weights = check_row_weights(weights, n), offset = check_vector(offset, length = n, allow_null = TRUE),
     penalty_factor = check_penalty_factor(penalty_factor, p), lower = check_coef_bounds(lower, p, "lower"),
@@ -151,7 +147,7 @@ warn_lasso <- function(fit, own_grid) {
     if (all((eta > 0) == (fit$y > 0.5)) && all(fit$y %in% c(0, 1))) {
       warn_input(sprintf(paste0("The classes are separable: at lambda = %s every observation is classified correctly with %.1f%% of the deviance ",
                                 "explained, so without a penalty there is no finite estimate.\n",
-                                "Use a penalty chosen by cv_lasso(), not the end of the path."),
+                                "Use a penalty chosen by lasso_select(), not the end of the path."),
                          format(fit$lambda[count], digits = 3L), 100 * fit$dev_ratio[count]), "y")
     }
   }
@@ -267,6 +263,7 @@ lasso_at <- function(fit, lambda, exact = FALSE) {
 #' @rdname granary_lasso
 #' @export
 coef.granary_lasso <- function(object, lambda = NULL, exact = FALSE, ...) {
+  refuse_dots(...)
   at <- lasso_at(object, lambda, exact)
   both <- rbind(Matrix::Matrix(at$intercept, nrow = 1L, sparse = TRUE), at$coefficients)
   dimnames(both) <- list(c("(Intercept)", rownames(object$coefficients)), format_lambda(at$lambda))
@@ -286,6 +283,7 @@ lasso_link <- function(fit, x, lambda, offset = NULL, exact = FALSE) {
 #' @rdname granary_lasso
 #' @export
 predict.granary_lasso <- function(object, newdata = NULL, lambda = NULL, type = c("link", "response", "class"), offset = NULL, exact = FALSE, ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("link", "response", "class"))
   if (type == "class" && object$family != "binomial") abort_input("type = \"class\" is for binomial fits.", "type")
   had_offset <- !is.null(object$settings$offset)
@@ -306,6 +304,7 @@ predict.granary_lasso <- function(object, newdata = NULL, lambda = NULL, type = 
 #' @rdname granary_lasso
 #' @export
 residuals.granary_lasso <- function(object, lambda = NULL, type = c("response", "deviance"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("response", "deviance"))
   mu <- predict(object, lambda = lambda, type = "response")
   response <- object$y - mu
@@ -322,6 +321,7 @@ binomial_loss <- function(y, eta) {
 #' @rdname granary_lasso
 #' @export
 deviance.granary_lasso <- function(object, lambda = NULL, ...) {
+  refuse_dots(...)
   if (is.null(lambda)) return((1 - object$dev_ratio) * object$null_deviance)
   weights <- if (is.null(object$settings$weights)) rep(1, length(object$y)) else object$settings$weights
   eta <- predict(object, lambda = lambda)
@@ -332,6 +332,7 @@ deviance.granary_lasso <- function(object, lambda = NULL, ...) {
 #' @rdname granary_lasso
 #' @export
 logLik.granary_lasso <- function(object, lambda = NULL, ...) {
+  refuse_dots(...)
   weights <- if (is.null(object$settings$weights)) rep(1, length(object$y)) else object$settings$weights
   n <- length(object$y)
   loss <- deviance(object, lambda)
@@ -360,7 +361,7 @@ print.granary_lasso <- function(x, ...) {
   table <- data.frame(lambda = format(x$lambda[show], digits = 4L), df = x$df[show], `explained` = sprintf("%.1f%%", 100 * x$dev_ratio[show]))
   print(table, row.names = FALSE)
   cli::cat_line("Solver: ", format_convergence(x$convergence))
-  cli::cat_line("Next: plot(), coef(lambda = ), predict(), cv_lasso()")
+  cli::cat_line("Next: plot(), coef(lambda = ), predict(), lasso_select()")
   invisible(x)
 }
 
@@ -396,6 +397,7 @@ print.summary_granary_lasso <- function(x, ...) {
 #' @rdname granary_lasso
 #' @export
 tidy.granary_lasso <- function(x, lambda = NULL, ...) {
+  refuse_dots(...)
   at <- lasso_at(x, lambda)
   entries <- Matrix::summary(methods::as(at$coefficients, "CsparseMatrix"))
   table <- data.frame(term = rownames(x$coefficients)[entries$i], lambda = at$lambda[entries$j], estimate = entries$x)
@@ -408,6 +410,7 @@ tidy.granary_lasso <- function(x, lambda = NULL, ...) {
 #' @rdname granary_lasso
 #' @export
 glance.granary_lasso <- function(x, ...) {
+  refuse_dots(...)
   likelihood <- logLik(x)
   data.frame(lambda = x$lambda, df = x$df, dev_ratio = x$dev_ratio, deviance = deviance(x), logLik = as.double(likelihood),
              objective = x$objective, residual = x$residual, nobs = nrow(x$x))
@@ -416,6 +419,7 @@ glance.granary_lasso <- function(x, ...) {
 #' @rdname granary_lasso
 #' @export
 augment.granary_lasso <- function(x, data = NULL, lambda = NULL, ...) {
+  refuse_dots(...)
   if (is.null(lambda)) lambda <- x$lambda[length(x$lambda)]
   lambda <- check_number(lambda, lower = 0)
   augment_rows(data, x$y, predict(x, lambda = lambda, type = "response")[, 1L])

@@ -75,6 +75,7 @@ coef.granary_means <- function(object, ...) object$estimate
 #' @rdname granary_means
 #' @export
 fitted.granary_means <- function(object, ...) {
+  refuse_dots(...)
   if (is.null(object$group)) return(object$estimate)
   if (is.matrix(object$estimate)) object$estimate[object$group, , drop = FALSE] else object$estimate[object$group]
 }
@@ -82,6 +83,7 @@ fitted.granary_means <- function(object, ...) {
 #' @rdname granary_means
 #' @export
 residuals.granary_means <- function(object, ...) {
+  refuse_dots(...)
   if (is.null(object$group)) abort_input("`object` was fitted to means, so there are no residuals of samples.", "object")
   object$y - fitted(object)
 }
@@ -89,6 +91,7 @@ residuals.granary_means <- function(object, ...) {
 #' @rdname granary_means
 #' @export
 predict.granary_means <- function(object, newdata = NULL, ...) {
+  refuse_dots(...)
   if (is.null(newdata)) return(object$estimate)
   if (is.data.frame(newdata) && !is.null(newdata$group)) newdata <- newdata$group
   if (is.factor(newdata) || (is.numeric(newdata) && !is.object(newdata))) newdata <- as.character(newdata)
@@ -113,6 +116,7 @@ predict.granary_means <- function(object, newdata = NULL, ...) {
 #' @rdname granary_means
 #' @export
 confint.granary_means <- function(object, parm = NULL, level = 0.95, type = c("naive", "posterior"), ...) {
+  refuse_dots(...)
   level <- check_number(level, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   type <- check_choice(type, c("naive", "posterior"))
   if (is.matrix(object$estimate)) abort_input("confint() is for scalar means; `se` has a standard error for every coordinate.", "object")
@@ -158,6 +162,7 @@ means_table <- function(fit) {
 #' @rdname granary_means
 #' @export
 tidy.granary_means <- function(x, ...) {
+  refuse_dots(...)
   out <- means_table(x)
   names(out)[match(c("task", "se"), names(out), 0L)] <- c("term", "std.error")[match(c("task", "se"), names(out), 0L) > 0L]
   out

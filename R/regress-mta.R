@@ -34,7 +34,7 @@
 #' with a flat prior for the common level; for the first two methods its square is \eqn{s_t w_t} plus the part due to \eqn{\xi}{xi}. Neither
 #' accounts for the estimation of \eqn{a}. With a sparse `A` and more than 20000 tasks they are left out.
 #'
-#' **Cross-validation.** With `cv = "loo"` `gamma` is the one of smallest leave-one-out risk (see [compare_means()]), by default among
+#' **Cross-validation.** With `cv = "loo"` `gamma` is the one of smallest leave-one-out risk (see [mta_compare()]), by default among
 #' \eqn{2^{-15}, \ldots, 2^{15}}{2^-15, ..., 2^15}; with `cv = "split"` half of each task's samples at random (`splits` times) predict the
 #' mean of all, by default with \eqn{2^{-5}, \ldots, 2^5}{2^-5, ..., 2^5}; for `"pairwise"` and `"custom"` this is the cheaper way. The paper
 #' finds `gamma = 1` as good for `"constant"`, and tuning
@@ -43,7 +43,7 @@
 #' @section Which method when: `mta()` with its defaults for many groups with few samples each; `"minimax"` if the means may be far apart, and
 #' no group may be hurt much; `"custom"` when you know which groups are alike (neighbouring regions, a taxonomy). [james_stein()] shrinks all
 #' means by one factor whatever their number of samples, and needs four groups or more. A random-effects model with covariates is the business
-#' of a mixed-model package. [compare_means()] says which estimator predicts held-out samples best.
+#' of a mixed-model package. [mta_compare()] says which estimator predicts held-out samples best.
 #'
 #' @param y Samples: a numeric vector with `group`; a list with one vector per task; a data frame with one row per task and columns `mean`,
 #'   `n` (number of samples) and `var` (variance of the samples; not needed with `sigma2`), and optionally `group` (names); a matrix with
@@ -68,7 +68,7 @@
 #'   [granary_means].
 #' @references
 #' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
-#' @seealso [james_stein()], [compare_means()], [mta_weights()], [mta_risk()], [sim_mta()]; `errata("jmlr15-multi-task-averaging")`
+#' @seealso [james_stein()], [mta_compare()], [mta_weights()], [mta_risk()], [sim_mta()]; `errata("jmlr15-multi-task-averaging")`
 #' @family regression
 #' @export
 #' @examples

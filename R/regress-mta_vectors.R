@@ -85,6 +85,6 @@ check_covariance <- function(x, d) {
   x <- unname(check_symmetric(x, "sigma2"))
   if (nrow(x) != d) abort_input(sprintf("`sigma2` must have one row and column per coordinate (%d), but it is %d x %d.", d, nrow(x), nrow(x)),
                                 "sigma2")
-  if (core_semidefinite_excess(x) > 1e-8) abort_input("`sigma2` must be positive semi-definite, but it has a negative eigenvalue.", "sigma2")
+  if (any(diag(x) < 0) || core_semidefinite_excess(x) > 1e-8) abort_input("`sigma2` must be positive semi-definite, but it has a negative eigenvalue.", "sigma2")
   x
 }

@@ -35,10 +35,10 @@
 #' @family regression
 #' @export
 #' @examples
-#' power_debiased(n = 1000, gamma = c(0.05, 0.1))
-#' power_debiased(gamma = 0.1, power = 0.8)
-#' power_debiased(n = 500, power = 0.9, omega = 1.07)
-power_debiased <- function(n = NULL, gamma = NULL, power = NULL, sigma = 1, omega = 1, alpha = 0.05, s0 = 0, conditional = NULL) {
+#' debiased_power(n = 1000, gamma = c(0.05, 0.1))
+#' debiased_power(gamma = 0.1, power = 0.8)
+#' debiased_power(n = 500, power = 0.9, omega = 1.07)
+debiased_power <- function(n = NULL, gamma = NULL, power = NULL, sigma = 1, omega = 1, alpha = 0.05, s0 = 0, conditional = NULL) {
   sigma <- check_number(sigma, lower = 0, strict_lower = TRUE, upper = 1e100)
   omega <- check_number(omega, lower = 0, strict_lower = TRUE, upper = 1e100)
   alpha <- check_number(alpha, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
@@ -116,10 +116,10 @@ best_power <- function(n, gamma, sigma, conditional, s0, alpha) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 50, p = 100, s0 = 5, b = 1)
+#' sim <- sim_debiased_lasso(n = 50, p = 100, s0 = 5, b = 1)
 #' sim$support
 #' sim$omega
-sim_circulant <- function(n, p, s0, b, sigma = 1, rho = 0.1, width = 5) {
+sim_debiased_lasso <- function(n, p, s0, b, sigma = 1, rho = 0.1, width = 5) {
   n <- check_count(n, upper = 1e6)
   width <- check_count(width, lower = 0, upper = 1e6)
   p <- check_count(p, lower = 2 * width + 1, upper = 1e6)

@@ -24,7 +24,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' fit <- q_alpha(sim_qalpha("clusters", clusters = 2)$x, k = 2)
+#' fit <- q_alpha(sim_q_alpha("clusters", clusters = 2)$x, k = 2)
 #' select_features(fit)
 #' select_features(fit, "top", n = 3)
 #' select_features(fit, "mass", mass = 0.5)
@@ -111,7 +111,7 @@ check_features <- function(features, weights, arg) {
 #'
 #' @param fit A [q_alpha()] fit.
 #' @param clusters Number of clusters; `NULL` for `k` of the fit.
-#' @param starts Number of random starts of k-means.
+#' @param n_starts Number of random starts of k-means.
 #' @param x The data the fit was made of; for `q_alpha_stability()`, samples in rows.
 #' @param irrelevant Names or positions of the features taken to be irrelevant; `NULL` for those that [select_features()] leaves out.
 #' @param order The power of the eigenvalues.
@@ -133,24 +133,24 @@ check_features <- function(features, weights, arg) {
 #' @name q_alpha_tools
 #' @examples
 #' set.seed(1)
-#' sim <- sim_qalpha("clusters", clusters = 3)
-#' fit <- q_alpha(sim$x, k = 3, n_start = 3)
+#' sim <- sim_q_alpha("clusters", clusters = 3)
+#' fit <- q_alpha(sim$x, k = 3, n_starts = 3)
 #' table(q_alpha_cluster(fit), sim$labels)
 #' q_alpha_bounds(fit, sim$x, irrelevant = 6:125)
 #' narayana_moment(2, ratio = 120 / 60)
 #' positivity_probability(20, replicates = 100)
-#' head(q_alpha_stability(sim$x, k = 3, n = 5, replicates = 10, n_start = 1), 6)
+#' head(q_alpha_stability(sim$x, k = 3, n = 5, replicates = 10, n_starts = 1), 6)
 NULL
 
 #' @rdname q_alpha_tools
 #' @export
-q_alpha_cluster <- function(fit, clusters = NULL, starts = 20) {
+q_alpha_cluster <- function(fit, clusters = NULL, n_starts = 20) {
   check_q_alpha(fit)
   samples <- nrow(fit$embedding)
   clusters <- check_count(clusters, upper = samples, allow_null = TRUE)
   if (is.null(clusters)) clusters <- fit$k
-  starts <- check_count(starts, upper = 1e6)
-  cluster <- core_cluster_embedding(unname(fit$embedding), clusters, starts, core_seed(), progress_bar("clusters"))
+  n_starts <- check_count(n_starts, upper = 1e6)
+  cluster <- core_cluster_embedding(unname(fit$embedding), clusters, n_starts, core_seed(), progress_bar("clusters"))
   stats::setNames(cluster, rownames(fit$embedding))
 }
 

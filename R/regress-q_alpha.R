@@ -54,7 +54,7 @@
 #' @param method,criterion,spectrum See Details.
 #' @param kernel `NULL`, a kernel (see [kernels]) or its name, or a symmetric matrix of similarities between the features.
 #' @param center Centre the features? `NULL`: yes without, no with `labels`. They are scaled to unit length in any case.
-#' @param n_start Number of starts. Not used with `labels`, which start from the share of the variance between classes.
+#' @param n_starts Number of starts. Not used with `labels`, which start from the share of the variance between classes.
 #' @param gamma Weight of the energy between classes; it may be negative.
 #' @param k_within,k_between Number of singular values counted within a class (fewer in a class that has fewer samples) and between two.
 #' @param kernel_normalize,kernel_center Divide the kernel matrix by the square roots of its diagonal elements? Centre it in feature space before
@@ -92,7 +92,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_qalpha("clusters", clusters = 3)
+#' sim <- sim_q_alpha("clusters", clusters = 3)
 #' fit <- q_alpha(sim$x, k = 3)
 #' fit
 #' select_features(fit)
@@ -100,7 +100,7 @@
 #' table(q_alpha_cluster(fit), sim$labels)
 #' head(predict(fit, sim$x, type = "selected"), 3)
 q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ritz"), criterion = c("energy", "gap"),
-                    spectrum = c("standard", "laplacian"), kernel = NULL, center = NULL, n_start = 10, gamma = 0.5, k_within = 2, k_between = 1,
+                    spectrum = c("standard", "laplacian"), kernel = NULL, center = NULL, n_starts = 10, gamma = 0.5, k_within = 2, k_between = 1,
                     kernel_normalize = TRUE, kernel_center = FALSE, max_iter = NULL, tol = 1e-8, threads = NULL) {
   call <- match.call()
   x <- check_design(x, allow_sparse = FALSE, min_rows = 3L)
@@ -109,7 +109,7 @@ q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ri
   spectrum <- check_choice(spectrum, c("standard", "laplacian"))
   settings <- list(method = method, criterion = criterion, spectrum = spectrum)
   center <- check_flag(center, allow_null = TRUE)
-  n_start <- check_count(n_start, upper = 10000)
+  n_starts <- check_count(n_starts, upper = 10000)
   gamma <- check_number(gamma)
   k_within <- check_count(k_within)
   k_between <- check_count(k_between)
@@ -138,10 +138,10 @@ q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ri
     core_q_alpha_classes(m, as.integer(labels), list(gamma = gamma, k_within = k_within, k_between = k_between, tol = tol, max_iter = max_iter), progress)
   } else if (!is.null(kernel)) {
     v <- feature_kernel(kernel, m, keep, kernel_normalize, kernel_center)
-    core_q_alpha_kernel(v, list(k = min(k, ncol(m)), method = "power", criterion = criterion, n_start = n_start, tol = tol, max_iter = max_iter,
+    core_q_alpha_kernel(v, list(k = min(k, ncol(m)), method = "power", criterion = criterion, n_starts = n_starts, tol = tol, max_iter = max_iter,
                                 threads = threads), core_seed(), progress)
   } else {
-    core_q_alpha(m, c(settings, list(k = k, n_start = n_start, tol = tol, max_iter = max_iter, threads = threads)), core_seed(), progress)
+    core_q_alpha(m, c(settings, list(k = k, n_starts = n_starts, tol = tol, max_iter = max_iter, threads = threads)), core_seed(), progress)
   }
   fit <- q_alpha_fit(raw, x, m, keep, k, standard, settings, center, labels, kernel, call)
   check_convergence(fit)
@@ -326,6 +326,7 @@ plot.granary_q_alpha <- function(x, type = c("weights", "embedding"), n = 100, .
 #' @rdname q_alpha
 #' @export
 tidy.granary_q_alpha <- function(x, ...) {
+  refuse_dots(...)
   order <- order(-x$weights)
   data.frame(feature = names(x$weights)[order], weight = unname(x$weights[order]), rank = unname(x$rank[order]),
              selected = names(x$weights)[order] %in% select_features(x))

@@ -14,7 +14,7 @@
 #' and is
 #' a little too small when many columns are selected.
 #'
-#' **Which method when:** for an honest noise level before [debiased_lasso()], and when the penalty should follow from theory; [cv_lasso()] when
+#' **Which method when:** for an honest noise level before [debiased_lasso()], and when the penalty should follow from theory; [lasso_select()] when
 #' prediction is the aim.
 #'
 #' @inheritParams lasso
@@ -29,7 +29,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_circulant(n = 100, p = 200, s0 = 3, b = 1)
+#' sim <- sim_debiased_lasso(n = 100, p = 200, s0 = 3, b = 1)
 #' fit <- scaled_lasso(sim$x, sim$y)
 #' fit
 #' sigma(fit)
@@ -40,13 +40,8 @@ scaled_lasso <- function(x, ...) {
 
 #' @rdname scaled_lasso
 #' @export
-scaled_lasso.formula <- function(x, data = NULL, ...) {
-  call <- match.call()
-  design <- design_from_formula(x, data)
-  fit <- scaled_lasso.default(design$x, design$y, ...)
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
-  fit$call <- generic_call(call, "scaled_lasso")
-  fit
+scaled_lasso.formula <- function(formula, data = NULL, weights, subset, na.action, offset, ...) {
+  formula_fit(scaled_lasso.default, "scaled_lasso", takes = "intercept", ...)
 }
 
 #' @rdname scaled_lasso
@@ -77,6 +72,7 @@ coef.granary_scaled_lasso <- function(object, ...) c("(Intercept)" = object$inte
 #' @param newdata Rows to predict for; `NULL` for the data of the fit.
 #' @export
 predict.granary_scaled_lasso <- function(object, newdata = NULL, ...) {
+  refuse_dots(...)
   x <- if (is.null(newdata)) object$x else new_design(newdata, names(object$coefficients), object$design)
   linear_prediction(x, object$coefficients, object$intercept)
 }
@@ -97,6 +93,7 @@ sigma.granary_scaled_lasso <- function(object, ...) object$sigma
 #' @rdname scaled_lasso
 #' @export
 tidy.granary_scaled_lasso <- function(x, ...) {
+  refuse_dots(...)
   active <- which(x$coefficients != 0)
   active <- active[order(-abs(x$coefficients[active]))]
   data.frame(term = names(x$coefficients)[active], estimate = unname(x$coefficients[active]))
@@ -105,6 +102,7 @@ tidy.granary_scaled_lasso <- function(x, ...) {
 #' @rdname scaled_lasso
 #' @export
 glance.granary_scaled_lasso <- function(x, ...) {
+  refuse_dots(...)
   end <- convergence_table(x$convergence)
   data.frame(sigma = x$sigma, lambda = x$lambda, lambda0 = x$lambda0, df = x$df, objective = x$objective, converged = end$converged,
              iterations = end$iterations, nobs = nrow(x$x))

@@ -31,10 +31,10 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' sim <- sim_qalpha("bendor")
+#' sim <- sim_q_alpha("bendor")
 #' fit <- q_alpha(sim$x, k = 2)
 #' mean(select_features(fit, "top", n = 50) %in% sim$relevant)
-sim_qalpha <- function(type = c("clusters", "weston_linear", "weston_nonlinear", "bendor", "sessions"), n = NULL, clusters = 3, noise = 120,
+sim_q_alpha <- function(type = c("clusters", "weston_linear", "weston_nonlinear", "bendor", "sessions"), n = NULL, clusters = 3, noise = 120,
                        irrelevant = 0.72, spread = 0.75, lambda = 0.001) {
   type <- check_choice(type, c("clusters", "weston_linear", "weston_nonlinear", "bendor", "sessions"))
   n <- check_count(n, lower = 2, upper = 1e7, allow_null = TRUE)

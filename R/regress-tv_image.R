@@ -161,6 +161,7 @@ fitted.granary_tv_image <- function(object, ...) object$image
 
 #' @export
 residuals.granary_tv_image <- function(object, ...) {
+  refuse_dots(...)
   out <- residuals(object$fit)
   if (!is.null(dim(object$image))) dim(out) <- dim(object$image)
   out
@@ -168,6 +169,7 @@ residuals.granary_tv_image <- function(object, ...) {
 
 #' @export
 tidy.granary_tv_image <- function(x, ...) {
+  refuse_dots(...)
   shape <- if (is.null(dim(x$image))) length(x$image) else dim(x$image)
   cells <- as.data.frame(arrayInd(seq_along(x$image), shape))
   names(cells) <- c("row", "column", "slice")[seq_along(cells)]

@@ -78,6 +78,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_gaussian_draws
+SEXP core_gaussian_draws(SEXP mean, SEXP covariance, SEXP n, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gaussian_draws(SEXP meanSEXP, SEXP covarianceSEXP, SEXP nSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gaussian_draws(mean, covariance, n, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_normals
+SEXP core_normals(SEXP n, SEXP p, SEXP seed);
+RcppExport SEXP _granary_core_normals(SEXP nSEXP, SEXP pSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_normals(n, p, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_kernel_matrix
 SEXP core_kernel_matrix(SEXP kernel, SEXP x, SEXP z);
 RcppExport SEXP _granary_core_kernel_matrix(SEXP kernelSEXP, SEXP xSEXP, SEXP zSEXP) {
@@ -1321,6 +1347,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_partial_correlations
+SEXP core_partial_correlations(SEXP s);
+RcppExport SEXP _granary_core_partial_correlations(SEXP sSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partial_correlations(s));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_local_path
 SEXP core_local_path(SEXP s, SEXP op, SEXP penalties, SEXP options, SEXP start, SEXP progress);
 RcppExport SEXP _granary_core_local_path(SEXP sSEXP, SEXP opSEXP, SEXP penaltiesSEXP, SEXP optionsSEXP, SEXP startSEXP, SEXP progressSEXP) {
@@ -2285,1051 +2321,841 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_bandit_suggest
-Rcpp::List core_bandit_suggest(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, double noise, double prior_mean, bool lazy, const Rcpp::IntegerVector& choices, const Rcpp::NumericVector& y, bool single, const Rcpp::List& settings, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_bandit_suggest(SEXP kernelSEXP, SEXP xSEXP, SEXP noiseSEXP, SEXP prior_meanSEXP, SEXP lazySEXP, SEXP choicesSEXP, SEXP ySEXP, SEXP singleSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_bandit_suggest(SEXP model, SEXP history, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_bandit_suggest(SEXP modelSEXP, SEXP historySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< double >::type prior_mean(prior_meanSEXP);
-    Rcpp::traits::input_parameter< bool >::type lazy(lazySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type choices(choicesSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< bool >::type single(singleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type history(historySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bandit_suggest(kernel, x, noise, prior_mean, lazy, choices, y, single, settings, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_bandit_suggest(model, history, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bandit_posterior
-Rcpp::List core_bandit_posterior(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, double noise, double prior_mean, const Rcpp::IntegerVector& choices, const Rcpp::NumericVector& y);
-RcppExport SEXP _granary_core_bandit_posterior(SEXP kernelSEXP, SEXP xSEXP, SEXP noiseSEXP, SEXP prior_meanSEXP, SEXP choicesSEXP, SEXP ySEXP) {
+SEXP core_bandit_posterior(SEXP model, SEXP history);
+RcppExport SEXP _granary_core_bandit_posterior(SEXP modelSEXP, SEXP historySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< double >::type prior_mean(prior_meanSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type choices(choicesSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bandit_posterior(kernel, x, noise, prior_mean, choices, y));
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type history(historySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bandit_posterior(model, history));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bandit_simulate
-Rcpp::List core_bandit_simulate(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, double noise, double prior_mean, bool lazy, const Rcpp::List& settings, int delay, int rounds, int most, int runs, const Rcpp::NumericVector& seed, int threads, SEXP progress);
-RcppExport SEXP _granary_core_bandit_simulate(SEXP kernelSEXP, SEXP xSEXP, SEXP fSEXP, SEXP noiseSEXP, SEXP prior_meanSEXP, SEXP lazySEXP, SEXP settingsSEXP, SEXP delaySEXP, SEXP roundsSEXP, SEXP mostSEXP, SEXP runsSEXP, SEXP seedSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_bandit_simulate(SEXP model, SEXP options, SEXP simulation, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_bandit_simulate(SEXP modelSEXP, SEXP optionsSEXP, SEXP simulationSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< double >::type prior_mean(prior_meanSEXP);
-    Rcpp::traits::input_parameter< bool >::type lazy(lazySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type delay(delaySEXP);
-    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
-    Rcpp::traits::input_parameter< int >::type most(mostSEXP);
-    Rcpp::traits::input_parameter< int >::type runs(runsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type simulation(simulationSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bandit_simulate(kernel, x, f, noise, prior_mean, lazy, settings, delay, rounds, most, runs, seed, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_bandit_simulate(model, options, simulation, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bandit_greedy
-Rcpp::List core_bandit_greedy(const Eigen::Map<Eigen::MatrixXd> k, double noise, int size, SEXP progress);
-RcppExport SEXP _granary_core_bandit_greedy(SEXP kSEXP, SEXP noiseSEXP, SEXP sizeSEXP, SEXP progressSEXP) {
+SEXP core_bandit_greedy(SEXP k, SEXP noise_var, SEXP size, SEXP progress);
+RcppExport SEXP _granary_core_bandit_greedy(SEXP kSEXP, SEXP noise_varSEXP, SEXP sizeSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type k(kSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< int >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type noise_var(noise_varSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bandit_greedy(k, noise, size, progress));
+    rcpp_result_gen = Rcpp::wrap(core_bandit_greedy(k, noise_var, size, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_bandit_greedy_kernel
-Rcpp::List core_bandit_greedy_kernel(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, double noise, int size, SEXP progress);
-RcppExport SEXP _granary_core_bandit_greedy_kernel(SEXP kernelSEXP, SEXP xSEXP, SEXP noiseSEXP, SEXP sizeSEXP, SEXP progressSEXP) {
+// core_bandit_greedy_model
+SEXP core_bandit_greedy_model(SEXP model, SEXP size, SEXP progress);
+RcppExport SEXP _granary_core_bandit_greedy_model(SEXP modelSEXP, SEXP sizeSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< int >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bandit_greedy_kernel(kernel, x, noise, size, progress));
+    rcpp_result_gen = Rcpp::wrap(core_bandit_greedy_model(model, size, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bandit_initial_set
+SEXP core_bandit_initial_set(SEXP model, SEXP batch_size, SEXP limit, SEXP progress);
+RcppExport SEXP _granary_core_bandit_initial_set(SEXP modelSEXP, SEXP batch_sizeSEXP, SEXP limitSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type batch_size(batch_sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type limit(limitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bandit_initial_set(model, batch_size, limit, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_information_gain
-double core_information_gain(const Eigen::Map<Eigen::MatrixXd> k, double noise, const Rcpp::IntegerVector& a, const Rcpp::IntegerVector& given);
-RcppExport SEXP _granary_core_information_gain(SEXP kSEXP, SEXP noiseSEXP, SEXP aSEXP, SEXP givenSEXP) {
+SEXP core_information_gain(SEXP k, SEXP noise_var, SEXP sets);
+RcppExport SEXP _granary_core_information_gain(SEXP kSEXP, SEXP noise_varSEXP, SEXP setsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type k(kSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type a(aSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type given(givenSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_information_gain(k, noise, a, given));
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type noise_var(noise_varSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type sets(setsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_information_gain(k, noise_var, sets));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_best_information
-Rcpp::List core_best_information(const Eigen::Map<Eigen::MatrixXd> k, double noise, int size, SEXP progress);
-RcppExport SEXP _granary_core_best_information(SEXP kSEXP, SEXP noiseSEXP, SEXP sizeSEXP, SEXP progressSEXP) {
+SEXP core_best_information(SEXP k, SEXP noise_var, SEXP size, SEXP progress);
+RcppExport SEXP _granary_core_best_information(SEXP kSEXP, SEXP noise_varSEXP, SEXP sizeSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type k(kSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< int >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type noise_var(noise_varSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_best_information(k, noise, size, progress));
+    rcpp_result_gen = Rcpp::wrap(core_best_information(k, noise_var, size, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bandit_refit
-Rcpp::List core_bandit_refit(const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, double noise, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, SEXP progress);
-RcppExport SEXP _granary_core_bandit_refit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP noiseSEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP progressSEXP) {
+SEXP core_bandit_refit(SEXP model, SEXP history, SEXP lower, SEXP upper, SEXP progress);
+RcppExport SEXP _granary_core_bandit_refit(SEXP modelSEXP, SEXP historySEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type history(historySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lower(lowerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type upper(upperSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bandit_refit(kernel, x, y, noise, lower, upper, progress));
+    rcpp_result_gen = Rcpp::wrap(core_bandit_refit(model, history, lower, upper, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bo_design
-Eigen::MatrixXd core_bo_design(const Rcpp::List& space, int design, int n, const Rcpp::NumericVector& seed);
-RcppExport SEXP _granary_core_bo_design(SEXP spaceSEXP, SEXP designSEXP, SEXP nSEXP, SEXP seedSEXP) {
+SEXP core_bo_design(SEXP space, SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_bo_design(SEXP spaceSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< int >::type design(designSEXP);
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bo_design(space, design, n, seed));
+    Rcpp::traits::input_parameter< SEXP >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_design(space, options, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bo_preimage
+SEXP core_bo_preimage(SEXP embedding, SEXP v);
+RcppExport SEXP _granary_core_bo_preimage(SEXP embeddingSEXP, SEXP vSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type embedding(embeddingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type v(vSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_preimage(embedding, v));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bo_learn
-Eigen::MatrixXd core_bo_learn(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::VectorXd> start, const Rcpp::List& options, int method, const Rcpp::NumericVector& seed);
-RcppExport SEXP _granary_core_bo_learn(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP methodSEXP, SEXP seedSEXP) {
+SEXP core_bo_learn(SEXP state, SEXP start, SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_bo_learn(SEXP stateSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< int >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bo_learn(model, x, y, start, options, method, seed));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_learn(state, start, options, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bo_factors
-Rcpp::List core_bo_factors(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> theta, const Rcpp::List& factors);
-RcppExport SEXP _granary_core_bo_factors(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thetaSEXP, SEXP factorsSEXP) {
+SEXP core_bo_factors(SEXP state);
+RcppExport SEXP _granary_core_bo_factors(SEXP stateSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type factors(factorsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bo_factors(model, x, y, theta, factors));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_factors(state));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bo_predict
-Rcpp::List core_bo_predict(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> theta, const Rcpp::List& factors, const Eigen::Map<Eigen::MatrixXd> at);
-RcppExport SEXP _granary_core_bo_predict(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thetaSEXP, SEXP factorsSEXP, SEXP atSEXP) {
+SEXP core_bo_predict(SEXP state, SEXP at);
+RcppExport SEXP _granary_core_bo_predict(SEXP stateSEXP, SEXP atSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type factors(factorsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type at(atSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bo_predict(model, x, y, theta, factors, at));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_predict(state, at));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bo_covariance
-Eigen::MatrixXd core_bo_covariance(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> theta, const Rcpp::List& factors, const Eigen::Map<Eigen::MatrixXd> at);
-RcppExport SEXP _granary_core_bo_covariance(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thetaSEXP, SEXP factorsSEXP, SEXP atSEXP) {
+SEXP core_bo_covariance(SEXP state, SEXP at);
+RcppExport SEXP _granary_core_bo_covariance(SEXP stateSEXP, SEXP atSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type factors(factorsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type at(atSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bo_covariance(model, x, y, theta, factors, at));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_covariance(state, at));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bo_value
-Eigen::VectorXd core_bo_value(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> theta, const Rcpp::List& factors, const Rcpp::List& criterion, bool noisy, const Eigen::Map<Eigen::MatrixXd> at, const Rcpp::NumericVector& seed);
-RcppExport SEXP _granary_core_bo_value(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thetaSEXP, SEXP factorsSEXP, SEXP criterionSEXP, SEXP noisySEXP, SEXP atSEXP, SEXP seedSEXP) {
+SEXP core_bo_value(SEXP state, SEXP options, SEXP at, SEXP seed);
+RcppExport SEXP _granary_core_bo_value(SEXP stateSEXP, SEXP optionsSEXP, SEXP atSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type factors(factorsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type criterion(criterionSEXP);
-    Rcpp::traits::input_parameter< bool >::type noisy(noisySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type at(atSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bo_value(model, x, y, theta, factors, criterion, noisy, at, seed));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_value(state, options, at, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_bo_suggest
-Rcpp::List core_bo_suggest(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> theta, const Rcpp::List& factors, const Rcpp::List& space, const Rcpp::List& criterion, const Rcpp::List& options, const Rcpp::NumericVector& seed);
-RcppExport SEXP _granary_core_bo_suggest(SEXP modelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thetaSEXP, SEXP factorsSEXP, SEXP spaceSEXP, SEXP criterionSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
+SEXP core_bo_suggest(SEXP state, SEXP space, SEXP criterion, SEXP options, SEXP seed);
+RcppExport SEXP _granary_core_bo_suggest(SEXP stateSEXP, SEXP spaceSEXP, SEXP criterionSEXP, SEXP optionsSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type factors(factorsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type space(spaceSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type criterion(criterionSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_bo_suggest(model, x, y, theta, factors, space, criterion, options, seed));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type space(spaceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type criterion(criterionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bo_suggest(state, space, criterion, options, seed));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_gp_classify_learn
-Rcpp::List core_gp_classify_learn(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::MatrixXd> starts, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, SEXP prior, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_gp_classify_learn(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP startsSEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP priorSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+// core_gp_classify
+SEXP core_gp_classify(SEXP problem, SEXP search, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_classify(SEXP problemSEXP, SEXP searchSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type starts(startsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type search(searchSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gp_classify_learn(x, y, kernel, settings, starts, lower, upper, prior, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_gp_classify_sample
-Rcpp::List core_gp_classify_sample(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::VectorXd> start, const Rcpp::List& sampling, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_gp_classify_sample(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP startSEXP, SEXP samplingSEXP, SEXP seedSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type sampling(samplingSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gp_classify_sample(x, y, kernel, settings, start, sampling, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gp_classify(problem, search, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gp_classify_posterior
-Rcpp::List core_gp_classify_posterior(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, bool gradient, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_gp_classify_posterior(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP gradientSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_gp_classify_posterior(SEXP problem, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_classify_posterior(SEXP problemSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gp_classify_posterior(x, y, kernel, settings, gradient, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gp_classify_posterior(problem, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gp_classify_sample
+SEXP core_gp_classify_sample(SEXP problem, SEXP start, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_classify_sample(SEXP problemSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gp_classify_sample(problem, start, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gp_classify_predict
-Rcpp::List core_gp_classify_predict(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> tau, const Eigen::Map<Eigen::VectorXd> weight, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::MatrixXd> at, bool sd, bool gradient, bool covariance, SEXP progress);
-RcppExport SEXP _granary_core_gp_classify_predict(SEXP xSEXP, SEXP tauSEXP, SEXP weightSEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP atSEXP, SEXP sdSEXP, SEXP gradientSEXP, SEXP covarianceSEXP, SEXP progressSEXP) {
+SEXP core_gp_classify_predict(SEXP state, SEXP at, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_gp_classify_predict(SEXP stateSEXP, SEXP atSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type tau(tauSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type at(atSEXP);
-    Rcpp::traits::input_parameter< bool >::type sd(sdSEXP);
-    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
-    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gp_classify_predict(x, tau, weight, kernel, settings, at, sd, gradient, covariance, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gp_classify_predict(state, at, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gp_lower_bound
-double core_gp_lower_bound(const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& posterior, const Rcpp::List& kernel, int dimension, const Rcpp::List& settings, int nodes, const Eigen::Map<Eigen::VectorXd> more_y, const Eigen::Map<Eigen::VectorXd> more_mean, const Eigen::Map<Eigen::VectorXd> more_variance);
-RcppExport SEXP _granary_core_gp_lower_bound(SEXP ySEXP, SEXP posteriorSEXP, SEXP kernelSEXP, SEXP dimensionSEXP, SEXP settingsSEXP, SEXP nodesSEXP, SEXP more_ySEXP, SEXP more_meanSEXP, SEXP more_varianceSEXP) {
+SEXP core_gp_lower_bound(SEXP problem, SEXP data);
+RcppExport SEXP _granary_core_gp_lower_bound(SEXP problemSEXP, SEXP dataSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type posterior(posteriorSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< int >::type dimension(dimensionSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type more_y(more_ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type more_mean(more_meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type more_variance(more_varianceSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gp_lower_bound(y, posterior, kernel, dimension, settings, nodes, more_y, more_mean, more_variance));
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gp_lower_bound(problem, data));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gp_sample
-Rcpp::List core_gp_sample(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const std::string& sampler, int draws, int burn_in, int thin, int steps, int chains, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_gp_sample(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP samplerSEXP, SEXP drawsSEXP, SEXP burn_inSEXP, SEXP thinSEXP, SEXP stepsSEXP, SEXP chainsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_gp_sample(SEXP problem, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_sample(SEXP problemSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type sampler(samplerSEXP);
-    Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
-    Rcpp::traits::input_parameter< int >::type burn_in(burn_inSEXP);
-    Rcpp::traits::input_parameter< int >::type thin(thinSEXP);
-    Rcpp::traits::input_parameter< int >::type steps(stepsSEXP);
-    Rcpp::traits::input_parameter< int >::type chains(chainsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gp_sample(x, y, kernel, settings, sampler, draws, burn_in, thin, steps, chains, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gp_sample(problem, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gp_sample_predict
-Rcpp::List core_gp_sample_predict(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> weight, double jitter, const Rcpp::List& kernel, const Rcpp::List& settings, const Eigen::Map<Eigen::MatrixXd> at, SEXP progress);
-RcppExport SEXP _granary_core_gp_sample_predict(SEXP xSEXP, SEXP weightSEXP, SEXP jitterSEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP atSEXP, SEXP progressSEXP) {
+SEXP core_gp_sample_predict(SEXP problem, SEXP weight, SEXP jitter, SEXP at, SEXP progress);
+RcppExport SEXP _granary_core_gp_sample_predict(SEXP problemSEXP, SEXP weightSEXP, SEXP jitterSEXP, SEXP atSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< double >::type jitter(jitterSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type jitter(jitterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gp_sample_predict(x, weight, jitter, kernel, settings, at, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gp_sample_predict(problem, weight, jitter, at, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gp_ais
-Rcpp::List core_gp_ais(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, const Rcpp::List& settings, const std::string& sampler, int temperatures, int runs, int steps, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_gp_ais(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP samplerSEXP, SEXP temperaturesSEXP, SEXP runsSEXP, SEXP stepsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_gp_ais(SEXP problem, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gp_ais(SEXP problemSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type sampler(samplerSEXP);
-    Rcpp::traits::input_parameter< int >::type temperatures(temperaturesSEXP);
-    Rcpp::traits::input_parameter< int >::type runs(runsSEXP);
-    Rcpp::traits::input_parameter< int >::type steps(stepsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gp_ais(x, y, kernel, settings, sampler, temperatures, runs, steps, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gp_ais(problem, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_orthant_ep
-Rcpp::List core_orthant_ep(const Eigen::Map<Eigen::MatrixXd> covariance, const Rcpp::NumericVector& seed, SEXP progress);
+SEXP core_orthant_ep(SEXP covariance, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_orthant_ep(SEXP covarianceSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type covariance(covarianceSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type covariance(covarianceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_orthant_ep(covariance, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ec_ising
-Rcpp::List core_ec_ising(const Eigen::Map<Eigen::MatrixXd> j, const Eigen::Map<Eigen::VectorXd> theta, std::string method, std::string algorithm, double damping, double tol, int max_iter, Rcpp::NumericVector start, Rcpp::Nullable<Rcpp::IntegerMatrix> edges, int width, SEXP progress);
-RcppExport SEXP _granary_core_ec_ising(SEXP jSEXP, SEXP thetaSEXP, SEXP methodSEXP, SEXP algorithmSEXP, SEXP dampingSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP startSEXP, SEXP edgesSEXP, SEXP widthSEXP, SEXP progressSEXP) {
+SEXP core_ec_ising(SEXP model, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ec_ising(SEXP modelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type j(jSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::string >::type algorithm(algorithmSEXP);
-    Rcpp::traits::input_parameter< double >::type damping(dampingSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type start(startSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::IntegerMatrix> >::type edges(edgesSEXP);
-    Rcpp::traits::input_parameter< int >::type width(widthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ec_ising(j, theta, method, algorithm, damping, tol, max_iter, start, edges, width, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ec_ising(model, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ec_tree
-Rcpp::IntegerMatrix core_ec_tree(const Eigen::Map<Eigen::MatrixXd> j);
-RcppExport SEXP _granary_core_ec_tree(SEXP jSEXP) {
+// core_ec_baseline
+SEXP core_ec_baseline(SEXP model, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ec_baseline(SEXP modelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type j(jSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ec_tree(j));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_ec_inverse
-Rcpp::List core_ec_inverse(const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::VectorXd> variance, const Eigen::Map<Eigen::VectorXd> covariance, Rcpp::IntegerMatrix edges);
-RcppExport SEXP _granary_core_ec_inverse(SEXP meanSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP edgesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type covariance(covarianceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type edges(edgesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ec_inverse(mean, variance, covariance, edges));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_ec_tap
-Rcpp::List core_ec_tap(const Eigen::Map<Eigen::MatrixXd> j, const Eigen::Map<Eigen::VectorXd> theta, SEXP progress);
-RcppExport SEXP _granary_core_ec_tap(SEXP jSEXP, SEXP thetaSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type j(jSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ec_tap(j, theta, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ec_baseline(model, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ec_response
-Eigen::MatrixXd core_ec_response(const Eigen::Map<Eigen::MatrixXd> j, const Eigen::Map<Eigen::VectorXd> mean);
-RcppExport SEXP _granary_core_ec_response(SEXP jSEXP, SEXP meanSEXP) {
+// core_ec_learn
+SEXP core_ec_learn(SEXP x, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_ec_learn(SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type j(jSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ec_response(j, mean));
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ec_learn(x, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ec_gauss
-Rcpp::List core_ec_gauss(const Eigen::Map<Eigen::MatrixXd> sigma, const Eigen::Map<Eigen::VectorXd> mu, Rcpp::CharacterVector kind, Rcpp::NumericVector a, Rcpp::NumericVector b, Rcpp::List extra, bool log_concave, bool parallel, double damping, double tol, int max_iter, int nodes, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_ec_gauss(SEXP sigmaSEXP, SEXP muSEXP, SEXP kindSEXP, SEXP aSEXP, SEXP bSEXP, SEXP extraSEXP, SEXP log_concaveSEXP, SEXP parallelSEXP, SEXP dampingSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP nodesSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_ec_gauss(SEXP problem, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ec_gauss(SEXP problemSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type sigma(sigmaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mu(muSEXP);
-    Rcpp::traits::input_parameter< Rcpp::CharacterVector >::type kind(kindSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type a(aSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type b(bSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type extra(extraSEXP);
-    Rcpp::traits::input_parameter< bool >::type log_concave(log_concaveSEXP);
-    Rcpp::traits::input_parameter< bool >::type parallel(parallelSEXP);
-    Rcpp::traits::input_parameter< double >::type damping(dampingSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ec_gauss(sigma, mu, kind, a, b, extra, log_concave, parallel, damping, tol, max_iter, nodes, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_ec_site
-Rcpp::NumericVector core_ec_site(std::string kind, double a, double b, Rcpp::List extra, double m, double v, int nodes);
-RcppExport SEXP _granary_core_ec_site(SEXP kindSEXP, SEXP aSEXP, SEXP bSEXP, SEXP extraSEXP, SEXP mSEXP, SEXP vSEXP, SEXP nodesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< std::string >::type kind(kindSEXP);
-    Rcpp::traits::input_parameter< double >::type a(aSEXP);
-    Rcpp::traits::input_parameter< double >::type b(bSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type extra(extraSEXP);
-    Rcpp::traits::input_parameter< double >::type m(mSEXP);
-    Rcpp::traits::input_parameter< double >::type v(vSEXP);
-    Rcpp::traits::input_parameter< int >::type nodes(nodesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ec_site(kind, a, b, extra, m, v, nodes));
+    rcpp_result_gen = Rcpp::wrap(core_ec_gauss(problem, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ec_box
-Rcpp::NumericVector core_ec_box(const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, const Eigen::Map<Eigen::VectorXd> mean, const Eigen::Map<Eigen::MatrixXd> sigma, int samples, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_ec_box(SEXP lowerSEXP, SEXP upperSEXP, SEXP meanSEXP, SEXP sigmaSEXP, SEXP samplesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_ec_box(SEXP problem, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_ec_box(SEXP problemSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type sigma(sigmaSEXP);
-    Rcpp::traits::input_parameter< int >::type samples(samplesSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ec_box(lower, upper, mean, sigma, samples, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_ec_box(problem, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gplvm_start
+SEXP core_gplvm_start(SEXP y, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gplvm_start(SEXP ySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_start(y, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gplvm
-Rcpp::List core_gplvm(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& noise, const Eigen::Map<Eigen::MatrixXd>& start, const Rcpp::List& kernel, const Rcpp::List& settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_gplvm(SEXP ySEXP, SEXP noiseSEXP, SEXP startSEXP, SEXP kernelSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_gplvm(SEXP data, SEXP start, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_gplvm(SEXP dataSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type start(startSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gplvm(y, noise, start, kernel, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gplvm(data, start, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gplvm_value
-Rcpp::List core_gplvm_value(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& noise, const Eigen::Map<Eigen::MatrixXd>& latent, const Rcpp::List& kernel, double nugget, int threads);
-RcppExport SEXP _granary_core_gplvm_value(SEXP ySEXP, SEXP noiseSEXP, SEXP latentSEXP, SEXP kernelSEXP, SEXP nuggetSEXP, SEXP threadsSEXP) {
+SEXP core_gplvm_value(SEXP data, SEXP latent, SEXP nugget);
+RcppExport SEXP _granary_core_gplvm_value(SEXP dataSEXP, SEXP latentSEXP, SEXP nuggetSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type latent(latentSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< double >::type nugget(nuggetSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gplvm_value(y, noise, latent, kernel, nugget, threads));
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type latent(latentSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type nugget(nuggetSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_value(data, latent, nugget));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gplvm_predict
-Rcpp::List core_gplvm_predict(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd>& x, bool with_noise);
+SEXP core_gplvm_predict(SEXP model, SEXP x, SEXP with_noise);
 RcppExport SEXP _granary_core_gplvm_predict(SEXP modelSEXP, SEXP xSEXP, SEXP with_noiseSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type with_noise(with_noiseSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type with_noise(with_noiseSEXP);
     rcpp_result_gen = Rcpp::wrap(core_gplvm_predict(model, x, with_noise));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_gplvm_project
-Rcpp::List core_gplvm_project(const Rcpp::List& model, const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& train_latent, const Eigen::Map<Eigen::MatrixXd>& train_y, int n_starts, int max_iter, int samples, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_gplvm_project(SEXP modelSEXP, SEXP ySEXP, SEXP train_latentSEXP, SEXP train_ySEXP, SEXP n_startsSEXP, SEXP max_iterSEXP, SEXP samplesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+// core_gplvm_draws
+SEXP core_gplvm_draws(SEXP model, SEXP x, SEXP nsim, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gplvm_draws(SEXP modelSEXP, SEXP xSEXP, SEXP nsimSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type train_latent(train_latentSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type train_y(train_ySEXP);
-    Rcpp::traits::input_parameter< int >::type n_starts(n_startsSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type samples(samplesSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type nsim(nsimSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gplvm_project(model, y, train_latent, train_y, n_starts, max_iter, samples, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_draws(model, x, nsim, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_pca_scores
-Eigen::MatrixXd core_pca_scores(const Eigen::Map<Eigen::MatrixXd>& y, int q);
-RcppExport SEXP _granary_core_pca_scores(SEXP ySEXP, SEXP qSEXP) {
+// core_gplvm_project
+SEXP core_gplvm_project(SEXP model, SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_gplvm_project(SEXP modelSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< int >::type q(qSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_pca_scores(y, q));
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gplvm_project(model, data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_dual_pca
-Rcpp::List core_dual_pca(const Eigen::Map<Eigen::MatrixXd>& y, int q);
+SEXP core_dual_pca(SEXP y, SEXP q);
 RcppExport SEXP _granary_core_dual_pca(SEXP ySEXP, SEXP qSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< int >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
     rcpp_result_gen = Rcpp::wrap(core_dual_pca(y, q));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_similarity_map
-Rcpp::List core_similarity_map(const Eigen::Map<Eigen::MatrixXd>& s, int q, bool centre);
-RcppExport SEXP _granary_core_similarity_map(SEXP sSEXP, SEXP qSEXP, SEXP centreSEXP) {
+// core_dimension_kl
+SEXP core_dimension_kl(SEXP s, SEXP options);
+RcppExport SEXP _granary_core_dimension_kl(SEXP sSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type s(sSEXP);
-    Rcpp::traits::input_parameter< int >::type q(qSEXP);
-    Rcpp::traits::input_parameter< bool >::type centre(centreSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_similarity_map(s, q, centre));
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dimension_kl(s, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_similarity_map
+SEXP core_similarity_map(SEXP s, SEXP q);
+RcppExport SEXP _granary_core_similarity_map(SEXP sSEXP, SEXP qSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_similarity_map(s, q));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_isomap
-Rcpp::List core_isomap(const Eigen::Map<Eigen::MatrixXd>& y, int q, int neighbours, int threads, SEXP progress);
-RcppExport SEXP _granary_core_isomap(SEXP ySEXP, SEXP qSEXP, SEXP neighboursSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_isomap(SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_isomap(SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< int >::type q(qSEXP);
-    Rcpp::traits::input_parameter< int >::type neighbours(neighboursSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_isomap(y, q, neighbours, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_isomap(y, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_mds
-Rcpp::List core_mds(const Eigen::Map<Eigen::MatrixXd>& distance, const Eigen::Map<Eigen::MatrixXd>& start, bool nonmetric, int max_iter, double tol, SEXP progress);
-RcppExport SEXP _granary_core_mds(SEXP distanceSEXP, SEXP startSEXP, SEXP nonmetricSEXP, SEXP max_iterSEXP, SEXP tolSEXP, SEXP progressSEXP) {
+SEXP core_mds(SEXP distance, SEXP start, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_mds(SEXP distanceSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type distance(distanceSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type start(startSEXP);
-    Rcpp::traits::input_parameter< bool >::type nonmetric(nonmetricSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type distance(distanceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_mds(distance, start, nonmetric, max_iter, tol, progress));
+    rcpp_result_gen = Rcpp::wrap(core_mds(distance, start, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gtm
-Rcpp::List core_gtm(const Eigen::Map<Eigen::MatrixXd>& y, int q, int grid, int basis, double width, double penalty, int max_iter, double tol, SEXP progress);
-RcppExport SEXP _granary_core_gtm(SEXP ySEXP, SEXP qSEXP, SEXP gridSEXP, SEXP basisSEXP, SEXP widthSEXP, SEXP penaltySEXP, SEXP max_iterSEXP, SEXP tolSEXP, SEXP progressSEXP) {
+SEXP core_gtm(SEXP y, SEXP q, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_gtm(SEXP ySEXP, SEXP qSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< int >::type q(qSEXP);
-    Rcpp::traits::input_parameter< int >::type grid(gridSEXP);
-    Rcpp::traits::input_parameter< int >::type basis(basisSEXP);
-    Rcpp::traits::input_parameter< double >::type width(widthSEXP);
-    Rcpp::traits::input_parameter< double >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type q(qSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gtm(y, q, grid, basis, width, penalty, max_iter, tol, progress));
+    rcpp_result_gen = Rcpp::wrap(core_gtm(y, q, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_gtm_place
-Rcpp::List core_gtm_place(const Eigen::Map<Eigen::MatrixXd>& y, const Eigen::Map<Eigen::MatrixXd>& grid, const Eigen::Map<Eigen::MatrixXd>& centres, double noise);
-RcppExport SEXP _granary_core_gtm_place(SEXP ySEXP, SEXP gridSEXP, SEXP centresSEXP, SEXP noiseSEXP) {
+SEXP core_gtm_place(SEXP y, SEXP state);
+RcppExport SEXP _granary_core_gtm_place(SEXP ySEXP, SEXP stateSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type grid(gridSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd>& >::type centres(centresSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_gtm_place(y, grid, centres, noise));
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gtm_place(y, state));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_kriging_learn
-Rcpp::List core_kriging_learn(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> starts, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper, double tol, int max_iter, int threads, SEXP progress);
-RcppExport SEXP _granary_core_kriging_learn(SEXP coreSEXP, SEXP startsSEXP, SEXP lowerSEXP, SEXP upperSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_trend_columns
+SEXP core_trend_columns(SEXP f, SEXP y);
+RcppExport SEXP _granary_core_trend_columns(SEXP fSEXP, SEXP ySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type starts(startsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type f(fSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_trend_columns(f, y));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging
+SEXP core_kriging(SEXP problem, SEXP search, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_kriging(SEXP problemSEXP, SEXP searchSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type search(searchSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_learn(core, starts, lower, upper, tol, max_iter, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_kriging(problem, search, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_solve
+SEXP core_kriging_solve(SEXP problem, SEXP progress);
+RcppExport SEXP _granary_core_kriging_solve(SEXP problemSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_solve(problem, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kriging_starts
+SEXP core_kriging_starts(SEXP search, SEXP seed);
+RcppExport SEXP _granary_core_kriging_starts(SEXP searchSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type search(searchSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_starts(search, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kriging_objective
-Rcpp::List core_kriging_objective(const Rcpp::List& core, const Eigen::Map<Eigen::VectorXd> log_parameters);
-RcppExport SEXP _granary_core_kriging_objective(SEXP coreSEXP, SEXP log_parametersSEXP) {
+SEXP core_kriging_objective(SEXP problem, SEXP log_parameters);
+RcppExport SEXP _granary_core_kriging_objective(SEXP problemSEXP, SEXP log_parametersSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type log_parameters(log_parametersSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_objective(core, log_parameters));
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type log_parameters(log_parametersSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_objective(problem, log_parameters));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kriging_sample
-Rcpp::List core_kriging_sample(const Rcpp::List& core, const Eigen::Map<Eigen::VectorXd> start, const Rcpp::List& settings, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_kriging_sample(SEXP coreSEXP, SEXP startSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_kriging_sample(SEXP problem, SEXP start, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_kriging_sample(SEXP problemSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_sample(core, start, settings, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_kriging_sample(problem, start, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kriging_surface
-Eigen::VectorXd core_kriging_surface(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> log_parameters, int threads, SEXP progress);
-RcppExport SEXP _granary_core_kriging_surface(SEXP coreSEXP, SEXP log_parametersSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_kriging_surface(SEXP problem, SEXP log_parameters, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_kriging_surface(SEXP problemSEXP, SEXP log_parametersSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type log_parameters(log_parametersSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type log_parameters(log_parametersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_surface(core, log_parameters, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_kriging_fit
-Rcpp::List core_kriging_fit(const Rcpp::List& core);
-RcppExport SEXP _granary_core_kriging_fit(SEXP coreSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_fit(core));
+    rcpp_result_gen = Rcpp::wrap(core_kriging_surface(problem, log_parameters, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kriging_append
-Rcpp::List core_kriging_append(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Eigen::Map<Eigen::MatrixXd> f, const Eigen::Map<Eigen::VectorXd> noise);
-RcppExport SEXP _granary_core_kriging_append(SEXP coreSEXP, SEXP xSEXP, SEXP ySEXP, SEXP fSEXP, SEXP noiseSEXP) {
+SEXP core_kriging_append(SEXP state, SEXP rows);
+RcppExport SEXP _granary_core_kriging_append(SEXP stateSEXP, SEXP rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type noise(noiseSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_append(core, x, y, f, noise));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_append(state, rows));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kriging_predict
-Rcpp::List core_kriging_predict(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, const Rcpp::List& df, bool reinterpolated, bool variance, bool covariance, bool gradient, int threads, SEXP progress);
-RcppExport SEXP _granary_core_kriging_predict(SEXP coreSEXP, SEXP xSEXP, SEXP fSEXP, SEXP dfSEXP, SEXP reinterpolatedSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP gradientSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_kriging_predict(SEXP state, SEXP points, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_kriging_predict(SEXP stateSEXP, SEXP pointsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type df(dfSEXP);
-    Rcpp::traits::input_parameter< bool >::type reinterpolated(reinterpolatedSEXP);
-    Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_predict(core, x, f, df, reinterpolated, variance, covariance, gradient, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_kriging_predict(state, points, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kriging_draws
-Eigen::MatrixXd core_kriging_draws(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, const Eigen::Map<Eigen::VectorXd> noise, bool conditional, int count, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_kriging_draws(SEXP coreSEXP, SEXP xSEXP, SEXP fSEXP, SEXP noiseSEXP, SEXP conditionalSEXP, SEXP countSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_kriging_draws(SEXP state, SEXP points, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_kriging_draws(SEXP stateSEXP, SEXP pointsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< bool >::type conditional(conditionalSEXP);
-    Rcpp::traits::input_parameter< int >::type count(countSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_draws(core, x, f, noise, conditional, count, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_kriging_draws(state, points, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kriging_imse
-double core_kriging_imse(const Rcpp::List& core, double variance, const Eigen::Map<Eigen::VectorXd> lengthscales, const Eigen::Map<Eigen::VectorXd> lower, const Eigen::Map<Eigen::VectorXd> upper);
-RcppExport SEXP _granary_core_kriging_imse(SEXP coreSEXP, SEXP varianceSEXP, SEXP lengthscalesSEXP, SEXP lowerSEXP, SEXP upperSEXP) {
+SEXP core_kriging_imse(SEXP state, SEXP lower, SEXP upper);
+RcppExport SEXP _granary_core_kriging_imse(SEXP stateSEXP, SEXP lowerSEXP, SEXP upperSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    Rcpp::traits::input_parameter< double >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lengthscales(lengthscalesSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type lower(lowerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type upper(upperSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_imse(core, variance, lengthscales, lower, upper));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lower(lowerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type upper(upperSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kriging_imse(state, lower, upper));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kriging_weights
-Eigen::VectorXd core_kriging_weights(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, int threads, SEXP progress);
-RcppExport SEXP _granary_core_kriging_weights(SEXP coreSEXP, SEXP xSEXP, SEXP fSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_kriging_weights(SEXP state, SEXP points, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_kriging_weights(SEXP stateSEXP, SEXP pointsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_weights(core, x, f, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_kriging_weights(state, points, threads, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_blind_effects
-Rcpp::List core_blind_effects(const Eigen::Map<Eigen::MatrixXd> z, int degree);
-RcppExport SEXP _granary_core_blind_effects(SEXP zSEXP, SEXP degreeSEXP) {
+// core_blind_search
+SEXP core_blind_search(SEXP state, SEXP z, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_blind_search(SEXP stateSEXP, SEXP zSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type z(zSEXP);
-    Rcpp::traits::input_parameter< int >::type degree(degreeSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_blind_effects(z, degree));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_blind_forward
-Rcpp::List core_blind_forward(const Rcpp::List& core, const Eigen::Map<Eigen::MatrixXd> z, int degree, const Eigen::Map<Eigen::VectorXd> half, int max_terms, SEXP progress);
-RcppExport SEXP _granary_core_blind_forward(SEXP coreSEXP, SEXP zSEXP, SEXP degreeSEXP, SEXP halfSEXP, SEXP max_termsSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type core(coreSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type z(zSEXP);
-    Rcpp::traits::input_parameter< int >::type degree(degreeSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type half(halfSEXP);
-    Rcpp::traits::input_parameter< int >::type max_terms(max_termsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_blind_forward(core, z, degree, half, max_terms, progress));
+    rcpp_result_gen = Rcpp::wrap(core_blind_search(state, z, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kriging_joint
-Rcpp::List core_kriging_joint(const Rcpp::List& levels, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, const Rcpp::List& df, bool variance, bool covariance, bool gradient, int threads, SEXP progress);
-RcppExport SEXP _granary_core_kriging_joint(SEXP levelsSEXP, SEXP xSEXP, SEXP fSEXP, SEXP dfSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP gradientSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_kriging_joint(SEXP levels, SEXP points, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_kriging_joint(SEXP levelsSEXP, SEXP pointsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type levels(levelsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type df(dfSEXP);
-    Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_joint(levels, x, f, df, variance, covariance, gradient, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_kriging_joint(levels, points, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_kriging_joint_draws
-Eigen::MatrixXd core_kriging_joint_draws(const Rcpp::List& levels, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> f, int count, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_kriging_joint_draws(SEXP levelsSEXP, SEXP xSEXP, SEXP fSEXP, SEXP countSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_kriging_joint_draws(SEXP levels, SEXP points, SEXP n, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_kriging_joint_draws(SEXP levelsSEXP, SEXP pointsSEXP, SEXP nSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type levels(levelsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type f(fSEXP);
-    Rcpp::traits::input_parameter< int >::type count(countSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_kriging_joint_draws(levels, x, f, count, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_kriging_joint_draws(levels, points, n, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_unit_design
-Eigen::MatrixXd core_unit_design(int n, int d, const Rcpp::NumericVector& seed);
-RcppExport SEXP _granary_core_unit_design(SEXP nSEXP, SEXP dSEXP, SEXP seedSEXP) {
+// core_sobol
+SEXP core_sobol(SEXP n, SEXP d);
+RcppExport SEXP _granary_core_sobol(SEXP nSEXP, SEXP dSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< int >::type d(dSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_unit_design(n, d, seed));
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sobol(n, d));
     return rcpp_result_gen;
 END_RCPP
 }
-// core_sparse_fit
-Rcpp::List core_sparse_fit(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> inducing, const Rcpp::List& settings, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sparse_fit(SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP inducingSEXP, SEXP settingsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+// core_sparse_gp
+SEXP core_sparse_gp(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sparse_gp(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type inducing(inducingSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_fit(x, targets, method, blocks, kernel, inducing, settings, threads, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sparse_gp(data, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sparse_sample
-Rcpp::List core_sparse_sample(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> inducing, const Eigen::Map<Eigen::VectorXd> parameters, bool learn_noise, const Rcpp::List& settings, const Rcpp::NumericVector& seed, SEXP progress);
-RcppExport SEXP _granary_core_sparse_sample(SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP inducingSEXP, SEXP parametersSEXP, SEXP learn_noiseSEXP, SEXP settingsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+SEXP core_sparse_sample(SEXP data, SEXP start, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_sparse_sample(SEXP dataSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type inducing(inducingSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type parameters(parametersSEXP);
-    Rcpp::traits::input_parameter< bool >::type learn_noise(learn_noiseSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type settings(settingsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_sample(x, targets, method, blocks, kernel, inducing, parameters, learn_noise, settings, seed, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_sparse_gradient
-Rcpp::List core_sparse_gradient(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel, double noise, const Eigen::Map<Eigen::MatrixXd> inducing, bool inputs, int threads, double cache_bytes);
-RcppExport SEXP _granary_core_sparse_gradient(SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP noiseSEXP, SEXP inducingSEXP, SEXP inputsSEXP, SEXP threadsSEXP, SEXP cache_bytesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type inducing(inducingSEXP);
-    Rcpp::traits::input_parameter< bool >::type inputs(inputsSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< double >::type cache_bytes(cache_bytesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_gradient(x, targets, method, blocks, kernel, noise, inducing, inputs, threads, cache_bytes));
+    rcpp_result_gen = Rcpp::wrap(core_sparse_sample(data, start, options, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sparse_add
-Rcpp::List core_sparse_add(const Rcpp::List& state, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::string method, std::vector<int> blocks, const Rcpp::List& kernel);
-RcppExport SEXP _granary_core_sparse_add(SEXP stateSEXP, SEXP xSEXP, SEXP targetsSEXP, SEXP methodSEXP, SEXP blocksSEXP, SEXP kernelSEXP) {
+SEXP core_sparse_add(SEXP fit, SEXP data);
+RcppExport SEXP _granary_core_sparse_add(SEXP fitSEXP, SEXP dataSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_add(state, x, targets, method, blocks, kernel));
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_add(fit, data));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sparse_predict
-Rcpp::List core_sparse_predict(const Rcpp::List& state, std::string method, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> newx, const Eigen::Map<Eigen::MatrixXd> trend, bool variance, bool covariance, bool gradient, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sparse_predict(SEXP stateSEXP, SEXP methodSEXP, SEXP kernelSEXP, SEXP newxSEXP, SEXP trendSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP gradientSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+SEXP core_sparse_predict(SEXP fit, SEXP data, SEXP points, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_sparse_predict(SEXP fitSEXP, SEXP dataSEXP, SEXP pointsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type newx(newxSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type trend(trendSEXP);
-    Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_predict(state, method, kernel, newx, trend, variance, covariance, gradient, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_sparse_predict_rows
-Rcpp::List core_sparse_predict_rows(const Rcpp::List& state, std::string method, const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::MatrixXd> targets, std::vector<int> blocks, const Rcpp::List& kernel, const Eigen::Map<Eigen::MatrixXd> newx, const Eigen::Map<Eigen::MatrixXd> trend, bool variance, bool covariance, bool gradient, bool augment, int threads, SEXP progress);
-RcppExport SEXP _granary_core_sparse_predict_rows(SEXP stateSEXP, SEXP methodSEXP, SEXP xSEXP, SEXP targetsSEXP, SEXP blocksSEXP, SEXP kernelSEXP, SEXP newxSEXP, SEXP trendSEXP, SEXP varianceSEXP, SEXP covarianceSEXP, SEXP gradientSEXP, SEXP augmentSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type state(stateSEXP);
-    Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type targets(targetsSEXP);
-    Rcpp::traits::input_parameter< std::vector<int> >::type blocks(blocksSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type newx(newxSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type trend(trendSEXP);
-    Rcpp::traits::input_parameter< bool >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type covariance(covarianceSEXP);
-    Rcpp::traits::input_parameter< bool >::type gradient(gradientSEXP);
-    Rcpp::traits::input_parameter< bool >::type augment(augmentSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_predict_rows(state, method, x, targets, blocks, kernel, newx, trend, variance, covariance, gradient, augment, threads, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_sparse_select
-Rcpp::List core_sparse_select(const Eigen::Map<Eigen::MatrixXd> x, const Eigen::Map<Eigen::VectorXd> y, const Rcpp::List& kernel, double noise, std::string rule, int m, double tol, int threads, Rcpp::NumericVector seed, SEXP progress);
-RcppExport SEXP _granary_core_sparse_select(SEXP xSEXP, SEXP ySEXP, SEXP kernelSEXP, SEXP noiseSEXP, SEXP ruleSEXP, SEXP mSEXP, SEXP tolSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< std::string >::type rule(ruleSEXP);
-    Rcpp::traits::input_parameter< int >::type m(mSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_sparse_select(x, y, kernel, noise, rule, m, tol, threads, seed, progress));
+    rcpp_result_gen = Rcpp::wrap(core_sparse_predict(fit, data, points, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_sparse_blocks
-Rcpp::IntegerVector core_sparse_blocks(const Eigen::Map<Eigen::MatrixXd> x, int size, int threads, Rcpp::NumericVector seed, SEXP progress);
+SEXP core_sparse_blocks(SEXP x, SEXP size, SEXP threads, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_sparse_blocks(SEXP xSEXP, SEXP sizeSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type size(sizeSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_sparse_blocks(x, size, threads, seed, progress));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_rvm
-Rcpp::List core_rvm(const Eigen::Map<Eigen::MatrixXd> phi, const Eigen::Map<Eigen::VectorXd> y, bool fast, double noise, double prune, double tol, int max_iter, SEXP progress);
-RcppExport SEXP _granary_core_rvm(SEXP phiSEXP, SEXP ySEXP, SEXP fastSEXP, SEXP noiseSEXP, SEXP pruneSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+SEXP core_rvm(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_rvm(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::MatrixXd> >::type phi(phiSEXP);
-    Rcpp::traits::input_parameter< const Eigen::Map<Eigen::VectorXd> >::type y(ySEXP);
-    Rcpp::traits::input_parameter< bool >::type fast(fastSEXP);
-    Rcpp::traits::input_parameter< double >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< double >::type prune(pruneSEXP);
-    Rcpp::traits::input_parameter< double >::type tol(tolSEXP);
-    Rcpp::traits::input_parameter< int >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_rvm(phi, y, fast, noise, prune, tol, max_iter, progress));
+    rcpp_result_gen = Rcpp::wrap(core_rvm(data, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_rvm_predict
+SEXP core_rvm_predict(SEXP state, SEXP newx, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_rvm_predict(SEXP stateSEXP, SEXP newxSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type newx(newxSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rvm_predict(state, newx, options, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -3754,6 +3580,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_partition_gains
+SEXP core_partition_gains(SEXP x, SEXP y, SEXP shape);
+RcppExport SEXP _granary_core_partition_gains(SEXP xSEXP, SEXP ySEXP, SEXP shapeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shape(shapeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_gains(x, y, shape));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_partition_grow
 SEXP core_partition_grow(SEXP tree, SEXP depth, SEXP progress);
 RcppExport SEXP _granary_core_partition_grow(SEXP treeSEXP, SEXP depthSEXP, SEXP progressSEXP) {
@@ -4001,6 +3839,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_offer_blas", (DL_FUNC) &_granary_core_offer_blas, 0},
     {"_granary_core_use_engine", (DL_FUNC) &_granary_core_use_engine, 1},
     {"_granary_core_engines", (DL_FUNC) &_granary_core_engines, 0},
+    {"_granary_core_gaussian_draws", (DL_FUNC) &_granary_core_gaussian_draws, 5},
+    {"_granary_core_normals", (DL_FUNC) &_granary_core_normals, 3},
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
     {"_granary_core_bn_features", (DL_FUNC) &_granary_core_bn_features, 4},
@@ -4106,6 +3946,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_ising_kl", (DL_FUNC) &_granary_core_ising_kl, 3},
     {"_granary_core_ising_bounds", (DL_FUNC) &_granary_core_ising_bounds, 3},
     {"_granary_core_ising_conditional", (DL_FUNC) &_granary_core_ising_conditional, 2},
+    {"_granary_core_partial_correlations", (DL_FUNC) &_granary_core_partial_correlations, 1},
     {"_granary_core_local_path", (DL_FUNC) &_granary_core_local_path, 6},
     {"_granary_core_mix_fit", (DL_FUNC) &_granary_core_mix_fit, 4},
     {"_granary_core_baselines", (DL_FUNC) &_granary_core_baselines, 2},
@@ -4184,73 +4025,73 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_svm_isotonic", (DL_FUNC) &_granary_core_svm_isotonic, 3},
     {"_granary_core_svm_couple", (DL_FUNC) &_granary_core_svm_couple, 2},
     {"_granary_core_svm_indefinite", (DL_FUNC) &_granary_core_svm_indefinite, 3},
-    {"_granary_core_bandit_suggest", (DL_FUNC) &_granary_core_bandit_suggest, 11},
-    {"_granary_core_bandit_posterior", (DL_FUNC) &_granary_core_bandit_posterior, 6},
-    {"_granary_core_bandit_simulate", (DL_FUNC) &_granary_core_bandit_simulate, 14},
+    {"_granary_core_bandit_suggest", (DL_FUNC) &_granary_core_bandit_suggest, 5},
+    {"_granary_core_bandit_posterior", (DL_FUNC) &_granary_core_bandit_posterior, 2},
+    {"_granary_core_bandit_simulate", (DL_FUNC) &_granary_core_bandit_simulate, 5},
     {"_granary_core_bandit_greedy", (DL_FUNC) &_granary_core_bandit_greedy, 4},
-    {"_granary_core_bandit_greedy_kernel", (DL_FUNC) &_granary_core_bandit_greedy_kernel, 5},
-    {"_granary_core_information_gain", (DL_FUNC) &_granary_core_information_gain, 4},
+    {"_granary_core_bandit_greedy_model", (DL_FUNC) &_granary_core_bandit_greedy_model, 3},
+    {"_granary_core_bandit_initial_set", (DL_FUNC) &_granary_core_bandit_initial_set, 4},
+    {"_granary_core_information_gain", (DL_FUNC) &_granary_core_information_gain, 3},
     {"_granary_core_best_information", (DL_FUNC) &_granary_core_best_information, 4},
-    {"_granary_core_bandit_refit", (DL_FUNC) &_granary_core_bandit_refit, 7},
-    {"_granary_core_bo_design", (DL_FUNC) &_granary_core_bo_design, 4},
-    {"_granary_core_bo_learn", (DL_FUNC) &_granary_core_bo_learn, 7},
-    {"_granary_core_bo_factors", (DL_FUNC) &_granary_core_bo_factors, 5},
-    {"_granary_core_bo_predict", (DL_FUNC) &_granary_core_bo_predict, 6},
-    {"_granary_core_bo_covariance", (DL_FUNC) &_granary_core_bo_covariance, 6},
-    {"_granary_core_bo_value", (DL_FUNC) &_granary_core_bo_value, 9},
-    {"_granary_core_bo_suggest", (DL_FUNC) &_granary_core_bo_suggest, 9},
-    {"_granary_core_gp_classify_learn", (DL_FUNC) &_granary_core_gp_classify_learn, 10},
-    {"_granary_core_gp_classify_sample", (DL_FUNC) &_granary_core_gp_classify_sample, 8},
-    {"_granary_core_gp_classify_posterior", (DL_FUNC) &_granary_core_gp_classify_posterior, 7},
-    {"_granary_core_gp_classify_predict", (DL_FUNC) &_granary_core_gp_classify_predict, 10},
-    {"_granary_core_gp_lower_bound", (DL_FUNC) &_granary_core_gp_lower_bound, 9},
-    {"_granary_core_gp_sample", (DL_FUNC) &_granary_core_gp_sample, 12},
-    {"_granary_core_gp_sample_predict", (DL_FUNC) &_granary_core_gp_sample_predict, 7},
-    {"_granary_core_gp_ais", (DL_FUNC) &_granary_core_gp_ais, 10},
+    {"_granary_core_bandit_refit", (DL_FUNC) &_granary_core_bandit_refit, 5},
+    {"_granary_core_bo_design", (DL_FUNC) &_granary_core_bo_design, 3},
+    {"_granary_core_bo_preimage", (DL_FUNC) &_granary_core_bo_preimage, 2},
+    {"_granary_core_bo_learn", (DL_FUNC) &_granary_core_bo_learn, 4},
+    {"_granary_core_bo_factors", (DL_FUNC) &_granary_core_bo_factors, 1},
+    {"_granary_core_bo_predict", (DL_FUNC) &_granary_core_bo_predict, 2},
+    {"_granary_core_bo_covariance", (DL_FUNC) &_granary_core_bo_covariance, 2},
+    {"_granary_core_bo_value", (DL_FUNC) &_granary_core_bo_value, 4},
+    {"_granary_core_bo_suggest", (DL_FUNC) &_granary_core_bo_suggest, 5},
+    {"_granary_core_gp_classify", (DL_FUNC) &_granary_core_gp_classify, 4},
+    {"_granary_core_gp_classify_posterior", (DL_FUNC) &_granary_core_gp_classify_posterior, 3},
+    {"_granary_core_gp_classify_sample", (DL_FUNC) &_granary_core_gp_classify_sample, 5},
+    {"_granary_core_gp_classify_predict", (DL_FUNC) &_granary_core_gp_classify_predict, 4},
+    {"_granary_core_gp_lower_bound", (DL_FUNC) &_granary_core_gp_lower_bound, 2},
+    {"_granary_core_gp_sample", (DL_FUNC) &_granary_core_gp_sample, 4},
+    {"_granary_core_gp_sample_predict", (DL_FUNC) &_granary_core_gp_sample_predict, 5},
+    {"_granary_core_gp_ais", (DL_FUNC) &_granary_core_gp_ais, 4},
     {"_granary_core_orthant_ep", (DL_FUNC) &_granary_core_orthant_ep, 3},
-    {"_granary_core_ec_ising", (DL_FUNC) &_granary_core_ec_ising, 11},
-    {"_granary_core_ec_tree", (DL_FUNC) &_granary_core_ec_tree, 1},
-    {"_granary_core_ec_inverse", (DL_FUNC) &_granary_core_ec_inverse, 4},
-    {"_granary_core_ec_tap", (DL_FUNC) &_granary_core_ec_tap, 3},
-    {"_granary_core_ec_response", (DL_FUNC) &_granary_core_ec_response, 2},
-    {"_granary_core_ec_gauss", (DL_FUNC) &_granary_core_ec_gauss, 14},
-    {"_granary_core_ec_site", (DL_FUNC) &_granary_core_ec_site, 7},
-    {"_granary_core_ec_box", (DL_FUNC) &_granary_core_ec_box, 8},
-    {"_granary_core_gplvm", (DL_FUNC) &_granary_core_gplvm, 7},
-    {"_granary_core_gplvm_value", (DL_FUNC) &_granary_core_gplvm_value, 6},
+    {"_granary_core_ec_ising", (DL_FUNC) &_granary_core_ec_ising, 4},
+    {"_granary_core_ec_baseline", (DL_FUNC) &_granary_core_ec_baseline, 4},
+    {"_granary_core_ec_learn", (DL_FUNC) &_granary_core_ec_learn, 3},
+    {"_granary_core_ec_gauss", (DL_FUNC) &_granary_core_ec_gauss, 4},
+    {"_granary_core_ec_box", (DL_FUNC) &_granary_core_ec_box, 4},
+    {"_granary_core_gplvm_start", (DL_FUNC) &_granary_core_gplvm_start, 4},
+    {"_granary_core_gplvm", (DL_FUNC) &_granary_core_gplvm, 4},
+    {"_granary_core_gplvm_value", (DL_FUNC) &_granary_core_gplvm_value, 3},
     {"_granary_core_gplvm_predict", (DL_FUNC) &_granary_core_gplvm_predict, 3},
-    {"_granary_core_gplvm_project", (DL_FUNC) &_granary_core_gplvm_project, 10},
-    {"_granary_core_pca_scores", (DL_FUNC) &_granary_core_pca_scores, 2},
+    {"_granary_core_gplvm_draws", (DL_FUNC) &_granary_core_gplvm_draws, 5},
+    {"_granary_core_gplvm_project", (DL_FUNC) &_granary_core_gplvm_project, 5},
     {"_granary_core_dual_pca", (DL_FUNC) &_granary_core_dual_pca, 2},
-    {"_granary_core_similarity_map", (DL_FUNC) &_granary_core_similarity_map, 3},
-    {"_granary_core_isomap", (DL_FUNC) &_granary_core_isomap, 5},
-    {"_granary_core_mds", (DL_FUNC) &_granary_core_mds, 6},
-    {"_granary_core_gtm", (DL_FUNC) &_granary_core_gtm, 9},
-    {"_granary_core_gtm_place", (DL_FUNC) &_granary_core_gtm_place, 4},
-    {"_granary_core_kriging_learn", (DL_FUNC) &_granary_core_kriging_learn, 8},
+    {"_granary_core_dimension_kl", (DL_FUNC) &_granary_core_dimension_kl, 2},
+    {"_granary_core_similarity_map", (DL_FUNC) &_granary_core_similarity_map, 2},
+    {"_granary_core_isomap", (DL_FUNC) &_granary_core_isomap, 3},
+    {"_granary_core_mds", (DL_FUNC) &_granary_core_mds, 4},
+    {"_granary_core_gtm", (DL_FUNC) &_granary_core_gtm, 4},
+    {"_granary_core_gtm_place", (DL_FUNC) &_granary_core_gtm_place, 2},
+    {"_granary_core_trend_columns", (DL_FUNC) &_granary_core_trend_columns, 2},
+    {"_granary_core_kriging", (DL_FUNC) &_granary_core_kriging, 4},
+    {"_granary_core_kriging_solve", (DL_FUNC) &_granary_core_kriging_solve, 2},
+    {"_granary_core_kriging_starts", (DL_FUNC) &_granary_core_kriging_starts, 2},
     {"_granary_core_kriging_objective", (DL_FUNC) &_granary_core_kriging_objective, 2},
     {"_granary_core_kriging_sample", (DL_FUNC) &_granary_core_kriging_sample, 5},
     {"_granary_core_kriging_surface", (DL_FUNC) &_granary_core_kriging_surface, 4},
-    {"_granary_core_kriging_fit", (DL_FUNC) &_granary_core_kriging_fit, 1},
-    {"_granary_core_kriging_append", (DL_FUNC) &_granary_core_kriging_append, 5},
-    {"_granary_core_kriging_predict", (DL_FUNC) &_granary_core_kriging_predict, 10},
-    {"_granary_core_kriging_draws", (DL_FUNC) &_granary_core_kriging_draws, 8},
-    {"_granary_core_kriging_imse", (DL_FUNC) &_granary_core_kriging_imse, 5},
-    {"_granary_core_kriging_weights", (DL_FUNC) &_granary_core_kriging_weights, 5},
-    {"_granary_core_blind_effects", (DL_FUNC) &_granary_core_blind_effects, 2},
-    {"_granary_core_blind_forward", (DL_FUNC) &_granary_core_blind_forward, 6},
-    {"_granary_core_kriging_joint", (DL_FUNC) &_granary_core_kriging_joint, 9},
-    {"_granary_core_kriging_joint_draws", (DL_FUNC) &_granary_core_kriging_joint_draws, 6},
-    {"_granary_core_unit_design", (DL_FUNC) &_granary_core_unit_design, 3},
-    {"_granary_core_sparse_fit", (DL_FUNC) &_granary_core_sparse_fit, 9},
-    {"_granary_core_sparse_sample", (DL_FUNC) &_granary_core_sparse_sample, 11},
-    {"_granary_core_sparse_gradient", (DL_FUNC) &_granary_core_sparse_gradient, 10},
-    {"_granary_core_sparse_add", (DL_FUNC) &_granary_core_sparse_add, 6},
-    {"_granary_core_sparse_predict", (DL_FUNC) &_granary_core_sparse_predict, 10},
-    {"_granary_core_sparse_predict_rows", (DL_FUNC) &_granary_core_sparse_predict_rows, 14},
-    {"_granary_core_sparse_select", (DL_FUNC) &_granary_core_sparse_select, 10},
+    {"_granary_core_kriging_append", (DL_FUNC) &_granary_core_kriging_append, 2},
+    {"_granary_core_kriging_predict", (DL_FUNC) &_granary_core_kriging_predict, 4},
+    {"_granary_core_kriging_draws", (DL_FUNC) &_granary_core_kriging_draws, 5},
+    {"_granary_core_kriging_imse", (DL_FUNC) &_granary_core_kriging_imse, 3},
+    {"_granary_core_kriging_weights", (DL_FUNC) &_granary_core_kriging_weights, 4},
+    {"_granary_core_blind_search", (DL_FUNC) &_granary_core_blind_search, 4},
+    {"_granary_core_kriging_joint", (DL_FUNC) &_granary_core_kriging_joint, 4},
+    {"_granary_core_kriging_joint_draws", (DL_FUNC) &_granary_core_kriging_joint_draws, 5},
+    {"_granary_core_sobol", (DL_FUNC) &_granary_core_sobol, 2},
+    {"_granary_core_sparse_gp", (DL_FUNC) &_granary_core_sparse_gp, 4},
+    {"_granary_core_sparse_sample", (DL_FUNC) &_granary_core_sparse_sample, 5},
+    {"_granary_core_sparse_add", (DL_FUNC) &_granary_core_sparse_add, 2},
+    {"_granary_core_sparse_predict", (DL_FUNC) &_granary_core_sparse_predict, 5},
     {"_granary_core_sparse_blocks", (DL_FUNC) &_granary_core_sparse_blocks, 5},
-    {"_granary_core_rvm", (DL_FUNC) &_granary_core_rvm, 8},
+    {"_granary_core_rvm", (DL_FUNC) &_granary_core_rvm, 3},
+    {"_granary_core_rvm_predict", (DL_FUNC) &_granary_core_rvm_predict, 4},
     {"_granary_core_aso", (DL_FUNC) &_granary_core_aso, 4},
     {"_granary_core_aso_target", (DL_FUNC) &_granary_core_aso_target, 4},
     {"_granary_core_loss", (DL_FUNC) &_granary_core_loss, 3},
@@ -4285,6 +4126,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_double_loo_risk", (DL_FUNC) &_granary_core_double_loo_risk, 4},
     {"_granary_core_split_risk", (DL_FUNC) &_granary_core_split_risk, 4},
     {"_granary_core_partition_points", (DL_FUNC) &_granary_core_partition_points, 3},
+    {"_granary_core_partition_gains", (DL_FUNC) &_granary_core_partition_gains, 3},
     {"_granary_core_partition_grow", (DL_FUNC) &_granary_core_partition_grow, 3},
     {"_granary_core_partition_insert", (DL_FUNC) &_granary_core_partition_insert, 3},
     {"_granary_core_partition_deepen", (DL_FUNC) &_granary_core_partition_deepen, 3},

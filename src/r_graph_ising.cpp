@@ -1,4 +1,5 @@
 // Exports of the Ising models. A model is list(W, b); see graph/spin_states.h.
+#include "graph/hub_screen.h"
 #include "graph/ising_fit.h"
 #include "r_door.h"
 
@@ -67,4 +68,9 @@ SEXP core_ising_bounds(SEXP x, SEXP lambda, SEXP field_penalty) {
 // [[Rcpp::export(rng = false)]]
 SEXP core_ising_conditional(SEXP x, SEXP model) {
   return crossing([&] { return write(conditional_probabilities(matrix(x), read_state<SpinModel>(model, "model"))); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP core_partial_correlations(SEXP s) {
+  return crossing([&] { return write(partial_correlations(matrix(s))); });
 }

@@ -27,6 +27,11 @@ SEXP core_partition_points(SEXP x, SEXP y, SEXP shape) {
 }
 
 // [[Rcpp::export(rng = false)]]
+SEXP core_partition_gains(SEXP x, SEXP y, SEXP shape) {
+  return crossing([&] { return write(column_gains(rows_of(x), vector(y, "y"), read<PartitionShape>(shape))); });
+}
+
+// [[Rcpp::export(rng = false)]]
 SEXP core_partition_grow(SEXP tree, SEXP depth, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
     held<PartitionTree>(tree).grow(count(depth), monitor);

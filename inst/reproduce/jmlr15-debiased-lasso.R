@@ -12,7 +12,7 @@ replicates <- if (extended) 20 else 4
 
 # Coverage, lengths, and rejections at level 0.05 without adjustment.
 setting <- function(n, p, s0, b, replicates) {
-  sim <- sim_circulant(n, p, s0, b)
+  sim <- sim_debiased_lasso(n, p, s0, b)
   rows <- decorrelate(sim$x)
   signal <- drop(sim$x %*% sim$theta)
   one <- function(k) {
@@ -65,7 +65,7 @@ claim("95% intervals, inactive coordinates: coverage within 92 to 98 percent", 0
       if (extended) "200 replicates" else few)
 
 # What the printed constants do.
-sim <- sim_circulant(1000, 600, 10, 0.5)
+sim <- sim_debiased_lasso(1000, 600, 10, 0.5)
 paper <- debiased_lasso(sim$x, sim$y, preset = "paper")
 claim("printed lambda0: the scaled lasso selects nothing", 0, sum(scaled_lasso(sim$x, sim$y, lambda0 = 10 * sqrt(2 * log(600) / 1000))$df), 0,
       "10 sqrt(2 log p / n) = 1.13 exceeds 1, the largest correlation there can be")

@@ -78,7 +78,7 @@ draws <- if (extended) 10000L else 200L
 study <- function(tasks, s2_mu, type, methods, draws) {
   risks <- replicate(draws, {
     d <- sim_mta(tasks, s2_mu, type)
-    compare_means(d$y, d$group, methods, risk = "truth", truth = attr(d, "mu"))$risk
+    mta_compare(d$y, d$group, methods, risk = "truth", truth = attr(d, "mu"))$risk
   })
   stats::setNames(100 * (rowSums(risks)[-1L] / sum(risks[1L, ]) - 1), methods)
 }

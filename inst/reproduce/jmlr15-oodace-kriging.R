@@ -5,10 +5,10 @@
 # default 6 repetitions at n = 20 and 50; with extended = TRUE 30 repetitions at n = 10, 20, 50, 100, 200. DACE stands for ordinary kriging with one
 # start, as the paper credits its gain to the search of the likelihood.
 
-box <- attr(branin, "box")
+box <- attr(test_function("branin"), "box")
 axis <- function(k) seq(box[k, 1], box[k, 2], length.out = 50)
 test <- as.matrix(expand.grid(axis(1), axis(2)))
-truth <- branin(test)
+truth <- test_function("branin")(test)
 sizes <- if (extended) c(10, 20, 50, 100, 200) else c(20, 50)
 repetitions <- if (extended) 30 else 6
 aee <- array(NA_real_, c(repetitions, length(sizes), 3), list(NULL, sizes, c("ordinary", "blind", "one start")))
@@ -16,7 +16,7 @@ for (i in seq_along(sizes)) {
   for (r in seq_len(repetitions)) {
     set.seed(1000 * i + r)
     x <- cbind(runif(sizes[i], -5, 10), runif(sizes[i], 0, 15))
-    y <- branin(x)
+    y <- test_function("branin")(x)
     error <- function(fit) mean(abs(predict(fit, test) - truth))
     starts <- if (extended) 10 else 4
     aee[r, i, 1] <- error(suppressWarnings(kriging(x, y, kernel = "se", n_starts = starts)))

@@ -16,14 +16,14 @@ for (size in c("100K", "1M")) {
 # Ratings: one split per repeat; lambda on a fifth of the training cells.
 repeats <- if (extended) 5 else 2
 scores <- lapply(seq_len(repeats), function(k) {
-  sim <- sim_completion(400, 300, rank = 5, n_obs = 18000, sampling = "power", noise = 0.5, type = "ratings")
+  sim <- sim_complete_matrix(400, 300, rank = 5, n_obs = 18000, sampling = "power", noise = 0.5, type = "ratings")
   cells <- sim$cells
   test <- sample(nrow(cells), round(0.2 * nrow(cells)))
   train <- cells[-test, ]
   inner <- sample(nrow(train), round(0.2 * nrow(train)))
   quiet <- function(...) suppressWarnings(complete_matrix(..., dims = c(400, 300), bound = c(1, 5), threads = 1, tol = if (extended) 1e-4 else 1e-3))
   chosen <- lapply(c(plain = "clipped", bounded = "bounded"), function(model) {
-    path <- quiet(train[-inner, ], model = model, nlambda = if (extended) 12 else 7, lambda_min_ratio = if (model == "bounded") 0.05 else 0.01)
+    path <- quiet(train[-inner, ], model = model, n_lambda = if (extended) 12 else 7, lambda_min_ratio = if (model == "bounded") 0.05 else 0.01)
     best <- path$lambda[which.min(completion_score(path, train[inner, ])$rmse)]
     quiet(train, model = model, lambda = best)
   })
@@ -44,7 +44,7 @@ claim("Table 2, ratings drawn here: percent of predictions outside [1, 5]", 0.69
 # Sections 5 and 6: with t = n the complexity on N = n^1.5 cells, spread evenly and in full rows.
 n <- if (extended) 400 else 144
 N <- n^1.5
-even <- rademacher_trace(sim_completion(n, n, n_obs = N)$x, t = n, draws = 50, threads = 1)
+even <- rademacher_trace(sim_complete_matrix(n, n, n_obs = N)$x, t = n, draws = 50, threads = 1)
 rows <- rademacher_trace(data.frame(i = rep(seq_len(sqrt(n)), each = n), j = rep(seq_len(n), sqrt(n))), t = n, draws = 50, dims = c(n, n),
                          threads = 1)
 story <- sprintf("E|Gamma| %.1f spread evenly, %.1f in full rows, n = %d", even$norm, rows$norm, n)
@@ -54,8 +54,8 @@ claim("Section 5: full rows at N = n^1.5 have complexity of order one (E|Gamma| 
 claim("Section 5: evenly spread cells have E|Gamma| about 2 sqrt(N / n)", 2 * sqrt(N / n), even$norm, 0.15 * 2 * sqrt(N / n), story)
 
 # Theorem 7: the instance obeys the trace norm, and its unseen half cannot be predicted.
-hard <- sim_completion(n, n, n_obs = floor(N / 2), type = "lower_bound", t = n)
+hard <- sim_complete_matrix(n, n, n_obs = floor(N / 2), type = "lower_bound", t = n)
 claim("Theorem 7: trace norm of the instance is at most t", TRUE, sum(svd(hard$signal)$d) <= n, 0, sprintf("%.1f of %d", sum(svd(hard$signal)$d), n))
-fit <- suppressWarnings(complete_matrix(hard$x, nlambda = 6, lambda_min_ratio = 0.1, tol = 1e-4, threads = 1))
+fit <- suppressWarnings(complete_matrix(hard$x, n_lambda = 6, lambda_min_ratio = 0.1, tol = 1e-4, threads = 1))
 best <- min(completion_score(fit, hard$test)$rmse)
 claim("Section 6: with t sqrt(n) / 2 cells the error stays constant (zero predicts with error 1)", 1, best, 0.05, "smallest test RMSE over the path")

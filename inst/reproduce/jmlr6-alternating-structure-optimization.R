@@ -9,18 +9,18 @@ set.seed(1)
 words <- if (extended) 200 else 50
 sim <- sim_documents(words = words, unlabelled = 100 * words, labelled = 10, test = 1000)
 second <- setdiff(seq_len(10 * words), sim$first)
-aux <- auxiliary_tasks(sim$x_unlab, "mask", columns = sim$first, mask_groups = rep(1:2, each = 5 * words), max_tasks = 5 * words)
+aux <- aso_auxiliary(sim$x_unlab, "mask", columns = sim$first, mask_groups = rep(1:2, each = 5 * words), max_tasks = 5 * words)
 aux$loss <- "squared"
 structure <- suppressWarnings(suppressMessages(aso(aux, h = 2, lambda = 1e-4, n_iter = 1, threads = 1)))
 fit <- aso_transfer(structure, sim$x_lab, sim$y_lab, lambda = 1e-4, loss = "huber", threads = 1)
-none <- aso_transfer(pca_structure(sim$x_lab, 1) * 0 + diag(1, 1, ncol(sim$x_lab)), sim$x_lab, sim$y_lab, lambda = 1e-4, loss = "huber", threads = 1)
+none <- aso_transfer(aso_pca(sim$x_lab, 1) * 0 + diag(1, 1, ncol(sim$x_lab)), sim$x_lab, sim$y_lab, lambda = 1e-4, loss = "huber", threads = 1)
 accuracy <- function(fit) mean(predict(fit, sim$x_test, type = "class") == sim$y_test)
 claim("Section 4.3: U has rank 2 in the population", NA, sum(structure$d[1:2]^2) / sum(structure$d^2), NA,
       "a statement about infinitely many documents; ours is the share of the two leading singular values among the leading twelve")
 claim("Section 4.3: accuracy with 10 labelled documents and the structure", 1, accuracy(fit), 0.01)
 claim("Section 4.3: without structure the same labels are nearly useless", TRUE, accuracy(none) < 0.75, 0, sprintf("accuracy %.2f", accuracy(none)))
 word_places <- function(set) {
-  project(structure, Matrix::sparseMatrix(seq_len(words), second[(set + 2) * words + seq_len(words)], x = 1, dims = c(words, 10 * words)))
+  aso_project(structure, Matrix::sparseMatrix(seq_len(words), second[(set + 2) * words + seq_len(words)], x = 1, dims = c(words, 10 * words)))
 }
 plus <- word_places(2)
 minus <- word_places(-2)
@@ -31,7 +31,7 @@ claim("Section 4.3: Theta maps the words of T_2 to one point and those of T_-2 t
 # A known subspace: p = 100, 5 shared dimensions, 40 rows per task. No numbers in the paper; its advice to stop after one round is tested.
 set.seed(2)
 errors <- function(tasks) {
-  sim <- sim_tasks(p = 100, tasks = tasks, n = 40, h = 5)
+  sim <- sim_aso(p = 100, tasks = tasks, n = 40, h = 5)
   run <- function(h, n_iter) suppressWarnings(aso(sim$x, sim$y, h = h, lambda = 1, loss = "squared", intercept = FALSE, n_iter = n_iter, threads = 1))
   one <- run(5, 1)
   once <- aso_transfer(one, sim$x, sim$y, lambda = 1, loss = "squared", intercept = FALSE, threads = 1)

@@ -7,17 +7,17 @@ species <- iris$Species
 # Section 2.3: dual probabilistic PCA.
 closed <- dppca(iris_data)
 claim("Iris, q = 2: beta of dual PCA (computed independently)", 38.93547, closed$beta, 1e-4)
-claim("Iris, q = 2: log-likelihood of dual PCA (computed independently)", 218.0389, closed$log_likelihood, 1e-3)
+claim("Iris, q = 2: log-likelihood of dual PCA (computed independently)", 218.0389, closed$loglik, 1e-3)
 set.seed(1)
 flat <- k_linear(1, fixed = "variance") + k_white(0.1)
 climbed <- suppressWarnings(gplvm(iris_data, kernel = flat, prior = FALSE, init = "random", tol = 1e-10, threads = 1))
-claim("Section 2.3: gradient ascent with a linear kernel ends at the closed form", closed$log_likelihood, climbed$log_likelihood, 0.01)
+claim("Section 2.3: gradient ascent with a linear kernel ends at the closed form", closed$loglik, climbed$loglik, 0.01)
 
 # Section 7.2.3: the Swiss roll.
 set.seed(1)
 roll <- sim_swiss_roll(if (extended) 1000 else 400)
-rolled <- suppressWarnings(gplvm(roll$x, init = c("pca", "isomap"), neighbours = 5, scale = TRUE, max_iter = if (extended) 500 else 60, threads = 1))
-found <- rolled$starts$log_likelihood
+rolled <- suppressWarnings(gplvm(roll$x, init = c("pca", "isomap"), neighbors = 5, scale = TRUE, max_iter = if (extended) 500 else 60, threads = 1))
+found <- rolled$starts$loglik
 claim("Swiss roll: the Isomap start has the higher likelihood", TRUE, found[2] > found[1], 0,
       sprintf("PCA %.0f, Isomap %.0f after the same number of steps", found[1], found[2]))
 claim("Swiss roll: log-likelihood from Isomap", -45.19, NA, 0, "the paper states neither N nor the scaling of the data")
@@ -33,9 +33,9 @@ claim("Swiss roll: the map from PCA does not", TRUE, max(abs(cor(from_pca$latent
 x <- scale(iris_data)
 pc <- prcomp(x)$x[, 1:2]
 full <- suppressWarnings(gplvm(x, init = pc, threads = 1))
-errors <- c(PCA = nn_error(pc, species), "GP-LVM" = nn_error(full, species), GTM = nn_error(suppressWarnings(gtm(x)), species),
-            "kernel PCA" = nn_error(kernel_pca(x), species), Isomap = nn_error(suppressWarnings(isomap(x)), species),
-            Sammon = nn_error(mds(x), species), "non-metric scaling" = nn_error(mds(x, method = "nonmetric"), species))
+errors <- c(PCA = granary:::neighbour_errors(pc, species), "GP-LVM" = granary:::neighbour_errors(full, species), GTM = granary:::neighbour_errors(suppressWarnings(gtm(x)), species),
+            "kernel PCA" = granary:::neighbour_errors(kernel_pca(x), species), Isomap = granary:::neighbour_errors(suppressWarnings(isomap(x)), species),
+            Sammon = granary:::neighbour_errors(mds(x), species), "non-metric scaling" = granary:::neighbour_errors(mds(x, method = "nonmetric"), species))
 listed <- paste(names(errors), errors, sep = " ", collapse = ", ")
 # The likelihood has many maxima, and those of larger likelihood do not have fewer errors: every start is shown.
 unit <- suppressWarnings(gplvm(x, threads = 1))
@@ -45,24 +45,24 @@ for (k in 1:4) {
   others[[paste("random", k)]] <- suppressWarnings(gplvm(x, init = "random", threads = 1))
 }
 maxima <- paste(vapply(names(others), function(name) {
-  sprintf("%s %.0f with %d", name, others[[name]]$log_likelihood, nn_error(others[[name]], species))
+  sprintf("%s %.0f with %d", name, others[[name]]$loglik, granary:::neighbour_errors(others[[name]], species))
 }, ""), collapse = ", ")
 claim("Iris: nearest-neighbour errors of PCA (reference run)", 18, errors[["PCA"]], 0)
-claim("Iris: nearest-neighbour errors of the GP-LVM from principal components (reference run, other optimiser)", 5, errors[["GP-LVM"]], 0,
-      sprintf("one of many maxima: log-likelihood %.0f with %d errors here; from other starts %s. Other maps: %s", full$log_likelihood,
+claim("Iris: nearest-neighbour errors of the GP-LVM from principal components (reference run, other optimizer)", 5, errors[["GP-LVM"]], 0,
+      sprintf("one of many maxima: log-likelihood %.0f with %d errors here; from other starts %s. Other maps: %s", full$loglik,
               errors[["GP-LVM"]], maxima, listed))
-claim("Iris: nearest-neighbour errors from components of unit variance (reference run, other optimiser)", 10, nn_error(unit, species), 3,
+claim("Iris: nearest-neighbour errors from components of unit variance (reference run, other optimizer)", 10, granary:::neighbour_errors(unit, species), 3,
       "see the note on the maxima")
-claim("Iris: log-likelihood from components of unit variance, about 361 (reference run)", 361, unit$log_likelihood, 30)
+claim("Iris: log-likelihood from components of unit variance, about 361 (reference run)", 361, unit$loglik, 30)
 claim("Iris: the GP-LVM makes fewer errors than PCA", TRUE, errors[["GP-LVM"]] < errors[["PCA"]], 0)
-claim("Iris: log-likelihood from principal components, about 355 with its prior after 400 steps (reference run)", 355, full$log_likelihood, 30,
+claim("Iris: log-likelihood from principal components, about 355 with its prior after 400 steps (reference run)", 355, full$loglik, 30,
       "ours is without the prior, whose supremum over the free scale of the map is the same")
 sparse <- gplvm(x, method = "sparse", active = 100, threads = 1)
 # Both from the same start.
-claim("Section 7.2.1: the sparse algorithm reaches a lower likelihood than the full one", TRUE, sparse$log_likelihood < unit$log_likelihood, 0,
+claim("Section 7.2.1: the sparse algorithm reaches a lower likelihood than the full one", TRUE, sparse$loglik < unit$loglik, 0,
       sprintf(paste("sparse %.0f (d = 100, T = 15, then all rows at once, which the paper does not do), full %.0f; errors %d and %d;",
                     "they end in different maxima, and either may be the higher"),
-              sparse$log_likelihood, unit$log_likelihood, nn_error(sparse, species), nn_error(unit, species)))
+              sparse$loglik, unit$loglik, granary:::neighbour_errors(sparse, species), granary:::neighbour_errors(unit, species)))
 
 # Section 7.3: missing pixels. Binary rows from a one-dimensional family stand in for the digits.
 set.seed(2)
@@ -79,7 +79,7 @@ hidden <- matrix(runif(length(test)) < 0.2, nrow(test))
 holes <- replace(test, hidden, NA)
 rate <- function(noise) {
   fit <- suppressWarnings(gplvm(train, noise = noise, method = "sparse", active = 60, n_rounds = 5, threads = 1))
-  mean((impute(fit, holes, threads = 1)[hidden] > 0.5) != test[hidden])
+  mean((predict(fit, holes, threads = 1, type = "impute")[hidden] > 0.5) != test[hidden])
 }
 bernoulli <- rate("bernoulli")
 gaussian <- rate("gaussian")

@@ -7,7 +7,7 @@ runs <- if (extended) 20 else 4
 # Figure 3b: mean weight of the 5 relevant features over that of the 120 others, k = number of clusters.
 gaps <- vapply(2:8, function(clusters) {
   mean(replicate(runs, {
-    fit <- suppressWarnings(q_alpha(sim_qalpha("clusters", clusters = clusters)$x, clusters, threads = 1))
+    fit <- suppressWarnings(q_alpha(sim_q_alpha("clusters", clusters = clusters)$x, clusters, threads = 1))
     if (fit$min_weight <= 0) NA else sparsity_gap(fit$weights, 1:5)
   }))
 }, 0)
@@ -28,7 +28,7 @@ claim("Section 4.1: mean 0.1, sd 1: above 0.99 from n = 500", TRUE,
 # Section 6, Ben-Dor's model of expression data.
 set.seed(2)
 bendor <- function(...) {
-  sim <- sim_qalpha("bendor", ...)
+  sim <- sim_q_alpha("bendor", ...)
   fit <- suppressWarnings(q_alpha(sim$x, 2, threads = 1))
   c(top = mean(select_features(fit, "top", n = min(5, length(sim$relevant))) %in% sim$relevant), ratio = sparsity_gap(fit$weights, sim$relevant))
 }
@@ -44,7 +44,7 @@ claim("Ben-Dor with s = 1000: relevant features weigh at least 30 times more", T
 # Section 6, Weston's linear problem: 6 relevant of 202, no labels used.
 set.seed(3)
 weston <- function(n, labels) {
-  sim <- sim_qalpha("weston_linear", n = n)
+  sim <- sim_q_alpha("weston_linear", n = n)
   fit <- suppressWarnings(if (labels) q_alpha(sim$x, labels = sim$labels) else q_alpha(sim$x, 2, threads = 1))
   filter <- feature_score(sim$x, sim$labels)
   found <- function(w) sum(select_features(w, "top", n = 6) %in% sim$relevant)
@@ -60,9 +60,9 @@ claim("Weston linear, 100 samples: supervised Q-alpha is close to the best metho
 # Section 6, sessions with random signs.
 set.seed(4)
 session <- rowMeans(replicate(if (extended) 80 else 5, {
-  sim <- sim_qalpha("sessions", lambda = 0.001)
+  sim <- sim_q_alpha("sessions", lambda = 0.001)
   hits <- function(fit) sum(select_features(fit, "top", n = 12) %in% sim$relevant) >= 10
-  kernel <- q_alpha(sim$x, 3, kernel = block_kernel(120, 8), center = FALSE, kernel_center = TRUE, n_start = 3, threads = 1)
+  kernel <- q_alpha(sim$x, 3, kernel = block_kernel(120, 8), center = FALSE, kernel_center = TRUE, n_starts = 3, threads = 1)
   c(kernel = hits(kernel), squared = hits(q_alpha(sim$x^2, 3, threads = 1)), plain = hits(suppressWarnings(q_alpha(sim$x, 3, threads = 1))))
 }))
 claim("Sessions, lambda = 0.001: the block kernel succeeds (10 of the 12 best are relevant)", TRUE, session[["kernel"]] >= 0.8, 0,

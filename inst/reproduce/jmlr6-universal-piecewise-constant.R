@@ -8,7 +8,7 @@ claim("threshold (13) for 12 rows and kappa = 0.2", 0.2 * sqrt(log(12) / 12), fi
 claim("depth j0 with gamma = 1/2", floor(log2(fit$tau^-2)), fit$j0, 0, "by the formula, not a printed number")
 claim("number of cells, (a - 1) #tree + 1", (2 - 1) * fit$tree_size + 1, fit$n_cells, 0)
 claim("sum of squares left by an exact fit", 0, fit$sse, 1e-12)
-levels <- path(fit)
+levels <- adapt_partition_path(fit)
 claim("energies add up: first minus last sum of squares", sum((y - mean(y))^2), levels$sse[1] - min(levels$sse), 1e-10)
 
 rate <- function(f, sizes, seeds, ...) {
@@ -55,7 +55,7 @@ high <- near(finest$upper[, 1], finest$upper[, 2])
 claim("1(x1^2 + x2^2 < 0.5): share of the finest cells that touch, or lie beside, the circle", 1,
       mean(low <= sqrt(0.5) + 2 * (high - low) & high >= sqrt(0.5) - 2 * (high - low)), 0.1)
 
-bound <- partition_bound(m = 1000, N = 10)
+bound <- adapt_partition_bounds(m = 1000, N = 10)
 claim("Theorem 1: c = 3 / (256 M^2)", 3 / 256, 10 * log(40 / 0.05) / (1000 * bound$eta^2), 1e-12)
 claim("Theorem 3: kappa_0 for M = 1, beta = 1, gamma = 1/2, a = 2", 2 * sqrt(312 * 3), bound$kappa_0, 1e-9,
       "b M sqrt(312 (beta + 1/gamma)) from the proofs: far beyond practical use")

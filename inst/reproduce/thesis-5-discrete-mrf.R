@@ -2,7 +2,7 @@
 # models.
 #
 # The thesis prints curves, not numbers; what can be compared is their order. Set-up: 15 variables, density 0.5, w uniform on [-1, 1], 50 exact draws,
-# rho = 1/16, beta = 1, Gibbs sampler with five sweeps, ten repetitions, of which the thesis shows means. K = 1000 steps and S_k = ceiling(sqrt(k))
+# lambda = 1/16, beta = 1, Gibbs sampler with five sweeps, ten repetitions, of which the thesis shows means. K = 1000 steps and S_k = ceiling(sqrt(k))
 # draws are ours:
 # the text of the thesis states neither. A first run of this script had three repetitions and asked for every comparison run by run; one of them,
 # that the
@@ -17,8 +17,8 @@ end_gap <- function(fit, best, iterate) fit$trace[nrow(fit$trace), iterate] - be
 one_run <- function(field) {
   x <- sim_ising(15, density = 0.5, field = field, n = 50)$data
   while (any(abs(colMeans(x)) == 1)) x <- sim_ising(15, density = 0.5, field = field, n = 50)$data
-  best <- ising_fit(x, rho = 1 / 16, method = "exact", tol = 1e-7)$objective
-  run <- function(...) suppressWarnings(ising_fit(x, rho = 1 / 16, max_iter = 1000, ...))
+  best <- ising_fit(x, lambda = 1 / 16, method = "exact", tol = 1e-7)$objective
+  run <- function(...) suppressWarnings(ising_fit(x, lambda = 1 / 16, max_iter = 1000, ...))
   exact_fbs <- run(method = "fbs", sampler = "exact", tol = 1e-12)
   exact_pg <- run(method = "pg", sampler = "exact", tol = 1e-12)
   fbs <- run(method = "fbs")

@@ -34,7 +34,7 @@ inline Names<GameLoss> names(GameLoss) {
 
 struct GameFitOptions {
   GameLoss loss = GameLoss::simultaneous_logistic;
-  double rho = 0.01;
+  double rho = 0.02;
   bool ridge = false;
   MatrixXd mask;            // ones where w_ij may differ from zero; empty: everywhere off the diagonal
   double tol = 1e-7;        // gap relative to the loss at zero weights

@@ -90,6 +90,21 @@ IsingRun run_at(ConstMatrixRef x, const IsingFitOptions& options, double lambda,
   return run;
 }
 
+// Without a penalty the likelihood of separable rows has no maximum: estimates grow with every digit of the tolerance. Two digits
+// more tell: where a maximum exists they change next to nothing.
+void note_unbounded(ConstMatrixRef x, const IsingFitOptions& options, IsingRun& run, Rng& rng, Monitor& monitor) {
+  const bool solver = options.method == IsingMethod::exact || options.method == IsingMethod::pseudolik;
+  if (!solver || run.lambda[0] > 0 || !run.fit.convergence.converged) return;
+  IsingFitOptions finer = options;
+  finer.tol = options.tol / 100;
+  const IsingRun next = run_at(x, finer, 0, run.fit.model, rng, monitor);
+  const double moved = std::max((next.fit.model.w - run.fit.model.w).cwiseAbs().maxCoeff(), (next.fit.model.b - run.fit.model.b).cwiseAbs().maxCoeff());
+  if (moved < 0.05) return;
+  run.fit.convergence.converged = false;
+  run.fit.convergence.reason = Stop::unbounded;
+  run.fit.convergence.message = "without a penalty these rows have no finite estimate: couplings grow with every digit of `tol`";
+}
+
 // Down the path with warm starts; three fits in a row past the best by a clear margin end it.
 double choose_by_ebic(ConstMatrixRef x, const IsingFitOptions& options, SpinModel& start, std::vector<EbicRow>& table, Rng& rng,
                       Monitor& monitor) {
@@ -144,6 +159,7 @@ IsingFits ising_fit(ConstMatrixRef x, const IsingFitOptions& options, Rng rng, M
   }
   for (const double lambda : options.lambda) {
     out.runs.push_back(run_at(x, options, lambda, start, rng, monitor));
+    note_unbounded(x, options, out.runs.back(), rng, monitor);
     start = out.runs.back().fit.model;
     out.table.push_back(criterion(out.runs.back(), lambda, x.rows(), options.gamma));
   }

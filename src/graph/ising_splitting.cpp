@@ -200,9 +200,14 @@ SplittingResult ising_splitting(const IsingData& data, const IsingObjective& obj
     certify_likelihood(data, objective, result.fit, monitor);
     end.converged = stopped_early || end.residual <= options.tol;
   }
-  // A stochastic method has no stopping rule of its own: it has done what was asked for when its steps are done.
-  if (options.sampler != MomentMethod::exact && end.message.empty()) end.converged = true;
-  if (!end.converged && end.message.empty()) end.message = "the steps asked for are done; raise max_iter for a smaller residual";
+  // A method with estimated moments has no stopping rule of its own: what it knows of its answer is the certificate, if that can be had.
+  if (!end.converged && end.message.empty()) {
+    end.message = "the steps asked for are done; raise max_iter for a smaller residual";
+    if (options.sampler != MomentMethod::exact) {
+      end.reason = Stop::approximate;
+      end.message = "the steps asked for are done, with estimated moments";
+    }
+  }
   end.seconds = watch.seconds();
   return result;
 }

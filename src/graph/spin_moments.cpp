@@ -48,6 +48,31 @@ double binary_entropy(double p) {  // of a coin that shows heads with probabilit
   return (p > 0 ? -p * std::log(p) : 0) + (p < 1 ? -(1 - p) * std::log1p(-p) : 0);
 }
 
+// Pairs without an edge. Given its neighbour k towards i, x_j depends on x_i no more, and E(x_j | x_k) is linear in x_k, so
+// cov(x_i, x_j) = cov(x_i, x_k) cov(x_k, x_j) / var(x_k): exact on a forest, along a shortest path otherwise.
+void correlate_along_paths(const std::vector<std::vector<Index>>& neighbours, MomentResult& result) {
+  const Index n = result.mean.size();
+  const VectorXd variance = 1 - result.mean.array().square();
+  MatrixXd covariance = result.second - result.mean * result.mean.transpose();
+  for (Index i = 0; i < n; ++i) {
+    std::vector<char> seen(static_cast<std::size_t>(n), 0);
+    std::vector<Index> queue{i};
+    VectorXd row = VectorXd::Zero(n);
+    row[i] = variance[i];
+    seen[static_cast<std::size_t>(i)] = 1;
+    for (std::size_t at = 0; at < queue.size(); ++at) {
+      const Index k = queue[at];
+      for (const Index j : neighbours[static_cast<std::size_t>(k)]) {
+        if (seen[static_cast<std::size_t>(j)]) continue;
+        seen[static_cast<std::size_t>(j)] = 1;
+        queue.push_back(j);
+        row[j] = k == i ? covariance(i, j) : variance[k] > 0 ? row[k] * covariance(k, j) / variance[k] : 0;
+        if (k != i && j > i) result.second(i, j) = result.second(j, i) = std::clamp(result.mean[i] * result.mean[j] + row[j], -1.0, 1.0);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 MeanField mean_field(ConstMatrixRef w, ConstVectorRef b, ConstVectorRef start, const MomentOptions& options, Monitor& monitor) {
@@ -160,6 +185,7 @@ MomentResult belief_moments(ConstMatrixRef w, ConstVectorRef b, const MomentOpti
   }
   result.log_partition = bethe;
   clip(result);
+  correlate_along_paths(neighbours, result);
   return result;
 }
 

@@ -66,8 +66,8 @@ void gibbs_sweep(ConstMatrixRef w, ConstVectorRef b, MatrixRef x, Rng& rng, Moni
 MomentResult spin_moments(ConstMatrixRef w, ConstVectorRef b, MomentMethod method, const MomentOptions& options, MatrixXd& chains,
                           Rng& rng, Monitor& monitor);
 
-// Loopy belief propagation (damped sum-product on log ratios); exact on forests. Pairs that share no edge get the product of
-// their means.
+// Loopy belief propagation (damped sum-product on log ratios); exact on forests. Pairs that share no edge get
+// the covariance that a shortest path between them carries: exact on forests too.
 MomentResult belief_moments(ConstMatrixRef w, ConstVectorRef b, const MomentOptions& options, Monitor& monitor);
 
 struct SpinSampleOptions {

@@ -149,20 +149,6 @@ double log_determinant(ConstMatrixRef k, double noise, const std::vector<Index>&
 
 }  // namespace
 
-BanditStrategy bandit_strategy(const std::string& name) {
-  static const std::vector<std::pair<std::string, BanditStrategy>> known = {
-      {"ucb", BanditStrategy::ucb},       {"bucb", BanditStrategy::bucb},
-      {"aucb", BanditStrategy::aucb},     {"aucb_local", BanditStrategy::aucb_local},
-      {"sm_ucb", BanditStrategy::sm_ucb}, {"uncertainty", BanditStrategy::uncertainty},
-      {"sm_ei", BanditStrategy::sm_ei},   {"hbbo", BanditStrategy::hbbo},
-      {"ei", BanditStrategy::ei},         {"repeat", BanditStrategy::repeat},
-      {"top", BanditStrategy::top},       {"hbbo_ucb", BanditStrategy::hbbo_ucb}};
-  for (const auto& entry : known) {
-    if (entry.first == name) return entry.second;
-  }
-  throw InputError(message("there is no strategy \"", name, "\"."));
-}
-
 std::vector<BanditPick> next_batch(BanditPosterior& posterior, const BanditOptions& options, Rng& rng, Monitor& monitor) {
   std::vector<BanditPick> picks;
   if (closed(posterior, options)) return picks;

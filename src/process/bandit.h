@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/random/rng.h"
 #include "process/bandit_posterior.h"
@@ -26,7 +27,13 @@
 namespace granary::process {
 
 enum class BanditStrategy { ucb, bucb, aucb, aucb_local, uncertainty, sm_ucb, sm_ei, hbbo, hbbo_ucb, ei, repeat, top };
-BanditStrategy bandit_strategy(const std::string& name);
+inline Names<BanditStrategy> names(BanditStrategy) {
+  return {{BanditStrategy::bucb, "bucb"},         {BanditStrategy::aucb, "aucb"},       {BanditStrategy::aucb_local, "aucb_local"},
+          {BanditStrategy::ucb, "ucb"},           {BanditStrategy::uncertainty, "uncertainty"},
+          {BanditStrategy::sm_ucb, "sm_ucb"},     {BanditStrategy::sm_ei, "sm_ei"},     {BanditStrategy::hbbo, "hbbo"},
+          {BanditStrategy::hbbo_ucb, "hbbo_ucb"}, {BanditStrategy::ei, "ei"},           {BanditStrategy::repeat, "repeat"},
+          {BanditStrategy::top, "top"}};
+}
 
 struct BanditOptions {
   BanditStrategy strategy = BanditStrategy::bucb;
@@ -37,12 +44,33 @@ struct BanditOptions {
   bool beta_by_choice = false;  // ... of the number of choices plus one instead
   double effect = 0.02;         // limit of hbbo
   int paths = 10;               // of simulation matching
+  bool single = false;          // one pick at a time, for results that come with a delay
 };
+template <class V>
+void fields(V& v, BanditOptions& t) {
+  v("strategy", t.strategy);
+  v("batch_size", t.batch);
+  v("limit", any_number(t.limit));
+  v("b_min", t.least);
+  v("beta", any_number(t.beta));
+  v("by_choice", t.beta_by_choice);
+  v("effect", any_number(t.effect));
+  v("paths", t.paths);
+  v("single", t.single);
+}
 
 struct BanditPick {
   Index candidate;
   double mean, sd, bound, information;  // as they were when it was picked; information of its batch so far, this pick included
 };
+template <class V>
+void fields(V& v, BanditPick& t) {
+  v("candidate", positions(t.candidate));
+  v("mean", t.mean);
+  v("sd", t.sd);
+  v("bound", t.bound);
+  v("information", t.information);
+}
 
 // Picks until the batch is full or closes, and has the posterior count them as pending. Pending choices made before belong to the
 // batch. Empty where a full or closed batch waits for its results.
@@ -64,6 +92,14 @@ BanditRun simulate_bandit(const Kernel& kernel, ConstMatrixRef candidates, Const
                           bool lazy, const BanditOptions& options, Index delay, Index rounds, Index most, Rng rng,
                           Monitor& monitor);
 
+struct InformationSets {
+  std::vector<Index> a, given;
+};
+template <class V>
+void fields(V& v, InformationSets& t) {
+  v("A", positions(t.a));
+  v("given", positions(t.given));
+}
 // I(f; y_A | y_S) = 1/2 log|I + K_A|S / noise|; candidates may be repeated.
 double information_gain(ConstMatrixRef k, double noise, const std::vector<Index>& a, const std::vector<Index>& given);
 
@@ -72,6 +108,11 @@ struct BestInformation {
   double value = 0;
   std::vector<Index> set;
 };
+template <class V>
+void fields(V& v, BestInformation& t) {
+  v("value", t.value);
+  v("set", positions(t.set));
+}
 BestInformation best_information(ConstMatrixRef k, double noise, Index size, Monitor& monitor);
 
 }  // namespace granary::process

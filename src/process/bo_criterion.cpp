@@ -16,24 +16,6 @@ constexpr double pi_constant = 3.14159265358979323846;
 constexpr double smallest_scale = 1e-12;
 constexpr Index points_at_once = 256;
 
-const std::vector<std::pair<std::string, Type>>& names() {
-  static const std::vector<std::pair<std::string, Type>> all = {
-      {"ei", Type::ei},
-      {"pi", Type::pi},
-      {"lcb", Type::lcb},
-      {"lcb_annealed", Type::lcb_annealed},
-      {"return", Type::expected_return},
-      {"uncertainty", Type::uncertainty},
-      {"thompson", Type::thompson},
-      {"optimistic", Type::optimistic},
-      {"distance", Type::distance},
-      {"sum", Type::sum},
-      {"product", Type::product},
-      {"hedge", Type::hedge},
-  };
-  return all;
-}
-
 double cumulative(double d, double nu) {
   if (!(nu < 1e9)) return normal_cdf(d);
   if (d == 0) return 0.5;
@@ -81,18 +63,6 @@ void add_scaled(VectorXd& to, const VectorXd& from, double factor) {
 }
 
 }  // namespace
-
-BoCriterion::Type BoCriterion::type_from(const std::string& name) {
-  for (const auto& entry : names())
-    if (entry.first == name) return entry.second;
-  throw InputError(message("\"", name, "\" is not the name of a criterion."));
-}
-
-std::string BoCriterion::name_of(Type type) {
-  for (const auto& entry : names())
-    if (entry.second == type) return entry.first;
-  return "";
-}
 
 bool BoCriterion::draws() const {
   if (type == Type::thompson || type == Type::optimistic) return true;

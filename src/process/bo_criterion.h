@@ -54,10 +54,35 @@ struct BoCriterion {
   std::vector<BoCriterion> children;
   VectorXd weights;  // sum: factors; product: exponents. Empty: ones
 
-  static Type type_from(const std::string& name);  // InputError for names that are not above
-  static std::string name_of(Type type);
   bool draws() const;  // needs a draw of the process
 };
+inline Names<BoCriterion::Type> names(BoCriterion::Type) {
+  using Type = BoCriterion::Type;
+  return {{Type::ei, "ei"},
+          {Type::pi, "pi"},
+          {Type::lcb, "lcb"},
+          {Type::lcb_annealed, "lcb_annealed"},
+          {Type::expected_return, "return"},
+          {Type::uncertainty, "uncertainty"},
+          {Type::thompson, "thompson"},
+          {Type::optimistic, "optimistic"},
+          {Type::distance, "distance"},
+          {Type::sum, "sum"},
+          {Type::product, "product"},
+          {Type::hedge, "hedge"}};
+}
+template <class V>
+void fields(V& v, BoCriterion& t) {
+  v("type", t.type);
+  v("xi", t.xi);
+  v("power", t.power);
+  v("kappa", t.kappa);
+  v("delta", t.delta);
+  v("eta", t.eta);
+  v("bounded", t.bounded);
+  v("weights", t.weights);
+  v("children", t.children);
+}
 
 // What a criterion knows beside the prediction.
 struct BoContext {

@@ -113,4 +113,10 @@ MatrixXd bo_sample(const BoModel& model, ConstMatrixRef x, ConstVectorRef y, Con
   return particles;
 }
 
+MatrixXd bo_parameters(const BoModel& model, ConstMatrixRef x, ConstVectorRef y, ConstVectorRef start, const BoLearnOptions& options,
+                       Rng& rng, Monitor& monitor) {
+  if (options.sample) return bo_sample(model, x, y, start, options, rng, monitor);
+  return bo_learn(model, x, y, start, options, monitor).transpose();
+}
+
 }  // namespace granary::process

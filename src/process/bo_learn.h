@@ -37,7 +37,19 @@ struct BoLearnOptions {
   int evaluations_per_parameter = 30;  // of the global search
   int max_iter = 50;                   // of L-BFGS
   int burn_in = 100, particles = 10;
+  bool sample = false;  // particles in place of the maximum
 };
+template <class V>
+void fields(V& v, BoLearnOptions& t) {
+  v("score", t.score);
+  v("lower", t.lower);
+  v("upper", t.upper);
+  v("prior", t.prior);
+  v("global", t.global);
+  v("burn_in", t.burn_in);
+  v("particles", t.particles);
+  v("sample", t.sample);
+}
 
 // -infinity outside the box and where K~ cannot be factored. `gradient` may be null.
 double bo_score(const BoModel& model, ConstMatrixRef x, ConstVectorRef y, ConstVectorRef theta, const BoLearnOptions& options,
@@ -48,5 +60,9 @@ VectorXd bo_learn(const BoModel& model, ConstMatrixRef x, ConstVectorRef y, Cons
 
 MatrixXd bo_sample(const BoModel& model, ConstMatrixRef x, ConstVectorRef y, ConstVectorRef start, const BoLearnOptions& options,
                    Rng& rng, Monitor& monitor);  // one particle per row
+
+// Whichever the options ask for: one row per particle, or one row.
+MatrixXd bo_parameters(const BoModel& model, ConstMatrixRef x, ConstVectorRef y, ConstVectorRef start, const BoLearnOptions& options,
+                       Rng& rng, Monitor& monitor);
 
 }  // namespace granary::process

@@ -8,6 +8,8 @@
 #include "core/base/errors.h"
 #include "core/cluster/space_filling.h"
 
+#include "core/linalg/dense.h"
+
 namespace granary::process {
 
 namespace {
@@ -325,6 +327,31 @@ BoMaximum bo_maximise(const BatchObjective& criterion, const BoGradient& gradien
   }
   search.best.flat = !(search.best.value > search.least);
   return search.best;
+}
+
+MatrixXd embedding_preimage(ConstMatrixRef a, ConstMatrixRef v) {
+  const Index e = a.cols(), d = a.rows();
+  require(v.cols() == d, "the points do not have the inputs of the embedding.");
+  const double root = std::sqrt(static_cast<double>(e));
+  MatrixXd out = MatrixXd::Constant(v.rows(), e, std::numeric_limits<double>::quiet_NaN());
+  for (Index i = 0; i < v.rows(); ++i) {
+    std::vector<Index> inner;
+    for (Index j = 0; j < d; ++j)
+      if (std::abs(v(i, j)) < 1 - 1e-9) inner.push_back(j);
+    MatrixXd rows(static_cast<Index>(inner.size()), e);
+    VectorXd right(rows.rows());
+    for (Index r = 0; r < rows.rows(); ++r) {
+      rows.row(r) = a.row(inner[r]);
+      right[r] = v(i, inner[r]);
+    }
+    if (rows.rows() < e) continue;
+    const PivotedQr qr(rows);
+    if (qr.rank() < e) continue;
+    const VectorXd z = qr.solve(right), found = (a * z).cwiseMax(-1).cwiseMin(1);
+    if ((found - v.row(i).transpose()).cwiseAbs().maxCoeff() > 1e-7 || z.cwiseAbs().maxCoeff() > root * (1 + 1e-7)) continue;
+    out.row(i) = (0.5 * (z.array() / root + 1)).max(0).min(1).matrix().transpose();
+  }
+  return out;
 }
 
 }  // namespace granary::process

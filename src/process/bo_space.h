@@ -15,6 +15,7 @@
 
 #include <functional>
 
+#include "core/base/fields.h"
 #include "core/optim/direct.h"
 #include "core/optim/lbfgs.h"
 #include "core/base/monitor.h"
@@ -39,17 +40,45 @@ struct BoSpace {
   bool allows(const VectorXd& x) const { return !feasible || feasible(x); }
   double distance(ConstVectorRef a, ConstVectorRef b) const;  // the largest over the inputs; different categories are 1 apart
 };
+template <class V>
+void fields(V& v, BoSpace& t) {
+  v("values", t.values);
+  v("categorical", t.categorical);
+  v("candidates", t.candidates);
+  v("feasible", t.feasible);
+}
+
+// Random embedding: z in [-sqrt e, sqrt e]^e stands for clip(A z) in [-1, 1]^D. For rows v of clip(A z) the z in units of [0, 1], from
+// the entries that are not clipped; NaN where there is none or these do not determine it.
+MatrixXd embedding_preimage(ConstMatrixRef a, ConstMatrixRef v);
 
 // Up to n feasible points at random; fewer when `tries` per point find none.
 MatrixXd bo_random_points(const BoSpace& space, Index n, Rng& rng, Monitor& monitor, int tries = 10000);
 // Latin hypercube, Sobol or uniform points; infeasible ones are replaced by random feasible ones.
 enum class BoDesign { latin_hypercube, sobol, uniform };
+inline Names<BoDesign> names(BoDesign) {
+  return {{BoDesign::latin_hypercube, "lhs"}, {BoDesign::sobol, "sobol"}, {BoDesign::uniform, "uniform"}};
+}
+struct BoDesignOptions {
+  BoDesign init = BoDesign::latin_hypercube;
+  int n = 10;
+};
+template <class V>
+void fields(V& v, BoDesignOptions& t) {
+  v("init", t.init);
+  v("n_init", t.n);
+}
 MatrixXd bo_design(const BoSpace& space, BoDesign design, Index n, Rng& rng, Monitor& monitor);
 
 struct BoSearchOptions {
   int evaluations_per_input = 500;
   int starts = 4;  // of the refinement
 };
+template <class V>
+void fields(V& v, BoSearchOptions& t) {
+  v("evaluations_per_input", t.evaluations_per_input);
+  v("starts", t.starts);
+}
 
 struct BoMaximum {
   VectorXd x;  // empty when no point is feasible

@@ -44,7 +44,7 @@ class Chooser {
 
   Choice choose(const BoCriterion& criterion) {
     Choice choice;
-    choice.used = BoCriterion::name_of(criterion.type);
+    choice.used = name_of(criterion.type);
     BoMaximum found = maximise(criterion);
     if (found.x.size() > 0 && found.flat) {
       BoCriterion spread;

@@ -32,6 +32,16 @@ struct BoSuggestOptions {
   VectorXd gains;      // of the criteria of a hedge
   BoSearchOptions search;
 };
+template <class V>
+void fields(V& v, BoSuggestOptions& t) {
+  v("n", t.n);
+  v("epsilon", t.epsilon);
+  v("force_random", t.force_random);
+  v("noisy", t.noisy);
+  v("cover", t.cover);
+  v("gains", t.gains);
+  v("search", t.search);
+}
 
 struct BoSuggestion {
   MatrixXd x;                      // one per row; fewer than asked for when no feasible point was found
@@ -39,6 +49,13 @@ struct BoSuggestion {
   std::vector<std::string> used;   // the criterion, or "random", "distance"
   std::vector<MatrixXd> nominees;  // for a hedge: of each criterion, one row each
 };
+template <class V>
+void fields(V& v, BoSuggestion& t) {
+  v("x", t.x);
+  v("value", t.value);
+  v("used", t.used);
+  v("nominees", t.nominees);
+}
 
 // The surrogates are copied where a batch has to append to them.
 BoSuggestion bo_suggest(const BoCriterion& criterion, std::vector<BoSurrogate> surrogates, const BoSpace& space,

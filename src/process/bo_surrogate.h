@@ -26,6 +26,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/base/fields.h"
 #include "core/kernel/kernel.h"
 #include "core/linalg/spd.h"
 #include "core/base/types.h"
@@ -34,6 +35,9 @@
 namespace granary::process {
 
 enum class BoProcess { gp, gp_normal, tp_nig, tp_jeffreys };
+inline Names<BoProcess> names(BoProcess) {
+  return {{BoProcess::tp_jeffreys, "tp_jeffreys"}, {BoProcess::tp_nig, "tp_nig"}, {BoProcess::gp_normal, "gp_normal"}, {BoProcess::gp, "gp"}};
+}
 
 struct BoPrior {
   BoProcess process = BoProcess::tp_jeffreys;
@@ -43,6 +47,15 @@ struct BoPrior {
   double rate = 1;    // c
   double s2 = 1;      // where it is known
 };
+template <class V>
+void fields(V& v, BoPrior& t) {
+  v("process", t.process);
+  v("b", t.mean);
+  v("B", t.variance);
+  v("a", t.shape);
+  v("c", t.rate);
+  v("s2", t.s2);
+}
 
 // The terms phi(x): none, a constant, the columns listed, or what a function makes of the points.
 struct BoTrend {
@@ -54,8 +67,15 @@ struct BoTrend {
   bool differentiable() const { return !function; }
   MatrixXd slopes(Index dimension) const;  // d phi / dx, terms x inputs; the same everywhere
 };
+template <class V>
+void fields(V& v, BoTrend& t) {
+  v("constant", t.constant);
+  v("columns", positions(t.columns));
+  v("features", t.function);
+}
 
 enum class BoScore { evidence, leave_one_out };
+inline Names<BoScore> names(BoScore) { return {{BoScore::evidence, "evidence"}, {BoScore::leave_one_out, "loo"}}; }
 
 struct BoPrediction {
   VectorXd location, scale;
@@ -74,7 +94,7 @@ class BoSurrogate {
   double s2() const { return s2_; }  // s2_n, or the known one
   double noise() const { return noise_; }
   const VectorXd& weights() const { return system_.beta(); }
-  const Cholesky& factor() const { return system_.factor(); }
+  const SystemFactor& factor() const { return system_.factor(); }
   int floored() const { return floored_; }  // rows whose pivot was raised to the noise: repeated points
   bool differentiable() const { return kernel_.differentiable_in_inputs() && trend_.differentiable(); }
   bool fell_back() const { return weak_; }  // Jeffreys with too few points: a weak proper prior took its place

@@ -14,6 +14,7 @@
 // summed in logarithms, so that a probability of 1e-400 is no zero.
 #pragma once
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/random/rng.h"
 #include "core/base/types.h"
@@ -24,6 +25,11 @@ struct BoxEstimate {
   double log_probability = 0;
   double standard_error = 0;  // of the log
 };
+template <class V>
+void fields(V& v, BoxEstimate& t) {
+  v("log_probability", t.log_probability);
+  v("standard_error", t.standard_error);
+}
 
 // Either bound may be infinite; Sigma may be singular. `samples` in all, spread over `shifts`, each rounded up to a power of two.
 BoxEstimate box_monte_carlo(ConstVectorRef lower, ConstVectorRef upper, ConstVectorRef mean, ConstMatrixRef sigma, int samples,

@@ -30,6 +30,12 @@ namespace granary::process {
 
 enum class EcMethod { restricted, factorized, tree };
 enum class EcAlgorithm { automatic, single, greedy, double_loop };
+inline Names<EcMethod> names(EcMethod) {
+  return {{EcMethod::tree, "tree"}, {EcMethod::factorized, "factorized"}, {EcMethod::restricted, "restricted"}};
+}
+inline Names<EcAlgorithm> names(EcAlgorithm) {
+  return {{EcAlgorithm::automatic, "auto"}, {EcAlgorithm::single, "single"}, {EcAlgorithm::greedy, "greedy"}, {EcAlgorithm::double_loop, "double"}};
+}
 
 struct EcOptions {
   EcMethod method = EcMethod::tree;
@@ -41,7 +47,24 @@ struct EcOptions {
   std::vector<std::pair<int, int>> forest;  // for tree; used if `own_forest`
   bool own_forest = false;
   int width = 1;  // of the tree; wider ones have the single loop only
+  int n_starts = 1;
 };
+template <class V>
+void fields(V& v, EcOptions& t) {
+  Eigen::MatrixXi tree(0, 0);
+  v("method", t.method);
+  v("algorithm", t.algorithm);
+  v("damping", t.damping);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+  v("tree", positions(tree));  // two columns; without any: the heaviest
+  v("width", t.width);
+  v("n_starts", t.n_starts);
+  if (tree.cols() != 2) return;
+  t.own_forest = true;
+  t.forest.clear();
+  for (Index e = 0; e < tree.rows(); ++e) t.forest.push_back({tree(e, 0), tree(e, 1)});
+}
 
 struct EcResult {
   VectorXd mean;        // of q
@@ -53,6 +76,25 @@ struct EcResult {
   std::string algorithm;                      // the one that gave the answer
   Convergence convergence;                    // residual = ||<g>_q - <g>_r||^2
 };
+inline Eigen::MatrixXi edge_matrix(const std::vector<std::pair<int, int>>& edges) {
+  Eigen::MatrixXi out(static_cast<Index>(edges.size()), 2);
+  for (std::size_t e = 0; e < edges.size(); ++e) out.row(static_cast<Index>(e)) << edges[e].first, edges[e].second;
+  return out;
+}
+template <class V>
+void fields(V& v, EcResult& t) {
+  Eigen::MatrixXi tree = edge_matrix(t.edges);
+  v("mean", t.mean);
+  v("cov", t.covariance);
+  v("log_z", t.log_z);
+  v("q", t.q);
+  v("r", t.r);
+  v("edges", positions(tree));
+  v("residual", t.residual);
+  v("free_energy", t.free_energy);
+  v("algorithm", t.algorithm);
+  v("convergence", t.convergence);
+}
 
 // InputError unless J is square, finite, symmetric with a zero diagonal, and fits theta.
 EcResult ec_ising(ConstMatrixRef j, ConstVectorRef theta, const EcOptions& options, Monitor& monitor);

@@ -101,7 +101,12 @@ Pair solve_pair(Pair at, double a, double b, double k) {
   while (!std::isfinite(f) || 1 - u.squaredNorm() + 2 * u[0] * u[1] * u[2] < 1e-12) {  // rounding put it on the boundary
     u *= 1 - 1e-6;
     f = value(u, nullptr, nullptr);
-    if (u.norm() < 0.5) break;
+    if (u.norm() >= 0.5) continue;
+    break;
+  }
+  if (!u.allFinite()) {  // couplings too large to compute with: the caller sees a residual that is not finite
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    return {nan, nan, nan};
   }
   for (int step = 0; step < 100; ++step) {
     value(u, &gradient, &hessian);

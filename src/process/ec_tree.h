@@ -22,6 +22,12 @@ constexpr double smallest_spin_variance = 1e-12;  // of a spin that hardly ever 
 struct EcParameters {
   VectorXd gamma, lambda, edge;
 };
+template <class V>
+void fields(V& v, EcParameters& t) {
+  v("gamma", t.gamma);
+  v("lambda", t.lambda);
+  v("edge", t.edge);
+}
 
 struct EcMoments {
   VectorXd mean, variance, edge;  // edge: covariances

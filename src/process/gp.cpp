@@ -59,13 +59,12 @@ GaussianProcess::GaussianProcess(GpModel model, ConstMatrixRef x, ConstVectorRef
 }
 
 GaussianProcess GaussianProcess::restore(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f,
-                                         ConstMatrixRef lower, double jitter, double scale, GpCriterion criterion) {
+                                         SystemFactor factor, double jitter, double scale, GpCriterion criterion) {
   GaussianProcess gp(std::move(model), x, y, f, criterion, Saved{});
-  if (lower.rows() != y.size() || lower.cols() != y.size()) {
-    throw InputError(message("there are ", y.size(), " responses, but the factor is ", lower.rows(), " x ", lower.cols(), "."));
-  }
+  if (factor.size() != y.size())
+    throw InputError(message("there are ", y.size(), " responses, but the factor has ", factor.size(), " rows."));
   gp.jitter_ = jitter;
-  gp.system_ = KrigingSystem(Cholesky::from_lower(lower), gp.f_);
+  gp.system_ = KrigingSystem(std::move(factor), gp.f_);
   gp.solve();
   gp.scale_ = scale;
   gp.value_ = std::numeric_limits<double>::quiet_NaN();
@@ -143,11 +142,14 @@ MatrixXd GaussianProcess::inverse(Monitor* monitor) const {
   return ci;
 }
 
-VectorXd GaussianProcess::projected_diagonal() const {
+VectorXd GaussianProcess::inverse_diagonal() const {
+  if (inverse_diagonal_.size() == size()) return inverse_diagonal_;
   MatrixXd ci = cholesky().lower();
   inverse_from_cholesky(ci);
-  return ci.diagonal() - system_.projection();
+  return ci.diagonal();
 }
+
+VectorXd GaussianProcess::projected_diagonal() const { return inverse_diagonal() - system_.projection(); }
 
 VectorXd GaussianProcess::gradient(Monitor* monitor) const {
   const Index m = model_.kernel.n_parameters();
@@ -241,15 +243,22 @@ MatrixXd GaussianProcess::weights(ConstMatrixRef x, ConstMatrixRef f) const {
   return system_.weights(model_.kernel.cross(x_, x), f).transpose();
 }
 
-void GaussianProcess::append(ConstVectorRef x, double y, ConstVectorRef f, double noise) {
+void GaussianProcess::append_row(ConstVectorRef x, double y, ConstVectorRef f, double noise) {
   const Index n = y_.size();
   if (x.size() != x_.cols() || f.size() != f_.cols())
     throw InputError("the new observation does not have the columns of the others.");
   const MatrixXd row = x.transpose();
   const VectorXd k = model_.kernel.cross(x_, row);
-  const bool known = model_.noise.size() > 0;
+  const bool known = model_.noise.size() > 0, keeps_diagonal = inverse_diagonal_.size() == n;
   const double extra = model_.nugget + jitter_ + (known ? noise : 0);
+  const VectorXd w = keeps_diagonal ? cholesky().solve(k) : VectorXd();
   system_.append(k, model_.kernel.diagonal(row)[0] + extra, f);
+  if (keeps_diagonal) {  // [C k; k' c]^-1 = [C^-1 + w w' / s, -w / s; -w' / s, 1 / s], w = C^-1 k, s the new pivot squared
+    const double s = std::pow(cholesky().lower()(n, n), 2);
+    inverse_diagonal_.array() += w.array().square() / s;
+    inverse_diagonal_.conservativeResize(n + 1);
+    inverse_diagonal_[n] = 1 / s;
+  }
   x_.conservativeResize(n + 1, Eigen::NoChange);
   x_.row(n) = row;
   f_.conservativeResize(n + 1, Eigen::NoChange);
@@ -260,6 +269,17 @@ void GaussianProcess::append(ConstVectorRef x, double y, ConstVectorRef f, doubl
     model_.noise.conservativeResize(n + 1);
     model_.noise[n] = noise;
   }
+}
+
+void GaussianProcess::append(ConstVectorRef x, double y, ConstVectorRef f, double noise) {
+  append_row(x, y, f, noise);
+  solve();
+  evaluate();
+}
+
+void GaussianProcess::append_rows(ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, ConstVectorRef noise) {
+  for (Index i = 0; i < y.size(); ++i)
+    append_row(x.row(i).transpose(), y[i], f.row(i).transpose(), noise.size() > 0 ? noise[i] : 0);
   solve();
   evaluate();
 }

@@ -19,6 +19,7 @@
 
 #include <functional>
 
+#include "core/base/fields.h"
 #include "core/kernel/kernel.h"
 #include "core/base/monitor.h"
 #include "core/optim/multistart.h"
@@ -42,6 +43,9 @@ struct GpModel {
 };
 
 enum class GpCriterion { ml, reml, loo, loo_density };
+inline Names<GpCriterion> names(GpCriterion) {
+  return {{GpCriterion::ml, "ML"}, {GpCriterion::reml, "REML"}, {GpCriterion::loo, "LOO"}, {GpCriterion::loo_density, "LOO density"}};
+}
 
 struct GpPrediction {
   VectorXd mean;
@@ -68,8 +72,9 @@ class GaussianProcess {
                   const JitterOptions& jitter = default_jitter(), Monitor* monitor = nullptr);
   static JitterOptions default_jitter() { return {1e-12, 1e-6}; }
   // A process whose factor and scale are at hand, as one that was saved: O(n^2), and value() is not known.
-  static GaussianProcess restore(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, ConstMatrixRef lower,
+  static GaussianProcess restore(GpModel model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, SystemFactor factor,
                                  double jitter, double scale, GpCriterion criterion = GpCriterion::ml);
+  void know_inverse_diagonal(VectorXd diagonal) { inverse_diagonal_ = std::move(diagonal); }
 
   const GpModel& model() const { return model_; }
   const MatrixXd& inputs() const { return x_; }
@@ -80,7 +85,7 @@ class GaussianProcess {
   double jitter() const { return jitter_; }
   const VectorXd& beta() const { return system_.beta(); }
   const VectorXd& alpha() const { return system_.alpha(); }
-  const Cholesky& cholesky() const { return system_.factor(); }            // of C
+  const SystemFactor& cholesky() const { return system_.factor(); }        // of C
   const MatrixXd& trend_root() const { return system_.trend_root(); }      // L^-1 F
   const Cholesky& trend_precision() const { return system_.precision(); }  // of F'C^-1 F
   VectorXd fitted() const;  // the mean at the observed inputs, without a new matrix of kernel values
@@ -88,6 +93,7 @@ class GaussianProcess {
   double value() const { return value_; }               // of the criterion
   VectorXd gradient(Monitor* monitor = nullptr) const;  // in the logarithms of the parameters
   GpLeaveOneOut leave_one_out() const;
+  VectorXd inverse_diagonal() const;  // of C^-1: O(n^3), unless it is known, as after append()
 
   GpPrediction predict(ConstMatrixRef x, ConstMatrixRef f, bool variance, int threads, Monitor& monitor) const;
   MatrixXd covariance(ConstMatrixRef x, ConstMatrixRef f) const;  // joint, of the process without noise
@@ -98,6 +104,7 @@ class GaussianProcess {
 
   // One more observation, parameters as they are, O(n^2). `noise`: its known noise, where the model has one.
   void append(ConstVectorRef x, double y, ConstVectorRef f, double noise = 0);
+  void append_rows(ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, ConstVectorRef noise);  // no noise: none is known
 
  private:
   struct Saved {};
@@ -106,6 +113,7 @@ class GaussianProcess {
     check_sizes();
   }
   void check_sizes() const;
+  void append_row(ConstVectorRef x, double y, ConstVectorRef f, double noise);  // as far as its place goes
   void solve();                              // beta and alpha
   void evaluate();                           // the scale and the criterion
   MatrixXd inverse(Monitor* monitor) const;  // C^-1, all of it
@@ -116,6 +124,7 @@ class GaussianProcess {
   VectorXd y_;
   GpCriterion criterion_ = GpCriterion::ml;
   KrigingSystem system_;
+  VectorXd inverse_diagonal_;  // empty: not known
   double scale_ = 1, value_ = 0, jitter_ = 0;
 };
 

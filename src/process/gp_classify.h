@@ -25,6 +25,7 @@
 namespace granary::process {
 
 enum class Inference { ep, laplace };
+inline Names<Inference> names(Inference) { return {{Inference::ep, "ep"}, {Inference::laplace, "laplace"}}; }
 
 struct ClassifyModel {
   Kernel kernel;
@@ -55,6 +56,19 @@ struct LatentPosterior {
   VectorXd gradient;                             // of the log evidence, where asked for
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, LatentPosterior& t) {
+  v("tau", t.tau);
+  v("nu", t.nu);
+  v("weight", t.weight);
+  v("mean", t.mean);
+  v("variance", t.variance);
+  v("loo", t.loo);
+  v("log_evidence", t.log_evidence);
+  v("log_determinant", t.log_determinant);
+  v("gradient", t.gradient);
+  v("convergence", t.convergence);
+}
 
 // `start` may be empty: site parameters or weights of a similar problem.
 LatentPosterior latent_posterior(const ClassifyModel& model, ConstMatrixRef x, ConstVectorRef y, const ClassifyOptions& options,
@@ -78,10 +92,28 @@ struct ClassifyPrediction {
   MatrixXd mean_gradient, probability_gradient;  // in the inputs, one row per point, where asked for
   MatrixXd covariance;                           // joint, of f*, where asked for
 };
+template <class V>
+void fields(V& v, ClassifyPrediction& t) {
+  v("mean", t.mean);
+  v("variance", t.variance);
+  v("log_positive", t.log_positive);
+  v("log_negative", t.log_negative);
+  v("probability_sd", t.probability_sd);
+  v("mean_gradient", t.mean_gradient);
+  v("probability_gradient", t.probability_gradient);
+  v("covariance", t.covariance);
+}
 struct PredictOptions {
   bool sd = false, gradient = false, covariance = false;
   int threads = 1;
 };
+template <class V>
+void fields(V& v, PredictOptions& t) {
+  v("sd", t.sd);
+  v("gradient", t.gradient);
+  v("covariance", t.covariance);
+  v("threads", t.threads);
+}
 ClassifyPrediction predict_class(const ClassifyModel& model, ConstMatrixRef x, ConstVectorRef tau, ConstVectorRef weight,
                                  ConstMatrixRef at, const PredictOptions& options, Monitor& monitor);
 

@@ -4,12 +4,14 @@
 
 #include <memory>
 
+#include "core/base/fields.h"
 #include "core/infer/ep_sites.h"
 #include "core/base/types.h"
 
 namespace granary::process {
 
 enum class Link { probit, logit };
+inline Names<Link> names(Link) { return {{Link::probit, "probit"}, {Link::logit, "logit"}}; }
 
 struct LikelihoodAt {
   double log_p = 0;

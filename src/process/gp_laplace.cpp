@@ -51,7 +51,7 @@ LaplaceResult laplace_approximation(ConstMatrixRef k, ConstVectorRef mu, ConstVe
   for (end.iterations = 1; end.iterations <= options.max_iter; ++end.iterations) {
     monitor.check();
     derivatives();
-    const VectorXd newton = EpSolver(k, curvature).weight(curvature.cwiseProduct(now.f - mu) + first) - now.a;
+    const VectorXd newton = EpSolver(k, curvature, &monitor).weight(curvature.cwiseProduct(now.f - mu) + first) - now.a;
     double step = 1;
     Point next = point_at(k, mu, y, link, now.a + newton);
     while (!(next.psi >= now.psi) && step > 1e-6) {
@@ -72,7 +72,7 @@ LaplaceResult laplace_approximation(ConstMatrixRef k, ConstVectorRef mu, ConstVe
   if (!end.converged) end.message = "the Newton steps were used up before the mode was found";
   end.iterations = std::min(end.iterations, options.max_iter);
   derivatives();
-  EpSolver solver(k, curvature);
+  EpSolver solver(k, curvature, &monitor);
   const double evidence = now.psi - 0.5 * solver.log_determinant();
   end.residual = (now.a - first).cwiseAbs().maxCoeff();
   end.seconds = clock.seconds();

@@ -68,6 +68,8 @@ ParameterSample sample_parameters(const LogEvidence& log_evidence, ConstVectorRe
     }
     if (hamiltonian) result.acceptance[c] = engine.acceptance();
   });
+  for (Index c = 0; c < options.chains; ++c)
+    result.effective_size += effective_sample_size(result.log_density.segment(c * draws, draws));
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include <functional>
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/random/rng.h"
 #include "core/base/types.h"
@@ -26,7 +27,16 @@ struct LogPrior {
   }
 };
 
+template <class V>
+void fields(V& v, LogPrior& t) {
+  v("mean", t.mean);
+  v("sd", any_number(t.sd));  // infinite: this parameter has none
+}
+
 enum class ParameterSampler { slice, hmc, ess };
+inline Names<ParameterSampler> names(ParameterSampler) {
+  return {{ParameterSampler::slice, "slice"}, {ParameterSampler::hmc, "hmc"}, {ParameterSampler::ess, "ess"}};
+}
 
 struct ParameterSampleOptions {
   ParameterSampler sampler = ParameterSampler::slice;
@@ -37,12 +47,33 @@ struct ParameterSampleOptions {
   LogPrior prior;
   int threads = 1;
 };
+template <class V>
+void fields(V& v, ParameterSampleOptions& t) {
+  v("sampler", t.sampler);
+  v("n_draws", t.draws);
+  v("burn_in", t.burn_in);
+  v("thin", t.thin);
+  v("steps", t.steps);
+  v("chains", t.chains);
+  v("lower", t.lower);
+  v("upper", t.upper);
+  v("prior", t.prior);
+  v("threads", t.threads);
+}
 
 struct ParameterSample {
   MatrixXd theta;        // one row per draw, chain after chain
   VectorXd log_density;  // of each draw, up to a constant
   VectorXd acceptance;   // of each chain; one for slices
+  double effective_size = 0;  // of log_density, added over the chains
 };
+template <class V>
+void fields(V& v, ParameterSample& t) {
+  v("theta", t.theta);
+  v("log_density", t.log_density);
+  v("acceptance", t.acceptance);
+  v("effective_size", t.effective_size);
+}
 
 // -infinity where it cannot be computed; called from several threads at once.
 using LogEvidence = std::function<double(const VectorXd& theta, VectorXd* gradient)>;

@@ -18,11 +18,22 @@
 namespace granary::process {
 
 enum class Sampler { hmc, ess };
+inline Names<Sampler> names(Sampler) { return {{Sampler::hmc, "hmc"}, {Sampler::ess, "ess"}}; }
 
 struct SampleOptions {
   Sampler sampler = Sampler::hmc;
   int draws = 1000, burn_in = 500, thin = 1, steps = 15, chains = 1, threads = 1;
 };
+template <class V>
+void fields(V& v, SampleOptions& t) {
+  v("sampler", t.sampler);
+  v("n_draws", t.draws);
+  v("burn_in", t.burn_in);
+  v("thin", t.thin);
+  v("steps", t.steps);
+  v("chains", t.chains);
+  v("threads", t.threads);
+}
 struct SampleResult {
   MatrixXd f;           // one row per draw, the chains one after the other
   MatrixXd weight;      // K^-1 (f - mean), for predictions
@@ -30,7 +41,18 @@ struct SampleResult {
   VectorXd acceptance;  // of each chain; one for slices
   VectorXd step_size;   // of each chain; zero for slices
   double jitter = 0;    // added to the diagonal of K
+  double effective_size = 0;  // of log_joint, added over the chains
 };
+template <class V>
+void fields(V& v, SampleResult& t) {
+  v("f", t.f);
+  v("weight", t.weight);
+  v("log_joint", t.log_joint);
+  v("acceptance", t.acceptance);
+  v("step_size", t.step_size);
+  v("jitter", t.jitter);
+  v("effective_size", t.effective_size);
+}
 SampleResult sample_posterior(const ClassifyModel& model, ConstMatrixRef x, ConstVectorRef y, const SampleOptions& options,
                               const Rng& rng, Monitor& monitor);
 
@@ -38,11 +60,25 @@ struct AisOptions {
   Sampler sampler = Sampler::hmc;
   int temperatures = 8000, runs = 3, steps = 10, threads = 1;
 };
+template <class V>
+void fields(V& v, AisOptions& t) {
+  v("sampler", t.sampler);
+  v("temperatures", t.temperatures);
+  v("runs", t.runs);
+  v("steps", t.steps);
+  v("threads", t.threads);
+}
 struct AisResult {
   double log_evidence = 0;
   VectorXd log_weights;       // one per run
   double effective_size = 0;  // (sum w)^2 / sum w^2
 };
+template <class V>
+void fields(V& v, AisResult& t) {
+  v("log_evidence", t.log_evidence);
+  v("log_weights", t.log_weights);
+  v("effective_size", t.effective_size);
+}
 AisResult annealed_evidence(const ClassifyModel& model, ConstMatrixRef x, ConstVectorRef y, const AisOptions& options,
                             const Rng& rng, Monitor& monitor);
 
@@ -51,10 +87,14 @@ AisResult annealed_evidence(const ClassifyModel& model, ConstMatrixRef x, ConstV
 struct SamplePrediction {
   VectorXd probability, mean, variance, monte_carlo_se;
 };
+template <class V>
+void fields(V& v, SamplePrediction& t) {
+  v("probability", t.probability);
+  v("mean", t.mean);
+  v("variance", t.variance);
+  v("monte_carlo_se", t.monte_carlo_se);
+}
 SamplePrediction predict_sample(const ClassifyModel& model, ConstMatrixRef x, ConstMatrixRef weight, double jitter,
                                 ConstMatrixRef at, Monitor& monitor);
-
-// Draws per independent draw: n / (1 + 2 sum of autocorrelations), cut where pairs turn negative (Geyer 1992).
-double effective_sample_size(ConstVectorRef series);
 
 }  // namespace granary::process

@@ -26,7 +26,11 @@
 
 namespace granary::process {
 
+enum class GplvmMethod { full, sparse };
+inline Names<GplvmMethod> names(GplvmMethod) { return {{GplvmMethod::full, "full"}, {GplvmMethod::sparse, "sparse"}}; }
+
 struct GplvmOptions {
+  GplvmMethod method = GplvmMethod::full;
   OutputNoise noise = OutputNoise::gaussian;
   VectorXd offset;       // of binary columns
   double nugget = 1e-6;  // floor under the noise, in units of the targets' variance
@@ -39,7 +43,23 @@ struct GplvmOptions {
   Index active = 100;        // d
   bool move_active = true;   // optimise X_I too, not theta alone
   int max_iter_point = 100;  // L-BFGS steps for a row outside the active set
+  bool turn = false;         // the map to its principal axes
 };
+template <class V>
+void fields(V& v, GplvmOptions& t) {
+  v("method", t.method);
+  v("noise", t.noise);
+  v("offset", t.offset);
+  v("nugget", t.nugget);
+  v("prior", t.prior);
+  v("max_iter", t.max_iter);
+  v("tol", t.tol);
+  v("n_rounds", t.rounds);
+  v("active", t.active);
+  v("move_active", t.move_active);
+  v("turn", t.turn);
+  v("threads", t.threads);
+}
 
 struct GplvmResult {
   MatrixXd latent;            // X
@@ -51,6 +71,18 @@ struct GplvmResult {
   NoisyTargets targets;       // of the active rows: sites for binary columns
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, GplvmResult& t) {
+  v("latent", t.latent);
+  v("log_parameters", t.parameters);
+  v("loglik", t.log_likelihood);
+  v("objective", t.objective);
+  v("trace", t.trace);
+  v("active", positions(t.active));
+  v("sites", t.targets.y);
+  v("site_noise", t.targets.noise);
+  v("convergence", t.convergence);
+}
 
 GplvmResult gplvm_full(const NoisyTargets& targets, ConstMatrixRef start, const Kernel& kernel, const GplvmOptions& options,
                        Monitor& monitor);

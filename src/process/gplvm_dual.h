@@ -10,6 +10,7 @@
 //   centred kernel pca_scores      Y V_q, missing cells (NaN) filled in by the rank-q fit again and again: where a GP-LVM starts
 #pragma once
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
 
@@ -28,6 +29,11 @@ struct SimilarityMap {
   MatrixXd x;       // N x q
   VectorXd values;  // the q largest eigenvalues; not positive ones give columns of zeros
 };
+template <class V>
+void fields(V& v, SimilarityMap& t) {
+  v("latent", t.x);
+  v("values", t.values);
+}
 SimilarityMap similarity_map(const MatrixXd& s, Index q, Monitor& monitor);
 
 void centre_both(MatrixXd& s);  // J S J

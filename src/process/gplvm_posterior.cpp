@@ -6,6 +6,7 @@
 
 #include "core/linalg/spd_inverse.h"
 #include "core/math/special.h"
+#include "core/random/gaussian.h"
 
 namespace granary::process {
 
@@ -64,6 +65,25 @@ void GplvmPosterior::predict(ConstMatrixRef x, bool with_noise, MatrixXd& mean, 
       }
     }
   }
+}
+
+std::vector<MatrixXd> GplvmPosterior::draws(ConstMatrixRef x, int count, Rng& rng, Monitor& monitor) const {
+  const Index n = x.rows();
+  std::vector<MatrixXd> out(static_cast<std::size_t>(count), MatrixXd(n, model_.targets.y.cols()));
+  const MatrixXd cross = model_.kernel.cross(model_.latent, x);
+  MatrixXd prior = model_.kernel.matrix(x);
+  prior.diagonal().array() += model_.nugget;
+  for (const Group& group : groups_) {
+    const MatrixXd kg = take_rows(cross, group.rows), half = group.factor.solve_lower(kg), mean = kg.transpose() * group.alpha;
+    MatrixXd left = prior;
+    left.noalias() -= half.transpose() * half;
+    const Index columns = static_cast<Index>(group.columns.size());
+    const MatrixXd noise = gaussian_draws(VectorXd::Zero(n), left, columns * count, rng, monitor);
+    for (Index c = 0; c < columns; ++c)
+      for (Index k = 0; k < count; ++k)
+        out[static_cast<std::size_t>(k)].col(group.columns[static_cast<std::size_t>(c)]) = mean.col(c) + noise.col(c * count + k);
+  }
+  return out;
 }
 
 GplvmPosterior::Row GplvmPosterior::prepare(ConstVectorRef y, ConstVectorRef noise) const {

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/kernel/kernel.h"
 #include "core/optim/lbfgs.h"
 #include "core/base/monitor.h"
@@ -37,6 +38,9 @@ class GplvmPosterior {
   // Means and variances of the outputs at the rows of x, both rows(x) x D; for binary columns those of f. `with_noise`: of an
   // observation, white noise included.
   void predict(ConstMatrixRef x, bool with_noise, MatrixXd& mean, MatrixXd& variance, Monitor& monitor) const;
+
+  // Joint draws of f at the rows of x, white part included: one matrix per draw.
+  std::vector<MatrixXd> draws(ConstMatrixRef x, int count, Rng& rng, Monitor& monitor) const;
 
   // A row y made ready: which columns it has, and what can be computed once.
   struct Row {
@@ -80,6 +84,14 @@ struct ProjectOptions {
   int samples = 0;  // draws for an importance sampling estimate of log p(y), x integrated out; 0: none
   int threads = 1;
 };
+template <class V>
+void fields(V& v, ProjectOptions& t) {
+  v("n_starts", t.n_starts);
+  v("max_iter", t.max_iter);
+  v("tol", t.tol);
+  v("n_draws", t.samples);
+  v("threads", t.threads);
+}
 struct Projection {
   MatrixXd x;               // n x q, the best mode of each row
   VectorXd log_likelihood;  // log p(y_obs | x) there
@@ -89,6 +101,16 @@ struct Projection {
   std::vector<MatrixXd> modes;            // of each row: distinct modes, best first
   std::vector<VectorXd> mode_objectives;  // theirs
 };
+template <class V>
+void fields(V& v, Projection& t) {
+  v("x", t.x);
+  v("loglik", t.log_likelihood);
+  v("objective", t.objective);
+  v("log_marginal", t.log_marginal);
+  v("log_marginal_se", t.log_marginal_se);
+  v("modes", t.modes);
+  v("mode_objectives", t.mode_objectives);
+}
 // `train_latent`, `train_y` (NaN where missing): all rows of the training data, for the starts.
 Projection project_rows(const GplvmPosterior& posterior, ConstMatrixRef y, ConstMatrixRef train_latent, ConstMatrixRef train_y,
                         const ProjectOptions& options, Rng& rng, Monitor& monitor);

@@ -22,6 +22,15 @@ struct GtmOptions {
   int max_iter = 500;
   double tol = 1e-6;  // relative change of the log-likelihood
 };
+template <class V>
+void fields(V& v, GtmOptions& t) {
+  v("grid", t.grid);
+  v("basis", t.basis);
+  v("width", t.width);
+  v("lambda", t.penalty);
+  v("max_iter", t.max_iter);
+  v("tol", t.tol);
+}
 
 struct GtmResult {
   MatrixXd x;        // N x q posterior means
@@ -33,6 +42,40 @@ struct GtmResult {
   VectorXd trace;  // log-likelihood plus log prior of W, which never falls
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, GtmResult& t) {
+  v("latent", t.x);
+  v("grid", t.grid);
+  v("centres", t.centres);
+  v("noise", t.noise);
+  v("loglik", t.log_likelihood);
+  v("trace", t.trace);
+  v("convergence", t.convergence);
+}
+// Where new rows go in a map that was kept.
+struct GtmState {
+  MatrixXd grid, raw_centres;
+  double raw_noise = 1;
+};
+template <class V>
+void fields(V& v, GtmState& t) {
+  v("grid", t.grid);
+  v("raw_centres", t.raw_centres);
+  v("raw_noise", t.raw_noise);
+}
+inline void check(const GtmState& t) {
+  require(t.grid.rows() == t.raw_centres.rows(), "the centres do not belong to the grid.");
+  require(t.raw_noise > 0, "`raw_noise` is not positive.");
+}
+struct GtmPlaces {
+  MatrixXd latent;
+  VectorXd log_likelihood;
+};
+template <class V>
+void fields(V& v, GtmPlaces& t) {
+  v("latent", t.latent);
+  v("loglik", t.log_likelihood);
+}
 GtmResult gtm(ConstMatrixRef y, Index q, const GtmOptions& options, Monitor& monitor);  // y centred
 
 // Posterior means in the map of rows of y, and the log-likelihood of each.

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
 
@@ -19,6 +20,25 @@ struct IsomapResult {
   int neighbours = 0;   // k that was used
   double residual = 0;  // 1 - R^2 between the geodesics and the distances in the map
 };
+template <class V>
+void fields(V& v, IsomapResult& t) {
+  v("latent", t.x);
+  v("values", t.values);
+  v("distance", t.distance);
+  v("neighbors", t.neighbours);
+  v("residual", t.residual);
+}
+struct IsomapOptions {
+  Index q = 2;
+  int neighbors = 7;
+  int threads = 1;
+};
+template <class V>
+void fields(V& v, IsomapOptions& t) {
+  v("k", t.q);
+  v("neighbors", t.neighbors);
+  v("threads", t.threads);
+}
 // Missing cells are NaN: distances then are over the cells that two rows share, scaled up.
 IsomapResult isomap(ConstMatrixRef y, Index q, int neighbours, int threads, Monitor& monitor);
 

@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/kernel/kernel.h"
 #include "core/base/monitor.h"
 #include "process/gplvm_groups.h"
@@ -20,6 +21,7 @@
 namespace granary::process {
 
 enum class OutputNoise { gaussian, bernoulli };
+inline Names<OutputNoise> names(OutputNoise) { return {{OutputNoise::gaussian, "gaussian"}, {OutputNoise::bernoulli, "bernoulli"}}; }
 
 struct IvmOptions {
   Index size = 100;  // d

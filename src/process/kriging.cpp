@@ -1,6 +1,7 @@
 #include "process/kriging.h"
 
 #include <cmath>
+#include <limits>
 
 #include "core/base/errors.h"
 #include "core/base/parallel.h"
@@ -23,18 +24,6 @@ GaussianProcess reinterpolate(const GaussianProcess& gp) {
   return GaussianProcess(model, gp.inputs(), gp.fitted(), gp.trend());
 }
 
-MatrixXd gaussian_draws(ConstVectorRef mean, ConstMatrixRef covariance, double size, Index count, Rng& rng, Monitor& monitor) {
-  MatrixXd result = mean.replicate(1, count);
-  // Zero but for rounding, as at observed points of an interpolator.
-  if (covariance.diagonal().maxCoeff() <= 1e-14 * size) return result;
-  const Cholesky root = cholesky_with_jitter(covariance, {1e-12, 1e-6});
-  for (Index j = 0; j < count; ++j) {
-    if (j % 16 == 0) monitor.check();
-    result.col(j).noalias() += root.lower().triangularView<Eigen::Lower>() * rng.normals(covariance.rows());
-  }
-  return result;
-}
-
 MatrixXd conditional_draws(const GaussianProcess& gp, ConstMatrixRef x, ConstMatrixRef f, ConstVectorRef noise, Index count,
                            Rng& rng, Monitor& monitor) {
   const GpPrediction at = gp.predict(x, f, false, 1, monitor);
@@ -49,7 +38,7 @@ MatrixXd prior_draws(const GaussianProcess& gp, ConstMatrixRef x, ConstVectorRef
   return gaussian_draws(VectorXd::Zero(x.rows()), covariance, 1, count, rng, monitor);
 }
 
-double imse_constant(const GaussianProcess& gp, double variance, ConstVectorRef lengthscales, ConstVectorRef lower,
+ImseValue imse_constant(const GaussianProcess& gp, double variance, ConstVectorRef lengthscales, ConstVectorRef lower,
                      ConstVectorRef upper) {
   const MatrixXd& x = gp.inputs();
   const Index n = x.rows(), d = x.cols(), p = gp.beta().size();
@@ -73,14 +62,22 @@ double imse_constant(const GaussianProcess& gp, double variance, ConstVectorRef 
   }
   second.triangularView<Eigen::StrictlyUpper>() = second.transpose();
   // E var / s2 = k0 - tr(C^-1 E r r') + E u^2 / (1'C^-1 1), u = 1'C^-1 r - 1
-  const Cholesky& chol = gp.cholesky();
+  const SystemFactor& chol = gp.cholesky();
   double result = variance - chol.solve(second).trace();
   if (p == 1) {
     const VectorXd weight = chol.solve_upper(gp.trend_root().col(0));  // C^-1 1
     const double total = gp.trend_root().col(0).squaredNorm();
     result += (weight.dot(second * weight) - 2 * weight.dot(first) + 1) / total;
   }
-  return gp.scale() * std::max(result, 0.0);
+  const double rounding = std::numeric_limits<double>::epsilon() * second.cwiseAbs().maxCoeff() * gp.inverse_diagonal().sum();
+  return {gp.scale() * std::max(result, 0.0), gp.scale() * rounding};
+}
+
+ImseValue imse_constant(const GaussianProcess& gp, const KernelSpec& kernel, ConstVectorRef lower, ConstVectorRef upper) {
+  const Index d = gp.inputs().cols();
+  const VectorXd scales = kernel.scales.size() == 1 ? VectorXd::Constant(d, kernel.scales[0]) : kernel.scales;
+  require(kernel.type == "se" && scales.size() == d, "the closed form of the integrated error is for the kernel \"se\" of all inputs.");
+  return imse_constant(gp, kernel.variance, scales, lower, upper);
 }
 
 VectorXd kriging_surface(const GpModel& model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f,

@@ -9,7 +9,7 @@
 //   kriging_surface   the criterion at many parameters
 #pragma once
 
-#include "core/random/rng.h"
+#include "core/random/gaussian.h"
 #include "process/gp.h"
 
 namespace granary::process {
@@ -19,15 +19,24 @@ GaussianProcess reinterpolate(const GaussianProcess& gp);
 // One draw per column; `noise` is added to the diagonal of the joint covariance.
 MatrixXd conditional_draws(const GaussianProcess& gp, ConstMatrixRef x, ConstMatrixRef f, ConstVectorRef noise, Index count,
                            Rng& rng, Monitor& monitor);
-// The same from a mean and a covariance; one that is below 1e-14 of `size` has no factor, and its draws are the mean.
-MatrixXd gaussian_draws(ConstVectorRef mean, ConstMatrixRef covariance, double size, Index count, Rng& rng, Monitor& monitor);
 // Draws from the process itself, trend not included: N(0, s2 K(x, x) + diag(noise)).
 MatrixXd prior_draws(const GaussianProcess& gp, ConstMatrixRef x, ConstVectorRef noise, Index count, Rng& rng, Monitor& monitor);
 
 // `lengthscales`: one per input. The kernel of `gp` must be the squared exponential with these and the variance given, the trend
-// one column of ones or none.
-double imse_constant(const GaussianProcess& gp, double variance, ConstVectorRef lengthscales, ConstVectorRef lower,
-                     ConstVectorRef upper);
+// one column of ones or none. `rounding`: how large the error of the value may be, since a small variance is left where two large
+// numbers cancel; averages over points (kriging_predict) lose half as many digits.
+struct ImseValue {
+  double value = 0, rounding = 0;
+};
+template <class V>
+void fields(V& v, ImseValue& t) {
+  v("value", t.value);
+  v("rounding", t.rounding);
+}
+ImseValue imse_constant(const GaussianProcess& gp, double variance, ConstVectorRef lengthscales, ConstVectorRef lower,
+                        ConstVectorRef upper);
+// The same from the description of that kernel.
+ImseValue imse_constant(const GaussianProcess& gp, const KernelSpec& kernel, ConstVectorRef lower, ConstVectorRef upper);
 
 // One row of logarithms per value; -infinity where the covariance cannot be factored.
 VectorXd kriging_surface(const GpModel& model, ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f,

@@ -89,7 +89,7 @@ VectorXd effect_variances(const BlindEffects& effects, const std::vector<std::fu
 
 BlindPath blind_forward(const GaussianProcess& gp, ConstMatrixRef candidates, ConstVectorRef variances, Index max_terms,
                         Monitor& monitor) {
-  const Cholesky& chol = gp.cholesky();
+  const SystemFactor& chol = gp.cholesky();
   const Index n = gp.size(), count = candidates.cols();
   if (candidates.rows() != n || variances.size() != count) throw InputError("the candidates do not fit the observations.");
   const VectorXd yt = chol.solve_lower(gp.responses());

@@ -11,7 +11,7 @@
 // GaussianProcess, JointKriging and BoSurrogate stand on it. Sacks et al. (Statist. Sci. 1989); Dubrule (Math. Geol. 1983) for H.
 #pragma once
 
-#include "core/linalg/spd.h"
+#include "process/system_factor.h"
 #include "core/base/types.h"
 
 namespace granary::process {
@@ -19,7 +19,7 @@ namespace granary::process {
 class KrigingSystem {
  public:
   KrigingSystem() = default;
-  KrigingSystem(Cholesky c, ConstMatrixRef f) : c_(std::move(c)), root_(c_.solve_lower(MatrixXd(f))) {}
+  KrigingSystem(SystemFactor c, ConstMatrixRef f) : c_(std::move(c)), root_(c_.solve_lower(MatrixXd(f))) {}
 
   // One more observation, as far as its place goes, O(n^2). Throws as Cholesky::append.
   void append(ConstVectorRef column, double diagonal, ConstVectorRef f);
@@ -30,7 +30,7 @@ class KrigingSystem {
   void solve_normal(ConstVectorRef y, ConstVectorRef mean, ConstVectorRef inverse_variance);  // of independent beta_j
   void solve_known(ConstVectorRef y, ConstVectorRef beta);
 
-  const Cholesky& factor() const { return c_; }         // of C
+  const SystemFactor& factor() const { return c_; }     // of C
   const MatrixXd& trend_root() const { return root_; }  // L^-1 F
   const Cholesky& precision() const { return w_; }      // W; empty where beta is known
   const VectorXd& beta() const { return beta_; }
@@ -51,7 +51,8 @@ class KrigingSystem {
   void finish(VectorXd yt);
   MatrixXd half_projection() const;  // A with A'A = C^-1 - H
 
-  Cholesky c_, w_;
+  SystemFactor c_;
+  Cholesky w_;
   MatrixXd root_;
   VectorXd beta_, e_, alpha_;
 };

@@ -8,6 +8,8 @@
 #include "core/base/errors.h"
 #include "core/optim/lbfgs.h"
 
+#include "process/gplvm_dual.h"
+
 namespace granary::process {
 
 namespace {
@@ -159,6 +161,31 @@ MdsResult mds(ConstMatrixRef distance, ConstMatrixRef start, const MdsOptions& o
     out.convergence.message = "the map is exact to rounding";
   }
   out.convergence.seconds = clock.seconds();
+  return out;
+}
+
+MdsResult mds_fit(ConstMatrixRef distance, ConstMatrixRef start, const MdsFitOptions& options, Monitor& monitor) {
+  const double unit = distance.maxCoeff();
+  MatrixXd from = start;
+  if (from.rows() == 0) {
+    MatrixXd similarity = -0.5 * (distance / unit).array().square().matrix();
+    centre_both(similarity);
+    from = unit * similarity_map(similarity, options.q, monitor).x;
+  }
+  if (options.method != MdsMethod::classical)
+    return mds(distance, from, {options.method == MdsMethod::nonmetric, options.max_iter, options.tol}, monitor);
+  const MatrixXd x = from / unit;
+  double error = 0, size = 0;
+  for (Index j = 0; j < x.rows(); ++j)
+    for (Index i = 0; i < j; ++i) {
+      const double apart = (x.row(i) - x.row(j)).norm();
+      error += std::pow(apart - distance(i, j) / unit, 2);
+      size += apart * apart;
+    }
+  MdsResult out;
+  out.x = from;
+  out.stress = std::sqrt(error / size);
+  out.convergence.converged = true;
   return out;
 }
 

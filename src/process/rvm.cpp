@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/errors.h"
 #include "core/linalg/dense.h"
+#include "core/optim/lbfgs.h"
 
 namespace granary::process {
 
@@ -41,25 +43,53 @@ struct Model {
 VectorXd gammas(const Model& model) { return (1 - model.alpha.array() * model.covariance.diagonal().array()).max(0.0); }
 
 // S, mu and the evidence from scratch. `gram` is Phi_A' Phi_A, `projection` Phi_A' y.
+//
+// With D = A^-1/2 the system is B = I + beta D Phi'Phi D, whose eigenvalues are at least one. Where its largest is beyond 1e9, columns
+// that nearly repeat one another have eaten up the digits of the Gram matrix, and [sqrt(beta) Phi D; I] = Q R takes its place, whose
+// condition number is the square root. The quadratic form is the sum of squares that mu leaves, so that nothing cancels.
 void refresh(Model& model, const MatrixXd& gram, const VectorXd& projection, const Scaled& data) {
-  const Index m = model.size();
-  const double n = static_cast<double>(data.y.size()), beta = 1 / model.noise;
-  double log_det = 0, quadratic = beta * data.y.squaredNorm();
+  const Index m = model.size(), rows = data.y.size();
+  const double n = static_cast<double>(rows), beta = 1 / model.noise;
+  double log_det = 0;
+  VectorXd rest = data.y;
   if (m > 0) {
-    MatrixXd precision = beta * gram;
-    precision.diagonal() += model.alpha;
-    const Llt factor(precision);
-    if (factor.info() != Eigen::Success) throw NumericalError("the system of the relevance vectors is singular.");
-    model.covariance = factor.solve(MatrixXd::Identity(m, m));
-    model.mean = beta * factor.solve(projection);
-    log_det = 2 * factor.matrixLLT().diagonal().array().log().sum() - model.alpha.array().log().sum();
-    quadratic -= beta * projection.dot(model.mean);
+    const VectorXd d = model.alpha.cwiseSqrt().cwiseInverse();
+    MatrixXd root;  // upper triangular, root'root = B
+    VectorXd z;     // B^-1 sqrt(beta) D Phi'y
+    MatrixXd inner = beta * (d.asDiagonal() * gram * d.asDiagonal());
+    inner.diagonal().array() += 1;
+    const bool stable = inner.trace() < 1e9;
+    if (stable) {
+      const Llt factor(inner);
+      if (factor.info() != Eigen::Success) throw NumericalError("the system of the relevance vectors is singular.");
+      root = factor.matrixL().toDenseMatrix().transpose();
+      z = factor.solve(VectorXd(std::sqrt(beta) * d.cwiseProduct(projection)));
+    } else {
+      MatrixXd tall = MatrixXd::Zero(rows + m, m);
+      for (Index k = 0; k < m; ++k) tall.col(k).head(rows) = (std::sqrt(beta) * d[k]) * data.phi.col(model.active[k]);
+      tall.bottomRows(m).setIdentity();
+      VectorXd right = VectorXd::Zero(rows + m);
+      right.head(rows) = data.y;
+      const Qr qr(tall);
+      root = qr.r().topRows(m);
+      z = qr.solve(right);
+    }
+    MatrixXd half = d.asDiagonal().toDenseMatrix();
+    root.transpose().triangularView<Eigen::Lower>().solveInPlace(half);  // R'^-1 D
+    model.covariance.noalias() = half.transpose() * half;
+    model.mean = std::sqrt(beta) * d.cwiseProduct(z);
+    log_det = 2 * root.diagonal().cwiseAbs().array().log().sum();
+    for (Index k = 0; k < m; ++k) rest.noalias() -= model.mean[k] * data.phi.col(model.active[k]);
   } else {
     model.covariance.resize(0, 0);
     model.mean.resize(0);
   }
+  const double quadratic = beta * rest.squaredNorm() + (m > 0 ? model.mean.cwiseAbs2().dot(model.alpha) : 0);
   model.evidence = -0.5 * (n * std::log(2 * std::acos(-1.0) * model.noise) + log_det + quadratic);
 }
+
+// Whether evidence `is` is no less than `was`, up to rounding.
+bool no_less(double is, double was) { return is >= was - 1e-10 * (1 + std::abs(was)); }
 
 double residual_noise(const Model& model, const Scaled& data) {
   VectorXd rest = data.y;
@@ -87,32 +117,58 @@ class Fast {
     rebuild();
   }
 
+  // Steps change S, mu, the factors and the evidence by formulas of rank one; every few of them all is made again from scratch, and
+  // only what stands that test is kept. Where it does not, the steps are made again one by one, each tested by itself, and a step that
+  // fails is not tried again until another one was taken.
   Model run(std::vector<double>& trace, Convergence& convergence) {
     trace.push_back(model_.evidence);
-    int since = 0;
+    best_ = snapshot();
+    refused_.assign(static_cast<std::size_t>(columns_), 0);
+    int since = 0, careful = 0;
+    bool any_refused = false;
     for (int step = 1; step <= options_.max_iter; ++step) {
       monitor_.check();
       convergence.iterations = step;
       const Action action = best_action();
       const bool settled = action.kind == Kind::none;
-      if (!settled) {
-        apply(action);
-        trace.push_back(model_.evidence);
-      }
+      if (!settled) apply(action);
       ++since;
-      if (options_.noise > 0) {
-        if (settled) convergence.converged = true;
-      } else if (settled || since >= 5 + model_.size() / 4) {
+      if (!settled && careful == 0 && since < 5 + model_.size() / 4) continue;
+      rebuild();
+      if (!no_less(model_.evidence, best_.evidence)) {
+        restore();
+        if (careful > 0 && !settled) {
+          refused_[static_cast<std::size_t>(action.column)] = 1;
+          any_refused = true;
+        }
+        careful = std::max(careful, 2 * since + 10);
         since = 0;
-        const double change = update_noise();
-        trace.push_back(model_.evidence);
-        if (settled && change < options_.tol) convergence.converged = true;
-      } else if (since % 50 == 0) {
-        rebuild();
+        continue;
       }
-      if (convergence.converged) break;
+      if (careful > 0) --careful;
+      if (!settled && any_refused) {
+        refused_.assign(refused_.size(), 0);
+        any_refused = false;
+      }
+      best_ = snapshot();
+      trace.push_back(model_.evidence);
+      since = 0;
+      double change = 0;
+      if (!(options_.noise > 0)) {
+        change = update_noise();
+        best_ = snapshot();
+        trace.push_back(model_.evidence);
+      }
+      if (settled && change < options_.tol) {
+        convergence.converged = true;
+        break;
+      }
     }
-    rebuild();
+    restore();
+    if (convergence.converged && any_refused) {
+      convergence.message = "as far as rounding errors of nearly equal columns allow";
+      convergence.reason = Stop::stalled;
+    }
     return model_;
   }
 
@@ -123,6 +179,25 @@ class Fast {
     Index column = -1;
     double alpha = 0, gain = 0;
   };
+
+  struct Snapshot {
+    std::vector<Index> active;
+    VectorXd alpha;
+    double noise = 0, evidence = 0;
+  };
+  Snapshot snapshot() const { return {model_.active, model_.alpha, model_.noise, model_.evidence}; }
+  void restore() {
+    if (model_.active == best_.active) {
+      model_.alpha = best_.alpha;
+    } else {
+      position_.assign(static_cast<std::size_t>(columns_), -1);
+      model_.active.clear();
+      model_.alpha.resize(0);
+      for (std::size_t k = 0; k < best_.active.size(); ++k) append(best_.active[k], best_.alpha[static_cast<Index>(k)]);
+    }
+    model_.noise = best_.noise;
+    rebuild();
+  }
 
   void append(Index column, double alpha) {
     position_[column] = model_.size();
@@ -160,9 +235,7 @@ class Fast {
     sparsity_ = beta * norms_;
     quality_ = beta * projection_;
     if (m == 0) return;
-    const Llt root(model_.covariance);
-    const MatrixXd half = gram_.leftCols(m) * MatrixXd(root.matrixL());
-    sparsity_ -= beta * beta * half.rowwise().squaredNorm();
+    sparsity_ -= beta * beta * (gram_.leftCols(m) * model_.covariance).cwiseProduct(gram_.leftCols(m)).rowwise().sum();
     quality_ -= beta * (gram_.leftCols(m) * model_.mean);
   }
 
@@ -170,6 +243,7 @@ class Fast {
     Action best;
     best.gain = 1e-10 * (1 + std::abs(model_.evidence));
     for (Index i = 0; i < columns_; ++i) {
+      if (refused_[static_cast<std::size_t>(i)]) continue;
       const Index at = position_[i];
       const double big_s = sparsity_[i], big_q = quality_[i];
       Action trial;
@@ -270,28 +344,90 @@ class Fast {
   Model model_;
   VectorXd projection_, norms_, sparsity_, quality_;
   std::vector<Index> position_;  // among those in use, or -1
+  std::vector<char> refused_;    // columns whose step lowered the evidence
+  Snapshot best_;
   MatrixXd gram_;                // Phi' Phi_A
 };
 
-Model fixed_point(const Scaled& data, const RvmOptions& options, double noise, Monitor& monitor, std::vector<double>& trace,
-                  Convergence& convergence) {
+// All columns with the same precision a, and s2 where it is learnt, at the largest evidence: with Phi = U diag(d) V' that is a function
+// of two numbers, C = s2 I + U diag(d^2 / a) U'.
+Model equal_precisions(const Scaled& data, const RvmOptions& options, double noise, Monitor& monitor) {
   Model model;
-  model.noise = noise;
   for (Index k = 0; k < data.phi.cols(); ++k)
     if (data.phi.col(k).squaredNorm() > 0) model.active.push_back(k);
-  model.alpha = VectorXd::Constant(model.size(), static_cast<double>(model.size()));
+  const Svd svd(data.phi, SvdParts::thin);
+  const Eigen::ArrayXd d2 = svd.singularValues().array().square();
+  const Eigen::ArrayXd u2 = (svd.matrixU().transpose() * data.y).array().square();
+  const double n = static_cast<double>(data.y.size()), rest = std::max(0.0, data.y.squaredNorm() - u2.sum());
+  const double zeros = n - static_cast<double>(d2.size());
+  const bool learns = !(options.noise > 0);
+  const Objective minus = [&](const VectorXd& p, VectorXd& gradient) {
+    const double s2 = learns ? std::exp(p[1]) : noise;
+    const Eigen::ArrayXd part = d2 * std::exp(-p[0]), variance = part + s2;
+    const Eigen::ArrayXd slope = 0.5 * (1 / variance - u2 / variance.square());  // of minus the evidence, in the variances
+    gradient[0] = -(slope * part).sum();
+    if (learns) gradient[1] = s2 * (slope.sum() + 0.5 * (zeros / s2 - rest / (s2 * s2)));
+    return 0.5 * (variance.log().sum() + (u2 / variance).sum() + zeros * std::log(s2) + rest / s2);
+  };
+  const Index free = learns ? 2 : 1;
+  LbfgsResult best;
+  best.value = std::numeric_limits<double>::infinity();
+  for (const double down : {0.0, 10.0, 20.0}) {
+    VectorXd start = VectorXd::Constant(free, std::log(noise)), lower = VectorXd::Constant(free, std::log(1e-10)), upper(free);
+    start[0] = std::log(static_cast<double>(model.size())) - down;
+    lower[0] = start[0] - 60;
+    upper = VectorXd::Constant(free, std::log(1e2));
+    upper[0] = std::log(options.prune);
+    LbfgsResult found = lbfgs_box(minus, start, lower, upper, LbfgsOptions(), monitor);
+    if (found.value < best.value) best = std::move(found);
+  }
+  model.alpha = VectorXd::Constant(model.size(), std::exp(best.x[0]));
+  model.noise = learns ? std::exp(best.x[1]) : noise;
+  model.evidence = -best.value - 0.5 * n * std::log(2 * std::acos(-1.0));
+  return model;
+}
+
+// From `model`: columns, precisions, noise.
+Model fixed_point(const Scaled& data, const RvmOptions& options, Model model, Monitor& monitor, std::vector<double>& trace,
+                  Convergence& convergence) {
   MatrixXd phi(data.y.size(), model.size());
   for (Index k = 0; k < model.size(); ++k) phi.col(k) = data.phi.col(model.active[k]);
   MatrixXd gram = phi.transpose() * phi;
   VectorXd projection = phi.transpose() * data.y;
+  refresh(model, gram, projection, data);
+  trace.push_back(model.evidence);
+  // `share` of the way to the new precisions and noise, columns beyond `prune` (and, if `drop`, those the data say nothing of) left out.
+  const auto moved = [&](const VectorXd& alpha, double noise, double share, bool drop, const VectorXd& gamma, MatrixXd& inner, VectorXd& projected) {
+    Model next;
+    next.noise = model.noise * std::pow(noise / model.noise, share);
+    std::vector<Index> keep;
+    std::vector<double> values;
+    for (Index k = 0; k < model.size(); ++k) {
+      const double a = model.alpha[k] * std::pow(alpha[k] / model.alpha[k], share);
+      if (!(a <= options.prune) || (drop && gamma[k] < 1e-4)) continue;
+      keep.push_back(k);
+      values.push_back(a);
+    }
+    const Index count = static_cast<Index>(keep.size());
+    next.alpha = Eigen::Map<const VectorXd>(values.data(), count);
+    inner.resize(count, count);
+    projected.resize(count);
+    for (Index k = 0; k < count; ++k) {
+      next.active.push_back(model.active[keep[k]]);
+      projected[k] = projection[keep[k]];
+      for (Index j = 0; j < count; ++j) inner(j, k) = gram(keep[j], keep[k]);
+    }
+    refresh(next, inner, projected, data);
+    return next;
+  };
+  int quiet = 0;
   for (int iteration = 1; iteration <= options.max_iter; ++iteration) {
     monitor.check();
     convergence.iterations = iteration;
-    refresh(model, gram, projection, data);
-    trace.push_back(model.evidence);
+    const double before = model.evidence;
     const VectorXd gamma = gammas(model);
-    const double next_noise = options.noise > 0 ? model.noise : residual_noise(model, data);
-    double change = std::abs(std::log(next_noise / model.noise));
+    const double noise_to = options.noise > 0 ? model.noise : residual_noise(model, data);
+    double change = std::abs(std::log(noise_to / model.noise));
     VectorXd alpha(model.size());
     for (Index k = 0; k < model.size(); ++k) {
       alpha[k] = std::max(gamma[k], 1e-300) / std::max(model.mean[k] * model.mean[k], 1e-300);
@@ -299,31 +435,28 @@ Model fixed_point(const Scaled& data, const RvmOptions& options, double noise, M
     }
     // Precisions on their way to infinity get there slowly: once nothing else moves, weights the data do not determine are out.
     const bool still = change < options.tol;
-    std::vector<Index> keep;
-    for (Index k = 0; k < model.size(); ++k)
-      if (alpha[k] <= options.prune && !(still && gamma[k] < 1e-4)) keep.push_back(k);
-    const bool dropped = static_cast<Index>(keep.size()) < model.size();
-    Model next;
-    next.noise = next_noise;
-    next.alpha.resize(static_cast<Index>(keep.size()));
-    MatrixXd smaller(keep.size(), keep.size());
-    VectorXd projected(keep.size());
-    for (std::size_t k = 0; k < keep.size(); ++k) {
-      next.active.push_back(model.active[keep[k]]);
-      next.alpha[static_cast<Index>(k)] = alpha[keep[k]];
-      projected[static_cast<Index>(k)] = projection[keep[k]];
-      for (std::size_t j = 0; j < keep.size(); ++j)
-        smaller(static_cast<Index>(j), static_cast<Index>(k)) = gram(keep[j], keep[k]);
+    MatrixXd inner;
+    VectorXd projected;
+    bool taken = false;
+    for (double share = 1; share > 1e-3 && !taken; share *= 0.5) {
+      Model next = moved(alpha, noise_to, share, still, gamma, inner, projected);
+      if (!no_less(next.evidence, model.evidence)) continue;
+      taken = true;
+      const bool dropped = next.size() < model.size();
+      model = std::move(next);
+      gram = std::move(inner);
+      projection = std::move(projected);
+      trace.push_back(model.evidence);
+      if (!dropped && still) convergence.converged = true;
     }
-    model = std::move(next);
-    gram = std::move(smaller);
-    projection = std::move(projected);
-    if (!dropped && still) {
-      convergence.converged = true;
-      break;
-    }
+    if (!taken && still) convergence.converged = true;
+    if (convergence.converged) break;
+    quiet = model.evidence - before < 1e-7 * (1 + std::abs(before)) ? quiet + 1 : 0;
+    if (taken && quiet < 20) continue;
+    convergence.message = "the evidence no longer rises, though some precisions still move";
+    convergence.reason = Stop::stalled;
+    break;
   }
-  refresh(model, gram, projection, data);
   return model;
 }
 
@@ -343,7 +476,23 @@ RvmResult rvm(ConstMatrixRef phi, ConstVectorRef y, const RvmOptions& options, M
     Fast fast(data, options, noise, monitor);
     model = fast.run(trace, result.convergence);
   } else {
-    model = fixed_point(data, options, noise, monitor, trace, result.convergence);
+    Model start;
+    start.noise = noise;
+    for (Index k = 0; k < phi.cols(); ++k)
+      if (data.phi.col(k).squaredNorm() > 0) start.active.push_back(k);
+    start.alpha = VectorXd::Constant(start.size(), static_cast<double>(start.size()));
+    model = fixed_point(data, options, std::move(start), monitor, trace, result.convergence);
+  }
+  // Either can end in a poor valley. Equal precisions of all columns are the least that an answer must beat; where it does not, the
+  // rounds go on from there.
+  if (static_cast<double>(phi.rows()) * static_cast<double>(phi.cols()) <= 4e6) {
+    Model equal = equal_precisions(data, options, noise, monitor);
+    if (equal.size() > 0 && equal.evidence > model.evidence + 1e-6 * (1 + std::abs(model.evidence))) {
+      result.convergence = Convergence();
+      std::vector<double> again;
+      model = fixed_point(data, options, std::move(equal), monitor, again, result.convergence);
+      trace.insert(trace.end(), again.begin(), again.end());
+    }
   }
   const Index m = model.size();
   const VectorXd gamma = gammas(model);
@@ -372,6 +521,11 @@ RvmResult rvm(ConstMatrixRef phi, ConstVectorRef y, const RvmOptions& options, M
   result.log_evidence = model.evidence + shift;
   result.trace = Eigen::Map<const VectorXd>(trace.data(), static_cast<Index>(trace.size())).array() + shift;
   result.convergence.residual = residual;  // of a_k mu_k^2 = gamma_k
+  if (result.convergence.converged && residual > 1e-3) {  // said of the answer, not of the loop
+    result.convergence.converged = false;
+    result.convergence.reason = Stop::stalled;
+    if (result.convergence.message.empty()) result.convergence.message = "no step raises the evidence, but the precisions are not stationary";
+  }
   result.convergence.seconds = clock.seconds();
   return result;
 }

@@ -18,11 +18,14 @@
 
 #include "core/base/convergence.h"
 #include "core/base/monitor.h"
+#include "core/base/fields.h"
 #include "core/base/types.h"
+#include "core/kernel/kernel.h"
 
 namespace granary::process {
 
 enum class RvmAlgorithm { fast, fixed_point };
+inline Names<RvmAlgorithm> names(RvmAlgorithm) { return {{RvmAlgorithm::fast, "fast"}, {RvmAlgorithm::fixed_point, "fixed_point"}}; }
 
 struct RvmOptions {
   RvmAlgorithm algorithm = RvmAlgorithm::fast;
@@ -31,6 +34,14 @@ struct RvmOptions {
   double tol = 1e-6;   // on the change of every log a_k and log s2
   int max_iter = 10000;
 };
+template <class V>
+void fields(V& v, RvmOptions& t) {
+  v("algorithm", t.algorithm);
+  v("noise_var", t.noise);
+  v("prune", t.prune);
+  v("tol", t.tol);
+  v("max_iter", t.max_iter);
+}
 
 struct RvmResult {
   std::vector<Index> relevant;  // columns in use, ascending
@@ -43,7 +54,80 @@ struct RvmResult {
   VectorXd trace;  // evidence after every step
   Convergence convergence;
 };
+template <class V>
+void fields(V& v, RvmResult& t) {
+  v("relevant", positions(t.relevant));
+  v("precision", t.precision);
+  v("mean", t.mean);
+  v("gamma", t.gamma);
+  v("covariance", t.covariance);
+  v("noise", t.noise);
+  v("log_evidence", t.log_evidence);
+  v("trace", t.trace);
+  v("convergence", t.convergence);
+}
 
 RvmResult rvm(ConstMatrixRef phi, ConstVectorRef y, const RvmOptions& options, Monitor& monitor);
+
+// With kernels at centres for the columns, after a column of ones where there is a bias.
+struct RvmData {
+  MatrixView x{nullptr, 0, 0}, centers{nullptr, 0, 0};
+  VectorView y{nullptr, 0};
+  KernelSpec kernel;
+  bool bias = true;
+};
+template <class V>
+void fields(V& v, RvmData& t) {
+  v("x", t.x);
+  v("centers", t.centers);
+  v("y", t.y);
+  v("kernel", t.kernel);
+  v("bias", t.bias);
+}
+MatrixXd rvm_basis(const Kernel& kernel, ConstMatrixRef x, ConstMatrixRef centers, bool bias);
+RvmResult rvm_fit(const RvmData& data, const RvmOptions& options, Monitor& monitor);
+
+// A fit that was kept: weights ~ N(coefficients, covariance) of the basis functions in use, the bias first where `relevant` has 0.
+struct RvmState {
+  MatrixView x{nullptr, 0, 0}, vectors{nullptr, 0, 0};
+  VectorView y{nullptr, 0};
+  KernelSpec kernel;
+  VectorXd coefficients, precision;
+  MatrixXd covariance;
+  std::vector<int> relevant;
+  double noise_var = 1;
+};
+template <class V>
+void fields(V& v, RvmState& t) {
+  v("x", t.x);
+  v("vectors", t.vectors);
+  v("y", t.y);
+  v("kernel", t.kernel);
+  v("coefficients", t.coefficients);
+  v("precision", t.precision);
+  v("covariance", t.covariance);
+  v("relevant", t.relevant);
+  v("noise_var", t.noise_var);
+}
+void check(const RvmState& t);
+
+struct RvmPredictOptions {
+  bool variance = false;
+  bool augment = false;  // a basis function centred on each new row, given all others (Rasmussen and Quinonero-Candela 2005)
+};
+template <class V>
+void fields(V& v, RvmPredictOptions& t) {
+  v("variance", t.variance);
+  v("augment", t.augment);
+}
+struct RvmPrediction {
+  VectorXd mean, variance;  // of the function, without noise; the latter where asked for
+};
+template <class V>
+void fields(V& v, RvmPrediction& t) {
+  v("mean", t.mean);
+  v("variance", t.variance);
+}
+RvmPrediction rvm_predict(const RvmState& state, ConstMatrixRef newx, const RvmPredictOptions& options, Monitor& monitor);
 
 }  // namespace granary::process

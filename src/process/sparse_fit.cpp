@@ -113,6 +113,7 @@ SparseFitResult sparse_fit(const SparseProblem& problem, const Kernel& kernel_in
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return value[a] > value[b]; });
   }
   double most = -std::numeric_limits<double>::infinity();
+  SparseJitter of_best = jitter;
   const std::size_t follow = std::min(order.size(), static_cast<std::size_t>(std::max(1, options.n_starts)));
   for (std::size_t s = 0; s < follow; ++s) {
     VectorXd parameters = options.starts.col(order[s]).cwiseMax(options.lower).cwiseMin(options.upper);
@@ -145,6 +146,7 @@ SparseFitResult sparse_fit(const SparseProblem& problem, const Kernel& kernel_in
                                       layout.bound(options.upper, 1), settings, monitor);
     if (!std::isfinite(run.value) || -run.value * n <= most) continue;
     most = -run.value * n;
+    of_best = jitter;
     layout.unpack(run.x, parameters, inducing);
     best.parameters = parameters;
     best.inducing = inducing;
@@ -154,9 +156,11 @@ SparseFitResult sparse_fit(const SparseProblem& problem, const Kernel& kernel_in
     if (!run.convergence.converged && run.convergence.iterations < options.max_iter && run.convergence.residual < 1e-2) {
       best.convergence.converged = true;
       best.convergence.message = "the evidence is flat to rounding";
+      best.convergence.reason = Stop::solved;
     }
   }
   if (!std::isfinite(most)) throw NumericalError("the evidence could not be computed at any of the starting values.");
+  jitter = of_best;
   best.state = evaluate(best.parameters, best.inducing, nullptr);
   best.convergence.seconds = clock.seconds();
   return best;

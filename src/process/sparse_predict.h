@@ -21,8 +21,18 @@ struct SparsePredictOptions {
   bool covariance = false;
   bool diagonal_conditional = false;  // FIC: test values are independent given u
   bool gradient = false;              // of the mean, in the inputs
+  bool augment = false;               // each new row joins the inducing inputs for its own prediction
   int threads = 1;
 };
+template <class V>
+void fields(V& v, SparsePredictOptions& t) {
+  v("variance", t.variance);
+  v("covariance", t.covariance);
+  v("diagonal_conditional", t.diagonal_conditional);
+  v("gradient", t.gradient);
+  v("augment", t.augment);
+  v("threads", t.threads);
+}
 
 struct SparsePrediction {
   VectorXd mean;
@@ -30,6 +40,13 @@ struct SparsePrediction {
   MatrixXd covariance;  // of f*
   MatrixXd gradient;    // of f*'s mean without the trend, rows as newx
 };
+template <class V>
+void fields(V& v, SparsePrediction& t) {
+  v("mean", t.mean);
+  v("variance", t.variance);
+  v("covariance", t.covariance);
+  v("gradient", t.gradient);
+}
 
 // `trend` is F for the new rows; it has no columns where there is no trend.
 SparsePrediction sparse_predict(const SparseState& state, const Kernel& kernel, ConstMatrixRef newx, ConstMatrixRef trend,

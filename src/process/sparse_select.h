@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/kernel/kernel.h"
 #include "core/base/monitor.h"
 #include "core/random/rng.h"
@@ -21,6 +22,10 @@
 namespace granary::process {
 
 enum class InducingRule { random, kmeans, variance, information, posterior, evidence };
+inline Names<InducingRule> names(InducingRule) {
+  return {{InducingRule::kmeans, "kmeans"},      {InducingRule::variance, "pivchol"},    {InducingRule::random, "random"},
+          {InducingRule::information, "info"}, {InducingRule::posterior, "posterior"}, {InducingRule::evidence, "evidence"}};
+}
 
 struct SelectOptions {
   InducingRule rule = InducingRule::kmeans;

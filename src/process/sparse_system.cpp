@@ -341,4 +341,16 @@ void sparse_add_rows(SparseState& state, const SparseProblem& problem, const Ker
   finish(state);
 }
 
+void check(const SparseState& t) {
+  const Index m = t.method == SparseMethod::exact ? t.n : t.inducing.rows();
+  require(t.lower_u.rows() == t.lower_u.cols() && t.lower_u.rows() == m, "`lower_u` does not fit the inducing inputs.");
+  if (t.method == SparseMethod::exact) require(t.inducing.rows() == t.n, "there is not one inducing input per row.");
+  const Index b = t.method == SparseMethod::exact ? t.b.rows() : m;
+  require(t.b.rows() == b && t.b.cols() == b && t.lower_b.rows() == b && t.lower_b.cols() == b, "`b` does not fit the inducing inputs.");
+  require(t.c.rows() == m && t.h.cols() == t.c.cols() && t.c.cols() == 1 + t.trend.size() && t.gram.rows() == t.c.cols() &&
+              t.gram.cols() == t.c.cols(),
+          "the statistics of the rows do not fit one another.");
+  require(t.trend_lower.rows() == t.trend.size() && t.trend_lower.cols() == t.trend.size(), "`trend_lower` does not fit the trend.");
+}
+
 }  // namespace granary::process

@@ -26,6 +26,7 @@
 
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/kernel/kernel.h"
 #include "core/base/monitor.h"
 #include "core/base/types.h"
@@ -33,6 +34,12 @@
 namespace granary::process {
 
 enum class SparseMethod { sor, dtc, fitc, pitc, vfe, nystrom, exact };
+// fic differs from fitc in joint predictions only; sod, the subset of data, is an exact process on some rows.
+inline Names<SparseMethod> names(SparseMethod) {
+  return {{SparseMethod::fitc, "fitc"}, {SparseMethod::pitc, "pitc"}, {SparseMethod::dtc, "dtc"},
+          {SparseMethod::sor, "sor"},   {SparseMethod::vfe, "vfe"},   {SparseMethod::nystrom, "nystrom"},
+          {SparseMethod::exact, "exact"}, {SparseMethod::fitc, "fic"}, {SparseMethod::exact, "sod"}};
+}
 
 struct SparseProblem {
   const MatrixXd* x = nullptr;        // rows in the order of the blocks
@@ -68,6 +75,28 @@ struct SparseState {
   MatrixXd trend_lower;  // of F' C^-1 F
   double log_evidence = 0;
 };
+template <class V>
+void fields(V& v, SparseState& t) {
+  v("method", t.method);
+  v("noise", t.noise);
+  v("inducing", t.inducing);
+  v("jitter", t.jitter);
+  v("lower_u", t.lower_u);
+  v("b", t.b);
+  v("h", t.h);
+  v("gram", t.gram);
+  v("log_lambda", t.log_lambda);
+  v("n", t.n);
+  v("gap", t.gap);
+  v("max_gap", t.max_gap);
+  v("prior", t.prior);
+  v("lower_b", t.lower_b);
+  v("c", t.c);
+  v("trend", t.trend);
+  v("trend_lower", t.trend_lower);
+  v("log_evidence", any_number(t.log_evidence));
+}
+void check(const SparseState& t);
 
 struct SparseGradient {
   VectorXd parameters;  // in the logarithms of the kernel's

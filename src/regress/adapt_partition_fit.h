@@ -75,6 +75,9 @@ RowKeys row_keys(const PartitionTree& tree, const PartitionRows& rows, Monitor& 
 
 // Points without cells: grow() comes next.
 std::unique_ptr<PartitionTree> partition_points(const PartitionRows& rows, ConstVectorRef y, const PartitionShape& shape, Monitor& monitor);
+// How much the means of y over the eighths of each active column differ, in standard deviations of what noise would give:
+// (between sum of squares / noise variance - 7) / sqrt(14); the noise variance is what is left within the eighths.
+VectorXd column_gains(const PartitionRows& rows, ConstVectorRef y, const PartitionShape& shape);
 int partition_insert(PartitionTree& tree, const PartitionRows& rows, ConstVectorRef y, Monitor& monitor);  // rows outside the box
 
 struct PartitionPrediction {

@@ -1,4 +1,7 @@
 // Rows of data into a partition and out of it.
+#include <algorithm>
+#include <cmath>
+
 #include "core/base/errors.h"
 #include "regress/adapt_partition_fit.h"
 
@@ -38,6 +41,37 @@ std::unique_ptr<PartitionTree> partition_points(const PartitionRows& rows, Const
   require(static_cast<Index>(keys.key.size()) == y.size(), "every row needs a response.");
   tree->add_points(keys.key, y, keys.place);
   return tree;
+}
+
+VectorXd column_gains(const PartitionRows& rows, ConstVectorRef y, const PartitionShape& shape) {
+  const Index n = y.size();
+  require(rows.values.rows() == n, "every row needs a response.");
+  constexpr int bins = 8;
+  const double mean = y.mean();
+  VectorXd gain(static_cast<Index>(shape.active.size()));
+  for (Index k = 0; k < gain.size(); ++k) {
+    const int column = shape.active[static_cast<std::size_t>(k)];
+    require(column >= 0 && column < rows.values.cols() && column < static_cast<int>(shape.knots.size()), "there is no such column.");
+    const Cuts cuts{shape.knots[static_cast<std::size_t>(column)]};
+    VectorXd sum = VectorXd::Zero(bins), count = VectorXd::Zero(bins);
+    for (Index i = 0; i < n; ++i) {
+      const int bin = std::min(bins - 1, static_cast<int>(bins * cuts.to_unit(rows.values(i, column))));
+      sum[bin] += y[i] - mean;
+      count[bin] += 1;
+    }
+    double between = 0;
+    int used = 0;
+    for (int b = 0; b < bins; ++b) {
+      if (count[b] == 0) continue;
+      between += sum[b] * sum[b] / count[b];
+      ++used;
+    }
+    const double within = (y.array() - mean).square().sum() - between;
+    const double df = static_cast<double>(used - 1), left = static_cast<double>(n - used);
+    const double noise = left > 0 ? within / left : 0;
+    gain[k] = used < 2 ? 0 : noise > 0 ? (between / noise - df) / std::sqrt(2 * df) : (between > 0 ? 1e300 : 0);
+  }
+  return gain;
 }
 
 int partition_insert(PartitionTree& tree, const PartitionRows& rows, ConstVectorRef y, Monitor& monitor) {

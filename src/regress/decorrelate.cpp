@@ -232,6 +232,35 @@ double smallest_mu(const MatrixXd& a, Index i, Monitor& monitor) {
   return std::max(0.0, -result.objective);
 }
 
+double smallest_robust_mu(ConstMatrixRef x, Index i, double bound, Monitor& monitor) {
+  // minimise mu  subject to  |X'u / n - e_i|_inf <= mu,  |u|_inf <= bound,  u = Q a, Q an orthonormal basis of the columns of X.
+  const Index n = x.rows(), p = x.cols();
+  const MatrixXd q = PivotedQr(x).thin_q();
+  const Index r = q.cols();
+  const MatrixXd g = x.transpose() * q / static_cast<double>(n);
+  const double longest = bound * std::sqrt(static_cast<double>(n));  // |a| = |u|
+  LinearProgram program;
+  program.a = MatrixXd::Zero(2 * p + 2 * n, r + 1);
+  program.a.topLeftCorner(p, r) = g;
+  program.a.block(p, 0, p, r) = -g;
+  program.a.col(r).head(2 * p).setConstant(-1);
+  program.a.block(2 * p, 0, n, r) = q;
+  program.a.bottomLeftCorner(n, r) = -q;
+  program.b = VectorXd::Zero(2 * p + 2 * n);
+  program.b[i] = 1;
+  program.b[p + i] = -1;
+  program.b.tail(2 * n).setConstant(bound);
+  program.lower = VectorXd::Constant(r + 1, -longest);
+  program.upper = VectorXd::Constant(r + 1, longest);
+  program.lower[r] = 0;
+  program.upper[r] = 1;
+  program.c = VectorXd::Unit(r + 1, r);
+  const LpResult result = solve_lp(program, LpOptions(), monitor);
+  if (result.status != LpStatus::optimal)
+    throw NumericalError(message("the linear program for the smallest mu of column ", i + 1, " did not finish."));
+  return std::max(0.0, result.objective);
+}
+
 Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const DecorrelateOptions& options, Monitor& monitor) {
   const Stopwatch watch;
   check_columns(x, which);
@@ -246,7 +275,9 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
   std::atomic<Index> done{0};
   std::once_flag once;
   MatrixXd space;
+  const double bound = std::pow(static_cast<double>(n), options.beta);
   const auto smallest = [&](Index i) {
+    if (options.robust() && static_cast<double>(n) * static_cast<double>(p) <= 1e5) return smallest_robust_mu(x, i, bound, monitor);
     std::call_once(once, [&] { space = row_space(x); });
     return smallest_mu(space, i, monitor);
   };
@@ -273,12 +304,12 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
     }
     if (!solved) {
       if (std::isnan(row.mu_min)) row.mu_min = smallest(i);
-      row.feasible = rule == MuRule::smallest || row.mu >= row.mu_min;
+      row.feasible = rule == MuRule::smallest || row.mu >= row.mu_min * (1 - 1e-9);
       if (options.infeasible == Infeasible::error)
         throw NumericalError(message("no row satisfies the constraints for column ", i + 1, " at mu = ", row.mu,
                                      "; the smallest feasible mu is ", row.mu_min, "."));
       if (options.infeasible == Infeasible::identity) {
-        state = solver.along_axis(i, 1);
+        state = solver.along_axis(i, options.robust() ? std::min(1.0, bound / x.col(i).cwiseAbs().maxCoeff()) : 1);
       } else {
         for (double mu = std::max({1.1 * row.mu_min, row.feasible ? 1.2 * row.mu : 0.0, 1e-3}); !solved && mu < 1; mu *= 1.2) {
           row.mu = mu;

@@ -121,4 +121,7 @@ MatrixXd row_space(ConstMatrixRef x);
 // The smallest feasible mu of column i, from that basis.
 double smallest_mu(const MatrixXd& row_space, Index i, Monitor& monitor);
 
+// The same with the bound |X m|_inf <= `bound` of the robust version: a linear program in u = X m, of size 2p x n.
+double smallest_robust_mu(ConstMatrixRef x, Index i, double bound, Monitor& monitor);
+
 }  // namespace granary::regress

@@ -39,7 +39,7 @@ struct GenLassoOptions {
   GenMethod method = GenMethod::alin;
   GenUpdate update = GenUpdate::test;
   double gamma = 0.2;
-  double tol = 1e-8;  // on the duality gap, or on the promised decrease (7) where there is none, relative to L(0)
+  double tol = 1e-8;  // on the duality gap, or on the promised decrease (7) where there is none, relative to the objective reached
   int max_iter = 5000;
   bool polish = true;
   VectorXd lower, upper;  // empty: none

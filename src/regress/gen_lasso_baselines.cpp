@@ -25,7 +25,7 @@ GenLassoFit GenSolver::fista(double lambda, const VectorXd& start) {
     trial.b = b;
     trial.mu = mu;
     certify(trial, lambda);
-    return std::isnan(trial.convergence.gap) ? scale_ : trial.convergence.gap;
+    return std::isnan(trial.convergence.gap) ? scale_ : trial.convergence.gap * (scale_ / judged(trial.objective));
   };
   FistaOptions settings;
   settings.tol = 1e-13;
@@ -38,7 +38,7 @@ GenLassoFit GenSolver::fista(double lambda, const VectorXd& start) {
   fit.convergence = solved.convergence;
   const Convergence kept = fit.convergence;
   certify(fit, lambda);
-  fit.convergence.converged = kept.converged || fit.convergence.gap <= options_.tol * scale_;
+  fit.convergence.converged = fit.convergence.gap <= options_.tol * judged(fit.objective) || (std::isnan(fit.convergence.gap) && kept.converged);
   fit.trace.push_back(fit.objective);
   close(fit, lambda);
   return fit;
@@ -79,7 +79,7 @@ GenLassoFit GenSolver::admm(double lambda, const VectorXd& start) {
       fit.b = b;
       fit.mu = rho * u;
       certify(fit, lambda);
-      end.converged = end.gap <= options_.tol * scale_;
+      end.converged = end.gap <= options_.tol * judged(fit.objective);
     }
   }
   if (!end.converged) {
@@ -130,7 +130,7 @@ GenLassoFit GenSolver::sparsa(double lambda, const VectorXd& start) {
       fit.b = b;
       fit.mu = mu;
       certify(fit, lambda);
-      end.converged = end.gap <= options_.tol * scale_;
+      end.converged = end.gap <= options_.tol * judged(fit.objective);
       if (stuck) break;
     }
   }

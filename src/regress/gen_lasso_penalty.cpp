@@ -301,9 +301,23 @@ double GenPenalty::largest(ConstVectorRef v, Monitor& monitor, bool& exact) {
     }
     return lambda;
   }
-  const VectorXd mu = complete(v, VectorXd::Zero(rows()), monitor);
   exact = null_known_ && rows() + null_.cols() == cols();
-  return dual_norm(mu);
+  const VectorXd direct = exact ? substituted(v) : VectorXd();
+  return dual_norm(direct.size() > 0 ? direct : complete(v, VectorXd::Zero(rows()), monitor));
+}
+
+VectorXd GenPenalty::substituted(ConstVectorRef v) const {
+  VectorXd rest = v, mu(rows());
+  int before = -1;
+  for (Index j = 0; j < rows(); ++j) {
+    Rows::InnerIterator first(r_, j);
+    while (first && first.value() == 0) ++first;
+    if (!first || static_cast<int>(first.col()) != before + 1) return VectorXd();
+    before = static_cast<int>(first.col());
+    mu[j] = rest[before] / first.value();
+    for (Rows::InnerIterator it(r_, j); it; ++it) rest[it.col()] -= mu[j] * it.value();
+  }
+  return mu;
 }
 
 VectorXd GenPenalty::complete(ConstVectorRef v, ConstVectorRef mu, Monitor& monitor) {

@@ -53,6 +53,10 @@ class GenPenalty {
   // The smallest lambda for which some mu with R'mu = v has dual norm at most lambda; v must be orthogonal to the null space.
   // `exact` says whether it is that or an upper bound.
   double largest(ConstVectorRef v, Monitor& monitor, bool& exact);
+  // R'mu = v has one solution where the rows of R are independent. Rows that begin one after the other, as those of a chain of any
+  // order do, give it by substitution: cumulated sums, which no ill-conditioned R'R spoils. Empty where they do not.
+  VectorXd substituted(ConstVectorRef v) const;
+
   // mu plus the least-squares solution of R'x = v - R'mu.
   VectorXd complete(ConstVectorRef v, ConstVectorRef mu, Monitor& monitor);
 

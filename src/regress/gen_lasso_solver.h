@@ -1,6 +1,8 @@
 // What the solvers of the generalized lasso share: scales, the f-step, the certificate, the polish. Internal to gen_lasso*.cpp.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "core/linalg/spd.h"
@@ -24,6 +26,8 @@ class GenSolver {
   VectorXd null_fit();                          // minimiser of f over null(R)
   bool unique() const { return unique_; }
   double scale() const { return scale_; }
+  // What a gap is judged by: the objective reached, but not less than a millionth of the one at zero, where fits interpolate.
+  double judged(double objective) const { return std::clamp(std::abs(objective), 1e-6 * scale_, scale_); }
 
  private:
   bool boxed() const { return options_.lower.size() > 0; }

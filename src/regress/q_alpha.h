@@ -51,7 +51,7 @@ void fields(V& v, QAlphaOptions& t) {
   v("method", t.method);
   v("criterion", t.criterion);
   v("spectrum", t.spectrum);
-  v("n_start", t.n_start);
+  v("n_starts", t.n_start);
   v("tol", t.tol);
   v("max_iter", t.max_iter);
   v("threads", t.threads);

@@ -48,6 +48,9 @@ Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_
   MatrixXd plain;        // the basis to go back to
   VectorXd plain_alpha;  // and the weights it was made from
   MatrixXd last;         // the plain basis of the round before, for momentum
+  VectorXd best_alpha;   // the best point met
+  MatrixXd best_basis;
+  double best_value = 0;
   double change = 1, speed = 0;
   for (int round = 1; round <= max_iter; ++round) {
     problem.set_basis(basis);
@@ -66,6 +69,11 @@ Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_
     change = (pair.vector - alpha).norm();
     alpha.swap(pair.vector);
     state.path.push_back(pair.value);
+    if (best_alpha.size() == 0 || pair.value > best_value) {
+      best_value = pair.value;
+      best_alpha = alpha;
+      best_basis = basis;
+    }
     const double gain = std::abs(pair.value - before);
     // At rest, and not only because Lanczos was content with its start: the next round then asks for more digits.
     const bool at_rest = round > 1 && (change < tol || gain < 1e-2 * tol * std::abs(pair.value));
@@ -88,6 +96,12 @@ Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_
       }
     }
     basis.swap(next);
+  }
+  // With a spectrum that moves with alpha a round may lose: never end below the best point met.
+  if (best_alpha.size() > 0 && state.path.back() < best_value * (1 - 1e-9)) {
+    alpha = best_alpha;
+    basis = best_basis;
+    state.path.push_back(best_value);
   }
   turn_positive(alpha);
   state.alpha = std::move(alpha);

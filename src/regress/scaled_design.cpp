@@ -25,7 +25,7 @@ ScaledDesign scale_columns(ConstMatrixRef x, bool center, bool scale) {
     out.keep.push_back(j);
   }
   const Index kept = static_cast<Index>(out.keep.size());
-  if (kept == 0) throw InputError("every column of `x` is constant: there is nothing to estimate.");
+  if (kept == 0) throw InputError("Every column of `x` is constant: there is nothing to estimate.");
   out.x.conservativeResize(Eigen::NoChange, kept);
   out.center.conservativeResize(kept);
   out.scale.conservativeResize(kept);

@@ -14,7 +14,7 @@ incinerator <- function() {
 
 test_that("a small network agrees with enumeration and numerical integration", {
   net <- incinerator()
-  seen <- condition(net, list(reading = -0.4))
+  seen <- cg_condition(net, list(reading = -0.4))
   cases <- expand.grid(filter = c("intact", "broken"), waste = c("household", "industrial"), stringsAsFactors = FALSE)
   prior <- c(intact = 0.95, broken = 0.05)[cases$filter] * c(household = 0.7, industrial = 0.3)[cases$waste]
   m <- c(-3.2, -0.5, -2.8, 0.1)
@@ -62,7 +62,7 @@ test_that("random mixed networks agree with numerical integration over the conti
         dnorm(y, r$Y$intercept + r$Y$X * grid$x + r$Y$Z * grid$z, sqrt(r$Y$variance))
     })
     mass <- vapply(density, sum, 0) * step^2
-    seen <- condition(net, list(Y = y))
+    seen <- cg_condition(net, list(Y = y))
     expect_equal(seen$log_evidence, log(sum(mass)), tolerance = 1e-7)
     expect_equal(unname(c(cg_marginal(seen, "D")$probabilities)), mass / sum(mass), tolerance = 1e-7)
     weight <- (density[[1L]] + density[[2L]]) / sum(density[[1L]] + density[[2L]])
@@ -77,21 +77,21 @@ test_that("random mixed networks agree with numerical integration over the conti
 
 test_that("findings are replaced, taken back, and may be uncertain", {
   net <- incinerator()
-  a <- condition(condition(net, list(filter = "intact")), list(filter = "broken", reading = 1))
-  b <- condition(net, list(reading = 1, filter = "broken"))
+  a <- cg_condition(cg_condition(net, list(filter = "intact")), list(filter = "broken", reading = 1))
+  b <- cg_condition(net, list(reading = 1, filter = "broken"))
   expect_equal(a$log_evidence, b$log_evidence)
-  expect_identical(retract(a)$log_evidence, 0)
-  expect_equal(retract(a, "filter")$log_evidence, condition(net, list(reading = 1))$log_evidence, tolerance = 1e-14)
-  soft <- condition(net, list(filter = c(intact = 0.2, broken = 0.8)))
+  expect_identical(cg_retract(a)$log_evidence, 0)
+  expect_equal(cg_retract(a, "filter")$log_evidence, cg_condition(net, list(reading = 1))$log_evidence, tolerance = 1e-14)
+  soft <- cg_condition(net, list(filter = c(intact = 0.2, broken = 0.8)))
   expect_equal(soft$log_evidence, log(0.2 * 0.95 + 0.8 * 0.05), tolerance = 1e-12)
   expect_equal(cg_marginal(soft, "filter")$probabilities[["broken"]], 0.04 / 0.23, tolerance = 1e-12)
-  expect_equal(condition(net, data.frame(filter = "broken", reading = NA, waste = factor("household")))$log_evidence, log(0.05 * 0.7),
+  expect_equal(cg_condition(net, data.frame(filter = "broken", reading = NA, waste = factor("household")))$log_evidence, log(0.05 * 0.7),
                tolerance = 1e-12)
-  expect_identical(names(condition(net, list(filter = NA))$evidence), NULL)
+  expect_identical(names(cg_condition(net, list(filter = NA))$evidence), NULL)
 })
 
 test_that("a saved network works after it is read again", {
-  seen <- condition(incinerator(), list(reading = 0.3))
+  seen <- cg_condition(incinerator(), list(reading = 0.3))
   file <- tempfile()
   saveRDS(seen, file)
   again <- readRDS(file)
@@ -108,7 +108,7 @@ test_that("the ways to write a graph agree, and the order does not matter", {
   one <- cg_network(a$graph, a$tables, a$regressions, order = c("Sepal.Length", "Petal.Length", "Species"))
   two <- cg_network(a$graph, a$tables, a$regressions, order = c("Petal.Length", "Sepal.Length", "Species"))
   for (v in c("Species", "Petal.Length")) {
-    expect_equal(cg_marginal(condition(one, list(Sepal.Length = 6)), v), cg_marginal(condition(two, list(Sepal.Length = 6)), v), tolerance = 1e-10)
+    expect_equal(cg_marginal(cg_condition(one, list(Sepal.Length = 6)), v), cg_marginal(cg_condition(two, list(Sepal.Length = 6)), v), tolerance = 1e-10)
   }
 })
 
@@ -154,7 +154,7 @@ test_that("draws are reproducible and have the right law", {
   expect_gt(ks.test(a$reading, function(q) cg_cdf(law, q))$p.value, 1e-4)
   refit <- cg_fit(net$graph, a)
   expect_equal(refit$regressions$reading$dust, 1.5, tolerance = 0.02)
-  seen <- simulate(condition(net, list(filter = "broken", reading = 0.1)), 50)
+  seen <- simulate(cg_condition(net, list(filter = "broken", reading = 0.1)), 50)
   expect_true(all(seen$filter == "broken") && all(seen$reading == 0.1))
 })
 
@@ -169,18 +169,18 @@ test_that("predictions are the marginals, row by row, on one or two threads", {
   m <- predict(net, rows, target = "reading", type = "moments")
   for (r in c(3, 7, 12, 20)) {
     known <- as.list(rows[r, c("waste", "dust", "reading")])
-    expect_equal(unname(p[r, ]), as.vector(cg_marginal(condition(net, known), "filter")$probabilities), tolerance = 1e-12)
-    law <- cg_marginal(condition(net, as.list(rows[r, c("filter", "waste", "dust")])), "reading")
+    expect_equal(unname(p[r, ]), as.vector(cg_marginal(cg_condition(net, known), "filter")$probabilities), tolerance = 1e-12)
+    law <- cg_marginal(cg_condition(net, as.list(rows[r, c("filter", "waste", "dust")])), "reading")
     expect_equal(unname(m[r, ]), c(law$mean, law$sd), tolerance = 1e-12)
   }
   expect_identical(predict(net, rows, target = "filter"), factor(colnames(p)[max.col(p)], colnames(p)))
   each <- attr(logLik(net, newdata = rows), "each")
-  expect_equal(each[7], condition(net, as.list(rows[7, ]))$log_evidence, tolerance = 1e-12)
+  expect_equal(each[7], cg_condition(net, as.list(rows[7, ]))$log_evidence, tolerance = 1e-12)
 })
 
 test_that("maxima agree with enumeration", {
   net <- incinerator()
-  seen <- condition(net, list(reading = -1.5))
+  seen <- cg_condition(net, list(reading = -1.5))
   joint <- cg_marginal(seen, c("filter", "waste"), joint = TRUE)$probabilities
   best <- cg_map(seen, k = 10)
   expect_equal(exp(best$log_probability), sort(as.vector(joint), decreasing = TRUE), tolerance = 1e-10)
@@ -228,12 +228,12 @@ test_that("pruning changes no posterior", {
                            Y = data.frame(B = c("a", "b"), X = 1, intercept = c(0, -1), variance = 0.5),
                            Z = list(Y = 2, intercept = 0, variance = 1), W = data.frame(C = c("a", "b"), intercept = 0:1, variance = 1),
                            V = list(W = 1, intercept = 0, variance = 1), U = list(Y = 1, intercept = 3, variance = 1)))
-  seen <- condition(truth, list(Y = 0.4, V = 1.2))
+  seen <- cg_condition(truth, list(Y = 0.4, V = 1.2))
   small <- cg_prune(seen, "X")
   expect_lt(length(small$graph$nodes), 10)
   expect_false("Z" %in% small$graph$nodes)
   expect_equal(cg_marginal(small, "X")[c("mean", "sd")], cg_marginal(seen, "X")[c("mean", "sd")], tolerance = 1e-10)
-  given <- condition(truth, list(B = "a", X = 0.1, W = 2))
+  given <- cg_condition(truth, list(B = "a", X = 0.1, W = 2))
   small <- cg_prune(given, "Z")
   expect_setequal(small$graph$nodes, c("B", "X", "Y", "Z"))
   expect_equal(cg_marginal(small, "Z")[c("mean", "sd")], cg_marginal(given, "Z")[c("mean", "sd")], tolerance = 1e-10)
@@ -266,7 +266,7 @@ test_that("factors, logicals and text are discrete", {
   fit <- cg_fit("sick -> score <- group", d)
   expect_identical(fit$levels$sick, c("FALSE", "TRUE"))
   expect_identical(fit$levels$group, c("x", "y"))
-  expect_equal(cg_marginal(condition(fit, list(sick = TRUE)), "score"), cg_marginal(condition(fit, list(sick = "TRUE")), "score"))
+  expect_equal(cg_marginal(cg_condition(fit, list(sick = TRUE)), "score"), cg_marginal(cg_condition(fit, list(sick = "TRUE")), "score"))
   expect_s3_class(predict(fit, d, target = "sick"), "factor")
 })
 
@@ -306,13 +306,13 @@ test_that("bad networks and findings are errors that say what is wrong", {
   expect_error(cg_network("Y", list(), list(Y = list(intercept = 0, variance = -1))), "negative", class = "granary_error_input")
   expect_error(cg_network("Y -> Z", list(), list(Y = list(intercept = 0, variance = 1))), "\"Z\" is in neither", class = "granary_error_input")
   net <- incinerator()
-  expect_error(condition(net, list(filter = "gone")), "intact, broken", class = "granary_error_input")
-  expect_error(condition(net, list(other = 1)), "not a node", class = "granary_error_input")
-  expect_error(condition(net, list(dust = "a")), "one number", class = "granary_error_input")
-  expect_error(condition(net, data.frame(dust = 1:2)), "one row", class = "granary_error_input")
-  expect_error(condition(1, list()), class = "granary_error_input")
+  expect_error(cg_condition(net, list(filter = "gone")), "intact, broken", class = "granary_error_input")
+  expect_error(cg_condition(net, list(other = 1)), "not a node", class = "granary_error_input")
+  expect_error(cg_condition(net, list(dust = "a")), "one number", class = "granary_error_input")
+  expect_error(cg_condition(net, data.frame(dust = 1:2)), "one row", class = "granary_error_input")
+  expect_error(cg_condition(1, list()), class = "granary_error_input")
   never <- cg_network("A -> B", list(A = c(a = 0.5, b = 0.5), B = matrix(c(1, 0, 0.5, 0.5), 2, dimnames = list(B = c("u", "v"), A = c("a", "b")))))
-  expect_error(condition(never, list(A = "a", B = "v")), "B = v is impossible given A = a", class = "granary_error_input")
+  expect_error(cg_condition(never, list(A = "a", B = "v")), "B = v is impossible given A = a", class = "granary_error_input")
   expect_identical(as.double(logLik(never, newdata = data.frame(A = "a", B = "v"))), -Inf)
   expect_error(predict(never, data.frame(B = "v", A = c("b", "b")), target = "filter"), class = "granary_error_input")
   expect_error(cg_marginal(net, "nothing"), "none of them", class = "granary_error_input")
@@ -323,22 +323,22 @@ test_that("bad networks and findings are errors that say what is wrong", {
 
 test_that("deterministic relations: points, certain findings, warnings", {
   double <- cg_network("X -> Y", list(), list(X = list(intercept = 1, variance = 4), Y = list(intercept = 0, X = 2, variance = 0)))
-  seen <- condition(double, list(Y = 3))
+  seen <- cg_condition(double, list(Y = 3))
   expect_equal(seen$log_evidence, dnorm(3, 2, 4, log = TRUE), tolerance = 1e-12)
   point <- cg_marginal(seen, "X")
   expect_identical(c(point$mean, point$sd), c(1.5, 0))
   expect_identical(cg_cdf(point, c(1.4, 1.5)), c(0, 1))
-  expect_error(condition(seen, list(X = 1)), "impossible", class = "granary_error_input")
+  expect_error(cg_condition(seen, list(X = 1)), "impossible", class = "granary_error_input")
   mixed <- cg_network("D -> Y", list(D = c(a = 0.5, b = 0.5)), list(Y = data.frame(D = c("a", "b"), intercept = 0, variance = 0:1)))
-  expect_warning(sure <- condition(mixed, list(Y = 0)), "certain under some", class = "granary_warning_input")
+  expect_warning(sure <- cg_condition(mixed, list(Y = 0)), "certain under some", class = "granary_warning_input")
   expect_equal(cg_marginal(sure, "D")$probabilities[["a"]], 1)
-  expect_silent(condition(mixed, list(Y = 0.1)))
+  expect_silent(cg_condition(mixed, list(Y = 0.1)))
 })
 
 test_that("everything prints and plots", {
   pdf(NULL)
   on.exit(dev.off())
-  net <- condition(incinerator(), list(reading = 0))
+  net <- cg_condition(incinerator(), list(reading = 0))
   expect_output(print(net), "2 discrete and 2 continuous nodes")
   expect_output(print(net), "Findings: reading = 0")
   expect_output(print(summary(net)), "semi-elimination tree")
@@ -368,4 +368,11 @@ test_that("networks of bnlearn are read, and agree with it", {
   expect_equal(net$regressions$dust$intercept, own$regressions$dust$intercept, tolerance = 1e-8)
   expect_equal(net$tables$filter, own$tables$filter, tolerance = 1e-8)
   expect_equal(as.double(logLik(net, newdata = d)), as.double(logLik(fitted, d)), tolerance = 1e-8)
+})
+
+test_that("a factor of names asks for the same nodes as text", {
+  fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
+  nodes <- c("Sepal.Length", "Petal.Length")
+  expect_equal(cg_marginal(fit, factor(nodes), joint = TRUE), cg_marginal(fit, nodes, joint = TRUE))
+  expect_equal(cg_marginal(fit, factor(nodes)), cg_marginal(fit, nodes))
 })

@@ -9,15 +9,15 @@ sorted <- function(states) sort(apply(states, 1, paste, collapse = ","))
 test_that("all methods list the equilibria that brute force finds", {
   set.seed(1)
   for (k in 1:6) {
-    game <- sim_game(4 + k, density = runif(1, 0.2, 0.9), p_plus = runif(1), b = rnorm(4 + k, sd = 0.5))
+    game <- sim_influence_game(4 + k, density = runif(1, 0.2, 0.9), p_plus = runif(1), b = rnorm(4 + k, sd = 0.5))
     want <- brute_equilibria(unname(game$W), unname(game$b))
     for (method in c("gray", "elimination", "search", "auto")) {
-      found <- equilibria(game, method)
+      found <- game_equilibria(game, method)
       expect_equal(found$count, nrow(want))
       expect_identical(sorted(found$states), sorted(want))
     }
-    if (nrow(want) > 0) expect_true(all(is_equilibrium(game, want)))
-    expect_equal(equilibria(game, epsilon = 0.7)$count, nrow(brute_equilibria(unname(game$W), unname(game$b), 0.7)))
+    if (nrow(want) > 0) expect_true(all(game_is_equilibrium(game, want)))
+    expect_equal(game_equilibria(game, epsilon = 0.7)$count, nrow(brute_equilibria(unname(game$W), unname(game$b), 0.7)))
   }
 })
 
@@ -26,14 +26,14 @@ test_that("the worked examples of the thesis hold", {
   chain[1, 2] <- 1
   star <- rbind(c(0, 2, 1), c(2, 0, 0), c(1, 0, 0))
   for (W in list(chain, star, 1 - diag(3))) {
-    found <- equilibria(as_influence_game(W))
+    found <- game_equilibria(as_influence_game(W))
     expect_identical(sorted(found$states), sorted(rbind(c(-1, -1, -1), c(1, 1, 1))))
   }
-  expect_equal(count_equilibria(as_influence_game(matrix(0, 5, 5))), 32)
-  expect_true(equilibria(as_influence_game(matrix(0, 5, 5)))$trivial)
-  for (epsilon in c(1e-8, 1, 1e8)) expect_equal(count_equilibria(as_influence_game(epsilon * (1 - diag(6)))), 2)
+  expect_equal(game_count_equilibria(as_influence_game(matrix(0, 5, 5))), 32)
+  expect_true(game_equilibria(as_influence_game(matrix(0, 5, 5)))$trivial)
+  for (epsilon in c(1e-8, 1, 1e8)) expect_equal(game_count_equilibria(as_influence_game(epsilon * (1 - diag(6)))), 2)
   for (n in c(4, 7, 10)) {
-    expect_equal(count_equilibria(as_influence_game(diag(n) - 1)), if (n %% 2 == 0) choose(n, n / 2) else 2 * choose(n, (n - 1) / 2))
+    expect_equal(game_count_equilibria(as_influence_game(diag(n) - 1)), if (n %% 2 == 0) choose(n, n / 2) else 2 * choose(n, (n - 1) / 2))
   }
   expect_equal(granary:::core_game_linear_sets(4L), 23706)
 })
@@ -41,22 +41,22 @@ test_that("the worked examples of the thesis hold", {
 test_that("sparse games of many players are counted, dense ones say what is left", {
   chain <- matrix(0, 40, 40)
   chain[abs(row(chain) - col(chain)) == 1] <- 1
-  found <- equilibria(as_influence_game(chain), list = FALSE)
+  found <- game_equilibria(as_influence_game(chain), list = FALSE)
   expect_identical(found$method, "elimination")
   expect_equal(found$count, 2 * 63245986)  # Fibonacci numbers
-  expect_warning(equilibria(as_influence_game(chain), max_list = 10), "not listed", class = "granary_warning_input")
+  expect_warning(game_equilibria(as_influence_game(chain), max_list = 10), "not listed", class = "granary_warning_input")
   dense <- as_influence_game(diag(40) - 1)
-  expect_error(equilibria(dense, max_nodes = 1e4), "is_equilibrium", class = "granary_error_numeric")
-  expect_error(equilibria(dense, "gray"), "stops at 26 players", class = "granary_error_input")
-  expect_error(equilibria(dense, "elimination"), "width", class = "granary_error_input")
+  expect_error(game_equilibria(dense, max_nodes = 1e4), "game_is_equilibrium", class = "granary_error_numeric")
+  expect_error(game_equilibria(dense, "gray"), "stops at 26 players", class = "granary_error_input")
+  expect_error(game_equilibria(dense, "elimination"), "width", class = "granary_error_input")
 })
 
 test_that("independent logistic losses equal glm() without penalty", {
   set.seed(2)
-  game <- sim_game(4, density = 0.7, p_plus = 1, q = 0.5)
+  game <- sim_influence_game(4, density = 0.7, p_plus = 1, q = 0.5)
   x <- simulate(game, nsim = 300)
   # With next to no penalty no dual point is near, so there is no certificate: the estimate is compared instead.
-  fit <- suppressWarnings(influence_game(x, rho = 1e-10, loss = "il", tol = 1e-12))
+  fit <- suppressWarnings(influence_game(x, lambda = 1e-10, loss = "il", tol = 1e-12))
   for (i in 1:4) {
     glm <- glm((x[, i] > 0) ~ x[, -i], family = binomial)
     expect_equal(unname(c(-fit$b[i], fit$W[i, -i])), unname(coef(glm)), tolerance = 1e-3)
@@ -65,7 +65,7 @@ test_that("independent logistic losses equal glm() without penalty", {
 
 test_that("every loss has a certificate, and no random change of the weights is better", {
   set.seed(3)
-  game <- sim_game(5, density = 0.6, p_plus = 0.8)
+  game <- sim_influence_game(5, density = 0.6, p_plus = 0.8)
   x <- simulate(game, nsim = 60)
   loss_of <- function(W, b, loss) {
     z <- x * sweep(x %*% t(W), 2, b)
@@ -73,7 +73,7 @@ test_that("every loss has a certificate, and no random change of the weights is 
            is = sum(pmax(0, 1 - z)) / nrow(x))
   }
   for (loss in c("sl", "il", "ss", "is")) {
-    fit <- influence_game(x, rho = 0.05, loss = loss)
+    fit <- influence_game(x, lambda = 0.05, loss = loss)
     expect_true(fit$convergence$converged)
     value <- loss_of(fit$W, fit$b, loss) + 0.05 * sum(abs(fit$W))
     expect_equal(fit$objective, value, tolerance = 1e-9)
@@ -82,16 +82,16 @@ test_that("every loss has a certificate, and no random change of the weights is 
       diag(W) <- 0
       expect_gte(loss_of(W, fit$b + 0.05 * rnorm(5), loss) + 0.05 * sum(abs(W)), value - fit$convergence$gap - 1e-12)
     }
-    ridge <- influence_game(x, rho = 0.05, loss = loss, penalty = "ridge", mask = (game$W != 0) + 0)
+    ridge <- influence_game(x, lambda = 0.05, loss = loss, penalty = "ridge", mask = (game$W != 0) + 0)
     expect_true(all(ridge$W[game$W == 0] == 0))
   }
 })
 
 test_that("hinge losses of twenty players are solved to their tolerance, with zeros that are zeros", {
   set.seed(1)
-  x <- simulate(sim_game(20, density = 0.2, p_plus = 1, q = 0.97), nsim = 300)
+  x <- simulate(sim_influence_game(20, density = 0.2, p_plus = 1, q = 0.97), nsim = 300)
   for (loss in c("ss", "is")) {
-    fit <- influence_game(x, rho = 0.001, loss = loss, count = FALSE)
+    fit <- influence_game(x, lambda = 0.001, loss = loss, count = FALSE)
     expect_true(fit$convergence$converged)
     expect_lt(fit$convergence$residual, 1e-7)
     weights <- abs(fit$W[row(fit$W) != col(fit$W)])
@@ -107,7 +107,7 @@ test_that("a game with four equilibria is recovered from 50 rows at q = 0.9", {
   right <- vapply(1:10, function(seed) {
     set.seed(seed)
     x <- simulate(truth, nsim = 50)
-    game_recovery(influence_game_cv(x, rho = c(0.2, 0.1, 0.05, 0.02), folds = 3), truth)$equivalent
+    game_recovery(influence_game_select(x, lambda = c(0.2, 0.1, 0.05, 0.02), folds = 3), truth)$equivalent
   }, NA)
   expect_gte(sum(right), 7)
 })
@@ -124,18 +124,18 @@ test_that("likelihood, divergence and probabilities are those of the definition"
   expect_equal(game_kl(a, b), sum(pa * log(pa / pb)))
   expect_equal(game_kl(a, a), 0)
   x <- simulate(a, nsim = 80)
-  fit <- influence_game(x, rho = 0.05)
+  fit <- influence_game(x, lambda = 0.05)
   expect_equal(as.numeric(logLik(fit)), sum(predict(fit, x, "log_joint")))
   expect_gte(fit$loglik, -3 * log(2))
   picked <- game_pick(x)
   expect_gte(picked$loglik, fit$loglik - 1e-12)
-  share <- mean(is_equilibrium(a, simulate(a, nsim = 4000)))
+  share <- mean(game_is_equilibrium(a, simulate(a, nsim = 4000)))
   expect_lt(abs(share - 0.8), 4 * sqrt(0.16 / 4000))
 })
 
 test_that("exhaustive maximum likelihood is at least as good as any other loss", {
   set.seed(5)
-  x <- simulate(sim_game(4, 0.7, 0.7), nsim = 40)
+  x <- simulate(sim_influence_game(4, 0.7, 0.7), nsim = 40)
   best <- influence_game(x, loss = "exhaustive")
   for (loss in c("sl", "il", "s2", "s1")) expect_lte(suppressWarnings(influence_game(x, loss = loss))$loglik, best$loglik + 1e-10)
   expect_error(influence_game(unname(cbind(x, x)), loss = "exhaustive"), "4 players", class = "granary_error_input")
@@ -143,10 +143,10 @@ test_that("exhaustive maximum likelihood is at least as good as any other loss",
 
 test_that("constant and indifferent players are settled, with a warning", {
   x <- cbind(a = c(1, 1, 1, 1, 1, 1), b = c(1, -1, 1, -1, 1, -1), c = c(1, -1, 1, -1, -1, 1))
-  expect_warning(fit <- influence_game(x, rho = 0.05), "never changes", class = "granary_warning_input")
+  expect_warning(fit <- influence_game(x, lambda = 0.05), "never changes", class = "granary_warning_input")
   expect_equal(fit$b[["a"]], -1)
   x <- cbind(a = c(1, -1, 1, -1), b = c(1, 1, -1, -1))
-  fit <- influence_game(x, rho = 10)
+  fit <- influence_game(x, lambda = 10)
   expect_identical(fit$indifferent, c("a", "b"))
   expect_true(all(abs(fit$b) == 1))
 })
@@ -164,18 +164,18 @@ test_that("influence is scaled by rows and averaged by groups", {
 
 test_that("codings come back, missing votes can be negative, columns are matched by name", {
   set.seed(6)
-  x <- simulate(sim_game(4, 0.6, 1), nsim = 30)
+  x <- simulate(sim_influence_game(4, 0.6, 1), nsim = 30)
   votes <- as.data.frame(lapply(as.data.frame(x), function(v) factor(ifelse(v > 0, "aye", "nay"), levels = c("nay", "aye"))))
-  fit <- influence_game(votes, rho = 0.05)
-  expect_equal(fit$W, influence_game(x, rho = 0.05)$W)
+  fit <- influence_game(votes, lambda = 0.05)
+  expect_equal(fit$W, influence_game(x, lambda = 0.05)$W)
   expect_identical(levels(predict(fit, votes[, 4:1])$V2), c("nay", "aye"))
   missing <- votes
   missing[1:3, 2] <- NA
   expect_error(influence_game(missing), class = "granary_error_input")
   negative <- votes
   negative[1:3, 2] <- "nay"
-  expect_equal(influence_game(missing, rho = 0.05, na = "negative")$W, influence_game(negative, rho = 0.05)$W)
-  expect_equal(influence_game(missing, rho = 0.05, na = "drop")$n, 27)
+  expect_equal(influence_game(missing, lambda = 0.05, na = "negative")$W, influence_game(negative, lambda = 0.05)$W)
+  expect_equal(influence_game(missing, lambda = 0.05, na = "drop")$n, 27)
 })
 
 test_that("bounds are those of the thesis", {
@@ -189,24 +189,24 @@ test_that("bounds are those of the thesis", {
 
 test_that("bad input is refused with a reason", {
   set.seed(7)
-  x <- simulate(sim_game(3, 0.8, 1), nsim = 20)
+  x <- simulate(sim_influence_game(3, 0.8, 1), nsim = 20)
   refuse <- function(expr, pattern) expect_error(expr, pattern, class = "granary_error_input")
-  refuse(influence_game(x, rho = 0), "greater than 0")
+  refuse(influence_game(x, lambda = 0), "greater than 0")
   refuse(influence_game(x[1, , drop = FALSE]), "at least 2 rows")
   refuse(influence_game(x, mask = matrix(2, 3, 3)), "zeros and ones")
   refuse(influence_game(x, loss = "s2", mask = matrix(1, 3, 3)), "no ridge")
   refuse(as_influence_game(matrix(1, 2, 2)), "zero diagonal")
   refuse(as_influence_game(matrix(0, 2, 3)), "square")
-  refuse(game_kl(sim_game(2), sim_game(3)), "same players")
-  refuse(equilibria(1), "an influence game")
-  refuse(influence(sim_game(3), groups = 1:2), "group of each")
-  refuse(logLik(sim_game(3)), "not fitted")
+  refuse(game_kl(sim_influence_game(2), sim_influence_game(3)), "same players")
+  refuse(game_equilibria(1), "an influence game")
+  refuse(influence(sim_influence_game(3), groups = 1:2), "group of each")
+  refuse(logLik(sim_influence_game(3)), "not fitted")
 })
 
 test_that("a game too large to count says so and keeps the rest", {
   set.seed(8)
   x <- matrix(sample(c(-1, 1), 100 * 70, TRUE), 100)
-  expect_warning(fit <- influence_game(x, rho = 0.1, penalty = "ridge", tol = 1e-3), "is_equilibrium", class = "granary_warning_input")
+  expect_warning(fit <- influence_game(x, lambda = 0.1, penalty = "ridge", tol = 1e-3), "game_is_equilibrium", class = "granary_warning_input")
   expect_true(is.na(fit$n_equilibria) && is.na(fit$loglik))
   expect_error(logLik(fit), class = "granary_error_numeric")
   expect_equal(dim(predict(fit)), dim(x))
@@ -214,12 +214,12 @@ test_that("a game too large to count says so and keeps the rest", {
 
 test_that("games print, summarise, plot and convert", {
   set.seed(9)
-  fit <- influence_game(simulate(sim_game(5, 0.5, 1), nsim = 40), rho = 0.05)
+  fit <- influence_game(simulate(sim_influence_game(5, 0.5, 1), nsim = 40), lambda = 0.05)
   pdf(NULL)
   on.exit(dev.off())
   expect_output(print(fit), "simultaneous logistic loss: 5 players")
   expect_output(print(summary(fit)), "Most influential")
-  expect_output(print(equilibria(fit)), "of 5 players")
+  expect_output(print(game_equilibria(fit)), "of 5 players")
   expect_output(print(game_pick(fit$x)), "picked from the sample")
   expect_output(print(game_bounds(5, 100)), "no information")
   for (type in c("network", "heatmap")) expect_silent(plot(fit, type = type, groups = c(1, 2, 1, 2, 1)))

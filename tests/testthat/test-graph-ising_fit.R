@@ -9,25 +9,25 @@ brute_ising <- function(W, b) {
   list(logz = log(z), prob = prob, mean = colSums(prob * x), second = crossprod(x, prob * x), x = x)
 }
 
-ising_violation <- function(x, W, b, rho) {
+ising_violation <- function(x, W, b, lambda) {
   model <- brute_ising(W, b)
   G <- model$second - crossprod(x) / nrow(x)
   diag(G) <- 0
   off <- upper.tri(W)
   on <- W != 0 & off
-  max(0, abs(G + rho * sign(W))[on], (abs(G) - rho)[off & !on], abs(model$mean - colMeans(x)))
+  max(0, abs(G + lambda * sign(W))[on], (abs(G) - lambda)[off & !on], abs(model$mean - colMeans(x)))
 }
 
 test_that("exact fits satisfy the optimality conditions computed by brute force", {
   for (seed in 1:3) {
     set.seed(seed)
     sim <- sim_ising(7, density = 0.5, field = "uniform", n = 100, size = 0.5)
-    for (rho in c(0.02, 0.1)) {
-      fit <- ising_fit(sim$data, rho = rho, method = "exact", tol = 1e-8)
+    for (lambda in c(0.02, 0.1)) {
+      fit <- ising_fit(sim$data, lambda = lambda, method = "exact", tol = 1e-8)
       expect_true(fit$convergence$converged)
-      expect_lt(ising_violation(sim$data, unname(fit$W), unname(fit$b), rho), 1e-7)
+      expect_lt(ising_violation(sim$data, unname(fit$W), unname(fit$b), lambda), 1e-7)
       expect_equal(as.numeric(logLik(fit)), sum(predict(fit, type = "log_joint")), tolerance = 1e-10)
-      bounds <- ising_bounds(sim$data, rho)
+      bounds <- ising_bounds(sim$data, lambda)
       expect_lte(sum(abs(fit$W)), bounds$W)
       expect_lte(sum(abs(fit$b)), bounds$b)
     }
@@ -36,10 +36,10 @@ test_that("exact fits satisfy the optimality conditions computed by brute force"
 
 test_that("two variables without penalty give the log odds ratio of the table", {
   x <- cbind(a = rep(c(0, 0, 1, 1), c(10, 4, 3, 9)), b = rep(c(0, 1, 0, 1), c(10, 4, 3, 9)))
-  fit <- ising_fit(x, rho = 0, method = "exact", tol = 1e-9)
+  fit <- ising_fit(x, lambda = 0, method = "exact", tol = 1e-9)
   expect_equal(coef(fit)$log_odds_ratio, log(10 * 9 / (4 * 3)), tolerance = 1e-6)
   for (method in c("pseudolik", "nodewise")) {
-    other <- ising_fit(x, rho = 1e-7, method = method, tol = 1e-9)
+    other <- ising_fit(x, lambda = 1e-7, method = method, tol = 1e-9)
     expect_equal(coef(other)$log_odds_ratio, log(10 * 9 / (4 * 3)), tolerance = 1e-3)
   }
 })
@@ -48,15 +48,15 @@ test_that("flipping, permuting and repeating the data does what it should", {
   set.seed(4)
   x <- sim_ising(6, density = 0.5, field = "uniform", n = 80, size = 0.5)$data
   for (method in c("exact", "pseudolik")) {
-    fit <- ising_fit(x, rho = 0.05, method = method, tol = 1e-9)
+    fit <- ising_fit(x, lambda = 0.05, method = method, tol = 1e-9)
     flipped <- x
     flipped[, 2] <- -flipped[, 2]
     s <- c(1, -1, 1, 1, 1, 1)
-    other <- ising_fit(flipped, rho = 0.05, method = method, tol = 1e-9)
+    other <- ising_fit(flipped, lambda = 0.05, method = method, tol = 1e-9)
     expect_equal(other$W, fit$W * tcrossprod(s), tolerance = 1e-5)
     expect_equal(unname(other$b), unname(fit$b * s), tolerance = 1e-5)
-    expect_equal(ising_fit(x[, 6:1], rho = 0.05, method = method, tol = 1e-9)$W, fit$W[6:1, 6:1], tolerance = 1e-5)
-    expect_equal(ising_fit(rbind(x, x), rho = 0.05, method = method, tol = 1e-9)$W, fit$W, tolerance = 1e-6)
+    expect_equal(ising_fit(x[, 6:1], lambda = 0.05, method = method, tol = 1e-9)$W, fit$W[6:1, 6:1], tolerance = 1e-5)
+    expect_equal(ising_fit(rbind(x, x), lambda = 0.05, method = method, tol = 1e-9)$W, fit$W, tolerance = 1e-6)
   }
 })
 
@@ -66,22 +66,22 @@ test_that("the largest penalty gives the empty graph and means of the data; a li
   m <- colMeans(x)
   s <- abs(crossprod(x) / nrow(x) - tcrossprod(m))
   top <- max(s[upper.tri(s)])
-  null <- ising_fit(x, rho = top, method = "exact")
+  null <- ising_fit(x, lambda = top, method = "exact")
   expect_equal(null$df, 0)
   expect_equal(unname(null$b), unname(atanh(m)), tolerance = 1e-6)
-  expect_equal(ising_fit(x, rho = 0.99 * top, method = "exact")$df, 1)
-  expect_equal(ising_fit(x, rho = 2 * top, method = "pseudolik")$df, 0)
-  expect_equal(ising_path(x, n_rho = 4)$df[1], 0)
+  expect_equal(ising_fit(x, lambda = 0.99 * top, method = "exact")$df, 1)
+  expect_equal(ising_fit(x, lambda = 2 * top, method = "pseudolik")$df, 0)
+  expect_equal(ising_path(x, n_lambda = 4)$df[1], 0)
 })
 
 test_that("the coding of the data does not matter, and comes back", {
   set.seed(6)
   x <- sim_ising(4, n = 60, size = 0.5)$data
-  reference <- ising_fit(x, rho = 0.05)
+  reference <- ising_fit(x, lambda = 0.05)
   codes <- list(zero_one = (x + 1) / 2, logical = x > 0, integer = matrix(as.integer(x), nrow(x), dimnames = dimnames(x)))
-  for (code in codes) expect_equal(ising_fit(code, rho = 0.05)$W, reference$W)
+  for (code in codes) expect_equal(ising_fit(code, lambda = 0.05)$W, reference$W)
   frame <- as.data.frame(lapply(as.data.frame(x), function(v) factor(ifelse(v > 0, "yes", "no"))))
-  fit <- ising_fit(frame, rho = 0.05)
+  fit <- ising_fit(frame, lambda = 0.05)
   expect_equal(fit$W, reference$W)
   set.seed(1)
   draw <- simulate(fit, 5)
@@ -90,8 +90,8 @@ test_that("the coding of the data does not matter, and comes back", {
   levels_turned <- shuffled
   levels_turned$V1 <- factor(as.character(frame$V1), levels = c("yes", "no"))
   expect_equal(predict(fit, levels_turned), predict(fit, frame))
-  expect_identical(typeof(simulate(ising_fit(codes$logical, rho = 0.05), 2)), "logical")
-  expect_true(all(simulate(ising_fit(codes$zero_one, rho = 0.05), 9) %in% 0:1))
+  expect_identical(typeof(simulate(ising_fit(codes$logical, lambda = 0.05), 2)), "logical")
+  expect_true(all(simulate(ising_fit(codes$zero_one, lambda = 0.05), 9) %in% 0:1))
   expect_error(predict(fit, frame[, 1:3]), "\"V4\" is missing", class = "granary_error_input")
 })
 
@@ -131,19 +131,19 @@ test_that("chains have the closed forms of log Z and correlations, and belief pr
 test_that("the gap of an exact fit is a duality gap, the bound of the theorem stands beside it", {
   set.seed(13)
   sim <- sim_ising(7, n = 80)
-  best <- ising_fit(sim$data, rho = 0.05, method = "exact", tol = 1e-9)
+  best <- ising_fit(sim$data, lambda = 0.05, method = "exact", tol = 1e-9)
   expect_lt(best$convergence$gap, 1e-6)
   expect_true(best$theorem_bound >= 0 && best$theorem_bound < 1e-4)
   expect_output(print(best), "duality gap")
   expect_output(print(summary(best)), "Theorem 5.2")
-  early <- suppressWarnings(ising_fit(sim$data, rho = 0.05, method = "exact", max_iter = 3))
+  early <- suppressWarnings(ising_fit(sim$data, lambda = 0.05, method = "exact", max_iter = 3))
   expect_gte(early$convergence$gap, early$objective - best$objective)
   expect_gte(early$theorem_bound, early$objective - best$objective)
   for (penalised in c(TRUE, FALSE)) {
-    ridge <- ising_fit(sim$data, rho = 0.1, method = "exact", penalty = "ridge", field_penalty = penalised, tol = 1e-9)
+    ridge <- ising_fit(sim$data, lambda = 0.1, method = "exact", penalty = "ridge", field_penalty = penalised, tol = 1e-9)
     expect_true(is.na(ridge$theorem_bound) && ridge$convergence$gap < 1e-6)
   }
-  rough <- suppressWarnings(ising_fit(sim$data, rho = 0.05, method = "fbs", max_iter = 50))
+  rough <- suppressWarnings(ising_fit(sim$data, lambda = 0.05, method = "fbs", max_iter = 50))
   expect_gte(rough$convergence$gap, rough$objective - best$objective)
 })
 
@@ -160,12 +160,12 @@ test_that("Gibbs moments come with R-hat, which warns of chains that do not mix"
 test_that("stochastic methods approach the optimum, in the order of the thesis, and repeat with a seed", {
   set.seed(8)
   sim <- sim_ising(8, n = 50)
-  best <- ising_fit(sim$data, rho = 1 / 16, method = "exact")$objective
-  exact <- ising_fit(sim$data, rho = 1 / 16, method = "apg", sampler = "exact", max_iter = 5000)
+  best <- ising_fit(sim$data, lambda = 1 / 16, method = "exact")$objective
+  exact <- ising_fit(sim$data, lambda = 1 / 16, method = "apg", sampler = "exact", max_iter = 5000)
   expect_equal(exact$objective, best, tolerance = 1e-6)
   run <- function(...) {
     set.seed(1)
-    ising_fit(sim$data, rho = 1 / 16, max_iter = 300, ...)
+    ising_fit(sim$data, lambda = 1 / 16, max_iter = 300, ...)
   }
   fbs <- run(method = "fbs")
   expect_identical(fbs$W, run(method = "fbs")$W)
@@ -191,7 +191,7 @@ test_that("forward-backward splitting with exact moments is Algorithm 5.1, step 
     b <- b - (model$mean - m) / (G * sqrt(k))
     W <- sign(step) * pmax(abs(step) - 1 / (16 * G * sqrt(k + 1)), 0)
   }
-  fit <- suppressWarnings(ising_fit(x, rho = 1 / 16, method = "fbs", sampler = "exact", max_iter = 100, tol = 1e-12))
+  fit <- suppressWarnings(ising_fit(x, lambda = 1 / 16, method = "fbs", sampler = "exact", max_iter = 100, tol = 1e-12))
   expect_equal(unname(fit$W), unname(W), tolerance = 1e-12)
   expect_equal(unname(fit$b), unname(b), tolerance = 1e-12)
 })
@@ -231,11 +231,11 @@ test_that("cross-validation and EBIC choose, and repeat with a seed", {
   x <- sim_ising(6, density = 0.4, n = 200, size = 0.5)$data
   choose <- function(...) {
     set.seed(2)
-    ising_cv(x, n_rho = 6, folds = 3, ...)
+    ising_select(x, n_lambda = 6, folds = 3, ...)
   }
   cv <- choose()
-  expect_identical(cv$rho, choose()$rho)
-  expect_identical(cv$rho, cv$selection$rho[which.max(cv$selection$value)])
+  expect_identical(cv$lambda, choose()$lambda)
+  expect_identical(cv$lambda, cv$selection$lambda[which.max(cv$selection$value)])
   expect_identical(unique(cv$selection$score), "likelihood")
   expect_gt(choose(criterion = "ebic")$df, 0)
   expect_true(choose(method = "pseudolik")$convergence$converged)
@@ -260,49 +260,69 @@ test_that("bad input is refused with a reason", {
   x <- cbind(a = c(0, 1, 0, 1, 1), b = c(1, 1, 0, 0, 1))
   refuse <- function(expr, pattern) expect_error(expr, pattern, class = "granary_error_input")
   refuse(ising_fit(cbind(x, c = 1)), "\"c\" of `x` is constant")
-  expect_true(all(is.finite(ising_fit(cbind(x, c = 1), rho = 0.1, field_penalty = TRUE)$b)))
+  expect_true(all(is.finite(ising_fit(cbind(x, c = 1), lambda = 0.1, field_penalty = TRUE)$b)))
   refuse(ising_fit(cbind(x, c = c(0, 1, 2, 0, 1))), "has 3 values")
   refuse(ising_fit(data.frame(x, c = letters[1:5])), "has 5 values")
   refuse(ising_fit(cbind(x, c = c(1, 2, 1, 2, 1))), "0 and 1, or -1 and 1")
   refuse(ising_fit(replace(x, 3, NA)), "na = \"drop\"")
-  expect_equal(ising_fit(replace(x, 3, NA), rho = 0.1, na = "drop")$n, 4)
+  expect_equal(ising_fit(replace(x, 3, NA), lambda = 0.1, na = "drop")$n, 4)
   refuse(ising_fit(x[1, , drop = FALSE]), "at least 2 rows")
-  refuse(ising_fit(x, rho = -1), "at least 0")
+  refuse(ising_fit(x, lambda = -1), "at least 0")
   refuse(ising_fit(1:3), "two-valued")
-  refuse(ising_fit(x, samples = function(k) "a", method = "fbs", rho = 0.1), "one number for each step")
-  refuse(ising_fit(x, rho = 0.1, method = "nodewise", penalty = "ridge"), "takes no")
-  refuse(ising_fit(x, rho = 0.1, mask = matrix(1, 3, 3)), "one row per variable")
+  refuse(ising_fit(x, samples = function(k) "a", method = "fbs", lambda = 0.1), "one number for each step")
+  refuse(ising_fit(x, lambda = 0.1, method = "nodewise", penalty = "ridge"), "takes no")
+  refuse(ising_fit(x, lambda = 0.1, mask = matrix(1, 3, 3)), "one row per variable")
   refuse(ising_model(matrix(1, 2, 2)), "zero diagonal")
   refuse(ising_model(matrix(c(0, 1, 2, 0), 2)), "symmetric")
   refuse(ising_kl(ising_model(matrix(0, 2, 2)), ising_model(matrix(0, 3, 3))), "same variables")
   refuse(ising_moments(1), "an Ising model")
   frame <- data.frame(a = factor(c("u", "v", "u", "v", "v"), levels = c("u", "v", "w")), b = c(TRUE, FALSE, TRUE, TRUE, FALSE))
-  expect_warning(ising_fit(frame, rho = 0.1), "declares 3 levels", class = "granary_warning_input")
+  expect_warning(ising_fit(frame, lambda = 0.1), "declares 3 levels", class = "granary_warning_input")
   wide <- matrix(sample(0:1, 30 * 40, TRUE), 40)
   refuse(ising_fit(wide, method = "exact"), "pseudolik")
 })
 
 test_that("separable data without penalty is not silently infinite", {
   x <- cbind(a = rep(c(-1, 1), each = 5), b = rep(c(-1, 1), each = 5))
-  fit <- suppressWarnings(ising_fit(x, rho = 0, method = "exact", max_iter = 20))
+  fit <- suppressWarnings(ising_fit(x, lambda = 0, method = "exact", max_iter = 20))
   expect_true(all(is.finite(fit$W)))
-  expect_true(ising_fit(x, rho = 0.05, method = "exact")$convergence$converged)
+  expect_true(ising_fit(x, lambda = 0.05, method = "exact")$convergence$converged)
 })
 
 test_that("fits print, summarise and plot", {
   set.seed(13)
   x <- sim_ising(5, n = 60, size = 0.5)$data
-  fit <- ising_fit(x, rho = 0.05, method = "fbs", max_iter = 50)
+  fit <- ising_fit(x, lambda = 0.05, method = "fbs", max_iter = 50)
   pdf(NULL)
   on.exit(dev.off())
   expect_output(print(fit), "forward-backward splitting: 5 variables")
   expect_output(print(summary(fit)), "Most connected")
   for (type in c("network", "heatmap", "trace")) expect_silent(plot(fit, type = type))
-  expect_error(plot(ising_fit(x, rho = 0.05), type = "trace"), class = "granary_error_input")
-  expect_output(print(ising_path(x, n_rho = 3)), "3 penalties")
-  expect_silent(plot(ising_path(x, n_rho = 3)))
+  expect_error(plot(ising_fit(x, lambda = 0.05), type = "trace"), class = "granary_error_input")
+  expect_output(print(ising_path(x, n_lambda = 3)), "3 penalties")
+  expect_silent(plot(ising_path(x, n_lambda = 3)))
   expect_output(print(ising_bounds(x, 0.1)), "norm D")
   expect_s3_class(glance(fit), "data.frame")
   skip_if_not_installed("igraph")
   expect_equal(igraph::vcount(igraph::as.igraph(fit)), 5)
+})
+
+test_that("beliefs are exact on a chain for variables that are not neighbours", {
+  chain <- ising_model(toeplitz(c(0, 0.4, 0, 0)))
+  expect_equal(ising_moments(chain, "belief")$second, ising_moments(chain, "exact")$second, tolerance = 1e-6)
+})
+
+test_that("estimated gradients never claim convergence they have not", {
+  set.seed(1)
+  sim <- sim_ising(p = 6)
+  fit <- suppressWarnings(ising_fit(sim$data, 1 / 16, method = "pg", max_iter = 20))
+  expect_false(isTRUE(fit$convergence$converged) && fit$convergence$residual > fit$settings$tol)
+  expect_identical(fit$convergence$reason, "approximate")
+})
+
+test_that("separable rows without a penalty are told as such", {
+  x <- rbind(c(1, 1, 1), c(-1, -1, -1), c(1, 1, -1), c(-1, -1, 1))
+  colnames(x) <- c("a", "b", "c")
+  expect_warning(fit <- ising_fit(x, 0, method = "exact"), "no finite estimate")
+  expect_identical(fit$convergence$reason, "unbounded")
 })

@@ -86,7 +86,7 @@ test_that("tests that cannot be made are refused", {
   bad(independence_test(rep(1, 5), y), "constant: there is nothing to test")
   bad(independence_test(x, c(y[-1], NA)), "missing values")
   bad(independence_test(x, y[-1]), "same number")
-  bad(independence_test(x, y, n_perm = 0), "`permutations`")
+  bad(independence_test(x, y, n_perm = 0), "`n_perm`")
   bad(independence_test(x, y, measure = "coco", method = "gamma"), "HSIC of two variables")
   bad(independence_test(list(x, y, x), method = "gamma"), "HSIC of two variables")
   bad(independence_test(x, y, measure = "dcor"), "`measure`")

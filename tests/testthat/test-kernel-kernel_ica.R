@@ -58,7 +58,7 @@ test_that("a fit has the parts it says, in the units of the data", {
     expect_equal(kernel_ica(scale * x)$A, scale * fit$A, tolerance = 1e-5)
   }
   expect_output(print(fit), "Kernel independent components by the kernel mutual information: 300 rows, 3 components.*Mixing matrix")
-  expect_error(predict(fit, x[, 1:2]), "3 columns", class = "granary_error_input")
+  expect_error(predict(fit, x[, 1:2]), "columns of the fit", class = "granary_error_input")
   pdf(NULL)
   on.exit(dev.off())
   expect_silent(plot(fit))
@@ -200,7 +200,7 @@ test_that("source laws have unit variance and the kurtosis of the paper", {
   expect_error(granary:::ica_sources(5, set = "other"), "`set`", class = "granary_error_input")
   expect_identical(dim(granary:::ica_sources(5, 3)), c(5L, 3L))
   expect_error(granary:::ica_sources(5, "z"), "`laws`", class = "granary_error_input")
-  expect_error(granary:::ica_sources(0), "`m`", class = "granary_error_input")
+  expect_error(granary:::ica_sources(0), "`n`", class = "granary_error_input")
 })
 
 test_that("mixing matrices have the condition asked for, outliers are where they say", {
@@ -216,7 +216,7 @@ test_that("mixing matrices have the condition asked for, outliers are where they
   expect_identical(which(rowSums(abs(spoiled)) > 0), attr(spoiled, "rows"))
   expect_true(all(abs(spoiled[attr(spoiled, "rows"), ]) == 5))
   expect_equal(granary:::ica_outliers(x, 0), structure(x, rows = integer()))
-  expect_error(granary:::ica_outliers(x, 21), "`count`", class = "granary_error_input")
+  expect_error(granary:::ica_outliers(x, 21), "`outliers`", class = "granary_error_input")
 })
 
 test_that("the Amari error is 0 for signed permutations, 100 for equal mixtures", {

@@ -152,7 +152,7 @@ test_that("a formula works, also for new rows with the response among them", {
   expect_identical(more$trials, 80)
   expect_length(predict(fit, frame[1:3, 1:6]), 3)
   expect_error(update(fit, frame[, 1:6]), "response of the formula", class = "granary_error_input")
-  expect_error(update(fit, d$x), "`y` must be given", class = "granary_error_input")
+  expect_error(update(fit, d$x), "`newy` must be given", class = "granary_error_input")
   expect_error(winnow(y ~ nothing, frame), class = "granary_error_input")
 })
 
@@ -238,7 +238,7 @@ test_that("sources say what is wrong with them", {
   input(learn(data_chunks(data.frame(a = 1:3, y = 0), "z")), "asks for column \"z\"")
   input(winnow(function() NULL, levels = 0:1, epochs = 2), "read only once")
   input(winnow(d$x, d$y, treshold = 3), "no argument `treshold`")
-  input(update(winnow(d$x, d$y)), "`x` must be given")
+  input(update(winnow(d$x, d$y)), "`newdata` must be given")
   input(winnow(d$x), "`y` must be given")
 
   path <- tempfile(fileext = ".csv")

@@ -5,6 +5,11 @@ bank <- c(
   "(S (NP (D the) (N fork)) (VP (VP (V saw) (NP (D the) (N cat))) (PP (P with) (NP (D the) (N dog)))))"
 )
 
+toy_grammar <- data.frame(
+  lhs = c("S", "VP", "VP", "NP", "NP", "PP", "V", "P", "NP", "NP"), rhs1 = c("NP", "V", "VP", "NP", "we", "P", "saw", "with", "stars", "glasses"),
+  rhs2 = c("VP", "NP", "PP", "PP", NA, "NP", NA, NA, NA, NA), weight = log(c(1, 0.7, 0.3, 0.4, 0.1, 1, 1, 1, 0.2, 0.3))
+)
+
 test_that("grammars are learnt in every formulation, with certificates", {
   for (loss in c("f1", "zero_one")) {
     problem <- output_cfg(bank, loss)

@@ -235,7 +235,7 @@ test_that("mistake_driven() makes SASB of SBSB, exactly, and any learner careful
   expect_identical(cut$state$inner$state, bayes$state$inner$state)
   # perceptrons learn from mistakes only, and stay as they are
   kernel <- kernel_perceptron(d$x, d$y, prediction = "last", standardize = FALSE)
-  again <- mistake_driven(kernel_perceptron, d$x, d$y, prediction = "last")
+  again <- mistake_driven(kernel_perceptron, d$x, d$y, prediction = "last", standardize = FALSE)
   expect_identical(again$mistakes, kernel$mistakes)
   expect_identical(again$learner$coefficients, kernel$coefficients)
   three <- mistake_driven(online_naive_bayes, iris[1:4], iris$Species, binarize = "median", shuffle = TRUE)

@@ -322,7 +322,7 @@ test_that("every misuse has its message", {
   bad("at most 5000", matrix(rnorm(5001), 5001), rep(0:1, length.out = 5001), wss = "full")
   bad("sparse", Matrix::Matrix(d$x, sparse = TRUE), d$y, kernel = k_powexp())
   fit <- svm(d$x, d$y)
-  expect_error(predict(fit, d$new[, 1:2]), "3 columns", class = "granary_error_input")
+  expect_error(predict(fit, d$new[, 1:2]), "columns of the fit", class = "granary_error_input")
   expect_error(predict(fit, d$new, "prob"), "no probabilities", class = "granary_error_input")
   expect_error(residuals(fit), "regressions", class = "granary_error_input")
   expect_error(plot(fit, "violation"), "trace = TRUE", class = "granary_error_input")

@@ -1,7 +1,7 @@
 cheap <- seq(0, 1, 0.1)
 dear <- c(0, 0.4, 0.6, 1)  # 0.6 is not seq(0, 1, 0.1)[7] to the last bit
 grid <- seq(0, 1, length.out = 41)
-pair <- function(...) suppressWarnings(cokriging(cheap, forrester(cheap, "cheap"), dear, forrester(dear), kernel = "se", n_starts = 4, ...))
+pair <- function(...) suppressWarnings(cokriging(cheap, test_function("forrester")(cheap, "cheap"), dear, test_function("forrester")(dear), kernel = "se", n_starts = 4, ...))
 
 test_that("nested designs are seen through rounding; the recursion equals the joint law", {
   fit <- pair()
@@ -10,7 +10,7 @@ test_that("nested designs are seen through rounding; the recursion equals the jo
   joint <- predict(fit, grid, se = TRUE, how = "joint")
   expect_equal(recursive$fit, joint$fit, tolerance = 1e-6)
   expect_equal(recursive$se.fit^2, joint$se.fit^2, tolerance = 1e-5)
-  expect_equal(predict(fit, dear), forrester(dear), tolerance = 1e-7)
+  expect_equal(predict(fit, dear), test_function("forrester")(dear), tolerance = 1e-7)
   expect_lt(max(predict(fit, dear, se = TRUE)$se.fit), 1e-3)
 })
 
@@ -25,7 +25,7 @@ test_that("the joint law is conditioning of one Gaussian vector", {
              cbind(rho * k(c1, dear, cheap), rho^2 * k(c1, dear, dear) + k(d1, dear, dear)))
   diag(C) <- diag(C) + rep(c(c1$s2, d1$s2) * 1e-6, c(11, 4))
   f <- cbind(rep(c(1, rho), c(11, 4)), rep(0:1, c(11, 4)))
-  y <- c(forrester(cheap, "cheap"), forrester(dear))
+  y <- c(test_function("forrester")(cheap, "cheap"), test_function("forrester")(dear))
   r <- rbind(rho * k(c1, cheap, 0.25), rho^2 * k(c1, dear, 0.25) + k(d1, dear, 0.25))
   Ci <- solve(C, tol = 0)
   b <- solve(t(f) %*% Ci %*% f, t(f) %*% Ci %*% y)
@@ -34,8 +34,8 @@ test_that("the joint law is conditioning of one Gaussian vector", {
 
 test_that("a cheap level helps, rho is found, and the fit is better than kriging of the expensive runs", {
   fit <- pair()
-  alone <- suppressWarnings(kriging(dear, forrester(dear), kernel = "se", n_starts = 4))
-  error <- function(f) sqrt(mean((predict(f, grid) - forrester(grid))^2))
+  alone <- suppressWarnings(kriging(dear, test_function("forrester")(dear), kernel = "se", n_starts = 4))
+  error <- function(f) sqrt(mean((predict(f, grid) - test_function("forrester")(grid))^2))
   expect_lt(error(fit), 0.25 * error(alone))
   expect_equal(fit$rho, 2, tolerance = 0.1)
   expect_named(coef(fit), c("rho1", "level1.(Intercept)", "level2.(Intercept)"))
@@ -43,16 +43,16 @@ test_that("a cheap level helps, rho is found, and the fit is better than kriging
 
 test_that("three levels, and designs that are not nested", {
   middle <- c(0, 0.2, 0.4, 0.6, 0.8, 1)
-  mid <- function(x) 0.8 * forrester(x) + 3 * x
-  three <- suppressWarnings(cokriging(list(cheap, middle), list(forrester(cheap, "cheap"), mid(middle)), dear, forrester(dear), kernel = "se",
+  mid <- function(x) 0.8 * test_function("forrester")(x) + 3 * x
+  three <- suppressWarnings(cokriging(list(cheap, middle), list(test_function("forrester")(cheap, "cheap"), mid(middle)), dear, test_function("forrester")(dear), kernel = "se",
                                       n_starts = 3))
   expect_length(three$rho, 2)
   expect_true(three$nested)
   expect_equal(predict(three, grid, how = "joint"), predict(three, grid), tolerance = 1e-5)
   off <- c(0.05, 0.37, 0.62, 0.97)
-  expect_message(apart <- suppressWarnings(cokriging(cheap, forrester(cheap, "cheap"), off, forrester(off), kernel = "se", n_starts = 3)), "4 rows")
+  expect_message(apart <- suppressWarnings(cokriging(cheap, test_function("forrester")(cheap, "cheap"), off, test_function("forrester")(off), kernel = "se", n_starts = 3)), "4 rows")
   expect_false(apart$nested)
-  expect_equal(predict(apart, off), forrester(off), tolerance = 1e-4)
+  expect_equal(predict(apart, off), test_function("forrester")(off), tolerance = 1e-4)
 })
 
 test_that("derivatives, covariances and draws of designs that are not nested are those of the joint law", {
@@ -101,11 +101,22 @@ test_that("derivatives, draws, likelihood and pictures", {
 })
 
 test_that("each wrong argument is named", {
-  y <- forrester(cheap, "cheap")
+  y <- test_function("forrester")(cheap, "cheap")
   expect_error(cokriging(cheap, y, dear), "`y_expensive`", class = "granary_error_input")
   expect_error(cokriging(cheap, y[-1], dear, 1:4), "`y_cheap`", class = "granary_error_input")
   expect_error(cokriging(cheap, y, cbind(dear, 1:4), 1:4), "`x_expensive`", class = "granary_error_input")
   expect_error(cokriging(list(cheap), y, dear, 1:4), "lists", class = "granary_error_input")
   expect_error(cokriging(cheap, y, dear, 1:4, trend_difference = y ~ x), "`trend_difference`", class = "granary_error_input")
   expect_error(cokriging(cheap, y, c(0, 1), 1:2), "more runs", class = "granary_error_input")
+})
+
+test_that("levels can have kernels, lengthscales and bounds of their own", {
+  cheap <- seq(0, 1, 0.1)
+  dear <- c(0, 0.4, 0.6, 1)
+  fit <- suppressWarnings(cokriging(cheap, test_function("forrester")(cheap, "cheap"), dear, test_function("forrester")(dear), kernel = list("matern52", "se"),
+                                    lengthscale = list(NULL, 2), n_starts = 2))
+  expect_equal(fit$levels[[2]]$kernel$type, "se")
+  expect_equal(unname(fit$levels[[2]]$lengthscale), 2)
+  expect_equal(fit$levels[[1]]$kernel$type, "matern")
+  expect_error(cokriging(cheap, test_function("forrester")(cheap, "cheap"), dear, test_function("forrester")(dear), kernel = list("se")), class = "granary_error_input")
 })

@@ -157,7 +157,7 @@ test_that("the closed-form fit gives back the moments of the data, and recovers 
       expect_gt(cor(fit$W[upper.tri(fit$W)], sim$W[upper.tri(sim$W)]), 0.93)
     }
   }
-  exact <- ising_fit(sim$data, rho = 0)
+  exact <- ising_fit(sim$data, lambda = 0)
   expect_lt(max(abs(exact$W - ec_ising_fit(sim$data, method = "tree")$W)), 0.03)
 })
 
@@ -165,7 +165,7 @@ test_that("the penalised fit satisfies its optimality conditions", {
   set.seed(2)
   sim <- sim_ising(p = 10, density = 0.3, n = 500, size = 0.2)
   for (method in c("factorized", "tree")) {
-    fit <- ec_ising_fit(sim$data, penalty = 0.05, method = method)
+    fit <- ec_ising_fit(sim$data, lambda = 0.05, method = method)
     model <- ec_ising(fit$J, fit$theta, method, tree = if (method == "tree") fit$tree, tol = 1e-18)
     C <- crossprod(fit$x) / 500 - tcrossprod(colMeans(fit$x))
     gap <- unname(C - model$cov)
@@ -179,7 +179,7 @@ test_that("the penalised fit satisfies its optimality conditions", {
     expect_equal(max(abs(gap[upper.tri(gap) & free]), 0), 0, tolerance = 1e-5)
   }
   # more variables than rows
-  few <- ec_ising_fit(sim$data[1:8, ][, apply(sim$data[1:8, ], 2, function(v) length(unique(v)) == 2)], penalty = 0.5)
+  few <- ec_ising_fit(sim$data[1:8, ][, apply(sim$data[1:8, ], 2, function(v) length(unique(v)) == 2)], lambda = 0.5)
   expect_s3_class(few, "granary_ising")
 })
 
@@ -265,7 +265,7 @@ test_that("bad input is named", {
   expect_error(ec_ising_fit(cbind(x, x[, 1])), "inverted", class = "granary_error_input")
   expect_error(ec_ising_fit(x, -1), class = "granary_error_input")
   expect_error(ec_ising_fit(rbind(x, NA)), class = "granary_error_input")
-  expect_s3_class(ec_ising_fit(rbind(x, NA), na = "drop", penalty = 0.1), "granary_ec_ising_fit")
+  expect_s3_class(ec_ising_fit(rbind(x, NA), na = "drop", lambda = 0.1), "granary_ec_ising_fit")
 })
 
 test_that("Table 1 of the paper comes out in its medians", {
@@ -273,4 +273,13 @@ test_that("Table 1 of the paper comes out in its medians", {
   table <- reproduce("jmlr6-expectation-consistent", extended = TRUE)
   medians <- grepl("median error, tree", table$claim)
   expect_true(all(table$agrees[medians]))
+})
+
+test_that("couplings too large to compute with end with an error or an answer, not in a loop", {
+  set.seed(1)
+  s <- sim_ec_ising("gaussian", n = 10, size = 0.5)
+  setTimeLimit(elapsed = 20, transient = TRUE)
+  on.exit(setTimeLimit())
+  found <- tryCatch(ec_compare(s$J + 1e15, s$theta, "tree"), granary_error = identity)
+  expect_true(is.data.frame(found) || inherits(found, "granary_error"))
 })

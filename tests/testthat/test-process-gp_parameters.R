@@ -45,7 +45,7 @@ test_that("a posterior mode is that of optim() on likelihood times prior, for kr
   wide <- kriging(1000 * few, few_y, nugget = 0.01, method = "REML", prior = list(lengthscale = c(200, 0.3)), n_starts = 3)
   expect_equal(unname(wide$lengthscale) / 1000, unname(fit$lengthscale), tolerance = 1e-5)
   # an optimiser of the user's sees the prior too
-  own <- kriging(few, few_y, nugget = 0.01, method = "REML", prior = prior, n_starts = 1, optimiser = function(par, fn, gr, lower, upper) {
+  own <- kriging(few, few_y, nugget = 0.01, method = "REML", prior = prior, n_starts = 1, optimizer = function(par, fn, gr, lower, upper) {
     optim(par, fn, gr, method = "L-BFGS-B", lower = lower, upper = upper, control = list(factr = 10))
   })
   expect_equal(own$lengthscale, fit$lengthscale, tolerance = 1e-4)
@@ -79,7 +79,7 @@ test_that("a wide prior moves the evidence of sparse processes and classifiers a
   fit <- sparse_gp(x, y, inducing = 8, kernel = k_se(1), prior = prior, tol = 1e-8)
   at <- function(p) {
     one <- sparse_gp(x, y, inducing = fit$inducing, kernel = k_se(exp(p[2]), exp(p[1])), hyper = "fixed", noise_var = exp(p[3]))
-    -one$log_evidence - dnorm(p[2], log(3), 0.2, log = TRUE)
+    -one$loglik - dnorm(p[2], log(3), 0.2, log = TRUE)
   }
   found <- log(c(coef(fit$kernel), fit$noise_var))
   h <- 1e-4
@@ -94,7 +94,7 @@ test_that("a wide prior moves the evidence of sparse processes and classifiers a
     fit <- gp_classify(z, labels, k_se(1), method, standardize = FALSE, prior = list(variance = c(2, 0.3)))
     at <- function(p) {
       one <- gp_classify(z, labels, k_se(exp(p[2]), exp(p[1])), method, "fixed")
-      -one$log_evidence - dnorm(p[1], log(2), 0.3, log = TRUE)
+      -one$loglik - dnorm(p[1], log(2), 0.3, log = TRUE)
     }
     found <- log(unname(coef(fit)))
     for (k in 1:2) {
@@ -113,7 +113,7 @@ test_that("draws have the posterior of a lengthscale that quadrature gives, for 
   sd <- sqrt(sum(weight * (grid - mean)^2))
   for (sampler in c("slice", "hmc", "ess")) {
     set.seed(1)
-    draws <- gp_parameter_sample(fit, n = 1500, burnin = 200, sampler = sampler, chains = 2)
+    draws <- gp_parameter_sample(fit, n_draws = 1500, burn_in = 200, sampler = sampler, chains = 2)
     expect_equal(base::mean(log(draws$draws)), mean, tolerance = 0.05 * sd / abs(mean) + 0.02)
     expect_equal(stats::sd(log(draws$draws)), sd, tolerance = 0.08)
     expect_lt(draws$rhat, 1.03)
@@ -122,7 +122,7 @@ test_that("draws have the posterior of a lengthscale that quadrature gives, for 
   # t law of the integrated model against the mixture over the grid
   new <- c(0.31, 0.77)
   set.seed(2)
-  draws <- gp_parameter_sample(fit, n = 2000, burnin = 100)
+  draws <- gp_parameter_sample(fit, n_draws = 2000, burn_in = 100)
   at <- predict(draws, new, se = TRUE, draws = 400)
   keep <- which(weight > 1e-6)
   keep <- keep[seq(1, length(keep), by = 5)]
@@ -142,10 +142,10 @@ test_that("sparse processes and classifiers draw from evidence times prior", {
   fit <- sparse_gp(x, y, inducing = 6, kernel = k_se(1, fixed = "variance"), noise_var = 0.09, mean = "zero")
   grid <- seq(log(0.1), log(5), length.out = 120)
   value <- vapply(grid, function(p) sparse_gp(x, y, inducing = fit$inducing, kernel = k_se(exp(p)), hyper = "fixed", noise_var = 0.09,
-                                              mean = "zero")$log_evidence + dnorm(p, 0, 0.5, log = TRUE), 0)
+                                              mean = "zero")$loglik + dnorm(p, 0, 0.5, log = TRUE), 0)
   weight <- exp(value - max(value)) / sum(exp(value - max(value)))
   for (sampler in c("slice", "hmc", "ess")) {
-    draws <- gp_parameter_sample(fit, n = 800, sampler = sampler, prior = list(lengthscale = c(1, 0.5)))
+    draws <- gp_parameter_sample(fit, n_draws = 800, sampler = sampler, prior = list(lengthscale = c(1, 0.5)))
     expect_equal(colnames(draws$draws), "se.lengthscale")
     expect_lt(abs(mean(log(draws$draws)) - sum(weight * grid)), 0.05)
   }
@@ -156,10 +156,10 @@ test_that("sparse processes and classifiers draw from evidence times prior", {
   labels <- factor(ifelse(z + 0.5 * rnorm(30) > 0, "yes", "no"))
   classes <- gp_classify(z, labels, k_se(1, 2, fixed = "variance"), standardize = FALSE, n_starts = 1, prior = list(lengthscale = c(2, 0.5)))
   grid <- seq(log(0.2), log(20), length.out = 120)
-  value <- vapply(grid, function(p) gp_classify(z, labels, k_se(exp(p), 2), hyper = "fixed")$log_evidence + dnorm(p, log(2), 0.5, log = TRUE), 0)
+  value <- vapply(grid, function(p) gp_classify(z, labels, k_se(exp(p), 2), hyper = "fixed")$loglik + dnorm(p, log(2), 0.5, log = TRUE), 0)
   weight <- exp(value - max(value)) / sum(exp(value - max(value)))
   for (sampler in c("slice", "hmc")) {
-    draws <- gp_parameter_sample(classes, n = 600, sampler = sampler)
+    draws <- gp_parameter_sample(classes, n_draws = 600, sampler = sampler)
     expect_lt(abs(mean(log(draws$draws)) - sum(weight * grid)), 0.08)
   }
   chance <- predict(draws, c(-3, 3), se = TRUE, draws = 10)
@@ -171,7 +171,7 @@ test_that("draws come again after set.seed(), on any number of threads, and for 
   fit <- kriging(few, few_y, nugget = 0.01, n_starts = 2)
   run <- function(threads) {
     set.seed(9)
-    gp_parameter_sample(fit, n = 20, burnin = 5, chains = 2, threads = threads)$draws
+    gp_parameter_sample(fit, n_draws = 20, burn_in = 5, chains = 2, threads = threads)$draws
   }
   expect_identical(run(1), run(2))
   set.seed(8)
@@ -179,7 +179,7 @@ test_that("draws come again after set.seed(), on any number of threads, and for 
   y <- x[, 1] + rnorm(40, sd = 0.1)
   for (method in c("fitc", "pitc", "dtc", "sor", "vfe", "fic", "sod", "exact")) {
     one <- suppressWarnings(sparse_gp(x, y, method, inducing = 8))
-    draws <- gp_parameter_sample(one, n = 10, burnin = 2)
+    draws <- gp_parameter_sample(one, n_draws = 10, burn_in = 2)
     target <- granary:::parameter_target(one)$at(one$search$at[seq_len(ncol(draws$draws))])
     expect_equal(predict(target$fit, x[1:3, ]), predict(one, x[1:3, ]), tolerance = 1e-5)  # a draw at the fit is the fit
     expect_true(all(is.finite(predict(draws, x[1:3, ], se = TRUE, draws = 3)$se.fit)))

@@ -5,7 +5,7 @@ curve_data <- function(n = 40, noise = 0.03) {
 }
 set.seed(1)
 bend <- curve_data()
-fit1 <- gplvm(bend$x, q = 1, max_iter = 500, tol = 1e-6)
+fit1 <- gplvm(bend$x, k = 1, max_iter = 500, tol = 1e-6)
 
 test_that("the value and the gradient are those of the formulas", {
   set.seed(3)
@@ -15,7 +15,7 @@ test_that("the value and the gradient are those of the formulas", {
   none <- matrix(0, 0, 0)
   k <- kernel_matrix(kernel, at)
   direct <- -0.5 * (3 * (10 * log(2 * pi) + as.double(determinant(k)$modulus)) + sum(y * solve(k, y)))
-  value <- core_gplvm_value(y, none, at, kernel, 0, 1)
+  value <- core_gplvm_value(list(y = y, noise = none, kernel = kernel), at, 0)
   expect_equal(value$value, direct, tolerance = 1e-10)
   # equation (10) with its factor 1/2, and the chain rule for the squared exponential
   inverse <- solve(k)
@@ -34,15 +34,15 @@ test_that("the kernel of a multi-layer perceptron has known values", {
 test_that("iris starts at the penalised likelihood of a reference run and ends far above it", {
   x <- scale(iris[, 1:4])
   pc <- prcomp(x)$x[, 1:2]
-  start <- core_gplvm_value(unname(x), matrix(0, 0, 0), unname(pc), k_se() + k_bias(exp(-1)) + k_white(exp(-1)), 0, 1)$value - sum(pc^2) / 2
+  start <- core_gplvm_value(list(y = unname(x), noise = matrix(0, 0, 0), kernel = k_se() + k_bias(exp(-1)) + k_white(exp(-1))), unname(pc), 0)$value - sum(pc^2) / 2
   expect_equal(start, -682.8, tolerance = 1e-4)
   fit <- gplvm(x, init = pc)
-  expect_gt(fit$log_likelihood, 330)
-  expect_lt(nn_error(fit, iris$Species), nn_error(pc, iris$Species))
-  expect_identical(nn_error(pc, iris$Species), 18L)
-  at_end <- core_gplvm_value(unname(x), matrix(0, 0, 0), unname(fit$latent), fit$kernel, 0, 1)$value
-  expect_equal(at_end, fit$log_likelihood, tolerance = 1e-6)
-  expect_equal(fit$objective, fit$log_likelihood - sum(fit$latent^2) / 2)
+  expect_gt(fit$loglik, 330)
+  expect_lt(assess(fit, truth = iris$Species)$wrong, granary:::neighbour_errors(pc, iris$Species))
+  expect_identical(granary:::neighbour_errors(pc, iris$Species), 18L)
+  at_end <- core_gplvm_value(list(y = unname(x), noise = matrix(0, 0, 0), kernel = fit$kernel), unname(fit$latent), 0)$value
+  expect_equal(at_end, fit$loglik, tolerance = 1e-6)
+  expect_equal(fit$objective, fit$loglik - sum(fit$latent^2) / 2)
   expect_equal(mean(fit$latent^2), 1, tolerance = 1e-6)  # the convention for a scale that is free
 })
 
@@ -50,7 +50,7 @@ test_that("a curve is recovered over several seeds", {
   found <- vapply(1:4, function(seed) {
     set.seed(seed)
     sim <- curve_data(30)
-    fit <- suppressWarnings(gplvm(sim$x, q = 1, max_iter = 200, tol = 1e-6))
+    fit <- suppressWarnings(gplvm(sim$x, k = 1, max_iter = 200, tol = 1e-6))
     abs(cor(fit$latent[, 1], sim$t, method = "spearman"))
   }, 0)
   expect_true(all(found > 0.97))
@@ -58,20 +58,20 @@ test_that("a curve is recovered over several seeds", {
 
 test_that("L-BFGS with a linear kernel reaches the closed form from random starts and never exceeds it", {
   x <- as.matrix(iris[seq(1, 150, 5), 1:4])
-  best <- dppca(x)$log_likelihood
+  best <- dppca(x)$loglik
   set.seed(2)
   fit <- suppressWarnings(gplvm(x, kernel = k_linear(1, fixed = "variance") + k_white(0.1), prior = FALSE, init = "random", n_starts = 3, tol = 1e-10))
-  expect_lt(fit$log_likelihood, best + 1e-4)
-  expect_equal(fit$log_likelihood, best, tolerance = 1e-4)
+  expect_lt(fit$loglik, best + 1e-4)
+  expect_equal(fit$loglik, best, tolerance = 1e-4)
   expect_identical(fit$starts$start, rep("random", 3))
   expect_equal(fit$objective, max(fit$starts$objective))
 })
 
 test_that("units carry through: the same map for data 1e8 times as large", {
-  small <- suppressWarnings(gplvm(bend$x * 1e-8, q = 1, max_iter = 60))
-  large <- suppressWarnings(gplvm(bend$x * 1e8, q = 1, max_iter = 60))
+  small <- suppressWarnings(gplvm(bend$x * 1e-8, k = 1, max_iter = 60))
+  large <- suppressWarnings(gplvm(bend$x * 1e8, k = 1, max_iter = 60))
   expect_equal(small$latent, large$latent, tolerance = 1e-6)
-  expect_equal(small$log_likelihood - large$log_likelihood, 160 * log(1e16), tolerance = 1e-6)
+  expect_equal(small$loglik - large$loglik, 160 * log(1e16), tolerance = 1e-6)
   expect_equal(unname(coef(large)["se.variance"] / coef(small)["se.variance"]), 1e32, tolerance = 1e-6)
   expect_equal(predict(large) / 1e16, predict(small), tolerance = 1e-6)
 })
@@ -97,7 +97,7 @@ test_that("kernel objects start at their values in the units of the data", {
 test_that("predictions equal conditioning by hand, with missing cells and known noise", {
   x <- bend$x
   x[c(3, 9), 2] <- NA
-  fit <- suppressWarnings(gplvm(x, q = 1, noise_variance = c(0, 0, 0.01, 0), max_iter = 60, tol = 1e-5))
+  fit <- suppressWarnings(gplvm(x, k = 1, noise_var = c(0, 0, 0.01, 0), max_iter = 60, tol = 1e-5))
   new <- cbind(c(-0.5, 0, 0.8))
   at <- predict(fit, new, se = TRUE)
   k <- kernel_matrix(fit$kernel, fit$latent)
@@ -110,37 +110,37 @@ test_that("predictions equal conditioning by hand, with missing cells and known 
     variance <- diag(kernel_matrix(fit$kernel, new)) - rowSums(cross[, rows] * t(solve(a, t(cross[, rows]))))
     expect_equal(at$se.fit[, j]^2, variance, tolerance = 1e-6, ignore_attr = TRUE)
   }
-  expect_false(anyNA(impute(fit)))
-  expect_lt(max(abs(impute(fit)[c(3, 9), 2] - bend$x[c(3, 9), 2])), 0.2)
-  expect_identical(impute(fit)[1, ], x[1, ])
+  expect_false(anyNA(predict(fit, type = "impute")))
+  expect_lt(max(abs(predict(fit, type = "impute")[c(3, 9), 2] - bend$x[c(3, 9), 2])), 0.2)
+  expect_identical(predict(fit, type = "impute")[1, ], x[1, ])
   link <- predict(fit, new, se = TRUE, type = "link")
   expect_true(all(link$se.fit < at$se.fit))
 })
 
 test_that("no missing cells: the masked code is the plain one", {
-  masked <- suppressWarnings(gplvm(bend$x, q = 1, noise_variance = 0, max_iter = 40))
-  plain <- suppressWarnings(gplvm(bend$x, q = 1, max_iter = 40))
+  masked <- suppressWarnings(gplvm(bend$x, k = 1, noise_var = 0, max_iter = 40))
+  plain <- suppressWarnings(gplvm(bend$x, k = 1, max_iter = 40))
   expect_equal(masked$latent, plain$latent, tolerance = 1e-5)
-  expect_equal(masked$log_likelihood, plain$log_likelihood, tolerance = 1e-6)
+  expect_equal(masked$loglik, plain$loglik, tolerance = 1e-6)
 })
 
 test_that("a training row is projected to where it is, and missing cells are filled in", {
-  expect_equal(project(fit1, bend$x), fit1$latent, tolerance = 0.1)
+  expect_equal(predict(fit1, bend$x, type = "latent"), fit1$latent, tolerance = 0.1)
   holes <- bend$x[seq(2, 40, 4), ]
   whole <- holes
   holes[, 3] <- NA
-  filled <- impute(fit1, holes)
+  filled <- predict(fit1, holes, type = "impute")
   expect_gt(cor(filled[, 3], whole[, 3]), 0.98)
   expect_equal(filled[, 1], whole[, 1])
-  found <- project(fit1, bend$x[1:3, ], modes = TRUE, samples = 500)
-  expect_identical(sort(names(found)), sort(c("latent", "log_likelihood", "objective", "log_marginal", "log_marginal_se", "modes")))
-  expect_equal(found$objective, found$log_likelihood - rowSums(found$latent^2) / 2, tolerance = 1e-6)
+  found <- predict(fit1, bend$x[1:3, ], modes = TRUE, n_draws = 500, type = "latent")
+  expect_identical(sort(names(found)), sort(c("latent", "loglik", "objective", "log_marginal", "log_marginal_se", "modes")))
+  expect_equal(found$objective, found$loglik - rowSums(found$latent^2) / 2, tolerance = 1e-6)
   expect_true(all(found$modes$row %in% 1:3))
   best <- tapply(found$modes$objective, found$modes$row, max)
   expect_equal(as.double(best), unname(found$objective))
-  expect_equal(as.double(logLik(fit1, bend$x[1:3, ])), sum(project(fit1, bend$x[1:3, ], modes = TRUE)$log_likelihood), tolerance = 1e-4)
+  expect_equal(as.double(logLik(fit1, bend$x[1:3, ])), sum(predict(fit1, bend$x[1:3, ], modes = TRUE, type = "latent")$loglik), tolerance = 1e-4)
   # columns are found by name
-  expect_equal(project(fit1, bend$x[1:3, 4:1]), project(fit1, bend$x[1:3, ]), tolerance = 1e-4)
+  expect_equal(predict(fit1, bend$x[1:3, 4:1], type = "latent"), predict(fit1, bend$x[1:3, ], type = "latent"), tolerance = 1e-4)
 })
 
 test_that("the same seed gives the same answer on one and on two threads", {
@@ -148,26 +148,26 @@ test_that("the same seed gives the same answer on one and on two threads", {
   x[5, 1] <- NA
   run <- function(threads) {
     set.seed(4)
-    fit <- suppressWarnings(gplvm(x, q = 1, init = "random", method = "sparse", active = 15, n_rounds = 3, threads = threads))
-    list(fit$latent, fit$log_likelihood, project(fit, x[1:4, ], threads = threads))
+    fit <- suppressWarnings(gplvm(x, k = 1, init = "random", method = "sparse", active = 15, n_rounds = 3, threads = threads))
+    list(fit$latent, fit$loglik, predict(fit, x[1:4, ], threads = threads, type = "latent"))
   }
   expect_identical(run(1), run(2))
   binary <- 1 * (bend$x > 0)
-  run <- function(threads) suppressWarnings(gplvm(binary, q = 1, noise = "bernoulli", n_rounds = 2, max_iter = 10, threads = threads)$latent)
+  run <- function(threads) suppressWarnings(gplvm(binary, k = 1, noise = "bernoulli", n_rounds = 2, max_iter = 10, threads = threads)$latent)
   expect_identical(run(1), run(2))
 })
 
 test_that("the sparse method with all rows active is the full one", {
-  sparse <- gplvm(bend$x, q = 1, method = "sparse", active = 40, max_iter = 500, tol = 1e-6, n_rounds = 1)
-  expect_equal(sparse$log_likelihood, fit1$log_likelihood, tolerance = 0.02)
+  sparse <- gplvm(bend$x, k = 1, method = "sparse", active = 40, max_iter = 500, tol = 1e-6, n_rounds = 1)
+  expect_equal(sparse$loglik, fit1$loglik, tolerance = 0.02)
   expect_setequal(sparse$active, 1:40)
-  few <- gplvm(bend$x, q = 1, method = "sparse", active = 20)
+  few <- gplvm(bend$x, k = 1, method = "sparse", active = 20)
   expect_gt(abs(cor(few$latent[, 1], bend$t, method = "spearman")), 0.95)
   expect_equal(few$objective, max(few$trace))
   expect_length(few$active, 20)
-  expect_warning(fixed <- gplvm(bend$x, q = 1, method = "sparse", active = 20, move_active = FALSE, n_rounds = 4), "Raise `n_rounds`",
+  expect_warning(fixed <- gplvm(bend$x, k = 1, method = "sparse", active = 20, move_active = FALSE, n_rounds = 4), "Raise `n_rounds`",
                  class = "granary_warning_convergence")
-  expect_true(is.finite(fixed$log_likelihood))
+  expect_true(is.finite(fixed$loglik))
   expect_false(fixed$convergence$converged)
 })
 
@@ -175,7 +175,7 @@ test_that("sparse fits with missing cells or known noise climb to a maximum too,
   x <- as.matrix(scale(iris[, 1:4]))
   x[cbind(c(1, 20, 60, 100, 149), c(1, 2, 3, 4, 1))] <- NA
   for (noise in list(NULL, 0.05)) {
-    fit <- gplvm(x, method = "sparse", active = 20, noise_variance = noise, tol = 1e-5)
+    fit <- gplvm(x, method = "sparse", active = 20, noise_var = noise, tol = 1e-5)
     rounds <- fit$trace[length(fit$trace) - 1L]
     expect_gt(fit$objective, rounds + 10)
     expect_equal(fit$objective, max(fit$trace))
@@ -195,7 +195,7 @@ test_that("small active sets climb far above what rounds reach, to the size the 
   reached <- vapply(fits, function(f) f$objective, 0)
   expect_true(all(diff(reached) > 0))
   expect_gt(reached[1], 0)  # rounds alone: -112
-  expect_lt(nn_error(fits[[1L]], iris$Species), nn_error(prcomp(x)$x[, 1:2], iris$Species))
+  expect_lt(assess(fits[[2L]], truth = iris$Species)$wrong, granary:::neighbour_errors(prcomp(x)$x[, 1:2], iris$Species))
   for (f in fits) {
     expect_equal(mean(f$latent^2), 1, tolerance = 1e-6)
     expect_equal(f$objective, max(f$trace))
@@ -220,29 +220,29 @@ test_that("binary columns: probabilities beat the base rate, cells can be missin
   x <- 1 * (matrix(runif(600), 60) < prob)
   x[cbind(1:20, rep(1:10, 2))] <- NA
   for (method in c("full", "sparse")) {
-    fit <- suppressWarnings(gplvm(x, q = 1, noise = "bernoulli", method = method, active = 30, n_rounds = 5, max_iter = 30))
+    fit <- suppressWarnings(gplvm(x, k = 1, noise = "bernoulli", method = method, active = 30, n_rounds = 5, max_iter = 30))
     expect_gt(abs(cor(fit$latent[, 1], t, method = "spearman")), 0.85)
     p <- predict(fit)
     expect_true(all(p > 0 & p < 1))
     expect_lt(mean((p > 0.5) != (prob > 0.5)), 0.12)
-    expect_lt(fit$log_likelihood, 0)
-    expect_false(anyNA(impute(fit)))
+    expect_lt(fit$loglik, 0)
+    expect_false(anyNA(predict(fit, type = "impute")))
     expect_identical(dim(simulate(fit, seed = 1)[[1]]), dim(x))
     expect_true(all(simulate(fit, seed = 1)[[1]] %in% 0:1))
-    placed <- project(fit, x[21:30, ])
+    placed <- predict(fit, x[21:30, ], type = "latent")
     expect_gt(abs(cor(placed[, 1], fit$latent[21:30, 1])), 0.9)
   }
   expect_error(gplvm(x + 1, noise = "bernoulli"), "must be 0 or 1", class = "granary_error_input")
-  expect_error(project(fit, x[1:2, ] + 1), "0 or 1", class = "granary_error_input")
-  expect_error(gplvm(x, noise = "bernoulli", noise_variance = 1), "noise_variance", class = "granary_error_input")
+  expect_error(predict(fit, x[1:2, ] + 1, type = "latent"), "0 or 1", class = "granary_error_input")
+  expect_error(gplvm(x, noise = "bernoulli", noise_var = 1), "noise_var", class = "granary_error_input")
 })
 
 test_that("a Swiss roll unrolls from Isomap, not from principal components", {
   set.seed(1)
   roll <- sim_swiss_roll(400)
-  fit <- suppressWarnings(gplvm(roll$x, init = c("pca", "isomap"), neighbours = 5, max_iter = 60))
+  fit <- suppressWarnings(gplvm(roll$x, init = c("pca", "isomap"), neighbors = 5, max_iter = 60))
   expect_identical(fit$starts$start, c("pca", "isomap"))
-  expect_gt(diff(fit$starts$log_likelihood), 100)
+  expect_gt(diff(fit$starts$loglik), 100)
   expect_gt(abs(cor(fit$latent[, 1], roll$t, method = "spearman")), 0.95)
 })
 
@@ -263,44 +263,43 @@ test_that("odd inputs are refused or dealt with", {
   expect_error(gplvm(replace(x, 1:4 * 40 - 39, NA)), "row 1 all are missing", class = "granary_error_input")
   expect_error(gplvm(cbind(x, NA)), "all are missing", class = "granary_error_input")
   expect_error(gplvm(replace(x, 5, Inf)), "infinite", class = "granary_error_input")
-  expect_error(gplvm(x, q = 40), "`q`", class = "granary_error_input")
+  expect_error(gplvm(x, k = 40), "`k`", class = "granary_error_input")
   expect_error(gplvm(x, init = matrix(0, 3, 2)), "`init`", class = "granary_error_input")
   expect_error(gplvm(x, init = "nowhere"), "`init`", class = "granary_error_input")
   expect_error(gplvm(x, kernel = k_user(function(a, b) tcrossprod(a, b))), "derivative", class = "granary_error_input")
   expect_error(gplvm(x, kernel = "hamming"), "derivative", class = "granary_error_input")
-  expect_error(gplvm(x, noise_variance = 1:3), "`noise_variance`", class = "granary_error_input")
-  expect_error(gplvm(x, noise_variance = matrix(1, 2, 2)), "`noise_variance`", class = "granary_error_input")
-  expect_error(gplvm(x, noise_variance = -1), "negative", class = "granary_error_input")
+  expect_error(gplvm(x, noise_var = 1:3), "`noise_var`", class = "granary_error_input")
+  expect_error(gplvm(x, noise_var = matrix(1, 2, 2)), "`noise_var`", class = "granary_error_input")
+  expect_error(gplvm(x, noise_var = -1), "negative", class = "granary_error_input")
   expect_error(gplvm(1e-160 * x), "vary too little", class = "granary_error_input")
-  expect_warning(suppressWarnings(gplvm(x, q = 4, max_iter = 5), "granary_warning_convergence"), "need not reduce", class = "granary_warning_input")
-  expect_warning(gplvm(x, q = 1, max_iter = 2), "NOT converged", class = "granary_warning_convergence")
-  expect_warning(fit <- gplvm(cbind(x, one = 1), q = 1, max_iter = 200, tol = 1e-4), "dropped: one", class = "granary_warning_input")
+  expect_warning(suppressWarnings(gplvm(x, k = 4, max_iter = 5), "granary_warning_convergence"), "need not reduce", class = "granary_warning_input")
+  expect_warning(gplvm(x, k = 1, max_iter = 2), "NOT converged", class = "granary_warning_convergence")
+  expect_warning(fit <- gplvm(cbind(x, one = 1), k = 1, max_iter = 200, tol = 1e-4), "dropped: one", class = "granary_warning_input")
   expect_identical(unname(predict(fit, cbind(0), se = TRUE)$se.fit[, "one"]), 0)
   expect_error(predict(fit1, matrix(0, 2, 3)), "latent points", class = "granary_error_input")
-  expect_error(project(fit1, x[, 1:2]), "4 columns", class = "granary_error_input")
-  expect_error(project(fit1, matrix(NA_real_, 1, 4)), "all are missing", class = "granary_error_input")
-  expect_error(impute(1), "fit that can fill in", class = "granary_error_input")
-  expect_error(project(fit1), "`newdata`", class = "granary_error_input")
+  expect_error(predict(fit1, x[, 1:2], type = "latent"), "4 columns", class = "granary_error_input")
+  expect_error(predict(fit1, matrix(NA_real_, 1, 4), type = "latent"), "all are missing", class = "granary_error_input")
+  expect_identical(predict(fit1, type = "latent"), fit1$latent)
   # duplicated rows go to the same place
-  twice <- suppressWarnings(gplvm(x[c(1:20, 1:20), ], q = 1, max_iter = 100))
+  twice <- suppressWarnings(gplvm(x[c(1:20, 1:20), ], k = 1, max_iter = 100))
   expect_equal(twice$latent[1:20, ], twice$latent[21:40, ], tolerance = 1e-5)
   # more columns than rows
   set.seed(6)
   wide <- x %*% matrix(rnorm(4 * 60), 4) + rnorm(40 * 60, sd = 0.05)
-  expect_gt(abs(cor(suppressWarnings(gplvm(wide, q = 1, max_iter = 100))$latent[, 1], bend$t, method = "spearman")), 0.97)
+  expect_gt(abs(cor(suppressWarnings(gplvm(wide, k = 1, max_iter = 100))$latent[, 1], bend$t, method = "spearman")), 0.97)
 })
 
 test_that("warnings about cost and noise", {
   set.seed(7)
   big <- matrix(rnorm(2001 * 2), 2001)
   warned <- NULL
-  try(withCallingHandlers(gplvm(big, q = 1, max_iter = 1), warning = function(w) {
+  try(withCallingHandlers(gplvm(big, k = 1, max_iter = 1), warning = function(w) {
     warned <<- conditionMessage(w)
     stop("enough")
   }), silent = TRUE)
   expect_match(warned, "cube of 2001 rows")
   exact <- outer(seq(-1, 1, length.out = 12), 1:3)
-  expect_warning(suppressWarnings(gplvm(exact, q = 1, max_iter = 300), "granary_warning_convergence"), "at its floor",
+  expect_warning(suppressWarnings(gplvm(exact, k = 1, max_iter = 300), "granary_warning_convergence"), "at its floor",
                  class = "granary_warning_input")
 })
 

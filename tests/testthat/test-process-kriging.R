@@ -14,8 +14,8 @@ test_that("the worked example comes out, in lengthscales and in theta", {
   expect_equal(at$se.fit^2, c(0.001858582, 0.001917845, 0.011547441), tolerance = 1e-6)
   expect_equal(fit$loo$mean, c(0.695183, 0.869603, 0.783471, 0.281811, -0.316523), tolerance = 1e-5)
   expect_equal(fit$loo$variance, c(0.287483, 0.104558, 0.119897, 0.192437, 0.700282), tolerance = 1e-5)
-  expect_equal(as.double(imse(fit, 0, 1)), 0.002625685, tolerance = 1e-6)
-  expect_equal(as.double(imse(fit, 0, 1, method = "sobol")), 0.002625685, tolerance = 1e-3)
+  expect_equal(as.double(kriging_diagnose(fit, "imse", 0, 1)), 0.002625685, tolerance = 1e-6)
+  expect_equal(as.double(kriging_diagnose(fit, "imse", 0, 1, method = "sobol")), 0.002625685, tolerance = 1e-3)
   same <- kriging(x5, y5, kernel = "se", theta = 1 / (2 * 0.3^2))
   expect_equal(same$s2, fit$s2, tolerance = 1e-12)
   noisy <- example(nugget = 0.01)
@@ -75,14 +75,13 @@ test_that("leave-one-out is leaving one out, and folds of one run are the same",
   x <- matrix(runif(24), 12)
   y <- sin(5 * x[, 1]) + x[, 2]
   fit <- kriging(x, y, trend = "linear", lengthscale = c(0.4, 0.7), nugget = 0.02)
-  by_fold <- cv_kriging(fit, folds = 1:12)
-  expect_equal(by_fold$predicted, fit$loo$mean, tolerance = 1e-9)
-  expect_equal(by_fold$se^2, fit$loo$variance, tolerance = 1e-8)
-  expect_equal(by_fold$summary[["rmse"]], fit$cvpe, tolerance = 1e-8)
+  by_fold <- assess(fit, folds = 1:12)
+  expect_equal(by_fold$rmse, fit$cvpe, tolerance = 1e-8)
+  expect_equal(by_fold$coverage, mean(abs(y - fit$loo$mean) <= 2 * sqrt(fit$loo$variance)))
   expect_equal(residuals(fit, "standardized"), (y - fit$loo$mean) / sqrt(fit$loo$variance))
   set.seed(1)
-  again <- cv_kriging(kriging(x, y, n_starts = 2, lower = 0.05, upper = 4, nugget = 0.01), folds = 3, refit = TRUE)
-  expect_true(all(is.finite(again$predicted)))
+  again <- assess(kriging(x, y, n_starts = 2, lower = 0.05, upper = 4, nugget = 0.01), folds = 3, refit = TRUE)
+  expect_true(is.finite(again$rmse))
 })
 
 test_that("derivatives of mean and variance meet differences, for formulas and polynomials", {
@@ -122,7 +121,7 @@ test_that("a learnt fit is at a maximum: no neighbour and no start is better", {
   y <- sin(5 * x[, 1]) + cos(x[, 2] / 20) + 0.05 * rnorm(40)
   for (method in c("ML", "REML", "LOO")) {
     fit <- kriging(x, y, nugget = "estimate", method = method, n_starts = 4)
-    surface <- loglik_surface(fit, 1:2, lower = fit$lengthscale * 0.7, upper = fit$lengthscale / 0.7, size = 5)
+    surface <- kriging_diagnose(fit, "surface", 1:2, lower = fit$lengthscale * 0.7, upper = fit$lengthscale / 0.7, size = 5)
     expect_lte(max(surface$criterion), fit$criterion + 1e-6 * abs(fit$criterion))
     expect_equal(max(fit$starts$criterion), fit$criterion)
     expect_equal(surface$criterion[13], fit$criterion, tolerance = 1e-8)  # the middle of the grid
@@ -151,17 +150,17 @@ test_that("an optimiser of the user's finds the same, with and without starts", 
   x <- matrix(runif(40), 20)
   y <- sin(5 * x[, 1]) + x[, 2]^2
   ours <- kriging(x, y, kernel = "matern32", n_starts = 3)
-  from_starts <- kriging(x, y, kernel = "matern32", n_starts = 3, optimiser = function(par, fn, gr, lower, upper) {
+  from_starts <- kriging(x, y, kernel = "matern32", n_starts = 3, optimizer = function(par, fn, gr, lower, upper) {
     stats::optim(par, fn, gr, method = "L-BFGS-B", lower = lower, upper = upper)
   })
   expect_equal(from_starts$loglik, ours$loglik, tolerance = 1e-4)
-  alone <- kriging(x, y, kernel = "matern32", optimiser = function(fn, gr, lower, upper) {
+  alone <- kriging(x, y, kernel = "matern32", optimizer = function(fn, gr, lower, upper) {
     stats::nlminb((lower + upper) / 2, fn, gr, lower = lower, upper = upper)$par
   })
   expect_equal(alone$loglik, ours$loglik, tolerance = 1e-4)
   expect_identical(nrow(alone$starts), 1L)
-  expect_error(kriging(x, y, optimiser = function(fn, gr, lower, upper) "a"), "optimiser", class = "granary_error_input")
-  expect_error(kriging(x, y, optimiser = function(fn, gr, lower, upper) stop("no")), "failed: no", class = "granary_error_input")
+  expect_error(kriging(x, y, optimizer = function(fn, gr, lower, upper) "a"), "optimizer", class = "granary_error_input")
+  expect_error(kriging(x, y, optimizer = function(fn, gr, lower, upper) stop("no")), "failed: no", class = "granary_error_input")
 })
 
 test_that("set.seed() fixes the fit, whatever the number of threads", {
@@ -286,7 +285,7 @@ test_that("formulas, data frames and names", {
   fit <- suppressWarnings(kriging(y ~ u + g, d, nugget = 1e-4, n_starts = 2))
   expect_named(fit$lengthscale, c("u", "gb"))
   expect_equal(predict(fit, d), fitted(fit), tolerance = 1e-8)
-  expect_output(print(fit), "kriging\\(x = y ~ u \\+ g")
+  expect_output(print(fit), "kriging\\(formula = y ~ u \\+ g")
   frame <- data.frame(b = runif(15), a = runif(15))
   named <- suppressWarnings(kriging(frame, frame$a + frame$b^2, trend = ~a, n_starts = 1))
   expect_equal(predict(named, frame[1:3, c("a", "b")]), predict(named, frame[1:3, ]))
@@ -311,7 +310,7 @@ test_that("constant responses, repeated rows, few runs and constant columns have
   expect_warning(kriging(x5, 2 * x5 + 1, trend = ~V1), "exactly", class = "granary_warning_input")
   expect_warning(fit <- kriging(c(x5, 0.2), c(y5, y5[2]), kernel = "se", lengthscale = 0.3), "repeated", class = "granary_warning_input")
   expect_equal(fit$s2, example()$s2)
-  expect_error(kriging(c(x5, 0.2), c(y5, 7)), "nugget", class = "granary_error_input")
+  expect_error(kriging(c(x5, 0.2), c(y5, 7), nugget = 0), "nugget", class = "granary_error_input")
   expect_error(kriging(1, 1), "at least two rows, but it has one", class = "granary_error_input")
   expect_error(kriging(cbind(x5, 1), y5), "column 2", class = "granary_error_input")
   expect_error(kriging(x5[1:2], y5[1:2], trend = "linear"), "more runs than terms", class = "granary_error_input")
@@ -345,37 +344,37 @@ test_that("each wrong argument is named", {
   bad("repeated rows", noise_var = "replicates")
   bad("`lower`", lower = 2, upper = 1)
   bad("`upper`", upper = 1:3)
-  bad("`optimiser`", optimiser = 3)
+  bad("`optimizer`", optimizer = 3)
   bad("`method`", method = "MAP")
   bad("no argument `spline`", spline = 1)
   fit <- example()
   expect_error(predict(fit, cbind(1, 2)), "columns", class = "granary_error_input")
   expect_error(predict(fit, NA_real_), "newdata", class = "granary_error_input")
-  expect_error(imse(fit, 1, 0), "`lower`", class = "granary_error_input")
-  expect_error(imse(kriging(x5, y5, lengthscale = 1), method = "exact"), "closed form", class = "granary_error_input")
-  expect_error(imse(3), "kriging", class = "granary_error_input")
-  expect_error(loglik_surface(fit, 2), "`parameters`", class = "granary_error_input")
-  expect_error(cv_kriging(fit, folds = 1), "`folds`", class = "granary_error_input")
+  expect_error(kriging_diagnose(fit, "imse", 1, 0), "`lower`", class = "granary_error_input")
+  expect_error(kriging_diagnose(kriging(x5, y5, lengthscale = 1), "imse", method = "exact"), "closed form", class = "granary_error_input")
+  expect_error(kriging_diagnose(3, "imse"), "kriging", class = "granary_error_input")
+  expect_error(kriging_diagnose(fit, "surface", 2), "`parameters`", class = "granary_error_input")
+  expect_error(assess(fit, folds = 1), "`folds`", class = "granary_error_input")
 })
 
 test_that("variogram, robustness and errors on test runs", {
-  v <- variogram(x5, y5, bins = 3, max_distance = 1)
+  v <- kriging_diagnose(x5, "variogram", y5, bins = 3, max_distance = 1)
   pairs <- outer(x5, x5, function(a, b) abs(a - b))[lower.tri(diag(5))]
   half <- outer(y5, y5, function(a, b) (a - b)^2 / 2)[lower.tri(diag(5))]
   bin <- cut(pairs, c(0, 1, 2, 3) / 3)
   expect_equal(v$gamma, as.vector(tapply(half, bin, mean)))
   expect_equal(sum(v$pairs), 10)
   fit <- example()
-  fitted_curve <- attr(variogram(fit), "curve")
+  fitted_curve <- attr(kriging_diagnose(fit, "variogram"), "curve")
   expect_equal(fitted_curve$gamma, fit$s2 * (1 - exp(-fitted_curve$distance^2 / 2)))
   # at a run the weight of that run is one: c(x_i) = e_i, so the largest weight is at least about one
-  weight <- kriging_robustness(fit, 0, 1, points = 2000)
+  weight <- kriging_diagnose(fit, "robustness", 0, 1, points = 2000)
   expect_true(all(weight$absolute > 0.99))
   expect_equal(weight$relative, weight$absolute * abs(y5) / sd(y5))
   probe <- example(nugget = 1e6)
-  expect_lt(max(kriging_robustness(probe, 0, 1, points = 100)$absolute), 0.21)  # nothing but the mean of five
-  error <- kriging_error(fit, c(0.1, 0.9), c(1, 0))
-  expect_equal(error[["aee"]], mean(abs(c(1, 0) - predict(fit, c(0.1, 0.9)))))
+  expect_lt(max(kriging_diagnose(probe, "robustness", 0, 1, points = 100)$absolute), 0.21)  # nothing but the mean of five
+  error <- assess(fit, newdata = c(0.1, 0.9), newy = c(1, 0))
+  expect_equal(error$mae, mean(abs(c(1, 0) - predict(fit, c(0.1, 0.9)))))
 })
 
 test_that("fits print, summarise, plot and survive saving", {
@@ -396,7 +395,7 @@ test_that("fits print, summarise, plot and survive saving", {
   expect_null(plot(three))
   expect_null(plot(three, type = "surface", inputs = c("V1", "V3"), at = 0.5, size = 5))
   expect_null(plot(three, inputs = 2, size = 5))
-  expect_null(plot(loglik_surface(three, 2, size = 4)))
+  expect_null(plot(kriging_diagnose(three, "surface", 2, size = 4)))
   expect_error(plot(three, inputs = "z"), "`inputs`", class = "granary_error_input")
   skip_if_not_installed("ggplot2")
   expect_s3_class(ggplot2::autoplot(three), "ggplot")
@@ -409,7 +408,7 @@ test_that("DiceKriging has the same likelihood, mean and error", {
   skip_if_not_installed(peer)
   set.seed(16)
   x <- matrix(runif(60), 30)
-  y <- branin(sweep(sweep(x, 2, 15, `*`), 2, c(-5, 0), `+`))
+  y <- test_function("branin")(sweep(sweep(x, 2, 15, `*`), 2, c(-5, 0), `+`))
   theirs <- getExportedValue(peer, "km")(~1, data.frame(x), y, "gauss", coef.trend = NULL, parinit = c(0.3, 0.5), control = list(trace = FALSE))
   ours <- kriging(x, y, kernel = "se", lengthscale = theirs@covariance@range.val)
   expect_equal(ours$loglik, theirs@logLik, tolerance = 1e-6)
@@ -433,4 +432,34 @@ test_that("what is learnt does not depend on the units of inputs and responses",
   for (noise in c(FALSE, TRUE)) {
     for (size in c(1e-8, 1e8)) expect_equal(learnt(size, noise), learnt(1, noise), tolerance = 1e-4)
   }
+})
+
+test_that("runs repeated with different responses have their nugget estimated, and it is said", {
+  x <- rep(seq(0, 1, length.out = 12), 2)
+  set.seed(1)
+  y <- sin(6 * x) + rnorm(24, sd = 0.1)
+  expect_message(fit <- kriging(x, y, n_starts = 2), "`nugget` is estimated")
+  expect_gt(fit$nugget, 0)
+  expect_equal(nrow(fit$x), 24L)
+  expect_error(kriging(x, y, nugget = 0), class = "granary_error_input")
+})
+
+test_that("new runs cost n^2, and leave-one-out follows without an inverse", {
+  set.seed(3)
+  x <- matrix(runif(60), 30)
+  y <- sin(4 * x[, 1]) + x[, 2]
+  fit <- kriging(x[1:25, ], y[1:25], lengthscale = c(0.5, 0.8))
+  more <- update(fit, x[26:30, ], y[26:30])
+  whole <- kriging(x, y, lengthscale = c(0.5, 0.8))
+  expect_equal(more$core$inverse_diagonal, whole$core$inverse_diagonal, tolerance = 1e-6)
+  expect_equal(more$loo, whole$loo, tolerance = 1e-6)
+})
+
+test_that("the closed form of the integrated error says when rounding has eaten it", {
+  set.seed(1)
+  x <- cbind(a = runif(40), b = runif(40))
+  fit <- kriging(x, sin(3 * x[, 1]) + x[, 2]^2, kernel = "se", lengthscale = c(2, 2))
+  value <- kriging_diagnose(fit, "imse")
+  monte_carlo <- kriging_diagnose(fit, "imse", method = "sobol")
+  expect_equal(as.double(value), as.double(monte_carlo), tolerance = 0.1)
 })

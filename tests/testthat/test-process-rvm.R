@@ -13,7 +13,7 @@ test_that("surviving weights satisfy a mu^2 = gamma = 1 - a S, and the evidence 
     expect_equal(unname(1 - fit$precision * diag(fit$covariance)), unname(fit$gamma), tolerance = 1e-6)
     phi <- cbind(if (0 %in% fit$relevant) 1, kernel_matrix(k_se(2), sinc_x, unname(fit$vectors)))
     c <- fit$noise_var * diag(90) + phi %*% (t(phi) / fit$precision)
-    expect_equal(fit$log_evidence, -0.5 * (determinant(c)$modulus[1] + sum(sinc_y * solve(c, sinc_y)) + 90 * log(2 * pi)), tolerance = 1e-6)
+    expect_equal(fit$loglik, -0.5 * (determinant(c)$modulus[1] + sum(sinc_y * solve(c, sinc_y)) + 90 * log(2 * pi)), tolerance = 1e-6)
     # the predictions are those of the process, too
     at <- predict(fit, c(0, 3), se = TRUE)
     new <- cbind(if (0 %in% fit$relevant) 1, kernel_matrix(k_se(2), c(0, 3), unname(fit$vectors)))
@@ -90,4 +90,18 @@ test_that("methods, formula, odd data and errors", {
   bad("`algorithm`", sinc_x, sinc_y, algorithm = "slow")
   bad("missing", c(NA, sinc_x[-1]), sinc_y)
   expect_error(predict(fit, matrix(1, 1, 5)), "columns", class = "granary_error_input")
+})
+
+test_that("nearly equal columns neither lower the evidence nor spoil the fit", {
+  set.seed(1)
+  x <- seq(-20, 20, 0.1)
+  truth <- ifelse(x == 0, 1, sin(x) / x)
+  y <- truth + rnorm(401, sd = 0.05)
+  for (algorithm in c("fast", "fixed_point")) {
+    fit <- rvm(x, y, algorithm = algorithm, max_iter = 2000)
+    expect_true(all(diff(fit$trace) > -1e-6 * (1 + abs(fit$loglik))))
+    expect_gte(fit$loglik, max(fit$trace) - 1e-6 * abs(fit$loglik))
+    expect_lt(sqrt(mean((predict(fit) - truth)^2)), 0.025)
+    if (fit$convergence$converged) expect_lt(fit$convergence$residual, 0.01)
+  }
 })

@@ -23,7 +23,7 @@ test_that("the worked example comes out", {
     at <- predict(fit, c(-2.5, .3, 5), se = TRUE)
     expect_equal(at$fit, mean, tolerance = 1e-6)
     expect_equal(at$se.fit^2, variance, tolerance = 2e-6)
-    expect_equal(fit$log_evidence, evidence, tolerance = 1e-6)
+    expect_equal(fit$loglik, evidence, tolerance = 1e-6)
     expect_equal(predict(fit, c(-2.5, .3, 5), se = TRUE, type = "response")$se.fit^2, variance + 0.1, tolerance = 1e-6)
   }
   check("exact", c(-.6309930, .3126091, -.0416915), c(.0651373, .0537153, .9753594), -6.851454)
@@ -40,7 +40,7 @@ test_that("the exact process is brute-force conditioning to 1e-10", {
   at <- predict(fit, new, se = TRUE, cov = TRUE)
   expect_equal(at$fit, drop(crossprod(cross, solve(k, toy_y))), tolerance = 1e-10)
   expect_equal(at$cov, kernel_matrix(k_se(0.8), new) - crossprod(cross, solve(k, cross)), tolerance = 1e-10)
-  expect_equal(fit$log_evidence, -0.5 * (determinant(k)$modulus[1] + sum(toy_y * solve(k, toy_y)) + 120 * log(2 * pi)), tolerance = 1e-10)
+  expect_equal(fit$loglik, -0.5 * (determinant(k)$modulus[1] + sum(toy_y * solve(k, toy_y)) + 120 * log(2 * pi)), tolerance = 1e-10)
 })
 
 test_that("evidence, gradients and blocks agree with dense matrices in three columns, linear trend included", {
@@ -57,7 +57,7 @@ test_that("evidence, gradients and blocks agree with dense matrices in three col
     for (mean in c("constant", "linear")) {
       fit <- fixed_fit(method, x = x, y = y, kernel = kernel, inducing = u, mean = mean, blocks = if (method == "pitc") blocks)
       trend <- if (mean == "constant") matrix(1, 50, 1) else cbind(1, x)
-      expect_equal(fit$log_evidence, dense_evidence(y, q + lambda[[method]] + 0.05 * diag(50), trend), tolerance = 1e-7)
+      expect_equal(fit$loglik, dense_evidence(y, q + lambda[[method]] + 0.05 * diag(50), trend), tolerance = 1e-7)
       expect_equal(fit$gap[["trace"]], sum(diag(open)) / (1.4 * 50), tolerance = 1e-6)
       at <- rbind(c(0.2, -0.4, 1), c(-1, 0, 0.5))
       slope <- predict(fit, at, gradient = TRUE)$gradient
@@ -160,9 +160,9 @@ test_that("learning finds the parameters that made the data, over seeds and meth
     for (method in c("fitc", "vfe", "dtc", "pitc")) {
       fit <- sparse_gp(x, y, method = method, inducing = 40, threads = 1)
       expect_true(fit$convergence$converged)
-      expect_equal(fit$log_evidence, exact$log_evidence, tolerance = 0.01)
+      expect_equal(fit$loglik, exact$loglik, tolerance = 0.01)
       expect_equal(fit$noise_var, exact$noise_var, tolerance = 0.05)
-      if (method == "vfe") expect_lte(fit$log_evidence, exact$log_evidence + 1e-3)
+      if (method == "vfe") expect_lte(fit$loglik, exact$loglik + 1e-3)
     }
   }
 })
@@ -172,7 +172,7 @@ test_that("optimised inducing inputs raise the evidence and stay near the data",
   still <- sparse_gp(toy_x, toy_y, method = "vfe", inducing = 5, threads = 1)
   set.seed(5)
   moved <- sparse_gp(toy_x, toy_y, method = "vfe", inducing = 5, select = "optimize", threads = 1)
-  expect_gt(moved$log_evidence, still$log_evidence + 1)
+  expect_gt(moved$loglik, still$loglik + 1)
   expect_true(all(moved$inducing >= min(toy_x) - 0.61 & moved$inducing <= max(toy_x) + 0.61))
   expect_gte(max(diff(cummax(moved$trace))), 0)
   expect_identical(moved$learnt, 3L + 5L)
@@ -199,7 +199,7 @@ test_that("the same seed gives the same fit at one and two threads", {
       set.seed(7)
       sparse_gp(toy_x, toy_y, method = method, inducing = 10, threads = threads)
     })
-    expect_identical(fits[[1]]$log_evidence, fits[[2]]$log_evidence)
+    expect_identical(fits[[1]]$loglik, fits[[2]]$loglik)
     expect_identical(fits[[1]]$inducing, fits[[2]]$inducing)
     expect_identical(predict(fits[[1]], 1:5), predict(fits[[2]], 1:5))
   }
@@ -225,7 +225,7 @@ test_that("new rows are added as if they had been there", {
     first <- fixed_fit(method, x = toy_x[1:110], y = toy_y[1:110], inducing = cbind(1:5), blocks = blocks[1:110], mean = "zero")
     grown <- update(first, toy_x[111:120], toy_y[111:120])
     whole <- fixed_fit(method, inducing = cbind(1:5), blocks = blocks, mean = "zero")
-    expect_equal(grown$log_evidence, whole$log_evidence, tolerance = 1e-8)
+    expect_equal(grown$loglik, whole$loglik, tolerance = 1e-8)
     expect_equal(predict(grown, 1:3), predict(whole, 1:3), tolerance = 1e-7)
     expect_identical(nrow(grown$x), 120L)
   }
@@ -259,5 +259,19 @@ test_that("inducing inputs that repeat one another are left out, and predictions
   expect_identical(few$dropped, 0L)
   exact <- sparse_gp(x, y, method = "exact", kernel = k_se(0.8), noise_var = 0.01, hyper = "fixed")
   expect_equal(predict(fit, c(0.1, 0.77)), predict(exact, c(0.1, 0.77)), tolerance = 1e-4)
-  expect_equal(fit$log_evidence, exact$log_evidence, tolerance = 1e-4)
+  expect_equal(fit$loglik, exact$loglik, tolerance = 1e-4)
+})
+
+test_that("an optimum over inducing inputs is never given away, and they may be started by hand", {
+  set.seed(2)
+  x <- runif(2000, 0, 5)
+  y <- sin(3 * x) + rnorm(2000, sd = 0.2)
+  set.seed(1)
+  moved <- suppressWarnings(sparse_gp(x, y, inducing = 8, select = "optimize", max_iter = 200))
+  expect_gt(moved$loglik, max(moved$trace) - 1e-3 * abs(moved$loglik))
+  set.seed(1)
+  still <- suppressWarnings(sparse_gp(x, y, inducing = 8))
+  expect_gt(moved$loglik, still$loglik)
+  own <- suppressWarnings(sparse_gp(x, y, inducing = matrix(seq(0, 5, length.out = 8)), select = "optimize", max_iter = 50))
+  expect_gt(own$loglik, suppressWarnings(sparse_gp(x, y, inducing = matrix(seq(0, 5, length.out = 8))))$loglik - 1e-6)
 })

@@ -22,7 +22,7 @@ test_that("the worked table", {
   expect_equal(fit$cells$lower[, "x"], c(0, 0.25, 0.375, 0.5, 0.75, 0.875))
   expect_equal(sum(fit$cells$n), 12)
   # energies: the root's split takes little, its descendants' more, and yet they are found
-  levels <- path(fit)$tau^2
+  levels <- adapt_partition_path(fit)$tau^2
   expect_equal(max(levels[is.finite(levels)]), 0.0555556, tolerance = 1e-6)
 })
 
@@ -48,7 +48,7 @@ test_that("cell means are those of lm(), and sums of squares agree", {
 test_that("trees are nested along tau, from the mean to the full tree", {
   d <- square_data(2)
   fit <- adapt_partition(d$x, d$y)
-  table <- path(fit)
+  table <- adapt_partition_path(fit)
   expect_true(all(diff(table$tau) < 0))
   expect_true(all(diff(table$n_cells) > 0))
   expect_equal(table$sse[1], sum((d$y - mean(d$y))^2), tolerance = 1e-10)
@@ -99,7 +99,7 @@ test_that("a row at a time is a batch, in any order", {
     expect_identical(stream$n, 300L)
     expect_identical(stream$j0, batch$j0)
     expect_equal(stream$cells, batch$cells, tolerance = 1e-12)
-    expect_equal(path(stream), path(batch), tolerance = 1e-10)
+    expect_equal(adapt_partition_path(stream), adapt_partition_path(batch), tolerance = 1e-10)
     expect_equal(residuals(stream), residuals(batch)[order], tolerance = 1e-12)
   }
 })
@@ -233,7 +233,7 @@ test_that("formula, names, truncation", {
   expect_equal(predict(plain, d$x[, 2:1]), fitted(plain))  # by name
   expect_equal(update(fit, frame[1:3, ])$n, 503L)
   expect_equal(update(fit, frame[1:3, ])$cells, update(plain, d$x[1:3, ], d$y[1:3])$cells)
-  expect_error(update(plain, d$x[1:3, ]), "`y_new` must be given", class = "granary_error_input")
+  expect_error(update(plain, d$x[1:3, ]), "`newy` must be given", class = "granary_error_input")
   expect_error(update(fit, frame[1:3, c("u", "v")]), "response", class = "granary_error_input")
   mixed <- adapt_partition(y ~ ., frame)
   expect_identical(mixed$names, c("u", "v", "gb"))
@@ -254,7 +254,8 @@ test_that("missing rows are dropped with a count, in both forms", {
   y <- c(d$y, 1, NA)
   expect_message(fit <- adapt_partition(x, y), "2 rows were dropped")
   expect_identical(fit$n, 400L)
-  expect_message(same <- adapt_partition(y ~ x, data.frame(x, y)), "2 rows were dropped")
+  expect_error(adapt_partition(y ~ x, data.frame(x, y)), class = "granary_error_input")
+  same <- adapt_partition(y ~ x, data.frame(x, y), na.action = na.omit)
   expect_equal(same$cells, fit$cells)
   expect_message(adapt_partition(x, y, cv = rep(1:2, length.out = 402)), "2 rows")
 })
@@ -304,8 +305,8 @@ test_that("degree 1: every cell has the plane of lm(), for all methods, and the 
     expect_equal(at$mean + rowSums(at$slope * (x - at$centre)), predict(fit), tolerance = 1e-8, ignore_attr = TRUE)
   }
   fit <- adapt_partition(x, y, degree = 1)
-  expect_equal(path(fit)$sse[1], sum(residuals(lm(y ~ x))^2), tolerance = 1e-8)
-  expect_true(all(diff(path(fit)$sse) <= 1e-8))
+  expect_equal(adapt_partition_path(fit)$sse[1], sum(residuals(lm(y ~ x))^2), tolerance = 1e-8)
+  expect_true(all(diff(adapt_partition_path(fit)$sse) <= 1e-8))
   expect_equal(fit$kappa, fit$sigma * sqrt(qchisq(1 / 600, 9, lower.tail = FALSE) / log(600)))
   expect_output(print(fit), "a plane in each")
   expect_equal(summary(fit)$r_squared, 1 - fit$sse / sum((y - mean(y))^2))
@@ -369,9 +370,9 @@ test_that("errors say what is wrong", {
   expect_error(adapt_partition(NA_real_, 1), "at least one row", class = "granary_error_input")
   expect_error(adapt_partition(Inf, 1), "infinite", class = "granary_error_input")
   fit <- adapt_partition(d$x, d$y)
-  expect_error(predict(fit, d$x[, 1, drop = FALSE]), "2 columns", class = "granary_error_input")
+  expect_error(predict(fit, d$x[, 1, drop = FALSE]), "missing", class = "granary_error_input")
   expect_error(predict(adapt_partition(d$x, d$y, method = "cart"), tau = 1), "threshold", class = "granary_error_input")
-  expect_error(path(3), "adapt_partition", class = "granary_error_input")
+  expect_error(adapt_partition_path(3), "adapt_partition", class = "granary_error_input")
   expect_error(plot(adapt_partition(cbind(d$x, d$y, d$y), d$y), type = "fit"), "one or two", class = "granary_error_input")
 })
 
@@ -414,15 +415,15 @@ test_that("glance and augment say what the fit says", {
 })
 
 test_that("bounds of the theory", {
-  bound <- partition_bound(1000, 10, M = 2, delta = 0.1)
+  bound <- adapt_partition_bounds(1000, 10, M = 2, delta = 0.1)
   rate <- 3 / (256 * 4)
   expect_equal(4 * 10 * exp(-rate * 1000 * bound$eta^2 / 10), 0.1)
   # the expectation is the integral of 2 eta times the bounded probability
   integral <- integrate(function(eta) 2 * eta * pmin(1, 40 * exp(-rate * 1000 * eta^2 / 10)), 0, 60, rel.tol = 1e-8, subdivisions = 1000)$value
   expect_equal(bound$expected, integral, tolerance = 1e-5)
   expect_equal(bound$kappa_0, 2 * 2 * sqrt(312 * 3))
-  expect_error(partition_bound(1000, 0), "at least 1", class = "granary_error_input")
-  expect_error(partition_bound(1:3, 1:2), "equal lengths", class = "granary_error_input")
+  expect_error(adapt_partition_bounds(1000, 0), "at least 1", class = "granary_error_input")
+  expect_error(adapt_partition_bounds(1:3, 1:2), "equal lengths", class = "granary_error_input")
   # and it holds
   set.seed(1)
   distance <- replicate(50, {
@@ -430,7 +431,7 @@ test_that("bounds of the theory", {
     means <- tapply(rbinom(200, 1, 0.5), cut(x, 0:4 / 4), mean)
     sum((means - 0.5)^2) / 4
   })
-  expect_lt(mean(distance), partition_bound(200, 4)$expected)
+  expect_lt(mean(distance), adapt_partition_bounds(200, 4)$expected)
 })
 
 test_that("jumps are found and the error falls with the number of rows (several seeds)", {
@@ -460,4 +461,15 @@ test_that("an update costs the same for many rows as for few", {
     used[["user.self"]] + used[["sys.self"]]
   }
   expect_lt(cost(2e5), 10 * cost(2e3) + 0.2)
+})
+
+test_that("a column that matters is found wherever it stands", {
+  set.seed(1)
+  x <- matrix(runif(2000 * 20), 2000)
+  y <- sin(6 * x[, 20]) + rnorm(2000, sd = 0.1)
+  expect_message(last <- adapt_partition(x, y), "show an effect")
+  first <- suppressMessages(adapt_partition(x[, 20:1], y))
+  expect_equal(predict(last, x), predict(first, x[, 20:1]), tolerance = 1e-8)
+  expect_gt(cor(predict(last, x), y)^2, 0.9)
+  expect_warning(adapt_partition(x, y, columns = "all"), "never tried")
 })

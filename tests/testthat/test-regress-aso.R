@@ -6,7 +6,7 @@ quiet <- function(code) suppressMessages(suppressWarnings(code))
 
 test_that("one round with squared loss is ridge regression, and Theta its leading singular space", {
   set.seed(1)
-  sim <- sim_tasks(p = 12, tasks = 8, n = 20, h = 2)
+  sim <- sim_aso(p = 12, tasks = 8, n = 20, h = 2)
   lambda <- seq(0.5, 2, length.out = 8)
   fit <- aso(sim$x, sim$y, h = 2, lambda = lambda, loss = "squared", intercept = FALSE, n_iter = 1)
   u <- vapply(1:8, function(l) drop(ridge(sim$x[[l]], sim$y[[l]], lambda[l])), numeric(12))
@@ -20,7 +20,7 @@ test_that("one round with squared loss is ridge regression, and Theta its leadin
 
 test_that("the objective falls, both variants meet, and the penalty is what lies beyond h singular values", {
   set.seed(2)
-  sim <- sim_tasks(p = 10, tasks = 9, n = 25, h = 2, own = 0.3)
+  sim <- sim_aso(p = 10, tasks = 9, n = 25, h = 2, own = 0.3)
   run <- function(variant, n_iter) quiet(aso(sim$x, sim$y, h = 2, lambda = 0.5, loss = "squared", n_iter = n_iter, variant = variant, tol = 1e-13))
   joint <- run("joint", 300)
   fixed <- run("fixed_v", 2000)
@@ -34,7 +34,7 @@ test_that("the objective falls, both variants meet, and the penalty is what lies
 
 test_that("h = 0 is independent ridge, a large h no penalty at all", {
   set.seed(3)
-  sim <- sim_tasks(p = 6, tasks = 7, n = 30, h = 2)
+  sim <- sim_aso(p = 6, tasks = 7, n = 30, h = 2)
   none <- aso(sim$x, sim$y, h = 0, lambda = 1, loss = "squared", intercept = FALSE)
   expect_equal(unname(none$u[, 3]), drop(ridge(sim$x[[3]], sim$y[[3]], 1)), tolerance = 1e-6)
   full <- quiet(aso(sim$x, sim$y, h = 6, lambda = 1, loss = "squared", n_iter = 200, tol = 1e-12))
@@ -81,7 +81,7 @@ test_that("losses: values and slopes of the modified Huber loss, gradients by di
 
 test_that("rotating features rotates Theta, duplicating tasks changes nothing, one task gives its own direction", {
   set.seed(6)
-  sim <- sim_tasks(p = 8, tasks = 6, n = 30, h = 2)
+  sim <- sim_aso(p = 8, tasks = 6, n = 30, h = 2)
   rotation <- qr.Q(qr(matrix(rnorm(64), 8)))
   run <- function(x, y, h = 2) quiet(aso(x, y, h = h, lambda = 1, loss = "squared", n_iter = 3))
   plain <- run(sim$x, sim$y)
@@ -95,7 +95,7 @@ test_that("rotating features rotates Theta, duplicating tasks changes nothing, o
 test_that("a shared subspace is recovered over seeds, and helps", {
   for (seed in 1:3) {
     set.seed(seed)
-    sim <- sim_tasks(p = 60, tasks = 60, n = 30, h = 3)
+    sim <- sim_aso(p = 60, tasks = 60, n = 30, h = 3)
     fit <- quiet(aso(sim$x, sim$y, h = 3, lambda = 1, loss = "squared", intercept = FALSE, n_iter = 30))
     alone <- aso(sim$x, sim$y, h = 0, lambda = 1, loss = "squared", intercept = FALSE)
     expect_lt(mean((fit$u - sim$u)^2), 0.3 * mean((alone$u - sim$u)^2))
@@ -105,12 +105,12 @@ test_that("a shared subspace is recovered over seeds, and helps", {
 
 test_that("groups have structures of their own, masks hide columns, missing responses drop rows", {
   set.seed(7)
-  sim <- sim_tasks(p = 10, tasks = 6, n = 20, h = 2)
+  sim <- sim_aso(p = 10, tasks = 6, n = 20, h = 2)
   groups <- rep(c("a", "b"), c(4, 6))
   fit <- quiet(aso(sim$x, sim$y, h = c(0, 2), lambda = 1, loss = "squared", groups = groups, n_iter = 4))
   expect_identical(unname(fit$h), c(0L, 2L))
   expect_identical(dim(fit$theta$b), c(2L, 6L))
-  expect_identical(dim(project(fit, sim$x[[1]])), c(20L, 2L))
+  expect_identical(dim(aso_project(fit, sim$x[[1]])), c(20L, 2L))
   hidden <- quiet(aso(sim$x, sim$y, h = 0, lambda = 1, loss = "squared", masked = rep(list(3), 6)))
   dropped <- quiet(aso(lapply(sim$x, function(x) replace(x, cbind(1:20, 3), 0)), sim$y, h = 0, lambda = 1, loss = "squared"))
   expect_equal(hidden$u, dropped$u, tolerance = 1e-4)
@@ -123,7 +123,7 @@ test_that("groups have structures of their own, masks hide columns, missing resp
 
 test_that("positive parts only: negative weights do not enter the decomposition", {
   set.seed(8)
-  sim <- sim_tasks(p = 8, tasks = 6, n = 30, h = 2)
+  sim <- sim_aso(p = 8, tasks = 6, n = 30, h = 2)
   fit <- quiet(aso(sim$x, sim$y, h = 2, lambda = 1, loss = "squared", positive = TRUE, n_iter = 1))
   expect_equal(unname(projector(fit$theta)), tcrossprod(svd(pmax(fit$u, 0))$u[, 1:2]), tolerance = 1e-6)
   expect_true(is.finite(quiet(aso(sim$x, sim$y, h = 2, lambda = 1, loss = "squared", positive = TRUE, n_iter = 5))$objective))
@@ -132,7 +132,7 @@ test_that("positive parts only: negative weights do not enter the decomposition"
 test_that("classes: factors become one task each; predictions have the levels", {
   set.seed(9)
   y <- factor(sample(c("x", "y", "z"), 90, TRUE))
-  x <- matrix(rnorm(90 * 6), 90) + 3 * model.matrix(~ y - 1)[, c(1, 2, 3, 1, 2, 3)]
+  x <- matrix(rnorm(90 * 6), 90) + 3 * unname(model.matrix(~ y - 1))[, c(1, 2, 3, 1, 2, 3)]
   fit <- quiet(aso(x, y, h = 2, lambda = 1e-3, n_iter = 3))
   expect_identical(colnames(fit$u), levels(y))
   expect_gt(mean(predict(fit, x, type = "class") == y), 0.9)
@@ -145,7 +145,7 @@ test_that("classes: factors become one task each; predictions have the levels", 
 
 test_that("scales 1e-8 and 1e8 of x, one and two threads, sparse input", {
   set.seed(10)
-  sim <- sim_tasks(p = 8, tasks = 6, n = 30, h = 2)
+  sim <- sim_aso(p = 8, tasks = 6, n = 30, h = 2)
   run <- function(scale, threads = 1) quiet(aso(lapply(sim$x, `*`, scale), sim$y, h = 2, lambda = scale^2, loss = "squared", n_iter = 4,
                                                 threads = threads))
   for (scale in c(1e-8, 1e8)) expect_equal(run(scale)$u * scale, run(1)$u, tolerance = 1e-4)
@@ -167,7 +167,7 @@ test_that("normalised rows are rows divided by their length, in fit and predicti
   same <- quiet(aso(unit, y, h = 1, lambda = 0.1, loss = "squared"))
   expect_equal(fit$u, same$u)
   expect_equal(predict(fit, 7 * x), predict(same, unit))
-  made <- auxiliary_tasks(cbind((x > 0) + 0, 1, 0), "mask", min_positive = 1)
+  made <- aso_auxiliary(cbind((x > 0) + 0, 1, 0), "mask", min_positive = 1)
   expect_false(any(c("V21", "V22") %in% names(made$y)))
 })
 
@@ -175,26 +175,26 @@ test_that("auxiliary problems are what they say", {
   set.seed(11)
   x <- Matrix::rsparsematrix(80, 10, 0.4, rand.x = function(n) rpois(n, 2) + 1)
   halves <- rep(1:2, 5)
-  sparse <- auxiliary_tasks(x, "freq", halves = halves, min_positive = 3)
-  dense <- auxiliary_tasks(as.matrix(x), "freq", halves = halves, min_positive = 3)
+  sparse <- aso_auxiliary(x, "freq", halves = halves, min_positive = 3)
+  dense <- aso_auxiliary(as.matrix(x), "freq", halves = halves, min_positive = 3)
   expect_identical(sparse$y, dense$y)
   expect_equal(as.matrix(sparse$x[[1]]), dense$x[[1]], ignore_attr = TRUE)
   expect_true(all(as.matrix(sparse$x[[1]])[, halves == 1] == 0))
   m <- as.matrix(x)[, halves == 1]
   top <- ifelse(apply(m, 1, max) > 0, which(halves == 1)[max.col(m, "first")], NA)
   expect_identical(sum(sparse$y[["freq1:1"]] == 1), sum(top == 1, na.rm = TRUE))
-  mask <- auxiliary_tasks(x, "mask", min_positive = 3, max_tasks = 4, mask_groups = rep(1:5, each = 2))
+  mask <- aso_auxiliary(x, "mask", min_positive = 3, max_tasks = 4, mask_groups = rep(1:5, each = 2))
   expect_length(mask$y, 4)
   expect_true(all(lengths(mask$masked) == 2))
-  value <- auxiliary_tasks(as.matrix(x), "mask", label = "value", columns = "V3")
+  value <- aso_auxiliary(as.matrix(x), "mask", label = "value", columns = "V3")
   expect_identical(value$y$V3, as.double(x[, 3]))
   expect_identical(value$loss, "squared")
   labels <- factor(sample(c("a", "b", "c"), 80, TRUE))
-  top2 <- auxiliary_tasks(x, "topk", x_lab = x, y_lab = labels, min_positive = 1, k = 2)
+  top2 <- aso_auxiliary(x, "topk", x_lab = x, y_lab = labels, min_positive = 1, k = 2)
   expect_lte(sum(grepl("^topk1", names(top2$y))), 6)
   expect_true(all(rowSums(do.call(cbind, top2$y[grepl("^topk1", names(top2$y))]) == 1) <= 1))
-  expect_output(print(auxiliary_tasks(x, "confidence", x_lab = x, y_lab = labels)), "problems")
-  multi <- auxiliary_tasks(x, "multik", x_lab = x, y_lab = matrix(runif(240) < 0.4, 80), k = 1, min_positive = 1)
+  expect_output(print(aso_auxiliary(x, "confidence", x_lab = x, y_lab = labels)), "problems")
+  multi <- aso_auxiliary(x, "multik", x_lab = x, y_lab = matrix(runif(240) < 0.4, 80), k = 1, min_positive = 1)
   expect_true(all(Reduce(`+`, lapply(multi$y[grepl("^multik1", names(multi$y))], `==`, 1)) <= 1))
 })
 
@@ -227,25 +227,25 @@ test_that("aso_semi cross-validates both fits, also for several labels per row; 
 
 test_that("cross-validation prefers the true dimension; features of a row are its own", {
   set.seed(14)
-  sim <- sim_tasks(p = 20, tasks = 20, n = 25, h = 2)
-  cv <- quiet(cv_aso(sim$x, sim$y, h = c(0, 2), lambda = 1, loss = "squared", folds = 3, n_iter = 10))
-  expect_identical(cv$h[1], 2)
-  expect_s3_class(attr(cv, "fit"), "granary_aso")
-  listed <- aso_features(attr(cv, "fit"), n = 4)
-  theta <- attr(cv, "fit")$theta
+  sim <- sim_aso(p = 20, tasks = 20, n = 25, h = 2)
+  cv <- quiet(aso_select(sim$x, sim$y, h = c(0, 2), lambda = 1, loss = "squared", folds = 3, n_iter = 10))
+  expect_identical(cv$table$h[cv$selected], 2)
+  expect_s3_class(cv$fit, "granary_aso")
+  listed <- aso_features(cv$fit, n = 4)
+  theta <- cv$fit$theta
   expect_true(all(abs(listed$entry) == apply(abs(theta[, listed$feature]), 2, max)))
-  pca <- pca_structure(sim$x[[1]], 2)
+  pca <- aso_pca(sim$x[[1]], 2)
   expect_equal(projector(pca), tcrossprod(svd(sim$x[[1]])$v[, 1:2]), tolerance = 1e-6, ignore_attr = TRUE)
   pdf(NULL)
   on.exit(dev.off())
-  expect_null(plot(attr(cv, "fit")))
-  expect_null(plot(attr(cv, "fit"), "theta"))
-  expect_output(print(summary(attr(cv, "fit"))), "singular_values")
+  expect_null(plot(cv$fit))
+  expect_null(plot(cv$fit, "theta"))
+  expect_output(print(summary(cv$fit)), "singular_values")
 })
 
 test_that("tidy splits the weights into the shared part and a task's own; glance has one row", {
   set.seed(1)
-  sim <- sim_tasks(p = 12, tasks = 8, n = 20, h = 2)
+  sim <- sim_aso(p = 12, tasks = 8, n = 20, h = 2)
   fit <- aso(sim$x, sim$y, h = 2, lambda = 1, loss = "squared", tol = 1e-3)
   table <- tidy(fit)
   expect_equal(dim(table), c(12 * 8, 4))
@@ -279,9 +279,23 @@ test_that("every error names its argument", {
   expect_error(aso_transfer(matrix(1, 1, 4), x, y), "orthonormal", class = "granary_error_input")
   expect_error(aso_semi(x, factor(y), x, aux = c("mask", "freq")), "alone", class = "granary_error_input")
   expect_error(aso_semi(x, factor(y), x, loss = "squared"), "classification loss", class = "granary_error_input")
-  expect_error(auxiliary_tasks(x, "topk"), "x_lab", class = "granary_error_input")
-  expect_error(auxiliary_tasks(x, "freq", min_positive = 100), "No auxiliary problem", class = "granary_error_input")
-  expect_error(project(3), "a fit that spans", class = "granary_error_input")
+  expect_error(aso_auxiliary(x, "topk"), "x_lab", class = "granary_error_input")
+  expect_error(aso_auxiliary(x, "freq", min_positive = 100), "No auxiliary problem", class = "granary_error_input")
+  expect_error(aso_project(3), "a fit that spans", class = "granary_error_input")
   expect_error(predict(quiet(aso(x, rnorm(10), h = 0, loss = "squared")), x, type = "class"), "no classes", class = "granary_error_input")
   expect_s3_class(quiet(aso(x[1, , drop = FALSE], 1, h = 1, lambda = 1)), "granary_aso")  # one row
+})
+
+test_that("tasks share features by name, not by place", {
+  set.seed(1)
+  sim <- sim_aso(p = 8, tasks = 6, n = 30, h = 2)
+  x <- lapply(sim$x, function(part) `colnames<-`(part, letters[1:8]))
+  fit <- aso(x, sim$y, h = 2, lambda = 1, loss = "squared")
+  x[[3]] <- x[[3]][, 8:1]
+  expect_equal(coef(aso(x, sim$y, h = 2, lambda = 1, loss = "squared")), coef(fit), tolerance = 1e-6)
+  new <- aso_transfer(fit, x[[1]], sim$y[[1]], lambda = 1)
+  same <- aso_transfer(fit, x[[1]][, 8:1], sim$y[[1]], lambda = 1)
+  expect_equal(coef(same), coef(new), tolerance = 1e-6)
+  colnames(x[[2]])[1] <- "zz"
+  expect_error(aso(x, sim$y, h = 2, loss = "squared"), "zz", class = "granary_error_input")
 })

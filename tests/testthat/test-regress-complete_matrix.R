@@ -1,6 +1,6 @@
 low_rank <- function(m, n, rank = 2, share = 0.4, noise = 0.3, seed = 1) {
   set.seed(seed)
-  sim_completion(m, n, rank = rank, n_obs = round(share * m * n), noise = noise)
+  sim_complete_matrix(m, n, rank = rank, n_obs = round(share * m * n), noise = noise)
 }
 objective <- function(x, w, lambda) sum((x - w)^2, na.rm = TRUE) + lambda * sum(svd(w)$d)
 
@@ -16,12 +16,12 @@ test_that("with every cell observed the answer is the shrunk singular value deco
     expect_true(fit$certified)
   }
   expect_equal(complete_matrix(x, lambda = 2.001 * s$d[1])$rank, 0L)
-  expect_equal(complete_matrix(x, nlambda = 2)$lambda[1], 2 * s$d[1], tolerance = 1e-6)
+  expect_equal(complete_matrix(x, n_lambda = 2)$lambda[1], 2 * s$d[1], tolerance = 1e-6)
 })
 
 test_that("solvers agree, gaps are true, the path warms up and sparse, triplet and matrix input are one", {
   sim <- low_rank(40, 30)
-  fit <- complete_matrix(sim$x, nlambda = 6, lambda_min_ratio = 0.1)
+  fit <- complete_matrix(sim$x, n_lambda = 6, lambda_min_ratio = 0.1)
   soft <- complete_matrix(sim$x, lambda = fit$lambda, solver = "softimpute")
   expect_equal(fit$objective, soft$objective, tolerance = 3e-6)
   expect_true(all(fit$certified))
@@ -61,11 +61,11 @@ test_that("softImpute finds no better objective at half our lambda", {
 test_that("the truth is recovered from half of the cells, better than by the baselines", {
   for (seed in 1:3) {
     sim <- low_rank(60, 50, rank = 2, share = 0.4, noise = 0.1, seed = seed)
-    fit <- complete_matrix(sim$x, nlambda = 10)
+    fit <- complete_matrix(sim$x, n_lambda = 10)
     best <- min(completion_score(fit, sim$test)$rmse)
     expect_lt(best, 0.2)
-    expect_lt(best, completion_score(complete_baseline(sim$x, "additive"), sim$test)$rmse / 3)
-    hard <- complete_baseline(sim$x, "hard", rank = 2)
+    expect_lt(best, completion_score(complete_matrix_baseline(sim$x, "additive"), sim$test)$rmse / 3)
+    hard <- complete_matrix_baseline(sim$x, "hard", rank = 2)
     expect_lt(completion_score(hard, sim$test)$rmse, 0.2)
   }
 })
@@ -118,7 +118,7 @@ test_that("stochastic gradient comes near and follows the seed", {
 
 test_that("bounded predictions stay inside, shift with the data and are stationary", {
   set.seed(2)
-  sim <- sim_completion(40, 30, rank = 3, n_obs = 500, type = "ratings", noise = 0.5)
+  sim <- sim_complete_matrix(40, 30, rank = 3, n_obs = 500, type = "ratings", noise = 0.5)
   fit <- complete_matrix(sim$x, model = "bounded", bound = c(1, 5), lambda = 10)
   w <- as.matrix(fit)
   expect_true(all(w > 1 & w < 5))
@@ -153,15 +153,15 @@ test_that("centring: an additive matrix needs no singular values", {
   fit <- complete_matrix(x, lambda = 1, center = "both")
   expect_equal(fit$rank, 0L)
   expect_equal(as.matrix(fit), outer(1:10, 1:8, `+`) + 0, tolerance = 1e-6)
-  expect_equal(predict(complete_baseline(x, "row"), i = 1, j = 2), mean(x[1, ], na.rm = TRUE))
-  expect_equal(predict(complete_baseline(x, "column"), i = 1, j = 2), mean(x[, 2], na.rm = TRUE))
-  expect_equal(predict(complete_baseline(x, "mean"), i = 1, j = 2), mean(x, na.rm = TRUE))
+  expect_equal(predict(complete_matrix_baseline(x, "row"), i = 1, j = 2), mean(x[1, ], na.rm = TRUE))
+  expect_equal(predict(complete_matrix_baseline(x, "column"), i = 1, j = 2), mean(x[, 2], na.rm = TRUE))
+  expect_equal(predict(complete_matrix_baseline(x, "mean"), i = 1, j = 2), mean(x, na.rm = TRUE))
 })
 
 test_that("methods: names, prediction, completion, update, scores", {
   sim <- low_rank(20, 15)
   dimnames(sim$x) <- list(paste0("r", 1:20), paste0("c", 1:15))
-  fit <- complete_matrix(sim$x, nlambda = 5)
+  fit <- complete_matrix(sim$x, n_lambda = 5)
   expect_equal(dimnames(as.matrix(fit)), dimnames(sim$x))
   expect_equal(predict(fit, c("r2", "r3"), c("c1", "c5")), as.matrix(fit)[cbind(2:3, c(1, 5))])
   done <- predict(fit, type = "completed")
@@ -195,17 +195,17 @@ test_that("methods: names, prediction, completion, update, scores", {
 test_that("cross-validation finds the penalty that predicts, by folds and by splits", {
   sim <- low_rank(40, 30, share = 0.5, noise = 0.5)
   set.seed(1)
-  cv <- cv_complete_matrix(sim$x, folds = 4, nlambda = 10)
+  cv <- complete_matrix_select(sim$x, folds = 4, n_lambda = 10)
   truth <- completion_score(cv$fit, sim$test)$rmse
   expect_lt(truth[which.min(cv$table$estimate)], min(truth) * 1.1)
   expect_equal(predict(cv, i = 1:2, j = 1:2), predict(cv$fit, 1:2, 1:2, lambda = cv$lambda[which.min(cv$table$estimate)]))
   set.seed(1)
-  expect_identical(cv_complete_matrix(sim$x, folds = 4, nlambda = 10)$table, cv$table)
+  expect_identical(complete_matrix_select(sim$x, folds = 4, n_lambda = 10)$table, cv$table)
   set.seed(1)
-  split <- cv_complete_matrix(sim$x, split = 0.2, times = 3, nlambda = 5, metric = "nmae", rule = "1se")
+  split <- complete_matrix_select(sim$x, split = 0.2, times = 3, n_lambda = 5, metric = "nmae", rule = "1se")
   expect_true(all(split$table$estimate > 0 & split$table$estimate < 1))
   expect_output(print(split), "normalised")
-  expect_error(cv_complete_matrix(sim$x, folds = 1), class = "granary_error_input")
+  expect_error(complete_matrix_select(sim$x, folds = 1), class = "granary_error_input")
 })
 
 test_that("the answer does not depend on threads", {
@@ -230,7 +230,7 @@ test_that("memory follows the observed cells, not the matrix", {
   cells <- unique(data.frame(i = sample.int(m, 2 * m, TRUE), j = sample.int(n, 2 * m, TRUE)))
   cells$value <- 1 + 0.1 * rnorm(nrow(cells))
   quiet <- function(...) suppressWarnings(complete_matrix(cells, dims = c(m, n), tol = 1e-3, max_iter = 5, ...))
-  als <- quiet(nlambda = 1, lambda_min_ratio = 0.8)
+  als <- quiet(n_lambda = 1, lambda_min_ratio = 0.8)
   soft <- quiet(lambda = als$lambda, solver = "softimpute")
   fw <- quiet(trace_norm = als$trace_norm, solver = "fw")
   expect_equal(c(als$rank, soft$rank), c(1L, 1L))
@@ -336,4 +336,12 @@ test_that("input errors name the argument", {
   expect_error(completion_score(fit, matrix(1, 3, 3)), class = "granary_error_input")
   expect_error(update(fit, speed = 1), class = "granary_error_input")
   expect_warning(complete_matrix(low_rank(20, 20)$x, lambda = 1, max_iter = 1), class = "granary_warning_convergence")
+})
+
+test_that("a table of user, item and rating is cells, not a matrix", {
+  set.seed(1)
+  ratings <- data.frame(user = sample(letters[1:6], 40, TRUE), item = sample(LETTERS[1:5], 40, TRUE), rating = rnorm(40))
+  fit <- complete_matrix(ratings, lambda = 1)
+  expect_equal(fit$dim, c(length(unique(ratings$user)), length(unique(ratings$item))))
+  expect_error(complete_matrix(data.frame(user = 1:6, item = 6:1, rating = rnorm(6))), "i, j and value", class = "granary_error_input")
 })

@@ -45,7 +45,7 @@ test_that("Theorem 3: the link's slope multiplies, its range caps what a cell ca
   expect_equal(one$value, 2^(1 - 16) * 8 * choose(16, 8) / 16, tolerance = 1e-9)  # one cell: b_phi E|sum of signs| / N
   expect_error(run(sigmoid = c(5, 1)), "lo below hi", class = "granary_error_input")
   expect_error(run(sigmoid = c(1, 5), max_abs = 1), "not both", class = "granary_error_input")
-  sim <- sim_completion(20, 15, n_obs = 150, type = "ratings", noise = 0.5)
+  sim <- sim_complete_matrix(20, 15, n_obs = 150, type = "ratings", noise = 0.5)
   fit <- suppressWarnings(complete_matrix(sim$x, model = "bounded", bound = c(1, 5), lambda = 8))
   expect_true("theorem3" %in% names(completion_bound(fit, draws = 5)$rademacher$analytic))
 })
@@ -53,7 +53,7 @@ test_that("Theorem 3: the link's slope multiplies, its range caps what a cell ca
 test_that("evenly spread cells are worth more than dense rows", {
   set.seed(1)
   n <- 60
-  even <- rademacher_trace(sim_completion(n, n, n_obs = 600)$x, t = n, draws = 20)
+  even <- rademacher_trace(sim_complete_matrix(n, n, n_obs = 600)$x, t = n, draws = 20)
   rows <- rademacher_trace(data.frame(i = rep(1:10, each = n), j = rep(1:n, 10)), t = n, draws = 20, dims = c(n, n))
   expect_lt(even$norm, rows$norm)
   expect_lt(even$analytic[["log_form"]], rows$analytic[["log_form"]])
@@ -63,7 +63,7 @@ test_that("evenly spread cells are worth more than dense rows", {
 
 test_that("the bound on entries only helps", {
   set.seed(1)
-  cells <- sim_completion(8, 6, n_obs = 24)$cells
+  cells <- sim_complete_matrix(8, 6, n_obs = 24)$cells
   set.seed(2)
   trace <- rademacher_trace(cells, t = 10, draws = 10, dims = c(8, 6))
   set.seed(2)
@@ -91,7 +91,7 @@ test_that("Lemma 12: the value lies between the bounds of weak duality", {
 
 test_that("guarantees for unseen cells hold and say when they are empty", {
   set.seed(1)
-  sim <- sim_completion(30, 30, rank = 1, n_obs = 800)
+  sim <- sim_complete_matrix(30, 30, rank = 1, n_obs = 800)
   half <- sample(800, 400)
   fit <- complete_matrix(sim$cells[half, ], dims = c(30, 30), lambda = 10, bound = 5, model = "clipped")
   bound <- completion_bound(fit, sim$cells[-half, ], draws = 20)
@@ -113,22 +113,22 @@ test_that("guarantees for unseen cells hold and say when they are empty", {
 
 test_that("simulated matrices are what they say, and the lower-bound instance cannot be learnt", {
   set.seed(1)
-  sim <- sim_completion(30, 20, rank = 3, n_obs = 100)
+  sim <- sim_complete_matrix(30, 20, rank = 3, n_obs = 100)
   expect_equal(sum(!is.na(sim$x)), 100)
   expect_equal(sum(svd(sim$signal)$d > 1e-8), 3)
   expect_equal(nrow(sim$test), 500L)
-  power <- sim_completion(50, 40, n_obs = 400, sampling = "power")
-  uniform <- sim_completion(50, 40, n_obs = 400)
+  power <- sim_complete_matrix(50, 40, n_obs = 400, sampling = "power")
+  uniform <- sim_complete_matrix(50, 40, n_obs = 400)
   expect_gt(max(rowSums(!is.na(power$x))), max(rowSums(!is.na(uniform$x))))
-  ratings <- sim_completion(30, 20, n_obs = 100, type = "ratings", noise = 0.5)
+  ratings <- sim_complete_matrix(30, 20, n_obs = 100, type = "ratings", noise = 0.5)
   expect_true(all(ratings$cells$value %in% 1:5))
-  hard <- sim_completion(36, 36, n_obs = 108, type = "lower_bound", t = 36)
+  hard <- sim_complete_matrix(36, 36, n_obs = 108, type = "lower_bound", t = 36)
   expect_lte(sum(svd(hard$signal)$d), 36)
   expect_true(all(hard$cells$i <= 6))
-  fit <- suppressWarnings(complete_matrix(hard$x, nlambda = 8))
+  fit <- suppressWarnings(complete_matrix(hard$x, n_lambda = 8))
   expect_gt(min(completion_score(fit, hard$test)$rmse), 0.95)  # predicting zero scores one
-  expect_error(sim_completion(5, 4, n_obs = 5, type = "lower_bound"), class = "granary_error_input")
-  expect_error(sim_completion(5, 4, n_obs = 21), class = "granary_error_input")
+  expect_error(sim_complete_matrix(5, 4, n_obs = 5, type = "lower_bound"), class = "granary_error_input")
+  expect_error(sim_complete_matrix(5, 4, n_obs = 21), class = "granary_error_input")
 })
 
 test_that("bad input to the bounds is refused", {

@@ -1,6 +1,6 @@
 small <- function(n = 60, p = 20, s0 = 3, b = 1, seed = 1) {
   set.seed(seed)
-  sim_circulant(n, p, s0, b)
+  sim_debiased_lasso(n, p, s0, b)
 }
 
 scaled <- function(x) {
@@ -35,7 +35,7 @@ test_that("the scaled lasso is a fixed point of its two steps, and equivariant",
 test_that("the scaled lasso recovers the noise level", {
   estimates <- vapply(1:10, function(seed) {
     set.seed(seed)
-    sim <- sim_circulant(200, 300, 4, 1, sigma = 2)
+    sim <- sim_debiased_lasso(200, 300, 4, 1, sigma = 2)
     scaled_lasso(sim$x, sim$y)$sigma
   }, 0)
   expect_lt(abs(mean(estimates) / 2 - 1), 0.12)
@@ -228,12 +228,12 @@ test_that("the coverage to be expected follows from bias and noise, whatever the
   expect_equal(unname(debiased_lasso(sim$x, sim$y, mu = 0)$coverage), rep(0.95, 40), tolerance = 1e-6)
   expect_equal(unname(debiased_lasso(sim$x, sim$y, lambda = 1e3)$coverage), rep(0.95, 40))  # nothing selected, nothing known
   set.seed(4)
-  wide <- sim_circulant(40, 2000, 2, 4)
+  wide <- sim_debiased_lasso(40, 2000, 2, 4)
   expect_warning(short <- debiased_lasso(wide$x, wide$y, which = wide$support), "too short.*log\\(p\\) / sqrt\\(n\\)",
                  class = "granary_warning_input")
   expect_lt(glance(short)$coverage, 0.8)
   expect_output(print(short), "coverage to be expected")
-  tall <- sim_circulant(1000, 60, 5, 0.5)
+  tall <- sim_debiased_lasso(1000, 60, 5, 0.5)
   expect_silent(debiased_lasso(tall$x, tall$y, which = 1:5))
 })
 
@@ -242,7 +242,7 @@ test_that("the coverage to be expected is about the coverage there is", {
   set.seed(21)
   for (size in list(c(100, 300), c(60, 1000), c(400, 300))) {
     seen <- replicate(100, {
-      sim <- sim_circulant(size[1], size[2], 3, 1.5, rho = 0)
+      sim <- sim_debiased_lasso(size[1], size[2], 3, 1.5, rho = 0)
       fit <- suppressWarnings(debiased_lasso(sim$x, sim$y, which = sim$support))
       c(mean(fit$ci[, 1] <= 1.5 & fit$ci[, 2] >= 1.5), glance(fit)$coverage)
     })
@@ -271,11 +271,11 @@ test_that("one thread and two give the same answer", {
 
 test_that("p-values under the null are uniform, and intervals cover", {
   set.seed(7)
-  sim <- sim_circulant(100, 60, 0, 0)
+  sim <- sim_debiased_lasso(100, 60, 0, 0)
   p <- unlist(lapply(1:10, function(k) debiased_lasso(sim$x, rnorm(100), sigma = 1, m = decorrelate(sim$x))$pvalue))
   expect_gt(ks.test(p[seq(1, length(p), by = 7)], "punif")$p.value, 0.001)
   covered <- replicate(20, {
-    sim <- sim_circulant(150, 100, 4, 0.8)
+    sim <- sim_debiased_lasso(150, 100, 4, 0.8)
     ci <- debiased_lasso(sim$x, sim$y)$ci
     c(mean(ci[sim$support, 1] <= 0.8 & ci[sim$support, 2] >= 0.8), mean(ci[-sim$support, 1] <= 0 & ci[-sim$support, 2] >= 0))
   })
@@ -289,7 +289,7 @@ test_that("95 percent intervals cover 92 to 98 percent of active and of inactive
   sim <- rows <- NULL
   covered <- vapply(1:200, function(k) {  # the first setting of the paper, a new design every twentieth time
     if (k %% 20 == 1) {
-      sim <<- sim_circulant(1000, 600, 10, 0.5)
+      sim <<- sim_debiased_lasso(1000, 600, 10, 0.5)
       rows <<- decorrelate(sim$x)
     }
     ci <- debiased_lasso(sim$x, drop(sim$x %*% sim$theta) + rnorm(1000), m = rows)$ci
@@ -355,14 +355,14 @@ test_that("baselines find strong effects and keep their promises", {
 test_that("power, its inverses and its bound", {
   expect_equal(two_sided_power(0.05, 0), 0.05)
   expect_true(all(diff(two_sided_power(0.05, seq(0, 5, 0.1))) > 0))
-  p <- power_debiased(n = 400, gamma = 0.1, omega = 1.07)
+  p <- debiased_power(n = 400, gamma = 0.1, omega = 1.07)
   expect_equal(p$power, pnorm(-qnorm(0.975) + 2 / sqrt(1.07)) + pnorm(-qnorm(0.975) - 2 / sqrt(1.07)))
   expect_gte(p$upper, p$power)
-  expect_equal(power_debiased(n = 400, power = p$power, omega = 1.07)$gamma, 0.1, tolerance = 1e-8)
-  expect_equal(power_debiased(gamma = 0.1, power = p$power, omega = 1.07)$n, 400, tolerance = 0.01)
-  expect_gt(power_debiased(n = 400, gamma = 0.1, omega = 2, conditional = 1)$efficiency_loss, 1.9)
-  expect_error(power_debiased(n = 10), "two of", class = "granary_error_input")
-  expect_error(power_debiased(n = 10, power = 0.01), "`power`", class = "granary_error_input")
+  expect_equal(debiased_power(n = 400, power = p$power, omega = 1.07)$gamma, 0.1, tolerance = 1e-8)
+  expect_equal(debiased_power(gamma = 0.1, power = p$power, omega = 1.07)$n, 400, tolerance = 0.01)
+  expect_gt(debiased_power(n = 400, gamma = 0.1, omega = 2, conditional = 1)$efficiency_loss, 1.9)
+  expect_error(debiased_power(n = 10), "two of", class = "granary_error_input")
+  expect_error(debiased_power(n = 10, power = 0.01), "`power`", class = "granary_error_input")
 })
 
 test_that("the compatibility constant matches a fine search, and bounds follow the formulas", {
@@ -386,7 +386,7 @@ test_that("the compatibility constant matches a fine search, and bounds follow t
 
 test_that("the circulant simulator has the covariance it names", {
   set.seed(1)
-  sim <- sim_circulant(20000, 12, 2, 3, sigma = 0.5)
+  sim <- sim_debiased_lasso(20000, 12, 2, 3, sigma = 0.5)
   s <- crossprod(sim$x) / 20000
   truth <- outer(1:12, 1:12, function(i, j) {
     d <- pmin(abs(i - j), 12 - abs(i - j))
@@ -395,9 +395,9 @@ test_that("the circulant simulator has the covariance it names", {
   expect_lt(max(abs(s - truth)), 0.04)
   expect_equal(sim$omega, solve(truth)[1, 1])
   expect_equal(sd(sim$y - sim$x %*% sim$theta), 0.5, tolerance = 0.02)
-  expect_equal(sim_circulant(2, 600, 0, 0)$omega, 1.0725, tolerance = 1e-4)
-  expect_error(sim_circulant(5, 5, 1, 1), "`p`", class = "granary_error_input")
-  expect_error(sim_circulant(5, 20, 1, 1, rho = 0.9, width = 3), "positive definite", class = "granary_error_input")
+  expect_equal(sim_debiased_lasso(2, 600, 0, 0)$omega, 1.0725, tolerance = 1e-4)
+  expect_error(sim_debiased_lasso(5, 5, 1, 1), "`p`", class = "granary_error_input")
+  expect_error(sim_debiased_lasso(5, 20, 1, 1, rho = 0.9, width = 3), "positive definite", class = "granary_error_input")
 })
 
 test_that("bad input is refused, constant columns are left out", {

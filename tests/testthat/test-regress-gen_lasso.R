@@ -36,7 +36,7 @@ test_that("the optimum over all sign patterns is found", {
         }
         best <- min(best, objective(x, y, R, b, lambda))
       }
-      fit <- gen_lasso(x, y, R, lambda = lambda, tol = 1e-10)
+      fit <- gen_lasso(x, y, R, lambda = lambda, tol = 1e-10, intercept = FALSE)
       expect_equal(fit$objective, best, tolerance = 1e-8)
       expect_equal(objective(x, y, R, fit$beta[, 1], lambda), fit$objective, tolerance = 1e-10)
     }
@@ -45,7 +45,7 @@ test_that("the optimum over all sign patterns is found", {
 
 test_that("optimality conditions hold and the gap bounds the distance", {
   sim <- simulated()
-  fit <- gen_lasso(sim$x, sim$y, fused_chain(15), lambda = c(20, 5, 1, 0.1))
+  fit <- gen_lasso(sim$x, sim$y, fused_chain(15), lambda = c(20, 5, 1, 0.1), intercept = FALSE)
   R <- diff(diag(15))
   for (k in 1:4) {
     b <- fit$beta[, k]
@@ -66,7 +66,7 @@ test_that("optimality conditions hold and the gap bounds the distance", {
 
 test_that("limits: the identity penalty is the lasso, no penalty is least squares, a large one a polynomial", {
   sim <- simulated()
-  fit <- gen_lasso(sim$x, sim$y, penalty_matrix(diag(15)), lambda = 4)
+  fit <- gen_lasso(sim$x, sim$y, penalty_matrix(diag(15)), lambda = 4, intercept = FALSE)
   b <- rep(0, 15)
   for (sweep in 1:2000) for (j in 1:15) {
     r <- sim$y - sim$x[, -j] %*% b[-j]
@@ -74,9 +74,9 @@ test_that("limits: the identity penalty is the lasso, no penalty is least square
     b[j] <- sign(v) * max(abs(v) - 4, 0) / sum(sim$x[, j]^2)
   }
   expect_equal(unname(fit$beta[, 1]), b, tolerance = 1e-7)
-  expect_equal(unname(gen_lasso(sim$x, sim$y, lambda = 0)$beta[, 1]), unname(lm.fit(sim$x, sim$y)$coefficients), tolerance = 1e-7)
+  expect_equal(unname(gen_lasso(sim$x, sim$y, lambda = 0, intercept = FALSE)$beta[, 1]), unname(lm.fit(sim$x, sim$y)$coefficients), tolerance = 1e-7)
   for (order in 1:3) {
-    fit <- gen_lasso(sim$x, sim$y, fused_chain(15, order), lambda = 1e7)
+    fit <- gen_lasso(sim$x, sim$y, fused_chain(15, order), lambda = 1e7, intercept = FALSE)
     poly <- outer(1:15, seq_len(order) - 1, `^`)
     expect_equal(unname(fit$beta[, 1]), drop(poly %*% lm.fit(sim$x %*% poly, sim$y)$coefficients), tolerance = 1e-5)
     expect_identical(fit$df, as.double(order))
@@ -87,13 +87,13 @@ test_that("the largest penalty is where the first difference leaves zero", {
   sim <- simulated()
   set.seed(2)
   for (penalty in list(fused_chain(15), fused_chain(15, 2), tv_grid(c(5, 3)), fused_chain(15, sparse = 0.5), penalty_matrix(diag(15)))) {
-    top <- gen_lasso(sim$x, sim$y, penalty, nlambda = 1)
+    top <- gen_lasso(sim$x, sim$y, penalty, n_lambda = 1, intercept = FALSE)
     expect_true(top$lambda_max_exact)
-    size <- function(l) sum(abs(penalty$matrix %*% gen_lasso(sim$x, sim$y, penalty, lambda = l, tol = 1e-11)$beta[, 1]))
+    size <- function(l) sum(abs(penalty$matrix %*% gen_lasso(sim$x, sim$y, penalty, lambda = l, tol = 1e-11, intercept = FALSE)$beta[, 1]))
     expect_lt(size(1.001 * top$lambda_max), 1e-4)
     expect_gt(size(0.98 * top$lambda_max), 1e-4)
   }
-  expect_false(gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), nlambda = 1)$lambda_max_exact)
+  expect_false(gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), n_lambda = 1, intercept = FALSE)$lambda_max_exact)
 })
 
 test_that("at the first penalty of a default path nothing but the null space is left", {
@@ -101,8 +101,8 @@ test_that("at the first penalty of a default path nothing but the null space is 
     set.seed(seed)
     x <- matrix(rnorm(1800), 60)
     y <- drop(x %*% rep(c(0, 2, 0), each = 10)) + rnorm(60)
-    expect_identical(gen_lasso(x, y, nlambda = 2)$df[1], 1)
-    expect_identical(gen_lasso(x, y, penalty_matrix(diag(30)), nlambda = 2)$df[1], 0)
+    expect_identical(gen_lasso(x, y, n_lambda = 2, intercept = FALSE)$df[1], 1)
+    expect_identical(gen_lasso(x, y, penalty_matrix(diag(30)), n_lambda = 2, intercept = FALSE)$df[1], 0)
   }
 })
 
@@ -128,24 +128,24 @@ test_that("the identity design is solved in one round, chains like the dynamic p
 
 test_that("all update modes and baselines reach one objective", {
   sim <- simulated(40, 12)
-  reference <- gen_lasso(sim$x, sim$y, lambda = 3, tol = 1e-11)
+  reference <- gen_lasso(sim$x, sim$y, lambda = 3, tol = 1e-11, intercept = FALSE)
   for (update in c("test", "pr", "dr_h", "dr_f")) {
-    fit <- gen_lasso(sim$x, sim$y, lambda = 3, update = update, polish = FALSE, tol = 1e-9)
+    fit <- gen_lasso(sim$x, sim$y, lambda = 3, update = update, polish = FALSE, tol = 1e-9, intercept = FALSE)
     expect_equal(fit$objective, reference$objective, tolerance = 1e-7, label = update)
   }
   for (method in c("fista", "admm", "sparsa")) {
-    fit <- gen_lasso(sim$x, sim$y, lambda = 3, method = method, tol = 1e-9)
+    fit <- gen_lasso(sim$x, sim$y, lambda = 3, method = method, tol = 1e-9, intercept = FALSE)
     expect_equal(fit$objective, reference$objective, tolerance = 1e-7, label = method)
   }
   R <- diff(diag(12))
-  ridge <- gen_lasso(sim$x, sim$y, lambda = 3, method = "tikhonov")
+  ridge <- gen_lasso(sim$x, sim$y, lambda = 3, method = "tikhonov", intercept = FALSE)
   expect_equal(unname(ridge$beta[, 1]), drop(solve(crossprod(sim$x) + 6 * crossprod(R), crossprod(sim$x, sim$y))), tolerance = 1e-7)
 })
 
 test_that("blocks of one row are the l1 norm, and isotropic variation satisfies its conditions", {
   sim <- simulated()
-  expect_equal(gen_lasso(sim$x, sim$y, penalty_matrix(diff(diag(15)), groups = 1:14), lambda = 2)$objective,
-               gen_lasso(sim$x, sim$y, fused_chain(15), lambda = 2)$objective, tolerance = 1e-8)
+  expect_equal(gen_lasso(sim$x, sim$y, penalty_matrix(diff(diag(15)), groups = 1:14), lambda = 2, intercept = FALSE)$objective,
+               gen_lasso(sim$x, sim$y, fused_chain(15), lambda = 2, intercept = FALSE)$objective, tolerance = 1e-8)
   set.seed(4)
   image <- matrix(rnorm(30 * 20), 30) + 2 * outer(1:30 > 15, 1:20 > 8)
   fit <- tv_denoise(image, 0.8, "l2", tol = 1e-8)
@@ -156,7 +156,7 @@ test_that("blocks of one row are the l1 norm, and isotropic variation satisfies 
   expect_lte(max(sqrt(rowsum(mu^2, block))), 0.8 * (1 + 1e-9))
   expect_lt(fit$convergence[[1]]$gap, 1e-8 * sum(image^2))
   expect_equal(tv_denoise(image[, 1, drop = FALSE], 0.8, "l2", tol = 1e-9)$image, tv_denoise(image[, 1, drop = FALSE], 0.8)$image, tolerance = 1e-4)
-  general <- gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), lambda = 2)
+  general <- gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), lambda = 2, intercept = FALSE)
   expect_lt(general$convergence[[1]]$gap, 1e-7 * sum(sim$y^2))
 })
 
@@ -180,7 +180,7 @@ test_that("other losses satisfy their conditions; the intercept is that of glm a
   fit <- gen_lasso(x, counts, lambda = 2, family = "poisson", intercept = TRUE)
   check(fit, predict(fit, x, type = "response"), counts)
   y <- eta + rt(150, 2)
-  fit <- gen_lasso(x, y, lambda = 2, family = "huber", delta = 1)
+  fit <- gen_lasso(x, y, lambda = 2, family = "huber", delta = 1, intercept = FALSE)
   check(fit, y - pmax(pmin(y - predict(fit, x), 1), -1), y)
   free <- gen_lasso(x, y, lambda = 0, intercept = TRUE)
   expect_equal(unname(coef(free, lambda = 0)), unname(lm(y ~ x)$coefficients), tolerance = 1e-6)
@@ -188,13 +188,13 @@ test_that("other losses satisfy their conditions; the intercept is that of glm a
 
 test_that("bounds hold and are optimal", {
   sim <- simulated()
-  fit <- gen_lasso(sim$x, sim$y, lambda = 1, lower = -0.5, upper = 1.5, tol = 1e-7)
+  fit <- gen_lasso(sim$x, sim$y, lambda = 1, lower = -0.5, upper = 1.5, tol = 1e-7, intercept = FALSE)
   expect_true(all(fit$beta >= -0.5 & fit$beta <= 1.5))
   R <- diff(diag(15))
   direct <- optim(fit$beta[, 1], function(b) objective(sim$x, sim$y, R, b, 1), method = "L-BFGS-B", lower = -0.5, upper = 1.5)$value
   expect_lte(fit$objective, direct + 1e-6 * abs(direct))
   expect_lt(fit$convergence[[1]]$gap, 1e-6 * sum(sim$y^2))
-  positive <- suppressWarnings(gen_lasso(sim$x, sim$y, lambda = 1, lower = 0, tol = 1e-7))
+  positive <- suppressWarnings(gen_lasso(sim$x, sim$y, lambda = 1, lower = 0, tol = 1e-7, intercept = FALSE))
   expect_true(all(positive$beta >= 0))
 })
 
@@ -211,37 +211,37 @@ test_that("graphs: duplicated edges add up, loops go, pieces and isolated nodes 
 
 test_that("an empty penalty, a column of zeros, p > n, a single row and non-uniqueness", {
   sim <- simulated()
-  fit <- gen_lasso(sim$x, sim$y, penalty_matrix(matrix(0, 0, 15)), lambda = 1)
+  fit <- gen_lasso(sim$x, sim$y, penalty_matrix(matrix(0, 0, 15)), lambda = 1, intercept = FALSE)
   expect_equal(unname(fit$beta[, 1]), unname(lm.fit(sim$x, sim$y)$coefficients), tolerance = 1e-5)
   zero <- sim$x
   zero[, 3] <- 0
-  fit <- gen_lasso(zero, sim$y, lambda = 2)
+  fit <- gen_lasso(zero, sim$y, lambda = 2, intercept = FALSE)
   expect_true(fit$convergence[[1]]$converged)
-  expect_equal(fit$objective, gen_lasso(Matrix::Matrix(zero, sparse = TRUE), sim$y, lambda = 2)$objective, tolerance = 1e-8)
+  expect_equal(fit$objective, gen_lasso(Matrix::Matrix(zero, sparse = TRUE), sim$y, lambda = 2, intercept = FALSE)$objective, tolerance = 1e-8)
   wide <- simulated(20, 60)
-  fit <- gen_lasso(wide$x, wide$y, nlambda = 5)
+  fit <- gen_lasso(wide$x, wide$y, n_lambda = 5, intercept = FALSE)
   expect_true(all(vapply(fit$convergence, `[[`, NA, "converged")))
-  expect_s3_class(gen_lasso(sim$x[1, , drop = FALSE], sim$y[1], lambda = 1), "granary_gen_lasso")
+  expect_s3_class(gen_lasso(sim$x[1, , drop = FALSE], sim$y[1], lambda = 1, intercept = FALSE), "granary_gen_lasso")
   centred <- sweep(zero, 1, rowMeans(zero))
-  expect_warning(fit <- gen_lasso(centred, sim$y, lambda = 2), "not unique", class = "granary_warning_input")
+  expect_warning(fit <- gen_lasso(centred, sim$y, lambda = 2, intercept = FALSE), "not unique", class = "granary_warning_input")
   expect_false(fit$unique)
 })
 
 test_that("answers scale with the data", {
   sim <- simulated()
-  fit <- gen_lasso(sim$x, sim$y, lambda = 2)
+  fit <- gen_lasso(sim$x, sim$y, lambda = 2, intercept = FALSE)
   for (scale in c(1e-8, 1e8)) {
-    expect_equal(gen_lasso(sim$x, scale * sim$y, lambda = 2 * scale)$beta / scale, fit$beta, tolerance = 1e-5)
-    expect_equal(gen_lasso(scale * sim$x, sim$y, lambda = 2 * scale)$beta * scale, fit$beta, tolerance = 1e-5)
+    expect_equal(gen_lasso(sim$x, scale * sim$y, lambda = 2 * scale, intercept = FALSE)$beta / scale, fit$beta, tolerance = 1e-5)
+    expect_equal(gen_lasso(scale * sim$x, sim$y, lambda = 2 * scale, intercept = FALSE)$beta * scale, fit$beta, tolerance = 1e-5)
   }
 })
 
 test_that("columns in units eight orders apart give the answer of one unit", {
   sim <- simulated()
-  plain <- gen_lasso(sim$x, sim$y, penalty_matrix(diff(diag(15))), lambda = 2)
+  plain <- gen_lasso(sim$x, sim$y, penalty_matrix(diff(diag(15))), lambda = 2, intercept = FALSE)
   for (range in c(2, 4)) {
     unit <- 10^seq(-range, range, length.out = 15)
-    fit <- gen_lasso(sweep(sim$x, 2, unit, "*"), sim$y, penalty_matrix(sweep(diff(diag(15)), 2, unit, "*")), lambda = 2)
+    fit <- gen_lasso(sweep(sim$x, 2, unit, "*"), sim$y, penalty_matrix(sweep(diff(diag(15)), 2, unit, "*")), lambda = 2, intercept = FALSE)
     expect_equal(fit$objective, plain$objective, tolerance = 1e-6)
     expect_equal(fit$beta[, 1] * unit, plain$beta[, 1], tolerance = 1e-3)
   }
@@ -253,7 +253,7 @@ test_that("the certificate is tight when columns are eight orders apart and the 
     x <- sweep(matrix(rnorm(600), 40), 2, 10^seq(-4, 4, length.out = 15), "*")
     y <- drop(x %*% (rep(c(0, 1, -1), each = 5) / 10^seq(-4, 4, length.out = 15))) + rnorm(40, sd = 0.3)
     for (penalty in list(fused_chain(15), penalty_matrix(diag(15)), fused_chain(15, sparse = 1))) {
-      fit <- gen_lasso(x, y, penalty, lambda = c(200, 2))
+      fit <- gen_lasso(x, y, penalty, lambda = c(200, 2), intercept = FALSE)
       expect_true(all(glance(fit)$gap < 1e-6 * sum(y^2) / 2), info = paste(seed, penalty$type, toString(signif(glance(fit)$gap, 2))))
     }
   }
@@ -264,7 +264,7 @@ test_that("tidy, glance, augment, fitted values and residuals belong together, f
   x <- sim$x
   colnames(x) <- paste0("x", seq_len(ncol(x)))
   frame <- data.frame(y = sim$y, x)
-  fits <- list(gen_lasso(x, sim$y, lambda = c(3, 1)), gen_lasso(Matrix::Matrix(x, sparse = TRUE), sim$y, lambda = c(3, 1)),
+  fits <- list(gen_lasso(x, sim$y, lambda = c(3, 1), intercept = FALSE), gen_lasso(Matrix::Matrix(x, sparse = TRUE), sim$y, lambda = c(3, 1), intercept = FALSE),
                gen_lasso(y ~ ., frame, lambda = c(3, 1)))
   for (fit in fits) {
     byhand <- cbind(1, x) %*% rbind(fit$intercept, fit$beta)
@@ -283,7 +283,7 @@ test_that("tidy, glance, augment, fitted values and residuals belong together, f
   }
   expect_error(augment(fits[[1]], frame[1:3, ]), "`data` must be", class = "granary_error_input")
   counts <- rpois(nrow(x), 2)
-  expect_equal(unname(residuals(poisson <- gen_lasso(x, counts, family = "poisson", lambda = 1))),
+  expect_equal(unname(residuals(poisson <- gen_lasso(x, counts, family = "poisson", lambda = 1, intercept = FALSE))),
                counts - exp(unname(drop(x %*% poisson$beta))), tolerance = 1e-10)
   signal <- gen_lasso(NULL, sim$y, lambda = 1)
   expect_equal(fitted(signal), signal$beta[, 1])
@@ -325,15 +325,15 @@ test_that("the truth is recovered, by cross-validation too, with the same folds 
   errors <- vapply(1:5, function(seed) {
     sim <- simulated(60, 30, seed)
     set.seed(seed)
-    cv <- cv_gen_lasso(sim$x, sim$y, folds = 5, nlambda = 15, lambda_min_ratio = 0.001)
+    cv <- gen_lasso_select(sim$x, sim$y, folds = 5, n_lambda = 15, lambda_min_ratio = 0.001, intercept = FALSE)
     sqrt(mean((coef(cv) - sim$b)^2))
   }, 0)
   expect_lt(max(errors), 0.15)
   sim <- simulated(60, 30)
   set.seed(9)
-  a <- cv_gen_lasso(sim$x, sim$y, folds = 3, nlambda = 5)
+  a <- gen_lasso_select(sim$x, sim$y, folds = 3, n_lambda = 5, intercept = FALSE)
   set.seed(9)
-  b <- cv_gen_lasso(sim$x, sim$y, folds = 3, nlambda = 5)
+  b <- gen_lasso_select(sim$x, sim$y, folds = 3, n_lambda = 5, intercept = FALSE)
   expect_identical(a$table, b$table)
   expect_length(predict(a, sim$x[1:4, ]), 4)
 })
@@ -341,8 +341,8 @@ test_that("the truth is recovered, by cross-validation too, with the same folds 
 test_that("formulas, coefficients between penalties, predictions and deviance agree", {
   sim <- simulated()
   data <- data.frame(y = sim$y, sim$x)
-  fit <- gen_lasso(y ~ ., data, nlambda = 6)
-  direct <- gen_lasso(sim$x, sim$y, nlambda = 6, intercept = TRUE)
+  fit <- gen_lasso(y ~ ., data, n_lambda = 6)
+  direct <- gen_lasso(sim$x, sim$y, n_lambda = 6, intercept = TRUE)
   expect_equal(unname(fit$beta), unname(direct$beta), tolerance = 1e-8)
   expect_equal(predict(fit, data[1:3, ], lambda = fit$lambda[2]), predict(fit, sim$x[1:3, ], lambda = fit$lambda[2]), ignore_attr = TRUE)
   expect_equal(deviance(direct), colSums((sim$y - predict(direct, sim$x))^2), ignore_attr = TRUE)
@@ -380,7 +380,7 @@ test_that("genlasso agrees", {
   skip_if_not_installed("genlasso")
   sim <- simulated()
   path <- getExportedValue("genlasso", "genlasso")(sim$y, sim$x, diff(diag(15)))
-  ours <- gen_lasso(sim$x, sim$y, lambda = c(10, 3, 1))
+  ours <- gen_lasso(sim$x, sim$y, lambda = c(10, 3, 1), intercept = FALSE)
   theirs <- getExportedValue("genlasso", "coef.genlasso")(path, lambda = c(10, 3, 1))$beta
   expect_equal(unname(ours$beta), unname(theirs), tolerance = 1e-4)
 })
@@ -390,20 +390,20 @@ test_that("bad input is refused by name", {
   y <- rnorm(5)
   refused <- function(code, text) expect_error(code, text, class = "granary_error_input")
   refused(gen_lasso(), "x")
-  refused(gen_lasso(x), "y")
-  refused(gen_lasso(x, y[-1]), "y")
-  refused(gen_lasso(x, replace(y, 2, NA)), "missing")
-  refused(gen_lasso(replace(x, 2, Inf), y), "finite")
-  refused(gen_lasso(x, y, fused_chain(5)), "penalty")
-  refused(gen_lasso(x, y, "chain"), "penalty")
-  refused(gen_lasso(x, y, lambda = -1), "lambda")
-  refused(gen_lasso(x, y, lamda = 1), "no argument `lamda`")
-  refused(gen_lasso(x, y, lambda = NA_real_), "lambda")
-  refused(gen_lasso(x, y, lower = 2, upper = 1), "lower")
-  refused(gen_lasso(x, y, lower = c(0, 0)), "lower")
-  refused(gen_lasso(x, y, gamma = 1), "gamma")
-  refused(gen_lasso(x, y, lower = 0, method = "admm"), "method")
-  refused(gen_lasso(x, y, family = "poisson"), "y")
+  refused(gen_lasso(x, intercept = FALSE), "y")
+  refused(gen_lasso(x, y[-1], intercept = FALSE), "y")
+  refused(gen_lasso(x, replace(y, 2, NA), intercept = FALSE), "missing")
+  refused(gen_lasso(replace(x, 2, Inf), y, intercept = FALSE), "finite")
+  refused(gen_lasso(x, y, fused_chain(5), intercept = FALSE), "penalty")
+  refused(gen_lasso(x, y, "chain", intercept = FALSE), "penalty")
+  refused(gen_lasso(x, y, lambda = -1, intercept = FALSE), "lambda")
+  refused(gen_lasso(x, y, lamda = 1, intercept = FALSE), "no argument `lamda`")
+  refused(gen_lasso(x, y, lambda = NA_real_, intercept = FALSE), "lambda")
+  refused(gen_lasso(x, y, lower = 2, upper = 1, intercept = FALSE), "lower")
+  refused(gen_lasso(x, y, lower = c(0, 0), intercept = FALSE), "lower")
+  refused(gen_lasso(x, y, gamma = 1, intercept = FALSE), "gamma")
+  refused(gen_lasso(x, y, lower = 0, method = "admm", intercept = FALSE), "method")
+  refused(gen_lasso(x, y, family = "poisson", intercept = FALSE), "y")
   refused(gen_lasso(NULL, y, intercept = TRUE), "intercept")
   refused(predict(gen_lasso(NULL, y, lambda = 1), x), "newdata")
   refused(fused_chain(3, order = 3), "order")
@@ -416,19 +416,40 @@ test_that("bad input is refused by name", {
   refused(tv_deblur(matrix(1, 4, 4), matrix(1, 2, 2), 1), "odd")
   refused(tv_deblur(1:4, 3, 1), "image")
   refused(image_metrics(1:3, 1:2), "estimate")
-  refused(cv_gen_lasso(NULL, y), "x")
-  refused(plot(gen_lasso(x, y, lambda = 1), type = "image"), "image")
+  refused(gen_lasso_select(NULL, y), "x")
+  refused(plot(gen_lasso(x, y, lambda = 1, intercept = FALSE), type = "image"), "image")
 })
 
 test_that("separable classes are announced, overlapping ones are not", {
   set.seed(6)
   x <- matrix(rnorm(200), 40)
-  expect_warning(gen_lasso(x, x[, 1] + x[, 2] > 0, penalty_matrix(diag(5)), family = "binomial", lambda = 0.01, tol = 1e-3), "separable",
+  expect_warning(gen_lasso(x, x[, 1] + x[, 2] > 0, penalty_matrix(diag(5)), family = "binomial", lambda = 0.01, tol = 1e-3, intercept = FALSE), "separable",
                  class = "granary_warning_input")
-  expect_silent(gen_lasso(x, x[, 1] + rnorm(40) > 0, penalty_matrix(diag(5)), family = "binomial", lambda = 0.05))
+  expect_silent(gen_lasso(x, x[, 1] + rnorm(40) > 0, penalty_matrix(diag(5)), family = "binomial", lambda = 0.05, intercept = FALSE))
 })
 
 test_that("a solver that is stopped says so", {
   sim <- simulated(20, 60)
-  expect_warning(gen_lasso(sim$x, sim$y, lambda = 0.01, max_iter = 1, polish = FALSE, tol = 1e-12), class = "granary_warning_convergence")
+  expect_warning(gen_lasso(sim$x, sim$y, lambda = 0.01, max_iter = 1, polish = FALSE, tol = 1e-12, intercept = FALSE), class = "granary_warning_convergence")
+})
+
+test_that("trend filtering starts at its largest penalty, where the fit is a polynomial", {
+  n <- 300
+  t <- seq_len(n) / n
+  set.seed(1)
+  y <- sin(6 * t) + rnorm(n, sd = 0.3)
+  fit <- gen_lasso(NULL, y, fused_chain(n, 3), n_lambda = 3)
+  sums <- cumsum(cumsum(cumsum(residuals(lm(y ~ poly(t, 2))))))
+  expect_equal(fit$lambda_max, max(abs(sums)), tolerance = 1e-4)
+  expect_equal(fit$df[1], 3)
+  expect_equal(unname(fit$beta[, 1]), unname(fitted(lm(y ~ poly(t, 2)))), tolerance = 1e-6)
+})
+
+test_that("converged means near the minimum, judged by the objective reached", {
+  set.seed(3)
+  s <- sim_gen_lasso("blocks", n = 60, p = 150, sd = 0.1)
+  fit <- gen_lasso(s$x, s$y, s$penalty, lambda = 0.1, intercept = FALSE)
+  fine <- gen_lasso(s$x, s$y, s$penalty, lambda = 0.1, intercept = FALSE, tol = 1e-12)
+  expect_true(fit$convergence[[1]]$converged)
+  expect_lt(fit$objective - fine$objective, 1e-6 * fine$objective)
 })

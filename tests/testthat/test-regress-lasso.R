@@ -24,7 +24,7 @@ test_that("paths satisfy the optimality conditions, whatever the shape, storage 
     d <- sim_lasso(50, p, binomial = binomial)
     weights <- runif(50)
     for (x in list(d$x, methods::as(Matrix::Matrix(d$x, sparse = TRUE), "CsparseMatrix"))) {
-      fit <- lasso(x, d$y, if (binomial) "binomial" else "gaussian", weights = weights, tol = 1e-8, lambda_min_ratio = 0.05, nlambda = 20)
+      fit <- lasso(x, d$y, if (binomial) "binomial" else "gaussian", weights = weights, tol = 1e-8, lambda_min_ratio = 0.05, n_lambda = 20)
       expect_true(fit$convergence$converged)
       expect_lt(max(vapply(seq_along(fit$lambda), function(k) violation(fit, k, weights), 0)), 1.01e-8)
     }
@@ -40,8 +40,8 @@ test_that("the path is glmnet's", {
     peer <- glmnet(d$x, d$y, family = family, lambda = fit$lambda, thresh = 1e-14)
     expect_equal(as.matrix(fit$coefficients), as.matrix(peer$beta), tolerance = 1e-5, ignore_attr = TRUE)
     expect_equal(fit$dev_ratio, peer$dev.ratio, tolerance = 1e-6)
-    peer <- glmnet(d$x, d$y, family = family, nlambda = 5, lambda.min.ratio = 0.05)
-    expect_equal(lasso(d$x, d$y, family, nlambda = 5, lambda_min_ratio = 0.05)$lambda[1:3], peer$lambda[1:3], tolerance = 1e-6)
+    peer <- glmnet(d$x, d$y, family = family, n_lambda = 5, lambda.min.ratio = 0.05)
+    expect_equal(lasso(d$x, d$y, family, n_lambda = 5, lambda_min_ratio = 0.05)$lambda[1:3], peer$lambda[1:3], tolerance = 1e-6)
   }
 })
 
@@ -145,7 +145,7 @@ test_that("residuals, deviance, likelihood and tables agree with each other", {
 test_that("the true columns are found", {
   for (seed in 1:3) {
     d <- sim_lasso(200, 300, seed)
-    cv <- cv_lasso(d$x, d$y, folds = 5)
+    cv <- lasso_select(d$x, d$y, folds = 5)
     expect_true(all(coef(cv, rule = "1se")[2:4, 1] != 0))
     expect_lt(sum(coef(cv, rule = "1se") != 0), 40)
   }
@@ -189,7 +189,7 @@ test_that("edge cases: constant y, constant and duplicated columns, p > n, one c
   expect_true(fit$convergence$converged)
   expect_true(all(fit$coefficients[21, ] == 0))
   expect_true(lasso(d$x[1:5, ], d$y[1:5])$convergence$converged)
-  expect_identical(dim(lasso(d$x[, 1, drop = FALSE], d$y, nlambda = 3)$coefficients)[1], 1L)
+  expect_identical(dim(lasso(d$x[, 1, drop = FALSE], d$y, n_lambda = 3)$coefficients)[1], 1L)
   expect_identical(lasso(d$x[c(1, 1, 2, 2), ], d$y[c(1, 1, 2, 2)], lambda = 0.1)$df >= 0L, TRUE)
   expect_warning(lasso(d$x, d$y, max_iter = 1, tol = 1e-12), class = "granary_warning_convergence")
 })
@@ -197,7 +197,7 @@ test_that("edge cases: constant y, constant and duplicated columns, p > n, one c
 test_that("cross-validation scores held-out rows as a loop would", {
   d <- sim_lasso()
   folds <- rep(1:4, 15)
-  cv <- cv_lasso(d$x, d$y, folds = folds, tol = 1e-9)
+  cv <- lasso_select(d$x, d$y, folds = folds, tol = 1e-9)
   by_hand <- unname(sapply(1:4, function(part) {
     fit <- lasso(d$x[folds != part, ], d$y[folds != part], lambda = cv$lambda, tol = 1e-9)
     colMeans((d$y[folds == part] - predict(fit, d$x[folds == part, ]))^2)
@@ -210,9 +210,9 @@ test_that("cross-validation scores held-out rows as a loop would", {
   expect_identical(coef(cv, rule = "1se"), coef(cv$fit, lambda = max(cv$lambda[within])))
   expect_identical(predict(cv, d$x[1:2, ]), predict(cv$fit, d$x[1:2, ], lambda = cv$lambda[best]))
   set.seed(3)
-  first <- cv_lasso(d$x, d$y, folds = 5)
+  first <- lasso_select(d$x, d$y, folds = 5)
   set.seed(3)
-  expect_identical(cv_lasso(d$x, d$y, folds = 5)$table, first$table)
+  expect_identical(lasso_select(d$x, d$y, folds = 5)$table, first$table)
   pdf(NULL)
   on.exit(dev.off())
   expect_null(plot(cv))
@@ -222,7 +222,7 @@ test_that("cross-validation scores held-out rows as a loop would", {
 test_that("tidy and glance of a cross-validation are its table and its choices", {
   set.seed(1)
   x <- matrix(rnorm(600), 60)
-  cv <- cv_lasso(x, x[, 1] + rnorm(60), folds = 4, rule = "1se")
+  cv <- lasso_select(x, x[, 1] + rnorm(60), folds = 4, rule = "1se")
   table <- tidy(cv)
   expect_equal(table$estimate, cv$table$estimate)
   expect_equal(table$conf.high - table$estimate, table$std.error)
@@ -236,13 +236,13 @@ test_that("cross-validation of classes: stratified folds, all measures, formulas
   d <- sim_lasso(100, 10, binomial = TRUE)
   d$y <- rep(0:1, c(85, 15))
   d$x[, 1] <- d$x[, 1] + 2 * d$y
-  cv <- cv_lasso(d$x, d$y, family = "binomial", folds = 5)
+  cv <- lasso_select(d$x, d$y, family = "binomial", folds = 5)
   expect_identical(as.vector(table(cv$folds[d$y == 1])), rep(3L, 5))
-  for (measure in c("mae", "class")) expect_lt(min(cv_lasso(d$x, d$y, family = "binomial", folds = 5, measure = measure)$table$estimate), 0.3)
-  expect_error(cv_lasso(d$x, d$y, measure = "class"), "binomial", class = "granary_error_input")
-  expect_error(cv_lasso(d$x, d$y, folds = 200), "`folds`", class = "granary_error_input")
-  expect_error(cv_lasso(d$x, d$y, folds = rep(1, 100)), "two folds", class = "granary_error_input")
-  cv <- cv_lasso(mpg ~ ., mtcars, folds = 4, weights = rep(1:2, 16))
+  for (measure in c("mae", "class")) expect_lt(min(lasso_select(d$x, d$y, family = "binomial", folds = 5, measure = measure)$table$estimate), 0.3)
+  expect_error(lasso_select(d$x, d$y, measure = "class"), "binomial", class = "granary_error_input")
+  expect_error(lasso_select(d$x, d$y, folds = 200), "`folds`", class = "granary_error_input")
+  expect_error(lasso_select(d$x, d$y, folds = rep(1, 100)), "two folds", class = "granary_error_input")
+  cv <- lasso_select(mpg ~ ., mtcars, folds = 4, weights = rep(1:2, 16))
   expect_identical(nrow(predict(cv, mtcars[1:3, ])), 3L)
   expect_equal(dim(coef(cv)), c(11L, 1L))
 })

@@ -331,7 +331,7 @@ test_that("the risk formula is what simulation gives", {
 
 test_that("leave-one-out risk equals refitting, and cross-validated estimators are honest", {
   d <- samples(11)
-  table <- compare_means(d$y, d$group, c("pooled", "average", "james_stein", "james_stein_effective", "constant", "minimax", "pairwise"))
+  table <- mta_compare(d$y, d$group, c("pooled", "average", "james_stein", "james_stein_effective", "constant", "minimax", "pairwise"))
   refit <- function(estimate) {
     n <- tabulate(d$group)
     sum(vapply(which(n[d$group] > 1), function(i) (d$y[i] - estimate(d$y[-i], d$group[-i])[d$group[i]])^2 / n[d$group[i]], 0))
@@ -346,7 +346,7 @@ test_that("leave-one-out risk equals refitting, and cross-validated estimators a
   expect_equal(table$risk, expected, tolerance = 1e-10)
   expect_equal(table$change, 100 * (expected / expected[1] - 1), tolerance = 1e-8)
   small <- d[d$group < 5, ]
-  double <- compare_means(small$y, small$group, c("constant_cv", "james_stein_cv"), gamma = 4^(-2:2))
+  double <- mta_compare(small$y, small$group, c("constant_cv", "james_stein_cv"), gamma = 4^(-2:2))
   n <- tabulate(small$group)
   expected <- sum(vapply(seq_along(small$y), function(i) {
     fit <- mta(small$y[-i], small$group[-i], gamma = 4^(-2:2), cv = "loo")
@@ -355,22 +355,22 @@ test_that("leave-one-out risk equals refitting, and cross-validated estimators a
   expect_equal(double$risk[2], expected, tolerance = 1e-10)
 })
 
-test_that("compare_means(): seeds, threads, truth, errors", {
+test_that("mta_compare(): seeds, threads, truth, errors", {
   set.seed(1)
   d <- sim_mta(12, 0.3, n_range = c(2, 5))
   run <- function(threads) {
     set.seed(5)
-    compare_means(d$y, d$group, c("minimax_cv", "james_stein_cv"), tune_tasks = 5, threads = threads)
+    mta_compare(d$y, d$group, c("minimax_cv", "james_stein_cv"), tune_tasks = 5, threads = threads)
   }
   expect_identical(run(1), run(2))
-  truth <- compare_means(y ~ group, d, c("constant", "constant_cv", "james_stein", "pooled"), risk = "truth", truth = attr(d, "mu"))
+  truth <- mta_compare(y ~ group, d, c("constant", "constant_cv", "james_stein", "pooled"), risk = "truth", truth = attr(d, "mu"))
   expect_equal(truth$risk[2], sum((coef(mta(y ~ group, d)) - attr(d, "mu"))^2), tolerance = 1e-10)
   expect_equal(truth$risk[3], sum((coef(mta(y ~ group, d, cv = "loo")) - attr(d, "mu"))^2), tolerance = 1e-10)
   expect_equal(truth$risk[4], sum((coef(james_stein(y ~ group, d)) - attr(d, "mu"))^2), tolerance = 1e-10)
-  expect_error(compare_means(d$y, d$group, risk = "truth"), "true means", class = "granary_error_input")
-  expect_error(compare_means(d$y, d$group, "bayes"), "one of", class = "granary_error_input")
-  expect_error(compare_means(data.frame(mean = 1:2, n = 2, var = 1)), "nothing could be left out", class = "granary_error_input")
-  expect_error(compare_means(1:3, 1:3, sigma2 = 1), "at least two samples", class = "granary_error_input")
+  expect_error(mta_compare(d$y, d$group, risk = "truth"), "true means", class = "granary_error_input")
+  expect_error(mta_compare(d$y, d$group, "bayes"), "one of", class = "granary_error_input")
+  expect_error(mta_compare(data.frame(mean = 1:2, n = 2, var = 1)), "nothing could be left out", class = "granary_error_input")
+  expect_error(mta_compare(1:3, 1:3, sigma2 = 1), "at least two samples", class = "granary_error_input")
   expect_output(print(truth), "true means")
 })
 
@@ -467,7 +467,7 @@ test_that("shrinkage helps when means are close (several seeds)", {
   gain <- vapply(1:20, function(seed) {
     set.seed(seed)
     d <- sim_mta(25, s2_mu = 0.1)
-    compare_means(d$y, d$group, c("constant", "minimax"), risk = "truth", truth = attr(d, "mu"))$change[2:3]
+    mta_compare(d$y, d$group, c("constant", "minimax"), risk = "truth", truth = attr(d, "mu"))$change[2:3]
   }, c(0, 0))
   expect_lt(mean(gain[1, ]), -25)
   expect_lt(mean(gain[2, ]), -5)

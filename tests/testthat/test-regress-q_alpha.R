@@ -5,10 +5,10 @@ dense_g <- function(m, q) crossprod(m) * tcrossprod(crossprod(m, q))
 
 test_that("weights are the leading eigenvector of G and the objective is the sum of squared eigenvalues", {
   set.seed(1)
-  sim <- sim_qalpha("clusters", clusters = 3)
+  sim <- sim_q_alpha("clusters", clusters = 3)
   m <- standard(sim$x)
   for (method in c("power", "basic", "ritz")) {
-    fit <- q_alpha(sim$x, 3, method = method, tol = 1e-9, max_iter = 3000, n_start = 3)
+    fit <- q_alpha(sim$x, 3, method = method, tol = 1e-9, max_iter = 3000, n_starts = 3)
     leading <- eigen(dense_g(m, fit$embedding), symmetric = TRUE)
     expect_equal(fit$objective, leading$values[1], tolerance = 1e-6)
     expect_equal(unname(fit$weights), abs(leading$vectors[, 1]), tolerance = 1e-4)
@@ -23,13 +23,13 @@ test_that("weights are the leading eigenvector of G and the objective is the sum
 
 test_that("a linear kernel, k = q and duplicated features behave as theory says", {
   set.seed(2)
-  x <- sim_qalpha("clusters", clusters = 2, noise = 30)$x
-  plain <- q_alpha(x, 2, n_start = 1, method = "power", tol = 1e-9)
-  expect_equal(q_alpha(x, 2, kernel = "linear", n_start = 1, tol = 1e-9)$weights, plain$weights, tolerance = 1e-7)
-  expect_equal(q_alpha(x, 2, kernel = crossprod(standard(x)), n_start = 1, tol = 1e-9)$weights, plain$weights, tolerance = 1e-7)
+  x <- sim_q_alpha("clusters", clusters = 2, noise = 30)$x
+  plain <- q_alpha(x, 2, n_starts = 1, method = "power", tol = 1e-9)
+  expect_equal(q_alpha(x, 2, kernel = "linear", n_starts = 1, tol = 1e-9)$weights, plain$weights, tolerance = 1e-7)
+  expect_equal(q_alpha(x, 2, kernel = crossprod(standard(x)), n_starts = 1, tol = 1e-9)$weights, plain$weights, tolerance = 1e-7)
   small <- x[1:8, 1:12]
   squares <- eigen(crossprod(standard(small))^2, symmetric = TRUE)
-  expect_equal(unname(q_alpha(small, 8, n_start = 1, tol = 1e-9)$weights), abs(squares$vectors[, 1]), tolerance = 1e-6)
+  expect_equal(unname(q_alpha(small, 8, n_starts = 1, tol = 1e-9)$weights), abs(squares$vectors[, 1]), tolerance = 1e-6)
   doubled <- q_alpha(cbind(x, x[, 7]), 2)
   expect_equal(doubled$weights[[7]], doubled$weights[[ncol(x) + 1]], tolerance = 1e-6)
   expect_gt(doubled$weights[[7]], plain$weights[[7]])
@@ -37,8 +37,8 @@ test_that("a linear kernel, k = q and duplicated features behave as theory says"
 
 test_that("permuting samples changes nothing, permuting features permutes, signs, scales and shifts do not matter", {
   set.seed(3)
-  x <- sim_qalpha("clusters", clusters = 3, noise = 20)$x
-  weights <- function(x) unname(q_alpha(x, 3, n_start = 1, tol = 1e-8)$weights)
+  x <- sim_q_alpha("clusters", clusters = 3, noise = 20)$x
+  weights <- function(x) unname(q_alpha(x, 3, n_starts = 1, tol = 1e-8)$weights)
   base <- weights(x)
   rows <- sample(nrow(x))
   columns <- sample(ncol(x))
@@ -51,7 +51,7 @@ test_that("permuting samples changes nothing, permuting features permutes, signs
 test_that("relevant features are found over seeds, and the gap criterion sharpens the profile", {
   for (seed in 1:4) {
     set.seed(seed)
-    sim <- sim_qalpha("clusters", clusters = 4)
+    sim <- sim_q_alpha("clusters", clusters = 4)
     fit <- q_alpha(sim$x, 4)
     expect_gt(mean(select_features(fit, "top", n = 5) %in% sim$relevant), 0.7)
     expect_gt(sparsity_gap(fit$weights, 1:5), 4)
@@ -67,7 +67,7 @@ test_that("relevant features are found over seeds, and the gap criterion sharpen
 test_that("the default tolerance, 1e-8, is reached without a warning", {
   for (clusters in c(2, 5, 8)) {
     set.seed(clusters)
-    x <- sim_qalpha("clusters", clusters = clusters)$x
+    x <- sim_q_alpha("clusters", clusters = clusters)$x
     expect_warning(fit <- q_alpha(x, clusters), NA)
     expect_true(fit$convergence$converged)
     expect_lt(fit$convergence$iterations, 200)
@@ -83,7 +83,7 @@ test_that("a direction that is all noise, with saddles on the way, settles too",
   labels <- rep_len(1:3, 100)
   x <- matrix(rnorm(100 * 20000), 100)
   x[, 1:200] <- x[, 1:200] + matrix(rnorm(3 * 200, sd = 0.8), 3)[labels, ]
-  fit <- q_alpha(x, 3, method = "basic", n_start = 1)
+  fit <- q_alpha(x, 3, method = "basic", n_starts = 1)
   expect_true(fit$convergence$converged)
   expect_lt(fit$convergence$iterations, 200)
 })
@@ -110,8 +110,8 @@ test_that("classes: features active in one class win; the printed warning about 
 test_that("kernels see what correlations do not", {
   hits <- vapply(1:5, function(seed) {
     set.seed(seed)
-    sim <- sim_qalpha("sessions")
-    fit <- q_alpha(sim$x, 3, kernel = block_kernel(120, 8), center = FALSE, kernel_center = TRUE, n_start = 3)
+    sim <- sim_q_alpha("sessions")
+    fit <- q_alpha(sim$x, 3, kernel = block_kernel(120, 8), center = FALSE, kernel_center = TRUE, n_starts = 3)
     sum(select_features(fit, "top", n = 12) %in% sim$relevant)
   }, 0)
   expect_gt(mean(hits), 9)
@@ -123,15 +123,15 @@ test_that("kernels see what correlations do not", {
 
 test_that("the Laplacian spectrum with centred features gives the weights of the standard one", {
   set.seed(5)
-  x <- sim_qalpha("clusters", clusters = 2, noise = 15)$x
-  expect_equal(q_alpha(x, 2, spectrum = "laplacian", n_start = 1, tol = 1e-9)$weights, q_alpha(x, 2, n_start = 1, tol = 1e-9)$weights,
+  x <- sim_q_alpha("clusters", clusters = 2, noise = 15)$x
+  expect_equal(q_alpha(x, 2, spectrum = "laplacian", n_starts = 1, tol = 1e-9)$weights, q_alpha(x, 2, n_starts = 1, tol = 1e-9)$weights,
                tolerance = 1e-3)
-  fit <- q_alpha(abs(x), 2, spectrum = "laplacian", center = FALSE, n_start = 2)
+  fit <- q_alpha(abs(x), 2, spectrum = "laplacian", center = FALSE, n_starts = 2)
   expect_true(all(is.finite(fit$weights)))
 })
 
 test_that("the same seed gives the same answer on one and two threads", {
-  x <- sim_qalpha("clusters", clusters = 3, noise = 40)$x
+  x <- sim_q_alpha("clusters", clusters = 3, noise = 40)$x
   run <- function(threads) {
     set.seed(9)
     q_alpha(x, 3, threads = threads)[c("weights", "start_objectives")]
@@ -148,7 +148,7 @@ test_that("edge cases: constant features, one feature, orthogonal features, dupl
   expect_identical(fit$dropped, "V2")
   expect_equal(q_alpha(x[, 1, drop = FALSE], 1)$weights, c(V1 = 1))
   expect_equal(q_alpha(diag(4)[rep(1:4, 2), ], 4, center = FALSE)$objective, 1, tolerance = 1e-8)
-  expect_equal(q_alpha(x[rep(1:10, 2), -2], 2, n_start = 1, tol = 1e-9)$weights, q_alpha(x[, -2], 2, n_start = 1, tol = 1e-9)$weights,
+  expect_equal(q_alpha(x[rep(1:10, 2), -2], 2, n_starts = 1, tol = 1e-9)$weights, q_alpha(x[, -2], 2, n_starts = 1, tol = 1e-9)$weights,
                tolerance = 1e-4, ignore_attr = TRUE)
 })
 
@@ -188,8 +188,8 @@ test_that("selection rules do what they say", {
 
 test_that("bounds hold, moments and positivity agree with known values", {
   set.seed(7)
-  sim <- sim_qalpha("clusters", clusters = 3)
-  fit <- q_alpha(sim$x, 3, n_start = 2)
+  sim <- sim_q_alpha("clusters", clusters = 3)
+  fit <- q_alpha(sim$x, 3, n_starts = 2)
   bounds <- q_alpha_bounds(fit, sim$x, 6:125)
   expect_lte(bounds$weight, bounds$bound)
   expect_equal(bounds$squared_norm, sum(crossprod(standard(sim$x)[, 6:125])^2))
@@ -215,14 +215,14 @@ test_that("filters agree with their definitions", {
   loadings <- svd(standard(x))
   expect_equal(unname(feature_score(x, type = "pca")), sqrt(drop(loadings$v[, 1:2]^2 %*% loadings$d[1:2]^2)))
   expect_identical(feature_score(cbind(x, 3), y)[[5]], 0)
-  clusters <- sim_qalpha("clusters", clusters = 3)
+  clusters <- sim_q_alpha("clusters", clusters = 3)
   expect_gt(mean(feature_score(clusters$x[, 1:20], type = "laplacian")[1:5]), mean(feature_score(clusters$x[, 1:20], type = "laplacian")[6:20]))
 })
 
 test_that("methods: print, summary, predict, plot, tidy, stability", {
   set.seed(10)
-  sim <- sim_qalpha("clusters", clusters = 3)
-  fit <- q_alpha(sim$x, 3, n_start = 2)
+  sim <- sim_q_alpha("clusters", clusters = 3)
+  fit <- q_alpha(sim$x, 3, n_starts = 2)
   expect_output(print(fit), "Suggested cut")
   expect_output(print(summary(fit)), "sparsity_gap")
   weighted <- predict(fit, sim$x)
@@ -235,6 +235,6 @@ test_that("methods: print, summary, predict, plot, tidy, stability", {
   on.exit(dev.off())
   expect_null(plot(fit))
   expect_null(plot(fit, "embedding"))
-  stable <- q_alpha_stability(sim$x, 3, n = 5, replicates = 6, n_start = 1)
+  stable <- q_alpha_stability(sim$x, 3, n = 5, replicates = 6, n_starts = 1)
   expect_true(all(names(stable)[1:3] %in% sim$relevant))
 })

@@ -22,7 +22,7 @@ best <- function(values, error) min(vapply(values, error, 0))
 
 for (tasks in c(20L, 60L)) {
   set.seed(1)
-  sim <- sim_tasks(p = 100, tasks = tasks, n = 40, h = 5)
+  sim <- sim_aso(p = 100, tasks = tasks, n = 40, h = 5)
   truth <- function(u) mean(colSums((u - sim$u)^2))
   problem <- sprintf("own designs, %d tasks, 40 x 100", tasks)
   grid <- c(0.1, 0.3, 1, 3, 10)

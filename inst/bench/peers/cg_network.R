@@ -1,6 +1,6 @@
 # Rscript cg_network.R <file for the results, .rds>
 #
-# Times cg_fit(), condition() and cg_marginal() against BayesNetBP, which implements the same paper in R, on the examples of that package and on
+# Times cg_fit(), cg_condition() and cg_marginal() against BayesNetBP, which implements the same paper in R, on the examples of that package and on
 # random
 # networks, and against gRain on a discrete one. Both fit the same complete rows (the peer divides residual sums by the degrees of freedom). Peers are
 # looked for in the library GRANARY_PEERS and left out when they are not there. Beside each time stands the largest difference of the marginal
@@ -39,9 +39,9 @@ compare_bayesnetbp <- function(case, adjacency, data, evidence) {
   ours <- cg_fit(adjacency, data, variance = "unbiased")
   peer_time <- clock(peer$Initializer(dag, data, discrete, propagate = TRUE), 3L)
   record(case, "fit and compile", clock(cg_fit(adjacency, data, variance = "unbiased")), peer_time, "BayesNetBP")
-  seen <- condition(ours, evidence)
+  seen <- cg_condition(ours, evidence)
   absorbed <- peer$AbsorbEvidence(first, names(evidence), unname(evidence))
-  enter <- clock(condition(ours, evidence))
+  enter <- clock(cg_condition(ours, evidence))
   peer_enter <- clock(peer$AbsorbEvidence(first, names(evidence), unname(evidence)), 3L)
   record(case, "inference: findings", enter, peer_enter, "BayesNetBP")
   nodes <- setdiff(names(data), names(evidence))
@@ -142,11 +142,11 @@ if (requireNamespace("gRain", quietly = TRUE)) {
     finding <- list(n1_1 = "a")
     finding[[name(side, side)]] <- "b"
     nodes <- setdiff(names(tables), names(finding))
-    mine <- cg_marginal(condition(ours, finding), nodes)
+    mine <- cg_marginal(cg_condition(ours, finding), nodes)
     peer <- gr$querygrain(gr$setEvidence(theirs, evidence = finding), nodes = nodes)
     gap <- max(vapply(nodes, function(v) max(abs(mine[[v]]$probabilities - peer[[v]][c("a", "b")])), 0))
     record(sprintf("grid %d x %d", side, side), "compile", clock(cg_network(text, tables)), clock(build(their_tables), 3L), "gRain")
-    record(sprintf("grid %d x %d", side, side), "findings and marginals", clock(cg_marginal(condition(ours, finding), nodes)),
+    record(sprintf("grid %d x %d", side, side), "findings and marginals", clock(cg_marginal(cg_condition(ours, finding), nodes)),
            clock(gr$querygrain(gr$setEvidence(theirs, evidence = finding), nodes = nodes), 3L), "gRain", gap)
   }
 } else {

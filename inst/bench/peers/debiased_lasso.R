@@ -14,7 +14,7 @@ Sys.setenv(OMP_NUM_THREADS = "2")
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
 set.seed(1)
-sim <- sim_circulant(300, 1000, 5, 0.5)
+sim <- sim_debiased_lasso(300, 1000, 5, 0.5)
 rows <- list()
 add <- function(task, method, seconds, violation = NA, variance = NA) {
   rows[[length(rows) + 1L]] <<- data.frame(task = task, method = method, seconds = seconds, violation = violation, variance = variance)

@@ -1,9 +1,9 @@
-# Times ec_ising() and gauss_box() against other packages. Rscript ec.R [output.rds]
+# Times ec_ising() and ec_box() against other packages. Rscript ec.R [output.rds]
 #
 # Seconds are processor time of one thread, the smallest of three runs. Ising models: `error` is the mean error of P(x_i = 1) and
 # `log_z_error` that of log Z, against enumeration (16 spins) or, for 100 spins, against 10000 Gibbs draws of 60 sweeps, whose own error is
 # 0.004. No other R package has expectation consistency; belief propagation, TAP and mean field are granary's own. Boxes: `error` is that of
-# the logarithm of the probability against a run of gauss_box() with 400000 points (standard error in `reference_se`), `stated` what the
+# the logarithm of the probability against a run of ec_box() with 400000 points (standard error in `reference_se`), `stated` what the
 # method says of its own error, as one standard error. EP has a bias that does not shrink; it costs milliseconds and brings gradients and
 # moments.
 
@@ -55,17 +55,17 @@ for (n in c(100, 400)) {
 box <- function(setting, S, lower, upper) {
   n <- nrow(S)
   set.seed(9)
-  reference <- gauss_box(S, lower, upper, samples = 4e5)
+  reference <- ec_box(S, lower, upper, samples = 4e5)
   row <- function(method, timed, log_prob, stated, ours) {
     note("boxes", data.frame(setting, method, seconds = timed$seconds, ratio = timed$seconds / ours, log_prob,
                              error = log_prob - reference$mc_log_prob, stated,
                              reference_se = reference$mc_log_se))
   }
-  ep <- cpu(function() gauss_box(S, lower, upper, samples = 0))
-  both <- cpu(function() gauss_box(S, lower, upper, threads = 1))
-  row("gauss_box(), EP alone", ep, ep$value$log_prob, NA, both$seconds)
-  row("gauss_box(), EP of both", both, both$value$log_prob, abs(both$value$error) + both$value$mc_log_se, both$seconds)
-  row("gauss_box(), quasi-Monte Carlo of both", both, both$value$mc_log_prob, both$value$mc_log_se, both$seconds)
+  ep <- cpu(function() ec_box(S, lower, upper, samples = 0))
+  both <- cpu(function() ec_box(S, lower, upper, threads = 1))
+  row("ec_box(), EP alone", ep, ep$value$log_prob, NA, both$seconds)
+  row("ec_box(), EP of both", both, both$value$log_prob, abs(both$value$error) + both$value$mc_log_se, both$seconds)
+  row("ec_box(), quasi-Monte Carlo of both", both, both$value$mc_log_prob, both$value$mc_log_se, both$seconds)
   if (has("mvtnorm")) {
     pmvnorm <- peer("mvtnorm", "pmvnorm")
     more <- peer("mvtnorm", "GenzBretz")(maxpts = 250000, abseps = 0, releps = 1e-4)

@@ -24,7 +24,7 @@ for (size in if (quick) list(c(100, 200)) else list(c(100, 200), c(500, 2000))) 
   sim <- sim_gen_lasso("blocks", n = size[1L], p = size[2L], sd = 1)
   label <- paste(size, collapse = " x ")
   loss <- function(b, l) sum((sim$y - sim$x %*% b)^2) / 2 + l * sum(abs(diff(b)))
-  ours <- note("path, general design", label, "gen_lasso, 20 penalties to gap 1e-8", function() gen_lasso(sim$x, sim$y, sim$penalty),
+  ours <- note("path, general design", label, "gen_lasso, 20 penalties to gap 1e-8", function() gen_lasso(sim$x, sim$y, sim$penalty, intercept = FALSE),
                function(fit) fit$objective[20L])
   if (has("genlasso")) {
     note("path, general design", label, "genlasso, path down to the same penalty", function() {

@@ -32,10 +32,10 @@ for (n in c(300, 1000)) {
         model <- space$gp_init(space$cf_sexp(lscale = 1.5, magn = sqrt(variance)), space$lik_bernoulli(link = "probit"),
                                approx = if (method == "ep") space$approx_ep() else space$approx_laplace())
         peer_seconds <- cpu(peer <- try(space$gp_fit(model, d$x, as.integer(d$y)), silent = TRUE))
-        if (!inherits(peer, "try-error")) evidence <- peer$fit$log_evidence else peer_seconds <- NA_real_
+        if (!inherits(peer, "try-error")) evidence <- peer$fit$loglik else peer_seconds <- NA_real_
       }
       add(n = n, variance = variance, method = method, peer = name, peer_s = peer_seconds, granary_s = seconds, ratio = peer_seconds / seconds,
-          peer_evidence = evidence, granary_evidence = fit$log_evidence, granary_sweeps = fit$convergence$iterations)
+          peer_evidence = evidence, granary_evidence = fit$loglik, granary_sweeps = fit$convergence$iterations)
     }
     name <- "kernlab"
     if (requireNamespace(name, quietly = TRUE)) {
@@ -52,7 +52,7 @@ inference <- do.call(rbind, rows)
 learning <- do.call(rbind, lapply(c(300, 1000), function(n) {
   d <- make(n)
   seconds <- cpu(fit <- suppressWarnings(gp_classify(d$x, d$y, n_starts = 1, standardize = FALSE)))
-  data.frame(n = n, granary_s = seconds, evidence = fit$log_evidence, lengthscale = coef(fit)[["se.lengthscale"]],
+  data.frame(n = n, granary_s = seconds, evidence = fit$loglik, lengthscale = coef(fit)[["se.lengthscale"]],
              variance = coef(fit)[["se.variance"]])
 }))
 print(learning)

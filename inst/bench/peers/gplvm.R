@@ -68,7 +68,7 @@ for (n in c(200L, 500L)) {
     rows = n, columns = 20L, method = c("gplvm, full", "the same in R, optim", "gplvm, sparse, d = 100, T = 15"),
     iterations = c(iterations, iterations, NA), cpu_seconds = c(ours$seconds, theirs$seconds, sparse$seconds),
     ratio_to_gplvm = c(1, theirs$seconds / ours$seconds, sparse$seconds / ours$seconds),
-    log_likelihood = c(ours$value$log_likelihood, theirs$value, sparse$value$log_likelihood)
+    loglik = c(ours$value$loglik, theirs$value, sparse$value$loglik)
   )
   print(rows[[length(rows)]], row.names = FALSE)
 }
@@ -98,7 +98,7 @@ if (requireNamespace("kernlab", quietly = TRUE)) {
 if (requireNamespace("vegan", quietly = TRUE)) {
   roll <- sim_swiss_roll(1000)$x
   unroll <- getExportedValue("vegan", "isomap")
-  ours <- cpu(function() isomap(roll, k = 6))
+  ours <- cpu(function() isomap(roll, neighbors = 6))
   peer <- cpu(function() unroll(dist(roll), ndim = 2, k = 6))
   note(1000L, 3L, "isomap", ours, "vegan::isomap", peer, 1 - cor(dist(ours$value$latent), dist(peer$value$points[, 1:2])))
 }

@@ -23,8 +23,8 @@ add <- function(name, seconds, W, note) rows[[length(rows) + 1L]] <<- data.frame
 
 seconds <- cpu(fit <- ising_fit(x, method = "pseudolik"))
 add("ising_fit pseudolik", seconds, fit$W, sprintf("EBIC along a path of %d; gap %.1e", nrow(fit$selection), fit$convergence$gap))
-seconds <- cpu(one <- ising_fit(x, rho = fit$rho, method = "pseudolik"))
-add("ising_fit pseudolik, one rho", seconds, one$W, sprintf("gap %.1e", one$convergence$gap))
+seconds <- cpu(one <- ising_fit(x, lambda = fit$lambda, method = "pseudolik"))
+add("ising_fit pseudolik, one lambda", seconds, one$W, sprintf("gap %.1e", one$convergence$gap))
 seconds <- cpu(node <- ising_fit(x, method = "nodewise", tol = 1e-4))
 add("ising_fit nodewise", seconds, node$W, "EBIC along a path of 100 per variable, as IsingFit")
 
@@ -41,6 +41,6 @@ table$last_over_this <- table$seconds[nrow(table)] / table$seconds
 cat("n =", n, " p =", p, "\n")
 print(table, digits = 3, row.names = FALSE)
 
-seconds <- cpu(ising_fit(sim_ising(15)$data, rho = 1 / 16, method = "exact"))
-cat("exact likelihood, 15 variables, 50 rows, rho = 1/16:", seconds, "s\n")
+seconds <- cpu(ising_fit(sim_ising(15)$data, lambda = 1 / 16, method = "exact"))
+cat("exact likelihood, 15 variables, 50 rows, lambda = 1/16:", seconds, "s\n")
 if (!is.na(output)) saveRDS(table, output)

@@ -74,10 +74,10 @@ for (tasks in c(1e3, 1e4, 1e5, 1e6)) {
 }
 set.seed(2)
 d <- sim_mta(500, 0.3)
-note("leave-one-out risk of four estimators, 500 groups", "compare_means()", cpu(function() compare_means(d$y, d$group)))
-note("double leave-one-out, 500 groups of 2 to 6", "compare_means(\"constant_cv\")", {
+note("leave-one-out risk of four estimators, 500 groups", "mta_compare()", cpu(function() mta_compare(d$y, d$group)))
+note("double leave-one-out, 500 groups of 2 to 6", "mta_compare(\"constant_cv\")", {
   e <- sim_mta(500, 0.3, n_range = c(2, 6))
-  cpu(function() compare_means(e$y, e$group, "constant_cv", threads = 1))
+  cpu(function() mta_compare(e$y, e$group, "constant_cv", threads = 1))
 })
 chain <- Matrix::bandSparse(1e5, k = c(-1, 1), diagonals = list(rep(1, 1e5), rep(1, 1e5)))
 note("sparse similarities, chain of 1e5 groups", "mta(method = \"custom\")", {

@@ -38,7 +38,7 @@ for (n in c(500L, 2000L, 20000L)) {
   x[, seq_len(relevant)] <- x[, seq_len(relevant)] + matrix(rnorm(3 * relevant, sd = 0.8), 3)[labels, ]
   for (starts in c(1L, 10L)) {
     for (tol in c(1e-8, 1e-4)) {
-      timed <- cpu(function() q_alpha(x, 3, n_start = starts, tol = tol, threads = 1))
+      timed <- cpu(function() q_alpha(x, 3, n_starts = starts, tol = tol, threads = 1))
       note(q, n, paste0("q_alpha, ", starts, if (starts == 1L) " start" else " starts", if (tol > 1e-8) ", ranking"), timed, timed$value$weights,
            labels, relevant, x)
     }

@@ -68,7 +68,7 @@ for (n in c(1000L, 4000L, 20000L)) {
   if (has_peer) {
     model <- peer_model(u)
     theirs <- mean_cpu(function() export("gp_fit")(model, data$x, data$y), 20)
-    value <- theirs$value$fit$log_evidence
+    value <- theirs$value$fit$loglik
     likelihood <- rbind(likelihood, data.frame(rows = n, inducing = 50, call = ours$seconds, evaluation = alone$seconds, gplite = theirs$seconds,
                                                ratio_call = theirs$seconds / ours$seconds, ratio_evaluation = theirs$seconds / alone$seconds,
                                                difference_per_row = if (is.null(value)) NA else abs(value - ours$value$log_evidence) / n))

@@ -7,6 +7,7 @@
 #include "core/optim/anderson.h"
 #include "core/base/errors.h"
 #include "core/linalg/spd_inverse.h"
+#include "core/linalg/spd_steps.h"
 #include "core/linalg/dense.h"
 
 namespace granary {
@@ -19,11 +20,14 @@ struct EpSolver::Parts {
   MatrixXd inverse;                  // of lower, once needed
   Lu lu;  // of I + T K, where some tau is negative
   double log_det = 0;
+  Monitor* monitor = nullptr;  // for large matrices only
 };
 
-EpSolver::EpSolver(ConstMatrixRef k, ConstVectorRef tau) : parts_(std::make_unique<Parts>()) {
+EpSolver::EpSolver(ConstMatrixRef k, ConstVectorRef tau, Monitor* monitor) : parts_(std::make_unique<Parts>()) {
+  constexpr Index large = 1000;  // from here on a factor or an inverse takes a tenth of a second
   Parts& p = *parts_;
   const Index n = k.rows();
+  if (n >= large) p.monitor = monitor;
   p.k = k;
   p.tau = tau;
   p.positive = n == 0 || tau.minCoeff() >= 0;
@@ -31,8 +35,8 @@ EpSolver::EpSolver(ConstMatrixRef k, ConstVectorRef tau) : parts_(std::make_uniq
     p.root = tau.cwiseSqrt();
     p.lower = p.root.asDiagonal() * p.k * p.root.asDiagonal();
     p.lower.diagonal().array() += 1;
-    const LltInPlace llt(p.lower);
-    if (llt.info() != Eigen::Success || !p.lower.diagonal().allFinite()) {
+    const bool proper = p.monitor != nullptr ? cholesky_in_steps(p.lower, *p.monitor) : LltInPlace(p.lower).info() == Eigen::Success;
+    if (!proper || !p.lower.diagonal().allFinite()) {
       throw NumericalError("the prior covariance is not positive semidefinite, or holds values that are not finite.");
     }
     p.log_det = 2 * p.lower.diagonal().array().log().sum();
@@ -94,7 +98,11 @@ VectorXd EpSolver::variance() const {
   const Index n = p.k.rows();
   if (p.inverse.size() == 0) {
     p.inverse = p.lower;
-    invert_lower(p.inverse);
+    if (p.monitor != nullptr) {
+      invert_lower_in_steps(p.inverse, *p.monitor);
+    } else {
+      invert_lower(p.inverse);
+    }
   }
   VectorXd result(n);
   for (Index i = 0; i < n; ++i) {
@@ -119,10 +127,18 @@ MatrixXd EpSolver::r() const {
   MatrixXd r;
   if (p.inverse.size() > 0) {
     r = p.inverse;
-    cross_product_lower(r);
+    if (p.monitor != nullptr) {
+      cross_product_lower_in_steps(r, *p.monitor);
+    } else {
+      cross_product_lower(r);
+    }
   } else {
     r = p.lower;
-    inverse_from_cholesky(r);
+    if (p.monitor != nullptr) {
+      inverse_from_cholesky_in_steps(r, *p.monitor);
+    } else {
+      inverse_from_cholesky(r);
+    }
   }
   r.triangularView<Eigen::StrictlyUpper>() = r.transpose();
   return p.root.asDiagonal() * r * p.root.asDiagonal();
@@ -142,8 +158,8 @@ Cavity cavity_of(double mean, double variance, double tau, double nu) {
 
 class Propagation {
  public:
-  Propagation(ConstMatrixRef k, ConstVectorRef mu, const EpSites& sites, const EpState& start)
-      : k_(k), mu_(mu), sites_(sites), n_(k.rows()) {
+  Propagation(ConstMatrixRef k, ConstVectorRef mu, const EpSites& sites, const EpState& start, Monitor& monitor)
+      : k_(k), mu_(mu), sites_(sites), n_(k.rows()), monitor_(monitor) {
     tau = start.tau.size() > 0 ? start.tau : VectorXd::Zero(n_);
     nu = start.nu.size() > 0 ? start.nu : VectorXd::Zero(n_);
     if (tau.size() != n_ || nu.size() != n_) throw InputError("the start does not have one value per variable.");
@@ -158,7 +174,7 @@ class Propagation {
   // From tau and nu everything else. False when they give no proper Gaussian.
   bool rebuild(bool with_covariance) {
     try {
-      solver_ = std::make_unique<EpSolver>(k_, tau);
+      solver_ = std::make_unique<EpSolver>(k_, tau, &monitor_);
       const EpSolver& solver = *solver_;
       if (with_covariance) {
         a = solver.covariance();
@@ -283,6 +299,7 @@ class Propagation {
   const ConstVectorRef mu_;
   const EpSites& sites_;
   Index n_;
+  Monitor& monitor_;
   double log_det_ = 0;
   std::unique_ptr<EpSolver> solver_;
   Anderson history_{5};
@@ -302,7 +319,7 @@ EpResult expectation_propagation(ConstMatrixRef k, ConstVectorRef mu, const EpSi
   const Stopwatch clock;
   bool parallel = options.parallel;
   double damping = options.damping > 0 ? options.damping : parallel ? 0.9 : 1.0;
-  Propagation now(k, mu, sites, start);
+  Propagation now(k, mu, sites, start, monitor);
   if (!now.rebuild(!parallel)) {
     if (start.tau.size() > 0) {  // a start from another problem may not suit this one
       now.tau.setZero();
@@ -376,6 +393,15 @@ EpResult expectation_propagation(ConstMatrixRef k, ConstVectorRef mu, const EpSi
   result.log_determinant = now.log_determinant();
   result.skipped = now.skipped;
   return result;
+}
+
+EpResult orthant_ep(ConstMatrixRef covariance, Rng& rng, Monitor& monitor) {
+  const Index n = covariance.rows();
+  EpOptions options;
+  options.parallel = true;
+  options.full_covariance = false;
+  const TruncationSites sites(VectorXd::Zero(n), VectorXd::Constant(n, std::numeric_limits<double>::infinity()));
+  return expectation_propagation(covariance, VectorXd::Zero(n), sites, options, rng, monitor);
 }
 
 }  // namespace granary

@@ -36,6 +36,14 @@ struct EpOptions {
   bool with_r = false;          // whether it carries R, see EpSolver
 };
 
+template <class V>
+void fields(V& v, EpOptions& t) {
+  v("parallel", t.parallel);
+  v("damping", t.damping);
+  v("tol", t.tol);
+  v("max_iter", t.max_sweeps);
+}
+
 struct EpState {
   VectorXd tau, nu;
 };
@@ -53,16 +61,37 @@ struct EpResult {
   int skipped = 0;             // site updates left out in the last sweep for an improper cavity
   Convergence convergence;     // residual = largest difference of means and sds, tilted against Gaussian
 };
+template <class V>
+void fields(V& v, EpResult& t) {
+  v("mean", t.mean);
+  v("cov", t.covariance);
+  v("variance", t.variance);
+  v("log_z", t.log_z);
+  v("tau", t.tau);
+  v("nu", t.nu);
+  v("cavity_mean", t.cavity_mean);
+  v("cavity_variance", t.cavity_variance);
+  v("site_log_z", t.site_log_z);
+  v("weight", t.weight);
+  v("r", t.r);
+  v("skipped", t.skipped);
+  v("convergence", t.convergence);
+}
 
 // `start` may be empty. K symmetric, both triangles filled.
 EpResult expectation_propagation(ConstMatrixRef k, ConstVectorRef mu, const EpSites& sites, const EpOptions& options, Rng& rng,
                                  Monitor& monitor, const EpState& start = {});
 
+// N(0, covariance) cut to the positive orthant: variances only, no covariance.
+EpResult orthant_ep(ConstMatrixRef covariance, Rng& rng, Monitor& monitor);
+
 // R = (K + T^-1)^-1 = T^1/2 (I + T^1/2 K T^1/2)^-1 T^1/2 for tau >= 0: predictive variances are k** - k*'R k*, and
 // d log Z / dK = 1/2 (weight weight' - R) at a fixed point.
 class EpSolver {
  public:
-  EpSolver(ConstMatrixRef k, ConstVectorRef tau);  // NumericalError when I + K T is not positive definite
+  // NumericalError when I + K T is not positive definite. With a monitor, which must outlive it, large matrices are worked on in steps
+  // between which the user can interrupt.
+  EpSolver(ConstMatrixRef k, ConstVectorRef tau, Monitor* monitor = nullptr);
   EpSolver(EpSolver&&) noexcept;
   ~EpSolver();
 

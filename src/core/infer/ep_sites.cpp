@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 #include <limits>
 
 #include "core/base/errors.h"
@@ -165,6 +167,114 @@ SiteMoments quadrature_moments(const std::function<double(double)>& log_t, const
   result.log_z = best + std::log(sum * width);
   result.mean = m + s * mean;
   result.variance = v * std::max(second / sum - mean * mean, 1e-14);
+  return result;
+}
+
+namespace {
+
+// int w, int w z, int w z^2 of w(z) = exp(log_tilted(z) - top) over an interval, by the 15 points of Gauss and Kronrod.
+struct Integrals {
+  double sum[3] = {0, 0, 0};
+  double error = 0;  // of the first: difference to the 7 points of Gauss
+};
+
+template <class Density>
+Integrals kronrod(const Density& density, double low, double high) {
+  static const double nodes[8] = {0.991455371120812639206854697526329, 0.949107912342758524526189684047851,
+                                  0.864864423359769072789712788640926, 0.741531185599394439863864773280788,
+                                  0.586087235467691130294144691693013, 0.405845151377397166906606412076961,
+                                  0.207784955007898467600689403773245, 0};
+  static const double wide[8] = {0.022935322010529224963732008058970, 0.063092092629978553290700663189204,
+                                 0.104790010322250183839876322541518, 0.140653259715525918745189590510238,
+                                 0.169004726639267902826583426598550, 0.190350578064785409913256402421014,
+                                 0.204432940075298892414161999234649, 0.209482141084727828012999174891714};
+  static const double gauss[4] = {0.129484966168869693270611432679082, 0.279705391489276667901467771423780,
+                                  0.381830050505118944950369775488975, 0.417959183673469387755102040816327};
+  const double middle = 0.5 * (low + high), half = 0.5 * (high - low);
+  Integrals out;
+  double coarse = 0;
+  for (int k = 0; k < 8; ++k) {
+    for (const double side : {-1.0, 1.0}) {
+      if (k == 7 && side > 0) continue;
+      const double z = middle + side * half * nodes[k], w = half * density(z);
+      out.sum[0] += wide[k] * w;
+      out.sum[1] += wide[k] * w * z;
+      out.sum[2] += wide[k] * w * z * z;
+      if (k % 2 == 1) coarse += gauss[k / 2] * w;
+    }
+  }
+  out.error = std::abs(out.sum[0] - coarse);
+  return out;
+}
+
+template <class Density>
+Integrals adaptive(const Density& density, double low, double high, double tol, int depth) {
+  const Integrals whole = kronrod(density, low, high);
+  if (depth == 0 || whole.error <= tol) return whole;
+  const double middle = 0.5 * (low + high);
+  const Integrals left = adaptive(density, low, middle, 0.7 * tol, depth - 1), right = adaptive(density, middle, high, 0.7 * tol, depth - 1);
+  Integrals out;
+  for (int k = 0; k < 3; ++k) out.sum[k] = left.sum[k] + right.sum[k];
+  out.error = left.error + right.error;
+  return out;
+}
+
+}  // namespace
+
+SiteMoments general_moments(const std::function<double(double)>& log_t, double m, double v) {
+  constexpr double negligible = 40;  // exp(-40) of the highest point
+  const double s = std::sqrt(v);
+  const auto log_tilted = [&](double z) {
+    const double value = log_t(m + s * z) - 0.5 * z * z;
+    return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
+  };
+  double z = 0, top = log_tilted(0), low = 0, high = 0;
+  std::vector<std::pair<double, double>> seen;
+  for (double at = -8; at <= 8; at += 0.5) {
+    const double value = log_tilted(at);
+    seen.push_back({at, value});
+    if (value > top) {
+      top = value;
+      z = at;
+    }
+  }
+  for (double step = 0.5; step > 1e-10 * (1 + std::abs(z));) {
+    const double up = log_tilted(z + step), down = log_tilted(z - step);
+    if (up > top || down > top) {
+      z += up >= down ? step : -step;
+      top = std::max(up, down);
+      step *= 2;
+    } else {
+      step *= 0.5;
+    }
+  }
+  SiteMoments result;
+  if (!std::isfinite(top)) {  // the factor is zero wherever the cavity has mass
+    result.log_z = -std::numeric_limits<double>::infinity();
+    result.mean = m;
+    result.variance = v;
+    return result;
+  }
+  const auto reach = [&](double side) {
+    double away = 0.5;
+    while (away < 1e8 && log_tilted(z + side * away) > top - negligible) away *= 2;
+    return z + side * away;
+  };
+  low = reach(-1);
+  high = reach(1);
+  for (const auto& [at, value] : seen) {  // other modes
+    if (value <= top - negligible) continue;
+    low = std::min(low, at - 1);
+    high = std::max(high, at + 1);
+  }
+  const auto density = [&](double at) { return std::exp(log_tilted(at) - top); };
+  const Integrals rough_left = kronrod(density, low, z), rough_right = kronrod(density, z, high);
+  const double tol = 1e-9 * std::max(rough_left.sum[0] + rough_right.sum[0], 1e-6 * (high - low));
+  const Integrals left = adaptive(density, low, z, tol, 30), right = adaptive(density, z, high, tol, 30);
+  const double sum = left.sum[0] + right.sum[0], mean = (left.sum[1] + right.sum[1]) / sum;
+  result.log_z = top + std::log(sum) - 0.5 * std::log(2 * std::acos(-1.0));
+  result.mean = m + s * mean;
+  result.variance = v * std::max((left.sum[2] + right.sum[2]) / sum - mean * mean, 1e-14);
   return result;
 }
 

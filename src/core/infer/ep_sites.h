@@ -32,6 +32,10 @@ SiteMoments discrete_moments(ConstVectorRef values, ConstVectorRef log_weights, 
 // Around the mode of the tilted law, found by Newton steps on differences of log_t, which has to be concave or close to it.
 SiteMoments quadrature_moments(const std::function<double(double)>& log_t, const Quadrature& rule, double m, double v);
 
+// The same for any positive function, with kinks, jumps or several modes: the highest point is looked for on a grid and by steps that
+// shrink, and both sides of it are integrated by adaptive Gauss-Kronrod rules. Some hundred values of log_t.
+SiteMoments general_moments(const std::function<double(double)>& log_t, double m, double v);
+
 // A factor per variable. `moments` has to be safe to call from several threads.
 class EpSites {
  public:

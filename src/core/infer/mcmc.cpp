@@ -108,4 +108,22 @@ void Hamiltonian::end_warm_up() {
   accepted_ = moves_ = 0;
 }
 
+double effective_sample_size(ConstVectorRef series) {
+  const Index n = series.size();
+  if (n < 4) return static_cast<double>(n);
+  const VectorXd centred = series.array() - series.mean();
+  const double scale = centred.squaredNorm();
+  if (!(scale > 0)) return static_cast<double>(n);
+  const auto correlation = [&](Index lag) { return centred.head(n - lag).dot(centred.tail(n - lag)) / scale; };
+  const double one = correlation(1);
+  double sum = 1 + 2 * one, last = 1 + one;
+  for (Index lag = 2; lag + 1 < n; lag += 2) {
+    const double pair = std::min(last, correlation(lag) + correlation(lag + 1));
+    if (!(pair > 0)) break;
+    sum += 2 * pair;
+    last = pair;
+  }
+  return static_cast<double>(n) / std::max(sum, 1.0 / static_cast<double>(n));
+}
+
 }  // namespace granary

@@ -41,4 +41,7 @@ class Hamiltonian {
   double accepted_ = 0, moves_ = 0;
 };
 
+// Draws per independent draw: n / (1 + 2 sum of autocorrelations), cut where pairs turn negative (Geyer 1992).
+double effective_sample_size(ConstVectorRef series);
+
 }  // namespace granary

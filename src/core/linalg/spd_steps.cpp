@@ -20,6 +20,8 @@ void in_panels(Index n, Monitor& monitor, const Step& step) {
   }
 }
 
+}  // namespace
+
 // The recursions of spd_inverse.cpp, their products panel by panel.
 void invert_lower_in_steps(MatrixRef lower, Monitor& monitor) {
   const Index n = lower.rows(), k = n / 2;
@@ -52,8 +54,6 @@ void cross_product_lower_in_steps(MatrixRef m, Monitor& monitor) {
   });
   cross_product_lower_in_steps(m22, monitor);
 }
-
-}  // namespace
 
 bool cholesky_in_steps(MatrixXd& a, Monitor& monitor) {
   const Index n = a.rows();

@@ -139,7 +139,8 @@ class Watch {
     end.message =
         end.converged
             ? "the objective cannot be decreased further in double precision"
-            : "no step along the gradient decreases the objective; the gradient may be wrong or the objective not smooth";
+            : "no step along the gradient decreases the objective: it is not smooth here, or known to few digits only";
+    end.reason = end.converged ? Stop::solved : Stop::stalled;
   }
 
  private:

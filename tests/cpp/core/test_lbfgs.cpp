@@ -340,7 +340,7 @@ TEST("the three report failures, bad input and early stops") {
                                  lbfgs_l1(wrong, start, none, {}, monitor)};
   for (const LbfgsResult& bad : results) {
     CHECK(!bad.convergence.converged);
-    CHECK(bad.convergence.message.find("gradient may be wrong") != std::string::npos);
+    CHECK(bad.convergence.reason == Stop::stalled);
   }
   const Objective nowhere = [](const VectorXd&, VectorXd&) { return std::nan(""); };
   CHECK_THROWS(lbfgs(nowhere, start, {}, monitor), NumericalError);

@@ -403,3 +403,19 @@ TEST("nodewise: at rho = 0 two variables give the log odds ratio, and rules join
     }
   }
 }
+
+TEST("belief propagation is exact on a tree, also for variables that are not neighbours") {
+  Monitor monitor;
+  MatrixXd w = MatrixXd::Zero(6, 6);
+  const int parent[] = {-1, 0, 0, 1, 1, 4};
+  for (int v = 1; v < 6; ++v) w(v, parent[v]) = w(parent[v], v) = 0.2 * v - 0.3;
+  const VectorXd b = VectorXd::LinSpaced(6, -0.4, 0.5);
+  const SpinMoments truth = exact_moments(w, b, monitor);
+  MomentOptions options;
+  options.tol = 1e-12;
+  options.max_iter = 2000;
+  const MomentResult beliefs = belief_moments(w, b, options, monitor);
+  MatrixXd second = beliefs.second;
+  second.diagonal().setOnes();
+  CHECK_NEAR((second - truth.second).cwiseAbs().maxCoeff(), 0.0, 1e-8);
+}

@@ -173,5 +173,5 @@ TEST("bandits say what is wrong") {
   CHECK_THROWS(p.choose(11), InputError);
   CHECK_THROWS(p.observe(0, 1), InputError);
   CHECK_THROWS(p.observe(5, 1), InputError);
-  CHECK_THROWS(bandit_strategy("greedy"), InputError);
+  CHECK_THROWS(value_of<BanditStrategy>("greedy", "strategy"), InputError);
 }

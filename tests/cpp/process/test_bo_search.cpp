@@ -43,7 +43,7 @@ std::vector<BoSurrogate> bowl(Index n) {  // (x1 - .3)^2 + (x2 - .7)^2
 
 BoCriterion criterion_of(const std::string& name) {
   BoCriterion criterion;
-  criterion.type = BoCriterion::type_from(name);
+  criterion.type = value_of<BoCriterion::Type>(name, "type");
   return criterion;
 }
 

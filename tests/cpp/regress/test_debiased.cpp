@@ -58,6 +58,7 @@ TEST("mu = 0 inverts a nonsingular covariance, and two threads agree with one") 
   const MatrixXd x = normal_matrix(50, 8, 4);
   DecorrelateOptions o;
   o.keep_m = true;
+  o.mu = 0;
   const Decorrelation d = decorrelate(x, all_columns(8), o, monitor);
   const MatrixXd inverse = (x.transpose() * x / 50).inverse();
   for (Index i = 0; i < 8; ++i) CHECK_NEAR((d.row[i].m - inverse.col(i)).norm(), 0.0, 1e-7);

@@ -145,3 +145,43 @@ TEST("generalized lasso refuses penalties that do not fit") {
   const MatrixXd x = MatrixXd::Ones(3, 5);
   CHECK_THROWS(gen_lasso_limits(*dense_design(x), gaussian(VectorXd::Ones(3)), penalty, monitor), InputError);
 }
+
+TEST("generalized lasso: the largest penalty of chains of any order is that of cumulated sums, and from there on the fit is a polynomial") {
+  Monitor monitor;
+  Rng rng(8);
+  const Index n = 400;
+  VectorXd y(n);
+  for (Index i = 0; i < n; ++i) y[i] = std::sin(6.0 * static_cast<double>(i) / n) + 0.3 * rng.normal();
+  for (int order = 2; order <= 3; ++order) {
+    // differences of this order, and the polynomials they do not see
+    std::vector<double> coefficient{-1, 1};
+    for (int k = 1; k < order; ++k) {
+      std::vector<double> next(coefficient.size() + 1, 0);
+      for (std::size_t j = 0; j < coefficient.size(); ++j) {
+        next[j] -= coefficient[j];
+        next[j + 1] += coefficient[j];
+      }
+      coefficient = next;
+    }
+    GenPenalty::Rows r(n - order, n);
+    for (Index i = 0; i < n - order; ++i)
+      for (std::size_t j = 0; j < coefficient.size(); ++j) r.insert(i, i + static_cast<Index>(j)) = coefficient[j];
+    MatrixXd null(n, order);
+    for (Index i = 0; i < n; ++i)
+      for (int k = 0; k < order; ++k) null(i, k) = std::pow(2.0 * static_cast<double>(i) / n - 1, k);
+    GenPenalty penalty(r, {}, null);
+    GenLoss loss;
+    loss.y = y;
+    const auto design = identity_design(n);
+    const GenLassoPath top = gen_lasso_limits(*design, loss, penalty, monitor);
+    GenLassoOptions options;
+    const GenLassoPath path = gen_lasso_path(*design, loss, penalty, {1.01 * top.lambda_max}, options, monitor);
+    VectorXd sums = y - path.fits[0].b;
+    for (int k = 0; k < order; ++k)
+      for (Index i = 1; i < n; ++i) sums[i] += sums[i - 1];
+    CHECK(top.lambda_max_exact);
+    CHECK_NEAR(top.lambda_max / sums.head(n - order).cwiseAbs().maxCoeff(), 1.0, 1e-6);
+    CHECK(path.fits[0].convergence.converged);
+    CHECK_NEAR(path.fits[0].df, static_cast<double>(order), 1e-12);
+  }
+}
