@@ -40,7 +40,7 @@ NULL
 #' @export
 print.granary_causal_dag <- function(x, ...) {
   kind <- if (length(unique(x$weights)) == 1L) "equal error variances" else "given error variances"
-  if (x$settings$likelihood) kind <- "Gaussian likelihood"
+  if (x$settings$weighting == "likelihood") kind <- "Gaussian likelihood"
   cli::cat_line("Linear causal DAG (", kind, if (!is.null(x$n)) paste0(", n = ", x$n), ")")
   print_call(x$call)
   print(x$graph)

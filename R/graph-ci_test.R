@@ -213,16 +213,18 @@ data_spec <- function(x, test, df, sparse, na) {
   list(kind = kind, x = x, names = names, n = nrow(x), data = x)
 }
 
+is_constant <- function(column) length(unique(column[!is.na(column)])) < 2L
+
 default_test <- function(x) {
   if (is.data.frame(x) && length(x) > 0L) {
-    discrete <- vapply(x, function(column) is_discrete(column) || is_binary(column), NA)
+    discrete <- vapply(x, function(column) is_discrete(column) || (is_binary(column) && !is_constant(column)), NA)
     return(if (all(discrete)) "g2" else if (any(discrete)) "mixed" else "gauss")
   }
   if (!is.matrix(x) || length(x) == 0L || isS4(x)) return("gauss")
   if (is.character(x) || is.logical(x)) return("g2")
   if (!is.numeric(x)) return("gauss")
   # A column whose first rows are other than 0 and 1 needs no second look.
-  discrete <- vapply(seq_len(ncol(x)), function(j) is_binary(x[seq_len(min(nrow(x), 8L)), j]) && is_binary(x[, j]), NA)
+  discrete <- vapply(seq_len(ncol(x)), function(j) is_binary(x[seq_len(min(nrow(x), 8L)), j]) && is_binary(x[, j]) && !is_constant(x[, j]), NA)
   if (all(discrete)) "g2" else if (any(discrete)) "mixed" else "gauss"
 }
 

@@ -257,7 +257,10 @@ ggm_degrees <- function(precision) {
 
 #' @rdname granary_ggm
 #' @export
-coef.granary_ggm <- function(object, which = NULL, ...) precision_at(object, which)
+coef.granary_ggm <- function(object, which = NULL, ...) {
+  refuse_dots(...)
+  precision_at(object, which)
+}
 
 #' @rdname granary_ggm
 #' @export

@@ -21,7 +21,7 @@
 #' @param n_perm Number of permutations for p-values, 0 for none. Needs two tasks and a fit to data; seed with [set.seed()].
 #' @return A data frame of class `granary_ggm_difference`, one row per pair of variables that differs, largest difference first: `from`, `to`,
 #'   `first_task`, `second_task`, the partial correlations `first` and `second`, their `difference` (second minus first), that of the
-#'   entries (`precision_difference`), `change`, and `p_value` after permutations. `plot()` draws the network of the differences between
+#'   entries (`precision_difference`), `change`, and `p.value` after permutations. `plot()` draws the network of the differences between
 #'   two tasks.
 #' @family Gaussian graphs
 #' @export

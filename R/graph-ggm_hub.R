@@ -503,9 +503,9 @@ hub_row <- function(model, x, S, n, lambda1, lambda2, lambda3, q, threads, first
 
 hub_grid_row <- function(fit, criterion, weight) {
   part <- hub_parts(fit)
-  deviance <- -2 * as.double(stats::logLik(fit)) + log(fit$n) * ncol(fit$S)
+  deviance <- -2 * as.double(stats::logLik(fit))
   value <- if (criterion == "bic") {
-    deviance + log(fit$n) * hub_complexity(part$V, part$Z, weight)
+    deviance + log(fit$n) * (ncol(fit$S) + hub_complexity(part$V, part$Z, weight))
   } else if (inherits(fit, "granary_ggm")) {
     select_ebic(fit, 0.5)$table$value
   } else {

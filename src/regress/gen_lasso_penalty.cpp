@@ -238,6 +238,8 @@ double GenPenalty::degrees_of_freedom(ConstVectorRef b, ConstVectorRef mu, doubl
     groups(b, tolerance, count);
     return count;
   }
+  // Where R b = 0 the fit lies in the null space, however near mu is to its bound.
+  if (null_known_ && value(b) <= 1e-12 * static_cast<double>(rows()) * b.cwiseAbs().maxCoeff()) return static_cast<double>(null_.cols());
   // p minus the rank of the rows where mu is inside its ball.
   std::vector<int> inside;
   for (std::size_t k = 0; k + 1 < start_.size(); ++k) {

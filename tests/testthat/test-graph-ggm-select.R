@@ -170,7 +170,7 @@ test_that("what cannot be selected is named", {
   bad(ggm_select(path, "cv", folds = 1:3), "`folds` must be a numeric vector of length 10")
   bad(ggm_select(path, "cv", folds = c(1, rep(2, 9))), "leave at least two rows")
   bad(ggm_select(path, "cv", rule = "2se"), "`rule`")
-  bad(ggm_select(path, "stars", n_rep = 1), "`subsamples`")
+  bad(ggm_select(path, "stars", n_rep = 1), "`n_rep`")
   bad(ggm_select(path, "stars", beta = 0), "`beta`")
   bad(ggm_select(ggm_lasso(S = diag(3), lambda = 0.1)), "number of observations is not known")
   bad(ggm_select(ggm_lasso(S = diag(3), n = 9, lambda = 0.1), "cv"), "fit from `x`")

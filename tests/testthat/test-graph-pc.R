@@ -33,9 +33,9 @@ test_that("examples 2 and 5: separating sets depend on the order; the conservati
   }
   fifth <- c("1", "3", "4", "2", "5")
   sixth <- c("3", "1", "2", "4", "5")
-  wrong <- pc(fifth, test = test(fifth), conflicts = "overwrite")
+  wrong <- pc(fifth, test = test(fifth), colliders = "standard", conflicts = "overwrite")
   expect_true(all(as.matrix(wrong)[c("1", "3"), "2"] == 2L))
-  right <- pc(sixth, test = test(sixth), conflicts = "overwrite")
+  right <- pc(sixth, test = test(sixth), colliders = "standard", conflicts = "overwrite")
   expect_equal(shd(right, graph_cpdag(dag)), 0)
   for (order in list(fifth, sixth)) {
     careful <- pc(order, test = test(order), colliders = "conservative")
@@ -131,7 +131,7 @@ test_that("covariance input, scales, and rank tests", {
 test_that("ci_test gives textbook answers", {
   x <- as.matrix(mtcars)
   r <- cor(resid(lm(mpg ~ wt + cyl, mtcars)), resid(lm(hp ~ wt + cyl, mtcars)))
-  test <- ci_test(mtcars, "mpg", "hp", given = c("wt", "cyl"))
+  test <- ci_test(mtcars, "mpg", "hp", given = c("wt", "cyl"), test = "gauss")
   expect_equal(unname(test$statistic), r)
   expect_equal(test$p.value, 2 * pnorm(-sqrt(nrow(x) - 5) * abs(atanh(r))))
   people <- data.frame(Titanic)[rep(1:32, data.frame(Titanic)$Freq), 1:4]
