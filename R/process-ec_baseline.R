@@ -171,7 +171,8 @@ ec_ising_fit <- function(x, lambda = 0, method = c("factorized", "tree"), na = c
   theta <- stats::setNames(found$theta, names)
   fit <- new_fit(c("ec_ising_fit", "ising"), W = J / 2, b = theta, coupling = J, J = J, theta = theta, tree = found$tree, method = method,
                  lambda = lambda,
-                 log_z = found$log_z, loglik = found$loglik, df = count_pairs(J), levels = data$levels, kind = data$kind, x = data$x, n = n, call = call,
+                 log_z = found$log_z, loglik = found$loglik, df = count_pairs(J), levels = data$levels, kind = data$kind, x = data$x, n = n,
+                 call = call,
                  convergence = found$convergence)
   if (!found$inference$converged) {
     warn_convergence(paste("The approximation has no stable fixed point at the estimate, so that `log_z` and `loglik` are rough.",

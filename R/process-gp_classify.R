@@ -198,7 +198,8 @@ check_classes <- function(y, n, arg = deparse1(substitute(y)), levels = NULL) {
   }
   y <- if (is.factor(y)) y else factor(y)
   if (nlevels(y) == 1L) {
-    abort_input(sprintf("`%s` must have two classes, but it has 1 level.\nGive a factor with the levels of both classes, to name the absent one.", arg),
+    abort_input(sprintf(paste0("`%s` must have two classes, but it has 1 level.\n",
+                               "Give a factor with the levels of both classes, to name the absent one."), arg),
                 arg)
   }
   if (nlevels(y) != 2L) {

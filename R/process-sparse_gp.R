@@ -298,7 +298,8 @@ sparse_fit_object <- function(raw, x, y, data, place, blocks, settings, call) {
   own <- !settings$method %in% c("exact", "sod")
   new_fit(
     "sparse_gp", method = settings$method, inducing = inducing, kernel = raw$kernel, noise_var = state$noise, loglik = state$log_evidence,
-    coefficients = coefficients, mean = settings$mean, select = if (own && (is.null(place$given) || settings$learn_inducing)) settings$select, rows = raw$rows,
+    coefficients = coefficients, mean = settings$mean, select = if (own && (is.null(place$given) || settings$learn_inducing)) settings$select,
+    rows = raw$rows,
     gap = if (own) sparse_gap(state), jitter = if (own) state$jitter, dropped = raw$dropped, blocks = blocks,
     trace = as.double(raw$trace), learnt = raw$learnt, at_bound = raw$at_bound, test = if (place$test) place$newdata, n = nrow(x),
     x = x, y = y, data = data[c("offset", "mean", "centre", "spread")], state = state, threads = settings$threads,

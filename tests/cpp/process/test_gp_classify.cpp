@@ -5,6 +5,7 @@
 #include "core/math/special.h"
 #include "process/gp_classify.h"
 #include "process/gp_laplace.h"
+#include "core/infer/mcmc.h"
 #include "process/gp_sampling.h"
 #include "harness.h"
 

@@ -33,7 +33,7 @@ TEST("a kriging fit that is kept uses its factor where it lies, and grows as a f
   const MatrixXd x15 = x.topRows(15), f15 = f.topRows(15);
   const VectorXd y15 = y.head(15);
   KrigingState kept;
-  static_cast<KrigingProblem&>(kept) = whole;
+  kept.kernel = whole.kernel;
   new (&kept.x) MatrixView(x15.data(), 15, 2);
   new (&kept.f) MatrixView(f15.data(), 15, 1);
   new (&kept.y) VectorView(y15.data(), 15);
