@@ -210,7 +210,7 @@ TEST("mixed priors equal the special solvers, in any order") {
   CHECK((a.x - b.x).cwiseAbs().maxCoeff() < 1e-3);
   CHECK_NEAR(a.penalties.sum(),
              nodes_penalty(a.x, {0.05, nodes.weight, nodes.norm}) + local_penalty(a.x, *local.op, {0, local.weight}), 1e-12);
-  CHECK_THROWS(mix_fit(s, {}, options, monitor), InputError);
+  CHECK_THROWS(mix_fit(s, std::vector<MixPrior>(), options, monitor), InputError);
   CHECK_THROWS(mix_fit(MatrixXd::Zero(2, 2), {nodes}, options, monitor), InputError);
 }
 
