@@ -42,17 +42,6 @@ core_raise <- function(kind, text) {
   )
 }
 
-# Evaluates a call into compiled code that does not yet go through the door.
-core_call <- function(expr) {
-  tryCatch(expr, "C++Error" = function(e) {
-    thrown <- class(e)[1L]
-    # Matched by part: a platform that cannot demangle reports "N7granary10InputErrorE".
-    kinds <- c(interrupt = "granary.*Interrupted", input = "granary.*InputError", numeric = "granary.*NumericalError", memory = "bad_alloc")
-    kind <- c(names(kinds)[vapply(kinds, grepl, NA, x = thrown)], "defect")[1L]
-    core_raise(kind, conditionMessage(e))
-  })
-}
-
 # What Ctrl-C does in R: handlers for `interrupt` see it, and where there is none the computation is abandoned; a script ends.
 signal_interrupt <- function() {
   signalCondition(structure(class = c("interrupt", "condition"), list(message = "interrupted by the user", call = NULL)))

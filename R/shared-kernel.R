@@ -332,7 +332,7 @@ kernel_matrix <- function(kernel, x, z = NULL) {
   kernel <- prepare_kernel(kernel, ncol(x))
   z <- if (is.null(z)) matrix(0, 0L, ncol(x)) else check_inputs(z)
   if (ncol(z) != ncol(x)) abort_input(sprintf("`z` must have the %d columns of `x`, but it has %d.", ncol(x), ncol(z)), "z")
-  value <- core_call(core_kernel_matrix(kernel, x, z))
+  value <- core_kernel_matrix(kernel, x, z)
   labels <- list(rownames(x), if (nrow(z) > 0L) rownames(z) else rownames(x))
   if (!all(vapply(labels, is.null, NA))) dimnames(value) <- labels
   value
@@ -341,7 +341,7 @@ kernel_matrix <- function(kernel, x, z = NULL) {
 #' @rdname kernels
 #' @export
 coef.granary_kernel <- function(object, ...) {
-  described <- core_call(core_kernel_parameters(object, kernel_dimension(object)))
+  described <- core_kernel_parameters(object, kernel_dimension(object))
   stats::setNames(exp(described$log_parameters), described$names)
 }
 

@@ -106,7 +106,7 @@ class GaussSession : public TestSession {
 };
 
 GaussTest::GaussTest(ConstMatrixRef correlation, double n)
-    : c_(correlation), n_(n), noted_(new std::atomic<char>[static_cast<std::size_t>(correlation.rows())]) {
+    : c_(correlation), n_(n), noted_(std::make_unique<std::atomic<char>[]>(static_cast<std::size_t>(correlation.rows()))) {
   if (correlation.rows() != correlation.cols()) throw InputError("the correlation matrix must be square.");
   if (!(n > 3)) {
     throw InputError(message("the test of a partial correlation needs more than 3 observations, not ", n, "."));

@@ -39,25 +39,19 @@ test_that("data put into a call by do.call() does not get into the error", {
   expect_lt(nchar(paste(deparse(conditionCall(e)), collapse = "")), 60)
 })
 
-thrown <- function(class, message = "because") {
-  stop(structure(class = c(class, "C++Error", "error", "condition"), list(message = message, call = NULL)))
-}
-
-test_that("core_call() gives C++ exceptions our classes and the user's call", {
-  fit <- as_package_function(function(class) core_call(thrown(class)), thrown = thrown)
-  e <- expect_error(fit("granary::InputError"), "because", class = "granary_error_input")
-  expect_identical(conditionCall(e)[[1]], quote(fit))
-  expect_error(fit("granary::NumericalError"), "because", class = "granary_error_numeric")
-  expect_error(fit("N7granary10InputErrorE"), class = "granary_error_input")
-  expect_error(fit("std::bad_alloc"), "memory", class = "granary_error_numeric")
-  expect_error(fit("std::out_of_range"), "because.*report", class = "granary_error_numeric")
-  expect_identical(core_call(1 + 1), 2)
-  expect_error(core_call(stop("ours")), "ours")
+test_that("what goes wrong in compiled code has our classes and the user's call", {
+  fit <- as_package_function(function(kind) core_raise(kind, "because"))
+  expect_error(fit("input"), "because", class = "granary_error_input")
+  expect_error(fit("numeric"), "because", class = "granary_error_numeric")
+  expect_error(fit("memory"), "memory", class = "granary_error_numeric")
+  expect_error(fit("defect"), "because.*report", class = "granary_error_numeric")
+  e <- expect_error(kernel_matrix(k_se(lengthscale = 1:3), matrix(0, 2, 2)), class = "granary_error_input")
+  expect_identical(conditionCall(e)[[1]], quote(kernel_matrix))
 })
 
 test_that("an interrupted core raises an R interrupt, which is no error", {
-  caught <- tryCatch(core_call(thrown("granary::Interrupted")), error = function(e) "error", interrupt = function(i) "interrupt")
+  caught <- tryCatch(core_raise("interrupt", ""), error = function(e) "error", interrupt = function(i) "interrupt")
   expect_identical(caught, "interrupt")
-  abandoned <- withRestarts(core_call(thrown("granary::Interrupted")), abort = function() "top level")
+  abandoned <- withRestarts(core_raise("interrupt", ""), abort = function() "top level")
   expect_identical(abandoned, "top level")
 })
