@@ -24,7 +24,7 @@
 #' @examples
 #' set.seed(2)
 #' box <- attr(branin, "box")
-#' fit <- bayes_opt(test_function(\"branin\"), box[, 1], box[, 2], n_init = 5, n_iter = 6)
+#' fit <- bayes_opt(test_function("branin"), box[, 1], box[, 2], n_init = 5, n_iter = 6)
 #' summary(fit)
 #' predict(fit, rbind(c(3, 2)), se = TRUE)
 #' fit <- update(fit, n_iter = 2)

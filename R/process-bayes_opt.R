@@ -109,7 +109,7 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' fit <- bayes_opt(test_function(\"forrester\"), 0, 1, n_init = 4, n_iter = 8)
+#' fit <- bayes_opt(test_function("forrester"), 0, 1, n_init = 4, n_iter = 8)
 #' fit
 #' plot(fit)
 #'

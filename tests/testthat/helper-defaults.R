@@ -1,5 +1,6 @@
 # Where the default of an argument in R and that of the option of the same name in C++ may differ, with the reason. "function argument".
 default_exceptions <- c(
+  "bo_init prior" = "NULL in R is no prior; C++ holds an empty one",
   "ggm_lasso covariance" = "R drops the inverse, which is as large as the data; C++ keeps it for the solvers that start from it",
   "ggm_scale_free covariance" = "as for ggm_lasso()",
   "causal_dag weights" = "a word or a vector in R; the word is the option weighting in C++",

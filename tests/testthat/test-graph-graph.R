@@ -181,7 +181,7 @@ test_that("autoplot() draws graphs, networks, Ising models and games", {
   expect_equal(nrow(parts[[1L]]), 4L)  # a line per edge
   expect_equal(length(unique(parts[[2L]]$group)), 5L)  # an arrow head per arrow
   expect_equal(nrow(parts[[3L]]), 1L)  # one circle
-  net <- condition(cg_fit("Species -> Sepal.Length -> Petal.Length", iris), list(Species = "setosa"))
+  net <- cg_condition(cg_fit("Species -> Sepal.Length -> Petal.Length", iris), list(Species = "setosa"))
   nodes <- layers(autoplot(net))[[3L]]
   expect_equal(sort(nodes$shape), c(21, 21, 22))
   expect_equal(sum(nodes$fill == "grey55"), 1L)

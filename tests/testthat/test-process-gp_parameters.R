@@ -163,7 +163,7 @@ test_that("sparse processes and classifiers draw from evidence times prior", {
     expect_lt(abs(mean(log(draws$draws)) - sum(weight * grid)), 0.08)
   }
   chance <- predict(draws, c(-3, 3), se = TRUE, draws = 10)
-  expect_true(all(chance$fit > 0 & chance$fit < 1) && diff(chance$fit) > 0.5)
+  expect_true(all(chance$fit > 0 & chance$fit < 1) && diff(chance$fit[, "yes"]) > 0.5)
   expect_equal(as.character(predict(draws, c(-3, 3), type = "class", draws = 10)), c("no", "yes"))
 })
 
