@@ -6,10 +6,9 @@ sinc_y <- sin(sinc_x) / sinc_x + rnorm(90, sd = 0.1)
 
 test_that("surviving weights satisfy a mu^2 = gamma = 1 - a S, and the evidence is that of the degenerate process", {
   for (algorithm in c("fast", "fixed_point")) {
-    fit <- suppressWarnings(rvm(sinc_x, sinc_y, kernel = k_se(2), algorithm = algorithm))
-    # the rounds of MacKay's fixed point creep: where the evidence no longer rises in double precision they end, and say so
-    if (algorithm == "fast") expect_true(fit$convergence$converged)
-    expect_lt(fit$convergence$residual, 1e-5)
+    fit <- rvm(sinc_x, sinc_y, kernel = k_se(2), algorithm = algorithm)
+    expect_true(fit$convergence$converged)
+    expect_lt(fit$convergence$residual, 1e-4)
     expect_lt(length(fit$relevant), 20)
     expect_equal(unname(fit$precision * fit$coefficients^2), unname(fit$gamma), tolerance = 1e-4)
     expect_equal(unname(1 - fit$precision * diag(fit$covariance)), unname(fit$gamma), tolerance = 1e-6)

@@ -77,5 +77,7 @@ TEST("a search from several starts ends at a point where the criterion is flat")
   CHECK(fit.convergence.converged);
   CHECK(fit.values.size() == 3);
   CHECK_NEAR(fit.value, kriging_objective(problem, fit.parameters).value, 1e-9);
-  CHECK(kriging_objective(problem, fit.parameters).gradient.cwiseAbs().maxCoeff() < 1e-2);
+  const VectorXd slope = kriging_objective(problem, fit.parameters).gradient;
+  for (Index k = 0; k < 2; ++k)
+    if (fit.parameters[k] > search.lower[k] + 1e-9 && fit.parameters[k] < search.upper[k] - 1e-9) CHECK_NEAR(slope[k], 0, 1e-2);
 }
