@@ -57,7 +57,7 @@ check_error_variance <- function(variance, p, arg = "variance") {
 #' set.seed(1)
 #' sim_sem(3, B, errors = "laplace")
 sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace", "t"), df = 5, missing = 0, noise = 0) {
-  if (identical(as.double(n), Inf)) return(sem_cov(B, variance))
+  if (identical(n, Inf)) return(sem_cov(B, variance))
   n <- check_count(n, upper = 1e8)
   B <- check_sem(B)
   errors <- check_choice(errors, c("normal", "uniform", "laplace", "t"))

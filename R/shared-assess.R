@@ -38,17 +38,19 @@ assess.granary_fit <- function(object, newdata = NULL, newy = NULL, weights = NU
   if (is.null(newdata)) newy <- response_of(object)
   ask <- function(type) if (is.null(newdata)) stats::predict(object, type = type, ...) else stats::predict(object, newdata, type = type, ...)
   if (is.null(newy)) not_for(object, "assess()", "it keeps no response; give `newdata` and `newy`")
-  if (is.null(object$levels) && !is.factor(newy)) return(score_numbers(newy, ask("response"), weights))
+  if (is.null(object[["levels"]]) && !is.factor(newy)) return(score_numbers(newy, ask("response"), weights))
   prob <- tryCatch(ask("prob"), granary_error = function(e) NULL)
   score_classes(newy, ask("class"), prob, weights)
 }
 
 # The response of a fit as the user gave it, or NULL.
 response_of <- function(object) {
-  y <- object$y
-  if (is.null(y) || is.null(object$levels) || is.factor(y)) return(y)
-  if (is.numeric(y) && all(y %in% c(0, 1)) && length(object$levels) == 2L) return(factor(object$levels[y + 1], object$levels))
-  factor(y, object$levels)
+  y <- object[["y"]]
+  levels <- object[["levels"]]
+  if (is.null(y) || is.factor(y) || !is.character(levels) || anyDuplicated(levels) > 0L) return(y)
+  if (is.numeric(y) && all(y %in% c(0, 1)) && length(levels) == 2L) return(factor(levels[y + 1], levels))
+  if (is.numeric(y) && all(y %in% seq_along(levels))) return(factor(levels[y], levels))
+  factor(y, levels)
 }
 
 score_weights <- function(weights, n) {
@@ -70,6 +72,7 @@ score_numbers <- function(y, estimate, weights = NULL) {
 score_classes <- function(y, class, prob = NULL, weights = NULL) {
   levels <- if (!is.null(prob)) colnames(prob) else levels(factor(class))
   if (length(y) != length(class)) abort_input(sprintf("`newy` must have one label per row, %d, but it has %d.", length(class), length(y)), "newy")
+  if (anyNA(y)) abort_input(sprintf("`newy` must have no missing labels, but label %d is NA.", which(is.na(y))[1L]), "newy")
   unknown <- setdiff(unique(as.character(y)), union(levels, levels(factor(class))))
   if (length(unknown) > 0L && !is.null(prob)) abort_input(sprintf("`newy` has the class \"%s\", which the fit does not know.", unknown[1L]), "newy")
   w <- score_weights(weights, length(y))

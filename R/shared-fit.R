@@ -206,11 +206,11 @@ not_for <- function(object, what, why = NULL) {
 #' @importFrom stats nobs
 #' @export
 nobs.granary_fit <- function(object, ...) {
-  n <- object$n
-  if (is.null(n)) n <- object$nobs
-  if (is.null(n) && !is.null(object$y)) n <- NROW(object$y)
-  if (is.null(n) && !is.null(object$x)) n <- NROW(object$x)
-  if (is.null(n)) not_for(object, "nobs()", "it was not made from rows")
+  n <- object[["n"]]
+  if (!is.numeric(n)) n <- object[["nobs"]]
+  if (!is.numeric(n) && is.atomic(object[["y"]]) && length(object[["y"]]) > 0L) n <- NROW(object[["y"]])
+  if (!is.numeric(n) && (is.matrix(object[["x"]]) || is.data.frame(object[["x"]]) || isS4(object[["x"]]))) n <- nrow(object[["x"]])
+  if (!is.numeric(n)) not_for(object, "nobs()", "it was not made from rows")
   as.integer(sum(n))
 }
 
@@ -218,9 +218,9 @@ nobs.granary_fit <- function(object, ...) {
 #' @importFrom stats fitted
 #' @export
 fitted.granary_fit <- function(object, ...) {
-  if (!is.null(object$fitted)) return(object$fitted)
-  if (is.null(object$y) && is.null(object$fitted.values)) not_for(object, "fitted()")
-  if (!is.null(object$fitted.values)) return(object$fitted.values)
+  if (!is.null(object[["fitted"]])) return(object[["fitted"]])
+  if (is.null(object[["y"]]) && is.null(object[["fitted.values"]])) not_for(object, "fitted()")
+  if (!is.null(object[["fitted.values"]])) return(object[["fitted.values"]])
   stats::predict(object, ...)
 }
 
@@ -228,25 +228,25 @@ fitted.granary_fit <- function(object, ...) {
 #' @importFrom stats residuals
 #' @export
 residuals.granary_fit <- function(object, ...) {
-  if (!is.null(object$residuals)) return(object$residuals)
-  if (!is.numeric(object$y) || !is.null(object$levels)) not_for(object, "residuals()", "its response is no number")
-  object$y - stats::fitted(object, ...)
+  if (!is.null(object[["residuals"]])) return(object[["residuals"]])
+  if (!is.numeric(object[["y"]]) || !is.null(object[["levels"]])) not_for(object, "residuals()", "its response is no number")
+  object[["y"]] - stats::fitted(object, ...)
 }
 
 #' @rdname granary_fit
 #' @importFrom stats coef
 #' @export
 coef.granary_fit <- function(object, ...) {
-  if (is.null(object$coefficients)) not_for(object, "coef()", "it has no coefficients")
-  object$coefficients
+  if (is.null(object[["coefficients"]])) not_for(object, "coef()", "it has no coefficients")
+  object[["coefficients"]]
 }
 
 #' @rdname granary_fit
 #' @importFrom stats logLik
 #' @export
 logLik.granary_fit <- function(object, ...) {
-  if (is.null(object$loglik)) not_for(object, "logLik()", "the method has no likelihood")
-  structure(object$loglik, df = object$df, nobs = stats::nobs(object), class = "logLik")
+  if (is.null(object[["loglik"]])) not_for(object, "logLik()", "the method has no likelihood")
+  structure(object[["loglik"]], df = object[["df"]], nobs = stats::nobs(object), class = "logLik")
 }
 
 #' @rdname granary_fit
@@ -274,6 +274,11 @@ confint.granary_fit <- function(object, parm, level = 0.95, ...) not_for(object,
 plot.granary_fit <- function(x, ...) not_for(x, "plot()")
 
 #' @rdname granary_fit
+#' @usage \method{autoplot}{granary_fit}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_fit <- function(object, ...) not_for(object, "autoplot()", "use plot()")  # nolint: object_name_linter.
+
+#' @rdname granary_fit
 #' @export
 tidy.granary_fit <- function(x, ...) {
   estimate <- tryCatch(stats::coef(x), granary_error = function(e) NULL)
@@ -285,8 +290,8 @@ tidy.granary_fit <- function(x, ...) {
 #' @param data The data the fit was made with, to which columns are added; `NULL` for the response alone.
 #' @export
 augment.granary_fit <- function(x, data = NULL, ...) {
-  if (is.null(x$y)) not_for(x, "augment()", "it has no response")
-  if (is.null(x$levels)) return(augment_rows(data, x$y, stats::fitted(x)))
+  if (is.null(x[["y"]])) not_for(x, "augment()", "it has no response")
+  if (is.null(x[["levels"]])) return(augment_rows(data, x[["y"]], stats::fitted(x)))
   y <- response_of(x)
   if (is.null(data)) data <- data.frame(y = y)
   class <- stats::predict(x, type = "class")
@@ -299,15 +304,15 @@ augment.granary_fit <- function(x, data = NULL, ...) {
 #' @importFrom stats formula
 #' @export
 formula.granary_fit <- function(x, ...) {
-  if (is.null(x$formula)) not_for(x, "formula()", "it was made from a matrix")
-  x$formula
+  if (is.null(x[["formula"]])) not_for(x, "formula()", "it was made from a matrix")
+  x[["formula"]]
 }
 
 #' @rdname granary_fit
 #' @importFrom stats terms
 #' @export
 terms.granary_fit <- function(x, ...) {
-  if (is.null(x$design$terms)) not_for(x, "terms()", "it was made from a matrix")
+  if (!is.list(x[["design"]]) || is.null(x$design$terms)) not_for(x, "terms()", "it was made from a matrix")
   x$design$terms
 }
 
@@ -317,11 +322,11 @@ terms.granary_fit <- function(x, ...) {
 #' @export
 model.frame.granary_fit <- function(formula, ...) {
   fit <- formula
-  if (is.null(fit$formula)) not_for(fit, "model.frame()", "it was made from a matrix")
-  env <- environment(fit$formula)
+  if (is.null(fit[["formula"]])) not_for(fit, "model.frame()", "it was made from a matrix")
+  env <- environment(fit[["formula"]])
   call <- fit$call
   parts <- intersect(c("data", "subset", "weights", "na.action", "offset"), names(call))
-  ask <- c(list(quote(stats::model.frame), formula = fit$formula, drop.unused.levels = TRUE), as.list(call[parts]))
+  ask <- c(list(quote(stats::model.frame), formula = fit[["formula"]], drop.unused.levels = TRUE), as.list(call[parts]))
   tryCatch(eval(as.call(ask), if (is.null(env)) parent.frame() else env),
            error = function(e) abort_input(paste0("The data of the fit cannot be found again: ", conditionMessage(e), "."), "object"))
 }

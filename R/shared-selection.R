@@ -46,6 +46,7 @@ new_selection <- function(stem, fit, table, rule, measure, at = function(row) li
 
 # The row a rule picks.
 selection_row <- function(selection, rule = NULL) {
+  if (!is.null(rule) && (!is.character(rule) || length(rule) != 1L || is.na(rule))) fail_input("rule", "\"min\" or \"1se\" (or NULL)", describe(rule))
   if (is.null(rule) || (identical(rule, selection$rule) && !is.na(selection$selected))) return(selection$selected)
   rules <- c("min", if (!is.null(selection$table$std.error) && !is.null(selection$simplicity)) "1se")
   if (!all(rule %in% rules) && !is.na(selection$selected)) {
