@@ -24,7 +24,7 @@
 #' @param passes Number of passes over the data.
 #' @param newdata,newy Held-out rows and their response, for the test error; or `NULL`.
 #' @param points Number of times at which the curve is computed.
-#' @return A fit of class `granary_sgd_data` with `t`, `passes`, `train`, `test` (half the mean squared error, with `newx`), `noise` (the part of
+#' @return A fit of class `granary_sgd_data` with `t`, `passes`, `train`, `test` (half the mean squared error, with `newdata`), `noise` (the part of
 #'   `train` caused by the spread of the weights),
 #'   `coefficients` (mean weights at the end, on the scale of the data, with intercept), `spectrum`, `rates` (as [sgd_bounds()]), `row_ratio` and
 #'   `settings`. `predict(object, newdata)` applies the coefficients, `simulate()` runs the descent.
@@ -37,7 +37,7 @@
 #' y <- drop(x %*% rnorm(50)) / 7 + rnorm(200, sd = 0.5)
 #' train <- 1:100
 #' plan <- sgd_data(x[train, ], y[train], eta = 1, lambda = 0.1, passes = 5,
-#'                          newx = x[-train, ], newy = y[-train])
+#'                          newdata = x[-train, ], newy = y[-train])
 #' plan
 #' run <- simulate(plan, nsim = 5)
 #' plot(plan, run)

@@ -104,8 +104,8 @@ find_call <- function(target, code, parent = globalenv()) {
     for (call in calls_of(expression, target$called)) {
       call <- tryCatch(match.call(target$fun, call, envir = envir), error = function(e) NULL)
       if (is.null(call)) next
-      # the generic calls its first argument x, the formula method calls it formula
-      if (is.call(call$x) && identical(call$x[[1L]], as.name("~"))) names(call)[names(call) == "x"] <- "formula"
+      # the generic calls its first argument x, the formula method does not
+      if (is.call(call$x) && identical(call$x[[1L]], as.name("~"))) names(call)[names(call) == "x"] <- ""
       if (!is.null(target$class)) {
         object <- tryCatch(quietly(eval(call[[2L]], envir)), error = function(e) NULL)
         if (!inherits(object, target$class)) next

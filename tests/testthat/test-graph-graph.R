@@ -190,7 +190,7 @@ test_that("autoplot() draws graphs, networks, Ising models and games", {
   edges <- layers(autoplot(sim))[[1L]]
   expect_equal(nrow(edges), sum(sim$W[upper.tri(sim$W)] != 0))
   expect_equal(nrow(layers(autoplot(sim, type = "heatmap"))[[1L]]), 36L)
-  game <- sim_game(5, 0.5, 1)
+  game <- sim_influence_game(5, 0.5, 1)
   expect_equal(nrow(layers(autoplot(game))[[1L]]), sum(game$W != 0))
   expect_equal(nrow(layers(autoplot(game, type = "heatmap", groups = c(2, 1, 2, 1, 1)))[[1L]]), 25L)
   expect_error(autoplot(game, groups = 1:2), "groups", class = "granary_error_input")
