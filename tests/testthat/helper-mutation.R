@@ -160,24 +160,28 @@ judge <- function(call, envir, limit = 10) {
 }
 
 # The failures of one target, as lines "function(argument = mutation): what happened".
+# A call whose first argument is a formula and has no name.
+is_formula_call <- function(call) {
+  length(call) > 1L && is.call(call[[2L]]) && identical(call[[2L]][[1L]], as.name("~")) && (is.null(names(call)) || !nzchar(names(call)[2L]))
+}
+
 mutate_target <- function(target, found, limit = 10, deadline = Inf, log = mutation_log()) {
   arguments <- setdiff(names(formals(target$fun)), "...")
   if (!is.null(target$class)) arguments <- arguments[-1L]
   failures <- character()
   for (argument in arguments) {
     if (paste(target$name, argument) %in% names(mutation_exceptions)) next
-    original <- if (argument %in% names(found$call)) tryCatch(quietly(eval(found$call[[argument]], found$envir)), error = function(e) NULL)
-    if (is.null(original)) {
-      default <- formals(target$fun)[[argument]]
-      original <- if (is.name(default) && !nzchar(default)) NULL else tryCatch(eval(default, baseenv()), error = function(e) NULL)
-    }
+    at <- if (argument == "x" && is_formula_call(found$call)) 2L else argument
+    original <- if (is.numeric(at) || at %in% names(found$call)) tryCatch(quietly(eval(found$call[[at]], found$envir)), error = function(e) NULL)
+    required <- identical(formals(target$fun)[[argument]], quote(expr = ))
+    if (is.null(original) && !required) original <- tryCatch(eval(formals(target$fun)[[argument]], baseenv()), error = function(e) NULL)
     values <- mutations(original)
     for (i in seq_along(values)) {
       if (proc.time()[["elapsed"]] > deadline) return(structure(failures, unfinished = argument))
       label <- paste0(target$name, "(", argument, " = <", names(values)[i], ">)")
       log(label)
       call <- found$call
-      call[argument] <- list(as_literal(values[[i]]))
+      call[at] <- list(as_literal(values[[i]]))
       # Spoiling an argument may not spoil the next call: each gets variables of its own.
       verdict <- judge(call, list2env(as.list(found$envir, all.names = TRUE), parent = parent.env(found$envir)), limit)
       if (!is.null(verdict)) failures <- c(failures, paste0(label, ": ", verdict))
