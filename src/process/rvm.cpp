@@ -522,7 +522,7 @@ RvmResult rvm(ConstMatrixRef phi, ConstVectorRef y, const RvmOptions& options, M
   result.log_evidence = model.evidence + shift;
   result.trace = Eigen::Map<const VectorXd>(trace.data(), static_cast<Index>(trace.size())).array() + shift;
   result.convergence.residual = residual;  // of a_k mu_k^2 = gamma_k
-  if (result.convergence.reason == Stop::stalled && residual <= 1e-4) {  // nothing to gain, and stationary: that is the answer
+  if (!result.convergence.converged && result.convergence.reason == Stop::stalled && residual <= 1e-4) {  // nothing to gain, and stationary: that is the answer
     result.convergence.converged = true;
     result.convergence.reason = Stop::solved;
     result.convergence.message.clear();
