@@ -26,7 +26,7 @@ test_that("every formal of every function is a word of the grammar", {
   used <- lapply(spoken(), function(f) names(formals(f)))
   named <- stack(used)
   unknown <- named[!named$values %in% c(words$Name, "...", "e1", "e2"), ]
-  expect_identical(paste0(unknown$values, " in ", unknown$ind, "()"), character())
+  expect_identical(sprintf("%s in %s()", unknown$values, unknown$ind), character())
 })
 
 test_that("every word of the grammar says what it means, and somebody speaks it", {
