@@ -2,6 +2,7 @@
 #include "r_door.h"
 #include "regress/compatibility.h"
 #include "regress/debiased_baseline.h"
+#include "regress/debiased_power.h"
 #include "regress/scaled_lasso.h"
 
 using namespace granary;
@@ -55,4 +56,9 @@ SEXP core_compatibility(SEXP s, SEXP set, SEXP cone, SEXP threads, SEXP progress
     const std::vector<Index> at = places(set);
     return write(compatibility(matrix(s), std::vector<int>(at.begin(), at.end()), number(cone), count(threads), monitor));
   });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP core_debiased_power(SEXP options) {
+  return crossing([&] { return write(debiased_power(read<PowerOptions>(options))); });
 }
