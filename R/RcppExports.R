@@ -1129,8 +1129,16 @@ core_compatibility <- function(s, set, cone, threads, progress) {
     .Call(`_granary_core_compatibility`, s, set, cone, threads, progress)
 }
 
+core_debiased_power <- function(options) {
+    .Call(`_granary_core_debiased_power`, options)
+}
+
 core_gen_lasso <- function(data, options, progress) {
     .Call(`_granary_core_gen_lasso`, data, options, progress)
+}
+
+core_chain_penalty <- function(position, options) {
+    .Call(`_granary_core_chain_penalty`, position, options)
 }
 
 core_lasso <- function(x, y, options, progress) {

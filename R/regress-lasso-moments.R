@@ -24,4 +24,4 @@ lasso.granary_moments <- function(x, y, lambda = NULL, lambda_min_ratio = NULL, 
 }
 
 # Number of rows behind a fit.
-lasso_rows <- function(fit) if (is.null(fit$n)) nrow(fit$x) else fit$n
+lasso_rows <- function(fit) if (is.null(fit[["n"]])) nrow(fit$x) else fit[["n"]]

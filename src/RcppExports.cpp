@@ -3426,6 +3426,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_debiased_power
+SEXP core_debiased_power(SEXP options);
+RcppExport SEXP _granary_core_debiased_power(SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_debiased_power(options));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_gen_lasso
 SEXP core_gen_lasso(SEXP data, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_gen_lasso(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -3435,6 +3445,17 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_gen_lasso(data, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_chain_penalty
+SEXP core_chain_penalty(SEXP position, SEXP options);
+RcppExport SEXP _granary_core_chain_penalty(SEXP positionSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type position(positionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_chain_penalty(position, options));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -4146,7 +4167,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_coherence", (DL_FUNC) &_granary_core_coherence, 2},
     {"_granary_core_wald_statistic", (DL_FUNC) &_granary_core_wald_statistic, 2},
     {"_granary_core_compatibility", (DL_FUNC) &_granary_core_compatibility, 5},
+    {"_granary_core_debiased_power", (DL_FUNC) &_granary_core_debiased_power, 1},
     {"_granary_core_gen_lasso", (DL_FUNC) &_granary_core_gen_lasso, 3},
+    {"_granary_core_chain_penalty", (DL_FUNC) &_granary_core_chain_penalty, 2},
     {"_granary_core_lasso", (DL_FUNC) &_granary_core_lasso, 4},
     {"_granary_core_task_moments", (DL_FUNC) &_granary_core_task_moments, 3},
     {"_granary_core_mta_common", (DL_FUNC) &_granary_core_mta_common, 3},

@@ -45,7 +45,7 @@ test_that("a fit to moments is the fit to the rows", {
 test_that("least squares on moments is least squares on the rows", {
   x <- rows_of()
   moments <- data_moments(data_chunks(x, size = 64))
-  for (arguments in list(list(), list(alpha = 0.3), list(standardize = FALSE), list(penalty_factor = c(0, 1, 1, 2, 1)), list(lower = 0))) {
+  for (arguments in list(list(), list(mixture = 0.3), list(standardize = FALSE), list(penalty_factor = c(0, 1, 1, 2, 1)), list(lower = 0))) {
     of_rows <- do.call(lasso, c(list(x[, -3], x[, 3], lambda = c(0.3, 0.05, 0.001), tol = 1e-10), arguments))
     of_moments <- do.call(lasso, c(list(moments, "v3", lambda = c(0.3, 0.05, 0.001), tol = 1e-10), arguments))
     expect_equal(as.matrix(coef(of_moments)), as.matrix(coef(of_rows)), tolerance = 1e-6)
