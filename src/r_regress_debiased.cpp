@@ -10,7 +10,7 @@ using namespace granary::regress;
 
 GRANARY_DEFAULTS(scaled_lasso, ScaledLassoOptions);
 GRANARY_DEFAULTS(debiased_lasso, DebiasedOptions);
-GRANARY_DEFAULTS(debiased_baseline, BaselineOptions);
+GRANARY_DEFAULTS(debiased_lasso_baseline, BaselineOptions);
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_scaled_lasso(SEXP x, SEXP y, SEXP options, SEXP progress) {

@@ -533,3 +533,16 @@ test_that("trend filtering is exact: degrees of freedom and kinks are those of t
   expect_identical(fit$df, as.double(at$df))
   expect_equal(fit$beta, at$beta, tolerance = 1e-8, ignore_attr = TRUE)
 })
+
+test_that("summaries are a table of the path, and calls are in the user's words", {
+  set.seed(9)
+  x <- matrix(rnorm(200), 20)
+  fit <- gen_lasso(x, rnorm(20), n_lambda = 15)
+  shown <- capture.output(print(summary(fit)))
+  expect_false(any(grepl("matrix|list of length|numeric vector", shown)))
+  expect_match(shown, "15 penalties in all", all = FALSE)
+  expect_match(shown, "stationarity", all = FALSE)
+  expect_match(capture.output(print(fit)), "Call: gen_lasso\\(", all = FALSE)
+  warned <- tryCatch(gen_lasso(x, rnorm(20), lambda = 0.01, max_iter = 1, tol = 1e-12, polish = FALSE), warning = conditionCall)
+  expect_identical(as.character(warned[[1]]), "gen_lasso")
+})
