@@ -78,10 +78,10 @@ gp_classify_evidence <- function(object, method = c("ep", "laplace", "ais", "low
   for (column in c("se", "effective_size", "error", "information")) if (all(is.na(table[[column]]))) table[[column]] <- NULL
   if (any(!table$converged)) warn_convergence(sprintf("Inference stopped early at %d of %d points.", sum(!table$converged), nrow(table)))
   table$converged <- NULL
-  few <- which(table$effective_size < 5)
+  few <- which(table$effective_size < 0.5 * runs)
   if (length(few) > 0L) {
-    warn_convergence(sprintf("Annealing is uncertain at %s: its runs are worth only %s independent ones.\nRaise `temperatures` or `runs`.",
-                             counted(length(few), "point", "points"), format(min(table$effective_size[few]), digits = 2L)))
+    warn_convergence(sprintf("Annealing is uncertain at %s: its %d runs are worth only %s.\nRaise `temperatures`.",
+                             counted(length(few), "point", "points"), runs, format(min(table$effective_size[few]), digits = 2L)))
   }
   structure(table, class = c("granary_gp_evidence", "data.frame"), parameters = colnames(points))
 }

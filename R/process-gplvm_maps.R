@@ -29,7 +29,7 @@ draw_embedding <- function(latent, labels, dims, user, background = NULL) {
   }
   if (!is.null(groups) && nlevels(groups) <= 20L) {
     graphics::legend("top", levels(groups), col = label_colours[(seq_len(nlevels(groups)) - 1L) %% length(label_colours) + 1L], pch = 19,
-                     bg = "#ffffffcc", box.col = NA, cex = 0.8, ncol = min(4L, nlevels(groups)))
+                     bg = "#ffffffcc", box.col = NA, cex = 0.7, x.intersp = 0.6, ncol = min(3L, nlevels(groups)))
   }
 }
 
