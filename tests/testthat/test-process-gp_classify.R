@@ -275,7 +275,7 @@ test_that("everything prints and draws", {
   expect_silent(plot(gp_classify_evidence(fit, "ep", grid = list(se.lengthscale = c(0.5, 1, 2), se.variance = c(1, 5)))))
   expect_silent(plot(sim_orthant(100, d = 5)))
   skip_if_not_installed("ggplot2")
-  draws <- gp_classify_sample(fit, n_draws = 100, burn_in = 50)
+  draws <- suppressWarnings(gp_classify_sample(fit, n_draws = 100, burn_in = 50), classes = "granary_warning_convergence")
   pictures <- list(
     ggplot2::autoplot(fit), ggplot2::autoplot(fit, type = "latent"), ggplot2::autoplot(fit, columns = 1),
     ggplot2::autoplot(fit, "latent", columns = 2), ggplot2::autoplot(fit, "calibration", bins = 5), ggplot2::autoplot(draws, which = 2),
