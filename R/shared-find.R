@@ -32,7 +32,7 @@ granary_find <- function(words, n = 5) {
   }
   # a method that has all the words goes before one that has a single word often
   share <- rowSums(vapply(asked, function(stem) vapply(index, find_hit, 0, stem = stem) > 0, logical(nrow(catalog)))) / length(asked)
-  score <- score * (0.5 + share)
+  score <- score * (0.5 + share) + vapply(seq_len(nrow(catalog)), function(i) find_phrase(catalog[i, ], asked), 0)
   order <- utils::head(order(-score), n)
   found <- catalog[order[score[order] > 0], ]
   found$score <- score[order[score[order] > 0]]
@@ -92,6 +92,16 @@ find_stem <- function(word) {
     word <- ifelse(nchar(shorter) >= 3L, shorter, word)
   }
   sub("(.)\\1$", "\\1", word)
+}
+
+# What was asked is the name of a function, or a keyword, as it stands: the sooner it is named, the more the method is about it.
+find_phrase <- function(method, asked) {
+  named <- c(strsplit(method$functions, ", ", fixed = TRUE)[[1L]], strsplit(if (is.na(method$keywords)) "" else method$keywords, ", ", fixed = TRUE)[[1L]])
+  same <- vapply(named, function(name) {
+    stems <- find_stems(name)
+    length(stems) == length(asked) && all(apply(utils::adist(asked, stems) <= (nchar(asked) >= 5L), 1L, any))
+  }, NA)
+  if (any(same)) find_weights[["keywords"]] * (1 + 1 / which(same)[1L]) else 0
 }
 
 # The weight of the best field with this stem; a stem that differs in one letter, or begins the same, counts half.
