@@ -38,22 +38,6 @@ void complete(GlassoState& state) {
   factor.inverse(state.w);
 }
 
-// Where W is so badly conditioned that coordinate descent creeps: the interior point method for the zeros, then Newton's method on the face
-// they leave. X without the entries that are called zero may leave the cone; then the start stays.
-SolverReport from_barrier(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
-                          GlassoState& state) {
-  std::optional<SparseMatrix> near = glasso_barrier(s, lambda, 1e-12, monitor);
-  SpdInverse factor;
-  if (near && factor.factorise(*near)) {
-    state.upper = std::move(*near);
-    state.log_det = factor.log_det();
-    factor.inverse(state.w);
-  }
-  GlassoOptions few = options;
-  few.max_iter = std::min(options.max_iter, 100);
-  return face_newton(s, lambda, few, monitor, state);
-}
-
 // Down to Lambda from a multiple of it that leaves no edge, each step started at the one before: where block descent is lost or creeps from
 // afar it is neither from near by. Newton's method, which cannot lose the cone, and says so when there is no solution, does the steps that
 // block descent does not, unless there is better: then this ends where block descent does.
@@ -83,6 +67,26 @@ SolverReport approach(const ConstMatrixRef& s, const Penalty& lambda, const Glas
     good = state;
   }
   return report;
+}
+
+// Where W is so badly conditioned that coordinate descent creeps: the interior point method for the zeros, then Newton's method on the face
+// they leave. X without the entries that are called zero may leave the cone; then the start stays.
+SolverReport from_barrier(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
+                          GlassoState& state) {
+  std::optional<SparseMatrix> near = glasso_barrier(s, lambda, 1e-12, monitor);
+  SpdInverse factor;
+  if (!near) {  // no dual point to start from: the likelihood may be unbounded, which QUIC finds out
+    state = diagonal_state(s, lambda);
+    return approach(s, lambda, options, false, monitor, state);
+  }
+  if (factor.factorise(*near)) {
+    state.upper = std::move(*near);
+    state.log_det = factor.log_det();
+    factor.inverse(state.w);
+  }
+  GlassoOptions few = options;
+  few.max_iter = std::min(options.max_iter, 100);
+  return face_newton(s, lambda, few, monitor, state);
 }
 
 SolverReport solve_component(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,

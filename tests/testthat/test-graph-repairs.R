@@ -83,8 +83,8 @@ test_that("weights by size and by proportion are one problem to cross-validation
   a <- ggm_select(by_size, "cv")
   set.seed(4)
   b <- ggm_select(share, "cv")
-  expect_equal(a$selection$table$value, b$selection$table$value, tolerance = 1e-5)
-  expect_identical(a$selection$which, b$selection$which)
+  expect_equal(a$table$estimate, b$table$estimate, tolerance = 1e-5)
+  expect_identical(a$selected, b$selected)
 })
 
 test_that("drawing and simulating leave the session's stream alone", {
