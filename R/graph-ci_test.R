@@ -181,10 +181,9 @@ with_counts <- function(x, weights) {
     if (!is.null(weights)) abort_input("`weights` are the counts of a table already: leave them out.", "weights")
     names <- names(dimnames(x))
     if (length(names) == 0L || any(!nzchar(names))) abort_input("`x` is a table whose dimensions have no names: name the variables.", "x")
-    x <- as.data.frame(x, responseName = "\r", stringsAsFactors = TRUE)
-    weights <- x[["\r"]]
-    x <- x[weights > 0, names(x) != "\r", drop = FALSE]
-    weights <- weights[weights > 0]
+    cells <- as.data.frame(x, stringsAsFactors = TRUE)
+    weights <- cells[[length(cells)]]
+    x <- stats::setNames(cells[-length(cells)], names)
   }
   if (is.null(weights)) return(list(x = x, counts = NULL))
   if (is.null(x) || length(dim(x)) != 2L) abort_input("`weights` count the rows of data: give `x`.", "weights")

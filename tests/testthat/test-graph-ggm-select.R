@@ -101,7 +101,7 @@ test_that("the cross-validation score is the held-out likelihood, on the folds g
   expect_identical(best$selected, which.max(rowMeans(score)))
   expect_identical(best$folds, folds)
   careful <- ggm_select(path, "cv", folds = folds, rule = "1se")$selected
-  top <- which.max(table$value)
+  top <- which.max(table$estimate)
   expect_identical(careful, which(table$estimate >= table$estimate[top] - table$std.error[top])[1])
 })
 
