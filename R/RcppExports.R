@@ -45,6 +45,18 @@ core_kernel_parameters <- function(kernel, dimension) {
     .Call(`_granary_core_kernel_parameters`, kernel, dimension)
 }
 
+core_moments <- function(x, weights) {
+    .Call(`_granary_core_moments`, x, weights)
+}
+
+core_moments_combine <- function(a, b) {
+    .Call(`_granary_core_moments_combine`, a, b)
+}
+
+core_moments_rows <- function(of) {
+    .Call(`_granary_core_moments_rows`, of)
+}
+
 core_bn_features <- function(spec, basis, x, limit) {
     .Call(`_granary_core_bn_features`, spec, basis, x, limit)
 }

@@ -195,6 +195,9 @@ with_counts <- function(x, weights) {
 
 covariance_spec <- function(S, n, test) {
   if (!is.null(test) && test != "gauss") abort_input("With a covariance matrix the test can only be \"gauss\".", "test")
+  given <- moments_covariance(S, n)
+  S <- given$S
+  n <- given$n
   S <- check_symmetric(S, "S")
   n <- check_number(n, "n", lower = 3, strict_lower = TRUE)
   names <- variable_names(colnames(S), ncol(S))

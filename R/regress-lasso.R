@@ -288,6 +288,7 @@ predict.granary_lasso <- function(object, newdata = NULL, lambda = NULL, type = 
   if (type == "class" && object$family != "binomial") abort_input("type = \"class\" is for binomial fits.", "type")
   had_offset <- !is.null(object$settings$offset)
   if (is.null(newdata)) {
+    if (!is.null(object[["n"]])) not_for(object, "predict() without `newdata`", "it was made from moments and has no rows")
     x <- object$x
     offset <- object$settings$offset
   } else {
@@ -354,7 +355,7 @@ logLik.granary_lasso <- function(object, lambda = NULL, ...) {
 #' @export
 print.granary_lasso <- function(x, ...) {
   count <- length(x$lambda)
-  cli::cat_line("granary: lasso path, family ", x$family, ", n = ", nrow(x$x), ", p = ", ncol(x$x),
+  cli::cat_line("granary: lasso path, family ", x$family, ", n = ", lasso_rows(x), ", p = ", ncol(x$x),
                 if (x$settings$alpha < 1) paste0(", alpha = ", format(x$settings$alpha)))
   print_call(x$call)
   show <- unique(round(seq(1, count, length.out = min(count, 8L))))
@@ -413,7 +414,7 @@ glance.granary_lasso <- function(x, ...) {
   refuse_dots(...)
   likelihood <- logLik(x)
   data.frame(lambda = x$lambda, df = x$df, dev_ratio = x$dev_ratio, deviance = deviance(x), logLik = as.double(likelihood),
-             objective = x$objective, residual = x$residual, nobs = nrow(x$x))
+             objective = x$objective, residual = x$residual, nobs = lasso_rows(x))
 }
 
 #' @rdname granary_lasso

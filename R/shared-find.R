@@ -99,9 +99,15 @@ find_phrase <- function(method, asked) {
   named <- c(strsplit(method$functions, ", ", fixed = TRUE)[[1L]], strsplit(if (is.na(method$keywords)) "" else method$keywords, ", ", fixed = TRUE)[[1L]])
   same <- vapply(named, function(name) {
     stems <- find_stems(name)
-    length(stems) == length(asked) && all(apply(utils::adist(asked, stems) <= (nchar(asked) >= 5L), 1L, any))
+    length(stems) == length(asked) && all(vapply(asked, function(stem) stem %in% stems || find_near(stem, stems), NA))
   }, NA)
   if (any(same)) find_weights[["keywords"]] * (1 + 1 / which(same)[1L]) else 0
+}
+
+# Whether a stem begins as one of these does, or differs from one in a letter.
+find_near <- function(stem, stems) {
+  begins <- nchar(stem) >= 4L & (startsWith(stems, stem) | (nchar(stems) >= 4L & startsWith(stem, stems)))
+  any(begins) || (nchar(stem) >= 5L && any(utils::adist(stem, stems) <= 1))
 }
 
 # The weight of the best field with this stem; a stem that differs in one letter, or begins the same, counts half.
@@ -114,8 +120,7 @@ find_hit <- function(method, stem) {
     if (stem %in% stems) {
       best <- weight
     } else if (nchar(stem) >= 4L && weight / 2 > best) {
-      near <- startsWith(stems, stem) | (nchar(stems) >= 4L & startsWith(stem, stems))
-      if (any(near) || (nchar(stem) >= 5L && any(utils::adist(stem, stems) <= 1))) best <- weight / 2
+      if (find_near(stem, stems)) best <- weight / 2
     }
   }
   best

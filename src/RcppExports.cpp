@@ -127,6 +127,38 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_moments
+SEXP core_moments(SEXP x, SEXP weights);
+RcppExport SEXP _granary_core_moments(SEXP xSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_moments(x, weights));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_moments_combine
+SEXP core_moments_combine(SEXP a, SEXP b);
+RcppExport SEXP _granary_core_moments_combine(SEXP aSEXP, SEXP bSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_moments_combine(a, b));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_moments_rows
+SEXP core_moments_rows(SEXP of);
+RcppExport SEXP _granary_core_moments_rows(SEXP ofSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type of(ofSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_moments_rows(of));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_bn_features
 SEXP core_bn_features(SEXP spec, SEXP basis, SEXP x, SEXP limit);
 RcppExport SEXP _granary_core_bn_features(SEXP specSEXP, SEXP basisSEXP, SEXP xSEXP, SEXP limitSEXP) {
@@ -3843,6 +3875,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_normals", (DL_FUNC) &_granary_core_normals, 3},
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
+    {"_granary_core_moments", (DL_FUNC) &_granary_core_moments, 2},
+    {"_granary_core_moments_combine", (DL_FUNC) &_granary_core_moments_combine, 2},
+    {"_granary_core_moments_rows", (DL_FUNC) &_granary_core_moments_rows, 1},
     {"_granary_core_bn_features", (DL_FUNC) &_granary_core_bn_features, 4},
     {"_granary_core_bn_kernel", (DL_FUNC) &_granary_core_bn_kernel, 6},
     {"_granary_core_bn_tables", (DL_FUNC) &_granary_core_bn_tables, 3},
