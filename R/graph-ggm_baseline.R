@@ -26,7 +26,8 @@
 #'
 #'
 #' @section Which method when: to compare with. For several tasks `"separate"` when the graphs have little in common, `"pooled"` when they are one and
-#' the same, [ggm_multi()] between the two; `"irls"` solves the same problem as `ggm_multi()` with `norm = "l2"`, slower and less exactly. For a sparse graph use [ggm_lasso()], or [ggm_neighbors()] when only the graph matters.
+#' the same, [ggm_multi()] between the two; `"irls"` solves the same problem as `ggm_multi()` with `norm = "l2"`, slower and less
+#' exactly. For a sparse graph use [ggm_lasso()], or [ggm_neighbors()] when only the graph matters.
 #'
 #' @inheritParams ggm_lasso
 #' @param x,S,n Data, or a covariance matrix with its number of observations; for several tasks lists of them.

@@ -30,7 +30,8 @@
 #' @param lambda1,lambda2,lambda3,q Penalties, as in [ggm_hub()].
 #' @param p Number of variables (for `"hub_regime"`).
 #' @param S Covariance matrix (for `"hub_lambda_max"`).
-#' @return A word for `"hub_regime"`, a vector with names `lambda1` and `lambda3` for `"hub_lambda_max"`; else a data frame with one row per penalty: `lambda`, `log_lower` and `upper` (\eqn{\log m} and \eqn{M}), `solution_lower` and
+#' @return A word for `"hub_regime"`, a vector with names `lambda1` and `lambda3` for `"hub_lambda_max"`; else a data frame with one row per
+#'   penalty: `lambda`, `log_lower` and `upper` (\eqn{\log m} and \eqn{M}), `solution_lower` and
 #'   `solution_upper` (the
 #'   bounds for one uniform penalty; `NA` where they do not apply).
 #' @references
