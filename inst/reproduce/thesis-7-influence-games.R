@@ -14,15 +14,15 @@ claim("distinct sets of equilibria of linear games, n = 4", 23706, suppressWarni
 # Worked example of section 7.2
 chain <- rbind(c(0, 1, 0), c(0.5, 0, 0), c(0, 1, 0))
 star <- rbind(c(0, 2, 1), c(2, 0, 0), c(1, 0, 0))
-for (W in list(chain, star, 1 - diag(3))) claim("three players, three games: number of equilibria", 2, game_count_equilibria(as_influence_game(W)), 0)
-claim("W = 0, n = 6: number of equilibria", 64, game_count_equilibria(as_influence_game(matrix(0, 6, 6))), 0)
-claim("W = 1e-6 (11' - I), n = 6: number of equilibria", 2, game_count_equilibria(as_influence_game(1e-6 * (1 - diag(6)))), 0)
+for (W in list(chain, star, 1 - diag(3))) claim("three players, three games: number of equilibria", 2, game_equilibria(as_influence_game(W), "count"), 0)
+claim("W = 0, n = 6: number of equilibria", 64, game_equilibria(as_influence_game(matrix(0, 6, 6)), "count"), 0)
+claim("W = 1e-6 (11' - I), n = 6: number of equilibria", 2, game_equilibria(as_influence_game(1e-6 * (1 - diag(6))), "count"), 0)
 
 # Section 7.7.1: random games
-many <- mean(replicate(20, game_count_equilibria(sim_influence_game(20, density = 0.8, p_plus = 0))))
+many <- mean(replicate(20, game_equilibria(sim_influence_game(20, density = 0.8, p_plus = 0), "count")))
 claim("n = 20, density 0.8, all weights -1: more than 1000 equilibria on average", TRUE, many > 1000, 0,
       sprintf("ours %.0f; an independent run of 20 games gave 1510", many))
-two <- mean(replicate(20, game_count_equilibria(sim_influence_game(20, density = 0.8, p_plus = 1)) == 2))
+two <- mean(replicate(20, game_equilibria(sim_influence_game(20, density = 0.8, p_plus = 1), "count") == 2))
 claim("n = 20, density 0.8, all weights +1: share of games with two equilibria", 1, two, 0.1, "the thesis: almost always")
 
 # Figure 7.2: four players, four equilibria, 50 rows for training and 50 for choosing lambda; lambda fixed before looking: ten values from 0.3 to 0.003
@@ -33,7 +33,7 @@ learn <- function(train, validation, loss) {
                                                                                                                 tol = 1e-5)))
   held_out <- vapply(fits, function(fit) {
     fit$q <- min(max(fit$q, 0.01), 0.99)
-    mean(predict(fit, validation, type = "log_joint"))
+    mean(predict(fit, validation, type = "log_density"))
   }, 0)
   fits[[which.max(held_out)]]
 }
@@ -45,9 +45,9 @@ for (q in if (extended) c(0.5, 0.7, 0.9) else 0.9) {
     validation <- simulate(truth, nsim = 50)
     vapply(losses, function(loss) {
       fit <- learn(train, validation, loss)
-      score <- game_recovery(fit, truth)
+      score <- assess(fit, truth = truth)
       fit$q <- min(max(fit$q, 0.01), 0.99)
-      c(kl = game_kl(truth, fit), precision = score$precision, recall = score$recall, share = fit$share)
+      c(kl = score$kl, precision = score$precision, recall = score$recall, share = fit$share)
     }, c(0, 0, 0, 0))
   })
   average <- apply(runs, 1:2, mean, na.rm = TRUE)

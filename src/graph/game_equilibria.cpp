@@ -119,7 +119,7 @@ class Search {
           "the search for equilibria of ", x_.size(), " players stopped after ", options_.max_nodes, " nodes, with ",
           result_.count,
           " equilibria found so far. The game is too dense to enumerate: raise `max_nodes`, "
-          "make the game sparser (a larger lambda), or use what needs no enumeration: game_is_equilibrium(), predict(), influence()."));
+          "make the game sparser (a larger lambda), or use what needs no enumeration: game_equilibria(what = \"test\"), predict(), influence()."));
     }
     if (nodes_ % 4096 == 0) monitor_.check();
     if (depth == order_.size()) {
