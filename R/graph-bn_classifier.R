@@ -5,7 +5,7 @@
 #' can be read as interactions.
 #'
 #' @details
-#' `method = "generative"` estimates \eqn{P(x_i | a, \mathrm{class})}{P(x_i | a, class)} as (count + `alpha`) / (total + `alpha` levels); patterns of
+#' `method = "generative"` estimates \eqn{P(x_i | a, \mathrm{class})}{P(x_i | a, class)} as (count + `pseudo_count`) / (total + `pseudo_count` levels); patterns of
 #' parents that do not occur get the uniform distribution. Weights follow by Moebius inversion within each family, and the log prior odds go into
 #' the intercept. The discriminative methods start there and minimise
 #' \deqn{\frac1n \sum_i \ell(y_i f(x_i)) + \lambda\, \mathrm{pen}(w), \quad f(x) = b + w'\phi(x)}{1/n sum_i l(y_i f(x_i)) + lambda pen(w), f(x) =
@@ -28,7 +28,7 @@
 #' @param dag `"naive"`, `"markov"`, `"bipartite"`, `"tree"`, or a graph over the columns of `x`.
 #' @param k Order of the Markov chain, or number of roots of the bipartite graph.
 #' @param method How to fit; see Details.
-#' @param alpha Dirichlet smoothing, positive: without it a pattern that one class never shows has infinite odds.
+#' @param pseudo_count Dirichlet smoothing, positive: without it a pattern that one class never shows has infinite odds.
 #' @param lambda Penalty of the discriminative methods; by default 1 / n.
 #' @param penalty `"l2"` or `"l1"`.
 #' @param tol,max_iter Stopping rule of the discriminative methods: largest entry of the gradient, relative to that of the zero rule.
@@ -66,7 +66,7 @@ bn_classifier.formula <- function(formula, data = NULL, subset, na.action, ...) 
 
 #' @rdname bn_classifier
 #' @export
-bn_classifier.default <- function(x, y, dag = "naive", k = 1, method = c("generative", "logistic", "svm"), alpha = 1, lambda = NULL,
+bn_classifier.default <- function(x, y, dag = "naive", k = 1, method = c("generative", "logistic", "svm"), pseudo_count = 1, lambda = NULL,
                                   penalty = c("l2", "l1"), groups = NULL, tol = 1e-7, max_iter = 5000, ...) {
   refuse_dots(...)
   call <- generic_call(match.call(), "bn_classifier")
@@ -74,7 +74,7 @@ bn_classifier.default <- function(x, y, dag = "naive", k = 1, method = c("genera
   y <- two_classes(y, nrow(data$codes))
   method <- check_choice(method, c("generative", "logistic", "svm"))
   penalty <- check_choice(penalty, c("l2", "l1"))
-  alpha <- check_number(alpha, lower = 0, strict_lower = TRUE, upper = 1e12)
+  pseudo_count <- check_number(pseudo_count, lower = 0, strict_lower = TRUE, upper = 1e12)
   lambda <- check_number(lambda, lower = 0, allow_null = TRUE)
   if (is.null(lambda)) lambda <- 1 / nrow(data$codes)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
@@ -83,7 +83,7 @@ bn_classifier.default <- function(x, y, dag = "naive", k = 1, method = c("genera
   basis <- if (is.null(groups)) "monomial" else "indicator"
   spec <- bn_spec(graph, lengths(data$levels), groups)
 
-  part <- function(code) core_bn_tables(spec, data$codes[y$code == code, , drop = FALSE], alpha)
+  part <- function(code) core_bn_tables(spec, data$codes[y$code == code, , drop = FALSE], pseudo_count)
   tables <- list(part(0L), part(1L))
   size <- tabulate(y$code + 1L, 2L)
   map <- core_bn_weights(spec, basis, tables[[2L]], tables[[1L]], bn_limit)
@@ -110,7 +110,7 @@ bn_classifier.default <- function(x, y, dag = "naive", k = 1, method = c("genera
   fit <- new_fit("bn_classifier", coefficients = weights, generative = generative,
                  cpts = bn_name_tables(tables, graph, data$levels, y$levels, groups),
                  dag = graph, states = data$levels, levels = y$levels, sizes = stats::setNames(size, y$levels), basis = basis, groups = spec$groups,
-                 method = method, alpha = alpha, lambda = if (method != "generative") lambda, penalty = if (method != "generative") penalty,
+                 method = method, pseudo_count = pseudo_count, lambda = if (method != "generative") lambda, penalty = if (method != "generative") penalty,
                  dimension = length(weights), loss = best_loss, generative_loss = generative_loss, x = data$codes, y = y$code, call = call,
                  convergence = convergence)
   check_convergence(fit, "Raise `max_iter` or `lambda`: classes that a rule separates have no finite weights without a penalty.")

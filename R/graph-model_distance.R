@@ -12,7 +12,7 @@
 #'
 #' @param type Kind of the model.
 #' @param ... What the kind needs, by name or in this order: `"gaussian"` takes `mean, covariance, precision`; `"ising"` takes `theta, coding`; `"bn"` takes
-#'   `dag, cpts, data, alpha`.
+#'   `dag, cpts, data, pseudo_count`.
 #' @section Arguments of the kinds:
 #' * `mean`: mean; by default zero.
 #' * `covariance`, `precision`: one of them, positive definite.
@@ -22,7 +22,7 @@
 #' * `cpts`: a list of tables named by node: one row per pattern of the parents (first parent fastest; parents in the order of the nodes), one column per
 #'   level, rows summing to one. As `fit$cpts[[class]]` of a [bn_classifier()].
 #' * `data`: instead of `cpts`, discrete data to count.
-#' * `alpha`: Dirichlet smoothing of the counts.
+#' * `pseudo_count`: Dirichlet smoothing of the counts.
 #' @param object,nsim,seed A model, the number of rows, and a seed as in [stats::simulate()].
 #' @param x A model to print.
 #' @return A list of class `granary_model`.
@@ -80,16 +80,16 @@ model_ising <- function(theta, coding = c("01", "spin")) {
   new_model("ising", variables, theta = unname(theta), own = own, coding = coding)
 }
 
-model_bn <- function(dag, cpts = NULL, data = NULL, alpha = 1) {
+model_bn <- function(dag, cpts = NULL, data = NULL, pseudo_count = 1) {
   if (missing(dag)) fail_missing("dag")
   if (is.null(cpts) == is.null(data)) {
     abort_input(paste("Give either `cpts` or `data`,", if (is.null(cpts)) "but neither came." else "not both."), "cpts")
   }
-  alpha <- check_number(alpha, lower = 0, upper = 1e12)
+  pseudo_count <- check_number(pseudo_count, lower = 0, upper = 1e12)
   if (!is.null(data)) {
     data <- bn_codes(data, "data")
     graph <- bn_dag(dag, names(data$levels))
-    tables <- core_bn_tables(bn_spec(graph, lengths(data$levels)), data$codes, alpha)
+    tables <- core_bn_tables(bn_spec(graph, lengths(data$levels)), data$codes, pseudo_count)
     labels <- data$levels
   } else {
     graph <- needs_dag(check_graph(dag))

@@ -29,7 +29,7 @@ test_that("the discriminative fit on the naive structure is glm, and never worse
 
 test_that("log-odds of the generative rule is that of its tables", {
   d <- binary_data(150, 6, 3)
-  fit <- bn_classifier(d$x, d$y, dag = "tree", alpha = 0.5)
+  fit <- bn_classifier(d$x, d$y, dag = "tree", pseudo_count = 0.5)
   spec <- granary:::bn_model_spec(fit)
   expect_equal(predict(fit, type = "link"),
                granary:::core_bn_log_density(spec, unname(fit$cpts[["1"]]), fit$x) - granary:::core_bn_log_density(spec, unname(fit$cpts[["0"]]),
@@ -76,7 +76,7 @@ test_that("bad input of the classifier", {
   expect_error(bn_classifier(d$x, 1:20), "two classes", class = "granary_error_input")
   expect_error(bn_classifier(d$x, c(NA, d$y[-1])), "missing", class = "granary_error_input")
   expect_error(bn_classifier(d$x, d$y[-1]), "one class per row", class = "granary_error_input")
-  expect_error(bn_classifier(d$x, d$y, alpha = 0), "greater than 0", class = "granary_error_input")
+  expect_error(bn_classifier(d$x, d$y, pseudo_count = 0), "greater than 0", class = "granary_error_input")
   expect_error(bn_classifier(d$x, d$y, "nave"), "naive", class = "granary_error_input")
   expect_error(bn_classifier(d$x, d$y, "markov", k = 5), "`k`", class = "granary_error_input")
   separable <- data.frame(a = rep(0:1, 10), b = rep(0:1, each = 10))

@@ -376,3 +376,21 @@ test_that("a factor of names asks for the same nodes as text", {
   expect_equal(cg_marginal(fit, factor(nodes), joint = TRUE), cg_marginal(fit, nodes, joint = TRUE))
   expect_equal(cg_marginal(fit, factor(nodes)), cg_marginal(fit, nodes))
 })
+
+test_that("a class that was never seen is a latent class", {
+  set.seed(1)
+  z <- sample(2, 300, TRUE)
+  d <- data.frame(class = factor(rep(NA, 300), levels = c("a", "b")), u = rnorm(300, 5 * z), v = rnorm(300, -4 * z),
+                  w = factor(ifelse(runif(300) < ifelse(z == 1, 0.9, 0.1), "x", "y")))
+  fit <- cg_fit("class -> u; class -> v; class -> w", d, na = "em")
+  expect_true(fit$convergence$converged)
+  found <- predict(fit, d[c("u", "v", "w")], target = "class")
+  expect_gt(max(mean((found == "a") == (z == 1)), mean((found == "a") == (z == 2))), 0.99)
+  expect_equal(sort(fit$regressions$u$intercept), c(5, 10), tolerance = 0.05)
+  expect_identical(cg_fit("class -> u; class -> v; class -> w", d, na = "em", threads = 2)$loglik, fit$loglik)
+  # one indicator at a time, and the likelihood of two classes is at least that of one
+  only <- cg_fit("class -> w", d, na = "em")
+  expect_gte(only$loglik, cg_fit("w", d)$loglik - 1e-8)
+  d$class <- NA_real_
+  expect_error(cg_fit("class -> u", d, na = "em"), "no observed value", class = "granary_error_input")
+})

@@ -227,3 +227,13 @@ test_that("games print, summarise, plot and convert", {
   skip_if_not_installed("igraph")
   expect_equal(igraph::ecount(igraph::as.igraph(fit)), sum(fit$W != 0))
 })
+
+test_that("a search that cannot end is refused at once, and one that can is not", {
+  set.seed(1)
+  game <- sim_influence_game(40, density = 0.8)
+  seconds <- system.time(expect_error(game_equilibria(game, "count"), "would take about", class = "granary_error_numeric"))[["user.self"]]
+  expect_lt(seconds, 20)
+  set.seed(2)
+  sparse <- sim_influence_game(30, density = 0.3)
+  expect_equal(game_equilibria(sparse, "count", method = "search"), game_equilibria(sparse, "count", method = "gray", max_n = 30))
+})

@@ -346,3 +346,20 @@ test_that("separable rows without a penalty are told as such", {
   expect_warning(fit <- ising_fit(x, 0, method = "exact"), "no finite estimate")
   expect_identical(fit$convergence$reason, "unbounded")
 })
+
+test_that("without a penalty, rows that separate get capped couplings and a warning, whatever the tolerance and method", {
+  x <- cbind(a = c(0, 0, 0, 1, 1, 1), b = c(0, 0, 0, 1, 1, 1), c = c(0, 1, 0, 1, 0, 1))
+  value <- function(...) {
+    expect_warning(fit <- ising_fit(x, lambda = 0, ...), "no finite estimate", class = "granary_warning_convergence")
+    expect_false(fit$convergence$converged)
+    fit$W["a", "b"]
+  }
+  exact <- vapply(c(1e-4, 1e-6, 1e-8), function(tol) value(tol = tol), 0)
+  expect_lt(diff(range(exact)), 1e-3)
+  pseudo <- vapply(c(1e-4, 1e-6), function(tol) value(tol = tol, method = "pseudolik"), 0)
+  expect_lt(diff(range(pseudo)), 1e-2)
+  expect_lt(value(method = "nodewise"), 6)
+  set.seed(3)
+  expect_silent(fit <- ising_fit(sim_ising(4, n = 400, size = 0.3)$data, lambda = 0))
+  expect_true(fit$convergence$converged)
+})
