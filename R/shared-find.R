@@ -32,7 +32,7 @@ granary_find <- function(words, n = 5) {
   }
   # a method that has all the words goes before one that has a single word often
   share <- rowSums(vapply(asked, function(stem) vapply(index, find_hit, 0, stem = stem) > 0, logical(nrow(catalog)))) / length(asked)
-  score <- score * (0.5 + share)
+  score <- score * (0.5 + share) + vapply(seq_len(nrow(catalog)), function(i) find_phrase(catalog[i, ], asked), 0)
   order <- utils::head(order(-score), n)
   found <- catalog[order[score[order] > 0], ]
   found$score <- score[order[score[order] > 0]]
@@ -94,6 +94,22 @@ find_stem <- function(word) {
   sub("(.)\\1$", "\\1", word)
 }
 
+# What was asked is the name of a function, or a keyword, as it stands: the sooner it is named, the more the method is about it.
+find_phrase <- function(method, asked) {
+  named <- c(strsplit(method$functions, ", ", fixed = TRUE)[[1L]], strsplit(if (is.na(method$keywords)) "" else method$keywords, ", ", fixed = TRUE)[[1L]])
+  same <- vapply(named, function(name) {
+    stems <- find_stems(name)
+    length(stems) == length(asked) && all(vapply(asked, function(stem) stem %in% stems || find_near(stem, stems), NA))
+  }, NA)
+  if (any(same)) find_weights[["keywords"]] * (1 + 1 / which(same)[1L]) else 0
+}
+
+# Whether a stem begins as one of these does, or differs from one in a letter.
+find_near <- function(stem, stems) {
+  begins <- nchar(stem) >= 4L & (startsWith(stems, stem) | (nchar(stems) >= 4L & startsWith(stem, stems)))
+  any(begins) || (nchar(stem) >= 5L && any(utils::adist(stem, stems) <= 1))
+}
+
 # The weight of the best field with this stem; a stem that differs in one letter, or begins the same, counts half.
 find_hit <- function(method, stem) {
   best <- 0
@@ -104,8 +120,7 @@ find_hit <- function(method, stem) {
     if (stem %in% stems) {
       best <- weight
     } else if (nchar(stem) >= 4L && weight / 2 > best) {
-      near <- startsWith(stems, stem) | (nchar(stems) >= 4L & startsWith(stem, stems))
-      if (any(near) || (nchar(stem) >= 5L && any(utils::adist(stem, stems) <= 1))) best <- weight / 2
+      if (find_near(stem, stems)) best <- weight / 2
     }
   }
   best

@@ -14,3 +14,11 @@ test_that("nothing found is said, and nothing asked is an error", {
 test_that("what is printed names a function, its use and what to read", {
   expect_output(print(granary_find("support vector machine")), "svm\\(\\)")
 })
+
+test_that("everyday questions find their method among the first three, most of them first", {
+  queries <- read.csv(test_path("find-queries.csv"))
+  expect_gte(nrow(queries), 100)
+  rank <- vapply(seq_len(nrow(queries)), function(i) match(queries$key[i], granary_find(queries$query[i])$key), 1L)
+  expect_identical(queries$query[is.na(rank) | rank > 3L], character())
+  expect_gte(mean(rank == 1L), 0.8)
+})

@@ -75,15 +75,23 @@ for (family in names(families)) section(paste0("More of ", family), families[[fa
 section("The package", "finding, checking, reporting", names_of[!family_of %in% names(families)])
 put("_pkgdown.yml", c("template:", "  bootstrap: 5", "", "navbar:", "  structure:", "    left: [intro, reference, articles, news]", "", "reference:", index))
 
-# The vocabulary, joined: a word that two parts explain differently is an error of theirs.
+# The vocabulary, joined. A word of shared.dcf has that meaning for all; what families mean by a word of their own stands side by side.
 parts <- list.files("inst/grammar", "[.]dcf$", full.names = TRUE)
 if (length(parts) > 0L) {
-  vocabulary <- do.call(rbind, lapply(parts, function(file) as.data.frame(read.dcf(file, fields = c("Name", "Meaning", "Default")))))
-  vocabulary <- vocabulary[!duplicated(vocabulary$Name), ]
-  vocabulary <- vocabulary[order(vocabulary$Name), ]
+  vocabulary <- do.call(rbind, lapply(parts, function(file) {
+    words <- as.data.frame(read.dcf(file, fields = c("Name", "Meaning", "Default", "Except")))
+    cbind(words, family = sub("[.]dcf$", "", basename(file)))
+  }))
+  vocabulary <- do.call(rbind, lapply(split(vocabulary, vocabulary$Name), function(words) {
+    if ("shared" %in% words$family) words <- words[words$family == "shared", ]
+    if (nrow(words) > 1L) words$Meaning[1] <- paste(sprintf("In %s: %s", words$family, words$Meaning), collapse = " ")
+    words[1, ]
+  }))
+  vocabulary <- vocabulary[order(vocabulary$Name, method = "radix"), ]
   lines <- unlist(lapply(seq_len(nrow(vocabulary)), function(i) {
     c(paste0("Name: ", vocabulary$Name[i]), paste0("Meaning: ", gsub("[[:space:]]+", " ", vocabulary$Meaning[i])),
-      if (!is.na(vocabulary$Default[i])) paste0("Default: ", vocabulary$Default[i]), "")
+      if (!is.na(vocabulary$Default[i])) paste0("Default: ", vocabulary$Default[i]),
+      if (!is.na(vocabulary$Except[i])) paste0("Except: ", gsub("[[:space:]]+", " ", vocabulary$Except[i])), "")
   }))
   put("inst/grammar.dcf", lines[-length(lines)])
 }

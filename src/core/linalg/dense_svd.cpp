@@ -2,6 +2,10 @@
 
 #include <Eigen/SVD>
 
+// Compiled in dense_svd_jacobi.cpp: they take as long as all the rest of this file.
+extern template class Eigen::JacobiSVD<Eigen::MatrixXd>;
+extern template class Eigen::internal::UpperBidiagonalization<Eigen::MatrixXd>;
+
 namespace granary {
 
 namespace {
