@@ -45,8 +45,8 @@ for (q in if (extended) c(0.5, 0.7, 0.9) else 0.9) {
     validation <- simulate(truth, nsim = 50)
     vapply(losses, function(loss) {
       fit <- learn(train, validation, loss)
-      score <- assess(fit, truth = truth)
       fit$q <- min(max(fit$q, 0.01), 0.99)
+      score <- assess(fit, truth = truth)
       c(kl = score$kl, precision = score$precision, recall = score$recall, share = fit$share)
     }, c(0, 0, 0, 0))
   })
@@ -60,5 +60,27 @@ for (q in if (extended) c(0.5, 0.7, 0.9) else 0.9) {
     claim(paste0(name, "precision of equilibria, sl"), 1, average["precision", "sl"], 0.05, "the thesis: perfect recovery")
   }
   claim(paste0(name, "share of equilibria among the rows, sl"), q, average["share", "sl"], 0.1, "the thesis: close to q")
+}
+# Section 7.8: the roll calls of the thesis (104th, 107th and 110th congress) are not in a package; those of the 109th are, in pscl. Twenty senators, ten of each
+# party, evenly through the list; a vote that was not cast counts as -1, as in the thesis.
+if (requireNamespace("pscl", quietly = TRUE)) {
+  holder <- new.env()
+  utils::data("s109", package = "pscl", envir = holder)
+  votes <- holder$s109$votes
+  party <- as.character(holder$s109$legis.data$party)
+  seated <- lapply(c("D", "R"), function(p) which(party == p & rowMeans(votes == 9 | votes == 0) < 0.2 & !grepl("USA", rownames(votes))))
+  chosen <- unlist(lapply(seated, function(s) s[round(seq(1, length(s), length.out = 10))]))
+  x <- t(matrix(ifelse(votes[chosen, ] %in% 1:3, 1, -1), length(chosen), dimnames = list(rownames(votes)[chosen], NULL)))
+  x <- x[, abs(colMeans(x)) < 1]
+  party <- party[match(colnames(x), rownames(votes))]
+  senate <- suppressWarnings(influence_game(x, lambda = 0.006, loss = "il", count = FALSE))
+  weight <- abs(senate$W)
+  same <- outer(party, party, "==") & row(weight) != col(weight)
+  claim("senate, 109th congress, 20 senators: share of the influence that is within parties exceeds one half", TRUE, sum(weight[same]) / sum(weight) > 0.5, 0,
+        sprintf("the thesis, of other congresses: mostly within parties; here %.2f", sum(weight[same]) / sum(weight)))
+  mean_of <- function(inside) mean(senate$W[inside & row(weight) != col(weight)])
+  claim("senate, 109th congress: influence within parties is stronger than between them", TRUE, mean_of(same) > mean_of(!same), 0)
+} else {
+  claim("senate, 109th congress, 20 senators: share of the influence that is within parties exceeds one half", TRUE, NA, NA, "needs package pscl")
 }
 claim("senate, 104th, 107th and 110th congress: influence within parties", NA, NA, NA, "needs the roll calls of the thesis, not part of this package")

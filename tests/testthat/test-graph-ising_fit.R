@@ -363,3 +363,10 @@ test_that("without a penalty, rows that separate get capped couplings and a warn
   expect_silent(fit <- ising_fit(sim_ising(4, n = 400, size = 0.3)$data, lambda = 0))
   expect_true(fit$convergence$converged)
 })
+
+test_that("importance sampling gives symmetric couplings", {
+  set.seed(41)
+  x <- sim_ising(12, n = 60, size = 0.5)$data
+  fit <- suppressWarnings(ising_fit(x, lambda = 0.1, method = "fbs", sampler = "importance", max_iter = 100))
+  expect_identical(fit$W, t(fit$W))
+})
