@@ -309,8 +309,11 @@ print.granary_cg_marginals <- function(x, ...) {
 #' @export
 plot.granary_cg_marginal <- function(x, ...) {
   if (x$kind == "table" && length(x$nodes) <= 2L) {
-    draw(graphics::barplot, x$probabilities, beside = TRUE, ylab = "probability", main = paste(x$nodes, collapse = " and "), ylim = c(0, 1),
-         legend.text = length(x$nodes) == 2L, user = list(...))
+    two <- length(x$nodes) == 2L
+    shades <- grDevices::grey.colors(if (two) nrow(x$probabilities) else 1L)
+    draw(graphics::barplot, x$probabilities, beside = TRUE, ylab = "probability", xlab = x$nodes[length(x$nodes)],
+         main = if (two) "" else x$nodes, ylim = c(0, 1), col = shades, user = list(...))
+    if (two) graphics::legend("top", rownames(x$probabilities), fill = shades, title = x$nodes[1L], horiz = TRUE, bty = "n", inset = c(0, -0.2), xpd = NA)
     return(invisible(x))
   }
   if (x$kind == "table") {

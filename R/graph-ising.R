@@ -360,12 +360,13 @@ plot_weights <- function(m, main, labels = NULL, ...) {
   limit <- max(abs(m), 1e-9)
   colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
   margin <- if (labels) min(8, 1 + 0.55 * max(nchar(colnames(m)))) else 1
-  old <- graphics::par(mar = c(margin, margin, 2, 1))
+  old <- graphics::par(mar = c(margin, margin, 2, 4))
   on.exit(graphics::par(old))
   draw(graphics::image, seq_len(p), seq_len(p), t(m)[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "",
        ylab = "",
-       main = sprintf("%s, up to %.2g", main, limit), user = list(...))
+       main = main, user = list(...))
   graphics::box(col = "grey60")
+  draw_key(c(-limit, limit), colours)
   if (labels) {
     graphics::axis(1, seq_len(p), colnames(m), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)
     graphics::axis(2, seq_len(p), rev(rownames(m)), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)

@@ -234,18 +234,18 @@ print.granary_sbn <- function(x, ...) {
 plot.granary_sbn <- function(x, ...) {
   nets <- if (is.null(x$networks)) list(x) else x$networks
   p <- length(x$variables)
-  if (length(nets) > 1L) {
-    old <- graphics::par(mfrow = c(1L, length(nets)))
-    on.exit(graphics::par(old))
-  }
+  old <- do.call(graphics::par, c(list(mar = c(5, 5, 3, 4)), if (length(nets) > 1L) list(mfrow = c(1L, length(nets)))))
+  on.exit(graphics::par(old))
+  colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(51L)
   for (k in seq_along(nets)) {
     w <- nets[[k]]$weights[nets[[k]]$order, nets[[k]]$order, drop = FALSE]
     top <- max(abs(w), 1e-12)
     draw(graphics::image, seq_len(p), seq_len(p), t(w[rev(seq_len(p)), , drop = FALSE]), zlim = c(-top, top),
-         col = grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(51L),
+         col = colours,
          axes = FALSE, xlab = "from", ylab = "to", main = if (is.null(names(nets))) "Weights" else names(nets)[k], user = list(...))
     graphics::axis(1L, seq_len(p), colnames(w), las = 2, tick = FALSE)
     graphics::axis(2L, seq_len(p), rev(rownames(w)), las = 1, tick = FALSE)
+    draw_key(c(-top, top), colours)
   }
   invisible(x)
 }
