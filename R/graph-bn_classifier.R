@@ -1,11 +1,11 @@
 #' Classification by a pair of Bayesian networks
 #'
 #' Two classes, one network per class on a common DAG: fitted generatively (tables by counting) or discriminatively (logistic regression or a
-#' support vector machine on exactly the features that such a pair can use, see [bn_features()]). Either way the result is a linear rule whose weights
+#' support vector machine on exactly the features that such a pair can use, see [bn_kernel()]). Either way the result is a linear rule whose weights
 #' can be read as interactions.
 #'
 #' @details
-#' `method = "generative"` estimates \eqn{P(x_i | a, \mathrm{class})}{P(x_i | a, class)} as (count + `alpha`) / (total + `alpha` levels); patterns of
+#' `method = "generative"` estimates \eqn{P(x_i | a, \mathrm{class})}{P(x_i | a, class)} as (count + `pseudo_count`) / (total + `pseudo_count` levels); patterns of
 #' parents that do not occur get the uniform distribution. Weights follow by Moebius inversion within each family, and the log prior odds go into
 #' the intercept. The discriminative methods start there and minimise
 #' \deqn{\frac1n \sum_i \ell(y_i f(x_i)) + \lambda\, \mathrm{pen}(w), \quad f(x) = b + w'\phi(x)}{1/n sum_i l(y_i f(x_i)) + lambda pen(w), f(x) =
@@ -17,26 +17,27 @@
 #' first `k`
 #' variables are parents of all others), `"tree"` (the Chow-Liu tree of the mutual information within classes), or a DAG.
 #'
-#' **Which method when:** generative fits need few data and no tuning; the logistic fit is better once there are many rows per parameter, because
-#' it does
-#' not depend on the network being true. For many variables without a structure in mind start with `"tree"`. [bn_dimension()] says how many rows a
-#' structure needs. [sbn_fit()] is the choice for dense dependence with few parameters.
+#' @section Which method when:
+#' Generative fits need few data and no tuning; the logistic fit is better once there are many rows per parameter, because it does not depend on the network
+#' being true. For many variables without a structure in mind start with `"tree"`. [bn_bounds()] says how many rows a structure needs. [sbn_fit()] is the
+#' choice for dense dependence with few parameters.
 #'
-#' @inheritParams bn_features
+#' @inheritParams bn_kernel
+#' @param formula,data,subset,na.action A formula such as `class ~ a + b` whose terms are columns of `data`, and what goes with it as in [stats::lm()].
 #' @param y Classes: a factor, logical, text or number with two distinct values.
 #' @param dag `"naive"`, `"markov"`, `"bipartite"`, `"tree"`, or a graph over the columns of `x`.
 #' @param k Order of the Markov chain, or number of roots of the bipartite graph.
 #' @param method How to fit; see Details.
-#' @param alpha Dirichlet smoothing, positive: without it a pattern that one class never shows has infinite odds.
+#' @param pseudo_count Dirichlet smoothing, positive: without it a pattern that one class never shows has infinite odds.
 #' @param lambda Penalty of the discriminative methods; by default 1 / n.
 #' @param penalty `"l2"` or `"l1"`.
 #' @param tol,max_iter Stopping rule of the discriminative methods: largest entry of the gradient, relative to that of the zero rule.
 #' @param object,newdata A fit, and data with the same variables; by default the ones fitted.
-#' @param type `"class"`, `"logodds"` or `"prob"` (of the second class).
+#' @param type `"class"`, `"link"` (log-odds of the second class) or `"prob"` (a column per class).
 #' @param n How many weights to show.
-#' @param ... Not used; for `plot()` passed on to [graphics::barplot()].
+#' @param ... For the formula method, arguments of the default method; for `plot()` passed on to [graphics::barplot()].
 #' @return An object of class `granary_bn_classifier`: `coefficients` (intercept and one weight per feature), `cpts` (tables of both classes), `dag`,
-#' `levels`, `classes`, `dimension` (number of features), `generative` (the generative weights), `loss` (mean log-loss in the training data, or
+#' `levels` (the classes), `states` (levels of the variables), `dimension` (number of features), `generative` (the generative weights), `loss` (mean log-loss in the training data, or
 #'   squared hinge)
 #'   and `convergence`.
 #' @references
@@ -51,15 +52,29 @@
 #' fit <- bn_classifier(cars, mtcars$am, dag = "tree")
 #' fit
 #' table(predict(fit), mtcars$am)
+#' bn_classifier(am ~ mpg + wt, cbind(cars, am = mtcars$am))
 #' summary(bn_classifier(cars, mtcars$am, dag = "naive", method = "logistic"), n = 3)
-bn_classifier <- function(x, y, dag = "naive", k = 1, method = c("generative", "logistic", "svm"), alpha = 1, lambda = NULL,
-                          penalty = c("l2", "l1"), groups = NULL, tol = 1e-7, max_iter = 5000) {
-  call <- match.call()
+bn_classifier <- function(x, ...) {
+  UseMethod("bn_classifier")
+}
+
+#' @rdname bn_classifier
+#' @export
+bn_classifier.formula <- function(formula, data = NULL, subset, na.action, ...) {  # nolint: object_name_linter.
+  discrete_formula_fit(bn_classifier.default, "bn_classifier", ...)
+}
+
+#' @rdname bn_classifier
+#' @export
+bn_classifier.default <- function(x, y, dag = "naive", k = 1, method = c("generative", "logistic", "svm"), pseudo_count = 1, lambda = NULL,
+                                  penalty = c("l2", "l1"), groups = NULL, tol = 1e-7, max_iter = 5000, ...) {
+  refuse_dots(...)
+  call <- generic_call(match.call(), "bn_classifier")
   data <- bn_codes(x)
   y <- two_classes(y, nrow(data$codes))
   method <- check_choice(method, c("generative", "logistic", "svm"))
   penalty <- check_choice(penalty, c("l2", "l1"))
-  alpha <- check_number(alpha, lower = 0, strict_lower = TRUE, upper = 1e12)
+  pseudo_count <- check_number(pseudo_count, lower = 0, strict_lower = TRUE, upper = 1e12)
   lambda <- check_number(lambda, lower = 0, allow_null = TRUE)
   if (is.null(lambda)) lambda <- 1 / nrow(data$codes)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
@@ -68,7 +83,7 @@ bn_classifier <- function(x, y, dag = "naive", k = 1, method = c("generative", "
   basis <- if (is.null(groups)) "monomial" else "indicator"
   spec <- bn_spec(graph, lengths(data$levels), groups)
 
-  part <- function(code) core_bn_tables(spec, data$codes[y$code == code, , drop = FALSE], alpha)
+  part <- function(code) core_bn_tables(spec, data$codes[y$code == code, , drop = FALSE], pseudo_count)
   tables <- list(part(0L), part(1L))
   size <- tabulate(y$code + 1L, 2L)
   map <- core_bn_weights(spec, basis, tables[[2L]], tables[[1L]], bn_limit)
@@ -94,8 +109,8 @@ bn_classifier <- function(x, y, dag = "naive", k = 1, method = c("generative", "
   }
   fit <- new_fit("bn_classifier", coefficients = weights, generative = generative,
                  cpts = bn_name_tables(tables, graph, data$levels, y$levels, groups),
-                 dag = graph, levels = data$levels, classes = y$levels, sizes = stats::setNames(size, y$levels), basis = basis, groups = spec$groups,
-                 method = method, alpha = alpha, lambda = if (method != "generative") lambda, penalty = if (method != "generative") penalty,
+                 dag = graph, states = data$levels, levels = y$levels, sizes = stats::setNames(size, y$levels), basis = basis, groups = spec$groups,
+                 method = method, pseudo_count = pseudo_count, lambda = if (method != "generative") lambda, penalty = if (method != "generative") penalty,
                  dimension = length(weights), loss = best_loss, generative_loss = generative_loss, x = data$codes, y = y$code, call = call,
                  convergence = convergence)
   check_convergence(fit, "Raise `max_iter` or `lambda`: classes that a rule separates have no finite weights without a penalty.")
@@ -180,22 +195,23 @@ bn_name_tables <- function(tables, graph, levels, classes, groups = NULL) {
   stats::setNames(lapply(tables, name), classes)
 }
 
-bn_model_spec <- function(object) list(nodes = length(object$levels), edges = object$dag$edges, levels = lengths(object$levels),
+bn_model_spec <- function(object) list(nodes = length(object$states), edges = object$dag$edges, levels = lengths(object$states),
                                        groups = object$groups)
 
 #' @rdname bn_classifier
 #' @export
-predict.granary_bn_classifier <- function(object, newdata = NULL, type = c("class", "logodds", "prob"), ...) {
+predict.granary_bn_classifier <- function(object, newdata = NULL, type = c("class", "link", "prob"), ...) {
   refuse_dots(...)
-  type <- check_choice(type, c("class", "logodds", "prob"))
-  codes <- if (is.null(newdata)) object$x else bn_codes(newdata, "newdata", object$levels)$codes
+  type <- check_choice(type, c("class", "link", "prob"))
+  codes <- if (is.null(newdata)) object$x else bn_codes(newdata, "newdata", object$states)$codes
   spec <- bn_model_spec(object)
   odds <- if (object$method == "generative") {
     bn_table_odds(spec, object$cpts, object$sizes, codes)
   } else {
     as.double(bn_design(spec, object$basis, codes) %*% object$coefficients[-1L] + object$coefficients[1L])
   }
-  switch(type, logodds = odds, prob = stats::plogis(odds), class = factor(object$classes[1L + (odds >= 0)], object$classes))
+  switch(type, link = odds, prob = matrix(stats::plogis(c(-odds, odds)), ncol = 2L, dimnames = list(NULL, object$levels)),
+         class = factor(object$levels[1L + (odds >= 0)], object$levels))
 }
 
 #' @rdname bn_classifier
@@ -212,11 +228,11 @@ logLik.granary_bn_classifier <- function(object, ...) {
 
 #' @export
 print.granary_bn_classifier <- function(x, ...) {
-  cli::cat_line("Bayesian network classifier (", x$method, "): ", paste(rev(x$classes), collapse = " against "))
+  cli::cat_line("Bayesian network classifier (", x$method, "): ", paste(rev(x$levels), collapse = " against "))
   print_call(x$call)
-  cli::cat_line(length(x$levels), " variables, ", counted(nrow(x$dag$edges), "edge", "edges"), ", ", x$dimension, " weights, ", nrow(x$x), " rows (",
+  cli::cat_line(length(x$states), " variables, ", counted(nrow(x$dag$edges), "edge", "edges"), ", ", x$dimension, " weights, ", nrow(x$x), " rows (",
                 paste0(x$sizes, " ", names(x$sizes), collapse = ", "), ")")
-  error <- mean((predict(x, type = "logodds") >= 0) != (x$y == 1L))
+  error <- mean((predict(x, type = "link") >= 0) != (x$y == 1L))
   cli::cat_line("Training ", if (x$method == "svm") "squared hinge loss " else "log-loss ", format(x$loss, digits = 4L), ", error rate ",
                 format(error, digits = 3L))
   if (x$method != "generative") cli::cat_line("Solver: ", format_convergence(x$convergence))
@@ -235,7 +251,7 @@ summary.granary_bn_classifier <- function(object, n = 10, ...) {
 #' @export
 print.summary_granary_bn_classifier <- function(x, ...) {
   print(x$fit)
-  cli::cat_line("Intercept ", format(x$intercept, digits = 4L), "; largest weights for \"", x$fit$classes[2L], "\":")
+  cli::cat_line("Intercept ", format(x$intercept, digits = 4L), "; largest weights for \"", x$fit$levels[2L], "\":")
   print(x$largest, digits = 4L)
   invisible(x)
 }
@@ -247,7 +263,7 @@ plot.granary_bn_classifier <- function(x, n = 15, ...) {
   largest <- rev(summary(x, n = n)$largest)
   old <- graphics::par(mar = c(4, 4 + 0.5 * max(c(nchar(names(largest)), 4)), 3, 1))
   on.exit(graphics::par(old))
-  draw(graphics::barplot, largest, horiz = TRUE, las = 1, xlab = "weight (log-odds)", main = paste("For", x$classes[2L]),
-       col = ifelse(largest > 0, "#2166ac", "#b2182b"), border = NA, user = list(...))
+  draw(graphics::barplot, largest, horiz = TRUE, las = 1, xlab = "weight (log-odds)", main = paste("For", x$levels[2L]),
+       col = sign_colours[ifelse(largest > 0, "positive", "negative")], border = NA, user = list(...))
   invisible(largest)
 }

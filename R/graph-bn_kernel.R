@@ -151,11 +151,11 @@ bn_labels <- function(columns, levels, basis, graph) {
 
 bn_limit <- 1e6  # columns of a feature map
 
-#' Feature maps and kernels of a Bayesian network
+#' Kernels, features and weights of a Bayesian network
 #'
-#' The log-odds of any two Bayesian networks on one DAG is a linear function of features that depend on the DAG only. `bn_features()` gives them as
-#' a sparse matrix and `bn_kernel()` their inner products without expanding them, so that any linear classifier or kernel method can work
-#' with the interactions that a graph allows.
+#' The log-odds of any two Bayesian networks on one DAG is a linear function of features that depend on the DAG only. `bn_kernel()` gives their inner
+#' products without expanding them, the features themselves as a sparse matrix, or the weights of two given networks, so that any linear classifier or
+#' kernel method can work with the interactions that a graph allows.
 #'
 #' @details
 #' With \eqn{P_i} the parents of node \eqn{i} and \eqn{M_{i,a}(x)}{M_ia(x)} the indicator that they show the pattern \eqn{a},
@@ -168,25 +168,27 @@ bn_limit <- 1e6  # columns of a feature map
 #' * `"indicator"`: \eqn{M_{i,a}}{M_ia} and \eqn{x_i M_{i,a}}{x_i M_ia}, \eqn{2 \sum_i 2^{|P_i|}}{2 sum_i 2^|P_i|} columns that span the same space;
 #'   kernel \eqn{\sum_i 1[x_{P_i} = y_{P_i}] (1 + x_i y_i)}{sum_i 1[x_Pi = y_Pi] (1 + x_i y_i)}. With `groups`, patterns in one group share a column.
 #' * `"symmetric"` (kernel only): \eqn{\sum_i 1[x_{P_i} = y_{P_i}] 1[x_i = y_i]}{sum_i 1[x_Pi = y_Pi] 1[x_i = y_i]}, which does not depend on
-#'   which level
-#'   is called 1.
+#'   which level is called 1.
 #'
 #' The paper is about binary variables. Factors with more levels work alike: the first level is the reference, and \eqn{x_j} is replaced by the
-#' indicators of the other levels.
+#' indicators of the other levels. With `type = "weights"` and two networks given by their tables, features times weights are \eqn{\log P/Q}{log P/Q}.
 #'
-#' **Which method when:** [bn_classifier()] does all of this for two classes. Use `bn_features()` to bring the interactions of a graph into a
-#' regression of
-#' your own, and `bn_kernel()` where families are too large to expand (more than about 20 parents).
+#' @section Which method when:
+#' [bn_classifier()] does all of this for two classes. Use features to bring the interactions of a graph into a regression of your own, and the kernel where
+#' families are too large to expand (more than about 20 parents).
 #'
 #' @param x Discrete data: a data frame of factors, logicals, text or zeros and ones, or a matrix of zeros and ones.
-#' @param y More data of the same kind, or `NULL` for `x` itself.
+#' @param y More data of the same kind, or `NULL` for `x` itself; for the kernel.
 #' @param dag The graph: what [as_graph()] can read, with the columns of `x` as nodes.
-#' @param basis The features; see Details.
+#' @param basis The features; see Details. By default `"indicator"` for the kernel, `"monomial"` otherwise.
 #' @param groups Reduced parameter collections: a list, one element per node (or named by nodes), with the group (1, 2, ...) of each pattern of the
 #'   parents, first parent fastest; `NULL` elements for a node without groups.
+#' @param type What to return.
+#' @param cpts For `"weights"`: two lists of tables, `list(P, Q)`, each named by node, in the form of `cpts` of [model_given()] (a row per pattern of the
+#'   parents, a column per level, levels in the order of the data).
 #' @param threads Threads; default `getOption("granary.threads")`.
-#' @return `bn_features()`: a sparse `dgCMatrix`, one row per observation, with the attribute `sets`, a list of the variables of every column.
-#'   `bn_kernel()`: a matrix.
+#' @return `"kernel"`: a matrix. `"features"`: a sparse `dgCMatrix`, one row per observation, with the attribute `sets`, a list of the variables of every
+#'   column. `"weights"`: a vector, named as the columns of the features.
 #' @references
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
 #' @family Bayesian network classifiers
@@ -194,17 +196,53 @@ bn_limit <- 1e6  # columns of a feature map
 #' @export
 #' @examples
 #' x <- expand.grid(a = 0:1, b = 0:1, c = 0:1)
-#' features <- bn_features(x, "a -> b -> c")
-#' features
 #' bn_kernel(x, dag = "a -> b -> c", basis = "monomial")
-bn_features <- function(x, dag, basis = c("monomial", "indicator"), groups = NULL) {
+#' features <- bn_kernel(x, dag = "a -> b -> c", type = "features")
+#' features
+#' p <- list(a = c(0.3, 0.7), b = rbind(c(0.9, 0.1), c(0.2, 0.8)), c = rbind(c(0.5, 0.5), c(0.1, 0.9)))
+#' q <- list(a = c(0.6, 0.4), b = rbind(c(0.5, 0.5), c(0.5, 0.5)), c = rbind(c(0.4, 0.6), c(0.7, 0.3)))
+#' w <- bn_kernel(x, dag = "a -> b -> c", type = "weights", cpts = list(p, q))
+#' drop(as.matrix(features %*% w))  # log P/Q
+bn_kernel <- function(x, y = NULL, dag, basis = NULL, groups = NULL, type = c("kernel", "features", "weights"), cpts = NULL, threads = NULL) {
   data <- bn_codes(x)
   if (missing(dag)) fail_missing("dag")
-  basis <- check_choice(basis, c("monomial", "indicator"))
+  type <- check_choice(type, c("kernel", "features", "weights"))
+  bases <- if (type == "kernel") c("indicator", "monomial", "symmetric") else c("monomial", "indicator")
+  basis <- check_choice(if (is.null(basis)) bases[1L] else basis, bases, "basis")
   graph <- bn_dag(dag, names(data$levels))
   spec <- bn_spec(graph, lengths(data$levels), groups)
-  result <- core_bn_features(spec, basis, data$codes, bn_limit)
-  bn_feature_matrix(c(result$columns, result["features"]), data, basis, graph)
+  if (!is.null(cpts) && type != "weights") abort_input("`cpts` is for type = \"weights\".", "cpts")
+  if (!is.null(y) && type != "kernel") abort_input("`y` is for type = \"kernel\".", "y")
+  if (type == "weights") return(bn_given_weights(cpts, graph, data$levels, spec, basis))
+  if (type == "features") {
+    result <- core_bn_features(spec, basis, data$codes, bn_limit)
+    return(bn_feature_matrix(c(result$columns, result["features"]), data, basis, graph))
+  }
+  other <- if (is.null(y)) data else bn_codes(y, "y", data$levels)
+  core_bn_kernel(spec, basis, data$codes, other$codes, thread_count(threads), progress_bar("network kernel"))
+}
+
+# The weights of log P/Q for two networks given by their tables.
+bn_given_weights <- function(cpts, graph, levels, spec, basis) {
+  if (!is.list(cpts) || is.object(cpts) || length(cpts) != 2L || !all(vapply(cpts, is.list, NA))) {
+    fail_input("cpts", "two lists of tables, list(P, Q)", describe(cpts))
+  }
+  if (!is.null(spec$groups)) abort_input("`groups` and given tables do not go together: tables have a row per pattern.", "groups")
+  tables <- lapply(cpts, function(one) {
+    one <- check_cpts(one, graph)
+    for (i in seq_along(one)) {
+      if (ncol(one[[i]]) != length(levels[[i]])) {
+        abort_input(sprintf("The table of \"%s\" in `cpts` must have %d columns, one per level, but it has %d.", graph$nodes[i], length(levels[[i]]),
+                            ncol(one[[i]])), "cpts")
+      }
+      if (any(one[[i]] == 0)) abort_input(sprintf("The table of \"%s\" in `cpts` has a zero, so the log-odds has no finite weights.", graph$nodes[i]), "cpts")
+      own <- colnames(one[[i]])
+      if (!is.null(own) && setequal(own, levels[[i]])) one[[i]] <- one[[i]][, levels[[i]], drop = FALSE]
+    }
+    lapply(one, unname)
+  })
+  map <- core_bn_weights(spec, basis, tables[[1L]], tables[[2L]], bn_limit)
+  stats::setNames(map$weights, bn_labels(map$columns, levels, basis, graph))
 }
 
 bn_feature_matrix <- function(result, data, basis, graph) {
@@ -214,14 +252,35 @@ bn_feature_matrix <- function(result, data, basis, graph) {
   features
 }
 
-#' @rdname bn_features
-#' @export
-bn_kernel <- function(x, y = NULL, dag, basis = c("indicator", "monomial", "symmetric"), groups = NULL, threads = NULL) {
-  data <- bn_codes(x)
-  if (missing(dag)) fail_missing("dag")
-  basis <- check_choice(basis, c("indicator", "monomial", "symmetric"))
-  graph <- bn_dag(dag, names(data$levels))
-  other <- if (is.null(y)) data else bn_codes(y, "y", data$levels)
-  spec <- bn_spec(graph, lengths(data$levels), groups)
-  core_bn_kernel(spec, basis, data$codes, other$codes, thread_count(threads), progress_bar("network kernel"))
+# The formula method of a method on discrete data: the graph, not the formula, says which variables interact, so that its terms are columns.
+discrete_formula_fit <- function(default, name, ..., response = TRUE) {
+  frame <- sys.parent()
+  env <- parent.frame(2L)
+  call <- match.call(sys.function(frame), sys.call(frame), expand.dots = FALSE, envir = env)
+  design <- formula_design(call, env, character(), response)
+  terms <- attr(design$terms, "term.labels")
+  variables <- all.vars(design$terms)
+  if (!setequal(gsub("`", "", terms), variables)) {
+    abort_input("`formula` must name columns only, such as class ~ a + b: which of them interact is what the graph says.", "formula")
+  }
+  if (!design$intercept) abort_input("This method has no intercept to leave out: take `0 +` out of the formula.", "formula")
+  columns <- model_columns(call, env, design, gsub("`", "", terms))
+  arguments <- c(list(columns), if (response) list(design$y), list(...))
+  fit <- do.call(default, arguments, quote = TRUE)
+  fit$formula <- design$formula
+  fit$design <- design[c("terms", "xlevels", "contrasts")]
+  if (!is.null(design$na.action)) fit$na.action <- design$na.action
+  fit$call <- generic_call(match.call(sys.function(frame), sys.call(frame), envir = env), name)
+  fit
+}
+
+# The columns themselves, for the rows that the design has.
+model_columns <- function(call, env, design, variables) {
+  data <- check_formula_data(eval(call$formula, env), if (is.null(call$data)) NULL else eval(call$data, env), FALSE)
+  ask <- c(list(quote(stats::model.frame), formula = stats::reformulate(sprintf("`%s`", variables)), data = data, drop.unused.levels = TRUE,
+                na.action = quote(stats::na.pass)), as.list(call[intersect("subset", names(call))]))
+  columns <- eval(as.call(ask), env)
+  if (!is.null(design$na.action)) columns <- columns[-design$na.action, , drop = FALSE]
+  attr(columns, "terms") <- NULL
+  columns
 }

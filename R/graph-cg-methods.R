@@ -7,7 +7,8 @@
 #' cell is not known, given
 #' the findings; a row that cannot occur has `-Inf`. `predict()` gives, for each row, the law of `target` given everything else in the row: `type =
 #' "response"` is the most
-#' probable state or the mean, `"prob"` the probabilities of the states, `"moments"` mean and standard deviation.
+#' probable state or the mean, `"class"` that state, `"prob"` the probabilities of the states; with `se = TRUE` the mean of a continuous node comes with its
+#' standard deviation given the row.
 #'
 #' `plot()` and `autoplot()` draw discrete nodes as squares and continuous ones as circles; nodes with findings are filled.
 #'
@@ -15,13 +16,15 @@
 #' @param newdata A data frame with columns for some of the nodes; missing columns and cells are not known.
 #' @param target The node to predict.
 #' @param type What to return; see Details.
+#' @param se Whether the standard deviation of a continuous `target` is given too: a list with `fit` and `se.fit`.
 #' @param nsim Number of draws.
 #' @param seed A seed, or `NULL` for R's stream.
 #' @param layout A two-column matrix of positions, one row per node.
 #' @param labels Whether to write names.
 #' @param threads Number of threads.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
-#' @return `simulate()` a data frame; `predict()` a factor, a vector or a matrix; `coef()` a list of tables and regressions; `tidy()` one row per
+#' @return `simulate()` a data frame; `predict()` a factor, a vector or a matrix; `coef()` the parameters, named by node, configuration and term
+#'   (as tables and regressions they stand in `object$tables` and `object$regressions`); `tidy()` one row per
 #'   parameter.
 #' @family conditional Gaussian networks
 #' @name granary_cg_network
@@ -32,7 +35,7 @@
 #' simulate(cg_condition(fit, list(Species = "virginica")), nsim = 3)
 #' predict(fit, iris[c(1, 51, 101), ], target = "Species", type = "prob")
 #' new <- data.frame(Species = c("setosa", NA), Petal.Length = 2)
-#' predict(fit, new, target = "Sepal.Length", type = "moments")
+#' predict(fit, new, target = "Sepal.Length", se = TRUE)
 #' logLik(fit)
 #' tidy(fit)
 #' glance(fit)
@@ -49,7 +52,7 @@ print.granary_cg_network <- function(x, ...) {
   print_call(x$call)
   print_edges(x$graph)
   if (!is.null(x$n)) {
-    cli::cat_line("Fitted to ", x$n, " rows: log-likelihood ", format(x$log_likelihood, digits = 6L), ", ", x$df, " parameters",
+    cli::cat_line("Fitted to ", x$n, " rows: log-likelihood ", format(x$loglik, digits = 6L), ", ", x$df, " parameters",
                   if (x$convergence$iterations > 1L) paste0("; EM ", format_convergence(x$convergence)))
   }
   if (length(x$evidence) > 0L) {
@@ -86,7 +89,11 @@ print.summary_granary_cg_network <- function(x, ...) {
 
 #' @rdname granary_cg_network
 #' @export
-coef.granary_cg_network <- function(object, ...) list(tables = object$tables, regressions = object$regressions)
+coef.granary_cg_network <- function(object, ...) {
+  refuse_dots(...)
+  table <- tidy(object)
+  stats::setNames(table$estimate, paste0(table$node, ifelse(nzchar(table$configuration), paste0("|", table$configuration), ""), ":", table$term))
+}
 
 #' @rdname granary_cg_network
 #' @export
@@ -123,7 +130,7 @@ glance.granary_cg_network <- function(x, ...) {
   or_na <- function(value) if (is.null(value)) NA_real_ else as.double(value)
   data.frame(discrete = sum(discrete), continuous = sum(!discrete), edges = nrow(x$graph$edges), findings = length(x$evidence),
              log_evidence = x$log_evidence,
-             logLik = or_na(x$log_likelihood), df = or_na(x$df), nobs = or_na(x$n))
+             logLik = or_na(x$loglik), df = or_na(x$df), nobs = or_na(x$n))
 }
 
 #' @rdname granary_cg_network
@@ -132,11 +139,11 @@ logLik.granary_cg_network <- function(object, newdata = NULL, threads = NULL, ..
   refuse_dots(...)
   if (is.null(newdata)) {
     if (is.null(object$n)) abort_input("The network was not fitted to data. Give `newdata`, or look at `log_evidence` for findings.", "newdata")
-    return(structure(object$log_likelihood, df = object$df, nobs = object$n, class = "logLik"))
+    return(structure(object$loglik, df = object$df, nobs = object$n, class = "logLik"))
   }
   rows <- read_newdata(object, newdata)
   clash <- intersect(names(object$evidence), colnames(rows)[colSums(!is.na(rows)) > 0L])
-  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use cg_retract() first.",
+  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Take it back with cg_condition(retract = ) first.",
                                               clash[1L]), "newdata")
   whole <- length(object$evidence) == 0L && !anyNA(rows)
   each <- if (whole) {
@@ -160,17 +167,18 @@ read_newdata <- function(object, newdata) {
 
 #' @rdname granary_cg_network
 #' @export
-predict.granary_cg_network <- function(object, newdata, target, type = c("response", "prob", "moments"), threads = NULL, ...) {
+predict.granary_cg_network <- function(object, newdata, target, type = c("response", "class", "prob"), se = FALSE, threads = NULL, ...) {
   refuse_dots(...)
   if (missing(newdata)) fail_missing("newdata")
   if (missing(target)) fail_missing("target")
-  type <- check_choice(type, c("response", "prob", "moments"))
+  type <- check_choice(type, c("response", "class", "prob"))
+  se <- check_flag(se)
   target <- check_string(target)
   number <- node_numbers(target, object$graph$nodes, "target")
   discrete <- cg_discrete(object, target)
-  if (discrete && type == "moments") abort_input(sprintf("\"%s\" is discrete: use `type = \"prob\"`.", target), "type")
-  if (!discrete && type == "prob") abort_input(sprintf("\"%s\" is continuous: use `type = \"moments\"`.", target), "type")
-  if (target %in% names(object$evidence)) abort_input(sprintf("There is a finding on \"%s\", so there is nothing to predict. Use cg_retract() first.",
+  if (discrete && se) abort_input(sprintf("\"%s\" is discrete: use `type = \"prob\"`.", target), "se")
+  if (!discrete && type != "response") abort_input(sprintf("\"%s\" is continuous: use `type = \"response\"`, with `se = TRUE` for the spread.", target), "type")
+  if (target %in% names(object$evidence)) abort_input(sprintf("There is a finding on \"%s\", so there is nothing to predict. Take it back with cg_condition(retract = ) first.",
                                                               target), "target")
   rows <- if (!is.data.frame(newdata) || any(setdiff(object$graph$nodes, target) %in% names(newdata)) || nrow(newdata) == 0L) {
     read_newdata(object, newdata)
@@ -178,7 +186,7 @@ predict.granary_cg_network <- function(object, newdata, target, type = c("respon
     matrix(NaN, nrow(newdata), length(object$graph$nodes), dimnames = list(NULL, object$graph$nodes))
   }
   clash <- intersect(names(object$evidence), colnames(rows)[colSums(!is.na(rows)) > 0L])
-  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Use cg_retract() first.",
+  if (length(clash) > 0L) abort_input(sprintf("`newdata` has values for \"%s\", on which there is a finding already. Take it back with cg_condition(retract = ) first.",
                                               clash[1L]), "newdata")
   result <- core_cg_predict(cg_state(object), unname(rows), number, thread_count(threads), progress_bar("rows"))
   if (discrete) {
@@ -186,7 +194,7 @@ predict.granary_cg_network <- function(object, newdata, target, type = c("respon
     if (type == "prob") return(matrix(result, nrow(rows), dimnames = list(NULL, states)))
     return(factor(states[max.col(result, ties.method = "first")], states))
   }
-  if (type == "moments") return(cbind(mean = result[, 1L], sd = sqrt(result[, 2L])))
+  if (se) return(list(fit = result[, 1L], se.fit = sqrt(result[, 2L])))
   result[, 1L]
 }
 
@@ -301,8 +309,11 @@ print.granary_cg_marginals <- function(x, ...) {
 #' @export
 plot.granary_cg_marginal <- function(x, ...) {
   if (x$kind == "table" && length(x$nodes) <= 2L) {
-    draw(graphics::barplot, x$probabilities, beside = TRUE, ylab = "probability", main = paste(x$nodes, collapse = " and "), ylim = c(0, 1),
-         legend.text = length(x$nodes) == 2L, user = list(...))
+    two <- length(x$nodes) == 2L
+    shades <- grDevices::grey.colors(if (two) nrow(x$probabilities) else 1L)
+    draw(graphics::barplot, x$probabilities, beside = TRUE, ylab = "probability", xlab = x$nodes[length(x$nodes)],
+         main = if (two) "" else x$nodes, ylim = c(0, 1), col = shades, user = list(...))
+    if (two) graphics::legend("top", rownames(x$probabilities), fill = shades, title = x$nodes[1L], horiz = TRUE, bty = "n", inset = c(0, -0.2), xpd = NA)
     return(invisible(x))
   }
   if (x$kind == "table") {

@@ -2,7 +2,7 @@
 
 #' Condition on findings
 #'
-#' Returns the model given what was observed; `cg_retract()` takes findings back. The original is not changed.
+#' Returns the model given what was observed, or takes findings back. The original is not changed.
 #'
 #' @details
 #' A finding on a discrete node is a state, or one number per state, named by the states: the likelihood of each (uncertain evidence; only the ratios
@@ -16,9 +16,8 @@
 #' configurations that make it certain are kept, and a warning says so. The paper leaves this case open.
 #'
 #' @param object A model that can be conditioned: a [cg_network()].
-#' @param evidence A named list or a data frame with one row; `NA` means nothing known.
-#' @param nodes Names of the nodes whose findings are taken back; `NULL`: all.
-#' @param ... Not used.
+#' @param evidence A named list or a data frame with one row; `NA` means nothing known, `NULL` nothing new.
+#' @param retract Names of the nodes whose findings are taken back first; `TRUE` for all.
 #' @return A model of the same class with `evidence` and `log_evidence`.
 #' @family conditional Gaussian networks
 #' @export
@@ -28,32 +27,22 @@
 #' seen
 #' cg_marginal(seen, "Species")
 #' cg_condition(seen, list(Species = c(setosa = 1, versicolor = 1, virginica = 3)))$log_evidence
-#' cg_retract(seen, "Petal.Length")
-cg_condition <- function(object, evidence, ...) UseMethod("cg_condition")
-
-#' @export
-cg_condition.default <- function(object, evidence, ...) fail_input("object", "a model that can be conditioned, such as a cg_network()", describe(object))
-
-#' @rdname cg_condition
-#' @export
-cg_condition.granary_cg_network <- function(object, evidence, ...) {
-  refuse_dots(...)
-  if (missing(evidence)) fail_missing("evidence")
-  found <- read_evidence(object, evidence)
+#' cg_condition(seen, retract = "Petal.Length")
+cg_condition <- function(object, evidence = NULL, retract = NULL) {
+  check_cg_network(object)
+  if (is.null(evidence) && is.null(retract)) fail_missing("evidence")
   all <- object$evidence
+  if (isTRUE(retract)) {
+    all <- list()
+  } else if (!is.null(retract)) {
+    retract <- object$graph$nodes[node_numbers(retract, object$graph$nodes, "retract")]
+    unknown <- setdiff(retract, names(all))
+    if (length(unknown) > 0L) abort_input(sprintf("There is no finding on \"%s\" to take back.", unknown[1L]), "retract")
+    all <- all[setdiff(names(all), retract)]
+  }
+  found <- if (is.null(evidence)) list() else read_evidence(object, evidence)
   all[names(found)] <- found
   with_evidence(object, all[intersect(object$graph$nodes, names(all))])
-}
-
-#' @rdname cg_condition
-#' @export
-cg_retract <- function(object, nodes = NULL) {
-  check_cg_network(object)
-  if (is.null(nodes)) return(with_evidence(object, list()))
-  node_numbers(nodes, object$graph$nodes, "nodes")
-  unknown <- setdiff(nodes, names(object$evidence))
-  if (length(unknown) > 0L) abort_input(sprintf("There is no finding on \"%s\" to take back.", unknown[1L]), "nodes")
-  with_evidence(object, object$evidence[setdiff(names(object$evidence), nodes)])
 }
 
 with_evidence <- function(object, evidence) {
@@ -167,8 +156,8 @@ check_cg_network <- function(object, arg = "object") {
 #'
 #' @details
 #' A continuous marginal has one component per configuration of the discrete variables that decide about it; `mean` and `sd` are its moments.
-#' `cg_density()`, `cg_cdf()` and
-#' `quantile()` evaluate it. A component with standard deviation zero is a point.
+#' `cg_density()` and `quantile()`
+#' evaluate it. A component with standard deviation zero is a point.
 #'
 #' With `joint = TRUE` the law of all nodes together is given: a table if all are discrete; otherwise a mixture of multivariate normal laws whose
 #' components also tell the states of
@@ -179,6 +168,7 @@ check_cg_network <- function(object, arg = "object") {
 #' @param joint The law of all nodes together, or one for each?
 #' @param x A marginal. For `cg_density()` of one continuous node.
 #' @param at,probs Where to evaluate; probabilities.
+#' @param cumulative The distribution function instead of the density?
 #' @param ... Not used.
 #' @return For one node, or jointly, an object of class `granary_cg_marginal`: `nodes`, `kind` (`"table"` or `"mixture"`) and `probabilities`, or
 #'   `components` (states), `weights`,
@@ -192,8 +182,8 @@ check_cg_network <- function(object, arg = "object") {
 #' cg_marginal(seen)
 #' m <- cg_marginal(seen, "Petal.Length")
 #' quantile(m, c(0.05, 0.5, 0.95))
-#' cg_cdf(m, 5)
 #' cg_density(m, c(4, 5))
+#' cg_density(m, 5, cumulative = TRUE)
 #' plot(m)
 #' cg_marginal(seen, c("Species", "Petal.Length"), joint = TRUE)
 cg_marginal <- function(object, nodes = NULL, joint = FALSE) {
@@ -266,11 +256,7 @@ evaluate_mixture <- function(x, what, at, arg, lower = -Inf, upper = Inf) {
 
 #' @rdname cg_marginal
 #' @export
-cg_density <- function(x, at) evaluate_mixture(x, "density", at, "at")
-
-#' @rdname cg_marginal
-#' @export
-cg_cdf <- function(x, at) evaluate_mixture(x, "cdf", at, "at")
+cg_density <- function(x, at, cumulative = FALSE) evaluate_mixture(x, if (check_flag(cumulative)) "cdf" else "density", at, "at")
 
 #' @rdname cg_marginal
 #' @export

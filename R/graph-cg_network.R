@@ -34,7 +34,8 @@
 #' second moments of all
 #' configurations together; an empty configuration then has the pooled regression. Rows with missing cells are used by the EM algorithm when `na =
 #' "em"`; the expected
-#' moments are exact. The likelihood of such data may have several local maxima; EM starts from the families that are complete in a row.
+#' moments are exact. The likelihood of such data may have several local maxima; EM starts from the families that are complete in a row. A factor whose
+#' values are all missing is a latent class with its levels as classes: EM starts from a split of the rows by k-means. Which class gets which name is arbitrary.
 #'
 #' @section Which method when:
 #' For purely continuous data where the directions do not matter use [ggm_lasso()]; to find the graph from data use [pc()]. `cg_fit()` needs the graph
@@ -69,7 +70,7 @@
 #' \item{levels}{states of the discrete nodes}
 #' \item{tables, regressions}{the parameters, in the form in which `cg_network()` reads them}
 #' \item{evidence, log_evidence}{the findings entered so far, and the log of their probability density}
-#' \item{log_likelihood, df, n}{of a fit}
+#' \item{loglik, df, n}{of a fit}
 #' \item{convergence}{of EM; one iteration without missing cells}
 #' @references
 #' Cowell (2005). Local propagation in conditional Gaussian Bayesian networks. *Journal of Machine Learning Research* 6, 1517--1550.
@@ -154,7 +155,7 @@ cg_fit <- function(graph, data, pseudo_count = 0, shrink = 0, pooled = FALSE, va
   result <- core_cg_fit(cg_spec(net), unname(columns$rows), settings, progress_bar("EM"))
   parameters <- from_core(net, result)
   fit <- new_cg_network(
-    graph, columns$levels, parameters$tables, parameters$regressions, order, max_states, call, log_likelihood = result$log_likelihood,
+    graph, columns$levels, parameters$tables, parameters$regressions, order, max_states, call, loglik = result$log_likelihood,
     df = result$parameters, n = nrow(columns$rows), settings = settings, convergence = result$convergence
   )
   if (length(result$degenerate) > 0L) {
@@ -166,7 +167,7 @@ cg_fit <- function(graph, data, pseudo_count = 0, shrink = 0, pooled = FALSE, va
   fit
 }
 
-new_cg_network <- function(graph, levels, tables, regressions, order = NULL, max_states = 1e7, call = NULL, log_likelihood = NULL, df = NULL,
+new_cg_network <- function(graph, levels, tables, regressions, order = NULL, max_states = 1e7, call = NULL, loglik = NULL, df = NULL,
                            n = NULL,
                            settings = NULL, convergence = list()) {
   max_states <- check_number(max_states, lower = 1, allow_infinite = TRUE)
@@ -174,7 +175,7 @@ new_cg_network <- function(graph, levels, tables, regressions, order = NULL, max
   net <- new_fit(
     "cg_network", graph = graph, levels = levels, tables = tables[intersect(graph$nodes, names(tables))],
     regressions = regressions[intersect(graph$nodes, names(regressions))], evidence = list(), log_evidence = 0,
-    log_likelihood = log_likelihood, df = df, n = n,
+    loglik = loglik, df = df, n = n,
     settings = settings, order = order, max_states = max_states, cache = new.env(parent = emptyenv()), call = call, convergence = convergence
   )
   spec <- cg_spec(net)

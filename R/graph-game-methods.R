@@ -2,8 +2,8 @@
 #'
 #' @details
 #' `predict()` gives, for rows of `newdata`, `"response"`: each player's best response to the others (an indifferent player keeps its action);
-#' `"payoff"`: \eqn{\sum_j w_{ij} x_j - b_i}{sum_j w_ij x_j - b_i}; `"joint"` and `"log_joint"`: the probability of the row under the model and its
-#' logarithm.
+#' `"link"`: the payoff \eqn{\sum_j w_{ij} x_j - b_i}{sum_j w_ij x_j - b_i}; `"log_density"`: the logarithm of the probability of the
+#' row under the model.
 #'
 #' `influence()` scales each row of the weights by \eqn{|w_i|_1 + |b_i|}{|w_i|_1 + |b_i|} and reports per player: `influence` on others (column sums
 #' of
@@ -23,18 +23,21 @@
 #' @param labels Whether to write names.
 #' @param layout A two-column matrix of positions.
 #' @param ... For `plot()`, graphical parameters.
-#' @return `coef()` and `tidy()`: a data frame of influences, strongest first. `influence()`: a data frame, or with `groups` a list of it and a
+#' @return `coef()`: thresholds and influences, named `to<-from`; `tidy()`: a data frame of influences, strongest first. `assess()`: a data frame with
+#'   `precision` and `recall` of the equilibria, whether the games are `equivalent` (have the same equilibria), the divergence `kl` of `object` from `truth`
+#'   (infinite where the truth gives mass to joint actions that the other excludes) and the counts. `influence()`: a data frame, or with `groups` a list of it and a
 #'   matrix.
 #' @family influence games
 #' @name granary_influence_game
 #' @examples
 #' set.seed(1)
 #' game <- sim_influence_game(6, density = 0.4)
-#' coef(game)
+#' tidy(game)
 #' influence(game)
 #' x <- simulate(game, nsim = 4)
 #' predict(game, x)
-#' predict(game, x, type = "joint")
+#' predict(game, x, type = "log_density")
+#' assess(influence_game(simulate(game, nsim = 100)), truth = game)
 #' plot(game)
 NULL
 
@@ -48,10 +51,10 @@ print.granary_influence_game <- function(x, ...) {
   if (fitted) {
     cli::cat_line("lambda: ", format(x$lambda, digits = 3L), "; ", format(100 * x$share, digits = 3L), "% of the rows are equilibria; q = ",
                   format(x$q, digits = 3L))
-    cli::cat_line("Equilibria: ", if (is.na(x$n_equilibria)) "not counted" else format(x$n_equilibria, digits = 6L), "; mean log-likelihood: ",
-                  if (is.na(x$loglik)) "not known" else format(x$loglik, digits = 5L))
+    cli::cat_line("Equilibria: ", if (is.na(x$n_equilibria)) "not counted" else format(x$n_equilibria, digits = 6L), "; log-likelihood: ",
+                  if (is.na(x$loglik)) "not known" else paste0(format(x$loglik, digits = 5L), " (", format(x$loglik / x$n, digits = 4L), " per row)"))
   }
-  table <- utils::head(coef(x), 6L)
+  table <- utils::head(tidy(x), 6L)
   if (nrow(table) > 0L) {
     cli::cat_line("Strongest influences:")
     print(table, digits = 3L, row.names = FALSE)
@@ -82,15 +85,19 @@ print.summary_granary_influence_game <- function(x, ...) {
 #' @export
 coef.granary_influence_game <- function(object, ...) {
   refuse_dots(...)
-  W <- object$W
-  at <- which(W != 0, arr.ind = TRUE)
-  at <- at[order(-abs(W[at])), , drop = FALSE]
-  data.frame(from = colnames(W)[at[, 2L]], to = rownames(W)[at[, 1L]], weight = W[at])
+  edges <- tidy(object)
+  c(object$b, stats::setNames(edges$estimate, paste0(edges$to, "<-", edges$from)))
 }
 
 #' @rdname granary_influence_game
 #' @export
-tidy.granary_influence_game <- function(x, ...) coef(x)
+tidy.granary_influence_game <- function(x, ...) {
+  refuse_dots(...)
+  W <- x$W
+  at <- which(W != 0, arr.ind = TRUE)
+  at <- at[order(-abs(W[at])), , drop = FALSE]
+  data.frame(from = colnames(W)[at[, 2L]], to = rownames(W)[at[, 1L]], estimate = W[at])
+}
 
 #' @rdname granary_influence_game
 #' @export
@@ -130,15 +137,15 @@ influence.granary_influence_game <- function(model, groups = NULL, ...) {
 
 #' @rdname granary_influence_game
 #' @export
-predict.granary_influence_game <- function(object, newdata = NULL, type = c("response", "payoff", "joint", "log_joint"), ...) {
+predict.granary_influence_game <- function(object, newdata = NULL, type = c("response", "link", "log_density"), ...) {
   refuse_dots(...)
-  type <- check_choice(type, c("response", "payoff", "joint", "log_joint"))
+  type <- check_choice(type, c("response", "link", "log_density"))
   x <- if (is.null(newdata)) object$x else spin_data(newdata, "newdata", like = object)$x
   if (is.null(x)) abort_input("`newdata` must be given: this game was not fitted to data.", "newdata")
-  if (type %in% c("response", "payoff")) {
+  if (type %in% c("response", "link")) {
     f <- core_game_payoffs(spin_model(object), x)
     dimnames(f) <- dimnames(x)
-    if (type == "payoff") return(f)
+    if (type == "link") return(f)
     tie <- abs(f) <= rep(1e-9 * (rowSums(abs(object$W)) + abs(object$b)), each = nrow(f))
     return(spin_values(ifelse(tie, x, ifelse(f > 0, 1, -1)), object))
   }
@@ -151,7 +158,7 @@ predict.granary_influence_game <- function(object, newdata = NULL, type = c("res
     stable <- core_game_stable(spin_model(object), x, 1e-9, 0)
     value <- ifelse(stable, log(object$q) - found$log_count, log1p(-object$q) - rest)
   }
-  if (type == "joint") exp(value) else value
+  value
 }
 
 #' @rdname granary_influence_game
@@ -194,7 +201,7 @@ logLik.granary_influence_game <- function(object, ...) {
   if (is.na(object$loglik)) {
     abort_numeric("The equilibria of this game were not counted, so its log-likelihood is not known. See `share` instead.")
   }
-  structure(object$n * object$loglik, df = sum(object$W != 0) + ncol(object$W) + 1, nobs = object$n, class = "logLik")
+  structure(object$loglik, df = sum(object$W != 0) + ncol(object$W) + 1, nobs = object$n, class = "logLik")
 }
 
 #' @rdname granary_influence_game
@@ -239,5 +246,5 @@ autoplot.granary_influence_game <- function(object, type = c("network", "heatmap
 #' @exportS3Method igraph::as.igraph
 as.igraph.granary_influence_game <- function(x, ...) {  # nolint: object_name_linter.
   check_installed("igraph", "as.igraph()")
-  igraph::graph_from_data_frame(coef(x), directed = TRUE, vertices = data.frame(name = colnames(x$W)))
+  igraph::graph_from_data_frame(tidy(x), directed = TRUE, vertices = data.frame(name = colnames(x$W)))
 }

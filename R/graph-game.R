@@ -39,7 +39,7 @@ as_influence_game <- function(W, b = NULL, q = 0.9) {
 #' @examples
 #'
 #' set.seed(1)
-#' game_count_equilibria(sim_influence_game(12, density = 0.5, p_plus = 0))
+#' game_equilibria(sim_influence_game(12, density = 0.5, p_plus = 0), "count")
 sim_influence_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9) {
   n <- check_count(n, upper = 5000)
   density <- check_number(density, lower = 0, upper = 1)
@@ -59,42 +59,47 @@ sim_influence_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9
 #' \eqn{2^{width}}{2^width}, so that sparse games of any size can be counted and listed; `"search"` assigns players one after the other and prunes,
 #' up to
 #' `max_nodes` nodes. `"auto"` takes the cheapest. More players than these can enumerate are an error that says what is left:
-#' `game_is_equilibrium()`, `predict()` and `influence()` need no enumeration.
+#' `what = "test"`, `predict()` and `influence()` need no enumeration.
 #'
 #' An indifferent player is content with either action. Payoffs within `tie_tol` of zero, relative to \eqn{|w_i|_1 + |b_i|}{|w_i|_1 + |b_i|}, count as
 #' indifference; `ties` says how often that happened among the equilibria listed. `epsilon` admits players who would gain at most that much.
 #'
 #' @param game An influence game.
 #' @param method How; see Details.
-#' @param list Whether to list the equilibria, not only count them.
+#' @param what List them, count them, or test whether the rows of `x` are equilibria.
 #' @param max_n Most players for `"gray"`.
 #' @param max_list More equilibria than this are counted only, with a warning.
 #' @param max_nodes Most nodes of a search.
 #' @param tie_tol,epsilon Tolerances, see Details.
-#' @param x Joint actions, one row each.
-#' @return `game_equilibria()`: a list of class `granary_equilibria`: `count`, `log_count`, `states` (rows in the coding of the data; `NULL` if not
+#' @param x For `"test"`: joint actions, one row each.
+#' @return `"list"`: a list of class `granary_equilibria`: `count`, `log_count`, `states` (rows in the coding of the data; `NULL` if not
 #'   listed), `proportion`
-#'   (\eqn{|NE| / 2^n}{|NE| / 2^n}), `trivial` (none, or all), `ties`, `method`. `game_count_equilibria()`: the count. `game_is_equilibrium()`: a logical per
-#'   row.
+#'   (\eqn{|NE| / 2^n}{|NE| / 2^n}), `trivial` (none, or all), `ties`, `method`. `"count"`: the count. `"test"`: a logical per row.
 #' @family influence games
 #' @export
 #' @examples
 #' game <- as_influence_game(1 - diag(3))
 #' game_equilibria(game)
-#' game_count_equilibria(as_influence_game(diag(4) - 1))  # anti-coordination: choose(4, 2)
-#' game_is_equilibrium(game, rbind(c(1, 1, 1), c(1, 1, -1)))
-game_equilibria <- function(game, method = c("auto", "gray", "elimination", "search"), list = TRUE, max_n = 26, max_list = 1e6, max_nodes = 1e8,
-                       tie_tol = 1e-9, epsilon = 0) {
+#' game_equilibria(as_influence_game(diag(4) - 1), "count")  # anti-coordination: choose(4, 2)
+#' game_equilibria(game, "test", x = rbind(c(1, 1, 1), c(1, 1, -1)))
+game_equilibria <- function(game, what = c("list", "count", "test"), x = NULL, method = c("auto", "gray", "elimination", "search"), max_n = 26,
+                            max_list = 1e6, max_nodes = 1e8, tie_tol = 1e-9, epsilon = 0) {
   game <- game_of(game)
+  what <- check_choice(what, c("list", "count", "test"))
+  if (is.null(x) == (what == "test")) {
+    abort_input(if (is.null(x)) "`x` must be given for what = \"test\": joint actions, one row each." else "`x` is for what = \"test\".", "x")
+  }
   method <- check_choice(method, c("auto", "gray", "elimination", "search"))
-  list <- check_flag(list)
+  list <- what == "list"
   max_n <- check_count(max_n, upper = 34)
   max_list <- check_number(max_list, lower = 0, upper = 1e8)
   max_nodes <- check_number(max_nodes, lower = 1, upper = 1e15)
   tie_tol <- check_number(tie_tol, lower = 0, upper = 1)
   epsilon <- check_number(epsilon, lower = 0)
+  if (what == "test") return(core_game_stable(spin_model(game), spin_data(x, "x", like = game)$x, tie_tol, epsilon))
   found <- core_game_equilibria(spin_model(game), list(method = method, tie_tol = tie_tol, epsilon = epsilon, list = list, max_list = max_list,
                                                        max_nodes = max_nodes, max_n = max_n, threads = thread_count()), progress_bar("equilibria"))
+  if (what == "count") return(found$count)
   states <- NULL
   if (found$listed) {
     colnames(found$states) <- colnames(game$W)
@@ -123,59 +128,35 @@ print.granary_equilibria <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname game_equilibria
+#' @rdname granary_influence_game
+#' @param truth The game to compare with, over the same players (matched by name). Both must be games whose equilibria can be listed.
 #' @export
-game_count_equilibria <- function(game, method = c("auto", "gray", "elimination", "search"), max_nodes = 1e8) {
-  game_equilibria(game, method, list = FALSE, max_nodes = max_nodes)$count
-}
-
-#' @rdname game_equilibria
-#' @export
-game_is_equilibrium <- function(game, x, tie_tol = 1e-9, epsilon = 0) {
-  game <- game_of(game)
-  x <- spin_data(x, "x", like = game)$x
-  core_game_stable(spin_model(game), x, check_number(tie_tol, lower = 0, upper = 1), check_number(epsilon, lower = 0))
-}
-
-#' Compare influence games
-#'
-#' `game_kl()` is the divergence of the second game's distribution from the first's; `game_recovery()` says how well the equilibria of a fit match
-#' those of
-#' the truth, and whether the games are equivalent (have the same equilibria).
-#'
-#' @param game1,game2,fit,truth Influence games with the same players, whose equilibria can be listed.
-#' @return A number (infinite where the first game gives mass to joint actions that the second excludes); `game_recovery()`: a data frame with
-#'   `precision`, `recall`, `equivalent` and the counts.
-#' @family influence games
-#' @export
-#' @examples
-#' a <- as_influence_game(1 - diag(3), q = 0.8)
-#' b <- as_influence_game(2 * (1 - diag(3)), q = 0.9)
-#' game_kl(a, b)
-#' game_recovery(b, a)
-game_kl <- function(game1, game2) {
-  one <- game_listed(game1, "game1")
-  two <- game_listed(game2, "game2")
-  same_players(game1, game2, "game2")
-  p <- ncol(game1$W)
-  total <- 2^p
+assess.granary_influence_game <- function(object, truth = NULL, ...) {
+  refuse_dots(...)
+  if (is.null(truth)) fail_missing("truth")
+  truth <- game_like(game_of(truth, "truth"), object)
+  one <- game_listed(object, "object")
+  two <- game_listed(truth, "truth")
   both <- length(intersect(one$key, two$key))
-  q1 <- law_weight(game1, one$count, total, "game1")
-  q2 <- law_weight(game2, two$count, total, "game2")
-  # Four classes of states: in both, only in the first, only in the second, in neither.
+  data.frame(precision = if (one$count > 0) both / one$count else NA_real_, recall = if (two$count > 0) both / two$count else NA_real_,
+             equivalent = both == one$count && both == two$count, kl = game_divergence(truth, object, two, one, both), equilibria = one$count,
+             true_equilibria = two$count)
+}
+
+# sum p1 log(p1 / p2) over four classes of states: equilibria of both games, of the first only, of the second only, of neither.
+game_divergence <- function(game1, game2, one, two, both) {
+  total <- 2^ncol(game1$W)
+  q1 <- law_weight(game1, one$count, total)
+  q2 <- law_weight(game2, two$count, total)
   size <- c(both, one$count - both, two$count - both, total - one$count - two$count + both)
-  inside1 <- c(TRUE, TRUE, FALSE, FALSE)
-  inside2 <- c(TRUE, FALSE, TRUE, FALSE)
-  p1 <- state_probability(inside1, q1, one$count, total)
-  p2 <- state_probability(inside2, q2, two$count, total)
-  term <- ifelse(size > 0 & p1 > 0, size * p1 * (log(p1) - log(p2)), 0)
-  max(0, sum(term))
+  p1 <- state_probability(c(TRUE, TRUE, FALSE, FALSE), q1, one$count, total)
+  p2 <- state_probability(c(TRUE, FALSE, TRUE, FALSE), q2, two$count, total)
+  max(0, sum(ifelse(size > 0 & p1 > 0, size * p1 * (log(p1) - log(p2)), 0)))
 }
 
 # A trivial game is the uniform law: the weight of its equilibria is their share.
-law_weight <- function(game, count, total, arg) {
+law_weight <- function(game, count, total) {
   if (count == 0 || count == total) return(count / total)
-  if (is.na(game$q)) abort_input(paste0("`", arg, "` has no q."), arg)
   game$q
 }
 
@@ -191,21 +172,23 @@ game_listed <- function(game, arg) {
   list(count = found$count, key = key)
 }
 
-same_players <- function(game1, game2, arg) {
-  if (ncol(game1$W) != ncol(game2$W)) {
-    abort_input(sprintf("The two games must have the same players, but they have %d and %d.", ncol(game1$W), ncol(game2$W)), arg)
-  }
+# The players of a game in the order of another's; by position where one of them has made-up names.
+game_like <- function(game, like) {
+  at <- same_variables(colnames(game$W), colnames(like$W), "truth", "players")
+  game$W <- game$W[at, at, drop = FALSE]
+  game$b <- game$b[at]
+  game
 }
 
-#' @rdname game_kl
-#' @export
-game_recovery <- function(fit, truth) {
-  one <- game_listed(fit, "fit")
-  two <- game_listed(truth, "truth")
-  same_players(fit, truth, "truth")
-  both <- length(intersect(one$key, two$key))
-  data.frame(precision = if (one$count > 0) both / one$count else NA_real_, recall = if (two$count > 0) both / two$count else NA_real_,
-             equivalent = both == one$count && both == two$count, equilibria = one$count, true_equilibria = two$count)
+# Where the names `want` stand among `have`.
+same_variables <- function(have, want, arg, what = "variables") {
+  if (length(have) != length(want)) {
+    abort_input(sprintf("`%s` must have the same %s, but it has %d and not %d.", arg, what, length(have), length(want)), arg)
+  }
+  if (setequal(have, want)) return(match(want, have))
+  made_up <- variable_names(NULL, length(have))
+  if (identical(have, made_up) || identical(want, made_up)) return(seq_along(have))
+  abort_input(sprintf("`%s` must have the same %s, but \"%s\" is not among them.", arg, what, setdiff(want, have)[1L]), arg)
 }
 
 #' Bounds for influence games
@@ -226,7 +209,7 @@ game_recovery <- function(fit, truth) {
 #' gamma} with
 #' that probability. With a `share` of rows and a `proportion` of joint actions that are equilibria, `kl` bounds
 #' \eqn{KL(share || proportion)}{KL(share || proportion)}, the gain of log-likelihood over the uniform law. Where the game is known,
-#' [game_count_equilibria()] is exact.
+#' [game_equilibria()] is exact.
 #'
 #' @param n Number of players.
 #' @param m Number of rows.

@@ -30,9 +30,9 @@
 #' The equilibria of the fit are counted where that is possible (see [game_equilibria()]); otherwise `n_equilibria` and `loglik` are `NA`, and the share of
 #' rows that are equilibria (`share`), predictions and influences are what there is.
 #'
-#' **Which method when:** `"sl"` had the smallest divergence of the convex losses in the thesis; `"il"` is fastest to explain, one regression per
-#' player;
-#' `"exhaustive"` for up to four players. For symmetric interactions and a smooth distribution use [ising_fit()] and compare held-out likelihoods.
+#' @section Which method when:
+#' `"sl"` had the smallest divergence of the convex losses in the thesis; `"il"` is fastest to explain, one regression per
+#' player; `"exhaustive"` for up to four players. For symmetric interactions and a smooth distribution use [ising_fit()] and compare held-out likelihoods.
 #'
 #' @param x Actions, one row per occasion and one column per player: 0/1, -1/1, logical or two-valued factors.
 #' @param lambda Penalty, above zero.
@@ -46,8 +46,7 @@
 #' @param n_starts Starts of `"s1"` and `"s2"`.
 #' @param count Whether to count equilibria.
 #' @return An object of class `granary_influence_game`: `W` (row i: what moves player i), `b`, `q`, `share`, `n_equilibria`, `log_equilibria`,
-#'   `loglik` (mean per
-#'   row), `objective`, `loss`, `lambda`, the data, and a duality gap in `convergence`. See [granary_influence_game] for its methods.
+#'   `loglik`, `objective`, `loss`, `lambda`, the data, and a duality gap in `convergence`. See [granary_influence_game] for its methods.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 7.
 #'
@@ -62,11 +61,11 @@
 #' x <- simulate(truth, nsim = 100)
 #' fit <- influence_game(x, lambda = 0.02)
 #' fit
-#' game_recovery(fit, truth)
+#' assess(fit, truth = truth)
 influence_game <- function(x, lambda = 0.02, loss = c("sl", "il", "ss", "is", "s2", "s1", "exhaustive"), penalty = c("l1", "ridge"), mask = NULL,
-                           fix_indifferent = TRUE, na = c("error", "drop", "negative"), tol = 1e-7, max_iter = 5000, n_starts = 5, count = TRUE) {
+                           fix_indifferent = TRUE, na = c("error", "omit", "negative"), tol = 1e-7, max_iter = 5000, n_starts = 5, count = TRUE) {
   call <- match.call()
-  na <- check_choice(na, c("error", "drop", "negative"))
+  na <- check_choice(na, c("error", "omit", "negative"))
   data <- spin_data(x, "x", na, min_rows = 2L)
   settings <- game_settings(data, lambda, loss, penalty, mask, fix_indifferent, tol, max_iter, n_starts, check_flag(count))
   warn_still(data$x)
@@ -134,7 +133,7 @@ game_finish <- function(result, data, settings, call) {
   fit
 }
 
-# Share of the rows, number of equilibria, q and the mean log-likelihood.
+# Share of the rows, number of equilibria, q and the log-likelihood.
 game_score <- function(fit) {
   n <- nrow(fit$x)
   fit$share <- mean(core_game_stable(spin_model(fit), fit$x, 1e-9, 0))
@@ -144,14 +143,14 @@ game_score <- function(fit) {
   if (inherits(found, "granary_error")) {
     warn_input(paste0("The equilibria of this game of ", ncol(fit$W),
                       " players cannot be counted in reasonable time, so its likelihood is not known.\n",
-                      "Still available: the share of rows that are equilibria, game_is_equilibrium(), predict(), influence(). ",
+                      "Still available: the share of rows that are equilibria, game_equilibria(what = \"test\"), predict(), influence(). ",
                       "A larger `lambda` gives a sparser game; game_equilibria() with a larger `max_nodes` tries harder."), "x")
     return(fit)
   }
   fit$n_equilibria <- found$count
   fit$log_equilibria <- found$log_count
   trivial <- found$count == 0 || found$log_count >= ncol(fit$W) * log(2) * (1 - 1e-12)
-  fit$loglik <- core_game_loglik(ncol(fit$W), found$log_count, fit$share, fit$q)
+  fit$loglik <- n * core_game_loglik(ncol(fit$W), found$log_count, fit$share, fit$q)
   if (trivial) {
     warn_input(paste0("The game learnt is trivial: ", if (found$count == 0) "it has no equilibrium" else "every joint action is an equilibrium",
                       ", so the model is the uniform distribution. Try another `lambda` or `loss`."), "lambda")
@@ -163,38 +162,55 @@ game_count <- function(game, max_nodes = 1e8) {
   core_game_equilibria(spin_model(game), list(list = FALSE, max_list = 0, max_nodes = max_nodes, threads = thread_count()), NULL)
 }
 
-#' Choose the penalty of an influence game
+#' Choose the penalty of an influence game, or its equilibria
 #'
-#' @details The score of a penalty is the mean log-likelihood of held-out rows, with the equilibria counted exactly and q from the training rows.
-#'   Where the
-#'   game of some fold cannot be counted, its score is the held-out share of equilibria instead, for all penalties; such a score favours games with
-#'   many
-#'   equilibria, and a warning says so.
+#' `type = "influence"` chooses the penalty of [influence_game()] by cross-validation. `type = "any"` is the maximum likelihood estimate among games of any
+#' form (Algorithm 7.1 of the thesis): the most frequent joint actions are the equilibria, and what is chosen is how many.
+#'
+#' @details The score of a penalty is the mean log-likelihood of held-out rows, with the equilibria counted exactly and q from the training rows. Where the
+#'   game of some fold cannot be counted, its score is the held-out share of equilibria instead, for all penalties; such a score favours games with many
+#'   equilibria, and a warning says so. For `"any"` the score is the mean log-likelihood of all rows with the `k` most frequent actions as equilibria (with
+#'   `k = 0`, that of the uniform law).
+#' @section Which method when:
+#' `"any"` is what the influence games are to be compared with: it uses no structure, so it predicts nothing about joint actions that were not seen, and its
+#' likelihood is an upper limit for that of any game on the same rows.
 #' @inheritParams influence_game
+#' @param type Games with linear influence, or any game.
 #' @param lambda Penalties; by default `n_lambda` from 0.3 downwards to 0.003.
 #' @param n_lambda Number of default penalties.
-#' @param folds Number of folds.
-#' @return The fit chosen, as from [influence_game()], with the table of scores in `selection`.
+#' @param folds Number of folds, or the fold of each row.
+#' @param rule `"min"`: the best score; `"1se"`: the largest penalty within one standard error of it.
+#' @return A [granary_selection]; the table has also the held-out `share` of equilibria. Its `fit` is one of [influence_game()], or for `"any"` one of class
+#'   `granary_game_pick`: `equilibria` (rows of `x`), `frequency`, `q`, `share`, `loglik`.
+#' @references
+#' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 7.
 #' @family influence games
 #' @export
 #' @examples
 #' set.seed(1)
 #' x <- simulate(sim_influence_game(5, density = 0.5, p_plus = 1), nsim = 60)
-#' influence_game_select(x, n_lambda = 5, folds = 3)$selection
-influence_game_select <- function(x, lambda = NULL, n_lambda = 10, folds = 5, loss = c("sl", "il", "ss", "is", "s2", "s1"), na = c("error", "drop", "negative"),
-                              tol = 1e-6, max_iter = 5000) {
+#' choice <- influence_game_select(x, n_lambda = 5, folds = 3)
+#' choice
+#' choice$fit
+#' influence_game_select(x, type = "any")$fit
+influence_game_select <- function(x, type = c("influence", "any"), lambda = NULL, n_lambda = 10, folds = 10, rule = c("min", "1se"),
+                                  loss = c("sl", "il", "ss", "is", "s2", "s1"), na = c("error", "omit", "negative"), tol = 1e-6, max_iter = 5000) {
   call <- match.call()
-  na <- check_choice(na, c("error", "drop", "negative"))
+  na <- check_choice(na, c("error", "omit", "negative"))
+  type <- check_choice(type, c("influence", "any"))
+  if (type == "any") return(pick_equilibria(spin_data(x, "x", na), call))
   data <- spin_data(x, "x", na, min_rows = 4L)
   n_lambda <- check_count(n_lambda, upper = 1000)
-  lambda <- if (is.null(lambda)) exp(seq(log(0.3), log(0.003), length.out = n_lambda)) else check_vector(lambda, "lambda", lower = 0, strict_lower = TRUE,
-                                                                                                upper = 1e6)
-  folds <- check_count(folds, lower = 2, upper = nrow(data$x))
+  rule <- check_choice(rule, c("min", "1se"))
+  lambda <- if (is.null(lambda)) exp(seq(log(0.3), log(0.003), length.out = n_lambda)) else {
+    check_vector(lambda, "lambda", lower = 0, strict_lower = TRUE, upper = 1e6)
+  }
   loss <- check_choice(loss, c("sl", "il", "ss", "is", "s2", "s1"))
   settings <- game_settings(data, lambda[1L], loss, "l1", NULL, TRUE, tol, max_iter, 5, TRUE)
   warn_still(data$x)
-  fold <- make_folds(nrow(data$x), folds)
-  scores <- resample_lapply(seq_len(folds), function(k) {
+  fold <- check_folds(folds, nrow(data$x))
+  parts <- sort(unique(fold))
+  scores <- resample_lapply(parts, function(k) {
     train <- list(x = data$x[fold != k, , drop = FALSE], levels = data$levels, kind = data$kind)
     test <- data$x[fold == k, , drop = FALSE]
     vapply(lambda, function(value) {
@@ -207,49 +223,50 @@ influence_game_select <- function(x, lambda = NULL, n_lambda = 10, folds = 5, lo
       c(if (is.na(fit$log_equilibria)) NA_real_ else core_game_loglik(ncol(test), fit$log_equilibria, share, q), share)
     }, c(0, 0))
   }, "cross-validation")
-  values <- do.call(cbind, lapply(scores, function(s) s[1L, ]))
-  shares <- do.call(cbind, lapply(scores, function(s) s[2L, ]))
+  each <- function(row) matrix(vapply(scores, function(s) s[row, ], numeric(length(lambda))), length(lambda))
+  values <- each(1L)
+  shares <- each(2L)
   counted <- !anyNA(values)
   if (!counted) warn_input("Some games have too many players to count equilibria; penalties are compared by the held-out share of equilibria.", "x")
   score <- if (counted) values else shares
-  table <- data.frame(lambda = lambda, value = rowMeans(score), se = apply(score, 1L, stats::sd) / sqrt(folds), share = rowMeans(shares))
-  settings$lambda <- lambda[which.max(table$value)]
-  fit <- game_finish(game_run(data$x, settings), data, settings, call)
-  fit$selection <- table
-  fit
+  weight <- as.vector(table(fold)) / length(fold)
+  table <- data.frame(lambda = lambda, estimate = drop(score %*% weight), std.error = apply(score, 1L, stats::sd) / sqrt(length(parts)),
+                      share = drop(shares %*% weight))
+  out <- new_selection("influence_game", NULL, table, rule, if (counted) "held-out log-likelihood per row" else "held-out share of equilibria",
+                       simplicity = lambda, maximize = TRUE, folds = fold, lambda = lambda, call = call, convergence = NULL)
+  settings$lambda <- lambda[out$selected]
+  out$fit <- game_finish(game_run(data$x, settings), data, settings, call)
+  out$convergence <- out$fit$convergence
+  out
 }
 
-#' Equilibria picked from the sample
-#'
-#' The maximum likelihood estimate among games of any form (Algorithm 7.1 of the thesis): the most frequent joint actions are the equilibria.
-#'
-#' @inheritParams influence_game
-#' @return A list of class `granary_game_pick`: `equilibria` (rows of `x`), `frequency`, `q`, `share`, `loglik` (mean per row), and the
-#'   log-likelihood with
-#'   the k most frequent actions in `path`.
-#' @family influence games
-#' @export
-#' @examples
-#' set.seed(1)
-#' game_pick(simulate(sim_influence_game(4, density = 0.5, p_plus = 1), nsim = 50))
-game_pick <- function(x, na = c("error", "drop", "negative")) {
-  data <- spin_data(x, "x", check_choice(na, c("error", "drop", "negative")))
+# Algorithm 7.1: the k most frequent joint actions as equilibria, for the k of largest likelihood.
+pick_equilibria <- function(data, call) {
   result <- core_game_pick(unname(data$x))
   top <- seq_len(result$picked)
-  if (result$picked == 0) warn_input("All joint actions occur and no smaller set of equilibria is left to pick: the estimate is the uniform law.",
-                                     "x")
-  structure(
-    list(equilibria = spin_values(data$x[result$row[top], , drop = FALSE], data), frequency = result$frequency[top], q = result$q,
-         share = result$share,
-         loglik = if (result$picked == 0) -ncol(data$x) * log(2) else result$log_likelihood, path = result$path),
-    class = "granary_game_pick"
-  )
+  uniform <- -ncol(data$x) * log(2)
+  if (result$picked == 0) warn_input("All joint actions occur and no smaller set of equilibria is left to pick: the estimate is the uniform law.", "x")
+  fit <- new_fit("game_pick", equilibria = spin_values(data$x[result$row[top], , drop = FALSE], data), frequency = result$frequency[top], q = result$q,
+                 share = result$share, loglik = nrow(data$x) * (if (result$picked == 0) uniform else result$log_likelihood),
+                 df = as.integer(result$picked) + 1L, n = nrow(data$x), levels = data$levels, kind = data$kind, call = call, convergence = NULL)
+  table <- data.frame(k = c(0, seq_along(result$path)), estimate = c(uniform, result$path))
+  new_selection("influence_game", fit, table, "min", "log-likelihood per row", maximize = TRUE, selected = as.integer(result$picked) + 1L, call = call)
 }
 
 #' @export
 print.granary_game_pick <- function(x, ...) {
   cli::cat_line("Equilibria picked from the sample: ", length(x$frequency), ", with ", format(100 * x$share, digits = 3L), "% of the rows")
-  cli::cat_line("Mean log-likelihood ", format(x$loglik, digits = 5L), ", q = ", format(x$q, digits = 3L))
-  print(utils::head(cbind(as.data.frame(x$equilibria), frequency = x$frequency), 10L), digits = 3L, row.names = FALSE)
+  print_call(x$call)
+  cli::cat_line("Log-likelihood ", format(x$loglik, digits = 5L), " (", format(x$loglik / x$n, digits = 4L), " per row), q = ", format(x$q, digits = 3L))
+  print(utils::head(tidy(x), 10L), digits = 3L, row.names = FALSE)
   invisible(x)
+}
+
+#' @export
+summary.granary_game_pick <- function(object, ...) object
+
+#' @export
+tidy.granary_game_pick <- function(x, ...) {
+  refuse_dots(...)
+  cbind(as.data.frame(x$equilibria), estimate = x$frequency)
 }

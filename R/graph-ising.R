@@ -3,10 +3,9 @@
 #' Methods of the models of [ising_model()], [sim_ising()] and [ising_fit()]: conditional and joint probabilities, draws, likelihood, edges, pictures.
 #'
 #' @details
-#' `predict()` gives, for rows of `newdata`, `"conditional"`: \eqn{P(x_i = +1 | rest)}{P(x_i = +1 | rest)} for each variable given the others in the
+#' `predict()` gives, for rows of `newdata`, `"response"`: \eqn{P(x_i = +1 | rest)}{P(x_i = +1 | rest)} for each variable given the others in the
 #' row;
-#' `"class"`: the likelier value of each, in the user's own coding; `"joint"` and `"log_joint"`: the probability of the row and its logarithm, for
-#' models
+#' `"class"`: the likelier value of each, in the user's own coding; `"log_density"`: the logarithm of the probability of the row, for models
 #' whose connected components have at most 25 variables. `newdata` is matched by the names of columns and of factor levels.
 #'
 #' `simulate()` draws rows exactly where components have at most 20 variables, else by Gibbs sampling with 200 sweeps of burn-in and one row every
@@ -23,7 +22,10 @@
 #' @param labels Whether to write names; by default for at most 60 variables.
 #' @param layout A two-column matrix of positions.
 #' @param ... For `plot()`, graphical parameters.
-#' @return `coef()` and `tidy()` give a data frame of edges, strongest first; `predict()` a matrix or vector; `simulate()` rows in the coding of the
+#' @param truth The model to compare with, over the same variables (matched by name).
+#' @return `coef()` gives fields and couplings \eqn{w_{ij}}{w_ij}, named `a` and `a:b`; `tidy()` a data frame of edges, strongest first, with \eqn{w_{ij}}{w_ij}
+#'   as `estimate`; `assess()` a data frame with the divergence `kl` of `object` from `truth`, \eqn{\sum p \log(p / \hat p)}{sum p log(p / p_hat)} (exact; `NA`
+#'   where components are too large to enumerate), `precision` and `recall` of the edges and the root mean square error `rmse` of the couplings; `predict()` a matrix or vector; `simulate()` rows in the coding of the
 #'   data.
 #' @family Ising models
 #' @name granary_ising
@@ -31,9 +33,10 @@
 #' set.seed(1)
 #' sim <- sim_ising(p = 6, density = 0.4, n = 200)
 #' fit <- ising_fit(sim$data, lambda = 0.05)
-#' coef(fit)
+#' tidy(fit)
 #' head(predict(fit))
-#' predict(fit, sim$data[1:2, ], type = "joint")
+#' predict(fit, sim$data[1:2, ], type = "log_density")
+#' assess(fit, truth = sim)
 #' simulate(fit, nsim = 2)
 #' logLik(fit)
 #' plot(fit)
@@ -69,7 +72,7 @@ spin_model <- function(model) list(W = unname(model$W), b = unname(model$b))
 #' @examples
 #' model <- ising_model(matrix(c(0, 0.3, 0.3, 0), 2), b = c(0.1, 0))
 #' model
-#' ising_logz(model)
+#' ising_moments(model)$logz
 ising_model <- function(W, b = NULL) {
   call <- match.call()
   W <- check_symmetric(W, "W")
@@ -112,7 +115,7 @@ sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 5
   model
 }
 
-#' Moments, partition function and divergence of Ising models
+#' Moments, partition function and entropy of Ising models
 #'
 #' @details
 #' Exact answers enumerate the states of each connected component: energies and all moments up to pairs cost a few operations per state. The
@@ -121,21 +124,19 @@ sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 5
 #' sweeps
 #' on each of `samples` draws from mean field).
 #'
-#' @param model,model1,model2 Ising models.
+#' @param model An Ising model.
 #' @param method How; `"auto"` is exact where components have at most 20 variables, else belief propagation.
 #' @param samples Number of draws.
 #' @param sweeps Gibbs sweeps on each draw.
-#' @return `ising_moments()`: a list with `mean`, `second` (\eqn{E x_i x_j}{E x_i x_j}), `logz`, `entropy` (in nats:
+#' @return A list with `mean`, `second` (\eqn{E x_i x_j}{E x_i x_j}), `logz`, `entropy` (in nats:
 #'   \eqn{\log Z}{log Z} less the mean energy, as good as these are), `ess`, `r_hat`
-#'   (of the energy of the Gibbs chains over the second half of their sweeps; a warning above 1.2), `method`, `convergence`. `ising_logz()`: a number.
-#'   `ising_kl()`: the divergence of `model2` from `model1`, \eqn{\sum p_1 \log(p_1 / p_2)}{sum p1 log(p1 / p2)}, exact.
+#'   (of the energy of the Gibbs chains over the second half of their sweeps; a warning above 1.2), `method`, `convergence`.
 #' @family Ising models
 #' @export
 #' @examples
 #' chain <- ising_model(toeplitz(c(0, 0.3, 0, 0)))
 #' ising_moments(chain)$second[1, 2]  # tanh(0.6)
-#' ising_logz(chain) - 4 * log(2)     # 3 log cosh(0.6)
-#' ising_kl(chain, ising_model(matrix(0, 4, 4)))
+#' ising_moments(chain)$logz - 4 * log(2)  # 3 log cosh(0.6)
 ising_moments <- function(model, method = c("auto", "exact", "mean_field", "belief", "importance", "gibbs"), samples = 1000, sweeps = 20) {
   model <- ising_of(model)
   method <- check_choice(method, c("auto", "exact", "mean_field", "belief", "importance", "gibbs"))
@@ -162,22 +163,21 @@ ising_moments <- function(model, method = c("auto", "exact", "mean_field", "beli
        method = method, convergence = result$convergence)
 }
 
-#' @rdname ising_moments
+#' @rdname granary_ising
 #' @export
-ising_logz <- function(model, method = c("auto", "exact", "mean_field", "belief", "importance"), samples = 1000) {
-  method <- check_choice(method, c("auto", "exact", "mean_field", "belief", "importance"))
-  ising_moments(model, method, samples)$logz
-}
-
-#' @rdname ising_moments
-#' @export
-ising_kl <- function(model1, model2) {
-  model1 <- ising_of(model1, "model1")
-  model2 <- ising_of(model2, "model2")
-  if (ncol(model1$W) != ncol(model2$W)) {
-    abort_input(sprintf("The two models must have the same variables, but they have %d and %d.", ncol(model1$W), ncol(model2$W)), "model2")
-  }
-  core_ising_kl(spin_model(model1), spin_model(model2), NULL)
+assess.granary_ising <- function(object, truth = NULL, ...) {
+  refuse_dots(...)
+  if (is.null(truth)) fail_missing("truth")
+  truth <- ising_of(truth, "truth")
+  at <- same_variables(colnames(truth$W), colnames(object$W), "truth")
+  W <- unname(truth$W[at, at, drop = FALSE])
+  size <- max(core_ising_component(W), ising_size(object))
+  kl <- if (size > 25L) NA_real_ else core_ising_kl(list(W = W, b = unname(truth$b[at])), spin_model(object), progress_bar("divergence"))
+  pairs <- upper.tri(W)
+  found <- object$W[pairs] != 0
+  true <- W[pairs] != 0
+  data.frame(kl = kl, precision = if (any(found)) mean(true[found]) else NA_real_, recall = if (any(true)) mean(found[true]) else NA_real_,
+             rmse = sqrt(mean((object$W[pairs] - W[pairs])^2)), edges = sum(found), true_edges = sum(true))
 }
 
 #' @rdname granary_ising
@@ -196,7 +196,7 @@ print.granary_ising <- function(x, ...) {
                   "; log-likelihood: ", if (is.na(x$loglik)) "not enumerable" else format(x$loglik, digits = 6L),
                   ", pseudo: ", format(x$pseudo_loglik, digits = 6L))
   }
-  table <- utils::head(coef(x), 6L)
+  table <- utils::head(tidy(x), 6L)
   if (nrow(table) > 0L) {
     cli::cat_line(if (edges > 6L) "Strongest edges:" else "Edges:")
     print(table, digits = 3L, row.names = FALSE)
@@ -214,7 +214,7 @@ ising_titles <- c(exact = "exact penalised likelihood", pseudolik = "penalised p
 summary.granary_ising <- function(object, ...) {
   W <- object$W
   structure(
-    list(model = object, edges = coef(object), degree = sort(rowSums(W != 0), decreasing = TRUE), strength = sort(rowSums(abs(W)), decreasing = TRUE),
+    list(model = object, edges = tidy(object), degree = sort(rowSums(W != 0), decreasing = TRUE), strength = sort(rowSums(abs(W)), decreasing = TRUE),
          largest_component = ising_size(object)),
     class = "summary_granary_ising"
   )
@@ -238,15 +238,19 @@ print.summary_granary_ising <- function(x, ...) {
 #' @export
 coef.granary_ising <- function(object, ...) {
   refuse_dots(...)
-  W <- object$W
-  at <- which(upper.tri(W) & W != 0, arr.ind = TRUE)
-  at <- at[order(-abs(W[at])), , drop = FALSE]
-  data.frame(from = colnames(W)[at[, 1L]], to = colnames(W)[at[, 2L]], w = W[at], coupling = 2 * W[at], log_odds_ratio = 8 * W[at])
+  edges <- tidy(object)
+  c(object$b, stats::setNames(edges$estimate, paste0(edges$from, ":", edges$to)))
 }
 
 #' @rdname granary_ising
 #' @export
-tidy.granary_ising <- function(x, ...) coef(x)
+tidy.granary_ising <- function(x, ...) {
+  refuse_dots(...)
+  W <- x$W
+  at <- which(upper.tri(W) & W != 0, arr.ind = TRUE)
+  at <- at[order(-abs(W[at])), , drop = FALSE]
+  data.frame(from = colnames(W)[at[, 1L]], to = colnames(W)[at[, 2L]], estimate = W[at], coupling = 2 * W[at], log_odds_ratio = 8 * W[at])
+}
 
 #' @rdname granary_ising
 #' @export
@@ -254,24 +258,23 @@ as.matrix.granary_ising <- function(x, ...) x$W
 
 #' @rdname granary_ising
 #' @export
-predict.granary_ising <- function(object, newdata = NULL, type = c("conditional", "class", "joint", "log_joint"), ...) {
+predict.granary_ising <- function(object, newdata = NULL, type = c("response", "class", "log_density"), ...) {
   refuse_dots(...)
-  type <- check_choice(type, c("conditional", "class", "joint", "log_joint"))
+  type <- check_choice(type, c("response", "class", "log_density"))
   x <- ising_newdata(object, newdata)
   W <- unname(object$W)
   b <- unname(object$b)
-  if (type %in% c("joint", "log_joint")) {
+  if (type == "log_density") {
     size <- ising_size(object)
     if (size > 25L) {
       abort_input(sprintf(paste("Joint probabilities need the sum over 2^%d states of the largest component, and enumeration stops at 25.",
-                                "Use type = \"conditional\"."), size), "type")
+                                "Use type = \"response\"."), size), "type")
     }
-    value <- rowSums(x * (x %*% W)) + as.vector(x %*% b) - core_ising_logz(list(W = W, b = b), progress_bar("log Z"))
-    return(if (type == "joint") exp(value) else value)
+    return(rowSums(x * (x %*% W)) + as.vector(x %*% b) - core_ising_logz(list(W = W, b = b), progress_bar("log Z")))
   }
   out <- core_ising_conditional(x, list(W = W, b = b))
   dimnames(out) <- dimnames(x)
-  if (type == "conditional") out else spin_values(ifelse(out >= 0.5, 1, -1), object)
+  if (type == "response") out else spin_values(ifelse(out >= 0.5, 1, -1), object)
 }
 
 ising_newdata <- function(object, newdata) {
@@ -357,12 +360,13 @@ plot_weights <- function(m, main, labels = NULL, ...) {
   limit <- max(abs(m), 1e-9)
   colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
   margin <- if (labels) min(8, 1 + 0.55 * max(nchar(colnames(m)))) else 1
-  old <- graphics::par(mar = c(margin, margin, 2, 1))
+  old <- graphics::par(mar = c(margin, margin, 2, 4))
   on.exit(graphics::par(old))
   draw(graphics::image, seq_len(p), seq_len(p), t(m)[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "",
        ylab = "",
-       main = sprintf("%s, up to %.2g", main, limit), user = list(...))
+       main = main, user = list(...))
   graphics::box(col = "grey60")
+  draw_key(c(-limit, limit), colours)
   if (labels) {
     graphics::axis(1, seq_len(p), colnames(m), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)
     graphics::axis(2, seq_len(p), rev(rownames(m)), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)
@@ -373,6 +377,6 @@ plot_weights <- function(m, main, labels = NULL, ...) {
 #' @exportS3Method igraph::as.igraph
 as.igraph.granary_ising <- function(x, ...) {  # nolint: object_name_linter.
   check_installed("igraph", "as.igraph()")
-  edges <- coef(x)
-  igraph::graph_from_data_frame(edges[c("from", "to", "w", "coupling")], directed = FALSE, vertices = data.frame(name = colnames(x$W)))
+  edges <- tidy(x)
+  igraph::graph_from_data_frame(edges[c("from", "to", "estimate", "coupling")], directed = FALSE, vertices = data.frame(name = colnames(x$W)))
 }

@@ -13,8 +13,8 @@
 #' @param lambda_min_ratio The last penalty of the default path over the first.
 #' @param method `"exact"` or `"pseudolik"`; `"auto"` is exact up to 16 variables.
 #' @return `ising_path()`: an object of class `granary_ising_path` with `lambda`, `df`, `loglik` (of the kind fitted), `kkt`, `W` and `b` (lists).
-#'   `ising_select()`: the
-#'   fit chosen, as from [ising_fit()], with the table of scores in `selection`.
+#'   `ising_select()`: a
+#'   [granary_selection] whose `fit` is the one chosen, as from [ising_fit()].
 #' @family Ising models
 #' @export
 #' @examples
@@ -23,12 +23,13 @@
 #' path <- ising_path(sim$data, n_lambda = 8)
 #' path
 #' best <- ising_select(sim$data, n_lambda = 6, folds = 3)
-#' best$lambda
+#' best
+#' best$fit
 ising_path <- function(x, lambda = NULL, n_lambda = 30, lambda_min_ratio = 0.02, method = c("auto", "exact", "pseudolik"), field_penalty = FALSE,
-                       na = c("error", "drop"), tol = 1e-6, max_iter = 2000) {
+                       na = c("error", "omit"), tol = 1e-6, max_iter = 2000) {
   call <- match.call()
   field_penalty <- check_flag(field_penalty)
-  data <- ising_input(x, check_choice(na, c("error", "drop")), field_penalty)
+  data <- ising_input(x, check_choice(na, c("error", "omit")), field_penalty)
   settings <- path_settings(data, method, field_penalty, tol, max_iter)
   grid <- path_grid(data, lambda, n_lambda, lambda_min_ratio, settings$method)
   fits <- ising_run(data, grid, settings)$runs
@@ -62,35 +63,41 @@ path_grid <- function(data, lambda, n_lambda, ratio, method) {
 }
 
 #' @rdname ising_path
-#' @param folds Number of folds.
+#' @param folds Number of folds, or the fold of each row.
+#' @param rule `"min"`: the best penalty; `"1se"`: the largest within one standard error of it (cross-validation only).
 #' @param criterion `"cv"`, or `"ebic"` with weight `gamma`.
 #' @export
-ising_select <- function(x, lambda = NULL, n_lambda = 30, lambda_min_ratio = 0.02, folds = 5, criterion = c("cv", "ebic"), gamma = 0.25,
-                     method = c("auto", "exact", "pseudolik"), field_penalty = FALSE, na = c("error", "drop"), tol = 1e-6, max_iter = 2000) {
+ising_select <- function(x, lambda = NULL, n_lambda = 30, lambda_min_ratio = 0.02, folds = 10, criterion = c("cv", "ebic"), rule = c("min", "1se"),
+                         gamma = 0.25, method = c("auto", "exact", "pseudolik"), field_penalty = FALSE, na = c("error", "omit"), tol = 1e-6,
+                         max_iter = 2000) {
   call <- match.call()
   field_penalty <- check_flag(field_penalty)
-  data <- ising_input(x, check_choice(na, c("error", "drop")), field_penalty)
+  data <- ising_input(x, check_choice(na, c("error", "omit")), field_penalty)
   settings <- path_settings(data, method, field_penalty, tol, max_iter)
   criterion <- check_choice(criterion, c("cv", "ebic"))
+  rule <- check_choice(rule, c("min", "1se"))
+  if (criterion == "ebic" && rule == "1se") abort_input("rule = \"1se\" needs standard errors: use criterion = \"cv\".", "rule")
   settings$gamma <- check_number(gamma, lower = 0, upper = 1e6)
   grid <- path_grid(data, lambda, n_lambda, lambda_min_ratio, settings$method)
-  folds <- check_count(folds, lower = 2, upper = nrow(data$x))
+  fold <- if (criterion == "cv") check_folds(folds, nrow(data$x))
   out <- ising_run(data, grid, settings)
-  fits <- out$runs
   table <- if (criterion == "ebic") {
-    stats::setNames(out$table, c("lambda", "edges", "value"))
+    list(table = stats::setNames(out$table, c("lambda", "edges", "estimate")), measure = "EBIC")
   } else {
-    ising_folds(data, grid, settings, folds, fits)
+    ising_folds(data, grid, settings, fold, out$runs)
   }
-  best <- if (criterion == "ebic") which.min(table$value) else which.max(table$value)
-  fit <- ising_finish(fits[[best]], data, c(settings, list(criterion = criterion)), call, table)
-  fit$lambda <- grid[best]
-  fit
+  choice <- new_selection("ising", NULL, table$table, rule, table$measure, simplicity = grid, maximize = criterion == "cv", lambda = grid, folds = fold,
+                          call = call, convergence = NULL)
+  fit <- ising_finish(out$runs[[choice$selected]], data, c(settings, list(criterion = criterion)), call)
+  fit$lambda <- grid[choice$selected]
+  choice$fit <- fit
+  choice$convergence <- fit$convergence
+  choice
 }
 
-ising_folds <- function(data, grid, settings, folds, fits) {
-  fold <- make_folds(nrow(data$x), folds)
-  scores <- resample_lapply(seq_len(folds), function(k) {
+ising_folds <- function(data, grid, settings, fold, fits) {
+  parts <- sort(unique(fold))
+  scores <- resample_lapply(parts, function(k) {
     train <- list(x = data$x[fold != k, , drop = FALSE])
     test <- data$x[fold == k, , drop = FALSE]
     constant <- abs(colMeans(train$x)) == 1
@@ -101,10 +108,12 @@ ising_folds <- function(data, grid, settings, folds, fits) {
     scores <- lapply(ising_run(train, grid, settings)$runs, function(f) core_ising_score(unname(test), f[c("W", "b")]))
     list(exact = vapply(scores, `[[`, 0, "likelihood"), pseudo = vapply(scores, `[[`, 0, "pseudo"))
   }, "cross-validation")
-  exact <- do.call(cbind, lapply(scores, `[[`, "exact"))
-  score <- if (anyNA(exact)) do.call(cbind, lapply(scores, `[[`, "pseudo")) else exact
-  data.frame(lambda = grid, edges = vapply(fits, function(f) count_pairs(f$W), 0), value = rowMeans(score),
-             se = apply(score, 1L, stats::sd) / sqrt(folds), score = if (anyNA(exact)) "pseudo-likelihood" else "likelihood")
+  each <- function(kind) matrix(vapply(scores, `[[`, numeric(length(grid)), kind), length(grid))
+  exact <- !anyNA(each("exact"))
+  score <- each(if (exact) "exact" else "pseudo")
+  table <- data.frame(lambda = grid, edges = vapply(fits, function(f) count_pairs(f$W), 0), estimate = drop(score %*% (as.vector(table(fold)) / length(fold))),
+                      std.error = apply(score, 1L, stats::sd) / sqrt(length(parts)))
+  list(table = table, measure = paste("held-out", if (exact) "log-likelihood" else "log pseudo-likelihood", "per row"))
 }
 
 #' @export

@@ -34,7 +34,8 @@
 #' from `kkt` and the thesis' Theorem 5.2, which bounds the size of the solution. Stochastic fits are certified too, as long as the states can be
 #' enumerated.
 #'
-#' **Which method when:** `"exact"` is the estimator to prefer where it can be had; `"pseudolik"` for more variables; `"nodewise"` is what
+#' @section Which method when:
+#' `"exact"` is the estimator to prefer where it can be had; `"pseudolik"` for more variables; `"nodewise"` is what
 #' the package IsingFit computes. `"fbs"` and `"pg"` are for likelihoods that cannot be enumerated, when the pseudo-likelihood is not good enough;
 #' the accelerated method needs exact moments: with sampled ones it may diverge, and says so. The printed step of the accelerated method is too
 #' long (see `errata("thesis-5-discrete-mrf")`), so with exact moments it backtracks.
@@ -81,14 +82,14 @@
 #' fit <- ising_fit(sim$data, lambda = 0.05)
 #' fit
 #' coef(fit)
-#' ising_kl(sim, fit)
+#' assess(fit, truth = sim)
 ising_fit <- function(x, lambda = NULL, method = c("auto", "exact", "pseudolik", "nodewise", "fbs", "pg", "apg", "bp2step"),
                       sampler = c("gibbs", "importance", "pcd", "mean_field", "belief", "exact"), samples = function(k) ceiling(sqrt(k)),
                       max_iter = NULL, output = c("last", "average", "robust", "random"), beta = 1, r = 0.5, sweeps = 5, rule = c("and", "or"),
-                      penalty = c("l1", "ridge"), mask = NULL, field_penalty = FALSE, gamma = 0.25, n_lambda = 30, na = c("error", "drop"), tol = 1e-6,
+                      penalty = c("l1", "ridge"), mask = NULL, field_penalty = FALSE, gamma = 0.25, n_lambda = 30, na = c("error", "omit"), tol = 1e-6,
                       threads = NULL) {
   call <- match.call()
-  na <- check_choice(na, c("error", "drop"))
+  na <- check_choice(na, c("error", "omit"))
   field_penalty <- check_flag(field_penalty)
   data <- ising_input(x, na, field_penalty)
   p <- ncol(data$x)

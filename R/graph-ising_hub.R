@@ -16,7 +16,8 @@
 #' (2009),
 #' diagonal free.
 #'
-#' **Which method when:** for 0/1 data with suspected hubs. For an Ising model without hubs set `lambda3` so large that none is possible.
+#' @section Which method when:
+#' For 0/1 data with suspected hubs. For an Ising model without hubs use [ising_fit()], or set `lambda3` so large that none is possible.
 #'
 #' @inheritParams ggm_hub
 #' @param x Data of zeros and ones (or logical), one row per observation. A constant column has no finite estimate and is an error.
@@ -95,7 +96,8 @@ predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
 #'
 #' @details The pseudo-inverse of the correlation matrix stands for the inverse where that is singular.
 #'
-#' **Which method when:** a quick first look, with more observations than variables. [ggm_hub()] estimates the graph along with its hubs, and
+#' @section Which method when:
+#' A quick first look, with more observations than variables. [ggm_hub()] estimates the graph along with its hubs, and
 #' [ggm_scale_free()] is for degrees that follow a power law without true hubs.
 #'
 #' @param x,S As in [ggm_lasso()].

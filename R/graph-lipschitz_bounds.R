@@ -68,8 +68,8 @@
 #' @family model distances
 #' @export
 #' @examples
-#' a <- model_gaussian(precision = diag(7))
-#' b <- model_gaussian(precision = 2 * diag(7))
+#' a <- model_given("gaussian", precision = diag(7))
+#' b <- model_given("gaussian", precision = 2 * diag(7))
 #' model_bounds("pair", a, b)
 #' model_bounds("constant", rbind(c(1, 2), c(0, 1)), "precision", alpha = 0.5)
 #' model_bounds("precision", cor(mtcars), rho = 0.1)
@@ -235,71 +235,4 @@ ridge_bound <- function(y, rho) {
   y <- check_vector(y, upper = 1e150, lower = -1e150)
   rho <- check_number(rho, lower = 0, strict_lower = TRUE)
   sqrt(sum(y^2)) / (2 * sqrt(rho))
-}
-
-#' Distance of parameters, likelihood and divergence along a path
-#'
-#' The experiment of figure 6.1 of the thesis: a random Gaussian or Ising model, an estimate for each penalty, and how far it is from the truth:
-#' Kullback-Leibler divergence, negative
-#' test log-likelihood, Frobenius error of the parameters.
-#'
-#' @details
-#' Gaussian: edges with probability `density`, weights uniform in \eqn{[-1, 1]}, the diagonal shifted so that the smallest eigenvalue is 0.1 (the
-#' thesis asks to verify that it is at least 0.1, which
-#' does not happen with a unit diagonal), [ggm_lasso()] on `n` rows, `n` more to test. Ising: no fields, \eqn{l_1}{l1} penalised pseudo-likelihood
-#' ([ising_hub()] without hubs); a
-#' column that is constant in the sample has one value flipped, so that the estimate exists.
-#'
-#' @param model `"gaussian"` or `"ising"`.
-#' @param p Number of variables; by default 50 (Gaussian) and 10 (Ising).
-#' @param density Share of edges.
-#' @param n Rows for training and for testing.
-#' @param rho Penalties (per row for the Ising model).
-#' @return A data frame with one row per penalty: `rho`, `kl`, `test_loss` (mean negative log-likelihood), `frobenius`.
-#' @references
-#' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, figure 6.1.
-#' @family model distances
-#' @export
-#' @examples
-#' set.seed(1)
-#' model_path("gaussian", p = 10, n = 40)
-model_path <- function(model = c("gaussian", "ising"), p = NULL, density = 0.2, n = 50, rho = 2^seq(0, -8, by = -1)) {
-  model <- check_choice(model, c("gaussian", "ising"))
-  p <- check_count(p, lower = 2, upper = if (model == "ising") 16 else 1000, allow_null = TRUE)
-  if (is.null(p)) p <- if (model == "gaussian") 50L else 10L
-  density <- check_number(density, lower = 0, upper = 1)
-  n <- check_count(n, lower = 2, upper = 1e6)
-  rho <- sort(check_vector(rho, lower = 0, strict_lower = TRUE), decreasing = TRUE)
-  theta <- matrix(0, p, p)
-  up <- upper.tri(theta)
-  theta[up] <- stats::rbinom(sum(up), 1, density) * stats::runif(sum(up), -1, 1)
-  theta <- theta + t(theta)
-  if (model == "gaussian") {
-    diag(theta) <- 0.1 - core_eigenvalue_range(theta)$smallest
-    truth <- model_gaussian(precision = theta)
-    train <- simulate(truth, n)
-    test <- simulate(truth, n)
-    S <- crossprod(test) / n
-    path <- ggm_lasso(S = crossprod(train) / n, n = n, lambda = rho)
-    at_position <- function(k) {
-      omega <- as.matrix(if (is.list(path$precision)) path$precision[[k]] else path$precision)
-      fit <- model_gaussian(precision = omega)
-      c(kl = model_distance(truth, fit)$value, test_loss = (p * log(2 * pi) - c(determinant(omega)$modulus) + sum(S * omega)) / 2,
-        frobenius = sqrt(sum((unname(omega) - theta)^2)))
-    }
-    return(cbind(rho = rho, as.data.frame(t(vapply(seq_along(rho), at_position, c(kl = 0, test_loss = 0, frobenius = 0))))))
-  }
-  truth <- model_ising(theta, "spin")
-  train <- (simulate(truth, n) + 1) / 2
-  test <- (simulate(truth, n) + 1) / 2
-  for (j in which(colMeans(train) %in% 0:1)) train[1L, j] <- 1 - train[1L, j]
-  code <- drop(test %*% 2^(seq_len(p) - 1L)) + 1
-  one <- function(lambda) {
-    # lambda3 so large that no hub can pay
-    est <- suppressWarnings(as.matrix(ising_hub(train, lambda1 = lambda * n, lambda2 = lambda * n, lambda3 = 1e4 * n)$theta))
-    fit <- model_ising(est)
-    c(kl = model_distance(truth, fit)$value, test_loss = -mean(core_discrete_log_probabilities(model_parts(fit))[code]),
-      frobenius = sqrt(sum((unname(est) - truth$theta)^2)))
-  }
-  cbind(rho = rho, as.data.frame(t(vapply(rho, one, c(kl = 0, test_loss = 0, frobenius = 0)))))
 }

@@ -10,29 +10,34 @@
 #' x_j x_k)} with \eqn{x_j} in
 #' \eqn{\{0, 1\}}{\{0, 1\}} (`coding = "01"`) or \eqn{\{-1, 1\}}{\{-1, 1\}} (`"spin"`).
 #'
-#' @param mean Mean; by default zero.
-#' @param covariance,precision One of them, positive definite.
-#' @param theta A symmetric matrix: fields on the diagonal, interactions off it.
-#' @param coding Values of the variables; see Details.
-#' @param dag A DAG, as for [bn_features()].
-#' @param cpts A list of tables named by node: one row per pattern of the parents (first parent fastest; parents in the order of the nodes), one
-#'   column per
+#' @param type Kind of the model.
+#' @param ... What the kind needs, by name or in this order: `"gaussian"` takes `mean, covariance, precision`; `"ising"` takes `theta, coding`; `"bn"` takes
+#'   `dag, cpts, data, pseudo_count`.
+#' @section Arguments of the kinds:
+#' * `mean`: mean; by default zero.
+#' * `covariance`, `precision`: one of them, positive definite.
+#' * `theta`: a symmetric matrix, fields on the diagonal, interactions off it.
+#' * `coding`: values of the variables, `"01"` or `"spin"`; see Details.
+#' * `dag`: a DAG, as for [bn_kernel()].
+#' * `cpts`: a list of tables named by node: one row per pattern of the parents (first parent fastest; parents in the order of the nodes), one column per
 #'   level, rows summing to one. As `fit$cpts[[class]]` of a [bn_classifier()].
-#' @param data Instead of `cpts`: discrete data to count.
-#' @param alpha Dirichlet smoothing of the counts.
+#' * `data`: instead of `cpts`, discrete data to count.
+#' * `pseudo_count`: Dirichlet smoothing of the counts.
 #' @param object,nsim,seed A model, the number of rows, and a seed as in [stats::simulate()].
 #' @param x A model to print.
-#' @param ... Not used.
 #' @return A list of class `granary_model`.
 #' @family model distances
-#' @name granary_model
+#' @export
 #' @examples
-#' model_gaussian(precision = diag(2))
-#' m <- model_ising(matrix(c(0.1, 0.5, 0.5, -0.2), 2))
+#' model_given("gaussian", precision = diag(2))
+#' m <- model_given("ising", matrix(c(0.1, 0.5, 0.5, -0.2), 2))
 #' m
-#' model_bn("a -> b", list(a = t(c(0.3, 0.7)), b = rbind(c(0.9, 0.1), c(0.2, 0.8))))
+#' model_given("bn", "a -> b", list(a = t(c(0.3, 0.7)), b = rbind(c(0.9, 0.1), c(0.2, 0.8))))
 #' simulate(m, 3)
-NULL
+model_given <- function(type = c("gaussian", "ising", "bn"), ...) {
+  type <- check_choice(type, c("gaussian", "ising", "bn"))
+  by_kind(switch(type, gaussian = model_gaussian, ising = model_ising, bn = model_bn), type, ...)
+}
 
 new_model <- function(kind, variables, ...) structure(c(list(kind = kind, variables = variables), list(...)),
                                                       class = c(paste0("granary_model_", kind), "granary_model"))
@@ -46,8 +51,6 @@ model_parts <- function(m) {
   )
 }
 
-#' @rdname granary_model
-#' @export
 model_gaussian <- function(mean = NULL, covariance = NULL, precision = NULL) {
   if (is.null(covariance) == is.null(precision)) {
     abort_input(paste("Give either `covariance` or `precision`,", if (is.null(covariance)) "but neither came." else "not both."), "covariance")
@@ -63,8 +66,6 @@ model_gaussian <- function(mean = NULL, covariance = NULL, precision = NULL) {
   model
 }
 
-#' @rdname granary_model
-#' @export
 model_ising <- function(theta, coding = c("01", "spin")) {
   theta <- check_symmetric(theta)
   check_names_unique(colnames(theta), "theta")
@@ -79,18 +80,16 @@ model_ising <- function(theta, coding = c("01", "spin")) {
   new_model("ising", variables, theta = unname(theta), own = own, coding = coding)
 }
 
-#' @rdname granary_model
-#' @export
-model_bn <- function(dag, cpts = NULL, data = NULL, alpha = 1) {
+model_bn <- function(dag, cpts = NULL, data = NULL, pseudo_count = 1) {
   if (missing(dag)) fail_missing("dag")
   if (is.null(cpts) == is.null(data)) {
     abort_input(paste("Give either `cpts` or `data`,", if (is.null(cpts)) "but neither came." else "not both."), "cpts")
   }
-  alpha <- check_number(alpha, lower = 0, upper = 1e12)
+  pseudo_count <- check_number(pseudo_count, lower = 0, upper = 1e12)
   if (!is.null(data)) {
     data <- bn_codes(data, "data")
     graph <- bn_dag(dag, names(data$levels))
-    tables <- core_bn_tables(bn_spec(graph, lengths(data$levels)), data$codes, alpha)
+    tables <- core_bn_tables(bn_spec(graph, lengths(data$levels)), data$codes, pseudo_count)
     labels <- data$levels
   } else {
     graph <- needs_dag(check_graph(dag))
@@ -130,7 +129,7 @@ check_cpts <- function(cpts, graph) {
   tables
 }
 
-#' @rdname granary_model
+#' @rdname model_given
 #' @export
 print.granary_model <- function(x, ...) {
   kind <- c(gaussian = "Gaussian", ising = "Ising", bn = "Discrete Bayesian network")[[x$kind]]
@@ -139,7 +138,7 @@ print.granary_model <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname granary_model
+#' @rdname model_given
 #' @export
 simulate.granary_model <- function(object, nsim = 1, seed = NULL, ...) {
   refuse_dots(...)
@@ -172,7 +171,7 @@ as_model <- function(m, arg) {
   if (inherits(m, "granary_ising")) return(model_ising(m$coupling + diag(m$b, length(m$b)), "spin"))
   if (inherits(m, "granary_ggm") && !is.list(m$precision)) return(model_gaussian(m$mean, precision = as.matrix(m$precision)))
   if (inherits(m, "granary_ggm")) abort_input(sprintf("`%s` must be one fit, not a path: pick one with ggm_at() or ggm_select().", arg), arg)
-  fail_input(arg, "a model: model_gaussian(), model_ising(), model_bn(), or a fit of a Gaussian or Ising graph", describe(m))
+  fail_input(arg, "a model: model_given(), or a fit of a Gaussian or Ising graph", describe(m))
 }
 
 # Both of one kind, over the same variables; those of the second in the order of the first.
@@ -270,10 +269,10 @@ reorder_network <- function(m, like, at) {
 #' two apart. [model_bounds()] bounds the same
 #' quantities by norms of the difference of the parameters.
 #'
-#' @param m1,m2 Models over the same variables (matched by name): see [granary_model], or fits of [ggm_lasso()], [ising_hub()] and the like.
+#' @param m1,m2 Models over the same variables (matched by name): see [model_given()], or fits of [ggm_lasso()], [ising_hub()] and the like.
 #' @param type What to compute; see Details.
 #' @param exact `FALSE` to simulate even where a closed form exists.
-#' @param nsim Draws from each model.
+#' @param n_draws Draws from each model.
 #' @param x An object to print.
 #' @param ... Not used.
 #' @return A list of class `granary_model_distance`: `value`, `se` (zero where exact), `exact`, `type`, for `bayes_error` also `bracket`.
@@ -284,10 +283,10 @@ reorder_network <- function(m, like, at) {
 #' @family model distances
 #' @export
 #' @examples
-#' a <- model_gaussian(precision = diag(3))
-#' b <- model_gaussian(precision = diag(3) + 0.3)
+#' a <- model_given("gaussian", precision = diag(3))
+#' b <- model_given("gaussian", precision = diag(3) + 0.3)
 #' model_distance(a, b)
-#' model_distance(a, b, "bayes_error", nsim = 1e4)
+#' model_distance(a, b, "bayes_error", n_draws = 1e4)
 model_distance <- function(m1, m2, type = c("kl", "symkl", "js", "hellinger", "bhattacharyya", "bayes_error"), exact = TRUE, n_draws = 1e5) {
   pair <- model_pair(m1, m2)
   type <- check_choice(type, c("kl", "symkl", "js", "hellinger", "bhattacharyya", "bayes_error"))

@@ -44,15 +44,17 @@ neighborhood <- function(type = c("chain", "grid", "edges", "distance", "graph")
 }
 
 # Calls one of several makers with the arguments of its kind; others are refused with what there is.
-by_kind <- function(make, type, ...) {
+# The dots of its own names keep the makers' `type` and `m` in `...`.
+by_kind <- function(.make, .kind, ...) {
   given <- names(list(...))
-  unknown <- setdiff(given[nzchar(given)], names(formals(make)))
+  unknown <- setdiff(given[nzchar(given)], names(formals(.make)))
   if (length(unknown) > 0L) {
-    takes <- paste0("`", names(formals(make)), "`", collapse = ", ")
-    abort_input(sprintf("\"%s\" has no argument `%s`; it takes %s.", type, unknown[1L], takes), unknown[1L])
+    takes <- paste0("`", names(formals(.make)), "`", collapse = ", ")
+    abort_input(sprintf("\"%s\" has no argument `%s`; it takes %s.%s", .kind, unknown[1L], takes, did_you_mean(unknown[1L], names(formals(.make)), "`")),
+                unknown[1L])
   }
-  if (...length() > length(formals(make))) abort_input(sprintf("\"%s\" takes at most %d arguments.", type, length(formals(make))), "...")
-  make(...)
+  if (...length() > length(formals(.make))) abort_input(sprintf("\"%s\" takes at most %d arguments.", .kind, length(formals(.make))), "...")
+  .make(...)
 }
 
 new_neighbors <- function(edges, n, coords, type) {

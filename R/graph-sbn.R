@@ -13,10 +13,13 @@
 #' variable that the others explain best, repeats
 #' this among the rest, and then swaps neighbours as long as the penalised likelihood rises.
 #'
-#' **Which method when:** for binary data with dense dependence, where tables of [bn_classifier()] would be too large. For a sparse, undirected
-#' graph see [ising_hub()].
+#' @section Which method when:
+#' For binary data with dense dependence, where tables of [bn_classifier()] would be too large. For a sparse, undirected graph see [ising_fit()].
 #'
-#' @param x Zeros and ones, or logical: a matrix or data frame.
+#' @param x Two-valued data: zeros and ones, logical, or a data frame whose columns may also be factors or text with two values (the second, in order of the
+#'   levels, is the one).
+#' @param formula,data,subset,na.action `class ~ a + b`, or `~ a + b` without classes, whose terms are columns of `data`, and what goes with it as in
+#'   [stats::lm()].
 #' @param y `NULL`, or two or more classes, one per row.
 #' @param order `"given"` (the columns as they come), `"score"`, or the columns in order, by name or number.
 #' @param bias Whether to fit intercepts.
@@ -26,11 +29,11 @@
 #' @param threads Threads; default `getOption("granary.threads")`.
 #' @param object A fit.
 #' @param newdata Data with the same variables; by default the ones fitted.
-#' @param type With classes: `"class"`, `"prob"` (one column per class) or `"logdensity"`. Without: the log-density.
+#' @param type With classes: `"class"`, `"prob"` (one column per class) or `"log_density"`. Without: the log-density.
 #' @param nsim,seed Number of rows to simulate; `seed` as in [stats::simulate()].
 #' @param class With classes, the one to simulate.
-#' @param ... Not used.
-#' @return An object of class `granary_sbn`: `weights` (row: to, column: from), `bias`, `order`, `log_likelihood`; with classes, lists of them in
+#' @param ... For the formula method, arguments of the default method.
+#' @return An object of class `granary_sbn`: `weights` (row: to, column: from), `bias`, `order`, `loglik`; with classes, lists of them in
 #'   `networks`.
 #' @references
 #' Neal (1992). Connectionist learning of belief networks. *Artificial Intelligence* 56, 71--113.
@@ -46,9 +49,24 @@
 #' simulate(fit, nsim = 3)
 #' classes <- sbn_fit(x, mtcars$am)
 #' table(predict(classes), mtcars$am)
-sbn_fit <- function(x, y = NULL, order = "given", bias = TRUE, penalty = c("l2", "l1"), lambda = NULL, tol = 1e-7, max_iter = 2000, threads = NULL) {
-  call <- match.call()
-  x <- check_zero_one(x, "x")
+sbn_fit <- function(x, ...) {
+  UseMethod("sbn_fit")
+}
+
+#' @rdname sbn_fit
+#' @export
+sbn_fit.formula <- function(formula, data = NULL, subset, na.action, ...) {  # nolint: object_name_linter.
+  discrete_formula_fit(sbn_fit.default, "sbn_fit", ..., response = length(formula) == 3L)
+}
+
+#' @rdname sbn_fit
+#' @export
+sbn_fit.default <- function(x, y = NULL, order = "given", bias = TRUE, penalty = c("l2", "l1"), lambda = NULL, tol = 1e-7, max_iter = 2000,
+                            threads = NULL, ...) {
+  refuse_dots(...)
+  call <- generic_call(match.call(), "sbn_fit")
+  data <- two_valued(x, "x")
+  x <- data$x
   bias <- check_flag(bias)
   penalty <- check_choice(penalty, c("l2", "l1"))
   lambda <- check_number(lambda, lower = 0, allow_null = TRUE)
@@ -61,37 +79,61 @@ sbn_fit <- function(x, y = NULL, order = "given", bias = TRUE, penalty = c("l2",
     settings <- list(loss = "logistic", lambda = if (is.null(lambda)) 1 / nrow(rows) else lambda, l1 = penalty == "l1", intercept = bias, tol = tol,
                      max_iter = max_iter)
     net <- core_sbn_fit(rows, order, if (choose) "score" else "given", settings, threads, progress_bar("sigmoid belief network"))
+    names(net)[names(net) == "log_likelihood"] <- "loglik"
     names(net$bias) <- colnames(x)
     dimnames(net$weights) <- rep(list(colnames(x)), 2L)
     net
   }
-  shared <- list(bias_fitted = bias, penalty = penalty, lambda = lambda, variables = colnames(x), x = x)
+  shared <- list(bias_fitted = bias, penalty = penalty, lambda = lambda, variables = colnames(x), states = data$states, x = x)
   if (is.null(y)) {
     net <- one(x)
-    fit <- do.call(new_fit, c(list("sbn"), net[c("weights", "bias", "order", "log_likelihood")], shared,
+    fit <- do.call(new_fit, c(list("sbn"), net[c("weights", "bias", "order", "loglik")], shared,
                               list(call = call, convergence = net$convergence)), quote = TRUE)
   } else {
     groups <- sbn_classes(y, nrow(x))
     nets <- lapply(levels(groups), function(level) one(x[groups == level, , drop = FALSE]))
     names(nets) <- levels(groups)
-    fit <- do.call(new_fit, c(list("sbn"), list(networks = lapply(nets, `[`, c("weights", "bias", "order", "log_likelihood")), y = groups,
-                                                prior = table(groups) / length(groups), log_likelihood = sum(vapply(nets, `[[`, 0,
-                                                                                                                    "log_likelihood"))),
+    fit <- do.call(new_fit, c(list("sbn"), list(networks = lapply(nets, `[`, c("weights", "bias", "order", "loglik")), y = groups, levels = levels(groups),
+                                                prior = table(groups) / length(groups), loglik = sum(vapply(nets, `[[`, 0, "loglik"))),
                               shared, list(call = call, convergence = lapply(nets, `[[`, "convergence"))), quote = TRUE)
   }
   check_convergence(fit, "Raise `max_iter` or `lambda`: weights of variables that determine each other are infinite without a penalty.")
   fit
 }
 
-check_zero_one <- function(x, arg) {
+# list(x, states): zeros and ones with names, and for columns that were factors or text what they stand for. `like`: the states of a fit, by name.
+two_valued <- function(x, arg, like = list()) {
+  states <- list()
+  if (is.data.frame(x)) {
+    for (name in names(x)[!vapply(x, is.numeric, NA)]) {
+      column <- x[[name]]
+      if (is.logical(column) && is.null(like[[name]])) next
+      if (!is.factor(column) && !is.character(column) && !is.logical(column)) {
+        abort_input(sprintf("Column \"%s\" of `%s` must hold two values, but it is %s.", name, arg, describe(column)), arg)
+      }
+      if (anyNA(column)) abort_input(sprintf("Column \"%s\" of `%s` must have no missing values, but row %d is NA.", name, arg, which(is.na(column))[1L]), arg)
+      known <- like[[name]]
+      if (is.null(known)) known <- if (is.factor(column)) levels(column) else sort(unique(column), method = "radix")
+      if (length(known) != 2L) {
+        abort_input(sprintf("Column \"%s\" of `%s` must have two levels, but it has %d.", name, arg, length(known)), arg)
+      }
+      code <- match(as.character(column), known) - 1
+      if (anyNA(code)) {
+        abort_input(sprintf("Column \"%s\" of `%s` has the value \"%s\", which the model does not know (it knows %s).", name, arg,
+                            as.character(column)[is.na(code)][1L], paste(known, collapse = ", ")), arg)
+      }
+      x[[name]] <- code
+      states[[name]] <- as.character(known)
+    }
+  }
   x <- check_matrix(x, arg)
   check_names_unique(colnames(x), arg)
   other <- which(x != 0 & x != 1)
   if (length(other) > 0L) {
-    abort_input(sprintf("`%s` must hold zeros and ones only, but %s is %g.", arg, describe_position(x, other[1L]), x[other[1L]]), arg)
+    abort_input(sprintf("`%s` must hold zeros and ones, or factors with two levels, but %s is %g.", arg, describe_position(x, other[1L]), x[other[1L]]), arg)
   }
   colnames(x) <- variable_names(colnames(x), ncol(x))
-  x
+  list(x = x, states = states)
 }
 
 sbn_order <- function(order, variables) {
@@ -115,11 +157,12 @@ sbn_classes <- function(y, n) {
 
 #' @rdname sbn_fit
 #' @export
-predict.granary_sbn <- function(object, newdata = NULL, type = c("class", "prob", "logdensity"), ...) {
+predict.granary_sbn <- function(object, newdata = NULL, type = c("class", "prob", "log_density"), ...) {
   refuse_dots(...)
-  type <- check_choice(type, c("class", "prob", "logdensity"))
+  type <- check_choice(type, c("class", "prob", "log_density"))
   x <- if (is.null(newdata)) object$x else {
-    checked <- check_zero_one(newdata, "newdata")
+    known <- intersect(object$variables, names(newdata))
+    checked <- two_valued(if (is.data.frame(newdata) && length(known) == length(object$variables)) newdata[known] else newdata, "newdata", object$states)$x
     if (!all(object$variables %in% colnames(checked)) && ncol(checked) == length(object$variables) && is.null(colnames(newdata))) {
       colnames(checked) <- object$variables
     }
@@ -130,7 +173,7 @@ predict.granary_sbn <- function(object, newdata = NULL, type = c("class", "prob"
   if (is.null(object$networks)) return(core_sbn_log_density(unnamed_network(object), x))
   density <- vapply(object$networks, function(net) core_sbn_log_density(unnamed_network(net), x), numeric(nrow(x)))
   density <- matrix(density, nrow(x), dimnames = list(NULL, names(object$networks)))
-  if (type == "logdensity") return(density)
+  if (type == "log_density") return(density)
   joint <- sweep(density, 2L, log(as.double(object$prior)), "+")
   prob <- exp(joint - apply(joint, 1L, max))
   prob <- prob / rowSums(prob)
@@ -152,6 +195,9 @@ simulate.granary_sbn <- function(object, nsim = 1, seed = NULL, class = NULL, ..
   }
   out <- core_sbn_sample(unnamed_network(net), nsim, core_seed())
   colnames(out) <- object$variables
+  if (length(object$states) == 0L) return(out)
+  out <- as.data.frame(out)
+  for (name in names(object$states)) out[[name]] <- factor(object$states[[name]][out[[name]] + 1], object$states[[name]])
   out
 }
 
@@ -161,7 +207,7 @@ logLik.granary_sbn <- function(object, ...) {
   refuse_dots(...)
   nets <- if (is.null(object$networks)) list(object) else object$networks
   df <- sum(vapply(nets, function(net) sum(net$weights != 0) + object$bias_fitted * length(net$bias), 0))
-  structure(object$log_likelihood, df = df, nobs = nrow(object$x), class = "logLik")
+  structure(object$loglik, df = df, nobs = nrow(object$x), class = "logLik")
 }
 
 #' @rdname sbn_fit
@@ -178,7 +224,7 @@ print.granary_sbn <- function(x, ...) {
   print_call(x$call)
   if (is.null(x$networks)) cli::cat_line("Order: ", paste(utils::head(x$variables[x$order], 12L), collapse = ", "),
                                          if (length(x$order) > 12L) ", ...")
-  cli::cat_line("Log-likelihood ", format(x$log_likelihood, digits = 6L), " (", format(x$log_likelihood / nrow(x$x), digits = 4L), " per row)")
+  cli::cat_line("Log-likelihood ", format(x$loglik, digits = 6L), " (", format(x$loglik / nrow(x$x), digits = 4L), " per row)")
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)
 }
@@ -188,18 +234,18 @@ print.granary_sbn <- function(x, ...) {
 plot.granary_sbn <- function(x, ...) {
   nets <- if (is.null(x$networks)) list(x) else x$networks
   p <- length(x$variables)
-  if (length(nets) > 1L) {
-    old <- graphics::par(mfrow = c(1L, length(nets)))
-    on.exit(graphics::par(old))
-  }
+  old <- do.call(graphics::par, c(list(mar = c(5, 5, 3, 4)), if (length(nets) > 1L) list(mfrow = c(1L, length(nets)))))
+  on.exit(graphics::par(old))
+  colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(51L)
   for (k in seq_along(nets)) {
     w <- nets[[k]]$weights[nets[[k]]$order, nets[[k]]$order, drop = FALSE]
     top <- max(abs(w), 1e-12)
     draw(graphics::image, seq_len(p), seq_len(p), t(w[rev(seq_len(p)), , drop = FALSE]), zlim = c(-top, top),
-         col = grDevices::hcl.colors(51L, "Blue-Red"),
+         col = colours,
          axes = FALSE, xlab = "from", ylab = "to", main = if (is.null(names(nets))) "Weights" else names(nets)[k], user = list(...))
     graphics::axis(1L, seq_len(p), colnames(w), las = 2, tick = FALSE)
     graphics::axis(2L, seq_len(p), rev(rownames(w)), las = 1, tick = FALSE)
+    draw_key(c(-top, top), colours)
   }
   invisible(x)
 }

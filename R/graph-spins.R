@@ -19,12 +19,12 @@ spin_data <- function(x, arg = "x", na = "error", like = NULL, min_rows = 1L, mi
   if (length(missing) > 0L) {
     if (na == "negative") {
       values[missing] <- -1
-    } else if (na == "drop") {
+    } else if (na == "omit") {
       values <- values[stats::complete.cases(values), , drop = FALSE]
       check_shape(values, arg, min_rows, min_cols)
     } else {
       abort_input(paste0("`", arg, "` must have no missing values, but ", counted(length(missing), "value is", "values are"),
-                         " NA, the first at ", describe_position(values, missing[1L]), ".\nUse na = \"drop\" to leave out such rows, or impute."),
+                         " NA, the first at ", describe_position(values, missing[1L]), ".\nUse na = \"omit\" to leave out such rows, or impute."),
                          arg)
     }
   }

@@ -218,9 +218,15 @@ online_facts.granary_budget_perceptron <- function(fit) {
     "largest cache" = format(fit$largest, big.mark = ","), step = settings$update, beta = format(settings$beta, digits = 4L))
 }
 
+# The gamma of exp(-gamma |x - z|^2), for kernels that are that.
+gamma_words <- function(kernel) {
+  one <- is.null(kernel$children) && identical(kernel$type, "se") && length(kernel$scales) == 1L
+  if (one) paste0(", gamma ", format(1 / (2 * kernel$scales^2), digits = 4L)) else ""
+}
+
 kernel_words <- function(fit) {
   kernel <- fit$settings$kernel$kernel
-  if (!is.null(fit$kernel)) format(fit$kernel) else if (is.character(kernel)) kernel else "a kernel"
+  if (!is.null(fit$kernel)) paste0(format(fit$kernel), gamma_words(fit$kernel)) else if (is.character(kernel)) kernel else "a kernel"
 }
 
 #' @rdname budget_perceptron

@@ -218,7 +218,7 @@ plot_run <- function(runs, what, labels, ...) {
     graphics::lines(runs[[k]]$trial, runs[[k]][[what]], col = colours[k], lwd = 2, type = if (what == "support") "s" else "l")
   }
   if (length(runs) > 1L && !is.null(labels)) {
-    graphics::legend(if (what == "error") "topright" else "topleft", labels, col = colours, lwd = 2, cex = 0.8, bg = "#ffffffcc", box.col = NA)
+    graphics::legend("bottom", labels, col = colours, lwd = 2, cex = 0.8, bty = "n", horiz = TRUE, inset = c(0, 1), xpd = NA)  # above the panel
   }
 }
 

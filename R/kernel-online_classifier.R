@@ -235,7 +235,10 @@ online_design <- function(fit, x, arg) online_scaled(fit, online_columns(fit, x,
 
 online_columns <- function(fit, x, arg) {
   if (is.null(fit$columns) && is.null(fit$design)) return(check_matrix(x, arg, allow_na = TRUE, allow_sparse = fit$settings$sparse))
-  if (!is.null(fit$design) && is.data.frame(x)) return(new_design(x, fit$columns, fit$design, arg))
+  if (!is.null(fit$design) && is.data.frame(x)) {
+    if (!isTRUE(fit$design$missing_x)) return(new_design(x, fit$columns, fit$design, arg))
+    return(match_columns(frame_columns_new(x, fit$design, arg), fit$columns, arg))
+  }
   x <- check_matrix(x, arg, allow_na = TRUE, allow_sparse = fit$settings$sparse)
   if (!is.null(colnames(x)) && all(fit$columns %in% colnames(x))) {
     return(if (identical(colnames(x), fit$columns)) x else x[, fit$columns, drop = FALSE])

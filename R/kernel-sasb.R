@@ -60,7 +60,7 @@ sasb <- function(x, ...) {
 #' @rdname sasb
 #' @export
 sasb.formula <- function(formula, data = NULL, subset, na.action, ...) {
-  formula_fit(sasb.default, "sasb", ...)
+  formula_fit(sasb.default, "sasb", ..., missing_x = TRUE)  # an attribute that is missing says nothing in its trial
 }
 
 #' @rdname sasb

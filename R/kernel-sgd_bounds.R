@@ -27,11 +27,12 @@
 #'
 #' @param what `"rates"` with arguments `alpha`, `lambda`, `spectrum`; `"asymptote"` with `alpha`, `eta`, `lambda`, `sigma2`, `spectrum`; `"units"` with `n`
 #'   rows, `N` columns and `step`, `penalty` or `eta`, `lambda`, and `norm2`, the mean square length of a row; `"blocks"` with `alpha`, `blocks`, `spectrum`:
-#'   the spectrum cut into blocks of equal numbers of eigenvalues, as [committee_curve()] works with.
+#'   the spectrum cut into blocks of equal numbers of eigenvalues, as [committee_curve()] works with; `"schedule"` with `t`, `eta`: the schedule
+#'   \eqn{(a + b \log t) / t}{(a + b log t) / t} through rates that were best at these times in test runs of your own (`t` may be a result of [sgd_optimize()]).
 #' @param ... These arguments: numbers or vectors, recycled, as in [sgd_curve()].
 #' @return `"rates"`, `"asymptote"`: a data frame with one row per setting. `decay` and `decay_slow` are the decay constants of the
 #'   normal and the slow mode (`NA` where there is none, negative
-#'   where the weights diverge). `"blocks"`: a data frame with `mean`, `lower` and `upper` eigenvalue of each block. `"units"`: a list with `alpha`, `eta`, `lambda`, `step` and `penalty`.
+#'   where the weights diverge). `"blocks"`: a data frame with `mean`, `lower` and `upper` eigenvalue of each block. `"schedule"`: a fit with `coef()` and `predict(object, t)`. `"units"`: a list with `alpha`, `eta`, `lambda`, `step` and `penalty`.
 #' @inherit sgd_curve references
 #' @family learning curves
 #' @export
@@ -42,8 +43,10 @@
 #' sgd_bounds("units", n = 500, N = 100, step = 0.002)
 #' # and back: the step that is eta = 1
 #' sgd_bounds("units", n = 500, N = 100, eta = 1, lambda = 0.1)$step
-sgd_bounds <- function(what = c("rates", "asymptote", "units", "blocks"), ...) {
-  by_what(what, list(rates = sgd_rates, asymptote = sgd_asymptote, units = sgd_units, blocks = mp_blocks), ...)
+#' # the rate for a long run from short ones
+#' predict(sgd_bounds("schedule", t = c(5, 10, 20), eta = c(0.98, 0.75, 0.52)), t = 100)
+sgd_bounds <- function(what = c("rates", "asymptote", "units", "blocks", "schedule"), ...) {
+  by_what(what, list(rates = sgd_rates, asymptote = sgd_asymptote, units = sgd_units, blocks = mp_blocks, schedule = sgd_schedule), ...)
 }
 
 sgd_rates <- function(alpha, lambda = 0, spectrum = NULL) {

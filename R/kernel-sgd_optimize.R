@@ -2,7 +2,7 @@
 #'
 #' Which learning rate, and which weight decay, gives the smallest test error after `t` updates per weight? `sgd_optimize()` minimises the error
 #' that [sgd_curve()] predicts, for
-#' each of several times. `sgd_schedule()` fits \eqn{\eta(t) = (a + b \log t) / t}{eta(t) = (a + b log t) / t}, the form that the best rate takes
+#' each of several times, and fits \eqn{\eta(t) = (a + b \log t) / t}{eta(t) = (a + b log t) / t}, the form that the best rate takes
 #' when
 #' the final error grows and the transient shrinks with the rate: the best rate of a long run can be read off a few short ones.
 #'
@@ -12,11 +12,11 @@
 #' much less than the rate.
 #'
 #' @section Which method when:
-#' [sgd_optimize()] needs `alpha` and `sigma2`, but no run; `sgd_schedule()` also takes rates that were found best in short runs of your own.
+#' [sgd_optimize()] needs `alpha` and `sigma2`, but no run; `sgd_bounds("schedule")` takes rates that were found best in short runs of your own.
 #' For infinite time see [sgd_bounds()]: the smaller the rate, the better.
 #'
 #' @inheritParams sgd_curve
-#' @param t For `sgd_optimize()`, the times at which the error counts; for `sgd_schedule()`, the result of `sgd_optimize()`, or times.
+#' @param t The times at which the error counts; for `predict()`, other times.
 #' @param lambda Weight decay, or `NULL` to optimise it too.
 #' @param threads Number of threads; times are shared among them. `NULL` stands for `getOption("granary.threads")`.
 #' @return A fit of class `granary_sgd_optimum`: `table` with columns `t`, `eta`, `lambda`, `test`, and, for three times or more, `schedule`, a fit
@@ -30,10 +30,6 @@
 #' best
 #' predict(best, t = 50)
 #' plot(best)
-#' # from test runs of your own
-#' schedule <- sgd_schedule(t = c(5, 10, 20), eta = c(0.98, 0.75, 0.52))
-#' coef(schedule)
-#' predict(schedule, t = 100)
 sgd_optimize <- function(alpha, t, sigma2 = 0.1, lambda = NULL, method = c("online", "offline"), spectrum = NULL, nodes = 200, threads = NULL) {
   settings <- check_sgd(alpha, 1, if (is.null(lambda)) 0 else lambda, sigma2)
   settings$method <- check_choice(method, c("online", "offline"))
@@ -55,9 +51,6 @@ sgd_optimize <- function(alpha, t, sigma2 = 0.1, lambda = NULL, method = c("onli
   new_fit("sgd_optimum", table = table, schedule = schedule, settings = settings, call = match.call(), convergence = found$convergence)
 }
 
-#' @rdname sgd_optimize
-#' @param eta Rates that were best at the times `t`.
-#' @export
 sgd_schedule <- function(t, eta = NULL) {
   if (missing(t)) fail_missing("t")
   if (inherits(t, "granary_sgd_optimum")) {
@@ -74,7 +67,7 @@ sgd_schedule <- function(t, eta = NULL) {
 }
 
 #' @rdname sgd_optimize
-#' @param x,object A result of `sgd_optimize()` or `sgd_schedule()`.
+#' @param x,object A result of `sgd_optimize()`, or a schedule.
 #' @export
 print.granary_sgd_optimum <- function(x, ...) {
   cli::cat_line("granary: best learning rates, ", x$settings$method)

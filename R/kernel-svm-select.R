@@ -59,7 +59,7 @@ svm_select.formula <- function(formula, data = NULL, weights, subset, na.action,
 #' @rdname svm_select
 #' @export
 svm_select.default <- function(x, y = NULL, type = c("classification", "regression", "one_class", "nu_classification", "nu_regression"), grid = NULL,
-                             folds = 5, measure = NULL, kernel = "rbf", gamma = NULL, degree = 3, coef0 = 0, cost = 1, nu = 0.5, epsilon = 0.1,
+                             folds = 10, measure = NULL, kernel = "rbf", gamma = NULL, degree = 3, coef0 = 0, cost = 1, nu = 0.5, epsilon = 0.1,
                              class_weights = NULL, weights = NULL, standardize = TRUE, multiclass = c("one_vs_one", "one_vs_rest"), tol = 1e-3,
                              cache_mb = 100, max_iter = 1e7, threads = NULL, ...) {
   call <- match.call()

@@ -172,6 +172,10 @@ svm_problem <- function(x, y, type, kernel, gamma, degree, coef0, class_weights,
   if (length(rows) == 0L) abort_input("`weights` must not all be zero.", "weights")
   classes <- type %in% c("classification", "nu_classification")
   labels <- if (classes) svm_labels(y, n, rows)
+  if (type %in% c("regression", "nu_regression") && (is.factor(y) || is.character(y))) {
+    abort_input(sprintf("`y` must be numbers for type = \"%s\", not %s.\nFor classes use type = \"%s\".", type, describe(y),
+                        sub("regression", "classification", type)), "y")
+  }
   target <- if (type %in% c("regression", "nu_regression")) check_response(y, n, "gaussian", "y")$y
   if (type == "one_class" && !is.null(y)) {
     abort_input("`y` has no part in type = \"one_class\": leave it out, and mark the rows that are novel afterwards.", "y")

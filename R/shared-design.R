@@ -78,11 +78,11 @@ check_response <- function(y, n, family = "gaussian", arg = deparse1(substitute(
 #   }
 #
 # `takes` says which of weights, offset and intercept the default method has: those are passed on, the others are refused where the formula or the call
-# has them. weights, subset and offset are looked up in `data`, as lm() does it; rows with missing values are an error unless `na.action` says otherwise.
-formula_fit <- function(default, name, takes = character(), ..., response = TRUE) {
+# has them. `missing_x`: the method takes missing attributes (not responses). weights, subset and offset are looked up in `data`, as lm() does it; rows with missing values are an error unless `na.action` says otherwise.
+formula_fit <- function(default, name, takes = character(), ..., response = TRUE, missing_x = FALSE) {
   frame <- sys.parent()
   call <- match.call(sys.function(frame), sys.call(frame), expand.dots = FALSE, envir = parent.frame(2L))
-  design <- formula_design(call, parent.frame(2L), takes, response)
+  design <- formula_design(call, parent.frame(2L), takes, response, missing_x)
   arguments <- list(design$x)
   if (response) arguments <- c(arguments, list(design$y))
   for (part in intersect(takes, c("weights", "offset"))) if (!is.null(design[[part]])) arguments[[part]] <- design[[part]]
@@ -100,14 +100,14 @@ formula_fit <- function(default, name, takes = character(), ..., response = TRUE
 # What a fit remembers of its formula: enough for predict(), formula(), terms(), model.frame() and update().
 keep_design <- function(fit, design, call) {
   fit$formula <- design$formula
-  fit$design <- design[c("terms", "xlevels", "contrasts")]
+  fit$design <- design[c("terms", "xlevels", "contrasts", "missing_x")]
   if (!is.null(design$na.action)) fit$na.action <- design$na.action
   fit$call <- call
   fit
 }
 
 # `call`: a matched call with formula, data and perhaps weights, subset, na.action, offset; `env` where the user wrote it.
-formula_design <- function(call, env, takes = c("weights", "offset", "intercept"), response = TRUE) {
+formula_design <- function(call, env, takes = c("weights", "offset", "intercept"), response = TRUE, missing_x = FALSE) {
   formula <- eval(call$formula, env)
   data <- check_formula_data(formula, if (is.null(call$data)) NULL else eval(call$data, env), response)
   parts <- intersect(c("subset", "weights", "offset"), names(call))
@@ -118,13 +118,14 @@ formula_design <- function(call, env, takes = c("weights", "offset", "intercept"
     error = function(e) abort_input(paste0("The variables of `formula` could not be found or combined: ", conditionMessage(e), "."), "formula")
   )
   if (nrow(frame) == 0L) abort_input("`data` must have at least one row, but it has none.", "data")
-  frame <- formula_rows(frame, if ("na.action" %in% names(call)) eval(call$na.action, env))
+  frame <- formula_rows(frame, if ("na.action" %in% names(call)) eval(call$na.action, env), missing_x)
   terms <- stats::terms(frame)
   x <- frame_columns(terms, frame, NULL)
   if (ncol(x) == 0L) abort_input("`formula` must have at least one term on its right-hand side.", "formula")
   design <- list(x = x, y = if (response) stats::model.response(frame), terms = stats::delete.response(terms), formula = stats::formula(terms),
                  xlevels = stats::.getXlevels(terms, frame), contrasts = attr(x, "contrasts"), intercept = attr(terms, "intercept") == 1L,
-                 weights = stats::model.weights(frame), offset = stats::model.offset(frame), na.action = attr(frame, "na.action"))
+                 weights = stats::model.weights(frame), offset = stats::model.offset(frame), na.action = attr(frame, "na.action"),
+                 missing_x = missing_x)
   if (!is.null(design$offset) && !"offset" %in% takes) {
     abort_input("This method has no offset: take offset() out of the formula, or subtract it from the response.", "offset")
   }
@@ -147,9 +148,9 @@ check_formula_data <- function(formula, data, response) {
 }
 
 # `action`: NULL refuses missing values; otherwise a function or its name, as for lm().
-formula_rows <- function(frame, action) {
+formula_rows <- function(frame, action, missing_x = FALSE) {
   if (is.null(action)) {
-    refuse_missing(frame, "data")
+    refuse_missing(if (missing_x) frame[attr(attr(frame, "terms"), "response")] else frame, "data")
     return(frame)
   }
   terms <- attr(frame, "terms")
@@ -206,7 +207,7 @@ frame_columns_new <- function(newx, design, arg) {
     stats::model.frame(design$terms, newx, na.action = stats::na.pass, xlev = design$xlevels),
     error = function(e) abort_input(paste0("`", arg, "` does not fit the formula: ", conditionMessage(e), "."), arg)
   )
-  refuse_missing(frame, arg)
+  if (!isTRUE(design$missing_x)) refuse_missing(frame, arg)
   frame_columns(design$terms, frame, design$contrasts)
 }
 

@@ -2,6 +2,9 @@
 # compare with what the
 # paper says; claims that begin "Prototype" compare with an independent implementation of the same equations, which the paper does not print.
 
+# For numbers that are not the paper's.
+reference <- if ("source" %in% names(formals(claim))) function(...) claim(..., source = "reference") else claim
+
 prototype <- "not printed in the paper: an independent implementation of the equations"
 increase <- function(alpha, lambda) {
   end <- sgd_bounds("asymptote", alpha, 1, lambda, 0.1)
@@ -17,8 +20,8 @@ largest_increase <- function(alpha) {
 claim("Text: alpha = 0.5, eta = 1, the final error rises by less than 6% for every lambda (as a share)", TRUE, largest_increase(0.5) < 0.06, 0)
 claim("Text: alpha = 1, eta = 1, at most 13%", 0.13, largest_increase(1), 0.005)
 claim("Text: alpha = 2, eta = 1, around 50%", 0.50, increase(2, 0), 0.05, "for lambda -> 0; the largest over lambda is 0.563")
-claim("Prototype: alpha = 0.5, largest increase", 0.0556, largest_increase(0.5), 5e-5, prototype)
-claim("Prototype: alpha = 2, largest increase", 0.56, largest_increase(2), 0.005, prototype)
+reference("Prototype: alpha = 0.5, largest increase", 0.0556, largest_increase(0.5), 5e-5, prototype)
+reference("Prototype: alpha = 2, largest increase", 0.56, largest_increase(2), 0.005, prototype)
 fine <- exp(seq(log(0.02), log(0.5), length.out = 2001))
 claim("Text: the final error is smallest at lambda = sigma^2 (eta -> 0, alpha = 1)", 0.1, fine[which.min(sgd_bounds("asymptote", 1, 1e-8, fine, 0.1)$test)],
       0.001)
@@ -42,12 +45,12 @@ claim("Text: eta_x is largest at alpha near 1 (lambda = 0)", 1, grid[which.max(s
 claim("Text: there eta_x is eta_c (lambda = 0, alpha = 1)", sgd_bounds("rates", 1)$eta_c, sgd_bounds("rates", 1)$eta_x, 1e-6)
 claim("Text: offline, the largest stable rate is 2/alpha for large alpha (times alpha, alpha = 1e6)", 2, 1e6 * sgd_bounds("rates", 1e6)$offline, 0.01)
 for (case in list(c(0.5, 0.1, 2.186191), c(1, 0.1, 2.157461), c(2, 1, 2.828427), c(5, 1, 2.385165))) {
-  claim(sprintf("Prototype: eta_c at alpha = %g, lambda = %g", case[1], case[2]), case[3], sgd_bounds("rates", case[1], case[2])$eta_c, 1e-6, prototype)
+  reference(sprintf("Prototype: eta_c at alpha = %g, lambda = %g", case[1], case[2]), case[3], sgd_bounds("rates", case[1], case[2])$eta_c, 1e-6, prototype)
 }
 for (case in list(c(0.5, 0.1, 2.014116), c(1, 1, 2.666667), c(5, 0.1, 1.700412))) {
-  claim(sprintf("Prototype: eta_x at alpha = %g, lambda = %g", case[1], case[2]), case[3], sgd_bounds("rates", case[1], case[2])$eta_x, 1e-6, prototype)
+  reference(sprintf("Prototype: eta_x at alpha = %g, lambda = %g", case[1], case[2]), case[3], sgd_bounds("rates", case[1], case[2])$eta_x, 1e-6, prototype)
 }
-claim("Prototype: eta_min at alpha = 2", 1.783612, sgd_bounds("rates", 2)$eta_min, 1e-6, prototype)
+reference("Prototype: eta_min at alpha = 2", 1.783612, sgd_bounds("rates", 2)$eta_min, 1e-6, prototype)
 
 # Figure 3: the error over time, lambda = 1e-4, sigma^2 = 0.1.
 low <- sgd_curve(0.7, 0.5, 1e-4, 0.1, t = seq(0, 30, 0.1))
@@ -66,17 +69,17 @@ within <- function(alpha, eta) {
 }
 claim("Figure 3: simulations for N = 50 confirm the theory: largest relative difference, alpha = 0.7, eta = 1", 0, within(0.7, 1), 0.06)
 claim("Figure 3: the same for alpha = 5, eta = 1.5", 0, within(5, 1.5), 0.06)
-claim("Prototype: alpha = 0.7, eta = 1, smallest error, near t = 5 to 6", 0.226, min(sgd_curve(0.7, 1, 1e-4, 0.1)$test), 5e-4, prototype)
-claim("Prototype: alpha = 0.7, eta = 1, t = 15", 0.240, sgd_curve(0.7, 1, 1e-4, 0.1, t = 15)$test, 5e-4, prototype)
-claim("Prototype: alpha = 5, eta = 1.5, t = 15", 0.1325, sgd_curve(5, 1.5, 1e-4, 0.1, t = 15)$test, 5e-5, prototype)
+reference("Prototype: alpha = 0.7, eta = 1, smallest error, near t = 5 to 6", 0.226, min(sgd_curve(0.7, 1, 1e-4, 0.1)$test), 5e-4, prototype)
+reference("Prototype: alpha = 0.7, eta = 1, t = 15", 0.240, sgd_curve(0.7, 1, 1e-4, 0.1, t = 15)$test, 5e-4, prototype)
+reference("Prototype: alpha = 5, eta = 1.5, t = 15", 0.1325, sgd_curve(5, 1.5, 1e-4, 0.1, t = 15)$test, 5e-5, prototype)
 two <- sgd_curve(2, 1, 0.1, 0.1, t = c(0, 1, 2, 5))
 for (k in 1:4) {
-  claim(sprintf("Prototype: alpha = 2, lambda = 0.1, eta = 1, test error at t = %g", two$t[k]), c(0.5, 0.245948, 0.154896, 0.083313)[k],
+  reference(sprintf("Prototype: alpha = 2, lambda = 0.1, eta = 1, test error at t = %g", two$t[k]), c(0.5, 0.245948, 0.154896, 0.083313)[k],
         two$test[k], 1e-6, prototype)
 }
-claim("Prototype: the same, training error at t = 1", 0.210549, two$train[2], 1e-6, prototype)
-claim("Prototype: the same, training error at t = 5", 0.064394, two$train[4], 1e-6, prototype)
-claim("Prototype: the same, final test error", 0.0659497, two$eps_inf, 1e-7, prototype)
+reference("Prototype: the same, training error at t = 1", 0.210549, two$train[2], 1e-6, prototype)
+reference("Prototype: the same, training error at t = 5", 0.064394, two$train[4], 1e-6, prototype)
+reference("Prototype: the same, final test error", 0.0659497, two$eps_inf, 1e-7, prototype)
 
 # Figure 4: the best rate and decay for a given time, sigma^2 = 0.1.
 times <- c(5, 10, 20, 30, 40, 50)
@@ -100,6 +103,6 @@ claim("Text: after t = 10 the error is almost that for t -> infinity (alpha = 1,
       sgd_optimize(1, 10, 0.1)$table$test / sgd_bounds("asymptote", 1, 0, 0.1, 0.1)$test, 0.1)
 for (case in list(c(1, 10, 0.7547, 0.14574), c(1, 50, 0.2790, 0.13718), c(2, 10, 0.6062, 0.05977), c(2, 50, 0.2098, 0.04597))) {
   best <- sgd_optimize(case[1], case[2], 0.1, lambda = 0.1)$table
-  claim(sprintf("Prototype: best rate at alpha = %g, t = %g, lambda = 0.1", case[1], case[2]), case[3], best$eta, 1e-4, prototype)
-  claim(sprintf("Prototype: its error at alpha = %g, t = %g", case[1], case[2]), case[4], best$test, 1e-5, prototype)
+  reference(sprintf("Prototype: best rate at alpha = %g, t = %g, lambda = 0.1", case[1], case[2]), case[3], best$eta, 1e-4, prototype)
+  reference(sprintf("Prototype: its error at alpha = %g, t = %g", case[1], case[2]), case[4], best$test, 1e-5, prototype)
 }

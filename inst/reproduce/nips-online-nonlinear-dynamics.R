@@ -3,6 +3,9 @@
 # of 1e-3. Claims that begin "Text" or "Figure" compare with what the paper says; "Prototype" marks an independent implementation of the same
 # equations.
 
+# For numbers that are not the paper's.
+reference <- if ("source" %in% names(formals(claim))) function(...) claim(..., source = "reference") else claim
+
 prototype <- "not printed in the paper: an independent implementation, with our start"
 curve <- function(alpha, noise, t, ...) committee_curve(alpha, 1, noise = c(noise, noise), r0 = matrix(1e-3), t = c(0, t), ...)$test[-1L]
 set.seed(1)
@@ -11,12 +14,12 @@ trained <- function(alpha, noise, t, N = 100) sim_committee(N, alpha, 1, noise =
 
 # Figure 1: one hidden unit, eta = 1.
 for (case in list(c(2, 0.0137), c(3, 0.0111), c(4, 0.0102), c(Inf, 0.00864))) {
-  claim(sprintf("Prototype, Figure 1a (sigma^2 = 0.01): theory at t = 100, alpha = %g", case[1]), case[2], curve(case[1], 0.01, 100), 6e-5, prototype)
+  reference(sprintf("Prototype, Figure 1a (sigma^2 = 0.01): theory at t = 100, alpha = %g", case[1]), case[2], curve(case[1], 0.01, 100), 6e-5, prototype)
 }
 low <- lapply(c(2, 3, 4), trained, noise = 0.01, t = 100)
 names(low) <- 2:4
 for (k in 1:3) {
-  claim(sprintf("Prototype, Figure 1a: trained networks at t = 100, N = 100, alpha = %d", k + 1L), c(0.0165, 0.0120, 0.0106)[k], low[[k]]$test,
+  reference(sprintf("Prototype, Figure 1a: trained networks at t = 100, N = 100, alpha = %d", k + 1L), c(0.0165, 0.0120, 0.0106)[k], low[[k]]$test,
         6e-4, "not printed in the paper: 40 runs of another program")
 }
 ratio <- function(run, alpha, noise, t) run$test / curve(alpha, noise, t)
@@ -37,13 +40,13 @@ claim("Figure 1b: the infinite training set shows no overfitting (t = 100 over s
   flat <- committee_curve(Inf, 1, noise = c(0.1, 0.1), r0 = matrix(1e-3), t = seq(0, 100, 0.5))$test
   flat[201] / min(flat)
 }, 0.005, "at alpha = 2 the same ratio is 1.08")
-claim("Prototype, Figure 1b: theory, alpha = 2, t = 10", 0.121, curve(2, 0.1, 10), 6e-4, prototype)
-claim("Prototype, Figure 1b: theory, alpha = 2, t = 100", 0.130, curve(2, 0.1, 100), 6e-4, prototype)
-claim("Prototype, Figure 1b: theory, alpha = 4, t = 100", 0.101, curve(4, 0.1, 100), 6e-4, prototype)
-claim("Prototype, Figure 1b: infinite training set", 0.0851, curve(Inf, 0.1, 100), 6e-5, prototype)
+reference("Prototype, Figure 1b: theory, alpha = 2, t = 10", 0.121, curve(2, 0.1, 10), 6e-4, prototype)
+reference("Prototype, Figure 1b: theory, alpha = 2, t = 100", 0.130, curve(2, 0.1, 100), 6e-4, prototype)
+reference("Prototype, Figure 1b: theory, alpha = 4, t = 100", 0.101, curve(4, 0.1, 100), 6e-4, prototype)
+reference("Prototype, Figure 1b: infinite training set", 0.0851, curve(Inf, 0.1, 100), 6e-5, prototype)
 zero <- committee_curve(3, 1, noise = c(0.01, 0.01), r0 = matrix(0), t = c(0, 1, 5, 10, 20))$test[-1L]
 for (k in 1:4) {
-  claim(sprintf("Prototype: alpha = 3, sigma^2 = 0.01, no overlap at the start, t = %g", c(1, 5, 10, 20)[k]),
+  reference(sprintf("Prototype: alpha = 3, sigma^2 = 0.01, no overlap at the start, t = %g", c(1, 5, 10, 20)[k]),
         c(0.130925, 0.033897, 0.016649, 0.011604)[k], zero[k], 1.5e-6, prototype)
 }
 
@@ -54,19 +57,19 @@ small <- sim_committee(100, 0.5, 2, L = 2, t = c(20, 50), n_rep = reps, threads 
 claim("Figure 2a (alpha = 0.5, no noise): plateau of the theory over that of trained networks at t = 20", 1, left$test[41] / small$test[1], 0.06)
 claim("Text, Figure 2a: the theory specialises and leaves the plateau", TRUE, left$test[101] < 0.95 * left$test[41], 0)
 claim("Text, Figure 2a: trained networks do not by t = 50 (ratio of t = 50 to t = 20)", 1, small$test[2] / small$test[1], 0.03)
-claim("Prototype, Figure 2a: theory at t = 50", 0.229, left$test[101], 0.002, "not printed in the paper, and depends on the overlaps at the start")
-claim("Prototype, Figure 2a: plateau of the theory", 0.258, left$test[21], 0.001, prototype)
-claim("Prototype, Figure 2a: trained networks stay at", 0.262, small$test[2], 0.006, prototype)
-claim("Prototype, Figure 2a: infinite training set at t = 50", 0.065, committee_curve(Inf, 2, L = 2, r0 = start, t = c(0, 50))$test[2], 0.002,
+reference("Prototype, Figure 2a: theory at t = 50", 0.229, left$test[101], 0.002, "not printed in the paper, and depends on the overlaps at the start")
+reference("Prototype, Figure 2a: plateau of the theory", 0.258, left$test[21], 0.001, prototype)
+reference("Prototype, Figure 2a: trained networks stay at", 0.262, small$test[2], 0.006, prototype)
+reference("Prototype, Figure 2a: infinite training set at t = 50", 0.065, committee_curve(Inf, 2, L = 2, r0 = start, t = c(0, 50))$test[2], 0.002,
       prototype)
 right <- committee_curve(4, 2, L = 2, noise = c(0.1, 0.1), r0 = start, t = c(0, 50, 100))
-claim("Prototype, Figure 2b (alpha = 4, sigma^2 = 0.1): theory at t = 100", 0.270, right$test[3], 0.001, prototype)
+reference("Prototype, Figure 2b (alpha = 4, sigma^2 = 0.1): theory at t = 100", 0.270, right$test[3], 0.001, prototype)
 clean <- committee_curve(4, 2, L = 2, r0 = start, t = c(0, 200))
 claim("Figure 2b: without noise the theory goes to zero", 0, clean$test[2], 1e-3)
 noisy <- sim_committee(100, 4, 2, L = 2, noise = c(0.1, 0.1), t = c(20, 100), n_rep = if (extended) 100 else 20, threads = 1)
 timed <- "not printed in the paper; the prototype's record has no times, and its values are ours at t = 20 and t = 100"
-claim("Prototype, Figure 2b: trained networks at t = 20", 0.245, noisy$test[1], 0.012, timed)
-claim("Prototype, Figure 2b: trained networks at t = 100", 0.268, noisy$test[2], 0.012, timed)
+reference("Prototype, Figure 2b: trained networks at t = 20", 0.245, noisy$test[1], 0.012, timed)
+reference("Prototype, Figure 2b: trained networks at t = 100", 0.268, noisy$test[2], 0.012, timed)
 
 # Figure 3: self-averaging, and activations that are not normal (alpha = 0.5, eta = 2, no noise, t = 20).
 sizes <- if (extended) c(50, 100, 200, 400, 800) else c(25, 50, 100)

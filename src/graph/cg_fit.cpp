@@ -6,6 +6,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/parallel.h"
+#include "graph/cg_latent.h"
 #include "graph/cg_rows.h"
 #include "core/linalg/dense.h"
 
@@ -34,10 +35,11 @@ Scaling standardise(const CgNetwork& network, MatrixXd& rows) {
       sum += rows(r, v);
       ++n;
     }
+    if (n == 0 && network.discrete(v) && network.levels(v) > 1) continue;  // a latent class; see cg_latent.h
     if (n == 0) {
       throw InputError(message("the column \"", network.names[v],
                                "\" has no observed value, so nothing can be learned about it. ",
-                               "Remove the node from the graph."));
+                               "Remove the node from the graph, or make it a factor with levels: a latent class."));
     }
     if (network.discrete(v)) continue;
     const double mean = sum / static_cast<double>(n);
@@ -346,11 +348,12 @@ void run_em(CgFitResult& result, ConstMatrixRef rows, const std::vector<bool>& w
   start.pseudo_count = std::max(options.pseudo_count, 0.5);
   start.unbiased = false;
   std::vector<Statistics> available;
+  const MatrixXd seen = fill_latent(network, rows, monitor);
   for (int v = 0; v < network.nodes(); ++v) {
     full.push_back(family_statistics(network, rows, v, whole));
     std::vector<bool> usable(rows.rows());
-    for (Index r = 0; r < rows.rows(); ++r) usable[r] = complete(network, rows, r, v);
-    available.push_back(family_statistics(network, rows, v, usable));
+    for (Index r = 0; r < rows.rows(); ++r) usable[r] = complete(network, seen, r, v);
+    available.push_back(family_statistics(network, seen, v, usable));
     if (std::none_of(usable.begin(), usable.end(), [](bool b) { return b; })) {
       throw InputError(message("no row has \"", network.names[v],
                                "\" together with all its parents, so that their relation cannot be learned."));

@@ -9,6 +9,7 @@
 #include "core/base/errors.h"
 #include "core/graph/graph.h"
 #include "core/base/parallel.h"
+#include "core/random/rng.h"
 #include "graph/game_elimination.h"
 
 namespace granary::graph {
@@ -114,13 +115,8 @@ class Search {
   }
 
   void descend(std::size_t depth) {
-    if (static_cast<double>(++nodes_) > options_.max_nodes) {
-      throw NumericalError(message(
-          "the search for equilibria of ", x_.size(), " players stopped after ", options_.max_nodes, " nodes, with ",
-          result_.count,
-          " equilibria found so far. The game is too dense to enumerate: raise `max_nodes`, "
-          "make the game sparser (a larger lambda), or use what needs no enumeration: game_is_equilibrium(), predict(), influence()."));
-    }
+    if (static_cast<double>(++nodes_) > options_.max_nodes) refuse(message("stopped after ", options_.max_nodes, " nodes"));
+    if (nodes_ == probe_after && options_.max_nodes > 2.0 * probe_after) refuse_hopeless();
     if (nodes_ % 4096 == 0) monitor_.check();
     if (depth == order_.size()) {
       const VectorXd f = game_.w * x_ - game_.b;
@@ -139,21 +135,75 @@ class Search {
     const int k = order_[depth];
     for (const double action : {-1.0, 1.0}) {
       const VectorXd low = low_, high = high_;
-      x_[k] = action;
-      bool alive = true;
-      for (Index i = 0; i < x_.size(); ++i) {
-        const double w = game_.w(i, k);
-        if (w == 0) continue;
-        low_[i] += std::abs(w) + w * action;
-        high_[i] -= std::abs(w) - w * action;
-        alive = alive && possible(static_cast<int>(i));
-      }
-      if (alive && possible(k)) descend(depth + 1);
+      if (assign(k, action)) descend(depth + 1);
       low_ = low;
       high_ = high;
       x_[k] = 0;
     }
   }
+
+  // Player k takes an action; false where somebody assigned cannot be content any more.
+  bool assign(int k, double action) {
+    x_[k] = action;
+    bool alive = true;
+    for (Index i = 0; i < x_.size(); ++i) {
+      const double w = game_.w(i, k);
+      if (w == 0) continue;
+      low_[i] += std::abs(w) + w * action;
+      high_[i] -= std::abs(w) - w * action;
+      alive = alive && possible(static_cast<int>(i));
+    }
+    return alive && possible(k);
+  }
+
+  // Knuth (1975): a random way down, each node counted as often as the branchings above it allow, has the size of the tree as its
+  // mean. A search that would end well beyond its limit ends here, after a second and not after minutes.
+  void refuse_hopeless() {
+    const VectorXd low = low_, high = high_, x = x_;
+    Rng rng(1);
+    double total = 0;
+    int large = 0;
+    constexpr int dives = 2000;
+    for (int dive = 0; dive < dives; ++dive) {
+      low_ = -game_.b - reach_;
+      high_ = -game_.b + reach_;
+      x_.setZero();
+      double weight = 1, nodes = 1;
+      for (const int k : order_) {
+        const VectorXd below = low_, above = high_;
+        bool alive[2];
+        for (int side = 0; side < 2; ++side) {
+          alive[side] = assign(k, side == 0 ? -1 : 1);
+          low_ = below;
+          high_ = above;
+          x_[k] = 0;
+        }
+        const int branches = alive[0] + alive[1];
+        if (branches == 0) break;
+        weight *= branches;
+        nodes += weight;
+        assign(k, branches == 2 ? (rng.uniform() < 0.5 ? -1 : 1) : (alive[0] ? -1 : 1));
+      }
+      total += nodes;
+      large += nodes > options_.max_nodes;
+    }
+    low_ = low;
+    high_ = high;
+    x_ = x;
+    // Several dives must agree, since one lucky dive can make the mean of a small tree large.
+    if (total / dives > 2 * options_.max_nodes && large >= 10) {
+      refuse(message("would take about ", total / dives, " nodes, and `max_nodes` is ", options_.max_nodes));
+    }
+  }
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw NumericalError(message(
+        "the search for equilibria of ", x_.size(), " players ", why, ", with ", result_.count,
+        " equilibria found so far. The game is too dense to enumerate: raise `max_nodes`, "
+        "make the game sparser (a larger lambda), or use what needs no enumeration: game_equilibria(what = \"test\"), predict(), influence()."));
+  }
+
+  static constexpr std::uint64_t probe_after = 500000;
 
   const Game& game_;
   const EquilibriumOptions& options_;

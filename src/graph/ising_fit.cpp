@@ -91,18 +91,29 @@ IsingRun run_at(ConstMatrixRef x, const IsingFitOptions& options, double lambda,
 }
 
 // Without a penalty the likelihood of separable rows has no maximum: estimates grow with every digit of the tolerance. Two digits
-// more tell: where a maximum exists they change next to nothing.
-void note_unbounded(ConstMatrixRef x, const IsingFitOptions& options, IsingRun& run, Rng& rng, Monitor& monitor) {
+// more tell: where a maximum exists they change next to nothing; and a log odds ratio 8 w beyond 24 is no estimate. The answer is
+// then the one at the penalty 1e-6, which caps the couplings (near 3.5) and does not depend on the tolerance.
+void cap_unbounded(ConstMatrixRef x, const IsingFitOptions& options, IsingRun& run, Rng& rng, Monitor& monitor) {
   const bool solver = options.method == IsingMethod::exact || options.method == IsingMethod::pseudolik;
-  if (!solver || run.lambda[0] > 0 || !run.fit.convergence.converged) return;
-  IsingFitOptions finer = options;
-  finer.tol = options.tol / 100;
-  const IsingRun next = run_at(x, finer, 0, run.fit.model, rng, monitor);
-  const double moved = std::max((next.fit.model.w - run.fit.model.w).cwiseAbs().maxCoeff(), (next.fit.model.b - run.fit.model.b).cwiseAbs().maxCoeff());
-  if (moved < 0.05) return;
+  if ((!solver && options.method != IsingMethod::nodewise) || run.lambda.maxCoeff() > 0) return;
+  bool unbounded = run.fit.model.w.cwiseAbs().maxCoeff() > 3;
+  if (!unbounded && solver && run.fit.convergence.converged) {
+    IsingFitOptions finer = options;
+    finer.tol = options.tol / 100;
+    const IsingRun next = run_at(x, finer, 0, run.fit.model, rng, monitor);
+    unbounded = std::max((next.fit.model.w - run.fit.model.w).cwiseAbs().maxCoeff(),
+                         (next.fit.model.b - run.fit.model.b).cwiseAbs().maxCoeff()) >= 0.05;
+  }
+  if (!unbounded) return;
+  IsingFitOptions capped = options;
+  capped.tol = std::min(options.tol, 1e-9);
+  capped.max_iter = std::max(options.max_iter, 2000);
+  const VectorXd asked = run.lambda;
+  run = run_at(x, capped, 1e-6, SpinModel(), rng, monitor);
+  run.lambda = asked;
   run.fit.convergence.converged = false;
   run.fit.convergence.reason = Stop::unbounded;
-  run.fit.convergence.message = "without a penalty these rows have no finite estimate: couplings grow with every digit of `tol`";
+  run.fit.convergence.message = "without a penalty these rows have no finite estimate; the one given is that of the penalty 1e-6, which caps the couplings";
 }
 
 // Down the path with warm starts; three fits in a row past the best by a clear margin end it.
@@ -159,7 +170,7 @@ IsingFits ising_fit(ConstMatrixRef x, const IsingFitOptions& options, Rng rng, M
   }
   for (const double lambda : options.lambda) {
     out.runs.push_back(run_at(x, options, lambda, start, rng, monitor));
-    note_unbounded(x, options, out.runs.back(), rng, monitor);
+    cap_unbounded(x, options, out.runs.back(), rng, monitor);
     start = out.runs.back().fit.model;
     out.table.push_back(criterion(out.runs.back(), lambda, x.rows(), options.gamma));
   }

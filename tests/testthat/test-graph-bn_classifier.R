@@ -12,7 +12,7 @@ test_that("generative naive Bayes equals e1071", {
   fit <- bn_classifier(d$x, d$y)
   frame <- as.data.frame(lapply(d$x, factor, 0:1))
   peer <- getExportedValue("e1071", "naiveBayes")(frame, factor(d$y), laplace = 1)
-  expect_equal(predict(fit, type = "prob"), unname(predict(peer, frame, type = "raw")[, 2]), tolerance = 1e-10)
+  expect_equal(unname(predict(fit, type = "prob")[, 2]), unname(predict(peer, frame, type = "raw")[, 2]), tolerance = 1e-10)
 })
 
 test_that("the discriminative fit on the naive structure is glm, and never worse than the generative one in sample", {
@@ -29,9 +29,9 @@ test_that("the discriminative fit on the naive structure is glm, and never worse
 
 test_that("log-odds of the generative rule is that of its tables", {
   d <- binary_data(150, 6, 3)
-  fit <- bn_classifier(d$x, d$y, dag = "tree", alpha = 0.5)
+  fit <- bn_classifier(d$x, d$y, dag = "tree", pseudo_count = 0.5)
   spec <- granary:::bn_model_spec(fit)
-  expect_equal(predict(fit, type = "logodds"),
+  expect_equal(predict(fit, type = "link"),
                granary:::core_bn_log_density(spec, unname(fit$cpts[["1"]]), fit$x) - granary:::core_bn_log_density(spec, unname(fit$cpts[["0"]]),
                                                                                                                    fit$x) +
                  log(sum(d$y == 1) / sum(d$y == 0)))
@@ -58,7 +58,7 @@ test_that("svm, l1, groups, factors and prediction by name", {
   expect_gt(sum(coef(sparse) == 0), 3)
   grouped <- bn_classifier(d$x, d$y, "a -> b; c; d; e", groups = list(b = c(1, 1)))
   naive <- bn_classifier(d$x, d$y)
-  expect_equal(predict(grouped, type = "logodds"), predict(naive, type = "logodds"))
+  expect_equal(predict(grouped, type = "link"), predict(naive, type = "link"))
   expect_identical(predict(naive, d$x[5:1][1:7, ]), predict(naive)[1:7])
   mixed <- data.frame(a = factor(c("x", "y", "z", "x")), b = c(TRUE, FALSE, TRUE, TRUE))
   fit <- bn_classifier(mixed, c("u", "v", "u", "v"), "a -> b")
@@ -76,7 +76,7 @@ test_that("bad input of the classifier", {
   expect_error(bn_classifier(d$x, 1:20), "two classes", class = "granary_error_input")
   expect_error(bn_classifier(d$x, c(NA, d$y[-1])), "missing", class = "granary_error_input")
   expect_error(bn_classifier(d$x, d$y[-1]), "one class per row", class = "granary_error_input")
-  expect_error(bn_classifier(d$x, d$y, alpha = 0), "greater than 0", class = "granary_error_input")
+  expect_error(bn_classifier(d$x, d$y, pseudo_count = 0), "greater than 0", class = "granary_error_input")
   expect_error(bn_classifier(d$x, d$y, "nave"), "naive", class = "granary_error_input")
   expect_error(bn_classifier(d$x, d$y, "markov", k = 5), "`k`", class = "granary_error_input")
   separable <- data.frame(a = rep(0:1, 10), b = rep(0:1, each = 10))

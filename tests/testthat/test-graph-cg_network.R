@@ -30,8 +30,8 @@ test_that("a small network agrees with enumeration and numerical integration", {
   }
   expect_equal(cg_density(dust, c(-1, -0.3, 0)), density(c(-1, -0.3, 0)), tolerance = 1e-10)
   expect_equal(dust$mean, integrate(function(x) x * density(x), -6, 5, rel.tol = 1e-10)$value, tolerance = 1e-7)
-  expect_equal(cg_cdf(dust, -0.5), integrate(density, -8, -0.5, rel.tol = 1e-10)$value, tolerance = 1e-7)
-  expect_equal(cg_cdf(dust, quantile(dust, c(0.01, 0.5, 0.999))), c(0.01, 0.5, 0.999), tolerance = 1e-12)
+  expect_equal(cg_density(dust, -0.5, cumulative = TRUE), integrate(density, -8, -0.5, rel.tol = 1e-10)$value, tolerance = 1e-7)
+  expect_equal(cg_density(dust, quantile(dust, c(0.01, 0.5, 0.999)), cumulative = TRUE), c(0.01, 0.5, 0.999), tolerance = 1e-12)
   expect_identical(unname(quantile(dust, c(0, 1))), c(-Inf, Inf))
   expect_equal(mean(dust), dust$mean)
   joint <- cg_marginal(seen, c("waste", "dust", "reading"), joint = TRUE)
@@ -80,8 +80,8 @@ test_that("findings are replaced, taken back, and may be uncertain", {
   a <- cg_condition(cg_condition(net, list(filter = "intact")), list(filter = "broken", reading = 1))
   b <- cg_condition(net, list(reading = 1, filter = "broken"))
   expect_equal(a$log_evidence, b$log_evidence)
-  expect_identical(cg_retract(a)$log_evidence, 0)
-  expect_equal(cg_retract(a, "filter")$log_evidence, cg_condition(net, list(reading = 1))$log_evidence, tolerance = 1e-14)
+  expect_identical(cg_condition(a, retract = TRUE)$log_evidence, 0)
+  expect_equal(cg_condition(a, retract = "filter")$log_evidence, cg_condition(net, list(reading = 1))$log_evidence, tolerance = 1e-14)
   soft <- cg_condition(net, list(filter = c(intact = 0.2, broken = 0.8)))
   expect_equal(soft$log_evidence, log(0.2 * 0.95 + 0.8 * 0.05), tolerance = 1e-12)
   expect_equal(cg_marginal(soft, "filter")$probabilities[["broken"]], 0.04 / 0.23, tolerance = 1e-12)
@@ -102,9 +102,9 @@ test_that("the ways to write a graph agree, and the order does not matter", {
   a <- cg_fit("Species -> Sepal.Length; Species -> Petal.Length; Sepal.Length -> Petal.Length", iris)
   b <- cg_fit("[Species][Sepal.Length|Species][Petal.Length|Species:Sepal.Length]", iris)
   c <- cg_fit(list(Sepal.Length ~ Species, Petal.Length ~ Species + Sepal.Length), iris)
-  expect_equal(a$log_likelihood, b$log_likelihood)
-  expect_equal(a$log_likelihood, c$log_likelihood)
-  expect_equal(unlist(coef(a)$regressions$Petal.Length[["Sepal.Length"]]), unlist(coef(c)$regressions$Petal.Length[["Sepal.Length"]]))
+  expect_equal(a$loglik, b$loglik)
+  expect_equal(a$loglik, c$loglik)
+  expect_equal(unlist(a$regressions$Petal.Length[["Sepal.Length"]]), unlist(c$regressions$Petal.Length[["Sepal.Length"]]))
   one <- cg_network(a$graph, a$tables, a$regressions, order = c("Sepal.Length", "Petal.Length", "Species"))
   two <- cg_network(a$graph, a$tables, a$regressions, order = c("Petal.Length", "Sepal.Length", "Species"))
   for (v in c("Species", "Petal.Length")) {
@@ -151,7 +151,7 @@ test_that("draws are reproducible and have the right law", {
   expect_lt(abs(mean(a$filter == "broken") - 0.05), 4.5 * sqrt(0.05 * 0.95 / 20000))
   law <- cg_marginal(net, "reading")
   expect_lt(abs(mean(a$reading) - law$mean), 4.5 * law$sd / sqrt(20000))
-  expect_gt(ks.test(a$reading, function(q) cg_cdf(law, q))$p.value, 1e-4)
+  expect_gt(ks.test(a$reading, function(q) cg_density(law, q, cumulative = TRUE))$p.value, 1e-4)
   refit <- cg_fit(net$graph, a)
   expect_equal(refit$regressions$reading$dust, 1.5, tolerance = 0.02)
   seen <- simulate(cg_condition(net, list(filter = "broken", reading = 0.1)), 50)
@@ -166,12 +166,12 @@ test_that("predictions are the marginals, row by row, on one or two threads", {
   rows$waste[5:15] <- NA
   p <- predict(net, rows, target = "filter", type = "prob", threads = 1)
   expect_identical(predict(net, rows, target = "filter", type = "prob", threads = 2), p)
-  m <- predict(net, rows, target = "reading", type = "moments")
+  m <- predict(net, rows, target = "reading", se = TRUE)
   for (r in c(3, 7, 12, 20)) {
     known <- as.list(rows[r, c("waste", "dust", "reading")])
     expect_equal(unname(p[r, ]), as.vector(cg_marginal(cg_condition(net, known), "filter")$probabilities), tolerance = 1e-12)
     law <- cg_marginal(cg_condition(net, as.list(rows[r, c("filter", "waste", "dust")])), "reading")
-    expect_equal(unname(m[r, ]), c(law$mean, law$sd), tolerance = 1e-12)
+    expect_equal(c(m$fit[r], m$se.fit[r]), c(law$mean, law$sd), tolerance = 1e-12)
   }
   expect_identical(predict(net, rows, target = "filter"), factor(colnames(p)[max.col(p)], colnames(p)))
   each <- attr(logLik(net, newdata = rows), "each")
@@ -253,7 +253,7 @@ test_that("EM uses incomplete rows", {
     expect_equal(as.double(logLik(fit)), as.double(logLik(fit, newdata = holes)), tolerance = 1e-6)
     expect_gt(as.double(logLik(fit)), as.double(logLik(net, newdata = holes)))
   }
-  expect_equal(cg_fit(net$graph, holes, na = "em", threads = 2, tol = 1e-9)$log_likelihood, fit$log_likelihood, tolerance = 0)
+  expect_equal(cg_fit(net$graph, holes, na = "em", threads = 2, tol = 1e-9)$loglik, fit$loglik, tolerance = 0)
   expect_warning(cg_fit(net$graph, holes, na = "em", max_iter = 2), class = "granary_warning_convergence")
   expect_error(cg_fit(net$graph, holes), "missing values, the first in row", class = "granary_error_input")
   expect_error(cg_fit(net$graph, transform(data, dust = NA_real_), na = "em"), "no observed value", class = "granary_error_input")
@@ -288,7 +288,7 @@ test_that("too little data is an error that names the configuration", {
     a <- cg_fit("Species -> Sepal.Length -> Petal.Length", transform(iris, Sepal.Length = Sepal.Length * scale, Petal.Length = Petal.Length + 1e3))
     b <- cg_fit("Species -> Sepal.Length -> Petal.Length", iris)
     expect_equal(a$regressions$Petal.Length$Sepal.Length * scale, b$regressions$Petal.Length$Sepal.Length, tolerance = 1e-8)
-    expect_equal(a$log_likelihood, b$log_likelihood - 150 * log(scale), tolerance = 1e-8)
+    expect_equal(a$loglik, b$loglik - 150 * log(scale), tolerance = 1e-8)
   }
 })
 
@@ -327,7 +327,7 @@ test_that("deterministic relations: points, certain findings, warnings", {
   expect_equal(seen$log_evidence, dnorm(3, 2, 4, log = TRUE), tolerance = 1e-12)
   point <- cg_marginal(seen, "X")
   expect_identical(c(point$mean, point$sd), c(1.5, 0))
-  expect_identical(cg_cdf(point, c(1.4, 1.5)), c(0, 1))
+  expect_identical(cg_density(point, c(1.4, 1.5), cumulative = TRUE), c(0, 1))
   expect_error(cg_condition(seen, list(X = 1)), "impossible", class = "granary_error_input")
   mixed <- cg_network("D -> Y", list(D = c(a = 0.5, b = 0.5)), list(Y = data.frame(D = c("a", "b"), intercept = 0, variance = 0:1)))
   expect_warning(sure <- cg_condition(mixed, list(Y = 0)), "certain under some", class = "granary_warning_input")
@@ -375,4 +375,22 @@ test_that("a factor of names asks for the same nodes as text", {
   nodes <- c("Sepal.Length", "Petal.Length")
   expect_equal(cg_marginal(fit, factor(nodes), joint = TRUE), cg_marginal(fit, nodes, joint = TRUE))
   expect_equal(cg_marginal(fit, factor(nodes)), cg_marginal(fit, nodes))
+})
+
+test_that("a class that was never seen is a latent class", {
+  set.seed(1)
+  z <- sample(2, 300, TRUE)
+  d <- data.frame(class = factor(rep(NA, 300), levels = c("a", "b")), u = rnorm(300, 5 * z), v = rnorm(300, -4 * z),
+                  w = factor(ifelse(runif(300) < ifelse(z == 1, 0.9, 0.1), "x", "y")))
+  fit <- cg_fit("class -> u; class -> v; class -> w", d, na = "em")
+  expect_true(fit$convergence$converged)
+  found <- predict(fit, d[c("u", "v", "w")], target = "class")
+  expect_gt(max(mean((found == "a") == (z == 1)), mean((found == "a") == (z == 2))), 0.99)
+  expect_equal(sort(fit$regressions$u$intercept), c(5, 10), tolerance = 0.05)
+  expect_identical(cg_fit("class -> u; class -> v; class -> w", d, na = "em", threads = 2)$loglik, fit$loglik)
+  # one indicator at a time, and the likelihood of two classes is at least that of one
+  only <- cg_fit("class -> w", d, na = "em")
+  expect_gte(only$loglik, cg_fit("w", d)$loglik - 1e-8)
+  d$class <- NA_real_
+  expect_error(cg_fit("class -> u", d, na = "em"), "no observed value", class = "granary_error_input")
 })

@@ -89,10 +89,3 @@ test_that("bad series are named", {
   expect_error(window_distances(ggm_windows(y, width = 10, param = "covariance"), "riemann"), "positive definite", class = "granary_error_input")
 })
 
-test_that("the experiment along a path runs for both models", {
-  set.seed(11)
-  g <- model_path("gaussian", p = 8, n = 60, rho = c(0.5, 0.1, 0.02))
-  i <- model_path("ising", p = 5, n = 60, rho = c(0.2, 0.05))
-  expect_true(all(is.finite(as.matrix(g))) && all(is.finite(as.matrix(i))))
-  expect_true(all(g$kl >= 0) && all(i$kl >= 0))
-})

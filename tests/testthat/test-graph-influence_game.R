@@ -12,11 +12,11 @@ test_that("all methods list the equilibria that brute force finds", {
     game <- sim_influence_game(4 + k, density = runif(1, 0.2, 0.9), p_plus = runif(1), b = rnorm(4 + k, sd = 0.5))
     want <- brute_equilibria(unname(game$W), unname(game$b))
     for (method in c("gray", "elimination", "search", "auto")) {
-      found <- game_equilibria(game, method)
+      found <- game_equilibria(game, method = method)
       expect_equal(found$count, nrow(want))
       expect_identical(sorted(found$states), sorted(want))
     }
-    if (nrow(want) > 0) expect_true(all(game_is_equilibrium(game, want)))
+    if (nrow(want) > 0) expect_true(all(game_equilibria(game, "test", x = want)))
     expect_equal(game_equilibria(game, epsilon = 0.7)$count, nrow(brute_equilibria(unname(game$W), unname(game$b), 0.7)))
   }
 })
@@ -29,11 +29,11 @@ test_that("the worked examples of the thesis hold", {
     found <- game_equilibria(as_influence_game(W))
     expect_identical(sorted(found$states), sorted(rbind(c(-1, -1, -1), c(1, 1, 1))))
   }
-  expect_equal(game_count_equilibria(as_influence_game(matrix(0, 5, 5))), 32)
+  expect_equal(game_equilibria(as_influence_game(matrix(0, 5, 5)), "count"), 32)
   expect_true(game_equilibria(as_influence_game(matrix(0, 5, 5)))$trivial)
-  for (epsilon in c(1e-8, 1, 1e8)) expect_equal(game_count_equilibria(as_influence_game(epsilon * (1 - diag(6)))), 2)
+  for (epsilon in c(1e-8, 1, 1e8)) expect_equal(game_equilibria(as_influence_game(epsilon * (1 - diag(6))), "count"), 2)
   for (n in c(4, 7, 10)) {
-    expect_equal(game_count_equilibria(as_influence_game(diag(n) - 1)), if (n %% 2 == 0) choose(n, n / 2) else 2 * choose(n, (n - 1) / 2))
+    expect_equal(game_equilibria(as_influence_game(diag(n) - 1), "count"), if (n %% 2 == 0) choose(n, n / 2) else 2 * choose(n, (n - 1) / 2))
   }
   expect_equal(granary:::core_game_linear_sets(4L), 23706)
 })
@@ -41,14 +41,14 @@ test_that("the worked examples of the thesis hold", {
 test_that("sparse games of many players are counted, dense ones say what is left", {
   chain <- matrix(0, 40, 40)
   chain[abs(row(chain) - col(chain)) == 1] <- 1
-  found <- game_equilibria(as_influence_game(chain), list = FALSE)
+  found <- suppressWarnings(game_equilibria(as_influence_game(chain), max_list = 0))
   expect_identical(found$method, "elimination")
   expect_equal(found$count, 2 * 63245986)  # Fibonacci numbers
   expect_warning(game_equilibria(as_influence_game(chain), max_list = 10), "not listed", class = "granary_warning_input")
   dense <- as_influence_game(diag(40) - 1)
-  expect_error(game_equilibria(dense, max_nodes = 1e4), "game_is_equilibrium", class = "granary_error_numeric")
-  expect_error(game_equilibria(dense, "gray"), "stops at 26 players", class = "granary_error_input")
-  expect_error(game_equilibria(dense, "elimination"), "width", class = "granary_error_input")
+  expect_error(game_equilibria(dense, max_nodes = 1e4), "game_equilibria", class = "granary_error_numeric")
+  expect_error(game_equilibria(dense, method = "gray"), "stops at 26 players", class = "granary_error_input")
+  expect_error(game_equilibria(dense, method = "elimination"), "width", class = "granary_error_input")
 })
 
 test_that("independent logistic losses equal glm() without penalty", {
@@ -107,7 +107,7 @@ test_that("a game with four equilibria is recovered from 50 rows at q = 0.9", {
   right <- vapply(1:10, function(seed) {
     set.seed(seed)
     x <- simulate(truth, nsim = 50)
-    game_recovery(influence_game_select(x, lambda = c(0.2, 0.1, 0.05, 0.02), folds = 3), truth)$equivalent
+    assess(influence_game_select(x, lambda = c(0.2, 0.1, 0.05, 0.02), folds = 3)$fit, truth = truth)$equivalent
   }, NA)
   expect_gte(sum(right), 7)
 })
@@ -117,19 +117,19 @@ test_that("likelihood, divergence and probabilities are those of the definition"
   a <- as_influence_game(1 - diag(3), q = 0.8)
   b <- as_influence_game(matrix(c(0, 1, -1, 1, 0, 1, 0, 1, 0), 3), b = c(0, 0.5, 0), q = 0.6)
   states <- unname(as.matrix(expand.grid(rep(list(c(-1, 1)), 3))))
-  pa <- predict(a, states, "joint")
-  pb <- predict(b, states, "joint")
+  pa <- exp(predict(a, states, "log_density"))
+  pb <- exp(predict(b, states, "log_density"))
   expect_equal(sum(pa), 1)
   expect_equal(sum(pb), 1)
-  expect_equal(game_kl(a, b), sum(pa * log(pa / pb)))
-  expect_equal(game_kl(a, a), 0)
+  expect_equal(assess(b, truth = a)$kl, sum(pa * log(pa / pb)))
+  expect_equal(assess(a, truth = a)$kl, 0)
   x <- simulate(a, nsim = 80)
   fit <- influence_game(x, lambda = 0.05)
-  expect_equal(as.numeric(logLik(fit)), sum(predict(fit, x, "log_joint")))
-  expect_gte(fit$loglik, -3 * log(2))
-  picked <- game_pick(x)
+  expect_equal(as.numeric(logLik(fit)), sum(predict(fit, x, "log_density")))
+  expect_gte(fit$loglik / fit$n, -3 * log(2))
+  picked <- influence_game_select(x, type = "any")$fit
   expect_gte(picked$loglik, fit$loglik - 1e-12)
-  share <- mean(game_is_equilibrium(a, simulate(a, nsim = 4000)))
+  share <- mean(game_equilibria(a, "test", x = simulate(a, nsim = 4000)))
   expect_lt(abs(share - 0.8), 4 * sqrt(0.16 / 4000))
 })
 
@@ -175,7 +175,7 @@ test_that("codings come back, missing votes can be negative, columns are matched
   negative <- votes
   negative[1:3, 2] <- "nay"
   expect_equal(influence_game(missing, lambda = 0.05, na = "negative")$W, influence_game(negative, lambda = 0.05)$W)
-  expect_equal(influence_game(missing, lambda = 0.05, na = "drop")$n, 27)
+  expect_equal(influence_game(missing, lambda = 0.05, na = "omit")$n, 27)
 })
 
 test_that("bounds are those of the thesis", {
@@ -197,7 +197,7 @@ test_that("bad input is refused with a reason", {
   refuse(influence_game(x, loss = "s2", mask = matrix(1, 3, 3)), "no ridge")
   refuse(as_influence_game(matrix(1, 2, 2)), "zero diagonal")
   refuse(as_influence_game(matrix(0, 2, 3)), "square")
-  refuse(game_kl(sim_influence_game(2), sim_influence_game(3)), "same players")
+  refuse(assess(sim_influence_game(2), truth = sim_influence_game(3)), "same players")
   refuse(game_equilibria(1), "an influence game")
   refuse(influence(sim_influence_game(3), groups = 1:2), "group of each")
   refuse(logLik(sim_influence_game(3)), "not fitted")
@@ -206,7 +206,7 @@ test_that("bad input is refused with a reason", {
 test_that("a game too large to count says so and keeps the rest", {
   set.seed(8)
   x <- matrix(sample(c(-1, 1), 100 * 70, TRUE), 100)
-  expect_warning(fit <- influence_game(x, lambda = 0.1, penalty = "ridge", tol = 1e-3), "game_is_equilibrium", class = "granary_warning_input")
+  expect_warning(fit <- influence_game(x, lambda = 0.1, penalty = "ridge", tol = 1e-3), "game_equilibria", class = "granary_warning_input")
   expect_true(is.na(fit$n_equilibria) && is.na(fit$loglik))
   expect_error(logLik(fit), class = "granary_error_numeric")
   expect_equal(dim(predict(fit)), dim(x))
@@ -220,10 +220,20 @@ test_that("games print, summarise, plot and convert", {
   expect_output(print(fit), "simultaneous logistic loss: 5 players")
   expect_output(print(summary(fit)), "Most influential")
   expect_output(print(game_equilibria(fit)), "of 5 players")
-  expect_output(print(game_pick(fit$x)), "picked from the sample")
+  expect_output(print(influence_game_select(fit$x, type = "any")$fit), "picked from the sample")
   expect_output(print(game_bounds(5, 100)), "no information")
   for (type in c("network", "heatmap")) expect_silent(plot(fit, type = type, groups = c(1, 2, 1, 2, 1)))
-  expect_equal(sum(tidy(fit)$weight != 0), sum(fit$W != 0))
+  expect_equal(sum(tidy(fit)$estimate != 0), sum(fit$W != 0))
   skip_if_not_installed("igraph")
   expect_equal(igraph::ecount(igraph::as.igraph(fit)), sum(fit$W != 0))
+})
+
+test_that("a search that cannot end is refused at once, and one that can is not", {
+  set.seed(1)
+  game <- sim_influence_game(40, density = 0.8)
+  seconds <- system.time(expect_error(game_equilibria(game, "count"), "would take about", class = "granary_error_numeric"))[["user.self"]]
+  expect_lt(seconds, 20)
+  set.seed(2)
+  sparse <- sim_influence_game(30, density = 0.3)
+  expect_equal(game_equilibria(sparse, "count", method = "search"), game_equilibria(sparse, "count", method = "gray", max_n = 30))
 })

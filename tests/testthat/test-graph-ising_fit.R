@@ -26,7 +26,7 @@ test_that("exact fits satisfy the optimality conditions computed by brute force"
       fit <- ising_fit(sim$data, lambda = lambda, method = "exact", tol = 1e-8)
       expect_true(fit$convergence$converged)
       expect_lt(ising_violation(sim$data, unname(fit$W), unname(fit$b), lambda), 1e-7)
-      expect_equal(as.numeric(logLik(fit)), sum(predict(fit, type = "log_joint")), tolerance = 1e-10)
+      expect_equal(as.numeric(logLik(fit)), sum(predict(fit, type = "log_density")), tolerance = 1e-10)
       bounds <- ising_bounds(sim$data, lambda)
       expect_lte(sum(abs(fit$W)), bounds$W)
       expect_lte(sum(abs(fit$b)), bounds$b)
@@ -37,10 +37,10 @@ test_that("exact fits satisfy the optimality conditions computed by brute force"
 test_that("two variables without penalty give the log odds ratio of the table", {
   x <- cbind(a = rep(c(0, 0, 1, 1), c(10, 4, 3, 9)), b = rep(c(0, 1, 0, 1), c(10, 4, 3, 9)))
   fit <- ising_fit(x, lambda = 0, method = "exact", tol = 1e-9)
-  expect_equal(coef(fit)$log_odds_ratio, log(10 * 9 / (4 * 3)), tolerance = 1e-6)
+  expect_equal(tidy(fit)$log_odds_ratio, log(10 * 9 / (4 * 3)), tolerance = 1e-6)
   for (method in c("pseudolik", "nodewise")) {
     other <- ising_fit(x, lambda = 1e-7, method = method, tol = 1e-9)
-    expect_equal(coef(other)$log_odds_ratio, log(10 * 9 / (4 * 3)), tolerance = 1e-3)
+    expect_equal(tidy(other)$log_odds_ratio, log(10 * 9 / (4 * 3)), tolerance = 1e-3)
   }
 })
 
@@ -100,32 +100,32 @@ test_that("conditional and joint probabilities agree with brute force", {
   model <- sim_ising(5, field = "uniform", n = 20, size = 0.6)
   brute <- brute_ising(unname(model$W), unname(model$b))
   colnames(brute$x) <- colnames(model$W)
-  expect_equal(predict(model, brute$x, "joint"), brute$prob, tolerance = 1e-12)
+  expect_equal(exp(predict(model, brute$x, "log_density")), brute$prob, tolerance = 1e-12)
   conditional <- predict(model, brute$x)
   partner <- brute$x
   for (i in 1:5) {
     up <- down <- brute$x
     up[, i] <- 1
     down[, i] <- -1
-    pu <- predict(model, up, "joint")
-    pd <- predict(model, down, "joint")
+    pu <- exp(predict(model, up, "log_density"))
+    pd <- exp(predict(model, down, "log_density"))
     expect_equal(unname(conditional[, i]), pu / (pu + pd), tolerance = 1e-12)
   }
-  expect_equal(ising_logz(model), brute$logz, tolerance = 1e-12)
+  expect_equal(ising_moments(model)$logz, brute$logz, tolerance = 1e-12)
   moments <- ising_moments(model)
   expect_equal(unname(moments$mean), unname(brute$mean), tolerance = 1e-12)
   expect_equal(unname(moments$second), unname(brute$second), tolerance = 1e-12)
   expect_equal(moments$entropy, -sum(brute$prob * log(brute$prob)), tolerance = 1e-10)
   other <- sim_ising(5, n = NULL, size = 0.6)
-  expect_equal(ising_kl(model, other), sum(brute$prob * log(brute$prob / predict(other, brute$x, "joint"))), tolerance = 1e-10)
-  expect_lte(ising_logz(model, "mean_field"), brute$logz)
+  expect_equal(assess(other, truth = model)$kl, sum(brute$prob * log(brute$prob / exp(predict(other, brute$x, "log_density")))), tolerance = 1e-10)
+  expect_lte(ising_moments(model, "mean_field")$logz, brute$logz)
 })
 
 test_that("chains have the closed forms of log Z and correlations, and belief propagation is exact on them", {
   chain <- ising_model(toeplitz(c(0, 0.4, rep(0, 28))))  # 30 in one component: too many to enumerate, but not for beliefs
-  expect_equal(ising_logz(chain), 30 * log(2) + 29 * log(cosh(0.8)), tolerance = 1e-6)
-  expect_error(ising_logz(chain, "exact"), "pseudo-likelihood", class = "granary_error_input")
-  expect_equal(ising_logz(ising_model(matrix(0), 0.7)), log(2 * cosh(0.7)))
+  expect_equal(ising_moments(chain)$logz, 30 * log(2) + 29 * log(cosh(0.8)), tolerance = 1e-6)
+  expect_error(ising_moments(chain, "exact")$logz, "pseudo-likelihood", class = "granary_error_input")
+  expect_equal(ising_moments(ising_model(matrix(0), 0.7))$logz, log(2 * cosh(0.7)))
 })
 
 test_that("the gap of an exact fit is a duality gap, the bound of the theorem stands beside it", {
@@ -234,11 +234,31 @@ test_that("cross-validation and EBIC choose, and repeat with a seed", {
     ising_select(x, n_lambda = 6, folds = 3, ...)
   }
   cv <- choose()
-  expect_identical(cv$lambda, choose()$lambda)
-  expect_identical(cv$lambda, cv$selection$lambda[which.max(cv$selection$value)])
-  expect_identical(unique(cv$selection$score), "likelihood")
-  expect_gt(choose(criterion = "ebic")$df, 0)
+  expect_s3_class(cv, "granary_selection")
+  expect_identical(cv$table, choose()$table)
+  expect_identical(cv$selected, which.max(cv$table$estimate))
+  expect_identical(cv$fit$lambda, cv$table$lambda[cv$selected])
+  expect_identical(cv$measure, "held-out log-likelihood per row")
+  expect_gte(choose(rule = "1se")$fit$lambda, cv$fit$lambda)
+  expect_identical(coef(cv), coef(cv$fit))
+  ebic <- choose(criterion = "ebic")
+  expect_gt(ebic$fit$df, 0)
+  expect_identical(ebic$selected, which.min(ebic$table$estimate))
   expect_true(choose(method = "pseudolik")$convergence$converged)
+})
+
+test_that("models are compared by the names of their variables", {
+  set.seed(21)
+  W <- sim_ising(5, n = NULL)$W
+  dimnames(W) <- rep(list(letters[1:5]), 2)
+  a <- ising_model(W, 1:5 / 5)
+  o <- c(3, 1, 5, 2, 4)
+  b <- ising_model(W[o, o], (1:5 / 5)[o])
+  expect_equal(assess(b, truth = a)$kl, 0)
+  expect_equal(assess(b, truth = a)$rmse, 0)
+  other <- W
+  dimnames(other) <- rep(list(LETTERS[1:5]), 2)
+  expect_error(assess(ising_model(other), truth = a), "same variables", class = "granary_error_input")
 })
 
 test_that("bounds are those of the thesis, printed and corrected", {
@@ -264,8 +284,8 @@ test_that("bad input is refused with a reason", {
   refuse(ising_fit(cbind(x, c = c(0, 1, 2, 0, 1))), "has 3 values")
   refuse(ising_fit(data.frame(x, c = letters[1:5])), "has 5 values")
   refuse(ising_fit(cbind(x, c = c(1, 2, 1, 2, 1))), "0 and 1, or -1 and 1")
-  refuse(ising_fit(replace(x, 3, NA)), "na = \"drop\"")
-  expect_equal(ising_fit(replace(x, 3, NA), lambda = 0.1, na = "drop")$n, 4)
+  refuse(ising_fit(replace(x, 3, NA)), "na = \"omit\"")
+  expect_equal(ising_fit(replace(x, 3, NA), lambda = 0.1, na = "omit")$n, 4)
   refuse(ising_fit(x[1, , drop = FALSE]), "at least 2 rows")
   refuse(ising_fit(x, lambda = -1), "at least 0")
   refuse(ising_fit(1:3), "two-valued")
@@ -274,7 +294,7 @@ test_that("bad input is refused with a reason", {
   refuse(ising_fit(x, lambda = 0.1, mask = matrix(1, 3, 3)), "one row per variable")
   refuse(ising_model(matrix(1, 2, 2)), "zero diagonal")
   refuse(ising_model(matrix(c(0, 1, 2, 0), 2)), "symmetric")
-  refuse(ising_kl(ising_model(matrix(0, 2, 2)), ising_model(matrix(0, 3, 3))), "same variables")
+  refuse(assess(ising_model(matrix(0, 2, 2)), truth = ising_model(matrix(0, 3, 3))), "same variables")
   refuse(ising_moments(1), "an Ising model")
   frame <- data.frame(a = factor(c("u", "v", "u", "v", "v"), levels = c("u", "v", "w")), b = c(TRUE, FALSE, TRUE, TRUE, FALSE))
   expect_warning(ising_fit(frame, lambda = 0.1), "declares 3 levels", class = "granary_warning_input")
@@ -325,4 +345,28 @@ test_that("separable rows without a penalty are told as such", {
   colnames(x) <- c("a", "b", "c")
   expect_warning(fit <- ising_fit(x, 0, method = "exact"), "no finite estimate")
   expect_identical(fit$convergence$reason, "unbounded")
+})
+
+test_that("without a penalty, rows that separate get capped couplings and a warning, whatever the tolerance and method", {
+  x <- cbind(a = c(0, 0, 0, 1, 1, 1), b = c(0, 0, 0, 1, 1, 1), c = c(0, 1, 0, 1, 0, 1))
+  value <- function(...) {
+    expect_warning(fit <- ising_fit(x, lambda = 0, ...), "no finite estimate", class = "granary_warning_convergence")
+    expect_false(fit$convergence$converged)
+    fit$W["a", "b"]
+  }
+  exact <- vapply(c(1e-4, 1e-6, 1e-8), function(tol) value(tol = tol), 0)
+  expect_lt(diff(range(exact)), 1e-3)
+  pseudo <- vapply(c(1e-4, 1e-6), function(tol) value(tol = tol, method = "pseudolik"), 0)
+  expect_lt(diff(range(pseudo)), 1e-2)
+  expect_lt(value(method = "nodewise"), 6)
+  set.seed(3)
+  expect_silent(fit <- ising_fit(sim_ising(4, n = 400, size = 0.3)$data, lambda = 0))
+  expect_true(fit$convergence$converged)
+})
+
+test_that("importance sampling gives symmetric couplings", {
+  set.seed(41)
+  x <- sim_ising(12, n = 60, size = 0.5)$data
+  fit <- suppressWarnings(ising_fit(x, lambda = 0.1, method = "fbs", sampler = "importance", max_iter = 100))
+  expect_identical(fit$W, t(fit$W))
 })

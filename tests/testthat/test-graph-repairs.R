@@ -89,7 +89,7 @@ test_that("weights by size and by proportion are one problem to cross-validation
 
 test_that("drawing and simulating leave the session's stream alone", {
   set.seed(5)
-  model <- model_gaussian(covariance = diag(2))
+  model <- model_given("gaussian", covariance = diag(2))
   fit <- ggm_lasso(mtcars[1:4], lambda = 1)
   before <- .Random.seed
   expect_identical(simulate(model, 3, seed = 1), simulate(model, 3, seed = 1))

@@ -398,3 +398,10 @@ test_that("accuracy is near the support vector machine's", {
   projected <- budget_perceptron(d$x, d$y, gamma = 0.5, beta = 0.1, removal = "projection", budget = 40, standardize = FALSE)
   expect_lt(projected$mistakes, all$mistakes + 100)
 })
+
+test_that("gamma shows in the print of every machine with an rbf kernel", {
+  expect_output(print(budget_perceptron(iris[1:100, 1:2], droplevels(iris$Species[1:100]), gamma = 0.35)), "gamma 0.35")
+  expect_output(print(kernel_perceptron(iris[1:100, 1:2], droplevels(iris$Species[1:100]), gamma = 0.35)), "gamma 0.35")
+  expect_output(print(lasvm(iris[1:100, 1:2], droplevels(iris$Species[1:100]), gamma = 0.35)), "gamma 0.35")
+  expect_output(print(svm(iris[1:100, 1:2], droplevels(iris$Species[1:100]), gamma = 0.35)), "gamma: 0.35")
+})

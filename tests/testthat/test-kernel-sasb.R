@@ -351,3 +351,18 @@ test_that("the curves of the paper come out", {
   expect_equal(mistakes(1, 0.01), c(215, 103), tolerance = 0.08)
   expect_equal(mistakes(5, 0.1), c(204.4, 997), tolerance = 0.05)
 })
+
+test_that("a formula keeps rows with missing attributes, as the matrix does", {
+  set.seed(31)
+  d <- as.data.frame(matrix(rbinom(1200, 1, 0.5), 200))
+  d$y <- factor(ifelse(d$V1 == 1, "u", "v"))
+  d$V2[c(3, 50)] <- NA
+  d$V1[7] <- NA
+  a <- sasb(y ~ ., d)
+  b <- sasb(as.matrix(d[1:6]), d$y)
+  expect_equal(coef(a), coef(b))
+  expect_identical(predict(a, d[1:8, ]), predict(b, as.matrix(d[1:8, 1:6])))
+  expect_identical(sasb(y ~ ., d, na.action = na.omit)$trials, 197)
+  d$y[9] <- NA
+  expect_error(sasb(y ~ ., d), "\"y\" has 1", class = "granary_error_input")
+})

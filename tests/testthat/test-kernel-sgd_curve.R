@@ -162,7 +162,7 @@ test_that("best rates: prototype values, schedule, offline", {
   expect_true(all(diff(both$table$lambda) > 0) && all(both$table$lambda < 0.1))
   expect_identical(both$table$lambda[1], 0)  # early on any decay hurts
   expect_equal(predict(both, 30), both$table$eta[3], tolerance = 0.05)
-  expect_equal(coef(sgd_schedule(both)), coef(both$schedule))
+  expect_equal(coef(sgd_bounds("schedule", both)), coef(both$schedule))
   expect_warning(predict(both, 0.01), "not positive", class = "granary_warning_input")
   off <- sgd_optimize(1, 10, 0.1, method = "offline")
   expect_lt(off$table$test, 0.142)
@@ -171,9 +171,9 @@ test_that("best rates: prototype values, schedule, offline", {
   expect_output(print(both$schedule), "from 4 times")
   expect_error(sgd_optimize(1, 0), "greater than 0", class = "granary_error_input")
   expect_error(sgd_optimize(2, 1, method = "offline"), "no complete pass", class = "granary_error_input")
-  expect_error(sgd_schedule(c(1, 1), c(1, 1)), "different times", class = "granary_error_input")
-  expect_error(sgd_schedule(both, 1), "`eta` must not", class = "granary_error_input")
-  expect_error(sgd_schedule(1:3, c(1, 2)), "length 3", class = "granary_error_input")
+  expect_error(sgd_bounds("schedule", c(1, 1), c(1, 1)), "different times", class = "granary_error_input")
+  expect_error(sgd_bounds("schedule", both, 1), "`eta` must not", class = "granary_error_input")
+  expect_error(sgd_bounds("schedule", 1:3, c(1, 2)), "length 3", class = "granary_error_input")
   expect_identical(sgd_optimize(1, 5, sigma2 = 0)$table$lambda, 0)
 })
 
@@ -202,7 +202,7 @@ test_that("curve: bad input, divergence, methods", {
   on.exit(dev.off())
   expect_no_error(plot(curve, wild, sim_sgd(20, 0.7, 1, t = 0:3, n_rep = 2, threads = 1), main = "all"))
   expect_no_error(plot(sgd_optimize(1, c(2, 5, 9), lambda = 0.1, nodes = 50)))
-  expect_no_error(plot(sgd_schedule(1:3, 3:1)))
+  expect_no_error(plot(sgd_bounds("schedule", 1:3, 3:1)))
 })
 
 test_that("simulation: bad input and orders", {

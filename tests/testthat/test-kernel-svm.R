@@ -413,3 +413,8 @@ test_that("machines of one column are drawn, and a slice says what the others ar
   expect_s3_class(ggplot2::autoplot(fit), "ggplot")
   expect_s3_class(ggplot2::autoplot(svm(dist ~ speed, cars, type = "regression")), "ggplot")
 })
+
+test_that("classes given to a regression are sent to the classifier", {
+  expect_error(svm(iris[1:4], iris$Species, type = "regression"), "For classes use type = \"classification\"", class = "granary_error_input")
+  expect_error(svm(iris[1:4], iris$Species, type = "nu_regression"), "nu_classification", class = "granary_error_input")
+})

@@ -29,7 +29,7 @@ for (n in c(2000, 20000)) {
   x <- as.data.frame(matrix(rbinom(n * p, 1, 0.5), n, dimnames = list(NULL, paste0("x", seq_len(p)))))
   y <- rbinom(n, 1, plogis(x$x1 - x$x2))
   setting <- sprintf("naive Bayes, fit and predict, n = %d, p = %d", n, p)
-  ours <- cpu(function() predict(bn_classifier(x, y), type = "logodds"))
+  ours <- cpu(function() predict(bn_classifier(x, y), type = "link"))
   note(setting, "granary", ours)
   frame <- as.data.frame(lapply(x, factor, 0:1))
   classes <- factor(y)
@@ -57,6 +57,6 @@ for (k in c(1, 3, 6, 10)) {
   for (basis in c("indicator", "monomial")) {
     note(sprintf("kernel of 200 rows, chain of 60, order %d", k), basis, cpu(function() bn_kernel(x, dag = dag, basis = basis, threads = 1)))
   }
-  note(sprintf("dimension, chain of 60, order %d", k), "granary", cpu(function() bn_dimension(dag)))
+  note(sprintf("dimension, chain of 60, order %d", k), "granary", cpu(function() bn_bounds("dimension", dag)))
 }
 if (!is.na(output)) saveRDS(do.call(rbind, rows), output)

@@ -15,7 +15,7 @@ set.seed(1)
 for (n in c(16L, 20L, 24L)) {
   game <- sim_influence_game(n, density = 0.8, p_plus = 0)
   for (method in c("gray", "search")) {
-    seconds <- cpu(count <- game_count_equilibria(game, method))
+    seconds <- cpu(count <- game_equilibria(game, "count", method = method))
     note(sprintf("%d players, dense, %s", n, method), seconds, count)
   }
   if (n == 16L) {
@@ -28,7 +28,7 @@ for (n in c(16L, 20L, 24L)) {
 }
 chain <- matrix(0, 40, 40)
 chain[abs(row(chain) - col(chain)) == 1] <- 1
-seconds <- cpu(count <- game_count_equilibria(as_influence_game(chain)))
+seconds <- cpu(count <- game_equilibria(as_influence_game(chain), "count"))
 note("40 players in a chain, elimination", seconds, count)
 
 x <- simulate(sim_influence_game(20, density = 0.2, p_plus = 1, q = 0.7), nsim = 300)

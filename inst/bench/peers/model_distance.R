@@ -22,8 +22,8 @@ for (p in c(50, 200, 500)) {
   set.seed(1)
   o1 <- crossprod(matrix(rnorm(p * p), p)) / p + diag(p)
   o2 <- crossprod(matrix(rnorm(p * p), p)) / p + diag(p)
-  a <- model_gaussian(precision = o1)
-  b <- model_gaussian(precision = o2)
+  a <- model_given("gaussian", precision = o1)
+  b <- model_given("gaussian", precision = o2)
   ours <- cpu(function() model_distance(a, b)$value)
   base <- cpu(function() 0.5 * (c(determinant(o1)$modulus) - c(determinant(o2)$modulus) + sum(solve(o1) * o2) - p))
   note(sprintf("Gaussian KL, %d variables", p), "granary", ours)
@@ -45,7 +45,7 @@ for (n in c(20, 100, 400)) {
   set.seed(1)
   nodes <- paste0("n", seq_len(n))
   dag <- as_graph(data.frame(from = nodes[-n], to = nodes[-1L]))
-  net <- function() model_bn(dag, setNames(c(list(c(0.5, 0.5)), lapply(seq_len(n - 1), function(i) { p <- runif(2, 0.2, 0.8); cbind(1 - p, p) })),
+  net <- function() model_given("bn", dag, setNames(c(list(c(0.5, 0.5)), lapply(seq_len(n - 1), function(i) { p <- runif(2, 0.2, 0.8); cbind(1 - p, p) })),
                                               nodes))
   a <- net()
   b <- net()

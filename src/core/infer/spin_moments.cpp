@@ -12,9 +12,10 @@ namespace granary {
 
 namespace {
 
+// A matrix product is symmetric up to rounding only, and couplings moved along it would be too.
 void clip(MomentResult& result) {
   result.mean = result.mean.cwiseMax(-1.0).cwiseMin(1.0);
-  result.second = result.second.cwiseMax(-1.0).cwiseMin(1.0);
+  result.second = ((result.second + result.second.transpose()) / 2).eval().cwiseMax(-1.0).cwiseMin(1.0);
   result.second.diagonal().setOnes();
 }
 

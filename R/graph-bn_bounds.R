@@ -12,57 +12,87 @@ dimension_graph <- function(dag, arg = "dag") {
   graph
 }
 
-#' The dimension of the linear rules that a network needs
+#' What a class of networks can express
 #'
-#' How many dimensions must a space have in which every two-class decision of a Bayesian network is linear, and how many rows does it take to
-#' learn one?
-#' Bounds on the smallest such dimension (Edim) and on the Vapnik-Chervonenkis dimension, from the graph alone.
+#' How many dimensions must a space have in which every two-class decision of a Bayesian network is linear, and how many rows does it take to learn one?
+#' `what = "dimension"` bounds the smallest such dimension (Edim) and the Vapnik-Chervonenkis dimension from the graph alone; the others show that and why.
 #'
 #' @details
-#' With \eqn{m_i} parents of node \eqn{i} and \eqn{U} the sets of variables within one family,
+#' **`"dimension"`** takes `dag`, `type` (`"unconstrained"`, `"reduced"` with `groups` as in [bn_kernel()], `"logistic"`, `"logistic2"`), `groups`, `levels`
+#' (number of levels: one, or one per node), and `epsilon, delta` (error and risk for the guidance on rows). With \eqn{m_i} parents of node \eqn{i} and
+#' \eqn{U} the sets of variables within one family,
 #' \deqn{\sum_i 2^{m_i} \le \mathrm{VCdim} \le \mathrm{Edim} \le |U| \le 2 \sum_i 2^{m_i}.}{sum_i 2^m_i <= VCdim <= Edim <= |U| <= 2 sum_i 2^m_i.}
 #' Exact values are given for graphs without edges (\eqn{n + 1} for \eqn{n \ge 2}{n >= 2}), for `k` roots that are the parents of all others
-#' (\eqn{2^k (n - k + 1)}{2^k (n - k + 1)}, at least two others) and for fully connected graphs (\eqn{2^n - 1}: both networks sum to one, so no
-#' rule can say \eqn{-1}
-#' everywhere; this one is ours). The paper states the bipartite value for any \eqn{n > k}, which is wrong for \eqn{n = k + 1}; see
-#' `errata("jmlr6-bayes-net-inner-product")`. With `groups` the bounds are \eqn{\sum d_i}{sum d_i} and \eqn{2 \sum d_i}{2 sum d_i}, \eqn{d_i} the
-#' number of groups.
-#' `"logistic"` is the fully connected network with logistic tables: at least \eqn{n(n-1)/2}, VC dimension \eqn{O(n^6)}. `"logistic2"` has a node
-#' that sees the
-#' sigmoids of the other \eqn{n + 1}: at least \eqn{2^{n/4}}, with an average margin of at most \eqn{2^{-n/4}}. Both are contained in the fully
-#' connected network, which
-#' gives the upper bound. With more than two levels the lower bound is that of two of them.
+#' (\eqn{2^k (n - k + 1)}{2^k (n - k + 1)}, at least two others) and for fully connected graphs (\eqn{2^n - 1}: both networks sum to one, so no rule can
+#' say \eqn{-1} everywhere; this one is ours). The paper states the bipartite value for any \eqn{n > k}, which is wrong for \eqn{n = k + 1}; see
+#' `errata("jmlr6-bayes-net-inner-product")`. With `groups` the bounds are \eqn{\sum d_i}{sum d_i} and \eqn{2 \sum d_i}{2 sum d_i}, \eqn{d_i} the number of
+#' groups. `"logistic"` is the fully connected network with logistic tables: at least \eqn{n(n-1)/2}, VC dimension \eqn{O(n^6)}. `"logistic2"` has a node
+#' that sees the sigmoids of the other \eqn{n + 1}: at least \eqn{2^{n/4}}, with an average margin of at most \eqn{2^{-n/4}}. Both are contained in the
+#' fully connected network, which gives the upper bound. With more than two levels the lower bound is that of two of them. The number of rows is
+#' \eqn{(d \log(1/\epsilon) + \log(1/\delta)) / \epsilon}{(d log(1/epsilon) + log(1/delta)) / epsilon} with either bound for the VC dimension \eqn{d}:
+#' right up to a constant, for comparing structures.
 #'
-#' The number of rows is \eqn{(d \log(1/\epsilon) + \log(1/\delta)) / \epsilon}{(d log(1/epsilon) + log(1/delta)) / epsilon} with either bound for
-#' the VC dimension
-#' \eqn{d}: right up to a constant, for comparing structures.
+#' **`"vc"`** takes `dag` and lists every rule of a binary network with at most four nodes, by linear programs, and finds its VC dimension.
 #'
-#' `bn_vc()` lists every rule of a binary network with at most four nodes, by linear programs, and finds its VC dimension.
+#' **`"shatter"`** takes `dag`, `labels` (signs of the points, 1 and -1; by default all 1), `type`, `constants` and `all` (check all \eqn{2^m} assignments,
+#' for at most 16 points). For every assignment of signs to its points there are two networks \eqn{P, Q} on the DAG with
+#' \eqn{\mathrm{sign} \log P/Q}{sign log P/Q} equal to it; `type` is one of
+#' * `"unconstrained"`: for every node \eqn{i} and pattern \eqn{a} of its parents the point with \eqn{a} on the parents, 1 at \eqn{i}, 0 elsewhere
+#'   (Theorem 17). \eqn{p_{i,a}}{p_ia} is 1/2 where the sign is + and \eqn{2^{-1-L_i}}{2^(-1-L_i)} where it is -, \eqn{q} the other way round.
+#'   `constants = "paper"` has \eqn{L_i = n 2^{i-1}}{L_i = n 2^(i-1)}, which makes the pair a decision list at all \eqn{x \ne 0}{x != 0}; `"small"` has
+#'   \eqn{L_i = n + \sum_{j \in P_i} L_j}{L_i = n + sum of the parents' L_j}, enough for these points.
+#' * `"logistic"`: the \eqn{n(n-1)/2} points with two ones (Theorem 22); parameters are the weights of the logistic network.
+#' * `"naive"`: the unit vectors and the vector of ones (Theorem 12).
 #'
-#' **Which method when:** `bn_dimension()` before fitting a [bn_classifier()] with a dense graph; `bn_vc()` to check it on a tiny one.
+#' **`"halfspace"`** takes the probabilities of a one in the two classes, `p` and `q`, and gives weights and thresholds of the half-space of naive Bayes, or
+#' takes those, `slope` and `threshold` (strictly between 0 and 1), and gives probabilities: one binary variable adds
+#' \eqn{x \log(p/q) + (1-x) \log\{(1-p)/(1-q)\} = w (x - b)}{x log(p/q) + (1 - x) log((1 - p)/(1 - q)) = w (x - b)} to the log-odds (Lemma 13).
 #'
-#' @param dag A DAG that [as_graph()] can read, or a number of nodes (fully connected).
-#' @param type `"unconstrained"`, `"reduced"` (needs `groups`), `"logistic"` or `"logistic2"`.
-#' @param groups As in [bn_features()].
-#' @param levels Number of levels: one number, or one per node.
-#' @param epsilon,delta Error and risk for the guidance on the number of rows.
-#' @param x An object to print.
-#' @param ... Not used.
-#' @return `bn_dimension()`: a list of class `granary_bn_dimension` with `lower`, `upper`, `exact` (`NA` where not known), `monomials` (|U|),
-#'   `parameters`, `rows` and
-#' `note`. `bn_vc()`: a list with `vc`, `witness` (a shattered set, one point per row) and `concepts` (a logical matrix, one row per rule, one
-#'   column per
-#'   point).
+#' **`"sign_rank"`** takes a matrix `M` of 1 and -1 (a class of rules given as a table, rules by points), `n_starts`, `max_iter` and `max_dimension`. The
+#' smallest \eqn{d} with \eqn{M_{ij} = \mathrm{sign}(u_i'v_j)}{M_ij = sign(u_i'v_j)} is at least \eqn{\sqrt{rc}/\|M\|_2}{sqrt(rows cols) / ||M||_2}
+#' (Forster) and at least the number of columns (or rows) that show all patterns of signs. The upper bound comes from minimising
+#' \eqn{\sum \max(0, 1 - M_{ij} u_i'v_j)^2}{sum max(0, 1 - M_ij u_i'v_j)^2} from random starts for increasing \eqn{d}: a heuristic, but what it finds is
+#' checked.
+#'
+#' **`"parity"`** takes `a`, zeros and ones, and gives the parameters of the modified logistic autoregressive network whose log-odds has the sign
+#' \eqn{(-1)^{a'x}}: the reason why no space of fewer than \eqn{2^{n/4}} dimensions holds all its rules (Theorem 25). Unit \eqn{t} of the second layer answers
+#' whether \eqn{a'x \ge t}{a'x >= t}, and the last node adds them with alternating signs. The paper asks for \eqn{n} to be a multiple of 4; the construction
+#' does not need it. `predict()` of it gives the log-odds.
+#'
+#' @section Which method when:
+#' `"dimension"` before fitting a [bn_classifier()] with a dense graph; `"vc"` and `"shatter"` to check it on a tiny one, `"sign_rank"` where there is no formula.
+#'
+#' @param what What to bound; see Details.
+#' @param ... What it needs, by name or in the order of Details. Where a `dag` is asked for: what [as_graph()] can read, or a number of nodes (fully connected).
+#' @param x,object An object to print, or a parity network.
+#' @param newdata Zeros and ones, one column per bit of `a`; by default all \eqn{2^k} rows.
+#' @return `"dimension"`: a list of class `granary_bn_dimension` with `lower`, `upper`, `exact` (`NA` where not known), `monomials` (|U|), `parameters`, `rows`
+#'   and `note`. `"vc"`: a list with `vc`, `witness` (a shattered set, one point per row) and `concepts` (a logical matrix, one row per rule, one column per
+#'   point). `"shatter"`: a list of class `granary_bn_shatter`: `points`, `labels`, `log2_odds`, `verified`, `failures`, and the parameters `p` and `q` (as
+#'   log2, or as weights). `"halfspace"`: a data frame with `w` and `b`, or `p` and `q`. `"sign_rank"`: a list of class `granary_sign_rank`: `lower`, `upper`,
+#'   `forster`, `vc`, `vc_complete` (whether the search was exhaustive), `rank`, and the factors `left` and `right`. `"parity"`: a list of class
+#'   `granary_parity_network` with `weights`, `top` and `a`.
 #' @references
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
+#'
+#' Forster (2002). A linear lower bound on the unbounded error probabilistic communication complexity. *Journal of Computer and System Sciences* 65, 612--625.
 #' @family Bayesian network classifiers
 #' @export
 #' @examples
-#' bn_dimension("a -> b -> c -> d; a -> c; b -> d")
-#' bn_dimension(as_graph("a", nodes = letters[1:10]))
-#' bn_dimension(8, type = "logistic")
-#' bn_vc("a -> b")$vc
-bn_dimension <- function(dag, type = c("unconstrained", "reduced", "logistic", "logistic2"), groups = NULL, levels = 2, epsilon = 0.1, delta = 0.05) {
+#' bn_bounds("dimension", "a -> b -> c -> d; a -> c; b -> d")
+#' bn_bounds("dimension", 8, type = "logistic")
+#' bn_bounds("vc", "a -> b")$vc
+#' bn_bounds("shatter", "a -> b -> c", labels = c(1, -1, 1, 1, -1), all = TRUE)
+#' bn_bounds("halfspace", p = c(0.2, 0.7), q = c(0.5, 0.6))
+#' bn_bounds("sign_rank", Reduce(kronecker, rep(list(matrix(c(1, 1, 1, -1), 2)), 3)))
+#' predict(bn_bounds("parity", c(1, 0, 1, 1)), rbind(c(1, 0, 0, 0), c(1, 0, 1, 0)))
+bn_bounds <- function(what = c("dimension", "vc", "shatter", "halfspace", "sign_rank", "parity"), ...) {
+  what <- check_choice(what, c("dimension", "vc", "shatter", "halfspace", "sign_rank", "parity"))
+  by_kind(switch(what, dimension = dimension_bounds, vc = vc_dimension, shatter = shattered_set, halfspace = half_space, sign_rank = sign_rank,
+                 parity = parity_network), what, ...)
+}
+
+dimension_bounds <- function(dag, type = c("unconstrained", "reduced", "logistic", "logistic2"), groups = NULL, levels = 2, epsilon = 0.1, delta = 0.05) {
   if (missing(dag)) fail_missing("dag")
   type <- check_choice(type, c("unconstrained", "reduced", "logistic", "logistic2"))
   if (!is.null(groups) && type == "unconstrained") type <- "reduced"
@@ -143,7 +173,7 @@ dimension_kind <- function(graph, parents, m) {
   none
 }
 
-#' @rdname bn_dimension
+#' @rdname bn_bounds
 #' @export
 print.granary_bn_dimension <- function(x, ...) {
   cli::cat_line("Dimension of networks (", x$type, ") with ", counted(x$nodes, "node", "nodes"), if (nzchar(x$note)) paste0(" (", x$note, ")"))
@@ -159,9 +189,7 @@ print.granary_bn_dimension <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname bn_dimension
-#' @export
-bn_vc <- function(dag) {
+vc_dimension <- function(dag) {
   if (missing(dag)) fail_missing("dag")
   graph <- dimension_graph(dag)
   n <- length(graph$nodes)
@@ -174,39 +202,7 @@ bn_vc <- function(dag) {
        concepts = matrix(concepts, ncol = found$points, dimnames = list(NULL, apply(points, 1L, paste, collapse = ""))))
 }
 
-#' A set that a network shatters, with the proof
-#'
-#' For every assignment of signs to these points there are two networks \eqn{P, Q} on the DAG with \eqn{\mathrm{sign} \log P/Q}{sign log P/Q}
-#' equal to it: the
-#' points, the parameters, and the check.
-#'
-#' @details
-#' * `"unconstrained"`: for every node \eqn{i} and pattern \eqn{a} of its parents the point with \eqn{a} on the parents, 1 at \eqn{i}, 0 elsewhere:
-#' \eqn{\sum 2^{m_i}}{sum 2^m_i} points (Theorem 17). \eqn{p_{i,a}}{p_ia} is 1/2 where the sign is + and \eqn{2^{-1-L_i}}{2^(-1-L_i)} where it is
-#'   -, \eqn{q} the other way
-#' round. `constants = "paper"` has \eqn{L_i = n 2^{i-1}}{L_i = n 2^(i-1)}, which makes the pair a decision list at all \eqn{x \ne 0}{x != 0};
-#'   `"small"` has
-#'   \eqn{L_i = n + \sum_{j \in P_i} L_j}{L_i = n + sum of the parents' L_j}, enough for these points.
-#' * `"logistic"`: the \eqn{n(n-1)/2} points with two ones (Theorem 22); parameters are the weights of the logistic network.
-#' * `"naive"`: the unit vectors and the vector of ones (Theorem 12).
-#'
-#' **Which method when:** to see that the bounds of [bn_dimension()] are attained, and by which parameters.
-#'
-#' @inheritParams bn_dimension
-#' @param labels Signs of the points (1 and -1, or logical). `NULL`: all +1. The order is that of `points` in the result.
-#' @param type The construction; see Details.
-#' @param constants Size of the constants; see Details.
-#' @param all Whether to check all \eqn{2^m} assignments too (for at most 16 points).
-#' @return A list of class `granary_bn_shatter`: `points`, `labels`, `log2_odds` at the points, `verified`, `failures` (assignments that fail,
-#'   with `all`), and the parameters
-#'   `p` and `q` (as log2, or as weights for `"logistic"`).
-#' @references
-#' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
-#' @family Bayesian network classifiers
-#' @export
-#' @examples
-#' bn_shatter("a -> b -> c", labels = c(1, -1, 1, 1, -1), all = TRUE)
-bn_shatter <- function(dag, labels = NULL, type = c("unconstrained", "logistic", "naive"), constants = c("small", "paper"), all = FALSE) {
+shattered_set <- function(dag, labels = NULL, type = c("unconstrained", "logistic", "naive"), constants = c("small", "paper"), all = FALSE) {
   if (missing(dag)) fail_missing("dag")
   type <- check_choice(type, c("unconstrained", "logistic", "naive"))
   constants <- check_choice(constants, c("small", "paper"))
@@ -233,9 +229,7 @@ bn_shatter <- function(dag, labels = NULL, type = c("unconstrained", "logistic",
             class = "granary_bn_shatter")
 }
 
-#' @rdname bn_shatter
-#' @param x An object to print.
-#' @param ... Not used.
+#' @rdname bn_bounds
 #' @export
 print.granary_bn_shatter <- function(x, ...) {
   cli::cat_line("Shattered set (", x$type, "): ", counted(nrow(x$points), "point", "points"), " in ",
@@ -247,79 +241,32 @@ print.granary_bn_shatter <- function(x, ...) {
   invisible(x)
 }
 
-#' Naive Bayes as a half-space and back
-#'
-#' One binary variable adds \eqn{x \log(p/q) + (1-x) \log\{(1-p)/(1-q)\} = w (x - b)}{x log(p/q) + (1 - x) log((1 - p)/(1 - q)) = w (x - b)} to
-#' the log-odds, with
-#' \eqn{0 < b < 1}: a linear rule is naive Bayes if and only if such \eqn{b} exist (Lemma 13).
-#'
-#' @param p,q Probabilities of a one in the two classes, strictly between 0 and 1.
-#' @param w,b Weights and thresholds, `b` strictly between 0 and 1.
-#' @return A data frame with the columns `w` and `b` (`b` is 1/2 where `w` is 0), or `p` and `q`.
-#' @references
-#' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
-#' @family Bayesian network classifiers
-#' @export
-#' @examples
-#' h <- nb_halfspace(p = c(0.2, 0.7), q = c(0.5, 0.6))
-#' h
-#' nb_from_halfspace(h$w, h$b)
-nb_halfspace <- function(p, q) {
-  p <- check_vector(p, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
-  q <- check_vector(q, length = length(p), lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
-  out <- core_half_space(as.double(p), as.double(q), TRUE)
-  data.frame(w = out[, 1L], b = out[, 2L])
-}
-
-#' @rdname nb_halfspace
-#' @export
-nb_from_halfspace <- function(w, b) {
-  w <- check_vector(w, lower = -700, upper = 700)
-  b <- check_vector(b, length = length(w), lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
-  out <- core_half_space(as.double(w), as.double(b), FALSE)
+# One binary variable adds x log(p/q) + (1 - x) log((1 - p)/(1 - q)) = w (x - b) to the log-odds, 0 < b < 1 (Lemma 13).
+half_space <- function(p = NULL, q = NULL, slope = NULL, threshold = NULL) {
+  forward <- is.null(slope) && is.null(threshold)
+  if (forward == (is.null(p) && is.null(q))) abort_input("Give either `p` and `q`, or `slope` and `threshold`.", if (forward) "p" else "slope")
+  inside <- function(v, arg, length = NULL) check_vector(v, arg, length = length, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
+  if (forward) {
+    p <- inside(p, "p")
+    out <- core_half_space(as.double(p), as.double(inside(q, "q", length(p))), TRUE)
+    return(data.frame(w = out[, 1L], b = out[, 2L]))
+  }
+  slope <- check_vector(slope, "slope", lower = -700, upper = 700)
+  out <- core_half_space(as.double(slope), as.double(inside(threshold, "threshold", length(slope))), FALSE)
   data.frame(p = out[, 1L], q = out[, 2L])
 }
 
-#' Bounds on the sign rank of a matrix
-#'
-#' In how many dimensions can points and half-spaces realise a given matrix of signs? Lower bounds by Forster's theorem and by shattering, upper
-#' bounds by the rank and by a factorisation that is found and returned.
-#'
-#' @details
-#' For signs \eqn{M} the smallest \eqn{d} with \eqn{M_{ij} = \mathrm{sign}(u_i'v_j)}{M_ij = sign(u_i'v_j)} is at least
-#' \eqn{\sqrt{rc}/\|M\|_2}{sqrt(rows cols) / ||M||_2} and at least the number of columns (or rows) that show all patterns of signs. The upper
-#' bound comes from
-#' minimising \eqn{\sum \max(0, 1 - M_{ij} u_i'v_j)^2}{sum max(0, 1 - M_ij u_i'v_j)^2} from random starts for increasing \eqn{d}: a heuristic, but
-#' what it finds is checked.
-#'
-#' **Which method when:** for a class of rules given as a table (rules by points), where [bn_dimension()] has no formula.
-#'
-#' @param M A matrix of 1 and -1.
-#' @param restarts,max_iter Random starts per dimension and iterations of each.
-#' @param max_dimension Largest dimension to try below the rank.
-#' @param x An object to print.
-#' @param ... Not used.
-#' @return A list of class `granary_sign_rank`: `lower`, `upper`, `forster`, `vc`, `vc_complete` (whether the search was exhaustive), `rank`, and
-#'   the factors `left` and `right`.
-#' @references
-#' Forster (2002). A linear lower bound on the unbounded error probabilistic communication complexity. *Journal of Computer and System Sciences*
-#' 65, 612--625.
-#' @family Bayesian network classifiers
-#' @export
-#' @examples
-#' hadamard <- Reduce(kronecker, rep(list(matrix(c(1, 1, 1, -1), 2)), 3))
-#' sign_rank_bounds(hadamard)
-sign_rank_bounds <- function(M, restarts = 5, max_iter = 300, max_dimension = NULL) {
+sign_rank <- function(M, n_starts = 5, max_iter = 300, max_dimension = NULL) {
   M <- check_matrix(M)
   if (max(dim(M)) > 2000) abort_input("`M` must have at most 2000 rows and columns.", "M")
-  restarts <- check_count(restarts, lower = 0, upper = 1000)
+  n_starts <- check_count(n_starts, lower = 0, upper = 1000)
   max_iter <- check_count(max_iter, upper = 1e6)
   max_dimension <- check_count(max_dimension, allow_null = TRUE)
-  out <- core_sign_rank(unname(M), list(max_dimension = max_dimension, restarts = restarts, max_iter = max_iter), core_seed(), progress_bar("sign rank"))
+  out <- core_sign_rank(unname(M), list(max_dimension = max_dimension, restarts = n_starts, max_iter = max_iter), core_seed(), progress_bar("sign rank"))
   structure(c(list(lower = max(1, out$vc, ceiling(out$forster - 1e-9))), out), class = "granary_sign_rank")
 }
 
-#' @rdname sign_rank_bounds
+#' @rdname bn_bounds
 #' @export
 print.granary_sign_rank <- function(x, ...) {
   cli::cat_line("Sign rank of a ", nrow(x$left), " x ", nrow(x$right), " matrix: between ", x$lower, " and ", x$upper)
@@ -327,33 +274,6 @@ print.granary_sign_rank <- function(x, ...) {
   invisible(x)
 }
 
-#' A logistic network that computes parity
-#'
-#' Parameters of the modified logistic autoregressive network (a node on a second layer) whose log-odds has the sign \eqn{(-1)^{a'x}}: the reason
-#' why no space of
-#' fewer than \eqn{2^{n/4}} dimensions holds all its rules (Theorem 25).
-#'
-#' @details
-#' Nodes \eqn{0, \dots, n+1}{0, ..., n + 1} with \eqn{n = 2k}, \eqn{k} the length of `a`. Unit \eqn{t} among the nodes \eqn{k + 1, \dots, n}{k +
-#' 1, ..., n} answers whether \eqn{a'x \ge t}{a'x >= t}, and the last
-#' node adds them with alternating signs. \eqn{Q} has the opposite weights on top. The paper asks for \eqn{n} to be a multiple of 4; the
-#' construction does not need it.
-#'
-#' @param a Zeros and ones: the bits whose parity is taken.
-#' @param object A network.
-#' @param newdata Zeros and ones, one column per bit of `a`; by default all \eqn{2^k} rows.
-#' @param x An object to print.
-#' @param ... Not used.
-#' @return `parity_network()`: a list of class `granary_parity_network` with `weights`, `top` and `a`. `predict()`: the log-odds \eqn{\log
-#'   P/Q}{log P/Q} at \eqn{(1, x, 1, \dots, 1)}{(1, x, 1, ..., 1)}.
-#' @references
-#' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
-#' @family Bayesian network classifiers
-#' @export
-#' @examples
-#' net <- parity_network(c(1, 0, 1, 1))
-#' net
-#' predict(net, rbind(c(1, 0, 0, 0), c(1, 0, 1, 0)))
 parity_network <- function(a) {
   a <- check_vector(a, lower = 0, upper = 1)
   if (any(!a %in% 0:1)) abort_input("`a` must hold zeros and ones only.", "a")
@@ -361,7 +281,7 @@ parity_network <- function(a) {
   structure(c(core_parity_network(as.integer(a)), list(a = unname(a))), class = "granary_parity_network")
 }
 
-#' @rdname parity_network
+#' @rdname bn_bounds
 #' @export
 predict.granary_parity_network <- function(object, newdata = NULL, ...) {
   refuse_dots(...)
@@ -378,7 +298,7 @@ predict.granary_parity_network <- function(object, newdata = NULL, ...) {
   drop(density(object$top) - density(-object$top))
 }
 
-#' @rdname parity_network
+#' @rdname bn_bounds
 #' @export
 print.granary_parity_network <- function(x, ...) {
   cli::cat_line("Logistic network with ", length(x$top) + 1L, " nodes for the parity of bits ", paste(which(x$a == 1), collapse = ", "), " of ",
