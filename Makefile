@@ -83,6 +83,7 @@ docs: $(BUILD)/setup.stamp
 	$(MAKE) install
 	$(RSCRIPT) -e 'roxygen2::roxygenise(".", load_code = roxygen2::load_installed)'
 	Rscript tools/dev/generate.R
+	$(MAKE) install  # with the NAMESPACE that the second look wrote
 
 site: install
 	$(RSCRIPT) -e 'pkgdown::build_site(new_process = FALSE, install = FALSE)'

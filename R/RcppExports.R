@@ -45,6 +45,18 @@ core_kernel_parameters <- function(kernel, dimension) {
     .Call(`_granary_core_kernel_parameters`, kernel, dimension)
 }
 
+core_moments <- function(x, weights) {
+    .Call(`_granary_core_moments`, x, weights)
+}
+
+core_moments_combine <- function(a, b) {
+    .Call(`_granary_core_moments_combine`, a, b)
+}
+
+core_moments_rows <- function(of) {
+    .Call(`_granary_core_moments_rows`, of)
+}
+
 core_bn_features <- function(spec, basis, x, limit) {
     .Call(`_granary_core_bn_features`, spec, basis, x, limit)
 }
@@ -1117,8 +1129,16 @@ core_compatibility <- function(s, set, cone, threads, progress) {
     .Call(`_granary_core_compatibility`, s, set, cone, threads, progress)
 }
 
+core_debiased_power <- function(options) {
+    .Call(`_granary_core_debiased_power`, options)
+}
+
 core_gen_lasso <- function(data, options, progress) {
     .Call(`_granary_core_gen_lasso`, data, options, progress)
+}
+
+core_chain_penalty <- function(position, options) {
+    .Call(`_granary_core_chain_penalty`, position, options)
 }
 
 core_lasso <- function(x, y, options, progress) {

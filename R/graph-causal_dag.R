@@ -177,13 +177,16 @@ causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = 
 
 # Covariance of data that may be incomplete or noisy. Constant columns have no variance to explain: an error here, not a warning.
 dag_input <- function(x, S, n, noise_cov = NULL, missing = "error") {
+  given <- moments_covariance(S, n, divisor = 0)
+  S <- given$S
+  n <- given$n
   if (is.null(x) == is.null(S)) {
     abort_input(paste("Give either the data `x` or a covariance matrix `S`,", if (is.null(x)) "but neither came." else "not both."), "x")
   }
   if (is.null(x)) {
     S <- check_symmetric(S, "S")
     n <- check_count(n, "n", lower = 2, allow_null = TRUE)
-    data <- list(S = S, n = n, mean = NULL, x = NULL)
+    data <- list(S = S, n = n, mean = given$mean, x = NULL)
     if (is.null(colnames(S))) dimnames(data$S) <- rep(list(variable_names(NULL, ncol(S))), 2L)
     check_names_unique(colnames(data$S), "S")
   } else {

@@ -158,6 +158,9 @@ is_edge_text <- function(x) is.character(x) && is.null(dim(x)) && (is_model_stri
 
 covariance_spec <- function(S, n, test) {
   if (!is.null(test) && test != "gauss") abort_input("With a covariance matrix the test can only be \"gauss\".", "test")
+  given <- moments_covariance(S, n)
+  S <- given$S
+  n <- given$n
   S <- check_symmetric(S, "S")
   n <- check_number(n, "n", lower = 3, strict_lower = TRUE)
   names <- variable_names(colnames(S), ncol(S))

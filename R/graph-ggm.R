@@ -40,6 +40,9 @@ NULL
 
 # Data or a covariance, checked: S with names, n (or NULL), the mean and the data where there are any.
 ggm_input <- function(x, S, n) {
+  given <- moments_covariance(S, n)
+  S <- given$S
+  n <- given$n
   if (is.null(x) == is.null(S)) {
     abort_input(paste("Give either the data `x` or a covariance matrix `S`,", if (is.null(x)) "but neither came." else "not both."), "x")
   }
@@ -76,7 +79,7 @@ ggm_input <- function(x, S, n) {
         "The penalised problem may still have a solution, but at small penalties it can be unbounded."
       ), smallest), "S")
     }
-    data <- list(S = S, n = n, mean = NULL, x = NULL)
+    data <- list(S = S, n = n, mean = given$mean, x = NULL)
   }
   gigabytes <- 5 * 8 * as.double(ncol(S))^2 / 1e9
   if (gigabytes > 2) warn_input(sprintf("%d variables need about %.0f GB of memory.", ncol(S), gigabytes), "x")

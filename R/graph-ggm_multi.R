@@ -229,6 +229,11 @@ multi_input_covariances <- function(S, n) {
     abort_input(sprintf("`S` must be a list of covariance matrices, one per task, but it is %s.", describe(S)), "S")
   }
   names(S) <- task_names(names(S), length(S))
+  if (all(vapply(S, inherits, NA, what = "granary_moments"))) {
+    given <- lapply(S, moments_covariance, n = n)
+    S <- lapply(given, `[[`, "S")
+    n <- vapply(given, `[[`, 0, "n")
+  }
   S <- Map(function(m, name) check_symmetric(m, paste0("S$", name)), S, names(S))
   S <- multi_match(S, "S")
   S <- lapply(S, function(m) {

@@ -152,7 +152,7 @@ learn_online <- function(fit, x, y = NULL, epochs = 1L, shuffle = FALSE) {
     fit$rows_seen <- if (epoch == 1L) fit$rows_seen else start
     start <- fit$rows_seen
     repeat {
-      piece <- source$read()
+      piece <- read_labelled(source)
       if (is.null(piece)) break
       fit <- learn_piece(fit, piece$x, piece$y, shuffle)
       if (!is.null(progress) && !is.na(source$rows)) progress((epoch - 1 + (fit$rows_seen - start) / source$rows) / epochs)

@@ -3,7 +3,7 @@
 #' What fits of [adapt_partition()] can do.
 #'
 #' @details `predict()` with `tau` gives the fit at another threshold of the path, at the same depth; the partitions are nested. `type =
-#' "cell"` gives the row of `cells` that holds each new row. `adapt_partition_path()` lists all partitions of the threshold path: the threshold at which each
+#' "cell"` gives the row of `cells` that holds each new row. `tidy(type = "path")` lists all partitions of the threshold path: the threshold at which each
 #' appears, the constant `kappa` it corresponds to, the number of cells and the sum of squared residuals.
 #'
 #' `plot()` draws the fitted function over the rows for one column, the cells coloured by their means for two, and with `type = "path"` the sum
@@ -18,7 +18,7 @@
 #' @param points For `plot()`: the largest number of rows to draw.
 #' @param ... Passed on to plotting functions; not used by other methods.
 #' @param data The data frame of the fit; by default the response alone.
-#' @return `predict()` a vector; `update()` a fit; `adapt_partition_path()`, `tidy()` (one row per cell), `glance()` (one row) and `summary()` data frames;
+#' @return `predict()` a vector; `update()` a fit; `tidy()` (one row per cell, or per partition of the path), `glance()` (one row) and `summary()` data frames;
 #'   `augment()` the data with `.fitted`, `.resid` and the row `.cell` of `tidy()` each lies in; `plot()` `NULL`, invisibly; `autoplot()` a
 #'   ggplot.
 #' @family regression
@@ -29,7 +29,7 @@
 #' y <- (x > 0.4) + rnorm(500, sd = 0.2)
 #' fit <- adapt_partition(x, y)
 #' summary(fit)
-#' head(adapt_partition_path(fit))
+#' head(tidy(fit, type = "path"))
 #' glance(fit)
 #' augment(fit)[1:3, ]
 #' predict(fit, c(0.1, 0.7), tau = 0.01)
@@ -193,27 +193,9 @@ update.granary_adapt_partition <- function(object, newdata, newy, refresh = TRUE
 
 #' @rdname granary_partition
 #' @export
-adapt_partition_path <- function(object, ...) UseMethod("adapt_partition_path")
-
-#' @rdname granary_partition
-#' @export
-adapt_partition_path.default <- function(object, ...) {
-  if (missing(object)) fail_missing("object")
-  fail_input("object", "a fit of adapt_partition()", describe(object))
-}
-
-#' @rdname granary_partition
-#' @export
-adapt_partition_path.granary_adapt_partition <- function(object, ...) {
+tidy.granary_adapt_partition <- function(x, type = c("cells", "path"), ...) {
   refuse_dots(...)
-  if (object$method == "threshold") return(full_path(object))
-  if (is.null(object$path)) thin_path(object) else object$path
-}
-
-#' @rdname granary_partition
-#' @export
-tidy.granary_adapt_partition <- function(x, ...) {
-  refuse_dots(...)
+  if (check_choice(type, c("cells", "path")) == "path") return(partition_path(x))
   if (is.null(x$cells)) x <- refresh_cells(x)
   if (is.null(x$cells$lower)) return(x$cells)
   lower <- as.data.frame(x$cells$lower)
@@ -223,6 +205,12 @@ tidy.granary_adapt_partition <- function(x, ...) {
   out <- cbind(lower, upper, x$cells[c("level", "n", "mean")])
   for (name in intersect(c("centre", "slope"), names(x$cells))) out[paste0(x$names, ".", name)] <- as.data.frame(x$cells[[name]])
   out
+}
+
+# All partitions of the threshold path; of the others those that were looked at.
+partition_path <- function(object) {
+  if (object$method == "threshold") return(full_path(object))
+  if (is.null(object$path)) thin_path(object) else object$path
 }
 
 #' @rdname granary_partition
@@ -336,54 +324,4 @@ autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000,
     ggplot2::geom_rect(ggplot2::aes(xmin = .data$xmin, xmax = .data$xmax, ymin = .data$ymin, ymax = .data$ymax, fill = .data$mean),
                        colour = "white") +
     ggplot2::labs(x = object$names[1L], y = object$names[2L])
-}
-
-#' Bounds for regression on partitions
-#'
-#' What the theory promises for the cell means of a fixed partition, and the constants of the adaptive estimator.
-#'
-#' @details For a response with \eqn{|y| \le M}{|y| <= M}, \eqn{m} rows and a partition of \eqn{N} cells that does not depend on the response,
-#' with \eqn{c = 3 / (256 M^2)},
-#' \deqn{P(\|P f - \hat f\| > \eta) \le 4 N e^{-c m \eta^2 / N}, \qquad E \|P f - \hat f\|^2 \le \frac{N \log(4N) + N}{c m},}{
-#' P(|P f - fhat| > eta) <= 4 N exp(-c m eta^2 / N),  E |P f - fhat|^2 <= (N log(4 N) + N) / (c m),}
-#' where \eqn{P f} is the best approximation on the partition (the paper's integral for the second omits a factor two). `eta` is the
-#' distance not exceeded with probability `1 - delta`. The adaptive estimator has the rate
-#' \eqn{(\log m / m)^{2s / (2s + 1)}}{(log(m) / m)^(2 s / (2 s + 1))} with probability \eqn{1 - C m^{-\beta}}{1 - C m^(-beta)} if
-#' \eqn{\kappa \ge \kappa_0 = b M \sqrt{312 (\beta + 1/\gamma)}}{kappa >= kappa_0 = b M sqrt(312 (beta + 1/gamma))}, \eqn{b = 2 \sqrt{a -
-#' 1}}{b = 2 sqrt(a - 1)}, some sixty
-#' times `M`: a constant for proofs, not for data.
-#'
-#' @param m Number of rows.
-#' @param N Number of cells.
-#' @param M Bound of the absolute response.
-#' @param delta Probability of failure.
-#' @param a Children of a cell.
-#' @param beta,gamma Constants of the theorem on the adaptive estimator.
-#' @param s Smoothness, for the rate.
-#' @return A data frame with `m`, `N`, `eta`, `expected` (the bound of the expected squared distance), `kappa_0` and `rate`. Arguments may be
-#'   vectors.
-#' @references Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant
-#' functions. *Journal of Machine Learning Research* 6, 1297--1321.
-#' @seealso [adapt_partition()]
-#' @family regression
-#' @export
-#' @examples
-#' adapt_partition_bounds(m = 10^(4:6), N = 20)
-adapt_partition_bounds <- function(m, N, M = 1, delta = 0.05, a = 2, beta = 1, gamma = 0.5, s = 1) {  # nolint: object_name_linter.
-  m <- unname(check_vector(m, lower = 1))
-  N <- unname(check_vector(N, "N", lower = 1))  # nolint: object_name_linter.
-  M <- unname(check_vector(M, "M", lower = 0, strict_lower = TRUE, upper = 1e100))  # nolint: object_name_linter.
-  delta <- unname(check_vector(delta, lower = 0, upper = 1, strict_lower = TRUE))
-  a <- unname(check_vector(a, lower = 2))
-  beta <- unname(check_vector(beta, lower = 0, strict_lower = TRUE))
-  gamma <- unname(check_vector(gamma, lower = 0, strict_lower = TRUE))
-  s <- unname(check_vector(s, lower = 0, strict_lower = TRUE))
-  size <- max(lengths(list(m, N, M, delta, a, beta, gamma, s)))
-  if (any(size %% lengths(list(m, N, M, delta, a, beta, gamma, s)) != 0L)) abort_input("The arguments must have equal lengths, or length one.", "N")
-  rate <- 3 / (256 * M^2)
-  data.frame(
-    m = rep_len(m, size), N = rep_len(N, size), eta = rep_len(sqrt(N * pmax(log(4 * N / delta), 0) / (rate * m)), size),
-    expected = rep_len((N * log(4 * N) + N) / (rate * m), size),
-    kappa_0 = rep_len(2 * sqrt(a - 1) * M * sqrt(312 * (beta + 1 / gamma)), size), rate = rep_len((log(pmax(m, 3)) / m)^(2 * s / (2 * s + 1)), size)
-  )
 }

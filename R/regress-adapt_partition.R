@@ -53,7 +53,7 @@
 #' [fused_signal()] puts jumps anywhere on a chain or graph.
 #'
 #' @param x A numeric matrix or data frame; for one column also a vector; for `split = "nested"` a data frame of categorical columns; or a formula.
-#' @param y The response, numeric. Rows with missing values are dropped, with a message.
+#' @param y The response, numeric.
 #' @param kappa The constant of the threshold, in units of `y`; `NULL` for the default, see Details.
 #' @param gamma Depth of the hierarchy: smaller is deeper.
 #' @param method How the partition is chosen; see Details.
@@ -71,6 +71,7 @@
 #'   rotation, as the paper has it (`"all"`).
 #' @param smoothness For `"uniform"`: \eqn{s}, by default 1/d, which suits functions with one derivative.
 #' @param threads Threads for the folds of `cv`; by default the option `granary.threads`.
+#' @param na What to do with missing values: refuse them, or leave out their rows and say how many. A formula has `na.action` for that.
 #' @param formula,data,weights,subset,na.action,offset A formula and the data frame with its variables, as for [stats::lm()]; what a method cannot use
 #'   is refused.
 #' @param ... For the formula method, the arguments of the default method.
@@ -78,12 +79,12 @@
 #'   `mean` and the bounds `lower` and `upper`, which are matrices, as are `slope` and `centre` with `degree = 1`, when the fit is
 #'   `mean` + `slope` (x - `centre`)), `n_cells`, `tree_size` (cells that are split), `tau`, `kappa`, `sigma`,
 #'   `j0`, `a`, `n`, `sse`, `path` (a data frame of at most 200 partitions, with the cross-validated error `cv` and its standard error `se`;
-#'   [adapt_partition_path()] has all), `range`, `box`, `method`, `split`, `call`, `convergence`.
+#'   `tidy(type = "path")` has all), `range`, `box`, `method`, `split`, `call`, `convergence`.
 #' @references Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant
 #' functions. *Journal of Machine Learning Research* 6, 1297--1321.
 #'
 #' Donoho (1997). CART and best-ortho-basis: a connection. *Annals of Statistics* 25, 1870--1911.
-#' @seealso [adapt_partition_bounds()], [adapt_partition_path()]; `errata("jmlr6-universal-piecewise-constant")`
+#' @seealso [adapt_partition_bounds()]; `errata("jmlr6-universal-piecewise-constant")`
 #' @family regression
 #' @export
 #' @examples
@@ -124,7 +125,7 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
                                     split = c("auto", "cube", "cyclic", "nested"),
                                     cuts = c("middle", "quantile"), box = NULL, cv = 0, range = NULL, winsorise = FALSE, empty = c("parent", "zero"),
                                     max_depth = NULL, rule = c("rate", "consistent"), smoothness = NULL, degree = 0,
-                                    columns = c("relevant", "all"), threads = NULL, ...) {
+                                    columns = c("relevant", "all"), na = c("error", "omit"), threads = NULL, ...) {
   call <- generic_call(match.call(), "adapt_partition")
   refuse_dots(...)
   method <- check_choice(method, c("threshold", "cart", "uniform"))
@@ -140,7 +141,7 @@ adapt_partition.default <- function(x, y, kappa = NULL, gamma = 0.5, method = c(
   winsorise <- check_flag(winsorise)
   degree <- check_count(degree, lower = 0, upper = 1)
   if (degree == 1L && split == "nested") abort_input("`degree` must be 0 for nested categories: a plane needs numbers.", "degree")
-  rows <- partition_rows(x, y, split, cv)
+  rows <- partition_rows(x, y, split, cv, na)
   threads <- if (is.null(threads) && is.null(rows$folds)) 1L else thread_count(threads)
   bounds <- partition_range(range, rows$y, winsorise)
   if (winsorise) rows$y <- pmin(pmax(rows$y, bounds$range[1L]), bounds$range[2L])
@@ -191,7 +192,8 @@ default_kappa <- function(sigma, n, hierarchy, degree) {
 }
 
 # Complete rows: list(x, y, folds).
-partition_rows <- function(x, y, split, cv) {
+partition_rows <- function(x, y, split, cv, na) {
+  na <- check_choice(na, c("error", "omit"))
   if (missing(x)) fail_missing("x")
   if (split == "nested") {
     x <- check_categories(x)
@@ -207,6 +209,10 @@ partition_rows <- function(x, y, split, cv) {
   folds <- if (length(cv) == 1L && identical(check_count(cv, lower = 0), 0L)) NULL else check_folds(cv, length(y))
   whole <- !is.na(y) & if (is.data.frame(x)) stats::complete.cases(x) else is.finite(rowSums(x))
   if (!all(whole)) {
+    if (na == "error") {
+      abort_input(sprintf("`x` and `y` must not have missing values, but %s, the first is row %d.\nUse na = \"omit\" to leave those rows out, or impute them.",
+                          counted(sum(!whole), "row has", "rows have"), which(!whole)[1L]), if (anyNA(y)) "y" else "x")
+    }
     tell_dropped(sum(!whole))
     x <- x[whole, , drop = FALSE]
     y <- y[whole]

@@ -32,12 +32,20 @@
 #'
 #' Sparse matrices are used as they are: never centred, never made dense. The intercept has no penalty.
 #'
-#' **Which method when:** many tasks that should need similar features: `aso()`. One task with few labels and many unlabelled rows: [aso_semi()]. A
-#' new task
-#' that resembles old ones: [aso_transfer()]. Fewer than about `2 * h` tasks: plain ridge or lasso for each is as good.
+#' **A known structure.** With `structure` the subspace is held fixed: \eqn{\min \frac1n \sum_i L(u'x_i + b, y_i) + \lambda \|(I - \Theta'\Theta)u\|^2}{min
+#' 1/n sum_i L(u'x_i + b, y_i) + lambda ||(I - Theta'Theta) u||^2}, which is to append the features \eqn{\Theta x}{Theta x} without a penalty. A ridge of
+#' 1e-8 times the mean square of `x` on the subspace makes the answer unique. Loss and `normalize` are those of the fit that found the structure, unless given.
+#'
+#' **What the rows of \eqn{\Theta}{Theta} stand for:** `tidy(type = "features")` lists for each row the features that belong to it most: those whose entry
+#' is the largest in their column and among the `largest` most positive, or most negative, of the row.
+#'
+#' @section Which method when:
+#' Many tasks that should need similar features: `aso()`. One task with few labels and many unlabelled rows: [aso_semi()]. A new task that resembles old
+#' ones: `aso()` with the old fit as `structure`. Fewer than about `2 * h` tasks: plain ridge or lasso for each is as good. [aso_select()] chooses `h` and
+#' `lambda`.
 #'
 #' @param x Features: a matrix, data frame or sparse `dgCMatrix` shared by all tasks, a list of these with one per task, or the result of
-#'   [aso_auxiliary()].
+#'   [aso_auxiliary()]; or a formula.
 #' @param y Responses: a matrix with one column per task (`NA` where a row was not observed for the task), a list with one vector per task, or a
 #'   factor
 #'   (one task per class, one against the rest). For classification -1/1, 0/1 or logical. Not given with [aso_auxiliary()].
@@ -50,6 +58,7 @@
 #' @param variant See Details.
 #' @param intercept Fit an intercept per task?
 #' @param normalize Scale every row of `x` to unit length? Predictions then do the same.
+#' @param structure `NULL` to learn the structure; or a known one: an [aso()] fit, or a matrix with orthonormal rows in the columns of `x`.
 #' @param masked `NULL`, or a list with the columns (names or positions) that each task must not see.
 #' @param tol Rounds end when the objective changes relatively by less than this.
 #' @param max_iter Most iterations of the solver of one task in one round.
@@ -57,10 +66,15 @@
 #' @param object A fit.
 #' @param newdata New rows, in the columns of the fit.
 #' @param task Names or positions of tasks; all by default.
-#' @param type For `predict()`: `"link"` for \eqn{u'x + b}, `"response"` for the same or, for logistic loss, probabilities, `"class"` for the class
+#' @param formula,data,subset,na.action A formula and the data frame with its variables, as for [stats::lm()]. A matrix on the left-hand side, as by
+#'   `cbind()`, has one task per column.
+#' @param group For the formula method: the task of each row, looked up in `data`; `NULL` where all tasks have the same rows.
+#' @param n,largest For `tidy(type = "features")`: most features to list per row and sign; how many entries of a row count as large, 100 in the paper.
+#' @param type For `predict()`: `"latent"` for the shared features \eqn{\Theta x}{Theta x}, `"link"` for \eqn{u'x + b}, `"response"` for the same or, for logistic loss, probabilities, `"class"` for the class
 #'   (of a factor the most
-#'   probable one, otherwise the sign, per task). For `plot()`: singular values of \eqn{U}, or the rows of \eqn{\Theta}{Theta}.
-#' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
+#'   probable one, otherwise the sign, per task). For `plot()`: singular values of \eqn{U}, or the rows of \eqn{\Theta}{Theta}. For `tidy()`: the weights, or
+#'   what the rows of \eqn{\Theta}{Theta} stand for.
+#' @param ... For the formula method, arguments of the default method; for `plot()`, passed on to [graphics::plot()]; otherwise not used.
 #' @return An object of class `granary_aso`: a list with
 #' \item{theta}{\eqn{\Theta}{Theta}, `h` x p; a list with `groups`}
 #' \item{u, v, intercepts}{weights p x tasks, their coordinates in the subspace, intercepts}
@@ -69,7 +83,7 @@
 #' \item{losses}{mean loss of every task}
 #' \item{lambda, loss, groups, h, classes}{as used}
 #'
-#' `tidy()` gives one row per task and feature with the weight and the part of it outside the subspace, `own`; `glance()` one row.
+#' `tidy()` gives one row per task and feature with the weight and the part of it outside the subspace, `own`, or with `type = "features"` one row per entry: `group`, `row`, `sign`, `feature`, `entry`; `glance()` one row.
 #' @references
 #' Ando and Zhang (2005). A framework for learning predictive structures from multiple tasks and unlabeled data.
 #' *Journal of Machine Learning Research* 6, 1817--1853.
@@ -85,13 +99,53 @@
 #' ridge <- aso(sim$x, sim$y, h = 0, lambda = 1, loss = "squared", intercept = FALSE)
 #' c(shared = mean((coef(fit)[-1, ] - sim$u)^2), ridge = mean((coef(ridge)[-1, ] - sim$u)^2))
 #' predict(fit, sim$x[[1]][1:2, ], task = 1:3)
-#' dim(aso_project(fit, sim$x[[1]]))
+#' dim(predict(fit, sim$x[[1]], type = "latent"))
 #' tidy(fit, task = 1)[1:3, ]
+#' tidy(fit, type = "features", n = 2)[1:3, ]
 #' glance(fit)
-aso <- function(x, y = NULL, h = 5, lambda = 1e-4, loss = c("huber", "squared", "logistic", "hinge2"), groups = NULL, positive = FALSE, n_iter = 20,
-                variant = c("joint", "fixed_v"), intercept = TRUE, normalize = FALSE, masked = NULL, tol = 1e-6, max_iter = 500, threads = NULL) {
-  call <- match.call()
+#' # a new task on the structure of the old ones
+#' new <- aso(sim$x[[1]], sim$y[[1]], structure = fit, lambda = 1)
+#' # several responses by formula
+#' aso(cbind(mpg, qsec) ~ ., mtcars, h = 1, lambda = 0.1, loss = "squared")
+aso <- function(x, ...) UseMethod("aso")
+
+#' @rdname aso
+#' @export
+aso.formula <- function(formula, data = NULL, group = NULL, subset, na.action, ...) {
+  call <- match.call(expand.dots = FALSE)
+  env <- parent.frame()
+  design <- formula_design(call[setdiff(names(call), c("group", "..."))], env, "intercept")
+  task <- eval(call$group, if (is.data.frame(data)) data, env)
+  parts <- list(x = design$x, y = design$y)
+  if (!is.null(task)) parts <- split_tasks(design, task, data)
+  if (!design$intercept && !isFALSE(list(...)$intercept)) abort_input("The formula leaves the intercept out (`0 +`): say intercept = FALSE as well.", "intercept")
+  fit <- aso.default(parts$x, parts$y, ...)
+  keep_design(fit, design, generic_call(match.call(), "aso"))
+}
+
+# Rows of each task; `task` belongs to the rows of `data`, of which the formula may have kept some only.
+split_tasks <- function(design, task, data) {
+  rows <- if (is.data.frame(data) && length(task) == nrow(data)) match(rownames(design$x), row.names(data)) else seq_len(nrow(design$x))
+  usable <- (is.factor(task) || is.atomic(task)) && is.null(dim(task)) && length(task) >= max(rows)
+  if (!usable) fail_input("group", sprintf("the task of each of the %d rows", nrow(design$x)), describe(task))
+  if (is.matrix(design$y)) abort_input("Give tasks as columns of the response or by `group`, not both.", "group")
+  at <- split(seq_along(rows), factor(task[rows]))
+  list(x = unname(lapply(at, function(i) design$x[i, , drop = FALSE])), y = lapply(at, function(i) design$y[i]))
+}
+
+#' @rdname aso
+#' @export
+aso.default <- function(x, y = NULL, h = 5, lambda = 1e-4, loss = c("huber", "squared", "logistic", "hinge2"), groups = NULL, positive = FALSE,
+                        n_iter = 20, variant = c("joint", "fixed_v"), intercept = TRUE, normalize = FALSE, structure = NULL, masked = NULL, tol = 1e-6,
+                        max_iter = 500, threads = NULL, ...) {
+  call <- generic_call(match.call(), "aso")
+  refuse_dots(...)
   if (missing(x)) fail_missing("x")
+  if (!is.null(structure)) {
+    given <- c(h = !missing(h), groups = !is.null(groups), positive = !missing(positive), masked = !is.null(masked))
+    if (any(given)) abort_input(sprintf("`%s` must not be given with `structure`, which decides it.", names(which(given))[1L]), names(which(given))[1L])
+    return(aso_on(structure, x, y, lambda, if (!missing(loss)) loss, intercept, if (!missing(normalize)) normalize, max_iter, threads, call))
+  }
   if (missing(loss) && inherits(x, "granary_auxiliary")) loss <- x$loss
   settings <- aso_settings(loss, intercept, normalize, max_iter, threads)
   positive <- check_flag(positive)
@@ -301,244 +355,4 @@ check_task_h <- function(h, sizes, tasks) {
   most <- pmin(sizes, tasks)
   if (any(h > most)) cli::cli_inform("{.arg h} is cut to {.val {unname(pmin(h, most))}}: no more than columns and tasks.")
   as.integer(pmin(h, most))
-}
-
-aso_thetas <- function(fit) if (is.list(fit$theta)) fit$theta else list(fit$theta)
-
-#' Coordinates in a learnt subspace
-#'
-#' `aso_project()` maps rows into the space a fit has found: for [aso()] the features \eqn{\Theta x}{Theta x} that its tasks share.
-#'
-#' @param object A fit.
-#' @param newdata Rows, in the columns of the fit.
-#' @param ... Passed on to methods.
-#' @return A matrix with one row per row of `newdata`.
-#' @family shared structure
-#' @export
-#' @examples
-#' set.seed(1)
-#' sim <- sim_aso(p = 20, tasks = 10, n = 30, h = 2)
-#' fit <- aso(sim$x, sim$y, h = 2, lambda = 1, loss = "squared")
-#' head(aso_project(fit, sim$x[[1]]))
-aso_project <- function(object, ...) UseMethod("aso_project")
-
-#' @rdname aso_project
-#' @export
-aso_project.default <- function(object, ...) {
-  fail_input("object", "a fit that spans a subspace, such as one of aso()", describe(object))
-}
-
-#' @rdname aso_project
-#' @export
-aso_project.granary_aso <- function(object, newdata, ...) {
-  refuse_dots(...)
-  if (missing(newdata)) fail_missing("newdata")
-  newdata <- normalize_rows(new_design(newdata, rownames(object$u), arg = "newdata"), object$normalize)
-  parts <- Map(function(theta, columns) as.matrix(Matrix::tcrossprod(newdata[, columns, drop = FALSE], theta)), aso_thetas(object), object$groups)
-  labels <- unlist(Map(function(theta, name) if (nrow(theta) > 0L) if (length(parts) > 1L) paste0(name, ".", rownames(theta)) else rownames(theta),
-                       aso_thetas(object), names(object$groups)))
-  out <- do.call(cbind, unname(parts))
-  dimnames(out) <- list(rownames(newdata), unname(labels))
-  out
-}
-
-check_task <- function(task, fit) {
-  names <- colnames(fit$u)
-  if (is.null(task)) return(seq_along(names))
-  which(check_features(task, stats::setNames(seq_along(names), names), "task"))
-}
-
-#' @rdname aso
-#' @export
-coef.granary_aso <- function(object, task = NULL, ...) {
-  refuse_dots(...)
-  at <- check_task(task, object)
-  rbind("(Intercept)" = object$intercepts[at], object$u[, at, drop = FALSE])
-}
-
-#' @rdname aso
-#' @importFrom stats predict
-#' @export
-predict.granary_aso <- function(object, newdata, task = NULL, type = c("link", "response", "class"), ...) {
-  refuse_dots(...)
-  if (missing(newdata)) fail_missing("newdata")
-  type <- check_choice(type, c("link", "response", "class"))
-  newdata <- normalize_rows(new_design(newdata, rownames(object$u), arg = "newdata"), object$normalize)
-  at <- check_task(task, object)
-  scores <- as.matrix(newdata %*% object$u[, at, drop = FALSE])
-  scores <- sweep(scores, 2L, object$intercepts[at], `+`)
-  dimnames(scores) <- list(rownames(newdata), colnames(object$u)[at])
-  if (type == "class") return(aso_classes(object, scores, is.null(task)))
-  if (type == "response" && object$loss == "logistic") stats::plogis(scores) else scores
-}
-
-aso_classes <- function(fit, scores, all_tasks) {
-  if (fit$loss == "squared") abort_input("There are no classes with squared loss: use type = \"link\".", "type")
-  if (is.null(fit$classes) || !all_tasks) return(ifelse(scores > 0, 1L, -1L))
-  if (ncol(scores) == 1L) return(factor(fit$classes[(scores[, 1L] > 0) + 1L], levels = fit$classes))
-  factor(fit$classes[max.col(scores, ties.method = "first")], levels = fit$classes)
-}
-
-#' @rdname aso
-#' @export
-print.granary_aso <- function(x, ...) {
-  cli::cat_line(fit_title(x))
-  print_call(x$call)
-  cli::cat_line(counted(ncol(x$u), "task", "tasks"), ", ", counted(nrow(x$u), "feature", "features"), ", loss ", x$loss, ", shared dimensions ",
-                paste(x$h, collapse = " "), if (length(x$h) > 1L) " (by group)")
-  shares <- aso_shared_share(x)
-  cli::cat_line("Share of the squared weights inside the subspace: ", format(shares, digits = 3L), "; mean loss ", format(mean(x$losses),
-                                                                                                                          digits = 4L))
-  cli::cat_line("Solver: ", format_convergence(x$convergence))
-  invisible(x)
-}
-
-aso_shared_share <- function(fit) {
-  total <- sum(fit$u^2)
-  if (total == 0) return(0)
-  v <- if (is.list(fit$v)) fit$v else list(fit$v)
-  sum(vapply(v, function(part) sum(part^2), 0)) / total
-}
-
-#' @rdname aso
-#' @export
-summary.granary_aso <- function(object, ...) {
-  d <- if (is.list(object$d)) object$d else list(object$d)
-  values <- vapply(d, function(s) paste(format(utils::head(s, 8L), digits = 3L), collapse = " "), "")
-  structure(list(
-    title = fit_title(object), call = object$call, convergence = object$convergence,
-    parts = c(tasks = ncol(object$u), features = nrow(object$u), loss = object$loss, shared = paste(object$h, collapse = " "),
-              objective = format(object$objective, digits = 6L), share_inside = format(aso_shared_share(object), digits = 3L),
-              singular_values = paste(values, collapse = " | ")),
-    quantiles = rbind(losses = stats::setNames(stats::quantile(object$losses, c(0, 0.25, 0.5, 0.75, 1), names = FALSE), c("min", "25%", "median",
-                                                                                                                          "75%", "max")))
-  ), class = "summary_granary_fit")
-}
-
-#' @rdname aso
-#' @export
-tidy.granary_aso <- function(x, task = NULL, ...) {
-  refuse_dots(...)
-  at <- check_task(task, x)
-  own <- aso_own(x)
-  data.frame(task = rep(colnames(x$u)[at], each = nrow(x$u)), term = rep(rownames(x$u), length(at)), estimate = as.vector(x$u[, at, drop = FALSE]),
-             own = as.vector(own[, at, drop = FALSE]))
-}
-
-# What the tasks have for themselves, w_l = u_l - Theta'v_l.
-aso_own <- function(fit) {
-  v <- if (is.list(fit$v)) fit$v else list(fit$v)
-  own <- fit$u
-  for (t in seq_along(fit$groups)) own[fit$groups[[t]], ] <- own[fit$groups[[t]], ] - crossprod(aso_thetas(fit)[[t]], v[[t]])
-  own
-}
-
-#' @rdname aso
-#' @export
-glance.granary_aso <- function(x, ...) {
-  refuse_dots(...)
-  end <- convergence_table(x$convergence)
-  data.frame(tasks = ncol(x$u), features = nrow(x$u), h = sum(x$h), loss = x$loss, mean_loss = mean(x$losses), objective = x$objective,
-             share_inside = aso_shared_share(x), end[c("converged", "iterations", "seconds")])
-}
-
-#' @rdname aso
-#' @export
-plot.granary_aso <- function(x, type = c("scree", "theta"), ...) {
-  type <- check_choice(type, c("scree", "theta"))
-  if (type == "theta") {
-    theta <- aso_thetas(x)[[which.max(x$h)]]
-    if (nrow(theta) == 0L) abort_input("There is no shared structure to draw: `h` is 0.", "x")
-    largest <- max(abs(theta))
-    graphics::image(seq_len(ncol(theta)), seq_len(nrow(theta)), t(theta), zlim = c(-largest, largest), xlab = "feature", ylab = "row of Theta",
-                    yaxt = "n",
-                    col = grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(41L), ...)
-    graphics::axis(2L, seq_len(nrow(theta)), las = 1L)
-    return(invisible())
-  }
-  d <- if (is.list(x$d)) x$d else list(x$d)
-  if (sum(lengths(d)) == 0L) abort_input("There are no singular values to draw: this fit took its structure from another.", "x")
-  draw(graphics::plot, range(1, lengths(d)), c(0, max(unlist(d))), type = "n", xlab = "component", ylab = "singular value of U", user = list(...))
-  for (t in seq_along(d)) {
-    graphics::lines(d[[t]], type = "b", pch = 19, col = t)
-    if (x$h[[t]] > 0) graphics::abline(v = x$h[[t]] + 0.5, lty = 3, col = t)
-  }
-  invisible()
-}
-
-#' What the rows of a shared structure stand for
-#'
-#' For every row of \eqn{\Theta}{Theta} the features that belong to it most: those whose entry is the largest in their column and among the
-#' `largest` most positive, or most negative, of the row.
-#'
-#' @param fit An [aso()] fit.
-#' @param n Most features to list per row and sign.
-#' @param largest How many entries of a row count as large; 100 in the paper.
-#' @return A data frame with columns `group`, `row`, `sign`, `feature` and `entry`.
-#' @references Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Section 5.2.8.
-#' @family shared structure
-#' @export
-#' @examples
-#' set.seed(1)
-#' sim <- sim_aso(p = 20, tasks = 10, n = 30, h = 2)
-#' aso_features(aso(sim$x, sim$y, h = 2, lambda = 1, loss = "squared"), n = 3)
-aso_features <- function(fit, n = 10, largest = 100) {
-  check_aso(fit)
-  n <- check_count(n)
-  largest <- check_count(largest)
-  rows <- list()
-  for (t in seq_along(fit$groups)) {
-    theta <- aso_thetas(fit)[[t]]
-    if (nrow(theta) == 0L) next
-    owner <- max.col(t(abs(theta)), ties.method = "first")
-    for (k in seq_len(nrow(theta))) {
-      for (sign in c("positive", "negative")) {
-        values <- if (sign == "positive") theta[k, ] else -theta[k, ]
-        top <- utils::head(order(-values), largest)
-        top <- utils::head(top[values[top] > 0 & owner[top] == k], n)
-        if (length(top) == 0L) next
-        rows[[length(rows) + 1L]] <- data.frame(group = names(fit$groups)[t], row = k, sign = sign, feature = colnames(theta)[top],
-                                                entry = theta[k, top])
-      }
-    }
-  }
-  out <- do.call(rbind, rows)
-  if (is.null(out)) out <- data.frame(group = character(), row = integer(), sign = character(), feature = character(), entry = numeric())
-  rownames(out) <- NULL
-  out
-}
-
-check_aso <- function(fit, arg = "fit") {
-  if (missing(fit)) fail_missing(arg)
-  if (!inherits(fit, "granary_aso")) fail_input(arg, "a fit of aso()", describe(fit))
-}
-
-#' Tasks with a common subspace
-#'
-#' Linear tasks whose weights lie near a random subspace: \eqn{u_l = \Theta'v_l + w_l}{u_l = Theta'v_l + w_l} with \eqn{v_l \sim N(0, I)}{v_l ~ N(0,
-#' I)} and \eqn{w_l
-#' \sim N(0, s^2 I/p)}{w_l ~ N(0, s^2 I / p)}.
-#'
-#' @param p,tasks,n,h Number of features, of tasks, of rows per task, dimension of the subspace.
-#' @param noise Standard deviation of the responses about \eqn{u'x}.
-#' @param own The scale \eqn{s} of what a task has for itself.
-#' @return A list with `x` and `y` (lists, one element per task), `u` (p x tasks) and `theta` (h x p).
-#' @family shared structure
-#' @export
-#' @examples
-#' set.seed(1)
-#' str(sim_aso(p = 10, tasks = 2, n = 5, h = 1))
-sim_aso <- function(p = 100, tasks = 60, n = 40, h = 5, noise = 0.5, own = 0.1) {
-  p <- check_count(p, upper = 1e6)
-  tasks <- check_count(tasks, upper = 1e6)
-  n <- check_count(n, upper = 1e7)
-  h <- check_count(h, lower = 0, upper = p)
-  noise <- check_number(noise, lower = 0)
-  own <- check_number(own, lower = 0)
-  theta <- if (h > 0L) t(qr.Q(qr(matrix(stats::rnorm(p * h), p)))) else matrix(0, 0L, p)
-  shared <- if (h > 0L) crossprod(theta, matrix(stats::rnorm(h * tasks), h)) else 0
-  u <- shared + own / sqrt(p) * matrix(stats::rnorm(p * tasks), p)
-  x <- lapply(seq_len(tasks), function(l) matrix(stats::rnorm(n * p), n))
-  y <- lapply(seq_len(tasks), function(l) drop(x[[l]] %*% u[, l]) + noise * stats::rnorm(n))
-  list(x = x, y = y, u = u, theta = theta)
 }

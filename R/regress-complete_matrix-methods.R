@@ -2,16 +2,17 @@
 #'
 #' @param x,object A fit of [complete_matrix()] or [complete_matrix_baseline()].
 #' @param lambda One of the penalties of the fit; by default the last, which is the smallest.
-#' @param i,j Rows and columns of the cells to predict, as positions or names, of equal lengths; `NULL` for all cells, as a matrix.
+#' @param newdata Cells to predict: a data frame or matrix with columns `i` and `j`, rows and columns as positions or names; `NULL` for all cells, as a
+#'   matrix.
 #' @param type For `predict()`: the model's values, those with the observed cells put back (`"completed"`), or \eqn{W}{W} before the link and the
 #'   centre
 #'   (`"link"`). For `plot()`: rank and objective along the path, or the singular values at `lambda`.
-#' @param test For `completion_score()`: cells and their true values, in any form [complete_matrix()] takes.
+#' @param truth For `assess()`: cells and their true values, in any form [complete_matrix()] takes.
 #' @param bound Range that normalises the mean absolute error; by default the fit's, else that of the observed values.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; for `update()`, new arguments of [complete_matrix()]; not used otherwise.
 #' @return `coef()` a list with `u`, `d` and `v`; `predict()` a vector or a matrix; `fitted()` and `residuals()` vectors in the order of the
 #'   observed values;
-#'   `as.matrix()` the matrix of predictions; `update()` a fit started from this one; `tidy()` one row per penalty; `completion_score()` a
+#'   `as.matrix()` the matrix of predictions; `update()` a fit started from this one; `tidy()` one row per penalty; `assess()` a
 #'   data frame with the root mean squared error, the normalised mean absolute error, the share of predictions (before clipping) outside the
 #'   bounds and the
 #'   prediction of largest magnitude, per penalty.
@@ -22,7 +23,7 @@
 #' sim <- sim_complete_matrix(40, 30, rank = 2, n_obs = 500, noise = 0.1)
 #' fit <- complete_matrix(sim$x, n_lambda = 8)
 #' str(coef(fit))
-#' predict(fit, i = 1:3, j = c(2, 2, 5))
+#' predict(fit, data.frame(i = 1:3, j = c(2, 2, 5)))
 #' dim(predict(fit, type = "completed"))
 #' dim(as.matrix(fit))
 #' head(residuals(fit))
@@ -31,7 +32,7 @@
 #' summary(fit)
 #' plot(fit, type = "values")
 #' finer <- update(fit, lambda = fit$lambda[8] / 2)
-#' completion_score(finer, sim$test)
+#' assess(finer, truth = sim$test)
 #' if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot(fit)
 NULL
 
@@ -139,16 +140,15 @@ cell_positions <- function(at, size, names, arg) {
 
 #' @rdname granary_trace_completion
 #' @export
-predict.granary_trace_completion <- function(object, i = NULL, j = NULL, lambda = NULL, type = c("response", "completed", "link"), ...) {
+predict.granary_trace_completion <- function(object, newdata = NULL, lambda = NULL, type = c("response", "completed", "link"), ...) {
   refuse_dots(...)
   type <- check_choice(type, c("response", "completed", "link"))
   at <- completion_at(object, lambda)
   cells <- object$cells
-  if (is.null(i) != is.null(j)) abort_input("`i` and `j` must be given together, or neither for all cells.", if (is.null(i)) "i" else "j")
-  if (!is.null(i)) {
-    i <- cell_positions(i, cells$rows, cells$row_names, "i")
-    j <- cell_positions(j, cells$cols, cells$col_names, "j")
-    if (length(i) != length(j)) abort_input(sprintf("`i` and `j` must be equally long, but have %d and %d elements.", length(i), length(j)), "j")
+  if (!is.null(newdata)) {
+    asked <- asked_cells(newdata)
+    i <- cell_positions(asked$i, cells$rows, cells$row_names, "newdata$i")
+    j <- cell_positions(asked$j, cells$cols, cells$col_names, "newdata$j")
     value <- predict_cells(object, at, i, j, if (type == "completed") "response" else type)
     if (type == "completed") {
       seen <- match(i + as.double(cells$rows) * j, cells$i + as.double(cells$rows) * cells$j)
@@ -157,7 +157,7 @@ predict.granary_trace_completion <- function(object, i = NULL, j = NULL, lambda 
     return(value)
   }
   if (prod(as.double(object$dim)) > 2^28) {
-    abort_input("The whole matrix is too large to be held; ask for cells with `i` and `j`.", "i")
+    abort_input("The whole matrix is too large to be held; ask for cells with `newdata`.", "newdata")
   }
   w <- object$u[[at]] %*% (object$d[[at]] * t(object$v[[at]]))
   dimnames(w) <- if (!is.null(cells$row_names) || !is.null(cells$col_names)) list(cells$row_names, cells$col_names)
@@ -165,6 +165,15 @@ predict.granary_trace_completion <- function(object, i = NULL, j = NULL, lambda 
                            rep(object$col, each = object$dim[1L]))
   if (type == "completed") w[cbind(cells$i + 1L, cells$j + 1L)] <- observed_means(cells)
   w
+}
+
+# Columns i and j of a data frame; a matrix without names has them as its two columns.
+asked_cells <- function(newdata) {
+  if (is.matrix(newdata)) newdata <- stats::setNames(as.data.frame(newdata), if (is.null(colnames(newdata))) c("i", "j")[seq_len(ncol(newdata))] else colnames(newdata))
+  if (!is.data.frame(newdata) || !all(c("i", "j") %in% names(newdata))) {
+    fail_input("newdata", "a data frame with columns `i` and `j`, the cells to predict", describe(newdata))
+  }
+  newdata[c("i", "j")]
 }
 
 # The mean of all values of each observation's cell.
@@ -241,9 +250,9 @@ with_names <- function(fit, cells) {
 
 #' @rdname granary_trace_completion
 #' @export
-completion_score <- function(object, test, bound = NULL, lambda = NULL) {
-  if (!inherits(object, "granary_trace_completion")) fail_input("object", "a fit of complete_matrix()", describe(object))
-  cells <- test_cells(object, test)
+assess.granary_trace_completion <- function(object, truth, bound = NULL, lambda = NULL, ...) {
+  refuse_dots(...)
+  cells <- test_cells(object, truth)
   if (is.null(bound)) bound <- if (is.null(object$bound)) range(object$cells$original) else object$bound
   bound <- check_vector(bound, "bound", length = 2L)
   positions <- if (is.null(lambda)) seq_along(object$lambda) else completion_at(object, lambda)
@@ -257,7 +266,7 @@ completion_score <- function(object, test, bound = NULL, lambda = NULL) {
 }
 
 # Cells to compare with, which must lie within the matrix of the fit.
-test_cells <- function(object, test, arg = "test") {
+test_cells <- function(object, test, arg = "truth") {
   if (missing(test)) fail_missing(arg)
   labelled <- function(at) is.character(at) || is.factor(at)
   if (is.data.frame(test) && all(c("i", "j") %in% names(test)) && (labelled(test$i) || labelled(test$j))) {

@@ -16,7 +16,7 @@
 #' @param metric Root mean squared error, or the mean absolute error over the width of the range.
 #' @param rule The penalty with the smallest error, or the largest within one standard error of it.
 #' @param ... Arguments of [complete_matrix()]: `lambda`, `bound`, `model` and so on.
-#' @return An object of class `granary_cv` (see [granary_cv]) with the fit to all cells, `table` and `lambda`.
+#' @return A [granary_selection]: `fit` (the path for all cells), `table` with one row per penalty, and `lambda`.
 #' @section Which method when:
 #' Folds use every cell and are the default; a split is cheaper and is what published comparisons report.
 #' @inherit complete_matrix references
@@ -27,8 +27,8 @@
 #' sim <- sim_complete_matrix(40, 30, rank = 2, n_obs = 500, noise = 0.3)
 #' cv <- complete_matrix_select(sim$x, folds = 3, n_lambda = 8)
 #' cv
-#' predict(cv, i = 1:3, j = 1:3)
-complete_matrix_select <- function(x, folds = 5, metric = c("rmse", "nmae"), rule = c("min", "1se"), split = NULL, times = 5, ...) {
+#' predict(cv, data.frame(i = 1:3, j = 1:3))
+complete_matrix_select <- function(x, folds = 10, metric = c("rmse", "nmae"), rule = c("min", "1se"), split = NULL, times = 5, ...) {
   call <- match.call()
   metric <- check_choice(metric, c("rmse", "nmae"))
   rule <- check_choice(rule, c("min", "1se"))
@@ -107,8 +107,8 @@ complete_matrix_select <- function(x, folds = 5, metric = c("rmse", "nmae"), rul
 #' @examples
 #' set.seed(1)
 #' sim <- sim_complete_matrix(40, 30, rank = 2, n_obs = 500, noise = 0.3)
-#' completion_score(complete_matrix_baseline(sim$x, "additive"), sim$test)
-#' completion_score(complete_matrix_baseline(sim$x, "hard", rank = 2), sim$test)
+#' assess(complete_matrix_baseline(sim$x, "additive"), truth = sim$test)
+#' assess(complete_matrix_baseline(sim$x, "hard", rank = 2), truth = sim$test)
 complete_matrix_baseline <- function(x, method = c("additive", "mean", "row", "column", "hard"), rank = 2, bound = NULL, repeats = c("weight", "mean"),
                               dims = NULL,
                               tol = 1e-6, max_iter = 2000, threads = NULL) {
@@ -117,7 +117,7 @@ complete_matrix_baseline <- function(x, method = c("additive", "mean", "row", "c
   cells <- completion_cells(x, check_choice(repeats, c("weight", "mean")), dims)
   rank <- check_count(rank, upper = .Machine$integer.max)
   model <- if (is.null(bound)) "trace" else "clipped"
-  bound <- completion_bounds(bound, model, cells)
+  bound <- completion_range(bound, model, cells)
   settings <- completion_settings(rank, tol, max_iter, list())
   center <- switch(method, additive = "both", row = "row", column = "col", "none")
   warn_unobserved(cells, if (method == "hard") "none" else "both")

@@ -51,7 +51,7 @@
 #' `"trace"`; the paper finds modest gains of either. Use
 #' `"maxabs"` for its guarantee (Theorem 4), on small matrices. [complete_matrix_baseline()] has means and unpenalised low-rank fits to compare with,
 #' [complete_matrix_select()] chooses
-#' `lambda`, [completion_bound()] says what can be guaranteed for cells not seen.
+#' `lambda`, [complete_matrix_bounds()] says what can be guaranteed for cells not seen.
 #'
 #' @param x A matrix with `NA` in its holes, a sparse matrix of observed cells, or a data frame with columns `i`, `j` and `value` (positions or
 #'   labels).
@@ -90,7 +90,7 @@
 #' sim <- sim_complete_matrix(40, 30, rank = 2, n_obs = 500, noise = 0.1)
 #' fit <- complete_matrix(sim$x, n_lambda = 8)
 #' fit
-#' predict(fit, i = 1:3, j = c(2, 2, 5))
+#' predict(fit, data.frame(i = 1:3, j = c(2, 2, 5)))
 #' plot(fit)
 complete_matrix <- function(x, lambda = NULL, n_lambda = 20, bound = NULL, model = c("trace", "clipped", "bounded", "maxabs"), rank = NULL,
                             solver = c("auto", "als", "softimpute", "fw", "sgd"), center = c("none", "row", "col", "both"), trace_norm = NULL,
@@ -103,7 +103,7 @@ complete_matrix <- function(x, lambda = NULL, n_lambda = 20, bound = NULL, model
   scale <- check_choice(scale, c("sum", "mean"))
   center <- check_choice(center, c("none", "row", "col", "both"))
   cells <- completion_cells(x, check_choice(repeats, c("weight", "mean")), dims)
-  bound <- completion_bounds(bound, model, cells)
+  bound <- completion_range(bound, model, cells)
   settings <- completion_settings(rank, tol, max_iter, control)
   solver <- completion_solver(solver, model, trace_norm, lambda, settings)
   if (center != "none" && model %in% c("bounded", "maxabs")) {
@@ -270,7 +270,7 @@ cells_from_frame <- function(x, dims, arg) {
        col_names = col$labels)
 }
 
-completion_bounds <- function(bound, model, cells) {
+completion_range <- function(bound, model, cells) {
   if (is.null(bound)) {
     if (model != "trace") abort_input(sprintf("`bound` must be given for model \"%s\": the range c(lo, hi) of the values.", model), "bound")
     return(NULL)

@@ -22,9 +22,9 @@
 #' code, from a normal
 #' quantile down by factors of 1.5 while 50 sweeps suffice; `"min"` is 1.05 times \eqn{\mu_{min}}{mu_min}.
 #'
-#' **Which method when:** [debiased_lasso()] calls this; call it yourself to use one \eqn{M} for many responses (argument `m` there), or to see
-#' how well
-#' a design can be decorrelated at all.
+#' @section Which method when:
+#' [debiased_lasso()] calls this; call it yourself to use one \eqn{M} for many responses (argument `m` there), or to see how well a design can be
+#' decorrelated at all.
 #'
 #' @param x A numeric matrix or data frame.
 #' @param mu Bound on \eqn{|S m - e_i|}{|S m - e_i|}, with columns scaled so that \eqn{S_{jj} = 1}{S_jj = 1} if `standardize`; `NULL` to use
@@ -52,7 +52,7 @@
 #' sim <- sim_debiased_lasso(n = 60, p = 100, s0 = 3, b = 1)
 #' rows <- decorrelate(sim$x, which = 1:5, mu = 0.2)
 #' rows
-#' coherence(sim$x, rows)
+#' debiased_lasso_bounds("coherence", x = sim$x, m = rows)
 decorrelate <- function(x, mu = NULL, which = NULL, mu_rule = c("scaled", "search", "min"), noise = c("gaussian", "robust"), beta = 0.3,
                         infeasible = c("raise_mu", "identity", "error"), intercept = TRUE, standardize = TRUE, threads = NULL) {
   call <- match.call()
@@ -161,101 +161,4 @@ plot.granary_decorrelate <- function(x, ...) {
        user = list(...))
   graphics::lines(floor, type = "s", lty = 3)  # the lower bound (1 - mu)^2 / S_ii
   invisible()
-}
-
-#' How well a design is decorrelated, and what that costs
-#'
-#' `coherence()` is the largest entry of \eqn{|MS - I|}{|MS - I|}; `compatibility()` the compatibility constant of a set of columns;
-#' `bias_bound()` the bounds on the bias
-#' of the debiased lasso that follow from them.
-#'
-#' @details
-#' `compatibility()` is \eqn{\phi^2(S, A) = \min |A|\, t'St / \|t_A\|_1^2}{phi^2(S, A) = min |A| t'St / |t_A|_1^2} over
-#' \eqn{\|t_{A^c}\|_1 \le L \|t_A\|_1}{|t_Ac|_1 <= L |t_A|_1}, exactly, by one quadratic program for each pattern of signs of \eqn{t_A}; hence at
-#' most 12 columns
-#' in the set.
-#'
-#' `bias_bound()`: with \eqn{\lambda = c \sigma \sqrt{\log p / n}}{lambda = c sigma sqrt(log p / n)} the bias of every debiased coefficient is at most
-#' \eqn{4 c \mu_* \sigma s_0 \sqrt{\log p} / (\phi_0^2 \sqrt{n})}{4 c mu* sigma s0 sqrt(log p) / (phi0^2 sqrt(n))} with probability at least
-#' \eqn{1 - 2 p^{1 - c^2/(32K)}}{1 - 2 p^(1 - c^2 / (32 K))}, \eqn{K = \max S_{ii}}{K = max S_ii} (Theorem 6); for Gaussian designs and
-#' \eqn{\mu = a \sqrt{\log p / n}}{mu = a sqrt(log p / n)} it is at most
-#' \eqn{160 a \sigma s_0 \log p / (C_{min} n)}{160 a sigma s0 log p / (C_min n)} (Corollary 10). These are worst cases: compare their order, not
-#' their size, with
-#' a standard error.
-#'
-#' **Which method when:** a coherence near `mu` says that the correction works as the theory asks; a compatibility near zero that the lasso
-#' itself cannot be
-#' trusted on that set.
-#'
-#' @param x A design matrix, for `coherence()`; it is centred and scaled as in [decorrelate()].
-#' @param m A matrix with one row per column of `x`, a result of [decorrelate()], or `NULL` for the identity (the classical coherence).
-#' @param intercept,standardize Whether to centre and scale the columns of `x`.
-#' @param S A covariance matrix of the columns.
-#' @param set The set \eqn{A} of columns, by number or name; at most 12.
-#' @param L Opening of the cone.
-#' @param threads Number of threads; see `options(granary.threads)`.
-#' @param n,p,s0 Rows, columns, and columns that matter.
-#' @param sigma Standard deviation of the errors.
-#' @param mu Generalised coherence, as from `coherence()`.
-#' @param phi2 Compatibility constant \eqn{\phi_0^2}{phi0^2}.
-#' @param c The constant of the penalty.
-#' @param K Largest second moment of a column; 1 for scaled columns.
-#' @param a,c_min Constant of `mu` and smallest eigenvalue of the covariance, for Corollary 10.
-#' @return `coherence()` a number; `compatibility()` a list of `value` \eqn{\phi^2}{phi^2} and `direction`, the vector that attains it;
-#'   `bias_bound()` a list of
-#'   `bias`, `probability` (of exceeding it) and `bias_gaussian`.
-#' @references
-#' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning
-#' Research* 15, 2869--2909.
-#' @family regression
-#' @export
-#' @examples
-#' set.seed(1)
-#' sim <- sim_debiased_lasso(n = 100, p = 20, s0 = 3, b = 1)
-#' coherence(sim$x)
-#' compatibility(cor(sim$x), set = 1:3)$value
-#' bias_bound(n = 1000, p = 600, s0 = 10, mu = 0.08)
-coherence <- function(x, m = NULL, intercept = TRUE, standardize = TRUE) {
-  data <- list(x = check_design(x, allow_sparse = FALSE))
-  if (inherits(m, "granary_decorrelate")) {
-    data$which <- match(rownames(m$table), colnames(data$x))
-    if (nrow(m$rows) != nrow(data$x) || anyNA(data$which)) abort_input("`m` was not made from the columns and rows of `x`.", "m")
-    data$rows <- unname(m$rows)
-  } else {
-    data$m <- check_matrix(m, allow_null = TRUE)
-  }
-  core_coherence(data, list(intercept = check_flag(intercept), standardize = check_flag(standardize)))
-}
-
-#' @rdname coherence
-#' @export
-compatibility <- function(S, set, L = 3, threads = NULL) {
-  S <- check_symmetric(S)
-  names <- if (is.null(colnames(S))) as.character(seq_len(ncol(S))) else colnames(S)
-  if (missing(set)) fail_missing("set")
-  set <- if (is.null(set)) fail_input("set", "column numbers or names", "NULL") else check_which(set, names)
-  if (length(set) > 12L) abort_input(sprintf("`set` must have at most 12 columns, but it has %d: the work doubles with each.", length(set)), "set")
-  L <- check_number(L, lower = 0, upper = 1e6)
-  if (ncol(S) > 500L) abort_input("`S` must have at most 500 columns for an exact compatibility constant.", "S")
-  largest <- max(abs(S))
-  if (largest == 0) return(list(value = 0, direction = stats::setNames(numeric(ncol(S)), names)))
-  out <- core_compatibility(unname(S) / largest, set, L, thread_count(threads), progress_bar("compatibility"))
-  list(value = out$value * largest, direction = stats::setNames(out$t, names))
-}
-
-#' @rdname coherence
-#' @export
-bias_bound <- function(n, p, s0, sigma = 1, mu, phi2 = 1, c = sqrt(64), K = 1, a = 1, c_min = 1) {
-  n <- check_count(n, lower = 2)
-  p <- check_count(p, lower = 2)
-  s0 <- check_count(s0, lower = 0, upper = p)
-  sigma <- check_number(sigma, lower = 0)
-  mu <- check_number(mu, lower = 0)
-  phi2 <- check_number(phi2, lower = 0, strict_lower = TRUE)
-  c <- check_number(c, lower = 0, strict_lower = TRUE)
-  K <- check_number(K, lower = 0, strict_lower = TRUE)
-  a <- check_number(a, lower = 0)
-  c_min <- check_number(c_min, lower = 0, strict_lower = TRUE)
-  list(bias = 4 * c * mu * sigma * s0 * sqrt(log(p)) / (phi2 * sqrt(n)), probability = min(1, 2 * p^(1 - c^2 / (32 * K))),
-       bias_gaussian = 160 * a * sigma * s0 * log(p) / (c_min * n))
 }

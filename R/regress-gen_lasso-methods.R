@@ -1,4 +1,4 @@
-# What a fit of gen_lasso() can do, and its cross-validation.
+# What a fit of gen_lasso() can do.
 
 #' Methods of generalized lasso fits
 #'
@@ -194,7 +194,7 @@ plot.granary_gen_lasso <- function(x, type = c("auto", "path", "signal", "image"
   shape <- gen_shape(x)
   image <- length(shape) == 2L && min(shape) > 1L
   if (type == "auto") type <- if (!x$identity && is.null(x$blur)) "path" else if (image) "image" else "signal"
-  if (type == "image" && !image) abort_input("`type` must not be \"image\" unless the penalty is tv_grid() with two dimensions and no mask.", "type")
+  if (type == "image" && !image) abort_input("`type` must not be \"image\" unless the penalty is a grid of two dimensions without a mask.", "type")
   at <- if (is.null(lambda)) x$lambda[length(x$lambda)] else check_number(lambda, "lambda", lower = 0)
   if (type == "path") {
     if (length(x$lambda) == 1L) {
@@ -246,44 +246,4 @@ autoplot.granary_gen_lasso <- function(object, ...) {  # nolint: object_name_lin
   ggplot2::ggplot(long[long$lambda > 0, ], ggplot2::aes(x = .data$lambda, y = .data$estimate, group = .data$coefficient)) +
     ggplot2::geom_line(ggplot2::aes(colour = as.integer(.data$coefficient))) + ggplot2::scale_x_continuous(trans = "log10") +
     ggplot2::labs(x = "penalty", y = "coefficient", colour = "coefficient")
-}
-
-#' Cross-validated generalized lasso
-#'
-#' Chooses the penalty of [gen_lasso()] by K-fold cross-validation along its path.
-#'
-#' @param x,y,penalty,lambda As in [gen_lasso()]; `x` a matrix or a formula is not taken here, nor the identity: a left-out value of a signal would
-#'   have to be
-#'   interpolated.
-#' @param folds Number of folds, or the fold of every row.
-#' @param rule The rule that picks the penalty: smallest mean loss, or the largest penalty within one standard error of it.
-#' @param ... Further arguments of [gen_lasso()].
-#' @return An object of class `granary_cv`; see [granary_cv] for what it can do.
-#' @family regression
-#' @export
-#' @examples
-#' set.seed(1)
-#' x <- matrix(rnorm(60 * 20), 60)
-#' y <- drop(x %*% rep(c(0, 2, 0, 1), each = 5)) + rnorm(60)
-#' cv <- gen_lasso_select(x, y, folds = 4, n_lambda = 10)
-#' cv
-#' coef(cv)[4:7]
-gen_lasso_select <- function(x, y, penalty = NULL, lambda = NULL, folds = 10, rule = c("min", "1se"), ...) {
-  if (missing(x)) fail_missing("x")
-  if (is.null(x) || inherits(x, "granary_blur") || inherits(x, "formula")) {
-    fail_input("x", "a matrix with one row per observation", if (inherits(x, "formula")) "a formula" else "the identity or an operator")
-  }
-  x <- check_design(x, "x")
-  fit <- gen_lasso(x, y, penalty, lambda, ...)
-  y <- fit$y
-  settings <- fit$settings
-  refit <- function(rows) {
-    fit_gen_lasso(gen_design(x[rows, , drop = FALSE]), list(y = y[rows]), fit$penalty, fit$lambda, settings, "skip", NULL)
-  }
-  held_out <- function(train, rows) gen_loss(y[rows], predict(train, x[rows, , drop = FALSE]), fit$family, settings$delta)
-  measure <- c(gaussian = "mean squared error", binomial = "deviance", poisson = "deviance", huber = "Huber loss")[[fit$family]]
-  cross_validate(fit, nrow(x), folds, refit, function(train, rows) {
-    loss <- held_out(train, rows)
-    matrix(loss, length(rows))
-  }, rule, measure, "generalized lasso")
 }

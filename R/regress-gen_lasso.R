@@ -36,17 +36,16 @@
 #' the objective of zero coefficients. `kkt` has three residuals: of \eqn{X'\theta = R'\mu}{X'theta = R'mu}, of \eqn{\|\mu\|_* \le \lambda}{||mu||
 #' <= lambda}, and of
 #' \eqn{\mu'Rb = \lambda\|Rb\|}{mu'Rb = lambda ||Rb||}, each relative. The gap is not available with one-sided bounds, nor for a large
-#' `penalty_matrix()` whose null space is
+#' penalty of type `"matrix"` whose null space is
 #' not known; then the promised decrease decides (the paper's test (7)).
 #'
-#' **Which method when:** `gen_lasso()` when neighbouring coefficients, or cells of an image, should be equal; [tv_denoise()] and [tv_deblur()] for
-#' images;
-#' [fused_signal()] when only a signal is to be denoised and nothing else is wanted. For sparse coefficients without structure use a plain lasso.
+#' @section Which method when:
+#' `gen_lasso()` when neighbouring coefficients, or cells of an image, should be equal; [gen_lasso_image()] for images; [fused_signal()] when only a signal is
+#' to be denoised and nothing else is wanted; [lasso()] for sparse coefficients without structure. [gen_lasso_select()] chooses the penalty.
 #'
-#' @param x The design: a numeric matrix, data frame, sparse matrix, [blur_operator()], or `NULL` for the identity. For the formula method, a
-#'   formula.
+#' @param x The design: a numeric matrix, data frame, sparse matrix, or `NULL` for the identity. For the formula method, a formula.
 #' @param y The response. For `family = "binomial"` 0/1, logical or a factor with two levels; for `"poisson"` counts.
-#' @param penalty A penalty such as [fused_chain()] (default), [fused_graph()], [tv_grid()] or [penalty_matrix()].
+#' @param penalty A penalty by [gen_lasso_penalty()], by default a chain; or a matrix, or a graph.
 #' @param lambda Penalties; sorted to be decreasing. By default `n_lambda` values, evenly spaced on the log scale below the smallest one that makes
 #'   \eqn{R b = 0}{R b = 0}.
 #' @param n_lambda,lambda_min_ratio Length of the default path and the ratio of its ends.
@@ -84,7 +83,7 @@
 #' Computer
 #' Vision* 84, 288--307.
 #' @family regression
-#' @seealso [gen_penalty], [gen_lasso_select()], [tv_denoise()]; `errata("jmlr15-alternating-linearization")`;
+#' @seealso [gen_lasso_penalty()], [gen_lasso_select()], [gen_lasso_image()]; `errata("jmlr15-alternating-linearization")`;
 #' `reproduce("jmlr15-alternating-linearization")`
 #' @export
 #' @examples
@@ -92,7 +91,7 @@
 #' x <- matrix(rnorm(60 * 30), 60)
 #' b <- rep(c(0, 2, 0), each = 10)
 #' y <- drop(x %*% b) + rnorm(60)
-#' fit <- gen_lasso(x, y, fused_chain(30), n_lambda = 10)
+#' fit <- gen_lasso(x, y, gen_lasso_penalty("chain", 30), n_lambda = 10)
 #' fit
 #' coef(fit, lambda = 5)[9:13]
 #' plot(fit)
@@ -130,7 +129,7 @@ gen_lasso.default <- function(x, y, penalty = NULL, lambda = NULL, n_lambda = 20
     if (intercept) abort_input("`intercept` must be FALSE for the identity design: there would be more parameters than values.", "intercept")
   }
   p <- design$p
-  penalty <- if (is.null(penalty)) fused_chain(p) else check_penalty(penalty, p)
+  penalty <- if (is.null(penalty)) chain_penalty(p) else check_penalty(penalty, p)
   settings <- list(
     family = family, intercept = intercept, lower = lower, upper = upper, method = method, update = update,
     gamma = check_number(gamma, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE),
@@ -192,10 +191,10 @@ gen_response <- function(y, n, family) {
 }
 
 check_penalty <- function(penalty, p, arg = "penalty") {
-  if (inherits(penalty, c("igraph", "granary_neighbors"))) penalty <- fused_graph(penalty)
-  if (is.matrix(penalty) || inherits(penalty, "Matrix")) penalty <- penalty_matrix(penalty)
+  if (inherits(penalty, c("igraph", "granary_neighbors"))) penalty <- graph_penalty(penalty)
+  if (is.matrix(penalty) || inherits(penalty, "Matrix")) penalty <- matrix_penalty(penalty)
   if (!inherits(penalty, "granary_penalty")) {
-    fail_input(arg, "a penalty, as fused_chain(), fused_graph(), tv_grid() and penalty_matrix() return, or a matrix", describe(penalty))
+    fail_input(arg, "a penalty, as gen_lasso_penalty() returns, or a matrix", describe(penalty))
   }
   if (penalty$p != p) abort_input(sprintf("`%s` is for %d coefficients, but there are %d.", arg, penalty$p, p), arg)
   penalty

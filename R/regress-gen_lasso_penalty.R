@@ -1,48 +1,68 @@
 #' Penalties of the generalized lasso
 #'
-#' Builds the matrix \eqn{R} whose rows [gen_lasso()] shrinks to zero: differences along a chain (fused lasso, trend filtering), along the edges of
-#' a
+#' Builds the matrix \eqn{R} whose rows [gen_lasso()] shrinks to zero: differences along a chain (fused lasso, trend filtering), along the edges of a
 #' graph, between neighbouring cells of an image or volume (total variation), or any matrix of the user's.
 #'
 #' @details
-#' `fused_chain(p, order = k)` takes differences of order \eqn{k}: 1 gives piecewise constant coefficients, 2 piecewise linear, 3 piecewise
-#' quadratic
-#' ones. `sparse` adds \eqn{sparse \cdot |b_j|}{sparse |b_j|} for every coefficient, so that the penalty is
+#' * `"chain"`: differences of order \eqn{k} (`order`) of `p` coefficients: 1 gives piecewise constant coefficients, 2 piecewise linear, 3 piecewise
+#'   quadratic ones. Where the coefficients are not equally far apart, `pos` has their positions \eqn{t_1 < t_2 < \dots}{t_1 < t_2 < ...}, and
+#'   \deqn{D^{(k + 1)} = D^{(1)} \mathrm{diag}\left(\frac{k}{t_{k + i} - t_i}\right) D^{(k)},}{D^(k+1) = D^(1) diag(k / (t_(k+i) - t_i)) D^(k),}
+#'   so that polynomials in \eqn{t} of degree below \eqn{k} cost nothing. First differences are the same wherever the positions are.
+#' * `"graph"`: differences along `edges`. Self loops are dropped, and the weights of edges that are given more than once added up; the graph need not be
+#'   connected, and nodes without an edge are not penalised.
+#' * `"grid"`: differences of neighbouring cells of an array of dimensions `dim`. `norm = "l1"` adds up their absolute values, each pair once (anisotropic
+#'   total variation); `"l2"` takes per cell the Euclidean norm of its differences to the next cells along the axes (isotropic). Cells are numbered as R
+#'   numbers the entries of an array; with a `mask`, those that are kept.
+#' * `"matrix"`: `R` as it is; rows of one of the `groups` are shrunk together by their Euclidean norm.
+#'
+#' `sparse` adds \eqn{sparse \cdot |b_j|}{sparse |b_j|} for every coefficient, so that the penalty of a chain is
 #' \eqn{\lambda (\sum |b_{j+1} - b_j| + sparse \sum |b_j|)}{lambda (sum |b_(j+1) - b_j| + sparse sum |b_j|)}.
 #'
-#' `tv_grid(dim, "l1")` adds up the absolute differences of neighbouring cells, each pair once (anisotropic total variation); `"l2"` takes per cell
-#' the
-#' Euclidean norm of its differences to the next cells along the axes (isotropic). Cells are numbered as R numbers the entries of an array; with a
-#' `mask`, those that
-#' are kept.
+#' @section Which method when:
+#' `"chain"` for coefficients in an order (time, wavelength, position on a chromosome), `"graph"` where the neighbours are known but no order, `"grid"` for
+#' images and volumes, for which [gen_lasso_image()] is the short way, `"matrix"` for everything else. [gen_lasso()] also takes a matrix or a graph as it is.
 #'
-#' `fused_graph()` drops self loops and adds up edges that are given more than once; the graph need not be connected, and nodes without an edge are
-#' not
-#' penalised.
-#'
-#' @param p Number of coefficients.
-#' @param order Order of the differences.
-#' @param sparse Weight of the absolute values of the coefficients themselves.
-#' @param edges A two-column matrix of pairs of numbers, an igraph graph (its edge attribute `weight` is used), or a neighbourhood such as
-#'   [nb_grid()].
-#' @param weights Positive weights of the edges; 1 by default.
-#' @param dim One to three numbers of cells.
-#' @param type Sum of absolute differences, or of their norms per cell.
-#' @param mask A logical array of dimensions `dim`: cells that are not `TRUE` are left out.
-#' @param R A matrix with one column per coefficient; plain or sparse.
-#' @param groups For `penalty_matrix()`, the group of each row: rows of a group are shrunk together by their Euclidean norm. `NULL`: each by itself.
-#' @return An object of class `granary_penalty`: a list with `matrix` (a `dgCMatrix`), `blocks` (rows per block), `p`, `type` and what the builder
-#'   knows.
+#' @param type What the penalty is made from; see Details.
+#' @param p Number of coefficients; for `"graph"` by default the largest number of an edge.
+#' @param edges For `"graph"`: a two-column matrix of pairs of numbers, an igraph graph (its edge attribute `weight` is used), or a neighbourhood.
+#' @param dim For `"grid"`: one to three numbers of cells.
+#' @param R For `"matrix"`: a matrix with one column per coefficient; plain or sparse.
+#' @param order For `"chain"`: order of the differences.
+#' @param pos For `"chain"`: increasing positions of the coefficients; `NULL` where they are equally far apart. Gives `p` too.
+#' @param weights For `"graph"`: positive weights of the edges; 1 by default.
+#' @param norm For `"grid"`: sum of absolute differences, or of their norms per cell.
+#' @param mask For `"grid"`: a logical array of dimensions `dim`: cells that are not `TRUE` are left out.
+#' @param groups For `"matrix"`: the group of each row; `NULL`: each by itself.
+#' @param sparse Weight of the absolute values of the coefficients themselves; not for `"matrix"`.
+#' @return An object of class `granary_penalty`: a list with `matrix` (a `dgCMatrix`), `blocks` (rows per block), `p`, `type` and what the builder knows.
+#' @references
+#' Tibshirani (2014). Adaptive piecewise polynomial estimation via trend filtering. *Annals of Statistics* 42, 285--323 (uneven positions).
 #' @family regression
-#' @name gen_penalty
-#' @aliases fused_chain fused_graph tv_grid penalty_matrix
+#' @seealso [gen_lasso()], [gen_lasso_image()]
+#' @export
 #' @examples
-#' fused_chain(10)
-#' fused_chain(10, order = 2)
-#' fused_graph(rbind(c(1, 2), c(2, 3), c(1, 3)), p = 4, weights = c(1, 1, 0.5))
-#' tv_grid(c(4, 5), "l2")
-#' penalty_matrix(diag(3))
-NULL
+#' gen_lasso_penalty("chain", 10)
+#' gen_lasso_penalty("chain", 10, order = 2)
+#' gen_lasso_penalty("chain", pos = c(1, 2, 4, 8, 16), order = 2)
+#' gen_lasso_penalty("graph", edges = rbind(c(1, 2), c(2, 3), c(1, 3)), p = 4)
+#' gen_lasso_penalty("grid", dim = c(4, 5), norm = "l2")
+#' gen_lasso_penalty("matrix", R = diag(3))
+gen_lasso_penalty <- function(type = c("chain", "graph", "grid", "matrix"), p = NULL, edges = NULL, dim = NULL, R = NULL,  # nolint: object_name_linter.
+                              order = 1, pos = NULL, weights = NULL, norm = c("l1", "l2"), mask = NULL, groups = NULL, sparse = 0) {
+  type <- check_choice(type, c("chain", "graph", "grid", "matrix"))
+  given <- c(p = !is.null(p), edges = !is.null(edges), dim = !is.null(dim), R = !is.null(R), order = !missing(order), pos = !is.null(pos),
+             weights = !is.null(weights), norm = !missing(norm), mask = !is.null(mask), groups = !is.null(groups), sparse = !missing(sparse))
+  known <- list(chain = c("p", "order", "pos", "sparse"), graph = c("edges", "p", "weights", "sparse"), grid = c("dim", "norm", "mask", "sparse"),
+                matrix = c("R", "groups"))
+  needless <- setdiff(names(which(given)), known[[type]])
+  if (length(needless) > 0L) {
+    abort_input(sprintf("`%s` is not for type = \"%s\", which has %s.", needless[1L], type, paste0("`", known[[type]], "`", collapse = ", ")), needless[1L])
+  }
+  switch(type,
+    chain = chain_penalty(p, order, sparse, pos), graph = graph_penalty(edges, p, weights, sparse),
+    grid = grid_penalty(dim, check_choice(norm, c("l1", "l2")), mask, sparse), matrix = matrix_penalty(R, groups)
+  )
+}
 
 new_penalty <- function(matrix, type, blocks = integer(), null = NULL, ...) {
   structure(list(matrix = matrix, blocks = as.integer(blocks), null = if (is.null(null)) base::matrix(0, 0L, 0L) else null, p = ncol(matrix),
@@ -60,35 +80,39 @@ difference_rows <- function(from, to, p, weights = 1, sparse = 0) {
   )
 }
 
-#' @rdname gen_penalty
-#' @export
-fused_chain <- function(p, order = 1, sparse = 0) {
-  p <- check_count(p, upper = max_neighbors)
-  order <- check_count(order, upper = 10)
-  sparse <- check_number(sparse, lower = 0)
+chain_penalty <- function(p, order = 1, sparse = 0, pos = NULL) {
+  if (!is.null(pos)) pos <- check_positions(pos, p)
+  if (is.null(p)) p <- if (is.null(pos)) fail_missing("p") else length(pos)
+  p <- check_count(p, "p", upper = max_neighbors)
+  order <- check_count(order, "order", upper = 10)
+  sparse <- check_number(sparse, "sparse", lower = 0)
   if (order >= p && p > 1L) abort_input(sprintf("`order` must be below the number of coefficients (%d), but it is %d.", p, order), "order")
   if (order == 1L || p == 1L) {
     first <- seq_len(p - 1L)
     type <- if (sparse > 0) "sparse fused chain" else "fused chain"
-    return(new_penalty(difference_rows(first + 1L, first, p, 1, sparse), type, sparse = sparse, dim = p))
+    return(new_penalty(difference_rows(first + 1L, first, p, 1, sparse), type, sparse = sparse, dim = p, pos = pos, order = 1L))
   }
-  m <- p - order
-  coefficients <- (-1)^(order - 0:order) * choose(order, 0:order)
-  rows <- rep(seq_len(m), each = order + 1L)
-  matrix <- Matrix::sparseMatrix(i = rows, j = rows + rep(0:order, m), x = rep(coefficients, m), dims = c(m, p))
-  position <- (seq_len(p) - (p + 1) / 2) / p
-  null <- if (sparse == 0) qr.Q(qr(outer(position, seq_len(order) - 1, `^`)))
+  rows <- core_chain_penalty(if (is.null(pos)) numeric() else pos, list(p = p, order = order))
+  matrix <- rows$matrix
   if (sparse > 0) matrix <- rbind(matrix, Matrix::Diagonal(p, sparse))
-  new_penalty(methods::as(methods::as(matrix, "CsparseMatrix"), "generalMatrix"), sprintf("chain, differences of order %d", order), null = null,
-              sparse = sparse, dim = p)
+  new_penalty(methods::as(methods::as(matrix, "CsparseMatrix"), "generalMatrix"), sprintf("chain, differences of order %d", order),
+              null = if (sparse == 0) rows$null, sparse = sparse, dim = p, pos = pos, order = order)
 }
 
-#' @rdname gen_penalty
-#' @export
-fused_graph <- function(edges, p = NULL, weights = NULL, sparse = 0) {
-  if (missing(edges)) fail_missing("edges")
-  sparse <- check_number(sparse, lower = 0)
-  p <- check_count(p, upper = max_neighbors, allow_null = TRUE)
+check_positions <- function(pos, p = NULL) {
+  pos <- unname(check_vector(pos, "pos", length = p, lower = -1e100, upper = 1e100))
+  steps <- diff(pos)
+  if (any(steps <= 0)) {
+    at <- which(steps <= 0)[1L]
+    abort_input(sprintf("`pos` must increase, but position %d is %g and the next %g.", at, pos[at], pos[at + 1L]), "pos")
+  }
+  pos
+}
+
+graph_penalty <- function(edges, p = NULL, weights = NULL, sparse = 0) {
+  if (is.null(edges)) fail_missing("edges")
+  sparse <- check_number(sparse, "sparse", lower = 0)
+  p <- check_count(p, "p", upper = max_neighbors, allow_null = TRUE)
   if (inherits(edges, "igraph")) {
     check_installed("igraph", "to read an igraph graph")
     if (is.null(weights)) weights <- igraph::edge_attr(edges, "weight")
@@ -117,30 +141,26 @@ fused_graph <- function(edges, p = NULL, weights = NULL, sparse = 0) {
   new_penalty(difference_rows(high[keep], low[keep], p, total[, 1L], sparse), "graph", sparse = sparse)
 }
 
-#' @rdname gen_penalty
-#' @export
-tv_grid <- function(dim, type = c("l1", "l2"), mask = NULL, sparse = 0) {
-  type <- check_choice(type, c("l1", "l2"))
-  sparse <- check_number(sparse, lower = 0)
-  dim <- check_vector(dim, lower = 1)
+grid_penalty <- function(dim, norm = "l1", mask = NULL, sparse = 0) {
+  if (is.null(dim)) fail_missing("dim")
+  sparse <- check_number(sparse, "sparse", lower = 0)
+  dim <- check_vector(dim, "dim", lower = 1)
   if (length(dim) > 3L) abort_input(sprintf("`dim` must have one, two or three elements, but it has %d.", length(dim)), "dim")
   given <- c(dim, 1, 1)[seq_len(max(2L, length(dim)))]
   if (is.logical(mask) && length(mask) == prod(given)) mask <- array(mask, given)
   nb <- nb_grid(given, mask)
   edges <- nb$edges
   blocks <- integer()
-  if (type == "l2") {
+  if (norm == "l2") {
     edges <- edges[order(edges[, 1L], edges[, 2L]), , drop = FALSE]
     blocks <- c(rle(edges[, 1L])$lengths, rep(1L, if (sparse > 0) nb$n else 0L))
   }
-  new_penalty(difference_rows(edges[, 2L], edges[, 1L], nb$n, 1, sparse), sprintf("%s total variation, %s", type, nb$type), blocks,
-              dim = as.integer(dim), mask = mask, sparse = sparse, norm = type)
+  new_penalty(difference_rows(edges[, 2L], edges[, 1L], nb$n, 1, sparse), sprintf("%s total variation, %s", norm, nb$type), blocks,
+              dim = as.integer(dim), mask = mask, sparse = sparse, norm = norm)
 }
 
-#' @rdname gen_penalty
-#' @export
-penalty_matrix <- function(R, groups = NULL) {
-  if (missing(R)) fail_missing("R")
+matrix_penalty <- function(R, groups = NULL) {  # nolint: object_name_linter.
+  if (is.null(R)) fail_missing("R")
   empty <- (is.matrix(R) || inherits(R, "Matrix")) && nrow(R) == 0L && ncol(R) > 0L
   R <- if (empty) matrix(0, 0L, ncol(R)) else check_matrix(R, "R", allow_sparse = TRUE)
   R <- methods::as(methods::as(R, "CsparseMatrix"), "generalMatrix")

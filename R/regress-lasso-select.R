@@ -3,12 +3,11 @@
 #' Fits [lasso()] to all rows and chooses the penalty by the prediction error on rows that were left out.
 #'
 #' @details
-#' Every fold is fitted at the penalties of the fit to all rows, and scored on the rows left out of it by `measure`. See [granary_cv] for the
-#' rules and
-#' for what can be done with the result. With a binomial response folds are stratified, so that each has its share of both classes. Where the path of
+#' Every fold is fitted at the penalties of the fit to all rows, and scored on the rows left out of it by `measure`. See [granary_selection] for the rules and for what can be done with the result. With a binomial response folds are stratified, so that each has its share of both classes. Where the path of
 #' a fold stops early because it explains all the deviance, its last coefficients stand for the smaller penalties.
 #'
-#' **Which method when:** rule `"min"` for prediction, `"1se"` for a smaller model that predicts about as well. The columns it selects come
+#' @section Which method when:
+#' Rule `"min"` for prediction, `"1se"` for a smaller model that predicts about as well. The columns it selects come
 #' without any
 #' guarantee; for that see [debiased_lasso()].
 #'
@@ -19,8 +18,7 @@
 #'   (share of rows misclassified).
 #' @param rule The penalty that `coef()` and `predict()` use: `"min"`, or `"1se"`.
 #' @param ... Passed on to [lasso()].
-#' @return An object of class `granary_cv_lasso`, see [granary_cv]: `fit`, `lambda`, `table` (mean loss and standard error for each penalty),
-#'   `folds`, `rule`.
+#' @return A [granary_selection]: `fit` (the path for all rows), `lambda`, `table` (mean loss and standard error for each penalty), `folds`, `rule`.
 #' @family regression
 #' @export
 #' @examples

@@ -12,10 +12,10 @@
 #' With `standardize`, the penalty acts on the coefficients of columns divided by their standard deviation (divisor \eqn{n});
 #' coefficients are reported for the columns as they came.
 #'
-#' **The penalty against glmnet's.** The objective is the one of package glmnet, so for `alpha = 1` the same `lambda` gives the same fit, for
+#' **The penalty against glmnet's.** The objective is the one of package glmnet, so for `mixture = 1` (its `alpha`) the same `lambda` gives the same fit, for
 #' both families.
 #' There are two differences: `penalty_factor` is used as it is (glmnet rescales factors to sum to the number of columns: multiply ours by
-#' `ncol(x) / sum(penalty_factor)` to compare), and for the gaussian family with `alpha < 1` glmnet first divides `y` by its standard deviation
+#' `ncol(x) / sum(penalty_factor)` to compare), and for the gaussian family with `mixture < 1` glmnet first divides `y` by its standard deviation
 #' \eqn{s},
 #' so that the factor of its ridge term is \eqn{\lambda / s}{lambda / s} where ours is \eqn{\lambda}{lambda}.
 #'
@@ -36,7 +36,8 @@
 #' the penalty
 #' falls. The path then stops where it explains 99.9 percent of the deviance, and a warning says so.
 #'
-#' **Which method when:** `lasso()` for prediction and a first selection; [lasso_select()] to choose the penalty by prediction error;
+#' @section Which method when:
+#' `lasso()` for prediction and a first selection; [lasso_select()] to choose the penalty by prediction error;
 #' [scaled_lasso()] when the penalty
 #' should adapt to an unknown noise level without cross-validation; [debiased_lasso()] for confidence intervals and p-values, which a lasso
 #' coefficient,
@@ -51,7 +52,7 @@
 #'   coefficients are zero.
 #' @param n_lambda Length of that grid. It ends early when the deviance explained levels off.
 #' @param lambda_min_ratio Its end over its start; `NULL` for 1e-4 with more rows than columns, else 0.01.
-#' @param alpha 1 for the lasso, 0 for ridge regression, between them for the elastic net.
+#' @param mixture The share \eqn{\alpha}{alpha} of the absolute values in the penalty: 1 for the lasso, 0 for ridge regression, between them for the elastic net.
 #' @param weights Weights of the rows, zero or positive.
 #' @param offset Known part of the linear predictor, one number per row.
 #' @param penalty_factor Factor of the penalty of each column: 0 for no penalty, `Inf` to leave a column out.
@@ -93,7 +94,7 @@ lasso.formula <- function(formula, data = NULL, weights, subset, na.action, offs
 
 #' @rdname lasso
 #' @export
-lasso.default <- function(x, y, family = c("gaussian", "binomial"), lambda = NULL, n_lambda = 100, lambda_min_ratio = NULL, alpha = 1, weights = NULL,
+lasso.default <- function(x, y, family = c("gaussian", "binomial"), lambda = NULL, n_lambda = 100, lambda_min_ratio = NULL, mixture = 1, weights = NULL,
                           offset = NULL, penalty_factor = NULL, lower = -Inf, upper = Inf, intercept = TRUE, standardize = TRUE, tol = 1e-6,
                           max_iter = 1e5, ...) {
   call <- match.call()
@@ -104,7 +105,7 @@ lasso.default <- function(x, y, family = c("gaussian", "binomial"), lambda = NUL
   p <- ncol(x)
   response <- check_response(y, n, family)
   settings <- list(
-    alpha = check_number(alpha, lower = 0, upper = 1), lambda = check_vector(lambda, lower = 0, allow_null = TRUE),
+    mixture = check_number(mixture, lower = 0, upper = 1), lambda = check_vector(lambda, lower = 0, allow_null = TRUE),
     n_lambda = check_count(n_lambda, upper = 1e5), lambda_min_ratio = check_number(lambda_min_ratio, lower = 0, upper = 1, strict_lower = TRUE,
                                                                                  strict_upper = TRUE, allow_null = TRUE),
     weights = check_row_weights(weights, n), offset = check_vector(offset, length = n, allow_null = TRUE),
@@ -288,6 +289,7 @@ predict.granary_lasso <- function(object, newdata = NULL, lambda = NULL, type = 
   if (type == "class" && object$family != "binomial") abort_input("type = \"class\" is for binomial fits.", "type")
   had_offset <- !is.null(object$settings$offset)
   if (is.null(newdata)) {
+    if (!is.null(object[["n"]])) not_for(object, "predict() without `newdata`", "it was made from moments and has no rows")
     x <- object$x
     offset <- object$settings$offset
   } else {
@@ -354,8 +356,8 @@ logLik.granary_lasso <- function(object, lambda = NULL, ...) {
 #' @export
 print.granary_lasso <- function(x, ...) {
   count <- length(x$lambda)
-  cli::cat_line("granary: lasso path, family ", x$family, ", n = ", nrow(x$x), ", p = ", ncol(x$x),
-                if (x$settings$alpha < 1) paste0(", alpha = ", format(x$settings$alpha)))
+  cli::cat_line("granary: lasso path, family ", x$family, ", n = ", lasso_rows(x), ", p = ", ncol(x$x),
+                if (x$settings$mixture < 1) paste0(", mixture = ", format(x$settings$mixture)))
   print_call(x$call)
   show <- unique(round(seq(1, count, length.out = min(count, 8L))))
   table <- data.frame(lambda = format(x$lambda[show], digits = 4L), df = x$df[show], `explained` = sprintf("%.1f%%", 100 * x$dev_ratio[show]))
@@ -413,7 +415,7 @@ glance.granary_lasso <- function(x, ...) {
   refuse_dots(...)
   likelihood <- logLik(x)
   data.frame(lambda = x$lambda, df = x$df, dev_ratio = x$dev_ratio, deviance = deviance(x), logLik = as.double(likelihood),
-             objective = x$objective, residual = x$residual, nobs = nrow(x$x))
+             objective = x$objective, residual = x$residual, nobs = lasso_rows(x))
 }
 
 #' @rdname granary_lasso

@@ -1,9 +1,9 @@
 #' Estimates of many means
 #'
-#' What fits of [mta()] and [james_stein()] can do.
+#' What fits of [mta()] can do.
 #'
 #' @details `confint(type = "naive")` is the estimate plus or minus a normal quantile times `se`: the spread of the estimator if the amount of
-#' shrinkage were known, around its biased expectation, so it is too short. `type = "posterior"` (fits of [mta()]) uses the posterior standard
+#' shrinkage were known, around its biased expectation, so it is too short. `type = "posterior"` (not for James-Stein) uses the posterior standard
 #' deviation under the prior that corresponds to the shrinkage, which has the right coverage *on average over the tasks* when the means
 #' scatter like that prior. Neither knows that the amount of shrinkage was estimated.
 #'

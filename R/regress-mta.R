@@ -17,6 +17,13 @@
 #'   sample means). More careful; the same as `"constant"` for two tasks.
 #' * `"pairwise"`: \eqn{A_{rs} = 2 / (\bar y_r - \bar y_s)^2}{A_rs = 2 / (ybar_r - ybar_s)^2}. The paper finds it usually worse than
 #'   `"constant"`. Tasks with equal means are merged.
+#' * `"james_stein"`: one factor for all means, in place of a similarity (Bock 1975, the baseline of the paper). With target \eqn{\xi}{xi},
+#'   \deqn{\hat y_t = \xi + \left(1 - \frac{k - c}{(\bar y - \xi 1)' \Sigma^{-1} (\bar y - \xi 1)}\right)_+ (\bar y_t - \xi),}{
+#'   yhat_t = xi + (1 - (k - c) / ((ybar - xi)' Sigma^-1 (ybar - xi)))_+ (ybar_t - xi),}
+#'   \eqn{c = 3} and \eqn{\xi}{xi} the average of the means, or \eqn{c = 2} and \eqn{\xi = 0}{xi = 0} (`target`). `dim = "T"` takes \eqn{k = T}, which the
+#'   paper finds better than the effective dimension \eqn{k = \mathrm{tr}(\Sigma) / \max(s)}{k = tr(Sigma) / max(s)}. Where \eqn{k \le c}{k <= c} the
+#'   estimates are the sample means. `positive = FALSE` leaves out the positive part. With `cv` the factor is \eqn{g / (1 + g)}{g / (1 + g)} with \eqn{g} from
+#'   the grid of `gamma`.
 #' * `"custom"`: `A` as given, full or sparse (`dgCMatrix`). Its diagonal is ignored and an asymmetric one is replaced by \eqn{(A + A') / 2}.
 #'
 #' The first two need \eqn{O(T)} operations: with \eqn{\tau^2 = 1 / (\gamma a)}{tau^2 = 1 / (gamma a)}, \eqn{w_t = \tau^2 / (\tau^2 +
@@ -41,7 +48,7 @@
 #' useful for `"minimax"`.
 #'
 #' @section Which method when: `mta()` with its defaults for many groups with few samples each; `"minimax"` if the means may be far apart, and
-#' no group may be hurt much; `"custom"` when you know which groups are alike (neighbouring regions, a taxonomy). [james_stein()] shrinks all
+#' no group may be hurt much; `"custom"` when you know which groups are alike (neighbouring regions, a taxonomy). `"james_stein"` shrinks all
 #' means by one factor whatever their number of samples, and needs four groups or more. A random-effects model with covariates is the business
 #' of a mixed-model package. [mta_compare()] says which estimator predicts held-out samples best.
 #'
@@ -58,17 +65,20 @@
 #' @param bounds For `"minimax"`: lower and upper bound of the true means.
 #' @param cv How to choose `gamma`; see Details. Needs samples.
 #' @param splits Number of random halves with `cv = "split"`.
+#' @param target,positive,dim For `"james_stein"`: what the means are shrunk towards; whether never beyond it; and the dimension \eqn{k}.
 #' @param weights Also return the T x T matrix `W`?
 #' @param formula A formula `y ~ group`. Several variables on the right stand for their combinations.
 #' @param data A data frame with the variables of the formula.
 #' @param ... For the formula method, the arguments of the default method.
 #' @return An object of class `granary_mta`: `estimate`, `mean` (sample means), `n`, `var_mean` (\eqn{s}), `sigma2`, `a`, `gamma`, `tau2`,
-#'   `weights` (\eqn{w}), `target` (\eqn{\xi}{xi}), `se`, `posterior_sd`, `W` on request, `method`, `variance`, `A`, `cv` (a data frame of
+#'   `weights` (\eqn{w}), `shrinkage` (of James and Stein: the factor of the distance to the target), `target` (\eqn{\xi}{xi}), `se`, `posterior_sd`, `W` on request, `method`, `variance`, `A`, `cv` (a data frame of
 #'   `gamma` and `risk`, with `cv`), `y` and `group` (samples and their task), `call`, `convergence`. Its methods are described in
 #'   [granary_means].
 #' @references
 #' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
-#' @seealso [james_stein()], [mta_compare()], [mta_weights()], [mta_risk()], [sim_mta()]; `errata("jmlr15-multi-task-averaging")`
+#'
+#' Bock (1975). Minimax estimators of the mean of a multivariate normal distribution. *Annals of Statistics* 3, 209--218.
+#' @seealso [mta_compare()], [mta_bounds()], [sim_mta()]; `errata("jmlr15-multi-task-averaging")`
 #' @family regression
 #' @export
 #' @examples
@@ -77,6 +87,7 @@
 #' fit <- mta(sales$y, sales$group)
 #' fit
 #' plot(fit)
+#' coef(mta(y ~ group, sales, method = "james_stein", dim = "effective"))
 #' sum((coef(fit) - attr(sales, "mu"))^2) / sum((fit$mean - attr(sales, "mu"))^2)
 #'
 #' # from a table of means, with neighbours on a line alike
@@ -97,12 +108,12 @@ mta.formula <- function(formula, data = NULL, ...) {
 
 #' @rdname mta
 #' @export
-mta.default <- function(y, group = NULL, method = c("constant", "minimax", "pairwise", "custom"), A = NULL, gamma = 1,  # nolint: object_name_linter.
+mta.default <- function(y, group = NULL, method = c("constant", "minimax", "pairwise", "custom", "james_stein"), A = NULL, gamma = 1,  # nolint: object_name_linter.
                         variance = c("pooled", "own"), sigma2 = NULL, bounds = NULL, cv = c("none", "loo", "split"), splits = 10, weights = FALSE,
-                        ...) {
+                        target = c("mean", "zero"), positive = TRUE, dim = c("T", "effective"), ...) {
   call <- generic_call(match.call(), "mta")
   refuse_dots(...)
-  method <- check_choice(method, c("constant", "minimax", "pairwise", "custom"))
+  method <- check_choice(method, c("constant", "minimax", "pairwise", "custom", "james_stein"))
   variance <- check_choice(variance, c("pooled", "own"))
   cv <- check_choice(cv, c("none", "loo", "split"))
   gamma <- check_vector(gamma, lower = 0, upper = 1e150)
@@ -110,7 +121,8 @@ mta.default <- function(y, group = NULL, method = c("constant", "minimax", "pair
   splits <- check_count(splits)
   tasks <- mean_tasks(y, group)
   similarity <- mta_similarity(method, A, length(tasks$names))
-  bounds <- mta_bounds(bounds, method)
+  bounds <- mta_range(bounds, method)
+  if (method == "james_stein") return(stein_means(tasks, target, positive, dim, variance, sigma2, cv, gamma, splits, weights, call))
   if (is.matrix(tasks$mean)) {
     if (cv != "none") abort_input("`cv` must be \"none\" for mean vectors.", "cv")
     return(mta_vectors(tasks, method, similarity, one_gamma(gamma), variance, sigma2, bounds, weights, call))
@@ -130,7 +142,7 @@ one_gamma <- function(gamma) {
   unname(gamma)
 }
 
-mta_bounds <- function(bounds, method) {
+mta_range <- function(bounds, method) {
   bounds <- check_vector(bounds, "bounds", length = 2L, allow_null = TRUE, lower = -1e150, upper = 1e150)
   if (is.null(bounds)) return(NULL)
   if (method != "minimax") abort_input("`bounds` are for method = \"minimax\" only.", "bounds")
@@ -235,44 +247,4 @@ loo_risk <- function(tasks, noise, estimator, gamma, similarity = NULL) {
     abort_input(sprintf("Leaving one out needs a task with at least %s samples.", if (noise$noise == "own") "three" else "two"), "y")
   }
   out
-}
-
-#' The weights of a multi-task average
-#'
-#' The matrix \eqn{W = (I + \Gamma L(A))^{-1}} that turns sample means into estimates: its rows are non-negative and sum to one. Many linear
-#' estimators have this form. For instance \eqn{(1/g) I + 1 \alpha'}{(1/g) I + 1 alpha'} with \eqn{\sum \alpha = 1 - 1/g}{sum(alpha) = 1 -
-#' 1/g} is the one with \eqn{\Gamma = g I} and the asymmetric \eqn{A = 1 \alpha'}{A = 1 alpha'} (Proposition 4), which covers shrinkage
-#' towards the pooled mean and towards the average of the means.
-#'
-#' @param x A fit of [mta()], or a matrix `A` of non-negative similarities, which here need not be symmetric.
-#' @param Gamma The diagonal of \eqn{\Gamma}: one number, or one per task. For a multi-task average \eqn{\gamma s_t / T}. Not used for a fit.
-#' @return A T x T matrix.
-#' @references
-#' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
-#' @seealso [mta()], [mta_risk()]
-#' @family regression
-#' @export
-#' @examples
-#' mta_weights(matrix(1, 3, 3), Gamma = c(0.1, 0.2, 0))
-#' fit <- mta(c(1, 2, 2, 4, 6, 7), c(1, 1, 2, 2, 3, 3))
-#' mta_weights(fit)
-mta_weights <- function(x, Gamma = 1) {  # nolint: object_name_linter.
-  if (missing(x)) fail_missing("x")
-  if (inherits(x, "granary_mta")) {
-    if (is.matrix(x$estimate)) abort_input("`x` must be a fit of scalar means: the weights of mean vectors are matrices for each pair of tasks.", "x")
-    if (!is.null(x$W)) return(x$W)
-    W <- mta_matrix(x$method, x$A, x$mean, x$var_mean, x$gamma, x$tau2)  # nolint: object_name_linter.
-    dimnames(W) <- list(names(x$estimate), names(x$estimate))
-    return(W)
-  }
-  A <- check_matrix(x, "x", max_abs = 1e200)  # nolint: object_name_linter.
-  if (nrow(A) != ncol(A)) abort_input(sprintf("`x` must be a square matrix of similarities, but it is %d x %d.", nrow(A), ncol(A)), "x")
-  if (any(A < 0)) abort_input("`x` must not have negative entries.", "x")
-  Gamma <- check_vector(Gamma, "Gamma", lower = 0, upper = 1e100)  # nolint: object_name_linter.
-  if (!length(Gamma) %in% c(1L, nrow(A))) fail_input("Gamma", sprintf("one number or one per task (%d)", nrow(A)), paste("of length", length(Gamma)))
-  # core_mta_weights() has gamma s / T on the diagonal.
-  W <- core_mta_weights(A, rep_len(unname(Gamma), nrow(A)), nrow(A), progress_bar("weights"))  # nolint: object_name_linter.
-  labels <- if (is.null(rownames(A))) colnames(A) else rownames(A)
-  dimnames(W) <- if (!is.null(labels)) list(labels, labels)
-  W
 }

@@ -34,17 +34,20 @@
 #' where \eqn{A^{gh}}{A^gh} is the block of \eqn{A_\alpha}{A_alpha} for the samples of classes \eqn{g} and \eqn{h}. It rewards features that are
 #' active in one class and silent in the others. Because squares ignore signs, it punishes centred features whose class means have
 #' opposite signs, which is why `center` is then `FALSE` by default. **A plain filter is usually better when labels are known:** see
-#' [feature_score()].
+#' [q_alpha_baseline()].
 #' The criterion is a saddle; the best weights met in `max_iter` rounds are returned, and negative ones are set to zero for the ranking.
 #'
 #' **Kernels.** With `kernel` the features enter through the matrix \eqn{V} of their similarities alone, \eqn{G = V \circ (VEE'V)}{G = V o (V E E'V)},
 #' so that interactions beyond correlation count. The points of the kernel are the standardised features, its columns the samples;
-#' [block_kernel()] is the one of the paper. This needs the \eqn{n \times n}{n x n} matrix.
+#' `kernel = "blocks"` is the one of the paper, \eqn{k(m, m') = \sum_b (m_b' m'_b)^d}{k(m, m') = sum_b (m_b' m'_b)^d} over blocks \eqn{b} of `size`
+#' successive samples: similarity that does not mind a change of sign from one block to the next, as when the samples come from sessions with an unknown
+#' state each. A kernel needs the \eqn{n \times n}{n x n} matrix.
 #'
-#' **Which method when:** `q_alpha()` for a quick look at thousands of features before clustering; the features it keeps are redundant on purpose
+#' @section Which method when:
+#' `q_alpha()` for a quick look at thousands of features before clustering; the features it keeps are redundant on purpose
 #' (whole groups
 #' of correlated ones). For a sparse clustering itself use sparse k-means (package `sparcl`), which is slower. With labels use
-#' [feature_score()], or a lasso.
+#' [q_alpha_baseline()], or a lasso.
 #'
 #' @param x Samples in rows, features in columns: a matrix or data frame of numbers.
 #' @param k Number of clusters expected, or a little more; at most the number of samples. With `labels`, only the dimension of the embedding, by
@@ -52,26 +55,30 @@
 #'   the number of classes.
 #' @param labels Classes of the samples for the supervised criterion, or `NULL`.
 #' @param method,criterion,spectrum See Details.
-#' @param kernel `NULL`, a kernel (see [kernels]) or its name, or a symmetric matrix of similarities between the features.
+#' @param kernel `NULL`, `"blocks"`, a kernel (see [kernels]) or its name, or a symmetric matrix of similarities between the features.
 #' @param center Centre the features? `NULL`: yes without, no with `labels`. They are scaled to unit length in any case.
-#' @param n_starts Number of starts. Not used with `labels`, which start from the share of the variance between classes.
+#' @param n_starts Number of starts, of `q_alpha()` or of k-means. Not used with `labels`, which start from the share of the variance between classes.
 #' @param gamma Weight of the energy between classes; it may be negative.
 #' @param k_within,k_between Number of singular values counted within a class (fewer in a class that has fewer samples) and between two.
 #' @param kernel_normalize,kernel_center Divide the kernel matrix by the square roots of its diagonal elements? Centre it in feature space before
 #'   that?
+#' @param size,degree Samples in a block and power \eqn{d} for `kernel = "blocks"`; 8 and 2 in the paper.
 #' @param max_iter Largest number of rounds; `NULL` for 500, or 50 with `labels`.
 #' @param tol Rounds end when the weights change by less than this, or the objective relatively by a hundredth of it. With as many directions `k`
 #'   as there is structure that takes a few dozen rounds; a direction that is all noise settles slowly (three clusters span two directions once
 #'   centred, so `k = 3` has one). For a mere ranking 1e-4 is enough, and several times faster there.
 #' @param threads Number of threads for the starts; see `options(granary.threads)`.
 #' @param object A fit.
-#' @param newdata Samples with the same features.
-#' @param type For `predict()`: `"weighted"` for standardised features times the square roots of their weights, whose inner products are
+#' @param newdata Samples with the same features; `NULL` for `"cluster"`.
+#' @param which For `coef()` and `predict()`: features, by name or number; `NULL` for all (for `"selected"` those above the largest drop).
+#' @param clusters Number of clusters for `"cluster"`, by default `k` of the fit.
+#' @param type For `predict()`: `"cluster"` for clusters of the samples of the fit in their embedding, by k-means: spectral clustering under the weighted
+#'   features; `"weighted"` for standardised features times the square roots of their weights, whose inner products are
 #'   \eqn{A_\alpha}{A_alpha},
-#'   `"selected"` for the columns that [select_features()] picks. For `plot()`: sorted weights with the suggested cut, or samples in the leading two
+#'   `"selected"` for the columns of the selected features. For `plot()`: sorted weights with the suggested cut, or samples in the leading two
 #'   dimensions.
 #' @param n How many weights to print or draw.
-#' @param ... For `predict()`, passed on to [select_features()]; for `plot()`, to [graphics::plot()].
+#' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
 #' @return An object of class `granary_q_alpha`: a list with
 #' \item{weights}{one per feature, named, of unit length as a vector; negative rounding errors are zero}
 #' \item{rank}{1 for the largest weight}
@@ -87,7 +94,7 @@
 #' Wolf and Shashua (2005). Feature selection for unsupervised and supervised inference: the emergence of sparsity in a weight-based approach.
 #' *Journal of Machine Learning Research* 6, 1855--1887.
 #' @family feature selection
-#' @seealso [select_features()], [q_alpha_cluster()], [q_alpha_bounds()]; `errata("jmlr6-q-alpha-feature-selection")`;
+#' @seealso [q_alpha_select()], [q_alpha_bounds()]; `errata("jmlr6-q-alpha-feature-selection")`;
 #'   `reproduce("jmlr6-q-alpha-feature-selection")`
 #' @export
 #' @examples
@@ -95,13 +102,13 @@
 #' sim <- sim_q_alpha("clusters", clusters = 3)
 #' fit <- q_alpha(sim$x, k = 3)
 #' fit
-#' select_features(fit)
+#' names(coef(q_alpha_select(fit)))
 #' plot(fit)
-#' table(q_alpha_cluster(fit), sim$labels)
+#' table(predict(fit, type = "cluster"), sim$labels)
 #' head(predict(fit, sim$x, type = "selected"), 3)
 q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ritz"), criterion = c("energy", "gap"),
                     spectrum = c("standard", "laplacian"), kernel = NULL, center = NULL, n_starts = 10, gamma = 0.5, k_within = 2, k_between = 1,
-                    kernel_normalize = TRUE, kernel_center = FALSE, max_iter = NULL, tol = 1e-8, threads = NULL) {
+                    kernel_normalize = TRUE, kernel_center = FALSE, size = 8, degree = 2, max_iter = NULL, tol = 1e-8, threads = NULL) {
   call <- match.call()
   x <- check_design(x, allow_sparse = FALSE, min_rows = 3L)
   method <- check_choice(method, c("power", "basic", "ritz"))
@@ -122,6 +129,7 @@ q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ri
   if (is.null(k) && !is.null(labels)) k <- min(nlevels(labels), nrow(x))
   if (is.null(k)) fail_missing("k")
   k <- check_count(k, upper = nrow(x))
+  if (identical(kernel, "blocks")) kernel <- block_kernel(nrow(x), check_count(size), check_count(degree, upper = 100))
   refuse_combinations(settings, kernel, labels)
   if (is.null(center)) center <- is.null(labels)
 
@@ -219,25 +227,8 @@ feature_kernel <- function(kernel, m, keep, normalize, center) {
   (v + t(v)) / 2
 }
 
-#' Kernel that adds up polynomials over blocks
-#'
-#' \eqn{k(m, m') = \sum_b (m_b' m'_b)^d}{k(m, m') = sum_b (m_b' m'_b)^d} over blocks \eqn{b} of the columns: similarity that does not mind a change of
-#' sign from one block to the next, as when the samples come from sessions with an unknown state each. In [q_alpha()] the columns are the samples.
-#'
-#' @param n Number of columns the kernel looks at.
-#' @param size Number of successive columns in a block; the last may be smaller. 8 in the paper.
-#' @param degree The power \eqn{d}.
-#' @return A kernel; see [kernels].
-#' @references Wolf and Shashua (2005). *Journal of Machine Learning Research* 6, 1855--1887, Section 6.
-#' @family feature selection
-#' @export
-#' @examples
-#' block_kernel(20, size = 8)
-#' kernel_matrix(block_kernel(4, size = 2), rbind(c(1, 2, 3, 4), c(-1, -2, 3, 4)))
-block_kernel <- function(n, size = 8, degree = 2) {
-  n <- check_count(n, upper = 1e6)
-  size <- check_count(size)
-  degree <- check_count(degree, upper = 100)
+# The kernel of the paper's section on sessions: sum over blocks of columns of (m_b'm'_b)^degree.
+block_kernel <- function(n, size = 8L, degree = 2L) {
   blocks <- split(seq_len(n), (seq_len(n) - 1L) %/% size)
   Reduce(`+`, lapply(blocks, function(b) k_polynomial(degree, offset = 0, columns = b, fixed = c("variance", "scales"))))
 }
@@ -252,9 +243,9 @@ print.granary_q_alpha <- function(x, n = 6, ...) {
                 ", trace ", format(x$trace, digits = 4L))
   top <- utils::head(sort(x$weights, decreasing = TRUE), n)
   cli::cat_line("Largest weights: ", paste(names(top), format(top, digits = 2L), collapse = ", "))
-  chosen <- select_features(x)
+  chosen <- suggested_features(x)
   cli::cat_line("Suggested cut: ", counted(length(chosen), "feature", "features"), " (largest drop), sparsity gap ",
-                format(sparsity_gap(x$weights, chosen), digits = 3L), "; see select_features()")
+                format(sparsity_gap(x$weights, chosen), digits = 3L), "; see q_alpha_select()")
   if (x$eigen_gap < 1e-3) cli::cat_line("The second eigenvalue is within ", format(x$eigen_gap, digits = 1L),
                                         " of the first: the weights are not well determined.")
   zero <- mean(x$weights < 1e-8 * max(x$weights))
@@ -266,7 +257,7 @@ print.granary_q_alpha <- function(x, n = 6, ...) {
 #' @rdname q_alpha
 #' @export
 summary.granary_q_alpha <- function(object, ...) {
-  chosen <- select_features(object)
+  chosen <- suggested_features(object)
   structure(list(
     title = fit_title(object), call = object$call, convergence = object$convergence,
     parts = c(
@@ -284,22 +275,43 @@ summary.granary_q_alpha <- function(object, ...) {
 
 #' @rdname q_alpha
 #' @export
-coef.granary_q_alpha <- function(object, ...) object$weights
+coef.granary_q_alpha <- function(object, which = NULL, ...) {
+  refuse_dots(...)
+  if (is.null(which)) object$weights else object$weights[features_asked(object, which)]
+}
+
+# Features by name or number, in the order asked for.
+features_asked <- function(object, which) {
+  check_features(which, object$weights, "which")
+  if (is.character(which)) match(which, names(object$weights)) else as.integer(which)
+}
 
 #' @rdname q_alpha
 #' @importFrom stats predict
 #' @export
-predict.granary_q_alpha <- function(object, newdata, type = c("weighted", "selected"), ...) {
-  if (missing(newdata)) fail_missing("newdata")
-  type <- check_choice(type, c("weighted", "selected"))
+predict.granary_q_alpha <- function(object, newdata = NULL, type = c("weighted", "selected", "cluster"), which = NULL, clusters = NULL, n_starts = 20, ...) {
+  refuse_dots(...)
+  type <- check_choice(type, c("weighted", "selected", "cluster"))
+  if (type == "cluster") return(embedding_clusters(object, newdata, clusters, n_starts))
+  if (is.null(newdata)) fail_missing("newdata")
   newdata <- new_design(newdata, names(object$weights), allow_sparse = FALSE)
   colnames(newdata) <- names(object$weights)
-  if (type == "selected") return(newdata[, select_features(object, ...), drop = FALSE])
+  if (type == "selected") return(newdata[, if (is.null(which)) suggested_features(object) else features_asked(object, which), drop = FALSE])
   keep <- !names(object$weights) %in% object$dropped
   out <- sweep(newdata, 2L, object$centre)
   out <- sweep(out, 2L, sqrt(object$weights) / object$scale, `*`)
   out[, !keep] <- 0
-  out
+  if (is.null(which)) out else out[, features_asked(object, which), drop = FALSE]
+}
+
+# k-means (Hartigan and Wong) on the rows of the embedding.
+embedding_clusters <- function(object, newdata, clusters, n_starts) {
+  if (inherits(object, "granary_q_alpha_baseline")) not_for(object, "predict(type = \"cluster\")", "it has no embedding of the samples")
+  if (!is.null(newdata)) abort_input("`newdata` must be NULL for type = \"cluster\": only the samples of the fit are in its embedding.", "newdata")
+  clusters <- check_count(clusters, upper = nrow(object$embedding), allow_null = TRUE)
+  n_starts <- check_count(n_starts, upper = 1e6)
+  cluster <- core_cluster_embedding(unname(object$embedding), if (is.null(clusters)) object$k else clusters, n_starts, core_seed(), progress_bar("clusters"))
+  stats::setNames(cluster, rownames(object$embedding))
 }
 
 #' @rdname q_alpha
@@ -315,7 +327,7 @@ plot.granary_q_alpha <- function(x, type = c("weights", "embedding"), n = 100, .
     return(invisible())
   }
   sorted <- sort(x$weights, decreasing = TRUE)
-  chosen <- length(select_features(x))
+  chosen <- length(suggested_features(x))
   shown <- sorted[seq_len(min(max(n, chosen + 1L), length(sorted)))]
   draw(graphics::plot, seq_along(shown), shown, type = "h", lwd = 2, col = ifelse(seq_along(shown) <= chosen, "#b2182b", "grey60"), xlab = "rank",
        ylab = "weight", user = list(...))
@@ -328,6 +340,6 @@ plot.granary_q_alpha <- function(x, type = c("weights", "embedding"), n = 100, .
 tidy.granary_q_alpha <- function(x, ...) {
   refuse_dots(...)
   order <- order(-x$weights)
-  data.frame(feature = names(x$weights)[order], weight = unname(x$weights[order]), rank = unname(x$rank[order]),
-             selected = names(x$weights)[order] %in% select_features(x))
+  data.frame(term = names(x$weights)[order], estimate = unname(x$weights[order]), rank = unname(x$rank[order]),
+             selected = names(x$weights)[order] %in% suggested_features(x))
 }

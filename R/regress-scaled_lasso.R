@@ -14,7 +14,8 @@
 #' and is
 #' a little too small when many columns are selected.
 #'
-#' **Which method when:** for an honest noise level before [debiased_lasso()], and when the penalty should follow from theory; [lasso_select()] when
+#' @section Which method when:
+#' For an honest noise level before [debiased_lasso()], and when the penalty should follow from theory; [lasso_select()] when
 #' prediction is the aim.
 #'
 #' @inheritParams lasso

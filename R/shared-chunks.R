@@ -1,7 +1,8 @@
 #' Data in pieces
 #'
-#' A source of labelled rows that gives them piece by piece, so that the data need not fit in memory. Online classifiers
-#' learn from it: `update(fit, data_chunks(...))`, or `kernel_perceptron(data_chunks(...), levels = ...)`.
+#' A source of rows, with labels or without, that gives them piece by piece, so that the data need not fit in memory. Online classifiers
+#' learn from it: `update(fit, data_chunks(...))`, or `kernel_perceptron(data_chunks(...), levels = ...)`; [data_moments()] and [data_counts()] gather
+#' from it what Gaussian graphs, least squares, networks and tests need.
 #'
 #' @details
 #' The pieces come from
@@ -11,16 +12,17 @@
 #'   given to `data_chunks()`, a data frame with that column;
 #' * a delimited **file** (the text `x` is its path; compressed files are read too), one line per row. Columns that hold numbers in the first
 #'   piece must hold numbers in all others;
-#' * a **result of package DBI**, as `DBI::dbSendQuery()` returns it; its rows are fetched as they are needed.
+#' * a **result of package DBI**, as `DBI::dbSendQuery()` returns it (SQLite, DuckDB and others); its rows are fetched as they are needed;
+#' * an **Arrow stream** of package nanoarrow (`nanoarrow::as_nanoarrow_array_stream()`, or `arrow::as_record_batch_reader()` through it), batch by batch.
 #'
 #' Data in memory and files can be read again (`epochs > 1`); a function and a DBI result can be read once only. A source is used up
 #' by learning from it; learning from it again starts it anew where that is possible, else there is nothing left to learn.
 #'
 #' With pieces, a classifier cannot know all its classes from the first one: declare them, as `levels`.
 #'
-#' @param x The data: a numeric matrix, data frame or sparse matrix; a function; the path of a file; or a DBI result.
+#' @param x The data: a numeric matrix, data frame or sparse matrix; a function; the path of a file; a DBI result; or an Arrow stream.
 #' @param y The labels of a matrix or data frame; for the others the name (or number) of the column with the labels. For a data frame
-#'   it may be such a name, too.
+#'   it may be such a name, too. `NULL`: there are no labels.
 #' @param size Number of rows in a piece (a function decides itself).
 #' @param columns For files, DBI results and functions that give data frames: names or numbers of the columns to learn from; `NULL` for all but that
 #'   of
@@ -59,22 +61,33 @@ data_chunks <- function(x, y = NULL, size = 1000, columns = NULL, sep = ",", hea
   if (inherits(x, "granary_chunks")) return(x)
   size <- check_count(size)
   columns <- check_columns(columns)
-  if (is.function(x)) return(chunks_from_function(x, check_label_column(y, TRUE), columns))
+  if (is.function(x)) return(chunks_from_function(x, check_label_column(y), columns))
   if (inherits(x, "DBIResult")) return(chunks_from_dbi(x, check_label_column(y), columns, size))
+  if (inherits(x, "nanoarrow_array_stream")) return(chunks_from_arrow(x, check_label_column(y), columns))
   if (is.character(x) && is.null(dim(x))) {
     return(chunks_from_file(check_string(x), check_label_column(y), columns, size, check_string(sep), check_flag(header), na))
   }
   chunks_from_memory(x, y, size)
 }
 
-# `read()` gives list(x, y), or NULL at the end; `rewind()` starts again, and is NULL where the data can be read only once. `rows` may be NA.
-new_chunks <- function(kind, read, rewind = NULL, rows = NA_real_, size = NA_integer_, close = NULL) {
-  structure(list(kind = kind, read = read, rewind = rewind, rows = rows, size = size, close = close), class = "granary_chunks")
+# `read()` gives list(x, y), or NULL at the end (y is NULL without labels); `rewind()` starts again, and is NULL where the data can be read only once.
+# `rows` may be NA; `label` is the name of the labels.
+new_chunks <- function(kind, read, rewind = NULL, rows = NA_real_, size = NA_integer_, close = NULL, label = NULL) {
+  label <- if (is.character(label)) label else "y"
+  structure(list(kind = kind, read = read, rewind = rewind, rows = rows, size = size, close = close, label = label), class = "granary_chunks")
+}
+
+# The next piece for who learns from labels.
+read_labelled <- function(source) {
+  piece <- source$read()
+  if (!is.null(piece) && is.null(piece$y)) abort_input(sprintf("Labels are needed, but %s has none: name their column as `y` of data_chunks().", source$kind), "y")
+  piece
 }
 
 chunks_from_memory <- function(x, y, size) {
   by_name <- is.character(y) || is_plain_numeric(y)
   named <- is.data.frame(x) && length(y) == 1L && by_name && (nrow(x) != 1L || (is.character(y) && y %in% names(x)))
+  label <- if (named) y
   if (named) {
     parts <- split_labels(x, check_label_column(y), NULL)
     x <- parts$x
@@ -82,7 +95,7 @@ chunks_from_memory <- function(x, y, size) {
   }
   if (!is.data.frame(x)) x <- check_matrix(x, "x", allow_na = TRUE, allow_sparse = TRUE)
   if (nrow(x) == 0L || ncol(x) == 0L) abort_input("`x` must have at least one row and one column.", "x")
-  check_label_count(y, nrow(x))
+  if (!is.null(y)) check_label_count(y, nrow(x))
   done <- 0
   read <- function() {
     if (done >= nrow(x)) return(NULL)
@@ -91,7 +104,7 @@ chunks_from_memory <- function(x, y, size) {
     if (length(rows) == nrow(x)) return(list(x = x, y = y))
     list(x = x[rows, , drop = FALSE], y = y[rows])
   }
-  new_chunks("data in memory", read, rewind = function() done <<- 0, rows = nrow(x), size = size)
+  new_chunks("data in memory", read, rewind = function() done <<- 0, rows = nrow(x), size = size, label = label)
 }
 
 chunks_from_function <- function(f, label, columns) {
@@ -102,8 +115,9 @@ chunks_from_function <- function(f, label, columns) {
       abort_input(paste0("The function that gives the pieces failed: ", conditionMessage(e), "."), "x")
     })
     if (is.null(piece)) return(NULL)
-    if (is.data.frame(piece) && !is.null(label)) return(split_labels(piece, label, columns))
-    if (!is.list(piece) || !all(c("x", "y") %in% names(piece)) || is.data.frame(piece)) {
+    if (is.data.frame(piece)) return(split_labels(piece, label, columns))
+    if (is.matrix(piece) && is.null(label)) return(list(x = piece, y = NULL))
+    if (!is.list(piece) || !all(c("x", "y") %in% names(piece))) {
       fail_input("x", "a function that gives a list with `x` and `y`, or NULL at the end (or data frames, with `y` the name of the labels)",
                  paste("one that gives", describe(piece)))
     }
@@ -113,7 +127,7 @@ chunks_from_function <- function(f, label, columns) {
     check_label_count(piece$y, nrow(piece$x))
     piece[c("x", "y")]
   }
-  new_chunks("a function", read)
+  new_chunks("a function", read, label = label)
 }
 
 chunks_from_dbi <- function(result, label, columns, size) {
@@ -132,7 +146,20 @@ chunks_from_dbi <- function(result, label, columns, size) {
     if (empty < 100L) return(read())  # some drivers give no rows now and then
     abort_input("The query gives no more rows, but its driver says that it is not at its end.", "x")
   }
-  new_chunks("a DBI result", read, size = size)
+  new_chunks("a DBI result", read, size = size, label = label)
+}
+
+# Batches as the stream has them; their size is the producer's.
+chunks_from_arrow <- function(stream, label, columns) {
+  force(label)
+  check_installed("nanoarrow", "to read Arrow streams")
+  convert <- getExportedValue("nanoarrow", "convert_array")
+  read <- function() {
+    batch <- tryCatch(stream$get_next(), error = function(e) abort_input(paste0("The Arrow stream could not be read: ", conditionMessage(e), "."), "x"))
+    if (is.null(batch)) return(NULL)
+    split_labels(convert(batch), label, columns)
+  }
+  new_chunks("an Arrow stream", read, close = function() stream$release(), label = label)
 }
 
 # scan() reads records from an open connection where it left off; the types of the columns are those of the first piece.
@@ -185,8 +212,10 @@ chunks_from_file <- function(path, label, columns, size, sep, header, na) {
     piece <- structure(piece, names = make.unique(state$names), row.names = seq_len(count), class = "data.frame")
     if (first) {
       piece[] <- lapply(piece, utils::type.convert, as.is = TRUE, na.strings = na)
-      at <- column_positions(piece, label, "y")
-      piece[[at]] <- as.character(piece[[at]])
+      if (!is.null(label)) {
+        at <- column_positions(piece, label, "y")
+        piece[[at]] <- as.character(piece[[at]])
+      }
       state$types <- lapply(unname(as.list(piece)), function(column) if (is.character(column)) "" else 0)
       state$settled <- TRUE
     }
@@ -196,11 +225,11 @@ chunks_from_file <- function(path, label, columns, size, sep, header, na) {
     shut()
     state$finished <- FALSE
   }
-  new_chunks(sprintf("the file \"%s\"", basename(path)), read, rewind, size = size, close = shut)
+  new_chunks(sprintf("the file \"%s\"", basename(path)), read, rewind, size = size, close = shut, label = label)
 }
 
-check_label_column <- function(y, allow_null = FALSE) {
-  if (is.null(y) && allow_null) return(NULL)
+check_label_column <- function(y) {
+  if (is.null(y)) return(NULL)
   named <- checkmate::test_string(y, min.chars = 1L) && !is.object(y)
   if (!named && !(is_plain_numeric(y) && checkmate::test_count(y, positive = TRUE))) {
     fail_input("y", "the name or number of the column with the labels", describe(y))
@@ -233,10 +262,10 @@ column_positions <- function(frame, wanted, arg) {
 
 split_labels <- function(frame, label, columns) {
   frame <- as.data.frame(frame)
-  at <- column_positions(frame, label, "y")
-  inputs <- if (is.null(columns)) seq_along(frame)[-at] else column_positions(frame, columns, "columns")
+  at <- if (!is.null(label)) column_positions(frame, label, "y")
+  inputs <- if (is.null(columns)) setdiff(seq_along(frame), at) else column_positions(frame, columns, "columns")
   if (length(inputs) == 0L) abort_input("There must be a column to learn from besides that of the labels.", "x")
-  list(x = frame[inputs], y = frame[[at]])
+  list(x = frame[inputs], y = if (!is.null(at)) frame[[at]])
 }
 
 #' @export

@@ -211,7 +211,7 @@ nobs.granary_fit <- function(object, ...) {
   if (!is.numeric(n) && is.atomic(object[["y"]]) && length(object[["y"]]) > 0L) n <- NROW(object[["y"]])
   if (!is.numeric(n) && (is.matrix(object[["x"]]) || is.data.frame(object[["x"]]) || isS4(object[["x"]]))) n <- nrow(object[["x"]])
   if (!is.numeric(n)) not_for(object, "nobs()", "it was not made from rows")
-  as.integer(sum(n))
+  if (sum(n) > .Machine$integer.max) sum(n) else as.integer(sum(n))
 }
 
 #' @rdname granary_fit

@@ -127,6 +127,38 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_moments
+SEXP core_moments(SEXP x, SEXP weights);
+RcppExport SEXP _granary_core_moments(SEXP xSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_moments(x, weights));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_moments_combine
+SEXP core_moments_combine(SEXP a, SEXP b);
+RcppExport SEXP _granary_core_moments_combine(SEXP aSEXP, SEXP bSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type a(aSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type b(bSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_moments_combine(a, b));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_moments_rows
+SEXP core_moments_rows(SEXP of);
+RcppExport SEXP _granary_core_moments_rows(SEXP ofSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type of(ofSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_moments_rows(of));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_bn_features
 SEXP core_bn_features(SEXP spec, SEXP basis, SEXP x, SEXP limit);
 RcppExport SEXP _granary_core_bn_features(SEXP specSEXP, SEXP basisSEXP, SEXP xSEXP, SEXP limitSEXP) {
@@ -3394,6 +3426,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_debiased_power
+SEXP core_debiased_power(SEXP options);
+RcppExport SEXP _granary_core_debiased_power(SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_debiased_power(options));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_gen_lasso
 SEXP core_gen_lasso(SEXP data, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_gen_lasso(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -3403,6 +3445,17 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_gen_lasso(data, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_chain_penalty
+SEXP core_chain_penalty(SEXP position, SEXP options);
+RcppExport SEXP _granary_core_chain_penalty(SEXP positionSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type position(positionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_chain_penalty(position, options));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -3843,6 +3896,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_normals", (DL_FUNC) &_granary_core_normals, 3},
     {"_granary_core_kernel_matrix", (DL_FUNC) &_granary_core_kernel_matrix, 3},
     {"_granary_core_kernel_parameters", (DL_FUNC) &_granary_core_kernel_parameters, 2},
+    {"_granary_core_moments", (DL_FUNC) &_granary_core_moments, 2},
+    {"_granary_core_moments_combine", (DL_FUNC) &_granary_core_moments_combine, 2},
+    {"_granary_core_moments_rows", (DL_FUNC) &_granary_core_moments_rows, 1},
     {"_granary_core_bn_features", (DL_FUNC) &_granary_core_bn_features, 4},
     {"_granary_core_bn_kernel", (DL_FUNC) &_granary_core_bn_kernel, 6},
     {"_granary_core_bn_tables", (DL_FUNC) &_granary_core_bn_tables, 3},
@@ -4111,7 +4167,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_coherence", (DL_FUNC) &_granary_core_coherence, 2},
     {"_granary_core_wald_statistic", (DL_FUNC) &_granary_core_wald_statistic, 2},
     {"_granary_core_compatibility", (DL_FUNC) &_granary_core_compatibility, 5},
+    {"_granary_core_debiased_power", (DL_FUNC) &_granary_core_debiased_power, 1},
     {"_granary_core_gen_lasso", (DL_FUNC) &_granary_core_gen_lasso, 3},
+    {"_granary_core_chain_penalty", (DL_FUNC) &_granary_core_chain_penalty, 2},
     {"_granary_core_lasso", (DL_FUNC) &_granary_core_lasso, 4},
     {"_granary_core_task_moments", (DL_FUNC) &_granary_core_task_moments, 3},
     {"_granary_core_mta_common", (DL_FUNC) &_granary_core_mta_common, 3},

@@ -6,7 +6,7 @@ using namespace granary;
 using namespace granary::regress;
 
 GRANARY_DEFAULTS(aso, AsoOptions);
-GRANARY_DEFAULTS(co_training, CoTrainingOptions);
+GRANARY_DEFAULTS(aso_baseline, CoTrainingOptions);
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_aso(SEXP data, SEXP groups, SEXP options, SEXP progress) {

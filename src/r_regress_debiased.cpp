@@ -2,6 +2,7 @@
 #include "r_door.h"
 #include "regress/compatibility.h"
 #include "regress/debiased_baseline.h"
+#include "regress/debiased_power.h"
 #include "regress/scaled_lasso.h"
 
 using namespace granary;
@@ -9,7 +10,7 @@ using namespace granary::regress;
 
 GRANARY_DEFAULTS(scaled_lasso, ScaledLassoOptions);
 GRANARY_DEFAULTS(debiased_lasso, DebiasedOptions);
-GRANARY_DEFAULTS(debiased_baseline, BaselineOptions);
+GRANARY_DEFAULTS(debiased_lasso_baseline, BaselineOptions);
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_scaled_lasso(SEXP x, SEXP y, SEXP options, SEXP progress) {
@@ -55,4 +56,9 @@ SEXP core_compatibility(SEXP s, SEXP set, SEXP cone, SEXP threads, SEXP progress
     const std::vector<Index> at = places(set);
     return write(compatibility(matrix(s), std::vector<int>(at.begin(), at.end()), number(cone), count(threads), monitor));
   });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP core_debiased_power(SEXP options) {
+  return crossing([&] { return write(debiased_power(read<PowerOptions>(options))); });
 }

@@ -9,13 +9,6 @@ namespace {
 
 PartitionRows rows_of(SEXP x) { return read<PartitionRows>(x, "x"); }
 
-// Rows of `from` into columns of a buffer of the caller, from column `at` on.
-template <class T>
-void store_rows(T* buffer, const T* from, Index rows, Index columns, Index at) {
-  for (Index i = 0; i < rows; ++i)
-    for (Index j = 0; j < columns; ++j) buffer[(at + i) * columns + j] = from[j * rows + i];
-}
-
 }  // namespace
 
 // Points without a tree: core_partition_grow() comes next.

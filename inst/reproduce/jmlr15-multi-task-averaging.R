@@ -35,7 +35,7 @@ Zulu 4 15.8 18.5 18.2 16.3", col.names = c("group", "n", "mean", "james_stein", 
 back_solved <- "the pooled variance is not printed; 216.9 was found by fitting the column MTA Const., and 7 Achaemenid kings are used (see errata)"
 constant <- mta(kings[c("group", "n", "mean")], sigma2 = 216.9)
 minimax <- mta(kings[c("group", "n", "mean")], method = "minimax", sigma2 = 216.9)
-stein <- james_stein(kings[c("group", "n", "mean")], sigma2 = 216.9)
+stein <- mta(kings[c("group", "n", "mean")], sigma2 = 216.9, method = "james_stein")
 claim("Table 7, pooled mean", 19.49, sum(kings$n * kings$mean) / sum(kings$n), 0.006)
 claim("Table 7, average of the sample means", 19.98, mean(kings$mean), 0.006)
 claim("Table 7, MTA Constant: largest difference over 30 dynasties", 0, max(abs(coef(constant) - kings$constant)), 0.1, back_solved)
@@ -50,11 +50,11 @@ for (name in c("York", "Habsburg", "Mongol")) {
 }
 
 # Figure 1: two tasks, variance 1, a = 1. The paper plots a simulation; the formula needs none.
-claim("Figure 1, N = 20, equal means: change in risk, per cent", -5, mta_risk(c(0, 0), 1 / 20, a = 1)$change, 0.5, "read from the text: 'a 5% win'")
-claim("Figure 1, N = 2, equal means: change in risk, per cent", -20, mta_risk(c(0, 0), 1 / 2, a = 1)$change, 2,
+claim("Figure 1, N = 20, equal means: change in risk, per cent", -5, mta_bounds("risk", c(0, 0), 1 / 20, a = 1)$change, 0.5, "read from the text: 'a 5% win'")
+claim("Figure 1, N = 2, equal means: change in risk, per cent", -20, mta_bounds("risk", c(0, 0), 1 / 2, a = 1)$change, 2,
       "read from the text: 'a 20% win'; with known variances formula (11) gives -27.8, so the paper must have estimated them from two samples")
-claim("Figure 1, N = 20: distance at which the gain ends", 2, mta_risk(c(0, 0), 1 / 20, a = 1)$break_even, 0.05)
-claim("Figure 1, N = 2: distance at which the gain ends", 1.5, mta_risk(c(0, 0), 1 / 2, a = 1)$break_even, 0.1,
+claim("Figure 1, N = 20: distance at which the gain ends", 2, mta_bounds("risk", c(0, 0), 1 / 20, a = 1)$break_even, 0.05)
+claim("Figure 1, N = 2: distance at which the gain ends", 1.5, mta_bounds("risk", c(0, 0), 1 / 2, a = 1)$break_even, 0.1,
       "formula (12) gives sqrt(4 + 1/2 + 1/2) = 2.24; as above, variances estimated from two samples shorten it")
 set.seed(1)
 two_samples <- function(distance, draws = 2e5L) {  # equation (10) with own variances from two samples, a = 1
@@ -69,7 +69,7 @@ claim("Figure 1, N = 2, own variances estimated: distance at which the gain ends
 
 # Figure 2 and equation (14): the best similarity is 2 / D^2 = 2 whatever N.
 for (n in c(2, 10, 20)) {
-  best <- optimize(function(a) mta_risk(c(0, 1), 1 / n, a = a)$risk, c(0.01, 20), tol = 1e-8)$minimum
+  best <- optimize(function(a) mta_bounds("risk", c(0, 1), 1 / n, a = a)$risk, c(0.01, 20), tol = 1e-8)$minimum
   claim(sprintf("Figure 2, N = %d: best similarity for means 0 and 1", n), 2, best, 1e-3)
 }
 

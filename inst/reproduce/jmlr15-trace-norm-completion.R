@@ -16,7 +16,7 @@ for (size in c("100K", "1M")) {
 # Ratings: one split per repeat; lambda on a fifth of the training cells.
 repeats <- if (extended) 5 else 2
 scores <- lapply(seq_len(repeats), function(k) {
-  sim <- sim_complete_matrix(400, 300, rank = 5, n_obs = 18000, sampling = "power", noise = 0.5, type = "ratings")
+  sim <- sim_complete_matrix(400, 300, rank = 5, n_obs = 18000, sampling = "power", noise = 0.5, design = "ratings")
   cells <- sim$cells
   test <- sample(nrow(cells), round(0.2 * nrow(cells)))
   train <- cells[-test, ]
@@ -24,14 +24,14 @@ scores <- lapply(seq_len(repeats), function(k) {
   quiet <- function(...) suppressWarnings(complete_matrix(..., dims = c(400, 300), bound = c(1, 5), threads = 1, tol = if (extended) 1e-4 else 1e-3))
   chosen <- lapply(c(plain = "clipped", bounded = "bounded"), function(model) {
     path <- quiet(train[-inner, ], model = model, n_lambda = if (extended) 12 else 7, lambda_min_ratio = if (model == "bounded") 0.05 else 0.01)
-    best <- path$lambda[which.min(completion_score(path, train[inner, ])$rmse)]
+    best <- path$lambda[which.min(assess(path, train[inner, ])$rmse)]
     quiet(train, model = model, lambda = best)
   })
-  clipped <- completion_score(chosen$plain, cells[test, ])
+  clipped <- assess(chosen$plain, cells[test, ])
   plain <- chosen$plain
   plain$model <- "trace"
-  unclipped <- completion_score(plain, cells[test, ])
-  bounded <- completion_score(chosen$bounded, cells[test, ])
+  unclipped <- assess(plain, cells[test, ])
+  bounded <- assess(chosen$bounded, cells[test, ])
   c(unclipped = unclipped$rmse, clipped = clipped$rmse, bounded = bounded$rmse, outside = clipped$outside, largest = clipped$largest)
 })
 means <- colMeans(do.call(rbind, scores))
@@ -44,8 +44,8 @@ claim("Table 2, ratings drawn here: percent of predictions outside [1, 5]", 0.69
 # Sections 5 and 6: with t = n the complexity on N = n^1.5 cells, spread evenly and in full rows.
 n <- if (extended) 400 else 144
 N <- n^1.5
-even <- rademacher_trace(sim_complete_matrix(n, n, n_obs = N)$x, t = n, draws = 50, threads = 1)
-rows <- rademacher_trace(data.frame(i = rep(seq_len(sqrt(n)), each = n), j = rep(seq_len(n), sqrt(n))), t = n, draws = 50, dims = c(n, n),
+even <- complete_matrix_bounds("complexity", sim_complete_matrix(n, n, n_obs = N)$x, t = n, n_draws = 50, threads = 1)
+rows <- complete_matrix_bounds("complexity", data.frame(i = rep(seq_len(sqrt(n)), each = n), j = rep(seq_len(n), sqrt(n))), t = n, n_draws = 50, dims = c(n, n),
                          threads = 1)
 story <- sprintf("E|Gamma| %.1f spread evenly, %.1f in full rows, n = %d", even$norm, rows$norm, n)
 claim("Section 5: cells in full rows are worth less than evenly spread ones", TRUE, even$norm < rows$norm, 0, story)
@@ -57,5 +57,5 @@ claim("Section 5: evenly spread cells have E|Gamma| about 2 sqrt(N / n)", 2 * sq
 hard <- sim_complete_matrix(n, n, n_obs = floor(N / 2), type = "lower_bound", t = n)
 claim("Theorem 7: trace norm of the instance is at most t", TRUE, sum(svd(hard$signal)$d) <= n, 0, sprintf("%.1f of %d", sum(svd(hard$signal)$d), n))
 fit <- suppressWarnings(complete_matrix(hard$x, n_lambda = 6, lambda_min_ratio = 0.1, tol = 1e-4, threads = 1))
-best <- min(completion_score(fit, hard$test)$rmse)
+best <- min(assess(fit, hard$test)$rmse)
 claim("Section 6: with t sqrt(n) / 2 cells the error stays constant (zero predicts with error 1)", 1, best, 0.05, "smallest test RMSE over the path")

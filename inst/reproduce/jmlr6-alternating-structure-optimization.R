@@ -7,20 +7,20 @@ set.seed(1)
 # Section 4.3: documents of two words. Predicting the first word from the second gives equal weights to all words of a set, so U has rank 2 and
 # Theta maps all words of T_2 to one point.
 words <- if (extended) 200 else 50
-sim <- sim_documents(words = words, unlabelled = 100 * words, labelled = 10, test = 1000)
+sim <- sim_aso("documents", words = words, unlabelled = 100 * words, labelled = 10, test = 1000)
 second <- setdiff(seq_len(10 * words), sim$first)
 aux <- aso_auxiliary(sim$x_unlab, "mask", columns = sim$first, mask_groups = rep(1:2, each = 5 * words), max_tasks = 5 * words)
 aux$loss <- "squared"
 structure <- suppressWarnings(suppressMessages(aso(aux, h = 2, lambda = 1e-4, n_iter = 1, threads = 1)))
-fit <- aso_transfer(structure, sim$x_lab, sim$y_lab, lambda = 1e-4, loss = "huber", threads = 1)
-none <- aso_transfer(aso_pca(sim$x_lab, 1) * 0 + diag(1, 1, ncol(sim$x_lab)), sim$x_lab, sim$y_lab, lambda = 1e-4, loss = "huber", threads = 1)
+fit <- aso(sim$x_lab, sim$y_lab, structure = structure, lambda = 1e-4, loss = "huber", threads = 1)
+none <- aso(sim$x_lab, sim$y_lab, structure = diag(1, 1, ncol(sim$x_lab)), lambda = 1e-4, loss = "huber", threads = 1)
 accuracy <- function(fit) mean(predict(fit, sim$x_test, type = "class") == sim$y_test)
 claim("Section 4.3: U has rank 2 in the population", NA, sum(structure$d[1:2]^2) / sum(structure$d^2), NA,
       "a statement about infinitely many documents; ours is the share of the two leading singular values among the leading twelve")
 claim("Section 4.3: accuracy with 10 labelled documents and the structure", 1, accuracy(fit), 0.01)
 claim("Section 4.3: without structure the same labels are nearly useless", TRUE, accuracy(none) < 0.75, 0, sprintf("accuracy %.2f", accuracy(none)))
 word_places <- function(set) {
-  aso_project(structure, Matrix::sparseMatrix(seq_len(words), second[(set + 2) * words + seq_len(words)], x = 1, dims = c(words, 10 * words)))
+  predict(structure, Matrix::sparseMatrix(seq_len(words), second[(set + 2) * words + seq_len(words)], x = 1, dims = c(words, 10 * words)), type = "latent")
 }
 plus <- word_places(2)
 minus <- word_places(-2)
@@ -34,7 +34,7 @@ errors <- function(tasks) {
   sim <- sim_aso(p = 100, tasks = tasks, n = 40, h = 5)
   run <- function(h, n_iter) suppressWarnings(aso(sim$x, sim$y, h = h, lambda = 1, loss = "squared", intercept = FALSE, n_iter = n_iter, threads = 1))
   one <- run(5, 1)
-  once <- aso_transfer(one, sim$x, sim$y, lambda = 1, loss = "squared", intercept = FALSE, threads = 1)
+  once <- aso(sim$x, sim$y, structure = one, lambda = 1, loss = "squared", intercept = FALSE, threads = 1)
   error <- function(fit) mean(colSums((fit$u - sim$u)^2))
   c(ridge = error(one), once = error(once), rounds = error(run(5, 30)))
 }

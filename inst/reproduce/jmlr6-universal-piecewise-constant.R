@@ -8,7 +8,7 @@ claim("threshold (13) for 12 rows and kappa = 0.2", 0.2 * sqrt(log(12) / 12), fi
 claim("depth j0 with gamma = 1/2", floor(log2(fit$tau^-2)), fit$j0, 0, "by the formula, not a printed number")
 claim("number of cells, (a - 1) #tree + 1", (2 - 1) * fit$tree_size + 1, fit$n_cells, 0)
 claim("sum of squares left by an exact fit", 0, fit$sse, 1e-12)
-levels <- adapt_partition_path(fit)
+levels <- tidy(fit, type = "path")
 claim("energies add up: first minus last sum of squares", sum((y - mean(y))^2), levels$sse[1] - min(levels$sse), 1e-10)
 
 rate <- function(f, sizes, seeds, ...) {

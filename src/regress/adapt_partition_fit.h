@@ -192,4 +192,11 @@ void fields(V& v, PartitionCvOptions& t) {
 MatrixXd partition_cv(const PartitionTree& tree, const std::vector<int>& fold, int folds, ConstVectorRef grid, int depth,
                       const PartitionOptions& options, int log_power, int threads, Monitor& monitor);
 
+// Rows of `from` (stored by columns) into columns of a buffer of the caller, from column `at` on: a stream of rows is put behind those there are.
+template <class T>
+void store_rows(T* buffer, const T* from, Index rows, Index columns, Index at) {
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; ++j) buffer[(at + i) * columns + j] = from[j * rows + i];
+}
+
 }  // namespace granary::regress

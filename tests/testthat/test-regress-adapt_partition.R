@@ -22,7 +22,7 @@ test_that("the worked table", {
   expect_equal(fit$cells$lower[, "x"], c(0, 0.25, 0.375, 0.5, 0.75, 0.875))
   expect_equal(sum(fit$cells$n), 12)
   # energies: the root's split takes little, its descendants' more, and yet they are found
-  levels <- adapt_partition_path(fit)$tau^2
+  levels <- tidy(fit, type = "path")$tau^2
   expect_equal(max(levels[is.finite(levels)]), 0.0555556, tolerance = 1e-6)
 })
 
@@ -48,7 +48,7 @@ test_that("cell means are those of lm(), and sums of squares agree", {
 test_that("trees are nested along tau, from the mean to the full tree", {
   d <- square_data(2)
   fit <- adapt_partition(d$x, d$y)
-  table <- adapt_partition_path(fit)
+  table <- tidy(fit, type = "path")
   expect_true(all(diff(table$tau) < 0))
   expect_true(all(diff(table$n_cells) > 0))
   expect_equal(table$sse[1], sum((d$y - mean(d$y))^2), tolerance = 1e-10)
@@ -99,7 +99,7 @@ test_that("a row at a time is a batch, in any order", {
     expect_identical(stream$n, 300L)
     expect_identical(stream$j0, batch$j0)
     expect_equal(stream$cells, batch$cells, tolerance = 1e-12)
-    expect_equal(adapt_partition_path(stream), adapt_partition_path(batch), tolerance = 1e-10)
+    expect_equal(tidy(stream, type = "path"), tidy(batch, type = "path"), tolerance = 1e-10)
     expect_equal(residuals(stream), residuals(batch)[order], tolerance = 1e-12)
   }
 })
@@ -248,16 +248,17 @@ test_that("formula, names, truncation", {
   expect_error(adapt_partition(d$x, d$y, winsorise = TRUE), "needs `range`", class = "granary_error_input")
 })
 
-test_that("missing rows are dropped with a count, in both forms", {
+test_that("missing values are refused, or their rows left out and counted, in both forms", {
   d <- step_data(10)
   x <- c(d$x, NA, 0.5)
   y <- c(d$y, 1, NA)
-  expect_message(fit <- adapt_partition(x, y), "2 rows were dropped")
+  expect_error(adapt_partition(x, y), "2 rows have, the first is row 401", class = "granary_error_input")
+  expect_message(fit <- adapt_partition(x, y, na = "omit"), "2 rows were dropped")
   expect_identical(fit$n, 400L)
   expect_error(adapt_partition(y ~ x, data.frame(x, y)), class = "granary_error_input")
   same <- adapt_partition(y ~ x, data.frame(x, y), na.action = na.omit)
   expect_equal(same$cells, fit$cells)
-  expect_message(adapt_partition(x, y, cv = rep(1:2, length.out = 402)), "2 rows")
+  expect_message(adapt_partition(x, y, cv = rep(1:2, length.out = 402), na = "omit"), "2 rows")
 })
 
 test_that("awkward data", {
@@ -305,8 +306,8 @@ test_that("degree 1: every cell has the plane of lm(), for all methods, and the 
     expect_equal(at$mean + rowSums(at$slope * (x - at$centre)), predict(fit), tolerance = 1e-8, ignore_attr = TRUE)
   }
   fit <- adapt_partition(x, y, degree = 1)
-  expect_equal(adapt_partition_path(fit)$sse[1], sum(residuals(lm(y ~ x))^2), tolerance = 1e-8)
-  expect_true(all(diff(adapt_partition_path(fit)$sse) <= 1e-8))
+  expect_equal(tidy(fit, type = "path")$sse[1], sum(residuals(lm(y ~ x))^2), tolerance = 1e-8)
+  expect_true(all(diff(tidy(fit, type = "path")$sse) <= 1e-8))
   expect_equal(fit$kappa, fit$sigma * sqrt(qchisq(1 / 600, 9, lower.tail = FALSE) / log(600)))
   expect_output(print(fit), "a plane in each")
   expect_equal(summary(fit)$r_squared, 1 - fit$sse / sum((y - mean(y))^2))
@@ -367,12 +368,12 @@ test_that("errors say what is wrong", {
   expect_error(adapt_partition(d$x, d$y, box = rbind(c(1, 1), c(0, 0))), "second row", class = "granary_error_input")
   expect_error(adapt_partition(matrix(runif(70), 10), 1:10, split = "cube"), "128 children", class = "granary_error_input")
   expect_error(adapt_partition(matrix(runif(10 * 63), 10), 1:10), "at most 62", class = "granary_error_input")
-  expect_error(adapt_partition(NA_real_, 1), "at least one row", class = "granary_error_input")
+  expect_error(adapt_partition(NA_real_, 1, na = "omit"), "at least one row", class = "granary_error_input")
   expect_error(adapt_partition(Inf, 1), "infinite", class = "granary_error_input")
   fit <- adapt_partition(d$x, d$y)
   expect_error(predict(fit, d$x[, 1, drop = FALSE]), "missing", class = "granary_error_input")
   expect_error(predict(adapt_partition(d$x, d$y, method = "cart"), tau = 1), "threshold", class = "granary_error_input")
-  expect_error(adapt_partition_path(3), "adapt_partition", class = "granary_error_input")
+  expect_error(tidy(fit, type = "way"), "\"cells\" or \"path\"|cells", class = "granary_error_input")
   expect_error(plot(adapt_partition(cbind(d$x, d$y, d$y), d$y), type = "fit"), "one or two", class = "granary_error_input")
 })
 

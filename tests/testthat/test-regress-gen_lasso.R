@@ -1,6 +1,5 @@
 # Generalized lasso: enumeration, closed forms, optimality worked out here, all update modes and baselines, losses, bounds, bad input.
 
-penalty_matrix <- granary::penalty_matrix  # a helper of other tests has this name too
 
 simulated <- function(n = 40, p = 15, seed = 1) {
   set.seed(seed)
@@ -45,7 +44,7 @@ test_that("the optimum over all sign patterns is found", {
 
 test_that("optimality conditions hold and the gap bounds the distance", {
   sim <- simulated()
-  fit <- gen_lasso(sim$x, sim$y, fused_chain(15), lambda = c(20, 5, 1, 0.1), intercept = FALSE)
+  fit <- gen_lasso(sim$x, sim$y, gen_lasso_penalty("chain", 15), lambda = c(20, 5, 1, 0.1), intercept = FALSE)
   R <- diff(diag(15))
   for (k in 1:4) {
     b <- fit$beta[, k]
@@ -66,7 +65,7 @@ test_that("optimality conditions hold and the gap bounds the distance", {
 
 test_that("limits: the identity penalty is the lasso, no penalty is least squares, a large one a polynomial", {
   sim <- simulated()
-  fit <- gen_lasso(sim$x, sim$y, penalty_matrix(diag(15)), lambda = 4, intercept = FALSE)
+  fit <- gen_lasso(sim$x, sim$y, gen_lasso_penalty("matrix", R = diag(15)), lambda = 4, intercept = FALSE)
   b <- rep(0, 15)
   for (sweep in 1:2000) for (j in 1:15) {
     r <- sim$y - sim$x[, -j] %*% b[-j]
@@ -76,7 +75,7 @@ test_that("limits: the identity penalty is the lasso, no penalty is least square
   expect_equal(unname(fit$beta[, 1]), b, tolerance = 1e-7)
   expect_equal(unname(gen_lasso(sim$x, sim$y, lambda = 0, intercept = FALSE)$beta[, 1]), unname(lm.fit(sim$x, sim$y)$coefficients), tolerance = 1e-7)
   for (order in 1:3) {
-    fit <- gen_lasso(sim$x, sim$y, fused_chain(15, order), lambda = 1e7, intercept = FALSE)
+    fit <- gen_lasso(sim$x, sim$y, gen_lasso_penalty("chain", 15, order = order), lambda = 1e7, intercept = FALSE)
     poly <- outer(1:15, seq_len(order) - 1, `^`)
     expect_equal(unname(fit$beta[, 1]), drop(poly %*% lm.fit(sim$x %*% poly, sim$y)$coefficients), tolerance = 1e-5)
     expect_identical(fit$df, as.double(order))
@@ -86,14 +85,14 @@ test_that("limits: the identity penalty is the lasso, no penalty is least square
 test_that("the largest penalty is where the first difference leaves zero", {
   sim <- simulated()
   set.seed(2)
-  for (penalty in list(fused_chain(15), fused_chain(15, 2), tv_grid(c(5, 3)), fused_chain(15, sparse = 0.5), penalty_matrix(diag(15)))) {
+  for (penalty in list(gen_lasso_penalty("chain", 15), gen_lasso_penalty("chain", 15, order = 2), gen_lasso_penalty("grid", dim = c(5, 3)), gen_lasso_penalty("chain", 15, sparse = 0.5), gen_lasso_penalty("matrix", R = diag(15)))) {
     top <- gen_lasso(sim$x, sim$y, penalty, n_lambda = 1, intercept = FALSE)
     expect_true(top$lambda_max_exact)
     size <- function(l) sum(abs(penalty$matrix %*% gen_lasso(sim$x, sim$y, penalty, lambda = l, tol = 1e-11, intercept = FALSE)$beta[, 1]))
     expect_lt(size(1.001 * top$lambda_max), 1e-4)
     expect_gt(size(0.98 * top$lambda_max), 1e-4)
   }
-  expect_false(gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), n_lambda = 1, intercept = FALSE)$lambda_max_exact)
+  expect_false(gen_lasso(sim$x, sim$y, gen_lasso_penalty("grid", dim = c(5, 3), norm = "l2"), n_lambda = 1, intercept = FALSE)$lambda_max_exact)
 })
 
 test_that("at the first penalty of a default path nothing but the null space is left", {
@@ -102,7 +101,7 @@ test_that("at the first penalty of a default path nothing but the null space is 
     x <- matrix(rnorm(1800), 60)
     y <- drop(x %*% rep(c(0, 2, 0), each = 10)) + rnorm(60)
     expect_identical(gen_lasso(x, y, n_lambda = 2, intercept = FALSE)$df[1], 1)
-    expect_identical(gen_lasso(x, y, penalty_matrix(diag(30)), n_lambda = 2, intercept = FALSE)$df[1], 0)
+    expect_identical(gen_lasso(x, y, gen_lasso_penalty("matrix", R = diag(30)), n_lambda = 2, intercept = FALSE)$df[1], 0)
   }
 })
 
@@ -114,12 +113,12 @@ test_that("the identity design is solved in one round, chains like the dynamic p
   expect_identical(fit$convergence[[1]]$iterations, 1L)
   expect_equal(gen_lasso(NULL, y + 7, lambda = 2)$beta, fit$beta + 7, tolerance = 1e-10)
   expect_equal(sum(fit$beta), sum(y))
-  expect_equal(tv_denoise(matrix(y, 1), 2)$image, matrix(fit$beta, 1), tolerance = 1e-12)
-  sparse <- gen_lasso(NULL, y, fused_chain(200, sparse = 0.3), lambda = 2)
+  expect_equal(gen_lasso_image(matrix(y, 1), 2)$image, matrix(fit$beta, 1), tolerance = 1e-12)
+  sparse <- gen_lasso(NULL, y, gen_lasso_penalty("chain", 200, sparse = 0.3), lambda = 2)
   expect_equal(sparse$beta[, 1], fused_signal(y, rho = 0.6, tau = 2)$fitted, tolerance = 1e-10)
   expect_lt(sparse$convergence[[1]]$gap, 1e-9)
   # trend filtering: equation by equation
-  trend <- gen_lasso(NULL, y, fused_chain(200, 2), lambda = 5)
+  trend <- gen_lasso(NULL, y, gen_lasso_penalty("chain", 200, order = 2), lambda = 5)
   R <- diff(diag(200), differences = 2)
   expect_equal(drop(t(R) %*% trend$mu[, 1]), y - trend$beta[, 1], tolerance = 1e-8)
   expect_lte(max(abs(trend$mu)), 5 * (1 + 1e-10))
@@ -144,19 +143,19 @@ test_that("all update modes and baselines reach one objective", {
 
 test_that("blocks of one row are the l1 norm, and isotropic variation satisfies its conditions", {
   sim <- simulated()
-  expect_equal(gen_lasso(sim$x, sim$y, penalty_matrix(diff(diag(15)), groups = 1:14), lambda = 2, intercept = FALSE)$objective,
-               gen_lasso(sim$x, sim$y, fused_chain(15), lambda = 2, intercept = FALSE)$objective, tolerance = 1e-8)
+  expect_equal(gen_lasso(sim$x, sim$y, gen_lasso_penalty("matrix", R = diff(diag(15)), groups = 1:14), lambda = 2, intercept = FALSE)$objective,
+               gen_lasso(sim$x, sim$y, gen_lasso_penalty("chain", 15), lambda = 2, intercept = FALSE)$objective, tolerance = 1e-8)
   set.seed(4)
   image <- matrix(rnorm(30 * 20), 30) + 2 * outer(1:30 > 15, 1:20 > 8)
-  fit <- tv_denoise(image, 0.8, "l2", tol = 1e-8)
+  fit <- gen_lasso_image(image, 0.8, type = "l2", tol = 1e-8)
   R <- fit$fit$penalty$matrix
   mu <- fit$fit$mu[, 1]
   block <- rep(seq_along(fit$fit$penalty$blocks), fit$fit$penalty$blocks)
   expect_equal(as.vector(Matrix::crossprod(R, mu)), as.vector(image - fit$image), tolerance = 1e-9)
   expect_lte(max(sqrt(rowsum(mu^2, block))), 0.8 * (1 + 1e-9))
   expect_lt(fit$convergence[[1]]$gap, 1e-8 * sum(image^2))
-  expect_equal(tv_denoise(image[, 1, drop = FALSE], 0.8, "l2", tol = 1e-9)$image, tv_denoise(image[, 1, drop = FALSE], 0.8)$image, tolerance = 1e-4)
-  general <- gen_lasso(sim$x, sim$y, tv_grid(c(5, 3), "l2"), lambda = 2, intercept = FALSE)
+  expect_equal(gen_lasso_image(image[, 1, drop = FALSE], 0.8, type = "l2", tol = 1e-9)$image, gen_lasso_image(image[, 1, drop = FALSE], 0.8)$image, tolerance = 1e-4)
+  general <- gen_lasso(sim$x, sim$y, gen_lasso_penalty("grid", dim = c(5, 3), norm = "l2"), lambda = 2, intercept = FALSE)
   expect_lt(general$convergence[[1]]$gap, 1e-7 * sum(sim$y^2))
 })
 
@@ -200,18 +199,18 @@ test_that("bounds hold and are optimal", {
 
 test_that("graphs: duplicated edges add up, loops go, pieces and isolated nodes are allowed", {
   edges <- rbind(c(1, 2), c(2, 1), c(2, 2), c(4, 5))
-  penalty <- fused_graph(edges, p = 6, weights = c(1, 2, 9, 1))
+  penalty <- gen_lasso_penalty("graph", edges = edges, p = 6, weights = c(1, 2, 9, 1))
   expect_equal(sort(abs(as.matrix(penalty$matrix))[as.matrix(penalty$matrix) != 0]), c(1, 1, 3, 3))
   y <- c(0, 2, 5, -1, 1, 3)
   expect_equal(gen_lasso(NULL, y, penalty, lambda = 0.1)$beta[, 1], c(0.3, 1.7, 5, -0.9, 0.9, 3))
-  expect_equal(gen_lasso(NULL, y, fused_graph(matrix(0, 0, 2), p = 6), lambda = 1)$beta[, 1], y)
+  expect_equal(gen_lasso(NULL, y, gen_lasso_penalty("graph", edges = matrix(0, 0, 2), p = 6), lambda = 1)$beta[, 1], y)
   skip_if_not_installed("igraph")
-  expect_equal(as.matrix(fused_graph(igraph::make_ring(5))$matrix != 0), as.matrix(fused_graph(nb_chain(5, closed = TRUE))$matrix != 0))
+  expect_equal(as.matrix(gen_lasso_penalty("graph", edges = igraph::make_ring(5))$matrix != 0), as.matrix(gen_lasso_penalty("graph", edges = nb_chain(5, closed = TRUE))$matrix != 0))
 })
 
 test_that("an empty penalty, a column of zeros, p > n, a single row and non-uniqueness", {
   sim <- simulated()
-  fit <- gen_lasso(sim$x, sim$y, penalty_matrix(matrix(0, 0, 15)), lambda = 1, intercept = FALSE)
+  fit <- gen_lasso(sim$x, sim$y, gen_lasso_penalty("matrix", R = matrix(0, 0, 15)), lambda = 1, intercept = FALSE)
   expect_equal(unname(fit$beta[, 1]), unname(lm.fit(sim$x, sim$y)$coefficients), tolerance = 1e-5)
   zero <- sim$x
   zero[, 3] <- 0
@@ -238,10 +237,10 @@ test_that("answers scale with the data", {
 
 test_that("columns in units eight orders apart give the answer of one unit", {
   sim <- simulated()
-  plain <- gen_lasso(sim$x, sim$y, penalty_matrix(diff(diag(15))), lambda = 2, intercept = FALSE)
+  plain <- gen_lasso(sim$x, sim$y, gen_lasso_penalty("matrix", R = diff(diag(15))), lambda = 2, intercept = FALSE)
   for (range in c(2, 4)) {
     unit <- 10^seq(-range, range, length.out = 15)
-    fit <- gen_lasso(sweep(sim$x, 2, unit, "*"), sim$y, penalty_matrix(sweep(diff(diag(15)), 2, unit, "*")), lambda = 2, intercept = FALSE)
+    fit <- gen_lasso(sweep(sim$x, 2, unit, "*"), sim$y, gen_lasso_penalty("matrix", R = sweep(diff(diag(15)), 2, unit, "*")), lambda = 2, intercept = FALSE)
     expect_equal(fit$objective, plain$objective, tolerance = 1e-6)
     expect_equal(fit$beta[, 1] * unit, plain$beta[, 1], tolerance = 1e-3)
   }
@@ -252,7 +251,7 @@ test_that("the certificate is tight when columns are eight orders apart and the 
     set.seed(seed)
     x <- sweep(matrix(rnorm(600), 40), 2, 10^seq(-4, 4, length.out = 15), "*")
     y <- drop(x %*% (rep(c(0, 1, -1), each = 5) / 10^seq(-4, 4, length.out = 15))) + rnorm(40, sd = 0.3)
-    for (penalty in list(fused_chain(15), penalty_matrix(diag(15)), fused_chain(15, sparse = 1))) {
+    for (penalty in list(gen_lasso_penalty("chain", 15), gen_lasso_penalty("matrix", R = diag(15)), gen_lasso_penalty("chain", 15, sparse = 1))) {
       fit <- gen_lasso(x, y, penalty, lambda = c(200, 2), intercept = FALSE)
       expect_true(all(glance(fit)$gap < 1e-6 * sum(y^2) / 2), info = paste(seed, penalty$type, toString(signif(glance(fit)$gap, 2))))
     }
@@ -294,7 +293,7 @@ test_that("fitted values of a blur are the blurred estimate, up to and beyond th
   set.seed(2)
   image <- matrix(rnorm(30), 5)
   for (size in c(1, 3, 5, 13)) {
-    fit <- suppressWarnings(tv_deblur(image, size, lambda = 0.1))
+    fit <- suppressWarnings(gen_lasso_image(image, blur = size, lambda = 0.1))
     half <- size %/% 2
     near <- function(k) abs(outer(seq_len(k), seq_len(k), `-`)) <= half
     expect_no_error(kernel_matrix_of(matrix(1, size, size), dim(image)))
@@ -310,11 +309,11 @@ test_that("fitted values of a blur are the blurred estimate, up to and beyond th
 test_that("a mask leaves cells out of a volume; image metrics are their formulas; simulated coefficients are the paper's", {
   mask <- array(TRUE, c(4, 4, 3))
   mask[1, 1, 1] <- mask[2, 3, 2] <- FALSE
-  penalty <- tv_grid(c(4, 4, 3), mask = mask)
+  penalty <- gen_lasso_penalty("grid", dim = c(4, 4, 3), mask = mask)
   pairs <- sum(mask[-1, , ] & mask[-4, , ]) + sum(mask[, -1, ] & mask[, -4, ]) + sum(mask[, , -1] & mask[, , -3])
   expect_identical(dim(penalty$matrix), as.integer(c(pairs, 46)))
   expect_true(all(abs(Matrix::rowSums(penalty$matrix)) == 0 & Matrix::rowSums(abs(penalty$matrix)) == 2))
-  expect_equal(image_metrics(c(1, 3), c(1, 2)), c(mse = 0.5, snr = 10 * log10(2)))
+  expect_equal(unlist(assess(gen_lasso_image(c(1, 2), 0), truth = c(1, 3))[1:2]), c(mse = 0.5, snr = 10 * log10(2)), tolerance = 1e-6)
   set.seed(1)
   expect_identical(which(sim_gen_lasso("blocks", n = 5, p = 100)$beta == 1), 11:20)
   expect_identical(which(sim_gen_lasso("blocks", n = 5, p = 100)$beta == 2), 21:40)
@@ -353,7 +352,7 @@ test_that("formulas, coefficients between penalties, predictions and deviance ag
     pdf(NULL)
     plot(fit)
     plot(gen_lasso(NULL, rnorm(9), lambda = 1))
-    plot(tv_denoise(matrix(rnorm(9), 3), 1))
+    plot(gen_lasso_image(matrix(rnorm(9), 3), 1))
     dev.off()
   })
   skip_if_not_installed("ggplot2")
@@ -362,17 +361,17 @@ test_that("formulas, coefficients between penalties, predictions and deviance ag
 
 test_that("deblurring inverts the operator, for squares and kernels", {
   set.seed(6)
-  sim <- sim_image(c(20, 24), sd = 0.01, blur = 3)
-  fit <- tv_deblur(sim$image, 3, lambda = 0.003)
-  smooth <- tv_deblur(sim$image, 3, lambda = 0.003, type = "tikhonov")
-  worse <- image_metrics(sim$truth, sim$image)
-  expect_gt(image_metrics(sim$truth, fit$image)[["snr"]], worse[["snr"]] + 3)
-  expect_gt(image_metrics(sim$truth, fit$image)[["snr"]], image_metrics(sim$truth, smooth$image)[["snr"]])
-  kernel <- tv_deblur(sim$image, matrix(1, 3, 3), lambda = 0.003)
+  sim <- sim_gen_lasso("image", dim = c(20, 24), sd = 0.01, blur = 3)
+  fit <- gen_lasso_image(sim$image, blur = 3, lambda = 0.003)
+  smooth <- gen_lasso_image(sim$image, blur = 3, lambda = 0.003, type = "tikhonov")
+  score <- assess(fit, truth = sim$truth)
+  expect_gt(score$snr, score$snr_observed + 3)
+  expect_gt(score$snr, assess(smooth, truth = sim$truth)$snr)
+  kernel <- gen_lasso_image(sim$image, blur = matrix(1, 3, 3), lambda = 0.003)
   expect_equal(kernel$objective, fit$objective, tolerance = 1e-4)
-  expect_identical(nrow(tv_grid(c(256, 256))$matrix), 130560L)
-  expect_identical(nrow(tv_grid(c(3, 4, 5))$matrix), as.integer(2 * 4 * 5 + 3 * 3 * 5 + 3 * 4 * 4))
-  volume <- tv_denoise(array(rnorm(60), 3:5), 0.5)
+  expect_identical(nrow(gen_lasso_penalty("grid", dim = c(256, 256))$matrix), 130560L)
+  expect_identical(nrow(gen_lasso_penalty("grid", dim = c(3, 4, 5))$matrix), as.integer(2 * 4 * 5 + 3 * 3 * 5 + 3 * 4 * 4))
+  volume <- gen_lasso_image(array(rnorm(60), 3:5), 0.5)
   expect_lt(volume$convergence[[1]]$gap, 1e-9)
 })
 
@@ -394,7 +393,7 @@ test_that("bad input is refused by name", {
   refused(gen_lasso(x, y[-1], intercept = FALSE), "y")
   refused(gen_lasso(x, replace(y, 2, NA), intercept = FALSE), "missing")
   refused(gen_lasso(replace(x, 2, Inf), y, intercept = FALSE), "finite")
-  refused(gen_lasso(x, y, fused_chain(5), intercept = FALSE), "penalty")
+  refused(gen_lasso(x, y, gen_lasso_penalty("chain", 5), intercept = FALSE), "penalty")
   refused(gen_lasso(x, y, "chain", intercept = FALSE), "penalty")
   refused(gen_lasso(x, y, lambda = -1, intercept = FALSE), "lambda")
   refused(gen_lasso(x, y, lamda = 1, intercept = FALSE), "no argument `lamda`")
@@ -406,26 +405,29 @@ test_that("bad input is refused by name", {
   refused(gen_lasso(x, y, family = "poisson", intercept = FALSE), "y")
   refused(gen_lasso(NULL, y, intercept = TRUE), "intercept")
   refused(predict(gen_lasso(NULL, y, lambda = 1), x), "newdata")
-  refused(fused_chain(3, order = 3), "order")
-  refused(fused_graph(rbind(c(1, 9)), p = 3), "edges")
-  refused(fused_graph(matrix(0, 0, 2)), "p")
-  refused(tv_grid(c(2, 2, 2, 2)), "dim")
-  refused(tv_grid(c(2, 2), mask = c(TRUE, NA, TRUE, TRUE)), "mask")
-  refused(penalty_matrix(diag(2), groups = 1), "groups")
-  refused(blur_operator(c(4, 4), 2), "odd")
-  refused(tv_deblur(matrix(1, 4, 4), matrix(1, 2, 2), 1), "odd")
-  refused(tv_deblur(1:4, 3, 1), "image")
-  refused(image_metrics(1:3, 1:2), "estimate")
-  refused(gen_lasso_select(NULL, y), "x")
+  refused(gen_lasso_penalty("chain", 3, order = 3), "order")
+  refused(gen_lasso_penalty("graph", edges = rbind(c(1, 9)), p = 3), "edges")
+  refused(gen_lasso_penalty("graph", edges = matrix(0, 0, 2)), "p")
+  refused(gen_lasso_penalty("grid", dim = c(2, 2, 2, 2)), "dim")
+  refused(gen_lasso_penalty("grid", dim = c(2, 2), mask = c(TRUE, NA, TRUE, TRUE)), "mask")
+  refused(gen_lasso_penalty("matrix", R = diag(2), groups = 1), "groups")
+  refused(gen_lasso_image(diag(4), 1, blur = 2), "odd")
+  refused(gen_lasso_image(matrix(1, 4, 4), 1, blur = matrix(1, 2, 2)), "odd")
+  refused(gen_lasso_image(1:4, blur = 3, lambda = 1), "image")
+  refused(assess(gen_lasso_image(1:3, 1), truth = 1:2), "truth")
+  refused(gen_lasso_select(granary:::blur_operator(c(4, 5), 3), y), "x")
+  refused(gen_lasso_penalty("chain", 4, edges = diag(2)), "edges")
+  refused(gen_lasso_penalty("chain", pos = c(1, 3, 2)), "pos")
+  refused(gen_lasso_penalty("grid"), "dim")
   refused(plot(gen_lasso(x, y, lambda = 1, intercept = FALSE), type = "image"), "image")
 })
 
 test_that("separable classes are announced, overlapping ones are not", {
   set.seed(6)
   x <- matrix(rnorm(200), 40)
-  expect_warning(gen_lasso(x, x[, 1] + x[, 2] > 0, penalty_matrix(diag(5)), family = "binomial", lambda = 0.01, tol = 1e-3, intercept = FALSE), "separable",
+  expect_warning(gen_lasso(x, x[, 1] + x[, 2] > 0, gen_lasso_penalty("matrix", R = diag(5)), family = "binomial", lambda = 0.01, tol = 1e-3, intercept = FALSE), "separable",
                  class = "granary_warning_input")
-  expect_silent(gen_lasso(x, x[, 1] + rnorm(40) > 0, penalty_matrix(diag(5)), family = "binomial", lambda = 0.05, intercept = FALSE))
+  expect_silent(gen_lasso(x, x[, 1] + rnorm(40) > 0, gen_lasso_penalty("matrix", R = diag(5)), family = "binomial", lambda = 0.05, intercept = FALSE))
 })
 
 test_that("a solver that is stopped says so", {
@@ -438,7 +440,7 @@ test_that("trend filtering starts at its largest penalty, where the fit is a pol
   t <- seq_len(n) / n
   set.seed(1)
   y <- sin(6 * t) + rnorm(n, sd = 0.3)
-  fit <- gen_lasso(NULL, y, fused_chain(n, 3), n_lambda = 3)
+  fit <- gen_lasso(NULL, y, gen_lasso_penalty("chain", n, order = 3), n_lambda = 3)
   sums <- cumsum(cumsum(cumsum(residuals(lm(y ~ poly(t, 2))))))
   expect_equal(fit$lambda_max, max(abs(sums)), tolerance = 1e-4)
   expect_equal(fit$df[1], 3)
@@ -452,4 +454,56 @@ test_that("converged means near the minimum, judged by the objective reached", {
   fine <- gen_lasso(s$x, s$y, s$penalty, lambda = 0.1, intercept = FALSE, tol = 1e-12)
   expect_true(fit$convergence[[1]]$converged)
   expect_lt(fit$objective - fine$objective, 1e-6 * fine$objective)
+})
+
+test_that("uneven positions: the rows of Tibshirani's recursion, and polynomials in the positions cost nothing", {
+  pos <- c(0, 0.5, 2, 3, 7, 8, 8.5, 11)
+  even <- gen_lasso_penalty("chain", 8, order = 3)$matrix
+  expect_equal(as.matrix(even), diff(diag(8), differences = 3), ignore_attr = TRUE)
+  expect_equal(as.matrix(gen_lasso_penalty("chain", pos = 3 + 1:8, order = 3)$matrix), as.matrix(even))
+  d1 <- diff(diag(8))
+  d2 <- diff(diag(7)) %*% diag(1 / diff(pos)) %*% d1
+  d3 <- diff(diag(6)) %*% diag(2 / (pos[3:8] - pos[1:6])) %*% d2
+  penalty <- gen_lasso_penalty("chain", pos = pos, order = 3)
+  expect_equal(as.matrix(penalty$matrix), d3, ignore_attr = TRUE)
+  expect_lt(max(abs(penalty$matrix %*% cbind(1, pos, pos^2))), 1e-12)
+  expect_lt(max(abs(penalty$matrix %*% penalty$null)), 1e-12)
+  expect_equal(crossprod(penalty$null), diag(3))
+  line <- gen_lasso(NULL, 2 - 3 * pos, gen_lasso_penalty("chain", pos = pos, order = 2), lambda = 5)
+  expect_equal(line$beta[, 1], 2 - 3 * pos, tolerance = 1e-8)
+  expect_equal(line$df, 2)
+  # a repeated position in time is one that is missed: leaving a point out of an even line changes nothing either
+  gap <- gen_lasso(NULL, 2 - 3 * c(1:4, 6:9), gen_lasso_penalty("chain", pos = c(1:4, 6:9), order = 2), lambda = 5)
+  expect_equal(gap$beta[, 1], 2 - 3 * c(1:4, 6:9), tolerance = 1e-8)
+})
+
+test_that("cross-validation of a signal: chains leave every k-th value out, other penalties keep their coefficients", {
+  set.seed(4)
+  truth <- rep(c(0, 3, 1), each = 30)
+  y <- truth + rnorm(90, sd = 0.5)
+  cv <- gen_lasso_select(NULL, y, folds = 5)
+  expect_s3_class(cv, "granary_selection")
+  expect_equal(cv$folds, rep_len(1:5, 90))
+  error <- function(fit, lambda) mean((coef(fit, lambda = lambda) - truth)^2)
+  expect_lt(mean((coef(cv) - truth)^2), 1.5 * min(vapply(cv$lambda, error, 0, fit = cv$fit)))
+  # the score of the first penalty by hand: a constant fit to each training set
+  by_hand <- mean(unlist(lapply(1:5, function(k) (y[cv$folds == k] - mean(y[cv$folds != k]))^2)))
+  top <- gen_lasso_select(NULL, y, lambda = c(1e4, 1e3), folds = 5)
+  expect_equal(top$table$estimate[1], by_hand, tolerance = 1e-8)
+  ramp <- gen_lasso_select(NULL, 1:40 + rnorm(40), gen_lasso_penalty("chain", 40, order = 2), folds = 4, n_lambda = 6)
+  expect_lt(min(ramp$table$estimate), 3)
+  image <- matrix(rep(c(0, 2), each = 32), 8) + rnorm(64, sd = 0.3)
+  grid <- suppressWarnings(gen_lasso_select(NULL, image, gen_lasso_penalty("grid", dim = c(8, 8)), lambda = c(20, 0.3, 0.001), folds = 4))
+  expect_identical(grid$selected, 2L)
+  expect_error(gen_lasso_select(NULL, y, folds = 1), class = "granary_error_input")
+})
+
+test_that("cross-validation by formula is that by matrix", {
+  d <- data.frame(matrix(rnorm(300), 50, 6))
+  d$y <- d$X1 + d$X2 + rnorm(50)
+  folds <- rep_len(1:5, 50)
+  formula <- gen_lasso_select(y ~ ., d, folds = folds, n_lambda = 6)
+  matrix <- gen_lasso_select(as.matrix(d[1:6]), d$y, folds = folds, n_lambda = 6)
+  expect_equal(formula$table, matrix$table)
+  expect_equal(predict(formula, d[1:3, ]), predict(matrix, as.matrix(d[1:3, 1:6])))
 })

@@ -40,7 +40,7 @@ test_that("the path is glmnet's", {
     peer <- glmnet(d$x, d$y, family = family, lambda = fit$lambda, thresh = 1e-14)
     expect_equal(as.matrix(fit$coefficients), as.matrix(peer$beta), tolerance = 1e-5, ignore_attr = TRUE)
     expect_equal(fit$dev_ratio, peer$dev.ratio, tolerance = 1e-6)
-    peer <- glmnet(d$x, d$y, family = family, n_lambda = 5, lambda.min.ratio = 0.05)
+    peer <- glmnet(d$x, d$y, family = family, nlambda = 5, lambda.min.ratio = 0.05)
     expect_equal(lasso(d$x, d$y, family, n_lambda = 5, lambda_min_ratio = 0.05)$lambda[1:3], peer$lambda[1:3], tolerance = 1e-6)
   }
 })
@@ -49,7 +49,7 @@ test_that("least squares, ridge and soft thresholding are special cases", {
   d <- sim_lasso(60, 4)
   fit <- lasso(d$x, d$y, lambda = 0, tol = 1e-12)
   expect_equal(unname(coef(fit)[, 1]), unname(coef(lm(d$y ~ d$x))), tolerance = 1e-8)
-  ridge <- lasso(d$x, d$y, lambda = 0.3, alpha = 0, standardize = FALSE, tol = 1e-12)
+  ridge <- lasso(d$x, d$y, lambda = 0.3, mixture = 0, standardize = FALSE, tol = 1e-12)
   centred <- scale(d$x, scale = FALSE)
   expect_equal(unname(ridge$coefficients[, 1]), drop(solve(crossprod(centred) / 60 + diag(0.3, 4), crossprod(centred, d$y) / 60)), tolerance = 1e-8,
                ignore_attr = TRUE)
@@ -169,7 +169,7 @@ test_that("bad input is refused with the argument's name", {
   refused(lasso(d$x, rep(1, 60), "binomial"), "both classes")
   refused(lasso(d$x, factor(rep(1:3, 20)), "binomial"), "two classes")
   refused(lasso(d$x, d$y, lambda = -1), "`lambda`")
-  refused(lasso(d$x, d$y, alpha = 2), "`alpha`")
+  refused(lasso(d$x, d$y, mixture = 2), "`mixture`")
   refused(lasso(d$x, d$y, weights = rep(0, 60)), "not all be zero")
   refused(lasso(d$x, d$y, penalty_factor = -1), "`penalty_factor`")
   refused(lasso(d$x, d$y, penalty_factor = rep(-1, 20)), "`penalty_factor`")

@@ -98,7 +98,7 @@ test_that("given similarities: full and sparse agree, the diagonal is ignored, a
   expect_equal(coef(three), coef(two), tolerance = 1e-12)
   expect_equal(one$se, two$se, tolerance = 1e-12)
   expect_equal(one$posterior_sd, two$posterior_sd, tolerance = 1e-12)
-  expect_equal(unname(mta_weights(one) %*% one$mean)[, 1], expected, tolerance = 1e-12)
+  expect_equal(unname(mta_bounds("weights", one) %*% one$mean)[, 1], expected, tolerance = 1e-12)
 })
 
 test_that("pairwise similarities are those of the means; ties are merged", {
@@ -124,8 +124,8 @@ test_that("shift and scale equivariance, over sixteen orders of magnitude", {
     expect_equal(coef(mta(5 - 2 * d$y, d$group, method)), 5 - 2 * coef(base), tolerance = 1e-10)
     expect_equal(coef(mta(d$y + 1e6, d$group, method)) - 1e6, coef(base), tolerance = 1e-6)
   }
-  js <- james_stein(d$y, d$group)
-  expect_equal(coef(james_stein(5 - 2 * d$y, d$group)), 5 - 2 * coef(js), tolerance = 1e-10)
+  js <- mta(d$y, d$group, method = "james_stein")
+  expect_equal(coef(mta(5 - 2 * d$y, d$group, method = "james_stein")), 5 - 2 * coef(js), tolerance = 1e-10)
 })
 
 test_that("all forms of input give the same fit", {
@@ -284,49 +284,49 @@ test_that("vector means: coordinates decouple with a common scalar variance", {
 
 test_that("weights of given similarities: Proposition 4", {
   alpha <- c(0.1, 0.2, 0.3)
-  W <- mta_weights(matrix(alpha, 3, 3, byrow = TRUE), Gamma = 2.5)
+  W <- mta_bounds("weights", matrix(alpha, 3, 3, byrow = TRUE), Gamma = 2.5)
   expect_equal(W, diag(3) / 2.5 + matrix(alpha, 3, 3, byrow = TRUE), tolerance = 1e-14)
   # Corollary 5: shrinkage towards the pooled mean
   n <- c(2, 5, 3)
   lambda <- 0.7
-  W <- mta_weights(matrix(n, 3, 3, byrow = TRUE), Gamma = (1 - lambda) / (lambda * sum(n)))
+  W <- mta_bounds("weights", matrix(n, 3, 3, byrow = TRUE), Gamma = (1 - lambda) / (lambda * sum(n)))
   expect_equal(W, lambda * diag(3) + (1 - lambda) * matrix(n / sum(n), 3, 3, byrow = TRUE), tolerance = 1e-14)
-  expect_error(mta_weights(matrix(1, 2, 3)), "square", class = "granary_error_input")
-  expect_error(mta_weights(-diag(2)), "negative", class = "granary_error_input")
+  expect_error(mta_bounds("weights", matrix(1, 2, 3)), "square", class = "granary_error_input")
+  expect_error(mta_bounds("weights", -diag(2)), "negative", class = "granary_error_input")
 })
 
 test_that("risk: the two-task formula, its best similarity and its break-even distance", {
   for (D in c(0.3, 1, 4)) {
     s <- c(0.2, 0.9)
     a <- 0.6
-    r <- mta_risk(c(0, D), s, a = a)
+    r <- mta_bounds("risk", c(0, D), s, a = a)
     bottom <- (2 + sum(s) * a)^2
     first <- s[1] * (4 + 4 * s[2] * a + s[1] * s[2] * a^2 + s[2]^2 * a^2) / bottom + D^2 * s[1]^2 * a^2 / bottom
     expect_equal(r$mse[1], first, tolerance = 1e-12)
-    best <- optimize(function(l) mta_risk(c(0, D), s, a = exp(l))$risk, c(-8, 8), tol = 1e-10)
+    best <- optimize(function(l) mta_bounds("risk", c(0, D), s, a = exp(l))$risk, c(-8, 8), tol = 1e-10)
     expect_equal(exp(best$minimum), 2 / D^2, tolerance = 1e-4)
     expect_equal(r$best_a, 2 / D^2)
-    expect_equal(mta_risk(c(0, r$break_even), s, a = a)$mse, s, tolerance = 1e-12)
-    expect_equal(mta_risk(c(0, D), s, oracle = TRUE)$risk, best$objective, tolerance = 1e-8)
+    expect_equal(mta_bounds("risk", c(0, r$break_even), s, a = a)$mse, s, tolerance = 1e-12)
+    expect_equal(mta_bounds("risk", c(0, D), s, oracle = TRUE)$risk, best$objective, tolerance = 1e-8)
   }
-  W <- mta_weights(matrix(1, 3, 3), c(0.1, 0.3, 0.2))
+  W <- mta_bounds("weights", matrix(1, 3, 3), c(0.1, 0.3, 0.2))
   mu <- c(1, 2, 4)
   s <- c(1, 2, 3)
-  expect_equal(mta_risk(mu, s, W)$risk, sum(diag(W %*% diag(s) %*% t(W))) + sum((mu - W %*% mu)^2), tolerance = 1e-12)
-  expect_equal(mta_risk(c(0, 0), 1 / 2, a = 1)$change, -27.78, tolerance = 1e-3)
-  expect_equal(mta_risk(c(0, 0), 1 / 20, a = 1)$change, -4.65, tolerance = 1e-2)
-  expect_error(mta_risk(mu, s, W, a = 1), "one of", class = "granary_error_input")
-  expect_error(mta_risk(mu, 1:2), "one per task", class = "granary_error_input")
+  expect_equal(mta_bounds("risk", mu, s, W)$risk, sum(diag(W %*% diag(s) %*% t(W))) + sum((mu - W %*% mu)^2), tolerance = 1e-12)
+  expect_equal(mta_bounds("risk", c(0, 0), 1 / 2, a = 1)$change, -27.78, tolerance = 1e-3)
+  expect_equal(mta_bounds("risk", c(0, 0), 1 / 20, a = 1)$change, -4.65, tolerance = 1e-2)
+  expect_error(mta_bounds("risk", mu, s, W, a = 1), "one of", class = "granary_error_input")
+  expect_error(mta_bounds("risk", mu, 1:2), "one per task", class = "granary_error_input")
 })
 
 test_that("the risk formula is what simulation gives", {
   set.seed(1)
   mu <- c(0, 0.5, 2)
   s <- c(0.5, 1, 0.2)
-  W <- mta_weights(matrix(1, 3, 3), s / 3)
+  W <- mta_bounds("weights", matrix(1, 3, 3), s / 3)
   y <- mu + sqrt(s) * matrix(rnorm(3 * 4e4), 3)
   loss <- colSums((W %*% y - mu)^2)
-  expect_lt(abs(mean(loss) - mta_risk(mu, s, W)$risk), 4 * sd(loss) / sqrt(length(loss)))
+  expect_lt(abs(mean(loss) - mta_bounds("risk", mu, s, W)$risk), 4 * sd(loss) / sqrt(length(loss)))
 })
 
 test_that("leave-one-out risk equals refitting, and cross-validated estimators are honest", {
@@ -339,7 +339,7 @@ test_that("leave-one-out risk equals refitting, and cross-validated estimators a
   expected <- c(
     refit(function(y, g) as.vector(tapply(y, g, mean))), refit(function(y, g) rep(mean(y), 8)),
     refit(function(y, g) rep(mean(tapply(y, g, mean)), 8)),
-    refit(function(y, g) coef(james_stein(y, g))), refit(function(y, g) coef(james_stein(y, g, dim = "effective"))),
+    refit(function(y, g) coef(mta(y, g, method = "james_stein"))), refit(function(y, g) coef(mta(y, g, dim = "effective", method = "james_stein"))),
     refit(function(y, g) coef(mta(y, g))),
     refit(function(y, g) coef(mta(y, g, "minimax"))), refit(function(y, g) coef(mta(y, g, "pairwise")))
   )
@@ -366,7 +366,7 @@ test_that("mta_compare(): seeds, threads, truth, errors", {
   truth <- mta_compare(y ~ group, d, c("constant", "constant_cv", "james_stein", "pooled"), risk = "truth", truth = attr(d, "mu"))
   expect_equal(truth$risk[2], sum((coef(mta(y ~ group, d)) - attr(d, "mu"))^2), tolerance = 1e-10)
   expect_equal(truth$risk[3], sum((coef(mta(y ~ group, d, cv = "loo")) - attr(d, "mu"))^2), tolerance = 1e-10)
-  expect_equal(truth$risk[4], sum((coef(james_stein(y ~ group, d)) - attr(d, "mu"))^2), tolerance = 1e-10)
+  expect_equal(truth$risk[4], sum((coef(mta(y ~ group, d, method = "james_stein")) - attr(d, "mu"))^2), tolerance = 1e-10)
   expect_error(mta_compare(d$y, d$group, risk = "truth"), "true means", class = "granary_error_input")
   expect_error(mta_compare(d$y, d$group, "bayes"), "one of", class = "granary_error_input")
   expect_error(mta_compare(data.frame(mean = 1:2, n = 2, var = 1)), "nothing could be left out", class = "granary_error_input")
@@ -380,25 +380,25 @@ test_that("James-Stein: formulas (5), (6) and (7), clamped for few tasks", {
   n <- tabulate(d$group)
   s <- sum((d$y - m[d$group])^2) / (length(d$y) - 8) / n
   keep <- 1 - 5 / sum((m - mean(m))^2 / s)
-  expect_equal(unname(coef(james_stein(d$y, d$group, positive = FALSE))), mean(m) + keep * (m - mean(m)))
-  expect_equal(mean(coef(james_stein(d$y, d$group))), mean(m))
+  expect_equal(unname(coef(mta(d$y, d$group, positive = FALSE, method = "james_stein"))), mean(m) + keep * (m - mean(m)))
+  expect_equal(mean(coef(mta(d$y, d$group, method = "james_stein"))), mean(m))
   k <- sum(s) / max(s)
-  expect_equal(unname(coef(james_stein(d$y, d$group, dim = "effective"))),
+  expect_equal(unname(coef(mta(d$y, d$group, dim = "effective", method = "james_stein"))),
                mean(m) + max(0, 1 - max(0, k - 3) / sum((m - mean(m))^2 / s)) * (m - mean(m)))
-  one <- james_stein(1:6 + 0.5, 1:6, target = "zero", sigma2 = 2)
+  one <- mta(1:6 + 0.5, 1:6, target = "zero", sigma2 = 2, method = "james_stein")
   expect_equal(unname(coef(one)), (1 - 4 * 2 / sum((1:6 + 0.5)^2)) * (1:6 + 0.5))
   for (tasks in 2:3) {
     few <- d[d$group <= tasks, ]
-    expect_equal(coef(james_stein(few$y, few$group)), coef(mta(few$y, few$group, gamma = 0)))
+    expect_equal(coef(mta(few$y, few$group, method = "james_stein")), coef(mta(few$y, few$group, gamma = 0)))
   }
   # heavy noise: all the way to the target, never beyond it
-  expect_equal(james_stein(d$y, d$group, sigma2 = 1e6)$shrinkage, 0)
-  expect_lt(james_stein(d$y, d$group, sigma2 = 1e6, positive = FALSE)$shrinkage, 0)
-  cv <- james_stein(d$y, d$group, cv = "loo")
+  expect_equal(mta(d$y, d$group, sigma2 = 1e6, method = "james_stein")$shrinkage, 0)
+  expect_lt(mta(d$y, d$group, sigma2 = 1e6, positive = FALSE, method = "james_stein")$shrinkage, 0)
+  cv <- mta(d$y, d$group, cv = "loo", method = "james_stein")
   expect_equal(unname(coef(cv)), mean(m) + cv$shrinkage * (m - mean(m)))
   W <- cv$shrinkage * diag(8) + (1 - cv$shrinkage) / 8
   expect_equal(unname(cv$se), sqrt(diag(W %*% diag(s) %*% t(W))), tolerance = 1e-12)
-  expect_equal(james_stein(list(c(1, 1), c(2, 2), c(3, 3), c(5, 5)), variance = "own")$shrinkage, 1)
+  expect_equal(mta(list(c(1, 1), c(2, 2), c(3, 3), c(5, 5)), variance = "own", method = "james_stein")$shrinkage, 1)
 })
 
 test_that("it is the best linear unbiased prediction of a random-effects model", {
@@ -434,7 +434,7 @@ test_that("methods", {
   expect_equal(limits[, 2] - limits[, 1], 2 * qnorm(0.95) * fit$se)
   expect_equal(rownames(confint(fit, c("3", "5"), type = "posterior")), c("3", "5"))
   expect_error(confint(fit, "99"), "\"99\" is none", class = "granary_error_input")
-  expect_error(confint(james_stein(y ~ group, d), type = "posterior"), "naive", class = "granary_error_input")
+  expect_error(confint(mta(y ~ group, d, method = "james_stein"), type = "posterior"), "naive", class = "granary_error_input")
   expect_equal(unname(predict(fit, c("2", "unheard of"))), c(coef(fit)[["2"]], fit$target))
   expect_error(predict(mta(y ~ group, d, method = "pairwise"), "unheard of"), "no common target", class = "granary_error_input")
   expect_error(residuals(mta(data.frame(mean = 1:3, n = 2, var = 1))), "no residuals", class = "granary_error_input")
@@ -453,7 +453,7 @@ test_that("methods", {
 test_that("simulated tasks follow their law", {
   set.seed(1)
   for (type in c("gaussian", "uniform")) {
-    d <- sim_mta(4000, s2_mu = 2, type = type, n_range = c(2, 9))
+    d <- sim_mta(4000, s2_mu = 2, design = type, n_range = c(2, 9))
     expect_equal(var(attr(d, "mu")), 2, tolerance = 0.1)
     expect_equal(mean(attr(d, "sigma2")), if (type == "gaussian") 1 else 1.05, tolerance = 0.06)
     z <- (d$y - attr(d, "mu")[d$group]) / sqrt(attr(d, "sigma2")[d$group])

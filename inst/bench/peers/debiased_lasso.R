@@ -21,7 +21,7 @@ add <- function(task, method, seconds, violation = NA, variance = NA) {
 }
 seconds <- median(replicate(3, cpu(fit <<- debiased_lasso(sim$x, sim$y))))
 add("all coefficients", "debiased_lasso", seconds, max(fit$table$coherence - fit$mu), mean(fit$table$variance))
-seconds <- cpu(node <- debiased_baseline(sim$x, sim$y, "nodewise"))
+seconds <- cpu(node <- debiased_lasso_baseline(sim$x, sim$y, "nodewise"))
 add("all coefficients", "debiased_baseline nodewise", seconds)
 peer <- "hdi"
 if (requireNamespace(peer, quietly = TRUE)) {

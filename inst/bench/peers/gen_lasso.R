@@ -47,8 +47,8 @@ for (n in if (quick) 1e4 else c(1e4, 1e6)) {
 # Images.
 for (side in if (quick) 64 else c(100, 512, 1000)) {
   set.seed(3)
-  image <- 3 * sim_image(c(side, side), sd = 0)$truth + rnorm(side^2, sd = 0.5)
-  note("image, l1", side^2, "tv_denoise", function() tv_denoise(image, 0.5), function(fit) tv2(image, fit$image, 0.5))
+  image <- 3 * sim_gen_lasso("image", dim = c(side, side), sd = 0)$truth + rnorm(side^2, sd = 0.5)
+  note("image, l1", side^2, "gen_lasso_image", function() gen_lasso_image(image, 0.5), function(fit) tv2(image, fit$image, 0.5))
   if (has("flsa") && side <= 100) {
     note("image, l1", side^2, "flsa", function() from("flsa", "flsa")(image, lambda2 = 0.5), function(b) tv2(image, matrix(b, side), 0.5))
   }
@@ -58,7 +58,7 @@ for (side in if (quick) 64 else c(100, 512, 1000)) {
       right <- cbind(t(diff(t(u))), 0)
       sum((image - u)^2) / 2 + 0.5 * sum(sqrt(down^2 + right^2))
     }
-    note("image, l2, gap 1e-6", side^2, "tv_denoise", function() tv_denoise(image, 0.5, "l2"), function(fit) isotropic(fit$image))
+    note("image, l2, gap 1e-6", side^2, "gen_lasso_image", function() gen_lasso_image(image, 0.5, type = "l2"), function(fit) isotropic(fit$image))
     if (has("tvR")) {
       # Its weight multiplies the squares: lambda ||u - y||^2 + TV(u).
       run <- function() from("tvR", "denoise2")(image, lambda = 1, niter = 1000, method = "TVL2.PrimalDual")

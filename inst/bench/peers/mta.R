@@ -46,7 +46,7 @@ for (tasks in c(1e3, 1e4, 1e5, 1e6)) {
   note(setting, "mta()", ours, error(estimate), 0, ours$seconds)
   table <- data.frame(mean = single, n = n, var = 1)
   note(setting, "mta() of a table of means", cpu(function() mta(table)), NA, NA, ours$seconds)
-  js <- cpu(function() james_stein(y, g))
+  js <- cpu(function() mta(y, g, method = "james_stein"))
   note(setting, "james_stein()", js, error(coef(js$value)), NA, ours$seconds)
   r <- cpu(function() plain_r(y, g))
   note(setting, "plain R, no checks, no standard errors", r, error(r$value), max(abs(r$value - estimate)), ours$seconds)

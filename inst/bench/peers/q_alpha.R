@@ -43,7 +43,7 @@ for (n in c(500L, 2000L, 20000L)) {
            labels, relevant, x)
     }
   }
-  timed <- cpu(function() feature_score(x, type = "laplacian"))
+  timed <- cpu(function() q_alpha_baseline(x, method = "laplacian"))
   note(q, n, "feature_score, laplacian", timed, timed$value, labels, relevant, x)
   if (requireNamespace(peer, quietly = TRUE)) {
     sparse <- getExportedValue(peer, "KMeansSparseCluster")

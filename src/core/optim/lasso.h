@@ -61,7 +61,7 @@ struct LassoOptions {
 template <class V>
 void fields(V& v, LassoOptions& t) {
   v("family", t.family);
-  v("alpha", t.alpha);
+  v("mixture", t.alpha);
   v("lambda", t.lambda);
   v("n_lambda", t.n_lambda);
   v("lambda_min_ratio", t.lambda_min_ratio);
