@@ -949,6 +949,10 @@ core_isomap <- function(y, options, progress) {
     .Call(`_granary_core_isomap`, y, options, progress)
 }
 
+core_isomap_place <- function(state, newdata, threads, progress) {
+    .Call(`_granary_core_isomap_place`, state, newdata, threads, progress)
+}
+
 core_mds <- function(distance, start, options, progress) {
     .Call(`_granary_core_mds`, distance, start, options, progress)
 }

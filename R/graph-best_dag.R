@@ -141,25 +141,7 @@ print.granary_best_dag <- function(x, ...) {
   invisible(x)
 }
 
-#' Tree decomposition of a graph
-#'
-#' Covers a graph by bags of nodes that form a tree: every edge lies in a bag, and the bags of a node are connected. The largest bag less
-#' one is the
-#' width; many problems are easy on
-#' graphs of small width, the search of [causal_dag()] among them.
-#'
-#' @param graph A graph, or what [as_graph()] can read; marks are ignored.
-#' @param rule Which node to eliminate next: `"min_fill"` (fewest new edges) or `"min_degree"`.
-#' @return A list of class `granary_tree_decomposition` with `bags` (names of nodes), `tree` (pairs of bags), `width` (an upper bound of the
-#'   treewidth), `lower` (a lower bound:
-#'   the largest smallest degree met when nodes of smallest degree are taken out), `order` (the elimination order), and `nice`, the binary
-#'   tree of
-#'   bags that differ by one node: a
-#'   data frame with `kind`, `vertex`, the children `left` and `right`, and `bag`.
-#' @family graphs
-#' @export
-#' @examples
-#' tree_decomposition("a -- b -- c -- d -- a; c -- e")
+# graph_convert(to = "tree").
 tree_decomposition <- function(graph, rule = c("min_fill", "min_degree")) {
   graph <- check_graph(graph)
   rule <- check_choice(rule, c("min_fill", "min_degree"))

@@ -4,9 +4,7 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 
 #' Test a conditional independence
 #'
-#' Tests whether two variables are independent given others, with the tests that [pc()], [fci()] and [rfci()] use. `ci_oracle()` makes the test
-#' that is never wrong: it
-#' reads the answer off a known graph.
+#' Tests whether two variables are independent given others, with the tests that [pc()], [fci()] and [rfci()] use.
 #'
 #' @details
 #' * `"gauss"`: the partial correlation \eqn{r} is zero; \eqn{z = \sqrt{n - |S| - 3}\,\mathrm{atanh}(r)}{z = sqrt(n - |S| - 3) atanh(r)} is
@@ -22,24 +20,25 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 #'   chi-squared law is
 #'   doubtful: `sparse` says whether to test all the same, or to call the pair independent (as `pcalg` does) or dependent.
 #' * `"mixed"`: likelihood ratio test of the homogeneous conditional Gaussian law, for numeric and discrete columns together.
-#' * `"oracle"`: `x` is a graph and separation in it the answer (p-value 1 or 0).
+#' * `"oracle"`: `x` is a graph and separation in it the answer (p-value 1 or 0). Where some nodes are not observed, the graph of the others is
+#'   `graph_convert(x, "mag", latent = )`.
 #' * a function of `i`, `j` and `S` (numbers of columns) that returns a p-value. If it fails or returns no p-value the error names the variables.
 #'
-#' @param x Data (matrix or data frame, one column per variable), a graph for the oracle, or the result of `ci_oracle()`. For a function as test
-#'   the names of the
-#'   variables are enough.
+#' @param x Data (matrix or data frame, one column per variable), or a graph for the oracle. For a function as test
+#'   the names of the variables are enough.
 #' @param i,j Two variables, by name or number.
 #' @param given The variables that are held fixed; none by default.
 #' @param test The test; see Details. By default `"gauss"` for numbers, `"g2"` if all columns are discrete (factors, text, logical or 0/1),
 #'   `"mixed"` if some are, and
 #'   `"oracle"` for a graph.
+#' @param weights For `"g2"` and `"x2"`: how often each row of `x` was observed, whole numbers. `x` may be a `table` instead. Neither is expanded into rows.
 #' @param S,n A covariance or correlation matrix and the number of observations behind it, in place of `x`.
 #' @param df,sparse For contingency tables; see Details.
 #' @param na What to do about missing values: stop, or test each pair on the rows in which its own variables are known (`"gauss"`, `"g2"`,
 #'   `"x2"`).
-#' @param graph A DAG or ancestral graph, or what [as_graph()] can read.
-#' @param latent,selection Nodes that are not observed, and nodes that are always conditioned on.
-#' @return `ci_test()` an object of class `htest`; `ci_oracle()` a test to be given to [pc()], [fci()] or [rfci()] as `x`.
+#' @return An object of class `htest`: `statistic` is the normal score \eqn{z} of a partial correlation, which is the `estimate`, or the chi-squared
+#'   statistic, whose degrees of freedom are the `parameter`; for contingency tables `observed` is the table, one slice per combination of values of
+#'   `given`.
 #' @references
 #' Kalisch and Buehlmann (2007). Estimating high-dimensional directed acyclic graphs with the PC-algorithm. *Journal of Machine Learning
 #' Research*
@@ -54,11 +53,11 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 #' ci_test(mtcars, "mpg", "hp", given = c("wt", "cyl"))
 #' people <- data.frame(Titanic)[rep(1:32, data.frame(Titanic)$Freq), 1:4]
 #' ci_test(people, "Class", "Survived", given = "Sex")
-#' test <- ci_oracle("a -> b <- c; h -> a; h -> d", latent = "h")
-#' fci(test)
+#' ci_test(Titanic, "Class", "Survived", given = "Sex")
+#' ci_test("a -> b <- c; b -> d", "a", "c", given = "d")
 ci_test <- function(x = NULL, i, j, given = NULL, test = NULL, S = NULL, n = NULL, df = c("adjusted", "nominal"),
-                    sparse = c("test", "independent", "dependent"), na = c("error", "pairwise")) {
-  spec <- ci_spec(x, test, S, n, df, sparse, na)
+                    sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"), weights = NULL) {
+  spec <- ci_spec(x, test, S, n, df, sparse, na, weights = weights)
   graph <- list(nodes = spec$names)
   i <- check_nodes(i, graph, "i")
   j <- check_nodes(j, graph, "j")
@@ -73,16 +72,28 @@ ci_test <- function(x = NULL, i, j, given = NULL, test = NULL, S = NULL, n = NUL
   named <- spec$names
   structure(
     list(
-      statistic = if (nzchar(found$name)) stats::setNames(found$statistic, found$name),
-      parameter = if (found$name == "statistic") c(df = found$df), p.value = found$p_value,
+      statistic = if (nzchar(found$name)) stats::setNames(found$statistic, c(z = "z", chi_squared = "X-squared")[[found$name]]),
+      parameter = if (found$name == "chi_squared") c(df = found$df), p.value = found$p_value,
+      estimate = if (found$name == "z") c("partial correlation" = found$correlation),
+      observed = if (spec$kind %in% c("g2", "x2")) strata_table(with_counts(x, weights), i, j, given),
       method = paste(label, "of conditional independence"),
       data.name = paste0(named[i], " and ", named[j], if (length(given) > 0L) paste0(" given ", paste(named[given], collapse = ", ")))
     ), class = "htest"
   )
 }
 
-#' @rdname ci_test
-#' @export
+# Counts of the two variables, one slice per combination of values of the others.
+strata_table <- function(data, i, j, given) {
+  x <- columns_of(data$x)[c(i, j, given)]
+  x[] <- lapply(x, function(column) factor(column))
+  stratum <- if (length(given) > 0L) interaction(x[-(1:2)], drop = TRUE, sep = ", ")
+  by <- if (is.null(stratum)) x[1:2] else c(x[1:2], list(given = stratum))
+  if (is.null(data$counts)) return(table(by))
+  counts <- tapply(data$counts, by, sum)
+  as.table(ifelse(is.na(counts), 0, counts))
+}
+
+# An oracle for the nodes that are observed, from the graph of all.
 ci_oracle <- function(graph, latent = NULL, selection = NULL) {
   graph <- check_graph(graph)
   latent <- check_nodes(latent, graph, "latent", allow_empty = TRUE)
@@ -119,7 +130,8 @@ test_parts <- function(spec) {
   own <- switch(spec$kind,
     oracle = list(graph = spec[c("nodes", "edges")], observed = spec$observed, selection = spec$selection),
     "function" = spec[c("fun", "variables")],
-    g2 = , x2 = list(codes = replace(spec$codes, is.na(spec$codes), -1L), levels = spec$levels, adjust = spec$adjust, sparse = spec$sparse),
+    g2 = , x2 = list(codes = replace(spec$codes, is.na(spec$codes), -1L), levels = spec$levels, counts = spec$counts, adjust = spec$adjust,
+                       sparse = spec$sparse),
     correlation = spec[c("correlation", "n")],
     mixed = spec[c("x", "levels")],
     spec["x"]
@@ -128,12 +140,14 @@ test_parts <- function(spec) {
 }
 
 # Data and test, checked: a specification for the core, with `names` and `n`.
-ci_spec <- function(x, test, S, n, df = "adjusted", sparse = "test", na = "error", cache = NULL) {
+ci_spec <- function(x, test, S, n, df = "adjusted", sparse = "test", na = "error", cache = NULL, weights = NULL) {
   df <- check_choice(df, c("adjusted", "nominal"))
   sparse <- check_choice(sparse, c("test", "independent", "dependent"))
   na <- check_choice(na, c("error", "pairwise"))
   cache <- check_flag(cache, allow_null = TRUE)
   if (inherits(x, "granary_ci_oracle")) return(unclass(x))
+  counted <- with_counts(x, weights)
+  x <- counted$x
   own <- is.function(test)
   if (!own && !is.null(test)) test <- check_choice(test, ci_tests)
   if (is.null(x) == is.null(S)) {
@@ -148,6 +162,11 @@ ci_spec <- function(x, test, S, n, df = "adjusted", sparse = "test", na = "error
   } else {
     data_spec(x, test, df, sparse, na)
   }
+  if (!is.null(counted$counts)) {
+    if (!spec$kind %in% c("g2", "x2")) abort_input("Counts of rows, as `weights` or in a table, go with the tests \"g2\" and \"x2\" only.", "weights")
+    spec$counts <- counted$counts
+    spec$n <- sum(as.double(counted$counts))
+  }
   if (is.null(S) && !is.null(n)) abort_input("`n` goes with a covariance matrix; with data it is the number of rows. Leave it out.", "n")
   spec$cache <- if (is.null(cache)) own else cache
   spec
@@ -155,6 +174,24 @@ ci_spec <- function(x, test, S, n, df = "adjusted", sparse = "test", na = "error
 
 ci_truths <- c("granary_graph", "granary_sim_dag", "granary_causal_dag", "igraph", "bn")
 is_edge_text <- function(x) is.character(x) && is.null(dim(x)) && (is_model_string(x) || any(grepl("->|<-", x)))
+
+# A table is its distinct rows with their counts; they are never expanded.
+with_counts <- function(x, weights) {
+  if (inherits(x, "table")) {
+    if (!is.null(weights)) abort_input("`weights` are the counts of a table already: leave them out.", "weights")
+    names <- names(dimnames(x))
+    if (length(names) == 0L || any(!nzchar(names))) abort_input("`x` is a table whose dimensions have no names: name the variables.", "x")
+    cells <- as.data.frame(x, stringsAsFactors = TRUE)
+    weights <- cells[[length(cells)]]
+    x <- stats::setNames(cells[-length(cells)], names)
+  }
+  if (is.null(weights)) return(list(x = x, counts = NULL))
+  if (is.null(x) || length(dim(x)) != 2L) abort_input("`weights` count the rows of data: give `x`.", "weights")
+  weights <- check_vector(weights, "weights", length = nrow(x), lower = 0, upper = .Machine$integer.max)
+  if (any(weights != round(weights))) abort_input("`weights` must be whole numbers: how often each row was observed.", "weights")
+  if (sum(weights) == 0) abort_input("`weights` must not all be zero.", "weights")
+  list(x = x[weights > 0, , drop = FALSE], counts = as.integer(weights[weights > 0]))
+}
 
 covariance_spec <- function(S, n, test) {
   if (!is.null(test) && test != "gauss") abort_input("With a covariance matrix the test can only be \"gauss\".", "test")

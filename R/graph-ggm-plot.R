@@ -1,11 +1,10 @@
 #' Plot a Gaussian graph fit
 #'
-#' Four pictures: the graph, the number of edges along the path, the partial correlations, and the criterion that chose the penalty.
+#' Three pictures: the graph, the number of edges along the path, and the partial correlations. [ggm_select()] has a fourth, the criterion.
 #'
 #' @param x,object A Gaussian graph fit.
 #' @param type `"network"`: the graph, edges coloured by the sign of the partial correlation (blue positive, red negative) and drawn wider the
-#'   stronger; `"path"`: number of edges along the penalties; `"heatmap"`: the partial correlations; `"selection"`: the criterion of
-#'   [ggm_select()].
+#'   stronger; `"path"`: number of edges along the penalties; `"heatmap"`: the partial correlations.
 #'   The default is the path for a path and the network for a single fit.
 #' @param which Position on the path.
 #' @param labels Whether to write the variables' names; by default when at most 60 are drawn (40 on the heat map).
@@ -19,29 +18,24 @@
 #' @examples
 #' path <- ggm_lasso(scale(mtcars))
 #' plot(path)
-#' best <- ggm_select(path)
+#' best <- ggm_at(path, 10)
 #' plot(best)
 #' plot(best, type = "heatmap")
-#' plot(best, type = "selection")
 plot.granary_ggm <- function(x, type = NULL, which = NULL, labels = NULL, isolated = NULL, layout = NULL, ...) {
   type <- plot_type(x, type)
   switch(type,
     network = plot_network(ggm_at(x, path_position(x, which)), labels, isolated, layout, ...),
     path = plot_path(x, ...),
-    heatmap = plot_heatmap(ggm_at(x, path_position(x, which)), labels, ...),
-    selection = plot_selection(x, ...)
+    heatmap = plot_heatmap(ggm_at(x, path_position(x, which)), labels, ...)
   )
 }
 
 plot_type <- function(x, type) {
-  types <- c("network", "path", "heatmap", "selection")
+  types <- c("network", "path", "heatmap")
   if (is.null(type)) return(if (is_path(x)) "path" else "network")
   type <- check_choice(type, types)
   if (type == "path" && !is_path(x)) {
     abort_input("This fit has a single penalty, so there is no path to plot. Use type = \"network\" or \"heatmap\".", "type")
-  }
-  if (type == "selection" && is.null(x$selection)) {
-    abort_input("There is no selection to plot: choose a penalty with ggm_select() first.", "type")
   }
   type
 }
@@ -57,7 +51,7 @@ network_layout <- function(fit, layout) {
     graph <- ggm_igraph(fit)
     return(keep_seed({
       set.seed(1)
-      igraph::layout_with_fr(graph, weights = 0.1 + abs(igraph::E(graph)$partial_cor))
+      igraph::layout_with_fr(graph, weights = 0.1 + abs(igraph::E(graph)$estimate))
     }))
   }
   angle <- 2 * pi * (seq_len(p) - 1) / p
@@ -81,8 +75,8 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
     edges <- edges[rev(seq_len(nrow(edges))), ]  # the strongest on top
     from <- match(edges$from, colnames(fit$S))
     to <- match(edges$to, colnames(fit$S))
-    strength <- abs(edges$partial_cor) / max(abs(edges$partial_cor))
-    colour <- sign_colours[ifelse(edges$partial_cor > 0, "positive", "negative")]
+    strength <- abs(edges$estimate) / max(abs(edges$estimate))
+    colour <- sign_colours[ifelse(edges$estimate > 0, "positive", "negative")]
     graphics::segments(position[from, 1L], position[from, 2L], position[to, 1L], position[to, 2L], lwd = 0.5 + 4 * strength,
                        col = grDevices::adjustcolor(colour, 0.75))
   }
@@ -113,15 +107,35 @@ plot_path <- function(x, ...) {
   plot_along(x$lambda, x$df, "edges", ...)
 }
 
+# Of a selection; with a second penalty one curve for each of its values.
 plot_selection <- function(x, ...) {
-  chosen <- x$selection
-  table <- chosen$table
-  label <- c(ebic = "EBIC", bic = "BIC", cv = "held-out log-likelihood (x 2 per row)", stars = "instability")[[chosen$criterion]]
-  se <- if (is.null(table$se)) 0 else table$se
-  plot_along(table$lambda, table$value, label, se, extra = function() {
-    graphics::abline(v = table$lambda[chosen$which], lty = 2)
-    if (!is.null(chosen$beta)) graphics::abline(h = chosen$beta, lty = 3)
+  table <- x$table
+  taus <- sort(unique(table$tau))
+  if (length(taus) > 1L && length(taus) < nrow(table)) return(plot_second_penalty(x, taus, ...))
+  se <- if (is.null(table$std.error)) 0 else table$std.error
+  plot_along(table$lambda, table$estimate, x$measure, se, extra = function() {
+    graphics::abline(v = table$lambda[x$selected], lty = 2)
+    if (!is.null(x$beta)) graphics::abline(h = x$beta, lty = 3)
   }, ...)
+}
+
+# The criterion along the penalties, one curve per second penalty.
+plot_second_penalty <- function(x, taus, ...) {
+  table <- x$table
+  colours <- grDevices::hcl.colors(length(taus), "Viridis")
+  digits <- max(nchar(format(pretty(table$estimate))))
+  old <- graphics::par(mar = c(4.1, 3.1 + 0.55 * digits, 2.1, 7.1))
+  on.exit(graphics::par(old))
+  draw(graphics::plot, table$lambda, table$estimate, log = if (all(table$lambda > 0)) "x" else "", type = "n", las = 1, xlab = "lambda", ylab = "",
+       user = list(...))
+  graphics::title(ylab = x$measure, line = 1.7 + 0.55 * digits)
+  for (k in seq_along(taus)) {
+    part <- table[table$tau == taus[k], ]
+    graphics::lines(part$lambda, part$estimate, type = "b", pch = 19, col = colours[k])
+  }
+  graphics::points(table$lambda[x$selected], table$estimate[x$selected], cex = 2)
+  graphics::legend("topleft", legend = format(taus, digits = 3L), col = colours, pch = 19, title = "tau", bty = "n", inset = c(1.01, 0), xpd = NA)
+  invisible()
 }
 
 # A curve along the penalties, with standard errors where there are any. The left margin grows with the numbers on the axis, so that its
@@ -181,8 +195,7 @@ autoplot.granary_ggm <- function(object, type = NULL, which = NULL, layout = NUL
   switch(type,
     network = autoplot_network(ggm_at(object, path_position(object, which)), layout),
     path = autoplot_line(data.frame(lambda = object$lambda, value = object$df), "edges"),
-    heatmap = autoplot_heatmap(ggm_at(object, path_position(object, which))),
-    selection = autoplot_line(object$selection$table, object$selection$criterion)
+    heatmap = autoplot_heatmap(ggm_at(object, path_position(object, which)))
   )
 }
 
@@ -201,7 +214,7 @@ autoplot_network <- function(fit, layout) {
   edges <- cbind(edges, x = nodes$x[from], y = nodes$y[from], xend = nodes$x[to], yend = nodes$y[to])
   ggplot2::ggplot(nodes, ggplot2::aes(.data$x, .data$y)) +
     ggplot2::geom_segment(
-      ggplot2::aes(xend = .data$xend, yend = .data$yend, colour = .data$partial_cor, linewidth = abs(.data$partial_cor)), edges
+      ggplot2::aes(xend = .data$xend, yend = .data$yend, colour = .data$estimate, linewidth = abs(.data$estimate)), edges
     ) +
     ggplot2::geom_point(shape = 21, fill = "white", size = 3) +
     ggplot2::geom_text(ggplot2::aes(label = .data$name), nodes, vjust = -0.9, size = 3) +
@@ -227,7 +240,7 @@ ggm_igraph <- function(fit, which = NULL) {
   check_installed("igraph", "as.igraph()")
   edges <- tidy(fit, which = which)
   several <- inherits(fit, "granary_ggm_multi")
-  igraph::graph_from_data_frame(edges[c("from", "to", "partial_cor", "precision", if (several) "task")], directed = FALSE,
+  igraph::graph_from_data_frame(edges[c("from", "to", "estimate", "precision", if (several) "task")], directed = FALSE,
                                 vertices = data.frame(name = colnames(if (several) fit$S[[1L]] else fit$S)))
 }
 

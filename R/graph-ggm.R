@@ -24,7 +24,8 @@
 #' @param ... Not used.
 #' @return `coef()` and `as.matrix()` give the precision matrix (sparse and dense), `logLik()` the log-likelihood (one value per penalty
 #'   on a path),
-#'   `predict()` a matrix or vector, `simulate()` a matrix of draws, `tidy()` a data frame of edges with their partial correlations.
+#'   `predict()` a matrix or vector, `simulate()` a matrix of draws, `tidy()` a data frame of edges with their partial correlations as `estimate`
+#'   and their entries of the precision matrix as `precision`.
 #' @family Gaussian graphs
 #' @name granary_ggm
 #' @examples
@@ -219,9 +220,6 @@ print.granary_ggm <- function(x, ...) {
       print(format(edges, digits = 3L), row.names = FALSE)
     }
   }
-  if (!is.null(x$selection) && x$selection$which == nrow(x$selection$table) && x$selection$which > 1L) {
-    cli::cat_line("The smallest penalty of the path was chosen: a path that goes further down may do better.")
-  }
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   if (is_path(x)) cli::cat_line("Next: ggm_select() chooses a penalty; plot() shows the path.")
   invisible(x)
@@ -357,9 +355,9 @@ tidy.granary_ggm <- function(x, which = NULL, ...) {
   j <- columns[upper]
   scale <- 1 / sqrt(Matrix::diag(x))
   edges <- data.frame(
-    from = colnames(x)[i], to = colnames(x)[j], precision = x@x[upper], partial_cor = -x@x[upper] * scale[i] * scale[j]
+    from = colnames(x)[i], to = colnames(x)[j], estimate = -x@x[upper] * scale[i] * scale[j], precision = x@x[upper]
   )
-  edges <- edges[order(-abs(edges$partial_cor)), ]
+  edges <- edges[order(-abs(edges$estimate)), ]
   rownames(edges) <- NULL
   edges
 }

@@ -1,7 +1,7 @@
 #' Baselines for Gaussian graphs
 #'
 #' The models a structured estimate has to beat: independence, the plain inverse and the ridge. All are Gaussian graph fits, so that
-#' [assess()], [ggm_compare()], [ggm_select()] and `predict()` compare them with the others.
+#' [assess()], [anova()][granary_ggm], [ggm_select()] and `predict()` compare them with the others.
 #'
 #' @details
 #' | type | estimate |
@@ -10,14 +10,43 @@
 #' | `full` | \eqn{S^{-1}}{S^-1}; needs more rows than variables |
 #' | `ridge` | \eqn{(S + \lambda I)^{-1}}{(S + lambda I)^-1}, eigenvalues between \eqn{1/(\|S\|_2 + \lambda)}{1 / (|S|_2 + lambda)} and \eqn{1/\lambda}{1 / lambda} |
 #'
-#' @section Which method when: to compare with. For a sparse graph use [ggm_lasso()], or [ggm_neighbors()] when only the graph matters.
+#' **Several tasks** (`groups`, or lists of data or covariances, as for [ggm_multi()]): every task alone, all tasks as one, and two earlier ways to let
+#' tasks share their edges.
+#' With the weights \eqn{T_k} of [ggm_multi()], and no penalty on the diagonal,
+#' * `separate`: one [ggm_lasso()] per task, with penalty \eqn{\lambda/T_k}{lambda / T_k};
+#' * `pooled`: one [ggm_lasso()] of \eqn{\sum_k T_k S_k / \sum_k T_k}{sum_k T_k S_k / sum_k T_k} with penalty
+#'   \eqn{\lambda/\sum_k T_k}{lambda / sum_k T_k}, the same for all tasks;
+#' * `ridge`: \eqn{(S_k + \lambda I/T_k)^{-1}}{(S_k + lambda I / T_k)^-1} per task, a full graph;
+#' * `irls`: the \eqn{\ell_{1,2}}{l1,2} problem of [ggm_multi()] by reweighted ridge penalties (Varoquaux et al.), which approaches its zeros
+#'   without reaching them; pairs below a millionth of the diagonal are set to zero at the end. `gap` says how far it got;
+#' * `hierarchical`: the penalty \eqn{\lambda \sum_{i \ne j} (\sum_k |X_{k,ij}|)^{1/2}}{lambda sum_{i != j} sqrt(sum_k |X_k,ij|)} of Guo et al., by
+#'   graphical lassos with weights \eqn{\lambda / (2 T_k (\sum_k |X_{k,ij}|)^{1/2})}{lambda / (2 T_k sqrt(sum_k |X_k,ij|))}. It lets edges differ
+#'   between
+#'   tasks, is not convex and has no gap; it starts at the inverses of the covariances with 0.01 of the mean variance added.
+#'
+#'
+#' @section Which method when: to compare with. For several tasks `"separate"` when the graphs have little in common, `"pooled"` when they are one and
+#' the same, [ggm_multi()] between the two; `"irls"` solves the same problem as `ggm_multi()` with `norm = "l2"`, slower and less
+#' exactly. For a sparse graph use [ggm_lasso()], or [ggm_neighbors()] when only the graph matters.
 #'
 #' @inheritParams ggm_lasso
+#' @param x,S,n Data, or a covariance matrix with its number of observations; for several tasks lists of them.
+#' @param groups The task of each row.
 #' @param type The baseline.
-#' @param lambda Penalty or penalties of `ridge`.
-#' @return An object of class `granary_ggm_baseline`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`.
+#' @param lambda Penalty or penalties, sorted to be decreasing. For several tasks by default `n_lambda` values, evenly spaced on the log scale.
+#' @param weights,n_lambda,lambda_min_ratio,threads For several tasks, as for [ggm_multi()].
+#' @param tol For several tasks the stopping tolerance: that of [ggm_multi()], or for `irls` and `hierarchical` the relative decrease of the objective.
+#' @param max_iter For several tasks the largest number of Newton steps or of reweighted problems. `NULL` for 100, 200 (`irls`) or 50
+#'   (`hierarchical`).
+#' @return An object of class `granary_ggm_baseline`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`; for several tasks of class
+#'   `granary_ggm_multi_baseline`, inheriting from `granary_ggm_multi`: all that works for [ggm_multi()] works for it.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, appendix H (the ridge).
+#'
+#' Varoquaux, Gramfort, Poline and Thirion (2010). Brain covariance selection: better individual functional connectivity models using population
+#' prior. *NIPS* 23, 2334--2342.
+#'
+#' Guo, Levina, Michailidis and Zhu (2011). Joint estimation of multiple graphical models. *Biometrika* 98, 1--15.
 #' @family Gaussian graphs
 #' @export
 #' @examples
@@ -26,8 +55,19 @@
 #' ggm_baseline(sim$data, type = "independent")
 #' path <- ggm_baseline(sim$data, type = "ridge", lambda = c(1, 0.3, 0.1))
 #' assess(path, sim)
-ggm_baseline <- function(x = NULL, S = NULL, n = NULL, type = c("independent", "full", "ridge"), lambda = NULL, covariance = FALSE) {
+#'
+#' # several tasks
+#' ggm_baseline(scale(iris[1:4]), groups = iris$Species, type = "hierarchical", lambda = 10)
+ggm_baseline <- function(x = NULL, S = NULL, n = NULL, groups = NULL, type = NULL, lambda = NULL, covariance = FALSE,
+                         weights = c("size", "proportion", "equal"), n_lambda = 20, lambda_min_ratio = 0.05, tol = 1e-6, max_iter = NULL,
+                         threads = NULL) {
   call <- match.call()
+  as_list <- function(v) is.list(v) && !is.data.frame(v)
+  if (!is.null(groups) || as_list(x) || as_list(S)) {
+    return(ggm_multi_baseline(x, groups, S, n, if (is.null(type)) "separate" else type, lambda, weights, n_lambda, lambda_min_ratio, tol, max_iter,
+                              threads, call))
+  }
+  if (is.null(type)) type <- "independent"
   data <- ggm_input(x, S, n)
   type <- check_choice(type, c("independent", "full", "ridge"))
   covariance <- check_flag(covariance)

@@ -1,6 +1,7 @@
-#' What theory says about the eigenvalues of a graphical lasso estimate
+#' What theory says before anything is computed
 #'
-#' Bounds on the eigenvalues of the precision matrix that hold before anything is computed, from the covariance and the penalty alone.
+#' `"eigenvalues"`: bounds on the eigenvalues of the precision matrix of a [ggm_lasso()] or [ggm_multi()] fit, from the covariance and the penalty alone.
+#' `"hub_regime"` and `"hub_lambda_max"`: what the penalties of [ggm_hub()] leave room for.
 #'
 #' @details
 #' Every descent method started at \eqn{X_0 = \mathrm{diag}(1 / (S_{ii} + \Lambda_{ii}))}{X0 = diag(1 / (S_ii + Lambda_ii))} stays in the level set
@@ -18,9 +19,19 @@
 #' \deqn{1 / (\|S\|_2 + p \lambda) \le \mathrm{eig}(X) \le p / \lambda.}{1 / (|S|_2 + p lambda) <= eig(X) <= p / lambda.}
 #' Both assume a positive semi-definite covariance.
 #'
-#' @param fit A [ggm_lasso()] fit.
+#' `"hub_regime"` says whether the penalties on hubs leave room for hubs and for ordinary edges (Lemmas 3 and 4 of Tan et al.): `"mixed"`, `"no hubs
+#' possible"` or `"hubs only"`. `"hub_lambda_max"` gives the smallest `lambda1` and the smallest `lambda3` that leave no edge with a given `lambda2`.
+#'
+#' @section Which method when: `"eigenvalues"` to see that a problem is well posed; the others before [ggm_hub()], to find penalties that are worth trying,
+#' among which [ggm_hub_select()] chooses.
+#' @param fit A [ggm_lasso()] or [ggm_multi()] fit (for `"eigenvalues"`).
 #' @param which Position on the path; `NULL` for all.
-#' @return A data frame with one row per penalty: `lambda`, `log_lower` and `upper` (\eqn{\log m} and \eqn{M}), `solution_lower` and
+#' @param what What is asked.
+#' @param lambda1,lambda2,lambda3,q Penalties, as in [ggm_hub()].
+#' @param p Number of variables (for `"hub_regime"`).
+#' @param S Covariance matrix (for `"hub_lambda_max"`).
+#' @return A word for `"hub_regime"`, a vector with names `lambda1` and `lambda3` for `"hub_lambda_max"`; else a data frame with one row per
+#'   penalty: `lambda`, `log_lower` and `upper` (\eqn{\log m} and \eqn{M}), `solution_lower` and
 #'   `solution_upper` (the
 #'   bounds for one uniform penalty; `NA` where they do not apply).
 #' @references
@@ -29,6 +40,8 @@
 #'
 #' Banerjee, El Ghaoui and d'Aspremont (2008). Model selection through sparse maximum likelihood estimation for multivariate Gaussian or binary
 #' data. *Journal of Machine Learning Research* 9, 485--516, Theorem 1.
+#'
+#' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15, 3297--3331.
 #' @family Gaussian graphs
 #' @export
 #' @section Several tasks: For [ggm_multi()] with one of the norms and `lambda1 = 0`, one row per task: the eigenvalues of \eqn{X_k} are at least
@@ -38,7 +51,19 @@
 #' fit <- ggm_lasso(S = cor(mtcars), lambda = 0.2)
 #' ggm_bounds(fit)
 #' range(eigen(as.matrix(fit))$values)
-ggm_bounds <- function(fit, which = NULL) {
+#' ggm_bounds(what = "hub_regime", lambda1 = 0.4, lambda2 = 0.3, lambda3 = 1, p = 50)
+#' ggm_bounds(what = "hub_lambda_max", S = cor(mtcars), lambda2 = 0.3)
+ggm_bounds <- function(fit = NULL, which = NULL, what = c("eigenvalues", "hub_regime", "hub_lambda_max"), lambda1 = NULL, lambda2 = 0,
+                       lambda3 = NULL, q = 2, p = NULL, S = NULL) {
+  what <- check_choice(what, c("eigenvalues", "hub_regime", "hub_lambda_max"))
+  if (what == "eigenvalues") return(eigenvalue_bounds(fit, which))
+  if (!is.null(fit) || !is.null(which)) abort_input(sprintf("`fit` and `which` are not used with what = \"%s\": give the penalties.", what), "fit")
+  if (what == "hub_regime") return(hub_regime(lambda1, lambda2, lambda3, p, q))
+  if (is.null(S)) fail_missing("S")
+  hub_lambda_max(S, lambda2, q)
+}
+
+eigenvalue_bounds <- function(fit, which = NULL) {
   if (inherits(fit, "granary_ggm_multi")) return(ggm_multi_bounds(fit, which))
   if (!inherits(fit, "granary_ggm_lasso")) {
     abort_input(sprintf("`fit` must be a graphical lasso fit, as ggm_lasso() returns, but it is %s.", describe(fit)), "fit")
@@ -59,4 +84,15 @@ ggm_bounds <- function(fit, which = NULL) {
     )
   })
   do.call(rbind, rows)
+}
+
+ggm_multi_bounds <- function(fit, which = NULL) {
+  one <- ggm_at(fit, which)
+  p <- ncol(one$S[[1L]])
+  applies <- one$norm %in% c("l2", "linf") && one$lambda1 == 0 && one$lambda > 0
+  norms <- vapply(one$S, function(s) max(abs(unlist(core_eigenvalue_range(s)))), 0)
+  data.frame(
+    task = names(one$S), lower = if (applies) unname(1 / (norms + p * one$lambda / one$weights)) else 0,
+    upper = if (applies && one$settings$penalize_diagonal) p * sum(one$weights) / one$lambda else Inf
+  )
 }

@@ -77,7 +77,7 @@
 #'
 #' Honorio, Ortiz, Samaras, Paragios and Goldstein (2009). Sparse and locally constant Gaussian graphical models. *NIPS* 22, 745--753.
 #' @family Gaussian graphs
-#' @seealso [ggm_select()], [ggm_compare()], [fused_signal()]; `errata("thesis-2-local-constancy")`; `reproduce("thesis-2-local-constancy")`
+#' @seealso [ggm_select()], [fused_signal()]; `errata("thesis-2-local-constancy")`; `reproduce("thesis-2-local-constancy")`
 #' @export
 #' @examples
 #' # a trajectory: an open chain of nine points
@@ -275,11 +275,10 @@ print.summary_granary_ggm_local <- function(x, ...) {
 #' Plot a locally constant Gaussian graph
 #'
 #' The pictures of [plot.granary_ggm()], with the variables at their places: the network on the coordinates of the neighbourhood, whose pairs
-#' are joined by dashed lines, positive partial correlations in blue and negative ones in red; the heat map in the order of the
-#' variables; and the criterion of [ggm_select()] with one line per `tau`.
+#' are joined by dashed lines, positive partial correlations in blue and negative ones in red; the heat map in the order of the variables.
 #'
 #' @param x A [ggm_local()] fit.
-#' @param type `"network"`, `"path"`, `"heatmap"` or `"selection"`.
+#' @param type `"network"`, `"path"` or `"heatmap"`.
 #' @param which Position on the path.
 #' @param layout Positions of the variables; by default those of the neighbourhood, where it has any.
 #' @param ... Passed on.
@@ -294,7 +293,6 @@ print.summary_granary_ggm_local <- function(x, ...) {
 #' plot(fit, "heatmap")
 plot.granary_ggm_local <- function(x, type = NULL, which = NULL, layout = NULL, ...) {
   type <- plot_type(x, type)
-  if (type == "selection") return(plot_local_selection(x, ...))
   if (type == "network" && is.null(layout)) layout <- local_layout(x$neighbors)
   shown <- plot.granary_ggm(x, type = type, which = which, layout = layout, ...)
   if (type == "network" && !is.null(layout)) {
@@ -310,98 +308,4 @@ local_layout <- function(neighbors) {
   n <- neighbors$n
   angle <- pi * (1 - (seq_len(n) - 0.5) / n)
   cbind(cos(angle), sin(angle))
-}
-
-plot_local_selection <- function(x, ...) {
-  table <- x$selection$table
-  taus <- sort(unique(table$tau))
-  if (length(taus) == 1L || length(taus) == nrow(table)) return(plot_selection(x, ...))
-  colours <- grDevices::hcl.colors(length(taus), "Viridis")
-  label <- c(ebic = "EBIC", bic = "BIC", cv = "held-out log-likelihood (x 2 per row)", stars = "instability")[[x$selection$criterion]]
-  digits <- max(nchar(format(pretty(table$value))))
-  old <- graphics::par(mar = c(4.1, 3.1 + 0.55 * digits, 2.1, 1.1))
-  on.exit(graphics::par(old))
-  draw(graphics::plot, table$lambda, table$value, log = if (all(table$lambda > 0)) "x" else "", type = "n", las = 1, xlab = "rho", ylab = "",
-       user = list(...))
-  graphics::title(ylab = label, line = 1.7 + 0.55 * digits)
-  for (k in seq_along(taus)) {
-    part <- table[table$tau == taus[k], ]
-    graphics::lines(part$lambda, part$value, type = "b", pch = 19, col = colours[k])
-  }
-  graphics::points(table$lambda[x$selection$which], table$value[x$selection$which], cex = 2)
-  graphics::legend("topright", legend = format(taus, digits = 3L), col = colours, pch = 19, title = "tau", bty = "n")
-  invisible()
-}
-
-#' Compare two Gaussian graphs on new data
-#'
-#' The likelihood-ratio comparison of the thesis: is the larger model worth its parameters?
-#'
-#' @details
-#' With \eqn{L_1}, \eqn{L_0} the log-likelihoods of the rows `newdata` under the model with more and with fewer nonzero entries \eqn{k_1 > k_0} in
-#' its precision
-#' matrix, the smaller is rejected when \eqn{2 (L_1 - L_0)} is at least the `level` quantile of the chi-squared distribution with \eqn{k_1 - k_0}
-#' degrees
-#' of freedom. **This is a heuristic**, not an exact test: the models are penalised, need not be nested, and are compared on data they were not
-#' fitted to;
-#' and \eqn{k} counts both triangles, as the thesis does.
-#'
-#' @param fit,other Two single Gaussian graph fits of the same variables.
-#' @param newdata Rows to compare them on, preferably ones that neither was fitted to.
-#' @param level The level.
-#' @return A list of class `granary_ggm_compare`: `table` (parameters and log-likelihood of both), `statistic`, `df`, `p_value`,
-#'   `rejected` (whether
-#'   the
-#'   smaller model is), `better` (the one with the larger likelihood).
-#' @references
-#' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 2.5.
-#' @family Gaussian graphs
-#' @section Several tasks: Two fits to several tasks, each chosen by cross-validation ([ggm_select()] with `"cv"`), are compared task by
-#' task on their
-#'   held-out log-likelihoods, matched by the names of the tasks: a z test of the hypothesis that `fit` is no better than `other`. Lists of
-#'   such log-likelihoods will do as well. `newdata` and `level` are not used then.
-#' @export
-#' @examples
-#' set.seed(1)
-#' sim <- sim_ggm("regions", n = 300)
-#' train <- sim$data[1:150, ]
-#' local <- ggm_local(train, neighbors = neighborhood("chain", 9), lambda = 0.05, tau = 0.05)
-#' ggm_compare(local, ggm_baseline(train, type = "independent"), sim$data[151:300, ])
-ggm_compare <- function(fit, other, newdata, level = 0.95) {
-  several <- function(x) inherits(x, "granary_ggm_multi") || (is.list(x) && !inherits(x, "granary_fit"))
-  if (several(fit) && several(other)) return(ggm_multi_compare(fit, other))
-  check_ggm(fit)
-  check_ggm(other, "other")
-  level <- check_number(level, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
-  if (is_path(fit) || is_path(other)) abort_input("Both fits must have a single penalty: choose one with ggm_select() or ggm_at().", "fit")
-  if (!setequal(colnames(fit$S), colnames(other$S))) abort_input("`fit` and `other` must be of the same variables.", "other")
-  if (missing(newdata)) fail_missing("newdata")
-  newdata <- ggm_newdata(fit, check_matrix(newdata, "newdata"))
-  parameters <- c(fit = 2 * fit$df, other = 2 * other$df) + ncol(fit$S)
-  loglik <- c(fit = sum(predict(fit, newdata, type = "loglik")),
-              other = sum(predict(other, newdata[, colnames(other$S), drop = FALSE], type = "loglik")))
-  large <- if (parameters[["fit"]] >= parameters[["other"]]) "fit" else "other"
-  small <- setdiff(names(loglik), large)
-  statistic <- 2 * (loglik[[large]] - loglik[[small]])
-  df <- parameters[[large]] - parameters[[small]]
-  p_value <- if (df > 0) stats::pchisq(statistic, df, lower.tail = FALSE) else NA_real_
-  structure(list(
-    table = data.frame(model = names(loglik), parameters = unname(parameters), loglik = unname(loglik)), statistic = statistic, df = df,
-    p_value = p_value, rejected = if (df > 0) p_value <= 1 - level else NA, smaller = small, better = names(which.max(loglik)), level = level,
-    rows = nrow(newdata)
-  ), class = "granary_ggm_compare")
-}
-
-#' @export
-print.granary_ggm_compare <- function(x, ...) {
-  cli::cat_line("Two Gaussian graphs on ", x$rows, if (x$rows == 1L) " row" else " rows")
-  print(format(x$table, digits = 6L), row.names = FALSE)
-  if (is.na(x$rejected)) {
-    cli::cat_line("Both have as many parameters; `", x$better, "` has the larger likelihood")
-  } else {
-    cli::cat_line("2 (L1 - L0) = ", format(x$statistic, digits = 4L), " on ", x$df, " degrees of freedom: the smaller model (`", x$smaller, "`) is ",
-                  if (x$rejected) "" else "not ", "rejected at level ", x$level)
-  }
-  cli::cat_line("(a heuristic: see ?ggm_compare)")
-  invisible(x)
 }

@@ -243,7 +243,7 @@ tidy.granary_ggm_multi <- function(x, which = NULL, task = NULL, ...) {
   one <- ggm_at(x, which)
   tables <- lapply(names(one$S), function(k) {
     edges <- tidy(ggm_task(one, k))
-    cbind(edges[c("from", "to")], task = rep(k, nrow(edges)), edges[c("precision", "partial_cor")])
+    cbind(edges[c("from", "to")], task = rep(k, nrow(edges)), edges[c("estimate", "precision")])
   })
   table <- do.call(rbind, tables)
   pair <- paste(table$from, table$to, sep = "\r")
@@ -263,14 +263,10 @@ glance.granary_ggm_multi <- function(x, ...) {
 #' @export
 plot.granary_ggm_multi <- function(x, type = NULL, which = NULL, task = NULL, labels = NULL, layout = NULL, ...) {
   if (is.null(type)) type <- if (is_path(x)) "path" else "network"
-  type <- check_choice(type, c("network", "heatmap", "path", "selection"))
+  type <- check_choice(type, c("network", "heatmap", "path"))
   if (type == "path") {
     if (!is_path(x)) abort_input("This fit has a single penalty, so there is no path to plot. Use type = \"network\" or \"heatmap\".", "type")
     return(plot_along(x$lambda, x$df, "edges in any task", ...))
-  }
-  if (type == "selection") {
-    if (is.null(x$selection)) abort_input("There is no selection to plot: choose a penalty with ggm_select() first.", "type")
-    return(plot_selection(x, ...))
   }
   one <- ggm_at(x, which)
   if (type == "heatmap") return(plot_multi_heatmap(one, ...))
@@ -304,7 +300,7 @@ multi_edge_table <- function(one) {
   pairs <- unique(paste(table$from, table$to, sep = " - "))
   if (length(pairs) == 0L) abort_input("There are no edges at this penalty, so there is nothing to draw.", "type")
   values <- matrix(0, length(pairs), length(one$S), dimnames = list(pairs, names(one$S)))
-  values[cbind(paste(table$from, table$to, sep = " - "), table$task)] <- table$partial_cor
+  values[cbind(paste(table$from, table$to, sep = " - "), table$task)] <- table$estimate
   values[order(rowMeans(abs(values))), , drop = FALSE]
 }
 
@@ -330,7 +326,6 @@ autoplot.granary_ggm_multi <- function(object, type = NULL, which = NULL, layout
   check_installed("ggplot2", "autoplot()")
   type <- plot_type(object, type)
   if (type == "path") return(autoplot_line(data.frame(lambda = object$lambda, value = object$df), "edges in any task"))
-  if (type == "selection") return(autoplot_line(object$selection$table, object$selection$criterion))
   one <- ggm_at(object, which)
   if (type == "heatmap") return(autoplot_multi_heatmap(one))
   layout <- multi_layout(one, layout)

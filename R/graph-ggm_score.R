@@ -151,3 +151,39 @@ assess.granary_constraint <- function(object, truth, ...) assess(object$graph, t
 #' @rdname assess
 #' @exportS3Method
 assess.granary_causal_dag <- function(object, truth, ...) assess(object$graph, truth, ...)
+
+# Of hubs.
+hub_score <- function(truth, fit, hubs = NULL, r = 1, threshold = 1e-5) {
+  if (inherits(truth, "granary_sim_hub")) {
+    if (is.null(hubs)) hubs <- truth$hubs
+    truth <- truth$theta
+  }
+  truth <- as.matrix(check_symmetric(truth, "truth", allow_sparse = TRUE))
+  estimate <- if (inherits(fit, "granary_ggm")) {
+    as.matrix(precision_at(fit))
+  } else if (inherits(fit, "granary_hub")) {
+    as.matrix(fit$theta)
+  } else {
+    as.matrix(check_symmetric(fit, "fit", allow_sparse = TRUE))
+  }
+  if (ncol(truth) != ncol(estimate)) {
+    abort_input(sprintf("`truth` has %d variables and `fit` has %d: they must be the same.", ncol(truth), ncol(estimate)), "fit")
+  }
+  if (!is.null(colnames(truth))) estimate <- match_named(estimate, colnames(truth), "fit")
+  r <- check_count(r, lower = 0)
+  threshold <- check_number(threshold, lower = 0)
+  if (is.character(hubs)) hubs <- match(hubs, colnames(truth))
+  hubs <- check_vector(hubs, "hubs", min_length = 0L, lower = 1, upper = ncol(truth))
+  found <- abs(estimate) > threshold
+  diag(found) <- FALSE
+  true <- truth != 0
+  diag(true) <- FALSE
+  upper <- upper.tri(truth)
+  touches <- upper & (row(truth) %in% hubs | col(truth) %in% hubs)
+  degree <- colSums(found)
+  top <- utils::head(order(-degree), length(hubs))
+  top <- top[degree[top] >= r]
+  share <- function(part, whole) if (whole > 0) part / whole else NA_real_
+  data.frame(edges = sum(found & upper), correct = sum(found & true & upper), hub_edges = share(sum(found & true & touches), sum(true & touches)),
+             hubs = share(sum(top %in% hubs), length(hubs)), sse = sum((estimate - truth)[upper]^2))
+}

@@ -6,6 +6,10 @@
 #' * `"dag"`: a DAG with the skeleton, the directed edges and the v-structures of a partially directed graph (Dor and Tarsi 1992). If there is
 #'   none a warning says so and the result is `NULL`.
 #' * `"pag"`: the partial ancestral graph of a DAG of which only some nodes are observed: what no amount of data on them can improve on.
+#' * `"mag"`: the maximal ancestral graph of the observed nodes of a DAG. It has the independences of the DAG among them, so [fci()] given it is FCI
+#'   with an oracle.
+#' * `"tree"`: a tree decomposition. Bags of nodes form a tree such that every edge lies in a bag and the bags of a node are connected; the largest
+#'   bag less one is the width. Many problems are easy on graphs of small width, the search of [causal_dag()] among them. Marks are ignored.
 #' * `"moral"`: parents of a common child are joined and directions dropped; `"skeleton"` only drops the marks.
 #'
 #' `graph_separated()`: are `x` and `y` d-separated (in graphs with `<->` or undirected edges m-separated) given `given`? Then they are
@@ -19,10 +23,13 @@
 #' @param to The kind of graph wanted.
 #' @param what The nodes wanted.
 #' @param x,y,given Nodes, by name or number; `given` may be empty.
-#' @param latent Nodes that are not observed (for `"pag"`).
-#' @param selection Nodes that are always conditioned on: the data were selected by them (for `"pag"`).
+#' @param latent Nodes that are not observed (for `"mag"` and `"pag"`).
+#' @param selection Nodes that are always conditioned on: the data were selected by them (for `"mag"` and `"pag"`).
+#' @param rule For `"tree"`, which node to eliminate next: `"min_fill"` (fewest new edges) or `"min_degree"`.
 #' @param of Nodes, by name or number.
-#' @return `graph_convert()` a `granary_graph`, `graph_separated()` `TRUE` or `FALSE`, `graph_nodes()` names of nodes.
+#' @return `graph_convert()` a `granary_graph`, for `"tree"` a list of class `granary_tree_decomposition` with `bags` (names of nodes), `tree` (pairs of
+#'   bags), `width` (an upper bound of the treewidth), `lower` (a lower bound: the largest smallest degree met when nodes of smallest degree are taken
+#'   out), `order` (of elimination) and `nice`, the binary tree of bags that differ by one node; `graph_separated()` `TRUE` or `FALSE`, `graph_nodes()` names of nodes.
 #' @references
 #' Chickering (1995). A transformational characterization of equivalent Bayesian network structures. *UAI*.
 #'
@@ -30,6 +37,8 @@
 #'
 #' Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias.
 #' *Artificial Intelligence* 172, 1873--1896.
+#'
+#' Richardson and Spirtes (2002). Ancestral graph Markov models. *Annals of Statistics* 30, 962--1030.
 #' @family graphs
 #' @export
 #' @examples
@@ -37,20 +46,28 @@
 #' graph_convert(g, "cpdag")
 #' graph_convert(graph_convert(g, "cpdag"), "dag")
 #' graph_convert(g, "pag", latent = "a")
+#' graph_convert(g, "mag", latent = "a")
 #' graph_convert(g, "moral")
+#' graph_convert("a -- b -- c -- d -- a; c -- e", "tree")
 #' graph_separated(g, "b", "c", given = "a")
 #' graph_separated(g, "b", "c", given = c("a", "e"))
 #' graph_nodes(g)
 #' graph_nodes(g, "ancestors", of = "d")
-graph_convert <- function(graph, to = c("cpdag", "dag", "moral", "pag", "skeleton"), latent = NULL, selection = NULL) {
-  to <- check_choice(to, c("cpdag", "dag", "moral", "pag", "skeleton"))
-  if (to != "pag" && !(is.null(latent) && is.null(selection))) abort_input("`latent` and `selection` go with to = \"pag\".", "latent")
+graph_convert <- function(graph, to = c("cpdag", "dag", "mag", "moral", "pag", "skeleton", "tree"), latent = NULL, selection = NULL,
+                          rule = c("min_fill", "min_degree")) {
+  to <- check_choice(to, c("cpdag", "dag", "mag", "moral", "pag", "skeleton", "tree"))
+  rule <- check_choice(rule, c("min_fill", "min_degree"))
+  if (!to %in% c("mag", "pag") && !(is.null(latent) && is.null(selection))) {
+    abort_input("`latent` and `selection` go with to = \"mag\" and \"pag\".", "latent")
+  }
   switch(to,
     cpdag = graph_cpdag(graph),
     dag = graph_dag(graph),
+    mag = graph_mag(graph, latent = latent, selection = selection),
     moral = graph_moral(graph),
     pag = graph_pag(graph, latent = latent, selection = selection),
-    skeleton = graph_skeleton(graph)
+    skeleton = graph_skeleton(graph),
+    tree = tree_decomposition(graph, rule)
   )
 }
 
@@ -117,6 +134,30 @@ graph_pag <- function(graph, latent = NULL, selection = NULL) {
   spec <- oracle_spec(graph, latent, selection)
   result <- run_search("fci", spec, no_background(), constraint_settings(selection = length(selection) > 0L), 1L, NULL)
   new_graph(graph$nodes[spec$observed], result$edges, "pag")
+}
+
+# Two nodes are adjacent unless their observed ancestors, with those of the selection, separate them; an end that is an ancestor of the other end or of the
+# selection is a tail (Richardson and Spirtes 2002, theorem 4.2).
+graph_mag <- function(graph, latent = NULL, selection = NULL) {
+  graph <- needs_dag(check_graph(graph))
+  latent <- check_nodes(latent, graph, "latent", allow_empty = TRUE)
+  selection <- check_nodes(selection, graph, "selection", allow_empty = TRUE)
+  observed <- oracle_spec(graph, latent, selection)$observed
+  parts <- graph_parts(graph)
+  above <- lapply(observed, function(v) core_graph_ancestors(parts, v))
+  kept <- if (length(selection) > 0L) core_graph_ancestors(parts, selection) else integer()
+  edges <- matrix(0L, 0L, 4L)
+  for (b in seq_along(observed)[-1L]) {
+    for (a in seq_len(b - 1L)) {
+      i <- observed[a]
+      j <- observed[b]
+      given <- setdiff(union(selection, intersect(c(above[[a]], above[[b]], kept), observed)), c(i, j))
+      if (core_graph_separated(parts, i, j, as.integer(given))) next
+      tail <- c(i %in% c(above[[b]], kept), j %in% c(above[[a]], kept))
+      edges <- rbind(edges, c(a, b, ifelse(tail, 1L, 2L)))
+    }
+  }
+  new_graph(graph$nodes[observed], edges, "mag")
 }
 
 graph_moral <- function(graph) {

@@ -119,6 +119,6 @@ lasso_precision <- function(data, R, method, lambda, threads) {
     lambda <- exp(seq(log(top), log(min(0.9 * top, (if (data$n < 30) 0.8 else 0.5) * sqrt(log(max(ncol(R), 2L)) / data$n))), length.out = 15L))
   }
   fit <- if (needs_data) path(scale(data$x), lambda = lambda) else path(S = R, n = data$n, lambda = lambda)
-  if (!is.null(by)) fit <- ggm_select(fit, criterion = by)
+  if (!is.null(by)) fit <- ggm_select(fit, criterion = by)$fit
   as.matrix(fit$precision)
 }

@@ -2,6 +2,7 @@
 
 check_search <- function(fit, x, arg = "fit") {
   if (!inherits(fit, "granary_constraint")) fail_input(arg, "a fit of pc(), fci() or rfci() to data", describe(fit))
+  if (isTRUE(fit$weighted)) abort_input("A search on counted rows cannot be repeated on parts of them: give one row per observation.", arg)
   data <- if (is.null(x)) fit$data else x
   if (is.null(data)) abort_input("`x` is needed: the fit does not hold numeric data.", "x")
   data
@@ -38,7 +39,9 @@ search_spec <- function(fit, data) {
 #' @param alpha The levels to try.
 #' @param penalty How parameters are counted; see Details.
 #' @param ... Passed to [pc()].
-#' @return A list of class `granary_select_alpha` with the chosen `fit`, its `alpha` and the `table` of scores.
+#' @section Which method when: to choose `alpha` for a graph that describes the data well. How far to trust its edges is another question: see
+#'   [pc_stability()].
+#' @return A [granary_selection]: `fit` is the chosen fit, `table` has one row per `alpha` with the score as `estimate`.
 #' @references Colombo and Maathuis (2014), section 5; Foygel and Drton (2010) for BIC in graphs.
 #' @family causal graphs
 #' @export
@@ -62,20 +65,13 @@ pc_select <- function(x, alpha = c(0.000625, 0.00125, 0.0025, 0.005, 0.01, 0.02,
     warn_input(sprintf("%d of %d graphs belong to no DAG and have no score (NA in the table): at alpha %s.", sum(!table$extendable), nrow(table),
                        paste(format(alpha[!table$extendable], trim = TRUE), collapse = ", ")), "alpha")
   }
-  best <- which.min(table$score)
-  structure(list(fit = fits[[best]], alpha = alpha[best], table = table, penalty = penalty), class = "granary_select_alpha")
+  names(table)[names(table) == "score"] <- "estimate"
+  new_selection("pc", fits[[which.min(table$estimate)]], table, "min", "BIC", penalty = penalty)
 }
 
 score_graph <- function(graph, S, n, penalty) {
   found <- core_pdag_score(graph_parts(graph), S, list(n = n, penalty = penalty))
   data.frame(lapply(found, function(value) if (is.nan(value)) NA_real_ else value))
-}
-
-#' @export
-print.granary_select_alpha <- function(x, ...) {
-  cli::cat_line("alpha = ", format(x$alpha), " has the smallest BIC (parameters: ", x$penalty, ")")
-  print(x$table, row.names = FALSE, digits = 5L)
-  invisible(x)
 }
 
 #' How stable is a causal graph?
@@ -94,7 +90,9 @@ print.granary_select_alpha <- function(x, ...) {
 #'   (share in which there is
 #'   \eqn{i \to j}{i -> j}), `graph` (the stable skeleton), `counts` (number of edges per run) and `runs` (`what = "order"`: logical matrix,
 #'   one row per edge that ever appeared, one
-#'   column per order, the given one last).
+#'   column per order, the given one last). `tidy()` lists the edges with the share of runs they appear in (`estimate`) and the shares in which they point
+#'   forward and backward.
+#' @section Which method when: to see how far a graph depends on the rows or on the order of the columns; [pc_select()] chooses `alpha`.
 #' @details Refits run on the workers of `future::plan()` where one is set.
 #' @references
 #' Meinshausen and Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society: Series B* 72, 417--473.
@@ -189,6 +187,39 @@ print.granary_graph_stability <- function(x, ...) {
   cli::cat_line(nrow(x$graph$edges), " in at least ", format(100 * x$cutoff), "% of the runs")
   print_edges(x$graph)
   invisible(x)
+}
+
+#' @rdname pc_stability
+#' @export
+tidy.granary_graph_stability <- function(x, ...) {
+  refuse_dots(...)
+  at <- which(upper.tri(x$edges) & x$edges > 0, arr.ind = TRUE)
+  names <- colnames(x$edges)
+  table <- data.frame(from = names[at[, 1L]], to = names[at[, 2L]], estimate = x$edges[at], forward = x$arrows[at], backward = x$arrows[at[, 2:1, drop = FALSE]])
+  table <- table[order(-table$estimate), ]
+  rownames(table) <- NULL
+  table
+}
+
+#' @rdname pc_stability
+#' @export
+glance.granary_graph_stability <- function(x, ...) {
+  refuse_dots(...)
+  data.frame(runs = length(x$counts), edges = nrow(x$graph$edges), cutoff = x$cutoff, fewest = min(x$counts), most = max(x$counts))
+}
+
+#' @rdname pc_stability
+#' @usage \method{autoplot}{granary_graph_stability}(object, ...)
+#' @param object As `x` of `plot()`.
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_graph_stability <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  names <- colnames(object$edges)
+  table <- data.frame(row = factor(rep(names, length(names)), rev(names)), column = factor(rep(names, each = length(names)), names),
+                      share = as.vector(object$edges))
+  ggplot2::ggplot(table, ggplot2::aes(.data$column, .data$row, fill = .data$share)) + ggplot2::geom_tile() +
+    ggplot2::scale_fill_gradient(low = "white", high = sign_colours[["positive"]], limits = c(0, 1)) +
+    ggplot2::labs(x = NULL, y = NULL, fill = "share\nof runs") + ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1))
 }
 
 #' @rdname pc_stability

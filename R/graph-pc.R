@@ -31,7 +31,7 @@
 #' consequences of the uncertainty see [pc_stability()], for the sizes of effects [ida()].
 #'
 #' @inheritParams ci_test
-#' @param x Data (matrix or data frame), a DAG for an oracle, or the result of [ci_oracle()].
+#' @param x Data (matrix or data frame), or a graph (a DAG or an ancestral graph) for an oracle that is never wrong.
 #' @param test The test of conditional independence: `"gauss"`, `"rank"`, `"kendall"`, `"g2"`, `"x2"`, `"mixed"`, `"oracle"`, or a
 #'   function of `i`,
 #'   `j` and `S` that
@@ -42,6 +42,7 @@
 #' @param m_max Largest set to condition on.
 #' @param cm_max_size Largest set that the conservative and the majority rule try; there are \eqn{2^d}{2^d} sets for a node with \eqn{d} neighbours.
 #' @param majority_band With `"majority"`, shares within 1/2 plus or minus this are ambiguous.
+#' @param type The graph wanted: `"skeleton"` stops after the first step, with an undirected graph.
 #' @param background Known edges and directions: see [pc_knowledge()].
 #' @param cache Remember the answers of the test? By default for own functions.
 #' @param threads Threads; default `getOption("granary.threads")`. Own functions run on one. The result does not depend on it.
@@ -76,35 +77,21 @@
 #' # free of the order of the columns in every step
 #' pc(sim$data, colliders = "conservative")
 #'
+#' # which variables are adjacent, and nothing else
+#' pc(mtcars, alpha = 0.05, type = "skeleton")
+#'
 #' # discrete data
 #' pc(data.frame(Titanic)[rep(1:32, data.frame(Titanic)$Freq), 1:4], test = "g2")
 pc <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "original"), colliders = c("majority", "conservative", "standard"),
                conflicts = c("lists", "overwrite", "first"), m_max = Inf, S = NULL, n = NULL, background = NULL, cm_max_size = Inf,
-               majority_band = 0, df = c("adjusted", "nominal"), sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"),
-               cache = NULL, threads = NULL) {
+               majority_band = 0, type = c("cpdag", "skeleton"), df = c("adjusted", "nominal"), sparse = c("test", "independent", "dependent"),
+               na = c("error", "pairwise"), weights = NULL, cache = NULL, threads = NULL) {
   call <- match.call()
-  spec <- ci_spec(x, test, S, n, df, sparse, na, cache)
+  spec <- ci_spec(x, test, S, n, df, sparse, na, cache, weights)
+  type <- check_choice(type, c("cpdag", "skeleton"))
   colliders <- check_choice(colliders, c("majority", "conservative", "standard"))
   settings <- constraint_settings(alpha, method, colliders, conflicts, m_max, cm_max_size, majority_band)
-  constraint_fit("pc", spec, background, settings, thread_count(threads), call)
-}
-
-#' The skeleton alone
-#'
-#' The first step of [pc()], [fci()] and [rfci()]: which variables are adjacent.
-#'
-#' @inheritParams pc
-#' @return As [pc()], with an undirected graph.
-#' @family causal graphs
-#' @export
-#' @examples
-#' pc_skeleton(mtcars, alpha = 0.05)
-pc_skeleton <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "original"), m_max = Inf, S = NULL, n = NULL, background = NULL,
-                        df = c("adjusted", "nominal"), sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"), cache = NULL,
-                        threads = NULL) {
-  call <- match.call()
-  spec <- ci_spec(x, test, S, n, df, sparse, na, cache)
-  constraint_fit("skeleton", spec, background, constraint_settings(alpha, method, m_max = m_max), thread_count(threads), call)
+  constraint_fit(if (type == "cpdag") "pc" else "skeleton", spec, background, settings, thread_count(threads), call)
 }
 
 #' Causal graphs with hidden common causes: FCI and RFCI
@@ -164,9 +151,9 @@ pc_skeleton <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable"
 fci <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "original"), colliders = c("standard", "conservative", "majority"),
                 conflicts = c("lists", "overwrite", "first"), m_max = Inf, S = NULL, n = NULL, background = NULL, pds_max = Inf,
                 ambiguous = c("possible", "literal"), selection = FALSE, cm_max_size = Inf, majority_band = 0, df = c("adjusted", "nominal"),
-                sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"), cache = NULL, threads = NULL) {
+                sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"), weights = NULL, cache = NULL, threads = NULL) {
   call <- match.call()
-  spec <- ci_spec(x, test, S, n, df, sparse, na, cache)
+  spec <- ci_spec(x, test, S, n, df, sparse, na, cache, weights)
   settings <- constraint_settings(alpha, method, colliders, conflicts, m_max, cm_max_size, majority_band, pds_max, selection, ambiguous)
   constraint_fit("fci", spec, background, settings, thread_count(threads), call)
 }
@@ -176,9 +163,9 @@ fci <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "origi
 rfci <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "original"), colliders = c("standard", "conservative", "majority"),
                  conflicts = c("lists", "overwrite", "first"), m_max = Inf, S = NULL, n = NULL, background = NULL, selection = FALSE,
                  cm_max_size = Inf, majority_band = 0, df = c("adjusted", "nominal"), sparse = c("test", "independent", "dependent"),
-                 na = c("error", "pairwise"), cache = NULL, threads = NULL) {
+                 na = c("error", "pairwise"), weights = NULL, cache = NULL, threads = NULL) {
   call <- match.call()
-  spec <- ci_spec(x, test, S, n, df, sparse, na, cache)
+  spec <- ci_spec(x, test, S, n, df, sparse, na, cache, weights)
   settings <- constraint_settings(alpha, method, colliders, conflicts, m_max, cm_max_size, majority_band, selection = selection)
   constraint_fit("rfci", spec, background, settings, thread_count(threads), call)
 }
@@ -222,7 +209,7 @@ constraint_fit <- function(algorithm, spec, background, settings, threads, call)
     sepsets = sepset_table(result, names), tests = levels, collider_tests = result$collider_tests,
     later = stats::setNames(result$later, c("tests", "removed")),
     ambiguous = matrix(names[result$ambiguous], ncol = 3L), conflicts = matrix(names[result$conflicts], ncol = 2L),
-    alpha = settings$alpha, n = spec$n, test = spec$kind, settings = settings, background = background, S = spec$S, data = spec$data,
+    alpha = settings$alpha, n = spec$n, test = spec$kind, settings = settings, background = background, weighted = !is.null(spec$counts), S = spec$S, data = spec$data,
     call = call,
     convergence = list(
       converged = !result$out_of_data, iterations = nrow(levels), seconds = proc.time()[["elapsed"]] - started,

@@ -51,7 +51,7 @@ check_positions <- function(x, n, arg, allow_empty = FALSE) {
 #' @param case 1, 2 or 3; see Details.
 #' @param d,a,b,l For case 2; `d` also for `"initial_size"`.
 #' @param M,gamma For case 3: squared norm and \eqn{\gamma_t}{gamma_t}, one per `t`. For `"regret"`, \eqn{\gamma_T}{gamma_T}.
-#' @param alpha \eqn{\alpha_T}{alpha_T}.
+#' @param exploration \eqn{\alpha_T}{alpha_T}.
 #' @param limit \eqn{C}, the most information hallucinated at any time.
 #' @param kernel `"linear"`, `"matern"` or `"se"`.
 #' @param batch_size \eqn{B}.
@@ -70,7 +70,7 @@ check_positions <- function(x, n, arg, allow_empty = FALSE) {
 #' gp_bandit_bounds("information", K, 0.01, c(1, 11), given = 6)
 #' gp_bandit_bounds("max_information", K, 0.01, 3, exact = TRUE)
 #' gp_bandit_bounds("weight", c(1, 10, 200), n_candidates = 1000)
-#' gp_bandit_bounds("regret", 200, gamma = 20, alpha = gp_bandit_bounds("weight", 200, 1000), noise_var = 0.025)
+#' gp_bandit_bounds("regret", 200, gamma = 20, exploration = gp_bandit_bounds("weight", 200, 1000), noise_var = 0.025)
 #' gp_bandit_bounds("initial_size", "linear", batch_size = 5, d = 2)
 #' gp_bandit_bounds("initial_set", gp_bandit(seq(0, 1, by = 0.05), k_se(0.2), 0.1), limit = 0.5)
 gp_bandit_bounds <- function(what = c("information", "max_information", "weight", "regret", "initial_size", "initial_set"), ...) {
@@ -129,17 +129,17 @@ bandit_weight <- function(t, n_candidates = NULL, delta = 0.1, case = 1, d = 1, 
   2 * M + 300 * gamma * log(t / delta)^3
 }
 
-bandit_regret <- function(T, gamma, alpha, noise_var, limit = 0) {  # nolint: object_name_linter.
+bandit_regret <- function(T, gamma, exploration, noise_var, limit = 0) {  # nolint: object_name_linter.
   T <- check_count(T)  # nolint: object_name_linter, T_and_F_symbol_linter.
   gamma <- check_number(gamma, lower = 0)
-  alpha <- check_number(alpha, lower = 0)
+  exploration <- check_number(exploration, lower = 0)
   noise_var <- check_number(noise_var, lower = 0, strict_lower = TRUE)
   limit <- check_number(limit, lower = 0)
   if (limit > 350) {
     warn_input("exp(2 * `limit`) overflows: the bound is infinite.", "limit")
     return(Inf)
   }
-  sqrt(8 / log1p(1 / noise_var) * T * exp(2 * limit) * alpha * gamma) + 2
+  sqrt(8 / log1p(1 / noise_var) * T * exp(2 * limit) * exploration * gamma) + 2
 }
 
 bandit_initial_size <- function(kernel = c("linear", "matern", "se"), batch_size, d = 1, eta = 1, nu = 1, eps = 0.5) {

@@ -221,7 +221,7 @@ bo_plot_surrogate <- function(x, at, points, user) {
   prediction <- predict(x, where, se = TRUE)
   criterion <- if (x$criterion$type == "hedge") x$criterion$children[[1L]] else x$criterion
   value <- bo_criterion_at(x, where, criterion)
-  old <- graphics::par(mfrow = if (length(at) == 1L) c(2L, 1L) else c(1L, 2L), mar = c(4, 4, 2, 1))
+  old <- graphics::par(mfrow = if (length(at) == 1L) c(2L, 1L) else c(1L, 2L), mar = c(4, 4, 2, if (length(at) == 1L) 1 else 4))
   on.exit(graphics::par(old))
   ok <- x$status == "ok"
   data <- as.data.frame(x$x)[ok, at, drop = FALSE]

@@ -28,6 +28,8 @@
 #' @param se Whether to give standard errors.
 #' @param cov Whether to give the joint covariance matrix of all points.
 #' @param gradient Whether to give derivatives.
+#' @param interval Whether to add the ends of an interval, `lwr` and `upr`: `"confidence"` for the function, `"prediction"` for a new response.
+#' @param level Probability of the interval.
 #' @param how `"recursive"` or `"joint"`, see details; `"auto"` is the first for nested designs and the second for others.
 #' @param nsim Number of draws, joint over the points.
 #' @param seed A seed, or `NULL` for the random numbers of the session.
@@ -214,8 +216,18 @@ joint_prediction <- function(object, x, se, cov, gradient, threads) {
 #' @rdname cokriging
 #' @export
 predict.granary_cokriging <- function(object, newdata = NULL, se = FALSE, cov = FALSE, gradient = FALSE, how = c("auto", "recursive", "joint"),
-                                      threads = NULL, ...) {
+                                      interval = c("none", "confidence", "prediction"), level = 0.95, threads = NULL, ...) {
   refuse_dots(...)
+  interval <- check_choice(interval, c("none", "confidence", "prediction"))
+  if (interval != "none") {
+    noise <- object$levels[[length(object$levels)]]$noise_sd
+    asked <- function(type) {
+      out <- predict(object, newdata, TRUE, cov, gradient, how, threads = threads)
+      if (type == "response") out$se.fit <- sqrt(out$se.fit^2 + noise^2)
+      out
+    }
+    return(with_interval(asked, interval, level, check_flag(se)))
+  }
   how <- check_choice(how, c("auto", "recursive", "joint"))
   se <- check_flag(se)
   cov <- check_flag(cov)

@@ -24,8 +24,8 @@
 #'
 #' Exploration weights: `weights = "practical"` is \eqn{\beta_t = c\,\alpha_{fb[t]+1}}{beta_t = c alpha_{fb[t]+1}} with \eqn{c} = `premult`, as in all the
 #' paper's experiments; `"theory"` is \eqn{e^{2C}\alpha}{exp(2 C) alpha}, for which the regret bound of
-#' the regret bound of [gp_bandit_bounds()] holds. \eqn{\alpha_t}{alpha_t} is that of case 1 of `gp_bandit_bounds("weight")` unless `alpha` says otherwise; with
-#' `alpha_at = "choices"` it is \eqn{\alpha_t}{alpha_t} of the number of choices, as the theory of case 2 has it, and not of the results that have come.
+#' the regret bound of [gp_bandit_bounds()] holds. \eqn{\alpha_t}{alpha_t} is that of case 1 of `gp_bandit_bounds("weight")` unless `exploration` says otherwise; with
+#' `exploration_at = "choices"` it is \eqn{\alpha_t}{alpha_t} of the number of choices, as the theory of case 2 has it, and not of the results that have come.
 #'
 #' Default `limit` \eqn{C}: for `"aucb"` the smaller of \eqn{e/(e-1)} times the greedy information of `b_min` choices and `b_min` times that of one; for
 #' `"aucb_local"` \eqn{\max_x \frac12\log(1 + b_{min} k(x,x)/\sigma_n^2)}{max 1/2 log(1 + b_min k(x, x) / s_n^2)}; otherwise the bound on the information of
@@ -47,8 +47,8 @@
 #' @param b_min Smallest batch of the adaptive strategies.
 #' @param weights,delta Exploration weights, see Details; `delta` is the probability with which the bounds may fail.
 #' @param premult Factor of the practical weights; `NULL` is 0.1, and 0.05 for kernels that are linear in the inputs, as in the paper's Table 2.
-#' @param alpha A function of a vector of steps that gives \eqn{\alpha_t}{alpha_t}, such as `function(t) gp_bandit_bounds("weight", t, case = 2, d = 3)`; `NULL` for case 1.
-#' @param alpha_at Whether steps count `"results"` or `"choices"`.
+#' @param exploration A function of a vector of steps that gives \eqn{\alpha_t}{alpha_t}, such as `function(t) gp_bandit_bounds("weight", t, case = 2, d = 3)`; `NULL` for case 1.
+#' @param exploration_at Whether steps count `"results"` or `"choices"`.
 #' @param effect Limit of `"hbbo"` and `"hbbo_ucb"`, in units of the reward.
 #' @param paths Simulated futures of `"sm_ucb"` and `"sm_ei"`.
 #' @param prior_mean Prior mean of the rewards, a number.
@@ -76,7 +76,7 @@
 #' screen
 #' plot(screen)
 gp_bandit <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size = 5, limit = NULL, b_min = 1, weights = c("practical", "theory"),
-                    premult = NULL, delta = 0.1, alpha = NULL, alpha_at = c("results", "choices"), effect = 0.02, paths = 10, prior_mean = 0,
+                    premult = NULL, delta = 0.1, exploration = NULL, exploration_at = c("results", "choices"), effect = 0.02, paths = 10, prior_mean = 0,
                     lazy = NA, refit_every = NULL) {
   x <- check_inputs(x)
   kernel <- prepare_kernel(kernel, ncol(x))
@@ -91,10 +91,10 @@ gp_bandit <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size
   premult <- check_number(premult, lower = 0, allow_null = TRUE)
   if (is.null(premult)) premult <- if (all(vapply(kernel_leaves(kernel), `[[`, "", "type") %in% c("linear", "bias", "white"))) 0.05 else 0.1
   delta <- check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
-  if (!is.null(alpha) && !is.function(alpha)) {
-    fail_input("alpha", "NULL or a function of steps, such as function(t) bandit_weight(t, case = 2)", describe(alpha))
+  if (!is.null(exploration) && !is.function(exploration)) {
+    fail_input("exploration", "NULL or a function of steps, such as function(t) gp_bandit_bounds(\"weight\", t, case = 2, d = 3)", describe(exploration))
   }
-  alpha_at <- check_choice(alpha_at, c("results", "choices"))
+  exploration_at <- check_choice(exploration_at, c("results", "choices"))
   effect <- check_number(effect, lower = 0)
   paths <- check_count(paths)
   prior_mean <- check_number(prior_mean)
@@ -119,7 +119,7 @@ gp_bandit <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size
   }
   if (weights == "theory" && limit > 350) warn_input("`limit` is so large that the theoretical weights overflow: they are infinite.", "limit")
   bandit <- new_fit("gp_bucb", candidates = x, kernel = kernel, noise_var = noise_var, strategy = strategy, batch_size = batch_size, limit = limit,
-                    b_min = b_min, weights = weights, premult = premult, delta = delta, alpha = alpha, alpha_at = alpha_at, effect = effect,
+                    b_min = b_min, weights = weights, premult = premult, delta = delta, exploration = exploration, exploration_at = exploration_at, effect = effect,
                     paths = paths, prior_mean = prior_mean, lazy = lazy, refit_every = refit_every,
                     history = data.frame(id = integer(), candidate = integer(), y = double(), mean = double(), sd = double(), bound = double(),
                                          information = double()),
@@ -135,15 +135,15 @@ gain_bound <- function(greedy, size) {
 
 bandit_settings <- function(object, most) {
   steps <- seq_len(most + object$batch_size + 1L)
-  alpha <- if (is.null(object$alpha)) bandit_weight(steps, nrow(object$candidates), object$delta) else object$alpha(steps)
+  alpha <- if (is.null(object$exploration)) bandit_weight(steps, nrow(object$candidates), object$delta) else object$exploration(steps)
   if (!is_plain_numeric(alpha) || length(alpha) != length(steps) || anyNA(alpha) || any(alpha < 0)) {
-    abort_input(sprintf("`alpha` must return one number for each of the %d steps, not negative, but it returned %s.", length(steps),
-                        describe(alpha)), "alpha")
+    abort_input(sprintf("`exploration` must return one number for each of the %d steps, not negative, but it returned %s.", length(steps),
+                        describe(alpha)), "exploration")
   }
   beta <- if (object$weights == "theory") exp(2 * object$limit) * alpha else object$premult * alpha
   list(strategy = object$strategy, batch_size = object$batch_size, limit = object$limit, b_min = object$b_min, beta = pmin(beta,
                                                                                                                            .Machine$double.xmax),
-       by_choice = identical(object$alpha_at, "choices"), effect = object$effect, paths = object$paths)
+       by_choice = identical(object$exploration_at, "choices"), effect = object$effect, paths = object$paths)
 }
 
 check_bandit <- function(object) {

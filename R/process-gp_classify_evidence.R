@@ -78,6 +78,11 @@ gp_classify_evidence <- function(object, method = c("ep", "laplace", "ais", "low
   for (column in c("se", "effective_size", "error", "information")) if (all(is.na(table[[column]]))) table[[column]] <- NULL
   if (any(!table$converged)) warn_convergence(sprintf("Inference stopped early at %d of %d points.", sum(!table$converged), nrow(table)))
   table$converged <- NULL
+  few <- which(table$effective_size < 0.5 * runs)
+  if (length(few) > 0L) {
+    warn_convergence(sprintf("Annealing is uncertain at %s: its %d runs are worth only %s.\nRaise `temperatures`.",
+                             counted(length(few), "point", "points"), runs, format(min(table$effective_size[few]), digits = 2L)))
+  }
   structure(table, class = c("granary_gp_evidence", "data.frame"), parameters = colnames(points))
 }
 
@@ -195,7 +200,7 @@ plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
 #' @param ... Passed on to [graphics::hist()], otherwise not used.
 #' @return An object of class `granary_gp_sample`: `f` (a row per draw), `log_joint`, `acceptance`, `step_size`, `effective_size` (of
 #'   `log_joint`), `rhat` (of
-#'   `log_joint`, where there are several chains), `fit`.
+#'   `log_joint`, from the halves of the chains), `fit`.
 #' @references
 #' Kuss and Rasmussen (2005). Assessing approximate inference for binary Gaussian process classification. *Journal of Machine Learning
 #' Research* 6, 1679--1704.
@@ -226,17 +231,14 @@ gp_classify_sample <- function(object, n_draws = 1000, burn_in = 500, sampler = 
   options <- list(sampler = sampler, n_draws = n, burn_in = burn_in, thin = thin, steps = steps, chains = chains,
                   threads = if (has_user_code(object$kernel)) 1L else thread_count(threads))
   found <- core_gp_sample(object, options, core_seed(), progress_bar("posterior sample"))
-  rhat <- NA_real_
-  if (chains > 1L && n > 1L) {
-    by_chain <- matrix(found$log_joint, n)
-    within <- mean(apply(by_chain, 2L, stats::var))
-    rhat <- sqrt((n - 1) / n + stats::var(colMeans(by_chain)) / within)
-  }
+  rhat <- split_rhat(found$log_joint, n, chains)
   colnames(found$f) <- rownames(object$x)
-  new_fit("gp_sample", f = found$f, weight = found$weight, log_joint = found$log_joint, acceptance = found$acceptance, step_size = found$step_size,
-          effective_size = found$effective_size, rhat = rhat, jitter = found$jitter, sampler = sampler, chains = chains, levels = object$levels,
-          latent_mean = colMeans(found$f), latent_variance = apply(found$f, 2L, stats::var), fit = object, y = object$y, call = call,
-          convergence = list(converged = TRUE, iterations = as.integer(min(.Machine$integer.max, as.double(n) * thin + burn_in))))
+  check_chains(new_fit(
+    "gp_sample", f = found$f, weight = found$weight, log_joint = found$log_joint, acceptance = found$acceptance, step_size = found$step_size,
+    effective_size = found$effective_size, rhat = rhat, jitter = found$jitter, sampler = sampler, chains = chains, levels = object$levels,
+    latent_mean = colMeans(found$f), latent_variance = apply(found$f, 2L, stats::var), fit = object, y = object$y, call = call,
+    convergence = chain_convergence(rhat, found$effective_size, n, thin, burn_in)
+  ))
 }
 
 #' @rdname gp_classify_sample

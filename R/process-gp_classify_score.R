@@ -226,7 +226,7 @@ plot.granary_orthant <- function(x, ...) {
 #' data <- sim_gp_classes(20)
 #' fit <- gp_classify_baseline(data["x"], data$y, cost = c(1, 10), gamma = 1)
 #' predict(fit, data.frame(x = c(-6, 0)))
-gp_classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, folds = 5) {
+gp_classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, folds = 10) {
   call <- match.call()
   x <- check_inputs(x, min_rows = 4L)
   labels <- check_classes(y, nrow(x))
@@ -234,7 +234,7 @@ gp_classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL
   if (is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
   cost <- check_vector(cost, lower = 0, upper = 1e5, strict_lower = TRUE)
   gamma <- if (is.null(gamma)) 2^seq(-4, 2) / ncol(x) else check_vector(gamma, lower = 0, upper = 1e6, strict_lower = TRUE)
-  folds <- check_count(folds, lower = 2, upper = nrow(x))
+  folds <- if (missing(folds)) min(folds, nrow(x)) else check_count(folds, lower = 2, upper = nrow(x))
   scaling <- column_scaling(x)
   scaled <- scale_inputs(x, scaling)
   classes <- factor(labels$levels[(labels$y + 3) / 2], labels$levels)

@@ -75,7 +75,7 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #' @param x A sample.
 #' @param ... For `predict()` arguments of the prediction of the fit, such as `type`; for `plot()`, passed on to [graphics::hist()].
 #' @return An object of class `granary_gp_parameter_sample`: `draws` (a row per draw, in the units of the fit), `log_density`, `effective_size` (of
-#'   `log_density`), `rhat` (of the worst parameter, where there are several chains), `acceptance`, `fit`. `predict()` gives a vector, or a list
+#'   `log_density`), `rhat` (of the worst parameter, from the halves of the chains), `acceptance`, `fit`. `predict()` gives a vector, or a list
 #'   with `fit` and `se.fit`; `summary()` a table of means, standard deviations and quantiles; `plot()` histograms.
 #' @references Neal (2003). Slice sampling. *Annals of Statistics* 31, 705--767.
 #'
@@ -116,18 +116,12 @@ gp_parameter_sample <- function(object, n_draws = 500, burn_in = 200, sampler = 
   found <- target$run(settings)
   draws <- t(target$natural(t(found$theta)))
   dimnames(draws) <- list(NULL, target$names)
-  new_fit("gp_parameter_sample", draws = draws, theta = found$theta, log_density = found$log_density, effective_size = found$effective_size,
-          acceptance = found$acceptance, rhat = worst_rhat(found$theta, n, chains), sampler = sampler, chains = chains, prior = target$prior,
-          fit = object, call = call,
-          convergence = list(converged = TRUE, iterations = as.integer(min(.Machine$integer.max, as.double(n) * thin + burn_in))))
-}
-
-worst_rhat <- function(theta, n, chains) {
-  if (chains < 2L || n < 2L) return(NA_real_)
-  max(apply(theta, 2L, function(series) {
-    by_chain <- matrix(series, n)
-    sqrt((n - 1) / n + stats::var(colMeans(by_chain)) / mean(apply(by_chain, 2L, stats::var)))
-  }))
+  rhat <- split_rhat(found$theta, n, chains)
+  check_chains(new_fit(
+    "gp_parameter_sample", draws = draws, theta = found$theta, log_density = found$log_density, effective_size = found$effective_size,
+    acceptance = found$acceptance, rhat = rhat, sampler = sampler, chains = chains, prior = target$prior, fit = object, call = call,
+    convergence = chain_convergence(rhat, found$effective_size, n, thin, burn_in)
+  ))
 }
 
 parameter_target <- function(object, prior = NULL) {

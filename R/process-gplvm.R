@@ -115,6 +115,7 @@ gplvm <- function(x, k = 2, kernel = "se + bias + white", method = c("full", "sp
   threads <- thread_count(threads)
   cell_noise <- check_noise_variance(noise_var, data, binary)
   kernel <- gplvm_kernel(kernel, q, data$unit)
+  if (method == "full") check_all_pairs(n, 4, "Use method = \"sparse\".")
   if (method == "full" && n > 2000L) {
     warn_input(sprintf("Each step of method = \"full\" takes time in proportion to the cube of %d rows. Consider method = \"sparse\".", n), "method")
   }

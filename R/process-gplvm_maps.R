@@ -29,7 +29,7 @@ draw_embedding <- function(latent, labels, dims, user, background = NULL) {
   }
   if (!is.null(groups) && nlevels(groups) <= 20L) {
     graphics::legend("top", levels(groups), col = label_colours[(seq_len(nlevels(groups)) - 1L) %% length(label_colours) + 1L], pch = 19,
-                     bg = "#ffffffcc", box.col = NA, cex = 0.8, ncol = min(4L, nlevels(groups)))
+                     bg = "#ffffffcc", box.col = NA, cex = 0.7, x.intersp = 0.6, ncol = min(3L, nlevels(groups)))
   }
 }
 
@@ -51,14 +51,16 @@ check_row_labels <- function(labels, n, arg = "labels") {
 #' @param dims The two dimensions to draw.
 #' @param newdata Rows of data, with the columns of the training data; `NULL` for the positions of the training rows.
 #' @param type `"latent"`: positions in the map.
+#' @param threads Number of threads; see `options(granary.threads)`.
 #' @param truth Classes of the rows: `assess()` counts rows whose nearest neighbour in the map has another one.
 #' @param ... Passed on to [graphics::plot()].
 #' @return `plot()` returns `NULL`, invisibly; `tidy()` a data frame with the columns `row` and one per dimension; `predict()` the positions of new
-#'   rows: for [kernel_pca()] the projection onto the components, for [gtm()] the mean of the grid under the posterior.
+#'   rows: for [isomap()] from the geodesics through their nearest training rows, for [kernel_pca()] the projection onto the components, for [gtm()]
+#'   the mean of the grid under the posterior. [mds()] has none: its maps are positions of the given rows alone.
 #' @family latent variable models
 #' @name granary_embedding
 #' @examples
-#' fit <- isomap(scale(iris[1:100, 1:4]), k = 10)
+#' fit <- isomap(scale(iris[1:100, 1:4]), neighbors = 10)
 #' plot(fit, labels = iris$Species[1:100])
 #' head(tidy(fit))
 #' predict(kernel_pca(iris[1:100, 1:4]), iris[101:103, 1:4])
@@ -111,12 +113,12 @@ check_map_dimension <- function(q, most) {
 #' A map whose distances are those along a graph of nearest neighbours: unfolds manifolds that are bent but not torn.
 #'
 #' @details
-#' Each row is joined with its `k` nearest rows, both ways; the shortest paths in this graph stand for distances along the manifold, and classical
-#' scaling of them gives the map. Where the graph falls apart `k` is raised until it does not, with a warning. Missing cells are allowed: distances
-#' then use the cells two rows share.
+#' Each row is joined with its nearest rows (`neighbors` of them), both ways; the shortest paths in this graph stand for distances along the manifold,
+#' and classical scaling of them gives the map. Where the graph falls apart `neighbors` is raised until it does not, with a warning. Missing cells are
+#' allowed: distances then use the cells two rows share. `predict()` places new rows.
 #'
 #' **Which method when:** `isomap()` for noise-free curved sheets, as a start of [gplvm()] or by itself; it has no mapping back to the data and one
-#' short cut through noise spoils it, so compare several `k`.
+#' short cut through noise spoils it, so compare several numbers of neighbours.
 #'
 #' @param x Data, one row per case, with `NA` for missing cells.
 #' @param k Number of dimensions of the map.
@@ -131,7 +133,7 @@ check_map_dimension <- function(q, most) {
 #' @examples
 #' set.seed(1)
 #' roll <- sim_swiss_roll(400)
-#' fit <- isomap(roll$x, k = 5)
+#' fit <- isomap(roll$x, neighbors = 5)
 #' fit
 #' cor(fit$latent[, 1], roll$t, method = "spearman")
 isomap <- function(x, k = 2, neighbors = 7, threads = NULL) {
@@ -142,14 +144,32 @@ isomap <- function(x, k = 2, neighbors = 7, threads = NULL) {
   }
   neighbors <- check_count(neighbors)
   q <- check_map_dimension(k, nrow(x) - 1L)
+  check_all_pairs(nrow(x), 4, "Take a sample of the rows, and place the others with predict().")
+  if (neighbors > nrow(x) - 1L) {
+    warn_input(sprintf("`neighbors` is %d, but a row has only %d others: distances are straight lines, and the map is classical scaling.", neighbors,
+                       nrow(x) - 1L), "neighbors")
+    neighbors <- nrow(x) - 1L
+  }
   size <- max(abs(x), na.rm = TRUE)
   if (size == 0) size <- 1
-  raw <- core_isomap(unname(x) / size, list(k = q, neighbors = min(neighbors, nrow(x) - 1L), threads = thread_count(threads)), progress_bar("isomap"))
+  raw <- core_isomap(unname(x) / size, list(k = q, neighbors = neighbors, threads = thread_count(threads)), progress_bar("isomap"))
   if (raw$neighbors > neighbors) {
     warn_input(sprintf("The graph of %s falls apart; %d were used.", counted(neighbors, "neighbour", "neighbours"), raw$neighbors), "neighbors")
   }
   new_embedding("isomap", raw$latent * size, x, eigenvalues = as.double(raw$values) * size^2, distance = raw$distance * size,
                 neighbors = raw$neighbors, residual_variance = raw$residual, call = call)
+}
+
+#' @rdname granary_embedding
+#' @export
+predict.granary_isomap <- function(object, newdata = NULL, type = "latent", threads = NULL, ...) {
+  refuse_dots(...)
+  check_choice(type, "latent")
+  if (is.null(newdata)) return(object$latent)
+  newdata <- map_newdata(object, newdata, allow_na = TRUE)
+  out <- core_isomap_place(object, unname(newdata), thread_count(threads), progress_bar("isomap"))
+  dimnames(out) <- list(rownames(newdata), colnames(object$latent))
+  out
 }
 
 #' Kernel principal component analysis
@@ -187,6 +207,7 @@ kernel_pca <- function(x, k = 2, kernel = NULL) {
     if (is.na(width)) abort_input("`x` must have rows that differ, but all are equal.", "x")
     kernel <- k_se(lengthscale = width)
   }
+  check_all_pairs(nrow(x), 4, "Take a sample of the rows, and place the others with predict().")
   kernel <- prepare_kernel(kernel, ncol(x))
   k <- unname(kernel_matrix(kernel, unname(x)))
   raw <- core_similarity_map(k, q)
@@ -210,14 +231,11 @@ predict.granary_kernel_pca <- function(object, newdata = NULL, type = "latent", 
   out
 }
 
-map_newdata <- function(object, newdata) {
-  newdata <- check_matrix(newdata, "newdata")
+map_newdata <- function(object, newdata, allow_na = FALSE) {
   labels <- colnames(object$x)
-  if (!is.null(labels) && all(labels %in% colnames(newdata))) newdata <- newdata[, labels, drop = FALSE]
-  if (ncol(newdata) != ncol(object$x)) {
-    abort_input(sprintf("`newdata` must have the %d columns of the training data, but it has %d.", ncol(object$x), ncol(newdata)), "newdata")
-  }
-  newdata
+  if (is.null(labels)) labels <- paste0("V", seq_len(ncol(object$x)))
+  if (is.data.frame(newdata) && all(labels %in% names(newdata))) newdata <- newdata[labels]
+  match_columns(check_matrix(newdata, "newdata", allow_na = allow_na), labels)
 }
 
 #' Generative topographic mapping
@@ -264,6 +282,9 @@ gtm <- function(x, k = 2, grid = 15, basis = 4, width = 1, lambda = 1e-3, scale 
   max_iter <- check_count(max_iter)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE)
   if (grid^q > 1e5) abort_input(sprintf("The grid of %d^%d points is too large. Use a smaller `grid` or `k`.", grid, q), "grid")
+  cells <- as.double(nrow(data$y)) * grid^q
+  check_memory(8 * 3 * cells, sprintf("%d rows with a grid of %.0f points", nrow(data$y), grid^q), "Use a smaller `grid`, or a sample of the rows.", "grid")
+  slow_work(6 * cells * sum(data$keep) * max_iter, "gtm()", "a smaller `grid`, fewer rows, or a larger `tol`")
   raw <- core_gtm(data$filled, q, list(grid = grid, basis = basis, width = width, lambda = lambda, max_iter = max_iter, tol = tol),
                   progress_bar("generative topographic mapping"))
   fit <- new_embedding("gtm", raw$latent, data$x, grid = raw$grid, centres = gtm_centres(raw$centres, data), noise = raw$noise * data$unit^2,

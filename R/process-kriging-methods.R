@@ -3,7 +3,7 @@
 #' What can be done with the result of [kriging()] and [blind_kriging()].
 #'
 #' @details
-#' **Prediction.** `type = "process"` is the error of the function itself; `"response"` adds the noise of a new run; `"reinterpolate"` is the
+#' **Prediction.** `type = "latent"` is the error of the function itself; `"response"` adds the noise of a new run; `"reinterpolate"` is the
 #' error of the interpolator through the fitted values of a noisy model: the same mean, but variance 0 at the runs, as an optimiser that uses the
 #' model needs it. `gradient = TRUE` gives the derivatives of the mean in every input, and with `se = TRUE` those of the variance as
 #' `variance_gradient`. Where a list is returned, `extrapolates` marks points outside the box of the runs.
@@ -26,6 +26,8 @@
 #' @param type For `predict()` and `simulate()` see details; for `residuals()` `"loo"`, `"standardized"` (leave-one-out errors over their standard
 #'   deviations) or `"response"`; for `plot()` `"auto"`, `"loo"` (three panels of diagnostics) or `"surface"` (one or two inputs with an error
 #'   band).
+#' @param interval Whether to add the ends of an interval, `lwr` and `upr`: `"confidence"` for the function, `"prediction"` for a new response, noise included.
+#' @param level Probability of the interval.
 #' @param noise_var Noise variance of new runs where the fit has known noise, one or one per row.
 #' @param threads Number of threads; `NULL` for `options(granary.threads)`.
 #' @param nsim Number of draws.
@@ -37,7 +39,7 @@
 #' @param at Values of the other inputs, in their order; `NULL` for the middle of their ranges.
 #' @param size Number of grid points along an axis.
 #' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
-#' @return `predict()` a vector, or a list with `fit` and what was asked of `se.fit`, `cov`, `gradient`, `variance_gradient`, with `extrapolates`;
+#' @return `predict()` a vector, or a list with `fit` and what was asked of `se.fit`, `lwr` and `upr`, `cov`, `gradient`, `variance_gradient`, with `extrapolates`;
 #'   `simulate()` a matrix with one column per draw; `update()` a fit; `residuals()` and `fitted()` vectors; `logLik()` an object of class
 #'   `logLik`; `coef()` the trend coefficients; `vcov()` their covariance matrix; `tidy()` a data frame of all parameters; `summary()` an object
 #'   that prints; `plot()` `NULL`, invisibly; `autoplot()` a ggplot.
@@ -92,9 +94,15 @@ new_noise <- function(object, n, noise_var) {
 #' @rdname granary_kriging
 #' @export
 predict.granary_kriging <- function(object, newdata = NULL, se = FALSE, cov = FALSE, gradient = FALSE,
-                                    type = c("process", "response", "reinterpolate"), noise_var = NULL, threads = NULL, ...) {
+                                    type = c("latent", "response", "reinterpolate"), noise_var = NULL, interval = c("none", "confidence", "prediction"),
+                                    level = 0.95, threads = NULL, ...) {
   refuse_dots(...)
-  type <- check_choice(type, c("process", "response", "reinterpolate"))
+  interval <- check_choice(interval, c("none", "confidence", "prediction"))
+  if (interval != "none") {
+    asked <- function(type) predict(object, newdata, TRUE, cov, gradient, type, noise_var, threads = threads)
+    return(with_interval(asked, interval, level, check_flag(se)))
+  }
+  type <- check_choice(type, c("latent", "response", "reinterpolate"))
   se <- check_flag(se)
   cov <- check_flag(cov)
   gradient <- check_flag(gradient)
@@ -146,14 +154,14 @@ check_unused_noise <- function(noise_var, n) {
 
 #' @rdname granary_kriging
 #' @export
-simulate.granary_kriging <- function(object, nsim = 1, seed = NULL, newdata = NULL, type = c("process", "response"), conditional = TRUE,
+simulate.granary_kriging <- function(object, nsim = 1, seed = NULL, newdata = NULL, type = c("latent", "response"), conditional = TRUE,
                                      noise_var = NULL, ...) {
   refuse_dots(...)
   if (!is.null(seed)) {
     return(with_seed(seed, simulate(object, nsim = nsim, newdata = newdata, type = type, conditional = conditional, noise_var = noise_var)))
   }
   nsim <- check_count(nsim, upper = 1e6)
-  type <- check_choice(type, c("process", "response"))
+  type <- check_choice(type, c("latent", "response"))
   conditional <- check_flag(conditional)
   x <- kriging_points(object, newdata)
   if (nrow(x) > 20000L) abort_input("`newdata` must have at most 20000 rows: their joint covariance would not fit in memory.", "newdata")

@@ -61,7 +61,7 @@ draw_kriging_surface <- function(object, inputs, at, size, user) {
               user = user)
     return(invisible())
   }
-  old <- graphics::par(mfrow = c(1L, 2L))
+  old <- graphics::par(mfrow = c(1L, 2L), mar = c(4, 4, 2.5, 4))  # room for what the shades mean
   on.exit(graphics::par(old))
   points <- object$x[, value$inputs]
   as_grid <- function(v) matrix(v, size, size)

@@ -118,6 +118,7 @@ kriging.default <- function(x, y, trend = ~1, kernel = "matern52", lengthscale =
   refuse_dots(...)
   method <- check_choice(method, c("ML", "REML", "LOO"))
   runs <- check_runs(x, y, noise_var, check_nugget(nugget))
+  check_all_pairs(nrow(runs$x), 4, "Use sparse_gp(), or a sample of the runs.")
   nugget <- runs$nugget
   trend <- make_trend(trend, runs$x)
   kernel <- kriging_kernel(kernel, runs$x, lengthscale, theta)

@@ -33,7 +33,7 @@
 #' @param x The result of `kriging_diagnose()`.
 #' @param ... The arguments of `what`; for `plot()`, passed on to the plotting function.
 #' @return A number with the attribute `method` (`"imse"`), a data frame with one row per run (`"robustness"`), or data frames of classes of their own
-#'   with `plot()` methods; `assess()` a data frame with one row.
+#'   with `plot()` methods; `assess()` a data frame with one row, by folds with the predictions of all runs in its attribute `rows`.
 #' @references Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine
 #' Learning Research* 15, 3183--3186.
 #'
@@ -113,7 +113,9 @@ cross_kriging <- function(object, folds, refit) {
     noise <- result$noise + if (is.null(object$noise_var)) 0 else object$noise_var[result$rows]
     se[result$rows] <- sqrt(result$se^2 + noise)
   }
-  cbind(data.frame(n = n), error_summary(object$y, predicted, se), folds = length(parts))
+  out <- cbind(data.frame(n = n), error_summary(object$y, predicted, se), folds = length(parts))
+  attr(out, "rows") <- data.frame(fold = match(folds, parts), y = object$y, .fitted = predicted, .se.fit = se)
+  out
 }
 
 # Parameters and scale as they are, fewer runs.

@@ -47,6 +47,7 @@ mds <- function(x, k = 2, method = c("sammon", "nonmetric", "classical"), init =
     if (any(distance < 0)) abort_input("Distances in `x` must not be negative.", "x")
   } else {
     data <- check_matrix(x, min_rows = 2L)
+    check_all_pairs(nrow(data), 5, "Take a sample of the rows.")
     size <- max(abs(data), .Machine$double.xmin)
     distance <- as.matrix(stats::dist(data / size)) * size
   }

@@ -44,7 +44,8 @@
 #' @param se Also standard errors?
 #' @param type `"latent"` for the spread of the function, `"response"` with noise.
 #' @param augment See Details.
-#' @param level Probability of the band.
+#' @param interval Whether to add the ends of an interval, `lwr` and `upr`: `"confidence"` for the function, `"prediction"` for a new response.
+#' @param level Probability of the interval or band.
 #' @param ... Passed from the formula method to the default method; for `plot()`, to [graphics::plot()].
 #' @return An object of class `granary_rvm`: a list with
 #' \item{relevant}{which basis functions are in use: rows of `centers`, 0 for the constant}
@@ -103,9 +104,8 @@ rvm.default <- function(x, y, kernel = "se", centers = NULL, bias = TRUE, algori
   max_iter <- check_count(max_iter)
   kernel <- rvm_kernel(kernel, x)
   centers <- check_centers(centers, x)
-  if (as.double(nrow(x)) * (nrow(centers) + bias) > 2^28) {
-    abort_input(sprintf("%d rows with %d basis functions are too many to hold.\nUse fewer `centers`.", nrow(x), nrow(centers)), "centers")
-  }
+  check_memory(8 * 4 * as.double(nrow(x)) * (nrow(centers) + bias), sprintf("%d rows with %d basis functions", nrow(x), nrow(centers)),
+               "Use fewer `centers`, such as centers = 500.", "centers")
   if (all(y == 0)) {
     warn_input("`y` is zero everywhere: there is nothing to learn, and the fit has no basis functions.", "y")
   }
@@ -153,7 +153,13 @@ check_centers <- function(centers, x) {
 
 #' @rdname rvm
 #' @export
-predict.granary_rvm <- function(object, newdata = NULL, se = FALSE, type = c("latent", "response"), augment = FALSE, ...) {
+predict.granary_rvm <- function(object, newdata = NULL, se = FALSE, type = c("latent", "response"), augment = FALSE,
+                                interval = c("none", "confidence", "prediction"), level = 0.95, ...) {
+  refuse_dots(...)
+  interval <- check_choice(interval, c("none", "confidence", "prediction"))
+  if (interval != "none") {
+    return(with_interval(function(type) predict(object, newdata, TRUE, type, augment), interval, level, check_flag(se)))
+  }
   rows <- process_rows(object, newdata)
   se <- check_flag(se)
   type <- check_choice(type, c("latent", "response"))

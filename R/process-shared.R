@@ -28,7 +28,7 @@ draw_key <- function(range, colours) {
   left <- box[2L] + 0.015 * (box[2L] - box[1L])
   right <- box[2L] + 0.035 * (box[2L] - box[1L])
   graphics::rasterImage(grDevices::as.raster(matrix(rev(colours))), left, box[3L], right, box[4L], xpd = NA)
-  graphics::text(right, c(box[3L], mean(box[3:4]), box[4L]), format(c(range[1L], mean(range), range[2L]), digits = 2L, trim = TRUE), pos = 4,
+  graphics::text(right, c(box[3L], mean(box[3:4]), box[4L]), formatC(c(range[1L], mean(range), range[2L]), digits = 3L, format = "g"), pos = 4,
                  offset = 0.15, cex = 0.6, xpd = NA)
   invisible()
 }
@@ -66,4 +66,42 @@ refitted_call <- function(object, asked, env) {
   class(plain) <- "granary_fit"
   asked$object <- plain
   eval(asked, env)
+}
+
+# Bytes that can be had, or NA where nobody says.
+memory_free <- function() {
+  limit <- getOption("granary.memory")
+  if (!is.null(limit)) return(check_number(limit, "granary.memory", lower = 0))
+  lines <- tryCatch(readLines("/proc/meminfo", n = 5L, warn = FALSE), error = function(e) character())
+  free <- grep("^MemAvailable:", lines, value = TRUE)
+  if (length(free) == 1L) 1024 * as.double(gsub("[^0-9]", "", free)) else NA_real_
+}
+
+# Refuses before it allocates what cannot be held.
+check_memory <- function(bytes, what, advice, arg = "x") {
+  free <- memory_free()
+  if (bytes < (if (is.na(free)) 64e9 else free)) return(invisible())
+  abort_input(sprintf("%s need about %.*f GB of memory%s.\n%s", what, if (bytes < 1e10) 1L else 0L, bytes / 1e9,
+                      if (is.na(free)) "" else sprintf(", and %.1f GB are free", free / 1e9), advice), arg)
+}
+
+# ... for methods that hold `copies` matrices of all pairs of rows.
+check_all_pairs <- function(n, copies, advice, arg = "x") {
+  check_memory(8 * copies * as.double(n)^2, sprintf("All pairs of %d rows", n), advice, arg)
+}
+
+# Says how long it may take where that is more than a minute, at about a thousand million operations a second.
+slow_work <- function(operations, what, advice) {
+  minutes <- operations / 1e9 / 60
+  if (minutes > 1) message(sprintf("%s may take up to %.0f minutes here; %s make it quicker.", what, ceiling(minutes), advice))
+  invisible()
+}
+
+# predict() with an interval: `asked(type)` gives fit and se.fit of the function ("latent") or of a response with its noise.
+with_interval <- function(asked, interval, level, se) {
+  level <- check_number(level, "level", lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
+  out <- asked(if (interval == "prediction") "response" else "latent")
+  half <- stats::qnorm(0.5 + level / 2) * out$se.fit
+  if (!se) out$se.fit <- NULL
+  c(out, list(lwr = out$fit - half, upr = out$fit + half))
 }

@@ -30,7 +30,8 @@
 #' @param newy The response of the new rows.
 #' @param nsim Number of draws.
 #' @param seed `NULL`, or a number for [set.seed()]; the session's random numbers are left as they were.
-#' @param level Probability of the band.
+#' @param interval Whether to add the ends of an interval, `lwr` and `upr`: `"confidence"` for the function, `"prediction"` for a new response.
+#' @param level Probability of the interval or band.
 #' @param data The data to add columns to; `NULL` for the response alone.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
 #' @return `predict()` a vector, or a list with those of `fit`, `se.fit`, `cov` and `gradient` that were asked for, and `variance` for
@@ -143,7 +144,13 @@ core_rows <- function(object, threads) {
 #' @rdname granary_sparse_gp
 #' @export
 predict.granary_sparse_gp <- function(object, newdata = NULL, se = FALSE, cov = FALSE, gradient = FALSE, type = c("latent", "response"),
-                                      augment = FALSE, threads = NULL, ...) {
+                                      augment = FALSE, interval = c("none", "confidence", "prediction"), level = 0.95, threads = NULL, ...) {
+  refuse_dots(...)
+  interval <- check_choice(interval, c("none", "confidence", "prediction"))
+  if (interval != "none") {
+    asked <- function(type) predict(object, newdata, TRUE, cov, gradient, type, augment, threads = threads)
+    return(with_interval(asked, interval, level, check_flag(se)))
+  }
   rows <- process_rows(object, newdata)
   se <- check_flag(se)
   cov <- check_flag(cov)

@@ -288,12 +288,14 @@ plot.granary_adapt_partition <- function(x, type = NULL, points = 2000, ...) {
     graphics::segments(ends$to[inner], ends$right[inner], ends$to[inner], ends$left[inner + 1L], lwd = 1, col = sign_colours[["positive"]])
     return(invisible())
   }
-  shades <- grDevices::hcl.colors(64L, "Blue-Red 2")
+  shades <- grDevices::hcl.colors(64L, "Blue-Red 2", rev = TRUE)  # large means blue, as everywhere
   span <- range(x$cells$mean)
   shade <- if (diff(span) > 0) 1 + floor(63.999 * (x$cells$mean - span[1L]) / diff(span)) else rep(32, nrow(x$cells))
   draw(graphics::plot, NA, xlim = x$box[, 1L], ylim = x$box[, 2L], xlab = x$names[1L], ylab = x$names[2L], las = 1, xaxs = "i", yaxs = "i",
        user = list(...))
   graphics::rect(x$cells$lower[, 1L], x$cells$lower[, 2L], x$cells$upper[, 1L], x$cells$upper[, 2L], col = shades[shade], border = "white", lwd = 0.3)
+  graphics::legend("top", inset = c(0, -0.12), horiz = TRUE, bty = "n", xpd = NA, fill = shades[c(1L, 32L, 64L)], border = NA,
+                   legend = format(c(span[1L], mean(span), span[2L]), digits = 3L), title = "mean")
   invisible()
 }
 
@@ -323,5 +325,6 @@ autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000,
   ggplot2::ggplot(cells) +
     ggplot2::geom_rect(ggplot2::aes(xmin = .data$xmin, xmax = .data$xmax, ymin = .data$ymin, ymax = .data$ymax, fill = .data$mean),
                        colour = "white") +
+    ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], mid = "grey95", high = sign_colours[["positive"]], midpoint = mean(range(cells$mean))) +
     ggplot2::labs(x = object$names[1L], y = object$names[2L])
 }

@@ -83,7 +83,8 @@
 #' \item{losses}{mean loss of every task}
 #' \item{lambda, loss, groups, h, classes}{as used}
 #'
-#' `tidy()` gives one row per task and feature with the weight and the part of it outside the subspace, `own`, or with `type = "features"` one row per entry: `group`, `row`, `sign`, `feature`, `entry`; `glance()` one row.
+#' `tidy()` gives one row per task and feature with the weight and the part of it outside the subspace, `own`, or with `type = "features"` one
+#' row per entry: `group`, `row`, `sign`, `feature`, `entry`; `glance()` one row.
 #' @references
 #' Ando and Zhang (2005). A framework for learning predictive structures from multiple tasks and unlabeled data.
 #' *Journal of Machine Learning Research* 6, 1817--1853.

@@ -27,7 +27,8 @@ percent <- function(share) paste(format(100 * share, trim = TRUE, digits = 3L), 
 #' @param contrast A matrix with one row per contrast and one column per coefficient of `parm`; `NULL` for the coefficients themselves.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; otherwise not used.
 #' @return `confint()` a matrix, `vcov()` the covariance of the debiased coefficients, `summary()` a table that prints, `anova()` a table with one row:
-#'   statistic, degrees of freedom, p-value, with the estimates of the contrasts as its attribute `estimate`, `tidy()` and `glance()` data frames, `augment()` the data with the fitted values `.fitted` and residuals `.resid` of the lasso.
+#'   statistic, degrees of freedom, p-value, with the estimates of the contrasts as its attribute `estimate`, `tidy()` and `glance()` data
+#'   frames, `augment()` the data with the fitted values `.fitted` and residuals `.resid` of the lasso.
 #' @family regression
 #' @name granary_debiased_lasso
 #' @importFrom stats confint vcov

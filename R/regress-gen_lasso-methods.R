@@ -181,6 +181,32 @@ print.granary_gen_lasso <- function(x, ...) {
   invisible(x)
 }
 
+#' @rdname granary_gen_lasso
+#' @export
+summary.granary_gen_lasso <- function(object, ...) {
+  refuse_dots(...)
+  rows <- unique(round(seq(1, length(object$lambda), length.out = min(12L, length(object$lambda)))))
+  table <- glance(object)[rows, c("lambda", "df", "deviance", "objective", "gap", "iterations")]
+  structure(list(fit = object, table = table, kkt = apply(object$kkt, 2L, max)), class = "summary_granary_gen_lasso")
+}
+
+#' @export
+print.summary_granary_gen_lasso <- function(x, ...) {
+  fit <- x$fit
+  cli::cat_line("Generalized lasso (", fit$penalty$type, "), ", if (fit$identity) "identity design" else paste(fit$n, "rows"), ", ", nrow(fit$beta),
+                " coefficients, ", fit$family)
+  print_call(fit$call)
+  print(x$table, digits = 4L, row.names = FALSE)
+  if (nrow(x$table) < length(fit$lambda)) cli::cat_line("... ", length(fit$lambda), " penalties in all; glance() has every one")
+  if (!is.na(fit$lambda_max)) {
+    cli::cat_line("Largest useful penalty: ", format(fit$lambda_max, digits = 5L), if (!fit$lambda_max_exact) " (an upper bound)")
+  }
+  cli::cat_line("Largest residuals of the optimality conditions: ", paste(names(x$kkt), format(x$kkt, digits = 2L), collapse = ", "))
+  if (!fit$unique) cli::cat_line("The coefficients are not unique.")
+  cli::cat_line("Solver: ", format_convergence(fit$convergence))
+  invisible(x)
+}
+
 gen_shape <- function(fit) {
   dim <- fit$penalty$dim
   if (is.null(dim) || !is.null(fit$penalty$mask) || prod(dim) != nrow(fit$beta)) return(NULL)
@@ -244,6 +270,6 @@ autoplot.granary_gen_lasso <- function(object, ...) {  # nolint: object_name_lin
   long <- data.frame(lambda = rep(object$lambda, each = nrow(object$beta)), estimate = as.vector(object$beta),
                      coefficient = factor(rep(seq_len(nrow(object$beta)), ncol(object$beta))))
   ggplot2::ggplot(long[long$lambda > 0, ], ggplot2::aes(x = .data$lambda, y = .data$estimate, group = .data$coefficient)) +
-    ggplot2::geom_line(ggplot2::aes(colour = as.integer(.data$coefficient))) + ggplot2::scale_x_continuous(trans = "log10") +
-    ggplot2::labs(x = "penalty", y = "coefficient", colour = "coefficient")
+    ggplot2::geom_line(ggplot2::aes(colour = as.integer(.data$coefficient))) +
+    ggplot2::scale_x_continuous(trans = "log10", limits = rev(range(long$lambda[long$lambda > 0]))) + ggplot2::labs(x = "penalty", y = "coefficient", colour = "coefficient")
 }

@@ -3,7 +3,9 @@
 #' Fits [lasso()] to all rows and chooses the penalty by the prediction error on rows that were left out.
 #'
 #' @details
-#' Every fold is fitted at the penalties of the fit to all rows, and scored on the rows left out of it by `measure`. See [granary_selection] for the rules and for what can be done with the result. With a binomial response folds are stratified, so that each has its share of both classes. Where the path of
+#' Every fold is fitted at the penalties of the fit to all rows, and scored on the rows left out of it by `measure`. See [granary_selection]
+#' for the rules and for what can be done with the result. With a binomial response folds are stratified, so that each has its share of both
+#' classes. Where the path of
 #' a fold stops early because it explains all the deviance, its last coefficients stand for the smaller penalties.
 #'
 #' @section Which method when:

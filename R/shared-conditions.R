@@ -68,7 +68,15 @@ user_call <- function(frame = sys.parents()[sys.nframe()]) {
     if (parents[frame] >= frame) break
     frame <- parents[frame]
   }
-  shorten_call(found)
+  shorten_call(user_words(found, home))
+}
+
+# A method is called by the name of its generic: gen_lasso(...), not gen_lasso.default(...).
+user_words <- function(call, home = topenv()) {
+  if (is.null(call) || !is.name(call[[1L]])) return(call)
+  generic <- sub("[.](default|formula)$", "", as.character(call[[1L]]))
+  if (generic != as.character(call[[1L]]) && exists(generic, home, inherits = FALSE)) call[[1L]] <- as.name(generic)
+  call
 }
 
 # do.call() puts whole data sets into the call; nobody wants them in an error message.

@@ -96,12 +96,12 @@ format_reached <- function(table) {
 
 # Warns where a solver stopped early, saying how far it got. Returns the fit.
 check_convergence <- function(fit, advice = "Raise `max_iter`, loosen `tol`, or rescale the data.") {
-  if (isTRUE(fit$convergence$converged)) return(invisible(fit))  # the common case, without a table
+  if (isTRUE(fit$convergence$converged)) return(fit)  # the common case, without a table
   table <- convergence_table(fit$convergence)
   if (any(table$converged %in% FALSE)) {
     warn_convergence(paste0("The solver has ", format_convergence(fit$convergence), ".\n", advice), convergence = fit$convergence)
   }
-  invisible(fit)
+  fit
 }
 
 # The parts of a fit that are estimates, each in a few words.

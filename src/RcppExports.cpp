@@ -2865,6 +2865,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_isomap_place
+SEXP core_isomap_place(SEXP state, SEXP newdata, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_isomap_place(SEXP stateSEXP, SEXP newdataSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type newdata(newdataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_isomap_place(state, newdata, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_mds
 SEXP core_mds(SEXP distance, SEXP start, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_mds(SEXP distanceSEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -4122,6 +4135,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_dimension_kl", (DL_FUNC) &_granary_core_dimension_kl, 2},
     {"_granary_core_similarity_map", (DL_FUNC) &_granary_core_similarity_map, 2},
     {"_granary_core_isomap", (DL_FUNC) &_granary_core_isomap, 3},
+    {"_granary_core_isomap_place", (DL_FUNC) &_granary_core_isomap_place, 4},
     {"_granary_core_mds", (DL_FUNC) &_granary_core_mds, 4},
     {"_granary_core_gtm", (DL_FUNC) &_granary_core_gtm, 4},
     {"_granary_core_gtm_place", (DL_FUNC) &_granary_core_gtm_place, 2},

@@ -1,4 +1,5 @@
 // Exports of expectation consistent inference.
+#include "graph/glasso.h"
 #include "process/ec_fit.h"
 #include "process/ec_gauss.h"
 #include "r_door_function.h"
@@ -29,9 +30,18 @@ SEXP core_ec_baseline(SEXP model, SEXP options, SEXP seed, SEXP progress) {
 }
 
 // Rows of spins -1, 1.
+static EcPrecision graphical_lasso(const MatrixXd& c, const MatrixXd& weights, double tol, Monitor& monitor) {
+  graph::GlassoOptions options;
+  options.tol = tol;
+  const graph::Penalty penalty = graph::Penalty::matrix(weights);
+  graph::check_problem(c, penalty);
+  const graph::GlassoResult fit = graph::glasso(c, penalty, options, monitor);
+  return {MatrixXd(graph::symmetric_from_upper(fit.state.upper)), fit.convergence};
+}
+
 // [[Rcpp::export(rng = false)]]
 SEXP core_ec_learn(SEXP x, SEXP options, SEXP progress) {
-  return crossing(progress, [&](Monitor& monitor) { return write(ec_learn(matrix(x), read<EcLearnOptions>(options), monitor)); });
+  return crossing(progress, [&](Monitor& monitor) { return write(ec_learn(matrix(x), read<EcLearnOptions>(options), graphical_lasso, monitor)); });
 }
 
 // `problem`: Sigma, mu and the parts of the factors.

@@ -97,6 +97,13 @@ SEXP core_isomap(SEXP y, SEXP options, SEXP progress) {
 }
 
 // [[Rcpp::export(rng = false)]]
+SEXP core_isomap_place(SEXP state, SEXP newdata, SEXP threads, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) {
+    return write(isomap_place(read_state<IsomapState>(state), matrix(newdata, "newdata"), count(threads, "threads"), monitor));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
 SEXP core_mds(SEXP distance, SEXP start, SEXP options, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
     return write(mds_fit(matrix(distance, "x"), matrix(start, "init"), read<MdsFitOptions>(options), monitor));

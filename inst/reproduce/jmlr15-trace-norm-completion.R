@@ -54,7 +54,7 @@ claim("Section 5: full rows at N = n^1.5 have complexity of order one (E|Gamma| 
 claim("Section 5: evenly spread cells have E|Gamma| about 2 sqrt(N / n)", 2 * sqrt(N / n), even$norm, 0.15 * 2 * sqrt(N / n), story)
 
 # Theorem 7: the instance obeys the trace norm, and its unseen half cannot be predicted.
-hard <- sim_complete_matrix(n, n, n_obs = floor(N / 2), type = "lower_bound", t = n)
+hard <- sim_complete_matrix(n, n, n_obs = floor(N / 2), design = "lower_bound", t = n)
 claim("Theorem 7: trace norm of the instance is at most t", TRUE, sum(svd(hard$signal)$d) <= n, 0, sprintf("%.1f of %d", sum(svd(hard$signal)$d), n))
 fit <- suppressWarnings(complete_matrix(hard$x, n_lambda = 6, lambda_min_ratio = 0.1, tol = 1e-4, threads = 1))
 best <- min(assess(fit, hard$test)$rmse)

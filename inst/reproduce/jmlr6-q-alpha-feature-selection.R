@@ -19,7 +19,7 @@ claim("Figure 3b: the gap shrinks with the number of clusters", TRUE, gaps[1] > 
 claim("Section 4: all weights positive in these fits", TRUE, !anyNA(gaps), 0)
 
 # Figure 2a: the leading eigenvector of a symmetric Gaussian matrix.
-replicates <- if (extended) 5000 else 1000
+n_rep <- if (extended) 5000 else 1000
 at <- vapply(c(21, 40), function(n) q_alpha_bounds("positivity", n, n_rep = n_rep, threads = 1), 0)
 claim("Figure 2a: P(positive leading eigenvector), mean 1/6, sd sqrt(2)/6, just above n = 20", 0.99, at[1], 0.005,
       "the text says above 0.99 for n > 20")

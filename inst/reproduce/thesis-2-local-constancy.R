@@ -74,7 +74,7 @@ wins <- vapply(seq_len(if (extended) 20 else 5), function(k) {
   grid <- c(0.2, 0.1, 0.05, 0.02)
   best <- function(path) {
     set.seed(k)
-    max(ggm_select(path, "cv")$selection$table$value)
+    max(ggm_select(path, "cv", folds = 5)$table$estimate)
   }
   best(ggm_local(x, neighbors = neighborhood("chain", 9), lambda = grid, tau = function(rho) rho / 2, threads = 1)) > best(ggm_lasso(x, lambda = grid, threads = 1))
 }, NA)

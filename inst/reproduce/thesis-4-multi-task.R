@@ -11,7 +11,7 @@ seeds <- 101:105
 # Mean Kullback-Leibler divergence per task at the best penalty of a grid, for every method on one sample.
 best_kl <- function(seed, density, similarity = 1) {
   set.seed(seed)
-  sim <- sim_ggm_multi(tasks = 5, p = 50, n = 50, density = density, similarity = similarity)
+  sim <- sim_ggm("tasks", tasks = 5, p = 50, n = 50, density = density, similarity = similarity)
   S <- lapply(sim$data, function(x) cov(x) * (nrow(x) - 1) / nrow(x))
   joint <- function(norm, diagonal = FALSE) {
     fit <- ggm_multi(S = S, n = 50, norm = norm, n_lambda = 20, lambda_min_ratio = 0.05, penalize_diagonal = diagonal, threads = 1)
@@ -58,5 +58,5 @@ if (extended) {
 
 # Tables 4.1 and 4.2 ----------------------------------------------------------------------------------------------------------------
 claim("Table 4.1, cocaine addicted subjects: smallest Z of l1,inf against the graphical lasso", 0.7, NA, NA,
-      "needs the fMRI data, which are not public; ggm_compare() computes the statistic")
+      "needs the fMRI data, which are not public; anova() computes the statistic")
 claim("Table 4.1, cocaine addicted subjects: largest Z of l1,inf against the graphical lasso", 4.7, NA, NA, "as above")

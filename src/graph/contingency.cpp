@@ -53,10 +53,12 @@ class ContingencySession : public TestSession {
     const std::vector<int>&x = test_.codes_[i], &y = test_.codes_[j];
     table_.assign(cells * static_cast<std::size_t>(strata_.count()), 0);
     ContingencyResult result;
+    const std::vector<int>& counts = test_.options_.counts;
     for (std::size_t r = 0; r < stratum.size(); ++r) {
       if (stratum[r] < 0 || x[r] < 0 || y[r] < 0) continue;
-      ++table_[static_cast<std::size_t>(stratum[r]) * cells + static_cast<std::size_t>(x[r]) * ny + y[r]];
-      ++result.rows;
+      const double count = counts.empty() ? 1 : counts[r];
+      table_[static_cast<std::size_t>(stratum[r]) * cells + static_cast<std::size_t>(x[r]) * ny + y[r]] += count;
+      result.rows += count;
     }
     row_.resize(nx);
     column_.resize(ny);
@@ -75,7 +77,7 @@ class ContingencySession : public TestSession {
   }
 
  private:
-  void add_stratum(const int* table, std::size_t nx, std::size_t ny, ContingencyResult& result) {
+  void add_stratum(const double* table, std::size_t nx, std::size_t ny, ContingencyResult& result) {
     std::fill(row_.begin(), row_.end(), 0.0);
     std::fill(column_.begin(), column_.end(), 0.0);
     double total = 0;
@@ -105,12 +107,13 @@ class ContingencySession : public TestSession {
 
   const ContingencyTest& test_;
   Strata strata_;
-  std::vector<int> table_;
-  std::vector<double> row_, column_;
+  std::vector<double> table_, row_, column_;
 };
 
 ContingencyTest::ContingencyTest(std::vector<std::vector<int>> codes, std::vector<int> levels, const ContingencyOptions& options)
     : codes_(std::move(codes)), levels_(std::move(levels)), options_(options) {
+  if (!options_.counts.empty() && !codes_.empty() && options_.counts.size() != codes_[0].size()) throw InputError("there must be one count per row.");
+  for (int count : options_.counts) require(count >= 0, "a count is negative.");
   if (codes_.size() != levels_.size()) throw InputError("there must be one number of levels per variable.");
   for (std::size_t v = 0; v < codes_.size(); ++v) {
     if (codes_[v].size() != codes_[0].size()) throw InputError("all variables need the same number of rows.");

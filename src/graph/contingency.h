@@ -23,6 +23,7 @@ struct ContingencyOptions {
   // What to say when there are fewer than `rows_per_df` rows per degree of freedom.
   enum class Sparse { test, independent, dependent } sparse = Sparse::test;
   double rows_per_df = 10;
+  std::vector<int> counts;  // how often each row stands for an observation; empty: once each
 };
 
 inline Names<ContingencyOptions::Sparse> names(ContingencyOptions::Sparse) {
@@ -32,7 +33,7 @@ inline Names<ContingencyOptions::Sparse> names(ContingencyOptions::Sparse) {
 
 struct ContingencyResult {
   double statistic = 0, df = 0, p_value = 1;
-  int rows = 0;  // in which all variables are known
+  double rows = 0;  // in which all variables are known
 };
 
 class ContingencyTest : public IndependenceTest {

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/graph/components.h"
 #include "core/base/parallel.h"
 #include "core/linalg/spd_inverse.h"
 #include "core/linalg/submatrix.h"
+#include "graph/face_newton.h"
 #include "graph/glasso_admm.h"
+#include "graph/glasso_barrier.h"
 #include "graph/glasso_bcd.h"
 #include "graph/quic.h"
 
@@ -37,8 +40,9 @@ void complete(GlassoState& state) {
 
 // Down to Lambda from a multiple of it that leaves no edge, each step started at the one before: where block descent is lost or creeps from
 // afar it is neither from near by. Newton's method, which cannot lose the cone, and says so when there is no solution, does the steps that
-// block descent does not.
-SolverReport approach(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor, GlassoState& state) {
+// block descent does not, unless there is better: then this ends where block descent does.
+SolverReport approach(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, bool better, Monitor& monitor,
+                      GlassoState& state) {
   constexpr double ratio = 1.6;
   const double top = emptying_multiple(s, lambda);
   const int steps = std::max(1, static_cast<int>(std::ceil(std::log(top) / std::log(ratio))));
@@ -55,6 +59,7 @@ SolverReport approach(const ConstMatrixRef& s, const Penalty& lambda, const Glas
     state = good;
     report = glasso_bcd(s, here, each, monitor, state);
     if (report.lost || !report.converged) {
+      if (better) break;
       state = good;
       complete(state);
       report = quic(s, here, each, monitor, state);
@@ -62,6 +67,26 @@ SolverReport approach(const ConstMatrixRef& s, const Penalty& lambda, const Glas
     good = state;
   }
   return report;
+}
+
+// Where W is so badly conditioned that coordinate descent creeps: the interior point method for the zeros, then Newton's method on the face
+// they leave. X without the entries that are called zero may leave the cone; then the start stays.
+SolverReport from_barrier(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
+                          GlassoState& state) {
+  std::optional<SparseMatrix> near = glasso_barrier(s, lambda, 1e-12, monitor);
+  SpdInverse factor;
+  if (!near) {  // no dual point to start from: the likelihood may be unbounded, which QUIC finds out
+    state = diagonal_state(s, lambda);
+    return approach(s, lambda, options, false, monitor, state);
+  }
+  if (factor.factorise(*near)) {
+    state.upper = std::move(*near);
+    state.log_det = factor.log_det();
+    factor.inverse(state.w);
+  }
+  GlassoOptions few = options;
+  few.max_iter = std::min(options.max_iter, 100);
+  return face_newton(s, lambda, few, monitor, state);
 }
 
 SolverReport solve_component(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, Monitor& monitor,
@@ -74,9 +99,14 @@ SolverReport solve_component(const ConstMatrixRef& s, const Penalty& lambda, con
   SolverReport report = glasso_bcd(s, lambda, first, monitor, state);
   if (report.converged || (!report.lost && options.max_iter <= patience)) return report;
   const int spent = report.iterations;
-  report = approach(s, lambda, options, monitor, state);
+  const bool small = s.rows() <= barrier_most;
+  report = approach(s, lambda, options, small, monitor, state);
   report.iterations += spent;
-  return report;
+  if (report.converged || !small) return report;
+  state = diagonal_state(s, lambda);
+  SolverReport last = from_barrier(s, lambda, options, monitor, state);
+  last.iterations += report.iterations;
+  return last;
 }
 
 struct ComponentResult {

@@ -15,11 +15,19 @@
 
 namespace granary::graph {
 
+// What lies behind an answer: a score that is normal under independence, with the partial correlation it comes from, or a chi-squared statistic
+// with its degrees of freedom.
+struct TestDetail {
+  enum class Law { none, normal, chi_squared } law = Law::none;
+  double statistic = 0, df = 0, correlation = 0;
+};
+
 // Working memory for one thread. Consecutive sets that share their beginning (as lexicographic enumeration makes them) are cheap.
 class TestSession {
  public:
   virtual ~TestSession() = default;
   virtual double evidence(int i, int j, const std::vector<int>& given) = 0;  // `given` increasing, without i and j
+  virtual TestDetail detail() const { return {}; }                           // of the last evidence()
 };
 
 class IndependenceTest {

@@ -24,7 +24,7 @@
 
 #include "core/base/convergence.h"
 #include "core/base/monitor.h"
-#include "graph/spin_states.h"
+#include "core/infer/spin_states.h"
 
 namespace granary::graph {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "graph/ising_likelihood.h"
-#include "graph/spin_moments.h"
+#include "core/infer/spin_moments.h"
 
 namespace granary::graph {
 

@@ -25,11 +25,14 @@ class MixedSession : public TestSession {
     add(true, false, -1);
     add(false, true, -1);
     add(false, false, 1);
+    last_ = {TestDetail::Law::chi_squared, 2 * std::max(0.0, sum.loglik), std::max(0.0, sum.parameters), 0};
     if (sum.parameters <= 0) return -1;
     return -gamma_q(sum.parameters / 2, std::max(0.0, sum.loglik));
   }
+  TestDetail detail() const override { return last_; }
 
  private:
+  TestDetail last_;
   struct Fit {
     double loglik = 0, parameters = 0;
   };

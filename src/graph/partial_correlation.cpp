@@ -18,6 +18,10 @@ double clamp_correlation(double r) { return std::max(-1 + 1e-15, std::min(1 - 1e
 
 double fisher_z(double r, double degrees) { return std::sqrt(degrees) * std::abs(std::atanh(clamp_correlation(r))); }
 
+TestDetail gauss_detail(double r, double degrees) {
+  return {TestDetail::Law::normal, std::copysign(fisher_z(r, degrees), r), 0, r};
+}
+
 double two_sided_cut(double alpha) {
   if (alpha >= 1) return 0;
   return alpha <= 0 ? std::numeric_limits<double>::infinity() : -normal_quantile(alpha / 2);
@@ -97,12 +101,16 @@ class GaussSession : public TestSession {
   double evidence(int i, int j, const std::vector<int>& given) override {
     const double r = r_(i, j, given);
     for (int v : r_.dependent()) test_.noted_[v].store(1, std::memory_order_relaxed);
-    return fisher_z(r, test_.n_ - static_cast<double>(given.size()) - 3);
+    last_ = r;
+    degrees_ = test_.n_ - static_cast<double>(given.size()) - 3;
+    return fisher_z(r, degrees_);
   }
+  TestDetail detail() const override { return gauss_detail(last_, degrees_); }
 
  private:
   const GaussTest& test_;
   PartialCorrelation r_;
+  double last_ = 0, degrees_ = 0;
 };
 
 GaussTest::GaussTest(ConstMatrixRef correlation, double n)
@@ -142,6 +150,8 @@ class GaussRowsSession : public TestSession {
     }
     const double n = static_cast<double>(rows_.size());
     const double degrees = n - static_cast<double>(given.size()) - 3;
+    last_ = 0;
+    degrees_ = std::max(degrees, 0.0);
     if (degrees <= 0) return 0;  // nothing can be said: no evidence
     MatrixXd z(rows_.size(), k);
     for (Index c = 0; c < k; ++c) {
@@ -154,12 +164,15 @@ class GaussRowsSession : public TestSession {
     std::vector<int> others(given.size());
     std::iota(others.begin(), others.end(), 2);
     PartialCorrelation r(correlation);
-    return fisher_z(r(0, 1, others), degrees);
+    last_ = r(0, 1, others);
+    return fisher_z(last_, degrees);
   }
+  TestDetail detail() const override { return gauss_detail(last_, degrees_); }
 
  private:
   ConstMatrixRef x_;
   std::vector<Index> rows_;
+  double last_ = 0, degrees_ = 0;
 };
 
 std::unique_ptr<TestSession> GaussRowsTest::session() const { return std::make_unique<GaussRowsSession>(*this); }

@@ -14,6 +14,7 @@ std::unique_ptr<IndependenceTest> contingency(const TestSpec& spec) {
   options.statistic = spec.kind == TestKind::x2 ? ContingencyOptions::Statistic::x2 : ContingencyOptions::Statistic::g2;
   options.adjust_df = spec.adjust;
   options.sparse = spec.sparse;
+  options.counts = spec.counts;
   if (static_cast<Index>(spec.levels.size()) != spec.codes.cols()) throw InputError("there must be one number of levels per variable.");
   std::vector<std::vector<int>> columns;
   for (Index v = 0; v < spec.codes.cols(); ++v) {
@@ -68,15 +69,19 @@ CiAnswer ci_test(const TestSpec& spec, const CiQuestion& q, Monitor& monitor) {
                              std::max(0, test.largest_set()), " are possible."));
   }
   CiAnswer out;
-  out.p_value = test.p_value(test.session()->evidence(q.i, q.j, q.given));
+  const std::unique_ptr<TestSession> session = made.inner().session();
+  out.p_value = test.p_value(session->evidence(q.i, q.j, q.given));
+  const TestDetail detail = session->detail();
   if (const auto* table = dynamic_cast<const ContingencyTest*>(&made.inner())) {
     const ContingencyResult found = table->result(q.i, q.j, q.given);
-    out.name = "statistic";
+    out.name = "chi_squared";
     out.statistic = found.statistic;
     out.df = found.df;
-  } else if (made.correlation().size() > 0) {
-    out.name = "partial_cor";
-    out.statistic = PartialCorrelation(made.correlation())(q.i, q.j, q.given);
+  } else if (detail.law != TestDetail::Law::none) {
+    out.name = detail.law == TestDetail::Law::normal ? "z" : "chi_squared";
+    out.statistic = detail.statistic;
+    out.df = detail.df;
+    out.correlation = detail.correlation;
   }
   return out;
 }

@@ -28,6 +28,7 @@ struct TestSpec {
   double n = 0;
   Eigen::MatrixXi codes;  // g2, x2: 0 .. levels - 1, -1 where missing
   std::vector<int> levels;
+  std::vector<int> counts;  // of each row; empty: once each
   bool adjust = true;
   ContingencyOptions::Sparse sparse = ContingencyOptions::Sparse::test;
   MixedGraph graph;  // oracle
@@ -44,6 +45,7 @@ void fields(V& v, TestSpec& t) {
   v("n", t.n);
   v("codes", t.codes);
   v("levels", t.levels);
+  v("counts", t.counts);
   v("adjust", t.adjust);
   v("sparse", t.sparse);
   v("graph", t.graph);
@@ -78,11 +80,11 @@ void fields(V& v, CiQuestion& t) {
   v("given", positions(t.given));
 }
 
-// p-value with the statistic behind it, where there is one: a partial correlation, or chi-squared with its degrees of freedom.
+// p-value with the statistic behind it, where there is one: the normal score of a partial correlation, or chi-squared with its degrees of freedom.
 struct CiAnswer {
   double p_value = 1;
   std::string name;  // of the statistic, "" where there is none
-  double statistic = 0, df = 0;
+  double statistic = 0, df = 0, correlation = 0;
 };
 template <class V>
 void fields(V& v, CiAnswer& t) {
@@ -90,6 +92,7 @@ void fields(V& v, CiAnswer& t) {
   v("name", t.name);
   v("statistic", t.statistic);
   v("df", t.df);
+  v("correlation", t.correlation);
 }
 CiAnswer ci_test(const TestSpec& spec, const CiQuestion& question, Monitor& monitor);
 

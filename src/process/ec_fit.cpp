@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "core/linalg/dense.h"
-#include "graph/glasso.h"
-#include "graph/spin_moments.h"
+#include "core/infer/spin_moments.h"
 #include "process/ec_baseline.h"
 
 namespace granary::process {
@@ -37,19 +36,19 @@ EcBaselineResult ec_baseline(ConstMatrixRef j, ConstVectorRef theta, const EcBas
       found.convergence.message += message(found.convergence.message.empty() ? "" : "; ", "the linear response is not positive definite");
     return {std::move(found.mean), std::move(found.covariance), found.log_z, found.convergence};
   }
-  graph::MomentOptions moments;
+  MomentOptions moments;
   moments.samples = options.samples;
   moments.sweeps = options.sweeps;
   moments.max_iter = 1000;
   moments.diagnose = true;
-  const graph::MomentMethod method = options.method == EcBaseline::exact        ? graph::MomentMethod::exact
-                                     : options.method == EcBaseline::mean_field ? graph::MomentMethod::mean_field
-                                     : options.method == EcBaseline::bethe      ? graph::MomentMethod::belief
-                                                                                : graph::MomentMethod::gibbs;
+  const MomentMethod method = options.method == EcBaseline::exact        ? MomentMethod::exact
+                              : options.method == EcBaseline::mean_field ? MomentMethod::mean_field
+                              : options.method == EcBaseline::bethe      ? MomentMethod::belief
+                                                                         : MomentMethod::gibbs;
   const MatrixXd w = 0.5 * j;  // there an edge counts once in each direction
-  graph::require_spin_model(w, theta);
+  require_spin_model(w, theta);
   MatrixXd chains;
-  const graph::MomentResult found = graph::spin_moments(w, theta, method, moments, chains, rng, monitor);
+  const MomentResult found = spin_moments(w, theta, method, moments, chains, rng, monitor);
   EcBaselineResult out{found.mean, found.second - found.mean * found.mean.transpose(), found.log_partition, found.convergence};
   if (options.method == EcBaseline::mean_field) out.covariance = mean_field_response(j, found.mean);
   return out;
@@ -57,23 +56,14 @@ EcBaselineResult ec_baseline(ConstMatrixRef j, ConstVectorRef theta, const EcBas
 
 namespace {
 
-struct Precision {
-  MatrixXd p;
-  Convergence convergence;
-};
-
-Precision precision_of(const MatrixXd& c, const EcLearnOptions& options, const std::vector<std::pair<int, int>>& free, Monitor& monitor) {
+EcPrecision precision_of(const MatrixXd& c, const EcLearnOptions& options, const std::vector<std::pair<int, int>>& free,
+                         const EcPrecisionSolver& penalised, Monitor& monitor) {
   const Index n = c.rows();
   if (options.penalty > 0 && n > 1) {
     MatrixXd weights = MatrixXd::Constant(n, n, options.penalty);
     weights.diagonal().setZero();
     for (const auto& [a, b] : free) weights(a, b) = weights(b, a) = 0;
-    graph::GlassoOptions how;
-    how.tol = options.tol;
-    const graph::Penalty penalty = graph::Penalty::matrix(weights);
-    graph::check_problem(c, penalty);
-    const graph::GlassoResult fit = graph::glasso(c, penalty, how, monitor);
-    return {MatrixXd(graph::symmetric_from_upper(fit.state.upper)), fit.convergence};
+    return penalised(c, weights, options.tol, monitor);
   }
   const VectorXd scale = c.diagonal().cwiseSqrt().cwiseInverse();
   const MatrixXd correlation = scale.asDiagonal() * c * scale.asDiagonal();
@@ -81,7 +71,7 @@ Precision precision_of(const MatrixXd& c, const EcLearnOptions& options, const s
   if (!(parts.eigenvalues()[0] > 1e-10 * parts.eigenvalues()[n - 1]))
     throw InputError(
         "The covariance of `x` cannot be inverted: some columns determine others, or there are too few rows.\nUse `lambda` > 0.");
-  Precision out{scale.asDiagonal() * Llt(correlation).solve(MatrixXd::Identity(n, n)) * scale.asDiagonal(), {}};
+  EcPrecision out{scale.asDiagonal() * Llt(correlation).solve(MatrixXd::Identity(n, n)) * scale.asDiagonal(), {}};
   out.convergence.converged = true;
   out.convergence.message = "solved directly";
   return out;
@@ -89,14 +79,14 @@ Precision precision_of(const MatrixXd& c, const EcLearnOptions& options, const s
 
 }  // namespace
 
-EcLearnResult ec_learn(ConstMatrixRef x, const EcLearnOptions& options, Monitor& monitor) {
+EcLearnResult ec_learn(ConstMatrixRef x, const EcLearnOptions& options, const EcPrecisionSolver& penalised, Monitor& monitor) {
   const Index n = x.rows(), p = x.cols();
   require(options.method != EcMethod::restricted, "an Ising model is learnt by \"factorized\" or \"tree\".");
   const VectorXd mean = x.colwise().mean().transpose();
   const MatrixXd second = x.transpose() * x / static_cast<double>(n), c = second - mean * mean.transpose();
   EcLearnResult out;
   const auto solve = [&] {
-    const Precision found = precision_of(c, options, out.edges, monitor);
+    const EcPrecision found = precision_of(c, options, out.edges, penalised, monitor);
     EcMoments moments{mean, c.diagonal(), VectorXd(static_cast<Index>(out.edges.size()))};
     for (std::size_t e = 0; e < out.edges.size(); ++e) moments.edge[static_cast<Index>(e)] = c(out.edges[e].first, out.edges[e].second);
     const EcParameters r = ec_inverse(moments, EcForest(p, out.edges));

@@ -1,6 +1,7 @@
 // Ising models from data, and what expectation consistent inference is compared with: whole answers, as a user asks for them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,14 @@ void fields(V& v, EcLearnResult& t) {
   v("inference", t.inference);
 }
 // Rows of spins -1, 1.
-EcLearnResult ec_learn(ConstMatrixRef x, const EcLearnOptions& options, Monitor& monitor);
+// The sparse inverse covariance that a penalty asks for: argmin -log|P| + tr(C P) + sum_ij weights_ij |P_ij|. The solver comes from outside:
+// the graphical lasso has a room of its own.
+struct EcPrecision {
+  MatrixXd p;
+  Convergence convergence;
+};
+using EcPrecisionSolver = std::function<EcPrecision(const MatrixXd& c, const MatrixXd& weights, double tol, Monitor& monitor)>;
+
+EcLearnResult ec_learn(ConstMatrixRef x, const EcLearnOptions& options, const EcPrecisionSolver& penalised, Monitor& monitor);
 
 }  // namespace granary::process

@@ -243,7 +243,7 @@ MatrixXd GaussianProcess::weights(ConstMatrixRef x, ConstMatrixRef f) const {
   return system_.weights(model_.kernel.cross(x_, x), f).transpose();
 }
 
-void GaussianProcess::append_row(ConstVectorRef x, double y, ConstVectorRef f, double noise) {
+void GaussianProcess::append_row(ConstVectorRef x, double y, ConstVectorRef f, double noise, Index more) {
   const Index n = y_.size();
   if (x.size() != x_.cols() || f.size() != f_.cols())
     throw InputError("the new observation does not have the columns of the others.");
@@ -252,7 +252,7 @@ void GaussianProcess::append_row(ConstVectorRef x, double y, ConstVectorRef f, d
   const bool known = model_.noise.size() > 0, keeps_diagonal = inverse_diagonal_.size() == n;
   const double extra = model_.nugget + jitter_ + (known ? noise : 0);
   const VectorXd w = keeps_diagonal ? cholesky().solve(k) : VectorXd();
-  system_.append(k, model_.kernel.diagonal(row)[0] + extra, f);
+  system_.append(k, model_.kernel.diagonal(row)[0] + extra, f, more);
   if (keeps_diagonal) {  // [C k; k' c]^-1 = [C^-1 + w w' / s, -w / s; -w' / s, 1 / s], w = C^-1 k, s the new pivot squared
     const double s = std::pow(cholesky().lower()(n, n), 2);
     inverse_diagonal_.array() += w.array().square() / s;
@@ -272,14 +272,14 @@ void GaussianProcess::append_row(ConstVectorRef x, double y, ConstVectorRef f, d
 }
 
 void GaussianProcess::append(ConstVectorRef x, double y, ConstVectorRef f, double noise) {
-  append_row(x, y, f, noise);
+  append_row(x, y, f, noise, 1);
   solve();
   evaluate();
 }
 
 void GaussianProcess::append_rows(ConstMatrixRef x, ConstVectorRef y, ConstMatrixRef f, ConstVectorRef noise) {
   for (Index i = 0; i < y.size(); ++i)
-    append_row(x.row(i).transpose(), y[i], f.row(i).transpose(), noise.size() > 0 ? noise[i] : 0);
+    append_row(x.row(i).transpose(), y[i], f.row(i).transpose(), noise.size() > 0 ? noise[i] : 0, y.size() - i);
   solve();
   evaluate();
 }

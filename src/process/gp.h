@@ -86,6 +86,7 @@ class GaussianProcess {
   const VectorXd& beta() const { return system_.beta(); }
   const VectorXd& alpha() const { return system_.alpha(); }
   const SystemFactor& cholesky() const { return system_.factor(); }        // of C
+  MatrixXd take_factor() { return system_.take_factor(); }                 // L; the process is used up
   const MatrixXd& trend_root() const { return system_.trend_root(); }      // L^-1 F
   const Cholesky& trend_precision() const { return system_.precision(); }  // of F'C^-1 F
   VectorXd fitted() const;  // the mean at the observed inputs, without a new matrix of kernel values
@@ -113,7 +114,7 @@ class GaussianProcess {
     check_sizes();
   }
   void check_sizes() const;
-  void append_row(ConstVectorRef x, double y, ConstVectorRef f, double noise);  // as far as its place goes
+  void append_row(ConstVectorRef x, double y, ConstVectorRef f, double noise, Index more);  // as far as its place goes
   void solve();                              // beta and alpha
   void evaluate();                           // the scale and the criterion
   MatrixXd inverse(Monitor* monitor) const;  // C^-1, all of it

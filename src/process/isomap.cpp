@@ -141,4 +141,49 @@ IsomapResult isomap(ConstMatrixRef y, Index q, int neighbours, int threads, Moni
   return result;
 }
 
+void check(const IsomapState& t) {
+  const Index n = t.latent.rows();
+  if (n < 2 || t.x.rows() != n || t.distance.rows() != n || t.distance.cols() != n || t.eigenvalues.size() != t.latent.cols() ||
+      t.neighbors < 1)
+    throw InputError("rows, map, distances and eigenvalues do not belong together.");
+}
+
+MatrixXd isomap_place(const IsomapState& state, ConstMatrixRef newdata, int threads, Monitor& monitor) {
+  const MatrixView& x = state.x;
+  const Index n = x.rows(), count = std::min<Index>(state.neighbors, n);
+  const VectorXd centre = state.distance.cwiseAbs2().rowwise().mean();
+  MatrixXd out = MatrixXd::Zero(newdata.rows(), state.latent.cols());
+  std::vector<char> lost(static_cast<std::size_t>(newdata.rows()), 0);
+  parallel_for(newdata.rows(), threads, monitor, [&](Index row) {
+    std::vector<Edge> near;
+    for (Index j = 0; j < n; ++j) {
+      double square = 0, shared = 0;
+      for (Index i = 0; i < x.cols(); ++i) {
+        const double gap = newdata(row, i) - x(j, i);
+        if (std::isnan(gap)) continue;
+        square += gap * gap;
+        shared += 1;
+      }
+      if (shared > 0) near.emplace_back(std::sqrt(square * static_cast<double>(x.cols()) / shared), j);
+    }
+    if (near.empty()) {
+      lost[static_cast<std::size_t>(row)] = 1;
+      return;
+    }
+    const Index used = std::min<Index>(count, static_cast<Index>(near.size()));
+    std::partial_sort(near.begin(), near.begin() + used, near.end());
+    VectorXd geodesic = VectorXd::Constant(n, infinity);
+    for (Index k = 0; k < used; ++k) {
+      const Edge& edge = near[static_cast<std::size_t>(k)];
+      geodesic = geodesic.cwiseMin((state.distance.col(edge.second).array() + edge.first).matrix());
+    }
+    const VectorXd right = 0.5 * (centre - geodesic.cwiseAbs2());
+    for (Index k = 0; k < out.cols(); ++k)
+      if (state.eigenvalues[k] > 0) out(row, k) = state.latent.col(k).dot(right) / state.eigenvalues[k];
+  });
+  for (const char one : lost)
+    if (one) throw InputError("a row of `newdata` shares no observed cell with any row of the fit, so that it has no neighbours.");
+  return out;
+}
+
 }  // namespace granary::process

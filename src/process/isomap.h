@@ -42,4 +42,23 @@ void fields(V& v, IsomapOptions& t) {
 // Missing cells are NaN: distances then are over the cells that two rows share, scaled up.
 IsomapResult isomap(ConstMatrixRef y, Index q, int neighbours, int threads, Monitor& monitor);
 
+// Places of new rows: geodesics d through the nearest training rows, then the projection of landmarks (de Silva and Tenenbaum 2002),
+// x_k = sum_i latent_ik (mean of row i of D^2 - d_i^2) / (2 values_k). A training row comes out where it is.
+struct IsomapState {
+  MatrixView x{nullptr, 0, 0};  // NaN for missing cells
+  MatrixView latent{nullptr, 0, 0}, distance{nullptr, 0, 0};
+  VectorXd eigenvalues;
+  int neighbors = 1;
+};
+template <class V>
+void fields(V& v, IsomapState& t) {
+  v("x", any_number(t.x));
+  v("latent", t.latent);
+  v("distance", t.distance);
+  v("eigenvalues", t.eigenvalues);
+  v("neighbors", t.neighbors);
+}
+void check(const IsomapState& t);
+MatrixXd isomap_place(const IsomapState& state, ConstMatrixRef newdata, int threads, Monitor& monitor);
+
 }  // namespace granary::process

@@ -63,9 +63,11 @@ GaussianProcess KrigingState::process() const {
   return gp;
 }
 
-KrigingSolution kriging_solution(const GaussianProcess& gp) {
+namespace {
+
+// All but the factor.
+KrigingSolution solution_parts(const GaussianProcess& gp) {
   KrigingSolution out;
-  out.factor = gp.cholesky().lower();
   out.jitter = gp.jitter();
   out.scale = gp.scale();
   out.value = gp.value();
@@ -78,6 +80,14 @@ KrigingSolution kriging_solution(const GaussianProcess& gp) {
   const GpLeaveOneOut loo = gp.leave_one_out();
   out.loo_mean = loo.mean;
   out.loo_variance = loo.variance;
+  return out;
+}
+
+}  // namespace
+
+KrigingSolution kriging_solution(const GaussianProcess& gp) {
+  KrigingSolution out = solution_parts(gp);
+  out.factor = gp.cholesky().lower();
   return out;
 }
 
@@ -187,7 +197,9 @@ MatrixXd kriging_draws(const KrigingState& state, const KrigingPoints& at, const
 KrigingSolution kriging_append(const KrigingState& state, const KrigingRows& rows) {
   GaussianProcess gp = state.process();
   gp.append_rows(rows.x, rows.y, rows.f, rows.noise);
-  return kriging_solution(gp);
+  KrigingSolution out = solution_parts(gp);
+  out.factor = gp.take_factor();
+  return out;
 }
 
 BlindSearch blind_search(const KrigingState& state, ConstMatrixRef z, const BlindOptions& options, Monitor& monitor) {

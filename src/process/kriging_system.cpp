@@ -5,9 +5,9 @@
 
 namespace granary::process {
 
-void KrigingSystem::append(ConstVectorRef column, double diagonal, ConstVectorRef f) {
+void KrigingSystem::append(ConstVectorRef column, double diagonal, ConstVectorRef f, Index more) {
   const Index n = c_.size();
-  c_.append(column, diagonal);
+  c_.append(column, diagonal, more);
   const auto last = c_.lower().row(n);
   const Eigen::RowVectorXd carried = last.head(n) * root_;
   root_.conservativeResize(n + 1, Eigen::NoChange);

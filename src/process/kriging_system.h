@@ -22,7 +22,7 @@ class KrigingSystem {
   KrigingSystem(SystemFactor c, ConstMatrixRef f) : c_(std::move(c)), root_(c_.solve_lower(MatrixXd(f))) {}
 
   // One more observation, as far as its place goes, O(n^2). Throws as Cholesky::append.
-  void append(ConstVectorRef column, double diagonal, ConstVectorRef f);
+  void append(ConstVectorRef column, double diagonal, ConstVectorRef f, Index more = 1);
 
   // For responses y and a flat prior of beta, by QR: as accurate as F allows, where F'C^-1 F would square its condition number.
   // Returns the first term that depends on those before it, and does not solve, or -1.
@@ -31,6 +31,7 @@ class KrigingSystem {
   void solve_known(ConstVectorRef y, ConstVectorRef beta);
 
   const SystemFactor& factor() const { return c_; }     // of C
+  MatrixXd take_factor() { return c_.take(); }          // ... for good
   const MatrixXd& trend_root() const { return root_; }  // L^-1 F
   const Cholesky& precision() const { return w_; }      // W; empty where beta is known
   const VectorXd& beta() const { return beta_; }

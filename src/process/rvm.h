@@ -10,7 +10,10 @@
 //                for a column that enters, O(M m) for every step with M columns of which m are in use
 //   fixed_point  a_k = gamma_k / mu_k^2, gamma_k = 1 - a_k S_kk, for all columns at once (Tipping, JMLR 1, 2001): O(M^3) a round
 //
-// Both take s2 = |y - Phi mu|^2 / (n - sum gamma), the first only where that raises the evidence, which therefore never falls.
+// Both take s2 = |y - Phi mu|^2 / (n - sum gamma) where that raises the evidence, and shorten steps that lower it: half of the way of
+// the second, in logarithms, is the minorisation step of Wipf and Nagarajan (NIPS 2007), which cannot lower it. Where either ends below
+// equal precisions of all columns, or not at a stationary point, an active set goes on (rvm_active.cpp). "Converged" says that
+// |a_k mu_k^2 - gamma_k| <= 1e-4 for every column in use.
 // Columns and y are scaled inside; results are in the units given.
 #pragma once
 

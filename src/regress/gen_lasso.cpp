@@ -23,18 +23,28 @@ GenLassoFit GenSolver::identity(double lambda, const VectorXd& mu) {
   if (whole.size() > 0 && penalty_.dual_norm(whole) <= lambda) {
     fit.b = smooth_fit;
     fit.mu = whole;
+    fit.settled = true;
   } else {
-    gap = penalty_.prox(loss_.y, ones, lambda, tol, true, monitor_, fit.b, fit.mu);
+    if (fit.mu.size() != penalty_.rows()) fit.mu = VectorXd::Zero(penalty_.rows());
+    fit.settled = penalty_.settle(loss_.y, lambda, false, monitor_, fit.b, fit.mu);
+    if (!fit.settled) {
+      gap = penalty_.prox(loss_.y, ones, lambda, tol, true, monitor_, fit.b, fit.mu);
+      fit.settled = penalty_.settle(loss_.y, lambda, true, monitor_, fit.b, fit.mu);
+    }
   }
-  fit.objective = loss_.value(fit.b) + lambda * penalty_.value(fit.b);
-  const VectorXd pull = penalty_.transpose(fit.mu);
+  // Of a settled fit the rows of R b without a kink are zero; what rounding of b makes of them counts for nothing, though lambda may be large.
+  const VectorXd bend = (penalty_.matrix() * fit.b).cwiseAbs();
+  const double bent = fit.settled ? (fit.mu.array().abs() >= lambda).select(bend, 0).sum() : penalty_.value(fit.b);
+  fit.objective = loss_.value(fit.b) + lambda * bent;
+  // Of a settled fit mu is the solution of R'mu = y - b; to multiply it out again would lose the digits that differences of high order cost.
+  const VectorXd pull = fit.settled ? VectorXd(loss_.y - fit.b) : penalty_.transpose(fit.mu);
   fit.stationarity = (loss_.y - fit.b - pull).cwiseAbs().maxCoeff() / std::max(gradient_scale_, 1e-300);
   fit.feasibility = lambda > 0 ? std::max(0.0, penalty_.dual_norm(fit.mu) / lambda - 1) : 0;
-  fit.slackness = std::abs(lambda * penalty_.value(fit.b) - fit.mu.dot(penalty_.matrix() * fit.b)) / scale_;
+  fit.slackness = std::abs(lambda * bent - (fit.settled ? pull.dot(fit.b) : fit.mu.dot(penalty_.matrix() * fit.b))) / scale_;
   // At a feasible mu the dual is 1/2 ||y||^2 - 1/2 ||y - R'mu||^2.
   fit.convergence.gap = std::max(0.0, fit.objective - (loss_.y.dot(pull) - 0.5 * pull.squaredNorm()));
   fit.convergence.residual = std::max(std::max(fit.stationarity, fit.feasibility), fit.slackness);
-  fit.convergence.converged = gap <= tol;
+  fit.convergence.converged = (fit.settled ? fit.convergence.gap : gap) <= tol;
   if (!fit.convergence.converged) fit.convergence.message = "the dual of the penalty was not solved to the tolerance; loosen tol";
   fit.convergence.iterations = 1;
   fit.serious = 1;

@@ -65,6 +65,7 @@ struct GenLassoFit {
   double feasibility = 0;   // max(0, ||mu||_* / lambda - 1)
   double slackness = 0;     // (lambda ||R b|| - mu'R b) relative to L(0)
   int serious = 0, null_steps = 0;
+  bool settled = false;     // exact by settle()
   std::vector<double> trace;
   Convergence convergence;
 };

@@ -232,7 +232,7 @@ std::vector<int> GenPenalty::groups(ConstVectorRef b, double tolerance, int& cou
   return label;
 }
 
-double GenPenalty::degrees_of_freedom(ConstVectorRef b, ConstVectorRef mu, double lambda, double tolerance) const {
+double GenPenalty::degrees_of_freedom(ConstVectorRef b, ConstVectorRef mu, double lambda, double tolerance, bool settled) const {
   if (differences_) {
     int count = 0;
     groups(b, tolerance, count);
@@ -244,7 +244,7 @@ double GenPenalty::degrees_of_freedom(ConstVectorRef b, ConstVectorRef mu, doubl
   std::vector<int> inside;
   for (std::size_t k = 0; k + 1 < start_.size(); ++k) {
     const int from = start_[k], size = start_[k + 1] - from;
-    if (lambda > 0 && mu.segment(from, size).norm() >= lambda * (1 - 1e-4)) continue;
+    if (lambda > 0 && mu.segment(from, size).norm() >= lambda * (1 - (settled ? 1e-14 : 1e-4))) continue;
     for (int j = from; j < from + size; ++j) inside.push_back(j);
   }
   const double p = static_cast<double>(cols());

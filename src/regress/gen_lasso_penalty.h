@@ -46,7 +46,8 @@ class GenPenalty {
 
   // Groups of equal coefficients: label per coefficient, -1 where a row c e_i holds it at zero. `tolerance` on |R b|.
   std::vector<int> groups(ConstVectorRef b, double tolerance, int& count) const;
-  double degrees_of_freedom(ConstVectorRef b, ConstVectorRef mu, double lambda, double tolerance) const;
+  // `settled`: b and mu are those of settle(), whose kinks have |mu| = lambda exactly.
+  double degrees_of_freedom(ConstVectorRef b, ConstVectorRef mu, double lambda, double tolerance, bool settled = false) const;
 
   bool null_known() const { return null_known_; }
   const MatrixXd& null_space() const { return null_; }
@@ -56,6 +57,10 @@ class GenPenalty {
   // R'mu = v has one solution where the rows of R are independent. Rows that begin one after the other, as those of a chain of any
   // order do, give it by substitution: cumulated sums, which no ill-conditioned R'R spoils. Empty where they do not.
   VectorXd substituted(ConstVectorRef v) const;
+
+  // The step from z = y in the metric of the identity, exactly: gen_lasso_settle.cpp. `near`: b and mu are near the answer; otherwise mu is that of another lambda,
+  // or zero. False where it cannot be done (rows that are not independent, blocks), or would take long; b and mu are then as they were.
+  bool settle(ConstVectorRef y, double lambda, bool near, Monitor& monitor, VectorXd& b, VectorXd& mu) const;
 
   // mu plus the least-squares solution of R'x = v - R'mu.
   VectorXd complete(ConstVectorRef v, ConstVectorRef mu, Monitor& monitor);

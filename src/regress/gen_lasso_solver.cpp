@@ -339,7 +339,7 @@ void GenSolver::close(GenLassoFit& fit, double lambda) {
   const double spread = fit.b.size() > 0 ? fit.b.cwiseAbs().maxCoeff() : 0;
   const bool exact = penalty_.kind() != GenPenalty::Kind::general && options_.method != GenMethod::admm &&
                      options_.method != GenMethod::tikhonov;
-  fit.df = penalty_.degrees_of_freedom(fit.b, fit.mu, lambda, exact && !boxed() ? 0.0 : 1e-6 * spread);
+  fit.df = penalty_.degrees_of_freedom(fit.b, fit.mu, lambda, exact && !boxed() ? 0.0 : 1e-6 * spread, fit.settled);
 }
 
 }  // namespace granary::regress

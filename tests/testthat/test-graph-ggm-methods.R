@@ -98,20 +98,20 @@ test_that("simulate() follows set.seed(), and its seed argument leaves the sessi
 
 test_that("tidy() lists the edges with partial correlations, strongest first", {
   edges <- tidy(single)
-  expect_named(edges, c("from", "to", "precision", "partial_cor"))
+  expect_named(edges, c("from", "to", "estimate", "precision"))
   expect_identical(nrow(edges), as.integer(single$df))
   X <- as.matrix(single)
   at <- cbind(edges$from, edges$to)
   expect_identical(edges$precision, X[at])
-  expect_equal(edges$partial_cor, -cov2cor(X)[at])
-  expect_false(is.unsorted(-abs(edges$partial_cor)))
+  expect_equal(edges$estimate, -cov2cor(X)[at])
+  expect_false(is.unsorted(-abs(edges$estimate)))
   expect_true(all(match(edges$from, colnames(X)) < match(edges$to, colnames(X))))
   expect_identical(nrow(tidy(path, which = 1)), 0L)
   # the partial correlation is the correlation of residuals on all others
   free <- ggm_lasso(cars, lambda = 0, tol = 1e-12)
   r <- cor(resid(lm(cars[, 1] ~ cars[, 3:6])), resid(lm(cars[, 2] ~ cars[, 3:6])))
   edge <- tidy(free)
-  expect_equal(edge$partial_cor[edge$from == "mpg" & edge$to == "cyl"], r, tolerance = 1e-6)
+  expect_equal(edge$estimate[edge$from == "mpg" & edge$to == "cyl"], r, tolerance = 1e-6)
 })
 
 test_that("glance() and augment() have the columns users expect", {

@@ -1,7 +1,8 @@
 set.seed(202)
 sim <- sim_ggm("hub", p = 10, n = 60, groups = 2)
 path <- ggm_lasso(sim$data, n_lambda = 6)
-best <- ggm_select(path)
+selection <- ggm_select(path)
+best <- selection$fit
 
 on_null_device <- function(code) {
   pdf(NULL)
@@ -22,7 +23,8 @@ test_that("every type of plot draws, and takes the caller's settings", {
     expect_identical(par("mar"), par)
     for (criterion in c("ebic", "bic", "cv", "stars")) {
       chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, n_rep = 3))
-      expect_null(plot(chosen, type = "selection", ylab = "mine"))
+      expect_null(plot(chosen, ylab = "mine"))
+      expect_identical(dim(plot(chosen, type = "network")), c(10L, 2L))
     }
   })
 })
@@ -77,7 +79,7 @@ test_that("without igraph the network is drawn on a circle", {
 test_that("plots that do not apply are refused", {
   bad <- function(call, message) expect_error(call, message, class = "granary_error_input")
   bad(plot(best, type = "path"), "no path to plot")
-  bad(plot(path, type = "selection"), "ggm_select\\(\\) first")
+  bad(plot(path, type = "selection"), "`type`")
   bad(plot(path, type = "pie"), "`type`")
   bad(plot(path, type = "network", which = 7), "`which`")
   bad(on_null_device(plot(best, labels = "yes")), "`labels`")
@@ -94,7 +96,7 @@ test_that("autoplot() builds for every type", {
   builds(autoplot(best))
   builds(autoplot(path, type = "network", which = 3))
   builds(autoplot(best, type = "heatmap"))
-  builds(autoplot(best, type = "selection"))
+  for (type in c("selection", "network", "heatmap", "path")) builds(autoplot(selection, type = type))
   builds(autoplot(ggm_lasso(S = diag(3), lambda = 0.1)))
   zero <- autoplot(ggm_lasso(sim$data, lambda = c(0.3, 0)))
   expect_silent(on_null_device(ggplot2::ggplot_build(zero)))
@@ -110,7 +112,7 @@ test_that("ggm_igraph() is the graph of the fit", {
   expect_false(igraph::is_directed(graph))
   ends <- igraph::ends(graph, igraph::E(graph))
   expect_equal(igraph::E(graph)$precision, X[ends])
-  expect_equal(igraph::E(graph)$partial_cor, -cov2cor(X)[ends])
+  expect_equal(igraph::E(graph)$estimate, -cov2cor(X)[ends])
   expect_equal(igraph::gsize(ggm_igraph(path, which = 1)), 0)
   expect_equal(igraph::gorder(ggm_igraph(path, which = 1)), 10)
   expect_equal(igraph::gsize(igraph::as.igraph(path, which = 4)), path$df[4])

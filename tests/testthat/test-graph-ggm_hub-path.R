@@ -24,8 +24,8 @@ test_that("V, Z, hubs, BIC and regime follow ggm_at() along a path, and equal si
   expect_identical(hub_parts(path)$V, path$V[[3]])
   expect_error(hub_parts(path, 4), "`which`", class = "granary_error_input")
   chosen <- ggm_select(path, "ebic")
-  expect_identical(chosen$V, path$V[[chosen$selection$which]])
-  expect_identical(ggm_score(hub_sim(), chosen)$edges, as.integer(chosen$df))
+  expect_identical(chosen$fit$V, path$V[[chosen$selected]])
+  expect_identical(ggm_score(hub_sim(), chosen$fit)$edges, as.integer(chosen$fit$df))
 })
 
 test_that("grids of all three models choose the smallest criterion among fits that stand alone", {
@@ -33,23 +33,25 @@ test_that("grids of all three models choose the smallest criterion among fits th
   covariance <- ggm_hub_select(hub_sim(type = "covariance")$data, lambda1 = 0.35, lambda2 = c(0.3, 0.5), lambda3 = c(0.5, 0.8), model = "covariance")
   binary_data <- hub_sim(type = "binary")$data
   binary <- ggm_hub_select(binary_data, lambda1 = 5, lambda2 = c(4, 2), lambda3 = c(8, 5), model = "binary")
-  expect_s3_class(gaussian, "granary_ggm_hub")
-  expect_s3_class(covariance, "granary_cov_hub")
-  expect_s3_class(binary, "granary_ising_hub")
+  expect_s3_class(gaussian$fit, "granary_ggm_hub")
+  expect_s3_class(covariance$fit, "granary_cov_hub")
+  expect_s3_class(binary$fit, "granary_ising_hub")
   for (best in list(gaussian, covariance, binary)) {
-    expect_identical(nrow(best$grid), 4L)
-    expect_equal(best$bic, min(best$grid$value))
-    expect_identical(best$grid$lambda2[which.min(best$grid$value)], best$penalty$lambda2)
-    expect_output(print(best), "Certified within")
+    expect_s3_class(best, c("granary_ggm_hub_select", "granary_selection", "granary_fit"), exact = TRUE)
+    expect_identical(nrow(best$table), 4L)
+    expect_equal(best$fit$bic, min(best$table$estimate))
+    expect_identical(best$table$lambda2[best$selected], best$fit$penalty$lambda2)
+    expect_output(print(best), "4 candidates, criterion: BIC")
+    expect_identical(coef(best), coef(best$fit))
   }
-  alone <- ising_hub(binary_data, 5, binary$penalty$lambda2, binary$penalty$lambda3)
+  alone <- ising_hub(binary_data, 5, binary$fit$penalty$lambda2, binary$fit$penalty$lambda3)
   expect_lt(max(abs(as.matrix(coef(alone)) - as.matrix(coef(binary)))), 0.01)
   by_ebic <- suppressWarnings(ggm_hub_select(binary_data, lambda1 = 5, lambda2 = c(4, 2), lambda3 = 8, model = "binary", criterion = "ebic"))
-  first <- by_ebic$grid[1, ]
+  first <- by_ebic$table[1, ]
   fit <- suppressWarnings(ising_hub(binary_data, 5, first$lambda2, first$lambda3))
-  expect_equal(first$value, -2 * as.double(logLik(fit)) + fit$df * (log(80) + 2 * log(20)), tolerance = 1e-5)
+  expect_equal(first$estimate, -2 * as.double(logLik(fit)) + fit$df * (log(80) + 2 * log(20)), tolerance = 1e-5)
   for (model in c("gaussian", "covariance")) {  # all defaults
-    expect_identical(nrow(suppressWarnings(ggm_hub_select(hub_sim()$data, lambda1 = 0.35, model = model))$grid), 30L)
+    expect_identical(nrow(suppressWarnings(ggm_hub_select(hub_sim()$data, lambda1 = 0.35, model = model))$table), 30L)
   }
   expect_error(ggm_hub_select(S = diag(3), lambda1 = 1, model = "binary"), "`x`", class = "granary_error_input")
   expect_error(ggm_hub_select(hub_sim()$data, lambda1 = 1, model = "binary"), "zeros and ones", class = "granary_error_input")

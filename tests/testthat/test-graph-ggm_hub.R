@@ -236,10 +236,10 @@ test_that("a path is warm-started, agrees with single fits, and ggm_select() wor
   expect_lt(max(abs(as.matrix(path, which = 2) - as.matrix(alone))), 1e-4)
   expect_identical(hub_parts(path, 2)$hubs$node, alone$hubs$node)
   chosen <- ggm_select(path, "ebic")
-  expect_s3_class(chosen, c("granary_ggm_hub", "granary_ggm", "granary_fit"), exact = TRUE)
-  expect_identical(as.matrix(hub_parts(chosen)$V), as.matrix(hub_parts(path, chosen$selection$which)$V))
+  expect_s3_class(chosen$fit, c("granary_ggm_hub", "granary_ggm", "granary_fit"), exact = TRUE)
+  expect_identical(as.matrix(hub_parts(chosen$fit)$V), as.matrix(hub_parts(path, chosen$selected)$V))
   set.seed(1)
-  expect_s3_class(ggm_select(path, "cv", folds = 3), "granary_ggm_hub")
+  expect_s3_class(ggm_select(path, "cv", folds = 3), c("granary_ggm_select", "granary_selection", "granary_fit"), exact = TRUE)
   expect_output(print(path), "lambda2.*hubs.*bic")
   expect_output(print(chosen), "hubs|column in V")
 })
@@ -247,8 +247,9 @@ test_that("a path is warm-started, agrees with single fits, and ggm_select() wor
 test_that("BIC is the printed formula, and ggm_hub_select() takes its minimum", {
   x <- hub_data(20, 2, 80, seed = 9)$data
   best <- ggm_hub_select(x, lambda1 = 0.35, lambda2 = c(0.5, 0.3), lambda3 = c(0.8, 0.5))
-  expect_identical(nrow(best$grid), 4L)
-  expect_equal(best$bic, min(best$grid$value))
+  expect_identical(nrow(best$table), 4L)
+  expect_equal(best$fit$bic, min(best$table$estimate))
+  best <- best$fit
   T <- as.matrix(best)
   V <- as.matrix(best$V)
   nu <- sum(colSums(V != 0) > 0)
@@ -257,7 +258,7 @@ test_that("BIC is the printed formula, and ggm_hub_select() takes its minimum", 
     log(80) * (20 + sum(off(best$Z)[upper.tri(T)] != 0) + nu + 0.2 * (sum(V != 0) - nu))
   expect_equal(best$bic, want, tolerance = 1e-8)
   expect_error(ggm_hub_select(S = cov(x), lambda1 = 0.3), "`n`", class = "granary_error_input")
-  expect_s3_class(ggm_hub_select(S = cov(x), n = 80, lambda1 = 0.35, lambda2 = 0.3, criterion = "ebic"), "granary_ggm_hub")
+  expect_s3_class(ggm_hub_select(S = cov(x), n = 80, lambda1 = 0.35, lambda2 = 0.3, criterion = "ebic")$fit, "granary_ggm_hub")
 })
 
 test_that("the usual methods work: print, plot, predict, simulate, hub_parts, scores, baselines", {

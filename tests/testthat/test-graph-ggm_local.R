@@ -146,8 +146,8 @@ test_that("a grid of penalties is fitted, ordered, selected and taken apart", {
   expect_equal(one$objective, alone$objective, tolerance = 1e-7)
   for (criterion in c("ebic", "bic", "cv", "stars")) {
     chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, n_rep = 4), classes = "granary_warning_input")
-    expect_identical(chosen$tau, path$tau[chosen$selection$which])
-    expect_true("tau" %in% names(chosen$selection$table))
+    expect_identical(chosen$fit$tau, path$tau[chosen$selected])
+    expect_true("tau" %in% names(chosen$table))
   }
   default <- ggm_local(sim$data, neighbors = nb_chain(9), n_lambda = 4, threads = 1)
   expect_identical(default$df[1], 0)

@@ -38,7 +38,7 @@ test_that("mixed priors are checked, printed and refitted", {
   sim <- sim_ggm("regions", n = 60)
   fit <- ggm_mix(sim$data, priors = list(prior_l1(0.05), prior_local(nb_chain(9), 0.05)))
   expect_output(print(fit), "2 priors")
-  expect_length(ggm_select(fit, "cv", folds = 3)$selection$table$value, 1)
+  expect_length(ggm_select(fit, "cv", folds = 3)$table$estimate, 1)
   expect_identical(dim(simulate(fit, 2)), c(2L, 9L))
 })
 

@@ -56,12 +56,35 @@ test_that("baselines have the methods of ggm_multi() and can be selected and com
     expect_equal(nrow(ggm_score(sim, path)), 3L)
     set.seed(5)
     best <- suppressWarnings(ggm_select(path, "cv", folds = 2), classes = "granary_warning_convergence")
-    expect_length(best$selection$scores, 3L)
-    expect_s3_class(ggm_select(path, "ebic"), "granary_ggm_multi")
+    expect_length(best$scores, 3L)
+    expect_s3_class(ggm_select(path, "ebic")$fit, "granary_ggm_multi")
   }
   expect_equal(nrow(ggm_multi_compare(best, best)), 3L)
   expect_identical(ggm_multi_baseline(sim$data, method = "hierarchical", lambda = 5, threads = 2)$precision,
                    ggm_multi_baseline(sim$data, method = "hierarchical", lambda = 5, threads = 1)$precision)
-  expect_error(ggm_multi_baseline(sim$data, method = "other"), "`method`", class = "granary_error_input")
+  expect_error(ggm_multi_baseline(sim$data, method = "other"), "`type`", class = "granary_error_input")
   expect_error(ggm_multi_baseline(sim$data, lambda = -1), "`lambda`", class = "granary_error_input")
+})
+
+test_that("ggm_baseline() takes several tasks", {
+  set.seed(6)
+  data <- sim_ggm("tasks", tasks = 2, p = 6, n = 40)$data
+  expect_identical(ggm_baseline(data, type = "pooled", lambda = 5)$precision, ggm_multi_baseline(data, method = "pooled", lambda = 5)$precision)
+  expect_s3_class(ggm_baseline(scale(iris[1:4]), groups = iris$Species, lambda = 5), "granary_ggm_multi_baseline")
+  expect_error(ggm_baseline(data, type = "independent"), "`type`", class = "granary_error_input")
+  expect_error(ggm_baseline(data[[1]], type = "pooled"), "`type`", class = "granary_error_input")
+})
+
+test_that("anova() compares two selections of several tasks, and two fits on new rows", {
+  set.seed(7)
+  data <- sim_ggm("tasks", tasks = 2, p = 6, n = 40)$data
+  a <- suppressWarnings(ggm_select(ggm_multi(data, n_lambda = 4), "cv", folds = 2))
+  b <- suppressWarnings(ggm_select(ggm_baseline(data, type = "separate", n_lambda = 4), "cv", folds = 2))
+  expect_named(anova(a, b), c("task", "first", "second", "z", "p.value"))
+  x <- data[[1]]
+  one <- ggm_lasso(x[1:20, ], lambda = 0.2)
+  out <- anova(one, ggm_baseline(x[1:20, ]), newdata = x[21:40, ])
+  expect_equal(out$statistic, 2 * diff(rev(out$table$loglik)))
+  expect_error(anova(one), "one other fit", class = "granary_error_input")
+  expect_error(anova(one, ggm_baseline(x[1:20, ])), "newdata", class = "granary_error_input")
 })

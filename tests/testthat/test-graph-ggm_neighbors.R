@@ -47,13 +47,13 @@ test_that("paths start empty, recover a chain, and can be selected", {
   expect_s3_class(path, c("granary_ggm_neighbors", "granary_ggm", "granary_fit"), exact = TRUE)
   for (criterion in c("ebic", "cv", "stars")) {
     chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, n_rep = 4), classes = "granary_warning_input")
-    expect_equal(dim(chosen$coefficients), c(15L, 15L))
+    expect_equal(dim(chosen$fit$coefficients), c(15L, 15L))
   }
   expect_identical(ggm_neighbors(sim$data, lambda = 0.2, threads = 2)$precision, ggm_neighbors(sim$data, lambda = 0.2, threads = 1)$precision)
   free <- ggm_scale_free(sim$data, n_lambda = 4)
   expect_equal(free$df[1], 0)
   expect_true(all(diff(free$df) >= 0))
-  expect_s3_class(ggm_select(free, "cv", folds = 2), "granary_ggm_scale_free")
+  expect_s3_class(ggm_select(free, "cv", folds = 2)$fit, "granary_ggm_scale_free")
 })
 
 test_that("constant columns, p > n and bad arguments", {

@@ -191,7 +191,7 @@ test_that("a path equals its fits, orders the nodes by entry, and gives consiste
   expect_true(all(diff(path$entry[!is.na(path$entry)]) <= 0))
   for (criterion in c("ebic", "cv", "stars")) {
     chosen <- suppressWarnings(ggm_select(path, criterion, folds = 3, n_rep = 4), classes = "granary_warning_input")
-    expect_identical(chosen$selected, path$selected[[chosen$selection$which]])
+    expect_identical(chosen$fit$selected, path$selected[[chosen$selected]])
   }
   expect_equal(ggm_nodes(sim$data, lambda = c(0.01, 0.02), tau = 0.3)$tau, c(0.3, 0.3))
   expect_equal(ggm_nodes(sim$data, lambda = c(0.01, 0.02), tau = c(0.3, 0.5))$tau, c(0.5, 0.3))
@@ -203,7 +203,7 @@ test_that("the connected nodes are recovered from many, over seeds", {
     set.seed(seed)
     sim <- sim_ggm("confounders", p = 200, n = 200, connected = 0.05, density = 0.6, ratio = 10)
     truth <- names(which(granary:::ggm_degrees(sim$precision) > 0))
-    best <- ggm_select(ggm_nodes(sim$data, n_lambda = 8, lambda_min_ratio = 0.03, threads = 1), "ebic")
+    best <- ggm_select(ggm_nodes(sim$data, n_lambda = 8, lambda_min_ratio = 0.03, threads = 1), "ebic")$fit
     c(mean(truth %in% best$selected), mean(best$selected %in% truth))
   }, c(0, 0))
   expect_gte(mean(found[1, ]), 0.9)

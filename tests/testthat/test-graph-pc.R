@@ -13,7 +13,7 @@ undirected_edges <- function(fit) sort(paste0(pmin(fit$edges$from, fit$edges$to)
 
 test_that("example 1 and 4: the original skeleton depends on the order, the stable one does not", {
   facts <- list(fact(c("1", "2")), fact(c("2", "4"), c("1", "3")), fact(c("3", "4"), c("1", "5")))
-  skeleton <- function(order, method) undirected_edges(pc_skeleton(order, test = listed_test(order, facts), method = method))
+  skeleton <- function(order, method) undirected_edges(pc(order, type = "skeleton", test = listed_test(order, facts), method = method))
   first <- c("1", "4", "2", "3", "5")
   second <- c("1", "3", "4", "2", "5")
   expected <- c("13", "14", "15", "23", "25", "35", "45")
@@ -132,15 +132,52 @@ test_that("ci_test gives textbook answers", {
   x <- as.matrix(mtcars)
   r <- cor(resid(lm(mpg ~ wt + cyl, mtcars)), resid(lm(hp ~ wt + cyl, mtcars)))
   test <- ci_test(mtcars, "mpg", "hp", given = c("wt", "cyl"), test = "gauss")
-  expect_equal(unname(test$statistic), r)
+  expect_equal(test$estimate, c("partial correlation" = r))
+  expect_equal(test$statistic, c(z = sqrt(nrow(x) - 5) * atanh(r)))
+  gap <- mtcars
+  gap$drat[1:5] <- NA
+  gap$hp[6] <- NA
+  left <- mtcars[-6, ]
+  by_rows <- ci_test(gap, "mpg", "hp", given = c("wt", "cyl"), test = "gauss", na = "pairwise")
+  expect_equal(by_rows$statistic, ci_test(left, "mpg", "hp", given = c("wt", "cyl"), test = "gauss")$statistic)
   expect_equal(test$p.value, 2 * pnorm(-sqrt(nrow(x) - 5) * abs(atanh(r))))
   people <- data.frame(Titanic)[rep(1:32, data.frame(Titanic)$Freq), 1:4]
   chi <- suppressWarnings(chisq.test(table(people$Class, people$Survived), correct = FALSE))
-  expect_equal(ci_test(people, "Class", "Survived", test = "x2")$p.value, chi$p.value)
+  found <- ci_test(people, "Class", "Survived", test = "x2")
+  expect_equal(found$p.value, chi$p.value)
+  expect_equal(unname(found$statistic), unname(chi$statistic))
+  expect_equal(unname(found$parameter), unname(chi$parameter))
+  expect_equal(unclass(found$observed), unclass(table(people[c("Class", "Survived")])), ignore_attr = TRUE)
+  sliced <- ci_test(people, "Class", "Survived", given = c("Sex", "Age"), test = "g2")
+  expect_equal(dim(sliced$observed), c(4L, 2L, 4L))
+  expect_equal(sum(sliced$observed), nrow(people))
   one <- anova(lm(mpg ~ factor(cyl), mtcars))
   mixed <- ci_test(transform(mtcars, cyl = factor(cyl)), "mpg", "cyl", test = "mixed")
+  expect_equal(unname(mixed$statistic), 32 * log(1 + one$`Sum Sq`[1] / one$`Sum Sq`[2]))
+  expect_equal(mixed$parameter, c(df = 2))
   expect_equal(mixed$p.value, pchisq(32 * log(1 + one$`Sum Sq`[1] / one$`Sum Sq`[2]), 2, lower.tail = FALSE))
   expect_equal(ci_test("a -> b -> c", "a", "c", given = "b")$p.value, 1)
+})
+
+test_that("counted rows and tables are what they stand for, and are not expanded", {
+  people <- data.frame(Titanic)[rep(1:32, data.frame(Titanic)$Freq), 1:4]
+  cells <- as.data.frame(Titanic)
+  for (test in c("g2", "x2")) {
+    whole <- ci_test(people, "Class", "Survived", given = "Sex", test = test)
+    for (counted in list(ci_test(Titanic, "Class", "Survived", given = "Sex", test = test),
+                         ci_test(cells[1:4], "Class", "Survived", given = "Sex", test = test, weights = cells$Freq))) {
+      expect_equal(counted[c("statistic", "parameter", "p.value")], whole[c("statistic", "parameter", "p.value")])
+      expect_equal(as.vector(counted$observed), as.vector(whole$observed))
+    }
+  }
+  expect_identical(pc(Titanic)$graph, pc(people)$graph)
+  expect_equal(pc(Titanic)$n, 2201)
+  huge <- Titanic * 1e5  # two hundred million rows
+  expect_lt(ci_test(huge, "Class", "Survived")$p.value, 1e-100)
+  expect_error(ci_test(cells[1:4], "Class", "Survived", weights = cells$Freq / 2), "whole numbers", class = "granary_error_input")
+  expect_error(ci_test(mtcars, "mpg", "hp", test = "gauss", weights = rep(1, 32)), "\"g2\"", class = "granary_error_input")
+  expect_error(ci_test(Titanic, "Class", "Survived", weights = 1:32), "table already", class = "granary_error_input")
+  expect_error(pc_stability(pc(Titanic), x = people), "counted rows", class = "granary_error_input")
 })
 
 test_that("discrete data: factors, logicals and 0/1 are the same, unused levels and empty strata do no harm", {
@@ -212,15 +249,18 @@ test_that("fci and rfci find hidden causes", {
   dag <- as_graph("a -> b; c -> d; h -> b; h -> d")
   truth <- as_graph("a o-> b <-> d; c o-> d")
   expect_equal(shd(fci(ci_oracle(dag, latent = "h")), truth), 0)
+  expect_equal(shd(fci(graph_convert(dag, "mag", latent = "h")), truth), 0)
   expect_equal(shd(rfci(ci_oracle(dag, latent = "h")), truth), 0)
   expect_equal(shd(graph_pag(dag, latent = "h"), truth), 0)
   selected <- as_graph("a -> s <- b; b -> t <- c; c -> u <- d; d -> v <- a")
   ring <- fci(ci_oracle(selected, selection = c("s", "t", "u", "v")), selection = TRUE)
+  expect_equal(shd(fci(graph_convert(selected, "mag", selection = c("s", "t", "u", "v")), selection = TRUE), ring), 0)
   expect_identical(unique(ring$edges$edge), "---")
   for (seed in 1:3) {
     set.seed(seed)
     sim <- sim_dag(15, degree = 2.5, latent = TRUE)
     oracle <- ci_oracle(sim$graph, latent = sim$latent)
+    expect_equal(shd(fci(graph_convert(sim$graph, "mag", latent = sim$latent)), fci(oracle)), 0)
     truth <- graph_pag(sim$graph, latent = sim$latent)
     for (rule in c("standard", "conservative", "majority")) {
       expect_equal(shd(fci(oracle, colliders = rule, conflicts = "overwrite"), truth), 0)
@@ -249,7 +289,7 @@ test_that("alpha by BIC, stability selection, order sensitivity", {
   set.seed(8)
   sim <- sim_dag(8, n = 300)
   chosen <- pc_select(sim$data, alpha = c(0.001, 0.01, 0.1))
-  expect_identical(chosen$alpha, chosen$table$alpha[which.min(chosen$table$score)])
+  expect_identical(chosen$fit$alpha, chosen$table$alpha[which.min(chosen$table$estimate)])
   # the score is that of the regressions of a DAG of the class
   dag <- graph_dag(chosen$fit)
   m <- as.matrix(dag)
@@ -259,13 +299,17 @@ test_that("alpha by BIC, stability selection, order sensitivity", {
     fit <- if (length(parents) > 0) lm(y ~ sim$data[, parents]) else lm(y ~ 1)
     as.numeric(logLik(fit))
   }, 0))
-  expect_equal(max(chosen$table$loglik[chosen$table$alpha == chosen$alpha]), loglik)
+  expect_equal(max(chosen$table$loglik[chosen$table$alpha == chosen$fit$alpha]), loglik)
   fit <- pc(sim$data)
   set.seed(1)
   one <- pc_stability(fit, n_rep = 10)
   set.seed(1)
   expect_identical(pc_stability(fit, n_rep = 10), one)
   expect_true(all(one$edges >= 0 & one$edges <= 1) && isSymmetric(one$edges))
+  table <- tidy(one)
+  expect_equal(table$estimate, one$edges[cbind(table$from, table$to)])
+  expect_equal(table$backward, one$arrows[cbind(table$to, table$from)])
+  expect_false(is.unsorted(rev(table$estimate)))
   orders <- order_sensitivity(fit, K = 5)
   expect_identical(length(unique(orders$counts)), 1L)  # the stable skeleton
   expect_identical(dim(orders$runs), c(nrow(fit$edges), 6L))

@@ -12,6 +12,19 @@ test_that("a small penalty from a cold start has the optimum, and the gap decide
   }
 })
 
+test_that("badly conditioned problems are solved, and not by patience", {
+  fit <- expect_silent(ggm_lasso(S = cor(longley), lambda = 1e-4))
+  expect_true(fit$convergence$converged)
+  expect_lt(fit$gap, 1e-6)
+  expect_equal(fit$objective, -15.36872625, tolerance = 1e-8)  # that of the package glasso with thr = 1e-12
+  set.seed(4)  # fewer rows than variables, and a penalty near zero
+  x <- matrix(rnorm(60), 20) %*% matrix(rnorm(90), 3) + matrix(rnorm(600), 20) / 2
+  fit <- expect_silent(ggm_lasso(S = cor(x), lambda = 0.001))
+  expect_lt(fit$gap, 1e-6)
+  expect_lt(fit$convergence$seconds, 10)
+  expect_gt(min(eigen(as.matrix(fit$precision), only.values = TRUE)$values), 0)
+})
+
 test_that("a trace ends at the objective when the problem falls into components", {
   S <- diag(6)
   S[1, 2] <- S[2, 1] <- 0.6
@@ -70,8 +83,8 @@ test_that("weights by size and by proportion are one problem to cross-validation
   a <- ggm_select(by_size, "cv")
   set.seed(4)
   b <- ggm_select(share, "cv")
-  expect_equal(a$selection$table$value, b$selection$table$value, tolerance = 1e-5)
-  expect_identical(a$selection$which, b$selection$which)
+  expect_equal(a$table$estimate, b$table$estimate, tolerance = 1e-5)
+  expect_identical(a$selected, b$selected)
 })
 
 test_that("drawing and simulating leave the session's stream alone", {

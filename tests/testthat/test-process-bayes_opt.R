@@ -167,6 +167,7 @@ test_that("an interruption keeps what was evaluated", {
   fit <- readRDS(kept)
   expect_identical(fit$convergence$message, "interrupted")
   expect_length(fit$y, 5)
+  expect_identical(length(update(fit, f = stopped, n_iter = 1)$y), 6L)
 })
 
 test_that("constraints hold everywhere, and errors in them are told", {

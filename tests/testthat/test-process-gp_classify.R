@@ -27,8 +27,9 @@ test_that("five cases: both methods, all evidences, predictions", {
 test_that("annealing agrees with EP and stays above the bound", {
   set.seed(1)
   ep <- fixed()
-  ais <- gp_classify_evidence(ep, "ais", temperatures = 400, runs = 30)
-  expect_lt(abs(ais$log_evidence + 4.2338), 4 * ais$se + 0.01)
+  ais <- gp_classify_evidence(ep, "ais", temperatures = 400, runs = 300)
+  expect_equal(ais$log_evidence, -4.2338, tolerance = 0.012)
+  expect_lt(ais$se, 0.03)
   expect_lt(-4.250361, ais$log_evidence + 3 * ais$se)
   ess <- gp_classify_evidence(ep, "ais", temperatures = 400, runs = 30, sampler = "ess")
   expect_equal(ess$log_evidence, -4.2338, tolerance = 0.02)
@@ -76,13 +77,15 @@ test_that("posterior samples have EP's means, and Laplace is too timid", {
 })
 
 test_that("learning recovers the parameters that made the labels", {
-  estimates <- vapply(1:5, function(seed) {
+  # Inputs are standard normal: a lengthscale of 0.2 is seen some thirty times, one of 1 only six.
+  estimates <- vapply(1:4, function(seed) {
     set.seed(seed)
-    data <- sim_gp_classes(250, "process", k_se(lengthscale = 1, variance = 9), d = 1)
+    data <- sim_gp_classes(250, "process", k_se(lengthscale = 0.2, variance = 9), d = 1)
     quiet(coef(gp_classify(y ~ x1, data, standardize = FALSE, n_starts = 2)))
   }, numeric(2))
-  expect_lt(abs(stats::median(log(estimates[2L, ]))), 0.6)
-  expect_lt(abs(stats::median(log(estimates[1L, ])) - log(9)), 1.5)
+  expect_lt(abs(mean(log(estimates[2L, ] / 0.2))), 0.4)
+  expect_lt(abs(mean(log(estimates[1L, ] / 9))), 1)
+  expect_lt(max(abs(log(estimates[2L, ] / 0.2))), 0.6)
 })
 
 test_that("the learnt evidence is a maximum, beats a grid, and does not depend on threads or units", {
@@ -113,10 +116,13 @@ test_that("leave-one-out from the cavities is close to refitting", {
     fit <- gp_classify(data["x"], data$y, kernel, method, "fixed")
     refit <- vapply(1:24, function(i) unname(predict(gp_classify(data$x[-i], data$y[-i], kernel, method, "fixed"), data$x[i])[, 2]), 0)
     own <- ifelse(data$y == "1", refit, 1 - refit)
-    expect_lt(max(abs(exp(fit$loo) - own)), if (method == "ep") 0.02 else 0.06)
+    close <- if (method == "ep") 0.02 else 0.06
+    expect_lt(max(abs(predict(fit, loo = TRUE)[, "1"] - refit)), close)
+    left_out <- loo.granary_gp_classify(fit)  # of the label each row has
+    expect_identical(left_out$label, data$y)
+    expect_lt(max(abs(left_out$prob - own)), close)
+    expect_equal(left_out$log_prob, log(left_out$prob))
   }
-  left_out <- data.frame(prob = exp(fit$loo), log_prob = fit$loo)
-  expect_equal(left_out$prob, exp(left_out$log_prob))
   expect_equal(unname(residuals(fit)), ifelse(data$y == "1", 1 - left_out$prob, left_out$prob - 1))
 })
 
@@ -269,7 +275,7 @@ test_that("everything prints and draws", {
   expect_silent(plot(gp_classify_evidence(fit, "ep", grid = list(se.lengthscale = c(0.5, 1, 2), se.variance = c(1, 5)))))
   expect_silent(plot(sim_orthant(100, d = 5)))
   skip_if_not_installed("ggplot2")
-  draws <- gp_classify_sample(fit, n_draws = 100, burn_in = 50)
+  draws <- suppressWarnings(gp_classify_sample(fit, n_draws = 100, burn_in = 50), classes = "granary_warning_convergence")
   pictures <- list(
     ggplot2::autoplot(fit), ggplot2::autoplot(fit, type = "latent"), ggplot2::autoplot(fit, columns = 1),
     ggplot2::autoplot(fit, "latent", columns = 2), ggplot2::autoplot(fit, "calibration", bins = 5), ggplot2::autoplot(draws, which = 2),

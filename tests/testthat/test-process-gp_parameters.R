@@ -179,7 +179,7 @@ test_that("draws come again after set.seed(), on any number of threads, and for 
   y <- x[, 1] + rnorm(40, sd = 0.1)
   for (method in c("fitc", "pitc", "dtc", "sor", "vfe", "fic", "sod", "exact")) {
     one <- suppressWarnings(sparse_gp(x, y, method, inducing = 8))
-    draws <- gp_parameter_sample(one, n_draws = 10, burn_in = 2)
+    draws <- suppressWarnings(gp_parameter_sample(one, n_draws = 10, burn_in = 2), classes = "granary_warning_convergence")
     target <- granary:::parameter_target(one)$at(one$search$at[seq_len(ncol(draws$draws))])
     expect_equal(predict(target$fit, x[1:3, ]), predict(one, x[1:3, ]), tolerance = 1e-5)  # a draw at the fit is the fit
     expect_true(all(is.finite(predict(draws, x[1:3, ], se = TRUE, draws = 3)$se.fit)))
@@ -201,4 +201,39 @@ test_that("priors and chains say what is wrong with them", {
   expect_input(gp_parameter_sample(kriging(few, few_y, lengthscale = 0.3)), "learnt")
   expect_input(gp_parameter_sample(sparse_gp(few, few_y, kernel = k_se(1), hyper = "fixed", noise_var = 1)), "learnt")
   expect_input(gp_parameter_sample(run(NULL), sampler = "ess"), "every parameter")
+})
+
+test_that("draws go to posterior and coda with their chains, and say how well these have mixed", {
+  set.seed(9)
+  fit <- kriging(few, few_y, nugget = 0.01, n_starts = 2)
+  draws <- gp_parameter_sample(fit, n_draws = 60, burn_in = 20, chains = 3)
+  expect_lt(draws$rhat, 1.1)
+  expect_true(draws$convergence$converged)
+  expect_identical(draws$convergence$reason, "approximate")
+  # two chains at different places
+  apart <- split_rhat(c(rnorm(100), rnorm(100, 5)), 100, 2)
+  expect_gt(apart, 2)
+  expect_gt(split_rhat(c(rnorm(100), rnorm(100, 5)), 200, 1), 2)  # one chain that wanders off
+  expect_false(chain_convergence(apart, 200, 100, 1, 0)$converged)
+  expect_false(chain_convergence(1.01, 2.65, 100, 1, 0)$converged)
+  expect_true(is.na(split_rhat(1:3, 3, 1)))
+  expect_warning(gp_parameter_sample(fit, n_draws = 3, burn_in = 0), "too few draws", class = "granary_warning_convergence")
+  if (requireNamespace("posterior", quietly = TRUE)) {
+    theirs <- posterior::as_draws(draws)
+    expect_identical(posterior::nchains(theirs), 3L)
+    expect_identical(posterior::niterations(theirs), 60L)
+    expect_identical(posterior::variables(theirs), colnames(draws$draws))
+    expect_equal(as.vector(theirs[, 2, 1]), draws$draws[61:120, 1], ignore_attr = TRUE)
+    expect_identical(nrow(posterior::as_draws_df(draws)), 180L)
+  }
+  if (requireNamespace("coda", quietly = TRUE)) {
+    chains <- coda::as.mcmc(draws)
+    expect_identical(coda::nchain(chains), 3L)
+    expect_equal(as.vector(chains[[3L]][, 1]), draws$draws[121:180, 1])
+  }
+  set.seed(1)
+  labels <- gp_classify(-2:2, c(-1, -1, 1, -1, 1), k_se(), hyper = "fixed")
+  latent <- gp_classify_sample(labels, n_draws = 200, burn_in = 100, chains = 2)
+  if (requireNamespace("posterior", quietly = TRUE)) expect_identical(dim(posterior::as_draws(latent)), c(200L, 2L, 5L))
+  if (requireNamespace("coda", quietly = TRUE)) expect_identical(dim(coda::as.mcmc(latent)[[1L]]), c(200L, 5L))
 })

@@ -43,7 +43,8 @@ test_that("kernel PCA with a linear kernel is PCA; new rows are projected onto i
   expect_equal(abs(predict(fit, new, type = "latent")), abs(predict(pc, new)[, 1:2]), tolerance = 1e-6, ignore_attr = TRUE)
   curved <- kernel_pca(x, k = 3)
   expect_equal(predict(curved, x, type = "latent"), curved$latent, tolerance = 1e-6, ignore_attr = TRUE)
-  expect_error(predict(curved, x[, 1:2], type = "latent"), "4 columns", class = "granary_error_input")
+  expect_error(predict(curved, unname(x[, 1:2]), type = "latent"), "4 columns", class = "granary_error_input")
+  expect_error(predict(curved, x[, 1:2], type = "latent"), "Petal.Length", class = "granary_error_input")
   expect_error(kernel_pca(matrix(1, 5, 2)), "differ", class = "granary_error_input")
   expect_error(kernel_pca(matrix(1, 5, 2), kernel = "se"), "no difference", class = "granary_error_input")
   peer <- "kernlab"
@@ -96,4 +97,59 @@ test_that("the Swiss roll lies where it should", {
   expect_identical(roll$x[, 2], roll$height)
   expect_error(sim_swiss_roll(0), "`n`", class = "granary_error_input")
   expect_error(sim_swiss_roll(5, -1), "`noise`", class = "granary_error_input")
+})
+
+test_that("Isomap places new rows: training rows where they are, others between their neighbours, in any units", {
+  set.seed(2)
+  roll <- sim_swiss_roll(600)
+  fit <- isomap(roll$x[1:500, ], neighbors = 6)
+  expect_equal(predict(fit, roll$x[1:20, ]), fit$latent[1:20, ], tolerance = 1e-6, ignore_attr = TRUE)
+  expect_identical(predict(fit), fit$latent)
+  new <- predict(fit, roll$x[501:600, ])
+  expect_gt(abs(cor(new[, 1], roll$t[501:600], method = "spearman")), 0.97)
+  expect_identical(colnames(new), c("dim1", "dim2"))
+  # a map of all pairs is classical scaling, whose new rows are those of principal components
+  x <- as.matrix(iris[seq(1, 150, 5), 1:4])
+  flat <- isomap(x, neighbors = 29)
+  at <- as.matrix(iris[2:4, 1:4])
+  pc <- prcomp(x)
+  expect_equal(abs(predict(flat, at)), abs(predict(pc, at)[, 1:2]), tolerance = 0.02, ignore_attr = TRUE)
+  expect_equal(predict(isomap(x * 1e8, neighbors = 29), at * 1e8), predict(flat, at) * 1e8, tolerance = 1e-6)
+  # columns by name
+  expect_equal(predict(flat, at[, 4:1]), predict(flat, at))
+  expect_equal(predict(flat, iris[2:4, ]), predict(flat, at), ignore_attr = TRUE)
+  expect_error(predict(flat, cbind(at[, 1:3], width = at[, 4])), "Petal.Width", class = "granary_error_input")
+  holes <- at
+  holes[1, 2] <- NA
+  expect_true(all(is.finite(predict(flat, holes))))
+  expect_error(predict(flat, at * NA), class = "granary_error_input")
+  expect_identical(predict(flat, at, threads = 2), predict(flat, at, threads = 1))
+  broken <- flat
+  broken$distance <- broken$distance[1:3, ]
+  expect_error(predict(broken, at), "damaged", class = "granary_error_input")
+})
+
+test_that("more neighbours than rows are said", {
+  set.seed(1)
+  x <- matrix(rnorm(15), 5)
+  expect_warning(fit <- isomap(x, neighbors = 10), "only 4 others", class = "granary_warning_input")
+  expect_identical(fit$neighbors, 4L)
+})
+
+test_that("what cannot be held is refused with its size, before it is tried", {
+  old <- options(granary.memory = 1e6)
+  on.exit(options(old))
+  set.seed(1)
+  x <- matrix(rnorm(2000), 1000)
+  refused <- function(code) expect_error(code, "GB of memory", class = "granary_error_input")
+  refused(isomap(x))
+  refused(kernel_pca(x))
+  refused(mds(x))
+  refused(gtm(x, grid = 50))
+  refused(kriging(x, x[, 1]))
+  refused(rvm(x, x[, 1]))
+  refused(gplvm(x, k = 1))
+  options(granary.memory = NULL)
+  expect_message(slow_work(1e13, "gtm()", "fewer rows"), "167 minutes")
+  expect_silent(slow_work(1e9, "gtm()", "fewer rows"))
 })

@@ -76,12 +76,17 @@ test_that("leave-one-out is leaving one out, and folds of one run are the same",
   y <- sin(5 * x[, 1]) + x[, 2]
   fit <- kriging(x, y, trend = "linear", lengthscale = c(0.4, 0.7), nugget = 0.02)
   by_fold <- assess(fit, folds = 1:12)
+  rows <- attr(by_fold, "rows")
+  expect_equal(rows$.fitted, fit$loo$mean, tolerance = 1e-9)
+  expect_equal(rows$.se.fit^2, fit$loo$variance, tolerance = 1e-8)
+  expect_identical(rows$fold, 1:12)
   expect_equal(by_fold$rmse, fit$cvpe, tolerance = 1e-8)
   expect_equal(by_fold$coverage, mean(abs(y - fit$loo$mean) <= 2 * sqrt(fit$loo$variance)))
   expect_equal(residuals(fit, "standardized"), (y - fit$loo$mean) / sqrt(fit$loo$variance))
   set.seed(1)
   again <- assess(kriging(x, y, n_starts = 2, lower = 0.05, upper = 4, nugget = 0.01), folds = 3, refit = TRUE)
-  expect_true(is.finite(again$rmse))
+  expect_true(is.finite(again$rmse) && all(is.finite(attr(again, "rows")$.fitted)))
+  expect_identical(sort(unique(attr(again, "rows")$fold)), 1:3)
 })
 
 test_that("derivatives of mean and variance meet differences, for formulas and polynomials", {
@@ -462,4 +467,32 @@ test_that("the closed form of the integrated error says when rounding has eaten 
   value <- kriging_diagnose(fit, "imse")
   monte_carlo <- kriging_diagnose(fit, "imse", method = "sobol")
   expect_equal(as.double(value), as.double(monte_carlo), tolerance = 0.1)
+})
+
+test_that("intervals are fit and standard error, with the noise for new responses, in every process", {
+  set.seed(4)
+  x <- runif(40)
+  y <- sin(6 * x) + rnorm(40, sd = 0.2)
+  at <- c(0.2, 0.7)
+  fits <- list(kriging(x, y, nugget = "estimate", n_starts = 2), sparse_gp(x, y, inducing = 10), rvm(x, y))
+  for (fit in fits) {
+    for (level in c(0.5, 0.95)) {
+      for (interval in c("confidence", "prediction")) {
+        plain <- predict(fit, at, se = TRUE, type = if (interval == "prediction") "response" else "latent")
+        with <- predict(fit, at, interval = interval, level = level)
+        half <- qnorm(0.5 + level / 2) * plain$se.fit
+        expect_equal(with$lwr, plain$fit - half)
+        expect_equal(with$upr, plain$fit + half)
+        expect_null(with$se.fit)
+        expect_equal(predict(fit, at, se = TRUE, interval = interval)$se.fit, plain$se.fit)
+      }
+    }
+    expect_error(predict(fit, at, interval = "both"), "interval", class = "granary_error_input")
+    expect_error(predict(fit, at, interval = "confidence", level = 1), "level", class = "granary_error_input")
+    expect_error(predict(fit, at, sefit = TRUE), "sefit", class = "granary_error_input")
+  }
+  two <- suppressWarnings(cokriging(x, y, x[1:15], y[1:15] + 1, nugget = "estimate", n_starts = 2))
+  plain <- predict(two, at, se = TRUE)
+  expect_equal(predict(two, at, interval = "confidence")$upr, plain$fit + qnorm(0.975) * plain$se.fit)
+  expect_true(all(predict(two, at, interval = "prediction")$upr >= predict(two, at, interval = "confidence")$upr))
 })

@@ -507,3 +507,42 @@ test_that("cross-validation by formula is that by matrix", {
   expect_equal(formula$table, matrix$table)
   expect_equal(predict(formula, d[1:3, ]), predict(matrix, as.matrix(d[1:3, 1:6])))
 })
+
+test_that("trend filtering is exact: degrees of freedom and kinks are those of the dual path of genlasso's own example", {
+  set.seed(0)
+  truth <- numeric(100)
+  truth[1:20] <- (0:19) * 4 / 19 + 2
+  truth[20:45] <- (25:0) * 3 / 25 + 3
+  truth[45:80] <- (0:35) * 9 / 35 + 3
+  truth[80:100] <- (20:0) * 4 / 20 + 8
+  y <- truth + rnorm(100)
+  lambda <- exp(seq(log(510), log(0.0624), length.out = 10))
+  fit <- gen_lasso(NULL, y, gen_lasso_penalty("chain", 100, order = 2), lambda = lambda)
+  expect_true(all(vapply(fit$convergence, `[[`, NA, "converged")))
+  for (k in seq_along(lambda)) {
+    bend <- diff(fit$beta[, k], differences = 2)
+    kinks <- abs(fit$mu[, k]) == lambda[k]
+    expect_equal(fit$df[k], sum(kinks) + 2)
+    expect_lt(max(abs(bend[!kinks])), 1e-12)
+    expect_true(all(sign(bend[kinks]) == sign(fit$mu[kinks, k])))
+    expect_lt(fit$convergence[[k]]$gap, 1e-9)
+  }
+  skip_if_not_installed("genlasso")
+  peer <- getExportedValue("genlasso", "trendfilter")(y, ord = 1)
+  at <- coef(peer, lambda = lambda)
+  expect_identical(fit$df, as.double(at$df))
+  expect_equal(fit$beta, at$beta, tolerance = 1e-8, ignore_attr = TRUE)
+})
+
+test_that("summaries are a table of the path, and calls are in the user's words", {
+  set.seed(9)
+  x <- matrix(rnorm(200), 20)
+  fit <- gen_lasso(x, rnorm(20), n_lambda = 15)
+  shown <- capture.output(print(summary(fit)))
+  expect_false(any(grepl("matrix|list of length|numeric vector", shown)))
+  expect_match(shown, "15 penalties in all", all = FALSE)
+  expect_match(shown, "stationarity", all = FALSE)
+  expect_match(capture.output(print(fit)), "Call: gen_lasso\\(", all = FALSE)
+  warned <- tryCatch(gen_lasso(x, rnorm(20), lambda = 0.01, max_iter = 1, tol = 1e-12, polish = FALSE), warning = conditionCall)
+  expect_identical(as.character(warned[[1]]), "gen_lasso")
+})

@@ -64,12 +64,12 @@ test_that("workers of future::plan() give the same answer", {
   set.seed(6)
   path <- ggm_lasso(sim_ggm("chain", p = 6, n = 40)$data, n_lambda = 4)
   set.seed(7)
-  here <- ggm_select(path, "stars", subsamples = 4)$selection
+  here <- ggm_select(path, "stars", n_rep = 4)$table
   old <- future::plan("multisession", workers = 2)
   on.exit(future::plan(old))
   expect_true(has_workers())
   set.seed(7)
-  expect_identical(ggm_select(path, "stars", subsamples = 4)$selection, here)
+  expect_identical(ggm_select(path, "stars", n_rep = 4)$table, here)
 })
 
 test_that("one bar counts the tasks, and the fits inside are silent", {

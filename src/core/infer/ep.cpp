@@ -1,6 +1,7 @@
 #include "core/infer/ep.h"
 
 #include <algorithm>
+#include <vector>
 #include <cmath>
 #include <limits>
 
@@ -105,15 +106,24 @@ VectorXd EpSolver::variance() const {
     }
   }
   VectorXd result(n);
+  std::vector<Index> weak;  // sites that say next to nothing: the first form would cancel
   for (Index i = 0; i < n; ++i) {
     const double explained = 1 - p.inverse.col(i).tail(n - i).squaredNorm();
-    if (explained > 1e-5) {
-      result[i] = explained / p.tau[i];
-      continue;
-    }
-    VectorXd v = p.root.cwiseProduct(p.k.col(i));
+    result[i] = explained / p.tau[i];
+    if (!(explained > 1e-5)) weak.push_back(i);
+  }
+  // K_ii - |L^-1 T^1/2 k_i|^2, many columns at a time: one by one they would be bound by memory.
+  const Index count = static_cast<Index>(weak.size()), block = 128;
+  for (Index from = 0; from < count; from += block) {
+    if (p.monitor != nullptr) p.monitor->check();
+    const Index width = std::min(block, count - from);
+    MatrixXd v(n, width);
+    for (Index j = 0; j < width; ++j) v.col(j) = p.root.cwiseProduct(p.k.col(weak[static_cast<std::size_t>(from + j)]));
     v = p.inverse.triangularView<Eigen::Lower>() * v;
-    result[i] = p.k(i, i) - v.squaredNorm();
+    for (Index j = 0; j < width; ++j) {
+      const Index i = weak[static_cast<std::size_t>(from + j)];
+      result[i] = p.k(i, i) - v.col(j).squaredNorm();
+    }
   }
   return result;
 }

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "core/random/rng.h"
+#include "graph/face_newton.h"
 #include "graph/glasso.h"
+#include "graph/glasso_barrier.h"
 #include "harness.h"
 
 using namespace granary;
@@ -431,4 +433,34 @@ TEST("every solver stops when the monitor says so") {
     monitor.request_stop();
     CHECK_THROWS(glasso(s, Penalty::scalar(0.05), tight(method), monitor), Interrupted);
   }
+}
+
+TEST("the interior point method and Newton's method on faces reach the optimum of block descent") {
+  Rng rng(11);
+  const MatrixXd s = random_covariance(9, 30, rng);
+  MatrixXd weights = random_lambda(9, 0.05, 0.3, rng);
+  weights(1, 4) = weights(4, 1) = Penalty::forbidden;
+  weights(2, 3) = weights(3, 2) = 0;
+  const Penalty lambda = Penalty::matrix(weights);
+  Monitor monitor;
+  GlassoOptions options;
+  options.tol = 1e-8;
+  const GlassoResult known = glasso(s, lambda, options, monitor);
+  const std::optional<SparseMatrix> near = glasso_barrier(s, lambda, 1e-12, monitor);
+  CHECK(near.has_value());
+  GlassoState state = make_state(symmetric_from_upper(*near));
+  const SolverReport report = face_newton(s, lambda, options, monitor, state);
+  CHECK(report.converged);
+  CHECK(report.iterations <= 5);
+  CHECK_NEAR((dense(state) - dense(known.state)).cwiseAbs().maxCoeff(), 0, 1e-6);
+  CHECK(dense(state)(1, 4) == 0);
+  GlassoState cold = diagonal_state(s, lambda);
+  CHECK(face_newton(s, lambda, options, monitor, cold).converged);
+  CHECK_NEAR((dense(cold) - dense(known.state)).cwiseAbs().maxCoeff(), 0, 1e-6);
+}
+
+TEST("the interior point method has nothing to say where it cannot start") {
+  MatrixXd s = MatrixXd::Ones(3, 3);  // singular, and the diagonal is not penalised
+  Monitor monitor;
+  CHECK(!glasso_barrier(s, Penalty::scalar(0.1, false), 1e-10, monitor).has_value());
 }

@@ -9,7 +9,7 @@
 #include "core/math/logspace.h"
 #include "core/random/rng.h"
 #include "core/math/special.h"
-#include "graph/spin_states.h"
+#include "core/infer/spin_states.h"
 #include "process/ec_baseline.h"
 #include "process/ec_box.h"
 #include "process/ec_ising.h"
@@ -50,9 +50,9 @@ MatrixXd random_couplings(Index n, double size, Rng& rng) {
   return j;
 }
 
-graph::SpinMoments exact(const MatrixXd& j, const VectorXd& theta) {
+SpinMoments exact(const MatrixXd& j, const VectorXd& theta) {
   Monitor monitor;
-  return graph::exact_moments(0.5 * j, theta, monitor);
+  return exact_moments(0.5 * j, theta, monitor);
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ TEST("EC on a forest is exact: log Z, means and every covariance") {
     }
     const VectorXd theta = 0.5 * rng.normals(n);
     const EcResult fit = run(j, theta, EcMethod::tree);
-    const graph::SpinMoments truth = exact(j, theta);
+    const SpinMoments truth = exact(j, theta);
     CHECK_NEAR(fit.log_z, truth.log_partition, 1e-8);
     CHECK((fit.mean - truth.mean).cwiseAbs().maxCoeff() < 1e-8);
     CHECK((fit.covariance + fit.mean * fit.mean.transpose() - truth.second).cwiseAbs().maxCoeff() < 1e-7);
@@ -119,7 +119,7 @@ TEST("EC on wide trees: exact where the couplings are one, and a spanning tree a
     const VectorXd theta = 0.5 * rng.normals(n);
     options.width = width;
     const EcResult fit = ec_ising(j, theta, options, monitor);
-    const graph::SpinMoments truth = exact(j, theta);
+    const SpinMoments truth = exact(j, theta);
     CHECK(fit.convergence.converged);
     CHECK_NEAR(fit.log_z, truth.log_partition, 1e-8);
     CHECK((fit.mean - truth.mean).cwiseAbs().maxCoeff() < 1e-8);
@@ -218,7 +218,7 @@ TEST("EC is closer to the truth with a tree, and its answer does not depend on w
   for (int trial = 0; trial < 10; ++trial) {
     const MatrixXd j = random_couplings(10, 0.25, rng);
     const VectorXd theta = VectorXd::Constant(10, 0.1);
-    const graph::SpinMoments truth = exact(j, theta);
+    const SpinMoments truth = exact(j, theta);
     error_tree += (run(j, theta, EcMethod::tree).mean - truth.mean).cwiseAbs().sum();
     error_factorized += (run(j, theta, EcMethod::factorized).mean - truth.mean).cwiseAbs().sum();
   }
@@ -355,7 +355,7 @@ TEST("EC's inverse and the TAP equations") {
   Monitor monitor;
   const MatrixXd j = random_couplings(6, 0.05, rng);
   const VectorXd theta = 0.2 * rng.normals(6);
-  const graph::SpinMoments truth = exact(j, theta);
+  const SpinMoments truth = exact(j, theta);
   const TapResult fit = tap(j, theta, TapOptions(), monitor);
   CHECK(fit.convergence.converged);
   CHECK(fit.stable);

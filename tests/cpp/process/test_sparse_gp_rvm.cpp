@@ -56,8 +56,7 @@ TEST("rvm: both algorithms end where a mu^2 = gamma = 1 - a S, with the evidence
         CHECK_NEAR(fit.precision[k] * fit.mean[k] * fit.mean[k], fit.gamma[k], 1e-4);
         CHECK_NEAR(1 - fit.precision[k] * fit.covariance(k, k), fit.gamma[k], 1e-9);
       }
-      if (algorithm == RvmAlgorithm::fast)
-        for (Index i = 1; i < fit.trace.size(); ++i) CHECK(fit.trace[i] >= fit.trace[i - 1] - 1e-7);
+      for (Index i = 1; i < fit.trace.size(); ++i) CHECK(fit.trace[i] >= fit.trace[i - 1] - 1e-7);
     }
   }
 }
@@ -79,6 +78,40 @@ TEST("rvm: no column that is out would raise the evidence") {
       more.precision.conservativeResize(fit.precision.size() + 1);
       more.precision[fit.precision.size()] = precision;
       CHECK(dense_evidence(e, more) <= fit.log_evidence + 1e-6);
+    }
+  }
+}
+
+TEST("rvm: columns that nearly repeat one another end at a stationary point above equal precisions") {
+  Monitor monitor;
+  Rng rng(3);
+  const Index n = 150;
+  MatrixXd phi(n, n);
+  VectorXd y(n);
+  for (Index i = 0; i < n; ++i) {
+    const double x = -15 + 30.0 * static_cast<double>(i) / static_cast<double>(n - 1);
+    for (Index j = 0; j < n; ++j) {
+      const double apart = 30.0 * static_cast<double>(i - j) / static_cast<double>(n - 1) / 4.5;
+      phi(i, j) = std::exp(-0.5 * apart * apart);
+    }
+    y[i] = std::sin(x) / x + 0.02 * rng.normal();
+  }
+  for (const RvmAlgorithm algorithm : {RvmAlgorithm::fast, RvmAlgorithm::fixed_point}) {
+    RvmOptions options;
+    options.algorithm = algorithm;
+    const RvmResult fit = rvm(phi, y, options, monitor);
+    CHECK(fit.convergence.converged);
+    CHECK(fit.convergence.residual <= 1e-4);
+    CHECK(fit.relevant.size() < 40);
+    for (Index i = 1; i < fit.trace.size(); ++i) CHECK(fit.trace[i] >= fit.trace[i - 1] - 1e-7);
+    CHECK(fit.log_evidence >= fit.trace.maxCoeff() - 1e-7);
+    for (const double precision : {1e-8, 1e-6, 1e-4, 1e-2, 1.0}) {  // equal precisions by brute force
+      for (const double noise : {2e-4, 4e-4, 8e-4}) {
+        const Eigen::LLT<MatrixXd> factor(MatrixXd(phi * phi.transpose() / precision + noise * MatrixXd::Identity(n, n)));
+        const double evidence = -0.5 * (static_cast<double>(n) * std::log(2 * std::acos(-1.0)) +
+                                        2 * factor.matrixLLT().diagonal().array().log().sum() + y.dot(factor.solve(y)));
+        CHECK(fit.log_evidence > evidence);
+      }
     }
   }
 }

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "core/base/convergence.h"
-#include "graph/spin_states.h"
+#include "core/infer/spin_states.h"
 
-namespace granary::graph {
+namespace granary {
 
 enum class MomentMethod { exact, gibbs, importance, persistent, mean_field, belief };
 inline Names<MomentMethod> names(MomentMethod) {
@@ -87,4 +87,4 @@ MatrixXd spin_sample(const SpinModel& model, const SpinSampleOptions& options, R
 // Rows from the Gibbs sampler: `chains` independent chains, each `burn_in` sweeps and then one row every `thin`.
 MatrixXd gibbs_spin_sample(ConstMatrixRef w, ConstVectorRef b, Index rows, int burn_in, int thin, Rng& rng, Monitor& monitor);
 
-}  // namespace granary::graph
+}  // namespace granary

@@ -1,4 +1,4 @@
-#include "graph/spin_states.h"
+#include "core/infer/spin_states.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "core/base/errors.h"
 #include "core/graph/union_find.h"
 
-namespace granary::graph {
+namespace granary {
 
 namespace {
 
@@ -221,4 +221,4 @@ double spin_divergence(const SpinModel& p, const SpinModel& q, Monitor& monitor)
 
 void check(const SpinModel& model) { require_spin_model(model.w, model.b); }
 
-}  // namespace granary::graph
+}  // namespace granary

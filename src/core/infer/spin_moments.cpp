@@ -1,4 +1,4 @@
-#include "graph/spin_moments.h"
+#include "core/infer/spin_moments.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "core/base/errors.h"
 #include "core/math/logspace.h"
 
-namespace granary::graph {
+namespace granary {
 
 namespace {
 
@@ -279,4 +279,4 @@ MatrixXd spin_sample(const SpinModel& model, const SpinSampleOptions& options, R
   return gibbs_spin_sample(model.w, model.b, options.rows, options.burn_in, options.thin, rng, monitor);
 }
 
-}  // namespace granary::graph
+}  // namespace granary

@@ -19,7 +19,7 @@
 #include "core/base/fields.h"
 #include "core/base/types.h"
 
-namespace granary::graph {
+namespace granary {
 
 constexpr int max_enumerated_spins = 25;  // 2^25 doubles are 256 MB
 
@@ -69,4 +69,4 @@ MatrixXd exact_spin_sample(ConstMatrixRef w, ConstVectorRef b, Index rows, Rng& 
 // sum_x p(x) log(p(x) / q(x)) for two Ising models; exact.
 double spin_divergence(const SpinModel& p, const SpinModel& q, Monitor& monitor);
 
-}  // namespace granary::graph
+}  // namespace granary
