@@ -320,7 +320,7 @@ test_that("one pass on many rows is as good as the batch machine", {
     }
     train <- make(4000)
     test <- make(4000)
-    peer <- batch(train$x, train$y, gamma = 1 / 20, standardize = FALSE)
+    peer <- batch(train$x, train$y, gamma = 1 / 20, scale = FALSE)
     mean(predict(lasvm(train$x, train$y, standardize = FALSE), test$x) != test$y) - mean(predict(peer, test$x) != test$y)
   }, 0)
   expect_lt(abs(mean(difference)), 0.01)
