@@ -49,7 +49,7 @@ fused_signal <- function(y, rho = 0, tau = 1, penalty = c("l1", "l2"), neighbors
   shape <- if (is.array(y) && is.numeric(y)) dim(y)
   names <- if (is.null(shape)) names(y)
   values <- check_vector(if (is.null(shape)) y else as.vector(y), "y", lower = -1e150, upper = 1e150)
-  neighbors <- if (is.null(neighbors)) nb_chain(length(values)) else as_neighbors(neighbors, length(values))
+  neighbors <- if (is.null(neighbors)) nb_chain(length(values)) else as_neighbors(neighbors, length(values), variables = names)
   fit <- core_fused_signal(as.double(values), neighbors$edges, list(rho = rho, tau = tau, penalty = penalty), progress_bar("fused signal"))
   fitted <- fit$x
   if (is.null(shape)) names(fitted) <- names else dim(fitted) <- shape
