@@ -117,7 +117,8 @@ class Simplex {
     row_scale_ = VectorXd::Ones(m_);
     column_scale_ = VectorXd::Ones(n_);
     for (int pass = 0; pass < 4; ++pass) {
-      // Geometric means of the largest and smallest entry, then a last pass to a largest entry of one in each column.
+      // Geometric means of the largest and smallest entry, then a last pass to a largest entry of one in each column. What is left of
+      // a zero after rounding must not decide: it would blow up its row until no violation of another row is seen.
       const auto size = [&](const auto& line) {
         double large = 0, small = infinity;
         for (Index k = 0; k < line.size(); ++k) {
@@ -126,7 +127,7 @@ class Simplex {
           large = std::max(large, v);
           small = std::min(small, v);
         }
-        return large == 0 ? 0 : pass == 3 ? large : std::sqrt(large) * std::sqrt(small);
+        return large == 0 ? 0 : pass == 3 ? large : std::sqrt(large) * std::sqrt(std::max(small, 1e-6 * large));
       };
       for (Index i = 0; i < m_ && pass < 3; ++i) {
         const double s = rounded_inverse(size(a_.row(i)));
@@ -373,6 +374,11 @@ LpResult solve_lp(const LinearProgram& lp, const LpOptions& options, Monitor& mo
     if (excess > 0) worst = std::max(worst, excess / size);
   }
   convergence.residual = worst;
+  const bool kept = worst <= 1e-7;
+  if (!kept && (result.status == LpStatus::optimal || result.status == LpStatus::unbounded)) {
+    result.status = LpStatus::stopped;  // the simplex believes in a point that the data do not confirm
+    convergence.converged = false;
+  }
 
   if (result.status == LpStatus::optimal) {
     result.dual = simplex.dual();
@@ -400,7 +406,8 @@ LpResult solve_lp(const LinearProgram& lp, const LpOptions& options, Monitor& mo
     result.objective = -infinity;
     convergence.message = "the objective decreases without bound along the ray";
   } else {
-    convergence.message = message("stopped after ", simplex.pivots, " pivots");
+    convergence.message = kept ? message("stopped after ", simplex.pivots, " pivots")
+                               : message("the point found violates a constraint by ", worst, " of its size: badly scaled");
   }
   convergence.seconds = watch.seconds();
   return result;

@@ -330,3 +330,27 @@ TEST("solve_lp says what is wrong with its input") {
   Monitor monitor;
   CHECK_THROWS(solve_matrix_game(MatrixXd(0, 2), LpOptions(), monitor), InputError);
 }
+
+TEST("entries left by rounding do not hide violated rows") {
+  // min t subject to |u| <= 1, u >= 3 - t, with zeros that rounding has filled: t = 2
+  for (double dust : {0.0, 1e-17, 1e-15}) {
+    LinearProgram lp;
+    lp.a = MatrixXd::Constant(4, 3, dust);
+    lp.a(0, 0) = 1;
+    lp.a(1, 0) = -1;
+    lp.a(2, 0) = -1;
+    lp.a(2, 2) = -1;
+    lp.a(3, 1) = 1;
+    lp.b = VectorXd::Ones(4);
+    lp.b(2) = -3;
+    lp.c = VectorXd::Unit(3, 2);
+    lp.lower = VectorXd::Constant(3, -1e3);
+    lp.upper = VectorXd::Constant(3, 1e3);
+    lp.lower(2) = 0;
+    Monitor quiet;
+    const LpResult result = solve_lp(lp, LpOptions(), quiet);
+    CHECK(result.status == LpStatus::optimal);
+    CHECK(std::abs(result.objective - 2) < 1e-8);
+    CHECK((lp.a * result.x - lp.b).maxCoeff() < 1e-8);
+  }
+}
