@@ -49,7 +49,8 @@
 #' than the paper's two
 #' rules at the same budget; compare them with [online_compare()] or [budget_path()].
 #'
-#' **Which method when:** `budget_perceptron()` for streams and for tiny models (embedded scoring, drifting data); `update = "mira"` is usually more
+#' @section Which method when:
+#' `budget_perceptron()` for streams and for tiny models (embedded scoring, drifting data); `update = "mira"` is usually more
 #' accurate
 #' and less sensitive to noise; [kernel_perceptron()] when all mistakes may be stored; [sasb()] and [winnow()] for 0/1 attributes of which few matter.
 #'

@@ -14,7 +14,8 @@
 #' majority vote, each weighted by the number of trials it lived (Freund and Schapire 1999). Both cost as much as the plain one to learn.
 #' Mistakes during learning are those of the plain one.
 #'
-#' **Which method when:** as a baseline, and for streams where all mistakes may be stored; [budget_perceptron()] when they may not.
+#' @section Which method when:
+#' As a baseline, and for streams where all mistakes may be stored; [budget_perceptron()] when they may not.
 #'
 #' @inheritParams budget_perceptron
 #' @param prediction `"averaged"`, `"voted"` or `"last"`; can be overridden in `predict()`.

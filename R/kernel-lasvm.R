@@ -39,7 +39,8 @@
 #' **Memory.** Kernel rows over \eqn{S} are cached, in single precision where the kernel matrix of all rows does not fit into the cache in double
 #' precision. One pass needs about \eqn{|S|} times the number of free support vectors, several passes about \eqn{n |S|} values.
 #'
-#' **Which method when:** `lasvm()` for many rows, streams, or labels that cost; [svm()] for the exact machine with probabilities on data
+#' @section Which method when:
+#' `lasvm()` for many rows, streams, or labels that cost; [svm()] for the exact machine with probabilities on data
 #' at hand; [budget_perceptron()] when the number of support vectors must not grow; [gp_classify()] for probabilities with few rows.
 #'
 #' @param x A numeric matrix or data frame, a sparse matrix of package Matrix, or data in pieces ([data_chunks()]); a kernel matrix with

@@ -9,7 +9,8 @@
 #' state they
 #' leave unchanged, so the cost is about that of predicting, plus one step of learning per mistake.
 #'
-#' **Which method when:** `sasb(mistake_driven = TRUE)` and `online_naive_bayes(mistake_driven = TRUE)` do the same faster; this is for any other
+#' @section Which method when:
+#' `sasb(mistake_driven = TRUE)` and `online_naive_bayes(mistake_driven = TRUE)` do the same faster; this is for any other
 #' learner.
 #' Perceptrons and Winnow are mistake-driven already, and so are unchanged.
 #'

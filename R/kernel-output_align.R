@@ -12,7 +12,8 @@
 #' loss
 #' is zero-one. Prediction picks the candidate whose best local alignment by [smith_waterman()] scores highest.
 #'
-#' **Which method when:** with few examples the machine beats scores by counting ([structured_baseline()]), and it learns the gap penalty; with
+#' @section Which method when:
+#' With few examples the machine beats scores by counting ([structured_baseline()]), and it learns the gap penalty; with
 #' many examples from one model counting is as good.
 #'
 #' @param native,homolog Sequences: a character vector of strings, whose letters are the symbols, or a list of vectors of symbols.
@@ -153,7 +154,8 @@ output_describe.granary_output_align <- function(problem) {
 #' of their
 #' lengths. The empty alignment scores 0. Among equal scores the one that ends first is returned.
 #'
-#' **Which method when:** for scores you have; to learn scores from known alignments see [output_align()].
+#' @section Which method when:
+#' For scores you have; to learn scores from known alignments see [output_align()].
 #'
 #' @param x,y Sequences: a string, whose letters are the symbols, or a vector of symbols.
 #' @param score Matrix of scores of pairs, a row per symbol of `x` and a column per symbol of `y`, with names of rows and columns. Or two numbers, for
@@ -233,7 +235,8 @@ print.granary_alignment <- function(x, ...) {
 #' \eqn{(c\ \mathrm{mod}\ A) + 1}{(c mod A) + 1}, insert a random letter, delete a letter. It is filled up with random letters to the length of the
 #' native, half on either side.
 #'
-#' **Which method when:** to see how many alignments are needed, and to compare [structured_svm()] with [structured_baseline()].
+#' @section Which method when:
+#' To see how many alignments are needed, and to compare [structured_svm()] with [structured_baseline()].
 #'
 #' @param n Number of examples.
 #' @param length Length of all sequences.

@@ -17,7 +17,8 @@
 #' the right one in labels of words only have
 #' the F1 loss 0.
 #'
-#' **Which method when:** [structured_svm()] to parse well by F1; [structured_baseline()] for the probabilistic grammar of maximum likelihood.
+#' @section Which method when:
+#' [structured_svm()] to parse well by F1; [structured_baseline()] for the probabilistic grammar of maximum likelihood.
 #'
 #' @param trees A character vector of trees in brackets.
 #' @param loss `"f1"` or `"zero_one"`.

@@ -18,7 +18,8 @@
 #' either
 #' side are features too (nothing beyond the ends).
 #'
-#' **Which method when:** [structured_svm()] to train for a loss; [structured_baseline()] for probabilities of labels, when
+#' @section Which method when:
+#' [structured_svm()] to train for a loss; [structured_baseline()] for probabilities of labels, when
 #' speed is all, or for a hidden Markov model, when training sequences are very few or incomplete tagging is cheap.
 #'
 #' @param x A list with one sequence per element: a vector of symbols or numbers, or a matrix, sparse matrix or data frame with one position per row.

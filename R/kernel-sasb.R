@@ -29,7 +29,8 @@
 #' Attributes with equal counts have equal coefficients, which is used: a trial costs as much as it has ones, and a million sparse attributes are no
 #' trouble.
 #'
-#' **Which method when:** `sasb()` when few 0/1 attributes matter and nothing shall be tuned; [winnow()] when its parameters are known;
+#' @section Which method when:
+#' `sasb()` when few 0/1 attributes matter and nothing shall be tuned; [winnow()] when its parameters are known;
 #' `mistake_driven = FALSE` when a single attribute matters; [online_naive_bayes()] when all matter a little and are independent.
 #'
 #' @inheritParams winnow

@@ -52,7 +52,8 @@ output_size <- function(problem) problem$n
 #' **Intercept.** There is none in \eqn{F}; `intercept = TRUE` adds a feature that is always 1. Its weight is penalised like the others, so scale the
 #' features to be of the order of 1.
 #'
-#' **Which method when:** costs that differ between confusions, many classes in a hierarchy, or few examples per class: this. Plain classes, only
+#' @section Which method when:
+#' Costs that differ between confusions, many classes in a hierarchy, or few examples per class: this. Plain classes, only
 #' accuracy counts: any multiclass machine will do.
 #'
 #' @param x Examples in rows: a matrix, a data frame of numbers or a sparse matrix (package Matrix).

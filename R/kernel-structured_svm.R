@@ -35,7 +35,8 @@
 #' Under slack rescaling outputs other than the right one with loss 0 cannot be told from it and make no constraint. Ties go to the lowest class or
 #' label.
 #'
-#' **Which method when:** [structured_svm()] when a loss other than 0/1 counts, with a linear or squared penalty alike. `"slack"` where losses of
+#' @section Which method when:
+#' [structured_svm()] when a loss other than 0/1 counts, with a linear or squared penalty alike. `"slack"` where losses of
 #' outputs differ by orders of magnitude, `"margin"` else. [structured_baseline()]: the perceptron is faster and less accurate, the
 #' conditional random field gives probabilities, the generative model needs least data.
 #'

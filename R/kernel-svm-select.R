@@ -16,7 +16,8 @@
 #'
 #' The kernels of the grid are worked on by the workers of [future::plan()] where one is set; within each, folds and machines share the threads.
 #'
-#' **Which method when:** a coarse grid over powers of two first, then a finer one around its best point. For a smooth response surface and costly
+#' @section Which method when:
+#' A coarse grid over powers of two first, then a finer one around its best point. For a smooth response surface and costly
 #' fits [bayes_opt()] needs fewer fits.
 #'
 #' @inheritParams svm

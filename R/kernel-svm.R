@@ -40,7 +40,8 @@
 #' (`epsilon` is in its standard deviations); `"range"` maps columns to \eqn{[-1, 1]}, as the paper does. Sparse matrices and kernel matrices are left
 #' as they are. A column that does not vary is left out with a message.
 #'
-#' **Which method when:** `svm()` for up to about 100000 rows, when a good boundary is wanted; [gp_classify()] for up to 5000 rows, when the
+#' @section Which method when:
+#' `svm()` for up to about 100000 rows, when a good boundary is wanted; [gp_classify()] for up to 5000 rows, when the
 #' probabilities themselves matter; [lasso()] where the boundary is linear and few columns matter. Choose `cost` and `gamma` by
 #' [svm_select()]. `"nu_..."` where a share of outliers is easier to name than a cost.
 #'

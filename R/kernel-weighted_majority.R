@@ -17,7 +17,8 @@
 #'   The mistake-driven version counts only examples that were predicted wrongly, and is the second member of the family that the conclusion of
 #'   Littlestone and Mesterharm (1996) mentions.
 #'
-#' **Which method when:** [sasb()] is weighted majority that learns its own parameter; the perceptron suits many attributes that matter a little;
+#' @section Which method when:
+#' [sasb()] is weighted majority that learns its own parameter; the perceptron suits many attributes that matter a little;
 #' naive Bayes gives probabilities when attributes are nearly independent within classes.
 #'
 #' @inheritParams winnow

@@ -16,7 +16,8 @@
 #'
 #' A missing attribute is inactive in its trial.
 #'
-#' **Which method when:** `winnow()` for disjunctions and thresholds of few attributes, when its two parameters can be set; [sasb()] for the same
+#' @section Which method when:
+#' `winnow()` for disjunctions and thresholds of few attributes, when its two parameters can be set; [sasb()] for the same
 #' without parameters; [weighted_majority()] when single attributes predict; [perceptron()] when many attributes matter a little;
 #' [kernel_perceptron()] and [budget_perceptron()] for boundaries that are not linear.
 #'
