@@ -193,7 +193,7 @@ print.granary_ec_ising_fit <- function(x, ...) {
                 " edges, n = ", x$n)
   print_call(x$call)
   cli::cat_line("penalty: ", format(x$lambda, digits = 3L), "; log-likelihood of the approximation: ", format(x$loglik, digits = 6L))
-  table <- utils::head(coef(x), 6L)
+  table <- utils::head(tidy(x), 6L)
   if (nrow(table) > 0L) {
     cli::cat_line("Strongest edges:")
     print(table, digits = 3L, row.names = FALSE)
