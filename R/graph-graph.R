@@ -170,7 +170,7 @@ parse_edges <- function(x, arg) {
     names <- trimws(regmatches(piece, at, invert = TRUE)[[1L]])
     edges <- trimws(regmatches(piece, at)[[1L]])
     if (any(!nzchar(names)) || any(grepl("[<>]", names))) {
-      abort_input(sprintf("`%s` must be text like \"a -> b <- c\", but \"%s\" cannot be read.", arg, substr(piece, 1L, 40L)), arg)
+      abort_input(sprintf("`%s` must be text like \"a -> b <- c\", but \"%s\" cannot be read.", arg, substr(readable(piece), 1L, 40L)), arg)
     }
     seen <- c(seen, names)
     from <- c(from, utils::head(names, -1L))
