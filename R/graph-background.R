@@ -5,7 +5,7 @@
 #' @details
 #' Pairs are given as text (`"a -> b"`, several in one string or vector), as a two-column matrix or a data frame with `from` and `to`, or
 #' as a square
-#' logical matrix. In `gaps` and `edges` the direction does not matter.
+#' logical matrix, whose names, if it has any, say which variables are meant. In `gaps` and `edges` the direction does not matter.
 #'
 #' In [pc()] a pair forbidden in both directions has no edge. In [fci()] and [rfci()] `forbidden` means that the first variable is no
 #' cause of the
@@ -84,7 +84,7 @@ resolve_pairs <- function(part, nodes, arg) {
                           nrow(part),
                           ncol(part)), arg)
     }
-    unname(which(part != 0, arr.ind = TRUE))
+    unname(which(match_named(part, nodes, arg) != 0, arr.ind = TRUE))
   } else {
     if (is.data.frame(part)) part <- if (all(c("from", "to") %in% names(part))) part[c("from", "to")] else part[1:2]
     cbind(number(part[, 1L]), number(part[, 2L]))

@@ -20,6 +20,8 @@
 #' Ordyniak and Szeider (2013). Parameterized complexity results for exact Bayesian network structure learning. *Journal of Artificial
 #' Intelligence
 #' Research* 46, 263--302.
+#' @section Which method when: the score is your own, or comes from another program. [causal_dag()] for linear
+#'   models of data.
 #' @family causal graphs
 #' @export
 #' @examples

@@ -1,6 +1,6 @@
 sem_cov <- function(B, variance = 1) {
   B <- check_sem(B)
-  variance <- check_error_variance(variance, ncol(B))
+  variance <- check_error_variance(variance, colnames(B))
   total <- core_total_effects(B)
   S <- crossprod(total, variance * total)
   dimnames(S) <- dimnames(B)
@@ -25,11 +25,13 @@ check_sem <- function(B, arg = "B") {
   B
 }
 
-check_error_variance <- function(variance, p, arg = "variance") {
+check_error_variance <- function(variance, names, arg = "variance") {
+  p <- length(names)
   variance <- check_vector(variance, arg, lower = 0, strict_lower = TRUE)
   if (!length(variance) %in% c(1L, p)) abort_input(sprintf("`%s` must have one value or one per variable (%d), but it has %d.", arg, p,
                                                            length(variance)), arg)
   if (max(variance) > 1e150) abort_input(sprintf("`%s` has a value too large to compute with: %.3g.", arg, max(variance)), arg)
+  if (length(variance) == p) variance <- match_named(variance, names, arg)
   rep_len(as.double(variance), p)
 }
 
@@ -64,7 +66,7 @@ sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace
   df <- check_number(df, lower = 2, strict_lower = TRUE)
   missing <- check_number(missing, lower = 0, upper = 1, strict_upper = TRUE)
   noise <- check_number(noise, lower = 0)
-  sd <- sqrt(check_error_variance(variance, ncol(B)))
+  sd <- sqrt(check_error_variance(variance, colnames(B)))
   x <- core_sim_sem(B, list(n = n, sd = sd, errors = errors, df = df, noise = noise, missing = missing), core_seed())
   colnames(x) <- colnames(B)
   x[is.nan(x)] <- NA
@@ -128,8 +130,8 @@ causal_dag_bounds <- function(B, variance = 1, weights = NULL, graph = NULL, n =
   B <- check_sem(B)
   p <- ncol(B)
   names <- colnames(B)
-  variance <- check_error_variance(variance, p)
-  weights <- if (is.null(weights)) rep(1, p) else check_error_variance(weights, p, "weights")
+  variance <- check_error_variance(variance, names)
+  weights <- if (is.null(weights)) rep(1, p) else check_error_variance(weights, names, "weights")
   n <- check_count(n, lower = 2, allow_null = TRUE)
   S <- sem_cov(B, variance)
   parents <- lapply(seq_len(p), function(j) unname(which(B[, j] != 0)))

@@ -49,7 +49,7 @@ fused_signal <- function(y, rho = 0, tau = 1, penalty = c("l1", "l2"), neighbors
   shape <- if (is.array(y) && is.numeric(y)) dim(y)
   names <- if (is.null(shape)) names(y)
   values <- check_vector(if (is.null(shape)) y else as.vector(y), "y", lower = -1e150, upper = 1e150)
-  neighbors <- if (is.null(neighbors)) nb_chain(length(values)) else as_neighbors(neighbors, length(values))
+  neighbors <- if (is.null(neighbors)) nb_chain(length(values)) else as_neighbors(neighbors, length(values), variables = names)
   fit <- core_fused_signal(as.double(values), neighbors$edges, list(rho = rho, tau = tau, penalty = penalty), progress_bar("fused signal"))
   fitted <- fit$x
   if (is.null(shape)) names(fitted) <- names else dim(fitted) <- shape
@@ -80,8 +80,12 @@ residuals.granary_fused_signal <- function(object, ...) object$y - object$fitted
 #' @export
 plot.granary_fused_signal <- function(x, ...) {
   if (is.matrix(x$fitted) && min(dim(x$fitted)) > 1L) {
+    old <- graphics::par(mar = c(1.1, 1.1, 2.1, 3.1))
+    on.exit(graphics::par(old))
+    colours <- grDevices::hcl.colors(64L, "Blue-Red 2", rev = TRUE)  # blue is positive, as everywhere
     draw(graphics::image, t(x$fitted[rev(seq_len(nrow(x$fitted))), , drop = FALSE]), axes = FALSE, asp = nrow(x$fitted) / ncol(x$fitted),
-         col = grDevices::hcl.colors(64L, "Blue-Red 2"), main = "fitted", user = list(...))
+         col = colours, main = "fitted", user = list(...))
+    draw_key(range(x$fitted, finite = TRUE), colours)
     return(invisible())
   }
   draw(graphics::plot, as.vector(x$y), pch = 19, cex = 0.6, col = "grey60", las = 1, xlab = "position", ylab = "value", user = list(...))

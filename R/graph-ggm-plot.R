@@ -88,10 +88,24 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
   invisible(position)
 }
 
+# Below a node where a line comes from above and none from below, else above it: an arrowhead must not end in a name.
+label_side <- function(position, from, to) {
+  p <- nrow(position)
+  ends <- rbind(cbind(from, to), cbind(to, from))
+  delta <- position[ends[, 2L], , drop = FALSE] - position[ends[, 1L], , drop = FALSE]
+  steep <- abs(delta[, 2L]) > 0.6 * abs(delta[, 1L])
+  above <- tabulate(ends[steep & delta[, 2L] > 0, 1L], p) > 0
+  below <- tabulate(ends[steep & delta[, 2L] < 0, 1L], p) > 0
+  ifelse(above & !below, 1, 3)
+}
+
 # Labels above the points, on a white outline so that the edges below do not cross the letters.
-halo_text <- function(position, labels, size) {
+# `side` is that of text(), one per label; `radius` that of the nodes.
+halo_text <- function(position, labels, size, side = 3, radius = 0) {
+  up <- radius * ifelse(side == 1, -1, 1)
   write <- function(dx, dy, col) {
-    graphics::text(position[, 1L] + dx, position[, 2L] + dy, labels, pos = 3, offset = 0.7, cex = size, col = col, xpd = NA)
+    graphics::text(position[, 1L] + dx, position[, 2L] + up + dy, labels, pos = side, offset = if (radius > 0) 0.3 else 0.7, cex = size,
+                   col = col, xpd = NA)
   }
   width <- 0.09 * c(graphics::strwidth("m", cex = size), graphics::strheight("m", cex = size))
   for (angle in 2 * pi * (1:12) / 12) write(width[1L] * cos(angle), 2 * width[2L] * sin(angle), "white")
@@ -168,7 +182,7 @@ plot_heatmap <- function(fit, labels, ...) {
   limit <- max(abs(m), 1e-9, na.rm = TRUE)
   colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
   margin <- if (labels) min(8, 1 + 0.55 * max(nchar(colnames(m)))) else 1
-  old <- graphics::par(mar = c(margin, margin, 2, 1))
+  old <- graphics::par(mar = c(margin, margin, 2, 3.1))
   on.exit(graphics::par(old))
   draw(graphics::image, seq_len(p), seq_len(p), m[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "",
        ylab = "", main = sprintf("partial correlations, |r| up to %.2f", limit), user = list(...))
@@ -179,6 +193,7 @@ plot_heatmap <- function(fit, labels, ...) {
     graphics::text(found[, 1L], p + 1L - found[, 2L], sprintf("%.2f", m[found]), cex = 0.7, col = colour)
   }
   graphics::box(col = "grey60")
+  draw_key(c(-limit, limit), colours)
   if (labels) {
     graphics::axis(1, seq_len(p), colnames(m), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)
     graphics::axis(2, seq_len(p), rev(colnames(m)), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)

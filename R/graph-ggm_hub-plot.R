@@ -113,7 +113,7 @@ mark_hubs <- function(position, part, names) {
 }
 
 plot_parts <- function(part, precision) {
-  old <- graphics::par(mfrow = c(1, 2), mar = c(1, 1, 3, 1))
+  old <- graphics::par(mfrow = c(1, 2), mar = c(1, 1, 3, 3.1))
   on.exit(graphics::par(old))
   for (name in c("V", "Z")) {
     m <- as.matrix(part[[name]])
@@ -125,6 +125,7 @@ plot_parts <- function(part, precision) {
     graphics::image(seq_len(p), seq_len(p), t(m)[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "", ylab = "",
                     main = if (name == "V") "V: hubs are columns" else "Z: ordinary edges")
     graphics::box(col = "grey60")
+    if (any(m != 0)) draw_key(c(-limit, limit), colours)
   }
   invisible()
 }

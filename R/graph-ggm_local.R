@@ -106,7 +106,7 @@ ggm_local <- function(x = NULL, S = NULL, n = NULL, neighbors = NULL, lambda = N
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   max_iter <- check_count(max_iter, allow_null = TRUE)
   if (is.null(max_iter)) max_iter <- if (method == "bcd") 10L else 2000L
-  op <- local_operator(operator, neighbors, ncol(data$S))
+  op <- local_operator(operator, neighbors, ncol(data$S), colnames(data$S))
   if (op$type != "difference" && method %in% c("bcd", "bcd+admm")) {
     abort_input("The block descent is for operator = \"difference\": use method = \"auto\".", "method")
   }
@@ -123,18 +123,25 @@ ggm_local <- function(x = NULL, S = NULL, n = NULL, neighbors = NULL, lambda = N
 }
 
 # What the core needs to know of D, and the neighbourhood for plots and blocks.
-local_operator <- function(operator, neighbors, p) {
+local_operator <- function(operator, neighbors, p, variables = NULL) {
   if (is.matrix(operator) || inherits(operator, "Matrix")) {
     rows <- check_matrix(operator, "operator", allow_sparse = TRUE)
     if (ncol(rows) != p) abort_input(sprintf("`operator` must have one column per variable (%d), but it has %d.", p, ncol(rows)), "operator")
-    rows <- as_sparse(rows)
-    neighbors <- if (is.null(neighbors)) new_neighbors(matrix(0L, 0L, 2L), p, NULL, "none given") else as_neighbors(neighbors, p)
+    rows <- order_operator(as_sparse(rows), variables)
+    neighbors <- if (is.null(neighbors)) new_neighbors(matrix(0L, 0L, 2L), p, NULL, "none given") else
+      as_neighbors(neighbors, p, variables = variables)
     return(list(type = "rows", rows = rows, edges = neighbors$edges, p = p, neighbors = neighbors))
   }
   type <- check_choice(operator, c("difference", "laplacian"), "operator")
   if (is.null(neighbors)) fail_missing("neighbors")
-  neighbors <- as_neighbors(neighbors, p)
+  neighbors <- as_neighbors(neighbors, p, variables = variables)
   list(type = type, edges = neighbors$edges, p = p, neighbors = neighbors)
+}
+
+order_operator <- function(rows, variables) {
+  if (is.null(variables) || is.null(colnames(rows))) return(rows)
+  at <- match_named(stats::setNames(seq_len(ncol(rows)), colnames(rows)), variables, "operator")
+  rows[, at, drop = FALSE]
 }
 
 # rho and tau of every fit, by decreasing rho, then tau.

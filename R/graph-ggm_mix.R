@@ -72,10 +72,23 @@ ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter =
       abort_input(sprintf("A local prior in `priors` has %d variables, but there are %d.", prior$operator$p, ncol(data$S)), "priors")
     }
   }
+  priors <- lapply(priors, order_prior, variables = colnames(data$S))
   threads <- thread_count(threads)
   fit <- fit_mix(data, priors, list(tol = tol, max_iter = max_iter), threads, call)
   check_convergence(fit)
   fit
+}
+
+# A prior was made before the variables were known: names are matched now.
+order_prior <- function(prior, variables) {
+  if (prior$kind == "local") {
+    op <- prior$operator
+    op$neighbors <- order_neighbors(op$neighbors, variables, "neighbors")
+    op$edges <- op$neighbors$edges
+    if (op$type == "rows") op$rows <- order_operator(op$rows, variables)
+    prior$operator <- op
+  }
+  prior
 }
 
 fit_mix <- function(data, priors, settings, threads, call) {

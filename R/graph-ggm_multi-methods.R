@@ -310,13 +310,14 @@ plot_multi_heatmap <- function(one, ...) {
   pairs <- rownames(values)
   limit <- max(abs(values))
   colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
-  old <- graphics::par(mar = c(5.1, min(16, 1 + 0.45 * max(nchar(pairs))), 2.1, 1.1))
+  old <- graphics::par(mar = c(5.1, min(16, 1 + 0.45 * max(nchar(pairs))), 2.1, 3.1))
   on.exit(graphics::par(old))
   draw(graphics::image, seq_len(ncol(values)), seq_len(nrow(values)), t(values), col = colours, zlim = c(-limit, limit), axes = FALSE, xlab = "",
        ylab = "", main = "partial correlations", user = list(...))
   graphics::axis(1, seq_len(ncol(values)), colnames(values), las = 2, tick = FALSE)
   if (length(pairs) <= 60L) graphics::axis(2, seq_len(nrow(values)), rownames(values), las = 2, tick = FALSE, cex.axis = 0.7)
   graphics::box(col = "grey60")
+  draw_key(c(-limit, limit), colours)
   invisible(values)
 }
 

@@ -228,6 +228,7 @@ multi_input_covariances <- function(S, n) {
   if (!is.list(S) || is.data.frame(S) || length(S) == 0L) {
     abort_input(sprintf("`S` must be a list of covariance matrices, one per task, but it is %s.", describe(S)), "S")
   }
+  named <- !is.null(names(S))
   names(S) <- task_names(names(S), length(S))
   if (all(vapply(S, inherits, NA, what = "granary_moments"))) {
     given <- lapply(S, moments_covariance, n = n)
@@ -245,6 +246,7 @@ multi_input_covariances <- function(S, n) {
     if (!length(n) %in% c(1L, length(S))) {
       abort_input(sprintf("`n` must have one entry per task (%d) or one for all, but it has %d.", length(S), length(n)), "n")
     }
+    if (named && length(n) == length(S)) n <- match_tasks(n, names(S), "n")
     n <- stats::setNames(rep_len(n, length(S)), names(S))
     if (any(n < 2)) abort_input(sprintf("Every task needs at least two observations, but task %s has %g.", names(S)[n < 2][1L], n[n < 2][1L]), "n")
   }
@@ -275,11 +277,19 @@ multi_check_variances <- function(data, penalize_diagonal, norm, penalty) {
   }
 }
 
+# One value per task, in the order of the tasks. Where no name is one of theirs the order is taken as given.
+match_tasks <- function(x, tasks, arg) {
+  if (is.null(names(x)) || !any(names(x) %in% tasks)) return(x)
+  at <- match(tasks, names(x))
+  if (anyNA(at)) abort_input(sprintf("`%s` must name the tasks, but \"%s\" is not among its names.", arg, tasks[is.na(at)][1L]), arg)
+  x[at]
+}
+
 multi_weights <- function(weights, data) {
   tasks <- length(data$S)
   if (is.numeric(weights)) {
     weights <- check_vector(weights, "weights", length = tasks, lower = 0, strict_lower = TRUE)
-    return(stats::setNames(weights, names(data$S)))
+    return(stats::setNames(match_tasks(weights, names(data$S), "weights"), names(data$S)))
   }
   asked <- weights
   weights <- check_choice(weights, c("size", "proportion", "equal"))

@@ -102,7 +102,18 @@ ggm_nodes <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, tau = functio
   fit <- fit_nodes_path(data, penalty, settings, covariance, if (!is.null(start)) as.matrix(start), threads, call, most)
   advice <- if (method == "bcd") "The thesis' block descent need not reach the optimum: method = \"admm\" does."
   if (is.null(advice)) check_convergence(fit) else check_convergence(fit, advice)
+  if (is.finite(most)) warn_sudden(fit, most)
   fit
+}
+
+# With a heavy row penalty and variances alike the nodes enter all at once, and there is nothing on the path to choose from.
+warn_sudden <- function(fit, most) {
+  degree <- 2 * fit$df / ncol(fit$S)
+  if (max(degree) <= most || any(fit$df > 0 & degree <= most)) return(invisible())
+  warn_input(sprintf(paste(
+    "The path goes from no edge to %d edges in one step: at this `tau` the nodes enter together.",
+    "Choose a smaller `tau`, such as function(rho) rho; and where the variables are standardised, ggm_lasso()."
+  ), max(fit$df)), "tau")
 }
 
 # Small variances are what the method goes by, so only units that cannot have been meant are worth a word.
@@ -298,14 +309,16 @@ ggm_classify <- function(fits, newdata, group = NULL, prior = NULL) {
   if (any(vapply(fits, is_path, NA))) {
     abort_input("Every fit in `fits` must have a single penalty: choose one with ggm_select() or ggm_at().", "fits")
   }
-  if (is.null(names(fits))) names(fits) <- paste0("class", seq_along(fits))
+  named <- !is.null(names(fits))
+  if (!named) names(fits) <- paste0("class", seq_along(fits))
   check_names_unique(names(fits), "fits")
   variables <- colnames(fits[[1L]]$S)
-  if (!all(vapply(fits, function(fit) identical(colnames(fit$S), variables), NA))) {
-    abort_input("The fits in `fits` must be of the same variables in the same order.", "fits")
+  if (!all(vapply(fits, function(fit) setequal(colnames(fit$S), variables), NA))) {
+    abort_input("The fits in `fits` must be of the same variables.", "fits")
   }
   if (is.null(prior)) prior <- rep(1 / length(fits), length(fits))
   prior <- check_vector(prior, "prior", length = length(fits), lower = 0, strict_lower = TRUE)
+  if (named) prior <- match_named(prior, names(fits), "prior")
   newdata <- ggm_newdata(fits[[1L]], if (missing(newdata)) fail_missing("newdata") else check_matrix(newdata, "newdata"))
   if (!is.null(group)) {
     if (!is.atomic(group) || !checkmate::test_atomic_vector(as.vector(group), any.missing = FALSE, len = nrow(newdata))) {
@@ -314,7 +327,7 @@ ggm_classify <- function(fits, newdata, group = NULL, prior = NULL) {
     }
     group <- factor(group, levels = unique(group))
   }
-  scores <- vapply(fits, function(fit) predict(fit, newdata, type = "loglik"), numeric(nrow(newdata)))
+  scores <- vapply(fits, function(fit) predict(fit, newdata[, colnames(fit$S), drop = FALSE], type = "loglik"), numeric(nrow(newdata)))
   dim(scores) <- c(nrow(newdata), length(fits))
   if (!is.null(group)) scores <- rowsum(scores, group, reorder = FALSE)
   colnames(scores) <- names(fits)

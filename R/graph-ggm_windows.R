@@ -204,9 +204,11 @@ plot.granary_ggm_windows <- function(x, type = c("distance", "pca"), metric = "f
   if (type == "distance") {
     d <- window_distances(x, metric)
     at <- seq_len(nrow(d))
-    draw(graphics::image, at, at, d, xlab = "window", ylab = "window", main = paste("Distance:", metric),
-         col = grDevices::hcl.colors(64L, "YlOrRd", rev = TRUE),
-         user = list(...))
+    old <- graphics::par(mar = c(4.1, 4.1, 2.1, 3.1))
+    on.exit(graphics::par(old))
+    colours <- grDevices::hcl.colors(64L, "YlOrRd", rev = TRUE)
+    draw(graphics::image, at, at, d, xlab = "window", ylab = "window", main = paste("Distance:", metric), col = colours, user = list(...))
+    draw_key(range(d, finite = TRUE), colours)
     return(invisible(d))
   }
   groups <- with_seed(1, cluster_windows(x, min(check_count(k), nrow(unique(x$features))), ncomp = 2L))

@@ -50,7 +50,10 @@ draw_graph <- function(graph, position, main, colours, labels, shown, user, squa
   }
   symbols(shown & square, squares = rep(1.8 * size, sum(shown & square)))
   symbols(shown & !square, circles = rep(size, sum(shown & !square)))
-  if (labels && any(shown)) halo_text(position[shown, , drop = FALSE], graph$nodes[shown], 0.8)
+  if (labels && any(shown)) {
+    side <- label_side(position, graph$edges[, 1L], graph$edges[, 2L])
+    halo_text(position[shown, , drop = FALSE], graph$nodes[shown], 0.8, side[shown], size)
+  }
   invisible(position)
 }
 

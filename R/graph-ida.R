@@ -23,6 +23,8 @@
 #' @references
 #' Maathuis, Kalisch and Buehlmann (2009). Estimating high-dimensional intervention effects from observational data. *Annals of Statistics* 37,
 #' 3133--3164.
+#' @section Which method when: the question is how large an effect can be, given a graph that leaves directions
+#'   open. [causal_dag()] when error variances are equal or their ratios known: its directions are determined.
 #' @family causal graphs
 #' @export
 #' @examples

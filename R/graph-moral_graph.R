@@ -32,6 +32,8 @@
 #'   the paper's rule with
 #'   a threshold of the order of \eqn{\sqrt{p/n}}{sqrt(p / n)}), which has the units of the data.
 #' @return An undirected [graph][as_graph].
+#' @section Which method when: the undirected graph alone, or with noise or missing values whose law is known.
+#'   [causal_dag()] estimates it by itself; [ggm_lasso()] when no DAG is in question.
 #' @family causal graphs
 #' @export
 #' @examples

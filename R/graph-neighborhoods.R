@@ -57,10 +57,10 @@ by_kind <- function(.make, .kind, ...) {
   .make(...)
 }
 
-new_neighbors <- function(edges, n, coords, type) {
+new_neighbors <- function(edges, n, coords, type, variables = NULL) {
   edges <- matrix(as.integer(edges), ncol = 2L)
   colnames(edges) <- c("from", "to")
-  seal(structure(list(edges = edges, n = as.integer(n), coords = coords, type = type), class = "granary_neighbors"))
+  seal(structure(list(edges = edges, n = as.integer(n), coords = coords, type = type, variables = variables), class = "granary_neighbors"))
 }
 
 max_neighbors <- 1e7
@@ -167,6 +167,7 @@ nb_graph <- function(graph, coords = NULL) {
     if (n == 0) abort_input("`graph` must have at least one vertex.", "graph")
     edges <- igraph::as_edgelist(graph, names = FALSE)
     check_pairs(edges, n, "graph")
+    variables <- igraph::vertex_attr(graph, "name")
   } else {
     adjacency <- check_symmetric(graph, "graph", allow_sparse = TRUE)
     n <- nrow(adjacency)
@@ -176,12 +177,14 @@ nb_graph <- function(graph, coords = NULL) {
     }
     edges <- Matrix::which(adjacency != 0, arr.ind = TRUE)
     edges <- edges[edges[, 1L] < edges[, 2L], , drop = FALSE]
+    variables <- symmetric_labels(adjacency, "graph")
   }
-  new_neighbors(edges, n, check_coords(coords, n), "graph")
+  if (!is.null(variables)) check_names_unique(variables, "graph")
+  new_neighbors(edges, n, check_coords(coords, n), "graph", variables)
 }
 
-# What the user gave as a neighbourhood of p variables.
-as_neighbors <- function(neighbors, p, arg = "neighbors") {
+# What the user gave as a neighbourhood of p variables; with the names of both, in the order of the variables.
+as_neighbors <- function(neighbors, p, arg = "neighbors", variables = NULL) {
   if (!inherits(neighbors, "granary_neighbors")) {
     usable <- inherits(neighbors, "igraph") || inherits(neighbors, "Matrix") || is.matrix(neighbors)
     if (!usable) {
@@ -194,7 +197,18 @@ as_neighbors <- function(neighbors, p, arg = "neighbors") {
   if (neighbors$n != p) {
     abort_input(sprintf("`%s` has %d variables, but there are %d.", arg, neighbors$n, p), arg)
   }
-  neighbors
+  order_neighbors(neighbors, variables, arg)
+}
+
+order_neighbors <- function(neighbors, variables, arg) {
+  own <- neighbors$variables
+  if (is.null(own) || is.null(variables)) return(neighbors)
+  at <- match_named(stats::setNames(seq_along(own), own), variables, arg)
+  if (identical(unname(at), seq_along(own))) return(neighbors)
+  moved <- matrix(order(at)[neighbors$edges], ncol = 2L)
+  moved <- cbind(pmin(moved[, 1L], moved[, 2L]), pmax(moved[, 1L], moved[, 2L]))
+  moved <- moved[order(moved[, 2L], moved[, 1L]), , drop = FALSE]  # as which() of a matrix in that order would give them
+  new_neighbors(moved, neighbors$n, if (!is.null(neighbors$coords)) neighbors$coords[at, , drop = FALSE], neighbors$type, variables)
 }
 
 #' @export

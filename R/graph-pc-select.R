@@ -230,7 +230,7 @@ plot.granary_graph_stability <- function(x, ...) {
   p <- ncol(x$edges)
   colours <- grDevices::colorRampPalette(c("white", sign_colours[["positive"]]))(101L)
   names <- colnames(x$edges)
-  old <- graphics::par(mar = c(if (p <= 40L) rep(min(10, 1 + 0.5 * max(nchar(names))), 2L) else c(1, 1), 3, 1))
+  old <- graphics::par(mar = c(if (p <= 40L) rep(min(10, 1 + 0.5 * max(nchar(names))), 2L) else c(1, 1), 3, 3.1))
   on.exit(graphics::par(old))
   draw(graphics::image, seq_len(p), seq_len(p), x$edges[, p:1L, drop = FALSE], zlim = c(0, 1), col = colours, axes = FALSE, xlab = "", ylab = "",
        main = "share of runs with an edge", user = list(...))
@@ -239,5 +239,6 @@ plot.granary_graph_stability <- function(x, ...) {
     graphics::axis(2, seq_len(p), rev(names), las = 2, tick = FALSE, cex.axis = 0.8)
   }
   graphics::box(col = "grey60")
+  draw_key(c(0, 1), colours)
   invisible()
 }

@@ -139,6 +139,8 @@ pc <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "origin
 #'
 #' Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias.
 #' *Artificial Intelligence* 172, 1873--1896.
+#' @section Which method when: hidden common causes or selection are possible. [pc()] when all common causes are
+#'   measured: it says more. [rfci()] for hundreds of variables: it tests less, and its edges say slightly less.
 #' @family causal graphs
 #' @export
 #' @examples

@@ -194,7 +194,7 @@ plot_online <- function(fits, what, ...) {
   runs <- lapply(fits, tidy)
   if (all(vapply(runs, nrow, 0L) == 0L)) abort_input("There is nothing to plot: no trial has been seen yet.", "x")
   if (what == "both") {
-    old <- graphics::par(mfrow = c(2L, 1L), mar = c(4, 4, 1, 1))
+    old <- graphics::par(mfrow = c(2L, 1L), mar = c(4, 4, 2, 1))
     on.exit(graphics::par(old))
     plot_run(runs, "error", names(fits), ...)
     plot_run(runs, "support", NULL, ...)

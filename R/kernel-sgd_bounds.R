@@ -32,7 +32,8 @@
 #' @param ... These arguments: numbers or vectors, recycled, as in [sgd_curve()].
 #' @return `"rates"`, `"asymptote"`: a data frame with one row per setting. `decay` and `decay_slow` are the decay constants of the
 #'   normal and the slow mode (`NA` where there is none, negative
-#'   where the weights diverge). `"blocks"`: a data frame with `mean`, `lower` and `upper` eigenvalue of each block. `"schedule"`: a fit with `coef()` and `predict(object, t)`. `"units"`: a list with `alpha`, `eta`, `lambda`, `step` and `penalty`.
+#'   where the weights diverge). `"blocks"`: a data frame with `mean`, `lower` and `upper` eigenvalue of each block. `"schedule"`: a fit with `coef()` and
+#'   `predict(object, t)`. `"units"`: a list with `alpha`, `eta`, `lambda`, `step` and `penalty`.
 #' @inherit sgd_curve references
 #' @family learning curves
 #' @export

@@ -157,12 +157,12 @@ sim_ec_ising <- function(type = c("gaussian", "full", "grid"), n = 16, size = 0.
 #' fit <- ec_ising_fit(sim$data)
 #' fit
 #' cor(fit$W[upper.tri(fit$W)], sim$W[upper.tri(sim$W)])
-ec_ising_fit <- function(x, lambda = 0, method = c("factorized", "tree"), na = c("error", "drop"), tol = 1e-8) {
+ec_ising_fit <- function(x, lambda = 0, method = c("factorized", "tree"), na = c("error", "omit"), tol = 1e-8) {
   call <- match.call()
   method <- check_choice(method, c("factorized", "tree"))
   lambda <- check_number(lambda, lower = 0, upper = 1e6)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
-  data <- ising_input(x, check_choice(na, c("error", "drop")), FALSE)
+  data <- ising_input(x, check_choice(na, c("error", "omit")), FALSE)
   n <- nrow(data$x)
   found <- core_ec_learn(unname(data$x), list(lambda = lambda, method = method, tol = tol), progress_bar("maximum likelihood"))
   names <- colnames(data$x)

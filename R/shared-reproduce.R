@@ -7,14 +7,18 @@
 #' The scripts are ordinary R files in `system.file("reproduce", package = "granary")`. They run in an environment of their own that sees
 #' granary and R's standard packages but nothing of the session, with R's default random number generators; the session's random state is
 #' put back afterwards.
-#' A script reports by calling `claim(text, paper, ours, tolerance, note = "")` once per number: `ours` agrees
-#' when it is within `tolerance` of `paper`. Where one of the three is `NA` nothing is compared, and `note` has to say why.
+#' A script reports by calling `claim(text, paper, ours, tolerance, note = "", source = "paper")` once per number: `ours` agrees
+#' when it is within `tolerance` of `paper`. Where one of the three is `NA` nothing is compared, and `note` has to say why. With
+#' `source = "reference"` the number to compare with is not the paper's but one of our own making, such as that of a prototype; such claims are
+#' counted apart. A tolerance as large as the number itself says nothing and is marked so.
 #' The variable `extended` tells the script whether the long runs are wanted.
 #'
 #' @param key The key of a paper, as in [granary_catalog()]; `NULL` lists the papers that have a script.
 #' @param extended Also run the parts that take minutes rather than seconds?
-#' @return A data frame of class `granary_reproduction` with columns `claim`, `paper`, `ours`, `tolerance`, `agrees` and `note`. Without a `key`,
-#'   the rows of [granary_catalog()] that have a script.
+#' @return A data frame of class `granary_reproduction` with columns `claim`, `paper`, `ours`, `tolerance`, `agrees`, `source` and `note`. Without a `key`,
+#'   the rows of [granary_catalog()] that have a script. `reproduce_all()` runs every script, which takes some minutes, and gives a data frame of class
+#'   `granary_reproductions` with one row per paper: `key`, `agree`, `disagree`, `open` (claims that cannot be compared), `references` and `differ` (those
+#'   of our own making), `seconds`, and `error` where a script stopped; the claims of all are its attribute `"claims"`.
 #' @family infrastructure
 #' @export
 #' @examples
@@ -31,6 +35,43 @@ reproduce <- function(key = NULL, extended = FALSE) {
   at <- match(key, keys)
   if (is.na(at)) abort_input(paste0("There is no script for \"", key, "\" yet. reproduce() lists the papers that have one."), arg = "key")
   run_reproduction(scripts[at], key, extended)
+}
+
+#' @rdname reproduce
+#' @export
+reproduce_all <- function(extended = FALSE) {
+  extended <- check_flag(extended, "extended")
+  keys <- reproduce()$key
+  bar <- progress_bar("papers")
+  runs <- lapply(seq_along(keys), function(i) {
+    # a script that stops is a row with its message
+    run <- tryCatch(suppressWarnings(reproduce(keys[i], extended)), granary_error = function(e) conditionMessage(e))
+    if (!is.null(bar)) bar(i / length(keys))
+    run
+  })
+  rows <- Map(function(key, run) {
+    if (is.character(run)) return(data.frame(key, agree = NA, disagree = NA, open = NA, references = NA, differ = NA, seconds = NA, error = run))
+    own <- run$source == "reference"
+    data.frame(key, agree = sum(run$agrees[!own] %in% TRUE), disagree = sum(run$agrees[!own] %in% FALSE), open = sum(is.na(run$agrees)),
+               references = sum(own & !is.na(run$agrees)), differ = sum(run$agrees[own] %in% FALSE), seconds = attr(run, "seconds"), error = "")
+  }, keys, runs)
+  claims <- Map(function(key, run) if (!is.character(run) && nrow(run) > 0L) cbind(key, as.data.frame(run)), keys, runs)
+  table <- do.call(rbind, unname(rows))
+  structure(table, class = c("granary_reproductions", "data.frame"), claims = do.call(rbind, unname(claims)), extended = extended)
+}
+
+#' @export
+print.granary_reproductions <- function(x, ...) {
+  if (!all(c("key", "agree", "disagree", "open", "seconds", "error") %in% names(x))) return(NextMethod())  # a subset of the columns
+  shown <- as.data.frame(x)[c("key", "agree", "disagree", "open", "references", "differ", "seconds")]
+  shown$seconds <- round(shown$seconds, 1)
+  print(shown, row.names = FALSE)
+  total <- function(column) sum(x[[column]], na.rm = TRUE)
+  cli::cat_line()
+  cli::cat_line(total("agree"), " numbers of the papers agree, ", total("disagree"), " do not, ", total("open"), " cannot be compared; of ", total("references"),
+                " references of our own ", total("differ"), " differ.")
+  for (i in which(nzchar(x$error))) cat_wrapped(paste0(x$key[i], ": ", x$error[i]), prefix = "- ")
+  invisible(x)
 }
 
 run_reproduction <- function(file, key, extended = FALSE) {
@@ -75,8 +116,9 @@ standard_environment <- function() {
 
 claim_collector <- function() {
   rows <- list()
-  claim <- function(text, paper, ours, tolerance, note = "") {
+  claim <- function(text, paper, ours, tolerance, note = "", source = "paper") {
     text <- check_string(text, "text")
+    source <- check_choice(source, c("paper", "reference"), "source")
     number <- function(x, arg) if (checkmate::test_scalar_na(x)) NA_real_ else if (isTRUE(x) || isFALSE(x)) as.double(x) else check_number(x, arg)
     paper <- number(paper, "paper")
     ours <- number(ours, "ours")
@@ -87,17 +129,18 @@ claim_collector <- function() {
     }
     rows[[length(rows) + 1L]] <<- data.frame(
       claim = text, paper = paper, ours = ours, tolerance = tolerance,
-      agrees = if (comparable) abs(ours - paper) <= tolerance else NA, note = note
+      agrees = if (comparable) abs(ours - paper) <= tolerance else NA, source = source, note = note
     )
     invisible(rows[[length(rows)]]$agrees)
   }
-  none <- data.frame(claim = character(), paper = double(), ours = double(), tolerance = double(), agrees = logical(), note = character())
+  none <- data.frame(claim = character(), paper = double(), ours = double(), tolerance = double(), agrees = logical(), source = character(),
+                     note = character())
   list(claim = claim, table = function() do.call(rbind, c(list(none), rows)))
 }
 
 #' @export
 print.granary_reproduction <- function(x, ...) {
-  if (!all(c("claim", "paper", "ours", "tolerance", "agrees", "note") %in% names(x))) return(NextMethod())  # a subset of the columns
+  if (!all(c("claim", "paper", "ours", "tolerance", "agrees", "source", "note") %in% names(x))) return(NextMethod())  # a subset of the columns
   key <- attr(x, "key")
   cli::cat_line(cli::rule(left = paste("reproduce", key), width = min(80L, cli::console_width())))
   if (nrow(x) == 0L) {
@@ -107,17 +150,20 @@ print.granary_reproduction <- function(x, ...) {
   mark <- ifelse(is.na(x$agrees), "?", ifelse(x$agrees, cli::symbol$tick, cli::symbol$cross))
   number <- function(value) ifelse(is.na(value), "-", formatC(value, digits = 4L, format = "g"))
   columns <- list(
-    c("", mark), c("paper", number(x$paper)), c("ours", number(x$ours)), c("tolerance", number(x$tolerance)), c("claim", x$claim)
+    c("", mark), c("paper", number(x$paper)), c("ours", number(x$ours)), c("tolerance", number(x$tolerance)), c("claim", paste0(x$claim, ifelse(x$source == "reference", " [reference]", "")))
   )
   columns[1:4] <- lapply(columns[1:4], function(column) formatC(column, width = max(nchar(column, "width"))))
   cli::cat_line(do.call(paste, c(columns, sep = "  ")))
 
-  agree <- x$agrees %in% TRUE
+  own <- x$source == "reference"
   disagree <- x$agrees %in% FALSE
   open <- is.na(x$agrees)
   cli::cat_line()
-  cli::cat_line(sum(agree), " of ", nrow(x), " claims agree, ", sum(disagree), " do not, ", sum(open), " cannot be compared",
+  cli::cat_line(sum(x$agrees %in% TRUE & !own), " of ", sum(!own), " claims agree, ", sum(disagree & !own), " do not, ", sum(open), " cannot be compared",
                 if (!is.null(attr(x, "seconds"))) paste0(" (", format(attr(x, "seconds"), digits = 2L), " s)"), ".")
+  if (any(own)) cli::cat_line(sum(own), " numbers marked [reference] are of our own making, not the paper's; ", sum(disagree & own), " of them differ.")
+  vague <- !open & !own & x$tolerance >= abs(x$paper) & x$paper != 0
+  if (any(vague)) cli::cat_line(sum(vague), " tolerances are as wide as the number: ", paste(x$claim[vague], collapse = "; "), ".")
   tell <- function(which, title) {
     if (!any(which)) return(invisible())
     cli::cat_line(title)

@@ -15,15 +15,15 @@ x <- c(-1, 0, 1, 2)
 y <- c(1, 0, 1, 4)
 claim("Linear kernels: COCO is the covariance (computed by hand)", 1.25, coco(x, y, kernel = k_linear(), rank_tol = 0)$value, 1e-10)
 claim("Gaussian kernels: COCO (computed independently)", 0.1067699, coco(x, y, width = 1, rank_tol = 0)$value, 1e-6)
-claim("Parzen windows: KMI (computed independently)", 0.5563216, kmi(x, y, width = 0.5, rank_tol = 0)$value, 1e-6)
-claim("Theorem 18: the KGV with theta = 0 is the KMI", 0.5563216, kgv(x, y, width = 0.5, theta = 0, rank_tol = 0)$value, 1e-6)
-claim("Theorem 18: and grows with theta (0.5)", 0.8938438, kgv(x, y, width = 0.5, theta = 0.5, rank_tol = 0)$value, 1e-6)
+claim("Parzen windows: KMI (computed independently)", 0.5563216, kmi(x, y, width = 0.5, nu = "parzen", rank_tol = 0)$value, 1e-6)
+claim("Theorem 18: the KGV with theta = 0 is the KMI", 0.5563216, kgv(x, y, width = 0.5, theta = 0, nu = "parzen", rank_tol = 0)$value, 1e-6)
+claim("Theorem 18: and grows with theta (0.5)", 0.8938438, kgv(x, y, width = 0.5, theta = 0.5, nu = "parzen", rank_tol = 0)$value, 1e-6)
 set.seed(1)
 u <- runif(80)
 v <- runif(80)
 claim("Theorem 16: the KMI bounds the Parzen estimate of the Gaussian mutual information", TRUE,
-      kmi_bounds("grid", u, v, width = 0.3) <= kmi(u, v, width = 0.3)$value, 0,
-      sprintf("grid %.4f, KMI %.4f", kmi_bounds("grid", u, v, width = 0.3), kmi(u, v, width = 0.3)$value))
+      kmi_bounds("grid", u, v, width = 0.3) <= kmi(u, v, width = 0.3, nu = "parzen")$value, 0,
+      sprintf("grid %.4f, KMI %.4f", kmi_bounds("grid", u, v, width = 0.3), kmi(u, v, width = 0.3, nu = "parzen")$value))
 claim("Lemma 9: without regularisation the kernel canonical correlation is one", 1, kcc(u, v, width = 0.01, kappa = 1e-9, form = "ridge", rank_tol = 0)$value, 1e-2,
       "for kernel matrices of full rank: a narrow kernel")
 

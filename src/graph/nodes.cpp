@@ -117,6 +117,31 @@ void certify(const ConstMatrixRef& s, const NodesPenalty& penalty, Part& part) {
   part.violation = (part.w - s - part.dual).cwiseAbs().maxCoeff();
 }
 
+// Alternating directions come to rows of zeros from above: when they stop, a node may still have a row of entries of rounding
+// size, and with it edges that the optimum does not have. The weakest rows go, as many as lower the objective.
+MatrixXd without_phantoms(const ConstMatrixRef& s, const NodesPenalty& penalty, const MatrixXd& x) {
+  const auto value = [&](const MatrixXd& a) { return minus_log_det(a) + s.cwiseProduct(a).sum() + nodes_penalty(a, penalty); };
+  const VectorXd scale = x.diagonal().cwiseSqrt().cwiseInverse();
+  MatrixXd partial = (scale.asDiagonal() * x * scale.asDiagonal()).cwiseAbs();
+  partial.diagonal().setZero();
+  const VectorXd strength = partial.colwise().maxCoeff();
+  const double before = value(x);
+  for (const double limit : {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10}) {
+    MatrixXd rest = x;
+    bool weak = false;
+    for (Index n = 0; n < x.cols(); ++n) {
+      if (strength[n] == 0 || strength[n] > limit) continue;
+      weak = true;
+      rest.row(n).setZero();
+      rest.col(n).setZero();
+      rest(n, n) = x(n, n);
+    }
+    if (!weak) break;
+    if (value(rest) <= before) return rest;
+  }
+  return x;
+}
+
 void run_admm(const ConstMatrixRef& s, const NodesPenalty& penalty, const NodesOptions& options, Monitor& monitor, Part& part) {
   const double variance = s.diagonal().mean() + penalty.rho;  // the unit of S; that of g is its square
   AdmmOptions driver;
@@ -132,7 +157,7 @@ void run_admm(const ConstMatrixRef& s, const NodesPenalty& penalty, const NodesO
   const AdmmResult end = admm(problem, std::move(start), driver, monitor);
   part.iterations += end.convergence.iterations;
   part.residual = end.convergence.residual;
-  part.x = precision_from_copy(end.z[0], penalty.norm);
+  part.x = without_phantoms(s, penalty, precision_from_copy(end.z[0], penalty.norm));
   part.dual = symmetrised(end.rho * end.u[0]);  // a subgradient of the penalty at V, hence feasible
   certify(s, penalty, part);
   part.converged = end.convergence.converged && part.gap <= options.tol * static_cast<double>(s.rows());

@@ -117,6 +117,16 @@ void decompose_blocks(const MatrixXd& b, const Features& scaled, Dependence& res
 
 double largest_eigenvalue(const MatrixXd& symmetric) {
   if (symmetric.rows() == 0) return 0;
+  if (symmetric.rows() > full_spectrum) {  // a few products instead of all eigenvalues, unless those at the top lie too close together
+    EigenOptions options;
+    options.tol = 1e-9;
+    options.max_iter = 20;
+    Monitor monitor;
+    try {
+      return top_eigenpairs(symmetric, 1, Which::largest, options, monitor).values[0];
+    } catch (const NumericalError&) {
+    }
+  }
   return SymmetricEigen(symmetric, EigenParts::values).eigenvalues()[symmetric.rows() - 1];
 }
 

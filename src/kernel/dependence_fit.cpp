@@ -26,13 +26,21 @@ std::vector<KernelFeatures> affordable_features(const std::vector<DependenceVari
   const Index most = static_cast<Index>(std::sqrt(most_operations / std::max(1.0, m)));
   if (options.max_rank > 0 || most >= variables[0].x.rows()) return variable_features(variables, options, threads, monitor);
   KernelFeaturesOptions bounded = options;
+  const auto refuse_beyond = [&](const std::vector<KernelFeatures>& features, Index columns, double explained) {
+    for (std::size_t i = 0; i < features.size(); ++i)
+      if (features[i].values.cols() >= columns && features[i].trace - features[i].residual < explained * features[i].trace)
+        throw InputError(message("the kernel of variable ", i + 1, " is so narrow that ", columns, " columns leave ",
+                                 features[i].residual / features[i].trace, " of its matrix out, and all of them would cost ", m,
+                                 "^3 operations. Use a larger `width`, give `max_rank`, or take a sample of the rows."));
+  };
+  // The first columns explain most. Where a few of them explain less than half of what they must if all that can be afforded are to
+  // explain the matrix, the rest cannot make up for it: said at once, not after the work.
+  const Index few = std::min<Index>(most, 100);
+  bounded.max_rank = few;
+  refuse_beyond(variable_features(variables, bounded, threads, monitor), few, 0.5 * static_cast<double>(few) / static_cast<double>(most));
   bounded.max_rank = most;
   std::vector<KernelFeatures> features = variable_features(variables, bounded, threads, monitor);
-  for (std::size_t i = 0; i < features.size(); ++i)
-    if (features[i].values.cols() >= most && features[i].residual > options.tol * features[i].trace)
-      throw InputError(message("the kernel of variable ", i + 1, " is so narrow that ", most, " columns leave ",
-                               features[i].residual / features[i].trace, " of its matrix out, and all of them would cost ", m,
-                               "^3 operations. Use a larger `width`, give `max_rank`, or take a sample of the rows."));
+  refuse_beyond(features, most, 1 - options.tol);
   return features;
 }
 

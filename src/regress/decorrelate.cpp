@@ -11,6 +11,7 @@
 #include "core/base/parallel.h"
 #include "core/math/special.h"
 #include "core/linalg/dense.h"
+#include "regress/decorrelate_path.h"
 
 namespace granary::regress {
 namespace {
@@ -110,6 +111,17 @@ class RowSolver {
     return mu >= rho / (1 + rho);
   }
 
+  // Ready for solve() at `v`.
+  State from(Index i, VectorXd v) const {
+    State state;
+    const VectorXd fitted = combination(z_, v);
+    state.gradient = z_.transpose() * fitted / static_cast<double>(n_);
+    state.gradient[i] -= 1;
+    state.v = std::move(v);
+    state.warm = true;
+    return state;
+  }
+
   VectorXd fitted(const State& state) const { return combination(z_, state.v); }  // X m
 
   State along_axis(Index i, double value) const {
@@ -166,6 +178,9 @@ void check_columns(const ConstMatrixRef& x, const std::vector<int>& which) {
   for (const int i : which)
     if (i < 0 || i >= x.cols()) throw InputError(message("`which` must name columns 1 to ", x.cols(), ", not ", i + 1, "."));
 }
+
+// Whether a row can be infeasible, so that its path is followed where sweeps do not settle it.
+bool follow_path(const DecorrelateOptions& options, Index n, Index p) { return !options.robust() && p >= n; }
 
 // The mu of all rows; the other rules find one for each.
 double asked_mu(const DecorrelateOptions& options, Index n, Index p) {
@@ -276,7 +291,12 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
   std::once_flag once;
   MatrixXd space;
   const double bound = std::pow(static_cast<double>(n), options.beta);
+  const bool follow = follow_path(options, n, p);
   const auto smallest = [&](Index i) {
+    if (follow) {
+      const RowPath path(x, i, 0, monitor);
+      if (path.end() != RowPath::End::stopped) return path.mu();
+    }
     if (options.robust() && static_cast<double>(n) * static_cast<double>(p) <= 1e5) return smallest_robust_mu(x, i, bound, monitor);
     std::call_once(once, [&] { space = row_space(x); });
     return smallest_mu(space, i, monitor);
@@ -287,6 +307,7 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
     RowSolver::State state;
     row.mu = given;
     bool solved = false;
+    std::optional<RowPath> path;
     if (rule == MuRule::search) {
       solved = search(solver, i, n, p, state, row.mu, monitor);
     } else {
@@ -299,7 +320,17 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
         state = solver.along_axis(i, std::max(0.0, 1 - row.mu) / solver.diagonal(i));
         solved = true;
       } else {
-        solved = solver.solve(i, row.mu, options.max_iter, state, monitor);
+        // Sweeps settle most rows; the others are near the edge of what is feasible, or beyond, and their path, of about 2n
+        // steps that cost a
+        // sweep each, says which.
+        const int sweeps = follow ? std::min(options.max_iter, static_cast<int>(2 * n)) : options.max_iter;
+        solved = solver.solve(i, row.mu, sweeps, state, monitor);
+        if (!solved && follow) {
+          path.emplace(x, i, row.mu, monitor);
+          if (path->end() == RowPath::End::ray) row.mu_min = path->mu();
+          if (path->end() == RowPath::End::reached) state = solver.from(i, path->at(row.mu));
+          if (path->end() != RowPath::End::ray) solved = solver.solve(i, row.mu, options.max_iter, state, monitor);
+        }
       }
     }
     if (!solved) {
@@ -313,7 +344,7 @@ Decorrelation decorrelate(ConstMatrixRef x, const std::vector<int>& which, const
       } else {
         for (double mu = std::max({1.1 * row.mu_min, row.feasible ? 1.2 * row.mu : 0.0, 1e-3}); !solved && mu < 1; mu *= 1.2) {
           row.mu = mu;
-          state = RowSolver::State();
+          state = path && mu >= path->mu() ? solver.from(i, path->at(mu)) : RowSolver::State();
           solved = solver.solve(i, mu, options.max_iter, state, monitor);
         }
         row.converged = solved;

@@ -11,9 +11,12 @@
 // u = n w:  1/2 (v, u)' [S, X'/n; X/n, P/n] (v, u) - v_i + mu |v|_1 + n^(beta - 1) |u|_1,  X m = X v + P u, P the projector on
 // the column space of X.
 //
-// mu is feasible when it is at least mu_min,i = max {nu_i : X nu = 0, |nu|_1 <= 1}, a linear program.
+// mu is feasible when it is at least mu_min,i = max {nu_i : X nu = 0, |nu|_1 <= 1}, a linear program. With p >= n the dual is
+// followed as mu
+// falls (decorrelate_path.h), which ends at mu_min with that nu.
 //
-// What the estimator needs is X m alone, so that is what a row returns; m too, where it is sparse and asked for. For all columns S
+// What the estimator needs is X m alone, so that is what a row returns; m too, where it is sparse and asked for. For all
+// columns S
 // is formed, up to 10000 of them; otherwise the solver works with X, and memory stays at that of X and the rows.
 #pragma once
 

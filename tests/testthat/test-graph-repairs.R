@@ -189,3 +189,61 @@ test_that("possible effects have a picture", {
   on.exit(dev.off())
   expect_no_error(plot(ida(pc(sim$data), "V1")))
 })
+
+test_that("names are matched wherever two objects are over the same variables", {
+  set.seed(11)
+  names <- letters[1:4]
+  B <- matrix(0, 4, 4, dimnames = list(names, names))
+  B[rbind(c("b", "a"), c("c", "b"), c("d", "a"), c("d", "c"))] <- c(0.8, 0.9, 0.5, 0.7)
+  x <- sim_sem(300, B)
+  o <- c(3, 1, 4, 2)
+  variance <- c(a = 1, b = 4, c = 1, d = 2)
+  expect_equal(sim_sem(Inf, B, variance[o]), sim_sem(Inf, B, variance))
+  expect_equal(causal_dag_bounds(B, variance[o])$xi, causal_dag_bounds(B, variance)$xi)
+  expect_equal(causal_dag_bounds(B, weights = variance[o])$score, causal_dag_bounds(B, weights = variance)$score)
+  known <- matrix(FALSE, 4, 4, dimnames = list(names, names))
+  known["d", "a"] <- known["c", "b"] <- TRUE
+  for (search in list(pc, fci, rfci)) {
+    straight <- search(x, background = pc_knowledge(forbidden = known))
+    expect_equal(search(x, background = pc_knowledge(forbidden = known[o, o]))$graph, straight$graph)
+  }
+  expect_equal(causal_dag(x, background = pc_knowledge(forbidden = known[o, o]))$B, causal_dag(x, background = pc_knowledge(forbidden = known))$B)
+  near <- matrix(0, 4, 4, dimnames = list(names, names))
+  near[rbind(c("a", "b"), c("b", "a"), c("b", "c"), c("c", "b"))] <- 1
+  local <- function(a) as.matrix(ggm_local(x, neighbors = a, lambda = 0.05, tau = 0.2)$precision)
+  expect_equal(local(near[o, o]), local(near))
+  expect_error(local(`dimnames<-`(near, list(LETTERS[1:4], LETTERS[1:4]))), "must name the variables", class = "granary_error_input")
+  mixed <- function(a) as.matrix(ggm_mix(x, priors = list(ggm_prior("l1", 0.05), ggm_prior("local", a, 0.2)))$precision)
+  expect_equal(mixed(near[o, o]), mixed(near), tolerance = 1e-6)
+  y <- c(a = 1, b = 1.5, c = 4, d = 0)
+  expect_equal(fitted(fused_signal(y, tau = 0.3, neighbors = near[o, o])), fitted(fused_signal(y, tau = 0.3, neighbors = near)))
+})
+
+test_that("values per class and per task are matched by name", {
+  set.seed(12)
+  x <- sim_ggm("chain", p = 5, n = 120)$data
+  o <- c(4, 2, 5, 1, 3)
+  fits <- list(A = ggm_lasso(x[1:60, ], lambda = 0.1), B = ggm_lasso(x[61:120, ], lambda = 0.1))
+  other <- list(A = fits$A, B = ggm_lasso(x[61:120, o], lambda = 0.1))
+  expect_equal(ggm_classify(other, x)$scores, ggm_classify(fits, x)$scores, tolerance = 1e-4)
+  expect_equal(ggm_classify(fits, x, prior = c(B = 0.1, A = 0.9)), ggm_classify(fits, x, prior = c(A = 0.9, B = 0.1)))
+  S <- list(a = cov(x[1:90, ]), b = cov(x[91:120, ]))
+  straight <- ggm_multi(S = S, n = c(a = 90, b = 30), lambda = 2)
+  expect_equal(ggm_multi(S = S, n = c(b = 30, a = 90), lambda = 2)$precision, straight$precision)
+  expect_equal(ggm_multi(S = S, weights = c(b = 30, a = 90), lambda = 2)$precision, straight$precision)
+})
+
+test_that("ggm_nodes() has no edges of rounding size that the optimum does not have", {
+  set.seed(13)
+  x <- scale(matrix(rnorm(40 * 8), 40) %*% matrix(rnorm(8 * 80), 8) + matrix(rnorm(40 * 80), 40))
+  expect_warning(path <- ggm_nodes(x), "in one step", class = "granary_warning_input")
+  between <- exp(seq(log(path$lambda[1]), log(path$lambda[length(path$lambda)]), length.out = 8))
+  fit <- ggm_nodes(x, lambda = between)
+  for (k in seq_along(between)) {
+    partial <- abs(cov2cor(as.matrix(fit$precision[[k]])))
+    diag(partial) <- 0
+    strength <- apply(partial, 2, max)
+    expect_true(all(strength == 0 | strength > 1e-6))
+  }
+  expect_true(all(diff(fit$df) >= 0))  # before: 0, 6, 90, 0, 0, ...
+})

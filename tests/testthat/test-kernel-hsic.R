@@ -298,3 +298,11 @@ test_that("kernel_features() leaves out no more than asked, and maps new rows", 
   expect_error(predict(z), "`newdata`", class = "granary_error_input")
   expect_error(predict(z, x[, 1:2]), "4 columns", class = "granary_error_input")
 })
+
+test_that("a hopelessly narrow kernel on many rows is refused before the work", {
+  set.seed(51)
+  x <- runif(20000)
+  y <- runif(20000)
+  seconds <- system.time(expect_error(hsic(x, y, width = 1e-7), "so narrow", class = "granary_error_input"))[["user.self"]]
+  expect_lt(seconds, 10)
+})

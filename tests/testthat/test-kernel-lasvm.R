@@ -32,7 +32,7 @@ test_that("the decision is that of e1071", {
   d <- noisy_classes(200)
   for (cost in c(0.5, 20)) {
     fit <- lasvm(d$x, d$y, cost = cost, gamma = 0.7, tol = 1e-7, epochs = 25, standardize = FALSE)
-    peer <- batch(d$x, d$y, cost = cost, gamma = 0.7, standardize = FALSE, tolerance = 1e-9)
+    peer <- batch(d$x, d$y, cost = cost, gamma = 0.7, scale = FALSE, tolerance = 1e-9)
     value <- attr(predict(peer, d$x, decision.values = TRUE), "decision.values")[, 1L]
     ours <- predict(fit, d$x, type = "link")
     if (cor(value, ours) < 0) value <- -value
@@ -320,7 +320,7 @@ test_that("one pass on many rows is as good as the batch machine", {
     }
     train <- make(4000)
     test <- make(4000)
-    peer <- batch(train$x, train$y, gamma = 1 / 20, standardize = FALSE)
+    peer <- batch(train$x, train$y, gamma = 1 / 20, scale = FALSE)
     mean(predict(lasvm(train$x, train$y, standardize = FALSE), test$x) != test$y) - mean(predict(peer, test$x) != test$y)
   }, 0)
   expect_lt(abs(mean(difference)), 0.01)

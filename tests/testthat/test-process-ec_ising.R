@@ -265,7 +265,7 @@ test_that("bad input is named", {
   expect_error(ec_ising_fit(cbind(x, x[, 1])), "inverted", class = "granary_error_input")
   expect_error(ec_ising_fit(x, -1), class = "granary_error_input")
   expect_error(ec_ising_fit(rbind(x, NA)), class = "granary_error_input")
-  expect_s3_class(ec_ising_fit(rbind(x, NA), na = "drop", lambda = 0.1), "granary_ec_ising_fit")
+  expect_s3_class(ec_ising_fit(rbind(x, NA), na = "omit", lambda = 0.1), "granary_ec_ising_fit")
 })
 
 test_that("Table 1 of the paper comes out in its medians", {

@@ -11,7 +11,7 @@ test_that("claims are collected and judged", {
     'claim("target", NA, 2, NA, "prototype target")', 'claim("holds", TRUE, 1 + 1 == 2, 0)'
   ))
   expect_s3_class(result, "granary_reproduction")
-  expect_identical(names(result), c("claim", "paper", "ours", "tolerance", "agrees", "note"))
+  expect_identical(names(result), c("claim", "paper", "ours", "tolerance", "agrees", "source", "note"))
   expect_identical(result$agrees, c(TRUE, FALSE, NA, NA, TRUE))
 })
 
@@ -60,4 +60,14 @@ test_that("every script belongs to a paper of the catalog", {
   scripts <- list.files(system.file("reproduce", package = "granary"), pattern = "[.]R$")
   expect_identical(setdiff(sub("[.]R$", "", scripts), granary_catalog()$key), character())
   for (script in scripts) expect_silent(parse(system.file("reproduce", script, package = "granary")))
+})
+
+test_that("references of our own are counted apart, and vague tolerances are named", {
+  result <- run(c('claim("three", 3, 3, 0)', 'claim("prototype", 2, 5, 0.1, source = "reference")', 'claim("vague", 0.1, 0.15, 0.1)'))
+  expect_identical(result$source, c("paper", "reference", "paper"))
+  text <- paste(capture.output(print(result)), collapse = "\n")
+  expect_match(text, "2 of 2 claims agree, 0 do not")
+  expect_match(text, "1 numbers marked \\[reference\\].*1 of them differ")
+  expect_match(text, "1 tolerances are as wide as the number: vague")
+  expect_error(run('claim("one", 1, 1, 0, source = "memory")'), "`source`", class = "granary_error")
 })

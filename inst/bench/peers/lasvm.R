@@ -15,7 +15,7 @@ make <- function(n) {
 # Each fits, and gives its support vectors and its predictions for other rows.
 peers <- list(
   e1071 = function(train) {
-    fit <- getExportedValue("e1071", "svm")(train$x, train$y, gamma = 1 / 20, standardize = FALSE, cachesize = 256)
+    fit <- getExportedValue("e1071", "svm")(train$x, train$y, gamma = 1 / 20, scale = FALSE, cachesize = 256)
     list(sv = fit$tot.nSV, predict = function(x) predict(fit, x))
   },
   lasvmR = function(train) {

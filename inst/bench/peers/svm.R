@@ -86,7 +86,7 @@ compare <- function(data, d, cost, kernel, gamma = 0.05, with_kernlab = FALSE) {
     space <- loadNamespace(name)
     given <- if (sparse) methods::as(d$x, "matrix.csr") else d$x
     peer_kernel <- if (kernel == "linear") "linear" else "radial"
-    peer <- peer_fit(function() space$svm(given, d$y, cost = cost, kernel = peer_kernel, gamma = gamma, standardize = FALSE, cachesize = 40,
+    peer <- peer_fit(function() space$svm(given, d$y, cost = cost, kernel = peer_kernel, gamma = gamma, scale = FALSE, cachesize = 40,
                                           fitted = FALSE), n <= 2000, max(90, 2 * seconds))
     beside(name, peer, function(fit) stats::predict(fit, given[some, ]), function(fit) fit$index, function(fit) drop(fit$coefs))
   }

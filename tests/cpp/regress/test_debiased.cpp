@@ -6,6 +6,7 @@
 #include "core/random/rng.h"
 #include "regress/compatibility.h"
 #include "regress/decorrelate.h"
+#include "regress/decorrelate_path.h"
 #include "regress/scaled_lasso.h"
 #include "harness.h"
 
@@ -82,6 +83,33 @@ TEST("a column that occurs twice needs mu = 1/2, and says so") {
   CHECK(d.row[2].mu > 0.5 && d.row[2].coherence <= d.row[2].mu + 1e-7);
   o.infeasible = Infeasible::error;
   CHECK_THROWS(decorrelate(x, all_columns(6), o, monitor), NumericalError);
+}
+
+TEST("the path of a row ends in a ray that proves what is infeasible, where columns are near copies") {
+  Monitor monitor;
+  const Index n = 25, p = 300;
+  MatrixXd x = normal_matrix(n, p, 5);
+  x.leftCols(40) = x.middleCols(100, 40) + 0.15 * x.middleCols(200, 40);
+  x.leftCols(40) += 0.05 * normal_matrix(n, 40, 6);
+  x.rowwise() -= x.colwise().mean().eval();  // rank n - 1: every later column is a pivot
+  const MatrixXd space = row_space(x);
+  for (const Index i : {0, 7, 19}) {
+    const RowPath path(x, i, 0, monitor);
+    CHECK(path.end() == RowPath::End::ray);
+    CHECK_NEAR(path.ray().cwiseAbs().sum(), 1, 1e-12);
+    CHECK((x * path.ray()).norm() < 1e-10 * x.col(i).norm());
+    CHECK_NEAR(path.ray()[i], path.mu(), 1e-9);
+    CHECK_NEAR(path.mu(), smallest_mu(space, i, monitor), 1e-5);  // the linear program, which is perturbed by 1e-7
+    // On the way: the conditions of the dual, g = Sv - e_i with |g| <= mu and g_j = -mu sign(v_j).
+    for (const double mu : {0.9, 1.1 * path.mu(), 1.001 * path.mu()}) {
+      const VectorXd v = path.at(mu);
+      VectorXd g = x.transpose() * (x * v) / static_cast<double>(n);
+      g[i] -= 1;
+      CHECK(g.cwiseAbs().maxCoeff() <= mu + 1e-8);
+      for (Index j = 0; j < p; ++j)
+        if (v[j] != 0) CHECK_NEAR(g[j], v[j] > 0 ? -mu : mu, 1e-8);
+    }
+  }
 }
 
 TEST("nodewise rows solve the regression of a column on the others") {
