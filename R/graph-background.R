@@ -43,7 +43,7 @@ pc_knowledge <- function(required = NULL, forbidden = NULL, tiers = NULL, gaps =
   fits <- is.null(tiers) || (is.list(tiers) && !is.object(tiers) && length(tiers) > 0L && all(vapply(tiers, is.character, NA))) ||
     (is_plain_numeric(tiers) && !is.object(tiers) && is.null(dim(tiers)) && length(tiers) > 0L && !any(is.infinite(tiers)))
   if (!fits) fail_input("tiers", "a list of character vectors or one number per variable (or NULL)", describe(tiers))
-  structure(c(parts, list(tiers = tiers)), class = "granary_background")
+  seal(structure(c(parts, list(tiers = tiers)), class = "granary_background"))
 }
 
 #' @export
@@ -119,6 +119,7 @@ resolve_tiers <- function(tiers, nodes) {
 resolve_background <- function(known, nodes, hidden) {
   if (is.null(known)) return(no_background())
   if (!inherits(known, "granary_background")) fail_input("background", "knowledge made by pc_knowledge() (or NULL)", describe(known))
+  check_fit(known)
   required <- resolve_pairs(known$required, nodes, "required")
   forbidden <- resolve_pairs(known$forbidden, nodes, "forbidden")
   gaps <- resolve_pairs(known$gaps, nodes, "gaps")

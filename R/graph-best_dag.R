@@ -65,8 +65,8 @@ best_dag <- function(score, graph = NULL, search = c("auto", "subset", "tree", "
   if (!result$exact && !search %in% c("order", "greedy")) {
     warn_convergence(sprintf("No exact search was possible: this is the best DAG of hill climbing over orders, at most %.3g above the optimum.", gap))
   }
-  structure(list(graph = graph_of_parents(result$parents, names), score = result$score, exact = result$exact, gap = gap, components = components,
-                 optimal_orders = optimal_orders(components), table = table, settings = settings), class = "granary_best_dag")
+  seal(structure(list(graph = graph_of_parents(result$parents, names), score = result$score, exact = result$exact, gap = gap, components = components,
+                 optimal_orders = optimal_orders(components), table = table, settings = settings), class = "granary_best_dag"))
 }
 
 score_by_function <- function(score, space, max_parents) {
@@ -152,9 +152,9 @@ tree_decomposition <- function(graph, rule = c("min_fill", "min_degree")) {
   nice <- as.data.frame(out$nice, stringsAsFactors = FALSE)
   nice$vertex <- ifelse(nice$vertex > 0L, graph$nodes[pmax(nice$vertex, 1L)], "")
   nice$bag <- lapply(out$nice_bags, name)
-  structure(list(bags = lapply(out$bags, name), tree = unname(cbind(out$links$a, out$links$b)), width = out$width,
+  seal(structure(list(bags = lapply(out$bags, name), tree = unname(cbind(out$links$a, out$links$b)), width = out$width,
                  lower = if (out$chordal) out$width else degeneracy(graph),
-                 order = name(out$order), nice = nice, graph = graph), class = "granary_tree_decomposition")
+                 order = name(out$order), nice = nice, graph = graph), class = "granary_tree_decomposition"))
 }
 
 degeneracy <- function(graph) {

@@ -105,7 +105,7 @@ dimension_bounds <- function(dag, type = c("unconstrained", "reduced", "logistic
   }
   bounds <- c(lower = out$lower, upper = out$upper)
   rows <- (bounds * log(1 / epsilon) + log(1 / delta)) / epsilon
-  structure(c(list(type = type), out, list(rows = rows, epsilon = epsilon, delta = delta)), class = "granary_bn_dimension")
+  seal(structure(c(list(type = type), out, list(rows = rows, epsilon = epsilon, delta = delta)), class = "granary_bn_dimension"))
 }
 
 logistic_dimension <- function(dag, type) {
@@ -224,9 +224,9 @@ shattered_set <- function(dag, labels = NULL, type = c("unconstrained", "logisti
   result <- core_bn_shatter(spec, type, as.integer(labels), paper)
   failures <- if (all) core_bn_shatter_all(spec, type, as.integer(size), paper)
   colnames(result$points) <- graph$nodes
-  structure(list(type = type, points = result$points, labels = labels, log2_odds = result$odds, verified = result$wrong == 0L, failures = failures,
+  seal(structure(list(type = type, points = result$points, labels = labels, log2_odds = result$odds, verified = result$wrong == 0L, failures = failures,
                  p = stats::setNames(result$p, graph$nodes), q = stats::setNames(result$q, graph$nodes), constants = result$constants),
-            class = "granary_bn_shatter")
+            class = "granary_bn_shatter"))
 }
 
 #' @rdname bn_bounds
@@ -263,7 +263,7 @@ sign_rank <- function(M, n_starts = 5, max_iter = 300, max_dimension = NULL) {
   max_iter <- check_count(max_iter, upper = 1e6)
   max_dimension <- check_count(max_dimension, allow_null = TRUE)
   out <- core_sign_rank(unname(M), list(max_dimension = max_dimension, restarts = n_starts, max_iter = max_iter), core_seed(), progress_bar("sign rank"))
-  structure(c(list(lower = max(1, out$vc, ceiling(out$forster - 1e-9))), out), class = "granary_sign_rank")
+  seal(structure(c(list(lower = max(1, out$vc, ceiling(out$forster - 1e-9))), out), class = "granary_sign_rank"))
 }
 
 #' @rdname bn_bounds
@@ -278,7 +278,7 @@ parity_network <- function(a) {
   a <- check_vector(a, lower = 0, upper = 1)
   if (any(!a %in% 0:1)) abort_input("`a` must hold zeros and ones only.", "a")
   if (length(a) > 500L) abort_input("`a` must have at most 500 bits.", "a")
-  structure(c(core_parity_network(as.integer(a)), list(a = unname(a))), class = "granary_parity_network")
+  seal(structure(c(core_parity_network(as.integer(a)), list(a = unname(a))), class = "granary_parity_network"))
 }
 
 #' @rdname bn_bounds

@@ -244,8 +244,8 @@ print.granary_bn_classifier <- function(x, ...) {
 summary.granary_bn_classifier <- function(object, n = 10, ...) {
   n <- check_count(n)
   w <- object$coefficients[-1L]
-  structure(list(fit = object, largest = utils::head(w[order(-abs(w))], n), intercept = object$coefficients[[1L]]),
-            class = "summary_granary_bn_classifier")
+  seal(structure(list(fit = object, largest = utils::head(w[order(-abs(w))], n), intercept = object$coefficients[[1L]]),
+            class = "summary_granary_bn_classifier"))
 }
 
 #' @export

@@ -57,8 +57,8 @@ print.granary_causal_dag <- function(x, ...) {
 #' @rdname granary_causal_dag
 #' @export
 summary.granary_causal_dag <- function(object, ...) {
-  structure(list(fit = object, ratio = max(object$error_variance / object$weights) / min(object$error_variance / object$weights)),
-            class = "summary_granary_causal_dag")
+  seal(structure(list(fit = object, ratio = max(object$error_variance / object$weights) / min(object$error_variance / object$weights)),
+            class = "summary_granary_causal_dag"))
 }
 
 #' @export
@@ -171,6 +171,7 @@ glance.granary_causal_dag <- function(x, ...) {
 check_causal_dag <- function(fit) {
   if (missing(fit)) fail_missing("fit")
   if (!inherits(fit, "granary_causal_dag")) fail_input("fit", "a fit of causal_dag()", describe(fit))
+  check_fit(fit)
   if (fit$settings$search %in% c("topdown", "bottomup")) {
     abort_input(sprintf("`fit` was made by search = \"%s\", which minimises nothing; fit again with another search.", fit$settings$search), "fit")
   }

@@ -67,7 +67,7 @@ print.granary_cg_network <- function(x, ...) {
 
 #' @rdname granary_cg_network
 #' @export
-summary.granary_cg_network <- function(object, ...) structure(list(network = object, tree = cg_tree(object)), class = "summary_granary_cg_network")
+summary.granary_cg_network <- function(object, ...) seal(structure(list(network = object, tree = cg_tree(object)), class = "summary_granary_cg_network"))
 
 #' @export
 print.summary_granary_cg_network <- function(x, ...) {

@@ -148,6 +148,7 @@ format_finding <- function(object, v) {
 
 check_cg_network <- function(object, arg = "object") {
   if (!inherits(object, "granary_cg_network")) fail_input(arg, "a network made by cg_network() or cg_fit()", describe(object))
+  check_fit(object)
 }
 
 #' Marginal laws of nodes of a network
@@ -198,7 +199,7 @@ cg_marginal <- function(object, nodes = NULL, joint = FALSE) {
   laws <- core_cg_marginals(cg_state(object), number)
   laws <- lapply(seq_along(nodes), function(k) single_marginal(object, nodes[k], laws[[k]]))
   if (length(laws) == 1L) return(laws[[1L]])
-  structure(stats::setNames(laws, nodes), class = "granary_cg_marginals")
+  seal(structure(stats::setNames(laws, nodes), class = "granary_cg_marginals"))
 }
 
 single_marginal <- function(object, v, law) {
@@ -238,7 +239,7 @@ joint_marginal <- function(object, nodes) {
                covariance = covariance)
 }
 
-new_marginal <- function(nodes, kind, ...) structure(list(nodes = nodes, kind = kind, ...), class = "granary_cg_marginal")
+new_marginal <- function(nodes, kind, ...) seal(structure(list(nodes = nodes, kind = kind, ...), class = "granary_cg_marginal"))
 
 component_states <- function(object, law) {
   names <- object$graph$nodes[law$nodes]
@@ -381,11 +382,11 @@ cg_tree <- function(object, type = c("semi", "elimination", "junction"), order =
   clusters$discrete <- names(tree$discrete)
   clusters$continuous <- names(tree$continuous)
   clusters$configurations <- vapply(tree$discrete, function(set) prod(lengths(object$levels[set])), 0)
-  structure(
+  seal(structure(
     list(type = type, clusters = clusters, order = nodes[tree$order], largest = tree$largest, cost = tree$cost,
          regressions = if (type == "semi" && own) cluster_regressions(object)),
     class = "granary_cg_tree"
-  )
+  ))
 }
 
 cluster_regressions <- function(object) {

@@ -474,7 +474,7 @@ node_numbers <- function(x, nodes, arg) {
   if (is.character(x) && !is.object(x) && !anyNA(x)) {
     number <- match(x, nodes)
     if (anyNA(number)) abort_input(sprintf("`%s` must name nodes of the network, but \"%s\" is none of them.", arg,
-                                           substr(x[is.na(number)][1L], 1L, 40L)), arg)
+                                           substr(readable(x[is.na(number)][1L]), 1L, 40L)), arg)
     if (anyDuplicated(number)) abort_input(sprintf("`%s` names \"%s\" more than once.", arg, x[duplicated(number)][1L]), arg)
     return(number)
   }

@@ -98,7 +98,7 @@ ci_oracle <- function(graph, latent = NULL, selection = NULL) {
   graph <- check_graph(graph)
   latent <- check_nodes(latent, graph, "latent", allow_empty = TRUE)
   selection <- check_nodes(selection, graph, "selection", allow_empty = TRUE)
-  structure(oracle_spec(graph, latent, selection), class = "granary_ci_oracle")
+  seal(structure(oracle_spec(graph, latent, selection), class = "granary_ci_oracle"))
 }
 
 #' @export

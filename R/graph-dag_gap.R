@@ -153,11 +153,11 @@ causal_dag_bounds <- function(B, variance = 1, weights = NULL, graph = NULL, n =
     lemma <- c(b2 = b2, bound = if (r2 >= 1) r2 * ((r2 - 1) + sqrt(r2^2 - 1)) else (1 - r2) + sqrt(1 - r2^2))
   }
   gamma <- if (is.nan(found$gamma)) NA_real_ else found$gamma
-  structure(list(
+  seal(structure(list(
     xi = xi, score = found$score, allowed = 1 + xi / p, ratio = ratio, safe = ratio < 1 + xi / p,
     found = found$found, gamma = gamma,
     ratio_n = if (is.null(n)) NA_real_ else sqrt(log(p) / n) * sum(1 / weights) / (xi / 2), lemma11 = lemma, edges = edges, p = p, n = n
-  ), class = "granary_dag_gap")
+  ), class = "granary_dag_gap"))
 }
 
 gap_graph <- function(graph, B, names) {

@@ -6,6 +6,7 @@ dag_ranking <- function(fit, k = 10) {
     found <- core_rank_scores(fit$table[c("sets", "scores")], c(fit$settings, list(k = k)), core_seed(), bar)
   } else {
     if (!inherits(fit, "granary_causal_dag")) fail_input("fit", "a fit of causal_dag() or best_dag()", describe(fit))
+    check_fit(fit)
     fit <- check_causal_dag(fit)
     found <- core_rank_dags(fit$S, space_parts(fit$space), c(fitted_dag_options(fit), list(k = k)), core_seed(), bar)
   }

@@ -70,7 +70,7 @@ game_titles <- c(sl = "simultaneous logistic loss", il = "independent logistic l
 #' @rdname granary_influence_game
 #' @export
 summary.granary_influence_game <- function(object, ...) {
-  structure(list(game = object, influence = influence(object)), class = "summary_granary_influence_game")
+  seal(structure(list(game = object, influence = influence(object)), class = "summary_granary_influence_game"))
 }
 
 #' @export

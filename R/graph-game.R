@@ -3,6 +3,7 @@ game_of <- function(game, arg = "game") {
   if (!inherits(game, "granary_influence_game")) {
     fail_input(arg, "an influence game, from influence_game(), as_influence_game() or sim_influence_game()", describe(game))
   }
+  check_fit(game)
   game
 }
 
@@ -108,12 +109,12 @@ game_equilibria <- function(game, what = c("list", "count", "test"), x = NULL, m
     warn_input(sprintf("There are %s equilibria, more than `max_list`; they are counted, not listed.", format(found$count, digits = 6L)), "max_list")
   }
   p <- ncol(game$W)
-  structure(
+  seal(structure(
     list(count = found$count, log_count = found$log_count, proportion = exp(found$log_count - p * log(2)), states = states,
          trivial = found$count == 0 || found$log_count >= p * log(2) * (1 - 1e-12), ties = if (found$listed) found$ties else NA_real_,
          method = found$method, width = found$width, seconds = found$seconds, players = p),
     class = "granary_equilibria"
-  )
+  ))
 }
 
 #' @export
@@ -232,13 +233,13 @@ game_bounds <- function(n, m, q = 0.9, delta = 0.05, gamma = 0.05, share = NULL,
   proportion <- check_number(proportion, lower = 0, upper = 1, strict_lower = TRUE, allow_null = TRUE)
   n <- as.double(n)
   kl <- if (!is.null(share) && !is.null(proportion)) -share * log(proportion) - c(lower = log(2), upper = 0)
-  structure(
+  seal(structure(
     list(players = ceiling(max(1, log(delta * gamma) / log(0.75))), kl = kl, gap = (log(max(2 * m,
         1 / (1 - q))) + n * log(2)) * sqrt(2 / m * (n^3 * log(2) + log(4 / delta))), log2_dimension = n^2 * (n + 1) / 2 + 1,
          log2_games = c(lower = 0.33048 * n^3, upper = n^3), expected_proportion = c(lower = 0.5^n, upper = 0.75^n),
          proportion = min(1, 0.75^n / delta), n = n, m = m, q = q, delta = delta),
     class = "granary_game_bounds"
-  )
+  ))
 }
 
 #' @export

@@ -196,6 +196,7 @@ check_ggm <- function(fit, arg = "fit") {
   if (!inherits(fit, "granary_ggm")) {
     abort_input(sprintf("`%s` must be a Gaussian graph fit, as ggm_lasso() returns, but it is %s.", arg, describe(fit)), arg)
   }
+  check_fit(fit)
   invisible(fit)
 }
 
@@ -233,7 +234,7 @@ summary.granary_ggm <- function(object, which = NULL, ...) {
   x <- one$precision
   eigen_range <- unlist(core_eigenvalue_range(as.matrix(x)), use.names = FALSE)
   degrees <- ggm_degrees(x)
-  structure(list(fit = one, degrees = degrees, eigenvalues = eigen_range, edges = tidy(one)), class = "summary_granary_ggm")
+  seal(structure(list(fit = one, degrees = degrees, eigenvalues = eigen_range, edges = tidy(one)), class = "summary_granary_ggm"))
 }
 
 #' @export

@@ -68,6 +68,7 @@ eigenvalue_bounds <- function(fit, which = NULL) {
   if (!inherits(fit, "granary_ggm_lasso")) {
     abort_input(sprintf("`fit` must be a graphical lasso fit, as ggm_lasso() returns, but it is %s.", describe(fit)), "fit")
   }
+  check_fit(fit)
   S <- fit$S
   p <- ncol(S)
   weights <- if (is.null(fit$weights)) 1 else fit$weights

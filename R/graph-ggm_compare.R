@@ -65,11 +65,11 @@ ggm_compare <- function(fit, other, newdata = NULL, level = 0.95) {
   statistic <- 2 * (loglik[[large]] - loglik[[small]])
   df <- parameters[[large]] - parameters[[small]]
   p.value <- if (df > 0) stats::pchisq(statistic, df, lower.tail = FALSE) else NA_real_
-  structure(list(
+  seal(structure(list(
     table = data.frame(model = names(loglik), parameters = unname(parameters), loglik = unname(loglik)), statistic = statistic, df = df,
     p.value = p.value, rejected = if (df > 0) p.value <= 1 - level else NA, smaller = small, better = names(which.max(loglik)), level = level,
     rows = nrow(newdata)
-  ), class = "granary_ggm_compare")
+  ), class = "granary_ggm_compare"))
 }
 
 #' @export

@@ -128,7 +128,7 @@ plot.granary_ggm_difference <- function(x, labels = NULL, layout = NULL, ...) {
   at <- cbind(match(x$from, names), match(x$to, names))
   m[at] <- m[at[, 2:1, drop = FALSE]] <- -x$difference
   diag(m) <- 1
-  graph <- structure(list(precision = as_sparse(m), S = m, df = nrow(x), lambda = 0), class = c("granary_ggm_task", "granary_ggm"))
+  graph <- seal(structure(list(precision = as_sparse(m), S = m, df = nrow(x), lambda = 0), class = c("granary_ggm_task", "granary_ggm")))
   title <- if (nrow(x) > 0L) sprintf("%s minus %s: %d pairs", x$second_task[1L], x$first_task[1L], nrow(x)) else "no differences"
   do.call(plot_network, utils::modifyList(list(graph, labels, NULL, layout, main = title), list(...)))
 }

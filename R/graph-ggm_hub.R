@@ -246,6 +246,7 @@ hub_parts <- function(fit, which = NULL, min_degree = NULL) {
   if (!inherits(fit, c("granary_ggm_hub", "granary_cov_hub", "granary_ising_hub"))) {
     abort_input(sprintf("`fit` must be a hub fit, but it is %s.", describe(fit)), "fit")
   }
+  check_fit(fit)
   min_degree <- check_count(min_degree, lower = 0, allow_null = TRUE)
   which <- if (inherits(fit, "granary_ggm")) path_position(fit, which) else check_count(which, upper = 1, allow_null = TRUE)
   if (inherits(fit, "granary_ggm")) fit <- ggm_at(fit, which)

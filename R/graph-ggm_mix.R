@@ -116,7 +116,7 @@ prior_parts <- function(prior) {
   c(unclass(prior)[c("kind", "weight")], own)
 }
 
-new_prior <- function(kind, weight, ...) structure(list(kind = kind, weight = weight, ...), class = "granary_prior")
+new_prior <- function(kind, weight, ...) seal(structure(list(kind = kind, weight = weight, ...), class = "granary_prior"))
 
 #' @rdname ggm_mix
 #' @export
@@ -139,6 +139,7 @@ prior_local <- function(neighbors, tau, operator = c("difference", "laplacian"))
       size <- if (inherits(neighbors, "igraph")) igraph::vcount(neighbors) else if (length(dim(neighbors)) == 2L) nrow(neighbors) else 0L
       neighbors <- as_neighbors(neighbors, size)
     }
+    check_fit(neighbors)
     op <- local_operator(operator, neighbors, neighbors$n)
   }
   new_prior("local", tau, operator = op)

@@ -43,6 +43,7 @@ check_ggm_multi <- function(fit, arg = "fit") {
   if (!inherits(fit, "granary_ggm_multi")) {
     abort_input(sprintf("`%s` must be a multi-task Gaussian graph fit, as ggm_multi() returns, but it is %s.", arg, describe(fit)), arg)
   }
+  check_fit(fit)
   invisible(fit)
 }
 
@@ -137,7 +138,7 @@ summary.granary_ggm_multi <- function(object, which = NULL, ...) {
   table <- data.frame(task = names(one$S), weight = unname(one$weights), edges = one$edges[1L, ], smallest_eigenvalue = eigenvalues[1L, ],
                       largest_eigenvalue = eigenvalues[2L, ], row.names = NULL)
   if (!is.null(one$n)) table <- cbind(table[1L], n = unname(one$n), table[-1L])
-  structure(list(fit = one, tasks = table), class = "summary_granary_ggm_multi")
+  seal(structure(list(fit = one, tasks = table), class = "summary_granary_ggm_multi"))
 }
 
 #' @export

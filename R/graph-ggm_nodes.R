@@ -335,7 +335,7 @@ ggm_classify <- function(fits, newdata, group = NULL, prior = NULL) {
   relative <- exp(scores - apply(scores, 1L, max))
   class <- factor(names(fits)[max.col(scores, "first")], levels = names(fits))
   if (!is.null(group)) names(class) <- rownames(scores)
-  structure(list(class = class, scores = scores, posterior = relative / rowSums(relative)), class = "granary_ggm_classify")
+  seal(structure(list(class = class, scores = scores, posterior = relative / rowSums(relative)), class = "granary_ggm_classify"))
 }
 
 #' @export

@@ -176,6 +176,7 @@ print.granary_ggm_windows <- function(x, ...) {
 
 check_windows <- function(object) {
   if (!inherits(object, "granary_ggm_windows")) fail_input("object", "a result of ggm_windows()", describe(object))
+  check_fit(object)
   object
 }
 

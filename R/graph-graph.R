@@ -11,7 +11,7 @@ new_graph <- function(nodes, edges, type = NULL) {
   turned <- edges[, 1L] > edges[, 2L]
   edges[turned, ] <- edges[turned, c(2L, 1L, 4L, 3L)]
   edges <- edges[order(edges[, 1L], edges[, 2L]), , drop = FALSE]
-  graph <- structure(list(nodes = nodes, edges = edges, type = "mixed"), class = "granary_graph")
+  graph <- seal(structure(list(nodes = nodes, edges = edges, type = "mixed"), class = "granary_graph"))
   graph$type <- if (is.null(type)) infer_type(graph) else type
   graph
 }
@@ -84,7 +84,7 @@ as_graph <- function(x, nodes = NULL, type = NULL) {
 graph_carriers <- c("granary_constraint", "granary_sim_dag", "granary_causal_dag", "granary_best_dag", "granary_cg_network")
 
 read_graph <- function(x, nodes, arg = "x") {
-  if (inherits(x, "granary_graph")) return(rename_nodes(x, nodes, arg))
+  if (inherits(x, "granary_graph")) return(rename_nodes(check_fit(x), nodes, arg))
   if (inherits(x, graph_carriers)) return(rename_nodes(x$graph, nodes, arg))
   if (inherits(x, "igraph")) return(graph_from_igraph(x, nodes, arg))
   if (isS4(x) && methods::is(x, "pcAlgo")) x <- methods::slot(x, "graph")
@@ -170,7 +170,7 @@ parse_edges <- function(x, arg) {
     names <- trimws(regmatches(piece, at, invert = TRUE)[[1L]])
     edges <- trimws(regmatches(piece, at)[[1L]])
     if (any(!nzchar(names)) || any(grepl("[<>]", names))) {
-      abort_input(sprintf("`%s` must be text like \"a -> b <- c\", but \"%s\" cannot be read.", arg, substr(piece, 1L, 40L)), arg)
+      abort_input(sprintf("`%s` must be text like \"a -> b <- c\", but \"%s\" cannot be read.", arg, substr(readable(piece), 1L, 40L)), arg)
     }
     seen <- c(seen, names)
     from <- c(from, utils::head(names, -1L))
@@ -360,8 +360,8 @@ print.granary_graph <- function(x, ...) {
 summary.granary_graph <- function(object, ...) {
   p <- length(object$nodes)
   degree <- tabulate(object$edges[, 1:2], p)
-  structure(list(graph = object, degree = stats::setNames(degree, object$nodes),
-                 components = core_graph_components(graph_parts(object)), kinds = count_kinds(object)), class = "summary_granary_graph")
+  seal(structure(list(graph = object, degree = stats::setNames(degree, object$nodes),
+                 components = core_graph_components(graph_parts(object)), kinds = count_kinds(object)), class = "summary_granary_graph"))
 }
 
 #' @export

@@ -15,13 +15,13 @@ compare_graphs <- function(estimate, truth) {
   either <- a > 0L | b > 0L
   kinds <- c("none", mark_names)
   marks <- table(estimate = factor(kinds[a[either] + 1L], kinds), truth = factor(kinds[b[either] + 1L], kinds))
-  structure(
+  seal(structure(
     list(
       shd = core_graph_shd(graph_parts(pair$estimate), graph_parts(pair$truth)), skeleton = rates(a[upper] > 0L, b[upper] > 0L, p * (p - 1) / 2),
       directed = rates(arrow(a), arrow(b), p * (p - 1)), marks = marks, mark_distance = sum(a != b)
     ),
     class = "granary_graph_comparison"
-  )
+  ))
 }
 
 shd <- function(estimate, truth) {

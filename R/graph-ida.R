@@ -44,10 +44,10 @@ ida <- function(graph, x, y = NULL, S = NULL) {
   result <- core_ida(graph_parts(graph), S, list(cause = x, targets = y), progress_bar("effects"))
   effects <- result$effects
   colnames(effects) <- graph$nodes[y]
-  structure(
+  seal(structure(
     list(effects = effects, parents = lapply(result$parents, function(set) graph$nodes[set]), minimum = apply(abs(effects), 2L, min),
          x = graph$nodes[x]), class = "granary_ida"
-  )
+  ))
 }
 
 effect_covariance <- function(S, fit, graph) {

@@ -47,6 +47,7 @@ ising_of <- function(model, arg = "model") {
   if (!inherits(model, "granary_ising")) {
     fail_input(arg, "an Ising model, from ising_fit(), ising_model() or sim_ising()", describe(model))
   }
+  check_fit(model)
   model
 }
 
@@ -213,11 +214,11 @@ ising_titles <- c(exact = "exact penalised likelihood", pseudolik = "penalised p
 #' @export
 summary.granary_ising <- function(object, ...) {
   W <- object$W
-  structure(
+  seal(structure(
     list(model = object, edges = tidy(object), degree = sort(rowSums(W != 0), decreasing = TRUE), strength = sort(rowSums(abs(W)), decreasing = TRUE),
          largest_component = ising_size(object)),
     class = "summary_granary_ising"
-  )
+  ))
 }
 
 #' @export

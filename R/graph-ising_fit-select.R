@@ -201,12 +201,12 @@ ising_bounds <- function(x, lambda, steps = 1000, beta = 1, r = 0.5, samples = f
   G <- size$G
   robust <- D^2 * G / (2 * beta * harmonic(r)) + 2 * D * A[["robust"]] + 4 * beta * G * harmonic(2 * r) / harmonic(r)
   average <- D^2 * G * (steps + 1)^r / (2 * beta * steps) + 2^(1 + r) * D * A[["average"]] + 2^(2 + r) * beta * G * harmonic(r) / steps
-  structure(
+  seal(structure(
     list(W = size$couplings, b = size$fields, D = D, G = G, error = A,
          objective = c(robust = robust, average = average, random = average / epsilon),
          error_terms = c(pg = steps * A[["average"]]^2, apg = steps^2 * A[["accelerated"]]^2), lambda = lambda, steps = steps, delta = delta),
     class = "granary_ising_bounds"
-  )
+  ))
 }
 
 #' @export

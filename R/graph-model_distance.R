@@ -39,8 +39,8 @@ model_given <- function(type = c("gaussian", "ising", "bn"), ...) {
   by_kind(switch(type, gaussian = model_gaussian, ising = model_ising, bn = model_bn), type, ...)
 }
 
-new_model <- function(kind, variables, ...) structure(c(list(kind = kind, variables = variables), list(...)),
-                                                      class = c(paste0("granary_model_", kind), "granary_model"))
+new_model <- function(kind, variables, ...) seal(structure(c(list(kind = kind, variables = variables), list(...)),
+                                                      class = c(paste0("granary_model_", kind), "granary_model")))
 
 # What crosses of a model.
 model_parts <- function(m) {
@@ -166,6 +166,7 @@ simulate.granary_model <- function(object, nsim = 1, seed = NULL, ...) {
 }
 
 as_model <- function(m, arg) {
+  check_fit(m)
   if (inherits(m, "granary_model")) return(m)
   if (inherits(m, "granary_ising_hub")) return(model_ising(as.matrix(m$theta)))
   if (inherits(m, "granary_ising")) return(model_ising(m$coupling + diag(m$b, length(m$b)), "spin"))
@@ -297,8 +298,8 @@ model_distance <- function(m1, m2, type = c("kl", "symkl", "js", "hellinger", "b
   result <- core_model_distance(model_parts(pair[[1L]]), model_parts(pair[[2L]]), list(type = type, exact = exact, n_sim = nsim), core_seed(),
                                 progress_bar("distance"))
   bracket <- if (length(result$bracket) > 0L) stats::setNames(result$bracket, c("lower", "upper"))
-  structure(list(value = result$value, se = result$se, exact = result$exact, type = type, bracket = bracket, nsim = if (!result$exact) nsim),
-            class = "granary_model_distance")
+  seal(structure(list(value = result$value, se = result$se, exact = result$exact, type = type, bracket = bracket, nsim = if (!result$exact) nsim),
+            class = "granary_model_distance"))
 }
 
 bayes_bracket <- function(bhattacharyya) {

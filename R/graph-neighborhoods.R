@@ -60,7 +60,7 @@ by_kind <- function(.make, .kind, ...) {
 new_neighbors <- function(edges, n, coords, type, variables = NULL) {
   edges <- matrix(as.integer(edges), ncol = 2L)
   colnames(edges) <- c("from", "to")
-  structure(list(edges = edges, n = as.integer(n), coords = coords, type = type, variables = variables), class = "granary_neighbors")
+  seal(structure(list(edges = edges, n = as.integer(n), coords = coords, type = type, variables = variables), class = "granary_neighbors"))
 }
 
 max_neighbors <- 1e7
@@ -193,6 +193,7 @@ as_neighbors <- function(neighbors, p, arg = "neighbors", variables = NULL) {
     }
     neighbors <- nb_graph(neighbors)
   }
+  check_fit(neighbors)
   if (neighbors$n != p) {
     abort_input(sprintf("`%s` has %d variables, but there are %d.", arg, neighbors$n, p), arg)
   }

@@ -48,7 +48,7 @@ print.granary_constraint <- function(x, ...) {
 
 #' @rdname granary_constraint
 #' @export
-summary.granary_constraint <- function(object, ...) structure(list(fit = object), class = "summary_granary_constraint")
+summary.granary_constraint <- function(object, ...) seal(structure(list(fit = object), class = "summary_granary_constraint"))
 
 #' @export
 print.summary_granary_constraint <- function(x, ...) {

@@ -2,6 +2,7 @@
 
 check_search <- function(fit, x, arg = "fit") {
   if (!inherits(fit, "granary_constraint")) fail_input(arg, "a fit of pc(), fci() or rfci() to data", describe(fit))
+  check_fit(fit)
   if (isTRUE(fit$weighted)) abort_input("A search on counted rows cannot be repeated on parts of them: give one row per observation.", arg)
   data <- if (is.null(x)) fit$data else x
   if (is.null(data)) abort_input("`x` is needed: the fit does not hold numeric data.", "x")
@@ -176,7 +177,7 @@ stability_result <- function(runs, names, cutoff) {
   arrows <- arrows / length(runs)
   kept <- which(upper.tri(edges) & edges >= cutoff & edges > 0, arr.ind = TRUE)
   graph <- new_graph(names, cbind(kept, rep(1L, nrow(kept)), rep(1L, nrow(kept))), "undirected")
-  structure(list(edges = edges, arrows = arrows, graph = graph, counts = vapply(runs, nrow, 0L), cutoff = cutoff), class = "granary_graph_stability")
+  seal(structure(list(edges = edges, arrows = arrows, graph = graph, counts = vapply(runs, nrow, 0L), cutoff = cutoff), class = "granary_graph_stability"))
 }
 
 #' @export

@@ -53,7 +53,7 @@ sim_dag <- function(p = 20, n = NULL, degree = 2, weights = c(0.1, 1), signs = F
     if (length(hidden) > 0L) data <- data[, -hidden, drop = FALSE]
   }
   matrix <- Matrix::sparseMatrix(i = a$to, j = a$from, x = a$weight, dims = c(p, p), dimnames = list(names, names))
-  structure(list(graph = graph, weights = matrix, sd = rep_len(as.double(sd), p), latent = names[hidden], data = data), class = "granary_sim_dag")
+  seal(structure(list(graph = graph, weights = matrix, sd = rep_len(as.double(sd), p), latent = names[hidden], data = data), class = "granary_sim_dag"))
 }
 
 #' @export

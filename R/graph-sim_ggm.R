@@ -86,7 +86,7 @@ sim_ggm <- function(type = c("chain", "band", "random", "block", "hub", "cluster
     data <- core_ggm_sample(precision, n, core_seed())
     colnames(data) <- colnames(precision)
   }
-  structure(list(precision = precision, data = data, type = type), class = "granary_sim_ggm")
+  seal(structure(list(precision = precision, data = data, type = type), class = "granary_sim_ggm"))
 }
 
 #' @export
@@ -131,7 +131,7 @@ sim_ggm_multi <- function(tasks = 5, p = 50, n = 50, density = 0.1, similarity =
       x
     }, precision, n)
   }
-  structure(list(precision = precision, data = data), class = "granary_sim_ggm_multi")
+  seal(structure(list(precision = precision, data = data), class = "granary_sim_ggm_multi"))
 }
 
 #' @export

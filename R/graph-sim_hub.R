@@ -53,8 +53,8 @@ sim_hub <- function(p = 100, hubs = 5, n = NULL, sparsity = 0.02, hub_density = 
     if (type != "binary" && standardize && n > 1L) data <- sweep(data, 2L, apply(data, 2L, stats::sd), "/")
     colnames(data) <- colnames(theta)
   }
-  structure(list(theta = theta, precision = if (type == "gaussian") theta, hubs = graph$hubs, data = data, type = type, setup = setup),
-            class = c("granary_sim_hub", if (type == "gaussian") "granary_sim_ggm"))
+  seal(structure(list(theta = theta, precision = if (type == "gaussian") theta, hubs = graph$hubs, data = data, type = type, setup = setup),
+            class = c("granary_sim_hub", if (type == "gaussian") "granary_sim_ggm")))
 }
 
 #' @export

@@ -188,9 +188,9 @@ describe_committee <- function(s) {
 #' @rdname committee_curve
 #' @export
 summary.granary_committee_curve <- function(object, ...) {
-  structure(list(curve = object, plateau = find_plateau(object), specialised = specialisation_time(object),
+  seal(structure(list(curve = object, plateau = find_plateau(object), specialised = specialisation_time(object),
                  best = c(t = object$t[which.min(object$test)], test = min(object$test)),
-                 overfitted = object$test[length(object$test)] / min(object$test) - 1), class = "summary_granary_committee_curve")
+                 overfitted = object$test[length(object$test)] / min(object$test) - 1), class = "summary_granary_committee_curve"))
 }
 
 # How far the best teacher unit of each student unit stands out from the second best, over the sum of both; the least over students.

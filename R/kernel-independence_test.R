@@ -107,7 +107,7 @@ independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "k
   }
   title <- if (joint) "joint Hilbert-Schmidt independence criterion" else
     sub("^(Hilbert)|^(.)", "\\1\\L\\2", measure_titles[[measure]], perl = TRUE)
-  structure(
+  seal(structure(
     list(
       statistic = stats::setNames(raw$statistic, if (joint) "dHSIC" else toupper(measure)), parameter = parameter, p.value = raw$p.value,
       method = paste0("Test of independence by the ", title, if (!joint && length(variables) > 2L) " of all pairs", " (",
@@ -115,7 +115,7 @@ independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "k
       alternative = "dependent", data.name = paste(names, collapse = " and "), null = null
     ),
     class = c("granary_independence_test", "htest")
-  )
+  ))
 }
 
 #' @rdname independence_test

@@ -61,6 +61,7 @@ update.granary_lasvm <- function(object, newdata, newy = NULL, shuffle = FALSE, 
 lasvm_finish <- function(object) {
   if (missing(object)) fail_missing("object")
   if (!inherits(object, "granary_lasvm")) fail_input("object", "a fit of lasvm()", describe(object))
+  check_fit(object)
   finish_lasvm(object)
 }
 
@@ -78,6 +79,7 @@ coef.granary_lasvm <- function(object, ...) {
 lasvm_bounds <- function(object, newdata, newy) {
   if (missing(object)) fail_missing("object")
   if (!inherits(object, "granary_lasvm")) fail_input("object", "a fit of lasvm()", describe(object))
+  check_fit(object)
   if (missing(newdata)) fail_missing("newdata")
   if (missing(newy)) fail_missing("newy")
   fit <- object
@@ -193,6 +195,7 @@ plot_lasvm_curve <- function(fit, compare, ...) {
   fits <- c(list(fit), compare)
   for (other in fits) {
     if (!inherits(other, "granary_lasvm")) fail_input("compare", "a list of fits of lasvm()", describe(compare))
+    check_fit(other)
     if (is.null(other$curve)) abort_input("A fit has no learning curve: give `validation` to lasvm().", "x")
   }
   labels <- c(fit$settings$select, if (length(compare) > 0L) if (is.null(names(compare))) paste("fit", 1L + seq_along(compare)) else names(compare))

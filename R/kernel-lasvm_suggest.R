@@ -38,6 +38,7 @@
 lasvm_suggest <- function(object, newdata, n = 1, criterion = c("active", "autoactive", "random"), candidates = Inf) {
   if (missing(object)) fail_missing("object")
   if (!inherits(object, "granary_lasvm")) fail_input("object", "a fit of lasvm()", describe(object))
+  check_fit(object)
   if (missing(newdata)) fail_missing("newdata")
   fit <- object
   criterion <- check_choice(criterion, c("active", "autoactive", "random"))

@@ -46,6 +46,7 @@ mistake_driven <- function(learner, x, y = NULL, levels = NULL, shuffle = FALSE,
     if (!inherits(inner, "granary_online_classifier")) {
       fail_input("learner", "a function that makes an online classifier", paste("one that makes", describe(inner)))
     }
+    check_fit(inner)
   } else {
     fail_input("learner", "an online classifier, or a function that makes one", describe(learner))
   }

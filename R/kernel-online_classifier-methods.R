@@ -149,8 +149,8 @@ summary.granary_online_classifier <- function(object, ...) {
     before <- rbind(0, table[-nrow(table), c("trial", "mistakes")])
     table$recent <- (table$mistakes - before$mistakes) / (table$trial - before$trial)
   }
-  structure(list(title = fit_title(object), call = object$call, facts = c(common_facts(object), online_facts(object)), trace = table),
-            class = "summary_granary_online_classifier")
+  seal(structure(list(title = fit_title(object), call = object$call, facts = c(common_facts(object), online_facts(object)), trace = table),
+            class = "summary_granary_online_classifier"))
 }
 
 #' @export
@@ -232,11 +232,12 @@ online_compare <- function(...) {
   if (length(fits) == 0L) abort_input("online_compare() needs at least one fit.")
   for (fit in fits) {
     if (!inherits(fit, "granary_online_classifier")) fail_input("...", "online classifiers, or one list of them", describe(fit))
+    check_fit(fit)
   }
   own <- vapply(fits, function(fit) sub("^granary_", "", class(fit)[1L]), "")
   given <- names(fits)
   names(fits) <- make.unique(if (is.null(given)) own else ifelse(nzchar(given), given, own))
-  structure(list(fits = fits), class = "granary_online_comparison")
+  seal(structure(list(fits = fits), class = "granary_online_comparison"))
 }
 
 #' @rdname granary_online_classifier

@@ -201,8 +201,8 @@ smith_waterman <- function(x, y, score = c(1, -1), gap = -1, gap_extend = NULL) 
     out[steps != skip] <- v[start + seq_len(sum(steps != skip))]
     out
   }
-  structure(list(score = found$score, start = c(found$start_x, found$start_y), steps = paste(c("M", "D", "I")[steps + 1L], collapse = ""),
-                 x = taken(x, found$start_x - 1L, 2L), y = taken(y, found$start_y - 1L, 1L)), class = "granary_alignment")
+  seal(structure(list(score = found$score, start = c(found$start_x, found$start_y), steps = paste(c("M", "D", "I")[steps + 1L], collapse = ""),
+                 x = taken(x, found$start_x - 1L, 2L), y = taken(y, found$start_y - 1L, 1L)), class = "granary_alignment"))
 }
 
 one_sequence <- function(x, arg) {

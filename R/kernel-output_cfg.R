@@ -42,7 +42,7 @@
 output_cfg <- function(trees, loss = c("f1", "zero_one"), binarize = FALSE) {
   call <- match.call()
   if (missing(trees)) fail_missing("trees")
-  if (!is.character(trees) || length(trees) == 0L || !is.null(dim(trees)) || anyNA(trees)) {
+  if (!is.character(trees) || length(trees) == 0L || !is.null(dim(trees)) || anyNA(trees) || !all(validEnc(trees))) {
     fail_input("trees", "a character vector of trees in brackets", describe(trees))
   }
   loss <- check_choice(loss, c("f1", "zero_one"))

@@ -168,9 +168,9 @@ summary.granary_sgd_curve <- function(object, ...) {
   settings <- object$settings
   end <- sgd_limits(settings$alpha, settings$eta, settings$lambda, settings$sigma2, settings$spectrum)
   best <- which.min(object$test)
-  structure(list(curve = object, rates = unlist(end[c("eta_c", "eta_min", "eta_x", "offline")]),
+  seal(structure(list(curve = object, rates = unlist(end[c("eta_c", "eta_min", "eta_x", "offline")]),
                  decay = c(normal = end$decay, slow = if (is.nan(end$decay_slow)) NA else end$decay_slow),
-                 best = if (length(best) > 0L) c(t = object$t[best], test = object$test[best])), class = "summary_granary_sgd_curve")
+                 best = if (length(best) > 0L) c(t = object$t[best], test = object$test[best])), class = "summary_granary_sgd_curve"))
 }
 
 #' @export

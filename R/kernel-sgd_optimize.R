@@ -103,6 +103,7 @@ predict.granary_sgd_schedule <- function(object, t = object$t, ...) {
 #' @rdname sgd_optimize
 #' @export
 predict.granary_sgd_optimum <- function(object, t = object$table$t, ...) {
+  refuse_dots(...)
   if (is.null(object$schedule)) abort_input("A schedule needs at least three times: call sgd_optimize() with more.", "object")
   predict(object$schedule, t)
 }

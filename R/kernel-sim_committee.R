@@ -72,9 +72,11 @@ assess.granary_learning_curve <- function(object, truth, ...) {
   if (!inherits(object, c("granary_committee_curve", "granary_sgd_curve"))) {
     fail_input("object", "a curve from committee_curve() or sgd_curve()", describe(object))
   }
+  check_fit(object)
   if (!inherits(truth, c("granary_committee_simulation", "granary_sgd_simulation"))) {
     fail_input("truth", "a result of sim_committee() or sim_sgd()", describe(truth))
   }
+  check_fit(truth)
   simulation <- truth
   if (length(simulation$test) == 0L) abort_input("`truth` must have a test error: give newdata and newy to sgd_data().", "truth")
   expected <- predict(object, simulation$t)$test

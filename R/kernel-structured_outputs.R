@@ -2,7 +2,7 @@
 # granary_output_<type>; `core` is what crosses into C++ (src/r_kernels_structured_make.cpp).
 
 new_output <- function(type, core, ..., call) {
-  structure(list(core = c(list(type = type), core), ..., call = shorten_call(call)), class = c(paste0("granary_output_", type), "granary_output"))
+  seal(structure(list(core = c(list(type = type), core), ..., call = shorten_call(call)), class = c(paste0("granary_output_", type), "granary_output")))
 }
 
 # What of a problem crosses: what is not there is left out.
@@ -13,6 +13,7 @@ check_output <- function(problem) {
   if (!inherits(problem, "granary_output")) {
     fail_input("problem", "made by output_multiclass(), output_chain(), output_align(), output_cfg() or output_custom()", describe(problem))
   }
+  check_fit(problem)
   problem
 }
 

@@ -145,8 +145,8 @@ print.granary_structured_svm <- function(x, ...) {
 #' @rdname structured_svm
 #' @export
 summary.granary_structured_svm <- function(object, ...) {
-  structure(list(fit = object, slacks = stats::quantile(object$slacks, names = FALSE), losses = table(signif(object$losses, 4)),
-                 norm = sqrt(2 * max(0, object$dual - sum_dual_linear(object)))), class = "summary_granary_structured_svm")
+  seal(structure(list(fit = object, slacks = stats::quantile(object$slacks, names = FALSE), losses = table(signif(object$losses, 4)),
+                 norm = sqrt(2 * max(0, object$dual - sum_dual_linear(object)))), class = "summary_granary_structured_svm"))
 }
 
 # Only the norm of w is wanted, which is plain except with a kernel.

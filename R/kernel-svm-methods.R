@@ -229,7 +229,7 @@ summary.granary_svm <- function(object, ...) {
   } else {
     c("root mean squared residual" = sqrt(mean((as.double(y)[object$used] - fit)^2)))
   }
-  structure(list(fit = object, counts = svm_counts(object), quality = quality), class = "summary_granary_svm")
+  seal(structure(list(fit = object, counts = svm_counts(object), quality = quality), class = "summary_granary_svm"))
 }
 
 #' @export

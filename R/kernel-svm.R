@@ -320,6 +320,7 @@ svm_check_nu <- function(problem, nu) {
 svm_starts <- function(tasks, problem, start, type) {
   if (is.null(start)) return(tasks)
   if (!inherits(start, "granary_svm")) fail_input("start", "a fit of svm() to the same rows (or NULL)", describe(start))
+  check_fit(start)
   names <- vapply(tasks, `[[`, "", "name")
   if (start$n != problem$n || start$type != type || !identical(colnames(start$coefficients), names)) {
     abort_input("`start` must be a fit of the same type and classes to the same rows.", "start")

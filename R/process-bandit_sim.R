@@ -128,7 +128,7 @@ gp_bandit_compare <- function(..., levels = NULL, weights = seq(0, 1, by = 0.1))
     }
   }
   first <- function(v) if (all(is.na(v))) NA_character_ else names(sims)[which.min(v)]
-  structure(list(cost = cost, cheapest = apply(cost, 1:2, first), levels = levels, weights = weights), class = "granary_bandit_cost")
+  seal(structure(list(cost = cost, cheapest = apply(cost, 1:2, first), levels = levels, weights = weights), class = "granary_bandit_cost"))
 }
 
 # Mean average regret and mean number of choices after each round.

@@ -85,8 +85,8 @@ bo_space_text <- function(space) {
 #' @rdname granary_bayes_opt
 #' @export
 summary.granary_bayes_opt <- function(object, ...) {
-  structure(list(fit = object, parameters = if (!is.null(object$theta)) coef(object), used = table(object$trace$used),
-                 messages = unique(object$trace$message[object$status != "ok"])), class = "summary_granary_bayes_opt")
+  seal(structure(list(fit = object, parameters = if (!is.null(object$theta)) coef(object), used = table(object$trace$used),
+                 messages = unique(object$trace$message[object$status != "ok"])), class = "summary_granary_bayes_opt"))
 }
 
 #' @export

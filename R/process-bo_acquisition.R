@@ -67,12 +67,12 @@ bo_acquisition <- function(type = "ei", ..., xi = NULL, power = 1, kappa = 1, de
     if (!type %in% c("sum", "product")) abort_input("`weights` belong to \"sum\" and \"product\".", "weights")
     weights <- unname(check_vector(weights, length = length(parts)))
   }
-  structure(list(
+  seal(structure(list(
     type = type, xi = check_number(xi, allow_null = TRUE) %||% if (type == "pi") 0.01 else 0,
     power = check_count(power, upper = 20L), kappa = check_number(kappa, lower = 0),
     delta = check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE), eta = check_number(eta, lower = 0),
     bounded = check_flag(bounded), weights = weights, children = parts
-  ), class = "granary_acquisition")
+  ), class = "granary_acquisition"))
 }
 
 acquisition_types <- c("ei", "pi", "lcb", "lcb_annealed", "return", "uncertainty", "thompson", "optimistic", "distance", "sum", "product", "hedge")

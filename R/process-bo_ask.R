@@ -43,6 +43,7 @@ bo_init <- function(lower = NULL, upper = NULL, n_init = 10, init = c("lhs", "so
 check_bo <- function(object) {
   if (missing(object)) fail_missing("object")
   if (!inherits(object, "granary_bayes_opt")) fail_input("object", "the result of bo_init() or bayes_opt()", describe(object))
+  check_fit(object)
   object
 }
 

@@ -53,8 +53,8 @@ new_ec_factor <- function(kind, a = 0, b = 0, extra = list(NULL), log_concave = 
   for (part in list(a, b)) {
     if (!length(part) %in% c(1L, size)) abort_input(sprintf("The arguments of ec_factor(\"%s\") must be of one length, or of length 1.", kind))
   }
-  structure(list(kind = rep(kind, size), a = rep_len(unname(a), size), b = rep_len(unname(b), size), extra = rep_len(extra, size),
-                 log_concave = rep(log_concave, size)), class = "granary_ec_factor")
+  seal(structure(list(kind = rep(kind, size), a = rep_len(unname(a), size), b = rep_len(unname(b), size), extra = rep_len(extra, size),
+                 log_concave = rep(log_concave, size)), class = "granary_ec_factor"))
 }
 
 ec_bound <- function(x, arg) {
@@ -153,8 +153,8 @@ c.granary_ec_factor <- function(...) {
   parts <- list(...)
   if (!all(vapply(parts, inherits, NA, "granary_ec_factor"))) abort_input("Factors can be joined with factors only.")
   join <- function(name) do.call(c, lapply(parts, `[[`, name))
-  structure(list(kind = join("kind"), a = join("a"), b = join("b"), extra = join("extra"), log_concave = join("log_concave")),
-            class = "granary_ec_factor")
+  seal(structure(list(kind = join("kind"), a = join("a"), b = join("b"), extra = join("extra"), log_concave = join("log_concave")),
+            class = "granary_ec_factor"))
 }
 
 #' @export
@@ -174,6 +174,7 @@ ec_factor_parts <- function(factors, n) {
     factors <- do.call(c, factors)
   }
   if (!inherits(factors, "granary_ec_factor")) fail_input("factors", "factors, from ec_factor()", describe(factors))
+  check_fit(factors)
   size <- length(factors)
   if (!size %in% c(1L, n)) {
     abort_input(sprintf("`factors` must hold one factor per variable (%d) or one for all, but there are %d.", n, size), "factors")

@@ -223,8 +223,8 @@ summary.granary_ec <- function(object, ...) {
   pairs <- upper.tri(object$cov)
   correlation <- stats::cov2cor(object$cov)
   pair <- ec_pair_table(object)
-  structure(list(fit = object, prob = stats::quantile(object$prob), correlation = if (any(pairs)) stats::quantile(correlation[pairs]),
-                 outside = sum(pair$outside)), class = "summary_granary_ec")
+  seal(structure(list(fit = object, prob = stats::quantile(object$prob), correlation = if (any(pairs)) stats::quantile(correlation[pairs]),
+                 outside = sum(pair$outside)), class = "summary_granary_ec"))
 }
 
 #' @export
@@ -330,6 +330,7 @@ ec_marginals <- function(object, i = NULL, j = NULL, at = NULL) {
     return(ec_gauss_marginals(object, ec_index(object, i, "i"), at))
   }
   if (!inherits(object, "granary_ec")) fail_input("object", "a fit of ec_ising(), ec_baseline() or ec_gauss()", describe(object))
+  check_fit(object)
   if (!is.null(at)) abort_input("`at` has a meaning only for fits of ec_gauss().", "at")
   if (is.null(j)) {
     index <- ec_index(object, i, "i")

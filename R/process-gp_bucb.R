@@ -148,6 +148,7 @@ bandit_settings <- function(object, most) {
 
 check_bandit <- function(object) {
   if (!inherits(object, "granary_bandit")) fail_input("object", "a bandit from gp_bandit()", describe(object))
+  check_fit(object)
   object
 }
 
@@ -288,7 +289,7 @@ summary.granary_bandit <- function(object, ...) {
   places <- as.data.frame(object$candidates[top, , drop = FALSE])
   if (is.null(colnames(object$candidates))) names(places) <- paste0("x", seq_along(places))
   table <- cbind(candidate = top, places, mean = state$fit[top], sd = state$se.fit[top], results = tabulate(seen, nrow(object$candidates))[top])
-  structure(list(fit = object, top = table, tried = length(unique(seen))), class = "summary_granary_bandit")
+  seal(structure(list(fit = object, top = table, tried = length(unique(seen))), class = "summary_granary_bandit"))
 }
 
 #' @export

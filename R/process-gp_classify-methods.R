@@ -178,8 +178,8 @@ print.granary_gp_classify <- function(x, ...) {
 #' @export
 summary.granary_gp_classify <- function(object, ...) {
   p <- loo_second(object)
-  structure(list(fit = object, error = mean((p > 0.5) != (object$y > 0)), information = mean(object$loo) / log(2) + label_entropy(object$y),
-                 norm = sqrt(sum(object$latent_mean^2))), class = "summary_granary_gp_classify")
+  seal(structure(list(fit = object, error = mean((p > 0.5) != (object$y > 0)), information = mean(object$loo) / log(2) + label_entropy(object$y),
+                 norm = sqrt(sum(object$latent_mean^2))), class = "summary_granary_gp_classify"))
 }
 
 #' @export

@@ -119,6 +119,7 @@ evidence_at <- function(object, kernel, settings, method, at, labels, score, opt
 check_classifier <- function(object) {
   if (missing(object)) fail_missing("object")
   if (!inherits(object, "granary_gp_classify")) fail_input("object", "a fit of gp_classify()", describe(object))
+  check_fit(object)
   object
 }
 

@@ -177,8 +177,8 @@ sim_orthant <- function(n = 1000, d = 767, eigenvalue = 100) {
   tail <- stats::pnorm(b * rep(u, d), log.p = TRUE)
   x <- matrix(b * rep(u, d) - stats::qnorm(tail + log(stats::runif(n * d)), log.p = TRUE), n)
   found <- core_orthant_ep(diag(1, d) + b^2, core_seed(), progress_bar("expectation propagation"))
-  structure(list(x = x, exact = exact, ep = list(mean = found$mean[1L], variance = found$variance[1L], log_z = found$log_z), d = d,
-                 eigenvalue = eigenvalue, convergence = found$convergence), class = "granary_orthant")
+  seal(structure(list(x = x, exact = exact, ep = list(mean = found$mean[1L], variance = found$variance[1L], log_z = found$log_z), d = d,
+                 eigenvalue = eigenvalue, convergence = found$convergence), class = "granary_orthant"))
 }
 
 #' @rdname sim_gp_classes

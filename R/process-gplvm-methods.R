@@ -257,14 +257,14 @@ print.granary_gplvm <- function(x, ...) {
 #' @export
 summary.granary_gplvm <- function(object, ...) {
   residual <- if (object$noise == "gaussian") stats::residuals(object)
-  structure(
+  seal(structure(
     list(fit = object, starts = object$starts, spread = apply(object$latent, 2L, stats::sd),
          explained = if (!is.null(residual)) {
            centred <- sweep(object$x, 2L, colMeans(object$x, na.rm = TRUE))
            1 - sum(residual^2, na.rm = TRUE) / sum(centred^2, na.rm = TRUE)
          }),
     class = "summary_granary_gplvm"
-  )
+  ))
 }
 
 #' @export

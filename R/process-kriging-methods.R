@@ -312,12 +312,12 @@ summary.granary_kriging <- function(object, ...) {
   z <- residuals(object, "standardized")
   error <- residuals(object, "loo")
   spread <- sum((object$y - mean(object$y))^2)
-  structure(list(fit = object, parameters = tidy(object), loo = c(
+  seal(structure(list(fit = object, parameters = tidy(object), loo = c(
     "root mean squared error" = sqrt(mean(error^2)), "mean absolute error" = mean(abs(error)),
     "predictive R squared" = if (spread > 0) 1 - sum(error^2) / spread else NA_real_,
     "mean of standardised errors" = mean(z), "their variance" = if (length(z) > 1L) stats::var(z) else NA_real_,
     "share within 2 standard errors" = mean(abs(z) <= 2)
-  ), starts = object$starts), class = "summary_granary_kriging")
+  ), starts = object$starts), class = "summary_granary_kriging"))
 }
 
 #' @export

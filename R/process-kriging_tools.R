@@ -65,6 +65,7 @@ kriging_diagnose <- function(object, what = c("imse", "robustness", "variogram",
 check_kriging <- function(object, arg = "object") {
   if (missing(object)) fail_missing(arg)
   if (!inherits(object, "granary_kriging")) fail_input(arg, "a fit by kriging()", describe(object))
+  check_fit(object)
   object
 }
 

@@ -95,9 +95,9 @@ print.granary_sparse_gp <- function(x, ...) {
 #' @export
 summary.granary_sparse_gp <- function(object, ...) {
   rest <- residuals(object)
-  structure(list(fit = object, parameters = tidy(object), residual_sd = sqrt(mean(rest^2)),
+  seal(structure(list(fit = object, parameters = tidy(object), residual_sd = sqrt(mean(rest^2)),
                  r_squared = 1 - mean(rest^2) / mean((object$y - mean(object$y))^2)),
-            class = "summary_granary_sparse_gp")
+            class = "summary_granary_sparse_gp"))
 }
 
 #' @export

@@ -15,7 +15,7 @@ sparse_kernel <- function(kernel, d, ard, noise_var) {
     if (any(whites) && !all(whites)) {
       if (is.null(noise) && !named) noise <- sum(vapply(kernel$children[whites], function(k) k$variance, 0))
       rest <- kernel$children[!whites]
-      kernel <- if (length(rest) == 1L) rest[[1L]] else structure(list(type = "sum", children = rest), class = "granary_kernel")
+      kernel <- if (length(rest) == 1L) rest[[1L]] else seal(structure(list(type = "sum", children = rest), class = "granary_kernel"))
     }
   }
   leaves <- kernel_leaves(kernel)

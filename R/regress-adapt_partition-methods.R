@@ -73,8 +73,8 @@ summary.granary_adapt_partition <- function(object, ...) {
                       rows = vapply(levels, function(cells) sum(cells$n), 0L), row.names = NULL)
   y <- stream_rows(object$stream, object$n)$y
   total <- sum((y - mean(y))^2)
-  structure(list(fit = object, levels = table, r_squared = if (total > 0) 1 - now[["sse"]] / total else NA_real_),
-            class = "summary_granary_partition")
+  seal(structure(list(fit = object, levels = table, r_squared = if (total > 0) 1 - now[["sse"]] / total else NA_real_),
+            class = "summary_granary_partition"))
 }
 
 #' @export

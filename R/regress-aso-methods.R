@@ -76,14 +76,14 @@ aso_shared_share <- function(fit) {
 summary.granary_aso <- function(object, ...) {
   d <- if (is.list(object$d)) object$d else list(object$d)
   values <- vapply(d, function(s) paste(format(utils::head(s, 8L), digits = 3L), collapse = " "), "")
-  structure(list(
+  seal(structure(list(
     title = fit_title(object), call = object$call, convergence = object$convergence,
     parts = c(tasks = ncol(object$u), features = nrow(object$u), loss = object$loss, shared = paste(object$h, collapse = " "),
               objective = format(object$objective, digits = 6L), share_inside = format(aso_shared_share(object), digits = 3L),
               singular_values = paste(values, collapse = " | ")),
     quantiles = rbind(losses = stats::setNames(stats::quantile(object$losses, c(0, 0.25, 0.5, 0.75, 1), names = FALSE), c("min", "25%", "median",
                                                                                                                           "75%", "max")))
-  ), class = "summary_granary_fit")
+  ), class = "summary_granary_fit"))
 }
 
 #' @rdname aso

@@ -82,8 +82,8 @@ aso_auxiliary <- function(x, type = c("mask", "freq", "predict", "topk", "multik
 }
 
 new_auxiliary <- function(type, x, y, design, masked, groups, names, loss) {
-  structure(list(type = type, x = x, y = y, design = as.integer(design), masked = masked, groups = groups, names = names, loss = loss, classes = NULL,
-                 labels = NULL), class = "granary_auxiliary")
+  seal(structure(list(type = type, x = x, y = y, design = as.integer(design), masked = masked, groups = groups, names = names, loss = loss, classes = NULL,
+                 labels = NULL), class = "granary_auxiliary"))
 }
 
 #' @rdname aso_auxiliary

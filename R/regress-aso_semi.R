@@ -150,7 +150,7 @@ aso_semi <- function(x_lab, y_lab, x_unlab, aux = c("freq", "topk"), h = 50, lam
   fit$call <- shorten_call(call)
   fit$d <- structure$d
   extra <- list(baseline = fits$baseline, structure = structure, cv = cv, measure = if (is.factor(y_lab)) "accuracy" else "micro F", aux = aux)
-  structure(c(unclass(fit), extra), class = c("granary_aso_semi", class(fit)))
+  seal(structure(c(unclass(fit), extra), class = c("granary_aso_semi", class(fit))))
 }
 
 squared_classes <- function(y) abort_input("`loss` must be a classification loss: \"huber\", \"logistic\" or \"hinge2\".", "loss")

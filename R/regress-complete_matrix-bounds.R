@@ -117,14 +117,14 @@ pattern_complexity <- function(object, t, n_draws = 200, type = c("transductive"
   }, 0)
   values <- first + lipschitz * radius * colMeans(norms) / N
   best <- which.min(values)
-  structure(
+  seal(structure(
     list(value = values[best], se = lipschitz * radius * stats::sd(norms[, best]) / sqrt(draws) / N, norm = mean(norms[, best]),
          norm_se = stats::sd(norms[, best]) / sqrt(draws), threshold = thresholds[best], type = type, t = t, observations = N, draws = draws,
          dim = c(cells$rows, cells$cols), max_abs = max_abs, sigmoid = sigmoid,
          analytic = analytic_bounds(counts, cells, t, lipschitz, loss_bound, max_abs, type, sigmoid),
          call = shorten_call(call)),
     class = "granary_rademacher"
-  )
+  ))
 }
 
 #' @export
@@ -207,6 +207,7 @@ completion_guarantee <- function(object, newdata = NULL, delta = 0.05, loss = c(
   fit <- object
   test <- newdata
   if (!inherits(fit, "granary_trace_completion")) fail_input("object", "a fit of complete_matrix()", describe(fit))
+  check_fit(fit)
   delta <- check_number(delta, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   loss <- check_choice(loss, c("absolute", "squared"))
   draws <- check_count(n_draws, lower = 2, upper = 1e6)
@@ -241,12 +242,12 @@ completion_guarantee <- function(object, newdata = NULL, delta = 0.05, loss = c(
     parts <- c(4 * complexity$value, b_l * (11 + 4 * sqrt(log(1 / delta))) / sqrt(N))
   }
   total <- train + sum(parts)
-  structure(
+  seal(structure(
     list(train = train, complexity = parts[1L], deviation = parts[2L], bound = total, vacuous = total >= b_l, loss = loss, loss_bound = b_l,
          delta = delta,
          type = complexity$type, rademacher = complexity, call = shorten_call(call)),
     class = "granary_completion_bound"
-  )
+  ))
 }
 
 #' @export

@@ -76,11 +76,11 @@ summary.granary_trace_completion <- function(object, lambda = NULL, ...) {
   at <- completion_at(object, lambda)
   seen <- predict_cells(object, at, object$cells$i, object$cells$j, "unclipped")
   outside <- if (!is.null(object$bound)) mean(seen < object$bound[1L] | seen > object$bound[2L]) else NA_real_
-  structure(
+  seal(structure(
     list(fit = object, lambda = object$lambda[at], d = object$d[[at]], outside = outside, largest = seen[which.max(abs(seen))],
          residuals = stats::quantile(object$cells$original - predict_cells(object, at, object$cells$i, object$cells$j, "response"))),
     class = "summary_granary_trace_completion"
-  )
+  ))
 }
 
 #' @export

@@ -139,7 +139,7 @@ complete_matrix_baseline <- function(x, method = c("additive", "mean", "row", "c
                                      col = centre$col,
                                      settings = settings))
   fit$bound <- bound
-  class(fit) <- c("granary_trace_completion", "granary_fit")
+  fit <- seal(structure(fit, class = c("granary_trace_completion", "granary_fit")))
   check_convergence(fit)
   fit
 }

@@ -139,7 +139,7 @@ complete_matrix <- function(x, lambda = NULL, n_lambda = 20, bound = NULL, model
                                                       about = about, scale = scale), call)
   fit <- utils::modifyList(fit, list(model = model, solver = solver, center = center, row = centre$row, col = centre$col, settings = settings))
   fit$bound <- bound
-  class(fit) <- c("granary_trace_completion", "granary_fit")
+  fit <- seal(structure(fit, class = c("granary_trace_completion", "granary_fit")))
   if (solver == "sgd") {
     check_convergence(fit, "Raise `epochs` in `control`, loosen `tol`, or use solver = \"als\".")
   } else {
@@ -344,6 +344,7 @@ completion_penalty <- function(lambda, trace_norm, n_lambda, ratio, top, per_lam
 completion_start <- function(start, cells, unit) {
   if (is.null(start)) return(NULL)
   if (!inherits(start, "granary_trace_completion")) fail_input("start", "a fit of complete_matrix()", describe(start))
+  check_fit(start)
   if (!identical(as.integer(start$dim), as.integer(c(cells$rows, cells$cols)))) {
     abort_input(sprintf("`start` is a fit to a %d x %d matrix, but `x` is %d x %d.", start$dim[1L], start$dim[2L], cells$rows, cells$cols), "start")
   }

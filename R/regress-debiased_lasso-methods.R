@@ -174,9 +174,9 @@ summary.granary_debiased_lasso <- function(object, adjust = "bonferroni", n = 20
   adjust <- check_choice(adjust, stats::p.adjust.methods)
   table <- cbind(Estimate = object$coefficients, `Std. Error` = object$se, `z value` = object$coefficients / object$se, `Pr(>|z|)` = object$pvalue)
   size <- max(length(object$coefficients), if (adjust %in% c("bonferroni", "holm")) ncol(object$x))
-  structure(list(call = object$call, label = object$label, coefficients = table, adjusted = stats::p.adjust(object$pvalue, adjust, size),
+  seal(structure(list(call = object$call, label = object$label, coefficients = table, adjusted = stats::p.adjust(object$pvalue, adjust, size),
                  adjust = adjust,
-                 sigma = object$sigma, n = check_count(n), alpha = object$alpha, rows = nrow(object$x)), class = "summary_granary_debiased_lasso")
+                 sigma = object$sigma, n = check_count(n), alpha = object$alpha, rows = nrow(object$x)), class = "summary_granary_debiased_lasso"))
 }
 
 #' @export

@@ -187,7 +187,7 @@ summary.granary_gen_lasso <- function(object, ...) {
   refuse_dots(...)
   rows <- unique(round(seq(1, length(object$lambda), length.out = min(12L, length(object$lambda)))))
   table <- glance(object)[rows, c("lambda", "df", "deviance", "objective", "gap", "iterations")]
-  structure(list(fit = object, table = table, kkt = apply(object$kkt, 2L, max)), class = "summary_granary_gen_lasso")
+  seal(structure(list(fit = object, table = table, kkt = apply(object$kkt, 2L, max)), class = "summary_granary_gen_lasso"))
 }
 
 #' @export

@@ -196,6 +196,7 @@ check_penalty <- function(penalty, p, arg = "penalty") {
   if (!inherits(penalty, "granary_penalty")) {
     fail_input(arg, "a penalty, as gen_lasso_penalty() returns, or a matrix", describe(penalty))
   }
+  check_fit(penalty)
   if (penalty$p != p) abort_input(sprintf("`%s` is for %d coefficients, but there are %d.", arg, penalty$p, p), arg)
   penalty
 }

@@ -87,7 +87,7 @@ blur_operator <- function(dim, size = 3) {
   if (any(dim != round(dim)) || prod(dim) > max_neighbors) abort_input("`dim` must be two whole numbers with a product of at most 1e7.", "dim")
   size <- check_count(size, upper = 10001)
   if (size %% 2L == 0L) abort_input(sprintf("`blur` must be odd, so that the square has a middle, but it is %d.", size), "blur")
-  structure(list(dim = as.integer(dim), size = size), class = "granary_blur")
+  seal(structure(list(dim = as.integer(dim), size = size), class = "granary_blur"))
 }
 
 #' @export

@@ -65,8 +65,8 @@ gen_lasso_penalty <- function(type = c("chain", "graph", "grid", "matrix"), p = 
 }
 
 new_penalty <- function(matrix, type, blocks = integer(), null = NULL, ...) {
-  structure(list(matrix = matrix, blocks = as.integer(blocks), null = if (is.null(null)) base::matrix(0, 0L, 0L) else null, p = ncol(matrix),
-                 type = type, ...), class = "granary_penalty")
+  seal(structure(list(matrix = matrix, blocks = as.integer(blocks), null = if (is.null(null)) base::matrix(0, 0L, 0L) else null, p = ncol(matrix),
+                 type = type, ...), class = "granary_penalty"))
 }
 
 # Rows weight (e_from - e_to), and sparse times the identity below.

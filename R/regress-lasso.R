@@ -378,8 +378,8 @@ summary.granary_lasso <- function(object, lambda = NULL, n = 10, ...) {
                       BIC = -2 * as.double(criteria) + log(size) * attr(criteria, "df"))
   if (is.null(lambda)) lambda <- object$lambda[which.min(table$BIC)]
   lambda <- check_number(lambda, lower = 0)
-  structure(list(call = object$call, family = object$family, table = table, lambda = lambda, largest = utils::head(tidy(object, lambda), n),
-                 convergence = object$convergence), class = "summary_granary_lasso")
+  seal(structure(list(call = object$call, family = object$family, table = table, lambda = lambda, largest = utils::head(tidy(object, lambda), n),
+                 convergence = object$convergence), class = "summary_granary_lasso"))
 }
 
 #' @export

@@ -64,12 +64,12 @@ mta_risk <- function(mu, s, W = NULL, a = NULL, oracle = FALSE) {  # nolint: obj
     if (is.null(a)) a <- best
     mse <- core_common_risk(mu, s, 1 / a)
   }
-  structure(
+  seal(structure(
     list(risk = sum(mse), mse = stats::setNames(mse, names(mu)), single = sum(s), change = if (sum(s) > 0) 100 * (sum(mse) / sum(s) - 1) else 0,
          a = a, best_a = best,
          break_even = if (count == 2L && !is.null(a)) sqrt(4 / a + sum(s))),
     class = "granary_mta_risk"
-  )
+  ))
 }
 
 #' @export

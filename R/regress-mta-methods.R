@@ -172,9 +172,9 @@ tidy.granary_means <- function(x, ...) {
 #' @export
 summary.granary_means <- function(object, ...) {
   moved <- abs(object$estimate - object$mean)
-  structure(list(title = method_titles[[object$method]], call = object$call, table = means_table(object),
+  seal(structure(list(title = method_titles[[object$method]], call = object$call, table = means_table(object),
                  moved = stats::quantile(moved, names = FALSE),
-                 spread = c(mean = stats::sd(object$mean), estimate = stats::sd(object$estimate))), class = "summary_granary_means")
+                 spread = c(mean = stats::sd(object$mean), estimate = stats::sd(object$estimate))), class = "summary_granary_means"))
 }
 
 #' @export

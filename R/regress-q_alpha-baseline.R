@@ -78,9 +78,9 @@ print.granary_q_alpha_baseline <- function(x, ...) {
 #' @export
 summary.granary_q_alpha_baseline <- function(object, ...) {
   chosen <- suggested_features(object)
-  structure(list(title = paste0("Scores of single features (", object$method, ")"), call = object$call, convergence = object$convergence,
+  seal(structure(list(title = paste0("Scores of single features (", object$method, ")"), call = object$call, convergence = object$convergence,
                  parts = c(features = length(object$weights), selected = length(chosen),
                            sparsity_gap = format(sparsity_gap(object$weights, chosen), digits = 3L)),
                  quantiles = rbind(scores = stats::setNames(stats::quantile(object$weights, names = FALSE), c("min", "25%", "median", "75%", "max")))),
-            class = "summary_granary_fit")
+            class = "summary_granary_fit"))
 }

@@ -48,6 +48,7 @@ q_alpha_bounds <- function(what = c("irrelevant", "moment", "positivity"), ...) 
 check_q_alpha <- function(fit, arg = "fit") {
   if (missing(fit)) fail_missing(arg)
   if (!inherits(fit, "granary_q_alpha") || inherits(fit, "granary_q_alpha_baseline")) fail_input(arg, "a fit of q_alpha()", describe(fit))
+  check_fit(fit)
 }
 
 irrelevant_bound <- function(fit, x, irrelevant = NULL) {

@@ -43,6 +43,7 @@ q_alpha_select <- function(object, rule = c("drop", "top", "mass", "stability"),
   if (missing(object)) fail_missing("object")
   if (is_plain_numeric(object) && is.null(dim(object)) && !is.null(names(object))) object <- score_fit(check_vector(object), "given")
   if (!inherits(object, "granary_q_alpha")) fail_input("object", "a fit of q_alpha() or q_alpha_baseline(), or scores with names", describe(object))
+  check_fit(object)
   rule <- check_choice(rule, c("drop", "top", "mass", "stability"))
   weights <- object$weights
   n <- check_count(n, upper = length(weights), allow_null = TRUE)

@@ -258,7 +258,7 @@ print.granary_q_alpha <- function(x, n = 6, ...) {
 #' @export
 summary.granary_q_alpha <- function(object, ...) {
   chosen <- suggested_features(object)
-  structure(list(
+  seal(structure(list(
     title = fit_title(object), call = object$call, convergence = object$convergence,
     parts = c(
       features = length(object$weights), selected = length(chosen), sparsity_gap = format(sparsity_gap(object$weights, chosen), digits = 3L),
@@ -270,7 +270,7 @@ summary.granary_q_alpha <- function(object, ...) {
     ),
     quantiles = rbind(weights = stats::setNames(stats::quantile(object$weights, c(0, 0.25, 0.5, 0.75, 1), names = FALSE),
                                                 c("min", "25%", "median", "75%", "max")))
-  ), class = "summary_granary_fit")
+  ), class = "summary_granary_fit"))
 }
 
 #' @rdname q_alpha

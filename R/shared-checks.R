@@ -1,6 +1,9 @@
 # Checks at the door. Each returns its argument in the form the core wants, or stops with a `granary_error_input` that says
 # which argument it is, what was expected, what came, and what to do.
 
+# Text that is in no valid encoding with its bytes spelt out: R's own functions for text stop at it.
+readable <- function(x) ifelse(validEnc(x), x, iconv(x, "UTF-8", "UTF-8", sub = "byte"))
+
 # What came, in a few words: "the text \"a\"", "a list of length 2", "a 3 x 4 character matrix".
 describe <- function(x) {
   plural <- function(n, what) paste0(what, " of length ", n)
@@ -19,7 +22,7 @@ describe <- function(x) {
   if (!is.atomic(x)) return(paste0("an object of type ", typeof(x)))
   if (is.object(x)) return(plural(length(x), paste("a", class(x)[1L], "vector")))
   if (length(x) != 1L) return(plural(length(x), paste("a", element_type(x), "vector")))
-  if (is.character(x) && !is.na(x)) return(paste0("the text \"", substr(x, 1L, 40L), "\""))
+  if (is.character(x) && !is.na(x)) return(paste0("the text \"", substr(readable(x), 1L, 40L), "\""))
   if (is.na(x)) return(if (is.nan(x)) "NaN" else "NA")
   paste0("the ", if (!is.numeric(x) && !is.logical(x)) paste0(element_type(x), " "), "value ", format(x, digits = 6L))
 }

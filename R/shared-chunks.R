@@ -74,7 +74,7 @@ data_chunks <- function(x, y = NULL, size = 1000, columns = NULL, sep = ",", hea
 # `rows` may be NA; `label` is the name of the labels.
 new_chunks <- function(kind, read, rewind = NULL, rows = NA_real_, size = NA_integer_, close = NULL, label = NULL) {
   label <- if (is.character(label)) label else "y"
-  structure(list(kind = kind, read = read, rewind = rewind, rows = rows, size = size, close = close, label = label), class = "granary_chunks")
+  seal(structure(list(kind = kind, read = read, rewind = rewind, rows = rows, size = size, close = close, label = label), class = "granary_chunks"))
 }
 
 # The next piece for who learns from labels.

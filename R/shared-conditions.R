@@ -83,8 +83,9 @@ user_words <- function(call, home = topenv()) {
 shorten_call <- function(call) {
   if (is.null(call)) return(NULL)
   short <- function(part) {
-    is.language(part) || is.null(part) || identical(part, quote(expr = )) || (is.atomic(part) && length(part) == 1L)  # nolint: spaces_inside_linter.
+    is.language(part) || is.null(part) || identical(part, quote(expr = )) || (is.atomic(part) && length(part) == 1L && printable(part))  # nolint: spaces_inside_linter.
   }
+  printable <- function(part) all(validEnc(as.character(c(names(part), if (is.character(part)) part, levels(part)))))
   parts <- as.list(call)
   if (is.function(parts[[1L]])) parts[[1L]] <- quote(granary)
   long <- !vapply(parts, short, NA)

@@ -28,15 +28,12 @@
 #' glance(fit)
 NULL
 
-# The version of what a fit holds; it changes when a fit saved by an older granary can no longer be used.
-fit_format <- 1L
-
 # `class` from the most to the least special, without the prefix: new_fit(c("ggm_lasso", "ggm"), precision = ...).
 new_fit <- function(class, ..., call, convergence) {
-  structure(
+  seal(structure(
     c(list(...), list(convergence = convergence, call = shorten_call(call))),
-    class = c(paste0("granary_", class), "granary_fit"), format = fit_format
-  )
+    class = c(paste0("granary_", class), "granary_fit")
+  ))
 }
 
 convergence_fields <- c("converged", "iterations", "gap", "residual", "seconds", "message", "reason")
@@ -147,11 +144,11 @@ summary.granary_fit <- function(object, ...) {
   quantiles <- lapply(numbers, function(part) stats::quantile(part, c(0, 0.25, 0.5, 0.75, 1), na.rm = TRUE, names = FALSE))
   table <- do.call(rbind, quantiles)
   if (!is.null(table)) colnames(table) <- c("min", "25%", "median", "75%", "max")
-  structure(
+  seal(structure(
     list(title = fit_title(object), call = object$call, parts = describe_parts(object), quantiles = table,
          convergence = object$convergence),
     class = "summary_granary_fit"
-  )
+  ))
 }
 
 #' @export

@@ -205,16 +205,16 @@ new_kernel <- function(type, variance, scales, shape = 0, offset = 0, ard = FALS
     }
   }
   learn <- c(!"variance" %in% fixed, !any(c("lengthscale", "scales") %in% fixed), type %in% c("rq", "periodic") && !any(c("shape", "period") %in% fixed))
-  structure(
+  seal(structure(
     list(type = type, variance = variance, scales = as.double(scales), shape = as.double(shape), offset = offset, ard = ard,
          columns = as.integer(columns), learn = learn),
     class = "granary_kernel"
-  )
+  ))
 }
 
 combine_kernels <- function(type, a, b) {
   parts <- function(k) if (identical(k$type, type)) k$children else list(k)
-  structure(list(type = type, children = c(parts(a), parts(b))), class = "granary_kernel")
+  seal(structure(list(type = type, children = c(parts(a), parts(b))), class = "granary_kernel"))
 }
 
 #' @rdname kernels
@@ -238,7 +238,7 @@ kernel_names <- c("se", "rbf", "matern12", "matern32", "matern52", "laplace", "r
 
 # A kernel from a kernel, a function, or text such as "se + white".
 as_kernel <- function(x, arg = "kernel") {
-  if (inherits(x, "granary_kernel")) return(x)
+  if (inherits(x, "granary_kernel")) return(check_fit(x))
   if (is.function(x)) return(k_user(x))
   expected <- "a kernel such as k_se(), or text such as \"matern52\" or \"se + bias\""
   if (!is.character(x) || length(x) != 1L || is.na(x)) fail_input(arg, expected, describe(x))
@@ -258,6 +258,7 @@ as_kernel <- function(x, arg = "kernel") {
   }
   kernel <- build(parsed)
   if (!inherits(kernel, "granary_kernel")) fail_input(arg, expected, describe(x))
+  check_fit(kernel)
   kernel
 }
 

@@ -61,7 +61,7 @@ piece_moments <- function(x, weights, na) {
 new_moments <- function(result, names, omitted) {
   names(result$mean) <- names
   dimnames(result$scatter) <- list(names, names)
-  structure(c(result[c("n", "rows", "mean", "scatter")], omitted = omitted), class = "granary_moments")
+  seal(structure(c(result[c("n", "rows", "mean", "scatter")], omitted = omitted), class = "granary_moments"))
 }
 
 # Reads a source to its end and combines what `summarize` makes of the pieces; nothing at all is an error.
@@ -210,7 +210,7 @@ new_counts <- function(columns, n, omitted) {
   at <- do.call(order, unname(lapply(codes, function(code) code[first])))
   cells <- cells[at, , drop = FALSE]
   row.names(cells) <- NULL
-  structure(list(cells = cells, n = as.vector(total)[at], omitted = omitted), class = "granary_counts")
+  seal(structure(list(cells = cells, n = as.vector(total)[at], omitted = omitted), class = "granary_counts"))
 }
 
 #' @rdname combine

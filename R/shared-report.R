@@ -33,6 +33,7 @@ granary_report <- function(x, output = tempfile(fileext = ".html"), title = NULL
     notes <- table$notes
     x <- report_graph(table$x)
   }
+  check_fit(x)
   page <- html_page(if (is.null(title)) report_title(x) else title, report_body(x, notes))
   written <- tryCatch({
     writeLines(enc2utf8(page), output, useBytes = TRUE)

@@ -79,7 +79,7 @@ print.granary_selection <- function(x, ...) {
 #' @rdname granary_selection
 #' @export
 summary.granary_selection <- function(object, ...) {
-  structure(list(selection = object, fit = summary(object$fit)), class = "summary_granary_selection")
+  seal(structure(list(selection = object, fit = summary(object$fit)), class = "summary_granary_selection"))
 }
 
 #' @export

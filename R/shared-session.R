@@ -35,8 +35,8 @@ core_seed <- function() {
 granary_session <- function(blas = NULL) {
   if (!is.null(blas)) core_use_engine(check_choice(blas, c("auto", "portable", "native", "r")))
   engines <- core_engines()
-  structure(list(version = as.character(utils::packageVersion("granary")), engine = engines$engine, engines = engines$available,
-                 threads = thread_count(), r = R.version.string, platform = R.version$platform), class = "granary_session")
+  seal(structure(list(version = as.character(utils::packageVersion("granary")), engine = engines$engine, engines = engines$available,
+                 threads = thread_count(), r = R.version.string, platform = R.version$platform), class = "granary_session"))
 }
 
 #' @export

@@ -1,5 +1,7 @@
 utils::globalVariables(".data")  # ggplot2's pronoun
 
+guard_methods(environment())  # while the package is installed, when all methods are there
+
 .onLoad <- function(libname, pkgname) {
   core_offer_blas()
   core_use_engine(getOption("granary.blas", "auto"))
