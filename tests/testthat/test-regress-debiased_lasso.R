@@ -427,3 +427,10 @@ test_that("bad input is refused, constant columns are left out", {
   one <- debiased_lasso(sim$x[, 1, drop = FALSE], sim$y, sigma = 1, lambda = 0.1, mu = 0)
   expect_equal(unname(coef(one)), unname(coef(lm(sim$y ~ sim$x[, 1]))[2]), tolerance = 1e-8)
 })
+
+test_that("a row that no point satisfies under the robust bound is called infeasible, with the level a linear program finds", {
+  set.seed(12)
+  Z <- matrix(rt(480, 1.8), 60)
+  expect_warning(rows <- decorrelate(Z, mu = 0.3, noise = "robust", beta = 0.26), "at least 0.373", class = "granary_warning")
+  expect_output(print(rows), "infeasible at the mu asked for: \"V3\"")
+})
