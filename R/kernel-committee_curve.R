@@ -251,6 +251,7 @@ print.summary_granary_committee_curve <- function(x, ...) {
 #' @rdname committee_curve
 #' @export
 predict.granary_committee_curve <- function(object, t = object$t, ...) {
+  refuse_dots(...)
   t <- check_times(t)
   found <- committee_at(object$settings, c(0, t))
   values <- function(y) c(y, rep(Inf, length(t) + 1L - length(y)))[-1L]

@@ -25,6 +25,7 @@ print.granary_dependence <- function(x, ...) {
 #' @rdname kernel_dependence
 #' @export
 predict.granary_dependence <- function(object, newdata = NULL, ...) {
+  refuse_dots(...)
   names <- names(object$witness)
   if (is.null(newdata)) return(vapply(object$witness, function(w) as.double(w$f), double(object$n)))
   if (is.matrix(newdata) && ncol(newdata) == length(names)) newdata <- as.data.frame(newdata)

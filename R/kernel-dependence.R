@@ -237,8 +237,8 @@ warn_undefined <- function(measure) {
 # How the arguments were written, as names of the variables.
 argument_labels <- function(x, y) {
   short <- function(e, default) {
-    text <- deparse1(e)
-    if (nchar(text) <= 30L && !is.numeric(e) && !is.character(e)) text else default
+    text <- if (is.language(e)) deparse1(e)
+    if (!is.null(text) && nchar(text) <= 30L) text else default
   }
   labels <- c(short(x, "x"), short(y, "y"))
   if (labels[1L] == labels[2L]) c("x", "y") else labels

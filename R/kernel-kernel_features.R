@@ -50,6 +50,7 @@ kernel_features <- function(x, kernel = "gaussian", width = "median", tol = 1e-5
                                   progress_bar("incomplete Cholesky"))
   new_fit("kernel_features", factor = raw$values, pivots = raw$pivots, root = raw$root, mean = raw$mean, rank = length(raw$pivots),
           trace = raw$trace, residual = raw$residual, centred = center, levels = variable$levels,
+          variables = if (is.null(variable$levels) && !is.null(variable$kernel)) colnames(x),
           at = if (!is.null(variable$kernel)) variable$x[raw$pivots, , drop = FALSE], kernel = variable$kernel, n = nrow(variable$x), call = call,
           convergence = list())
 }
@@ -57,7 +58,9 @@ kernel_features <- function(x, kernel = "gaussian", width = "median", tol = 1e-5
 #' @rdname kernel_features
 #' @export
 predict.granary_kernel_features <- function(object, newdata, ...) {
+  refuse_dots(...)
   if (missing(newdata)) fail_missing("newdata")
+  if (!is.null(object$variables) && length(dim(newdata)) == 2L) newdata <- new_design(newdata, object$variables, allow_sparse = FALSE)
   basis <- diag(1, object$rank)
   w <- list(levels = object$levels, at = object$at, pivots = object$pivots, constant = 0, kernel = object$kernel,
             coefficients = if (object$rank > 0L) backsolve(object$root, basis, upper.tri = FALSE, transpose = TRUE) else basis)

@@ -207,6 +207,7 @@ smith_waterman <- function(x, y, score = c(1, -1), gap = -1, gap_extend = NULL) 
 
 one_sequence <- function(x, arg) {
   if (is.list(x)) fail_input(arg, "a string or a vector of symbols", describe(x))
+  if (is.factor(x) && length(x) == 1L) x <- as.character(x)
   if (is.character(x) && length(x) == 1L) return(check_sequences(x, arg)[[1L]])
   check_sequences(list(x), arg)[[1L]]
 }

@@ -192,6 +192,7 @@ print.summary_granary_sgd_curve <- function(x, ...) {
 #' @rdname sgd_curve
 #' @export
 predict.granary_sgd_curve <- function(object, t = object$t, ...) {
+  refuse_dots(...)
   t <- check_times(t)
   found <- sgd_curve_at(object$settings, t)
   data.frame(t = t, test = found$test, train = found$train)

@@ -128,6 +128,7 @@ coef.granary_sgd_data <- function(object, ...) object$coefficients
 #' @param newdata Rows to predict the response for.
 #' @export
 predict.granary_sgd_data <- function(object, newdata, ...) {
+  refuse_dots(...)
   newdata <- check_matrix(newdata, max_abs = 1e50)
   if (ncol(newdata) != length(object$kept)) {
     abort_input(sprintf("`newdata` must have %d columns, as the data, but it has %d.", length(object$kept), ncol(newdata)), "newdata")

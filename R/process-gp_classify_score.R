@@ -262,6 +262,7 @@ gp_classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL
 #' @rdname gp_classify_baseline
 #' @export
 predict.granary_gp_classify_baseline <- function(object, newdata, type = c("prob", "class"), ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("prob", "class"))
   if (missing(newdata)) fail_missing("newdata")
   if (is_plain_numeric(newdata) && is.null(dim(newdata))) newdata <- matrix(newdata, ncol = 1L)

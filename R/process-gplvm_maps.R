@@ -39,7 +39,9 @@ check_row_labels <- function(labels, n, arg = "labels") {
     fail_input(arg, paste("a vector with one class per row, of length", n), if (usable) paste("one of length", length(labels)) else describe(labels))
   }
   if (anyNA(labels)) abort_input(sprintf("`%s` must have no missing values, but element %d is NA.", arg, which(is.na(labels))[1L]), arg)
-  droplevels(as.factor(labels))
+  labels <- droplevels(as.factor(labels))
+  levels(labels) <- readable(levels(labels))
+  labels
 }
 
 #' Maps of data: common methods

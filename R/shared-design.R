@@ -20,6 +20,8 @@ refuse_dots <- function(..., known = names(formals(sys.function(sys.parent()))))
 # " Did you mean `lambda`?" where a word is near enough, else nothing.
 did_you_mean <- function(word, known, quote = "\"") {
   if (length(known) == 0L || !is.character(known) || !is.character(word)) return("")
+  word <- readable(word)
+  known <- readable(known)
   distance <- drop(utils::adist(word, known, ignore.case = TRUE))
   starts <- startsWith(known, word) | startsWith(word, known)
   distance[starts] <- pmin(distance[starts], 1)

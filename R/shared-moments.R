@@ -93,7 +93,7 @@ gather_pieces <- function(source, summarize) {
 #' @export
 #' @examples
 #' parts <- lapply(split(mtcars, mtcars$cyl), data_moments)
-#' do.call(combine, unname(parts))
+#' combine(parts[[1]], parts[[2]], parts[[3]])
 combine <- function(x, ...) {
   UseMethod("combine")
 }
