@@ -240,5 +240,5 @@ summary.granary_budget_perceptron <- function(object, gamma_margin = NULL, ...) 
   if (!is.null(gamma_margin) && !is.null(object$radius)) {
     out$facts <- c(out$facts, "bound on the cache" = format(budget_bound(object$radius, gamma_margin, object$settings$beta), digits = 4L))
   }
-  out
+  seal(out)
 }

@@ -164,7 +164,7 @@ summary.granary_sasb <- function(object, gap = NULL, ...) {
                                  match_rate = unname(object$q[at]), direction = ifelse(object$q[at] >= 0.5, "for", "against"))
   }
   class(out) <- c("summary_granary_sasb", class(out))
-  out
+  seal(out)
 }
 
 #' @export

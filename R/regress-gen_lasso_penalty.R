@@ -81,7 +81,7 @@ difference_rows <- function(from, to, p, weights = 1, sparse = 0) {
 }
 
 chain_penalty <- function(p, order = 1, sparse = 0, pos = NULL) {
-  if (!is.null(pos)) pos <- check_positions(pos, p)
+  if (!is.null(pos)) pos <- check_chain_positions(pos, p)
   if (is.null(p)) p <- if (is.null(pos)) fail_missing("p") else length(pos)
   p <- check_count(p, "p", upper = max_neighbors)
   order <- check_count(order, "order", upper = 10)
@@ -99,7 +99,7 @@ chain_penalty <- function(p, order = 1, sparse = 0, pos = NULL) {
               null = if (sparse == 0) rows$null, sparse = sparse, dim = p, pos = pos, order = order)
 }
 
-check_positions <- function(pos, p = NULL) {
+check_chain_positions <- function(pos, p = NULL) {
   pos <- unname(check_vector(pos, "pos", length = p, lower = -1e100, upper = 1e100))
   steps <- diff(pos)
   if (any(steps <= 0)) {

@@ -85,7 +85,7 @@ assigned_inside <- function(frame) identical(topenv(frame), topenv())
 guard_methods <- function(space) {
   for (name in grep("^[A-Za-z][A-Za-z0-9_.]*\\.(summary_)?granary_", ls(space), value = TRUE)) {
     method <- get(name, envir = space)
-    if (!is.function(method) || length(formals(method)) == 0L) next
+    if (!is.function(method) || length(formals(method)) == 0L || names(formals(method))[1L] == "...") next
     body(method) <- call("{", call("check_fit", as.name(names(formals(method))[1L])), body(method))
     assign(name, method, envir = space)
   }

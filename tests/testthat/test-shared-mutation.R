@@ -65,8 +65,10 @@ test_that("no exported function breaks on spoiled input", {
   skip_on_cran()
   skip_on_os("windows")
   targets <- setdiff(vapply(mutation_targets("granary"), function(target) target$name, ""), names(mutation_exceptions))
-  budget <- as.numeric(Sys.getenv("GRANARY_MUTATION_SECONDS", "420"))
-  seed <- as.integer(Sys.getenv("GRANARY_MUTATION_SEED", format(as.integer(Sys.time()) %% 100000L)))
+  # one seed for all, so that a commit passes or fails whatever the hour; the extended run takes another every time
+  extended <- identical(Sys.getenv("GRANARY_EXTENDED"), "1")
+  budget <- as.numeric(Sys.getenv("GRANARY_MUTATION_SECONDS", if (extended) "420" else "150"))
+  seed <- as.integer(Sys.getenv("GRANARY_MUTATION_SEED", if (extended) format(as.integer(Sys.time()) %% 100000L) else "1"))
   set.seed(seed)
   shares <- split(sample(targets), rep_len(1:6, length(targets)))
   results <- lapply(shares, mutation_in_children, seed = seed, seconds = budget / length(shares))

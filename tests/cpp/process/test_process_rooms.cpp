@@ -50,7 +50,7 @@ TEST("an Ising model learnt by the factorized approximation has the moments of t
     const double common = rng.normal();
     for (Index j = 0; j < 4; ++j) x(i, j) = common + 1.5 * rng.normal() > 0.2 ? 1 : -1;
   }
-  const EcLearnResult fit = ec_learn(x, EcLearnOptions(), monitor);
+  const EcLearnResult fit = ec_learn(x, EcLearnOptions(), EcPrecisionSolver(), monitor);
   EcOptions how;
   how.method = EcMethod::factorized;
   const EcResult at = ec_ising(fit.j, fit.theta, how, monitor);
@@ -60,7 +60,7 @@ TEST("an Ising model learnt by the factorized approximation has the moments of t
   CHECK((at.covariance - centred.transpose() * centred / 400).norm() < 1e-4);
   MatrixXd repeated = x;
   repeated.col(3) = x.col(0);
-  CHECK_THROWS(ec_learn(repeated, EcLearnOptions(), monitor), InputError);
+  CHECK_THROWS(ec_learn(repeated, EcLearnOptions(), EcPrecisionSolver(), monitor), InputError);
 }
 
 TEST("several starts of expectation consistency keep the best, and couplings beyond reason do not hang") {
