@@ -51,7 +51,7 @@ TEST("network features times weights are the log-odds, kernels their inner produ
     CHECK_NEAR(bn_log_density(s, p, x).array().exp().sum(), 1, 1e-12);
     for (BnBasis basis : {BnBasis::monomial, BnBasis::indicator}) {
       const BnColumns columns = bn_columns(s, basis, 100000, monitor);
-      const SparseMatrix f = bn_kernel(s, dag = columns, basis = x, groups = monitor, type = "features");
+      const SparseMatrix f = bn_features(s, columns, x, monitor);
       CHECK_NEAR((f * bn_weights(s, columns, p, q) - odds).cwiseAbs().maxCoeff(), 0, 1e-11);
       const MatrixXd dense = f;
       CHECK_NEAR((dense * dense.transpose() - bn_kernel_matrix(s, basis, x, x, 1, monitor)).cwiseAbs().maxCoeff(), 0, 1e-9);
