@@ -296,7 +296,8 @@ test_that("kernel_features() leaves out no more than asked, and maps new rows", 
   expect_output(print(z), "kernel features")
   expect_error(kernel_features(x, tol = -1), "`tol`", class = "granary_error_input")
   expect_error(predict(z), "`newdata`", class = "granary_error_input")
-  expect_error(predict(z, x[, 1:2]), "4 columns", class = "granary_error_input")
+  expect_error(predict(z, x[, 1:2]), "Petal.Length", class = "granary_error_input")
+  expect_error(predict(z, unname(x[, 1:2])), "4 columns", class = "granary_error_input")
 })
 
 test_that("a hopelessly narrow kernel on many rows is refused before the work", {
