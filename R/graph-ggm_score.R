@@ -93,9 +93,6 @@ plot.granary_ggm_score <- function(x, ...) {
   invisible(x)
 }
 
-# Scores of plain matrices.
-score_matrices <- function(truth, estimate) ggm_score(truth, estimate)
-
 #' @rdname assess
 #' @param truth What is known: a precision matrix, an adjacency matrix or a simulation, for a fit to several tasks a list of them; for graphs a
 #'   graph. Variables and nodes are matched by name.

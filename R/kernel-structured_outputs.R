@@ -27,8 +27,6 @@ output_weights <- function(problem, weights) UseMethod("output_weights")  # as o
 #' @export
 output_weights.granary_output <- function(problem, weights) weights
 
-output_size <- function(problem) problem$n
-
 #' Classes as a structured output
 #'
 #' Describes a classification problem for [structured_svm()] and its relatives: classes with costs of confusing them, classes with features of

@@ -163,12 +163,6 @@ formula_rows <- function(frame, action, missing_x = FALSE) {
   kept
 }
 
-# For methods that make their own use of a formula.
-design_from_formula <- function(formula, data, response = TRUE) {
-  call <- as.call(list(quote(design), formula = formula, data = if (missing(data)) NULL else data))
-  formula_design(call, environment(formula), c("weights", "offset", "intercept"), response)
-}
-
 refuse_missing <- function(frame, arg) {
   for (name in names(frame)) {
     column <- frame[[name]]

@@ -11,6 +11,156 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// core_bregman_cluster
+SEXP core_bregman_cluster(SEXP x, SEXP weights, SEXP family, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_bregman_cluster(SEXP xSEXP, SEXP weightsSEXP, SEXP familySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bregman_cluster(x, weights, family, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bregman_base
+SEXP core_bregman_base(SEXP x, SEXP family, SEXP likelihood);
+RcppExport SEXP _granary_core_bregman_base(SEXP xSEXP, SEXP familySEXP, SEXP likelihoodSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type likelihood(likelihoodSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bregman_base(x, family, likelihood));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bregman_table
+SEXP core_bregman_table(SEXP x, SEXP y, SEXP family, SEXP what);
+RcppExport SEXP _granary_core_bregman_table(SEXP xSEXP, SEXP ySEXP, SEXP familySEXP, SEXP whatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bregman_table(x, y, family, what));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bregman_information
+SEXP core_bregman_information(SEXP x, SEXP weights, SEXP family, SEXP cluster);
+RcppExport SEXP _granary_core_bregman_information(SEXP xSEXP, SEXP weightsSEXP, SEXP familySEXP, SEXP clusterSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bregman_information(x, weights, family, cluster));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bregman_rate
+SEXP core_bregman_rate(SEXP data, SEXP family, SEXP beta, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_bregman_rate(SEXP dataSEXP, SEXP familySEXP, SEXP betaSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type beta(betaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bregman_rate(data, family, beta, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bregman_draws
+SEXP core_bregman_draws(SEXP n, SEXP centers, SEXP share, SEXP family, SEXP size, SEXP seed);
+RcppExport SEXP _granary_core_bregman_draws(SEXP nSEXP, SEXP centersSEXP, SEXP shareSEXP, SEXP familySEXP, SEXP sizeSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type centers(centersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type share(shareSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bregman_draws(n, centers, share, family, size, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_best
+SEXP core_cluster_best(SEXP x, SEXP theta, SEXP bias, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_cluster_best(SEXP xSEXP, SEXP thetaSEXP, SEXP biasSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type bias(biasSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_best(x, theta, bias, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_membership
+SEXP core_cluster_membership(SEXP x, SEXP theta, SEXP bias, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_cluster_membership(SEXP xSEXP, SEXP thetaSEXP, SEXP biasSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type bias(biasSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_membership(x, theta, bias, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_agreement
+SEXP core_cluster_agreement(SEXP first, SEXP second, SEXP weights, SEXP progress);
+RcppExport SEXP _granary_core_cluster_agreement(SEXP firstSEXP, SEXP secondSEXP, SEXP weightsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type second(secondSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_agreement(first, second, weights, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_silhouettes
+SEXP core_cluster_silhouettes(SEXP x, SEXP cluster, SEXP distance, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_cluster_silhouettes(SEXP xSEXP, SEXP clusterSEXP, SEXP distanceSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type distance(distanceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_silhouettes(x, cluster, distance, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_plane
+SEXP core_cluster_plane(SEXP x, SEXP centers, SEXP progress);
+RcppExport SEXP _granary_core_cluster_plane(SEXP xSEXP, SEXP centersSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type centers(centersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_plane(x, centers, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_defaults
 SEXP core_defaults();
 RcppExport SEXP _granary_core_defaults() {
@@ -728,16 +878,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_graph_meek
-SEXP core_graph_meek(SEXP graph);
-RcppExport SEXP _granary_core_graph_meek(SEXP graphSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_graph_meek(graph));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_graph_moral
 SEXP core_graph_moral(SEXP graph);
 RcppExport SEXP _granary_core_graph_moral(SEXP graphSEXP) {
@@ -1076,18 +1216,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_glasso_certificate
-SEXP core_glasso_certificate(SEXP s, SEXP penalty, SEXP precision);
-RcppExport SEXP _granary_core_glasso_certificate(SEXP sSEXP, SEXP penaltySEXP, SEXP precisionSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< SEXP >::type precision(precisionSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_glasso_certificate(s, penalty, precision));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_glasso_bounds
 SEXP core_glasso_bounds(SEXP s, SEXP penalty, SEXP objective_at_start);
 RcppExport SEXP _granary_core_glasso_bounds(SEXP sSEXP, SEXP penaltySEXP, SEXP objective_at_startSEXP) {
@@ -1186,19 +1314,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_hub_path(data, options, start, progress));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_hub_certificate
-SEXP core_hub_certificate(SEXP s, SEXP penalty, SEXP v, SEXP z);
-RcppExport SEXP _granary_core_hub_certificate(SEXP sSEXP, SEXP penaltySEXP, SEXP vSEXP, SEXP zSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< SEXP >::type v(vSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type z(zSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_hub_certificate(s, penalty, v, z));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1475,18 +1590,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_multi_certificate
-SEXP core_multi_certificate(SEXP data, SEXP penalty, SEXP precision);
-RcppExport SEXP _granary_core_multi_certificate(SEXP dataSEXP, SEXP penaltySEXP, SEXP precisionSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< SEXP >::type precision(precisionSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_multi_certificate(data, penalty, precision));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_multi_block
 SEXP core_multi_block(SEXP block);
 RcppExport SEXP _granary_core_multi_block(SEXP blockSEXP) {
@@ -1580,29 +1683,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type grid(gridSEXP);
     Rcpp::traits::input_parameter< SEXP >::type tau(tauSEXP);
     rcpp_result_gen = Rcpp::wrap(core_nodes_grid(s, grid, tau));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_nodes_certificate
-SEXP core_nodes_certificate(SEXP s, SEXP penalty, SEXP x);
-RcppExport SEXP _granary_core_nodes_certificate(SEXP sSEXP, SEXP penaltySEXP, SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
-    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodes_certificate(s, penalty, x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_nodes_largest_tau
-SEXP core_nodes_largest_tau(SEXP s, SEXP penalty);
-RcppExport SEXP _granary_core_nodes_largest_tau(SEXP sSEXP, SEXP penaltySEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type s(sSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nodes_largest_tau(s, penalty));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -3898,6 +3978,17 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_granary_core_bregman_cluster", (DL_FUNC) &_granary_core_bregman_cluster, 6},
+    {"_granary_core_bregman_base", (DL_FUNC) &_granary_core_bregman_base, 3},
+    {"_granary_core_bregman_table", (DL_FUNC) &_granary_core_bregman_table, 4},
+    {"_granary_core_bregman_information", (DL_FUNC) &_granary_core_bregman_information, 4},
+    {"_granary_core_bregman_rate", (DL_FUNC) &_granary_core_bregman_rate, 6},
+    {"_granary_core_bregman_draws", (DL_FUNC) &_granary_core_bregman_draws, 6},
+    {"_granary_core_cluster_best", (DL_FUNC) &_granary_core_cluster_best, 5},
+    {"_granary_core_cluster_membership", (DL_FUNC) &_granary_core_cluster_membership, 5},
+    {"_granary_core_cluster_agreement", (DL_FUNC) &_granary_core_cluster_agreement, 4},
+    {"_granary_core_cluster_silhouettes", (DL_FUNC) &_granary_core_cluster_silhouettes, 5},
+    {"_granary_core_cluster_plane", (DL_FUNC) &_granary_core_cluster_plane, 3},
     {"_granary_core_defaults", (DL_FUNC) &_granary_core_defaults, 0},
     {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
     {"_granary_core_semidefinite_excess", (DL_FUNC) &_granary_core_semidefinite_excess, 1},
@@ -3959,7 +4050,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_mixture", (DL_FUNC) &_granary_core_mixture, 3},
     {"_granary_core_graph_cpdag", (DL_FUNC) &_granary_core_graph_cpdag, 1},
     {"_granary_core_graph_extension", (DL_FUNC) &_granary_core_graph_extension, 1},
-    {"_granary_core_graph_meek", (DL_FUNC) &_granary_core_graph_meek, 1},
     {"_granary_core_graph_moral", (DL_FUNC) &_granary_core_graph_moral, 1},
     {"_granary_core_graph_cycle", (DL_FUNC) &_granary_core_graph_cycle, 1},
     {"_granary_core_graph_order", (DL_FUNC) &_granary_core_graph_order, 1},
@@ -3989,7 +4079,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_game_loglik", (DL_FUNC) &_granary_core_game_loglik, 4},
     {"_granary_core_game_pick", (DL_FUNC) &_granary_core_game_pick, 1},
     {"_granary_core_glasso_path", (DL_FUNC) &_granary_core_glasso_path, 5},
-    {"_granary_core_glasso_certificate", (DL_FUNC) &_granary_core_glasso_certificate, 3},
     {"_granary_core_glasso_bounds", (DL_FUNC) &_granary_core_glasso_bounds, 3},
     {"_granary_core_covariance", (DL_FUNC) &_granary_core_covariance, 1},
     {"_granary_core_sim_ggm", (DL_FUNC) &_granary_core_sim_ggm, 2},
@@ -3999,7 +4088,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_definite_inverse", (DL_FUNC) &_granary_core_definite_inverse, 1},
     {"_granary_core_precision_loss", (DL_FUNC) &_granary_core_precision_loss, 2},
     {"_granary_core_hub_path", (DL_FUNC) &_granary_core_hub_path, 4},
-    {"_granary_core_hub_certificate", (DL_FUNC) &_granary_core_hub_certificate, 4},
     {"_granary_core_hub_regime", (DL_FUNC) &_granary_core_hub_regime, 2},
     {"_granary_core_hub_smallest_empty", (DL_FUNC) &_granary_core_hub_smallest_empty, 2},
     {"_granary_core_sim_hub", (DL_FUNC) &_granary_core_sim_hub, 2},
@@ -4023,7 +4111,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_grid_edges", (DL_FUNC) &_granary_core_grid_edges, 1},
     {"_granary_core_multi_path", (DL_FUNC) &_granary_core_multi_path, 4},
     {"_granary_core_multi_grid", (DL_FUNC) &_granary_core_multi_grid, 2},
-    {"_granary_core_multi_certificate", (DL_FUNC) &_granary_core_multi_certificate, 3},
     {"_granary_core_multi_block", (DL_FUNC) &_granary_core_multi_block, 1},
     {"_granary_core_multi_diagonal", (DL_FUNC) &_granary_core_multi_diagonal, 1},
     {"_granary_core_multi_baseline", (DL_FUNC) &_granary_core_multi_baseline, 4},
@@ -4032,8 +4119,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_scale_free", (DL_FUNC) &_granary_core_scale_free, 4},
     {"_granary_core_nodes_path", (DL_FUNC) &_granary_core_nodes_path, 5},
     {"_granary_core_nodes_grid", (DL_FUNC) &_granary_core_nodes_grid, 3},
-    {"_granary_core_nodes_certificate", (DL_FUNC) &_granary_core_nodes_certificate, 3},
-    {"_granary_core_nodes_largest_tau", (DL_FUNC) &_granary_core_nodes_largest_tau, 2},
     {"_granary_core_constraint_search", (DL_FUNC) &_granary_core_constraint_search, 4},
     {"_granary_core_ci_test", (DL_FUNC) &_granary_core_ci_test, 2},
     {"_granary_core_pdag_score", (DL_FUNC) &_granary_core_pdag_score, 3},

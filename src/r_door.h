@@ -339,7 +339,7 @@ void convert(const Source& s, T& t) {
 
 template <class T>
 T read(SEXP list, const std::string& what = "options") {
-  T t{};
+  T t = T();
   if constexpr (has_fields<T>) {
     door::read_into(list, t, what, false);
   } else {
@@ -351,7 +351,7 @@ T read(SEXP list, const std::string& what = "options") {
 // InputError is told as what it is: a fit that was changed by hand, cut short, or saved by another version.
 template <class T>
 T read_state(SEXP list, const std::string& what = "object") {
-  T t{};
+  T t = T();
   try {
     door::read_into(list, t, what, true);
   } catch (const InputError& e) {

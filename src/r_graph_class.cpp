@@ -20,15 +20,6 @@ SEXP core_graph_extension(SEXP graph) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP core_graph_meek(SEXP graph) {
-  return crossing([&] {
-    MixedGraph closed = read<MixedGraph>(graph, "graph");
-    close_under_meek_rules(closed);
-    return write(closed);
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
 SEXP core_graph_moral(SEXP graph) {
   return crossing([&] { return write(moral_graph(read<MixedGraph>(graph, "graph"))); });
 }

@@ -21,14 +21,6 @@ SEXP core_glasso_path(SEXP s, SEXP penalty, SEXP options, SEXP start, SEXP progr
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP core_glasso_certificate(SEXP s, SEXP penalty, SEXP precision) {
-  return crossing([&] {
-    const MatrixView data = matrix(s, "S");
-    return write(glasso_certificate(data, read<PenaltyPath>(penalty).base(data.rows()), sparse(precision, "precision")));
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
 SEXP core_glasso_bounds(SEXP s, SEXP penalty, SEXP objective_at_start) {
   return crossing([&] {
     const MatrixView data = matrix(s, "S");

@@ -19,14 +19,6 @@ SEXP core_hub_path(SEXP data, SEXP options, SEXP start, SEXP progress) {
 }
 
 // [[Rcpp::export(rng = false)]]
-SEXP core_hub_certificate(SEXP s, SEXP penalty, SEXP v, SEXP z) {
-  return crossing([&] {
-    const HubResult at = certify_precision(matrix(s, "S"), read<HubPenalty>(penalty), matrix(v, "V"), matrix(z, "Z"));
-    return write_list("objective", at.objective, "gap", at.convergence.gap, "kkt", at.violation);
-  });
-}
-
-// [[Rcpp::export(rng = false)]]
 SEXP core_hub_regime(SEXP penalty, SEXP p) {
   return crossing([&] { return write(hub_regime(read<HubPenalty>(penalty), count(p, "p"))); });
 }

@@ -22,18 +22,6 @@ SEXP core_multi_grid(SEXP data, SEXP grid) {
   return crossing([&] { return write(default_path(read<MultiProblem>(data, "data"), read<MultiGrid>(grid))); });
 }
 
-// [[Rcpp::export(rng = false)]]
-SEXP core_multi_certificate(SEXP data, SEXP penalty, SEXP precision) {
-  return crossing(R_NilValue, [&](Monitor& monitor) {
-    MultiProblem problem = read<MultiProblem>(data, "data");
-    const MultiPath at = read<MultiPath>(penalty);
-    problem.off = at.off(0);
-    problem.diagonal = at.diagonal(0);
-    const MultiResult found = multi_certificate(problem, read<std::vector<SparseMatrix>>(precision, "precision"), monitor);
-    return write_list("objective", found.objective, "gap", found.convergence.gap, "residual", found.convergence.residual);
-  });
-}
-
 // The K-vector problem of one pair, and of one diagonal entry: for tests and for readers of the paper.
 // [[Rcpp::export(rng = false)]]
 SEXP core_multi_block(SEXP block) {

@@ -20,16 +20,3 @@ SEXP core_nodes_path(SEXP s, SEXP penalties, SEXP options, SEXP start, SEXP prog
 SEXP core_nodes_grid(SEXP s, SEXP grid, SEXP tau) {
   return crossing([&] { return write(default_path(matrix(s, "S"), read<NodesGrid>(grid), Callback<double, double>(tau))); });
 }
-
-// [[Rcpp::export(rng = false)]]
-SEXP core_nodes_certificate(SEXP s, SEXP penalty, SEXP x) {
-  return crossing([&] { return write(nodes_certificate(matrix(s, "S"), read<NodesPenalty>(penalty), matrix(x))); });
-}
-
-// [[Rcpp::export(rng = false)]]
-SEXP core_nodes_largest_tau(SEXP s, SEXP penalty) {
-  return crossing([&] {
-    const NodesPenalty at = read<NodesPenalty>(penalty);
-    return write(largest_tau(matrix(s, "S"), at.rho, at.norm));
-  });
-}

@@ -111,7 +111,7 @@ void fields(V& v, EcLearnResult& t) {
   v("convergence", t.convergence);
   v("inference", t.inference);
 }
-// Rows of spins -1, 1.
+
 // The sparse inverse covariance that a penalty asks for: argmin -log|P| + tr(C P) + sum_ij weights_ij |P_ij|. The solver comes from outside:
 // the graphical lasso has a room of its own.
 struct EcPrecision {
@@ -120,6 +120,7 @@ struct EcPrecision {
 };
 using EcPrecisionSolver = std::function<EcPrecision(const MatrixXd& c, const MatrixXd& weights, double tol, Monitor& monitor)>;
 
+// x: rows of spins -1, 1. `penalised` is not called without a penalty.
 EcLearnResult ec_learn(ConstMatrixRef x, const EcLearnOptions& options, const EcPrecisionSolver& penalised, Monitor& monitor);
 
 }  // namespace granary::process

@@ -53,7 +53,7 @@ test_that("two objects over the same variables are joined by name", {
   truth <- as.matrix(sim$precision)
   fit <- ggm_lasso(sim$data, lambda = 0.1)
   o <- c(3, 1, 4, 8, 5, 2, 7, 6)
-  expect_equal(granary:::score_matrices(truth[o, o], fit), granary:::score_matrices(truth, fit), ignore_attr = TRUE)
+  expect_equal(ggm_score(truth[o, o], fit), ggm_score(truth, fit), ignore_attr = TRUE)
   weights <- matrix(1, 8, 8, dimnames = dimnames(truth))
   weights[1, 2] <- weights[2, 1] <- 0
   plain <- ggm_lasso(sim$data, lambda = 0.3, weights = weights)

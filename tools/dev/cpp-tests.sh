@@ -13,6 +13,12 @@ jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 launcher=""
 if command -v ccache >/dev/null 2>&1; then
   launcher="-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+  # A cache and a precompiled header go together only where the cache was told so.
+  if ccache --get-config sloppiness 2> /dev/null | grep pch_defines > /dev/null; then
+    launcher="$launcher -DCMAKE_CXX_FLAGS=-fpch-preprocess"
+  else
+    launcher="$launcher -DGRANARY_PCH=OFF"
+  fi
   export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$(pwd)}" CCACHE_NOHASHDIR=1  # what another copy of the sources compiled is found again
 fi
 cmake -S inst/bench -B "$build" $launcher "$@" > "$build.log" 2>&1 || { cat "$build.log"; exit 1; }

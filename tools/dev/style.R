@@ -38,7 +38,7 @@ loops_allowed <- c(
   "src/r_core.cpp" = "writes the registered defaults one after the other",
   "src/r_kernel_structured_make.cpp" = "keeps R objects of the user's own outputs alive and hands them back: nothing but R's memory"
 )
-long_allowed <- c("src/r_door.h" = "the door is read as one page", "R/graph-ggm_hub.R" = "to be cut in two")
+long_allowed <- c("src/r_door.h" = "the door is read as one page")
 
 # The glue has no loops and no decisions, and exports take at most six arguments.
 for (file in grep("[.]cpp$", glue, value = TRUE)) {
@@ -61,6 +61,12 @@ rule(grep("^src/r_(core|door|glue)", grep(paste0("^src/r_(", paste(families, col
 # R files carry their room in their name, and compute nothing.
 named <- grepl(paste0("^R/((", paste(families, collapse = "|"), ")-[a-z0-9_]+(-[a-z]+)?|shared-[a-z-]+|zzz|granary-package)[.]R$"), r_files)
 rule(if (any(!named)) paste0(r_files[!named], ": R files are <family>-<stem>[-methods|-plot|-select].R or shared-<what>.R"))
+# One name, one function: of two in different files the later silently takes the place of the other.
+defined <- unlist(lapply(r_files, function(file) {
+  named <- Filter(function(e) is.call(e) && identical(e[[1L]], as.name("<-")) && is.name(e[[2L]]), as.list(parse(file, keep.source = FALSE)))
+  vapply(named, function(e) as.character(e[[2L]]), "")
+}))
+rule(sprintf("%s is defined twice in R/", unique(defined[duplicated(defined)])))
 allowed <- read("tools/dev/numerics-in-r.txt")
 allowed <- trimws(sub("#.*", "", allowed))
 numerics <- grep("(^R/.*sim[-_.])", r_files, invert = TRUE, value = TRUE)

@@ -6,6 +6,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/parallel.h"
+#include "core/cluster/seeding.h"
 
 namespace granary {
 
@@ -99,14 +100,14 @@ void update_centres(const MatrixXd& points, Assignment& a, MatrixXd& centres) {
   for (Index c = 0; c < k; ++c) centres.col(c) /= std::max(1, sizes[c]);
 }
 
-KMeansResult one_run(const MatrixXd& points, MatrixXd centres, const KMeansOptions& options, Monitor& monitor) {
+KMeansResult balanced_run(const MatrixXd& points, MatrixXd centres, const KMeansOptions& options, Monitor& monitor) {
   KMeansResult best;
   best.objective = std::numeric_limits<double>::infinity();
   double last = best.objective;
   int stalled = 0;
   for (int iteration = 1; iteration <= options.max_iter; ++iteration) {
     Assignment a = nearest(points, centres, options.threads, monitor);
-    if (options.balanced) balance(points, centres, a, monitor);
+    balance(points, centres, a, monitor);
     update_centres(points, a, centres);
     double objective = 0;
     for (Index i = 0; i < points.cols(); ++i) objective += (points.col(i) - centres.col(a.cluster[i])).squaredNorm();
@@ -118,8 +119,7 @@ KMeansResult one_run(const MatrixXd& points, MatrixXd centres, const KMeansOptio
     }
     stalled = objective >= last * (1 - options.tol) ? stalled + 1 : 0;
     last = objective;
-    // A balanced assignment can get worse before it gets better.
-    if (stalled >= (options.balanced ? 3 : 1)) {
+    if (stalled >= 3) {  // a balanced assignment can get worse before it gets better
       best.convergence.converged = true;
       break;
     }
@@ -127,28 +127,47 @@ KMeansResult one_run(const MatrixXd& points, MatrixXd centres, const KMeansOptio
   return best;
 }
 
+// Fewer distinct rows than clusters: a cluster without rows takes one of those that coincide with their centre.
+void share_equal_rows(const MatrixXd& x, KMeansResult& fit) {
+  for (Index c = 0; c < fit.sizes.size(); ++c) {
+    for (Index i = 0; i < x.rows() && fit.sizes[c] == 0; ++i) {
+      if (fit.sizes[fit.cluster[i]] < 2 || (x.row(i) - fit.centres.row(fit.cluster[i])).squaredNorm() > 0) continue;
+      --fit.sizes[fit.cluster[i]];
+      fit.cluster[i] = static_cast<int>(c);
+      fit.sizes[c] = 1;
+      fit.centres.row(c) = x.row(i);
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<Index> kmeans_seeds(ConstMatrixRef x, Index k, Rng& rng, Monitor& monitor) {
-  const Index n = x.rows();
-  const MatrixXd points = x.transpose();
-  std::vector<Index> seeds{static_cast<Index>(rng.below(static_cast<std::uint64_t>(n)))};
-  VectorXd distance = (points.colwise() - points.col(seeds[0])).colwise().squaredNorm().transpose();
-  while (static_cast<Index>(seeds.size()) < k) {
-    monitor.check();
-    const double total = distance.sum();
-    Index pick = 0;
-    if (total > 0) {
-      double left = rng.uniform() * total;
-      for (pick = 0; pick < n - 1 && left >= distance[pick]; ++pick) left -= distance[pick];
-      while (pick > 0 && distance[pick] == 0) --pick;  // rounding at the end of the sum
-    } else {                                           // all rows coincide with a seed: any will do
-      pick = static_cast<Index>(rng.below(static_cast<std::uint64_t>(n)));
-    }
-    seeds.push_back(pick);
-    distance = distance.cwiseMin((points.colwise() - points.col(pick)).colwise().squaredNorm().transpose());
+LinearScores centre_scores(const MatrixXd& centres) { return {centres, -0.5 * centres.rowwise().squaredNorm()}; }
+
+void mean_scores(const ClusterSums& sums, LinearScores& scores) {
+  for (Index h = 0; h < sums.weight.size(); ++h) {
+    if (!(sums.weight[h] > 0)) continue;
+    scores.theta.row(h) = sums.first.row(h) / sums.weight[h];
+    scores.bias[h] = -0.5 * scores.theta.row(h).squaredNorm();
   }
-  return seeds;
+}
+
+KMeansResult kmeans_from(ConstMatrixRef x, ConstVectorRef weights, const MatrixXd& centres, const KMeansOptions& options, Monitor& monitor) {
+  const DataRows rows(x);
+  const VectorXd base = 0.5 * rows.squared_norms();
+  HardOptions how;
+  how.max_iter = options.max_iter;
+  how.tol = options.tol;
+  how.threads = options.threads;
+  HardResult found = hard_clusters(rows, weights, base, centre_scores(centres), mean_scores, how, monitor);
+  KMeansResult out;
+  out.cluster = std::move(found.cluster);
+  out.centres = std::move(found.scores.theta);
+  out.sizes = cluster_sizes(out.cluster, centres.rows());
+  for (Index i = 0; i < x.rows(); ++i)  // by differences: what the products say cancels
+    out.objective += (weights.size() > 0 ? weights[i] : 1) * rows.squared_distance(i, out.centres, out.cluster[i]);
+  out.convergence = found.convergence;
+  return out;
 }
 
 KMeansResult kmeans(ConstMatrixRef x, const KMeansOptions& options, Rng& rng, Monitor& monitor) {
@@ -158,18 +177,25 @@ KMeansResult kmeans(ConstMatrixRef x, const KMeansOptions& options, Rng& rng, Mo
     throw InputError(message("the number of clusters must be between 1 and the number of rows, ", n, ", not ", k, "."));
   const Stopwatch clock;
   const Eigen::RowVectorXd middle = x.colwise().mean();  // far from zero, x'c - |c|^2 / 2 would cancel
-  const MatrixXd points = (x.rowwise() - middle).transpose();
+  const MatrixXd centred = x.rowwise() - middle;
+  const DataRows rows(centred);
   KMeansResult best;
   for (int start = 0; start < std::max(1, options.n_starts); ++start) {
     Rng own = rng.stream(static_cast<std::uint64_t>(start));
-    const std::vector<Index> seeds = kmeans_seeds(points.transpose(), k, own, monitor);
-    MatrixXd centres(points.rows(), k);
-    for (Index c = 0; c < k; ++c) centres.col(c) = points.col(seeds[c]);
-    KMeansResult run = one_run(points, std::move(centres), options, monitor);
+    SeedOptions plusplus;
+    plusplus.rounds = k;
+    std::vector<Index> seeds = spread_seeds(n, VectorXd(), plusplus, [&](Index i) { return rows.squared_distances(i); }, own, monitor).rows;
+    while (static_cast<Index>(seeds.size()) < k) seeds.push_back(static_cast<Index>(own.below(static_cast<std::uint64_t>(n))));  // fewer distinct rows
+    MatrixXd centres(k, x.cols());
+    for (Index c = 0; c < k; ++c) centres.row(c) = centred.row(seeds[static_cast<std::size_t>(c)]);
+    KMeansResult run = options.balanced ? balanced_run(centred.transpose(), centres.transpose(), options, monitor)
+                                        : kmeans_from(centred, VectorXd(), centres, options, monitor);
+    if (options.balanced) run.centres.transposeInPlace();
     if (start == 0 || run.objective < best.objective) best = std::move(run);
   }
-  best.centres = (best.centres.colwise() + middle.transpose()).transpose().eval();
   best.sizes = cluster_sizes(best.cluster, k);
+  share_equal_rows(centred, best);
+  best.centres.rowwise() += middle;
   best.convergence.seconds = clock.seconds();
   return best;
 }

@@ -2,7 +2,7 @@
 //
 //   sum_i |x_i - c_a(i)|^2
 //
-// by Lloyd's iterations (IEEE Trans. Inf. Theory 1982) from k-means++ seeds (Arthur and Vassilvitskii, SODA 2007). A cluster that
+// by Lloyd's iterations (IEEE Trans. Inf. Theory 1982; core/cluster/linear_scores.h) from k-means++ seeds (core/cluster/seeding.h). A cluster that
 // runs empty takes the row that is farthest from its centre. With `balanced` every cluster has floor(n/k) or ceil(n/k) rows: rows
 // are then placed in the order of what a second choice would cost them, each with the nearest centre that has room; the
 // objective need not fall in every iteration, and the best assignment met is returned.
@@ -10,8 +10,9 @@
 
 #include "core/base/convergence.h"
 #include "core/base/monitor.h"
-#include "core/random/rng.h"
 #include "core/base/types.h"
+#include "core/cluster/linear_scores.h"
+#include "core/random/rng.h"
 
 namespace granary {
 
@@ -35,7 +36,11 @@ struct KMeansResult {
 // InputError unless 1 <= k <= rows.
 KMeansResult kmeans(ConstMatrixRef x, const KMeansOptions& options, Rng& rng, Monitor& monitor);
 
-// The seeds alone: rows drawn one after the other with probability proportional to the squared distance to those chosen.
-std::vector<Index> kmeans_seeds(ConstMatrixRef x, Index k, Rng& rng, Monitor& monitor);
+// From given centres (k x columns), with case weights (or none).
+KMeansResult kmeans_from(ConstMatrixRef x, ConstVectorRef weights, const MatrixXd& centres, const KMeansOptions& options, Monitor& monitor);
+
+// The scores of squared distances: s = x'c - |c|^2 / 2 = |x|^2 / 2 - |x - c|^2 / 2, with c the means.
+void mean_scores(const ClusterSums& sums, LinearScores& scores);
+LinearScores centre_scores(const MatrixXd& centres);
 
 }  // namespace granary

@@ -136,6 +136,24 @@ void add_difference(double lambda, const double* a, const double* b, double* f, 
 }
 
 GRANARY_WIDE
+void keep_two(const double* s, double h, double* best, double* second, double* label, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) {
+    const double now = s[t], top = best[t];
+    const double lower = now < top ? now : top;
+    second[t] = second[t] > lower ? second[t] : lower;
+    label[t] = now > top ? h : label[t];
+    best[t] = now > top ? now : top;
+  }
+}
+
+GRANARY_WIDE
+void exp_below(const double* top, double* s, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) s[t] = exp_negative(s[t] - top[t]);
+}
+
+GRANARY_WIDE
 void extreme_differences(const double* up, const double* down, const double* f, Index size, double& largest, double& least) {
   double high = -std::numeric_limits<double>::infinity(), low = std::numeric_limits<double>::infinity();
 #pragma omp simd reduction(max : high) reduction(min : low)

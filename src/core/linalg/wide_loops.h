@@ -31,6 +31,11 @@ void pair_scores(double v, const double* down, const double* f, double kii, cons
 void add_difference(double lambda, const float* a, const float* b, double* f, Index size);
 void add_difference(double lambda, const double* a, const double* b, double* f, Index size);
 
+// One more column of scores: where s is above the best so far, the best becomes the second and h the label; ties keep the earlier label.
+void keep_two(const double* s, double h, double* best, double* second, double* label, Index size);
+// s becomes exp(s - top), for s <= top.
+void exp_below(const double* top, double* s, Index size);
+
 // The largest of up - f and the least of down - f.
 void extreme_differences(const double* up, const double* down, const double* f, Index size, double& largest, double& least);
 

@@ -332,6 +332,27 @@ void clean_signs(const LinearProgram& lp, VectorXd& y) {
   }
 }
 
+// b'y + sum_j (-A'y)_j (lower_j or upper_j by sign) > 0; what is left of a zero of A'y after rounding counts as zero.
+bool proves_infeasible(const LinearProgram& lp, const VectorXd& lower, const VectorXd& upper, const VectorXd& y) {
+  if (lp.a.rows() == 0) return false;
+  const VectorXd d = -(lp.a.transpose() * y), size = lp.a.cwiseAbs().transpose() * y.cwiseAbs();
+  double value = lp.b.dot(y), scale = lp.b.cwiseAbs().dot(y.cwiseAbs());
+  for (Index j = 0; j < d.size(); ++j) {
+    if (std::abs(d[j]) <= 1e-9 * size[j]) continue;
+    const double bound = d[j] > 0 ? lower[j] : upper[j];
+    value += d[j] * bound;
+    scale += std::abs(d[j] * bound);
+  }
+  return value > 1e-12 * scale;
+}
+
+// The simplex believes in an answer that the data do not confirm.
+void refuse(LpResult& result, const std::string& why) {
+  result.status = LpStatus::stopped;
+  result.convergence.converged = false;
+  result.convergence.message = why + ": the program is too badly scaled for double precision";
+}
+
 }  // namespace
 
 LpResult solve_lp(const LinearProgram& lp, const LpOptions& options, Monitor& monitor) {
@@ -374,11 +395,6 @@ LpResult solve_lp(const LinearProgram& lp, const LpOptions& options, Monitor& mo
     if (excess > 0) worst = std::max(worst, excess / size);
   }
   convergence.residual = worst;
-  const bool kept = worst <= 1e-7;
-  if (!kept && (result.status == LpStatus::optimal || result.status == LpStatus::unbounded)) {
-    result.status = LpStatus::stopped;  // the simplex believes in a point that the data do not confirm
-    convergence.converged = false;
-  }
 
   if (result.status == LpStatus::optimal) {
     result.dual = simplex.dual();
@@ -395,20 +411,23 @@ LpResult solve_lp(const LinearProgram& lp, const LpOptions& options, Monitor& mo
       if (std::isfinite(bound)) gap += result.reduced_cost[j] * (result.x[j] - bound);
     }
     convergence.gap = size > 0 ? std::abs(gap) / size : 0;
+    if (!(convergence.gap <= 1e-6)) refuse(result, message("a relative duality gap of ", convergence.gap, " is left"));
   } else if (result.status == LpStatus::infeasible) {
     result.ray = simplex.farkas();
     clean_signs(lp, result.ray);
     if (m > 0 && result.ray.cwiseAbs().maxCoeff() > 0) result.ray /= result.ray.cwiseAbs().maxCoeff();
     convergence.message = "no point satisfies all constraints";
+    if (!proves_infeasible(lp, lower, upper, result.ray)) refuse(result, "the multipliers found do not prove that no point exists");
   } else if (result.status == LpStatus::unbounded) {
     result.ray = simplex.direction();
     result.ray /= result.ray.cwiseAbs().maxCoeff();
     result.objective = -infinity;
     convergence.message = "the objective decreases without bound along the ray";
   } else {
-    convergence.message = kept ? message("stopped after ", simplex.pivots, " pivots")
-                               : message("the point found violates a constraint by ", worst, " of its size: badly scaled");
+    convergence.message = message("stopped after ", simplex.pivots, " pivots");
   }
+  if (worst > 1e-7 && (result.status == LpStatus::optimal || result.status == LpStatus::unbounded))
+    refuse(result, message("the point found violates a constraint by ", worst, " of its size"));
   convergence.seconds = watch.seconds();
   return result;
 }
