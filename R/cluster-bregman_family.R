@@ -191,12 +191,12 @@ match_columns_of <- function(y, x) if (!is.null(colnames(x)) && !is.null(colname
 #' bregman_check(function(x, y) sum(abs(x - y)), x)
 bregman_check <- function(d, x, tol = 1e-5) {
   if (missing(d)) fail_missing("d")
-  if (!is.function(d)) fail_input("d", "a function of two vectors", describe(d))
+  check_function(d, "d")
   if (missing(x)) fail_missing("x")
   x <- unname(check_matrix(x, min_rows = 2L))
   tol <- check_number(tol, lower = 0, strict_lower = TRUE)
   at <- function(u, v) {
-    value <- d(u, v)
+    value <- suppressWarnings(user_value(d, "d", u, v))  # NaN outside the domain is no news: the verdict speaks of it
     if (!is_plain_numeric(value) || length(value) != 1L) abort_input(sprintf("`d` must return one number, but it returned %s.", describe(value)), "d")
     as.double(value)
   }

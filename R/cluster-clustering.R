@@ -222,10 +222,8 @@ cluster_picture <- function(object, newdata, columns) {
   }
   names <- colnames(object$centers)
   if (is.null(columns)) columns <- seq_len(ncol(x))
-  at <- if (is.character(columns)) match(columns, names) else columns
-  if (length(at) > 2L || anyNA(at) || !all(at %in% seq_along(names))) {
-    fail_input("columns", "one or two names or numbers of columns of the data", describe(columns))
-  }
+  at <- if (is.character(columns)) match(columns, names) else if (is_plain_numeric(columns)) as.vector(columns)
+  if (!(length(at) %in% 1:2) || !all(at %in% seq_along(names))) fail_input("columns", "one or two names or numbers of columns of the data", describe(columns))
   two <- function(m) if (length(at) == 2L) m[, at, drop = FALSE] else cbind(m[, at], seq_len(nrow(m)))
   list(rows = unname(as.matrix(two(x))), centers = if (length(at) == 2L) unname(object$centers[, at, drop = FALSE]), cluster = label,
        axes = c(names[at], if (length(at) == 1L) "row"))

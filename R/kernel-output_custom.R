@@ -80,19 +80,6 @@ check_examples <- function(x, arg) {
   x
 }
 
-check_function <- function(f, arg) {
-  if (!is.function(f)) fail_input(arg, "a function", describe(f))
-  f
-}
-
-# The user's functions with their mistakes caught where they happen.
-user_value <- function(f, arg, ...) {
-  tryCatch(f(...), error = function(e) {
-    if (inherits(e, "granary_error")) stop(e)
-    abort_input(sprintf("The function `%s` failed: %s.", arg, sub("\\.$", "", conditionMessage(e))), arg)
-  })
-}
-
 guard_psi <- function(psi, size) {
   function(x, y) {
     value <- user_value(psi, "psi", x, y)

@@ -345,3 +345,15 @@ variable_names <- function(names, p) {
   if (is.null(names)) made else ifelse(nzchar(names), names, made)
 }
 
+check_function <- function(f, arg) {
+  if (!is.function(f)) fail_input(arg, "a function", describe(f))
+  f
+}
+
+# The user's functions with their mistakes caught where they happen.
+user_value <- function(f, arg, ...) {
+  tryCatch(f(...), error = function(e) {
+    if (inherits(e, "granary_error")) stop(e)
+    abort_input(sprintf("The function `%s` failed: %s.", arg, sub("\\.$", "", conditionMessage(e))), arg)
+  })
+}
