@@ -44,7 +44,7 @@
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
 #'
 #' Friedman, Geiger and Goldszmidt (1997). Bayesian network classifiers. *Machine Learning* 29, 131--163 (trees within classes).
-#' @family Bayesian network classifiers
+#' @seealso [bn_kernel()], [bn_bounds()], [sbn_fit()], [sasb()], [svm()]
 #' @export
 #' @examples
 #' high <- lapply(mtcars[c("mpg", "wt", "hp", "qsec")], function(v) v > median(v))

@@ -77,7 +77,7 @@
 #'
 #' Lauritzen and Jensen (2001). Stable local computation with conditional Gaussian distributions. *Statistics and Computing* 11, 191--203.
 #' @seealso `errata("jmlr6-conditional-gaussian-networks")`, `reproduce("jmlr6-conditional-gaussian-networks")`
-#' @family conditional Gaussian networks
+#' @seealso [cg_condition()], [cg_marginal()], [cg_map()], [cg_tree()], [cg_prune()]
 #' @export
 #' @examples
 #' # a waste incinerator: the filter may be broken, which changes the dust emission

@@ -39,7 +39,7 @@
 #' Neal (1992). Connectionist learning of belief networks. *Artificial Intelligence* 56, 71--113.
 #'
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
-#' @family Bayesian network classifiers
+#' @seealso [bn_kernel()], [bn_classifier()], [bn_bounds()], [sasb()], [svm()]
 #' @export
 #' @examples
 #' x <- sapply(mtcars[c("mpg", "wt", "hp", "qsec")], function(v) as.numeric(v > median(v)))

@@ -91,7 +91,7 @@
 #'
 #' Wu, Lin and Weng (2004). Probability estimates for multi-class classification by pairwise coupling. *Journal of Machine Learning Research* 5,
 #' 975--1005.
-#' @family kernel machines
+#' @seealso [svm_select()], [lasvm()], [gp_classify()], [structured_svm()]
 #' @export
 #' @examples
 #' fit <- svm(Species ~ ., iris, cost = 10)

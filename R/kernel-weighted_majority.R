@@ -35,7 +35,7 @@
 #'
 #' Rosenblatt (1958). The perceptron: a probabilistic model for information storage and organization in the brain. *Psychological Review* 65,
 #' 386--408.
-#' @family online classifiers
+#' @seealso [sasb()], [winnow()], [lasvm()], [budget_perceptron()], [kernel_perceptron()], [mistake_driven()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -14,8 +14,9 @@
 #' predictions come from the joint law of all runs, with covariance blocks \eqn{\sigma_c^2R_c}{s2c Rc}, \eqn{\rho\sigma_c^2R_c}{rho s2c Rc} and
 #' \eqn{\rho^2\sigma_c^2R_c + \sigma_\delta^2R_\delta}{rho^2 s2c Rc + s2d Rd}. Variances take \eqn{\rho}{rho} and the lengthscales as known.
 #'
-#' **Which method when:** a cheap version costs at most a tenth and its response correlates with the expensive one. If
-#' \eqn{\rho}{rho} is near zero or the leave-one-out error is no better than that of [kriging()] on the expensive runs alone, use that.
+#' @section Which method when:
+#' A cheap version costs at most a tenth and its response correlates with the expensive one. If \eqn{\rho}{rho} is near zero or the leave-one-out error
+#' is no better than that of [kriging()] on the expensive runs alone, use that.
 #'
 #' @param x_cheap,y_cheap Runs of the cheap simulator; for more than two levels lists of inputs and of responses, from the cheapest up.
 #' @param x_expensive,y_expensive Runs of the most expensive one.
@@ -44,7 +45,7 @@
 #'
 #' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning
 #' Research* 15, 3183--3186.
-#' @family Gaussian processes
+#' @seealso [kriging()], [blind_kriging()], [kriging_diagnose()], [gp_parameter_sample()], [sparse_gp()], [gp_classify()]
 #' @export
 #' @examples
 #' cheap <- seq(0, 1, 0.1)

@@ -85,7 +85,7 @@
 #'
 #' Donoho (1997). CART and best-ortho-basis: a connection. *Annals of Statistics* 25, 1870--1911.
 #' @seealso [adapt_partition_bounds()]; `errata("jmlr6-universal-piecewise-constant")`
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [gen_lasso()], [debiased_lasso()], [mta()]
 #' @export
 #' @examples
 #' set.seed(1)

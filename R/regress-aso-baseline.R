@@ -32,7 +32,7 @@
 #' Blum and Mitchell (1998). Combining labeled and unlabeled data with co-training. *COLT* 11, 92--100.
 #'
 #' Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Section 5.2.5.
-#' @family shared structure
+#' @seealso [aso()], [aso_semi()], [aso_auxiliary()], [aso_select()]
 #' @export
 #' @examples
 #' set.seed(1)

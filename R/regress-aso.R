@@ -88,7 +88,7 @@
 #' @references
 #' Ando and Zhang (2005). A framework for learning predictive structures from multiple tasks and unlabeled data.
 #' *Journal of Machine Learning Research* 6, 1817--1853.
-#' @family shared structure
+#' @seealso [aso_semi()], [aso_auxiliary()], [aso_select()], [aso_baseline()]
 #' @seealso `reproduce("jmlr6-alternating-structure-optimization")`; `errata("jmlr6-alternating-structure-optimization")`
 #' @export
 #' @examples

@@ -31,7 +31,7 @@
 #'
 #' Meinshausen, Meier and Buehlmann (2009). p-values for high-dimensional regression. *Journal of the American Statistical Association* 104,
 #' 1671--1681.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [scaled_lasso()], [debiased_lasso()], [gen_lasso()], [adapt_partition()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -21,7 +21,7 @@
 #' @references
 #' Lin, Pham and Ruszczynski (2014). Alternating linearization for structured regularization problems. *Journal of Machine Learning Research* 15,
 #' 3447--3481.
-#' @family regression
+#' @seealso [gen_lasso_image()], [lasso()], [lasso_select()], [debiased_lasso()]
 #' @seealso [gen_lasso()], [gen_lasso_penalty()]
 #' @export
 #' @examples

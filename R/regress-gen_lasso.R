@@ -82,7 +82,7 @@
 #' Chambolle and Darbon (2009). On total variation minimization and surface evolution using parametric maximum flows. *International Journal of
 #' Computer
 #' Vision* 84, 288--307.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [debiased_lasso()]
 #' @seealso [gen_lasso_penalty()], [gen_lasso_select()], [gen_lasso_image()]; `errata("jmlr15-alternating-linearization")`;
 #' `reproduce("jmlr15-alternating-linearization")`
 #' @export

@@ -72,7 +72,7 @@
 #'
 #' Tibshirani, Bien, Friedman, Hastie, Simon, Taylor and Tibshirani (2012). Strong rules for discarding predictors in lasso-type problems.
 #' *Journal of the Royal Statistical Society B* 74, 245--266.
-#' @family regression
+#' @seealso [lasso_select()], [scaled_lasso()], [debiased_lasso()], [debiased_lasso_baseline()], [gen_lasso()], [adapt_partition()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -207,7 +207,7 @@ check_coef_bounds <- function(bound, p, arg) {
 #'   one column per
 #'   penalty; `deviance()` one number per penalty; `tidy()` a data frame of the coefficients that are not zero; `glance()` one row per
 #'   penalty; `augment()` the data with columns `.fitted` and `.resid` at one penalty; `summary()` an object that prints.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [scaled_lasso()], [debiased_lasso()], [debiased_lasso_baseline()], [gen_lasso()]
 #' @name granary_lasso
 #' @importFrom stats coef deviance logLik predict residuals
 #' @examples

@@ -25,7 +25,7 @@ learner_row_scaled_lasso <- function() {
 
 learner_row_adapt_partition <- function() {
   list(
-    fun = "adapt_partition", label = "Adaptive partition", modes = list(regression = list()), predict = list(response = list(type = "response")),
+    fun = "adapt_partition", label = "Adaptive partition", modes = list(regression = list()), fixed = list(degree = 1), predict = list(response = list(type = "response")),
     parameters = list(kappa = number_domain(0, range = c(-3, 1), trans = "log10"), method = choice_domain("threshold", "cart", "uniform"), degree = count_domain(0, range = c(0, 1), upper = 1))
   )
 }

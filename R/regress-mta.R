@@ -79,7 +79,7 @@
 #'
 #' Bock (1975). Minimax estimators of the mean of a multivariate normal distribution. *Annals of Statistics* 3, 209--218.
 #' @seealso [mta_compare()], [mta_bounds()], [sim_mta()]; `errata("jmlr15-multi-task-averaging")`
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [gen_lasso()]
 #' @export
 #' @examples
 #' set.seed(1)
