@@ -140,6 +140,7 @@ cg_fit <- function(graph, data, pseudo_count = 0, shrink = 0, pooled = FALSE, va
   if (missing(graph)) fail_missing("graph")
   graph <- cg_graph(graph)
   if (missing(data)) fail_missing("data")
+  data <- counted_rows(data, "data")
   na <- check_choice(na, c("error", "em"))
   settings <- list(
     pseudo_count = check_number(pseudo_count, lower = 0), shrink = check_number(shrink, lower = 0), pooled = check_flag(pooled),

@@ -61,7 +61,7 @@ ising_hub <- function(x, lambda1, lambda2, lambda3, q = 2, method = c("auto", "a
 
 # Rows of zeros and ones without constant columns.
 check_binary <- function(x) {
-  x <- check_matrix(x, "x")
+  x <- check_matrix(counted_rows(x), "x")
   check_names_unique(colnames(x), "x")
   other <- which(x != 0 & x != 1)
   if (length(other) > 0L) {

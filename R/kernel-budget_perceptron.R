@@ -103,7 +103,7 @@
 #' mean(predict(few, x) == y)
 #' summary(few)
 budget_perceptron <- function(x, ...) {
-  UseMethod("budget_perceptron")
+  UseMethod("budget_perceptron", formula_or_first(x, ...))
 }
 
 #' @rdname budget_perceptron

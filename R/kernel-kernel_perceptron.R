@@ -32,7 +32,7 @@
 #' mean(predict(fit, iris, prediction = "voted") == iris$Species)
 #' head(coef(fit))
 kernel_perceptron <- function(x, ...) {
-  UseMethod("kernel_perceptron")
+  UseMethod("kernel_perceptron", formula_or_first(x, ...))
 }
 
 #' @rdname kernel_perceptron

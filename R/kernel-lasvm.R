@@ -98,7 +98,7 @@
 #' active <- lasvm(x, y, gamma = 0.5, cost = 10, select = "active", max_labels = 40)
 #' mean(predict(active, x) == y)
 lasvm <- function(x, ...) {
-  UseMethod("lasvm")
+  UseMethod("lasvm", formula_or_first(x, ...))
 }
 
 #' @rdname lasvm

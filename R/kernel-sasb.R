@@ -55,7 +55,7 @@
 #' online_compare(SASB = fit, SBSB = bayes, voting = voted)
 #' summary(fit)
 sasb <- function(x, ...) {
-  UseMethod("sasb")
+  UseMethod("sasb", formula_or_first(x, ...))
 }
 
 #' @rdname sasb

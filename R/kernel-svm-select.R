@@ -46,7 +46,7 @@
 #' plot(tuned)
 #' table(predict(tuned), iris$Species)
 svm_select <- function(x, ...) {
-  UseMethod("svm_select")
+  UseMethod("svm_select", formula_or_first(x, ...))
 }
 
 #' @rdname svm_select

@@ -100,7 +100,7 @@
 #' svm(mpg ~ wt + hp, mtcars, type = "regression", epsilon = 0.2)
 #' svm(as.matrix(mtcars), nu = 0.1)  # which cars are unusual?
 svm <- function(x, ...) {
-  UseMethod("svm")
+  UseMethod("svm", formula_or_first(x, ...))
 }
 
 #' @rdname svm

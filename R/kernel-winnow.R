@@ -50,7 +50,7 @@
 #' head(sort(coef(fit), decreasing = TRUE), 4)
 #' winnow(x, y, balanced = TRUE)$mistakes
 winnow <- function(x, ...) {
-  UseMethod("winnow")
+  UseMethod("winnow", formula_or_first(x, ...))
 }
 
 #' @rdname winnow

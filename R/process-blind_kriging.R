@@ -48,7 +48,7 @@
 #' fit$path
 #' blind_kriging(y ~ a + b + c, data.frame(x, y = y), n_starts = 2, max_terms = 3)$beta
 blind_kriging <- function(x, ...) {
-  UseMethod("blind_kriging")
+  UseMethod("blind_kriging", formula_or_first(x, ...))
 }
 
 #' @rdname blind_kriging

@@ -82,7 +82,7 @@
 #' fit
 #' predict(fit, data.frame(x = c(-6, 0, 2)))
 gp_classify <- function(x, ...) {
-  UseMethod("gp_classify")
+  UseMethod("gp_classify", formula_or_first(x, ...))
 }
 
 #' @rdname gp_classify

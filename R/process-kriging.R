@@ -95,7 +95,7 @@
 #' noisy <- kriging(y ~ t, runs, nugget = "estimate", n_starts = 3)
 #' plot(noisy)
 kriging <- function(x, ...) {
-  UseMethod("kriging")
+  UseMethod("kriging", formula_or_first(x, ...))
 }
 
 #' @rdname kriging

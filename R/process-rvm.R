@@ -79,7 +79,7 @@
 #' head(residuals(fit), 3)
 #' rvm(mpg ~ wt + hp, mtcars)
 rvm <- function(x, ...) {
-  UseMethod("rvm")
+  UseMethod("rvm", formula_or_first(x, ...))
 }
 
 #' @rdname rvm

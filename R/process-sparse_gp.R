@@ -115,7 +115,7 @@
 #' plot(fit)
 #' sparse_gp(mpg ~ wt + hp, mtcars, method = "exact")
 sparse_gp <- function(x, ...) {
-  UseMethod("sparse_gp")
+  UseMethod("sparse_gp", formula_or_first(x, ...))
 }
 
 #' @rdname sparse_gp

@@ -107,7 +107,7 @@
 #' square <- data.frame(u = runif(2000), v = runif(2000))
 #' square$y <- (square$u^2 + square$v^2 < 0.5) + rnorm(2000, sd = 0.2)
 #' plot(adapt_partition(y ~ u + v, square))
-adapt_partition <- function(x, ...) UseMethod("adapt_partition")
+adapt_partition <- function(x, ...) UseMethod("adapt_partition", formula_or_first(x, ...))
 
 #' @rdname adapt_partition
 #' @export

@@ -45,7 +45,7 @@
 #' own <- aso_baseline(Species ~ ., iris, x_unlab = iris[1:4], method = "self_training",
 #'                     subset = seq(1, 150, 10), pool = 50, add = 10)
 #' mean(predict(own, iris) == iris$Species)
-aso_baseline <- function(x_lab, ...) UseMethod("aso_baseline")
+aso_baseline <- function(x_lab, ...) UseMethod("aso_baseline", formula_or_first(x_lab, ...))
 
 #' @rdname aso_baseline
 #' @export

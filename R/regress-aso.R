@@ -108,7 +108,7 @@
 #' new <- aso(sim$x[[1]], sim$y[[1]], structure = fit, lambda = 1)
 #' # several responses by formula
 #' aso(cbind(mpg, qsec) ~ ., mtcars, h = 1, lambda = 0.1, loss = "squared")
-aso <- function(x, ...) UseMethod("aso")
+aso <- function(x, ...) UseMethod("aso", formula_or_first(x, ...))
 
 #' @rdname aso
 #' @export

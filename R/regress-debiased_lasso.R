@@ -73,7 +73,7 @@
 #' confint(fit, sim$support)
 #' debiased_lasso(mpg ~ ., mtcars)
 debiased_lasso <- function(x, ...) {
-  UseMethod("debiased_lasso")
+  UseMethod("debiased_lasso", formula_or_first(x, ...))
 }
 
 #' @rdname debiased_lasso

@@ -34,7 +34,7 @@
 #' # a signal
 #' steps <- rep(c(0, 2, 1), each = 20) + rnorm(60, sd = 0.4)
 #' plot(gen_lasso_select(NULL, steps, folds = 5))
-gen_lasso_select <- function(x, ...) UseMethod("gen_lasso_select")
+gen_lasso_select <- function(x, ...) UseMethod("gen_lasso_select", formula_or_first(x, ...))
 
 #' @rdname gen_lasso_select
 #' @export

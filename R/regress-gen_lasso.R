@@ -98,7 +98,7 @@
 #' # a signal
 #' signal <- gen_lasso(NULL, rep(c(0, 2, 1), each = 20) + rnorm(60, sd = 0.4), lambda = 1)
 #' plot(signal)
-gen_lasso <- function(x, ...) UseMethod("gen_lasso")
+gen_lasso <- function(x, ...) UseMethod("gen_lasso", formula_or_first(x, ...))
 
 gen_methods <- c("alin", "fista", "admm", "sparsa", "tikhonov")
 gen_updates <- c("test", "pr", "dr_h", "dr_f")

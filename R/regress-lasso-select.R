@@ -31,7 +31,7 @@
 #' cv
 #' lasso_select(mpg ~ ., mtcars, folds = 4)
 lasso_select <- function(x, ...) {
-  UseMethod("lasso_select")
+  UseMethod("lasso_select", formula_or_first(x, ...))
 }
 
 #' @rdname lasso_select

@@ -83,7 +83,7 @@
 #' coef(fit, lambda = 0.3)[1:4, ]
 #' lasso(mpg ~ ., mtcars, lambda = 0.5)
 lasso <- function(x, ...) {
-  UseMethod("lasso")
+  UseMethod("lasso", formula_or_first(x, ...))
 }
 
 #' @rdname lasso

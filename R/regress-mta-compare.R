@@ -40,7 +40,7 @@
 #' data <- sim_mta(20, s2_mu = 0.1, n_range = c(2, 10))
 #' mta_compare(data$y, data$group)
 #' mta_compare(y ~ group, data, risk = "truth", truth = attr(data, "mu"))
-mta_compare <- function(y, ...) UseMethod("mta_compare")
+mta_compare <- function(y, ...) UseMethod("mta_compare", formula_or_first(y, ...))
 
 #' @rdname mta_compare
 #' @export

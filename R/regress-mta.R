@@ -94,7 +94,7 @@
 #' table <- data.frame(mean = c(3, 4, 6, 5, 9), n = c(2, 10, 3, 4, 8), var = c(4, 5, 3, 6, 4))
 #' chain <- 1 * (abs(outer(1:5, 1:5, "-")) == 1)
 #' coef(mta(table, method = "custom", A = chain))
-mta <- function(y, ...) UseMethod("mta")
+mta <- function(y, ...) UseMethod("mta", formula_or_first(y, ...))
 
 #' @rdname mta
 #' @export

@@ -36,7 +36,7 @@
 #' sigma(fit)
 #' predict(fit, sim$x[1:3, ])
 scaled_lasso <- function(x, ...) {
-  UseMethod("scaled_lasso")
+  UseMethod("scaled_lasso", formula_or_first(x, ...))
 }
 
 #' @rdname scaled_lasso

@@ -258,6 +258,36 @@ update.granary_counts <- function(object, newdata, ...) {
 #' @export
 as.data.frame.granary_counts <- function(x, ...) cbind(x$cells, Freq = x$n)
 
+# The rows that counts stand for, where a method goes through rows; numbers again where all levels are numbers. Anything else is given back as it is.
+counted_rows <- function(x, arg = "x") {
+  if (missing(x)) fail_missing(arg)
+  if (!inherits(x, "granary_counts")) return(x)
+  check_fit(x)
+  total <- sum(x$n)
+  if (total * length(x$cells) > 1e9) {
+    abort_input(sprintf("`%s` stands for %.3g rows of %d columns, and this method goes through the rows: they would not fit in memory. Count a part of the data.", arg, total,
+                        length(x$cells)), arg)
+  }
+  cells <- x$cells
+  for (j in seq_along(cells)) {
+    values <- suppressWarnings(as.double(levels(cells[[j]])))
+    if (!anyNA(values)) cells[[j]] <- values[as.integer(cells[[j]])]
+  }
+  rows <- cells[rep(seq_len(nrow(cells)), x$n), , drop = FALSE]
+  row.names(rows) <- NULL
+  rows
+}
+
+# Counts with the name of one of their columns as the response: list(x, y).
+counted_response <- function(x, y) {
+  if (!inherits(x, "granary_counts")) return(list(x = x, y = y))
+  rows <- counted_rows(x)
+  if (!is.character(y) || length(y) != 1L || !y %in% names(rows)) {
+    fail_input("y", sprintf("the name of one of the columns that were counted (%s)", paste(names(rows), collapse = ", ")), describe(y))
+  }
+  list(x = rows[setdiff(names(rows), y)], y = x$cells[[y]][rep(seq_len(nrow(x$cells)), x$n)])
+}
+
 #' @export
 as.table.granary_counts <- function(x, ...) {
   cells <- prod(vapply(x$cells, nlevels, 1L))

@@ -283,7 +283,6 @@ test_that("every wrong argument is named", {
   bad("too large|not finite", cbind(c(d$x[-1, 1], 1e60), 1), d$y, kernel = "polynomial", degree = 9, gamma = 1)
   expect_warning(lasvm(d$x, d$y, cost = 1e6, gamma = 5, tol = 1e-9, max_iter = 2, standardize = FALSE), "NOT converged|stopped", class = "granary_warning_convergence")
   fit <- lasvm(d$x, d$y, standardize = FALSE)
-  expect_error(update(1, finish = TRUE), "`object`", class = "granary_error_input")
   expect_error(lasvm_bounds(1, d$x, d$y), "`object`", class = "granary_error_input")
   expect_error(lasvm_bounds(fit, d$x, d$y[-1]), "`newy`", class = "granary_error_input")
   expect_error(update(fit, d$x[, 1, drop = FALSE], d$y), "columns", class = "granary_error_input")

@@ -147,7 +147,9 @@ test_that("mlr3's own check of learners finds nothing", {
   for (stem in names(learners())) {
     for (mode in names(learners()[[stem]]$modes)) {
       learner <- mlr3::lrn(paste0(mlr3_prefix[[mode]], ".granary_", stem))
-      result <- suppressMessages(suppressWarnings(helpers$run_autotest(learner)))
+      # one column has no penalty of its own; the task of the sanity check has numbers
+      exclude <- switch(stem, scaled_lasso = "feat_single", bn_classifier = "sanity")
+      result <- suppressMessages(suppressWarnings(helpers$run_autotest(learner, exclude = exclude)))
       expect_true(result, info = paste(learner$id, if (is.list(result)) result$error))
       exclude <- c("x", "y", "weights", "offset", "start", "newdata")
       method <- get0(paste0(learners()[[stem]]$fun, ".default"), asNamespace("granary"))
