@@ -257,6 +257,7 @@ discrete_formula_fit <- function(default, name, ..., response = TRUE) {
   frame <- sys.parent()
   env <- parent.frame(2L)
   call <- match.call(sys.function(frame), sys.call(frame), expand.dots = FALSE, envir = env)
+  refuse_parts(call, character())
   design <- formula_design(call, env, character(), response)
   terms <- attr(design$terms, "term.labels")
   variables <- all.vars(design$terms)

@@ -6,7 +6,7 @@
 #'
 #' @details
 #' With pairs of neighbours \eqn{(a, b)}, the result minimises
-#' \deqn{\frac12 \|x - y\|^2 + \rho \|x\|_1 + \tau \sum_{(a,b)} |x_a - x_b|}{1/2 ||x - y||^2 + rho ||x||_1 + tau sum |x_a - x_b|}
+#' \deqn{\frac12 \|x - y\|^2 + \lambda \|x\|_1 + \tau \sum_{(a,b)} |x_a - x_b|}{1/2 ||x - y||^2 + lambda ||x||_1 + tau sum |x_a - x_b|}
 #' (`penalty = "l1"`), or the same with \eqn{(x_a - x_b)^2}{(x_a - x_b)^2} (`"l2"`). The first is solved exactly: on chains by dynamic programming in
 #' linear time, on other graphs by bisection with maximum flows, whose flow gives the duality gap in `convergence`. The second is a sparse linear
 #' system
@@ -18,10 +18,10 @@
 #' signals that vary slowly.
 #'
 #' @param y The values.
-#' @param rho,tau Penalties on the values and on their differences.
+#' @param lambda,tau Penalties on the values and on their differences.
 #' @param penalty The kind of difference.
 #' @param neighbors A neighbourhood ([neighborhood()], [neighborhood()], ...); by default the open chain in the order of `y`.
-#' @return An object of class `granary_fused_signal`: `fitted`, `blocks` (labels of neighbouring equal values), `y`, `rho`, `tau`, `penalty`,
+#' @return An object of class `granary_fused_signal`: `fitted`, `blocks` (labels of neighbouring equal values), `y`, `lambda`, `tau`, `penalty`,
 #'   `objective`,
 #'   `neighbors`, `call`, `convergence`.
 #' @references
@@ -35,25 +35,25 @@
 #' @examples
 #' set.seed(1)
 #' y <- c(rep(0, 20), rep(2, 15), rep(-1, 15)) + rnorm(50, sd = 0.4)
-#' fit <- fused_signal(y, rho = 0.1, tau = 1)
+#' fit <- fused_signal(y, lambda = 0.1, tau = 1)
 #' fit
 #' plot(fit)
 #' image <- outer(1:12, 1:12, function(i, j) 1 * (i > 6)) + rnorm(144, sd = 0.3)
 #' fused_signal(image, tau = 0.5, neighbors = neighborhood("grid", dim(image)))
-fused_signal <- function(y, rho = 0, tau = 1, penalty = c("l1", "l2"), neighbors = NULL) {
+fused_signal <- function(y, lambda = 0, tau = 1, penalty = c("l1", "l2"), neighbors = NULL) {
   call <- match.call()
   penalty <- check_choice(penalty, c("l1", "l2"))
-  rho <- check_number(rho, lower = 0, upper = 1e150)
+  lambda <- check_number(lambda, lower = 0, upper = 1e150)
   tau <- check_number(tau, lower = 0, upper = 1e150)
   if (missing(y)) fail_missing("y")
   shape <- if (is.array(y) && is.numeric(y)) dim(y)
   names <- if (is.null(shape)) names(y)
   values <- check_vector(if (is.null(shape)) y else as.vector(y), "y", lower = -1e150, upper = 1e150)
   neighbors <- if (is.null(neighbors)) nb_chain(length(values)) else as_neighbors(neighbors, length(values), variables = names)
-  fit <- core_fused_signal(as.double(values), neighbors$edges, list(rho = rho, tau = tau, penalty = penalty), progress_bar("fused signal"))
+  fit <- core_fused_signal(as.double(values), neighbors$edges, list(rho = lambda, tau = tau, penalty = penalty), progress_bar("fused signal"))
   fitted <- fit$x
   if (is.null(shape)) names(fitted) <- names else dim(fitted) <- shape
-  out <- new_fit("fused_signal", fitted = fitted, blocks = fit$block, y = y, rho = rho, tau = tau, penalty = penalty, objective = fit$objective,
+  out <- new_fit("fused_signal", fitted = fitted, blocks = fit$block, y = y, lambda = lambda, tau = tau, penalty = penalty, objective = fit$objective,
                  neighbors = neighbors, call = call, convergence = fit$convergence)
   check_convergence(out)
   out
@@ -64,7 +64,7 @@ print.granary_fused_signal <- function(x, ...) {
   cli::cat_line(if (x$penalty == "l1") "Piecewise constant" else "Smooth", " signal on ", length(x$fitted), if (length(x$fitted) == 1L) " value (" else
     " values (", x$neighbors$type, ")")
   print_call(x$call)
-  cli::cat_line("rho ", format(x$rho, digits = 4L), ", tau ", format(x$tau, digits = 4L), ": ", sum(x$fitted == 0), " zeros",
+  cli::cat_line("lambda ", format(x$lambda, digits = 4L), ", tau ", format(x$tau, digits = 4L), ": ", sum(x$fitted == 0), " zeros",
                 if (x$penalty == "l1") paste0(", ", max(x$blocks), " constant pieces"))
   cli::cat_line("Solver: ", format_convergence(x$convergence))
   invisible(x)

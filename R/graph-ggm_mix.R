@@ -10,7 +10,7 @@
 #'
 #' | prior | \eqn{g(X)} | alone it is |
 #' | --- | --- | --- |
-#' | `l1 = list(rho)` | \eqn{\rho \sum_{ij} |X_{ij}|}{rho sum_ij |X_ij|} | [ggm_lasso()] |
+#' | `l1 = list(lambda)` | \eqn{\lambda \sum_{ij} |X_{ij}|}{lambda sum_ij |X_ij|} | [ggm_lasso()] |
 #' | `local = list(neighbors, tau)` | \eqn{\tau \sum_{(a,b)} \sum_{k \ne a,b} |X_{ak} - X_{bk}|}{tau sum_(a,b) sum_(k != a,b) |X[a, k] - X[b, k]|} | with `l1`, [ggm_local()] |
 #' | `nodes = list(tau, norm)` | \eqn{\tau \sum_n \|X_{n,-n}\|_q}{tau sum_n ||X[n, -n]||_q} | with `l1`, [ggm_nodes()] |
 #' | `hub = list(lambda1, lambda2, lambda3, q)` | \eqn{P(X)}, the least cost of \eqn{X = V + V' + Z} | [ggm_hub()] |
@@ -130,8 +130,8 @@ make_priors <- function(priors) {
   }, kinds, priors)
 }
 
-prior_l1 <- function(rho, diagonal = TRUE) {
-  new_prior("l1", check_number(rho, lower = 0, upper = 1e150), diagonal = check_flag(diagonal))
+prior_l1 <- function(lambda, diagonal = TRUE) {
+  new_prior("l1", check_number(lambda, lower = 0, upper = 1e150), diagonal = check_flag(diagonal))
 }
 
 prior_local <- function(neighbors, tau, operator = c("difference", "laplacian")) {
@@ -164,7 +164,7 @@ prior_hub <- function(lambda1, lambda2, lambda3, q = 2) {
 format.granary_prior <- function(x, ...) {
   weight <- format(x$weight, digits = 4L)
   switch(x$kind,
-    l1 = paste0("l1 (rho ", weight, if (!x$diagonal) ", without the diagonal", ")"),
+    l1 = paste0("l1 (lambda ", weight, if (!x$diagonal) ", without the diagonal", ")"),
     local = paste0("local constancy (", x$operator$neighbors$type, ", tau ", weight, ")"),
     hub = paste0("hubs (lambda ", paste(format(x$lambda, digits = 4L, trim = TRUE), collapse = ", "), if (x$q != 2) paste0(", q ", x$q), ")"),
     nodes = paste0("few nodes (", x$norm, ", tau ", weight, ")")

@@ -10,7 +10,7 @@
 #' rows, an estimate per window, and its upper
 #' triangle with the diagonal, off-diagonal entries times \eqn{\sqrt2}{sqrt(2)}: Euclidean distances of rows are Frobenius distances of matrices.
 #' Estimates: the covariance \eqn{S} (divisor `width - 1`); the
-#' Tikhonov precision \eqn{(S + \rho I)^{-1}}{(S + rho I)^-1}; or the graphical lasso with penalty \eqn{\rho}{rho}, each started at the last.
+#' Tikhonov precision \eqn{(S + \lambda I)^{-1}}{(S + lambda I)^-1}; or the graphical lasso with penalty \eqn{\lambda}{lambda}, each started at the last.
 #' Covariances slide at \eqn{O(N^2)} per row, and so do
 #' Tikhonov inverses where few rows change.
 #'
@@ -29,7 +29,7 @@
 #' @param lag Difference to take first: `x[t + lag] - x[t]`; 0 for none.
 #' @param param `"precision"` or `"covariance"`.
 #' @param reg `"tikhonov"` or `"l1"`, for precisions.
-#' @param rho Regularisation.
+#' @param lambda Regularisation.
 #' @param scale Whether to scale columns. A constant column is set to zero, with a warning.
 #' @param tol,max_iter For `reg = "l1"`, as in [ggm_lasso()].
 #' @param object,newdata A result, and a new series with the same columns.
@@ -58,25 +58,25 @@
 #' predict(w, type = "cluster", k = 2)$cluster
 #' predict(w, type = "distance", metric = "riemann")[1:3, 1:3]
 #' plot(w)
-ggm_windows <- function(x, width, step = 1, lag = 0, param = c("precision", "covariance"), reg = c("tikhonov", "l1"), rho = 0.1, scale = TRUE,
+ggm_windows <- function(x, width, step = 1, lag = 0, param = c("precision", "covariance"), reg = c("tikhonov", "l1"), lambda = 0.1, scale = TRUE,
                         tol = 1e-6, max_iter = 1000) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   param <- check_choice(param, c("precision", "covariance"))
   reg <- check_choice(reg, c("tikhonov", "l1"))
-  rho <- check_number(rho, lower = 0)
+  lambda <- check_number(lambda, lower = 0)
   width <- check_count(width, lower = 2)
   step <- check_count(step)
   lag <- check_count(lag, lower = 0)
   scale <- check_flag(scale)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   max_iter <- check_count(max_iter)
-  settings <- list(width = width, step = step, lag = lag, param = param, reg = reg, rho = rho, scale = scale, tol = tol, max_iter = max_iter)
+  settings <- list(width = width, step = step, lag = lag, param = param, reg = reg, lambda = lambda, scale = scale, tol = tol, max_iter = max_iter)
   series <- window_series(x, settings, "x")
   p <- ncol(series[[1L]])
-  if (param == "precision" && rho == 0 && reg == "l1") abort_input("`rho` must be positive for the graphical lasso.", "rho")
-  if (param == "precision" && rho == 0 && width <= p) {
-    abort_input(sprintf("`width` must be greater than the number of variables (%d) for a precision without penalty, but it is %d.\nUse rho > 0.",
+  if (param == "precision" && lambda == 0 && reg == "l1") abort_input("`lambda` must be positive for the graphical lasso.", "lambda")
+  if (param == "precision" && lambda == 0 && width <= p) {
+    abort_input(sprintf("`width` must be greater than the number of variables (%d) for a precision without penalty, but it is %d.\nUse lambda > 0.",
                         p, width), "width")
   }
   sd <- rep(1, p)
@@ -88,7 +88,7 @@ ggm_windows <- function(x, width, step = 1, lag = 0, param = c("precision", "cov
     if (any(constant)) {
       warn_input(sprintf("Constant column%s in `x`: %s. They are set to zero.", if (sum(constant) > 1L) "s" else "",
                          paste(colnames(all)[constant], collapse = ", ")), "x")
-      if (param == "precision" && rho == 0) abort_input("`rho` must be positive where a column is constant: its covariance is singular.", "rho")
+      if (param == "precision" && lambda == 0) abort_input("`lambda` must be positive where a column is constant: its covariance is singular.", "lambda")
     }
     sd[constant] <- Inf
   }
@@ -129,7 +129,7 @@ window_series <- function(x, settings, arg, variables = NULL) {
 
 window_fit <- function(series, settings, sd, call) {
   estimate <- if (settings$param == "covariance") "covariance" else settings$reg
-  options <- c(settings[c("width", "step", "rho", "tol", "max_iter")], list(estimate = estimate))
+  options <- c(settings[c("width", "step", "tol", "max_iter")], list(rho = settings$lambda, estimate = estimate))
   scaled <- lapply(unname(series), function(m) sweep(m, 2L, sd, "/"))
   parts <- core_window_models(scaled, options, progress_bar("windows"))
   parts <- Map(function(result, name) {
@@ -165,8 +165,8 @@ predict.granary_ggm_windows <- function(object, newdata = NULL, type = c("featur
 #' @export
 print.granary_ggm_windows <- function(x, ...) {
   s <- x$settings
-  what <- if (s$param == "covariance") "covariance matrices" else sprintf("%s precision matrices (rho = %g)",
-                                                                          if (s$reg == "l1") "sparse" else "Tikhonov", s$rho)
+  what <- if (s$param == "covariance") "covariance matrices" else sprintf("%s precision matrices (lambda = %g)",
+                                                                          if (s$reg == "l1") "sparse" else "Tikhonov", s$lambda)
   cli::cat_line("Window features: ", what)
   cli::cat_line(nrow(x$features), " windows of ", s$width, " rows, ", length(x$variables), " variables, ", ncol(x$features), " features",
                 if (length(unique(x$info$subject)) > 1L) paste0(", ", length(unique(x$info$subject)), " subjects"))

@@ -42,7 +42,7 @@ draw_learning_curves <- function(curves, what, user) {
   times <- range(unlist(lapply(curves, `[[`, "t")))
   draw(graphics::plot, NULL, xlim = times, ylim = c(0, 1.05 * top), xlab = "time (updates per weight)", ylab = "error", user = user)
   # Theory and simulation of one setting share a colour.
-  defining <- c("alpha", "eta", "lambda", "sigma2", "L", "M", "noise", "activation")
+  defining <- c("alpha", "eta", "lambda", "noise_var", "L", "M", "noise", "activation")
   setting <- vapply(curves, function(curve) paste(format(unlist(curve$settings[defining])), is_offline(curve$settings), collapse = " "), "")
   setting <- match(setting, unique(setting))
   colours <- grDevices::hcl.colors(max(3L, setting), "Dark 3")[setting]

@@ -17,7 +17,7 @@
 #'
 #' The final test error is \eqn{\epsilon_0 + (\eta/2) \int \rho\, a/(a + \lambda)\, E_\infty}{eps_0 + (eta/2) int rho a/(a + lambda) E_inf},
 #' \eqn{\epsilon_0}{eps_0} that of ridge regression with penalty `lambda`, and \eqn{E_\infty}{E_inf} the
-#' final training error, \eqn{1 / (1 - \eta/\eta_c)}{1 / (1 - eta/eta_c)} times that of ridge regression. It is smallest for `lambda = sigma2` and
+#' final training error, \eqn{1 / (1 - \eta/\eta_c)}{1 / (1 - eta/eta_c)} times that of ridge regression. It is smallest for `lambda = noise_var` and
 #' `eta` towards zero.
 #'
 #' Where `eta_min` exceeds `eta_c` or `eta_x` there is no slow mode below it.
@@ -25,7 +25,7 @@
 #' @section Which method when:
 #' `"rates"` to see which rates are safe at all, `"asymptote"` when there is time to converge, [sgd_optimize()] when there is not.
 #'
-#' @param what `"rates"` with arguments `alpha`, `lambda`, `spectrum`; `"asymptote"` with `alpha`, `eta`, `lambda`, `sigma2`, `spectrum`; `"units"` with `n`
+#' @param what `"rates"` with arguments `alpha`, `lambda`, `spectrum`; `"asymptote"` with `alpha`, `eta`, `lambda`, `noise_var`, `spectrum`; `"units"` with `n`
 #'   rows, `N` columns and `step`, `penalty` or `eta`, `lambda`, and `norm2`, the mean square length of a row; `"blocks"` with `alpha`, `blocks`, `spectrum`:
 #'   the spectrum cut into blocks of equal numbers of eigenvalues, as [committee_curve()] works with; `"schedule"` with `t`, `eta`: the schedule
 #'   \eqn{(a + b \log t) / t}{(a + b log t) / t} through rates that were best at these times in test runs of your own (`t` may be a result of [sgd_optimize()]).
@@ -39,7 +39,7 @@
 #' @export
 #' @examples
 #' sgd_bounds("rates", alpha = c(0.5, 1, 2, 5), lambda = 0.1)
-#' sgd_bounds("asymptote", alpha = 2, eta = c(0.1, 0.5, 1, 1.9), lambda = 0.1, sigma2 = 0.1)
+#' sgd_bounds("asymptote", alpha = 2, eta = c(0.1, 0.5, 1, 1.9), lambda = 0.1, noise_var = 0.1)
 #' # an ordinary step of 0.002 for 500 rows and 100 columns of mean square one
 #' sgd_bounds("units", n = 500, N = 100, step = 0.002)
 #' # and back: the step that is eta = 1
@@ -58,12 +58,12 @@ sgd_rates <- function(alpha, lambda = 0, spectrum = NULL) {
   data.frame(setting, sgd_limits(setting$alpha, nothing, setting$lambda, nothing, spectrum)[c("eta_c", "eta_min", "eta_x", "offline")])
 }
 
-sgd_asymptote <- function(alpha, eta, lambda = 0, sigma2 = 0.1, spectrum = NULL) {
+sgd_asymptote <- function(alpha, eta, lambda = 0, noise_var = 0.1, spectrum = NULL) {
   setting <- recycle_settings(alpha = check_vector(alpha, lower = 1e-6, upper = 1e8), eta = check_vector(eta, lower = 0, upper = 1e6),
-                              lambda = check_vector(lambda, lower = 0, upper = 1e12), sigma2 = check_vector(sigma2, lower = 0, upper = 1e12))
+                              lambda = check_vector(lambda, lower = 0, upper = 1e12), noise_var = check_vector(noise_var, lower = 0, upper = 1e12))
   spectrum <- check_spectrum(spectrum, setting$alpha[1L])
   if (!is.null(spectrum) && length(unique(setting$alpha)) > 1L) abort_input("`alpha` must be one number where `spectrum` is given.", "alpha")
-  end <- sgd_limits(setting$alpha, setting$eta, setting$lambda, setting$sigma2, spectrum)
+  end <- sgd_limits(setting$alpha, setting$eta, setting$lambda, setting$noise_var, spectrum)
   end$decay_slow[is.nan(end$decay_slow)] <- NA
   result <- data.frame(setting, end[c("test", "train", "ridge", "decay", "decay_slow")])
   unstable <- is.infinite(result$train)

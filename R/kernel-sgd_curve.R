@@ -8,7 +8,7 @@
 #' and as a reference for code that runs the descent.
 #'
 #' `N` weights are learned from `p` = `alpha` `N` examples \eqn{y = w^{*T} x / \sqrt N + \xi}{y = w*'x / sqrt(N) + xi} with
-#' \eqn{|w^*|^2 = |x|^2 = N}{|w*|^2 = |x|^2 = N} and noise of variance `sigma2`. From \eqn{w = 0}{w = 0} each update picks one of the examples at
+#' \eqn{|w^*|^2 = |x|^2 = N}{|w*|^2 = |x|^2 = N} and noise of variance `noise_var`. From \eqn{w = 0}{w = 0} each update picks one of the examples at
 #' random and sets
 #' \deqn{w \leftarrow w - \eta \left[ \frac{x_\mu}{\sqrt N} \left( \frac{w^T x_\mu}{\sqrt N} - y_\mu \right) + \frac{\gamma}{N} w \right], \quad
 #' \lambda = \gamma \alpha.}{w <- w - eta [ x_mu (w'x_mu / sqrt(N) - y_mu) / sqrt(N) + (gamma / N) w ],  lambda = gamma alpha.}
@@ -42,7 +42,7 @@
 #' @param alpha Examples per weight, `p / N`.
 #' @param eta Learning rate. Above the critical rate of [sgd_bounds()] the curve diverges; it can still be computed at finite times.
 #' @param lambda Weight decay, in the units of the penalty of ridge regression on \eqn{A}{A}.
-#' @param sigma2 Variance of the noise; the clean responses have variance one.
+#' @param noise_var Variance of the noise; the clean responses have variance one.
 #' @param t Times, in updates per weight, ascending.
 #' @param method `"online"`: one example per update; `"offline"`: the full gradient, once per pass.
 #' @param spectrum `NULL` for inputs without structure (the Marchenko-Pastur law), or the `N` eigenvalues of \eqn{X^T X / N}{X'X / N}, zeros
@@ -60,17 +60,17 @@
 #' @seealso [sgd_optimize()], [sgd_bounds()], [sgd_exact()], [sgd_data()], [committee_curve()]
 #' @export
 #' @examples
-#' curve <- sgd_curve(alpha = 0.7, eta = 1, lambda = 1e-4, sigma2 = 0.1)
+#' curve <- sgd_curve(alpha = 0.7, eta = 1, lambda = 1e-4, noise_var = 0.1)
 #' curve
 #' summary(curve)
-#' slower <- sgd_curve(alpha = 0.7, eta = 0.5, lambda = 1e-4, sigma2 = 0.1)
+#' slower <- sgd_curve(alpha = 0.7, eta = 0.5, lambda = 1e-4, noise_var = 0.1)
 #' set.seed(1)
 #' run <- simulate(curve, nsim = 5, N = 50)
 #' plot(curve, slower, run)
 #' predict(curve, t = c(1, 10, 100))
 #' head(tidy(curve))
-sgd_curve <- function(alpha, eta, lambda = 0, sigma2 = 0.1, t = seq(0, 20, by = 0.1), method = c("online", "offline"), spectrum = NULL, nodes = 300) {
-  settings <- check_sgd(alpha, eta, lambda, sigma2)
+sgd_curve <- function(alpha, eta, lambda = 0, noise_var = 0.1, t = seq(0, 20, by = 0.1), method = c("online", "offline"), spectrum = NULL, nodes = 300) {
+  settings <- check_sgd(alpha, eta, lambda, noise_var)
   settings$method <- check_choice(method, c("online", "offline"))
   settings$spectrum <- check_spectrum(spectrum, settings$alpha)
   settings$nodes <- check_count(nodes, lower = 10, upper = 100000)
@@ -91,29 +91,29 @@ sgd_curve_at <- function(settings, t) {
 
 # What of the settings crosses.
 sgd_setting <- function(settings, ...) {
-  out <- settings[intersect(c("alpha", "eta", "lambda", "sigma2", "method", "nodes"), names(settings))]
+  out <- settings[intersect(c("alpha", "eta", "lambda", "noise_var", "method", "nodes"), names(settings))]
   c(out, list(spectrum = as.double(settings$spectrum)), ...)
 }
 
 # Rates and limits, a row per setting.
-sgd_limits <- function(alpha, eta, lambda, sigma2, spectrum) {
-  as.data.frame(core_sgd_limits(list(alpha = as.double(alpha), eta = as.double(eta), lambda = as.double(lambda), sigma2 = as.double(sigma2),
+sgd_limits <- function(alpha, eta, lambda, noise_var, spectrum) {
+  as.data.frame(core_sgd_limits(list(alpha = as.double(alpha), eta = as.double(eta), lambda = as.double(lambda), noise_var = as.double(noise_var),
                                      spectrum = as.double(spectrum))))
 }
 
 # Errors for infinite time, and the largest stable rate. Full-gradient descent ends at the ridge estimate.
 curve_end <- function(settings) {
   eta <- if (settings$method == "online") settings$eta else 0
-  end <- sgd_limits(settings$alpha, eta, settings$lambda, settings$sigma2, settings$spectrum)
+  end <- sgd_limits(settings$alpha, eta, settings$lambda, settings$noise_var, settings$spectrum)
   limit <- if (settings$method == "online") end$eta_c else end$offline
   stable <- settings$eta < limit
   list(test = if (stable) end$test else Inf, train = if (stable) end$train else Inf, limit = limit)
 }
 
 # The parameters of the model, within what double precision can follow.
-check_sgd <- function(alpha, eta, lambda, sigma2, arg_sigma2 = "sigma2") {
+check_sgd <- function(alpha, eta, lambda, noise_var, arg_noise = "noise_var") {
   list(alpha = check_number(alpha, "alpha", lower = 1e-6, upper = 1e8), eta = check_number(eta, "eta", lower = 0, upper = 1e6, strict_lower = TRUE),
-       lambda = check_number(lambda, "lambda", lower = 0, upper = 1e12), sigma2 = check_number(sigma2, arg_sigma2, lower = 0, upper = 1e12))
+       lambda = check_number(lambda, "lambda", lower = 0, upper = 1e12), noise_var = check_number(noise_var, arg_noise, lower = 0, upper = 1e12))
 }
 
 check_times <- function(t, arg = "t", strict = FALSE) {
@@ -136,7 +136,7 @@ check_spectrum <- function(spectrum, alpha) {
 }
 
 describe_sgd <- function(settings) {
-  parts <- c(alpha = settings$alpha, eta = settings$eta, lambda = settings$lambda, sigma2 = settings$sigma2)
+  parts <- c(alpha = settings$alpha, eta = settings$eta, lambda = settings$lambda, noise_var = settings$noise_var)
   text <- paste(names(parts), "=", format(parts, digits = 4L, trim = TRUE, drop0trailing = TRUE), collapse = ", ")
   if (!is.null(settings$spectrum)) paste0(text, ", own spectrum of ", length(settings$spectrum), " eigenvalues") else text
 }
@@ -166,7 +166,7 @@ print.granary_sgd_curve <- function(x, ...) {
 #' @export
 summary.granary_sgd_curve <- function(object, ...) {
   settings <- object$settings
-  end <- sgd_limits(settings$alpha, settings$eta, settings$lambda, settings$sigma2, settings$spectrum)
+  end <- sgd_limits(settings$alpha, settings$eta, settings$lambda, settings$noise_var, settings$spectrum)
   best <- which.min(object$test)
   seal(structure(list(curve = object, rates = unlist(end[c("eta_c", "eta_min", "eta_x", "offline")]),
                  decay = c(normal = end$decay, slow = if (is.nan(end$decay_slow)) NA else end$decay_slow),
@@ -207,5 +207,5 @@ simulate.granary_sgd_curve <- function(object, nsim = 20, seed = NULL, N = 100, 
   if (!is.null(s$spectrum)) {
     abort_input("A curve with its own spectrum cannot be simulated: give the data to sgd_data() and simulate that.", "object")
   }
-  sim_sgd(N, s$alpha, s$eta, s$lambda, s$sigma2, object$t, n_rep = nsim, order = if (s$method == "online") "replacement" else "full")
+  sim_sgd(N, s$alpha, s$eta, s$lambda, s$noise_var, object$t, n_rep = nsim, order = if (s$method == "online") "replacement" else "full")
 }

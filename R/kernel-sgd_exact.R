@@ -10,7 +10,7 @@
 #' \deqn{E[w] \leftarrow \overline{B_\mu E[w] + c_\mu}, \quad E[w w^T] \leftarrow \overline{B_\mu E[w w^T] B_\mu + B_\mu E[w] c_\mu^T + c_\mu E[w]^T
 #' B_\mu + c_\mu c_\mu^T},}{E[w] <- mean(B_mu E[w] + c_mu),  E[ww'] <- mean(B_mu E[ww'] B_mu + B_mu E[w] c_mu' + c_mu E[w]' B_mu + c_mu c_mu'),}
 #' the bar being the mean over examples. One update costs \eqn{p N^2}{p N^2} operations: meant for some dozens of weights. Without responses `y`
-#' they are taken as those of `truth` with noise of variance `sigma2`,
+#' they are taken as those of `truth` with noise of variance `noise_var`,
 #' and the mean is over the noise too.
 #'
 #' @section Which method when:
@@ -22,7 +22,7 @@
 #' @param truth Weights \eqn{w^*}{w*} of the teacher, \eqn{y = x^T w^* / \sqrt N}{y = x'w* / sqrt(N)} plus noise, or `NULL`: then there is no test
 #'   error. The
 #'   test error \eqn{|w - w^*|^2 / (2N)}{|w - w*|^2 / (2N)} is that for inputs without correlations.
-#' @param sigma2 Variance of the noise, where `y` is not given.
+#' @param noise_var Variance of the noise, where `y` is not given.
 #' @param t Times, in updates per weight, ascending; rounded to whole updates.
 #' @return A fit of class `granary_sgd_exact` with `t`, `updates`, `train`, `test` (with `truth`), `weights` and `weights_var`, mean and variance of
 #'   each weight (weights in rows, times in columns), and `settings`. `coef()` gives the
@@ -34,20 +34,20 @@
 #' set.seed(1)
 #' x <- matrix(rnorm(40 * 20), 40, 20)
 #' truth <- rnorm(20)
-#' exact <- sgd_exact(x, eta = 1, lambda = 0.1, truth = truth, sigma2 = 0.1, t = 0:5)
+#' exact <- sgd_exact(x, eta = 1, lambda = 0.1, truth = truth, noise_var = 0.1, t = 0:5)
 #' exact
 #' # the theory for many weights and the same number of examples per weight
-#' plot(exact, sgd_curve(alpha = 2, eta = 1, lambda = 0.1, sigma2 = 0.1, t = 0:5))
-sgd_exact <- function(x, y = NULL, eta, lambda = 0, truth = NULL, sigma2 = 0, t = seq(0, 5, by = 0.5)) {
+#' plot(exact, sgd_curve(alpha = 2, eta = 1, lambda = 0.1, noise_var = 0.1, t = 0:5))
+sgd_exact <- function(x, y = NULL, eta, lambda = 0, truth = NULL, noise_var = 0, t = seq(0, 5, by = 0.5)) {
   x <- check_matrix(x, max_abs = 1e50)
   N <- ncol(x)
   p <- nrow(x)
-  settings <- check_sgd(p / N, eta, lambda, sigma2)
+  settings <- check_sgd(p / N, eta, lambda, noise_var)
   y <- check_vector(y, length = p, lower = -1e50, upper = 1e50, allow_null = TRUE)
   truth <- check_vector(truth, length = N, lower = -1e50, upper = 1e50, allow_null = TRUE)
   t <- check_times(t)
   if (is.null(y) && is.null(truth)) abort_input("Give `y`, the responses, or `truth`, the weights of the teacher, or both.", "y")
-  if (!is.null(y) && settings$sigma2 > 0) abort_input("`sigma2` must be 0 where `y` is given: the noise is in `y` already.", "sigma2")
+  if (!is.null(y) && settings$noise_var > 0) abort_input("`noise_var` must be 0 where `y` is given: the noise is in `y` already.", "noise_var")
   updates <- round(t * N)
   if (max(updates) * p * as.double(N)^2 > 1e13 || max(updates) > 2e9 || as.double(N) * N > 2^26) {
     abort_input(sprintf("`t` asks for %s updates at %s operations each. Use a shorter time, or sgd_data().",
@@ -56,7 +56,7 @@ sgd_exact <- function(x, y = NULL, eta, lambda = 0, truth = NULL, sigma2 = 0, t 
   average <- is.null(y)
   response <- if (average) drop(x %*% truth) / sqrt(N) else y
   found <- core_sgd_exact(c(list(x = t(x), y = response, truth = as.double(truth), average_noise = average, updates = as.integer(updates)),
-                            settings[c("sigma2", "eta", "lambda")]), progress_bar("updates"))
+                            settings[c("noise_var", "eta", "lambda")]), progress_bar("updates"))
   rownames(found$mean) <- rownames(found$variance) <- colnames(x)
   settings <- c(list(N = N, p = p), settings)
   new_fit(c("sgd_exact", "learning_curve"), t = updates / N, updates = updates, train = found$train, test = if (!is.null(truth)) found$test,

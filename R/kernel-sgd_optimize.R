@@ -8,11 +8,11 @@
 #'
 #' The rate is sought below the critical one (for `method = "offline"`, below the stability limit) by a grid on the logarithmic scale and Brent's
 #' method, the weight decay likewise
-#' around it, from a thousandth to thirty times `sigma2`, with zero as one more candidate. For long times the best decay is `sigma2`; it matters
+#' around it, from a thousandth to thirty times `noise_var`, with zero as one more candidate. For long times the best decay is `noise_var`; it matters
 #' much less than the rate.
 #'
 #' @section Which method when:
-#' [sgd_optimize()] needs `alpha` and `sigma2`, but no run; `sgd_bounds("schedule")` takes rates that were found best in short runs of your own.
+#' [sgd_optimize()] needs `alpha` and `noise_var`, but no run; `sgd_bounds("schedule")` takes rates that were found best in short runs of your own.
 #' For infinite time see [sgd_bounds()]: the smaller the rate, the better.
 #'
 #' @inheritParams sgd_curve
@@ -26,12 +26,12 @@
 #' @seealso [sgd_curve()], [sgd_bounds()], [sgd_exact()], [sgd_data()], [committee_curve()]
 #' @export
 #' @examples
-#' best <- sgd_optimize(alpha = 1, t = c(5, 10, 20), sigma2 = 0.1, lambda = 0.1, nodes = 100)
+#' best <- sgd_optimize(alpha = 1, t = c(5, 10, 20), noise_var = 0.1, lambda = 0.1, nodes = 100)
 #' best
 #' predict(best, t = 50)
 #' plot(best)
-sgd_optimize <- function(alpha, t, sigma2 = 0.1, lambda = NULL, method = c("online", "offline"), spectrum = NULL, nodes = 200, threads = NULL) {
-  settings <- check_sgd(alpha, 1, if (is.null(lambda)) 0 else lambda, sigma2)
+sgd_optimize <- function(alpha, t, noise_var = 0.1, lambda = NULL, method = c("online", "offline"), spectrum = NULL, nodes = 200, threads = NULL) {
+  settings <- check_sgd(alpha, 1, if (is.null(lambda)) 0 else lambda, noise_var)
   settings$method <- check_choice(method, c("online", "offline"))
   settings$spectrum <- check_spectrum(spectrum, settings$alpha)
   nodes <- check_count(nodes, lower = 10, upper = 100000)
@@ -71,7 +71,7 @@ sgd_schedule <- function(t, eta = NULL) {
 #' @export
 print.granary_sgd_optimum <- function(x, ...) {
   cli::cat_line("granary: best learning rates, ", x$settings$method)
-  cli::cat_line("alpha = ", format(x$settings$alpha), ", sigma2 = ", format(x$settings$sigma2),
+  cli::cat_line("alpha = ", format(x$settings$alpha), ", noise_var = ", format(x$settings$noise_var),
                 if (is.null(x$settings$lambda)) ", lambda optimised too")
   print(x$table, digits = 4L, row.names = FALSE)
   if (!is.null(x$schedule)) print_schedule(x$schedule)

@@ -28,14 +28,14 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' run <- sim_sgd(N = 50, alpha = 2, eta = 1, lambda = 0.1, sigma2 = 0.1, t = 0:10, n_rep = 10)
+#' run <- sim_sgd(N = 50, alpha = 2, eta = 1, lambda = 0.1, noise_var = 0.1, t = 0:10, n_rep = 10)
 #' run
 #' shuffled <- sim_sgd(50, 2, 1, 0.1, t = 0:10, n_rep = 10, order = "shuffled")
 #' plot(run, shuffled, sgd_curve(2, 1, 0.1, t = seq(0, 10, 0.1)), type = "test")
-sim_sgd <- function(N, alpha, eta, lambda = 0, sigma2 = 0.1, t = seq(0, 10, by = 0.5), n_rep = 20, inputs = c("sphere", "gaussian"),
+sim_sgd <- function(N, alpha, eta, lambda = 0, noise_var = 0.1, t = seq(0, 10, by = 0.5), n_rep = 20, inputs = c("sphere", "gaussian"),
                          order = c("replacement", "cyclic", "shuffled", "full"), threads = NULL) {
   N <- check_count(N)
-  settings <- check_sgd(alpha, eta, lambda, sigma2)
+  settings <- check_sgd(alpha, eta, lambda, noise_var)
   t <- check_times(t)
   n_rep <- check_count(n_rep, upper = 1e7)
   inputs <- check_choice(inputs, c("sphere", "gaussian"))
@@ -43,7 +43,7 @@ sim_sgd <- function(N, alpha, eta, lambda = 0, sigma2 = 0.1, t = seq(0, 10, by =
   p <- max(1, round(settings$alpha * N))
   check_work(N, p, max(t) * N, "alpha")
   settings <- c(list(N = N, p = p), settings, list(inputs = inputs, order = order))
-  how <- c(settings[c("N", "p", "eta", "lambda", "sigma2", "inputs", "order")], list(n_rep = n_rep, threads = thread_count(threads)))
+  how <- c(settings[c("N", "p", "eta", "lambda", "noise_var", "inputs", "order")], list(n_rep = n_rep, threads = thread_count(threads)))
   found <- core_sgd_simulate(how, t, core_seed(), progress_bar("runs"))
   new_simulation("sgd_simulation", t, found, n_rep, settings, match.call())
 }

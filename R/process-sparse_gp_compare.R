@@ -17,7 +17,8 @@
 #' @section Which method when:
 #' `sparse_gp_compare()` on a part of the rows before [sparse_gp()] is run on all; the exact process is fitted beside them where that is affordable.
 #'
-#' @param x,y Data, as for [sparse_gp()].
+#' @param x,y Data, as for [sparse_gp()]; or a formula.
+#' @param formula,data,subset,na.action A formula and a data frame with its variables, as for [stats::lm()]; `newdata` then has the response as well.
 #' @param newdata,newy Test inputs and responses; `NULL` for a random fifth of the rows, left out of the fits.
 #' @param methods Methods of [sparse_gp()]. Names that start with an `"a"` before a method, as `"asor"`, `"afitc"`, `"apitc"`, stand for
 #'   augmented predictions.
@@ -40,9 +41,32 @@
 #' k <- k_se(lengthscale = 0.5)
 #' sparse_gp_compare(x, y, methods = c("sor", "dtc", "fitc", "asor"), inducing = 8, kernel = k,
 #'                hyper = "fixed", noise_var = 0.05)
-sparse_gp_compare <- function(x, y, newdata = NULL, newy = NULL, methods = c("sod", "sor", "dtc", "fitc", "pitc", "vfe"), inducing = 100,
-                           select = c("kmeans", "pivchol", "random", "info", "posterior", "evidence", "optimize"), kernel = "se",
-                           hyper = c("ml2", "fixed", "shared"), reference = TRUE, ...) {
+#' sparse_gp_compare(dist ~ speed, cars, cars[1:10, ], methods = c("sor", "fitc"), inducing = 6)
+sparse_gp_compare <- function(x, ...) {
+  UseMethod("sparse_gp_compare", formula_or_first(x, ...))
+}
+
+#' @rdname sparse_gp_compare
+#' @export
+sparse_gp_compare.formula <- function(formula, data = NULL, newdata = NULL, subset, na.action, ...) {
+  call <- match.call(expand.dots = FALSE)
+  refuse_parts(call, character())
+  design <- formula_design(call, parent.frame(), character())
+  test <- if (!is.null(newdata)) {
+    if (!is.data.frame(newdata)) fail_input("newdata", "a data frame with the variables of the formula", describe(newdata))
+    call$data <- newdata
+    call$subset <- NULL
+    formula_design(call, parent.frame(), character())
+  }
+  newx <- if (!is.null(test)) match_columns(unname_rows(test$x), colnames(design$x))
+  sparse_gp_compare.default(unname_rows(design$x), design$y, newx, test$y, ...)
+}
+
+#' @rdname sparse_gp_compare
+#' @export
+sparse_gp_compare.default <- function(x, y, newdata = NULL, newy = NULL, methods = c("sod", "sor", "dtc", "fitc", "pitc", "vfe"), inducing = 100,
+                                      select = c("kmeans", "pivchol", "random", "info", "posterior", "evidence", "optimize"), kernel = "se",
+                                      hyper = c("ml2", "fixed", "shared"), reference = TRUE, ...) {
   x <- check_process_inputs(x)
   y <- check_response(y, nrow(x))$y
   hyper <- check_choice(hyper, c("ml2", "fixed", "shared"))

@@ -57,7 +57,7 @@ mean_methods <- c("pooled", "average", "james_stein", "james_stein_effective", "
 #' @export
 mta_compare.default <- function(y, group = NULL, methods = c("pooled", "james_stein", "constant", "minimax"), risk = c("loo", "truth"),
                                   truth = NULL,
-                                  variance = c("pooled", "own"), sigma2 = NULL, gamma = 2^(-15:15), tune_tasks = 50, threads = NULL, ...) {
+                                  variance = c("pooled", "own"), noise_var = NULL, gamma = 2^(-15:15), tune_tasks = 50, threads = NULL, ...) {
   refuse_dots(...)
   risk <- check_choice(risk, c("loo", "truth"))
   variance <- check_choice(variance, c("pooled", "own"))
@@ -72,7 +72,7 @@ mta_compare.default <- function(y, group = NULL, methods = c("pooled", "james_st
   if (is.matrix(tasks$mean)) abort_input("`y` must hold scalar samples, not vectors.", "y")
   if (is.null(tasks$y)) abort_input("`y` must hold samples, not means of samples: nothing could be left out.", "y")
   if (length(tasks$n) < 2L) abort_input("`y` must have at least two tasks.", "y")
-  noise <- task_variances(tasks, variance, sigma2)
+  noise <- task_variances(tasks, variance, noise_var)
   if (risk == "truth") {
     truth <- check_truth(truth, tasks)
     all <- vapply(c("single", methods), function(one) sum((estimate_means(one, tasks, noise, gamma) - truth)^2), 0)
@@ -94,7 +94,7 @@ check_truth <- function(truth, tasks) {
 
 left_out_risk <- function(method, tasks, noise, gamma, tune_tasks, threads) {
   if (noise$noise == "pooled" && sum(tasks$n - 1) < 2) {
-    abort_input("Leaving one out needs a variance within tasks without it: more samples, or `sigma2`.", "y")
+    abort_input("Leaving one out needs a variance within tasks without it: more samples, or `noise_var`.", "y")
   }
   base <- sub("_cv$", "", method)
   if (base == method) return(loo_risk(tasks, noise, if (method == "pairwise") "along" else method, 1)$risk)

@@ -52,8 +52,8 @@ print.granary_means <- function(x, ...) {
   } else {
     cli::cat_line("keeps ", short(100 * x$shrinkage), "% of the distance to ", short(x$target), if (!is.null(x$cv)) " (cross-validated)")
   }
-  if (length(x$sigma2) == 1L) {
-    cli::cat_line("Variance within tasks: ", short(x$sigma2), " (", x$variance, ")")
+  if (length(x$noise_var) == 1L) {
+    cli::cat_line("Variance within tasks: ", short(x$noise_var), " (", x$variance, ")")
   } else {
     cli::cat_line("Variances within tasks: ", x$variance)
   }

@@ -53,7 +53,7 @@
 #' of a mixed-model package. [mta_compare()] says which estimator predicts held-out samples best.
 #'
 #' @param y Samples: a numeric vector with `group`; a list with one vector per task; a data frame with one row per task and columns `mean`,
-#'   `n` (number of samples) and `var` (variance of the samples; not needed with `sigma2`), and optionally `group` (names); a matrix with
+#'   `n` (number of samples) and `var` (variance of the samples; not needed with `noise_var`), and optionally `group` (names); a matrix with
 #'   `group`, for mean vectors; or a formula `y ~ group`. Missing values and tasks without samples are dropped with a message.
 #' @param group The task of each sample: a factor or a vector. `NULL` where `y` says it.
 #' @param method How similar tasks are taken to be; see Details.
@@ -61,7 +61,7 @@
 #' @param gamma Strength of regularisation; `0` gives the sample means. With `cv`, the values to choose from (a single number stands for the
 #'   default grid).
 #' @param variance `"pooled"`: one variance within tasks, the default of the paper; `"own"`: each task its own.
-#' @param sigma2 Known variances within tasks: one number, or one per task; for mean vectors also a covariance matrix, or a list of them.
+#' @param noise_var Known variances within tasks: one number, or one per task; for mean vectors also a covariance matrix, or a list of them.
 #' @param bounds For `"minimax"`: lower and upper bound of the true means.
 #' @param cv How to choose `gamma`; see Details. Needs samples.
 #' @param splits Number of random halves with `cv = "split"`.
@@ -70,7 +70,7 @@
 #' @param formula A formula `y ~ group`. Several variables on the right stand for their combinations.
 #' @param data A data frame with the variables of the formula.
 #' @param ... For the formula method, the arguments of the default method.
-#' @return An object of class `granary_mta`: `estimate`, `mean` (sample means), `n`, `var_mean` (\eqn{s}), `sigma2`, `a`, `gamma`, `tau2`,
+#' @return An object of class `granary_mta`: `estimate`, `mean` (sample means), `n`, `var_mean` (\eqn{s}), `noise_var`, `a`, `gamma`, `tau2`,
 #'   `weights` (\eqn{w}), `shrinkage` (of James and Stein: the factor of the distance to the target), `target` (\eqn{\xi}{xi}), `se`, `posterior_sd`, `W` on request, `method`, `variance`, `A`, `cv` (a data frame of
 #'   `gamma` and `risk`, with `cv`), `y` and `group` (samples and their task), `call`, `convergence`. Its methods are described in
 #'   [granary_means].
@@ -109,7 +109,7 @@ mta.formula <- function(formula, data = NULL, ...) {
 #' @rdname mta
 #' @export
 mta.default <- function(y, group = NULL, method = c("constant", "minimax", "pairwise", "custom", "james_stein"), A = NULL, gamma = 1,  # nolint: object_name_linter.
-                        variance = c("pooled", "own"), sigma2 = NULL, bounds = NULL, cv = c("none", "loo", "split"), splits = 10, weights = FALSE,
+                        variance = c("pooled", "own"), noise_var = NULL, bounds = NULL, cv = c("none", "loo", "split"), splits = 10, weights = FALSE,
                         target = c("mean", "zero"), positive = TRUE, dim = c("T", "effective"), ...) {
   call <- generic_call(match.call(), "mta")
   refuse_dots(...)
@@ -122,12 +122,12 @@ mta.default <- function(y, group = NULL, method = c("constant", "minimax", "pair
   tasks <- mean_tasks(y, group)
   similarity <- mta_similarity(method, A, length(tasks$names))
   bounds <- mta_range(bounds, method)
-  if (method == "james_stein") return(stein_means(tasks, target, positive, dim, variance, sigma2, cv, gamma, splits, weights, call))
+  if (method == "james_stein") return(stein_means(tasks, target, positive, dim, variance, noise_var, cv, gamma, splits, weights, call))
   if (is.matrix(tasks$mean)) {
     if (cv != "none") abort_input("`cv` must be \"none\" for mean vectors.", "cv")
-    return(mta_vectors(tasks, method, similarity, one_gamma(gamma), variance, sigma2, bounds, weights, call))
+    return(mta_vectors(tasks, method, similarity, one_gamma(gamma), variance, noise_var, bounds, weights, call))
   }
-  noise <- task_variances(tasks, variance, sigma2)
+  noise <- task_variances(tasks, variance, noise_var)
   if (length(tasks$names) == 1L) {
     warn_input("There is only one task, so nothing can be borrowed: the estimate is the sample mean.", "y")
     cv <- "none"
@@ -196,7 +196,7 @@ shape_mta <- function(tasks, noise, method, similarity, tuned, bounds, weights, 
   if (!is.null(W)) dimnames(W) <- list(tasks$names, tasks$names)
   new_fit(
     c("mta", "means"), estimate = named(out$estimate), mean = named(tasks$mean), n = named(tasks$n), var_mean = named(noise$s),
-    sigma2 = noise$sigma2, a = a,
+    noise_var = noise$noise_var, a = a,
     gamma = gamma, tau2 = tau2, weights = named(shrink), target = target, se = named(sqrt(out$variance)),
     posterior_sd = named(sqrt(out$posterior)), W = W,
     method = method, variance = if (noise$noise == "given") "given" else variance, A = similarity, cv = tuned$table, y = tasks$y, group = tasks$code,
@@ -230,7 +230,7 @@ tune_gamma <- function(tasks, noise, method, similarity, gamma, cv, splits) {
 
 # Samples as they cross for risks.
 risk_data <- function(tasks, noise, similarity = NULL) {
-  list(y = tasks$y, task = tasks$code, tasks = length(tasks$n), sigma2 = if (noise$noise == "given") as.double(noise$sigma2), noise = noise$noise,
+  list(y = tasks$y, task = tasks$code, tasks = length(tasks$n), noise_var = if (noise$noise == "given") as.double(noise$noise_var), noise = noise$noise,
        similarity = similarity)
 }
 

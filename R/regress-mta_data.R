@@ -117,40 +117,40 @@ tasks_from_summary <- function(y) {
   list(names = names[keep], n = n, mean = mean, ss = ss, y = NULL, code = NULL)
 }
 
-# list(noise, sigma2, s): how variances enter, sigma_t^2, and s_t = sigma_t^2 / N_t.
-task_variances <- function(tasks, variance, sigma2) {
-  if (!is.null(sigma2)) {
-    sigma2 <- per_task(sigma2, tasks)
-    return(list(noise = "given", sigma2 = sigma2, s = sigma2 / tasks$n))
+# list(noise, noise_var, s): how variances enter, sigma_t^2, and s_t = sigma_t^2 / N_t.
+task_variances <- function(tasks, variance, noise_var) {
+  if (!is.null(noise_var)) {
+    noise_var <- per_task(noise_var, tasks)
+    return(list(noise = "given", noise_var = noise_var, s = noise_var / tasks$n))
   }
   unknown <- which(is.na(tasks$ss))
   if (length(unknown) > 0L) {
-    abort_input(sprintf("The variance within task %s is not known.\nGive a column `var` in `y`, or `sigma2`.",
+    abort_input(sprintf("The variance within task %s is not known.\nGive a column `var` in `y`, or `noise_var`.",
                         label_of(tasks$names, unknown[1L])), "y")
   }
   df <- sum(tasks$n - 1)
   if (variance == "pooled") {
-    if (df == 0) abort_input("No task has two samples, so the variance within tasks cannot be estimated. Give it as `sigma2`.", "sigma2")
-    sigma2 <- sum(tasks$ss) / df
-    return(list(noise = "pooled", sigma2 = sigma2, s = sigma2 / tasks$n))
+    if (df == 0) abort_input("No task has two samples, so the variance within tasks cannot be estimated. Give it as `noise_var`.", "noise_var")
+    noise_var <- sum(tasks$ss) / df
+    return(list(noise = "pooled", noise_var = noise_var, s = noise_var / tasks$n))
   }
   single <- which(tasks$n < 2)
   if (length(single) > 0L) {
-    abort_input(sprintf("Task %s has one sample and so no variance of its own.\nUse variance = \"pooled\", or give `sigma2`.",
+    abort_input(sprintf("Task %s has one sample and so no variance of its own.\nUse variance = \"pooled\", or give `noise_var`.",
                         label_of(tasks$names, single[1L])), "variance")
   }
-  sigma2 <- tasks$ss / (tasks$n - 1)
-  list(noise = "own", sigma2 = sigma2, s = sigma2 / tasks$n)
+  noise_var <- tasks$ss / (tasks$n - 1)
+  list(noise = "own", noise_var = noise_var, s = noise_var / tasks$n)
 }
 
 # One number for all tasks, or one per task, by name where there are names.
-per_task <- function(sigma2, tasks) {
-  sigma2 <- check_vector(sigma2, "sigma2", lower = 0, upper = 1e300)
+per_task <- function(noise_var, tasks) {
+  noise_var <- check_vector(noise_var, "noise_var", lower = 0, upper = 1e300)
   count <- length(tasks$names)
-  if (length(sigma2) == 1L) return(rep(unname(sigma2), count))
-  if (!is.null(names(sigma2)) && all(tasks$names %in% names(sigma2))) return(unname(sigma2[tasks$names]))
-  if (length(sigma2) != count) fail_input("sigma2", sprintf("one number or one per task (%d)", count), paste("a vector of length", length(sigma2)))
-  unname(sigma2)
+  if (length(noise_var) == 1L) return(rep(unname(noise_var), count))
+  if (!is.null(names(noise_var)) && all(tasks$names %in% names(noise_var))) return(unname(noise_var[tasks$names]))
+  if (length(noise_var) != count) fail_input("noise_var", sprintf("one number or one per task (%d)", count), paste("a vector of length", length(noise_var)))
+  unname(noise_var)
 }
 
 # `y ~ group`: the samples and their tasks. Several variables on the right stand for their combinations.

@@ -1,12 +1,12 @@
 # James-Stein estimates of many means: all are shrunk by one factor. The positive-part version with unequal variances is the one of Bock (1975).
 #
 #   yhat_t = xi + (1 - (k - c) / ((ybar - xi)' Sigma^-1 (ybar - xi)))_+ (ybar_t - xi)
-stein_means <- function(tasks, target, positive, dim, variance, sigma2, cv, gamma, splits, weights, call) {
+stein_means <- function(tasks, target, positive, dim, variance, noise_var, cv, gamma, splits, weights, call) {
   target <- check_choice(target, c("mean", "zero"), "target")
   positive <- check_flag(positive, "positive")
   dim <- check_choice(dim, c("T", "effective"), "dim")
   if (is.matrix(tasks$mean)) abort_input("`y` must hold scalar samples for method = \"james_stein\"; the other methods take vectors.", "y")
-  noise <- task_variances(tasks, variance, sigma2)
+  noise <- task_variances(tasks, variance, noise_var)
   count <- length(tasks$mean)
   if (count == 1L) warn_input("There is only one task, so nothing can be borrowed: the estimate is the sample mean.", "y")
   if (cv != "none" && target == "zero") abort_input("`cv` is for target = \"mean\" only.", "cv")
@@ -28,7 +28,7 @@ stein_means <- function(tasks, target, positive, dim, variance, sigma2, cv, gamm
   new_fit(
     c("mta", "means"), estimate = named(xi + keep * (tasks$mean - xi)), mean = named(tasks$mean), n = named(tasks$n),
     var_mean = named(noise$s),
-    sigma2 = noise$sigma2, target = xi, shrinkage = keep, towards = target, dim = k, W = W, se = named(sqrt(variances)),
+    noise_var = noise$noise_var, target = xi, shrinkage = keep, towards = target, dim = k, W = W, se = named(sqrt(variances)),
     method = paste0("james_stein", if (!is.null(table)) "_cv"),
     variance = if (noise$noise == "given") "given" else variance, cv = table, y = tasks$y, group = tasks$code, call = call, convergence = list()
   )

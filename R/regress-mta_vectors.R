@@ -1,12 +1,12 @@
 # Multi-task averaging of mean vectors: `mean` is a T x d matrix, the noise of a mean a d x d matrix.
-mta_vectors <- function(tasks, method, similarity, gamma, variance, sigma2, bounds, weights, call) {
+mta_vectors <- function(tasks, method, similarity, gamma, variance, noise_var, bounds, weights, call) {
   if (!is.null(bounds)) abort_input("`bounds` must be NULL for mean vectors: the range of each coordinate is used.", "bounds")
   if (weights) abort_input("`weights` must be FALSE for mean vectors.", "weights")
   mean <- tasks$mean
   count <- nrow(mean)
   d <- ncol(mean)
   if (count == 1L) warn_input("There is only one task, so nothing can be borrowed: the estimate is the sample mean.", "y")
-  noise <- vector_noise(tasks, variance, sigma2)
+  noise <- vector_noise(tasks, variance, noise_var)
   a <- tau2 <- NULL
   if (method %in% c("constant", "minimax")) {
     by_column <- if (method == "constant") apply(mean, 2L, stats::var) else apply(mean, 2L, function(x) diff(range(x)))^2 / 2
@@ -47,33 +47,33 @@ mta_vectors <- function(tasks, method, similarity, gamma, variance, sigma2, boun
 }
 
 # The covariance of each mean: `scale` times `common`, or `blocks`.
-vector_noise <- function(tasks, variance, sigma2) {
+vector_noise <- function(tasks, variance, noise_var) {
   d <- ncol(tasks$mean)
   n <- tasks$n
-  if (is.list(sigma2) && !is.data.frame(sigma2)) {
-    if (length(sigma2) != length(n)) fail_input("sigma2", sprintf("a list of %d covariance matrices, one per task", length(n)),
-                                                paste("a list of length", length(sigma2)))
-    blocks <- lapply(sigma2, function(block) check_covariance(block, d))
+  if (is.list(noise_var) && !is.data.frame(noise_var)) {
+    if (length(noise_var) != length(n)) fail_input("noise_var", sprintf("a list of %d covariance matrices, one per task", length(n)),
+                                                paste("a list of length", length(noise_var)))
+    blocks <- lapply(noise_var, function(block) check_covariance(block, d))
     return(list(blocks = Map(`/`, blocks, n), reported = blocks, kind = "given"))
   }
-  if (is.matrix(sigma2)) {
-    common <- check_covariance(sigma2, d)
+  if (is.matrix(noise_var)) {
+    common <- check_covariance(noise_var, d)
     return(list(common = common, scale = 1 / n, reported = common, kind = "given"))
   }
-  if (!is.null(sigma2)) {
-    sigma2 <- per_task(sigma2, tasks)
-    return(list(common = diag(d), scale = sigma2 / n, reported = sigma2, kind = "given"))
+  if (!is.null(noise_var)) {
+    noise_var <- per_task(noise_var, tasks)
+    return(list(common = diag(d), scale = noise_var / n, reported = noise_var, kind = "given"))
   }
   residuals <- tasks$y - tasks$mean[tasks$code, , drop = FALSE]
   df <- sum(n - 1)
   if (variance == "pooled") {
-    if (df == 0) abort_input("No task has two samples, so the covariance within tasks cannot be estimated. Give it as `sigma2`.", "sigma2")
+    if (df == 0) abort_input("No task has two samples, so the covariance within tasks cannot be estimated. Give it as `noise_var`.", "noise_var")
     common <- crossprod(residuals) / df
     return(list(common = unname(common), scale = 1 / n, reported = common, kind = "pooled"))
   }
   single <- which(n < 2)
   if (length(single) > 0L) {
-    abort_input(sprintf("Task %s has one sample and so no covariance of its own.\nUse variance = \"pooled\", or give `sigma2`.",
+    abort_input(sprintf("Task %s has one sample and so no covariance of its own.\nUse variance = \"pooled\", or give `noise_var`.",
                         label_of(tasks$names, single[1L])), "variance")
   }
   rows <- split(seq_along(tasks$code), tasks$code)
@@ -82,9 +82,9 @@ vector_noise <- function(tasks, variance, sigma2) {
 }
 
 check_covariance <- function(x, d) {
-  x <- unname(check_symmetric(x, "sigma2"))
-  if (nrow(x) != d) abort_input(sprintf("`sigma2` must have one row and column per coordinate (%d), but it is %d x %d.", d, nrow(x), nrow(x)),
-                                "sigma2")
-  if (any(diag(x) < 0) || core_semidefinite_excess(x) > 1e-8) abort_input("`sigma2` must be positive semi-definite, but it has a negative eigenvalue.", "sigma2")
+  x <- unname(check_symmetric(x, "noise_var"))
+  if (nrow(x) != d) abort_input(sprintf("`noise_var` must have one row and column per coordinate (%d), but it is %d x %d.", d, nrow(x), nrow(x)),
+                                "noise_var")
+  if (any(diag(x) < 0) || core_semidefinite_excess(x) > 1e-8) abort_input("`noise_var` must be positive semi-definite, but it has a negative eigenvalue.", "noise_var")
   x
 }

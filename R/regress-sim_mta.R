@@ -13,7 +13,7 @@
 #' @param s2_mu Variance of the true means.
 #' @param design The hierarchy.
 #' @param n_range Smallest and largest number of samples of a task.
-#' @return A data frame with columns `y` and `group`, and attributes `mu` and `sigma2`, the true means and variances.
+#' @return A data frame with columns `y` and `group`, and attributes `mu` and `noise_var`, the true means and variances.
 #' @references
 #' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
 #' @seealso [mta()], [mta_compare()], [mta_bounds()], [lasso()], [lasso_select()], [gen_lasso()]
@@ -35,12 +35,12 @@ sim_mta <- function(tasks, s2_mu = 1, design = c("gaussian", "uniform"), n_range
   group <- rep.int(seq_len(tasks), n)
   if (design == "gaussian") {
     mu <- stats::rnorm(tasks, sd = sqrt(s2_mu))
-    sigma2 <- stats::rgamma(tasks, shape = 0.9) + 0.1
-    y <- stats::rnorm(sum(n), mu[group], sqrt(sigma2)[group])
+    noise_var <- stats::rgamma(tasks, shape = 0.9) + 0.1
+    y <- stats::rnorm(sum(n), mu[group], sqrt(noise_var)[group])
   } else {
     mu <- stats::runif(tasks, -sqrt(3 * s2_mu), sqrt(3 * s2_mu))
-    sigma2 <- stats::runif(tasks, 0.1, 2)
-    y <- mu[group] + sqrt(3 * sigma2[group]) * stats::runif(sum(n), -1, 1)
+    noise_var <- stats::runif(tasks, 0.1, 2)
+    y <- mu[group] + sqrt(3 * noise_var[group]) * stats::runif(sum(n), -1, 1)
   }
-  structure(data.frame(y = y, group = group), mu = mu, sigma2 = sigma2)
+  structure(data.frame(y = y, group = group), mu = mu, noise_var = noise_var)
 }

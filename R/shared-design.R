@@ -91,6 +91,7 @@ check_response <- function(y, n, family = "gaussian", arg = deparse1(substitute(
 formula_fit <- function(default, name, takes = character(), ..., response = TRUE, missing_x = FALSE) {
   frame <- sys.parent()
   call <- match.call(sys.function(frame), sys.call(frame), expand.dots = FALSE, envir = parent.frame(2L))
+  refuse_parts(call, takes)
   design <- formula_design(call, parent.frame(2L), takes, response, missing_x)
   arguments <- list(design$x)
   if (response) arguments <- c(arguments, list(design$y))
@@ -135,13 +136,19 @@ formula_design <- function(call, env, takes = c("weights", "offset", "intercept"
                  xlevels = stats::.getXlevels(terms, frame), contrasts = attr(x, "contrasts"), intercept = attr(terms, "intercept") == 1L,
                  weights = stats::model.weights(frame), offset = stats::model.offset(frame), na.action = attr(frame, "na.action"),
                  missing_x = missing_x)
-  if (!is.null(design$offset) && !"offset" %in% takes) {
-    abort_input("This method has no offset: take offset() out of the formula, or subtract it from the response.", "offset")
-  }
-  if (!is.null(design$weights) && !"weights" %in% takes) {
-    abort_input("This method takes no case weights: leave `weights` out, or repeat the rows.", "weights")
-  }
+  if (!is.null(design$offset) && !"offset" %in% takes) refuse_offset()
+  if (!is.null(design$weights) && !"weights" %in% takes) refuse_weights()
   design
+}
+
+refuse_offset <- function() abort_input("This method has no offset: take offset() out of the formula, or subtract it from the response.", "offset")
+refuse_weights <- function() abort_input("This method takes no case weights: leave `weights` out, or repeat the rows.", "weights")
+
+# Of a call whose method has no such argument, before the dots are looked at: what `weights` names may be found in the data only.
+refuse_parts <- function(call, takes) {
+  others <- setdiff(names(call$...), takes)
+  if ("weights" %in% others) refuse_weights()
+  if ("offset" %in% others) refuse_offset()
 }
 
 check_formula_data <- function(formula, data, response) {

@@ -33,9 +33,9 @@ Edo 15 18.6 19.5 19.0 18.7
 Kamehameha 5 15.4 18.4 17.8 15.9
 Zulu 4 15.8 18.5 18.2 16.3", col.names = c("group", "n", "mean", "james_stein", "constant", "minimax"))
 back_solved <- "the pooled variance is not printed; 216.9 was found by fitting the column MTA Const., and 7 Achaemenid kings are used (see errata)"
-constant <- mta(kings[c("group", "n", "mean")], sigma2 = 216.9)
-minimax <- mta(kings[c("group", "n", "mean")], method = "minimax", sigma2 = 216.9)
-stein <- mta(kings[c("group", "n", "mean")], sigma2 = 216.9, method = "james_stein")
+constant <- mta(kings[c("group", "n", "mean")], noise_var = 216.9)
+minimax <- mta(kings[c("group", "n", "mean")], method = "minimax", noise_var = 216.9)
+stein <- mta(kings[c("group", "n", "mean")], noise_var = 216.9, method = "james_stein")
 claim("Table 7, pooled mean", 19.49, sum(kings$n * kings$mean) / sum(kings$n), 0.006)
 claim("Table 7, average of the sample means", 19.98, mean(kings$mean), 0.006)
 claim("Table 7, MTA Constant: largest difference over 30 dynasties", 0, max(abs(coef(constant) - kings$constant)), 0.1, back_solved)
@@ -115,7 +115,7 @@ oracle <- replicate(draws, {
   m <- as.vector(tapply(d$y, d$group, mean))
   centres <- outer(mu, mu, "-")^2
   A <- ifelse(centres > 0, 2 / centres, 0)
-  o <- coef(mta(data.frame(mean = m, n = n), method = "custom", A = A, sigma2 = attr(d, "sigma2")))
+  o <- coef(mta(data.frame(mean = m, n = n), method = "custom", A = A, noise_var = attr(d, "noise_var")))
   c(sum((o - mu)^2), sum((coef(mta(d$y, d$group)) - mu)^2))
 })
 claim("Figure 8, T = 5: oracle MTA is over 30% better than MTA Constant", TRUE, sum(oracle[1, ]) < 0.7 * sum(oracle[2, ]), 0,

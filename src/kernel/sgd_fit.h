@@ -25,7 +25,7 @@ void fields(V& v, SgdSetting& t) {
   v("alpha", t.alpha);
   v("eta", t.eta);
   v("lambda", t.lambda);
-  v("sigma2", t.sigma2);
+  v("noise_var", t.sigma2);
   v("method", t.method);
   v("spectrum", t.spectrum);
   v("nodes", t.nodes);
@@ -74,7 +74,7 @@ void fields(V& v, SgdGrid& t) {
   v("alpha", t.alpha);
   v("eta", t.eta);
   v("lambda", t.lambda);
-  v("sigma2", t.sigma2);
+  v("noise_var", t.sigma2);
   v("spectrum", t.spectrum);
 }
 std::vector<SgdLimits> sgd_limits(const SgdGrid& grid);

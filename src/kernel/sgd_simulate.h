@@ -38,7 +38,7 @@ void fields(V& v, SgdSimulation& t) {
   v("p", t.examples);
   v("eta", t.step.eta);
   v("lambda", t.step.lambda);
-  v("sigma2", t.sigma2);
+  v("noise_var", t.sigma2);
   v("inputs", t.inputs);
   v("order", t.order);
   v("n_rep", t.n_rep);
@@ -105,7 +105,7 @@ void fields(V& v, SgdExact& t) {
   v("y", t.y);
   v("truth", t.teacher);
   v("average_noise", t.average_noise);
-  v("sigma2", t.sigma2);
+  v("noise_var", t.sigma2);
   v("eta", t.step.eta);
   v("lambda", t.step.lambda);
   v("updates", t.updates);

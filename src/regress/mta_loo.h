@@ -140,7 +140,7 @@ void fields(V& v, RiskData& t) {
   v("y", t.y);
   v("task", positions(t.task));
   v("tasks", t.tasks);
-  v("sigma2", t.sigma2);
+  v("noise_var", t.sigma2);
   v("similarity", t.similarity);
   v("noise", t.noise);
 }

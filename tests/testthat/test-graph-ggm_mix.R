@@ -60,7 +60,7 @@ test_that("baselines: independence, inverse, ridge", {
 test_that("fused signals: thresholds, means, brute force, images", {
   set.seed(5)
   y <- rnorm(20)
-  expect_equal(fused_signal(y, rho = 0.3, tau = 0)$fitted, sign(y) * pmax(abs(y) - 0.3, 0))
+  expect_equal(fused_signal(y, lambda = 0.3, tau = 0)$fitted, sign(y) * pmax(abs(y) - 0.3, 0))
   expect_equal(fused_signal(y, tau = 1e3)$fitted, rep(mean(y), 20))
   f <- function(x, rho, tau, squared) {
     d <- diff(x)

@@ -5,7 +5,7 @@ series <- function(n, p, seed) {
 
 test_that("one window is the whole series, and distances of features are Frobenius", {
   x <- series(60, 4, 1)
-  w <- ggm_windows(x, width = 60, rho = 0.3)
+  w <- ggm_windows(x, width = 60, lambda = 0.3)
   z <- scale(x)
   expect_equal(unname(w$matrices[[1]]), unname(solve(cov(z) + 0.3 * diag(4))))
   many <- ggm_windows(x, width = 20, step = 7)
@@ -19,7 +19,7 @@ test_that("one window is the whole series, and distances of features are Frobeni
 test_that("sliding covariances and updated inverses agree with fresh ones", {
   x <- series(150, 30, 2) + 1e3
   for (param in c("covariance", "precision")) {
-    w <- ggm_windows(x, width = 40, step = 1, param = param, rho = 0.5)
+    w <- ggm_windows(x, width = 40, step = 1, param = param, lambda = 0.5)
     z <- scale(x)
     for (k in c(2, 31, 32, 60, 111)) {
       s <- cov(z[k:(k + 39), ])
@@ -31,7 +31,7 @@ test_that("sliding covariances and updated inverses agree with fresh ones", {
 
 test_that("l1 windows are graphical lassos", {
   x <- series(80, 4, 3)
-  w <- ggm_windows(x, width = 30, step = 10, reg = "l1", rho = 0.2, tol = 1e-8)
+  w <- ggm_windows(x, width = 30, step = 10, reg = "l1", lambda = 0.2, tol = 1e-8)
   z <- scale(x)
   for (k in c(1, 4)) {
     at <- w$info$first[k]:w$info$last[k]
@@ -76,14 +76,14 @@ test_that("bad series are named", {
   x <- series(20, 3, 5)
   expect_error(ggm_windows(x, width = 21), "at most the length of the series, 20 rows", class = "granary_error_input")
   expect_error(ggm_windows(x, width = 20, lag = 1), "19 rows after differencing", class = "granary_error_input")
-  expect_error(ggm_windows(x, width = 3, rho = 0), "greater than the number of variables", class = "granary_error_input")
+  expect_error(ggm_windows(x, width = 3, lambda = 0), "greater than the number of variables", class = "granary_error_input")
   x[, 2] <- 1
   expect_warning(w <- ggm_windows(x, width = 10), "Constant column.*V2", class = "granary_warning_input")
   expect_true(all(is.finite(w$features)))
   y <- series(40, 2, 6)
   y[1:12, 2] <- 7  # a window without variation
   expect_true(all(is.finite(ggm_windows(y, width = 10, step = 5)$features)))
-  expect_error(ggm_windows(y, width = 10, rho = 0), "singular", class = "granary_error_input")
+  expect_error(ggm_windows(y, width = 10, lambda = 0), "singular", class = "granary_error_input")
   expect_error(ggm_windows(list(y, y[, 1, drop = FALSE]), width = 10), "column", class = "granary_error_input")
   expect_error(window_distances(1), "ggm_windows", class = "granary_error_input")
   expect_error(window_distances(ggm_windows(y, width = 10, param = "covariance"), "riemann"), "positive definite", class = "granary_error_input")

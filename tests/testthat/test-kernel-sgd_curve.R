@@ -15,7 +15,7 @@ test_that("a plain solution of the Volterra equation on a uniform grid gives the
   alpha <- 1.5
   eta <- 1.2
   lambda <- 0.05
-  sigma2 <- 0.2
+  noise_var <- 0.2
   # eigenvalues of one large random matrix instead of the Marchenko-Pastur law
   set.seed(1)
   x <- matrix(rnorm(180 * 120), 180)
@@ -26,8 +26,8 @@ test_that("a plain solution of the Volterra equation on a uniform grid gives the
   E0 <- vapply(t, function(u) {
     g <- 1 - exp(-eta / alpha * (a + lambda) * u)
     r <- a / (a + lambda)
-    m <- 0.5 * ((g * r - 1)^2 + g^2 * sigma2 * a / (a + lambda)^2)
-    sigma2 / 2 + mean(a * m) / alpha - sigma2 / alpha * mean(g * r)
+    m <- 0.5 * ((g * r - 1)^2 + g^2 * noise_var * a / (a + lambda)^2)
+    noise_var / 2 + mean(a * m) / alpha - noise_var / alpha * mean(g * r)
   }, 0)
   K <- vapply(t, function(v) (eta / alpha)^2 * mean(a^2 * exp(-2 * eta / alpha * (a + lambda) * v)), 0)
   E <- numeric(length(t))
@@ -36,7 +36,7 @@ test_that("a plain solution of the Volterra equation on a uniform grid gives the
     inner <- if (k > 2) sum(K[(k - 1):2] * E[2:(k - 1)]) else 0
     E[k] <- (E0[k] + h * (K[k] * E[1] / 2 + inner)) / (1 - h * K[1] / 2)
   }
-  curve <- sgd_curve(alpha, eta, lambda, sigma2, t = c(1, 4), spectrum = a)
+  curve <- sgd_curve(alpha, eta, lambda, noise_var, t = c(1, 4), spectrum = a)
   expect_equal(curve$train, E[match(c(1, 4), round(t, 6))], tolerance = 2e-5)
 })
 
@@ -45,7 +45,7 @@ test_that("inverse Laplace transform agrees", {
   alpha <- 2
   eta <- 1
   lambda <- 0.1
-  sigma2 <- 0.1
+  noise_var <- 0.1
   theta <- (seq_len(2000) - 0.5) * pi / 2000
   s_minus <- abs(1 - sqrt(alpha))
   s_plus <- 1 + sqrt(alpha)
@@ -56,8 +56,8 @@ test_that("inverse Laplace transform agrees", {
   expect_equal(sum(w), 1, tolerance = 1e-8)
   rate <- eta / alpha * (a + lambda)
   transform <- function(z) {
-    power <- a^2 + sigma2 * a
-    e0 <- (0.5 * (1 + sigma2)) / z
+    power <- a^2 + noise_var * a
+    e0 <- (0.5 * (1 + noise_var)) / z
     for_g <- 1 / z - 1 / (z + rate)
     for_g2 <- 1 / z - 2 / (z + rate) + 1 / (z + 2 * rate)
     e0 <- e0 + sum(w * power / alpha * (-for_g / (a + lambda) + 0.5 * a * for_g2 / (a + lambda)^2))
@@ -70,7 +70,7 @@ test_that("inverse Laplace transform agrees", {
     weight <- c(0.5 * exp(p[1]), (1 + 1i * angle * (1 + (1 / tan(angle))^2) - 1i / tan(angle)) * exp(p[-1]))
     2 / (5 * t) * sum(Re(weight * vapply(p / t, transform, 1i)))
   }
-  curve <- sgd_curve(alpha, eta, lambda, sigma2, t = c(0.5, 3, 10))
+  curve <- sgd_curve(alpha, eta, lambda, noise_var, t = c(0.5, 3, 10))
   expect_equal(curve$train, vapply(c(0.5, 3, 10), talbot, 0), tolerance = 1e-6)
 })
 
@@ -112,7 +112,7 @@ test_that("rates and final errors: values, limits, recycling", {
   expect_error(sgd_bounds("asymptote", 1:2, 0.1, spectrum = c(0.5, 1.5)), "`alpha` must be one number", class = "granary_error_input")
 })
 
-test_that("the smallest final error is at lambda = sigma2 and a small rate, and equals that of ridge regression", {
+test_that("the smallest final error is at lambda = noise_var and a small rate, and equals that of ridge regression", {
   lambda <- exp(seq(log(0.01), log(1), length.out = 401))
   end <- sgd_bounds("asymptote", 2, 1e-6, lambda, 0.1)
   expect_equal(lambda[which.min(end$test)], 0.1, tolerance = 0.01)
@@ -174,14 +174,14 @@ test_that("best rates: prototype values, schedule, offline", {
   expect_error(sgd_bounds("schedule", c(1, 1), c(1, 1)), "different times", class = "granary_error_input")
   expect_error(sgd_bounds("schedule", both, 1), "`eta` must not", class = "granary_error_input")
   expect_error(sgd_bounds("schedule", 1:3, c(1, 2)), "length 3", class = "granary_error_input")
-  expect_identical(sgd_optimize(1, 5, sigma2 = 0)$table$lambda, 0)
+  expect_identical(sgd_optimize(1, 5, noise_var = 0)$table$lambda, 0)
 })
 
 test_that("curve: bad input, divergence, methods", {
   expect_error(sgd_curve(-1, 1), "`alpha`", class = "granary_error_input")
   expect_error(sgd_curve(1, -1), "`eta`", class = "granary_error_input")
   expect_error(sgd_curve(1, 1, -1), "`lambda`", class = "granary_error_input")
-  expect_error(sgd_curve(1, 1, 0, -1), "`sigma2`", class = "granary_error_input")
+  expect_error(sgd_curve(1, 1, 0, -1), "`noise_var`", class = "granary_error_input")
   expect_error(sgd_curve(1, 1, t = c(2, 1)), "`t` must ascend", class = "granary_error_input")
   expect_error(sgd_curve(1, 1, spectrum = c(0, 0)), "above zero", class = "granary_error_input")
   expect_warning(sgd_curve(1, 0.5, spectrum = c(0, 5)), "mean of `spectrum`", class = "granary_warning_input")
@@ -232,7 +232,7 @@ test_that("exact means: the theory at finite N, given responses, bad input", {
     x <- x * sqrt(N / rowSums(x^2))
     truth <- rnorm(N)
     truth <- truth * sqrt(N / sum(truth^2))
-    sgd_exact(x, eta = 1, lambda = 0.1, truth = truth, sigma2 = 0.1, t = c(1, 3))$test
+    sgd_exact(x, eta = 1, lambda = 0.1, truth = truth, noise_var = 0.1, t = c(1, 3))$test
   })
   theory <- sgd_curve(2, 1, 0.1, 0.1, t = c(1, 3))$test
   expect_lt(max(abs(rowMeans(means) - theory) / theory), 0.06)  # 1/N corrections and 20 designs
@@ -245,7 +245,7 @@ test_that("exact means: the theory at finite N, given responses, bad input", {
   expect_output(print(fit), "all orders, N = 4, 5 examples, 8 updates")
   expect_named(tidy(fit), c("t", "train"))
   expect_error(sgd_exact(x, eta = 1), "Give `y`", class = "granary_error_input")
-  expect_error(sgd_exact(x, y, eta = 1, sigma2 = 1), "`sigma2` must be 0", class = "granary_error_input")
+  expect_error(sgd_exact(x, y, eta = 1, noise_var = 1), "`noise_var` must be 0", class = "granary_error_input")
   expect_error(sgd_exact(x, y, eta = 1, t = 1e9), "operations each", class = "granary_error_input")
   expect_error(sgd_exact(x, y, eta = 1000, t = 100), "1e200", class = "granary_error_numeric")
   expect_error(sgd_exact(x, y[-1], eta = 1), "length 5", class = "granary_error_input")

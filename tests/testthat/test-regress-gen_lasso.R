@@ -115,7 +115,7 @@ test_that("the identity design is solved in one round, chains like the dynamic p
   expect_equal(sum(fit$beta), sum(y))
   expect_equal(gen_lasso_image(matrix(y, 1), 2)$image, matrix(fit$beta, 1), tolerance = 1e-12)
   sparse <- gen_lasso(NULL, y, gen_lasso_penalty("chain", 200, sparse = 0.3), lambda = 2)
-  expect_equal(sparse$beta[, 1], fused_signal(y, rho = 0.6, tau = 2)$fitted, tolerance = 1e-10)
+  expect_equal(sparse$beta[, 1], fused_signal(y, lambda = 0.6, tau = 2)$fitted, tolerance = 1e-10)
   expect_lt(sparse$convergence[[1]]$gap, 1e-9)
   # trend filtering: equation by equation
   trend <- gen_lasso(NULL, y, gen_lasso_penalty("chain", 200, order = 2), lambda = 5)

@@ -19,11 +19,11 @@ laplacian <- function(A) diag(rowSums(A)) - A
 equation_9 <- function(A, s, gamma = 1) solve(diag(length(s)) + gamma / length(s) * s * laplacian(A))
 
 test_that("the table of kings is reproduced", {
-  constant <- mta(kings, sigma2 = 216.9)
+  constant <- mta(kings, noise_var = 216.9)
   expect_equal(unname(coef(constant)[c("Amorite", "York", "Habsburg", "Mongol", "Khmer")]), c(24.6, 15.8, 26.8, 16.1, 20), tolerance = 0.005)
   expect_equal(mean(coef(constant)), 20.00, tolerance = 5e-4)
   expect_equal(constant$a, 0.02557, tolerance = 1e-3)
-  minimax <- mta(kings, method = "minimax", sigma2 = 216.9)
+  minimax <- mta(kings, method = "minimax", noise_var = 216.9)
   expect_equal(unname(coef(minimax)[c("Amorite", "York", "Habsburg", "Mongol")]), c(26.5, 10.1, 32.8, 12.0), tolerance = 0.01)
   expect_equal(minimax$a, 0.00287, tolerance = 1e-3)
   expect_equal(mean(coef(minimax)), 20.01, tolerance = 5e-4)
@@ -103,10 +103,10 @@ test_that("given similarities: full and sparse agree, the diagonal is ignored, a
 
 test_that("pairwise similarities are those of the means; ties are merged", {
   y <- list(a = c(1, 3), b = c(2, 2.5, 1.5), c = c(5, 6), d = c(8, 9, 10))
-  fit <- mta(y, method = "pairwise", sigma2 = 1)
+  fit <- mta(y, method = "pairwise", noise_var = 1)
   expect_equal(fit$estimate[["a"]], fit$estimate[["b"]])
   y$b <- y$b + 0.5
-  fit <- mta(y, method = "pairwise", sigma2 = 1)
+  fit <- mta(y, method = "pairwise", noise_var = 1)
   A <- 2 / outer(fit$mean, fit$mean, "-")^2
   diag(A) <- 0
   expect_equal(unname(coef(fit)), as.vector(equation_9(A, unname(fit$var_mean)) %*% fit$mean), tolerance = 1e-12)
@@ -160,7 +160,7 @@ test_that("missing values and empty groups are dropped with a message", {
 
 test_that("groups of one, no variance, equal means, one task", {
   expect_error(mta(c(1, 2, 3), c(1, 2, 2), variance = "own"), "Task 1 \\(\"1\"\\) has one sample", class = "granary_error_input")
-  expect_error(mta(1:3, 1:3), "Give it as `sigma2`", class = "granary_error_input")
+  expect_error(mta(1:3, 1:3), "Give it as `noise_var`", class = "granary_error_input")
   fit <- mta(c(1, 2, 3.5), c("a", "b", "b"))
   expect_identical(fit$n, c(a = 1, b = 2))
   fit <- mta(list(c(1, 1, 1), c(2, 4), c(5, 6)), variance = "own")
@@ -192,7 +192,7 @@ test_that("errors say what is wrong", {
   expect_error(mta(data.frame(mean = 1:2, n = c(2, 2.5), var = 1)), "whole numbers", class = "granary_error_input")
   expect_error(mta(data.frame(mean = 1:2, n = 2)), "not known", class = "granary_error_input")
   expect_error(mta(data.frame(mean = 1:2, n = 2, var = 1), cv = "loo"), "needs the samples", class = "granary_error_input")
-  expect_error(mta(d$y, d$group, sigma2 = 1:3), "one per task", class = "granary_error_input")
+  expect_error(mta(d$y, d$group, noise_var = 1:3), "one per task", class = "granary_error_input")
   expect_error(mta(~ group, d), "two sides", class = "granary_error_input")
   expect_error(mta(nothing ~ group, d), "could not be found", class = "granary_error_input")
   expect_error(mta(d$y, d$group, colour = 1), "no argument `colour`", class = "granary_error_input")
@@ -241,10 +241,10 @@ test_that("half splits tune every kind of similarity, full and sparse alike", {
   # one split, samples that do not differ within tasks: halves have the means of all samples, so the error is that of shrinking
   y <- rep(c(1, 2, 4), each = 4)
   g <- rep(1:3, each = 4)
-  fit <- mta(y, g, "custom", A = matrix(1, 3, 3), sigma2 = 2, cv = "split", splits = 1, gamma = c(0.5, 3))
+  fit <- mta(y, g, "custom", A = matrix(1, 3, 3), noise_var = 2, cv = "split", splits = 1, gamma = c(0.5, 3))
   error <- vapply(c(0.5, 3), function(gamma) sum((equation_9(matrix(1, 3, 3), rep(1, 3), gamma) %*% c(1, 2, 4) - c(1, 2, 4))^2), 0)
   expect_equal(fit$cv$risk, error, tolerance = 1e-12)
-  pairs <- mta(y, g, "pairwise", sigma2 = 2, cv = "split", splits = 1, gamma = c(0.5, 3))
+  pairs <- mta(y, g, "pairwise", noise_var = 2, cv = "split", splits = 1, gamma = c(0.5, 3))
   P <- ifelse(diag(3) == 1, 0, 2 / outer(c(1, 2, 4), c(1, 2, 4), "-")^2)
   error <- vapply(c(0.5, 3), function(gamma) sum((equation_9(P, rep(1, 3), gamma) %*% c(1, 2, 4) - c(1, 2, 4))^2), 0)
   expect_equal(pairs$cv$risk, error, tolerance = 1e-12)
@@ -256,11 +256,11 @@ test_that("vector means: coordinates decouple with a common scalar variance", {
   set.seed(1)
   g <- rep(1:6, 2:7)
   y <- cbind(u = rnorm(27) + g / 5, v = rnorm(27))
-  fit <- mta(y, g, sigma2 = 0.8)
+  fit <- mta(y, g, noise_var = 0.8)
   tau2 <- mean(apply(fit$mean, 2, var))
   expect_equal(fit$tau2, tau2)
   for (j in 1:2) {
-    one <- mta(data.frame(mean = fit$mean[, j], n = 2:7), sigma2 = 0.8, gamma = var(fit$mean[, j]) / tau2)
+    one <- mta(data.frame(mean = fit$mean[, j], n = 2:7), noise_var = 0.8, gamma = var(fit$mean[, j]) / tau2)
     expect_equal(unname(fit$estimate[, j]), unname(coef(one)), tolerance = 1e-12)
     expect_equal(unname(fit$se[, j]), unname(one$se), tolerance = 1e-12)
   }
@@ -273,13 +273,13 @@ test_that("vector means: coordinates decouple with a common scalar variance", {
   solved <- solve(diag(12) + sigma %*% kronecker(L, diag(2)) / 6, as.vector(t(fit$mean)))
   expect_equal(as.vector(t(own$estimate)), unname(solved), tolerance = 1e-12)
   pooled <- mta(y, g)
-  expect_equal(coef(mta(y, g, sigma2 = pooled$covariance)), coef(pooled), tolerance = 1e-12)
-  expect_equal(coef(mta(y, g, sigma2 = rep(list(pooled$covariance), 6))), coef(pooled), tolerance = 1e-12)
+  expect_equal(coef(mta(y, g, noise_var = pooled$covariance)), coef(pooled), tolerance = 1e-12)
+  expect_equal(coef(mta(y, g, noise_var = rep(list(pooled$covariance), 6))), coef(pooled), tolerance = 1e-12)
   expect_equal(coef(mta(lapply(1:6, function(t) y[g == t, , drop = FALSE]))), coef(pooled), tolerance = 1e-12)
   expect_identical(dim(coef(mta(y, g, "pairwise"))), c(6L, 2L))
   expect_identical(dim(coef(mta(y, g, "custom", A = matrix(1, 6, 6), variance = "own"))), c(6L, 2L))
   expect_error(mta(y, g, cv = "loo"), "mean vectors", class = "granary_error_input")
-  expect_error(mta(y, g, sigma2 = -diag(2)), "negative eigenvalue", class = "granary_error_input")
+  expect_error(mta(y, g, noise_var = -diag(2)), "negative eigenvalue", class = "granary_error_input")
 })
 
 test_that("weights of given similarities: Proposition 4", {
@@ -370,7 +370,7 @@ test_that("mta_compare(): seeds, threads, truth, errors", {
   expect_error(mta_compare(d$y, d$group, risk = "truth"), "true means", class = "granary_error_input")
   expect_error(mta_compare(d$y, d$group, "bayes"), "one of", class = "granary_error_input")
   expect_error(mta_compare(data.frame(mean = 1:2, n = 2, var = 1)), "nothing could be left out", class = "granary_error_input")
-  expect_error(mta_compare(1:3, 1:3, sigma2 = 1), "at least two samples", class = "granary_error_input")
+  expect_error(mta_compare(1:3, 1:3, noise_var = 1), "at least two samples", class = "granary_error_input")
   expect_output(print(truth), "true means")
 })
 
@@ -385,15 +385,15 @@ test_that("James-Stein: formulas (5), (6) and (7), clamped for few tasks", {
   k <- sum(s) / max(s)
   expect_equal(unname(coef(mta(d$y, d$group, dim = "effective", method = "james_stein"))),
                mean(m) + max(0, 1 - max(0, k - 3) / sum((m - mean(m))^2 / s)) * (m - mean(m)))
-  one <- mta(1:6 + 0.5, 1:6, target = "zero", sigma2 = 2, method = "james_stein")
+  one <- mta(1:6 + 0.5, 1:6, target = "zero", noise_var = 2, method = "james_stein")
   expect_equal(unname(coef(one)), (1 - 4 * 2 / sum((1:6 + 0.5)^2)) * (1:6 + 0.5))
   for (tasks in 2:3) {
     few <- d[d$group <= tasks, ]
     expect_equal(coef(mta(few$y, few$group, method = "james_stein")), coef(mta(few$y, few$group, gamma = 0)))
   }
   # heavy noise: all the way to the target, never beyond it
-  expect_equal(mta(d$y, d$group, sigma2 = 1e6, method = "james_stein")$shrinkage, 0)
-  expect_lt(mta(d$y, d$group, sigma2 = 1e6, positive = FALSE, method = "james_stein")$shrinkage, 0)
+  expect_equal(mta(d$y, d$group, noise_var = 1e6, method = "james_stein")$shrinkage, 0)
+  expect_lt(mta(d$y, d$group, noise_var = 1e6, positive = FALSE, method = "james_stein")$shrinkage, 0)
   cv <- mta(d$y, d$group, cv = "loo", method = "james_stein")
   expect_equal(unname(coef(cv)), mean(m) + cv$shrinkage * (m - mean(m)))
   W <- cv$shrinkage * diag(8) + (1 - cv$shrinkage) / 8
@@ -416,7 +416,7 @@ test_that("it solves Henderson's mixed-model equations", {
   for (variance in c("pooled", "own")) {
     fit <- mta(d$y, d$group, variance = variance, gamma = 0.7)
     # y_ti = xi + b_t + e_ti with var(b) = tau^2 and var(e_ti) = sigma_t^2
-    weight <- 1 / rep_len(fit$sigma2, 8)[d$group]
+    weight <- 1 / rep_len(fit$noise_var, 8)[d$group]
     Z <- outer(d$group, 1:8, "==") + 0
     X <- cbind(1, Z)
     solved <- solve(crossprod(X, weight * X) + diag(c(0, rep(1 / fit$tau2, 8))), crossprod(X, weight * d$y))
@@ -455,8 +455,8 @@ test_that("simulated tasks follow their law", {
   for (type in c("gaussian", "uniform")) {
     d <- sim_mta(4000, s2_mu = 2, design = type, n_range = c(2, 9))
     expect_equal(var(attr(d, "mu")), 2, tolerance = 0.1)
-    expect_equal(mean(attr(d, "sigma2")), if (type == "gaussian") 1 else 1.05, tolerance = 0.06)
-    z <- (d$y - attr(d, "mu")[d$group]) / sqrt(attr(d, "sigma2")[d$group])
+    expect_equal(mean(attr(d, "noise_var")), if (type == "gaussian") 1 else 1.05, tolerance = 0.06)
+    z <- (d$y - attr(d, "mu")[d$group]) / sqrt(attr(d, "noise_var")[d$group])
     expect_equal(var(z), 1, tolerance = 0.04)
     expect_identical(range(table(d$group)), c(2L, 9L))
   }

@@ -110,3 +110,27 @@ test_that("co-kriging takes a formula and two data frames", {
   expect_error(cokriging(y ~ x, cheap), "`expensive`", class = "granary_error_input")
   expect_error(cokriging(y ~ x, cheap, dear["x"]), "could not be found", class = "granary_error_input")
 })
+
+test_that("weights and offsets that a method does not take are refused before they are looked for", {
+  two <- data.frame(z = factor(rep(c("u", "v"), 10)), a = rep(c(0, 1), 10) + (1:20) / 50, w = 1, q = factor(rep(1:2, 10)), q2 = factor(rep(1:2, each = 10)))
+  for (name in c("lasvm", "kernel_perceptron", "perceptron", "gp_classify", "budget_perceptron")) {
+    fun <- getExportedValue("granary", name)
+    expect_error(fun(z ~ a, two, weights = w), "case weights", class = "granary_error_input")
+    expect_error(fun(z ~ a, two, offset = w), "offset", class = "granary_error_input")
+  }
+  for (name in c("bn_classifier", "sbn_fit")) {
+    expect_error(getExportedValue("granary", name)(z ~ q + q2, two, weights = w), "case weights", class = "granary_error_input")
+  }
+  expect_error(svm(z ~ a, two, offset = w), "offset", class = "granary_error_input")
+})
+
+test_that("sparse approximations are compared by formula as by matrix", {
+  set.seed(3)
+  rows <- data.frame(x = runif(60, 0, 6))
+  rows$y <- sin(rows$x) + rnorm(60, sd = 0.1)
+  run <- function(...) {
+    set.seed(1)
+    sparse_gp_compare(..., methods = c("sor", "fitc"), inducing = 6, kernel = k_se(lengthscale = 1), hyper = "fixed", noise_var = 0.01)
+  }
+  expect_equal(run(y ~ x, rows[1:40, ], rows[41:60, ])$smse, run(rows$x[1:40], rows$y[1:40], rows$x[41:60], rows$y[41:60])$smse)
+})

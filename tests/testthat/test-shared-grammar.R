@@ -85,3 +85,49 @@ test_that("there are not more functions than a user can look through", {
   later <- setdiff(unlist(strsplit(catalog$functions[!catalog$family %in% c("graph", "regress", "kernel", "process")], "[ ,]+")), of_family)
   expect_lte(length(setdiff(exports, later)), 220)  # 34 methods and what all share
 })
+
+# The names of arguments that a function of the package takes; NULL where it passes on what it does not know.
+takes <- function(name) {
+  namespace <- asNamespace("granary")
+  own <- c(name, grep(paste0("^", name, "[.](default|formula|data.frame|matrix|Matrix|granary_[a-z_]+)$"), ls(namespace), value = TRUE))
+  open <- vapply(own, function(one) {
+    f <- namespace[[one]]
+    "..." %in% names(formals(f)) && !any(grepl("refuse_dots|UseMethod|formula_fit", deparse(body(f))))
+  }, NA)
+  if (any(open)) NULL else unique(unlist(lapply(own, function(one) names(formals(namespace[[one]])))))
+}
+
+# "file: f(argument = )" for every call of an exported function in `expressions` with an argument that it does not have.
+unspoken <- function(expressions, file, known) {
+  found <- character()
+  walk <- function(e) {
+    if (is.pairlist(e)) return(invisible(lapply(as.list(e), function(part) if (!identical(part, quote(expr = ))) walk(part))))
+    if (!is.call(e)) return(invisible())
+    name <- if (is.name(e[[1]])) as.character(e[[1]]) else if (is.call(e[[1]]) && identical(e[[1]][[1]], quote(`::`)) && identical(e[[1]][[2]], quote(granary))) as.character(e[[1]][[3]])
+    if (!is.null(name) && name %in% names(known) && !is.null(known[[name]])) {
+      given <- setdiff(names(e)[-1], "")
+      wrong <- given[is.na(pmatch(given, known[[name]]))]
+      if (length(wrong) > 0) found <<- c(found, sprintf("%s: %s(%s = )", basename(file), name, wrong))
+    }
+    for (part in as.list(e)) if (!missing(part)) walk(part)
+  }
+  for (e in as.list(expressions)) walk(e)
+  found
+}
+
+test_that("vignettes, benchmarks and scripts speak the grammar", {
+  root <- "../.."
+  skip_if_not(file.exists(file.path(root, "DESCRIPTION")), "the sources are not here")
+  exports <- Filter(function(name) is.function(getExportedValue("granary", name)), getNamespaceExports("granary"))
+  known <- sapply(exports, takes, simplify = FALSE)
+  files <- list.files(file.path(root, c("inst/reproduce", "inst/bench/peers")), "[.]R$", full.names = TRUE)
+  found <- unlist(lapply(files, function(file) unspoken(parse(file, keep.source = FALSE), file, known)))
+  pages <- list.files(file.path(root, "vignettes"), "[.]Rmd$", full.names = TRUE)
+  found <- c(found, unlist(lapply(pages, function(file) {
+    lines <- readLines(file, warn = FALSE)
+    chunk <- cumsum(grepl("^```", lines)) %% 2 == 1 & !grepl("^```", lines)
+    code <- lines[chunk]
+    unspoken(parse(text = code, keep.source = FALSE), file, known)
+  })))
+  expect_identical(unique(found), character())
+})

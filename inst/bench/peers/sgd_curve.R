@@ -31,7 +31,7 @@ note <- function(setting, method, seconds, error = NA, ours = NA) {
   print(rows[[length(rows)]], row.names = FALSE)
 }
 
-plain_recursion <- function(alpha, eta, lambda, sigma2, t, n = 200, h = 0.01) {
+plain_recursion <- function(alpha, eta, lambda, noise_var, t, n = 200, h = 0.01) {
   s_minus <- abs(1 - sqrt(alpha))
   s_plus <- 1 + sqrt(alpha)
   half <- (s_plus - s_minus) / 2
@@ -48,8 +48,8 @@ plain_recursion <- function(alpha, eta, lambda, sigma2, t, n = 200, h = 0.01) {
   over <- ifelse(a > 0, a / (a + lambda)^2, 0)
   error0 <- function(u) {
     g <- 1 - exp(-rate * u)
-    m <- 0.5 * ((g * r - 1)^2 + g^2 * sigma2 * over)
-    c(train = sigma2 / 2 + sum(w * a * m) / alpha - sigma2 / alpha * sum(w * g * r), test = sum(w * m))
+    m <- 0.5 * ((g * r - 1)^2 + g^2 * noise_var * over)
+    c(train = noise_var / 2 + sum(w * a * m) / alpha - noise_var / alpha * sum(w * g * r), test = sum(w * m))
   }
   z <- pmax(2 * rate * h, 1e-12)
   decay <- exp(-z)
@@ -91,14 +91,14 @@ for (setting in list(list(2, 1, 0.1), list(0.7, 1, 1e-4), list(1, 1.5, 0))) {
 }
 
 # The simulator against a plain loop: 10 runs of N = 100, alpha = 2, t = 10.
-plain_runs <- function(N, alpha, eta, lambda, sigma2, t, reps) {
+plain_runs <- function(N, alpha, eta, lambda, noise_var, t, reps) {
   p <- round(alpha * N)
   replicate(reps, {
     x <- matrix(rnorm(N * p), N)
     x <- sweep(x, 2L, sqrt(N / colSums(x^2)), "*")
     truth <- rnorm(N)
     truth <- truth * sqrt(N / sum(truth^2))
-    y <- drop(crossprod(x, truth)) / sqrt(N) + rnorm(p, sd = sqrt(sigma2))
+    y <- drop(crossprod(x, truth)) / sqrt(N) + rnorm(p, sd = sqrt(noise_var))
     w <- numeric(N)
     order <- sample.int(p, N * t, replace = TRUE)
     for (mu in order) {
