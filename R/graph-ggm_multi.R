@@ -83,9 +83,7 @@
 #' Danaher, Wang and Witten (2014). The joint graphical lasso for inverse covariance estimation across multiple classes. *Journal of the Royal
 #' Statistical
 #' Society B* 76, 373--397.
-#' @seealso [ggm_lasso()]
-#' @seealso [ggm_select()], [assess()], [ggm_difference()], [sim_ggm_multi()], [ggm_at()],
-#'   [ggm_multi_baseline()]; `errata("thesis-4-multi-task")`
+#' @seealso [ggm_lasso()], [ggm_select()], [assess()], [ggm_difference()], [sim_ggm()], [ggm_baseline()]; `errata("thesis-4-multi-task")`
 #' @export
 #' @examples
 #' fit <- ggm_multi(scale(iris[1:4]), groups = iris$Species, lambda = 10)

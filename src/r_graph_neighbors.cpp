@@ -7,7 +7,6 @@ using namespace granary;
 using namespace granary::graph;
 
 GRANARY_DEFAULTS(ggm_neighbors, NeighbourPathOptions);
-GRANARY_DEFAULTS(ggm_scale_free, ReweightedOptions);
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_neighbours(SEXP s, SEXP lambda, SEXP options, SEXP progress) {

@@ -32,7 +32,7 @@ test_that("mixed priors are checked, printed and refitted", {
   expect_error(ggm_mix(S = S, priors = prior_local(nb_chain(4), 1)), "4 variables", class = "granary_error_input")
   expect_error(ggm_mix(S = diag(c(0, 1)), priors = prior_nodes(1)), "variance 0", class = "granary_error_input")
   expect_error(ggm_mix(S = matrix(1, 3, 3), priors = prior_local(nb_chain(3), 1)), "unbounded", class = "granary_error_numeric")
-  expect_error(prior_l1(-1), "`rho`", class = "granary_error_input")
+  expect_error(prior_l1(-1), "`lambda`", class = "granary_error_input")
   expect_output(print(prior_local(nb_chain(4), 0.5)), "local constancy")
   set.seed(2)
   sim <- sim_ggm("regions", n = 60)
