@@ -45,6 +45,42 @@ core_cluster_plane <- function(x, centers, progress) {
     .Call(`_granary_core_cluster_plane`, x, centers, progress)
 }
 
+core_multiway_cut <- function(graph, terminals, options, seed, progress) {
+    .Call(`_granary_core_multiway_cut`, graph, terminals, options, seed, progress)
+}
+
+core_max_cut <- function(graph, options, seed, progress) {
+    .Call(`_granary_core_max_cut`, graph, options, seed, progress)
+}
+
+core_cut_stability <- function(graph, part, terminals, options, progress) {
+    .Call(`_granary_core_cut_stability`, graph, part, terminals, options, progress)
+}
+
+core_improve_cut <- function(graph, part, progress) {
+    .Call(`_granary_core_improve_cut`, graph, part, progress)
+}
+
+core_resilient_cluster <- function(d, options, progress) {
+    .Call(`_granary_core_resilient_cluster`, d, options, progress)
+}
+
+core_triangle_violation <- function(d, threads, progress) {
+    .Call(`_granary_core_triangle_violation`, d, threads, progress)
+}
+
+core_cluster_resilience <- function(d, cluster, options, recluster, seed, progress) {
+    .Call(`_granary_core_cluster_resilience`, d, cluster, options, recluster, seed, progress)
+}
+
+core_perturb_metric <- function(d, alpha, law, metric, seed, progress) {
+    .Call(`_granary_core_perturb_metric`, d, alpha, law, metric, seed, progress)
+}
+
+core_k_center <- function(d, x, options, progress) {
+    .Call(`_granary_core_k_center`, d, x, options, progress)
+}
+
 core_defaults <- function() {
     .Call(`_granary_core_defaults`)
 }

@@ -161,6 +161,126 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_multiway_cut
+SEXP core_multiway_cut(SEXP graph, SEXP terminals, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_multiway_cut(SEXP graphSEXP, SEXP terminalsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type terminals(terminalsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multiway_cut(graph, terminals, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_max_cut
+SEXP core_max_cut(SEXP graph, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_max_cut(SEXP graphSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_max_cut(graph, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cut_stability
+SEXP core_cut_stability(SEXP graph, SEXP part, SEXP terminals, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cut_stability(SEXP graphSEXP, SEXP partSEXP, SEXP terminalsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type part(partSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type terminals(terminalsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cut_stability(graph, part, terminals, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_improve_cut
+SEXP core_improve_cut(SEXP graph, SEXP part, SEXP progress);
+RcppExport SEXP _granary_core_improve_cut(SEXP graphSEXP, SEXP partSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type part(partSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_improve_cut(graph, part, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_resilient_cluster
+SEXP core_resilient_cluster(SEXP d, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_resilient_cluster(SEXP dSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_resilient_cluster(d, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_triangle_violation
+SEXP core_triangle_violation(SEXP d, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_triangle_violation(SEXP dSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_triangle_violation(d, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_resilience
+SEXP core_cluster_resilience(SEXP d, SEXP cluster, SEXP options, SEXP recluster, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_cluster_resilience(SEXP dSEXP, SEXP clusterSEXP, SEXP optionsSEXP, SEXP reclusterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type recluster(reclusterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_resilience(d, cluster, options, recluster, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_perturb_metric
+SEXP core_perturb_metric(SEXP d, SEXP alpha, SEXP law, SEXP metric, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_perturb_metric(SEXP dSEXP, SEXP alphaSEXP, SEXP lawSEXP, SEXP metricSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type law(lawSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type metric(metricSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_perturb_metric(d, alpha, law, metric, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_k_center
+SEXP core_k_center(SEXP d, SEXP x, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_k_center(SEXP dSEXP, SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_k_center(d, x, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_defaults
 SEXP core_defaults();
 RcppExport SEXP _granary_core_defaults() {
@@ -3989,6 +4109,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_cluster_agreement", (DL_FUNC) &_granary_core_cluster_agreement, 4},
     {"_granary_core_cluster_silhouettes", (DL_FUNC) &_granary_core_cluster_silhouettes, 5},
     {"_granary_core_cluster_plane", (DL_FUNC) &_granary_core_cluster_plane, 3},
+    {"_granary_core_multiway_cut", (DL_FUNC) &_granary_core_multiway_cut, 5},
+    {"_granary_core_max_cut", (DL_FUNC) &_granary_core_max_cut, 4},
+    {"_granary_core_cut_stability", (DL_FUNC) &_granary_core_cut_stability, 5},
+    {"_granary_core_improve_cut", (DL_FUNC) &_granary_core_improve_cut, 3},
+    {"_granary_core_resilient_cluster", (DL_FUNC) &_granary_core_resilient_cluster, 3},
+    {"_granary_core_triangle_violation", (DL_FUNC) &_granary_core_triangle_violation, 3},
+    {"_granary_core_cluster_resilience", (DL_FUNC) &_granary_core_cluster_resilience, 6},
+    {"_granary_core_perturb_metric", (DL_FUNC) &_granary_core_perturb_metric, 6},
+    {"_granary_core_k_center", (DL_FUNC) &_granary_core_k_center, 4},
     {"_granary_core_defaults", (DL_FUNC) &_granary_core_defaults, 0},
     {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
     {"_granary_core_semidefinite_excess", (DL_FUNC) &_granary_core_semidefinite_excess, 1},
