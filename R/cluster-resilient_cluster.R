@@ -17,7 +17,8 @@
 #'
 #' @section Which method when:
 #' `resilient_cluster()` when only distances are known, when centres must be data points, or when the question is whether clusters are an artefact of measurement;
-#' [bregman_cluster()] for large tables; [k_center()] when the farthest point matters and there are many; [stats::hclust()] for a tree without centres.
+#' [bregman_cluster()] for large tables; [k_center()] when the farthest point matters and there are many; [stats::hclust()] for a tree without centres. Where `rho` is near 1 the groups
+#' are not stable and the tree need not hold a good clustering: search by swaps of centres (`cluster::pam()`) costs less there.
 #'
 #' @param x Distances ([stats::dist()]), or rows of numbers, whose Euclidean distances are taken. Turn a matrix of distances into such with [stats::as.dist()].
 #' @param k Number of clusters.
