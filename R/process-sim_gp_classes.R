@@ -1,8 +1,6 @@
 #' Data for binary Gaussian process classification
 #'
-#' `sim_gp_classes()` draws labelled points: the one-dimensional problem of the paper, or labels from a Gaussian process. `sim_orthant()` draws
-#' from a normal
-#' law cut to the positive orthant, the caricature of a classifier's posterior, with its exact moments and those of expectation propagation.
+#' Labelled points, from the one-dimensional problem of the paper or with labels from a Gaussian process; or draws from a normal law cut to the positive orthant, the caricature of a classifier's posterior, with its exact moments and those of expectation propagation.
 #'
 #' @details
 #' Kind `"mixture"`: class 1 from \eqn{N(-6, 0.8^2)}{N(-6, 0.8^2)} and \eqn{N(2, 0.8^2)}{N(2, 0.8^2)}, class -1 from \eqn{N(0, 0.8^2)}{N(0,
@@ -11,32 +9,36 @@
 #' N(0, K)},
 #' \eqn{p(y = 1) = \Phi(f)}{p(y = 1) = Phi(f)}.
 #'
-#' `sim_orthant()`: covariance \eqn{C} with eigenvalue `eigenvalue` for the vector of ones, others 1. Given a common normal variable the
+#' Kind `"orthant"`, in the paper with `n = 1000` and `d = 767`: covariance \eqn{C} with eigenvalue `eigenvalue` for the vector of ones, others 1. Given a common normal variable the
 #' coordinates are
 #' independent, so draws are exact and moments are one-dimensional integrals. The mode stays at zero, while the
 #' marginals look normal and EP meets their mean: why Laplace's method fails and EP does not.
 #'
+#' @section Which method when:
+#' `"mixture"` and `"process"` to try [gp_classify()] on; `"orthant"` to see why the mode of a posterior can be far from its mean.
+#'
 #' @param n Points of each component, of the whole sample for `"process"`, or number of draws.
-#' @param kind `"mixture"` or `"process"`.
+#' @param kind `"mixture"`, `"process"` or `"orthant"`.
 #' @param kernel For `"process"`, a kernel.
 #' @param d Dimension.
-#' @param eigenvalue Eigenvalue of the vector of ones, at least 1.
+#' @param eigenvalue For `"orthant"`, eigenvalue of the vector of ones, at least 1.
 #' @param x An object of class `granary_orthant`.
 #' @param ... Passed on to [graphics::plot()].
-#' @return `sim_gp_classes()` a data frame with the inputs, `y` (a factor) and `prob`, the true probability of class 1. `sim_orthant()` a list
+#' @return A data frame with the inputs, `y` (a factor) and `prob`, the true probability of class 1. For `"orthant"` a list
 #'   of class
 #'   `granary_orthant` with `x` (the draws), `exact` and `ep` (mean, variance and log probability of the orthant).
-#' @family Gaussian processes
+#' @seealso [gp_classify()], [gp_classify_evidence()], [gp_classify_sample()], [gp_classify_baseline()], [kriging()], [sparse_gp()]
 #' @export
 #' @examples
 #' set.seed(1)
 #' head(sim_gp_classes(20))
-#' orthant <- sim_orthant(500, d = 20)
+#' orthant <- sim_gp_classes(500, "orthant", d = 20)
 #' orthant
 #' plot(orthant)
-sim_gp_classes <- function(n = 20, kind = c("mixture", "process"), kernel = "se", d = 2) {
+sim_gp_classes <- function(n = 20, kind = c("mixture", "process", "orthant"), kernel = "se", d = 2, eigenvalue = 100) {
   n <- check_count(n, upper = 1e6)
-  kind <- check_choice(kind, c("mixture", "process"))
+  kind <- check_choice(kind, c("mixture", "process", "orthant"))
+  if (kind == "orthant") return(sim_orthant(n, d, eigenvalue))
   if (kind == "mixture") {
     x <- stats::rnorm(3L * n, rep(c(-6, 2, 0), each = n), 0.8)
     positive <- stats::dnorm(x, -6, 0.8) + stats::dnorm(x, 2, 0.8)
@@ -49,10 +51,8 @@ sim_gp_classes <- function(n = 20, kind = c("mixture", "process"), kernel = "se"
   data.frame(x, y = factor(ifelse(stats::runif(n) < prob, 1, -1), c(-1, 1)), prob = prob)
 }
 
-#' @rdname sim_gp_classes
-#' @export
-sim_orthant <- function(n = 1000, d = 767, eigenvalue = 100) {
-  n <- check_count(n, upper = 1e6)
+# A normal law cut to the positive orthant, with its moments.
+sim_orthant <- function(n, d, eigenvalue) {
   d <- check_count(d, upper = 3000)
   eigenvalue <- check_number(eigenvalue, lower = 1, upper = 1e8)
   # C = I + b^2 11' with b^2 = (eigenvalue - 1) / d: x_i = b u + z_i, and the law of u given the cut is phi(u) Phi(b u)^d.

@@ -16,7 +16,7 @@
 #'   data frame with the root mean squared error, the normalised mean absolute error, the share of predictions (before clipping) outside the
 #'   bounds and the
 #'   prediction of largest magnitude, per penalty.
-#' @family completion
+#' @seealso [complete_matrix()], [complete_matrix_select()], [complete_matrix_baseline()]
 #' @name granary_trace_completion
 #' @examples
 #' set.seed(1)

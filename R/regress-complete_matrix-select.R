@@ -20,7 +20,7 @@
 #' @section Which method when:
 #' Folds use every cell and are the default; a split is cheaper and is what published comparisons report.
 #' @inherit complete_matrix references
-#' @family completion
+#' @seealso [complete_matrix()], [complete_matrix_baseline()], [complete_matrix_bounds()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -102,7 +102,7 @@ complete_matrix_select <- function(x, folds = 10, metric = c("rmse", "nmae"), ru
 #' when few cells are
 #' observed; [complete_matrix()] shrinks instead.
 #' @inherit complete_matrix references
-#' @family completion
+#' @seealso [complete_matrix()], [complete_matrix_select()], [complete_matrix_bounds()]
 #' @export
 #' @examples
 #' set.seed(1)

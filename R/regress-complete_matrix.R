@@ -83,7 +83,7 @@
 #'
 #' Mazumder, Hastie and Tibshirani (2010). Spectral regularization algorithms for learning large incomplete matrices. *Journal of Machine Learning
 #' Research* 11, 2287--2322.
-#' @family completion
+#' @seealso [complete_matrix_select()], [complete_matrix_baseline()], [complete_matrix_bounds()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -178,7 +178,7 @@ test_that("graphs convert, list nodes, and are assessed", {
   expect_identical(graph_convert(g, "skeleton")$type, "undirected")
   expect_error(graph_convert(g, "cpdag", latent = "a"), class = "granary_error_input")
   expect_error(neighborhood("chain", 3, mask = TRUE), "no argument `mask`", class = "granary_error_input")
-  expect_s3_class(ggm_prior("l1", 0.1), "granary_prior")
+  expect_s3_class(make_priors(list(l1 = 0.1))[[1]], "granary_prior")
   expect_equal(sim_sem(Inf, rbind(c(0, 1), 0)), rbind(c(1, 1), c(1, 2)), ignore_attr = TRUE)
 })
 
@@ -213,7 +213,7 @@ test_that("names are matched wherever two objects are over the same variables", 
   local <- function(a) as.matrix(ggm_local(x, neighbors = a, lambda = 0.05, tau = 0.2)$precision)
   expect_equal(local(near[o, o]), local(near))
   expect_error(local(`dimnames<-`(near, list(LETTERS[1:4], LETTERS[1:4]))), "must name the variables", class = "granary_error_input")
-  mixed <- function(a) as.matrix(ggm_mix(x, priors = list(ggm_prior("l1", 0.05), ggm_prior("local", a, 0.2)))$precision)
+  mixed <- function(a) as.matrix(ggm_mix(x, priors = list(l1 = 0.05, local = list(a, 0.2)))$precision)
   expect_equal(mixed(near[o, o]), mixed(near), tolerance = 1e-6)
   y <- c(a = 1, b = 1.5, c = 4, d = 0)
   expect_equal(fitted(fused_signal(y, tau = 0.3, neighbors = near[o, o])), fitted(fused_signal(y, tau = 0.3, neighbors = near)))
