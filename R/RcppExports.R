@@ -45,6 +45,42 @@ core_cluster_plane <- function(x, centers, progress) {
     .Call(`_granary_core_cluster_plane`, x, centers, progress)
 }
 
+core_row_lengths <- function(x) {
+    .Call(`_granary_core_row_lengths`, x)
+}
+
+core_vmf_mixture <- function(x, weights, options, seed, progress) {
+    .Call(`_granary_core_vmf_mixture`, x, weights, options, seed, progress)
+}
+
+core_spherical_kmeans <- function(x, weights, options, seed, progress) {
+    .Call(`_granary_core_spherical_kmeans`, x, weights, options, seed, progress)
+}
+
+core_vmf_law <- function(x, weights, method, kappa_max) {
+    .Call(`_granary_core_vmf_law`, x, weights, method, kappa_max)
+}
+
+core_vmf_rows <- function(x, parameters, threads, progress) {
+    .Call(`_granary_core_vmf_rows`, x, parameters, threads, progress)
+}
+
+core_vmf_draws <- function(n, parameters, seed, progress) {
+    .Call(`_granary_core_vmf_draws`, n, parameters, seed, progress)
+}
+
+core_cluster_cohesion <- function(x, cluster) {
+    .Call(`_granary_core_cluster_cohesion`, x, cluster)
+}
+
+core_vmf_table <- function(what, at, d, method) {
+    .Call(`_granary_core_vmf_table`, what, at, d, method)
+}
+
+core_pac_mdl <- function(counts, delta) {
+    .Call(`_granary_core_pac_mdl`, counts, delta)
+}
+
 core_defaults <- function() {
     .Call(`_granary_core_defaults`)
 }

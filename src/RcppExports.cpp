@@ -161,6 +161,118 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_row_lengths
+SEXP core_row_lengths(SEXP x);
+RcppExport SEXP _granary_core_row_lengths(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_row_lengths(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_mixture
+SEXP core_vmf_mixture(SEXP x, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_vmf_mixture(SEXP xSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_mixture(x, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_spherical_kmeans
+SEXP core_spherical_kmeans(SEXP x, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_spherical_kmeans(SEXP xSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_spherical_kmeans(x, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_law
+SEXP core_vmf_law(SEXP x, SEXP weights, SEXP method, SEXP kappa_max);
+RcppExport SEXP _granary_core_vmf_law(SEXP xSEXP, SEXP weightsSEXP, SEXP methodSEXP, SEXP kappa_maxSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kappa_max(kappa_maxSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_law(x, weights, method, kappa_max));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_rows
+SEXP core_vmf_rows(SEXP x, SEXP parameters, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_vmf_rows(SEXP xSEXP, SEXP parametersSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parameters(parametersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_rows(x, parameters, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_draws
+SEXP core_vmf_draws(SEXP n, SEXP parameters, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_vmf_draws(SEXP nSEXP, SEXP parametersSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parameters(parametersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_draws(n, parameters, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_cohesion
+SEXP core_cluster_cohesion(SEXP x, SEXP cluster);
+RcppExport SEXP _granary_core_cluster_cohesion(SEXP xSEXP, SEXP clusterSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_cohesion(x, cluster));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_table
+SEXP core_vmf_table(SEXP what, SEXP at, SEXP d, SEXP method);
+RcppExport SEXP _granary_core_vmf_table(SEXP whatSEXP, SEXP atSEXP, SEXP dSEXP, SEXP methodSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type method(methodSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_table(what, at, d, method));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pac_mdl
+SEXP core_pac_mdl(SEXP counts, SEXP delta);
+RcppExport SEXP _granary_core_pac_mdl(SEXP countsSEXP, SEXP deltaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type delta(deltaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pac_mdl(counts, delta));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_defaults
 SEXP core_defaults();
 RcppExport SEXP _granary_core_defaults() {
@@ -3989,6 +4101,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_cluster_agreement", (DL_FUNC) &_granary_core_cluster_agreement, 4},
     {"_granary_core_cluster_silhouettes", (DL_FUNC) &_granary_core_cluster_silhouettes, 5},
     {"_granary_core_cluster_plane", (DL_FUNC) &_granary_core_cluster_plane, 3},
+    {"_granary_core_row_lengths", (DL_FUNC) &_granary_core_row_lengths, 1},
+    {"_granary_core_vmf_mixture", (DL_FUNC) &_granary_core_vmf_mixture, 5},
+    {"_granary_core_spherical_kmeans", (DL_FUNC) &_granary_core_spherical_kmeans, 5},
+    {"_granary_core_vmf_law", (DL_FUNC) &_granary_core_vmf_law, 4},
+    {"_granary_core_vmf_rows", (DL_FUNC) &_granary_core_vmf_rows, 4},
+    {"_granary_core_vmf_draws", (DL_FUNC) &_granary_core_vmf_draws, 4},
+    {"_granary_core_cluster_cohesion", (DL_FUNC) &_granary_core_cluster_cohesion, 2},
+    {"_granary_core_vmf_table", (DL_FUNC) &_granary_core_vmf_table, 4},
+    {"_granary_core_pac_mdl", (DL_FUNC) &_granary_core_pac_mdl, 2},
     {"_granary_core_defaults", (DL_FUNC) &_granary_core_defaults, 0},
     {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
     {"_granary_core_semidefinite_excess", (DL_FUNC) &_granary_core_semidefinite_excess, 1},
