@@ -5,10 +5,12 @@
 #'
 #' @details
 #' With rows of length 1 it maximises \eqn{\sum_i w_i x_i'\mu_{z(i)} = \sum_h |r_h|}{sum_i w_i x_i'mu_z(i) = sum_h |r_h|}, \eqn{r_h} the sum of the rows of a cluster and
-#' \eqn{\mu_h = r_h / |r_h|}{mu_h = r_h / |r_h|}. Assigning rows to their nearest direction stops early when clusters are small, because every row pulls its own direction towards itself. The local search
+#' \eqn{\mu_h = r_h / |r_h|}{mu_h = r_h / |r_h|}. Assigning rows to their nearest direction stops early when clusters are small, because every row pulls its own direction
+#' towards itself. The local search
 #' moves rows one at a time where that raises the objective, and tries chains of moves where no single one does.
 #'
-#' `balance = TRUE` gives clusters of similar sizes: directions compete with the concentration \eqn{\kappa n / (k n_h)}{kappa n / (k n_h)}, so that large clusters lose (the frequency-sensitive variant of the paper, which does not print its
+#' `balance = TRUE` gives clusters of similar sizes: directions compete with the concentration \eqn{\kappa n / (k n_h)}{kappa n / (k n_h)}, so that large clusters lose (the
+#' frequency-sensitive variant of the paper, which does not print its
 #' constant; \eqn{\kappa}{kappa} is the common one of [vmf_mixture()]). No local search is made then.
 #'
 #' "Converged" means that every row is in the cluster of its nearest direction and, with local search, that no single move raises the objective.
@@ -21,7 +23,8 @@
 #' @param balance Whether clusters are to have similar sizes.
 #' @param local_search Whether rows are moved one at a time after the iterations have stopped.
 #' @param start `"plusplus"`, `"sample"`, a matrix of directions, labels of the rows, or a mixture fitted before.
-#' @return An object of class `granary_spherical_kmeans`, a [granary_clustering], with `cluster`, `centers` (the directions), `sizes`, `resultant` (mean cosine in each cluster), `objective` (sum of the
+#' @return An object of class `granary_spherical_kmeans`, a [granary_clustering], with `cluster`, `centers` (the directions), `sizes`, `resultant` (mean cosine in each
+#'   cluster), `objective` (sum of the
 #'   cosines), `trace`, `values` (of all starts), `moves` of the local search.
 #' @references
 #' Dhillon and Modha (2001). Concept decompositions for large sparse text data using clustering. *Machine Learning* 42, 143--175.
@@ -106,7 +109,8 @@ assess.granary_spherical_kmeans <- function(object, truth = NULL, newdata = NULL
 #' How near rows are to the direction of their cluster and how near directions are to each other, in cosines. Works for any labels.
 #'
 #' @details
-#' With \eqn{\mu_h}{mu_h} the direction of the sum of the rows of a cluster, scaled to length 1 each, `h_mean` and `h_min` are the mean and the least of \eqn{x_i'\mu_{z(i)}}{x_i'mu_z(i)} (large: tight clusters), `s_mean` is the
+#' With \eqn{\mu_h}{mu_h} the direction of the sum of the rows of a cluster, scaled to length 1 each, `h_mean` and `h_min` are the mean and the least of
+#' \eqn{x_i'\mu_{z(i)}}{x_i'mu_z(i)} (large: tight clusters), `s_mean` is the
 #' mean of \eqn{\mu_g'\mu_h}{mu_g'mu_h} over pairs of clusters, weighted by \eqn{n_g n_h}, and `s_max` their largest (small: well separated); equations 6.1 to 6.4 of the paper.
 #'
 #' @section Which method when: Without labels, for cosines, in linear time; [cluster_silhouette()] looks at every pair of rows, [cluster_agreement()] at labels.

@@ -10,7 +10,8 @@
 #' \eqn{\kappa_h}{kappa_h} solves \eqn{A_d(\kappa_h) = |r_h| / \sum_i p_{ih}}{A_d(kappa_h) = |r_h| / sum_i p_ih}, \eqn{A_d = I_{d/2} / I_{d/2-1}}.
 #'
 #' `type = "soft"` maximises the likelihood by expectation-maximisation; `"hard"` the classification likelihood, in which every row counts for its best component only (less memory,
-#' fewer iterations); `"hybrid"` is soft until the mean entropy of the memberships is below `entropy` bits, then hard; `"stochastic"` draws the memberships in every iteration, which can leave poor optima, and
+#' fewer iterations); `"hybrid"` is soft until the mean entropy of the memberships is below `entropy` bits, then hard; `"stochastic"` draws the memberships in every
+#' iteration, which can leave poor optima, and
 #' returns the best parameters met. For all of them the expected complete, the classification and the full log-likelihood, which stand in this order, are in `bounds`.
 #'
 #' `start = "perturb"` starts every component at the mean direction of all rows, slightly shaken, with a concentration of 10: the components stay together for some iterations and part where
@@ -19,7 +20,8 @@
 #' A component that shrinks to one direction has an infinite likelihood. Its concentration stops at `kappa_max`; it is marked as `degenerate`, and a start without such components is preferred to
 #' any with them. With fewer rows than columns per cluster free concentrations overfit: use `kappa = "common"`.
 #'
-#' "Converged" means that another step would change the likelihood, measured from that of the uniform law, by less than `tol` of itself. `convergence$residual` says how far the answer is from solving its
+#' "Converged" means that another step would change the likelihood, measured from that of the uniform law, by less than `tol` of itself. `convergence$residual` says how far
+#' the answer is from solving its
 #' equations: the largest of \eqn{|\mu_h - r_h / |r_h||}{|mu_h - r_h/|r_h||} and \eqn{|A_d(\kappa_h) - |r_h| / \sum_i p_{ih}|}{|A_d(kappa_h) - |r_h| / sum_i p_ih|} at the returned memberships.
 #'
 #' @section Which method when:
@@ -43,8 +45,10 @@
 #' @param tol Stop when the likelihood changes by less than this share of itself.
 #' @param max_iter Largest number of iterations from each start.
 #' @param threads Number of threads; see `options(granary.threads)`.
-#' @return An object of class `granary_vmf_mixture`, a [granary_clustering], with `cluster`, `centers` (the directions, largest share first unless the start was given), `sizes`, `share`, `concentration`, `resultant` (mean cosine), `std.error` of the
-#'   concentrations (as if the memberships were known), `membership` (soft and stochastic), `loglik` and `df`, `objective` (what was maximised), `bounds`, `trace`, `entropy` (bits, per iteration), `values` (of all starts),
+#' @return An object of class `granary_vmf_mixture`, a [granary_clustering], with `cluster`, `centers` (the directions, largest share first unless the start was given),
+#'   `sizes`, `share`, `concentration`, `resultant` (mean cosine), `std.error` of the
+#'   concentrations (as if the memberships were known), `membership` (soft and stochastic), `loglik` and `df`, `objective` (what was maximised), `bounds`, `trace`, `entropy`
+#'   (bits, per iteration), `values` (of all starts),
 #'   `degenerate`.
 #' @references Banerjee, Dhillon, Ghosh and Sra (2005). Clustering on the unit hypersphere using von Mises-Fisher distributions. *Journal of Machine Learning Research* 6, 1345--1382.
 #' @seealso [spherical_kmeans()], [vmf_select()], [vmf_fit()], [vmf_bounds()], [cluster_cohesion()], [bregman_cluster()].
@@ -313,7 +317,7 @@ plot.granary_vmf_mixture <- function(x, newdata = NULL, columns = NULL, ...) {
   on.exit(graphics::par(old))
   colors <- cluster_colors(length(x$sizes))
   draw(graphics::plot, picture$rows[, 1L], picture$rows[, 2L], col = grDevices::adjustcolor(colors[picture$cluster], 0.6), pch = 16, cex = 0.7, asp = if (picture$circle) 1,
-       xlim = if (picture$circle) c(-1.1, 1.1) else c(-180, 180), ylim = if (picture$circle) c(-1.1, 1.1) else c(-90, 90), xlab = picture$axes[1L], ylab = picture$axes[2L],
+       xlim = if (picture$circle) c(-1.1, 1.1), ylim = if (picture$circle) c(-1.1, 1.1), xlab = picture$axes[1L], ylab = picture$axes[2L],
        main = "", bty = "l", user = list(...))
   if (picture$circle) graphics::segments(0, 0, picture$centers[, 1L], picture$centers[, 2L], col = colors, lwd = 2)
   graphics::points(picture$centers, pch = 21, bg = colors, col = "black", cex = 1.6, lwd = 1.5)
@@ -330,7 +334,8 @@ direction_picture <- function(object, newdata) {
   label <- stats::predict(object, newdata)
   names <- colnames(object$centers)
   if (ncol(points) == 2L) return(list(rows = points, centers = centers, cluster = label, axes = names, circle = TRUE))
-  turn <- function(m) cbind(atan2(m[, 2L], m[, 1L]), asin(pmax(pmin(m[, 3L], 1), -1))) * 180 / pi
+  middle <- atan2(sum(points[, 2L]), sum(points[, 1L]))  # the map is cut on the far side
+  turn <- function(m) cbind((atan2(m[, 2L], m[, 1L]) - middle + pi) %% (2 * pi) - pi + middle, asin(pmax(pmin(m[, 3L], 1), -1))) * 180 / pi
   list(rows = turn(points), centers = turn(centers), cluster = label, circle = FALSE,
        axes = c(sprintf("longitude, degrees (from %s to %s)", names[1L], names[2L]), sprintf("latitude, degrees (towards %s)", names[3L])))
 }
