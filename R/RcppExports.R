@@ -45,6 +45,42 @@ core_cluster_plane <- function(x, centers, progress) {
     .Call(`_granary_core_cluster_plane`, x, centers, progress)
 }
 
+core_tsne_rows <- function(x, most, progress) {
+    .Call(`_granary_core_tsne_rows`, x, most, progress)
+}
+
+core_tsne_more_rows <- function(x, center, rotation, unit) {
+    .Call(`_granary_core_tsne_more_rows`, x, center, rotation, unit)
+}
+
+core_tsne_start <- function(x, k, sd, progress) {
+    .Call(`_granary_core_tsne_start`, x, k, sd, progress)
+}
+
+core_tsne_draw <- function(n, k, sd, seed) {
+    .Call(`_granary_core_tsne_draw`, n, k, sd, seed)
+}
+
+core_tsne_affinity <- function(data, neighbors, perplexity, threads, progress) {
+    .Call(`_granary_core_tsne_affinity`, data, neighbors, perplexity, threads, progress)
+}
+
+core_tsne <- function(affinity, start, options, watch, progress) {
+    .Call(`_granary_core_tsne`, affinity, start, options, watch, progress)
+}
+
+core_tsne_gradient <- function(affinity, y, options, progress) {
+    .Call(`_granary_core_tsne_gradient`, affinity, y, options, progress)
+}
+
+core_tsne_place <- function(map, near, options, progress) {
+    .Call(`_granary_core_tsne_place`, map, near, options, progress)
+}
+
+core_tsne_quality <- function(data, map, k, which, threads, progress) {
+    .Call(`_granary_core_tsne_quality`, data, map, k, which, threads, progress)
+}
+
 core_defaults <- function() {
     .Call(`_granary_core_defaults`)
 }
@@ -99,6 +135,18 @@ core_moments_combine <- function(a, b) {
 
 core_moments_rows <- function(of) {
     .Call(`_granary_core_moments_rows`, of)
+}
+
+core_nearest <- function(x, newdata, options, progress) {
+    .Call(`_granary_core_nearest`, x, newdata, options, progress)
+}
+
+core_nearest_dist <- function(x, n, k, threads, progress) {
+    .Call(`_granary_core_nearest_dist`, x, n, k, threads, progress)
+}
+
+core_nearest_own <- function(n, distance, k, progress) {
+    .Call(`_granary_core_nearest_own`, n, distance, k, progress)
 }
 
 core_bn_features <- function(spec, basis, x, limit) {
