@@ -60,17 +60,10 @@ tsne_gradient <- function(x, map, type = c("tsne", "ssne", "elastic"), method = 
                           threads = NULL) {
   if (missing(x)) fail_missing("x")
   if (missing(map)) fail_missing("map")
-  p <- check_symmetric(x, allow_sparse = TRUE)
-  values <- if (isS4(p)) p@x else p
-  if (any(values < 0)) abort_input("`x` must hold similarities, which are not negative.", "x")
-  if (abs(sum(values) - 1) > 1e-6) abort_input(sprintf("`x` must have sum 1, but its sum is %s: divide it by its sum.", format(sum(values), digits = 6L)), "x")
-  if (any(if (isS4(p)) Matrix::diag(p) != 0 else diag(p) != 0)) abort_input("`x` must have a zero diagonal: a row is not its own neighbour.", "x")
+  p <- check_affinity(x)
   if (inherits(map, "granary_embedding")) map <- map$latent
   map <- check_matrix(map, max_abs = 1e100)
   if (nrow(map) != nrow(p) || ncol(map) > 3L) abort_input(sprintf("`map` must have %d rows and one to three columns, but it is %d x %d.", nrow(p), nrow(map), ncol(map)), "map")
-  if (!isS4(p)) p <- methods::as(methods::as(unname(p), "CsparseMatrix"), "generalMatrix")
-  attributes(p)$sigma <- NULL
-  p@Dimnames <- list(NULL, NULL)
   options <- list(type = check_choice(type, c("tsne", "ssne", "elastic")), method = check_choice(method, c("barnes_hut", "dual_tree", "exact")),
                   theta = check_number(theta, lower = 0, upper = 2), cell = check_choice(cell, c("side", "diagonal")), lambda = check_number(lambda, lower = 0, strict_lower = TRUE),
                   threads = thread_count(threads))
@@ -78,4 +71,19 @@ tsne_gradient <- function(x, map, type = c("tsne", "ssne", "elastic"), method = 
   dimnames(found$gradient) <- dimnames(map)
   found$point_cost <- stats::setNames(found$point_cost, rownames(map))
   found[c("cost", "point_cost", "gradient", "z")]
+}
+
+# Similarities as compiled code wants them: sparse, symmetric, of sum 1, with a zero diagonal.
+check_affinity <- function(x) {
+  p <- check_matrix(x, "x", allow_sparse = TRUE)
+  if (nrow(p) != ncol(p)) abort_input(sprintf("`x` must be a symmetric matrix of similarities, but it is not square: %d rows, %d columns.", nrow(p), ncol(p)), "x")
+  if (!isS4(p)) p <- methods::as(methods::as(unname(p), "CsparseMatrix"), "generalMatrix")
+  attributes(p)$sigma <- NULL
+  p@Dimnames <- list(NULL, NULL)
+  if (any(p@x < 0)) abort_input("`x` must hold similarities, which are not negative.", "x")
+  gap <- (p - Matrix::t(p))@x
+  if (length(gap) > 0L && max(abs(gap)) > 1e-8 * max(p@x)) abort_input("`x` must be symmetric: take (x + t(x)) / 2.", "x")
+  if (abs(sum(p@x) - 1) > 1e-6) abort_input(sprintf("`x` must have sum 1, but its sum is %s: divide it by its sum.", format(sum(p@x), digits = 6L)), "x")
+  if (any(Matrix::diag(p) != 0)) abort_input("`x` must have a zero diagonal: a row is not its own neighbour.", "x")
+  p
 }
