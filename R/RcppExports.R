@@ -1149,6 +1149,10 @@ core_completion_centre <- function(x, rows, cols) {
     .Call(`_granary_core_completion_centre`, x, rows, cols)
 }
 
+core_completion_scale <- function(x, rows, cols) {
+    .Call(`_granary_core_completion_scale`, x, rows, cols)
+}
+
 core_mixed_dual_norm <- function(g, t, b, tol, max_iter, progress) {
     .Call(`_granary_core_mixed_dual_norm`, g, t, b, tol, max_iter, progress)
 }

@@ -3515,6 +3515,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_completion_scale
+SEXP core_completion_scale(SEXP x, SEXP rows, SEXP cols);
+RcppExport SEXP _granary_core_completion_scale(SEXP xSEXP, SEXP rowsSEXP, SEXP colsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cols(colsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_completion_scale(x, rows, cols));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_mixed_dual_norm
 SEXP core_mixed_dual_norm(SEXP g, SEXP t, SEXP b, SEXP tol, SEXP max_iter, SEXP progress);
 RcppExport SEXP _granary_core_mixed_dual_norm(SEXP gSEXP, SEXP tSEXP, SEXP bSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
@@ -4385,6 +4397,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_completion_path", (DL_FUNC) &_granary_core_completion_path, 5},
     {"_granary_core_hard_impute", (DL_FUNC) &_granary_core_hard_impute, 3},
     {"_granary_core_completion_centre", (DL_FUNC) &_granary_core_completion_centre, 3},
+    {"_granary_core_completion_scale", (DL_FUNC) &_granary_core_completion_scale, 3},
     {"_granary_core_mixed_dual_norm", (DL_FUNC) &_granary_core_mixed_dual_norm, 6},
     {"_granary_core_sign_norms", (DL_FUNC) &_granary_core_sign_norms, 4},
     {"_granary_core_mean_absolute_sum", (DL_FUNC) &_granary_core_mean_absolute_sum, 1},
