@@ -136,7 +136,7 @@ complete_matrix_baseline <- function(x, method = c("additive", "mean", "row", "c
   units <- list(unit = unit, factor = unit, per_lambda = unit, about = about, scale = "sum")
   fit <- new_completion(list(result), cells, list(value = 0, constrained = FALSE), units, call)
   fit <- utils::modifyList(fit, list(model = model, solver = if (method == "hard") "hard" else "mean", center = center, row = centre$row,
-                                     col = centre$col,
+                                     col = centre$col, standardize = "none", row_scale = rep(1, cells$rows), col_scale = rep(1, cells$cols),
                                      settings = settings))
   fit$bound <- bound
   fit <- seal(structure(fit, class = c("granary_trace_completion", "granary_fit")))

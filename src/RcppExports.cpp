@@ -161,6 +161,358 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_multiway_cut
+SEXP core_multiway_cut(SEXP graph, SEXP terminals, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_multiway_cut(SEXP graphSEXP, SEXP terminalsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type terminals(terminalsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multiway_cut(graph, terminals, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_max_cut
+SEXP core_max_cut(SEXP graph, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_max_cut(SEXP graphSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_max_cut(graph, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cut_stability
+SEXP core_cut_stability(SEXP graph, SEXP part, SEXP terminals, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cut_stability(SEXP graphSEXP, SEXP partSEXP, SEXP terminalsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type part(partSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type terminals(terminalsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cut_stability(graph, part, terminals, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_improve_cut
+SEXP core_improve_cut(SEXP graph, SEXP part, SEXP progress);
+RcppExport SEXP _granary_core_improve_cut(SEXP graphSEXP, SEXP partSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type part(partSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_improve_cut(graph, part, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_resilient_cluster
+SEXP core_resilient_cluster(SEXP d, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_resilient_cluster(SEXP dSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_resilient_cluster(d, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_triangle_violation
+SEXP core_triangle_violation(SEXP d, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_triangle_violation(SEXP dSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_triangle_violation(d, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_resilience
+SEXP core_cluster_resilience(SEXP d, SEXP cluster, SEXP options, SEXP recluster, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_cluster_resilience(SEXP dSEXP, SEXP clusterSEXP, SEXP optionsSEXP, SEXP reclusterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type recluster(reclusterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_resilience(d, cluster, options, recluster, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_perturb_metric
+SEXP core_perturb_metric(SEXP d, SEXP alpha, SEXP law, SEXP metric, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_perturb_metric(SEXP dSEXP, SEXP alphaSEXP, SEXP lawSEXP, SEXP metricSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type law(lawSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type metric(metricSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_perturb_metric(d, alpha, law, metric, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_k_center
+SEXP core_k_center(SEXP d, SEXP x, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_k_center(SEXP dSEXP, SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_k_center(d, x, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tsne_rows
+SEXP core_tsne_rows(SEXP x, SEXP most, SEXP progress);
+RcppExport SEXP _granary_core_tsne_rows(SEXP xSEXP, SEXP mostSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type most(mostSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tsne_rows(x, most, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tsne_more_rows
+SEXP core_tsne_more_rows(SEXP x, SEXP center, SEXP rotation, SEXP unit);
+RcppExport SEXP _granary_core_tsne_more_rows(SEXP xSEXP, SEXP centerSEXP, SEXP rotationSEXP, SEXP unitSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type center(centerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rotation(rotationSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type unit(unitSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tsne_more_rows(x, center, rotation, unit));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tsne_start
+SEXP core_tsne_start(SEXP x, SEXP k, SEXP sd, SEXP progress);
+RcppExport SEXP _granary_core_tsne_start(SEXP xSEXP, SEXP kSEXP, SEXP sdSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tsne_start(x, k, sd, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tsne_draw
+SEXP core_tsne_draw(SEXP n, SEXP k, SEXP sd, SEXP seed);
+RcppExport SEXP _granary_core_tsne_draw(SEXP nSEXP, SEXP kSEXP, SEXP sdSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tsne_draw(n, k, sd, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tsne_affinity
+SEXP core_tsne_affinity(SEXP data, SEXP neighbors, SEXP perplexity, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_tsne_affinity(SEXP dataSEXP, SEXP neighborsSEXP, SEXP perplexitySEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type neighbors(neighborsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type perplexity(perplexitySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tsne_affinity(data, neighbors, perplexity, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tsne
+SEXP core_tsne(SEXP affinity, SEXP start, SEXP options, SEXP watch, SEXP progress);
+RcppExport SEXP _granary_core_tsne(SEXP affinitySEXP, SEXP startSEXP, SEXP optionsSEXP, SEXP watchSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type affinity(affinitySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type start(startSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type watch(watchSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tsne(affinity, start, options, watch, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tsne_gradient
+SEXP core_tsne_gradient(SEXP affinity, SEXP y, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_tsne_gradient(SEXP affinitySEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type affinity(affinitySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tsne_gradient(affinity, y, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tsne_place
+SEXP core_tsne_place(SEXP map, SEXP near, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_tsne_place(SEXP mapSEXP, SEXP nearSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type near(nearSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tsne_place(map, near, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tsne_quality
+SEXP core_tsne_quality(SEXP data, SEXP map, SEXP k, SEXP which, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_tsne_quality(SEXP dataSEXP, SEXP mapSEXP, SEXP kSEXP, SEXP whichSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type which(whichSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tsne_quality(data, map, k, which, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_row_lengths
+SEXP core_row_lengths(SEXP x);
+RcppExport SEXP _granary_core_row_lengths(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_row_lengths(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_mixture
+SEXP core_vmf_mixture(SEXP x, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_vmf_mixture(SEXP xSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_mixture(x, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_spherical_kmeans
+SEXP core_spherical_kmeans(SEXP x, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_spherical_kmeans(SEXP xSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_spherical_kmeans(x, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_law
+SEXP core_vmf_law(SEXP x, SEXP weights, SEXP method, SEXP kappa_max);
+RcppExport SEXP _granary_core_vmf_law(SEXP xSEXP, SEXP weightsSEXP, SEXP methodSEXP, SEXP kappa_maxSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kappa_max(kappa_maxSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_law(x, weights, method, kappa_max));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_rows
+SEXP core_vmf_rows(SEXP x, SEXP parameters, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_vmf_rows(SEXP xSEXP, SEXP parametersSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parameters(parametersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_rows(x, parameters, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_draws
+SEXP core_vmf_draws(SEXP n, SEXP parameters, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_vmf_draws(SEXP nSEXP, SEXP parametersSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parameters(parametersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_draws(n, parameters, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_cohesion
+SEXP core_cluster_cohesion(SEXP x, SEXP cluster);
+RcppExport SEXP _granary_core_cluster_cohesion(SEXP xSEXP, SEXP clusterSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_cohesion(x, cluster));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_table
+SEXP core_vmf_table(SEXP what, SEXP at, SEXP d, SEXP method);
+RcppExport SEXP _granary_core_vmf_table(SEXP whatSEXP, SEXP atSEXP, SEXP dSEXP, SEXP methodSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type method(methodSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_table(what, at, d, method));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pac_mdl
+SEXP core_pac_mdl(SEXP counts, SEXP delta);
+RcppExport SEXP _granary_core_pac_mdl(SEXP countsSEXP, SEXP deltaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type delta(deltaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pac_mdl(counts, delta));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_defaults
 SEXP core_defaults();
 RcppExport SEXP _granary_core_defaults() {
@@ -306,6 +658,46 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type of(ofSEXP);
     rcpp_result_gen = Rcpp::wrap(core_moments_rows(of));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nearest
+SEXP core_nearest(SEXP x, SEXP newdata, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_nearest(SEXP xSEXP, SEXP newdataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type newdata(newdataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nearest(x, newdata, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nearest_dist
+SEXP core_nearest_dist(SEXP x, SEXP n, SEXP k, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_nearest_dist(SEXP xSEXP, SEXP nSEXP, SEXP kSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nearest_dist(x, n, k, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nearest_own
+SEXP core_nearest_own(SEXP n, SEXP distance, SEXP k, SEXP progress);
+RcppExport SEXP _granary_core_nearest_own(SEXP nSEXP, SEXP distanceSEXP, SEXP kSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type distance(distanceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nearest_own(n, distance, k, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -3395,6 +3787,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_completion_scale
+SEXP core_completion_scale(SEXP x, SEXP rows, SEXP cols);
+RcppExport SEXP _granary_core_completion_scale(SEXP xSEXP, SEXP rowsSEXP, SEXP colsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cols(colsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_completion_scale(x, rows, cols));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_mixed_dual_norm
 SEXP core_mixed_dual_norm(SEXP g, SEXP t, SEXP b, SEXP tol, SEXP max_iter, SEXP progress);
 RcppExport SEXP _granary_core_mixed_dual_norm(SEXP gSEXP, SEXP tSEXP, SEXP bSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
@@ -3989,6 +4393,33 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_cluster_agreement", (DL_FUNC) &_granary_core_cluster_agreement, 4},
     {"_granary_core_cluster_silhouettes", (DL_FUNC) &_granary_core_cluster_silhouettes, 5},
     {"_granary_core_cluster_plane", (DL_FUNC) &_granary_core_cluster_plane, 3},
+    {"_granary_core_multiway_cut", (DL_FUNC) &_granary_core_multiway_cut, 5},
+    {"_granary_core_max_cut", (DL_FUNC) &_granary_core_max_cut, 4},
+    {"_granary_core_cut_stability", (DL_FUNC) &_granary_core_cut_stability, 5},
+    {"_granary_core_improve_cut", (DL_FUNC) &_granary_core_improve_cut, 3},
+    {"_granary_core_resilient_cluster", (DL_FUNC) &_granary_core_resilient_cluster, 3},
+    {"_granary_core_triangle_violation", (DL_FUNC) &_granary_core_triangle_violation, 3},
+    {"_granary_core_cluster_resilience", (DL_FUNC) &_granary_core_cluster_resilience, 6},
+    {"_granary_core_perturb_metric", (DL_FUNC) &_granary_core_perturb_metric, 6},
+    {"_granary_core_k_center", (DL_FUNC) &_granary_core_k_center, 4},
+    {"_granary_core_tsne_rows", (DL_FUNC) &_granary_core_tsne_rows, 3},
+    {"_granary_core_tsne_more_rows", (DL_FUNC) &_granary_core_tsne_more_rows, 4},
+    {"_granary_core_tsne_start", (DL_FUNC) &_granary_core_tsne_start, 4},
+    {"_granary_core_tsne_draw", (DL_FUNC) &_granary_core_tsne_draw, 4},
+    {"_granary_core_tsne_affinity", (DL_FUNC) &_granary_core_tsne_affinity, 5},
+    {"_granary_core_tsne", (DL_FUNC) &_granary_core_tsne, 5},
+    {"_granary_core_tsne_gradient", (DL_FUNC) &_granary_core_tsne_gradient, 4},
+    {"_granary_core_tsne_place", (DL_FUNC) &_granary_core_tsne_place, 4},
+    {"_granary_core_tsne_quality", (DL_FUNC) &_granary_core_tsne_quality, 6},
+    {"_granary_core_row_lengths", (DL_FUNC) &_granary_core_row_lengths, 1},
+    {"_granary_core_vmf_mixture", (DL_FUNC) &_granary_core_vmf_mixture, 5},
+    {"_granary_core_spherical_kmeans", (DL_FUNC) &_granary_core_spherical_kmeans, 5},
+    {"_granary_core_vmf_law", (DL_FUNC) &_granary_core_vmf_law, 4},
+    {"_granary_core_vmf_rows", (DL_FUNC) &_granary_core_vmf_rows, 4},
+    {"_granary_core_vmf_draws", (DL_FUNC) &_granary_core_vmf_draws, 4},
+    {"_granary_core_cluster_cohesion", (DL_FUNC) &_granary_core_cluster_cohesion, 2},
+    {"_granary_core_vmf_table", (DL_FUNC) &_granary_core_vmf_table, 4},
+    {"_granary_core_pac_mdl", (DL_FUNC) &_granary_core_pac_mdl, 2},
     {"_granary_core_defaults", (DL_FUNC) &_granary_core_defaults, 0},
     {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
     {"_granary_core_semidefinite_excess", (DL_FUNC) &_granary_core_semidefinite_excess, 1},
@@ -4003,6 +4434,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_moments", (DL_FUNC) &_granary_core_moments, 2},
     {"_granary_core_moments_combine", (DL_FUNC) &_granary_core_moments_combine, 2},
     {"_granary_core_moments_rows", (DL_FUNC) &_granary_core_moments_rows, 1},
+    {"_granary_core_nearest", (DL_FUNC) &_granary_core_nearest, 4},
+    {"_granary_core_nearest_dist", (DL_FUNC) &_granary_core_nearest_dist, 5},
+    {"_granary_core_nearest_own", (DL_FUNC) &_granary_core_nearest_own, 4},
     {"_granary_core_bn_features", (DL_FUNC) &_granary_core_bn_features, 4},
     {"_granary_core_bn_kernel", (DL_FUNC) &_granary_core_bn_kernel, 6},
     {"_granary_core_bn_tables", (DL_FUNC) &_granary_core_bn_tables, 3},
@@ -4256,6 +4690,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_completion_path", (DL_FUNC) &_granary_core_completion_path, 5},
     {"_granary_core_hard_impute", (DL_FUNC) &_granary_core_hard_impute, 3},
     {"_granary_core_completion_centre", (DL_FUNC) &_granary_core_completion_centre, 3},
+    {"_granary_core_completion_scale", (DL_FUNC) &_granary_core_completion_scale, 3},
     {"_granary_core_mixed_dual_norm", (DL_FUNC) &_granary_core_mixed_dual_norm, 6},
     {"_granary_core_sign_norms", (DL_FUNC) &_granary_core_sign_norms, 4},
     {"_granary_core_mean_absolute_sum", (DL_FUNC) &_granary_core_mean_absolute_sum, 1},

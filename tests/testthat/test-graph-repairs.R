@@ -247,3 +247,25 @@ test_that("ggm_nodes() has no edges of rounding size that the optimum does not h
   }
   expect_true(all(diff(fit$df) >= 0))  # before: 0, 6, 90, 0, 0, ...
 })
+
+strong_factors <- function(p) {
+  set.seed(31)
+  loading <- matrix(rnorm(p * 3), p)
+  cor(matrix(rnorm(150), 50) %*% t(loading) + 0.3 * matrix(rnorm(50 * p), 50))
+}
+
+test_that("a problem too large and too badly conditioned ends, with the best point seen, and says so", {
+  S <- strong_factors(110)
+  took <- system.time(expect_warning(fit <- ggm_lasso(S = S, lambda = 1e-3), "NOT converged", class = "granary_warning"))
+  expect_lt(sum(took[1:2]), 30)
+  expect_false(fit$convergence$converged)
+  expect_match(fit$convergence$message, "larger lambda")
+  expect_gt(fit$gap, 1)
+  expect_gt(min(eigen(as.matrix(fit$precision), only.values = TRUE)$values), 0)
+})
+
+test_that("up to a hundred variables it is solved", {
+  skip_if(Sys.getenv("GRANARY_EXTENDED") != "1")
+  fit <- expect_silent(ggm_lasso(S = strong_factors(100), lambda = 1e-3))
+  expect_lt(fit$gap, 1e-6)
+})
