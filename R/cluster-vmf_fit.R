@@ -152,13 +152,16 @@ rvmf <- function(n, mu, kappa) {
 #'
 #' Directions to try clusterings on.
 #'
+#' @section Which method when:
+#' `sim_vmf()` for rows whose clusters are known; `simulate()` of a fit for rows like those at hand; [rvmf()] for one law.
+#'
 #' @param n Number of rows.
 #' @param k,d Number of components and of columns, when directions are to be drawn at random.
 #' @param centers Directions of the components, one per row, or `NULL`.
 #' @param kappa Concentrations: one, or one per component.
 #' @param share Shares of the components; `NULL` for equal ones.
 #' @return A list with `x`, the rows, `cluster`, their components, `centers`, `kappa` and `share`.
-#' @seealso [vmf_mixture()], [rvmf()] for one law.
+#' @seealso [vmf_mixture()], [rvmf()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -1,6 +1,7 @@
 #' Data for binary Gaussian process classification
 #'
-#' Labelled points, from the one-dimensional problem of the paper or with labels from a Gaussian process; or draws from a normal law cut to the positive orthant, the caricature of a classifier's posterior, with its exact moments and those of expectation propagation.
+#' Labelled points, from the one-dimensional problem of the paper or with labels from a Gaussian process; or draws from a normal
+#' law cut to the positive orthant, the caricature of a classifier's posterior, with its exact moments and those of expectation propagation.
 #'
 #' @details
 #' Kind `"mixture"`: class 1 from \eqn{N(-6, 0.8^2)}{N(-6, 0.8^2)} and \eqn{N(2, 0.8^2)}{N(2, 0.8^2)}, class -1 from \eqn{N(0, 0.8^2)}{N(0,
