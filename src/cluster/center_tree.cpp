@@ -114,7 +114,9 @@ MergeTree closure_tree(ConstMatrixRef d, int threads, Monitor& monitor) {
     tree.join(node[slot], node[gone], distance(b, a));
     node[slot] = static_cast<int>(tree.nodes() - 1);
     points[slot].insert(points[slot].end(), points[gone].begin(), points[gone].end());
-    for (Index x = 0; x < n; ++x) reach[slot * static_cast<std::size_t>(n) + static_cast<std::size_t>(x)] = std::max(reach[slot * static_cast<std::size_t>(n) + static_cast<std::size_t>(x)], reach[gone * static_cast<std::size_t>(n) + static_cast<std::size_t>(x)]);
+    const int* other = &reach[gone * static_cast<std::size_t>(n)];
+    int* own = &reach[slot * static_cast<std::size_t>(n)];
+    for (Index x = 0; x < n; ++x) own[x] = std::max(own[x], other[x]);
     active.erase(std::find(active.begin(), active.end(), b));
     for (const int c : active)
       if (c != a) distance(c, a) = distance(a, c) = closure(a, c);
