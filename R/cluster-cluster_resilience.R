@@ -44,8 +44,8 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' fit <- resilient_cluster(eurodist, k = 3)
-#' how <- cluster_resilience(eurodist, fit, factor = c(1.1, 1.5), n_rep = 20)
+#' fit <- resilient_cluster(UScitiesD, k = 3)
+#' how <- cluster_resilience(UScitiesD, fit, factor = c(1.1, 1.5), n_rep = 20)
 #' how
 #' head(tidy(how))
 #' plot(how)
@@ -191,8 +191,8 @@ autoplot.granary_cluster_resilience <- function(object, ...) {  # nolint: object
 #' @export
 #' @examples
 #' set.seed(1)
-#' changed <- perturb_metric(eurodist, factor = 1.2)
-#' range(changed / eurodist)
+#' changed <- perturb_metric(UScitiesD, factor = 1.2)
+#' range(changed / UScitiesD)
 perturb_metric <- function(x, factor, type = c("uniform", "extreme"), metric = TRUE) {
   if (missing(x)) fail_missing("x")
   if (missing(factor)) fail_missing("factor")

@@ -37,9 +37,9 @@
 #' @seealso [resilient_cluster()], [cluster_resilience()].
 #' @export
 #' @examples
-#' fit <- k_center(eurodist, k = 4, method = "exact")
+#' fit <- k_center(UScitiesD, k = 4, method = "exact")
 #' fit
-#' labels(eurodist)[fit$medoids]
+#' labels(UScitiesD)[fit$medoids]
 #' k_center(iris[1:4], k = 5)
 k_center <- function(x, k, method = c("farthest", "threshold", "exact"), max_nodes = 1e7) {
   call <- match.call()

@@ -16,6 +16,10 @@
 #' Within the tree the best division into \eqn{k} nodes is found by dynamic programming, for all numbers of clusters up
 #' to `k_max` at once.
 #'
+#' Where the clusters are not stable, the best clustering inside the tree can be poor. `polish` then goes on from it: points
+#' to their nearest centre, centres anew, and swaps of a centre with another point while one pays (not for `"center"`),
+#' as in partitioning around medoids. On stable clusters it changes nothing.
+#'
 #' Stability itself cannot be checked, but what it implies can: every point must be more than
 #' \eqn{1 + \sqrt 2}{1 + sqrt 2} times nearer to its own centre than to any other. The least such ratio is reported as
 #' `rho`, with the other margins of the proof; where `rho` is below, the print says that the guarantee does not apply.
@@ -27,21 +31,22 @@
 #' `resilient_cluster()` when only distances are known, when centres must be data points, or when the question is
 #' whether clusters are an artefact of measurement; [bregman_cluster()] for large tables; [k_center()] when the farthest
 #' point matters and there are many; [stats::hclust()] for a tree without centres. Where `rho` is near 1 the groups are
-#' not stable and the tree need not hold a good clustering: search by swaps of centres (`cluster::pam()`) costs less
-#' there.
+#' not stable, the tree need not hold a good clustering, and what is returned is that of a search by swaps.
 #'
 #' @param x Distances ([stats::dist()]), or rows of numbers, whose Euclidean distances are taken. Turn a matrix of
 #'   distances into such with [stats::as.dist()].
 #' @param k Number of clusters.
 #' @param objective `"median"`, `"means"` or `"center"`.
 #' @param tree `"closure"`, `"single"` or `"both"`.
+#' @param polish Whether to lower the cost further by swaps of centres, where the clustering of the tree leaves room.
 #' @param k_max Costs are reported for 1 to `k_max` clusters.
 #' @param object,newdata For `predict()`: new rows, or for a clustering of distances a matrix of their distances to the
 #'   points (one column per point, matched by name).
 #' @param threads Number of threads; see `options(granary.threads)`.
 #' @param ... Not used.
 #' @return An object of class `granary_resilient_cluster`, a [granary_clustering], with `cluster`, `medoids` (row
-#'   numbers of the centres), `sizes`, `objective`, `costs` (for each number of clusters), `tree` (the tree it was found
+#'   numbers of the centres), `sizes`, `objective`, `costs` (for each number of clusters, inside the tree), `tree_objective`,
+#'   `polished` (whether swaps found a cheaper clustering than the tree has), `tree` (the tree it was found
 #'   in), `margins` (`rho`, `separation`, `centers`, `balls`; `proximity` per point), `guaranteed` (whether `rho` is
 #'   large enough for the theorem) and, where `x` had rows, `centers`. [stats::as.hclust()] gives the tree, for
 #'   [stats::cutree()] and [stats::as.dendrogram()]; its heights never fall, so a merge at a smaller closure distance
@@ -55,11 +60,11 @@
 #' fit <- resilient_cluster(x, k = 3)
 #' fit
 #' fit$costs
-#' trip <- resilient_cluster(eurodist, k = 4, tree = "both")
-#' split(labels(eurodist), trip$cluster)
+#' trip <- resilient_cluster(UScitiesD, k = 3, tree = "both")
+#' split(labels(UScitiesD), trip$cluster)
 #' plot(trip)
 resilient_cluster <- function(x, k, objective = c("median", "means", "center"), tree = c("closure", "single", "both"),
-                              k_max = k, threads = NULL) {
+                              k_max = k, polish = TRUE, threads = NULL) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   if (missing(k)) fail_missing("k")
@@ -73,7 +78,8 @@ resilient_cluster <- function(x, k, objective = c("median", "means", "center"), 
   if (k > distinct) {
     abort_input(sprintf("`k` must be at most the number of different points, %d, not %d.", distinct, k), "k")
   }
-  options <- list(k = k, k_max = max(k, k_max), objective = objective, tree = tree, threads = threads)
+  options <- list(k = k, k_max = max(k, k_max), objective = objective, tree = tree, polish = check_flag(polish),
+                  threads = threads)
   found <- core_resilient_cluster(given$d, options, progress_bar("tree of merges"))
   if (is.null(given$rows)) warn_no_metric(given$d, threads)
   margins <- found$margins
@@ -85,12 +91,13 @@ resilient_cluster <- function(x, k, objective = c("median", "means", "center"), 
     "resilient_cluster", cluster = stats::setNames(found$cluster, given$labels), centers = centers,
     sizes = tabulate(found$cluster, k), objective = found$objective,
     medoids = stats::setNames(found$medoids, given$labels[found$medoids]), costs = found$costs, tree = found$tree,
-    kind = objective, margins = margins,
-    guaranteed = margins$rho > needed, needed = needed, hclust = found$hclust, labels = given$labels,
+    kind = objective, margins = margins, tree_objective = found$tree_objective, polished = found$polished,
+    guaranteed = margins$rho > needed && !found$polished, needed = needed, hclust = found$hclust, labels = given$labels,
     scores = if (!is.null(centers)) list(theta = unname(centers), bias = -rowSums(unname(centers)^2) / 2),
     per_cluster = list(medoid = if (is.null(given$labels)) found$medoids else given$labels[found$medoids]),
-    title = sprintf("Clusters around data points (k-%s), the best in the %s tree", objective,
-                    if (found$tree == "closure") "closure" else "single-linkage"),
+    title = sprintf("Clusters around data points (k-%s) from the %s tree%s", objective,
+                    if (found$tree == "closure") "closure" else "single-linkage",
+                    if (found$polished) ", improved by swaps" else ""),
     measure = switch(objective, median = "Sum of distances to the centres",
                      means = "Sum of squared distances to the centres", center = "Largest distance to a centre"),
     call = call, convergence = found$convergence
@@ -124,7 +131,7 @@ warn_no_metric <- function(d, threads = 1L, progress = NULL) {
   violation <- core_triangle_violation(d, threads, progress)
   if (violation > 1e-8) {
     warn_input(
-      sprintf("The distances are no metric: one is %.3g%% longer than a detour. The clustering stands, its guarantee does not.",
+      sprintf("The distances are no metric: a detour is %.3g%% shorter than a direct distance. The clustering stands, its guarantee does not.",
               100 * violation), "x")
   }
 }
