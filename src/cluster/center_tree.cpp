@@ -114,7 +114,9 @@ MergeTree closure_tree(ConstMatrixRef d, int threads, Monitor& monitor) {
     tree.join(node[slot], node[gone], distance(b, a));
     node[slot] = static_cast<int>(tree.nodes() - 1);
     points[slot].insert(points[slot].end(), points[gone].begin(), points[gone].end());
-    for (Index x = 0; x < n; ++x) reach[slot * static_cast<std::size_t>(n) + static_cast<std::size_t>(x)] = std::max(reach[slot * static_cast<std::size_t>(n) + static_cast<std::size_t>(x)], reach[gone * static_cast<std::size_t>(n) + static_cast<std::size_t>(x)]);
+    const int* other = &reach[gone * static_cast<std::size_t>(n)];
+    int* own = &reach[slot * static_cast<std::size_t>(n)];
+    for (Index x = 0; x < n; ++x) own[x] = std::max(own[x], other[x]);
     active.erase(std::find(active.begin(), active.end(), b));
     for (const int c : active)
       if (c != a) distance(c, a) = distance(a, c) = closure(a, c);
@@ -287,6 +289,95 @@ VectorXi best_medoids(ConstMatrixRef d, const VectorXi& label, Index k, CenterOb
     }
   }
   return medoid;
+}
+
+namespace {
+
+void to_nearest(ConstMatrixRef d, const VectorXi& medoid, VectorXi& label) {
+  for (Index p = 0; p < label.size(); ++p)
+    for (Index h = 0; h < medoid.size(); ++h)
+      if (d(p, medoid[h]) < d(p, medoid[label[p]])) label[p] = static_cast<int>(h);
+  for (Index h = 0; h < medoid.size(); ++h) label[medoid[h]] = static_cast<int>(h);  // of points that coincide with a centre the centre itself is sure
+}
+
+// The swap of a centre with another point that lowers the sum most; false if none does.
+bool best_swap(ConstMatrixRef d, CenterObjective objective, double dust, VectorXi& medoid, Monitor& monitor) {
+  const Index n = d.rows(), k = medoid.size();
+  VectorXd first(n), second(n);  // losses to the nearest and the second nearest centre
+  VectorXi own(n);
+  VectorXd removal = VectorXd::Zero(k);  // what leaving out a centre costs
+  std::vector<char> chosen(static_cast<std::size_t>(n), 0);
+  for (Index h = 0; h < k; ++h) chosen[static_cast<std::size_t>(medoid[h])] = 1;
+  for (Index p = 0; p < n; ++p) {
+    first[p] = second[p] = infinity;
+    for (Index h = 0; h < k; ++h) {
+      const double here = loss(d(p, medoid[h]), objective);
+      if (here < first[p]) {
+        second[p] = first[p];
+        first[p] = here;
+        own[p] = static_cast<int>(h);
+      } else {
+        second[p] = std::min(second[p], here);
+      }
+    }
+    removal[own[p]] += second[p] - first[p];
+  }
+  double most = dust;
+  Index out = -1, in = -1;
+  VectorXd change(k);
+  for (Index x = 0; x < n; ++x) {
+    if (chosen[static_cast<std::size_t>(x)]) continue;
+    if (x % 64 == 0) monitor.check();
+    change = removal;
+    double all = 0;
+    for (Index p = 0; p < n; ++p) {
+      const double here = loss(d(p, x), objective);
+      if (here < first[p]) {
+        all += here - first[p];
+        change[own[p]] += first[p] - second[p];
+      } else if (here < second[p]) {
+        change[own[p]] += here - second[p];
+      }
+    }
+    Index h = 0;
+    const double gain = -(change.minCoeff(&h) + all);
+    if (gain > most) {
+      most = gain;
+      out = h;
+      in = x;
+    }
+  }
+  if (in < 0) return false;
+  medoid[out] = static_cast<int>(in);
+  return true;
+}
+
+}  // namespace
+
+bool polish_medoids(ConstMatrixRef d, CenterObjective objective, VectorXi& label, VectorXi& medoid, Monitor& monitor) {
+  const Index k = medoid.size();
+  double cost = center_cost(d, label, medoid, objective);
+  bool changed = false;
+  while (true) {
+    monitor.check();
+    VectorXi next = label, centres = medoid;
+    to_nearest(d, centres, next);
+    centres = best_medoids(d, next, k, objective);
+    double now = center_cost(d, next, centres, objective);
+    const double dust = 1e-12 * cost;
+    if (!(now < cost - dust)) {
+      centres = medoid;
+      if (objective == CenterObjective::center || k == d.rows() || k == 1 || !best_swap(d, objective, dust, centres, monitor)) break;
+      to_nearest(d, centres, next);
+      now = center_cost(d, next, centres, objective);
+      if (!(now < cost - dust)) break;
+    }
+    label = next;
+    medoid = centres;
+    cost = now;
+    changed = true;
+  }
+  return changed;
 }
 
 }  // namespace granary::cluster

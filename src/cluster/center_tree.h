@@ -53,4 +53,9 @@ class TreePrunings {
 double center_cost(ConstMatrixRef d, const VectorXi& label, const VectorXi& medoid, CenterObjective objective);
 VectorXi best_medoids(ConstMatrixRef d, const VectorXi& label, Index k, CenterObjective objective);
 
+// Lowers the cost of a clustering from where it stands: every point to its nearest centre, every cluster its best centre, and (not for `center`) swaps of a centre with
+// another point while one pays, in the order of what they pay (the swap phase of Kaufman and Rousseeuw's PAM, all swaps of a point priced in one pass as in
+// Schubert and Rousseeuw 2019). Changes nothing where clusters are stable. True if anything changed.
+bool polish_medoids(ConstMatrixRef d, CenterObjective objective, VectorXi& label, VectorXi& medoid, Monitor& monitor);
+
 }  // namespace granary::cluster

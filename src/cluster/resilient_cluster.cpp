@@ -73,6 +73,8 @@ ResilientResult resilient_cluster(ConstMatrixRef d, const ResilientOptions& opti
   };
   if (options.tree != CenterTree::single) look_in(CenterTree::closure);
   if (options.tree != CenterTree::closure) look_in(CenterTree::single);
+  out.tree_objective = center_cost(d, out.cluster, out.medoids, options.objective);
+  if (options.polish) out.polished = polish_medoids(d, options.objective, out.cluster, out.medoids, monitor);
   out.objective = center_cost(d, out.cluster, out.medoids, options.objective);
   out.margins = cluster_margins(d, out.cluster, out.medoids);
   Convergence& c = out.convergence;

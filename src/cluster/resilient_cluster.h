@@ -28,6 +28,7 @@ struct ResilientOptions {
   int k_max = 0;  // costs for 1 .. k_max; 0: k
   CenterObjective objective = CenterObjective::median;
   CenterTree tree = CenterTree::closure;  // both: the better of the two for k
+  bool polish = true;  // lower the cost from the clustering of the tree by swaps of centres
   int threads = 1;
 };
 template <class V>
@@ -36,6 +37,7 @@ void fields(V& v, ResilientOptions& t) {
   v("k_max", t.k_max);
   v("objective", t.objective);
   v("tree", t.tree);
+  v("polish", t.polish);
   v("threads", t.threads);
 }
 
@@ -61,10 +63,12 @@ struct ResilientResult {
   VectorXi cluster, medoids;
   double objective = 0;
   VectorXd costs;            // for 1 .. k_max clusters
+  double tree_objective = 0;  // of the best clustering inside the tree
+  bool polished = false;      // the clustering returned is a cheaper one
   CenterTree tree = CenterTree::closure;  // the tree it was found in
   HclustParts hclust;
   ClusterMargins margins;
-  Convergence convergence;  // always: the best clustering inside the tree is found. That it is the optimum, rho > 1 + sqrt 2 makes believe, not proves
+  Convergence convergence;  // always: the best clustering inside the tree is found, and no swap lowers the cost
 };
 template <class V>
 void fields(V& v, ResilientResult& t) {
@@ -72,6 +76,8 @@ void fields(V& v, ResilientResult& t) {
   v("medoids", positions(t.medoids));
   v("objective", t.objective);
   v("costs", t.costs);
+  v("tree_objective", t.tree_objective);
+  v("polished", t.polished);
   v("tree", t.tree);
   v("hclust", t.hclust);
   v("margins", t.margins);

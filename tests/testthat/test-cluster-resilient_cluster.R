@@ -26,14 +26,32 @@ test_that("the optimum is found whenever it is stable, and nothing better than t
       best <- all_medoids(d, 3, objective)
       fit <- resilient_cluster(d, k = 3, objective = objective)
       expect_gte(fit$objective, best * (1 - 1e-12))
+      expect_lte(fit$objective, fit$tree_objective)
+      expect_equal(fit$tree_objective, resilient_cluster(d, k = 3, objective = objective, polish = FALSE)$objective)
       if (fit$guaranteed) {
         found <- found + 1
         expect_equal(fit$objective, best)
       }
-      expect_lte(resilient_cluster(d, k = 3, objective = objective, tree = "both")$objective, fit$objective * (1 + 1e-12))
+      both <- resilient_cluster(d, k = 3, objective = objective, tree = "both")
+      expect_lte(both$tree_objective, fit$tree_objective * (1 + 1e-12))
     }
   }
   expect_gt(found, 20)
+})
+
+test_that("without stability the clustering is as good as that of pam() on average, and no swap lowers its cost", {
+  skip_if_not_installed("cluster")
+  set.seed(11)
+  ratio <- replicate(10, {
+    d <- dist(matrix(runif(80), 40))
+    fit <- resilient_cluster(d, k = 4)
+    full <- as.matrix(d)
+    expect_equal(fit$objective, sum(full[cbind(1:40, fit$medoids[fit$cluster])]))
+    swaps <- outer(1:4, 1:40, Vectorize(function(h, x) sum(do.call(pmin, lapply(replace(fit$medoids, h, x), function(c) full[, c])))))
+    expect_gte(min(swaps), fit$objective * (1 - 1e-9))
+    fit$objective / sum(full[cbind(1:40, cluster::pam(d, 4)$id.med[cluster::pam(d, 4)$clustering])])
+  })
+  expect_lt(mean(ratio), 1.02)
 })
 
 # Every division of the points into nodes of the tree, by recursion.
@@ -52,7 +70,8 @@ test_that("the division of the tree is the best of all divisions, for every numb
   set.seed(2)
   x <- matrix(rnorm(20), 10)
   d <- as.matrix(dist(x))
-  fit <- resilient_cluster(x, k = 4, k_max = 6)
+  fit <- resilient_cluster(x, k = 4, k_max = 6, polish = FALSE)
+  expect_equal(fit$objective, fit$costs[4])
   tree <- as.hclust(fit)
   cost <- function(part) sum(vapply(part, function(p) min(colSums(d[p, p, drop = FALSE])), 0))
   for (k in 1:6) expect_equal(fit$costs[k], min(vapply(prunings(tree, nrow(tree$merge), k), cost, 0)))
@@ -178,7 +197,7 @@ test_that("k-center: bounds hold, exact is exact, both approximations are within
       }
     }
   }
-  expect_equal(k_center(eurodist, 3)$objective, k_center(as.dist(as.matrix(eurodist)), 3)$objective)
+  expect_equal(k_center(UScitiesD, 3)$objective, k_center(as.dist(as.matrix(UScitiesD)), 3)$objective)
   expect_warning(fit <- k_center(c(1, 1, 2), 3), "different points")
   expect_equal(fit$objective, 0)
 })
