@@ -45,6 +45,38 @@ core_cluster_plane <- function(x, centers, progress) {
     .Call(`_granary_core_cluster_plane`, x, centers, progress)
 }
 
+core_stream_start <- function(options, columns, seed) {
+    .Call(`_granary_core_stream_start`, options, columns, seed)
+}
+
+core_stream_update <- function(state, x, weights, threads, progress) {
+    .Call(`_granary_core_stream_update`, state, x, weights, threads, progress)
+}
+
+core_stream_combine <- function(state, other, progress) {
+    .Call(`_granary_core_stream_combine`, state, other, progress)
+}
+
+core_stream_centers <- function(state, progress) {
+    .Call(`_granary_core_stream_centers`, state, progress)
+}
+
+core_kmeans_pass <- function(pass, x, weights, threads, progress) {
+    .Call(`_granary_core_kmeans_pass`, pass, x, weights, threads, progress)
+}
+
+core_kmeans_pass_centers <- function(pass) {
+    .Call(`_granary_core_kmeans_pass_centers`, pass)
+}
+
+core_kmeans_seeds <- function(x, weights, options, threads, seed, progress) {
+    .Call(`_granary_core_kmeans_seeds`, x, weights, options, threads, seed, progress)
+}
+
+core_stream_baseline <- function(x, options, seed, progress) {
+    .Call(`_granary_core_stream_baseline`, x, options, seed, progress)
+}
+
 core_row_lengths <- function(x) {
     .Call(`_granary_core_row_lengths`, x)
 }

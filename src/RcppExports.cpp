@@ -161,6 +161,107 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_stream_start
+SEXP core_stream_start(SEXP options, SEXP columns, SEXP seed);
+RcppExport SEXP _granary_core_stream_start(SEXP optionsSEXP, SEXP columnsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_stream_start(options, columns, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_stream_update
+SEXP core_stream_update(SEXP state, SEXP x, SEXP weights, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_stream_update(SEXP stateSEXP, SEXP xSEXP, SEXP weightsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_stream_update(state, x, weights, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_stream_combine
+SEXP core_stream_combine(SEXP state, SEXP other, SEXP progress);
+RcppExport SEXP _granary_core_stream_combine(SEXP stateSEXP, SEXP otherSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type other(otherSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_stream_combine(state, other, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_stream_centers
+SEXP core_stream_centers(SEXP state, SEXP progress);
+RcppExport SEXP _granary_core_stream_centers(SEXP stateSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_stream_centers(state, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kmeans_pass
+SEXP core_kmeans_pass(SEXP pass, SEXP x, SEXP weights, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_kmeans_pass(SEXP passSEXP, SEXP xSEXP, SEXP weightsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pass(passSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kmeans_pass(pass, x, weights, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kmeans_pass_centers
+SEXP core_kmeans_pass_centers(SEXP pass);
+RcppExport SEXP _granary_core_kmeans_pass_centers(SEXP passSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pass(passSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kmeans_pass_centers(pass));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kmeans_seeds
+SEXP core_kmeans_seeds(SEXP x, SEXP weights, SEXP options, SEXP threads, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_kmeans_seeds(SEXP xSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kmeans_seeds(x, weights, options, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_stream_baseline
+SEXP core_stream_baseline(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_stream_baseline(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_stream_baseline(x, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_row_lengths
 SEXP core_row_lengths(SEXP x);
 RcppExport SEXP _granary_core_row_lengths(SEXP xSEXP) {
@@ -4101,6 +4202,14 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_cluster_agreement", (DL_FUNC) &_granary_core_cluster_agreement, 4},
     {"_granary_core_cluster_silhouettes", (DL_FUNC) &_granary_core_cluster_silhouettes, 5},
     {"_granary_core_cluster_plane", (DL_FUNC) &_granary_core_cluster_plane, 3},
+    {"_granary_core_stream_start", (DL_FUNC) &_granary_core_stream_start, 3},
+    {"_granary_core_stream_update", (DL_FUNC) &_granary_core_stream_update, 5},
+    {"_granary_core_stream_combine", (DL_FUNC) &_granary_core_stream_combine, 3},
+    {"_granary_core_stream_centers", (DL_FUNC) &_granary_core_stream_centers, 2},
+    {"_granary_core_kmeans_pass", (DL_FUNC) &_granary_core_kmeans_pass, 5},
+    {"_granary_core_kmeans_pass_centers", (DL_FUNC) &_granary_core_kmeans_pass_centers, 1},
+    {"_granary_core_kmeans_seeds", (DL_FUNC) &_granary_core_kmeans_seeds, 6},
+    {"_granary_core_stream_baseline", (DL_FUNC) &_granary_core_stream_baseline, 4},
     {"_granary_core_row_lengths", (DL_FUNC) &_granary_core_row_lengths, 1},
     {"_granary_core_vmf_mixture", (DL_FUNC) &_granary_core_vmf_mixture, 5},
     {"_granary_core_spherical_kmeans", (DL_FUNC) &_granary_core_spherical_kmeans, 5},
