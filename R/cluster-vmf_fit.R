@@ -3,8 +3,11 @@
 #' The mean direction of rows and how concentrated they are about it, with a standard error; its density, and draws.
 #'
 #' @details
-#' With \eqn{r = \sum_i w_i x_i}{r = sum_i w_i x_i} over rows of length 1 and \eqn{\bar r = |r| / \sum_i w_i}{rbar = |r| / sum_i w_i}, the direction is \eqn{r / |r|} and \eqn{\kappa}{kappa} solves
-#' \eqn{A_d(\kappa) = \bar r}{A_d(kappa) = rbar}. Since \eqn{\mu'x}{mu'x} has the variance \eqn{A_d'(\kappa)}{A_d'(kappa)}, the standard error is
+#' With \eqn{r = \sum_i w_i x_i}{r = sum_i w_i x_i} over rows of length 1 and
+#' \eqn{\bar r = |r| / \sum_i w_i}{rbar = |r| / sum_i w_i}, the direction is \eqn{r / |r|} and \eqn{\kappa}{kappa}
+#' solves
+#' \eqn{A_d(\kappa) = \bar r}{A_d(kappa) = rbar}. Since \eqn{\mu'x}{mu'x} has the variance
+#' \eqn{A_d'(\kappa)}{A_d'(kappa)}, the standard error is
 #' \eqn{1 / \sqrt{n A_d'(\kappa)}}{1 / sqrt(n A_d'(kappa))}.
 #'
 #' Draws are those of Wood (1994): the component along the mean direction by rejection, the rest uniform across it.
@@ -17,13 +20,17 @@
 #' @param n Number of rows.
 #' @param mu Mean direction; scaled to length 1.
 #' @param kappa Concentration, at least 0.
-#' @param log Whether to give the logarithm of the density, which is what can be represented when there are many columns.
-#' @return `vmf_fit()` an object of class `granary_vmf` with `coefficients` (the direction and `kappa`), `direction`, `concentration`, `std.error`, `resultant`, `loglik`; `dvmf()` a number per
-#'   row; `rvmf()` a matrix with one row per draw.
+#' @param log Whether to give the logarithm of the density, which is what can be represented when there are many
+#'   columns.
+#' @return `vmf_fit()` an object of class `granary_vmf` with `coefficients` (the direction and `kappa`), `direction`,
+#'   `concentration`, `std.error`, `resultant`, `loglik`; `dvmf()` a number per row; `rvmf()` a matrix with one row per
+#'   draw.
 #' @references
-#' Banerjee, Dhillon, Ghosh and Sra (2005). Clustering on the unit hypersphere using von Mises-Fisher distributions. *Journal of Machine Learning Research* 6, 1345--1382.
+#' Banerjee, Dhillon, Ghosh and Sra (2005). Clustering on the unit hypersphere using von Mises-Fisher distributions.
+#' *Journal of Machine Learning Research* 6, 1345--1382.
 #'
-#' Wood (1994). Simulation of the von Mises Fisher distribution. *Communications in Statistics -- Simulation and Computation* 23, 157--164.
+#' Wood (1994). Simulation of the von Mises Fisher distribution. *Communications in Statistics -- Simulation and
+#' Computation* 23, 157--164.
 #' @seealso [vmf_mixture()], [vmf_bounds()].
 #' @export
 #' @examples
@@ -33,7 +40,8 @@
 #' fit
 #' confint(fit)
 #' dvmf(x[1:3, ], fit$direction, fit$concentration, log = TRUE)
-vmf_fit <- function(x, weights = NULL, method = c("exact", "banerjee", "large", "small"), normalize = TRUE, kappa_max = 1e8) {
+vmf_fit <- function(x, weights = NULL, method = c("exact", "banerjee", "large", "small"), normalize = TRUE,
+                    kappa_max = 1e8) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   method <- check_choice(method, c("exact", "banerjee", "large", "small"))
@@ -42,10 +50,15 @@ vmf_fit <- function(x, weights = NULL, method = c("exact", "banerjee", "large", 
   found <- core_vmf_law(plain_rows(rows$x), rows$weights, method, kappa_max)
   names <- variable_names(colnames(rows$x), ncol(rows$x))
   direction <- stats::setNames(found$direction, names)
-  fit <- new_fit("vmf", coefficients = c(direction, kappa = found$concentration), direction = direction, concentration = found$concentration,
-                 std.error = found$std_error, resultant = found$resultant, loglik = found$loglik, df = ncol(rows$x), n = nrow(rows$x), method = method, call = call,
-                 convergence = list(converged = TRUE, iterations = 1L, residual = abs(core_vmf_table("resultant", found$concentration, ncol(rows$x), "exact") - found$resultant)))
-  if (found$concentration >= kappa_max) warn_input("All rows have the same direction: the concentration is infinite and stops at `kappa_max`.", "x")
+  fit <- new_fit("vmf", coefficients = c(direction, kappa = found$concentration), direction = direction,
+                 concentration = found$concentration, std.error = found$std_error, resultant = found$resultant,
+                 loglik = found$loglik, df = ncol(rows$x), n = nrow(rows$x), method = method, call = call,
+                 convergence = list(converged = TRUE, iterations = 1L,
+                                    residual = abs(core_vmf_table("resultant", found$concentration, ncol(rows$x),
+                                                                  "exact") - found$resultant)))
+  if (found$concentration >= kappa_max) {
+    warn_input("All rows have the same direction: the concentration is infinite and stops at `kappa_max`.", "x")
+  }
   if (found$resultant == 0) warn_input("The rows cancel: they have no mean direction, and the concentration is 0.", "x")
   fit
 }
@@ -54,8 +67,12 @@ vmf_fit <- function(x, weights = NULL, method = c("exact", "banerjee", "large", 
 print.granary_vmf <- function(x, ...) {
   cli::cat_line("von Mises-Fisher law in ", length(x$direction), " columns (", x$n, " rows)")
   print_call(x$call)
-  cli::cat_line("Direction: ", if (length(x$direction) <= 8L) paste(names(x$direction), format(x$direction, digits = 3L), collapse = ", ") else top_columns(x$direction), if (length(x$direction) > 8L) " ...")
-  cli::cat_line(sprintf("Concentration: %s (s.e. %s), mean cosine %s", format(x$concentration, digits = 5L), format(x$std.error, digits = 3L), format(x$resultant, digits = 4L)))
+  cli::cat_line("Direction: ", if (length(x$direction) <= 8L) paste(names(x$direction),
+                                                                    format(x$direction, digits = 3L),
+                                                                    collapse = ", ") else top_columns(x$direction),
+                if (length(x$direction) > 8L) " ...")
+  cli::cat_line(sprintf("Concentration: %s (s.e. %s), mean cosine %s", format(x$concentration, digits = 5L),
+                        format(x$std.error, digits = 3L), format(x$resultant, digits = 4L)))
   cli::cat_line("Log-likelihood: ", format(x$loglik, digits = 8L))
   invisible(x)
 }
@@ -65,7 +82,8 @@ confint.granary_vmf <- function(object, parm, level = 0.95, ...) {
   refuse_dots(...)
   level <- check_number(level, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   z <- stats::qnorm(c((1 - level) / 2, (1 + level) / 2))
-  matrix(pmax(object$concentration + z * object$std.error, 0), 1L, dimnames = list("kappa", sprintf("%g %%", 100 * c((1 - level) / 2, (1 + level) / 2))))
+  matrix(pmax(object$concentration + z * object$std.error, 0), 1L,
+         dimnames = list("kappa", sprintf("%g %%", 100 * c((1 - level) / 2, (1 + level) / 2))))
 }
 
 #' @export
@@ -74,7 +92,8 @@ vcov.granary_vmf <- function(object, ...) matrix(object$std.error^2, 1L, 1L, dim
 #' @export
 tidy.granary_vmf <- function(x, ...) {
   refuse_dots(...)
-  data.frame(term = names(x$coefficients), estimate = unname(x$coefficients), std.error = c(rep(NA_real_, length(x$direction)), x$std.error))
+  data.frame(term = names(x$coefficients), estimate = unname(x$coefficients),
+             std.error = c(rep(NA_real_, length(x$direction)), x$std.error))
 }
 
 #' @export
@@ -83,7 +102,8 @@ predict.granary_vmf <- function(object, newdata = NULL, type = "density", ...) {
   check_choice(type, "density")
   if (is.null(newdata)) abort_input("Give `newdata`, the rows: the fit does not keep them.", "newdata")
   rows <- check_directions(new_design(newdata, names(object$direction)), arg = "newdata")
-  stats::setNames(core_vmf_rows(plain_rows(rows$x), law_parameters(object$direction, object$concentration), 1L, NULL)$log_density, rownames(rows$x))
+  stats::setNames(core_vmf_rows(plain_rows(rows$x), law_parameters(object$direction, object$concentration), 1L,
+                                NULL)$log_density, rownames(rows$x))
 }
 
 #' @export
@@ -100,7 +120,8 @@ plot.granary_vmf <- function(x, ...) {
   old <- graphics::par(mar = c(4.1, min(4.1 + 0.35 * max(nchar(names(x$direction)[shown])), 14), 2.1, 1.1))
   on.exit(graphics::par(old))
   draw(graphics::dotchart, rev(x$direction[shown]), xlab = "mean direction", pch = 19,
-       main = sprintf("concentration %s (s.e. %s)", format(x$concentration, digits = 4L), format(x$std.error, digits = 2L)), user = list(...))
+       main = sprintf("concentration %s (s.e. %s)", format(x$concentration, digits = 4L),
+                      format(x$std.error, digits = 2L)), user = list(...))
   invisible(x)
 }
 
@@ -109,8 +130,10 @@ autoplot.granary_vmf <- function(object, ...) {  # nolint: object_name_linter.
   refuse_dots(...)
   check_installed("ggplot2", "to draw with autoplot()")
   shown <- utils::head(order(-abs(object$direction)), 30L)
-  bars <- data.frame(column = factor(names(object$direction)[shown], rev(names(object$direction)[shown])), value = unname(object$direction[shown]))
-  ggplot2::ggplot(bars, ggplot2::aes(.data$value, .data$column)) + ggplot2::geom_point() + ggplot2::labs(x = "mean direction", y = NULL) + ggplot2::theme_minimal()
+  bars <- data.frame(column = factor(names(object$direction)[shown], rev(names(object$direction)[shown])),
+                     value = unname(object$direction[shown]))
+  ggplot2::ggplot(bars, ggplot2::aes(.data$value, .data$column)) + ggplot2::geom_point() +
+    ggplot2::labs(x = "mean direction", y = NULL) + ggplot2::theme_minimal()
 }
 
 law_parameters <- function(mu, kappa) list(share = 1, directions = matrix(unname(mu), 1L), concentration = kappa)
@@ -132,9 +155,13 @@ dvmf <- function(x, mu, kappa, log = FALSE) {
   if (is_plain_numeric(x) && is.null(dim(x))) x <- matrix(as.double(x), 1L, dimnames = list(NULL, names(x)))
   x <- check_rows(x)
   if (!is.null(names(mu)) && !is.null(colnames(x))) x <- match_columns(x, names(mu), "x")
-  if (ncol(x) != length(mu)) abort_input(sprintf("`x` must have a column for each of the %d elements of `mu`, but it has %d.", length(mu), ncol(x)), "x")
+  if (ncol(x) != length(mu)) {
+    abort_input(sprintf("`x` must have a column for each of the %d elements of `mu`, but it has %d.", length(mu),
+                        ncol(x)), "x")
+  }
   rows <- check_directions(x)
-  out <- stats::setNames(core_vmf_rows(plain_rows(rows$x), law_parameters(mu, kappa), 1L, NULL)$log_density, rownames(rows$x))
+  out <- stats::setNames(core_vmf_rows(plain_rows(rows$x), law_parameters(mu, kappa), 1L, NULL)$log_density,
+                         rownames(rows$x))
   if (log) out else exp(out)
 }
 
@@ -172,34 +199,44 @@ sim_vmf <- function(n, k = 3, d = 100, centers = NULL, kappa = 100, share = NULL
   if (is.null(centers)) {
     k <- check_count(k)
     d <- check_count(d, lower = 2)
-    centers <- core_vmf_draws(k, list(share = 1, directions = diag(d)[1L, , drop = FALSE], concentration = 0), core_seed(), NULL)$x
+    centers <- core_vmf_draws(k, list(share = 1, directions = diag(d)[1L, , drop = FALSE], concentration = 0),
+                              core_seed(), NULL)$x
   } else {
     centers <- as.matrix(check_rows(centers, "centers"))
     if (ncol(centers) < 2L) abort_input("`centers` must have at least two columns.", "centers")
     length <- core_row_lengths(plain_rows(centers))
-    if (any(length == 0)) abort_input(sprintf("Every row of `centers` must have a direction, but row %d is zero.", which(length == 0)[1L]), "centers")
+    if (any(length == 0)) {
+      abort_input(sprintf("Every row of `centers` must have a direction, but row %d is zero.", which(length == 0)[1L]),
+                  "centers")
+    }
     centers <- centers / length
   }
   k <- nrow(centers)
   kappa <- check_vector(kappa, lower = 0, upper = 1e12)
-  if (!length(kappa) %in% c(1L, k)) abort_input(sprintf("`kappa` must be one number or one for each of the %d components, but it has %d.", k, length(kappa)), "kappa")
+  if (!length(kappa) %in% c(1L, k)) {
+    abort_input(sprintf("`kappa` must be one number or one for each of the %d components, but it has %d.", k,
+                        length(kappa)), "kappa")
+  }
   kappa <- rep_len(unname(kappa), k)
   share <- if (is.null(share)) rep(1 / k, k) else check_vector(share, length = k, lower = 0)
   if (sum(share) == 0) abort_input("`share` must not all be zero.", "share")
   share <- unname(share) / sum(share)
-  drawn <- core_vmf_draws(n, list(share = share, directions = plain_rows(centers), concentration = kappa), core_seed(), progress_bar("draws"))
+  drawn <- core_vmf_draws(n, list(share = share, directions = plain_rows(centers), concentration = kappa), core_seed(),
+                          progress_bar("draws"))
   colnames(drawn$x) <- colnames(centers)
   list(x = drawn$x, cluster = drawn$cluster, centers = centers, kappa = kappa, share = share)
 }
 
 #' Calculators for von Mises-Fisher laws
 #'
-#' Concentrations from mean resultant lengths and back, normalising constants in any number of dimensions, and a bound on the error of labels that are carried over by clusters.
+#' Concentrations from mean resultant lengths and back, normalising constants in any number of dimensions, and a bound
+#' on the error of labels that are carried over by clusters.
 #'
 #' @details
 #' \describe{
 #' \item{`"kappa"`}{the concentration that belongs to `resultant` \eqn{= \bar r}{= rbar}: the solution of \eqn{A_d(\kappa) = \bar r}{A_d(kappa) = rbar} (`"exact"`), or
-#'   \eqn{(\bar r d - \bar r^3) / (1 - \bar r^2)}{(rbar d - rbar^3) / (1 - rbar^2)} (`"banerjee"`, equation 4.4), \eqn{(d - 1) / (2 (1 - \bar r))}{(d - 1) / (2 (1 - rbar))} (`"large"`, 4.1),
+#'   \eqn{(\bar r d - \bar r^3) / (1 - \bar r^2)}{(rbar d - rbar^3) / (1 - rbar^2)} (`"banerjee"`, equation 4.4),
+#'   \eqn{(d - 1) / (2 (1 - \bar r))}{(d - 1) / (2 (1 - rbar))} (`"large"`, 4.1),
 #'   \eqn{d \bar r (1 + d \bar r^2 / (d + 2) + d^2 (d + 8) \bar r^4 / ((d + 2)^2 (d + 4)))}{d rbar (1 + d rbar^2 / (d + 2) + d^2 (d + 8) rbar^4 / ((d + 2)^2 (d + 4)))} (`"small"`, 4.2).}
 #' \item{`"kappa_range"`}{bounds between which it lies (from Amos 1974), without iterations.}
 #' \item{`"resultant"`}{\eqn{A_d(\kappa) = I_{d/2}(\kappa) / I_{d/2-1}(\kappa)}{A_d(kappa) = I_{d/2}(kappa) / I_{d/2-1}(kappa)}, the mean of \eqn{\mu'x}{mu'x}.}
@@ -210,7 +247,9 @@ sim_vmf <- function(n, k = 3, d = 100, centers = NULL, kappa = 100, share = NULL
 #' }
 #' Any `d` from 2 to a million and any concentration up to 1e8, on the log scale: no overflow, no high precision.
 #'
-#' @section Which method when: To translate between cosines and concentrations, to judge the approximations, or to choose a number of clusters by a few labels ([vmf_select()] does it for a mixture).
+#' @section Which method when:
+#' To translate between cosines and concentrations, to judge the approximations, or to choose a number of clusters by a
+#' few labels ([vmf_select()] does it for a mixture).
 #'
 #' @param what What to compute.
 #' @param resultant Mean resultant lengths, between 0 and 1.
@@ -218,9 +257,11 @@ sim_vmf <- function(n, k = 3, d = 100, centers = NULL, kappa = 100, share = NULL
 #' @param d Number of columns.
 #' @param method Estimator of the concentration.
 #' @param errors,labelled,unlabelled,classes,k,delta For `"pac_mdl"`.
-#' @return A numeric vector; for `"kappa_range"` a data frame with `lower` and `upper`; for `"pac_mdl"` one with `errors`, the largest number of wrong rows in all, and `bound`.
+#' @return A numeric vector; for `"kappa_range"` a data frame with `lower` and `upper`; for `"pac_mdl"` one with
+#'   `errors`, the largest number of wrong rows in all, and `bound`.
 #' @references
-#' Banerjee, Dhillon, Ghosh and Sra (2005). Clustering on the unit hypersphere using von Mises-Fisher distributions. *Journal of Machine Learning Research* 6, 1345--1382.
+#' Banerjee, Dhillon, Ghosh and Sra (2005). Clustering on the unit hypersphere using von Mises-Fisher distributions.
+#' *Journal of Machine Learning Research* 6, 1345--1382.
 #'
 #' Blum and Langford (2003). PAC-MDL bounds. *Learning Theory and Kernel Machines*, 344--357.
 #' @seealso [vmf_fit()], [vmf_mixture()], [vmf_select()].
@@ -230,13 +271,18 @@ sim_vmf <- function(n, k = 3, d = 100, centers = NULL, kappa = 100, share = NULL
 #' vmf_bounds("kappa", resultant = 0.554386, d = 1000, method = "banerjee")
 #' vmf_bounds("resultant", kappa = c(1, 10, 800), d = 1000)
 #' vmf_bounds("pac_mdl", errors = 3, labelled = 50, unlabelled = 500, classes = 4, k = 4)
-vmf_bounds <- function(what = c("kappa", "kappa_range", "resultant", "variance", "constant", "pac_mdl"), resultant = NULL, kappa = NULL, d = NULL,
-                       method = c("exact", "banerjee", "large", "small"), errors = NULL, labelled = NULL, unlabelled = NULL, classes = NULL, k = NULL, delta = 0.05) {
+vmf_bounds <- function(what = c("kappa", "kappa_range", "resultant", "variance", "constant", "pac_mdl"),
+                       resultant = NULL, kappa = NULL, d = NULL,
+                       method = c("exact", "banerjee", "large", "small"), errors = NULL, labelled = NULL,
+                       unlabelled = NULL, classes = NULL, k = NULL, delta = 0.05) {
   what <- check_choice(what, c("kappa", "kappa_range", "resultant", "variance", "constant", "pac_mdl"))
   method <- check_choice(method, c("exact", "banerjee", "large", "small"))
-  needed <- switch(what, kappa = , kappa_range = list(resultant = resultant, d = d), pac_mdl = list(errors = errors, labelled = labelled, unlabelled = unlabelled, classes = classes, k = k),
-                   list(kappa = kappa, d = d))
-  for (name in names(needed)) if (is.null(needed[[name]])) abort_input(sprintf("`%s` must be given for what = \"%s\".", name, what), name)
+  needed <- switch(what, kappa = , kappa_range = list(resultant = resultant, d = d),
+                   pac_mdl = list(errors = errors, labelled = labelled, unlabelled = unlabelled, classes = classes,
+                                  k = k), list(kappa = kappa, d = d))
+  for (name in names(needed)) {
+    if (is.null(needed[[name]])) abort_input(sprintf("`%s` must be given for what = \"%s\".", name, what), name)
+  }
   if (what == "pac_mdl") {
     labelled <- check_count(labelled)
     unlabelled <- check_count(unlabelled)
@@ -248,9 +294,11 @@ vmf_bounds <- function(what = c("kappa", "kappa_range", "resultant", "variance",
   d <- check_count(d, lower = 2)
   if (!what %in% c("kappa", "kappa_range")) {
     kappa <- check_vector(kappa, lower = 0, upper = 1e12)
-    return(stats::setNames(core_vmf_table(c(resultant = "resultant", variance = "slope", constant = "constant")[[what]], unname(kappa), d, method), names(kappa)))
+    return(stats::setNames(core_vmf_table(c(resultant = "resultant", variance = "slope", constant = "constant")[[what]],
+                                          unname(kappa), d, method), names(kappa)))
   }
   resultant <- check_vector(resultant, lower = 0, upper = 1)
   if (what == "kappa") return(stats::setNames(core_vmf_table("kappa", unname(resultant), d, method), names(resultant)))
-  data.frame(lower = core_vmf_table("lower", unname(resultant), d, method), upper = core_vmf_table("upper", unname(resultant), d, method), row.names = names(resultant))
+  data.frame(lower = core_vmf_table("lower", unname(resultant), d, method),
+             upper = core_vmf_table("upper", unname(resultant), d, method), row.names = names(resultant))
 }

@@ -23,11 +23,18 @@ struct SeedOptions {
 struct Seeds {
   std::vector<Index> rows;  // distinct; fewer than asked for where all rows coincide with one of them
   VectorXd divergence;      // of every row from the nearest seed
+  VectorXd nearest;         // which seed that is (a whole number), ties to the first
   double cost = 0;          // sum_i w_i D_i
 };
 
 // divergence(i) gives the divergences of all rows from row i, not negative. weights: one per row, or empty.
 Seeds spread_seeds(Index n, ConstVectorRef weights, const SeedOptions& options, const std::function<VectorXd(Index)>& divergence, Rng& rng, Monitor& monitor);
+
+// The same with squared distances of dense rows, taken by differences and without a copy.
+Seeds spread_seeds(ConstMatrixRef x, ConstVectorRef weights, const SeedOptions& options, int threads, Rng& rng, Monitor& monitor);
+
+// Of `repeats` independent runs the one of least cost, run r on the stream r of `rng`.
+Seeds best_seeds(ConstMatrixRef x, ConstVectorRef weights, const SeedOptions& options, int repeats, int threads, const Rng& rng, Monitor& monitor);
 
 // An index with probability proportional to the entries, not negative and not all zero; never one of probability zero.
 Index draw_index(ConstVectorRef mass, double uniform);

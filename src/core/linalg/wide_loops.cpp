@@ -96,6 +96,32 @@ GRANARY_INLINE void scatter_block(const double* values, const int* columns, Inde
 #define GRANARY_FOURS 1
 #endif
 
+// Squared distances of 16 rows from a centre.
+GRANARY_INLINE void squares_block(const double* x, Index stride, Index d, const double* centre, double* s) {
+#ifdef GRANARY_FOURS
+  Four held[4] = {};
+  for (Index j = 0; j < d; ++j) {
+    const double* from = x + j * stride;
+    const Four c = {centre[j], centre[j], centre[j], centre[j]};
+    for (int u = 0; u < 4; ++u) {
+      Four t;
+      std::memcpy(&t, from + 4 * u, sizeof t);
+      t -= c;
+      held[u] += t * t;
+    }
+  }
+  std::memcpy(s, held, sizeof held);
+#else
+  for (int t = 0; t < 16; ++t) s[t] = 0;
+  for (Index j = 0; j < d; ++j) {
+    for (int t = 0; t < 16; ++t) {
+      const double difference = x[j * stride + t] - centre[j];
+      s[t] += difference * difference;
+    }
+  }
+#endif
+}
+
 // Beyond it exp(-q) is as good as zero, and a power of q could overflow. A NaN stays one.
 GRANARY_INLINE double within_reach(double q) { return q > 707.0 ? 707.0 : q; }
 
@@ -216,6 +242,31 @@ void scatter_columns(const double* values, const int* columns, Index count, cons
 #endif
   for (; h < k; ++h)
     for (Index e = 0; e < count; ++e) table[static_cast<Index>(columns[e]) * k + h] += values[e] * p[h];
+}
+
+GRANARY_WIDE
+void lower_squares(const double* x, Index stride, Index rows, Index d, const double* centre, double h, double* least, double* label) {
+  constexpr Index width = 16;
+  Index r = 0;
+  double s[width];
+  for (; r + width <= rows; r += width) {
+    squares_block(x + r, stride, d, centre, s);
+#pragma omp simd
+    for (Index t = 0; t < width; ++t) {
+      label[r + t] = s[t] < least[r + t] ? h : label[r + t];
+      least[r + t] = s[t] < least[r + t] ? s[t] : least[r + t];
+    }
+  }
+  for (; r < rows; ++r) {
+    double sum = 0;
+    for (Index j = 0; j < d; ++j) {
+      const double difference = x[j * stride + r] - centre[j];
+      sum += difference * difference;
+    }
+    if (!(sum < least[r])) continue;
+    least[r] = sum;
+    label[r] = h;
+  }
 }
 
 GRANARY_WIDE

@@ -41,6 +41,9 @@ void gather_columns(const double* values, const int* columns, Index count, const
 // The other way round: table(h, columns_e) += values_e p_h.
 void scatter_columns(const double* values, const int* columns, Index count, const double* p, Index k, double* table);
 
+// Squared distances of rows (columns of x are `stride` apart) from one centre, by differences: where s is below the least so far it becomes the least and h the label.
+void lower_squares(const double* x, Index stride, Index rows, Index d, const double* centre, double h, double* least, double* label);
+
 // The largest of up - f and the least of down - f.
 void extreme_differences(const double* up, const double* down, const double* f, Index size, double& largest, double& least);
 
