@@ -45,6 +45,34 @@ core_cluster_plane <- function(x, centers, progress) {
     .Call(`_granary_core_cluster_plane`, x, centers, progress)
 }
 
+core_robust_linkage <- function(values, closeness, options, progress) {
+    .Call(`_granary_core_robust_linkage`, values, closeness, options, progress)
+}
+
+core_robust_check <- function(values, closeness, labels, sets, most, threads) {
+    .Call(`_granary_core_robust_check`, values, closeness, labels, sets, most, threads)
+}
+
+core_tree_pruning <- function(tree, labels, k, progress) {
+    .Call(`_granary_core_tree_pruning`, tree, labels, k, progress)
+}
+
+core_tree_descend <- function(tree, near, threads, progress) {
+    .Call(`_granary_core_tree_descend`, tree, near, threads, progress)
+}
+
+core_robust_single <- function(distance, k, alpha, progress) {
+    .Call(`_granary_core_robust_single`, distance, k, alpha, progress)
+}
+
+core_robust_near <- function(values, closeness, k) {
+    .Call(`_granary_core_robust_near`, values, closeness, k)
+}
+
+core_robust_sample <- function(n, m, seed) {
+    .Call(`_granary_core_robust_sample`, n, m, seed)
+}
+
 core_tsne_rows <- function(x, most, progress) {
     .Call(`_granary_core_tsne_rows`, x, most, progress)
 }
