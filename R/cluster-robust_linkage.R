@@ -91,11 +91,11 @@ linkage_input <- function(x, similarity, metric) {
   if (similarity) {
     x <- check_matrix(x, "x", allow_na = TRUE)
     if (nrow(x) != ncol(x)) abort_input(sprintf("`x` must be a square matrix of similarities, but it is %d x %d.", nrow(x), ncol(x)), "x")
-    gap <- abs(x - t(x))
-    if (any(is.na(x) != is.na(t(x))) || any(gap > 1e-8 * max(abs(x), na.rm = TRUE), na.rm = TRUE)) {
+    known <- x[row(x) != col(x) & !is.na(x)]
+    if (length(known) == 0L && nrow(x) > 1L) abort_input("`x` must have similarities that are not missing.", "x")
+    if (any(is.na(x) != is.na(t(x))) || any(abs(x - t(x)) > 1e-8 * max(abs(known), 0), na.rm = TRUE)) {
       abort_input("`x` must be symmetric: take pmax(x, t(x)) or (x + t(x)) / 2, whichever a similarity means here.", "x")
     }
-    if (all(is.na(x[row(x) != col(x)])) && nrow(x) > 1L) abort_input("`x` must have similarities that are not missing.", "x")
     return(list(n = nrow(x), closeness = "similarity", values = unname(x), labels = if (is.null(rownames(x))) colnames(x) else rownames(x), missing = sum(is.na(x[upper.tri(x)]))))
   }
   source <- map_source(x, metric)
