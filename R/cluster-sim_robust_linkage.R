@@ -1,23 +1,30 @@
 #' Similarities with wrong neighbours
 #'
-#' The examples of the paper on robust hierarchical clustering: topics in a tree with one wrong link each, areas of two fields with boundary points, and noise of chosen amounts.
+#' The examples of the paper on robust hierarchical clustering: topics in a tree with one wrong link each, areas of two
+#' fields with boundary points, and noise of chosen amounts.
 #'
 #' @details
-#' `"topics"` (figures 1 and 2): eight regions of `n / 8` points in four pairs and two halves. Similarities are .999 within a region, .75 within a pair, .5 within a half and 0 otherwise; with `wrong = TRUE` point \eqn{i} of
-#' region \eqn{r} and point \eqn{i} of region \eqn{r + 4} have similarity 1. Any clustering by regions, pairs, halves or a mixture of them has the good neighbourhood property with \eqn{\alpha = 1/n}{alpha = 1 / n}; single, average and complete linkage
-#' first join the wrong pairs.
+#' `"topics"` (figures 1 and 2): eight regions of `n / 8` points in four pairs and two halves. Similarities are .999
+#' within a region, .75 within a pair, .5 within a half and 0 otherwise; with `wrong = TRUE` point \eqn{i} of region
+#' \eqn{r} and point \eqn{i} of region \eqn{r + 4} have similarity 1. Any clustering by regions, pairs, halves or a
+#' mixture of them has the good neighbourhood property with \eqn{\alpha = 1/n}{alpha = 1 / n}; single, average and
+#' complete linkage first join the wrong pairs.
 #'
-#' `"fields"` (figure 7): four areas of `n / 4` points, two in each of two fields; the first eighth of every area are boundary points. Similarities are .99 within an area; .9 within a field, but .1 if either is a boundary
-#' point; .1 between fields, but .5 if either is a boundary point, and 1 with probability \eqn{2/n} for a boundary point and one of the other field. (The figure with the numbers is not legible in every copy of the
-#' paper: these agree with all that its text says.) `alpha` raises the similarity of every point to that share of points of the other field to 1; `nu` replaces the similarities of that share of points
-#' by one minus themselves. A symmetric jitter of 1e-4 breaks ties.
+#' `"fields"` (figure 7): four areas of `n / 4` points, two in each of two fields; the first eighth of every area are
+#' boundary points. Similarities are .99 within an area; .9 within a field, but .1 if either is a boundary point; .1
+#' between fields, but .5 if either is a boundary point, and 1 with probability \eqn{2/n} for a boundary point and one
+#' of the other field. (The figure with the numbers is not legible in every copy of the paper: these agree with all that
+#' its text says.) `alpha` raises the similarity of every point to that share of points of the other field to 1; `nu`
+#' replaces the similarities of that share of points by one minus themselves. A symmetric jitter of 1e-4 breaks ties.
 #'
 #' @param type `"topics"` or `"fields"`.
 #' @param n Number of points: a multiple of 8 for topics, of 32 for fields.
 #' @param wrong Whether topics have wrong links.
 #' @param alpha,nu For fields: more wrong neighbours, bad points.
-#' @return A list with `similarity`, a symmetric matrix, and `labels`, a data frame of target clusterings (`region`, `pair`, `half` and `mixed`; or `field`, `area` and `mixed`), for fields also `boundary` and `bad`.
-#' @section Which method when: For experiments with [robust_linkage()]; [sim_bregman()] draws rows instead of similarities.
+#' @return A list with `similarity`, a symmetric matrix, and `labels`, a data frame of target clusterings (`region`,
+#'   `pair`, `half` and `mixed`; or `field`, `area` and `mixed`), for fields also `boundary` and `bad`.
+#' @section Which method when:
+#' For experiments with [robust_linkage()]; [sim_bregman()] draws rows instead of similarities.
 #' @inherit robust_linkage references
 #' @seealso [robust_linkage()], [robust_linkage_check()].
 #' @export
@@ -52,7 +59,9 @@ sim_topics <- function(n, wrong) {
     similarity[outer(own, own, `==`) & abs(outer(region, region, `-`)) == 4] <- 1
   }
   names <- c("Algorithms", "Complexity", "Learning", "Planning", "Squash", "Billiards", "Football", "Baseball")
-  labels <- data.frame(region = factor(names[region], names), pair = factor(c("Theory", "AI", "Cue and racket", "Ball games")[pair]), half = factor(c("Computing", "Sports")[half]))
+  labels <- data.frame(region = factor(names[region], names),
+                       pair = factor(c("Theory", "AI", "Cue and racket", "Ball games")[pair]),
+                       half = factor(c("Computing", "Sports")[half]))
   labels$mixed <- factor(ifelse(half == 1, "Computing", as.character(labels$pair)))
   list(similarity = similarity, labels = labels)
 }

@@ -52,7 +52,7 @@ set.seed(2)
 runs <- if (extended) 30L else 3L
 scaled <- apply(iris[1:4], 2L, function(v) (v - min(v)) / diff(range(v)))
 k <- 1 - as.matrix(stats::dist(scaled)) / max(stats::dist(scaled))
-grid <- c(0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12)
+grid <- seq(0.01, 0.16, by = 0.01)
 corrupted <- function(p) {
   hit <- upper.tri(k) & matrix(stats::runif(length(k)) < p, nrow(k))
   noisy <- k

@@ -26,7 +26,7 @@ class BitRows {
 };
 
 // Compiled for processors with an instruction for it, too.
-int count_both(const std::uint64_t* a, const std::uint64_t* b, Index words);                         // |a & b|
+int count_both(const std::uint64_t* a, const std::uint64_t* b, Index words);                           // |a & b|
 int count_three(const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c, Index words);  // |a & b & c|
 
 }  // namespace granary::cluster

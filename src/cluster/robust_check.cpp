@@ -9,7 +9,8 @@ namespace granary::cluster {
 namespace {
 
 // Among the points that are left, how many of the nearest of each, as many as its group has, lie outside its group.
-VectorXi count_outside(const NeighbourOrder& order, const VectorXi& group, const std::vector<char>& gone, int threads, Monitor& monitor) {
+VectorXi count_outside(const NeighbourOrder& order, const VectorXi& group, const std::vector<char>& gone, int threads,
+                       Monitor& monitor) {
   const Index n = order.cols();
   std::vector<int> size(static_cast<std::size_t>(group.maxCoeff()) + 2, 0);
   for (Index x = 0; x < n; ++x)
@@ -32,7 +33,8 @@ VectorXi count_outside(const NeighbourOrder& order, const VectorXi& group, const
 
 }  // namespace
 
-NeighbourhoodCheck neighbourhood_check(const NeighbourOrder& order, const VectorXi& labels, const VectorXi& sets, int most, int threads, Monitor& monitor) {
+NeighbourhoodCheck neighbourhood_check(const NeighbourOrder& order, const VectorXi& labels, const VectorXi& sets, int most,
+                                       int threads, Monitor& monitor) {
   const Index n = order.cols();
   const auto size = static_cast<double>(n);
   std::vector<char> gone(static_cast<std::size_t>(n), 0);

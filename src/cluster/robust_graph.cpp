@@ -58,12 +58,19 @@ Eigen::MatrixXi common_neighbours(const NeighbourOrder& order, int t) {
 }
 
 CommonNeighbourGraph::CommonNeighbourGraph(const NeighbourOrder& order, double wrong, int threads)
-    : order_(order), n_(order.cols()), allowed_(2 * wrong + 1e-9), threads_(threads), near_(n_, n_), edges_(n_, n_),
-      due_(static_cast<std::size_t>(n_) + 1), changed_(static_cast<std::size_t>(n_), 1) {
+    : order_(order),
+      n_(order.cols()),
+      allowed_(2 * wrong + 1e-9),
+      threads_(threads),
+      near_(n_, n_),
+      edges_(n_, n_),
+      due_(static_cast<std::size_t>(n_) + 1),
+      changed_(static_cast<std::size_t>(n_), 1) {
   for (Index x = 0; x < n_; ++x) edges_.set(x, x);
 }
 
-void CommonNeighbourGraph::look(int x, int y, std::vector<std::uint32_t>& flips, std::vector<std::pair<int, std::uint32_t>>& later) const {
+void CommonNeighbourGraph::look(int x, int y, std::vector<std::uint32_t>& flips,
+                                std::vector<std::pair<int, std::uint32_t>>& later) const {
   const int deficit = t_ - count_both(near_.row(x), near_.row(y), near_.words());
   const bool edge = deficit <= allowed_;
   const auto pair = static_cast<std::uint32_t>(static_cast<Index>(x) * n_ + y);
@@ -97,7 +104,8 @@ void CommonNeighbourGraph::advance(int t, Monitor& monitor) {
       return;
     }
     for (std::size_t i = at * block; i < std::min(pairs.size(), (at + 1) * block); ++i)
-      look(static_cast<int>(pairs[i] / static_cast<std::uint32_t>(n_)), static_cast<int>(pairs[i] % static_cast<std::uint32_t>(n_)), flips[at], later[at]);
+      look(static_cast<int>(pairs[i] / static_cast<std::uint32_t>(n_)),
+           static_cast<int>(pairs[i] % static_cast<std::uint32_t>(n_)), flips[at], later[at]);
   });
   evaluations_ += first ? 0.5 * static_cast<double>(n_) * static_cast<double>(n_ - 1) : static_cast<double>(pairs.size());
   std::fill(changed_.begin(), changed_.end(), static_cast<char>(first));

@@ -13,7 +13,7 @@ class CommonNeighbourGraph {
   // F_t for t; t never falls.
   void advance(int t, Monitor& monitor);
 
-  const BitRows& edges() const { return edges_; }  // with loops
+  const BitRows& edges() const { return edges_; }                // with loops
   const std::vector<char>& changed() const { return changed_; }  // rows that the last advance() changed
   bool any_change() const { return any_change_; }
   double evaluations() const { return evaluations_; }

@@ -17,14 +17,18 @@ namespace {
 struct Blob {
   std::vector<int> members;
   std::vector<BitRows::Word> mask;
-  int node = 0;          // its merge, from 1
-  bool touched = true;   // changed since its pairs were last tested
+  int node = 0;         // its merge, from 1
+  bool touched = true;  // changed since its pairs were last tested
 };
 
 class Linkage {
  public:
   Linkage(const NeighbourOrder& order, const RobustLinkageOptions& options)
-      : order_(order), options_(options), n_(static_cast<int>(order.cols())), wrong_(options.eps * static_cast<double>(order.cols())), graph_(order, wrong_, options.threads),
+      : order_(order),
+        options_(options),
+        n_(static_cast<int>(order.cols())),
+        wrong_(options.eps * static_cast<double>(order.cols())),
+        graph_(order, wrong_, options.threads),
         single_(static_cast<std::size_t>(n_), 1) {
     out_.merge.resize(n_ - 1, 2);
     out_.height.resize(n_ - 1);
@@ -74,7 +78,8 @@ class Linkage {
     return out;
   }
 
-  // ---- the tree ------------------------------------------------------------------------------------------------------------------------------
+  // ---- the tree
+  // ------------------------------------------------------------------------------------------------------------------------------
 
   int join(int a, int b, int t, bool part) {  // nodes as in hclust; singletons first, then earlier merges
     if (a > 0 && (b < 0 || b < a)) std::swap(a, b);
@@ -93,7 +98,8 @@ class Linkage {
     --many_singles_;
   }
 
-  // ---- median tests --------------------------------------------------------------------------------------------------------------------------
+  // ---- median tests
+  // --------------------------------------------------------------------------------------------------------------------------
 
   // The middle of the counts 0, 1, ... in a histogram; halfway between two where their number is even.
   static double middle(const std::vector<Index>& histogram, Index total) {
@@ -111,9 +117,10 @@ class Linkage {
     return low;
   }
 
-  // The median of S over all pairs of points of two sets, or -1 where it cannot be more than a quarter of them. mask: both together.
-  double median_common(const std::vector<int>& us, const std::vector<int>& vs, const BitRows::Word* of_u, const BitRows::Word* of_v, const std::vector<BitRows::Word>& mask,
-                       Monitor& monitor) const {
+  // The median of S over all pairs of points of two sets, or -1 where it cannot be more than a quarter of them. mask: both
+  // together.
+  double median_common(const std::vector<int>& us, const std::vector<int>& vs, const BitRows::Word* of_u,
+                       const BitRows::Word* of_v, const std::vector<BitRows::Word>& mask, Monitor& monitor) const {
     const auto size = us.size() + vs.size();
     const double least = static_cast<double>(size) / 4;
     // S(x, y) <= |F_x & C_v| + |F_y & C_u|: how many pairs can be above the quarter?
@@ -122,7 +129,9 @@ class Linkage {
     for (std::size_t j = 0; j < vs.size(); ++j) cross_v[j] = count_both(row(vs[j]), of_u, words());
     std::sort(cross_v.begin(), cross_v.end());
     Index possible = 0;
-    for (const int c : cross_u) possible += cross_v.end() - std::upper_bound(cross_v.begin(), cross_v.end(), static_cast<int>(std::floor(least + 1e-9)) - c);
+    for (const int c : cross_u)
+      possible +=
+          cross_v.end() - std::upper_bound(cross_v.begin(), cross_v.end(), static_cast<int>(std::floor(least + 1e-9)) - c);
     const auto total = static_cast<Index>(us.size() * vs.size());
     if (2 * possible < total) return -1;
     std::vector<std::vector<Index>> parts((us.size() + 63) / 64);
@@ -152,7 +161,8 @@ class Linkage {
   }
 
   double test_single(const Blob& u, int x, Monitor& monitor) const {
-    if (4 * (count_both(row(x), u.mask.data(), words()) + 1) <= static_cast<int>(u.members.size()) + 1) return -1;  // S(x, y) is at most this
+    // S(x, y) is at most this
+    if (4 * (count_both(row(x), u.mask.data(), words()) + 1) <= static_cast<int>(u.members.size()) + 1) return -1;
     std::vector<BitRows::Word> own(u.mask.size(), 0), mask(u.mask);
     own[static_cast<std::size_t>(x) >> 6] |= BitRows::Word{1} << (x & 63);
     mask[static_cast<std::size_t>(x) >> 6] |= BitRows::Word{1} << (x & 63);
@@ -162,7 +172,7 @@ class Linkage {
   // Step 4. A candidate: blob u with blob v, or with point x.
   struct Candidate {
     double ratio;
-    int u, v, x;  // v = -1: the point
+    int u, v, x;                                    // v = -1: the point
     bool operator<(const Candidate& other) const {  // the best last; of equal ones the earlier
       return ratio != other.ratio ? ratio < other.ratio : std::make_tuple(u, v, x) > std::make_tuple(other.u, other.v, other.x);
     }
@@ -172,10 +182,13 @@ class Linkage {
     const Blob& blob = blobs_[static_cast<std::size_t>(u)];
     for (int v = 0; v < static_cast<int>(blobs_.size()); ++v) {
       const Blob& other = blobs_[static_cast<std::size_t>(v)];
-      if (v == u || other.members.empty() || !above_four(static_cast<double>(blob.members.size() + other.members.size()))) continue;
+      if (v == u || other.members.empty() || !above_four(static_cast<double>(blob.members.size() + other.members.size())))
+        continue;
       if (v < u && other.touched) continue;  // met already from the other side
       const double median = test_blobs(blob, other, monitor);
-      if (median >= 0) out.push_back({median / static_cast<double>(blob.members.size() + other.members.size()), std::min(u, v), std::max(u, v), -1});
+      if (median >= 0)
+        out.push_back(
+            {median / static_cast<double>(blob.members.size() + other.members.size()), std::min(u, v), std::max(u, v), -1});
     }
     if (!above_four(static_cast<double>(blob.members.size()) + 1)) return;
     const std::vector<int> alone = singles();
@@ -183,7 +196,8 @@ class Linkage {
     QuietSerial quiet;
     parallel_for(static_cast<Index>((alone.size() + 15) / 16), options_.threads, monitor, [&](Index task) {
       const auto from = static_cast<std::size_t>(task) * 16;
-      for (std::size_t i = from; i < std::min(alone.size(), from + 16); ++i) median[i] = test_single(blob, alone[i], quiet.monitor);
+      for (std::size_t i = from; i < std::min(alone.size(), from + 16); ++i)
+        median[i] = test_single(blob, alone[i], quiet.monitor);
     });
     for (std::size_t i = 0; i < alone.size(); ++i)
       if (median[i] >= 0) out.push_back({median[i] / (static_cast<double>(blob.members.size()) + 1), u, -1, alone[i]});
@@ -214,16 +228,20 @@ class Linkage {
         std::fill(other.mask.begin(), other.mask.end(), 0);
       }
       // Only what the merged blob has to do with is tested again.
-      open.erase(std::remove_if(open.begin(), open.end(), [&](const Candidate& c) {
-        return c.u == best.u || c.v == best.u || (best.v >= 0 && (c.u == best.v || c.v == best.v)) || (best.v < 0 && c.v < 0 && c.x == best.x);
-      }), open.end());
+      open.erase(std::remove_if(open.begin(), open.end(),
+                                [&](const Candidate& c) {
+                                  return c.u == best.u || c.v == best.u || (best.v >= 0 && (c.u == best.v || c.v == best.v)) ||
+                                         (best.v < 0 && c.v < 0 && c.x == best.x);
+                                }),
+                 open.end());
       for (Blob& one : blobs_) one.touched = false;
       add_candidates(best.u, open, monitor);
     }
     blobs_.erase(std::remove_if(blobs_.begin(), blobs_.end(), [](const Blob& b) { return b.members.empty(); }), blobs_.end());
   }
 
-  // Step 5: components of H_t among singletons, found within components of F_t. A blob in H_t has been merged with what it is joined to.
+  // Step 5: components of H_t among singletons, found within components of F_t. A blob in H_t has been merged with what it is
+  // joined to.
   void merge_singles(int t, Monitor& monitor) {
     if (!at_least_four(many_singles_) || many_singles_ < 2) return;
     std::vector<int> alone;
@@ -234,7 +252,8 @@ class Linkage {
       UnionFind in_graph(n_);
       for (int x = 0; x < n_ && in_graph.sets() > 1; ++x) {
         for (Index w = 0; w < words(); ++w)
-          for (BitRows::Word bits = row(x)[w]; bits != 0; bits &= bits - 1) in_graph.unite(x, static_cast<int>(w * 64) + __builtin_ctzll(bits));
+          for (BitRows::Word bits = row(x)[w]; bits != 0; bits &= bits - 1)
+            in_graph.unite(x, static_cast<int>(w * 64) + __builtin_ctzll(bits));
       }
       std::vector<std::pair<int, int>> by_component;
       for (const int x : alone) by_component.emplace_back(in_graph.find(x), x);
@@ -242,7 +261,8 @@ class Linkage {
       for (std::size_t from = 0; from < by_component.size();) {
         std::size_t to = from;
         std::vector<int> members;
-        for (; to < by_component.size() && by_component[to].first == by_component[from].first; ++to) members.push_back(by_component[to].second);
+        for (; to < by_component.size() && by_component[to].first == by_component[from].first; ++to)
+          members.push_back(by_component[to].second);
         from = to;
         if (at_least_four(static_cast<double>(members.size()))) search(members, together, monitor);
       }
@@ -277,7 +297,8 @@ class Linkage {
         joined.assign(waiting.size(), 0);
         parallel_for(static_cast<Index>((waiting.size() + 255) / 256), options_.threads, monitor, [&](Index task) {
           const auto begin = static_cast<std::size_t>(task) * 256;
-          for (std::size_t i = begin; i < std::min(waiting.size(), begin + 256); ++i) joined[i] = count_both(row(x), row(waiting[i]), words()) > wrong_ + 1e-9;
+          for (std::size_t i = begin; i < std::min(waiting.size(), begin + 256); ++i)
+            joined[i] = count_both(row(x), row(waiting[i]), words()) > wrong_ + 1e-9;
         });
         std::vector<int> rest;
         for (std::size_t i = 0; i < waiting.size(); ++i) {
@@ -293,7 +314,8 @@ class Linkage {
     }
   }
 
-  // Step 6: singletons that are too few to form a blob go to the blob of least median rank in their order; blobs as they are before any is given away.
+  // Step 6: singletons that are too few to form a blob go to the blob of least median rank in their order; blobs as they are
+  // before any is given away.
   void give_away(int t) {
     if (many_singles_ == 0 || blobs_.empty() || many_singles_ >= std::max(4 * wrong_, 0.5 * t) - 1e-9) return;
     std::vector<std::pair<int, std::size_t>> moves;
@@ -352,7 +374,8 @@ VectorXi leaf_order(const Eigen::MatrixXi& merge) {
 }
 
 RobustLinkageResult robust_linkage(const NeighbourOrder& order, const RobustLinkageOptions& options, Monitor& monitor) {
-  if (!(options.eps > 0) || !(6 * options.eps < 1)) throw InputError(message("`eps` must be above 0 and below 1/6, not ", options.eps, "."));
+  if (!(options.eps > 0) || !(6 * options.eps < 1))
+    throw InputError(message("`eps` must be above 0 and below 1/6, not ", options.eps, "."));
   if (order.cols() < 2) {
     RobustLinkageResult out;
     out.merge.resize(0, 2);

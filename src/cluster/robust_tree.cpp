@@ -21,7 +21,9 @@ constexpr double impossible = -std::numeric_limits<double>::infinity();
 int node_of(int entry, int n) { return entry < 0 ? -entry - 1 : n + entry - 1; }
 int entry_of(int node, int n) { return node < n ? -(node + 1) : node - n + 1; }
 
-bool is_part(const ClusterTree& tree, int node, int n) { return node >= n && !tree.part.empty() && tree.part[static_cast<std::size_t>(node - n)]; }
+bool is_part(const ClusterTree& tree, int node, int n) {
+  return node >= n && !tree.part.empty() && tree.part[static_cast<std::size_t>(node - n)];
+}
 
 std::vector<int> leaves_below(const ClusterTree& tree, int node, int n) {
   std::vector<int> out, open{node};
@@ -90,11 +92,12 @@ void check(const ClusterTree& tree) {
 
 Pruning best_pruning(const ClusterTree& tree, const VectorXi& labels, int k, Monitor& monitor) {
   const auto n = static_cast<int>(tree.merge.rows()) + 1;
-  if (labels.size() != n) throw InputError(message("there must be one label per point of the tree, ", n, ", but there are ", labels.size(), "."));
+  if (labels.size() != n)
+    throw InputError(message("there must be one label per point of the tree, ", n, ", but there are ", labels.size(), "."));
   if (k > n) throw InputError("there are more labels than points.");
   if (k > most_labels) return horizontal(tree, labels, k, n, monitor);
   const std::size_t sets = std::size_t{1} << k;
-  std::vector<VectorXd> own(static_cast<std::size_t>(2 * n - 1));           // points of each label below a node
+  std::vector<VectorXd> own(static_cast<std::size_t>(2 * n - 1));             // points of each label below a node
   std::vector<std::vector<float>> best(static_cast<std::size_t>(2 * n - 1));  // g(u, L); whole numbers
   std::vector<std::vector<std::uint16_t>> choice(static_cast<std::size_t>(2 * n - 1));
   for (int u = 0; u < 2 * n - 1; ++u) {
@@ -149,11 +152,13 @@ Pruning persistent_pruning(const ClusterTree& tree, int k, Monitor& monitor) {
   const auto n = static_cast<int>(tree.merge.rows()) + 1;
   const int nodes = 2 * n - 1;
   if (k > n) throw InputError(message("`k` must be at most the number of points, ", n, ", not ", k, "."));
-  std::vector<double> size(static_cast<std::size_t>(nodes), 1), height(static_cast<std::size_t>(nodes), 0), end(static_cast<std::size_t>(nodes));
+  std::vector<double> size(static_cast<std::size_t>(nodes), 1), height(static_cast<std::size_t>(nodes), 0),
+      end(static_cast<std::size_t>(nodes));
   for (int u = n; u < nodes; ++u) {
     height[static_cast<std::size_t>(u)] = tree.height[u - n];
     size[static_cast<std::size_t>(u)] = 0;
-    for (int c = 0; c < 2; ++c) size[static_cast<std::size_t>(u)] += size[static_cast<std::size_t>(node_of(tree.merge(u - n, c), n))];
+    for (int c = 0; c < 2; ++c)
+      size[static_cast<std::size_t>(u)] += size[static_cast<std::size_t>(node_of(tree.merge(u - n, c), n))];
   }
   end.back() = height.back();
   for (int u = nodes - 1; u >= n; --u) {
@@ -161,7 +166,10 @@ Pruning persistent_pruning(const ClusterTree& tree, int k, Monitor& monitor) {
     const double here = is_part(tree, u, n) ? end[static_cast<std::size_t>(u)] : height[static_cast<std::size_t>(u)];
     for (int c = 0; c < 2; ++c) end[static_cast<std::size_t>(node_of(tree.merge(u - n, c), n))] = here;
   }
-  const auto lasting = [&](int u) { return u < n ? 0 : size[static_cast<std::size_t>(u)] * (end[static_cast<std::size_t>(u)] - height[static_cast<std::size_t>(u)]); };
+  const auto lasting = [&](int u) {
+    return u < n ? 0
+                 : size[static_cast<std::size_t>(u)] * (end[static_cast<std::size_t>(u)] - height[static_cast<std::size_t>(u)]);
+  };
   // f(u, j): the best with j clusters; for any number j = 0 keeps the best of all.
   const int most = std::max(k, 1);
   std::vector<std::vector<double>> value(static_cast<std::size_t>(nodes));
@@ -176,19 +184,23 @@ Pruning persistent_pruning(const ClusterTree& tree, int k, Monitor& monitor) {
     if (stop) value[at][1] = lasting(u);
     value[at][0] = stop ? lasting(u) : impossible;
     if (u < n) continue;
-    const auto a = static_cast<std::size_t>(node_of(tree.merge(u - n, 0), n)), b = static_cast<std::size_t>(node_of(tree.merge(u - n, 1), n));
+    const auto a = static_cast<std::size_t>(node_of(tree.merge(u - n, 0), n)),
+               b = static_cast<std::size_t>(node_of(tree.merge(u - n, 1), n));
     const double split = value[a][0] + value[b][0];
     if (split > value[at][0] || u == nodes - 1) value[at][0] = split, left[at][0] = 1;
     for (int j = 2; j <= reach; ++j) {
-      for (int i = std::max(1, j - static_cast<int>(value[b].size()) + 1); i < std::min(j, static_cast<int>(value[a].size())); ++i) {
+      for (int i = std::max(1, j - static_cast<int>(value[b].size()) + 1); i < std::min(j, static_cast<int>(value[a].size()));
+           ++i) {
         const double sum = value[a][static_cast<std::size_t>(i)] + value[b][static_cast<std::size_t>(j - i)];
-        if (sum > value[at][static_cast<std::size_t>(j)]) value[at][static_cast<std::size_t>(j)] = sum, left[at][static_cast<std::size_t>(j)] = i;
+        if (sum > value[at][static_cast<std::size_t>(j)])
+          value[at][static_cast<std::size_t>(j)] = sum, left[at][static_cast<std::size_t>(j)] = i;
       }
     }
   }
   Pruning out;
   out.value = value.back()[static_cast<std::size_t>(k)];
-  if (out.value == impossible) throw InputError(message("the tree has no pruning into ", k, " clusters: more became one at once."));
+  if (out.value == impossible)
+    throw InputError(message("the tree has no pruning into ", k, " clusters: more became one at once."));
   std::vector<std::pair<int, int>> open{{nodes - 1, k}};
   std::vector<int> chosen;
   while (!open.empty()) {
@@ -214,13 +226,15 @@ VectorXi descend(const ClusterTree& tree, const Eigen::MatrixXi& near, int threa
   const auto n = static_cast<int>(tree.merge.rows()) + 1;
   std::vector<int> size(static_cast<std::size_t>(2 * n - 1), 1);
   for (int u = n; u < 2 * n - 1; ++u)
-    size[static_cast<std::size_t>(u)] = size[static_cast<std::size_t>(node_of(tree.merge(u - n, 0), n))] + size[static_cast<std::size_t>(node_of(tree.merge(u - n, 1), n))];
+    size[static_cast<std::size_t>(u)] = size[static_cast<std::size_t>(node_of(tree.merge(u - n, 0), n))] +
+                                        size[static_cast<std::size_t>(node_of(tree.merge(u - n, 1), n))];
   VectorXi out(near.cols());
   parallel_for(near.cols(), threads, monitor, [&](Index i) {
     std::vector<int> held(static_cast<std::size_t>(2 * n - 1), 0);
     for (Index r = 0; r < near.rows(); ++r) held[static_cast<std::size_t>(near(r, i))] = 1;
     for (int u = n; u < 2 * n - 1; ++u)
-      held[static_cast<std::size_t>(u)] = held[static_cast<std::size_t>(node_of(tree.merge(u - n, 0), n))] + held[static_cast<std::size_t>(node_of(tree.merge(u - n, 1), n))];
+      held[static_cast<std::size_t>(u)] = held[static_cast<std::size_t>(node_of(tree.merge(u - n, 0), n))] +
+                                          held[static_cast<std::size_t>(node_of(tree.merge(u - n, 1), n))];
     int u = 2 * n - 2;
     while (u >= n) {
       int best = -1;
@@ -233,7 +247,9 @@ VectorXi descend(const ClusterTree& tree, const Eigen::MatrixXi& near, int threa
           open.push_back(node_of(tree.merge(c - n, 0), n));
           continue;
         }
-        const auto held_by = [&](int node) { return std::make_pair(held[static_cast<std::size_t>(node)], size[static_cast<std::size_t>(node)]); };
+        const auto held_by = [&](int node) {
+          return std::make_pair(held[static_cast<std::size_t>(node)], size[static_cast<std::size_t>(node)]);
+        };
         // Among points of a blob that became one at once the nearest neighbour decides.
         if (best < 0 || held_by(c) > held_by(best) || (c == near(0, i) && held_by(c) == held_by(best))) best = c;
       }

@@ -47,7 +47,9 @@ std::set<std::vector<int>> clusters_of(const ClusterTree& tree) {
     for (int c = 0; c < 2; ++c) {
       const int entry = tree.merge(i, c);
       if (entry < 0) mine.push_back(-entry - 1);
-      if (entry > 0) mine.insert(mine.end(), below[static_cast<std::size_t>(entry - 1)].begin(), below[static_cast<std::size_t>(entry - 1)].end());
+      if (entry > 0)
+        mine.insert(mine.end(), below[static_cast<std::size_t>(entry - 1)].begin(),
+                    below[static_cast<std::size_t>(entry - 1)].end());
     }
     std::sort(mine.begin(), mine.end());
     if (tree.part.empty() || !tree.part[static_cast<std::size_t>(i)]) out.insert(mine);
@@ -96,7 +98,9 @@ std::map<std::vector<int>, int> by_the_book(const NeighbourOrder& order, double 
       std::size_t a = 0, b = 0;
       for (std::size_t u = 0; u < blobs.size(); ++u) {
         for (std::size_t v = u + 1; v < blobs.size(); ++v) {
-          if ((blobs[u].size() == 1 && blobs[v].size() == 1) || !(static_cast<double>(blobs[u].size() + blobs[v].size()) > 4 * e + 1e-9)) continue;
+          if ((blobs[u].size() == 1 && blobs[v].size() == 1) ||
+              !(static_cast<double>(blobs[u].size() + blobs[v].size()) > 4 * e + 1e-9))
+            continue;
           const double r = ratio(blobs[u], blobs[v]);
           if (r > best) best = r, a = u, b = v;
         }
@@ -113,7 +117,9 @@ std::map<std::vector<int>, int> by_the_book(const NeighbourOrder& order, double 
       std::vector<std::size_t> component{u};
       for (std::size_t i = 0; i < component.size(); ++i)
         for (std::size_t v = 0; v < blobs.size(); ++v)
-          if (blobs[v].size() == 1 && std::find(component.begin(), component.end(), v) == component.end() && ratio(blobs[component[i]], blobs[v]) > 0) component.push_back(v);
+          if (blobs[v].size() == 1 && std::find(component.begin(), component.end(), v) == component.end() &&
+              ratio(blobs[component[i]], blobs[v]) > 0)
+            component.push_back(v);
       if (component.size() < 2 || static_cast<double>(component.size()) < 4 * e - 1e-9) continue;
       std::sort(component.begin(), component.end());
       for (std::size_t i = component.size(); i-- > 1;) join(component[0], component[i]);
@@ -216,7 +222,8 @@ TEST("the tree has the clusters of Algorithm 3 as it is written, and heights ris
       std::vector<int> all(static_cast<std::size_t>(n));
       for (int i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = i;
       return all;
-    }()), 0);
+    }()),
+               0);
     options.threads = 2;
     CHECK(robust_linkage(order, options, monitor).merge == found.merge);
   }
@@ -226,7 +233,8 @@ TEST("eight topics with wrong links: regions, pairs and halves at t = 7, 16, 32,
   Monitor monitor;
   RobustLinkageOptions options;
   options.eps = 1.0 / 64;
-  const RobustLinkageResult found = robust_linkage(neighbour_order(topics(), Closeness::similarity, 1, monitor), options, monitor);
+  const RobustLinkageResult found =
+      robust_linkage(neighbour_order(topics(), Closeness::similarity, 1, monitor), options, monitor);
   std::map<double, int> merges;
   for (Index i = 0; i < 63; ++i) ++merges[found.height[i]];
   CHECK(merges == (std::map<double, int>{{7, 56}, {16, 4}, {32, 2}, {62, 1}}));
@@ -248,7 +256,8 @@ TEST("only the order counts: rising functions of the similarities give the same 
   RobustLinkageOptions options;
   options.eps = 0.03;
   const RobustLinkageResult one = robust_linkage(neighbour_order(k, Closeness::similarity, 1, monitor), options, monitor);
-  const RobustLinkageResult cubed = robust_linkage(neighbour_order(k.array().cube().exp(), Closeness::similarity, 1, monitor), options, monitor);
+  const RobustLinkageResult cubed =
+      robust_linkage(neighbour_order(k.array().cube().exp(), Closeness::similarity, 1, monitor), options, monitor);
   CHECK(one.merge == cubed.merge && one.height == cubed.height);
   const std::vector<int> to = rng.permutation(n);
   MatrixXd moved(n, n);
@@ -380,7 +389,8 @@ TEST("good neighbourhoods: counted by definition; strict separation has none wro
   VectorXi half(30);
   for (int i = 0; i < 30; ++i) half[i] = i / 15;
   for (int j = 0; j < 30; ++j) k(4, j) = k(j, 4) = 1 - k(4, j);  // one bad point
-  const NeighbourhoodCheck one = neighbourhood_check(neighbour_order(k, Closeness::similarity, 1, monitor), half, half, 10, 1, monitor);
+  const NeighbourhoodCheck one =
+      neighbourhood_check(neighbour_order(k, Closeness::similarity, 1, monitor), half, half, 10, 1, monitor);
   CHECK(one.removed.size() == 1 && one.removed[0] == 4);
   CHECK_NEAR(one.alpha.back(), 0, 0);
   CHECK(one.outside_set == one.outside);
@@ -406,7 +416,8 @@ TEST("robust single linkage: components at every radius are those of its definit
         for (int j = 0; j < n; ++j) {
           if (found.radius[i] > r || found.radius[j] > r || d(i, j) > alpha * r) continue;
           const int least = std::min(label[static_cast<std::size_t>(i)], label[static_cast<std::size_t>(j)]);
-          if (label[static_cast<std::size_t>(i)] != least || label[static_cast<std::size_t>(j)] != least) label[static_cast<std::size_t>(i)] = label[static_cast<std::size_t>(j)] = least, moved = true;
+          if (label[static_cast<std::size_t>(i)] != least || label[static_cast<std::size_t>(j)] != least)
+            label[static_cast<std::size_t>(i)] = label[static_cast<std::size_t>(j)] = least, moved = true;
         }
       }
     }
