@@ -5,20 +5,25 @@
 #' Place new rows, go on with a run, score the map, draw it.
 #'
 #' @details
-#' `predict()` places new rows without moving the old ones (an extension: the paper has none). A new row has similarities \eqn{p_j} to its neighbours among the old rows, at the perplexity of the fit,
-#' starts at their weighted mean, and minimises its own part of the cost, \eqn{\sum_j p_j \log(p_j / q_j)}{sum_j p_j log(p_j / q_j)}, against the fixed map. Rows of a group that the map has
-#' never seen land between the groups it knows.
+#' `predict()` places new rows without moving the old ones (an extension: the paper has none). A new row has
+#' similarities \eqn{p_j} to its neighbours among the old rows, at the perplexity of the fit, starts at their weighted
+#' mean, and minimises its own part of the cost, \eqn{\sum_j p_j \log(p_j / q_j)}{sum_j p_j log(p_j / q_j)}, against the
+#' fixed map. Rows of a group that the map has never seen land between the groups it knows.
 #'
-#' `update()` with `max_iter` alone goes on for so many more iterations, exactly as a longer run would have. With `newdata` rows are added: they are placed by `predict()`, and the whole is
-#' run from there without exaggeration. With any other argument of [tsne()] the map is made anew.
+#' `update()` with `max_iter` alone goes on for so many more iterations, exactly as a longer run would have. With
+#' `newdata` rows are added: they are placed by `predict()`, and the whole is run from there without exaggeration. With
+#' any other argument of [tsne()] the map is made anew.
 #'
-#' `assess()` gives for the `k` nearest neighbours: `trustworthiness` (near in the map, so near in the data), `continuity` (near in the data, so near in the map) and `preservation` (the
-#' share of neighbours kept), for the rows as they were compared (after principal components), from a sample of at most `samples` rows; `cosine`, the cosine of the angle between the
-#' gradient of the tree and the exact one at the map (up to 20000 rows), which must be positive for the descent to go down; with `truth`, the number `wrong` and share `error` of rows whose nearest
-#' neighbour in the map has another label; with `newdata` and `newy`, the share `new.error` of new rows, placed by `predict()`, whose nearest old row has another label. `map` scores another map
-#' of the same rows (of any method) instead.
+#' `assess()` gives for the `k` nearest neighbours: `trustworthiness` (near in the map, so near in the data),
+#' `continuity` (near in the data, so near in the map) and `preservation` (the share of neighbours kept), for the rows
+#' as they were compared (after principal components), from a sample of at most `samples` rows; `cosine`, the cosine of
+#' the angle between the gradient of the tree and the exact one at the map (up to 20000 rows), which must be positive
+#' for the descent to go down; with `truth`, the number `wrong` and share `error` of rows whose nearest neighbour in the
+#' map has another label; with `newdata` and `newy`, the share `new.error` of new rows, placed by `predict()`, whose
+#' nearest old row has another label. `map` scores another map of the same rows (of any method) instead.
 #'
-#' `plot(density = TRUE)` shows a kernel density under the points, and with `labels` one for each class as contours: a scatter plot of very many points hides where most of them are.
+#' `plot(density = TRUE)` shows a kernel density under the points, and with `labels` one for each class as contours: a
+#' scatter plot of very many points hides where most of them are.
 #'
 #' @param x,object A map of [tsne()].
 #' @param newdata Rows with the columns of the data.
@@ -35,7 +40,8 @@
 #' @param density Whether to show densities.
 #' @param data The data the map was made of, to which its columns are added.
 #' @param ... For `plot()`, passed on to [graphics::plot()]; for `update()`, arguments of [tsne()].
-#' @return `predict()` a matrix of positions; `update()` a map; `assess()` a data frame with one row; `augment()` the data with the columns `.dim1`, ....
+#' @return `predict()` a matrix of positions; `update()` a map; `assess()` a data frame with one row; `augment()` the
+#'   data with the columns `.dim1`, ....
 #' @seealso [tsne()].
 #' @name granary_tsne
 #' @examples
@@ -50,14 +56,18 @@ NULL
 #' @rdname granary_tsne
 #' @export
 print.granary_tsne <- function(x, ...) {
-  cli::cat_line(switch(x$type, tsne = "t-SNE", ssne = "Symmetric SNE", elastic = "Elastic embedding"), ": a map of ", counted(x$n, "row", "rows"), " in ",
-                counted(x$k, "dimension", "dimensions"))
+  cli::cat_line(switch(x$type, tsne = "t-SNE", ssne = "Symmetric SNE", elastic = "Elastic embedding"), ": a map of ",
+                counted(x$n, "row", "rows"), " in ", counted(x$k, "dimension", "dimensions"))
   print_call(x$call)
-  how <- switch(x$method, exact = "all pairs", barnes_hut = sprintf("Barnes-Hut, theta %s", format(x$theta)), dual_tree = sprintf("dual tree, theta %s", format(x$theta)))
+  how <- switch(x$method, exact = "all pairs", barnes_hut = sprintf("Barnes-Hut, theta %s", format(x$theta)),
+                dual_tree = sprintf("dual tree, theta %s", format(x$theta)))
   cli::cat_line(sprintf("Perplexity %s; %s; learning rate %s", format(x$perplexity), how, format(signif(x$rate, 4L))))
-  cli::cat_line(sprintf("Cost: %s (%s)", format(x$cost, digits = 5L), if (x$type == "elastic") "elastic energy" else if (x$exact_cost) "Kullback-Leibler divergence, exact" else
-    "Kullback-Leibler divergence, Z by a tree with theta 0.1"))
-  if (x$restarts > 0L) cli::cat_line("The learning rate was halved ", counted(x$restarts, "time", "times"), ": the map left the range of numbers")
+  cli::cat_line(sprintf("Cost: %s (%s)", format(x$cost, digits = 5L),
+                        if (x$type == "elastic") "elastic energy" else if (x$exact_cost) "Kullback-Leibler divergence, exact" else "Kullback-Leibler divergence, Z by a tree with theta 0.1"))
+  if (x$restarts > 0L) {
+    cli::cat_line("The learning rate was halved ", counted(x$restarts, "time", "times"),
+                  ": the map left the range of numbers")
+  }
   cli::cat_line("Solver: ", format_convergence(x$convergence), "; update() goes on")
   invisible(x)
 }
@@ -69,12 +79,16 @@ predict.granary_tsne <- function(object, newdata = NULL, type = "latent", max_it
   check_choice(type, "latent")
   if (is.null(newdata)) return(object$latent)
   source <- object$source
-  if (is.null(source$x)) not_for(object, "predict() of new rows", "it was made from distances or neighbours, not from rows")
+  if (is.null(source$x)) {
+    not_for(object, "predict() of new rows", "it was made from distances or neighbours, not from rows")
+  }
   columns <- if (is.null(source$reduction)) ncol(source$x) else length(source$reduction$center)
   rows <- new_design(newdata, variable_names(source$variables, columns))
   labels <- rownames(rows)
   rows <- plain_rows(rows)
-  if (!is.null(source$reduction)) rows <- core_tsne_more_rows(rows, source$reduction$center, source$reduction$rotation, source$reduction$unit)
+  if (!is.null(source$reduction)) {
+    rows <- core_tsne_more_rows(rows, source$reduction$center, source$reduction$rotation, source$reduction$unit)
+  }
   if (isS4(source$x) && !isS4(rows)) rows <- methods::as(rows, "CsparseMatrix")
   threads <- thread_count(threads)
   many <- min(source$n, max(1L, as.integer(floor(3 * object$perplexity))))
@@ -82,22 +96,34 @@ predict.granary_tsne <- function(object, newdata = NULL, type = "latent", max_it
   force <- object$options[c("type", "lambda", "method", "cell", "theta")]
   if (force$method == "dual_tree") force$method <- "barnes_hut"
   if (force$method == "exact") force$theta <- 0
-  found <- core_tsne_place(unname(object$latent), near, list(force = c(force, list(threads = threads)), perplexity = min(object$perplexity, many), max_iter = check_count(max_iter)),
-                           progress_bar("placing rows"))
+  found <- core_tsne_place(unname(object$latent), near,
+                           list(force = c(force, list(threads = threads)), perplexity = min(object$perplexity, many),
+                                max_iter = check_count(max_iter)), progress_bar("placing rows"))
   structure(found$y, dimnames = list(labels, colnames(object$latent)))
 }
 
 #' @rdname granary_tsne
 #' @export
-update.granary_tsne <- function(object, newdata = NULL, ..., max_iter = 250, callback = NULL, tol = NULL, threads = NULL) {
+update.granary_tsne <- function(object, newdata = NULL, ..., max_iter = 250, callback = NULL, tol = NULL,
+                                threads = NULL) {
   changes <- match.call(expand.dots = FALSE)$...
   if (length(changes) > 0L) {
-    if (is.null(names(changes)) || !all(nzchar(names(changes)))) abort_input("Give changed arguments of tsne() by name.", "...")
+    if (is.null(names(changes)) || !all(nzchar(names(changes)))) {
+      abort_input("Give changed arguments of tsne() by name.", "...")
+    }
     unknown <- setdiff(names(changes), names(formals(tsne)))
-    if (length(unknown) > 0L) abort_input(paste0("There is no argument `", unknown[1L], "` of tsne().", did_you_mean(unknown[1L], names(formals(tsne)), "`")), unknown[1L])
-    if (!is.null(newdata)) abort_input("Give `newdata` to add rows, or changed arguments of tsne() to make the map anew, not both.", "newdata")
+    if (length(unknown) > 0L) {
+      abort_input(paste0("There is no argument `", unknown[1L], "` of tsne().",
+                         did_you_mean(unknown[1L], names(formals(tsne)), "`")), unknown[1L])
+    }
+    if (!is.null(newdata)) {
+      abort_input("Give `newdata` to add rows, or changed arguments of tsne() to make the map anew, not both.",
+                  "newdata")
+    }
     again <- object$call
-    for (name in c(names(changes), intersect(c("max_iter", "callback", "tol", "threads"), names(match.call())))) again[[name]] <- match.call()[[name]]
+    for (name in c(names(changes), intersect(c("max_iter", "callback", "tol", "threads"), names(match.call())))) {
+      again[[name]] <- match.call()[[name]]
+    }
     return(eval(again, parent.frame()))
   }
   options <- object$options
@@ -128,9 +154,13 @@ add_map_rows <- function(object, source, newdata, threads) {
   places <- predict.granary_tsne(object, newdata, threads = threads)
   columns <- if (is.null(source$reduction)) ncol(source$x) else length(source$reduction$center)
   rows <- new_design(newdata, variable_names(source$variables, columns))
-  labels <- if (!is.null(source$labels) || !is.null(rownames(rows))) c(filled_labels(source$labels, source$n), filled_labels(rownames(rows), nrow(rows)))
+  labels <- if (!is.null(source$labels) || !is.null(rownames(rows))) {
+    c(filled_labels(source$labels, source$n), filled_labels(rownames(rows), nrow(rows)))
+  }
   rows <- plain_rows(rows)
-  if (!is.null(source$reduction)) rows <- core_tsne_more_rows(rows, source$reduction$center, source$reduction$rotation, source$reduction$unit)
+  if (!is.null(source$reduction)) {
+    rows <- core_tsne_more_rows(rows, source$reduction$center, source$reduction$rotation, source$reduction$unit)
+  }
   again <- map_source(rbind(source$x, rows), source$metric)
   source[c("n", "x", "own")] <- again[c("n", "x", "own")]
   source$labels <- labels
@@ -141,20 +171,29 @@ filled_labels <- function(labels, n) if (is.null(labels)) as.character(seq_len(n
 
 #' @rdname granary_tsne
 #' @export
-assess.granary_tsne <- function(object, truth = NULL, newdata = NULL, newy = NULL, map = NULL, k = 10, samples = 2000, threads = NULL, ...) {
+assess.granary_tsne <- function(object, truth = NULL, newdata = NULL, newy = NULL, map = NULL, k = 10, samples = 2000,
+                                threads = NULL, ...) {
   refuse_dots(...)
-  if (is.null(newdata) != is.null(newy)) abort_input("Give `newdata` and `newy` together, or neither.", if (is.null(newdata)) "newdata" else "newy")
+  if (is.null(newdata) != is.null(newy)) {
+    abort_input("Give `newdata` and `newy` together, or neither.", if (is.null(newdata)) "newdata" else "newy")
+  }
   if (!is.null(newy) && is.null(truth)) abort_input("`newy` needs `truth`, the labels of the old rows.", "truth")
-  if (!is.null(newy) && !is.null(map)) abort_input("New rows can be placed in the map of the fit only, not in `map`.", "map")
+  if (!is.null(newy) && !is.null(map)) {
+    abort_input("New rows can be placed in the map of the fit only, not in `map`.", "map")
+  }
   source <- object$source
   n <- source$n
   k <- check_count(k)
   samples <- check_count(samples)
   threads <- thread_count(threads)
-  if (k > n - 2L || 2 * n - 3 * k - 1 <= 0) abort_input(sprintf("`k` must be less than %d for %d rows, not %d.", min(n - 1L, (2L * n - 1L) %/% 3L), n, k), "k")
+  if (k > n - 2L || 2 * n - 3 * k - 1 <= 0) {
+    abort_input(sprintf("`k` must be less than %d for %d rows, not %d.", min(n - 1L, (2L * n - 1L) %/% 3L), n, k), "k")
+  }
   if (inherits(map, "granary_embedding")) map <- map$latent
   latent <- if (is.null(map)) object$latent else check_matrix(map, "map")
-  if (nrow(latent) != n) abort_input(sprintf("`map` must have one row per row of the data, %d, but it has %d.", n, nrow(latent)), "map")
+  if (nrow(latent) != n) {
+    abort_input(sprintf("`map` must have one row per row of the data, %d, but it has %d.", n, nrow(latent)), "map")
+  }
   latent <- unname(latent)
   out <- data.frame(n = n, k = k)
   if (is.null(source$index)) {
@@ -201,26 +240,31 @@ plot.granary_tsne <- function(x, labels = NULL, dims = 1:2, density = FALSE, ...
   }
   groups <- if (!is.null(labels)) check_row_labels(labels, x$n)
   points <- x$latent[, dims, drop = FALSE]
-  draw_embedding(x$latent, if (is.null(groups) || nlevels(groups) > 20L) NULL else labels, dims, list(...), background = map_density(points))
+  draw_embedding(x$latent, if (is.null(groups) || nlevels(groups) > 20L) NULL else labels, dims, list(...),
+                 background = map_density(points))
   for (one in if (is.null(groups)) character() else levels(groups)) {
     grid <- map_density(points[groups == one, , drop = FALSE], points)
     colour <- label_colours[(match(one, levels(groups)) - 1L) %% length(label_colours) + 1L]
-    graphics::contour(grid[[1L]], grid[[2L]], grid[[3L]], levels = -max(-grid[[3L]]) * c(0.5, 0.1), add = TRUE, drawlabels = FALSE, col = colour, lwd = 1.4)
+    graphics::contour(grid[[1L]], grid[[2L]], grid[[3L]], levels = -max(-grid[[3L]]) * c(0.5, 0.1), add = TRUE,
+                      drawlabels = FALSE, col = colour, lwd = 1.4)
   }
+  graphics::box()
   invisible()
 }
 
-# Minus a kernel density on a grid around `all`, so that dark is dense: counts of small boxes, smoothed along both sides. The width is the usual one for two dimensions, of the middle half.
+# Minus a kernel density on a grid around `all`, so that dark is dense: counts of small boxes, smoothed along both
+# sides. The width is the distance that a point has from its twentieth neighbour, in the median: groups lie far apart, and a
+# width by their spread would blur them.
 map_density <- function(points, all = points, size = 128L) {
+  near <- nearest_neighbors(all, k = max(1L, min(20L, nrow(all) - 1L)))$distance
+  width <- stats::median(near[, ncol(near)])
   smooth <- lapply(1:2, function(j) {
     reach <- range(all[, j])
     reach <- reach + c(-0.08, 0.08) * max(diff(reach), 1e-8)
     breaks <- seq(reach[1L], reach[2L], length.out = size + 1L)
-    spread <- min(stats::sd(points[, j]), stats::IQR(points[, j]) / 1.34)
-    if (!is.finite(spread) || spread <= 0) spread <- diff(reach) / 20
-    width <- max(spread * nrow(points)^(-1 / 6) / 2, diff(breaks[1:2]))
     middle <- (breaks[-1L] + breaks[-(size + 1L)]) / 2
-    list(middle = middle, box = findInterval(points[, j], breaks, all.inside = TRUE), kernel = exp(-outer(middle, middle, `-`)^2 / (2 * width^2)))
+    list(middle = middle, box = findInterval(points[, j], breaks, all.inside = TRUE),
+         kernel = exp(-outer(middle, middle, `-`)^2 / (2 * max(width, diff(breaks[1:2]))^2)))
   })
   counts <- matrix(tabulate(smooth[[1L]]$box + size * (smooth[[2L]]$box - 1L), size^2), size)
   list(smooth[[1L]]$middle, smooth[[2L]]$middle, -(smooth[[1L]]$kernel %*% counts %*% smooth[[2L]]$kernel))
@@ -231,7 +275,9 @@ map_density <- function(points, all = points, size = 128L) {
 augment.granary_tsne <- function(x, data = NULL, ...) {
   refuse_dots(...)
   if (is.null(data)) data <- data.frame(row = filled_labels(rownames(x$latent), x$n))
-  if (!is.data.frame(data) && !is.matrix(data) || nrow(data) != x$n) fail_input("data", sprintf("a data frame with the %d rows of the map", x$n), describe(data))
+  if (!is.data.frame(data) && !is.matrix(data) || nrow(data) != x$n) {
+    fail_input("data", sprintf("a data frame with the %d rows of the map", x$n), describe(data))
+  }
   data <- as.data.frame(data)
   data[paste0(".dim", seq_len(x$k))] <- as.data.frame(unname(x$latent))
   data

@@ -37,12 +37,15 @@ SEXP core_tsne_rows(SEXP x, SEXP most, SEXP progress) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_tsne_more_rows(SEXP x, SEXP center, SEXP rotation, SEXP unit) {
-  return crossing([&] { return write(reduce_more(design(x), vector(center, "center"), matrix(rotation, "rotation"), number(unit, "unit"))); });
+  return crossing([&] {
+    return write(reduce_more(design(x), vector(center, "center"), matrix(rotation, "rotation"), number(unit, "unit")));
+  });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_tsne_start(SEXP x, SEXP k, SEXP sd, SEXP progress) {
-  return crossing(progress, [&](Monitor& monitor) { return write(principal_start(design(x), count(k, "k"), number(sd), monitor)); });
+  return crossing(progress,
+                  [&](Monitor& monitor) { return write(principal_start(design(x), count(k, "k"), number(sd), monitor)); });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -57,7 +60,8 @@ SEXP core_tsne_draw(SEXP n, SEXP k, SEXP sd, SEXP seed) {
 SEXP core_tsne_affinity(SEXP data, SEXP neighbors, SEXP perplexity, SEXP threads, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
     const int many = count(threads, "threads");
-    return write(perplexity_affinity(source_neighbours(source_of(data), count(neighbors, "neighbors"), many, monitor), number(perplexity), many, monitor));
+    return write(perplexity_affinity(source_neighbours(source_of(data), count(neighbors, "neighbors"), many, monitor),
+                                     number(perplexity), many, monitor));
   });
 }
 
@@ -68,19 +72,24 @@ SEXP core_tsne(SEXP affinity, SEXP start, SEXP options, SEXP watch, SEXP progres
     const auto how = read<TsneOptions>(options);
     TsneWatch see;
     door::convert(door::Source{watch, "callback", false}, see);
-    return write(tsne_run(sparse(affinity, "affinity"), Rf_isMatrix(start) ? tsne_start(matrix(start, "init"), how) : read_state<TsneState>(start), how, see, monitor));
+    return write(tsne_run(sparse(affinity, "affinity"),
+                          Rf_isMatrix(start) ? tsne_start(matrix(start, "init"), how) : read_state<TsneState>(start), how, see,
+                          monitor));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_tsne_gradient(SEXP affinity, SEXP y, SEXP options, SEXP progress) {
-  return crossing(progress, [&](Monitor& monitor) { return write(tsne_gradient(sparse(affinity, "affinity"), matrix(y, "y"), read<ForceOptions>(options), monitor)); });
+  return crossing(progress, [&](Monitor& monitor) {
+    return write(tsne_gradient(sparse(affinity, "affinity"), matrix(y, "y"), read<ForceOptions>(options), monitor));
+  });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_tsne_place(SEXP map, SEXP near, SEXP options, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
-    const Neighbours found{matrix_of_places(door::element(near, "index"), "index"), matrix(door::element(near, "distance"), "distance")};
+    const Neighbours found{matrix_of_places(door::element(near, "index"), "index"),
+                           matrix(door::element(near, "distance"), "distance")};
     return write(place_points(matrix(map, "map"), found, read<PlaceOptions>(options), monitor));
   });
 }

@@ -88,7 +88,8 @@ TsneResult tsne_run(ConstAffinity p, TsneState start, const TsneOptions& options
     advance(gradient, early ? options.early_momentum : options.late_momentum, state);
     ++state.iterations;
     if (!sound(state.y)) {
-      if (++out.restarts > 30) throw NumericalError("the map leaves the range of numbers at every learning rate; look at the scale of the start.");
+      if (++out.restarts > 30)
+        throw NumericalError("the map leaves the range of numbers at every learning rate; look at the scale of the start.");
       state = good;
       state.rate = good.rate = state.rate / 2;
       state.step.setZero();
@@ -114,7 +115,8 @@ TsneResult tsne_run(ConstAffinity p, TsneState start, const TsneOptions& options
 
 TsneGradient tsne_gradient(ConstAffinity p, ConstMatrixRef y, const ForceOptions& options, Monitor& monitor) {
   const MatrixXd points = y.transpose();
-  if (p.cols() != points.cols()) throw InputError(message("the similarities are of ", p.cols(), " points, the map has ", points.cols(), "."));
+  if (p.cols() != points.cols())
+    throw InputError(message("the similarities are of ", p.cols(), " points, the map has ", points.cols(), "."));
   MapForces forces(p, static_cast<int>(points.rows()), options);
   forces.compute(points, monitor);
   TsneGradient out;

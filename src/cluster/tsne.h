@@ -2,13 +2,16 @@
 //
 //   minimise  KL(P || Q) = sum_ij p_ij log(p_ij / q_ij)   over positions y_i in 1, 2 or 3 dimensions        (tsne_affinity.h, tsne_forces.h)
 //
-// by descent with momentum and gains of each coordinate (Jacobs 1988): gain + 0.2 where gradient and last step point apart, gain x 0.8 otherwise, at least 0.01;
+// by descent with momentum and gains of each coordinate (Jacobs 1988): gain + 0.2 where gradient and last step point apart, gain
+// x 0.8 otherwise, at least 0.01;
 //   step = momentum step - rate gain gradient,  y = y + step, centred.
 // In the first iterations P is multiplied by `exaggeration`, and the momentum is less.
 //
-// Differs from the paper: its condition for taking a cell as a whole (equation 4) divides by the squared distance, which would depend on the unit of the map; as in Barnes and Hut,
-// and in the author's program, it is the distance. The factor 4 of the gradient is left out of the step, as in the author's program, to which the rate of 200 belongs. A step that
-// leaves the range of numbers is taken back with half the rate. Costs while it runs have Z from the tree, which is biased low; the cost of the answer has Z exactly up to
+// Differs from the paper: its condition for taking a cell as a whole (equation 4) divides by the squared distance, which would
+// depend on the unit of the map; as in Barnes and Hut, and in the author's program, it is the distance. The factor 4 of the
+// gradient is left out of the step, as in the author's program, to which the rate of 200 belongs. A step that leaves the range of
+// numbers is taken back with half the rate. Costs while it runs have Z from the tree, which is biased low; the cost of the answer
+// has Z exactly up to
 // `exact_most` points, and with theta at most 0.1 beyond.
 #pragma once
 
@@ -69,7 +72,9 @@ void fields(V& v, TsneState& t) {
 }
 inline void check(const TsneState& s) {
   require(s.y.rows() >= 1 && s.y.rows() <= 3 && s.y.cols() >= 1, "`y` is no map.");
-  require(s.step.rows() == s.y.rows() && s.step.cols() == s.y.cols() && s.gain.rows() == s.y.rows() && s.gain.cols() == s.y.cols(), "`step` or `gain` has another size than the map.");
+  require(
+      s.step.rows() == s.y.rows() && s.step.cols() == s.y.cols() && s.gain.rows() == s.y.rows() && s.gain.cols() == s.y.cols(),
+      "`step` or `gain` has another size than the map.");
   require(s.iterations >= 0 && s.rate > 0, "`iterations` or `rate` is negative.");
 }
 
@@ -92,7 +97,7 @@ struct TsneResult {
   double z = 0;
   bool exact = false;  // the cost has Z exactly
   std::vector<TracePoint> trace;
-  int restarts = 0;  // halvings of the rate
+  int restarts = 0;         // halvings of the rate
   Convergence convergence;  // residual: imbalance of the forces at the answer
 };
 template <class V>
@@ -114,7 +119,7 @@ constexpr int look_every = 50;
 // Called every 50 iterations with their number, the map (points in rows) and its cost; false ends it.
 using TsneWatch = std::function<bool(int, MatrixXd, double)>;
 
-MatrixXd random_start(Index n, int k, double sd, Rng& rng);  // points in rows
+MatrixXd random_start(Index n, int k, double sd, Rng& rng);          // points in rows
 TsneState tsne_start(ConstMatrixRef y, const TsneOptions& options);  // points in rows
 // max_iter more iterations.
 TsneResult tsne_run(ConstAffinity p, TsneState start, const TsneOptions& options, const TsneWatch& watch, Monitor& monitor);

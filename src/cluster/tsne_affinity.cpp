@@ -59,7 +59,8 @@ Affinity perplexity_affinity(const Neighbours& neighbours, double perplexity, in
   constexpr Index block = 256;
   const Index k = neighbours.distance.rows(), n = neighbours.distance.cols();
   if (static_cast<double>(k) * static_cast<double>(n) > 1e9)
-    throw InputError(message("the similarities of ", n, " rows with ", k, " neighbours each would need more than ", 2 * 12 * k * n / 1000000000, " GB; lower `perplexity`."));
+    throw InputError(message("the similarities of ", n, " rows with ", k, " neighbours each would need more than ",
+                             2 * 12 * k * n / 1000000000, " GB; lower `perplexity`."));
   MatrixXd p(k, n);
   Affinity out;
   out.sigma.resize(n);
@@ -102,7 +103,8 @@ Affinity perplexity_affinity(const Neighbours& neighbours, double perplexity, in
     auto b = static_cast<std::size_t>(start[static_cast<std::size_t>(i)]);
     const auto end = static_cast<std::size_t>(start[static_cast<std::size_t>(i) + 1]);
     while (a < own.size() || b < end) {
-      const bool mine = b >= end || (a < own.size() && own[a].row <= from[b]), theirs = a >= own.size() || (b < end && from[b] <= own[a].row);
+      const bool mine = b >= end || (a < own.size() && own[a].row <= from[b]),
+                 theirs = a >= own.size() || (b < end && from[b] <= own[a].row);
       const double sum = (mine ? own[a].p : 0) + (theirs ? value[b] : 0);
       give(mine ? own[a].row : from[b], sum / (2 * static_cast<double>(n)));
       a += mine;

@@ -2,8 +2,9 @@
 //
 //   p_j|i = exp(-d_ij^2 / (2 sigma_i^2)) / sum over the neighbours of i,     -sum_j p_j|i log p_j|i = log u     p_ij = (p_j|i + p_i|j) / (2 n)
 //
-// with u the perplexity: how many neighbours a point has, in effect. The width sigma_i is the root of a falling function of log(1 / (2 sigma_i^2)), found by Newton's method
-// inside a bracket. Where more than u neighbours are nearest alike (duplicates), or all are alike, no width reaches u: those share the probability evenly.
+// with u the perplexity: how many neighbours a point has, in effect. The width sigma_i is the root of a falling function of log(1
+// / (2 sigma_i^2)), found by Newton's method inside a bracket. Where more than u neighbours are nearest alike (duplicates), or
+// all are alike, no width reaches u: those share the probability evenly.
 #pragma once
 
 #include "core/base/monitor.h"

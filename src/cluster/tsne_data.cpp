@@ -18,7 +18,8 @@ VectorXd column_means(const Design& x) {
   return mean / static_cast<double>(x.rows());
 }
 
-// The q leading directions of the centred rows. The matrix of squares where it is small; else by products only, so that a sparse matrix stays sparse.
+// The q leading directions of the centred rows. The matrix of squares where it is small; else by products only, so that a sparse
+// matrix stays sparse.
 MatrixXd leading_directions(const Design& x, const VectorXd& mean, double unit, Index q, Monitor& monitor) {
   const Index n = x.rows(), d = x.cols();
   if (!x.is_sparse() && d <= 2000 && d <= 4 * n) {
@@ -104,7 +105,8 @@ Neighbours source_neighbours(const MapSource& source, int neighbours, int thread
   const int k = neighbours > 0 ? neighbours : static_cast<int>(source.n) - 1;
   if (source.index.size() > 0) {
     if (k > source.index.rows())
-      throw InputError(message("this perplexity needs ", k, " neighbours of each row, but ", source.index.rows(), " are given; lower `perplexity` or give more."));
+      throw InputError(message("this perplexity needs ", k, " neighbours of each row, but ", source.index.rows(),
+                               " are given; lower `perplexity` or give more."));
     return {source.index.topRows(k), source.distance.topRows(k)};
   }
   if (source.own) return nearest_neighbours(source.n, source.own, k, monitor);
@@ -123,7 +125,8 @@ class Rows {
  public:
   explicit Rows(const MapSource& source) : source_(source) {
     if (!source.x) return;
-    points_ = source.x->is_sparse() ? MatrixXd(MatrixXd(source.x->sparse()).transpose()) : MatrixXd(source.x->dense().transpose());
+    points_ =
+        source.x->is_sparse() ? MatrixXd(MatrixXd(source.x->sparse()).transpose()) : MatrixXd(source.x->dense().transpose());
     if (source.metric != Metric::cosine && source.metric != Metric::correlation) return;
     for (Index i = 0; i < points_.cols(); ++i) {
       if (source.metric == Metric::correlation) points_.col(i).array() -= points_.col(i).mean();
@@ -182,9 +185,11 @@ struct Order {
 
 }  // namespace
 
-MapQuality map_quality(const MapSource& source, ConstMatrixRef map, int k, const std::vector<int>& which, int threads, Monitor& monitor) {
+MapQuality map_quality(const MapSource& source, ConstMatrixRef map, int k, const std::vector<int>& which, int threads,
+                       Monitor& monitor) {
   const Index n = source.n;
-  if (2 * n - 3 * k - 1 <= 0) throw InputError(message("`k` must be less than ", (2 * n - 1) / 3, " for ", n, " rows, not ", k, "."));
+  if (2 * n - 3 * k - 1 <= 0)
+    throw InputError(message("`k` must be less than ", (2 * n - 1) / 3, " for ", n, " rows, not ", k, "."));
   const Rows rows(source);
   const MatrixXd points = map.transpose();
   const auto m = static_cast<Index>(which.size());

@@ -1,4 +1,5 @@
-// From data to the similarities of t-SNE: rows (dense or sparse), distances of all pairs, an own metric, or neighbours that are known.
+// From data to the similarities of t-SNE: rows (dense or sparse), distances of all pairs, an own metric, or neighbours that are
+// known.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,9 @@
 
 namespace granary::cluster {
 
-// The leading principal components: positions = (x - centre) rotation, divided by `unit`, the largest number among what is left of x after centring. As in the author's program
-// rows of more than `most` columns are reduced to that many components; others are only centred.
+// The leading principal components: positions = (x - centre) rotation, divided by `unit`, the largest number among what is left
+// of x after centring. As in the author's program rows of more than `most` columns are reduced to that many components; others
+// are only centred.
 struct ReducedRows {
   MatrixXd rows;
   VectorXd centre;
@@ -25,7 +27,8 @@ void fields(V& v, ReducedRows& t) {
   v("unit", t.unit);
 }
 ReducedRows reduce_rows(const Design& x, int most, Monitor& monitor);
-MatrixXd reduce_more(const Design& x, ConstVectorRef centre, ConstMatrixRef rotation, double unit);  // further rows in the same way
+// further rows in the same way
+MatrixXd reduce_more(const Design& x, ConstVectorRef centre, ConstMatrixRef rotation, double unit);
 // k columns of principal components with a first one of standard deviation `sd`; columns that the rows do not fill are zero.
 MatrixXd principal_start(const Design& x, int k, double sd, Monitor& monitor);
 
@@ -33,16 +36,17 @@ MatrixXd principal_start(const Design& x, int k, double sd, Monitor& monitor);
 struct MapSource {
   std::optional<Design> x;
   Metric metric = Metric::euclidean;
-  VectorXd dist;               // the lower triangle of the distances of n rows
-  Eigen::MatrixXi index;       // neighbours, k x n, with their
+  VectorXd dist;          // the lower triangle of the distances of n rows
+  Eigen::MatrixXi index;  // neighbours, k x n, with their
   MatrixXd distance;
-  PairDistance own;            // an own metric
+  PairDistance own;  // an own metric
   Index n = 0;
 };
 // neighbours: how many; 0 for all others.
 Neighbours source_neighbours(const MapSource& source, int neighbours, int threads, Monitor& monitor);
 
-// How well a map keeps what is near near. For the rows i of a sample, with r(i, j) the rank of j among the others by distance from i and U_i the k nearest:
+// How well a map keeps what is near near. For the rows i of a sample, with r(i, j) the rank of j among the others by distance
+// from i and U_i the k nearest:
 //
 //   trustworthiness  1 - 2 / (m k (2 n - 3 k - 1)) sum_i sum_{j in U_i(map), not in U_i(data)} (r_data(i, j) - k)      (Venna and Kaski 2001)
 //   continuity       the same with map and data exchanged
@@ -57,6 +61,7 @@ void fields(V& v, MapQuality& t) {
   v("preservation", t.preservation);
 }
 // map: points in rows. `which`: the sample. O(sample x n (columns + k)).
-MapQuality map_quality(const MapSource& source, ConstMatrixRef map, int k, const std::vector<int>& which, int threads, Monitor& monitor);
+MapQuality map_quality(const MapSource& source, ConstMatrixRef map, int k, const std::vector<int>& which, int threads,
+                       Monitor& monitor);
 
 }  // namespace granary::cluster

@@ -36,7 +36,12 @@ BodyOptions body_options(const ForceOptions& options) {
 }
 
 MapForces::MapForces(ConstAffinity p, int dim, const ForceOptions& options)
-    : start_(p.outerIndexPtr()), row_(p.innerIndexPtr()), p_(p.valuePtr()), n_(p.cols()), options_(options), tree_(dim, map_leaf_size) {
+    : start_(p.outerIndexPtr()),
+      row_(p.innerIndexPtr()),
+      p_(p.valuePtr()),
+      n_(p.cols()),
+      options_(options),
+      tree_(dim, map_leaf_size) {
   if (dim < 1 || dim > 3) throw InputError(message("a map has 1, 2 or 3 dimensions, not ", dim, "."));
   if (p.rows() != p.cols()) throw InputError("the similarities must be a square matrix.");
   entropy_ = VectorXd::Zero(n_);
@@ -55,7 +60,8 @@ void MapForces::compute(ConstMatrixRef y, Monitor& monitor) {
   const bool student = options_.type == MapType::tsne;
   parallel_for((n_ + rows_per_task - 1) / rows_per_task, options_.threads, monitor, [&](Index task) {
     for (Index i = task * rows_per_task; i < std::min(n_, (task + 1) * rows_per_task); ++i)
-      map_loops::attraction(dim, student, p_ + start_[i], row_ + start_[i], start_[i + 1] - start_[i], y.data(), y.data() + i * dim, attraction.data() + i * dim);
+      map_loops::attraction(dim, student, p_ + start_[i], row_ + start_[i], start_[i + 1] - start_[i], y.data(),
+                            y.data() + i * dim, attraction.data() + i * dim);
   });
   tree_.build(y);
   body_sums(tree_, body_options(options_), sums_, monitor);
@@ -72,7 +78,8 @@ double MapForces::cost(ConstMatrixRef y, Monitor& monitor, VectorXd* of_points) 
   const double log_z = z > 0 ? std::log(z) : 0;
   if (of_points != nullptr) of_points->resize(n_);
   return block_sum(n_, options_.threads, monitor, [&](Index i) {
-    double mine = map_loops::stress(dim, student, p_ + start_[i], row_ + start_[i], start_[i + 1] - start_[i], y.data(), y.data() + i * dim);
+    double mine = map_loops::stress(dim, student, p_ + start_[i], row_ + start_[i], start_[i + 1] - start_[i], y.data(),
+                                    y.data() + i * dim);
     mine += elastic ? options_.lambda * sums_.mass[i] / pairs : entropy_[i] + share_[i] * log_z;
     if (of_points != nullptr) (*of_points)[i] = mine;
     return mine;

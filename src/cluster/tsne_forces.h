@@ -43,7 +43,7 @@ class MapForces {
  public:
   MapForces(ConstAffinity p, int dim, const ForceOptions& options);
 
-  void compute(ConstMatrixRef y, Monitor& monitor);  // attraction, repulsion, z
+  void compute(ConstMatrixRef y, Monitor& monitor);                                      // attraction, repulsion, z
   double cost(ConstMatrixRef y, Monitor& monitor, VectorXd* of_points = nullptr) const;  // with the z of compute()
   // How far the forces are from balance: |F_attr - F_rep| / (|F_attr| + |F_rep|).
   double imbalance() const;
@@ -67,7 +67,8 @@ constexpr int map_leaf_size = 24;
 
 namespace map_loops {
 // sum_j p_j w_j (y - y_j) over `size` entries; y: dim numbers for each point.
-void attraction(int dim, bool student, const double* p, const int* row, Index size, const double* y, const double* point, double* out);
+void attraction(int dim, bool student, const double* p, const int* row, Index size, const double* y, const double* point,
+                double* out);
 // sum_j p_j log(1 + s_j), or sum_j p_j s_j.
 double stress(int dim, bool student, const double* p, const int* row, Index size, const double* y, const double* point);
 }  // namespace map_loops

@@ -1,4 +1,5 @@
-// The inner loops over the entries of P, compiled for several kinds of processors as those of core/neighbours/n_body_loops.cpp are.
+// The inner loops over the entries of P, compiled for several kinds of processors as those of core/neighbours/n_body_loops.cpp
+// are.
 #include <cmath>
 #include <cstring>
 
@@ -70,7 +71,8 @@ void student_three(const double* p, const int* row, Index size, const double* y,
 
 }  // namespace
 
-void attraction(int dim, bool student, const double* p, const int* row, Index size, const double* y, const double* point, double* out) {
+void attraction(int dim, bool student, const double* p, const int* row, Index size, const double* y, const double* point,
+                double* out) {
   if (student && dim == 1) student_one(p, row, size, y, point, out);
   if (student && dim == 2) student_two(p, row, size, y, point, out);
   if (student && dim == 3) student_three(p, row, size, y, point, out);

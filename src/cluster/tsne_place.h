@@ -1,8 +1,10 @@
-// New points among those of a map that stay where they are (an extension: not in the paper). Each minimises its own part of the cost, with q normalised over the map,
+// New points among those of a map that stay where they are (an extension: not in the paper). Each minimises its own part of the
+// cost, with q normalised over the map,
 //
 //   sum_j p_j|i log(p_j|i / q_j|i)         (elastic: sum_j p_j|i s_ij + lambda mean_j exp(-s_ij))
 //
-// from the weighted mean of its neighbours, by steps of F_attr - F_rep over the curvature of the attraction, halved until the cost falls.
+// from the weighted mean of its neighbours, by steps of F_attr - F_rep over the curvature of the attraction, halved until the
+// cost falls.
 #pragma once
 
 #include "cluster/tsne_affinity.h"

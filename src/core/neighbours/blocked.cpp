@@ -1,10 +1,11 @@
-// Nearest neighbours in many dimensions. Points are put into balls of a few hundred near ones; a query looks only into balls that reach nearer than its k-th
-// candidate so far, and the distances of all queries of a ball to all points of another are one product of matrices:
+// Nearest neighbours in many dimensions. Points are put into balls of a few hundred near ones; a query looks only into balls that
+// reach nearer than its k-th candidate so far, and the distances of all queries of a ball to all points of another are one
+// product of matrices:
 //
 //   |x - y|^2 = |x|^2 + |y|^2 - 2 x'y
 //
-// in single precision, with a bound on its error. Whatever may be among the k nearest within that bound is kept and measured by differences in double precision,
-// so the answer is exact.
+// in single precision, with a bound on its error. Whatever may be among the k nearest within that bound is kept and measured by
+// differences in double precision, so the answer is exact.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -30,7 +31,8 @@ struct Ball {
 // Halves by the projection on the line through two far points, until few are left.
 class Balls {
  public:
-  explicit Balls(ConstMatrixRef points) : order(static_cast<std::size_t>(points.cols())), projection_(static_cast<std::size_t>(points.cols())) {
+  explicit Balls(ConstMatrixRef points)
+      : order(static_cast<std::size_t>(points.cols())), projection_(static_cast<std::size_t>(points.cols())) {
     std::iota(order.begin(), order.end(), 0);
     split(points, 0, points.cols());
     centres.resize(points.rows(), static_cast<Index>(list.size()));
@@ -73,7 +75,8 @@ class Balls {
     const Index half = std::max<Index>(1, ((last - first) / 2 + ball_size / 2) / ball_size) * ball_size;
     const Index middle = first + std::min(half, (last - first) / 2 + ball_size / 2);
     std::nth_element(order.begin() + first, order.begin() + middle, order.begin() + last, [&](int i, int j) {
-      return std::make_pair(projection_[static_cast<std::size_t>(i)], i) < std::make_pair(projection_[static_cast<std::size_t>(j)], j);
+      return std::make_pair(projection_[static_cast<std::size_t>(i)], i) <
+             std::make_pair(projection_[static_cast<std::size_t>(j)], j);
     });
     split(points, first, middle);
     split(points, middle, last);
@@ -107,7 +110,9 @@ class Shortlist {
     if (list_.size() <= k_) return;
     std::nth_element(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(k_) - 1, list_.end(), nearer);
     threshold = list_[k_ - 1].s + slack_;
-    list_.erase(std::partition(list_.begin() + static_cast<std::ptrdiff_t>(k_), list_.end(), [&](const Candidate& c) { return c.s <= threshold; }), list_.end());
+    list_.erase(std::partition(list_.begin() + static_cast<std::ptrdiff_t>(k_), list_.end(),
+                               [&](const Candidate& c) { return c.s <= threshold; }),
+                list_.end());
     limit_ = std::max(limit_, 2 * list_.size());
   }
   const std::vector<Candidate>& list() const { return list_; }
@@ -140,7 +145,8 @@ Neighbours blocked_neighbours(ConstMatrixRef points, ConstMatrixRef queries, boo
     x.col(i) = ((points.col(balls.at(i)) - mean) * unit).cast<float>();
     squares[i] = static_cast<float>(((points.col(balls.at(i)) - mean) * unit).squaredNorm());
   }
-  const double rounding = (static_cast<double>(d) + 8) * 0x1p-23;  // of s, relative to |x| |y| + |y|^2, which is at most 2 in these units
+  // of s, relative to |x| |y| + |y|^2, which is at most 2 in these units
+  const double rounding = (static_cast<double>(d) + 8) * 0x1p-23;
   Neighbours out{Eigen::MatrixXi(k, m), MatrixXd(k, m)};
   parallel_for(static_cast<Index>(asked.list.size()), threads, monitor, [&](Index task) {
     const Ball& own = asked.list[static_cast<std::size_t>(task)];
@@ -156,20 +162,23 @@ Neighbours blocked_neighbours(ConstMatrixRef points, ConstMatrixRef queries, boo
       norm[c] = ((from - mean) * unit).norm();
       shortlist[static_cast<std::size_t>(c)].start(k, static_cast<float>(4 * rounding * (norm[c] + 1)));
       for (Index b = 0; b < n_balls; ++b) {
-        gap(b, c) = std::max(0.0, ((from - balls.centres.col(b)).norm() * (1 - 1e-12) - balls.list[static_cast<std::size_t>(b)].radius) * unit);
+        gap(b, c) = std::max(
+            0.0, ((from - balls.centres.col(b)).norm() * (1 - 1e-12) - balls.list[static_cast<std::size_t>(b)].radius) * unit);
         nearest[b] = std::min(nearest[b], gap(b, c));
       }
     }
     std::vector<Index> visit(static_cast<std::size_t>(n_balls)), active;
     std::iota(visit.begin(), visit.end(), 0);
-    std::sort(visit.begin(), visit.end(), [&](Index a, Index b) { return std::make_pair(nearest[a], a) < std::make_pair(nearest[b], b); });
+    std::sort(visit.begin(), visit.end(),
+              [&](Index a, Index b) { return std::make_pair(nearest[a], a) < std::make_pair(nearest[b], b); });
     for (const Index b : visit) {
       monitor.check();
       const Ball& ball = balls.list[static_cast<std::size_t>(b)];
       active.clear();
       for (Index c = 0; c < count; ++c) {
         const Shortlist& s = shortlist[static_cast<std::size_t>(c)];
-        const double reach = static_cast<double>(s.threshold) + norm[c] * norm[c] + 4 * rounding * (norm[c] + 1);  // of squared distances that matter
+        // of squared distances that matter
+        const double reach = static_cast<double>(s.threshold) + norm[c] * norm[c] + 4 * rounding * (norm[c] + 1);
         if (!s.full() || gap(b, c) * gap(b, c) <= reach) active.push_back(c);
       }
       if (active.empty()) continue;
@@ -202,7 +211,8 @@ Neighbours blocked_neighbours(ConstMatrixRef points, ConstMatrixRef queries, boo
   return out;
 }
 
-Neighbours sparse_neighbours(const SparseRows& points, const SparseRows& queries, bool same, int k, int threads, Monitor& monitor) {
+Neighbours sparse_neighbours(const SparseRows& points, const SparseRows& queries, bool same, int k, int threads,
+                             Monitor& monitor) {
   constexpr Index lanes = 8;
   const Index n = points.rows(), m = queries.rows(), d = points.cols(), tasks = (m + lanes - 1) / lanes;
   const auto squared_norms = [](const SparseRows& a) {
@@ -232,7 +242,9 @@ Neighbours sparse_neighbours(const SparseRows& points, const SparseRows& queries
         double exact = 0;  // by differences: walk along the point's row, and what the query has beside it
         SparseRows::InnerIterator a(points, i), b(queries, first + c);
         while (a || b) {
-          const double by = !b || (a && a.col() < b.col()) ? a.value() : !a || b.col() < a.col() ? b.value() : a.value() - b.value();
+          const double by = !b || (a && a.col() < b.col()) ? a.value()
+                            : !a || b.col() < a.col()      ? b.value()
+                                                           : a.value() - b.value();
           const Index at = !b || (a && a.col() < b.col()) ? a.col() : b.col();
           exact += by * by;
           if (a && a.col() == at) ++a;

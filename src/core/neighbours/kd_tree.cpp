@@ -1,4 +1,5 @@
-// A kd-tree: cells are split at the median of their widest side, and a query leaves out cells that are farther than its k-th neighbour so far.
+// A kd-tree: cells are split at the median of their widest side, and a query leaves out cells that are farther than its k-th
+// neighbour so far.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -14,10 +15,10 @@ constexpr Index leaf_size = 12;
 constexpr Index queries_per_task = 256;
 
 struct KdNode {
-  Index first, last;   // of the points in the order of the tree
-  int side = -1;       // split along it; -1: a leaf
+  Index first, last;         // of the points in the order of the tree
+  int side = -1;             // split along it; -1: a leaf
   double low = 0, high = 0;  // the largest coordinate on the left, the least on the right
-  Index right = 0;     // the left child is the next node
+  Index right = 0;           // the left child is the next node
 };
 
 class KdTree {
@@ -66,7 +67,8 @@ class KdTree {
     build(points, middle, last);
   }
 
-  // `away` is the squared distance of the query from the cell, the sum of the squares in `offset`, one for each side (Arya and Mount 1993).
+  // `away` is the squared distance of the query from the cell, the sum of the squares in `offset`, one for each side (Arya and
+  // Mount 1993).
   void visit(Index node, const double* query, int self, double away, NearestFew& best, std::vector<double>& offset) const {
     const KdNode& t = nodes_[static_cast<std::size_t>(node)];
     if (t.side < 0) {

@@ -59,7 +59,8 @@ struct Box {
 };
 
 template <int dim>
-void gather(const SpaceTree& tree, const Box& box, double factor, SourceList& list) {  // a cell is taken where factor side^2 < distance^2
+// a cell is taken where factor side^2 < distance^2
+void gather(const SpaceTree& tree, const Box& box, double factor, SourceList& list) {
   list.clear();
   const auto m = static_cast<int>(tree.nodes());
   for (int t = 0; t < m;) {
@@ -98,7 +99,8 @@ double criterion(const SpaceTree& tree, const BodyOptions& options) {
   return (options.cell == CellSize::diagonal ? tree.dim() : 1) / (options.theta * options.theta);
 }
 
-void sums_at(const SpaceTree& tree, BodyKernel kernel, const body::Sources& from, const double* point, double* out, std::vector<double>& work) {
+void sums_at(const SpaceTree& tree, BodyKernel kernel, const body::Sources& from, const double* point, double* out,
+             std::vector<double>& work) {
   if (kernel == BodyKernel::student) {
     body::student_sums(tree.dim(), from, point, out);
   } else {
@@ -166,15 +168,21 @@ void barnes_hut(const SpaceTree& tree, const BodyOptions& options, BodySums& out
   });
 }
 
-// ---- pairs of cells ---------------------------------------------------------------------------------------------------------------------------------
+// ---- pairs of cells
+// ---------------------------------------------------------------------------------------------------------------------------------
 
 class DualTree {
  public:
-  DualTree(const SpaceTree& tree, const BodyOptions& options) : tree_(tree), kernel_(options.kernel), factor_(criterion(tree, options)),
-        gathered_(MatrixXd::Zero(tree.dim() + 1, tree.nodes())), sums_(MatrixXd::Zero(tree.dim() + 1, tree.size())) {}
+  DualTree(const SpaceTree& tree, const BodyOptions& options)
+      : tree_(tree),
+        kernel_(options.kernel),
+        factor_(criterion(tree, options)),
+        gathered_(MatrixXd::Zero(tree.dim() + 1, tree.nodes())),
+        sums_(MatrixXd::Zero(tree.dim() + 1, tree.size())) {}
 
   void run(int threads, BodySums& out, Monitor& monitor) {
-    // Pairs whose first cell is large are split here; what is left belongs to cells that have no point in common, and each is a task.
+    // Pairs whose first cell is large are split here; what is left belongs to cells that have no point in common, and each is a
+    // task.
     const double small = tree_.side[0] / 16;
     std::vector<std::pair<int, int>> open{{0, 0}}, left;
     while (!open.empty()) {
@@ -205,7 +213,8 @@ class DualTree {
   }
 
  private:
-  // What cell b does to cell a: all at once, point by point, or later, through the pairs of smaller cells that are added to `open`.
+  // What cell b does to cell a: all at once, point by point, or later, through the pairs of smaller cells that are added to
+  // `open`.
   void meet(int a, int b, std::vector<std::pair<int, int>>& open) {
     const auto ta = static_cast<std::size_t>(a), tb = static_cast<std::size_t>(b);
     const int dim = tree_.dim();
@@ -216,7 +225,8 @@ class DualTree {
     }
     const double widest = std::max(tree_.side[ta], tree_.side[tb]);
     if (factor_ * widest * widest < s || widest == 0) {
-      const double k = kernel_ == BodyKernel::student ? 1 / (1 + s) : std::exp(-s), f = kernel_ == BodyKernel::student ? k * k : k;
+      const double k = kernel_ == BodyKernel::student ? 1 / (1 + s) : std::exp(-s),
+                   f = kernel_ == BodyKernel::student ? k * k : k;
       for (int j = 0; j < dim; ++j) gathered_(j, a) += tree_.count[tb] * f * by[j];
       gathered_(dim, a) += tree_.count[tb] * k;
       return;
@@ -227,7 +237,8 @@ class DualTree {
       return;
     }
     // The wider is split, both if they are equally wide: so b meets a as a meets b.
-    const bool split_a = !leaf_a && (leaf_b || tree_.side[ta] >= tree_.side[tb]), split_b = !leaf_b && (leaf_a || tree_.side[tb] >= tree_.side[ta]);
+    const bool split_a = !leaf_a && (leaf_b || tree_.side[ta] >= tree_.side[tb]),
+               split_b = !leaf_b && (leaf_a || tree_.side[tb] >= tree_.side[ta]);
     int of_a[8], of_b[8];
     const int many_a = parts(a, split_a, of_a), many_b = parts(b, split_b, of_b);
     for (int c = 0; c < many_a; ++c)
@@ -252,7 +263,8 @@ class DualTree {
           by[j] = place[static_cast<std::size_t>(i)] - place[static_cast<std::size_t>(l)];
           s += by[j] * by[j];
         }
-        const double k = kernel_ == BodyKernel::student ? 1 / (1 + s) : std::exp(-s), f = kernel_ == BodyKernel::student ? k * k : k;
+        const double k = kernel_ == BodyKernel::student ? 1 / (1 + s) : std::exp(-s),
+                     f = kernel_ == BodyKernel::student ? k * k : k;
         for (int j = 0; j < dim; ++j) sums_(j, i) += f * by[j];
         sums_(dim, i) += k;
       }
@@ -268,7 +280,8 @@ class DualTree {
           keep(tree_, i, sums_.col(i).data(), out);
         }
       } else {
-        for (int c = t + 1; c < tree_.next[static_cast<std::size_t>(t)]; c = tree_.next[static_cast<std::size_t>(c)]) gathered_.col(c) += gathered_.col(t);
+        for (int c = t + 1; c < tree_.next[static_cast<std::size_t>(t)]; c = tree_.next[static_cast<std::size_t>(c)])
+          gathered_.col(c) += gathered_.col(t);
       }
     }
   }

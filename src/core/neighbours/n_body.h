@@ -4,12 +4,13 @@
 //
 //   student    k = 1 / (1 + s),  f = k^2       gaussian   k = f = exp(-s)
 //
-// exactly (theta = 0), by the algorithm of Barnes and Hut (1986), or by pairs of cells (dual tree; Gray and Moore 2001). A cell stands for its points where its
-// size is less than theta times its distance; the size is its side or its diagonal.
+// exactly (theta = 0), by the algorithm of Barnes and Hut (1986), or by pairs of cells (dual tree; Gray and Moore 2001). A cell
+// stands for its points where its size is less than theta times its distance; the size is its side or its diagonal.
 //
-// Barnes and Hut for the leaf of a tree at once: which cells stand for their points is decided for the nearest corner of the box around the leaf's points, so never
-// more coarsely than for a point alone; what results is one list for all its points, and sums over it need no decisions. Dual tree: each of two cells gathers
-// what the other does to it, and hands it down to its points at the end.
+// Barnes and Hut for the leaf of a tree at once: which cells stand for their points is decided for the nearest corner of the box
+// around the leaf's points, so never more coarsely than for a point alone; what results is one list for all its points, and sums
+// over it need no decisions. Dual tree: each of two cells gathers what the other does to it, and hands it down to its points at
+// the end.
 //
 // The sums of a point are made in the same order whatever the number of threads or the kind of processor.
 #pragma once

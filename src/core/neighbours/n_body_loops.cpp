@@ -1,5 +1,5 @@
-// The inner loops of body_sums(), without branches. As in core/linalg/wide_loops.cpp they are compiled for every machine and for those with vectors of four
-// doubles; eight sums side by side, added up at the end, are the same numbers on both.
+// The inner loops of body_sums(), without branches. As in core/linalg/wide_loops.cpp they are compiled for every machine and for
+// those with vectors of four doubles; eight sums side by side, added up at the end, are the same numbers on both.
 #include <cstring>
 
 #include "core/linalg/wide_loops.h"
@@ -25,7 +25,9 @@ namespace {
 typedef double Four __attribute__((vector_size(32)));  // where a processor has no such vectors the compiler takes smaller ones
 
 GRANARY_INLINE void load(const double* from, Four& to) { std::memcpy(&to, from, sizeof to); }
-GRANARY_INLINE double total(const Four& a, const Four& b) { return ((a[0] + b[0]) + (a[1] + b[1])) + ((a[2] + b[2]) + (a[3] + b[3])); }
+GRANARY_INLINE double total(const Four& a, const Four& b) {
+  return ((a[0] + b[0]) + (a[1] + b[1])) + ((a[2] + b[2]) + (a[3] + b[3]));
+}
 
 template <int dim>
 GRANARY_INLINE void student(const Sources& from, const double* point, double* out) {

@@ -5,8 +5,9 @@
 //   blocked   Euclidean distance in many dimensions: balls of near points, and products of blocks for pairs of balls that may hold neighbours;
 //             of sparse points every pair is looked at
 //
-// Cosine and correlation are Euclidean distance of points on the sphere: 1 - cos = |a - b|^2 / 2. Distances that are returned are always computed
-// by differences in double precision; of equal ones the point of smaller number comes first. So all engines give the same answer.
+// Cosine and correlation are Euclidean distance of points on the sphere: 1 - cos = |a - b|^2 / 2. Distances that are returned are
+// always computed by differences in double precision; of equal ones the point of smaller number comes first. So all engines give
+// the same answer.
 #pragma once
 
 #include <algorithm>
@@ -34,12 +35,18 @@ void fields(V& v, Neighbours& t) {
 
 enum class Metric { euclidean, manhattan, maximum, cosine, correlation };
 inline Names<Metric> names(Metric) {
-  return {{Metric::euclidean, "euclidean"}, {Metric::manhattan, "manhattan"}, {Metric::maximum, "maximum"}, {Metric::cosine, "cosine"},
+  return {{Metric::euclidean, "euclidean"},
+          {Metric::manhattan, "manhattan"},
+          {Metric::maximum, "maximum"},
+          {Metric::cosine, "cosine"},
           {Metric::correlation, "correlation"}};
 }
 enum class NeighbourEngine { automatic, kd_tree, vp_tree, blocked };
 inline Names<NeighbourEngine> names(NeighbourEngine) {
-  return {{NeighbourEngine::automatic, "auto"}, {NeighbourEngine::kd_tree, "kd_tree"}, {NeighbourEngine::vp_tree, "vp_tree"}, {NeighbourEngine::blocked, "blocked"}};
+  return {{NeighbourEngine::automatic, "auto"},
+          {NeighbourEngine::kd_tree, "kd_tree"},
+          {NeighbourEngine::vp_tree, "vp_tree"},
+          {NeighbourEngine::blocked, "blocked"}};
 }
 
 struct NeighbourOptions {
@@ -56,26 +63,31 @@ void fields(V& v, NeighbourOptions& t) {
   v("threads", t.threads);
 }
 
-// Points are the rows of x. Without queries each row's neighbours among the others (k < n); with queries (rows, too) those of each query (k <= n).
+// Points are the rows of x. Without queries each row's neighbours among the others (k < n); with queries (rows, too) those of
+// each query (k <= n).
 Neighbours nearest_neighbours(const Design& x, const NeighbourOptions& options, Monitor& monitor);
 Neighbours nearest_neighbours(const Design& x, const Design& queries, const NeighbourOptions& options, Monitor& monitor);
 
-// Any metric of the user: distance(i, j) of points i and j of 0 .. n - 1, by a vantage-point tree; on this thread only. Each point's among the others.
+// Any metric of the user: distance(i, j) of points i and j of 0 .. n - 1, by a vantage-point tree; on this thread only. Each
+// point's among the others.
 using PairDistance = std::function<double(Index, Index)>;
 Neighbours nearest_neighbours(Index n, const PairDistance& distance, int k, Monitor& monitor);
 // Distances of all pairs are known: the lower triangle by columns, as R's dist() has them.
 Neighbours nearest_neighbours(Index n, ConstVectorRef lower, int k, int threads, Monitor& monitor);
 
-// ---- the engines: points are the columns, Euclidean distance ----------------------------------------------------------------------------------------
+// ---- the engines: points are the columns, Euclidean distance
+// ----------------------------------------------------------------------------------------
 
 double squared_distance(const double* a, const double* b, Index d);  // by differences
 
 // `same`: the queries are the points themselves, and no point is its own neighbour.
 Neighbours kd_tree_neighbours(ConstMatrixRef points, ConstMatrixRef queries, bool same, int k, int threads, Monitor& monitor);
 Neighbours blocked_neighbours(ConstMatrixRef points, ConstMatrixRef queries, bool same, int k, int threads, Monitor& monitor);
-Neighbours vp_tree_neighbours(ConstMatrixRef points, ConstMatrixRef queries, bool same, Metric metric, int k, int threads, Monitor& monitor);
+Neighbours vp_tree_neighbours(ConstMatrixRef points, ConstMatrixRef queries, bool same, Metric metric, int k, int threads,
+                              Monitor& monitor);
 using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
-Neighbours sparse_neighbours(const SparseRows& points, const SparseRows& queries, bool same, int k, int threads, Monitor& monitor);
+Neighbours sparse_neighbours(const SparseRows& points, const SparseRows& queries, bool same, int k, int threads,
+                             Monitor& monitor);
 
 // The best k of the candidates seen so far.
 class NearestFew {

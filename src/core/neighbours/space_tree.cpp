@@ -42,8 +42,9 @@ void SpaceTree::sort_points(ConstMatrixRef points) {
     const double* y = points.data() + static_cast<Index>(i) * dim_;
     std::uint64_t whole[3] = {0, 0, 0};
     for (int j = 0; j < dim_; ++j) whole[j] = static_cast<std::uint64_t>((y[j] - low[j]) * scale);
-    code_[i] = dim_ == 1 ? whole[0] : dim_ == 2 ? spread_two(whole[0]) | spread_two(whole[1]) << 1
-                                                : spread_three(whole[0]) | spread_three(whole[1]) << 1 | spread_three(whole[2]) << 2;
+    code_[i] = dim_ == 1   ? whole[0]
+               : dim_ == 2 ? spread_two(whole[0]) | spread_two(whole[1]) << 1
+                           : spread_three(whole[0]) | spread_three(whole[1]) << 1 | spread_three(whole[2]) << 2;
     all |= code_[i];
     common &= code_[i];
     order[i] = static_cast<int>(i);
@@ -93,8 +94,11 @@ void SpaceTree::add_node(int from, int to) {
   const std::uint64_t prefix = code_[static_cast<std::size_t>(from)] >> shift & ~(children - 1);
   int begin = from;
   for (std::uint64_t c = 0; c < children && begin < to; ++c) {
-    const auto end = c + 1 == children ? to
-                                       : static_cast<int>(std::lower_bound(code_.begin() + begin, code_.begin() + to, (prefix | (c + 1)) << shift) - code_.begin());
+    const auto end =
+        c + 1 == children
+            ? to
+            : static_cast<int>(std::lower_bound(code_.begin() + begin, code_.begin() + to, (prefix | (c + 1)) << shift) -
+                               code_.begin());
     if (end > begin) {
       parent_.push_back(here);
       add_node(begin, end);

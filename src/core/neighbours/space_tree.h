@@ -1,7 +1,9 @@
-// A tree of cells over points in one, two or three dimensions: interval tree, quadtree, octree. Cells are cubes, each half as wide as the one above.
+// A tree of cells over points in one, two or three dimensions: interval tree, quadtree, octree. Cells are cubes, each half as
+// wide as the one above.
 //
-// Points are sorted along the Z-curve (their coordinates as whole numbers, bits interleaved), so that a cell is a range of them; nodes are laid out depth first:
-// the first child of node t is t + 1, and next[t] is where to go when what is below t is left out. A cell with one child only is not made. Leaves hold up to
+// Points are sorted along the Z-curve (their coordinates as whole numbers, bits interleaved), so that a cell is a range of them;
+// nodes are laid out depth first: the first child of node t is t + 1, and next[t] is where to go when what is below t is left
+// out. A cell with one child only is not made. Leaves hold up to
 // `leaf_size` points, or more where they cannot be told apart; cells whose points are all equal have side 0.
 #pragma once
 

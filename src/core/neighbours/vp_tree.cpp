@@ -23,11 +23,13 @@ double maximum(const double* a, const double* b, Index d) {
 double euclidean(const double* a, const double* b, Index d) { return std::sqrt(squared_distance(a, b, d)); }
 
 template <class Between>
-Neighbours search_all(ConstMatrixRef points, ConstMatrixRef queries, bool same, int k, int threads, Monitor& monitor, const Between& between) {
+Neighbours search_all(ConstMatrixRef points, ConstMatrixRef queries, bool same, int k, int threads, Monitor& monitor,
+                      const Between& between) {
   constexpr Index queries_per_task = 64;
   const Index d = points.rows(), n = queries.cols(), tasks = (n + queries_per_task - 1) / queries_per_task;
   const auto point = [&](Index i) { return points.data() + i * d; };
-  const VpTree tree(points.cols(), [&](Index i, Index j) { return between(point(i), point(j), d); }, monitor);
+  const VpTree tree(
+      points.cols(), [&](Index i, Index j) { return between(point(i), point(j), d); }, monitor);
   Neighbours out{Eigen::MatrixXi(k, n), MatrixXd(k, n)};
   parallel_for(tasks, threads, monitor, [&](Index task) {
     NearestFew best(k);
@@ -43,7 +45,8 @@ Neighbours search_all(ConstMatrixRef points, ConstMatrixRef queries, bool same, 
 
 }  // namespace
 
-Neighbours vp_tree_neighbours(ConstMatrixRef points, ConstMatrixRef queries, bool same, Metric metric, int k, int threads, Monitor& monitor) {
+Neighbours vp_tree_neighbours(ConstMatrixRef points, ConstMatrixRef queries, bool same, Metric metric, int k, int threads,
+                              Monitor& monitor) {
   if (metric == Metric::manhattan) return search_all(points, queries, same, k, threads, monitor, manhattan);
   if (metric == Metric::maximum) return search_all(points, queries, same, k, threads, monitor, maximum);
   return search_all(points, queries, same, k, threads, monitor, euclidean);
@@ -52,7 +55,9 @@ Neighbours vp_tree_neighbours(ConstMatrixRef points, ConstMatrixRef queries, boo
 Neighbours nearest_neighbours(Index n, const PairDistance& distance, int k, Monitor& monitor) {
   const auto measured = [&](Index i, Index j) {
     const double d = distance(i, j);
-    if (!(d >= 0) || !std::isfinite(d)) throw InputError(message("the distance of rows ", i + 1, " and ", j + 1, " is ", d, "; it must be a number that is not negative."));
+    if (!(d >= 0) || !std::isfinite(d))
+      throw InputError(
+          message("the distance of rows ", i + 1, " and ", j + 1, " is ", d, "; it must be a number that is not negative."));
     return d;
   };
   const VpTree tree(n, measured, monitor);

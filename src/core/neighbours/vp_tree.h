@@ -1,6 +1,7 @@
-// A vantage-point tree (Yianilos 1993): a node is a point and the median of its distances to the points below it; those inside go left, the others right.
-// A query follows the side it lies on first, and the other only if the ball of its k-th neighbour so far crosses the border: |d - radius| <= tau.
-// Leaves of a few points are looked through. All it asks of the points are distances of pairs.
+// A vantage-point tree (Yianilos 1993): a node is a point and the median of its distances to the points below it; those inside go
+// left, the others right. A query follows the side it lies on first, and the other only if the ball of its k-th neighbour so far
+// crosses the border: |d - radius| <= tau. Leaves of a few points are looked through. All it asks of the points are distances of
+// pairs.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,8 @@ class VpTree {
  public:
   static constexpr Index leaf_size = 16;
 
-  // distance(i, j) of points i, j of 0 .. n - 1, a metric. Vantage points are spread over the range, not drawn, so the tree has no seed.
+  // distance(i, j) of points i, j of 0 .. n - 1, a metric. Vantage points are spread over the range, not drawn, so the tree has
+  // no seed.
   template <class Distance>
   VpTree(Index n, const Distance& distance, Monitor& monitor) : order_(static_cast<std::size_t>(n)) {
     std::iota(order_.begin(), order_.end(), 0);

@@ -86,7 +86,8 @@ TEST("gradients are those of the cost, sum to zero, and turn with the map") {
         MatrixXd up = y, down = y;
         up(e, dim - 1) += 1e-5;
         down(e, dim - 1) -= 1e-5;
-        const double slope = (tsne_gradient(a.p, up, options, monitor).cost - tsne_gradient(a.p, down, options, monitor).cost) / 2e-5;
+        const double slope =
+            (tsne_gradient(a.p, up, options, monitor).cost - tsne_gradient(a.p, down, options, monitor).cost) / 2e-5;
         CHECK_NEAR(found.gradient(e, dim - 1), slope, 1e-8);
       }
       MatrixXd moved = -y;
@@ -127,7 +128,8 @@ TEST("a run lowers the cost after the exaggeration, stops with the answer's own 
   CHECK(tsne_run(a.p, half.state, options, TsneWatch(), monitor).state.y == whole.state.y);
   // Ended from outside.
   int calls = 0;
-  const TsneResult stopped = tsne_run(a.p, tsne_start(start, options), options, [&](int, MatrixXd, double) { return ++calls < 3; }, monitor);
+  const TsneResult stopped = tsne_run(
+      a.p, tsne_start(start, options), options, [&](int, MatrixXd, double) { return ++calls < 3; }, monitor);
   CHECK(stopped.state.iterations == 150 && calls == 3);
   // A rate that throws the map out of the numbers is halved until it does not.
   options.max_iter = 100;
@@ -144,7 +146,8 @@ TEST("a new point lands where its cost is least on a grid around it") {
   const Affinity a = affinity_of(x, 30, 10, monitor);
   TsneOptions options;
   options.max_iter = 400;
-  const MatrixXd map = tsne_run(a.p, tsne_start(random_start(200, 2, 1e-4, rng), options), options, TsneWatch(), monitor).state.y.transpose();
+  const MatrixXd map =
+      tsne_run(a.p, tsne_start(random_start(200, 2, 1e-4, rng), options), options, TsneWatch(), monitor).state.y.transpose();
   NeighbourOptions near;
   near.k = 30;
   const MatrixXd fresh = normals(5, 3, rng);
@@ -159,7 +162,8 @@ TEST("a new point lands where its cost is least on a grid around it") {
     const auto cost = [&](const Eigen::RowVectorXd& y) {
       double sum = 0, mass = 0;
       for (Index j = 0; j < 200; ++j) mass += 1 / (1 + (map.row(j) - y).squaredNorm());
-      for (Index e = 0; e < 30; ++e) sum += p[e] * (std::log(p[e]) + std::log1p((map.row(found.index(e, i)) - y).squaredNorm()) + std::log(mass));
+      for (Index e = 0; e < 30; ++e)
+        sum += p[e] * (std::log(p[e]) + std::log1p((map.row(found.index(e, i)) - y).squaredNorm()) + std::log(mass));
       return sum;
     };
     CHECK_NEAR(cost(places.y.row(i)), places.cost[i], 1e-10);
@@ -196,7 +200,8 @@ TEST("principal components: dense and sparse rows give the same, and new rows go
   MatrixXd x = normals(80, 30, rng);
   for (Index j = 0; j < 30; ++j) x.col(j) *= 30.0 - static_cast<double>(j);
   const SparseMatrix thin = x.sparseView();
-  const Design sparse(ConstSparseMap(thin.rows(), thin.cols(), thin.nonZeros(), thin.outerIndexPtr(), thin.innerIndexPtr(), thin.valuePtr()));
+  const Design sparse(
+      ConstSparseMap(thin.rows(), thin.cols(), thin.nonZeros(), thin.outerIndexPtr(), thin.innerIndexPtr(), thin.valuePtr()));
   const ReducedRows dense = reduce_rows(view(x), 5, monitor), other = reduce_rows(sparse, 5, monitor);
   CHECK_NEAR((dense.rows.cwiseAbs() - other.rows.cwiseAbs()).cwiseAbs().maxCoeff(), 0, 1e-6);
   CHECK_NEAR((reduce_more(view(x), dense.centre, dense.rotation, dense.unit) - dense.rows).norm(), 0, 1e-12);

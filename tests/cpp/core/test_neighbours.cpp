@@ -59,18 +59,22 @@ TEST("neighbours of every metric and engine are those of all pairs, duplicates i
         options.metric = metric;
         const MatrixXd wanted = brute(x, k, metric);
         for (const auto& [engine, word] : names(NeighbourEngine())) {
-          if ((metric == Metric::manhattan || metric == Metric::maximum) && engine != NeighbourEngine::automatic && engine != NeighbourEngine::vp_tree) continue;
+          if ((metric == Metric::manhattan || metric == Metric::maximum) && engine != NeighbourEngine::automatic &&
+              engine != NeighbourEngine::vp_tree)
+            continue;
           options.method = engine;
           options.threads = 1;
           const Neighbours one = nearest_neighbours(view(x), options, monitor);
           options.threads = 2;
           const Neighbours two = nearest_neighbours(view(x), options, monitor);
-          CHECK_NEAR((one.distance - wanted).cwiseAbs().maxCoeff(), 0, 1e-7);  // the square root of rounding, for duplicates by cosine
+          CHECK_NEAR((one.distance - wanted).cwiseAbs().maxCoeff(), 0,
+                     1e-7);  // the square root of rounding, for duplicates by cosine
           CHECK(one.index == two.index && one.distance == two.distance);
           for (Index i = 0; i < n; ++i) {
             for (int r = 0; r < k; ++r) {
               CHECK(one.index(r, i) != i);
-              if (r > 0 && one.distance(r, i) == one.distance(r - 1, i)) CHECK(metric == Metric::cosine || metric == Metric::correlation || one.index(r, i) > one.index(r - 1, i));
+              if (r > 0 && one.distance(r, i) == one.distance(r - 1, i))
+                CHECK(metric == Metric::cosine || metric == Metric::correlation || one.index(r, i) > one.index(r - 1, i));
             }
           }
         }
@@ -116,10 +120,15 @@ TEST("neighbours of queries, of sparse rows, of distances and of an own metric")
     if (rng.uniform() < 0.6) holes.data()[e] = 0;
   holes.col(0).setOnes();
   const SparseMatrix thin = holes.sparseView();
-  const Design sparse(ConstSparseMap(thin.rows(), thin.cols(), thin.nonZeros(), thin.outerIndexPtr(), thin.innerIndexPtr(), thin.valuePtr()));
+  const Design sparse(
+      ConstSparseMap(thin.rows(), thin.cols(), thin.nonZeros(), thin.outerIndexPtr(), thin.innerIndexPtr(), thin.valuePtr()));
   for (const Metric metric : {Metric::euclidean, Metric::cosine}) {
     options.metric = metric;
-    CHECK_NEAR((nearest_neighbours(sparse, options, monitor).distance - nearest_neighbours(view(holes), options, monitor).distance).cwiseAbs().maxCoeff(), 0, 1e-12);
+    CHECK_NEAR(
+        (nearest_neighbours(sparse, options, monitor).distance - nearest_neighbours(view(holes), options, monitor).distance)
+            .cwiseAbs()
+            .maxCoeff(),
+        0, 1e-12);
   }
   VectorXd lower(200 * 199 / 2);
   Index at = 0;
@@ -127,7 +136,8 @@ TEST("neighbours of queries, of sparse rows, of distances and of an own metric")
     for (Index i = j + 1; i < 200; ++i) lower[at++] = (x.row(i) - x.row(j)).norm();
   options.metric = Metric::euclidean;
   const Neighbours rows = nearest_neighbours(view(x), options, monitor), known = nearest_neighbours(200, lower, 5, 2, monitor);
-  const Neighbours own = nearest_neighbours(200, [&](Index i, Index j) { return (x.row(i) - x.row(j)).norm(); }, 5, monitor);
+  const Neighbours own = nearest_neighbours(
+      200, [&](Index i, Index j) { return (x.row(i) - x.row(j)).norm(); }, 5, monitor);
   CHECK(rows.index == known.index);
   CHECK(rows.index == own.index);
   options.k = 200;
@@ -137,7 +147,9 @@ TEST("neighbours of queries, of sparse rows, of distances and of an own metric")
   MatrixXd zero = x;
   zero.row(4).setZero();
   CHECK_THROWS(nearest_neighbours(view(zero), options, monitor), InputError);
-  CHECK_THROWS(nearest_neighbours(20, [](Index, Index) { return -1.0; }, 2, monitor), InputError);
+  CHECK_THROWS(nearest_neighbours(
+                   20, [](Index, Index) { return -1.0; }, 2, monitor),
+               InputError);
 }
 
 TEST("space tree: leaves hold every point once, and the root's centre of mass is the mean") {
@@ -154,7 +166,8 @@ TEST("space tree: leaves hold every point once, and the root's centre of mass is
       for (const int leaf : tree.leaves) {
         const auto t = static_cast<std::size_t>(leaf);
         sum += tree.count[t];
-        for (int i = tree.first[t]; i < tree.last[t]; ++i) ++seen[static_cast<std::size_t>(tree.order[static_cast<std::size_t>(i)])];
+        for (int i = tree.first[t]; i < tree.last[t]; ++i)
+          ++seen[static_cast<std::size_t>(tree.order[static_cast<std::size_t>(i)])];
       }
       CHECK_NEAR(sum, n, 0);
       CHECK(std::all_of(seen.begin(), seen.end(), [](int s) { return s == 1; }));
@@ -163,7 +176,8 @@ TEST("space tree: leaves hold every point once, and the root's centre of mass is
       for (Index t = 0; t < tree.nodes(); ++t) {
         for (int j = 0; j < dim; ++j) {
           const auto from = tree.place[static_cast<std::size_t>(j)].begin();
-          const auto [low, high] = std::minmax_element(from + tree.first[static_cast<std::size_t>(t)], from + tree.last[static_cast<std::size_t>(t)]);
+          const auto [low, high] =
+              std::minmax_element(from + tree.first[static_cast<std::size_t>(t)], from + tree.last[static_cast<std::size_t>(t)]);
           CHECK(*high - *low <= tree.side[static_cast<std::size_t>(t)] * (1 + 1e-6));
         }
       }
