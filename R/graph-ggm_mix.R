@@ -15,6 +15,10 @@
 #' | `nodes = list(tau, norm)` | \eqn{\tau \sum_n \|X_{n,-n}\|_q}{tau sum_n ||X[n, -n]||_q} | with `l1`, [ggm_nodes()] |
 #' | `hub = list(lambda1, lambda2, lambda3, q)` | \eqn{P(X)}, the least cost of \eqn{X = V + V' + Z} | [ggm_hub()] |
 #'
+#' An own prior is `ggm_prior("own", penalty, prox)`: any convex \eqn{g(X)} of a symmetric matrix, as a function of `X` that gives a number, and a function of
+#' `C` and `t > 0` that gives \eqn{\arg\min_Z g(Z) + \|Z - C\|_F^2 / (2t)}{argmin_Z g(Z) + ||Z - C||_F^2 / (2 t)}. Both are tried on random matrices when the prior is
+#' made, where a prox that is not that of a convex penalty gives itself away; the gap is as true as the two functions are.
+#'
 #' The thesis leaves open how to combine its priors. Each has an exact proximal operator, so consensus ADMM combines them all, and the
 #' answer does
 #' not depend on their order. That of the hub penalty, \eqn{\min_T P(T) + g/2 \|T - C\|_F^2}{min_T P(T) + g/2 ||T - C||_F^2}, has no closed form: it
@@ -105,6 +109,7 @@ prior_parts <- function(prior) {
     l1 = prior["diagonal"],
     nodes = prior["norm"],
     local = list(operator = operator_parts(prior$operator)),
+    own = prior[c("prox", "penalty")],
     hub = list(hub = list(lambda1 = prior$lambda[1L], lambda2 = prior$lambda[2L], lambda3 = prior$lambda[3L], q = hub_norm_word(prior$q)))
   )
   c(unclass(prior)[c("kind", "weight")], own)
@@ -112,6 +117,7 @@ prior_parts <- function(prior) {
 
 new_prior <- function(kind, weight, ...) seal(structure(list(kind = kind, weight = weight, ...), class = "granary_prior"))
 
+<<<<<<< HEAD
 # list(l1 = 0.1, local = list(neighbors, 0.2)) as priors.
 make_priors <- function(priors) {
   if (inherits(priors, "granary_prior")) priors <- list(priors)
@@ -128,6 +134,47 @@ make_priors <- function(priors) {
     given <- if (is.list(prior) && !is.object(prior)) prior else list(prior)
     do.call(by_kind, c(list(makers[[kind]], kind), given), quote = TRUE)
   }, kinds, priors)
+=======
+#' @rdname ggm_mix
+#' @export
+ggm_prior <- function(type = c("l1", "local", "nodes", "hub", "own"), ...) {
+  type <- check_choice(type, c("l1", "local", "nodes", "hub", "own"))
+  by_kind(switch(type, l1 = prior_l1, local = prior_local, nodes = prior_nodes, hub = prior_hub, own = prior_own), type, ...)
+}
+
+prior_own <- function(penalty, prox, name = "own prior") {
+  if (missing(penalty)) fail_missing("penalty")
+  if (missing(prox)) fail_missing("prox")
+  check_function(penalty, "penalty")
+  check_function(prox, "prox")
+  name <- check_string(name)
+  try_own_prior(penalty, prox)
+  new_prior("own", 1, penalty = penalty, prox = prox, name = name)
+}
+
+# Y = (C - Z) / t is a subgradient at Z = prox(C, t), so that g(W) >= g(Z) + <Y, W - Z> for every W: tried among the Z of a few fixed matrices.
+try_own_prior <- function(penalty, prox) {
+  tried <- lapply(1:4, function(k) {
+    at <- outer(1:4, 1:4, function(i, j) cos(k * (i + j) + 3 * i * j)) + diag(4) * k  # symmetric, and no draw from the session's stream
+    step <- c(0.1, 0.5, 1, 2)[k]
+    z <- user_value(prox, "prox", at, step)
+    if (!is.matrix(z) || !is.numeric(z) || !identical(dim(z), c(4L, 4L)) || !all(is.finite(z))) {
+      abort_input(sprintf("`prox` must give a finite numeric matrix of the size of its first argument, not %s.", describe(z)), "prox")
+    }
+    value <- user_value(penalty, "penalty", z)
+    if (!checkmate::test_number(value, finite = TRUE)) abort_input(sprintf("`penalty` must give one finite number, not %s.", describe(value)), "penalty")
+    list(z = z, value = value, slope = (at - z) / step)
+  })
+  for (a in tried) {
+    for (b in tried) {
+      promised <- a$value + sum(a$slope * (b$z - a$z))
+      if (b$value < promised - 1e-6 * max(1, abs(promised), abs(b$value))) {
+        abort_input(paste("`prox` does not belong to `penalty`, or the penalty is not convex: at one of its values the penalty is below the tangent at another.",
+                          "The prox of g is argmin g(Z) + ||Z - C||^2 / (2 t), with the factor 1/2."), "prox")
+      }
+    }
+  }
+>>>>>>> repair
 }
 
 prior_l1 <- function(lambda, diagonal = TRUE) {
@@ -167,6 +214,7 @@ format.granary_prior <- function(x, ...) {
     l1 = paste0("l1 (lambda ", weight, if (!x$diagonal) ", without the diagonal", ")"),
     local = paste0("local constancy (", x$operator$neighbors$type, ", tau ", weight, ")"),
     hub = paste0("hubs (lambda ", paste(format(x$lambda, digits = 4L, trim = TRUE), collapse = ", "), if (x$q != 2) paste0(", q ", x$q), ")"),
+    own = x$name,
     nodes = paste0("few nodes (", x$norm, ", tau ", weight, ")")
   )
 }

@@ -154,12 +154,38 @@ lasvm.default <- function(x, y = NULL, cost = 1, kernel = "rbf", gamma = NULL, d
   }
   check_lasvm_rows(validation, "validation")
   fit$run$validation <- validation
+  if (!asked && !is_chunk_source(x)) lasvm_warn_long(call, x, min(NROW(x) * epochs, max_labels), parent.frame())
   fit <- if (asked) lasvm_ask(fit, x, y) else learn_online(fit, x, y, if (is_chunk_source(x)) epochs else 1L, settings$shuffle)
   through <- fit$run$finish && length(fit$state$id) > 0L
   fit$run <- NULL
   fit <- if (through) lasvm_finished(fit) else if (settings$finish) finish_lasvm(fit) else lasvm_refresh(fit)
   lasvm_notes(fit)
   fit
+}
+
+# How long many rows may take, before they are begun: the number of support vectors grows with the rows where classes overlap, so that time grows with
+# their square. The first few thousand say how fast; they cost a second at most.
+lasvm_warn_long <- function(call, x, rows, frame) {
+  pilot <- 2000
+  if (rows <= 50 * pilot || is.null(dim(x))) return(invisible())
+  at <- round(seq(1, nrow(x), length.out = pilot))
+  call[[1L]] <- lasvm.default
+  call$x <- x[at, , drop = FALSE]
+  y <- if (!is.null(call$y)) eval(call$y, frame)
+  if (is.null(y) || length(y) != nrow(x)) return(invisible())
+  call$y <- y[at]
+  call$validation <- NULL
+  call$max_labels <- NULL
+  call$epochs <- 1
+  took <- system.time(tried <- keep_seed(tryCatch(suppressMessages(suppressWarnings(eval(call, frame))), error = function(e) NULL)))[["elapsed"]]
+  if (is.null(tried)) return(invisible())
+  minutes <- took * (rows / pilot)^2 / 60
+  if (minutes > 1) {
+    length <- if (minutes < 120) sprintf("%.0f minutes", ceiling(minutes)) else sprintf("%.0f hours", ceiling(minutes / 60))
+    message(sprintf("lasvm() may take up to %s for %s rows, of which %.0f%% of a sample became support vectors; fewer rows, `max_labels` with select = \"active\", or %s make it quicker.",
+                    length, format(rows, big.mark = ",", scientific = FALSE), 100 * tried$n_sv / pilot, "budget_perceptron()"))
+  }
+  invisible()
 }
 
 # What the user should know, once each; as svm_notes().

@@ -123,7 +123,7 @@ check_vector <- function(x, arg = deparse1(substitute(x)), length = NULL, min_le
   expected <- paste0("a numeric vector", size, if (allow_null) " (or NULL)")
   if (is.matrix(x) && any(dim(x) == 1L)) x <- structure(as.vector(x), names = c(rownames(x), colnames(x))[seq_along(x)])
   plain <- is_plain_numeric(x) || (is.logical(x) && !is.object(x) && allow_na)
-  if (!plain || !checkmate::test_atomic_vector(as.vector(x)) || !is.null(dim(x))) fail_input(arg, expected, describe(x))
+  if (!plain || !checkmate::test_atomic_vector(as.vector(x)) || !is.null(dim(x))) fail_input(arg, expected, describe(x), response_advice(x, arg))
   if (!is.null(length) && base::length(x) != length) fail_input(arg, expected, paste("one of length", base::length(x)))
   if (base::length(x) < min_length) {
     fail_input(arg, paste(expected, "with at least", min_length, if (min_length == 1L) "element" else "elements"), describe(x))
@@ -138,6 +138,18 @@ check_vector <- function(x, arg = deparse1(substitute(x)), length = NULL, min_le
   }
   names(values) <- names(x)
   values
+}
+
+# What a response that is no number may have been meant for.
+response_advice <- function(x, arg) {
+  if (arg != "y") return(NULL)
+  if (is.character(x) && base::length(x) == 1L && !is.na(x)) {
+    name <- readable(x)
+    return(sprintf("To name a column of a data frame use a formula, such as %s ~ . with `data`.", if (make.names(name) == name) name else paste0("`", name, "`")))
+  }
+  if (!is.factor(x) && !is.character(x)) return(NULL)
+  few <- if (nlevels(factor(x)) == 2L) "family = \"binomial\" where there is one, "
+  paste0("For classes take ", few, "svm(), gp_classify() or bn_classifier(); for ordered ones that are numbers as.numeric(as.character(y)).")
 }
 
 # `place` turns the position of a value into words.

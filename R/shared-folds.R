@@ -15,9 +15,11 @@ resample_lapply <- function(tasks, fun, label) {
     })
   }
   if (has_workers()) {
+    lent <- session_globals(fun)
     done <- if (requireNamespace("progressr", quietly = TRUE)) progressr::progressor(length(tasks), message = label) else function(...) NULL
     return(future.apply::future_lapply(seq_along(tasks), function(k) {
       on.exit(done())
+      lend_globals(lent)
       run(k)
     }, future.seed = NULL, future.packages = "granary"))
   }
@@ -26,6 +28,45 @@ resample_lapply <- function(tasks, fun, label) {
     if (!is.null(progress)) progress((k - 1) / length(tasks))
     run(k)
   })
+}
+
+# The variables of the session's workspace that functions of the user, such as a kernel of his own, speak of: a closure takes its own variables with it to a
+# worker, but not those. Functions are looked for in what `object` holds, in lists and the variables of closures; what such a function calls is looked into too.
+session_globals <- function(object) {
+  found <- list()
+  seen <- list()
+  look <- function(value, depth) {
+    if (depth > 8L) return(invisible())
+    if (is.function(value) && !is.primitive(value)) {
+      home <- environment(value)
+      if (is.null(home) || isNamespace(topenv(home)) && environmentName(topenv(home)) != "granary") return(invisible())
+      if (identical(topenv(home), globalenv())) names_in(value, depth)
+      look(home, depth + 1L)
+    } else if (is.environment(value)) {
+      if (isNamespace(value) || identical(value, globalenv()) || identical(value, baseenv()) || identical(value, emptyenv())) return(invisible())
+      if (any(vapply(seen, identical, NA, value))) return(invisible())
+      seen[[length(seen) + 1L]] <<- value
+      for (name in ls(value)) look(tryCatch(get(name, envir = value), error = function(e) NULL), depth + 1L)  # a missing argument has no value
+      look(parent.env(value), depth)
+    } else if (is.list(value)) {
+      for (part in unclass(value)) if (is.recursive(part)) look(part, depth + 1L)
+    }
+    invisible()
+  }
+  names_in <- function(f, depth) {
+    for (name in unique(all.names(body(f)))) {
+      if (!is.null(found[[name]]) || !exists(name, envir = globalenv(), inherits = FALSE)) next
+      value <- get(name, envir = globalenv())
+      found[name] <<- list(value)
+      if (is.recursive(value)) look(value, depth + 1L)
+    }
+  }
+  look(object, 0L)
+  found
+}
+
+lend_globals <- function(values) {
+  for (name in names(values)) if (!exists(name, envir = globalenv(), inherits = FALSE)) assign(name, values[[name]], envir = globalenv())
 }
 
 has_workers <- function() {

@@ -4,7 +4,7 @@
 #include "graph/fused_signal.h"
 #include "graph/local.h"
 #include "graph/mix.h"
-#include "r_door.h"
+#include "r_door_function.h"
 
 using namespace granary;
 using namespace granary::graph;

@@ -51,13 +51,23 @@ MatrixXd consensus(const std::vector<MatrixXd>& z, const std::vector<MixPrior>& 
 }
 
 double penalty_of(const MatrixXd& x, const MixPrior& prior) {  // not of hubs, which HubProx knows
+  if (prior.kind == MixPrior::Kind::own) return prior.penalty(x);
   if (prior.kind == MixPrior::Kind::local) return local_penalty(x, *prior.op, {0, prior.weight});
   if (prior.kind == MixPrior::Kind::nodes) return prior.weight * row_norms(x, prior.norm).sum();
   return prior.weight * (x.cwiseAbs().sum() - (prior.diagonal ? 0 : x.diagonal().cwiseAbs().sum()));
 }
 
-// Whether the prior keeps every entry off the diagonal from running away.
+MatrixXd prox_own(const MatrixXd& c, double t, const MixPrior& prior) {
+  const MatrixXd z = prior.prox(c, t);
+  if (z.rows() != c.rows() || z.cols() != c.cols() || !z.allFinite()) {
+    throw InputError(message("the prox of an own prior must give a finite ", c.rows(), " x ", c.cols(), " matrix, as it was given one."));
+  }
+  return symmetrised(z);
+}
+
+// Whether the prior keeps every entry off the diagonal from running away. Of an own one nothing is known: let the iteration find out.
 bool bounds_entries(const MixPrior& prior) {
+  if (prior.kind == MixPrior::Kind::own) return true;
   if (prior.kind == MixPrior::Kind::hub) return prior.hub.l1 > 0 && prior.hub.l2 + prior.hub.l3 > 0;
   return prior.kind != MixPrior::Kind::local && prior.weight > 0;
 }
@@ -66,6 +76,7 @@ void check_prior(const MixPrior& prior, Index p) {
   for (const double weight : {prior.weight, prior.hub.l1, prior.hub.l2, prior.hub.l3}) {
     if (!(weight >= 0) || !std::isfinite(weight)) throw InputError("the weight of a prior must not be negative.");
   }
+  if (prior.kind == MixPrior::Kind::own && !(prior.prox && prior.penalty)) throw InputError("an own prior needs its prox and its penalty.");
   if (prior.kind == MixPrior::Kind::local && prior.op->size() != p) {
     throw InputError(message("there are ", p, " variables, but the neighbourhood is one of ", prior.op->size(), "."));
   }
@@ -108,6 +119,8 @@ MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPrior>& priors, 
     } else if (prior.kind == MixPrior::Kind::hub) {
       hubs[k] = std::make_unique<HubProx>(prior.hub);
       problem.g.push_back([&, k](const MatrixXd& c, double g) -> MatrixXd { return (*hubs[k])(c, g, monitor); });
+    } else if (prior.kind == MixPrior::Kind::own) {
+      problem.g.push_back([&, k](const MatrixXd& c, double g) -> MatrixXd { return prox_own(c, 1 / g, priors[k]); });
     } else if (prior.kind == MixPrior::Kind::nodes) {
       problem.g.push_back(
           [&, k](const MatrixXd& c, double g) -> MatrixXd { return prox_nodes(c, priors[k].weight / g, priors[k].norm); });
@@ -139,18 +152,20 @@ MixResult mix_fit(const ConstMatrixRef& s, const std::vector<MixPrior>& priors, 
   };
   const auto judge = [&](const AdmmState& now) {
     MatrixXd y = MatrixXd::Zero(s.rows(), s.cols());
+    double conjugates = 0;  // sum of -g*(Y), zero for a seminorm
     for (std::size_t k = 0; k < priors.size(); ++k) {
       const MatrixXd own = now.rho * symmetrised(now.u[k]);
       y += hubs[k] ? into_dual_set(priors[k].hub, own) : own;
+      if (priors[k].kind == MixPrior::Kind::own) conjugates += priors[k].penalty(now.z[k]) - own.cwiseProduct(now.z[k]).sum();
     }
-    const double bound = -nodes_gap(s, 0, y);
+    const double bound = conjugates - nodes_gap(s, 0, y);
     if (bound > best_dual) {
       best_dual = bound;
       dual = y;
     }
     consider(consensus(now.z, priors));
     for (std::size_t k = 0; k < priors.size(); ++k) {
-      if (hubs[k]) consider(now.z[k]);  // there the cost of the hubs is known exactly
+      if (hubs[k] || priors[k].kind == MixPrior::Kind::own) consider(now.z[k]);  // there the cost of the hubs is known exactly
     }
     return out.objective - best_dual;
   };

@@ -6,14 +6,17 @@
 //   local   weight ||D x X||_1, see local_problem.h
 //   nodes   weight sum_n ||X_{n,-n}||_q, see nodes_problem.h
 //   hub     P(X) of hub_penalty.h, the least cost of X = V + V' + Z
+//   own     any convex g of a symmetric matrix, given as its value and its proximal operator argmin_Z g(Z) + ||Z - C||_F^2 / (2 t)
 //
 // Honorio (PhD thesis, Stony Brook 2012), chapter 8, leaves open how to combine the priors of his chapters 2 to 4. Each has an
 // exact proximal operator on matrices that need not be symmetric, and so has the hub penalty of Tan et al. (JMLR 2014), to
 // rounding (hub_prox.h). So alternating directions (admm.h) combine any of them, and the answer does not depend on their order.
-// Every g_k is a seminorm: with Y_k a subgradient of g_k at its copy, which the multipliers are, log det(S + sym sum_k Y_k) + p
-// bounds the minimum from below. For hubs the multiplier is moved into the dual set first.
+// Every g_k of ours is a seminorm: with Y_k a subgradient of g_k at its copy Z_k, which the multipliers are, log det(S + sym sum_k Y_k) + p
+// bounds the minimum from below. For hubs the multiplier is moved into the dual set first; an own g adds g(Z) - <Y, Z>, and the bound is as
+// true as the two functions that were given.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -29,18 +32,21 @@
 namespace granary::graph {
 
 struct MixPrior {
-  enum class Kind { l1, local, nodes, hub };
+  enum class Kind { l1, local, nodes, hub, own };
   Kind kind = Kind::l1;
   double weight = 0;                  // of hub: none, its weights are in `hub`
   bool diagonal = true;               // l1: whether it charges the diagonal
   RowNorm norm = RowNorm::l2;         // nodes
   const LocalOperator* op = nullptr;  // local; must outlive the fit
   HubPenalty hub = {};
+  std::function<MatrixXd(const MatrixXd& c, double t)> prox;  // own
+  std::function<double(const MatrixXd& x)> penalty;
 };
 
 // A prior as it is given.
 inline Names<MixPrior::Kind> names(MixPrior::Kind) {
-  return {{MixPrior::Kind::l1, "l1"}, {MixPrior::Kind::local, "local"}, {MixPrior::Kind::nodes, "nodes"}, {MixPrior::Kind::hub, "hub"}};
+  return {{MixPrior::Kind::l1, "l1"}, {MixPrior::Kind::local, "local"}, {MixPrior::Kind::nodes, "nodes"}, {MixPrior::Kind::hub, "hub"},
+          {MixPrior::Kind::own, "own"}};
 }
 struct MixPriorSpec {
   MixPrior prior;
@@ -54,6 +60,8 @@ void fields(V& v, MixPriorSpec& t) {
   v("norm", t.prior.norm);
   v("operator", t.op);
   v("hub", t.prior.hub);
+  v("prox", t.prior.prox);
+  v("penalty", t.prior.penalty);
 }
 
 struct MixOptions {

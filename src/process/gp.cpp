@@ -305,7 +305,11 @@ MultistartResult learn_gp(const GpModel& model, ConstMatrixRef x, ConstVectorRef
   const double infinity = std::numeric_limits<double>::infinity();
   const VectorXd lower = options.lower.size() > 0 ? options.lower : VectorXd::Constant(m, -infinity);
   const VectorXd upper = options.upper.size() > 0 ? options.upper : VectorXd::Constant(m, infinity);
+  // How many evaluations there will be nobody knows: thirty a start is usual, and the bar waits below its end where it takes more.
+  std::atomic<int> evaluations{0};
+  const double usual = 30.0 * static_cast<double>(starts.rows());
   const Objective minus = [&](const VectorXd& p, VectorXd& gradient) {
+    if (options.progress) monitor.progress(std::min(0.95, evaluations++ / usual));
     monitor.check();
     const double value = gp_objective(model, x, y, f, p, options, &gradient, &monitor);
     gradient = -gradient;

@@ -135,6 +135,7 @@ struct GpLearnOptions {
   LogPrior prior;                 // of the logarithms, making it a posterior mode
   LbfgsOptions optimiser;
   int threads = 1;
+  bool progress = false;  // whether the evaluations move the bar: not where this is a part of something larger
 };
 // The criterion plus the log prior at the given parameters, and its gradient where not null. -infinity where C cannot be
 // factored.

@@ -118,6 +118,7 @@ KrigingFit kriging_fit(const KrigingProblem& problem, const KrigingSearch& searc
   options.optimiser.value_tol = 1e-10;
   options.optimiser.max_evaluations_per_line = 12;
   options.threads = search.threads;
+  options.progress = true;
   GpModel model = problem.model();
   const MultistartResult best =
       learn_gp(model, problem.x, problem.y, problem.f, kriging_starts(search, rng), options, monitor);

@@ -87,3 +87,43 @@ test_that("fused signals: thresholds, means, brute force, images", {
   expect_no_error(plot(smooth))
   expect_no_error(plot(fused_signal(y)))
 })
+
+test_that("an own prior given by its value and prox is that of the package when it is the same", {
+  set.seed(41)
+  sim <- sim_ggm("chain", p = 6, n = 80)
+  soft <- function(x, t) sign(x) * pmax(abs(x) - 0.1 * t, 0)
+  own <- ggm_prior("own", penalty = function(x) 0.1 * sum(abs(x)), prox = soft, name = "mine")
+  fit <- ggm_mix(sim$data, priors = own)
+  plain <- ggm_mix(sim$data, priors = ggm_prior("l1", 0.1))
+  expect_true(fit$convergence$converged)
+  expect_lt(fit$gap, 6e-6)
+  expect_equal(fit$objective, plain$objective, tolerance = 1e-6)
+  expect_equal(as.matrix(fit$precision), as.matrix(plain$precision), tolerance = 1e-3)
+  expect_output(print(own), "mine")
+})
+
+test_that("an own prior need not be a seminorm, and mixes with the others", {
+  set.seed(42)
+  sim <- sim_ggm("chain", p = 5, n = 60)
+  target <- diag(5)
+  # weight / 2 ||X - target||_F^2: the optimum under it alone solves S - X^-1 + w (X - target) = 0
+  w <- 0.5
+  ridge <- ggm_prior("own", penalty = function(x) w / 2 * sum((x - diag(nrow(x)))^2), prox = function(x, t) (x + t * w * diag(nrow(x))) / (1 + t * w))
+  fit <- ggm_mix(sim$data, priors = ridge, tol = 1e-9)
+  X <- as.matrix(fit$precision)
+  S <- fit$S
+  expect_equal(unname(S - solve(X) + w * (X - target)), matrix(0, 5, 5), tolerance = 1e-3)
+  expect_lt(fit$gap, 5e-9)
+  both <- ggm_mix(sim$data, priors = list(ridge, ggm_prior("l1", 0.1)))
+  expect_true(both$convergence$converged)
+  expect_gt(both$objective, fit$objective)
+})
+
+test_that("an own prior that cannot be one is refused", {
+  value <- function(x) sum(abs(x))
+  expect_error(ggm_prior("own", penalty = value, prox = function(x, t) x / 2), "does not belong", class = "granary_error_input")
+  expect_error(ggm_prior("own", penalty = value, prox = function(x, t) 1), "matrix of the size", class = "granary_error_input")
+  expect_error(ggm_prior("own", penalty = function(x) "a", prox = function(x, t) x), "one finite number", class = "granary_error_input")
+  expect_error(ggm_prior("own", penalty = value, prox = function(x, t) stop("no")), "`prox` failed: no", class = "granary_error_input")
+  expect_error(ggm_prior("own", penalty = value), "prox", class = "granary_error_input")
+})

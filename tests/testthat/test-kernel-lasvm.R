@@ -372,3 +372,13 @@ test_that("what is not finished does not say converged", {
   expect_identical(fit$convergence$converged, fit$delta <= 1e-3)
   expect_true(update(fit, finish = TRUE)$convergence$converged)
 })
+
+test_that("lasvm() says how long many rows may take before it begins, and the answer does not depend on it", {
+  set.seed(51)
+  n <- 2e5
+  x <- matrix(rnorm(2 * n), n)
+  y <- factor(x[, 1] + rnorm(n) > 0)
+  said <- tryCatch(lasvm(x, y), message = function(m) conditionMessage(m))
+  expect_match(said, "may take up to [0-9]+ (minutes|hours) for 200,000 rows")
+  expect_silent(lasvm(x[1:500, ], y[1:500]))
+})

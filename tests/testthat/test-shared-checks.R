@@ -169,3 +169,11 @@ test_that("an argument left out is an input error too", {
   expect_error(fit(matrix(1)), "`k` must be given", class = "granary_error_input")
   expect_error(fit(k = 1), "`x` must be given", class = "granary_error_input")
 })
+
+test_that("a response that is no number says where to go", {
+  x <- as.matrix(iris[1:4])
+  for (fit in list(lasso, kriging, rvm)) expect_error(fit(x, iris$Species), "For classes take svm", class = "granary_error_input")
+  expect_error(lasso(x[1:100, ], factor(iris$Species[1:100])), "binomial", class = "granary_error_input")
+  expect_error(lasso(mtcars, "mpg"), "use a formula, such as mpg ~ .", class = "granary_error_input", fixed = TRUE)
+  expect_error(kriging(mtcars, "a b"), "`a b` ~ .", class = "granary_error_input", fixed = TRUE)
+})

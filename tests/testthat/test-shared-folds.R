@@ -91,3 +91,23 @@ test_that("a fork after threads were used does not wait for ever", {
   parts <- parallel::mclapply(1:2, function(i) ggm_neighbors(x)$precision, mc.cores = 2)
   expect_equal(parts[[1]], whole$precision)
 })
+
+test_that("what a user's function takes from the workspace goes along to the workers", {
+  assign("granary_test_width", 0.7, envir = globalenv())
+  assign("granary_test_square", eval(quote(function(d) (d / granary_test_width)^2), globalenv()), envir = globalenv())
+  on.exit(rm("granary_test_width", "granary_test_square", envir = globalenv()))
+  f <- eval(quote(function(x, z) exp(-granary_test_square(outer(x[, 1], z[, 1], "-")))), globalenv())
+  kernel <- k_user(f)
+  task <- function(k) kernel
+  found <- granary:::session_globals(task)
+  expect_setequal(names(found), c("granary_test_width", "granary_test_square"))
+  expect_identical(found$granary_test_width, 0.7)
+  expect_length(granary:::session_globals(eval(quote(function(k) sum(k)), globalenv())), 0L)
+  skip_if_not_installed("future.apply")
+  skip_on_cran()
+  old <- future::plan("multisession", workers = 2)
+  on.exit(future::plan(old), add = TRUE)
+  x <- cbind(seq(0, 1, length.out = 5))
+  values <- granary:::resample_lapply(1:2, function(k) kernel_matrix(kernel, x), "test")
+  expect_equal(values[[1]], kernel_matrix(kernel, x))
+})

@@ -34,3 +34,29 @@ test_that("the bar goes away when the work ends, also by an error", {
   expect_true("terminated" %in% progress_events(work(FALSE)))
   expect_true("terminated" %in% progress_events(work(TRUE)))
 })
+
+test_that("one bar goes forward over a path of completions, and over the starts of kriging", {
+  shares <- numeric()
+  bar <- function(...) function(share) shares <<- c(shares, share)
+  home <- asNamespace("granary")
+  put <- function(value) {
+    unlockBinding("progress_bar", home)
+    assign("progress_bar", value, envir = home)
+    lockBinding("progress_bar", home)
+  }
+  old <- home$progress_bar
+  on.exit(put(old))
+  put(bar)
+  set.seed(61)
+  sim <- sim_complete_matrix(300, 250, rank = 5, n_obs = 20000, noise = 0.5)
+  complete_matrix(sim$x, n_lambda = 12)
+  expect_gt(length(shares), 2)
+  expect_true(all(diff(shares) >= 0))
+  expect_gt(max(shares), 0.1)
+  shares <- numeric()
+  x <- matrix(runif(800), 400)
+  suppressWarnings(kriging(x, sin(5 * x[, 1]) + x[, 2] + rnorm(400, sd = 0.1), nugget = "estimate", threads = 1))
+  expect_gt(length(shares), 2)
+  expect_true(all(diff(shares) >= 0))
+  expect_gt(max(shares), 0.1)
+})
