@@ -6,16 +6,11 @@
 #'
 #' @details
 #' Rows \eqn{x} of length 1 in \eqn{d} columns have the density
-<<<<<<< HEAD
-#' \deqn{f(x) = \sum_h \alpha_h c_d(\kappa_h) \exp(\kappa_h \mu_h'x), \qquad c_d(\kappa) = \frac{\kappa^{d/2-1}}{(2\pi)^{d/2} I_{d/2-1}(\kappa)}.}{f(x) = sum_h alpha_h c_d(kappa_h) exp(kappa_h mu_h'x), c_d(kappa) = kappa^(d/2-1) / ((2 pi)^(d/2) I_{d/2-1}(kappa)).}
-#' Given memberships \eqn{p_{ih}} and their sums \eqn{r_h = \sum_i p_{ih} x_i}{r_h = sum_i p_ih x_i}, the direction is
-=======
 #' \deqn{f(x) = \sum_h \alpha_h c_d(\kappa_h) \exp(\kappa_h \mu_h'x)}{f(x) = sum_h alpha_h c_d(kappa_h) exp(kappa_h mu_h'x)}
 #' with
 #' \eqn{c_d(\kappa) = \kappa^{d/2-1} / ((2\pi)^{d/2} I_{d/2-1}(\kappa))}{c_d(kappa) = kappa^(d/2-1) / ((2 pi)^(d/2) I_{d/2-1}(kappa))}.
 #' Given memberships \eqn{p_{ih}} and their sums
 #' \eqn{r_h = \sum_i p_{ih} x_i}{r_h = sum_i p_ih x_i}, the direction is
->>>>>>> vmf
 #' \eqn{\mu_h = r_h / |r_h|}{mu_h = r_h / |r_h|}, and
 #' \eqn{\kappa_h}{kappa_h} solves \eqn{A_d(\kappa_h) = |r_h| / \sum_i p_{ih}}{A_d(kappa_h) = |r_h| / sum_i p_ih},
 #' \eqn{A_d = I_{d/2} / I_{d/2-1}}.

@@ -15,7 +15,7 @@
 #' | `nodes = list(tau, norm)` | \eqn{\tau \sum_n \|X_{n,-n}\|_q}{tau sum_n ||X[n, -n]||_q} | with `l1`, [ggm_nodes()] |
 #' | `hub = list(lambda1, lambda2, lambda3, q)` | \eqn{P(X)}, the least cost of \eqn{X = V + V' + Z} | [ggm_hub()] |
 #'
-#' An own prior is `ggm_prior("own", penalty, prox)`: any convex \eqn{g(X)} of a symmetric matrix, as a function of `X` that gives a number, and a function of
+#' An own prior is `own = list(penalty, prox)`: any convex \eqn{g(X)} of a symmetric matrix, as a function of `X` that gives a number, and a function of
 #' `C` and `t > 0` that gives \eqn{\arg\min_Z g(Z) + \|Z - C\|_F^2 / (2t)}{argmin_Z g(Z) + ||Z - C||_F^2 / (2 t)}. Both are tried on random matrices when the prior is
 #' made, where a prox that is not that of a convex penalty gives itself away; the gap is as true as the two functions are.
 #'
@@ -117,11 +117,10 @@ prior_parts <- function(prior) {
 
 new_prior <- function(kind, weight, ...) seal(structure(list(kind = kind, weight = weight, ...), class = "granary_prior"))
 
-<<<<<<< HEAD
 # list(l1 = 0.1, local = list(neighbors, 0.2)) as priors.
 make_priors <- function(priors) {
   if (inherits(priors, "granary_prior")) priors <- list(priors)
-  makers <- list(l1 = prior_l1, local = prior_local, nodes = prior_nodes, hub = prior_hub)
+  makers <- list(l1 = prior_l1, local = prior_local, nodes = prior_nodes, hub = prior_hub, own = prior_own)
   made <- if (is.list(priors)) vapply(priors, inherits, NA, "granary_prior") else FALSE
   kinds <- names(priors)
   if (length(made) > 0L && all(made)) return(priors)
@@ -134,12 +133,6 @@ make_priors <- function(priors) {
     given <- if (is.list(prior) && !is.object(prior)) prior else list(prior)
     do.call(by_kind, c(list(makers[[kind]], kind), given), quote = TRUE)
   }, kinds, priors)
-=======
-#' @rdname ggm_mix
-#' @export
-ggm_prior <- function(type = c("l1", "local", "nodes", "hub", "own"), ...) {
-  type <- check_choice(type, c("l1", "local", "nodes", "hub", "own"))
-  by_kind(switch(type, l1 = prior_l1, local = prior_local, nodes = prior_nodes, hub = prior_hub, own = prior_own), type, ...)
 }
 
 prior_own <- function(penalty, prox, name = "own prior") {
@@ -174,7 +167,6 @@ try_own_prior <- function(penalty, prox) {
       }
     }
   }
->>>>>>> repair
 }
 
 prior_l1 <- function(lambda, diagonal = TRUE) {
