@@ -81,6 +81,66 @@ core_k_center <- function(d, x, options, progress) {
     .Call(`_granary_core_k_center`, d, x, options, progress)
 }
 
+core_robust_linkage <- function(values, closeness, options, progress) {
+    .Call(`_granary_core_robust_linkage`, values, closeness, options, progress)
+}
+
+core_robust_check <- function(values, closeness, labels, sets, most, threads) {
+    .Call(`_granary_core_robust_check`, values, closeness, labels, sets, most, threads)
+}
+
+core_tree_pruning <- function(tree, labels, k, progress) {
+    .Call(`_granary_core_tree_pruning`, tree, labels, k, progress)
+}
+
+core_tree_descend <- function(tree, near, threads, progress) {
+    .Call(`_granary_core_tree_descend`, tree, near, threads, progress)
+}
+
+core_robust_single <- function(distance, k, alpha, progress) {
+    .Call(`_granary_core_robust_single`, distance, k, alpha, progress)
+}
+
+core_robust_near <- function(values, closeness, k) {
+    .Call(`_granary_core_robust_near`, values, closeness, k)
+}
+
+core_robust_sample <- function(n, m, seed) {
+    .Call(`_granary_core_robust_sample`, n, m, seed)
+}
+
+core_stream_start <- function(options, columns, seed) {
+    .Call(`_granary_core_stream_start`, options, columns, seed)
+}
+
+core_stream_update <- function(state, x, weights, threads, progress) {
+    .Call(`_granary_core_stream_update`, state, x, weights, threads, progress)
+}
+
+core_stream_combine <- function(state, other, progress) {
+    .Call(`_granary_core_stream_combine`, state, other, progress)
+}
+
+core_stream_centers <- function(state, progress) {
+    .Call(`_granary_core_stream_centers`, state, progress)
+}
+
+core_kmeans_pass <- function(pass, x, weights, threads, progress) {
+    .Call(`_granary_core_kmeans_pass`, pass, x, weights, threads, progress)
+}
+
+core_kmeans_pass_centers <- function(pass) {
+    .Call(`_granary_core_kmeans_pass_centers`, pass)
+}
+
+core_kmeans_seeds <- function(x, weights, options, threads, seed, progress) {
+    .Call(`_granary_core_kmeans_seeds`, x, weights, options, threads, seed, progress)
+}
+
+core_stream_baseline <- function(x, options, seed, progress) {
+    .Call(`_granary_core_stream_baseline`, x, options, seed, progress)
+}
+
 core_tsne_rows <- function(x, most, progress) {
     .Call(`_granary_core_tsne_rows`, x, most, progress)
 }

@@ -281,6 +281,198 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_robust_linkage
+SEXP core_robust_linkage(SEXP values, SEXP closeness, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_robust_linkage(SEXP valuesSEXP, SEXP closenessSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type closeness(closenessSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_robust_linkage(values, closeness, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_robust_check
+SEXP core_robust_check(SEXP values, SEXP closeness, SEXP labels, SEXP sets, SEXP most, SEXP threads);
+RcppExport SEXP _granary_core_robust_check(SEXP valuesSEXP, SEXP closenessSEXP, SEXP labelsSEXP, SEXP setsSEXP, SEXP mostSEXP, SEXP threadsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type closeness(closenessSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type sets(setsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type most(mostSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_robust_check(values, closeness, labels, sets, most, threads));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tree_pruning
+SEXP core_tree_pruning(SEXP tree, SEXP labels, SEXP k, SEXP progress);
+RcppExport SEXP _granary_core_tree_pruning(SEXP treeSEXP, SEXP labelsSEXP, SEXP kSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type labels(labelsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tree_pruning(tree, labels, k, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_tree_descend
+SEXP core_tree_descend(SEXP tree, SEXP near, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_tree_descend(SEXP treeSEXP, SEXP nearSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type tree(treeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type near(nearSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tree_descend(tree, near, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_robust_single
+SEXP core_robust_single(SEXP distance, SEXP k, SEXP alpha, SEXP progress);
+RcppExport SEXP _granary_core_robust_single(SEXP distanceSEXP, SEXP kSEXP, SEXP alphaSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type distance(distanceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_robust_single(distance, k, alpha, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_robust_near
+SEXP core_robust_near(SEXP values, SEXP closeness, SEXP k);
+RcppExport SEXP _granary_core_robust_near(SEXP valuesSEXP, SEXP closenessSEXP, SEXP kSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type closeness(closenessSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_robust_near(values, closeness, k));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_robust_sample
+SEXP core_robust_sample(SEXP n, SEXP m, SEXP seed);
+RcppExport SEXP _granary_core_robust_sample(SEXP nSEXP, SEXP mSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type m(mSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_robust_sample(n, m, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_stream_start
+SEXP core_stream_start(SEXP options, SEXP columns, SEXP seed);
+RcppExport SEXP _granary_core_stream_start(SEXP optionsSEXP, SEXP columnsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_stream_start(options, columns, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_stream_update
+SEXP core_stream_update(SEXP state, SEXP x, SEXP weights, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_stream_update(SEXP stateSEXP, SEXP xSEXP, SEXP weightsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_stream_update(state, x, weights, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_stream_combine
+SEXP core_stream_combine(SEXP state, SEXP other, SEXP progress);
+RcppExport SEXP _granary_core_stream_combine(SEXP stateSEXP, SEXP otherSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type other(otherSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_stream_combine(state, other, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_stream_centers
+SEXP core_stream_centers(SEXP state, SEXP progress);
+RcppExport SEXP _granary_core_stream_centers(SEXP stateSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_stream_centers(state, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kmeans_pass
+SEXP core_kmeans_pass(SEXP pass, SEXP x, SEXP weights, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_kmeans_pass(SEXP passSEXP, SEXP xSEXP, SEXP weightsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pass(passSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kmeans_pass(pass, x, weights, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kmeans_pass_centers
+SEXP core_kmeans_pass_centers(SEXP pass);
+RcppExport SEXP _granary_core_kmeans_pass_centers(SEXP passSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pass(passSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kmeans_pass_centers(pass));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kmeans_seeds
+SEXP core_kmeans_seeds(SEXP x, SEXP weights, SEXP options, SEXP threads, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_kmeans_seeds(SEXP xSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kmeans_seeds(x, weights, options, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_stream_baseline
+SEXP core_stream_baseline(SEXP x, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_stream_baseline(SEXP xSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_stream_baseline(x, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_tsne_rows
 SEXP core_tsne_rows(SEXP x, SEXP most, SEXP progress);
 RcppExport SEXP _granary_core_tsne_rows(SEXP xSEXP, SEXP mostSEXP, SEXP progressSEXP) {
@@ -4402,6 +4594,21 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_cluster_resilience", (DL_FUNC) &_granary_core_cluster_resilience, 6},
     {"_granary_core_perturb_metric", (DL_FUNC) &_granary_core_perturb_metric, 6},
     {"_granary_core_k_center", (DL_FUNC) &_granary_core_k_center, 4},
+    {"_granary_core_robust_linkage", (DL_FUNC) &_granary_core_robust_linkage, 4},
+    {"_granary_core_robust_check", (DL_FUNC) &_granary_core_robust_check, 6},
+    {"_granary_core_tree_pruning", (DL_FUNC) &_granary_core_tree_pruning, 4},
+    {"_granary_core_tree_descend", (DL_FUNC) &_granary_core_tree_descend, 4},
+    {"_granary_core_robust_single", (DL_FUNC) &_granary_core_robust_single, 4},
+    {"_granary_core_robust_near", (DL_FUNC) &_granary_core_robust_near, 3},
+    {"_granary_core_robust_sample", (DL_FUNC) &_granary_core_robust_sample, 3},
+    {"_granary_core_stream_start", (DL_FUNC) &_granary_core_stream_start, 3},
+    {"_granary_core_stream_update", (DL_FUNC) &_granary_core_stream_update, 5},
+    {"_granary_core_stream_combine", (DL_FUNC) &_granary_core_stream_combine, 3},
+    {"_granary_core_stream_centers", (DL_FUNC) &_granary_core_stream_centers, 2},
+    {"_granary_core_kmeans_pass", (DL_FUNC) &_granary_core_kmeans_pass, 5},
+    {"_granary_core_kmeans_pass_centers", (DL_FUNC) &_granary_core_kmeans_pass_centers, 1},
+    {"_granary_core_kmeans_seeds", (DL_FUNC) &_granary_core_kmeans_seeds, 6},
+    {"_granary_core_stream_baseline", (DL_FUNC) &_granary_core_stream_baseline, 4},
     {"_granary_core_tsne_rows", (DL_FUNC) &_granary_core_tsne_rows, 3},
     {"_granary_core_tsne_more_rows", (DL_FUNC) &_granary_core_tsne_more_rows, 4},
     {"_granary_core_tsne_start", (DL_FUNC) &_granary_core_tsne_start, 4},

@@ -4,19 +4,7 @@
 #include <cstring>
 
 #include "cluster/tsne_forces.h"
-
-#if defined(__GNUC__) && !defined(__clang__)
-#define GRANARY_INLINE __attribute__((always_inline)) inline
-#else
-#define GRANARY_INLINE inline
-#endif
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__AVX2__)
-#define GRANARY_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define GRANARY_WIDE
-#endif
+#include "core/linalg/wide_targets.h"
 
 namespace granary::cluster::map_loops {
 

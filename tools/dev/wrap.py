@@ -14,6 +14,14 @@ import tempfile
 OPEN, CLOSE = "([{", ")]}"
 
 
+def after_string(line, i):
+    """The column after the string that starts at column i; beyond the line where the string goes on in the next."""
+    j = i + 1
+    while j < len(line) and line[j] != line[i]:
+        j += 2 if line[j] == "\\" and line[i] != "`" else 1
+    return j + 1
+
+
 def scan(line, stack=()):
     """Places of a line of R outside strings: (brackets open [(kind, column of alignment)], breaks [(column after, depth, kind, brackets)], column of a comment or
     None); None where a string goes on in the next line. `stack`: brackets open before the line."""
@@ -21,12 +29,9 @@ def scan(line, stack=()):
     while i < n:
         c = line[i]
         if c in "\"'`":
-            j = i + 1
-            while j < n and line[j] != c:
-                j += 2 if line[j] == "\\" and c != "`" else 1
-            if j >= n:
+            i = after_string(line, i)
+            if i > n:
                 return None
-            i = j + 1
             continue
         if c == "#":
             return stack, breaks, i
@@ -55,10 +60,7 @@ def closing(line, at):
     while i < n:
         c = line[i]
         if c in "\"'`":
-            j = i + 1
-            while j < n and line[j] != c:
-                j += 2 if line[j] == "\\" and c != "`" else 1
-            i = j
+            i = after_string(line, i) - 1
         elif c in OPEN:
             depth += 1
         elif c in CLOSE:
@@ -75,10 +77,7 @@ def split_else(text):
     while i < n:
         c = text[i]
         if c in "\"'`":
-            j = i + 1
-            while j < n and text[j] != c:
-                j += 2 if text[j] == "\\" and c != "`" else 1
-            i = j
+            i = after_string(text, i) - 1
         elif c in OPEN:
             depth += 1
         elif c in CLOSE:
@@ -215,10 +214,7 @@ def deepen(line, depth):
     while i < n:
         c = line[i]
         if c in "\"'`":
-            j = i + 1
-            while j < n and line[j] != c:
-                j += 2 if line[j] == "\\" and c != "`" else 1
-            i = j
+            i = after_string(line, i) - 1
         elif c == "#":
             return
         elif c in OPEN:

@@ -4,18 +4,10 @@
 #include <cstring>
 #include <limits>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#define GRANARY_INLINE __attribute__((always_inline)) inline
-#pragma GCC optimize("no-trapping-math")  // a comparison may be turned into a selection
-#else
-#define GRANARY_INLINE inline
-#endif
+#include "core/linalg/wide_targets.h"
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__AVX2__)
-#define GRANARY_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define GRANARY_WIDE
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math")  // a comparison may be turned into a selection
 #endif
 
 namespace granary {

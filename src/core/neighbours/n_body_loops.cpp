@@ -3,20 +3,8 @@
 #include <cstring>
 
 #include "core/linalg/wide_loops.h"
+#include "core/linalg/wide_targets.h"
 #include "core/neighbours/n_body.h"
-
-#if defined(__GNUC__) && !defined(__clang__)
-#define GRANARY_INLINE __attribute__((always_inline)) inline
-#else
-#define GRANARY_INLINE inline
-#endif
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__AVX2__)
-#define GRANARY_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define GRANARY_WIDE
-#endif
 
 namespace granary::body {
 
