@@ -125,7 +125,7 @@ stream_kmeans_baseline <- function(x, k, method = c("lloyd", "plusplus", "online
   check_convergence(new_clustering(
     "kmeans_baseline", cluster = stats::setNames(found$cluster, rownames(x)), centers = found$centers,
     sizes = found$sizes, objective = found$cost, cost = found$cost,
-    scores = list(theta = unname(found$centers), bias = -0.5 * rowSums(found$centers^2)), method = method,
+    scores = center_scores(found$centers), method = method,
     title = paste0("k-means: ", switch(method, lloyd = "batch, from rows at random", plusplus = "batch, from k-means++",
                                        "online, one pass")), measure = "Cost", call = call,
     convergence = found$convergence

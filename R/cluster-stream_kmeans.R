@@ -101,8 +101,8 @@ stream_kmeans <- function(x, k, method = c("sharp", "plusplus"), memory = NULL, 
   if (passes > 0L && is.null(source$rewind)) {
     abort_input(sprintf("`passes` must be 0 for %s: it can be read once only.", source$kind), "passes")
   }
-  read <- stream_read(source, options, na)
-  fit <- new_stream_kmeans(read, call, passes = list())
+  read <- stream_read(source, options, na, rows = rows)
+  fit <- new_stream_kmeans(read, call)
   for (pass in seq_len(passes)) fit <- stream_pass(fit, source, last = pass == passes)
   fit
 }
@@ -175,9 +175,10 @@ stream_piece <- function(piece, names, na, seen) {
   list(x = x[!gone, , drop = FALSE], omitted = sum(gone), rows = nrow(x))
 }
 
-# Calls `use(x, seen)` with pieces of at least `size` rows (the last may be smaller), so that few of them cross; gives
+# Calls `use(x)` with pieces of at least `size` rows (the last may be smaller), so that few of them cross; gives
 # the number of rows and of those left out.
-each_piece <- function(source, size, names, na, use) {
+each_piece <- function(source, size, names, na, use, rows = source$rows, label = "stream") {
+  bar <- if (!is.null(rows) && !is.na(rows)) progress_bar(label)  # an honest bar needs to know how many rows there are
   if (!is.null(source$rewind)) source$rewind()
   on.exit(if (!is.null(source$close)) source$close())
   waiting <- list()
@@ -200,18 +201,18 @@ each_piece <- function(source, size, names, na, use) {
     waiting[[length(waiting) + 1L]] <- plain_rows(piece$x)
     count <- count + nrow(piece$x)
     if (count >= size) flush()
+    if (!is.null(bar)) bar(seen / rows)
   }
   flush()
   list(rows = seen, omitted = omitted, names = names)
 }
 
-stream_read <- function(source, options, na, state = NULL, names = NULL) {
-  bar <- progress_bar("stream")
+stream_read <- function(source, options, na, state = NULL, names = NULL, rows = source$rows) {
   use <- function(x) {
     if (is.null(state)) state <<- core_stream_start(options, ncol(x), core_seed())
-    state <<- core_stream_update(state, x, numeric(), options$threads, bar)
+    state <<- core_stream_update(state, x, numeric(), options$threads, NULL)
   }
-  read <- each_piece(source, options$memory, names, na, use)
+  read <- each_piece(source, options$memory, names, na, use, rows)
   if (is.null(state)) {
     abort_input(sprintf("`x` gives no rows%s: %s is empty or has been read already.",
                         if (read$omitted > 0) " without missing values" else "", source$kind), "x")
@@ -219,7 +220,7 @@ stream_read <- function(source, options, na, state = NULL, names = NULL) {
   list(state = state, names = read$names, omitted = read$omitted, na = na)
 }
 
-new_stream_kmeans <- function(read, call, passes = list()) {
+new_stream_kmeans <- function(read, call) {
   found <- core_stream_centers(read$state, progress_bar("centres"))
   options <- read$state$options
   at <- order(-found$sizes, seq_along(found$sizes))
@@ -241,7 +242,7 @@ new_stream_kmeans <- function(read, call, passes = list()) {
     memory = options$memory, peak = read$state$peak, words = read$state$peak * (length(read$names) + 1),
     calls = read$state$calls, guarantee = guarantee, omitted = read$omitted, na = read$na, names = read$names,
     state = read$state,
-    scores = list(theta = unname(centers), bias = -0.5 * rowSums(centers^2)),
+    scores = center_scores(centers),
     title = paste0("k-means of a stream: ", format(read$state$rows, big.mark = ",", scientific = FALSE), " rows, ",
                    length(read$names), " columns"), measure = "Cost at most", call = call,
     convergence = found$convergence
@@ -251,22 +252,27 @@ new_stream_kmeans <- function(read, call, passes = list()) {
   check_convergence(seal(fit))
 }
 
+# Scores of squared distances relative to the middle of the centres, so that little cancels far from zero.
+center_scores <- function(centers) {
+  middle <- colMeans(centers)
+  theta <- sweep(unname(centers), 2L, middle)
+  list(theta = theta, bias = -0.5 * rowSums(theta * sweep(unname(centers), 2L, middle, `+`)))
+}
+
 # One more pass of Lloyd over the source; the last one also gives the exact cost.
 stream_pass <- function(fit, source, last) {
   measure <- function(centers) {
     pass <- list(centers = unname(centers), sums = matrix(0, nrow(centers), ncol(centers)),
                  weight = rep(0, nrow(centers)), cost = 0)
-    bar <- progress_bar("pass")
-    each_piece(source, fit$memory, fit$names, fit$na, function(x) pass <<- core_kmeans_pass(pass, x, numeric(),
-                                                                                            fit$state$options$threads,
-                                                                                            bar))
+    add <- function(x) pass <<- core_kmeans_pass(pass, x, numeric(), fit$state$options$threads, NULL)
+    each_piece(source, fit$memory, fit$names, fit$na, add, fit$n, "pass")
     pass
   }
   pass <- measure(fit$centers)
   centers <- core_kmeans_pass_centers(pass)
   dimnames(centers) <- dimnames(fit$centers)
   fit$centers <- centers
-  fit$scores <- list(theta = unname(centers), bias = -0.5 * rowSums(centers^2))
+  fit$scores <- center_scores(centers)
   fit$sizes <- pass$weight
   fit$cost_bound <- fit$cost <- fit$objective <- pass$cost  # of the centres before; those after cost no more
   if (last) {

@@ -250,7 +250,9 @@ void check(const KMeansPass& s) {
 
 void kmeans_pass(KMeansPass& pass, ConstMatrixRef x, ConstVectorRef weights, int threads, Monitor& monitor) {
   const DataRows rows(x);
-  const BestScores best = best_scores(rows, centre_scores(pass.centers), threads, monitor);
+  const Eigen::RowVectorXd middle = pass.centers.colwise().mean();  // far from zero, x'c - |c|^2 / 2 would cancel
+  const MatrixXd near = x.rowwise() - middle;
+  const BestScores best = best_scores(DataRows(near), centre_scores(pass.centers.rowwise() - middle), threads, monitor);
   const ClusterSums sums = cluster_sums(rows, weights, best.cluster, pass.centers.rows());
   pass.sums += sums.first;
   pass.weight += sums.weight;

@@ -129,6 +129,7 @@ class LocalSearch {
       Index which = -1;
       int to = 0;
       for (Index i = 0; i < n; ++i) {
+        if (i % 8192 == 0) monitor_.check();
         if (used[static_cast<std::size_t>(i)]) continue;
         const auto [gain, where] = best_move(i, products.row(i));
         if (gain > most) {

@@ -156,7 +156,10 @@ test_that("scales, shifts, repeated and constant columns do no harm", {
   }
   plain <- base(x)
   for (scale in c(1e-8, 1e8)) expect_equal(base(x * scale)$cost_bound / scale^2, plain$cost_bound, tolerance = 1e-6)
-  expect_equal(base(x + 1e6)$cost_bound, plain$cost_bound, tolerance = 1e-4)
+  far <- base(x + 1e6)
+  expect_equal(far$cost_bound, plain$cost_bound, tolerance = 1e-4)
+  expect_equal(kmeans_cost(x + 1e7, far$centers + 9e6), kmeans_cost(x, far$centers - 1e6), tolerance = 1e-6)
+  expect_equal(predict(far, x + 1e6), predict(plain, x))
   same <- matrix(1, 200, 2)
   expect_message(flat <- stream_kmeans(same, 3, memory = 50), "Only 1 of 3")
   expect_equal(flat$cost_bound, 0)

@@ -8,7 +8,7 @@ source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE)
 
 rows <- list()
 note <- function(setting, method, seconds, ours, cost, held = NA) {
-  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = seconds, ratio = seconds / ours, cost = formatC(cost, digits = 6L, format = "g"), held = held)
+  rows[[length(rows) + 1L]] <<- data.frame(setting = setting, method = method, seconds = seconds, ratio = seconds / ours, cost = formatC(as.double(cost), digits = 6L, format = "g"), held = held)
   print(rows[[length(rows)]], row.names = FALSE)
 }
 blobs <- function(n, d, k, spread) {
@@ -34,7 +34,14 @@ setting <- sprintf("batch, %g x %g, k = %g, the same start", n, d, k)
 seconds <- cpu(ours <- bregman_cluster(x, k = k, divergence = "squared", start = start, max_iter = 1000))
 note(setting, "bregman_cluster()", seconds, seconds, ours$within * n)
 used <- cpu(theirs <- suppressWarnings(stats::kmeans(x, start, iter.max = 300)))
-note(setting, "stats::kmeans(), Hartigan-Wong", used, seconds, theirs$tot.withinss)
+enough <- which(ours$trace * n <= theirs$tot.withinss)[1L]  # iterations after which ours costs no more
+if (!is.na(enough)) {
+  until <- cpu(stopped <- suppressWarnings(bregman_cluster(x, k = k, divergence = "squared", start = start, max_iter = enough)))
+  note(setting, "bregman_cluster(), stopped at the cost of the next", until, until, stopped$within * n)
+} else {
+  until <- seconds
+}
+note(setting, "stats::kmeans(), Hartigan-Wong, which gives up", used, until, theirs$tot.withinss)
 if (has("ClusterR")) {
   used <- cpu(theirs <- ClusterR::KMeans_rcpp(x, k, num_init = 1, max_iters = 25, CENTROIDS = start, tol = 1e-9))
   note(setting, "ClusterR::KMeans_rcpp(), stopped after 25 iterations", used, seconds, sum(theirs$WCSS_per_cluster))
@@ -56,11 +63,20 @@ set.seed(2)
 for (part in seq_len(n / 1e5)) {
   if (part == 1L) centers <- matrix(rnorm(k * d, sd = 3), k)
   piece <- centers[sample(k, 1e5, TRUE), ] + matrix(rnorm(1e5 * d), 1e5)
-  utils::write.table(signif(piece, 6L), path, sep = ",", row.names = FALSE, col.names = if (part == 1L) paste0("v", 1:d) else FALSE, append = part > 1L)
+  piece <- as.data.frame(signif(piece, 6L))
+  if (has("data.table")) {
+    data.table::fwrite(piece, path, append = part > 1L, nThread = 1L)
+  } else {
+    utils::write.table(piece, path, sep = ",", row.names = FALSE, col.names = part == 1L, append = part > 1L)
+  }
 }
 setting <- sprintf("from a file, %g x %g, k = %g", n, d, k)
 seconds <- cpu(fit <- stream_kmeans(path, k, n = n))
+table <- NULL
+fread <- 0
+if (has("data.table")) fread <- cpu(table <- as.matrix(data.table::fread(path, nThread = 1L)))
 cost_of_file <- function(centers) {
+  if (!is.null(table)) return(kmeans_cost(unname(table), unname(centers)))
   source <- data_chunks(path, size = 1e5)
   total <- 0
   repeat {
@@ -70,18 +86,15 @@ cost_of_file <- function(centers) {
   }
 }
 note(setting, "stream_kmeans(), reading included", seconds, seconds, cost_of_file(fit$centers), mb(fit$peak + fit$memory, d + 1))
-cat("bound on the cost:", fit$cost_bound, "\n")
+note(setting, "its bound on the cost", NA, seconds, fit$cost_bound)
 reading <- cpu({
   source <- data_chunks(path, size = fit$memory)
   while (!is.null(source$read())) NULL
 })
 note(setting, "of which reading the file", reading, seconds, NA)
-if (has("ClusterR") && has("data.table")) {
-  used <- cpu({
-    table <- as.matrix(data.table::fread(path, nThread = 1L))
-    theirs <- ClusterR::MiniBatchKmeans(table, k, batch_size = 10000, num_init = 1, max_iters = 100, initializer = "kmeans++")
-  })
-  note(setting, "data.table::fread() and ClusterR::MiniBatchKmeans()", used, seconds, cost_of_file(theirs$centroids), mb(n, d))
+if (has("ClusterR") && !is.null(table)) {
+  used <- cpu(theirs <- ClusterR::MiniBatchKmeans(table, k, batch_size = 10000, num_init = 1, max_iters = 100, initializer = "kmeans++"))
+  note(setting, "data.table::fread() and ClusterR::MiniBatchKmeans()", used + fread, seconds, cost_of_file(theirs$centroids), mb(n, d))
 }
 unlink(path)
 saveRDS(do.call(rbind, rows), output)
