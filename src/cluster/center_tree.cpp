@@ -220,7 +220,7 @@ TreePrunings::TreePrunings(ConstMatrixRef d, const MergeTree& tree, CenterObject
     for (std::size_t ja = 1; ja <= best_[a].size(); ++ja)
       for (std::size_t jb = 1; jb <= best_[b].size() && ja + jb <= most; ++jb) {
         const double cost = join(best_[a][ja - 1], best_[b][jb - 1], objective);
-        if (cost < best_[at][ja + jb - 1]) {
+        if (split_[at][ja + jb - 1] == 0 || cost < best_[at][ja + jb - 1]) {
           best_[at][ja + jb - 1] = cost;
           split_[at][ja + jb - 1] = static_cast<int>(ja);
         }

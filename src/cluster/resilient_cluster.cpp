@@ -16,6 +16,12 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double ratio(double a, double b) { return b > 0 ? a / b : infinity; }  // a point at its centre is held by nothing else
 
+// Sums of squares of all distances, made larger by a factor, must be numbers.
+void check_size(ConstMatrixRef d, double factor) {
+  const double most = d.size() > 0 ? d.maxCoeff() * factor : 0;
+  if (!std::isfinite(most * most * static_cast<double>(d.rows()))) throw InputError(message("distances as large as ", most, " cannot be squared and added up: rescale them."));
+}
+
 }  // namespace
 
 ClusterMargins cluster_margins(ConstMatrixRef d, const VectorXi& label, const VectorXi& medoid) {
@@ -57,6 +63,7 @@ ClusterMargins cluster_margins(ConstMatrixRef d, const VectorXi& label, const Ve
 ResilientResult resilient_cluster(ConstMatrixRef d, const ResilientOptions& options, Monitor& monitor) {
   const Stopwatch watch;
   const Index n = d.rows(), k = options.k, k_max = std::max<Index>(k, options.k_max);
+  check_size(d, 1);
   if (k < 1 || k > n) throw InputError(message("`k` must be between 1 and the number of points, ", n, "."));
   ResilientResult out;
   double least = infinity;
@@ -127,7 +134,8 @@ void shortest_paths(MatrixXd& d, Monitor& monitor) {  // Floyd and Warshall
 }  // namespace
 
 MatrixXd perturb_metric(ConstMatrixRef d, double alpha, PerturbationLaw law, bool metric, Rng& rng, Monitor& monitor) {
-  if (!(alpha >= 1)) throw InputError("`alpha` must be at least 1.");
+  if (!(alpha >= 1)) throw InputError("the factor must be at least 1.");
+  check_size(d, alpha);
   const Index n = d.rows();
   MatrixXd out = MatrixXd::Zero(n, n);
   for (Index v = 0; v < n; ++v)
