@@ -91,7 +91,7 @@ autoplot.granary_gp_classify <- function(object, type = c("probability", "latent
   picture + ggplot2::geom_line(ggplot2::aes(y = .data$value), colour = class_colours[2L]) + ggplot2::labs(x = shown$names, y = value)
 }
 
-#' @rdname gp_score
+#' @rdname assess_gp_classify
 #' @usage \method{autoplot}{granary_calibration}(object, ...)
 #' @exportS3Method ggplot2::autoplot
 autoplot.granary_calibration <- function(object, ...) {  # nolint: object_name_linter.

@@ -78,12 +78,22 @@ test_that("formula and matrix give the same fit, for every supervised method", {
     by_formula <- suppressWarnings(do.call(fun, list(formula = stats::as.formula(paste(response, "~ a + b + c")), data = data, ...)))
     expect_equal(predict(by_formula, data[1:5, ]), predict(by_matrix, x[1:5, ]), ignore_attr = TRUE, tolerance = 1e-8)
   }
-  for (name in intersect(c("lasso", "svm", "rvm", "kriging", "sparse_gp", "gp_classify", "adapt_partition", "scaled_lasso", "lasvm"), getNamespaceExports("granary"))) {
+  classifiers <- c("gp_classify", "lasvm", "kernel_perceptron", "budget_perceptron", "perceptron")
+  for (name in c("lasso", "svm", "rvm", "kriging", "blind_kriging", "sparse_gp", "adapt_partition", "scaled_lasso", "debiased_lasso", "gen_lasso", classifiers)) {
     fun <- getExportedValue("granary", name)
-    extra <- switch(name, lasso = list(lambda = 0.1), kriging = list(n_starts = 1), sparse_gp = list(k = 10), list())
-    extra <- extra[names(extra) %in% names(formals(get0(paste0(name, ".default"), asNamespace("granary"))))]
-    do.call(pair, c(list(fun, if (name %in% c("gp_classify", "lasvm")) "z" else "y"), extra))
+    extra <- switch(name, lasso = list(lambda = 0.1), gen_lasso = list(lambda = 0.1), kriging = , blind_kriging = list(n_starts = 1), sparse_gp = list(inducing = 10), list())
+    do.call(pair, c(list(fun, if (name %in% classifiers) "z" else "y"), extra))
   }
+  # attributes of two values
+  data[c("a", "b", "c")] <- lapply(data[c("a", "b", "c")], function(column) as.double(column > 0))
+  x <- as.matrix(data[c("a", "b", "c")])
+  for (name in c("sasb", "winnow", "weighted_majority", "online_naive_bayes", "bn_classifier", "sbn_fit")) pair(getExportedValue("granary", name), "z")
+  several <- grep("[.]formula$", ls(asNamespace("granary")), value = TRUE)
+  tested <- c("lasso", "svm", "rvm", "kriging", "blind_kriging", "sparse_gp", "adapt_partition", "scaled_lasso", "debiased_lasso", "gen_lasso", classifiers, "sasb", "winnow",
+              "weighted_majority", "online_naive_bayes", "bn_classifier", "sbn_fit")
+  # those with a table, a choice or several tasks as their answer have tests of their own
+  own <- c("aso", "aso_baseline", "mta", "mta_compare", "cokriging", "sparse_gp_compare", "debiased_lasso_baseline", "lasso_select", "gen_lasso_select", "svm_select")
+  expect_identical(setdiff(sub("[.]formula$", "", several), c(tested, own)), character())
 })
 
 test_that("a formula by name goes with data by place, as in lm()", {
