@@ -282,7 +282,7 @@ autoplot.granary_clustering <- function(object, newdata = NULL, columns = NULL, 
   if (!is.null(newdata)) {
     picture <- cluster_picture(object, newdata, columns)
     rows <- data.frame(a = picture$rows[, 1L], b = picture$rows[, 2L], cluster = factor(picture$cluster, seq_along(object$sizes)))
-    out <- ggplot2::ggplot(rows, ggplot2::aes(.data$a, .data$b, colour = .data$cluster)) + ggplot2::geom_point(alpha = 0.6, size = 1) +
+    out <- gg_canvas(rows, ggplot2::aes(.data$a, .data$b, colour = .data$cluster)) + ggplot2::geom_point(alpha = 0.6, size = 1) +
       ggplot2::scale_colour_manual(values = unname(cluster_colors(length(object$sizes))), drop = FALSE) +
       ggplot2::labs(x = picture$axes[1L], y = picture$axes[2L]) + ggplot2::theme_minimal()
     return(out)
@@ -292,7 +292,7 @@ autoplot.granary_clustering <- function(object, newdata = NULL, columns = NULL, 
   scaled[!is.finite(scaled)] <- 0
   cells <- data.frame(cluster = factor(rep(seq_len(nrow(scaled)), ncol(scaled))), column = factor(rep(colnames(scaled), each = nrow(scaled)), rev(colnames(scaled))),
                       value = as.vector(scaled))
-  ggplot2::ggplot(cells, ggplot2::aes(.data$cluster, .data$column, fill = .data$value)) + ggplot2::geom_tile() +
+  gg_canvas(cells, ggplot2::aes(.data$cluster, .data$column, fill = .data$value)) + ggplot2::geom_tile() +
     ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], high = sign_colours[["positive"]], name = "scaled\ncentre") + ggplot2::labs(y = NULL) + ggplot2::theme_minimal()
 }
 

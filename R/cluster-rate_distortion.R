@@ -89,7 +89,7 @@ plot.granary_rate_distortion <- function(x, ...) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.granary_rate_distortion <- function(object, ...) {  # nolint: object_name_linter.
   check_installed("ggplot2", "to draw with autoplot()")
-  ggplot2::ggplot(object$table, ggplot2::aes(.data$distortion, .data$rate)) + ggplot2::geom_line(colour = "grey60") +
+  gg_canvas(object$table, ggplot2::aes(.data$distortion, .data$rate)) + ggplot2::geom_line(colour = "grey60") +
     ggplot2::geom_point(ggplot2::aes(colour = factor(.data$k)), size = 2) +
     ggplot2::labs(x = "distortion (expected divergence)", y = "rate (nats)", colour = "centres") + ggplot2::theme_minimal()
 }

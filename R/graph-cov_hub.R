@@ -174,7 +174,7 @@ autoplot.granary_hub <- function(object, type = c("network", "parts"), ...) {  #
   from <- match(edges$from, names)
   to <- match(edges$to, names)
   edges <- cbind(edges, x = nodes$x[from], y = nodes$y[from], xend = nodes$x[to], yend = nodes$y[to])
-  ggplot2::ggplot(nodes, ggplot2::aes(.data$x, .data$y)) +
+  gg_canvas(nodes, ggplot2::aes(.data$x, .data$y)) +
     ggplot2::geom_segment(ggplot2::aes(xend = .data$xend, yend = .data$yend, colour = .data$value, linewidth = abs(.data$value)), edges) +
     ggplot2::geom_point(shape = 21, fill = "white", size = 2) + autoplot_hubs(position, part, names) +
     ggplot2::geom_text(ggplot2::aes(label = .data$name), vjust = -0.9, size = 3) +

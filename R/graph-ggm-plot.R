@@ -215,7 +215,7 @@ autoplot.granary_ggm <- function(object, type = NULL, which = NULL, layout = NUL
 }
 
 autoplot_line <- function(table, label) {
-  ggplot2::ggplot(table, ggplot2::aes(.data$lambda, .data$value)) +
+  gg_canvas(table, ggplot2::aes(.data$lambda, .data$value)) +
     ggplot2::geom_line(colour = "grey60") + ggplot2::geom_point(colour = sign_colours[["positive"]]) +
     (if (all(table$lambda > 0)) ggplot2::scale_x_log10()) + ggplot2::labs(x = "lambda", y = label)
 }
@@ -227,7 +227,7 @@ autoplot_network <- function(fit, layout) {
   from <- match(edges$from, nodes$name)
   to <- match(edges$to, nodes$name)
   edges <- cbind(edges, x = nodes$x[from], y = nodes$y[from], xend = nodes$x[to], yend = nodes$y[to])
-  ggplot2::ggplot(nodes, ggplot2::aes(.data$x, .data$y)) +
+  gg_canvas(nodes, ggplot2::aes(.data$x, .data$y)) +
     ggplot2::geom_segment(
       ggplot2::aes(xend = .data$xend, yend = .data$yend, colour = .data$estimate, linewidth = abs(.data$estimate)), edges
     ) +
@@ -244,7 +244,7 @@ autoplot_heatmap <- function(fit) {
   table <- data.frame(
     row = factor(rep(names, ncol(m)), levels = rev(names)), column = factor(rep(names, each = nrow(m)), levels = names), value = as.vector(m)
   )
-  ggplot2::ggplot(table, ggplot2::aes(.data$column, .data$row, fill = .data$value)) + ggplot2::geom_tile() +
+  gg_canvas(table, ggplot2::aes(.data$column, .data$row, fill = .data$value)) + ggplot2::geom_tile() +
     ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], mid = "white", high = sign_colours[["positive"]], na.value = "grey95") +
     ggplot2::labs(x = NULL, y = NULL, fill = "partial\ncorrelation") +
     ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1))

@@ -96,7 +96,7 @@ autoplot_parts <- function(part, precision) {
     data.frame(part = if (name == "V") "V: hubs are columns" else "Z: ordinary edges", row = factor(rep(names, ncol(m)), levels = rev(names)),
                column = factor(rep(names, each = nrow(m)), levels = names), value = as.vector(m))
   }))
-  ggplot2::ggplot(table, ggplot2::aes(.data$column, .data$row, fill = .data$value)) + ggplot2::geom_tile() + ggplot2::facet_wrap(~part) +
+  gg_canvas(table, ggplot2::aes(.data$column, .data$row, fill = .data$value)) + ggplot2::geom_tile() + ggplot2::facet_wrap(~part) +
     ggplot2::scale_fill_gradient2(low = ends[[1L]], mid = "white", high = ends[[2L]]) +
     ggplot2::labs(x = NULL, y = NULL, fill = NULL) +
     ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1))

@@ -347,7 +347,7 @@ autoplot_multi_heatmap <- function(one) {
     edge = factor(rep(rownames(values), ncol(values)), levels = rownames(values)),
     task = factor(rep(colnames(values), each = nrow(values)), levels = colnames(values)), value = as.vector(values)
   )
-  ggplot2::ggplot(table, ggplot2::aes(.data$task, .data$edge, fill = .data$value)) + ggplot2::geom_tile() +
+  gg_canvas(table, ggplot2::aes(.data$task, .data$edge, fill = .data$value)) + ggplot2::geom_tile() +
     ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], mid = "white", high = sign_colours[["positive"]]) +
     ggplot2::labs(x = NULL, y = NULL, fill = "partial\ncorrelation")
 }

@@ -141,7 +141,7 @@ autoplot.granary_graph <- function(object, layout = NULL, ...) {  # nolint: obje
 autoplot_edges <- function(graph, position) {
   nodes <- data.frame(x = position[, 1L], y = position[, 2L])
   size <- 0.025 * max(apply(position, 2L, function(v) diff(range(v))), 1e-9)
-  picture <- ggplot2::ggplot(nodes, ggplot2::aes(.data$x, .data$y))
+  picture <- gg_canvas(nodes, ggplot2::aes(.data$x, .data$y))
   lines <- edge_lines(graph, position, size)
   if (is.null(lines)) return(picture)
   edges <- data.frame(lines, kind = edge_table(graph)$edge)

@@ -218,7 +218,7 @@ autoplot.granary_graph_stability <- function(object, ...) {  # nolint: object_na
   names <- colnames(object$edges)
   table <- data.frame(row = factor(rep(names, length(names)), rev(names)), column = factor(rep(names, each = length(names)), names),
                       share = as.vector(object$edges))
-  ggplot2::ggplot(table, ggplot2::aes(.data$column, .data$row, fill = .data$share)) + ggplot2::geom_tile() +
+  gg_canvas(table, ggplot2::aes(.data$column, .data$row, fill = .data$share)) + ggplot2::geom_tile() +
     ggplot2::scale_fill_gradient(low = "white", high = sign_colours[["positive"]], limits = c(0, 1)) +
     ggplot2::labs(x = NULL, y = NULL, fill = "share\nof runs") + ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1))
 }

@@ -174,7 +174,7 @@ draw_network <- function(edges, names, main, labels = NULL, layout = NULL, direc
 autoplot_weighted <- function(edges, names, main, layout, directed) {
   position <- spin_layout(edges, length(names), layout, directed)
   nodes <- data.frame(x = position[, 1L], y = position[, 2L])
-  picture <- ggplot2::ggplot(nodes, ggplot2::aes(.data$x, .data$y))
+  picture <- gg_canvas(nodes, ggplot2::aes(.data$x, .data$y))
   if (nrow(edges) > 0L) {
     edges <- edges[order(abs(edges$value)), ]
     from <- position[edges$from, , drop = FALSE]
@@ -197,7 +197,7 @@ autoplot_weighted <- function(edges, names, main, layout, directed) {
 autoplot_weights <- function(m, main) {
   cells <- data.frame(row = factor(rep(rownames(m), ncol(m)), rev(rownames(m))), column = factor(rep(colnames(m), each = nrow(m)), colnames(m)),
                       value = as.vector(m))
-  ggplot2::ggplot(cells, ggplot2::aes(.data$column, .data$row, fill = .data$value)) + ggplot2::geom_tile() +
+  gg_canvas(cells, ggplot2::aes(.data$column, .data$row, fill = .data$value)) + ggplot2::geom_tile() +
     ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], high = sign_colours[["positive"]], name = NULL) +
     ggplot2::labs(x = NULL, y = NULL, title = main) + ggplot2::theme_minimal() +
     ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))

@@ -13,17 +13,17 @@ autoplot.granary_svm <- function(object, columns = NULL, size = 101, ...) {  # n
   names(rows) <- c("a", "b")[seq_along(name)]
   if (length(name) == 1L) {
     curve <- data.frame(a = slice$at[[1L]], value = as.double(if (regression) svm_answer(object, slice$decision) else slice$decision[, 1L]))
-    return(ggplot2::ggplot(curve, ggplot2::aes(x = .data$a, y = .data$value)) + ggplot2::geom_line() +
+    return(gg_canvas(curve, ggplot2::aes(x = .data$a, y = .data$value)) + ggplot2::geom_line() +
              ggplot2::labs(x = name, y = if (regression) "response" else "decision value"))
   }
   grid <- expand.grid(a = slice$at[[1L]], b = slice$at[[2L]])
   grid$answer <- if (regression || is.null(object$levels)) as.double(slice$decision[, 1L]) else svm_answer(object, slice$decision)
-  picture <- ggplot2::ggplot(grid, ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_raster(ggplot2::aes(fill = .data$answer), alpha = 0.5) +
+  picture <- gg_canvas(grid, ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_raster(ggplot2::aes(fill = .data$answer), alpha = 0.5) +
     ggplot2::labs(x = name[1L], y = name[2L], fill = if (is.null(object$levels)) "decision" else "class", caption = slice$held)
   if (is.null(object$levels)) return(picture + ggplot2::geom_point(data = rows, size = 0.8))
   y <- if (is.data.frame(object$y)) object$y[[1L]] else as.vector(object$y)
   rows$class <- factor(as.character(y)[object$used], object$levels)
-  picture + ggplot2::geom_point(ggplot2::aes(colour = .data$class), data = rows, size = 0.8)
+  picture + ggplot2::geom_point(ggplot2::aes(colour = .data$class), data = rows, size = 0.8) + gg_palette(name = "class")
 }
 
 #' @rdname granary_online_classifier
@@ -35,7 +35,7 @@ autoplot.granary_online_classifier <- function(object, ...) {  # nolint: object_
   record <- full_record(object)
   if (nrow(record) == 0L) abort_input("There is nothing to plot: no row has been visited yet.", "object")
   record$share <- record$mistakes / record$trial
-  ggplot2::ggplot(record, ggplot2::aes(x = .data$trial, y = .data$share)) + ggplot2::geom_line() +
+  gg_canvas(record, ggplot2::aes(x = .data$trial, y = .data$share)) + ggplot2::geom_line() +
     ggplot2::labs(x = "examples seen", y = "share of mistakes made before learning")
 }
 
@@ -47,7 +47,7 @@ autoplot.granary_structured_svm <- function(object, ...) {  # nolint: object_nam
   refuse_dots(...)
   long <- data.frame(sweep = rep(object$trace$sweep, 2L), value = c(object$trace$primal, object$trace$dual),
                      part = rep(c("primal", "dual"), each = nrow(object$trace)))
-  ggplot2::ggplot(long[is.finite(long$value), ], ggplot2::aes(x = .data$sweep, y = .data$value, colour = .data$part)) + ggplot2::geom_line() +
+  gg_canvas(long[is.finite(long$value), ], ggplot2::aes(x = .data$sweep, y = .data$value, colour = .data$part)) + ggplot2::geom_line() +
     ggplot2::geom_point() + ggplot2::labs(x = "sweep", y = "objective", colour = NULL)
 }
 
@@ -59,7 +59,7 @@ autoplot.granary_learning_curve <- function(object, ...) {  # nolint: object_nam
   refuse_dots(...)
   parts <- Filter(function(part) length(object[[part]]) == length(object$t), c("test", "train"))
   long <- do.call(rbind, lapply(parts, function(part) data.frame(t = object$t, error = object[[part]], on = part)))
-  ggplot2::ggplot(long[is.finite(long$error), ], ggplot2::aes(x = .data$t, y = .data$error, colour = .data$on)) + ggplot2::geom_line() +
+  gg_canvas(long[is.finite(long$error), ], ggplot2::aes(x = .data$t, y = .data$error, colour = .data$on)) + ggplot2::geom_line() +
     ggplot2::labs(x = "time (updates per weight)", y = "error", colour = NULL)
 }
 
@@ -70,6 +70,6 @@ autoplot.granary_ica <- function(object, ...) {  # nolint: object_name_linter.
   check_installed("ggplot2", "autoplot()")
   refuse_dots(...)
   long <- data.frame(value = as.double(object$S), component = rep(colnames(object$S), each = nrow(object$S)))
-  ggplot2::ggplot(long, ggplot2::aes(x = .data$value)) + ggplot2::geom_density() + ggplot2::facet_wrap(~component, scales = "free") +
+  gg_canvas(long, ggplot2::aes(x = .data$value)) + ggplot2::geom_density() + ggplot2::facet_wrap(~component, scales = "free") +
     ggplot2::labs(x = "source", y = "density")
 }

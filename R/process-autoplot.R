@@ -9,7 +9,7 @@ autoplot.granary_rvm <- function(object, level = 0.95, ...) {  # nolint: object_
   level <- check_number(level, lower = 0, upper = 1, strict_lower = TRUE, strict_upper = TRUE)
   if (ncol(object$x) > 1L) {
     data <- data.frame(fitted = unname(predict(object)), observed = object$y)
-    return(ggplot2::ggplot(data, ggplot2::aes(x = .data$fitted, y = .data$observed)) + ggplot2::geom_abline(colour = sign_colours[["positive"]]) +
+    return(gg_canvas(data, ggplot2::aes(x = .data$fitted, y = .data$observed)) + ggplot2::geom_abline(colour = sign_colours[["positive"]]) +
              ggplot2::geom_point())
   }
   span <- range(object$x)
@@ -21,7 +21,7 @@ autoplot.granary_rvm <- function(object, level = 0.95, ...) {  # nolint: object_
 }
 
 ggplot_band <- function(data, points, label, ylab = "response") {
-  ggplot2::ggplot(data, ggplot2::aes(x = .data$x, y = .data$fit)) +
+  gg_canvas(data, ggplot2::aes(x = .data$x, y = .data$fit)) +
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$low, ymax = .data$high), fill = "#2166ac", alpha = 0.2) +
     ggplot2::geom_line(colour = "#2166ac") + ggplot2::geom_point(data = points) + ggplot2::labs(x = label, y = ylab)
 }
@@ -41,7 +41,7 @@ autoplot.granary_cokriging <- function(object, inputs = NULL, at = NULL, size = 
     return(ggplot_band(data, if (ncol(object$x) == 1L) points else points[0L, ], labels))
   }
   data <- data.frame(expand.grid(a = value$axes[[1L]], b = value$axes[[2L]]), fit = value$fit)
-  ggplot2::ggplot(data, ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_raster(ggplot2::aes(fill = .data$fit)) +
+  gg_canvas(data, ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_raster(ggplot2::aes(fill = .data$fit)) +
     ggplot2::geom_point(data = data.frame(a = object$x[, value$inputs[1L]], b = object$x[, value$inputs[2L]]), shape = 21, fill = "white") +
     ggplot2::labs(x = labels[1L], y = labels[2L])
 }
@@ -62,7 +62,7 @@ autoplot.granary_bayes_opt <- function(object, ...) {  # nolint: object_name_lin
   check_installed("ggplot2", "autoplot()")
   refuse_dots(...)
   data <- object$trace[object$trace$status == "ok", ]
-  ggplot2::ggplot(data, ggplot2::aes(x = .data$iter, y = .data$y)) + ggplot2::geom_point(ggplot2::aes(shape = .data$used == "design"),
+  gg_canvas(data, ggplot2::aes(x = .data$iter, y = .data$y)) + ggplot2::geom_point(ggplot2::aes(shape = .data$used == "design"),
                                                                                          show.legend = FALSE) +
     ggplot2::geom_step(ggplot2::aes(y = .data$best), colour = "#2166ac") + ggplot2::labs(x = "evaluation", y = "response, and the best so far")
 }

@@ -74,13 +74,13 @@ autoplot.granary_gp_classify <- function(object, type = c("probability", "latent
   shown$grid$value <- if (type == "latent") shown$grid$mean else shown$grid$prob
   colours <- ggplot2::scale_colour_manual(values = stats::setNames(class_colours, object$levels), name = NULL)
   if (length(shown$names) == 2L) {
-    return(ggplot2::ggplot(shown$grid, ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_raster(ggplot2::aes(fill = .data$value)) +
+    return(gg_canvas(shown$grid, ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_raster(ggplot2::aes(fill = .data$value)) +
              ggplot2::geom_contour(ggplot2::aes(z = .data$value), breaks = if (type == "latent") 0 else 0.5, colour = "grey20") +
              ggplot2::geom_point(ggplot2::aes(colour = .data$label), shown$cases) + colours +
              ggplot2::scale_fill_gradient2(low = "#f4a582", mid = "white", high = "#92c5de", midpoint = if (type == "latent") 0 else 0.5) +
              ggplot2::labs(x = shown$names[1L], y = shown$names[2L], fill = value))
   }
-  picture <- ggplot2::ggplot(shown$grid, ggplot2::aes(x = .data$a))
+  picture <- gg_canvas(shown$grid, ggplot2::aes(x = .data$a))
   if (type == "latent") {
     picture <- picture + ggplot2::geom_hline(yintercept = 0, linetype = 3) +
       ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$mean - 2 * .data$se, ymax = .data$mean + 2 * .data$se), fill = class_colours[2L], alpha = 0.18)
@@ -97,7 +97,7 @@ autoplot.granary_gp_classify <- function(object, type = c("probability", "latent
 autoplot.granary_calibration <- function(object, ...) {  # nolint: object_name_linter.
   check_installed("ggplot2", "autoplot()")
   table <- data.frame(object, lower = pmax(0, object$observed - 2 * object$se), upper = pmin(1, object$observed + 2 * object$se))
-  ggplot2::ggplot(table, ggplot2::aes(x = .data$predicted, y = .data$observed)) + ggplot2::geom_abline(linetype = 3) +
+  gg_canvas(table, ggplot2::aes(x = .data$predicted, y = .data$observed)) + ggplot2::geom_abline(linetype = 3) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), colour = class_colours[2L]) +
     ggplot2::geom_point(ggplot2::aes(size = .data$n), colour = class_colours[2L]) + ggplot2::coord_cartesian(c(0, 1), c(0, 1)) +
     ggplot2::labs(x = "predicted probability", y = "observed share", size = "cases", title = attr(object, "source"))
@@ -120,11 +120,11 @@ autoplot.granary_gp_evidence <- function(object, value = "log_evidence", ...) { 
   varied <- varied_parameters(object)
   table <- data.frame(a = object[[varied[1L]]], value = object[[value]], method = object$method)
   if (length(varied) == 1L) {
-    return(ggplot2::ggplot(table, ggplot2::aes(x = .data$a, y = .data$value, colour = .data$method)) + ggplot2::geom_line() +
+    return(gg_canvas(table, ggplot2::aes(x = .data$a, y = .data$value, colour = .data$method)) + ggplot2::geom_line() +
              ggplot2::scale_x_log10() + ggplot2::labs(x = varied, y = value, colour = NULL))
   }
   table$b <- object[[varied[2L]]]
-  ggplot2::ggplot(table, ggplot2::aes(x = log(.data$a), y = log(.data$b), z = .data$value)) +
+  gg_canvas(table, ggplot2::aes(x = log(.data$a), y = log(.data$b), z = .data$value)) +
     ggplot2::geom_tile(ggplot2::aes(fill = .data$value)) + ggplot2::facet_wrap(ggplot2::vars(.data$method)) +
     ggplot2::labs(x = paste("log", varied[1L]), y = paste("log", varied[2L]), fill = value)
 }
@@ -165,7 +165,7 @@ autoplot.granary_gp_sample <- function(object, which = 1, ...) {  # nolint: obje
   shown <- marginal_density(object, which)
   bars <- graphics::hist(shown$f, breaks = 40, plot = FALSE)
   lines <- data.frame(at = shown$at, density = c(shown$density), method = rep(colnames(shown$density), each = length(shown$at)))
-  ggplot2::ggplot(data.frame(at = bars$mids, density = bars$density), ggplot2::aes(x = .data$at, y = .data$density)) +
+  gg_canvas(data.frame(at = bars$mids, density = bars$density), ggplot2::aes(x = .data$at, y = .data$density)) +
     ggplot2::geom_col(width = diff(bars$breaks)[1L], fill = "grey80") + ggplot2::geom_line(ggplot2::aes(colour = .data$method), lines) +
     ggplot2::labs(x = paste("latent value of case", which), y = "density", colour = NULL)
 }

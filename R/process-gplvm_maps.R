@@ -95,7 +95,7 @@ autoplot.granary_embedding <- function(object, labels = NULL, dims = 1:2, ...) {
   names <- colnames(object$latent)[dims]
   if (!is.null(groups)) table$label <- groups
   mapping <- if (is.null(groups)) ggplot2::aes(x = .data$a, y = .data$b) else ggplot2::aes(x = .data$a, y = .data$b, colour = .data$label)
-  ggplot2::ggplot(table, mapping) + ggplot2::geom_point() +
+  gg_canvas(table, mapping) + ggplot2::geom_point() +
     ggplot2::labs(x = if (length(dims) == 2L) names[1L] else "row", y = names[length(names)], colour = NULL)
 }
 

@@ -94,20 +94,20 @@ autoplot.granary_kriging <- function(object, type = c("auto", "loo", "surface"),
   if (type == "loo") {
     data <- data.frame(mean = object$loo$mean, response = object$y, low = object$loo$mean - 2 * sqrt(object$loo$variance),
                        high = object$loo$mean + 2 * sqrt(object$loo$variance))
-    return(ggplot2::ggplot(data, aes(x = "response", y = "mean")) + ggplot2::geom_abline(colour = "#2166ac") +
+    return(gg_canvas(data, aes(x = "response", y = "mean")) + ggplot2::geom_abline(colour = "#2166ac") +
              ggplot2::geom_pointrange(aes(ymin = "low", ymax = "high"), size = 0.3) + ggplot2::labs(y = "leave-one-out mean, 2 standard errors"))
   }
   value <- surface_values(object, inputs, at, size)
   labels <- colnames(object$x)[value$inputs]
   if (length(value$inputs) == 1L) {
     data <- data.frame(x = value$axes[[1L]], fit = value$fit, low = value$fit - 2 * value$se, high = value$fit + 2 * value$se)
-    out <- ggplot2::ggplot(data, aes(x = "x", y = "fit")) + ggplot2::geom_ribbon(aes(ymin = "low", ymax = "high"), fill = "#2166ac", alpha = 0.2) +
+    out <- gg_canvas(data, aes(x = "x", y = "fit")) + ggplot2::geom_ribbon(aes(ymin = "low", ymax = "high"), fill = "#2166ac", alpha = 0.2) +
       ggplot2::geom_line(colour = "#2166ac") + ggplot2::labs(x = labels, y = "response")
     if (ncol(object$x) > 1L) return(out)
     return(out + ggplot2::geom_point(data = data.frame(x = object$x[, 1L], fit = object$y)))
   }
   data <- data.frame(expand.grid(a = value$axes[[1L]], b = value$axes[[2L]]), fit = value$fit)
-  ggplot2::ggplot(data, aes(x = "a", y = "b")) + ggplot2::geom_raster(aes(fill = "fit")) +
+  gg_canvas(data, aes(x = "a", y = "b")) + ggplot2::geom_raster(aes(fill = "fit")) +
     ggplot2::geom_point(data = data.frame(a = object$x[, value$inputs[1L]], b = object$x[, value$inputs[2L]]), shape = 21, fill = "white") +
     ggplot2::labs(x = labels[1L], y = labels[2L])
 }

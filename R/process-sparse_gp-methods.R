@@ -387,23 +387,23 @@ autoplot.granary_sparse_gp <- function(object, type = NULL, level = 0.95, ...) {
   colour <- sign_colours[["positive"]]
   if (type == "trace") {
     table <- data.frame(x = seq_along(object$trace), y = object$trace)
-    return(ggplot2::ggplot(table, ggplot2::aes(x = .data$x, y = .data$y)) + ggplot2::geom_line(colour = colour) +
+    return(gg_canvas(table, ggplot2::aes(x = .data$x, y = .data$y)) + ggplot2::geom_line(colour = colour) +
              ggplot2::labs(x = "evaluation", y = "log evidence"))
   }
   shown <- shown_rows(object$n)
   if (type == "observed") {
     table <- data.frame(x = fitted(object)[shown], y = object$y[shown])
-    return(ggplot2::ggplot(table, ggplot2::aes(x = .data$x, y = .data$y)) + ggplot2::geom_point(colour = "grey40", size = 0.7) +
+    return(gg_canvas(table, ggplot2::aes(x = .data$x, y = .data$y)) + ggplot2::geom_point(colour = "grey40", size = 0.7) +
              ggplot2::geom_abline(colour = colour) + ggplot2::labs(x = "fitted", y = "observed"))
   }
   if (ncol(object$x) == 2L) {
     ticks <- if (object$method != "exact") data.frame(a = object$inducing[, 1L], b = object$inducing[, 2L])
-    return(ggplot2::ggplot(sparse_map(object), ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_raster(ggplot2::aes(fill = .data$mean)) +
+    return(gg_canvas(sparse_map(object), ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_raster(ggplot2::aes(fill = .data$mean)) +
              (if (!is.null(ticks)) ggplot2::geom_point(data = ticks, shape = 3)) +
              ggplot2::labs(x = colnames(object$x)[1L], y = colnames(object$x)[2L], fill = "mean"))
   }
   rows <- data.frame(x = object$x[shown, 1L], y = object$y[shown])
-  ggplot2::ggplot(sparse_grid(object, level), ggplot2::aes(x = .data$x)) +
+  gg_canvas(sparse_grid(object, level), ggplot2::aes(x = .data$x)) +
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), fill = colour, alpha = 0.18) +
     ggplot2::geom_line(ggplot2::aes(y = .data$mean), colour = colour) +
     ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data$y), rows, colour = "grey50", size = 0.6) +

@@ -307,7 +307,7 @@ autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000,
   type <- partition_plot_type(object, type)
   if (type == "path") {
     table <- path_table(object)
-    return(ggplot2::ggplot(table, ggplot2::aes(x = .data$n_cells, y = .data$value)) + ggplot2::geom_step(colour = sign_colours[["positive"]]) +
+    return(gg_canvas(table, ggplot2::aes(x = .data$n_cells, y = .data$value)) + ggplot2::geom_step(colour = sign_colours[["positive"]]) +
              ggplot2::scale_x_continuous(trans = "log10") + ggplot2::geom_vline(xintercept = partition_now(object)[["cells"]], linetype = 3) +
              ggplot2::labs(x = "cells", y = if (is.null(table$cv)) "mean squared residual" else "cross-validated error"))
   }
@@ -317,12 +317,12 @@ autoplot.granary_adapt_partition <- function(object, type = NULL, points = 2000,
   if (length(object$names) == 1L) {
     shown <- rows_shown(object, points)
     rows <- data.frame(x = shown$x[, 1L], y = shown$y)
-    return(ggplot2::ggplot(cell_ends(object)) + ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data$y), rows, colour = "grey70", size = 0.5) +
+    return(gg_canvas(cell_ends(object)) + ggplot2::geom_point(ggplot2::aes(x = .data$x, y = .data$y), rows, colour = "grey70", size = 0.5) +
              ggplot2::geom_segment(ggplot2::aes(x = .data$from, xend = .data$to, y = .data$left, yend = .data$right),
                                    colour = sign_colours[["positive"]]) +
              ggplot2::labs(x = object$names, y = "response"))
   }
-  ggplot2::ggplot(cells) +
+  gg_canvas(cells) +
     ggplot2::geom_rect(ggplot2::aes(xmin = .data$xmin, xmax = .data$xmax, ymin = .data$ymin, ymax = .data$ymax, fill = .data$mean),
                        colour = "white") +
     ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], mid = "grey95", high = sign_colours[["positive"]], midpoint = mean(range(cells$mean))) +

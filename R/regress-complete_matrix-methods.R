@@ -312,10 +312,10 @@ autoplot.granary_trace_completion <- function(object, type = c("path", "values")
   type <- check_choice(type, c("path", "values"))
   if (type == "values") {
     d <- object$d[[completion_at(object, lambda)]]
-    return(ggplot2::ggplot(data.frame(component = seq_along(d), value = d), ggplot2::aes(.data$component, .data$value)) +
+    return(gg_canvas(data.frame(component = seq_along(d), value = d), ggplot2::aes(.data$component, .data$value)) +
              ggplot2::geom_col(fill = "#2166ac", width = 0.5) + ggplot2::labs(y = "singular value"))
   }
-  ggplot2::ggplot(tidy(object), ggplot2::aes(.data$trace_norm, .data$rmse)) + ggplot2::geom_line(colour = "#b2182b") +
+  gg_canvas(tidy(object), ggplot2::aes(.data$trace_norm, .data$rmse)) + ggplot2::geom_line(colour = "#b2182b") +
     ggplot2::geom_point(colour = "#b2182b") + ggplot2::geom_text(ggplot2::aes(label = .data$rank), hjust = -0.5, size = 3, colour = "grey30") +
     ggplot2::labs(x = "trace norm", y = "root mean squared error on observed cells")
 }

@@ -239,7 +239,7 @@ autoplot.granary_debiased_lasso <- function(object, n = 50, ...) {  # nolint: ob
   check_installed("ggplot2", "autoplot()")
   shown <- debiased_shown(object, check_count(n))
   shown$term <- factor(shown$term, shown$term)
-  ggplot2::ggplot(shown, ggplot2::aes(x = .data$estimate, y = .data$term, colour = .data$active)) + ggplot2::geom_vline(xintercept = 0,
+  gg_canvas(shown, ggplot2::aes(x = .data$estimate, y = .data$term, colour = .data$active)) + ggplot2::geom_vline(xintercept = 0,
                                                                                                                         linetype = 3) +
     ggplot2::geom_segment(ggplot2::aes(x = .data$low, xend = .data$high, yend = .data$term), show.legend = FALSE) +
     ggplot2::geom_point(show.legend = FALSE) + ggplot2::scale_colour_manual(values = c(`FALSE` = "grey50", `TRUE` = "#b2182b")) +

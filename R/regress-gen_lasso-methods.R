@@ -259,17 +259,18 @@ autoplot.granary_gen_lasso <- function(object, ...) {  # nolint: object_name_lin
   shape <- gen_shape(object)
   if (object$identity && length(shape) == 2L && min(shape) > 1L) {
     cells <- data.frame(expand.grid(row = seq_len(shape[1L]), column = seq_len(shape[2L])), value = object$beta[, ncol(object$beta)])
-    return(ggplot2::ggplot(cells, ggplot2::aes(x = .data$column, y = -.data$row, fill = .data$value)) + ggplot2::geom_raster() +
+    return(gg_canvas(cells, ggplot2::aes(x = .data$column, y = -.data$row, fill = .data$value)) + ggplot2::geom_raster() +
              ggplot2::coord_equal() + ggplot2::labs(x = NULL, y = NULL))
   }
   if (object$identity) {
     values <- data.frame(position = seq_along(object$y), y = object$y, fit = object$beta[, ncol(object$beta)])
-    return(ggplot2::ggplot(values, ggplot2::aes(x = .data$position)) + ggplot2::geom_point(ggplot2::aes(y = .data$y), colour = "grey60") +
+    return(gg_canvas(values, ggplot2::aes(x = .data$position)) + ggplot2::geom_point(ggplot2::aes(y = .data$y), colour = "grey60") +
              ggplot2::geom_step(ggplot2::aes(y = .data$fit), colour = sign_colours[["positive"]]) + ggplot2::labs(y = "value"))
   }
   long <- data.frame(lambda = rep(object$lambda, each = nrow(object$beta)), estimate = as.vector(object$beta),
                      coefficient = factor(rep(seq_len(nrow(object$beta)), ncol(object$beta))))
-  ggplot2::ggplot(long[long$lambda > 0, ], ggplot2::aes(x = .data$lambda, y = .data$estimate, group = .data$coefficient)) +
-    ggplot2::geom_line(ggplot2::aes(colour = as.integer(.data$coefficient))) +
-    ggplot2::scale_x_continuous(trans = "log10", limits = rev(range(long$lambda[long$lambda > 0]))) + ggplot2::labs(x = "penalty", y = "coefficient", colour = "coefficient")
+  long <- long[long$lambda > 0, ]
+  long$place <- penalty_place(long$lambda)
+  gg_canvas(long, ggplot2::aes(x = .data$place, y = .data$estimate, group = .data$coefficient)) +
+    ggplot2::geom_line(ggplot2::aes(colour = as.integer(.data$coefficient))) + gg_penalties(long$place) + ggplot2::labs(x = "penalty", y = "coefficient", colour = "coefficient")
 }

@@ -459,7 +459,7 @@ plot.granary_lasso <- function(x, against = c("lambda", "norm", "deviance"), lab
   graphics::abline(h = 0, col = "grey70")
   if (length(axis$label) > 0L) {
     end <- as.matrix(x$coefficients[axis$label, utils::tail(which(keep), 1L), drop = FALSE])[, 1L]
-    graphics::text(limits[2L], end, rownames(x$coefficients)[axis$label], pos = 4L, cex = 0.7, xpd = NA)
+    graphics::text(limits[2L], spread_labels(end, range(values)), rownames(x$coefficients)[axis$label], pos = 4L, cex = 0.7, xpd = NA)
   }
   invisible()
 }
@@ -472,12 +472,15 @@ autoplot.granary_lasso <- function(object, against = c("lambda", "norm", "devian
   axis <- path_axis(object, against, labels)
   keep <- if (axis$against == "lambda") object$lambda > 0 else rep(TRUE, length(object$lambda))
   values <- as.matrix(object$coefficients[axis$active, keep, drop = FALSE])
+  if (axis$against == "lambda") axis$axis <- penalty_place(axis$axis)
   table <- data.frame(at = rep(axis$axis[keep], each = nrow(values)), estimate = as.vector(values), term = rep(rownames(values), sum(keep)))
   end <- table[table$at == axis$axis[utils::tail(which(keep), 1L)] & table$term %in% rownames(object$coefficients)[axis$label], ]
-  plot <- ggplot2::ggplot(table, ggplot2::aes(x = .data$at, y = .data$estimate, colour = .data$term)) +
+  end$estimate <- spread_labels(end$estimate, range(values))
+  plot <- gg_canvas(table, ggplot2::aes(x = .data$at, y = .data$estimate, colour = .data$term)) +
     ggplot2::geom_hline(yintercept = 0, colour = "grey70") + ggplot2::geom_line(show.legend = FALSE) +
-    ggplot2::geom_text(ggplot2::aes(label = .data$term), data = end, hjust = -0.1, size = 3, show.legend = FALSE) +
+    ggplot2::geom_text(ggplot2::aes(label = .data$term), data = end, hjust = -0.1, size = 3, show.legend = FALSE) + gg_palette("colour") +
     ggplot2::labs(x = axis$title, y = "coefficient")
-  if (axis$against != "lambda") return(plot)
-  plot + ggplot2::scale_x_continuous(trans = "log10")
+  at <- axis$axis[keep]
+  if (axis$against != "lambda") return(plot + ggplot2::scale_x_continuous(limits = c(min(at), max(at) + 0.12 * diff(range(at)))))
+  plot + gg_penalties(at, room = 0.12)
 }

@@ -219,7 +219,7 @@ plot.granary_means <- function(x, max_tasks = 500, ...) {
 autoplot.granary_means <- function(object, max_tasks = 500, ...) {  # nolint: object_name_linter.
   check_installed("ggplot2", "autoplot()")
   table <- means_shown(object, max_tasks)
-  plot <- ggplot2::ggplot(table, ggplot2::aes(x = .data$n, y = .data$mean)) +
+  plot <- gg_canvas(table, ggplot2::aes(x = .data$n, y = .data$mean)) +
     ggplot2::geom_segment(ggplot2::aes(xend = .data$n, yend = .data$estimate), colour = sign_colours[["positive"]],
                           arrow = ggplot2::arrow(length = ggplot2::unit(0.15, "cm"))) +
     ggplot2::geom_point(shape = 1, colour = "grey50") + ggplot2::scale_x_continuous(trans = "log10") + ggplot2::labs(x = "samples", y = "mean")

@@ -178,7 +178,7 @@ autoplot.granary_selection <- function(object, ...) {  # nolint: object_name_lin
   check_installed("ggplot2", "autoplot()")
   table <- selection_points(object)
   chosen <- object$table[[object$axis]][object$selected]
-  picture <- ggplot2::ggplot(table, ggplot2::aes(x = .data$at, y = .data$estimate)) +
+  picture <- gg_canvas(table, ggplot2::aes(x = .data$at, y = .data$estimate)) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$low, ymax = .data$high), colour = "grey60") +
     ggplot2::geom_point(colour = sign_colours[["negative"]]) + ggplot2::labs(x = object$axis, y = object$measure)
   if (!is.numeric(table$at)) return(picture)

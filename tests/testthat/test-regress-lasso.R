@@ -246,3 +246,23 @@ test_that("cross-validation of classes: stratified folds, all measures, formulas
   expect_identical(nrow(predict(cv, mtcars[1:3, ])), 3L)
   expect_equal(dim(coef(cv)), c(11L, 1L))
 })
+
+test_that("plot() and autoplot() draw penalties in one direction, and names at the ends of paths lie apart", {
+  skip_if_not_installed("ggplot2")
+  fit <- lasso(mpg ~ ., mtcars)
+  set.seed(71)
+  x <- matrix(rnorm(300), 30)
+  paths <- list(fit, gen_lasso(x, x[, 1] + rnorm(30), gen_lasso_penalty("chain", p = 10)))
+  for (path in paths) {
+    drawn <- expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(path)))
+    lines <- Filter(function(layer) all(c("x", "group") %in% names(layer)) && nrow(layer) > 50, drawn$data)[[1]]
+    expect_false(anyNA(lines$x))  # limits that are turned round would take every line away
+    expect_equal(sort(unique(10^-lines$x)), sort(path$lambda[path$lambda > 0]), tolerance = 1e-8)
+    large <- lines[which.min(lines$x), "x"]
+    expect_equal(10^-large, max(path$lambda))  # the largest penalty is at the left, as in plot()
+  }
+  placed <- granary:::spread_labels(c(1, 1.001, 5, 0.999), c(0, 10))
+  expect_true(all(diff(sort(placed)) > 0.3))
+  expect_identical(order(placed), order(c(1, 1.001, 5, 0.999)))
+  expect_equal(granary:::spread_labels(c(1, 3), c(0, 10)), c(1, 3))
+})

@@ -1,4 +1,4 @@
-# Runs every script of inst/reproduce on the installed package and writes inst/reproduce/RESULTS.md: make reproduce, or
+# Runs every script of inst/reproduce on the installed package and writes inst/reproduce/RESULTS.md:
 #   R_LIBS=build/library Rscript tools/dev/reproduce-all.R [extended]
 # The data packages mlbench, MASS and pscl are used where they are installed; a claim that needs one that is not says so.
 
