@@ -45,6 +45,42 @@ core_cluster_plane <- function(x, centers, progress) {
     .Call(`_granary_core_cluster_plane`, x, centers, progress)
 }
 
+core_multiway_cut <- function(graph, terminals, options, seed, progress) {
+    .Call(`_granary_core_multiway_cut`, graph, terminals, options, seed, progress)
+}
+
+core_max_cut <- function(graph, options, seed, progress) {
+    .Call(`_granary_core_max_cut`, graph, options, seed, progress)
+}
+
+core_cut_stability <- function(graph, part, terminals, options, progress) {
+    .Call(`_granary_core_cut_stability`, graph, part, terminals, options, progress)
+}
+
+core_improve_cut <- function(graph, part, progress) {
+    .Call(`_granary_core_improve_cut`, graph, part, progress)
+}
+
+core_resilient_cluster <- function(d, options, progress) {
+    .Call(`_granary_core_resilient_cluster`, d, options, progress)
+}
+
+core_triangle_violation <- function(d, threads, progress) {
+    .Call(`_granary_core_triangle_violation`, d, threads, progress)
+}
+
+core_cluster_resilience <- function(d, cluster, options, recluster, seed, progress) {
+    .Call(`_granary_core_cluster_resilience`, d, cluster, options, recluster, seed, progress)
+}
+
+core_perturb_metric <- function(d, alpha, law, metric, seed, progress) {
+    .Call(`_granary_core_perturb_metric`, d, alpha, law, metric, seed, progress)
+}
+
+core_k_center <- function(d, x, options, progress) {
+    .Call(`_granary_core_k_center`, d, x, options, progress)
+}
+
 core_robust_linkage <- function(values, closeness, options, progress) {
     .Call(`_granary_core_robust_linkage`, values, closeness, options, progress)
 }
@@ -107,6 +143,42 @@ core_tsne_place <- function(map, near, options, progress) {
 
 core_tsne_quality <- function(data, map, k, which, threads, progress) {
     .Call(`_granary_core_tsne_quality`, data, map, k, which, threads, progress)
+}
+
+core_row_lengths <- function(x) {
+    .Call(`_granary_core_row_lengths`, x)
+}
+
+core_vmf_mixture <- function(x, weights, options, seed, progress) {
+    .Call(`_granary_core_vmf_mixture`, x, weights, options, seed, progress)
+}
+
+core_spherical_kmeans <- function(x, weights, options, seed, progress) {
+    .Call(`_granary_core_spherical_kmeans`, x, weights, options, seed, progress)
+}
+
+core_vmf_law <- function(x, weights, method, kappa_max) {
+    .Call(`_granary_core_vmf_law`, x, weights, method, kappa_max)
+}
+
+core_vmf_rows <- function(x, parameters, threads, progress) {
+    .Call(`_granary_core_vmf_rows`, x, parameters, threads, progress)
+}
+
+core_vmf_draws <- function(n, parameters, seed, progress) {
+    .Call(`_granary_core_vmf_draws`, n, parameters, seed, progress)
+}
+
+core_cluster_cohesion <- function(x, cluster) {
+    .Call(`_granary_core_cluster_cohesion`, x, cluster)
+}
+
+core_vmf_table <- function(what, at, d, method) {
+    .Call(`_granary_core_vmf_table`, what, at, d, method)
+}
+
+core_pac_mdl <- function(counts, delta) {
+    .Call(`_granary_core_pac_mdl`, counts, delta)
 }
 
 core_defaults <- function() {
@@ -1187,6 +1259,10 @@ core_hard_impute <- function(x, options, progress) {
 
 core_completion_centre <- function(x, rows, cols) {
     .Call(`_granary_core_completion_centre`, x, rows, cols)
+}
+
+core_completion_scale <- function(x, rows, cols) {
+    .Call(`_granary_core_completion_scale`, x, rows, cols)
 }
 
 core_mixed_dual_norm <- function(g, t, b, tol, max_iter, progress) {

@@ -186,6 +186,9 @@ simulate.granary_bregman <- function(object, nsim = 1, seed = NULL, ...) {
 #' \eqn{I = \sum_i v_i d(x_i, \bar x)}{I = sum_i v_i d(x_i, xbar)} with weights of sum 1 and \eqn{\bar x}{xbar} the weighted mean, which is the point nearest to all rows. For any groups it is the sum of what
 #' is within them and what is between them. With two rows and relative entropy it is the Jensen-Shannon divergence.
 #'
+#' @section Which method when:
+#' `bregman_information()` to see what a given grouping explains; [bregman_cluster()] to find the grouping; [cluster_agreement()] to compare two of them.
+#'
 #' @inheritParams bregman_cluster
 #' @param cluster Groups of the rows: labels, or a clustering; `NULL` for none.
 #' @return A list of class `granary_bregman_information` with `total`, `within`, `between`, `mean`, and for groups `centers`, `share` and `parts`, the information of each group.

@@ -26,6 +26,10 @@
 #' entry, which are summed) and a matrix; they are checked at `at`, rows where they make sense. `inverse`, the inverse of the gradient, is needed for left-sided
 #' clusters only. Different columns may have different divergences: give [bregman_cluster()] a list of families.
 #'
+#' @section Which method when:
+#' `"gaussian"` for measurements, `"poisson"` for counts, `"multinomial"` for proportions and text, `"exponential"` for durations and spectra,
+#' `"bernoulli"` for 0/1 columns; [bregman_check()] for one of your own.
+#'
 #' @param kind The divergence, by name; see Details.
 #' @param parameter Its parameter.
 #' @param scale Factor of the divergence, for data of mixed kinds.
@@ -176,6 +180,9 @@ match_columns_of <- function(y, x) if (!is.null(colnames(x)) && !is.null(colname
 #' With \eqn{\phi_a(x) = d(x, a)}{phi_a(x) = d(x, a)} for one of the points, a Bregman divergence is its own: \eqn{d(x, y) = \phi_a(x) - \phi_a(y) - \langle x - y,
 #' \nabla\phi_a(y) \rangle}{d(x, y) = phi_a(x) - phi_a(y) - <x - y, grad phi_a(y)>} (appendix of the paper), which is tried on all pairs of the rows of `x` with gradients by differences; and
 #' \eqn{\phi_a}{phi_a} must be strictly convex. Agreement at some points is no proof, disagreement is.
+#'
+#' @section Which method when:
+#' `bregman_check()` before a divergence of your own goes into [bregman_cluster()] through [bregman_family()]; the named families need no check.
 #'
 #' @param d A function of two vectors that returns one number.
 #' @param x Rows at which to try.

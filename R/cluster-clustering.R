@@ -28,7 +28,7 @@
 #' @return `predict()` a vector of whole numbers with the names of the rows, or a matrix; `assess()` a data frame with one row; `fitted()` the centre of each
 #'   row; `tidy()` one row per cluster: `cluster`, `size`, what the method knows of it, and its centre; `augment()` the data with `.cluster`.
 #' @name granary_clustering
-#' @family clusterings
+#' @seealso [bregman_cluster()], [cluster_agreement()], [cluster_silhouette()]
 #' @examples
 #' set.seed(1)
 #' fit <- bregman_cluster(iris[1:4], k = 3)

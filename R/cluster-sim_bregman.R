@@ -2,6 +2,9 @@
 #'
 #' Rows from a mixture of normal, Poisson, binomial, multinomial, exponential, gamma, Bernoulli or negative binomial laws, to try clusterings on.
 #'
+#' @section Which method when:
+#' `sim_bregman()` for mixtures with known clusters to try [bregman_cluster()] on; `simulate()` of a fit for data like those at hand.
+#'
 #' @param n Number of rows.
 #' @param centers Means of the components, one per row; a vector is one column.
 #' @param divergence The law, as a name or [bregman_family()].

@@ -15,6 +15,10 @@
 #' it is not used to
 #' separate two variables that are both earlier.
 #'
+#' @section Which method when:
+#' `tiers` where times are known, `forbidden` and `required` for single arrows, `gaps` and `edges` for adjacency. What is uncertain is better left to the
+#' data and to [pc_stability()].
+#'
 #' @param required Pairs whose edge is there and directed.
 #' @param forbidden Pairs of which the first is no cause of the second.
 #' @param tiers A list of character vectors, earliest first, or one number per variable (named, or in the order of the columns). Variables
@@ -23,7 +27,7 @@
 #' @param gaps Pairs that are not adjacent.
 #' @param edges Pairs that are adjacent, in whichever direction.
 #' @return An object of class `granary_background`.
-#' @family causal graphs
+#' @seealso [pc()], [fci()], [ci_test()], [causal_dag()], [ida()], [pc_stability()]
 #' @export
 #' @examples
 #' tiers <- list(c("cyl", "wt"), c("hp", "disp"), "mpg")

@@ -22,7 +22,7 @@
 #' Research* 46, 263--302.
 #' @section Which method when: the score is your own, or comes from another program. [causal_dag()] for linear
 #'   models of data.
-#' @family causal graphs
+#' @seealso [causal_dag()], [moral_graph()], [causal_dag_bounds()], [causal_dag_alternatives()], [pc()], [fci()]
 #' @export
 #' @examples
 #' # the BIC of linear regressions

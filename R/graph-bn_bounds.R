@@ -76,7 +76,7 @@ dimension_graph <- function(dag, arg = "dag") {
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
 #'
 #' Forster (2002). A linear lower bound on the unbounded error probabilistic communication complexity. *Journal of Computer and System Sciences* 65, 612--625.
-#' @family Bayesian network classifiers
+#' @seealso [bn_kernel()], [bn_classifier()], [sbn_fit()], [sasb()], [svm()]
 #' @export
 #' @examples
 #' bn_bounds("dimension", "a -> b -> c -> d; a -> c; b -> d")

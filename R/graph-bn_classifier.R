@@ -44,7 +44,7 @@
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
 #'
 #' Friedman, Geiger and Goldszmidt (1997). Bayesian network classifiers. *Machine Learning* 29, 131--163 (trees within classes).
-#' @family Bayesian network classifiers
+#' @seealso [bn_kernel()], [bn_bounds()], [sbn_fit()], [sasb()], [svm()]
 #' @export
 #' @examples
 #' high <- lapply(mtcars[c("mpg", "wt", "hp", "qsec")], function(v) v > median(v))
@@ -55,7 +55,7 @@
 #' bn_classifier(am ~ mpg + wt, cbind(cars, am = mtcars$am))
 #' summary(bn_classifier(cars, mtcars$am, dag = "naive", method = "logistic"), n = 3)
 bn_classifier <- function(x, ...) {
-  UseMethod("bn_classifier")
+  UseMethod("bn_classifier", formula_or_first(x, ...))
 }
 
 #' @rdname bn_classifier
@@ -70,6 +70,12 @@ bn_classifier.default <- function(x, y, dag = "naive", k = 1, method = c("genera
                                   penalty = c("l2", "l1"), groups = NULL, tol = 1e-7, max_iter = 5000, ...) {
   refuse_dots(...)
   call <- generic_call(match.call(), "bn_classifier")
+  if (missing(x)) fail_missing("x")
+  if (inherits(x, "granary_counts")) {
+    whole <- counted_response(x, y)
+    x <- whole$x
+    y <- whole$y
+  }
   data <- bn_codes(x)
   y <- two_classes(y, nrow(data$codes))
   method <- check_choice(method, c("generative", "logistic", "svm"))

@@ -191,7 +191,7 @@ bn_limit <- 1e6  # columns of a feature map
 #'   column. `"weights"`: a vector, named as the columns of the features.
 #' @references
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
-#' @family Bayesian network classifiers
+#' @seealso [bn_classifier()], [bn_bounds()], [sbn_fit()], [sasb()], [svm()]
 #' @seealso `errata("jmlr6-bayes-net-inner-product")`, `reproduce("jmlr6-bayes-net-inner-product")`
 #' @export
 #' @examples

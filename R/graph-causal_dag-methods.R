@@ -22,7 +22,7 @@
 #' @return `coef()` the matrix \eqn{B}; `summary()` an object that prints edges with standard errors, search and variances; `as.matrix()` the matrix
 #'   of marks; `tidy()` the edges;
 #'   `glance()` one row; `residuals()` and `predict()` matrices (a vector for `"do"`).
-#' @family causal graphs
+#' @seealso [causal_dag()], [moral_graph()], [best_dag()], [causal_dag_bounds()], [causal_dag_alternatives()], [pc()]
 #' @name granary_causal_dag
 #' @examples
 #' set.seed(1)
@@ -208,7 +208,7 @@ check_causal_dag <- function(fit) {
 #' Lawler (1972). A procedure for computing the K best solutions to discrete optimization problems and its application to the shortest
 #' path problem.
 #' *Management Science* 18, 401--405.
-#' @family causal graphs
+#' @seealso [causal_dag()], [moral_graph()], [best_dag()], [causal_dag_bounds()], [pc()], [fci()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -244,12 +244,16 @@ fitted_dag_options <- function(fit) {
 
 #' How often resampled rows give each edge of a causal DAG
 #'
+#' @section Which method when:
+#' `causal_dag_stability()` says how often an edge comes back; [causal_dag_alternatives()] which other graphs score nearly as well; [causal_dag_bounds()]
+#' what wrong error variances could do.
+#'
 #' @param fit A fit of [causal_dag()] to data.
 #' @param n_rep Number of resamples.
 #' @return A data frame of the pairs of which some resample has an edge: the shares of resamples with `from -> to` (`directed`) and
 #'   with an edge in either
 #'   direction (`adjacent`), and whether the fit has it (`in_fit`).
-#' @family causal graphs
+#' @seealso [causal_dag()], [moral_graph()], [best_dag()], [causal_dag_bounds()], [causal_dag_alternatives()], [pc()]
 #' @examples
 #' set.seed(1)
 #' sim <- sim_dag(6, n = 300, weights = c(0.5, 1))

@@ -103,7 +103,7 @@
 #' Korhonen and Parviainen (2013). Exact learning of bounded tree-width Bayesian networks. *AISTATS*.
 #'
 #' Chen, Drton and Wang (2019). On causal discovery with an equal-variance assumption. *Biometrika* 106, 973--980.
-#' @family causal graphs
+#' @seealso [moral_graph()], [pc()]
 #' @seealso [causal_dag_alternatives()], [causal_dag_stability()], [causal_dag_bounds()], [best_dag()]; `errata("jmlr15-linear-causal-dag")`,
 #'   `reproduce("jmlr15-linear-causal-dag")`
 #' @export

@@ -26,7 +26,7 @@
 #' @return `simulate()` a data frame; `predict()` a factor, a vector or a matrix; `coef()` the parameters, named by node, configuration and term
 #'   (as tables and regressions they stand in `object$tables` and `object$regressions`); `tidy()` one row per
 #'   parameter.
-#' @family conditional Gaussian networks
+#' @seealso [cg_network()], [cg_condition()], [cg_marginal()], [cg_map()], [cg_tree()], [cg_prune()]
 #' @name granary_cg_network
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
@@ -329,7 +329,7 @@ plot.granary_cg_marginal <- function(x, ...) {
   spread <- max(x$sds, 0.02 * x$sd, 1e-12 * max(abs(x$means), 1))
   at <- sort(c(seq(min(x$means) - 4 * spread, max(x$means) + 4 * spread, length.out = 400L),
                outer(x$means, c(-2, -1, 0, 1, 2) * max(min(x$sds), 1e-300), "+")))
-  height <- cg_density(x, at)
+  height <- density(x, at)
   point <- x$sds == 0
   height[!is.finite(height)] <- NA
   draw(graphics::plot, at, height, type = "l", xlab = x$nodes, ylab = "density", ylim = c(0, max(height, 1e-300, na.rm = TRUE)), user = list(...))

@@ -15,11 +15,14 @@
 #' the
 #' configurations that make it certain are kept, and a warning says so. The paper leaves this case open.
 #'
+#' @section Which method when:
+#' `cg_condition()` once findings are known; then [cg_marginal()] for laws of nodes, [cg_map()] for the most probable states, `simulate()` for draws.
+#'
 #' @param object A model that can be conditioned: a [cg_network()].
 #' @param evidence A named list or a data frame with one row; `NA` means nothing known, `NULL` nothing new.
 #' @param retract Names of the nodes whose findings are taken back first; `TRUE` for all.
 #' @return A model of the same class with `evidence` and `log_evidence`.
-#' @family conditional Gaussian networks
+#' @seealso [cg_network()], [cg_marginal()], [cg_map()], [cg_tree()], [cg_prune()]
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
@@ -157,17 +160,21 @@ check_cg_network <- function(object, arg = "object") {
 #'
 #' @details
 #' A continuous marginal has one component per configuration of the discrete variables that decide about it; `mean` and `sd` are its moments.
-#' `cg_density()` and `quantile()`
+#' `density()` and `quantile()`
 #' evaluate it. A component with standard deviation zero is a point.
 #'
 #' With `joint = TRUE` the law of all nodes together is given: a table if all are discrete; otherwise a mixture of multivariate normal laws whose
 #' components also tell the states of
 #' the discrete nodes.
 #'
+#' @section Which method when:
+#' `cg_marginal()` for exact laws; `density()` for a density or distribution function to draw; [cg_map()] for one best configuration. Look at
+#' [cg_tree()] first where a network is large.
+#'
 #' @param object A network.
 #' @param nodes Names of nodes; by default all without a finding.
 #' @param joint The law of all nodes together, or one for each?
-#' @param x A marginal. For `cg_density()` of one continuous node.
+#' @param x A marginal. For `density()` of one continuous node.
 #' @param at,probs Where to evaluate; probabilities.
 #' @param cumulative The distribution function instead of the density?
 #' @param ... Not used.
@@ -175,7 +182,7 @@ check_cg_network <- function(object, arg = "object") {
 #'   `components` (states), `weights`,
 #'   `means`, `covariances` (or `sds` for one node), `mean` and `covariance` (or `sd`). For several nodes a list of them of class
 #'   `granary_cg_marginals`.
-#' @family conditional Gaussian networks
+#' @seealso [cg_network()], [cg_condition()], [cg_map()], [cg_tree()], [cg_prune()]
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
@@ -183,8 +190,8 @@ check_cg_network <- function(object, arg = "object") {
 #' cg_marginal(seen)
 #' m <- cg_marginal(seen, "Petal.Length")
 #' quantile(m, c(0.05, 0.5, 0.95))
-#' cg_density(m, c(4, 5))
-#' cg_density(m, 5, cumulative = TRUE)
+#' density(m, c(4, 5))
+#' density(m, 5, cumulative = TRUE)
 #' plot(m)
 #' cg_marginal(seen, c("Species", "Petal.Length"), joint = TRUE)
 cg_marginal <- function(object, nodes = NULL, joint = FALSE) {
@@ -257,7 +264,12 @@ evaluate_mixture <- function(x, what, at, arg, lower = -Inf, upper = Inf) {
 
 #' @rdname cg_marginal
 #' @export
-cg_density <- function(x, at, cumulative = FALSE) evaluate_mixture(x, if (check_flag(cumulative)) "cdf" else "density", at, "at")
+#' @importFrom stats density
+density.granary_cg_marginal <- function(x, at, cumulative = FALSE, ...) {
+  refuse_dots(...)
+  if (missing(at)) fail_missing("at")
+  evaluate_mixture(x, if (check_flag(cumulative)) "cdf" else "density", at, "at")
+}
 
 #' @rdname cg_marginal
 #' @export
@@ -288,13 +300,17 @@ mean.granary_cg_marginal <- function(x, ...) {
 #'
 #' The last two need positive variances.
 #'
+#' @section Which method when:
+#' `"semimax"` for the most probable states of the discrete nodes, `"highest_peak"` and `"mode"` where continuous nodes are wanted with them;
+#' [cg_marginal()] where each node is asked about by itself.
+#'
 #' @param object A network.
 #' @param type Which maximum; see Details.
 #' @param k How many.
 #' @param tol,max_iter For `"mode"`: stop when the gain in log density, relative to its size, is below `tol`.
 #' @return A data frame, best first: one column per node without a finding (`"semimax"`: discrete nodes only; `"mode"`: continuous ones only), and
 #'   `log_probability` or `log_density`.
-#' @family conditional Gaussian networks
+#' @seealso [cg_network()], [cg_condition()], [cg_marginal()], [cg_tree()], [cg_prune()]
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
@@ -352,6 +368,9 @@ distinct_modes <- function(table, object, nodes) {
 #' absorbed. `"elimination"` has all
 #' clusters, `"junction"` only the maximal ones: a strong junction tree. Each cluster lists the node eliminated there first.
 #'
+#' @section Which method when:
+#' `cg_tree()` before the first question to a network of more than some dozen nodes; [cg_prune()] where it turns out too large.
+#'
 #' @param object A network; for `print()` and `plot()` methods, `x` is a tree.
 #' @param type Which tree.
 #' @param order Elimination order, by name, continuous nodes first; by default that of the network.
@@ -362,7 +381,7 @@ distinct_modes <- function(table, object, nodes) {
 #'   number of configurations), `order`,
 #'   `largest` (number of configurations), `cost` (numbers held) and, for `"semi"`, `regressions`: for each continuous node its law given the rest of
 #'   its cluster and the findings.
-#' @family conditional Gaussian networks
+#' @seealso [cg_network()], [cg_condition()], [cg_marginal()], [cg_map()], [cg_prune()]
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
@@ -408,12 +427,15 @@ cluster_regressions <- function(object) {
 #' posterior of `nodes` given any findings on `given` stays the same; the log-evidence does not, because findings that do not matter are left out of
 #' it.
 #'
+#' @section Which method when:
+#' `cg_prune()` before [cg_marginal()] in a large network of which a question needs a part; [cg_tree()] says whether it is worth it.
+#'
 #' @param object A network.
 #' @param nodes The nodes asked about.
 #' @param given The nodes on which there will be findings; by default those with findings, which are entered again.
 #' @return A network with fewer nodes. A finding that only serves as a parent keeps no law of its own: it becomes a node without parents, uniform or
 #'   standard normal.
-#' @family conditional Gaussian networks
+#' @seealso [cg_network()], [cg_condition()], [cg_marginal()], [cg_map()], [cg_tree()]
 #' @export
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)

@@ -77,7 +77,7 @@
 #'
 #' Lauritzen and Jensen (2001). Stable local computation with conditional Gaussian distributions. *Statistics and Computing* 11, 191--203.
 #' @seealso `errata("jmlr6-conditional-gaussian-networks")`, `reproduce("jmlr6-conditional-gaussian-networks")`
-#' @family conditional Gaussian networks
+#' @seealso [cg_condition()], [cg_marginal()], [cg_map()], [cg_tree()], [cg_prune()]
 #' @export
 #' @examples
 #' # a waste incinerator: the filter may be broken, which changes the dust emission
@@ -140,6 +140,7 @@ cg_fit <- function(graph, data, pseudo_count = 0, shrink = 0, pooled = FALSE, va
   if (missing(graph)) fail_missing("graph")
   graph <- cg_graph(graph)
   if (missing(data)) fail_missing("data")
+  data <- counted_rows(data, "data")
   na <- check_choice(na, c("error", "em"))
   settings <- list(
     pseudo_count = check_number(pseudo_count, lower = 0), shrink = check_number(shrink, lower = 0), pooled = check_flag(pooled),

@@ -24,6 +24,10 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 #'   `graph_convert(x, "mag", latent = )`.
 #' * a function of `i`, `j` and `S` (numbers of columns) that returns a p-value. If it fails or returns no p-value the error names the variables.
 #'
+#' @section Which method when:
+#' `ci_test()` for one question about given variables; [pc()] to ask all of them in turn; [independence_test()] for any kind of dependence of two
+#' variables, linear or not.
+#'
 #' @param x Data (matrix or data frame, one column per variable), or a graph for the oracle. For a function as test
 #'   the names of the variables are enough.
 #' @param i,j Two variables, by name or number.
@@ -47,7 +51,7 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 #' Harris and Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning Research* 14, 3365--3383.
 #'
 #' Lauritzen (1996). *Graphical Models*. Oxford University Press (conditional Gaussian distributions, section 6.1).
-#' @family causal graphs
+#' @seealso [pc()], [fci()], [pc_knowledge()], [causal_dag()], [ida()], [pc_stability()]
 #' @export
 #' @examples
 #' ci_test(mtcars, "mpg", "hp", given = c("wt", "cyl"))

@@ -24,7 +24,7 @@
 #'
 #' Xue, Ma and Zou (2012). Positive-definite l1-penalized estimation of large covariance matrices. *Journal of the American Statistical
 #' Association* 107, 1480--1491.
-#' @family hubs
+#' @seealso [ggm_hub()], [ising_hub()], [ggm_hub_select()], [hub_screen()], [sim_hub()]
 #' @export
 #' @examples
 #' fit <- cov_hub(scale(mtcars), lambda1 = 0.4, lambda2 = 0.3, lambda3 = 0.6)
@@ -74,7 +74,7 @@ new_hub <- function(class, result, data, penalty, settings, min_degree, call) {
 #' @param ... Passed on to [graphics::plot()] by `plot()`; not used otherwise.
 #' @return `coef()` the estimated matrix; `predict()` of an Ising fit the conditional probabilities that each variable is one given the others;
 #'   `simulate()` a matrix of draws; `logLik()` the Gaussian log-likelihood, of an Ising fit the log-pseudo-likelihood; `tidy()` the edges.
-#' @family hubs
+#' @seealso [ggm_hub()], [cov_hub()], [ising_hub()], [ggm_hub_select()], [hub_screen()], [sim_hub()]
 #' @name granary_hub
 #' @examples
 #' fit <- cov_hub(scale(mtcars), lambda1 = 0.4, lambda2 = 0.3, lambda3 = 0.6)

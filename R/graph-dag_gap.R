@@ -43,6 +43,9 @@ check_error_variance <- function(variance, names, arg = "variance") {
 #' Omega^-1 (I - B)'}.
 #' Errors of every distribution are scaled to the variances asked for.
 #'
+#' @section Which method when:
+#' `sim_sem()` for a graph, weights and error laws of your own; [sim_dag()] to draw the graph as well.
+#'
 #' @param B Square matrix of coefficients, entry (i, j) that of \eqn{i \to j}{i -> j}; its graph must be acyclic.
 #' @param variance Error variances, one or one per node.
 #' @param n Number of rows; `Inf` for the covariance matrix of the model.
@@ -51,7 +54,7 @@ check_error_variance <- function(variance, names, arg = "variance") {
 #' @param missing Share of values that are missing completely at random.
 #' @param noise Variance of measurement errors added to all variables.
 #' @return A matrix of n rows, or the covariance matrix. For a random DAG see [sim_dag()].
-#' @family causal graphs
+#' @seealso [causal_dag()], [moral_graph()], [best_dag()], [causal_dag_bounds()], [causal_dag_alternatives()], [pc()]
 #' @export
 #' @examples
 #' B <- rbind(c(0, 0.8, 0), c(0, 0, -0.5), c(0, 0, 0))
@@ -98,6 +101,9 @@ sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace
 #'
 #' Given a fit, all this is evaluated at its estimates.
 #'
+#' @section Which method when:
+#' `causal_dag_bounds()` when planning a study with [causal_dag()], whose error variances are guessed; [causal_dag_stability()] on the data themselves.
+#'
 #' @param B Matrix of coefficients, or a fit of [causal_dag()].
 #' @param variance True error variances (\eqn{\Omega_0}{Omega0}), one or one per variable; taken from a fit.
 #' @param weights The variances used for scoring (\eqn{\Omega_1}{Omega1}), by default equal; of a fit those it used.
@@ -111,7 +117,7 @@ sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace
 #' @references
 #' Loh and Buehlmann (2014). High-dimensional learning of linear causal networks via inverse covariance estimation. *Journal of Machine Learning
 #' Research* 15, 3065--3105.
-#' @family causal graphs
+#' @seealso [causal_dag()], [moral_graph()], [best_dag()], [causal_dag_alternatives()], [pc()], [fci()]
 #' @seealso `errata("jmlr15-linear-causal-dag")`
 #' @export
 #' @examples

@@ -27,7 +27,7 @@
 #'   `precision` and `recall` of the equilibria, whether the games are `equivalent` (have the same equilibria), the divergence `kl` of `object` from `truth`
 #'   (infinite where the truth gives mass to joint actions that the other excludes) and the counts. `influence()`: a data frame, or with `groups` a list of it and a
 #'   matrix.
-#' @family influence games
+#' @seealso [influence_game()], [influence_game_select()], [as_influence_game()], [game_equilibria()], [game_bounds()], [ising_fit()]
 #' @name granary_influence_game
 #' @examples
 #' set.seed(1)
@@ -103,12 +103,9 @@ tidy.granary_influence_game <- function(x, ...) {
 #' @export
 as.matrix.granary_influence_game <- function(x, ...) x$W
 
-#' @importFrom stats influence
-#' @export
-stats::influence
-
 #' @rdname granary_influence_game
 #' @export
+#' @importFrom stats influence
 influence.granary_influence_game <- function(model, groups = NULL, ...) {
   refuse_dots(...)
   W <- model$W

@@ -9,11 +9,15 @@ game_of <- function(game, arg = "game") {
 
 #' Influence games from their parameters
 #'
+#' @section Which method when:
+#' `as_influence_game()` where weights and thresholds are known; [influence_game()] learns them from joint actions; `sim_influence_game()` draws a game
+#' to try things on.
+#'
 #' @param W Matrix of weights with zero diagonal: row i holds what moves player i.
 #' @param b Thresholds; zeros by default. A large one favours the action -1.
 #' @param q Probability that a row is an equilibrium.
 #' @return An object of class `granary_influence_game`.
-#' @family influence games
+#' @seealso [influence_game()], [influence_game_select()], [game_equilibria()], [game_bounds()], [ising_fit()]
 #' @export
 #' @examples
 #' game <- as_influence_game(matrix(c(0, 1, 1, 0), 2))
@@ -65,6 +69,9 @@ sim_influence_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9
 #' An indifferent player is content with either action. Payoffs within `tie_tol` of zero, relative to \eqn{|w_i|_1 + |b_i|}{|w_i|_1 + |b_i|}, count as
 #' indifference; `ties` says how often that happened among the equilibria listed. `epsilon` admits players who would gain at most that much.
 #'
+#' @section Which method when:
+#' `method = "auto"` decides by the number of players; `what = "test"` where only some joint actions are asked about, which takes no enumeration.
+#'
 #' @param game An influence game.
 #' @param method How; see Details.
 #' @param what List them, count them, or test whether the rows of `x` are equilibria.
@@ -76,7 +83,7 @@ sim_influence_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9
 #' @return `"list"`: a list of class `granary_equilibria`: `count`, `log_count`, `states` (rows in the coding of the data; `NULL` if not
 #'   listed), `proportion`
 #'   (\eqn{|NE| / 2^n}{|NE| / 2^n}), `trivial` (none, or all), `ties`, `method`. `"count"`: the count. `"test"`: a logical per row.
-#' @family influence games
+#' @seealso [influence_game()], [influence_game_select()], [as_influence_game()], [game_bounds()], [ising_fit()]
 #' @export
 #' @examples
 #' game <- as_influence_game(1 - diag(3))
@@ -212,6 +219,9 @@ same_variables <- function(have, want, arg, what = "variables") {
 #' \eqn{KL(share || proportion)}{KL(share || proportion)}, the gain of log-likelihood over the uniform law. Where the game is known,
 #' [game_equilibria()] is exact.
 #'
+#' @section Which method when:
+#' `game_bounds()` before data are gathered, for the number of joint actions that [influence_game()] needs; [game_equilibria()] for a given game.
+#'
 #' @param n Number of players.
 #' @param m Number of rows.
 #' @param q Largest probability of an equilibrium.
@@ -219,7 +229,7 @@ same_variables <- function(have, want, arg, what = "variables") {
 #' @param gamma Proportion of equilibria for `players`.
 #' @param share,proportion Observed share and proportion of equilibria, or `NULL`.
 #' @return A list of class `granary_game_bounds`.
-#' @family influence games
+#' @seealso [influence_game()], [influence_game_select()], [as_influence_game()], [game_equilibria()], [ising_fit()]
 #' @export
 #' @examples
 #' game_bounds(n = 5, m = 1e5)

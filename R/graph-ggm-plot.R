@@ -13,7 +13,7 @@
 #'   else a circle.
 #' @param ... For `plot()`, passed on to [graphics::plot()] (to [graphics::image()] for the heat map).
 #' @return `plot()` returns the layout (network) or `NULL`, invisibly; `autoplot()` a ggplot.
-#' @family Gaussian graphs
+#' @seealso [ggm_lasso()], [ggm_select()], [ggm_hub()], [ggm_multi()], [ggm_local()], [ggm_nodes()]
 #' @export
 #' @examples
 #' path <- ggm_lasso(scale(mtcars))

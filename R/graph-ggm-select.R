@@ -43,7 +43,7 @@
 #'
 #' Liu, Roeder and Wasserman (2010). Stability approach to regularization selection (StARS) for high dimensional graphical models. *NIPS* 23,
 #' 1432--1440.
-#' @family Gaussian graphs
+#' @seealso [ggm_lasso()], [ggm_at()], [ggm_bounds()], [ggm_hub()], [ggm_multi()], [ggm_local()]
 #' @export
 #' @examples
 #' set.seed(1)

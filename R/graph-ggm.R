@@ -26,7 +26,7 @@
 #'   on a path),
 #'   `predict()` a matrix or vector, `simulate()` a matrix of draws, `tidy()` a data frame of edges with their partial correlations as `estimate`
 #'   and their entries of the precision matrix as `precision`.
-#' @family Gaussian graphs
+#' @seealso [ggm_lasso()], [ggm_select()], [ggm_hub()], [ggm_multi()], [ggm_local()], [ggm_nodes()]
 #' @name granary_ggm
 #' @examples
 #' fit <- ggm_lasso(scale(mtcars), lambda = 0.3)
@@ -148,6 +148,9 @@ precision_at <- function(fit, which = NULL) {
 #'
 #' Takes the fit at one penalty out of a path, with all that belongs to it.
 #'
+#' @section Which method when:
+#' `ggm_at()` where the penalty or its place on the path is known; [ggm_select()] to let a criterion choose.
+#'
 #' @param fit A Gaussian graph fit along a path of penalties, of one data set or of several ([ggm_multi()]).
 #' @param which Position on the path (1 is the largest penalty).
 #' @param lambda Alternatively a penalty: the nearest one on the path is taken.
@@ -155,7 +158,7 @@ precision_at <- function(fit, which = NULL) {
 #'   `objective` is
 #'   minus the task's share of the weighted likelihood, its `gap` that of all tasks together.
 #' @return A fit of the same class with one precision matrix.
-#' @family Gaussian graphs
+#' @seealso [ggm_lasso()], [ggm_select()], [ggm_bounds()], [ggm_hub()], [ggm_multi()], [ggm_local()]
 #' @export
 #' @examples
 #' path <- ggm_lasso(scale(mtcars), n_lambda = 5)

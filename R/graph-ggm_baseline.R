@@ -1,6 +1,6 @@
 #' Baselines for Gaussian graphs
 #'
-#' The models a structured estimate has to beat: independence, the plain inverse and the ridge. All are Gaussian graph fits, so that
+#' The models a structured estimate has to beat: independence, the plain inverse, the ridge and the scale-free graph. All are Gaussian graph fits, so that
 #' [assess()], [anova()][granary_ggm], [ggm_select()] and `predict()` compare them with the others.
 #'
 #' @details
@@ -9,6 +9,14 @@
 #' | `independent` | \eqn{\mathrm{diag}(1/S_{nn})}{diag(1 / S_nn)} |
 #' | `full` | \eqn{S^{-1}}{S^-1}; needs more rows than variables |
 #' | `ridge` | \eqn{(S + \lambda I)^{-1}}{(S + lambda I)^-1}, eigenvalues between \eqn{1/(\|S\|_2 + \lambda)}{1 / (|S|_2 + lambda)} and \eqn{1/\lambda}{1 / lambda} |
+#'
+#' `scale_free`, the scale-free graphical lasso of Liu and Ihler, charges an edge less the more edges its ends have already: a stationary point of
+#' \deqn{-\log\det X + \mathrm{tr}(SX) + \lambda \sum_i \{\log(\|X_{i,-i}\|_1 + e_i) + X_{ii}/e_i\}, \quad e_i = 1/S_{ii},}{
+#'   -log det X + tr(S X) + lambda sum_i (log(||X[i, -i]||_1 + e_i) + X_ii / e_i), e_i = 1 / S_ii,}
+#' reached by graphical lassos with the weights \eqn{\frac\lambda2 \{(\|X_i\|_1 + e_i)^{-1} + (\|X_j\|_1 + e_j)^{-1}\}}{lambda / 2 (1 / (||X_i||_1 + e_i) +
+#' 1 / (||X_j||_1 + e_j))} of the estimate before; each decreases the objective. The problem is not convex, so there is no duality gap. In the
+#' paper \eqn{e_i} is the current \eqn{X_{ii}}{X_ii}, which makes every step a different problem; here it stays. `lambda`, without units, is twice the paper's
+#' \eqn{\alpha}{alpha}.
 #'
 #' **Several tasks** (`groups`, or lists of data or covariances, as for [ggm_multi()]): every task alone, all tasks as one, and two earlier ways to let
 #' tasks share their edges.
@@ -24,21 +32,21 @@
 #'   between
 #'   tasks, is not convex and has no gap; it starts at the inverses of the covariances with 0.01 of the mean variance added.
 #'
-#'
 #' @section Which method when: to compare with. For several tasks `"separate"` when the graphs have little in common, `"pooled"` when they are one and
 #' the same, [ggm_multi()] between the two; `"irls"` solves the same problem as `ggm_multi()` with `norm = "l2"`, slower and less
-#' exactly. For a sparse graph use [ggm_lasso()], or [ggm_neighbors()] when only the graph matters.
+#' exactly. `"scale_free"` for degrees that spread widely, as in gene regulation; [ggm_nodes()] for the opposite: most variables with no edge at all. For a
+#' sparse graph use [ggm_lasso()], or [ggm_neighbors()] when only the graph matters.
 #'
 #' @inheritParams ggm_lasso
 #' @param x,S,n Data, or a covariance matrix with its number of observations; for several tasks lists of them.
 #' @param groups The task of each row.
 #' @param type The baseline.
 #' @param lambda Penalty or penalties, sorted to be decreasing. For several tasks by default `n_lambda` values, evenly spaced on the log scale.
-#' @param weights,n_lambda,lambda_min_ratio,threads For several tasks, as for [ggm_multi()].
+#' @param weights,n_lambda,lambda_min_ratio,threads For several tasks and `"scale_free"`, as for [ggm_multi()].
 #' @param tol For several tasks the stopping tolerance: that of [ggm_multi()], or for `irls` and `hierarchical` the relative decrease of the objective.
-#' @param max_iter For several tasks the largest number of Newton steps or of reweighted problems. `NULL` for 100, 200 (`irls`) or 50
+#' @param max_iter For `"scale_free"` the largest number of reweighted graphical lassos (50); for several tasks the largest number of Newton steps or of reweighted problems. `NULL` for 100, 200 (`irls`) or 50
 #'   (`hierarchical`).
-#' @return An object of class `granary_ggm_baseline`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`; for several tasks of class
+#' @return An object of class `granary_ggm_baseline` (or `granary_ggm_scale_free`), inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`; for several tasks of class
 #'   `granary_ggm_multi_baseline`, inheriting from `granary_ggm_multi`: all that works for [ggm_multi()] works for it.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, appendix H (the ridge).
@@ -46,8 +54,10 @@
 #' Varoquaux, Gramfort, Poline and Thirion (2010). Brain covariance selection: better individual functional connectivity models using population
 #' prior. *NIPS* 23, 2334--2342.
 #'
+#' Liu and Ihler (2011). Learning scale free networks by reweighted l1 regularization. *AISTATS*, JMLR W&CP 15, 40--48.
+#'
 #' Guo, Levina, Michailidis and Zhu (2011). Joint estimation of multiple graphical models. *Biometrika* 98, 1--15.
-#' @family Gaussian graphs
+#' @seealso [ggm_local()], [ggm_mix()], [fused_signal()], [ggm_lasso()], [ggm_select()], [ggm_hub()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -55,6 +65,7 @@
 #' ggm_baseline(sim$data, type = "independent")
 #' path <- ggm_baseline(sim$data, type = "ridge", lambda = c(1, 0.3, 0.1))
 #' assess(path, sim)
+#' ggm_baseline(scale(mtcars), type = "scale_free", lambda = 0.4)
 #'
 #' # several tasks
 #' ggm_baseline(scale(iris[1:4]), groups = iris$Species, type = "hierarchical", lambda = 10)
@@ -69,8 +80,11 @@ ggm_baseline <- function(x = NULL, S = NULL, n = NULL, groups = NULL, type = NUL
   }
   if (is.null(type)) type <- "independent"
   data <- ggm_input(x, S, n)
-  type <- check_choice(type, c("independent", "full", "ridge"))
+  type <- check_choice(type, c("independent", "full", "ridge", "scale_free"))
   covariance <- check_flag(covariance)
+  if (type == "scale_free") {
+    return(scale_free_path(data, lambda, n_lambda, lambda_min_ratio, tol, if (is.null(max_iter)) 50 else max_iter, covariance, threads, call, if (is.null(x)) "S" else "x"))
+  }
   if (type %in% c("independent", "full")) {
     if (!is.null(lambda)) abort_input(sprintf("Type \"%s\" has no penalty: leave `lambda` out.", type), "lambda")
     lambda <- 0

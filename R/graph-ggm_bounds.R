@@ -42,7 +42,7 @@
 #' data. *Journal of Machine Learning Research* 9, 485--516, Theorem 1.
 #'
 #' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15, 3297--3331.
-#' @family Gaussian graphs
+#' @seealso [ggm_lasso()], [ggm_select()], [ggm_at()], [ggm_hub()], [ggm_multi()], [ggm_local()]
 #' @export
 #' @section Several tasks: For [ggm_multi()] with one of the norms and `lambda1 = 0`, one row per task: the eigenvalues of \eqn{X_k} are at least
 #'   \eqn{1 / (\|S_k\|_2 + p \lambda / T_k)}{1 / (||S_k||_2 + p lambda / T_k)}, and with a penalised diagonal at most

@@ -19,7 +19,7 @@
 #'   `rejected` (whether the smaller model is), `better` (the one with the larger likelihood).
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 2.5.
-#' @family Gaussian graphs
+#' @seealso [ggm_lasso()], [ggm_select()], [ggm_hub()], [ggm_multi()], [ggm_local()], [ggm_nodes()]
 #' @section Several tasks: Two fits to several tasks, each chosen by cross-validation ([ggm_select()] with `"cv"`), are compared task by
 #' task on their
 #'   held-out log-likelihoods, matched by the names of the tasks: a z test of the hypothesis that the first is no better than the other:

@@ -14,6 +14,9 @@
 #' that the
 #' two tasks have one distribution, up to their means, and is not corrected for the number of pairs.
 #'
+#' @section Which method when:
+#' `ggm_difference()` for a fit of [ggm_multi()]; `anova()` of two fits of [ggm_lasso()] to test whether two graphs differ at all.
+#'
 #' @param fit A [ggm_multi()] fit.
 #' @param first,second Two tasks, by name or number; `NULL` for both: every pair of tasks.
 #' @param which Position on the path; `NULL` for the last.
@@ -23,7 +26,7 @@
 #'   `first_task`, `second_task`, the partial correlations `first` and `second`, their `difference` (second minus first), that of the
 #'   entries (`precision_difference`), `change`, and `p.value` after permutations. `plot()` draws the network of the differences between
 #'   two tasks.
-#' @family Gaussian graphs
+#' @seealso [ggm_multi()], [ggm_lasso()], [ggm_select()], [ggm_hub()], [ggm_local()], [ggm_nodes()]
 #' @export
 #' @examples
 #' fit <- ggm_multi(scale(iris[1:4]), groups = iris$Species, lambda = 0.01, lambda1 = 0.02,

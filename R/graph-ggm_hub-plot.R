@@ -44,7 +44,7 @@ print_hubs <- function(part, penalty, lambda2, edges) {
 #' @param layout,min_degree Positions of the variables, as for [plot.granary_ggm()]; nodes with fewer edges are not marked as hubs.
 #' @param ... Passed on to [plot.granary_ggm()].
 #' @return As for [plot.granary_ggm()].
-#' @family hubs
+#' @seealso [ggm_hub()], [cov_hub()], [ising_hub()], [ggm_hub_select()], [hub_screen()], [sim_hub()]
 #' @export
 #' @examples
 #' fit <- ggm_hub(scale(mtcars), lambda1 = 0.5, lambda2 = 0.3, lambda3 = 0.5)

@@ -15,7 +15,7 @@
 #'   regime.
 #' @section Which method when: [ggm_hub()] and its relatives fit at given penalties; this chooses `lambda2` and `lambda3`. [ggm_bounds()] has the values
 #'   of `lambda1` that are worth trying.
-#' @family hubs
+#' @seealso [ggm_hub()], [cov_hub()], [ising_hub()], [hub_screen()], [sim_hub()]
 #' @export
 #' @examples
 #' set.seed(1)

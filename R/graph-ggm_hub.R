@@ -40,7 +40,7 @@
 #'
 #' @section Which method when: `ggm_hub()` when a few nodes may have edges to a large share of all others and the question is which;
 #' [ggm_lasso()] when
-#' degrees are alike; [ggm_scale_free()] when degrees follow a power law without true hubs. A nonzero column of `V` alone is weak evidence: with
+#' degrees are alike; `ggm_baseline(type = "scale_free")` when degrees follow a power law without true hubs. A nonzero column of `V` alone is weak evidence: with
 #' a small
 #' `lambda3` most columns are nonzero. Look at strength and degree in `hubs`.
 #'
@@ -65,7 +65,7 @@
 #' \item{regime}{`"mixed"`, `"no hubs possible"` or `"hubs only"`}
 #' @references
 #' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15, 3297--3331.
-#' @family hubs
+#' @seealso [hub_screen()]
 #' @seealso [ggm_hub_select()] for a grid, [cov_hub()], [ising_hub()], [assess()], [sim_hub()]; `errata("jmlr15-hub-graphs")`
 #' @export
 #' @examples

@@ -82,7 +82,7 @@
 #'
 #' Boyd, Parikh, Chu, Peleato and Eckstein (2011). Distributed optimization and statistical learning via the alternating direction method of
 #' multipliers. *Foundations and Trends in Machine Learning* 3, 1--122.
-#' @family Gaussian graphs
+#' @seealso [ggm_at()], [ggm_bounds()], [ggm_hub()]
 #' @seealso [ggm_select()], [assess()], [sim_ggm()]; `errata("jmlr15-quic")`; `reproduce("jmlr15-quic")`
 #' @export
 #' @examples

@@ -76,7 +76,7 @@
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 2.
 #'
 #' Honorio, Ortiz, Samaras, Paragios and Goldstein (2009). Sparse and locally constant Gaussian graphical models. *NIPS* 22, 745--753.
-#' @family Gaussian graphs
+#' @seealso [ggm_mix()], [ggm_baseline()], [ggm_lasso()], [ggm_hub()]
 #' @seealso [ggm_select()], [fused_signal()]; `errata("thesis-2-local-constancy")`; `reproduce("thesis-2-local-constancy")`
 #' @export
 #' @examples
@@ -290,7 +290,7 @@ print.summary_granary_ggm_local <- function(x, ...) {
 #' @param layout Positions of the variables; by default those of the neighbourhood, where it has any.
 #' @param ... Passed on.
 #' @return The layout (network) or `NULL`, invisibly.
-#' @family Gaussian graphs
+#' @seealso [ggm_lasso()], [ggm_select()], [ggm_hub()], [ggm_multi()], [ggm_local()], [ggm_nodes()]
 #' @export
 #' @examples
 #' set.seed(1)

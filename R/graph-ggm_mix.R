@@ -10,10 +10,10 @@
 #'
 #' | prior | \eqn{g(X)} | alone it is |
 #' | --- | --- | --- |
-#' | `ggm_prior("l1", rho)` | \eqn{\rho \sum_{ij} |X_{ij}|}{rho sum_ij |X_ij|} | [ggm_lasso()] |
-#' | `ggm_prior("local", neighbors, tau)` | \eqn{\tau \sum_{(a,b)} \sum_{k \ne a,b} |X_{ak} - X_{bk}|}{tau sum_(a,b) sum_(k != a,b) |X[a, k] - X[b, k]|} | with `ggm_prior("l1")`, [ggm_local()] |
-#' | `ggm_prior("nodes", tau, norm)` | \eqn{\tau \sum_n \|X_{n,-n}\|_q}{tau sum_n ||X[n, -n]||_q} | with `ggm_prior("l1")`, [ggm_nodes()] |
-#' | `ggm_prior("hub", lambda1, lambda2, lambda3, q)` | \eqn{P(X)}, the least cost of \eqn{X = V + V' + Z} | [ggm_hub()] |
+#' | `l1 = list(rho)` | \eqn{\rho \sum_{ij} |X_{ij}|}{rho sum_ij |X_ij|} | [ggm_lasso()] |
+#' | `local = list(neighbors, tau)` | \eqn{\tau \sum_{(a,b)} \sum_{k \ne a,b} |X_{ak} - X_{bk}|}{tau sum_(a,b) sum_(k != a,b) |X[a, k] - X[b, k]|} | with `l1`, [ggm_local()] |
+#' | `nodes = list(tau, norm)` | \eqn{\tau \sum_n \|X_{n,-n}\|_q}{tau sum_n ||X[n, -n]||_q} | with `l1`, [ggm_nodes()] |
+#' | `hub = list(lambda1, lambda2, lambda3, q)` | \eqn{P(X)}, the least cost of \eqn{X = V + V' + Z} | [ggm_hub()] |
 #'
 #' The thesis leaves open how to combine its priors. Each has an exact proximal operator, so consensus ADMM combines them all, and the
 #' answer does
@@ -30,13 +30,12 @@
 #' `ggm_mix()` for combinations that they do not have.
 #'
 #' @inheritParams ggm_lasso
-#' @param priors A list of priors.
-#' @param type Kind of prior.
-#' @param ... Its arguments, as in the table.
+#' @param priors A list of the arguments of each prior, named by its kind, as in the table: `list(l1 = 0.05, nodes = list(0.1, norm = "linf"))`. A kind may occur
+#'   more than once.
 #' @return An object of class `granary_ggm_mix`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: the elements of a
 #'   [ggm_lasso()] fit,
-#'   `priors`, and `penalties`, the value of each, and `V`, per prior the hub part \eqn{V} of a `ggm_prior("hub")`, `NULL` for the others. `lambda` is the
-#'   sum of the weights of the `ggm_prior("l1")`s. `ggm_prior()` returns an object of class `granary_prior`.
+#'   `priors`, and `penalties`, the value of each, and `V`, per prior the hub part \eqn{V} of a prior `hub`, `NULL` for the others. `lambda` is the
+#'   sum of the weights of the priors `l1`.
 #' @references
 #' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15,
 #' 3297--3331.
@@ -46,27 +45,22 @@
 #' Boyd, Parikh, Chu, Peleato and Eckstein (2011). Distributed optimization and statistical learning via the alternating direction method of
 #' multipliers.
 #' *Foundations and Trends in Machine Learning* 3, 1--122.
-#' @family Gaussian graphs
+#' @seealso [ggm_local()], [ggm_baseline()], [fused_signal()], [ggm_lasso()], [ggm_select()], [ggm_hub()]
 #' @export
 #' @examples
 #' set.seed(1)
 #' sim <- sim_ggm("regions", n = 200)
-#' priors <- list(ggm_prior("l1", 0.05), ggm_prior("local", neighborhood("chain", 9), 0.03), ggm_prior("nodes", 0.1))
-#' fit <- ggm_mix(sim$data, priors = priors)
+#' alike <- list(neighborhood("chain", 9), tau = 0.03)
+#' fit <- ggm_mix(sim$data, priors = list(l1 = 0.05, local = alike, nodes = 0.1))
 #' fit
-#' hubs <- ggm_prior("hub", lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.3)
-#' ggm_mix(sim$data, priors = list(hubs, ggm_prior("local", neighborhood("chain", 9), 0.03)))
+#' ggm_mix(sim$data, priors = list(hub = list(lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.3), local = alike))
 ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter = 5000, threads = NULL) {
   call <- match.call()
   data <- ggm_input(x, S, n)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   max_iter <- check_count(max_iter)
   if (missing(priors)) fail_missing("priors")
-  if (inherits(priors, "granary_prior")) priors <- list(priors)
-  if (!is.list(priors) || length(priors) == 0L || !all(vapply(priors, inherits, NA, "granary_prior"))) {
-    makers <- "ggm_prior()"
-    abort_input(sprintf("`priors` must be a list of priors made by %s, not %s.", makers, describe(priors)), "priors")
-  }
+  priors <- make_priors(priors)
   for (prior in priors) {
     if (prior$kind == "local" && prior$operator$p != ncol(data$S)) {
       abort_input(sprintf("A local prior in `priors` has %d variables, but there are %d.", prior$operator$p, ncol(data$S)), "priors")
@@ -118,11 +112,22 @@ prior_parts <- function(prior) {
 
 new_prior <- function(kind, weight, ...) seal(structure(list(kind = kind, weight = weight, ...), class = "granary_prior"))
 
-#' @rdname ggm_mix
-#' @export
-ggm_prior <- function(type = c("l1", "local", "nodes", "hub"), ...) {
-  type <- check_choice(type, c("l1", "local", "nodes", "hub"))
-  by_kind(switch(type, l1 = prior_l1, local = prior_local, nodes = prior_nodes, hub = prior_hub), type, ...)
+# list(l1 = 0.1, local = list(neighbors, 0.2)) as priors.
+make_priors <- function(priors) {
+  if (inherits(priors, "granary_prior")) priors <- list(priors)
+  makers <- list(l1 = prior_l1, local = prior_local, nodes = prior_nodes, hub = prior_hub)
+  made <- if (is.list(priors)) vapply(priors, inherits, NA, "granary_prior") else FALSE
+  kinds <- names(priors)
+  if (length(made) > 0L && all(made)) return(priors)
+  if (!is.list(priors) || is.data.frame(priors) || length(priors) == 0L || is.null(kinds) || !all(kinds[!made] %in% names(makers))) {
+    fail_input("priors", sprintf("a list with the arguments of each prior, named by its kind (%s), such as list(l1 = 0.1)", paste(names(makers), collapse = ", ")),
+               describe(priors))
+  }
+  Map(function(kind, prior) {
+    if (inherits(prior, "granary_prior")) return(prior)
+    given <- if (is.list(prior) && !is.object(prior)) prior else list(prior)
+    do.call(by_kind, c(list(makers[[kind]], kind), given), quote = TRUE)
+  }, kinds, priors)
 }
 
 prior_l1 <- function(rho, diagonal = TRUE) {

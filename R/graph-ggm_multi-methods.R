@@ -25,7 +25,7 @@
 #'   matrices or one of them, as does `residuals()`, `augment()` the rows of all tasks with their task and log density, `tidy()` a data
 #'   frame with
 #'   one row per edge and task, where `tasks` counts the tasks that have the edge.
-#' @family Gaussian graphs
+#' @seealso [ggm_multi()], [ggm_difference()], [ggm_lasso()], [ggm_select()], [ggm_hub()], [ggm_local()]
 #' @name granary_ggm_multi
 #' @examples
 #' fit <- ggm_multi(scale(iris[1:4]), groups = iris$Species, lambda = 10)

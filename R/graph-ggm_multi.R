@@ -83,7 +83,7 @@
 #' Danaher, Wang and Witten (2014). The joint graphical lasso for inverse covariance estimation across multiple classes. *Journal of the Royal
 #' Statistical
 #' Society B* 76, 373--397.
-#' @family Gaussian graphs
+#' @seealso [ggm_lasso()]
 #' @seealso [ggm_select()], [assess()], [ggm_difference()], [sim_ggm_multi()], [ggm_at()],
 #'   [ggm_multi_baseline()]; `errata("thesis-4-multi-task")`
 #' @export

@@ -36,7 +36,7 @@
 #'   `rule` and `refit`.
 #' @references
 #' Meinshausen and Buehlmann (2006). High-dimensional graphs and variable selection with the lasso. *Annals of Statistics* 34, 1436--1462.
-#' @family Gaussian graphs
+#' @seealso [ggm_nodes()], [ggm_classify()], [ggm_baseline()], [ggm_lasso()], [ggm_select()], [ggm_hub()]
 #' @export
 #' @examples
 #' fit <- ggm_neighbors(scale(mtcars), lambda = 0.3)
@@ -101,51 +101,15 @@ refit_path.granary_ggm_neighbors <- function(fit, x) {
   fit_neighbors_path(data, fit$lambda, settings, FALSE, 1L, NULL)
 }
 
-#' Gaussian graph with a few highly connected variables, by reweighting
-#'
-#' The scale-free graphical lasso of Liu and Ihler: a logarithmic penalty on the row sums of the precision matrix, which charges an edge less
-#' the more edges its ends have already.
-#'
-#' @details
-#' The estimate is a stationary point of
-#' \deqn{-\log\det X + \mathrm{tr}(SX) + \lambda \sum_i \{\log(\|X_{i,-i}\|_1 + e_i) + X_{ii}/e_i\}, \quad e_i = 1/S_{ii},}{
-#'   -log det X + tr(S X) + lambda sum_i (log(||X[i, -i]||_1 + e_i) + X_ii / e_i), e_i = 1 / S_ii,}
-#' reached by graphical lassos with the weights \eqn{\frac\lambda2 \{(\|X_i\|_1 + e_i)^{-1} + (\|X_j\|_1 + e_j)^{-1}\}}{lambda / 2 (1 / (||X_i||_1 + e_i) +
-#' 1 / (||X_j||_1 + e_j))} of the estimate before; each decreases the objective. The problem is not convex, so there is no duality gap. In the
-#' paper \eqn{e_i} is the current \eqn{X_{ii}}{X_ii}, which makes every step a different problem; here it stays. `lambda` is twice the paper's
-#' \eqn{\alpha}{alpha}.
-#'
-#' @section Which method when: for graphs whose degrees spread widely, as in gene regulation. [ggm_nodes()] is for the opposite: most
-#' variables with no
-#' edge at all.
-#'
-#' @inheritParams ggm_lasso
-#' @param lambda The penalty, without units: one number or several (sorted to be decreasing). By default `n_lambda` values from the smallest
-#'   that empties the graph.
-#' @param tol Relative decrease of the objective at which the reweighting stops, and tolerance of the graphical lassos.
-#' @param max_iter Largest number of reweighted graphical lassos.
-#' @return An object of class `granary_ggm_scale_free`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`, with the elements of a
-#'   [ggm_lasso()] fit; `gap` is `NA`, `kkt` that of the last graphical lasso.
-#' @references
-#' Liu and Ihler (2011). Learning scale free networks by reweighted l1 regularization. *AISTATS*, JMLR W&CP 15, 40--48.
-#' @family Gaussian graphs
-#' @export
-#' @examples
-#' fit <- ggm_scale_free(scale(mtcars), lambda = 0.4)
-#' fit
-#' ggm_select(ggm_scale_free(scale(mtcars), n_lambda = 5))
-ggm_scale_free <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, n_lambda = 20, lambda_min_ratio = 0.05, tol = 1e-6, max_iter = 50,
-                           covariance = FALSE, threads = NULL) {
-  call <- match.call()
-  data <- ggm_input(x, S, n)
-  covariance <- check_flag(covariance)
+# The scale-free graphical lasso of ggm_baseline(type = "scale_free").
+scale_free_path <- function(data, lambda, n_lambda, lambda_min_ratio, tol, max_iter, covariance, threads, call, arg) {
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   max_iter <- check_count(max_iter)
   n_lambda <- check_count(n_lambda)
   ratio <- check_number(lambda_min_ratio, "lambda_min_ratio", lower = 0, upper = 1, strict_lower = TRUE)
   variance <- diag(data$S)
   if (any(variance <= 0)) {
-    abort_input(sprintf("Variable %s has variance 0: drop it.", colnames(data$S)[which.min(variance)]), if (is.null(x)) "S" else "x")
+    abort_input(sprintf("Variable %s has variance 0: drop it.", colnames(data$S)[which.min(variance)]), arg)
   }
   if (is.null(lambda)) {
     size <- 2 * abs(data$S) / outer(variance, variance, "+")

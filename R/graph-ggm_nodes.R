@@ -60,7 +60,7 @@
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 3.
 #'
 #' Honorio, Samaras, Rish and Cecchi (2012). Variable selection for Gaussian graphical models. *AISTATS*, JMLR W&CP 22, 538--546.
-#' @family Gaussian graphs
+#' @seealso [ggm_neighbors()], [ggm_lasso()], [ggm_hub()]
 #' @seealso [ggm_classify()], [ggm_select()]; `errata("thesis-3-variable-selection")`; `reproduce("thesis-3-variable-selection")`
 #' @export
 #' @examples
@@ -242,7 +242,7 @@ cat_nodes <- function(label, names, most = 20L) {
 #' @param isolated Whether to draw nodes without edges.
 #' @param ... Passed on.
 #' @return The layout (network) or `NULL`, invisibly.
-#' @family Gaussian graphs
+#' @seealso [ggm_lasso()], [ggm_select()], [ggm_hub()], [ggm_multi()], [ggm_local()], [ggm_nodes()]
 #' @export
 #' @examples
 #' path <- ggm_nodes(scale(mtcars), n_lambda = 8)
@@ -285,6 +285,9 @@ plot_node_path <- function(x, ...) {
 #' \eqn{\frac12\{\log\det X_k - (x-\mu_k)'X_k(x-\mu_k) - p\log 2\pi\}}{(log det X_k - (x - mu_k)' X_k (x - mu_k) - p log 2 pi) / 2}. A group of
 #' rows (the scans of a subject, say) scores the sum over its rows, and \eqn{\log\pi_k}{log pi_k} is added once per group.
 #'
+#' @section Which method when:
+#' `ggm_classify()` where classes differ in how their variables are related; [svm()] or [gp_classify()] where they differ in where they lie.
+#'
 #' @param fits A named list of single Gaussian graph fits ([ggm_nodes()], [ggm_lasso()], ...), one per class, of the same variables.
 #' @param newdata New rows.
 #' @param group Which group each row belongs to; `NULL` if every row stands for itself.
@@ -293,7 +296,7 @@ plot_node_path <- function(x, ...) {
 #'   per group.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 3.5.
-#' @family Gaussian graphs
+#' @seealso [ggm_nodes()], [ggm_neighbors()], [ggm_lasso()], [ggm_select()], [ggm_hub()]
 #' @export
 #' @examples
 #' species <- split(iris[1:4], iris$Species)

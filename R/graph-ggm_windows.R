@@ -46,7 +46,7 @@
 #'   With `type = "distance"` a matrix.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 6.5.
-#' @family model distances
+#' @seealso [model_distance()], [model_bounds()], [model_given()], [ggm_lasso()]
 #' @seealso `reproduce("thesis-6-lipschitz")`
 #' @export
 #' @examples

@@ -11,7 +11,7 @@
 #' @param col Colour of the edges: one, or one per kind, named `"-->"`, `"---"`, `"<->"`, `"o->"`, `"o-o"`, `"--o"`.
 #' @param ... For `plot()`, passed on to [graphics::plot()].
 #' @return `plot()` the layout, invisibly; `autoplot()` a ggplot.
-#' @family graphs
+#' @seealso [as_graph()], [graph_convert()], [pc()], [ggm_lasso()]
 #' @export
 #' @examples
 #' plot(as_graph("a -> b <- c; c <-> d; d o-> e; e o-o f; a -- f"))

@@ -49,6 +49,10 @@ infer_type <- function(graph) {
 #' edges, and
 #' [as_graph()] an igraph graph.
 #'
+#' @section Which method when:
+#' `as_graph()` to bring a graph of your own, or of another package, into the form that [assess()], [ida()] and the plots take; [graph_convert()] goes
+#' between kinds of graphs. Fits of [pc()] and [causal_dag()] hold such a graph already.
+#'
 #' @param x What to read; see Details. For the methods, a graph.
 #' @param nodes Names of the nodes, in order. Needed for nodes without edges, where `x` does not say it.
 #' @param type What the graph is meant to be: `"undirected"`, `"dag"`, `"cpdag"`, `"pdag"`, `"mag"`, `"pag"` or `"mixed"`. By default the
@@ -58,7 +62,7 @@ infer_type <- function(graph) {
 #' @param ... Not used.
 #' @return A `granary_graph`: a list with `nodes` (names), `edges` (an integer matrix with the columns `from`, `to`, `at_from`, `at_to`)
 #'   and `type`.
-#' @family graphs
+#' @seealso [pc()], [fci()], [ci_test()], [pc_knowledge()], [graph_convert()], [ggm_lasso()]
 #' @export
 #' @examples
 #' g <- as_graph("smoking -> tar -> cancer <- genes; genes -> smoking")

@@ -12,7 +12,7 @@
 #'   bag less one is the width. Many problems are easy on graphs of small width, the search of [causal_dag()] among them. Marks are ignored.
 #' * `"moral"`: parents of a common child are joined and directions dropped; `"skeleton"` only drops the marks.
 #'
-#' `graph_separated()`: are `x` and `y` d-separated (in graphs with `<->` or undirected edges m-separated) given `given`? Then they are
+#' `graph_nodes(graph, "separated")`: are `of` and `from` d-separated (in graphs with `<->` or undirected edges m-separated) given `given`? Then they are
 #' independent given `given` in every distribution that the graph describes.
 #'
 #' `graph_nodes()`: `"order"`, the nodes such that parents come before children; `"ancestors"` and `"descendants"` follow the directed edges and
@@ -21,15 +21,15 @@
 #' @section Which method when: [as_graph()] reads graphs, [assess()] compares two of them, [pc()] and its relatives estimate them from data.
 #' @param graph A graph, or what [as_graph()] can read.
 #' @param to The kind of graph wanted.
-#' @param what The nodes wanted.
-#' @param x,y,given Nodes, by name or number; `given` may be empty.
+#' @param what The nodes wanted, or `"separated"` for whether those of `of` and `from` are separated given `given`.
+#' @param from,given Nodes, by name or number, for `"separated"`; `given` may be empty.
 #' @param latent Nodes that are not observed (for `"mag"` and `"pag"`).
 #' @param selection Nodes that are always conditioned on: the data were selected by them (for `"mag"` and `"pag"`).
 #' @param rule For `"tree"`, which node to eliminate next: `"min_fill"` (fewest new edges) or `"min_degree"`.
 #' @param of Nodes, by name or number.
 #' @return `graph_convert()` a `granary_graph`, for `"tree"` a list of class `granary_tree_decomposition` with `bags` (names of nodes), `tree` (pairs of
 #'   bags), `width` (an upper bound of the treewidth), `lower` (a lower bound: the largest smallest degree met when nodes of smallest degree are taken
-#'   out), `order` (of elimination) and `nice`, the binary tree of bags that differ by one node; `graph_separated()` `TRUE` or `FALSE`, `graph_nodes()` names of nodes.
+#'   out), `order` (of elimination) and `nice`, the binary tree of bags that differ by one node; `graph_nodes()` names of nodes, or `TRUE` or `FALSE` for `"separated"`.
 #' @references
 #' Chickering (1995). A transformational characterization of equivalent Bayesian network structures. *UAI*.
 #'
@@ -39,7 +39,7 @@
 #' *Artificial Intelligence* 172, 1873--1896.
 #'
 #' Richardson and Spirtes (2002). Ancestral graph Markov models. *Annals of Statistics* 30, 962--1030.
-#' @family graphs
+#' @seealso [pc()], [fci()], [ci_test()], [pc_knowledge()], [as_graph()], [ggm_lasso()]
 #' @export
 #' @examples
 #' g <- as_graph("a -> b -> d <- c <- a; d -> e")
@@ -49,8 +49,8 @@
 #' graph_convert(g, "mag", latent = "a")
 #' graph_convert(g, "moral")
 #' graph_convert("a -- b -- c -- d -- a; c -- e", "tree")
-#' graph_separated(g, "b", "c", given = "a")
-#' graph_separated(g, "b", "c", given = c("a", "e"))
+#' graph_nodes(g, "separated", of = "b", from = "c", given = "a")
+#' graph_nodes(g, "separated", of = "b", from = "c", given = c("a", "e"))
 #' graph_nodes(g)
 #' graph_nodes(g, "ancestors", of = "d")
 graph_convert <- function(graph, to = c("cpdag", "dag", "mag", "moral", "pag", "skeleton", "tree"), latent = NULL, selection = NULL,
@@ -73,14 +73,16 @@ graph_convert <- function(graph, to = c("cpdag", "dag", "mag", "moral", "pag", "
 
 #' @rdname graph_convert
 #' @export
-graph_nodes <- function(graph, what = c("order", "ancestors", "descendants"), of = NULL) {
-  what <- check_choice(what, c("order", "ancestors", "descendants"))
+graph_nodes <- function(graph, what = c("order", "ancestors", "descendants", "separated"), of = NULL, from = NULL, given = NULL) {
+  what <- check_choice(what, c("order", "ancestors", "descendants", "separated"))
+  if (what != "separated" && !(is.null(from) && is.null(given))) abort_input("`from` and `given` go with what = \"separated\".", if (is.null(from)) "given" else "from")
   if (what == "order") {
-    if (!is.null(of)) abort_input("`of` goes with what = \"ancestors\" or \"descendants\".", "of")
+    if (!is.null(of)) abort_input("`of` is for the other words of `what`: an order is that of all nodes.", "of")
     return(graph_order(graph))
   }
   if (is.null(of)) fail_missing("of")
-  if (what == "ancestors") graph_ancestors(graph, of) else graph_descendants(graph, of)
+  if (what == "separated" && is.null(from)) fail_missing("from")
+  switch(what, ancestors = graph_ancestors(graph, of), descendants = graph_descendants(graph, of), separated = graph_separated(graph, of, from, given))
 }
 
 check_nodes <- function(x, graph, arg, allow_empty = FALSE) {
@@ -172,16 +174,14 @@ graph_skeleton <- function(graph) {
   graph
 }
 
-#' @rdname graph_convert
-#' @export
 graph_separated <- function(graph, x, y, given = NULL) {
   graph <- check_graph(graph)
-  x <- check_nodes(x, graph, "x")
-  y <- check_nodes(y, graph, "y")
+  x <- check_nodes(x, graph, "of")
+  y <- check_nodes(y, graph, "from")
   given <- check_nodes(given, graph, "given", allow_empty = TRUE)
-  if (any(x %in% y)) abort_input(sprintf("`x` and `y` must have no node in common, but both have \"%s\".", graph$nodes[x[x %in% y][1L]]), "y")
+  if (any(x %in% y)) abort_input(sprintf("`of` and `from` must have no node in common, but both have \"%s\".", graph$nodes[x[x %in% y][1L]]), "from")
   if (any(c(x, y) %in% given)) {
-    abort_input(sprintf("`given` must not hold nodes of `x` or `y`, but \"%s\" is.", graph$nodes[intersect(c(x, y), given)[1L]]), "given")
+    abort_input(sprintf("`given` must not hold nodes of `of` or `from`, but \"%s\" is.", graph$nodes[intersect(c(x, y), given)[1L]]), "given")
   }
   core_graph_separated(graph_parts(graph), x, y, given)
 }

@@ -25,7 +25,7 @@
 #' 3133--3164.
 #' @section Which method when: the question is how large an effect can be, given a graph that leaves directions
 #'   open. [causal_dag()] when error variances are equal or their ratios known: its directions are determined.
-#' @family causal graphs
+#' @seealso [pc()], [fci()], [ci_test()], [pc_knowledge()], [causal_dag()], [pc_stability()]
 #' @export
 #' @examples
 #' set.seed(1)

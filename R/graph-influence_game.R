@@ -53,7 +53,7 @@
 #' Honorio and Ortiz (2015). Learning the structure and parameters of large-population graphical games from behavioral data. *Journal of Machine
 #' Learning
 #' Research* 16, 1157--1210.
-#' @family influence games
+#' @seealso [influence_game_select()], [as_influence_game()], [game_equilibria()], [game_bounds()], [ising_fit()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -184,7 +184,7 @@ game_count <- function(game, max_nodes = 1e8) {
 #'   `granary_game_pick`: `equilibria` (rows of `x`), `frequency`, `q`, `share`, `loglik`.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 7.
-#' @family influence games
+#' @seealso [influence_game()], [as_influence_game()], [game_equilibria()], [game_bounds()], [ising_fit()]
 #' @export
 #' @examples
 #' set.seed(1)

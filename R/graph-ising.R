@@ -27,7 +27,7 @@
 #'   as `estimate`; `assess()` a data frame with the divergence `kl` of `object` from `truth`, \eqn{\sum p \log(p / \hat p)}{sum p log(p / p_hat)} (exact; `NA`
 #'   where components are too large to enumerate), `precision` and `recall` of the edges and the root mean square error `rmse` of the couplings; `predict()` a matrix or vector; `simulate()` rows in the coding of the
 #'   data.
-#' @family Ising models
+#' @seealso [ising_fit()], [ising_path()], [ising_moments()], [ising_hub()], [influence_game()], [ec_ising()]
 #' @name granary_ising
 #' @examples
 #' set.seed(1)
@@ -64,11 +64,14 @@ spin_model <- function(model) list(W = unname(model$W), b = unname(model$b))
 #'   and `size`,
 #'   and the fields zero, or uniform between -1 and 1.
 #'
+#' @section Which method when:
+#' `ising_model()` where couplings and fields are known; [ising_fit()] learns them; `sim_ising()` draws one to try things on.
+#'
 #' @param W Symmetric matrix with zero diagonal; \eqn{p(x) \propto \exp(x'Wx + b'x)}{p(x) ~ exp(x'Wx + b'x)} on \eqn{\{-1, +1\}^p}{(-1, +1)^p}, so the
 #'   coupling of physics is 2 `W`.
 #' @param b Fields, one per variable; zeros by default.
 #' @return An object of class `granary_ising` with `W`, `b` and `coupling`; for `sim_ising()` also `data`.
-#' @family Ising models
+#' @seealso [ising_fit()], [ising_path()], [ising_moments()], [ising_hub()], [influence_game()], [ec_ising()]
 #' @export
 #' @examples
 #' model <- ising_model(matrix(c(0, 0.3, 0.3, 0), 2), b = c(0.1, 0))
@@ -125,6 +128,10 @@ sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 5
 #' sweeps
 #' on each of `samples` draws from mean field).
 #'
+#' @section Which method when:
+#' `"exact"` up to about 25 variables, `"belief"` for weak or tree-like couplings, `"gibbs"` for anything else; [ec_ising()] for better approximations in
+#' milliseconds.
+#'
 #' @param model An Ising model.
 #' @param method How; `"auto"` is exact where components have at most 20 variables, else belief propagation.
 #' @param samples Number of draws.
@@ -132,7 +139,7 @@ sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 5
 #' @return A list with `mean`, `second` (\eqn{E x_i x_j}{E x_i x_j}), `logz`, `entropy` (in nats:
 #'   \eqn{\log Z}{log Z} less the mean energy, as good as these are), `ess`, `r_hat`
 #'   (of the energy of the Gibbs chains over the second half of their sweeps; a warning above 1.2), `method`, `convergence`.
-#' @family Ising models
+#' @seealso [ising_fit()], [ising_path()], [ising_model()], [ising_hub()], [influence_game()], [ec_ising()]
 #' @export
 #' @examples
 #' chain <- ising_model(toeplitz(c(0, 0.3, 0, 0)))

@@ -8,6 +8,10 @@
 #' likelihood and twice that for the pseudo-likelihood. Cross-validation scores the held-out log-likelihood where components have at most 20
 #' variables at every penalty, else the pseudo-likelihood; folds run on the workers of `future::plan()`.
 #'
+#' @section Which method when:
+#' `ising_select()` unless the whole path is wanted; `criterion = "ebic"` is quicker than cross-validation and sparser; [ising_hub()] where some
+#' variables are related to nearly all.
+#'
 #' @inheritParams ising_fit
 #' @param lambda Penalties; by default `n_lambda` of them, evenly spaced in logarithms.
 #' @param lambda_min_ratio The last penalty of the default path over the first.
@@ -15,7 +19,7 @@
 #' @return `ising_path()`: an object of class `granary_ising_path` with `lambda`, `df`, `loglik` (of the kind fitted), `kkt`, `W` and `b` (lists).
 #'   `ising_select()`: a
 #'   [granary_selection] whose `fit` is the one chosen, as from [ising_fit()].
-#' @family Ising models
+#' @seealso [ising_fit()], [ising_model()], [ising_moments()], [ising_hub()], [influence_game()], [ec_ising()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -159,6 +163,9 @@ plot.granary_ising_path <- function(x, ...) {
 #' | draws, for \eqn{O(1/\sqrt K)}{O(1/sqrt K)} | \eqn{k^{3/4+e}}{k^(3/4+e)} | | \eqn{k^{1/2+e}}{k^(1/2+e)} |
 #' | draws, for \eqn{O(1/K)}{O(1/K)} | \eqn{k^{1+e}}{k^(1+e)} | | \eqn{k^{1+e}}{k^(1+e)} |
 #'
+#' @section Which method when:
+#' `ising_bounds()` when planning [ising_fit()] with sampled gradients; with exact or pseudo-likelihood gradients the fit's own certificate is sharper.
+#'
 #' @inheritParams ising_fit
 #' @param steps Number of steps K.
 #' @param samples Draws at step k, as in [ising_fit()].
@@ -166,7 +173,7 @@ plot.granary_ising_path <- function(x, ...) {
 #' @param delta,epsilon Probabilities of failure.
 #' @param printed Whether to use Theorem 5.10 as printed.
 #' @return A list of class `granary_ising_bounds`.
-#' @family Ising models
+#' @seealso [ising_fit()], [ising_path()], [ising_model()], [ising_moments()], [ising_hub()], [influence_game()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -74,7 +74,7 @@
 #'
 #' Ravikumar, Wainwright and Lafferty (2010). High-dimensional Ising model selection using l1-regularized logistic regression. *Annals of Statistics*
 #' 38, 1287--1319.
-#' @family Ising models
+#' @seealso [ising_path()], [ising_model()], [ising_moments()], [ising_hub()], [influence_game()], [ec_ising()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -33,7 +33,7 @@
 #'
 #' Hoefling and Tibshirani (2009). Estimation of sparse binary pairwise Markov networks using pseudo-likelihoods. *Journal of Machine
 #' Learning Research* 10, 883--906.
-#' @family hubs
+#' @seealso [ggm_hub()], [cov_hub()], [ggm_hub_select()], [hub_screen()], [sim_hub()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -61,7 +61,7 @@ ising_hub <- function(x, lambda1, lambda2, lambda3, q = 2, method = c("auto", "a
 
 # Rows of zeros and ones without constant columns.
 check_binary <- function(x) {
-  x <- check_matrix(x, "x")
+  x <- check_matrix(counted_rows(x), "x")
   check_names_unique(colnames(x), "x")
   other <- which(x != 0 & x != 1)
   if (length(other) > 0L) {
@@ -98,7 +98,7 @@ predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
 #'
 #' @section Which method when:
 #' A quick first look, with more observations than variables. [ggm_hub()] estimates the graph along with its hubs, and
-#' [ggm_scale_free()] is for degrees that follow a power law without true hubs.
+#' `ggm_baseline(type = "scale_free")` is for degrees that follow a power law without true hubs.
 #'
 #' @param x,S As in [ggm_lasso()].
 #' @param rho Threshold on absolute partial correlations, between 0 and 1.
@@ -106,7 +106,7 @@ predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
 #' @return A data frame of nodes with at least `d` edges.
 #' @references
 #' Hero and Rajaratnam (2012). Hub discovery in partial correlation graphs. *IEEE Transactions on Information Theory* 58, 6064--6078.
-#' @family hubs
+#' @seealso [ggm_hub()], [cov_hub()], [ising_hub()], [ggm_hub_select()], [sim_hub()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -65,7 +65,7 @@
 #'   `constant`, `distance`, `bound`, `log_bound`, `exact`, `valid`.
 #' @references
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 6.
-#' @family model distances
+#' @seealso [model_distance()], [model_given()], [ggm_windows()], [ggm_lasso()]
 #' @export
 #' @examples
 #' a <- model_given("gaussian", precision = diag(7))

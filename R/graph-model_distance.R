@@ -10,6 +10,9 @@
 #' x_j x_k)} with \eqn{x_j} in
 #' \eqn{\{0, 1\}}{\{0, 1\}} (`coding = "01"`) or \eqn{\{-1, 1\}}{\{-1, 1\}} (`"spin"`).
 #'
+#' @section Which method when:
+#' `model_given()` for parameters from elsewhere; fits of granary go into [model_distance()] as they are.
+#'
 #' @param type Kind of the model.
 #' @param ... What the kind needs, by name or in this order: `"gaussian"` takes `mean, covariance, precision`; `"ising"` takes `theta, coding`; `"bn"` takes
 #'   `dag, cpts, data, pseudo_count`.
@@ -26,7 +29,7 @@
 #' @param object,nsim,seed A model, the number of rows, and a seed as in [stats::simulate()].
 #' @param x A model to print.
 #' @return A list of class `granary_model`.
-#' @family model distances
+#' @seealso [model_distance()], [model_bounds()], [ggm_windows()], [ggm_lasso()]
 #' @export
 #' @examples
 #' model_given("gaussian", precision = diag(2))
@@ -281,7 +284,7 @@ reorder_network <- function(m, like, at) {
 #' Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, chapter 6; and Lipschitz
 #' parametrization of
 #' probabilistic graphical models, *UAI* 2011.
-#' @family model distances
+#' @seealso [model_bounds()], [model_given()], [ggm_windows()], [ggm_lasso()]
 #' @export
 #' @examples
 #' a <- model_given("gaussian", precision = diag(3))

@@ -34,7 +34,7 @@
 #' @return An undirected [graph][as_graph].
 #' @section Which method when: the undirected graph alone, or with noise or missing values whose law is known.
 #'   [causal_dag()] estimates it by itself; [ggm_lasso()] when no DAG is in question.
-#' @family causal graphs
+#' @seealso [causal_dag()], [best_dag()], [causal_dag_bounds()], [causal_dag_alternatives()], [pc()], [fci()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -12,6 +12,9 @@
 #'
 #' A neighbourhood is undirected, without loops and repeats; it need not be connected.
 #'
+#' @section Which method when:
+#' `"chain"` for series and outlines, `"grid"` for images, `"distance"` for sensors with places, `"edges"` and `"graph"` for anything else.
+#'
 #' @param type Kind of neighbourhood.
 #' @param ... What the kind needs, by name or in this order: `"chain"` takes `n, closed`; `"grid"` takes `dims, mask`; `"edges"` takes
 #'   `edges, n, coords`; `"distance"` takes `x`, and `radius` or `k`; `"graph"` takes `graph, coords`.
@@ -26,7 +29,7 @@
 #' * `radius,k`: Largest distance, or number of nearest neighbours: give one of the two.
 #' * `graph`: A symmetric adjacency matrix (nonzero: neighbours; plain or sparse) or an igraph graph.
 #' @return An object of class `granary_neighbors`: a list with `edges` (a two-column integer matrix), `n`, `coords` (or `NULL`) and `type`.
-#' @family Gaussian graphs
+#' @seealso [ggm_local()], [ggm_mix()], [ggm_baseline()], [fused_signal()], [ggm_lasso()], [ggm_select()]
 #' @export
 #' @examples
 #' neighborhood("chain", 12, closed = TRUE)  # the months

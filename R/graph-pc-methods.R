@@ -7,7 +7,7 @@
 #' @return `summary()` an object that prints the edges with their p-values, the tests per level, and what is ambiguous or in conflict;
 #'   `as.matrix()` the matrix of marks;
 #'   `tidy()` the edges; `glance()` one row of counts.
-#' @family causal graphs
+#' @seealso [pc()], [fci()], [causal_dag()], [ida()], [ci_test()], [pc_stability()]
 #' @name granary_constraint
 #' @examples
 #' fit <- pc(mtcars, alpha = 0.05)

@@ -44,7 +44,7 @@ search_spec <- function(fit, data) {
 #'   [pc_stability()].
 #' @return A [granary_selection]: `fit` is the chosen fit, `table` has one row per `alpha` with the score as `estimate`.
 #' @references Colombo and Maathuis (2014), section 5; Foygel and Drton (2010) for BIC in graphs.
-#' @family causal graphs
+#' @seealso [pc()], [fci()], [ci_test()], [pc_knowledge()], [causal_dag()], [ida()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -99,7 +99,7 @@ score_graph <- function(graph, S, n, penalty) {
 #' Meinshausen and Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society: Series B* 72, 417--473.
 #'
 #' Colombo and Maathuis (2014), figures 1 and 6.
-#' @family causal graphs
+#' @seealso [pc()], [fci()], [ci_test()], [pc_knowledge()], [causal_dag()], [ida()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -63,7 +63,7 @@
 #' Ramsey, Zhang and Spirtes (2006). Adjacency-faithfulness and conservative causal inference. *UAI* (the conservative rule).
 #'
 #' Meek (1995). Causal inference and causal explanation with background knowledge. *UAI*.
-#' @family causal graphs
+#' @seealso [fci()], [ci_test()], [pc_knowledge()], [causal_dag()], [ida()], [pc_stability()]
 #' @seealso `errata("jmlr15-pc-stable")`, `reproduce("jmlr15-pc-stable")`
 #' @export
 #' @examples
@@ -141,7 +141,7 @@ pc <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "origin
 #' *Artificial Intelligence* 172, 1873--1896.
 #' @section Which method when: hidden common causes or selection are possible. [pc()] when all common causes are
 #'   measured: it says more. [rfci()] for hundreds of variables: it tests less, and its edges say slightly less.
-#' @family causal graphs
+#' @seealso [pc()], [ci_test()], [pc_knowledge()], [causal_dag()], [ida()], [pc_stability()]
 #' @export
 #' @examples
 #' set.seed(2)

@@ -39,7 +39,7 @@
 #' Neal (1992). Connectionist learning of belief networks. *Artificial Intelligence* 56, 71--113.
 #'
 #' Nakamura, Schmitt, Schmitt and Simon (2005). Inner product spaces for Bayesian networks. *Journal of Machine Learning Research* 6, 1383--1403.
-#' @family Bayesian network classifiers
+#' @seealso [bn_kernel()], [bn_classifier()], [bn_bounds()], [sasb()], [svm()]
 #' @export
 #' @examples
 #' x <- sapply(mtcars[c("mpg", "wt", "hp", "qsec")], function(v) as.numeric(v > median(v)))
@@ -50,7 +50,7 @@
 #' classes <- sbn_fit(x, mtcars$am)
 #' table(predict(classes), mtcars$am)
 sbn_fit <- function(x, ...) {
-  UseMethod("sbn_fit")
+  UseMethod("sbn_fit", formula_or_first(x, ...))
 }
 
 #' @rdname sbn_fit
@@ -65,7 +65,13 @@ sbn_fit.default <- function(x, y = NULL, order = "given", bias = TRUE, penalty =
                             threads = NULL, ...) {
   refuse_dots(...)
   call <- generic_call(match.call(), "sbn_fit")
-  data <- two_valued(x, "x")
+  if (missing(x)) fail_missing("x")
+  if (inherits(x, "granary_counts") && !is.null(y)) {
+    whole <- counted_response(x, y)
+    x <- whole$x
+    y <- whole$y
+  }
+  data <- two_valued(counted_rows(x), "x")
   x <- data$x
   bias <- check_flag(bias)
   penalty <- check_choice(penalty, c("l2", "l1"))

@@ -10,6 +10,9 @@
 #' have no parents
 #' and at least two children are hidden: they are not in `data`.
 #'
+#' @section Which method when:
+#' `sim_dag()` for sparse random graphs as in studies of [pc()]; [sim_sem()] for data from a graph and error laws of your own.
+#'
 #' @param p Number of nodes.
 #' @param n Number of rows to draw; `NULL` for none.
 #' @param degree Expected number of neighbours of a node.
@@ -21,7 +24,7 @@
 #' @return A list of class `granary_sim_dag` with `graph` (the DAG), `weights` (sparse matrix, entry (j, k) the weight of \eqn{k \to j}{k -> j}),
 #'   `latent` (names)and `data` (the
 #'   observed variables).
-#' @family causal graphs
+#' @seealso [pc()], [fci()], [ci_test()], [pc_knowledge()], [causal_dag()], [ida()]
 #' @export
 #' @examples
 #' set.seed(1)

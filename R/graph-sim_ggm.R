@@ -30,6 +30,9 @@
 #' task keeps each pair of the common topology (edge or not) with that probability and draws it anew otherwise (the thesis does not spell this out);
 #' at 0 the topologies are independent.
 #'
+#' @section Which method when:
+#' `sim_ggm()` for Gaussian graphs of a pattern; [sim_hub()] for the hub models of the paper; `simulate()` of a fit for data like those at hand.
+#'
 #' @param type The pattern.
 #' @param p Number of variables: 100 by default, 50 for `tasks`, 9 for `regions`.
 #' @param n Number of observations to draw; `NULL` for none. For `tasks` one number or one per task.
@@ -47,7 +50,7 @@
 #'   Honorio (2012). *Tractable learning of graphical model structures from data.* PhD thesis, Stony Brook University, section 3.5
 #'   (`confounders`) and
 #'   figure 2.1 (`regions`; it gives no weights, these are ours), section 4.9 (`tasks`).
-#' @family Gaussian graphs
+#' @seealso [ggm_lasso()], [ggm_select()], [ggm_at()], [ggm_bounds()], [ggm_hub()], [ggm_multi()]
 #' @export
 #' @examples
 #' set.seed(1)

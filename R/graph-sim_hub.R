@@ -9,6 +9,9 @@
 #' covariance matrix
 #' gets the diagonal that makes its smallest eigenvalue 0.1, an Ising model intercepts of zero.
 #'
+#' @section Which method when:
+#' `sim_hub()` for the set-ups of [ggm_hub()], [cov_hub()] and [ising_hub()]; [sim_ggm()] for other patterns.
+#'
 #' @param p,hubs,n Number of variables, of hubs, of observations (`NULL` for none).
 #' @param sparsity,hub_density Chance of an edge between ordinary nodes, and of an edge at a hub.
 #' @param type The model the matrix belongs to: a precision matrix, a covariance matrix or an Ising model.
@@ -17,7 +20,7 @@
 #' @param burn_in,thin Gibbs sampler of the Ising model: scans before the first row, and from row to row (the paper takes 1e5 and 1e4).
 #' @param exact Draw from the Ising model by enumerating its states (p at most 15).
 #' @return A list of class `granary_sim_hub`: `theta` (sparse), also as `precision` for Gaussian graphs, `hubs` (positions), `data`, `type`.
-#' @family hubs
+#' @seealso [ggm_hub()], [cov_hub()], [ising_hub()], [ggm_hub_select()], [hub_screen()]
 #' @export
 #' @examples
 #' set.seed(1)

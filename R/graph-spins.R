@@ -3,7 +3,7 @@
 # A list: `x` (rows of -1, +1 with names), `levels` (2 x p: what stands for -1 and +1), `kind` of each column. `like`: such a list from the
 # data a model was fitted to; columns and levels are then matched by name.
 spin_data <- function(x, arg = "x", na = "error", like = NULL, min_rows = 1L, min_cols = 1L) {
-  frame <- spin_frame(x, arg)
+  frame <- spin_frame(counted_rows(x, arg), arg)
   if (nrow(frame) < min_rows || ncol(frame) < min_cols) {
     check_shape(matrix(0, nrow(frame), ncol(frame)), arg, min_rows, min_cols)
   }

@@ -17,6 +17,10 @@
 #' attains a lower bound: both are returned, and `gamma` is the lower one. It is `NA` when the data cannot be separated (with a margin above `tol`
 #' times \eqn{R}).
 #'
+#' @section Which method when:
+#' `budget_path()` where several budgets can be run; `budget_bounds("cache")` where a limit must be promised before there are data. Without a limit of
+#' memory [svm()] or [lasvm()] are more accurate.
+#'
 #' @inheritParams budget_perceptron
 #' @param x A numeric matrix or data frame (or, for the margin, also a sparse matrix); for the methods, a path.
 #' @param y Labels.
@@ -36,7 +40,7 @@
 #'   `budget_bounds()`: a number for `"cache"`, for `"margin"` a list with `R`, `gamma`, `upper` and `convergence`.
 #' @references
 #' Crammer, Kandola and Singer (2003). Online classification on a budget. *Advances in Neural Information Processing Systems* 16.
-#' @family online classifiers
+#' @seealso [budget_perceptron()], [kernel_perceptron()], [lasvm()], [sasb()], [winnow()], [mistake_driven()]
 #' @export
 #' @examples
 #' set.seed(1)

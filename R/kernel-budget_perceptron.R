@@ -90,7 +90,7 @@
 #' Weston, Bordes and Bottou (2005). Online (and offline) on an even tighter budget. *AISTATS*, 413--420.
 #'
 #' Orabona, Keshet and Caputo (2008). The projectron: a bounded kernel-based perceptron. *ICML*, 720--727.
-#' @family online classifiers
+#' @seealso [kernel_perceptron()], [budget_path()], [lasvm()], [sasb()], [winnow()], [mistake_driven()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -103,7 +103,7 @@
 #' mean(predict(few, x) == y)
 #' summary(few)
 budget_perceptron <- function(x, ...) {
-  UseMethod("budget_perceptron")
+  UseMethod("budget_perceptron", formula_or_first(x, ...))
 }
 
 #' @rdname budget_perceptron

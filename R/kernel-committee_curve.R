@@ -53,7 +53,7 @@
 #'   Processing Systems* 10, 357-363.
 #'
 #' Saad, D. and Solla, S. A. (1995). On-line learning in soft committee machines. *Physical Review E* 52, 4225-4243.
-#' @family learning curves
+#' @seealso [sgd_curve()], [sgd_exact()], [sgd_optimize()], [sgd_bounds()], [sgd_data()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -94,7 +94,7 @@
 #'
 #' Gretton, Bousquet, Smola and Schoelkopf (2005). Measuring statistical dependence with Hilbert-Schmidt norms. *Algorithmic Learning Theory*,
 #' 63--77.
-#' @family kernel dependence
+#' @seealso [independence_test()], [kernel_features()], [kernel_ica()], [kmi_bounds()]
 #' @name kernel_dependence
 #' @examples
 #' set.seed(1)

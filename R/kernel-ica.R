@@ -31,7 +31,7 @@
 #' Cardoso and Souloumiac (1993). Blind beamforming for non-Gaussian signals. *IEE Proceedings F* 140, 362--370.
 #'
 #' Hyvarinen (1999). Fast and robust fixed-point algorithms for independent component analysis. *IEEE Transactions on Neural Networks* 10, 626--634.
-#' @family independent components
+#' @seealso [hsic()], [kernel_ica()], [sim_ica()]
 #' @export
 #' @examples
 #' set.seed(1)

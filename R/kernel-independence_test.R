@@ -53,7 +53,7 @@
 #'
 #' Pfister, Buehlmann, Schoelkopf and Peters (2018). Kernel-based tests for joint independence. *Journal of the Royal Statistical Society B* 80,
 #' 5--31.
-#' @family kernel dependence
+#' @seealso [hsic()], [kernel_features()], [kernel_ica()], [kmi_bounds()]
 #' @export
 #' @examples
 #' set.seed(1)

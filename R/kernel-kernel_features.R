@@ -29,7 +29,7 @@
 #' Fine and Scheinberg (2001). Efficient SVM training using low-rank kernel representations. *Journal of Machine Learning Research* 2, 243--264.
 #'
 #' Bach and Jordan (2002). Kernel independent component analysis. *Journal of Machine Learning Research* 3, 1--48.
-#' @family kernel dependence
+#' @seealso [hsic()], [independence_test()], [kernel_ica()], [kmi_bounds()]
 #' @export
 #' @examples
 #' x <- as.matrix(iris[, 1:4])

@@ -62,7 +62,7 @@
 #' 2075--2129.
 #'
 #' Bach and Jordan (2002). Kernel independent component analysis. *Journal of Machine Learning Research* 3, 1--48.
-#' @family independent components
+#' @seealso [hsic()], [ica_baseline()], [sim_ica()]
 #' @export
 #' @examples
 #' set.seed(1)

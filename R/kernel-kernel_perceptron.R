@@ -22,7 +22,7 @@
 #' @return An object of class `granary_kernel_perceptron`, a [granary_online_classifier], with the elements of a [budget_perceptron()].
 #' @references
 #' Freund and Schapire (1999). Large margin classification using the perceptron algorithm. *Machine Learning* 37, 277--296.
-#' @family online classifiers
+#' @seealso [budget_perceptron()], [budget_path()], [lasvm()], [sasb()], [winnow()], [mistake_driven()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -32,7 +32,7 @@
 #' mean(predict(fit, iris, prediction = "voted") == iris$Species)
 #' head(coef(fit))
 kernel_perceptron <- function(x, ...) {
-  UseMethod("kernel_perceptron")
+  UseMethod("kernel_perceptron", formula_or_first(x, ...))
 }
 
 #' @rdname kernel_perceptron

@@ -28,7 +28,7 @@
 #' @references
 #' Gretton, Herbrich, Smola, Bousquet and Schoelkopf (2005). Kernel methods for measuring independence. *Journal of Machine Learning Research* 6,
 #' 2075--2129, equations (18) and (20)--(23).
-#' @family kernel dependence
+#' @seealso [hsic()], [independence_test()], [kernel_features()], [kernel_ica()]
 #' @export
 #' @examples
 #' counts <- table(mtcars$cyl, mtcars$gear)

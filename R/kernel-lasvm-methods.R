@@ -5,12 +5,16 @@
 #'
 #' @details
 #' `update()` visits more rows from where the fit stands, in the order given; where the fit was made without finishing and without shuffling, the
-#' result is that of one call with all rows. `lasvm_finish()` maximises the dual over the rows held. A fit is a value: what `lasvm_finish()` returns can be looked
+#' result is that of one call with all rows. `update(finish = TRUE)` maximises the dual over the rows held. A fit is a value: what `update(finish = TRUE)` returns can be looked
 #' at and thrown away, and the fit before it goes on learning.
 #'
 #' `lasvm_bounds()` compares the primal value over all rows given, \eqn{P = \frac12 a'Ka + \sum_i C_i \max(0, 1 - y_i f(x_i))}{
 #' P = 1/2 a'Ka + sum_i C_i max(0, 1 - y_i f(x_i))}, with the dual \eqn{W}: the optimum is between them, whichever rows were visited. `violation` is
 #' the largest \eqn{g_i - g_j} of all rows that could move, zero at the optimum.
+#'
+#' @section Which method when:
+#' `update()` for rows that come later, `update(finish = TRUE)` before predictions that shall be those of [svm()], `lasvm_bounds()` for how far from it a
+#' machine can be; [lasvm_suggest()] for which rows to label.
 #'
 #' @param object,x A fit of [lasvm()].
 #' @param newdata A matrix, data frame or sparse matrix; for `update()` also data in pieces, see [data_chunks()].
@@ -24,19 +28,19 @@
 #' @param compare For `"curve"`: a named list of other fits, such as one that chose rows at random.
 #' @param points For `"boundary"`: a list with `x` and `y`, rows to show.
 #' @param ... For `plot()` passed on to [graphics::plot()]; otherwise not used.
-#' @return `update()` and `lasvm_finish()` a fit; `lasvm_bounds()` a data frame with one row per machine: `primal`, `dual`, `gap`, `violation`.
-#' @family online classifiers
+#' @return `update()` and `update(finish = TRUE)` a fit; `lasvm_bounds()` a data frame with one row per machine: `primal`, `dual`, `gap`, `violation`.
+#' @seealso [lasvm()], [lasvm_suggest()], [data_chunks()], [budget_perceptron()], [kernel_perceptron()], [sasb()]
 #' @name granary_lasvm
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(600), 300)
 #' y <- factor(x[, 1] * x[, 2] > 0, labels = c("no", "yes"))
 #' fit <- lasvm(x[1:150, ], y[1:150], finish = FALSE, shuffle = FALSE)
-#' now <- lasvm_finish(fit)
+#' now <- update(fit, finish = TRUE)
 #' head(coef(now), 3)
 #' lasvm_bounds(now, x, y)
 #' fit <- update(fit, x[151:300, ], y[151:300])
-#' lasvm_bounds(lasvm_finish(fit), x, y)
+#' lasvm_bounds(update(fit, finish = TRUE), x, y)
 #' plot(fit)
 #'
 #' # labels chosen by the machine against random ones
@@ -50,19 +54,13 @@ NULL
 #' @export
 update.granary_lasvm <- function(object, newdata, newy = NULL, shuffle = FALSE, finish = FALSE, ...) {
   refuse_dots(...)
-  if (missing(newdata)) fail_missing("newdata")
   finish <- check_flag(finish)
+  if (missing(newdata)) {
+    if (!finish) abort_input("`newdata` must be given, or finish = TRUE to finish the machine with the rows it has.", "newdata")
+    return(finish_lasvm(object))
+  }
   fit <- update.granary_online_classifier(object, newdata, newy, shuffle)
   if (finish) finish_lasvm(fit) else lasvm_refresh(fit)
-}
-
-#' @rdname granary_lasvm
-#' @export
-lasvm_finish <- function(object) {
-  if (missing(object)) fail_missing("object")
-  if (!inherits(object, "granary_lasvm")) fail_input("object", "a fit of lasvm()", describe(object))
-  check_fit(object)
-  finish_lasvm(object)
 }
 
 #' @rdname granary_lasvm
@@ -118,7 +116,7 @@ online_facts.granary_lasvm <- function(fit) {
   c(kernel = lasvm_kernel_text(fit),
     cost = format(settings$cost), "support vectors" = sprintf("%s, %s of them at the bound", number(fit$n_sv), number(fit$n_bounded)),
     selection = settings$select, "labels used" = number(length(fit$labels_used)), "objective W" = format(fit$objective, digits = 7L),
-    delta = paste0(format(fit$delta, digits = 3L), if (isTRUE(fit$finished)) " (finished)" else " (not finished: see lasvm_finish())"),
+    delta = paste0(format(fit$delta, digits = 3L), if (isTRUE(fit$finished)) " (finished)" else " (not finished: see update(finish = TRUE))"),
     "kernel values" = number(fit$n_kernel), "cache hits" = sprintf("%.1f%%", 100 * fit$cache_hit_rate))
 }
 

@@ -58,7 +58,7 @@
 #' @param max_labels Stop after this number of rows whose label was used.
 #' @param early_stop Whether `"active"` and `"autoactive"` stop once no candidate has \eqn{|f(x)| < 1 + \delta/2}{|f(x)| < 1 + delta/2}.
 #' @param delta_max REPROCESS is repeated until \eqn{\delta}{delta} is less. `Inf` is the plain algorithm; about 3 can spare the finishing.
-#' @param finish Whether to finish, at the end. See also [lasvm_finish()].
+#' @param finish Whether to finish, at the end. See also [update(finish = TRUE)].
 #' @param n_seed Number of rows of each class \eqn{S} is started with.
 #' @param bias Whether there is a \eqn{b}, and with it the constraint on the sum of the coefficients.
 #' @param class_weights Factors of the cost by class: a vector with the names of the classes, or `"balanced"`.
@@ -82,7 +82,7 @@
 #' @references
 #' Bordes, Ertekin, Weston and Bottou (2005). Fast kernel classifiers with online and active learning. *Journal of Machine Learning Research* 6,
 #' 1579--1619.
-#' @family online classifiers
+#' @seealso [update(finish = TRUE)], [lasvm_suggest()], [data_chunks()], [budget_perceptron()], [kernel_perceptron()], [sasb()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -91,14 +91,14 @@
 #' fit <- lasvm(x[1:300, ], y[1:300], gamma = 0.5, cost = 10)
 #' fit
 #' mean(predict(fit, x[301:400, ]) == y[301:400])
-#' fit <- lasvm_finish(update(fit, x[301:400, ], y[301:400]))
+#' fit <- update(update(fit, x[301:400, ], y[301:400]), finish = TRUE)
 #' plot(fit, "boundary")
 #'
 #' # with 40 labels, chosen by the machine
 #' active <- lasvm(x, y, gamma = 0.5, cost = 10, select = "active", max_labels = 40)
 #' mean(predict(active, x) == y)
 lasvm <- function(x, ...) {
-  UseMethod("lasvm")
+  UseMethod("lasvm", formula_or_first(x, ...))
 }
 
 #' @rdname lasvm

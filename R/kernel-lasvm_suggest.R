@@ -10,13 +10,17 @@
 #' Give the labels to `update()`, and ask again. The attribute `"near"` of the answer says whether the first row is within
 #' \eqn{1 + \delta/2}{1 + delta/2} of the boundary: where it is not, more labels of this pool will change little.
 #'
+#' @section Which method when:
+#' `lasvm_suggest()` where labels cost and rows do not; `"autoactive"` where labels are noisy. [bayes_opt()] where the aim is a maximum and not a
+#' boundary.
+#'
 #' @param object A fit of [lasvm()].
 #' @param newdata A matrix, data frame or sparse matrix of rows, in the columns of the fit.
 #' @param n Number of rows wanted.
 #' @param criterion `"active"`, `"autoactive"` or `"random"`.
 #' @param candidates Number of rows to look at with `"active"`; `Inf` for all.
 #' @return Row numbers of `newdata`, the best first, with attributes `"link"` (their \eqn{|f|}) and `"near"`.
-#' @family online classifiers
+#' @seealso [lasvm()], [update(finish = TRUE)], [data_chunks()], [budget_perceptron()], [kernel_perceptron()], [sasb()]
 #' @references
 #' Bordes, Ertekin, Weston and Bottou (2005). Fast kernel classifiers with online and active learning. *Journal of Machine Learning Research* 6,
 #' 1579--1619.
@@ -34,7 +38,7 @@
 #'   fit <- update(fit, x[ask, , drop = FALSE], truth[ask])
 #'   pool <- setdiff(pool, ask)
 #' }
-#' mean(predict(lasvm_finish(fit), x) == truth)
+#' mean(predict(update(fit, finish = TRUE), x) == truth)
 lasvm_suggest <- function(object, newdata, n = 1, criterion = c("active", "autoactive", "random"), candidates = Inf) {
   if (missing(object)) fail_missing("object")
   if (!inherits(object, "granary_lasvm")) fail_input("object", "a fit of lasvm()", describe(object))

@@ -10,7 +10,7 @@
 #' @param ... Further learning curves to draw into the same picture, and graphical parameters.
 #' @param type Which error to draw.
 #' @return `plot()` returns nothing; `tidy()` a data frame with one row per time.
-#' @family learning curves
+#' @seealso [sgd_curve()], [sgd_exact()], [sgd_optimize()], [sgd_bounds()], [committee_curve()], [sgd_data()]
 #' @name granary_learning_curve
 #' @examples
 #' theory <- sgd_curve(alpha = 2, eta = 1, lambda = 0.1, t = seq(0, 10, 0.25))

@@ -22,7 +22,7 @@
 #' @return An object of class `granary_mistake_driven`, a [granary_online_classifier]; `learner` is the classifier inside.
 #' @references
 #' Littlestone and Mesterharm (1996). An apobayesian relative of Winnow. *Advances in Neural Information Processing Systems* 9, 204--210.
-#' @family online classifiers
+#' @seealso [sasb()], [winnow()], [weighted_majority()], [lasvm()], [budget_perceptron()], [kernel_perceptron()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -19,6 +19,9 @@
 #'
 #' `online_compare()` puts several fits side by side: their plot overlays error and support against trials.
 #'
+#' @section Which method when:
+#' `online_compare()` for classifiers that saw the same rows; on rows kept back use `assess()`. [svm()] where all rows are at hand and fit in memory.
+#'
 #' @param object,x A fit. For `update()`, `x` is the new data: a numeric matrix, data frame or sparse matrix, or a source as [data_chunks()] makes or
 #'   takes it. For
 #'   `plot()` and others a fit or a comparison.
@@ -34,7 +37,7 @@
 #' @return `update()` a fit; `predict()` a factor, vector or matrix; `tidy()` a data frame with columns `trial`, `mistakes`, `error`, `changes` and
 #'   `support`;
 #'   `glance()` one row, for a comparison one per fit; `online_compare()` an object of class `granary_online_comparison`.
-#' @family online classifiers
+#' @seealso [sasb()], [winnow()], [weighted_majority()], [lasvm()], [budget_perceptron()], [kernel_perceptron()]
 #' @name granary_online_classifier
 #' @examples
 #' set.seed(1)

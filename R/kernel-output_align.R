@@ -29,7 +29,7 @@
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
 #' *Journal of Machine Learning Research* 6, 1453--1484.
-#' @family structured outputs
+#' @seealso [structured_svm()], [structured_baseline()], [structured_bounds()], [output_multiclass()], [output_chain()], [output_cfg()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -170,7 +170,7 @@ output_describe.granary_output_align <- function(problem) {
 #' Smith and Waterman (1981). Identification of common molecular subsequences. *Journal of Molecular Biology* 147, 195--197.
 #'
 #' Gotoh (1982). An improved algorithm for matching biological sequences. *Journal of Molecular Biology* 162, 705--708.
-#' @family structured outputs
+#' @seealso [structured_svm()], [structured_baseline()], [structured_bounds()], [output_multiclass()], [output_chain()], [output_align()]
 #' @export
 #' @examples
 #' smith_waterman("TTACGTGGA", "CACGGGACC", score = c(2, -1), gap = -1)
@@ -249,7 +249,7 @@ print.granary_alignment <- function(x, ...) {
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
 #' *Journal of Machine Learning Research* 6, 1453--1484.
-#' @family structured outputs
+#' @seealso [structured_svm()], [structured_baseline()], [structured_bounds()], [output_multiclass()], [output_chain()], [output_align()]
 #' @export
 #' @examples
 #' set.seed(1)

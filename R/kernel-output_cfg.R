@@ -28,7 +28,7 @@
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
 #' *Journal of Machine Learning Research* 6, 1453--1484.
-#' @family structured outputs
+#' @seealso [structured_svm()], [structured_baseline()], [structured_bounds()], [output_multiclass()], [output_chain()], [output_align()]
 #' @export
 #' @examples
 #' trees <- c(

@@ -40,7 +40,7 @@
 #' *Journal of Machine Learning Research* 6, 1453--1484.
 #'
 #' Altun, Tsochantaridis and Hofmann (2003). Hidden Markov support vector machines. *International Conference on Machine Learning*.
-#' @family structured outputs
+#' @seealso [structured_svm()], [structured_baseline()], [structured_bounds()], [output_multiclass()], [output_align()], [output_cfg()]
 #' @export
 #' @examples
 #' words <- strsplit(c("the dog saw a cat", "a cat ran", "the old dog ran", "a man saw the dog"), " ")

@@ -23,6 +23,10 @@
 #' result was worse
 #' than one seen before) the duality gap is no certificate, and the fit says so.
 #'
+#' @section Which method when:
+#' `output_custom()` only where [output_multiclass()], [output_chain()], [output_align()] and [output_cfg()] do not fit: functions in R are called in
+#' every step, and are slower.
+#'
 #' @param x,y Lists of inputs and of their right outputs. Vectors are taken element by element.
 #' @param psi,loss,argmax Functions, see Details.
 #' @param candidates Instead of `argmax`, a function of an input that returns the list of its possible outputs.
@@ -31,7 +35,7 @@
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
 #' *Journal of Machine Learning Research* 6, 1453--1484.
-#' @family structured outputs
+#' @seealso [structured_svm()], [structured_baseline()], [structured_bounds()], [output_multiclass()], [output_chain()], [output_align()]
 #' @export
 #' @examples
 #' # sets of tags: features per tag and per pair of tags, loss = tags too many or too few

@@ -41,7 +41,7 @@
 #'   `weights` (\eqn{\pi}{pi}), `q`, `coefficients`.
 #' @references
 #' Littlestone and Mesterharm (1996). An apobayesian relative of Winnow. *Advances in Neural Information Processing Systems* 9, 204--210.
-#' @family online classifiers
+#' @seealso [winnow()], [weighted_majority()], [lasvm()], [budget_perceptron()], [kernel_perceptron()], [mistake_driven()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -55,7 +55,7 @@
 #' online_compare(SASB = fit, SBSB = bayes, voting = voted)
 #' summary(fit)
 sasb <- function(x, ...) {
-  UseMethod("sasb")
+  UseMethod("sasb", formula_or_first(x, ...))
 }
 
 #' @rdname sasb

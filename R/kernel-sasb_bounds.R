@@ -22,6 +22,9 @@
 #' added as
 #' they are violated.
 #'
+#' @section Which method when:
+#' `"separation"` for data at hand, `"mistakes"` for a promise before there are any; [online_compare()] for what classifiers do on the data.
+#'
 #' @param what `"mistakes"` with arguments `n`, the number of attributes, and `b0`, `b1`; or `"separation"` with `x`, a 0/1 matrix or data frame without
 #'   missing values, and `y`, labels of two classes.
 #' @param ... These arguments: `b0` and `b1` are the largest value of \eqn{S} for label 0 and smallest for label 1, in \[0, 1\].
@@ -37,7 +40,7 @@
 #'   `theta`.
 #' @references
 #' Littlestone and Mesterharm (1996). An apobayesian relative of Winnow. *Advances in Neural Information Processing Systems* 9, 204--210.
-#' @family online classifiers
+#' @seealso [sasb()], [winnow()], [weighted_majority()], [lasvm()], [budget_perceptron()], [kernel_perceptron()]
 #' @export
 #' @examples
 #' sasb_bounds("mistakes", 100, 0, 1)

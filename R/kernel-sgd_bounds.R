@@ -35,7 +35,7 @@
 #'   where the weights diverge). `"blocks"`: a data frame with `mean`, `lower` and `upper` eigenvalue of each block. `"schedule"`: a fit with `coef()` and
 #'   `predict(object, t)`. `"units"`: a list with `alpha`, `eta`, `lambda`, `step` and `penalty`.
 #' @inherit sgd_curve references
-#' @family learning curves
+#' @seealso [sgd_curve()], [sgd_optimize()], [sgd_exact()], [sgd_data()], [committee_curve()]
 #' @export
 #' @examples
 #' sgd_bounds("rates", alpha = c(0.5, 1, 2, 5), lambda = 0.1)

@@ -57,7 +57,7 @@
 #' @references Sollich, P. and Barber, D. (1997). Online learning from finite training sets: an analytical case study. *Advances in Neural
 #'   Information Processing
 #'   Systems* 9, 274-280.
-#' @family learning curves
+#' @seealso [sgd_optimize()], [sgd_bounds()], [sgd_exact()], [sgd_data()], [committee_curve()]
 #' @export
 #' @examples
 #' curve <- sgd_curve(alpha = 0.7, eta = 1, lambda = 1e-4, sigma2 = 0.1)

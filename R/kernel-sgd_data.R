@@ -29,7 +29,7 @@
 #'   `coefficients` (mean weights at the end, on the scale of the data, with intercept), `spectrum`, `rates` (as [sgd_bounds()]), `row_ratio` and
 #'   `settings`. `predict(object, newdata)` applies the coefficients, `simulate()` runs the descent.
 #' @inherit sgd_curve references
-#' @family learning curves
+#' @seealso [sgd_curve()], [sgd_optimize()], [sgd_bounds()], [sgd_exact()], [committee_curve()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -28,7 +28,7 @@
 #'   each weight (weights in rows, times in columns), and `settings`. `coef()` gives the
 #'   mean weights at the last time.
 #' @inherit sgd_curve references
-#' @family learning curves
+#' @seealso [sgd_curve()], [sgd_optimize()], [sgd_bounds()], [sgd_data()], [committee_curve()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -23,7 +23,7 @@
 #'   of class `granary_sgd_schedule` with `coefficients`
 #'   `a` and `b`, whose `predict(object, t)` gives rates for other times.
 #' @inherit sgd_curve references
-#' @family learning curves
+#' @seealso [sgd_curve()], [sgd_bounds()], [sgd_exact()], [sgd_data()], [committee_curve()]
 #' @export
 #' @examples
 #' best <- sgd_optimize(alpha = 1, t = c(5, 10, 20), sigma2 = 0.1, lambda = 0.1, nodes = 100)

@@ -28,7 +28,7 @@
 #'   For `alpha = Inf` there is no training set, and what belongs to it is `NULL`. `assess()`: a data frame with `t`, `theory`, `simulation`,
 #'   `se`, the difference `gap` and `z`, the gap in standard errors.
 #' @inherit committee_curve references
-#' @family learning curves
+#' @seealso [committee_curve()], [sgd_curve()], [sgd_exact()], [sgd_optimize()], [sgd_bounds()], [sgd_data()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -42,7 +42,7 @@
 #' 2075--2129.
 #'
 #' Amari, Cichocki and Yang (1996). A new learning algorithm for blind signal separation. *Advances in Neural Information Processing Systems* 8.
-#' @family independent components
+#' @seealso [hsic()], [kernel_ica()], [ica_baseline()]
 #' @export
 #' @examples
 #' set.seed(1)

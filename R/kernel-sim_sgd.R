@@ -24,7 +24,7 @@
 #'   (times in rows, runs in columns), `n_rep` and
 #'   `settings`.
 #' @inherit sgd_curve references
-#' @family learning curves
+#' @seealso [sgd_curve()], [sgd_optimize()], [sgd_bounds()], [sgd_exact()], [sgd_data()], [committee_curve()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -41,7 +41,7 @@
 #' Conference on Machine Learning*, 282--289.
 #'
 #' Durbin, Eddy, Krogh and Mitchison (1998). *Biological sequence analysis*. Cambridge University Press.
-#' @family structured outputs
+#' @seealso [structured_svm()], [structured_bounds()], [output_multiclass()], [output_chain()], [output_align()], [output_cfg()]
 #' @export
 #' @examples
 #' words <- strsplit(c("the dog saw a cat", "a cat ran", "the old dog ran", "a man saw the dog"), " ")

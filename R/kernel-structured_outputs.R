@@ -70,7 +70,7 @@ output_weights.granary_output <- function(problem, weights) weights
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
 #' *Journal of Machine Learning Research* 6, 1453--1484.
-#' @family structured outputs
+#' @seealso [structured_svm()], [structured_baseline()], [structured_bounds()], [output_chain()], [output_align()], [output_cfg()]
 #' @export
 #' @examples
 #' costs <- matrix(c(0, 1, 1, 1, 0, 5, 1, 5, 0), 3)

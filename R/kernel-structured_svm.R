@@ -73,7 +73,7 @@
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
 #' *Journal of Machine Learning Research* 6, 1453--1484.
-#' @family structured outputs
+#' @seealso [structured_baseline()], [output_multiclass()], [output_chain()], [output_align()], [output_cfg()]
 #' @seealso [structured_bounds()]; `errata("jmlr6-structured-svm")`; `reproduce("jmlr6-structured-svm")`
 #' @export
 #' @examples
@@ -306,6 +306,9 @@ glance.granary_structured_svm <- function(x, ...) {
 #' to 17, which hold for
 #' full re-optimisation; for margin rescaling with linear slacks with the term that the paper leaves out (see `errata("jmlr6-structured-svm")`).
 #'
+#' @section Which method when:
+#' `structured_bounds()` before a long run, for how many cuts it can take; the fit's own gap says more once it is there.
+#'
 #' @param object A fit of [structured_svm()], or a problem.
 #' @param radius,largest_loss Bounds of \eqn{\|\delta\Psi\|}{|dPsi|} and of the loss. By default those that follow from the inputs (section 4 of
 #'   the paper);
@@ -316,7 +319,7 @@ glance.granary_structured_svm <- function(x, ...) {
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
 #' *Journal of Machine Learning Research* 6, 1453--1484.
-#' @family structured outputs
+#' @seealso [structured_svm()], [structured_baseline()], [output_multiclass()], [output_chain()], [output_align()], [output_cfg()]
 #' @export
 #' @examples
 #' problem <- output_multiclass(scale(iris[, 1:4]), iris$Species)

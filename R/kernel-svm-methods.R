@@ -28,7 +28,7 @@
 #' @param ... For `plot()`, passed on to graphics functions; otherwise not used.
 #' @return `predict()` a factor, a numeric vector or a matrix with a column per machine or class; `tidy()` a row per support vector and machine;
 #'   `glance()` a row per machine; `summary()` an object that prints counts of support vectors and the certificate.
-#' @family kernel machines
+#' @seealso [svm()], [svm_select()], [lasvm()], [gp_classify()], [structured_svm()]
 #' @name granary_svm
 #' @examples
 #' fit <- svm(Species ~ Petal.Length + Petal.Width, iris, probability = "platt", trace = TRUE)

@@ -37,7 +37,7 @@
 #' @references
 #' Fan, Chen and Lin (2005). Working set selection using second order information for training support vector machines. *Journal of Machine
 #' Learning Research* 6, 1889--1918.
-#' @family kernel machines
+#' @seealso [svm()], [lasvm()], [gp_classify()], [structured_svm()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -46,7 +46,7 @@
 #' plot(tuned)
 #' table(predict(tuned), iris$Species)
 svm_select <- function(x, ...) {
-  UseMethod("svm_select")
+  UseMethod("svm_select", formula_or_first(x, ...))
 }
 
 #' @rdname svm_select

@@ -91,7 +91,7 @@
 #'
 #' Wu, Lin and Weng (2004). Probability estimates for multi-class classification by pairwise coupling. *Journal of Machine Learning Research* 5,
 #' 975--1005.
-#' @family kernel machines
+#' @seealso [svm_select()], [lasvm()], [gp_classify()], [structured_svm()]
 #' @export
 #' @examples
 #' fit <- svm(Species ~ ., iris, cost = 10)
@@ -100,7 +100,7 @@
 #' svm(mpg ~ wt + hp, mtcars, type = "regression", epsilon = 0.2)
 #' svm(as.matrix(mtcars), nu = 0.1)  # which cars are unusual?
 svm <- function(x, ...) {
-  UseMethod("svm")
+  UseMethod("svm", formula_or_first(x, ...))
 }
 
 #' @rdname svm

@@ -35,7 +35,7 @@
 #'
 #' Rosenblatt (1958). The perceptron: a probabilistic model for information storage and organization in the brain. *Psychological Review* 65,
 #' 386--408.
-#' @family online classifiers
+#' @seealso [sasb()], [winnow()], [lasvm()], [budget_perceptron()], [kernel_perceptron()], [mistake_driven()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -46,7 +46,7 @@
 #' online_compare(majority, linear, bayes, sasb(data$x, data$y))
 #' coef(linear)[1:4]
 weighted_majority <- function(x, ...) {
-  UseMethod("weighted_majority")
+  UseMethod("weighted_majority", formula_or_first(x, ...))
 }
 
 #' @rdname weighted_majority
@@ -90,7 +90,7 @@ coef.granary_weighted_majority <- function(object, ...) {
 #' @rdname weighted_majority
 #' @export
 perceptron <- function(x, ...) {
-  UseMethod("perceptron")
+  UseMethod("perceptron", formula_or_first(x, ...))
 }
 
 #' @rdname weighted_majority
@@ -134,7 +134,7 @@ online_facts.granary_perceptron <- function(fit) c(prediction = fit$settings$mod
 #' @rdname weighted_majority
 #' @export
 online_naive_bayes <- function(x, ...) {
-  UseMethod("online_naive_bayes")
+  UseMethod("online_naive_bayes", formula_or_first(x, ...))
 }
 
 #' @rdname weighted_majority

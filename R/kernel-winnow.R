@@ -39,7 +39,7 @@
 #' @return An object of class `granary_winnow`, a [granary_online_classifier]; `coef()` gives the weights.
 #' @references
 #' Littlestone (1988). Learning quickly when irrelevant attributes abound: a new linear-threshold algorithm. *Machine Learning* 2, 285--318.
-#' @family online classifiers
+#' @seealso [sasb()], [weighted_majority()], [lasvm()], [budget_perceptron()], [kernel_perceptron()], [mistake_driven()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -50,7 +50,7 @@
 #' head(sort(coef(fit), decreasing = TRUE), 4)
 #' winnow(x, y, balanced = TRUE)$mistakes
 winnow <- function(x, ...) {
-  UseMethod("winnow")
+  UseMethod("winnow", formula_or_first(x, ...))
 }
 
 #' @rdname winnow

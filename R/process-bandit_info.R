@@ -40,6 +40,10 @@ check_positions <- function(x, n, arg, allow_empty = FALSE) {
 #' uncertainty sampling until \eqn{(B-1) I_T/T \le C}{(B - 1) I_T / T <= C} or \eqn{B - 1} times the last gain is at most \eqn{C}, which by submodularity
 #' bounds the information of any batch.
 #'
+#' @section Which method when:
+#' `gp_bandit_bounds()` to set exploration weights and starting designs before [gp_bandit()] runs; `simulate()` of a bandit for what they give in
+#' practice.
+#'
 #' @param K Covariance matrix of the candidates.
 #' @param noise_var Variance of the noise.
 #' @param A,given Positions of candidates; repetitions count as further observations.
@@ -63,7 +67,7 @@ check_positions <- function(x, n, arg, allow_empty = FALSE) {
 #' @references
 #' Desautels, Krause and Burdick (2014). Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization. *Journal of
 #' Machine Learning Research* 15, 4053--4103.
-#' @family Gaussian processes
+#' @seealso [gp_bandit()], [gp_bandit_compare()], [kriging()], [sparse_gp()], [gp_classify()], [rvm()]
 #' @export
 #' @examples
 #' K <- kernel_matrix(k_se(lengthscale = 0.2), seq(0, 1, by = 0.1))

@@ -12,6 +12,9 @@
 #' `gp_bandit_compare()` asks which of several simulated strategies reaches a given average regret most cheaply: with \eqn{\tau}{tau} the first round at
 #' which the mean average regret is at most `level`, the cost is \eqn{(1 - w)\tau + w}{(1 - w) tau + w} times the mean number of choices made by then.
 #'
+#' @section Which method when:
+#' `simulate()` for one strategy, `gp_bandit_compare()` for several on the same functions; [gp_bandit()] itself for real evaluations.
+#'
 #' @param object A bandit from [gp_bandit()]; its history is not used.
 #' @param nsim Number of runs.
 #' @param seed As after `set.seed(seed)`; `NULL` continues R's stream.
@@ -33,7 +36,7 @@
 #' Desautels, Krause and Burdick (2014). Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization. *Journal of
 #' Machine Learning Research* 15, 4053--4103.
 #' @seealso [gp_bandit()]
-#' @family Gaussian processes
+#' @seealso [gp_bandit_bounds()], [kriging()], [sparse_gp()], [gp_classify()], [rvm()]
 #' @name granary_bandit_sim
 #' @export
 #' @examples

@@ -19,7 +19,7 @@
 #' @return `predict()` a vector of predictions, or a list with `fit`, `se.fit` and `cov` as asked for. `update()` a new fit. `coef()` the kernel's
 #'   parameters,
 #'   with the noise where it is learnt. `tidy()` the evaluations as a data frame, `glance()` one row.
-#' @family Bayesian optimisation
+#' @seealso [bayes_opt()], [bo_acquisition()], [gp_bandit()], [kriging()], [test_function()]
 #' @name granary_bayes_opt
 #' @examples
 #' set.seed(2)

@@ -105,7 +105,7 @@
 #' Applications* 79, 157--181.
 #'
 #' Wang, Zoghi, Hutter, Matheson and de Freitas (2013). Bayesian optimization in a billion dimensions via random embeddings. *IJCAI*.
-#' @family Bayesian optimisation
+#' @seealso [bo_acquisition()], [gp_bandit()], [kriging()], [test_function()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -18,8 +18,9 @@
 #'
 #' The matrix is factored once for the whole path: a step costs \eqn{O(n^2)}.
 #'
-#' **Which method when:** for few runs of a function with strong main effects. With many runs [kriging()] is as good and simpler: the
-#' process then learns what the trend would say. Where the trend is known, give it to [kriging()].
+#' @section Which method when:
+#' For few runs of a function with strong main effects. With many runs [kriging()] is as good and simpler: the process then learns what the trend would
+#' say. Where the trend is known, give it to [kriging()].
 #'
 #' @param x Inputs, one run per row: a matrix, a data frame, or a vector for one input; or a formula.
 #' @param y Responses.
@@ -36,7 +37,7 @@
 #'
 #' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning
 #' Research* 15, 3183--3186.
-#' @family Gaussian processes
+#' @seealso [kriging()], [cokriging()], [kriging_diagnose()], [gp_parameter_sample()], [sparse_gp()], [gp_classify()]
 #' @export
 #' @examples
 #' set.seed(3)
@@ -47,7 +48,7 @@
 #' fit$path
 #' blind_kriging(y ~ a + b + c, data.frame(x, y = y), n_starts = 2, max_terms = 3)$beta
 blind_kriging <- function(x, ...) {
-  UseMethod("blind_kriging")
+  UseMethod("blind_kriging", formula_or_first(x, ...))
 }
 
 #' @rdname blind_kriging

@@ -30,6 +30,10 @@
 #'
 #' Text such as `"hedge(ei, lcb(kappa = 2), thompson)"` works wherever a criterion is wanted.
 #'
+#' @section Which method when:
+#' `"ei"` is a good first choice; `"lcb"` where exploration is to be steered by hand; `"thompson"` for many evaluations at once; a bandit of several
+#' criteria where none is trusted. [gp_bandit()] where batches and regret matter and the candidates are a finite set.
+#'
 #' @param type The name of a criterion.
 #' @param ... For `"sum"`, `"product"` and `"hedge"`: the criteria, as objects or text.
 #' @param xi Improvement that does not count, in units of the standard deviation of the responses. `NULL` for 0.01 in `"pi"`, which without it never
@@ -47,7 +51,7 @@
 #' Machine Learning Research* 15, 3735--3739.
 #'
 #' Hoffman, Brochu and de Freitas (2011). Portfolio allocation for Bayesian optimization. *Uncertainty in Artificial Intelligence*, 327--336.
-#' @family Bayesian optimisation
+#' @seealso [bayes_opt()], [gp_bandit()], [kriging()], [test_function()]
 #' @export
 #' @examples
 #' bo_acquisition("lcb", kappa = 2)

@@ -14,11 +14,14 @@
 #' predictions come from the joint law of all runs, with covariance blocks \eqn{\sigma_c^2R_c}{s2c Rc}, \eqn{\rho\sigma_c^2R_c}{rho s2c Rc} and
 #' \eqn{\rho^2\sigma_c^2R_c + \sigma_\delta^2R_\delta}{rho^2 s2c Rc + s2d Rd}. Variances take \eqn{\rho}{rho} and the lengthscales as known.
 #'
-#' **Which method when:** a cheap version costs at most a tenth and its response correlates with the expensive one. If
-#' \eqn{\rho}{rho} is near zero or the leave-one-out error is no better than that of [kriging()] on the expensive runs alone, use that.
+#' @section Which method when:
+#' A cheap version costs at most a tenth and its response correlates with the expensive one. If \eqn{\rho}{rho} is near zero or the leave-one-out error
+#' is no better than that of [kriging()] on the expensive runs alone, use that.
 #'
 #' @param x_cheap,y_cheap Runs of the cheap simulator; for more than two levels lists of inputs and of responses, from the cheapest up.
 #' @param x_expensive,y_expensive Runs of the most expensive one.
+#' @param formula,data,expensive,na.action A formula, response ~ inputs, a data frame with the cheap runs and one with the expensive runs, and what to do with
+#'   missing values, as for [stats::lm()].
 #' @param trend Trend of the cheapest level, as in [kriging()].
 #' @param trend_difference Trend of the differences.
 #' @param kernel,lengthscale,nugget,method,prior,n_starts,lower,upper,optimizer,max_iter,tol,threads As in [kriging()], for every level; `kernel`,
@@ -34,7 +37,7 @@
 #' @param nsim Number of draws, joint over the points.
 #' @param seed A seed, or `NULL` for the random numbers of the session.
 #' @param inputs,at,size For `plot()`, as in [granary_kriging].
-#' @param ... For `plot()`, passed on to the plotting function; otherwise not used.
+#' @param ... Passed from the formula method to the default method; for `plot()`, passed on to the plotting function; otherwise not used.
 #' @return An object of class `granary_cokriging`: `levels` (a list of [kriging()] fits: the cheapest response, then the differences), `rho`,
 #'   `nested`. `predict()` gives a vector, or a list with `fit` and what was asked of `se.fit`, `cov`, `gradient`, `variance_gradient`,
 #'   with `extrapolates`; `simulate()` a matrix with one column per draw; `logLik()` the sum over the levels; `residuals()` the leave-one-out errors
@@ -44,7 +47,7 @@
 #'
 #' Couckuyt, Dhaene and Demeester (2014). ooDACE toolbox: a flexible object-oriented Kriging implementation. *Journal of Machine Learning
 #' Research* 15, 3183--3186.
-#' @family Gaussian processes
+#' @seealso [kriging()], [blind_kriging()], [kriging_diagnose()], [gp_parameter_sample()], [sparse_gp()], [gp_classify()]
 #' @export
 #' @examples
 #' cheap <- seq(0, 1, 0.1)
@@ -59,11 +62,39 @@
 #' residuals(fit)
 #' plot(fit)
 #' curve(test_function("forrester")(x), add = TRUE, lty = 2)
-cokriging <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, trend_difference = ~1, kernel = "matern52",
-                      lengthscale = NULL, nugget = 0,
-                      method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimizer = NULL, max_iter = 500,
-                      tol = 1e-6, threads = NULL) {
+#'
+#' runs <- data.frame(x = cheap, y = test_function("forrester")(cheap, "cheap"))
+#' cokriging(y ~ x, runs, data.frame(x = dear, y = test_function("forrester")(dear)), kernel = "se", n_starts = 1)
+cokriging <- function(x_cheap, ...) {
+  UseMethod("cokriging", formula_or_first(x_cheap, ...))
+}
+
+#' @rdname cokriging
+#' @export
+cokriging.formula <- function(formula, data = NULL, expensive, na.action, ...) {
+  call <- match.call(expand.dots = FALSE)
+  if (missing(expensive)) fail_missing("expensive")
+  if (!is.data.frame(expensive)) fail_input("expensive", "a data frame with the expensive runs", describe(expensive))
+  env <- parent.frame()
+  cheap <- formula_design(call, env, character())
+  call$data <- expensive
+  dear <- formula_design(call, env, character())
+  if (!identical(colnames(cheap$x), colnames(dear$x))) {
+    abort_input(sprintf("The formula must give the same inputs in `data` and `expensive`, but it gives %s and %s.", toString(colnames(cheap$x)), toString(colnames(dear$x))),
+                "expensive")
+  }
+  fit <- cokriging.default(unname_rows(cheap$x), cheap$y, unname_rows(dear$x), dear$y, ...)
+  keep_design(fit, cheap, generic_call(match.call(), "cokriging"))
+}
+
+#' @rdname cokriging
+#' @export
+cokriging.default <- function(x_cheap, y_cheap, x_expensive, y_expensive, trend = ~1, trend_difference = ~1, kernel = "matern52",
+                              lengthscale = NULL, nugget = 0,
+                              method = c("ML", "REML", "LOO"), prior = NULL, n_starts = 10, lower = NULL, upper = NULL, optimizer = NULL, max_iter = 500,
+                              tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
+  refuse_dots(...)
   method <- check_choice(method, c("ML", "REML", "LOO"))
   settings <- kriging_settings(nugget, method, NULL, n_starts, lower, upper, optimizer, max_iter, tol, threads, prior)
   if (missing(x_cheap)) fail_missing("x_cheap")

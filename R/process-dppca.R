@@ -16,7 +16,8 @@
 #' divides by \eqn{N - q}; that of probabilistic principal component analysis, which divides by \eqn{D - q} and is reported as `ppca_noise`, is
 #' another number. The rotation is chosen so that the columns of \eqn{X} are orthogonal.
 #'
-#' **Which method when:** for a linear map with predictions and a likelihood; as a yardstick for [gplvm()].
+#' @section Which method when:
+#' For a linear map with predictions and a likelihood; as a yardstick for [gplvm()].
 #'
 #' @param x Data, one row per case, without missing cells.
 #' @param k Number of latent dimensions, less than the rank of the centred data.
@@ -26,7 +27,7 @@
 #' @references
 #' Lawrence (2005). Probabilistic non-linear principal component analysis with Gaussian process latent variable models. *Journal of Machine
 #' Learning Research* 6, 1783--1816.
-#' @family latent variable models
+#' @seealso [gplvm()], [isomap()], [kernel_pca()], [gtm()], [mds()]
 #' @seealso [gplvm_dimension()] to choose `k`
 #' @export
 #' @examples
@@ -80,6 +81,9 @@ dppca <- function(x, k = 2, center = TRUE, scale = FALSE) {
 #' \eqn{S} has to be positive definite. \eqn{YY'/D} is not when \eqn{D < N}: eigenvalues of zero are then left out, with a warning, or lifted by
 #' `ridge`.
 #'
+#' @section Which method when:
+#' `gplvm_dimension()` for a first idea of how many dimensions [gplvm()] or [dppca()] need; evidence of fits with several `k` where it is close.
+#'
 #' @param s A symmetric matrix of similarities: \eqn{YY'/D}, a centred kernel matrix, or \eqn{-\frac12 J D^2 J}{-J D2 J / 2} of distances.
 #' @param k Numbers of dimensions to look at.
 #' @param reverse Whether to take the reversed divergence.
@@ -88,7 +92,7 @@ dppca <- function(x, k = 2, center = TRUE, scale = FALSE) {
 #' @references
 #' Lawrence (2005). Probabilistic non-linear principal component analysis with Gaussian process latent variable models. *Journal of Machine
 #' Learning Research* 6, 1783--1816, Section 2.6.
-#' @family latent variable models
+#' @seealso [gplvm()], [dppca()], [isomap()], [kernel_pca()], [gtm()], [mds()]
 #' @export
 #' @examples
 #' y <- scale(iris[1:20, 1:4], scale = FALSE)

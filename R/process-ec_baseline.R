@@ -21,12 +21,16 @@
 #' -`field` and `field`, couplings uniform between -2 `size` and 0
 #' (`"repulsive"`), -`size` and `size` (`"mixed"`), 0 and 2 `size` (`"attractive"`) (Table 1, with `n = 16`, `field = 0.25`).
 #'
+#' @section Which method when:
+#' `method = "exact"` up to about 20 variables, `"gibbs"` as a check beyond, `"mean_field"`, `"tap"` and `"bethe"` to see what [ec_ising()] gains;
+#' `ec_compare()` sets them side by side.
+#'
 #' @param J,theta,spins As for [ec_ising()].
 #' @param method How, see Details; for `ec_compare()` several, also those of [ec_ising()].
 #' @param samples,sweeps For `"gibbs"`: number of draws, and sweeps on each.
 #' @return `ec_baseline()`: an object of class `granary_ec` as from [ec_ising()]. `ec_compare()`: a data frame with one row per method.
 #'   `sim_ec_ising()`: a list with `J` and `theta`.
-#' @family expectation consistent inference
+#' @seealso [ec_ising()], [ec_ising_fit()], [ec_gauss()], [ec_box()], [ec_factor()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -115,7 +119,7 @@ ec_compare <- function(J, theta = 0, method = c("tree", "factorized", "restricte
 #'   approximation), `n`, `convergence`.
 #' @references
 #' Opper and Winther (2005). Expectation Consistent Approximate Inference. *Journal of Machine Learning Research* 6, 2177--2204.
-#' @family expectation consistent inference
+#' @seealso [ec_ising()], [ec_gauss()], [ec_box()], [ec_factor()], [ec_baseline()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -27,11 +27,15 @@
 #' | `"discrete"` | `values`, `weights` (all 1 by default): vectors, or lists of them for variables that differ |
 #' | `"generic"` | `log_density`: a function of one number that gives one number, or a list of them; `log_concave`: if not, negative site precisions are allowed |
 #'
+#' @section Which method when:
+#' The kind follows what is known of each variable: `"truncate"` for bounds, `"probit"` for labels, `"spike_slab"` and `"laplace"` for sparse
+#' coefficients, `"discrete"` for given values, `"generic"` for any density.
+#'
 #' @param type The kind of factor.
 #' @param ... The arguments of that kind; for `c()`, factors.
 #' @param x Factors.
 #' @return An object of class `granary_ec_factor`, of as many factors as the longest argument has values.
-#' @family expectation consistent inference
+#' @seealso [ec_ising()], [ec_ising_fit()], [ec_gauss()], [ec_box()], [ec_baseline()]
 #' @export
 #' @examples
 #' factors <- c(ec_factor("truncate", lower = 0), ec_factor("probit", 1), ec_factor("spike_slab", 0.2, 4), ec_factor("discrete", 0:2))

@@ -31,12 +31,12 @@
 #' @return An object of class `granary_ec_gauss`: `mean`, `cov`, `log_z`, `sites` (precision `tau` and shift `nu` of each Gaussian site, its
 #'   cavity, and its share of \eqn{\log Z}{log Z}), `gradient`,
 #'   `factors`, `convergence`. Methods: `coef()`, `vcov()`, `logLik()`, `plot()` of the marginal laws, `simulate()` from the Gaussian
-#'   approximation, `tidy()`; [ec_marginals()].
+#'   approximation, `tidy()`; [predict()][predict.granary_ec].
 #' @references
 #' Opper and Winther (2005). Expectation Consistent Approximate Inference. *Journal of Machine Learning Research* 6, 2177--2204.
 #'
 #' Minka (2001). Expectation Propagation for approximate Bayesian inference. *Uncertainty in Artificial Intelligence* 17, 362--369.
-#' @family expectation consistent inference
+#' @seealso [ec_ising()], [ec_ising_fit()], [ec_box()], [ec_factor()], [ec_baseline()]
 #' @export
 #' @examples
 #' Sigma <- 0.5 + diag(0.5, 3)
@@ -160,7 +160,7 @@ simulate.granary_ec_gauss <- function(object, nsim = 1, seed = NULL, ...) {
 
 #' @export
 plot.granary_ec_gauss <- function(x, which = 1, ...) {
-  table <- ec_marginals(x, which)
+  table <- predict(x, which)
   user <- list(...)
   if (length(unique(table$variable)) > 1L) abort_input("`which` must be one variable.", "which")
   mass <- table[table$mass > 0, ]
@@ -238,7 +238,7 @@ ec_gauss_marginals <- function(object, index, at) {
 #' Society B* 79, 125--148.
 #'
 #' Cunningham, Hennig and Lacoste-Julien (2011). Gaussian probabilities and expectation propagation. arXiv:1111.6832.
-#' @family expectation consistent inference
+#' @seealso [ec_ising()], [ec_ising_fit()], [ec_gauss()], [ec_factor()], [ec_baseline()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -58,11 +58,11 @@
 #'   `algorithm` (the one that gave the answer),
 #'   `lambda` (the parameters of \eqn{q}{q} and \eqn{r}{r}), `trace` (residual per sweep), `free_energy`, `starts`, `convergence` (`residual` is
 #'   the gap of the moments).
-#'   See [ec_marginals()] and [granary_ec] for what can be done with it.
+#'   See [predict()][predict.granary_ec] and [granary_ec] for what can be done with it.
 #' @references
 #' Opper and Winther (2005). Expectation Consistent Approximate Inference. *Journal of Machine Learning Research* 6, 2177--2204.
 #' See `errata("jmlr6-expectation-consistent")`.
-#' @family expectation consistent inference
+#' @seealso [ec_ising_fit()], [ec_gauss()], [ec_box()], [ec_factor()], [ec_baseline()]
 #' @export
 #' @examples
 #' J <- matrix(c(0, 0.5, -0.4, 0.5, 0, 0.3, -0.4, 0.3, 0), 3)
@@ -181,7 +181,7 @@ ec_finish <- function(result, model, method, starts, call, class = NULL, advice 
 #' @param ... For `plot()`, graphical parameters.
 #' @return `coef()` the means, `vcov()` the covariances, `logLik()` \eqn{\log Z}{log Z}, `tidy()` one row per variable, `gradient` parts as in
 #'   [ec_ising()].
-#' @family expectation consistent inference
+#' @seealso [ec_ising()], [ec_gauss()], [ec_factor()], [ec_baseline()], [ising_moments()]
 #' @name granary_ec
 #' @examples
 #' set.seed(1)
@@ -309,6 +309,9 @@ ec_enumerate <- function(x) ec_enumerate_model(list(J = x$J, theta = x$theta, co
 #' truncation, the atom of a spike, the
 #' values of a discrete factor.
 #'
+#' @section Which method when:
+#' `predict()` after [ec_ising()] or [ec_gauss()] where one variable or a pair is asked about; `tidy()` lists means and variances of all.
+#'
 #' @param object A fit of [ec_ising()], [ec_baseline()] or [ec_gauss()].
 #' @param i,j Variables, by number or name. With spins and both given: the tables of the pairs. Without any: all single variables, and for spins
 #'   all pairs.
@@ -317,20 +320,15 @@ ec_enumerate <- function(x) ec_enumerate_model(list(J = x$J, theta = x$theta, co
 #'   probabilities `p00`, `p01`, `p10`, `p11`
 #'   (1 is the upper value) and `outside`. For [ec_gauss()]: a data frame with `variable`, `x`, `density` and `mass` (probabilities of single
 #'   points).
-#' @family expectation consistent inference
+#' @param ... Not used.
+#' @seealso [ec_ising()], [ec_ising_fit()], [ec_gauss()], [ec_box()], [ec_factor()], [ec_baseline()]
 #' @export
 #' @examples
 #' fit <- ec_ising(matrix(c(0, 0.5, 0.5, 0), 2), c(0.2, 0))
-#' ec_marginals(fit)
-#' ec_marginals(fit, 1, 2)
-ec_marginals <- function(object, i = NULL, j = NULL, at = NULL) {
-  if (missing(object)) fail_missing("object")
-  if (inherits(object, "granary_ec_gauss")) {
-    if (!is.null(j)) abort_input("`j` must be left out: pairs of a fit of ec_gauss() are Gaussian, with vcov().", "j")
-    return(ec_gauss_marginals(object, ec_index(object, i, "i"), at))
-  }
-  if (!inherits(object, "granary_ec")) fail_input("object", "a fit of ec_ising(), ec_baseline() or ec_gauss()", describe(object))
-  check_fit(object)
+#' predict(fit)
+#' predict(fit, 1, 2)
+predict.granary_ec <- function(object, i = NULL, j = NULL, at = NULL, ...) {
+  refuse_dots(...)
   if (!is.null(at)) abort_input("`at` has a meaning only for fits of ec_gauss().", "at")
   if (is.null(j)) {
     index <- ec_index(object, i, "i")
@@ -341,6 +339,14 @@ ec_marginals <- function(object, i = NULL, j = NULL, at = NULL) {
   if (length(first) != length(second)) abort_input("`i` and `j` must be of the same length.", "j")
   if (any(first == second)) abort_input("`i` and `j` must be different variables.", "j")
   ec_pair_table(object, first, second)
+}
+
+#' @rdname predict.granary_ec
+#' @export
+predict.granary_ec_gauss <- function(object, i = NULL, j = NULL, at = NULL, ...) {
+  refuse_dots(...)
+  if (!is.null(j)) abort_input("`j` must be left out: pairs of a fit of ec_gauss() are Gaussian, with vcov().", "j")
+  ec_gauss_marginals(object, ec_index(object, i, "i"), at)
 }
 
 ec_index <- function(object, i, arg) {

@@ -65,7 +65,7 @@
 #' Desautels, Krause and Burdick (2014). Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization. *Journal of
 #' Machine Learning Research* 15, 4053--4103.
 #' @seealso [simulate.granary_bandit()], [gp_bandit_bounds()]
-#' @family Gaussian processes
+#' @seealso [kriging()], [sparse_gp()], [gp_classify()], [rvm()]
 #' @export
 #' @examples
 #' dose <- seq(0, 1, by = 0.1)

@@ -29,7 +29,7 @@
 #' @return `predict()` a vector (a factor for classes) when only the mean is asked, else a list with `fit`, `se.fit`, `cov`, `gradient`;
 #'   `simulate()` a data frame with a column per simulation; `loo()` a data frame with `label`, `prob` and `log_prob`; `logLik()` the log
 #'   evidence; `tidy()` a row per parameter; `plot()` `NULL`, invisibly; `autoplot()` a ggplot.
-#' @family Gaussian processes
+#' @seealso [gp_classify()], [gp_classify_evidence()], [gp_classify_sample()], [gp_classify_baseline()], [kriging()], [sparse_gp()]
 #' @name granary_gp_classify
 #' @examples
 #' set.seed(1)

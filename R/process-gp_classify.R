@@ -36,9 +36,10 @@
 #' With `standardize`, columns are centred and divided by their standard deviation, as in the paper, and lengthscales are in those units. By default
 #' that is done when parameters are learnt, and not when they are held.
 #'
-#' **Which method when:** `gp_classify()` for 20 to 5000 rows when probabilities matter; `method = "laplace"` for a quick look;
-#' [gp_classify_sample()] and `gp_classify_evidence(fit, "ais")` to check a fit against the exact posterior; [lasso()] with `family = "binomial"` when
-#' the boundary is linear and there are many columns.
+#' @section Which method when:
+#' `gp_classify()` for 20 to 5000 rows when probabilities matter; `method = "laplace"` for a quick look; [gp_classify_sample()] and
+#' `gp_classify_evidence(fit, "ais")` to check a fit against the exact posterior; [lasso()] with `family = "binomial"` when the boundary is linear and
+#' there are many columns.
 #'
 #' @param x A numeric matrix or data frame, one row per case (a vector for one column); or a formula.
 #' @param y Labels: a factor with two levels, logical, text with two values, 0/1 or -1/1. The second level is the class whose probability is
@@ -71,7 +72,7 @@
 #' @references
 #' Kuss and Rasmussen (2005). Assessing approximate inference for binary Gaussian process classification. *Journal of Machine Learning
 #' Research* 6, 1679--1704.
-#' @family Gaussian processes
+#' @seealso [gp_classify_evidence()], [gp_classify_sample()], [gp_classify_baseline()], [kriging()], [sparse_gp()], [rvm()]
 #' @seealso `errata("jmlr6-gp-classification")`; `reproduce("jmlr6-gp-classification")`
 #' @export
 #' @examples
@@ -81,7 +82,7 @@
 #' fit
 #' predict(fit, data.frame(x = c(-6, 0, 2)))
 gp_classify <- function(x, ...) {
-  UseMethod("gp_classify")
+  UseMethod("gp_classify", formula_or_first(x, ...))
 }
 
 #' @rdname gp_classify

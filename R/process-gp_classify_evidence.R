@@ -10,6 +10,10 @@
 #' * `"lower_bound"`: Jensen's bound, equation 35 of the paper, with Gauss-Hermite quadrature. A diagnostic: the paper advises against
 #'   maximising it. With `newdata` and `newy` the expected log likelihood of these further cases is added, which bounds the evidence of all.
 #'
+#' @section Which method when:
+#' `"ep"` for nearly exact values at once, `"laplace"` for a quick look, `"ais"` for a check without approximation (minutes), `"lower_bound"` for a bound
+#' that holds.
+#'
 #' @param object A fit of [gp_classify()]; for `autoplot()` a table of evidences.
 #' @param method One or several of `"ep"`, `"laplace"`, `"ais"`, `"lower_bound"`; by default the method of the fit.
 #' @param grid `NULL`, or a list or data frame with a vector for each of some of the parameters, named as in `coef(object)`: all combinations of a
@@ -31,7 +35,7 @@
 #' Research* 6, 1679--1704.
 #'
 #' Neal (2001). Annealed importance sampling. *Statistics and Computing* 11, 125--139.
-#' @family Gaussian processes
+#' @seealso [gp_classify()], [gp_classify_sample()], [gp_classify_baseline()], [kriging()], [sparse_gp()], [rvm()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -185,6 +189,10 @@ plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
 #'
 #' `plot()` shows the histogram of one latent value beside the normal approximations of EP and Laplace's method.
 #'
+#' @section Which method when:
+#' `gp_classify_sample()` to check [gp_classify()] where much depends on its probabilities; [gp_parameter_sample()] where the parameters of the kernel
+#' are uncertain too.
+#'
 #' @param object A fit of [gp_classify()], or for `predict()`, `summary()` and `autoplot()` a sample.
 #' @param n_draws Draws kept from each chain.
 #' @param burn_in Moves before the first draw.
@@ -207,7 +215,7 @@ plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
 #' Research* 6, 1679--1704.
 #'
 #' Murray, Adams and MacKay (2010). Elliptical slice sampling. *Proceedings of Machine Learning Research* 9, 541--548.
-#' @family Gaussian processes
+#' @seealso [gp_classify()], [gp_classify_evidence()], [gp_classify_baseline()], [kriging()], [sparse_gp()], [rvm()]
 #' @export
 #' @examples
 #' set.seed(1)

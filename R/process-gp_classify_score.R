@@ -26,7 +26,7 @@ label_entropy <- function(y) {
 #' @references
 #' Kuss and Rasmussen (2005). Assessing approximate inference for binary Gaussian process classification. *Journal of Machine Learning
 #' Research* 6, 1679--1704, equation 34.
-#' @family Gaussian processes
+#' @seealso [kriging()], [sparse_gp()], [gp_classify()], [rvm()], [bayes_opt()], [gp_parameter_sample()]
 #' @name assess_gp_classify
 #' @examples
 #' set.seed(1)
@@ -108,6 +108,10 @@ plot.granary_calibration <- function(x, ...) {
 #' The baseline of the paper: a support vector machine with a radial kernel, cost and width by cross-validation, probabilities by Platt's
 #' sigmoid: [svm()] with the settings of the paper's comparison.
 #'
+#' @section Which method when:
+#' `gp_classify_baseline()` to repeat the paper's comparison; [svm_select()] and [svm()] for a machine of your own; [gp_classify()] where probabilities
+#' matter.
+#'
 #' @param x A numeric matrix or data frame.
 #' @param y Labels of two classes.
 #' @param cost,gamma Grids of the cost, at most 1e5, and of the kernel's \eqn{\gamma}{gamma}, on standardised columns; `gamma = NULL` for powers
@@ -122,7 +126,7 @@ plot.granary_calibration <- function(x, ...) {
 #'   the second class or classes.
 #' @references
 #' Platt (2000). Probabilities for SV machines. In *Advances in Large Margin Classifiers*, MIT Press, 61--73.
-#' @family Gaussian processes
+#' @seealso [gp_classify()], [gp_classify_evidence()], [gp_classify_sample()], [kriging()], [sparse_gp()], [rvm()]
 #' @export
 #' @examples
 #' set.seed(1)

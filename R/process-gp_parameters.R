@@ -56,8 +56,9 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #' `predict()` averages over draws. Means are the mean of the means; variances the mean of the variances plus the variance of the means. For
 #' kriging, the variance given a draw is that of the t law with \eqn{n - p} degrees of freedom that integrating \eqn{\sigma^2}{s2} leaves.
 #'
-#' **Which method when:** with few runs, when lengthscales end on bounds, or when the width of intervals matters. With hundreds of rows and few
-#' parameters the posterior is narrow, and the fit itself says the same.
+#' @section Which method when:
+#' With few runs, when lengthscales end on bounds, or when the width of intervals matters. With hundreds of rows and few parameters the posterior is
+#' narrow, and the fit itself says the same.
 #'
 #' @param object A fit by [kriging()], [blind_kriging()], [sparse_gp()] or [gp_classify()] that has learnt its parameters; for `predict()` and
 #'   `summary()` a sample.
@@ -80,7 +81,7 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #' @references Neal (2003). Slice sampling. *Annals of Statistics* 31, 705--767.
 #'
 #' Murray, Adams and MacKay (2010). Elliptical slice sampling. *Proceedings of Machine Learning Research* 9, 541--548.
-#' @family Gaussian processes
+#' @seealso [kriging()], [blind_kriging()], [cokriging()], [kriging_diagnose()], [sparse_gp()], [gp_classify()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -41,7 +41,7 @@
 #'   `log_marginal` and its standard error, and `modes` (a data frame with the columns `row`, the dimensions and `objective`); `type = "impute"` the data
 #'   without missing cells; `simulate()` a list of matrices; `fitted()` and `residuals()` matrices; `coef()` the parameters of the kernel; `tidy()` a
 #'   data frame with one row per position.
-#' @family latent variable models
+#' @seealso [gplvm()], [dppca()], [gplvm_dimension()], [isomap()], [kernel_pca()], [gtm()]
 #' @name granary_gplvm
 #' @examples
 #' set.seed(1)

@@ -48,9 +48,10 @@
 #' maximised, and the map is given the size that the prior expects: mean square one, about the origin. Elsewhere, as with
 #' `k_se(fixed = "lengthscale")`, the penalised likelihood is maximised as it stands.
 #'
-#' **Which method when:** `gplvm()` for maps of up to some thousand rows with a mapping back to the data, uncertainty, missing cells or binary
-#' columns; [dppca()] for the linear one in closed form; [isomap()] where only the unfolding is wanted; [gtm()] for many rows and a map of one or
-#' two dimensions; [kernel_pca()] when only a kernel between rows is known.
+#' @section Which method when:
+#' `gplvm()` for maps of up to some thousand rows with a mapping back to the data, uncertainty, missing cells or binary columns; [dppca()] for the linear
+#' one in closed form; [isomap()] where only the unfolding is wanted; [gtm()] for many rows and a map of one or two dimensions; [kernel_pca()] when only
+#' a kernel between rows is known.
 #'
 #' @param x Data, one row per case: a matrix or data frame of numbers, with `NA` for missing cells.
 #' @param k Number of latent dimensions.
@@ -82,7 +83,7 @@
 #' @references
 #' Lawrence (2005). Probabilistic non-linear principal component analysis with Gaussian process latent variable models. *Journal of Machine
 #' Learning Research* 6, 1783--1816.
-#' @family latent variable models
+#' @seealso [dppca()], [gplvm_dimension()], [isomap()], [kernel_pca()], [gtm()]
 #' @seealso [granary_gplvm] for what can be done with a fit; `errata("jmlr6-gplvm")`; `reproduce("jmlr6-gplvm")`
 #' @export
 #' @examples

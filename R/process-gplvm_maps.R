@@ -59,7 +59,7 @@ check_row_labels <- function(labels, n, arg = "labels") {
 #' @return `plot()` returns `NULL`, invisibly; `tidy()` a data frame with the columns `row` and one per dimension; `predict()` the positions of new
 #'   rows: for [isomap()] from the geodesics through their nearest training rows, for [kernel_pca()] the projection onto the components, for [gtm()]
 #'   the mean of the grid under the posterior. [mds()] has none: its maps are positions of the given rows alone.
-#' @family latent variable models
+#' @seealso [gplvm()], [dppca()], [kernel_pca()], [isomap()], [gtm()], [mds()]
 #' @name granary_embedding
 #' @examples
 #' fit <- isomap(scale(iris[1:100, 1:4]), neighbors = 10)
@@ -119,8 +119,9 @@ check_map_dimension <- function(q, most) {
 #' and classical scaling of them gives the map. Where the graph falls apart `neighbors` is raised until it does not, with a warning. Missing cells are
 #' allowed: distances then use the cells two rows share. `predict()` places new rows.
 #'
-#' **Which method when:** `isomap()` for noise-free curved sheets, as a start of [gplvm()] or by itself; it has no mapping back to the data and one
-#' short cut through noise spoils it, so compare several numbers of neighbours.
+#' @section Which method when:
+#' `isomap()` for noise-free curved sheets, as a start of [gplvm()] or by itself; it has no mapping back to the data and one short cut through noise
+#' spoils it, so compare several numbers of neighbours.
 #'
 #' @param x Data, one row per case, with `NA` for missing cells.
 #' @param k Number of dimensions of the map.
@@ -130,7 +131,7 @@ check_map_dimension <- function(q, most) {
 #'   `neighbors` used and `residual_variance`, one minus the squared correlation of distances in the map with geodesics.
 #' @references
 #' Tenenbaum, de Silva and Langford (2000). A global geometric framework for nonlinear dimensionality reduction. *Science* 290, 2319--2323.
-#' @family latent variable models
+#' @seealso [gplvm()], [dppca()], [gplvm_dimension()], [kernel_pca()], [gtm()], [mds()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -183,8 +184,9 @@ predict.granary_isomap <- function(object, newdata = NULL, type = "latent", thre
 #' eigenpairs of \eqn{JKJ}. It is the closed form of [dppca()] with \eqn{JKJ} in the place of \eqn{YY'/D}, but no likelihood. A new row \eqn{y} is
 #' projected by its centred kernel values.
 #'
-#' **Which method when:** for data that are known by a kernel (strings, graphs, counts) or as a quick non-linear map; it has no mapping back to
-#' the data and its result hangs on the width of the kernel.
+#' @section Which method when:
+#' For data that are known by a kernel (strings, graphs, counts) or as a quick non-linear map; it has no mapping back to the data and its result hangs on
+#' the width of the kernel.
 #'
 #' @param x Data, one row per case.
 #' @param k Number of dimensions of the map.
@@ -192,7 +194,7 @@ predict.granary_isomap <- function(object, newdata = NULL, type = "latent", thre
 #' @return An object of class `granary_kernel_pca` with the map `latent`, the `eigenvalues` and the `kernel`.
 #' @references
 #' Schoelkopf, Smola and Mueller (1998). Nonlinear component analysis as a kernel eigenvalue problem. *Neural Computation* 10, 1299--1319.
-#' @family latent variable models
+#' @seealso [gplvm()], [dppca()], [gplvm_dimension()], [isomap()], [gtm()], [mds()]
 #' @export
 #' @examples
 #' fit <- kernel_pca(scale(iris[, 1:4]), kernel = k_se(lengthscale = 2))
@@ -250,8 +252,9 @@ map_newdata <- function(object, newdata, allow_na = FALSE) {
 #' EM starts from the plane of the leading principal components and never lowers the penalised likelihood. A row's place is the mean of the grid
 #' under its posterior. \eqn{O(KND)} per step.
 #'
-#' **Which method when:** for many rows and one or two dimensions; the map shows the grid, and its flexibility is set by `basis` and `width` rather
-#' than learnt. [gplvm()] learns it, at a higher cost.
+#' @section Which method when:
+#' For many rows and one or two dimensions; the map shows the grid, and its flexibility is set by `basis` and `width` rather than learnt. [gplvm()]
+#' learns it, at a higher cost.
 #'
 #' @param x Data, one row per case.
 #' @param k Number of dimensions of the map.
@@ -266,7 +269,7 @@ map_newdata <- function(object, newdata, allow_na = FALSE) {
 #'   `loglik`.
 #' @references
 #' Bishop, Svensen and Williams (1998). GTM: the generative topographic mapping. *Neural Computation* 10, 215--234.
-#' @family latent variable models
+#' @seealso [gplvm()], [dppca()], [gplvm_dimension()], [isomap()], [kernel_pca()], [mds()]
 #' @export
 #' @examples
 #' fit <- gtm(iris[, 1:4], grid = 10)

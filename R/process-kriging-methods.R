@@ -43,7 +43,7 @@
 #'   `simulate()` a matrix with one column per draw; `update()` a fit; `residuals()` and `fitted()` vectors; `logLik()` an object of class
 #'   `logLik`; `coef()` the trend coefficients; `vcov()` their covariance matrix; `tidy()` a data frame of all parameters; `summary()` an object
 #'   that prints; `plot()` `NULL`, invisibly; `autoplot()` a ggplot.
-#' @family Gaussian processes
+#' @seealso [kriging()], [blind_kriging()], [cokriging()], [kriging_diagnose()], [gp_parameter_sample()], [sparse_gp()]
 #' @name granary_kriging
 #' @importFrom stats coef fitted logLik predict residuals simulate update vcov
 #' @examples

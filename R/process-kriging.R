@@ -36,9 +36,10 @@
 #' much. Repeated rows with equal responses are dropped; with different responses the runs are noisy, and the nugget is estimated. Trend columns that depend on
 #' others get `NA`, as in [stats::lm()]. Memory is \eqn{n^2} numbers, prediction of a mean \eqn{O(n)}, of a variance \eqn{O(n^2)}.
 #'
-#' **Which method when:** `kriging()` for deterministic simulators of up to some thousand runs and up to some dozen inputs; with
-#' `nugget = "estimate"` for noisy responses. [blind_kriging()] where a strong polynomial trend is likely but unknown; [cokriging()] where a cheap
-#' version of the simulator exists. The kernel `"matern52"` suits most simulators, `"se"` only very smooth ones.
+#' @section Which method when:
+#' `kriging()` for deterministic simulators of up to some thousand runs and up to some dozen inputs; with `nugget = "estimate"` for noisy responses.
+#' [blind_kriging()] where a strong polynomial trend is likely but unknown; [cokriging()] where a cheap version of the simulator exists. The kernel
+#' `"matern52"` suits most simulators, `"se"` only very smooth ones.
 #'
 #' @param x Inputs, one run per row: a matrix, a data frame, or a vector for one input; or a formula such as `y ~ a + b`.
 #' @param y Responses.
@@ -77,7 +78,7 @@
 #' Sacks, Welch, Mitchell and Wynn (1989). Design and analysis of computer experiments. *Statistical Science* 4, 409--423.
 #'
 #' Staum (2009). Better simulation metamodeling: the why, what, and how of stochastic kriging. *Winter Simulation Conference*, 119--133.
-#' @family Gaussian processes
+#' @seealso [blind_kriging()], [cokriging()], [kriging_diagnose()], [gp_parameter_sample()], [sparse_gp()], [gp_classify()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -94,7 +95,7 @@
 #' noisy <- kriging(y ~ t, runs, nugget = "estimate", n_starts = 3)
 #' plot(noisy)
 kriging <- function(x, ...) {
-  UseMethod("kriging")
+  UseMethod("kriging", formula_or_first(x, ...))
 }
 
 #' @rdname kriging

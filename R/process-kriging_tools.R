@@ -25,6 +25,10 @@
 #' `assess()` leaves out folds, with the parameters of the fit or learning them again (`refit`), or compares with test runs; `coverage` is the share of
 #' responses within two standard errors.
 #'
+#' @section Which method when:
+#' `"variogram"` and `"surface"` to see whether the parameters are well determined, `"robustness"` for single runs that decide, `"imse"` before new runs
+#' are planned; `assess()` for errors of prediction.
+#'
 #' @param object A fit by [kriging()] or [blind_kriging()]; for the variogram also inputs.
 #' @param what What is asked for.
 #' @param newdata,newy Test runs: inputs and responses.
@@ -38,7 +42,7 @@
 #' Learning Research* 15, 3183--3186.
 #'
 #' Siem and den Hertog (2007). Kriging models that are robust with respect to simulation errors. CentER Discussion Paper 2007-68, Tilburg.
-#' @family Gaussian processes
+#' @seealso [kriging()], [blind_kriging()], [cokriging()], [gp_parameter_sample()], [sparse_gp()], [gp_classify()]
 #' @export
 #' @examples
 #' set.seed(2)

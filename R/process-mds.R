@@ -14,9 +14,9 @@
 #'
 #' The first two climb down by L-BFGS from classical scaling, or from `init`, to a local minimum; \eqn{O(n^2q)} per step.
 #'
-#' **Which method when:** these are what [gplvm()] and its relatives are compared with: maps for data that are known by distances alone. They have
-#' no mapping back to the data and place no new rows. Sammon's map keeps neighbourhoods, non-metric scaling suits ranks and ratings, classical
-#' scaling is the quick look.
+#' @section Which method when:
+#' These are what [gplvm()] and its relatives are compared with: maps for data that are known by distances alone. They have no mapping back to the data
+#' and place no new rows. Sammon's map keeps neighbourhoods, non-metric scaling suits ranks and ratings, classical scaling is the quick look.
 #'
 #' @param x Data, one row per case, or distances: the result of [stats::dist()].
 #' @param k Number of dimensions of the map.
@@ -29,7 +29,7 @@
 #' Kruskal (1964). Nonmetric multidimensional scaling: a numerical method. *Psychometrika* 29, 115--129.
 #'
 #' Sammon (1969). A nonlinear mapping for data structure analysis. *IEEE Transactions on Computers* C-18, 401--409.
-#' @family latent variable models
+#' @seealso [gplvm()], [dppca()], [gplvm_dimension()], [isomap()], [kernel_pca()], [gtm()]
 #' @export
 #' @examples
 #' fit <- mds(scale(iris[, 1:4]))

@@ -63,7 +63,7 @@
 #'
 #' Quinonero-Candela and Rasmussen (2005). A unifying view of sparse approximate Gaussian process regression. *Journal of Machine Learning Research*
 #' 6, 1939--1959, Section 10.2.
-#' @family Gaussian processes
+#' @seealso [sparse_gp()], [sparse_gp_compare()], [kriging()], [gp_classify()], [bayes_opt()], [gp_parameter_sample()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -79,7 +79,7 @@
 #' head(residuals(fit), 3)
 #' rvm(mpg ~ wt + hp, mtcars)
 rvm <- function(x, ...) {
-  UseMethod("rvm")
+  UseMethod("rvm", formula_or_first(x, ...))
 }
 
 #' @rdname rvm

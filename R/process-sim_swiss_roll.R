@@ -4,12 +4,16 @@
 #'
 #' @details \eqn{t = 1.5\pi(1 + 2u)}{t = 1.5 pi (1 + 2 u)} and \eqn{h = 21v} for uniform \eqn{u, v}, at
 #'   \eqn{(t\cos t, h, t\sin t)}{(t cos t, h, t sin t)}.
+#'
+#' @section Which method when:
+#' `sim_swiss_roll()` to try [isomap()], [gplvm()] and [kernel_pca()] on points whose true positions are known.
+#'
 #' @param n Number of points.
 #' @param noise Standard deviation of normal noise.
 #' @return A list with the points `x`, the position `t` along the roll and the `height`.
 #' @references
 #' Tenenbaum, de Silva and Langford (2000). A global geometric framework for nonlinear dimensionality reduction. *Science* 290, 2319--2323.
-#' @family latent variable models
+#' @seealso [gplvm()], [dppca()], [gplvm_dimension()], [isomap()], [kernel_pca()], [gtm()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -39,7 +39,7 @@
 #'   may be negative: `se.fit` is then `NA`. `update()` a fit; `simulate()` a matrix with one column per draw; `coef()` the trend; `logLik()`
 #'   the log evidence; `tidy()` a data frame of the parameters; `augment()` the data with columns `.fitted`, `.se.fit` and `.resid`; `plot()` `NULL`,
 #'   invisibly; `autoplot()` a ggplot.
-#' @family Gaussian processes
+#' @seealso [sparse_gp()], [sparse_gp_compare()], [rvm()], [kriging()], [gp_classify()], [bayes_opt()]
 #' @name granary_sparse_gp
 #' @importFrom stats coef fitted logLik predict residuals simulate update
 #' @examples

@@ -102,7 +102,7 @@
 #' Titsias (2009). Variational learning of inducing variables in sparse Gaussian processes. *AISTATS*.
 #'
 #' Smola and Bartlett (2001). Sparse greedy Gaussian process regression. *NIPS* 13.
-#' @family Gaussian processes
+#' @seealso [sparse_gp_compare()], [rvm()], [kriging()], [gp_classify()], [bayes_opt()], [gp_parameter_sample()]
 #' @seealso `errata("jmlr6-sparse-gp")`; `reproduce("jmlr6-sparse-gp")`
 #' @export
 #' @examples
@@ -115,7 +115,7 @@
 #' plot(fit)
 #' sparse_gp(mpg ~ wt + hp, mtcars, method = "exact")
 sparse_gp <- function(x, ...) {
-  UseMethod("sparse_gp")
+  UseMethod("sparse_gp", formula_or_first(x, ...))
 }
 
 #' @rdname sparse_gp

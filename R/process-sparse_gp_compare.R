@@ -14,6 +14,9 @@
 #' the difference
 #' of the exact and the approximate log evidence. `kl` is `NA` where variances are negative (`"nystrom"`).
 #'
+#' @section Which method when:
+#' `sparse_gp_compare()` on a part of the rows before [sparse_gp()] is run on all; the exact process is fitted beside them where that is affordable.
+#'
 #' @param x,y Data, as for [sparse_gp()].
 #' @param newdata,newy Test inputs and responses; `NULL` for a random fifth of the rows, left out of the fits.
 #' @param methods Methods of [sparse_gp()]. Names that start with an `"a"` before a method, as `"asor"`, `"afitc"`, `"apitc"`, stand for
@@ -28,7 +31,7 @@
 #' @references
 #' Quinonero-Candela and Rasmussen (2005). A unifying view of sparse approximate Gaussian process regression. *Journal of Machine Learning Research*
 #' 6, 1939--1959.
-#' @family Gaussian processes
+#' @seealso [sparse_gp()], [rvm()], [kriging()], [gp_classify()], [bayes_opt()], [gp_parameter_sample()]
 #' @export
 #' @examples
 #' set.seed(1)

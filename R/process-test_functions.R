@@ -14,6 +14,10 @@
 #'
 #' `"forrester"` comes at two levels of fidelity: the cheap one is \eqn{0.5 f(x) + 10(x - 0.5) - 5}{0.5 f(x) + 10 (x - 0.5) - 5}.
 #'
+#' @section Which method when:
+#' `"branin"` and `"camelback"` for two inputs, `"hartmann6"` for six, `"forrester"` for one and for [cokriging()]; a simulator of your own as soon as
+#' there is one.
+#'
 #' @param name The name of a function.
 #' @return The function, of points: one per row, or a vector of as many numbers as it has inputs for one point (`"forrester"`: one point each, and a second
 #'   argument `fidelity`, `"expensive"` or `"cheap"`). It gives one value per point; its attribute `box` is a matrix with its bounds.
@@ -21,7 +25,7 @@
 #' Forrester, Sobester and Keane (2008). *Engineering Design via Surrogate Modelling*. Wiley.
 #'
 #' Dixon and Szego (1978). The global optimization problem: an introduction. *Towards Global Optimisation 2*, 1-15.
-#' @family test functions
+#' @seealso [kriging()], [blind_kriging()], [cokriging()], [kriging_diagnose()], [gp_parameter_sample()], [bayes_opt()]
 #' @export
 #' @examples
 #' test_function("branin")(c(pi, 2.275))

@@ -27,7 +27,7 @@
 #' @references Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant
 #' functions. *Journal of Machine Learning Research* 6, 1297--1321.
 #' @seealso [adapt_partition()]
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [gen_lasso()], [debiased_lasso()], [mta()]
 #' @export
 #' @examples
 #' adapt_partition_bounds(m = 10^(4:6), N = 20)

@@ -21,7 +21,7 @@
 #' @return `predict()` a vector; `update()` a fit; `tidy()` (one row per cell, or per partition of the path), `glance()` (one row) and `summary()` data frames;
 #'   `augment()` the data with `.fitted`, `.resid` and the row `.cell` of `tidy()` each lies in; `plot()` `NULL`, invisibly; `autoplot()` a
 #'   ggplot.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [gen_lasso()], [debiased_lasso()], [adapt_partition()], [mta()]
 #' @name granary_partition
 #' @examples
 #' set.seed(1)

@@ -85,7 +85,7 @@
 #'
 #' Donoho (1997). CART and best-ortho-basis: a connection. *Annals of Statistics* 25, 1870--1911.
 #' @seealso [adapt_partition_bounds()]; `errata("jmlr6-universal-piecewise-constant")`
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [gen_lasso()], [debiased_lasso()], [mta()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -107,7 +107,7 @@
 #' square <- data.frame(u = runif(2000), v = runif(2000))
 #' square$y <- (square$u^2 + square$v^2 < 0.5) + rnorm(2000, sd = 0.2)
 #' plot(adapt_partition(y ~ u + v, square))
-adapt_partition <- function(x, ...) UseMethod("adapt_partition")
+adapt_partition <- function(x, ...) UseMethod("adapt_partition", formula_or_first(x, ...))
 
 #' @rdname adapt_partition
 #' @export

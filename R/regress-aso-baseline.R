@@ -32,7 +32,7 @@
 #' Blum and Mitchell (1998). Combining labeled and unlabeled data with co-training. *COLT* 11, 92--100.
 #'
 #' Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Section 5.2.5.
-#' @family shared structure
+#' @seealso [aso()], [aso_semi()], [aso_auxiliary()], [aso_select()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -45,7 +45,7 @@
 #' own <- aso_baseline(Species ~ ., iris, x_unlab = iris[1:4], method = "self_training",
 #'                     subset = seq(1, 150, 10), pool = 50, add = 10)
 #' mean(predict(own, iris) == iris$Species)
-aso_baseline <- function(x_lab, ...) UseMethod("aso_baseline")
+aso_baseline <- function(x_lab, ...) UseMethod("aso_baseline", formula_or_first(x_lab, ...))
 
 #' @rdname aso_baseline
 #' @export

@@ -9,7 +9,7 @@
 #' @param folds Number of folds; rows of every task are dealt out at random.
 #' @param ... Further arguments of [aso()].
 #' @return A [granary_selection]: `fit` (the best, for all rows), `table` with `h`, `lambda`, `estimate` and `std.error` of the loss of left-out rows.
-#' @family shared structure
+#' @seealso [aso()], [aso_semi()], [aso_auxiliary()], [aso_baseline()]
 #' @export
 #' @examples
 #' set.seed(1)

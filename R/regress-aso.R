@@ -88,7 +88,7 @@
 #' @references
 #' Ando and Zhang (2005). A framework for learning predictive structures from multiple tasks and unlabeled data.
 #' *Journal of Machine Learning Research* 6, 1817--1853.
-#' @family shared structure
+#' @seealso [aso_semi()], [aso_auxiliary()], [aso_select()], [aso_baseline()]
 #' @seealso `reproduce("jmlr6-alternating-structure-optimization")`; `errata("jmlr6-alternating-structure-optimization")`
 #' @export
 #' @examples
@@ -108,7 +108,7 @@
 #' new <- aso(sim$x[[1]], sim$y[[1]], structure = fit, lambda = 1)
 #' # several responses by formula
 #' aso(cbind(mpg, qsec) ~ ., mtcars, h = 1, lambda = 0.1, loss = "squared")
-aso <- function(x, ...) UseMethod("aso")
+aso <- function(x, ...) UseMethod("aso", formula_or_first(x, ...))
 
 #' @rdname aso
 #' @export

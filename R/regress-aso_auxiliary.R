@@ -36,7 +36,7 @@
 #'   `groups`. Give it to
 #'   [aso()].
 #' @references Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Section 4.2.
-#' @family shared structure
+#' @seealso [aso()], [aso_semi()], [aso_select()], [aso_baseline()]
 #' @export
 #' @examples
 #' set.seed(1)

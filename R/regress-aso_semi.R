@@ -81,7 +81,7 @@ principal_structure <- function(x, h) {
 #'   (the [aso()] fit on
 #'   the auxiliary problems), `d` (its singular values) and `cv` (scores of both, one row per fold).
 #' @references Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Sections 4 and 5.
-#' @family shared structure
+#' @seealso [aso()], [aso_auxiliary()], [aso_select()], [aso_baseline()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -64,7 +64,7 @@
 #'   `rademacher`. For `"complexity"` one of class `granary_rademacher`: `value` with its standard error `se`, `norm` (mean spectral or dual norm), the chosen
 #'   `threshold` p, and `analytic`, the closed forms. For `"dual"` one of class `granary_trace_max_dual`: `value`, `Y`, `Z`, `W`, `gap` and `convergence`.
 #' @inherit complete_matrix references
-#' @family completion
+#' @seealso [complete_matrix()], [complete_matrix_select()], [complete_matrix_baseline()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -16,7 +16,7 @@
 #'   data frame with the root mean squared error, the normalised mean absolute error, the share of predictions (before clipping) outside the
 #'   bounds and the
 #'   prediction of largest magnitude, per penalty.
-#' @family completion
+#' @seealso [complete_matrix()], [complete_matrix_select()], [complete_matrix_baseline()]
 #' @name granary_trace_completion
 #' @examples
 #' set.seed(1)
@@ -67,6 +67,9 @@ print.granary_trace_completion <- function(x, ...) {
 tidy.granary_trace_completion <- function(x, ...) {
   refuse_dots(...)
   root <- sqrt(x$loss / (if (x$scale == "mean") 1 else x$observations))
+  if (x$standardize != "none") {  # the loss is in other units than the values
+    root <- vapply(seq_along(x$lambda), function(at) sqrt(mean((x$cells$original - predict_cells(x, at, x$cells$i, x$cells$j, "unclipped"))^2)), 0)
+  }
   data.frame(lambda = x$lambda, rank = x$rank, trace_norm = x$trace_norm, rmse = root, objective = x$objective, gap = x$gap, certified = x$certified)
 }
 
@@ -112,16 +115,16 @@ predict_cells <- function(object, at, i, j, kind) {
     right <- object$v[[at]][j[part] + 1L, , drop = FALSE]
     w[part] <- drop((left * right) %*% object$d[[at]])
   }
-  finish_prediction(object, w, kind, object$row[i + 1L], object$col[j + 1L])
+  finish_prediction(object, w, kind, object$row[i + 1L] + object$col[j + 1L], object$row_scale[i + 1L] * object$col_scale[j + 1L])
 }
 
-finish_prediction <- function(object, w, kind, row, col) {
+finish_prediction <- function(object, w, kind, centre, scale) {
   if (kind == "link") return(w)
   if (object$model == "bounded") {
     lo <- object$bound[1L]
     return(lo + (object$bound[2L] - lo) * stats::plogis(pmin(pmax(w, -30), 30)))
   }
-  w <- w + row + col
+  w <- w * scale + centre
   if (kind == "response" && object$model %in% c("clipped", "maxabs")) w <- pmin(pmax(w, object$bound[1L]), object$bound[2L])
   w
 }
@@ -161,8 +164,8 @@ predict.granary_trace_completion <- function(object, newdata = NULL, lambda = NU
   }
   w <- object$u[[at]] %*% (object$d[[at]] * t(object$v[[at]]))
   dimnames(w) <- if (!is.null(cells$row_names) || !is.null(cells$col_names)) list(cells$row_names, cells$col_names)
-  w[] <- finish_prediction(object, as.vector(w), if (type == "completed") "response" else type, rep(object$row, object$dim[2L]),
-                           rep(object$col, each = object$dim[1L]))
+  w[] <- finish_prediction(object, as.vector(w), if (type == "completed") "response" else type, outer(object$row, object$col, `+`),
+                           outer(object$row_scale, object$col_scale))
   if (type == "completed") w[cbind(cells$i + 1L, cells$j + 1L)] <- observed_means(cells)
   w
 }
@@ -216,7 +219,8 @@ update.granary_trace_completion <- function(object, ...) {
   settings <- object$settings
   old <- list(
     x = refit_frame(object,
-                    seq_along(cells$i)), dims = object$dim, bound = object$bound, model = object$model, center = object$center, scale = object$scale,
+                    seq_along(cells$i)), dims = object$dim, bound = object$bound, model = object$model, center = object$center,
+    standardize = object$standardize, scale = object$scale,
     repeats = if (cells$weighted) "weight" else "mean", tol = settings$tol, max_iter = settings$max_iter,
     solver = if (object$model %in% c("bounded", "maxabs")) "auto" else object$solver, rank = if (settings$rank > 0L) settings$rank,
     start = if (object$model != "maxabs") object,

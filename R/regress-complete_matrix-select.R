@@ -20,7 +20,7 @@
 #' @section Which method when:
 #' Folds use every cell and are the default; a split is cheaper and is what published comparisons report.
 #' @inherit complete_matrix references
-#' @family completion
+#' @seealso [complete_matrix()], [complete_matrix_baseline()], [complete_matrix_bounds()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -102,7 +102,7 @@ complete_matrix_select <- function(x, folds = 10, metric = c("rmse", "nmae"), ru
 #' when few cells are
 #' observed; [complete_matrix()] shrinks instead.
 #' @inherit complete_matrix references
-#' @family completion
+#' @seealso [complete_matrix()], [complete_matrix_select()], [complete_matrix_bounds()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -136,7 +136,7 @@ complete_matrix_baseline <- function(x, method = c("additive", "mean", "row", "c
   units <- list(unit = unit, factor = unit, per_lambda = unit, about = about, scale = "sum")
   fit <- new_completion(list(result), cells, list(value = 0, constrained = FALSE), units, call)
   fit <- utils::modifyList(fit, list(model = model, solver = if (method == "hard") "hard" else "mean", center = center, row = centre$row,
-                                     col = centre$col,
+                                     col = centre$col, standardize = "none", row_scale = rep(1, cells$rows), col_scale = rep(1, cells$cols),
                                      settings = settings))
   fit$bound <- bound
   fit <- seal(structure(fit, class = c("granary_trace_completion", "granary_fit")))

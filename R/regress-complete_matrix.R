@@ -26,7 +26,8 @@
 #'
 #' **Solvers.** `"als"` (the default, `"auto"`) keeps \eqn{W = U'V}{W = U'V} as factors: ridge regressions of rows on columns and columns on rows,
 #' accelerated by Anderson's
-#' method; when they stall, singular vectors of the residual with values above `lambda` are added, so that the rank finds itself. `"softimpute"`
+#' method, and from rank 13 on a limited-memory quasi-Newton method on both factors, whose steps cost less;
+#' when they stall, singular vectors of the residual with values above `lambda` are added, so that the rank finds itself. `"softimpute"`
 #' is proximal gradient with
 #' momentum and restarts, one truncated singular value decomposition per step. `"fw"` is Frank and Wolfe's method for `trace_norm`. `"sgd"` is the
 #' paper's stochastic
@@ -56,7 +57,9 @@
 #' @param x A matrix with `NA` in its holes, a sparse matrix of observed cells, or a data frame with columns `i`, `j` and `value` (positions or
 #'   labels).
 #' @param lambda Penalties; `NULL` for a path from the largest useful one down.
-#' @param n_lambda,lambda_min_ratio Length of that path, and its smallest penalty relative to the largest.
+#' @param n_lambda,lambda_min_ratio Length of that path, and its smallest penalty relative to the largest. The path ends earlier, after the first fit with
+#'   as many free numbers (\eqn{r (m + n - r)}{r (m + n - r)} for rank \eqn{r}{r}) as there are cells, or that leaves a thousandth of the sum of squares: beyond, fits only
+#'   interpolate. Give `lambda` to go on.
 #' @param bound Range of the values: `c(lo, hi)`, or one number `b` for `c(-b, b)`.
 #' @param model What is fitted: see the details.
 #' @param rank Largest rank allowed; `NULL` for no limit.
@@ -64,6 +67,8 @@
 #' @param trace_norm Bounds on the trace norm, instead of `lambda`.
 #' @param center Means removed before and added after: none, of rows, of columns, or both (least squares on the observed cells). Only for
 #'   `"trace"` and `"clipped"`.
+#' @param standardize Whether rows, columns or both are divided by their root mean square (after centring) before the fit, and predictions multiplied by
+#'   it afterwards; `objective` and `loss` are then those of the scaled values. Only for `"trace"` and `"clipped"`.
 #' @param scale Whether squares are summed or averaged over the observed values.
 #' @param repeats What repeated cells do: weigh as often as they were seen, or count once.
 #' @param dims Numbers of rows and columns when `x` is a data frame; by default the largest positions.
@@ -76,14 +81,14 @@
 #' @param threads Number of threads; `NULL` for the session's default, or one where there are few cells.
 #' @return An object of class `granary_trace_completion`: lists `u`, `d` and `v` with the singular vectors and values per penalty, `lambda`,
 #'   `rank`, `trace_norm`, `objective`, `loss`, `gap`,
-#'   `certified`, `bound`, the centres `row` and `col`, and `convergence`.
+#'   `certified`, `bound`, the centres `row` and `col`, the scales `row_scale` and `col_scale`, and `convergence`.
 #' @references
 #' Shamir and Shalev-Shwartz (2014). Matrix completion with the trace norm: learning, bounding, and transducing. *Journal of Machine Learning
 #' Research* 15, 3401--3423.
 #'
 #' Mazumder, Hastie and Tibshirani (2010). Spectral regularization algorithms for learning large incomplete matrices. *Journal of Machine Learning
 #' Research* 11, 2287--2322.
-#' @family completion
+#' @seealso [complete_matrix_select()], [complete_matrix_baseline()], [complete_matrix_bounds()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -93,7 +98,8 @@
 #' predict(fit, data.frame(i = 1:3, j = c(2, 2, 5)))
 #' plot(fit)
 complete_matrix <- function(x, lambda = NULL, n_lambda = 20, bound = NULL, model = c("trace", "clipped", "bounded", "maxabs"), rank = NULL,
-                            solver = c("auto", "als", "softimpute", "fw", "sgd"), center = c("none", "row", "col", "both"), trace_norm = NULL,
+                            solver = c("auto", "als", "softimpute", "fw", "sgd"), center = c("none", "row", "col", "both"),
+                            standardize = c("none", "row", "col", "both"), trace_norm = NULL,
                             lambda_min_ratio = 0.02, scale = c("sum", "mean"), repeats = c("weight",
                                                             "mean"), dims = NULL, tol = 1e-6, max_iter = 2000,
                             control = list(), start = NULL, threads = NULL) {
@@ -102,12 +108,14 @@ complete_matrix <- function(x, lambda = NULL, n_lambda = 20, bound = NULL, model
   solver <- check_choice(solver, c("auto", "als", "softimpute", "fw", "sgd"))
   scale <- check_choice(scale, c("sum", "mean"))
   center <- check_choice(center, c("none", "row", "col", "both"))
+  standardize <- check_choice(standardize, c("none", "row", "col", "both"))
   cells <- completion_cells(x, check_choice(repeats, c("weight", "mean")), dims)
   bound <- completion_range(bound, model, cells)
   settings <- completion_settings(rank, tol, max_iter, control)
   solver <- completion_solver(solver, model, trace_norm, lambda, settings)
-  if (center != "none" && model %in% c("bounded", "maxabs")) {
-    abort_input(sprintf("`center` must be \"none\" for model \"%s\", whose range is that of the values themselves.", model), "center")
+  if (model %in% c("bounded", "maxabs") && (center != "none" || standardize != "none")) {
+    arg <- if (center != "none") "center" else "standardize"
+    abort_input(sprintf("`%s` must be \"none\" for model \"%s\", whose range is that of the values themselves.", arg, model), arg)
   }
   if (model == "maxabs" && (min(cells$rows, cells$cols) > 2000L || as.double(cells$rows) * cells$cols > 2e7)) {
     abort_input("Model \"maxabs\" works on the dense matrix, whose smaller side must be at most 2000. Use \"bounded\" or \"clipped\".", "model")
@@ -115,6 +123,8 @@ complete_matrix <- function(x, lambda = NULL, n_lambda = 20, bound = NULL, model
   warn_unobserved(cells, center)
   centre <- completion_centre(cells, center)
   cells$value <- cells$value - centre$row[cells$i + 1L] - centre$col[cells$j + 1L]
+  spread <- completion_spread(cells, standardize)
+  cells$value <- cells$value / spread$row[cells$i + 1L] / spread$col[cells$j + 1L]
 
   # Solved in units of the largest value: nothing overflows or vanishes, and tolerances have no units.
   unit <- max(abs(cells$value))
@@ -132,12 +142,14 @@ complete_matrix <- function(x, lambda = NULL, n_lambda = 20, bound = NULL, model
     rep(list(zero_completion(cells, about)), length(penalty$value))  # nothing but zeros: so is the fit
   } else {
     options <- c(settings, list(model = model, solver = solver, penalty = penalty$value, constrained = penalty$constrained, lower = limits[1L],
-                                upper = limits[2L], threads = threads))
+                                upper = limits[2L], early_stop = is.null(lambda) && is.null(trace_norm) && n_lambda > 1, threads = threads))
     core_completion_path(cell_triplets(scaled), options, from, core_seed(), progress_bar("matrix completion"))
   }
+  penalty$value <- penalty$value[seq_along(results)]  # a path may end early
   fit <- new_completion(results, cells, penalty, list(unit = unit, factor = if (model == "bounded") 1 else unit, per_lambda = per_lambda,
                                                       about = about, scale = scale), call)
-  fit <- utils::modifyList(fit, list(model = model, solver = solver, center = center, row = centre$row, col = centre$col, settings = settings))
+  fit <- utils::modifyList(fit, list(model = model, solver = solver, center = center, row = centre$row, col = centre$col,
+                                     standardize = standardize, row_scale = spread$row, col_scale = spread$col, settings = settings))
   fit$bound <- bound
   fit <- seal(structure(fit, class = c("granary_trace_completion", "granary_fit")))
   if (solver == "sgd") {
@@ -365,4 +377,9 @@ warn_unobserved <- function(cells, center) {
 completion_centre <- function(cells, center) {
   if (center == "none") return(list(row = numeric(cells$rows), col = numeric(cells$cols)))
   core_completion_centre(cell_triplets(cells), center %in% c("row", "both"), center %in% c("col", "both"))
+}
+
+completion_spread <- function(cells, standardize) {
+  if (standardize == "none") return(list(row = rep(1, cells$rows), col = rep(1, cells$cols)))
+  core_completion_scale(cell_triplets(cells), standardize %in% c("row", "both"), standardize %in% c("col", "both"))
 }

@@ -31,14 +31,14 @@
 #'
 #' Meinshausen, Meier and Buehlmann (2009). p-values for high-dimensional regression. *Journal of the American Statistical Association* 104,
 #' 1671--1681.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [scaled_lasso()], [debiased_lasso()], [gen_lasso()], [adapt_partition()]
 #' @export
 #' @examples
 #' set.seed(1)
 #' sim <- sim_debiased_lasso(n = 80, p = 100, s0 = 3, b = 1)
 #' debiased_lasso_baseline(sim$x, sim$y, "nodewise")
 #' debiased_lasso_baseline(sim$x, sim$y, "split", splits = 5)
-debiased_lasso_baseline <- function(x, ...) UseMethod("debiased_lasso_baseline")
+debiased_lasso_baseline <- function(x, ...) UseMethod("debiased_lasso_baseline", formula_or_first(x, ...))
 
 #' @rdname debiased_lasso_baseline
 #' @param formula,data,weights,subset,na.action,offset As in [debiased_lasso()].

@@ -53,7 +53,7 @@
 #' @references
 #' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning
 #' Research* 15, 2869--2909.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [scaled_lasso()], [debiased_lasso_baseline()]
 #' @seealso [debiased_lasso()], [decorrelate()]
 #' @export
 #' @examples

@@ -29,7 +29,7 @@ percent <- function(share) paste(format(100 * share, trim = TRUE, digits = 3L), 
 #' @return `confint()` a matrix, `vcov()` the covariance of the debiased coefficients, `summary()` a table that prints, `anova()` a table with one row:
 #'   statistic, degrees of freedom, p-value, with the estimates of the contrasts as its attribute `estimate`, `tidy()` and `glance()` data
 #'   frames, `augment()` the data with the fitted values `.fitted` and residuals `.resid` of the lasso.
-#' @family regression
+#' @seealso [debiased_lasso()], [lasso()], [lasso_select()], [scaled_lasso()], [debiased_lasso_baseline()], [gen_lasso()]
 #' @name granary_debiased_lasso
 #' @importFrom stats confint vcov
 #' @examples

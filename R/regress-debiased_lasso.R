@@ -63,7 +63,7 @@
 #' @references
 #' Javanmard and Montanari (2014). Confidence intervals and hypothesis testing for high-dimensional regression. *Journal of Machine Learning
 #' Research* 15, 2869--2909.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [scaled_lasso()], [debiased_lasso_baseline()], [gen_lasso()], [adapt_partition()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -73,7 +73,7 @@
 #' confint(fit, sim$support)
 #' debiased_lasso(mpg ~ ., mtcars)
 debiased_lasso <- function(x, ...) {
-  UseMethod("debiased_lasso")
+  UseMethod("debiased_lasso", formula_or_first(x, ...))
 }
 
 #' @rdname debiased_lasso

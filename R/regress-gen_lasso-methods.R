@@ -19,7 +19,7 @@
 #'   (response minus mean) likewise; `deviance()` twice the loss, per penalty; `tidy()` a data frame with one row per coefficient and penalty;
 #'   `glance()` one row per penalty; `augment()` the data with columns `.fitted` and `.resid` at one penalty, the last of the path by default;
 #'   `plot()` `NULL` invisibly, `autoplot()` a ggplot.
-#' @family regression
+#' @seealso [gen_lasso()], [gen_lasso_select()], [gen_lasso_penalty()], [gen_lasso_image()], [lasso()], [lasso_select()]
 #' @name granary_gen_lasso
 #' @examples
 #' set.seed(1)

@@ -21,7 +21,7 @@
 #' @references
 #' Lin, Pham and Ruszczynski (2014). Alternating linearization for structured regularization problems. *Journal of Machine Learning Research* 15,
 #' 3447--3481.
-#' @family regression
+#' @seealso [gen_lasso_image()], [lasso()], [lasso_select()], [debiased_lasso()]
 #' @seealso [gen_lasso()], [gen_lasso_penalty()]
 #' @export
 #' @examples
@@ -34,7 +34,7 @@
 #' # a signal
 #' steps <- rep(c(0, 2, 1), each = 20) + rnorm(60, sd = 0.4)
 #' plot(gen_lasso_select(NULL, steps, folds = 5))
-gen_lasso_select <- function(x, ...) UseMethod("gen_lasso_select")
+gen_lasso_select <- function(x, ...) UseMethod("gen_lasso_select", formula_or_first(x, ...))
 
 #' @rdname gen_lasso_select
 #' @export

@@ -82,7 +82,7 @@
 #' Chambolle and Darbon (2009). On total variation minimization and surface evolution using parametric maximum flows. *International Journal of
 #' Computer
 #' Vision* 84, 288--307.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [debiased_lasso()]
 #' @seealso [gen_lasso_penalty()], [gen_lasso_select()], [gen_lasso_image()]; `errata("jmlr15-alternating-linearization")`;
 #' `reproduce("jmlr15-alternating-linearization")`
 #' @export
@@ -98,7 +98,7 @@
 #' # a signal
 #' signal <- gen_lasso(NULL, rep(c(0, 2, 1), each = 20) + rnorm(60, sd = 0.4), lambda = 1)
 #' plot(signal)
-gen_lasso <- function(x, ...) UseMethod("gen_lasso")
+gen_lasso <- function(x, ...) UseMethod("gen_lasso", formula_or_first(x, ...))
 
 gen_methods <- c("alin", "fista", "admm", "sparsa", "tikhonov")
 gen_updates <- c("test", "pr", "dr_h", "dr_f")

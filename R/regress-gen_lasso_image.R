@@ -35,7 +35,7 @@
 #' 3447--3481.
 #'
 #' Rudin, Osher and Fatemi (1992). Nonlinear total variation based noise removal algorithms. *Physica D* 60, 259--268.
-#' @family regression
+#' @seealso [gen_lasso_select()], [gen_lasso_penalty()], [lasso()], [lasso_select()]
 #' @seealso [gen_lasso()], [fused_signal()]
 #' @export
 #' @examples

@@ -37,7 +37,7 @@
 #' @return An object of class `granary_penalty`: a list with `matrix` (a `dgCMatrix`), `blocks` (rows per block), `p`, `type` and what the builder knows.
 #' @references
 #' Tibshirani (2014). Adaptive piecewise polynomial estimation via trend filtering. *Annals of Statistics* 42, 285--323 (uneven positions).
-#' @family regression
+#' @seealso [gen_lasso_select()], [lasso()], [lasso_select()], [debiased_lasso()]
 #' @seealso [gen_lasso()], [gen_lasso_image()]
 #' @export
 #' @examples

@@ -21,7 +21,7 @@
 #' @param rule The penalty that `coef()` and `predict()` use: `"min"`, or `"1se"`.
 #' @param ... Passed on to [lasso()].
 #' @return A [granary_selection]: `fit` (the path for all rows), `lambda`, `table` (mean loss and standard error for each penalty), `folds`, `rule`.
-#' @family regression
+#' @seealso [lasso()], [scaled_lasso()], [debiased_lasso()], [debiased_lasso_baseline()], [gen_lasso()], [adapt_partition()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -31,7 +31,7 @@
 #' cv
 #' lasso_select(mpg ~ ., mtcars, folds = 4)
 lasso_select <- function(x, ...) {
-  UseMethod("lasso_select")
+  UseMethod("lasso_select", formula_or_first(x, ...))
 }
 
 #' @rdname lasso_select

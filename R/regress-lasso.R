@@ -72,7 +72,7 @@
 #'
 #' Tibshirani, Bien, Friedman, Hastie, Simon, Taylor and Tibshirani (2012). Strong rules for discarding predictors in lasso-type problems.
 #' *Journal of the Royal Statistical Society B* 74, 245--266.
-#' @family regression
+#' @seealso [lasso_select()], [scaled_lasso()], [debiased_lasso()], [debiased_lasso_baseline()], [gen_lasso()], [adapt_partition()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -83,7 +83,7 @@
 #' coef(fit, lambda = 0.3)[1:4, ]
 #' lasso(mpg ~ ., mtcars, lambda = 0.5)
 lasso <- function(x, ...) {
-  UseMethod("lasso")
+  UseMethod("lasso", formula_or_first(x, ...))
 }
 
 #' @rdname lasso
@@ -194,8 +194,8 @@ check_coef_bounds <- function(bound, p, arg) {
 #' @param newdata Rows to predict for: a matrix with the columns of the fit, or a data frame with the variables of its formula. `NULL` for the data of
 #'   the fit.
 #' @param offset Offset for the rows of `newdata`, if the fit had one.
-#' @param type For `predict()`: `"link"` (the linear predictor), `"response"` (probabilities for `"binomial"`), `"class"`. For `residuals()`:
-#'   `"response"` or `"deviance"`.
+#' @param type For `predict()`: `"link"` (the linear predictor), `"response"` (probabilities of the second class for `"binomial"`), `"class"`, or `"prob"` (a column
+#'   for each class, at one penalty). For `residuals()`: `"response"` or `"deviance"`.
 #' @param against For `plot()`: the penalty (`"lambda"`, on a log scale), the \eqn{\ell_1}{l1} norm of the coefficients (`"norm"`), or the
 #'   deviance explained
 #'   (`"deviance"`).
@@ -207,7 +207,7 @@ check_coef_bounds <- function(bound, p, arg) {
 #'   one column per
 #'   penalty; `deviance()` one number per penalty; `tidy()` a data frame of the coefficients that are not zero; `glance()` one row per
 #'   penalty; `augment()` the data with columns `.fitted` and `.resid` at one penalty; `summary()` an object that prints.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [scaled_lasso()], [debiased_lasso()], [debiased_lasso_baseline()], [gen_lasso()]
 #' @name granary_lasso
 #' @importFrom stats coef deviance logLik predict residuals
 #' @examples
@@ -283,10 +283,10 @@ lasso_link <- function(fit, x, lambda, offset = NULL, exact = FALSE) {
 
 #' @rdname granary_lasso
 #' @export
-predict.granary_lasso <- function(object, newdata = NULL, lambda = NULL, type = c("link", "response", "class"), offset = NULL, exact = FALSE, ...) {
+predict.granary_lasso <- function(object, newdata = NULL, lambda = NULL, type = c("link", "response", "class", "prob"), offset = NULL, exact = FALSE, ...) {
   refuse_dots(...)
-  type <- check_choice(type, c("link", "response", "class"))
-  if (type == "class" && object$family != "binomial") abort_input("type = \"class\" is for binomial fits.", "type")
+  type <- check_choice(type, c("link", "response", "class", "prob"))
+  if (type %in% c("class", "prob") && object$family != "binomial") abort_input(sprintf("type = \"%s\" is for binomial fits.", type), "type")
   had_offset <- !is.null(object$settings$offset)
   if (is.null(newdata)) {
     if (!is.null(object[["n"]])) not_for(object, "predict() without `newdata`", "it was made from moments and has no rows")
@@ -300,6 +300,10 @@ predict.granary_lasso <- function(object, newdata = NULL, lambda = NULL, type = 
   eta <- lasso_link(object, x, lambda, offset, exact)
   if (type == "link" || object$family == "gaussian") return(eta)
   if (type == "response") return(stats::plogis(eta))
+  if (type == "prob") {
+    if (ncol(eta) != 1L) abort_input("type = \"prob\" is for one penalty: name it as `lambda`, or use type = \"response\" for all of the path.", "lambda")
+    return(prob_matrix(stats::plogis(eta[, 1L]), object$levels, rownames(eta), stats::plogis(-eta[, 1L])))
+  }
   array(object$levels[(eta > 0) + 1L], dim(eta), dimnames(eta))
 }
 

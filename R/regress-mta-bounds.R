@@ -33,7 +33,7 @@
 #' @references
 #' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
 #' @seealso [mta()]
-#' @family regression
+#' @seealso [mta_compare()], [lasso()], [lasso_select()], [gen_lasso()], [debiased_lasso()]
 #' @export
 #' @examples
 #' # two tasks at distance 1, 20 samples of variance 1 each

@@ -15,6 +15,9 @@
 #' A deletion changes one mean and a common factor of all variances, so leave-one-out takes \eqn{O(\sum N_t \cdot K)}{O(sum(N) K)} operations
 #' for \eqn{K \le T}{K <= T} distinct sample sizes; `"pairwise"` takes \eqn{O(T^3)} for each sample.
 #'
+#' @section Which method when:
+#' `mta_compare()` before [mta()], where it is not known how alike the means are; `risk = "truth"` in simulations.
+#'
 #' @inheritParams mta
 #' @param y Samples: a numeric vector with `group`, a list with one vector per task, or a formula `y ~ group`.
 #' @param methods Estimators: `"pooled"` (the mean of all samples), `"average"` (of the sample means), `"james_stein"`,
@@ -30,14 +33,14 @@
 #' @references
 #' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
 #' @seealso [mta()]
-#' @family regression
+#' @seealso [mta_bounds()], [lasso()], [lasso_select()], [gen_lasso()], [debiased_lasso()]
 #' @export
 #' @examples
 #' set.seed(1)
 #' data <- sim_mta(20, s2_mu = 0.1, n_range = c(2, 10))
 #' mta_compare(data$y, data$group)
 #' mta_compare(y ~ group, data, risk = "truth", truth = attr(data, "mu"))
-mta_compare <- function(y, ...) UseMethod("mta_compare")
+mta_compare <- function(y, ...) UseMethod("mta_compare", formula_or_first(y, ...))
 
 #' @rdname mta_compare
 #' @export

@@ -19,7 +19,7 @@
 #' @param ... Passed to [graphics::plot()]; not used by other methods.
 #' @return `coef()` the estimates; `confint()` a matrix with lower and upper limits; `predict()` a vector; `summary()` and `tidy()` a data
 #'   frame with a row for each task; `plot()` `NULL`, invisibly; `autoplot()` a ggplot.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [gen_lasso()], [debiased_lasso()], [adapt_partition()], [mta()]
 #' @name granary_means
 #' @examples
 #' set.seed(1)

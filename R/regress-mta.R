@@ -79,7 +79,7 @@
 #'
 #' Bock (1975). Minimax estimators of the mean of a multivariate normal distribution. *Annals of Statistics* 3, 209--218.
 #' @seealso [mta_compare()], [mta_bounds()], [sim_mta()]; `errata("jmlr15-multi-task-averaging")`
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [gen_lasso()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -94,7 +94,7 @@
 #' table <- data.frame(mean = c(3, 4, 6, 5, 9), n = c(2, 10, 3, 4, 8), var = c(4, 5, 3, 6, 4))
 #' chain <- 1 * (abs(outer(1:5, 1:5, "-")) == 1)
 #' coef(mta(table, method = "custom", A = chain))
-mta <- function(y, ...) UseMethod("mta")
+mta <- function(y, ...) UseMethod("mta", formula_or_first(y, ...))
 
 #' @rdname mta
 #' @export

@@ -32,7 +32,7 @@
 #' He, Cai and Niyogi (2005). Laplacian score for feature selection. *Advances in Neural Information Processing Systems* 18.
 #'
 #' Wolf and Shashua (2005). *Journal of Machine Learning Research* 6, 1855--1887.
-#' @family feature selection
+#' @seealso [q_alpha()], [q_alpha_select()], [q_alpha_bounds()], [lasso()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -32,7 +32,7 @@
 #'   for noise; the others a number.
 #' @references
 #' Wolf and Shashua (2005). *Journal of Machine Learning Research* 6, 1855--1887, Sections 4 and 6.
-#' @family feature selection
+#' @seealso [q_alpha()], [q_alpha_select()], [q_alpha_baseline()], [lasso()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -28,7 +28,7 @@
 #'   the weights of the features selected, best first, and `predict(type = "selected")` their columns of new data.
 #' @references
 #' Wolf and Shashua (2005). *Journal of Machine Learning Research* 6, 1855--1887, Section 6.
-#' @family feature selection
+#' @seealso [q_alpha()], [q_alpha_baseline()], [q_alpha_bounds()], [lasso()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -93,7 +93,7 @@
 #' @references
 #' Wolf and Shashua (2005). Feature selection for unsupervised and supervised inference: the emergence of sparsity in a weight-based approach.
 #' *Journal of Machine Learning Research* 6, 1855--1887.
-#' @family feature selection
+#' @seealso [q_alpha_baseline()], [lasso()]
 #' @seealso [q_alpha_select()], [q_alpha_bounds()]; `errata("jmlr6-q-alpha-feature-selection")`;
 #'   `reproduce("jmlr6-q-alpha-feature-selection")`
 #' @export

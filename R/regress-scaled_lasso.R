@@ -26,7 +26,7 @@
 #'   It has the methods `coef()`, `predict()`, `residuals()`, `sigma()`, `print()`, `summary()`, `tidy()`, `plot()` (fitted values and residuals).
 #' @references
 #' Sun and Zhang (2012). Scaled sparse linear regression. *Biometrika* 99, 879--898.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [debiased_lasso()], [debiased_lasso_baseline()], [gen_lasso()], [adapt_partition()]
 #' @export
 #' @examples
 #' set.seed(1)
@@ -36,7 +36,7 @@
 #' sigma(fit)
 #' predict(fit, sim$x[1:3, ])
 scaled_lasso <- function(x, ...) {
-  UseMethod("scaled_lasso")
+  UseMethod("scaled_lasso", formula_or_first(x, ...))
 }
 
 #' @rdname scaled_lasso

@@ -20,7 +20,7 @@
 #' @return For `"tasks"` a list with `x` and `y` (lists, one element per task), `u` (p x tasks) and `theta` (h x p); for `"documents"` one with `x_lab`,
 #'   `x_unlab`, `x_test` (sparse, one column per word and position), `y_lab`, `y_test`, and `first`, the columns of the first word.
 #' @references Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Section 4.3.
-#' @family shared structure
+#' @seealso [aso()], [aso_semi()], [aso_auxiliary()], [aso_select()], [aso_baseline()]
 #' @export
 #' @examples
 #' set.seed(1)

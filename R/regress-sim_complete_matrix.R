@@ -22,7 +22,7 @@
 #'   `signal` (the matrix without noise).
 #' @section Which method when: To see when completion works (evenly spread cells, low rank) and when it must fail (`"lower_bound"`).
 #' @inherit complete_matrix references
-#' @family completion
+#' @seealso [complete_matrix()], [complete_matrix_select()], [complete_matrix_baseline()], [complete_matrix_bounds()]
 #' @export
 #' @examples
 #' set.seed(1)

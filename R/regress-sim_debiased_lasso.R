@@ -17,7 +17,7 @@
 #' @param sigma Standard deviation of the errors.
 #' @param rho,width Correlation, and the distance up to which it holds.
 #' @return A list: `x`, `y`, `theta`, `support`, `sigma`, and `omega`, the diagonal entry of \eqn{\Sigma^{-1}}{Sigma^-1}.
-#' @family regression
+#' @seealso [lasso()], [lasso_select()], [scaled_lasso()], [debiased_lasso()], [debiased_lasso_baseline()], [gen_lasso()]
 #' @export
 #' @examples
 #' set.seed(1)

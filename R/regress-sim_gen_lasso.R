@@ -19,7 +19,7 @@
 #' @param dim Dimensions: three of the volume, two of the image; `NULL` for 8 x 8 x 4 and 64 x 64.
 #' @param blur Side of the mean blur of the image; 1 for none.
 #' @return A list with `x`, `y`, `beta` and `penalty`; for `"image"` one with `image`, `truth` and the noise-free, possibly blurred `clean`.
-#' @family regression
+#' @seealso [gen_lasso()], [gen_lasso_select()], [gen_lasso_penalty()], [gen_lasso_image()], [lasso()], [lasso_select()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -16,7 +16,7 @@
 #' @return A data frame with columns `y` and `group`, and attributes `mu` and `sigma2`, the true means and variances.
 #' @references
 #' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
-#' @family regression
+#' @seealso [mta()], [mta_compare()], [mta_bounds()], [lasso()], [lasso_select()], [gen_lasso()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -29,7 +29,7 @@
 #' Wolf and Shashua (2005). *Journal of Machine Learning Research* 6, 1855--1887, Section 6.
 #'
 #' Weston, Mukherjee, Chapelle, Pontil, Poggio and Vapnik (2001). Feature selection for SVMs. *Advances in Neural Information Processing Systems* 13.
-#' @family feature selection
+#' @seealso [q_alpha()], [q_alpha_select()], [q_alpha_baseline()], [q_alpha_bounds()], [lasso()]
 #' @export
 #' @examples
 #' set.seed(1)

@@ -10,13 +10,17 @@
 #' `log.loss`, the `brier` score (sum over the classes of squared differences, averaged over the rows) and, for two classes, the area under the ROC curve `auc`.
 #' Estimators of graphs, matrices, clusterings and signals have scores of their own: see their help pages.
 #'
+#' @section Which method when:
+#' `assess()` with `truth` in simulations, with `newdata` and `newy` on data kept back. To choose among penalties or costs use the `_select()` of the
+#' method, which keeps the choice and its score apart.
+#'
 #' @param object A fit, or whatever an estimator returns.
 #' @param truth What was to be estimated.
 #' @param newdata,newy New rows and their responses; without them a supervised fit is assessed on the rows it was fitted to, which flatters it.
 #' @param weights One weight per row, or `NULL`.
 #' @param ... For methods.
 #' @return A data frame with one row of scores per fit, or whatever the method says.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()], [granary_session()]
 #' @export
 #' @examples
 #' fit <- svm(Species ~ ., iris, subset = seq(1, 150, 2))

@@ -2,9 +2,12 @@
 #'
 #' One list of everything the package estimates: the key of the paper, what the method is for, and the functions that offer it.
 #'
+#' @section Which method when:
+#' `granary_catalog()` for the whole list, [granary_find()] with your own words.
+#'
 #' @param pattern A regular expression looked for in every field, whatever the case; `NULL` lists everything.
 #' @return A data frame of class `granary_catalog` with columns `key`, `title`, `family`, `functions`, `paper` and `use`, printed by family.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_report()], [granary_session()]
 #' @seealso [errata()] for what the papers print wrongly, [reproduce()] to re-make their numbers.
 #' @export
 #' @examples

@@ -20,6 +20,9 @@
 #'
 #' With pieces, a classifier cannot know all its classes from the first one: declare them, as `levels`.
 #'
+#' @section Which method when:
+#' `data_chunks()` for online classifiers and for data that do not fit in memory; what fits in memory goes into a method as it is.
+#'
 #' @param x The data: a numeric matrix, data frame or sparse matrix; a function; the path of a file; a DBI result; or an Arrow stream.
 #' @param y The labels of a matrix or data frame; for the others the name (or number) of the column with the labels. For a data frame
 #'   it may be such a name, too. `NULL`: there are no labels.
@@ -31,7 +34,7 @@
 #'   stand for a missing value.
 #' @param ... Not used.
 #' @return An object of class `granary_chunks`.
-#' @family online classifiers
+#' @seealso [lasvm()], [update(finish = TRUE)], [lasvm_suggest()], [budget_perceptron()], [kernel_perceptron()], [sasb()]
 #' @export
 #' @examples
 #' set.seed(1)

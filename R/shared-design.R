@@ -6,6 +6,13 @@ generic_call <- function(call, name) {
   shorten_call(call)
 }
 
+# What a generic with a formula method looks at: the argument named `formula` wherever it stands, as in lasso(formula = y ~ a, d), otherwise the first.
+formula_or_first <- function(first, ...) {
+  given <- ...names()
+  if ("formula" %in% given) return(...elt(match("formula", given)))
+  if (missing(first)) NULL else first
+}
+
 # For methods with `...` that they do not pass on: a misspelt argument is an error, not silence. `known` are the words that were possible, by default
 # the arguments of the function that calls.
 refuse_dots <- function(..., known = names(formals(sys.function(sys.parent())))) {

@@ -4,10 +4,13 @@
 #' those that granary found, with the form it uses instead and the check that tells the two apart, so that nobody has to find them again.
 #' Matters of taste, and details a paper merely leaves open, are not listed.
 #'
+#' @section Which method when:
+#' `errata()` when a formula of granary differs from that in the paper; [reproduce()] for its numbers.
+#'
 #' @param key The key of a paper, as in [granary_catalog()], or several; `NULL` for all papers.
 #' @return A data frame of class `granary_errata` with columns `key`, `place`, `printed`, `corrected` and `check`, one row per erratum,
 #'   printed by paper. It has no rows for a paper in which nothing was found.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()], [granary_session()]
 #' @export
 #' @examples
 #' errata("jmlr15-quic")

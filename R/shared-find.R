@@ -9,10 +9,13 @@
 #' Words are compared by their stems and with a letter wrong or missing, in the functions, keywords, tasks, titles, kinds of data, outputs, uses and papers of
 #' [granary_catalog()]. A word counts the more, the fewer methods have it.
 #'
+#' @section Which method when:
+#' `granary_find()` with your own words, [granary_catalog()] for the whole list, `vignette("which-method")` for tables by family.
+#'
 #' @param words What you look for.
 #' @param n How many methods to list at most.
 #' @return A data frame of class `granary_found` with the columns of [granary_catalog()] and `score`, best first.
-#' @family infrastructure
+#' @seealso [granary_report()], [reproduce()], [granary_session()]
 #' @seealso [granary_catalog()] for all of them.
 #' @export
 #' @examples

@@ -12,7 +12,7 @@
 #' @param x,object A fit.
 #' @param ... Passed on to or from other methods; not used here.
 #' @return `print()` returns its argument invisibly, `summary()` an object of class `summary_granary_fit`, `glance()` a data frame.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()], [granary_session()]
 #' @name granary_fit
 #' @examples
 #' # the methods shown on the smallest of fits

@@ -35,6 +35,11 @@
 #' `k_se()` for very smooth functions; `k_rq()` when several scales of variation are at work; `k_mlp()` for functions that level off;
 #' `k_linear()` plus others for a trend.
 #'
+#' @section Which method when:
+#' `k_se()` for smooth functions, `k_matern()` for rougher ones (the usual choice for simulators), `k_rq()` for several scales at once, `k_periodic()`
+#' for seasons, `k_linear()` and `k_polynomial()` for trends, `k_hamming()` for categories, `k_white()` for noise. Sums add effects, products make them
+#' interact.
+#'
 #' @param lengthscale Distance over which the function varies, \eqn{\ell}{l}: one number, or one per column.
 #' @param variance Size of the kernel at distance zero, \eqn{v}; `k_linear()` takes one per column too.
 #' @param ard Whether each column gets its own lengthscale (variance for `k_linear()`), starting from the one given.
@@ -61,7 +66,7 @@
 #' @return An object of class `granary_kernel`; `kernel_matrix()` a matrix, `coef()` the parameters by name.
 #' @references
 #' Rasmussen and Williams (2006). *Gaussian Processes for Machine Learning*. MIT Press, chapter 4.
-#' @family kernels
+#' @seealso [kriging()], [svm()], [gp_classify()]
 #' @name kernels
 #' @examples
 #' k <- k_se(lengthscale = c(0.5, 2)) + 0.1 * k_linear() + k_white(0.01)

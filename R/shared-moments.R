@@ -14,13 +14,17 @@
 #' Give the result as `S` to the Gaussian graphs and searches, such as [ggm_lasso()], [ggm_hub()], [ggm_nodes()], [pc()] and [causal_dag()] (the number of
 #' rows comes with it), and as `x` to [lasso()], with the name of the response as `y`.
 #'
+#' @section Which method when:
+#' `data_moments()` for numbers, where a Gaussian graph, a partial correlation or least squares is wanted; [data_counts()] for categories. Methods that
+#' look at single rows (kernels, processes) cannot use it.
+#'
 #' @param x Data: a matrix, data frame or sparse matrix of numbers, or [data_chunks()]. Columns of other kinds are an error: choose with `columns` of
 #'   [data_chunks()].
 #' @param weights Case weights, one per row; not with data in pieces.
 #' @param na What to do with rows that have missing values: stop, or leave them out (their number is kept as `omitted`).
 #' @return An object of class `granary_moments`: `n` (sum of the weights), `rows`, `mean`, `scatter`, `omitted`. `as.matrix()` gives the covariance
 #'   (divisor `n - 1`); `update(object, newdata)` adds rows.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()]
 #' @seealso [data_counts()] for tables, [data_chunks()] for the sources.
 #' @references Chan, Golub and LeVeque (1979), Updating formulae and a pairwise algorithm for computing sample variances, Stanford technical report
 #'   STAN-CS-79-773.
@@ -87,9 +91,13 @@ gather_pieces <- function(source, summarize) {
 #' Joins sufficient statistics of different rows of the same variables, so that data spread over files, sessions or the workers of package future give
 #' the fit that all rows together give.
 #'
+#' @section Which method when:
+#' `combine()` wherever [data_moments()] or [data_counts()] were gathered in more than one place. Fits themselves are not averaged: give the joined
+#' statistics to the method.
+#'
 #' @param x,... Objects of one class: [data_moments()] or [data_counts()] of different rows. Columns are matched by name.
 #' @return One object of that class.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()], [granary_session()]
 #' @export
 #' @examples
 #' parts <- lapply(split(mtcars, mtcars$cyl), data_moments)
@@ -168,12 +176,15 @@ moments_covariance <- function(S, n, divisor = 1) {
 #' The different rows of categorical data and how often each occurs, which is all that networks of discrete variables and tests of independence need.
 #' Gathered piece by piece and put together by [combine()], as [data_moments()] are.
 #'
+#' @section Which method when:
+#' `data_counts()` for categorical columns, [data_moments()] for numbers. Few different rows make it small, however many rows there are.
+#'
 #' @param x Categorical data: a data frame, a matrix or [data_chunks()]. Every value is taken as the name of a level; a missing value is one of its own
 #'   kind and is refused unless `na = "omit"`.
 #' @param na What to do with rows that have missing values: stop, or leave them out (their number is kept as `omitted`).
 #' @return An object of class `granary_counts`: `cells` (a data frame of factors, one row per different row of the data, in the order of its levels),
 #'   `n` (how often each occurs), `omitted`. `as.data.frame()` gives both with the counts as column `Freq`; `as.table()` the whole contingency table.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()], [granary_session()]
 #' @seealso [data_moments()] for numbers.
 #' @export
 #' @examples
@@ -246,6 +257,36 @@ update.granary_counts <- function(object, newdata, ...) {
 
 #' @export
 as.data.frame.granary_counts <- function(x, ...) cbind(x$cells, Freq = x$n)
+
+# The rows that counts stand for, where a method goes through rows; numbers again where all levels are numbers. Anything else is given back as it is.
+counted_rows <- function(x, arg = "x") {
+  if (missing(x)) fail_missing(arg)
+  if (!inherits(x, "granary_counts")) return(x)
+  check_fit(x)
+  total <- sum(x$n)
+  if (total * length(x$cells) > 1e9) {
+    abort_input(sprintf("`%s` stands for %.3g rows of %d columns, and this method goes through the rows: they would not fit in memory. Count a part of the data.", arg, total,
+                        length(x$cells)), arg)
+  }
+  cells <- x$cells
+  for (j in seq_along(cells)) {
+    values <- suppressWarnings(as.double(levels(cells[[j]])))
+    if (!anyNA(values)) cells[[j]] <- values[as.integer(cells[[j]])]
+  }
+  rows <- cells[rep(seq_len(nrow(cells)), x$n), , drop = FALSE]
+  row.names(rows) <- NULL
+  rows
+}
+
+# Counts with the name of one of their columns as the response: list(x, y).
+counted_response <- function(x, y) {
+  if (!inherits(x, "granary_counts")) return(list(x = x, y = y))
+  rows <- counted_rows(x)
+  if (!is.character(y) || length(y) != 1L || !y %in% names(rows)) {
+    fail_input("y", sprintf("the name of one of the columns that were counted (%s)", paste(names(rows), collapse = ", ")), describe(y))
+  }
+  list(x = rows[setdiff(names(rows), y)], y = x$cells[[y]][rep(seq_len(nrow(x$cells)), x$n)])
+}
 
 #' @export
 as.table.granary_counts <- function(x, ...) {

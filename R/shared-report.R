@@ -7,12 +7,15 @@
 #' The page is one file with its pictures inside; neither pandoc nor another package is needed. An R Markdown template ("granary report") is there too, for a
 #' report that is to be edited.
 #'
+#' @section Which method when:
+#' `granary_report()` for a page to send or keep; `summary()`, `tidy()` and `plot()` while working.
+#'
 #' @param x A fit of granary; or a numeric matrix or a data frame, one row per observation.
 #' @param output The file to write.
 #' @param title The title of the page; `NULL` for the name of the method.
 #' @param quiet Say nothing on the way?
 #' @return The path of the file, invisibly.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_catalog()], [reproduce()], [granary_session()]
 #' @export
 #' @examples
 #' page <- granary_report(lasso(mpg ~ ., mtcars))

@@ -13,13 +13,16 @@
 #' counted apart. A tolerance as large as the number itself says nothing and is marked so.
 #' The variable `extended` tells the script whether the long runs are wanted.
 #'
-#' @param key The key of a paper, as in [granary_catalog()]; `NULL` lists the papers that have a script.
+#' @section Which method when:
+#' `reproduce(key)` for one paper, `reproduce("all")` for a table of all of them; [errata()] for what a paper prints wrongly.
+#'
+#' @param key The key of a paper, as in [granary_catalog()]; `NULL` lists the papers that have a script, `"all"` runs all of them.
 #' @param extended Also run the parts that take minutes rather than seconds?
 #' @return A data frame of class `granary_reproduction` with columns `claim`, `paper`, `ours`, `tolerance`, `agrees`, `source` and `note`. Without a `key`,
-#'   the rows of [granary_catalog()] that have a script. `reproduce_all()` runs every script, which takes some minutes, and gives a data frame of class
+#'   the rows of [granary_catalog()] that have a script. `reproduce("all")` runs every script, which takes some minutes, and gives a data frame of class
 #'   `granary_reproductions` with one row per paper: `key`, `agree`, `disagree`, `open` (claims that cannot be compared), `references` and `differ` (those
 #'   of our own making), `seconds`, and `error` where a script stopped; the claims of all are its attribute `"claims"`.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_catalog()], [granary_report()], [granary_session()]
 #' @export
 #' @examples
 #' reproduce()
@@ -31,16 +34,14 @@ reproduce <- function(key = NULL, extended = FALSE) {
     catalog <- granary_catalog()
     return(catalog[catalog$key %in% keys, ])
   }
+  if (identical(key, "all")) return(reproduce_all(extended))
   check_keys(key, granary_catalog()$key, one = TRUE)
   at <- match(key, keys)
   if (is.na(at)) abort_input(paste0("There is no script for \"", key, "\" yet. reproduce() lists the papers that have one."), arg = "key")
   run_reproduction(scripts[at], key, extended)
 }
 
-#' @rdname reproduce
-#' @export
-reproduce_all <- function(extended = FALSE) {
-  extended <- check_flag(extended, "extended")
+reproduce_all <- function(extended) {
   keys <- reproduce()$key
   bar <- progress_bar("papers")
   runs <- lapply(seq_along(keys), function(i) {

@@ -19,7 +19,7 @@
 #'   [graphics::plot()].
 #' @return `print()` its argument invisibly, `plot()` `NULL` invisibly, `autoplot()` a ggplot, `coef()`, `predict()`, `fitted()`, `residuals()` and `logLik()` what
 #'   the underlying fit gives at the chosen place, `tidy()` the table with intervals of one standard error, `glance()` one row.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()], [granary_session()]
 #' @name granary_selection
 #' @examples
 #' set.seed(1)

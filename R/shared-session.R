@@ -26,9 +26,12 @@ core_seed <- function() {
 #' `granary_session(blas = )`); `"auto"`, the default, takes `"native"` where it exists, and `"r"` when that multiplies at least half again as fast.
 #' Results of different engines differ in their last digits; within an engine they do not depend on the number of threads.
 #'
+#' @section Which method when:
+#' `granary_session()` at the end of a report or in a question about a result; `utils::sessionInfo()` has the rest.
+#'
 #' @param blas Changes the engine: `"auto"`, `"portable"`, `"native"` or `"r"`; `NULL` leaves it.
 #' @return A list of class `granary_session` with `version`, `engine`, `engines` (those there are), `threads`, `r` and `platform`.
-#' @family infrastructure
+#' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()]
 #' @export
 #' @examples
 #' granary_session()

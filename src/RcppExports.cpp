@@ -161,6 +161,126 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_multiway_cut
+SEXP core_multiway_cut(SEXP graph, SEXP terminals, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_multiway_cut(SEXP graphSEXP, SEXP terminalsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type terminals(terminalsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_multiway_cut(graph, terminals, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_max_cut
+SEXP core_max_cut(SEXP graph, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_max_cut(SEXP graphSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_max_cut(graph, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cut_stability
+SEXP core_cut_stability(SEXP graph, SEXP part, SEXP terminals, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_cut_stability(SEXP graphSEXP, SEXP partSEXP, SEXP terminalsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type part(partSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type terminals(terminalsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cut_stability(graph, part, terminals, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_improve_cut
+SEXP core_improve_cut(SEXP graph, SEXP part, SEXP progress);
+RcppExport SEXP _granary_core_improve_cut(SEXP graphSEXP, SEXP partSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type graph(graphSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type part(partSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_improve_cut(graph, part, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_resilient_cluster
+SEXP core_resilient_cluster(SEXP d, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_resilient_cluster(SEXP dSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_resilient_cluster(d, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_triangle_violation
+SEXP core_triangle_violation(SEXP d, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_triangle_violation(SEXP dSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_triangle_violation(d, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_resilience
+SEXP core_cluster_resilience(SEXP d, SEXP cluster, SEXP options, SEXP recluster, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_cluster_resilience(SEXP dSEXP, SEXP clusterSEXP, SEXP optionsSEXP, SEXP reclusterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type recluster(reclusterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_resilience(d, cluster, options, recluster, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_perturb_metric
+SEXP core_perturb_metric(SEXP d, SEXP alpha, SEXP law, SEXP metric, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_perturb_metric(SEXP dSEXP, SEXP alphaSEXP, SEXP lawSEXP, SEXP metricSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type law(lawSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type metric(metricSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_perturb_metric(d, alpha, law, metric, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_k_center
+SEXP core_k_center(SEXP d, SEXP x, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_k_center(SEXP dSEXP, SEXP xSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_k_center(d, x, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_robust_linkage
 SEXP core_robust_linkage(SEXP values, SEXP closeness, SEXP options, SEXP progress);
 RcppExport SEXP _granary_core_robust_linkage(SEXP valuesSEXP, SEXP closenessSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
@@ -369,6 +489,118 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_tsne_quality(data, map, k, which, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_row_lengths
+SEXP core_row_lengths(SEXP x);
+RcppExport SEXP _granary_core_row_lengths(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_row_lengths(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_mixture
+SEXP core_vmf_mixture(SEXP x, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_vmf_mixture(SEXP xSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_mixture(x, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_spherical_kmeans
+SEXP core_spherical_kmeans(SEXP x, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_spherical_kmeans(SEXP xSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_spherical_kmeans(x, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_law
+SEXP core_vmf_law(SEXP x, SEXP weights, SEXP method, SEXP kappa_max);
+RcppExport SEXP _granary_core_vmf_law(SEXP xSEXP, SEXP weightsSEXP, SEXP methodSEXP, SEXP kappa_maxSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type method(methodSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type kappa_max(kappa_maxSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_law(x, weights, method, kappa_max));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_rows
+SEXP core_vmf_rows(SEXP x, SEXP parameters, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_vmf_rows(SEXP xSEXP, SEXP parametersSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parameters(parametersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_rows(x, parameters, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_draws
+SEXP core_vmf_draws(SEXP n, SEXP parameters, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_vmf_draws(SEXP nSEXP, SEXP parametersSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parameters(parametersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_draws(n, parameters, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_cohesion
+SEXP core_cluster_cohesion(SEXP x, SEXP cluster);
+RcppExport SEXP _granary_core_cluster_cohesion(SEXP xSEXP, SEXP clusterSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_cohesion(x, cluster));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_vmf_table
+SEXP core_vmf_table(SEXP what, SEXP at, SEXP d, SEXP method);
+RcppExport SEXP _granary_core_vmf_table(SEXP whatSEXP, SEXP atSEXP, SEXP dSEXP, SEXP methodSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type d(dSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type method(methodSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_vmf_table(what, at, d, method));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pac_mdl
+SEXP core_pac_mdl(SEXP counts, SEXP delta);
+RcppExport SEXP _granary_core_pac_mdl(SEXP countsSEXP, SEXP deltaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type delta(deltaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pac_mdl(counts, delta));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -3646,6 +3878,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_completion_scale
+SEXP core_completion_scale(SEXP x, SEXP rows, SEXP cols);
+RcppExport SEXP _granary_core_completion_scale(SEXP xSEXP, SEXP rowsSEXP, SEXP colsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cols(colsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_completion_scale(x, rows, cols));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_mixed_dual_norm
 SEXP core_mixed_dual_norm(SEXP g, SEXP t, SEXP b, SEXP tol, SEXP max_iter, SEXP progress);
 RcppExport SEXP _granary_core_mixed_dual_norm(SEXP gSEXP, SEXP tSEXP, SEXP bSEXP, SEXP tolSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
@@ -4240,6 +4484,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_cluster_agreement", (DL_FUNC) &_granary_core_cluster_agreement, 4},
     {"_granary_core_cluster_silhouettes", (DL_FUNC) &_granary_core_cluster_silhouettes, 5},
     {"_granary_core_cluster_plane", (DL_FUNC) &_granary_core_cluster_plane, 3},
+    {"_granary_core_multiway_cut", (DL_FUNC) &_granary_core_multiway_cut, 5},
+    {"_granary_core_max_cut", (DL_FUNC) &_granary_core_max_cut, 4},
+    {"_granary_core_cut_stability", (DL_FUNC) &_granary_core_cut_stability, 5},
+    {"_granary_core_improve_cut", (DL_FUNC) &_granary_core_improve_cut, 3},
+    {"_granary_core_resilient_cluster", (DL_FUNC) &_granary_core_resilient_cluster, 3},
+    {"_granary_core_triangle_violation", (DL_FUNC) &_granary_core_triangle_violation, 3},
+    {"_granary_core_cluster_resilience", (DL_FUNC) &_granary_core_cluster_resilience, 6},
+    {"_granary_core_perturb_metric", (DL_FUNC) &_granary_core_perturb_metric, 6},
+    {"_granary_core_k_center", (DL_FUNC) &_granary_core_k_center, 4},
     {"_granary_core_robust_linkage", (DL_FUNC) &_granary_core_robust_linkage, 4},
     {"_granary_core_robust_check", (DL_FUNC) &_granary_core_robust_check, 6},
     {"_granary_core_tree_pruning", (DL_FUNC) &_granary_core_tree_pruning, 4},
@@ -4256,6 +4509,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_tsne_gradient", (DL_FUNC) &_granary_core_tsne_gradient, 4},
     {"_granary_core_tsne_place", (DL_FUNC) &_granary_core_tsne_place, 4},
     {"_granary_core_tsne_quality", (DL_FUNC) &_granary_core_tsne_quality, 6},
+    {"_granary_core_row_lengths", (DL_FUNC) &_granary_core_row_lengths, 1},
+    {"_granary_core_vmf_mixture", (DL_FUNC) &_granary_core_vmf_mixture, 5},
+    {"_granary_core_spherical_kmeans", (DL_FUNC) &_granary_core_spherical_kmeans, 5},
+    {"_granary_core_vmf_law", (DL_FUNC) &_granary_core_vmf_law, 4},
+    {"_granary_core_vmf_rows", (DL_FUNC) &_granary_core_vmf_rows, 4},
+    {"_granary_core_vmf_draws", (DL_FUNC) &_granary_core_vmf_draws, 4},
+    {"_granary_core_cluster_cohesion", (DL_FUNC) &_granary_core_cluster_cohesion, 2},
+    {"_granary_core_vmf_table", (DL_FUNC) &_granary_core_vmf_table, 4},
+    {"_granary_core_pac_mdl", (DL_FUNC) &_granary_core_pac_mdl, 2},
     {"_granary_core_defaults", (DL_FUNC) &_granary_core_defaults, 0},
     {"_granary_core_asymmetry", (DL_FUNC) &_granary_core_asymmetry, 1},
     {"_granary_core_semidefinite_excess", (DL_FUNC) &_granary_core_semidefinite_excess, 1},
@@ -4526,6 +4788,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_completion_path", (DL_FUNC) &_granary_core_completion_path, 5},
     {"_granary_core_hard_impute", (DL_FUNC) &_granary_core_hard_impute, 3},
     {"_granary_core_completion_centre", (DL_FUNC) &_granary_core_completion_centre, 3},
+    {"_granary_core_completion_scale", (DL_FUNC) &_granary_core_completion_scale, 3},
     {"_granary_core_mixed_dual_norm", (DL_FUNC) &_granary_core_mixed_dual_norm, 6},
     {"_granary_core_sign_norms", (DL_FUNC) &_granary_core_sign_norms, 4},
     {"_granary_core_mean_absolute_sum", (DL_FUNC) &_granary_core_mean_absolute_sum, 1},

@@ -19,13 +19,6 @@ BregmanFamily family_of(SEXP family) {
                        inverse == nullptr || is_null(inverse) ? BregmanFamily::Table() : Callback<MatrixXd, MatrixXd>(inverse));
 }
 
-VectorXi labels_of(SEXP labels) {  // from 0
-  VectorXi out;
-  door::convert(door::Source{labels, "cluster", false}, out);
-  door::shift(out);
-  return out;
-}
-
 }  // namespace
 
 // [[Rcpp::export(rng = false)]]
@@ -54,7 +47,7 @@ SEXP core_bregman_table(SEXP x, SEXP y, SEXP family, SEXP what) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_bregman_information(SEXP x, SEXP weights, SEXP family, SEXP cluster) {
-  return crossing([&] { return write(bregman_information(design(x), vector(weights, "weights"), family_of(family), labels_of(cluster))); });
+  return crossing([&] { return write(bregman_information(design(x), vector(weights, "weights"), family_of(family), labels(cluster, "cluster"))); });
 }
 
 // [[Rcpp::export(rng = false)]]

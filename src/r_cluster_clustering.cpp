@@ -6,17 +6,6 @@
 
 using namespace granary;
 
-namespace {
-
-VectorXi label_numbers(SEXP labels) {  // from 0
-  VectorXi out;
-  door::convert(door::Source{labels, "labels", false}, out);
-  door::shift(out);
-  return out;
-}
-
-}  // namespace
-
 // The best cluster of each row (numbers from 1) under scores x'theta_h + bias_h.
 // [[Rcpp::export(rng = false)]]
 SEXP core_cluster_best(SEXP x, SEXP theta, SEXP bias, SEXP threads, SEXP progress) {
@@ -41,13 +30,13 @@ SEXP core_cluster_membership(SEXP x, SEXP theta, SEXP bias, SEXP threads, SEXP p
 // Labels from 1.
 // [[Rcpp::export(rng = false)]]
 SEXP core_cluster_agreement(SEXP first, SEXP second, SEXP weights, SEXP progress) {
-  return crossing(progress, [&](Monitor& monitor) { return write(agreement(label_numbers(first), label_numbers(second), vector(weights, "weights"), monitor)); });
+  return crossing(progress, [&](Monitor& monitor) { return write(agreement(labels(first, "first"), labels(second, "second"), vector(weights, "weights"), monitor)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP core_cluster_silhouettes(SEXP x, SEXP cluster, SEXP distance, SEXP threads, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
-    const VectorXi label = label_numbers(cluster);
+    const VectorXi label = labels(cluster, "cluster");
     const auto how = read<SilhouetteDistance>(distance, "distance");
     return write(silhouettes(DataRows(design(x)), label, label.maxCoeff() + 1, how, count(threads, "threads"), monitor));
   });

@@ -378,6 +378,12 @@ inline Eigen::MatrixXi matrix_of_places(SEXP x, const std::string& what = "x") {
   return t;
 }
 // Row or column numbers of R as numbers from 0.
+inline VectorXi labels(SEXP x, const std::string& what = "labels") {  // numbers of groups: from 1 in R, from 0 here
+  VectorXi out;
+  door::convert(door::Source{x, what, false}, out);
+  door::shift(out);
+  return out;
+}
 inline std::vector<Index> places(SEXP x, const std::string& what = "x") {
   std::vector<Index> t;
   door::convert(door::Source{x, what, false}, t);

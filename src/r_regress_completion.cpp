@@ -40,6 +40,13 @@ SEXP core_completion_centre(SEXP x, SEXP rows, SEXP cols) {
 }
 
 // [[Rcpp::export(rng = false)]]
+SEXP core_completion_scale(SEXP x, SEXP rows, SEXP cols) {
+  return crossing(R_NilValue, [&](Monitor& monitor) {
+    return write(fit_scale(read<CellTriplets>(x, "x").observed(), flag(rows), flag(cols), monitor));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
 SEXP core_mixed_dual_norm(SEXP g, SEXP t, SEXP b, SEXP tol, SEXP max_iter, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
     return write(mixed_dual_norm(matrix(g), number(t), number(b), number(tol), count(max_iter), monitor));

@@ -35,7 +35,7 @@ train$x <- scale(train$x)
 test$x <- scale(test$x, attr(train$x, "scaled:center"), attr(train$x, "scaled:scale"))
 once <- lasvm(train$x, train$y, gamma = 0.05, standardize = FALSE)
 before <- lasvm(train$x, train$y, gamma = 0.05, finish = FALSE, standardize = FALSE)
-after <- lasvm_finish(before)
+after <- update(before, finish = TRUE)
 often <- lasvm(train$x, train$y, gamma = 0.05, epochs = 5, standardize = FALSE)
 note <- paste("weak evidence: this is the version, of six tried (three classes, scaled or not), that comes nearest to the paper, which states neither",
               "the positive class nor the scaling. Unscaled, the first class gives 9.1 per cent, 1220 support vectors and 5.0 million kernel values; the third",

@@ -40,10 +40,13 @@ void complete(GlassoState& state) {
 
 // Down to Lambda from a multiple of it that leaves no edge, each step started at the one before: where block descent is lost or creeps from
 // afar it is neither from near by. Newton's method, which cannot lose the cone, and says so when there is no solution, does the steps that
-// block descent does not, unless there is better: then this ends where block descent does.
+// block descent does not, unless there is better: then this ends where block descent does. Too large for better, a problem on which both creep is
+// given up after a number of steps that does not grow as the penalty falls: the answer is the best point seen, and its gap is said.
 SolverReport approach(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions& options, bool better, Monitor& monitor,
                       GlassoState& state) {
   constexpr double ratio = 1.6;
+  constexpr int newton_steps = 100;
+  const bool large = s.rows() > barrier_most;
   const double top = emptying_multiple(s, lambda);
   const int steps = std::max(1, static_cast<int>(std::ceil(std::log(top) / std::log(ratio))));
   GlassoState good = diagonal_state(s, lambda.scaled(top));
@@ -62,7 +65,16 @@ SolverReport approach(const ConstMatrixRef& s, const Penalty& lambda, const Glas
       if (better) break;
       state = good;
       complete(state);
-      report = quic(s, here, each, monitor, state);
+      if (large) each.max_iter = std::min(options.max_iter, newton_steps);
+      report = (large ? face_newton : quic)(s, here, each, monitor, state);
+      if (large && !report.converged) {
+        if (k < steps) {
+          each.tol = options.tol;
+          report = face_newton(s, lambda, each, monitor, state);
+        }
+        if (!report.converged) report.message += "; S is so badly conditioned that a larger lambda is the only help";
+        return report;
+      }
     }
     good = state;
   }

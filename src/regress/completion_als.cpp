@@ -11,11 +11,14 @@
 
 #include "core/optim/anderson.h"
 #include "regress/completion.h"
+#include "regress/completion_descent.h"
 #include "regress/completion_sweep.h"
 
 namespace granary::regress {
 
 namespace {
+
+constexpr Index sweep_rank = 12;  // above it, descent beats sweeps
 
 // V -> V+ on the smaller side of the matrix, the other eliminated.
 class SweepMap {
@@ -136,6 +139,18 @@ CompletionResult complete_als(const ObservedCells& cells, double lambda, const F
 
     prune(cells, lambda, w, options.threads, monitor);
     if (w.d.size() == 0) continue;
+    if (w.d.size() > sweep_rank) {
+      DescentOptions inner;
+      inner.threads = options.threads;
+      inner.max_iter = std::min(growing ? 10 : 100, options.max_iter - end.iterations);
+      inner.tol = growing ? 1e-2 : 1e-3;
+      inner.value_tol = 0.1 * target;
+      const DescentResult found = descend(cells, lambda, w, inner, monitor);
+      end.iterations += std::max(1, found.iterations);
+      result.trace.push_back(found.objective);
+      w = thin_svd(found.w);
+      continue;
+    }
     Factors now = balanced(w);
     Anderson anderson(options.anderson);
     double objective = map.eliminate(now);

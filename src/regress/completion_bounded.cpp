@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/optim/lbfgs.h"
-#include "core/base/parallel.h"
 #include "core/linalg/spectral.h"
 #include "regress/completion_sweep.h"
 
@@ -27,19 +26,6 @@ double link_gradient(const ObservedCells& cells, double lo, double hi, const std
     g[a] = 2 * cells.by_col.weight[a] * error * range * s * (1 - s);
   }
   return loss;
-}
-
-// out.col(k) += sum over the cells of k of coefficient times the other factor.
-void scatter(const CellList& list, const std::vector<int>* place, const std::vector<double>& coefficient, const MatrixXd& other,
-             MatrixRef out, int threads, Monitor& monitor) {
-  constexpr Index chunk = 64;
-  parallel_for((list.size() + chunk - 1) / chunk, threads, monitor, [&](Index task) {
-    for (Index k = task * chunk; k < std::min(list.size(), (task + 1) * chunk); ++k) {
-      for (int a = list.start[k]; a < list.start[k + 1]; ++a) {
-        out.col(k) += coefficient[place != nullptr ? (*place)[a] : a] * other.col(list.index[a]);
-      }
-    }
-  });
 }
 
 // From C2: complete X - middle, read the fit through the inverse link on S, and take one sweep towards it.
@@ -82,8 +68,7 @@ double bounded_objective(const ObservedCells& cells, double lo, double hi, doubl
   for (double& value : g) value = -value;
   gradient = lambda * factors;
   Eigen::Map<MatrixXd> gu(gradient.data(), rank, cells.rows), gv(gradient.data() + rank * cells.rows, rank, cells.cols);
-  scatter(cells.by_row, &cells.row_place, g, w.v, gu, threads, monitor);
-  scatter(cells.by_col, nullptr, g, w.u, gv, threads, monitor);
+  add_products(cells, g, w, gu, gv, threads, monitor);
   return loss + 0.5 * lambda * factors.squaredNorm();
 }
 

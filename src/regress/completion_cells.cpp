@@ -128,6 +128,21 @@ std::vector<double> fitted_cells(const ObservedCells& cells, const Factors& w, i
   return fitted;
 }
 
+void add_products(const ObservedCells& cells, const std::vector<double>& g, const Factors& w, MatrixRef gu, MatrixRef gv, int threads,
+                  Monitor& monitor) {
+  const auto add = [&](const CellList& list, const std::vector<int>* place, const MatrixXd& other, MatrixRef out) {
+    parallel_for((list.size() + chunk - 1) / chunk, threads, monitor, [&](Index task) {
+      for (Index k = task * chunk; k < std::min(list.size(), (task + 1) * chunk); ++k) {
+        for (int a = list.start[k]; a < list.start[k + 1]; ++a) {
+          out.col(k) += g[place != nullptr ? (*place)[a] : a] * other.col(list.index[a]);
+        }
+      }
+    });
+  };
+  add(cells.by_row, &cells.row_place, w.v, gu);
+  add(cells.by_col, nullptr, w.u, gv);
+}
+
 double squared_loss(const ObservedCells& cells, const std::vector<double>& fitted) {
   double loss = 0;
   for (std::size_t a = 0; a < fitted.size(); ++a) loss += cells.by_col.weight[a] * std::pow(cells.by_col.value[a] - fitted[a], 2);
@@ -181,6 +196,36 @@ Centre fit_centre(const ObservedCells& cells, bool rows, bool cols, Monitor& mon
     if (!(rows && cols) || std::max(moved_rows, moved_cols) <= 1e-10 * scale) break;
   }
   return centre;
+}
+
+Centre fit_scale(const ObservedCells& cells, bool rows, bool cols, Monitor& monitor) {
+  Centre scale{VectorXd::Ones(cells.rows), VectorXd::Ones(cells.cols)};
+  const auto spread = [&monitor](const CellList& list, const VectorXd& other, VectorXd& mine) {
+    double moved = 0;
+    for (Index k = 0; k < list.size(); ++k) {
+      double sum = 0, weight = 0;
+      for (int a = list.start[k]; a < list.start[k + 1]; ++a) {
+        sum += list.weight[a] * std::pow(list.value[a] / other[list.index[a]], 2);
+        weight += list.weight[a];
+      }
+      const double root = sum > 0 ? std::sqrt(sum / weight) : 1;
+      moved = std::max(moved, std::abs(std::log(root / mine[k])));
+      mine[k] = root;
+    }
+    monitor.check();
+    return moved;
+  };
+  for (int round = 0; round < 500; ++round) {
+    const double moved_rows = rows ? spread(cells.by_row, scale.col, scale.row) : 0;
+    const double moved_cols = cols ? spread(cells.by_col, scale.row, scale.col) : 0;
+    if (!(rows && cols) || std::max(moved_rows, moved_cols) <= 1e-8) break;
+  }
+  if (rows && cols) {
+    const double share = std::exp(scale.col.array().log().mean());
+    scale.col /= share;
+    scale.row *= share;
+  }
+  return scale;
 }
 
 }  // namespace granary::regress

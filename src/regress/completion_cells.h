@@ -66,6 +66,9 @@ Factors balanced(const ThinSvd& svd);
 
 // W on S, in the order of by_col.
 std::vector<double> fitted_cells(const ObservedCells& cells, const Factors& w, int threads, Monitor& monitor);
+// gu += V g', gv += U g for values g on S in the order of by_col: what a gradient in W says of the factors.
+void add_products(const ObservedCells& cells, const std::vector<double>& g, const Factors& w, MatrixRef gu, MatrixRef gv, int threads,
+                  Monitor& monitor);
 double squared_loss(const ObservedCells& cells, const std::vector<double>& fitted);
 // A sparse matrix on S, from values in the order of by_col.
 SparseMatrix on_cells(const ObservedCells& cells, const std::vector<double>& by_col);
@@ -84,5 +87,9 @@ void fields(V& v, Centre& t) {
   v("col", t.col);
 }
 Centre fit_centre(const ObservedCells& cells, bool rows, bool cols, Monitor& monitor);
+
+// Scales s_i t_j that bring the mean square of what is seen in each row, in each column, or in both to one, as far as the pattern allows (alternating, the
+// columns last; their geometric mean is one where both are asked for). Rows and columns that hold nothing but zeros keep the scale one.
+Centre fit_scale(const ObservedCells& cells, bool rows, bool cols, Monitor& monitor);
 
 }  // namespace granary::regress

@@ -31,6 +31,10 @@ CompletionPath completion_path(const ObservedCells& cells, const std::optional<T
   CompletionPath path;
   for (const double at : options.penalty) {
     path.fits.push_back(fit_at(cells, at, from, options, rng, monitor));
+    const CompletionResult& last = path.fits.back();
+    const Index rank = last.w.d.size();
+    // Smaller penalties only interpolate, at a cost that grows with the rank.
+    if (options.early_stop && (rank * (cells.rows + cells.cols - rank) >= cells.count() || last.loss <= 1e-3 * cells.total)) break;
     if (warm) from = balanced(path.fits.back().w);
   }
   return path;

@@ -42,6 +42,7 @@ struct CompletionPathOptions {
   CompletionSolver solver = CompletionSolver::als;
   std::vector<double> penalty;  // lambda, or (constrained) the trace norm
   bool constrained = false;
+  bool early_stop = false;       // end the path where a fit has as many free numbers as there are cells, or leaves a thousandth of the sum of squares
   double lower = -1, upper = 1;  // of the values, for bounded and maxabs
 };
 template <class V>
@@ -51,6 +52,7 @@ void fields(V& v, CompletionPathOptions& t) {
   v("solver", t.solver);
   v("penalty", t.penalty);
   v("constrained", t.constrained);
+  v("early_stop", t.early_stop);
   v("lower", t.lower);
   v("upper", t.upper);
 }

@@ -2,7 +2,6 @@
 default_exceptions <- c(
   "bo_init prior" = "NULL in R is no prior; C++ holds an empty one",
   "ggm_lasso covariance" = "R drops the inverse, which is as large as the data; C++ keeps it for the solvers that start from it",
-  "ggm_scale_free covariance" = "as for ggm_lasso()",
   "causal_dag weights" = "a word or a vector in R; the word is the option weighting in C++",
   "causal_dag penalty" = "a rule or a number in R; the rule is the option penalty_rule in C++",
   "any threads" = "NULL in R: options(granary.threads) or the cores of the machine; C++ has 1",

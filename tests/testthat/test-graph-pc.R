@@ -28,7 +28,7 @@ test_that("examples 2 and 5: separating sets depend on the order; the conservati
   test <- function(order) {
     function(i, j, S) {
       if (setequal(order[c(i, j)], c("1", "3")) && identical(order[S], "4")) return(1)
-      as.numeric(graph_separated(dag, order[i], order[j], order[S]))
+      as.numeric(graph_nodes(dag, "separated", of = order[i], from = order[j], given = order[S]))
     }
   }
   fifth <- c("1", "3", "4", "2", "5")

@@ -178,7 +178,7 @@ test_that("graphs convert, list nodes, and are assessed", {
   expect_identical(graph_convert(g, "skeleton")$type, "undirected")
   expect_error(graph_convert(g, "cpdag", latent = "a"), class = "granary_error_input")
   expect_error(neighborhood("chain", 3, mask = TRUE), "no argument `mask`", class = "granary_error_input")
-  expect_s3_class(ggm_prior("l1", 0.1), "granary_prior")
+  expect_s3_class(make_priors(list(l1 = 0.1))[[1]], "granary_prior")
   expect_equal(sim_sem(Inf, rbind(c(0, 1), 0)), rbind(c(1, 1), c(1, 2)), ignore_attr = TRUE)
 })
 
@@ -213,7 +213,7 @@ test_that("names are matched wherever two objects are over the same variables", 
   local <- function(a) as.matrix(ggm_local(x, neighbors = a, lambda = 0.05, tau = 0.2)$precision)
   expect_equal(local(near[o, o]), local(near))
   expect_error(local(`dimnames<-`(near, list(LETTERS[1:4], LETTERS[1:4]))), "must name the variables", class = "granary_error_input")
-  mixed <- function(a) as.matrix(ggm_mix(x, priors = list(ggm_prior("l1", 0.05), ggm_prior("local", a, 0.2)))$precision)
+  mixed <- function(a) as.matrix(ggm_mix(x, priors = list(l1 = 0.05, local = list(a, 0.2)))$precision)
   expect_equal(mixed(near[o, o]), mixed(near), tolerance = 1e-6)
   y <- c(a = 1, b = 1.5, c = 4, d = 0)
   expect_equal(fitted(fused_signal(y, tau = 0.3, neighbors = near[o, o])), fitted(fused_signal(y, tau = 0.3, neighbors = near)))
@@ -246,4 +246,26 @@ test_that("ggm_nodes() has no edges of rounding size that the optimum does not h
     expect_true(all(strength == 0 | strength > 1e-6))
   }
   expect_true(all(diff(fit$df) >= 0))  # before: 0, 6, 90, 0, 0, ...
+})
+
+strong_factors <- function(p) {
+  set.seed(31)
+  loading <- matrix(rnorm(p * 3), p)
+  cor(matrix(rnorm(150), 50) %*% t(loading) + 0.3 * matrix(rnorm(50 * p), 50))
+}
+
+test_that("a problem too large and too badly conditioned ends, with the best point seen, and says so", {
+  S <- strong_factors(110)
+  took <- system.time(expect_warning(fit <- ggm_lasso(S = S, lambda = 1e-3), "NOT converged", class = "granary_warning"))
+  expect_lt(sum(took[1:2]), 30)
+  expect_false(fit$convergence$converged)
+  expect_match(fit$convergence$message, "larger lambda")
+  expect_gt(fit$gap, 1)
+  expect_gt(min(eigen(as.matrix(fit$precision), only.values = TRUE)$values), 0)
+})
+
+test_that("up to a hundred variables it is solved", {
+  skip_if(Sys.getenv("GRANARY_EXTENDED") != "1")
+  fit <- expect_silent(ggm_lasso(S = strong_factors(100), lambda = 1e-3))
+  expect_lt(fit$gap, 1e-6)
 })

@@ -194,7 +194,7 @@ test_that("truncated moments agree with rejection sampling, and spike and slab w
   mu <- c(2.5, 0.1, -1.8)
   fit <- ec_gauss(diag(0.3, 3), mu, ec_factor("spike_slab", 0.3, 4))
   inclusion <- 0.3 * dnorm(mu, 0, sqrt(4.3)) / (0.3 * dnorm(mu, 0, sqrt(4.3)) + 0.7 * dnorm(mu, 0, sqrt(0.3)))
-  mass <- vapply(1:3, function(i) sum(ec_marginals(fit, i)$mass), 0)
+  mass <- vapply(1:3, function(i) sum(predict(fit, i)$mass), 0)
   expect_equal(1 - mass, inclusion, tolerance = 1e-6)
   expect_equal(unname(fit$mean), inclusion * mu * 4 / 4.3, tolerance = 1e-6)
 })
@@ -217,14 +217,14 @@ test_that("marginals, printing, plots and draws work", {
   expect_output(print(fit), "1 discrete, 1 probit, 1 spike_slab, 1 truncate")
   expect_named(coef(fit), letters[1:4])
   expect_identical(rownames(vcov(fit)), letters[1:4])
-  all <- ec_marginals(fit)
+  all <- predict(fit)
   area <- vapply(letters[1:4], function(v) {
     part <- all[all$variable == v, ]
     curve <- part[part$mass == 0, ]
     sum(part$mass) + if (nrow(curve) > 1) sum(diff(curve$x) * (head(curve$density, -1) + tail(curve$density, -1)) / 2) else 0
   }, 0)
   expect_equal(unname(area), rep(1, 4), tolerance = 0.01)
-  expect_equal(ec_marginals(fit, "a", at = -1)$density, 0)
+  expect_equal(predict(fit, "a", at = -1)$density, 0)
   expect_equal(dim(simulate(fit, 5, seed = 1)), c(5L, 4L))
   expect_identical(simulate(fit, 5, seed = 1), simulate(fit, 5, seed = 1))
   expect_equal(tidy(fit)$factor, c("truncate", "probit", "spike_slab", "discrete"))
@@ -259,7 +259,7 @@ test_that("bad input is named", {
   expect_error(ec_factor("generic", 1), "function", class = "granary_error_input")
   expect_error(ec_gauss(S, 0, ec_factor("generic", function(x) c(1, 2))), "one number", class = "granary_error_input")
   expect_error(c(ec_factor("flat"), 3), "factors", class = "granary_error_input")
-  expect_error(ec_marginals(ec_gauss(S, 0, ec_factor("flat")), 1, 2), "left out", class = "granary_error_input")
+  expect_error(predict(ec_gauss(S, 0, ec_factor("flat")), 1, 2), "left out", class = "granary_error_input")
   expect_error(ec_factor("truncate", 1:2, 1:3), "length", class = "granary_error_input")
 })
 

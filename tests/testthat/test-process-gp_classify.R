@@ -245,13 +245,13 @@ test_that("scores, calibration and simulations are right", {
 
 test_that("the cut normal law: EP meets the exact moments, the mode does not", {
   set.seed(9)
-  cut <- sim_orthant(4000, d = 50)
+  cut <- sim_gp_classes(4000, "orthant", d = 50)
   expect_equal(cut$ep$mean, cut$exact$mean, tolerance = 0.01)
   expect_equal(cut$ep$log_z, cut$exact$log_z, tolerance = 0.02)
   expect_equal(mean(cut$x), cut$exact$mean, tolerance = 0.02)
   expect_equal(var(cut$x[, 1L]), cut$exact$variance, tolerance = 0.1)
   expect_gt(min(cut$x), 0)
-  two <- sim_orthant(10, d = 2, eigenvalue = 3)  # correlation 1/2: probability 1/3
+  two <- sim_gp_classes(10, "orthant", d = 2, eigenvalue = 3)  # correlation 1/2: probability 1/3
   expect_equal(two$exact$log_z, log(1 / 3), tolerance = 1e-6)
   expect_output(print(cut), "mode")
 })
@@ -273,7 +273,7 @@ test_that("everything prints and draws", {
   expect_silent(plot(fit, type = "calibration", bins = 5))
   expect_silent(plot(gp_classify_evidence(fit, c("ep", "laplace"), grid = list(se.lengthscale = c(0.5, 1, 2)))))
   expect_silent(plot(gp_classify_evidence(fit, "ep", grid = list(se.lengthscale = c(0.5, 1, 2), se.variance = c(1, 5)))))
-  expect_silent(plot(sim_orthant(100, d = 5)))
+  expect_silent(plot(sim_gp_classes(100, "orthant", d = 5)))
   skip_if_not_installed("ggplot2")
   draws <- suppressWarnings(gp_classify_sample(fit, n_draws = 100, burn_in = 50), classes = "granary_warning_convergence")
   pictures <- list(

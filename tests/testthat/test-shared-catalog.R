@@ -1,5 +1,5 @@
 # Functions that belong to no paper.
-infrastructure <- c("granary_catalog", "granary_find", "granary_session", "errata", "reproduce", "granary_report", "tidy", "glance", "augment", "assess", "data_moments", "data_counts", "combine", "reproduce_all",
+infrastructure <- c("granary_catalog", "granary_find", "granary_session", "gp_model", "errata", "reproduce", "granary_report", "tidy", "glance", "augment", "assess", "data_moments", "data_counts", "combine",
                     # the kernel language
                     grep("^k_[a-z]+$", getNamespaceExports("granary"), value = TRUE), "kernel_matrix",
                     # shared by emulators and optimisers

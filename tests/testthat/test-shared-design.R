@@ -85,3 +85,28 @@ test_that("formula and matrix give the same fit, for every supervised method", {
     do.call(pair, c(list(fun, if (name %in% c("gp_classify", "lasvm")) "z" else "y"), extra))
   }
 })
+
+test_that("a formula by name goes with data by place, as in lm()", {
+  expect_identical(coef(lasso(formula = y ~ a, d, lambda = 0.1)), coef(lasso(y ~ a, d, lambda = 0.1)))
+  expect_identical(coef(lasso(d, formula = y ~ a, lambda = 0.1)), coef(lasso(y ~ a, d, lambda = 0.1)))
+  expect_identical(coef(lasso(data = d, formula = y ~ a, lambda = 0.1)), coef(lasso(y ~ a, d, lambda = 0.1)))
+  generics <- sub("[.]formula$", "", grep("[.]formula$", ls(asNamespace("granary")), value = TRUE))
+  for (name in setdiff(generics, "formula_or_first")) {
+    body <- deparse(body(get(name, asNamespace("granary"))))
+    expect(any(grepl("formula_or_first", body)), paste0(name, "(formula = , data) would not see its formula"))
+  }
+  expect_error(lasso(), "`x`", class = "granary_error_input")
+})
+
+test_that("co-kriging takes a formula and two data frames", {
+  cheap <- data.frame(x = seq(0, 1, 0.1))
+  cheap$y <- test_function("forrester")(cheap$x, "cheap")
+  dear <- data.frame(x = c(0, 0.4, 0.6, 1))
+  dear$y <- test_function("forrester")(dear$x)
+  by_matrix <- suppressWarnings(cokriging(cheap$x, cheap$y, dear$x, dear$y, kernel = "se", n_starts = 1))
+  by_formula <- suppressWarnings(cokriging(y ~ x, cheap, dear, kernel = "se", n_starts = 1))
+  expect_equal(predict(by_formula, data.frame(x = c(0.25, 0.75))), predict(by_matrix, c(0.25, 0.75)), ignore_attr = TRUE)
+  expect_identical(formula(by_formula), y ~ x)
+  expect_error(cokriging(y ~ x, cheap), "`expensive`", class = "granary_error_input")
+  expect_error(cokriging(y ~ x, cheap, dear["x"]), "could not be found", class = "granary_error_input")
+})

@@ -51,3 +51,37 @@ test_that("a word has one default, or a reason", {
     expect_identical(setdiff(allowed, c(others, stems)), character(), info = paste(word, "needs no exception any more"))
   }
 })
+
+test_that("every export appears in a vignette", {
+  pages <- list.files("../../vignettes", "[.]Rmd$", full.names = TRUE)
+  skip_if(length(pages) == 0, "the sources of the vignettes are not here")
+  text <- paste(unlist(lapply(pages, readLines, warn = FALSE)), collapse = "\n")
+  exports <- Filter(function(name) is.function(getExportedValue("granary", name)), getNamespaceExports("granary"))
+  shown <- vapply(exports, function(name) grepl(paste0("(^|[^A-Za-z0-9_.])", gsub(".", "[.]", name, fixed = TRUE), "\\("), text), NA)
+  expect_identical(sort(exports[!shown]), character())
+})
+
+test_that("the help of every export says which method when, and lists at most six neighbours", {
+  skip_on_cran()
+  pages <- tryCatch(tools::Rd_db("granary"), error = function(e) list())
+  skip_if(length(pages) == 0, "the help pages are not installed")
+  exports <- getNamespaceExports("granary")
+  tags <- function(page) vapply(page, function(part) attr(part, "Rd_tag"), "")
+  for (page in pages) {
+    aliases <- vapply(page[tags(page) == "\\alias"], function(part) paste(unlist(part), collapse = ""), "")
+    name <- aliases[1]
+    sections <- vapply(page[tags(page) == "\\section"], function(part) paste(unlist(part[[1]]), collapse = ""), "")
+    if (any(aliases %in% exports) && !"reexports" %in% aliases) expect(any(trimws(sections) == "Which method when"), paste0("?", name, " has no section \"Which method when\""))
+    neighbours <- as.character(page[tags(page) == "\\seealso"])
+    links <- sum(lengths(regmatches(neighbours, gregexpr("\\\\link", neighbours))))
+    expect(links <= 6L, paste0("?", name, " lists ", links, " neighbours"))
+  }
+})
+
+test_that("there are not more functions than a user can look through", {
+  exports <- getNamespaceExports("granary")
+  catalog <- granary_catalog()
+  of_family <- unlist(strsplit(catalog$functions[catalog$family %in% c("graph", "regress", "kernel", "process")], "[ ,]+"))
+  later <- setdiff(unlist(strsplit(catalog$functions[!catalog$family %in% c("graph", "regress", "kernel", "process")], "[ ,]+")), of_family)
+  expect_lte(length(setdiff(exports, later)), 220)  # 34 methods and what all share
+})

@@ -143,3 +143,34 @@ test_that("a file larger than what may be held is read in bounded memory", {
   expect_equal(unname(as.matrix(moments)), cov(block), tolerance = 1e-4)
   expect_lt(used, 60)
 })
+
+test_that("networks of discrete variables take counts, and give the fit of the rows", {
+  set.seed(4)
+  rows <- data.frame(a = rbinom(200, 1, 0.5))
+  rows$b <- ifelse(runif(200) < 0.8, rows$a, 1 - rows$a)
+  rows$c <- ifelse(runif(200) < 0.7, rows$b, 1 - rows$b)
+  rows$d <- rbinom(200, 1, 0.4)
+  counted <- combine(data_counts(rows[1:90, ]), data_counts(rows[91:200, ]))
+  same <- function(fit, what) {
+    set.seed(1)
+    whole <- fit(rows)
+    expect_false(is.null(whole[[what]]))
+    set.seed(1)
+    expect_equal(fit(counted)[[what]], whole[[what]], tolerance = 1e-6, ignore_attr = TRUE)
+  }
+  same(function(x) ising_fit(x, lambda = 0.02, method = "exact"), "W")
+  same(function(x) ising_select(x, lambda = c(0.2, 0.05), criterion = "ebic")$fit, "W")
+  same(function(x) influence_game(x, lambda = 0.02), "W")
+  same(function(x) ising_hub(x, 0.06, 0.05, 0.1), "theta")
+  same(function(x) ec_ising_fit(x), "W")
+  discrete <- data.frame(lapply(rows, function(column) factor(column, labels = c("no", "yes"))))
+  counted <- data_counts(discrete)
+  same <- function(by_rows, by_counts, what) {
+    expect_false(is.null(by_rows[[what]]))
+    expect_equal(by_counts[[what]], by_rows[[what]], tolerance = 1e-6, ignore_attr = TRUE)
+  }
+  same(cg_fit("a -> b -> c; d", discrete), cg_fit("a -> b -> c; d", counted), "loglik")
+  same(bn_classifier(discrete[-4], discrete$d), bn_classifier(counted, "d"), "coefficients")
+  same(sbn_fit(discrete[-4], discrete$d), sbn_fit(counted, "d"), "loglik")
+  expect_error(bn_classifier(counted, "z"), "`y`.*counted", class = "granary_error_input")
+})

@@ -59,7 +59,7 @@ rule(grep("^src/r_(core|door|glue)", grep(paste0("^src/r_(", paste(families, col
           value = TRUE))
 
 # R files carry their room in their name, and compute nothing.
-named <- grepl(paste0("^R/((", paste(families, collapse = "|"), ")-[a-z0-9_]+(-[a-z]+)?|shared-[a-z-]+|zzz|granary-package)[.]R$"), r_files)
+named <- grepl(paste0("^R/((", paste(families, collapse = "|"), ")-[a-z0-9_]+(-[a-z]+)?|shared-[a-z0-9-]+|zzz|granary-package)[.]R$"), r_files)
 rule(if (any(!named)) paste0(r_files[!named], ": R files are <family>-<stem>[-methods|-plot|-select].R or shared-<what>.R"))
 # One name, one function: of two in different files the later silently takes the place of the other.
 defined <- unlist(lapply(r_files, function(file) {

@@ -108,9 +108,16 @@ def braces(line, follow):
     parts = split_else(body) if is_if else None
     if parts is None:
         return [line[:end + 1] + " {", indent + "  " + body, indent + "}"]
-    if parts[1].startswith("if "):
-        return None
-    return [line[:end + 1] + " {", indent + "  " + parts[0], indent + "} else {", indent + "  " + parts[1], indent + "}"]
+    out = [line[:end + 1] + " {", indent + "  " + parts[0]]
+    rest = parts[1]
+    while rest.startswith("if ("):
+        end = closing(rest, 3)
+        parts = split_else(rest[end + 2:])
+        out += [indent + "} else " + rest[:end + 1] + " {", indent + "  " + (parts[0] if parts else rest[end + 2:])]
+        if parts is None:
+            return out + [indent + "}"]
+        rest = parts[1]
+    return out + [indent + "} else {", indent + "  " + rest, indent + "}"]
 
 
 def wrap_code(line, limit, follow="", open_before=()):
@@ -170,10 +177,12 @@ def split_words(text, room):
             depth += 1
         elif not ticks and c in "]}":
             depth -= 1
-        elif c == " " and i <= room and not ticks and depth <= 0 and text[:i].strip():
-            best = i
-        if i > room:
-            break
+        elif c == " " and not ticks and depth <= 0 and text[:i].strip():
+            if i > room and best is not None:
+                break
+            best = i  # beyond the room only where a formula leaves no earlier place
+            if i > room:
+                break
     return None if best is None else (text[:best].rstrip(), text[best:].strip())
 
 

@@ -1,8 +1,10 @@
 #include "core/cluster/data_rows.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/errors.h"
+#include "core/linalg/wide_loops.h"
 
 namespace granary {
 
@@ -12,6 +14,37 @@ DataRows::DataRows(const Design& x) : x_(x) {
 
 void DataRows::check_plain(ConstMatrixRef x) {
   if (x.outerStride() != x.rows()) throw InputError("rows to be clustered must lie in memory as one matrix.");
+}
+
+VectorXd DataRows::lengths() const {
+  // Scaled by the largest entry first: squares of 1e-200 or 1e200 would be lost.
+  VectorXd largest = VectorXd::Zero(rows()), out = VectorXd::Zero(rows());
+  if (is_sparse()) {
+    for (Index i = 0; i < rows(); ++i) {
+      for (ByRows::InnerIterator it(by_rows_, i); it; ++it) largest[i] = std::max(largest[i], std::abs(it.value()));
+      if (!(largest[i] > 0)) continue;
+      for (ByRows::InnerIterator it(by_rows_, i); it; ++it) out[i] += (it.value() / largest[i]) * (it.value() / largest[i]);
+    }
+    return largest.cwiseProduct(out.cwiseSqrt());
+  }
+  for (Index j = 0; j < cols(); ++j) largest = largest.cwiseMax(x_.dense().col(j).cwiseAbs());
+  const VectorXd by = (largest.array() > 0).select(largest, 1.0);
+  for (Index j = 0; j < cols(); ++j) out.array() += (x_.dense().col(j).array() / by.array()).square();
+  return by.cwiseProduct(out.cwiseSqrt());
+}
+
+VectorXd DataRows::normalise() {
+  const VectorXd length = lengths();
+  if (((length.array() - 1).abs() <= 4e-16).all()) return length;
+  if (is_sparse()) {
+    for (Index i = 0; i < rows(); ++i)
+      for (ByRows::InnerIterator it(by_rows_, i); it; ++it) it.valueRef() /= length[i] > 0 ? length[i] : 1;
+    return length;
+  }
+  const VectorXd divisor = (length.array() > 0).select(length, 1.0);
+  own_ = x_.dense().array().colwise() / divisor.array();
+  x_ = Design(MatrixView(own_.data(), own_.rows(), own_.cols()));
+  return length;
 }
 
 void DataRows::scores(Index from, ConstMatrixRef table, ConstVectorRef bias, MatrixRef out) const {
@@ -26,7 +59,12 @@ void DataRows::scores(Index from, ConstMatrixRef table, ConstVectorRef bias, Mat
 
 void DataRows::sparse_scores(Index i, ConstMatrixRef table, ConstVectorRef bias, VectorXd& sum, MatrixRef out, Index r) const {
   std::copy(bias.data(), bias.data() + bias.size(), sum.data());
-  for (ByRows::InnerIterator it(by_rows_, i); it; ++it) sum += it.value() * table.col(it.col());
+  const int begin = by_rows_.outerIndexPtr()[i], end = by_rows_.outerIndexPtr()[i + 1];
+  if (table.outerStride() == table.rows()) {
+    gather_columns(by_rows_.valuePtr() + begin, by_rows_.innerIndexPtr() + begin, end - begin, table.data(), table.rows(), sum.data());
+  } else {
+    for (ByRows::InnerIterator it(by_rows_, i); it; ++it) sum += it.value() * table.col(it.col());
+  }
   for (Index h = 0; h < sum.size(); ++h) out(r, h) = sum[h];
 }
 
@@ -61,7 +99,12 @@ void DataRows::add_sums(Index from, ConstMatrixRef p, MatrixRef sums) const {
   VectorXd own(p.cols());
   for (Index r = 0; r < p.rows(); ++r) {
     for (Index h = 0; h < p.cols(); ++h) own[h] = p(r, h);
-    for (ByRows::InnerIterator it(by_rows_, from + r); it; ++it) sums.col(it.col()) += it.value() * own;
+    if (sums.outerStride() == sums.rows()) {
+      const int begin = by_rows_.outerIndexPtr()[from + r], end = by_rows_.outerIndexPtr()[from + r + 1];
+      scatter_columns(by_rows_.valuePtr() + begin, by_rows_.innerIndexPtr() + begin, end - begin, own.data(), own.size(), sums.data());
+    } else {
+      for (ByRows::InnerIterator it(by_rows_, from + r); it; ++it) sums.col(it.col()) += it.value() * own;
+    }
   }
 }
 

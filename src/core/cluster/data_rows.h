@@ -13,7 +13,13 @@ class DataRows {
  public:
   // The numbers of a dense x stay where they are; a sparse x is copied by rows.
   explicit DataRows(const Design& x);
+  DataRows(const DataRows&) = delete;  // x_ may be a view of own_
+  DataRows& operator=(const DataRows&) = delete;
   explicit DataRows(ConstMatrixRef x) : DataRows(Design(MatrixView(x.data(), x.rows(), x.cols()))) { check_plain(x); }
+
+  // Every row divided by its length, which is returned; rows of zeros stay. Dense rows are copied unless all have length 1 within rounding.
+  VectorXd normalise();
+  VectorXd lengths() const;  // of the rows, also where their squares would overflow
 
   Index rows() const { return x_.rows(); }
   Index cols() const { return x_.cols(); }
@@ -40,6 +46,7 @@ class DataRows {
   static void check_plain(ConstMatrixRef x);
   using ByRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
   Design x_;
+  MatrixXd own_;  // dense rows that had to be changed
   ByRows by_rows_;
 };
 

@@ -315,7 +315,7 @@ SoftPass soft_pass(const DataRows& x, ConstVectorRef weights, const LinearScores
     SoftPass& own = part[static_cast<std::size_t>(lane)];
     own.sums = {MatrixXd::Zero(k, d), VectorXd::Zero(k)};
     MatrixXd p, s;
-    VectorXd top, sum;
+    VectorXd top, sum, relative;
     const Index end = std::min(n, (lane + 1) * stretch);
     for (Index from = lane * stretch; from < end; from += block_rows) {
       monitor.check();
@@ -327,15 +327,14 @@ SoftPass soft_pass(const DataRows& x, ConstVectorRef weights, const LinearScores
       for (Index h = 0; h < k; ++h) exp_below(top.data(), p.col(h).data(), count);
       sum = p.rowwise().sum();
       for (Index h = 0; h < k; ++h) p.col(h).array() /= sum.array();
+      relative = VectorXd::Zero(count);  // sum_h p_ih (s_ih - top_i)
+      for (Index h = 0; h < k; ++h) relative.array() += p.col(h).array() * (s.col(h) - top).array();
       for (Index r = 0; r < count; ++r) {
         const double w = weight_of(weights, from + r), log_sum = std::log(sum[r]);
-        double complete = 0;  // relative to the top
-        for (Index h = 0; h < k; ++h)
-          if (p(r, h) > 0) complete += p(r, h) * (s(r, h) - top[r]);
         own.value += w * (top[r] + log_sum);
         own.hard += w * top[r];
-        own.complete += w * (top[r] + complete);
-        own.entropy += w * std::max(log_sum - complete, 0.0);
+        own.complete += w * (top[r] + relative[r]);
+        own.entropy += w * std::max(log_sum - relative[r], 0.0);
       }
       if (membership != nullptr) membership->middleRows(from, count) = p;
       if (kind == Membership::drawn) {
@@ -372,25 +371,34 @@ SoftResult soft_clusters(const DataRows& x, ConstVectorRef weights, LinearScores
   SoftResult out;
   out.scores = std::move(start);
   Convergence& c = out.convergence;
-  out.last = soft_pass(x, weights, out.scores, options.kind, rng(), nullptr, options.threads, monitor);
-  out.trace.push_back(out.last.value);
-  out.entropy.push_back(out.last.entropy);
+  SoftPass now = soft_pass(x, weights, out.scores, options.kind, rng(), nullptr, options.threads, monitor);
+  out.trace.push_back(now.value);
+  out.entropy.push_back(now.entropy);
+  LinearScores scores = out.scores;
+  double best = -infinity;
   for (int iteration = 1; iteration <= options.max_iter; ++iteration) {
     c.iterations = iteration;
-    out.sums = out.last.sums;
-    model(out.sums, out.scores);
-    const double before = out.last.value;
-    out.last = soft_pass(x, weights, out.scores, options.kind, rng(), nullptr, options.threads, monitor);
-    out.trace.push_back(out.last.value);
-    out.entropy.push_back(out.last.entropy);
-    c.residual = std::abs(out.last.value - before) / (std::abs(out.last.value + options.offset) + options.tol);
-    if (!std::isfinite(out.last.value)) throw NumericalError("the likelihood of the clusters is not finite: a cluster has degenerated.");
-    if (c.residual <= options.tol) {
+    ClusterSums sums = now.sums;
+    model(sums, scores);
+    const double before = now.value;
+    now = soft_pass(x, weights, scores, options.kind, rng(), nullptr, options.threads, monitor);
+    if (!std::isfinite(now.value)) throw NumericalError("the likelihood of the clusters is not finite: a cluster has degenerated.");
+    out.trace.push_back(now.value);
+    out.entropy.push_back(now.entropy);
+    c.residual = std::abs(now.value - before) / (std::abs(now.value + options.offset) + options.tol);
+    const bool settled = c.residual <= (now.entropy > options.plateau_entropy ? options.plateau_tol : options.tol);
+    const bool last = settled || now.entropy < options.stop_entropy || iteration == options.max_iter;
+    if (options.keep_best ? now.value > best : last) {
+      best = now.value;
+      out.scores = scores;
+      out.sums = std::move(sums);
+      out.last = now;
+    }
+    if (settled) {
       c.converged = options.kind == Membership::soft;
       c.reason = c.converged ? Stop::solved : Stop::approximate;
-      break;
     }
-    if (out.last.entropy < options.stop_entropy) break;
+    if (last) break;
   }
   c.seconds = clock.seconds();
   return out;

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "core/base/convergence.h"
@@ -87,6 +88,10 @@ struct SoftOptions {
   double offset = 0;  // what the value lacks of the objective, by whose size changes are judged
   Membership kind = Membership::soft;
   double stop_entropy = -1;  // stop once the mean entropy (nats) is below; for hybrids
+  // While the mean entropy is above, the clusters lie on each other, and small changes mean that they have not parted yet: `plateau_tol` in place of `tol`.
+  double plateau_entropy = std::numeric_limits<double>::infinity();
+  double plateau_tol = 0;
+  bool keep_best = false;  // the value may fall (drawn memberships, approximate scores): the best scores seen are returned
   int threads = 1;
 };
 

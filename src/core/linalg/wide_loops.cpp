@@ -58,6 +58,44 @@ GRANARY_INLINE void add_difference_of(double lambda, const Real* a, const Real* 
   for (Index t = 0; t < size; ++t) f[t] += lambda * (static_cast<double>(a[t]) - static_cast<double>(b[t]));
 }
 
+#if defined(__GNUC__) || defined(__clang__)
+// Sums of several clusters are held in registers while the entries of a row go by.
+typedef double Four __attribute__((vector_size(32)));
+
+template <int fours>
+GRANARY_INLINE void gather_block(const double* values, const int* columns, Index count, const double* table, Index k, double* sum) {
+  Four held[fours];
+  std::memcpy(held, sum, sizeof held);
+  for (Index e = 0; e < count; ++e) {
+    const double* from = table + static_cast<Index>(columns[e]) * k;
+    const Four v = {values[e], values[e], values[e], values[e]};
+    for (int u = 0; u < fours; ++u) {
+      Four t;
+      std::memcpy(&t, from + 4 * u, sizeof t);
+      held[u] += v * t;
+    }
+  }
+  std::memcpy(sum, held, sizeof held);
+}
+
+template <int fours>
+GRANARY_INLINE void scatter_block(const double* values, const int* columns, Index count, const double* p, Index k, double* table) {
+  Four held[fours];
+  std::memcpy(held, p, sizeof held);
+  for (Index e = 0; e < count; ++e) {
+    double* to = table + static_cast<Index>(columns[e]) * k;
+    const Four v = {values[e], values[e], values[e], values[e]};
+    for (int u = 0; u < fours; ++u) {
+      Four t;
+      std::memcpy(&t, to + 4 * u, sizeof t);
+      t += v * held[u];
+      std::memcpy(to + 4 * u, &t, sizeof t);
+    }
+  }
+}
+#define GRANARY_FOURS 1
+#endif
+
 // Beyond it exp(-q) is as good as zero, and a power of q could overflow. A NaN stays one.
 GRANARY_INLINE double within_reach(double q) { return q > 707.0 ? 707.0 : q; }
 
@@ -151,6 +189,33 @@ GRANARY_WIDE
 void exp_below(const double* top, double* s, Index size) {
 #pragma omp simd
   for (Index t = 0; t < size; ++t) s[t] = exp_negative(s[t] - top[t]);
+}
+
+GRANARY_WIDE
+void gather_columns(const double* values, const int* columns, Index count, const double* table, Index k, double* sum) {
+  Index h = 0;
+#ifdef GRANARY_FOURS
+  for (; h + 16 <= k; h += 16) gather_block<4>(values, columns, count, table + h, k, sum + h);
+  for (; h + 8 <= k; h += 8) gather_block<2>(values, columns, count, table + h, k, sum + h);
+  for (; h + 4 <= k; h += 4) gather_block<1>(values, columns, count, table + h, k, sum + h);
+#endif
+  for (; h < k; ++h) {
+    double held = sum[h];
+    for (Index e = 0; e < count; ++e) held += values[e] * table[static_cast<Index>(columns[e]) * k + h];
+    sum[h] = held;
+  }
+}
+
+GRANARY_WIDE
+void scatter_columns(const double* values, const int* columns, Index count, const double* p, Index k, double* table) {
+  Index h = 0;
+#ifdef GRANARY_FOURS
+  for (; h + 16 <= k; h += 16) scatter_block<4>(values, columns, count, p + h, k, table + h);
+  for (; h + 8 <= k; h += 8) scatter_block<2>(values, columns, count, p + h, k, table + h);
+  for (; h + 4 <= k; h += 4) scatter_block<1>(values, columns, count, p + h, k, table + h);
+#endif
+  for (; h < k; ++h)
+    for (Index e = 0; e < count; ++e) table[static_cast<Index>(columns[e]) * k + h] += values[e] * p[h];
 }
 
 GRANARY_WIDE

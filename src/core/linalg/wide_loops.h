@@ -1,4 +1,4 @@
-// The inner loops of kernel machines, without branches: where the compiler and the system allow it they are compiled twice, for
+// The inner loops of kernel machines and clusterings, without branches: where the compiler and the system allow it they are compiled twice, for
 // every machine and for those with vectors of four doubles, and the right one is taken when the package is loaded. Products and
 // sums are not fused in either, so both give the same bits.
 #pragma once
@@ -35,6 +35,11 @@ void add_difference(double lambda, const double* a, const double* b, double* f, 
 void keep_two(const double* s, double h, double* best, double* second, double* label, Index size);
 // s becomes exp(s - top), for s <= top.
 void exp_below(const double* top, double* s, Index size);
+
+// Sparse rows against a table of k numbers per column, side by side: sum_h += sum_e values_e table(h, columns_e).
+void gather_columns(const double* values, const int* columns, Index count, const double* table, Index k, double* sum);
+// The other way round: table(h, columns_e) += values_e p_h.
+void scatter_columns(const double* values, const int* columns, Index count, const double* p, Index k, double* table);
 
 // The largest of up - f and the least of down - f.
 void extreme_differences(const double* up, const double* down, const double* f, Index size, double& largest, double& least);

@@ -8,8 +8,6 @@
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 #include <limits>
-#include <utility>
-#include <vector>
 
 namespace granary {
 
@@ -44,38 +42,6 @@ double mills_reciprocal(double t) {
   for (int k = 60; k > 0; --k) fraction = t + k / fraction;
   return fraction;
 }
-
-// Olver's polynomials in the uniform expansion of I_nu (DLMF 10.41.9), divided by their lowest power: U_k(p) = p^k V_k(p^2).
-// From U_{k+1} = p^2 (1 - p^2) U_k' / 2 + (1/8) int_0^p (1 - 5 t^2) U_k(t) dt, term by term.
-constexpr int olver_terms = 14;
-
-std::vector<std::vector<double>> olver_polynomials() {
-  std::vector<std::vector<double>> v(olver_terms, std::vector<double>(olver_terms + 1, 0.0));
-  v[0][0] = 1;
-  for (int k = 0; k + 1 < olver_terms; ++k) {
-    for (int j = 0; j <= k; ++j) {  // the term c p^(k + 2j)
-      const double c = v[k][j], power = k + 2 * j;
-      v[k + 1][j] += c * (0.5 * power + 0.125 / (power + 1));
-      v[k + 1][j + 1] -= c * (0.5 * power + 0.625 / (power + 3));
-    }
-  }
-  return v;
-}
-
-// sum_k U_k(p) / nu^k with p = nu / s, s = sqrt(nu^2 + x^2): equals sum_k V_k(p^2) / s^k, which holds down to nu = 0.
-double olver_sum(double nu, double s) {
-  static const std::vector<std::vector<double>> v = olver_polynomials();
-  const double p2 = (nu / s) * (nu / s);
-  double sum = 0;
-  for (int k = olver_terms - 1; k >= 0; --k) {
-    double value = 0;
-    for (int j = k; j >= 0; --j) value = value * p2 + v[k][j];
-    sum = sum / s + value;
-  }
-  return sum;
-}
-
-constexpr double olver_from = 45;  // for s = sqrt(nu^2 + x^2) above this the first neglected term is below rounding
 
 }  // namespace
 
@@ -210,40 +176,6 @@ double normal_quantile(double p) {
 double inverse_mills(double x) {
   if (x == -infinity) return infinity;
   return x < -5 ? mills_reciprocal(-x) : normal_pdf(x) / normal_cdf(x);
-}
-
-double log_bessel_i(double nu, double x) {
-  if (!(nu >= 0 && x >= 0) || nu == infinity) return not_a_number;
-  if (x == 0) return nu == 0 ? 0 : -infinity;
-  if (x == infinity) return x;
-  const double s = std::hypot(nu, x);
-  if (s >= olver_from) {
-    return s - nu * std::asinh(nu / x) - half_log_two_pi - 0.5 * std::log(s) + std::log(olver_sum(nu, s));
-  }
-  // I_nu(x) = (x / 2)^nu / Gamma(nu + 1) sum_k (x^2 / 4)^k / (k! (nu + 1)_k), all terms positive.
-  const double quarter = 0.25 * x * x;
-  double term = 1, sum = 1;
-  for (int k = 1; term > 1e-17 * sum; ++k) {
-    term *= quarter / (k * (nu + k));
-    sum += term;
-  }
-  return nu * std::log(0.5 * x) - log_gamma(nu + 1) + std::log(sum);
-}
-
-double bessel_i_ratio(double nu, double x) {
-  if (!(nu >= 0 && x >= 0) || nu == infinity) return not_a_number;
-  if (x == 0) return 0;
-  if (x == infinity) return 1;
-  const double s0 = std::hypot(nu, x);
-  if (s0 >= olver_from) {  // the difference of two expansions, its large terms combined before rounding can touch them
-    const double s1 = std::hypot(nu + 1, x), gap = (2 * nu + 1) / (s0 + s1);
-    const double exponent = gap - std::asinh((nu + 1) / x) - nu * std::log1p((1 + gap) / (nu + s0));
-    return std::exp(exponent) * std::sqrt(s0 / s1) * olver_sum(nu + 1, s1) / olver_sum(nu, s0);
-  }
-  // r_nu = x / (2 (nu + 1) + x r_{nu+1}), downwards from where it no longer matters.
-  double ratio = 0;
-  for (int k = 80; k >= 1; --k) ratio = x / (2 * (nu + k) + x * ratio);
-  return ratio;
 }
 
 double lambert_w0(double x) {

@@ -28,10 +28,6 @@ double normal_log_cdf(double x);  // at any x: normal_log_cdf(-40) = -804.6...
 double normal_quantile(double p);
 double inverse_mills(double x);  // pdf(x) / cdf(x), the derivative of normal_log_cdf; tends to -x for x -> -infinity
 
-// log I_nu(x) for nu >= 0, x >= 0, at any size: the normalising constant of von Mises-Fisher laws.
-double log_bessel_i(double nu, double x);
-double bessel_i_ratio(double nu, double x);  // I_{nu+1}(x) / I_nu(x), the mean resultant length; in [0, 1)
-
 double lambert_w0(double x);   // w >= -1 with w e^w = x, for x >= -1/e
 double lambert_wm1(double x);  // w <= -1 with w e^w = x, for -1/e <= x < 0
 

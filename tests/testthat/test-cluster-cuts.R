@@ -1,0 +1,176 @@
+random_graph <- function(n, p = 0.5) {
+  w <- matrix(0, n, n)
+  w[upper.tri(w)] <- rbinom(n * (n - 1) / 2, 1, p) * round(runif(n * (n - 1) / 2, 0.5, 5), 2)
+  w + t(w)
+}
+weight_of <- function(w, part) sum(w[outer(part, part, "!=")]) / 2
+all_max_cut <- function(w) max(vapply(0:(2^(nrow(w) - 1) - 1), function(code) weight_of(w, c(0, bitwAnd(bitwShiftR(code, 0:(nrow(w) - 2)), 1))), 0))
+all_parts <- function(n, k) unname(as.matrix(expand.grid(c(as.list(seq_len(k)), rep(list(seq_len(k)), n - k)))))
+all_multiway <- function(w, k) min(apply(all_parts(nrow(w), k), 1, function(part) weight_of(w, part)))
+
+test_that("the fractional triangle is told from its best cut", {
+  w <- matrix(0, 6, 6)
+  w[1, c(4, 6)] <- w[2, c(4, 5)] <- w[3, c(5, 6)] <- 2
+  w[4, 5] <- w[5, 6] <- w[4, 6] <- 1
+  w <- w + t(w)
+  cut <- multiway_cut(w, 1:3)
+  expect_equal(cut$relaxation, 7.5)
+  expect_equal(cut$objective, 8)
+  expect_false(cut$integral)
+  expect_false(cut$optimal)
+  exact <- multiway_cut(w, 1:3, method = "exact")
+  expect_equal(exact$objective, 8)
+  expect_true(exact$optimal)
+  expect_output(print(cut), "fractional")
+})
+
+test_that("multiway cuts: relaxation below, search equal, heuristics within their factor", {
+  set.seed(1)
+  for (i in 1:12) {
+    w <- random_graph(8)
+    best <- all_multiway(w, 3)
+    cut <- multiway_cut(w, 1:3)
+    expect_lte(cut$lower_bound, best * (1 + 1e-9) + 1e-12)
+    expect_gte(cut$objective, best * (1 - 1e-9))
+    if (cut$optimal) expect_equal(cut$objective, best)
+    expect_equal(multiway_cut(w, 1:3, method = "exact")$objective, best)
+    rough <- multiway_cut(w, 1:3, method = "isolating")
+    expect_lte(rough$objective, (2 - 2 / 3) * best + 1e-9)
+    expect_equal(cut$objective, weight_of(w, cut$partition))
+    expect_equal(unname(cut$partition[1:3]), 1:3)
+  }
+})
+
+test_that("two terminals are a minimum cut", {
+  skip_if_not_installed("igraph")
+  set.seed(2)
+  for (i in 1:5) {
+    w <- random_graph(15)
+    g <- igraph::graph_from_adjacency_matrix(w, "undirected", weighted = TRUE)
+    cut <- multiway_cut(g, c(1, 15))
+    expect_equal(cut$objective, igraph::max_flow(g, 1, 15, capacity = igraph::E(g)$weight)$value)
+    expect_true(cut$optimal)
+  }
+})
+
+test_that("the first-order method and the simplex method agree, and the bound is one", {
+  set.seed(3)
+  sim <- sim_resilient(40, k = 3, type = "multiway_cut", factor = 4.5, density = 0.1)  # too large for the simplex method
+  cut <- multiway_cut(sim$graph, sim$terminals)
+  expect_true(cut$integral)
+  expect_true(cut$optimal)
+  expect_equal(unname(cut$partition), sim$partition)
+  w <- random_graph(16, 0.4)
+  large <- multiway_cut(w, 1:3)
+  expect_lte(large$lower_bound, large$relaxation * (1 + 1e-9))
+  expect_lt(large$relaxation - large$lower_bound, 1e-6 * large$relaxation)
+})
+
+test_that("edges are cut by the rounding at most as often as the proof says", {
+  w <- matrix(0, 6, 6)
+  w[1, c(4, 6)] <- w[2, c(4, 5)] <- w[3, c(5, 6)] <- 2
+  w[4, 5] <- w[5, 6] <- w[4, 6] <- 1
+  cut <- multiway_cut(w + t(w), 1:3)
+  expect_equal(rowSums(cut$position), rep(1, 6), ignore_attr = TRUE)
+  expect_equal(unname(cut$position[4, ]), c(0.5, 0.5, 0))
+})
+
+test_that("max cuts: exact, bounded, improved, on small graphs of either sign", {
+  set.seed(4)
+  for (i in 1:12) {
+    w <- random_graph(9)
+    if (i > 8) w <- w * (1 - 2 * (abs(w - round(w)) < 0.4))
+    w <- (w + t(w)) / 2
+    best <- max(0, all_max_cut(w))
+    for (method in c("exact", "auto", "improve")) expect_equal(max_cut(w, method = method)$objective, best)
+    bounded <- max_cut(w, method = "relaxation")
+    expect_gte(bounded$upper_bound, best * (1 - 1e-9))
+    expect_gte(bounded$relaxation, best * (1 - 1e-4))
+    expect_lte(max_cut(w, method = "local")$objective, best * (1 + 1e-12))
+  }
+})
+
+test_that("a bipartite graph is cut whole, and nothing limits its stability", {
+  w <- matrix(0, 6, 6)
+  w[1:3, 4:6] <- 1:9
+  w <- w + t(w)
+  cut <- max_cut(w)
+  expect_equal(cut$objective, 45)
+  expect_equal(cut_stability(w, cut)$gamma, Inf)
+  large <- matrix(0, 60, 60)
+  large[1:30, 31:60] <- 1
+  cut <- max_cut(large + t(large))
+  expect_equal(cut$objective, 900)
+  expect_true(cut$optimal)
+})
+
+test_that("stability of the pentagon, and what it means", {
+  cycle <- function(weights) {
+    m <- matrix(0, 5, 5)
+    m[cbind(1:5, c(2:5, 1))] <- weights
+    m + t(m)
+  }
+  w <- cycle(c(4, 4, 4, 4, 1))
+  cut <- max_cut(w)
+  how <- cut_stability(w, cut)
+  expect_equal(how$gamma, 4)
+  expect_equal(cut_stability(cycle(rep(1, 5)), max_cut(cycle(rep(1, 5))))$gamma, 1)
+  # the edges that the rival has and the cut lacks, made heavier by a little more or less than gamma
+  gained <- outer(how$rival, how$rival, "!=") & !outer(cut$partition, cut$partition, "!=")
+  for (s in c(0.98, 1.02)) {
+    changed <- w
+    changed[gained] <- w[gained] * how$gamma * s
+    expect_equal(max_cut(changed)$objective > weight_of(changed, cut$partition) + 1e-9, s > 1)
+  }
+})
+
+test_that("stability by enumeration equals the definition, and local moves bound it from above", {
+  set.seed(5)
+  for (i in 1:6) {
+    w <- random_graph(7)
+    cut <- multiway_cut(w, 1:3, method = "exact")
+    how <- cut_stability(w, cut)
+    inside <- outer(cut$partition, cut$partition, "!=") & upper.tri(w)
+    ratios <- apply(all_parts(7, 3), 1, function(part) {
+      other <- outer(part, part, "!=") & upper.tri(w)
+      lost <- sum(w[inside & !other])
+      won <- sum(w[other & !inside])
+      if (lost == 0) Inf else won / lost
+    })
+    expect_equal(how$gamma, min(ratios))
+    expect_gte(cut_stability(w, cut, exact = FALSE)$gamma, how$gamma * (1 - 1e-12))
+    expect_gte(cut_stability(w, cut, delta = 0.3)$gamma, how$gamma)
+  }
+})
+
+test_that("isolated and disconnected nodes cost nothing; names are matched; bad input is refused", {
+  w <- matrix(0, 5, 5, dimnames = list(letters[1:5], letters[1:5]))
+  w["a", "b"] <- w["b", "a"] <- 1
+  expect_equal(multiway_cut(w, c("a", "c", "e"))$objective, 0)
+  expect_equal(max_cut(w * 0)$objective, 0)
+  cut <- max_cut(w)
+  o <- 5:1
+  expect_equal(cut_stability(w[o, o], cut)$gamma, cut_stability(w, cut)$gamma)
+  expect_error(multiway_cut(w, "a"), class = "granary_error_input")
+  expect_error(multiway_cut(w, c("a", "a")), "twice", class = "granary_error_input")
+  expect_error(multiway_cut(w, c("a", "z")), class = "granary_error_input")
+  expect_error(multiway_cut(-w, c("a", "b")), "negative", class = "granary_error_input")
+  w[1, 3] <- 2
+  expect_error(max_cut(w), "symmetric", class = "granary_error_input")
+  expect_error(cut_stability(diag(0, 40), rep(1:2, 20), exact = TRUE), "too many", class = "granary_error_input")
+})
+
+test_that("sparse and dense graphs give the same, at any scale, and the same seed the same cut", {
+  set.seed(6)
+  w <- random_graph(30, 0.2)
+  set.seed(1)
+  a <- max_cut(w)
+  set.seed(1)
+  b <- max_cut(Matrix::Matrix(w, sparse = TRUE))
+  expect_identical(a$partition, b$partition)
+  for (s in c(1e-8, 1e8)) {
+    set.seed(1)
+    expect_equal(max_cut(w * s)$objective, a$objective * s)
+    expect_equal(multiway_cut(w * s, 1:3)$objective, multiway_cut(w, 1:3)$objective * s, tolerance = 1e-6)
+  }
+})
