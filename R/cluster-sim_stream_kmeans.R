@@ -7,6 +7,9 @@
 #' @param k,d Number of corners and of columns.
 #' @param width Side of the cube.
 #' @return A list with `x`, `cluster` and `centers`.
+#' @section Which method when:
+#' To see how much good seeds are worth where the clusters are known and far apart; [sim_bregman()] for clusters of other
+#' laws.
 #' @seealso [stream_kmeans()].
 #' @export
 #' @examples
