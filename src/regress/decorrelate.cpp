@@ -243,7 +243,7 @@ double smallest_mu(const MatrixXd& a, Index i, Monitor& monitor) {
   program.c[p + i] = 1;
   const LpResult result = solve_lp(program, LpOptions(), monitor);
   if (result.status != LpStatus::optimal)
-    throw NumericalError(message("the linear program for the smallest mu of column ", i + 1, " did not finish."));
+    throw NumericalError(message("the linear program for the smallest mu of column ", i + 1, " did not finish: ", result.convergence.message, "."));
   return std::max(0.0, -result.objective);
 }
 
@@ -272,7 +272,7 @@ double smallest_robust_mu(ConstMatrixRef x, Index i, double bound, Monitor& moni
   program.c = VectorXd::Unit(r + 1, r);
   const LpResult result = solve_lp(program, LpOptions(), monitor);
   if (result.status != LpStatus::optimal)
-    throw NumericalError(message("the linear program for the smallest mu of column ", i + 1, " did not finish."));
+    throw NumericalError(message("the linear program for the smallest mu of column ", i + 1, " did not finish: ", result.convergence.message, "."));
   return std::max(0.0, result.objective);
 }
 

@@ -400,15 +400,19 @@ LpResult solve_lp(const LinearProgram& lp, const LpOptions& options, Monitor& mo
     result.dual = simplex.dual();
     clean_signs(lp, result.dual);
     if (m > 0) result.reduced_cost = lp.c - lp.a.transpose() * result.dual;
-    // c'x - dual objective = sum_i y_i (Ax - b)_i + sum_j d_j (x_j - its bound), relative to the terms that c'x is made of.
+    // c'x - dual objective = sum_i y_i (Ax - b)_i + sum_j d_j (x_j - its bound), relative to the terms of the two sums, so that an objective of
+    // zero is no special case.
     double gap = 0, size = lp.c.cwiseAbs().dot(result.x.cwiseAbs());
     if (m > 0) {
       gap += result.dual.dot(lp.a * result.x - lp.b);
-      size += result.dual.cwiseAbs().dot(lp.b.cwiseAbs());
+      size += result.dual.cwiseAbs().dot(lp.a.cwiseAbs() * result.x.cwiseAbs() + lp.b.cwiseAbs());
     }
+    // A reduced cost within the tolerance is zero: times the distance of a far bound it would say more than there is.
+    VectorXd dust = lp.c.cwiseAbs();
+    if (m > 0) dust += lp.a.cwiseAbs().transpose() * result.dual.cwiseAbs();
     for (Index j = 0; j < n; ++j) {
       const double bound = result.reduced_cost[j] > 0 ? lower[j] : upper[j];
-      if (std::isfinite(bound)) gap += result.reduced_cost[j] * (result.x[j] - bound);
+      if (std::isfinite(bound) && std::abs(result.reduced_cost[j]) > options.tol * dust[j]) gap += result.reduced_cost[j] * (result.x[j] - bound);
     }
     convergence.gap = size > 0 ? std::abs(gap) / size : 0;
     if (!(convergence.gap <= 1e-6)) refuse(result, message("a relative duality gap of ", convergence.gap, " is left"));
