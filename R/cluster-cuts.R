@@ -251,17 +251,24 @@ as.igraph.granary_cut <- function(x, ...) {
                                 vertices = nodes)
 }
 
+# The graph of a cut, and the colours of its edges in their order there.
+cut_drawing <- function(x) {
+  names <- names(x$partition)
+  ends <- cbind(match(x$edges$from, names), match(x$edges$to, names))
+  graph <- new_graph(names, cbind(ends, rep(1L, nrow(ends)), rep(1L, nrow(ends))), "undirected")
+  cut <- unname(x$partition[graph$edges[, 1L]] != x$partition[graph$edges[, 2L]])
+  list(graph = graph, colours = ifelse(cut, sign_colours[["negative"]], "grey70"))
+}
+
 #' @rdname multiway_cut
 #' @export
 plot.granary_cut <- function(x, layout = NULL, ...) {
-  names <- names(x$partition)
-  graph <- new_graph(names, cbind(match(x$edges$from, names), match(x$edges$to, names), rep(1L, nrow(x$edges)),
-                                  rep(1L, nrow(x$edges))), "undirected")
-  colors <- unname(cluster_colors(max(x$partition)))
-  draw_graph(graph, graph_layout(graph, layout), sprintf("cut edges in red, weight %s",
-                                                         format(x$objective, digits = 5L)),
-             ifelse(x$edges$cut, sign_colours[["negative"]], "grey70"), length(names) <= 60L, rep(TRUE, length(names)),
-             list(...), square = seq_along(names) %in% x$terminals, fill = colors[x$partition])
+  n <- length(x$partition)
+  drawing <- cut_drawing(x)
+  draw_graph(drawing$graph, graph_layout(drawing$graph, layout),
+             sprintf("cut edges in red, weight %s", format(x$objective, digits = 5L)), drawing$colours, n <= 60L,
+             rep(TRUE, n), list(...), square = seq_len(n) %in% x$terminals,
+             fill = unname(cluster_colors(max(x$partition)))[x$partition])
   invisible(x)
 }
 

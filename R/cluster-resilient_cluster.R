@@ -198,7 +198,7 @@ plot.granary_resilient_cluster <- function(x, newdata = NULL, type = c("tree", "
     node
   })
   draw(graphics::plot, drawn, ylab = if (x$tree == "closure") "closure distance" else "distance",
-       main = sprintf("%d clusters in the tree; triangles are centres", length(x$sizes)),
+       main = sprintf("%d clusters; triangles are centres", length(x$sizes)),
        leaflab = if (named) "perpendicular" else "none", user = list(...))
   invisible(x)
 }

@@ -174,3 +174,14 @@ test_that("sparse and dense graphs give the same, at any scale, and the same see
     expect_equal(multiway_cut(w * s, 1:3)$objective, multiway_cut(w, 1:3)$objective * s, tolerance = 1e-6)
   }
 })
+
+test_that("a drawing shows the edges that are cut, whatever the order of the edges", {
+  set.seed(7)
+  w <- random_graph(12, 0.4)
+  cut <- multiway_cut(w, 1:3)
+  shown <- granary:::cut_drawing(cut)
+  expect_no_error(plot(cut))
+  ends <- shown$graph$edges
+  expect_identical(shown$colours != "grey70", unname(cut$partition[ends[, 1]] != cut$partition[ends[, 2]]))
+  expect_equal(sum(w[ends[shown$colours != "grey70", 1:2]]), cut$objective)
+})
