@@ -117,8 +117,9 @@ max_cut <- function(graph, method = c("auto", "relaxation", "local", "improve", 
   if (missing(graph)) fail_missing("graph")
   g <- check_weighted_graph(graph)
   method <- check_choice(method, c("auto", "relaxation", "local", "improve", "exact"))
-  check_all_pairs(length(g$names), 4, "max_cut() keeps a full matrix: take a part of the graph.",
-                  if (method %in% c("auto", "relaxation", "improve")) "graph" else NULL)
+  if (method %in% c("auto", "relaxation", "improve")) {
+    check_all_pairs(length(g$names), 4, "Use method = \"local\", which keeps no full matrix.", "graph")
+  }
   sides <- integer()
   if (!is.null(start)) {
     sides <- check_partition(start, g, "start")

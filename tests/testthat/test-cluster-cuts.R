@@ -15,6 +15,7 @@ test_that("the fractional triangle is told from its best cut", {
   w <- w + t(w)
   cut <- multiway_cut(w, 1:3)
   expect_equal(cut$relaxation, 7.5)
+  expect_equal(cut$lower_bound, 7.5)
   expect_equal(cut$objective, 8)
   expect_false(cut$integral)
   expect_false(cut$optimal)
