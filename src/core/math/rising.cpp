@@ -17,9 +17,9 @@ double stirling_rest(double x) {
   return (1.0 / 12 - u * (1.0 / 360 - u * (1.0 / 1260 - u * (1.0 / 1680 - u / 1188)))) / x;
 }
 
-// log(Gamma(x + n) / Gamma(x)) for x >= far: the two Stirling series subtracted term by term.
-double log_gamma_ratio(double x, double n) {
-  return (x - 0.5) * std::log1p(n / x) - n + n * std::log(x + n) + (stirling_rest(x + n) - stirling_rest(x));
+// log of the product of n factors from y * step on, y >= far: the two Stirling series subtracted term by term, the step inside the logarithm.
+double log_gamma_ratio(double y, double n, double step) {
+  return (y - 0.5) * std::log1p(n / y) - n + n * std::log((y + n) * step) + (stirling_rest(y + n) - stirling_rest(y));
 }
 
 // digamma(x) - log x for x >= far
@@ -44,11 +44,10 @@ double log_rising(double x, double n, double step) {
   }
   if (step < 0) return log_rising(last, n, -step);  // the same factors from the other end
   const double y = x / step;
-  double sum = n * std::log(step);
   if (!std::isfinite(y)) return n * std::log(x);  // the step is lost beside x
-  double from = y, left = n;
-  for (; from < far && left > 0; ++from, --left) sum += std::log(from);
-  return left > 0 ? sum + log_gamma_ratio(from, left) : sum;
+  double sum = 0, from = y, left = n;
+  for (; from < far && left > 0; ++from, --left) sum += std::log(from * step);
+  return left > 0 ? sum + log_gamma_ratio(from, left, step) : sum;
 }
 
 double digamma_difference(double x, double n) {
