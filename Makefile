@@ -44,6 +44,7 @@ build-time: $(BUILD)/setup.stamp
 	@sh tools/dev/build-time.sh $(BUILD)
 
 demo: install
+	@$(RSCRIPT) tools/dev/vignettes.R $(LIBRARY) granary graphs
 	@$(RSCRIPT) tools/dev/demo.R $(BUILD)/granary-report.html
 
 test: install

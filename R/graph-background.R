@@ -26,6 +26,7 @@
 #'   in no tier are not restricted.
 #' @param gaps Pairs that are not adjacent.
 #' @param edges Pairs that are adjacent, in whichever direction.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_background`.
 #' @seealso [pc()], [fci()], [ci_test()], [causal_dag()], [ida()], [pc_stability()]
 #' @export
@@ -34,7 +35,8 @@
 #' known <- pc_knowledge(required = "wt -> mpg", forbidden = "mpg -> cyl", tiers = tiers)
 #' known
 #' pc(mtcars[c("mpg", "cyl", "wt", "hp", "disp")], background = known)
-pc_knowledge <- function(required = NULL, forbidden = NULL, tiers = NULL, gaps = NULL, edges = NULL) {
+pc_knowledge <- function(required = NULL, forbidden = NULL, tiers = NULL, gaps = NULL, edges = NULL, ...) {
+  refuse_dots(...)
   parts <- list(required = required, forbidden = forbidden, gaps = gaps, edges = edges)
   for (name in names(parts)) {
     part <- parts[[name]]

@@ -15,6 +15,7 @@
 #' @param search The search, as for [causal_dag()].
 #' @param score The local scores; see Details.
 #' @param graph An undirected graph the DAG has to lie in. Needed with a function; with a table it may name the nodes.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list of class `granary_best_dag` with `graph`, `score`, `exact`, `gap` (at most so far above the optimum) and `components`.
 #' @references
 #' Ordyniak and Szeider (2013). Parameterized complexity results for exact Bayesian network structure learning. *Journal of Artificial
@@ -39,7 +40,8 @@
 #' )
 #' best_dag(scores)
 best_dag <- function(score, graph = NULL, search = c("auto", "subset", "tree", "family", "order", "greedy"), max_parents = 8, background = NULL,
-                     max_records = 1e6, n_starts = 10) {
+                     max_records = 1e6, n_starts = 10, ...) {
+  refuse_dots(...)
   if (missing(score)) fail_missing("score")
   search <- check_choice(search, c("auto", "subset", "tree", "family", "order", "greedy"))
   max_parents <- check_count(max_parents, lower = 0)

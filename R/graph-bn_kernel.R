@@ -203,7 +203,8 @@ bn_limit <- 1e6  # columns of a feature map
 #' q <- list(a = c(0.6, 0.4), b = rbind(c(0.5, 0.5), c(0.5, 0.5)), c = rbind(c(0.4, 0.6), c(0.7, 0.3)))
 #' w <- bn_kernel(x, dag = "a -> b -> c", type = "weights", cpts = list(p, q))
 #' drop(as.matrix(features %*% w))  # log P/Q
-bn_kernel <- function(x, y = NULL, dag, basis = NULL, groups = NULL, type = c("kernel", "features", "weights"), cpts = NULL, threads = NULL) {
+bn_kernel <- function(x, y = NULL, dag, basis = NULL, groups = NULL, type = c("kernel", "features", "weights"), cpts = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   data <- bn_codes(x)
   if (missing(dag)) fail_missing("dag")
   type <- check_choice(type, c("kernel", "features", "weights"))

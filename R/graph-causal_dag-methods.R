@@ -197,6 +197,7 @@ check_causal_dag <- function(fit) {
 #' @param fit A fit of [causal_dag()]; for `"dags"` also of [best_dag()].
 #' @param what Alternatives to each arc, or whole DAGs.
 #' @param k Number of DAGs.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return For `"arcs"` a data frame: `from`, `to`, and the increase of the score for the best DAG with the edge `reversed`, with the pair not
 #'   adjacent (`absent`), and the smaller of the two (`without`); `Inf` if background knowledge rules it out. Negative values can occur
 #'   only if the
@@ -218,7 +219,8 @@ check_causal_dag <- function(fit) {
 #' best <- causal_dag_alternatives(fit, "dags", k = 4)
 #' best
 #' attr(best, "graphs")[[2]]
-causal_dag_alternatives <- function(fit, what = c("arcs", "dags"), k = 10) {
+causal_dag_alternatives <- function(fit, what = c("arcs", "dags"), k = 10, ...) {
+  refuse_dots(...)
   what <- check_choice(what, c("arcs", "dags"))
   if (missing(fit)) fail_missing("fit")
   if (what == "arcs") dag_alternatives(fit) else dag_ranking(fit, k)
@@ -250,6 +252,7 @@ fitted_dag_options <- function(fit) {
 #'
 #' @param fit A fit of [causal_dag()] to data.
 #' @param n_rep Number of resamples.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame of the pairs of which some resample has an edge: the shares of resamples with `from -> to` (`directed`) and
 #'   with an edge in either
 #'   direction (`adjacent`), and whether the fit has it (`in_fit`).
@@ -259,7 +262,8 @@ fitted_dag_options <- function(fit) {
 #' sim <- sim_dag(6, n = 300, weights = c(0.5, 1))
 #' causal_dag_stability(causal_dag(sim$data), 10)
 #' @export
-causal_dag_stability <- function(fit, n_rep = 100) {
+causal_dag_stability <- function(fit, n_rep = 100, ...) {
+  refuse_dots(...)
   fit <- check_causal_dag(fit)
   replications <- check_count(n_rep, "n_rep", lower = 1)
   if (is.null(fit$x)) abort_input("`fit` must come from data: a covariance matrix cannot be resampled.", "fit")

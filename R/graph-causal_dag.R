@@ -73,6 +73,7 @@
 #' @param max_records Largest number of records per bag of the tree searches before they give up (about 100 bytes each).
 #' @param n_starts Restarts of the inexact searches.
 #' @param threads Threads for scoring parent sets; the result does not depend on it.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_causal_dag`: a list with
 #' \item{graph}{the DAG, a [graph][as_graph]}
 #' \item{B}{coefficients, entry (i, j) that of \eqn{i \to j}{i -> j}}
@@ -123,7 +124,8 @@ causal_dag <- function(x = NULL, S = NULL, n = NULL, weights = "equal", graph = 
                        alpha = 0.01, threshold = NULL, threshold_on = c("partial", "precision"), penalty = "ebic", max_parents = 8, prune = "ttest",
                        search = c("auto", "subset", "tree", "family", "order", "greedy", "topdown", "bottomup"), restrict = c("skeleton", "moral"),
                        noise_cov = NULL, missing = c("error", "mcar",
-                                                     "pairwise"), background = NULL, max_records = 1e6, n_starts = 10, threads = NULL) {
+                                                     "pairwise"), background = NULL, max_records = 1e6, n_starts = 10, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   started <- proc.time()[["elapsed"]]
   data <- dag_input(x, S, n, noise_cov, check_choice(missing, c("error", "mcar", "pairwise")))

@@ -237,7 +237,8 @@ autoplot.granary_cg_network <- function(object, layout = NULL, ...) {  # nolint:
                       fill = ifelse(object$graph$nodes %in% names(object$evidence), "grey55", "white"))
   autoplot_edges(object$graph, position) + ggplot2::guides(colour = "none") +
     ggplot2::geom_point(ggplot2::aes(.data$x, .data$y, shape = .data$kind), nodes, fill = nodes$fill, size = 4) +
-    ggplot2::scale_shape_manual(values = c(discrete = 22, continuous = 21), name = NULL) + autoplot_names(object$graph$nodes, position)
+    ggplot2::scale_shape_manual(values = c(discrete = 22, continuous = 21), name = NULL) +
+    autoplot_names(object$graph$nodes, position, object$graph$edges[, 1L], object$graph$edges[, 2L])
 }
 
 #' @export

@@ -21,6 +21,7 @@
 #' @param object A model that can be conditioned: a [cg_network()].
 #' @param evidence A named list or a data frame with one row; `NA` means nothing known, `NULL` nothing new.
 #' @param retract Names of the nodes whose findings are taken back first; `TRUE` for all.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A model of the same class with `evidence` and `log_evidence`.
 #' @seealso [cg_network()], [cg_marginal()], [cg_map()], [cg_tree()], [cg_prune()]
 #' @export
@@ -31,7 +32,9 @@
 #' cg_marginal(seen, "Species")
 #' cg_condition(seen, list(Species = c(setosa = 1, versicolor = 1, virginica = 3)))$log_evidence
 #' cg_condition(seen, retract = "Petal.Length")
-cg_condition <- function(object, evidence = NULL, retract = NULL) {
+cg_condition <- function(object, evidence = NULL, retract = NULL, ...) {
+  refuse_dots(...)
+  if (missing(object)) fail_missing("object")
   check_cg_network(object)
   if (is.null(evidence) && is.null(retract)) fail_missing("evidence")
   all <- object$evidence
@@ -194,7 +197,9 @@ check_cg_network <- function(object, arg = "object") {
 #' density(m, 5, cumulative = TRUE)
 #' plot(m)
 #' cg_marginal(seen, c("Species", "Petal.Length"), joint = TRUE)
-cg_marginal <- function(object, nodes = NULL, joint = FALSE) {
+cg_marginal <- function(object, nodes = NULL, joint = FALSE, ...) {
+  refuse_dots(...)
+  if (missing(object)) fail_missing("object")
   check_cg_network(object)
   joint <- check_flag(joint)
   all <- object$graph$nodes
@@ -308,6 +313,7 @@ mean.granary_cg_marginal <- function(x, ...) {
 #' @param type Which maximum; see Details.
 #' @param k How many.
 #' @param tol,max_iter For `"mode"`: stop when the gain in log density, relative to its size, is below `tol`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame, best first: one column per node without a finding (`"semimax"`: discrete nodes only; `"mode"`: continuous ones only), and
 #'   `log_probability` or `log_density`.
 #' @seealso [cg_network()], [cg_condition()], [cg_marginal()], [cg_tree()], [cg_prune()]
@@ -318,7 +324,9 @@ mean.granary_cg_marginal <- function(x, ...) {
 #' cg_map(seen, k = 3)
 #' cg_map(seen, "highest_peak")
 #' cg_map(seen, "mode", k = 3)
-cg_map <- function(object, type = c("semimax", "highest_peak", "mode"), k = 1, tol = 1e-12, max_iter = 10000) {
+cg_map <- function(object, type = c("semimax", "highest_peak", "mode"), k = 1, tol = 1e-12, max_iter = 10000, ...) {
+  refuse_dots(...)
+  if (missing(object)) fail_missing("object")
   check_cg_network(object)
   type <- check_choice(type, c("semimax", "highest_peak", "mode"))
   k <- check_count(k, upper = 1e5)
@@ -388,7 +396,9 @@ distinct_modes <- function(table, object, nodes) {
 #' cg_tree(fit)
 #' cg_tree(fit, "junction")
 #' cg_tree(fit)$regressions$Sepal.Length
-cg_tree <- function(object, type = c("semi", "elimination", "junction"), order = NULL, rule = c("best", "min_fill", "min_states")) {
+cg_tree <- function(object, type = c("semi", "elimination", "junction"), order = NULL, rule = c("best", "min_fill", "min_states"), ...) {
+  refuse_dots(...)
+  if (missing(object)) fail_missing("object")
   check_cg_network(object)
   type <- check_choice(type, c("semi", "elimination", "junction"))
   rule <- check_choice(rule, c("best", "min_fill", "min_states"))
@@ -433,6 +443,7 @@ cluster_regressions <- function(object) {
 #' @param object A network.
 #' @param nodes The nodes asked about.
 #' @param given The nodes on which there will be findings; by default those with findings, which are entered again.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A network with fewer nodes. A finding that only serves as a parent keeps no law of its own: it becomes a node without parents, uniform or
 #'   standard normal.
 #' @seealso [cg_network()], [cg_condition()], [cg_marginal()], [cg_map()], [cg_tree()]
@@ -440,7 +451,9 @@ cluster_regressions <- function(object) {
 #' @examples
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
 #' cg_prune(fit, "Sepal.Length", given = "Species")
-cg_prune <- function(object, nodes, given = names(object$evidence)) {
+cg_prune <- function(object, nodes, given = names(object$evidence), ...) {
+  refuse_dots(...)
+  if (missing(object)) fail_missing("object")
   check_cg_network(object)
   if (missing(nodes)) fail_missing("nodes")
   all <- object$graph$nodes

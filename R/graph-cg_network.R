@@ -65,6 +65,7 @@
 #' @param order Elimination order, by name, continuous nodes first; found by a search when `NULL`. The answers do not depend on it.
 #' @param max_states Largest number of configurations that one cluster may have.
 #' @param threads Number of threads; see `options(granary.threads)`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_cg_network` with
 #' \item{graph}{the `granary_graph`}
 #' \item{levels}{states of the discrete nodes}
@@ -103,7 +104,8 @@
 #' # from data
 #' fit <- cg_fit("Species -> Sepal.Length -> Petal.Length; Species -> Petal.Length", iris)
 #' predict(fit, data.frame(Petal.Length = c(1.5, 5)), target = "Species")
-cg_network <- function(graph, tables = list(), regressions = list(), order = NULL, max_states = 1e7) {
+cg_network <- function(graph, tables = list(), regressions = list(), order = NULL, max_states = 1e7, ...) {
+  refuse_dots(...)
   call <- match.call()
   if (missing(graph)) fail_missing("graph")
   if (inherits(graph, "bn.fit")) {
@@ -135,7 +137,8 @@ cg_network <- function(graph, tables = list(), regressions = list(), order = NUL
 #' @rdname cg_network
 #' @export
 cg_fit <- function(graph, data, pseudo_count = 0, shrink = 0, pooled = FALSE, variance = c("ml", "unbiased"), na = c("error", "em"), tol = 1e-8,
-                   max_iter = 1000, order = NULL, max_states = 1e7, threads = NULL) {
+                   max_iter = 1000, order = NULL, max_states = 1e7, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   if (missing(graph)) fail_missing("graph")
   graph <- cg_graph(graph)

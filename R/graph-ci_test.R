@@ -40,6 +40,7 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 #' @param df,sparse For contingency tables; see Details.
 #' @param na What to do about missing values: stop, or test each pair on the rows in which its own variables are known (`"gauss"`, `"g2"`,
 #'   `"x2"`).
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `htest`: `statistic` is the normal score \eqn{z} of a partial correlation, which is the `estimate`, or the chi-squared
 #'   statistic, whose degrees of freedom are the `parameter`; for contingency tables `observed` is the table, one slice per combination of values of
 #'   `given`.
@@ -60,7 +61,8 @@ ci_tests <- c("gauss", "rank", "kendall", "g2", "x2", "mixed", "oracle")
 #' ci_test(Titanic, "Class", "Survived", given = "Sex")
 #' ci_test("a -> b <- c; b -> d", "a", "c", given = "d")
 ci_test <- function(x = NULL, i, j, given = NULL, test = NULL, S = NULL, n = NULL, df = c("adjusted", "nominal"),
-                    sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"), weights = NULL) {
+                    sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"), weights = NULL, ...) {
+  refuse_dots(...)
   spec <- ci_spec(x, test, S, n, df, sparse, na, weights = weights)
   graph <- list(nodes = spec$names)
   i <- check_nodes(i, graph, "i")

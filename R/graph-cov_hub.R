@@ -16,6 +16,7 @@
 #' @inheritParams ggm_hub
 #' @param lambda1,lambda2,lambda3 The penalties of ordinary edges, of a hub's edges, and of hubs: one number each.
 #' @param eps Smallest eigenvalue allowed.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_cov_hub`: `covariance` (sparse), `V`, `Z`, `hubs`, `objective`, `gap`, `bic` (with the Gaussian
 #'   likelihood),
 #'   `regime`, `component`, `df`, and the data.
@@ -30,7 +31,8 @@
 #' fit <- cov_hub(scale(mtcars), lambda1 = 0.4, lambda2 = 0.3, lambda3 = 0.6)
 #' fit
 cov_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q = 2, eps = 1e-4, method = c("auto", "admm"), screen = TRUE,
-                    tol = 1e-7, max_iter = 5000, step = 2.5, start = NULL, min_degree = 1, threads = NULL) {
+                    tol = 1e-7, max_iter = 5000, step = 2.5, start = NULL, min_degree = 1, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   data <- ggm_input(x, S, n)
   lambda2 <- check_number(lambda2, lower = 0)
@@ -145,7 +147,7 @@ plot.granary_hub <- function(x, type = c("network", "parts"), ...) {
   old <- graphics::par(mar = c(1, 1, 2, 1))
   on.exit(graphics::par(old))
   draw(graphics::plot, position, type = "n", axes = FALSE, xlab = "", ylab = "", xlim = c(-1.15, 1.15), ylim = c(-1.15, 1.15),
-       main = sprintf("%d edges", x$df), user = list(...))
+       main = counted(x$df, "edge", "edges"), user = list(...))
   if (nrow(edges) > 0L) {
     from <- match(edges$from, colnames(x$theta))
     to <- match(edges$to, colnames(x$theta))
@@ -154,7 +156,8 @@ plot.granary_hub <- function(x, type = c("network", "parts"), ...) {
                        col = grDevices::adjustcolor(sign_colours[ifelse(edges$value > 0, "positive", "negative")], 0.6))
   }
   graphics::points(position, pch = 21, bg = "white", col = "grey30")
-  mark_hubs(position, part, colnames(x$theta))
+  if (p <= 60L) halo_text(position, colnames(x$theta), 0.8, circle_side(position))
+  mark_hubs(position, part, colnames(x$theta), circle_side(position))
   invisible(position)
 }
 
@@ -177,7 +180,7 @@ autoplot.granary_hub <- function(object, type = c("network", "parts"), ...) {  #
   gg_canvas(nodes, ggplot2::aes(.data$x, .data$y)) +
     ggplot2::geom_segment(ggplot2::aes(xend = .data$xend, yend = .data$yend, colour = .data$value, linewidth = abs(.data$value)), edges) +
     ggplot2::geom_point(shape = 21, fill = "white", size = 2) + autoplot_hubs(position, part, names) +
-    ggplot2::geom_text(ggplot2::aes(label = .data$name), vjust = -0.9, size = 3) +
+    (if (length(names) <= 60L) gg_names(names, position, from, to, away = 0.8)) + gg_room() +
     ggplot2::scale_colour_gradient2(low = sign_colours[["negative"]], mid = "grey85", high = sign_colours[["positive"]]) +
     ggplot2::scale_linewidth(range = c(0.3, 2), guide = "none") + ggplot2::coord_equal() + ggplot2::theme_void()
 }

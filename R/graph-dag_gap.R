@@ -53,6 +53,7 @@ check_error_variance <- function(variance, names, arg = "variance") {
 #' @param df Degrees of freedom for `"t"`.
 #' @param missing Share of values that are missing completely at random.
 #' @param noise Variance of measurement errors added to all variables.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A matrix of n rows, or the covariance matrix. For a random DAG see [sim_dag()].
 #' @seealso [causal_dag()], [moral_graph()], [best_dag()], [causal_dag_bounds()], [causal_dag_alternatives()], [pc()]
 #' @export
@@ -61,7 +62,8 @@ check_error_variance <- function(variance, names, arg = "variance") {
 #' sim_sem(Inf, B, c(1, 2, 1))
 #' set.seed(1)
 #' sim_sem(3, B, errors = "laplace")
-sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace", "t"), df = 5, missing = 0, noise = 0) {
+sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace", "t"), df = 5, missing = 0, noise = 0, ...) {
+  refuse_dots(...)
   if (identical(n, Inf)) return(sem_cov(B, variance))
   n <- check_count(n, upper = 1e8)
   B <- check_sem(B)
@@ -111,6 +113,7 @@ sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace
 #'   at most 12
 #'   variables.
 #' @param n Number of observations.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list of class `granary_dag_gap` with `xi`, `score` (of the true DAG with its own weights), `allowed` (\eqn{1+\xi/p}{1 + xi/p}), `ratio`,
 #'   `safe`, `found`, `gamma`
 #'   (`NA` for more than five variables), `ratio_n`, `lemma11` (for two variables: \eqn{b^2} and the bound) and `edges` with the gap of each edge.
@@ -125,7 +128,8 @@ sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace
 #' B <- rbind(c(0, -0.5), c(0, 0))
 #' causal_dag_bounds(B, variance = c(1, 0.25))
 #' causal_dag_bounds(rbind(c(0, 0, 0.8), c(0, 0, 0.6), 0), n = 200)
-causal_dag_bounds <- function(B, variance = 1, weights = NULL, graph = NULL, n = NULL) {
+causal_dag_bounds <- function(B, variance = 1, weights = NULL, graph = NULL, n = NULL, ...) {
+  refuse_dots(...)
   if (missing(B)) fail_missing("B")
   if (inherits(B, "granary_causal_dag")) {
     if (is.null(weights)) weights <- B$weights

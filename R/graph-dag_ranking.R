@@ -31,6 +31,15 @@ graph_of_parents <- function(parents, names) {
   new_graph(names, cbind(from, to, rep(1L, length(to)), rep(2L, length(to))), "dag")
 }
 
+# How far the others are behind the best: score by rank.
+#' @export
+plot.granary_dag_ranking <- function(x, ...) {
+  draw(graphics::plot, x$rank, x$score, pch = 19, col = sign_colours[["positive"]], xlab = "rank", ylab = "score (smaller is better)", las = 1,
+       user = list(...))
+  graphics::abline(h = x$score[1L], lty = 3)
+  invisible(x)
+}
+
 #' @export
 print.granary_dag_ranking <- function(x, ...) {
   tied <- sum(x$excess <= 1e-10 * max(abs(x$score[1L]), 1e-300))

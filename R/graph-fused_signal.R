@@ -40,7 +40,8 @@
 #' plot(fit)
 #' image <- outer(1:12, 1:12, function(i, j) 1 * (i > 6)) + rnorm(144, sd = 0.3)
 #' fused_signal(image, tau = 0.5, neighbors = neighborhood("grid", dim(image)))
-fused_signal <- function(y, lambda = 0, tau = 1, penalty = c("l1", "l2"), neighbors = NULL) {
+fused_signal <- function(y, lambda = 0, tau = 1, penalty = c("l1", "l2"), neighbors = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   penalty <- check_choice(penalty, c("l1", "l2"))
   lambda <- check_number(lambda, lower = 0, upper = 1e150)

@@ -16,13 +16,15 @@ game_of <- function(game, arg = "game") {
 #' @param W Matrix of weights with zero diagonal: row i holds what moves player i.
 #' @param b Thresholds; zeros by default. A large one favours the action -1.
 #' @param q Probability that a row is an equilibrium.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_influence_game`.
 #' @seealso [influence_game()], [influence_game_select()], [game_equilibria()], [game_bounds()], [ising_fit()]
 #' @export
 #' @examples
 #' game <- as_influence_game(matrix(c(0, 1, 1, 0), 2))
 #' game_equilibria(game)
-as_influence_game <- function(W, b = NULL, q = 0.9) {
+as_influence_game <- function(W, b = NULL, q = 0.9, ...) {
+  refuse_dots(...)
   call <- match.call()
   W <- check_matrix(W, "W")
   if (nrow(W) != ncol(W)) abort_input(sprintf("`W` must be square, one row and column per player, but it is %d x %d.", nrow(W), ncol(W)), "W")
@@ -45,7 +47,8 @@ as_influence_game <- function(W, b = NULL, q = 0.9) {
 #'
 #' set.seed(1)
 #' game_equilibria(sim_influence_game(12, density = 0.5, p_plus = 0), "count")
-sim_influence_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9) {
+sim_influence_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9, ...) {
+  refuse_dots(...)
   n <- check_count(n, upper = 5000)
   density <- check_number(density, lower = 0, upper = 1)
   p_plus <- check_number(p_plus, lower = 0, upper = 1)
@@ -80,6 +83,7 @@ sim_influence_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9
 #' @param max_nodes Most nodes of a search.
 #' @param tie_tol,epsilon Tolerances, see Details.
 #' @param x For `"test"`: joint actions, one row each.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return `"list"`: a list of class `granary_equilibria`: `count`, `log_count`, `states` (rows in the coding of the data; `NULL` if not
 #'   listed), `proportion`
 #'   (\eqn{|NE| / 2^n}{|NE| / 2^n}), `trivial` (none, or all), `ties`, `method`. `"count"`: the count. `"test"`: a logical per row.
@@ -91,7 +95,8 @@ sim_influence_game <- function(n, density = 0.5, p_plus = 0.5, b = NULL, q = 0.9
 #' game_equilibria(as_influence_game(diag(4) - 1), "count")  # anti-coordination: choose(4, 2)
 #' game_equilibria(game, "test", x = rbind(c(1, 1, 1), c(1, 1, -1)))
 game_equilibria <- function(game, what = c("list", "count", "test"), x = NULL, method = c("auto", "gray", "elimination", "search"), max_n = 26,
-                            max_list = 1e6, max_nodes = 1e8, tie_tol = 1e-9, epsilon = 0) {
+                            max_list = 1e6, max_nodes = 1e8, tie_tol = 1e-9, epsilon = 0, ...) {
+  refuse_dots(...)
   game <- game_of(game)
   what <- check_choice(what, c("list", "count", "test"))
   if (is.null(x) == (what == "test")) {
@@ -228,12 +233,14 @@ same_variables <- function(have, want, arg, what = "variables") {
 #' @param delta Probability of failure.
 #' @param gamma Proportion of equilibria for `players`.
 #' @param share,proportion Observed share and proportion of equilibria, or `NULL`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list of class `granary_game_bounds`.
 #' @seealso [influence_game()], [influence_game_select()], [as_influence_game()], [game_equilibria()], [ising_fit()]
 #' @export
 #' @examples
 #' game_bounds(n = 5, m = 1e5)
-game_bounds <- function(n, m, q = 0.9, delta = 0.05, gamma = 0.05, share = NULL, proportion = NULL) {
+game_bounds <- function(n, m, q = 0.9, delta = 0.05, gamma = 0.05, share = NULL, proportion = NULL, ...) {
+  refuse_dots(...)
   n <- check_count(n, upper = 1e6)
   m <- check_count(m)
   q <- check_number(q, lower = 0, upper = 1, strict_upper = TRUE)

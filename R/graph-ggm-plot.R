@@ -70,7 +70,7 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
   on.exit(graphics::par(old))
   box <- position[if (any(shown)) shown else rep(TRUE, p), , drop = FALSE]
   draw(graphics::plot, box, type = "n", axes = FALSE, xlab = "", ylab = "", xlim = stretch(box[, 1L]), ylim = stretch(box[, 2L]),
-       main = sprintf("%d edges at lambda = %s", fit$df, format(fit$lambda, digits = 3L)), user = list(...))
+       main = sprintf("%s at lambda = %s", counted(fit$df, "edge", "edges"), format(fit$lambda, digits = 3L)), user = list(...))
   if (nrow(edges) > 0L) {
     edges <- edges[rev(seq_len(nrow(edges))), ]  # the strongest on top
     from <- match(edges$from, colnames(fit$S))
@@ -83,33 +83,10 @@ plot_network <- function(fit, labels, isolated, layout, ...) {
   size <- if (sum(shown) <= 60) 1.6 else 0.8
   graphics::points(position[shown, , drop = FALSE], pch = 21, cex = size * (1 + degree[shown] / max(1, degree)), bg = "white", col = "grey30")
   if (labels && any(shown)) {
-    halo_text(position[shown, , drop = FALSE], colnames(fit$S)[shown], 0.8)
+    side <- if (nrow(edges) > 0L) label_side(position, from, to) else rep(3, p)
+    halo_text(position[shown, , drop = FALSE], colnames(fit$S)[shown], 0.8, side[shown])
   }
   invisible(position)
-}
-
-# Below a node where a line comes from above and none from below, else above it: an arrowhead must not end in a name.
-label_side <- function(position, from, to) {
-  p <- nrow(position)
-  ends <- rbind(cbind(from, to), cbind(to, from))
-  delta <- position[ends[, 2L], , drop = FALSE] - position[ends[, 1L], , drop = FALSE]
-  steep <- abs(delta[, 2L]) > 0.6 * abs(delta[, 1L])
-  above <- tabulate(ends[steep & delta[, 2L] > 0, 1L], p) > 0
-  below <- tabulate(ends[steep & delta[, 2L] < 0, 1L], p) > 0
-  ifelse(above & !below, 1, 3)
-}
-
-# Labels above the points, on a white outline so that the edges below do not cross the letters.
-# `side` is that of text(), one per label; `radius` that of the nodes.
-halo_text <- function(position, labels, size, side = 3, radius = 0) {
-  up <- radius * ifelse(side == 1, -1, 1)
-  write <- function(dx, dy, col) {
-    graphics::text(position[, 1L] + dx, position[, 2L] + up + dy, labels, pos = side, offset = if (radius > 0) 0.3 else 0.7, cex = size,
-                   col = col, xpd = NA)
-  }
-  width <- 0.09 * c(graphics::strwidth("m", cex = size), graphics::strheight("m", cex = size))
-  for (angle in 2 * pi * (1:12) / 12) write(width[1L] * cos(angle), 2 * width[2L] * sin(angle), "white")
-  write(0, 0, "black")
 }
 
 stretch <- function(x) {
@@ -220,9 +197,11 @@ autoplot_line <- function(table, label) {
     (if (all(table$lambda > 0)) ggplot2::scale_x_log10()) + ggplot2::labs(x = "lambda", y = label)
 }
 
-autoplot_network <- function(fit, layout) {
+autoplot_network <- function(fit, layout, room = 0.15) {
   position <- network_layout(fit, layout)
-  nodes <- data.frame(x = position[, 1L], y = position[, 2L], name = colnames(fit$S))
+  all <- data.frame(x = position[, 1L], y = position[, 2L], name = colnames(fit$S))
+  shown <- nrow(all) <= 60L | ggm_degrees(fit$precision) > 0
+  nodes <- if (any(shown)) all[shown, ] else all
   edges <- tidy(fit)
   from <- match(edges$from, nodes$name)
   to <- match(edges$to, nodes$name)
@@ -232,10 +211,10 @@ autoplot_network <- function(fit, layout) {
       ggplot2::aes(xend = .data$xend, yend = .data$yend, colour = .data$estimate, linewidth = abs(.data$estimate)), edges
     ) +
     ggplot2::geom_point(shape = 21, fill = "white", size = 3) +
-    ggplot2::geom_text(ggplot2::aes(label = .data$name), nodes, vjust = -0.9, size = 3) +
+    (if (nrow(nodes) <= 100L) gg_names(nodes$name, cbind(nodes$x, nodes$y), from, to)) +
     ggplot2::scale_colour_gradient2(low = sign_colours[["negative"]], mid = "grey85", high = sign_colours[["positive"]]) +
     ggplot2::scale_linewidth(range = c(0.3, 2), guide = "none") +
-    ggplot2::scale_y_continuous(expand = ggplot2::expansion(mult = 0.1)) + ggplot2::theme_void() + ggplot2::labs(colour = "partial\ncorrelation")
+    gg_room(room) + ggplot2::coord_cartesian(clip = "off") + ggplot2::theme_void() + ggplot2::labs(colour = "partial\ncorrelation")
 }
 
 autoplot_heatmap <- function(fit) {

@@ -58,7 +58,9 @@
 #' tasks <- ggm_multi(scale(iris[1:4]), groups = iris$Species, n_lambda = 6)
 #' ggm_select(tasks, "cv", folds = 3)
 ggm_select <- function(fit, criterion = c("ebic", "bic", "cv", "stars"), gamma = 0.5, folds = 10, rule = c("min", "1se"),
-                       n_rep = 20, beta = 0.05) {
+                       n_rep = 20, beta = 0.05, ...) {
+  refuse_dots(...)
+  if (missing(fit)) fail_missing("fit")
   check_ggm(fit)
   criterion <- check_choice(criterion, c("ebic", "bic", "cv", "stars"))
   rule <- check_choice(rule, c("min", "1se"))

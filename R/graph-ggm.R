@@ -157,6 +157,7 @@ precision_at <- function(fit, which = NULL) {
 #' @param task One task of a [ggm_multi()] fit, by name or number, as an ordinary fit: everything in [granary_ggm] works on it. Its
 #'   `objective` is
 #'   minus the task's share of the weighted likelihood, its `gap` that of all tasks together.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A fit of the same class with one precision matrix.
 #' @seealso [ggm_lasso()], [ggm_select()], [ggm_bounds()], [ggm_hub()], [ggm_multi()], [ggm_local()]
 #' @export
@@ -164,7 +165,9 @@ precision_at <- function(fit, which = NULL) {
 #' path <- ggm_lasso(scale(mtcars), n_lambda = 5)
 #' ggm_at(path, 3)
 #' ggm_at(path, lambda = 0.2)
-ggm_at <- function(fit, which = NULL, lambda = NULL, task = NULL) {
+ggm_at <- function(fit, which = NULL, lambda = NULL, task = NULL, ...) {
+  refuse_dots(...)
+  if (missing(fit)) fail_missing("fit")
   check_ggm(fit)
   if (!is.null(task)) {
     if (!is.null(lambda) || !is.null(which)) fit <- ggm_at(fit, which, lambda)
@@ -187,12 +190,15 @@ take_from_path <- function(fit, which) UseMethod("take_from_path")
 
 #' @exportS3Method
 take_from_path.granary_ggm <- function(fit, which) {
+  whole <- class(fit)
+  fit <- unclass(fit)  # sealed once, at the end
   one <- fit
   for (part in c("precision", "component", "trace", "covariance")) if (!is.null(fit[[part]])) one[[part]] <- fit[[part]][[which]]
   for (part in c("lambda", "df", "objective", "log_det", "trace_sx", "kkt", "gap")) one[[part]] <- fit[[part]][which]
   for (part in fit$along) one[[part]] <- fit[[part]][[which]]  # what else an estimator has per penalty
   one$convergence <- fit$convergence[[which]]
-  one
+  class(one) <- whole
+  seal(one)
 }
 
 check_ggm <- function(fit, arg = "fit") {

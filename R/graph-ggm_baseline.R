@@ -46,6 +46,7 @@
 #' @param tol For several tasks the stopping tolerance: that of [ggm_multi()], or for `irls` and `hierarchical` the relative decrease of the objective.
 #' @param max_iter For `"scale_free"` the largest number of reweighted graphical lassos (50); for several tasks the largest number of Newton steps or of reweighted problems. `NULL` for 100, 200 (`irls`) or 50
 #'   (`hierarchical`).
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ggm_baseline` (or `granary_ggm_scale_free`), inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`; for several tasks of class
 #'   `granary_ggm_multi_baseline`, inheriting from `granary_ggm_multi`: all that works for [ggm_multi()] works for it.
 #' @references
@@ -71,7 +72,8 @@
 #' ggm_baseline(scale(iris[1:4]), groups = iris$Species, type = "hierarchical", lambda = 10)
 ggm_baseline <- function(x = NULL, S = NULL, n = NULL, groups = NULL, type = NULL, lambda = NULL, covariance = FALSE,
                          weights = c("size", "proportion", "equal"), n_lambda = 20, lambda_min_ratio = 0.05, tol = 1e-6, max_iter = NULL,
-                         threads = NULL) {
+                         threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   as_list <- function(v) is.list(v) && !is.data.frame(v)
   if (!is.null(groups) || as_list(x) || as_list(S)) {

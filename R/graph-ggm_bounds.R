@@ -30,6 +30,7 @@
 #' @param lambda1,lambda2,lambda3,q Penalties, as in [ggm_hub()].
 #' @param p Number of variables (for `"hub_regime"`).
 #' @param S Covariance matrix (for `"hub_lambda_max"`).
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A word for `"hub_regime"`, a vector with names `lambda1` and `lambda3` for `"hub_lambda_max"`; else a data frame with one row per
 #'   penalty: `lambda`, `log_lower` and `upper` (\eqn{\log m} and \eqn{M}), `solution_lower` and
 #'   `solution_upper` (the
@@ -54,7 +55,8 @@
 #' ggm_bounds(what = "hub_regime", lambda1 = 0.4, lambda2 = 0.3, lambda3 = 1, p = 50)
 #' ggm_bounds(what = "hub_lambda_max", S = cor(mtcars), lambda2 = 0.3)
 ggm_bounds <- function(fit = NULL, which = NULL, what = c("eigenvalues", "hub_regime", "hub_lambda_max"), lambda1 = NULL, lambda2 = 0,
-                       lambda3 = NULL, q = 2, p = NULL, S = NULL) {
+                       lambda3 = NULL, q = 2, p = NULL, S = NULL, ...) {
+  refuse_dots(...)
   what <- check_choice(what, c("eigenvalues", "hub_regime", "hub_lambda_max"))
   if (what == "eigenvalues") return(eigenvalue_bounds(fit, which))
   if (!is.null(fit) || !is.null(which)) abort_input(sprintf("`fit` and `which` are not used with what = \"%s\": give the penalties.", what), "fit")

@@ -22,6 +22,7 @@
 #' @param which Position on the path; `NULL` for the last.
 #' @param tol See Details.
 #' @param n_perm Number of permutations for p-values, 0 for none. Needs two tasks and a fit to data; seed with [set.seed()].
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame of class `granary_ggm_difference`, one row per pair of variables that differs, largest difference first: `from`, `to`,
 #'   `first_task`, `second_task`, the partial correlations `first` and `second`, their `difference` (second minus first), that of the
 #'   entries (`precision_difference`), `change`, and `p.value` after permutations. `plot()` draws the network of the differences between
@@ -35,7 +36,9 @@
 #' versicolor <- ggm_difference(fit, "versicolor", "virginica")
 #' versicolor
 #' plot(versicolor)
-ggm_difference <- function(fit, first = NULL, second = NULL, which = NULL, tol = 1e-8, n_perm = 0) {
+ggm_difference <- function(fit, first = NULL, second = NULL, which = NULL, tol = 1e-8, n_perm = 0, ...) {
+  refuse_dots(...)
+  if (missing(fit)) fail_missing("fit")
   check_ggm_multi(fit)
   tol <- check_number(tol, lower = 0)
   permutations <- check_count(n_perm, "n_perm", lower = 0)

@@ -104,16 +104,24 @@ autoplot_parts <- function(part, precision) {
 
 hub_colour <- "#f4a582"
 
-mark_hubs <- function(position, part, names) {
+# Names of nodes on a circle stand outside it.
+circle_side <- function(position) {
+  wide <- abs(position[, 1L]) > abs(position[, 2L])
+  ifelse(wide, ifelse(position[, 1L] > 0, 4, 2), ifelse(position[, 2L] > 0, 3, 1))
+}
+
+mark_hubs <- function(position, part, names, side = 3) {
   if (nrow(part$hubs) == 0L) return(invisible())
   at <- match(part$hubs$node, names)
   size <- 2 + 2 * part$hubs$strength / max(part$hubs$strength)
   graphics::points(position[at, , drop = FALSE], pch = 21, cex = size, bg = hub_colour, col = "grey20")
-  halo_text(position[at, , drop = FALSE], part$hubs$node, 0.9)
+  halo_text(position[at, , drop = FALSE], part$hubs$node, 0.9, rep_len(side, length(names))[at])
 }
 
 plot_parts <- function(part, precision) {
-  old <- graphics::par(mfrow = c(1, 2), mar = c(1, 1, 3, 3.1))
+  names <- colnames(part$V)
+  room <- if (length(names) <= 40L) min(7, 1 + 0.5 * max(nchar(names))) else 1
+  old <- graphics::par(mfrow = c(1, 2), mar = c(room, room, 3, 3.1))
   on.exit(graphics::par(old))
   for (name in c("V", "Z")) {
     m <- as.matrix(part[[name]])
@@ -125,7 +133,11 @@ plot_parts <- function(part, precision) {
     graphics::image(seq_len(p), seq_len(p), t(m)[, p:1L, drop = FALSE], zlim = c(-limit, limit), col = colours, axes = FALSE, xlab = "", ylab = "",
                     main = if (name == "V") "V: hubs are columns" else "Z: ordinary edges")
     graphics::box(col = "grey60")
-    if (any(m != 0)) draw_key(c(-limit, limit), colours)
+    if (p <= 40L) {
+      graphics::axis(1, seq_len(p), names, las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)
+      graphics::axis(2, seq_len(p), rev(names), las = 2, tick = FALSE, line = -0.7, cex.axis = 0.8)
+    }
+    if (any(m != 0)) draw_key(c(-limit, limit), colours) else graphics::text((p + 1) / 2, (p + 1) / 2, "all zero", col = "grey40")
   }
   invisible()
 }

@@ -76,7 +76,8 @@
 #' sim$hubs
 #' plot(fit)
 ggm_hub <- function(x = NULL, S = NULL, n = NULL, lambda1, lambda2, lambda3, q = 2, method = c("auto", "admm"), screen = TRUE, tol = 1e-7,
-                    max_iter = 5000, step = 2.5, start = NULL, min_degree = 1, threads = NULL) {
+                    max_iter = 5000, step = 2.5, start = NULL, min_degree = 1, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   data <- ggm_input(x, S, n)
   zero <- diag(data$S) <= 0

@@ -59,6 +59,7 @@
 #' @param covariance Whether to return the covariance estimates \eqn{W} too: dense matrices, and for `"bcd"` an inversion that the fit itself does not
 #'   need.
 #' @param threads Threads for independent components; default `getOption("granary.threads")`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ggm_lasso`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: a list with
 #' \item{precision}{the estimate \eqn{X}, a sparse symmetric `dgCMatrix` with exact zeros; a list of them on a path}
 #' \item{covariance}{its inverse \eqn{W}, if asked for}
@@ -97,7 +98,8 @@
 #' plot(best)
 ggm_lasso <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, weights = NULL, n_lambda = 20, lambda_min_ratio = 0.01,
                       penalize_diagonal = TRUE, method = c("bcd", "quic", "admm"), tol = 1e-6, max_iter = NULL,
-                      inner = c("forcing", "paper"), start = NULL, covariance = FALSE, threads = NULL) {
+                      inner = c("forcing", "paper"), start = NULL, covariance = FALSE, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   data <- ggm_input(x, S, n)
   method <- check_choice(method, c("bcd", "quic", "admm"))

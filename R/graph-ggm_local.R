@@ -63,6 +63,7 @@
 #' @param n_lambda,lambda_min_ratio Length of the default path and the ratio of its ends.
 #' @param method The solver; see Details.
 #' @param max_iter Largest number of iterations, or of sweeps for `"bcd"`. `NULL` for 2000 and 10.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ggm_local`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: a list with the elements of a
 #' [ggm_lasso()] fit (`lambda` is `lambda`), and
 #' \item{rho, tau}{the penalties, by decreasing `lambda`, then `tau`}
@@ -97,7 +98,8 @@
 ggm_local <- function(x = NULL, S = NULL, n = NULL, neighbors = NULL, lambda = NULL, tau = function(rho) 0.1 * rho,
                       operator = c("difference", "laplacian"), n_lambda = 10, lambda_min_ratio = 0.05,
                       method = c("auto", "admm", "fista", "bcd", "bcd+admm"), tol = 1e-8, max_iter = NULL, start = NULL, covariance = FALSE,
-                      threads = NULL) {
+                      threads = NULL, ...) {
+  refuse_dots(...)
   rho <- lambda
   call <- match.call()
   data <- ggm_input(x, S, n)

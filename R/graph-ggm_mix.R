@@ -36,6 +36,7 @@
 #' @inheritParams ggm_lasso
 #' @param priors A list of the arguments of each prior, named by its kind, as in the table: `list(l1 = 0.05, nodes = list(0.1, norm = "linf"))`. A kind may occur
 #'   more than once.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ggm_mix`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: the elements of a
 #'   [ggm_lasso()] fit,
 #'   `priors`, and `penalties`, the value of each, and `V`, per prior the hub part \eqn{V} of a prior `hub`, `NULL` for the others. `lambda` is the
@@ -58,7 +59,8 @@
 #' fit <- ggm_mix(sim$data, priors = list(l1 = 0.05, local = alike, nodes = 0.1))
 #' fit
 #' ggm_mix(sim$data, priors = list(hub = list(lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.3), local = alike))
-ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter = 5000, threads = NULL) {
+ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter = 5000, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   data <- ggm_input(x, S, n)
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)

@@ -332,7 +332,7 @@ autoplot.granary_ggm_multi <- function(object, type = NULL, which = NULL, layout
   if (type == "heatmap") return(autoplot_multi_heatmap(one))
   layout <- multi_layout(one, layout)
   union <- multi_union(one)
-  drawing <- autoplot_network(union, layout)
+  drawing <- autoplot_network(union, layout, room = 0.4)
   edges <- tidy(one)
   position <- data.frame(x = layout[, 1L], y = layout[, 2L], row.names = colnames(union$S))
   edges <- cbind(edges, x = position[edges$from, "x"], y = position[edges$from, "y"], xend = position[edges$to, "x"], yend = position[edges$to, "y"])

@@ -65,6 +65,7 @@
 #' @param max_iter Largest number of Newton steps, sweeps or iterations; `NULL` for the method's own: 100, 1000, 10000.
 #' @param covariance Whether to keep the dense covariance estimates along a path. A single fit always has them.
 #' @param threads Threads; default `getOption("granary.threads")`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ggm_multi`, inheriting from `granary_ggm` and `granary_fit` (methods: [granary_ggm_multi]): a list with
 #' \item{precision}{a list of sparse matrices, one per task; on a path a list of such lists}
 #' \item{covariance}{their inverses, if kept}
@@ -97,7 +98,8 @@
 #' ggm_multi(tasks, lambda1 = 0.1, lambda = 0.05, norm = "fused", weights = "equal")
 ggm_multi <- function(x = NULL, groups = NULL, S = NULL, n = NULL, lambda = NULL, lambda1 = NULL, norm = c("l2", "linf", "fused"),
                       weights = c("size", "proportion", "equal"), n_lambda = 20, lambda_min_ratio = 0.05, penalize_diagonal = FALSE,
-                      method = c("newton", "bcd", "admm"), screen = TRUE, tol = 1e-6, max_iter = NULL, covariance = FALSE, threads = NULL) {
+                      method = c("newton", "bcd", "admm"), screen = TRUE, tol = 1e-6, max_iter = NULL, covariance = FALSE, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   data <- multi_input(x, groups, S, n)
   norm <- check_choice(norm, c("l2", "linf", "fused"))

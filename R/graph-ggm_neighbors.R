@@ -29,6 +29,7 @@
 #'   definite,
 #'   else 0.01.
 #' @param max_iter Largest number of sweeps of a regression.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ggm_neighbors`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: a list with the
 #'   elements of a
 #'   [ggm_lasso()] fit, and `coefficients`, the sparse matrix whose column \eqn{j} holds the regression of variable \eqn{j} (a list of them on a
@@ -45,7 +46,8 @@
 #' set.seed(1)
 #' ggm_select(ggm_neighbors(scale(mtcars), n_lambda = 6), "stars", n_rep = 5)
 ggm_neighbors <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, rule = c("and", "or"), n_lambda = 20, lambda_min_ratio = 0.05,
-                          standardize = TRUE, refit = NULL, tol = 1e-6, max_iter = 100000, covariance = FALSE, threads = NULL) {
+                          standardize = TRUE, refit = NULL, tol = 1e-6, max_iter = 100000, covariance = FALSE, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   data <- ggm_input(x, S, n)
   rule <- check_choice(rule, c("and", "or"))

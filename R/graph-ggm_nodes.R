@@ -48,6 +48,7 @@
 #' @param method The solver; see Details.
 #' @param screen Whether to look for isolated nodes and components first. The answer is the same.
 #' @param max_iter Largest number of iterations (`"admm"`, `"auto"`) or sweeps (`"bcd"`). `NULL` for 5000 and 10.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ggm_nodes`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: a list with the elements of a
 #' [ggm_lasso()] fit (`lambda` is `lambda`), and
 #' \item{rho, tau, norm}{the penalties}
@@ -76,7 +77,8 @@
 #' plot(best)
 ggm_nodes <- function(x = NULL, S = NULL, n = NULL, lambda = NULL, tau = function(rho) 50 * rho, norm = c("l2", "linf"), n_lambda = 20,
                       lambda_min_ratio = 0.01, method = c("admm", "bcd", "auto"), screen = TRUE, tol = 1e-6, max_iter = NULL, start = NULL,
-                      covariance = FALSE, threads = NULL) {
+                      covariance = FALSE, threads = NULL, ...) {
+  refuse_dots(...)
   rho <- lambda
   call <- match.call()
   data <- ggm_input(x, S, n)
@@ -304,7 +306,9 @@ plot_node_path <- function(x, ...) {
 #' guess <- ggm_classify(fits, iris[1:4])
 #' table(guess$class, iris$Species)
 #' ggm_classify(fits, iris[1:4], group = rep(1:30, each = 5))
-ggm_classify <- function(fits, newdata, group = NULL, prior = NULL) {
+ggm_classify <- function(fits, newdata, group = NULL, prior = NULL, ...) {
+  refuse_dots(...)
+  if (missing(fits)) fail_missing("fits")
   if (!is.list(fits) || inherits(fits, "granary_fit") || length(fits) < 2L || !all(vapply(fits, inherits, NA, "granary_ggm")) ||
         any(vapply(fits, inherits, NA, "granary_ggm_multi"))) {
     abort_input(sprintf("`fits` must be a list of at least two Gaussian graph fits, one per class, not %s.", describe(fits)), "fits")

@@ -59,7 +59,8 @@
 #' predict(w, type = "distance", metric = "riemann")[1:3, 1:3]
 #' plot(w)
 ggm_windows <- function(x, width, step = 1, lag = 0, param = c("precision", "covariance"), reg = c("tikhonov", "l1"), lambda = 0.1, scale = TRUE,
-                        tol = 1e-6, max_iter = 1000) {
+                        tol = 1e-6, max_iter = 1000, ...) {
+  refuse_dots(...)
   call <- match.call()
   if (missing(x)) fail_missing("x")
   param <- check_choice(param, c("precision", "covariance"))

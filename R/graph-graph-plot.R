@@ -21,7 +21,7 @@ plot.granary_graph <- function(x, layout = NULL, labels = NULL, isolated = NULL,
   isolated <- check_flag(if (is.null(isolated)) p <= 60 else isolated, "isolated")
   colours <- edge_colours(x, col)
   shown <- isolated | seq_len(p) %in% x$edges[, 1:2]
-  draw_graph(x, graph_layout(x, layout), sprintf("%s: %d edges", graph_titles[[x$type]], nrow(x$edges)), colours, labels, shown, list(...))
+  draw_graph(x, graph_layout(x, layout), sprintf("%s: %s", graph_titles[[x$type]], counted(nrow(x$edges), "edge", "edges")), colours, labels, shown, list(...))
 }
 
 # Lines with their marks, then the nodes: circles, or squares where `square`. `fill` and `border` are colours, one or one per node.
@@ -134,7 +134,8 @@ draw_marks <- function(x, y, ux, uy, mark, size, colours) {
 autoplot.granary_graph <- function(object, layout = NULL, ...) {  # nolint: object_name_linter.
   check_installed("ggplot2", "autoplot()")
   position <- graph_layout(object, layout)
-  autoplot_edges(object, position) + ggplot2::geom_point(shape = 21, fill = "white", size = 3) + autoplot_names(object$nodes, position)
+  autoplot_edges(object, position) + ggplot2::geom_point(shape = 21, fill = "white", size = 3) +
+    autoplot_names(object$nodes, position, object$edges[, 1L], object$edges[, 2L])
 }
 
 # The edges with their marks, ready for nodes to be laid upon them.
@@ -156,10 +157,8 @@ autoplot_edges <- function(graph, position) {
   picture + ggplot2::geom_point(ggplot2::aes(.data$x, .data$y, colour = .data$kind), heads$circle, shape = 21, fill = "white")
 }
 
-autoplot_names <- function(names, position) {
-  nodes <- data.frame(x = position[, 1L], y = position[, 2L], name = names)
-  list(ggplot2::geom_text(ggplot2::aes(.data$x, .data$y, label = .data$name), nodes, vjust = -0.9, size = 3), ggplot2::coord_equal(clip = "off"),
-       ggplot2::theme_void())
+autoplot_names <- function(names, position, from = integer(), to = integer()) {
+  c(gg_names(names, position, from, to), gg_room(), list(ggplot2::coord_equal(clip = "off"), ggplot2::theme_void()))
 }
 
 mark_polygons <- function(lines, edges, kind, size) {

@@ -72,7 +72,8 @@ infer_type <- function(graph) {
 #' as.data.frame(as_graph("a o-> b <-> c"))
 #' as_graph(rbind(c(0, 1), c(0, 0)), nodes = c("rain", "wet"))
 #' as_graph("[rain][sprinkler|rain][wet|rain:sprinkler]")
-as_graph <- function(x, nodes = NULL, type = NULL) {
+as_graph <- function(x, nodes = NULL, type = NULL, ...) {
+  refuse_dots(...)
   if (missing(x)) fail_missing("x")
   if (!is.null(nodes)) {
     if (!is.character(nodes) || is.object(nodes)) fail_input("nodes", "a character vector of names (or NULL)", describe(nodes))

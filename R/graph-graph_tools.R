@@ -27,6 +27,7 @@
 #' @param selection Nodes that are always conditioned on: the data were selected by them (for `"mag"` and `"pag"`).
 #' @param rule For `"tree"`, which node to eliminate next: `"min_fill"` (fewest new edges) or `"min_degree"`.
 #' @param of Nodes, by name or number.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return `graph_convert()` a `granary_graph`, for `"tree"` a list of class `granary_tree_decomposition` with `bags` (names of nodes), `tree` (pairs of
 #'   bags), `width` (an upper bound of the treewidth), `lower` (a lower bound: the largest smallest degree met when nodes of smallest degree are taken
 #'   out), `order` (of elimination) and `nice`, the binary tree of bags that differ by one node; `graph_nodes()` names of nodes, or `TRUE` or `FALSE` for `"separated"`.
@@ -54,7 +55,8 @@
 #' graph_nodes(g)
 #' graph_nodes(g, "ancestors", of = "d")
 graph_convert <- function(graph, to = c("cpdag", "dag", "mag", "moral", "pag", "skeleton", "tree"), latent = NULL, selection = NULL,
-                          rule = c("min_fill", "min_degree")) {
+                          rule = c("min_fill", "min_degree"), ...) {
+  refuse_dots(...)
   to <- check_choice(to, c("cpdag", "dag", "mag", "moral", "pag", "skeleton", "tree"))
   rule <- check_choice(rule, c("min_fill", "min_degree"))
   if (!to %in% c("mag", "pag") && !(is.null(latent) && is.null(selection))) {
@@ -73,7 +75,8 @@ graph_convert <- function(graph, to = c("cpdag", "dag", "mag", "moral", "pag", "
 
 #' @rdname graph_convert
 #' @export
-graph_nodes <- function(graph, what = c("order", "ancestors", "descendants", "separated"), of = NULL, from = NULL, given = NULL) {
+graph_nodes <- function(graph, what = c("order", "ancestors", "descendants", "separated"), of = NULL, from = NULL, given = NULL, ...) {
+  refuse_dots(...)
   what <- check_choice(what, c("order", "ancestors", "descendants", "separated"))
   if (what != "separated" && !(is.null(from) && is.null(given))) abort_input("`from` and `given` go with what = \"separated\".", if (is.null(from)) "given" else "from")
   if (what == "order") {

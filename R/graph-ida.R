@@ -33,7 +33,9 @@
 #' fit <- pc(sim$data)
 #' ida(fit, "V2", "V6")
 #' ida(fit, "V2")$minimum
-ida <- function(graph, x, y = NULL, S = NULL) {
+ida <- function(graph, x, y = NULL, S = NULL, ...) {
+  refuse_dots(...)
+  if (missing(graph)) fail_missing("graph")
   fit <- if (inherits(graph, "granary_constraint")) graph
   graph <- check_graph(graph)
   if (any(graph$edges[, 3:4] == 3L)) abort_input("`graph` must be a CPDAG or DAG, but it has circles: the rules of a PAG are others.", "graph")

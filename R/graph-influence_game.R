@@ -45,6 +45,7 @@
 #' @param max_iter Iterations.
 #' @param n_starts Starts of `"s1"` and `"s2"`.
 #' @param count Whether to count equilibria.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_influence_game`: `W` (row i: what moves player i), `b`, `q`, `share`, `n_equilibria`, `log_equilibria`,
 #'   `loglik`, `objective`, `loss`, `lambda`, the data, and a duality gap in `convergence`. See [granary_influence_game] for its methods.
 #' @references
@@ -63,7 +64,8 @@
 #' fit
 #' assess(fit, truth = truth)
 influence_game <- function(x, lambda = 0.02, loss = c("sl", "il", "ss", "is", "s2", "s1", "exhaustive"), penalty = c("l1", "ridge"), mask = NULL,
-                           fix_indifferent = TRUE, na = c("error", "omit", "negative"), tol = 1e-7, max_iter = 5000, n_starts = 5, count = TRUE) {
+                           fix_indifferent = TRUE, na = c("error", "omit", "negative"), tol = 1e-7, max_iter = 5000, n_starts = 5, count = TRUE, ...) {
+  refuse_dots(...)
   call <- match.call()
   na <- check_choice(na, c("error", "omit", "negative"))
   data <- spin_data(x, "x", na, min_rows = 2L)
@@ -180,6 +182,7 @@ game_count <- function(game, max_nodes = 1e8) {
 #' @param n_lambda Number of default penalties.
 #' @param folds Number of folds, or the fold of each row.
 #' @param rule `"min"`: the best score; `"1se"`: the largest penalty within one standard error of it.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A [granary_selection]; the table has also the held-out `share` of equilibria. Its `fit` is one of [influence_game()], or for `"any"` one of class
 #'   `granary_game_pick`: `equilibria` (rows of `x`), `frequency`, `q`, `share`, `loglik`.
 #' @references
@@ -194,7 +197,8 @@ game_count <- function(game, max_nodes = 1e8) {
 #' choice$fit
 #' influence_game_select(x, type = "any")$fit
 influence_game_select <- function(x, type = c("influence", "any"), lambda = NULL, n_lambda = 10, folds = 10, rule = c("min", "1se"),
-                                  loss = c("sl", "il", "ss", "is", "s2", "s1"), na = c("error", "omit", "negative"), tol = 1e-6, max_iter = 5000) {
+                                  loss = c("sl", "il", "ss", "is", "s2", "s1"), na = c("error", "omit", "negative"), tol = 1e-6, max_iter = 5000, ...) {
+  refuse_dots(...)
   call <- match.call()
   na <- check_choice(na, c("error", "omit", "negative"))
   type <- check_choice(type, c("influence", "any"))

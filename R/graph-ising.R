@@ -70,6 +70,7 @@ spin_model <- function(model) list(W = unname(model$W), b = unname(model$b))
 #' @param W Symmetric matrix with zero diagonal; \eqn{p(x) \propto \exp(x'Wx + b'x)}{p(x) ~ exp(x'Wx + b'x)} on \eqn{\{-1, +1\}^p}{(-1, +1)^p}, so the
 #'   coupling of physics is 2 `W`.
 #' @param b Fields, one per variable; zeros by default.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ising` with `W`, `b` and `coupling`; for `sim_ising()` also `data`.
 #' @seealso [ising_fit()], [ising_path()], [ising_moments()], [ising_hub()], [influence_game()], [ec_ising()]
 #' @export
@@ -77,7 +78,8 @@ spin_model <- function(model) list(W = unname(model$W), b = unname(model$b))
 #' model <- ising_model(matrix(c(0, 0.3, 0.3, 0), 2), b = c(0.1, 0))
 #' model
 #' ising_moments(model)$logz
-ising_model <- function(W, b = NULL) {
+ising_model <- function(W, b = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   W <- check_symmetric(W, "W")
   if (any(diag(W) != 0)) abort_input("`W` must have a zero diagonal: the square of a spin is always one.", "W")
@@ -102,7 +104,8 @@ ising_model <- function(W, b = NULL) {
 #' set.seed(1)
 #' sim <- sim_ising(p = 10, n = 5)
 #' sim$data
-sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 50, size = 1) {
+sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 50, size = 1, ...) {
+  refuse_dots(...)
   p <- check_count(p, upper = 5000)
   density <- check_number(density, lower = 0, upper = 1)
   field <- check_choice(field, c("zero", "uniform"))
@@ -136,6 +139,7 @@ sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 5
 #' @param method How; `"auto"` is exact where components have at most 20 variables, else belief propagation.
 #' @param samples Number of draws.
 #' @param sweeps Gibbs sweeps on each draw.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list with `mean`, `second` (\eqn{E x_i x_j}{E x_i x_j}), `logz`, `entropy` (in nats:
 #'   \eqn{\log Z}{log Z} less the mean energy, as good as these are), `ess`, `r_hat`
 #'   (of the energy of the Gibbs chains over the second half of their sweeps; a warning above 1.2), `method`, `convergence`.
@@ -145,7 +149,8 @@ sim_ising <- function(p = 15, density = 0.5, field = c("zero", "uniform"), n = 5
 #' chain <- ising_model(toeplitz(c(0, 0.3, 0, 0)))
 #' ising_moments(chain)$second[1, 2]  # tanh(0.6)
 #' ising_moments(chain)$logz - 4 * log(2)  # 3 log cosh(0.6)
-ising_moments <- function(model, method = c("auto", "exact", "mean_field", "belief", "importance", "gibbs"), samples = 1000, sweeps = 20) {
+ising_moments <- function(model, method = c("auto", "exact", "mean_field", "belief", "importance", "gibbs"), samples = 1000, sweeps = 20, ...) {
+  refuse_dots(...)
   model <- ising_of(model)
   method <- check_choice(method, c("auto", "exact", "mean_field", "belief", "importance", "gibbs"))
   if (method == "auto") method <- if (ising_size(model) <= 20L) "exact" else "belief"

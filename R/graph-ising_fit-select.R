@@ -30,7 +30,8 @@
 #' best
 #' best$fit
 ising_path <- function(x, lambda = NULL, n_lambda = 30, lambda_min_ratio = 0.02, method = c("auto", "exact", "pseudolik"), field_penalty = FALSE,
-                       na = c("error", "omit"), tol = 1e-6, max_iter = 2000) {
+                       na = c("error", "omit"), tol = 1e-6, max_iter = 2000, ...) {
+  refuse_dots(...)
   call <- match.call()
   field_penalty <- check_flag(field_penalty)
   data <- ising_input(x, check_choice(na, c("error", "omit")), field_penalty)
@@ -73,7 +74,8 @@ path_grid <- function(data, lambda, n_lambda, ratio, method) {
 #' @export
 ising_select <- function(x, lambda = NULL, n_lambda = 30, lambda_min_ratio = 0.02, folds = 10, criterion = c("cv", "ebic"), rule = c("min", "1se"),
                          gamma = 0.25, method = c("auto", "exact", "pseudolik"), field_penalty = FALSE, na = c("error", "omit"), tol = 1e-6,
-                         max_iter = 2000) {
+                         max_iter = 2000, ...) {
+  refuse_dots(...)
   call <- match.call()
   field_penalty <- check_flag(field_penalty)
   data <- ising_input(x, check_choice(na, c("error", "omit")), field_penalty)
@@ -172,6 +174,7 @@ plot.granary_ising_path <- function(x, ...) {
 #' @param B,V Constants of the sampler; not known in general, 1 by convention.
 #' @param delta,epsilon Probabilities of failure.
 #' @param printed Whether to use Theorem 5.10 as printed.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list of class `granary_ising_bounds`.
 #' @seealso [ising_fit()], [ising_path()], [ising_model()], [ising_moments()], [ising_hub()], [influence_game()]
 #' @export
@@ -179,7 +182,8 @@ plot.granary_ising_path <- function(x, ...) {
 #' set.seed(1)
 #' ising_bounds(sim_ising(p = 6)$data, lambda = 1 / 16, steps = 1000)
 ising_bounds <- function(x, lambda, steps = 1000, beta = 1, r = 0.5, samples = function(k) ceiling(sqrt(k)), B = 1, V = 1, delta = 0.05, epsilon = 0.05,
-                         field_penalty = FALSE, printed = FALSE) {
+                         field_penalty = FALSE, printed = FALSE, ...) {
+  refuse_dots(...)
   field_penalty <- check_flag(field_penalty)
   data <- ising_input(x, "error", field_penalty)
   lambda <- check_number(lambda, lower = 0, strict_lower = TRUE, upper = 1e6)

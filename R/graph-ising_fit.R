@@ -61,6 +61,7 @@
 #' @param na What to do with missing values: an error, or leave out the rows.
 #' @param tol `kkt` at which to stop.
 #' @param threads Number of threads for `"nodewise"`; see `options(granary.threads)`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ising_fit`: `W`, `b`, `coupling` (2 W), `support`, `lambda`, `loglik` (`NA` when it cannot be enumerated),
 #'   `pseudo_loglik`, `objective`, `kkt`, `theorem_bound` (`NA` where the theorem does not apply), `df` (edges), `trace` of the stochastic methods
 #'   (exact objective of the last, average and robust iterate),
@@ -87,7 +88,8 @@ ising_fit <- function(x, lambda = NULL, method = c("auto", "exact", "pseudolik",
                       sampler = c("gibbs", "importance", "pcd", "mean_field", "belief", "exact"), samples = function(k) ceiling(sqrt(k)),
                       max_iter = NULL, output = c("last", "average", "robust", "random"), beta = 1, r = 0.5, sweeps = 5, rule = c("and", "or"),
                       penalty = c("l1", "ridge"), mask = NULL, field_penalty = FALSE, gamma = 0.25, n_lambda = 30, na = c("error", "omit"), tol = 1e-6,
-                      threads = NULL) {
+                      threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   na <- check_choice(na, c("error", "omit"))
   field_penalty <- check_flag(field_penalty)

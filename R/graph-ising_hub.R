@@ -25,6 +25,7 @@
 #' @param tol Duality gap per variable and row at which to stop.
 #' @param inner The solver of the smooth step of the alternating direction method (`method = "admm"` or `q = Inf`): L-BFGS, or the
 #'   Barzilai-Borwein method of the paper with a non-monotone line search.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ising_hub`: `theta` (sparse, intercepts on the diagonal), `V`, `Z`, `hubs`, `objective`, `gap`, `bic`,
 #' `regime`,
 #'   `df`, and the data.
@@ -42,7 +43,8 @@
 #' fit
 #' head(predict(fit))
 ising_hub <- function(x, lambda1, lambda2, lambda3, q = 2, method = c("auto", "admm"), inner = c("lbfgs", "barzilai_borwein"), tol = 1e-7,
-                      max_iter = 2000, step = 2.5, start = NULL, min_degree = 1) {
+                      max_iter = 2000, step = 2.5, start = NULL, min_degree = 1, ...) {
+  refuse_dots(...)
   call <- match.call()
   x <- check_binary(x)
   lambda2 <- check_number(lambda2, lower = 0)
@@ -103,6 +105,7 @@ predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
 #' @param x,S As in [ggm_lasso()].
 #' @param rho Threshold on absolute partial correlations, between 0 and 1.
 #' @param d Edges a node needs to be called a hub.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame of nodes with at least `d` edges.
 #' @references
 #' Hero and Rajaratnam (2012). Hub discovery in partial correlation graphs. *IEEE Transactions on Information Theory* 58, 6064--6078.
@@ -113,7 +116,8 @@ predict.granary_ising_hub <- function(object, newdata = NULL, ...) {
 #' sim <- sim_hub(p = 20, hubs = 2, n = 60)
 #' hub_screen(sim$data, rho = 0.3, d = 5)
 #' sim$hubs
-hub_screen <- function(x = NULL, S = NULL, rho, d = 1) {
+hub_screen <- function(x = NULL, S = NULL, rho, d = 1, ...) {
+  refuse_dots(...)
   data <- ggm_input(x, S, NULL)
   rho <- check_number(rho, lower = 0, upper = 1)
   d <- check_count(d, lower = 0)

@@ -291,7 +291,8 @@ reorder_network <- function(m, like, at) {
 #' b <- model_given("gaussian", precision = diag(3) + 0.3)
 #' model_distance(a, b)
 #' model_distance(a, b, "bayes_error", n_draws = 1e4)
-model_distance <- function(m1, m2, type = c("kl", "symkl", "js", "hellinger", "bhattacharyya", "bayes_error"), exact = TRUE, n_draws = 1e5) {
+model_distance <- function(m1, m2, type = c("kl", "symkl", "js", "hellinger", "bhattacharyya", "bayes_error"), exact = TRUE, n_draws = 1e5, ...) {
+  refuse_dots(...)
   pair <- model_pair(m1, m2)
   type <- check_choice(type, c("kl", "symkl", "js", "hellinger", "bhattacharyya", "bayes_error"))
   exact <- check_flag(exact)

@@ -31,6 +31,7 @@
 #'   (`"precision"`,
 #'   the paper's rule with
 #'   a threshold of the order of \eqn{\sqrt{p/n}}{sqrt(p / n)}), which has the units of the data.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An undirected [graph][as_graph].
 #' @section Which method when: the undirected graph alone, or with noise or missing values whose law is known.
 #'   [causal_dag()] estimates it by itself; [ggm_lasso()] when no DAG is in question.
@@ -43,7 +44,8 @@
 #' assess(moral_graph(sim$data), graph_convert(sim$graph, "moral"))
 moral_graph <- function(x = NULL, S = NULL, n = NULL, method = c("auto", "inverse", "glasso", "nodewise"), lambda = NULL, alpha = 0.01,
                         threshold = NULL,
-                        threshold_on = c("partial", "precision"), noise_cov = NULL, missing = c("error", "mcar", "pairwise"), threads = NULL) {
+                        threshold_on = c("partial", "precision"), noise_cov = NULL, missing = c("error", "mcar", "pairwise"), threads = NULL, ...) {
+  refuse_dots(...)
   data <- dag_input(x, S, n, noise_cov, check_choice(missing, c("error", "mcar", "pairwise")))
   alpha <- check_number(alpha, lower = 0, upper = 1, strict_lower = TRUE)
   threshold <- check_threshold(threshold, threshold_on)

@@ -107,7 +107,9 @@ score_graph <- function(graph, S, n, penalty) {
 #' fit <- pc(sim$data, alpha = 0.05)
 #' pc_stability(fit, n_rep = 20)
 #' pc_stability(fit, "order", n_rep = 10)
-pc_stability <- function(fit, what = c("rows", "order"), n_rep = NULL, permute = TRUE, cutoff = NULL, x = NULL) {
+pc_stability <- function(fit, what = c("rows", "order"), n_rep = NULL, permute = TRUE, cutoff = NULL, x = NULL, ...) {
+  refuse_dots(...)
+  if (missing(fit)) fail_missing("fit")
   what <- check_choice(what, c("rows", "order"))
   if (what == "order") return(order_sensitivity(fit, if (is.null(n_rep)) 25 else n_rep, if (is.null(cutoff)) 1 else cutoff, x))
   B <- if (is.null(n_rep)) 100 else n_rep

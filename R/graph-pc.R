@@ -46,6 +46,7 @@
 #' @param background Known edges and directions: see [pc_knowledge()].
 #' @param cache Remember the answers of the test? By default for own functions.
 #' @param threads Threads; default `getOption("granary.threads")`. Own functions run on one. The result does not depend on it.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_pc`, inheriting from `granary_constraint` and `granary_fit`: a list with
 #' \item{graph}{the CPDAG, a [graph][as_graph]; of type `"mixed"` if there are conflicts}
 #' \item{edges}{its edges with the largest p-value met in any test of the pair}
@@ -85,7 +86,8 @@
 pc <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "original"), colliders = c("majority", "conservative", "standard"),
                conflicts = c("lists", "overwrite", "first"), m_max = Inf, S = NULL, n = NULL, background = NULL, cm_max_size = Inf,
                majority_band = 0, type = c("cpdag", "skeleton"), df = c("adjusted", "nominal"), sparse = c("test", "independent", "dependent"),
-               na = c("error", "pairwise"), weights = NULL, cache = NULL, threads = NULL) {
+               na = c("error", "pairwise"), weights = NULL, cache = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   spec <- ci_spec(x, test, S, n, df, sparse, na, cache, weights)
   type <- check_choice(type, c("cpdag", "skeleton"))
@@ -128,6 +130,7 @@ pc <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "origin
 #' @param ambiguous How ambiguous triples count on the paths of Possible-D-SEP: as possible colliders, so that no separating set is missed, or
 #'   `"literal"`, as the paper has it, as non-colliders; see `errata("jmlr15-pc-stable")`.
 #' @param selection Use the rules for selection bias (R5 to R7) as well?
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_fci` or `granary_rfci`, as described in [pc()], whose `graph` is a PAG. `later` counts the tests after the
 #'   skeleton and the edges they removed.
 #' @references
@@ -153,7 +156,8 @@ pc <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "origin
 fci <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "original"), colliders = c("standard", "conservative", "majority"),
                 conflicts = c("lists", "overwrite", "first"), m_max = Inf, S = NULL, n = NULL, background = NULL, pds_max = Inf,
                 ambiguous = c("possible", "literal"), selection = FALSE, cm_max_size = Inf, majority_band = 0, df = c("adjusted", "nominal"),
-                sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"), weights = NULL, cache = NULL, threads = NULL) {
+                sparse = c("test", "independent", "dependent"), na = c("error", "pairwise"), weights = NULL, cache = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   spec <- ci_spec(x, test, S, n, df, sparse, na, cache, weights)
   settings <- constraint_settings(alpha, method, colliders, conflicts, m_max, cm_max_size, majority_band, pds_max, selection, ambiguous)
@@ -165,7 +169,8 @@ fci <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "origi
 rfci <- function(x = NULL, test = NULL, alpha = 0.01, method = c("stable", "original"), colliders = c("standard", "conservative", "majority"),
                  conflicts = c("lists", "overwrite", "first"), m_max = Inf, S = NULL, n = NULL, background = NULL, selection = FALSE,
                  cm_max_size = Inf, majority_band = 0, df = c("adjusted", "nominal"), sparse = c("test", "independent", "dependent"),
-                 na = c("error", "pairwise"), weights = NULL, cache = NULL, threads = NULL) {
+                 na = c("error", "pairwise"), weights = NULL, cache = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   spec <- ci_spec(x, test, S, n, df, sparse, na, cache, weights)
   settings <- constraint_settings(alpha, method, colliders, conflicts, m_max, cm_max_size, majority_band, selection = selection)

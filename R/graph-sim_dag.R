@@ -21,6 +21,7 @@
 #' @param shuffle Relabel the nodes at random? Otherwise parents come before children.
 #' @param latent Hide some common causes? Or the nodes to hide, by number.
 #' @param sd Standard deviations of the errors, one or one per node.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list of class `granary_sim_dag` with `graph` (the DAG), `weights` (sparse matrix, entry (j, k) the weight of \eqn{k \to j}{k -> j}),
 #'   `latent` (names)and `data` (the
 #'   observed variables).
@@ -32,7 +33,8 @@
 #' sim
 #' sim$graph
 #' head(sim$data, 3)
-sim_dag <- function(p = 20, n = NULL, degree = 2, weights = c(0.1, 1), signs = FALSE, shuffle = FALSE, latent = FALSE, sd = 1) {
+sim_dag <- function(p = 20, n = NULL, degree = 2, weights = c(0.1, 1), signs = FALSE, shuffle = FALSE, latent = FALSE, sd = 1, ...) {
+  refuse_dots(...)
   p <- check_count(p, upper = 46340)
   n <- check_count(n, allow_null = TRUE, upper = 1e8)
   degree <- check_number(degree, lower = 0)

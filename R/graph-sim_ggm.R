@@ -40,6 +40,7 @@
 #' @param groups,density,block,width,rows,connected,ratio Shape of the pattern; see Details.
 #' @param shift The constant added to the diagonal (`random`, `block`), or the smallest eigenvalue. By default 0.4, and 0.1 for `confounders`.
 #' @param unit_variance Whether to rescale to unit variances; the pattern does not change.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list of class `granary_sim_ggm`: `precision` (sparse), `data` (an `n` by `p` matrix, or `NULL`), `type`. For `tasks`
 #'   of class `granary_sim_ggm_multi`: `precision` and `data` are lists over tasks.
 #' @references Li and Toh (2010). An inexact interior point method for L1-regularized sparse covariance selection.
@@ -62,7 +63,8 @@
 sim_ggm <- function(type = c("chain", "band", "random", "block", "hub", "cluster", "scale_free", "grid", "confounders", "regions", "tasks"),
                     p = if (type == "regions") 9 else if (type == "tasks") 50 else 100, n = NULL,
                     groups = 5, density = if (type == "tasks") 0.1 else 0.3, block = 150, width = 2, rows = 10, shift = if (type == "confounders") 0.1 else 0.4,
-                    unit_variance = FALSE, connected = 0.2, ratio = 1, tasks = 5, similarity = 1) {
+                    unit_variance = FALSE, connected = 0.2, ratio = 1, tasks = 5, similarity = 1, ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("chain", "band", "random", "block", "hub", "cluster", "scale_free", "grid", "confounders", "regions",
                                "tasks"))
   if (type == "tasks") return(sim_ggm_multi(tasks, p, n, density, similarity))

@@ -19,6 +19,7 @@
 #' @param standardize Whether the columns of Gaussian data are scaled to standard deviation one, as in the paper.
 #' @param burn_in,thin Gibbs sampler of the Ising model: scans before the first row, and from row to row (the paper takes 1e5 and 1e4).
 #' @param exact Draw from the Ising model by enumerating its states (p at most 15).
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list of class `granary_sim_hub`: `theta` (sparse), also as `precision` for Gaussian graphs, `hubs` (positions), `data`, `type`.
 #' @seealso [ggm_hub()], [cov_hub()], [ising_hub()], [ggm_hub_select()], [hub_screen()]
 #' @export
@@ -27,7 +28,8 @@
 #' sim_hub(p = 50, hubs = 3, n = 100)
 #' head(sim_hub(p = 6, hubs = 1, n = 10, type = "binary", exact = TRUE)$data)
 sim_hub <- function(p = 100, hubs = 5, n = NULL, sparsity = 0.02, hub_density = 0.7, type = c("gaussian", "covariance", "binary"),
-                          setup = c("hub", "two_blocks", "scale_free"), standardize = TRUE, burn_in = 1000, thin = 100, exact = FALSE) {
+                          setup = c("hub", "two_blocks", "scale_free"), standardize = TRUE, burn_in = 1000, thin = 100, exact = FALSE, ...) {
+  refuse_dots(...)
   p <- check_count(p, upper = 20000)
   hubs <- check_count(hubs, lower = 0, upper = p)
   n <- check_count(n, allow_null = TRUE)

@@ -166,7 +166,7 @@ draw_network <- function(edges, names, main, labels = NULL, layout = NULL, direc
     }
   }
   graphics::points(position, pch = 21, cex = if (p <= 60) 1.6 else 0.8, bg = "white", col = "grey30")
-  if (labels) halo_text(position, names, 0.8)
+  if (labels) halo_text(position, names, 0.8, label_side(position, edges$from, edges$to))
   invisible(position)
 }
 
@@ -191,7 +191,8 @@ autoplot_weighted <- function(edges, names, main, layout, directed) {
                             arrow = head, alpha = 0.75) +
       ggplot2::scale_linewidth(range = c(0.2, 2), guide = "none") + ggplot2::scale_colour_manual(values = sign_colours, name = NULL)
   }
-  picture + ggplot2::geom_point(shape = 21, fill = "white", size = 3) + autoplot_names(names, position) + ggplot2::labs(title = main)
+  picture + ggplot2::geom_point(shape = 21, fill = "white", size = 3) + autoplot_names(names, position, edges$from, edges$to) +
+    ggplot2::labs(title = main)
 }
 
 autoplot_weights <- function(m, main) {

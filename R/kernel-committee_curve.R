@@ -67,7 +67,8 @@
 #'                           n_rep = 5)
 #' plot(noisy, run)
 committee_curve <- function(alpha, eta, L = 1, M = L, noise = c(output = 0, activation = 0), teacher = diag(M),
-                            t = seq(0, 50, length.out = 201), blocks = 10, q0 = 0.25, r0 = 1e-3, activation = c("erf", "linear"), noisy_test = TRUE) {
+                            t = seq(0, 50, length.out = 201), blocks = 10, q0 = 0.25, r0 = 1e-3, activation = c("erf", "linear"), noisy_test = TRUE, ...) {
+  refuse_dots(...)
   settings <- check_committee(alpha, eta, L, M, noise, teacher, activation, noisy_test)
   blocks <- check_count(blocks, upper = 10000)
   t <- check_times(t)

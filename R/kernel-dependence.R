@@ -207,6 +207,7 @@ measure_dependence <- function(measure, x, y, kernel, width, settings, threads, 
   variables <- dependence_variables(x, y, kernel, width, settings$density, settings$parzen, labels)
   settings <- without_windows(settings, variables)
   warn_constant(variables)
+  dependence_time(variables, settings)
   raw <- core_dependence(core_variables(variables), dependence_options(settings, dependence_threads(variables, threads)),
                          progress_bar(measure_titles[[measure]]))
   names <- vapply(variables, `[[`, "", "name")
@@ -226,6 +227,17 @@ measure_dependence <- function(measure, x, y, kernel, width, settings, threads, 
   )
   if (!is.finite(fit$value)) warn_undefined(measure)
   fit
+}
+
+# A factor of rank r of n rows takes n r^2 operations, and a width that is small beside the range of the data makes r as large as n.
+dependence_time <- function(variables, settings) {
+  operations <- vapply(variables, function(v) {
+    n <- nrow(v$x)
+    if (is.null(v$kernel) || !is.finite(v$width) || v$width <= 0 || n < 5000L) return(0)
+    spans <- apply(v$x, 2L, function(column) diff(range(column))) / v$width
+    n * min(n, settings$max_rank, prod(1 + spans))^2
+  }, 0)
+  slow_work(sum(operations), "The factors of these kernel matrices", "a larger `width`, a `max_rank` or fewer rows")
 }
 
 warn_undefined <- function(measure) {

@@ -117,14 +117,16 @@ NULL
 
 #' @rdname kernel_dependence
 #' @export
-hsic <- function(x, y = NULL, kernel = "gaussian", width = "median", density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL) {
+hsic <- function(x, y = NULL, kernel = "gaussian", width = "median", density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   settings <- dependence_settings("hsic", kernel, density = density, rank_tol = rank_tol, max_rank = max_rank)
   measure_dependence("hsic", x, y, kernel, width, settings, threads, match.call(), argument_labels(substitute(x), substitute(y)))
 }
 
 #' @rdname kernel_dependence
 #' @export
-coco <- function(x, y = NULL, kernel = "gaussian", width = "median", density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL) {
+coco <- function(x, y = NULL, kernel = "gaussian", width = "median", density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   settings <- dependence_settings("coco", kernel, density = density, rank_tol = rank_tol, max_rank = max_rank)
   measure_dependence("coco", x, y, kernel, width, settings, threads, match.call(), argument_labels(substitute(x), substitute(y)))
 }
@@ -132,7 +134,8 @@ coco <- function(x, y = NULL, kernel = "gaussian", width = "median", density = N
 #' @rdname kernel_dependence
 #' @export
 kcc <- function(x, y = NULL, kernel = "gaussian", width = "median", kappa = 2e-2, form = c("squared", "ridge"), density = NULL, rank_tol = 1e-5,
-                max_rank = NULL, threads = NULL) {
+                max_rank = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   form <- check_choice(form, c("squared", "ridge"))
   settings <- dependence_settings("kcc", kernel, kappa, form = form, density = density, rank_tol = rank_tol, max_rank = max_rank)
   measure_dependence("kcc", x, y, kernel, width, settings, threads, match.call(), argument_labels(substitute(x), substitute(y)))
@@ -141,7 +144,8 @@ kcc <- function(x, y = NULL, kernel = "gaussian", width = "median", kappa = 2e-2
 #' @rdname kernel_dependence
 #' @export
 kgv <- function(x, y = NULL, kernel = "gaussian", width = "median", kappa = 2e-2, theta = NULL, nu = NULL, form = c("squared", "ridge"),
-                density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL) {
+                density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   form <- check_choice(form, c("squared", "ridge"))
   settings <- dependence_settings("kgv", kernel, kappa, theta, form, nu, density, rank_tol, max_rank)
   measure_dependence("kgv", x, y, kernel, width, settings, threads, match.call(), argument_labels(substitute(x), substitute(y)))
@@ -149,7 +153,8 @@ kgv <- function(x, y = NULL, kernel = "gaussian", width = "median", kappa = 2e-2
 
 #' @rdname kernel_dependence
 #' @export
-kmi <- function(x, y = NULL, kernel = "gaussian", width = "median", nu = NULL, density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL) {
+kmi <- function(x, y = NULL, kernel = "gaussian", width = "median", nu = NULL, density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   settings <- dependence_settings("kmi", kernel, nu = nu, density = density, rank_tol = rank_tol, max_rank = max_rank)
   measure_dependence("kmi", x, y, kernel, width, settings, threads, match.call(), argument_labels(substitute(x), substitute(y)))
 }

@@ -45,7 +45,8 @@
 #' range(fitted(fit) - data$x)
 #' predict(fit, data$x[1:2, ])
 #' tidy(fit)
-ica_baseline <- function(x, k = NULL, method = c("jade", "fastica"), contrast = c("tanh", "cubic"), tol = 1e-6, max_iter = NULL) {
+ica_baseline <- function(x, k = NULL, method = c("jade", "fastica"), contrast = c("tanh", "cubic"), tol = 1e-6, max_iter = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   data <- check_ica_data(x, k)
   method <- check_choice(method, c("jade", "fastica"))

@@ -71,7 +71,8 @@
 #' independence_test(list(u, v, u * v + rnorm(60, sd = 0.3)), measure = "dhsic", width = 1)
 independence_test <- function(x, y = NULL, measure = c("hsic", "coco", "kcc", "kgv", "kmi", "dhsic"), method = c("permutation", "gamma"),
                               n_perm = 499, kernel = "gaussian", width = "median", kappa = 2e-2, theta = NULL, nu = NULL,
-                              form = c("squared", "ridge"), density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL) {
+                              form = c("squared", "ridge"), density = NULL, rank_tol = 1e-5, max_rank = NULL, threads = NULL, ...) {
+  refuse_dots(...)
   labels <- argument_labels(substitute(x), substitute(y))
   measure <- check_choice(measure, c(dependence_measures, "dhsic"))
   method <- check_choice(method, c("permutation", "gamma"))

@@ -37,7 +37,8 @@
 #' z
 #' max(abs(kernel_matrix(k_se(lengthscale = 2), x) - tcrossprod(z$factor)))
 #' predict(z, x[1:2, ])
-kernel_features <- function(x, kernel = "gaussian", width = "median", tol = 1e-5, max_rank = NULL, center = FALSE) {
+kernel_features <- function(x, kernel = "gaussian", width = "median", tol = 1e-5, max_rank = NULL, center = FALSE, ...) {
+  refuse_dots(...)
   call <- match.call()
   tol <- check_number(tol, lower = 0, upper = 1, strict_upper = TRUE)
   max_rank <- check_count(max_rank, allow_null = TRUE)

@@ -49,6 +49,7 @@
 #' @param tol Stop when no component turns by a larger angle.
 #' @param max_iter Largest number of steps for each width.
 #' @param threads Number of threads; `NULL` for `options(granary.threads)`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_kernel_ica` and `granary_ica`: a list with
 #' \item{W}{the unmixing matrix, one row per component: sources are `(x - mean) W'`}
 #' \item{A}{the mixing matrix, one column per component}
@@ -77,7 +78,8 @@
 #' tidy(fit)
 kernel_ica <- function(x, k = NULL, measure = c("kmi", "hsic", "coco", "kcc", "kgv"), kernel = "gaussian", width = NULL, kappa = NULL,
                        nu = "gram", start = NULL, n_starts = 1, polish = NULL, rank_tol = NULL, max_rank = NULL, tol = 1e-4, max_iter = 100,
-                       threads = NULL) {
+                       threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   data <- check_ica_data(x, k)
   measure <- check_choice(measure, c("kmi", "hsic", "coco", "kcc", "kgv"))

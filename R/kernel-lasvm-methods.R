@@ -74,7 +74,8 @@ coef.granary_lasvm <- function(object, ...) {
 
 #' @rdname granary_lasvm
 #' @export
-lasvm_bounds <- function(object, newdata, newy) {
+lasvm_bounds <- function(object, newdata, newy, ...) {
+  refuse_dots(...)
   if (missing(object)) fail_missing("object")
   if (!inherits(object, "granary_lasvm")) fail_input("object", "a fit of lasvm()", describe(object))
   check_fit(object)
@@ -186,7 +187,7 @@ plot_lasvm_boundary <- function(fit, columns, points, ...) {
   }
   own <- fit$state$label[match(fit$sv_index, fit$state$id)]
   graphics::points(sv[, at[1L]], sv[, at[2L]], col = colours[own], pch = 1)
-  graphics::legend("topright", fit$levels, col = colours, pch = 1, bg = "#ffffffcc", box.col = NA)
+  graphics::legend("bottom", utils::head(fit$levels, 8L), col = colours, pch = 1, bty = "n", cex = 0.8, horiz = TRUE, inset = c(0, 1), xpd = NA)
 }
 
 plot_lasvm_curve <- function(fit, compare, ...) {
@@ -203,7 +204,7 @@ plot_lasvm_curve <- function(fit, compare, ...) {
   for (what in c("error", "n_sv")) {
     most <- max(vapply(fits, function(f) max(f$curve[[what]]), 0))
     draw(graphics::plot, NA, xlim = c(0, max(vapply(fits, function(f) max(f$curve$labels), 0))), ylim = c(0, max(most, 1e-3)), xlab = "labels used",
-         ylab = if (what == "error") "error on validation rows" else "support vectors", las = 1, user = list(...))
+         ylab = if (what == "error") "validation error" else "support vectors", las = 1, user = list(...))
     for (k in seq_along(fits)) graphics::lines(fits[[k]]$curve$labels, fits[[k]]$curve[[what]], col = colours[k], lwd = 2)
     if (what == "error" && length(fits) > 1L) graphics::legend("topright", labels, col = colours, lwd = 2, bty = "n")
   }

@@ -17,7 +17,9 @@
 #'   \eqn{\delta}{delta}. Members that can no longer become support vectors are dropped. With `delta_max` it is repeated until
 #'   \eqn{\delta}{delta} is smaller.
 #'
-#' After the last pass **finishing** maximises \eqn{W} over \eqn{S}, to \eqn{\delta}{delta} < `tol`. A visit costs \eqn{|S|} kernel values.
+#' After the last pass **finishing** maximises \eqn{W} over \eqn{S}, to \eqn{\delta}{delta} < `tol`. `convergence`
+#' is about that problem: rows that were dropped on the way are not in it, and may violate its optimality (`retrain`, or [svm()] with the same
+#' arguments, look at all rows). A visit costs \eqn{|S|} kernel values.
 #'
 #' `select` decides which of the rows not yet visited comes next: `"random"`, in (shuffled) order; `"gradient"`, the one of
 #' `candidates` random rows with the least \eqn{y f(x)}, which trusts the labels and suffers when some are wrong; `"active"`, the

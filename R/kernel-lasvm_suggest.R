@@ -19,6 +19,7 @@
 #' @param n Number of rows wanted.
 #' @param criterion `"active"`, `"autoactive"` or `"random"`.
 #' @param candidates Number of rows to look at with `"active"`; `Inf` for all.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return Row numbers of `newdata`, the best first, with attributes `"link"` (their \eqn{|f|}) and `"near"`.
 #' @seealso [lasvm()], [update(finish = TRUE)], [data_chunks()], [budget_perceptron()], [kernel_perceptron()], [sasb()]
 #' @references
@@ -39,7 +40,8 @@
 #'   pool <- setdiff(pool, ask)
 #' }
 #' mean(predict(update(fit, finish = TRUE), x) == truth)
-lasvm_suggest <- function(object, newdata, n = 1, criterion = c("active", "autoactive", "random"), candidates = Inf) {
+lasvm_suggest <- function(object, newdata, n = 1, criterion = c("active", "autoactive", "random"), candidates = Inf, ...) {
+  refuse_dots(...)
   if (missing(object)) fail_missing("object")
   if (!inherits(object, "granary_lasvm")) fail_input("object", "a fit of lasvm()", describe(object))
   check_fit(object)

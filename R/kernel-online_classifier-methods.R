@@ -208,7 +208,7 @@ plot_online <- function(fits, what, ...) {
 }
 
 plot_run <- function(runs, what, labels, ...) {
-  label <- switch(what, error = "share of mistakes so far", mistakes = "mistakes so far", support = "support")
+  label <- switch(what, error = "mistake rate", mistakes = "mistakes so far", support = "support")
   colours <- grDevices::hcl.colors(max(2L, length(runs)), "Dark 3")
   top <- max(vapply(runs, function(run) {
     value <- run[[what]]

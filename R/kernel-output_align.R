@@ -23,6 +23,7 @@
 #'   two sequences where it starts, and `steps`, a string of `M` (a pair), `D` (a symbol of the first beside a gap) and `I` (of the second).
 #' @param gap `"linear"` or `"affine"`.
 #' @param alphabet The symbols; by default all that occur.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_output_align`. New data for `predict()` are a list with `native` and `candidates` (in the form of `decoys`);
 #'   predictions
 #'   are the numbers of the candidates. For the training examples the homolog is candidate 1.
@@ -40,7 +41,8 @@
 #' new <- sim_align(40)
 #' candidates <- Map(function(h, d) c(list(h), d), new$homolog, new$decoys)
 #' mean(predict(fit, list(native = new$native, candidates = candidates)) != 1)
-output_align <- function(native, homolog, decoys, alignment, gap = c("linear", "affine"), alphabet = NULL) {
+output_align <- function(native, homolog, decoys, alignment, gap = c("linear", "affine"), alphabet = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   native <- check_sequences(native, "native")
   homolog <- check_sequences(homolog, "homolog", length(native))
@@ -175,7 +177,8 @@ output_describe.granary_output_align <- function(problem) {
 #' @examples
 #' smith_waterman("TTACGTGGA", "CACGGGACC", score = c(2, -1), gap = -1)
 #' smith_waterman("TTACGTGGA", "CACGGGACC", score = c(2, -1), gap = -3, gap_extend = -0.5)
-smith_waterman <- function(x, y, score = c(1, -1), gap = -1, gap_extend = NULL) {
+smith_waterman <- function(x, y, score = c(1, -1), gap = -1, gap_extend = NULL, ...) {
+  refuse_dots(...)
   x <- one_sequence(x, "x")
   y <- one_sequence(y, "y")
   gap <- check_number(gap)
@@ -245,6 +248,7 @@ print.granary_alignment <- function(x, ...) {
 #' @param alphabet Number \eqn{A} of symbols.
 #' @param operations Number of steps from the native to the homologous part.
 #' @param probability Probabilities of match, substitution, insertion and deletion.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list with `native`, `homolog` (lists of integer vectors), `decoys` (a list of lists of them) and `alignment`, for [output_align()].
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
@@ -255,7 +259,8 @@ print.granary_alignment <- function(x, ...) {
 #' set.seed(1)
 #' sim <- sim_align(1)
 #' sim$alignment[[1]]
-sim_align <- function(n, length = 50, decoys = 10, alphabet = 20, operations = 30, probability = c(0.2, 0.4, 0.2, 0.2)) {
+sim_align <- function(n, length = 50, decoys = 10, alphabet = 20, operations = 30, probability = c(0.2, 0.4, 0.2, 0.2), ...) {
+  refuse_dots(...)
   n <- check_count(n, upper = 1e6)
   length <- check_count(length, upper = 1e6)
   decoys <- check_count(decoys, upper = 1e5)

@@ -23,6 +23,7 @@
 #' @param trees A character vector of trees in brackets.
 #' @param loss `"f1"` or `"zero_one"`.
 #' @param binarize Bring trees into Chomsky normal form? Otherwise they must be in it.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_output_cfg`. New data for `predict()` are sentences: strings with words between spaces, or a list of vectors of
 #'   words. Predictions are trees; `NA`, with a warning, where the grammar has no parse.
 #' @references
@@ -39,7 +40,8 @@
 #' problem <- output_cfg(trees)
 #' fit <- structured_svm(problem, cost = 10, rescale = "slack")
 #' predict(fit, "the cat saw the dog with a fork")
-output_cfg <- function(trees, loss = c("f1", "zero_one"), binarize = FALSE) {
+output_cfg <- function(trees, loss = c("f1", "zero_one"), binarize = FALSE, ...) {
+  refuse_dots(...)
   call <- match.call()
   if (missing(trees)) fail_missing("trees")
   if (!is.character(trees) || length(trees) == 0L || !is.null(dim(trees)) || anyNA(trees) || !all(validEnc(trees))) {

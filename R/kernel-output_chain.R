@@ -34,6 +34,7 @@
 #' @param start Weights for the label of the first position?
 #' @param kernel `NULL`, or a kernel (see [kernels]) between the features of positions.
 #' @param intercept Add a constant feature, that is a weight per label?
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_output_chain`.
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
@@ -50,7 +51,8 @@
 #' predict(fit, strsplit("the man saw a old cat", " "))
 #' round(coef(fit)$transition, 2)
 output_chain <- function(x, y, group = NULL, window = 0, loss = c("hamming", "zero_one"), transition_scale = 1, order = 1,
-                         input_transitions = FALSE, start = FALSE, kernel = NULL, intercept = TRUE) {
+                         input_transitions = FALSE, start = FALSE, kernel = NULL, intercept = TRUE, ...) {
+  refuse_dots(...)
   call <- match.call()
   window <- check_count(window, lower = 0, upper = 1000)
   loss <- check_choice(loss, c("hamming", "zero_one"))

@@ -31,6 +31,7 @@
 #' @param psi,loss,argmax Functions, see Details.
 #' @param candidates Instead of `argmax`, a function of an input that returns the list of its possible outputs.
 #' @param exact Does `argmax` always find the maximum?
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_output_custom`.
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
@@ -49,7 +50,9 @@
 #' fit <- structured_svm(problem, cost = 10)
 #' fit
 #' predict(fit, list(c(1, -0.5)))
-output_custom <- function(x, y, psi, loss, argmax = NULL, candidates = NULL, exact = TRUE) {
+output_custom <- function(x, y, psi, loss, argmax = NULL, candidates = NULL, exact = TRUE, ...) {
+  refuse_dots(...)
+  if (missing(x)) fail_missing("x")
   call <- match.call()
   x <- check_examples(x, "x")
   y <- check_examples(y, "y")

@@ -86,7 +86,8 @@ separation_gap <- function(x, y) {
 #' @rdname sasb_bounds
 #' @importFrom stats rbinom
 #' @export
-sim_sasb <- function(trials, n = 20, k = 1, p = 0.1, theta = NULL, rate = 0.5) {
+sim_sasb <- function(trials, n = 20, k = 1, p = 0.1, theta = NULL, rate = 0.5, ...) {
+  refuse_dots(...)
   trials <- check_count(trials)
   n <- check_count(n)
   theta <- check_vector(theta, length = n, lower = 0, upper = 1, allow_null = TRUE)

@@ -69,7 +69,8 @@
 #' plot(curve, slower, run)
 #' predict(curve, t = c(1, 10, 100))
 #' head(tidy(curve))
-sgd_curve <- function(alpha, eta, lambda = 0, noise_var = 0.1, t = seq(0, 20, by = 0.1), method = c("online", "offline"), spectrum = NULL, nodes = 300) {
+sgd_curve <- function(alpha, eta, lambda = 0, noise_var = 0.1, t = seq(0, 20, by = 0.1), method = c("online", "offline"), spectrum = NULL, nodes = 300, ...) {
+  refuse_dots(...)
   settings <- check_sgd(alpha, eta, lambda, noise_var)
   settings$method <- check_choice(method, c("online", "offline"))
   settings$spectrum <- check_spectrum(spectrum, settings$alpha)

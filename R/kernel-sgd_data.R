@@ -43,7 +43,8 @@
 #' plot(plan, run)
 #' head(coef(plan))
 #' predict(plan, x[1:3, ])
-sgd_data <- function(x, y, eta, lambda = 0, passes = 10, newdata = NULL, newy = NULL, method = c("online", "offline"), points = 101) {
+sgd_data <- function(x, y, eta, lambda = 0, passes = 10, newdata = NULL, newy = NULL, method = c("online", "offline"), points = 101, ...) {
+  refuse_dots(...)
   x <- check_matrix(x, min_rows = 2L, max_abs = 1e50)
   y <- check_vector(y, length = nrow(x), lower = -1e50, upper = 1e50)
   method <- check_choice(method, c("online", "offline"))

@@ -38,7 +38,8 @@
 #' exact
 #' # the theory for many weights and the same number of examples per weight
 #' plot(exact, sgd_curve(alpha = 2, eta = 1, lambda = 0.1, noise_var = 0.1, t = 0:5))
-sgd_exact <- function(x, y = NULL, eta, lambda = 0, truth = NULL, noise_var = 0, t = seq(0, 5, by = 0.5)) {
+sgd_exact <- function(x, y = NULL, eta, lambda = 0, truth = NULL, noise_var = 0, t = seq(0, 5, by = 0.5), ...) {
+  refuse_dots(...)
   x <- check_matrix(x, max_abs = 1e50)
   N <- ncol(x)
   p <- nrow(x)

@@ -30,7 +30,8 @@
 #' best
 #' predict(best, t = 50)
 #' plot(best)
-sgd_optimize <- function(alpha, t, noise_var = 0.1, lambda = NULL, method = c("online", "offline"), spectrum = NULL, nodes = 200, threads = NULL) {
+sgd_optimize <- function(alpha, t, noise_var = 0.1, lambda = NULL, method = c("online", "offline"), spectrum = NULL, nodes = 200, threads = NULL, ...) {
+  refuse_dots(...)
   settings <- check_sgd(alpha, 1, if (is.null(lambda)) 0 else lambda, noise_var)
   settings$method <- check_choice(method, c("online", "offline"))
   settings$spectrum <- check_spectrum(spectrum, settings$alpha)

@@ -41,7 +41,8 @@
 #' plot(run, type = "activations")
 sim_committee <- function(N, alpha, eta, L = 1, M = L, noise = c(output = 0, activation = 0), teacher = diag(M),
                                t = seq(0, 20, by = 1), n_rep = 10, q0 = 0.25, activation = c("erf", "linear"),
-                               noisy_test = TRUE, same_set = FALSE, threads = NULL) {
+                               noisy_test = TRUE, same_set = FALSE, threads = NULL, ...) {
+  refuse_dots(...)
   N <- check_count(N)
   settings <- check_committee(alpha, eta, L, M, noise, teacher, activation, noisy_test)
   if (N < settings$M) abort_input(sprintf("`N` must be at least `M` (%d): the teacher's weight vectors would not fit.", settings$M), "N")

@@ -34,6 +34,7 @@
 #' @param cond Condition number of a random one: one number, or the range from which it is drawn.
 #' @param outliers Number of observations to corrupt.
 #' @param size What is added, with random sign, to every column of them.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list with `x`, the mixtures, `sources`, named by law, `mixing`, and `outliers`, the rows that were corrupted.
 #' @references
 #' Bach and Jordan (2002). Kernel independent component analysis. *Journal of Machine Learning Research* 3, 1--48.
@@ -48,7 +49,8 @@
 #' set.seed(1)
 #' data <- sim_ica(200, c("a", "g"), outliers = 5)
 #' assess(kernel_ica(data$x), truth = data$mixing)
-sim_ica <- function(n, laws = 2, set = c("gretton", "bach"), mixing = NULL, cond = c(1, 2), outliers = 0, size = 5) {
+sim_ica <- function(n, laws = 2, set = c("gretton", "bach"), mixing = NULL, cond = c(1, 2), outliers = 0, size = 5, ...) {
+  refuse_dots(...)
   sources <- ica_sources(n, laws, set)
   if (is.null(mixing)) mixing <- random_mixing(ncol(sources), cond)
   mixing <- check_matrix(mixing)

@@ -33,7 +33,8 @@
 #' shuffled <- sim_sgd(50, 2, 1, 0.1, t = 0:10, n_rep = 10, order = "shuffled")
 #' plot(run, shuffled, sgd_curve(2, 1, 0.1, t = seq(0, 10, 0.1)), type = "test")
 sim_sgd <- function(N, alpha, eta, lambda = 0, noise_var = 0.1, t = seq(0, 10, by = 0.5), n_rep = 20, inputs = c("sphere", "gaussian"),
-                         order = c("replacement", "cyclic", "shuffled", "full"), threads = NULL) {
+                         order = c("replacement", "cyclic", "shuffled", "full"), threads = NULL, ...) {
+  refuse_dots(...)
   N <- check_count(N)
   settings <- check_sgd(alpha, eta, lambda, noise_var)
   t <- check_times(t)

@@ -66,6 +66,7 @@ output_weights.granary_output <- function(problem, weights) weights
 #' @param node_weights Weights \eqn{\beta_z}{beta_z} of the nodes of the taxonomy, named; 1 for those not named.
 #' @param kernel `NULL` for the features themselves, or a kernel (see [kernels]) or its name.
 #' @param intercept Add a constant feature (with a kernel, a constant to it)?
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_output_multiclass`, to be given to [structured_svm()] or [structured_baseline()].
 #' @references
 #' Tsochantaridis, Joachims, Hofmann and Altun (2005). Large margin methods for structured and interdependent output variables.
@@ -85,7 +86,8 @@ output_weights.granary_output <- function(problem, weights) weights
 #' fit <- structured_svm(output_multiclass(scale(iris[, 1:4]), iris$Species, "tree", taxonomy = kinds))
 #' coef(fit)
 output_multiclass <- function(x, y, loss = "zero_one", class_features = NULL, class_kernel = NULL, taxonomy = NULL, node_weights = NULL,
-                              kernel = NULL, intercept = TRUE) {
+                              kernel = NULL, intercept = TRUE, ...) {
+  refuse_dots(...)
   call <- match.call()
   x <- check_design(x, "x", allow_sparse = is.null(kernel), min_rows = 1L)
   y <- check_output_classes(y, nrow(x), keep = !is.null(class_features) || !is.null(class_kernel) || !is.null(taxonomy) || !is.character(loss))

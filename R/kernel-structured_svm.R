@@ -89,7 +89,8 @@
 #' predict(fit, list(c("1", "2", "9", "8", "5")))
 #' plot(fit, type = "weights")
 structured_svm <- function(problem, cost = 1, penalty = c("squared", "linear", "hard"), rescale = c("margin", "slack", "none"), tol = 0.1,
-                           optimize = c("block", "full"), max_iter = 200, prune = 50, threads = NULL) {
+                           optimize = c("block", "full"), max_iter = 200, prune = 50, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   problem <- check_output(problem)
   cost <- check_number(cost, lower = 0, strict_lower = TRUE, upper = 1e100)  # beyond, n / C has no room left
@@ -226,7 +227,8 @@ plot.granary_structured_svm <- function(x, type = c("trace", "weights"), ...) {
   objectives[!is.finite(objectives)] <- NA
   graphics::matplot(trace$sweep, objectives, type = "b", pch = c(16, 1), lty = 1, col = c("grey50", "black"), xlab = "sweep", ylab = "objective",
                     ...)
-  graphics::legend("bottomright", c("primal, by the slacks met", "dual"), pch = c(16, 1), lty = 1, col = c("grey50", "black"), bty = "n")
+  graphics::legend("bottom", c("primal", "dual"), pch = c(16, 1), lty = 1, col = c("grey50", "black"), bty = "n", horiz = TRUE, cex = 0.8,
+                   inset = c(0, 1), xpd = NA)
   graphics::plot(trace$sweep, trace$cuts, type = "b", pch = 16, xlab = "sweep", ylab = "cuts", ...)
   invisible(x)
 }
@@ -250,15 +252,16 @@ plot_structured_weights <- function(x, ...) {
   largest <- max(abs(m), .Machine$double.xmin)
   shown <- function(labels) if (length(labels) <= 40L) labels
   room <- function(labels) if (is.null(labels)) 0 else 2 + 0.5 * min(max(nchar(labels)), 20L)
-  old <- graphics::par(mar = pmax(graphics::par("mar"), c(room(shown(colnames(m))), room(shown(rownames(m))), 2, 0)))
+  old <- graphics::par(mar = pmax(graphics::par("mar"), c(room(shown(colnames(m))), room(shown(rownames(m))), 2, 3.1)))
   on.exit(graphics::par(old))
+  colours <- grDevices::colorRampPalette(c(sign_colours[["negative"]], "white", sign_colours[["positive"]]))(101L)
   graphics::image(seq_len(ncol(m)), seq_len(nrow(m)), t(m[rev(seq_len(nrow(m))), , drop = FALSE]), zlim = c(-largest, largest), axes = FALSE,
-                  col = grDevices::hcl.colors(101, "Blue-Red 3"), xlab = "", ylab = "", ...)
+                  col = colours, xlab = "", ylab = "", ...)
+  draw_key(c(-largest, largest), colours)
   if (!is.null(shown(colnames(m)))) graphics::axis(1, seq_len(ncol(m)), colnames(m), las = 2, cex.axis = 0.8)
   if (!is.null(shown(rownames(m)))) graphics::axis(2, seq_len(nrow(m)), rev(rownames(m)), las = 2, cex.axis = 0.8)
   across <- names(dimnames(m))
-  key <- sprintf("red: positive, blue: negative, largest %s", format(largest, digits = 2L))
-  graphics::mtext(if (is.null(across)) key else sprintf("%s in rows, %s in columns; %s", across[1L], across[2L], key), line = 0.4, cex = 0.8)
+  if (!is.null(across)) graphics::mtext(sprintf("%s in rows, %s in columns", across[1L], across[2L]), line = 0.4, cex = 0.8)
   graphics::box()
   invisible(x)
 }

@@ -23,8 +23,9 @@
 #' @name granary_bayes_opt
 #' @examples
 #' set.seed(2)
+#' branin <- test_function("branin")
 #' box <- attr(branin, "box")
-#' fit <- bayes_opt(test_function("branin"), box[, 1], box[, 2], n_init = 5, n_iter = 6)
+#' fit <- bayes_opt(branin, box[, 1], box[, 2], n_init = 5, n_iter = 6)
 #' summary(fit)
 #' predict(fit, rbind(c(3, 2)), se = TRUE)
 #' fit <- update(fit, n_iter = 2)

@@ -130,7 +130,7 @@ bayes_opt <- function(f, lower = NULL, upper = NULL, n_init = 10, n_iter = 50, .
   n_init <- check_count(n_init, upper = 1e5)
   run <- bo_run_options(batch, target, time_limit, file, verbose)
   extra <- list(...)
-  known <- setdiff(names(formals(bo_init)), c("lower", "upper", "n_init"))
+  known <- setdiff(names(formals(bo_init)), c("lower", "upper", "n_init", "..."))
   labels <- names(extra) %||% rep("", length(extra))
   full <- known[pmatch(labels, known)]
   if (anyNA(full)) {

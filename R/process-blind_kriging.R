@@ -64,6 +64,7 @@ blind_kriging.default <- function(x, y, degree = 2, max_terms = NULL, kernel = "
                                   max_iter = 500, tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
+  if (missing(x)) fail_missing("x")
   method <- check_choice(method, c("ML", "REML", "LOO"))
   degree <- check_count(degree, upper = 4)
   max_terms <- check_count(max_terms, lower = 0, allow_null = TRUE)

@@ -6,7 +6,8 @@ bo_init <- function(lower = NULL, upper = NULL, n_init = 10, init = c("lhs", "so
                     surrogate = c("tp_jeffreys", "tp_nig", "gp_normal", "gp"), kernel = NULL, mean = ~1, criterion = "ei",
                     learn = c("map", "ml", "loo", "mcmc", "fixed"), relearn = "auto", noise = 1e-6, learn_noise = FALSE, prior = list(),
                     epsilon = 0, feasible = NULL, candidates = NULL, integer = NULL, levels = NULL, embed_dim = NULL, maximize = FALSE,
-                    failed = c("penalise", "skip"), burn_in = 100, particles = 10, search = 500, stuck = 20) {
+                    failed = c("penalise", "skip"), burn_in = 100, particles = 10, search = 500, stuck = 20, ...) {
+  refuse_dots(...)
   call <- match.call()
   if (!is.null(feasible) && !is.function(feasible)) fail_input("feasible", "a function of a point (or NULL)", describe(feasible))
   n_init <- check_count(n_init, upper = 1e5)
@@ -101,7 +102,8 @@ bo_propose_design <- function(object, n, left) {
 
 #' @rdname bayes_opt
 #' @export
-bo_suggest <- function(object, n = 1) {
+bo_suggest <- function(object, n = 1, ...) {
+  refuse_dots(...)
   object <- check_bo(object)
   n <- check_count(n, upper = 1000)
   proposal <- bo_propose(object, n)
@@ -111,7 +113,8 @@ bo_suggest <- function(object, n = 1) {
 
 #' @rdname bayes_opt
 #' @export
-bo_observe <- function(object, x, y) {
+bo_observe <- function(object, x, y, ...) {
+  refuse_dots(...)
   object <- check_bo(object)
   if (missing(x)) fail_missing("x")
   if (missing(y)) fail_missing("y")

@@ -22,6 +22,7 @@
 #' @param x Data, one row per case, without missing cells.
 #' @param k Number of latent dimensions, less than the rank of the centred data.
 #' @param center,scale Whether to subtract column means, and to divide by standard deviations.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_dppca`, also a `granary_gplvm`: a list with `latent` (\eqn{X}), `eigenvalues`, `beta`, `noise_var`
 #'   (\eqn{1/\beta}{1/beta}), `ppca_noise`, `loglik`, `kernel` and what [gplvm()] returns.
 #' @references
@@ -35,7 +36,8 @@
 #' fit
 #' head(predict(fit))
 #' plot(fit, labels = iris$Species)
-dppca <- function(x, k = 2, center = TRUE, scale = FALSE) {
+dppca <- function(x, k = 2, center = TRUE, scale = FALSE, ...) {
+  refuse_dots(...)
   call <- match.call()
   data <- latent_data(x, center = check_flag(center), scale = check_flag(scale), allow_na = FALSE, min_rows = 2L)
   q <- check_count(k)
@@ -88,6 +90,7 @@ dppca <- function(x, k = 2, center = TRUE, scale = FALSE) {
 #' @param k Numbers of dimensions to look at.
 #' @param reverse Whether to take the reversed divergence.
 #' @param ridge Added to all eigenvalues, as a share of their mean.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame with the columns `k`, `kl`, `noise` (\eqn{\sigma^2}{sigma^2}) and `share`, the part of the trace in the eigenvalues kept.
 #' @references
 #' Lawrence (2005). Probabilistic non-linear principal component analysis with Gaussian process latent variable models. *Journal of Machine
@@ -98,7 +101,8 @@ dppca <- function(x, k = 2, center = TRUE, scale = FALSE) {
 #' y <- scale(iris[1:20, 1:4], scale = FALSE)
 #' gplvm_dimension(tcrossprod(y) / 4, k = 1:3, ridge = 0.01)
 #' gplvm_dimension(kernel_matrix(k_se(lengthscale = 2), y), k = 1:5)
-gplvm_dimension <- function(s, k = 1:10, reverse = FALSE, ridge = 0) {
+gplvm_dimension <- function(s, k = 1:10, reverse = FALSE, ridge = 0, ...) {
+  refuse_dots(...)
   asked <- !missing(k)
   s <- check_symmetric(s, min_size = 2L)
   q <- check_vector(k, lower = 0)

@@ -28,6 +28,7 @@
 #' @param J,theta,spins As for [ec_ising()].
 #' @param method How, see Details; for `ec_compare()` several, also those of [ec_ising()].
 #' @param samples,sweeps For `"gibbs"`: number of draws, and sweeps on each.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return `ec_baseline()`: an object of class `granary_ec` as from [ec_ising()]. `ec_compare()`: a data frame with one row per method.
 #'   `sim_ec_ising()`: a list with `J` and `theta`.
 #' @seealso [ec_ising()], [ec_ising_fit()], [ec_gauss()], [ec_box()], [ec_factor()]
@@ -38,7 +39,8 @@
 #' ec_baseline(sim$J, sim$theta, "tap")
 #' ec_compare(sim$J, sim$theta, c("tree", "factorized", "bethe", "mean_field"))
 ec_baseline <- function(J, theta = 0, method = c("exact", "mean_field", "tap", "bethe", "gibbs"), spins = c("-1/1", "0/1"), samples = 2000,
-                        sweeps = 50) {
+                        sweeps = 50, ...) {
+  refuse_dots(...)
   call <- match.call()
   method <- check_choice(method, c("exact", "mean_field", "tap", "bethe", "gibbs"))
   spins <- check_choice(spins, c("-1/1", "0/1"))
@@ -64,7 +66,8 @@ ec_enumerate_model <- function(model, call = NULL) {
 
 #' @rdname ec_baseline
 #' @export
-ec_compare <- function(J, theta = 0, method = c("tree", "factorized", "restricted", "bethe", "tap", "mean_field"), spins = c("-1/1", "0/1")) {
+ec_compare <- function(J, theta = 0, method = c("tree", "factorized", "restricted", "bethe", "tap", "mean_field"), spins = c("-1/1", "0/1"), ...) {
+  refuse_dots(...)
   all <- c("tree", "factorized", "restricted", "bethe", "tap", "mean_field", "gibbs")
   if (!is.character(method) || length(method) == 0L || !all(method %in% all)) {
     fail_input("method", paste0("some of ", paste0("\"", all, "\"", collapse = ", ")), describe(method))
@@ -114,6 +117,7 @@ ec_compare <- function(J, theta = 0, method = c("tree", "factorized", "restricte
 #' @param method `"factorized"` or `"tree"`.
 #' @param na What to do with missing values: an error, or leave out the rows.
 #' @param tol Duality gap at which the graphical lasso stops.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ec_ising_fit` and `granary_ising`, so that all methods of [granary_ising] work: `W` (\eqn{J/2}{J/2}), `b`
 #'   (\eqn{\theta}{theta}), `J`, `theta`, `tree`, `log_z` and `loglik` (of the
 #'   approximation), `n`, `convergence`.
@@ -127,7 +131,8 @@ ec_compare <- function(J, theta = 0, method = c("tree", "factorized", "restricte
 #' fit <- ec_ising_fit(sim$data)
 #' fit
 #' cor(fit$W[upper.tri(fit$W)], sim$W[upper.tri(sim$W)])
-ec_ising_fit <- function(x, lambda = 0, method = c("factorized", "tree"), na = c("error", "omit"), tol = 1e-8) {
+ec_ising_fit <- function(x, lambda = 0, method = c("factorized", "tree"), na = c("error", "omit"), tol = 1e-8, ...) {
+  refuse_dots(...)
   call <- match.call()
   method <- check_choice(method, c("factorized", "tree"))
   lambda <- check_number(lambda, lower = 0, upper = 1e6)

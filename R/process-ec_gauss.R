@@ -28,6 +28,7 @@
 #' @param tol Stop when means and standard deviations of factors and Gaussian differ by less than this many standard deviations; `log_z` is then
 #'   good to about its square.
 #' @param max_iter Largest number of sweeps.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ec_gauss`: `mean`, `cov`, `log_z`, `sites` (precision `tau` and shift `nu` of each Gaussian site, its
 #'   cavity, and its share of \eqn{\log Z}{log Z}), `gradient`,
 #'   `factors`, `convergence`. Methods: `coef()`, `vcov()`, `logLik()`, `plot()` of the marginal laws, `simulate()` from the Gaussian
@@ -45,7 +46,8 @@
 #' exp(fit$log_z)  # exact: 1/4
 #' # a sparse signal behind noise
 #' ec_gauss(diag(0.1, 3), mu = c(2, 0.1, -1.5), factors = ec_factor("spike_slab", 0.3, 4))$mean
-ec_gauss <- function(Sigma, mu = 0, factors, damping = NULL, parallel = NULL, tol = 1e-8, max_iter = 500) {
+ec_gauss <- function(Sigma, mu = 0, factors, damping = NULL, parallel = NULL, tol = 1e-8, max_iter = 500, ...) {
+  refuse_dots(...)
   call <- match.call()
   prior <- ec_prior(Sigma, mu)
   n <- length(prior$mu)
@@ -226,6 +228,7 @@ ec_gauss_marginals <- function(object, index, at) {
 #' @param samples Number of quasi-Monte Carlo points, rounded up to 12 times a power of two; 0 for none.
 #' @param tol,max_iter As for [ec_gauss()].
 #' @param threads Number of threads for the quasi-Monte Carlo part; the answer does not depend on it.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_gauss_box`: `prob`, `log_prob` (EP), `mc_prob`, `mc_se`, `mc_log_prob`, `mc_log_se`, `error` (of
 #'   `log_prob`, estimated), `mean` and `cov` of \eqn{X}{X} in the box, `gradient` (of
 #'   `log_prob` in `mean` and `Sigma`), `convergence`.
@@ -246,7 +249,8 @@ ec_gauss_marginals <- function(object, index, at) {
 #' box <- ec_box(Sigma, lower = 0)  # exact: 1/6
 #' box
 #' box$mean
-ec_box <- function(Sigma, lower = -Inf, upper = Inf, mean = 0, samples = 24576, tol = 1e-8, max_iter = 500, threads = NULL) {
+ec_box <- function(Sigma, lower = -Inf, upper = Inf, mean = 0, samples = 24576, tol = 1e-8, max_iter = 500, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   prior <- ec_prior(Sigma, check_vector(mean, "mean"))
   n <- length(prior$mu)

@@ -54,6 +54,7 @@
 #' @param tree For `method = "tree"`: a two-column matrix of edges to use instead of the heaviest spanning tree.
 #' @param width For `method = "tree"`: the width of the tree, 1 to 10.
 #' @param n_starts Number of starts.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ec`: `mean`, `cov` (of \eqn{r}{r}), `prob` (\eqn{P(x_i = 1)}{P(x_i = 1)}), `log_z`, `tree` (edges),
 #'   `algorithm` (the one that gave the answer),
 #'   `lambda` (the parameters of \eqn{q}{q} and \eqn{r}{r}), `trace` (residual per sweep), `free_energy`, `starts`, `convergence` (`residual` is
@@ -74,7 +75,8 @@
 #' sim <- sim_ec_ising("grid", n = 16, size = 1)
 #' ec_compare(sim$J, sim$theta)
 ec_ising <- function(J, theta = 0, method = c("tree", "factorized", "restricted"), algorithm = c("auto", "single", "greedy", "double"),
-                     spins = c("-1/1", "0/1"), damping = NULL, tol = 1e-12, max_iter = 1000, tree = NULL, width = 1, n_starts = 1) {
+                     spins = c("-1/1", "0/1"), damping = NULL, tol = 1e-12, max_iter = 1000, tree = NULL, width = 1, n_starts = 1, ...) {
+  refuse_dots(...)
   call <- match.call()
   method <- check_choice(method, c("tree", "factorized", "restricted"))
   algorithm <- check_choice(algorithm, c("auto", "single", "greedy", "double"))

@@ -77,7 +77,8 @@
 #' plot(screen)
 gp_bandit <- function(x, kernel = "se", noise_var, strategy = "bucb", batch_size = 5, limit = NULL, b_min = 1, weights = c("practical", "theory"),
                     premult = NULL, delta = 0.1, exploration = NULL, exploration_at = c("results", "choices"), effect = 0.02, paths = 10, prior_mean = 0,
-                    lazy = NA, refit_every = NULL) {
+                    lazy = NA, refit_every = NULL, ...) {
+  refuse_dots(...)
   x <- check_inputs(x)
   kernel <- prepare_kernel(kernel, ncol(x))
   noise_var <- check_number(noise_var, lower = 0, strict_lower = TRUE)
@@ -154,7 +155,8 @@ check_bandit <- function(object) {
 
 #' @rdname gp_bandit
 #' @export
-gp_bandit_suggest <- function(object, n = NULL) {
+gp_bandit_suggest <- function(object, n = NULL, ...) {
+  refuse_dots(...)
   if (missing(object)) fail_missing("object")
   object <- check_bandit(object)
   n <- check_count(n, allow_null = TRUE)
@@ -179,7 +181,8 @@ gp_bandit_suggest <- function(object, n = NULL) {
 
 #' @rdname gp_bandit
 #' @export
-gp_bandit_observe <- function(object, id = NULL, y, x = NULL) {
+gp_bandit_observe <- function(object, id = NULL, y, x = NULL, ...) {
+  refuse_dots(...)
   if (missing(object)) fail_missing("object")
   object <- check_bandit(object)
   if (missing(y)) fail_missing("y")

@@ -47,7 +47,8 @@
 #' plot(grid)
 gp_classify_evidence <- function(object, method = c("ep", "laplace", "ais", "lower_bound"), grid = NULL, newdata = NULL, newy = NULL,
                                  temperatures = 8000,
-                        runs = 3, steps = 10, sampler = c("hmc", "ess"), nodes = 32, threads = NULL) {
+                        runs = 3, steps = 10, sampler = c("hmc", "ess"), nodes = 32, threads = NULL, ...) {
+  refuse_dots(...)
   object <- check_classifier(object)
   choices <- c("ep", "laplace", "ais", "lower_bound")
   methods <- if (missing(method)) {
@@ -225,7 +226,8 @@ plot.granary_gp_evidence <- function(x, value = "log_evidence", ...) {
 #' draws
 #' predict(draws, data.frame(x = c(-6, 0)))
 #' plot(draws, which = 1)
-gp_classify_sample <- function(object, n_draws = 1000, burn_in = 500, sampler = c("hmc", "ess"), thin = 1, steps = 15, chains = 1, threads = NULL) {
+gp_classify_sample <- function(object, n_draws = 1000, burn_in = 500, sampler = c("hmc", "ess"), thin = 1, steps = 15, chains = 1, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   object <- check_classifier(object)
   n <- check_count(n_draws, "n_draws", upper = 1e7)

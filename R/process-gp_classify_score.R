@@ -133,7 +133,8 @@ plot.granary_calibration <- function(x, ...) {
 #' data <- sim_gp_classes(20)
 #' fit <- gp_classify_baseline(data["x"], data$y, cost = c(1, 10), gamma = 1)
 #' predict(fit, data.frame(x = c(-6, 0)))
-gp_classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, folds = 10) {
+gp_classify_baseline <- function(x, y, cost = 2^seq(-2, 8, by = 2), gamma = NULL, folds = 10, ...) {
+  refuse_dots(...)
   call <- match.call()
   x <- check_inputs(x, min_rows = 4L)
   labels <- check_classes(y, nrow(x))

@@ -94,7 +94,8 @@ check_prior <- function(prior, names, shift = 0, free = TRUE) {
 #' plot(draws)
 gp_parameter_sample <- function(object, n_draws = 500, burn_in = 200, sampler = c("slice", "hmc", "ess"), prior = NULL, thin = 1,
                                 steps = 10, chains = 1,
-                                threads = NULL) {
+                                threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   if (missing(object)) fail_missing("object")
   n <- check_count(n_draws, "n_draws", upper = 1e6)

@@ -72,6 +72,7 @@
 #' @param max_iter Largest number of L-BFGS steps; where there are rounds, of each. `NULL` for 1000, or 20 where there are rounds.
 #' @param tol Relative change of the objective at which to stop.
 #' @param threads Number of threads; see `options(granary.threads)`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_gplvm`: a list with
 #' \item{latent}{the map, rows x `k`}
 #' \item{kernel}{the kernel with its learnt parameters, in the units of `x`}
@@ -94,7 +95,8 @@
 #' assess(fit, truth = iris$Species[seq(1, 150, 3)])
 gplvm <- function(x, k = 2, kernel = "se + bias + white", method = c("full", "sparse"), active = 100, init = "pca",
                   noise = c("gaussian", "bernoulli"), noise_var = NULL, prior = TRUE, center = TRUE, scale = FALSE, n_starts = 1,
-                  n_rounds = NULL, move_active = TRUE, neighbors = 7, max_iter = NULL, tol = 1e-7, threads = NULL) {
+                  n_rounds = NULL, move_active = TRUE, neighbors = 7, max_iter = NULL, tol = 1e-7, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   noise <- check_choice(noise, c("gaussian", "bernoulli"))
   method <- check_choice(method, c("full", "sparse"))

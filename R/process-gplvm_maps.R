@@ -127,6 +127,7 @@ check_map_dimension <- function(q, most) {
 #' @param k Number of dimensions of the map.
 #' @param neighbors Number of neighbours.
 #' @param threads Number of threads; see `options(granary.threads)`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_isomap` with the map `latent`, the geodesic `distance` matrix, the `eigenvalues`, the number of
 #'   `neighbors` used and `residual_variance`, one minus the squared correlation of distances in the map with geodesics.
 #' @references
@@ -139,7 +140,8 @@ check_map_dimension <- function(q, most) {
 #' fit <- isomap(roll$x, neighbors = 5)
 #' fit
 #' cor(fit$latent[, 1], roll$t, method = "spearman")
-isomap <- function(x, k = 2, neighbors = 7, threads = NULL) {
+isomap <- function(x, k = 2, neighbors = 7, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   x <- check_matrix(x, min_rows = 2L, allow_na = TRUE)
   if (any(rowSums(!is.na(x)) == 0)) {
@@ -191,6 +193,7 @@ predict.granary_isomap <- function(object, newdata = NULL, type = "latent", thre
 #' @param x Data, one row per case.
 #' @param k Number of dimensions of the map.
 #' @param kernel A kernel between rows of data (see [kernels]) or its name; `NULL` for `k_se()` with the median distance as lengthscale.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_kernel_pca` with the map `latent`, the `eigenvalues` and the `kernel`.
 #' @references
 #' Schoelkopf, Smola and Mueller (1998). Nonlinear component analysis as a kernel eigenvalue problem. *Neural Computation* 10, 1299--1319.
@@ -200,7 +203,8 @@ predict.granary_isomap <- function(object, newdata = NULL, type = "latent", thre
 #' fit <- kernel_pca(scale(iris[, 1:4]), kernel = k_se(lengthscale = 2))
 #' fit
 #' plot(fit, labels = iris$Species)
-kernel_pca <- function(x, k = 2, kernel = NULL) {
+kernel_pca <- function(x, k = 2, kernel = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   x <- check_matrix(x, min_rows = 2L)
   q <- check_map_dimension(k, nrow(x) - 1L)
@@ -265,6 +269,7 @@ map_newdata <- function(object, newdata, allow_na = FALSE) {
 #' @param scale Whether to divide columns by their standard deviations.
 #' @param max_iter Largest number of EM steps.
 #' @param tol Relative change of the log-likelihood at which to stop.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_gtm` with the map `latent`, the `grid`, the `centres` in data space, the `noise` variance and
 #'   `loglik`.
 #' @references
@@ -276,7 +281,8 @@ map_newdata <- function(object, newdata, allow_na = FALSE) {
 #' fit
 #' plot(fit, labels = iris$Species)
 #' logLik(fit)
-gtm <- function(x, k = 2, grid = 15, basis = 4, width = 1, lambda = 1e-3, scale = FALSE, max_iter = 500, tol = 1e-6) {
+gtm <- function(x, k = 2, grid = 15, basis = 4, width = 1, lambda = 1e-3, scale = FALSE, max_iter = 500, tol = 1e-6, ...) {
+  refuse_dots(...)
   call <- match.call()
   data <- latent_data(x, center = TRUE, scale = check_flag(scale), allow_na = FALSE)
   q <- check_map_dimension(k, min(dim(data$y), 6L))

@@ -117,6 +117,7 @@ kriging.default <- function(x, y, trend = ~1, kernel = "matern52", lengthscale =
                             optimizer = NULL, max_iter = 500, tol = 1e-6, threads = NULL, ...) {
   call <- match.call()
   refuse_dots(...)
+  if (missing(x)) fail_missing("x")
   method <- check_choice(method, c("ML", "REML", "LOO"))
   runs <- check_runs(x, y, noise_var, check_nugget(nugget))
   check_all_pairs(nrow(runs$x), 4, "Use sparse_gp(), or a sample of the runs.")

@@ -24,6 +24,7 @@
 #' @param init A matrix to start from; `NULL` for classical scaling.
 #' @param max_iter Largest number of steps.
 #' @param tol Relative change of the objective at which to stop.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_mds` with the map `latent`, its `stress` and the `distance`s.
 #' @references
 #' Kruskal (1964). Nonmetric multidimensional scaling: a numerical method. *Psychometrika* 29, 115--129.
@@ -36,7 +37,8 @@
 #' fit
 #' assess(fit, truth = iris$Species)
 #' plot(mds(eurodist, method = "classical"))
-mds <- function(x, k = 2, method = c("sammon", "nonmetric", "classical"), init = NULL, max_iter = 500, tol = 1e-10) {
+mds <- function(x, k = 2, method = c("sammon", "nonmetric", "classical"), init = NULL, max_iter = 500, tol = 1e-10, ...) {
+  refuse_dots(...)
   call <- match.call()
   if (missing(x)) fail_missing("x")
   method <- check_choice(method, c("sammon", "nonmetric", "classical"))

@@ -28,8 +28,9 @@ draw_key <- function(range, colours) {
   left <- box[2L] + 0.015 * (box[2L] - box[1L])
   right <- box[2L] + 0.035 * (box[2L] - box[1L])
   graphics::rasterImage(grDevices::as.raster(matrix(rev(colours))), left, box[3L], right, box[4L], xpd = NA)
-  graphics::text(right, c(box[3L], mean(box[3:4]), box[4L]), formatC(c(range[1L], mean(range), range[2L]), digits = 3L, format = "g"), pos = 4,
-                 offset = 0.15, cex = 0.6, xpd = NA)
+  words <- formatC(c(range[1L], mean(range), range[2L]), digits = 3L, format = "g")
+  if (max(nchar(words)) > 5L) words <- formatC(c(range[1L], mean(range), range[2L]), digits = 2L, format = "g")
+  graphics::text(right, c(box[3L], mean(box[3:4]), box[4L]), words, pos = 4, offset = 0.15, cex = 0.6, xpd = NA)
   invisible()
 }
 

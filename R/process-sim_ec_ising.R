@@ -6,7 +6,8 @@
 #' @param field Size of the fields.
 #' @export
 sim_ec_ising <- function(type = c("gaussian", "full", "grid"), n = 16, size = 0.5, coupling = c("mixed", "repulsive", "attractive"),
-                         field = if (identical(type, "gaussian")) 0.1 else 0.25) {
+                         field = if (identical(type, "gaussian")) 0.1 else 0.25, ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("gaussian", "full", "grid"))
   n <- check_count(n, upper = 1e4)
   size <- check_number(size, lower = 0, upper = 1e100)

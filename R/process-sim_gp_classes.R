@@ -40,7 +40,8 @@
 #' orthant <- sim_gp_classes(500, "orthant", d = 20)
 #' orthant
 #' plot(orthant)
-sim_gp_classes <- function(n = 20, kind = c("mixture", "process", "orthant"), kernel = "se", d = 2, eigenvalue = 100) {
+sim_gp_classes <- function(n = 20, kind = c("mixture", "process", "orthant"), kernel = "se", d = 2, eigenvalue = 100, ...) {
+  refuse_dots(...)
   n <- check_count(n, upper = 1e6)
   kind <- check_choice(kind, c("mixture", "process", "orthant"))
   if (kind == "orthant") return(sim_orthant(n, d, eigenvalue))

@@ -10,6 +10,7 @@
 #'
 #' @param n Number of points.
 #' @param noise Standard deviation of normal noise.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list with the points `x`, the position `t` along the roll and the `height`.
 #' @references
 #' Tenenbaum, de Silva and Langford (2000). A global geometric framework for nonlinear dimensionality reduction. *Science* 290, 2319--2323.
@@ -19,7 +20,8 @@
 #' set.seed(1)
 #' roll <- sim_swiss_roll(300)
 #' plot(roll$x[, 1], roll$x[, 3], col = hcl.colors(300)[rank(roll$t)], pch = 19)
-sim_swiss_roll <- function(n = 1000, noise = 0) {
+sim_swiss_roll <- function(n = 1000, noise = 0, ...) {
+  refuse_dots(...)
   n <- check_count(n, upper = 1e8)
   noise <- check_number(noise, lower = 0)
   t <- 1.5 * pi * (1 + 2 * stats::runif(n))

@@ -19,6 +19,7 @@
 #' there is one.
 #'
 #' @param name The name of a function.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return The function, of points: one per row, or a vector of as many numbers as it has inputs for one point (`"forrester"`: one point each, and a second
 #'   argument `fidelity`, `"expensive"` or `"cheap"`). It gives one value per point; its attribute `box` is a matrix with its bounds.
 #' @references
@@ -34,7 +35,8 @@
 #' test_function("forrester")(c(0.2, 0.75))
 #' curve(test_function("forrester")(x), 0, 1)
 #' curve(test_function("forrester")(x, "cheap"), add = TRUE, lty = 2)
-test_function <- function(name = c("branin", "camelback", "hartmann6", "forrester")) {
+test_function <- function(name = c("branin", "camelback", "hartmann6", "forrester"), ...) {
+  refuse_dots(...)
   name <- check_choice(name, c("branin", "camelback", "hartmann6", "forrester"))
   switch(name, branin = objective_branin, camelback = objective_camelback, hartmann6 = objective_hartmann6, forrester = objective_forrester)
 }

@@ -22,6 +22,7 @@
 #' @param a Children of a cell.
 #' @param beta,gamma Constants of the theorem on the adaptive estimator.
 #' @param s Smoothness, for the rate.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame with `m`, `N`, `eta`, `expected` (the bound of the expected squared distance), `kappa_0` and `rate`. Arguments may be
 #'   vectors.
 #' @references Binev, Cohen, Dahmen, DeVore and Temlyakov (2005). Universal algorithms for learning theory. Part I: piecewise constant
@@ -31,7 +32,8 @@
 #' @export
 #' @examples
 #' adapt_partition_bounds(m = 10^(4:6), N = 20)
-adapt_partition_bounds <- function(m, N, M = 1, delta = 0.05, a = 2, beta = 1, gamma = 0.5, s = 1) {  # nolint: object_name_linter.
+adapt_partition_bounds <- function(m, N, M = 1, delta = 0.05, a = 2, beta = 1, gamma = 0.5, s = 1, ...) {  # nolint: object_name_linter.
+  refuse_dots(...)
   m <- unname(check_vector(m, lower = 1))
   N <- unname(check_vector(N, "N", lower = 1))  # nolint: object_name_linter.
   M <- unname(check_vector(M, "M", lower = 0, strict_lower = TRUE, upper = 1e100))  # nolint: object_name_linter.

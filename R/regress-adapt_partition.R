@@ -20,7 +20,8 @@
 #' The default \eqn{\kappa = \sqrt 2 \hat\sigma}{kappa = sqrt(2) sigma} is that of the universal threshold of wavelets, with
 #' \eqn{\hat\sigma}{sigma} from differences between rows that are neighbours in the order of the hierarchy. The constant for which the theory
 #' holds (see [adapt_partition_bounds()]) is far too large to be of use. With `cv`, \eqn{\kappa} has the smallest cross-validated error on the path
-#' of all thresholds, at the depth \eqn{j_0} of the default.
+#' of all thresholds, at the depth \eqn{j_0} of the default. With few rows that error is flat, and the choice may have as many cells as rows: `path`
+#' holds it with its standard errors.
 #'
 #' * `method = "cart"`: of all prunings of the same hierarchy, the one of smallest \eqn{\mathrm{SSE}/m + \lambda\, \#\mathrm{cells}}{SSE/m +
 #'   lambda #cells}, \eqn{\lambda = \tau^2}{lambda = tau^2}, exactly, by dynamic programming (dyadic CART).

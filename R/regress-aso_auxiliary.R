@@ -47,7 +47,8 @@
 aso_auxiliary <- function(x, type = c("mask", "freq", "predict", "topk", "multik", "confidence"), columns = NULL, label = c("sign", "median",
                                                                                                                               "value"),
                             mask_groups = NULL, x_lab = NULL, y_lab = NULL, k = NULL, halves = NULL, lambda = 1e-4, loss = "huber", min_positive = 5,
-                            max_tasks = 1000, normalize = FALSE) {
+                            max_tasks = 1000, normalize = FALSE, ...) {
+  refuse_dots(...)
   x <- check_design(x)
   type <- check_choice(type, c("mask", "freq", "predict", "topk", "multik", "confidence"))
   label <- check_choice(label, c("sign", "median", "value"))

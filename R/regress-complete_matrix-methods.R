@@ -31,7 +31,7 @@
 #' tidy(fit)
 #' summary(fit)
 #' plot(fit, type = "values")
-#' finer <- update(fit, lambda = fit$lambda[8] / 2)
+#' finer <- update(fit, lambda = min(fit$lambda) / 2)
 #' assess(finer, truth = sim$test)
 #' if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot(fit)
 NULL

@@ -96,6 +96,7 @@ complete_matrix_select <- function(x, folds = 10, metric = c("rmse", "nmae"), ru
 #' @inheritParams complete_matrix
 #' @param method Which baseline.
 #' @param rank Rank for `"hard"`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A fit of class `granary_trace_completion`, like those of [complete_matrix()].
 #' @section Which method when:
 #' As yardsticks: a completion that does not beat `"additive"` on held-out cells has found no interaction of rows and columns. `"hard"` overfits
@@ -111,7 +112,8 @@ complete_matrix_select <- function(x, folds = 10, metric = c("rmse", "nmae"), ru
 #' assess(complete_matrix_baseline(sim$x, "hard", rank = 2), truth = sim$test)
 complete_matrix_baseline <- function(x, method = c("additive", "mean", "row", "column", "hard"), rank = 2, bound = NULL, repeats = c("weight", "mean"),
                               dims = NULL,
-                              tol = 1e-6, max_iter = 2000, threads = NULL) {
+                              tol = 1e-6, max_iter = 2000, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   method <- check_choice(method, c("additive", "mean", "row", "column", "hard"))
   cells <- completion_cells(x, check_choice(repeats, c("weight", "mean")), dims)

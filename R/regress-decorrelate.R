@@ -54,7 +54,8 @@
 #' rows
 #' debiased_lasso_bounds("coherence", x = sim$x, m = rows)
 decorrelate <- function(x, mu = NULL, which = NULL, mu_rule = c("scaled", "search", "min"), noise = c("gaussian", "robust"), beta = 0.3,
-                        infeasible = c("raise_mu", "identity", "error"), intercept = TRUE, standardize = TRUE, threads = NULL) {
+                        infeasible = c("raise_mu", "identity", "error"), intercept = TRUE, standardize = TRUE, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   x <- check_design(x, allow_sparse = FALSE, min_rows = 3L)
   noise <- check_choice(noise, c("gaussian", "robust"))

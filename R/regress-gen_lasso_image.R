@@ -47,7 +47,8 @@
 #' plot(fit)
 #' blurred <- sim_gen_lasso("image", dim = c(16, 16), sd = 0.02, blur = 3)
 #' gen_lasso_image(blurred$image, lambda = 0.01, blur = 3, tol = 1e-4)
-gen_lasso_image <- function(image, lambda, blur = 1, type = c("l1", "l2", "tikhonov"), tol = NULL, max_iter = 5000) {
+gen_lasso_image <- function(image, lambda, blur = 1, type = c("l1", "l2", "tikhonov"), tol = NULL, max_iter = 5000, ...) {
+  refuse_dots(...)
   call <- match.call()
   type <- check_choice(type, c("l1", "l2", "tikhonov"))
   image <- check_image(image)

@@ -34,6 +34,7 @@
 #' @param mask For `"grid"`: a logical array of dimensions `dim`: cells that are not `TRUE` are left out.
 #' @param groups For `"matrix"`: the group of each row; `NULL`: each by itself.
 #' @param sparse Weight of the absolute values of the coefficients themselves; not for `"matrix"`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_penalty`: a list with `matrix` (a `dgCMatrix`), `blocks` (rows per block), `p`, `type` and what the builder knows.
 #' @references
 #' Tibshirani (2014). Adaptive piecewise polynomial estimation via trend filtering. *Annals of Statistics* 42, 285--323 (uneven positions).
@@ -48,7 +49,8 @@
 #' gen_lasso_penalty("grid", dim = c(4, 5), norm = "l2")
 #' gen_lasso_penalty("matrix", R = diag(3))
 gen_lasso_penalty <- function(type = c("chain", "graph", "grid", "matrix"), p = NULL, edges = NULL, dim = NULL, R = NULL,  # nolint: object_name_linter.
-                              order = 1, pos = NULL, weights = NULL, norm = c("l1", "l2"), mask = NULL, groups = NULL, sparse = 0) {
+                              order = 1, pos = NULL, weights = NULL, norm = c("l1", "l2"), mask = NULL, groups = NULL, sparse = 0, ...) {
+  refuse_dots(...)
   type <- check_choice(type, c("chain", "graph", "grid", "matrix"))
   given <- c(p = !is.null(p), edges = !is.null(edges), dim = !is.null(dim), R = !is.null(R), order = !missing(order), pos = !is.null(pos),
              weights = !is.null(weights), norm = !missing(norm), mask = !is.null(mask), groups = !is.null(groups), sparse = !missing(sparse))

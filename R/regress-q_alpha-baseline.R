@@ -40,7 +40,8 @@
 #' score <- q_alpha_baseline(sim$x, sim$labels)
 #' score
 #' names(coef(q_alpha_select(score, "top", n = 6)))
-q_alpha_baseline <- function(x, y = NULL, method = c("pearson", "fisher", "ks", "snr", "variance", "laplacian", "pca"), k = 2, neighbors = 5) {
+q_alpha_baseline <- function(x, y = NULL, method = c("pearson", "fisher", "ks", "snr", "variance", "laplacian", "pca"), k = 2, neighbors = 5, ...) {
+  refuse_dots(...)
   call <- match.call()
   x <- check_design(x, allow_sparse = FALSE, min_rows = 2L)
   method <- check_choice(method, c("pearson", "fisher", "ks", "snr", "variance", "laplacian", "pca"))

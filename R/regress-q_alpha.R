@@ -22,7 +22,9 @@
 #' Definition 4; its rounds span the same spaces as those of `"power"`, so it ends at the same weights, with more work.
 #' `criterion = "gap"` subtracts the squares of the other eigenvalues.
 #' `spectrum = "laplacian"` puts \eqn{L_i = m_i m_i' - \mathrm{diag}(m_i m_i'1) + dI}{L_i = m_i m_i' - diag(m_i m_i'1) + d I} in the place of
-#' \eqn{m_i m_i'}; with centred features its degrees vanish, so use it with `center = FALSE` on data that is not negative.
+#' \eqn{m_i m_i'}; with centred features its degrees vanish, so use it with `center = FALSE` on data that is not negative. The shift \eqn{d} is the
+#' largest degree of the weighted graph, over the sum of the weights. The paper moves it in every round, and the objective falls with it; here it stays
+#' until the rounds are at rest, moves, and so on until it moves no more: `objective_path` begins where it moved last.
 #'
 #' **Starts.** There are many local maxima; a single feature has objective 1. The first start is at the leading eigenvectors for equal weights, the
 #' others alternate between the neighbourhood of a random feature and random subspaces. All are followed for 8 rounds, the
@@ -108,7 +110,8 @@
 #' head(predict(fit, sim$x, type = "selected"), 3)
 q_alpha <- function(x, k = NULL, labels = NULL, method = c("power", "basic", "ritz"), criterion = c("energy", "gap"),
                     spectrum = c("standard", "laplacian"), kernel = NULL, center = NULL, n_starts = 10, gamma = 0.5, k_within = 2, k_between = 1,
-                    kernel_normalize = TRUE, kernel_center = FALSE, size = 8, degree = 2, max_iter = NULL, tol = 1e-8, threads = NULL) {
+                    kernel_normalize = TRUE, kernel_center = FALSE, size = 8, degree = 2, max_iter = NULL, tol = 1e-8, threads = NULL, ...) {
+  refuse_dots(...)
   call <- match.call()
   x <- check_design(x, allow_sparse = FALSE, min_rows = 3L)
   method <- check_choice(method, c("power", "basic", "ritz"))
@@ -320,6 +323,7 @@ plot.granary_q_alpha <- function(x, type = c("weights", "embedding"), n = 100, .
   type <- check_choice(type, c("weights", "embedding"))
   n <- check_count(n)
   if (type == "embedding") {
+    if (is.null(x$embedding)) not_for(x, "plot(type = \"embedding\")", "it has no embedding of the samples")
     e <- x$embedding
     second <- if (ncol(e) > 1L) e[, 2L] else seq_len(nrow(e))
     draw(graphics::plot, e[, 1L], second, pch = 19, col = grDevices::adjustcolor("#2166ac", 0.7), xlab = "dimension 1",

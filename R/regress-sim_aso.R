@@ -17,6 +17,7 @@
 #' @param noise For `"tasks"`: standard deviation of the responses about \eqn{u'x}.
 #' @param own For `"tasks"`: the scale \eqn{s} of what a task has for itself.
 #' @param words,unlabelled,labelled,test For `"documents"`: size of each set of words, numbers of documents.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return For `"tasks"` a list with `x` and `y` (lists, one element per task), `u` (p x tasks) and `theta` (h x p); for `"documents"` one with `x_lab`,
 #'   `x_unlab`, `x_test` (sparse, one column per word and position), `y_lab`, `y_test`, and `first`, the columns of the first word.
 #' @references Ando and Zhang (2005). *Journal of Machine Learning Research* 6, 1817--1853, Section 4.3.
@@ -27,7 +28,8 @@
 #' str(sim_aso(p = 10, tasks = 2, n = 5, h = 1))
 #' str(sim_aso("documents", words = 5, unlabelled = 20, labelled = 4, test = 4), max.level = 1)
 sim_aso <- function(design = c("tasks", "documents"), p = 100, tasks = 60, n = 40, h = 5, noise = 0.5, own = 0.1, words = 200, unlabelled = 20000,
-                    labelled = 10, test = 1000) {
+                    labelled = 10, test = 1000, ...) {
+  refuse_dots(...)
   design <- check_choice(design, c("tasks", "documents"))
   if (design == "documents") return(sim_documents(words, unlabelled, labelled, test))
   p <- check_count(p, upper = 1e6)

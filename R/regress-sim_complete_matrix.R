@@ -18,6 +18,7 @@
 #' @param design What the matrix looks like.
 #' @param exponent Power of the decay of row activity under `"power"` sampling.
 #' @param t Trace norm for `"lower_bound"`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list: `x` (a matrix with `NA`), `cells` (data frame of the observed cells), `test` (data frame of the others, with their values),
 #'   `signal` (the matrix without noise).
 #' @section Which method when: To see when completion works (evenly spread cells, low rank) and when it must fail (`"lower_bound"`).
@@ -31,7 +32,8 @@
 #' hard <- sim_complete_matrix(25, 25, n_obs = 50, design = "lower_bound", t = 25)
 #' sum(svd(hard$signal)$d)
 sim_complete_matrix <- function(m, n, rank = 2, n_obs, sampling = c("uniform", "power"), noise = 0, design = c("gaussian", "ratings", "lower_bound"),
-                                exponent = 1.2, t = n) {
+                                exponent = 1.2, t = n, ...) {
+  refuse_dots(...)
   m <- check_count(m, upper = 1e6)
   n <- check_count(n, upper = 1e6)
   if (as.double(m) * n > 2^28) abort_input("`m` times `n` must be at most 2^28: the simulation holds the whole matrix.", "m")

@@ -16,6 +16,7 @@
 #' @param b Their value.
 #' @param sigma Standard deviation of the errors.
 #' @param rho,width Correlation, and the distance up to which it holds.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list: `x`, `y`, `theta`, `support`, `sigma`, and `omega`, the diagonal entry of \eqn{\Sigma^{-1}}{Sigma^-1}.
 #' @seealso [lasso()], [lasso_select()], [scaled_lasso()], [debiased_lasso()], [debiased_lasso_baseline()], [gen_lasso()]
 #' @export
@@ -24,7 +25,8 @@
 #' sim <- sim_debiased_lasso(n = 50, p = 100, s0 = 5, b = 1)
 #' sim$support
 #' sim$omega
-sim_debiased_lasso <- function(n, p, s0, b, sigma = 1, rho = 0.1, width = 5) {
+sim_debiased_lasso <- function(n, p, s0, b, sigma = 1, rho = 0.1, width = 5, ...) {
+  refuse_dots(...)
   n <- check_count(n, upper = 1e6)
   width <- check_count(width, lower = 0, upper = 1e6)
   p <- check_count(p, lower = 2 * width + 1, upper = 1e6)

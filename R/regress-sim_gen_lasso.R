@@ -18,6 +18,7 @@
 #' @param sd Standard deviation of the noise.
 #' @param dim Dimensions: three of the volume, two of the image; `NULL` for 8 x 8 x 4 and 64 x 64.
 #' @param blur Side of the mean blur of the image; 1 for none.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list with `x`, `y`, `beta` and `penalty`; for `"image"` one with `image`, `truth` and the noise-free, possibly blurred `clean`.
 #' @seealso [gen_lasso()], [gen_lasso_select()], [gen_lasso_penalty()], [gen_lasso_image()], [lasso()], [lasso_select()]
 #' @export
@@ -26,7 +27,8 @@
 #' sim <- sim_gen_lasso("blocks", n = 50, p = 100)
 #' rle(sim$beta)
 #' str(sim_gen_lasso("image", dim = c(16, 16)))
-sim_gen_lasso <- function(design = c("spikes", "blocks", "volume", "image"), n = 100, p = 200, sd = 0.1, dim = NULL, blur = 1) {
+sim_gen_lasso <- function(design = c("spikes", "blocks", "volume", "image"), n = 100, p = 200, sd = 0.1, dim = NULL, blur = 1, ...) {
+  refuse_dots(...)
   design <- check_choice(design, c("spikes", "blocks", "volume", "image"))
   n <- check_count(n, upper = 1e6)
   p <- check_count(p, upper = 1e6)

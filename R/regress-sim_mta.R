@@ -13,6 +13,7 @@
 #' @param s2_mu Variance of the true means.
 #' @param design The hierarchy.
 #' @param n_range Smallest and largest number of samples of a task.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame with columns `y` and `group`, and attributes `mu` and `noise_var`, the true means and variances.
 #' @references
 #' Feldman, Gupta and Frigyik (2014). Revisiting Stein's paradox: multi-task averaging. *Journal of Machine Learning Research* 15, 3441--3482.
@@ -23,7 +24,8 @@
 #' data <- sim_mta(5, s2_mu = 0.5)
 #' table(data$group)
 #' attr(data, "mu")
-sim_mta <- function(tasks, s2_mu = 1, design = c("gaussian", "uniform"), n_range = c(2, 100)) {
+sim_mta <- function(tasks, s2_mu = 1, design = c("gaussian", "uniform"), n_range = c(2, 100), ...) {
+  refuse_dots(...)
   tasks <- check_count(tasks)
   s2_mu <- check_number(s2_mu, lower = 0, upper = 1e150)
   design <- check_choice(design, c("gaussian", "uniform"))

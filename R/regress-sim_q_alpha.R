@@ -24,6 +24,7 @@
 #' @param clusters,noise Number of clusters and of irrelevant features for `"clusters"`.
 #' @param irrelevant,spread Share of irrelevant features and \eqn{s} for `"bendor"`.
 #' @param lambda Scale of the variances for `"sessions"`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list with `x` (samples x features), `labels` (a factor) and `relevant` (names of the relevant features).
 #' @references
 #' Wolf and Shashua (2005). *Journal of Machine Learning Research* 6, 1855--1887, Section 6.
@@ -37,7 +38,8 @@
 #' fit <- q_alpha(sim$x, k = 2)
 #' mean(names(coef(q_alpha_select(fit, "top", n = 50))) %in% sim$relevant)
 sim_q_alpha <- function(design = c("clusters", "weston_linear", "weston_nonlinear", "bendor", "sessions"), n = NULL, clusters = 3, noise = 120,
-                       irrelevant = 0.72, spread = 0.75, lambda = 0.001) {
+                       irrelevant = 0.72, spread = 0.75, lambda = 0.001, ...) {
+  refuse_dots(...)
   design <- check_choice(design, c("clusters", "weston_linear", "weston_nonlinear", "bendor", "sessions"))
   n <- check_count(n, lower = 2, upper = 1e7, allow_null = TRUE)
   clusters <- check_count(clusters, upper = 1e5)

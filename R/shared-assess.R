@@ -26,6 +26,7 @@
 #' fit <- svm(Species ~ ., iris, subset = seq(1, 150, 2))
 #' assess(fit, newdata = iris[seq(2, 150, 2), ], newy = iris$Species[seq(2, 150, 2)])
 assess <- function(object, ...) {
+  if (missing(object)) fail_missing("object")
   UseMethod("assess")
 }
 

@@ -6,6 +6,7 @@
 #' `granary_catalog()` for the whole list, [granary_find()] with your own words.
 #'
 #' @param pattern A regular expression looked for in every field, whatever the case; `NULL` lists everything.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame of class `granary_catalog` with columns `key`, `title`, `family`, `functions`, `paper` and `use`, printed by family.
 #' @seealso [granary_find()], [granary_report()], [granary_session()]
 #' @seealso [errata()] for what the papers print wrongly, [reproduce()] to re-make their numbers.
@@ -13,7 +14,8 @@
 #' @examples
 #' granary_catalog()
 #' granary_catalog("graph")$functions
-granary_catalog <- function(pattern = NULL) {
+granary_catalog <- function(pattern = NULL, ...) {
+  refuse_dots(...)
   pattern <- check_string(pattern, "pattern", allow_null = TRUE)
   catalog <- method_records()
   if (!is.null(pattern)) {

@@ -65,12 +65,19 @@ assigned_inside <- function(frame) identical(topenv(frame), topenv())
 `[[<-.granary_fit` <- function(x, i, ..., value) {
   sealed <- attr(x, "shape", exact = TRUE)
   x <- NextMethod()
-  if (!is.null(sealed) && assigned_inside(parent.frame())) x <- seal(x)
+  if (is.null(sealed) || !assigned_inside(parent.frame())) return(x)
+  if (!is.character(i) || length(i) != 1L) return(seal(x))
+  if (i != "call") attr(x, "shape")[i] <- shape_of(value)  # one field only: a seal of the whole reads every field
   x
 }
 
 #' @export
-`[<-.granary_fit` <- `[[<-.granary_fit`
+`[<-.granary_fit` <- function(x, i, ..., value) {
+  sealed <- attr(x, "shape", exact = TRUE)
+  x <- NextMethod()
+  if (!is.null(sealed) && assigned_inside(parent.frame())) x <- seal(x)
+  x
+}
 
 #' @export
 `$<-.granary_kernel` <- `$<-.granary_fit`

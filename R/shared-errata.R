@@ -8,6 +8,7 @@
 #' `errata()` when a formula of granary differs from that in the paper; [reproduce()] for its numbers.
 #'
 #' @param key The key of a paper, as in [granary_catalog()], or several; `NULL` for all papers.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame of class `granary_errata` with columns `key`, `place`, `printed`, `corrected` and `check`, one row per erratum,
 #'   printed by paper. It has no rows for a paper in which nothing was found.
 #' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()], [granary_session()]
@@ -15,7 +16,8 @@
 #' @examples
 #' errata("jmlr15-quic")
 #' errata()[, c("key", "place")]
-errata <- function(key = NULL) {
+errata <- function(key = NULL, ...) {
+  refuse_dots(...)
   found <- errata_records()
   if (!is.null(key)) {
     known <- granary_catalog()$key

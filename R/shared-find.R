@@ -14,6 +14,7 @@
 #'
 #' @param words What you look for.
 #' @param n How many methods to list at most.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame of class `granary_found` with the columns of [granary_catalog()] and `score`, best first.
 #' @seealso [granary_report()], [reproduce()], [granary_session()]
 #' @seealso [granary_catalog()] for all of them.
@@ -21,7 +22,8 @@
 #' @examples
 #' granary_find("sparse regression")
 #' granary_find("missing values in a matrix")$functions
-granary_find <- function(words, n = 5) {
+granary_find <- function(words, n = 5, ...) {
+  refuse_dots(...)
   words <- check_string(words)
   n <- check_count(n)
   catalog <- granary_catalog()

@@ -95,10 +95,19 @@ format_reached <- function(table) {
 check_convergence <- function(fit, advice = "Raise `max_iter`, loosen `tol`, or rescale the data.") {
   if (isTRUE(fit$convergence$converged)) return(fit)  # the common case, without a table
   table <- convergence_table(fit$convergence)
-  if (any(table$converged %in% FALSE)) {
+  failed <- table$converged %in% FALSE
+  if (any(failed)) {
+    if (!any(table$reason[failed] %in% c("iterations", "unsaid"))) advice <- advice_when_stalled(advice)
     warn_convergence(paste0("The solver has ", format_convergence(fit$convergence), ".\n", advice), convergence = fit$convergence)
   }
   fit
+}
+
+# Where a solver stopped for another reason than its budget more of it would not help, and is not advised.
+advice_when_stalled <- function(advice) {
+  rest <- sub("^Raise `max_iter`(, or|,|[.])? *", "", advice)
+  if (rest == advice) return(advice)
+  paste0("More iterations will not help", if (nzchar(rest)) paste0(": ", rest) else ".")
 }
 
 # The parts of a fit that are estimates, each in a few words.

@@ -85,54 +85,62 @@ NULL
 
 #' @rdname kernels
 #' @export
-k_se <- function(lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_se <- function(lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL, ...) {
+  refuse_dots(...)
   new_kernel("se", variance, check_scale(lengthscale, "lengthscale"), ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-k_rbf <- function(gamma = 1, columns = NULL, fixed = "variance") {
+k_rbf <- function(gamma = 1, columns = NULL, fixed = "variance", ...) {
+  refuse_dots(...)
   gamma <- check_number(gamma, lower = 0, strict_lower = TRUE)
   new_kernel("se", 1, 1 / sqrt(2 * gamma), columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-k_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL, ...) {
+  refuse_dots(...)
   nu <- check_number(nu, lower = 0, upper = 50, strict_lower = TRUE)
   new_kernel("matern", variance, check_scale(lengthscale, "lengthscale"), shape = nu, ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-k_rq <- function(shape = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_rq <- function(shape = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL, ...) {
+  refuse_dots(...)
   shape <- check_number(shape, lower = 0, strict_lower = TRUE)
   new_kernel("rq", variance, check_scale(lengthscale, "lengthscale"), shape = shape, ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-k_powexp <- function(power = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_powexp <- function(power = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL, ...) {
+  refuse_dots(...)
   power <- check_number(power, lower = 0, upper = 2, strict_lower = TRUE)
   new_kernel("powexp", variance, check_scale(lengthscale, "lengthscale"), shape = power, ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-k_periodic <- function(period = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_periodic <- function(period = 1, lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL, ...) {
+  refuse_dots(...)
   period <- check_number(period, lower = 0, strict_lower = TRUE)
   new_kernel("periodic", variance, check_scale(lengthscale, "lengthscale"), shape = period, ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-k_hamming <- function(lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_hamming <- function(lengthscale = 1, variance = 1, ard = FALSE, columns = NULL, fixed = NULL, ...) {
+  refuse_dots(...)
   new_kernel("hamming", variance, check_scale(lengthscale, "lengthscale"), ard = ard, columns = columns, fixed = fixed)
 }
 
 #' @rdname kernels
 #' @export
-k_linear <- function(variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
+k_linear <- function(variance = 1, ard = FALSE, columns = NULL, fixed = NULL, ...) {
+  refuse_dots(...)
   kernel <- new_kernel("linear", 1, check_scale(variance, "variance"), ard = ard, columns = columns, fixed = fixed)
   kernel$learn[2L] <- kernel$learn[1L]  # its scales are its variances
   kernel
@@ -140,7 +148,8 @@ k_linear <- function(variance = 1, ard = FALSE, columns = NULL, fixed = NULL) {
 
 #' @rdname kernels
 #' @export
-k_polynomial <- function(degree = 2, slope = 1, offset = 1, variance = 1, columns = NULL, fixed = NULL) {
+k_polynomial <- function(degree = 2, slope = 1, offset = 1, variance = 1, columns = NULL, fixed = NULL, ...) {
+  refuse_dots(...)
   degree <- check_count(degree, upper = 100)
   slope <- check_number(slope, lower = 0, strict_lower = TRUE)
   offset <- check_number(offset)
@@ -149,7 +158,8 @@ k_polynomial <- function(degree = 2, slope = 1, offset = 1, variance = 1, column
 
 #' @rdname kernels
 #' @export
-k_sigmoid <- function(slope = 1, offset = 0, variance = 1, columns = NULL, fixed = NULL) {
+k_sigmoid <- function(slope = 1, offset = 0, variance = 1, columns = NULL, fixed = NULL, ...) {
+  refuse_dots(...)
   slope <- check_number(slope, lower = 0, strict_lower = TRUE)
   offset <- check_number(offset)
   new_kernel("sigmoid", variance, slope, offset = offset, columns = columns, fixed = fixed)
@@ -157,7 +167,8 @@ k_sigmoid <- function(slope = 1, offset = 0, variance = 1, columns = NULL, fixed
 
 #' @rdname kernels
 #' @export
-k_mlp <- function(weight = 10, bias = 10, variance = 1, columns = NULL, fixed = NULL) {
+k_mlp <- function(weight = 10, bias = 10, variance = 1, columns = NULL, fixed = NULL, ...) {
+  refuse_dots(...)
   weight <- check_number(weight, lower = 0, strict_lower = TRUE)
   bias <- check_number(bias, lower = 0, strict_lower = TRUE)
   new_kernel("mlp", variance, c(weight, bias), columns = columns, fixed = fixed)
@@ -165,15 +176,22 @@ k_mlp <- function(weight = 10, bias = 10, variance = 1, columns = NULL, fixed = 
 
 #' @rdname kernels
 #' @export
-k_bias <- function(variance = 1, fixed = NULL) new_kernel("bias", variance, numeric(), fixed = fixed)
+k_bias <- function(variance = 1, fixed = NULL, ...) {
+  refuse_dots(...)
+  new_kernel("bias", variance, numeric(), fixed = fixed)
+}
 
 #' @rdname kernels
 #' @export
-k_white <- function(variance = 1, fixed = NULL) new_kernel("white", variance, numeric(), fixed = fixed)
+k_white <- function(variance = 1, fixed = NULL, ...) {
+  refuse_dots(...)
+  new_kernel("white", variance, numeric(), fixed = fixed)
+}
 
 #' @rdname kernels
 #' @export
-k_user <- function(f, parameters = NULL) {
+k_user <- function(f, parameters = NULL, ...) {
+  refuse_dots(...)
   if (missing(f)) fail_missing("f")
   if (!is.function(f)) fail_input("f", "a function of two matrices", describe(f))
   parameters <- if (is.null(parameters)) numeric() else check_vector(parameters, "parameters", lower = .Machine$double.xmin)
@@ -333,7 +351,8 @@ check_inputs <- function(x, arg = deparse1(substitute(x)), min_rows = 1L) {
 
 #' @rdname kernels
 #' @export
-kernel_matrix <- function(kernel, x, z = NULL) {
+kernel_matrix <- function(kernel, x, z = NULL, ...) {
+  refuse_dots(...)
   x <- check_inputs(x)
   kernel <- prepare_kernel(kernel, ncol(x))
   z <- if (is.null(z)) matrix(0, 0L, ncol(x)) else check_inputs(z)

@@ -22,6 +22,7 @@
 #'   [data_chunks()].
 #' @param weights Case weights, one per row; not with data in pieces.
 #' @param na What to do with rows that have missing values: stop, or leave them out (their number is kept as `omitted`).
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_moments`: `n` (sum of the weights), `rows`, `mean`, `scatter`, `omitted`. `as.matrix()` gives the covariance
 #'   (divisor `n - 1`); `update(object, newdata)` adds rows.
 #' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()]
@@ -37,7 +38,8 @@
 #' both
 #' all.equal(as.matrix(both), cov(mtcars))
 #' ggm_lasso(S = both, lambda = 1)
-data_moments <- function(x, weights = NULL, na = c("error", "omit")) {
+data_moments <- function(x, weights = NULL, na = c("error", "omit"), ...) {
+  refuse_dots(...)
   if (missing(x)) fail_missing("x")
   na <- check_choice(na, c("error", "omit"))
   if (!inherits(x, "granary_chunks")) return(piece_moments(x, weights, na))
@@ -103,6 +105,7 @@ gather_pieces <- function(source, summarize) {
 #' parts <- lapply(split(mtcars, mtcars$cyl), data_moments)
 #' combine(parts[[1]], parts[[2]], parts[[3]])
 combine <- function(x, ...) {
+  if (missing(x)) fail_missing("x")
   UseMethod("combine")
 }
 
@@ -182,6 +185,7 @@ moments_covariance <- function(S, n, divisor = 1) {
 #' @param x Categorical data: a data frame, a matrix or [data_chunks()]. Every value is taken as the name of a level; a missing value is one of its own
 #'   kind and is refused unless `na = "omit"`.
 #' @param na What to do with rows that have missing values: stop, or leave them out (their number is kept as `omitted`).
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_counts`: `cells` (a data frame of factors, one row per different row of the data, in the order of its levels),
 #'   `n` (how often each occurs), `omitted`. `as.data.frame()` gives both with the counts as column `Freq`; `as.table()` the whole contingency table.
 #' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()], [granary_session()]
@@ -192,7 +196,8 @@ moments_covariance <- function(S, n, divisor = 1) {
 #' both <- combine(data_counts(cars[1:10, ]), data_counts(data_chunks(cars[11:32, ], size = 8)))
 #' both
 #' identical(as.vector(as.table(both)), as.vector(table(cars)))
-data_counts <- function(x, na = c("error", "omit")) {
+data_counts <- function(x, na = c("error", "omit"), ...) {
+  refuse_dots(...)
   if (missing(x)) fail_missing("x")
   na <- check_choice(na, c("error", "omit"))
   if (inherits(x, "granary_chunks")) return(gather_pieces(x, function(piece) piece_counts(piece, na)))

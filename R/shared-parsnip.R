@@ -37,6 +37,7 @@
 #' @param engine The method, see Details.
 #' @param kernel A kernel such as [k_matern()], or its name.
 #' @param inducing Number of inducing inputs, for the engine `"granary_sparse_gp"`.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A model specification of parsnip.
 #' @seealso [kriging()], [gp_classify()], [sparse_gp()], [svm()], [lasso()]
 #' @export
@@ -46,7 +47,8 @@
 #'   fit <- parsnip::fit(model, mpg ~ wt + hp, mtcars)
 #'   predict(fit, mtcars[1:3, ], type = "pred_int")
 #' }
-gp_model <- function(mode = "unknown", engine = "granary", kernel = NULL, inducing = NULL) {
+gp_model <- function(mode = "unknown", engine = "granary", kernel = NULL, inducing = NULL, ...) {
+  refuse_dots(...)
   check_installed(c("parsnip", "rlang"), "for gp_model()")
   mode <- check_choice(mode, c("unknown", "regression", "classification"))
   engine <- check_choice(engine, c("granary", "granary_sparse_gp", "granary_rvm"))

@@ -14,13 +14,15 @@
 #' @param output The file to write.
 #' @param title The title of the page; `NULL` for the name of the method.
 #' @param quiet Say nothing on the way?
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return The path of the file, invisibly.
 #' @seealso [granary_find()], [granary_catalog()], [reproduce()], [granary_session()]
 #' @export
 #' @examples
 #' page <- granary_report(lasso(mpg ~ ., mtcars))
 #' if (interactive()) browseURL(page)
-granary_report <- function(x, output = tempfile(fileext = ".html"), title = NULL, quiet = TRUE) {
+granary_report <- function(x, output = tempfile(fileext = ".html"), title = NULL, quiet = TRUE, ...) {
+  refuse_dots(...)
   if (missing(x)) fail_missing("x")
   title <- check_string(title, "title", allow_null = TRUE)
   output <- check_string(output, "output")

@@ -10,7 +10,8 @@
 #' A script reports by calling `claim(text, paper, ours, tolerance, note = "", source = "paper")` once per number: `ours` agrees
 #' when it is within `tolerance` of `paper`. Where one of the three is `NA` nothing is compared, and `note` has to say why. With
 #' `source = "reference"` the number to compare with is not the paper's but one of our own making, such as that of a prototype; such claims are
-#' counted apart. A tolerance as large as the number itself says nothing and is marked so.
+#' counted apart. A number within a tolerance as large as itself is not counted as agreement
+#' but among those that cannot be compared.
 #' The variable `extended` tells the script whether the long runs are wanted.
 #'
 #' @section Which method when:
@@ -18,6 +19,7 @@
 #'
 #' @param key The key of a paper, as in [granary_catalog()]; `NULL` lists the papers that have a script, `"all"` runs all of them.
 #' @param extended Also run the parts that take minutes rather than seconds?
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A data frame of class `granary_reproduction` with columns `claim`, `paper`, `ours`, `tolerance`, `agrees`, `source` and `note`. Without a `key`,
 #'   the rows of [granary_catalog()] that have a script. `reproduce("all")` runs every script, which takes some minutes, and gives a data frame of class
 #'   `granary_reproductions` with one row per paper: `key`, `agree`, `disagree`, `open` (claims that cannot be compared), `references` and `differ` (those
@@ -26,7 +28,8 @@
 #' @export
 #' @examples
 #' reproduce()
-reproduce <- function(key = NULL, extended = FALSE) {
+reproduce <- function(key = NULL, extended = FALSE, ...) {
+  refuse_dots(...)
   extended <- check_flag(extended, "extended")
   scripts <- list.files(system.file("reproduce", package = "granary"), pattern = "[.]R$", full.names = TRUE)
   keys <- sub("[.]R$", "", basename(scripts))
@@ -50,6 +53,12 @@ reproduce_all <- function(extended) {
     if (!is.null(bar)) bar(i / length(keys))
     run
   })
+  reproduction_table(stats::setNames(runs, keys), extended)
+}
+
+# One row per paper from `runs`, named by key: a reproduction each, or the message of a script that stopped.
+reproduction_table <- function(runs, extended) {
+  keys <- names(runs)
   rows <- Map(function(key, run) {
     if (is.character(run)) return(data.frame(key, agree = NA, disagree = NA, open = NA, references = NA, differ = NA, seconds = NA, error = run))
     own <- run$source == "reference"
@@ -128,10 +137,12 @@ claim_collector <- function() {
     if (!comparable && !checkmate::test_string(note, min.chars = 1L)) {
       abort_input(paste0("`note` must say why nothing can be compared, since a value of the claim \"", text, "\" is NA."), arg = "note")
     }
-    rows[[length(rows) + 1L]] <<- data.frame(
-      claim = text, paper = paper, ours = ours, tolerance = tolerance,
-      agrees = if (comparable) abs(ours - paper) <= tolerance else NA, source = source, note = note
-    )
+    agrees <- if (comparable) abs(ours - paper) <= tolerance else NA
+    if (isTRUE(agrees) && source == "paper" && paper != 0 && tolerance >= abs(paper)) {  # anything from nothing to twice as much would do
+      agrees <- NA
+      note <- paste0(note, if (nzchar(note)) "; ", "within a tolerance as wide as the number itself, which is no agreement")
+    }
+    rows[[length(rows) + 1L]] <<- data.frame(claim = text, paper = paper, ours = ours, tolerance = tolerance, agrees = agrees, source = source, note = note)
     invisible(rows[[length(rows)]]$agrees)
   }
   none <- data.frame(claim = character(), paper = double(), ours = double(), tolerance = double(), agrees = logical(), source = character(),
@@ -163,7 +174,7 @@ print.granary_reproduction <- function(x, ...) {
   cli::cat_line(sum(x$agrees %in% TRUE & !own), " of ", sum(!own), " claims agree, ", sum(disagree & !own), " do not, ", sum(open), " cannot be compared",
                 if (!is.null(attr(x, "seconds"))) paste0(" (", format(attr(x, "seconds"), digits = 2L), " s)"), ".")
   if (any(own)) cli::cat_line(sum(own), " numbers marked [reference] are of our own making, not the paper's; ", sum(disagree & own), " of them differ.")
-  vague <- !open & !own & x$tolerance >= abs(x$paper) & x$paper != 0
+  vague <- open & !own & !is.na(x$ours + x$paper + x$tolerance)
   if (any(vague)) cli::cat_line(sum(vague), " tolerances are as wide as the number: ", paste(x$claim[vague], collapse = "; "), ".")
   tell <- function(which, title) {
     if (!any(which)) return(invisible())

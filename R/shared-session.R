@@ -30,12 +30,14 @@ core_seed <- function() {
 #' `granary_session()` at the end of a report or in a question about a result; `utils::sessionInfo()` has the rest.
 #'
 #' @param blas Changes the engine: `"auto"`, `"portable"`, `"native"` or `"r"`; `NULL` leaves it.
+#' @param ... Nothing: an argument that is not known is an error.
 #' @return A list of class `granary_session` with `version`, `engine`, `engines` (those there are), `threads`, `r` and `platform`.
 #' @seealso [granary_find()], [granary_catalog()], [granary_report()], [reproduce()]
 #' @export
 #' @examples
 #' granary_session()
-granary_session <- function(blas = NULL) {
+granary_session <- function(blas = NULL, ...) {
+  refuse_dots(...)
   if (!is.null(blas)) core_use_engine(check_choice(blas, c("auto", "portable", "native", "r")))
   engines <- core_engines()
   seal(structure(list(version = as.character(utils::packageVersion("granary")), engine = engines$engine, engines = engines$available,

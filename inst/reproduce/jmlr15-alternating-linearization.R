@@ -32,15 +32,23 @@ set.seed(2)
 n <- if (extended) 1000 else 200
 p <- 5 * n
 sim <- sim_gen_lasso("blocks", n = n, p = p, sd = 0.1)
-with_test <- gen_lasso(sim$x, sim$y, sim$penalty, lambda = 0.1, polish = FALSE, tol = 1e-5, max_iter = 5000, start = numeric(p), intercept = FALSE)
-always <- suppressWarnings(gen_lasso(sim$x, sim$y, sim$penalty, lambda = 0.1, update = "pr", polish = FALSE, tol = 1e-5, start = numeric(p),
-                                     max_iter = if (extended) 5000 else 500, intercept = FALSE))
+# Without the polish, which is not in the paper, the method converges sublinearly: at p = 1000 the objective is 7.9e6 at zero, 28 after 70 rounds,
+# 4.9 after 2000, and 0.485 at the optimum (an accelerated proximal gradient has 12.4 after 2000). So neither run meets a gap, and what is
+# compared is the number of rounds to the objective that both reach.
+limit <- if (extended) 5000 else 2000
+fused <- function(update) {
+  suppressWarnings(gen_lasso(sim$x, sim$y, sim$penalty, lambda = 0.1, update = update, polish = FALSE, tol = 1e-5, max_iter = limit, start = numeric(p),
+                             intercept = FALSE))
+}
+with_test <- fused("test")
+always <- fused("pr")
 rounds <- function(fit) fit$convergence[[1L]]$iterations
+common <- max(with_test$objective, always$objective)
+reached <- function(fit) which(fit$trace[[1L]] <= common * (1 + 1e-9))[1L]
 claim("Section 5.2, lambda = 0.1: share of serious steps", 0.8, with_test$n_serious / (with_test$n_serious + with_test$n_null), 0.1,
-      sprintf("n = %d, p = %d, two tests per round; the paper stops at the objective of ADMM, this at a gap, after %d rounds", n, p, rounds(with_test)))
-claim("Section 5.2, lambda = 0.1: the update test needs fewer rounds than updating always", TRUE, rounds(with_test) < rounds(always), 0,
-      sprintf("%d against %d%s; the paper has 70 against more than 5000", rounds(with_test), rounds(always),
-              if (always$convergence[[1L]]$converged) "" else " (stopped there)"))
+      sprintf("n = %d, p = %d, two tests per round, %d rounds; the paper stops at the objective of ADMM", n, p, rounds(with_test)))
+claim("Section 5.2, lambda = 0.1: the update test needs fewer rounds than updating always", TRUE, reached(with_test) < reached(always), 0,
+      sprintf("%d against %d to the objective %.3g; the paper has 70 against more than 5000", reached(with_test), reached(always), common))
 claim("Section 5.2: the objective never rises", TRUE, all(diff(with_test$trace[[1L]]) <= 1e-12 * with_test$trace[[1L]][1L]), 0)
 polished <- gen_lasso(sim$x, sim$y, sim$penalty, lambda = 0.1, tol = 1e-5, intercept = FALSE)
 claim("Section 5.2: rounds with the polish, which is not in the paper", NA, rounds(polished), NA, "the paper has no such step")

@@ -139,6 +139,7 @@ SolverReport face_newton(const ConstMatrixRef& s, const Penalty& lambda, const G
     if (std::isnan(report.certificate.gap)) report.certificate.gap = duality_gap(s, lambda, f, state.w);
     report.converged = report.certificate.gap <= options.tol * p;
     report.message = message("the objective cannot be decreased further in double precision; residual ", report.residual);
+    report.reason = Stop::stalled;
     break;
   }
   return report;

@@ -72,7 +72,10 @@ SolverReport approach(const ConstMatrixRef& s, const Penalty& lambda, const Glas
           each.tol = options.tol;
           report = face_newton(s, lambda, each, monitor, state);
         }
-        if (!report.converged) report.message += "; S is so badly conditioned that a larger lambda is the only help";
+        if (!report.converged) {
+          report.message += "; S is so badly conditioned that a larger lambda is the only help";
+          report.reason = Stop::stalled;
+        }
         return report;
       }
     }
@@ -169,6 +172,7 @@ void finish(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOptions&
   if (report.converged && !(out.gap <= allowed)) {
     report.converged = false;
     report.message = message("the duality gap stays at ", out.gap, ", above tol per variable, and no step makes it smaller");
+    report.reason = Stop::stalled;
   }
   if (!report.converged && std::isnan(out.gap)) {
     report.message += "; no dual point was found, so the likelihood may be unbounded: try a larger lambda";
@@ -299,6 +303,7 @@ GlassoResult glasso(const ConstMatrixRef& s, const Penalty& lambda, const Glasso
   WholeConvergence whole(result.convergence);
   for (const ComponentResult& part : parts) {
     whole.add(part.report.converged, part.report.iterations, part.gap, part.report.residual, part.report.message);
+    if (!part.report.converged && part.report.reason != Stop::unsaid) result.convergence.reason = part.report.reason;
     result.objective += part.objective;
     result.kkt = std::max(result.kkt, part.kkt);
   }

@@ -108,6 +108,7 @@ struct SolverReport {
   Certificate certificate;  // of the final state, where the solver needed it itself
   bool certified = false;
   bool lost = false;        // bcd: W left the positive definite cone
+  Stop reason = Stop::unsaid;
 };
 
 // How far the residual has come from its first value to the tolerance, on the log scale.

@@ -148,6 +148,7 @@ SolverReport quic(const ConstMatrixRef& s, const Penalty& lambda, const GlassoOp
     if (!accepted) {
       report.converged = residual <= 100 * options.tol || at_rounding;
       report.message = message("the objective cannot be decreased further in double precision; relative subgradient ", residual);
+      report.reason = Stop::stalled;
       break;
     }
     trial.prune([](Index, Index, double value) { return value != 0; });

@@ -113,7 +113,6 @@ class LaplacianProblem : public LinearProblem {
   }
 
   MatrixXd leading_basis(const VectorXd& alpha) override {
-    resume(alpha);
     const Index q = x_.rows();
     if (q <= dense_samples) {
       MatrixXd l = weighted_gram(x_, alpha);
@@ -130,15 +129,18 @@ class LaplacianProblem : public LinearProblem {
         .vectors;
   }
 
-  MatrixXd next_basis(const VectorXd& alpha) override {
-    resume(alpha);
-    return orthonormal_columns(times(alpha, q_));
-  }
+  MatrixXd next_basis(const VectorXd& alpha) override { return orthonormal_columns(times(alpha, q_)); }
 
-  // One d for all features: the largest degree of the weighted graph over the sum of the weights.
-  void resume(const VectorXd& alpha) override {
+  // One d for all features: the largest degree of the weighted graph over the sum of the weights. The paper moves it in every round,
+  // and with it the objective; here it stays until the rounds are at rest, so that they climb, and they end where it moves no more.
+  bool moves() const override { return true; }
+  double resume(const VectorXd& alpha) override {
     const double total = alpha.sum();
-    if (total > 0) shift_.setConstant((x_ * alpha.cwiseProduct(sums_)).maxCoeff() / total);
+    if (!(total > 0)) return 0;
+    const double d = (x_ * alpha.cwiseProduct(sums_)).maxCoeff() / total;
+    const double moved = (shift_.array() - d).abs().maxCoeff() / std::max(1.0, std::abs(d));  // features have unit length
+    shift_.setConstant(d);
+    return std::isfinite(moved) ? moved : 0;
   }
 
  private:

@@ -16,6 +16,7 @@ struct Climb {
   VectorXd alpha;
   MatrixXd basis;  // where `alpha` is the leading eigenvector of G
   std::vector<double> path;
+  int rounds = 0;
   bool converged = false;
 };
 
@@ -52,7 +53,10 @@ Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_
   MatrixXd best_basis;
   double best_value = 0;
   double change = 1, speed = 0;
+  // A problem that moves with alpha is followed in stages: at rest, moved, at rest again, the more exactly the less it moves.
+  double stage_tol = problem.moves() ? std::max(tol, 1e-4) : tol;
   for (int round = 1; round <= max_iter; ++round) {
+    state.rounds = round;
     problem.set_basis(basis);
     inner.tol = std::max(std::min(1e-3, 0.03 * change), 1e-2 * tol);
     LeadingEigenpair pair = leading_eigenpair(product_of(problem), alpha, inner, monitor);
@@ -76,10 +80,30 @@ Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_
     }
     const double gain = std::abs(pair.value - before);
     // At rest, and not only because Lanczos was content with its start: the next round then asks for more digits.
-    const bool at_rest = round > 1 && (change < tol || gain < 1e-2 * tol * std::abs(pair.value));
-    state.converged = at_rest && (pair.residual <= 0.1 * tol || pair.products >= inner.max_products);
+    const bool at_rest = round > 1 && (change < stage_tol || gain < 1e-2 * stage_tol * std::abs(pair.value));
+    state.converged = at_rest && (pair.residual <= 0.1 * stage_tol || pair.products >= inner.max_products);
     if (at_rest) change = 0;
-    if (state.converged || round == max_iter) break;
+    if (round == max_iter) {
+      state.converged = state.converged && stage_tol <= tol && !problem.moves();
+      break;
+    }
+    if (state.converged) {
+      turn_positive(alpha);
+      const double moved = problem.resume(alpha);
+      if (moved <= tol && stage_tol <= tol) break;
+      stage_tol = std::max(tol, std::min(stage_tol, 0.1 * moved));
+      state.converged = false;
+      if (moved > tol) {  // values before and after cannot be compared
+        state.path.clear();
+        best_alpha.resize(0);
+      }
+      anderson.clear();
+      plain.resize(0, 0);
+      last.resize(0, 0);
+      speed = 0;
+      change = std::max(moved, tol);
+      continue;
+    }
     turn_positive(alpha);
     MatrixXd next = exact_basis ? problem.leading_basis(alpha) : problem.next_basis(alpha);
     plain.resize(0, 0);
@@ -97,7 +121,7 @@ Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_
     }
     basis.swap(next);
   }
-  // With a spectrum that moves with alpha a round may lose: never end below the best point met.
+  // Never end below the best point met.
   if (best_alpha.size() > 0 && state.path.back() < best_value * (1 - 1e-9)) {
     alpha = best_alpha;
     basis = best_basis;
@@ -107,6 +131,13 @@ Climb rounds(QAlphaProblem& problem, MatrixXd basis, VectorXd alpha, bool exact_
   state.alpha = std::move(alpha);
   state.basis = std::move(basis);
   return state;
+}
+
+// Goes on with `rest`: the values of a problem that moved cannot be compared with earlier ones.
+void join(Climb& climb, Climb rest, bool moved) {
+  if (!moved) rest.path.insert(rest.path.begin(), climb.path.begin(), climb.path.end());
+  rest.rounds += climb.rounds;
+  climb = std::move(rest);
 }
 
 MatrixXd start_basis(QAlphaProblem& problem, int start, const Rng& rng) {
@@ -144,10 +175,8 @@ QAlphaResult climb(const ProblemMaker& make, const QAlphaOptions& options, const
         mine = rounds(*problem, basis, equal, exact, tol, max_rounds, monitor);
         return;
       }
-      problem->resume(mine.alpha);
-      Climb rest = rounds(*problem, mine.basis, mine.alpha, exact, tol, max_rounds, monitor);
-      rest.path.insert(rest.path.begin(), mine.path.begin(), mine.path.end());
-      mine = std::move(rest);
+      const bool moved = problem->resume(mine.alpha) > tol;
+      join(mine, rounds(*problem, mine.basis, mine.alpha, exact, tol, max_rounds, monitor), moved);
     });
     const auto value = [&](Index s) { return climbs[s].path.back(); };
     std::stable_sort(order.begin(), order.begin() + count, [&](Index a, Index b) { return value(a) > value(b); });
@@ -181,7 +210,7 @@ QAlphaResult climb(const ProblemMaker& make, const QAlphaOptions& options, const
   Climb& top = climbs[best];
   result.eigen_gap = 1;
   for (int again = 0; again < 3; ++again) {
-    problem->resume(top.alpha);
+    const bool moved = problem->resume(top.alpha) > options.tol;
     problem->set_basis(top.basis);
     if (n == 1) break;
     EigenOptions eigen;
@@ -191,9 +220,7 @@ QAlphaResult climb(const ProblemMaker& make, const QAlphaOptions& options, const
     if (two.values[0] <= top.path.back() * (1 + 1e-6)) break;
     VectorXd from = two.vectors.col(0);
     turn_positive(from);
-    Climb rest = rounds(*problem, top.basis, from, exact, options.tol, options.max_iter, monitor);
-    rest.path.insert(rest.path.begin(), top.path.begin(), top.path.end());
-    top = std::move(rest);
+    join(top, rounds(*problem, top.basis, from, exact, options.tol, options.max_iter, monitor), moved);
   }
   VectorXd image(n);
   problem->resume(top.alpha);
@@ -206,8 +233,10 @@ QAlphaResult climb(const ProblemMaker& make, const QAlphaOptions& options, const
   result.path = std::move(top.path);
   result.objective = value;
   result.start_objectives[best] = value;
-  result.convergence.converged = top.converged;
-  result.convergence.iterations = static_cast<int>(result.path.size());
+  // A statement about the answer, besides the course of the rounds.
+  result.convergence.converged = top.converged && result.convergence.residual <= std::sqrt(options.tol);
+  if (top.converged && !result.convergence.converged) result.convergence.reason = Stop::stalled;
+  result.convergence.iterations = top.rounds;
   result.convergence.seconds = clock.seconds();
   return result;
 }

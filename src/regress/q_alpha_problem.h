@@ -18,7 +18,9 @@ class QAlphaProblem {
   virtual MatrixXd leading_basis(const VectorXd& alpha) = 0;      // the best basis for alpha
   virtual MatrixXd next_basis(const VectorXd& alpha) = 0;         // one orthogonal iteration from the current one
   virtual bool orthonormal() const { return true; }               // are the columns of a basis?
-  virtual void resume(const VectorXd& /* alpha */) {}             // what a problem remembers of its last weights
+  // A problem may depend on the weights it is met at: resume() sets it up for alpha, and says by how much that changed it, relatively.
+  virtual bool moves() const { return false; }
+  virtual double resume(const VectorXd& /* alpha */) { return 0; }
   virtual MatrixXd random_basis(Rng& rng) const = 0;
   virtual VectorXd seeded_weights(Index feature) const = 0;  // squared similarity to one feature
 };

@@ -194,6 +194,6 @@ test_that("autoplot() draws graphs, networks, Ising models and games", {
   expect_equal(nrow(layers(autoplot(game))[[1L]]), sum(game$W != 0))
   expect_equal(nrow(layers(autoplot(game, type = "heatmap", groups = c(2, 1, 2, 1, 1)))[[1L]]), 25L)
   expect_error(autoplot(game, groups = 1:2), "groups", class = "granary_error_input")
-  expect_equal(length(layers(autoplot(ising_model(matrix(0, 2, 2))))), 2L)  # nodes and names alone
+  expect_equal(length(layers(autoplot(ising_model(matrix(0, 2, 2))))), 3L)  # nodes, names and their outline alone
   expect_error(autoplot(sim, layout = diag(2)), "layout", class = "granary_error_input")
 })

@@ -269,3 +269,27 @@ test_that("up to a hundred variables it is solved", {
   fit <- expect_silent(ggm_lasso(S = strong_factors(100), lambda = 1e-3))
   expect_lt(fit$gap, 1e-6)
 })
+
+test_that("a solver that stalled is not told to go on", {
+  expect_identical(advice_when_stalled("Raise `max_iter`, loosen `tol`, or rescale the data."), "More iterations will not help: loosen `tol`, or rescale the data.")
+  expect_identical(advice_when_stalled("Give a larger penalty."), "Give a larger penalty.")
+  fit <- function(reason) list(convergence = list(converged = FALSE, iterations = 3L, gap = 1, residual = 1, seconds = 0, message = "", reason = reason))
+  expect_warning(check_convergence(fit("stalled")), "More iterations will not help", class = "granary_warning_convergence")
+  expect_warning(check_convergence(fit("iterations")), "Raise `max_iter`", class = "granary_warning_convergence")
+})
+
+test_that("names of nodes stand clear of their lines", {
+  position <- rbind(c(0, 0), c(0, 1), c(0, -1), c(1, 0), c(-1, 0))
+  expect_identical(label_side(position, 1, 2), c(1, 3, 3, 3, 3))  # a line from above: below
+  expect_identical(label_side(position, c(1, 1), c(2, 3))[1L], 4)  # from above and below: to the right
+  expect_identical(label_side(position, c(1, 1, 1), c(2, 3, 4))[1L], 2)
+  expect_identical(label_side(position, integer(), integer()), rep(3, 5))
+})
+
+test_that("taking a penalty from a path costs no look at the whole path", {
+  path <- ggm_lasso(scale(mtcars))
+  one <- ggm_at(path, 3)
+  expect_silent(check_fit(one))
+  one[["df"]] <- 1:3
+  expect_silent(predict(ggm_at(path, 5), mtcars[1:2, ]))
+})

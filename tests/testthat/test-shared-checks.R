@@ -177,3 +177,16 @@ test_that("a response that is no number says where to go", {
   expect_error(lasso(mtcars, "mpg"), "use a formula, such as mpg ~ .", class = "granary_error_input", fixed = TRUE)
   expect_error(kriging(mtcars, "a b"), "`a b` ~ .", class = "granary_error_input", fixed = TRUE)
 })
+
+test_that("a function called without its arguments says which it needs", {
+  others <- c("reproduce", "tidy", "glance", "augment")  # runs of minutes, and generics of another package
+  for (name in setdiff(getNamespaceExports("granary"), others)) {
+    f <- get(name, asNamespace("granary"))
+    if (!is.function(f)) next
+    said <- tryCatch({
+      utils::capture.output(suppressMessages(suppressWarnings(do.call(f, list()))))
+      ""
+    }, granary_error = function(e) "", error = function(e) paste0(name, "(): ", conditionMessage(e)))
+    expect_identical(said, "")
+  }
+})

@@ -144,3 +144,16 @@ test_that("sparse approximations are compared by formula as by matrix", {
   }
   expect_equal(run(y ~ x, rows[1:40, ], rows[41:60, ])$smse, run(rows$x[1:40], rows$y[1:40], rows$x[41:60], rows$y[41:60])$smse)
 })
+
+test_that("every function names the argument that was meant", {
+  exports <- getNamespaceExports("granary")
+  functions <- Filter(is.function, mget(exports, envir = asNamespace("granary"), inherits = TRUE))
+  others <- names(Filter(function(f) !"..." %in% names(formals(f)), functions))
+  catalog <- granary_catalog()
+  mine <- unlist(lapply(catalog$functions[catalog$family %in% c("graph", "regress", "kernel", "process")], split_words))
+  expect_identical(intersect(others, mine), character())  # none without dots, which refuse_dots() looks at
+  expect_error(ggm_lasso(mtcars, lamda = 0.1), "no argument `lamda`. Did you mean `lambda`", class = "granary_error_input")
+  expect_error(pc(mtcars, alfa = 0.1), "Did you mean `alpha`", class = "granary_error_input")
+  expect_error(hsic(1:9, 9:1, widths = 1), "Did you mean `width`", class = "granary_error_input")
+  expect_error(sim_ggm("chain", 5, 10, sead = 1), "no argument `sead`", class = "granary_error_input")
+})

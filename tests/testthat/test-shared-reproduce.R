@@ -66,7 +66,7 @@ test_that("references of our own are counted apart, and vague tolerances are nam
   result <- run(c('claim("three", 3, 3, 0)', 'claim("prototype", 2, 5, 0.1, source = "reference")', 'claim("vague", 0.1, 0.15, 0.1)'))
   expect_identical(result$source, c("paper", "reference", "paper"))
   text <- paste(capture.output(print(result)), collapse = "\n")
-  expect_match(text, "2 of 2 claims agree, 0 do not")
+  expect_match(text, "1 of 2 claims agree, 0 do not, 1 cannot be compared")
   expect_match(text, "1 numbers marked \\[reference\\].*1 of them differ")
   expect_match(text, "1 tolerances are as wide as the number: vague")
   expect_error(run('claim("one", 1, 1, 0, source = "memory")'), "`source`", class = "granary_error")

@@ -1,10 +1,30 @@
 # Runs every script of inst/reproduce on the installed package and writes inst/reproduce/RESULTS.md:
-#   R_LIBS=build/library Rscript tools/dev/reproduce-all.R [extended]
-# The data packages mlbench, MASS and pscl are used where they are installed; a claim that needs one that is not says so.
+#   R_LIBS=build/library Rscript tools/dev/reproduce-all.R [extended] [minutes]
+# Each script runs in an R process of its own, one after the other, on one thread, for at most `minutes` (10; with the long runs 240); one that
+# stops or takes longer is a row that says so. The data packages mlbench, MASS and pscl are used where they are installed; a claim that needs
+# one that is not says so.
 
-extended <- "extended" %in% commandArgs(TRUE)
+words <- commandArgs(TRUE)
+extended <- "extended" %in% words
+minutes <- suppressWarnings(as.numeric(words))
+minutes <- if (any(!is.na(minutes))) minutes[!is.na(minutes)][1L] else if (extended) 240 else 10
 suppressMessages(library(granary))
-table <- reproduce_all(extended)
+
+run <- function(key) {
+  file <- tempfile(fileext = ".rds")
+  on.exit(unlink(file))
+  code <- sprintf("options(granary.threads = 1); saveRDS(suppressWarnings(granary::reproduce('%s', extended = %s)), '%s')", key, extended, file)
+  output <- suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)), stdout = TRUE, stderr = TRUE, timeout = 60 * minutes))
+  if (file.exists(file)) return(readRDS(file))
+  if (identical(attr(output, "status"), 124L)) paste("not done after", minutes, "minutes") else paste(utils::tail(output, 3L), collapse = " ")
+}
+keys <- reproduce()$key
+runs <- lapply(stats::setNames(keys, keys), function(key) {
+  one <- run(key)
+  message(key, ": ", if (is.character(one)) one else paste(round(attr(one, "seconds")), "s"))
+  one
+})
+table <- granary:::reproduction_table(runs, extended)
 claims <- attr(table, "claims")
 
 number <- function(x) ifelse(is.na(x), "", formatC(x, digits = 4, format = "g"))
@@ -23,7 +43,7 @@ list_of <- function(which) {
 }
 lines <- c(
   "# The papers' numbers, re-made", "",
-  paste0("Made by `tools/dev/reproduce-all.R` on ", format(Sys.Date(), "%Y-%m-%d"), " with granary ", utils::packageVersion("granary"), ", R ", getRversion(),
+  paste0("Made in one run of `tools/dev/reproduce-all.R` on ", format(Sys.Date(), "%Y-%m-%d"), " with granary ", utils::packageVersion("granary"), ", R ", getRversion(),
          if (extended) ", long runs included" else ", without the long runs", "; data packages at hand: ", paste(have, collapse = ", "), "."), "",
   paste0(total("agree"), " numbers of the papers agree, ", total("disagree"), " do not, ", total("open"), " cannot be compared; of ", total("references"),
          " references of our own making ", total("differ"), " differ."), "",

@@ -199,3 +199,20 @@ TEST("positivity: certain without noise, one in 2^(n-1) for a rotation-free matr
   CHECK_NEAR(positivity_share(2, 0, 1, 4000, 2, Rng(1), monitor), 0.5, 0.04);
   CHECK_NEAR(positivity_share(10, 0.3, 0.5, 300, 1, Rng(2), monitor), positivity_share(10, 0.3, 0.5, 300, 2, Rng(2), monitor), 0);
 }
+
+TEST("q_alpha: with the Laplacian spectrum the rounds climb, and end where the shift stays and the residual vanishes") {
+  Monitor monitor;
+  for (const QAlphaMethod method : {QAlphaMethod::power, QAlphaMethod::basic}) {
+    const MatrixXd positive = standardise_features(clustered(30, 50, 8, 4).cwiseAbs(), false).x;
+    QAlphaOptions options;
+    options.k = 3;
+    options.n_start = 3;
+    options.spectrum = QAlphaSpectrum::laplacian;
+    options.method = method;
+    const QAlphaResult fit = q_alpha(positive, options, Rng(1), monitor);
+    CHECK(fit.convergence.converged);
+    CHECK(fit.convergence.residual < 1e-6);
+    for (std::size_t k = 1; k < fit.path.size(); ++k) CHECK(fit.path[k] >= fit.path[k - 1] * (1 - 1e-7));
+    CHECK(fit.objective >= fit.path.back() * (1 - 1e-6));
+  }
+}
