@@ -24,7 +24,8 @@
 #' cannot close a cluster for ever; by default not for hard clusters, and by 1e-10 for soft ones.
 #'
 #' Hard clusters are "converged" when every row is in the cluster of its nearest centre and the centres are the means, confirmed by a last look at all rows; the answer is
-#' the best of `n_starts`, not proven to be the global optimum, except for one column.
+#' the best of `n_starts`, not proven to be the global optimum, except for one column. Of soft clusters the best start goes on, with extrapolated steps, until one more step
+#' would move the centres (by the root of their divergence over the information of all rows) and the shares by at most 100 `tol`; that is `convergence$residual`.
 #'
 #' @section Which method when:
 #' `bregman_cluster()` when the kind of the data is known: counts (`"poisson"`), compositions (`"multinomial"`), binary tables (`"bernoulli"`), durations
@@ -43,8 +44,8 @@
 #' @param n_starts Number of starts, of which the best is kept.
 #' @param smooth Share of the overall mean in every centre; `NULL` for the default of the type.
 #' @param exact Whether hard clusters of one column are found exactly.
-#' @param tol For soft clusters: stop when the objective changes by less than this share of itself.
-#' @param max_iter Largest number of iterations from each start.
+#' @param tol For soft clusters: a start ends when the objective changes by less than this share of itself; the equations of the answer hold to 100 times this.
+#' @param max_iter Largest number of iterations from each start, and of those that follow from the best soft one.
 #' @param threads Number of threads; see `options(granary.threads)`.
 #' @return An object of class `granary_bregman`, a [granary_clustering], with `cluster`, `centers`, `sizes`, `within`, `between` and `total` (Bregman informations), `explained` (the share
 #'   between), `objective` (hard: `within`; soft: the mean log-likelihood up to a constant), `trace`, `values` (of all starts), `divergence`; for soft clusters

@@ -11,7 +11,10 @@
 #'
 #' `assess()` with `truth`, the labels that are known, gives the mutual information `mi` in nats, the normalised one `nmi`
 #' \eqn{= I / \sqrt{H H'}}{= I / sqrt(H H')}, the adjusted Rand index `ari`, the `accuracy` after clusters and labels have been matched one to one in the best
-#' way, and the `purity`; see [cluster_agreement()]. With `newdata`, the rows, it adds the mean `silhouette` ([cluster_silhouette()]).
+#' way, and the `purity`; see [cluster_agreement()]. Without weights also scores of pairs of rows: `rand`, `precision`, `recall` and their harmonic mean `f`, with the counts
+#' `n11` (together in both), `n00`, `n10` (in the truth only) and `n01`; the variation of information `vi` in nats and `nvi` \eqn{= 1 - vi / \log n}{= 1 - vi / log n}; the
+#' share of rows `ced` that must move to turn the clusters into those of the truth, and back (`ced.back`), `nes` \eqn{= 1 -}{= 1 -} both, `nes.text` (with their
+#' mean), `moves`, `merges` and `creates`. With `newdata`, the rows, it adds the mean `silhouette` ([cluster_silhouette()]).
 #'
 #' `plot()` draws the centres, one column each, scaled by the columns, with the sizes; given the rows as `newdata` it draws them on the plane of the
 #' two directions in which they vary most (or two columns of your choice), coloured by cluster.
@@ -158,6 +161,7 @@ assess.granary_clustering <- function(object, truth = NULL, newdata = NULL, weig
   if (!is.null(truth)) {
     with <- cluster_agreement(cluster, truth, weights)
     out <- cbind(out, mi = with$mi, nmi = with$nmi, ari = with$ari, accuracy = with$accuracy, purity = with$purity)
+    if (is.null(weights)) out <- cbind(out, pair_scores(cluster, truth))
   }
   if (!is.null(newdata)) {
     out$silhouette <- if (length(unique(cluster)) > 1L) mean(cluster_silhouette(cluster_rows(object, newdata), cluster)$width) else NA_real_

@@ -167,8 +167,12 @@ core_edges <- function(g) list(nodes = length(g$names), from = g$from, to = g$to
 check_terminals <- function(terminals, g, arg = "terminals") {
   if (is.factor(terminals)) terminals <- as.character(terminals)
   at <- if (is.character(terminals)) match(terminals, g$names) else if (is_plain_numeric(terminals)) as.vector(terminals)
-  if (length(at) < 2L || anyNA(at) || !all(at %in% seq_along(g$names))) {
-    fail_input(arg, "names or numbers of at least two nodes", describe(terminals))
+  if (length(at) < 2L) fail_input(arg, "names or numbers of at least two nodes", describe(terminals))
+  odd <- which(is.na(at) | !at %in% seq_along(g$names))
+  if (length(odd) > 0L) {
+    abort_input(sprintf("`%s` must be nodes of the graph, but it has no node %s%s.", arg,
+                        if (is.character(terminals)) paste0("\"", terminals[odd[1L]], "\"") else terminals[odd[1L]],
+                        if (is.character(terminals)) "" else sprintf(", only %d", length(g$names))), arg)
   }
   if (anyDuplicated(at)) {
     abort_input(sprintf("`%s` must be different nodes, but %s comes twice.", arg, g$names[at[duplicated(at)][1L]]), arg)

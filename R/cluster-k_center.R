@@ -73,7 +73,7 @@ k_center <- function(x, k, method = c("farthest", "threshold", "exact"), max_nod
     sizes = tabulate(found$cluster, k), objective = found$objective,
     medoids = stats::setNames(found$medoids, labels[found$medoids]), lower_bound = found$lower_bound,
     exact = found$exact, method = method, labels = labels,
-    scores = if (!is.null(centers)) list(theta = unname(centers), bias = -rowSums(unname(centers)^2) / 2),
+    scores = if (!is.null(centers)) center_scores(centers),
     per_cluster = list(medoid = if (is.null(labels)) found$medoids else labels[found$medoids]),
     title = "Centres that leave no point far away", measure = "Radius", call = call, convergence = found$convergence
   )

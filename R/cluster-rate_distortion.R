@@ -122,7 +122,7 @@ autoplot.granary_rate_distortion <- function(object, ...) {  # nolint: object_na
 #' groups <- information_bottleneck(table, k = 2, type = "hard")
 #' groups
 #' groups$cluster
-information_bottleneck <- function(x, k, beta = 10, type = c("soft", "hard"), n_starts = 10, smooth = NULL, tol = 1e-10, max_iter = 2000, threads = NULL) {
+information_bottleneck <- function(x, k, beta = 10, type = c("soft", "hard"), n_starts = 10, smooth = NULL, tol = 1e-12, max_iter = 2000, threads = NULL) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   if (inherits(x, "table")) x <- array(as.double(x), dim(x), dimnames(x))
@@ -131,7 +131,7 @@ information_bottleneck <- function(x, k, beta = 10, type = c("soft", "hard"), n_
   k <- check_clusters(k, nrow(x))
   type <- check_choice(type, c("soft", "hard"))
   beta <- check_number(beta, lower = 0, strict_lower = TRUE)
-  if (any(x < 0)) abort_input(sprintf("`x` must not be negative, but %s.", describe_position(x, which(x < 0)[1L])), "x")
+  if (any(x < 0)) abort_input(sprintf("`x` must not be negative, but it has %s at %s.", format(x[x < 0][1L], digits = 6L), describe_position(x, which(x < 0)[1L])), "x")
   mass <- rowSums(x)
   if (any(mass == 0)) abort_input(sprintf("Every row of `x` must have a positive entry, but row %d has none: leave it out.", which(mass == 0)[1L]), "x")
   joint <- x / sum(x)
@@ -144,7 +144,7 @@ information_bottleneck <- function(x, k, beta = 10, type = c("soft", "hard"), n_
   found <- core_bregman_cluster(plain_rows(given), unname(weights), family$core, options, core_seed(), progress_bar("information bottleneck"))
   base <- list(has_likelihood = FALSE)
   fit <- new_bregman(found, given, k, family, type, options$beta, "right", unname(weights), base, options$smooth, call)
-  kept <- found$total - found$within  # I(Xhat; Y) is what is between: total minus distortion at the means
+  kept <- max(found$total - found$within, 0)  # I(Xhat; Y) is what is between: total minus distortion at the means
   fit$information <- c(xy = found$total, x_group = if (soft) found$rate else group_entropy(found$share), group_y = kept)
   fit$kept <- if (found$total > 0) kept / found$total else NA_real_
   fit$title <- paste0("Information bottleneck: ", if (soft) sprintf("soft groups, beta = %s", format(beta)) else "hard groups")

@@ -163,17 +163,15 @@ robust_linkage_baseline <- function(x, method = c("robust_single", "single", "av
   input <- linkage_input(x, check_flag(similarity), metric)
   if (input$n < 2L) abort_input("`x` must have at least two rows.", "x")
   if (input$missing > 0) abort_input("`x` must have no missing similarities for this method.", "x")
-  values <- linkage_values(input, seq_len(input$n))
-  if (input$closeness == "similarity") values <- max(values) - values
-  diag(values) <- 0
+  distance <- linkage_dist(input)
   if (method != "robust_single") {
-    tree <- stats::hclust(stats::as.dist(values), if (method == "ward") "ward.D2" else method)
+    tree <- stats::hclust(distance, if (method == "ward") "ward.D2" else method)
     tree$labels <- input$labels
     tree$call <- shorten_call(call)
     return(tree)
   }
   if (k > input$n) abort_input(sprintf("`k` must be at most the number of rows, %d, not %d.", input$n, k), "k")
-  found <- core_robust_single(values, k, alpha, progress_bar("robust single linkage"))
+  found <- core_robust_single(as.double(distance), k, alpha, progress_bar("robust single linkage"))
   structure(list(merge = found$merge, height = found$height, order = found$order, labels = input$labels,
                  call = shorten_call(call), method = "robust single",
                  dist.method = if (is.character(input$metric)) input$metric else input$closeness,

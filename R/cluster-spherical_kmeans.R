@@ -9,7 +9,9 @@
 #' a cluster and
 #' \eqn{\mu_h = r_h / |r_h|}{mu_h = r_h / |r_h|}. Assigning rows to their nearest direction stops early when clusters
 #' are small, because every row pulls its own direction towards itself. The local search
-#' moves rows one at a time where that raises the objective, and tries chains of moves where no single one does.
+#' moves rows one at a time where that raises the objective, and tries chains of moves where no single one does. Where
+#' the start was not given it then joins the two clusters that lose least by it and divides another, and keeps what that
+#' gains, so that two starting rows in one cluster do no harm.
 #'
 #' `balance = TRUE` gives clusters of similar sizes: directions compete with the concentration
 #' \eqn{\kappa n / (k n_h)}{kappa n / (k n_h)}, so that large clusters lose (the frequency-sensitive variant of the

@@ -49,11 +49,13 @@
 #' @param n_starts Number of starts at the end, of which the best is kept.
 #' @param passes Passes over the source after the first.
 #' @param n Number of rows, if known; used for the defaults of `memory` and `repeats`.
+#' @param weights Case weights: `NULL` for ones, a vector with one entry per row of the stream in the order the rows come,
+#'   or the name of the column that holds them, which is then no column of the data.
 #' @param na What to do with rows that have missing values: stop, or leave them out.
 #' @param max_iter Largest number of iterations of the polish.
 #' @param threads Number of threads; see `options(granary.threads)`.
 #' @return An object of class `granary_stream_kmeans`, a [granary_clustering], with `centers`, `sizes` (number of rows
-#'   of each cluster, through the representatives), `cost_bound`, `cost` (after `passes`), `summary` (a data frame:
+#'   of each cluster, or their weight, through the representatives), `cost_bound`, `cost` (after `passes`), `summary` (a data frame:
 #'   `weight`, `scatter`,
 #'   `cluster` and the points that are held), `n` rows seen, `levels`, `memory` (rows per buffer), `peak` (largest
 #'   number of points held), `guarantee` (as in [stream_kmeans_bounds()]), `state`. It has no labels:
@@ -77,7 +79,7 @@
 #' both$n
 stream_kmeans <- function(x, k, method = c("sharp", "plusplus"), memory = NULL, levels = NULL, repeats = 1,
                           recenter = TRUE, polish = TRUE, n_starts = 10, passes = 0, n = NULL,
-                          na = c("error", "omit"), max_iter = 300, threads = NULL) {
+                          weights = NULL, na = c("error", "omit"), max_iter = 300, threads = NULL) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   if (missing(k)) fail_missing("k")
@@ -85,6 +87,7 @@ stream_kmeans <- function(x, k, method = c("sharp", "plusplus"), memory = NULL, 
   method <- check_choice(method, c("sharp", "plusplus"))
   na <- check_choice(na, c("error", "omit"))
   passes <- check_count(passes, lower = 0)
+  weights <- check_stream_weights(weights)
   memory <- check_count(memory, allow_null = TRUE)
   levels <- check_count(levels, upper = 50, allow_null = TRUE)
   n <- check_number(n, lower = 1, allow_null = TRUE)
@@ -101,9 +104,9 @@ stream_kmeans <- function(x, k, method = c("sharp", "plusplus"), memory = NULL, 
   if (passes > 0L && is.null(source$rewind)) {
     abort_input(sprintf("`passes` must be 0 for %s: it can be read once only.", source$kind), "passes")
   }
-  read <- stream_read(source, options, na, rows = rows)
+  read <- stream_read(source, options, na, rows = rows, weights = weights)
   fit <- new_stream_kmeans(read, call)
-  for (pass in seq_len(passes)) fit <- stream_pass(fit, source, last = pass == passes)
+  for (pass in seq_len(passes)) fit <- stream_pass(fit, source, last = pass == passes, weights)
   fit
 }
 
@@ -161,62 +164,103 @@ source_of_sources <- function(parts) {
              close = function() for (part in parts) if (!is.null(part$close)) part$close())
 }
 
-# The rows of a piece as a matrix without missing values; `seen` rows came before it.
-stream_piece <- function(piece, names, na, seen) {
+check_stream_weights <- function(weights) {
+  if (is.null(weights)) return(NULL)
+  if (is.character(weights) && length(weights) == 1L && !is.na(weights)) return(weights)
+  if (!is_plain_numeric(weights)) {
+    fail_input("weights", "NULL, numbers, one per row, or the name of the column that holds them", describe(weights))
+  }
+  unname(check_vector(weights, "weights", lower = 0))
+}
+
+# The rows of a piece as a matrix without missing values, and their weights; `seen` rows came before it.
+stream_piece <- function(piece, names, na, seen, weights = NULL) {
   x <- piece$x
   if (isS4(x)) x <- as.matrix(x)
+  w <- numeric()
+  if (is.character(weights)) {
+    if (!weights %in% colnames(x)) abort_input(sprintf("`weights` must be a column of `x`, but there is no \"%s\".", weights), "weights")
+    if (ncol(x) < 2L) abort_input("`x` must have columns beside that of the weights.", "x")
+    w <- check_vector(as.vector(if (is.data.frame(x)) x[[weights]] else x[, weights]), "weights", lower = 0)
+    x <- x[, colnames(x) != weights, drop = FALSE]
+  } else if (!is.null(weights)) {
+    if (seen + nrow(x) > length(weights)) {
+      abort_input(sprintf("`weights` must have one entry per row of the stream, but it has %d and there are more rows.", length(weights)),
+                  "weights")
+    }
+    w <- weights[seen + seq_len(nrow(x))]
+  }
+  odd <- if (is.matrix(x) && is.numeric(x)) which(is.infinite(x)) else integer()
+  if (length(odd) > 0L) {
+    abort_input(sprintf("`x` must be finite, but row %.0f of the stream has %s. Remove it or put a finite number in its place.",
+                        seen + min((odd - 1L) %% nrow(x)) + 1, format(x[odd[1L]])), "x")
+  }
   x <- check_matrix(x, "x", min_rows = 0L, allow_na = TRUE)
-  if (is.null(names)) check_names_unique(colnames(x), "x") else x <- match_columns(x, names, "x")
+  if (is.null(names)) {
+    check_names_unique(colnames(x), "x")
+  } else {
+    known <- colnames(x)
+    x <- match_columns(x, names, "x")
+    more <- setdiff(known, names)
+    if (length(more) > 0L && all(names %in% known)) {
+      abort_input(sprintf("The columns of `x` must stay the same, but from row %.0f of the stream on there is \"%s\", too.", seen + 1, more[1L]), "x")
+    }
+  }
   gone <- rowSums(is.na(x)) > 0
   if (any(gone) && na == "error") {
     abort_input(sprintf("`x` has missing values in row %.0f of the stream. Leave such rows out with na = \"omit\".",
                         seen + which(gone)[1L]), "x")
   }
-  list(x = x[!gone, , drop = FALSE], omitted = sum(gone), rows = nrow(x))
+  list(x = x[!gone, , drop = FALSE], weights = if (length(w) > 0L) w[!gone] else w, omitted = sum(gone), rows = nrow(x))
 }
 
-# Calls `use(x)` with pieces of at least `size` rows (the last may be smaller), so that few of them cross; gives
+# Calls `use(x, weights)` with pieces of at least `size` rows (the last may be smaller), so that few of them cross; gives
 # the number of rows and of those left out.
-each_piece <- function(source, size, names, na, use, rows = source$rows, label = "stream") {
+each_piece <- function(source, size, names, na, use, rows = source$rows, label = "stream", weights = NULL) {
   bar <- if (!is.null(rows) && !is.na(rows)) progress_bar(label)  # an honest bar needs to know how many rows there are
   if (!is.null(source$rewind)) source$rewind()
   on.exit(if (!is.null(source$close)) source$close())
-  waiting <- list()
+  waiting <- heavy <- list()
   count <- seen <- omitted <- 0
   flush <- function() {
     if (count == 0) return()
-    use(if (length(waiting) == 1L) waiting[[1L]] else do.call(rbind, waiting))
-    waiting <<- list()
+    use(if (length(waiting) == 1L) waiting[[1L]] else do.call(rbind, waiting), as.double(unlist(heavy)))
+    waiting <<- heavy <<- list()
     count <<- 0
   }
   repeat {
     piece <- source$read()
     if (is.null(piece)) break
     if (NROW(piece$x) == 0L) next
-    piece <- stream_piece(piece, names, na, seen)
+    piece <- stream_piece(piece, names, na, seen, weights)
     if (is.null(names)) names <- variable_names(colnames(piece$x), ncol(piece$x))
     seen <- seen + piece$rows
     omitted <- omitted + piece$omitted
     if (nrow(piece$x) == 0L) next
     waiting[[length(waiting) + 1L]] <- plain_rows(piece$x)
+    heavy[[length(heavy) + 1L]] <- piece$weights
     count <- count + nrow(piece$x)
     if (count >= size) flush()
     if (!is.null(bar)) bar(seen / rows)
   }
   flush()
+  if (is.numeric(weights) && length(weights) != seen) {
+    abort_input(sprintf("`weights` must have one entry per row of the stream, %.0f, but it has %d.", seen, length(weights)), "weights")
+  }
   list(rows = seen, omitted = omitted, names = names)
 }
 
-stream_read <- function(source, options, na, state = NULL, names = NULL, rows = source$rows) {
-  use <- function(x) {
+stream_read <- function(source, options, na, state = NULL, names = NULL, rows = source$rows, weights = NULL) {
+  use <- function(x, w) {
     if (is.null(state)) state <<- core_stream_start(options, ncol(x), core_seed())
-    state <<- core_stream_update(state, x, numeric(), options$threads, NULL)
+    state <<- core_stream_update(state, x, w, options$threads, NULL)
   }
-  read <- each_piece(source, options$memory, names, na, use, rows)
+  read <- each_piece(source, options$memory, names, na, use, rows, weights = weights)
   if (is.null(state)) {
     abort_input(sprintf("`x` gives no rows%s: %s is empty or has been read already.",
                         if (read$omitted > 0) " without missing values" else "", source$kind), "x")
   }
+  if (!(state$weight > 0)) abort_input("`weights` must not all be zero.", "weights")
   list(state = state, names = read$names, omitted = read$omitted, na = na)
 }
 
@@ -260,12 +304,12 @@ center_scores <- function(centers) {
 }
 
 # One more pass of Lloyd over the source; the last one also gives the exact cost.
-stream_pass <- function(fit, source, last) {
+stream_pass <- function(fit, source, last, weights = NULL) {
   measure <- function(centers) {
     pass <- list(centers = unname(centers), sums = matrix(0, nrow(centers), ncol(centers)),
                  weight = rep(0, nrow(centers)), cost = 0)
-    add <- function(x) pass <<- core_kmeans_pass(pass, x, numeric(), fit$state$options$threads, NULL)
-    each_piece(source, fit$memory, fit$names, fit$na, add, fit$n, "pass")
+    add <- function(x, w) pass <<- core_kmeans_pass(pass, x, w, fit$state$options$threads, NULL)
+    each_piece(source, fit$memory, fit$names, fit$na, add, fit$n, "pass", weights)
     pass
   }
   pass <- measure(fit$centers)
@@ -308,12 +352,14 @@ print_more.granary_stream_kmeans <- function(x) {
 #' @param newdata More rows: any of the sources above.
 #' @param ... Not used.
 #' @export
-update.granary_stream_kmeans <- function(object, newdata, ...) {
+update.granary_stream_kmeans <- function(object, newdata, weights = NULL, ...) {
   refuse_dots(...)
+  weights <- check_stream_weights(weights)
   if (missing(newdata)) fail_missing("newdata")
   options <- object$state$options
   options$threads <- thread_count(NULL)
-  read <- stream_read(stream_source(newdata, options$memory), options, object$na, object$state, object$names)
+  read <- stream_read(stream_source(newdata, options$memory), options, object$na, object$state, object$names,
+                      weights = weights)
   read$omitted <- read$omitted + object$omitted
   new_stream_kmeans(read, object$call)
 }

@@ -159,6 +159,9 @@ tsne_init <- function(init, source, k) {
     abort_input(sprintf("`init` must be \"pca\", \"random\" or a %d x %d matrix of positions, but it is %d x %d.",
                         source$n, k, nrow(start), ncol(start)), "init")
   }
+  if (all(start == rep(start[1L, ], each = nrow(start)))) {
+    abort_input("`init` must have different positions: rows that start on each other never part.", "init")
+  }
   unname(start)
 }
 

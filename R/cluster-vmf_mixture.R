@@ -30,10 +30,12 @@
 #' marked as `degenerate`, and a start without such components is preferred to any with them. With fewer rows than
 #' columns per cluster free concentrations overfit: use `kappa = "common"`.
 #'
-#' "Converged" means that another step would change the likelihood, measured from that of the uniform law, by less than
-#' `tol` of itself. `convergence$residual` says how far the answer is from solving its
-#' equations: the largest of \eqn{|\mu_h - r_h / |r_h||}{|mu_h - r_h/|r_h||} and
-#' \eqn{|A_d(\kappa_h) - |r_h| / \sum_i p_{ih}|}{|A_d(kappa_h) - |r_h| / sum_i p_ih|} at the returned memberships.
+#' Each start ends when a step changes the likelihood, measured from that of the uniform law, by less than `tol` of itself.
+#' The best one goes on from there, with extrapolated steps (Varadhan and Roland 2008), until its equations hold:
+#' "converged" means that `convergence$residual`, the largest of \eqn{|\mu_h - r_h / |r_h||}{|mu_h - r_h/|r_h||},
+#' \eqn{|A_d(\kappa_h) - |r_h| / \sum_i p_{ih}|}{|A_d(kappa_h) - |r_h| / sum_i p_ih|} and the change of a share at the
+#' returned memberships, is at most 100 `tol`: 1e-6 by default. With an approximate `method` the concentrations solve
+#' their equations approximately, and only the other two count.
 #'
 #' @section Which method when:
 #' `vmf_mixture()` for rows whose length does not matter and whose clusters differ in tightness or size;
@@ -57,8 +59,9 @@
 #' @param empty Rows of zeros have no direction: `"error"`, or `"omit"` to give them no cluster.
 #' @param entropy For `"hybrid"`: bits at which memberships become hard.
 #' @param kappa_max Largest concentration.
-#' @param tol Stop when the likelihood changes by less than this share of itself.
-#' @param max_iter Largest number of iterations from each start.
+#' @param tol A start ends when the likelihood changes by less than this share of itself; the equations of the answer hold
+#'   to 100 times this.
+#' @param max_iter Largest number of iterations from each start, and of those that follow from the best one.
 #' @param threads Number of threads; see `options(granary.threads)`.
 #' @return An object of class `granary_vmf_mixture`, a [granary_clustering], with `cluster`, `centers` (the directions,
 #'   largest share first unless the start was given),
@@ -68,6 +71,9 @@
 #'   `degenerate`.
 #' @references Banerjee, Dhillon, Ghosh and Sra (2005). Clustering on the unit hypersphere using von Mises-Fisher
 #'   distributions. *Journal of Machine Learning Research* 6, 1345--1382.
+#'
+#' Varadhan and Roland (2008). Simple and globally convergent methods for accelerating the convergence of any EM
+#' algorithm. *Scandinavian Journal of Statistics* 35, 335--353.
 #' @seealso [spherical_kmeans()], [vmf_select()], [vmf_fit()], [vmf_bounds()], [cluster_cohesion()],
 #'   [bregman_cluster()].
 #' @export
@@ -112,6 +118,7 @@ check_kappa <- function(kappa, kappa_max) {
 
 # Rows that have a direction, in the form the core wants; `keep` says which of the rows that came they are.
 check_directions <- function(x, normalize = TRUE, empty = "error", weights = NULL, inform = FALSE, arg = "x") {
+  can_omit <- !missing(empty)
   x <- check_rows(x, arg)
   if (ncol(x) < 2L) {
     abort_input(sprintf("`%s` must have at least two columns: in one there are only two directions.", arg), arg)
@@ -129,9 +136,9 @@ check_directions <- function(x, normalize = TRUE, empty = "error", weights = NUL
       paste0(utils::head(gone, 5L), " (\"", rownames(x)[utils::head(gone, 5L)], "\")")
     }
     abort_input(
-      sprintf("Rows of zeros have no direction, but `%s` has %s: %s%s. Leave such rows out with empty = \"omit\".", arg,
+      sprintf("Rows of zeros have no direction, but `%s` has %s: %s%s. Leave such rows out%s.", arg,
               counted(length(gone), "such row", "such rows"), paste(shown, collapse = ", "),
-              if (length(gone) > 5L) ", ..." else ""), arg)
+              if (length(gone) > 5L) ", ..." else "", if (can_omit) " with empty = \"omit\"" else ""), arg)
   }
   odd <- which(keep & abs(length - 1) > 1e-6)
   if (length(odd) > 0L && !normalize) {
@@ -161,6 +168,7 @@ direction_start <- function(start, words, rows, k) {
       abort_input(sprintf("`start` must be a mixture of %d components in %d columns, but it has %d in %d.", k,
                           ncol(rows$x), nrow(start$centers), ncol(start$centers)), "start")
     }
+    if (!is.null(colnames(rows$x))) start$centers <- match_columns(start$centers, colnames(rows$x), "start")
     return(list(parameters = vmf_parameters(start)))
   }
   if (is.character(start) && length(start) == 1L && length(rows$keep) != 1L) {

@@ -64,7 +64,7 @@ SEXP core_tree_descend(SEXP tree, SEXP near, SEXP threads, SEXP progress) {
 // [[Rcpp::export(rng = false)]]
 SEXP core_robust_single(SEXP distance, SEXP k, SEXP alpha, SEXP progress) {
   return crossing(progress, [&](Monitor& monitor) {
-    return write(robust_single_linkage(matrix(distance), count(k, "k"), number(alpha, "alpha"), monitor));
+    return write(robust_single_linkage(full_distances(vector(distance, "distance")), count(k, "k"), number(alpha, "alpha"), monitor));
   });
 }
 

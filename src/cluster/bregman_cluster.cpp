@@ -7,6 +7,8 @@
 #include "core/base/errors.h"
 #include "core/cluster/interval_clusters.h"
 #include "core/cluster/seeding.h"
+#include "core/cluster/soft_polish.h"
+#include "core/linalg/dense.h"
 #include "core/linalg/spectral.h"
 
 namespace granary::cluster {
@@ -27,8 +29,10 @@ class Space {
   Space(const Design& x, const VectorXd& v, const BregmanFamily& family, BregmanSide side) : family_(family), left_(side == BregmanSide::left) {
     if (left_) {
       if (!family.has_inverse()) throw InputError("left-sided clusters need the inverse of the gradient of phi.");
-      dual_ = family.gradient(x.is_sparse() ? MatrixXd(x.sparse()) : MatrixXd(x.dense()));
-      if (!dual_.allFinite() || dual_.cwiseAbs().maxCoeff() > 1e15)
+      const MatrixXd rows = x.is_sparse() ? MatrixXd(x.sparse()) : MatrixXd(x.dense());
+      if (family.whole_rows()) sum_ = rows.row(0).sum();
+      dual_ = family.gradient(rows);
+      if (!family.inside(rows) || !dual_.allFinite())
         throw InputError("left-sided clusters need rows inside the domain: the gradient of phi is infinite at some of them.");
       design_ = Design(MatrixView(dual_.data(), dual_.rows(), dual_.cols()));
     } else {
@@ -36,8 +40,8 @@ class Space {
     }
     mean_.resize(x.cols());
     design_.transposed_times(v, mean_);
-    origin_ = scores(mean_.transpose());
     if (left_) {
+      origin_ = dual_scores(mean_.transpose());
       const MatrixXd at = centres(mean_.transpose());
       base_.resize(x.rows());
       const MatrixXd rows = x.is_sparse() ? MatrixXd(x.sparse()) : MatrixXd(x.dense());
@@ -55,20 +59,29 @@ class Space {
   const VectorXd& base() const { return base_; }  // divergence of every row from the mean
   bool left() const { return left_; }
 
-  MatrixXd centres(const MatrixXd& means) const { return left_ ? family_.inverse(means) : means; }
+  // On the left of a multinomial divergence centres have the sum of the rows, too: their gradient is told up to a constant.
+  MatrixXd centres(const MatrixXd& means) const {
+    if (!left_) return means;
+    MatrixXd out = family_.inverse(means);
+    if (family_.whole_rows())
+      for (Index h = 0; h < out.rows(); ++h) out.row(h) *= sum_ / out.row(h).sum();
+    return out;
+  }
   MatrixXd means_of(const MatrixXd& centres) const { return left_ ? family_.gradient(centres) : centres; }
 
   LinearScores relative(const MatrixXd& means) const {
-    LinearScores s = scores(means);
+    if (!left_) return {family_.gradient_from(means, mean_), family_.offset_from(means, mean_)};
+    LinearScores s = dual_scores(means);
     s.theta.rowwise() -= origin_.theta.row(0);
     s.bias.array() -= origin_.bias[0];
     return s;
   }
   // Rounding that the scores of the mean leave in differences from them.
   double noise() const {
-    double size = std::abs(origin_.bias[0]);
+    const LinearScores own = left_ ? origin_ : LinearScores{family_.gradient(mean_.transpose()), -family_.phi(mean_.transpose())};
+    double size = std::abs(own.bias[0]);
     for (Index j = 0; j < mean_.size(); ++j)
-      if (std::abs(origin_.theta(0, j)) < 1e10) size += std::abs(mean_[j] * origin_.theta(0, j));
+      if (std::abs(own.theta(0, j)) < 1e10) size += std::abs(mean_[j] * own.theta(0, j));
     return 1e-15 * size;
   }
   // The divergence of means from the overall mean.
@@ -78,14 +91,10 @@ class Space {
   }
 
  private:
-  LinearScores scores(const MatrixXd& means) const {
-    if (left_) {  // theta = m, bias = -phi(m): phi is the conjugate of psi
-      const MatrixXd m = family_.inverse(means);
-      return {m, -family_.phi(m)};
-    }
-    LinearScores s{family_.gradient(means), VectorXd(means.rows())};
-    s.bias = family_.phi(means) - means.cwiseProduct(s.theta).rowwise().sum();
-    return s;
+  // In the dual theta = m, bias = -phi(m): phi is the conjugate of psi.
+  LinearScores dual_scores(const MatrixXd& means) const {
+    const MatrixXd m = centres(means);
+    return {m, -family_.phi(m)};
   }
 
   const BregmanFamily& family_;
@@ -93,7 +102,8 @@ class Space {
   MatrixXd dual_;
   Design design_;
   VectorXd mean_, base_;
-  LinearScores origin_;
+  LinearScores origin_;  // left: the scores of the mean
+  double sum_ = 0;       // left and multinomial: of every row
 };
 
 MatrixXd cluster_means(const ClusterSums& sums, const MatrixXd& before) {
@@ -205,7 +215,8 @@ class Problem {
       if (out.share[h] > 0) out.between += out.share[h] * apart[h];
   }
 
-  BregmanResult soft(const MatrixXd& start, const VectorXd& share, double beta, bool fixed, Rng& rng) const {
+  // `settle`: on to where the equations of the answer hold; else until the likelihood stands still, which is enough to choose among starts.
+  BregmanResult soft(const MatrixXd& start, const VectorXd& share, double beta, bool fixed, bool settle, Rng& rng) const {
     MatrixXd means = smoothed(start, fixed ? 0 : options_.smooth);
     const auto tilted = [&](const MatrixXd& at, const VectorXd& pi) {
       LinearScores s = space_.relative(at);
@@ -224,6 +235,8 @@ class Problem {
     how.offset = -beta * weighted(space_.base());
     how.threads = options_.threads;
     SoftResult found = soft_clusters(rows_, v_, tilted(means, share), model, how, rng, monitor_);
+    if (settle && !fixed) found = settled(std::move(found), model, means);
+    model(found.sums, found.scores);
     BregmanResult out;
     out.share = found.sums.weight / found.sums.weight.sum();
     describe(means, out);
@@ -246,15 +259,56 @@ class Problem {
     for (double& value : out.trace) value -= beta * out.total;
     out.entropy = std::move(found.entropy);
     out.convergence = found.convergence;
-    // How far one more step would move: the divergence of the new centres from these, and the change of the shares.
-    double step = 0;
-    if (!fixed) {
-      const MatrixXd next = smoothed(cluster_means(last.sums, means), options_.smooth);
-      for (Index h = 0; h < next.rows(); ++h)
-        if (last.sums.weight[h] > 1e-12) step += last.sums.weight[h] * step_size(means.row(h), next.row(h)) / std::max(out.total, std::numeric_limits<double>::min());
-    }
-    out.convergence.residual = step + (last.sums.weight - out.share).cwiseAbs().maxCoeff();
+    out.convergence.residual = moved(found.sums, last.sums, means, fixed);
     return out;
+  }
+
+  // How far a step from one set of sums to the next goes: the root of the divergence of the centres over the information of all rows, and the largest
+  // change of a share.
+  double moved(const ClusterSums& before, const ClusterSums& after, const MatrixXd& means, bool fixed) const {
+    const double out = (after.weight / after.weight.sum() - before.weight / before.weight.sum()).cwiseAbs().maxCoeff(), total = weighted(space_.base());
+    if (fixed || !(total > 0)) return out;
+    const MatrixXd from = smoothed(cluster_means(before, means), options_.smooth), to = smoothed(cluster_means(after, means), options_.smooth);
+    double step = 0;
+    for (Index h = 0; h < to.rows(); ++h)
+      if (after.weight[h] > 1e-12) step += after.weight[h] * step_size(from.row(h), to.row(h));
+    return out + std::sqrt(step / total);
+  }
+
+  SoftResult settled(SoftResult found, const ScoreModel& model, const MatrixXd& means) const {
+    PolishOptions how;
+    how.max_iter = options_.max_iter;
+    how.tol = std::max(100 * options_.tol, 1e-11);
+    how.origin = space_.mean();
+    how.threads = options_.threads;
+    const auto step = [&](const ClusterSums& before, const ClusterSums& after) { return moved(before, after, means, false); };
+    // Means between the least and the largest entry of every column are inside the domain; of an own one nothing is known.
+    const bool free = family_.quadratic();
+    VectorXd least, most;
+    if (!family_.own()) {
+      least = VectorXd::Constant(x_.cols(), x_.is_sparse() ? 0 : std::numeric_limits<double>::infinity());
+      most = -least;
+      for (Index j = 0; j < x_.cols(); ++j) {
+        if (x_.is_sparse()) {
+          for (ConstSparseMap::InnerIterator it(x_.sparse(), j); it; ++it) least[j] = std::min(least[j], it.value()), most[j] = std::max(most[j], it.value());
+        } else {
+          least[j] = x_.dense().col(j).minCoeff();
+          most[j] = x_.dense().col(j).maxCoeff();
+        }
+      }
+    }
+    const auto inside = [&](const ClusterSums& sums) {
+      if (!(sums.weight.minCoeff() > 0)) return false;
+      if (free) return true;
+      if (least.size() == 0) return false;
+      for (Index j = 0; j < least.size(); ++j)
+        for (Index h = 0; h < sums.weight.size(); ++h) {
+          const double m = sums.first(h, j) / sums.weight[h];
+          if (!(m >= least[j] && m <= most[j])) return false;
+        }
+      return true;
+    };
+    return polish_soft(rows_, v_, std::move(found), model, step, inside, how, monitor_);
   }
 
   BregmanResult exact() const {
@@ -273,14 +327,14 @@ class Problem {
   }
 
  private:
-  bool on_border() const { return space_.relative(first_row()).theta.cwiseAbs().maxCoeff() > 1e3 || has_zeros(); }
-  MatrixXd first_row() const {
-    VectorXd row(x_.cols());
-    rows_.row(0, row);
-    return row.transpose();
-  }
-  bool has_zeros() const {
-    if (family_.own() || space_.left()) return false;
+  // Whether some row has no gradient; an own divergence is asked at the first one.
+  bool on_border() const {
+    if (space_.left()) return false;
+    if (family_.own()) {
+      VectorXd row(x_.cols());
+      rows_.row(0, row);
+      return !family_.inside(row.transpose());
+    }
     for (Index j = 0; j < x_.cols(); ++j) {
       const auto kind = family_.column(j).kind;
       const bool one = kind == DivergenceKind::poisson || kind == DivergenceKind::multinomial || kind == DivergenceKind::negbinomial;
@@ -357,14 +411,26 @@ BregmanResult bregman_cluster(const Design& x, ConstVectorRef weights, const Bre
     const bool given = options.centers.size() > 0;
     const int starts = given ? 1 : std::max(1, options.n_starts);
     VectorXd values(starts);
+    int chosen = 0;
     for (int s = 0; s < starts; ++s) {
       monitor.progress(static_cast<double>(s) / starts);
       Rng own = rng.stream(static_cast<std::uint64_t>(s));
       const MatrixXd start = given ? problem.space().means_of(options.centers) : problem.start_means(own);
       const VectorXd equal = VectorXd::Constant(options.k, 1.0 / options.k);
-      BregmanResult run = soft ? problem.soft(start, equal, options.beta, false, own) : problem.hard(start);
+      BregmanResult run = soft ? problem.soft(start, equal, options.beta, false, starts == 1, own) : problem.hard(start);
       values[s] = run.value;
-      if (s == 0 || (soft ? run.value > best.value : run.value < best.value)) best = std::move(run);
+      if (s > 0 && !(soft ? run.value > best.value : run.value < best.value)) continue;
+      best = std::move(run);
+      chosen = s;
+    }
+    if (soft && starts > 1) {  // the best one, on from where it stopped
+      const MatrixXd reached = problem.space().means_of(best.centers);
+      BregmanResult end = problem.soft(reached, best.share, options.beta, false, true, rng);
+      end.trace.insert(end.trace.begin(), best.trace.begin(), best.trace.end());
+      end.entropy.insert(end.entropy.begin(), best.entropy.begin(), best.entropy.end());
+      end.convergence.iterations += best.convergence.iterations;
+      best = std::move(end);
+      values[chosen] = best.value;
     }
     best.values = values;
   }
@@ -402,7 +468,10 @@ double critical_beta(const Design& x, ConstVectorRef weights, const BregmanFamil
   const Index d = x.cols();
   VectorXd mean(d);
   x.transposed_times(v, mean);
-  VectorXd bend(d);  // the diagonal of Hess phi(m0): phi is a sum over columns
+  // Hess phi(m0) by differences of the gradient: a diagonal where phi is a sum over columns, and then of an own one all of it.
+  const bool full = family.own() && d <= 2000;
+  MatrixXd hess = MatrixXd::Zero(full ? d : 1, full ? d : 1);
+  VectorXd bend(d);
   for (Index j = 0; j < d; ++j) {
     const double step = 1e-4 * std::max(std::abs(mean[j]), 1e-8);
     MatrixXd pair(2, d);
@@ -412,13 +481,19 @@ double critical_beta(const Design& x, ConstVectorRef weights, const BregmanFamil
     const MatrixXd slope = family.gradient(pair);
     bend[j] = (slope(1, j) - slope(0, j)) / (2 * step);
     if (!std::isfinite(bend[j]) || bend[j] > 1e15) bend[j] = 0;  // a column without variation on the border
+    if (full) hess.col(j) = (slope.row(1) - slope.row(0)).transpose() / (2 * step);
+  }
+  MatrixXd lower;  // Hess = L L'
+  if (full) {
+    const Llt factor(MatrixXd(0.5 * (hess + hess.transpose())));
+    if (factor.info() == Eigen::Success) lower = factor.matrixL();
   }
   const VectorXd root = bend.cwiseMax(0.0).cwiseSqrt(), root_v = v.cwiseSqrt();
   MatrixOperator a;
   a.rows = x.rows();
   a.cols = d;
   a.apply = [&](ConstVectorRef u, VectorRef y) {
-    const VectorXd w = root.cwiseProduct(u);
+    const VectorXd w = lower.size() > 0 ? VectorXd(lower * u) : VectorXd(root.cwiseProduct(u));
     x.times(w, y);
     y.array() -= mean.dot(w);
     y = y.cwiseProduct(root_v);
@@ -427,7 +502,11 @@ double critical_beta(const Design& x, ConstVectorRef weights, const BregmanFamil
     const VectorXd w = root_v.cwiseProduct(r);
     x.transposed_times(w, y);
     y -= w.sum() * mean;
-    y = y.cwiseProduct(root);
+    if (lower.size() > 0) {
+      y = VectorXd(lower.transpose() * y);
+    } else {
+      y = y.cwiseProduct(root);
+    }
   };
   EigenOptions how;
   how.tol = 1e-8;
@@ -453,7 +532,7 @@ RateCurve rate_curve(const Design& x, ConstVectorRef weights, const BregmanFamil
     monitor.progress(static_cast<double>(b) / static_cast<double>(beta.size()));
     // Centres that lie on each other part only if they are shaken.
     if (!fixed) means = 0.99 * means + 0.01 * spread;
-    BregmanResult run = problem.soft(means, share, beta[b], fixed, rng);
+    BregmanResult run = problem.soft(means, share, beta[b], fixed, true, rng);
     out.points.push_back({beta[b], run.rate, run.within, distinct_centres(run, family), run.convergence.converged});
     if (!fixed) means = problem.space().means_of(run.centers);
     if (fixed) share = run.share.cwiseMax(1e-300);

@@ -40,7 +40,7 @@ struct BregmanOptions {
   MatrixXd centers;      // given centres to start from, k x columns; empty: by `start`
   int n_starts = 10;     // the best of so many; one from given centres
   int max_iter = 300;
-  double tol = 1e-8;     // soft: relative change of the likelihood; hard: until no label changes
+  double tol = 1e-8;     // soft: relative change of the likelihood of each start, and residual of the answer at most 100 tol; hard: until no label changes
   double smooth = 0;     // share of m0 in every centre
   bool exact = true;     // one column and hard: the global optimum
   int threads = 1;
@@ -76,7 +76,7 @@ struct BregmanResult {
   VectorXd values;      // of all starts
   int refilled = 0;
   bool exact = false;
-  Convergence convergence;  // residual: hard 0 at a fixed point; soft how far one more step would go, relative to total
+  Convergence convergence;  // residual: hard 0 at a fixed point; soft how far one more step would go: root of the divergence of the centres over total, plus a share
 };
 template <class V>
 void fields(V& v, BregmanResult& t) {

@@ -169,6 +169,7 @@ VectorXd row_sums(const Design& x, const F& f) {
 }  // namespace
 
 bool BregmanFamily::has_likelihood() const {
+  if (quadratic()) return true;
   return !own() && std::none_of(columns_.begin(), columns_.end(), [](const ColumnDivergence& c) { return c.kind == K::exp_loss || c.kind == K::power || c.scale != 1; });
 }
 bool BregmanFamily::counts() const {
@@ -179,6 +180,9 @@ bool BregmanFamily::whole_rows() const {
 }
 
 void BregmanFamily::check_columns(Index d) const {
+  if (quadratic() && quadratic_.rows() != d)
+    throw InputError(message("the matrix of the Mahalanobis divergence is ", quadratic_.rows(), " x ", quadratic_.rows(), ", but the rows have ", d,
+                             d == 1 ? " column." : " columns."));
   if (!own() && columns_.size() != 1 && static_cast<Index>(columns_.size()) != d)
     throw InputError(message("there must be one divergence for all columns or one for each of the ", d, ", not ", columns_.size(), "."));
 }
@@ -210,9 +214,67 @@ MatrixXd BregmanFamily::inverse(const MatrixXd& theta) const {
   return out;
 }
 
+MatrixXd BregmanFamily::gradient_from(const MatrixXd& m, ConstVectorRef o) const {
+  if (quadratic()) return 2 * (m.rowwise() - o.transpose()) * quadratic_;
+  const MatrixXd origin = o.transpose();
+  MatrixXd out = gradient(m).rowwise() - gradient(origin).row(0);
+  for (Index j = 0; j < m.cols() && !own(); ++j)
+    if (column(j).kind == K::gaussian) out.col(j) = column(j).scale / column(j).parameter * (m.col(j).array() - o[j]);
+  return out;
+}
+
+VectorXd BregmanFamily::offset_from(const MatrixXd& m, ConstVectorRef o) const {
+  const auto square = [&](const MatrixXd& from, Index h, Index j) { return from(h, j) * (m(h, j) + o[j]) / 2; };  // (m^2 - o^2) / 2a
+  VectorXd out(m.rows());
+  if (own()) {
+    const MatrixXd from = gradient_from(m, o), origin = o.transpose();
+    if (!quadratic()) {
+      const MatrixXd theta = gradient(m), there = gradient(origin);
+      return (phi(m) - m.cwiseProduct(theta).rowwise().sum()).array() - (phi(origin)[0] - origin.cwiseProduct(there).sum());
+    }
+    for (Index h = 0; h < m.rows(); ++h) {
+      out[h] = 0;
+      for (Index j = 0; j < m.cols(); ++j) out[h] -= square(from, h, j);
+    }
+    return out;
+  }
+  const MatrixXd from = gradient_from(m, o), theta = gradient(m);
+  for (Index h = 0; h < m.rows(); ++h) {
+    out[h] = 0;
+    for (Index j = 0; j < m.cols(); ++j) {
+      if (column(j).kind == K::gaussian) {
+        out[h] -= square(from, h, j);
+      } else {
+        const ColumnDivergence& c = column(j);
+        out[h] += c.scale * phi_of(c, m(h, j)) - m(h, j) * theta(h, j) - c.scale * (phi_of(c, o[j]) - o[j] * gradient_of(c, o[j]));
+      }
+    }
+  }
+  return out;
+}
+
+MatrixXd BregmanFamily::normal_root() const {
+  const MatrixXd lower = Llt(MatrixXd(2 * quadratic_)).matrixL();
+  return lower.transpose().triangularView<Eigen::Upper>().solve(MatrixXd::Identity(lower.rows(), lower.cols()));
+}
+
+bool BregmanFamily::inside(const MatrixXd& x) const {
+  if (own()) return gradient_(x).allFinite();
+  for (Index j = 0; j < x.cols(); ++j) {
+    const Domain domain = domain_of(column(j));
+    const bool open = column(j).kind != K::power;  // whose gradient is finite at zero
+    if (open && !(x.col(j).minCoeff() > domain.lower && x.col(j).maxCoeff() < domain.upper)) return false;
+  }
+  return true;
+}
+
 double BregmanFamily::divergence(Index j, double x, double m) const { return column(j).scale * divergence_of(column(j), x, m); }
 
 VectorXd BregmanFamily::from_point(const Design& x, ConstVectorRef m) const {
+  if (quadratic()) {
+    const MatrixXd apart = (x.is_sparse() ? MatrixXd(x.sparse()) : MatrixXd(x.dense())).rowwise() - m.transpose();
+    return (apart * quadratic_).cwiseProduct(apart).rowwise().sum();
+  }
   if (!own()) return row_sums(x, [&](Index j, double value) { return divergence(j, value, m[j]); });
   const MatrixXd rows = x.is_sparse() ? MatrixXd(x.sparse()) : MatrixXd(x.dense()), point = m.transpose();
   const MatrixXd theta = gradient_(point);
@@ -223,6 +285,11 @@ VectorXd BregmanFamily::from_point(const Design& x, ConstVectorRef m) const {
 
 VectorXd BregmanFamily::from_centres(const Design& x, const MatrixXd& centres, const VectorXi& label) const {
   VectorXd out = VectorXd::Zero(x.rows());
+  if (quadratic()) {
+    MatrixXd apart = x.is_sparse() ? MatrixXd(x.sparse()) : MatrixXd(x.dense());
+    for (Index i = 0; i < apart.rows(); ++i) apart.row(i) -= centres.row(label[i]);
+    return (apart * quadratic_).cwiseProduct(apart).rowwise().sum();
+  }
   if (own()) {
     const MatrixXd rows = x.is_sparse() ? MatrixXd(x.sparse()) : MatrixXd(x.dense()), theta = gradient_(centres);
     const VectorXd at = phi_(centres), own_phi = phi_(rows);
@@ -253,6 +320,11 @@ MatrixXd BregmanFamily::between(const MatrixXd& x, const MatrixXd& y) const {
 }
 
 VectorXd BregmanFamily::log_base(const Design& x) const {
+  if (quadratic()) {  // the normal law of covariance A^-1 / 2
+    const Llt factor(quadratic_);
+    const double root = MatrixXd(factor.matrixL()).diagonal().array().log().sum();
+    return VectorXd::Constant(x.rows(), root - 0.5 * static_cast<double>(x.cols()) * std::log(3.14159265358979323846));
+  }
   VectorXd out = row_sums(x, [&](Index j, double value) { return log_base_of(column(j), value); });
   if (!whole_rows()) return out;
   VectorXd sum = VectorXd::Zero(x.rows());
@@ -262,8 +334,8 @@ VectorXd BregmanFamily::log_base(const Design& x) const {
 }
 
 void BregmanFamily::check_domain(const Design& x, bool likelihood) const {
-  if (own()) return;
   check_columns(x.cols());
+  if (own()) return;
   entries(x, [&](Index i, Index j, double value) {
     const Domain domain = domain_of(column(j));
     const bool below = domain.open_lower ? !(value > domain.lower) : !(value >= domain.lower);
@@ -292,9 +364,15 @@ BregmanFamily mahalanobis_family(const MatrixXd& a) {
     throw InputError("the matrix of the Mahalanobis divergence must be square and symmetric.");
   const Llt factor(a);
   if (factor.info() != Eigen::Success) throw InputError("the matrix of the Mahalanobis divergence must be positive definite.");
-  return BregmanFamily([a](const MatrixXd& x) -> VectorXd { return (x * a).cwiseProduct(x).rowwise().sum(); },
-                       [a](const MatrixXd& x) -> MatrixXd { return 2 * x * a; },
-                       [factor](const MatrixXd& t) -> MatrixXd { return 0.5 * factor.solve(MatrixXd(t.transpose())).transpose(); });
+  return BregmanFamily(a);
+}
+
+BregmanFamily::BregmanFamily(MatrixXd quadratic) : quadratic_(std::move(quadratic)) {
+  const MatrixXd a = quadratic_;
+  const Llt factor(a);
+  phi_ = [a](const MatrixXd& x) -> VectorXd { return (x * a).cwiseProduct(x).rowwise().sum(); };
+  gradient_ = [a](const MatrixXd& x) -> MatrixXd { return 2 * x * a; };
+  inverse_ = [factor](const MatrixXd& t) -> MatrixXd { return 0.5 * factor.solve(MatrixXd(t.transpose())).transpose(); };
 }
 
 namespace {
@@ -320,10 +398,13 @@ BregmanDraws bregman_draws(Index n, const MatrixXd& centres, ConstVectorRef shar
   family.check_columns(centres.cols());
   BregmanDraws out{MatrixXd(n, centres.cols()), VectorXi(n)};
   const AliasTable table(share);
+  const MatrixXd root = family.quadratic() ? family.normal_root() : MatrixXd();
   for (Index i = 0; i < n; ++i) {
     const int h = table.draw(rng);
     out.cluster[i] = h;
-    if (family.whole_rows()) {  // one binomial after the other
+    if (family.quadratic()) {
+      out.x.row(i) = centres.row(h) + (root * rng.normals(centres.cols())).transpose();
+    } else if (family.whole_rows()) {  // one binomial after the other
       std::int64_t left = size;
       double rest = centres.row(h).sum();
       for (Index j = 0; j < centres.cols(); ++j) {

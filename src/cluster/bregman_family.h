@@ -53,8 +53,10 @@ class BregmanFamily {
   using PerRow = std::function<VectorXd(const MatrixXd&)>;
   using Table = std::function<MatrixXd(const MatrixXd&)>;
   BregmanFamily(PerRow phi, Table gradient, Table inverse) : phi_(std::move(phi)), gradient_(std::move(gradient)), inverse_(std::move(inverse)) {}
+  explicit BregmanFamily(MatrixXd quadratic);  // (x - m)' A (x - m), A symmetric and positive definite
 
   bool own() const { return static_cast<bool>(phi_); }
+  bool quadratic() const { return quadratic_.size() > 0; }
   bool has_inverse() const { return !own() || static_cast<bool>(inverse_); }
   bool has_likelihood() const;  // an exponential family of its own
   bool counts() const;          // whose likelihood is of whole numbers
@@ -64,6 +66,12 @@ class BregmanFamily {
   VectorXd phi(const MatrixXd& m) const;        // of each row
   MatrixXd gradient(const MatrixXd& m) const;   // theta; on the border large finite numbers (see the .cpp)
   MatrixXd inverse(const MatrixXd& theta) const;  // of the gradient
+  // grad phi(m_h) - grad phi(o), and (phi(m_h) - <m_h, grad phi(m_h)>) - (phi(o) - <o, grad phi(o)>): what scores relative to o are made of, without
+  // cancellation where phi is a square, so that data far from zero keep their digits.
+  MatrixXd gradient_from(const MatrixXd& m, ConstVectorRef o) const;
+  VectorXd offset_from(const MatrixXd& m, ConstVectorRef o) const;
+  MatrixXd normal_root() const;          // quadratic: R with R R' the covariance A^-1 / 2 of its law
+  bool inside(const MatrixXd& x) const;  // in the interior of the domain: the gradient is finite
   double divergence(Index j, double x, double m) const;  // of one column
   // d(x_i, m) for every row i and one m, without cancellation; d(x_i, m_z) for the labels z.
   VectorXd from_point(const Design& x, ConstVectorRef m) const;
@@ -79,9 +87,10 @@ class BregmanFamily {
   std::vector<ColumnDivergence> columns_;
   PerRow phi_;
   Table gradient_, inverse_;
+  MatrixXd quadratic_;  // A, or empty
 };
 
-// (x - m)' A (x - m), A symmetric and positive definite.
+// InputError where A is not symmetric and positive definite.
 BregmanFamily mahalanobis_family(const MatrixXd& a);
 
 // Rows from the mixture of the family with these centres and shares: labels and rows. `size`: sum of a multinomial row.

@@ -190,8 +190,15 @@ VectorXi isolating_cuts(const WeightedEdges& g, const std::vector<Index>& termin
 
 }  // namespace
 
-MultiwayResult multiway_cut(const WeightedEdges& g, const std::vector<Index>& terminals, const MultiwayOptions& options, Rng& rng, Monitor& monitor) {
+MultiwayResult multiway_cut(const WeightedEdges& given, const std::vector<Index>& terminals, const MultiwayOptions& options, Rng& rng, Monitor& monitor) {
   const Stopwatch watch;
+  // Weights of the order of 1, by a power of two, which changes no digit: tolerances below are then relative.
+  int power = 0;
+  WeightedEdges g = given;
+  if (g.size() > 0 && g.weight.maxCoeff() > 0) {
+    power = std::ilogb(g.weight.maxCoeff());
+    g.weight *= std::ldexp(1.0, -power);
+  }
   const auto k = static_cast<Index>(terminals.size());
   std::vector<char> fixed(static_cast<std::size_t>(g.nodes), 0);
   for (const Index t : terminals) {
@@ -248,6 +255,8 @@ MultiwayResult multiway_cut(const WeightedEdges& g, const std::vector<Index>& te
     if (search.run(out.part, out.objective)) out.lower_bound = out.objective;
     else c.message = message("the search stopped after ", options.max_nodes, " nodes");
   }
+  if (out.lower_bound > out.objective * (1 + 1e-7)) out.lower_bound = isolated;  // no bound: the relaxation went wrong
+  for (double* value : {&out.objective, &out.lower_bound, &out.relaxation}) *value = std::ldexp(*value, power);
   // Sums of the same weights in another order differ by rounding.
   const double gap = out.objective - out.lower_bound;
   out.optimal = gap <= std::max(1e-9, options.method == MultiwayMethod::relaxation ? options.tol : 0) * out.objective;

@@ -6,6 +6,7 @@
 
 #include "cluster/robust_graph.h"
 #include "core/base/errors.h"
+#include "core/cluster/merge_tree.h"
 #include "core/base/parallel.h"
 #include "core/graph/union_find.h"
 
@@ -353,25 +354,6 @@ class Linkage {
 };
 
 }  // namespace
-
-VectorXi leaf_order(const Eigen::MatrixXi& merge) {
-  const Index n = merge.rows() + 1;
-  VectorXi out(n);
-  Index at = 0;
-  std::vector<int> open{static_cast<int>(n) - 1};
-  if (n == 1) out[0] = 1;
-  while (n > 1 && !open.empty()) {
-    const int node = open.back();
-    open.pop_back();
-    if (node < 0) {
-      out[at++] = -node;
-    } else {
-      open.push_back(merge(node - 1, 1));
-      open.push_back(merge(node - 1, 0));
-    }
-  }
-  return out;
-}
 
 RobustLinkageResult robust_linkage(const NeighbourOrder& order, const RobustLinkageOptions& options, Monitor& monitor) {
   if (!(options.eps > 0) || !(6 * options.eps < 1))

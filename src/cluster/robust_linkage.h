@@ -83,7 +83,4 @@ RobustLinkageResult robust_linkage(const NeighbourOrder& order, const RobustLink
 // |N_t(x) & N_t(y)| of all pairs at one t, by definition.
 Eigen::MatrixXi common_neighbours(const NeighbourOrder& order, int t);
 
-// Leaves in an order in which every merge is a range.
-VectorXi leaf_order(const Eigen::MatrixXi& merge);
-
 }  // namespace granary::cluster

@@ -7,6 +7,7 @@
 
 #include "cluster/robust_linkage.h"
 #include "core/base/errors.h"
+#include "core/cluster/merge_tree.h"
 #include "core/base/parallel.h"
 #include "core/graph/union_find.h"
 #include "core/optim/assignment.h"
@@ -257,6 +258,23 @@ VectorXi descend(const ClusterTree& tree, const Eigen::MatrixXi& near, int threa
     }
     out[i] = u;
   });
+  return out;
+}
+
+MatrixXd full_distances(ConstVectorRef lower) {
+  const auto n = static_cast<Index>(std::lround((1 + std::sqrt(1 + 8 * static_cast<double>(lower.size()))) / 2));
+  if (n * (n - 1) / 2 != lower.size()) throw InputError("the distances are not those of all pairs.");
+  MatrixXd out(n, n);
+  Index at = 0;
+  for (Index j = 0; j < n; ++j) {
+    out(j, j) = 0;
+    for (Index i = j + 1; i < n; ++i) out(i, j) = lower[at++];
+  }
+  constexpr Index tile = 64;  // mirrored by tiles, which stay in the cache
+  for (Index b = 0; b < n; b += tile)
+    for (Index a = 0; a <= b; a += tile)
+      for (Index j = b; j < std::min(n, b + tile); ++j)
+        for (Index i = a; i < std::min(j, a + tile); ++i) out(i, j) = out(j, i);
   return out;
 }
 

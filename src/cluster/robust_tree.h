@@ -58,6 +58,9 @@ Pruning persistent_pruning(const ClusterTree& tree, int k, Monitor& monitor);
 // the point reached, from 0
 VectorXi descend(const ClusterTree& tree, const Eigen::MatrixXi& near, int threads, Monitor& monitor);
 
+// Distances of all pairs from the lower triangle by columns, as dist() of R has them.
+MatrixXd full_distances(ConstVectorRef lower);
+
 // Robust single linkage (Chaudhuri and Dasgupta 2010): x and y are joined at radius r when d(x, y) <= alpha r and each has k
 // points, itself included, within r. The tree of components as r grows is that of the minimum spanning tree for max(r_k(x),
 // r_k(y), d(x, y) / alpha).

@@ -154,7 +154,7 @@ void stream_update(StreamState& s, ConstMatrixRef x, ConstVectorRef weights, Mon
 void stream_combine(StreamState& s, const StreamState& other, Monitor& monitor) {
   if (other.columns != s.columns) throw InputError(message("one stream has ", s.columns, " columns, another ", other.columns, "."));
   if (other.options.k != s.options.k || other.options.recenter != s.options.recenter)
-    throw InputError("streams can be combined when they have the same `k` and `recenter`.");
+    throw InputError("Streams can be combined when they have the same `k` and `recenter`.");
   for (std::size_t i = 1; i < other.levels.size(); ++i) {
     level_at(s, i);
     if (other.levels[i].points.rows() > 0) push(s, i, other.levels[i], monitor);
@@ -289,7 +289,7 @@ MatrixXd first_rows(ConstMatrixRef x, Index k, Index& seen) {
     for (Index h = 0; h < found && !known; ++h) known = (out.row(h) - x.row(seen)).squaredNorm() == 0;
     if (!known) out.row(found++) = x.row(seen);
   }
-  if (found < k) throw InputError(message("there are only ", found, " different rows for ", k, " clusters."));
+  if (found < k) throw InputError(message("`k` must be at most the number of different rows, ", found, ", not ", k, "."));
   return out;
 }
 

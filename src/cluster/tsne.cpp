@@ -28,7 +28,7 @@ ForceOptions careful(ForceOptions options, Index n) {
   return options;
 }
 
-bool sound(const MatrixXd& y) { return y.allFinite() && y.cwiseAbs().maxCoeff() < 1e6; }
+bool sound(const MatrixXd& y, double reach) { return y.allFinite() && y.cwiseAbs().maxCoeff() < reach; }
 
 void advance(const MatrixXd& gradient, double momentum, TsneState& s) {
   const double* g = gradient.data();
@@ -73,6 +73,8 @@ TsneResult tsne_run(ConstAffinity p, TsneState start, const TsneOptions& options
   bool stopped = false;
   MatrixXd gradient;
   const int first = state.iterations, last = first + options.max_iter;
+  // A map of n points needs some square root of n; one that goes beyond this runs away.
+  const double reach = std::max({1e4, 10 * std::sqrt(static_cast<double>(n)), 10 * state.y.cwiseAbs().maxCoeff()});
   while (true) {
     forces.compute(state.y, monitor);
     const bool early = state.iterations < options.exaggeration_iter;
@@ -87,7 +89,7 @@ TsneResult tsne_run(ConstAffinity p, TsneState start, const TsneOptions& options
     gradient.noalias() = (early ? options.exaggeration : 1) * forces.attraction - forces.repulsion;
     advance(gradient, early ? options.early_momentum : options.late_momentum, state);
     ++state.iterations;
-    if (!sound(state.y)) {
+    if (!sound(state.y, reach)) {
       if (++out.restarts > 30)
         throw NumericalError("the map leaves the range of numbers at every learning rate; look at the scale of the start.");
       state = good;

@@ -6,6 +6,7 @@
 
 #include "core/base/errors.h"
 #include "core/cluster/seeding.h"
+#include "core/cluster/soft_polish.h"
 #include "core/math/bessel.h"
 
 namespace granary::cluster {
@@ -13,6 +14,8 @@ namespace granary::cluster {
 namespace {
 
 constexpr double bit = 0.69314718055994530942;
+constexpr double residual_factor = 100;  // the equations of a converged answer hold to so many `tol`
+constexpr double least_share = 1e-10;    // a component with less has no direction to speak of
 
 class Problem {
  public:
@@ -84,7 +87,8 @@ class Problem {
     return p;
   }
 
-  VmfResult run(Rng& rng) const {
+  // `soft` receives where the soft iterations ended.
+  VmfResult run(Rng& rng, SoftResult& soft) const {
     VmfParameters p = start(rng);
     VmfResult out;
     out.log_uniform = log_sphere_density(d_);
@@ -97,18 +101,18 @@ class Problem {
       how.kind = options_.type == VmfType::stochastic ? Membership::drawn : Membership::soft;
       how.keep_best = options_.type == VmfType::stochastic || options_.method != VmfEstimator::exact;
       if (options_.type == VmfType::hybrid) how.stop_entropy = options_.entropy * bit;
-      if (options_.k > 1) how.plateau_entropy = 0.98 * std::log(static_cast<double>(options_.k));
+      how.plateau_entropy = plateau();
       how.plateau_tol = 1e-6 * options_.tol;
       how.threads = options_.threads;
-      SoftResult found = soft_clusters(x_, weights_, scores, model(p), how, rng, monitor_);
-      sums = std::move(found.sums);
-      scores = std::move(found.scores);
+      soft = soft_clusters(x_, weights_, scores, model(p), how, rng, monitor_);
+      sums = soft.sums;
+      scores = soft.scores;
       maximise(sums, options_.kappa, p);
-      out.trace = std::move(found.trace);
-      out.entropy = std::move(found.entropy);
+      out.trace = soft.trace;
+      out.entropy = soft.entropy;
       for (double& e : out.entropy) e /= bit;
-      out.convergence = found.convergence;
-      out.objective = found.last.value;
+      out.convergence = soft.convergence;
+      out.objective = soft.last.value;
     }
     if (options_.type == VmfType::hard || options_.type == VmfType::hybrid) {
       HardOptions how;
@@ -128,10 +132,35 @@ class Problem {
     out.objective += total_ * out.log_uniform;
     out.parameters = std::move(p);
     out.scores = std::move(scores);
-    const double cap = options_.kappa_max * (1 - 1e-12);
-    for (Index h = 0; h < options_.k; ++h)
-      out.degenerate.push_back(options_.kappa != VmfKappa::fixed && sums.weight[h] > 0 && out.parameters.concentration[h] >= cap);
+    out.degenerate = collapsed(sums, out.parameters);
     return out;
+  }
+
+  // The best start of a soft mixture, on to where its equations hold.
+  void settle(VmfResult& out, SoftResult soft) const {
+    if (options_.type != VmfType::soft || (!soft.convergence.converged && soft.last.entropy > plateau())) return;
+    PolishOptions how;
+    how.max_iter = options_.max_iter;
+    how.tol = std::max(residual_factor * options_.tol, 1e-12);
+    how.threads = options_.threads;
+    VmfParameters p = out.parameters;
+    const auto step = [this](const ClusterSums& before, const ClusterSums& after) { return moved(before, after); };
+    const auto inside = [](const ClusterSums& sums) {
+      const VectorXd length = sums.first.rowwise().norm();
+      return sums.weight.minCoeff() > 0 && (length.array() <= (1 - 1e-12) * sums.weight.array()).all();
+    };
+    const std::size_t known = soft.trace.size();
+    soft = polish_soft(x_, weights_, std::move(soft), model(p), step, inside, how, monitor_);
+    maximise(soft.sums, options_.kappa, p);
+    for (std::size_t i = known; i < soft.trace.size(); ++i) {
+      out.trace.push_back(soft.trace[i] + total_ * out.log_uniform);
+      out.entropy.push_back(soft.entropy[i] / bit);
+    }
+    out.objective = soft.last.value + total_ * out.log_uniform;
+    out.convergence = soft.convergence;
+    out.degenerate = collapsed(soft.sums, p);
+    out.parameters = std::move(p);
+    out.scores = std::move(soft.scores);
   }
 
   // What is only wanted of the best start: memberships, the three likelihoods, and how far one more step would go.
@@ -153,21 +182,52 @@ class Problem {
     const ClusterSums sums = hard ? cluster_sums(x_, weights_, out.cluster, options_.k) : last.sums;
     const VectorXd length = sums.first.rowwise().norm();
     out.resultant = VectorXd::Zero(options_.k);
+    double share = 0;
     for (Index h = 0; h < options_.k; ++h) {
       const double weight = sums.weight[h], kappa = out.parameters.concentration[h];
-      if (!(weight > 1e-8)) continue;
+      if (!options_.equal_share) share = std::max(share, std::abs(out.parameters.share[h] - weight / total_));
+      if (!(weight > least_share * total_)) continue;
       out.resultant[h] = std::min(length[h] / weight, 1.0);
       if (length[h] > 1e-14 * weight)
         out.direction_residual = std::max(out.direction_residual, (out.parameters.directions.row(h) - sums.first.row(h) / length[h]).norm());
       if (options_.kappa == VmfKappa::free && !out.degenerate[static_cast<std::size_t>(h)])
         out.resultant_residual = std::max(out.resultant_residual, std::abs(vmf_resultant(d_, kappa) - out.resultant[h]));
     }
-    if (options_.kappa == VmfKappa::common)
+    if (options_.kappa == VmfKappa::common && !out.degenerate[0])
       out.resultant_residual = std::abs(vmf_resultant(d_, out.parameters.concentration[0]) - std::min(length.sum() / sums.weight.sum(), 1.0));
-    out.convergence.residual = std::max(out.direction_residual, out.resultant_residual);
+    // An approximate kappa does not solve its equation; that is no lack of iterations.
+    const double solved = options_.method == VmfEstimator::exact ? out.resultant_residual : 0;
+    out.convergence.residual = std::max({out.direction_residual, solved, share});
+    if (options_.type != VmfType::stochastic && !(out.convergence.residual <= 2 * residual_factor * options_.tol + 1e-9)) out.convergence.converged = false;
   }
 
  private:
+  double plateau() const {
+    return options_.k > 1 ? 0.98 * std::log(static_cast<double>(options_.k)) : std::numeric_limits<double>::infinity();
+  }
+
+  // The larger of the changes of directions, mean resultant lengths and shares; components without rows do not count.
+  double moved(const ClusterSums& before, const ClusterSums& after) const {
+    const VectorXd was = before.first.rowwise().norm(), is = after.first.rowwise().norm();
+    double out = 0;
+    for (Index h = 0; h < was.size(); ++h) {
+      if (!options_.equal_share) out = std::max(out, std::abs(after.weight[h] - before.weight[h]) / total_);
+      if (!(after.weight[h] > least_share * total_) || !(before.weight[h] > 0)) continue;
+      if (is[h] > 1e-14 * after.weight[h] && was[h] > 1e-14 * before.weight[h])
+        out = std::max(out, (after.first.row(h) / is[h] - before.first.row(h) / was[h]).norm());
+      if (options_.kappa == VmfKappa::free) out = std::max(out, std::abs(is[h] / after.weight[h] - was[h] / before.weight[h]));
+    }
+    if (options_.kappa == VmfKappa::common) out = std::max(out, std::abs(is.sum() - was.sum()) / total_);
+    return out;
+  }
+
+  std::vector<bool> collapsed(const ClusterSums& sums, const VmfParameters& p) const {
+    const double cap = options_.kappa_max * (1 - 1e-12);
+    std::vector<bool> out;
+    for (Index h = 0; h < options_.k; ++h) out.push_back(options_.kappa != VmfKappa::fixed && sums.weight[h] > 0 && p.concentration[h] >= cap);
+    return out;
+  }
+
   double capped(double r) const { return std::min(estimate_concentration(options_.method, d_, std::min(r, 1.0)), options_.kappa_max); }
 
   // Paper, section 6: the mean direction of all rows, slightly shaken for each component.
@@ -247,7 +307,7 @@ void check_distinct(const DataRows& x, Index k) {
   Index distinct = 1;
   for (Index i = 1; i < x.rows() && distinct < k; ++i)
     if (product(i, 0) - product(i - 1, 0) > 1e-12) ++distinct;
-  if (distinct < k) throw InputError(message("there are only ", distinct, " different directions for ", k, " clusters."));
+  if (distinct < k) throw InputError(message("`k` must be at most the number of different directions, ", distinct, ", not ", k, "."));
 }
 
 std::vector<Index> cosine_seeds(const DataRows& x, ConstVectorRef weights, Index k, Rng& rng, Monitor& monitor) {
@@ -275,15 +335,23 @@ VmfResult vmf_mixture(const DataRows& x, ConstVectorRef weights, const VmfOption
   const int starts = given || options.k == 1 ? 1 : std::max(1, options.n_starts);
   const auto collapsed = [](const VmfResult& r) { return std::count(r.degenerate.begin(), r.degenerate.end(), true); };
   VmfResult best;
+  SoftResult best_soft;
+  int chosen = 0;
   VectorXd values(starts);
   for (int s = 0; s < starts; ++s) {
     monitor.progress(static_cast<double>(s) / starts);
     Rng own = rng.stream(static_cast<std::uint64_t>(s));
-    VmfResult run = problem.run(own);
+    SoftResult soft;
+    VmfResult run = problem.run(own, soft);
     values[s] = run.objective;
     const auto mine = collapsed(run), theirs = s > 0 ? collapsed(best) : 0;
-    if (s == 0 || mine < theirs || (mine == theirs && run.objective > best.objective)) best = std::move(run);
+    if (s > 0 && !(mine < theirs || (mine == theirs && run.objective > best.objective))) continue;
+    best = std::move(run);
+    best_soft = std::move(soft);
+    chosen = s;
   }
+  problem.settle(best, std::move(best_soft));
+  values[chosen] = best.objective;
   problem.finish(best);
   best.values = values;
   best.convergence.seconds = clock.seconds();

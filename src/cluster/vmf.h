@@ -69,7 +69,7 @@ struct VmfOptions {
   double entropy = 0.05;     // hybrid: bits at which it hardens
   int n_starts = 10;
   int max_iter = 500;
-  double tol = 1e-8;         // relative change of the likelihood, measured from that of the uniform law
+  double tol = 1e-8;         // of each start: relative change of the likelihood, measured from that of the uniform law; of the answer: residual at most 100 tol
   double kappa_max = 1e8;
   int threads = 1;
 };
@@ -111,7 +111,7 @@ struct VmfResult {
   int refilled = 0;
   double direction_residual = 0;  // max_h |mu_h - r_h / |r_h||
   double resultant_residual = 0;  // max_h |A_d(kappa_h) - |r_h| / W_h|, over components whose kappa is free and below the cap
-  Convergence convergence;        // residual: the larger of the two
+  Convergence convergence;        // residual: the largest of the two (of directions only where kappa is approximate) and of the change of a share
 };
 template <class V>
 void fields(V& v, VmfResult& t) {

@@ -213,6 +213,43 @@ SphericalResult run(const DataRows& x, ConstVectorRef weights, const MatrixXd& s
   return out;
 }
 
+// Where two starting rows fell into one cluster and none into another, no move of rows helps: the two clusters that lose least by it become one, and the
+// `which`-th worst of the others gets a second direction, a row drawn far from its own.
+MatrixXd swapped(const DataRows& x, ConstVectorRef weights, const SphericalResult& fit, int which, Rng& rng, Monitor& monitor) {
+  const Index k = fit.directions.rows();
+  const VectorXd length = fit.size.cwiseProduct(fit.resultant);
+  const MatrixXd cosine = fit.directions * fit.directions.transpose();
+  Index a = 0, c = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (Index g = 0; g < k; ++g)
+    for (Index h = g + 1; h < k; ++h) {
+      const double both = length[g] * length[g] + length[h] * length[h] + 2 * length[g] * length[h] * cosine(g, h);
+      const double loss = length[g] + length[h] - std::sqrt(std::max(both, 0.0));
+      if (loss < least) least = loss, a = g, c = h;
+    }
+  std::vector<Index> others;
+  for (Index h = 0; h < k; ++h)
+    if (h != a && h != c) others.push_back(h);
+  std::stable_sort(others.begin(), others.end(), [&](Index g, Index h) { return fit.size[g] - length[g] > fit.size[h] - length[h]; });
+  const Index worst = others[static_cast<std::size_t>(which) % others.size()];
+  MatrixXd away(x.rows(), 1);
+  x.scores(0, -fit.directions.row(worst), VectorXd::Ones(1), away);
+  VectorXd mass = VectorXd::Zero(x.rows());
+  for (Index i = 0; i < x.rows(); ++i)
+    if (fit.cluster[i] == worst) mass[i] = std::max(away(i, 0), 0.0) * (weights.size() > 0 ? weights[i] : 1.0);
+  monitor.check();
+  MatrixXd out = fit.directions;
+  if (!(mass.sum() > 0)) return out;
+  const VectorXd sum = (length[a] * fit.directions.row(a) + length[c] * fit.directions.row(c)).transpose();
+  if (sum.norm() > 0) out.row(a) = sum.transpose() / sum.norm();
+  VectorXd row(x.cols());
+  x.row(draw_index(mass, rng.uniform()), row);
+  out.row(c) = row.transpose();
+  return out;
+}
+
+constexpr int swap_tries = 3;  // in a row without gain
+
 }  // namespace
 
 SphericalResult spherical_kmeans(const DataRows& x, ConstVectorRef weights, const SphericalOptions& options, Rng& rng, Monitor& monitor) {
@@ -230,6 +267,7 @@ SphericalResult spherical_kmeans(const DataRows& x, ConstVectorRef weights, cons
   const VectorXd mass = weights.size() > 0 ? VectorXd(weights) : VectorXd::Ones(n);
   SphericalResult best;
   VectorXd values(starts);
+  int chosen = 0;
   for (int s = 0; s < starts; ++s) {
     monitor.progress(static_cast<double>(s) / starts);
     Rng own = rng.stream(static_cast<std::uint64_t>(s));
@@ -256,7 +294,21 @@ SphericalResult spherical_kmeans(const DataRows& x, ConstVectorRef weights, cons
     }
     SphericalResult one = run(x, weights, start, options, monitor);
     values[s] = one.objective;
-    if (s == 0 || one.objective > best.objective) best = std::move(one);
+    if (s > 0 && !(one.objective > best.objective)) continue;
+    best = std::move(one);
+    chosen = s;
+  }
+  if (options.local_search && !given && k > 2) {
+    Rng own = rng.stream(static_cast<std::uint64_t>(starts));
+    for (int failed = 0; failed < swap_tries;) {
+      SphericalResult one = run(x, weights, swapped(x, weights, best, failed, own, monitor), options, monitor);
+      const bool better = one.objective > best.objective * (1 + 1e-10);
+      failed = better ? 0 : failed + 1;
+      if (!better) continue;
+      one.moves += best.moves;
+      best = std::move(one);
+    }
+    values[chosen] = best.objective;
   }
   best.values = values;
   best.convergence.seconds = clock.seconds();

@@ -242,3 +242,102 @@ test_that("one row, one cluster, equal rows, duplicated rows", {
   b <- bregman_cluster(rbind(twice, twice), k = 3, start = twice[c(1, 60, 120), ])
   expect_equal(a$within, b$within)
 })
+
+test_that("data far from zero keep their digits: soft, Mahalanobis and rate-distortion", {
+  set.seed(1)
+  x <- rbind(matrix(rnorm(60), 20), matrix(rnorm(60, 6), 20), matrix(rnorm(60, 12), 20))
+  start <- x[c(1, 21, 41), ]
+  a <- diag(3) + 0.2
+  near <- bregman_cluster(x, 3, type = "soft", start = start)
+  curve <- rate_distortion(x, 3, beta = c(0.01, 0.1, 1))$table
+  for (far in c(1e6, 1e8)) {
+    fit <- bregman_cluster(x + far, 3, type = "soft", start = start + far)
+    expect_true(fit$convergence$converged)
+    expect_equal(fit$loglik, near$loglik, tolerance = 1e-7)
+    expect_equal(bregman_cluster(x + far, 3, bregman_family("mahalanobis", a), start = start + far)$within,
+                 bregman_cluster(x, 3, bregman_family("mahalanobis", a), start = start)$within, tolerance = 1e-6)
+    expect_equal(rate_distortion(x + far, 3, beta = c(0.01, 0.1, 1))$table$distortion, curve$distortion, tolerance = 1e-6)
+  }
+})
+
+test_that("soft clusters that are called converged solve their equations", {
+  mixing <- function(x, fit, d) {
+    m <- sapply(seq_along(fit$share), function(h) log(fit$share[h]) - rowSums(d(x, rep(fit$centers[h, ], each = nrow(x)))))
+    exp(m - apply(m, 1, max)) / rowSums(exp(m - apply(m, 1, max)))
+  }
+  set.seed(1)
+  flowers <- as.matrix(iris[1:4])
+  fit <- bregman_cluster(flowers, 3, type = "soft")
+  expect_true(fit$convergence$converged)
+  p <- mixing(flowers, fit, function(x, m) (x - m)^2 / 2)
+  expect_lt(max(abs(crossprod(p, flowers) / colSums(p) - fit$centers)), 1e-5)
+  expect_lt(max(abs(colMeans(p) - fit$share)), 1e-6)
+  counts <- matrix(rpois(240, rep(c(3, 6), each = 120)), 80)
+  fit <- bregman_cluster(counts, 2, "poisson", type = "soft")
+  expect_true(fit$convergence$converged)
+  p <- mixing(counts, fit, function(x, m) ifelse(x > 0, x * log(x / m), 0) - x + m)
+  expect_lt(max(abs(crossprod(p, counts) / colSums(p) - fit$centers)), 1e-5)
+  expect_true(all(diff(fit$trace) > -1e-10))
+  expect_warning(stopped <- bregman_cluster(flowers, 3, type = "soft", max_iter = 5), "NOT converged")
+  expect_false(stopped$convergence$converged)
+})
+
+test_that("memberships of the information bottleneck are a fixed point to 1e-10", {
+  joint <- apply(HairEyeColor, 1:2, sum)
+  joint <- joint / sum(joint)
+  px <- rowSums(joint)
+  given <- joint / px
+  for (beta in c(1, 5, 20)) {
+    set.seed(1)
+    fit <- information_bottleneck(joint, 2, beta = beta)
+    expect_true(fit$convergence$converged)
+    m <- fit$membership
+    share <- colSums(px * m)
+    py <- t(m * px) %*% given / share
+    kl <- sapply(1:2, function(h) rowSums(given * log(given / rep(py[h, ], each = 4))))
+    next_m <- exp(rep(log(share), each = 4) - beta * kl)
+    expect_lt(max(abs(next_m / rowSums(next_m) - m)), 1e-9)
+    expect_gte(fit$information[["group_y"]], 0)
+  }
+  expect_error(information_bottleneck(joint - 0.01, 2), "must not be negative, but it has -.* at row", class = "granary_error_input")
+})
+
+test_that("left-sided multinomial centres are normalised geometric means", {
+  set.seed(1)
+  x <- t(rmultinom(60, 40, c(0.3, 0.3, 0.4)))
+  fit <- bregman_cluster(x, 2, "multinomial", side = "left")
+  geometric <- t(sapply(1:2, function(h) exp(colMeans(log(x[fit$cluster == h, ])))))
+  expect_equal(unname(fit$centers), 40 * geometric / rowSums(geometric), tolerance = 1e-10)
+  kl <- sapply(1:60, function(i) sum(fit$centers[fit$cluster[i], ] * log(fit$centers[fit$cluster[i], ] / x[i, ])))
+  expect_equal(fit$within, mean(kl))
+  expect_equal(fit$total, fit$within + fit$between)
+  expect_identical(predict(fit, x), fit$cluster)
+  expect_error(bregman_cluster(matrix(rbinom(60, 1, 0.4), 20), 2, "bernoulli", side = "left"), "inside the domain",
+               class = "granary_error_input")
+})
+
+test_that("the Mahalanobis divergence has its normal law, and knows its columns", {
+  set.seed(1)
+  x <- matrix(rnorm(90), 30)
+  a <- crossprod(matrix(rnorm(9), 3)) + diag(3)
+  fit <- bregman_cluster(x, 1, bregman_family("mahalanobis", a), type = "soft")
+  apart <- sweep(x, 2, colMeans(x))
+  expect_equal(fit$loglik, sum(-rowSums((apart %*% a) * apart)) + 30 * (log(det(a)) / 2 - 1.5 * log(pi)))
+  drawn <- simulate(bregman_cluster(x[rep(1:30, 700), ], 1, bregman_family("mahalanobis", a), type = "soft"), seed = 1)[[1]]
+  expect_equal(unname(cov(drawn)), solve(2 * a), tolerance = 0.05)
+  expect_equal(rate_distortion(x, 2, bregman_family("mahalanobis", a))$critical, 1 / max(Re(eigen(2 * a %*% cov(x) * 29 / 30)$values)),
+               tolerance = 1e-6)
+  expect_error(bregman_divergence(matrix(1, 2, 4), divergence = bregman_family("mahalanobis", a)), "3 x 3, but the rows have 4",
+               class = "granary_error_input")
+})
+
+test_that("the scale of the data does not change Itakura-Saito clusters", {
+  set.seed(2)
+  x <- matrix(rexp(90, 1 / rep(c(1, 5, 20), each = 10)), 30) + 0.01
+  fits <- lapply(c(2^-27, 1, 2^27), function(s) {
+    set.seed(3)
+    bregman_cluster(s * x, 3, "exponential")
+  })
+  expect_identical(fits[[1]]$cluster, fits[[2]]$cluster)
+  expect_identical(fits[[3]]$cluster, fits[[2]]$cluster)
+})

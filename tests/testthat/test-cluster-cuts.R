@@ -186,3 +186,32 @@ test_that("a drawing shows the edges that are cut, whatever the order of the edg
   expect_identical(shown$colours != "grey70", unname(cut$partition[ends[, 1]] != cut$partition[ends[, 2]]))
   expect_equal(sum(w[ends[shown$colours != "grey70", 1:2]]), cut$objective)
 })
+
+test_that("a large sparse graph is cut without a dense copy of it", {
+  set.seed(1)
+  n <- 30000
+  path <- Matrix::sparseMatrix(i = seq_len(n - 1), j = 2:n, x = runif(n - 1, 1, 2), dims = c(n, n))
+  path[100, 101] <- 0.25
+  graph <- path + Matrix::t(path)
+  gc(reset = TRUE)
+  cut <- multiway_cut(graph, c(1, n))
+  peak <- gc()
+  expect_lt(peak[2, ncol(peak)], 1500)  # megabytes; the dense comparison took ten thousand
+  expect_equal(cut$objective, 0.25)
+  graph[3, 4] <- 9
+  expect_error(multiway_cut(graph, c(1, n)), "entry \\(3, 4\\) is 9", class = "granary_error_input")
+})
+
+test_that("bounds of cuts follow the scale of the weights", {
+  w <- matrix(0, 5, 5)
+  w[cbind(1:5, c(2:5, 1))] <- c(4, 4, 4, 4, 1)
+  w <- w + t(w)
+  for (scale in c(1e-200, 1e-8, 1, 1e8)) {
+    cut <- multiway_cut(scale * w, c(1, 3, 5))
+    expect_equal(cut$objective / scale, 9)
+    expect_lte(cut$lower_bound / scale, 9 * (1 + 1e-9))
+    expect_true(cut$optimal)
+  }
+  expect_error(multiway_cut(w, c(1, 7)), "no node 7, only 5", class = "granary_error_input")
+  expect_error(multiway_cut(w, c("V1", "z")), "no node \"z\"", class = "granary_error_input")
+})

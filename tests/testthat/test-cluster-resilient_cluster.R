@@ -246,3 +246,17 @@ test_that("the adversary is a perturbation by rho that makes the rival as near",
   expect_equal(how$adversary$alpha, how$margins$rho)
   expect_lte(how$adversary$after, how$adversary$before * (1 + 1e-12))
 })
+
+test_that("new rows far from zero go to their nearest centre", {
+  x <- as.matrix(iris[1:4]) + 1e7
+  fit <- resilient_cluster(x, 3)
+  expect_identical(unname(predict(fit, x)), unname(fit$cluster))
+  centers <- k_center(x, 3)
+  nearest <- max.col(-as.matrix(dist(rbind(x, x[centers$medoids, ])))[1:150, 151:153], "first")
+  expect_identical(unname(predict(centers, x)), nearest)
+})
+
+test_that("different points are counted by their distances", {
+  expect_error(resilient_cluster(c(1, 1, 2, 2, 2), 3), "different points, 2, not 3", class = "granary_error_input")
+  expect_identical(max(resilient_cluster(c(1, 1, 2, 2, 2), 2)$cluster), 2L)
+})

@@ -245,3 +245,19 @@ test_that("printing, tables, pictures", {
   plot(fit)
   plot(robust_linkage_check(iris[1:4], iris$Species))
 })
+
+test_that("distances of all metrics are those of their definition", {
+  set.seed(1)
+  x <- matrix(rnorm(60), 20)
+  for (metric in c("manhattan", "maximum")) {
+    expect_identical(robust_linkage(x, 0.05, metric = metric)$merge, robust_linkage(dist(x, metric), 0.05)$merge)
+  }
+  unit <- x / sqrt(rowSums(x^2))
+  expect_identical(robust_linkage(x, 0.05, metric = "cosine")$merge, robust_linkage(as.dist(1 - tcrossprod(unit)), 0.05)$merge)
+  expect_identical(robust_linkage(1e-200 * x, 0.05)$merge, robust_linkage(x, 0.05)$merge)
+  tree <- robust_linkage_baseline(x, "robust_single", k = 4)
+  d <- as.matrix(dist(x))
+  r <- apply(d, 1, function(v) sort(v)[4])
+  single <- hclust(as.dist(pmax(outer(r, r, pmax), d / sqrt(2))), "single")
+  expect_equal(sort(tree$height), sort(single$height))
+})

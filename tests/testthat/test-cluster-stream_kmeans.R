@@ -245,3 +245,46 @@ test_that("at the true number of clusters one pass is far better than batch k-me
   good <- stream_kmeans_baseline(x, 25, "plusplus", least = 0)
   expect_equal(good$cost, sum((x - good$centers[good$cluster, ])^2))
 })
+
+test_that("case weights are repeated rows", {
+  set.seed(1)
+  x <- blobs(400)
+  colnames(x) <- c("a", "b", "c")
+  w <- sample(0:3, 400, TRUE)
+  whole <- stream_kmeans(x, 4, memory = 2000, weights = w)
+  repeated <- stream_kmeans(x[rep(1:400, w), ], 4, memory = 2000)
+  expect_equal(whole$cost_bound, repeated$cost_bound)
+  expect_equal(sum(whole$sizes), sum(w))
+  expect_equal(whole$cost_bound, kmeans_cost(x, whole$centers, w))
+  set.seed(2)
+  pieces <- stream_kmeans(data_chunks(x, size = 33), 4, memory = 100, weights = w, n = 400)
+  set.seed(2)
+  named <- stream_kmeans(cbind(x, case = w), 4, memory = 100, weights = "case")
+  expect_identical(named$centers, pieces$centers)
+  expect_equal(sum(pieces$summary$weight), sum(w))
+  expect_gte(pieces$cost_bound * (1 + 1e-12), kmeans_cost(x, pieces$centers, w))
+  set.seed(2)
+  first <- stream_kmeans(x[1:150, ], 4, memory = 100, weights = w[1:150])
+  expect_identical(update(first, x[151:400, ], weights = w[151:400])$centers, pieces$centers)
+  passed <- stream_kmeans(x, 4, memory = 100, weights = w, passes = 1)
+  expect_equal(passed$cost, kmeans_cost(x, passed$centers, w))
+  expect_error(stream_kmeans(x, 4, weights = w[-1]), "one entry per row", class = "granary_error_input")
+  expect_error(stream_kmeans(x, 4, weights = c(w, 1)), "one entry per row of the stream, 400, but it has 401", class = "granary_error_input")
+  expect_error(stream_kmeans(x, 4, weights = "z"), "no \"z\"", class = "granary_error_input")
+  expect_error(stream_kmeans(x, 4, weights = rep(0, 400)), "not all be zero", class = "granary_error_input")
+  expect_error(stream_kmeans(x, 4, weights = -w), "at least 0", class = "granary_error_input")
+})
+
+test_that("a stream whose columns change, or that has an infinite number, is told by its row", {
+  x <- matrix(as.double(1:60), 20, dimnames = list(NULL, c("a", "b", "c")))
+  expect_error(stream_kmeans(list(x[1:10, ], cbind(x[11:20, ], d = 1)), 2), "from row 11 of the stream on there is \"d\"",
+               class = "granary_error_input")
+  left <- list(x[1:10, ], replace(x[11:20, ], 15, Inf))
+  feed <- function() {
+    if (length(left) == 0) return(NULL)
+    piece <- left[[1]]
+    left <<- left[-1]
+    piece
+  }
+  expect_error(stream_kmeans(feed, 2), "row 15 of the stream has Inf", class = "granary_error_input")
+})

@@ -250,3 +250,11 @@ test_that("twenty thousand rows: the tree is near all pairs, and beyond them the
   expect_equal(fit$cost, tsne_gradient(tsne_affinity(sim$x), fit)$cost, tolerance = 1e-3)
   expect_equal(assess(fit, truth = sim$label)$error, 0)
 })
+
+test_that("a start in which all rows coincide is refused, and a map that runs away is brought back", {
+  x <- unique(as.matrix(iris[1:4]))
+  expect_error(tsne(x, init = matrix(3, nrow(x), 2)), "different positions", class = "granary_error_input")
+  fit <- tsne(x, rate = 1e9, max_iter = 300)
+  expect_gt(fit$restarts, 0)
+  expect_lt(max(abs(fit$latent)), 1e4)
+})

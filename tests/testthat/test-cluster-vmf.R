@@ -209,8 +209,8 @@ test_that("rows of zeros, of other lengths, and data that cannot be clustered", 
   expect_silent(vmf_mixture(x[-2, ], 1, normalize = TRUE))
   expect_error(vmf_mixture(x[-2, 1, drop = FALSE], 1), "two columns", class = "granary_error_input")
   expect_error(vmf_mixture(x[-2, ], 4, normalize = TRUE), class = "granary_error_input")
-  expect_error(vmf_mixture(x[c(1, 1, 1), ], 2), "only 1 different", class = "granary_error_input")
-  expect_error(spherical_kmeans(x[c(1, 1, 1), ], 2), "only 1 different", class = "granary_error_input")
+  expect_error(vmf_mixture(x[c(1, 1, 1), ], 2), "different directions, 1, not 2", class = "granary_error_input")
+  expect_error(spherical_kmeans(x[c(1, 1, 1), ], 2), "different directions, 1, not 2", class = "granary_error_input")
   expect_error(vmf_mixture(rbind(c(1, NA), c(1, 2)), 1), class = "granary_error_input")
   expect_error(vmf_mixture(matrix(0, 3, 2), 1, empty = "omit"), "no row", class = "granary_error_input")
   expect_error(vmf_mixture(x[-2, ], 1, kappa = "wild", normalize = TRUE), class = "granary_error_input")
@@ -280,4 +280,55 @@ test_that("the likelihood and the concentrations are those of movMF", {
   if (abs(theirs$L - (best$loglik - uniform)) < 1e-4) ours <- best  # the start is not the same in all details
   expect_equal(theirs$L, ours$loglik - uniform, tolerance = 1e-7)
   expect_equal(sort(unname(sqrt(rowSums(theirs$theta^2)))), sort(ours$concentration), tolerance = 1e-4)
+})
+
+test_that("a mixture that is called converged solves its equations to 1e-6", {
+  for (seed in 1:3) {
+    set.seed(seed)
+    x <- sim_vmf(400, k = 2, d = 8, kappa = 8)$x  # components that overlap: the likelihood is flat long before the parameters stand
+    fit <- vmf_mixture(x, 2, normalize = TRUE)
+    expect_true(fit$convergence$converged)
+    p <- fit$membership
+    r <- crossprod(p, x)
+    length <- sqrt(rowSums(r^2))
+    expect_lt(max(sqrt(rowSums((fit$centers - r / length)^2))), 2e-6)
+    expect_lt(max(abs(vmf_bounds("resultant", kappa = fit$concentration, d = 8) - length / colSums(p))), 2e-6)
+    expect_lt(max(abs(fit$share - colMeans(p))), 2e-6)
+    expect_true(all(diff(fit$trace) > -1e-8))
+    expect_equal(max(fit$values), fit$objective)
+  }
+  expect_warning(stopped <- vmf_mixture(x, 2, normalize = TRUE, max_iter = 3), "NOT converged")
+  expect_false(stopped$convergence$converged)
+})
+
+test_that("a mixture to start from is matched by the names of its columns", {
+  set.seed(1)
+  x <- sim_vmf(200, k = 3, d = 6, kappa = 40)$x
+  colnames(x) <- letters[1:6]
+  first <- vmf_mixture(x, 3, normalize = TRUE)
+  again <- vmf_mixture(x[, 6:1], 3, start = first, normalize = TRUE)
+  expect_equal(again$loglik, first$loglik, tolerance = 1e-10)
+  expect_equal(again$trace[1], first$loglik, tolerance = 1e-8)
+  expect_equal(again$centers[, letters[1:6]], first$centers, tolerance = 1e-5)
+})
+
+test_that("messages about directions name what can be changed", {
+  expect_error(vmf_mixture(matrix(1, 5, 3), 2, normalize = TRUE), "`k` must be at most the number of different directions, 1, not 2",
+               class = "granary_error_input")
+  x <- diag(3)
+  fit <- spherical_kmeans(x[c(1, 1, 2, 2), ] + 0.01, 2, normalize = TRUE)
+  expect_no_match(tryCatch(predict(fit, rbind(x[1, ], 0)), error = conditionMessage), "empty =")
+  expect_error(spherical_kmeans(rbind(x, 0), 2), "empty = \"omit\"", class = "granary_error_input")
+})
+
+test_that("two starting rows in one cluster do no harm to spherical k-means", {
+  sim <- NULL
+  lost <- 0
+  for (seed in 1:5) {
+    set.seed(seed)
+    sim <- sim_vmf(600, k = 12, d = 30, kappa = 200)
+    fit <- spherical_kmeans(sim$x, 12, n_starts = 1, normalize = TRUE)
+    lost <- lost + (cluster_agreement(fit$cluster, sim$cluster)$ari < 0.99)
+  }
+  expect_lte(lost, 1)
 })

@@ -36,4 +36,7 @@ void fields(V& v, HclustParts& t) {
 }
 HclustParts hclust_parts(const MergeTree& tree);
 
+// Leaves, from 1, in an order in which every merge is a range; `merge` as above.
+VectorXi leaf_order(const Eigen::MatrixXi& merge);
+
 }  // namespace granary
