@@ -985,6 +985,194 @@ core_svm_indefinite <- function(x, kernel, rows) {
     .Call(`_granary_core_svm_indefinite`, x, kernel, rows)
 }
 
+core_em_fit <- function(data, options, seed, progress) {
+    .Call(`_granary_core_em_fit`, data, options, seed, progress)
+}
+
+core_em_rows <- function(data, options, progress) {
+    .Call(`_granary_core_em_rows`, data, options, progress)
+}
+
+core_em_draws <- function(plan, seed, progress) {
+    .Call(`_granary_core_em_draws`, plan, seed, progress)
+}
+
+core_boltzmann_fit <- function(rows, weights, options, seed, progress) {
+    .Call(`_granary_core_boltzmann_fit`, rows, weights, options, seed, progress)
+}
+
+core_boltzmann_rows <- function(rows, options, seed, progress) {
+    .Call(`_granary_core_boltzmann_rows`, rows, options, seed, progress)
+}
+
+core_boltzmann_draws <- function(n, couplings, fields, seed) {
+    .Call(`_granary_core_boltzmann_draws`, n, couplings, fields, seed)
+}
+
+core_entropy_estimate <- function(counts, options, density, seed, progress) {
+    .Call(`_granary_core_entropy_estimate`, counts, options, density, seed, progress)
+}
+
+core_entropy_curve <- function(mixture, at, what) {
+    .Call(`_granary_core_entropy_curve`, mixture, at, what)
+}
+
+core_mutual_information <- function(counts, options, density, progress) {
+    .Call(`_granary_core_mutual_information`, counts, options, density, progress)
+}
+
+core_rarefied <- function(counts, size, seed) {
+    .Call(`_granary_core_rarefied`, counts, size, seed)
+}
+
+core_pitman_yor_fit <- function(counts, dirichlet, progress) {
+    .Call(`_granary_core_pitman_yor_fit`, counts, dirichlet, progress)
+}
+
+core_pitman_yor_law <- function(counts, discount, strength) {
+    .Call(`_granary_core_pitman_yor_law`, counts, discount, strength)
+}
+
+core_pitman_yor_new <- function(more, law) {
+    .Call(`_granary_core_pitman_yor_new`, more, law)
+}
+
+core_pitman_yor_labels <- function(n, discount, strength, seed, progress) {
+    .Call(`_granary_core_pitman_yor_labels`, n, discount, strength, seed, progress)
+}
+
+core_pitman_yor_weights <- function(law, left, most, seed, progress) {
+    .Call(`_granary_core_pitman_yor_weights`, law, left, most, seed, progress)
+}
+
+core_label_fisher <- function(model, x, weights, options, seed, progress) {
+    .Call(`_granary_core_label_fisher`, model, x, weights, options, seed, progress)
+}
+
+core_label_fisher_given <- function(scores, progress) {
+    .Call(`_granary_core_label_fisher_given`, scores, progress)
+}
+
+core_label_coefficient <- function(lambda, bayes, alpha) {
+    .Call(`_granary_core_label_coefficient`, lambda, bayes, alpha)
+}
+
+core_binary_label_error <- function(n, share, probs, prior) {
+    .Call(`_granary_core_binary_label_error`, n, share, probs, prior)
+}
+
+core_label_simulate <- function(model, n, reps, threads, seed, progress) {
+    .Call(`_granary_core_label_simulate`, model, n, reps, threads, seed, progress)
+}
+
+core_partition_prior <- function(prior, n, progress) {
+    .Call(`_granary_core_partition_prior`, prior, n, progress)
+}
+
+core_partition_draws <- function(prior, n, draws, seed, progress) {
+    .Call(`_granary_core_partition_draws`, prior, n, draws, seed, progress)
+}
+
+core_dp_mixture <- function(x, family, prior, options, seed, progress) {
+    .Call(`_granary_core_dp_mixture`, x, family, prior, options, seed, progress)
+}
+
+core_dp_mixture_rg <- function(x, prior, options, seed, progress) {
+    .Call(`_granary_core_dp_mixture_rg`, x, prior, options, seed, progress)
+}
+
+core_partition_exact <- function(x, family, prior, progress) {
+    .Call(`_granary_core_partition_exact`, x, family, prior, progress)
+}
+
+core_partition_estimate <- function(draws, options, progress) {
+    .Call(`_granary_core_partition_estimate`, draws, options, progress)
+}
+
+core_partition_similarity <- function(draws, progress) {
+    .Call(`_granary_core_partition_similarity`, draws, progress)
+}
+
+core_partition_sizes <- function(draws, share) {
+    .Call(`_granary_core_partition_sizes`, draws, share)
+}
+
+core_partition_bound <- function(x, family, prior, t, exact, progress) {
+    .Call(`_granary_core_partition_bound`, x, family, prior, t, exact, progress)
+}
+
+core_dp_density <- function(x, family, prior, draws, progress) {
+    .Call(`_granary_core_dp_density`, x, family, prior, draws, progress)
+}
+
+core_dp_density_rg <- function(at, x, prior, draws, seed, progress) {
+    .Call(`_granary_core_dp_density_rg`, at, x, prior, draws, seed, progress)
+}
+
+core_dp_membership <- function(x, family, prior, cluster) {
+    .Call(`_granary_core_dp_membership`, x, family, prior, cluster)
+}
+
+core_dp_draw <- function(family, prior, n, columns, seed, progress) {
+    .Call(`_granary_core_dp_draw`, family, prior, n, columns, seed, progress)
+}
+
+core_dp_more <- function(x, family, prior, cluster, seed, progress) {
+    .Call(`_granary_core_dp_more`, x, family, prior, cluster, seed, progress)
+}
+
+core_dp_centers <- function(x, family, cluster) {
+    .Call(`_granary_core_dp_centers`, x, family, cluster)
+}
+
+core_cluster_pairs <- function(truth, cluster) {
+    .Call(`_granary_core_cluster_pairs`, truth, cluster)
+}
+
+core_supervised_cluster <- function(x, label, domain, options, seed, progress) {
+    .Call(`_granary_core_supervised_cluster`, x, label, domain, options, seed, progress)
+}
+
+core_pairwise_cluster <- function(x, cluster, newx, folds, seed, progress) {
+    .Call(`_granary_core_pairwise_cluster`, x, cluster, newx, folds, seed, progress)
+}
+
+core_concentration <- function(n, k, law, draws, seed) {
+    .Call(`_granary_core_concentration`, n, k, law, draws, seed)
+}
+
+core_concentration_density <- function(at, n, k, law) {
+    .Call(`_granary_core_concentration_density`, at, n, k, law)
+}
+
+core_good_turing <- function(counts, options) {
+    .Call(`_granary_core_good_turing`, counts, options)
+}
+
+core_unigram_model <- function(counts, options) {
+    .Call(`_granary_core_unigram_model`, counts, options)
+}
+
+core_unigram_path <- function(counts, options, tau) {
+    .Call(`_granary_core_unigram_path`, counts, options, tau)
+}
+
+core_good_turing_bounds <- function(options, progress) {
+    .Call(`_granary_core_good_turing_bounds`, options, progress)
+}
+
+core_word_law <- function(law, size, shape, seed) {
+    .Call(`_granary_core_word_law`, law, size, shape, seed)
+}
+
+core_draw_counts <- function(prob, n, seed, progress) {
+    .Call(`_granary_core_draw_counts`, prob, n, seed, progress)
+}
+
+core_unigram_trials <- function(prob, size, k, options, seed, progress) {
+    .Call(`_granary_core_unigram_trials`, prob, size, k, options, seed, progress)
+}
+
 core_bandit_suggest <- function(model, history, options, seed, progress) {
     .Call(`_granary_core_bandit_suggest`, model, history, options, seed, progress)
 }

@@ -3016,6 +3016,618 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_em_fit
+SEXP core_em_fit(SEXP data, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_em_fit(SEXP dataSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_em_fit(data, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_em_rows
+SEXP core_em_rows(SEXP data, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_em_rows(SEXP dataSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_em_rows(data, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_em_draws
+SEXP core_em_draws(SEXP plan, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_em_draws(SEXP planSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type plan(planSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_em_draws(plan, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boltzmann_fit
+SEXP core_boltzmann_fit(SEXP rows, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_boltzmann_fit(SEXP rowsSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boltzmann_fit(rows, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boltzmann_rows
+SEXP core_boltzmann_rows(SEXP rows, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_boltzmann_rows(SEXP rowsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boltzmann_rows(rows, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boltzmann_draws
+SEXP core_boltzmann_draws(SEXP n, SEXP couplings, SEXP fields, SEXP seed);
+RcppExport SEXP _granary_core_boltzmann_draws(SEXP nSEXP, SEXP couplingsSEXP, SEXP fieldsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type couplings(couplingsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boltzmann_draws(n, couplings, fields, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_entropy_estimate
+SEXP core_entropy_estimate(SEXP counts, SEXP options, SEXP density, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_entropy_estimate(SEXP countsSEXP, SEXP optionsSEXP, SEXP densitySEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type density(densitySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_entropy_estimate(counts, options, density, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_entropy_curve
+SEXP core_entropy_curve(SEXP mixture, SEXP at, SEXP what);
+RcppExport SEXP _granary_core_entropy_curve(SEXP mixtureSEXP, SEXP atSEXP, SEXP whatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type mixture(mixtureSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_entropy_curve(mixture, at, what));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_mutual_information
+SEXP core_mutual_information(SEXP counts, SEXP options, SEXP density, SEXP progress);
+RcppExport SEXP _granary_core_mutual_information(SEXP countsSEXP, SEXP optionsSEXP, SEXP densitySEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type density(densitySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mutual_information(counts, options, density, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_rarefied
+SEXP core_rarefied(SEXP counts, SEXP size, SEXP seed);
+RcppExport SEXP _granary_core_rarefied(SEXP countsSEXP, SEXP sizeSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_rarefied(counts, size, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pitman_yor_fit
+SEXP core_pitman_yor_fit(SEXP counts, SEXP dirichlet, SEXP progress);
+RcppExport SEXP _granary_core_pitman_yor_fit(SEXP countsSEXP, SEXP dirichletSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type dirichlet(dirichletSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pitman_yor_fit(counts, dirichlet, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pitman_yor_law
+SEXP core_pitman_yor_law(SEXP counts, SEXP discount, SEXP strength);
+RcppExport SEXP _granary_core_pitman_yor_law(SEXP countsSEXP, SEXP discountSEXP, SEXP strengthSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type discount(discountSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type strength(strengthSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pitman_yor_law(counts, discount, strength));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pitman_yor_new
+SEXP core_pitman_yor_new(SEXP more, SEXP law);
+RcppExport SEXP _granary_core_pitman_yor_new(SEXP moreSEXP, SEXP lawSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type more(moreSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type law(lawSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pitman_yor_new(more, law));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pitman_yor_labels
+SEXP core_pitman_yor_labels(SEXP n, SEXP discount, SEXP strength, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_pitman_yor_labels(SEXP nSEXP, SEXP discountSEXP, SEXP strengthSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type discount(discountSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type strength(strengthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pitman_yor_labels(n, discount, strength, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pitman_yor_weights
+SEXP core_pitman_yor_weights(SEXP law, SEXP left, SEXP most, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_pitman_yor_weights(SEXP lawSEXP, SEXP leftSEXP, SEXP mostSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type law(lawSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type left(leftSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type most(mostSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pitman_yor_weights(law, left, most, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_label_fisher
+SEXP core_label_fisher(SEXP model, SEXP x, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_label_fisher(SEXP modelSEXP, SEXP xSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_label_fisher(model, x, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_label_fisher_given
+SEXP core_label_fisher_given(SEXP scores, SEXP progress);
+RcppExport SEXP _granary_core_label_fisher_given(SEXP scoresSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type scores(scoresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_label_fisher_given(scores, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_label_coefficient
+SEXP core_label_coefficient(SEXP lambda, SEXP bayes, SEXP alpha);
+RcppExport SEXP _granary_core_label_coefficient(SEXP lambdaSEXP, SEXP bayesSEXP, SEXP alphaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type lambda(lambdaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type bayes(bayesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_label_coefficient(lambda, bayes, alpha));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_binary_label_error
+SEXP core_binary_label_error(SEXP n, SEXP share, SEXP probs, SEXP prior);
+RcppExport SEXP _granary_core_binary_label_error(SEXP nSEXP, SEXP shareSEXP, SEXP probsSEXP, SEXP priorSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type share(shareSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type probs(probsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_binary_label_error(n, share, probs, prior));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_label_simulate
+SEXP core_label_simulate(SEXP model, SEXP n, SEXP reps, SEXP threads, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_label_simulate(SEXP modelSEXP, SEXP nSEXP, SEXP repsSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type reps(repsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_label_simulate(model, n, reps, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_prior
+SEXP core_partition_prior(SEXP prior, SEXP n, SEXP progress);
+RcppExport SEXP _granary_core_partition_prior(SEXP priorSEXP, SEXP nSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_prior(prior, n, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_draws
+SEXP core_partition_draws(SEXP prior, SEXP n, SEXP draws, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_partition_draws(SEXP priorSEXP, SEXP nSEXP, SEXP drawsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_draws(prior, n, draws, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dp_mixture
+SEXP core_dp_mixture(SEXP x, SEXP family, SEXP prior, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_dp_mixture(SEXP xSEXP, SEXP familySEXP, SEXP priorSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dp_mixture(x, family, prior, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dp_mixture_rg
+SEXP core_dp_mixture_rg(SEXP x, SEXP prior, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_dp_mixture_rg(SEXP xSEXP, SEXP priorSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dp_mixture_rg(x, prior, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_exact
+SEXP core_partition_exact(SEXP x, SEXP family, SEXP prior, SEXP progress);
+RcppExport SEXP _granary_core_partition_exact(SEXP xSEXP, SEXP familySEXP, SEXP priorSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_exact(x, family, prior, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_estimate
+SEXP core_partition_estimate(SEXP draws, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_partition_estimate(SEXP drawsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_estimate(draws, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_similarity
+SEXP core_partition_similarity(SEXP draws, SEXP progress);
+RcppExport SEXP _granary_core_partition_similarity(SEXP drawsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_similarity(draws, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_sizes
+SEXP core_partition_sizes(SEXP draws, SEXP share);
+RcppExport SEXP _granary_core_partition_sizes(SEXP drawsSEXP, SEXP shareSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type share(shareSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_sizes(draws, share));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_partition_bound
+SEXP core_partition_bound(SEXP x, SEXP family, SEXP prior, SEXP t, SEXP exact, SEXP progress);
+RcppExport SEXP _granary_core_partition_bound(SEXP xSEXP, SEXP familySEXP, SEXP priorSEXP, SEXP tSEXP, SEXP exactSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type t(tSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type exact(exactSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_partition_bound(x, family, prior, t, exact, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dp_density
+SEXP core_dp_density(SEXP x, SEXP family, SEXP prior, SEXP draws, SEXP progress);
+RcppExport SEXP _granary_core_dp_density(SEXP xSEXP, SEXP familySEXP, SEXP priorSEXP, SEXP drawsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dp_density(x, family, prior, draws, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dp_density_rg
+SEXP core_dp_density_rg(SEXP at, SEXP x, SEXP prior, SEXP draws, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_dp_density_rg(SEXP atSEXP, SEXP xSEXP, SEXP priorSEXP, SEXP drawsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dp_density_rg(at, x, prior, draws, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dp_membership
+SEXP core_dp_membership(SEXP x, SEXP family, SEXP prior, SEXP cluster);
+RcppExport SEXP _granary_core_dp_membership(SEXP xSEXP, SEXP familySEXP, SEXP priorSEXP, SEXP clusterSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dp_membership(x, family, prior, cluster));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dp_draw
+SEXP core_dp_draw(SEXP family, SEXP prior, SEXP n, SEXP columns, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_dp_draw(SEXP familySEXP, SEXP priorSEXP, SEXP nSEXP, SEXP columnsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dp_draw(family, prior, n, columns, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dp_more
+SEXP core_dp_more(SEXP x, SEXP family, SEXP prior, SEXP cluster, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_dp_more(SEXP xSEXP, SEXP familySEXP, SEXP priorSEXP, SEXP clusterSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dp_more(x, family, prior, cluster, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dp_centers
+SEXP core_dp_centers(SEXP x, SEXP family, SEXP cluster);
+RcppExport SEXP _granary_core_dp_centers(SEXP xSEXP, SEXP familySEXP, SEXP clusterSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dp_centers(x, family, cluster));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cluster_pairs
+SEXP core_cluster_pairs(SEXP truth, SEXP cluster);
+RcppExport SEXP _granary_core_cluster_pairs(SEXP truthSEXP, SEXP clusterSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cluster_pairs(truth, cluster));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_supervised_cluster
+SEXP core_supervised_cluster(SEXP x, SEXP label, SEXP domain, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_supervised_cluster(SEXP xSEXP, SEXP labelSEXP, SEXP domainSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type label(labelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type domain(domainSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_supervised_cluster(x, label, domain, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_pairwise_cluster
+SEXP core_pairwise_cluster(SEXP x, SEXP cluster, SEXP newx, SEXP folds, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_pairwise_cluster(SEXP xSEXP, SEXP clusterSEXP, SEXP newxSEXP, SEXP foldsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type cluster(clusterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type newx(newxSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_pairwise_cluster(x, cluster, newx, folds, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_concentration
+SEXP core_concentration(SEXP n, SEXP k, SEXP law, SEXP draws, SEXP seed);
+RcppExport SEXP _granary_core_concentration(SEXP nSEXP, SEXP kSEXP, SEXP lawSEXP, SEXP drawsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type law(lawSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_concentration(n, k, law, draws, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_concentration_density
+SEXP core_concentration_density(SEXP at, SEXP n, SEXP k, SEXP law);
+RcppExport SEXP _granary_core_concentration_density(SEXP atSEXP, SEXP nSEXP, SEXP kSEXP, SEXP lawSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type at(atSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type law(lawSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_concentration_density(at, n, k, law));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_good_turing
+SEXP core_good_turing(SEXP counts, SEXP options);
+RcppExport SEXP _granary_core_good_turing(SEXP countsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_good_turing(counts, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_unigram_model
+SEXP core_unigram_model(SEXP counts, SEXP options);
+RcppExport SEXP _granary_core_unigram_model(SEXP countsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_unigram_model(counts, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_unigram_path
+SEXP core_unigram_path(SEXP counts, SEXP options, SEXP tau);
+RcppExport SEXP _granary_core_unigram_path(SEXP countsSEXP, SEXP optionsSEXP, SEXP tauSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type tau(tauSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_unigram_path(counts, options, tau));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_good_turing_bounds
+SEXP core_good_turing_bounds(SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_good_turing_bounds(SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_good_turing_bounds(options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_word_law
+SEXP core_word_law(SEXP law, SEXP size, SEXP shape, SEXP seed);
+RcppExport SEXP _granary_core_word_law(SEXP lawSEXP, SEXP sizeSEXP, SEXP shapeSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type law(lawSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type shape(shapeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_word_law(law, size, shape, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_draw_counts
+SEXP core_draw_counts(SEXP prob, SEXP n, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_draw_counts(SEXP probSEXP, SEXP nSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type prob(probSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_draw_counts(prob, n, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_unigram_trials
+SEXP core_unigram_trials(SEXP prob, SEXP size, SEXP k, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_unigram_trials(SEXP probSEXP, SEXP sizeSEXP, SEXP kSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type prob(probSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type size(sizeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_unigram_trials(prob, size, k, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_bandit_suggest
 SEXP core_bandit_suggest(SEXP model, SEXP history, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_bandit_suggest(SEXP modelSEXP, SEXP historySEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -4820,6 +5432,53 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_svm_isotonic", (DL_FUNC) &_granary_core_svm_isotonic, 3},
     {"_granary_core_svm_couple", (DL_FUNC) &_granary_core_svm_couple, 2},
     {"_granary_core_svm_indefinite", (DL_FUNC) &_granary_core_svm_indefinite, 3},
+    {"_granary_core_em_fit", (DL_FUNC) &_granary_core_em_fit, 4},
+    {"_granary_core_em_rows", (DL_FUNC) &_granary_core_em_rows, 3},
+    {"_granary_core_em_draws", (DL_FUNC) &_granary_core_em_draws, 3},
+    {"_granary_core_boltzmann_fit", (DL_FUNC) &_granary_core_boltzmann_fit, 5},
+    {"_granary_core_boltzmann_rows", (DL_FUNC) &_granary_core_boltzmann_rows, 4},
+    {"_granary_core_boltzmann_draws", (DL_FUNC) &_granary_core_boltzmann_draws, 4},
+    {"_granary_core_entropy_estimate", (DL_FUNC) &_granary_core_entropy_estimate, 5},
+    {"_granary_core_entropy_curve", (DL_FUNC) &_granary_core_entropy_curve, 3},
+    {"_granary_core_mutual_information", (DL_FUNC) &_granary_core_mutual_information, 4},
+    {"_granary_core_rarefied", (DL_FUNC) &_granary_core_rarefied, 3},
+    {"_granary_core_pitman_yor_fit", (DL_FUNC) &_granary_core_pitman_yor_fit, 3},
+    {"_granary_core_pitman_yor_law", (DL_FUNC) &_granary_core_pitman_yor_law, 3},
+    {"_granary_core_pitman_yor_new", (DL_FUNC) &_granary_core_pitman_yor_new, 2},
+    {"_granary_core_pitman_yor_labels", (DL_FUNC) &_granary_core_pitman_yor_labels, 5},
+    {"_granary_core_pitman_yor_weights", (DL_FUNC) &_granary_core_pitman_yor_weights, 5},
+    {"_granary_core_label_fisher", (DL_FUNC) &_granary_core_label_fisher, 6},
+    {"_granary_core_label_fisher_given", (DL_FUNC) &_granary_core_label_fisher_given, 2},
+    {"_granary_core_label_coefficient", (DL_FUNC) &_granary_core_label_coefficient, 3},
+    {"_granary_core_binary_label_error", (DL_FUNC) &_granary_core_binary_label_error, 4},
+    {"_granary_core_label_simulate", (DL_FUNC) &_granary_core_label_simulate, 6},
+    {"_granary_core_partition_prior", (DL_FUNC) &_granary_core_partition_prior, 3},
+    {"_granary_core_partition_draws", (DL_FUNC) &_granary_core_partition_draws, 5},
+    {"_granary_core_dp_mixture", (DL_FUNC) &_granary_core_dp_mixture, 6},
+    {"_granary_core_dp_mixture_rg", (DL_FUNC) &_granary_core_dp_mixture_rg, 5},
+    {"_granary_core_partition_exact", (DL_FUNC) &_granary_core_partition_exact, 4},
+    {"_granary_core_partition_estimate", (DL_FUNC) &_granary_core_partition_estimate, 3},
+    {"_granary_core_partition_similarity", (DL_FUNC) &_granary_core_partition_similarity, 2},
+    {"_granary_core_partition_sizes", (DL_FUNC) &_granary_core_partition_sizes, 2},
+    {"_granary_core_partition_bound", (DL_FUNC) &_granary_core_partition_bound, 6},
+    {"_granary_core_dp_density", (DL_FUNC) &_granary_core_dp_density, 5},
+    {"_granary_core_dp_density_rg", (DL_FUNC) &_granary_core_dp_density_rg, 6},
+    {"_granary_core_dp_membership", (DL_FUNC) &_granary_core_dp_membership, 4},
+    {"_granary_core_dp_draw", (DL_FUNC) &_granary_core_dp_draw, 6},
+    {"_granary_core_dp_more", (DL_FUNC) &_granary_core_dp_more, 6},
+    {"_granary_core_dp_centers", (DL_FUNC) &_granary_core_dp_centers, 3},
+    {"_granary_core_cluster_pairs", (DL_FUNC) &_granary_core_cluster_pairs, 2},
+    {"_granary_core_supervised_cluster", (DL_FUNC) &_granary_core_supervised_cluster, 6},
+    {"_granary_core_pairwise_cluster", (DL_FUNC) &_granary_core_pairwise_cluster, 6},
+    {"_granary_core_concentration", (DL_FUNC) &_granary_core_concentration, 5},
+    {"_granary_core_concentration_density", (DL_FUNC) &_granary_core_concentration_density, 4},
+    {"_granary_core_good_turing", (DL_FUNC) &_granary_core_good_turing, 2},
+    {"_granary_core_unigram_model", (DL_FUNC) &_granary_core_unigram_model, 2},
+    {"_granary_core_unigram_path", (DL_FUNC) &_granary_core_unigram_path, 3},
+    {"_granary_core_good_turing_bounds", (DL_FUNC) &_granary_core_good_turing_bounds, 2},
+    {"_granary_core_word_law", (DL_FUNC) &_granary_core_word_law, 4},
+    {"_granary_core_draw_counts", (DL_FUNC) &_granary_core_draw_counts, 4},
+    {"_granary_core_unigram_trials", (DL_FUNC) &_granary_core_unigram_trials, 6},
     {"_granary_core_bandit_suggest", (DL_FUNC) &_granary_core_bandit_suggest, 5},
     {"_granary_core_bandit_posterior", (DL_FUNC) &_granary_core_bandit_posterior, 2},
     {"_granary_core_bandit_simulate", (DL_FUNC) &_granary_core_bandit_simulate, 5},

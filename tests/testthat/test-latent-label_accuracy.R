@@ -1,0 +1,76 @@
+two <- function(delta) list(family = "gaussian", means = rbind(0, delta), covariance = 1, type = "tied")
+
+test_that("coefficients of two normals agree with quadrature made elsewhere", {
+  found <- label_accuracy(two(3), known = "covariance", engine = "quadrature", n = 1000)
+  expect_equal(found$table$coefficient, c(.938851, .556225, .683034), tolerance = 2e-6)
+  expect_equal(found$table$error, found$table$coefficient / 1000)
+  expect_equal(label_accuracy(two(3), n = 1000)$table$coefficient, c(1.32377, .823021, .996390), tolerance = 2e-6)
+  expect_equal(predict(found, error = 0.001), 939)
+})
+
+test_that("order of the coefficients, known parameters, engines, units", {
+  set.seed(1)
+  fit <- em_fit(iris[1:4], k = 2)
+  trust <- label_accuracy(fit, newdata = iris[1:4], alpha = c(1, .5, .1))
+  c <- trust$table$coefficient
+  expect_true(c[2] <= c[3] && c[3] <= c[4] && c[4] <= c[1])
+  expect_true(all(trust$lambda >= 1))
+  expect_lte(label_accuracy(fit, newdata = iris[1:4], known = "covariance")$table$coefficient[1], c[1] + 1e-12)
+  scaled <- em_fit(iris[1:4] * 1000, k = 2, start = fit$cluster, tol = 1e-12)
+  plain <- em_fit(iris[1:4], k = 2, start = fit$cluster, tol = 1e-12)
+  expect_equal(label_accuracy(scaled, newdata = iris[1:4] * 1000)$table$coefficient, label_accuracy(plain, newdata = iris[1:4])$table$coefficient, tolerance = 1e-4)
+  set.seed(2)
+  a <- label_accuracy(two(3), engine = "monte_carlo", n = 100)$table$coefficient
+  expect_equal(a, label_accuracy(two(3), engine = "quadrature", n = 100)$table$coefficient, tolerance = 0.05)
+  expect_output(print(trust), "Hardest direction")
+})
+
+test_that("the observed information is that of the likelihood, by differences", {
+  set.seed(3)
+  x <- sim_em(400, means = rbind(0, 3))$x
+  fit <- em_fit(x, k = 2, covariance = "tied", tol = 1e-13)
+  trust <- label_accuracy(fit, newdata = x)
+  loglik <- function(w) sum(log(w[1] * dnorm(x, w[2], sqrt(w[4])) + (1 - w[1]) * dnorm(x, w[3], sqrt(w[4]))))
+  w <- c(fit$share[1], fit$centers, fit$covariance[[1]])
+  score <- t(vapply(seq_along(x), function(i) vapply(1:4, function(j) {
+    e <- replace(numeric(4), j, 1e-5)
+    f <- function(w) log(w[1] * dnorm(x[i], w[2], sqrt(w[4])) + (1 - w[1]) * dnorm(x[i], w[3], sqrt(w[4])))
+    (f(w + e) - f(w - e)) / 2e-5
+  }, 0), numeric(4)))
+  expect_equal(unname(trust$observed), crossprod(score) / 400, tolerance = 1e-5)
+  expect_lt(max(abs(colSums(score))), 0.05)
+})
+
+test_that("fits of mclust are read, own scores are taken", {
+  own <- list(k = 2, log_joint = function(x, k) dnorm(x[, 1], c(0, 3)[k], log = TRUE),
+              score = function(x, k) cbind(c(1, -1)[k] * 2, (k == 1) * x[, 1], (k == 2) * (x[, 1] - 3)))
+  set.seed(4)
+  x <- sim_em(500, means = rbind(0, 3))$x
+  expect_equal(label_accuracy(own, newdata = x)$lambda, label_accuracy(two(3), newdata = x, known = "covariance")$lambda, tolerance = 1e-8)
+  skip_if_not_installed("mclust")
+  mclustBIC <- mclust::mclustBIC
+  peer <- mclust::Mclust(faithful, G = 2, modelNames = "VVV", verbose = FALSE)
+  ours <- em_fit(faithful, k = 2, tol = 1e-12)
+  expect_equal(label_accuracy(peer)$table$coefficient, label_accuracy(ours, newdata = faithful)$table$coefficient, tolerance = 0.02)
+})
+
+test_that("where there is no regular limit an error names the direction; small n warns", {
+  expect_error(label_accuracy(two(0), n = 100), "singular")
+  expect_warning(label_accuracy(two(1), n = 10), "asymptotics")
+  expect_error(label_accuracy(list(family = "categorical", means = rbind(c(1, 0), c(.5, .5)), levels = 2), n = 10), "infinite score")
+  expect_error(label_accuracy(two(3), engine = "empirical", n = 5), "newdata")
+  expect_error(label_accuracy(two(3), alpha = 0, n = 5), "alpha")
+  expect_error(label_accuracy(1), class = "granary_error_input")
+  expect_error(label_accuracy(list(family = "poisson", means = rbind(1, 5)), engine = "quadrature", n = 5), "Gaussian")
+})
+
+test_that("simulation and the exact error stand beside the asymptote", {
+  exact <- label_simulate(list(share = 0.3, probs = c(0.9, 0.2), prior = c(1, 1)), n = c(5, 20, 100))
+  expect_equal(exact$estimate, c(.183289, .358676, .427472), tolerance = 1e-5)
+  expect_equal(exact$asymptote[1], .427383, tolerance = 1e-5)
+  set.seed(5)
+  one <- label_simulate(two(4), n = 400, n_rep = 100, threads = 1)
+  set.seed(5)
+  expect_identical(one, label_simulate(two(4), n = 400, n_rep = 100, threads = 2))
+  expect_lt(abs(one$estimate - one$asymptote), 4 * one$std.error + 0.1 * one$asymptote)
+})

@@ -1,0 +1,120 @@
+plus <- function(seed, n = 160, k = 10) {
+  set.seed(seed)
+  sim <- sim_supervised_cluster(n, k = k)
+  sim$known <- ifelse(sim$train, sim$cluster, NA)
+  sim
+}
+short <- function(...) suppressWarnings(supervised_cluster(..., n_draws = 300, burn_in = 200), classes = "granary_warning_convergence")
+
+test_that("pluses: two types are found, and new clusters are found as well as trained ones, over several seeds", {
+  for (seed in 1:3) {
+    sim <- plus(seed)
+    fit <- short(sim$x, sim$known, rate = 0.05)
+    scores <- assess(fit, truth = sim$cluster)
+    expect_gt(scores$f, 0.8)
+    expect_gt(mean(fit$type_draws), 1.5)
+    expect_equal(fit$cluster[sim$train], as.character(sim$cluster[sim$train]), ignore_attr = TRUE)
+    expect_true(all(grepl("^new", fit$cluster[!sim$train])))
+    cdp <- assess(supervised_cluster_baseline(sim$x, sim$known, "cdp"), truth = sim$cluster)
+    expect_gt(scores$f, cdp$f)
+  }
+})
+
+test_that("rows join training clusters where they may, and groups stay apart", {
+  set.seed(4)
+  centers <- rbind(c(0, 0), c(5, 5), c(0, 5))
+  truth <- rep(1:3, each = 30)
+  x <- centers[truth, ] + matrix(rnorm(180, sd = 0.3), 90)
+  known <- replace(letters[truth], c(1:5, 31:35, 61:90), NA)
+  fit <- short(x, known, share = TRUE, method = "collapsed")
+  expect_equal(unname(fit$cluster[c(1:5, 31:35)]), rep(c("a", "b"), each = 5))
+  expect_equal(unname(fit$cluster[61:90]), rep("new1", 30))
+  expect_equal(unname(predict(fit, x[c(2, 32, 70), ])), c("a", "b", "new1"))
+  group <- rep(1:2, 45)
+  split <- short(x, known, group = group, share = TRUE, method = "collapsed")
+  expect_equal(max(tapply(group, split$cluster, function(g) length(unique(g)))), 1)
+  expect_equal(unname(short(x * 1e8, known, share = TRUE)$cluster[1:5]), rep("a", 5))
+})
+
+test_that("the same seed gives the same draws at one and two threads; scaling a column changes nothing", {
+  sim <- plus(5, 80)
+  set.seed(1)
+  one <- short(sim$x, sim$known, threads = 1)
+  set.seed(1)
+  two <- short(sim$x, sim$known, threads = 2)
+  expect_identical(one$partitions, two$partitions)
+  set.seed(1)
+  scaled <- short(sweep(sim$x, 2, c(2^20, 2^-20), "*"), sim$known)
+  expect_identical(scaled$partitions, one$partitions)
+})
+
+test_that("all types run, all rows labelled leaves only weights, none labelled is a plain mixture", {
+  sim <- plus(6, 80)
+  for (type in c("scdp2", "scdp3")) {
+    fit <- short(sim$x, sim$known, type = type, lambda = 0.01)
+    expect_true(all(is.finite(fit$loglik_draws)))
+  }
+  all <- short(sim$x, sim$cluster)
+  expect_equal(unname(all$cluster), as.character(sim$cluster))
+  expect_error(assess(all, truth = sim$cluster), class = "granary_error_input")
+  expect_message(none <- short(sim$x, rep(NA, 80)), "without training")
+  expect_length(none$cluster, 80)
+  expect_warning(short(cbind(sim$x, 1), sim$known), "constant", class = "granary_warning_input")
+  one <- short(sim$x[c(1:40, which(is.na(sim$known))[1]), ], c(rep(1:4, 10), NA))
+  expect_equal(unname(one$cluster[41]), "new1")
+})
+
+test_that("baselines, scores and pictures", {
+  sim <- plus(7, 120)
+  fine <- assess(supervised_cluster_baseline(sim$x, sim$known, "fine"), truth = sim$cluster)
+  coarse <- assess(supervised_cluster_baseline(sim$x, sim$known, "coarse"), truth = sim$cluster)
+  n <- sum(is.na(sim$known))
+  expect_equal(fine$precision, 1)
+  expect_equal(fine$recall, 0)
+  expect_equal(coarse$recall, 1)
+  expect_equal(fine$vi + coarse$vi, log(n))
+  expect_equal(fine$nes, length(unique(sim$cluster[!sim$train])) / n)
+  binary <- supervised_cluster_baseline(sim$x, sim$known, "binary")
+  expect_gt(assess(binary, truth = sim$cluster)$f, 0.5)
+  expect_true(all(binary$coefficients[-1] < 0))
+  expect_output(print(binary), "log-odds")
+  fit <- short(sim$x, sim$known)
+  expect_output(print(summary(fit)), "Weights")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  for (type in c("weights", "similarity", "trace")) expect_no_error(plot(fit, type = type))
+  expect_no_error(plot(binary))
+  expect_s3_class(partition_estimate(fit), "granary_clustering")
+  if (requireNamespace("posterior", quietly = TRUE)) expect_equal(dim(posterior::as_draws(fit)), c(300L, 2L, 5L))
+})
+
+test_that("the concentration: one and several partitions, and the curve of a Dirichlet process", {
+  set.seed(8)
+  grid <- seq(0.005, 40, by = 0.01)
+  log_p <- -grid
+  for (m in list(c(10, 2), c(25, 6), c(60, 9))) log_p <- log_p + m[2] * log(grid) + lgamma(grid) - lgamma(grid + m[1])
+  p <- exp(log_p - max(log_p))
+  found <- dp_concentration(c(10, 25, 60), c(2, 6, 9), n_draws = 20000)
+  expect_equal(found$mean, sum(grid * p) / sum(p), tolerance = 0.02)
+  labels <- partition_prior(400, prior_dp(6), n_draws = 1)$draws[1, ]
+  curve <- partition_curve(labels)
+  expect_equal(curve$observed[nrow(curve)], length(unique(labels)))
+  expect_lt(max(abs(curve$observed - curve$expected) / pmax(curve$sd, 1)), 3.5)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_no_error(plot(curve))
+})
+
+test_that("everything that cannot be is refused in a sentence", {
+  refused <- function(expr, text = NULL) expect_error(expr, text, class = "granary_error_input")
+  x <- matrix(rnorm(20), 10)
+  refused(supervised_cluster(x), "cluster")
+  refused(supervised_cluster(x, 1:3), "one label")
+  refused(supervised_cluster(replace(x, 3, NA), c(1:5, rep(NA, 5))), "missing")
+  refused(supervised_cluster(matrix(1, 10, 2), c(1:5, rep(NA, 5))), "constant")
+  refused(supervised_cluster(x, c(1:5, rep(NA, 5)), type = "scdp3", method = "collapsed"), "scdp3")
+  refused(supervised_cluster(x, c(1:5, rep(NA, 5)), group = 1:2), "group")
+  refused(supervised_cluster_baseline(x, 1:10), "NA")
+  refused(supervised_cluster_baseline(x, c(rep(1, 5), rep(NA, 5)), "binary"), "two training")
+  refused(supervised_cluster(x, c(1:5, rep(NA, 5)), theta_prior = 1))
+})
