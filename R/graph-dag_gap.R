@@ -64,6 +64,7 @@ check_error_variance <- function(variance, names, arg = "variance") {
 #' sim_sem(3, B, errors = "laplace")
 sim_sem <- function(n, B, variance = 1, errors = c("normal", "uniform", "laplace", "t"), df = 5, missing = 0, noise = 0, ...) {
   refuse_dots(...)
+  if (missing(n)) fail_missing("n")
   if (identical(n, Inf)) return(sem_cov(B, variance))
   n <- check_count(n, upper = 1e8)
   B <- check_sem(B)

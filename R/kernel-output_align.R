@@ -179,6 +179,8 @@ output_describe.granary_output_align <- function(problem) {
 #' smith_waterman("TTACGTGGA", "CACGGGACC", score = c(2, -1), gap = -3, gap_extend = -0.5)
 smith_waterman <- function(x, y, score = c(1, -1), gap = -1, gap_extend = NULL, ...) {
   refuse_dots(...)
+  if (missing(x)) fail_missing("x")
+  if (missing(y)) fail_missing("y")
   x <- one_sequence(x, "x")
   y <- one_sequence(y, "y")
   gap <- check_number(gap)

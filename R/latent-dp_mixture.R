@@ -114,7 +114,7 @@ new_dp_mixture <- function(found, estimate, rows, spec, prior, options, loss, ca
     count = count_table(found$count), components = if (length(found$components) > 0L) data.frame(components = seq_along(found$components), probability = found$components),
     partitions = found$partitions, count_draws = found$count, loglik_draws = found$loglik, theta_draws = found$theta, log_posterior = found$log_posterior,
     parameters = found$parameters, best = stats::setNames(found$best, rows$labels), best_value = found$best_value,
-    rhat = rhat, effective_size = effective, accepted = found$accepted, chains = options$chains, seconds = found$seconds,
+    rhat = rhat, effective_size = effective, accepted = replace(found$accepted, is.nan(found$accepted), NA), chains = options$chains, seconds = found$seconds,
     family = rows$family, prior = prior, spec = spec, x = rows$x, columns = rows$names, levels = rows$levels, loss = loss, k = length(sizes),
     title = sprintf("Mixture of %s clusters: %s", gsub("_", " ", rows$family), prior$words),
     measure = if (loss == "vi") "Expected variation of information, nats" else "Expected share of pairs treated differently",

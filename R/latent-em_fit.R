@@ -275,6 +275,7 @@ new_em_fit <- function(found, data, options, given, call) {
   covariance <- if (gaussian) stats::setNames(lapply(p$gaussian$covariance[at], function(s) structure(s, dimnames = list(names, names))), seq_len(k))
   sequences <- !is.null(data$ids)
   trace <- as.data.frame(found$trace)
+  trace$loglik[is.nan(trace$loglik)] <- NA  # passes that looked at a part of the rows only
   trace$gap <- trace$forward + trace$loglik
   trace$delta <- c(diff(trace$gap), NA_real_)
   states <- as.character(seq_len(k))

@@ -56,6 +56,10 @@ em_iterate <- function(start, forward, backward, divergence, loglik = NULL, tol 
     if (!is.numeric(value) || length(value) != 1L || is.na(value)) fail_input(name, "a function that gives one number", paste("one that gave", describe(value)))
     as.double(value)
   }
+  forward <- own_step(forward, "forward")
+  backward <- own_step(backward, "backward")
+  divergence <- own_step(divergence, "divergence")
+  if (!is.null(loglik)) loglik <- own_step(loglik, "loglik")
   theta <- start
   q <- NULL
   rows <- list()
@@ -90,6 +94,17 @@ em_iterate <- function(start, forward, backward, divergence, loglik = NULL, tol 
                                     message = message, reason = if (converged) "solved" else if (rises > 0L) "stalled" else "iterations"))
   if (rises > 0L) warn_convergence(paste0("In ", counted(rises, "step", "steps"), " the divergence rose: the forward or the backward step does not lower it."))
   fit
+}
+
+# A function of the user's whose error says which it was.
+own_step <- function(f, name) {
+  force(f)
+  function(...) {
+    tryCatch(f(...), error = function(e) {
+      if (inherits(e, "granary_error")) stop(e)
+      abort_input(sprintf("`%s` stopped: %s", name, conditionMessage(e)), name)
+    })
+  }
 }
 
 #' @export

@@ -54,6 +54,7 @@
 #' partition_prior(100, prior_py(0.3, 1))$mean
 #' set.seed(1)
 #' partition_prior(8, prior_mfm(), n_draws = 3)$draws
+#' partition_prior(8, prior_sticks(c(1, 1), c(2, 2)), n_draws = 3)$draws
 prior_dp <- function(theta = 1, shape = NULL, rate = NULL) {
   theta <- check_number(theta, lower = 0, strict_lower = TRUE, upper = 1e12)
   if (is.null(shape) != is.null(rate)) abort_input("Give `shape` and `rate` of the gamma law together, or neither.", if (is.null(shape)) "shape" else "rate")
@@ -113,7 +114,7 @@ prior_sticks <- function(a, b) {
 }
 
 new_partition_law <- function(..., words) {
-  structure(list(core = Filter(Negate(is.null), list(...)), words = words), class = "granary_partition_law")
+  seal(structure(list(core = Filter(Negate(is.null), list(...)), words = words), class = "granary_partition_law"))
 }
 
 #' @export

@@ -41,6 +41,7 @@ unigram_select <- function(x, vocabulary = NULL, methods = c("absolute", "loo", 
   if (top == 1 && identical(methods, "absolute")) abort_input("Every word was seen once: \"absolute\" cannot learn a discount. Use \"loo\" or \"add\".", "methods")
   rows <- lapply(methods, function(method) smoother_rows(method, words, discount, tau, pseudo, top))
   table <- do.call(rbind, rows)
+  table$std.error[is.nan(table$std.error)] <- NA
   table$estimate[is.nan(table$estimate) | is.infinite(table$estimate)] <- NA
   if (all(is.na(table$estimate))) abort_numeric("Every candidate has an infinite log-loss: add \"loo\" or \"add\" to `methods`.")
   best <- table[which.min(table$estimate), ]

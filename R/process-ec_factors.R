@@ -156,6 +156,7 @@ factor_flat <- function() new_ec_factor("flat")
 c.granary_ec_factor <- function(...) {
   parts <- list(...)
   if (!all(vapply(parts, inherits, NA, "granary_ec_factor"))) abort_input("Factors can be joined with factors only.")
+  for (part in parts) check_fit(part)
   join <- function(name) do.call(c, lapply(parts, `[[`, name))
   seal(structure(list(kind = join("kind"), a = join("a"), b = join("b"), extra = join("extra"), log_concave = join("log_concave")),
             class = "granary_ec_factor"))

@@ -33,7 +33,7 @@ did_you_mean <- function(word, known, quote = "\"") {
   starts <- startsWith(known, word) | startsWith(word, known)
   distance[starts] <- pmin(distance[starts], 1)
   near <- known[which.min(distance)]
-  if (min(distance) <= max(1, nchar(near) / 3)) paste0(" Did you mean ", quote, near, quote, "?") else ""
+  if (min(distance) <= max(1, 0.4 * nchar(near))) paste0(" Did you mean ", quote, near, quote, "?") else ""
 }
 
 # A design as the solvers take it: a double matrix, or a dgCMatrix where `allow_sparse`, with names for all its columns.

@@ -8,6 +8,7 @@ default_exceptions <- c(
   "kernel_ica measure" = "the contrast of C++ is any measure of dependence; R takes the paper's best",
   "lasso lower" = "-Inf in R for every column; empty in C++ means no bound", "lasso upper" = "as lower",
   "gen_lasso lower" = "-Inf in R for every coefficient; empty in C++ means no bound", "gen_lasso upper" = "as lower",
+  "label_accuracy engine" = "R's auto becomes the engine that model and data allow",
   "aso h" = "one number in R; C++ has one per group of columns",
   "complete_matrix solver" = "R's auto becomes the solver that the model calls for",
   "ising_fit method" = "R's auto becomes exact or pseudolik by the number of variables", "ising_fit samples" = "a function of the step in R, its values in C++"
