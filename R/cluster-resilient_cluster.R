@@ -130,7 +130,9 @@ check_distances <- function(x, arg = "x") {
     check_names_unique(labels, arg)
     return(list(d = unname(d), n = nrow(d), labels = labels, rows = NULL))
   }
+  given <- x
   rows <- as.matrix(check_rows(x, arg))
+  warn_distances(given, arg)
   check_all_pairs(nrow(rows), 5, "Take a sample of the rows, or use k_center().")
   size <- max(abs(rows), .Machine$double.xmin)
   list(d = unname(as.matrix(stats::dist(rows / size))) * size, n = nrow(rows), labels = rownames(rows), rows = rows)

@@ -181,6 +181,18 @@ test_that("bad distances and numbers are refused in a sentence", {
   expect_error(cluster_resilience(1:6, rep(1:2, 3), factor = 1e300, n_rep = 2), "[Rr]escale", class = "granary_error")
 })
 
+test_that("a full matrix of distances given as rows is told from rows", {
+  d <- as.matrix(dist(c(0, 1, 2, 9, 10, 11)))
+  for (call in list(function(x) resilient_cluster(x, k = 2), function(x) k_center(x, 2, method = "exact"),
+                    function(x) robust_linkage(x, eps = 0.1), function(x) nearest_neighbors(x, 2))) {
+    expect_warning(call(d), "as.dist", class = "granary_warning_input")
+    expect_no_warning(call(as.data.frame(d)))
+    expect_no_warning(call(d[, -1]))
+  }
+  expect_warning(fit <- k_center(matrix(1, 4, 2), 2), "only 1 different point:", class = "granary_warning_input")
+  expect_equal(fit$objective, 0)
+})
+
 test_that("k-center: bounds hold, exact is exact, both approximations are within 2", {
   set.seed(7)
   for (i in 1:15) {
