@@ -1,7 +1,7 @@
 # Times resilient_cluster(), k_center(), max_cut() and multiway_cut() against cluster::pam(), igraph's flow and exhaustive search. Rscript resilient_cluster.R [output.rds]
 #
 # CPU seconds of one thread, beside the objective. On stable clusters both reach the optimum. pam() is faster and must be: it swaps centres, O(n^2) a round, and proves nothing,
-# while the tree that provably holds a stable optimum asks of all triples of points whether a ball is padded, O(n^3). No package on CRAN cuts a tree by the
+# while the tree that provably holds a stable optimum asks of pairs and triples of points whether a ball is padded, O(n^3) at worst. No package on CRAN cuts a tree by the
 # k-median objective, reports what a clustering can bear, or bounds multiway and max cuts, so the cuts are timed beside the objective of a simple search in R.
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
