@@ -101,6 +101,10 @@ core_robust_single <- function(distance, k, alpha, progress) {
     .Call(`_granary_core_robust_single`, distance, k, alpha, progress)
 }
 
+core_robust_single_rows <- function(x, k, alpha, threads, progress) {
+    .Call(`_granary_core_robust_single_rows`, x, k, alpha, threads, progress)
+}
+
 core_robust_near <- function(values, closeness, k) {
     .Call(`_granary_core_robust_near`, values, closeness, k)
 }

@@ -348,6 +348,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_robust_single_rows
+SEXP core_robust_single_rows(SEXP x, SEXP k, SEXP alpha, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_robust_single_rows(SEXP xSEXP, SEXP kSEXP, SEXP alphaSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_robust_single_rows(x, k, alpha, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_robust_near
 SEXP core_robust_near(SEXP values, SEXP closeness, SEXP k);
 RcppExport SEXP _granary_core_robust_near(SEXP valuesSEXP, SEXP closenessSEXP, SEXP kSEXP) {
@@ -5211,6 +5225,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_tree_pruning", (DL_FUNC) &_granary_core_tree_pruning, 4},
     {"_granary_core_tree_descend", (DL_FUNC) &_granary_core_tree_descend, 4},
     {"_granary_core_robust_single", (DL_FUNC) &_granary_core_robust_single, 4},
+    {"_granary_core_robust_single_rows", (DL_FUNC) &_granary_core_robust_single_rows, 5},
     {"_granary_core_robust_near", (DL_FUNC) &_granary_core_robust_near, 3},
     {"_granary_core_robust_sample", (DL_FUNC) &_granary_core_robust_sample, 3},
     {"_granary_core_stream_start", (DL_FUNC) &_granary_core_stream_start, 3},
