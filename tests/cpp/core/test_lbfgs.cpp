@@ -147,6 +147,19 @@ TEST("L-BFGS finds the minimum of Rosenbrock's function in 2 and 100 dimensions"
   CHECK((many.x - VectorXd::Ones(100)).norm() < 1e-6 || std::abs(many.value - 3.98) < 0.1);  // its one other local minimum
 }
 
+TEST("the residual of a start at the optimum is not relative to nothing") {
+  Monitor monitor;
+  const Objective bowl = [](const VectorXd& x, VectorXd& gradient) {  // with the noise that rounding makes of a slope
+    gradient = 2 * x;
+    gradient[0] += x[0] == 0 ? 1e-20 : 1e-3;
+    return x.squaredNorm();
+  };
+  const LbfgsResult result = lbfgs(bowl, VectorXd::Constant(1, 0.0), tight(1e-10), monitor);
+  CHECK(result.convergence.residual <= 1);
+  const LbfgsResult away = lbfgs(bowl, VectorXd::Constant(1, 1e-12), tight(1e-10), monitor);
+  CHECK(away.convergence.residual <= 1);
+}
+
 TEST("L-BFGS solves ill-conditioned quadratics whatever the units of x and f") {
   Source source(1);
   Monitor monitor;
