@@ -697,6 +697,10 @@ core_mix_fit <- function(s, priors, options, progress) {
     .Call(`_granary_core_mix_fit`, s, priors, options, progress)
 }
 
+core_mix_tasks <- function(data, priors, options, progress) {
+    .Call(`_granary_core_mix_tasks`, data, priors, options, progress)
+}
+
 core_baselines <- function(s, options) {
     .Call(`_granary_core_baselines`, s, options)
 }

@@ -2130,6 +2130,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_mix_tasks
+SEXP core_mix_tasks(SEXP data, SEXP priors, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_mix_tasks(SEXP dataSEXP, SEXP priorsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type priors(priorsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mix_tasks(data, priors, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_baselines
 SEXP core_baselines(SEXP s, SEXP options);
 RcppExport SEXP _granary_core_baselines(SEXP sSEXP, SEXP optionsSEXP) {
@@ -5374,6 +5387,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_partial_correlations", (DL_FUNC) &_granary_core_partial_correlations, 1},
     {"_granary_core_local_path", (DL_FUNC) &_granary_core_local_path, 6},
     {"_granary_core_mix_fit", (DL_FUNC) &_granary_core_mix_fit, 4},
+    {"_granary_core_mix_tasks", (DL_FUNC) &_granary_core_mix_tasks, 4},
     {"_granary_core_baselines", (DL_FUNC) &_granary_core_baselines, 2},
     {"_granary_core_fused_signal", (DL_FUNC) &_granary_core_fused_signal, 4},
     {"_granary_core_grid_edges", (DL_FUNC) &_granary_core_grid_edges, 1},
