@@ -54,6 +54,34 @@ test_that("fits of mclust are read, own scores are taken", {
   expect_equal(label_accuracy(peer)$table$coefficient, label_accuracy(ours, newdata = faithful)$table$coefficient, tolerance = 0.02)
 })
 
+test_that("fits of flexmix are read: normal, Poisson and binary rows, regressions on an intercept", {
+  skip_if_not_installed("flexmix")
+  skip_if_not_installed("mvtnorm")
+  own <- function(...) label_accuracy(...)$table$coefficient
+  control <- list(tolerance = 1e-14, iter.max = 5000)
+  set.seed(1)
+  peer <- flexmix::flexmix(as.matrix(faithful) ~ 1, k = 2, model = flexmix::FLXMCmvnorm(diagonal = FALSE), cluster = 1 + (faithful$eruptions > 3), control = control)
+  p <- flexmix::parameters(peer, simplify = FALSE)
+  same <- list(family = "gaussian", share = peer@prior, means = rbind(p[[1]]$center, p[[2]]$center), covariance = unname(lapply(p, function(one) unname(one$cov))))
+  expect_equal(own(peer), own(same, newdata = faithful), tolerance = 1e-10)
+  expect_equal(own(peer, newdata = faithful[2:1]), own(peer), tolerance = 1e-12)  # columns by their names
+  expect_equal(own(peer), own(em_fit(faithful, k = 2, tol = 1e-12), newdata = faithful), tolerance = 0.01)  # flexmix divides by n - 1
+  counts <- cbind(a = rpois(200, rep(c(2, 9), 100)), b = rpois(200, 3))
+  peer <- flexmix::flexmix(counts ~ 1, k = 2, model = flexmix::FLXMCmvpois(), cluster = 1 + (counts[, 1] > 5), control = control)
+  expect_equal(own(peer), own(em_fit(counts, 2, "poisson", start = 1 + (counts[, 1] > 5), tol = 1e-14), newdata = counts), tolerance = 1e-3)
+  bits <- matrix(rbinom(1600, 1, rep(c(.2, .9), each = 400)), 400, byrow = TRUE)
+  start <- 1 + (rowSums(bits) > 2)
+  peer <- flexmix::flexmix(bits ~ 1, k = 2, model = flexmix::FLXMCmvbinary(), cluster = start, control = control)
+  expect_equal(own(peer), own(em_fit(as.data.frame(bits), 2, "categorical", start = start, tol = 1e-14), newdata = as.data.frame(bits)), tolerance = 1e-3)
+  peer <- flexmix::flexmix(eruptions ~ 1, k = 2, data = faithful, cluster = 1 + (faithful$eruptions > 3), control = control)
+  expect_equal(own(peer), own(em_fit(faithful["eruptions"], k = 2, tol = 1e-12), newdata = faithful["eruptions"]), tolerance = 0.02)
+  twice <- flexmix::flexmix(eruptions ~ 1, k = 2, data = faithful, weights = rep(2L, 272), cluster = 1 + (faithful$eruptions > 3), control = control)
+  expect_identical(label_accuracy(twice)$n, 544)
+  expect_error(label_accuracy(flexmix::flexmix(eruptions ~ waiting, k = 1, data = faithful)), "on an intercept alone")
+  shares <- flexmix::flexmix(eruptions ~ 1, k = 2, data = faithful, concomitant = flexmix::FLXPmultinom(~waiting), cluster = 1 + (faithful$eruptions > 3))
+  expect_error(label_accuracy(shares), "shares that depend on covariates")
+})
+
 test_that("where there is no regular limit an error names the direction; small n warns", {
   expect_error(label_accuracy(two(0), n = 100), "singular")
   expect_warning(label_accuracy(two(1), n = 10), "asymptotics")
