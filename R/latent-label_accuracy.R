@@ -37,7 +37,7 @@
 #'   likelihood, `observed` (\eqn{I_X}), `hidden` (\eqn{I_{Y|X}}), `vectors`, `entropy_r2`, `uncertainty`, `rcond`. `predict(object, error = )` gives the number
 #'   of rows needed for an error.
 #' @references Yamazaki (2014). Asymptotic accuracy of distribution-based estimation of latent variables. *Journal of Machine Learning Research* 15, 3721--3742.
-#' @seealso [em_fit()], [label_simulate()].
+#' @seealso [em_fit()], [label_posterior()], [label_simulate()].
 #' @export
 #' @examples
 #' set.seed(1)
@@ -293,7 +293,7 @@ plot.granary_label_accuracy <- function(x, ...) {
   alpha <- seq(0.01, 1, length.out = 60L)
   bayes <- vapply(alpha, function(a) core_label_coefficient(x$lambda, TRUE, a), 0) / x$n
   ml <- x$table$error[x$table$method == "ml"]
-  draw(graphics::plot, alpha, bayes, type = "l", lwd = 2, col = colors[2L], ylim = c(0, max(ml, bayes)), xlab = "share of the labels asked for jointly",
+  draw(graphics::plot, alpha, bayes, type = "l", lwd = 2, col = colors[2L], ylim = c(0, max(ml, bayes)), xlab = "share of the labels",
        ylab = "error per row (nats)", main = "", bty = "l", user = list(...))
   graphics::abline(h = ml, lwd = 2, col = colors[1L])
   graphics::mtext(c("maximum likelihood", "Bayes"), 3L, line = c(1.3, 0.3), adj = 0, col = colors[1:2], cex = 0.9)

@@ -215,3 +215,8 @@ test_that("a seed of simulate() is for its draws only; what cannot be listed poi
   expect_identical(simulate(fit, nsim = 2, seed = 3), a)
   expect_error(partition_exact(seq_len(13) / 7), "dp_mixture\\(\\) samples")
 })
+
+test_that("chains that stand still in different places have not mixed", {
+  expect_identical(granary:::split_rhat(rep(c(3, 4), each = 20), 20, 2), Inf)
+  expect_identical(granary:::split_rhat(rep(3, 40), 20, 2), NA_real_)
+})

@@ -23,7 +23,7 @@ test_that("mclust from the same start ends at the same likelihood", {
   start <- as.integer(cut(faithful$eruptions, 2))
   for (kind in c(full = "VVV", tied = "EEE", diagonal = "VVI", spherical = "VII")) {
     z <- mclust::unmap(start)
-    peer <- mclust::me(faithful, kind, z, control = mclust::emControl(tol = c(1e-12, 1e-12), itmax = c(5000, 5000)))
+    peer <- getExportedValue("mclust", paste0("me", kind))(faithful, z = z, control = mclust::emControl(tol = c(1e-12, 1e-12), itmax = c(5000, 5000)))
     ours <- em_fit(faithful, k = 2, covariance = names(which(c(full = "VVV", tied = "EEE", diagonal = "VVI", spherical = "VII") == kind)), start = start, tol = 1e-13, max_iter = 5000)
     expect_equal(ours$loglik, peer$loglik, tolerance = 1e-7)
   }
