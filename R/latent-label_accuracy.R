@@ -88,7 +88,8 @@ new_label_accuracy <- function(found, names, k, alpha, n, engine, call) {
   if (!(found$rcond > 1e-12)) {
     heavy <- utils::head(order(-abs(found$null)), 3L)
     abort_input(sprintf(
-      "The information in the rows is singular (reciprocal condition %s), so the labels have no regular limit: components nearly coincide, or there is one too many. The direction that cannot be estimated is mostly %s. Use a smaller `k`.",
+      paste("The information in the rows is singular (reciprocal condition %s), so the labels have no regular limit: components nearly coincide, or there is one too many.",
+            "The direction that cannot be estimated is mostly %s. Use a smaller `k`."),
       format(found$rcond, digits = 2L), paste(names[heavy], collapse = ", ")), "object")
   }
   n <- check_number(n, "n", lower = 1)
@@ -310,7 +311,8 @@ plot.granary_label_accuracy <- function(x, ...) {
 #'
 #' @details
 #' Fits start from the true parameters, so that labels need not be matched (the best case the theory speaks of). The exact Bayes error is
-#' \eqn{n D(n) = n [a \log a + (1-a) \log(1-a)] - n [q \log q + (1-q) \log(1-q)] - E \log B(K + b_1, n - K + b_2)/B(b_1, b_2) + E \log \int q(u)^m (1-q(u))^{n-m} Beta(u) du}{n D(n) = n[a log a + (1-a) log(1-a)] - n[q log q + (1-q) log(1-q)] - E log{B(K+b1, n-K+b2)/B(b1, b2)} + E log int q(u)^m (1-q(u))^(n-m) Beta(u) du}
+#' \eqn{n D(n) = n [a \log a + (1-a) \log(1-a)] - n [q \log q + (1-q) \log(1-q)] - E \log B(K + b_1, n - K + b_2)/B(b_1, b_2) + E \log \int q(u)^m (1-q(u))^{n-m} Beta(u) du}{n D(n)
+#' = n[a log a + (1-a) log(1-a)] - n[q log q + (1-q) log(1-q)] - E log{B(K+b1, n-K+b2)/B(b1, b2)} + E log int q(u)^m (1-q(u))^(n-m) Beta(u) du}
 #' with \eqn{K} and \eqn{m} binomial and \eqn{q(u) = u p_1 + (1-u) p_0}.
 #'
 #' @section Which method when:
