@@ -1073,6 +1073,14 @@ core_label_simulate <- function(model, n, reps, threads, seed, progress) {
     .Call(`_granary_core_label_simulate`, model, n, reps, threads, seed, progress)
 }
 
+core_label_memberships <- function(model, x) {
+    .Call(`_granary_core_label_memberships`, model, x)
+}
+
+core_label_posterior <- function(x, family, gamma, partitions, reference, progress) {
+    .Call(`_granary_core_label_posterior`, x, family, gamma, partitions, reference, progress)
+}
+
 core_partition_prior <- function(prior, n, progress) {
     .Call(`_granary_core_partition_prior`, prior, n, progress)
 }

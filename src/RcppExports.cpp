@@ -3300,6 +3300,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_label_memberships
+SEXP core_label_memberships(SEXP model, SEXP x);
+RcppExport SEXP _granary_core_label_memberships(SEXP modelSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_label_memberships(model, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_label_posterior
+SEXP core_label_posterior(SEXP x, SEXP family, SEXP gamma, SEXP partitions, SEXP reference, SEXP progress);
+RcppExport SEXP _granary_core_label_posterior(SEXP xSEXP, SEXP familySEXP, SEXP gammaSEXP, SEXP partitionsSEXP, SEXP referenceSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type partitions(partitionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type reference(referenceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_label_posterior(x, family, gamma, partitions, reference, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_partition_prior
 SEXP core_partition_prior(SEXP prior, SEXP n, SEXP progress);
 RcppExport SEXP _granary_core_partition_prior(SEXP priorSEXP, SEXP nSEXP, SEXP progressSEXP) {
@@ -5481,6 +5507,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_label_coefficient", (DL_FUNC) &_granary_core_label_coefficient, 3},
     {"_granary_core_binary_label_error", (DL_FUNC) &_granary_core_binary_label_error, 4},
     {"_granary_core_label_simulate", (DL_FUNC) &_granary_core_label_simulate, 6},
+    {"_granary_core_label_memberships", (DL_FUNC) &_granary_core_label_memberships, 2},
+    {"_granary_core_label_posterior", (DL_FUNC) &_granary_core_label_posterior, 6},
     {"_granary_core_partition_prior", (DL_FUNC) &_granary_core_partition_prior, 3},
     {"_granary_core_partition_draws", (DL_FUNC) &_granary_core_partition_draws, 5},
     {"_granary_core_dp_mixture", (DL_FUNC) &_granary_core_dp_mixture, 6},
