@@ -118,6 +118,7 @@ online_facts.granary_lasvm <- function(fit) {
     cost = format(settings$cost), "support vectors" = sprintf("%s, %s of them at the bound", number(fit$n_sv), number(fit$n_bounded)),
     selection = settings$select, "labels used" = number(length(fit$labels_used)), "objective W" = format(fit$objective, digits = 7L),
     delta = paste0(format(fit$delta, digits = 3L), if (isTRUE(fit$finished)) " (finished)" else " (not finished: see update(finish = TRUE))"),
+    "duality gap" = if (isTRUE(is.finite(fit$convergence$gap))) paste0(format(fit$convergence$gap, digits = 3L), if (nzchar(fit$convergence$message)) paste0(" ", fit$convergence$message)),
     "kernel values" = number(fit$n_kernel), "cache hits" = sprintf("%.1f%%", 100 * fit$cache_hit_rate))
 }
 

@@ -463,5 +463,9 @@ lasvm_refresh <- function(fit) {
   fit$finished <- state$finished
   fit$stopped_early <- isTRUE(state$stopped_early)
   fit$convergence <- state$convergence
+  # What the solver certifies is its own problem, that of S: rows visited and let go again are not in it.
+  if (isTRUE(fit$finished) && isTRUE(fit$trials > nrow(alpha))) {
+    fit$convergence$message <- sprintf("over the %s rows held; over all rows see lasvm_bounds()", format(nrow(alpha), big.mark = ","))
+  }
   fit
 }

@@ -392,3 +392,14 @@ test_that("labels of one class alone are said to teach nothing", {
   expect_identical(fit$n_sv, 0L)
   expect_silent(lasvm(x[c(491:500, 1:490), ], y[c(491:500, 1:490)], select = "active", max_labels = 12, shuffle = FALSE))
 })
+
+test_that("the gap of a machine that let rows go says that it is over those held", {
+  set.seed(1)
+  x <- matrix(rnorm(400), 200)
+  y <- factor(ifelse(x[, 1] + rnorm(200) > 0, "a", "b"))
+  fit <- lasvm(x, y, cost = 100)
+  expect_lt(length(fit$state$id), 200)
+  expect_gt(lasvm_bounds(fit, x, y)$gap, fit$convergence$gap)
+  expect_match(fit$convergence$message, "rows held")
+  expect_output(print(fit), "duality gap: .* over the [0-9]+ rows held; over all rows see lasvm_bounds")
+})
