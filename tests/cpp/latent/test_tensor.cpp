@@ -23,7 +23,18 @@ double worst_match(const MatrixXd& truth, const MatrixXd& found) {
   return worst;
 }
 
-SparseMatrix sparse(const MatrixXd& a) { return a.sparseView(); }
+// Moments of documents given one in each row.
+WhitenedMoments topics_of(const MatrixXd& counts, double alpha0, Index k, int threads = 1) {
+  const SparseMatrix c = counts.transpose().sparseView();
+  const ConstSparseMap view(c.rows(), c.cols(), c.nonZeros(), c.outerIndexPtr(), c.innerIndexPtr(), c.valuePtr());
+  TopicMomentOptions o;
+  o.words = c.rows();
+  o.alpha0 = alpha0;
+  o.threads = threads;
+  Monitor monitor;
+  Rng rng(1);
+  return topic_moments(one_piece(Design(view)), o, k, rng, monitor);
+}
 
 }  // namespace
 
@@ -34,7 +45,7 @@ TEST("every method finds the components of an orthogonal tensor, and each attrac
     const MatrixXd v = orthonormal(k, rng);
     Tensor3 t(k);
     for (Index i = 0; i < k; ++i) t.add(1 + 0.5 * static_cast<double>(i), v.col(i));
-    for (const TensorMethod method : {TensorMethod::power, TensorMethod::power_stop, TensorMethod::joint, TensorMethod::jennrich, TensorMethod::svd}) {
+    for (const TensorMethod method : {TensorMethod::power, TensorMethod::power_stop, TensorMethod::joint, TensorMethod::jennrich, TensorMethod::svd, TensorMethod::ball}) {
       TensorOptions o;
       o.method = method;
       const TensorResult r = tensor_decompose(t, k, o, rng, monitor);
@@ -73,7 +84,7 @@ TEST("moments of documents are averages over ordered triples of their words") {
   Monitor monitor;
   MatrixXd c(3, 3);
   c << 2, 1, 1, 0, 3, 1, 1, 1, 2;
-  const WhitenedMoments m = topic_moments(sparse(c), 0, 2, monitor);
+  const WhitenedMoments m = topics_of(c, 0, 2);
   MatrixXd second = MatrixXd::Zero(3, 3);
   MatrixXd third = MatrixXd::Zero(2, 4);
   for (Index doc = 0; doc < 3; ++doc) {
@@ -112,13 +123,13 @@ TEST("topics of single-topic documents and of LDA come back; alpha0 towards zero
       for (int w = 0; w < 50; ++w) c(i, rng.categorical(topics.row(rng.categorical(mix)).transpose())) += 1;
     }
     const double a0 = lda ? 0.9 : 0;
-    const WhitenedMoments m = topic_moments(sparse(c), a0, k, monitor);
+    const WhitenedMoments m = topics_of(c, a0, k);
     const TensorResult r = tensor_decompose(m.tensor, k, TensorOptions(), rng, monitor);
     const Recovered found = recover(m, r, 2 / (a0 + 2));
     for (Index i = 0; i < k; ++i) CHECK((found.means.rowwise() - topics.row(i)).cwiseAbs().rowwise().sum().minCoeff() < 0.06);
     const VectorXd weight = lda ? VectorXd(found.s * a0 * (a0 + 1)) : found.s;
     CHECK_NEAR(weight.mean(), lda ? 0.3 : 1.0 / 3, 0.03);
-    if (!lda) CHECK((topic_moments(sparse(c), 1e-10, k, monitor).tensor.unfolded() - m.tensor.unfolded()).cwiseAbs().maxCoeff() < 1e-6);
+    if (!lda) CHECK((topics_of(c, 1e-10, k).tensor.unfolded() - m.tensor.unfolded()).cwiseAbs().maxCoeff() < 1e-6);
   }
 }
 
@@ -173,10 +184,10 @@ TEST("more components than the moments allow are refused with the eigenvalue tha
   Monitor monitor;
   MatrixXd c(4, 3);
   c << 3, 3, 0, 3, 3, 0, 6, 6, 0, 4, 4, 0;
-  CHECK_THROWS(topic_moments(sparse(c), 0, 3, monitor), InputError);
+  CHECK_THROWS(topics_of(c, 0, 3), InputError);
   MatrixXd brief(2, 3);
   brief << 1, 1, 0, 0, 1, 0;
-  CHECK_THROWS(topic_moments(sparse(brief), 0, 1, monitor), InputError);
+  CHECK_THROWS(topics_of(brief, 0, 1), InputError);
   Tensor3 t(2);
   CHECK_THROWS(tensor_decompose(t, 3, TensorOptions(), rng, monitor), InputError);
 }
