@@ -11,7 +11,8 @@
 #'
 #' * `"topic"`: each document has one topic, \eqn{s_i = t_i = w_i}{s_i = t_i = w_i}. `"lda"`: latent Dirichlet allocation with known \eqn{\alpha_0 = \sum \alpha_i}{alpha0 = sum alpha_i}.
 #' * `"gmm"`: spherical Gaussians of one variance; `"gmm_hetero"`: each of its own. Means must be linearly independent, so \eqn{k \le d}{k <= d}.
-#' * `"product"`: Gaussians with diagonal covariances, columns split at random in three views (`rotate = TRUE`: rows of spherical Gaussians are rotated at random first). `"latent_class"`: items with categories, split likewise.
+#' * `"product"`: Gaussians with diagonal covariances, columns split at random in three views (`rotate = TRUE`: rows of spherical Gaussians
+#'   are rotated at random first). `"latent_class"`: items with categories, split likewise.
 #' * `"multiview"`: three given views that are independent given the component. The polish, `predict()` and `logLik()` take columns to be Gaussian and independent given it.
 #' * `"hmm"`: hidden Markov model; the views are three observations in a row. Numbers are Gaussian with diagonal covariances, words or factors categorical.
 #' * `"ica"`: independent components from fourth moments; `noise = TRUE` allows for Gaussian noise of any covariance, gives columns of length one, and needs kurtoses of one sign.

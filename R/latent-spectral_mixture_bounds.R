@@ -9,8 +9,10 @@
 #' * `"perturbation"` (Theorem 5.1): if the tensor is known up to an error of operator norm \eqn{\epsilon}{error}, then \eqn{|v - \hat v| \le 8 \epsilon / \lambda}{|v - v_hat| <= 8 error / lambda},
 #'   \eqn{|\lambda - \hat\lambda| \le 5 \epsilon}{|lambda - lambda_hat| <= 5 error}, and what is left has norm at most \eqn{55 \epsilon}{55 error}; `valid` says whether
 #'   \eqn{\epsilon \le C_1 \lambda_{\min} / k}{error <= C1 min(lambda) / k} with the largest \eqn{C_1}{C1} that the proof supports, 1/(56 * 9 * 102).
-#' * `"convergence"` (Lemma 5.1): \eqn{|v_1 - u_t|^2 \le 2 \lambda_1^2 \sum_{i > 1} \lambda_i^{-2} |\lambda_2 c_2 / (\lambda_1 c_1)|^{2^{t+1}}}{|v1 - u_t|^2 <= 2 lambda1^2 sum_{i > 1} lambda_i^-2 |lambda2 c2 / (lambda1 c1)|^(2^(t + 1))}
-#'   after \eqn{t} steps from a start with the products `start` = \eqn{c_i = v_i'u_0}{c_i = v_i'u_0}; components are ordered by \eqn{|\lambda_i c_i|}{|lambda_i c_i|}.
+#' * `"convergence"` (Lemma 5.1):
+#'   \deqn{|v_1 - u_t|^2 \le 2 \lambda_1^2 \sum_{i > 1} \lambda_i^{-2} |\lambda_2 c_2 / (\lambda_1 c_1)|^{2^{t+1}}}{|v1 - u_t|^2 <= 2 lambda1^2 sum_{i > 1} lambda_i^-2 |lambda2 c2 / (lambda1 c1)|^(2^(t + 1))}
+#'   after \eqn{t} steps from a start with the products `start` = \eqn{c_i = v_i'u_0}{c_i = v_i'u_0}; components are ordered by
+#'   \eqn{|\lambda_i c_i|}{|lambda_i c_i|}, and `bound` is the square root.
 #' * `"coherence"`: columns may be split at random in three views if the coherence of the means is at most \eqn{(\epsilon^2 / 6) / \log(3 k / \delta)}{(error^2 / 6) / log(3 k / delta)}.
 #'
 #' @section Which method when:

@@ -89,17 +89,18 @@ void by_power(const Tensor3& tensor, Index components, const TensorOptions& o, R
   }
 }
 
-// Whether the rotation settled, where it is found in steps.
-bool by_slices(const Tensor3& tensor, Index components, const TensorOptions& o, Rng& rng, Monitor& monitor, TensorResult& r) {
+// How the rotation ended; slices by themselves take no steps.
+Convergence by_slices(const Tensor3& tensor, Index components, const TensorOptions& o, Rng& rng, Monitor& monitor, TensorResult& r) {
   const Index k = tensor.size();
-  bool settled = true;
+  Convergence how;
+  how.converged = true;
   MatrixXd basis;
   if (o.method == TensorMethod::joint) {
     std::vector<MatrixXd> slices;
     for (Index m = 0; m < std::max<Index>(2 * k, 10); ++m) slices.push_back(tensor.slice(random_unit(k, rng)));
     const JointDiagonal found = joint_diagonal(std::move(slices), JointDiagonalOptions(), monitor);
     basis = found.rotation;
-    settled = found.convergence.converged;
+    how = found.convergence;
   } else if (o.method == TensorMethod::jennrich) {
     basis = SymmetricEigen(tensor.slice(random_unit(k, rng))).eigenvectors();
   } else {
@@ -114,7 +115,7 @@ bool by_slices(const Tensor3& tensor, Index components, const TensorOptions& o, 
     r.values[j] = tensor.value(u);
     r.vectors.col(j) = u;
   }
-  return settled;
+  return how;
 }
 
 // What can be said of each component from the tensor itself (sections 4.1 and 4.2).
@@ -184,17 +185,19 @@ TensorResult tensor_decompose(const Tensor3& tensor, Index components, const Ten
   r.values.resize(components);
   r.vectors.resize(k, components);
   const bool one_by_one = options.method == TensorMethod::power || options.method == TensorMethod::power_stop || options.method == TensorMethod::ball;
-  bool settled = true;
   if (one_by_one) {
     by_power(tensor, components, options, rng, monitor, r);
   } else {
-    settled = by_slices(tensor, components, options, rng, monitor, r);
+    r.convergence = by_slices(tensor, components, options, rng, monitor, r);
   }
   judge(tensor, one_by_one, r);
-  r.convergence.iterations = r.starts;
-  r.convergence.residual = r.steps.maxCoeff();
-  if (one_by_one) settled = r.convergence.residual <= 1e-8;  // what is left is no fixed point of the methods that diagonalise slices, unless T is orthogonal
-  r.convergence.converged = settled && r.values.minCoeff() > 1e-13 * tensor.norm();
+  if (one_by_one) {
+    r.convergence.iterations = r.starts;
+    r.convergence.residual = r.steps.maxCoeff();
+    r.convergence.converged = r.convergence.residual <= 1e-8;
+  }
+  // What diagonalises slices of a tensor that is not orthogonal is no fixed point of its steps; `steps` and `residual` say how far it is from that.
+  if (!(r.values.minCoeff() > 1e-13 * tensor.norm())) r.convergence.converged = false;
   if (!r.convergence.converged) r.convergence.message = "a component is no fixed point of the tensor, or has no positive value";
   r.convergence.seconds = clock.seconds();
   return r;

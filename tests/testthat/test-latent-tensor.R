@@ -38,7 +38,7 @@ test_that("a tensor of one entry, and of a part of its components", {
 })
 
 test_that("tensors that are none are refused by name", {
-  expect_error(tensor_decompose(), "`x` is missing", class = "granary_error_input")
+  expect_error(tensor_decompose(), "`x` must be given", class = "granary_error_input")
   expect_error(tensor_decompose(matrix(1, 2, 2)), "three equal sides", class = "granary_error_input")
   expect_error(tensor_decompose(array(c(1, NA), c(2, 2, 2))), "finite", class = "granary_error_input")
   expect_error(tensor_decompose(array(0, c(2, 2, 2))), "zero everywhere", class = "granary_error_input")
@@ -62,6 +62,6 @@ test_that("bounds are those of the paper, worked by hand", {
     u <- c(2, 1) * u^2
     u <- u / sqrt(sum(u^2))
   }
-  expect_error(spectral_mixture_bounds("starts"), "`k` is missing", class = "granary_error_input")
+  expect_error(spectral_mixture_bounds("starts"), "`k` must be given", class = "granary_error_input")
   expect_error(spectral_mixture_bounds("convergence", lambda = 1, start = 1), "at least two", class = "granary_error_input")
 })

@@ -2,8 +2,10 @@
 
 #include "core/linalg/dense.h"
 #include "harness.h"
+#include "latent/ica_moments.h"
 #include "latent/moments.h"
 #include "latent/tensor.h"
+#include "latent/topic_em.h"
 
 using namespace granary;
 using namespace granary::latent;
@@ -190,4 +192,56 @@ TEST("more components than the moments allow are refused with the eigenvalue tha
   CHECK_THROWS(topics_of(brief, 0, 1), InputError);
   Tensor3 t(2);
   CHECK_THROWS(tensor_decompose(t, 3, TensorOptions(), rng, monitor), InputError);
+}
+
+TEST("Algorithm 2 finds all components of equal value, and d > k sources come back from fourth moments") {
+  Rng rng(8);
+  Monitor monitor;
+  const MatrixXd v = orthonormal(6, rng);
+  Tensor3 t(6);
+  for (Index i = 0; i < 6; ++i) t.add(1, v.col(i));
+  TensorOptions o;
+  o.method = TensorMethod::power_stop;
+  const TensorResult r = tensor_decompose(t, 6, o, rng, monitor);
+  CHECK(worst_match(v.transpose(), r.vectors.transpose()) < 1e-6);
+  MatrixXd mixing(4, 2);
+  mixing << 1, 0.3, -0.5, 1, 0.8, 0.2, 0.1, -0.7;
+  const IcaDraws sim = ica_draws(20000, mixing, true, 0, rng);
+  for (const TensorMethod method : {TensorMethod::power, TensorMethod::joint}) {
+    TensorOptions options;
+    options.method = method;
+    const IcaResult found = ica_moments(sim.x, 2, false, options, rng, monitor);
+    CHECK(worst_match(mixing.transpose(), found.mixing.transpose()) < 0.1);
+    CHECK(found.kurtosis.minCoeff() > 2);
+  }
+}
+
+TEST("documents in pieces, on any number of threads, have the moments of all") {
+  Rng rng(9);
+  MatrixXd c(40, 300);
+  for (Index i = 0; i < c.size(); ++i) c.data()[i] = static_cast<double>(rng.poisson(0.05));
+  const WhitenedMoments one = topics_of(c, 0.5, 2), two = topics_of(c, 0.5, 2, 2);
+  CHECK((one.tensor.unfolded() - two.tensor.unfolded()).cwiseAbs().maxCoeff() == 0);
+  CHECK((one.whiten - two.whiten).cwiseAbs().maxCoeff() == 0);
+}
+
+TEST("the variational polish never lowers its objective, and exact EM of single topics neither") {
+  Rng rng(10);
+  Monitor monitor;
+  TopicModel truth{true, VectorXd::Constant(3, 0.3), MatrixXd(3, 15)};
+  for (Index h = 0; h < 3; ++h) truth.topics.row(h) = rng.dirichlet(VectorXd::Constant(15, 0.5)).transpose();
+  for (const bool lda : {true, false}) {
+    truth.lda = lda;
+    if (!lda) truth.weight /= truth.weight.sum();
+    const TopicDraws sim = topic_draws(truth, VectorXd::Constant(300, 30), rng, monitor);
+    const ConstSparseMap view(sim.counts.rows(), sim.counts.cols(), sim.counts.nonZeros(), sim.counts.outerIndexPtr(), sim.counts.innerIndexPtr(), sim.counts.valuePtr());
+    TopicModel start = truth;
+    start.topics = 0.5 * truth.topics.array() + 0.5 / 15;
+    TopicEmOptions o;
+    o.passes = 30;
+    const TopicEm found = topic_em(one_piece(Design(view)), start, o, monitor);
+    CHECK(found.objective.size() > 2);
+    for (Index i = 1; i < found.objective.size(); ++i) CHECK(found.objective[i] >= found.objective[i - 1] - 1e-6 * std::abs(found.objective[i]));
+    CHECK(found.last > found.first);
+  }
 }
