@@ -11,7 +11,7 @@
 #' @param d Number of columns or words; for `"latent_class"` of items; for `"hmm"` of symbols, or of columns with `means`.
 #' @param means Means, topics or probabilities, one row per component (for `"ica"` the columns of the mixing matrix); `NULL` for random ones.
 #' @param share Shares of the components; `NULL` for equal ones.
-#' @param alpha For `"lda"`: Dirichlet parameters of the topics, one or one for each.
+#' @param alpha For `"lda"`: Dirichlet parameters of the topics, one or one for each; `NULL` for 0.3.
 #' @param noise_var Variance around the means, one or one for each component; for `"ica"` of the noise (0 for none).
 #' @param transition For `"hmm"`: transition probabilities, one row per state; `NULL` for states that stay with probability 0.8.
 #' @param length Words of a document, or rows of a sequence.
@@ -25,7 +25,7 @@
 #' sim <- sim_spectral_mixture(2000, model = "gmm", k = 3, d = 6)
 #' assess(spectral_mixture(sim$x, k = 3, model = "gmm"), truth = sim$means)
 sim_spectral_mixture <- function(n, model = c("topic", "lda", "gmm", "gmm_hetero", "product", "latent_class", "multiview", "hmm", "ica"), k = 3, d = 30, means = NULL, share = NULL,
-                                 alpha = 0.3, noise_var = NULL, transition = NULL, length = 50, levels = 3) {
+                                 alpha = NULL, noise_var = NULL, transition = NULL, length = 50, levels = 3) {
   n <- check_count(n, upper = 1e8)
   model <- check_choice(model, spectral_models)
   k <- check_count(k)
@@ -47,6 +47,7 @@ sim_spectral_mixture <- function(n, model = c("topic", "lda", "gmm", "gmm_hetero
   share <- share / sum(share)
   if (model %in% c("topic", "lda")) {
     if (any(means < 0)) abort_input("`means` must not be negative: they are probabilities of words.", "means")
+    if (is.null(alpha)) alpha <- 0.3
     alpha <- rep_len(check_vector(alpha, lower = 0, strict_lower = TRUE), k)
     colnames(means) <- if (is.null(colnames(means))) paste0("w", seq_len(width)) else colnames(means)
     drawn <- draw_documents(model == "lda", if (model == "lda") alpha else share, means, rep(length, n))
