@@ -1161,6 +1161,38 @@ core_concentration_density <- function(at, n, k, law) {
     .Call(`_granary_core_concentration_density`, at, n, k, law)
 }
 
+core_tensor_decompose <- function(unfolded, components, options, seed, progress) {
+    .Call(`_granary_core_tensor_decompose`, unfolded, components, options, seed, progress)
+}
+
+core_spectral_topics <- function(x, words, options, seed, progress) {
+    .Call(`_granary_core_spectral_topics`, x, words, options, seed, progress)
+}
+
+core_spectral_rows <- function(data, views, options, seed, progress) {
+    .Call(`_granary_core_spectral_rows`, data, views, options, seed, progress)
+}
+
+core_spectral_place <- function(data, parameters, options, progress) {
+    .Call(`_granary_core_spectral_place`, data, parameters, options, progress)
+}
+
+core_topic_rows <- function(x, lda, weight, topics, threads, progress) {
+    .Call(`_granary_core_topic_rows`, x, lda, weight, topics, threads, progress)
+}
+
+core_topic_draws <- function(lda, weight, topics, lengths, seed) {
+    .Call(`_granary_core_topic_draws`, lda, weight, topics, lengths, seed)
+}
+
+core_ica_draws <- function(n, mixing, heavy, noise_sd, seed) {
+    .Call(`_granary_core_ica_draws`, n, mixing, heavy, noise_sd, seed)
+}
+
+core_match_rows <- function(cost) {
+    .Call(`_granary_core_match_rows`, cost)
+}
+
 core_good_turing <- function(counts, options) {
     .Call(`_granary_core_good_turing`, counts, options)
 }

@@ -3595,6 +3595,114 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_tensor_decompose
+SEXP core_tensor_decompose(SEXP unfolded, SEXP components, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_tensor_decompose(SEXP unfoldedSEXP, SEXP componentsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type unfolded(unfoldedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type components(componentsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tensor_decompose(unfolded, components, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_spectral_topics
+SEXP core_spectral_topics(SEXP x, SEXP words, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_spectral_topics(SEXP xSEXP, SEXP wordsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type words(wordsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_spectral_topics(x, words, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_spectral_rows
+SEXP core_spectral_rows(SEXP data, SEXP views, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_spectral_rows(SEXP dataSEXP, SEXP viewsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type views(viewsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_spectral_rows(data, views, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_spectral_place
+SEXP core_spectral_place(SEXP data, SEXP parameters, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_spectral_place(SEXP dataSEXP, SEXP parametersSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parameters(parametersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_spectral_place(data, parameters, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_topic_rows
+SEXP core_topic_rows(SEXP x, SEXP lda, SEXP weight, SEXP topics, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_topic_rows(SEXP xSEXP, SEXP ldaSEXP, SEXP weightSEXP, SEXP topicsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lda(ldaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type topics(topicsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_topic_rows(x, lda, weight, topics, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_topic_draws
+SEXP core_topic_draws(SEXP lda, SEXP weight, SEXP topics, SEXP lengths, SEXP seed);
+RcppExport SEXP _granary_core_topic_draws(SEXP ldaSEXP, SEXP weightSEXP, SEXP topicsSEXP, SEXP lengthsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type lda(ldaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type topics(topicsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lengths(lengthsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_topic_draws(lda, weight, topics, lengths, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ica_draws
+SEXP core_ica_draws(SEXP n, SEXP mixing, SEXP heavy, SEXP noise_sd, SEXP seed);
+RcppExport SEXP _granary_core_ica_draws(SEXP nSEXP, SEXP mixingSEXP, SEXP heavySEXP, SEXP noise_sdSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mixing(mixingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type heavy(heavySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type noise_sd(noise_sdSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ica_draws(n, mixing, heavy, noise_sd, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_match_rows
+SEXP core_match_rows(SEXP cost);
+RcppExport SEXP _granary_core_match_rows(SEXP costSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type cost(costSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_match_rows(cost));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_good_turing
 SEXP core_good_turing(SEXP counts, SEXP options);
 RcppExport SEXP _granary_core_good_turing(SEXP countsSEXP, SEXP optionsSEXP) {
@@ -5529,6 +5637,14 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_pairwise_cluster", (DL_FUNC) &_granary_core_pairwise_cluster, 6},
     {"_granary_core_concentration", (DL_FUNC) &_granary_core_concentration, 5},
     {"_granary_core_concentration_density", (DL_FUNC) &_granary_core_concentration_density, 4},
+    {"_granary_core_tensor_decompose", (DL_FUNC) &_granary_core_tensor_decompose, 5},
+    {"_granary_core_spectral_topics", (DL_FUNC) &_granary_core_spectral_topics, 5},
+    {"_granary_core_spectral_rows", (DL_FUNC) &_granary_core_spectral_rows, 5},
+    {"_granary_core_spectral_place", (DL_FUNC) &_granary_core_spectral_place, 4},
+    {"_granary_core_topic_rows", (DL_FUNC) &_granary_core_topic_rows, 6},
+    {"_granary_core_topic_draws", (DL_FUNC) &_granary_core_topic_draws, 5},
+    {"_granary_core_ica_draws", (DL_FUNC) &_granary_core_ica_draws, 5},
+    {"_granary_core_match_rows", (DL_FUNC) &_granary_core_match_rows, 1},
     {"_granary_core_good_turing", (DL_FUNC) &_granary_core_good_turing, 2},
     {"_granary_core_unigram_model", (DL_FUNC) &_granary_core_unigram_model, 2},
     {"_granary_core_unigram_path", (DL_FUNC) &_granary_core_unigram_path, 3},

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/errors.h"
+#include "core/base/parallel.h"
 #include "core/linalg/dense.h"
 #include "core/linalg/spectral.h"
 
@@ -62,80 +63,199 @@ EigenPairs dense_pairs(const MatrixXd& a) {
 
 }  // namespace
 
-WhitenedMoments topic_moments(const SparseMatrix& counts, double alpha0, Index k, Monitor& monitor) {
-  require(alpha0 >= 0, "`alpha0` must not be negative.");
-  const Index n = counts.rows(), d = counts.cols();
-  require(k >= 1 && k <= d, message("`k` must be at most the number of words, ", d, "."));
-  const VectorXd length = counts * VectorXd::Ones(d);
-  WhitenedMoments m;
-  VectorXd a = VectorXd::Zero(n), b = VectorXd::Zero(n), first = VectorXd::Zero(n);
-  double docs = 0;
-  for (Index i = 0; i < n; ++i) {
-    const double l = length[i];
-    if (l > 0) docs += 1;
-    if (l >= 2) m.rows2 += 1;
-    if (l >= 3) m.rows3 += 1;
-  }
-  require(m.rows3 > 0, "no document has three words: the third moments cannot be estimated.");
-  for (Index i = 0; i < n; ++i) {
-    const double l = length[i];
-    if (l > 0) first[i] = 1 / (docs * l);
-    if (l >= 2) a[i] = 1 / (m.rows2 * l * (l - 1));
-    if (l >= 3) b[i] = 1 / (m.rows3 * l * (l - 1) * (l - 2));
-  }
-  const SparseMatrix words = counts.transpose();  // products with C' by columns of C'
-  m.mean = words * first;
-  // Pairs of words: E x1 x2' = C' diag(a) C - diag(C'a).
-  const VectorXd diagonal = words * a;
-  const double shrink = alpha0 / (alpha0 + 1);
-  const LinearOperator second = [&](ConstVectorRef x, VectorRef y) {
-    VectorXd t = counts * x;
-    t.array() *= a.array();
-    y = words * t;
-    y -= diagonal.cwiseProduct(x);
-    y -= shrink * m.mean.dot(x) * m.mean;
+DocumentSource one_piece(const Design& documents) {
+  bool given = false;
+  return [documents, given](Design& piece) mutable {
+    given = !given;
+    if (given) piece = documents;
+    return given;
   };
-  const Index more = std::min(d, k + std::min<Index>(5, d - k));
-  if (d <= 400) {
-    MatrixXd dense(d, d);
-    for (Index j = 0; j < d; ++j) second(VectorXd::Unit(d, j), dense.col(j));
-    whiten_with(dense_pairs(0.5 * (dense + dense.transpose())), k, m);
-    m.eigenvalues.conservativeResize(more);
-  } else {
-    EigenOptions options;
-    options.tol = 1e-8;
-    whiten_with(top_eigenpairs(second, d, more, Which::largest, options, monitor), k, m);
-  }
-  // Triples of different words: with y = W'c, z_i = sum_docs b c_i y and g_i = sum_docs b c_i,
-  //   sum_docs b y^3 + 2 sum_i g_i w_i^3 - sum_i sym3(w_i w_i' (x) z_i).
-  const MatrixXd& w = m.whiten;
-  MatrixXd t = MatrixXd::Zero(k, k * k);
-  MatrixXd z = MatrixXd::Zero(d, k);
-  const Eigen::SparseMatrix<double, Eigen::RowMajor> by_rows(counts);
-  for (Index from = 0; from < n; from += 4096) {
-    monitor.check();
-    const Index size = std::min<Index>(4096, n - from);
-    const MatrixXd y = by_rows.middleRows(from, size) * w;
-    const MatrixXd scaled = b.segment(from, size).asDiagonal() * y;
-    z += by_rows.middleRows(from, size).transpose() * scaled;
-    for (Index r = 0; r < size; r += chunk) {
-      const Index part = std::min(chunk, size - r);
-      t.noalias() += scaled.middleRows(r, part).transpose() * row_products(y.middleRows(r, part), y.middleRows(r, part));
+}
+
+void over_documents(const ConstSparseMap& piece, int threads, Monitor& monitor, const std::function<void(Index, Index, Index)>& body) {
+  const Index n = piece.cols();
+  parallel_for(document_parts, threads, monitor, [&](Index part) { body(part, n * part / document_parts, n * (part + 1) / document_parts); });
+}
+
+namespace {
+
+// What one look at every document gives: sums over documents of c / l, c / (l (l - 1)) and c / (l (l - 1)(l - 2)), and how many there are of each.
+struct Lengths {
+  double docs = 0, docs2 = 0, docs3 = 0;
+  VectorXd first, pair, triple;
+};
+
+double length_of(const ConstSparseMap& x, Index j) {
+  double l = 0;
+  for (ConstSparseMap::InnerIterator it(x, j); it; ++it) l += it.value();
+  return l;
+}
+
+Lengths look(const DocumentSource& source, Index words, Monitor& monitor) {
+  Lengths out;
+  out.first = out.pair = out.triple = VectorXd::Zero(words);
+  for (Design piece; source(piece);) {
+    const ConstSparseMap& x = piece.sparse();
+    require(x.rows() == words, "all pieces must have the same words.");
+    for (Index j = 0; j < x.cols(); ++j) {
+      if (j % 4096 == 0) monitor.check();
+      const double l = length_of(x, j);
+      out.docs += l > 0;
+      out.docs2 += l >= 2;
+      out.docs3 += l >= 3;
+      for (ConstSparseMap::InnerIterator it(x, j); it; ++it) {
+        const double c = it.value();
+        if (l > 0) out.first[it.row()] += c / l;
+        if (l >= 2) out.pair[it.row()] += c / (l * (l - 1));
+        if (l >= 3) out.triple[it.row()] += c / (l * (l - 1) * (l - 2));
+      }
     }
   }
-  const VectorXd g = words * b;
-  MatrixXd pairs = MatrixXd::Zero(k, k * k);  // sum_i z_i (x) w_i (x) w_i
+  return out;
+}
+
+// sum over documents of c (c'Q) / (l (l - 1)): q is m x words, and so is the sum.
+MatrixXd pair_product(const DocumentSource& source, const MatrixXd& q, int threads, Monitor& monitor) {
+  const Index m = q.rows();
+  std::vector<MatrixXd> sums(static_cast<std::size_t>(document_parts), MatrixXd::Zero(m, q.cols()));
+  for (Design piece; source(piece);) {
+    const ConstSparseMap x = piece.sparse();
+    over_documents(x, threads, monitor, [&](Index part, Index from, Index to) {
+      MatrixXd& sum = sums[static_cast<std::size_t>(part)];
+      VectorXd y(m);
+      for (Index j = from; j < to; ++j) {
+        if (j % 4096 == 0) monitor.check();
+        const double l = length_of(x, j);
+        if (l < 2) continue;
+        y.setZero();
+        for (ConstSparseMap::InnerIterator it(x, j); it; ++it) y += it.value() * q.col(it.row());
+        y /= l * (l - 1);
+        for (ConstSparseMap::InnerIterator it(x, j); it; ++it) sum.col(it.row()) += it.value() * y;
+      }
+    });
+  }
+  for (std::size_t p = 1; p < sums.size(); ++p) sums[0] += sums[p];
+  return std::move(sums[0]);
+}
+
+struct Triples {
+  MatrixXd cubes;  // k x k^2: sum of b y^3
+  MatrixXd z;      // k x words: sum of b c_i y
+};
+
+Triples triples(const DocumentSource& source, const MatrixXd& w, int threads, Monitor& monitor) {
+  const Index k = w.rows();
+  std::vector<Triples> sums(static_cast<std::size_t>(document_parts), Triples{MatrixXd::Zero(k, k * k), MatrixXd::Zero(k, w.cols())});
+  for (Design piece; source(piece);) {
+    const ConstSparseMap x = piece.sparse();
+    over_documents(x, threads, monitor, [&](Index part, Index from, Index to) {
+      Triples& sum = sums[static_cast<std::size_t>(part)];
+      MatrixXd y(chunk, k), scaled(chunk, k);
+      Index filled = 0;
+      const auto flush = [&] {
+        sum.cubes.noalias() += scaled.topRows(filled).transpose() * row_products(y.topRows(filled), y.topRows(filled));
+        filled = 0;
+      };
+      VectorXd one(k);
+      for (Index j = from; j < to; ++j) {
+        const double l = length_of(x, j);
+        if (l < 3) continue;
+        one.setZero();
+        for (ConstSparseMap::InnerIterator it(x, j); it; ++it) one += it.value() * w.col(it.row());
+        y.row(filled) = one.transpose();
+        one /= l * (l - 1) * (l - 2);
+        scaled.row(filled) = one.transpose();
+        for (ConstSparseMap::InnerIterator it(x, j); it; ++it) sum.z.col(it.row()) += it.value() * one;
+        if (++filled == chunk) {
+          monitor.check();
+          flush();
+        }
+      }
+      flush();
+    });
+  }
+  for (std::size_t p = 1; p < sums.size(); ++p) {
+    sums[0].cubes += sums[p].cubes;
+    sums[0].z += sums[p].z;
+  }
+  return std::move(sums[0]);
+}
+
+// The leading pairs of M2 = sum a c c' - diag(sum a c) - a0 / (a0 + 1) M1 M1', a = 1 / (l (l - 1)), per document.
+EigenPairs topic_pairs(const DocumentSource& source, const Lengths& seen, const VectorXd& mean, const TopicMomentOptions& o, Index k, Rng& rng, Monitor& monitor) {
+  const Index d = o.words;
+  const double shrink = o.alpha0 / (o.alpha0 + 1);
+  const bool whole = d <= 200;
+  const Index m = whole ? d : std::min(d, k + std::max(1, o.oversample));
+  const auto product = [&](const MatrixXd& q) {  // d x m
+    MatrixXd y = pair_product(source, q.transpose(), o.threads, monitor).transpose();
+    y -= seen.pair.asDiagonal() * q;
+    y /= seen.docs2;
+    y -= shrink * mean * (mean.transpose() * q);
+    return y;
+  };
+  MatrixXd q = MatrixXd::Identity(d, m);
+  if (!whole) {
+    for (Index i = 0; i < q.size(); ++i) q.data()[i] = rng.normal();
+    q = Qr(q).thin_q(m);
+  }
+  EigenPairs out;
+  const int most = whole ? 1 : std::max(2, o.passes);
+  for (int pass = 1;; ++pass) {
+    const MatrixXd y = product(q);
+    const MatrixXd small = q.transpose() * y;
+    const EigenPairs inside = dense_pairs(0.5 * (small + small.transpose()));
+    const MatrixXd lead = inside.vectors.leftCols(k);
+    const double top = inside.values.cwiseAbs().maxCoeff();
+    const double error = (y * lead - q * lead * inside.values.head(k).asDiagonal()).colwise().norm().maxCoeff();
+    out.convergence.residual = top > 0 ? error / top : 0;
+    out.convergence.iterations = pass;
+    out.convergence.converged = whole || out.convergence.residual <= o.tol;
+    if (pass >= most || out.convergence.converged) {
+      out.values = inside.values.head(std::min(m, k + 5));
+      out.vectors = q * inside.vectors.leftCols(out.values.size());
+      return out;
+    }
+    q = Qr(y).thin_q(m);
+  }
+}
+
+}  // namespace
+
+WhitenedMoments topic_moments(const DocumentSource& source, const TopicMomentOptions& o, Index k, Rng& rng, Monitor& monitor) {
+  const double alpha0 = o.alpha0;
+  const Index d = o.words;
+  require(alpha0 >= 0, "`alpha0` must not be negative.");
+  require(k >= 1 && k <= d, message("`k` must be at most the number of words, ", d, "."));
+  const Lengths seen = look(source, d, monitor);
+  require(seen.docs3 > 0, "no document has three words: the third moments cannot be estimated.");
+  WhitenedMoments m;
+  m.rows = seen.docs;
+  m.rows2 = seen.docs2;
+  m.rows3 = seen.docs3;
+  m.mean = seen.first / seen.docs;
+  const EigenPairs pairs = topic_pairs(source, seen, m.mean, o, k, rng, monitor);
+  whiten_with(pairs, k, m);
+  m.settled = pairs.convergence.residual;
+  // Triples of different words: with y = W'c, z_i = sum_docs b c_i y and g_i = sum_docs b c_i, b = 1 / (l (l - 1)(l - 2)),
+  //   sum_docs b y^3 + 2 sum_i g_i w_i^3 - sum_i sym3(w_i w_i' (x) z_i).
+  const MatrixXd& w = m.whiten;
+  const Triples sums = triples(source, w.transpose(), o.threads, monitor);
+  MatrixXd t = sums.cubes;
+  MatrixXd crossed = MatrixXd::Zero(k, k * k);  // sum_i z_i (x) w_i (x) w_i
   for (Index from = 0; from < d; from += chunk) {
     monitor.check();
     const Index size = std::min(chunk, d - from);
     const auto part = w.middleRows(from, size);
     const MatrixXd products = row_products(part, part);
-    t.noalias() += 2 * (part.transpose() * (g.segment(from, size).asDiagonal() * products));
-    pairs.noalias() += z.middleRows(from, size).transpose() * products;
+    t.noalias() += 2 * (part.transpose() * (seen.triple.segment(from, size).asDiagonal() * products));
+    crossed.noalias() += sums.z.middleCols(from, size) * products;
   }
-  t -= 3 * Tensor3::symmetric(pairs).unfolded();
+  t -= 3 * Tensor3::symmetric(crossed).unfolded();
+  t /= seen.docs3;
   if (alpha0 > 0) {
     const VectorXd mean = w.transpose() * m.mean;
+    const double shrink = alpha0 / (alpha0 + 1);
     // W' E[x1 x2'] W = I + shrink W'M1 M1'W
     const MatrixXd joint = MatrixXd::Identity(k, k) + shrink * mean * mean.transpose();
     t -= alpha0 / (alpha0 + 2) * sym3(joint, mean);
@@ -150,7 +270,7 @@ WhitenedMoments gaussian_moments(ConstMatrixRef x, bool hetero, Index k, Monitor
   require(k >= 1 && k <= d, message("`k` must be at most the number of columns, ", d, "."));
   const double rows = static_cast<double>(n);
   WhitenedMoments m;
-  m.rows2 = m.rows3 = rows;
+  m.rows = m.rows2 = m.rows3 = rows;
   m.mean = x.colwise().mean().transpose();
   const MatrixXd centred = x.rowwise() - m.mean.transpose();
   const MatrixXd covariance = centred.transpose() * centred / rows;
@@ -199,7 +319,8 @@ ViewMoments view_moments(ConstMatrixRef x1, ConstMatrixRef x2, ConstMatrixRef x3
   out.second = p31 * u * inverse.asDiagonal() * v.transpose();
   const MatrixXd second = out.first * p12 * out.second.transpose();
   WhitenedMoments& m = out.moments;
-  m.rows2 = m.rows3 = rows;
+  out.singular = s;
+  m.rows = m.rows2 = m.rows3 = rows;
   m.mean = x3.colwise().mean().transpose();
   whiten_with(dense_pairs(0.5 * (second + second.transpose())), k, m);
   const MatrixXd w1 = out.first.transpose() * m.whiten, w2 = out.second.transpose() * m.whiten;
@@ -212,6 +333,21 @@ ViewMoments view_moments(ConstMatrixRef x1, ConstMatrixRef x2, ConstMatrixRef x3
   }
   m.tensor = Tensor3::symmetric(t);
   return out;
+}
+
+MatrixXd pseudo_inverse(ConstMatrixRef a) {
+  const Svd svd(a, SvdParts::thin);
+  const VectorXd& s = svd.singularValues();
+  VectorXd inverse = VectorXd::Zero(s.size());
+  for (Index i = 0; i < s.size(); ++i)
+    if (s[i] > 1e-12 * s[0]) inverse[i] = 1 / s[i];
+  return svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
+}
+
+MatrixXd aligned_means(ConstMatrixRef f, ConstMatrixRef partner, ConstMatrixRef means, ConstVectorRef share) {
+  const MatrixXd joint = f.transpose() * partner / static_cast<double>(f.rows());  // columns of f x d
+  const MatrixXd out = joint * pseudo_inverse(means);  // (A^+)' = pinv(A') with A' = means
+  return share.cwiseInverse().asDiagonal() * out.transpose();
 }
 
 Recovered recover(const WhitenedMoments& m, const TensorResult& tensor, double ratio) {

@@ -64,7 +64,11 @@ void by_power(const Tensor3& tensor, Index components, const TensorOptions& o, R
       VectorXd u = s < static_cast<int>(given) ? VectorXd(o.candidates.col(s)) : random_unit(k, rng);
       if (!(u.norm() > 0)) continue;
       u /= u.norm();
-      power_steps(rest, u, o.max_iter, o.tol);
+      if (o.method == TensorMethod::ball) {
+        shifted_steps(rest, u, o.max_iter, o.tol);
+      } else {
+        power_steps(rest, u, o.max_iter, o.tol);
+      }
       ++r.starts;
       const double now = rest.value(u);
       if (now > value) {
@@ -85,13 +89,18 @@ void by_power(const Tensor3& tensor, Index components, const TensorOptions& o, R
   }
 }
 
-void by_slices(const Tensor3& tensor, Index components, const TensorOptions& o, Rng& rng, Monitor& monitor, TensorResult& r) {
+// How the rotation ended; slices by themselves take no steps.
+Convergence by_slices(const Tensor3& tensor, Index components, const TensorOptions& o, Rng& rng, Monitor& monitor, TensorResult& r) {
   const Index k = tensor.size();
+  Convergence how;
+  how.converged = true;
   MatrixXd basis;
   if (o.method == TensorMethod::joint) {
     std::vector<MatrixXd> slices;
     for (Index m = 0; m < std::max<Index>(2 * k, 10); ++m) slices.push_back(tensor.slice(random_unit(k, rng)));
-    basis = joint_diagonal(std::move(slices), JointDiagonalOptions(), monitor).rotation;
+    const JointDiagonal found = joint_diagonal(std::move(slices), JointDiagonalOptions(), monitor);
+    basis = found.rotation;
+    how = found.convergence;
   } else if (o.method == TensorMethod::jennrich) {
     basis = SymmetricEigen(tensor.slice(random_unit(k, rng))).eigenvectors();
   } else {
@@ -106,17 +115,24 @@ void by_slices(const Tensor3& tensor, Index components, const TensorOptions& o, 
     r.values[j] = tensor.value(u);
     r.vectors.col(j) = u;
   }
+  return how;
 }
 
 // What can be said of each component from the tensor itself (sections 4.1 and 4.2).
-void judge(const Tensor3& tensor, TensorResult& r) {
+void judge(const Tensor3& tensor, bool one_by_one, TensorResult& r) {
   const Index k = tensor.size(), m = r.values.size();
   Tensor3 rest = tensor;
+  if (!one_by_one)
+    for (Index j = 0; j < m; ++j) rest.add(-r.values[j], r.vectors.col(j));
   r.attraction.resize(m);
   r.curvature.resize(m);
   r.steps.resize(m);
   for (Index j = 0; j < m; ++j) {
     const VectorXd u = r.vectors.col(j);
+    if (!one_by_one) rest.add(r.values[j], u);
+    VectorXd next = rest.times(u);
+    const double size = next.norm();
+    r.steps[j] = size > 0 ? (next / size - u).norm() : 1;
     rest.add(-r.values[j], u);
     const MatrixXd p = MatrixXd::Identity(k, k) - u * u.transpose();
     const MatrixXd inside = p * tensor.slice(u) * p;
@@ -124,9 +140,6 @@ void judge(const Tensor3& tensor, TensorResult& r) {
     const double lambda = std::max(std::abs(r.values[j]), 1e-300);
     r.attraction[j] = 2 / lambda * e.cwiseAbs().maxCoeff();
     r.curvature[j] = k > 1 ? (6 * e[k - 1] - 3 * lambda) / lambda : -3;
-    VectorXd next = tensor.times(u);
-    const double size = next.norm();
-    r.steps[j] = size > 0 ? (next / size - u).norm() : 1;
   }
   r.residual = rest.norm() / std::max(tensor.norm(), 1e-300);
   const MatrixXd gram = r.vectors.transpose() * r.vectors - MatrixXd::Identity(m, m);
@@ -171,16 +184,20 @@ TensorResult tensor_decompose(const Tensor3& tensor, Index components, const Ten
   TensorResult r;
   r.values.resize(components);
   r.vectors.resize(k, components);
-  if (options.method == TensorMethod::power || options.method == TensorMethod::power_stop) {
+  const bool one_by_one = options.method == TensorMethod::power || options.method == TensorMethod::power_stop || options.method == TensorMethod::ball;
+  if (one_by_one) {
     by_power(tensor, components, options, rng, monitor, r);
   } else {
-    by_slices(tensor, components, options, rng, monitor, r);
+    r.convergence = by_slices(tensor, components, options, rng, monitor, r);
   }
-  judge(tensor, r);
-  r.convergence.iterations = r.starts;
-  r.convergence.residual = r.steps.maxCoeff();
-  // Of a tensor with noise the fixed points after deflation are not those of the whole; what is asked is that they are near.
-  r.convergence.converged = r.values.minCoeff() > 0 && r.convergence.residual <= std::max(1e-8, 4 * r.residual);
+  judge(tensor, one_by_one, r);
+  if (one_by_one) {
+    r.convergence.iterations = r.starts;
+    r.convergence.residual = r.steps.maxCoeff();
+    r.convergence.converged = r.convergence.residual <= 1e-8;
+  }
+  // What diagonalises slices of a tensor that is not orthogonal is no fixed point of its steps; `steps` and `residual` say how far it is from that.
+  if (!(r.values.minCoeff() > 1e-13 * tensor.norm())) r.convergence.converged = false;
   if (!r.convergence.converged) r.convergence.message = "a component is no fixed point of the tensor, or has no positive value";
   r.convergence.seconds = clock.seconds();
   return r;

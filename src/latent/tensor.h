@@ -7,6 +7,7 @@
 //   joint        the slices T(I, I, eta_m) are diagonalised together by rotations (Cardoso and Souloumiac): all components at once
 //   jennrich     eigenvectors of one slice T(I, I, eta)
 //   svd          left singular vectors of the k x k^2 unfolding: only where no two lambda are equal
+//   ball         maximises T(u, u, u) on the ball by u <- T(I, u, u) + shift u, which climbs at every step; then deflated as in `power`
 //
 // Section 5.2 prints 1 / sqrt(2 r) in the rule of Algorithm 2; what its analysis supports is 1 / (2 sqrt r). The paper leaves the numbers of starts and steps
 // open. Of a tensor that is only nearly orthogonal (estimated moments) the residual says how nearly.
@@ -38,13 +39,14 @@ class Tensor3 {
   MatrixXd unfolded_;
 };
 
-enum class TensorMethod { power, power_stop, joint, jennrich, svd };
+enum class TensorMethod { power, power_stop, joint, jennrich, svd, ball };
 inline Names<TensorMethod> names(TensorMethod) {
   return {{TensorMethod::power, "power"},
           {TensorMethod::power_stop, "power_stop"},
           {TensorMethod::joint, "joint"},
           {TensorMethod::jennrich, "jennrich"},
-          {TensorMethod::svd, "svd"}};
+          {TensorMethod::svd, "svd"},
+          {TensorMethod::ball, "ball"}};
 }
 
 struct TensorOptions {
@@ -70,7 +72,7 @@ struct TensorResult {
   double coherence = 0;    // max |V'V - I|
   VectorXd attraction;     // largest modulus of the eigenvalues of (2 / lambda) P T(I,I,v) P on the complement of v: below 1, v attracts
   VectorXd curvature;      // largest eigenvalue of 6 T(I,I,v) - 3 lambda I there, over lambda: below 0, v is a maximum of T(u,u,u)
-  VectorXd steps;          // change of one more step from v
+  VectorXd steps;          // change of one more step from v, of the tensor without the components found before (all at once: without the others)
   int starts = 0;
   Convergence convergence;  // residual: the largest of `steps`
 };

@@ -17,8 +17,6 @@ test_that("the most used plots look as they did", {
   picture("ggm heat map", plot(path, type = "heatmap", which = 2))
   picture("graph with all marks", plot(as_graph("a -> b <- c; c <-> d; d o-> e; e o-o f; a -- f"),
                                        layout = cbind(c(0, 1, 2, 2, 1, 0), c(1, 1, 1, 0, 0, 0))))
-  machine <- svm(iris[1:100, 1:2], iris$Species[1:100, drop = TRUE])
-  picture("svm boundary", plot(machine))
   wave <- kriging(matrix(0:10 / 10), sin(6 * 0:10 / 10), kernel = "se")
   picture("kriging in one dimension", plot(wave))
   classes <- gp_classify(matrix(c(-3:-1, 1:3) / 2), factor(c("a", "a", "b", "a", "b", "b")))

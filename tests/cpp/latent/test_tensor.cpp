@@ -2,8 +2,10 @@
 
 #include "core/linalg/dense.h"
 #include "harness.h"
+#include "latent/ica_moments.h"
 #include "latent/moments.h"
 #include "latent/tensor.h"
+#include "latent/topic_em.h"
 
 using namespace granary;
 using namespace granary::latent;
@@ -23,7 +25,18 @@ double worst_match(const MatrixXd& truth, const MatrixXd& found) {
   return worst;
 }
 
-SparseMatrix sparse(const MatrixXd& a) { return a.sparseView(); }
+// Moments of documents given one in each row.
+WhitenedMoments topics_of(const MatrixXd& counts, double alpha0, Index k, int threads = 1) {
+  const SparseMatrix c = counts.transpose().sparseView();
+  const ConstSparseMap view(c.rows(), c.cols(), c.nonZeros(), c.outerIndexPtr(), c.innerIndexPtr(), c.valuePtr());
+  TopicMomentOptions o;
+  o.words = c.rows();
+  o.alpha0 = alpha0;
+  o.threads = threads;
+  Monitor monitor;
+  Rng rng(1);
+  return topic_moments(one_piece(Design(view)), o, k, rng, monitor);
+}
 
 }  // namespace
 
@@ -34,7 +47,7 @@ TEST("every method finds the components of an orthogonal tensor, and each attrac
     const MatrixXd v = orthonormal(k, rng);
     Tensor3 t(k);
     for (Index i = 0; i < k; ++i) t.add(1 + 0.5 * static_cast<double>(i), v.col(i));
-    for (const TensorMethod method : {TensorMethod::power, TensorMethod::power_stop, TensorMethod::joint, TensorMethod::jennrich, TensorMethod::svd}) {
+    for (const TensorMethod method : {TensorMethod::power, TensorMethod::power_stop, TensorMethod::joint, TensorMethod::jennrich, TensorMethod::svd, TensorMethod::ball}) {
       TensorOptions o;
       o.method = method;
       const TensorResult r = tensor_decompose(t, k, o, rng, monitor);
@@ -73,7 +86,7 @@ TEST("moments of documents are averages over ordered triples of their words") {
   Monitor monitor;
   MatrixXd c(3, 3);
   c << 2, 1, 1, 0, 3, 1, 1, 1, 2;
-  const WhitenedMoments m = topic_moments(sparse(c), 0, 2, monitor);
+  const WhitenedMoments m = topics_of(c, 0, 2);
   MatrixXd second = MatrixXd::Zero(3, 3);
   MatrixXd third = MatrixXd::Zero(2, 4);
   for (Index doc = 0; doc < 3; ++doc) {
@@ -112,13 +125,13 @@ TEST("topics of single-topic documents and of LDA come back; alpha0 towards zero
       for (int w = 0; w < 50; ++w) c(i, rng.categorical(topics.row(rng.categorical(mix)).transpose())) += 1;
     }
     const double a0 = lda ? 0.9 : 0;
-    const WhitenedMoments m = topic_moments(sparse(c), a0, k, monitor);
+    const WhitenedMoments m = topics_of(c, a0, k);
     const TensorResult r = tensor_decompose(m.tensor, k, TensorOptions(), rng, monitor);
     const Recovered found = recover(m, r, 2 / (a0 + 2));
     for (Index i = 0; i < k; ++i) CHECK((found.means.rowwise() - topics.row(i)).cwiseAbs().rowwise().sum().minCoeff() < 0.06);
     const VectorXd weight = lda ? VectorXd(found.s * a0 * (a0 + 1)) : found.s;
     CHECK_NEAR(weight.mean(), lda ? 0.3 : 1.0 / 3, 0.03);
-    if (!lda) CHECK((topic_moments(sparse(c), 1e-10, k, monitor).tensor.unfolded() - m.tensor.unfolded()).cwiseAbs().maxCoeff() < 1e-6);
+    if (!lda) CHECK((topics_of(c, 1e-10, k).tensor.unfolded() - m.tensor.unfolded()).cwiseAbs().maxCoeff() < 1e-6);
   }
 }
 
@@ -173,10 +186,62 @@ TEST("more components than the moments allow are refused with the eigenvalue tha
   Monitor monitor;
   MatrixXd c(4, 3);
   c << 3, 3, 0, 3, 3, 0, 6, 6, 0, 4, 4, 0;
-  CHECK_THROWS(topic_moments(sparse(c), 0, 3, monitor), InputError);
+  CHECK_THROWS(topics_of(c, 0, 3), InputError);
   MatrixXd brief(2, 3);
   brief << 1, 1, 0, 0, 1, 0;
-  CHECK_THROWS(topic_moments(sparse(brief), 0, 1, monitor), InputError);
+  CHECK_THROWS(topics_of(brief, 0, 1), InputError);
   Tensor3 t(2);
   CHECK_THROWS(tensor_decompose(t, 3, TensorOptions(), rng, monitor), InputError);
+}
+
+TEST("Algorithm 2 finds all components of equal value, and d > k sources come back from fourth moments") {
+  Rng rng(8);
+  Monitor monitor;
+  const MatrixXd v = orthonormal(6, rng);
+  Tensor3 t(6);
+  for (Index i = 0; i < 6; ++i) t.add(1, v.col(i));
+  TensorOptions o;
+  o.method = TensorMethod::power_stop;
+  const TensorResult r = tensor_decompose(t, 6, o, rng, monitor);
+  CHECK(worst_match(v.transpose(), r.vectors.transpose()) < 1e-6);
+  MatrixXd mixing(4, 2);
+  mixing << 1, 0.3, -0.5, 1, 0.8, 0.2, 0.1, -0.7;
+  const IcaDraws sim = ica_draws(20000, mixing, true, 0, rng);
+  for (const TensorMethod method : {TensorMethod::power, TensorMethod::joint}) {
+    TensorOptions options;
+    options.method = method;
+    const IcaResult found = ica_moments(sim.x, 2, false, options, rng, monitor);
+    CHECK(worst_match(mixing.transpose(), found.mixing.transpose()) < 0.1);
+    CHECK(found.kurtosis.minCoeff() > 2);
+  }
+}
+
+TEST("documents in pieces, on any number of threads, have the moments of all") {
+  Rng rng(9);
+  MatrixXd c(40, 300);
+  for (Index i = 0; i < c.size(); ++i) c.data()[i] = static_cast<double>(rng.poisson(0.05));
+  const WhitenedMoments one = topics_of(c, 0.5, 2), two = topics_of(c, 0.5, 2, 2);
+  CHECK((one.tensor.unfolded() - two.tensor.unfolded()).cwiseAbs().maxCoeff() == 0);
+  CHECK((one.whiten - two.whiten).cwiseAbs().maxCoeff() == 0);
+}
+
+TEST("the variational polish never lowers its objective, and exact EM of single topics neither") {
+  Rng rng(10);
+  Monitor monitor;
+  TopicModel truth{true, VectorXd::Constant(3, 0.3), MatrixXd(3, 15)};
+  for (Index h = 0; h < 3; ++h) truth.topics.row(h) = rng.dirichlet(VectorXd::Constant(15, 0.5)).transpose();
+  for (const bool lda : {true, false}) {
+    truth.lda = lda;
+    if (!lda) truth.weight /= truth.weight.sum();
+    const TopicDraws sim = topic_draws(truth, VectorXd::Constant(300, 30), rng, monitor);
+    const ConstSparseMap view(sim.counts.rows(), sim.counts.cols(), sim.counts.nonZeros(), sim.counts.outerIndexPtr(), sim.counts.innerIndexPtr(), sim.counts.valuePtr());
+    TopicModel start = truth;
+    start.topics = 0.5 * truth.topics.array() + 0.5 / 15;
+    TopicEmOptions o;
+    o.passes = 30;
+    const TopicEm found = topic_em(one_piece(Design(view)), start, o, monitor);
+    CHECK(found.objective.size() > 2);
+    for (Index i = 1; i < found.objective.size(); ++i) CHECK(found.objective[i] >= found.objective[i - 1] - 1e-6 * std::abs(found.objective[i]));
+    CHECK(found.last > found.first);
+  }
 }
