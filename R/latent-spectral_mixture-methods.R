@@ -20,6 +20,10 @@ print.granary_spectral_mixture <- function(x, ...) {
     for (h in seq_len(x$k)) cli::cat_line("  ", h, ": ", paste(top_words(x, h, 6L)$term, collapse = ", "))
   }
   cli::cat_line("The components leave ", format(100 * x$residual, digits = 2L), "% of the tensor's norm; ", format_convergence(x$convergence))
+  if (!is.null(x$tensor_error)) {
+    cli::cat_line("Error of the tensor by ", counted(length(x$tensor_error), "bootstrap sample", "bootstrap samples"), ": norm at least ", format(stats::median(x$tensor_error), digits = 3L),
+                  " (median); smallest value ", format(min(x$values), digits = 3L))
+  }
   if (!is.na(x$loglik)) cli::cat_line(if (x$model == "lda") "Bound of the log-likelihood: " else "Log-likelihood: ", format(x$loglik, digits = 8L))
   if (!is.null(x$polish)) {
     cli::cat_line("Polish: ", counted(x$polish$iterations, "step", "steps"), " of EM raised it by ", format(x$gain, digits = 4L), if (!isTRUE(x$polish$converged)) " (not at its end)")

@@ -19,6 +19,16 @@
 #'
 #' Moment estimates are consistent but not efficient. `polish` lets so many steps of EM go on from them (for `"lda"` variational EM that also fits \eqn{\alpha}{alpha}); what that gains in
 #' log-likelihood is in `gain`. For `"lda"` all log-likelihoods are lower bounds. Estimates as the moments give them stay in `raw`; probabilities are clipped at zero and scaled to sum 1.
+#' Variances of single columns that the moments give as zero or less are lifted to a millionth of the column's variance; a warning says how many, and `lifted` holds the number.
+#'
+#' Variational EM fits a topic to what few words it has: on short documents a long polish fits the documents at hand better and better and can do
+#' worse on others, and its \eqn{\alpha}{alpha} tends to come out too small; see the vignette "Latent variables". Keep `polish` small there, and judge it by
+#' `assess(newdata = )`.
+#'
+#' With `n_rep` the error of the whitened tensor is judged by the bootstrap (of rows, documents or sequences; of stretches of a few long sequences): `tensor_error` holds, for each sample,
+#' a lower bound of the operator norm of the difference from the tensor at hand, found by power steps; it is infinite where a sample does not allow `k` components.
+#' `spectral_mixture_bounds("perturbation", lambda = fit$values, error = median(fit$tensor_error))` says what the paper's Theorem 5.1 makes of it.
+#'
 #' An eigenvalue of \eqn{M_2}{M2} that is not positive shows that `k` is above what the moments allow: it is an error that names the eigenvalue.
 #' `plot(type = "scree")` draws the eigenvalues.
 #'
@@ -40,11 +50,12 @@
 #' @param polish Steps of EM from the moment estimates, at most; 0 for none.
 #' @param smooth For documents with `polish`: count added to every word of every topic.
 #' @param passes For documents: passes over the data for the second moments, at most.
-#' @param n_splits For `"product"` and `"latent_class"`: random splits of which the best conditioned is taken.
+#' @param n_splits For `"product"` and `"latent_class"`: random splits in views, of which the one is taken whose worst conditioned pair of views is best.
+#' @param n_rep Bootstrap samples for the error of the tensor; 0 for none. Not for `"ica"`, nor for documents in chunks.
 #' @param n_starts,tol,max_iter Of the decomposition, see [tensor_decompose()].
 #' @param threads Threads; `NULL` for the option `granary.threads`.
 #' @return An object of class `granary_spectral_mixture`: `share` (of the components; `alpha` for `"lda"`), `means` (topics, means or probabilities, one row per component), `noise_var`, `covariance`,
-#'   `transition` and `initial`, `mixing`, `unmixing` and `kurtosis`, `raw`, `table` (checks of the tensor's components), `residual`, `eigenvalues` of the second moments, `moments`
+#'   `transition` and `initial`, `mixing`, `unmixing` and `kurtosis`, `raw`, `table` (checks of the tensor's components), `residual`, `tensor_error`, `lifted`, `eigenvalues` of the second moments, `moments`
 #'   (`whiten`, `unwhiten`, `tensor`, `mean`), `loglik`, `gain`, `objective` (course of the polish), `convergence`.
 #' @references Anandkumar, Ge, Hsu, Kakade and Telgarsky (2014). Tensor decompositions for learning latent variable models. *Journal of Machine Learning Research* 15, 2773--2832.
 #' @seealso [tensor_decompose()], [sim_spectral_mixture()], [spectral_mixture_bounds()], [em_fit()].
@@ -58,20 +69,22 @@
 #' plot(fit)
 spectral_mixture <- function(x, k, model = c("topic", "lda", "gmm", "gmm_hetero", "product", "latent_class", "multiview", "hmm", "ica"), alpha0 = 1,
                              method = c("power", "power_stop", "joint", "jennrich", "svd", "ball"), views = NULL, id = NULL, noise = FALSE, rotate = FALSE,
-                             polish = 0, smooth = 0.01, passes = 30, n_splits = 5, n_starts = 0, tol = 1e-12, max_iter = 100, threads = NULL) {
+                             polish = 0, smooth = 0.01, passes = 30, n_splits = 5, n_starts = 0, n_rep = 0, tol = 1e-12, max_iter = 100, threads = NULL) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   if (missing(k)) fail_missing("k")
   model <- check_choice(model, spectral_models)
   k <- check_count(k)
   options <- list(model = model, k = k, alpha0 = check_number(alpha0, lower = 0, strict_lower = TRUE), noise = check_flag(noise), rotate = check_flag(rotate),
-                  n_splits = check_count(n_splits), passes = check_count(passes), tensor = tensor_options(method, n_starts, tol, max_iter),
+                  n_splits = check_count(n_splits), passes = check_count(passes), tensor = tensor_options(method, n_starts, tol, max_iter), n_rep = check_count(n_rep, lower = 0),
                   polish = check_count(polish, lower = 0), smooth = check_number(smooth, lower = 0, strict_lower = TRUE), threads = thread_count(threads))
   check_only(!is.null(views), model == "multiview" , "views", "multiview")
   check_only(!is.null(id), model == "hmm", "id", "hmm")
   check_only(noise, model == "ica", "noise", "ica")
   check_only(rotate, model == "product", "rotate", "product")
   if (model == "ica" && polish > 0) abort_input("`polish` must be 0 for \"ica\": it has no likelihood to climb.", "polish")
+  if (model == "ica" && n_rep > 0) abort_input("`n_rep` must be 0 for \"ica\": the bootstrap is of third moments, and it has fourth ones.", "n_rep")
+  if (n_rep > 0 && inherits(x, "granary_chunks")) abort_input("`n_rep` must be 0 for chunks: documents are drawn again, so they must be held in memory.", "n_rep")
   if (model == "ica" && !noise && !options$tensor$method %in% c("power", "joint")) abort_input("`method` must be \"power\" or \"joint\" for fourth moments.", "method")
   if (model %in% c("topic", "lda")) return(spectral_topics(x, options, call))
   data <- spectral_data(x, options, views, id)
@@ -205,7 +218,7 @@ new_spectral <- function(found, options, names, call, data = NULL, lengths = NUL
     initial = if (length(p$transition) > 0L) stats::setNames(p$share, states),
     mixing = if (ica) structure(found$mixing, dimnames = list(names, states)), unmixing = if (ica) structure(found$unmixing, dimnames = list(states, names)),
     kurtosis = if (ica) stats::setNames(found$kurtosis, states), noise = options$noise,
-    raw = list(weight = found$raw_weight, means = labelled(found$raw_means)), table = tensor_table(found$tensor), residual = found$tensor$residual, coherence = found$tensor$coherence,
+    raw = list(weight = found$raw_weight, means = labelled(found$raw_means)), table = tensor_table(found$tensor), residual = found$tensor$residual, tensor_error = part(found$tensor_error), lifted = found$lifted, coherence = found$tensor$coherence,
     column_coherence = if (model %in% c("product", "latent_class")) found$coherence, views = part(found$views), eigenvalues = found$eigenvalues,
     moments = list(whiten = part(found$whiten), unwhiten = part(found$unwhiten), mean = found$mean,
                    tensor = if (length(found$moments) > 0L) array(found$moments, c(k, k, k))),
@@ -231,6 +244,10 @@ spectral_warnings <- function(fit) {
     if (abs(total - 1) > 0.2) {
       warn_input(sprintf("The weights that the moments give have sum %s and not 1, so they were scaled: the moments are noisy, or the model or `k` does not fit. See `raw`.", format(total, digits = 3L)))
     }
+  }
+  if (fit$lifted > 0L) {
+    warn_input(sprintf("The moments give %s that %s not positive, lifted to a millionth of the column's: the model or `k` does not fit, or the rows are few. A `polish` mends variances.",
+                       counted(fit$lifted, "variance", "variances"), if (fit$lifted == 1L) "is" else "are"))
   }
   if (fit$model == "ica" && sum(abs(fit$kurtosis) < 4 * sqrt(24 / fit$n)) > 1L && !isTRUE(fit$noise)) {
     warn_input("Two or more sources look Gaussian (kurtosis near 0): their directions cannot be told from fourth moments.")

@@ -52,19 +52,27 @@ class Fourth {
   MatrixXd m_;
 };
 
-// Steps with a shift against the sign of the value, so that they climb in |M4(u, u, u, u)|.
-double climb(const Fourth& t, VectorXd& u, const TensorOptions& o) {
+// u <- M4(I, u, u, u) / |.|, turned so that it does not swing between u and -u where kappa is negative.
+void climb(const Fourth& t, VectorXd& u, const TensorOptions& o) {
   double moved = 1;
   for (int step = 0; step < o.max_iter && moved > o.tol; ++step) {
     VectorXd next = t.times(u);
     const double size = next.norm();
-    if (!(size > 0)) return 0;
+    if (!(size > 0)) return;
     next /= size;
     if (next.dot(u) < 0) next = -next;
     moved = (next - u).norm();
     u = next;
   }
-  return moved;
+}
+
+// How far one more step leads, up to sign.
+double change(const Fourth& t, const VectorXd& u) {
+  VectorXd next = t.times(u);
+  const double size = next.norm();
+  if (!(size > 0)) return 1;
+  next /= size;
+  return std::min((next - u).norm(), (next + u).norm());
 }
 
 void decompose(const Fourth& whole, Index k, const TensorOptions& o, Rng& rng, Monitor& monitor, TensorResult& r) {
@@ -83,29 +91,34 @@ void decompose(const Fourth& whole, Index k, const TensorOptions& o, Rng& rng, M
     r.convergence.iterations = found.convergence.iterations;
     r.convergence.residual = found.convergence.residual;
     for (Index j = 0; j < k; ++j) rest.add(-r.values[j], r.vectors.col(j));
+    for (Index j = 0; j < k; ++j) {  // without the other components
+      rest.add(r.values[j], r.vectors.col(j));
+      r.steps[j] = change(rest, r.vectors.col(j));
+      rest.add(-r.values[j], r.vectors.col(j));
+    }
   } else {
     if (o.method != TensorMethod::power) throw InputError("`method` must be \"power\" or \"joint\" for fourth moments.");
     const int starts = o.n_starts > 0 ? o.n_starts : static_cast<int>(std::max<Index>(20, 3 * k));
     for (Index j = 0; j < k; ++j) {
       VectorXd best;
-      double value = -1, moved = 0;
-      for (int s = 0; s < starts; ++s) {
+      double value = -1;
+      for (Index s = 0; s < starts + o.candidates.cols(); ++s) {
         monitor.check();
-        VectorXd u = rng.normals(k);
+        VectorXd u = s < o.candidates.cols() ? VectorXd(o.candidates.col(s)) : rng.normals(k);
         // Components found before are left out of the start; the tensor without them need not be.
         if (j > 0) u -= r.vectors.leftCols(j) * (r.vectors.leftCols(j).transpose() * u);
+        if (!(u.norm() > 0)) continue;
         u /= u.norm();
-        const double m = climb(rest, u, o);
+        climb(rest, u, o);
         ++r.starts;
         if (std::abs(rest.value(u)) > value) {
           value = std::abs(rest.value(u));
           best = u;
-          moved = m;
         }
       }
       r.values[j] = rest.value(best);
       r.vectors.col(j) = best;
-      r.steps[j] = moved;
+      r.steps[j] = change(rest, best);
       rest.add(-r.values[j], best);
     }
     r.convergence.iterations = r.starts;
@@ -150,7 +163,9 @@ IcaResult ica_moments(ConstMatrixRef x, Index k, bool noise, const TensorOptions
   const MatrixXd w = u * root.cwiseInverse().asDiagonal(), b = u * root.asDiagonal();
   const MatrixXd y = c * w;
   if (!noise) {
-    decompose(Fourth(y, monitor), k, options, rng, monitor, out.tensor);
+    TensorOptions with = options;
+    with.candidates = some_rows(c, w);
+    decompose(Fourth(y, monitor), k, with, rng, monitor, out.tensor);
     out.mixing = b * out.tensor.vectors;
     out.kurtosis = out.tensor.values;
   } else {
@@ -168,7 +183,9 @@ IcaResult ica_moments(ConstMatrixRef x, Index k, bool noise, const TensorOptions
     for (Index l = 0; l < k; ++l)
       for (Index j = 0; j < k; ++j)
         for (Index i = 0; i < k; ++i) t(i, j + k * l) -= inside(i, j) * crossed[l] + inside(i, l) * crossed[j] + inside(j, l) * crossed[i];
-    out.tensor = tensor_decompose(Tensor3::symmetric(t), k, options, rng, monitor);
+    TensorOptions with = options;
+    with.candidates = some_rows(c, w);
+    out.tensor = tensor_decompose(Tensor3::symmetric(t), k, with, rng, monitor);
     out.mixing = b * out.tensor.vectors;
     for (Index j = 0; j < k; ++j) out.mixing.col(j) /= out.mixing.col(j).norm();
     out.kurtosis.resize(k);

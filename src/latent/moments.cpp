@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/errors.h"
 #include "core/base/parallel.h"
@@ -141,11 +142,21 @@ MatrixXd pair_product(const DocumentSource& source, const MatrixXd& q, int threa
 struct Triples {
   MatrixXd cubes;  // k x k^2: sum of b y^3
   MatrixXd z;      // k x words: sum of b c_i y
+  std::vector<std::pair<double, VectorXd>> longest;  // length and y of the longest documents, falling
 };
+
+constexpr std::size_t long_documents = 16;
+
+void keep_long(double length, const VectorXd& y, std::vector<std::pair<double, VectorXd>>& longest) {
+  if (longest.size() == long_documents && longest.back().first >= length) return;
+  const auto at = std::upper_bound(longest.begin(), longest.end(), length, [](double l, const auto& other) { return l > other.first; });
+  longest.insert(at, {length, y});
+  if (longest.size() > long_documents) longest.pop_back();
+}
 
 Triples triples(const DocumentSource& source, const MatrixXd& w, int threads, Monitor& monitor) {
   const Index k = w.rows();
-  std::vector<Triples> sums(static_cast<std::size_t>(document_parts), Triples{MatrixXd::Zero(k, k * k), MatrixXd::Zero(k, w.cols())});
+  std::vector<Triples> sums(static_cast<std::size_t>(document_parts), Triples{MatrixXd::Zero(k, k * k), MatrixXd::Zero(k, w.cols()), {}});
   for (Design piece; source(piece);) {
     const ConstSparseMap x = piece.sparse();
     over_documents(x, threads, monitor, [&](Index part, Index from, Index to) {
@@ -163,6 +174,7 @@ Triples triples(const DocumentSource& source, const MatrixXd& w, int threads, Mo
         one.setZero();
         for (ConstSparseMap::InnerIterator it(x, j); it; ++it) one += it.value() * w.col(it.row());
         y.row(filled) = one.transpose();
+        keep_long(l, one, sum.longest);
         one /= l * (l - 1) * (l - 2);
         scaled.row(filled) = one.transpose();
         for (ConstSparseMap::InnerIterator it(x, j); it; ++it) sum.z.col(it.row()) += it.value() * one;
@@ -177,6 +189,7 @@ Triples triples(const DocumentSource& source, const MatrixXd& w, int threads, Mo
   for (std::size_t p = 1; p < sums.size(); ++p) {
     sums[0].cubes += sums[p].cubes;
     sums[0].z += sums[p].z;
+    for (const auto& document : sums[p].longest) keep_long(document.first, document.second, sums[0].longest);
   }
   return std::move(sums[0]);
 }
@@ -241,6 +254,8 @@ WhitenedMoments topic_moments(const DocumentSource& source, const TopicMomentOpt
   //   sum_docs b y^3 + 2 sum_i g_i w_i^3 - sum_i sym3(w_i w_i' (x) z_i).
   const MatrixXd& w = m.whiten;
   const Triples sums = triples(source, w.transpose(), o.threads, monitor);
+  m.starts.resize(k, static_cast<Index>(sums.longest.size()));
+  for (std::size_t i = 0; i < sums.longest.size(); ++i) m.starts.col(static_cast<Index>(i)) = sums.longest[i].second;
   MatrixXd t = sums.cubes;
   MatrixXd crossed = MatrixXd::Zero(k, k * k);  // sum_i z_i (x) w_i (x) w_i
   for (Index from = 0; from < d; from += chunk) {
@@ -263,6 +278,13 @@ WhitenedMoments topic_moments(const DocumentSource& source, const TopicMomentOpt
   }
   m.tensor = Tensor3::symmetric(t);
   return m;
+}
+
+MatrixXd some_rows(ConstMatrixRef x, ConstMatrixRef whiten) {
+  const Index n = x.rows(), m = std::min<Index>(n, 16);
+  MatrixXd out(whiten.cols(), m);
+  for (Index i = 0; i < m; ++i) out.col(i) = whiten.transpose() * x.row(n * i / m).transpose();
+  return out;
 }
 
 WhitenedMoments gaussian_moments(ConstMatrixRef x, bool hetero, Index k, Monitor& monitor) {
@@ -296,6 +318,7 @@ WhitenedMoments gaussian_moments(ConstMatrixRef x, bool hetero, Index k, Monitor
     t.noalias() += y.transpose() * row_products(y, y) / rows;
   }
   t -= sym3(w.transpose() * w, w.transpose() * third);
+  m.starts = some_rows(x, w);
   m.tensor = Tensor3::symmetric(t);
   return m;
 }
@@ -331,7 +354,25 @@ ViewMoments view_moments(ConstMatrixRef x1, ConstMatrixRef x2, ConstMatrixRef x3
     const MatrixXd y1 = x1.middleRows(from, size) * w1, y2 = x2.middleRows(from, size) * w2, y3 = x3.middleRows(from, size) * m.whiten;
     t.noalias() += y1.transpose() * row_products(y2, y3) / rows;
   }
+  m.starts = some_rows(x3, m.whiten);
   m.tensor = Tensor3::symmetric(t);
+  return out;
+}
+
+VectorXd tensor_errors(const WhitenedMoments& m, int n, const std::function<WhitenedMoments()>& sample, Rng& rng, Monitor& monitor) {
+  VectorXd out(n);
+  for (int b = 0; b < n; ++b) {
+    monitor.check();
+    try {
+      const WhitenedMoments again = sample();
+      const Svd turn(m.whiten.transpose() * again.unwhiten, SvdParts::thin);
+      const MatrixXd rotation = turn.matrixU() * turn.matrixV().transpose();
+      const Tensor3 other = again.tensor.turned(rotation);
+      out[b] = operator_norm(Tensor3::symmetric(other.unfolded() - m.tensor.unfolded()), 10, rng, monitor);
+    } catch (const InputError&) {
+      out[b] = std::numeric_limits<double>::infinity();
+    }
+  }
   return out;
 }
 

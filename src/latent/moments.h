@@ -30,6 +30,7 @@ struct WhitenedMoments {
   double noise_var = 0;  // gmm: sigma^2; gmm_hetero: its mean
   VectorXd noise_mean;   // gmm_hetero: sum_i w_i sigma_i^2 mu_i
   double rows = 0, rows2 = 0, rows3 = 0;  // rows, and those that entered M2 and M3
+  MatrixXd starts;     // k x some: whitened rows, or the longest documents, which point near components
   double settled = 0;  // topics: residual of the leading pairs of M2, relative to the first
 };
 
@@ -64,6 +65,14 @@ struct ViewMoments {
 ViewMoments view_moments(ConstMatrixRef x1, ConstMatrixRef x2, ConstMatrixRef x3, Index k, Monitor& monitor);
 MatrixXd aligned_means(ConstMatrixRef f, ConstMatrixRef partner, ConstMatrixRef means, ConstVectorRef share);  // k x columns of f; means: k x d
 MatrixXd pseudo_inverse(ConstMatrixRef a);
+
+// W'x of at most 16 rows, evenly spaced: starts of power steps.
+MatrixXd some_rows(ConstMatrixRef x, ConstMatrixRef whiten);
+
+// Error of M3(W, W, W), from moments of `n` bootstrap samples: operator norms (lower bounds) of their tensors less the tensor at hand. The whitening of a sample is
+// its own, W_b, B_b; its tensor is turned by the orthogonal factor of W'B_b, that is, W_b is taken as W (W'M2_b W)^(-1/2), so errors of M2 count too.
+// Infinity where the moments of a sample do not allow k components.
+VectorXd tensor_errors(const WhitenedMoments& moments, int n, const std::function<WhitenedMoments()>& sample, Rng& rng, Monitor& monitor);
 
 // mu_i and s_i from lambda_i, v_i, for moments with t_i = ratio s_i (ratio 1; for LDA 2 / (a0 + 2)): s_i = (ratio / lambda_i)^2, mu_i = B v_i / sqrt(s_i).
 struct Recovered {

@@ -25,7 +25,9 @@ void keep(const WhitenedMoments& m, SpectralFit& fit) {
 // The tensor taken apart, components by falling weight.
 Recovered take_apart(const WhitenedMoments& m, double ratio, const SpectralOptions& o, Rng& rng, Monitor& monitor, SpectralFit& fit) {
   keep(m, fit);
-  TensorResult r = tensor_decompose(m.tensor, o.k, o.tensor, rng, monitor);
+  TensorOptions with = o.tensor;
+  with.candidates = m.starts;
+  TensorResult r = tensor_decompose(m.tensor, o.k, with, rng, monitor);
   std::vector<Index> order(static_cast<std::size_t>(o.k));
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return r.values[a] < r.values[b]; });  // the weight falls with lambda
@@ -91,6 +93,41 @@ std::vector<std::vector<Index>> columns_of_views(const VectorXi& views) {
   return out;
 }
 
+MatrixXd some_rows_of(const MatrixXd& x, const std::vector<Index>& which) {
+  MatrixXd out(static_cast<Index>(which.size()), x.cols());
+  for (std::size_t i = 0; i < which.size(); ++i) out.row(static_cast<Index>(i)) = x.row(which[i]);
+  return out;
+}
+
+// Units (rows, sequences or stretches of them) drawn with replacement, as many as there are.
+std::vector<Index> resampled(const std::vector<std::pair<Index, Index>>& units, Rng& rng) {
+  std::vector<Index> out;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const auto& unit = units[rng.below(units.size())];
+    for (Index t = unit.first; t < unit.second; ++t) out.push_back(t);
+  }
+  return out;
+}
+
+std::vector<std::pair<Index, Index>> single_rows(Index n) {
+  std::vector<std::pair<Index, Index>> out;
+  for (Index i = 0; i < n; ++i) out.emplace_back(i, i + 1);
+  return out;
+}
+
+// Bootstrap has a stream of its own: asking for it changes nothing else.
+constexpr std::uint64_t bootstrap_stream = 1;
+
+void view_errors(const MatrixXd& x1, const MatrixXd& x2, const MatrixXd& x3, const std::vector<std::pair<Index, Index>>& units, const WhitenedMoments& m,
+                 const SpectralOptions& o, const Rng& rng, Monitor& monitor, SpectralFit& fit) {
+  Rng draws = rng.stream(bootstrap_stream);
+  const auto sample = [&] {
+    const std::vector<Index> at = resampled(units, draws);
+    return view_moments(some_rows_of(x1, at), some_rows_of(x2, at), some_rows_of(x3, at), o.k, monitor).moments;
+  };
+  fit.tensor_error = tensor_errors(m, o.n_rep, sample, draws, monitor);
+}
+
 // Means and variances of all columns given the component, from three views of them.
 void by_views(const MatrixXd& x, const VectorXi& views, const SpectralOptions& o, Rng& rng, Monitor& monitor, SpectralFit& fit, MatrixXd& variances) {
   const auto at = columns_of_views(views);
@@ -98,6 +135,7 @@ void by_views(const MatrixXd& x, const VectorXi& views, const SpectralOptions& o
   for (const auto& columns : at) v.push_back(some_columns(x, columns));
   const ViewMoments m = view_moments(v[0], v[1], v[2], o.k, monitor);
   const Recovered found = take_apart(m.moments, 1, o, rng, monitor, fit);
+  view_errors(v[0], v[1], v[2], single_rows(x.rows()), m.moments, o, rng, monitor, fit);
   fit.raw_weight = found.s;
   fit.raw_means.resize(o.k, x.cols());
   variances.resize(o.k, x.cols());
@@ -130,8 +168,12 @@ VectorXi split(const MatrixXd& x, const std::vector<int>& sizes, const SpectralO
     }
     const auto at = columns_of_views(views);
     if (std::min({at[0].size(), at[1].size(), at[2].size()}) < static_cast<std::size_t>(o.k)) continue;
-    const Svd svd(some_columns(x, at[0]).transpose() * some_columns(x, at[1]));
-    const double now = svd.singularValues()[o.k - 1] / svd.singularValues()[0];
+    double now = 1;
+    for (std::size_t v = 0; v < 3; ++v) {
+      const Svd svd(some_columns(x, at[v]).transpose() * some_columns(x, at[(v + 1) % 3]));
+      const double top = svd.singularValues()[0];
+      now = std::min(now, top > 0 ? svd.singularValues()[o.k - 1] / top : 0);
+    }
     if (now > condition) {
       condition = now;
       best = views;
@@ -152,6 +194,7 @@ double coherence_of(const MatrixXd& means) {
 void gaussian_parameters(const MatrixXd& variances, ConstVectorRef spread, SpectralFit& fit) {
   fit.parameters.gaussian.means = fit.means;
   fit.parameters.gaussian.covariance.clear();
+  fit.lifted = static_cast<int>((variances.array() <= 0).count());
   for (Index h = 0; h < variances.rows(); ++h)
     fit.parameters.gaussian.covariance.push_back(MatrixXd(variances.row(h).transpose().cwiseMax(1e-6 * spread).asDiagonal()));
 }
@@ -159,6 +202,18 @@ void gaussian_parameters(const MatrixXd& variances, ConstVectorRef spread, Spect
 VectorXd spread_of(const MatrixView& x) {
   VectorXd out(x.cols());
   for (Index j = 0; j < x.cols(); ++j) out[j] = std::max((x.col(j).array() - x.col(j).mean()).square().mean(), 1e-300);
+  return out;
+}
+
+// Triples of observations by sequence; of fewer than ten sequences stretches of n^(1/3) triples in a row, which keep most of their dependence.
+std::vector<std::pair<Index, Index>> stretches(const std::vector<Index>& begin, Index triples) {
+  std::vector<std::pair<Index, Index>> out;
+  const Index block = begin.size() > 10 ? triples : std::max<Index>(1, std::lround(std::cbrt(static_cast<double>(triples))));
+  Index from = 0;
+  for (std::size_t i = 0; i + 1 < begin.size(); ++i) {
+    const Index end = from + std::max<Index>(0, begin[i + 1] - begin[i] - 2);
+    for (; from < end; from = std::min(end, from + block)) out.emplace_back(from, std::min(end, from + block));
+  }
   return out;
 }
 
@@ -181,6 +236,7 @@ void hmm(const EmData& data, const SpectralOptions& o, Rng& rng, Monitor& monito
   }
   const ViewMoments v = view_moments(before, after, now, o.k, monitor);
   const Recovered found = take_apart(v.moments, 1, o, rng, monitor, fit);
+  view_errors(before, after, now, stretches(data.begin, m), v.moments, o, rng, monitor, fit);
   fit.raw_weight = found.s;
   fit.raw_means = found.means;
   const MatrixXd next = aligned_means(after, now, found.means, found.s);  // rows T(., j)' O'
@@ -273,6 +329,32 @@ void polish_rows(const EmData& data, const SpectralOptions& o, Rng& rng, Monitor
 
 }  // namespace
 
+namespace {
+
+void document_errors(const DocumentSource& source, const TopicMomentOptions& mo, const WhitenedMoments& m, const SpectralOptions& o, const Rng& rng, Monitor& monitor,
+                     SpectralFit& fit) {
+  require(!o.stream, "a bootstrap needs documents that are held in memory.");
+  Rng draws = rng.stream(bootstrap_stream);
+  Design piece;
+  require(source(piece), "there are no documents.");
+  const ConstSparseMap x = piece.sparse();
+  for (Design rest; source(rest);) throw InputError("a bootstrap needs documents in one piece.");
+  const auto units = single_rows(x.cols());
+  const auto sample = [&] {
+    std::vector<Eigen::Triplet<double>> entries;
+    const std::vector<Index> at = resampled(units, draws);
+    for (std::size_t j = 0; j < at.size(); ++j)
+      for (ConstSparseMap::InnerIterator it(x, at[j]); it; ++it) entries.emplace_back(static_cast<int>(it.row()), static_cast<int>(j), it.value());
+    SparseMatrix drawn(x.rows(), x.cols());
+    drawn.setFromTriplets(entries.begin(), entries.end());
+    const ConstSparseMap view(drawn.rows(), drawn.cols(), drawn.nonZeros(), drawn.outerIndexPtr(), drawn.innerIndexPtr(), drawn.valuePtr());
+    return topic_moments(one_piece(Design(view)), mo, o.k, draws, monitor);
+  };
+  fit.tensor_error = tensor_errors(m, o.n_rep, sample, draws, monitor);
+}
+
+}  // namespace
+
 EmFitOptions spectral_em_options(const SpectralOptions& o, const EmData& data, const EmParameters& parameters) {
   EmFitOptions em;
   const bool words = !data.levels.empty();
@@ -300,6 +382,7 @@ SpectralFit spectral_topics(const DocumentSource& source, Index words, const Spe
   mo.threads = o.threads;
   const WhitenedMoments m = topic_moments(source, mo, o.k, rng, monitor);
   const Recovered found = take_apart(m, 2 / (mo.alpha0 + 2), o, rng, monitor, fit);
+  if (o.n_rep > 0) document_errors(source, mo, m, o, rng, monitor, fit);
   fit.raw_weight = lda ? VectorXd(found.s * o.alpha0 * (o.alpha0 + 1)) : found.s;
   fit.raw_means = found.means;
   fit.weight = lda ? fit.raw_weight : VectorXd(found.s / found.s.sum());
@@ -340,14 +423,20 @@ SpectralFit spectral_rows(const EmData& data, const VectorXi& views, const Spect
       const bool hetero = o.model == SpectralModel::gmm_hetero;
       const WhitenedMoments m = gaussian_moments(x, hetero, o.k, monitor);
       const Recovered found = take_apart(m, 1, o, rng, monitor, fit);
+      Rng draws = rng.stream(bootstrap_stream);
+      const auto units = single_rows(x.rows());
+      const auto sample = [&] { return gaussian_moments(some_rows_of(x, resampled(units, draws)), hetero, o.k, monitor); };
+      fit.tensor_error = tensor_errors(m, o.n_rep, sample, draws, monitor);
       fit.raw_weight = found.s;
       fit.raw_means = fit.means = found.means;
       fit.noise_var = VectorXd::Constant(o.k, m.noise_var);
       if (hetero) fit.noise_var = (pseudo_inverse(found.means.transpose()) * m.noise_mean).cwiseQuotient(found.s);
       fit.weight = found.s / found.s.sum();
       const VectorXd spread = VectorXd::Constant(x.cols(), spread_of(x).mean());
+      const auto lifted = static_cast<int>((fit.noise_var.array() <= 0).count());
       fit.noise_var = fit.noise_var.cwiseMax(1e-6 * spread[0]);
       gaussian_parameters(fit.noise_var.replicate(1, x.cols()), spread, fit);
+      fit.lifted = lifted;
       break;
     }
     case SpectralModel::product:

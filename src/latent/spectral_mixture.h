@@ -10,8 +10,8 @@
 //   hmm               views are three consecutive observations, the state is that of the middle one: O = E[x2 | h], O T = E[x3 | h]
 //   ica               latent/ica_moments.h
 //
-// Not as printed: columns are dealt to the views in equal numbers (the paper draws a view for each), and of several splits the one with the best conditioned
-// E[x1 x2'] is taken; with several sequences the law of the first state is that of their first observations and not T^-1 w.
+// Not as printed: columns are dealt to the views in equal numbers (the paper draws a view for each), and of several splits the one is taken whose worst
+// conditioned E[x_u x_v'] of two views is best (the third view must tell the components apart too); with several sequences the law of the first state is that of their first observations and not T^-1 w.
 #pragma once
 
 #include "latent/em_fit.h"
@@ -46,6 +46,7 @@ struct SpectralOptions {
   int polish = 0;
   double polish_tol = 1e-6;
   double smooth = 0.01;
+  int n_rep = 0;  // bootstrap samples for the error of the tensor
   int threads = 1;
 };
 template <class V>
@@ -62,6 +63,7 @@ void fields(V& v, SpectralOptions& t) {
   v("polish", t.polish);
   v("polish_tol", t.polish_tol);
   v("smooth", t.smooth);
+  v("n_rep", t.n_rep);
   v("threads", t.threads);
 }
 
@@ -72,6 +74,7 @@ struct SpectralFit {
   VectorXd raw_weight;      // as the moments give them
   MatrixXd raw_means;
   VectorXd noise_var;       // of the components of spherical Gaussians
+  int lifted = 0;           // variances of single columns that the moments give as zero or less, and that were lifted to a millionth of the column's
   VectorXi views;           // of the columns (product, latent_class)
   MatrixXd mixing, unmixing;  // ica
   VectorXd kurtosis;
@@ -79,6 +82,7 @@ struct SpectralFit {
   MatrixXd whiten, unwhiten, moments;  // moments: the unfolding of M3(W, W, W), k x k^2
   double rows = 0, rows2 = 0, rows3 = 0, settled = 0, coherence = 0;
   TensorResult tensor;
+  VectorXd tensor_error;  // operator norms (lower bounds) over bootstrap samples
   double loglik_before = Convergence::unknown, loglik = Convergence::unknown, words = 0;
   VectorXd objective;  // of the polish, before every pass and at the end
   Convergence polish;
@@ -92,6 +96,7 @@ void fields(V& v, SpectralFit& t) {
   v("raw_weight", t.raw_weight);
   v("raw_means", t.raw_means);
   v("noise_var", t.noise_var);
+  v("lifted", t.lifted);
   v("views", t.views);
   v("mixing", t.mixing);
   v("unmixing", t.unmixing);
@@ -107,6 +112,7 @@ void fields(V& v, SpectralFit& t) {
   v("settled", t.settled);
   v("coherence", t.coherence);
   v("tensor", t.tensor);
+  v("tensor_error", any_number(t.tensor_error));
   v("loglik_before", any_number(t.loglik_before));
   v("loglik", any_number(t.loglik));
   v("words", t.words);

@@ -175,6 +175,29 @@ void Tensor3::add(double lambda, ConstVectorRef u) {
   for (Index l = 0; l < k_; ++l) unfolded_.middleCols(k_ * l, k_) += u[l] * square;
 }
 
+Tensor3 Tensor3::turned(ConstMatrixRef q) const {
+  Tensor3 out(k_);
+  for (Index c = 0; c < k_; ++c) {
+    const MatrixXd inside = q * unfolded_.middleCols(k_ * c, k_) * q.transpose();
+    for (Index l = 0; l < k_; ++l) out.unfolded_.middleCols(k_ * l, k_) += q(l, c) * inside;
+  }
+  return out;
+}
+
+double operator_norm(const Tensor3& tensor, int starts, Rng& rng, Monitor& monitor) {
+  double best = 0;
+  if (!(tensor.norm() > 0)) return best;
+  for (int s = 0; s < starts; ++s) {
+    monitor.check();
+    VectorXd u = random_unit(tensor.size(), rng);
+    power_steps(tensor, u, 100, 1e-10);
+    best = std::max(best, tensor.value(u));
+    shifted_steps(tensor, u, 200, 1e-10);  // climbs from where plain steps swing
+    best = std::max(best, tensor.value(u));
+  }
+  return best;
+}
+
 TensorResult tensor_decompose(const Tensor3& tensor, Index components, const TensorOptions& options, Rng& rng, Monitor& monitor) {
   const Stopwatch clock;
   const Index k = tensor.size();

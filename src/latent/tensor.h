@@ -33,6 +33,7 @@ class Tensor3 {
   MatrixXd slice(ConstVectorRef u) const;                // T(I, I, u)
   double value(ConstVectorRef u) const;                  // T(u, u, u)
   void add(double lambda, ConstVectorRef u);             // + lambda u (x) u (x) u
+  Tensor3 turned(ConstMatrixRef q) const;                // T(Q', Q', Q')
 
  private:
   Index k_ = 0;
@@ -88,6 +89,9 @@ void fields(V& v, TensorResult& t) {
   v("starts", t.starts);
   v("convergence", t.convergence);
 }
+
+// The largest |T(u, u, u)| that steps from `starts` random directions lead to: a lower bound of the operator norm.
+double operator_norm(const Tensor3& tensor, int starts, Rng& rng, Monitor& monitor);
 
 TensorResult tensor_decompose(const Tensor3& tensor, Index components, const TensorOptions& options, Rng& rng, Monitor& monitor);
 
