@@ -7,7 +7,9 @@
 #' A word seen \eqn{c} times in \eqn{m} draws gets the probability \eqn{q(c)}:
 #' * `"absolute"` discounting: \eqn{(c - \alpha) / m} for \eqn{1 \le c \le \tau}{1 <= c <= tau} and \eqn{c / m} beyond; the \eqn{n_0} unseen words share
 #'   \eqn{\alpha n_{1..\tau} / m}{alpha n_{1..tau} / m}. The discount \eqn{\alpha}{alpha} is the one with the least leave-one-out log-loss (`"loo"`),
-#'   \eqn{n_1 / n_{1..\tau}}{n_1 / n_{1..tau}} (`"gt"`: the unseen get the Good-Turing mass \eqn{n_1 / m}), or a number.
+#'   \eqn{n_1 / n_{1..\tau}}{n_1 / n_{1..tau}} (`"gt"`: the unseen get the Good-Turing mass \eqn{n_1 / m}), or a number. Where the whole vocabulary was seen
+#'   there is nothing to set aside: the \eqn{n_b} words of the least count \eqn{b} share what is taken from the others and get
+#'   \eqn{(b + \alpha n_{b+1..\tau} / n_b) / m}{(b + alpha n_{b+1..tau} / n_b) / m} each.
 #' * `"loo"`: \eqn{(K - 1) / ((n_0 + n_1)(m - 1))} for \eqn{c \le 1}{c <= 1}, \eqn{(c - 1) / (m - 1)} beyond: the law of what deleted occurrences would have got.
 #' * `"good_turing"`: the combined masses of [good_turing()], shared equally and scaled to one.
 #' * `"ml"`: \eqn{c / m}; `"add"`: \eqn{(c + \mathrm{pseudo}) / (m + N \mathrm{pseudo})}{(c + pseudo) / (m + N pseudo)}.
@@ -50,7 +52,7 @@ unigram_model <- function(x, vocabulary = NULL, method = c("absolute", "loo", "g
   options <- check_smoother(method, discount, tau, pseudo)
   options$unseen <- if (is.null(words$unseen)) -1 else words$unseen
   found <- core_unigram_model(unname(words$counts), options)
-  if (identical(found$unseen, 0) && method %in% c("absolute", "loo", "good_turing") && found$scale != 1) {
+  if (identical(found$unseen, 0) && (found$scale != 1 || (method == "absolute" && any(abs(found$prob * found$total / found$count - 1) > 1e-6)))) {
     warn_input("Every word of the vocabulary was seen, so what was set aside for unseen words is given back to the seen ones.", "vocabulary")
   }
   if (is.infinite(found$log_loss)) {

@@ -93,7 +93,7 @@ format_reached <- function(table) {
 
 # Warns where a solver stopped early, saying how far it got. Returns the fit.
 check_convergence <- function(fit, advice = "Raise `max_iter`, loosen `tol`, or rescale the data.") {
-  if (isTRUE(fit$convergence$converged)) return(fit)  # the common case, without a table
+  if (isTRUE(fit$convergence$converged) || length(fit$convergence) == 0L) return(fit)  # the common cases, without a table
   table <- convergence_table(fit$convergence)
   failed <- table$converged %in% FALSE
   if (any(failed)) {

@@ -40,6 +40,10 @@ class Smoother {
  public:
   Smoother(const FrequencyTable& table, const UnigramOptions& options) : table_(table), options_(options), tau_(tau_of(table, options.tau)) {
     for (Index i = 0; i < table.count.size() && table.count[i] <= tau_; ++i) low_ += table.times[i];
+    if (options.method == UnigramMethod::absolute && options.unseen == 0) {
+      rarest_ = table.count[0];
+      rare_ = table.times[0];
+    }
     if (options.method == UnigramMethod::good_turing) {
       for (int deleted = 0; deleted < 2; ++deleted) base_[deleted] = base_mass(table.total - deleted);
     }
@@ -55,8 +59,6 @@ class Smoother {
   // What is left of one by the formulas as they stand: less than one where there is nothing unseen to give to.
   double scale(const Sample& s, double gone) const {
     switch (options_.method) {
-      case UnigramMethod::absolute:
-        return s.known() && s.unseen == 0 ? 1 - discount(s, gone) * low(s, gone) / s.total : 1;
       case UnigramMethod::good_turing: {
         double sum = base_[gone > 0];
         if (gone > 0) {
@@ -79,8 +81,9 @@ class Smoother {
       case UnigramMethod::loo:
         return (c <= 1 ? (s.distinct - 1) / ((s.unseen + s.seen(1)) * (m - 1)) : (c - 1) / (m - 1)) / scale(s, gone);
       case UnigramMethod::absolute:
-        if (c == 0) return discount(s, gone) * low(s, gone) / (m * s.unseen) / scale(s, gone);
-        return (c <= tau_ ? c - discount(s, gone) : c) / m / scale(s, gone);
+        if (c <= rarest_) return rare_mass(s, gone) / m;
+        if (c == 0) return discount(s, gone) * low(s, gone) / (m * s.unseen);
+        return (c <= tau_ ? c - discount(s, gone) : c) / m;
       case UnigramMethod::good_turing:
         return mass(s, c, m) / (c == 0 ? s.unseen : s.seen(c)) / scale(s, gone);
       case UnigramMethod::ml:
@@ -110,6 +113,16 @@ class Smoother {
   // n_{1..tau} of the sample
   double low(const Sample&, double gone) const { return low_ - (gone == 1 ? 1 : 0) + (gone > 1 && gone == tau_ + 1 ? 1 : 0); }
 
+  // m times what each of the rarest words gets where the whole vocabulary was seen. A word that was one of them, or becomes one, when an occurrence is deleted, counts.
+  double rare_mass(const Sample& s, double gone) const {
+    const bool joins = gone == rarest_ + 1;
+    const double words = rare_ + (joins ? 1 : 0), occurrences = rarest_ * words - (gone == rarest_ ? 1 : 0);
+    double payers = low_ - (rarest_ <= tau_ ? rare_ : 0);  // discounted words that are not of the rarest
+    if (joins && gone <= tau_) payers -= 1;
+    if (gone > rarest_ + 1 && gone == tau_ + 1) payers += 1;
+    return (occurrences + (payers > 0 ? discount(s, gone) * payers : 0)) / words;
+  }
+
   // Combined mass of words seen k times, of m draws.
   double mass(const Sample& s, double k, double m) const {
     if (k <= std::pow(m, 0.4)) return m > k ? (k + 1) * s.seen(k + 1) / (m - k) : 0;
@@ -130,6 +143,7 @@ class Smoother {
   const FrequencyTable& table_;
   const UnigramOptions& options_;
   double tau_, low_ = 0;
+  double rarest_ = -1, rare_ = 0;  // the least count and how many words have it, where a discounted law has no unseen words
   double base_[2] = {1, 1};
 };
 

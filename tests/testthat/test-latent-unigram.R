@@ -136,6 +136,9 @@ test_that("laws that cannot be learnt are refused, those that are odd are warned
   input(c(a = 3, b = 2), vocabulary = "a")
   input(c(3, 2, 1), method = "add", pseudo = 0)
   expect_warning(unigram_model(c(4, 3, 1, 1, 2), vocabulary = 5), "given back", class = "granary_warning_input")
+  expect_no_warning(seen <- unigram_model(c(2, 1, 1), vocabulary = 3))  # no word but the rarest to take from
+  expect_equal(seen$prob, c(0.5, 0.25, 0.25), tolerance = 1e-8)
+  expect_equal(seen$log_loss, log(18) / 2, tolerance = 1e-8)
   expect_warning(unigram_model(c(4, 3, 1), vocabulary = 5, method = "ml"), "infinite", class = "granary_warning_input")
   expect_warning(good_turing(c(4, 3, 2)), "once", class = "granary_warning_input")
   fit <- unigram_model(c(3, 2, 1), vocabulary = 5)

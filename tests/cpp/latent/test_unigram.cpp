@@ -97,6 +97,7 @@ TEST("every smoothed law sums to one, and leaving out by formula is deleting and
           for (const double tau : {1.0, 3.0, 1000.0}) {
             if (method != UnigramMethod::absolute && (tau != 3 || choice == DiscountChoice::gt)) continue;
             if (method == UnigramMethod::absolute && tau == 1 && choice == DiscountChoice::gt) continue;  // the discount would be 1
+            if (method == UnigramMethod::absolute && unseen == 0) continue;                              // learnt again as a law without unseen words: below
             const UnigramResult r = model(counts, method, unseen, choice, 0.4, tau);
             CHECK_NEAR(r.prob.dot(r.times) + (unseen > 0 ? unseen * r.unseen_prob : 0), 1.0, 1e-12);
             CHECK_NEAR(r.unseen_mass, unseen > 0 ? unseen * r.unseen_prob : 0, 1e-13);
@@ -263,4 +264,98 @@ TEST("trials are the same on one and two threads, and errors fall with the sampl
   const UnigramTrial more = unigram_trials(p, 500, 200, values({0}), o, 1, c, monitor), most = unigram_trials(p, 50000, 200, values({0}), o, 1, d, monitor);
   CHECK((most.log_loss - most.left_out).cwiseAbs().mean() < 0.3 * (more.log_loss - more.left_out).cwiseAbs().mean());
   CHECK(most.good_turing.mean() < 0.3 * more.good_turing.mean());
+}
+
+TEST("a discounted law of a vocabulary that was all seen sums to one, and its log-loss is its own") {
+  // The law as the header has it, word by word, for words of which the first `rare` classes are at or below the least count b of the whole sample.
+  const auto law = [](const std::vector<double>& words, double b, double alpha, double tau) {
+    double m = 0, share = 0, rare = 0;
+    for (const double c : words) {
+      m += c;
+      rare += c <= b;
+      share += c <= b ? c : c <= tau ? alpha : 0;
+    }
+    std::vector<double> q;
+    for (const double c : words) q.push_back((c <= b ? share / rare : c <= tau ? c - alpha : c) / m);
+    return q;
+  };
+  const std::vector<std::vector<double>> samples = {{2, 1, 1}, {4, 3, 1, 1, 2}, {9, 7, 5, 4, 3, 3, 2, 2, 2, 1, 1}, {6, 5, 4, 3, 2, 2, 3}, {3, 3, 3}, {30, 4, 4, 3, 3}};
+  for (const auto& words : samples) {
+    const VectorXd counts = Eigen::Map<const VectorXd>(words.data(), static_cast<Index>(words.size()));
+    const double b = counts.minCoeff(), m = counts.sum();
+    for (const double tau : {0.0, 1.0, 2.0, 3.0, 8.0}) {
+      UnigramOptions o;
+      o.unseen = 0;
+      o.tau = tau;
+      const UnigramResult best = unigram_model(counts, o);
+      o.choice = DiscountChoice::fixed;
+      for (const double alpha : {best.discount, 0.1, 0.5, 0.9}) {
+        o.discount = alpha;
+        const UnigramResult fit = unigram_model(counts, o);
+        const std::vector<double> q = law(words, b, alpha, fit.tau);
+        double sum = 0, loss = 0;
+        for (std::size_t w = 0; w < words.size(); ++w) {
+          sum += q[w];
+          for (Index i = 0; i < fit.count.size(); ++i)
+            if (fit.count[i] == words[w]) CHECK_NEAR(fit.prob[i], q[w], 1e-14);
+          std::vector<double> less = words;
+          less[w] -= 1;
+          loss -= words[w] / m * std::log(law(less, b, alpha, fit.tau)[w]);
+        }
+        CHECK_NEAR(sum, 1, 1e-14);
+        CHECK_NEAR(fit.log_loss, loss, 1e-12);
+        CHECK(fit.unseen_mass == 0 && fit.unseen_prob == 0 && fit.scale == 1);
+        CHECK(best.log_loss <= fit.log_loss + 1e-12);
+      }
+    }
+  }
+  // The Good-Turing discount changes when an occurrence is deleted.
+  const auto share_once = [](const std::vector<double>& words) {
+    double once = 0, low = 0;
+    for (const double c : words) once += c == 1, low += c >= 1 && c <= 3;
+    return once / low;
+  };
+  UnigramOptions turing;
+  turing.unseen = 0;
+  turing.tau = 3;
+  turing.choice = DiscountChoice::gt;
+  const std::vector<double>& words = samples[2];
+  const UnigramResult fit = unigram_model(Eigen::Map<const VectorXd>(words.data(), 11), turing);
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    std::vector<double> less = words;
+    less[w] -= 1;
+    const double q = law(less, 1, share_once(less), 3)[w];
+    for (Index i = 0; i < fit.count.size(); ++i)
+      if (fit.count[i] == words[w]) CHECK_NEAR(fit.left_out[i], q, 1e-14);
+  }
+  // Two singletons and a word seen twice: nothing but the shares can be learnt, and no word gets next to nothing.
+  UnigramOptions o;
+  o.unseen = 0;
+  const UnigramResult few = unigram_model(values({2, 1, 1}), o);
+  CHECK_NEAR(few.prob[0], 0.25, 1e-9);
+  CHECK_NEAR(few.prob[1], 0.5, 1e-9);
+  CHECK_NEAR(few.log_loss, 0.5 * std::log(6) + 0.5 * std::log(3), 1e-9);
+  CHECK_NEAR(unigram_model(values({4, 3, 1, 1, 2}), o).discount, 0.2, 1e-7);
+}
+
+TEST("the log-loss of a discounted law of a vocabulary that was all seen is near the exact one") {
+  Monitor monitor;
+  Rng rng(11);
+  const VectorXd p = word_law(WordLaw::zipf, 25, 1, rng);
+  double gap = 0;
+  int n = 0;
+  while (n < 60) {
+    const VectorXd c = draw_counts(p, 150, rng, monitor);
+    if (c.minCoeff() < 1 || c.minCoeff() > 1) continue;
+    ++n;
+    UnigramOptions o;
+    o.unseen = 0;
+    const UnigramResult fit = unigram_model(c, o);
+    double loss = 0;
+    for (Index w = 0; w < p.size(); ++w)
+      for (Index i = 0; i < fit.count.size(); ++i)
+        if (fit.count[i] == c[w]) loss -= p[w] * std::log(fit.prob[i]);
+    gap += (fit.log_loss - loss) / 60;
+  }
+  CHECK(std::abs(gap) < 0.1);
 }
