@@ -281,6 +281,26 @@ core_nearest_own <- function(n, distance, k, progress) {
     .Call(`_granary_core_nearest_own`, n, distance, k, progress)
 }
 
+core_forest <- function(x, y, weights, options, seed, progress) {
+    .Call(`_granary_core_forest`, x, y, weights, options, seed, progress)
+}
+
+core_hold_trees <- function(trees) {
+    .Call(`_granary_core_hold_trees`, trees)
+}
+
+core_trees_alive <- function(trees) {
+    .Call(`_granary_core_trees_alive`, trees)
+}
+
+core_forest_predict <- function(x, trees, to, threads, progress) {
+    .Call(`_granary_core_forest_predict`, x, trees, to, threads, progress)
+}
+
+core_forest_leaves <- function(x, trees, threads, progress) {
+    .Call(`_granary_core_forest_leaves`, x, trees, threads, progress)
+}
+
 core_bn_features <- function(spec, basis, x, limit) {
     .Call(`_granary_core_bn_features`, spec, basis, x, limit)
 }

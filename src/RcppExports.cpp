@@ -893,6 +893,68 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_forest
+SEXP core_forest(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_forest(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_forest(x, y, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hold_trees
+SEXP core_hold_trees(SEXP trees);
+RcppExport SEXP _granary_core_hold_trees(SEXP treesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hold_trees(trees));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_trees_alive
+SEXP core_trees_alive(SEXP trees);
+RcppExport SEXP _granary_core_trees_alive(SEXP treesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_trees_alive(trees));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_forest_predict
+SEXP core_forest_predict(SEXP x, SEXP trees, SEXP to, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_forest_predict(SEXP xSEXP, SEXP treesSEXP, SEXP toSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type to(toSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_forest_predict(x, trees, to, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_forest_leaves
+SEXP core_forest_leaves(SEXP x, SEXP trees, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_forest_leaves(SEXP xSEXP, SEXP treesSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_forest_leaves(x, trees, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_bn_features
 SEXP core_bn_features(SEXP spec, SEXP basis, SEXP x, SEXP limit);
 RcppExport SEXP _granary_core_bn_features(SEXP specSEXP, SEXP basisSEXP, SEXP xSEXP, SEXP limitSEXP) {
@@ -5256,6 +5318,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_nearest", (DL_FUNC) &_granary_core_nearest, 4},
     {"_granary_core_nearest_dist", (DL_FUNC) &_granary_core_nearest_dist, 5},
     {"_granary_core_nearest_own", (DL_FUNC) &_granary_core_nearest_own, 4},
+    {"_granary_core_forest", (DL_FUNC) &_granary_core_forest, 6},
+    {"_granary_core_hold_trees", (DL_FUNC) &_granary_core_hold_trees, 1},
+    {"_granary_core_trees_alive", (DL_FUNC) &_granary_core_trees_alive, 1},
+    {"_granary_core_forest_predict", (DL_FUNC) &_granary_core_forest_predict, 5},
+    {"_granary_core_forest_leaves", (DL_FUNC) &_granary_core_forest_leaves, 4},
     {"_granary_core_bn_features", (DL_FUNC) &_granary_core_bn_features, 4},
     {"_granary_core_bn_kernel", (DL_FUNC) &_granary_core_bn_kernel, 6},
     {"_granary_core_bn_tables", (DL_FUNC) &_granary_core_bn_tables, 3},

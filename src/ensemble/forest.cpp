@@ -38,10 +38,10 @@ Bag draw_bag(Index n, const ForestOptions& options, Rng& rng) {
 
 class Forest {
  public:
-  Forest(const Design& x, const VectorXi& levels, ConstVectorRef y, int classes, ConstVectorRef weights, const ForestOptions& options)
-      : x_(x), columns_(x, levels, options.threads), y_(y), classes_(classes), options_(options), weights_(weights) {
+  Forest(const Design& x, ConstVectorRef y, ConstVectorRef weights, const ForestOptions& options)
+      : x_(x), columns_(x, options.levels, options.threads), y_(y), classes_(options.classes), options_(options), weights_(weights) {
     if (weights_.size() == 0) weights_ = VectorXd::Ones(x.rows());
-    if (classes > 0) {
+    if (classes_ > 0) {
       labels_ = y.cast<int>();
     } else {
       centre_ = weights_.dot(y_) / weights_.sum();
@@ -180,16 +180,21 @@ class Forest {
 
 }  // namespace
 
-ForestResult forest(const Design& x, const VectorXi& levels, ConstVectorRef y, int classes, ConstVectorRef weights, const ForestOptions& options, Rng& rng,
-                    Monitor& monitor) {
+ForestResult forest(const Design& x, ConstVectorRef y, ConstVectorRef weights, const ForestOptions& options, Rng& rng, Monitor& monitor) {
   if (y.size() != x.rows()) throw InputError("`y` needs one value per row.");
-  return Forest(x, levels, y, classes, weights, options).grow(rng, monitor);
+  return Forest(x, y, weights, options).grow(rng, monitor);
 }
 
 MatrixXd forest_predict(const Design& x, const Trees& trees, int first, int last, int threads, Monitor& monitor) {
   MatrixXd sum = MatrixXd::Zero(trees.outputs, x.rows());
   TreeWalker(trees).walk(x, first, last, threads, monitor, [&](int, Index row, int leaf) { sum.col(row) += trees.value.col(leaf); });
   return sum.transpose() / std::max(1, last - first);
+}
+
+Eigen::MatrixXi forest_leaves(const Design& x, const Trees& trees, int threads, Monitor& monitor) {
+  Eigen::MatrixXi out(x.rows(), trees.size());
+  TreeWalker(trees).walk(x, 0, trees.size(), threads, monitor, [&](int tree, Index row, int leaf) { out(row, tree) = leaf; });
+  return out;
 }
 
 }  // namespace granary::ensemble

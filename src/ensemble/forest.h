@@ -22,6 +22,8 @@ inline Names<ForestImportance> names(ForestImportance) {
 }
 
 struct ForestOptions {
+  VectorXi levels;    // of the columns (core/tree/tree_columns.h)
+  int classes = 0;    // y holds classes 0, 1, ..., classes - 1; 0: numbers
   int n_trees = 500;
   int mtry = 0;       // 0: all columns
   int min_node = 2;
@@ -37,6 +39,8 @@ struct ForestOptions {
 };
 template <class V>
 void fields(V& v, ForestOptions& t) {
+  v("levels", t.levels);
+  v("classes", t.classes);
   v("n_trees", t.n_trees);
   v("mtry", t.mtry);
   v("min_node", t.min_node);
@@ -67,11 +71,13 @@ void fields(V& v, ForestResult& t) {
   v("importance_se", t.importance_se);
 }
 
-// levels: of the columns (TreeColumns); y: classes 0, 1, ..., classes - 1, or numbers where classes = 0; weights: of the rows, empty for equal.
-ForestResult forest(const Design& x, const VectorXi& levels, ConstVectorRef y, int classes, ConstVectorRef weights, const ForestOptions& options, Rng& rng,
-                    Monitor& monitor);
+// weights: of the rows, empty for equal.
+ForestResult forest(const Design& x, ConstVectorRef y, ConstVectorRef weights, const ForestOptions& options, Rng& rng, Monitor& monitor);
 
 // Means over trees first .. last - 1, rows x outputs.
 MatrixXd forest_predict(const Design& x, const Trees& trees, int first, int last, int threads, Monitor& monitor);
+
+// The leaf, a column of `value`, of every row in every tree.
+Eigen::MatrixXi forest_leaves(const Design& x, const Trees& trees, int threads, Monitor& monitor);
 
 }  // namespace granary::ensemble
