@@ -5,7 +5,7 @@
 #   make test     build, check the style, run the R and the C++ tests; ends with `N passed, N failed`
 #   make style    the rules of the house that a program can check
 #   make hooks    run make style before every commit
-#   make check    R CMD build, R CMD check --as-cran
+#   make check    R CMD build, R CMD check (--as-cran where CRAN itself can be reached)
 #   make bench    time granary against its peers and the core by itself
 #   make bench METHOD=pc     one method against its peers: inst/bench/results/pc.md
 #   make asan     the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -70,7 +70,7 @@ check: $(BUILD)/setup.stamp
 	@sh tools/dev/setup.sh check
 	@rm -rf $(BUILD)/check && mkdir -p $(BUILD)/check
 	cd $(BUILD)/check && MAKEFLAGS=-j$(JOBS) R CMD build ../.. && MAKEFLAGS=-j$(JOBS) _R_CHECK_FORCE_SUGGESTS_=false \
-	  _R_CHECK_SYSTEM_CLOCK_=0 R_MAKEVARS_USER=$(abspath tools/dev/Makevars.check) R CMD check --as-cran --no-manual granary_*.tar.gz
+	  _R_CHECK_SYSTEM_CLOCK_=0 R_MAKEVARS_USER=$(abspath tools/dev/Makevars.check) R CMD check $$(Rscript ../../tools/dev/as-cran.R) --no-manual granary_*.tar.gz
 
 bench: install
 	$(RSCRIPT) tools/dev/$(if $(METHOD),bench-method.R $(BUILD) $(METHOD),bench.R $(BUILD))

@@ -101,6 +101,10 @@ core_robust_single <- function(distance, k, alpha, progress) {
     .Call(`_granary_core_robust_single`, distance, k, alpha, progress)
 }
 
+core_robust_single_rows <- function(x, k, alpha, threads, progress) {
+    .Call(`_granary_core_robust_single_rows`, x, k, alpha, threads, progress)
+}
+
 core_robust_near <- function(values, closeness, k) {
     .Call(`_granary_core_robust_near`, values, closeness, k)
 }
@@ -713,6 +717,10 @@ core_mix_fit <- function(s, priors, options, progress) {
     .Call(`_granary_core_mix_fit`, s, priors, options, progress)
 }
 
+core_mix_tasks <- function(data, priors, options, progress) {
+    .Call(`_granary_core_mix_tasks`, data, priors, options, progress)
+}
+
 core_baselines <- function(s, options) {
     .Call(`_granary_core_baselines`, s, options)
 }
@@ -1083,6 +1091,14 @@ core_binary_label_error <- function(n, share, probs, prior) {
 
 core_label_simulate <- function(model, n, reps, threads, seed, progress) {
     .Call(`_granary_core_label_simulate`, model, n, reps, threads, seed, progress)
+}
+
+core_label_memberships <- function(model, x) {
+    .Call(`_granary_core_label_memberships`, model, x)
+}
+
+core_label_posterior <- function(x, family, gamma, partitions, reference, progress) {
+    .Call(`_granary_core_label_posterior`, x, family, gamma, partitions, reference, progress)
 }
 
 core_partition_prior <- function(prior, n, progress) {

@@ -139,14 +139,7 @@ check_weighted_graph <- function(graph, arg = "graph") {
   if (inherits(graph, "igraph")) {
     check_installed("igraph", "to read an igraph graph")
     if (igraph::vcount(graph) == 0L) abort_input(sprintf("`%s` must have at least one node.", arg), arg)
-    weight <- igraph::E(graph)$weight
-    names <- igraph::V(graph)$name
-    m <- igraph::as_adjacency_matrix(igraph::as.undirected(igraph::set_edge_attr(graph, "weight",
-                                                                                 value = if (is.null(
-                                                                                   weight)) 1 else weight),
-                                                           edge.attr.comb = "sum"), attr = "weight", sparse = TRUE)
-    graph <- methods::as(methods::as(m, "generalMatrix"), "CsparseMatrix")
-    if (is.null(names)) dimnames(graph) <- list(NULL, NULL)
+    return(edges_of_igraph(graph, arg))
   }
   m <- check_symmetric(graph, arg, allow_sparse = TRUE)
   names <- variable_names(colnames(m), ncol(m))
@@ -155,11 +148,36 @@ check_weighted_graph <- function(graph, arg = "graph") {
     at <- Matrix::summary(Matrix::triu(m, 1L))
     edges <- data.frame(from = at$i, to = at$j, weight = at$x)
   } else {
-    at <- which(upper.tri(m) & m != 0, arr.ind = TRUE)
-    edges <- data.frame(from = at[, 1L], to = at[, 2L], weight = m[at])
+    at <- which(m != 0)
+    from <- (at - 1) %% nrow(m) + 1
+    to <- (at - 1) %/% nrow(m) + 1
+    edges <- data.frame(from = from, to = to, weight = m[at])[from < to, ]
   }
   edges <- edges[edges$weight != 0, ]
   list(names = names, from = as.integer(edges$from), to = as.integer(edges$to), weight = as.double(edges$weight))
+}
+
+# Parallel edges, and the two directions of directed ones, add up; loops cut nothing.
+edges_of_igraph <- function(graph, arg) {
+  n <- igraph::vcount(graph)
+  names <- variable_names(igraph::V(graph)$name, n)
+  check_names_unique(names, arg)
+  ends <- igraph::as_edgelist(graph, names = FALSE)
+  weight <- igraph::E(graph)$weight
+  weight <- if (is.null(weight)) rep(1, nrow(ends)) else if (nrow(ends) > 0L) as.double(check_vector(weight, "E(graph)$weight"))
+  from <- pmin(ends[, 1L], ends[, 2L])
+  to <- pmax(ends[, 1L], ends[, 2L])
+  key <- (to - 1) * n + from
+  if (anyDuplicated(key)) {
+    weight <- as.double(rowsum(weight, key, reorder = FALSE))
+    kept <- !duplicated(key)
+    from <- from[kept]
+    to <- to[kept]
+    key <- key[kept]
+  }
+  at <- order(key)
+  at <- at[from[at] < to[at] & weight[at] != 0]
+  list(names = names, from = as.integer(from[at]), to = as.integer(to[at]), weight = weight[at])
 }
 
 core_edges <- function(g) list(nodes = length(g$names), from = g$from, to = g$to, weight = g$weight)

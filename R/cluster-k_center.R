@@ -63,7 +63,9 @@ k_center <- function(x, k, method = c("farthest", "threshold", "exact"), max_nod
   options <- list(k = k, method = method, max_nodes = check_number(max_nodes, lower = 1))
   found <- core_k_center(d, if (is.null(d)) plain_rows(rows), options, progress_bar("centres"))
   if (length(found$medoids) < k) {
-    warn_input(sprintf("There are only %d different points: so many centres are enough.", length(found$medoids)), "k")
+    found_points <- length(found$medoids)
+    warn_input(sprintf(ngettext(found_points, "There is only %d different point: one centre is enough.",
+                                "There are only %d different points: so many centres are enough."), found_points), "k")
     k <- length(found$medoids)
   }
   centers <- if (!is.null(rows)) as.matrix(rows[found$medoids, , drop = FALSE])

@@ -70,7 +70,9 @@ kmeans_cost <- function(x, centers, weights = NULL, threads = NULL) {
   x <- as.matrix(check_rows(x))
   if (inherits(centers, "granary_clustering") || inherits(centers, "granary_kmeans_seed")) centers <- centers$centers
   centers <- as.matrix(check_rows(centers, "centers"))
-  if (!is.null(colnames(centers)) && !is.null(colnames(x))) x <- match_columns(x, colnames(centers), "x")
+  if (ncol(x) == ncol(centers) && !is.null(colnames(centers)) && !is.null(colnames(x))) {
+    x <- match_columns(x, colnames(centers), "x")
+  }
   if (ncol(x) != ncol(centers)) {
     abort_input(sprintf("`centers` must have the %d columns of `x`, but it has %d.", ncol(x), ncol(centers)), "centers")
   }

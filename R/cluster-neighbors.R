@@ -137,7 +137,9 @@ map_source <- function(x, metric, arg = "x") {
                                          all(c("index", "distance") %in% names(x)))) {
     return(neighbor_source(x, arg))
   }
+  given <- x
   x <- check_rows(x, arg)
+  warn_distances(given, arg)
   out <- list(n = nrow(x), labels = rownames(x), variables = colnames(x), x = plain_rows(x), metric = metric)
   if (is.function(metric)) {
     rows <- as.matrix(x)
@@ -145,6 +147,14 @@ map_source <- function(x, metric, arg = "x") {
     out$own <- function(i, j) own_distance(metric, rows[i + 1L, ], rows[j + 1L, ])
   }
   out
+}
+
+# Rows that look like a full matrix of distances: taken as rows they give an answer that nobody asked for.
+warn_distances <- function(x, arg = "x") {
+  if (is.null(dim(x)) || isS4(x) || is.data.frame(x) || nrow(x) != ncol(x) || nrow(x) < 4L) return(invisible())
+  if (any(diag(x) != 0) || any(x < 0) || all(x == 0) || !isSymmetric(unname(x))) return(invisible())
+  warn_input(sprintf(paste("`%s` looks like a matrix of distances, but its rows are taken as points.",
+                           "If it holds distances, pass as.dist(%s); if not, as.data.frame(%s)."), arg, arg, arg), arg)
 }
 
 dist_source <- function(x, arg) {

@@ -163,15 +163,26 @@ robust_linkage_baseline <- function(x, method = c("robust_single", "single", "av
   input <- linkage_input(x, check_flag(similarity), metric)
   if (input$n < 2L) abort_input("`x` must have at least two rows.", "x")
   if (input$missing > 0) abort_input("`x` must have no missing similarities for this method.", "x")
-  distance <- linkage_dist(input)
+  if (method == "robust_single" && k > input$n) {
+    abort_input(sprintf("`k` must be at most the number of rows, %d, not %d.", input$n, k), "k")
+  }
+  by_rows <- method == "robust_single" && !is.null(input$x) && !isS4(input$x) && identical(input$metric, "euclidean")
+  distance <- if (!by_rows) linkage_dist(input)
   if (method != "robust_single") {
     tree <- stats::hclust(distance, if (method == "ward") "ward.D2" else method)
     tree$labels <- input$labels
     tree$call <- shorten_call(call)
     return(tree)
   }
-  if (k > input$n) abort_input(sprintf("`k` must be at most the number of rows, %d, not %d.", input$n, k), "k")
-  found <- core_robust_single(as.double(distance), k, alpha, progress_bar("robust single linkage"))
+  bar <- progress_bar("robust single linkage")
+  if (by_rows) {
+    size <- max(abs(input$x), .Machine$double.xmin)  # so that no square leaves the range of numbers
+    found <- core_robust_single_rows(input$x / size, k, alpha, thread_count(), bar)
+    found$height <- found$height * size
+    found$radius <- found$radius * size
+  } else {
+    found <- core_robust_single(as.double(distance), k, alpha, bar)
+  }
   structure(list(merge = found$merge, height = found$height, order = found$order, labels = input$labels,
                  call = shorten_call(call), method = "robust single",
                  dist.method = if (is.character(input$metric)) input$metric else input$closeness,

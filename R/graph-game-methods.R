@@ -45,7 +45,8 @@ NULL
 #' @export
 print.granary_influence_game <- function(x, ...) {
   fitted <- !is.null(x$x)
-  cli::cat_line("Influence game", if (fitted) paste0(" by ", game_titles[[x$loss]]), ": ", ncol(x$W), " players, ", sum(x$W != 0), " influences",
+  cli::cat_line("Influence game", if (fitted) paste0(" by ", game_titles[[x$loss]]), ": ", counted(ncol(x$W), "player", "players"), ", ",
+                counted(sum(x$W != 0), "influence", "influences"),
                 if (fitted) paste0(", n = ", x$n))
   print_call(x$call)
   if (fitted) {
@@ -208,7 +209,7 @@ plot.granary_influence_game <- function(x, type = c("network", "heatmap"), group
   W <- grouped_weights(x$W, groups)
   if (type == "heatmap") return(plot_weights(W, "influence of column on row", labels, ...))
   edges <- influence_edges(W)
-  draw_network(edges, colnames(W), paste(nrow(edges), "influences"), labels, layout, TRUE, ...)
+  draw_network(edges, colnames(W), counted(nrow(edges), "influence", "influences"), labels, layout, TRUE, ...)
 }
 
 grouped_weights <- function(W, groups) {
@@ -237,7 +238,7 @@ autoplot.granary_influence_game <- function(object, type = c("network", "heatmap
   W <- grouped_weights(object$W, groups)
   if (type == "heatmap") return(autoplot_weights(W, "influence of column on row"))
   edges <- influence_edges(W)
-  autoplot_weighted(edges, colnames(W), paste(nrow(edges), "influences"), layout, TRUE)
+  autoplot_weighted(edges, colnames(W), counted(nrow(edges), "influence", "influences"), layout, TRUE)
 }
 
 #' @exportS3Method igraph::as.igraph

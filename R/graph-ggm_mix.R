@@ -13,7 +13,12 @@
 #' | `l1 = list(lambda)` | \eqn{\lambda \sum_{ij} |X_{ij}|}{lambda sum_ij |X_ij|} | [ggm_lasso()] |
 #' | `local = list(neighbors, tau)` | \eqn{\tau \sum_{(a,b)} \sum_{k \ne a,b} |X_{ak} - X_{bk}|}{tau sum_(a,b) sum_(k != a,b) |X[a, k] - X[b, k]|} | with `l1`, [ggm_local()] |
 #' | `nodes = list(tau, norm)` | \eqn{\tau \sum_n \|X_{n,-n}\|_q}{tau sum_n ||X[n, -n]||_q} | with `l1`, [ggm_nodes()] |
+#' | `multi = list(lambda, lambda1 = 0, norm = "l2")` | \eqn{\sum_{i \ne j} \{\lambda_1 \|x_{ij}\|_1 + \lambda N(x_{ij})\}}{sum_{i != j} (lambda1 |x_ij|_1 + lambda N(x_ij))} over the tasks | [ggm_multi()] |
 #' | `hub = list(lambda1, lambda2, lambda3, q)` | \eqn{P(X)}, the least cost of \eqn{X = V + V' + Z} | [ggm_hub()] |
+#'
+#' **Several tasks.** With `groups`, or lists of data or covariances, there is one precision matrix \eqn{X_t} per task, and the sum of
+#' \eqn{T_t \{-\log\det X_t + \mathrm{tr}(S_t X_t)\}}{T_t (-log det X_t + tr(S_t X_t))} is penalised, with \eqn{T_t} by `weights` as in [ggm_multi()].
+#' The prior `multi` ties the tasks together; each of the others charges every task for itself, \eqn{\sum_t g_k(X_t)}{sum_t g_k(X_t)}.
 #'
 #' An own prior is `own = list(penalty, prox)`: any convex \eqn{g(X)} of a symmetric matrix, as a function of `X` that gives a number, and a function of
 #' `C` and `t > 0` that gives \eqn{\arg\min_Z g(Z) + \|Z - C\|_F^2 / (2t)}{argmin_Z g(Z) + ||Z - C||_F^2 / (2 t)}. Both are tried on random matrices when the prior is
@@ -34,13 +39,16 @@
 #' `ggm_mix()` for combinations that they do not have.
 #'
 #' @inheritParams ggm_lasso
+#' @param groups,weights For several tasks: the task of each row of `x`, and the weights \eqn{T_t} of the tasks, as in [ggm_multi()]; `x` and `S` may
+#'   also be lists with one element per task.
 #' @param priors A list of the arguments of each prior, named by its kind, as in the table: `list(l1 = 0.05, nodes = list(0.1, norm = "linf"))`. A kind may occur
 #'   more than once.
 #' @param ... Nothing: an argument that is not known is an error.
 #' @return An object of class `granary_ggm_mix`, inheriting from [`granary_ggm`][granary_ggm] and `granary_fit`: the elements of a
 #'   [ggm_lasso()] fit,
 #'   `priors`, and `penalties`, the value of each, and `V`, per prior the hub part \eqn{V} of a prior `hub`, `NULL` for the others. `lambda` is the
-#'   sum of the weights of the priors `l1`.
+#'   sum of the weights of the priors `l1`. With several tasks one of class `granary_ggm_mix_tasks`, inheriting from
+#'   [`granary_ggm_multi`][ggm_multi], with its elements, `priors` and `penalties`.
 #' @references
 #' Tan, London, Mohan, Lee, Fazel and Witten (2014). Learning graphical models with hubs. *Journal of Machine Learning Research* 15,
 #' 3297--3331.
@@ -58,23 +66,34 @@
 #' alike <- list(neighborhood("chain", 9), tau = 0.03)
 #' fit <- ggm_mix(sim$data, priors = list(l1 = 0.05, local = alike, nodes = 0.1))
 #' fit
+#' # hubs that two tasks have in common
+#' tasks <- rep(1:2, 100)
+#' ggm_mix(sim$data, groups = tasks, weights = "proportion", priors = list(multi = 0.05, hub = list(lambda1 = 0.1, lambda2 = 0.05, lambda3 = 0.2)))
 #' ggm_mix(sim$data, priors = list(hub = list(lambda1 = 0.2, lambda2 = 0.1, lambda3 = 0.3), local = alike))
-ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, tol = 1e-6, max_iter = 5000, threads = NULL, ...) {
+ggm_mix <- function(x = NULL, S = NULL, n = NULL, priors, groups = NULL, weights = c("size", "proportion", "equal"), tol = 1e-6, max_iter = 5000,
+                    threads = NULL, ...) {
   refuse_dots(...)
   call <- match.call()
-  data <- ggm_input(x, S, n)
+  many <- !is.null(groups) || is_task_list(x) || is_task_list(S)
+  data <- if (many) multi_input(x, groups, S, n) else ggm_input(x, S, n)
+  if (!many && !missing(weights)) abort_input("`weights` are those of tasks: give `groups`, or a list with one element per task.", "weights")
   tol <- check_number(tol, lower = 0, strict_lower = TRUE, upper = 1)
   max_iter <- check_count(max_iter)
   if (missing(priors)) fail_missing("priors")
   priors <- make_priors(priors)
+  variables <- colnames(if (many) data$S[[1L]] else data$S)
   for (prior in priors) {
-    if (prior$kind == "local" && prior$operator$p != ncol(data$S)) {
-      abort_input(sprintf("A local prior in `priors` has %d variables, but there are %d.", prior$operator$p, ncol(data$S)), "priors")
+    if (prior$kind == "local" && prior$operator$p != length(variables)) {
+      abort_input(sprintf("A local prior in `priors` has %d variables, but there are %d.", prior$operator$p, length(variables)), "priors")
+    }
+    if (prior$kind == "multi" && !many) {
+      abort_input("A multi-task prior in `priors` needs several tasks: give `groups`, or a list with one element per task.", "priors")
     }
   }
-  priors <- lapply(priors, order_prior, variables = colnames(data$S))
+  priors <- lapply(priors, order_prior, variables = variables)
   threads <- thread_count(threads)
-  fit <- fit_mix(data, priors, list(tol = tol, max_iter = max_iter), threads, call)
+  settings <- list(tol = tol, max_iter = max_iter)
+  fit <- if (many) fit_mix_tasks(data, priors, multi_weights(weights, data), settings, threads, call) else fit_mix(data, priors, settings, threads, call)
   check_convergence(fit)
   fit
 }
@@ -99,6 +118,34 @@ fit_mix <- function(data, priors, settings, threads, call) {
           V = lapply(result$v, function(v) if (!is.null(v)) label_matrix(v, colnames(data$S))), settings = settings, call = call)
 }
 
+# A list of matrices, and not a data frame or what else is made of lists.
+is_task_list <- function(x) is.list(x) && !is.object(x)
+
+fit_mix_tasks <- function(data, priors, weights, settings, threads, call) {
+  options <- c(settings, list(threads = threads))
+  result <- core_mix_tasks(task_parts(data$S, weights), unname(lapply(priors, prior_parts)), options, progress_bar("mixed priors"))
+  sum_of <- function(kind, which) sum(vapply(priors, function(prior) if (prior$kind == kind) prior[[which]] else 0, 0))
+  penalty <- list(lambda = sum_of("multi", "weight"), lambda1 = sum_of("multi", "lambda1") + sum_of("l1", "weight"))
+  fit <- new_ggm_multi(list(result), data, penalty, weights, c(settings, list(norm = "mixed")), call)
+  fit$priors <- priors
+  fit$penalties <- stats::setNames(result$penalties, vapply(priors, format, ""))
+  class(fit) <- c("granary_ggm_mix_tasks", class(fit))
+  seal(fit)
+}
+
+#' @exportS3Method
+refit_path.granary_ggm_mix_tasks <- function(fit, x) {
+  data <- multi_input(x, NULL, NULL, NULL)
+  fit_mix_tasks(data, fit$priors, refit_weights(fit, data), fit$settings[c("tol", "max_iter")], 1L, NULL)
+}
+
+#' @export
+print.granary_ggm_mix_tasks <- function(x, ...) {
+  NextMethod()
+  for (k in seq_along(x$penalties)) cli::cat_line("  ", names(x$penalties)[k], ": ", format(x$penalties[[k]], digits = 4L))
+  invisible(x)
+}
+
 #' @exportS3Method
 refit_path.granary_ggm_mix <- function(fit, x) {
   data <- suppressWarnings(ggm_input(x, NULL, NULL), classes = "granary_warning_input")
@@ -112,6 +159,7 @@ prior_parts <- function(prior) {
     nodes = prior["norm"],
     local = list(operator = operator_parts(prior$operator)),
     own = prior[c("prox", "penalty")],
+    multi = list(multi = list(norm = prior$norm, lambda1 = prior$lambda1, lambda = prior$weight)),
     hub = list(hub = list(lambda1 = prior$lambda[1L], lambda2 = prior$lambda[2L], lambda3 = prior$lambda[3L], q = hub_norm_word(prior$q)))
   )
   c(unclass(prior)[c("kind", "weight")], own)
@@ -122,7 +170,7 @@ new_prior <- function(kind, weight, ...) seal(structure(list(kind = kind, weight
 # list(l1 = 0.1, local = list(neighbors, 0.2)) as priors.
 make_priors <- function(priors) {
   if (inherits(priors, "granary_prior")) priors <- list(priors)
-  makers <- list(l1 = prior_l1, local = prior_local, nodes = prior_nodes, hub = prior_hub, own = prior_own)
+  makers <- list(l1 = prior_l1, local = prior_local, nodes = prior_nodes, hub = prior_hub, multi = prior_multi, own = prior_own)
   made <- if (is.list(priors)) vapply(priors, inherits, NA, "granary_prior") else FALSE
   kinds <- names(priors)
   if (length(made) > 0L && all(made)) return(priors)
@@ -195,6 +243,11 @@ prior_nodes <- function(tau, norm = c("l2", "linf")) {
   new_prior("nodes", check_number(tau, lower = 0, upper = 1e150), norm = check_choice(norm, c("l2", "linf")))
 }
 
+prior_multi <- function(lambda, lambda1 = 0, norm = c("l2", "linf", "fused")) {
+  new_prior("multi", check_number(lambda, lower = 0, upper = 1e150), lambda1 = check_number(lambda1, lower = 0, upper = 1e150),
+            norm = check_choice(norm, c("l2", "linf", "fused")))
+}
+
 prior_hub <- function(lambda1, lambda2, lambda3, q = 2) {
   lambda <- c(check_number(lambda1, lower = 0, upper = 1e150), check_number(lambda2, lower = 0, upper = 1e150),
               check_number(lambda3, lower = 0, upper = 1e150))
@@ -208,6 +261,7 @@ format.granary_prior <- function(x, ...) {
     l1 = paste0("l1 (lambda ", weight, if (!x$diagonal) ", without the diagonal", ")"),
     local = paste0("local constancy (", x$operator$neighbors$type, ", tau ", weight, ")"),
     hub = paste0("hubs (lambda ", paste(format(x$lambda, digits = 4L, trim = TRUE), collapse = ", "), if (x$q != 2) paste0(", q ", x$q), ")"),
+    multi = paste0("tasks (", x$norm, ", lambda ", weight, if (x$lambda1 > 0) paste0(", lambda1 ", format(x$lambda1, digits = 4L)), ")"),
     own = x$name,
     nodes = paste0("few nodes (", x$norm, ", tau ", weight, ")")
   )

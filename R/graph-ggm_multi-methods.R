@@ -92,7 +92,7 @@ refit_path.granary_ggm_task <- function(fit, x) {
 }
 
 norm_words <- c(l2 = "l1,2 norm", linf = "l1,inf norm", fused = "fused penalty", separate = "each task alone", pooled = "all tasks as one", ridge = "ridge",
-                irls = "l1,2 norm by reweighted ridge", hierarchical = "hierarchical penalty")
+                irls = "l1,2 norm by reweighted ridge", hierarchical = "hierarchical penalty", mixed = "mixed priors")
 
 #' @export
 print.granary_ggm_multi <- function(x, ...) {
@@ -279,7 +279,7 @@ plot.granary_ggm_multi <- function(x, type = NULL, which = NULL, task = NULL, la
   on.exit(graphics::par(old))
   for (name in names(one$S)) {
     part <- ggm_task(one, name)
-    do.call(plot_network, utils::modifyList(list(part, labels, NULL, layout, main = sprintf("%s: %d edges", name, part$df)), list(...)))
+    do.call(plot_network, utils::modifyList(list(part, labels, NULL, layout, main = sprintf("%s: %s", name, counted(part$df, "edge", "edges"))), list(...)))
   }
   invisible(layout)
 }

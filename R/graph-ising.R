@@ -199,7 +199,7 @@ print.granary_ising <- function(x, ...) {
   p <- ncol(x$W)
   fitted <- inherits(x, "granary_ising_fit")
   edges <- if (fitted) x$df else count_pairs(x$W)
-  cli::cat_line(if (fitted) paste0("Ising model by ", ising_titles[[x$method]]) else "Ising model", ": ", p, " variables, ", edges, " edges",
+  cli::cat_line(if (fitted) paste0("Ising model by ", ising_titles[[x$method]]) else "Ising model", ": ", counted(p, "variable", "variables"), ", ", counted(edges, "edge", "edges"),
                 if (fitted) paste0(", n = ", x$n))
   print_call(x$call)
   if (fitted) {
@@ -336,7 +336,7 @@ plot.granary_ising <- function(x, type = c("network", "heatmap", "trace"), label
 ising_network <- function(x) {
   at <- which(upper.tri(x$W) & x$W != 0, arr.ind = TRUE)
   list(edges = data.frame(from = at[, 1L], to = at[, 2L], value = x$W[at]),
-       main = paste0(nrow(at), " edges", if (!is.null(x$lambda) && length(unique(x$lambda)) == 1L) paste(" at lambda =", format(x$lambda[1L], digits = 3L))))
+       main = paste0(counted(nrow(at), "edge", "edges"), if (!is.null(x$lambda) && length(unique(x$lambda)) == 1L) paste(" at lambda =", format(x$lambda[1L], digits = 3L))))
 }
 
 #' @rdname granary_ising

@@ -63,7 +63,7 @@ sim_dag <- function(p = 20, n = NULL, degree = 2, weights = c(0.1, 1), signs = F
 
 #' @export
 print.granary_sim_dag <- function(x, ...) {
-  cli::cat_line("Random DAG: ", length(x$graph$nodes), " nodes, ", nrow(x$graph$edges), " edges",
+  cli::cat_line("Random DAG: ", counted(length(x$graph$nodes), "node", "nodes"), ", ", counted(nrow(x$graph$edges), "edge", "edges"),
                 if (length(x$latent) > 0L) paste0(", ", length(x$latent), " hidden (", paste(utils::head(x$latent, 5L), collapse = ", "), ")"),
                 if (!is.null(x$data)) paste0(", n = ", nrow(x$data)))
   invisible(x)

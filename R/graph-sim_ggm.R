@@ -96,7 +96,8 @@ sim_ggm <- function(type = c("chain", "band", "random", "block", "hub", "cluster
 
 #' @export
 print.granary_sim_ggm <- function(x, ...) {
-  cli::cat_line("Simulated Gaussian graph (", x$type, "): ", ncol(x$precision), " variables, ", count_edges(x$precision), " edges",
+  cli::cat_line("Simulated Gaussian graph (", x$type, "): ", counted(ncol(x$precision), "variable", "variables"), ", ",
+                counted(count_edges(x$precision), "edge", "edges"),
                 if (!is.null(x$data)) paste0(", n = ", nrow(x$data)))
   invisible(x)
 }

@@ -75,7 +75,7 @@ budget_path <- function(x, y, budgets, n_rep = 5, removal = "max_margin", newdat
   one <- function(task) {
     rows <- orders[[tasks$permutation[task]]]
     fit <- budget_perceptron.default(x[rows, , drop = FALSE], labels[rows], budget = tasks$budget[task], removal = removal, levels = levels, ...)
-    test <- if (is.null(newdata)) NA_real_ else mean(as.character(predict(fit, newdata)) != as.character(newy))
+    test <- if (is.null(newdata)) NA_real_ else mean(as.character(predict(fit, newdata)) != words_of(newy, fit$levels))
     c(fit$mistakes / fit$trials, fit$support, test)
   }
   values <- do.call(rbind, resample_lapply(as.list(seq_len(nrow(tasks))), one, "budgets"))

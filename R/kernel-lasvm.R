@@ -192,6 +192,11 @@ lasvm_warn_long <- function(call, x, rows, frame) {
 
 # What the user should know, once each; as svm_notes().
 lasvm_notes <- function(fit) {
+  shown <- fit$levels[fit$state$seeded > 0L]
+  if (fit$n_sv == 0L && length(shown) == 1L) {
+    warn_input(sprintf("Of the %d labels that were used all are \"%s\": there is nothing to tell apart, and every prediction is of that class.\n%s",
+                       length(fit$labels_used), shown, "Raise `max_labels`, or put rows of each class first with shuffle = FALSE."), "max_labels")
+  }
   if (fit$settings$cache_mb * 2^20 < 0.1 * 4 * fit$n_sv^2) {
     message("The cache of ", format(fit$settings$cache_mb),
             " MB holds less than a tenth of the support vectors' kernel rows: slow, but no less exact. Raise `cache_mb`.")

@@ -100,17 +100,15 @@ plain_labels <- function(y, arg) {
   y
 }
 
-# A number as text that does not depend on options(): 1e5 is "100000".
+# A number as the text that factor() makes of it, so that predictions compare with numeric labels, whatever options() say: 1e5 is "1e+05".
 label_text <- function(y) {
-  if (!is.numeric(y)) return(as.character(y))
-  text <- format(y, digits = 15L, scientific = FALSE, trim = TRUE, justify = "none")
-  text[is.na(y)] <- NA
-  if (any(grepl(".", text, fixed = TRUE))) text <- sub("\\.?0+$", "", text)
-  text
+  old <- options(scipen = 0L, OutDec = ".")
+  on.exit(options(old))
+  as.character(y)
 }
 
 label_codes <- function(y, levels, arg = "y") {
-  text <- label_text(plain_labels(y, arg))
+  text <- words_of(plain_labels(y, arg), levels)
   codes <- match(text, levels)
   unknown <- which(is.na(codes) & !is.na(text))
   if (length(unknown) > 0L) {

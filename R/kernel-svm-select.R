@@ -64,6 +64,8 @@ svm_select.default <- function(x, y = NULL, type = c("classification", "regressi
                              class_weights = NULL, weights = NULL, standardize = TRUE, multiclass = c("one_vs_one", "one_vs_rest"), tol = 1e-3,
                              cache_mb = 100, max_iter = 1e7, threads = NULL, ...) {
   call <- match.call()
+  if (missing(x)) fail_missing("x")
+  if (is.null(y) && missing(type)) fail_missing("y")
   type <- if (missing(type)) svm_type_of(y) else check_choice(type, svm_types)
   if (type == "one_class") abort_input("Novelty detection has no response to be scored by, so there is nothing to tune.", "type")
   multiclass <- check_choice(multiclass, c("one_vs_one", "one_vs_rest"))

@@ -235,7 +235,7 @@ simulate.granary_dp_mixture <- function(object, nsim = 1, seed = NULL, ...) {
   refuse_dots(...)
   if (object$family == "richardson_green") not_for(object, "simulate()", "the prior of Richardson and Green has no predictive law in closed form")
   nsim <- check_count(nsim)
-  if (!is.null(seed)) set.seed(seed)
+  if (!is.null(seed)) return(with_seed(seed, simulate(object, nsim = nsim)))
   at <- sample.int(nrow(object$partitions), nsim, replace = nsim > nrow(object$partitions))
   lapply(at, function(d) {
     law <- object$prior$core

@@ -114,7 +114,7 @@ em_fit <- function(x, k, family = c("gaussian", "poisson", "multinomial", "categ
   found <- core_em_fit(data$core, c(options, em_start(start, data, options)), core_seed(), progress_bar("mixture"))
   fit <- new_em_fit(found, data, options, given = !is.character(start) || length(start) != 1L, call)
   em_warnings(fit)
-  check_convergence(fit, "Raise `max_iter`, use method = \"squarem\", or fewer components.")
+  check_convergence(fit, if (fit$lifted > 0L) "At the floor more passes do not help." else "Raise `max_iter`, use method = \"squarem\", or fewer components.")
 }
 
 # Rows in the form the core wants: `rows` (with names), `core` (x, levels, begin, weights), `ids` of the sequences, `labels` of items.

@@ -85,7 +85,8 @@ plot.granary_entropy <- function(x, type = NULL, ...) {
     graphics::abline(v = c(x$conf.low, x$conf.high), lty = 3)
     plug <- plugin_of(x)
     graphics::abline(v = plug, col = sign_colours[["negative"]], lty = 2)
-    graphics::legend("topright", c("estimate", "interval", "plug-in"), lty = c(1, 3, 2), col = c("black", "black", sign_colours[["negative"]]), bty = "n")
+    seen <- c(TRUE, TRUE, plug >= min(curve$at) && plug <= max(curve$at))
+    graphics::legend("topright", c("estimate", "interval", "plug-in")[seen], lty = c(1, 3, 2)[seen], col = c("black", "black", sign_colours[["negative"]])[seen], bty = "n")
   } else if (type == "law") {
     m <- law_points(x)
     draw(graphics::plot, m$discount, m$strength, log = "y", pch = 16, cex = 0.8, col = grDevices::adjustcolor(sign_colours[["positive"]], 1)[0L], xlab = "discount",

@@ -97,6 +97,8 @@ entropy_estimate <- function(x, method = c("pym", "dpm", "nsb", "ansb", "plugin"
   seed <- if (n_draws > 0L) core_seed() else c(0, 0)
   found <- core_entropy_estimate(unname(counts), options, prior$density, seed, progress_bar("entropy"))
   warn_repetitions(method, found)
+  found[c("sd", "lower", "upper")] <- lapply(found[c("sd", "lower", "upper")], function(v) if (is.nan(v)) NA_real_ else v)  # of one draw there is none
+  if (is.na(found$sd)) found$lower <- NA_real_
   scale <- unit_scale(unit)
   bayesian <- method %in% bayesian_methods && length(found$mixture$weight) > 0L
   draws <- if (n_draws > 0L && length(found$draws) > 0L) {

@@ -59,6 +59,7 @@ good_turing <- function(x, k = NULL, method = c("combined", "good_turing", "empi
   counts <- unname(symbols$counts)
   vocabulary <- check_vocabulary(vocabulary, sum(counts > 0))
   found <- core_good_turing(counts, list(method = method, full_denominator = denominator == "m", k = unname(k), level = level))
+  for (field in c("words", "good_turing", "mass", "normalised")) found[[field]][is.nan(found[[field]])] <- NA_real_
   if (found$singletons == 0) warn_input("No symbol was seen once, so the missing mass is estimated as 0.", "x")
   if (method == "simple" && isTRUE(found$slope > -1)) {
     warn_input(sprintf("The line through the counts of counts has slope %.2f, above -1: \"simple\" smooths too little here. Use \"combined\".", found$slope), "method")
@@ -68,7 +69,7 @@ good_turing <- function(x, k = NULL, method = c("combined", "good_turing", "empi
   missing <- c(estimate = found$missing, std.error = found$missing_sd, conf.low = found$lower, conf.high = found$upper, sure.low = found$sure_lower,
                sure.high = found$sure_upper)
   new_fit("good_turing", coefficients = stats::setNames(found$mass, paste0("M", format(found$k, trim = TRUE, scientific = FALSE))),
-          table = data.frame(k = found$k, symbols = replace(found$words, is.nan(found$words), NA), empirical = found$empirical, good_turing = found$good_turing,
+          table = data.frame(k = found$k, symbols = found$words, empirical = found$empirical, good_turing = found$good_turing,
                              mass = found$mass, normalized = found$normalised),
           missing = missing, coverage = 1 - found$missing, unseen = unseen, crossover = found$crossover, slope = if (method == "simple") found$slope,
           method = method, denominator = denominator, level = level, n = found$total, distinct = found$distinct, singletons = found$singletons,

@@ -22,11 +22,11 @@
 #' `label_accuracy()` for the error of the labels that comes from estimating the model; the entropy and the mean uncertainty in its summary, which other packages
 #' print, say how fuzzy labels would be even if the model were known. `label_simulate()` to check the asymptotics at your \eqn{n}.
 #'
-#' @param object A mixture: a fit of [em_fit()], of `mclust::Mclust()` or `flexmix::flexmix()` (multivariate normal), or a list with `family`
+#' @param object A mixture: a fit of [em_fit()], of `mclust::Mclust()` or `flexmix::flexmix()` (normal, Poisson or binary rows, without covariates), or a list with `family`
 #'   (`"gaussian"`, `"poisson"`, `"exponential"`, `"categorical"`), `share`, `means` (one row per component: means, rates, or probabilities item by item),
 #'   for Gaussian rows `covariance` (a list, one matrix, or one variance) and its `type`, and for categorical rows `levels`; or a list with functions
 #'   `score(x, k)` (a matrix, one row per row of `x`) and `log_joint(x, k)`, and `k`.
-#' @param newdata Rows.
+#' @param newdata Rows; fits of mclust and flexmix bring their own.
 #' @param alpha Shares of the labels that are asked for jointly.
 #' @param engine How expectations are taken.
 #' @param known Parameters that are known: any of `"share"`, `"means"`, `"covariance"`.
@@ -37,7 +37,7 @@
 #'   likelihood, `observed` (\eqn{I_X}), `hidden` (\eqn{I_{Y|X}}), `vectors`, `entropy_r2`, `uncertainty`, `rcond`. `predict(object, error = )` gives the number
 #'   of rows needed for an error.
 #' @references Yamazaki (2014). Asymptotic accuracy of distribution-based estimation of latent variables. *Journal of Machine Learning Research* 15, 3721--3742.
-#' @seealso [em_fit()], [label_simulate()].
+#' @seealso [em_fit()], [label_posterior()], [label_simulate()].
 #' @export
 #' @examples
 #' set.seed(1)
@@ -57,12 +57,13 @@ label_accuracy <- function(object, newdata = NULL, alpha = c(1, 0.5), engine = c
   if (is.list(object) && is.function(object$score)) return(label_accuracy_own(object, newdata, alpha, n, weights, call))
   model <- label_model(object, known)
   data <- accuracy_rows(object, model, newdata)
+  if (is.null(weights) && is.null(newdata) && inherits(object, "flexmix")) weights <- object@weights
   weights <- check_case_weights(weights, if (is.null(data)) 0L else nrow(data))
   d <- length(model$names)
   engine <- label_engine(engine, model, data, d)
   found <- core_label_fisher(model$core, if (is.null(data)) matrix(0, 0L, 0L) else unname(data), weights, list(engine = engine, n_draws = n_draws),
                              core_seed(), progress_bar("information"))
-  if (is.null(n)) n <- if (is.null(data)) model$n else nrow(data)
+  if (is.null(n)) n <- if (is.null(newdata)) model$n else nrow(data)
   new_label_accuracy(found, model$names, model$k, alpha, n, engine, call)
 }
 
@@ -171,37 +172,72 @@ label_core <- function(family, share, means, covariance, type, levels, known, n,
                parameters = list(share = unname(share), transition = matrix(0, 0L, 0L),
                                  gaussian = list(means = if (gaussian) unname(means) else matrix(0, 0L, 0L), covariance = if (gaussian) lapply(unname(covariance), unname) else list()),
                                  table = if (gaussian) matrix(0, 0L, 0L) else unname(means)))
-  list(core = core, names = names, k = k, columns = p, n = n, variables = columns, items = items)
+  list(core = core, names = names, k = k, columns = p, n = n, variables = columns, items = items, named = colnames(means))
 }
 
 label_from_mclust <- function(object, known) {
   p <- object$parameters
   d <- object$d
   means <- if (d == 1L) matrix(p$mean, ncol = 1L) else t(p$mean)
+  if (length(p$pro) > nrow(means)) abort_input("`object` has a noise component, whose uniform law has no score: fit without `initialization$noise`.", "object")
   sigma <- if (d == 1L) lapply(rep_len(p$variance$sigmasq, nrow(means)), matrix) else lapply(seq_len(nrow(means)), function(h) p$variance$sigma[, , h])
   colnames(means) <- colnames(object$data)
   type <- if (object$modelName %in% c("E", "EEE")) "tied" else if (object$modelName == "VII") "spherical" else if (object$modelName %in% c("VVI")) "diagonal" else "full"
-  if (!object$modelName %in% c("E", "V", "EEE", "VII", "VVI", "VVV")) {
+  if (nrow(means) > 1L && !object$modelName %in% c("E", "V", "EEE", "VII", "VVI", "VVV")) {
     cli::cli_inform("Model {object$modelName} of mclust has constrained covariances; they are treated as free, so the error is an upper bound.")
   }
   label_core("gaussian", p$pro, means, sigma, type, integer(), known, object$n)
 }
 
+flexmix_laws <- "multivariate normals, Poisson or binary rows (FLXMCmvnorm, FLXMCmvpois, FLXMCmvbinary), or of regressions (normal, Poisson) on an intercept alone"
+
+# Name of the law of a flexmix model: "normal", "poisson", "binary", or NA where it cannot be read.
+flexmix_law <- function(model) {
+  if (methods::is(model, "FLXMRglm")) {
+    alone <- ncol(model@x) == 1L && all(model@x == 1) && length(model@offset) == 0L
+    return(if (alone && model@family %in% c("gaussian", "poisson")) sub("gaussian", "normal", model@family) else NA_character_)
+  }
+  if (!methods::is(model, "FLXMC")) return(NA_character_)
+  switch(model@dist, mvnorm = "normal", mvpois = "poisson", mvbinary = "binary", NA_character_)
+}
+
 label_from_flexmix <- function(object, known) {
   check_installed("flexmix", "to read its fits")
-  parts <- flexmix::parameters(object, simplify = FALSE)
-  if (length(object@model) != 1L || !inherits(object@model[[1L]], "FLXMC") || !grepl("Gaussian|normal", object@model[[1L]]@name)) {
-    abort_input("Of flexmix only mixtures of multivariate normals (FLXMCmvnorm) can be read.", "object")
+  law <- if (length(object@model) == 1L) flexmix_law(object@model[[1L]]) else NA_character_
+  if (is.na(law)) abort_input(sprintf("Of flexmix only mixtures of %s can be read.", flexmix_laws), "object")
+  if (!identical(as.character(class(object@concomitant)), "FLXP") || length(object@group) > 0L) {
+    abort_input("`object` has shares that depend on covariates, or rows that share a label: the theory is one of rows that stand alone.", "object")
   }
-  p <- parts[[1L]]
-  means <- do.call(rbind, lapply(p, function(one) as.vector(one$center)))
-  sigma <- lapply(p, function(one) if (is.matrix(one$cov)) one$cov else diag(one$cov, length(one$center)))
-  diagonal <- all(vapply(sigma, function(s) all(s[upper.tri(s)] == 0), NA))
-  label_core("gaussian", object@prior, means, sigma, if (diagonal) "diagonal" else "full", integer(), known, sum(object@size))
+  p <- flexmix::parameters(object, simplify = FALSE)
+  size <- if (is.null(object@weights)) sum(object@size) else sum(object@weights)
+  value <- function(one) {  # of a regression on an intercept, the mean
+    if (is.null(one$coef)) return(as.vector(if (law == "poisson") one$lambda else one$center))
+    if (law == "poisson") exp(unname(one$coef)) else unname(one$coef)
+  }
+  means <- do.call(rbind, lapply(p, value))
+  columns <- variable_names(colnames(object@model[[1L]]@y), ncol(means))
+  dimnames(means) <- list(NULL, columns)
+  if (law == "poisson") return(label_core("poisson", object@prior, means, NULL, NULL, integer(), known, size))
+  if (law == "binary") {
+    items <- stats::setNames(rep(list(c("0", "1")), ncol(means)), columns)
+    both <- matrix(rbind(as.vector(t(1 - means)), as.vector(t(means))), nrow(means), byrow = TRUE, dimnames = list(NULL, paste0(rep(columns, each = 2L), "=", 0:1)))
+    return(label_core("categorical", object@prior, both, NULL, NULL, rep(2L, ncol(means)), known, size, items))
+  }
+  sigma <- lapply(p, function(one) if (is.null(one$coef)) unname(as.matrix(one$cov)) else matrix(one$sigma^2))
+  diagonal <- ncol(means) > 1L && all(vapply(sigma, function(s) all(s[upper.tri(s)] == 0), NA))
+  label_core("gaussian", object@prior, means, sigma, if (diagonal) "diagonal" else "full", integer(), known, size)
+}
+
+# Rows that a fit keeps: mclust and flexmix do.
+kept_rows <- function(object, model) {
+  if (inherits(object, "Mclust")) return(as.matrix(object$data))
+  if (!inherits(object, "flexmix")) return(NULL)
+  y <- object@model[[1L]]@y
+  if (is.null(model$items)) matrix(as.double(y), nrow(y)) else item_codes(as.data.frame(y), "object", model$items)$codes
 }
 
 accuracy_rows <- function(object, model, newdata) {
-  if (is.null(newdata)) return(if (inherits(object, "Mclust")) as.matrix(object$data))
+  if (is.null(newdata)) return(kept_rows(object, model))
   if (!is.null(model$items)) return(item_codes(newdata, "newdata", model$items, names(model$items))$codes)
   if (model$core$family == "categorical") {
     x <- check_matrix(newdata, "newdata", min_cols = model$columns)
@@ -209,7 +245,7 @@ accuracy_rows <- function(object, model, newdata) {
     return(x)
   }
   x <- as.matrix(check_rows(newdata, "newdata"))
-  if (inherits(object, "granary_em_fit")) return(as.matrix(new_design(newdata, model$variables, arg = "newdata")))
+  if (inherits(object, "granary_em_fit") || (!is.null(colnames(x)) && !is.null(model$named))) return(as.matrix(new_design(newdata, model$variables, arg = "newdata")))
   if (ncol(x) != model$columns) abort_input(sprintf("`newdata` must have %d columns, not %d.", model$columns, ncol(x)), "newdata")
   x
 }
@@ -258,7 +294,7 @@ plot.granary_label_accuracy <- function(x, ...) {
   alpha <- seq(0.01, 1, length.out = 60L)
   bayes <- vapply(alpha, function(a) core_label_coefficient(x$lambda, TRUE, a), 0) / x$n
   ml <- x$table$error[x$table$method == "ml"]
-  draw(graphics::plot, alpha, bayes, type = "l", lwd = 2, col = colors[2L], ylim = c(0, max(ml, bayes)), xlab = "share of the labels asked for jointly",
+  draw(graphics::plot, alpha, bayes, type = "l", lwd = 2, col = colors[2L], ylim = c(0, max(ml, bayes)), xlab = "share of the labels",
        ylab = "error per row (nats)", main = "", bty = "l", user = list(...))
   graphics::abline(h = ml, lwd = 2, col = colors[1L])
   graphics::mtext(c("maximum likelihood", "Bayes"), 3L, line = c(1.3, 0.3), adj = 0, col = colors[1:2], cex = 0.9)

@@ -33,7 +33,7 @@ mutual_information <- function(x, y = NULL, method = c("pym", "dpm", "nsb", "ans
   found <- core_mutual_information(counts, list(method = method, level = level, tol = tol), NULL, progress_bar("mutual information"))
   if (!is.finite(found$entropy_joint)) {
     warn_input("Every pair of symbols was seen once, so nothing bounds their entropy from above: the information is not defined by this method.\nUse \"nsb\".", "x")
-    found$estimate <- found$lower <- found$upper <- NaN
+    found$estimate <- found$sd <- found$lower <- found$upper <- NA_real_
   }
   scale <- unit_scale(unit)
   entropies <- c(x = found$entropy_x, y = found$entropy_y, joint = found$entropy_joint) * scale

@@ -80,8 +80,8 @@ plot.granary_supervised_cluster <- function(x, type = c("weights", "similarity",
     shown <- x$weights[seq_len(min(4L, nrow(x$weights))), , drop = FALSE]
     shown[is.na(shown)] <- 0
     names <- sprintf("%s (%d rows)", rownames(shown), x$type_sizes[seq_len(nrow(shown))])
-    draw(graphics::barplot, shown, beside = TRUE, col = cluster_colors(nrow(shown)), border = NA, ylim = c(0, 1.3 * max(shown)), ylab = "weight", main = "weights by type", user = list(...))
-    graphics::legend("top", names, horiz = TRUE, cex = 0.8, fill = cluster_colors(nrow(shown)), border = NA, bty = "n")
+    draw(graphics::barplot, shown, beside = TRUE, col = cluster_colors(nrow(shown)), border = NA, ylim = c(0, (1.05 + 0.1 * nrow(shown)) * max(shown)), ylab = "weight", main = "weights by type", user = list(...))
+    graphics::legend("topright", names, cex = 0.8, fill = cluster_colors(nrow(shown)), border = NA, bty = "n")
   } else if (!any(x$open)) {
     not_for(x, "plot()", "no row was clustered: only type = \"weights\" can be drawn")
   } else if (type == "similarity") {

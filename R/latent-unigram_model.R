@@ -57,6 +57,12 @@ unigram_model <- function(x, vocabulary = NULL, method = c("absolute", "loo", "g
     warn_input(sprintf("\"%s\" gives some words no probability once an occurrence is left out: its log-loss is infinite.", method), "method")
   }
   missing <- is.null(words$unseen)
+  for (field in c("prob", "left_out", "unseen_mass", "unseen_prob")) found[[field]][is.nan(found[[field]])] <- NA_real_
+  nothing <- which(found$prob == 0)
+  if (length(nothing) > 0L && method == "good_turing") {
+    warn_input(sprintf("\"good_turing\" gives words seen %s no probability, because none was seen %s: new text may have an infinite log-loss. Use \"absolute\" or \"loo\".",
+                       count_times(found$count[nothing[1L]]), count_times(found$count[nothing[1L]] + 1)), "method")
+  }
   prob <- rep(if (missing) NA_real_ else found$unseen_prob, length(words$counts))
   prob[words$counts > 0] <- found$prob[match(words$counts[words$counts > 0], found$count)]
   names(prob) <- names(words$counts)
@@ -68,6 +74,8 @@ unigram_model <- function(x, vocabulary = NULL, method = c("absolute", "loo", "g
           discount = if (method == "absolute") found$discount, tau = if (method == "absolute") found$tau, pseudo = if (method == "add") pseudo,
           method = method, n = found$total, distinct = found$distinct, counts = words$counts, call = call, convergence = list())
 }
+
+count_times <- function(k) if (k == 1) "once" else if (k == 2) "twice" else paste(format(k, big.mark = ","), "times")
 
 # The options of C++ for a smoother.
 check_smoother <- function(method, discount, tau, pseudo) {
@@ -117,7 +125,7 @@ print.granary_unigram <- function(x, ...) {
   cli::cat_line("Law of words by ", title, ": ", counted_many(x$distinct, "word"), " in ", counted_many(x$n, "draw"))
   print_call(x$call)
   if (x$method == "absolute") cli::cat_line("Discount ", format(x$discount, digits = 4L), " up to count ", format(x$tau))
-  cli::cat_line("Unseen words together: ", format(x$unseen[["mass"]], digits = 4L),
+  cli::cat_line("Unseen words together: ", if (is.na(x$unseen[["mass"]])) "not known without the size of the vocabulary" else format(x$unseen[["mass"]], digits = 4L),
                 if (!is.na(x$unseen[["words"]])) sprintf(" (%s, %s each)", counted_many(x$unseen[["words"]], "word"), format(x$unseen[["prob"]], digits = 3L)))
   cli::cat_line("Log-loss on new text, leave-one-out: ", if (is.na(x$log_loss)) {
     "not defined without the size of the vocabulary"

@@ -126,6 +126,7 @@ autoplot.granary_gp_evidence <- function(object, value = "log_evidence", ...) { 
   table$b <- object[[varied[2L]]]
   gg_canvas(table, ggplot2::aes(x = log(.data$a), y = log(.data$b), z = .data$value)) +
     ggplot2::geom_tile(ggplot2::aes(fill = .data$value)) + ggplot2::facet_wrap(ggplot2::vars(.data$method)) +
+    ggplot2::scale_fill_gradientn(colours = grDevices::hcl.colors(64L, "YlGnBu", rev = TRUE)) +  # as plot() has it: dark is high
     ggplot2::labs(x = paste("log", varied[1L]), y = paste("log", varied[2L]), fill = value)
 }
 

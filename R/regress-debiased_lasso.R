@@ -103,6 +103,7 @@ debiased_lasso.default <- function(x, y, which = NULL, lambda = NULL, sigma = NU
                                                                                    strict_upper = TRUE),
     infeasible = infeasible, threads = thread_count(threads)
   ))
+  if (is.null(m)) slow_rows(data, "debiased_lasso()")
   out <- core_debiased_lasso(data, options, progress_bar("debiased lasso"))
   fit <- debiased_object(out, data, alpha, generic_call(call, "debiased_lasso"), "debiased lasso")
   warn_debiased(fit, out, if (preset == "paper") "identity" else infeasible)
@@ -122,6 +123,12 @@ debiased_levels <- function(lambda, sigma, lambda0, intercept, standardize, alph
 }
 
 # `m` as rows X m of the columns asked for, or as a matrix.
+# A row costs a few dozen products with the design.
+slow_rows <- function(data, what) {
+  rows <- if (is.null(data$which)) ncol(data$x) else length(data$which)
+  slow_work(2 * rows * as.double(length(data$x)), what, "fewer columns in `which`, or more threads")
+}
+
 known_rows <- function(m, data, standardize = TRUE, intercept = TRUE) {
   if (is.null(m)) return(NULL)
   if (!inherits(m, "granary_decorrelate")) return(list(m = check_matrix(m, "m")))

@@ -66,6 +66,7 @@ decorrelate <- function(x, mu = NULL, which = NULL, mu_rule = c("scaled", "searc
     intercept = check_flag(intercept), standardize = check_flag(standardize), threads = thread_count(threads)
   )
   data <- list(x = x, which = if (!is.null(which)) check_which(which, colnames(x)))
+  slow_rows(data, "decorrelate()")
   out <- core_decorrelate(data, options, progress_bar("decorrelating rows"))
   kept <- colnames(x)[out$keep]
   if (length(kept) < ncol(x)) {

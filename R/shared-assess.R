@@ -55,7 +55,7 @@ response_of <- function(object) {
   if (is.null(y) || is.factor(y) || !is.character(levels) || anyDuplicated(levels) > 0L) return(y)
   if (is.numeric(y) && all(y %in% c(0, 1)) && length(levels) == 2L) return(factor(levels[y + 1], levels))
   if (is.numeric(y) && all(y %in% seq_along(levels))) return(factor(levels[y], levels))
-  factor(y, levels)
+  factor(words_of(y, levels), levels)
 }
 
 score_weights <- function(weights, n) {
@@ -74,21 +74,32 @@ score_numbers <- function(y, estimate, weights = NULL) {
   data.frame(n = length(y), mse = mse, rmse = sqrt(mse), mae = sum(w * abs(y - estimate)), r.squared = if (spread > 0) 1 - mse / spread else NA_real_)
 }
 
+# Labels in the words of `levels`. Numbers are matched by value: 1e5 is "100000" to one and "1e+05" to another.
+words_of <- function(y, levels) {
+  text <- as.character(y)
+  value <- suppressWarnings(as.numeric(levels))
+  if (length(value) == 0L || anyNA(value) || anyDuplicated(value) > 0L) return(text)
+  number <- if (is.numeric(y)) y else suppressWarnings(as.numeric(text))
+  at <- match(number, value)
+  ifelse(is.na(at) | text %in% levels, text, levels[at])
+}
+
 score_classes <- function(y, class, prob = NULL, weights = NULL) {
-  levels <- if (!is.null(prob)) colnames(prob) else levels(factor(class))
+  levels <- if (!is.null(prob)) colnames(prob) else if (is.factor(class)) levels(class) else levels(factor(class))
   if (length(y) != length(class)) abort_input(sprintf("`newy` must have one label per row, %d, but it has %d.", length(class), length(y)), "newy")
   if (anyNA(y)) abort_input(sprintf("`newy` must have no missing labels, but label %d is NA.", which(is.na(y))[1L]), "newy")
-  unknown <- setdiff(unique(as.character(y)), union(levels, levels(factor(class))))
-  if (length(unknown) > 0L && !is.null(prob)) abort_input(sprintf("`newy` has the class \"%s\", which the fit does not know.", unknown[1L]), "newy")
+  y <- words_of(y, levels)
+  unknown <- setdiff(unique(y), union(levels, levels(factor(class))))
+  if (length(unknown) > 0L && (!is.null(prob) || is.factor(class))) abort_input(sprintf("`newy` has the class \"%s\", which the fit does not know.", unknown[1L]), "newy")
   w <- score_weights(weights, length(y))
-  right <- as.character(y) == as.character(class)
-  classes <- union(as.character(y), as.character(class))
+  right <- y == as.character(class)
+  classes <- union(y, as.character(class))
   share <- function(z) vapply(classes, function(k) sum(w[as.character(z) == k]), 0)
   chance <- sum(share(y) * share(class))
   error <- sum(w * !right)
   out <- data.frame(n = length(y), error = error, kappa = if (chance < 1) (1 - error - chance) / (1 - chance) else NA_real_)
   if (is.null(prob)) return(out)
-  at <- match(as.character(y), levels)
+  at <- match(y, levels)
   own <- prob[cbind(seq_along(at), at)]
   out$log.loss <- -sum(w * log(pmax(own, .Machine$double.xmin)))
   indicator <- outer(at, seq_along(levels), `==`)

@@ -130,7 +130,9 @@ check_vector <- function(x, arg = deparse1(substitute(x)), length = NULL, min_le
   }
   values <- as.double(x)
   check_finite(values, arg, allow_na, function(at) paste("element", at))
-  bad <- which(outside(values, lower, upper, strict_lower, strict_upper))
+  # the ends decide for all: long vectors are looked at without copies of them
+  all_inside <- base::length(values) > 0L && !anyNA(values) && !any(outside(range(values), lower, upper, strict_lower, strict_upper))
+  bad <- if (all_inside) integer() else which(outside(values, lower, upper, strict_lower, strict_upper))
   if (base::length(bad) > 0L) {
     range <- range_text(lower, upper, strict_lower, strict_upper)
     abort_input(paste0("Every element of `", arg, "` must be", range, ", but element ", bad[1L], " is ",

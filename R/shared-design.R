@@ -13,6 +13,9 @@ formula_or_first <- function(first, ...) {
   if (missing(first)) NULL else first
 }
 
+# What other packages call some arguments.
+foreign_words <- c(newx = "newdata", new_data = "newdata", se.fit = "se", scale = "standardize", maxit = "max_iter", thresh = "tol")
+
 # For methods with `...` that they do not pass on: a misspelt argument is an error, not silence. `known` are the words that were possible, by default
 # the arguments of the function that calls.
 refuse_dots <- function(..., known = names(formals(sys.function(sys.parent())))) {
@@ -21,6 +24,10 @@ refuse_dots <- function(..., known = names(formals(sys.function(sys.parent()))))
   name <- if (is.null(given)) "" else given[1L]
   if (!nzchar(name)) abort_input("There is a value too many: it has no name and belongs to no argument. See the help page for the arguments there are.")
   known <- setdiff(known, c("...", given))
+  ours <- foreign_words[name]
+  if (!is.na(ours) && ours %in% known) {
+    abort_input(sprintf("There is no argument `%s`. Here it is called `%s`.", name, ours), name)
+  }
   abort_input(paste0("There is no argument `", name, "`.", did_you_mean(name, known, "`"), " See the help page for those there are."), name)
 }
 
@@ -33,7 +40,7 @@ did_you_mean <- function(word, known, quote = "\"") {
   starts <- startsWith(known, word) | startsWith(word, known)
   distance[starts] <- pmin(distance[starts], 1)
   near <- known[which.min(distance)]
-  if (min(distance) <= max(1, 0.4 * nchar(near))) paste0(" Did you mean ", quote, near, quote, "?") else ""
+  if (min(distance) <= max(1, round(nchar(near) / 3))) paste0(" Did you mean ", quote, near, quote, "?") else ""
 }
 
 # A design as the solvers take it: a double matrix, or a dgCMatrix where `allow_sparse`, with names for all its columns.

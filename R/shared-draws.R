@@ -9,6 +9,7 @@ split_rhat <- function(series, n, chains) {
     by_chain <- matrix(one, n, chains)
     halves <- cbind(by_chain[seq_len(half), , drop = FALSE], by_chain[n - half + seq_len(half), , drop = FALSE])
     within <- mean(apply(halves, 2L, stats::var))
+    if (identical(within, 0) && stats::var(colMeans(halves)) > 0) return(Inf)  # chains that stand still, in different places
     if (!is.finite(within) || within <= 0) return(NA_real_)
     sqrt((half - 1) / half + stats::var(colMeans(halves)) / within)
   })

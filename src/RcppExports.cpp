@@ -348,6 +348,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_robust_single_rows
+SEXP core_robust_single_rows(SEXP x, SEXP k, SEXP alpha, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_robust_single_rows(SEXP xSEXP, SEXP kSEXP, SEXP alphaSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_robust_single_rows(x, k, alpha, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_robust_near
 SEXP core_robust_near(SEXP values, SEXP closeness, SEXP k);
 RcppExport SEXP _granary_core_robust_near(SEXP valuesSEXP, SEXP closenessSEXP, SEXP kSEXP) {
@@ -2178,6 +2192,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_mix_tasks
+SEXP core_mix_tasks(SEXP data, SEXP priors, SEXP options, SEXP progress);
+RcppExport SEXP _granary_core_mix_tasks(SEXP dataSEXP, SEXP priorsSEXP, SEXP optionsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type priors(priorsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_mix_tasks(data, priors, options, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_baselines
 SEXP core_baselines(SEXP s, SEXP options);
 RcppExport SEXP _granary_core_baselines(SEXP sSEXP, SEXP optionsSEXP) {
@@ -3332,6 +3359,32 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_label_simulate(model, n, reps, threads, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_label_memberships
+SEXP core_label_memberships(SEXP model, SEXP x);
+RcppExport SEXP _granary_core_label_memberships(SEXP modelSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_label_memberships(model, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_label_posterior
+SEXP core_label_posterior(SEXP x, SEXP family, SEXP gamma, SEXP partitions, SEXP reference, SEXP progress);
+RcppExport SEXP _granary_core_label_posterior(SEXP xSEXP, SEXP familySEXP, SEXP gammaSEXP, SEXP partitionsSEXP, SEXP referenceSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type family(familySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type gamma(gammaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type partitions(partitionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type reference(referenceSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_label_posterior(x, family, gamma, partitions, reference, progress));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -5273,6 +5326,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_tree_pruning", (DL_FUNC) &_granary_core_tree_pruning, 4},
     {"_granary_core_tree_descend", (DL_FUNC) &_granary_core_tree_descend, 4},
     {"_granary_core_robust_single", (DL_FUNC) &_granary_core_robust_single, 4},
+    {"_granary_core_robust_single_rows", (DL_FUNC) &_granary_core_robust_single_rows, 5},
     {"_granary_core_robust_near", (DL_FUNC) &_granary_core_robust_near, 3},
     {"_granary_core_robust_sample", (DL_FUNC) &_granary_core_robust_sample, 3},
     {"_granary_core_stream_start", (DL_FUNC) &_granary_core_stream_start, 3},
@@ -5426,6 +5480,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_partial_correlations", (DL_FUNC) &_granary_core_partial_correlations, 1},
     {"_granary_core_local_path", (DL_FUNC) &_granary_core_local_path, 6},
     {"_granary_core_mix_fit", (DL_FUNC) &_granary_core_mix_fit, 4},
+    {"_granary_core_mix_tasks", (DL_FUNC) &_granary_core_mix_tasks, 4},
     {"_granary_core_baselines", (DL_FUNC) &_granary_core_baselines, 2},
     {"_granary_core_fused_signal", (DL_FUNC) &_granary_core_fused_signal, 4},
     {"_granary_core_grid_edges", (DL_FUNC) &_granary_core_grid_edges, 1},
@@ -5519,6 +5574,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_label_coefficient", (DL_FUNC) &_granary_core_label_coefficient, 3},
     {"_granary_core_binary_label_error", (DL_FUNC) &_granary_core_binary_label_error, 4},
     {"_granary_core_label_simulate", (DL_FUNC) &_granary_core_label_simulate, 6},
+    {"_granary_core_label_memberships", (DL_FUNC) &_granary_core_label_memberships, 2},
+    {"_granary_core_label_posterior", (DL_FUNC) &_granary_core_label_posterior, 6},
     {"_granary_core_partition_prior", (DL_FUNC) &_granary_core_partition_prior, 3},
     {"_granary_core_partition_draws", (DL_FUNC) &_granary_core_partition_draws, 5},
     {"_granary_core_dp_mixture", (DL_FUNC) &_granary_core_dp_mixture, 6},

@@ -68,6 +68,13 @@ SEXP core_robust_single(SEXP distance, SEXP k, SEXP alpha, SEXP progress) {
   });
 }
 
+// [[Rcpp::export(rng = false)]]
+SEXP core_robust_single_rows(SEXP x, SEXP k, SEXP alpha, SEXP threads, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) {
+    return write(robust_single_linkage_rows(matrix(x), count(k, "k"), number(alpha, "alpha"), count(threads, "threads"), monitor));
+  });
+}
+
 // Distances or similarities of new points (rows) to those of a tree (columns): the nearest.
 // [[Rcpp::export(rng = false)]]
 SEXP core_robust_near(SEXP values, SEXP closeness, SEXP k) {

@@ -31,6 +31,14 @@ SEXP core_mix_fit(SEXP s, SEXP priors, SEXP options, SEXP progress) {
 }
 
 // [[Rcpp::export(rng = false)]]
+SEXP core_mix_tasks(SEXP data, SEXP priors, SEXP options, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) {
+    const auto list = read<std::vector<MixPriorSpec>>(priors, "priors");
+    return write(mix_fit_tasks(read<MultiProblem>(data, "data"), list, read<MixOptions>(options), monitor));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
 SEXP core_baselines(SEXP s, SEXP options) {
   return crossing([&] { return write(baselines(matrix(s, "S"), read<BaselineOptions>(options))); });
 }

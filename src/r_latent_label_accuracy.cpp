@@ -1,5 +1,6 @@
 // Exports of the accuracy of estimated labels.
 #include "latent/label_accuracy.h"
+#include "latent/label_posterior.h"
 #include "r_door.h"
 
 using namespace granary;
@@ -39,5 +40,18 @@ SEXP core_label_simulate(SEXP model, SEXP n, SEXP reps, SEXP threads, SEXP seed,
     Rng draws = rng(seed);
     return write(label_simulate(read<LabelModel>(model, "model"), count(n, "n"), static_cast<int>(count(reps, "n_rep")), static_cast<int>(count(threads, "threads")),
                                 draws, monitor));
+  });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP core_label_memberships(SEXP model, SEXP x) {
+  return crossing([&] { return write(label_memberships(read<LabelModel>(model, "model"), matrix(x, "x"))); });
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP core_label_posterior(SEXP x, SEXP family, SEXP gamma, SEXP partitions, SEXP reference, SEXP progress) {
+  return crossing(progress, [&](Monitor& monitor) {
+    const auto blocks = make_family(matrix(x), read<FamilySpec>(family, "hyper"));
+    return write(label_posterior(*blocks, number(gamma, "gamma"), matrix_of_places(partitions, "partitions"), matrix(reference, "reference"), monitor));
   });
 }

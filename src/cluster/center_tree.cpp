@@ -37,20 +37,21 @@ struct PaddedBalls {
         for (Index t = s; t < e; ++t) r[order[static_cast<std::size_t>(t)]] = static_cast<int>(e);
         s = e;
       }
-      // far(p): the largest rank of a q with d(p, q) <= d(p, x). A ball of t points is padded if no far(p) of its points is beyond t.
+      // far(p): the largest rank of a q with d(p, q) <= d(p, x). A ball of t points is padded if no far(p) of its points is beyond t. What counts is the largest so
+      // far, so q is sought from the farthest on, and no longer than to that rank; once it is n no other ball but that of all points is padded.
       std::vector<char> padded(static_cast<std::size_t>(n), 0);
-      int reach = 0;
-      for (Index t = 0; t < n; ++t) {
+      padded.back() = 1;
+      Index reach = 0;
+      for (Index t = 0; t < n && reach < n; ++t) {
         const Index p = order[static_cast<std::size_t>(t)];
         const double* from_p = d.data() + p * d.outerStride();
         const double limit = from_p[x];
-        int far = 0;
-#pragma omp simd reduction(max : far)
-        for (Index q = 0; q < n; ++q) {
-          const int here = from_p[q] <= limit ? r[q] : 0;
-          far = here > far ? here : far;
+        for (Index s = n; s-- > reach;) {
+          const int q = order[static_cast<std::size_t>(s)];
+          if (from_p[q] > limit) continue;
+          reach = r[q];
+          break;
         }
-        reach = std::max(reach, far);
         padded[static_cast<std::size_t>(t)] = r[p] == t + 1 && reach <= t + 1;
       }
       double least = infinity;  // all points together are padded, so this is overwritten at once

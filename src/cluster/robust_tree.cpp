@@ -10,6 +10,7 @@
 #include "core/cluster/merge_tree.h"
 #include "core/base/parallel.h"
 #include "core/graph/union_find.h"
+#include "core/neighbours/neighbours.h"
 #include "core/optim/assignment.h"
 
 namespace granary::cluster {
@@ -278,39 +279,39 @@ MatrixXd full_distances(ConstVectorRef lower) {
   return out;
 }
 
-SpanningLinkage robust_single_linkage(ConstMatrixRef distance, int k, double alpha, Monitor& monitor) {
-  const Index n = distance.rows();
+namespace {
+
+// Prim's tree of the weights max(r_k(x), r_k(y), d(x, y) / alpha), as merges. from(i): distances of all points from point i.
+template <class Distances>
+SpanningLinkage spanning_linkage(VectorXd radius, double alpha, const Distances& from, Monitor& monitor) {
+  const Index n = radius.size();
   SpanningLinkage out;
-  out.radius.resize(n);
-  std::vector<double> away(static_cast<std::size_t>(n));
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < n; ++j) away[static_cast<std::size_t>(j)] = i == j ? 0 : distance(j, i);
-    std::nth_element(away.begin(), away.begin() + (k - 1), away.end());
-    out.radius[i] = away[static_cast<std::size_t>(k) - 1];
-  }
-  // Prim: the tree grows by the nearest point outside.
-  VectorXd least = VectorXd::Constant(n, std::numeric_limits<double>::infinity());
-  std::vector<Index> from(static_cast<std::size_t>(n), 0);
-  std::vector<char> inside(static_cast<std::size_t>(n), 0);
+  out.radius = std::move(radius);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // Those outside the tree stand in front, so that what is looked at shrinks; of equal ones the point of smaller number is taken.
+  std::vector<int> outside(static_cast<std::size_t>(n - 1)), by(static_cast<std::size_t>(n - 1), 0);
+  std::iota(outside.begin(), outside.end(), 1);
+  std::vector<double> least(static_cast<std::size_t>(n - 1), infinity);
   struct Edge {
     double weight;
     int a, b;
   };
   std::vector<Edge> edges;
-  Index at = 0;
-  inside[0] = 1;
-  for (Index step = 1; step < n; ++step) {
+  int at = 0;
+  while (!outside.empty()) {
     monitor.check();
-    Index next = -1;
-    for (Index j = 0; j < n; ++j) {
-      if (inside[static_cast<std::size_t>(j)]) continue;
-      const double weight = std::max(std::max(out.radius[at], out.radius[j]), distance(j, at) / alpha);
-      if (weight < least[j]) least[j] = weight, from[static_cast<std::size_t>(j)] = at;
-      if (next < 0 || least[j] < least[next]) next = j;
+    const double* away = from(at);
+    std::size_t next = 0;
+    for (std::size_t s = 0; s < outside.size(); ++s) {
+      const int j = outside[s];
+      const double weight = std::max(std::max(out.radius[at], out.radius[j]), away[j] / alpha);
+      if (weight < least[s]) least[s] = weight, by[s] = at;
+      if (least[s] < least[next] || (least[s] == least[next] && j < outside[next])) next = s;
     }
-    edges.push_back({least[next], static_cast<int>(from[static_cast<std::size_t>(next)]), static_cast<int>(next)});
-    inside[static_cast<std::size_t>(next)] = 1;
-    at = next;
+    edges.push_back({least[next], by[next], outside[next]});
+    at = outside[next];
+    outside[next] = outside.back(), least[next] = least.back(), by[next] = by.back();
+    outside.pop_back(), least.pop_back(), by.pop_back();
   }
   std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.weight < b.weight; });
   UnionFind sets(static_cast<int>(n));
@@ -329,6 +330,40 @@ SpanningLinkage robust_single_linkage(ConstMatrixRef distance, int k, double alp
   }
   out.order = leaf_order(out.merge);
   return out;
+}
+
+}  // namespace
+
+SpanningLinkage robust_single_linkage(ConstMatrixRef distance, int k, double alpha, Monitor& monitor) {
+  const Index n = distance.rows();
+  VectorXd radius(n);
+  std::vector<double> away(static_cast<std::size_t>(n));
+  for (Index i = 0; i < n; ++i) {
+    if (i % 64 == 0) monitor.check();
+    std::copy(distance.col(i).data(), distance.col(i).data() + n, away.begin());
+    std::nth_element(away.begin(), away.begin() + (k - 1), away.end());
+    radius[i] = away[static_cast<std::size_t>(k) - 1];
+  }
+  return spanning_linkage(std::move(radius), alpha, [&](Index i) { return distance.col(i).data(); }, monitor);
+}
+
+SpanningLinkage robust_single_linkage_rows(const MatrixView& x, int k, double alpha, int threads, Monitor& monitor) {
+  const Index n = x.rows();
+  VectorXd radius = VectorXd::Zero(n);
+  if (k > 1) {
+    NeighbourOptions how;
+    how.k = k - 1;
+    how.threads = threads;
+    radius = nearest_neighbours(Design(x), how, monitor).distance.row(k - 2).transpose();
+  }
+  VectorXd away(n);
+  const auto from = [&](Index i) {
+    away.setZero();
+    for (Index c = 0; c < x.cols(); ++c) away.array() += (x.col(c).array() - x(i, c)).square();
+    away = away.cwiseSqrt();
+    return away.data();
+  };
+  return spanning_linkage(std::move(radius), alpha, from, monitor);
 }
 
 }  // namespace granary::cluster

@@ -78,5 +78,7 @@ void fields(V& v, SpanningLinkage& t) {
   v("radius", t.radius);
 }
 SpanningLinkage robust_single_linkage(ConstMatrixRef distance, int k, double alpha, Monitor& monitor);
+// Euclidean distances of the rows of x, never held all at once.
+SpanningLinkage robust_single_linkage_rows(const MatrixView& x, int k, double alpha, int threads, Monitor& monitor);
 
 }  // namespace granary::cluster

@@ -153,6 +153,7 @@ class Rows {
   MatrixXd points_;
 };
 
+// The scores ask for ranks among all points, which a search for the k nearest does not give: all distances from a point are sorted here.
 // The k nearest of point i, and how many ranks beyond k those are that the other list has and this has not.
 struct Order {
   Order(const VectorXd& distance, Index i, int k) : away(distance), self(i) {

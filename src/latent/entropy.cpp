@@ -46,15 +46,14 @@ std::pair<double, double> jackknife(const FrequencyTable& t, const Value& value)
   return {mean, variance * (t.total - 1) / t.total};
 }
 
+// n log n - (n - 1) log(n - 1), without the cancellation that eats all digits of a large n.
+double step_x_log_x(double n) { return n > 1 ? std::log(n) - (n - 1) * std::log1p(-1 / n) : 0; }
+
+// With H = log N - S / N, S the sum of n log n, and s(n) = n log n - (n - 1) log(n - 1): N H - (N - 1) H without a draw of a symbol seen j times = s(N) - s(j).
 void plugin_jackknife(const FrequencyTable& t, EntropyResult& out) {
-  const double all = plugin(t).entropy;
-  double sum = 0;  // of n log n
-  for (Index i = 0; i < t.count.size(); ++i) sum += t.times[i] * x_log_x(t.count[i]);
-  const auto [mean, variance] = jackknife(t, [&](double j) {
-    return t.total > 1 ? std::log(t.total - 1) - (sum - x_log_x(j) + x_log_x(j - 1)) / (t.total - 1) : 0;
-  });
-  out.estimate = t.total > 1 ? t.total * all - (t.total - 1) * mean : 0;
-  out.sd = t.total > 1 ? std::sqrt(variance) : nan;
+  const auto [mean, variance] = jackknife(t, step_x_log_x);
+  out.estimate = t.total > 1 ? std::max(0.0, step_x_log_x(t.total) - mean) : 0;
+  out.sd = t.total > 1 ? std::sqrt(variance) / (t.total - 1) : nan;
 }
 
 // Horvitz and Thompson's sum of one symbol, of N draws with coverage C.
@@ -82,6 +81,10 @@ void coverage_adjusted(const FrequencyTable& t, bool vu, EntropyResult& out) {
   out.estimate = exact;
   out.sd = nan;
   if (total < 3) return;
+  if (t.distinct == 1) {
+    out.sd = 0;
+    return;
+  }
   // Without a draw the singletons are one less (j = 1), one more (j = 2) or as many as before.
   double c[3], s[3];
   for (int k = 0; k < 3; ++k) {

@@ -328,6 +328,18 @@ LabelFisher label_fisher(const LabelModel& model, ConstMatrixRef x, ConstVectorR
   return over(model, points, 1, monitor);
 }
 
+MatrixXd label_memberships(const LabelModel& model, ConstMatrixRef x) {
+  require(x.cols() == columns(model), message("the rows must have ", columns(model), " columns."));
+  const Scores scores(model);
+  MatrixXd out(x.rows(), components(model)), s;
+  VectorXd log_joint;
+  for (Index i = 0; i < x.rows(); ++i) {
+    scores.at(x.row(i).transpose(), log_joint, s);
+    out.row(i) = softmax(log_joint).transpose();
+  }
+  return out;
+}
+
 LabelFisher label_fisher_given(const GivenScores& given, Monitor& monitor) {
   const Index m = given.log_joint.rows(), k = given.log_joint.cols();
   require(static_cast<Index>(given.score.size()) == k && k > 0, "one matrix of scores per label is needed.");

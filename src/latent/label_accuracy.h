@@ -99,6 +99,9 @@ Index label_parameters(const LabelModel& model);
 // x, weights: for the engine "empirical".
 LabelFisher label_fisher(const LabelModel& model, ConstMatrixRef x, ConstVectorRef weights, const LabelOptions& options, Rng& rng, Monitor& monitor);
 
+// p(y = k | x) of every row under the model itself.
+MatrixXd label_memberships(const LabelModel& model, ConstMatrixRef x);
+
 // The same from scores computed elsewhere: one m x d matrix per label, log joint probabilities m x K, weights of the m points.
 struct GivenScores {
   std::vector<MatrixXd> score;

@@ -53,7 +53,7 @@ ExactPosterior enumerate_partitions(const BlockFamily& family, const PartitionPr
   const Index n = family.rows();
   if (n > most_enumerated) {
     throw InputError(message("every partition can be listed for at most ", most_enumerated, " rows, not ", n,
-                             "; rows with only two different values go further, and method = \"gibbs\" samples."));
+                             "; rows with only two different values go further, and dp_mixture() samples."));
   }
   const PartitionLaw law(prior, n);
   std::vector<double> weight = subset_marginals(family, monitor);
@@ -124,7 +124,7 @@ VectorXi two_values(ConstMatrixRef x) {
 ExactPosterior two_valued(const BlockFamily& family, const VectorXi& value, const PartitionPrior& prior, Monitor& monitor) {
   const Index n = family.rows(), b = value.sum(), a = n - b;
   if (static_cast<double>(a) * static_cast<double>(a) * static_cast<double>(b + 1) * static_cast<double>(b + 1) > 1.2e8) {
-    throw InputError(message("the recursion for two values would take too long for ", a, " and ", b, " rows; method = \"gibbs\" samples."));
+    throw InputError(message("the recursion for two values would take too long for ", a, " and ", b, " rows; dp_mixture() samples."));
   }
   const PartitionLaw law(prior, n);
   const std::unique_ptr<BlockFamily> work = family.clone();
@@ -179,7 +179,7 @@ ExactPosterior two_valued(const BlockFamily& family, const VectorXi& value, cons
     sum.add(terms.back());
     small = terms.back() < sum.value() - 40 ? small + 1 : 0;
   }
-  if (!std::isfinite(sum.value())) throw NumericalError("the recursion for two values ran out of the range of numbers; method = \"gibbs\" samples.");
+  if (!std::isfinite(sum.value())) throw NumericalError("the recursion for two values ran out of the range of numbers; dp_mixture() samples.");
   ExactPosterior out;
   out.count.resize(static_cast<Index>(terms.size()));
   for (Index t = 0; t < out.count.size(); ++t) out.count[t] = std::exp(terms[z(t)] - sum.value());

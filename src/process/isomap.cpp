@@ -11,6 +11,7 @@
 #include "core/base/errors.h"
 #include "core/base/parallel.h"
 #include "core/graph/union_find.h"
+#include "core/neighbours/neighbours.h"
 #include "process/gplvm_dual.h"
 
 namespace granary::process {
@@ -20,44 +21,50 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 using Edge = std::pair<double, Index>;  // length, other end
 
-VectorXd distances_from(ConstMatrixRef y, const VectorXd& squares, bool holes, Index row) {
+// Distances over the cells that two rows share, scaled up; infinite where they share none.
+VectorXd shared_distances(ConstMatrixRef y, ConstMatrixRef row) {
   const Index n = y.rows();
-  VectorXd out(n);
-  if (!holes) {
-    out = squares;
-    out.array() += squares[row];
-    out.noalias() -= 2 * (y * y.row(row).transpose());
-    // Inner products lose what is close; those few are computed again.
-    const double rounding = 1e-6 * (squares.maxCoeff() + squares[row]);
-    for (Index j = 0; j < n; ++j)
-      if (out[j] < rounding) out[j] = (y.row(j) - y.row(row)).squaredNorm();
-  } else {
-    VectorXd shared = VectorXd::Zero(n);
-    out.setZero();
-    for (Index i = 0; i < y.cols(); ++i) {
-      for (Index j = 0; j < n; ++j) {
-        const double gap = y(j, i) - y(row, i);
-        if (std::isnan(gap)) continue;
-        out[j] += gap * gap;
-        shared[j] += 1;
-      }
+  VectorXd out = VectorXd::Zero(n), shared = VectorXd::Zero(n);
+  for (Index i = 0; i < y.cols(); ++i) {
+    for (Index j = 0; j < n; ++j) {
+      const double gap = y(j, i) - row(0, i);
+      if (std::isnan(gap)) continue;
+      out[j] += gap * gap;
+      shared[j] += 1;
     }
-    for (Index j = 0; j < n; ++j) out[j] = shared[j] > 0 ? out[j] * static_cast<double>(y.cols()) / shared[j] : infinity;
   }
-  return out.cwiseSqrt();
+  for (Index j = 0; j < n; ++j) out[j] = shared[j] > 0 ? std::sqrt(out[j] * static_cast<double>(y.cols()) / shared[j]) : infinity;
+  return out;
 }
 
-// Every row's nearest others, nearest first.
-std::vector<std::vector<Edge>> nearest(ConstMatrixRef y, Index k, int threads, Monitor& monitor) {
-  const Index n = y.rows();
-  const bool holes = !(y.array() == y.array()).all();
-  const VectorXd squares = holes ? VectorXd() : VectorXd(y.rowwise().squaredNorm());
-  std::vector<std::vector<Edge>> near(static_cast<std::size_t>(n));
-  parallel_for(n, threads, monitor, [&](Index row) {
-    const VectorXd distance = distances_from(y, squares, holes, row);
+bool complete(ConstMatrixRef y) { return (y.array() == y.array()).all(); }
+
+using NearRows = std::vector<std::vector<Edge>>;
+
+NearRows as_edges(const Neighbours& found) {
+  NearRows near(static_cast<std::size_t>(found.index.cols()));
+  for (Index row = 0; row < found.index.cols(); ++row)
+    for (Index r = 0; r < found.index.rows(); ++r) near[static_cast<std::size_t>(row)].emplace_back(found.distance(r, row), found.index(r, row));
+  return near;
+}
+
+// The nearest rows of y for every row of `rows`, nearest first; `same`: the rows are those of y, and none is its own neighbour. Rows with missing cells are no
+// points of a metric space, so that there every pair is looked at.
+NearRows nearest(const MatrixXd& y, const MatrixXd& rows, bool same, Index k, int threads, Monitor& monitor) {
+  if (complete(y) && (same || complete(rows))) {
+    NeighbourOptions how;
+    how.k = static_cast<int>(k);
+    how.threads = threads;
+    const Design points(MatrixView(y.data(), y.rows(), y.cols()));
+    if (same) return as_edges(nearest_neighbours(points, how, monitor));
+    return as_edges(nearest_neighbours(points, Design(MatrixView(rows.data(), rows.rows(), rows.cols())), how, monitor));
+  }
+  NearRows near(static_cast<std::size_t>(rows.rows()));
+  parallel_for(rows.rows(), threads, monitor, [&](Index row) {
+    const VectorXd distance = shared_distances(y, rows.row(row));
     std::vector<Edge> all;
-    for (Index j = 0; j < n; ++j)
-      if (j != row && distance[j] < infinity) all.emplace_back(distance[j], j);
+    for (Index j = 0; j < y.rows(); ++j)
+      if (!(same && j == row) && distance[j] < infinity) all.emplace_back(distance[j], j);
     const Index count = std::min<Index>(k, static_cast<Index>(all.size()));
     std::partial_sort(all.begin(), all.begin() + count, all.end());
     all.resize(static_cast<std::size_t>(count));
@@ -66,7 +73,7 @@ std::vector<std::vector<Edge>> nearest(ConstMatrixRef y, Index k, int threads, M
   return near;
 }
 
-bool connected(const std::vector<std::vector<Edge>>& near) {
+bool connected(const NearRows& near) {
   UnionFind sets(static_cast<int>(near.size()));
   for (std::size_t i = 0; i < near.size(); ++i)
     for (const Edge& edge : near[i]) sets.unite(static_cast<int>(i), static_cast<int>(edge.second));
@@ -76,7 +83,7 @@ bool connected(const std::vector<std::vector<Edge>>& near) {
 }
 
 // Dijkstra with a heap of tentative lengths.
-void shortest_paths(const std::vector<std::vector<Edge>>& graph, Index source, VectorRef length) {
+void shortest_paths(const NearRows& graph, Index source, VectorRef length) {
   length.setConstant(infinity);
   length[source] = 0;
   std::priority_queue<Edge, std::vector<Edge>, std::greater<Edge>> heap;
@@ -116,14 +123,15 @@ IsomapResult isomap(ConstMatrixRef y, Index q, int neighbours, int threads, Moni
   if (n < 2) throw InputError("Isomap needs at least two rows.");
   IsomapResult result;
   Index k = std::min<Index>(neighbours, n - 1);
-  std::vector<std::vector<Edge>> near = nearest(y, k, threads, monitor);
+  const MatrixXd rows = y;
+  NearRows near = nearest(rows, rows, true, k, threads, monitor);
   while (!connected(near)) {
     if (k == n - 1) throw InputError("some rows share no observed cell with any other, so that they have no neighbours.");
     k = std::min<Index>(n - 1, k + std::max<Index>(1, k / 4));
-    near = nearest(y, k, threads, monitor);
+    near = nearest(rows, rows, true, k, threads, monitor);
   }
   result.neighbours = static_cast<int>(k);
-  std::vector<std::vector<Edge>> graph = near;
+  NearRows graph = near;
   for (std::size_t i = 0; i < near.size(); ++i)
     for (const Edge& edge : near[i]) graph[static_cast<std::size_t>(edge.second)].emplace_back(edge.first, static_cast<Index>(i));
   result.distance.resize(n, n);
@@ -149,40 +157,21 @@ void check(const IsomapState& t) {
 }
 
 MatrixXd isomap_place(const IsomapState& state, ConstMatrixRef newdata, int threads, Monitor& monitor) {
-  const MatrixView& x = state.x;
-  const Index n = x.rows(), count = std::min<Index>(state.neighbors, n);
+  const MatrixXd x = state.x;
+  const Index n = x.rows();
   const VectorXd centre = state.distance.cwiseAbs2().rowwise().mean();
   MatrixXd out = MatrixXd::Zero(newdata.rows(), state.latent.cols());
-  std::vector<char> lost(static_cast<std::size_t>(newdata.rows()), 0);
+  const NearRows near = nearest(x, newdata, false, std::min<Index>(state.neighbors, n), threads, monitor);
+  for (const auto& one : near)
+    if (one.empty()) throw InputError("a row of `newdata` shares no observed cell with any row of the fit, so that it has no neighbours.");
   parallel_for(newdata.rows(), threads, monitor, [&](Index row) {
-    std::vector<Edge> near;
-    for (Index j = 0; j < n; ++j) {
-      double square = 0, shared = 0;
-      for (Index i = 0; i < x.cols(); ++i) {
-        const double gap = newdata(row, i) - x(j, i);
-        if (std::isnan(gap)) continue;
-        square += gap * gap;
-        shared += 1;
-      }
-      if (shared > 0) near.emplace_back(std::sqrt(square * static_cast<double>(x.cols()) / shared), j);
-    }
-    if (near.empty()) {
-      lost[static_cast<std::size_t>(row)] = 1;
-      return;
-    }
-    const Index used = std::min<Index>(count, static_cast<Index>(near.size()));
-    std::partial_sort(near.begin(), near.begin() + used, near.end());
     VectorXd geodesic = VectorXd::Constant(n, infinity);
-    for (Index k = 0; k < used; ++k) {
-      const Edge& edge = near[static_cast<std::size_t>(k)];
+    for (const Edge& edge : near[static_cast<std::size_t>(row)])
       geodesic = geodesic.cwiseMin((state.distance.col(edge.second).array() + edge.first).matrix());
-    }
     const VectorXd right = 0.5 * (centre - geodesic.cwiseAbs2());
     for (Index k = 0; k < out.cols(); ++k)
       if (state.eigenvalues[k] > 0) out(row, k) = state.latent.col(k).dot(right) / state.eigenvalues[k];
   });
-  for (const char one : lost)
-    if (one) throw InputError("a row of `newdata` shares no observed cell with any row of the fit, so that it has no neighbours.");
   return out;
 }
 

@@ -1,8 +1,8 @@
 // Isomap: distances along a graph of nearest neighbours, then classical scaling.
 //
 // Tenenbaum, de Silva, Langford (Science 2000). The graph joins each row with its k nearest ones, both ways; its shortest paths
-// stand for distances along the manifold. Where the graph falls apart k is raised until it does not. O(N^2 D) for the neighbours,
-// O(N^2 k log N) for the paths.
+// stand for distances along the manifold. Where the graph falls apart k is raised until it does not. Neighbours are found by
+// core/neighbours, O(N^2 k log N) for the paths.
 #pragma once
 
 #include <vector>

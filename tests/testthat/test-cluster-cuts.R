@@ -176,6 +176,31 @@ test_that("sparse and dense graphs give the same, at any scale, and the same see
   }
 })
 
+test_that("an igraph is the matrix of its weights: parallel and directed edges add up, loops do not count", {
+  skip_if_not_installed("igraph")
+  ends <- rbind(c(1, 2), c(2, 1), c(3, 2), c(1, 2), c(4, 3), c(4, 4), c(1, 4), c(5, 1))
+  weight <- c(1, 2, 0.5, 1, 2, 7, 0, 1)
+  for (directed in c(FALSE, TRUE)) {
+    graph <- igraph::make_graph(t(ends), n = 6, directed = directed)
+    igraph::E(graph)$weight <- weight
+    full <- matrix(0, 6, 6)
+    for (i in seq_along(weight)) full[ends[i, 1], ends[i, 2]] <- full[ends[i, 1], ends[i, 2]] + weight[i]
+    full <- full + t(full)
+    diag(full) <- 0
+    for (terminals in list(c(1, 3), c(2, 4, 5))) {
+      ours <- multiway_cut(graph, terminals)
+      wanted <- multiway_cut(full, terminals)
+      expect_equal(ours$edges, wanted$edges)
+      expect_equal(ours$objective, wanted$objective)
+    }
+  }
+  igraph::E(graph)$weight[2] <- NA
+  expect_error(multiway_cut(graph, c(1, 3)), "weight", class = "granary_error_input")
+  expect_equal(nrow(multiway_cut(igraph::make_empty_graph(3), c(1, 3))$edges), 0L)
+  named <- igraph::set_vertex_attr(igraph::make_ring(4), "name", value = c("d", "a", "c", "b"))
+  expect_setequal(names(multiway_cut(named, c("a", "b"))$partition), c("a", "b", "c", "d"))
+})
+
 test_that("a drawing shows the edges that are cut, whatever the order of the edges", {
   set.seed(7)
   w <- random_graph(12, 0.4)

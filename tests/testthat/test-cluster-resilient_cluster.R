@@ -181,6 +181,32 @@ test_that("bad distances and numbers are refused in a sentence", {
   expect_error(cluster_resilience(1:6, rep(1:2, 3), factor = 1e300, n_rep = 2), "[Rr]escale", class = "granary_error")
 })
 
+test_that("the violation of the triangle inequality is that of all triples, for every number of points", {
+  set.seed(5)
+  for (n in c(3, 7, 16, 17, 31, 33, 50)) {
+    d <- matrix(runif(n * n, 1, 3), n)
+    d <- d + t(d)
+    diag(d) <- 0
+    worst <- 0
+    for (i in seq_len(n)) for (j in seq_len(n)[-i]) worst <- max(worst, 1 - min(d[i, ] + d[, j]) / d[i, j])
+    found <- tryCatch(resilient_cluster(as.dist(d), k = 2), granary_warning = conditionMessage)
+    if (worst > 1e-8) expect_match(found, sprintf("%.3g%% shorter", 100 * worst), fixed = TRUE) else expect_s3_class(found, "granary_resilient_cluster")
+    expect_no_warning(resilient_cluster(dist(matrix(rnorm(2 * n), n)), k = 2))
+  }
+})
+
+test_that("a full matrix of distances given as rows is told from rows", {
+  d <- as.matrix(dist(c(0, 1, 2, 9, 10, 11)))
+  for (call in list(function(x) resilient_cluster(x, k = 2), function(x) k_center(x, 2, method = "exact"),
+                    function(x) robust_linkage(x, eps = 0.1), function(x) nearest_neighbors(x, 2))) {
+    expect_warning(call(d), "as.dist", class = "granary_warning_input")
+    expect_no_warning(call(as.data.frame(d)))
+    expect_no_warning(call(d[, -1]))
+  }
+  expect_warning(fit <- k_center(matrix(1, 4, 2), 2), "only 1 different point:", class = "granary_warning_input")
+  expect_equal(fit$objective, 0)
+})
+
 test_that("k-center: bounds hold, exact is exact, both approximations are within 2", {
   set.seed(7)
   for (i in 1:15) {

@@ -180,6 +180,31 @@ test_that("robust single linkage is single linkage of mutual reachability", {
   expect_equal(sort(ours$height), sort(theirs$height))
 })
 
+test_that("robust single linkage of rows is that of their distances, at any scale and number of threads, with ties", {
+  set.seed(8)
+  sets <- list(matrix(rnorm(600), 200), as.matrix(faithful), matrix(sample(4, 200, TRUE), 100), matrix(rnorm(2400), 60))
+  for (x in sets) {
+    for (k in c(1, 2, 7)) {
+      rows <- robust_linkage_baseline(x, "robust_single", k = k)
+      distances <- robust_linkage_baseline(dist(x), "robust_single", k = k)
+      expect_equal(rows$height, distances$height)
+      expect_equal(unname(rows$radius), unname(distances$radius))
+    }
+  }
+  x <- sets[[1]]
+  for (size in c(1e-8, 1e8, 1e140)) {
+    expect_equal(robust_linkage_baseline(x * size, "robust_single")$height / size, robust_linkage_baseline(x, "robust_single")$height)
+  }
+  options(granary.threads = 2)
+  on.exit(options(granary.threads = NULL))
+  two <- robust_linkage_baseline(x, "robust_single")
+  options(granary.threads = 1)
+  expect_identical(two$merge, robust_linkage_baseline(x, "robust_single")$merge)
+  expect_equal(robust_linkage_baseline(matrix(0, 3, 2), "robust_single", k = 2)$height, c(0, 0))
+  expect_equal(robust_linkage_baseline(matrix(c(0, 3)), "robust_single", k = 1, alpha = 1)$height, 3)
+  expect_error(robust_linkage_baseline(x, "robust_single", k = 201), "at most the number of rows", class = "granary_error_input")
+})
+
 test_that("the choice of eps is stable where clusters are", {
   sim <- sim_robust_linkage("topics", n = 64)
   chosen <- robust_linkage_select(sim$similarity, eps = c(1, 1.5, 2, 4) / 64, similarity = TRUE)

@@ -213,6 +213,14 @@ test_that("seeds: Lemma 2.2, weights as repeated rows in distribution, greedy an
   expect_output(print(sharp), "k-means#")
 })
 
+test_that("costs ask for all columns of the rows, in any order", {
+  x <- as.matrix(iris[1:4])
+  centers <- x[c(1, 60, 120), ]
+  expect_equal(kmeans_cost(x, centers[, 4:1]), kmeans_cost(x, centers))
+  expect_error(kmeans_cost(x, centers[, 1:2]), "must have the 4 columns", class = "granary_error_input")
+  expect_error(kmeans_cost(x[, 1:2], centers), "must have the 2 columns", class = "granary_error_input")
+})
+
 test_that("plans and guarantees by hand", {
   expect_equal(stream_kmeans_bounds("memory", k = 25), 2 * 250 + 1)
   g <- stream_kmeans_bounds("guarantee", k = 10, calls = 5, repeats = 3)

@@ -129,3 +129,65 @@ test_that("an own prior that cannot be one is refused", {
   expect_error(ggm_mix(sim$data, priors = list(own = list(penalty = value, prox = function(x, t) stop("no")))), "`prox` failed: no", class = "granary_error_input")
   expect_error(ggm_mix(sim$data, priors = list(own = list(penalty = value))), "prox", class = "granary_error_input")
 })
+
+test_that("several tasks: the multi-task prior is ggm_multi()", {
+  set.seed(1)
+  x <- sim_ggm("chain", 6, 120)$data
+  g <- rep(c("b", "a", "c"), 40)
+  for (norm in c("l2", "linf", "fused")) {
+    for (weights in c("size", "proportion")) {
+      lambda <- if (weights == "size") 3 else 0.03
+      special <- ggm_multi(x, groups = g, lambda = lambda, lambda1 = lambda / 3, norm = norm, weights = weights, tol = 1e-9)
+      tied <- list(lambda, lambda1 = lambda / 3, norm = norm)
+      fit <- ggm_mix(x, groups = g, weights = weights, priors = list(multi = tied), tol = 1e-9)
+      expect_equal(fit$objective, special$objective, tolerance = 1e-7)
+      expect_equal(lapply(fit$precision, as.matrix), lapply(special$precision, as.matrix), tolerance = 1e-4)
+      split <- ggm_mix(x, groups = g, weights = weights, priors = list(l1 = list(lambda / 3, diagonal = FALSE), multi = tied[-2]), tol = 1e-9)
+      expect_equal(split$objective, special$objective, tolerance = 1e-7)
+      expect_gt(split$gap, -1e-9 * abs(split$objective))
+    }
+  }
+})
+
+test_that("several tasks: other priors charge each task for itself", {
+  set.seed(2)
+  x <- sim_ggm("regions", n = 120)$data
+  g <- rep(1:2, 60)
+  S <- lapply(split(seq_len(120), g), function(own) cov(x[own, ]))
+  alike <- list(nb_chain(9), tau = 0.05)
+  priors <- function(t) list(l1 = 0.05 * t, local = list(nb_chain(9), tau = 0.05 * t), nodes = 0.1 * t, hub = list(lambda1 = 0.2 * t, lambda2 = 0.1 * t, lambda3 = 0.3 * t))
+  fit <- ggm_mix(S = S, n = 60, weights = c(2, 2), priors = priors(2), tol = 1e-8)
+  alone <- lapply(S, function(s) ggm_mix(S = s, priors = priors(1), tol = 1e-8))
+  expect_equal(fit$objective, 2 * sum(vapply(alone, `[[`, 0, "objective")), tolerance = 1e-6)
+  for (k in 1:2) expect_equal(as.matrix(fit$precision[[k]]), as.matrix(alone[[k]]), tolerance = 1e-3, ignore_attr = TRUE)
+  expect_equal(fit$objective, sum(2 * (fit$trace_sx - fit$log_det)) + sum(fit$penalties), tolerance = 1e-8)
+  shared <- function(c, t) sign(c) * pmax(abs(c) - 0.1 * t, 0)
+  own <- ggm_mix(S = S, weights = "equal", priors = list(own = list(function(x) 0.1 * sum(abs(x)), shared)), tol = 1e-9)
+  expect_equal(own$objective, ggm_mix(S = S, weights = "equal", priors = list(l1 = 0.1), tol = 1e-9)$objective, tolerance = 1e-7)
+  one <- ggm_mix(S = S[1], weights = "equal", priors = list(l1 = 0.1, nodes = 0.1), tol = 1e-9)
+  expect_equal(one$objective, ggm_mix(S = S[[1]], priors = list(l1 = 0.1, nodes = 0.1), tol = 1e-9)$objective, tolerance = 1e-8)
+})
+
+test_that("several tasks: methods, units, threads and errors", {
+  set.seed(3)
+  x <- sim_ggm("chain", 5, 90)$data
+  g <- rep(1:3, 30)
+  mixed <- function(x, ...) ggm_mix(x, groups = g, weights = "proportion", ...)
+  fit <- mixed(x, priors = list(multi = 0.05, hub = list(lambda1 = 0.1, lambda2 = 0.05, lambda3 = 0.2)))
+  expect_s3_class(fit, c("granary_ggm_mix_tasks", "granary_ggm_multi"), exact = FALSE)
+  expect_true(fit$convergence$converged)
+  expect_output(print(fit), "tasks \\(l2, lambda 0.05\\).*hubs")
+  expect_length(predict(fit, x, type = "class"), 90L)
+  expect_silent(check_fit(fit))
+  expect_length(ggm_select(fit, "cv", folds = 3)$table$estimate, 1)
+  expect_identical(mixed(x, priors = list(multi = 0.05), threads = 2)$precision, mixed(x, priors = list(multi = 0.05), threads = 1)$precision)
+  for (unit in c(1e-4, 1e4)) {
+    other <- mixed(x * unit, priors = list(multi = 0.05 * unit^2))
+    expect_equal(as.matrix(other$precision[[2]]) * unit^2, as.matrix(mixed(x, priors = list(multi = 0.05))$precision[[2]]), tolerance = 1e-3)
+  }
+  expect_error(ggm_mix(x, priors = list(multi = 0.1)), "needs several tasks", class = "granary_error_input")
+  expect_error(ggm_mix(x, priors = list(l1 = 0.1), weights = "equal"), "`weights`", class = "granary_error_input")
+  expect_error(mixed(x, priors = list(multi = list(0.1, norm = "l3"))), "`norm`", class = "granary_error_input")
+  expect_error(mixed(x, priors = list(multi = -1)), "`lambda`", class = "granary_error_input")
+  expect_error(mixed(cbind(x, one = 1), priors = list(multi = 1)), "variance 0", class = "granary_error")
+})

@@ -329,11 +329,12 @@ test_that("labels that were not counted never change the model", {
   set.seed(7)
   x <- matrix(rnorm(800), 400)
   y <- rep("no", 400)
-  y[sample(400, 12)] <- "yes"
+  y[x[, 1] > 1.5] <- "yes"  # about 7 in a hundred
   for (select in c("active", "autoactive")) {
     set.seed(1)
     fit <- lasvm(x, y, select = select, max_labels = 60, levels = c("no", "yes"))
     expect_lte(length(fit$labels_used), 60)
+    expect_gt(fit$n_sv, 1)  # both classes were met
     other <- y
     rest <- setdiff(seq_len(400), fit$labels_used)
     other[rest] <- sample(c("no", "yes"), length(rest), TRUE)
@@ -381,4 +382,13 @@ test_that("lasvm() says how long many rows may take before it begins, and the an
   said <- tryCatch(lasvm(x, y), message = function(m) conditionMessage(m))
   expect_match(said, "may take up to [0-9]+ (minutes|hours) for 200,000 rows")
   expect_silent(lasvm(x[1:500, ], y[1:500]))
+})
+
+test_that("labels of one class alone are said to teach nothing", {
+  set.seed(3)
+  x <- matrix(rnorm(1000), 500)
+  y <- factor(rep(c("n", "p"), c(495, 5)))
+  expect_warning(fit <- lasvm(x, y, select = "active", max_labels = 12, shuffle = FALSE), "all are \"n\"", class = "granary_warning_input")
+  expect_identical(fit$n_sv, 0L)
+  expect_silent(lasvm(x[c(491:500, 1:490), ], y[c(491:500, 1:490)], select = "active", max_labels = 12, shuffle = FALSE))
 })

@@ -61,3 +61,8 @@ test_that("a tuned machine prints and plots, and misuse has its message", {
   bad("`measure`", measure = "mse")
   bad("nothing to tune", type = "one_class")
 })
+
+test_that("svm_select() says which argument it needs", {
+  expect_error(svm_select(), "`x` must be given", class = "granary_error_input")
+  expect_error(svm_select(iris[, 1:4]), "`y` must be given", class = "granary_error_input")
+})

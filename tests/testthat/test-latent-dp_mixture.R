@@ -205,3 +205,18 @@ test_that("everything that cannot be is refused in a sentence", {
   refused(partition_curve(c(1, NA)))
   refused(dp_mixture_compare(1:5, priors = list(prior_dp())), "named")
 })
+
+test_that("a seed of simulate() is for its draws only; what cannot be listed points to the sampler", {
+  set.seed(1)
+  fit <- dp_mixture(faithful$eruptions, n_draws = 50, burn_in = 50, chains = 1)
+  state <- .Random.seed
+  a <- simulate(fit, nsim = 2, seed = 3)
+  expect_identical(.Random.seed, state)
+  expect_identical(simulate(fit, nsim = 2, seed = 3), a)
+  expect_error(partition_exact(seq_len(13) / 7), "dp_mixture\\(\\) samples")
+})
+
+test_that("chains that stand still in different places have not mixed", {
+  expect_identical(granary:::split_rhat(rep(c(3, 4), each = 20), 20, 2), Inf)
+  expect_identical(granary:::split_rhat(rep(3, 40), 20, 2), NA_real_)
+})

@@ -233,3 +233,30 @@ test_that("every picture is drawn", {
   for (type in c("entropy", "law", "counts")) expect_s3_class(ggplot2::autoplot(fit, type = type), "ggplot")
   expect_s3_class(ggplot2::autoplot(pitman_yor(c(9, 4, 2, 1, 1, 1))), "ggplot")
 })
+
+test_that("the jackknife is that of its definition, and keeps its digits in large samples", {
+  by_definition <- function(n) {
+    entropy <- function(n) -sum((n / sum(n) * log(n / sum(n)))[n > 0])
+    without <- vapply(seq_along(n), function(i) entropy(n - (seq_along(n) == i)), 0)
+    total <- sum(n)
+    mean <- sum(n * without) / total
+    c(total * entropy(n) - (total - 1) * mean, sqrt((total - 1) / total * sum(n * (without - mean)^2)))
+  }
+  for (n in list(c(4, 3, 2, 1), c(1, 1, 5), c(30, 1, 1, 1, 2))) {
+    fit <- entropy_estimate(n, "jackknife")
+    expect_equal(c(fit$estimate, fit$std.error), by_definition(n), tolerance = 1e-10)
+  }
+  expect_equal(entropy_estimate(rep(1e15, 5), "jackknife")$estimate, log(5), tolerance = 1e-13)
+  few <- c(1e9, 2, 2, 3)
+  expect_equal(entropy_estimate(few, "jackknife")$estimate, entropy_estimate(few, "zhang")$estimate, tolerance = 0.05)  # 1e-7; -8e-7 came out once
+})
+
+test_that("one symbol has entropy zero, one draw no standard error", {
+  for (method in c("chao_shen", "coverage_adjusted", "jackknife", "shrink", "dirichlet")) {
+    expect_identical(entropy_estimate(5, method)$std.error, 0, info = method)
+    expect_true(is.na(entropy_estimate(1, method)$std.error) && !is.nan(entropy_estimate(1, method)$std.error), info = method)
+    expect_true(is.na(entropy_estimate(1, method)$conf.low), info = method)
+  }
+  expect_warning(none <- mutual_information(diag(2)), "Every pair")
+  expect_true(identical(c(none$estimate, none$std.error), c(NA_real_, NA_real_)))
+})

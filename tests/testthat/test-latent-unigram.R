@@ -196,3 +196,13 @@ test_that("every picture is drawn", {
   skip_if_not_installed("ggplot2")
   for (fit in fits) expect_s3_class(ggplot2::autoplot(fit), "ggplot")
 })
+
+test_that("words seen that get no probability are announced, and what is not known is NA", {
+  names <- c(2, 1, 1, 1, 2, 1, 1, 1)
+  expect_warning(fit <- unigram_model(names, vocabulary = 20, method = "good_turing"), "seen twice no probability")
+  expect_identical(fit$table$prob[2L], 0)
+  free <- unigram_model(names, method = "loo")
+  expect_true(is.na(free$table$prob[1L]) && !is.nan(free$table$prob[1L]))
+  expect_output(print(free), "not known without the size of the vocabulary")
+  expect_identical(good_turing(names, k = 10, method = "good_turing")$table$mass, NA_real_)
+})

@@ -434,3 +434,9 @@ test_that("a row that no point satisfies under the robust bound is called infeas
   expect_warning(rows <- decorrelate(Z, mu = 0.3, noise = "robust", beta = 0.26), "at least 0.373", class = "granary_warning")
   expect_output(print(rows), "infeasible at the mu asked for: \"V3\"")
 })
+
+test_that("many columns: it is said how long they may take", {
+  wide <- list(x = matrix(0, 100, 20000))
+  expect_message(slow_rows(wide, "debiased_lasso()"), "debiased_lasso\\(\\) may take up to 2 minutes.*`which`")
+  expect_silent(slow_rows(c(wide, list(which = 1:100)), "debiased_lasso()"))
+})

@@ -546,3 +546,41 @@ test_that("summaries are a table of the path, and calls are in the user's words"
   warned <- tryCatch(gen_lasso(x, rnorm(20), lambda = 0.01, max_iter = 1, tol = 1e-12, polish = FALSE), warning = conditionCall)
   expect_identical(as.character(warned[[1]]), "gen_lasso")
 })
+
+test_that("without the polish the rounds are those of Algorithm 1, written out", {
+  set.seed(2)
+  n <- 40
+  p <- 120
+  x <- matrix(rnorm(n * p), n)
+  x <- sweep(x, 2L, sqrt(colSums(x^2)), "/") * 10  # equal lengths: the h-step is then a signal's
+  y <- drop(x %*% rep(c(0, 1, 2, 0), c(12, 12, 24, 72))) + rnorm(n, sd = 0.1)
+  lambda <- 0.1
+  d <- 100
+  chain <- gen_lasso_penalty("chain", p)
+  f <- function(b) sum((y - x %*% b)^2) / 2
+  h <- function(b) lambda * sum(abs(diff(b)))
+  slope <- function(b) drop(crossprod(x, x %*% b - y))
+  centre <- b_f <- numeric(p)
+  s_f <- slope(b_f)
+  best <- f(centre) + h(centre)
+  by_hand <- best
+  take <- function(b, promise) {
+    value <- f(b) + h(b)
+    if (value > best - 0.2 * promise) return()
+    centre <<- b
+    best <<- value
+  }
+  for (round in 1:40) {
+    z <- centre - s_f / d
+    b_h <- as.vector(coef(gen_lasso(NULL, z, chain, lambda = lambda / d, tol = 1e-12)))
+    s_h <- d * (z - b_h)
+    take(b_h, best - (f(b_f) + sum(s_f * (b_h - b_f)) + h(b_h)))
+    z <- centre - s_h / d
+    b_f <- solve(crossprod(x) + diag(d, p), crossprod(x, y) + d * z)[, 1L]
+    s_f <- slope(b_f)
+    take(b_f, best - (f(b_f) + sum(s_h * b_f)))
+    by_hand <- c(by_hand, best)
+  }
+  ours <- suppressWarnings(gen_lasso(x, y, chain, lambda = lambda, polish = FALSE, tol = 1e-12, max_iter = 40, start = numeric(p), intercept = FALSE))
+  expect_equal(ours$trace[[1L]], by_hand, tolerance = 1e-6)
+})

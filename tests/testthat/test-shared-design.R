@@ -157,3 +157,9 @@ test_that("every function names the argument that was meant", {
   expect_error(hsic(1:9, 9:1, widths = 1), "Did you mean `width`", class = "granary_error_input")
   expect_error(sim_ggm("chain", 5, 10, sead = 1), "no argument `sead`", class = "granary_error_input")
 })
+
+test_that("what other packages call an argument is translated", {
+  fit <- lasso(mpg ~ ., mtcars, lambda = 1)
+  expect_error(predict(fit, newx = mtcars), "Here it is called `newdata`", class = "granary_error_input")
+  expect_error(svm(Species ~ ., iris, scale = FALSE), "called `standardize`", class = "granary_error_input")
+})

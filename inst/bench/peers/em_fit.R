@@ -1,4 +1,4 @@
-# Times em_fit() against mclust::me(). Rscript em_fit.R [output.rds]
+# Times em_fit() against the EM of mclust. Rscript em_fit.R [output.rds]
 #
 # CPU seconds of one thread: the same rows, the same kind of covariance, the same labels to start from (half of them wrong), the same relative tolerance on the
 # likelihood; `value` is the log-likelihood reached.
@@ -27,9 +27,10 @@ for (size in list(c(1e4, 5, 5), c(1e5, 5, 5), c(2e4, 20, 10))) {
     used <- cpu(block <- em_fit(sim$x, k = k, covariance = kind, start = labels, method = "incremental", max_iter = 2000))
     note(setting, "em_fit(), incremental", used, seconds, block$loglik, block$convergence$iterations)
     if (has("mclust")) {
-      used <- cpu(theirs <- mclust::me(sim$x, c(full = "VVV", tied = "EEE")[[kind]], mclust::unmap(labels),
-                                       control = mclust::emControl(tol = c(1e-8, 1e-8), itmax = c(2000L, 2000L))))
-      note(setting, "mclust::me()", used, seconds, theirs$loglik, attr(theirs, "info")[["iterations"]])
+      em <- switch(kind, full = mclust::meVVV, tied = mclust::meEEE)  # me() needs the package attached
+      used <- cpu(theirs <- em(sim$x, z = mclust::unmap(labels),
+                               control = mclust::emControl(tol = c(1e-8, 1e-8), itmax = c(2000L, 2000L))))
+      note(setting, "mclust", used, seconds, theirs$loglik, attr(theirs, "info")[["iterations"]])
     }
   }
 }

@@ -11,34 +11,95 @@ namespace granary {
 
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 class Layers {
  public:
   Layers(const std::vector<double>& x, const std::vector<double>& w, const std::function<double(double)>& g) : g_(g) {
     const std::size_t n = x.size();
-    weight_.assign(n + 1, 0);
-    first_.assign(n + 1, 0);
-    loss_.assign(n + 1, 0);
+    sums_.resize(n + 1);
     // Relative to the middle of the numbers, or their sums would cancel.
     middle_ = 0.5 * (x.front() + x.back());
-    for (std::size_t i = 0; i < n; ++i) {
-      weight_[i + 1] = weight_[i] + w[i];
-      first_[i + 1] = first_[i] + w[i] * (x[i] - middle_);
-      loss_[i + 1] = loss_[i] + w[i] * g(x[i]);
-    }
+    for (std::size_t i = 0; i < n; ++i)
+      sums_[i + 1] = {sums_[i].weight + w[i], sums_[i].first + w[i] * (x[i] - middle_), sums_[i].loss + w[i] * g(x[i])};
   }
 
   double cost(Index from, Index to) const {  // numbers from .. to - 1
-    const std::size_t a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
     if (to - from == 1) return 0;
-    const double weight = weight_[b] - weight_[a];
+    const Sums &a = sums_[static_cast<std::size_t>(from)], &b = sums_[static_cast<std::size_t>(to)];
+    const double weight = b.weight - a.weight;
     if (!(weight > 0)) return 0;
-    return std::max(loss_[b] - loss_[a] - weight * g_(middle_ + (first_[b] - first_[a]) / weight), 0.0);
+    return std::max(b.loss - a.loss - weight * g_(middle_ + (b.first - a.first) / weight), 0.0);
   }
 
  private:
+  struct Sums {  // of the numbers before
+    double weight = 0, first = 0, loss = 0;
+  };
   const std::function<double(double)>& g_;
-  std::vector<double> weight_, first_, loss_;
+  std::vector<Sums> sums_;
   double middle_ = 0;
+};
+
+// For every end j the cut c < j of least last[c] + cost(c, j). The best cut never moves to the left as j grows, and a cut that loses to a later one at j loses
+// to it ever after: of 2r cuts only r can serve r ends, the cuts of every other end lie between those of its neighbours, and all are found in linear time (SMAWK).
+class RowMinima {
+ public:
+  RowMinima(const Layers& layers, const VectorXd& last, VectorXd& now, int* cut, Monitor& monitor)
+      : layers_(layers), last_(last), now_(now), cut_(cut), monitor_(monitor) {}
+
+  // Ends h + 1 .. m, cuts h .. m - 1.
+  void find(Index h, Index m) {
+    std::vector<Index> cuts(static_cast<std::size_t>(m - h));
+    std::iota(cuts.begin(), cuts.end(), h);
+    search(h + 1, 1, m - h, cuts);
+  }
+
+ private:
+  double loss(Index j, Index c) const { return c < j ? last_[c] + layers_.cost(c, j) : infinity; }
+
+  // Ends first, first + step, ... (count of them).
+  void search(Index first, Index step, Index count, const std::vector<Index>& cuts) {
+    if (count < 1) return;
+    std::vector<Index> kept;
+    std::vector<double> value;  // of a kept cut at the end it was last judged by, the one of its place
+    kept.reserve(static_cast<std::size_t>(count));
+    value.reserve(static_cast<std::size_t>(count));
+    std::size_t looked = 0;
+    for (const Index c : cuts) {
+      if ((++looked & 16383u) == 0) monitor_.check();
+      while (!kept.empty() && value.back() > loss(first + step * (static_cast<Index>(kept.size()) - 1), c)) {
+        kept.pop_back();
+        value.pop_back();
+      }
+      if (static_cast<Index>(kept.size()) == count) continue;
+      kept.push_back(c);
+      value.push_back(loss(first + step * (static_cast<Index>(kept.size()) - 1), c));
+    }
+    if (count > 1) search(first + step, 2 * step, count / 2, kept);
+    std::size_t at = 0;
+    for (Index r = 0; r < count; r += 2) {
+      if ((r & 16383) == 0) monitor_.check();
+      const Index j = first + step * r;
+      const Index right = r + 1 < count ? cut_[j + step] : kept.back();
+      double best = infinity;
+      for (;; ++at) {
+        const double here = loss(j, kept[at]);
+        if (here < best) {
+          best = here;
+          cut_[j] = static_cast<int>(kept[at]);
+        }
+        if (kept[at] >= right) break;
+      }
+      now_[j] = best;
+    }
+  }
+
+  const Layers& layers_;
+  const VectorXd& last_;
+  VectorXd& now_;
+  int* cut_;
+  Monitor& monitor_;
 };
 
 }  // namespace
@@ -72,25 +133,8 @@ IntervalClusters interval_clusters(ConstVectorRef x, ConstVectorRef weights, Ind
   out.losses.resize(k);
   out.losses[0] = last[m];
   for (Index h = 1; h < k; ++h) {
-    now.setConstant(std::numeric_limits<double>::infinity());
-    // Ends [low, high] whose best cuts lie in [left, right].
-    const std::function<void(Index, Index, Index, Index)> fill = [&](Index low, Index high, Index left, Index right) {
-      if (low > high) return;
-      monitor.check();
-      const Index j = low + (high - low) / 2;
-      Index best = std::max(left, h);
-      for (Index c = std::max(left, h); c <= std::min(right, j - 1); ++c) {
-        const double at = last[c] + layers.cost(c, j);
-        if (at < now[j]) {
-          now[j] = at;
-          best = c;
-        }
-      }
-      cut(j, h) = static_cast<int>(best);
-      fill(low, j - 1, left, best);
-      fill(j + 1, high, best, right);
-    };
-    fill(h + 1, m, h, m - 1);
+    now.setConstant(infinity);
+    RowMinima(layers, last, now, cut.col(h).data(), monitor).find(h, m);
     last.swap(now);
     out.losses[h] = last[m];
   }

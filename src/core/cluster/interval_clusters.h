@@ -5,7 +5,8 @@
 //   sum_i w_i f_i - W g(mean),      W = sum_i w_i, mean = sum_i w_i x_i / W,
 //
 // with f_i = g(x_i) >= 0 and g convex (a divergence from a fixed point: no digits are lost). The least loss of the first j numbers in h groups has a last cut
-// that moves to the right with j, so each layer is filled by divide and conquer: O(k n log n) (Aggarwal et al. 1987; Wang and Song, R Journal 2011, for squares).
+// that moves to the right with j, so each layer is filled in linear time: O(n log n + k n) (Aggarwal et al., Algorithmica 1987; Wang and Song, R Journal 2011,
+// for squares).
 #pragma once
 
 #include <functional>

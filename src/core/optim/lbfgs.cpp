@@ -112,8 +112,9 @@ class Watch {
     Convergence& end = result_.convergence;
     const double size = slope.size() ? slope.cwiseAbs().maxCoeff() : 0;
     if (first_ < 0) first_ = size;
-    end.residual = first_ > 0 ? size / first_ : 0;
-    if (end.residual <= options_.tol || size == 0) {
+    largest_ = std::max(largest_, size);
+    end.residual = largest_ > 0 ? size / largest_ : 0;  // a start at the optimum has no slope to speak of
+    if (size <= options_.tol * first_ || size == 0) {
       end.converged = true;
       return true;
     }
@@ -146,7 +147,7 @@ class Watch {
  private:
   const LbfgsOptions& options_;
   LbfgsResult& result_;
-  double first_ = -1, last_ = infinity;
+  double first_ = -1, largest_ = 0, last_ = infinity;
   int quiet_ = 0;
 };
 

@@ -21,7 +21,7 @@ using Objective = std::function<double(const VectorXd& x, VectorXd& gradient)>; 
 
 struct LbfgsOptions {
   int memory = 10;
-  double tol = 1e-6;         // on the largest entry of the (projected) gradient, relative to the first one
+  double tol = 1e-6;         // on the largest entry of the (projected) gradient, relative to the largest one met
   double value_tol = 1e-14;  // also stop when f changes relatively by less than this five times in a row
   int max_iter = 1000;
   int max_evaluations_per_line = 60;

@@ -1,3 +1,5 @@
+#include <numeric>
+#include <algorithm>
 #include <cmath>
 
 #include "cluster/bregman_cluster.h"
@@ -167,6 +169,49 @@ TEST("one column: the exact optimum is that of enumeration, for every divergence
   VectorXd same = VectorXd::Constant(5, 2.0);
   const IntervalClusters one = interval_clusters(same, VectorXd::Ones(5), 3, [](double m) { return (m - 2) * (m - 2); }, monitor);
   CHECK(one.losses.size() == 1 && one.loss == 0);
+}
+
+TEST("the best division of numbers is that of the plain recursion, for every number of groups") {
+  Monitor monitor;
+  Rng rng(11);
+  for (int trial = 0; trial < 60; ++trial) {
+    const Index n = 1 + static_cast<Index>(rng.below(60)), k = 1 + static_cast<Index>(rng.below(9));
+    VectorXd x(n), w(n);
+    for (Index i = 0; i < n; ++i) {
+      x[i] = trial % 3 == 0 ? static_cast<double>(1 + rng.below(12)) : std::exp(2 * rng.normal());  // ties in one of three
+      w[i] = trial % 2 == 0 ? 1 : rng.uniform();
+    }
+    const bool square = trial % 4 < 2;
+    const auto g = [&](double m) { return square ? (m - 1) * (m - 1) : m - 1 - std::log(m); };
+    const IntervalClusters found = interval_clusters(x, w, k, g, monitor);
+    std::vector<Index> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), Index{0});
+    std::sort(order.begin(), order.end(), [&](Index a, Index b) { return x[a] < x[b]; });
+    const auto cost = [&](Index from, Index to) {
+      double weight = 0, sum = 0, loss = 0;
+      for (Index r = from; r < to; ++r) {
+        const Index i = order[static_cast<std::size_t>(r)];
+        weight += w[i], sum += w[i] * x[i], loss += w[i] * g(x[i]);
+      }
+      return loss - weight * g(sum / weight);
+    };
+    MatrixXd best = MatrixXd::Constant(n + 1, found.losses.size() + 1, 1e300);
+    best(0, 0) = 0;
+    for (Index h = 1; h <= found.losses.size(); ++h)
+      for (Index j = 1; j <= n; ++j)
+        for (Index c = 0; c < j; ++c)
+          if (best(c, h - 1) < 1e299) best(j, h) = std::min(best(j, h), best(c, h - 1) + cost(c, j));
+    const double scale = 1e-10 * (1 + std::abs(found.losses[0]));
+    for (Index h = 1; h <= found.losses.size(); ++h) CHECK_NEAR(found.losses[h - 1], best(n, h), scale);
+    double reached = 0;  // the labels have the loss that is reported
+    for (int h = 0; h <= found.cluster.maxCoeff(); ++h) {
+      double weight = 0, sum = 0, loss = 0;
+      for (Index i = 0; i < n; ++i)
+        if (found.cluster[i] == h) weight += w[i], sum += w[i] * x[i], loss += w[i] * g(x[i]);
+      if (weight > 0) reached += loss - weight * g(sum / weight);
+    }
+    CHECK_NEAR(reached, found.loss, scale);
+  }
 }
 
 TEST("left-sided centres are geometric means for I-divergence and harmonic means for Itakura-Saito") {

@@ -147,6 +147,21 @@ TEST("L-BFGS finds the minimum of Rosenbrock's function in 2 and 100 dimensions"
   CHECK((many.x - VectorXd::Ones(100)).norm() < 1e-6 || std::abs(many.value - 3.98) < 0.1);  // its one other local minimum
 }
 
+TEST("the residual is relative to the largest slope met, though the start has less") {
+  Monitor monitor;
+  double largest = 0;
+  for (int steps = 1; steps <= 20; ++steps) {  // Rosenbrock's valley is flat where it begins: a slope of 2
+    LbfgsOptions options = tight(1e-10);
+    options.max_iter = steps;
+    const LbfgsResult result = lbfgs(rosenbrock, VectorXd::Zero(2), options, monitor);
+    CHECK(result.convergence.residual <= 1);
+    VectorXd gradient(2);
+    rosenbrock(result.x, gradient);
+    largest = std::max(largest, gradient.cwiseAbs().maxCoeff());
+  }
+  CHECK(largest > 2.5);
+}
+
 TEST("L-BFGS solves ill-conditioned quadratics whatever the units of x and f") {
   Source source(1);
   Monitor monitor;
