@@ -28,7 +28,7 @@ transfer_forest_baseline <- function(x, y = NULL, task = NULL, target = NULL, so
   call <- match.call()
   if (missing(x)) fail_missing("x")
   if (is.null(y)) fail_missing("y")
-  refuse_dots(..., known = setdiff(names(formals(transfer_options)), "propagate"))
+  check_more_options(..., without = "propagate")
   method <- check_choice(method, c("target", "pooled", "parent"))
   data <- transfer_data(x, y, task, target, sources)
   append <- NULL

@@ -42,7 +42,7 @@ group_shares <- function(object, prob, group, prior) {
   names <- as.character(unique(group))
   shares <- list()
   if (!is.null(prior)) {
-    other <- if (identical(prior, "training")) object$prior else check_prior(prior, object$levels)
+    other <- if (identical(prior, "training")) object$prior else check_group_prior(prior, object$levels)
     shares <- list(prior = unname(object$prior), other = unname(other))
   }
   least <- 0.5 / (length(object$trees$start) * max(colSums(object$trees$cases)))  # half the smallest share that the forest can give
@@ -51,7 +51,7 @@ group_shares <- function(object, prob, group, prior) {
   found
 }
 
-check_prior <- function(prior, levels) {
+check_group_prior <- function(prior, levels) {
   if (is.character(prior)) fail_input("prior", "NULL, \"training\", or one share per class", describe(prior))
   prior <- check_vector(prior, "prior", length = length(levels), lower = 0, strict_lower = TRUE)
   if (!is.null(names(prior))) {

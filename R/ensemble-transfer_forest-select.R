@@ -30,7 +30,7 @@ transfer_forest_select <- function(x, y = NULL, task = NULL, target = NULL, sour
   call <- match.call()
   if (missing(x)) fail_missing("x")
   if (is.null(y)) fail_missing("y")
-  refuse_dots(..., known = names(formals(transfer_options)))
+  check_more_options(...)
   measure <- check_choice(measure, c("error", "log"))
   gamma <- sort(unique(c(0, check_vector(gamma, "gamma", lower = 0, upper = 1))))
   data <- transfer_data(x, y, task, target, sources)

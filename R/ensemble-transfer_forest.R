@@ -140,6 +140,17 @@ transfer_options <- function(data, n_trees = 50, max_depth = 8, gamma = 0.25, ca
   options
 }
 
+# Arguments of transfer_forest() that came in dots.
+check_more_options <- function(..., without = NULL) {
+  known <- setdiff(names(formals(transfer_options)), c("data", "gamma", without))
+  given <- names(list(...))
+  if (...length() > 0L && (is.null(given) || !all(nzchar(given)))) abort_input("Arguments after the named ones must have names.")
+  unknown <- setdiff(given, known)
+  if (length(unknown) > 0L) {
+    abort_input(sprintf("There is no argument `%s`.%s See the help page for those there are.", unknown[1L], did_you_mean(unknown[1L], known, "`")), unknown[1L])
+  }
+}
+
 check_task_weights <- function(weights, tasks) {
   if (is.null(weights)) return(numeric())
   weights <- check_vector(weights, "task_weights", length = length(tasks) - 1L, lower = 0)
