@@ -60,7 +60,7 @@ forest <- function(x, ...) {
 
 #' @rdname forest
 #' @export
-forest.formula <- function(formula, data = NULL, subset, na.action, ...) {
+forest.formula <- function(formula, data = NULL, subset, weights, na.action, ...) {
   tree_formula_fit(forest.default, "forest", ...)
 }
 

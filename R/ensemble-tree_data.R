@@ -67,6 +67,7 @@ tree_newdata <- function(object, newdata, arg = "newdata") {
     }
     out[, j] <- at - 1
   }
+  if (is.character(attr(newdata, "row.names"))) rownames(out) <- attr(newdata, "row.names")
   out
 }
 
@@ -79,9 +80,8 @@ tree_formula_fit <- function(default, name, ...) {
   formula <- eval(call$formula, env)
   data <- check_formula_data(formula, if (is.null(call$data)) NULL else eval(call$data, env), TRUE)
   parts <- intersect(c("subset", "weights"), names(call))
-  if ("weights" %in% names(call$...)) call$weights <- call$...$weights
   ask <- c(list(quote(stats::model.frame), formula = formula, data = data, drop.unused.levels = TRUE, na.action = quote(stats::na.pass)),
-           as.list(call[union(parts, intersect("weights", names(call)))]))
+           as.list(call[parts]))
   rows <- tryCatch(eval(as.call(ask), env),
                    error = function(e) abort_input(paste0("The variables of `formula` could not be found or combined: ", conditionMessage(e), "."), "formula"))
   if (nrow(rows) == 0L) abort_input("`data` must have at least one row, but it has none.", "data")
@@ -91,9 +91,7 @@ tree_formula_fit <- function(default, name, ...) {
   rows <- formula_rows(rows, if ("na.action" %in% names(call)) eval(call$na.action, env), missing_x = TRUE)
   x <- tree_frame(rows, stats::delete.response(terms))
   weights <- stats::model.weights(rows)
-  dots <- list(...)
-  dots$weights <- NULL
-  fit <- do.call(default, c(list(x, stats::model.response(rows)), if (!is.null(weights)) list(weights = weights), dots), quote = TRUE)
+  fit <- do.call(default, c(list(x, stats::model.response(rows)), if (!is.null(weights)) list(weights = weights), list(...)), quote = TRUE)
   fit$formula <- stats::formula(terms)
   fit$design <- list(terms = stats::delete.response(terms), missing_x = TRUE)
   if (!is.null(attr(rows, "na.action"))) fit$na.action <- attr(rows, "na.action")

@@ -6,7 +6,8 @@
 //   EntropyScore  w by class            sum_side sum_c W_c log(W_c / W)
 //   CostScore     costs by class        - sum_side min_c C_c: each side answers with its cheapest class
 //
-// What is given must outlive the score. value() minus the value of the whole node is the gain of a split. `scale()`, the value of a perfect tree less that of the root, says which gains are rounding.
+// What is given must outlive the score. value() minus the value of the whole node is the gain of a split. `scale()`, the value of a perfect tree less that of the root,
+// says which gains are rounding.
 #pragma once
 
 #include <algorithm>
