@@ -168,6 +168,7 @@ test_that("the formula keeps factors whole, takes weights and subset, and update
   expect_identical(names(predict(grown(mpg ~ wt, mtcars, n_trees = 3), mtcars[3:4, ])), rownames(mtcars)[3:4])
   half <- forest(Sepal.Length ~ Species + Petal.Width, iris, subset = Sepal.Width > 3, weights = Petal.Length, n_trees = 5)
   expect_identical(half$n, sum(iris$Sepal.Width > 3))
+  fit <- forest(Species ~ ., iris, n_trees = 4)
   expect_identical(length(update(fit, n_trees = 3)$trees$start), 3L)
   expect_error(forest(Species ~ Sepal.Length:Petal.Length, iris), "interactions", class = "granary_error_input")
   holes <- iris
