@@ -285,6 +285,62 @@ core_nearest_own <- function(n, distance, k, progress) {
     .Call(`_granary_core_nearest_own`, n, distance, k, progress)
 }
 
+core_forest <- function(x, y, weights, options, seed, progress) {
+    .Call(`_granary_core_forest`, x, y, weights, options, seed, progress)
+}
+
+core_hold_trees <- function(trees) {
+    .Call(`_granary_core_hold_trees`, trees)
+}
+
+core_trees_alive <- function(trees) {
+    .Call(`_granary_core_trees_alive`, trees)
+}
+
+core_forest_predict <- function(x, trees, to, threads, progress) {
+    .Call(`_granary_core_forest_predict`, x, trees, to, threads, progress)
+}
+
+core_forest_leaves <- function(x, trees, threads, progress) {
+    .Call(`_granary_core_forest_leaves`, x, trees, threads, progress)
+}
+
+core_transfer_forest <- function(x, label, options, seed, progress) {
+    .Call(`_granary_core_transfer_forest`, x, label, options, seed, progress)
+}
+
+core_hold_transfer <- function(trees) {
+    .Call(`_granary_core_hold_transfer`, trees)
+}
+
+core_transfer_alive <- function(trees) {
+    .Call(`_granary_core_transfer_alive`, trees)
+}
+
+core_transfer_predict <- function(x, trees, smooth, threads, progress) {
+    .Call(`_granary_core_transfer_predict`, x, trees, smooth, threads, progress)
+}
+
+core_transfer_leaves <- function(x, trees, threads, progress) {
+    .Call(`_granary_core_transfer_leaves`, x, trees, threads, progress)
+}
+
+core_group_posterior <- function(prob, group, options) {
+    .Call(`_granary_core_group_posterior`, prob, group, options)
+}
+
+core_gain_parts <- function(label, side, counts, options) {
+    .Call(`_granary_core_gain_parts`, label, side, counts, options)
+}
+
+core_entropy_bounds <- function(p, draws) {
+    .Call(`_granary_core_entropy_bounds`, p, draws)
+}
+
+core_motion_history <- function(video, options) {
+    .Call(`_granary_core_motion_history`, video, options)
+}
+
 core_bn_features <- function(spec, basis, x, limit) {
     .Call(`_granary_core_bn_features`, spec, basis, x, limit)
 }

@@ -21,8 +21,9 @@
 #' | `gp_model()` | regression | `"granary_sparse_gp"` | [sparse_gp()] | `kernel`, `inducing` |
 #' | `gp_model()` | regression | `"granary_rvm"` | [rvm()] | `kernel` |
 #' | `gp_model()` | classification | `"granary"` | [gp_classify()] | `kernel` |
+#' | `rand_forest()` | both | `"granary"` | [forest()] | `mtry`, `trees`, `min_n` |
 #'
-#' Other arguments of the method go into `set_engine()`. Case weights are honoured by the machines and the lasso. Without a penalty [lasso()] fits its path, and the penalty
+#' Other arguments of the method go into `set_engine()`. Case weights are honoured by the machines, the lasso and the forest. Without a penalty [lasso()] fits its path, and the penalty
 #' with the smallest BIC predicts. Support vector machines are calibrated by Platt's sigmoid, which costs five more fits: `set_engine("granary", probability = "none")`
 #' saves them where only classes are wanted.
 #'
@@ -75,7 +76,8 @@ tunable.gp_model <- function(x, ...) {
 
 # The parameters of dials for those of the model types; for `kernel` see tunable.gp_model().
 parsnip_dials <- c(cost = "cost", rbf_sigma = "rbf_sigma", margin = "svm_margin", degree = "degree", scale_factor = "scale_factor", penalty = "penalty",
-                   mixture = "mixture", inducing = "num_knots", kernel = "weight_func")
+                   mixture = "mixture", inducing = "num_knots", kernel = "weight_func", trees = "trees", mtry = "mtry",
+                   min_n = "min_n")
 
 parsnip_tuner <- function(word, domain) {
   range <- domain$range

@@ -907,6 +907,176 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_forest
+SEXP core_forest(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_forest(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_forest(x, y, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hold_trees
+SEXP core_hold_trees(SEXP trees);
+RcppExport SEXP _granary_core_hold_trees(SEXP treesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hold_trees(trees));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_trees_alive
+SEXP core_trees_alive(SEXP trees);
+RcppExport SEXP _granary_core_trees_alive(SEXP treesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_trees_alive(trees));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_forest_predict
+SEXP core_forest_predict(SEXP x, SEXP trees, SEXP to, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_forest_predict(SEXP xSEXP, SEXP treesSEXP, SEXP toSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type to(toSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_forest_predict(x, trees, to, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_forest_leaves
+SEXP core_forest_leaves(SEXP x, SEXP trees, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_forest_leaves(SEXP xSEXP, SEXP treesSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_forest_leaves(x, trees, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_transfer_forest
+SEXP core_transfer_forest(SEXP x, SEXP label, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_transfer_forest(SEXP xSEXP, SEXP labelSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type label(labelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_transfer_forest(x, label, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hold_transfer
+SEXP core_hold_transfer(SEXP trees);
+RcppExport SEXP _granary_core_hold_transfer(SEXP treesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hold_transfer(trees));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_transfer_alive
+SEXP core_transfer_alive(SEXP trees);
+RcppExport SEXP _granary_core_transfer_alive(SEXP treesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_transfer_alive(trees));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_transfer_predict
+SEXP core_transfer_predict(SEXP x, SEXP trees, SEXP smooth, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_transfer_predict(SEXP xSEXP, SEXP treesSEXP, SEXP smoothSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type smooth(smoothSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_transfer_predict(x, trees, smooth, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_transfer_leaves
+SEXP core_transfer_leaves(SEXP x, SEXP trees, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_transfer_leaves(SEXP xSEXP, SEXP treesSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_transfer_leaves(x, trees, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_group_posterior
+SEXP core_group_posterior(SEXP prob, SEXP group, SEXP options);
+RcppExport SEXP _granary_core_group_posterior(SEXP probSEXP, SEXP groupSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type prob(probSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type group(groupSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_group_posterior(prob, group, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_gain_parts
+SEXP core_gain_parts(SEXP label, SEXP side, SEXP counts, SEXP options);
+RcppExport SEXP _granary_core_gain_parts(SEXP labelSEXP, SEXP sideSEXP, SEXP countsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type label(labelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type side(sideSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type counts(countsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_gain_parts(label, side, counts, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_entropy_bounds
+SEXP core_entropy_bounds(SEXP p, SEXP draws);
+RcppExport SEXP _granary_core_entropy_bounds(SEXP pSEXP, SEXP drawsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type p(pSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type draws(drawsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_entropy_bounds(p, draws));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_motion_history
+SEXP core_motion_history(SEXP video, SEXP options);
+RcppExport SEXP _granary_core_motion_history(SEXP videoSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type video(videoSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_motion_history(video, options));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_bn_features
 SEXP core_bn_features(SEXP spec, SEXP basis, SEXP x, SEXP limit);
 RcppExport SEXP _granary_core_bn_features(SEXP specSEXP, SEXP basisSEXP, SEXP xSEXP, SEXP limitSEXP) {
@@ -5418,6 +5588,20 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_nearest", (DL_FUNC) &_granary_core_nearest, 4},
     {"_granary_core_nearest_dist", (DL_FUNC) &_granary_core_nearest_dist, 5},
     {"_granary_core_nearest_own", (DL_FUNC) &_granary_core_nearest_own, 4},
+    {"_granary_core_forest", (DL_FUNC) &_granary_core_forest, 6},
+    {"_granary_core_hold_trees", (DL_FUNC) &_granary_core_hold_trees, 1},
+    {"_granary_core_trees_alive", (DL_FUNC) &_granary_core_trees_alive, 1},
+    {"_granary_core_forest_predict", (DL_FUNC) &_granary_core_forest_predict, 5},
+    {"_granary_core_forest_leaves", (DL_FUNC) &_granary_core_forest_leaves, 4},
+    {"_granary_core_transfer_forest", (DL_FUNC) &_granary_core_transfer_forest, 5},
+    {"_granary_core_hold_transfer", (DL_FUNC) &_granary_core_hold_transfer, 1},
+    {"_granary_core_transfer_alive", (DL_FUNC) &_granary_core_transfer_alive, 1},
+    {"_granary_core_transfer_predict", (DL_FUNC) &_granary_core_transfer_predict, 5},
+    {"_granary_core_transfer_leaves", (DL_FUNC) &_granary_core_transfer_leaves, 4},
+    {"_granary_core_group_posterior", (DL_FUNC) &_granary_core_group_posterior, 3},
+    {"_granary_core_gain_parts", (DL_FUNC) &_granary_core_gain_parts, 4},
+    {"_granary_core_entropy_bounds", (DL_FUNC) &_granary_core_entropy_bounds, 2},
+    {"_granary_core_motion_history", (DL_FUNC) &_granary_core_motion_history, 2},
     {"_granary_core_bn_features", (DL_FUNC) &_granary_core_bn_features, 4},
     {"_granary_core_bn_kernel", (DL_FUNC) &_granary_core_bn_kernel, 6},
     {"_granary_core_bn_tables", (DL_FUNC) &_granary_core_bn_tables, 3},

@@ -1,0 +1,12 @@
+# Rows of the table of learners (R/shared-learners.R).
+
+learner_row_forest <- function() {
+  list(
+    fun = "forest", label = "Random forest", modes = list(classification = list(), regression = list()), classes = "many", weights = TRUE, probabilities = list(),
+    predict = list(response = list(type = "response"), class = list(type = "class"), prob = list(type = "prob")),
+    parameters = list(n_trees = count_domain(1, range = c(100, 1000)), mtry = count_domain(1, range = c(1, 20)), min_node = count_domain(2, range = c(2, 40)),
+                      min_leaf = count_domain(1, range = c(1, 20)), max_depth = count_domain(1, range = c(2, 20)), cuts = count_domain(0, range = c(0, 10)),
+                      sample = number_domain(0, range = c(0.3, 1)), score = choice_domain("gini", "entropy")),
+    parsnip = list(rand_forest = list(arguments = c(trees = "n_trees", mtry = "mtry", min_n = "min_node")))
+  )
+}
