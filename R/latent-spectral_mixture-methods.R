@@ -190,7 +190,7 @@ plot.granary_spectral_mixture <- function(x, type = c("components", "scree", "po
   if (type == "scree") {
     values <- x$eigenvalues
     draw(graphics::plot, seq_along(values), values, type = "b", pch = 16, col = ifelse(seq_along(values) <= x$k, "#0072B2", "grey60"), xlab = "eigenvalue",
-         ylab = if (x$model == "ica") "of the covariance" else "of the second moments", main = "", bty = "l", user = list(...))
+         ylim = range(0, values), ylab = if (x$model == "ica") "of the covariance" else "of the second moments", main = "", bty = "l", user = list(...))
     graphics::abline(h = 0, lty = 3L, col = "grey60")
   } else if (type == "polish") {
     if (is.null(x$objective)) not_for(x, "plot(type = \"polish\")", "it was not polished")

@@ -21,9 +21,10 @@
 #' log-likelihood is in `gain`. For `"lda"` all log-likelihoods are lower bounds. Estimates as the moments give them stay in `raw`; probabilities are clipped at zero and scaled to sum 1.
 #' Variances of single columns that the moments give as zero or less are lifted to a millionth of the column's variance; a warning says how many, and `lifted` holds the number.
 #'
-#' Variational EM fits a topic to what few words it has: on short documents a long polish fits the documents at hand better and better and can do
-#' worse on others, and its \eqn{\alpha}{alpha} tends to come out too small; see the vignette "Latent variables". Keep `polish` small there, and judge it by
-#' `assess(newdata = )`.
+#' The \eqn{\alpha}{alpha} of a long polish of `"lda"` comes out too small: the bound itself is highest below the truth, since documents are read as having fewer topics than they have. Simulated
+#' with four topics, 100 words and \eqn{\sum \alpha = 1}{sum alpha = 1} (1000 documents, three seeds), 100 steps ended at a sum of 0.51, 0.55 and 0.50 for documents of 8, 20 and 100 words. And
+#' there is overfitting on short documents: of 8 words, perplexity went from 67.2 after 5 steps to 66.8 after 100 on the documents at hand, but from 70.1 to 70.2 on others. Where
+#' \eqn{\alpha}{alpha} matters, keep `alpha0`; choose `polish` by `assess(newdata = )`.
 #'
 #' With `n_rep` the error of the whitened tensor is judged by the bootstrap (of rows, documents or sequences; of stretches of a few long sequences): `tensor_error` holds, for each sample,
 #' a lower bound of the operator norm of the difference from the tensor at hand, found by power steps; it is infinite where a sample does not allow `k` components.
@@ -218,7 +219,8 @@ new_spectral <- function(found, options, names, call, data = NULL, lengths = NUL
     initial = if (length(p$transition) > 0L) stats::setNames(p$share, states),
     mixing = if (ica) structure(found$mixing, dimnames = list(names, states)), unmixing = if (ica) structure(found$unmixing, dimnames = list(states, names)),
     kurtosis = if (ica) stats::setNames(found$kurtosis, states), noise = options$noise,
-    raw = list(weight = found$raw_weight, means = labelled(found$raw_means)), table = tensor_table(found$tensor), residual = found$tensor$residual, tensor_error = part(found$tensor_error), lifted = found$lifted, coherence = found$tensor$coherence,
+    raw = list(weight = found$raw_weight, means = labelled(found$raw_means)), table = tensor_table(found$tensor), residual = found$tensor$residual,
+    tensor_error = part(found$tensor_error), lifted = found$lifted, coherence = found$tensor$coherence,
     column_coherence = if (model %in% c("product", "latent_class")) found$coherence, views = part(found$views), eigenvalues = found$eigenvalues,
     moments = list(whiten = part(found$whiten), unwhiten = part(found$unwhiten), mean = found$mean,
                    tensor = if (length(found$moments) > 0L) array(found$moments, c(k, k, k))),

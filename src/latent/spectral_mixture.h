@@ -11,7 +11,8 @@
 //   ica               latent/ica_moments.h
 //
 // Not as printed: columns are dealt to the views in equal numbers (the paper draws a view for each), and of several splits the one is taken whose worst
-// conditioned E[x_u x_v'] of two views is best (the third view must tell the components apart too); with several sequences the law of the first state is that of their first observations and not T^-1 w.
+// conditioned E[x_u x_v'] of two views is best (the third view must tell the components apart too); with several sequences the law of the first state is that
+// of their first observations and not T^-1 w.
 #pragma once
 
 #include "latent/em_fit.h"

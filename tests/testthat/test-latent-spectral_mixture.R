@@ -18,8 +18,6 @@ test_that("Gaussians of one variance and of their own come back, before and afte
   for (model in c("gmm", "gmm_hetero", "product")) {
     set.seed(4)
     sim <- sim_spectral_mixture(20000, model, k = 3, d = 12, share = c(0.2, 0.3, 0.5))
-    fit <- suppressWarnings(spectral_mixture(sim$x, 3, model))
-    expect_lt(max(assess(fit, truth = sim$means)$l2), 0.5)
     polished <- suppressWarnings(spectral_mixture(sim$x, 3, model, polish = 50))
     expect_lt(max(assess(polished, truth = sim$means)$l2), 0.15)
     expect_gte(polished$gain, 0)
@@ -27,6 +25,72 @@ test_that("Gaussians of one variance and of their own come back, before and afte
     expect_equal(sum(predict(polished, sim$x, type = "density")), polished$loglik, tolerance = 1e-8)
     if (model == "gmm") expect_equal(unname(polished$noise_var), rep(1, 3), tolerance = 0.02)
   }
+})
+
+# Limits: the ninth decile of the error over 30 other seeds (101 to 130; 20 for the last two). Its medians were 0.062, 0.086, 0.110, 0.058, 0.078 and 0.076.
+test_that("unpolished means are as near as over many seeds: median error of five", {
+  error <- function(draw, ...) {
+    median(vapply(1:5, function(seed) {
+      set.seed(seed)
+      sim <- draw()
+      max(assess(suppressWarnings(spectral_mixture(sim$x, ..., views = sim$views, id = sim$id)), truth = sim$means)$l2)
+    }, 0))
+  }
+  three <- function(model) function() sim_spectral_mixture(20000, model, k = 3, d = 12, share = c(0.2, 0.3, 0.5))
+  expect_lt(error(three("gmm"), 3, "gmm"), 0.1)
+  expect_lt(error(three("gmm_hetero"), 3, "gmm_hetero"), 0.16)
+  expect_lt(error(three("product"), 3, "product"), 0.21)
+  expect_lt(error(function() sim_spectral_mixture(20000, "multiview", k = 2, d = 9), 2, "multiview"), 0.143)
+  expect_lt(error(function() sim_spectral_mixture(20000, "product", k = 2, d = 8), 2, "product", rotate = TRUE), 0.164)
+  means <- rbind(c(2, 0, 1), c(-1, 1, -1))
+  states <- function() c(sim_em(200, "gaussian", means, transition = rbind(c(0.9, 0.1), c(0.2, 0.8)), length = 100), list(means = means))
+  expect_lt(error(function() states()[c("x", "id", "means")], 2, "hmm"), 0.135)
+})
+
+test_that("transitions of a Gaussian hidden Markov model come back, and its polish climbs", {
+  means <- rbind(c(2, 0, 1), c(-1, 1, -1))
+  transition <- rbind(c(0.9, 0.1), c(0.2, 0.8))
+  set.seed(1)
+  sim <- sim_em(200, "gaussian", means, transition = transition, length = 100)
+  fit <- suppressWarnings(spectral_mixture(sim$x, 2, "hmm", id = sim$id, polish = 20))
+  at <- assess(fit, truth = means)$truth
+  expect_lt(max(abs(fit$transition - transition[at, at])), 0.02)
+  expect_lt(max(assess(fit, truth = means)$l2), 0.05)
+  expect_gt(fit$gain, 0)
+})
+
+test_that("the error of the tensor comes by bootstrap, the same on every run, and is refused where it cannot be had", {
+  set.seed(16)
+  sim <- sim_spectral_mixture(400, "topic", k = 2, d = 12)
+  run <- function(x, ...) {
+    set.seed(1)
+    spectral_mixture(x, 2, ...)
+  }
+  fit <- run(sim$x, "topic", n_rep = 12)
+  expect_length(fit$tensor_error, 12L)
+  expect_true(all(fit$tensor_error > 0))
+  expect_identical(run(sim$x, "topic", n_rep = 12, threads = 2)$tensor_error, fit$tensor_error)
+  expect_identical(run(sim$x, "topic")$means, fit$means)
+  expect_null(run(sim$x, "topic")$tensor_error)
+  expect_output(print(fit), "12 bootstrap samples")
+  large <- sim_spectral_mixture(6400, "topic", means = sim$means)
+  expect_lt(median(run(large$x, "topic", n_rep = 12)$tensor_error), median(fit$tensor_error) / 2)
+  words <- sim_spectral_mixture(30, "hmm", k = 2, d = 4, length = 60)
+  expect_length(suppressWarnings(run(words$x, "hmm", n_rep = 3))$tensor_error, 3L)
+  expect_length(suppressWarnings(run(words$x[1:2], "hmm", n_rep = 3))$tensor_error, 3L)
+  expect_error(run(data_chunks(sim$x), "topic", n_rep = 3), "held in memory", class = "granary_error_input")
+  expect_error(run(as.matrix(sim$x), "ica", n_rep = 3), "fourth", class = "granary_error_input")
+})
+
+test_that("variances that moments cannot give are lifted with a warning", {
+  set.seed(1)
+  said <- character()
+  fit <- withCallingHandlers(spectral_mixture(iris[, 1:4], 1, "product"), warning = function(w) {
+    said <<- c(said, conditionMessage(w))
+    invokeRestart("muffleWarning")
+  })
+  expect_gt(fit$lifted, 0)
+  expect_match(said, "not positive, lifted", all = FALSE)
 })
 
 test_that("population moments give the parameters: every word triple as a document", {
@@ -80,7 +144,6 @@ test_that("latent classes, views and hidden states come back", {
   expect_lt(max(assess(fit, truth = sim$means)$l1) / 9, 0.05)
   sim <- sim_spectral_mixture(20000, "multiview", k = 2, d = 9)
   fit <- suppressWarnings(spectral_mixture(sim$x, 2, "multiview", views = sim$views))
-  expect_lt(max(assess(fit, truth = sim$means)$l2), 0.5)
   listed <- lapply(1:3, function(v) sim$x[, sim$views == v])
   set.seed(1)
   again <- suppressWarnings(spectral_mixture(listed, 2, "multiview"))
