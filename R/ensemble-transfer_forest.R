@@ -229,7 +229,8 @@ transfer_run <- function(data, options, call, class = "transfer_forest", append 
     prediction <- found$out_of_bag
     prediction[is.nan(prediction)] <- NA
     dimnames(prediction) <- list(rownames(data$x)[of_target], levels)
-    error <- mean(tree_answer(prediction, levels, "class") != y, na.rm = TRUE)
+    seen <- !is.na(prediction[, 1L])
+    if (any(seen)) error <- mean(tree_answer(prediction, levels, "class")[seen] != y[seen])
   }
   dimnames(found$importance) <- list(colnames(data$x), c("target", "sources"))
   cases <- tabulate(data$task, length(data$tasks))
