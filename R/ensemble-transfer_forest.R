@@ -86,7 +86,7 @@ transfer_forest.formula <- function(formula, data = NULL, task = NULL, subset, n
     given <- data[[given]]
   }
   if (is.null(given)) abort_input("`task` must be given with a formula: the task of every row of `data`.", "task")
-  call$formula <- without_task(formula, data, call$task)
+  call$formula <- without_task(eval(call$formula, env), data, call$task)
   design <- formula_design(call[setdiff(names(call), c("task", "..."))], env, "intercept")
   rows <- if (is.data.frame(data) && length(given) == nrow(data)) match(rownames(design$x), row.names(data)) else seq_len(nrow(design$x))
   if (!is.atomic(given) || length(given) < max(rows)) fail_input("task", sprintf("the task of each of the %d rows", nrow(design$x)), describe(given))
@@ -229,7 +229,8 @@ transfer_run <- function(data, options, call, class = "transfer_forest", append 
     prediction <- found$out_of_bag
     prediction[is.nan(prediction)] <- NA
     dimnames(prediction) <- list(rownames(data$x)[of_target], levels)
-    error <- mean(tree_answer(prediction, levels, "class") != y, na.rm = TRUE)
+    seen <- !is.na(prediction[, 1L])
+    if (any(seen)) error <- mean(tree_answer(prediction, levels, "class")[seen] != y[seen])
   }
   dimnames(found$importance) <- list(colnames(data$x), c("target", "sources"))
   cases <- tabulate(data$task, length(data$tasks))
