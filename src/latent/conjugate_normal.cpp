@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/linalg/spd.h"
 #include "core/math/special.h"
@@ -127,12 +128,20 @@ class NormalGamma : public BlockFamily {
   }
   void clear(int s) override {
     Block& b = at(block_, s);
+    if (s == kept_slot_) kept_slot_ = -1;
     b = Block();
     b.rate = b0_;
     refresh(b);
   }
   void add(Index i, int s) override {
     Block& b = at(block_, s);
+    if (s == kept_slot_) {
+      kept_slot_ = -1;
+      if (i == kept_row_) {
+        b = kept_;
+        return;
+      }
+    }
     const double k = k0_ + b.n, d = x_[i] - b.mean;
     b.rate += 0.5 * k / (k + 1) * d * d;
     b.mean += d / (k + 1);
@@ -142,6 +151,9 @@ class NormalGamma : public BlockFamily {
   }
   bool remove(Index i, int s) override {
     Block& b = at(block_, s);
+    kept_ = b;
+    kept_row_ = i;
+    kept_slot_ = s;
     b.n -= 1;
     b.base -= base_[i];
     const double k = k0_ + b.n;
@@ -174,6 +186,7 @@ class NormalGamma : public BlockFamily {
   double log_supremum(Index) const override { return infinity; }
   void draw_row(Index i, int s, Rng& rng) override {
     const Block& b = at(block_, s);
+    kept_slot_ = -1;
     const double a = a0_ + 0.5 * b.n, k = k0_ + b.n;
     const double variance = b.rate / rng.gamma(a);
     x_[i] = b.mean + rng.normal() * std::sqrt(variance * (1 + 1 / k));
@@ -200,6 +213,9 @@ class NormalGamma : public BlockFamily {
   double m0_, k0_, a0_, b0_;
   std::vector<double> constant_;
   std::vector<Block> block_;
+  Block kept_;  // what the block of the row that left last was: most rows come back
+  Index kept_row_ = 0;
+  int kept_slot_ = -1;
 };
 
 // Normal-inverse-Wishart. Of each block: n, the posterior mean, the lower factor L of Psi by columns, log det Psi.
@@ -234,6 +250,7 @@ class NormalWishart : public BlockFamily {
   }
   void clear(int s) override {
     Block& b = at(block_, s);
+    if (s == kept_slot_) kept_slot_ = -1;
     b.n = 0;
     b.mean = VectorXd::Zero(p_);
     b.lower = lower0_;
@@ -242,6 +259,13 @@ class NormalWishart : public BlockFamily {
   }
   void add(Index i, int s) override {
     Block& b = at(block_, s);
+    if (s == kept_slot_) {
+      kept_slot_ = -1;
+      if (i == kept_row_) {
+        std::swap(b, kept_);
+        return;
+      }
+    }
     const double k = k0_ + b.n;
     VectorXd d = x_.col(i) - b.mean;
     b.mean += d / (k + 1);
@@ -252,6 +276,9 @@ class NormalWishart : public BlockFamily {
   }
   bool remove(Index i, int s) override {
     Block& b = at(block_, s);
+    kept_ = b;
+    kept_row_ = i;
+    kept_slot_ = s;
     b.n -= 1;
     if (b.n == 0) {
       clear(s);
@@ -291,6 +318,7 @@ class NormalWishart : public BlockFamily {
   double log_supremum(Index) const override { return infinity; }
   void draw_row(Index i, int s, Rng& rng) override {
     const Block& b = at(block_, s);
+    kept_slot_ = -1;
     const double k = k0_ + b.n, df = nu0_ + b.n - p_ + 1;
     const double scale = std::sqrt((k + 1) / k / rng.chi_square(df));
     x_.col(i) = b.mean + scale * (b.lower * rng.normals(p_));
@@ -349,6 +377,9 @@ class NormalWishart : public BlockFamily {
   MatrixXd lower0_;
   std::vector<double> constant_;
   std::vector<Block> block_;
+  Block kept_;  // as above
+  Index kept_row_ = 0;
+  int kept_slot_ = -1;
   mutable std::vector<double> scratch_;
 };
 

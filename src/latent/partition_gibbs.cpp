@@ -139,10 +139,10 @@ void CollapsedChain::sweep(Rng& rng, Monitor& monitor) {
   }
 }
 
-// Each row of `rows` between the two slots, in turn; the log probability of what was drawn, or with `follow` of what `side` says.
-double CollapsedChain::restricted_scan(const std::vector<Index>& rows, std::vector<char>& side, const int slots[2], int sizes[2], bool follow, Rng& rng) {
+// Each row of `rows` between the two slots, in turn; with `keep` the log probability of what was drawn, or with `follow` of what `side` says.
+double CollapsedChain::restricted_scan(const std::vector<Index>& rows, std::vector<char>& side, const int slots[2], int sizes[2], bool follow, bool keep, Rng& rng) {
   const double shift = law_.join(0);
-  double log_q = 0, p[2];
+  double log_q = 0, q = 1, p[2];
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const Index i = rows[r];
     const int old = label_[i];  // 0 or 1 here: which of the two slots the row is in
@@ -154,15 +154,23 @@ double CollapsedChain::restricted_scan(const std::vector<Index>& rows, std::vect
       family_->add(rows_anchor_[old], slots[old]);
     }
     family_->log_predictives(i, slots, 2, p);
-    const double odds = p[1] - p[0] + std::log((sizes[1] + shift) / (sizes[0] + shift));
-    const double second = 1 / (1 + std::exp(-odds));
-    const int now = follow ? side[r] : rng.uniform() < second;
-    log_q += -std::log1p(std::exp(now == 1 ? -odds : odds));
+    const double first = sizes[0] + shift, second = (sizes[1] + shift) * std::exp(std::min(p[1] - p[0], 700.0)), total = first + second;
+    const int now = follow ? side[r] : rng.uniform() * total < second;
+    if (keep && std::abs(p[1] - p[0]) > 200) {
+      const double odds = p[1] - p[0] + std::log((sizes[1] + shift) / first);
+      log_q -= std::log1p(std::exp(now == 1 ? -odds : odds));
+    } else if (keep) {
+      q *= (now == 1 ? second : first) / total;
+      if (q < 1e-200) {  // the logarithm of the product, with few logarithms
+        log_q += std::log(q);
+        q = 1;
+      }
+    }
     label_[i] = now;
     ++sizes[now];
     family_->add(i, slots[now]);
   }
-  return log_q;
+  return log_q + std::log(q);
 }
 
 bool CollapsedChain::split_merge(Rng& rng) {
@@ -193,8 +201,8 @@ bool CollapsedChain::split_merge(Rng& rng) {
     ++sizes[label_[i]];
     family_->add(i, slots[label_[i]]);
   }
-  for (int scan = 0; scan < options_.launch; ++scan) restricted_scan(rows, side, slots, sizes, false, rng);
-  const double log_q = restricted_scan(rows, side, slots, sizes, !splitting, rng);
+  for (int scan = 0; scan < options_.launch; ++scan) restricted_scan(rows, side, slots, sizes, false, false, rng);
+  const double log_q = restricted_scan(rows, side, slots, sizes, !splitting, true, rng);
   const double whole = static_cast<double>(rows.size()) + 2;
   const double sizes_term = law_.log_size(sizes[0]) + law_.log_size(sizes[1]) - law_.log_size(whole);
   const double parts = family_->log_marginal(slots[0]) + family_->log_marginal(slots[1]);

@@ -114,7 +114,7 @@ class CollapsedChain : public PartitionChain {
   int take_slot();
   void give_back(int slot);
   double open(Index t);
-  double restricted_scan(const std::vector<Index>& rows, std::vector<char>& side, const int slots[2], int sizes[2], bool follow, Rng& rng);
+  double restricted_scan(const std::vector<Index>& rows, std::vector<char>& side, const int slots[2], int sizes[2], bool follow, bool keep, Rng& rng);
 
   std::unique_ptr<BlockFamily> family_;
   PartitionLaw law_;

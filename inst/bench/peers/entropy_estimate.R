@@ -3,6 +3,9 @@
 # CPU seconds of one thread. No package on CRAN computes NSB or Pitman-Yor mixtures itself: entropy::entropy.NSB() calls a program that has to be installed beside it. Their
 # nearest routes are timed instead: entropy.ChaoShen(), entropy.shrink() and entropy.Dirichlet(), of the same counts, and Entropy.z() of EntropyEstimation. The reference
 # "NSB in R" is the integral written with integrate() over the whole vector of counts, as a user without granary would write it. `value` is the estimate, in nats.
+#
+# The closed forms of `entropy` on a small sample take some 40 microseconds, and so does our C++ (24 for Chao-Shen on the first sample, under load). The rest of a call, about 25 times
+# that, is R: arguments are checked, counts tabulated, and a fit with its call and its seal is made. That stays. So the goal of ten times is met against NSB, not there.
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "..", "setup.R"))
 
 rows <- list()

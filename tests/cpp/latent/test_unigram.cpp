@@ -97,7 +97,7 @@ TEST("every smoothed law sums to one, and leaving out by formula is deleting and
           for (const double tau : {1.0, 3.0, 1000.0}) {
             if (method != UnigramMethod::absolute && (tau != 3 || choice == DiscountChoice::gt)) continue;
             if (method == UnigramMethod::absolute && tau == 1 && choice == DiscountChoice::gt) continue;  // the discount would be 1
-            if (method == UnigramMethod::absolute && unseen == 0) continue;                              // learnt again as a law without unseen words: below
+            if (method == UnigramMethod::absolute && unseen == 0) continue;  // a law of its own: below
             const UnigramResult r = model(counts, method, unseen, choice, 0.4, tau);
             CHECK_NEAR(r.prob.dot(r.times) + (unseen > 0 ? unseen * r.unseen_prob : 0), 1.0, 1e-12);
             CHECK_NEAR(r.unseen_mass, unseen > 0 ? unseen * r.unseen_prob : 0, 1e-13);
@@ -267,7 +267,7 @@ TEST("trials are the same on one and two threads, and errors fall with the sampl
 }
 
 TEST("a discounted law of a vocabulary that was all seen sums to one, and its log-loss is its own") {
-  // The law as the header has it, word by word, for words of which the first `rare` classes are at or below the least count b of the whole sample.
+  // The law of the header, word by word; b is the least count of the whole sample.
   const auto law = [](const std::vector<double>& words, double b, double alpha, double tau) {
     double m = 0, share = 0, rare = 0;
     for (const double c : words) {
