@@ -35,10 +35,9 @@ boost_members <- function(object, newdata, last) {
   by_margin <- object$method %in% margin_methods
   if (object$learner == "custom") {
     if (!is.null(object$design) && is.data.frame(newdata)) newdata <- tree_frame_new(object$design, newdata, "newdata")
-    if (!is.data.frame(newdata)) newdata <- check_matrix(newdata, "newdata", allow_na = TRUE)
+    newdata <- custom_rows(newdata, "newdata")
     found <- lapply(object$answers[seq_len(last)], member_answers, newdata, object$levels, by_margin)
-    names <- if (is.data.frame(newdata) && is.integer(attr(newdata, "row.names"))) NULL else rownames(newdata)
-    return(matrix(as.double(unlist(found)), nrow(newdata), last, dimnames = list(names, NULL)))
+    return(matrix(as.double(unlist(found)), nrow(newdata), last, dimnames = list(row_words(newdata), NULL)))
   }
   x <- pool_answers(newdata, object$levels, by_margin, "newdata")
   if (!is.null(object$pool_names) && !is.null(colnames(x))) x <- match_columns(x, object$pool_names, "newdata")

@@ -152,13 +152,15 @@ boost_options <- function(data, k, method, kind, n, n_rounds, max_leaves, min_le
 # Rows for the core. A pool is a matrix of classes from 0, or of numbers in [-1, 1].
 boost_rows <- function(x, kind, levels, by_margin, arg = "x") {
   if (kind == "custom") {
-    if (!is.data.frame(x)) x <- check_matrix(x, arg, allow_na = TRUE)
-    return(list(x = matrix(0, nrow(x), 1L, dimnames = list(rownames(if (is.data.frame(x) && is.integer(attr(x, "row.names"))) NULL else x), NULL)),
-                levels = list(NULL), ordered = FALSE))
+    return(list(x = matrix(0, NROW(x), 1L, dimnames = list(row_words(custom_rows(x, arg)), NULL)), levels = list(NULL), ordered = FALSE))
   }
   if (kind != "pool") return(tree_data(x, arg))
   list(x = pool_answers(x, levels, by_margin, arg), levels = NULL, ordered = logical())
 }
+
+# What a learner of the user's can take: numbers, words, data frames.
+custom_rows <- function(x, arg) if (is.data.frame(x) || is.matrix(x) && is.character(x)) x else check_matrix(x, arg, allow_na = TRUE)
+row_words <- function(x) if (is.data.frame(x) && is.integer(attr(x, "row.names"))) NULL else rownames(x)
 
 pool_answers <- function(x, levels, by_margin, arg) {
   if (is.data.frame(x)) x <- if (all(vapply(x, is.numeric, NA))) as.matrix(x) else vapply(x, as.character, character(nrow(x)))

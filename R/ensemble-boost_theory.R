@@ -35,7 +35,7 @@ boost_check <- function(x, y, baseline = NULL, levels = NULL) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
   if (missing(y)) fail_missing("y")
-  classes <- check_labels(y, NROW(x), levels)
+  classes <- boost_labels(y, NROW(x), levels)
   k <- length(classes$levels)
   answers <- pool_answers(x, classes$levels, FALSE, "x")
   m <- nrow(answers)
@@ -54,7 +54,7 @@ boost_check <- function(x, y, baseline = NULL, levels = NULL) {
           convergence = list(converged = all(table$gap <= 1e-6), iterations = NA_integer_, gap = max(table$gap), residual = NaN, seconds = NaN, message = "", reason = "solved"))
 }
 
-check_labels <- function(y, n, levels) {
+boost_labels <- function(y, n, levels) {
   if (!is.null(levels)) {
     if (!is.atomic(levels) || length(levels) < 2L || anyNA(levels) || anyDuplicated(levels) > 0L) fail_input("levels", "at least two different labels", describe(levels))
     levels <- as.character(levels)
@@ -235,7 +235,8 @@ autoplot.granary_boost_game <- function(object, ...) {  # nolint: object_name_li
 #' boost_bounds("zero_one", edge = 0.2, k = 3, n_rounds = 50)
 #' boost_bounds("rounds", n = 1000, nu = 0.1)
 #' boost_bounds("margin", edge = c(0.2, 0.5), rho = 0)
-boost_bounds <- function(what = c("error", "factor", "step", "zero_one", "exponential", "rounds", "margin", "share"), edge = NULL, eta = NULL, k = 2, n_rounds = 1, state = NULL,
+boost_bounds <- function(what = c("error", "factor", "step", "zero_one", "exponential", "rounds", "margin", "share"),
+                         edge = NULL, eta = NULL, k = 2, n_rounds = 1, state = NULL,
                          baseline = NULL, n = NULL, nu = NULL, rho = NULL, target = 0, shrinkage = 1) {
   what <- check_choice(what, c("error", "factor", "step", "zero_one", "exponential", "rounds", "margin", "share"))
   k <- check_count(k, lower = 2, upper = 1e6)

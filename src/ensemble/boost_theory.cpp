@@ -17,7 +17,8 @@ ConditionResult check_condition(Condition condition, ConstMatrixRef answers, con
   const Index columns = by_row ? m : m * (k - 1);
   const double cells = static_cast<double>(members) * static_cast<double>(columns);
   if (cells > 2e7)
-    throw InputError(message("the linear program would have ", members, " x ", columns, " numbers, more than can be solved here: take fewer rows or members, or boost the pool and look at the edges."));
+    throw InputError(message("the linear program would have ", members, " x ", columns,
+                             " numbers, more than can be solved here: take fewer rows or members, or boost the pool and look at the edges."));
   MatrixXd payoff(members, columns);
   for (Index h = 0; h < members; ++h) {
     Index at = 0;

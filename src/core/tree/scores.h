@@ -7,7 +7,8 @@
 //   CostScore     costs by class        - sum_side min_c C_c: each side answers with its cheapest class
 //   PairScore     C_1 - C_0             the same for two classes in one number: sum_side |C_1 - C_0| / 2
 //
-// What is given must outlive the score. value() minus the value of the whole node is the gain of a split. `scale()`, the value of a perfect tree less that of the root, says which gains are rounding.
+// What is given must outlive the score. value() minus the value of the whole node is the gain of a split.
+// `scale()`, the value of a perfect tree less that of the root, says which gains are rounding.
 #pragma once
 
 #include <algorithm>
