@@ -204,7 +204,8 @@ autoplot.granary_boost_game <- function(object, ...) {  # nolint: object_name_li
 #' \item{`"margin"`}{With edges of at least \eqn{g}{g} and target \eqn{\rho}{rho} the margin tends to at least
 #'   \eqn{-\log(\frac{1+g}{2} e^{-a} + \frac{1-g}{2} e^{a}) / a}{-log((1+g)/2 exp(-a) + (1-g)/2 exp(a)) / a}, \eqn{a = \eta(\textrm{atanh}\, g - \textrm{atanh}\, \rho)}{a = eta (atanh g - atanh rho)}, for
 #'   `shrinkage` \eqn{\eta}{eta}.}
-#' \item{`"share"`}{The share of rows with a margin of at most `rho` is at most \eqn{\prod_t e^{D(\rho, \rho_t) - D(\rho, \gamma_t)}}{prod_t exp(D(rho, rho_t) - D(rho, gamma_t))}, \eqn{D}{D} the divergence of two coins with
+#' \item{`"share"`}{The share of rows with a margin of at most `rho` is at most \eqn{\prod_t e^{D(\rho, \rho_t) - D(\rho, \gamma_t)}}{prod_t exp(D(rho, rho_t) - D(rho, gamma_t))},
+#'   \eqn{D}{D} the divergence of two coins with
 #'   these means, \eqn{\rho_t}{rho_t} the `target`s.}
 #' }
 #'
