@@ -129,7 +129,7 @@ plot_boost_certificate <- function(x, ...) {
        ylab = "margin", ylim = range(path$margin, bracket, path$target), main = "", user = list(...))
   graphics::lines(path$round, path$target, col = boost_colors[["grey"]], lty = 3L)
   if (x$certified) graphics::lines(path$round, path$upper, col = boost_colors[["red"]], lwd = 2)
-  graphics::legend("right", bty = "n", lwd = 2, lty = c(1L, if (x$certified) 1L, 3L), col = boost_colors[c("blue", if (x$certified) "red", "grey")],
+  graphics::legend("bottomright", bty = "n", lwd = 2, lty = c(1L, if (x$certified) 1L, 3L), col = boost_colors[c("blue", if (x$certified) "red", "grey")],
                    legend = c("smallest margin", if (x$certified) "smallest edge: no margin is larger", "target"))
 }
 

@@ -148,3 +148,13 @@ test_that("a single row, a perfect answer, refusals", {
   expect_no_error(plot(boost_game(diag(3))))
   expect_output(print(fit), "Smallest margin")
 })
+
+test_that("a degenerate game that stops the simplex is solved from the other side", {
+  set.seed(5)
+  n <- sample(10:100, 1)
+  invisible(replace(sample(c(-1, 1), n, TRUE), 1:2, c(-1, 1)))
+  u <- matrix(sample(c(1, -1), n * 300, TRUE, c(0.6, 0.4)), n)
+  game <- boost_game(u)
+  expect_equal(game$value, 0.3234483, tolerance = 1e-6)
+  expect_equal(-boost_game(-t(u))$value, game$value, tolerance = 1e-9)
+})
