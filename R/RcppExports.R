@@ -285,6 +285,42 @@ core_nearest_own <- function(n, distance, k, progress) {
     .Call(`_granary_core_nearest_own`, n, distance, k, progress)
 }
 
+core_boost <- function(x, data, options, learner, seed, progress) {
+    .Call(`_granary_core_boost`, x, data, options, learner, seed, progress)
+}
+
+core_boost_score <- function(x, trees, alpha, last, threads, progress) {
+    .Call(`_granary_core_boost_score`, x, trees, alpha, last, threads, progress)
+}
+
+core_boost_staged <- function(x, trees, alpha, last, threads, progress) {
+    .Call(`_granary_core_boost_staged`, x, trees, alpha, last, threads, progress)
+}
+
+core_answer_score <- function(answers, alpha, classes, real, last) {
+    .Call(`_granary_core_answer_score`, answers, alpha, classes, real, last)
+}
+
+core_answer_staged <- function(answers, alpha, classes, real, last) {
+    .Call(`_granary_core_answer_staged`, answers, alpha, classes, real, last)
+}
+
+core_boost_condition <- function(condition, data, progress) {
+    .Call(`_granary_core_boost_condition`, condition, data, progress)
+}
+
+core_margin_game <- function(u, lp, nu, max_iter, progress) {
+    .Call(`_granary_core_margin_game`, u, lp, nu, max_iter, progress)
+}
+
+core_potential <- function(votes, rounds, baseline, eta) {
+    .Call(`_granary_core_potential`, votes, rounds, baseline, eta)
+}
+
+core_boost_bound <- function(what, k, edge, other, numbers_given) {
+    .Call(`_granary_core_boost_bound`, what, k, edge, other, numbers_given)
+}
+
 core_forest <- function(x, y, weights, options, seed, progress) {
     .Call(`_granary_core_forest`, x, y, weights, options, seed, progress)
 }

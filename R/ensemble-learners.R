@@ -1,5 +1,4 @@
 # Rows of the table of learners (R/shared-learners.R).
-
 learner_row_forest <- function() {
   list(
     fun = "forest", label = "Random forest", modes = list(classification = list(), regression = list()), classes = "many", weights = TRUE, probabilities = list(),
@@ -8,5 +7,17 @@ learner_row_forest <- function() {
                       min_leaf = count_domain(1, range = c(1, 20)), max_depth = count_domain(1, range = c(2, 20)), cuts = count_domain(0, range = c(0, 10)),
                       sample = number_domain(0, range = c(0.3, 1)), score = choice_domain("gini", "entropy")),
     parsnip = list(rand_forest = list(arguments = c(trees = "n_trees", mtry = "mtry", min_n = "min_node")))
+  )
+}
+
+learner_row_boost <- function() {
+  list(
+    fun = "boost", label = "Boosted trees", modes = list(classification = list()), classes = "many", weights = TRUE,
+    predict = list(class = list(type = "class")),
+    parameters = list(
+      n_rounds = count_domain(1, range = c(10, 500)), max_leaves = count_domain(2, range = c(2, 20)), min_leaf = count_domain(1, range = c(1, 20)),
+      shrinkage = number_domain(0, 1, range = c(-2, 0), trans = "log10"), method = choice_domain("adaptive", "m1", "samme", "mh"), step = choice_domain("paper", "exact")
+    ),
+    parsnip = list(boost_tree = list(arguments = c(trees = "n_rounds", min_n = "min_leaf", learn_rate = "shrinkage")))
   )
 }

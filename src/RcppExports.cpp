@@ -907,6 +907,132 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_boost
+SEXP core_boost(SEXP x, SEXP data, SEXP options, SEXP learner, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_boost(SEXP xSEXP, SEXP dataSEXP, SEXP optionsSEXP, SEXP learnerSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type learner(learnerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boost(x, data, options, learner, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boost_score
+SEXP core_boost_score(SEXP x, SEXP trees, SEXP alpha, SEXP last, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_boost_score(SEXP xSEXP, SEXP treesSEXP, SEXP alphaSEXP, SEXP lastSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type last(lastSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boost_score(x, trees, alpha, last, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boost_staged
+SEXP core_boost_staged(SEXP x, SEXP trees, SEXP alpha, SEXP last, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_boost_staged(SEXP xSEXP, SEXP treesSEXP, SEXP alphaSEXP, SEXP lastSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type trees(treesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type last(lastSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boost_staged(x, trees, alpha, last, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_answer_score
+SEXP core_answer_score(SEXP answers, SEXP alpha, SEXP classes, SEXP real, SEXP last);
+RcppExport SEXP _granary_core_answer_score(SEXP answersSEXP, SEXP alphaSEXP, SEXP classesSEXP, SEXP realSEXP, SEXP lastSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type answers(answersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type real(realSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type last(lastSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_answer_score(answers, alpha, classes, real, last));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_answer_staged
+SEXP core_answer_staged(SEXP answers, SEXP alpha, SEXP classes, SEXP real, SEXP last);
+RcppExport SEXP _granary_core_answer_staged(SEXP answersSEXP, SEXP alphaSEXP, SEXP classesSEXP, SEXP realSEXP, SEXP lastSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type answers(answersSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type alpha(alphaSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type classes(classesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type real(realSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type last(lastSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_answer_staged(answers, alpha, classes, real, last));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boost_condition
+SEXP core_boost_condition(SEXP condition, SEXP data, SEXP progress);
+RcppExport SEXP _granary_core_boost_condition(SEXP conditionSEXP, SEXP dataSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type condition(conditionSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boost_condition(condition, data, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_margin_game
+SEXP core_margin_game(SEXP u, SEXP lp, SEXP nu, SEXP max_iter, SEXP progress);
+RcppExport SEXP _granary_core_margin_game(SEXP uSEXP, SEXP lpSEXP, SEXP nuSEXP, SEXP max_iterSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type u(uSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lp(lpSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type nu(nuSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type max_iter(max_iterSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_margin_game(u, lp, nu, max_iter, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_potential
+SEXP core_potential(SEXP votes, SEXP rounds, SEXP baseline, SEXP eta);
+RcppExport SEXP _granary_core_potential(SEXP votesSEXP, SEXP roundsSEXP, SEXP baselineSEXP, SEXP etaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type votes(votesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type baseline(baselineSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type eta(etaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_potential(votes, rounds, baseline, eta));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_boost_bound
+SEXP core_boost_bound(SEXP what, SEXP k, SEXP edge, SEXP other, SEXP numbers_given);
+RcppExport SEXP _granary_core_boost_bound(SEXP whatSEXP, SEXP kSEXP, SEXP edgeSEXP, SEXP otherSEXP, SEXP numbers_givenSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type k(kSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type edge(edgeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type other(otherSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type numbers_given(numbers_givenSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_boost_bound(what, k, edge, other, numbers_given));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_forest
 SEXP core_forest(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_forest(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -5588,6 +5714,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_nearest", (DL_FUNC) &_granary_core_nearest, 4},
     {"_granary_core_nearest_dist", (DL_FUNC) &_granary_core_nearest_dist, 5},
     {"_granary_core_nearest_own", (DL_FUNC) &_granary_core_nearest_own, 4},
+    {"_granary_core_boost", (DL_FUNC) &_granary_core_boost, 6},
+    {"_granary_core_boost_score", (DL_FUNC) &_granary_core_boost_score, 6},
+    {"_granary_core_boost_staged", (DL_FUNC) &_granary_core_boost_staged, 6},
+    {"_granary_core_answer_score", (DL_FUNC) &_granary_core_answer_score, 5},
+    {"_granary_core_answer_staged", (DL_FUNC) &_granary_core_answer_staged, 5},
+    {"_granary_core_boost_condition", (DL_FUNC) &_granary_core_boost_condition, 3},
+    {"_granary_core_margin_game", (DL_FUNC) &_granary_core_margin_game, 5},
+    {"_granary_core_potential", (DL_FUNC) &_granary_core_potential, 4},
+    {"_granary_core_boost_bound", (DL_FUNC) &_granary_core_boost_bound, 5},
     {"_granary_core_forest", (DL_FUNC) &_granary_core_forest, 6},
     {"_granary_core_hold_trees", (DL_FUNC) &_granary_core_hold_trees, 1},
     {"_granary_core_trees_alive", (DL_FUNC) &_granary_core_trees_alive, 1},

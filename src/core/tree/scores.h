@@ -5,9 +5,10 @@
 //   GiniScore     w by class            sum_side sum_c W_c^2 / W
 //   EntropyScore  w by class            sum_side sum_c W_c log(W_c / W)
 //   CostScore     costs by class        - sum_side min_c C_c: each side answers with its cheapest class
+//   PairScore     C_1 - C_0             the same for two classes in one number: sum_side |C_1 - C_0| / 2
 //
-// What is given must outlive the score. value() minus the value of the whole node is the gain of a split. `scale()`, the value of a perfect tree less that of the root,
-// says which gains are rounding.
+// What is given must outlive the score. value() minus the value of the whole node is the gain of a split.
+// `scale()`, the value of a perfect tree less that of the root, says which gains are rounding.
 #pragma once
 
 #include <algorithm>
@@ -240,6 +241,38 @@ class CostScore {
   const double* costs_;
   Index k_, stride_, best_ = 0;
   std::vector<double> left_, all_;
+};
+
+// more: of every row, what the second class costs beyond the first.
+class PairScore {
+ public:
+  explicit PairScore(const VectorXd& more) : more_(more.data()) {}
+  Index width() const { return 1; }
+  Index outputs() const { return 2; }
+  void add(double* stat, Index row) const { stat[0] += more_[row]; }
+  void start(const double* total) {
+    all_ = total[0];
+    clear();
+  }
+  void clear() { left_ = 0; }
+  void move(Index row) { left_ += more_[row]; }
+  void move(const double* stat) { left_ += stat[0]; }
+  double whole() const { return std::abs(all_) / 2; }
+  double value() const { return (std::abs(left_) + std::abs(all_ - left_)) / 2; }
+  double scale(const std::vector<std::uint32_t>& rows) const {
+    double sum = 0;
+    for (std::uint32_t i : rows) sum += std::abs(more_[i]);
+    return sum;
+  }
+  double order_key(const double* stat) const { return stat[0]; }
+  void leaf(const double* total, double* out) const {
+    out[0] = total[0] >= 0 ? 1 : 0;  // the first of equals
+    out[1] = 1 - out[0];
+  }
+
+ private:
+  const double* more_;
+  double all_ = 0, left_ = 0;
 };
 
 }  // namespace granary
