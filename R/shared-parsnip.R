@@ -11,6 +11,7 @@
 #'
 #' | model type | mode | engine | method | tuning parameters |
 #' | --- | --- | --- | --- | --- |
+#' | `boost_tree()` | classification | `"granary"` | [boost()] | `trees`, `min_n`, `learn_rate` |
 #' | `svm_rbf()` | both | `"granary"` | [svm()] | `cost`, `rbf_sigma`, `margin` |
 #' | `svm_poly()` | both | `"granary"` | [svm()], with `coef0 = 1` | `cost`, `degree`, `scale_factor`, `margin` |
 #' | `svm_linear()` | both | `"granary"` | [svm()] | `cost`, `margin` |
@@ -77,7 +78,7 @@ tunable.gp_model <- function(x, ...) {
 # The parameters of dials for those of the model types; for `kernel` see tunable.gp_model().
 parsnip_dials <- c(cost = "cost", rbf_sigma = "rbf_sigma", margin = "svm_margin", degree = "degree", scale_factor = "scale_factor", penalty = "penalty",
                    mixture = "mixture", inducing = "num_knots", kernel = "weight_func", trees = "trees", mtry = "mtry",
-                   min_n = "min_n")
+                   min_n = "min_n", learn_rate = "learn_rate")
 
 parsnip_tuner <- function(word, domain) {
   range <- domain$range

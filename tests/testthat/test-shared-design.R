@@ -78,7 +78,7 @@ test_that("formula and matrix give the same fit, for every supervised method", {
     by_formula <- suppressWarnings(do.call(fun, list(formula = stats::as.formula(paste(response, "~ a + b + c")), data = data, ...)))
     expect_equal(predict(by_formula, data[1:5, ]), predict(by_matrix, x[1:5, ]), ignore_attr = TRUE, tolerance = 1e-8)
   }
-  classifiers <- c("gp_classify", "lasvm", "kernel_perceptron", "budget_perceptron", "perceptron")
+  classifiers <- c("gp_classify", "lasvm", "kernel_perceptron", "budget_perceptron", "perceptron", "boost")
   for (name in c("lasso", "svm", "rvm", "kriging", "blind_kriging", "sparse_gp", "adapt_partition", "scaled_lasso", "debiased_lasso", "gen_lasso", "forest", classifiers)) {
     fun <- getExportedValue("granary", name)
     extra <- switch(name, lasso = list(lambda = 0.1), gen_lasso = list(lambda = 0.1), kriging = , blind_kriging = list(n_starts = 1), sparse_gp = list(inducing = 10), forest = list(n_trees = 10), list())
