@@ -20,10 +20,10 @@
 #' @examples
 #' set.seed(1)
 #' sim <- sim_transfer_forest(n = 5)
-#' for (method in c("target", "pooled", "parent")) {
-#'   fit <- transfer_forest_baseline(sim$x, sim$y, sim$task, target = "target", method = method)
-#'   print(mean(predict(fit, sim$newx) == sim$newy))
-#' }
+#' alone <- transfer_forest_baseline(sim$x, sim$y, sim$task, target = "target", method = "target")
+#' mean(predict(alone, sim$newx) == sim$newy)
+#' fit <- transfer_forest(sim$x, sim$y, sim$task, target = "target")
+#' mean(predict(fit, sim$newx) == sim$newy)
 transfer_forest_baseline <- function(x, y = NULL, task = NULL, target = NULL, sources = NULL, method = c("target", "pooled", "parent"), gamma = 0.25, ...) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
