@@ -1,6 +1,7 @@
 // Trees in flat arrays, one after the other: a forest, the trees of a boosted machine, or one. Children stand side by side, so that one number names both.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -90,8 +91,10 @@ namespace granary {
 
 template <class Wanted, class Visit>
 void TreeWalker::walk_if(const Design& x, int first, int last, int threads, Monitor& monitor, Wanted&& wanted, Visit&& visit) const {
-  constexpr Index size = 128;
-  const Index n = x.rows(), p = x.cols(), blocks = (n + size - 1) / size;
+  // As many rows as leave room for a tree beside them in the cache, but blocks enough for every thread.
+  const Index n = x.rows(), p = x.cols();
+  const Index room = std::clamp<Index>(65536 / std::max<Index>(p, 1), 128, 4096), share = (n + 4 * threads - 1) / std::max(4 * threads, 1);
+  const Index size = std::max<Index>(128, std::min(room, share)), blocks = (n + size - 1) / size;
   SparseMatrix transposed;
   if (x.is_sparse()) transposed = x.sparse().transpose();
   parallel_for(blocks, threads, monitor, [&](Index block) {
