@@ -10,7 +10,7 @@ paper_run <- function(x, k, method, memory = NULL, levels = 1) {
 trials <- if (extended) 10L else 4L
 # The paper does not say of how many runs of the last step it takes the best. Here DC-1 takes one and DC-2 3 log2 n. On Spambase, means of 10 for 1, 4, 8 and 39 runs are
 # 5.06, 4.08, 3.68, 3.07e8 by DC-1 with k = 5 (printed: 3.40e8) and 3.16, 2.55, 2.54, 2.27e7 with k = 25 (2.32e7), nearly the same by DC-2: both printed columns lie in between.
-last_step <- "; the number of runs of the last step is not printed: with one (DC-1 here) costs are higher, with 3 log2 n (DC-2 here) lower"
+last_step <- "; the number of runs of the last step is not printed, which may be part of a difference: on Spambase costs are higher with one run (DC-1 here) than with 3 log2 n (DC-2 here)"
 report <- function(what, printed, values, fixed) {
   spread <- stats::sd(values) * sqrt((if (fixed) 1 / 10 else 1) + 1 / trials)
   claim(what, printed, mean(values), max(stats::qt(0.995, trials - 1) * spread, 0.01 * printed), sprintf("mean of %d runs with s.d. %.2g; the paper's is the mean of 10 runs%s%s", trials, stats::sd(values), if (fixed) "" else " on one draw of the data",
