@@ -45,7 +45,8 @@
 #' @param burn_in Sweeps left out at the beginning of each chain.
 #' @param thin Every how many sweeps a draw is kept.
 #' @param chains Number of chains; they run on threads of their own.
-#' @param split_merge Split-merge proposals per sweep (not for `"richardson_green"`).
+#' @param split_merge Split-merge proposals per sweep, on average (not for `"richardson_green"`): 0.25 is one after every fourth sweep. They cost as much as several
+#'   sweeps of the rows they touch; raise it where R-hat shows that chains stick.
 #' @param start Where chains start: a draw from the `"prior"`, all rows in `"one"` cluster, or each `"alone"`.
 #' @param loss Loss of the partition that is returned: `"vi"` or `"binder"`.
 #' @param auxiliary Draws of Algorithm 8.
@@ -70,7 +71,7 @@
 #' summary(fit)
 #' predict(fit, c(2, 4.5), type = "prob")
 #' plot(fit)
-dp_mixture <- function(x, family = "auto", prior = prior_dp(), hyper = NULL, n_draws = 5000, burn_in = 2000, thin = 1, chains = 2, split_merge = 1,
+dp_mixture <- function(x, family = "auto", prior = prior_dp(), hyper = NULL, n_draws = 5000, burn_in = 2000, thin = 1, chains = 2, split_merge = 0.25,
                        start = c("prior", "one", "alone"), loss = c("vi", "binder"), auxiliary = 3, threads = NULL) {
   call <- match.call()
   if (missing(x)) fail_missing("x")
@@ -79,7 +80,7 @@ dp_mixture <- function(x, family = "auto", prior = prior_dp(), hyper = NULL, n_d
   spec <- family_spec(rows, hyper)
   loss <- check_choice(loss, c("vi", "binder"))
   options <- list(n_draws = check_count(n_draws), burn_in = check_count(burn_in, lower = 0), thin = check_count(thin), chains = check_count(chains, upper = 1000),
-                  split_merge = check_count(split_merge, lower = 0, upper = 1000), start = check_choice(start, c("prior", "one", "alone")),
+                  split_merge = check_number(split_merge, lower = 0, upper = 1000), start = check_choice(start, c("prior", "one", "alone")),
                   auxiliary = check_count(auxiliary, upper = 1000), threads = thread_count(threads))
   found <- if (rows$family == "richardson_green") {
     core_dp_mixture_rg(rows$x[, 1L], prior$core, options, core_seed(), progress_bar("chains"))

@@ -1,4 +1,5 @@
 // Exports of the support vector machines.
+#include "core/infer/calibration.h"
 #include "kernel/svm.h"
 #include "kernel/svm_probability.h"
 #include "r_core_kernel_rows.h"

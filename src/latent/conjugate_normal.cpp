@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/linalg/spd.h"
+#include "core/linalg/wide_loops.h"
 #include "core/math/special.h"
 #include "latent/conjugate_family.h"
 
@@ -177,11 +178,16 @@ class NormalGamma : public BlockFamily {
   }
   void log_predictives(Index i, const int* slots, int count, double* out) const override {
     const double x = x_[i], base = base_[i];
+    constants_.resize(static_cast<std::size_t>(count));
+    powers_.resize(static_cast<std::size_t>(count));
     for (int j = 0; j < count; ++j) {
       const Block& b = at(block_, slots[j]);
       const double d = x - b.mean;
-      out[j] = base + b.constant - b.power * std::log(1 + b.factor * d * d);
+      out[j] = b.factor * d * d;
+      at(constants_, j) = base + b.constant;
+      at(powers_, j) = b.power;
     }
+    student_logs(constants_.data(), powers_.data(), out, count);
   }
   double log_supremum(Index) const override { return infinity; }
   void draw_row(Index i, int s, Rng& rng) override {
@@ -212,6 +218,7 @@ class NormalGamma : public BlockFamily {
   bool log_scale_;
   double m0_, k0_, a0_, b0_;
   std::vector<double> constant_;
+  mutable std::vector<double> constants_, powers_;
   std::vector<Block> block_;
   Block kept_;  // what the block of the row that left last was: most rows come back
   Index kept_row_ = 0;
@@ -301,6 +308,8 @@ class NormalWishart : public BlockFamily {
   void log_predictives(Index i, const int* slots, int count, double* out) const override {
     const double* x = x_.data() + static_cast<std::ptrdiff_t>(i) * p_;
     double* z = scratch();
+    constants_.resize(static_cast<std::size_t>(count));
+    powers_.resize(static_cast<std::size_t>(count));
     for (int j = 0; j < count; ++j) {
       const Block& b = at(block_, slots[j]);
       const double* mean = b.mean.data();
@@ -312,8 +321,11 @@ class NormalWishart : public BlockFamily {
         square += v * v;
         for (int r = c + 1; r < p_; ++r) z[r] -= l[r] * v;
       }
-      out[j] = b.constant - b.power * std::log(1 + b.factor * square);
+      out[j] = b.factor * square;
+      at(constants_, j) = b.constant;
+      at(powers_, j) = b.power;
     }
+    student_logs(constants_.data(), powers_.data(), out, count);
   }
   double log_supremum(Index) const override { return infinity; }
   void draw_row(Index i, int s, Rng& rng) override {
@@ -380,7 +392,7 @@ class NormalWishart : public BlockFamily {
   Block kept_;  // as above
   Index kept_row_ = 0;
   int kept_slot_ = -1;
-  mutable std::vector<double> scratch_;
+  mutable std::vector<double> scratch_, constants_, powers_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/base/part_monitor.h"
 #include "core/base/quiet_monitor.h"
 #include "core/infer/mcmc.h"
+#include "core/linalg/wide_loops.h"
 #include "latent/concentration.h"
 
 namespace granary::latent {
@@ -106,16 +107,15 @@ void CollapsedChain::gibbs_scan(Rng& rng, Monitor& monitor) {
     }
     const int t = static_cast<int>(active_.size());
     log_weight_.resize(z(t) + 1);
+    share_.resize(z(t) + 1);
     double* w = log_weight_.data();
     family_->log_predictives(i, active_.data(), t, w);
     w[t] = alone_[i];
     double top = alone_[i];
     for (int j = 0; j < t; ++j) top = std::max(top, w[j]);
-    double total = 0;
-    for (int j = 0; j < t; ++j) total += w[j] = (size_[z(active_[z(j)])] + shift) * std::exp(w[j] - top);
-    const double fresh = t > 0 ? open(t) : 1;
-    total += w[t] = fresh * std::exp(w[t] - top);
-    double u = rng.uniform() * total;
+    for (int j = 0; j < t; ++j) share_[z(j)] = size_[z(active_[z(j)])] + shift;
+    share_[z(t)] = t > 0 ? open(t) : 1;
+    double u = rng.uniform() * weighted_exp_below(top, share_.data(), w, t + 1);
     int j = 0;
     while (j < t && (u -= w[j]) >= 0) ++j;
     if (j == t && !(w[t] > 0)) j = static_cast<int>(std::max_element(w, w + t) - w);  // rounding, where no block may be opened
@@ -128,7 +128,7 @@ void CollapsedChain::gibbs_scan(Rng& rng, Monitor& monitor) {
 
 void CollapsedChain::sweep(Rng& rng, Monitor& monitor) {
   gibbs_scan(rng, monitor);
-  for (int m = 0; m < options_.split_merge && label_.size() > 1; ++m) {
+  for (due_ += options_.split_merge; due_ >= 1 && label_.size() > 1; due_ -= 1) {
     proposed_ += 1;
     taken_ += split_merge(rng);
   }

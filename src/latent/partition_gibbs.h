@@ -27,7 +27,7 @@ inline Names<ChainStart> names(ChainStart) {
 struct ChainOptions {
   int n_draws = 5000, burn_in = 2000, thin = 1;
   int chains = 2;
-  int split_merge = 1;  // proposals per sweep
+  double split_merge = 0.25;  // proposals per sweep, on average
   int launch = 3;       // restricted scans before a proposal
   ChainStart start = ChainStart::prior;
   int auxiliary = 3;    // draws of Algorithm 8
@@ -124,7 +124,8 @@ class CollapsedChain : public PartitionChain {
   std::vector<int> active_, place_, free_;
   VectorXd alone_;               // log m(x_i)
   Index rows_anchor_[2] = {0, 0};  // the two rows of a split-merge proposal, one in each slot
-  std::vector<double> open_, log_weight_;
+  std::vector<double> open_, log_weight_, share_;
+  double due_ = 0;  // split-merge proposals
   double taken_ = 0, proposed_ = 0;
   long sweeps_ = 0;
 };

@@ -84,9 +84,14 @@ limit <- function(files, most) {
     if (length(at) > 0L) paste0(file, ":", at, ": longer than ", most, " characters")
   }))
 }
-# 130 and 120 are what is wanted; what stands is brought there when it is touched.
-rule(limit(cpp, 190L))
-rule(limit(r_files, 220L))
+# 130 and 120 for what is new. Files listed in tools/dev/wide-files.txt are from before the rule: a line of theirs may be as long as the longest was then, and
+# a file leaves the list when it is touched for good. The list never grows.
+wide <- read("tools/dev/wide-files.txt")
+rule(limit(setdiff(cpp, wide), 130L))
+rule(limit(setdiff(r_files, wide), 120L))
+rule(limit(intersect(cpp, wide), 190L))
+rule(limit(intersect(r_files, wide), 220L))
+rule(if (length(gone <- setdiff(wide, c(cpp, r_files))) > 0L) paste0("tools/dev/wide-files.txt names ", gone, ", which is not there"))
 
 # Formatting, where the formatter is installed.
 if (nzchar(Sys.which("clang-format")) && identical(Sys.getenv("GRANARY_FORMAT"), "1")) {

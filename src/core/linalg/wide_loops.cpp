@@ -44,6 +44,26 @@ GRANARY_INLINE double exp_negative(double s) {
   return e * power;
 }
 
+// log(x) for finite x >= 1: x = 2^e m with m between sqrt(1/2) and sqrt(2), and log(m) by the rational approximation of the Cephes library,
+// r - r^2 / 2 + r^3 P(r) / Q(r), r = m - 1.
+GRANARY_INLINE double log_above_one(double x) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  const std::uint64_t raised = (bits >> 52) | 0x4330000000000000u;  // 2^52 plus the exponent, as a double
+  bits = (bits & 0x000fffffffffffffu) | 0x3fe0000000000000u;        // m between 1/2 and 1
+  double e, m;
+  std::memcpy(&e, &raised, sizeof e);
+  std::memcpy(&m, &bits, sizeof m);
+  const double low = m < 0.70710678118654752440 ? 1.0 : 0.0;
+  e = e - (4503599627370496.0 + 1022.0) - low;
+  const double r = m + low * m - 1, rr = r * r;
+  const double p = ((((1.01875663804580931796e-4 * r + 4.97494994976747001425e-1) * r + 4.70579119878881725854) * r + 1.44989225341610930846e1) * r +
+                    1.79368678507819816313e1) * r + 7.70838733755885391666;
+  const double q = ((((r + 1.12873587189167450590e1) * r + 4.52279145837532221105e1) * r + 8.29875266912776603211e1) * r + 7.11544750618563894466e1) * r +
+                   2.31251620126765340583e1;
+  return (r + (r * (rr * p / q) - 0.5 * rr - e * 2.121944400546905827679e-4)) + e * 0.693359375;
+}
+
 template <class Real>
 GRANARY_INLINE void add_difference_of(double lambda, const Real* a, const Real* b, double* f, Index size) {
 #pragma omp simd
@@ -201,6 +221,21 @@ void keep_two(const double* s, double h, double* best, double* second, double* l
     label[t] = now > top ? h : label[t];
     best[t] = now > top ? now : top;
   }
+}
+
+GRANARY_WIDE
+double weighted_exp_below(double top, const double* weight, double* s, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) s[t] = weight[t] * exp_negative(s[t] - top);
+  double sum = 0;
+  for (Index t = 0; t < size; ++t) sum += s[t];  // in order, whatever the width of the vectors
+  return sum;
+}
+
+GRANARY_WIDE
+void student_logs(const double* constant, const double* power, double* s, Index size) {
+#pragma omp simd
+  for (Index t = 0; t < size; ++t) s[t] = constant[t] - power[t] * log_above_one(1 + s[t]);
 }
 
 GRANARY_WIDE

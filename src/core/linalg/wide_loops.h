@@ -35,6 +35,11 @@ void add_difference(double lambda, const double* a, const double* b, double* f, 
 void keep_two(const double* s, double h, double* best, double* second, double* label, Index size);
 // s becomes exp(s - top), for s <= top.
 void exp_below(const double* top, double* s, Index size);
+// s becomes weight * exp(s - top) for one top, s <= top; returns the sum.
+double weighted_exp_below(double top, const double* weight, double* s, Index size);
+
+// s >= 0 becomes constant - power * log(1 + s): Student's log density, s the squared distance over its scale.
+void student_logs(const double* constant, const double* power, double* s, Index size);
 
 // Sparse rows against a table of k numbers per column, side by side: sum_h += sum_e values_e table(h, columns_e).
 void gather_columns(const double* values, const int* columns, Index count, const double* table, Index k, double* sum);

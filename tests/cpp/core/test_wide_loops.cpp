@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/linalg/wide_loops.h"
+#include "core/random/rng.h"
 #include "harness.h"
 
 using namespace granary;
@@ -115,4 +116,42 @@ TEST("Matern kernels and their slopes are those of the formulas, near and far") 
   matern_three_profile(2, also.data(), 4);
   for (Index i = 0; i < 3; ++i) CHECK(far[i] >= 0 && far[i] < 1e-300 && also[i] >= 0 && also[i] < 1e-300);
   CHECK(std::isnan(far[3]) && std::isnan(also[3]));
+}
+
+TEST("Student's logs agree with the library's to rounding, from nothing to the largest squares") {
+  for (const Index size : {1, 3, 4, 9}) {
+    VectorXd s(size), constant(size), power(size);
+    for (Index t = 0; t < size; ++t) {
+      s[t] = std::pow(10.0, 7.0 * static_cast<double>(t * t) - 18) * 1.37;
+      constant[t] = 0.3 * static_cast<double>(t) - 1;
+      power[t] = 1.5 + static_cast<double>(t);
+    }
+    s[0] = 0;
+    VectorXd out = s;
+    student_logs(constant.data(), power.data(), out.data(), size);
+    for (Index t = 0; t < size; ++t) {
+      const double exact = constant[t] - power[t] * std::log(1 + s[t]);
+      CHECK_NEAR(out[t], exact, 4e-16 * (1 + std::abs(exact)));
+    }
+  }
+  Rng rng(3);
+  VectorXd s(20000), zero = VectorXd::Zero(20000), one = VectorXd::Ones(20000);
+  for (Index t = 0; t < s.size(); ++t) s[t] = std::exp(30 * rng.uniform() - 20);
+  VectorXd out = s;
+  student_logs(zero.data(), one.data(), out.data(), s.size());
+  CHECK((out.array() + (1 + s.array()).log()).abs().maxCoeff() < 8e-16 * 11);
+}
+
+TEST("weights times exponentials below a top, and their sum in order") {
+  VectorXd s(6), weight(6);
+  s << 2, 1.5, -3, -800, 2, 0;
+  weight << 1, 2, 3, 4, 0, 0.5;
+  VectorXd out = s;
+  const double sum = weighted_exp_below(2, weight.data(), out.data(), 6);
+  double exact = 0;
+  for (Index t = 0; t < 6; ++t) {
+    CHECK_NEAR(out[t], weight[t] * std::exp(s[t] - 2), 4e-16);
+    exact += out[t];
+  }
+  CHECK(sum == exact);
 }

@@ -206,47 +206,6 @@ TEST("decision values in panels are those of the whole matrix, on any number of 
   CHECK_THROWS(decision_values(rows, coefficients.topRows(5), ConstMatrixRef(data.x), 1, monitor), InputError);
 }
 
-TEST("Platt's sigmoid has zero gradient, also for scores of size 1e-8 and 1e8") {
-  Rng rng(7);
-  const Index n = 300;
-  VectorXd score(n), label(n), weight(n);
-  for (Index i = 0; i < n; ++i) {
-    score[i] = rng.normal();
-    label[i] = rng.uniform() < 1 / (1 + std::exp(-2 * score[i])) ? 1 : -1;
-    weight[i] = 0.5 + rng.uniform();
-  }
-  const Sigmoid s = fit_sigmoid(score, label, weight);
-  CHECK(s.convergence.converged && s.slope < 0);
-  const VectorXd p = sigmoid_values(s, score), w = weight * (n / weight.sum());
-  const double positive = (label.array() > 0).select(w, 0.0).sum();
-  double slope = 0, level = 0;
-  for (Index i = 0; i < n; ++i) {
-    const double target = label[i] > 0 ? (positive + 1) / (positive + 2) : 1 / (n - positive + 2);
-    slope += w[i] * (target - p[i]) * score[i];
-    level += w[i] * (target - p[i]);
-  }
-  CHECK_NEAR(slope, 0, 1e-3);
-  CHECK_NEAR(level, 0, 1e-3);
-  for (const double unit : {1e-8, 1e8}) {
-    const Sigmoid scaled = fit_sigmoid(score * unit, label, weight);
-    CHECK_NEAR(scaled.slope * unit, s.slope, 1e-6 * std::abs(s.slope));
-    CHECK_NEAR(scaled.intercept, s.intercept, 1e-6);
-  }
-  CHECK_THROWS(fit_sigmoid(VectorXd(), VectorXd(), VectorXd()), InputError);
-}
-
-TEST("isotonic steps rise, pool ties and violators, and keep the weighted mean") {
-  VectorXd score(5), label(5), weight(5);
-  score << 2, 1, 3, 3, 5;
-  label << -1, 1, 1, -1, 1;
-  weight << 1, 2, 1, 1, 4;
-  const Steps steps = fit_isotonic(score, label, weight);
-  CHECK(steps.at.size() == 3 && steps.at[0] == 1 && steps.at[1] == 3 && steps.at[2] == 5);
-  CHECK_NEAR(steps.value[0], 3.0 / 5, 1e-15);  // 1, 0 and the tie 1/2 are pooled
-  CHECK_NEAR(steps.value[1], 3.0 / 5, 1e-15);
-  CHECK_NEAR(steps.value[2], 1, 1e-15);
-}
-
 TEST("coupled pairs: consistent ones give back the classes, others solve the paper's system") {
   VectorXd p(4);
   p << 0.4, 0.3, 0.2, 0.1;

@@ -321,7 +321,7 @@ TEST("chains agree with the enumeration, with and without split-merge moves, for
   const auto family = make_family(seven(), unit_normal());
   for (const PartitionPrior& prior : {dp(1), py(.25, .5), py(-0.5, 2), mfm(1), mfm_law(0.5, ComponentLaw::geometric, 0.2)}) {
     const ExactPosterior exact = enumerate_partitions(*family, prior, monitor);
-    for (const int moves : {0, 2}) {
+    for (const double moves : {0.0, 0.25, 2.0}) {
       ChainOptions options;
       options.n_draws = 20000;
       options.burn_in = 100;
