@@ -73,3 +73,59 @@ autoplot.granary_ica <- function(object, ...) {  # nolint: object_name_linter.
   gg_canvas(long, ggplot2::aes(x = .data$value)) + ggplot2::geom_density() + ggplot2::facet_wrap(~component, scales = "free") +
     ggplot2::labs(x = "source", y = "density")
 }
+
+#' @rdname structured_svm
+#' @usage \method{autoplot}{granary_structured}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_structured <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  shaped <- stats::coef(object)
+  m <- if (is.matrix(shaped)) shaped else if (is.list(shaped)) shaped$transition %||% shaped$substitution
+  if (!is.null(m)) return(gg_matrix(m, "weight"))
+  values <- sort(if (is.data.frame(shaped)) shaped$weight else unlist(shaped))
+  table <- data.frame(at = seq_along(values), value = as.vector(values))
+  gg_canvas(table, ggplot2::aes(x = .data$at, y = .data$value)) +
+    ggplot2::geom_segment(ggplot2::aes(xend = .data$at, yend = 0)) + ggplot2::labs(x = "feature, sorted", y = "weight")
+}
+
+#' @rdname sgd_optimize
+#' @usage \method{autoplot}{granary_sgd_optimum}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_sgd_optimum <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  gg_rates(object$table$t, object$table$eta, object$schedule$coefficients, "best learning rate")
+}
+
+#' @rdname sgd_optimize
+#' @usage \method{autoplot}{granary_sgd_schedule}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_sgd_schedule <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  gg_rates(object$t, object$eta, object$coefficients, "learning rate")
+}
+
+gg_rates <- function(t, eta, coefficients, label) {
+  picture <- gg_canvas(data.frame(t = t, eta = eta), ggplot2::aes(x = .data$t, y = .data$eta)) + ggplot2::geom_point() +
+    ggplot2::expand_limits(y = 0) + ggplot2::labs(x = "final time (updates per weight)", y = label)
+  if (is.null(coefficients)) return(picture)
+  at <- seq(min(t), max(t), length.out = 200L)
+  curve <- data.frame(t = at, eta = (coefficients[["a"]] + coefficients[["b"]] * log(at)) / at)
+  picture + ggplot2::geom_line(data = curve, linetype = "dotted") + ggplot2::labs(caption = "dotted: (a + b log t) / t")
+}
+
+#' @rdname kernel_dependence
+#' @usage \method{autoplot}{granary_dependence}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_dependence <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  values <- if (length(object$spectrum) > 0L) as.vector(object$spectrum) else 0
+  table <- data.frame(order = seq_along(values), value = values)
+  label <- if (length(object$witness) > 2L) "lambda" else if (object$measure %in% c("kcc", "kgv")) "rho" else "gamma"
+  gg_canvas(table, ggplot2::aes(x = .data$order, y = .data$value)) +
+    ggplot2::geom_segment(ggplot2::aes(xend = .data$order, yend = 0), linewidth = 1) +
+    ggplot2::labs(x = "order", y = label, title = measure_titles[[object$measure]])
+}

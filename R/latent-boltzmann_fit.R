@@ -62,6 +62,7 @@ boltzmann_fit <- function(x, hidden = 0, method = c("exact", "mean_field"), lamb
   square <- function(m) structure(m, dimnames = list(names, names))
   trace <- as.data.frame(found$trace)
   trace$gap <- trace$forward + trace$loglik
+  trace[] <- lapply(trace, na_for_nan)  # the likelihood is not known after every pass
   fit <- new_fit("boltzmann_fit", J = square(found$J), b = stats::setNames(found$b, names), mean = structure(found$mean, dimnames = list(rownames(rows), names)),
                  loglik = found$loglik, divergence = found$divergence, gap = found$gap, score = found$score, bias = square(found$bias), rises = found$rises,
                  values = found$values, trace = trace, method = method, lambda = options$lambda, hidden = hidden, n_starts = options$n_starts, n = nrow(rows),

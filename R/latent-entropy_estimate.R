@@ -108,7 +108,7 @@ entropy_estimate <- function(x, method = c("pym", "dpm", "nsb", "ansb", "plugin"
                  conf.low = found$lower * scale, conf.high = found$upper * scale, level = level, method = method, unit = unit, n = found$total,
                  distinct = found$distinct, singletons = sum(found$times[found$count == 1]), coverage = found$coverage,
                  alphabet = if (method %in% alphabet_methods) alphabet else NA_real_,
-                 law = if (method %in% c("pym", "dpm")) c(discount = found$mode_discount, strength = found$mode_strength),
+                 law = if (method %in% c("pym", "dpm")) na_for_nan(c(discount = found$mode_discount, strength = found$mode_strength)),
                  shrinkage = if (method == "shrink") found$shrinkage, frequencies = list2DF(list(count = found$count, times = found$times)),
                  mixture = if (bayesian) found$mixture, draws = draws, call = call,
                  convergence = if (method %in% bayesian_methods && is.finite(found$estimate)) found$convergence else list())

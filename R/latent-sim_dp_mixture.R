@@ -37,7 +37,7 @@ sim_dp_mixture <- function(n, family = "normal", prior = prior_dp(), hyper = NUL
                    mvnormal = list(m0 = rep(0, columns), k0 = 0.05, nu0 = columns + 2, psi0 = diag(columns)), binomial = list(size = 20), poisson = list(a = 2, b = 0.2),
                    exponential = list(a = 2, b = 2), weibull = list(a = 2, b = 2, power = 2), negative_binomial = list(successes = 3))[[family]]
   wanted <- hyper
-  if (!is.null(hyper) && (!is.list(hyper) || is.null(names(hyper)))) fail_input("hyper", "a named list", describe(hyper))
+  if (!is.null(hyper) && (!is.list(hyper) || is.object(hyper) || is.null(names(hyper)))) fail_input("hyper", "a named list", describe(hyper))
   for (name in setdiff(names(standard), names(hyper))) wanted[[name]] <- standard[[name]]
   filler <- if (family %in% c("lognormal", "weibull", "exponential")) 1 else 0
   rows <- list(x = matrix(filler, n, columns), family = family, names = paste0("V", seq_len(columns)), levels = if (family == "categorical") rep(list(letters[1:3]), columns))

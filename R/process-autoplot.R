@@ -73,3 +73,94 @@ tidy.granary_gp_parameter_sample <- function(x, ...) {
   table <- summary(x)
   data.frame(term = table$parameter, estimate = table$median, std.error = table$sd, conf.low = table$lower, conf.high = table$upper)
 }
+
+#' @rdname gp_bandit
+#' @usage \method{autoplot}{granary_bandit}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_bandit <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  state <- bandit_posterior(object)
+  names <- colnames(object$candidates)
+  seen <- !is.na(object$history$y)
+  at <- object$history$candidate
+  if (ncol(object$candidates) == 1L) {
+    half <- 2 * sqrt(state$variance_seen)
+    band <- data.frame(x = object$candidates[, 1L], fit = state$mean, low = state$mean - half, high = state$mean + half)
+    points <- data.frame(x = object$candidates[at[seen], 1L], fit = object$history$y[seen])
+    return(ggplot_band(band[order(band$x), ], points, if (is.null(names)) "candidate" else names, "reward"))
+  }
+  table <- data.frame(a = object$candidates[, 1L], b = object$candidates[, 2L], mean = state$mean)
+  tried <- cbind(table[at, c("a", "b"), drop = FALSE], result = factor(ifelse(seen, "known", "pending"), c("known", "pending")))
+  gg_canvas(table, ggplot2::aes(x = .data$a, y = .data$b)) + ggplot2::geom_point(ggplot2::aes(colour = .data$mean), shape = 15) +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$result), tried, size = 2.5) +
+    ggplot2::scale_shape_manual(values = c(known = 1, pending = 8), drop = FALSE) +
+    ggplot2::scale_colour_gradientn(colours = grDevices::hcl.colors(64L, "YlGnBu", rev = TRUE)) +
+    ggplot2::labs(x = if (is.null(names)) "x1" else names[1L], y = if (is.null(names)) "x2" else names[2L], colour = "posterior mean")
+}
+
+#' @rdname granary_bandit_sim
+#' @usage \method{autoplot}{granary_bandit_sim}(object, type = c("average", "simple"), ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_bandit_sim <- function(object, type = c("average", "simple"), ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  type <- check_choice(type, c("average", "simple"))
+  quantiles <- matrix(apply(object[[type]], 1L, stats::quantile, c(0.1, 0.5, 0.9), na.rm = TRUE), 3L)
+  table <- data.frame(step = seq_len(ncol(quantiles)), low = quantiles[1L, ], middle = quantiles[2L, ], high = quantiles[3L, ],
+                      mean = rowMeans(object[[type]], na.rm = TRUE))
+  gg_canvas(table, ggplot2::aes(x = .data$step)) +
+    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$low, ymax = .data$high), fill = sign_colours[["positive"]], alpha = 0.2) +
+    ggplot2::geom_line(ggplot2::aes(y = .data$middle), colour = sign_colours[["positive"]]) +
+    ggplot2::geom_line(ggplot2::aes(y = .data$mean), linetype = "dashed") +
+    ggplot2::labs(x = "choices", y = paste(type, "regret"), title = object$strategy, caption = "median and middle 80%; dashed: mean")
+}
+
+#' @rdname granary_ec
+#' @usage \method{autoplot}{granary_ec}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_ec <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  if (length(object$mean) <= 20L && object$method != "exact") {
+    table <- data.frame(exact = as.vector(ec_enumerate(object)$prob), prob = as.vector(object$prob))
+    return(gg_canvas(table, ggplot2::aes(x = .data$exact, y = .data$prob)) +
+             ggplot2::geom_abline(slope = 1, intercept = 0, colour = "grey60") + ggplot2::geom_point() + ggplot2::coord_equal(xlim = 0:1, ylim = 0:1) +
+             ggplot2::labs(x = "exact P(x = 1)", y = ec_titles[[object$method]]))
+  }
+  table <- data.frame(variable = seq_along(object$prob), prob = as.vector(object$prob))
+  gg_canvas(table, ggplot2::aes(x = .data$variable, y = .data$prob)) + ggplot2::geom_hline(yintercept = 0.5, linetype = "dashed", colour = "grey60") +
+    ggplot2::geom_segment(ggplot2::aes(xend = .data$variable, yend = 0)) + ggplot2::ylim(0, 1) + ggplot2::labs(x = "variable", y = "P(x = 1)")
+}
+
+#' @rdname ec_gauss
+#' @usage \method{autoplot}{granary_ec_gauss}(object, which = 1, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_ec_gauss <- function(object, which = 1, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  table <- stats::predict(object, which)
+  mass <- table[table$mass > 0, ]
+  curve <- table[table$density > 0 | table$mass == 0, ]
+  gg_canvas(curve, ggplot2::aes(x = .data$x, y = .data$density)) + ggplot2::geom_line(colour = sign_colours[["positive"]]) +
+    ggplot2::geom_segment(ggplot2::aes(xend = .data$x, yend = 0, y = .data$mass), mass, colour = sign_colours[["negative"]], linewidth = 1) +
+    ggplot2::facet_wrap(~variable, scales = "free") +
+    ggplot2::labs(x = NULL, y = if (nrow(curve) > 0L) "density" else "probability")
+}
+
+#' @rdname gp_parameter_sample
+#' @usage \method{autoplot}{granary_gp_parameter_sample}(object, ...)
+#' @exportS3Method ggplot2::autoplot
+autoplot.granary_gp_parameter_sample <- function(object, ...) {  # nolint: object_name_linter.
+  check_installed("ggplot2", "autoplot()")
+  refuse_dots(...)
+  logs <- colnames(object$draws) != "mean"  # of a classifier, which may be negative
+  shown <- object$draws
+  shown[, logs] <- log10(shown[, logs])
+  names <- ifelse(logs, paste("log10", colnames(shown)), colnames(shown))
+  table <- data.frame(value = as.vector(shown), parameter = factor(rep(names, each = nrow(shown)), names))
+  middle <- data.frame(value = apply(shown, 2L, stats::median), parameter = factor(names, names))
+  gg_canvas(table, ggplot2::aes(x = .data$value)) + ggplot2::geom_histogram(bins = 30, fill = "#2166ac55", colour = "white") +
+    ggplot2::geom_vline(ggplot2::aes(xintercept = .data$value), middle, colour = sign_colours[["negative"]]) +
+    ggplot2::facet_wrap(~parameter, scales = "free") + ggplot2::labs(x = NULL, y = "draws")
+}

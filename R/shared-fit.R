@@ -353,3 +353,6 @@ update.granary_fit <- function(object, formula., ..., evaluate = TRUE) {
   for (name in names(changes)) call[[name]] <- changes[[name]]
   if (evaluate) eval(call, parent.frame()) else call
 }
+
+# What C++ does not know is NaN there, and NA here.
+na_for_nan <- function(x) replace(x, is.nan(x), NA)

@@ -90,3 +90,37 @@ spread_labels <- function(at, range, gap = 0.035) {
   at[order] <- placed
   at
 }
+
+# Bars to both sides of zero, the last on top, by name; blue is positive.
+gg_signed_bars <- function(values, label, title) {
+  table <- data.frame(name = factor(names(values), names(values)), value = as.vector(values))
+  table$sign <- ifelse(table$value > 0, "positive", "negative")
+  gg_canvas(table, ggplot2::aes(x = .data$value, y = .data$name, fill = .data$sign)) + ggplot2::geom_col() +
+    ggplot2::scale_fill_manual(values = sign_colours, guide = "none") + ggplot2::labs(x = label, y = NULL, title = title)
+}
+
+# White at zero, blue positive, red negative, as far as the largest value.
+gg_signed_fill <- function(values) {
+  top <- max(abs(values[is.finite(values)]), 1e-12)
+  ggplot2::scale_fill_gradient2(low = sign_colours[["negative"]], mid = "white", high = sign_colours[["positive"]], limits = c(-top, top))
+}
+
+# A matrix as it is printed, its first row on top.
+gg_matrix <- function(m, label) {
+  cells <- data.frame(row = as.vector(row(m)), column = as.vector(col(m)), value = as.vector(m))
+  picture <- gg_canvas(cells, ggplot2::aes(x = .data$column, y = .data$row, fill = .data$value)) + ggplot2::geom_raster() +
+    gg_signed_fill(cells$value) + ggplot2::labs(x = NULL, y = NULL, fill = label)
+  few <- !is.null(colnames(m)) && !is.null(rownames(m)) && max(dim(m)) <= 40L
+  if (!few) return(picture + ggplot2::scale_y_reverse() + ggplot2::coord_equal())
+  picture + ggplot2::scale_y_reverse(breaks = seq_len(nrow(m)), labels = rownames(m)) + ggplot2::coord_equal() +
+    ggplot2::scale_x_continuous(breaks = seq_len(ncol(m)), labels = colnames(m)) +
+    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
+}
+
+# Data as points, the estimate as a line or as steps.
+gg_signal <- function(y, estimate, shape) {
+  table <- data.frame(position = seq_along(y), y = as.vector(y), estimate = as.vector(estimate))
+  line <- if (shape == "step") ggplot2::geom_step else ggplot2::geom_line
+  gg_canvas(table, ggplot2::aes(x = .data$position)) + ggplot2::geom_point(ggplot2::aes(y = .data$y), colour = "grey60", size = 0.9) +
+    line(ggplot2::aes(y = .data$estimate), colour = sign_colours[["positive"]]) + ggplot2::labs(x = "position", y = "value")
+}

@@ -22,5 +22,18 @@ answers <- function(code, may_be_null = FALSE) {
   }, granary_error = function(e) "", error = function(e) paste("an error without class:", conditionMessage(e)))
 }
 
+# What plot() draws autoplot() draws too, to the last grob.
+drawn_twice <- function(fit) {
+  drawn <- tryCatch({
+    quietly(suppressWarnings(plot(fit)))
+    TRUE
+  }, error = function(e) FALSE)
+  tryCatch({
+    quietly(suppressWarnings(ggplot2::ggplotGrob(ggplot2::autoplot(fit))))
+    ""
+  }, granary_error = function(e) if (drawn) paste("plot() draws, but:", conditionMessage(e)) else "",
+  error = function(e) paste("an error without class:", conditionMessage(e)))
+}
+
 # Generics that a class does not answer yet, with the reason: "class generic".
 contract_exceptions <- c()

@@ -220,3 +220,7 @@ test_that("chains that stand still in different places have not mixed", {
   expect_identical(granary:::split_rhat(rep(c(3, 4), each = 20), 20, 2), Inf)
   expect_identical(granary:::split_rhat(rep(3, 40), 20, 2), NA_real_)
 })
+
+test_that("hyperparameters for draws come as a plain list", {
+  expect_error(sim_dp_mixture(10, "poisson", hyper = data.frame()), "named list", class = "granary_error_input")
+})

@@ -216,3 +216,11 @@ test_that("Boltzmann machines: exact EM has no slope left, mean field says what 
   expect_error(boltzmann_fit(matrix(0, 3, 21)), "20 nodes")
   expect_warning(boltzmann_fit(cbind(c(0, 0, 1, 1), c(0, 0, 1, 1))), "lambda")
 })
+
+test_that("a fit that a floor holds stops where nothing falls any more, and says so", {
+  wide <- t(as.matrix(faithful[1:40, ]))
+  fit <- suppressWarnings(em_fit(wide, k = 1, n_starts = 1))
+  expect_false(fit$convergence$converged)
+  expect_identical(fit$convergence$reason, "stalled")
+  expect_lt(fit$convergence$iterations, 50)
+})

@@ -260,3 +260,8 @@ test_that("one symbol has entropy zero, one draw no standard error", {
   expect_warning(none <- mutual_information(diag(2)), "Every pair")
   expect_true(identical(c(none$estimate, none$std.error), c(NA_real_, NA_real_)))
 })
+
+test_that("where no law is the most likely one it is NA", {
+  expect_warning(fit <- entropy_estimate(TRUE), "seen once")
+  expect_identical(fit$law, c(discount = NA_real_, strength = NA_real_))
+})

@@ -114,6 +114,7 @@ class Run {
           settled_ = true;
           return;
         }
+        if (stalled(whole, d)) return;
         whole = d;
       }
       confirm = !all && settled(before, d);
@@ -213,6 +214,7 @@ class Run {
         result_.trace.push_back({pass, middle, d, Convergence::unknown});
       }
       if (pass % 20 == 0) s_ = part.rowwise().sum();  // sums of differences drift
+      if (stalled(start, d)) return;
       if (!settled(start, d)) continue;
       // A whole forward step shows the likelihood and the gap; the run goes on from it if they are not good enough.
       const VectorXd kept = s_;
@@ -226,6 +228,12 @@ class Run {
         return;
       }
     }
+  }
+
+  // D has stood still for ten passes although the score has not vanished: a floor holds the answer, or rounding.
+  bool stalled(double before, double after) {
+    still_ = std::abs(before - after) <= 4e-16 * (1 + std::abs(after)) ? still_ + 1 : 0;
+    return still_ >= 10;
   }
 
   // What is said of the answer is computed from it.
@@ -247,7 +255,9 @@ class Run {
     c.iterations = passes_;
     c.residual = result_.score;
     c.converged = settled_ && result_.score <= std::sqrt(o_.tol);
-    if (!c.converged) c.message = message("after ", passes_, " passes the score is still ", result_.score, " per row");
+    if (c.converged) return;
+    if (still_ >= 10) c.reason = Stop::stalled;
+    c.message = message("after ", passes_, still_ >= 10 ? " passes no step lowers D any more, but the score is " : " passes the score is still ", result_.score, " per row");
   }
 
   EmModel& model_;
@@ -257,7 +267,7 @@ class Run {
   ForwardRule rule_;
   EmResult result_;
   VectorXd s_;
-  int passes_ = 0;
+  int passes_ = 0, still_ = 0;
   bool settled_ = false;
 };
 
