@@ -60,7 +60,7 @@ test_that("groups are recovered over several seeds, for every family", {
     x <- cbind(a = c(0, 6, 12)[truth], b = c(0, 6, 0)[truth]) + matrix(rnorm(200), 100)
     fit <- dp_mixture(x, prior = prior_mfm(), n_draws = 2000, burn_in = 500)
     expect_gt(assess(fit, truth = truth)$ari, 0.9)
-    expect_equal(sum(fit$sizes >= 5), 3L)
+    expect_equal(sum(fit$sizes >= 10), 3L)
     expect_lt(sum(fit$components$probability[1:2]), 1e-3)
     expect_gt(fit$components$probability[3], 3 * max(fit$components$probability[8:30]))
     expect_equal(colnames(fit$centers), c("a", "b"))
