@@ -42,207 +42,92 @@ namespace granary {
 
 namespace door {
 
-[[noreturn]] inline void unexpected(const std::string& what, const std::string& expected) {
-  throw InputError(message("`", what, "` must be ", expected, "."));
-}
+[[noreturn]] void unexpected(const std::string& what, const std::string& expected);
 
-inline bool is_number(SEXP x) { return (TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) && Rf_xlength(x) == 1; }
+bool is_number(SEXP x);
 
-inline double as_double(SEXP x, const std::string& what) {
-  if (!is_number(x)) unexpected(what, "one number");
-  if (TYPEOF(x) == REALSXP) return REAL(x)[0];
-  const int value = TYPEOF(x) == INTSXP ? INTEGER(x)[0] : LOGICAL(x)[0];
-  return value == NA_INTEGER ? NA_REAL : value;
-}
+double as_double(SEXP x, const std::string& what);
 
-inline std::string as_text(SEXP x, const std::string& what) {
-  if (TYPEOF(x) != STRSXP || Rf_xlength(x) != 1 || STRING_ELT(x, 0) == NA_STRING) unexpected(what, "one text");
-  return Rf_translateCharUTF8(STRING_ELT(x, 0));
-}
+std::string as_text(SEXP x, const std::string& what);
 
 // Doubles without a copy where R has doubles; integers and logicals are converted into `store`.
-inline const double* as_doubles(SEXP x, const std::string& what, std::vector<double>& store) {
-  if (TYPEOF(x) == REALSXP) return REAL(x);
-  if (TYPEOF(x) != INTSXP && TYPEOF(x) != LGLSXP) unexpected(what, "numbers");
-  const int* from = TYPEOF(x) == INTSXP ? INTEGER(x) : LOGICAL(x);
-  store.resize(static_cast<std::size_t>(Rf_xlength(x)));
-  for (std::size_t i = 0; i < store.size(); ++i) store[i] = from[i] == NA_INTEGER ? NA_REAL : from[i];
-  return store.data();
-}
+const double* as_doubles(SEXP x, const std::string& what, std::vector<double>& store);
 
-inline std::pair<Index, Index> dimensions(SEXP x, const std::string& what) {
-  SEXP dim = Rf_getAttrib(x, R_DimSymbol);
-  if (TYPEOF(dim) != INTSXP || Rf_xlength(dim) != 2) unexpected(what, "a matrix");
-  return {INTEGER(dim)[0], INTEGER(dim)[1]};
-}
+std::pair<Index, Index> dimensions(SEXP x, const std::string& what);
 
-inline double whole(double value, const std::string& what) {
-  if (!(value == std::floor(value)) || std::abs(value) > 9007199254740992.0) unexpected(what, "a whole number");
-  return value;
-}
+double whole(double value, const std::string& what);
 
-inline SEXP element(SEXP list, const char* name) {  // R_NilValue's address is no valid element: nullptr where there is none
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  if (TYPEOF(names) != STRSXP) return nullptr;
-  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i)
-    if (std::strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
-  return nullptr;
-}
+SEXP element(SEXP list, const char* name);  // R_NilValue's address is no valid element: nullptr where there is none
 
 }  // namespace door
 
-inline bool is_sparse(SEXP x) { return Rf_inherits(x, "dgCMatrix"); }
-inline bool is_null(SEXP x) { return Rf_isNull(x); }
+bool is_sparse(SEXP x);
+bool is_null(SEXP x);
 
-inline MatrixView matrix(SEXP x, const std::string& what = "x") {
-  if (TYPEOF(x) != REALSXP) door::unexpected(what, "a numeric matrix");
-  const auto [rows, columns] = door::dimensions(x, what);
-  return MatrixView(REAL(x), rows, columns);
-}
+MatrixView matrix(SEXP x, const std::string& what = "x");
 
-inline VectorView vector(SEXP x, const std::string& what = "x") {
-  if (TYPEOF(x) != REALSXP) door::unexpected(what, "a numeric vector");
-  return VectorView(REAL(x), Rf_xlength(x));
-}
+VectorView vector(SEXP x, const std::string& what = "x");
 
-inline ConstSparseMap sparse(SEXP x, const std::string& what = "x") {
-  if (!is_sparse(x)) door::unexpected(what, "a sparse matrix (dgCMatrix)");
-  static const SEXP dim = Rf_install("Dim"), p = Rf_install("p"), i = Rf_install("i"), values = Rf_install("x");
-  const int* size = INTEGER(R_do_slot(x, dim));
-  SEXP entries = R_do_slot(x, values);
-  return ConstSparseMap(size[0], size[1], Rf_xlength(entries), INTEGER(R_do_slot(x, p)), INTEGER(R_do_slot(x, i)), REAL(entries));
-}
+ConstSparseMap sparse(SEXP x, const std::string& what = "x");
 
 // A matrix of numbers or a dgCMatrix, whichever it is.
-inline Design design(SEXP x, const std::string& what = "x") { return is_sparse(x) ? Design(sparse(x, what)) : Design(matrix(x, what)); }
+Design design(SEXP x, const std::string& what = "x");
 
-inline double number(SEXP x, const std::string& what = "x") { return door::as_double(x, what); }
-inline int count(SEXP x, const std::string& what = "x") { return static_cast<int>(door::whole(door::as_double(x, what), what)); }
-inline bool flag(SEXP x, const std::string& what = "x") { return door::as_double(x, what) != 0; }
-inline std::string text(SEXP x, const std::string& what = "x") { return door::as_text(x, what); }
+double number(SEXP x, const std::string& what = "x");
+int count(SEXP x, const std::string& what = "x");
+bool flag(SEXP x, const std::string& what = "x");
+std::string text(SEXP x, const std::string& what = "x");
 
-inline Rng rng(SEXP seed) {
-  const VectorView s = vector(seed, "seed");
-  return Rng((static_cast<std::uint64_t>(s[0]) << 32) ^ static_cast<std::uint64_t>(s[1]));
-}
+Rng rng(SEXP seed);
 
 // The converters of single fields. More types are taught by overloading convert() in the same way (see r_core_kernel.h).
 namespace door {
 
 struct Source {
+  Source(SEXP value, const char* name, bool state);
+  Source(SEXP value, const std::string& name, bool state);
+  ~Source();
   SEXP value;
   std::string name;
   bool state;  // a state: numbers must be finite
 };
 
-inline void finite(const Source& s, const double* x, Index size) {
-  if (!s.state) return;
-  for (Index i = 0; i < size; ++i)
-    if (!std::isfinite(x[i])) throw InputError(message("`", s.name, "` holds numbers that are not finite."));
-}
+void finite(const Source& s, const double* x, Index size);
 
-inline void convert(const Source& s, bool& t) {
-  const double value = as_double(s.value, s.name);
-  if (std::isnan(value)) unexpected(s.name, "TRUE or FALSE");
-  t = value != 0;
-}
-inline void convert(const Source& s, double& t) {
-  t = as_double(s.value, s.name);
-  finite(s, &t, 1);
-}
-inline void convert(const Source& s, int& t) {
-  const double value = whole(as_double(s.value, s.name), s.name);
-  if (std::abs(value) > 2147483647.0) unexpected(s.name, "a whole number below 2^31");
-  t = static_cast<int>(value);
-}
-inline void convert(const Source& s, Index& t) { t = static_cast<Index>(whole(as_double(s.value, s.name), s.name)); }
-inline void convert(const Source& s, std::size_t& t) {
-  const double value = whole(as_double(s.value, s.name), s.name);
-  if (value < 0) unexpected(s.name, "a whole number, not negative");
-  t = static_cast<std::size_t>(value);
-}
-inline void convert(const Source& s, std::string& t) { t = as_text(s.value, s.name); }
-inline void convert(const Source& s, VectorXd& t) {
-  std::vector<double> store;
-  const double* x = as_doubles(s.value, s.name, store);
-  t = VectorView(x, Rf_xlength(s.value));
-  finite(s, t.data(), t.size());
-}
-inline void convert(const Source& s, MatrixXd& t) {
-  std::vector<double> store;
-  const double* x = as_doubles(s.value, s.name, store);
-  const auto [rows, columns] = dimensions(s.value, s.name);
-  t = MatrixView(x, rows, columns);
-  finite(s, t.data(), t.size());
-}
-inline void convert(const Source& s, MatrixView& t) {  // no copy: the list must outlive the view
-  new (&t) MatrixView(matrix(s.value, s.name));
-  finite(s, t.data(), t.size());
-}
-inline void convert(const Source& s, std::vector<MatrixView>& t) {
-  if (TYPEOF(s.value) != VECSXP) unexpected(s.name, "a list of matrices");
-  t.clear();
-  for (R_xlen_t i = 0; i < Rf_xlength(s.value); ++i) {
-    t.push_back(matrix(VECTOR_ELT(s.value, i), message(s.name, "[[", i + 1, "]]")));
-    finite(s, t.back().data(), t.back().size());
-  }
-}
-inline void convert(const Source& s, VectorView& t) {
-  new (&t) VectorView(vector(s.value, s.name));
-  finite(s, t.data(), t.size());
-}
-inline void convert(const Source& s, SparseMatrix& t) { t = sparse(s.value, s.name); }
-inline void convert(const Source& s, Design& t) { t = design(s.value, s.name); }
+void convert(const Source& s, bool& t);
+void convert(const Source& s, double& t);
+void convert(const Source& s, int& t);
+void convert(const Source& s, Index& t);
+void convert(const Source& s, std::size_t& t);
+void convert(const Source& s, std::string& t);
+void convert(const Source& s, VectorXd& t);
+void convert(const Source& s, MatrixXd& t);
+void convert(const Source& s, MatrixView& t);  // no copy: the list must outlive the view
+void convert(const Source& s, std::vector<MatrixView>& t);
+void convert(const Source& s, VectorView& t);
+void convert(const Source& s, SparseMatrix& t);
+void convert(const Source& s, Design& t);
 template <class Real>
 void convert_whole(const Source& s, Real* to, Index size) {
   std::vector<double> store;
   const double* x = as_doubles(s.value, s.name, store);
   for (Index i = 0; i < size; ++i) to[i] = static_cast<Real>(whole(x[i], s.name));
 }
-inline void convert(const Source& s, VectorXi& t) {
-  t.resize(Rf_xlength(s.value));
-  convert_whole(s, t.data(), t.size());
-}
-inline void convert(const Source& s, Eigen::MatrixXi& t) {
-  const auto [rows, columns] = dimensions(s.value, s.name);
-  t.resize(rows, columns);
-  convert_whole(s, t.data(), t.size());
-}
-inline void convert(const Source& s, std::vector<double>& t) {
-  std::vector<double> store;
-  const double* x = as_doubles(s.value, s.name, store);
-  t.assign(x, x + Rf_xlength(s.value));
-  finite(s, t.data(), static_cast<Index>(t.size()));
-}
-inline void convert(const Source& s, std::vector<int>& t) {
-  t.resize(static_cast<std::size_t>(Rf_xlength(s.value)));
-  convert_whole(s, t.data(), static_cast<Index>(t.size()));
-}
-inline void convert(const Source& s, std::vector<Index>& t) {
-  t.resize(static_cast<std::size_t>(Rf_xlength(s.value)));
-  convert_whole(s, t.data(), static_cast<Index>(t.size()));
-}
-inline void convert(const Source& s, std::vector<char>& t) {  // flags
-  t.resize(static_cast<std::size_t>(Rf_xlength(s.value)));
-  convert_whole(s, t.data(), static_cast<Index>(t.size()));
-}
-inline void convert(const Source& s, std::vector<bool>& t) {
-  std::vector<char> flags;
-  convert(s, flags);
-  t.assign(flags.begin(), flags.end());
-}
-inline void convert(const Source& s, std::vector<std::string>& t) {
-  if (TYPEOF(s.value) != STRSXP) unexpected(s.name, "texts");
-  t.clear();
-  for (R_xlen_t i = 0; i < Rf_xlength(s.value); ++i) t.push_back(Rf_translateCharUTF8(STRING_ELT(s.value, i)));
-}
+void convert(const Source& s, VectorXi& t);
+void convert(const Source& s, Eigen::MatrixXi& t);
+void convert(const Source& s, std::vector<double>& t);
+void convert(const Source& s, std::vector<int>& t);
+void convert(const Source& s, std::vector<Index>& t);
+void convert(const Source& s, std::vector<char>& t);  // flags
+void convert(const Source& s, std::vector<bool>& t);
+void convert(const Source& s, std::vector<std::string>& t);
 template <class T>
 void convert(const Source& s, T& t);  // structs, enums, vectors of them, optionals
 
-inline void shift(int& t) { --t; }
-inline void shift(Index& t) { --t; }
-inline void shift(VectorXi& t) { t.array() -= 1; }
-inline void shift(Eigen::MatrixXi& t) { t.array() -= 1; }
+void shift(int& t);
+void shift(Index& t);
+void shift(VectorXi& t);
+void shift(Eigen::MatrixXi& t);
 template <class T>
 void shift(std::vector<T>& t) {
   for (T& one : t) shift(one);
@@ -260,34 +145,17 @@ void convert(const Source& s, Any<T>& t) {
 
 class Reader {
  public:
-  Reader(SEXP list, bool state) : list_(list), state_(state), used_(static_cast<std::size_t>(Rf_xlength(list)), false) {}
+  Reader(SEXP list, bool state);
 
   template <class T>
   void operator()(const char* name, T&& t) {
-    known_.push_back(name);
-    SEXP names = Rf_getAttrib(list_, R_NamesSymbol);
-    for (R_xlen_t i = 0; TYPEOF(names) == STRSXP && i < Rf_xlength(list_); ++i) {
-      if (std::strcmp(CHAR(STRING_ELT(names, i)), name) != 0) continue;
-      used_[static_cast<std::size_t>(i)] = true;
-      if (!state_ && is_null(VECTOR_ELT(list_, i))) return;  // NULL in R: the default
-      convert(Source{VECTOR_ELT(list_, i), name, state_}, t);
-      return;
-    }
-    if (state_) throw InputError(message("`", name, "` is missing."));
+    if (SEXP value = find(name)) convert(Source{value, name, state_}, t);
   }
-
-  void refuse_unknown() const {
-    SEXP names = Rf_getAttrib(list_, R_NamesSymbol);
-    for (std::size_t i = 0; i < used_.size(); ++i) {
-      if (used_[i]) continue;
-      std::string possible;
-      for (const std::string& name : known_) possible += (possible.empty() ? "" : ", ") + name;
-      throw InputError(message("there is no option `", TYPEOF(names) == STRSXP ? CHAR(STRING_ELT(names, static_cast<R_xlen_t>(i))) : "",
-                               "`; there are ", possible, "."));
-    }
-  }
+  void refuse_unknown() const;
 
  private:
+  SEXP find(const char* name);  // nullptr where the default stands
+
   SEXP list_;
   bool state_;
   std::vector<bool> used_;
@@ -348,6 +216,10 @@ T read(SEXP list, const std::string& what = "options") {
   return t;
 }
 
+namespace door {
+[[noreturn]] void damaged(const std::string& what, const InputError& e);
+}
+
 // InputError is told as what it is: a fit that was changed by hand, cut short, or saved by another version.
 template <class T>
 T read_state(SEXP list, const std::string& what = "object") {
@@ -355,71 +227,35 @@ T read_state(SEXP list, const std::string& what = "object") {
   try {
     door::read_into(list, t, what, true);
   } catch (const InputError& e) {
-    throw InputError(message("`", what, "` is damaged or was saved by another version of granary: ", e.what(), " Fit the model again."));
+    door::damaged(what, e);
   }
   return t;
 }
 
-inline std::vector<std::string> texts(SEXP x, const std::string& what = "x") {
-  std::vector<std::string> t;
-  door::convert(door::Source{x, what, false}, t);
-  return t;
-}
-inline std::vector<double> numbers(SEXP x, const std::string& what = "x") {
-  std::vector<double> t;
-  door::convert(door::Source{x, what, false}, t);
-  return t;
-}
+std::vector<std::string> texts(SEXP x, const std::string& what = "x");
+std::vector<double> numbers(SEXP x, const std::string& what = "x");
 // A matrix of row or column numbers of R as numbers from 0.
-inline Eigen::MatrixXi matrix_of_places(SEXP x, const std::string& what = "x") {
-  Eigen::MatrixXi t;
-  door::convert(door::Source{x, what, false}, t);
-  door::shift(t);
-  return t;
-}
+Eigen::MatrixXi matrix_of_places(SEXP x, const std::string& what = "x");
 // Row or column numbers of R as numbers from 0.
-inline VectorXi labels(SEXP x, const std::string& what = "labels") {  // numbers of groups: from 1 in R, from 0 here
-  VectorXi out;
-  door::convert(door::Source{x, what, false}, out);
-  door::shift(out);
-  return out;
-}
-inline std::vector<Index> places(SEXP x, const std::string& what = "x") {
-  std::vector<Index> t;
-  door::convert(door::Source{x, what, false}, t);
-  door::shift(t);
-  return t;
-}
+VectorXi labels(SEXP x, const std::string& what = "labels");  // numbers of groups: from 1 in R, from 0 here
+std::vector<Index> places(SEXP x, const std::string& what = "x");
 
-inline std::vector<std::vector<int>> sets_of_places(SEXP x, const std::string& what = "sets") {
-  std::vector<std::vector<int>> t;
-  door::convert(door::Source{x, what, false}, t);
-  door::shift(t);
-  return t;
-}
+std::vector<std::vector<int>> sets_of_places(SEXP x, const std::string& what = "sets");
 
 // ---- what goes back -----------------------------------------------------------------------------------------------------------
 
-inline SEXP write(SEXP x) { return x; }
-inline SEXP write(bool x) { return Rf_ScalarLogical(x); }
-inline SEXP write(int x) { return Rf_ScalarInteger(x); }
-inline SEXP write(double x) { return Rf_ScalarReal(x); }
-inline SEXP write(Index x) { return std::abs(x) <= 2147483647 ? Rf_ScalarInteger(static_cast<int>(x)) : Rf_ScalarReal(static_cast<double>(x)); }
-inline SEXP write(std::size_t x) { return write(static_cast<Index>(x)); }
-inline SEXP write(const char* x) { return Rf_mkString(x); }
-inline SEXP write(const std::string& x) {
-  Rcpp::Shield<SEXP> out(Rf_allocVector(STRSXP, 1));
-  SET_STRING_ELT(out, 0, Rf_mkCharLenCE(x.data(), static_cast<int>(x.size()), CE_UTF8));
-  return out;
-}
+SEXP write(SEXP x);
+SEXP write(bool x);
+SEXP write(int x);
+SEXP write(double x);
+SEXP write(Index x);
+SEXP write(std::size_t x);
+SEXP write(const char* x);
+SEXP write(const std::string& x);
 
 namespace door {
 
-inline SEXP doubles(const double* x, Index size) {
-  SEXP out = Rf_allocVector(REALSXP, size);
-  if (size > 0) std::memcpy(REAL(out), x, sizeof(double) * static_cast<std::size_t>(size));
-  return out;
-}
+SEXP doubles(const double* x, Index size);
 template <class T>
 SEXP integers(const T& x, Index size) {
   SEXP out = Rf_allocVector(INTSXP, size);
@@ -435,34 +271,21 @@ SEXP logicals(const T& x, Index size) {
 
 }  // namespace door
 
-inline SEXP write(const VectorXd& x) { return door::doubles(x.data(), x.size()); }
-inline SEXP write(const Eigen::RowVectorXd& x) { return door::doubles(x.data(), x.size()); }
-inline SEXP write(const MatrixXd& x) {
-  SEXP out = Rf_allocMatrix(REALSXP, static_cast<int>(x.rows()), static_cast<int>(x.cols()));
-  if (x.size() > 0) std::memcpy(REAL(out), x.data(), sizeof(double) * static_cast<std::size_t>(x.size()));
-  return out;
-}
-inline SEXP write(const MatrixView& x) { return write(MatrixXd(x)); }
-inline SEXP write(const VectorView& x) { return write(VectorXd(x)); }
-inline SEXP write(const VectorXi& x) { return door::integers(x, x.size()); }
-inline SEXP write(const Eigen::MatrixXi& x) {
-  SEXP out = Rf_allocMatrix(INTSXP, static_cast<int>(x.rows()), static_cast<int>(x.cols()));
-  if (x.size() > 0) std::memcpy(INTEGER(out), x.data(), sizeof(int) * static_cast<std::size_t>(x.size()));
-  return out;
-}
-inline SEXP write(const std::vector<double>& x) { return door::doubles(x.data(), static_cast<Index>(x.size())); }
-inline SEXP write(const std::vector<int>& x) { return door::integers(x, static_cast<Index>(x.size())); }
-inline SEXP write(const std::vector<Index>& x) { return door::integers(x, static_cast<Index>(x.size())); }
-inline SEXP write(const std::vector<char>& x) { return door::logicals(x, static_cast<Index>(x.size())); }
-inline SEXP write(const std::vector<bool>& x) { return door::logicals(x, static_cast<Index>(x.size())); }
-inline SEXP write(const std::vector<std::string>& x) {
-  Rcpp::Shield<SEXP> out(Rf_allocVector(STRSXP, static_cast<R_xlen_t>(x.size())));
-  for (std::size_t i = 0; i < x.size(); ++i)
-    SET_STRING_ELT(out, static_cast<R_xlen_t>(i), Rf_mkCharLenCE(x[i].data(), static_cast<int>(x[i].size()), CE_UTF8));
-  return out;
-}
+SEXP write(const VectorXd& x);
+SEXP write(const Eigen::RowVectorXd& x);
+SEXP write(const MatrixXd& x);
+SEXP write(const MatrixView& x);
+SEXP write(const VectorView& x);
+SEXP write(const VectorXi& x);
+SEXP write(const Eigen::MatrixXi& x);
+SEXP write(const std::vector<double>& x);
+SEXP write(const std::vector<int>& x);
+SEXP write(const std::vector<Index>& x);
+SEXP write(const std::vector<char>& x);
+SEXP write(const std::vector<bool>& x);
+SEXP write(const std::vector<std::string>& x);
 SEXP write_sparse(const SparseMatrix& x);  // r_core.cpp
-inline SEXP write(const SparseMatrix& x) { return write_sparse(x); }
+SEXP write(const SparseMatrix& x);
 
 // A named list, element by element.
 class ListWriter {
@@ -471,38 +294,16 @@ class ListWriter {
   void operator()(const char* name, T&& t);
   template <class T>
   ListWriter& add(const char* name, const T& t);
-  SEXP list() const {
-    Rcpp::Shield<SEXP> out(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(names_.size())));
-    for (std::size_t i = 0; i < names_.size(); ++i) SET_VECTOR_ELT(out, static_cast<R_xlen_t>(i), VECTOR_ELT(held_.get(), static_cast<R_xlen_t>(i)));
-    Rcpp::Shield<SEXP> labels(write(names_));
-    Rf_setAttrib(out, R_NamesSymbol, labels);
-    return out;
-  }
+  ListWriter();
+  ~ListWriter();
+  ListWriter(const ListWriter&) = delete;
+  ListWriter& operator=(const ListWriter&) = delete;
+  SEXP list() const;
 
  private:
-  // Values are kept in a list that R protects; it doubles when full.
-  class Held {
-   public:
-    Held() : list_(Rf_allocVector(VECSXP, 16)) { R_PreserveObject(list_); }
-    ~Held() { R_ReleaseObject(list_); }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-    SEXP get() const { return list_; }
-    void put(std::size_t at, SEXP value) {
-      Rcpp::Shield<SEXP> kept(value);
-      if (static_cast<R_xlen_t>(at) >= Rf_xlength(list_)) {
-        SEXP longer = Rf_lengthgets(list_, 2 * Rf_xlength(list_));
-        R_PreserveObject(longer);
-        R_ReleaseObject(list_);
-        list_ = longer;
-      }
-      SET_VECTOR_ELT(list_, static_cast<R_xlen_t>(at), value);
-    }
+  void put(const char* name, SEXP value);
 
-   private:
-    SEXP list_;
-  };
-  Held held_;
+  SEXP held_;  // the values: a list that R protects, and that doubles when full
   std::vector<std::string> names_;
 };
 
@@ -557,23 +358,7 @@ T lifted(T x) {  // numbers from 0 as numbers from 1
   return x;
 }
 
-// One field of every element: what a table needs.
-template <class S>
-class ColumnWriter {
- public:
-  explicit ColumnWriter(const S& rows) : rows_(rows) {}
-  template <class T>
-  void operator()(const char* name, T&& t) {
-    (void)t;
-    names_.push_back(name);
-  }
-  const std::vector<std::string>& field_names() const { return names_; }
-
- private:
-  const S& rows_;
-  std::vector<std::string> names_;
-};
-
+// One field of one element after the other: what a table needs.
 template <class T>
 class Gather {  // the values of field `wanted` of one element after the other
  public:
@@ -660,8 +445,7 @@ SEXP write(const Columns<T>& x) {
 template <class T>
 void ListWriter::operator()(const char* name, T&& t) {
   const std::decay_t<T>& value = t;
-  held_.put(names_.size(), write(value));
-  names_.push_back(name);
+  put(name, write(value));
 }
 template <class T>
 ListWriter& ListWriter::add(const char* name, const T& t) {
@@ -671,7 +455,7 @@ ListWriter& ListWriter::add(const char* name, const T& t) {
 
 // list(a = x, b = y) for an answer of two or three parts that is no struct: write_list("a", x, "b", y).
 namespace door {
-inline void add_all(ListWriter&) {}
+void add_all(ListWriter&);
 template <class T, class... Rest>
 void add_all(ListWriter& out, const char* name, const T& value, const Rest&... rest) {
   out.add(name, value);
@@ -687,51 +471,17 @@ SEXP write_list(const Parts&... parts) {
 
 // ---- the crossing -------------------------------------------------------------------------------------------------------------
 
-// `progress` is NULL or an R function of the share done; both it and the interrupt check run on R's thread only (see Monitor).
-class RMonitor : public Monitor {
- public:
-  explicit RMonitor(SEXP progress) : progress_(progress) {}
-
- protected:
-  bool poll() override {
-    return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE;
-  }
-  void show(double share) override {
-    if (is_null(progress_)) return;
-    Rcpp::Shield<SEXP> value(Rf_ScalarReal(share));
-    Rcpp::Shield<SEXP> call(Rf_lang2(progress_, value));
-    Rcpp::Rcpp_fast_eval(call, R_GlobalEnv);
-  }
-
- private:
-  SEXP progress_;  // an argument of the exported function, so R keeps it alive
-};
-
 [[noreturn]] void raise(const char* kind, const std::string& text);  // r_core.cpp: an R condition of granary's, as R signals it
 
+namespace door {
+SEXP cross(SEXP progress, const void* body, SEXP (*call)(const void*, Monitor&));
+}
+
 // body(monitor) with everything that can go wrong told in R's way. An R error inside (in a callback) passes through untouched.
+// `progress` is NULL or an R function of the share done; both it and the interrupt check run on R's thread only (see Monitor).
 template <class Body>
 SEXP crossing(SEXP progress, const Body& body) {
-  std::string kind, text;
-  try {
-    RMonitor monitor(progress);
-    return body(static_cast<Monitor&>(monitor));
-  } catch (const Rcpp::LongjumpException&) {
-    throw;
-  } catch (const Rcpp::internal::InterruptedException&) {
-    kind = "interrupt";
-  } catch (const Interrupted&) {
-    kind = "interrupt";
-  } catch (const InputError& e) {
-    kind = "input", text = e.what();
-  } catch (const NumericalError& e) {
-    kind = "numeric", text = e.what();
-  } catch (const std::bad_alloc&) {
-    kind = "memory";
-  } catch (const std::exception& e) {
-    kind = "defect", text = e.what();
-  }
-  raise(kind.c_str(), text);
+  return door::cross(progress, &body, [](const void* f, Monitor& monitor) -> SEXP { return (*static_cast<const Body*>(f))(monitor); });
 }
 template <class Body>
 SEXP crossing(const Body& body) {  // for what cannot take long
@@ -771,7 +521,7 @@ SEXP hold(std::unique_ptr<T> object) {
       TRUE);
   return pointer;
 }
-inline bool is_alive(SEXP pointer) { return TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrAddr(pointer) != nullptr; }
+bool is_alive(SEXP pointer);
 template <class T>
 T& held(SEXP pointer) {
   if (!is_alive(pointer)) throw InputError("this object was saved and loaded, or belongs to another session; make it again.");

@@ -3,7 +3,8 @@
 // The glue turns each type into an R condition of the class named beside it.
 #pragma once
 
-#include <sstream>
+#include <iosfwd>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -21,12 +22,36 @@ struct Interrupted : std::exception {  // an R interrupt
   const char* what() const noexcept override { return "interrupted by the user"; }
 };
 
-// Joins its arguments as a stream would: message("row ", i, " is negative").
+// The text of a message, piece by piece, as a stream would write it.
+class MessageText {
+ public:
+  MessageText();
+  ~MessageText();
+  MessageText(const MessageText&) = delete;
+  MessageText& operator=(const MessageText&) = delete;
+  MessageText& operator<<(const char* piece);
+  MessageText& operator<<(const std::string& piece);
+  MessageText& operator<<(char piece);
+  MessageText& operator<<(bool piece);
+  MessageText& operator<<(int piece);
+  MessageText& operator<<(long piece);
+  MessageText& operator<<(long long piece);
+  MessageText& operator<<(unsigned piece);
+  MessageText& operator<<(unsigned long piece);
+  MessageText& operator<<(unsigned long long piece);
+  MessageText& operator<<(double piece);
+  std::string text() const;
+
+ private:
+  std::unique_ptr<std::ostringstream> out_;
+};
+
+// message("row ", i, " is negative")
 template <class... Parts>
 std::string message(const Parts&... parts) {
-  std::ostringstream out;
+  MessageText out;
   (out << ... << parts);
-  return out.str();
+  return out.text();
 }
 
 }  // namespace granary

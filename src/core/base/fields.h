@@ -38,14 +38,15 @@ std::string name_of(E value) {
   throw InputError("a value without a name.");
 }
 
+// The place of `name` among the words a field may have; InputError says which there are.
+std::size_t place_of_word(const std::vector<const char*>& words, const std::string& name, const std::string& field);
+
 template <class E>
 E value_of(const std::string& name, const std::string& field) {
-  std::string possible;
-  for (const auto& [key, known] : names(E())) {
-    if (name == known) return key;
-    possible += (possible.empty() ? "\"" : ", \"") + std::string(known) + "\"";
-  }
-  throw InputError(message("`", field, "` must be one of ", possible, ", not \"", name, "\"."));
+  const Names<E> table = names(E());
+  std::vector<const char*> words;
+  for (const auto& row : table) words.push_back(row.second);
+  return table[place_of_word(words, name, field)].first;
 }
 
 // Row and column numbers: 0, 1, ... here, 1, 2, ... in R. v("rows", positions(t.rows)) for a vector of them or a single one;

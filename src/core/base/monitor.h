@@ -15,27 +15,13 @@ namespace granary {
 
 class Monitor {
  public:
-  virtual ~Monitor() = default;
+  virtual ~Monitor();
 
   // Throws Interrupted once the user has asked to stop.
-  void check() {
-    if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
-    if (std::this_thread::get_id() != owner_) return;
-    const auto now = Clock::now();
-    if (now < next_) return;
-    next_ = now + std::chrono::milliseconds(100);
-    if (poll()) {
-      stop_ = true;
-      throw Interrupted();
-    }
-    show(done_.load(std::memory_order_relaxed));
-  }
+  void check();
 
   // The share of the work that is done, in [0, 1]; also checks for interruption.
-  void progress(double share) {
-    done_.store(share, std::memory_order_relaxed);
-    check();
-  }
+  void progress(double share);
 
   void request_stop() { stop_ = true; }
   bool stopped() const { return stop_; }
