@@ -267,7 +267,9 @@ SEXP write(int x) { return Rf_ScalarInteger(x); }
 
 SEXP write(double x) { return Rf_ScalarReal(x); }
 
-SEXP write(Index x) { return std::abs(x) <= 2147483647 ? Rf_ScalarInteger(static_cast<int>(x)) : Rf_ScalarReal(static_cast<double>(x)); }
+SEXP write(Index x) {
+  return std::abs(x) <= 2147483647 ? Rf_ScalarInteger(static_cast<int>(x)) : Rf_ScalarReal(static_cast<double>(x));
+}
 
 SEXP write(std::size_t x) { return write(static_cast<Index>(x)); }
 
@@ -369,15 +371,16 @@ void Reader::refuse_unknown() const {
     if (used_[i]) continue;
     std::string possible;
     for (const std::string& name : known_) possible += (possible.empty() ? "" : ", ") + name;
-    throw InputError(message("there is no option `", TYPEOF(names) == STRSXP ? CHAR(STRING_ELT(names, static_cast<R_xlen_t>(i))) : "",
-                             "`; there are ", possible, "."));
+    const char* name = TYPEOF(names) == STRSXP ? CHAR(STRING_ELT(names, static_cast<R_xlen_t>(i))) : "";
+    throw InputError(message("there is no option `", name, "`; there are ", possible, "."));
   }
 }
 
 }  // namespace door
 
 void door::damaged(const std::string& what, const InputError& e) {
-  throw InputError(message("`", what, "` is damaged or was saved by another version of granary: ", e.what(), " Fit the model again."));
+  throw InputError(message("`", what, "` is damaged or was saved by another version of granary: ", e.what(),
+                           " Fit the model again."));
 }
 
 ListWriter::ListWriter() : held_(Rf_allocVector(VECSXP, 16)) { R_PreserveObject(held_); }
