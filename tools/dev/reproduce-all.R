@@ -1,5 +1,6 @@
 # Runs every script of inst/reproduce on the installed package and writes inst/reproduce/RESULTS.md:
-#   R_LIBS=build/library Rscript tools/dev/reproduce-all.R [extended] [minutes]
+#   R_LIBS=build/library Rscript tools/dev/reproduce-all.R [extended] [minutes] [resume]
+# What a script gave is kept in build/reproduce, and `resume` goes on after the last of them instead of beginning again.
 # Each script runs in an R process of its own, one after the other, on one thread, for at most `minutes` (10; with the long runs 240); one that
 # stops or takes longer is a row that says so. The data packages mlbench, MASS and pscl are used where they are installed; a claim that needs
 # one that is not says so.
@@ -10,13 +11,19 @@ minutes <- suppressWarnings(as.numeric(words))
 minutes <- if (any(!is.na(minutes))) minutes[!is.na(minutes)][1L] else if (extended) 240 else 10
 suppressMessages(library(granary))
 
+kept <- file.path("build", if (extended) "reproduce-extended" else "reproduce")
+if (!"resume" %in% words) unlink(kept, recursive = TRUE)
+dir.create(kept, showWarnings = FALSE, recursive = TRUE)
+
 run <- function(key) {
-  file <- tempfile(fileext = ".rds")
-  on.exit(unlink(file))
+  file <- file.path(kept, paste0(key, ".rds"))
+  if (file.exists(file)) return(readRDS(file))
   code <- sprintf("options(granary.threads = 1); saveRDS(suppressWarnings(granary::reproduce('%s', extended = %s)), '%s')", key, extended, file)
   output <- suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)), stdout = TRUE, stderr = TRUE, timeout = 60 * minutes))
   if (file.exists(file)) return(readRDS(file))
-  if (identical(attr(output, "status"), 124L)) paste("not done after", minutes, "minutes") else paste(utils::tail(output, 3L), collapse = " ")
+  said <- if (identical(attr(output, "status"), 124L)) paste("not done after", minutes, "minutes") else paste(utils::tail(output, 3L), collapse = " ")
+  saveRDS(said, file)
+  said
 }
 keys <- reproduce()$key
 runs <- lapply(stats::setNames(keys, keys), function(key) {
