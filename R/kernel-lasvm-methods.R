@@ -118,8 +118,18 @@ online_facts.granary_lasvm <- function(fit) {
     cost = format(settings$cost), "support vectors" = sprintf("%s, %s of them at the bound", number(fit$n_sv), number(fit$n_bounded)),
     selection = settings$select, "labels used" = number(length(fit$labels_used)), "objective W" = format(fit$objective, digits = 7L),
     delta = paste0(format(fit$delta, digits = 3L), if (isTRUE(fit$finished)) " (finished)" else " (not finished: see update(finish = TRUE))"),
-    "duality gap" = if (isTRUE(is.finite(fit$convergence$gap))) paste0(format(fit$convergence$gap, digits = 3L), if (nzchar(fit$convergence$message)) paste0(" ", fit$convergence$message)),
+    "duality gap" = lasvm_gap_text(fit),
     "kernel values" = number(fit$n_kernel), "cache hits" = sprintf("%.1f%%", 100 * fit$cache_hit_rate))
+}
+
+# How far from the optimum, and over which rows.
+lasvm_gap_text <- function(fit) {
+  convergence <- fit$convergence
+  if (!isTRUE(is.finite(convergence$gap))) return(if (fit$finished) convergence$message)
+  used <- length(fit$labels_used)
+  paste0(format(convergence$gap, digits = 3L), sprintf(", %s%% of W", format(100 * convergence$gap / max(abs(fit$objective), 1e-300), digits = 2L)),
+         sprintf(", over %s%s rows", if (fit$state$checked < used) "" else "all ", format(fit$state$checked, big.mark = ",")),
+         if (nzchar(convergence$message)) paste0("\n", strrep(" ", 17L), convergence$message))
 }
 
 lasvm_kernel_text <- function(fit) {

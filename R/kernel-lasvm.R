@@ -17,9 +17,11 @@
 #'   \eqn{\delta}{delta}. Members that can no longer become support vectors are dropped. With `delta_max` it is repeated until
 #'   \eqn{\delta}{delta} is smaller.
 #'
-#' After the last pass **finishing** maximises \eqn{W} over \eqn{S}, to \eqn{\delta}{delta} < `tol`. `convergence`
-#' is about that problem: rows that were dropped on the way are not in it, and may violate its optimality (`retrain`, or [svm()] with the same
-#' arguments, look at all rows). A visit costs \eqn{|S|} kernel values.
+#' After the last pass **finishing** maximises \eqn{W} over \eqn{S}, to \eqn{\delta}{delta} < `tol`. Rows that were dropped on the way are not in
+#' that problem, and may violate its optimality. So at the end all rows are looked at whose label was used: `convergence` has the duality gap and the
+#' largest violation over all of them, and `converged` is TRUE only if that violation is at most `tol`. After one pass it seldom is; more
+#' `epochs`, `retrain`, or [svm()] with the same arguments come to the end. Where rows came in pieces and were let go, nothing can be certified, and
+#' `converged` is FALSE: [lasvm_bounds()] tells from all the rows. A visit costs \eqn{|S|} kernel values, and so does this last look at a row.
 #'
 #' `select` decides which of the rows not yet visited comes next: `"random"`, in (shuffled) order; `"gradient"`, the one of
 #' `candidates` random rows with the least \eqn{y f(x)}, which trusts the labels and suffers when some are wrong; `"active"`, the
@@ -307,7 +309,7 @@ lasvm_learn <- function(fit, x, codes, order, id, ask) {
   answer <- if (!is.null(ask)) function(row) ask(row - held)
   out <- lasvm_run(fit, all_x, c(state$label, as.integer(codes)), state, plan, core_seed(), "learning", answer)
   new <- lasvm_new_state(fit, state, out, all_x, all_id)
-  new$finished <- isTRUE(run$finish) && out$convergence$converged
+  new$finished <- isTRUE(run$finish) && out$solved
   result <- list(state = new, wrong = ifelse(out$wrong < 0, NA, out$wrong == 1L), support = out$support, changed = out$changed == 1L)
   if (!is.null(run$validation)) result$state$curve <- lasvm_curve(fit, out, all_x, new$kernel)
   result
@@ -332,8 +334,24 @@ lasvm_new_state <- function(fit, state, out, x, id) {
   new$trace <- lasvm_extend_trace(state$trace, out, length(state$labels))
   new$finished <- FALSE
   new$stopped_early <- out$stopped_early
-  new$convergence <- out$convergence
+  new$checked <- out$rows_checked
+  new$convergence <- lasvm_convergence(out, length(new$labels))
   new
+}
+
+# What is certified is the problem of all rows whose label was used. Those of earlier pieces that were let go are not at hand any more: then nothing is.
+lasvm_convergence <- function(out, used) {
+  convergence <- out$convergence
+  if (!out$solved || convergence$converged && out$rows_checked == used) return(convergence)
+  convergence$converged <- FALSE
+  convergence$reason <- "iterations"
+  rows <- function(n) format(n, big.mark = ",", scientific = FALSE)
+  convergence$message <- if (out$rows_checked < used) {
+    sprintf("optimal over the rows held, but of the %s rows learnt from %s are not at hand: see lasvm_bounds()", rows(used), rows(used - out$rows_checked))
+  } else {
+    sprintf("optimal over the rows held, but of all %s rows one violates optimality by %s: more `epochs` come closer", rows(used), format(convergence$residual, digits = 3L))
+  }
+  convergence
 }
 
 # Visits that are multiples of a power of two, few enough: see extend_record().
@@ -419,13 +437,14 @@ finish_lasvm <- function(fit) {
   out <- lasvm_run(fit, state$x, state$label, state, plan, c(1, 1), "finishing")
   fit$state <- lasvm_new_state(fit, state, out, state$x, state$id)
   for (part in c("trace", "curve", "stopped_early")) fit$state[[part]] <- state[[part]]
-  fit$state$finished <- out$convergence$converged
+  fit$state$finished <- out$solved
   lasvm_finished(fit)
 }
 
 lasvm_finished <- function(fit) {
   fit <- lasvm_refresh(fit)
   fit$support <- fit$n_sv
+  if (fit$finished) return(fit)  # that a pass has let rows go is in the nature of the method, and printed
   check_convergence(fit, "Raise `max_iter`, loosen `tol`, or scale the data; with `cost = Inf` the classes may overlap.")
 }
 
@@ -463,9 +482,5 @@ lasvm_refresh <- function(fit) {
   fit$finished <- state$finished
   fit$stopped_early <- isTRUE(state$stopped_early)
   fit$convergence <- state$convergence
-  # What the solver certifies is its own problem, that of S: rows visited and let go again are not in it.
-  if (isTRUE(fit$finished) && isTRUE(fit$trials > nrow(alpha))) {
-    fit$convergence$message <- sprintf("over the %s rows held; over all rows see lasvm_bounds()", format(nrow(alpha), big.mark = ","))
-  }
   fit
 }

@@ -470,17 +470,39 @@ void Lasvm<Real>::certify() {
 }
 
 template <class Real>
-double Lasvm<Real>::gap() const {
-  double gap = 0;
-  for (Index c = 0; c < machines(); ++c) {
-    const WitnessSearch& machine = machines_[c];
-    for (Index s = 0; s < size_; ++s) {
-      if (!machine.member(s)) continue;
-      const double slope = machine.gradient(s) - b_[c];
-      gap += std::max({0.0, slope * machine.lower(s), slope * machine.upper(s)}) - slope * machine.alpha(s);
-    }
+LasvmReach Lasvm<Real>::reach(const std::vector<Index>& which) {
+  LasvmReach out;
+  out.rows = static_cast<Index>(which.size());
+  MatrixXd alpha(size_, machines()), block;
+  for (Index c = 0; c < machines(); ++c) alpha.col(c) = machines_[c].alpha().head(size_);
+  VectorXd most = VectorXd::Constant(machines(), -WitnessSearch::infinity), least = -most;
+  constexpr std::size_t width = 256;
+  for (std::size_t from = 0; from < which.size(); from += width) {
+    const std::size_t to = std::min(which.size(), from + width);
+    std::vector<Index> places;
+    for (std::size_t k = from; k < to; ++k) places.push_back(place_[which[k]]);
+    rows_.block(places, 0, size_, block, options_.threads, monitor_);
+    require_finite(block.data(), block.size());
+    const MatrixXd f = block.transpose() * alpha;
+    for (std::size_t k = from; k < to; ++k)
+      for (Index c = 0; c < machines(); ++c) {
+        const int code = label(which[k]);
+        const Index place = place_[which[k]];
+        const double y = data_.y(code, c), bound = data_.cost[code], a = place < size_ ? alpha(place, c) : 0;
+        const double lower = y > 0 ? 0 : -bound, upper = y > 0 ? bound : 0, g = y - f(static_cast<Index>(k - from), c);
+        if (a < upper) most[c] = std::max(most[c], g);
+        if (a > lower) least[c] = std::min(least[c], g);
+        const double slope = g - b_[c];
+        out.gap += (slope > 0 ? slope * upper : slope < 0 ? slope * lower : 0) - slope * a;
+      }
+    monitor_.check();
   }
-  return std::isfinite(gap) ? gap : Convergence::unknown;
+  for (Index c = 0; c < machines(); ++c) {
+    const double violation = options_.bias ? most[c] - least[c] : std::max(most[c], -least[c]);
+    if (std::isfinite(violation)) out.violation = std::max(out.violation, violation);
+  }
+  if (!std::isfinite(out.gap)) out.gap = Convergence::unknown;
+  return out;
 }
 
 template <class Real>

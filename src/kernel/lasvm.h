@@ -95,6 +95,12 @@ inline void check(const LasvmState& s) {
   require(s.b.size() == s.alpha.cols(), "`b` must have one number for each machine.");
 }
 
+// Sums and maxima over the machines. The gap is primal less dual with the b of each; infinite boxes leave none (NaN).
+struct LasvmReach {
+  double gap = 0, violation = 0;
+  Index rows = 0;
+};
+
 template <class Real>
 class Lasvm {
  public:
@@ -107,8 +113,9 @@ class Lasvm {
   Index classes_seeded() const { return seeded_.size() - std::count(seeded_.begin(), seeded_.end(), 0); }
   bool seeded_enough() const { return *std::min_element(seeded_.begin(), seeded_.end()) >= options_.seeds; }
   double delta() const;
-  double gap() const;  // duality gap of W over S, all machines; infinite boxes leave none (NaN)
-  void certify();      // f, b, delta and objective from the coefficients in double precision, whatever the rows in the cache have
+  void certify();  // f, b, delta and objective from the coefficients in double precision, whatever the rows in the cache have
+  // How far the machines are from the optimum over these rows, in S or not, computed in double precision from the coefficients.
+  LasvmReach reach(const std::vector<Index>& which);
   double objective() const { return objective_.sum(); }
   const VectorXd& bias() const { return b_; }
 

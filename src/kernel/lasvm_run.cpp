@@ -23,6 +23,7 @@ class Run {
         rng_(rng),
         monitor_(monitor),
         learner_(rows, data, start, options, monitor),
+        held_(start.alpha.rows()),
         used_(data.label.size(), 0) {}
 
   LasvmResult run() {
@@ -42,22 +43,38 @@ class Run {
     }
     const bool finished = !plan_.finish || learner_.finish();
     if (std::is_same_v<Real, float>) learner_.certify();
-    out_.convergence.converged = finished && learner_.delta() <= options_.tol;
-    if (!finished)
-      out_.convergence.message = message("finishing took more than ", options_.max_iter, " steps, delta is ", learner_.delta());
-    if (finished && !out_.convergence.converged)
-      out_.convergence.message = message("not finished: delta is ", learner_.delta());
-    out_.convergence.reason = out_.convergence.converged ? Stop::solved : Stop::iterations;
-    out_.convergence.gap = learner_.gap();
     out_.label = data_.label;
     out_.state = learner_.state();
-    out_.convergence.iterations = static_cast<int>(std::min<double>(out_.state.steps, std::numeric_limits<int>::max()));
-    out_.convergence.residual = learner_.delta();
+    certify(finished);
     out_.convergence.seconds = watch.seconds();
     return std::move(out_);
   }
 
  private:
+  // The machine is optimal over S where it was finished; a row that was let go can still violate the optimality of the whole. So
+  // all rows are looked at whose label the machine has had and that are at hand.
+  void certify(bool finished) {
+    Convergence& convergence = out_.convergence;
+    convergence.iterations = static_cast<int>(std::min<double>(out_.state.steps, std::numeric_limits<int>::max()));
+    convergence.residual = learner_.delta();
+    convergence.reason = Stop::iterations;
+    out_.solved = finished && learner_.delta() <= options_.tol;
+    if (!finished) {
+      convergence.message = message("finishing took more than ", options_.max_iter, " steps, delta is ", learner_.delta());
+    } else if (!out_.solved) {
+      convergence.message = message("not finished: delta is ", learner_.delta());
+    }
+    if (!plan_.finish && !out_.solved) return;
+    std::vector<Index> known;
+    for (Index row = 0; row < static_cast<Index>(used_.size()); ++row)
+      if (used_[static_cast<std::size_t>(row)] || row < held_) known.push_back(row);
+    out_.reach = learner_.reach(known);
+    convergence.gap = out_.reach.gap;
+    convergence.residual = std::max(out_.reach.violation, learner_.delta());
+    convergence.converged = out_.solved && convergence.residual <= options_.tol;
+    if (convergence.converged) convergence.reason = Stop::solved;
+  }
+
   bool full() const { return static_cast<double>(out_.labels_used.size()) >= plan_.max_labels; }
 
   // The first rows of each class, as many as are wanted. Where labels cost something (they are asked for, the machine chooses
@@ -232,6 +249,7 @@ class Run {
   Rng& rng_;
   Monitor& monitor_;
   Lasvm<Real> learner_;
+  Index held_;  // the first rows are those of S at the start
   std::vector<Index> pool_;
   std::vector<char> used_;
   std::size_t next_snapshot_ = 0;

@@ -82,7 +82,9 @@ struct LasvmResult {
   std::vector<LasvmSnapshot> snapshots;
   std::vector<int> label;          // of all rows, as known now
   bool stopped_early = false;
-  Convergence convergence;  // of the problem over S: converged if delta, in double precision, is at most tol
+  bool solved = false;      // the problem over S: delta, in double precision, is at most tol
+  LasvmReach reach;         // where it was finished: over all rows whose label was used or that were held at the start
+  Convergence convergence;  // converged if the violation over those is at most tol too
 };
 template <class V>
 void fields(V& v, LasvmResult& t) {
@@ -99,6 +101,8 @@ void fields(V& v, LasvmResult& t) {
   v("snapshots", t.snapshots);
   v("label", positions(t.label));
   v("stopped_early", t.stopped_early);
+  v("solved", t.solved);
+  v("rows_checked", t.reach.rows);
   v("convergence", t.convergence);
 }
 

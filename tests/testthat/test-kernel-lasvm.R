@@ -371,7 +371,7 @@ test_that("what is not finished does not say converged", {
   y <- factor(x[, 1] * x[, 2] > 0)
   fit <- lasvm(x, y, cost = 100, finish = FALSE)
   expect_identical(fit$convergence$converged, fit$delta <= 1e-3)
-  expect_true(update(fit, finish = TRUE)$convergence$converged)
+  expect_true(update(fit, finish = TRUE)$finished)
 })
 
 test_that("lasvm() says how long many rows may take before it begins, and the answer does not depend on it", {
@@ -393,13 +393,38 @@ test_that("labels of one class alone are said to teach nothing", {
   expect_silent(lasvm(x[c(491:500, 1:490), ], y[c(491:500, 1:490)], select = "active", max_labels = 12, shuffle = FALSE))
 })
 
-test_that("the gap of a machine that let rows go says that it is over those held", {
+test_that("converged is withheld unless all rows whose label was used are within tol, and the gap is over all of them", {
   set.seed(1)
   x <- matrix(rnorm(400), 200)
   y <- factor(ifelse(x[, 1] + rnorm(200) > 0, "a", "b"))
-  fit <- lasvm(x, y, cost = 100)
-  expect_lt(length(fit$state$id), 200)
-  expect_gt(lasvm_bounds(fit, x, y)$gap, fit$convergence$gap)
-  expect_match(fit$convergence$message, "rows held")
-  expect_output(print(fit), "duality gap: .* over the [0-9]+ rows held; over all rows see lasvm_bounds")
+  three <- factor(letters[1 + (x[, 1] > 0) + (x[, 2] > 0)])
+  for (case in list(list(y, 100, 1), list(y, 100, 60), list(y, 1, 10), list(three, 20, 1), list(three, 20, 40))) {
+    fit <- lasvm(x, case[[1L]], cost = case[[2L]], epochs = case[[3L]])
+    expect_true(fit$finished)
+    all_rows <- lasvm_bounds(fit, x, case[[1L]])
+    expect_equal(fit$convergence$gap, sum(all_rows$gap), tolerance = 1e-8)
+    expect_equal(fit$convergence$residual, max(all_rows$violation), tolerance = 1e-6)
+    expect_identical(fit$convergence$converged, max(all_rows$violation) <= 1e-3)
+    expect_identical(fit$convergence$converged, case[[3L]] > 1)
+    if (case[[3L]] > 1) expect_lt(fit$convergence$gap, 1e-3 * fit$objective)
+    text <- if (case[[3L]] > 1) "% of W, over all 200 rows\nkernel" else "over all 200 rows\n *optimal over the rows held, but of all 200 rows one violates"
+    expect_output(print(fit), text)
+  }
+  flat <- lasvm(x, y, cost = 100, bias = FALSE)
+  expect_equal(flat$convergence$residual, lasvm_bounds(flat, x, y)$violation, tolerance = 1e-6)
+  # where one call does not see all rows again, nothing can be said of those let go
+  pieces <- lasvm(data_chunks(x, y, size = 50), cost = 100, levels = c("a", "b"))
+  expect_false(pieces$convergence$converged)
+  expect_lt(pieces$state$checked, 200)
+  expect_output(print(pieces), "are not at hand: see lasvm_bounds")
+  more <- update(lasvm(x[1:100, ], y[1:100], cost = 100, standardize = FALSE), x[101:200, ], y[101:200], finish = TRUE)
+  expect_false(more$convergence$converged)
+  expect_false(lasvm(x, y, cost = 100, finish = FALSE)$convergence$converged)
+  # labels that were not used are not looked at
+  active <- lasvm(x, y, select = "active", max_labels = 40)
+  expect_identical(active$state$checked, 40L)
+  used <- lasvm_bounds(active, x[active$labels_used, ], y[active$labels_used])
+  expect_equal(active$convergence$gap, used$gap, tolerance = 1e-8)
+  kept <- lasvm(x, y, cost = 100, retrain = TRUE)
+  expect_true(kept$convergence$converged)
 })
