@@ -1,10 +1,12 @@
 # Sequences as compiled code wants them: the rows of all, one sequence after the other.
 
-# list(x (a matrix with names), begin (first row of each from 0, and the number of rows), ids, listed). `na` = "skip" lets rows with missing values be.
+# list(x (a matrix with names), begin (first row of each from 0, and the number of rows), ids, listed). `na` = "skip"
+# lets rows with missing values be.
 sequence_data <- function(x, id = NULL, na = "error", arg = "x", columns = NULL) {
   listed <- is.list(x) && !is.data.frame(x)
   if (listed) {
-    if (!is.null(id)) abort_input("`id` is for rows in one table; a list of sequences says itself which rows belong together.", "id")
+    if (!is.null(id))
+      abort_input("`id` is for rows in one table; a list of sequences says itself which rows belong together.", "id")
     rows <- stack_sequences(x, arg, columns)
   } else {
     rows <- split_table(x, id, arg, columns)
@@ -16,13 +18,14 @@ sequence_data <- function(x, id = NULL, na = "error", arg = "x", columns = NULL)
 
 stack_sequences <- function(x, arg, columns = NULL) {
   if (length(x) == 0L) fail_input(arg, "a list with at least one sequence", "an empty list")
-  label <- function(i) if (is.null(names(x)) || !nzchar(names(x)[i])) sprintf("`%s[[%d]]`", arg, i) else sprintf("`%s[[%d]]` (\"%s\")", arg, i, names(x)[i])
+  label <- function(i) if (is.null(names(x)) || !nzchar(names(x)[i])) sprintf("`%s[[%d]]`", arg, i) else
+    sprintf("`%s[[%d]]` (\"%s\")", arg, i, names(x)[i])
   parts <- lapply(seq_along(x), function(i) {
     one <- x[[i]]
     if (is_plain_numeric(one) && is.null(dim(one)) && length(one) > 0L) one <- matrix(as.double(one), ncol = 1L)
     if (is.data.frame(one)) one <- matrix_from_frame(one, arg)
     if (!is.matrix(one) || !(is.numeric(one) || is.logical(one)) || length(one) == 0L) {
-      abort_input(sprintf("Every element of `%s` must be a sequence: a numeric matrix with one row per time, at least one, or a numeric vector; but %s is %s.",
+      abort_input(sprintf("Every element of `%s` must be a sequence, a numeric matrix with at least one row or a vector; but %s is %s.",
                           arg, label(i), describe(x[[i]])), arg)
     }
     one
@@ -30,7 +33,8 @@ stack_sequences <- function(x, arg, columns = NULL) {
   widths <- vapply(parts, ncol, 0L)
   odd <- which(widths != widths[1L])
   if (length(odd) > 0L) {
-    abort_input(sprintf("All sequences of `%s` must have the same columns, but the first has %d and %s has %d.", arg, widths[1L], label(odd[1L]), widths[odd[1L]]), arg)
+    abort_input(sprintf("All sequences of `%s` must have the same columns, but the first has %d and %s has %d.", arg,
+                        widths[1L], label(odd[1L]), widths[odd[1L]]), arg)
   }
   first <- if (is.null(columns)) colnames(parts[[1L]]) else columns
   if (!is.null(first)) {
@@ -38,7 +42,9 @@ stack_sequences <- function(x, arg, columns = NULL) {
       given <- colnames(parts[[i]])
       if (is.null(columns) && (is.null(given) || identical(given, first))) return(parts[[i]])
       if (!is.null(columns)) return(match_columns(parts[[i]], columns, arg))
-      if (!setequal(given, first)) abort_input(sprintf("All sequences of `%s` must have the same columns, but %s has no \"%s\".", arg, label(i), setdiff(first, given)[1L]), arg)
+      if (!setequal(given, first))
+        abort_input(sprintf("All sequences of `%s` must have the same columns, but %s has no \"%s\".", arg, label(i),
+                            setdiff(first, given)[1L]), arg)
       parts[[i]][, first, drop = FALSE]
     })
   }
@@ -64,11 +70,13 @@ split_table <- function(x, id, arg, columns = NULL) {
   begin <- c(0, nrow(x))
   ids <- "1"
   if (!is.null(id)) {
-    if (!is.atomic(id) || length(id) != nrow(x) || anyNA(id)) fail_input("id", sprintf("one value for each of the %d rows, none missing", nrow(x)), describe(id))
+    if (!is.atomic(id) || length(id) != nrow(x) || anyNA(id))
+      fail_input("id", sprintf("one value for each of the %d rows, none missing", nrow(x)), describe(id))
     runs <- rle(as.character(id))
     twice <- anyDuplicated(runs$values)
     if (twice > 0L) {
-      abort_input(sprintf("The rows of a sequence must stand together, but `id` has \"%s\" in two places: sort the rows by `id`.", runs$values[twice]), "id")
+      abort_input(sprintf("The rows of a sequence must stand together, but `id` has \"%s\" in two places: sort the rows by `id`.",
+                          runs$values[twice]), "id")
     }
     begin <- c(0, cumsum(runs$lengths))
     ids <- runs$values
@@ -84,25 +92,30 @@ check_sequence_values <- function(rows, na, arg) {
   where <- function(at) {
     row <- (at - 1L) %% nrow(values) + 1L
     case <- findInterval(row - 1L, rows$begin)
-    sprintf("row %d of case \"%s\", column \"%s\"", row - rows$begin[case], rows$ids[case], colnames(values)[(at - 1L) %/% nrow(values) + 1L])
+    sprintf("row %d of case \"%s\", column \"%s\"", row - rows$begin[case], rows$ids[case],
+            colnames(values)[(at - 1L) %/% nrow(values) + 1L])
   }
   bad <- which(is.infinite(values))
-  if (length(bad) > 0L) abort_input(sprintf("`%s` must be finite, but there is an infinite value in %s.", arg, where(bad[1L])), arg)
+  if (length(bad) > 0L) abort_input(sprintf("`%s` must be finite, but there is an infinite value in %s.", arg,
+                                            where(bad[1L])), arg)
   bad <- which(is.na(values))
   if (length(bad) > 0L && na == "error") {
-    abort_input(sprintf("`%s` must have no missing values, but there is one in %s.\nUse na = \"skip\": such a row then says nothing, but time goes on.", arg, where(bad[1L])), arg)
+    abort_input(sprintf(paste0("`%s` must have no missing values, but there is one in %s.\n",
+                               "Use na = \"skip\": such a row then says nothing, but time goes on."), arg, where(bad[1L])), arg)
   }
   bad <- which(abs(values) > 1e150)
-  if (length(bad) > 0L) abort_input(sprintf("`%s` has a value too large to compute with in %s: rescale the data.", arg, where(bad[1L])), arg)
+  if (length(bad) > 0L) abort_input(sprintf("`%s` has a value too large to compute with in %s: rescale the data.", arg,
+                                            where(bad[1L])), arg)
   empty <- length(values) > 0L && all(rowSums(is.na(values)) > 0)
   if (empty) abort_input(sprintf("Every row of `%s` has a missing value: nothing can be learnt.", arg), arg)
   invisible()
 }
 
 # Values that belong to the rows, as one vector or matrix for a table, as a list for a list.
-by_sequence <- function(values, rows) {
+for_sequences <- function(values, rows) {
   if (!rows$listed) return(values)
   at <- rep(seq_along(rows$ids), diff(rows$begin))
-  parts <- if (is.matrix(values)) lapply(split(seq_along(at), at), function(i) values[i, , drop = FALSE]) else split(unname(values), at)
+  parts <- if (is.matrix(values)) lapply(split(seq_along(at), at), function(i) values[i, , drop = FALSE]) else
+    split(unname(values), at)
   stats::setNames(parts, rows$ids)
 }

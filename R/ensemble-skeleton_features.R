@@ -1,16 +1,20 @@
 #' Features of a moving body
 #'
-#' Turns the joints of a tracked body, frame by frame, into numbers that depend neither on where the person stands, nor on the direction, nor on the size of the body.
+#' Turns the joints of a tracked body, frame by frame, into numbers that depend neither on where the person stands, nor
+#' on the direction, nor on the size of the body.
 #'
-#' @details
-#' In every frame the joint `origin` moves to the origin; the plane through the three joints of `plane` is turned to be orthogonal to the third axis, with the first
-#' axis from the first to the second of them (the paper leaves that turn open); and everything is divided by the sum of the lengths of `pairs`. Features are the positions of
-#' `joints`, the differences along those of `pairs` whose both ends are among them, and with `speed` how both change from the frame before (0 in the first). Twelve joints and
-#' eleven pairs make \eqn{2 (36 + 33) = 138}. A frame with a missing joint has missing features, which `na = "skip"` of [co_boost()] and [hmm_fit()] passes over.
+#' @details In every frame the joint `origin` moves to the origin; the plane through the three joints of `plane` is
+#'   turned to be orthogonal to the third axis, with the first axis from the first to the second of them (the paper
+#'   leaves that turn open); and everything is divided by the sum of the lengths of `pairs`. Features are the positions
+#'   of `joints`, the differences along those of `pairs` whose both ends are among them, and with `speed` how both
+#'   change from the frame before (0 in the first). Twelve joints and eleven pairs make \eqn{2 (36 + 33) = 138}. A frame
+#'   with a missing joint has missing features, which `na = "skip"` of [co_boost()] and [hmm_fit()] passes over.
 #'
-#' @section Which method when: Before [hmm_classifier()] or [co_boost()], for joints that a depth camera or a pose estimator follows.
+#' @section Which method when: Before [hmm_classifier()] or [co_boost()], for joints that a depth camera or a pose
+#'   estimator follows.
 #'
-#' @param x One recording or a list of them: a matrix with one row per frame and three columns (x, y, z) per joint, joint after joint; or an array frames x joints x 3.
+#' @param x One recording or a list of them: a matrix with one row per frame and three columns (x, y, z) per joint,
+#'   joint after joint; or an array frames x joints x 3.
 #' @param origin Number of a joint.
 #' @param plane Numbers of three joints, such as both shoulders and the middle of the hips.
 #' @param pairs A matrix with two columns: joints that are connected.
@@ -18,7 +22,8 @@
 #' @param speed Whether the changes between frames are features too.
 #' @return A matrix, or a list of them, with named columns.
 #' @references
-#' Wu, J. and Cheng, J. (2014). Bayesian co-boosting for multi-modal gesture recognition. *Journal of Machine Learning Research* 15, 3013-3036. Appendix A.
+#' Wu, J. and Cheng, J. (2014). Bayesian co-boosting for multi-modal gesture recognition. *Journal of Machine Learning
+#' Research* 15, 3013-3036. Appendix A.
 #' @seealso [co_boost()], [hmm_classifier()]
 #' @export
 #' @examples
@@ -37,21 +42,25 @@ skeleton_features <- function(x, origin, plane, pairs, joints = NULL, speed = TR
   recordings <- lapply(if (listed) x else list(x), skeleton_frames)
   if (length(recordings) == 0L) fail_input("x", "at least one recording", "an empty list")
   sizes <- vapply(recordings, ncol, 0L)
-  if (any(sizes != sizes[1L])) abort_input(sprintf("All recordings must have the same joints, but the first has %d columns and number %d has %d.", sizes[1L], which(sizes != sizes[1L])[1L],
+  if (any(sizes != sizes[1L]))
+    abort_input(sprintf("All recordings must have the same joints, but the first has %d columns and number %d has %d.",
+                        sizes[1L], which(sizes != sizes[1L])[1L],
                                                    sizes[sizes != sizes[1L]][1L]), "x")
   all <- sizes[1L] %/% 3L
   origin <- check_count(origin, upper = all)
   plane <- check_joints(plane, "plane", all, 3L)
   if (anyDuplicated(plane) > 0L) fail_input("plane", "three different joints", "one of them twice")
   if (is.data.frame(pairs)) pairs <- as.matrix(pairs)
-  if (!is.matrix(pairs) || ncol(pairs) != 2L || nrow(pairs) < 1L || !is.numeric(pairs)) fail_input("pairs", "a matrix of joint numbers with two columns and at least one row", describe(pairs))
+  if (!is.matrix(pairs) || ncol(pairs) != 2L || nrow(pairs) < 1L || !is.numeric(pairs))
+    fail_input("pairs", "a matrix of joint numbers with two columns and at least one row", describe(pairs))
   ends <- matrix(check_joints(as.vector(pairs), "pairs", all), ncol = 2L)
   joints <- if (is.null(joints)) seq_len(all) else check_joints(joints, "joints", all)
   if (anyDuplicated(joints) > 0L) fail_input("joints", "different joints", "one of them twice")
   speed <- check_flag(speed)
   kept <- ends[ends[, 1L] %in% joints & ends[, 2L] %in% joints, , drop = FALSE]
   axes <- c("x", "y", "z")
-  still <- c(paste0("joint", rep(joints, each = 3L), axes), if (nrow(kept) > 0L) paste0("pair", rep(paste0(kept[, 1L], "_", kept[, 2L]), each = 3L), axes))
+  still <- c(paste0("joint", rep(joints, each = 3L), axes),
+             if (nrow(kept) > 0L) paste0("pair", rep(paste0(kept[, 1L], "_", kept[, 2L]), each = 3L), axes))
   names <- c(still, if (speed) paste0("d_", still))
   options <- list(origin = origin, plane = plane, pairs = ends, joints = joints, speed = speed)
   out <- lapply(recordings, function(frames) {
@@ -64,11 +73,14 @@ skeleton_features <- function(x, origin, plane, pairs, joints = NULL, speed = TR
 
 skeleton_frames <- function(x) {
   if (is.array(x) && length(dim(x)) == 3L && is.numeric(x)) {
-    if (dim(x)[3L] != 3L) fail_input("x", "an array frames x joints x 3", sprintf("one of %s", paste(dim(x), collapse = " x ")))
+    if (dim(x)[3L] != 3L) fail_input("x", "an array frames x joints x 3",
+                                     sprintf("one of %s", paste(dim(x), collapse = " x ")))
     x <- matrix(aperm(x, c(1L, 3L, 2L)), dim(x)[1L])
   }
   x <- check_matrix(x, "x", allow_na = TRUE)
-  if (ncol(x) %% 3L != 0L || ncol(x) < 9L) abort_input(sprintf("A recording must have three columns for each of at least three joints, but `x` has %d.", ncol(x)), "x")
+  if (ncol(x) %% 3L != 0L || ncol(x) < 9L)
+    abort_input(sprintf("A recording must have three columns for each of at least three joints, but `x` has %d.",
+                        ncol(x)), "x")
   plain_rows(x)
 }
 

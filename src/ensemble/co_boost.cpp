@@ -21,16 +21,20 @@ struct Candidate {
 
 class CoBooster {
  public:
-  CoBooster(const std::vector<CaseView>& views, const VectorXi& y, ConstVectorRef weights, const CoBoostOptions& o, Rng& rng, Monitor& monitor)
+  CoBooster(const std::vector<CaseView>& views, const VectorXi& y, ConstVectorRef weights, const CoBoostOptions& o, Rng& rng,
+            Monitor& monitor)
       : views_(views), y_(y), o_(o), rng_(rng), monitor_(monitor), n_(y.size()), k_(o.classes) {
     const std::size_t v = views.size();
     require(v >= 1 && static_cast<Index>(v) <= most_views, message("there must be 1 to ", most_views, " views, not ", v, "."));
-    require(o.candidates.size() == v && o.sizes.size() == v && o.learners.size() == v, "every view needs its own number of candidates, of columns, and its learner.");
+    require(o.candidates.size() == v && o.sizes.size() == v && o.learners.size() == v,
+            "every view needs its own number of candidates, of columns, and its learner.");
     for (const CaseView& view : views) {
-      require(view.cases() == n_, message("every view must have the ", n_, " cases of the labels, but one has ", view.cases(), "."));
+      require(view.cases() == n_, message("every view must have the ", n_, " cases of the labels, but one has ", view.cases(),
+                                          "."));
       spread_.push_back(view_spread(view));
     }
-    for (std::size_t i = 0; i < v; ++i) require(o.sizes[i] >= 1 && o.sizes[i] <= views[i].x.cols() && o.candidates[i] >= 1, "a candidate needs columns of its view.");
+    for (std::size_t i = 0; i < v; ++i) require(o.sizes[i] >= 1 && o.sizes[i] <= views[i].x.cols() && o.candidates[i] >= 1,
+                                                "a candidate needs columns of its view.");
     case_ = weights.size() > 0 ? VectorXd(weights) : VectorXd::Ones(n_);
     smooth_ = o.smooth < 0 ? 0.5 / static_cast<double>(n_) : o.smooth;
   }
@@ -156,7 +160,8 @@ class CoBooster {
     const Index before = static_cast<Index>(model.members.size()), more = static_cast<Index>(used.size());
     Eigen::MatrixXi answers(n_, more);
     for (Index u = 0; u < more; ++u) answers.col(u) = best[used[static_cast<std::size_t>(u)]].answers;
-    for (MatrixXd* table : {&model.hit, &model.miss, &result_.if_class, &result_.if_other}) table->conservativeResize(before + more, k_);
+    for (MatrixXd* table : {&model.hit, &model.miss, &result_.if_class, &result_.if_other}) table->conservativeResize(
+        before + more, k_);
     double worst = 0;
     for (Index c = 0; c < k_; ++c) {
       const BoundStep step = bound_step(answers, y_, odds_.col(c), case_, static_cast<int>(c), smooth_);
@@ -207,7 +212,8 @@ class CoBooster {
     out.convergence.residual = worst;
     out.convergence.seconds = seconds;
     out.convergence.converged = worst <= 1e-8;
-    if (!out.convergence.converged) out.convergence.message = message("in one round the derivative of the bound is still ", worst, " of it");
+    if (!out.convergence.converged) out.convergence.message = message(
+        "in one round the derivative of the bound is still ", worst, " of it");
     monitor_.progress(1);
   }
 
@@ -226,26 +232,32 @@ class CoBooster {
 
 }  // namespace
 
-CoBoostResult co_boost(const std::vector<CaseView>& views, const VectorXi& y, ConstVectorRef weights, const CoBoostOptions& options, Rng& rng, Monitor& monitor) {
+CoBoostResult co_boost(const std::vector<CaseView>& views, const VectorXi& y, ConstVectorRef weights,
+                       const CoBoostOptions& options, Rng& rng, Monitor& monitor) {
   return CoBooster(views, y, weights, options, rng, monitor).run();
 }
 
 void check(const CoBoostModel& m) {
   const std::size_t size = m.members.size();
   require(m.round.size() == size && m.view.size() == size && m.alpha.size() == size && m.hit.rows() == static_cast<Index>(size) &&
-              m.miss.rows() == static_cast<Index>(size) && m.hit.cols() == m.classes && m.miss.cols() == m.classes && m.offset.size() == m.classes,
+              m.miss.rows() == static_cast<Index>(size) && m.hit.cols() == m.classes && m.miss.cols() == m.classes &&
+                  m.offset.size() == m.classes,
           "the parts of the members do not go together.");
   for (std::size_t i = 0; i < size; ++i) {
-    require(m.view[i] >= 0 && m.view[i] < m.views && m.round[i] >= 0 && (i == 0 || m.round[i] >= m.round[i - 1]), "a member is of no view, or out of turn.");
+    require(m.view[i] >= 0 && m.view[i] < m.views && m.round[i] >= 0 && (i == 0 || m.round[i] >= m.round[i - 1]),
+            "a member is of no view, or out of turn.");
     require(m.members[i].log_prior.size() == m.classes, "a member knows other classes.");
   }
 }
 
-CoBoostScores co_boost_scores(const CoBoostModel& model, const std::vector<CaseView>& views, const CoBoostAsk& ask, Monitor& monitor) {
-  require(static_cast<int>(views.size()) == model.views, message("there must be ", model.views, " views, not ", views.size(), "."));
+CoBoostScores co_boost_scores(const CoBoostModel& model, const std::vector<CaseView>& views, const CoBoostAsk& ask,
+                              Monitor& monitor) {
+  require(static_cast<int>(views.size()) == model.views, message("there must be ", model.views, " views, not ", views.size(),
+                                                                 "."));
   const Index n = views[0].cases(), k = model.classes;
   for (std::size_t m = 0; m < model.members.size(); ++m)
-    for (const int j : model.members[m].features) require(j >= 0 && j < views[static_cast<std::size_t>(model.view[m])].x.cols(), "a view has too few columns.");
+    for (const int j : model.members[m].features) require(j >= 0 && j < views[static_cast<std::size_t>(model.view[m])].x.cols(),
+                                                          "a view has too few columns.");
   std::size_t used = 0;
   while (used < model.members.size() && model.round[used] < ask.last) ++used;
   std::vector<VectorXi> answers(used);

@@ -1,16 +1,17 @@
 // Bayesian co-boosting: Wu and Cheng, Bayesian Co-Boosting for Multi-modal Gesture Recognition (JMLR 2014), Algorithms 1 to 3.
 //
-// Every case is seen in V views. In each round every view draws `candidates` random sets of `sizes` columns, fits a weak learner to each with the weights of the
-// cases, and keeps that with the smallest weighted error e. It has the vote
+// Every case is seen in V views. In each round every view draws `candidates` random sets of `sizes` columns, fits a weak learner
+// to each with the weights of the cases, and keeps that with the smallest weighted error e. It has the vote
 //
 //   alpha = log((1 - e) / e)    or, for `samme`, log((1 - e) / e) + log(C - 1)
 //
-// Then all views together move the log odds R(i, c) of every class (ensemble/co_bound.h), and w_i is proportional to exp(-R(i, y_i)). The answer is the class with
-// the most votes, or that with the largest R.
+// Then all views together move the log odds R(i, c) of every class (ensemble/co_bound.h), and w_i is proportional to
+// exp(-R(i, y_i)). The answer is the class with the most votes, or that with the largest R.
 //
-// What differs from the print: weights are brought to sum one before errors are taken, equation 7 is read as Pbar / P, and R is kept for all cases and classes although
-// Algorithm 3 passes over the cases of class c alone. R is held within +-`cap`. A learner with e >= 1 - 1/C is not used; one with e >= 1/2 (C > 2, log odds) has the vote 0,
-// not a negative one, but its answers still move R. Error rates are held within [e0, 1 - e0], e0 = 1/(2N).
+// What differs from the print: weights are brought to sum one before errors are taken, equation 7 is read as Pbar / P, and R is
+// kept for all cases and classes although Algorithm 3 passes over the cases of class c alone. R is held within +-`cap`. A learner
+// with e >= 1 - 1/C is not used; one with e >= 1/2 (C > 2, log odds) has the vote 0, not a negative one, but its answers still
+// move R. Error rates are held within [e0, 1 - e0], e0 = 1/(2N).
 #pragma once
 
 #include <limits>
@@ -115,7 +116,8 @@ void fields(V& v, CoBoostResult& t) {
 }
 
 // y: classes from 0; weights: of the cases, or none.
-CoBoostResult co_boost(const std::vector<CaseView>& views, const VectorXi& y, ConstVectorRef weights, const CoBoostOptions& options, Rng& rng, Monitor& monitor);
+CoBoostResult co_boost(const std::vector<CaseView>& views, const VectorXi& y, ConstVectorRef weights,
+                       const CoBoostOptions& options, Rng& rng, Monitor& monitor);
 
 struct CoBoostScores {
   MatrixXd votes, log_odds;  // cases x classes, votes as shares
@@ -140,6 +142,7 @@ void fields(V& v, CoBoostAsk& t) {
   v("staged", t.staged);
   v("threads", t.threads);
 }
-CoBoostScores co_boost_scores(const CoBoostModel& model, const std::vector<CaseView>& views, const CoBoostAsk& ask, Monitor& monitor);
+CoBoostScores co_boost_scores(const CoBoostModel& model, const std::vector<CaseView>& views, const CoBoostAsk& ask,
+                              Monitor& monitor);
 
 }  // namespace granary::ensemble

@@ -15,7 +15,8 @@ constexpr double enough = 1e-10;
 
 class Bound {
  public:
-  Bound(const Eigen::MatrixXi& answers, const VectorXi& y, ConstVectorRef log_odds, const VectorXd& weights, int label, double smooth) : views_(answers.cols()) {
+  Bound(const Eigen::MatrixXi& answers, const VectorXi& y, ConstVectorRef log_odds, const VectorXd& weights, int label,
+        double smooth) : views_(answers.cols()) {
     require(views_ >= 1 && views_ <= most_views, message("there must be 1 to ", most_views, " views, not ", views_, "."));
     right_ = wrong_ = VectorXd::Zero(Index{1} << views_);
     for (Index i = 0; i < answers.rows(); ++i) {
@@ -55,7 +56,8 @@ class Bound {
       out.miss[v] = b_[2 * v] - off;
       out.hit[v] = b_[2 * v + 1] - off;
     }
-    for (Index cell = 0; cell < right_.size(); ++cell) out.after += plain_right_[cell] * std::exp(-score(b_, cell)) + plain_wrong_[cell] * std::exp(score(b_, cell));
+    for (Index cell = 0; cell < right_.size(); ++cell) out.after += plain_right_[cell] * std::exp(-score(b_, cell))
+        + plain_wrong_[cell] * std::exp(score(b_, cell));
     return out;
   }
 
@@ -70,7 +72,8 @@ class Bound {
 
   double value(const VectorXd& b) const {
     double sum = 0;
-    for (Index cell = 0; cell < right_.size(); ++cell) sum += right_[cell] * std::exp(-score(b, cell)) + wrong_[cell] * std::exp(score(b, cell));
+    for (Index cell = 0; cell < right_.size(); ++cell) sum += right_[cell] * std::exp(-score(b, cell)) + wrong_[cell]
+        * std::exp(score(b, cell));
     return sum;
   }
 
@@ -131,7 +134,8 @@ class Bound {
 
 }  // namespace
 
-BoundStep bound_step(const Eigen::MatrixXi& answers, const VectorXi& y, ConstVectorRef log_odds, const VectorXd& weights, int label, double smooth) {
+BoundStep bound_step(const Eigen::MatrixXi& answers, const VectorXi& y, ConstVectorRef log_odds, const VectorXd& weights,
+                     int label, double smooth) {
   return Bound(answers, y, log_odds, weights, label, smooth).solve();
 }
 

@@ -8,7 +8,8 @@
 
 namespace granary::ensemble {
 
-HmmClassifierResult hmm_classifier(const CaseView& view, const VectorXi& y, ConstVectorRef weights, const HmmClassifierOptions& o, Rng& rng, Monitor& monitor) {
+HmmClassifierResult hmm_classifier(const CaseView& view, const VectorXi& y, ConstVectorRef weights,
+                                   const HmmClassifierOptions& o, Rng& rng, Monitor& monitor) {
   require(view.cases() == y.size(), message("there must be one label for each of the ", view.cases(), " sequences."));
   require(o.prior.size() == 0 || o.prior.size() == o.classes, "there must be one prior probability for each class.");
   const VectorXd w = weights.size() > 0 ? VectorXd(weights) : VectorXd::Ones(y.size());
@@ -39,7 +40,8 @@ HmmClassifierResult hmm_classifier(const CaseView& view, const VectorXi& y, Cons
 }
 
 HmmClassScores hmm_class_scores(const ViewMember& member, const CaseView& view, int threads, Monitor& monitor) {
-  require(view.x.cols() == static_cast<Index>(member.features.size()), message("the sequences must have the ", member.features.size(), " columns of the fit."));
+  require(view.x.cols() == static_cast<Index>(member.features.size()),
+          message("the sequences must have the ", member.features.size(), " columns of the fit."));
   HmmClassScores out;
   out.scores = view_scores(member, view, threads, monitor);
   out.posterior = class_posterior(out.scores);

@@ -34,7 +34,8 @@ void fields(V& v, HmmClassifierResult& t) {
   v("convergence", t.convergence);
 }
 
-HmmClassifierResult hmm_classifier(const CaseView& view, const VectorXi& y, ConstVectorRef weights, const HmmClassifierOptions& options, Rng& rng, Monitor& monitor);
+HmmClassifierResult hmm_classifier(const CaseView& view, const VectorXi& y, ConstVectorRef weights,
+                                   const HmmClassifierOptions& options, Rng& rng, Monitor& monitor);
 
 struct HmmClassScores {
   MatrixXd scores;     // log p(x | class) + log prior

@@ -39,11 +39,14 @@ std::vector<int> all_columns(const CaseView& view) {
 
 }  // namespace
 
-LateFusionResult late_fusion(const std::vector<CaseView>& views, const VectorXi& y, ConstVectorRef weights, const VectorXi& folds, const LateFusionOptions& o, Rng& rng,
+LateFusionResult late_fusion(const std::vector<CaseView>& views, const VectorXi& y, ConstVectorRef weights,
+                             const VectorXi& folds, const LateFusionOptions& o, Rng& rng,
                              Monitor& monitor) {
   const Index n = y.size(), k = o.classes, v = static_cast<Index>(views.size());
   require(v >= 1 && static_cast<Index>(o.learners.size()) == v, "every view needs its learner.");
-  for (const CaseView& view : views) require(view.cases() == n, message("every view must have the ", n, " cases of the labels, but one has ", view.cases(), "."));
+  for (const CaseView& view : views) require(view.cases() == n,
+                                             message("every view must have the ", n, " cases of the labels, but one has ",
+                                                     view.cases(), "."));
   const VectorXd w = weights.size() > 0 ? VectorXd(weights) : VectorXd::Ones(n);
   std::vector<VectorXd> spread;
   for (const CaseView& view : views) spread.push_back(view_spread(view));
@@ -65,7 +68,8 @@ LateFusionResult late_fusion(const std::vector<CaseView>& views, const VectorXi&
       for (Index i = 0; i < n; ++i)
         if (folds[i] == fold) own[i] = 0;
       parts[static_cast<std::size_t>(t)] =
-          class_posterior(view_scores(fit(view, own, static_cast<std::uint64_t>(t + 1), quiet), views[static_cast<std::size_t>(view)], 1, quiet));
+          class_posterior(view_scores(fit(view, own, static_cast<std::uint64_t>(t + 1), quiet),
+                                      views[static_cast<std::size_t>(view)], 1, quiet));
     });
     for (Index t = 0; t < v * count; ++t)
       for (Index i = 0; i < n; ++i)
@@ -105,11 +109,13 @@ LateFusionResult late_fusion(const std::vector<CaseView>& views, const VectorXi&
 }
 
 MatrixXd late_fusion_posterior(const LateFusionModel& model, const std::vector<CaseView>& views, int threads, Monitor& monitor) {
-  require(!views.empty() && views.size() == model.members.size(), message("there must be ", model.members.size(), " views, not ", views.size(), "."));
+  require(!views.empty() && views.size() == model.members.size(),
+          message("there must be ", model.members.size(), " views, not ", views.size(), "."));
   MatrixXd out;
   for (std::size_t v = 0; v < views.size(); ++v) {
     require(views[v].x.cols() == static_cast<Index>(model.members[v].features.size()), "a view has another number of columns.");
-    const MatrixXd one = model.share[static_cast<Index>(v)] * class_posterior(view_scores(model.members[v], views[v], threads, monitor));
+    const MatrixXd one = model.share[static_cast<Index>(v)] * class_posterior(
+        view_scores(model.members[v], views[v], threads, monitor));
     if (v == 0) out = one;
     else out += one;
   }

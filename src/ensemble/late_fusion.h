@@ -2,8 +2,8 @@
 //
 //   argmax_c sum_v a_v P(c | view v),   a >= 0, sum a = 1
 //
-// a is that point of a lattice with `steps` steps along each edge which errs least over folds; of equal ones the nearest to equal shares. The baseline M1 + M2 of
-// Wu and Cheng (JMLR 2014), for any number of views.
+// a is that point of a lattice with `steps` steps along each edge which errs least over folds; of equal ones the nearest to equal
+// shares. The baseline M1 + M2 of Wu and Cheng (JMLR 2014), for any number of views.
 #pragma once
 
 #include "core/base/convergence.h"
@@ -52,7 +52,8 @@ void fields(V& v, LateFusionResult& t) {
 }
 
 // folds: of every case, from 0.
-LateFusionResult late_fusion(const std::vector<CaseView>& views, const VectorXi& y, ConstVectorRef weights, const VectorXi& folds, const LateFusionOptions& options,
+LateFusionResult late_fusion(const std::vector<CaseView>& views, const VectorXi& y, ConstVectorRef weights,
+                             const VectorXi& folds, const LateFusionOptions& options,
                              Rng& rng, Monitor& monitor);
 MatrixXd late_fusion_posterior(const LateFusionModel& model, const std::vector<CaseView>& views, int threads, Monitor& monitor);
 

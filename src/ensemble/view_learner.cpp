@@ -32,7 +32,8 @@ VectorXd class_weights(const VectorXi& y, const VectorXd& weights, int classes) 
   return sum;
 }
 
-ClassGaussians fit_gaussians(const MatrixXd& x, const VectorXi& y, const VectorXd& weights, int classes, const VectorXd& spread, const ViewLearnerOptions& options) {
+ClassGaussians fit_gaussians(const MatrixXd& x, const VectorXi& y, const VectorXd& weights, int classes, const VectorXd& spread,
+                             const ViewLearnerOptions& options) {
   const Index p = x.cols();
   ClassGaussians out;
   VectorXd total = VectorXd::Zero(classes);
@@ -53,7 +54,8 @@ ClassGaussians fit_gaussians(const MatrixXd& x, const VectorXi& y, const VectorX
     out.means.col(y[i]) += weights[i] * (x.row(i).transpose() - centre);
   }
   for (int c = 0; c < classes; ++c) {
-    if (!(total[c] > 0)) throw InputError(message("class ", c + 1, " has no case of positive weight whose values are all there."));
+    if (!(total[c] > 0)) throw InputError(message("class ", c + 1,
+                                                  " has no case of positive weight whose values are all there."));
     out.means.col(c) /= total[c];
   }
   if (options.learner == ViewLearner::lda) {
@@ -75,7 +77,8 @@ ClassGaussians fit_gaussians(const MatrixXd& x, const VectorXi& y, const VectorX
     out.kind = CovarianceKind::diagonal;
     MatrixXd v = MatrixXd::Zero(p, classes);
     for (Index i = 0; i < x.rows(); ++i)
-      if (x.row(i).allFinite()) v.col(y[i]).array() += weights[i] * (x.row(i).transpose() - centre - out.means.col(y[i])).array().square();
+      if (x.row(i).allFinite()) v.col(y[i]).array() += weights[i]
+          * (x.row(i).transpose() - centre - out.means.col(y[i])).array().square();
     for (int c = 0; c < classes; ++c) v.col(c) = (v.col(c) / total[c]).cwiseMax(options.floor * spread);
     out.covariance = Eigen::Map<const VectorXd>(v.data(), v.size());
   }
@@ -83,7 +86,8 @@ ClassGaussians fit_gaussians(const MatrixXd& x, const VectorXi& y, const VectorX
   return out;
 }
 
-Trees fit_tree(const MatrixXd& x, const VectorXi& y, const VectorXd& weights, int classes, const ViewLearnerOptions& options, Rng& rng, Monitor& monitor) {
+Trees fit_tree(const MatrixXd& x, const VectorXi& y, const VectorXd& weights, int classes, const ViewLearnerOptions& options,
+               Rng& rng, Monitor& monitor) {
   const TreeColumns columns(Design(MatrixView(x.data(), x.rows(), x.cols())), VectorXi(), 1);
   const TreeOrders orders(columns);
   GrowOptions how;
@@ -101,12 +105,16 @@ Trees fit_tree(const MatrixXd& x, const VectorXi& y, const VectorXd& weights, in
 void check(const ViewMember& m) {
   require(m.chains.size() + m.gaussians.size() + m.trees.size() >= 1, "a member has no model.");
   require(m.chains.empty() || static_cast<Index>(m.chains.size()) == m.log_prior.size(), "a member has a class without a model.");
-  for (const GaussianHmm& chain : m.chains) require(chain.columns() == static_cast<Index>(m.features.size()), "a member looks at other columns than its models.");
+  for (const GaussianHmm& chain : m.chains) require(chain.columns() == static_cast<Index>(m.features.size()),
+                                                    "a member looks at other columns than its models.");
   for (const ClassGaussians& g : m.gaussians) {
-    require(g.means.rows() == static_cast<Index>(m.features.size()) && g.means.cols() == m.log_prior.size(), "a member looks at other columns than its models.");
-    require(g.covariance.size() == covariance_size(g.kind, g.means.rows(), g.means.cols()), "a covariance has another size than the means.");
+    require(g.means.rows() == static_cast<Index>(m.features.size()) && g.means.cols() == m.log_prior.size(),
+            "a member looks at other columns than its models.");
+    require(g.covariance.size() == covariance_size(g.kind, g.means.rows(), g.means.cols()),
+            "a covariance has another size than the means.");
   }
-  for (const Trees& tree : m.trees) require(tree.inputs == static_cast<int>(m.features.size()) && tree.outputs == m.log_prior.size(), "a tree does not fit its member.");
+  for (const Trees& tree : m.trees) require(tree.inputs == static_cast<int>(m.features.size()) &&
+                                            tree.outputs == m.log_prior.size(), "a tree does not fit its member.");
 }
 
 VectorXd view_spread(const CaseView& view) {
@@ -131,7 +139,8 @@ VectorXd view_spread(const CaseView& view) {
   return out;
 }
 
-GaussianHmmFit fit_class_chain(const CaseView& view, const VectorXi& y, const VectorXd& weights, const std::vector<int>& features, int label, const VectorXd& spread,
+GaussianHmmFit fit_class_chain(const CaseView& view, const VectorXi& y, const VectorXd& weights,
+                               const std::vector<int>& features, int label, const VectorXd& spread,
                                const ViewLearnerOptions& options, Rng& rng, Monitor& monitor) {
   const MatrixView& x = view.x.dense();
   std::vector<Index> cases, begin(1, 0);
@@ -148,7 +157,8 @@ GaussianHmmFit fit_class_chain(const CaseView& view, const VectorXi& y, const Ve
   VectorXd w(static_cast<Index>(cases.size()));
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Index from = view.begin[static_cast<std::size_t>(cases[i])], length = begin[i + 1] - begin[i];
-    for (Index j = 0; j < rows.cols(); ++j) rows.col(j).segment(begin[i], length) = x.col(features[static_cast<std::size_t>(j)]).segment(from, length);
+    for (Index j = 0; j < rows.cols(); ++j) rows.col(j).segment(begin[i], length) = x.col(
+        features[static_cast<std::size_t>(j)]).segment(from, length);
     w[static_cast<Index>(i)] = weights[cases[i]];
   }
   w /= w.mean();
@@ -156,7 +166,8 @@ GaussianHmmFit fit_class_chain(const CaseView& view, const VectorXi& y, const Ve
   for (Index r = 0; r < rows.rows(); ++r) whole += rows.row(r).allFinite() ? 1 : 0;
   if (whole == 0) throw InputError(message("class ", label + 1, " has no row whose values are all there."));
   GaussianHmmOptions o;
-  o.k = static_cast<int>(std::min<Index>({static_cast<Index>(options.k), whole, options.topology == HmmTopology::ergodic ? whole : longest}));
+  o.k = static_cast<int>(std::min<Index>({static_cast<Index>(options.k), whole,
+    options.topology == HmmTopology::ergodic ? whole : longest}));
   o.covariance = options.covariance;
   o.topology = options.topology;
   o.floor = options.floor;
@@ -169,7 +180,8 @@ GaussianHmmFit fit_class_chain(const CaseView& view, const VectorXi& y, const Ve
   return gaussian_hmm_fit(rows, begin, w, o, rng, monitor);
 }
 
-ViewMember fit_view(const CaseView& view, const VectorXi& y, const VectorXd& weights, const std::vector<int>& features, int classes, const VectorXd& spread,
+ViewMember fit_view(const CaseView& view, const VectorXi& y, const VectorXd& weights, const std::vector<int>& features,
+                    int classes, const VectorXd& spread,
                     const ViewLearnerOptions& options, Rng& rng, Monitor& monitor) {
   ViewMember out;
   out.features = features;
@@ -200,7 +212,8 @@ MatrixXd view_scores(const ViewMember& member, const CaseView& view, int threads
   const Index classes = member.log_prior.size();
   MatrixXd out(view.cases(), classes);
   if (!member.chains.empty()) {
-    for (Index c = 0; c < classes; ++c) out.col(c) = gaussian_hmm_loglik(member.chains[static_cast<std::size_t>(c)], x, view.begin, threads, monitor);
+    for (Index c = 0; c < classes; ++c) out.col(c) = gaussian_hmm_loglik(
+        member.chains[static_cast<std::size_t>(c)], x, view.begin, threads, monitor);
   } else if (!member.gaussians.empty()) {
     const ClassGaussians& g = member.gaussians[0];
     const GaussianDensity density(g.kind, g.means, g.covariance.data());

@@ -1,11 +1,12 @@
 // A classifier of one view of the cases: weak learners of co-boosting, and what late fusion joins.
 //
-//   hmm          one Gaussian hidden Markov model per class, fitted to the sequences of the class with their weights (core/infer/gaussian_hmm.h)
+//   hmm          one Gaussian hidden Markov model per class, fitted to its sequences with their weights (core/infer/gaussian_hmm.h)
 //   naive_bayes  Gaussians with diagonal covariances, one per class        lda   Gaussians with one covariance for all classes
 //   tree         a tree of at most `max_leaves` leaves by Gini impurity
 //
-// All give log p(x | class), with the log of the weighted shares of the classes where `class_prior`; the answer is the class with the largest. A view has one sequence of
-// rows per case, for all learners but the first one of length one. Variances are at least `floor` of those of all rows of the view, whatever the weights.
+// All give log p(x | class), with the log of the weighted shares of the classes where `class_prior`; the answer is the class with
+// the largest. A view has one sequence of rows per case, for all learners but the first one of length one. Variances are at least
+// `floor` of those of all rows of the view, whatever the weights.
 #pragma once
 
 #include <vector>
@@ -18,7 +19,8 @@ namespace granary::ensemble {
 
 enum class ViewLearner { hmm, lda, naive_bayes, tree };
 inline Names<ViewLearner> names(ViewLearner) {
-  return {{ViewLearner::hmm, "hmm"}, {ViewLearner::lda, "lda"}, {ViewLearner::naive_bayes, "naive_bayes"}, {ViewLearner::tree, "tree"}};
+  return {{ViewLearner::hmm, "hmm"}, {ViewLearner::lda, "lda"}, {ViewLearner::naive_bayes, "naive_bayes"},
+    {ViewLearner::tree, "tree"}};
 }
 
 struct CaseView {
@@ -106,10 +108,12 @@ void check(const ViewMember& member);
 VectorXd view_spread(const CaseView& view);
 
 // Cases of weight zero are not looked at, nor columns other than `features`.
-ViewMember fit_view(const CaseView& view, const VectorXi& y, const VectorXd& weights, const std::vector<int>& features, int classes, const VectorXd& spread,
+ViewMember fit_view(const CaseView& view, const VectorXi& y, const VectorXd& weights, const std::vector<int>& features,
+                    int classes, const VectorXd& spread,
                     const ViewLearnerOptions& options, Rng& rng, Monitor& monitor);
 // The hidden Markov model of one class.
-GaussianHmmFit fit_class_chain(const CaseView& view, const VectorXi& y, const VectorXd& weights, const std::vector<int>& features, int label, const VectorXd& spread,
+GaussianHmmFit fit_class_chain(const CaseView& view, const VectorXi& y, const VectorXd& weights,
+                               const std::vector<int>& features, int label, const VectorXd& spread,
                                const ViewLearnerOptions& options, Rng& rng, Monitor& monitor);
 // log p(x_i | class) + log prior, cases x classes. Where no class can give rise to a case, all have the prior alone.
 MatrixXd view_scores(const ViewMember& member, const CaseView& view, int threads, Monitor& monitor);

@@ -20,7 +20,8 @@ using ConstMat = Eigen::Map<const MatrixXd>;
 
 // Parameters: means (p x k), then covariances: full p x p x k, tied p x p, diagonal p x k, spherical k.
 // Statistics: S0 (k), S1 (p x k), then S2: full p x p x k, diagonal p x k, spherical k, tied none (its sum does not depend on Q).
-GaussianEmission::GaussianEmission(ConstMatrixRef y, ConstVectorRef weights, Index k, CovarianceKind kind, double prior_df, double floor, const GaussianBounds& bounds)
+GaussianEmission::GaussianEmission(ConstMatrixRef y, ConstVectorRef weights, Index k, CovarianceKind kind, double prior_df,
+                                   double floor, const GaussianBounds& bounds)
     : y_(y), k_(k), p_(y.cols()), kind_(kind), prior_df_(prior_df), floor_(floor), clip_(bounds.clip), observed_(y.rows()) {
   VectorXd own;  // weights, none on missing rows
   for (Index i = 0; i < y_.rows(); ++i) {
@@ -108,7 +109,8 @@ void GaussianEmission::accumulate(Index from, ConstMatrixRef given, double* s) c
   }
 }
 
-// full: p x p; diagonal: p x 1; spherical: 1 x 1 (summed over columns); tied: p x p, of all states together (h is not used, mean ignored).
+// full: p x p; diagonal: p x 1; spherical: 1 x 1 (summed over columns); tied: p x p, of all states together (h is not used, mean
+// ignored).
 MatrixXd GaussianEmission::scatter(const double* s, Index h, ConstVectorRef mean) const {
   const double s0 = s[h];
   const ConstVec s1(s + k_ + h * p_, p_);
@@ -148,7 +150,8 @@ void GaussianEmission::lift(double& variance, double spread) {
   }
 }
 
-// The prior adds prior_df rows of covariance diag(spread) to the scatter of a state; its mode is then (C + df diag(spread)) / (S0 + df).
+// The prior adds prior_df rows of covariance diag(spread) to the scatter of a state; its mode is then (C + df diag(spread)) / (S0
+// + df).
 void GaussianEmission::maximise(const double* s, double* theta) {
   double* c = theta + k_ * p_;
   MatrixXd sum = MatrixXd::Zero(kind_ == CovarianceKind::tied ? p_ : 0, kind_ == CovarianceKind::tied ? p_ : 0);
@@ -224,7 +227,8 @@ double GaussianEmission::complete(const double* s) const {
     sum -= s0 * (at_.half_log_det()[h] + 0.5 * p * log_two_pi);
     if (kind_ == CovarianceKind::tied) {
       const ConstVec s1(s + k_ + h * p_, p_);
-      pooled += s0 * at_.means().col(h) * at_.means().col(h).transpose() - s1 * at_.means().col(h).transpose() - at_.means().col(h) * s1.transpose();
+      pooled += s0 * at_.means().col(h) * at_.means().col(h).transpose() - s1 * at_.means().col(h).transpose()
+          - at_.means().col(h) * s1.transpose();
       continue;
     }
     MatrixXd c = scatter(s, h, at_.means().col(h));
@@ -249,7 +253,8 @@ double GaussianEmission::complete(const double* s) const {
   return sum;
 }
 
-// With bounds the derivative is that towards what the M-step would give: half of n |L^-1 (C - Sigma) L^-T|, C the bounded covariance of the scatter.
+// With bounds the derivative is that towards what the M-step would give: half of n |L^-1 (C - Sigma) L^-T|, C the bounded
+// covariance of the scatter.
 double GaussianEmission::clipped_score(MatrixXd c, double n, const MatrixXd& factor) const {
   c /= n;
   clip_covariance(c, spread_, floor_);
@@ -280,7 +285,8 @@ double GaussianEmission::score(const double* s, double total) const {
     look(step.cwiseAbs().maxCoeff());
     if (kind_ == CovarianceKind::tied) {
       const ConstVec s1(s + k_ + h * p_, p_);
-      pooled += s0 * at_.means().col(h) * at_.means().col(h).transpose() - s1 * at_.means().col(h).transpose() - at_.means().col(h) * s1.transpose();
+      pooled += s0 * at_.means().col(h) * at_.means().col(h).transpose() - s1 * at_.means().col(h).transpose()
+          - at_.means().col(h) * s1.transpose();
       continue;
     }
     MatrixXd c = scatter(s, h, at_.means().col(h));

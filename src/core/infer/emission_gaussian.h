@@ -1,9 +1,10 @@
 // Gaussian rows in each of k states, with covariances of four kinds (core/infer/gaussian_density.h).
 //
-// Statistics are S0_h = sum_i r_ih, S1_h = sum_i r_ih y_i and the part of S2_h = sum_i r_ih y_i y_i' that the kind needs, with rows measured from the mean of
-// all. `prior_df` > 0 adds an inverse Wishart prior with the covariance (diagonal) of all rows as its mean, worth so many rows for each state.
-// A covariance whose factor falls below `floor` times the variances of the columns is lifted by that much, and counted (repairs); or, with GaussianBounds::clip,
-// covariances are bounded from below by floor * diag(spread), so that the M-step is the maximum under that bound and EM never falls.
+// Statistics are S0_h = sum_i r_ih, S1_h = sum_i r_ih y_i and the part of S2_h = sum_i r_ih y_i y_i' that the kind needs, with
+// rows measured from the mean of all. `prior_df` > 0 adds an inverse Wishart prior with the covariance (diagonal) of all rows as
+// its mean, worth so many rows for each state. A covariance whose factor falls below `floor` times the variances of the columns
+// is lifted by that much, and counted (repairs); or, with GaussianBounds::clip, covariances are bounded from below by floor *
+// diag(spread), so that the M-step is the maximum under that bound and EM never falls.
 //
 // A row with a value that is not a number is missing: it says nothing of its state.
 #pragma once
@@ -33,7 +34,8 @@ struct GaussianBounds {
 
 class GaussianEmission : public Emission {
  public:
-  GaussianEmission(ConstMatrixRef y, ConstVectorRef weights, Index k, CovarianceKind kind, double prior_df = 0, double floor = 1e-6, const GaussianBounds& bounds = {});
+  GaussianEmission(ConstMatrixRef y, ConstVectorRef weights, Index k, CovarianceKind kind, double prior_df = 0,
+                   double floor = 1e-6, const GaussianBounds& bounds = {});
 
   Index rows() const override { return y_.rows(); }
   Index states() const override { return k_; }

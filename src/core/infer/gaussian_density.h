@@ -45,8 +45,9 @@ class GaussianDensity {
   VectorXd half_log_det_;
 };
 
-// The covariance nearest in likelihood among those of at least floor * diag(spread): where C is the covariance of some rows, the maximum of their likelihood under
-// that bound. Eigenvalues of D^-1/2 C D^-1/2, D = diag(spread), are raised to `floor`. True where something was raised.
+// The covariance nearest in likelihood among those of at least floor * diag(spread): where C is the covariance of some rows, the
+// maximum of their likelihood under that bound. Eigenvalues of D^-1/2 C D^-1/2, D = diag(spread), are raised to `floor`. True
+// where something was raised.
 bool clip_covariance(MatrixXd& covariance, ConstVectorRef spread, double floor);
 
 }  // namespace granary

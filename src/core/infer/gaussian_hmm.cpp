@@ -23,7 +23,8 @@ Index row(const std::vector<Index>& begin, Index i) { return begin[static_cast<s
 class Fit {
  public:
   Fit(ConstMatrixRef x, const std::vector<Index>& begin, ConstVectorRef weights, const GaussianHmmOptions& o)
-      : x_(x), begin_(begin), weights_(weights), o_(o), k_(o.k), emission_(x, row_weights(), o.k, o.covariance, 0, o.floor, GaussianBounds{true, o.spread}),
+      : x_(x), begin_(begin), weights_(weights), o_(o), k_(o.k),
+          emission_(x, row_weights(), o.k, o.covariance, 0, o.floor, GaussianBounds{true, o.spread}),
         model_(emission_, begin, weights, o.threads) {}
 
   GaussianHmmFit run(Rng& rng, Monitor& monitor) {
@@ -75,7 +76,8 @@ class Fit {
 
   VectorXd row_weights() const {
     VectorXd w(weights_.size() > 0 ? x_.rows() : 0);
-    for (Index i = 0; i < weights_.size(); ++i) w.segment(row(begin_, i), row(begin_, i + 1) - row(begin_, i)).setConstant(weights_[i]);
+    for (Index i = 0; i < weights_.size(); ++i) w.segment(row(begin_, i), row(begin_, i + 1) - row(begin_, i)).setConstant(
+        weights_[i]);
     return w;
   }
 
@@ -130,8 +132,8 @@ class Fit {
     return label;
   }
 
-  // Parameters that fit given states: a state without rows is as wide as all rows together. One tenth of every law is spread over what is allowed, for what is
-  // zero stays so.
+  // Parameters that fit given states: a state without rows is as wide as all rows together. One tenth of every law is spread over
+  // what is allowed, for what is zero stays so.
   VectorXd from_labels(const VectorXi& label) {
     GaussianHmm wide;
     wide.kind = o_.covariance;
@@ -142,7 +144,8 @@ class Fit {
       case CovarianceKind::full: {
         wide.covariance = VectorXd::Zero(covariance_size(o_.covariance, x_.cols(), k_));
         for (Index h = 0; h < k_; ++h)
-          for (Index j = 0; j < x_.cols(); ++j) wide.covariance[h * x_.cols() * x_.cols() + j * (x_.cols() + 1)] = emission_.spread()[j];
+          for (Index j = 0; j < x_.cols(); ++j) wide.covariance[h * x_.cols() * x_.cols() + j * (x_.cols() + 1)] =
+              emission_.spread()[j];
         break;
       }
       case CovarianceKind::tied: {
@@ -200,7 +203,8 @@ class Fit {
   VectorXd pack(const GaussianHmm& m) const {
     check(m);
     require(m.states() == k_ && m.columns() == x_.cols() && m.kind == o_.covariance,
-            message("the start must have ", k_, " states of ", x_.cols(), " columns and ", name_of(o_.covariance), " covariances."));
+            message("the start must have ", k_, " states of ", x_.cols(), " columns and ", name_of(o_.covariance),
+                    " covariances."));
     VectorXd theta(model_.parameters());
     theta.head(k_) = m.initial / m.initial.sum();
     Eigen::Map<MatrixXd>(theta.data() + k_, k_, k_) = m.transition.array().colwise() / m.transition.rowwise().sum().array();
@@ -231,7 +235,8 @@ class Fit {
       fit.model.initial[a] = old.initial[from];
       fit.model.means.col(a) = old.means.col(from);
       fit.sizes[a] = sizes[from];
-      if (old.kind != CovarianceKind::tied) fit.model.covariance.segment(a * size, size) = old.covariance.segment(from * size, size);
+      if (old.kind != CovarianceKind::tied) fit.model.covariance.segment(a * size, size) = old.covariance.segment(
+          from * size, size);
       for (Index b = 0; b < k_; ++b) fit.model.transition(a, b) = old.transition(from, order[static_cast<std::size_t>(b)]);
     }
   }
@@ -247,21 +252,26 @@ class Fit {
 };
 
 void check_rows(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin) {
-  require(x.cols() == model.columns(), message("the sequences must have the ", model.columns(), " columns of the model, not ", x.cols(), "."));
+  require(x.cols() == model.columns(), message("the sequences must have the ", model.columns(), " columns of the model, not ",
+                                               x.cols(), "."));
   require(!begin.empty() && begin.front() == 0 && begin.back() == x.rows(), "the sequences must cover all rows.");
-  for (std::size_t i = 0; i + 1 < begin.size(); ++i) require(begin[i + 1] > begin[i], message("sequence ", i + 1, " has no rows."));
+  for (std::size_t i = 0; i + 1 < begin.size(); ++i) require(begin[i + 1] > begin[i],
+                                                             message("sequence ", i + 1, " has no rows."));
 }
 
 // body(sequence, its densities), sequences in batches of some thousand rows.
 template <class Body>
-void over_sequences(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin, int threads, Monitor& monitor, Body&& body) {
+void over_sequences(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin, int threads, Monitor& monitor,
+                    Body&& body) {
   check_rows(model, x, begin);
   const GaussianDensity density(model.kind, model.means, model.covariance.data());
   std::vector<Index> batch(1, 0);
   for (Index i = 1; i < static_cast<Index>(begin.size()); ++i)
-    if (i + 1 == static_cast<Index>(begin.size()) || row(begin, i + 1) - row(begin, batch.back()) > batch_rows) batch.push_back(i);
+    if (i + 1 == static_cast<Index>(begin.size()) || row(begin, i + 1) - row(begin, batch.back()) > batch_rows) batch.push_back(
+        i);
   parallel_for(static_cast<Index>(batch.size()) - 1, threads, monitor, [&](Index g) {
-    const Index first = batch[static_cast<std::size_t>(g)], last = batch[static_cast<std::size_t>(g) + 1], from = row(begin, first);
+    const Index first = batch[static_cast<std::size_t>(g)], last = batch[static_cast<std::size_t>(g) + 1],
+        from = row(begin, first);
     MatrixXd d(row(begin, last) - from, model.states());
     density.log_density(x.middleRows(from, d.rows()), d);
     for (Index r = 0; r < d.rows(); ++r)
@@ -287,27 +297,34 @@ void check(const GaussianHmm& m) {
   require(k >= 1 && p >= 1, "a model needs at least one state and one column.");
   require(m.transition.rows() == k && m.transition.cols() == k, message("the transitions must be ", k, " x ", k, "."));
   require(m.means.cols() == k, message("there must be ", k, " means."));
-  require(m.covariance.size() == covariance_size(m.kind, p, k), message("there must be ", covariance_size(m.kind, p, k), " numbers of covariances."));
-  require(m.initial.minCoeff() >= 0 && m.initial.sum() > 0 && m.transition.minCoeff() >= 0 && m.transition.rowwise().sum().minCoeff() > 0,
+  require(m.covariance.size() == covariance_size(m.kind, p, k),
+          message("there must be ", covariance_size(m.kind, p, k), " numbers of covariances."));
+  require(m.initial.minCoeff() >= 0 && m.initial.sum() > 0 && m.transition.minCoeff() >= 0 &&
+          m.transition.rowwise().sum().minCoeff() > 0,
           "the probabilities of the states must not be negative, nor all zero.");
 }
 
-GaussianHmmFit gaussian_hmm_fit(ConstMatrixRef x, const std::vector<Index>& begin, ConstVectorRef weights, const GaussianHmmOptions& options, Rng& rng, Monitor& monitor) {
+GaussianHmmFit gaussian_hmm_fit(ConstMatrixRef x, const std::vector<Index>& begin, ConstVectorRef weights,
+                                const GaussianHmmOptions& options, Rng& rng, Monitor& monitor) {
   require(options.k >= 1, "`k` must be at least 1.");
   require(begin.size() >= 2 && begin.front() == 0 && begin.back() == x.rows(), "the sequences must cover all rows.");
-  require(weights.size() == 0 || weights.size() == static_cast<Index>(begin.size()) - 1, "there must be one weight for each sequence.");
+  require(weights.size() == 0 || weights.size() == static_cast<Index>(begin.size()) - 1,
+          "there must be one weight for each sequence.");
   require(options.spread.size() == 0 || options.spread.size() == x.cols(), "there must be one variance for each column.");
   return Fit(x, begin, weights, options).run(rng, monitor);
 }
 
-VectorXd gaussian_hmm_loglik(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin, int threads, Monitor& monitor) {
+VectorXd gaussian_hmm_loglik(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin, int threads,
+                             Monitor& monitor) {
   VectorXd out(static_cast<Index>(begin.size()) - 1);
   over_sequences(model, x, begin, threads, monitor,
-                 [&](Index i, ConstMatrixRef d, HmmWork& work) { out[i] = hmm_loglik(model.initial, model.transition, d, work); });
+                 [&](Index i, ConstMatrixRef d, HmmWork& work) { out[i] = hmm_loglik(model.initial, model.transition, d, work);
+                 });
   return out;
 }
 
-HmmStates gaussian_hmm_states(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin, int threads, Monitor& monitor) {
+HmmStates gaussian_hmm_states(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin, int threads,
+                              Monitor& monitor) {
   const Index n = static_cast<Index>(begin.size()) - 1;
   HmmStates out;
   out.prob.resize(x.rows(), model.states());

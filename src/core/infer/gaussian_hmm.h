@@ -1,14 +1,18 @@
 // Gaussian hidden Markov models of many sequences with case weights:
 //
-//   maximise  l(theta) = sum_i w_i log p(x_i; theta),   p(x) = sum_z pi_z1 N(x_1; mu_z1, Sigma_z1) prod_t A_z(t-1),zt N(x_t; mu_zt, Sigma_zt)
+//   maximise  l(theta) = sum_i w_i log p(x_i; theta),
+//   p(x) = sum_z pi_z1 N(x_1; mu_z1, Sigma_z1) prod_t>1 A_z(t-1),zt N(x_t; mu_zt, Sigma_zt)
 //
-// by Baum-Welch with weights (Wu and Cheng, JMLR 2014, equations 2-4; core/infer/hmm_model.h), or by its hard form, where every sequence has its best path. Weights may have
-// any scale; a sequence of weight zero counts as absent. Covariances are at least floor * diag(spread). Of the transitions some may be forbidden, and stay so:
+// by Baum-Welch with weights (Wu and Cheng, JMLR 2014, equations 2-4; core/infer/hmm_model.h), or by its hard form, where every
+// sequence has its best path. Weights may have any scale; a sequence of weight zero counts as absent. Covariances are at least
+// floor * diag(spread). Of the transitions some may be forbidden, and stay so:
 //
-//   ergodic      any state may follow any           left_right   a state is followed by itself or the next; the first is the first
+//   ergodic      any state may follow any
+//   left_right   a state is followed by itself or the next; the first is the first
 //   forward      a state is followed by itself or a later one; any may be the first
 //
-// Starts: every sequence cut into k equal parts (segments), k-means of the rows, or parameters. A row with a value that is not a number is missing.
+// Starts: every sequence cut into k equal parts (segments), k-means of the rows, or parameters. A row with a value that is not a
+// number is missing.
 #pragma once
 
 #include <vector>
@@ -104,11 +108,14 @@ void fields(V& v, GaussianHmmFit& t) {
   v("convergence", t.convergence);
 }
 
-// x: the rows of all sequences, one after the other; begin: the first row of each, and the number of rows; weights: of the sequences, or none.
-GaussianHmmFit gaussian_hmm_fit(ConstMatrixRef x, const std::vector<Index>& begin, ConstVectorRef weights, const GaussianHmmOptions& options, Rng& rng, Monitor& monitor);
+// x: the rows of all sequences, one after the other; begin: the first row of each, and the number of rows; weights: of the
+// sequences, or none.
+GaussianHmmFit gaussian_hmm_fit(ConstMatrixRef x, const std::vector<Index>& begin, ConstVectorRef weights,
+                                const GaussianHmmOptions& options, Rng& rng, Monitor& monitor);
 
 // log p(x_i) of every sequence, -infinity where no path is possible.
-VectorXd gaussian_hmm_loglik(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin, int threads, Monitor& monitor);
+VectorXd gaussian_hmm_loglik(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin, int threads,
+                             Monitor& monitor);
 
 struct HmmStates {
   MatrixXd prob;     // rows x k
@@ -123,7 +130,8 @@ void fields(V& v, HmmStates& t) {
   v("loglik", t.loglik);
   v("joint", t.joint);
 }
-HmmStates gaussian_hmm_states(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin, int threads, Monitor& monitor);
+HmmStates gaussian_hmm_states(const GaussianHmm& model, ConstMatrixRef x, const std::vector<Index>& begin, int threads,
+                              Monitor& monitor);
 
 struct HmmDraws {
   MatrixXd x;

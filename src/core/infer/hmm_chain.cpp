@@ -28,7 +28,8 @@ ChainScores scores_of(ConstVectorRef initial, ConstMatrixRef transition, ConstMa
   return scores;
 }
 
-[[noreturn]] void impossible() { throw NumericalError("a sequence has probability zero: no path that the transitions allow leads through it."); }
+[[noreturn]] void impossible() { throw NumericalError(
+    "a sequence has probability zero: no path that the transitions allow leads through it."); }
 
 // out_k = exp(log f_k - top), top the largest; false where all densities are zero or one is not a number.
 bool relative(const double* log_density, Index stride, Index k, double* out, double& taken) {
@@ -88,13 +89,15 @@ class LogProduct {
   double product_ = 1, log_ = 0;
 };
 
-double smooth_in_logs(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrixRef log_density, double weight, MatrixRef states, MatrixRef transitions) {
+double smooth_in_logs(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrixRef log_density, double weight,
+                      MatrixRef states, MatrixRef transitions) {
   const ChainMarginals m = forward_backward(scores_of(initial, transition, log_density));
   if (!std::isfinite(m.log_partition)) impossible();
   const Index k = initial.size();
   states = m.unary.transpose();
   for (Index t = 0; t < states.rows(); ++t) states.row(t) /= states.row(t).sum();
-  for (std::size_t at = 0; at < m.pair.size(); ++at) transitions(static_cast<Index>(at) % k, static_cast<Index>(at) / k % k) += weight * m.pair[at];
+  for (std::size_t at = 0; at < m.pair.size(); ++at) transitions(static_cast<Index>(at) % k,
+                                                                 static_cast<Index>(at) / k % k) += weight * m.pair[at];
   return m.log_partition;
 }
 
@@ -111,7 +114,8 @@ double hmm_loglik(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrix
   for (Index t = 0; t < n && fine; ++t) {
     fine = relative(log_density.data() + t, stride, k, b.data(), taken);
     if (!fine) break;
-    const double scale = t == 0 ? first_step(initial, b.data(), work.later.data()) : step(work.beta.data(), transition.data(), transition.outerStride(), b.data(), k, work.later.data());
+    const double scale = t == 0 ? first_step(initial, b.data(), work.later.data())
+        : step(work.beta.data(), transition.data(), transition.outerStride(), b.data(), k, work.later.data());
     fine = scale > 0;
     product.times(scale);
     work.beta.swap(work.later);
@@ -127,7 +131,8 @@ double hmm_loglik(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrix
   return hmm_loglik(initial, transition, log_density, work);
 }
 
-double hmm_smooth(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrixRef log_density, double weight, HmmWork& work, MatrixRef states, MatrixRef transitions) {
+double hmm_smooth(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrixRef log_density, double weight, HmmWork& work,
+                  MatrixRef states, MatrixRef transitions) {
   const Index k = initial.size(), n = log_density.rows(), stride = log_density.outerStride();
   if (work.density.rows() != k || work.density.cols() < n) {
     work.density.resize(k, n);
@@ -139,9 +144,11 @@ double hmm_smooth(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrix
   LogProduct product;
   for (Index t = 0; t < n; ++t) {
     double* b = work.density.data() + t * k;
-    if (!relative(log_density.data() + t, stride, k, b, taken)) throw NumericalError("a row has probability zero in every state.");
+    if (!relative(log_density.data() + t, stride, k, b, taken)) throw NumericalError(
+        "a row has probability zero in every state.");
     double* now = work.alpha.data() + t * k;
-    const double scale = t == 0 ? first_step(initial, b, now) : step(now - k, transition.data(), transition.outerStride(), b, k, now);
+    const double scale = t == 0 ? first_step(initial, b, now)
+        : step(now - k, transition.data(), transition.outerStride(), b, k, now);
     if (!(scale > 0)) return smooth_in_logs(initial, transition, log_density, weight, states, transitions);
     product.times(scale);
   }

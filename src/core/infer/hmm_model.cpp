@@ -46,10 +46,12 @@ MatrixXd HmmModel::densities(Index i) const {
 
 HmmPosterior HmmModel::posterior(Index i) const { return hmm_posterior(initial_, transition_, densities(i)); }
 
-std::vector<int> HmmModel::path(Index i, double& log_joint) const { return hmm_path(initial_, transition_, densities(i), log_joint); }
+std::vector<int> HmmModel::path(Index i, double& log_joint) const {
+  return hmm_path(initial_, transition_, densities(i), log_joint); }
 
 EmPart HmmModel::expect(Index from, Index to, const ForwardRule& rule, VectorXd& s, Monitor& monitor) {
-  if (rule.kind != EmForward::exact && rule.kind != EmForward::hard) throw InputError("the forward step of sequences is \"exact\" or \"hard\".");
+  if (rule.kind != EmForward::exact && rule.kind != EmForward::hard) throw InputError(
+      "the forward step of sequences is \"exact\" or \"hard\".");
   const Index parts = std::min(groups, to - from), size = emission_.statistics();
   std::vector<VectorXd> sums(static_cast<std::size_t>(parts));
   std::vector<EmPart> found(static_cast<std::size_t>(parts));
@@ -155,7 +157,8 @@ double HmmModel::score(const VectorXd& s) const {
   const Index size = emission_.statistics();
   double worst = emission_.score(s.data(), rows_);
   for (Index a = 0; a < k_; ++a) {
-    worst = std::max(worst, std::abs(s[size + a] + prior_ - (sequences_ + static_cast<double>(k_) * prior_) * initial_[a]) / rows_);
+    worst = std::max(worst, std::abs(s[size + a] + prior_ - (sequences_ + static_cast<double>(k_) * prior_)
+                                     * initial_[a]) / rows_);
     const VectorXd row = Eigen::Map<const MatrixXd>(s.data() + size + k_, k_, k_).row(a).transpose().array() + prior_;
     worst = std::max(worst, (row - row.sum() * transition_.row(a).transpose()).cwiseAbs().maxCoeff() / rows_);
   }

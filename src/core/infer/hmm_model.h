@@ -1,11 +1,12 @@
-// Hidden Markov models over many sequences: the state of the first row has law pi, the next states follow T (T_ab = P(next = b | now = a)), and rows look as
-// the emission says. The forward step is the forward-backward recursion of core/infer/hmm_chain.h. The law of a whole path given the data has the entropy
+// Hidden Markov models over many sequences: the state of the first row has law pi, the next states follow T (T_ab = P(next = b |
+// now = a)), and rows look as the emission says. The forward step is the forward-backward recursion of core/infer/hmm_chain.h.
+// The law of a whole path given the data has the entropy
 //
 //   H = log p(y) - E log p(path, y)
 //
-// Parameters: pi (k), T (k x k, by rows summing to 1, stored by columns), then those of the emission. Statistics: those of the emission, then first states (k) and
-// transitions (k x k). Sequences may have weights; one of weight zero is not looked at. The forward step is exact, or hard (Viterbi's path). A transition that is zero
-// stays zero where there is no prior.
+// Parameters: pi (k), T (k x k, by rows summing to 1, stored by columns), then those of the emission. Statistics: those of the
+// emission, then first states (k) and transitions (k x k). Sequences may have weights; one of weight zero is not looked at. The
+// forward step is exact, or hard (Viterbi's path). A transition that is zero stays zero where there is no prior.
 #pragma once
 
 #include <vector>
