@@ -329,6 +329,22 @@ core_boost_bound <- function(what, k, edge, other, numbers_given) {
     .Call(`_granary_core_boost_bound`, what, k, edge, other, numbers_given)
 }
 
+core_co_boost <- function(views, y, weights, options, seed, progress) {
+    .Call(`_granary_core_co_boost`, views, y, weights, options, seed, progress)
+}
+
+core_co_boost_scores <- function(model, views, ask, progress) {
+    .Call(`_granary_core_co_boost_scores`, model, views, ask, progress)
+}
+
+core_late_fusion <- function(data, weights, folds, options, seed, progress) {
+    .Call(`_granary_core_late_fusion`, data, weights, folds, options, seed, progress)
+}
+
+core_late_fusion_posterior <- function(model, views, threads, progress) {
+    .Call(`_granary_core_late_fusion_posterior`, model, views, threads, progress)
+}
+
 core_forest <- function(x, y, weights, options, seed, progress) {
     .Call(`_granary_core_forest`, x, y, weights, options, seed, progress)
 }
@@ -347,6 +363,34 @@ core_forest_predict <- function(x, trees, to, threads, progress) {
 
 core_forest_leaves <- function(x, trees, threads, progress) {
     .Call(`_granary_core_forest_leaves`, x, trees, threads, progress)
+}
+
+core_hmm_fit <- function(x, begin, weights, options, seed, progress) {
+    .Call(`_granary_core_hmm_fit`, x, begin, weights, options, seed, progress)
+}
+
+core_hmm_loglik <- function(model, x, begin, threads, progress) {
+    .Call(`_granary_core_hmm_loglik`, model, x, begin, threads, progress)
+}
+
+core_hmm_states <- function(model, x, begin, threads, progress) {
+    .Call(`_granary_core_hmm_states`, model, x, begin, threads, progress)
+}
+
+core_hmm_draws <- function(model, lengths, seed) {
+    .Call(`_granary_core_hmm_draws`, model, lengths, seed)
+}
+
+core_hmm_classifier <- function(view, y, weights, options, seed, progress) {
+    .Call(`_granary_core_hmm_classifier`, view, y, weights, options, seed, progress)
+}
+
+core_hmm_class_scores <- function(member, view, threads, progress) {
+    .Call(`_granary_core_hmm_class_scores`, member, view, threads, progress)
+}
+
+core_skeleton_features <- function(frames, options) {
+    .Call(`_granary_core_skeleton_features`, frames, options)
 }
 
 core_transfer_forest <- function(x, label, options, seed, progress) {

@@ -1061,6 +1061,62 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_co_boost
+SEXP core_co_boost(SEXP views, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_co_boost(SEXP viewsSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type views(viewsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_co_boost(views, y, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_co_boost_scores
+SEXP core_co_boost_scores(SEXP model, SEXP views, SEXP ask, SEXP progress);
+RcppExport SEXP _granary_core_co_boost_scores(SEXP modelSEXP, SEXP viewsSEXP, SEXP askSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type views(viewsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type ask(askSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_co_boost_scores(model, views, ask, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_late_fusion
+SEXP core_late_fusion(SEXP data, SEXP weights, SEXP folds, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_late_fusion(SEXP dataSEXP, SEXP weightsSEXP, SEXP foldsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_late_fusion(data, weights, folds, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_late_fusion_posterior
+SEXP core_late_fusion_posterior(SEXP model, SEXP views, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_late_fusion_posterior(SEXP modelSEXP, SEXP viewsSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type views(viewsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_late_fusion_posterior(model, views, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_forest
 SEXP core_forest(SEXP x, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
 RcppExport SEXP _granary_core_forest(SEXP xSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
@@ -1120,6 +1176,100 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
     rcpp_result_gen = Rcpp::wrap(core_forest_leaves(x, trees, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hmm_fit
+SEXP core_hmm_fit(SEXP x, SEXP begin, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_hmm_fit(SEXP xSEXP, SEXP beginSEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type begin(beginSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hmm_fit(x, begin, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hmm_loglik
+SEXP core_hmm_loglik(SEXP model, SEXP x, SEXP begin, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_hmm_loglik(SEXP modelSEXP, SEXP xSEXP, SEXP beginSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type begin(beginSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hmm_loglik(model, x, begin, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hmm_states
+SEXP core_hmm_states(SEXP model, SEXP x, SEXP begin, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_hmm_states(SEXP modelSEXP, SEXP xSEXP, SEXP beginSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type begin(beginSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hmm_states(model, x, begin, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hmm_draws
+SEXP core_hmm_draws(SEXP model, SEXP lengths, SEXP seed);
+RcppExport SEXP _granary_core_hmm_draws(SEXP modelSEXP, SEXP lengthsSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type lengths(lengthsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hmm_draws(model, lengths, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hmm_classifier
+SEXP core_hmm_classifier(SEXP view, SEXP y, SEXP weights, SEXP options, SEXP seed, SEXP progress);
+RcppExport SEXP _granary_core_hmm_classifier(SEXP viewSEXP, SEXP ySEXP, SEXP weightsSEXP, SEXP optionsSEXP, SEXP seedSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type view(viewSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hmm_classifier(view, y, weights, options, seed, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hmm_class_scores
+SEXP core_hmm_class_scores(SEXP member, SEXP view, SEXP threads, SEXP progress);
+RcppExport SEXP _granary_core_hmm_class_scores(SEXP memberSEXP, SEXP viewSEXP, SEXP threadsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type member(memberSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type view(viewSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type progress(progressSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hmm_class_scores(member, view, threads, progress));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_skeleton_features
+SEXP core_skeleton_features(SEXP frames, SEXP options);
+RcppExport SEXP _granary_core_skeleton_features(SEXP framesSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type frames(framesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_skeleton_features(frames, options));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -5753,11 +5903,22 @@ static const R_CallMethodDef CallEntries[] = {
     {"_granary_core_margin_game", (DL_FUNC) &_granary_core_margin_game, 5},
     {"_granary_core_potential", (DL_FUNC) &_granary_core_potential, 4},
     {"_granary_core_boost_bound", (DL_FUNC) &_granary_core_boost_bound, 5},
+    {"_granary_core_co_boost", (DL_FUNC) &_granary_core_co_boost, 6},
+    {"_granary_core_co_boost_scores", (DL_FUNC) &_granary_core_co_boost_scores, 4},
+    {"_granary_core_late_fusion", (DL_FUNC) &_granary_core_late_fusion, 6},
+    {"_granary_core_late_fusion_posterior", (DL_FUNC) &_granary_core_late_fusion_posterior, 4},
     {"_granary_core_forest", (DL_FUNC) &_granary_core_forest, 6},
     {"_granary_core_hold_trees", (DL_FUNC) &_granary_core_hold_trees, 1},
     {"_granary_core_trees_alive", (DL_FUNC) &_granary_core_trees_alive, 1},
     {"_granary_core_forest_predict", (DL_FUNC) &_granary_core_forest_predict, 5},
     {"_granary_core_forest_leaves", (DL_FUNC) &_granary_core_forest_leaves, 4},
+    {"_granary_core_hmm_fit", (DL_FUNC) &_granary_core_hmm_fit, 6},
+    {"_granary_core_hmm_loglik", (DL_FUNC) &_granary_core_hmm_loglik, 5},
+    {"_granary_core_hmm_states", (DL_FUNC) &_granary_core_hmm_states, 5},
+    {"_granary_core_hmm_draws", (DL_FUNC) &_granary_core_hmm_draws, 3},
+    {"_granary_core_hmm_classifier", (DL_FUNC) &_granary_core_hmm_classifier, 6},
+    {"_granary_core_hmm_class_scores", (DL_FUNC) &_granary_core_hmm_class_scores, 4},
+    {"_granary_core_skeleton_features", (DL_FUNC) &_granary_core_skeleton_features, 2},
     {"_granary_core_transfer_forest", (DL_FUNC) &_granary_core_transfer_forest, 5},
     {"_granary_core_hold_transfer", (DL_FUNC) &_granary_core_hold_transfer, 1},
     {"_granary_core_transfer_alive", (DL_FUNC) &_granary_core_transfer_alive, 1},

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/errors.h"
+#include "core/linalg/dense.h"
 
 namespace granary {
 namespace {
@@ -19,22 +20,44 @@ using ConstMat = Eigen::Map<const MatrixXd>;
 
 // Parameters: means (p x k), then covariances: full p x p x k, tied p x p, diagonal p x k, spherical k.
 // Statistics: S0 (k), S1 (p x k), then S2: full p x p x k, diagonal p x k, spherical k, tied none (its sum does not depend on Q).
-GaussianEmission::GaussianEmission(ConstMatrixRef y, ConstVectorRef weights, Index k, CovarianceKind kind, double prior_df, double floor)
-    : y_(y), k_(k), p_(y.cols()), kind_(kind), prior_df_(prior_df), floor_(floor) {
-  const double total = weights.size() > 0 ? weights.sum() : static_cast<double>(y.rows());
-  centre_ = weights.size() > 0 ? VectorXd(y.transpose() * weights / total) : VectorXd(y.colwise().mean().transpose());
+GaussianEmission::GaussianEmission(ConstMatrixRef y, ConstVectorRef weights, Index k, CovarianceKind kind, double prior_df,
+                                   double floor, const GaussianBounds& bounds)
+    : y_(y), k_(k), p_(y.cols()), kind_(kind), prior_df_(prior_df), floor_(floor), clip_(bounds.clip), observed_(y.rows()) {
+  VectorXd own;  // weights, none on missing rows
+  for (Index i = 0; i < y_.rows(); ++i) {
+    bool missing = false;
+    for (Index j = 0; j < p_ && !missing; ++j) missing = std::isnan(y_(i, j));
+    if (!missing) continue;
+    if (missing_.empty()) {
+      missing_.assign(static_cast<std::size_t>(y_.rows()), 0);
+      own = weights.size() > 0 ? VectorXd(weights) : VectorXd::Ones(y_.rows());
+    }
+    missing_[static_cast<std::size_t>(i)] = 1;
+    own[i] = 0;
+    y_.row(i).setZero();
+    --observed_;
+  }
+  if (observed_ == 0) throw InputError("no row has a value in every column.");
+  if (own.size() == 0 && weights.size() > 0) own = weights;
+  const double total = own.size() > 0 ? own.sum() : static_cast<double>(y.rows());
+  if (!(total > 0)) throw InputError("no row with values has a positive weight.");
+  centre_ = own.size() > 0 ? VectorXd(y_.transpose() * own / total) : VectorXd(y_.colwise().mean().transpose());
   y_.rowwise() -= centre_.transpose();
+  if (!missing_.empty())
+    for (Index i = 0; i < y_.rows(); ++i)
+      if (missing_[static_cast<std::size_t>(i)] != 0) y_.row(i).setZero();
   spread_.resize(p_);
   for (Index j = 0; j < p_; ++j) {
-    const double ss = weights.size() > 0 ? (y_.col(j).array().square() * weights.array()).sum() : y_.col(j).squaredNorm();
+    const double ss = own.size() > 0 ? (y_.col(j).array().square() * own.array()).sum() : y_.col(j).squaredNorm();
     spread_[j] = ss / total;
   }
+  if (bounds.spread.size() > 0) spread_ = bounds.spread;
   const double largest = spread_.maxCoeff();
   if (!(largest > 0)) throw InputError("all rows are equal: a Gaussian state has no variance then.");
   for (Index j = 0; j < p_; ++j)
     if (spread_[j] <= 0) spread_[j] = 1e-12 * largest;
   if (kind_ == CovarianceKind::tied) {
-    total_second_ = weights.size() > 0 ? MatrixXd(y_.transpose() * weights.asDiagonal() * y_) : MatrixXd(y_.transpose() * y_);
+    total_second_ = own.size() > 0 ? MatrixXd(y_.transpose() * own.asDiagonal() * y_) : MatrixXd(y_.transpose() * y_);
   }
 }
 
@@ -47,81 +70,25 @@ Index GaussianEmission::second_size() const {
   }
 }
 
-Index GaussianEmission::covariance_size() const { return kind_ == CovarianceKind::tied ? p_ * p_ : second_size(); }
-
-Index GaussianEmission::free_parameters() const {
-  const Index triangle = p_ * (p_ + 1) / 2;
-  switch (kind_) {
-    case CovarianceKind::full: return k_ * (p_ + triangle);
-    case CovarianceKind::diagonal: return 2 * k_ * p_;
-    case CovarianceKind::spherical: return k_ * (p_ + 1);
-    default: return k_ * p_ + triangle;
-  }
-}
-
-void GaussianEmission::set(const double* theta) {
-  means_ = ConstMat(theta, p_, k_);
-  const double* c = theta + k_ * p_;
-  half_log_det_.resize(k_);
-  const Index factors = kind_ == CovarianceKind::tied ? 1 : k_;
-  factor_.resize(static_cast<std::size_t>(factors));
-  for (Index h = 0; h < factors; ++h) {
-    MatrixXd& f = factor_[static_cast<std::size_t>(h)];
-    switch (kind_) {
-      case CovarianceKind::full:
-      case CovarianceKind::tied: {
-        const Llt llt(ConstMat(c + h * p_ * p_, p_, p_));
-        if (llt.info() != Eigen::Success) throw NumericalError("the covariance of a state is not positive definite.");
-        f = llt.matrixL();
-        half_log_det_[h] = f.diagonal().array().log().sum();
-        break;
-      }
-      case CovarianceKind::diagonal:
-        f = ConstVec(c + h * p_, p_).array().sqrt().matrix();
-        half_log_det_[h] = f.array().log().sum();
-        break;
-      case CovarianceKind::spherical:
-        f = VectorXd::Constant(p_, std::sqrt(c[h]));
-        half_log_det_[h] = 0.5 * static_cast<double>(p_) * std::log(c[h]);
-        break;
-    }
-    if (!std::isfinite(half_log_det_[h])) throw NumericalError("the covariance of a state is not positive definite.");
-  }
-  if (kind_ == CovarianceKind::tied) half_log_det_.setConstant(half_log_det_[0]);
-}
+void GaussianEmission::set(const double* theta) { at_.set(kind_, ConstMat(theta, p_, k_), theta + k_ * p_); }
 
 void GaussianEmission::log_density(Index from, MatrixRef out) const {
-  const Index n = out.rows();
-  const double constant = 0.5 * static_cast<double>(p_) * log_two_pi;
-  MatrixXd z(p_, n);
-  MatrixXd white, white_means;
-  if (kind_ == CovarianceKind::tied) {  // one solve serves all states
-    white = y_.middleRows(from, n).transpose();
-    factor_[0].triangularView<Eigen::Lower>().solveInPlace(white);
-    white_means = means_;
-    factor_[0].triangularView<Eigen::Lower>().solveInPlace(white_means);
-  }
-  for (Index h = 0; h < k_; ++h) {
-    switch (kind_) {
-      case CovarianceKind::full:
-        z = y_.middleRows(from, n).transpose();
-        z.colwise() -= means_.col(h);
-        factor_[static_cast<std::size_t>(h)].triangularView<Eigen::Lower>().solveInPlace(z);
-        break;
-      case CovarianceKind::tied: z = white.colwise() - white_means.col(h); break;
-      default:
-        z = y_.middleRows(from, n).transpose();
-        z.colwise() -= means_.col(h);
-        z.array().colwise() /= factor_[static_cast<std::size_t>(h)].col(0).array();
-    }
-    out.col(h) = -0.5 * z.colwise().squaredNorm().transpose();
-    out.col(h).array() -= constant + half_log_det_[h];
-  }
+  at_.log_density(y_.middleRows(from, out.rows()), out);
+  if (missing_.empty()) return;
+  for (Index i = 0; i < out.rows(); ++i)
+    if (missing_[static_cast<std::size_t>(from + i)] != 0) out.row(i).setZero();
 }
 
-void GaussianEmission::accumulate(Index from, ConstMatrixRef r, double* s) const {
-  const Index n = r.rows();
+void GaussianEmission::accumulate(Index from, ConstMatrixRef given, double* s) const {
+  const Index n = given.rows();
   const auto y = y_.middleRows(from, n);
+  MatrixXd seen;
+  if (!missing_.empty()) {
+    seen = given;
+    for (Index i = 0; i < n; ++i)
+      if (missing_[static_cast<std::size_t>(from + i)] != 0) seen.row(i).setZero();
+  }
+  const ConstMatrixRef r = missing_.empty() ? given : ConstMatrixRef(seen);
   Vec(s, k_) += r.colwise().sum().transpose();
   Mat(s + k_, p_, k_).noalias() += y.transpose() * r;
   double* second = s + k_ * (1 + p_);
@@ -142,7 +109,8 @@ void GaussianEmission::accumulate(Index from, ConstMatrixRef r, double* s) const
   }
 }
 
-// full: p x p; diagonal: p x 1; spherical: 1 x 1 (summed over columns); tied: p x p, of all states together (h is not used, mean ignored).
+// full: p x p; diagonal: p x 1; spherical: 1 x 1 (summed over columns); tied: p x p, of all states together (h is not used, mean
+// ignored).
 MatrixXd GaussianEmission::scatter(const double* s, Index h, ConstVectorRef mean) const {
   const double s0 = s[h];
   const ConstVec s1(s + k_ + h * p_, p_);
@@ -161,6 +129,10 @@ MatrixXd GaussianEmission::scatter(const double* s, Index h, ConstVectorRef mean
 }
 
 void GaussianEmission::lift(MatrixXd& covariance) {
+  if (clip_) {
+    clip_covariance(covariance, spread_, floor_);
+    return;
+  }
   const Llt llt(covariance);
   bool low = llt.info() != Eigen::Success;
   for (Index j = 0; j < p_ && !low; ++j) low = !(llt.matrixLLT()(j, j) * llt.matrixLLT()(j, j) > 1e-4 * floor_ * spread_[j]);
@@ -169,7 +141,17 @@ void GaussianEmission::lift(MatrixXd& covariance) {
   covariance.diagonal() += floor_ * spread_;
 }
 
-// The prior adds prior_df rows of covariance diag(spread) to the scatter of a state; its mode is then (C + df diag(spread)) / (S0 + df).
+void GaussianEmission::lift(double& variance, double spread) {
+  if (clip_) {
+    variance = std::max(variance, floor_ * spread);
+  } else if (!(variance > 1e-4 * floor_ * spread)) {
+    ++repairs_;
+    variance = std::max(0.0, variance) + floor_ * spread;
+  }
+}
+
+// The prior adds prior_df rows of covariance diag(spread) to the scatter of a state; its mode is then (C + df diag(spread)) / (S0
+// + df).
 void GaussianEmission::maximise(const double* s, double* theta) {
   double* c = theta + k_ * p_;
   MatrixXd sum = MatrixXd::Zero(kind_ == CovarianceKind::tied ? p_ : 0, kind_ == CovarianceKind::tied ? p_ : 0);
@@ -194,20 +176,13 @@ void GaussianEmission::maximise(const double* s, double* theta) {
       case CovarianceKind::diagonal: {
         Vec v(c + h * p_, p_);
         v = (scatter(s, h, mean).col(0) + prior_df_ * spread_) / n;
-        for (Index j = 0; j < p_; ++j) {
-          if (v[j] > 1e-4 * floor_ * spread_[j]) continue;
-          ++repairs_;
-          v[j] = std::max(0.0, v[j]) + floor_ * spread_[j];
-        }
+        for (Index j = 0; j < p_; ++j) lift(v[j], spread_[j]);
         break;
       }
       case CovarianceKind::spherical: {
         double& v = c[h];
         v = (scatter(s, h, mean)(0, 0) + prior_df_ * spread_.sum()) / (n * static_cast<double>(p_));
-        if (!(v > 1e-4 * floor_ * spread_.mean())) {
-          ++repairs_;
-          v = std::max(0.0, v) + floor_ * spread_.mean();
-        }
+        lift(v, spread_.mean());
         break;
       }
       case CovarianceKind::tied: sum -= s1 * mean.transpose(); break;
@@ -225,9 +200,9 @@ void GaussianEmission::maximise(const double* s, double* theta) {
 double GaussianEmission::log_prior() const {
   if (prior_df_ <= 0) return 0;
   double sum = 0;
-  const Index factors = static_cast<Index>(factor_.size());
+  const Index factors = kind_ == CovarianceKind::tied ? 1 : k_;
   for (Index h = 0; h < factors; ++h) {
-    const MatrixXd& f = factor_[static_cast<std::size_t>(h)];
+    const MatrixXd& f = at_.factor(h);
     double trace = 0;  // tr(Sigma^-1 diag(spread))
     if (kind_ == CovarianceKind::full || kind_ == CovarianceKind::tied) {
       MatrixXd root = spread_.cwiseSqrt().asDiagonal();
@@ -236,7 +211,7 @@ double GaussianEmission::log_prior() const {
     } else {
       trace = (spread_.array() / f.col(0).array().square()).sum();
     }
-    sum -= prior_df_ * (half_log_det_[h] + 0.5 * trace);
+    sum -= prior_df_ * (at_.half_log_det()[h] + 0.5 * trace);
   }
   return sum;
 }
@@ -249,14 +224,15 @@ double GaussianEmission::complete(const double* s) const {
   for (Index h = 0; h < k_; ++h) {
     const double s0 = s[h];
     weight += s0;
-    sum -= s0 * (half_log_det_[h] + 0.5 * p * log_two_pi);
+    sum -= s0 * (at_.half_log_det()[h] + 0.5 * p * log_two_pi);
     if (kind_ == CovarianceKind::tied) {
       const ConstVec s1(s + k_ + h * p_, p_);
-      pooled += s0 * means_.col(h) * means_.col(h).transpose() - s1 * means_.col(h).transpose() - means_.col(h) * s1.transpose();
+      pooled += s0 * at_.means().col(h) * at_.means().col(h).transpose() - s1 * at_.means().col(h).transpose()
+          - at_.means().col(h) * s1.transpose();
       continue;
     }
-    MatrixXd c = scatter(s, h, means_.col(h));
-    const MatrixXd& f = factor_[static_cast<std::size_t>(h)];
+    MatrixXd c = scatter(s, h, at_.means().col(h));
+    const MatrixXd& f = at_.factor(h);
     if (kind_ == CovarianceKind::full) {
       f.triangularView<Eigen::Lower>().solveInPlace(c);
       MatrixXd d = c.transpose();
@@ -269,12 +245,24 @@ double GaussianEmission::complete(const double* s) const {
     }
   }
   if (kind_ == CovarianceKind::tied) {
-    factor_[0].triangularView<Eigen::Lower>().solveInPlace(pooled);
+    at_.factor(0).triangularView<Eigen::Lower>().solveInPlace(pooled);
     MatrixXd d = pooled.transpose();
-    factor_[0].triangularView<Eigen::Lower>().solveInPlace(d);
+    at_.factor(0).triangularView<Eigen::Lower>().solveInPlace(d);
     sum -= 0.5 * d.trace();
   }
   return sum;
+}
+
+// With bounds the derivative is that towards what the M-step would give: half of n |L^-1 (C - Sigma) L^-T|, C the bounded
+// covariance of the scatter.
+double GaussianEmission::clipped_score(MatrixXd c, double n, const MatrixXd& factor) const {
+  c /= n;
+  clip_covariance(c, spread_, floor_);
+  factor.triangularView<Eigen::Lower>().solveInPlace(c);
+  MatrixXd d = c.transpose();
+  factor.triangularView<Eigen::Lower>().solveInPlace(d);
+  d.diagonal().array() -= 1;
+  return 0.5 * n * d.cwiseAbs().maxCoeff();
 }
 
 double GaussianEmission::score(const double* s, double total) const {
@@ -286,8 +274,8 @@ double GaussianEmission::score(const double* s, double total) const {
   for (Index h = 0; h < k_; ++h) {
     const double s0 = s[h];
     weight += s0;
-    const MatrixXd& f = factor_[static_cast<std::size_t>(kind_ == CovarianceKind::tied ? 0 : h)];
-    VectorXd step = ConstVec(s + k_ + h * p_, p_) - s0 * means_.col(h);
+    const MatrixXd& f = at_.factor(h);
+    VectorXd step = ConstVec(s + k_ + h * p_, p_) - s0 * at_.means().col(h);
     const bool dense = kind_ == CovarianceKind::full || kind_ == CovarianceKind::tied;
     if (dense) {
       f.triangularView<Eigen::Lower>().solveInPlace(step);
@@ -297,29 +285,43 @@ double GaussianEmission::score(const double* s, double total) const {
     look(step.cwiseAbs().maxCoeff());
     if (kind_ == CovarianceKind::tied) {
       const ConstVec s1(s + k_ + h * p_, p_);
-      pooled += s0 * means_.col(h) * means_.col(h).transpose() - s1 * means_.col(h).transpose() - means_.col(h) * s1.transpose();
+      pooled += s0 * at_.means().col(h) * at_.means().col(h).transpose() - s1 * at_.means().col(h).transpose()
+          - at_.means().col(h) * s1.transpose();
       continue;
     }
-    MatrixXd c = scatter(s, h, means_.col(h));
+    MatrixXd c = scatter(s, h, at_.means().col(h));
     const double n = s0 + prior_df_;
+    if (n <= 0) continue;
     if (kind_ == CovarianceKind::full) {
       c.diagonal() += prior_df_ * spread_;
+      if (clip_) {
+        look(clipped_score(c, n, f));
+        continue;
+      }
       f.triangularView<Eigen::Lower>().solveInPlace(c);
       MatrixXd d = c.transpose();
       f.triangularView<Eigen::Lower>().solveInPlace(d);
       d.diagonal().array() -= n;
       look(0.5 * d.cwiseAbs().maxCoeff());
     } else if (kind_ == CovarianceKind::diagonal) {
-      look(0.5 * ((c.col(0) + prior_df_ * spread_).array() / f.col(0).array().square() - n).abs().maxCoeff());
+      VectorXd v = c.col(0) + prior_df_ * spread_;
+      if (clip_) v = v.cwiseMax(n * floor_ * spread_);
+      look(0.5 * (v.array() / f.col(0).array().square() - n).abs().maxCoeff());
     } else {
-      look(0.5 * ((c(0, 0) + prior_df_ * spread_.sum()) / (f(0, 0) * f(0, 0)) / static_cast<double>(p_) - n));
+      double v = (c(0, 0) + prior_df_ * spread_.sum()) / static_cast<double>(p_);
+      if (clip_) v = std::max(v, n * floor_ * spread_.mean());
+      look(0.5 * (v / (f(0, 0) * f(0, 0)) - n));
     }
   }
   if (kind_ == CovarianceKind::tied) {
     pooled.diagonal() += prior_df_ * spread_;
-    factor_[0].triangularView<Eigen::Lower>().solveInPlace(pooled);
+    if (clip_) {
+      look(clipped_score(pooled, weight + prior_df_, at_.factor(0)));
+      return worst / total;
+    }
+    at_.factor(0).triangularView<Eigen::Lower>().solveInPlace(pooled);
     MatrixXd d = pooled.transpose();
-    factor_[0].triangularView<Eigen::Lower>().solveInPlace(d);
+    at_.factor(0).triangularView<Eigen::Lower>().solveInPlace(d);
     d.diagonal().array() -= weight + prior_df_;
     look(0.5 * d.cwiseAbs().maxCoeff());
   }
@@ -331,12 +333,7 @@ GaussianStates GaussianEmission::read(const double* theta) const {
   out.means = (ConstMat(theta, p_, k_).colwise() + centre_).transpose();
   const double* c = theta + k_ * p_;
   for (Index h = 0; h < k_; ++h) {
-    switch (kind_) {
-      case CovarianceKind::full: out.covariance.push_back(ConstMat(c + h * p_ * p_, p_, p_)); break;
-      case CovarianceKind::tied: out.covariance.push_back(ConstMat(c, p_, p_)); break;
-      case CovarianceKind::diagonal: out.covariance.push_back(MatrixXd(ConstVec(c + h * p_, p_).asDiagonal())); break;
-      case CovarianceKind::spherical: out.covariance.push_back(c[h] * MatrixXd::Identity(p_, p_)); break;
-    }
+    out.covariance.push_back(state_covariance(kind_, c, p_, h));
   }
   return out;
 }

@@ -6,96 +6,17 @@
 
 #include "core/base/errors.h"
 #include "core/base/parallel.h"
-#include "core/sequence/chain.h"
 
 namespace granary {
 namespace {
 
 constexpr Index groups = 16;
 constexpr double worth_threads = 1e6;  // as for mixtures
+constexpr Index batch_rows = 2048;     // of which densities and memberships are held at once
 
-double log_or_none(double x) { return x > 0 ? std::log(x) : -std::numeric_limits<double>::infinity(); }
-
-double x_log_y(double x, double y) { return x > 0 ? x * log_or_none(y) : 0; }
-
-// Densities relative to the largest of their row, and the sum of what was taken off; k x T, so that a step walks along memory.
-MatrixXd relative_densities(ConstMatrixRef log_density, double& taken) {
-  MatrixXd b(log_density.cols(), log_density.rows());
-  taken = 0;
-  for (Index t = 0; t < b.cols(); ++t) {
-    const double top = log_density.row(t).maxCoeff();
-    if (!std::isfinite(top)) throw NumericalError("a row has probability zero in every state.");
-    taken += top;
-    b.col(t) = (log_density.row(t).transpose().array() - top).exp().matrix();
-  }
-  return b;
-}
-
-// alpha: P(state t | y_1..y_t), scale_t: what each step was divided by.
-double forward(ConstVectorRef initial, const MatrixXd& to_next, const MatrixXd& b, MatrixXd& alpha, VectorXd& scale) {
-  double loglik = 0;
-  for (Index t = 0; t < b.cols(); ++t) {
-    if (t == 0) {
-      alpha.col(0) = initial.cwiseProduct(b.col(0));
-    } else {
-      alpha.col(t).noalias() = to_next * alpha.col(t - 1);
-      alpha.col(t).array() *= b.col(t).array();
-    }
-    scale[t] = alpha.col(t).sum();
-    if (!(scale[t] > 0)) throw NumericalError("a sequence has probability zero: a transition it makes is forbidden.");
-    alpha.col(t) /= scale[t];
-    loglik += std::log(scale[t]);
-  }
-  return loglik;
-}
+double x_log_y(double x, double y) { return x > 0 ? x * (y > 0 ? std::log(y) : -std::numeric_limits<double>::infinity()) : 0; }
 
 }  // namespace
-
-double hmm_loglik(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrixRef log_density) {
-  double taken = 0;
-  const MatrixXd b = relative_densities(log_density, taken), to_next = transition.transpose();
-  MatrixXd alpha(b.rows(), b.cols());
-  VectorXd scale(b.cols());
-  return taken + forward(initial, to_next, b, alpha, scale);
-}
-
-HmmPosterior hmm_posterior(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrixRef log_density) {
-  const Index k = initial.size(), n = log_density.rows();
-  HmmPosterior out;
-  double taken = 0;
-  const MatrixXd b = relative_densities(log_density, taken), to_next = transition.transpose();
-  MatrixXd alpha(k, n);
-  VectorXd scale(n);
-  out.loglik = taken + forward(initial, to_next, b, alpha, scale);
-  out.states.resize(n, k);
-  out.transitions = MatrixXd::Zero(k, k);
-  VectorXd beta = VectorXd::Ones(k), later(k);
-  for (Index t = n - 1; t >= 0; --t) {
-    VectorXd gamma = alpha.col(t).cwiseProduct(beta);
-    out.states.row(t) = (gamma / gamma.sum()).transpose();
-    if (t == 0) break;
-    later = b.col(t).cwiseProduct(beta) / scale[t];
-    out.transitions.noalias() += alpha.col(t - 1) * later.transpose();
-    beta.noalias() = transition * later;
-  }
-  out.transitions.array() *= transition.array();
-  return out;
-}
-
-std::vector<int> hmm_path(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrixRef log_density, double& log_joint) {
-  const Index k = initial.size();
-  ChainScores scores;
-  scores.unary = log_density.transpose();
-  scores.pair.resize(static_cast<std::size_t>(k * k));
-  for (Index a = 0; a < k; ++a) {
-    scores.unary(a, 0) += log_or_none(initial[a]);
-    for (Index b = 0; b < k; ++b) scores.pair[static_cast<std::size_t>(a + k * b)] = log_or_none(transition(a, b));
-  }
-  const std::vector<ChainPath> best = viterbi(scores, 1);
-  if (best.empty()) throw NumericalError("a sequence has probability zero: a transition it makes is forbidden.");
-  log_joint = best[0].score;
-  return best[0].labels;
-}
 
 HmmModel::HmmModel(Emission& emission, std::vector<Index> begin, ConstVectorRef weights, int threads, double prior)
     : emission_(emission), k_(emission.states()), begin_(std::move(begin)), weights_(weights), threads_(threads), prior_(prior) {
@@ -125,47 +46,73 @@ MatrixXd HmmModel::densities(Index i) const {
 
 HmmPosterior HmmModel::posterior(Index i) const { return hmm_posterior(initial_, transition_, densities(i)); }
 
-std::vector<int> HmmModel::path(Index i, double& log_joint) const { return hmm_path(initial_, transition_, densities(i), log_joint); }
+std::vector<int> HmmModel::path(Index i, double& log_joint) const {
+  return hmm_path(initial_, transition_, densities(i), log_joint); }
 
 EmPart HmmModel::expect(Index from, Index to, const ForwardRule& rule, VectorXd& s, Monitor& monitor) {
-  if (rule.kind != EmForward::exact && rule.kind != EmForward::hard) throw InputError("the forward step of sequences is \"exact\" or \"hard\".");
+  if (rule.kind != EmForward::exact && rule.kind != EmForward::hard) throw InputError(
+      "the forward step of sequences is \"exact\" or \"hard\".");
   const Index parts = std::min(groups, to - from), size = emission_.statistics();
   std::vector<VectorXd> sums(static_cast<std::size_t>(parts));
   std::vector<EmPart> found(static_cast<std::size_t>(parts));
-  const double work = static_cast<double>(begin_[static_cast<std::size_t>(to)] - begin_[static_cast<std::size_t>(from)]) * static_cast<double>(size);
-  parallel_for(parts, work < worth_threads ? 1 : threads_, monitor, [&](Index g) {
+  const double effort = static_cast<double>(row(to) - row(from)) * static_cast<double>(size);
+  parallel_for(parts, effort < worth_threads ? 1 : threads_, monitor, [&](Index g) {
     VectorXd& sum = sums[static_cast<std::size_t>(g)];
     EmPart& part = found[static_cast<std::size_t>(g)];
     sum = VectorXd::Zero(statistics());
-    for (Index i = from + g * (to - from) / parts; i < from + (g + 1) * (to - from) / parts; ++i) {
+    HmmWork work;
+    MatrixXd d, r;
+    const Index last = from + (g + 1) * (to - from) / parts;
+    for (Index i = from + g * (to - from) / parts; i < last;) {
+      Index next = i;
+      while (next < last && (next == i || row(next + 1) - row(i) <= batch_rows)) ++next;
       monitor.check();
-      const double w = weight(i);
-      const MatrixXd d = densities(i);
-      HmmPosterior one;
-      if (rule.kind == EmForward::hard) {
-        double joint = 0;
-        const std::vector<int> path = hmm_path(initial_, transition_, d, joint);
-        one.loglik = hmm_loglik(initial_, transition_, d);
-        one.states = MatrixXd::Zero(d.rows(), k_);
-        one.transitions = MatrixXd::Zero(k_, k_);
-        for (std::size_t t = 0; t < path.size(); ++t) {
-          one.states(static_cast<Index>(t), path[t]) = 1;
-          if (t > 0) one.transitions(path[t - 1], path[t]) += 1;
-        }
-      } else {
-        one = hmm_posterior(initial_, transition_, d);
-        double joint = one.states.cwiseProduct((one.states.array() > 0).select(d, 0)).sum();  // E log p(path, y)
-        for (Index a = 0; a < k_; ++a) {
-          joint += x_log_y(one.states(0, a), initial_[a]);
-          for (Index b = 0; b < k_; ++b) joint += x_log_y(one.transitions(a, b), transition_(a, b));
-        }
-        part.entropy += w * std::max(0.0, one.loglik - joint);
+      const Index rows = row(next) - row(i);
+      if (d.rows() != rows) {
+        d.resize(rows, k_);
+        r.resize(rows, k_);
       }
-      part.loglik += w * one.loglik;
-      emission_.accumulate(begin_[static_cast<std::size_t>(i)], w * one.states, sum.data());
-      sum.segment(size, k_) += w * one.states.row(0).transpose();
-      Eigen::Map<MatrixXd>(sum.data() + size + k_, k_, k_) += w * one.transitions;
+      emission_.log_density(row(i), d);
+      Eigen::Map<VectorXd> first(sum.data() + size, k_);
+      Eigen::Map<MatrixXd> moves(sum.data() + size + k_, k_, k_);
+      for (Index u = i; u < next; ++u) {
+        const Index at = row(u) - row(i), length = row(u + 1) - row(u);
+        auto states = r.middleRows(at, length);
+        const double w = weight(u);
+        if (w == 0) {
+          states.setZero();
+          continue;
+        }
+        const auto seen = d.middleRows(at, length);
+        double loglik = 0;
+        if (rule.kind == EmForward::hard) {
+          double joint = 0;
+          const std::vector<int> path = hmm_path(initial_, transition_, seen, joint);
+          loglik = hmm_loglik(initial_, transition_, seen, work);
+          states.setZero();
+          for (std::size_t t = 0; t < path.size(); ++t) {
+            states(static_cast<Index>(t), path[t]) = 1;
+            if (t > 0) moves(path[t - 1], path[t]) += w;
+          }
+        } else {
+          loglik = hmm_smooth(initial_, transition_, seen, w, work, states, moves);
+        }
+        part.loglik += w * loglik;
+        states *= w;
+        first += states.row(0).transpose();
+      }
+      if (rule.kind == EmForward::exact) part.entropy -= r.cwiseProduct((r.array() > 0).select(d, 0)).sum();
+      emission_.accumulate(row(i), r, sum.data());
+      i = next;
     }
+    if (rule.kind != EmForward::exact) return;
+    // log p(y) - E log p(path, y)
+    part.entropy += part.loglik;
+    for (Index a = 0; a < k_; ++a) {
+      part.entropy -= x_log_y(sum[size + a], initial_[a]);
+      for (Index b = 0; b < k_; ++b) part.entropy -= x_log_y(sum[size + k_ + a + k_ * b], transition_(a, b));
+    }
+    part.entropy = std::max(0.0, part.entropy);
   });
   s = VectorXd::Zero(statistics());
   EmPart all;
@@ -210,7 +157,8 @@ double HmmModel::score(const VectorXd& s) const {
   const Index size = emission_.statistics();
   double worst = emission_.score(s.data(), rows_);
   for (Index a = 0; a < k_; ++a) {
-    worst = std::max(worst, std::abs(s[size + a] + prior_ - (sequences_ + static_cast<double>(k_) * prior_) * initial_[a]) / rows_);
+    worst = std::max(worst, std::abs(s[size + a] + prior_ - (sequences_ + static_cast<double>(k_) * prior_)
+                                     * initial_[a]) / rows_);
     const VectorXd row = Eigen::Map<const MatrixXd>(s.data() + size + k_, k_, k_).row(a).transpose().array() + prior_;
     worst = std::max(worst, (row - row.sum() * transition_.row(a).transpose()).cwiseAbs().maxCoeff() / rows_);
   }

@@ -1,29 +1,21 @@
-// Hidden Markov models over many sequences: the state of the first row has law pi, the next states follow T (T_ab = P(next = b | now = a)), and rows look as
-// the emission says. The forward step is the forward-backward recursion, scaled row by row (Rabiner, Proc. IEEE 1989), with the densities of a
-// row relative to its largest, so that nothing underflows. The law of a whole path given the data has the entropy
+// Hidden Markov models over many sequences: the state of the first row has law pi, the next states follow T (T_ab = P(next = b |
+// now = a)), and rows look as the emission says. The forward step is the forward-backward recursion of core/infer/hmm_chain.h.
+// The law of a whole path given the data has the entropy
 //
 //   H = log p(y) - E log p(path, y)
 //
-// Parameters: pi (k), T (k x k, by rows summing to 1, stored by columns), then those of the emission. Statistics: those of the emission, then first states (k) and
-// transitions (k x k). Sequences may have weights. The forward step is exact, or hard (Viterbi's path).
+// Parameters: pi (k), T (k x k, by rows summing to 1, stored by columns), then those of the emission. Statistics: those of the
+// emission, then first states (k) and transitions (k x k). Sequences may have weights; one of weight zero is not looked at. The
+// forward step is exact, or hard (Viterbi's path). A transition that is zero stays zero where there is no prior.
 #pragma once
 
 #include <vector>
 
 #include "core/infer/em.h"
 #include "core/infer/emission.h"
+#include "core/infer/hmm_chain.h"
 
 namespace granary {
-
-struct HmmPosterior {
-  MatrixXd states;       // T x k: P(state of row t | y)
-  MatrixXd transitions;  // k x k: expected numbers
-  double loglik = 0;
-};
-// log_density: T x k.
-HmmPosterior hmm_posterior(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrixRef log_density);
-std::vector<int> hmm_path(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrixRef log_density, double& log_joint);
-double hmm_loglik(ConstVectorRef initial, ConstMatrixRef transition, ConstMatrixRef log_density);  // forward recursion only
 
 class HmmModel : public EmModel {
  public:
@@ -48,6 +40,7 @@ class HmmModel : public EmModel {
 
  private:
   double weight(Index i) const { return weights_.size() > 0 ? weights_[i] : 1; }
+  Index row(Index sequence) const { return begin_[static_cast<std::size_t>(sequence)]; }
   MatrixXd densities(Index sequence) const;
   Emission& emission_;
   Index k_;
