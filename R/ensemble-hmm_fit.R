@@ -111,7 +111,8 @@ hmm_options <- function(rows, k, covariance, topology, method, forward, start, n
     check_fit(start)
     same <- start$model$kind == options$covariance && length(start$initial) == options$k &&
       ncol(start$centers) == ncol(rows$x)
-    if (!same) abort_input("`start` must be a fit with as many states and columns, and the same kind of covariance.", "start")
+    if (!same) abort_input("`start` must be a fit with as many states and columns, and the same kind of covariance.",
+                           "start")
     if (start$topology != options$topology)
       abort_input(sprintf("`start` has the topology \"%s\", not \"%s\".", start$topology, options$topology), "start")
     return(c(options, list(start = "parameters", model = start$model)))

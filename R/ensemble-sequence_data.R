@@ -101,7 +101,8 @@ check_sequence_values <- function(rows, na, arg) {
   bad <- which(is.na(values))
   if (length(bad) > 0L && na == "error") {
     abort_input(sprintf(paste0("`%s` must have no missing values, but there is one in %s.\n",
-                               "Use na = \"skip\": such a row then says nothing, but time goes on."), arg, where(bad[1L])), arg)
+                               "Use na = \"skip\": such a row then says nothing, but time goes on."), arg,
+                                 where(bad[1L])), arg)
   }
   bad <- which(abs(values) > 1e150)
   if (length(bad) > 0L) abort_input(sprintf("`%s` has a value too large to compute with in %s: rescale the data.", arg,

@@ -73,6 +73,7 @@ CoBoostOptions boost_options(int classes, ViewLearner learner, int rounds = 6) {
   ViewLearnerOptions one;
   one.learner = learner;
   one.k = 2;
+  one.max_leaves = 3;
   CoBoostOptions o;
   o.classes = classes;
   o.n_rounds = rounds;
