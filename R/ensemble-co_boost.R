@@ -178,8 +178,7 @@ view_names <- function(names, n) {
 }
 
 check_views_count <- function(n) {
-  if (n > 12L) abort_input(sprintf("There may be at most 12 views, not %d: the answers of V views have 2^V patterns.",
-                                   n), "views")
+  if (n > 12L) abort_input(sprintf("There may be at most 12 views, not %d. For one view of %d sequences give list(x).", n, n), "views")
 }
 
 view_list <- function(x, na, arg, known) {
